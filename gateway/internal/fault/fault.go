@@ -1,0 +1,73 @@
+// Package fault holds the kinds of failure that a request can end in. A failure is typed where it arises and becomes a
+// status and a sentence in one table, in httpapi; anything that is not a *fault.Error is a 500 without detail.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Kind says what went wrong, in the terms of the API's own promises.
+type Kind int
+
+// The kinds, with the status that httpapi's table gives each.
+const (
+	// Invalid is input that the tool cannot take (400).
+	Invalid Kind = iota + 1
+	// Refused is a target that the public-address rules or the operator refuse, before or at the dial (400).
+	Refused
+	// NoAddress is a name without any address, in a tool that must connect to it (400).
+	NoAddress
+	// NotEnabled is a tool that this instance does not offer (501).
+	NotEnabled
+	// Limited is a client over its limit (429 with Retry-After).
+	Limited
+	// Busy is an instance or a worker without a free place (503 with Retry-After).
+	Busy
+	// Upstream is a target or provider that failed (502).
+	Upstream
+	// Timeout is a target or provider that did not answer in time (504).
+	Timeout
+)
+
+// Error is a failure with a sentence for the visitor. Cause is for the log alone and never leaves the service.
+type Error struct {
+	Kind Kind
+	// Sentence is one short sentence that a person can act on. It holds no private address, no internal URL and no
+	// Go error text.
+	Sentence string
+	// RetryAfter is set on Limited and Busy, and on Upstream where a provider named it.
+	RetryAfter time.Duration
+	Cause      error
+}
+
+// Error gives the sentence and its cause, for logs.
+func (e *Error) Error() string {
+	if e.Cause == nil {
+		return e.Sentence
+	}
+	return e.Sentence + ": " + e.Cause.Error()
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// New makes a failure of the kind with a sentence for the visitor.
+func New(kind Kind, sentence string) *Error { return &Error{Kind: kind, Sentence: sentence} }
+
+// Newf is New with a formatted sentence.
+func Newf(kind Kind, format string, args ...any) *Error {
+	return New(kind, fmt.Sprintf(format, args...))
+}
+
+// Wrap makes a failure of the kind whose cause goes to the log.
+func Wrap(kind Kind, cause error, sentence string) *Error {
+	return &Error{Kind: kind, Sentence: sentence, Cause: cause}
+}
+
+// Is tells whether err is, or wraps, a failure of the kind.
+func Is(err error, kind Kind) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Kind == kind
+}

@@ -1,0 +1,106 @@
+// Package tool says what a diagnostic tool is: types only, no I/O. A tool is a value made from a Spec; the edge (httpapi)
+// sees every tool through the erased Tool and cannot tell one that dials from one that asks the worker.
+package tool
+
+import (
+	"context"
+	"net/netip"
+
+	"diagnostics/gateway/internal/fault"
+)
+
+// Target is what a parsed input aims at.
+type Target interface {
+	// LimitKey is the canonical name of who is hit, such as "example.com", "2001:db8::1" or "AS15169"; the same for
+	// every spelling of one target. Empty means that the tool has no target (my-ip) and charges the client alone.
+	LimitKey() string
+}
+
+// Visitor is what is known of the person who asks. Headers are read once, at the edge.
+type Visitor struct {
+	// HeadersTrusted tells whether proxy headers are believed for this request.
+	HeadersTrusted bool
+	// Addr is the address that a trusted header gave; the zero Addr where headers are not trusted or hold none.
+	Addr netip.Addr
+}
+
+// Input is a request's body after the checks that all tools share: no control characters, at most 2,048 characters,
+// surrounding spaces trimmed.
+type Input struct {
+	Text    string
+	Options Options
+	Visitor Visitor
+}
+
+// Spec describes one tool. R is its result, which is marshalled as the envelope's data.
+type Spec[T Target, R any] struct {
+	// Slug is the tool's name in the path, in kebab-case.
+	Slug string
+	// Worker marks a tool that runs only where the worker is enabled (501 otherwise).
+	Worker bool
+	// Parse turns the input into a canonical target. It is pure: no I/O. Errors are *fault.Error of kind Invalid or
+	// Refused.
+	Parse func(Input) (T, error)
+	// Run does the work. It honours ctx, and its errors are *fault.Error, ctx.Err() or unforeseen. A nil Run is a
+	// tool that validates its input and then answers that it is not built yet.
+	Run func(context.Context, T) (R, error)
+}
+
+// Tool is a Spec with its types erased.
+type Tool struct {
+	slug   string
+	worker bool
+	built  bool
+	parse  func(Input) (Job, error)
+}
+
+// New erases the types of a Spec.
+func New[T Target, R any](spec Spec[T, R]) Tool {
+	parse := func(in Input) (Job, error) {
+		target, err := spec.Parse(in)
+		if err != nil {
+			return Job{}, err
+		}
+		job := Job{limitKey: target.LimitKey(), denyKey: target.LimitKey()}
+		if d, ok := any(target).(interface{ DenyKey() string }); ok {
+			job.denyKey = d.DenyKey()
+		}
+		job.run = func(ctx context.Context) (any, error) {
+			if spec.Run == nil {
+				return nil, fault.New(fault.NotEnabled, "This tool is not built yet.")
+			}
+			return spec.Run(ctx, target)
+		}
+		return job, nil
+	}
+	return Tool{slug: spec.Slug, worker: spec.Worker, built: spec.Run != nil, parse: parse}
+}
+
+// Slug is the tool's name in the path.
+func (t Tool) Slug() string { return t.slug }
+
+// NeedsWorker tells whether the tool runs only where the worker is enabled.
+func (t Tool) NeedsWorker() bool { return t.worker }
+
+// Built tells whether the tool can run at all.
+func (t Tool) Built() bool { return t.built }
+
+// Parse validates the input and gives the job to run. Errors are as Spec.Parse says.
+func (t Tool) Parse(in Input) (Job, error) { return t.parse(in) }
+
+// Job is a validated input, ready to run.
+type Job struct {
+	limitKey string
+	denyKey  string
+	run      func(context.Context) (any, error)
+}
+
+// LimitKey is the canonical target that rate limits count, empty where there is none.
+func (j Job) LimitKey() string { return j.limitKey }
+
+// DenyKey is the host that DENY_TARGETS judges: the LimitKey, unless the target has a DenyKey method of its own (a
+// registration query is limited by its registrable name but denied by the name that was typed).
+func (j Job) DenyKey() string { return j.denyKey }
+
+// Run does the work.
+func (j Job) Run(ctx context.Context) (any, error) { return j.run(ctx) }

@@ -1,0 +1,43 @@
+// Package tools holds the diagnostics, one file a tool, and the literal list of them. Tools dial only through egress and know
+// neither the web framework nor the settings.
+package tools
+
+import (
+	"time"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/workerclient"
+)
+
+// Deps are what the tools need.
+type Deps struct {
+	Egress *egress.Client
+	// Worker is nil where the worker is not enabled.
+	Worker *workerclient.Client
+	// Now is time.Now outside tests.
+	Now func() time.Time
+}
+
+// All is every tool of the specification, in its order.
+func All(d Deps) []tool.Tool {
+	return []tool.Tool{
+		dnsLookup(d),
+		httpHeaders(d),
+		sslChecker(d),
+		uptime(d),
+		portChecker(d),
+		myIP(d),
+		ipGeolocation(d),
+		asnLookup(d),
+		whoisLookup(d),
+		redirectChecker(d),
+		robotsSitemap(d),
+		dnsResolverCheck(d),
+		emailDNSHealth(d),
+		securityHeaders(d),
+		traceroute(d),
+		ping(d),
+		packetLoss(d),
+	}
+}

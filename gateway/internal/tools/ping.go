@@ -1,0 +1,16 @@
+package tools
+
+import (
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool"
+)
+
+func ping(_ Deps) tool.Tool {
+	return tool.New(tool.Spec[target.Host, any]{
+		Slug:   "ping",
+		Worker: true,
+		Parse: func(in tool.Input) (target.Host, error) {
+			return target.ParseHost(in.Text)
+		},
+	})
+}

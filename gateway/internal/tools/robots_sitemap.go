@@ -1,0 +1,15 @@
+package tools
+
+import (
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool"
+)
+
+func robotsSitemap(_ Deps) tool.Tool {
+	return tool.New(tool.Spec[target.URL, any]{
+		Slug: "robots-sitemap",
+		Parse: func(in tool.Input) (target.URL, error) {
+			return target.ParseURL(in.Text)
+		},
+	})
+}

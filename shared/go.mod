@@ -1,0 +1,10 @@
+module diagnostics/shared
+
+go 1.26.0
+
+require (
+	code.dny.dev/ssrf v0.3.0 // indirect
+	github.com/google/go-cmp v0.7.0 // indirect
+	golang.org/x/net v0.62.0 // indirect
+	pgregory.net/rapid v1.3.0 // indirect
+)

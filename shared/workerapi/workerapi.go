@@ -1,0 +1,145 @@
+// Package workerapi is the contract between the gateway and the worker: paths, bounds, requests, results and the
+// envelope. Both sides import it, so neither can drift.
+package workerapi
+
+import "time"
+
+// Paths of the worker's jobs.
+const (
+	PathTraceroute = "/api/traceroute"
+	PathPing       = "/api/ping"
+	PathPacketLoss = "/api/packet-loss"
+	PathHealth     = "/healthz"
+	PathReady      = "/readyz"
+)
+
+// Bounds of the exchange.
+const (
+	MaxRequestBytes  = 4 << 10
+	MaxResponseBytes = 1 << 20
+	MinTokenLength   = 16
+
+	MaxHops         = 30
+	ProbesPerHop    = 3
+	GapLimit        = 10 // silent hops past the last answer
+	PingProbes      = 10
+	LossProbes      = 50
+	TracerouteLimit = 5 * time.Second
+	PingLimit       = 5 * time.Second
+	PacketLossLimit = 10 * time.Second
+	JobLimit        = 15 * time.Second
+	PingGap         = 200 * time.Millisecond
+	LossGap         = 100 * time.Millisecond
+	LateAfter       = 2 * time.Second // a reply later than this is lost
+)
+
+// Request is the body of every job. Target is an address literal; the worker never resolves a name.
+type Request struct {
+	Target string `json:"target"`
+	// Hostname is the name that the visitor typed, for the worker's log alone.
+	Hostname string `json:"hostname,omitempty"`
+	// RequestID is the gateway's, so that both logs tell one story.
+	RequestID string         `json:"requestId,omitempty"`
+	Options   map[string]any `json:"options,omitempty"`
+}
+
+// Envelope is the answer of the worker, as of the gateway: Data on success, Error otherwise.
+type Envelope[T any] struct {
+	Data       *T      `json:"data,omitempty"`
+	Error      string  `json:"error,omitempty"`
+	DurationMs float64 `json:"durationMs"`
+	RequestID  string  `json:"requestId"`
+}
+
+// Ready is the body of /readyz.
+type Ready struct {
+	Status   string `json:"status"`   // ready, draining
+	Families []int  `json:"families"` // 4, 6: the families whose sockets are open
+	Mode     string `json:"mode"`     // raw, datagram
+}
+
+// Why a trace ended.
+const (
+	StopReached     = "reached"
+	StopMaxHops     = "maxHops"
+	StopUnreachable = "unreachable"
+	StopProhibited  = "prohibited"
+	StopDeadline    = "deadline"
+	StopGapLimit    = "gapLimit"
+	StopCompleted   = "completed" // ping and packet loss
+)
+
+// Traceroute is the result of a trace. Times are milliseconds.
+type Traceroute struct {
+	Target      string   `json:"target"`
+	Address     string   `json:"address"`
+	Family      int      `json:"family"`
+	Reached     bool     `json:"reached"`
+	StopReason  string   `json:"stopReason"`
+	Hops        []Hop    `json:"hops"`
+	Explanation []string `json:"explanation"`
+	Raw         *string  `json:"raw,omitempty"`
+}
+
+// Hop is one TTL of a trace. A private hop is Hidden and has no address.
+type Hop struct {
+	TTL         int        `json:"ttl"`
+	Address     *string    `json:"address"`
+	Addresses   []string   `json:"addresses"`
+	Hostname    *string    `json:"hostname"` // filled by the gateway
+	Hidden      bool       `json:"hidden"`
+	ASN         *HopASN    `json:"asn"` // filled by the gateway
+	Sent        int        `json:"sent"`
+	Received    int        `json:"received"`
+	LossPercent float64    `json:"lossPercent"`
+	BestMs      *float64   `json:"bestMs"`
+	AverageMs   *float64   `json:"averageMs"`
+	WorstMs     *float64   `json:"worstMs"`
+	RTTsMs      []*float64 `json:"rttsMs"` // one per probe, null where silent
+	Note        *string    `json:"note"`
+}
+
+// HopASN names the network of a hop.
+type HopASN struct {
+	ASN  int     `json:"asn"`
+	Name *string `json:"name"`
+}
+
+// Ping is the result of a ping. Times are milliseconds.
+type Ping struct {
+	Target      string   `json:"target"`
+	Address     string   `json:"address"`
+	Family      int      `json:"family"`
+	Sent        int      `json:"sent"`
+	Received    int      `json:"received"`
+	Duplicates  int      `json:"duplicates"`
+	LossPercent float64  `json:"lossPercent"`
+	MinMs       *float64 `json:"minMs"`
+	AverageMs   *float64 `json:"averageMs"`
+	MedianMs    *float64 `json:"medianMs"`
+	MaxMs       *float64 `json:"maxMs"`
+	StddevMs    *float64 `json:"stddevMs"`
+	JitterMs    *float64 `json:"jitterMs"`
+	Replies     []Reply  `json:"replies"`
+	StopReason  string   `json:"stopReason"`
+	Raw         *string  `json:"raw,omitempty"`
+}
+
+// Reply is one probe of a ping; RTTMs is null where it was lost.
+type Reply struct {
+	Seq   int      `json:"seq"`
+	RTTMs *float64 `json:"rttMs"`
+	TTL   *int     `json:"ttl"`
+}
+
+// PacketLoss is a longer, faster ping, with the runs of lost probes.
+type PacketLoss struct {
+	Ping
+	Bursts []Burst `json:"bursts"`
+}
+
+// Burst is a run of lost probes.
+type Burst struct {
+	StartSeq int `json:"startSeq"`
+	Length   int `json:"length"`
+}
