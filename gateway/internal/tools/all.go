@@ -5,6 +5,7 @@ package tools
 import (
 	"time"
 
+	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/workerclient"
@@ -15,6 +16,8 @@ type Deps struct {
 	Egress *egress.Client
 	// Worker is nil where the worker is not enabled.
 	Worker *workerclient.Client
+	// Certs judges the certificates that ssl-checker sees.
+	Certs certcheck.Checker
 	// Now is time.Now outside tests.
 	Now func() time.Time
 }
