@@ -1,0 +1,271 @@
+package workerapi
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"slices"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Texts that a worker may send with a result are short sentences; Raw alone is bounded by MaxResponseBytes only.
+const (
+	maxNoteRunes        = 500
+	maxExplanationRunes = 2000
+	maxExplanations     = 50
+)
+
+// ErrContract is what every Validate error wraps: the answer is well-formed JSON and yet not what was promised.
+var ErrContract = errors.New("answer breaks the worker contract")
+
+// Validate tells whether the trace is one of the asked address and keeps the promises of its fields. It does not judge
+// whether hops are public. The error wraps ErrContract and names the field; it is for a log, not for a visitor.
+func (t Traceroute) Validate(asked netip.Addr) error {
+	if err := validTarget(t.Target, t.Address, t.Family, asked); err != nil {
+		return err
+	}
+	if !slices.Contains([]string{StopReached, StopMaxHops, StopUnreachable, StopProhibited, StopDeadline, StopGapLimit}, t.StopReason) {
+		return breach("stopReason %q is unknown", t.StopReason)
+	}
+	if t.StopReason == StopReached && !t.Reached {
+		return breach("stopReason is reached, but reached is false")
+	}
+	if t.Hops == nil {
+		return breach("hops is null")
+	}
+	last := 0
+	for i, h := range t.Hops {
+		if i == 0 && h.TTL != 1 || h.TTL <= last || h.TTL > MaxHops {
+			return breach("hops[%d].ttl is %d after %d", i, h.TTL, last)
+		}
+		last = h.TTL
+		if err := h.validate(asked); err != nil {
+			return fmt.Errorf("hops[%d]: %w", i, err)
+		}
+	}
+	return validExplanation(t.Explanation)
+}
+
+func (h Hop) validate(asked netip.Addr) error {
+	if h.Address != nil {
+		if err := validHopAddress(*h.Address, asked); err != nil {
+			return err
+		}
+	}
+	if h.Addresses == nil {
+		return breach("addresses is null")
+	}
+	for _, a := range h.Addresses {
+		if err := validHopAddress(a, asked); err != nil {
+			return err
+		}
+	}
+	if err := validCounts(h.Sent, h.Received, h.LossPercent); err != nil {
+		return err
+	}
+	if h.RTTsMs == nil || len(h.RTTsMs) != h.Sent {
+		return breach("rttsMs has %d entries for %d probes", len(h.RTTsMs), h.Sent)
+	}
+	answered := 0
+	for _, rtt := range h.RTTsMs {
+		if rtt != nil {
+			answered++
+		}
+	}
+	if answered != h.Received {
+		return breach("rttsMs has %d times for %d answers", answered, h.Received)
+	}
+	if err := validTimes(append(slices.Clone(h.RTTsMs), h.BestMs, h.AverageMs, h.WorstMs)...); err != nil {
+		return err
+	}
+	if h.Note != nil && !plainText(*h.Note, maxNoteRunes) {
+		return breach("note is not a short plain text")
+	}
+	return nil
+}
+
+// Validate is Traceroute.Validate for a ping.
+func (p Ping) Validate(asked netip.Addr) error { return p.validate(asked, PingProbes) }
+
+func (p Ping) validate(asked netip.Addr, probes int) error {
+	if err := validTarget(p.Target, p.Address, p.Family, asked); err != nil {
+		return err
+	}
+	if !slices.Contains([]string{StopCompleted, StopUnreachable, StopProhibited, StopDeadline}, p.StopReason) {
+		return breach("stopReason %q is unknown", p.StopReason)
+	}
+	if p.Sent > probes {
+		return breach("sent is %d of %d probes", p.Sent, probes)
+	}
+	if err := validCounts(p.Sent, p.Received, p.LossPercent); err != nil {
+		return err
+	}
+	if p.Duplicates < 0 {
+		return breach("duplicates is %d", p.Duplicates)
+	}
+	if err := validTimes(p.MinMs, p.AverageMs, p.MedianMs, p.MaxMs, p.StddevMs, p.JitterMs); err != nil {
+		return err
+	}
+	return validReplies(p.Replies, p.Sent, p.Received)
+}
+
+func validReplies(replies []Reply, sent, received int) error {
+	if replies == nil {
+		return breach("replies is null")
+	}
+	if len(replies) > sent {
+		return breach("replies has %d entries for %d probes", len(replies), sent)
+	}
+	answered, last := 0, -1
+	for i, r := range replies {
+		if r.Seq <= last {
+			return breach("replies[%d].seq is %d after %d", i, r.Seq, last)
+		}
+		last = r.Seq
+		if r.TTL != nil && (*r.TTL < 0 || *r.TTL > math.MaxUint8) {
+			return breach("replies[%d].ttl is %d", i, *r.TTL)
+		}
+		if err := validTimes(r.RTTMs); err != nil {
+			return err
+		}
+		if r.RTTMs != nil {
+			answered++
+		}
+	}
+	if answered > received {
+		return breach("replies has %d times for %d answers", answered, received)
+	}
+	return nil
+}
+
+// Validate is Traceroute.Validate for a measurement of packet loss.
+func (p PacketLoss) Validate(asked netip.Addr) error {
+	if err := p.validate(asked, LossProbes); err != nil {
+		return err
+	}
+	if p.Bursts == nil {
+		return breach("bursts is null")
+	}
+	lost, next := 0, 0
+	for i, b := range p.Bursts {
+		// Sequence numbers may start at 0 or 1, so the last one is at most sent.
+		if b.StartSeq < next || b.StartSeq > p.Sent || b.Length < 1 || b.Length > p.Sent+1-b.StartSeq {
+			return breach("bursts[%d] is %d probes from %d", i, b.Length, b.StartSeq)
+		}
+		next = b.StartSeq + b.Length
+		lost += b.Length
+	}
+	if lost > p.Sent-p.Received {
+		return breach("bursts hold %d probes, but %d were lost", lost, p.Sent-p.Received)
+	}
+	return nil
+}
+
+// Validate tells whether the worker says that it takes jobs, and for which families.
+func (r Ready) Validate() error {
+	if r.Status != StatusReady {
+		return breach("status is %q", r.Status)
+	}
+	if len(r.Families) == 0 {
+		return breach("families is empty")
+	}
+	for _, f := range r.Families {
+		if f != 4 && f != 6 {
+			return breach("families holds %d", f)
+		}
+	}
+	return nil
+}
+
+// The values of Ready.Status.
+const (
+	StatusReady    = "ready"
+	StatusDraining = "draining"
+)
+
+func breach(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrContract, fmt.Sprintf(format, args...))
+}
+
+func validTarget(target, address string, family int, asked netip.Addr) error {
+	for _, s := range []string{target, address} {
+		if a, err := netip.ParseAddr(s); err != nil || a != asked {
+			return breach("%q was answered for %s", s, asked)
+		}
+	}
+	if family != Family(asked) {
+		return breach("family is %d for %s", family, asked)
+	}
+	return nil
+}
+
+// Family is 4 or 6.
+func Family(a netip.Addr) int {
+	if a.Is4() {
+		return 4
+	}
+	return 6
+}
+
+// validHopAddress demands the family of the trace: a router answers in the protocol that it was asked in.
+func validHopAddress(s string, asked netip.Addr) error {
+	a, err := netip.ParseAddr(s)
+	if err != nil || a.Is4In6() || a.Zone() != "" {
+		return breach("%q is not an address", s)
+	}
+	if a.Is4() != asked.Is4() {
+		return breach("%q is of another family than the trace", s)
+	}
+	return nil
+}
+
+func validCounts(sent, received int, lossPercent float64) error {
+	if sent < 0 || received < 0 || received > sent {
+		return breach("received %d of %d", received, sent)
+	}
+	if math.IsNaN(lossPercent) || lossPercent < 0 || lossPercent > 100 {
+		return breach("lossPercent is %v", lossPercent)
+	}
+	return nil
+}
+
+// validTimes demands times that fit into a job.
+func validTimes(times ...*float64) error {
+	const most = float64(JobLimit / time.Millisecond)
+	for _, t := range times {
+		if t != nil && (math.IsNaN(*t) || *t < 0 || *t > most) {
+			return breach("a time is %v ms", *t)
+		}
+	}
+	return nil
+}
+
+func validExplanation(lines []string) error {
+	if lines == nil {
+		return breach("explanation is null")
+	}
+	if len(lines) > maxExplanations {
+		return breach("explanation has %d sentences", len(lines))
+	}
+	for i, line := range lines {
+		if !plainText(line, maxExplanationRunes) {
+			return breach("explanation[%d] is not a short plain text", i)
+		}
+	}
+	return nil
+}
+
+func plainText(s string, most int) bool {
+	if utf8.RuneCountInString(s) > most {
+		return false
+	}
+	for _, r := range s {
+		if unicode.IsControl(r) {
+			return false
+		}
+	}
+	return true
+}

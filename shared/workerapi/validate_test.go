@@ -1,0 +1,260 @@
+package workerapi
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+var asked = netip.MustParseAddr("93.184.216.34")
+
+func ptr[T any](v T) *T { return &v }
+
+// times gives one entry a probe; a negative time is a silent one.
+func times(ms ...float64) []*float64 {
+	out := make([]*float64, 0, len(ms))
+	for _, v := range ms {
+		if v < 0 {
+			out = append(out, nil)
+			continue
+		}
+		out = append(out, &v)
+	}
+	return out
+}
+
+func goodTrace() Traceroute {
+	return Traceroute{
+		Target: asked.String(), Address: asked.String(), Family: 4, Reached: true, StopReason: StopReached,
+		Hops: []Hop{
+			{TTL: 1, Hidden: true, Addresses: []string{}, Sent: 3, Received: 3, RTTsMs: times(1, 2, 3), BestMs: ptr(1.0), AverageMs: ptr(2.0), WorstMs: ptr(3.0)},
+			{TTL: 2, Addresses: []string{}, Sent: 3, LossPercent: 100, RTTsMs: times(-1, -1, -1)},
+			{TTL: 3, Address: ptr(asked.String()), Addresses: []string{asked.String()}, Sent: 3, Received: 2, LossPercent: 33.3, RTTsMs: times(5, -1, 6), BestMs: ptr(5.0), AverageMs: ptr(5.5), WorstMs: ptr(6.0), Note: ptr("One probe was lost.")},
+		},
+		Explanation: []string{"The destination answered."},
+	}
+}
+
+func goodPing() Ping {
+	return Ping{
+		Target: asked.String(), Address: asked.String(), Family: 4, Sent: 3, Received: 2, LossPercent: 33.3,
+		MinMs: ptr(1.0), AverageMs: ptr(1.5), MedianMs: ptr(1.5), MaxMs: ptr(2.0), StddevMs: ptr(0.5), JitterMs: ptr(1.0),
+		Replies:    []Reply{{Seq: 0, RTTMs: ptr(1.0), TTL: ptr(57)}, {Seq: 1}, {Seq: 2, RTTMs: ptr(2.0), TTL: ptr(57)}},
+		StopReason: StopCompleted,
+	}
+}
+
+func goodLoss() PacketLoss {
+	return PacketLoss{Ping: goodPing(), Bursts: []Burst{{StartSeq: 1, Length: 1}}}
+}
+
+func TestTracerouteValidate(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name   string
+		change func(*Traceroute)
+		ok     bool
+	}{
+		{"as promised", func(*Traceroute) {}, true},
+		{"no hops", func(r *Traceroute) { r.Hops = []Hop{} }, true},
+		{"thirty hops", func(r *Traceroute) { r.Hops = silentHops(30) }, true},
+		{"thirty-one hops", func(r *Traceroute) { r.Hops = silentHops(31) }, false},
+		{"longest time", func(r *Traceroute) { r.Hops[0].WorstMs = ptr(15000.0) }, true},
+		{"time longer than a job", func(r *Traceroute) { r.Hops[0].WorstMs = ptr(15000.1) }, false},
+		{"longest note", func(r *Traceroute) { r.Hops[0].Note = ptr(strings.Repeat("é", maxNoteRunes)) }, true},
+		{"note too long", func(r *Traceroute) { r.Hops[0].Note = ptr(strings.Repeat("é", maxNoteRunes+1)) }, false},
+		{"note with a control character", func(r *Traceroute) { r.Hops[0].Note = ptr("a\nb") }, false},
+		{"other target", func(r *Traceroute) { r.Target = "8.8.8.8" }, false},
+		{"target is a name", func(r *Traceroute) { r.Target = "example.com" }, false},
+		{"other address", func(r *Traceroute) { r.Address = "8.8.8.8" }, false},
+		{"mapped address", func(r *Traceroute) { r.Address = "::ffff:93.184.216.34" }, false},
+		{"other family", func(r *Traceroute) { r.Family = 6 }, false},
+		{"unknown stop reason", func(r *Traceroute) { r.StopReason = "bored" }, false},
+		{"a ping's stop reason", func(r *Traceroute) { r.StopReason = StopCompleted }, false},
+		{"reached and not", func(r *Traceroute) { r.Reached = false }, false},
+		{"null hops", func(r *Traceroute) { r.Hops = nil }, false},
+		{"null explanation", func(r *Traceroute) { r.Explanation = nil }, false},
+		{"too many explanations", func(r *Traceroute) { r.Explanation = make([]string, maxExplanations+1) }, false},
+		{"explanation with a control character", func(r *Traceroute) { r.Explanation = []string{"\x1b[31m"} }, false},
+		{"first hop is 0", func(r *Traceroute) { r.Hops[0].TTL = 0 }, false},
+		{"first hop is 2", func(r *Traceroute) { r.Hops = r.Hops[1:] }, false},
+		{"same hop twice", func(r *Traceroute) { r.Hops[1].TTL = 1 }, false},
+		{"hops downward", func(r *Traceroute) { r.Hops[1].TTL, r.Hops[2].TTL = 3, 2 }, false},
+		{"hop address is a name", func(r *Traceroute) { r.Hops[2].Address = ptr("router.example.com") }, false},
+		{"hop address with a zone", func(r *Traceroute) { r.Hops[2].Address = ptr("fe80::1%eth0") }, false},
+		{"hop address of the other family", func(r *Traceroute) { r.Hops[2].Address = ptr("2606:2800:220:1::1") }, false},
+		{"null addresses", func(r *Traceroute) { r.Hops[2].Addresses = nil }, false},
+		{"bad one of the addresses", func(r *Traceroute) { r.Hops[2].Addresses = []string{"8.8.8.8", "8.8.8.8.8"} }, false},
+		{"more received than sent", func(r *Traceroute) { r.Hops[0].Received = 4 }, false},
+		{"negative sent", func(r *Traceroute) { r.Hops[0].Sent, r.Hops[0].Received = -1, -1 }, false},
+		{"loss below 0", func(r *Traceroute) { r.Hops[0].LossPercent = -0.1 }, false},
+		{"loss over 100", func(r *Traceroute) { r.Hops[0].LossPercent = 100.1 }, false},
+		{"loss is not a number", func(r *Traceroute) { r.Hops[0].LossPercent = math.NaN() }, false},
+		{"null times", func(r *Traceroute) { r.Hops[0].RTTsMs = nil }, false},
+		{"null times of no probes", func(r *Traceroute) { r.Hops[1].RTTsMs, r.Hops[1].Sent = nil, 0 }, false},
+		{"fewer times than probes", func(r *Traceroute) { r.Hops[0].RTTsMs = times(1, 2) }, false},
+		{"fewer times than answers", func(r *Traceroute) { r.Hops[0].RTTsMs = times(1, -1, 3) }, false},
+		{"negative time", func(r *Traceroute) { r.Hops[0].RTTsMs[0] = ptr(-0.001) }, false},
+		{"infinite time", func(r *Traceroute) { r.Hops[0].BestMs = ptr(math.Inf(1)) }, false},
+		{"time is not a number", func(r *Traceroute) { r.Hops[0].AverageMs = ptr(math.NaN()) }, false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := goodTrace()
+			c.change(&r)
+			check(t, r.Validate(asked), c.ok)
+		})
+	}
+}
+
+func silentHops(n int) []Hop {
+	hops := make([]Hop, n)
+	for i := range hops {
+		hops[i] = Hop{TTL: i + 1, Addresses: []string{}, RTTsMs: []*float64{}}
+	}
+	return hops
+}
+
+func TestPingValidate(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name   string
+		change func(*Ping)
+		ok     bool
+	}{
+		{"as promised", func(*Ping) {}, true},
+		{"all probes", func(p *Ping) { p.Sent = PingProbes }, true},
+		{"more probes than promised", func(p *Ping) { p.Sent = PingProbes + 1 }, false},
+		{"total loss", func(p *Ping) { p.Received, p.LossPercent, p.Replies = 0, 100, []Reply{} }, true},
+		{"other target", func(p *Ping) { p.Target = "" }, false},
+		{"other family", func(p *Ping) { p.Family = 0 }, false},
+		{"a trace's stop reason", func(p *Ping) { p.StopReason = StopGapLimit }, false},
+		{"more received than sent", func(p *Ping) { p.Received = 4 }, false},
+		{"negative duplicates", func(p *Ping) { p.Duplicates = -1 }, false},
+		{"negative jitter", func(p *Ping) { p.JitterMs = ptr(-1.0) }, false},
+		{"null replies", func(p *Ping) { p.Replies = nil }, false},
+		{"more replies than probes", func(p *Ping) { p.Sent, p.Received = 2, 2 }, false},
+		{"more times than answers", func(p *Ping) { p.Received = 1 }, false},
+		{"same seq twice", func(p *Ping) { p.Replies[1].Seq = 0 }, false},
+		{"negative seq", func(p *Ping) { p.Replies[0].Seq = -1 }, false},
+		{"largest ttl", func(p *Ping) { p.Replies[0].TTL = ptr(255) }, true},
+		{"ttl over a byte", func(p *Ping) { p.Replies[0].TTL = ptr(256) }, false},
+		{"negative ttl", func(p *Ping) { p.Replies[0].TTL = ptr(-1) }, false},
+		{"negative time", func(p *Ping) { p.Replies[0].RTTMs = ptr(-1.0) }, false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := goodPing()
+			c.change(&p)
+			check(t, p.Validate(asked), c.ok)
+		})
+	}
+}
+
+func TestPacketLossValidate(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name   string
+		change func(*PacketLoss)
+		ok     bool
+	}{
+		{"as promised", func(*PacketLoss) {}, true},
+		{"all probes", func(p *PacketLoss) { p.Sent = LossProbes }, true},
+		{"more probes than promised", func(p *PacketLoss) { p.Sent = LossProbes + 1 }, false},
+		{"bad ping", func(p *PacketLoss) { p.StopReason = "" }, false},
+		{"null bursts", func(p *PacketLoss) { p.Bursts = nil }, false},
+		{"no bursts", func(p *PacketLoss) { p.Bursts = []Burst{} }, true},
+		{"empty burst", func(p *PacketLoss) { p.Bursts[0].Length = 0 }, false},
+		{"burst past the end", func(p *PacketLoss) { p.Bursts[0] = Burst{StartSeq: 4, Length: 1} }, false},
+		{"burst at the end, counted from 1", func(p *PacketLoss) { p.Bursts[0] = Burst{StartSeq: 3, Length: 1} }, true},
+		{"burst that overflows", func(p *PacketLoss) { p.Bursts[0] = Burst{StartSeq: 1, Length: math.MaxInt} }, false},
+		{"burst before the start", func(p *PacketLoss) { p.Bursts[0].StartSeq = -1 }, false},
+		{"bursts overlap", func(p *PacketLoss) { p.Received, p.Replies, p.Bursts = 0, []Reply{}, []Burst{{1, 2}, {2, 1}} }, false},
+		{"more in bursts than lost", func(p *PacketLoss) { p.Bursts = []Burst{{1, 2}} }, false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := goodLoss()
+			c.change(&p)
+			check(t, p.Validate(asked), c.ok)
+		})
+	}
+}
+
+func TestReadyValidate(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name  string
+		ready Ready
+		ok    bool
+	}{
+		{"both families", Ready{Status: StatusReady, Families: []int{4, 6}, Mode: "raw"}, true},
+		{"one family", Ready{Status: StatusReady, Families: []int{6}, Mode: "datagram"}, true},
+		{"draining", Ready{Status: StatusDraining, Families: []int{4}}, false},
+		{"no family", Ready{Status: StatusReady, Families: []int{}}, false},
+		{"unknown family", Ready{Status: StatusReady, Families: []int{4, 5}}, false},
+		{"nothing", Ready{}, false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			check(t, c.ready.Validate(), c.ok)
+		})
+	}
+}
+
+func check(t *testing.T, err error, ok bool) {
+	t.Helper()
+	if ok && err != nil {
+		t.Fatalf("refused: %v", err)
+	}
+	if !ok && !errors.Is(err, ErrContract) {
+		t.Fatalf("got %v, want a breach of the contract", err)
+	}
+}
+
+// FuzzValidate holds that whatever a worker sends either is refused or can be shown: it marshals again (no infinite
+// number), its lists are lists, and it is about what was asked.
+func FuzzValidate(f *testing.F) {
+	for _, v := range []any{goodTrace(), goodPing(), goodLoss()} {
+		seed, err := json.Marshal(v)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		holds[Traceroute](t, body)
+		holds[Ping](t, body)
+		holds[PacketLoss](t, body)
+	})
+}
+
+func holds[T interface{ Validate(netip.Addr) error }](t *testing.T, body []byte) {
+	var v T
+	if json.Unmarshal(body, &v) != nil || v.Validate(asked) != nil {
+		return
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatalf("accepted, but does not marshal: %v", err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(out, &fields); err != nil {
+		t.Fatal(err)
+	}
+	if fields["target"] != asked.String() || fields["address"] != asked.String() {
+		t.Fatalf("accepted for another target: %s", out)
+	}
+	for _, list := range []string{"hops", "explanation", "replies", "bursts"} {
+		if v, present := fields[list]; present && v == nil {
+			t.Fatalf("%s is null: %s", list, out)
+		}
+	}
+}
