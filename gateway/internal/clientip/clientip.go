@@ -1,0 +1,172 @@
+// Package clientip says who is asking. The peer's address is a fact; a forwarded header is somebody's word, and it is
+// believed only where the operator said so.
+//
+// Trust is granted by TRUST_PROXY_HEADERS, TRUSTED_PROXY_PLATFORM or a platform's runtime flag, and narrowed (never
+// granted) by TRUSTED_PROXY_CIDRS. Where it is granted the first of cf-connecting-ip, x-real-ip and the first value of
+// x-forwarded-for that is one bare address literal is the client; a header that is repeated, or that holds a port, a
+// zone, a name or a list (x-forwarded-for alone may be a list) is skipped as if it were absent.
+package clientip
+
+import (
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+
+	"diagnostics/gateway/internal/tool"
+)
+
+// Trust says whose forwarded headers are believed.
+type Trust struct {
+	// Headers is true where any of the grants holds.
+	Headers bool
+	// Peers narrows the trust to peers in these ranges; empty means any peer. It grants nothing by itself.
+	Peers []netip.Prefix
+}
+
+// trusts tells whether the headers that this peer sent are believed.
+func (t Trust) trusts(peer netip.Addr) bool {
+	if !t.Headers || len(t.Peers) == 0 {
+		return t.Headers
+	}
+	for _, p := range t.Peers {
+		if p.Contains(peer) {
+			return true
+		}
+	}
+	return false
+}
+
+// Identity is what is known of one request's sender.
+type Identity struct {
+	// Peer is the other end of the connection; the zero Addr where the server could not tell.
+	Peer netip.Addr
+	// Trusted tells whether this peer's forwarded headers are believed.
+	Trusted bool
+	// Forwarded is the address that a believed header gave; the zero Addr where none did.
+	Forwarded netip.Addr
+}
+
+// Addr is the client: the believed header's address, else the peer.
+func (id Identity) Addr() netip.Addr {
+	if id.Forwarded.IsValid() {
+		return id.Forwarded
+	}
+	return id.Peer
+}
+
+// LimitKey names the client for rate limits: an IPv4 address, or the /64 of an IPv6 address, because that is what one
+// subscriber holds at least.
+func (id Identity) LimitKey() string {
+	if a := id.Addr(); a.Is4() {
+		return a.String()
+	}
+	return masked(id.Addr(), 64)
+}
+
+// LogPrefix names the neighbourhood of the client, for logs: an IPv4 /24 or an IPv6 /48. It finds an abusive network
+// again but not one person.
+func (id Identity) LogPrefix() string {
+	if id.Addr().Is4() {
+		return masked(id.Addr(), 24)
+	}
+	return masked(id.Addr(), 48)
+}
+
+// Visitor is what the tools may know of the client.
+func (id Identity) Visitor() tool.Visitor {
+	return tool.Visitor{HeadersTrusted: id.Trusted, Addr: id.Forwarded}
+}
+
+func masked(a netip.Addr, bits int) string {
+	p, err := a.Prefix(bits)
+	if err != nil || !p.IsValid() {
+		return "unknown"
+	}
+	return p.String()
+}
+
+// Finder identifies clients.
+type Finder struct {
+	trust  Trust
+	log    *slog.Logger
+	warned sync.Once
+}
+
+// New makes a Finder; log gets the one warning about forwarded headers that nobody believes.
+func New(trust Trust, log *slog.Logger) *Finder { return &Finder{trust: trust, log: log} }
+
+// Identify says who sent the request.
+func (f *Finder) Identify(r *http.Request) Identity {
+	id := Identity{Peer: peer(r.RemoteAddr)}
+	id.Trusted = f.trust.trusts(id.Peer)
+	if id.Trusted {
+		id.Forwarded = forwarded(r.Header)
+		return id
+	}
+	if isPrivate(id.Peer) && carriesForwarded(r.Header) {
+		f.warned.Do(f.warn)
+	}
+	return id
+}
+
+func (f *Finder) warn() {
+	f.log.Warn("forwarded headers come from a private peer and are not trusted: all visitors behind it share one rate limit; " +
+		"set TRUST_PROXY_HEADERS=true if that proxy overwrites them")
+}
+
+// peer reads RemoteAddr. A dual-stack socket shows IPv4 peers as ::ffff:a.b.c.d, a link-local one has a zone.
+func peer(remoteAddr string) netip.Addr {
+	ap, err := netip.ParseAddrPort(remoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return ap.Addr().Unmap().WithZone("")
+}
+
+// isPrivate tells a peer that is likely a proxy of our own from a visitor.
+func isPrivate(a netip.Addr) bool {
+	return a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || sharedSpace.Contains(a)
+}
+
+// sharedSpace is RFC 6598, which some container platforms number their proxies from.
+var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
+
+const (
+	headerCloudflare = "Cf-Connecting-Ip"
+	headerRealIP     = "X-Real-Ip"
+	headerForwarded  = "X-Forwarded-For"
+)
+
+func carriesForwarded(h http.Header) bool {
+	return len(h[headerCloudflare]) > 0 || len(h[headerRealIP]) > 0 || len(h[headerForwarded]) > 0
+}
+
+// forwarded reads the three headers in their order of precedence.
+func forwarded(h http.Header) netip.Addr {
+	for _, name := range []string{headerCloudflare, headerRealIP} {
+		if values := h[name]; len(values) == 1 {
+			if a, ok := literal(values[0]); ok {
+				return a
+			}
+		}
+	}
+	// Repeated x-forwarded-for lines are one list (RFC 9110 section 5.3), so the first line holds the first value.
+	if values := h[headerForwarded]; len(values) > 0 {
+		first, _, _ := strings.Cut(values[0], ",")
+		if a, ok := literal(first); ok {
+			return a
+		}
+	}
+	return netip.Addr{}
+}
+
+// literal takes one bare address: no port, no brackets, no zone.
+func literal(s string) (netip.Addr, bool) {
+	a, err := netip.ParseAddr(strings.Trim(s, " \t"))
+	if err != nil || a.Zone() != "" {
+		return netip.Addr{}, false
+	}
+	return a.Unmap(), true
+}
