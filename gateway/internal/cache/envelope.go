@@ -1,0 +1,55 @@
+package cache
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"hash/crc32"
+	"time"
+)
+
+// A stored value is
+//
+//	4 bytes  the mark, whose last byte is the version of this form
+//	8 bytes  FetchedAt, Unix nanoseconds, big endian
+//	4 bytes  CRC-32C of all the rest
+//	n bytes  the value as JSON
+//
+// A shared store outlives the program that wrote to it: what an older or newer form, another program or a damaged disk
+// left there is a miss.
+const (
+	mark       = "dgc\x01"
+	headerSize = len(mark) + 8 + 4
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func checksum(fetchedAt, body []byte) uint32 {
+	return crc32.Update(crc32.Checksum(fetchedAt, castagnoli), castagnoli, body)
+}
+
+func seal[V any](e Entry[V]) ([]byte, error) {
+	body, err := json.Marshal(e.Value)
+	if err != nil {
+		return nil, err
+	}
+	sealed := make([]byte, 0, headerSize+len(body))
+	sealed = append(sealed, mark...)
+	sealed = binary.BigEndian.AppendUint64(sealed, uint64(e.FetchedAt.UnixNano()))
+	sealed = binary.BigEndian.AppendUint32(sealed, checksum(sealed[len(mark):], body))
+	return append(sealed, body...), nil
+}
+
+func open[V any](sealed []byte) (Entry[V], bool) {
+	if len(sealed) < headerSize || string(sealed[:len(mark)]) != mark {
+		return Entry[V]{}, false
+	}
+	fetchedAt, sum, body := sealed[len(mark):len(mark)+8], sealed[len(mark)+8:headerSize], sealed[headerSize:]
+	if binary.BigEndian.Uint32(sum) != checksum(fetchedAt, body) {
+		return Entry[V]{}, false
+	}
+	e := Entry[V]{Cached: true, FetchedAt: time.Unix(0, int64(binary.BigEndian.Uint64(fetchedAt))).UTC()}
+	if err := json.Unmarshal(body, &e.Value); err != nil {
+		return Entry[V]{}, false
+	}
+	return e, true
+}

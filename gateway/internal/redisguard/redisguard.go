@@ -1,0 +1,116 @@
+// Package redisguard keeps a sick Redis from slowing anybody down. All that use Redis go through one Guard: a call is
+// bounded by Bound, the first failure of an outage switches Redis off for everybody at once, and a single probe in the
+// background switches it on again. What serves meanwhile is the caller's matter.
+package redisguard
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+)
+
+// Bound is the longest that one call of Do waits for Redis.
+const Bound = 250 * time.Millisecond
+
+// The states that State gives.
+const (
+	OK   = "ok"
+	Down = "down"
+)
+
+// ErrDown is what Do gives at once, without asking Redis, while an outage lasts.
+var ErrDown = errors.New("redis is down")
+
+// Guard watches over one client. It is safe for concurrent use.
+type Guard struct {
+	client redis.UniversalClient
+	log    *slog.Logger
+
+	// epoch counts the changes between up (even) and down (odd). A call that began in an earlier epoch cannot end a
+	// later one: the last timeouts of an outage must not start the next.
+	epoch atomic.Uint64
+	// refusedAt is when a refused command was last logged, in Unix nanoseconds.
+	refusedAt atomic.Int64
+
+	fell  chan struct{}
+	ctx   context.Context
+	close context.CancelFunc
+	done  sync.WaitGroup
+}
+
+// New watches over the client, which it owns from now on, and which Tune has set up. Redis is taken to be up until a first
+// probe, in the background, or a first call fails. The driver's own log is switched off: it writes a line for every
+// failed dial, past slog.
+func New(client redis.UniversalClient, log *slog.Logger) *Guard {
+	redis.SetLogger(&logging.VoidLogger{})
+	ctx, cancel := context.WithCancel(context.Background())
+	g := &Guard{client: client, log: log, fell: make(chan struct{}, 1), ctx: ctx, close: cancel}
+	g.done.Go(g.watch)
+	return g
+}
+
+// Do calls fn with the client and a context that ends after Bound, and gives fn's error. While Redis is down it gives
+// ErrDown at once. fn must honour its context, as the client's own methods do. A failure counts as an outage unless the
+// caller's own context has ended; of the errors that Redis replies with, only those that say that it cannot serve now.
+func (g *Guard) Do(ctx context.Context, fn func(context.Context, redis.UniversalClient) error) error {
+	epoch := g.epoch.Load()
+	if isDown(epoch) {
+		return ErrDown
+	}
+	bounded, cancel := context.WithTimeout(ctx, Bound)
+	defer cancel()
+	err := fn(bounded, g.client)
+	switch {
+	case err == nil, errors.Is(err, redis.Nil), ctx.Err() != nil, g.ctx.Err() != nil:
+	case isOutage(err):
+		g.fall(epoch, err)
+	default:
+		g.logRefused(err)
+	}
+	return err
+}
+
+// State is OK or Down.
+func (g *Guard) State() string {
+	if isDown(g.epoch.Load()) {
+		return Down
+	}
+	return OK
+}
+
+// Close ends the probing and closes the client.
+func (g *Guard) Close() error {
+	g.close()
+	err := g.client.Close()
+	g.done.Wait()
+	return err
+}
+
+func isDown(epoch uint64) bool { return epoch%2 == 1 }
+
+// fall begins an outage, once: of all the calls that fail together one wins the swap and logs.
+func (g *Guard) fall(epoch uint64, err error) {
+	if !g.epoch.CompareAndSwap(epoch, epoch+1) {
+		return
+	}
+	g.log.Warn("redis is down, memory takes over", slog.Any("error", err))
+	select {
+	case g.fell <- struct{}{}:
+	default:
+	}
+}
+
+// logRefused tells of a command that a healthy Redis refuses, at most once a minute.
+func (g *Guard) logRefused(err error) {
+	now, last := time.Now().UnixNano(), g.refusedAt.Load()
+	if now-last < int64(time.Minute) || !g.refusedAt.CompareAndSwap(last, now) {
+		return
+	}
+	g.log.Warn("redis refuses a command, memory takes over for it", slog.Any("error", err))
+}

@@ -1,0 +1,40 @@
+package redisguard
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// Tune sets the bounds that Guard relies on: calls obey their context, one retry, short timeouts, and a dialer that obeys
+// its context through the TLS handshake as well (the driver's own does not). Call it once the TLSConfig is set; it
+// replaces a Dialer. It asks nothing of a server that Redis 6 does not have.
+func Tune(o *redis.UniversalOptions) {
+	o.ContextTimeoutEnabled = true
+	// One retry mends a pooled connection that died unnoticed.
+	o.MaxRetries = 1
+	o.MinRetryBackoff = time.Millisecond
+	o.MaxRetryBackoff = 10 * time.Millisecond
+	// Dials go on in the background when the call that wanted one has left, so they may take longer than a call.
+	o.DialTimeout = probeTimeout
+	o.DialerRetries = 1
+	o.ReadTimeout = Bound
+	o.WriteTimeout = Bound
+	o.PoolTimeout = Bound
+	o.PipelinePoolSize = -1
+	o.DisableIdentity = true
+	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	o.Dialer = dialer(o.TLSConfig)
+}
+
+func dialer(config *tls.Config) func(context.Context, string, string) (net.Conn, error) {
+	plain := &net.Dialer{KeepAlive: 30 * time.Second}
+	if config == nil {
+		return plain.DialContext
+	}
+	return (&tls.Dialer{NetDialer: plain, Config: config}).DialContext
+}
