@@ -1,0 +1,294 @@
+package cache
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/redisguard"
+	"diagnostics/gateway/internal/redisguard/redistest"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+)
+
+// bench is one store under test and the means to let time pass in it.
+type bench struct {
+	store   Store
+	advance func(time.Duration)
+}
+
+func newGuard(t *testing.T, addr string) *redisguard.Guard {
+	t.Helper()
+	o := &redis.UniversalOptions{Addrs: []string{addr}}
+	redisguard.Tune(o)
+	g := redisguard.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler))
+	t.Cleanup(func() { _ = g.Close() })
+	return g
+}
+
+func newMemory(t *testing.T, maxBytes uint64) (*Memory, func(time.Duration)) {
+	t.Helper()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	m := NewMemory(maxBytes, WithClock(func() time.Time { return now }))
+	t.Cleanup(m.Close)
+	return m, func(d time.Duration) { now = now.Add(d) }
+}
+
+func stores() map[string]func(*testing.T) bench {
+	mini := func(t *testing.T) (Store, func(time.Duration)) {
+		server := miniredis.RunT(t)
+		return NewRedis(newGuard(t, server.Addr())), server.FastForward
+	}
+	return map[string]func(*testing.T) bench{
+		"memory": func(t *testing.T) bench {
+			m, advance := newMemory(t, 1<<20)
+			return bench{m, advance}
+		},
+		"miniredis": func(t *testing.T) bench {
+			s, advance := mini(t)
+			return bench{s, advance}
+		},
+		"redis-server": func(t *testing.T) bench {
+			return bench{NewRedis(newGuard(t, redistest.Start(t).Addr())), time.Sleep}
+		},
+		"fallback": func(t *testing.T) bench {
+			s, advanceShared := mini(t)
+			m, advanceLocal := newMemory(t, 1<<20)
+			return bench{NewFallback(s, m), func(d time.Duration) { advanceShared(d); advanceLocal(d) }}
+		},
+	}
+}
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+	cases := map[string]func(*testing.T, bench){
+		"a missing key is no error": func(t *testing.T, b bench) {
+			wantMiss(t, b.store, "missing")
+		},
+		"what was set is got": func(t *testing.T, b bench) {
+			for _, value := range []string{"", "v", "\x00\xff binary", strings.Repeat("x", 200_000)} {
+				set(t, b.store, "key", value, time.Minute)
+				wantHit(t, b.store, "key", value)
+			}
+		},
+		"keys are apart, whatever they hold": func(t *testing.T, b bench) {
+			keys := []string{"", "a", "a:b", "A", "a\r\nDEL a", strings.Repeat("k", 5000), strings.Repeat("k", 5001), "ключ"}
+			for i, key := range keys {
+				set(t, b.store, key, fmt.Sprint(i), time.Minute)
+			}
+			for i, key := range keys {
+				wantHit(t, b.store, key, fmt.Sprint(i))
+			}
+		},
+		"an entry ends with its own ttl": func(t *testing.T, b bench) {
+			set(t, b.store, "short", "1", 120*time.Millisecond)
+			set(t, b.store, "long", "2", time.Minute)
+			wantHit(t, b.store, "short", "1")
+			b.advance(125 * time.Millisecond)
+			wantMiss(t, b.store, "short")
+			wantHit(t, b.store, "long", "2")
+		},
+		"a new value has a new ttl": func(t *testing.T, b bench) {
+			set(t, b.store, "key", "1", 120*time.Millisecond)
+			set(t, b.store, "key", "2", time.Minute)
+			b.advance(125 * time.Millisecond)
+			wantHit(t, b.store, "key", "2")
+		},
+		"no ttl keeps nothing": func(t *testing.T, b bench) {
+			for _, ttl := range []time.Duration{0, -1, -time.Hour} {
+				set(t, b.store, "key", "1", time.Minute)
+				set(t, b.store, "key", "2", ttl)
+				wantMiss(t, b.store, "key")
+			}
+		},
+		"the least ttl still ends": func(t *testing.T, b bench) {
+			set(t, b.store, "key", "1", 1)
+			b.advance(5 * time.Millisecond)
+			wantMiss(t, b.store, "key")
+		},
+		"values are the store's own": func(t *testing.T, b bench) {
+			value := []byte("value")
+			if err := b.store.Set(t.Context(), "key", value, time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			value[0] = 'X'
+			got, _, _ := b.store.Get(t.Context(), "key")
+			got[1] = 'X'
+			wantHit(t, b.store, "key", "value")
+		},
+	}
+	for kind, make := range stores() {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			for name, check := range cases {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					check(t, make(t))
+				})
+			}
+		})
+	}
+}
+
+func set(t *testing.T, s Store, key, value string, ttl time.Duration) {
+	t.Helper()
+	if err := s.Set(t.Context(), key, []byte(value), ttl); err != nil {
+		t.Fatalf("Set(%.40q): %v", key, err)
+	}
+}
+
+func wantHit(t *testing.T, s Store, key, want string) {
+	t.Helper()
+	got, ok, err := s.Get(t.Context(), key)
+	if err != nil || !ok || string(got) != want {
+		t.Fatalf("Get(%.40q) = %.40q, %t, %v; want %.40q", key, got, ok, err, want)
+	}
+}
+
+func wantMiss(t *testing.T, s Store, key string) {
+	t.Helper()
+	if got, ok, err := s.Get(t.Context(), key); err != nil || ok || got != nil {
+		t.Fatalf("Get(%.40q) = %.40q, %t, %v; want a miss", key, got, ok, err)
+	}
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	t.Parallel()
+	const maxBytes = 1 << 20
+	m, _ := newMemory(t, maxBytes)
+	for i := range 100_000 {
+		set(t, m, fmt.Sprintf("key-%d", i), "some value of some length", time.Hour)
+	}
+	m.entries.CleanUp()
+	weight, size := m.entries.WeightedSize(), m.entries.EstimatedSize()
+	if weight > maxBytes || size > maxBytes/entryOverhead {
+		t.Errorf("100,000 entries weigh %d bytes (%d entries), want at most %d", weight, size, maxBytes)
+	}
+	if size < maxBytes/entryOverhead/2 {
+		t.Errorf("%d entries are left, want the room used", size)
+	}
+}
+
+func TestMemoryDropsExpired(t *testing.T) {
+	t.Parallel()
+	m, advance := newMemory(t, 1<<20)
+	for i := range 100 {
+		set(t, m, fmt.Sprint(i), "v", time.Second)
+	}
+	advance(3 * time.Second)
+	m.entries.CleanUp()
+	if n := m.entries.EstimatedSize(); n != 0 {
+		t.Errorf("%d expired entries are left", n)
+	}
+}
+
+func TestRedisKeysTellNothing(t *testing.T) {
+	t.Parallel()
+	server := miniredis.RunT(t)
+	s := NewRedis(newGuard(t, server.Addr()))
+	set(t, s, "whois:visitor-asked-for.example.com", "v", time.Hour)
+	set(t, s, strings.Repeat("long", 1000), "v", time.Hour)
+	for _, key := range server.Keys() {
+		if key == "diagnostics:probe" {
+			continue
+		}
+		if len(key) != len(redisPrefix)+43 || strings.Contains(key, "visitor") {
+			t.Errorf("key %q", key)
+		}
+		if server.TTL(key) != time.Hour {
+			t.Errorf("key %q lives %s", key, server.TTL(key))
+		}
+	}
+}
+
+func TestFallbackOutlivesItsSharedStore(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	m, _ := newMemory(t, 1<<20)
+	s := NewFallback(NewRedis(newGuard(t, server.Addr())), m)
+	set(t, s, "before", "1", time.Hour)
+	server.Kill()
+	wantHit(t, s, "before", "1")
+	wantMiss(t, s, "other")
+	set(t, s, "during", "2", time.Hour)
+	wantHit(t, s, "during", "2")
+}
+
+func TestFallbackPrefersTheSharedStore(t *testing.T) {
+	t.Parallel()
+	shared, _ := newMemory(t, 1<<20)
+	local, _ := newMemory(t, 1<<20)
+	s := NewFallback(shared, local)
+	set(t, s, "key", "old", time.Hour)
+	set(t, shared, "key", "another instance's", time.Hour)
+	wantHit(t, s, "key", "another instance's")
+	set(t, shared, "key", "", 0)
+	wantMiss(t, s, "key")
+}
+
+func TestEnvelope(t *testing.T) {
+	t.Parallel()
+	type value struct {
+		Name string
+		List []int
+	}
+	at := time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC)
+	sealed, err := seal(Entry[value]{Value: value{"n", []int{1, 2}}, FetchedAt: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, ok := open[value](sealed)
+	if diff := cmp.Diff(Entry[value]{Value: value{"n", []int{1, 2}}, FetchedAt: at, Cached: true}, got); !ok || diff != "" {
+		t.Errorf("opened %t, -want +got:\n%s", ok, diff)
+	}
+	for i := range sealed {
+		damaged := append([]byte(nil), sealed...)
+		damaged[i] ^= 0x40
+		if _, ok := open[value](damaged); ok {
+			t.Errorf("a flipped bit in byte %d goes unseen", i)
+		}
+		if _, ok := open[value](sealed[:i]); ok {
+			t.Errorf("%d of %d bytes are taken", i, len(sealed))
+		}
+	}
+	if _, ok := open[value](append(sealed, ' ')); ok {
+		t.Error("a byte too many is taken")
+	}
+	if _, ok := open[[]string](sealed); ok {
+		t.Error("a value of another type is taken")
+	}
+	if _, err := seal(Entry[func()]{}); err == nil {
+		t.Error("a func is sealed")
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	sealed, _ := seal(Entry[map[string]string]{Value: map[string]string{"a": "b"}, FetchedAt: time.Unix(1, 0)})
+	f.Add(sealed)
+	f.Add([]byte("dgc\x01"))
+	f.Add([]byte(`{"Value":1}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e, ok := open[map[string]string](b)
+		if !ok {
+			return
+		}
+		again, err := seal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, ok := open[map[string]string](again); !ok || !cmp.Equal(back, e) {
+			t.Fatalf("%v does not come back: %v", e, back)
+		}
+	})
+}
+
+// broken is a store that fails, where it has an error to fail with.
+type broken struct{ err error }
+
+func (b broken) Get(context.Context, string) ([]byte, bool, error)        { return nil, false, b.err }
+func (b broken) Set(context.Context, string, []byte, time.Duration) error { return b.err }
