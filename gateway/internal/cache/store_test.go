@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,10 +34,11 @@ func newGuard(t *testing.T, addr string) *redisguard.Guard {
 
 func newMemory(t *testing.T, maxBytes uint64) (*Memory, func(time.Duration)) {
 	t.Helper()
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	m := NewMemory(maxBytes, WithClock(func() time.Time { return now }))
+	var passed atomic.Int64
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	m := NewMemory(maxBytes, WithClock(func() time.Time { return start.Add(time.Duration(passed.Load())) }))
 	t.Cleanup(m.Close)
-	return m, func(d time.Duration) { now = now.Add(d) }
+	return m, func(d time.Duration) { passed.Add(int64(d)) }
 }
 
 func stores() map[string]func(*testing.T) bench {
