@@ -5,6 +5,7 @@ package certcheck
 
 import (
 	"crypto/x509"
+	"slices"
 	"time"
 )
 
@@ -19,6 +20,22 @@ const (
 	CodeNameMismatch      = "ERR_TLS_CERT_ALTNAME_INVALID"
 )
 
+// The codes, OpenSSL's too, of a chain that leads to a trusted root and is refused all the same.
+const (
+	// CodeInvalidPurpose is a chain that may not authenticate servers (RFC 5280 section 4.2.1.12).
+	CodeInvalidPurpose = "INVALID_PURPOSE"
+	// CodeNotPermitted is a name that a name constraint of the chain excludes (RFC 5280 section 4.2.1.10).
+	CodeNotPermitted = "PERMITTED_VIOLATION"
+	// CodeCriticalExtension is a critical extension that nobody here understands (RFC 5280 section 4.2).
+	CodeCriticalExtension = "UNHANDLED_CRITICAL_EXTENSION"
+	// CodeInvalidCA is an issuer that is no certificate authority (RFC 5280 section 4.2.1.9).
+	CodeInvalidCA = "INVALID_CA"
+	// CodeWeakDigest is a signature over MD5 or SHA-1 below the root.
+	CodeWeakDigest = "CA_MD_TOO_WEAK"
+	// CodePathLength is a chain longer than one of its authorities allows (RFC 5280 section 4.2.1.9).
+	CodePathLength = "PATH_LENGTH_EXCEEDED"
+)
+
 // Verdict is the judgement of a chain.
 type Verdict struct {
 	// Authorized tells whether a client that trusts Roots would accept the chain for the host now.
@@ -31,6 +48,9 @@ type Verdict struct {
 	HostnameMatches bool
 	// ChainComplete tells whether the sent certificates lead to a trusted root at some time inside their validity.
 	ChainComplete bool
+	// Chain is the path that was judged, leaf first: up to and with the root where one was reached, else as far as
+	// the sent certificates lead.
+	Chain []*x509.Certificate
 }
 
 // Checker judges against a set of roots.
@@ -41,5 +61,52 @@ type Checker struct {
 	Now func() time.Time
 }
 
-// Check judges the sent certificates, leaf first, for the host (a canonical name or an address literal).
-func (c Checker) Check(sent []*x509.Certificate, host string) Verdict { panic("unwritten") }
+// Check judges the sent certificates, leaf first, for the host (a canonical name or an address literal). Nothing sent is
+// judged as a leaf whose issuer is unknown.
+func (c Checker) Check(sent []*x509.Certificate, host string) Verdict {
+	sent = distinct(sent)
+	if len(sent) == 0 {
+		return Verdict{Code: CodeUnverifiableLeaf, Codes: []string{CodeUnverifiableLeaf}}
+	}
+	now := c.now()
+	leaf := sent[0]
+	f := c.findChain(sent, now)
+	v := Verdict{
+		HostnameMatches: leaf.VerifyHostname(host) == nil,
+		ChainComplete:   f.rooted,
+		Chain:           f.chain,
+	}
+	v.Codes = append(timeCodes(f.chain, now), f.codes...)
+	if !v.HostnameMatches {
+		v.Codes = append(v.Codes, CodeNameMismatch)
+	}
+	v.Authorized = len(v.Codes) == 0
+	if !v.Authorized {
+		v.Code = v.Codes[0]
+	}
+	return v
+}
+
+func (c Checker) now() time.Time {
+	if c.Now == nil {
+		return time.Now()
+	}
+	return c.Now()
+}
+
+// SelfSigned tells whether the certificate is its own issuer: by its signature, or by its names and key identifiers
+// alone where the signature's algorithm is too old to be checked.
+func SelfSigned(cert *x509.Certificate) bool { return issued(cert, cert) }
+
+// timeCodes tells what is wrong with the validity of any certificate of the chain. Both ends of a validity are inside it
+// (RFC 5280 section 4.1.2.5).
+func timeCodes(chain []*x509.Certificate, now time.Time) []string {
+	var codes []string
+	if slices.ContainsFunc(chain, func(cert *x509.Certificate) bool { return now.After(cert.NotAfter) }) {
+		codes = append(codes, CodeExpired)
+	}
+	if slices.ContainsFunc(chain, func(cert *x509.Certificate) bool { return now.Before(cert.NotBefore) }) {
+		codes = append(codes, CodeNotYetValid)
+	}
+	return codes
+}

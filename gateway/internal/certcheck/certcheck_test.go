@@ -1,0 +1,413 @@
+package certcheck_test
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"net"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/certcheck/certtest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const host = "www.example.com"
+
+var hosts = []string{host}
+
+// past and future are validities on either side of the epoch.
+var (
+	past   = certtest.Valid(certtest.Epoch.AddDate(-2, 0, 0), certtest.Epoch.AddDate(-1, 0, 0))
+	future = certtest.Valid(certtest.Epoch.AddDate(1, 0, 0), certtest.Epoch.AddDate(2, 0, 0))
+)
+
+// want is a Verdict without its chain.
+type want struct {
+	codes    []string
+	host     bool
+	complete bool
+}
+
+func check(t *testing.T, roots *x509.CertPool, sent []*x509.Certificate, host string, w want) certcheck.Verdict {
+	t.Helper()
+	v := certcheck.Checker{Roots: roots, Now: func() time.Time { return certtest.Epoch }}.Check(sent, host)
+	got := want{codes: v.Codes, host: v.HostnameMatches, complete: v.ChainComplete}
+	if d := cmp.Diff(w, got, cmp.AllowUnexported(want{})); d != "" {
+		t.Errorf("verdict differs (-want +got):\n%s", d)
+	}
+	if v.Authorized != (len(w.codes) == 0) {
+		t.Errorf("Authorized = %v with codes %v", v.Authorized, v.Codes)
+	}
+	if first := append(w.codes, "")[0]; v.Code != first {
+		t.Errorf("Code = %q, want %q", v.Code, first)
+	}
+	if len(sent) > 0 && (len(v.Chain) == 0 || !v.Chain[0].Equal(sent[0])) {
+		t.Error("the judged chain does not start with the leaf")
+	}
+	for _, c := range v.Chain {
+		if c.NotAfter.Year() > 3000 {
+			t.Error("the judged chain holds a certificate whose validity was lifted")
+		}
+	}
+	return v
+}
+
+// TestEveryCombination crosses time, chain and name: each problem shows whatever else is wrong, and the first in that
+// order is the code.
+func TestEveryCombination(t *testing.T) {
+	t.Parallel()
+	root := certtest.Root(t, "Root")
+	inter := certtest.Intermediate(t, root, "Intermediate")
+	other := certtest.Root(t, "Other Root")
+	otherInter := certtest.Intermediate(t, other, "Other Intermediate")
+	trusted := certtest.Pool(root)
+
+	times := []struct {
+		name  string
+		opts  []certtest.Option
+		codes []string
+	}{
+		{"valid", nil, nil},
+		{"expired", []certtest.Option{past}, []string{certcheck.CodeExpired}},
+		{"not yet valid", []certtest.Option{future}, []string{certcheck.CodeNotYetValid}},
+	}
+	chains := []struct {
+		name     string
+		issuer   *certtest.Cert
+		others   []*certtest.Cert
+		codes    []string
+		complete bool
+	}{
+		{"trusted", inter, []*certtest.Cert{inter}, nil, true},
+		{"trusted, root sent", inter, []*certtest.Cert{inter, root}, nil, true},
+		{"trusted, out of order", inter, []*certtest.Cert{root, inter}, nil, true},
+		{"trusted, repeated", inter, []*certtest.Cert{inter, inter, root, inter}, nil, true},
+		{"trusted, unrelated extras", inter, []*certtest.Cert{other, otherInter, inter}, nil, true},
+		{"trusted, issued by the root", root, nil, nil, true},
+		{"self-signed", nil, nil, []string{certcheck.CodeSelfSigned}, false},
+		{"self-signed, extras", nil, []*certtest.Cert{inter, root}, []string{certcheck.CodeSelfSigned}, false},
+		{"untrusted root sent", otherInter, []*certtest.Cert{otherInter, other}, []string{certcheck.CodeSelfSignedInChain}, false},
+		{"untrusted root sent first", otherInter, []*certtest.Cert{other, otherInter}, []string{certcheck.CodeSelfSignedInChain}, false},
+		{"issued by an untrusted root that is sent", other, []*certtest.Cert{other}, []string{certcheck.CodeSelfSignedInChain}, false},
+		{"untrusted root not sent", otherInter, []*certtest.Cert{otherInter}, []string{certcheck.CodeNoLocalIssuer}, false},
+		{"missing intermediate", inter, nil, []string{certcheck.CodeUnverifiableLeaf}, false},
+		{"missing intermediate, root sent", inter, []*certtest.Cert{root}, []string{certcheck.CodeUnverifiableLeaf}, false},
+		{"missing intermediate, unrelated extras", inter, []*certtest.Cert{otherInter}, []string{certcheck.CodeUnverifiableLeaf}, false},
+	}
+	names := []struct {
+		name  string
+		hosts []string
+		codes []string
+	}{
+		{"right name", hosts, nil},
+		{"wrong name", []string{"www.example.org"}, []string{certcheck.CodeNameMismatch}},
+	}
+	for _, at := range times {
+		for _, ch := range chains {
+			for _, n := range names {
+				t.Run(at.name+"/"+ch.name+"/"+n.name, func(t *testing.T) {
+					t.Parallel()
+					leaf := certtest.Leaf(t, ch.issuer, n.hosts, at.opts...)
+					sent := certtest.List(append([]*certtest.Cert{leaf}, ch.others...)...)
+					var codes []string
+					codes = append(append(append(codes, at.codes...), ch.codes...), n.codes...)
+					check(t, trusted, sent, host, want{codes: codes, host: n.codes == nil, complete: ch.complete})
+				})
+			}
+		}
+	}
+}
+
+// TestExpiryDoesNotHideAnUntrustedRoot is the trap that asks for a second verification inside the validity.
+func TestExpiryDoesNotHideAnUntrustedRoot(t *testing.T) {
+	t.Parallel()
+	other := certtest.Root(t, "Other Root")
+	leaf := certtest.Leaf(t, other, hosts, past)
+	check(t, certtest.Pool(certtest.Root(t, "Root")), certtest.List(leaf, other), host,
+		want{codes: []string{certcheck.CodeExpired, certcheck.CodeSelfSignedInChain}, host: true})
+}
+
+func TestValidityBoundaries(t *testing.T) {
+	t.Parallel()
+	const second, years = time.Second, 10 * 365 * 24 * time.Hour
+	for _, c := range []struct {
+		name     string
+		from, to time.Duration
+		codes    []string
+	}{
+		{"begins now", 0, years, nil},
+		{"begins in a second", second, years, []string{certcheck.CodeNotYetValid}},
+		{"ends now", -years, 0, nil},
+		{"ended a second ago", -years, -second, []string{certcheck.CodeExpired}},
+	} {
+		validity := certtest.Valid(certtest.Epoch.Add(c.from), certtest.Epoch.Add(c.to))
+		for _, who := range []string{"leaf", "intermediate", "root", "self-signed"} {
+			t.Run(c.name+"/"+who, func(t *testing.T) {
+				t.Parallel()
+				var rootOpts, interOpts, leafOpts []certtest.Option
+				switch who {
+				case "root":
+					rootOpts = append(rootOpts, validity)
+				case "intermediate":
+					interOpts = append(interOpts, validity)
+				default:
+					leafOpts = append(leafOpts, validity)
+				}
+				root := certtest.Root(t, "Root", rootOpts...)
+				inter := certtest.Intermediate(t, root, "Intermediate", interOpts...)
+				leaf := certtest.Leaf(t, inter, hosts, leafOpts...)
+				if who == "self-signed" {
+					leaf = certtest.Leaf(t, nil, hosts, leafOpts...)
+					codes := append(append([]string(nil), c.codes...), certcheck.CodeSelfSigned)
+					check(t, certtest.Pool(root), certtest.List(leaf), host, want{codes: codes, host: true})
+					return
+				}
+				check(t, certtest.Pool(root), certtest.List(leaf, inter), host, want{codes: c.codes, host: true, complete: true})
+			})
+		}
+	}
+}
+
+// TestValiditiesThatNeverMeet is a chain without one moment at which all of it held.
+func TestValiditiesThatNeverMeet(t *testing.T) {
+	t.Parallel()
+	root := certtest.Root(t, "Root")
+	gone := certtest.Intermediate(t, root, "Intermediate", past)
+	notYet := certtest.Leaf(t, gone, hosts, future)
+	check(t, certtest.Pool(root), certtest.List(notYet, gone), host,
+		want{codes: []string{certcheck.CodeExpired, certcheck.CodeNotYetValid}, host: true, complete: true})
+}
+
+func TestCrossSigned(t *testing.T) {
+	t.Parallel()
+	old := certtest.Root(t, "Old Root")
+	expiredOld := certtest.Root(t, "Expired Root", certtest.Valid(certtest.Epoch.AddDate(-20, 0, 0), certtest.Epoch.AddDate(-1, 0, 0)))
+	young := certtest.Root(t, "New Root")
+	inter := certtest.Intermediate(t, young, "Intermediate")
+	leaf := certtest.Leaf(t, inter, hosts)
+	youngByOld := certtest.CrossSign(t, old, young)
+	youngByExpired := certtest.CrossSign(t, expiredOld, young)
+	interGone := certtest.CrossSign(t, young, inter, past)
+
+	for _, c := range []struct {
+		name  string
+		roots *x509.CertPool
+		sent  []*x509.Certificate
+		want  want
+	}{
+		{"old root trusted", certtest.Pool(old), certtest.List(leaf, inter, youngByOld), want{host: true, complete: true}},
+		{"new root trusted, cross-signature sent", certtest.Pool(young), certtest.List(leaf, inter, youngByOld), want{host: true, complete: true}},
+		{"expired cross-signer beside a live root", certtest.Pool(young, expiredOld), certtest.List(leaf, inter, youngByExpired), want{host: true, complete: true}},
+		{"only the expired cross-signer", certtest.Pool(expiredOld), certtest.List(leaf, inter, youngByExpired),
+			want{codes: []string{certcheck.CodeExpired}, host: true, complete: true}},
+		{"expired twin of the intermediate first", certtest.Pool(young), certtest.List(leaf, interGone, inter), want{host: true, complete: true}},
+		{"expired twin of the intermediate alone", certtest.Pool(young), certtest.List(leaf, interGone),
+			want{codes: []string{certcheck.CodeExpired}, host: true, complete: true}},
+		{"untrusted, expired twin first", certtest.Pool(old), certtest.List(leaf, interGone, inter),
+			want{codes: []string{certcheck.CodeNoLocalIssuer}, host: true}},
+		{"cross-signed in a circle", certtest.Pool(expiredOld), certtest.List(leaf, inter, youngByOld, certtest.CrossSign(t, young, old)),
+			want{codes: []string{certcheck.CodeNoLocalIssuer}, host: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			check(t, c.roots, c.sent, host, c.want)
+		})
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	root := certtest.Root(t, "Root")
+	for _, c := range []struct {
+		name  string
+		hosts []string
+		cn    string
+		host  string
+		match bool
+	}{
+		{"exact", []string{"www.example.com"}, "", "www.example.com", true},
+		{"case of the certificate", []string{"WWW.Example.COM"}, "", "www.example.com", true},
+		{"wildcard, one label", []string{"*.example.com"}, "", "www.example.com", true},
+		{"wildcard, two labels", []string{"*.example.com"}, "", "a.www.example.com", false},
+		{"wildcard, no label", []string{"*.example.com"}, "", "example.com", false},
+		{"wildcard inside a label", []string{"w*.example.com"}, "", "www.example.com", false},
+		{"common name alone", nil, "www.example.com", "www.example.com", false},
+		{"address", []string{"93.184.216.34"}, "", "93.184.216.34", true},
+		{"other address", []string{"93.184.216.35"}, "", "93.184.216.34", false},
+		{"address as common name", nil, "93.184.216.34", "93.184.216.34", false},
+		{"IPv6 address", []string{"2606:4700:4700::1111"}, "", "2606:4700:4700::1111", true},
+		{"wildcard is no address", []string{"*.184.216.34"}, "", "93.184.216.34", false},
+		{"underscore", []string{"_x.example.com"}, "", "_x.example.com", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			leaf := certtest.Leaf(t, root, c.hosts, func(x *x509.Certificate) { x.Subject = pkix.Name{CommonName: c.cn} })
+			w := want{host: c.match, complete: true}
+			if !c.match {
+				w.codes = []string{certcheck.CodeNameMismatch}
+			}
+			check(t, certtest.Pool(root), certtest.List(leaf), c.host, w)
+		})
+	}
+}
+
+// TestAddressAsDNSName: a literal in a dNSName does not name the address (RFC 9525 section 6.2).
+func TestAddressAsDNSName(t *testing.T) {
+	t.Parallel()
+	root := certtest.Root(t, "Root")
+	leaf := certtest.Leaf(t, root, nil, func(x *x509.Certificate) { x.DNSNames = []string{"93.184.216.34"} })
+	check(t, certtest.Pool(root), certtest.List(leaf), "93.184.216.34",
+		want{codes: []string{certcheck.CodeNameMismatch}, complete: true})
+}
+
+func TestTrustedLeaf(t *testing.T) {
+	t.Parallel()
+	leaf := certtest.Leaf(t, nil, hosts)
+	check(t, certtest.Pool(leaf), certtest.List(leaf), host, want{host: true, complete: true})
+	gone := certtest.Leaf(t, nil, hosts, past)
+	check(t, certtest.Pool(gone), certtest.List(gone), host,
+		want{codes: []string{certcheck.CodeExpired}, host: true, complete: true})
+}
+
+func TestNothingSent(t *testing.T) {
+	t.Parallel()
+	w := want{codes: []string{certcheck.CodeUnverifiableLeaf}}
+	check(t, certtest.Pool(), nil, host, w)
+	check(t, certtest.Pool(), []*x509.Certificate{}, host, w)
+}
+
+// TestRefusedChains are those that lead to a trusted root and are refused all the same.
+func TestRefusedChains(t *testing.T) {
+	t.Parallel()
+	root := certtest.Root(t, "Root")
+	trusted := certtest.Pool(root)
+	inter := certtest.Intermediate(t, root, "Intermediate")
+	notCA := certtest.Leaf(t, root, []string{"shop.example.com"})
+	constrained := certtest.Intermediate(t, root, "Constrained", func(x *x509.Certificate) {
+		x.PermittedDNSDomainsCritical = true
+		x.PermittedDNSDomains = []string{"example.org"}
+	})
+	mailOnly := certtest.Intermediate(t, root, "Mail", func(x *x509.Certificate) {
+		x.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageEmailProtection}
+	})
+	last := certtest.Intermediate(t, root, "Last", func(x *x509.Certificate) { x.MaxPathLenZero = true })
+	tooDeep := certtest.Intermediate(t, last, "Too Deep")
+	critical := func(x *x509.Certificate) {
+		x.ExtraExtensions = []pkix.Extension{{Id: asn1.ObjectIdentifier{1, 2, 3, 4}, Critical: true, Value: []byte{5, 0}}}
+	}
+	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rsaInter := certtest.Sign(t, &x509.Certificate{
+		Subject: pkix.Name{CommonName: "RSA"}, NotBefore: root.NotBefore, NotAfter: root.NotAfter,
+		IsCA: true, BasicConstraintsValid: true,
+	}, root, rsaKey)
+	sha1 := func(x *x509.Certificate) { x.SignatureAlgorithm = x509.SHA1WithRSA }
+
+	for _, c := range []struct {
+		name string
+		code string
+		sent []*x509.Certificate
+	}{
+		{"client certificate", certcheck.CodeInvalidPurpose, certtest.List(certtest.Leaf(t, inter, hosts, func(x *x509.Certificate) {
+			x.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+		}), inter)},
+		{"authority for mail", certcheck.CodeInvalidPurpose, certtest.List(certtest.Leaf(t, mailOnly, hosts), mailOnly)},
+		{"name constraint", certcheck.CodeNotPermitted, certtest.List(certtest.Leaf(t, constrained, hosts), constrained)},
+		{"issued by a leaf", certcheck.CodeInvalidCA, certtest.List(certtest.Leaf(t, notCA, hosts), notCA)},
+		{"too deep", certcheck.CodePathLength, certtest.List(certtest.Leaf(t, tooDeep, hosts), tooDeep, last)},
+		{"critical extension", certcheck.CodeCriticalExtension, certtest.List(certtest.Leaf(t, inter, hosts, critical), inter)},
+		{"SHA-1", certcheck.CodeWeakDigest, certtest.List(certtest.Leaf(t, rsaInter, hosts, sha1), rsaInter)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			check(t, trusted, c.sent, host, want{codes: []string{c.code}, host: true, complete: true})
+		})
+	}
+}
+
+// TestForgedIssuer: the right names under a wrong signature lead nowhere.
+func TestForgedIssuer(t *testing.T) {
+	t.Parallel()
+	root := certtest.Root(t, "Root")
+	forger := &certtest.Cert{Certificate: certtest.Root(t, "Root").Certificate, Key: certtest.NewKey(t)}
+	leaf := certtest.Leaf(t, certtest.Root(t, "Root"), hosts)
+	check(t, certtest.Pool(root), certtest.List(leaf, root), host,
+		want{codes: []string{certcheck.CodeUnverifiableLeaf}, host: true})
+	check(t, certtest.Pool(root), certtest.List(leaf, &certtest.Cert{Certificate: forger.Certificate}), host,
+		want{codes: []string{certcheck.CodeUnverifiableLeaf}, host: true})
+}
+
+// TestChainReachesTheRoot: what needs the issuer (stapled OCSP) finds it in the judged chain though only the leaf came.
+func TestChainReachesTheRoot(t *testing.T) {
+	t.Parallel()
+	root := certtest.Root(t, "Root")
+	leaf := certtest.Leaf(t, root, hosts)
+	v := check(t, certtest.Pool(root), certtest.List(leaf), host, want{host: true, complete: true})
+	if len(v.Chain) != 2 || !v.Chain[1].Equal(root.Certificate) {
+		t.Errorf("the judged chain does not end with the root: %d certificates", len(v.Chain))
+	}
+}
+
+func TestWildClockDefaultsToNow(t *testing.T) {
+	t.Parallel()
+	root := certtest.Root(t, "Root", certtest.Valid(time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))
+	leaf := certtest.Leaf(t, root, hosts, certtest.Valid(time.Now().Add(-time.Minute), time.Now().Add(time.Minute)))
+	if v := (certcheck.Checker{Roots: certtest.Pool(root)}).Check(certtest.List(leaf), host); !v.Authorized {
+		t.Errorf("not authorized: %v", v.Codes)
+	}
+}
+
+// TestHostileCrowd: hundreds of look-alike issuers cost a bounded time.
+func TestHostileCrowd(t *testing.T) {
+	t.Parallel()
+	root := certtest.Root(t, "Root")
+	var sent []*certtest.Cert
+	first := certtest.Root(t, "Twin")
+	sent = append(sent, certtest.Leaf(t, first, hosts))
+	key := certtest.NewKey(t)
+	for range 300 {
+		sent = append(sent, certtest.Sign(t, &x509.Certificate{
+			Subject: pkix.Name{CommonName: "Twin"}, NotBefore: root.NotBefore, NotAfter: root.NotAfter,
+			IsCA: true, BasicConstraintsValid: true, SubjectKeyId: first.SubjectKeyId,
+		}, nil, key))
+	}
+	const bound = time.Second
+	start := time.Now()
+	check(t, certtest.Pool(root), certtest.List(sent...), host,
+		want{codes: []string{certcheck.CodeUnverifiableLeaf}, host: true})
+	if took := time.Since(start); took > 5*bound {
+		t.Errorf("took %v, want at most %v", took, bound)
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	root := certtest.Root(f, "Root")
+	inter := certtest.Intermediate(f, root, "Intermediate")
+	leaf := certtest.Leaf(f, inter, []string{host, "93.184.216.34"})
+	f.Add(leaf.Raw, inter.Raw, host)
+	f.Add(certtest.Leaf(f, nil, hosts).Raw, root.Raw, "93.184.216.34")
+	f.Add(root.Raw, leaf.Raw, "")
+	checker := certcheck.Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}
+	f.Fuzz(func(t *testing.T, a, b []byte, host string) {
+		var sent []*x509.Certificate
+		for _, der := range [][]byte{a, b, a} {
+			if c, err := x509.ParseCertificate(der); err == nil {
+				sent = append(sent, c)
+			}
+		}
+		v := checker.Check(sent, host)
+		if v.Authorized != (len(v.Codes) == 0) || v.Authorized != (v.Code == "") {
+			t.Errorf("verdict contradicts itself: %+v", v)
+		}
+		if v.Authorized && (net.ParseIP(host) == nil && host == "" || !v.ChainComplete || !v.HostnameMatches) {
+			t.Errorf("authorized without name or chain: %+v", v)
+		}
+	})
+}

@@ -1,0 +1,143 @@
+package certcheck
+
+// The chain is verified with the validity of the sent certificates lifted: copies of them that hold at any time go
+// through x509.Verify, whose signatures cover the raw bytes and so still count. What was lifted is judged afterwards, on
+// the originals. That way an intermediate that expired before its leaf was issued hides no more than an expired leaf does.
+
+import (
+	"crypto/x509"
+	"errors"
+	"slices"
+	"time"
+)
+
+// maxSent bounds the certificates that are looked at: real chains have less than ten, a hostile handshake hundreds.
+const maxSent = 32
+
+// found is the chain that a client would end up with, and what is wrong with it besides time and name.
+type found struct {
+	chain  []*x509.Certificate
+	codes  []string
+	rooted bool
+}
+
+// distinct drops repeats and bounds the rest; the leaf stays first.
+func distinct(sent []*x509.Certificate) []*x509.Certificate {
+	var out []*x509.Certificate
+	for _, cert := range sent {
+		if cert == nil || slices.ContainsFunc(out, cert.Equal) {
+			continue
+		}
+		if out = append(out, cert); len(out) == maxSent {
+			break
+		}
+	}
+	return out
+}
+
+// findChain looks for the way from the leaf to a trusted root.
+func (c Checker) findChain(sent []*x509.Certificate, now time.Time) found {
+	path := sentPath(sent, now)
+	v := c.relax(sent)
+	for _, at := range rootTimes(path, now) {
+		chains, err := v.verify(at, x509.ExtKeyUsageAny)
+		if constraintViolated(err) {
+			return found{chain: path, codes: []string{CodeNotPermitted}, rooted: true}
+		}
+		if err != nil {
+			continue
+		}
+		f := found{rooted: true}
+		if fit, err := v.verify(at, x509.ExtKeyUsageServerAuth); err == nil {
+			chains = fit
+		} else {
+			f.codes = append(f.codes, CodeInvalidPurpose)
+		}
+		f.chain = leastTroubled(chains, now)
+		if slices.ContainsFunc(f.chain, hasUnhandledExtension) {
+			f.codes = append(f.codes, CodeCriticalExtension)
+		}
+		return f
+	}
+	return c.explain(path, now)
+}
+
+// rootTimes are the moments to try: now, and where no root holds now, the ends of the leaf's validity and of the last
+// sent certificate's. Only roots are bound to them.
+func rootTimes(path []*x509.Certificate, now time.Time) []time.Time {
+	leaf, top := path[0], path[len(path)-1]
+	times := []time.Time{now, leaf.NotBefore, leaf.NotAfter}
+	if top != leaf {
+		times = append(times, top.NotBefore, top.NotAfter)
+	}
+	return times
+}
+
+// relaxed is a leaf and its intermediates without time limits.
+type relaxed struct {
+	roots         *x509.CertPool
+	leaf          *x509.Certificate
+	intermediates *x509.CertPool
+	original      map[*x509.Certificate]*x509.Certificate
+}
+
+func (c Checker) relax(sent []*x509.Certificate) relaxed {
+	r := relaxed{
+		roots:         c.Roots,
+		intermediates: x509.NewCertPool(),
+		original:      make(map[*x509.Certificate]*x509.Certificate, len(sent)),
+	}
+	for i, cert := range sent {
+		lifted := *cert
+		lifted.NotBefore = time.Time{}
+		lifted.NotAfter = time.Unix(1<<40, 0)
+		lifted.UnhandledCriticalExtensions = nil
+		r.original[&lifted] = cert
+		if i == 0 {
+			r.leaf = &lifted
+			continue
+		}
+		r.intermediates.AddCert(&lifted)
+	}
+	return r
+}
+
+// verify gives the chains to a root that holds at the moment, with the originals in place of the copies.
+func (r relaxed) verify(at time.Time, usage x509.ExtKeyUsage) ([][]*x509.Certificate, error) {
+	chains, err := r.leaf.Verify(x509.VerifyOptions{
+		Roots:         r.roots,
+		Intermediates: r.intermediates,
+		CurrentTime:   at,
+		KeyUsages:     []x509.ExtKeyUsage{usage},
+	})
+	for _, chain := range chains {
+		for i, cert := range chain {
+			if o, ok := r.original[cert]; ok {
+				chain[i] = o
+			}
+		}
+	}
+	return chains, err
+}
+
+func constraintViolated(err error) bool {
+	var invalid x509.CertificateInvalidError
+	return errors.As(err, &invalid) && invalid.Reason == x509.CANotAuthorizedForThisName
+}
+
+func hasUnhandledExtension(cert *x509.Certificate) bool {
+	return len(cert.UnhandledCriticalExtensions) > 0
+}
+
+// leastTroubled gives the chain with which a client fares best: of a cross-signed certificate's ways the one that holds
+// now.
+func leastTroubled(chains [][]*x509.Certificate, now time.Time) []*x509.Certificate {
+	trouble := func(chain []*x509.Certificate) int {
+		n := len(timeCodes(chain, now))
+		if slices.ContainsFunc(chain, hasUnhandledExtension) {
+			n++
+		}
+		return n
+	}
+	return slices.MinFunc(chains, func(a, b []*x509.Certificate) int { return trouble(a) - trouble(b) })
+}

@@ -1,0 +1,121 @@
+package certcheck
+
+import (
+	"bytes"
+	"crypto/x509"
+	"errors"
+	"slices"
+	"time"
+)
+
+// Bounds of the work that look-alike issuers can cause; x509.Verify has the first of its own.
+const (
+	maxSignatureChecks = 100
+	maxDefectSearch    = 4
+)
+
+// sentPath follows the issuers among the sent certificates as far as they lead, whatever their order: at each step the
+// first issuer that holds now, else the first issuer, as OpenSSL does.
+func sentPath(sent []*x509.Certificate, now time.Time) []*x509.Certificate {
+	path := []*x509.Certificate{sent[0]}
+	checks := 0
+	for {
+		top := path[len(path)-1]
+		if SelfSigned(top) {
+			return path
+		}
+		var next *x509.Certificate
+		for _, candidate := range sent {
+			if !bytes.Equal(candidate.RawSubject, top.RawIssuer) || slices.Contains(path, candidate) {
+				continue
+			}
+			if checks++; checks > maxSignatureChecks {
+				return path
+			}
+			if !issued(candidate, top) {
+				continue
+			}
+			if len(timeCodes([]*x509.Certificate{candidate}, now)) == 0 {
+				next = candidate
+				break
+			}
+			if next == nil {
+				next = candidate
+			}
+		}
+		if next == nil {
+			return path
+		}
+		path = append(path, next)
+	}
+}
+
+// issued tells whether parent's name and key made the certificate, leaving aside whether it was allowed to.
+func issued(parent, cert *x509.Certificate) bool {
+	if !bytes.Equal(parent.RawSubject, cert.RawIssuer) {
+		return false
+	}
+	if len(cert.AuthorityKeyId) > 0 && len(parent.SubjectKeyId) > 0 &&
+		!bytes.Equal(cert.AuthorityKeyId, parent.SubjectKeyId) {
+		return false
+	}
+	err := parent.CheckSignature(cert.SignatureAlgorithm, cert.RawTBSCertificate, cert.Signature)
+	var insecure x509.InsecureAlgorithmError
+	return err == nil || errors.As(err, &insecure) || errors.Is(err, x509.ErrUnsupportedAlgorithm)
+}
+
+// explain says why no trusted root was reached from the path.
+func (c Checker) explain(path []*x509.Certificate, now time.Time) found {
+	f := found{chain: path}
+	if code := c.defect(path, now); code != "" {
+		f.codes, f.rooted = []string{code}, true
+		return f
+	}
+	top := path[len(path)-1]
+	switch {
+	case SelfSigned(top) && len(path) == 1:
+		f.codes = []string{CodeSelfSigned}
+	case SelfSigned(top):
+		f.codes = []string{CodeSelfSignedInChain}
+	case len(path) == 1:
+		f.codes = []string{CodeUnverifiableLeaf}
+	default:
+		f.codes = []string{CodeNoLocalIssuer}
+	}
+	return f
+}
+
+// defect tells a chain that is all there but was refused for one of its links from one that leads nowhere: some issuer
+// in the path is itself trusted. Empty where none is.
+func (c Checker) defect(path []*x509.Certificate, now time.Time) string {
+	for i := 1; i < len(path) && i <= maxDefectSearch; i++ {
+		if _, err := c.relax(path[i:]).verify(now, x509.ExtKeyUsageAny); err == nil {
+			return linkDefect(path[:i+1])
+		}
+	}
+	return ""
+}
+
+// linkDefect names the defect of a path whose last certificate is trusted.
+func linkDefect(path []*x509.Certificate) string {
+	for _, issuer := range path[1:] {
+		if !issuer.BasicConstraintsValid || !issuer.IsCA ||
+			issuer.KeyUsage != 0 && issuer.KeyUsage&x509.KeyUsageCertSign == 0 {
+			return CodeInvalidCA
+		}
+	}
+	if slices.ContainsFunc(path[:len(path)-1], WeakDigest) {
+		return CodeWeakDigest
+	}
+	return CodePathLength
+}
+
+// WeakDigest tells whether the certificate is signed over MD2, MD5 or SHA-1.
+func WeakDigest(cert *x509.Certificate) bool {
+	switch cert.SignatureAlgorithm {
+	case x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1, x509.ECDSAWithSHA1:
+		return true
+	default:
+		return false
+	}
+}
