@@ -6,5 +6,6 @@ require (
 	code.dny.dev/ssrf v0.3.0 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
 	pgregory.net/rapid v1.3.0 // indirect
 )

@@ -1,0 +1,116 @@
+package netpolicy
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+)
+
+// Bounds of a name in octets (RFC 1035 section 2.3.4), the trailing dot left out.
+const (
+	MaxNameOctets  = 253
+	MaxLabelOctets = 63
+	// maxTypedOctets bounds what is handed to the mapping, whose punycode step takes quadratic time. The longest name in
+	// UTF-8 is four octets for each of its characters, and no name has more of those than octets.
+	maxTypedOctets = 4 * (MaxNameOctets + 1)
+)
+
+// profile is UTS #46 as browsers apply it (non-transitional), except that the rules for ASCII are left to us: hyphens in the
+// third and fourth place are real names, and what is no letter, digit or hyphen deserves its own sentence.
+var profile = idna.New(
+	idna.MapForLookup(),
+	idna.BidiRule(),
+	idna.Transitional(false),
+	idna.CheckHyphens(false),
+	idna.StrictDomainName(false),
+)
+
+// ParseName takes the name of a public host and gives its canonical form: A-labels, lower case, no trailing dot. With
+// underscores, labels may hold `_` as DNS owner names do. Errors are *NameError.
+//
+// Names are mapped first and judged after: fullwidth digits, ideographic full stops, soft hyphens and circled letters all map
+// to ASCII, and what they map to is what a resolver would be asked for.
+func ParseName(s string, underscores bool) (string, error) {
+	name, err := CanonicalName(s, underscores)
+	if err != nil {
+		return "", err
+	}
+	if !startsWithLetter(lastLabel(name)) {
+		return "", &NameError{Problem: NameNumeric}
+	}
+	if zone, ok := specialUse(name); ok {
+		return "", &NameError{Problem: NameSpecialUse, Zone: zone.Name, Source: zone.Source, Kind: zone.Kind}
+	}
+	if !strings.Contains(name, ".") {
+		return "", &NameError{Problem: NameSingleLabel}
+	}
+	return name, nil
+}
+
+// CanonicalName maps a name and checks its syntax alone: it may be a single label, special-use or end in a number. It is for
+// names that the operator and not a visitor chose. Errors are *NameError.
+func CanonicalName(s string, underscores bool) (string, error) {
+	if s == "" {
+		return "", &NameError{Problem: NameEmpty}
+	}
+	if len(s) > maxTypedOctets {
+		return "", &NameError{Problem: NameTooLong}
+	}
+	// The mapping turns an invalid byte into U+FFFD and lets that pass.
+	if !utf8.ValidString(s) || strings.ContainsRune(s, utf8.RuneError) {
+		return "", &NameError{Problem: NameUnmappable}
+	}
+	mapped, err := profile.ToASCII(s)
+	if err != nil {
+		return "", &NameError{Problem: NameUnmappable}
+	}
+	name := strings.TrimSuffix(mapped, ".")
+	if err := checkSyntax(name, underscores); err != nil {
+		return "", err
+	}
+	return name, nil
+}
+
+func checkSyntax(name string, underscores bool) error {
+	if len(name) > MaxNameOctets {
+		return &NameError{Problem: NameTooLong}
+	}
+	for label := range strings.SplitSeq(name, ".") {
+		if err := checkLabel(label, underscores); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkLabel(label string, underscores bool) error {
+	switch {
+	case label == "":
+		return &NameError{Problem: NameEmptyLabel}
+	case len(label) > MaxLabelOctets:
+		return &NameError{Problem: NameLabelTooLong}
+	}
+	for _, c := range label {
+		switch {
+		case isLowerAlnum(c), c == '-':
+		case c == '_' && underscores:
+		case c == '_':
+			return &NameError{Problem: NameUnderscore}
+		default:
+			return &NameError{Problem: NameCharacter, Character: c}
+		}
+	}
+	if label[0] == '-' || label[len(label)-1] == '-' {
+		return &NameError{Problem: NameHyphen}
+	}
+	return nil
+}
+
+func isLowerAlnum(c rune) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
+
+func lastLabel(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+
+// startsWithLetter is the test of a last label. No top-level domain starts with anything else (RFC 3696 section 2), while
+// browsers and C libraries read a name that ends in a number, `127.1` or `0x7f`, as an address.
+func startsWithLetter(label string) bool { return 'a' <= label[0] && label[0] <= 'z' }

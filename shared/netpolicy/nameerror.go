@@ -1,0 +1,81 @@
+package netpolicy
+
+import (
+	"fmt"
+	"unicode"
+)
+
+// NameProblem is the machine's word for what is wrong with a name.
+type NameProblem string
+
+// The problems of a name.
+const (
+	NameEmpty        NameProblem = "empty"
+	NameTooLong      NameProblem = "too-long"
+	NameEmptyLabel   NameProblem = "empty-label"
+	NameLabelTooLong NameProblem = "label-too-long"
+	NameCharacter    NameProblem = "character"
+	NameUnderscore   NameProblem = "underscore"
+	NameHyphen       NameProblem = "hyphen"
+	NameUnmappable   NameProblem = "unmappable" // UTS #46 has no mapping for it
+	NameNumeric      NameProblem = "numeric"    // ends in a number, as an address does
+	NameSingleLabel  NameProblem = "single-label"
+	NameSpecialUse   NameProblem = "special-use"
+)
+
+// NameError says why a string is not the name of a public host.
+type NameError struct {
+	Problem NameProblem
+	// Character is the offending one, for NameCharacter.
+	Character rune
+	// Zone, Source and Kind are the special-use row, for NameSpecialUse: "localhost", "RFC 6761", "a name of …".
+	Zone, Source, Kind string
+}
+
+// Refused tells whether the string is well-formed and refused by policy, and not merely malformed. A name that ends in a
+// number is the spelling of an address in other software, so that is policy too.
+func (e *NameError) Refused() bool {
+	return e.Problem == NameSpecialUse || e.Problem == NameSingleLabel || e.Problem == NameNumeric
+}
+
+// Say completes the sentence "<name> …", such as "has an empty label".
+func (e *NameError) Say() string {
+	switch e.Problem {
+	case NameEmpty:
+		return "is empty"
+	case NameTooLong:
+		return fmt.Sprintf("is longer than %d characters", MaxNameOctets)
+	case NameEmptyLabel:
+		return "has an empty part between its dots"
+	case NameLabelTooLong:
+		return fmt.Sprintf("has a part longer than %d characters", MaxLabelOctets)
+	case NameCharacter:
+		return e.sayCharacter()
+	case NameUnderscore:
+		return "has an underscore, which hostnames do not have"
+	case NameHyphen:
+		return "has a part that starts or ends with a hyphen"
+	case NameUnmappable:
+		return "has characters that no hostname has"
+	case NameNumeric:
+		return "ends in a number, which no public hostname does"
+	case NameSingleLabel:
+		return "has no dot and is known to local networks only"
+	case NameSpecialUse:
+		return fmt.Sprintf("is %s (%s)", e.Kind, e.Source)
+	}
+	return "is not a hostname"
+}
+
+func (e *NameError) sayCharacter() string {
+	if e.Character == ' ' {
+		return "has a space in it"
+	}
+	if !unicode.IsPrint(e.Character) {
+		return "has a control character in it"
+	}
+	return fmt.Sprintf("has the character %c in it, which no hostname has", e.Character)
+}
+
+// Error is Say with a subject.
+func (e *NameError) Error() string { return "the name " + e.Say() }

@@ -1,0 +1,121 @@
+package netpolicy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Zone is a name that is not part of the public DNS, or not the same name everywhere. It stands for itself and all below it.
+type Zone struct {
+	Name string
+	// Source is the document behind the row.
+	Source string
+	// Kind completes the sentence "<name> is …".
+	Kind string
+}
+
+const (
+	kindReserved = "a reserved name that is not in the public DNS"
+	kindPrivate  = "a name for private networks"
+	kindLocal    = "a name of the local machine"
+	kindReverse  = "the reverse name of a non-public address"
+	kindService  = "a name that each network answers for itself"
+)
+
+// specialNames are the IANA Special-Use Domain Names registry and the top-level names that private networks use although
+// nobody reserved them. The registry's example.com, example.net and example.org are missing: they are delegated and answer
+// like any other name (RFC 6761 section 6.5 asks for no special treatment).
+var specialNames = []Zone{
+	{"localhost", "RFC 6761", kindLocal},
+	{"test", "RFC 6761", kindReserved},
+	{"invalid", "RFC 6761", kindReserved},
+	{"example", "RFC 6761", kindReserved},
+	{"local", "RFC 6762", kindPrivate},
+	{"onion", "RFC 7686", "a name of the Tor network"},
+	{"alt", "RFC 9476", "a name outside the DNS"},
+
+	{"home.arpa", "RFC 8375", kindPrivate},
+	{"resolver.arpa", "RFC 9462", kindService},
+	{"service.arpa", "RFC 9665", kindService},
+	// The answers are about the asker's own translator (RFC 8880 section 7), which is nobody's business but the operator's.
+	{"ipv4only.arpa", "RFC 8880", kindService},
+	{"eap-noob.arpa", "RFC 9140", kindReserved},
+	{"eap.arpa", "RFC 9965", kindReserved},
+	{"6tisch.arpa", "RFC 9031", kindReserved},
+
+	{"internal", "ICANN 2024", kindPrivate},
+	{"intranet", "RFC 6762", kindPrivate},
+	{"private", "RFC 6762", kindPrivate},
+	{"lan", "RFC 6762", kindPrivate},
+	{"corp", "ICANN 2018", kindPrivate},
+	{"home", "ICANN 2018", kindPrivate},
+	{"mail", "ICANN 2018", kindPrivate},
+	{"localdomain", "resolver default", kindLocal},
+	{"localdomain4", "resolver default", kindLocal},
+	{"localdomain6", "resolver default", kindLocal},
+	{"localhost4", "resolver default", kindLocal},
+	{"localhost6", "resolver default", kindLocal},
+	{"svc", "Kubernetes", kindPrivate},
+	{"consul", "Consul", kindPrivate},
+}
+
+// reverseZones are the locally served zones of RFC 6303 and the reverse zones of the Special-Use Domain Names registry. The
+// test compares each with Judge.
+var reverseZones = []Zone{
+	{"0.in-addr.arpa", "RFC 6303", kindReverse},
+	{"10.in-addr.arpa", "RFC 6761", kindReverse},
+	{"127.in-addr.arpa", "RFC 6303", kindReverse},
+	{"254.169.in-addr.arpa", "RFC 6303", kindReverse},
+	{"168.192.in-addr.arpa", "RFC 6761", kindReverse},
+	{"170.0.0.192.in-addr.arpa", "RFC 8880", kindReverse},
+	{"171.0.0.192.in-addr.arpa", "RFC 8880", kindReverse},
+	{"2.0.192.in-addr.arpa", "RFC 6303", kindReverse},
+	{"100.51.198.in-addr.arpa", "RFC 6303", kindReverse},
+	{"113.0.203.in-addr.arpa", "RFC 6303", kindReverse},
+	{"255.255.255.255.in-addr.arpa", "RFC 6303", kindReverse},
+
+	{strings.Repeat("0.", 32) + "ip6.arpa", "RFC 6303", kindReverse},
+	{"1." + strings.Repeat("0.", 31) + "ip6.arpa", "RFC 6303", kindReverse},
+	{"8.b.d.0.1.0.0.2.ip6.arpa", "RFC 6303", kindReverse},
+	{"c.f.ip6.arpa", "RFC 4193", kindReverse},
+	{"d.f.ip6.arpa", "RFC 6303", kindReverse},
+	{"8.e.f.ip6.arpa", "RFC 6303", kindReverse},
+	{"9.e.f.ip6.arpa", "RFC 6303", kindReverse},
+	{"a.e.f.ip6.arpa", "RFC 6303", kindReverse},
+	{"b.e.f.ip6.arpa", "RFC 6303", kindReverse},
+}
+
+// zones are all of them, by name.
+var zones = index(specialNames, reverseZones, numberedZones(16, 31, "172", "RFC 6761"), numberedZones(64, 127, "100", "RFC 7793"))
+
+// numberedZones are the reverse zones <first>.<octet>.in-addr.arpa to <last>.<octet>.in-addr.arpa.
+func numberedZones(first, last int, octet, source string) []Zone {
+	var zones []Zone
+	for n := first; n <= last; n++ {
+		zones = append(zones, Zone{fmt.Sprintf("%d.%s.in-addr.arpa", n, octet), source, kindReverse})
+	}
+	return zones
+}
+
+func index(lists ...[]Zone) map[string]Zone {
+	byName := make(map[string]Zone)
+	for _, z := range slices.Concat(lists...) {
+		byName[z.Name] = z
+	}
+	return byName
+}
+
+// specialUse finds the zone that a canonical name is or lies under.
+func specialUse(name string) (Zone, bool) {
+	for {
+		if z, ok := zones[name]; ok {
+			return z, true
+		}
+		_, parent, found := strings.Cut(name, ".")
+		if !found {
+			return Zone{}, false
+		}
+		name = parent
+	}
+}
