@@ -1,6 +1,12 @@
 package target
 
-import "net/netip"
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"diagnostics/shared/netpolicy"
+)
 
 // Denylist is what the operator refuses on top of the public-address rules: ranges and domain suffixes.
 type Denylist struct {
@@ -8,14 +14,79 @@ type Denylist struct {
 	suffixes []string
 }
 
-// ParseDenylist reads the comma-separated CIDRs, addresses and domain suffixes of DENY_TARGETS.
-func ParseDenylist(s string) (Denylist, error) { panic("unwritten") }
+// ParseDenylist reads the comma-separated CIDRs, addresses and domain suffixes of DENY_TARGETS. A suffix may start with a
+// dot. Empty entries are skipped; the error names the first entry that is none of these.
+func ParseDenylist(s string) (Denylist, error) {
+	var d Denylist
+	for entry := range strings.SplitSeq(s, ",") {
+		entry = strings.TrimSpace(entry)
+		if entry == "" {
+			continue
+		}
+		if err := d.add(entry); err != nil {
+			return Denylist{}, err
+		}
+	}
+	return d, nil
+}
+
+func (d *Denylist) add(entry string) error {
+	if p, ok := parseRange(entry); ok {
+		d.prefixes = append(d.prefixes, p)
+		return nil
+	}
+	name, err := netpolicy.CanonicalName(strings.TrimPrefix(entry, "."), true)
+	if err != nil || endsInNumber(name) {
+		return fmt.Errorf("%q is not a CIDR such as 192.0.2.0/24, an address or a domain suffix such as example.com", entry)
+	}
+	d.suffixes = append(d.suffixes, name)
+	return nil
+}
+
+// parseRange takes a CIDR or a bare address. The host bits of a CIDR are dropped, and an IPv4-mapped one is the IPv4 range.
+func parseRange(entry string) (netip.Prefix, bool) {
+	if a, err := netip.ParseAddr(entry); err == nil && a.Zone() == "" {
+		a = a.Unmap()
+		return netip.PrefixFrom(a, a.BitLen()), true
+	}
+	p, err := netip.ParsePrefix(entry)
+	if err != nil {
+		return netip.Prefix{}, false
+	}
+	if p.Addr().Is4In6() && p.Bits() >= 96 {
+		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+	}
+	return p.Masked(), true
+}
+
+// endsInNumber recognises a malformed address, which would otherwise be a suffix that never matches.
+func endsInNumber(name string) bool { return isDigit(name[strings.LastIndexByte(name, '.')+1]) }
 
 // DeniesAddr tells whether the address lies in a denied range.
-func (d Denylist) DeniesAddr(a netip.Addr) bool { panic("unwritten") }
+func (d Denylist) DeniesAddr(a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	for _, p := range d.prefixes {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
 
 // DeniesName tells whether the canonical name is, or lies under, a denied suffix.
-func (d Denylist) DeniesName(name string) bool { panic("unwritten") }
+func (d Denylist) DeniesName(name string) bool {
+	for _, suffix := range d.suffixes {
+		if above, ok := strings.CutSuffix(name, suffix); ok && (above == "" || strings.HasSuffix(above, ".")) {
+			return true
+		}
+	}
+	return false
+}
 
 // DeniesKey judges a tool.Job's DenyKey: an address literal, a name, or something else (never denied).
-func (d Denylist) DeniesKey(key string) bool { panic("unwritten") }
+func (d Denylist) DeniesKey(key string) bool {
+	if a, err := netip.ParseAddr(key); err == nil {
+		return d.DeniesAddr(a)
+	}
+	return d.DeniesName(key)
+}

@@ -6,10 +6,10 @@ import (
 )
 
 func asnLookup(_ Deps) tool.Tool {
-	return tool.New(tool.Spec[target.Host, any]{
+	return tool.New(tool.Spec[target.NetworkQuery, any]{
 		Slug: "asn-lookup",
-		Parse: func(in tool.Input) (target.Host, error) {
-			return target.ParseHost(in.Text)
+		Parse: func(in tool.Input) (target.NetworkQuery, error) {
+			return target.ParseNetworkQuery(in.Text)
 		},
 	})
 }

@@ -6,10 +6,10 @@ import (
 )
 
 func whoisLookup(_ Deps) tool.Tool {
-	return tool.New(tool.Spec[target.Host, any]{
+	return tool.New(tool.Spec[target.Registration, any]{
 		Slug: "whois-lookup",
-		Parse: func(in tool.Input) (target.Host, error) {
-			return target.ParseHost(in.Text)
+		Parse: func(in tool.Input) (target.Registration, error) {
+			return target.ParseRegistration(in.Text)
 		},
 	})
 }

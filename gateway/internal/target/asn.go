@@ -1,0 +1,102 @@
+package target
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/netpolicy"
+)
+
+const (
+	wantASN   = "Enter an AS number, such as AS15169."
+	wantQuery = "Enter an AS number, such as AS15169, or a public IP address."
+)
+
+// firstAmbiguous is the smallest bare number that is refused because it may be the decimal spelling of an IPv4 address
+// (1.0.0.0). All AS numbers in use are far below.
+const firstAmbiguous = 1 << 24
+
+// ASN is an assignable autonomous system number.
+type ASN uint32
+
+// ParseASN takes AS15169, as15169 or 15169.
+func ParseASN(s string) (ASN, error) {
+	digits, prefixed := cutAS(s)
+	n, err := strconv.ParseUint(digits, 10, 32)
+	if err != nil || strconv.FormatUint(n, 10) != digits {
+		return 0, notASN(s)
+	}
+	if !prefixed && n >= firstAmbiguous {
+		return 0, fault.Newf(fault.Invalid, "%d may be an AS number or the decimal spelling of an IP address. Write AS%d, or the address with its dots.", n, n)
+	}
+	if v := netpolicy.JudgeASN(uint32(n)); !v.Public {
+		return 0, fault.Newf(fault.Refused, "AS%d is %s (%s). %s", n, v.Reason, v.Source, wantASN)
+	}
+	return ASN(n), nil
+}
+
+func notASN(s string) error {
+	if show(s) == "" {
+		return fault.New(fault.Invalid, wantASN)
+	}
+	return fault.Newf(fault.Invalid, "%s is not an AS number. %s", show(s), wantASN)
+}
+
+// cutAS splits off the letters AS in any case.
+func cutAS(s string) (digits string, prefixed bool) {
+	if len(s) >= 2 && strings.EqualFold(s[:2], "AS") {
+		return s[2:], true
+	}
+	return s, false
+}
+
+// String is "AS<n>".
+func (a ASN) String() string { return "AS" + strconv.FormatUint(uint64(a), 10) }
+
+// LimitKey is "AS<n>".
+func (a ASN) LimitKey() string { return a.String() }
+
+// NetworkQuery is an AS number or a public address, never both.
+type NetworkQuery struct {
+	asn  ASN
+	addr netip.Addr
+}
+
+// ParseNetworkQuery takes an AS number as ParseASN does, or a public address literal.
+func ParseNetworkQuery(s string) (NetworkQuery, error) {
+	if strings.ContainsAny(s, ".:") && !strings.HasPrefix(strings.ToUpper(s), "AS") {
+		a, err := ParseAddress(s)
+		return NetworkQuery{addr: a.addr}, err
+	}
+	if digits, prefixed := cutAS(s); !prefixed && !allDigits(digits) {
+		return NetworkQuery{}, fault.New(fault.Invalid, wantQuery)
+	}
+	n, err := ParseASN(s)
+	return NetworkQuery{asn: n}, err
+}
+
+func allDigits(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+}
+
+// IsAddr tells whether the query is about an address.
+func (q NetworkQuery) IsAddr() bool { return q.addr.IsValid() }
+
+// Addr is the address, the zero Addr where the query is about an AS number.
+func (q NetworkQuery) Addr() netip.Addr { return q.addr }
+
+// ASN is the AS number, 0 where the query is about an address.
+func (q NetworkQuery) ASN() ASN { return q.asn }
+
+// String is the address or "AS<n>".
+func (q NetworkQuery) String() string {
+	if q.IsAddr() {
+		return q.addr.String()
+	}
+	return q.asn.String()
+}
+
+// LimitKey is String.
+func (q NetworkQuery) LimitKey() string { return q.String() }

@@ -1,0 +1,33 @@
+package target
+
+import (
+	"net/netip"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/netpolicy"
+)
+
+// Domain is a DNS owner name (A-labels, lower case, no trailing dot).
+type Domain struct{ name string }
+
+// ParseDomain takes a public domain name; underscores tells whether `_` labels are allowed, as dns-lookup and
+// dns-resolver-check do. Addresses are Invalid.
+func ParseDomain(s string, underscores bool) (Domain, error) {
+	if _, err := netip.ParseAddr(s); err == nil {
+		return Domain{}, fault.Newf(fault.Invalid, "%s is an IP address. %s", show(s), wantDomain)
+	}
+	if err := lookAlike(s, wantDomain); err != nil {
+		return Domain{}, err
+	}
+	name, err := netpolicy.ParseName(s, underscores)
+	if err != nil {
+		return Domain{}, nameFault(s, err, wantDomain)
+	}
+	return Domain{name: name}, nil
+}
+
+// String is the name.
+func (d Domain) String() string { return d.name }
+
+// LimitKey is the name.
+func (d Domain) LimitKey() string { return d.name }

@@ -1,0 +1,91 @@
+package target
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// The characters that stand for themselves: pchar of RFC 3986 and the slash in a path, the question mark too in a query, and
+// square brackets in both, which browsers send and servers expect (`a[]=1`). All others are percent-encoded byte by byte;
+// unlike a browser, which sends a few of them raw in a query (| ^ ` { }), so that what is sent is always a valid request
+// target.
+const (
+	unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+	subDelims  = "!$&'()*+,;="
+	pathSafe   = unreserved + subDelims + ":@/[]"
+	querySafe  = pathSafe + "?"
+)
+
+// requestURI canonicalises a path and query without fragment: dot segments removed (RFC 3986 section 5.2.4), escaped, starting
+// with a slash.
+func requestURI(pathQuery string) (string, *LocationError) {
+	path, query, hasQuery := strings.Cut(pathQuery, "?")
+	if strings.Contains(path, `\`) {
+		return "", invalid("A URL has no backslash in its path. Write / or %%5C instead.")
+	}
+	escaped, ok := escapePath(path)
+	if !ok {
+		return "", invalid("The path of the URL has a percent sign without two hexadecimal digits. Write %%25 for a percent sign.")
+	}
+	out := removeDotSegments(escaped)
+	if hasQuery {
+		out += "?" + escapeQuery(query)
+	}
+	return out, nil
+}
+
+// escapePath keeps existing escapes and reports whether all of them are whole. A stray percent sign in a path is a mistake
+// that servers read in several ways.
+func escapePath(path string) (string, bool) {
+	for i := range len(path) {
+		if path[i] == '%' && !isEscape(path[i:]) {
+			return "", false
+		}
+	}
+	return escape(path, pathSafe), true
+}
+
+// escapeQuery keeps existing escapes and encodes the stray percent signs of queries such as `?discount=50%`, which are common
+// and which servers read as themselves.
+func escapeQuery(query string) string { return escape(query, querySafe) }
+
+func escape(s, safe string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < utf8.RuneSelf && strings.IndexByte(safe, c) >= 0, c == '%' && isEscape(s[i:]):
+			b.WriteByte(c)
+		default:
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		}
+	}
+	return b.String()
+}
+
+// isEscape tells whether s starts with a whole percent-encoding.
+func isEscape(s string) bool { return len(s) >= 3 && s[0] == '%' && isHex(s[1]) && isHex(s[2]) }
+
+func isHex(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
+
+// removeDotSegments is RFC 3986 section 5.2.4 on a path that is absolute or empty; `%2e` counts as a dot, as it does for
+// browsers.
+func removeDotSegments(path string) string {
+	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	kept := make([]string, 0, len(segments))
+	for i, segment := range segments {
+		last := i == len(segments)-1
+		switch strings.ReplaceAll(strings.ToLower(segment), "%2e", ".") {
+		case ".":
+		case "..":
+			kept = kept[:max(len(kept)-1, 0)]
+		default:
+			kept = append(kept, segment)
+			continue
+		}
+		if last {
+			kept = append(kept, "")
+		}
+	}
+	return "/" + strings.Join(kept, "/")
+}

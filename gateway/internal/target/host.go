@@ -1,0 +1,78 @@
+package target
+
+import (
+	"net/netip"
+	"strings"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/netpolicy"
+)
+
+// Host is a public hostname or a public address, never both.
+type Host struct {
+	name string
+	addr netip.Addr
+}
+
+// ParseHost takes a public hostname or a public address literal.
+func ParseHost(s string) (Host, error) { return parseHost(s, wantHostname) }
+
+func parseHost(s, want string) (Host, error) {
+	if a, err := netip.ParseAddr(s); err == nil {
+		if err := permitAddr(a, wantAddress); err != nil {
+			return Host{}, err
+		}
+		return Host{addr: a}, nil
+	}
+	if err := lookAlike(s, want); err != nil {
+		return Host{}, err
+	}
+	name, err := netpolicy.ParseName(s, false)
+	if err != nil {
+		return Host{}, nameFault(s, err, want)
+	}
+	return Host{name: name}, nil
+}
+
+// lookAlike recognises what people paste where a bare host is wanted, to say so in better words than "a bad character".
+func lookAlike(s, want string) error {
+	switch {
+	case strings.Contains(s, "://"):
+		return fault.Newf(fault.Invalid, "Leave out the scheme and the path of the URL. %s", want)
+	case strings.Contains(s, "@"):
+		return fault.Newf(fault.Invalid, "Leave out everything up to the @ sign. %s", want)
+	case strings.Count(s, ":") >= 2:
+		return fault.Newf(fault.Invalid, "%s is not an IPv6 address. %s", show(s), want)
+	case strings.Contains(s, ":"):
+		return fault.Newf(fault.Invalid, "Leave out the port. %s", want)
+	}
+	return nil
+}
+
+// IsAddr tells whether the host is an address literal.
+func (h Host) IsAddr() bool { return h.addr.IsValid() }
+
+// Addr is the address of a literal, the zero Addr for a name.
+func (h Host) Addr() netip.Addr { return h.addr }
+
+// Name is the lower-case A-label name without a trailing dot, empty for a literal.
+func (h Host) Name() string { return h.name }
+
+// String is the name or the address, without brackets.
+func (h Host) String() string {
+	if h.IsAddr() {
+		return h.addr.String()
+	}
+	return h.name
+}
+
+// LimitKey is String.
+func (h Host) LimitKey() string { return h.String() }
+
+// authority is String with the brackets that a port or a URL needs around IPv6.
+func (h Host) authority() string {
+	if h.addr.Is6() {
+		return "[" + h.addr.String() + "]"
+	}
+	return h.String()
+}

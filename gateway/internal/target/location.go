@@ -1,0 +1,109 @@
+package target
+
+import (
+	"strings"
+	"unicode"
+
+	"diagnostics/gateway/internal/fault"
+)
+
+// maxLocation bounds a Location in octets, twice what RFC 9110 section 4.1 asks every recipient to take.
+const maxLocation = 16 << 10
+
+// LocationProblem tells the ways in which a Location header cannot be followed apart.
+type LocationProblem int
+
+// The problems of a Location.
+const (
+	LocationMissing     LocationProblem = iota + 1 // absent or blank
+	LocationInvalid                                // not a URL, or a host that is none (http:foo, %zz, bad port)
+	LocationScheme                                 // a scheme other than http and https
+	LocationCredentials                            // user information
+	LocationRefused                                // a host that the public-address rules refuse
+)
+
+// LocationError says why a Location was not followed. Err is the *fault.Error for the visitor.
+type LocationError struct {
+	Problem LocationProblem
+	Err     error
+}
+
+// Error gives the sentence.
+func (e *LocationError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the fault.
+func (e *LocationError) Unwrap() error { return e.Err }
+
+func problem(p LocationProblem, err error) *LocationError {
+	return &LocationError{Problem: p, Err: err}
+}
+
+// problemOf reads the problem off a fault about a host: refused by policy, or no host at all.
+func problemOf(err error) *LocationError {
+	if fault.Is(err, fault.Refused) {
+		return problem(LocationRefused, err)
+	}
+	return problem(LocationInvalid, err)
+}
+
+func invalid(format string, args ...any) *LocationError {
+	return problem(LocationInvalid, fault.Newf(fault.Invalid, format, args...))
+}
+
+// Resolve reads a Location header against u (RFC 9110 section 10.2.2, RFC 3986 section 5) and judges the result as a first
+// target is judged. The fragment of u is not kept here. Errors are *LocationError.
+func (u URL) Resolve(location string) (URL, error) {
+	next, err := u.resolve(strings.Trim(location, " \t"))
+	if err != nil {
+		return URL{}, err
+	}
+	return next, nil
+}
+
+func (u URL) resolve(ref string) (URL, *LocationError) {
+	switch {
+	case ref == "":
+		return URL{}, problem(LocationMissing, fault.New(fault.Invalid, "The redirect names no destination."))
+	case len(ref) > maxLocation:
+		return URL{}, invalid("The redirect's destination is too long.")
+	}
+	if err := checkCharacters(ref); err != nil {
+		return URL{}, err
+	}
+	if _, _, ok := cutScheme(ref); ok {
+		return parseAbsolute(ref)
+	}
+	if strings.HasPrefix(ref, "//") {
+		return parseAbsolute(u.scheme + ":" + ref)
+	}
+	next := u
+	var err *LocationError
+	if next.requestURI, err = requestURI(u.merge(ref)); err != nil {
+		return URL{}, err
+	}
+	return next, nil
+}
+
+// merge gives the path and query of a reference that has neither scheme nor authority (RFC 3986 section 5.2.2).
+func (u URL) merge(ref string) string {
+	ref, _, _ = strings.Cut(ref, "#")
+	path, _, _ := strings.Cut(u.requestURI, "?")
+	switch {
+	case ref == "":
+		return u.requestURI
+	case ref[0] == '/':
+		return ref
+	case ref[0] == '?':
+		return path + ref
+	}
+	return path[:strings.LastIndexByte(path, '/')+1] + ref
+}
+
+// checkCharacters refuses control characters anywhere in a URL: some readers drop tabs and newlines, others stop at them, and
+// either way the rest becomes something else.
+func checkCharacters(s string) *LocationError {
+	if strings.ContainsFunc(s, unicode.IsControl) {
+		return invalid("The URL has a control character in it. %s", wantURL)
+	}
+	return nil
+}

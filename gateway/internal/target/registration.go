@@ -1,0 +1,75 @@
+package target
+
+import (
+	"net/netip"
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+const wantRegistration = "Enter a public domain name or IP address, such as example.com."
+
+// Registration is a query for registration data: a domain name or a public address, never both.
+type Registration struct{ host Host }
+
+// ParseRegistration takes a public domain name or a public address literal.
+func ParseRegistration(s string) (Registration, error) {
+	h, err := parseHost(s, wantRegistration)
+	return Registration{host: h}, err
+}
+
+// IsAddr tells whether the query is about an address.
+func (r Registration) IsAddr() bool { return r.host.IsAddr() }
+
+// Addr is the address, the zero Addr for a domain.
+func (r Registration) Addr() netip.Addr { return r.host.addr }
+
+// Name is the domain as typed, canonical; empty for an address.
+func (r Registration) Name() string { return r.host.name }
+
+// Registrable is the part of the domain that a registry sells: one label below its public suffix. Empty for an address.
+func (r Registration) Registrable() string {
+	if r.IsAddr() {
+		return ""
+	}
+	return registrable(r.host.name)
+}
+
+// String is the address or the name as typed, canonical.
+func (r Registration) String() string { return r.host.String() }
+
+// LimitKey is the address or the registrable name: that is what the provider is asked for.
+func (r Registration) LimitKey() string {
+	if r.IsAddr() {
+		return r.host.String()
+	}
+	return r.Registrable()
+}
+
+// DenyKey is the host that was typed, which an operator may refuse below a registrable name that is not refused.
+func (r Registration) DenyKey() string { return r.host.String() }
+
+// registrable reduces a canonical name by the ICANN section of the public suffix list. A name that is itself a suffix, such as
+// co.uk, stays as it stands.
+func registrable(name string) string {
+	suffix := registrySuffix(name)
+	if name == suffix {
+		return name
+	}
+	below := strings.TrimSuffix(name, "."+suffix)
+	return below[strings.LastIndexByte(below, '.')+1:] + "." + suffix
+}
+
+// registrySuffix is the longest suffix of the name under which a registry sells names. The list's private section (github.io,
+// blogspot.com) names hosting companies, whose own registration is the one to ask for; a longer private rule hides the ICANN
+// rule that it lies under, so ask again for its parent.
+func registrySuffix(name string) string {
+	for {
+		suffix, icann := publicsuffix.PublicSuffix(name)
+		_, parent, found := strings.Cut(suffix, ".")
+		if icann || !found {
+			return suffix
+		}
+		name = parent
+	}
+}

@@ -1,0 +1,158 @@
+package target
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"diagnostics/gateway/internal/fault"
+)
+
+const wantURL = "Enter a full URL that starts with http:// or https://, such as https://example.com/."
+
+// URL is an absolute http or https URL with a public host, no user information, a port from 1 to 65535 and no fragment.
+type URL struct {
+	scheme string
+	host   Host
+	port   uint16
+	// path and query as they go on the wire (escaped), starting with "/".
+	requestURI string
+}
+
+// ParseURL takes an absolute http or https URL (RFC 3986). It is read by hand: net/url passes ports 0 and 99999, empty
+// labels and percent-encoded hosts, and browsers repair what RFC 3986 forbids (`http:\\host`, `http:///host`). What two
+// readers could read as two hosts is refused.
+func ParseURL(s string) (URL, error) {
+	u, err := parseAbsolute(s)
+	if err != nil {
+		return URL{}, err.Err
+	}
+	return u, nil
+}
+
+// Scheme is "http" or "https".
+func (u URL) Scheme() string { return u.scheme }
+
+// Host is the canonical host.
+func (u URL) Host() Host { return u.host }
+
+// Port is the port, the scheme's default where none was typed.
+func (u URL) Port() uint16 { return u.port }
+
+// RequestURI is the escaped path and query.
+func (u URL) RequestURI() string { return u.requestURI }
+
+// String is the canonical URL: lower-case scheme and host, brackets around IPv6, no default port, no fragment.
+func (u URL) String() string {
+	authority := u.host.authority()
+	if u.port != defaultPort(u.scheme) {
+		authority += ":" + strconv.Itoa(int(u.port))
+	}
+	return u.scheme + "://" + authority + u.requestURI
+}
+
+// LimitKey is the host.
+func (u URL) LimitKey() string { return u.host.LimitKey() }
+
+func defaultPort(scheme string) uint16 {
+	if scheme == "https" {
+		return 443
+	}
+	return 80
+}
+
+func parseAbsolute(s string) (URL, *LocationError) {
+	if err := checkCharacters(s); err != nil {
+		return URL{}, err
+	}
+	scheme, rest, ok := cutScheme(s)
+	if !ok {
+		return URL{}, invalid("The URL has no scheme. %s", wantURL)
+	}
+	if scheme != "http" && scheme != "https" {
+		return URL{}, unsupported(scheme, rest)
+	}
+	rest, ok = strings.CutPrefix(rest, "//")
+	if !ok {
+		return URL{}, invalid("Two slashes must follow %s: in a URL. %s", scheme, wantURL)
+	}
+	authority, pathQuery := cutAuthority(rest)
+	u := URL{scheme: scheme}
+	var err *LocationError
+	if u.host, u.port, err = parseAuthority(authority, scheme); err != nil {
+		return URL{}, err
+	}
+	if u.requestURI, err = requestURI(pathQuery); err != nil {
+		return URL{}, err
+	}
+	return u, nil
+}
+
+// unsupported words a scheme that is neither http nor https; `example.com:80` looks like one.
+func unsupported(scheme, rest string) *LocationError {
+	if strings.Contains(scheme, ".") && !strings.HasPrefix(rest, "//") {
+		return problem(LocationScheme, fault.Newf(fault.Invalid, "The URL has no scheme. %s", wantURL))
+	}
+	return problem(LocationScheme, fault.Newf(fault.Invalid, "Only http and https URLs can be checked, not %s. %s", show(scheme), wantURL))
+}
+
+// cutScheme splits off a scheme (RFC 3986 section 3.1), lower-cased.
+func cutScheme(s string) (scheme, rest string, ok bool) {
+	scheme, rest, ok = strings.Cut(s, ":")
+	if !ok || scheme == "" || !isLetter(scheme[0]) {
+		return "", "", false
+	}
+	for i := range len(scheme) {
+		if c := scheme[i]; !isLetter(c) && !isDigit(c) && c != '+' && c != '-' && c != '.' {
+			return "", "", false
+		}
+	}
+	return strings.ToLower(scheme), rest, true
+}
+
+// cutAuthority splits what follows "//" into the authority and the rest, the fragment dropped.
+func cutAuthority(s string) (authority, pathQuery string) {
+	s, _, _ = strings.Cut(s, "#")
+	if i := strings.IndexAny(s, "/?"); i >= 0 {
+		return s[:i], s[i:]
+	}
+	return s, ""
+}
+
+func parseAuthority(s, scheme string) (Host, uint16, *LocationError) {
+	switch {
+	case strings.Contains(s, `\`):
+		return Host{}, 0, invalid("A URL has no backslash in its host. %s", wantURL)
+	case strings.Contains(s, "@"):
+		return Host{}, 0, problem(LocationCredentials, fault.New(fault.Invalid, "Leave the user name and password out of the URL."))
+	case strings.Contains(s, "%"):
+		return Host{}, 0, invalid("The host of a URL cannot be percent-encoded. %s", wantURL)
+	}
+	host, port, _, err := splitHostPort(s, wantURL)
+	if err != nil {
+		return Host{}, 0, problemOf(err)
+	}
+	if host == "" {
+		return Host{}, 0, invalid("The URL has no host. %s", wantURL)
+	}
+	if a, err := netip.ParseAddr(host); err == nil && a.Is6() && s[0] != '[' {
+		return Host{}, 0, invalid("An IPv6 address in a URL stands in brackets. %s", wantURL)
+	}
+	h, err := parseHost(host, wantHostname)
+	if err != nil {
+		return Host{}, 0, problemOf(err)
+	}
+	// An empty port is the default one (RFC 3986 section 6.2.3).
+	if port == "" {
+		return h, defaultPort(scheme), nil
+	}
+	n, ok := parsePort(port)
+	if !ok {
+		return Host{}, 0, invalid("%s is not a port. Use a port from 1 to 65535.", orNothing(port))
+	}
+	return h, n, nil
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -1,0 +1,80 @@
+package tools
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool"
+)
+
+// targetCase is one input of testdata/targets.json and how the tool is to judge its format.
+type targetCase struct {
+	ID     string `json:"id"`
+	Slug   string `json:"slug"`
+	Input  string `json:"input"`
+	Expect string `json:"expect"`
+	Why    string `json:"why"`
+}
+
+func readTargetCases(t *testing.T) []targetCase {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/targets.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []targetCase
+	if err := json.Unmarshal(raw, &cases); err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+// parseAsEdge does what the edge does with an input before any packet: the rules that all tools share, then the tool's own.
+func parseAsEdge(tl tool.Tool, input string) (tool.Job, error) {
+	text, err := tool.CleanInput(input)
+	if err != nil {
+		return tool.Job{}, err
+	}
+	return tl.Parse(tool.Input{Text: text})
+}
+
+// TestTargetCases judges every case of testdata/targets.json, for tools that are built and for those that come later alike.
+func TestTargetCases(t *testing.T) {
+	t.Parallel()
+	bySlug := make(map[string]tool.Tool)
+	for _, tl := range All(Deps{}) {
+		bySlug[tl.Slug()] = tl
+	}
+	cases := readTargetCases(t)
+	if len(cases) != 891 {
+		t.Fatalf("testdata/targets.json has %d cases, want 891", len(cases))
+	}
+	rejected, accepted := 0, 0
+	for _, c := range cases {
+		tl, ok := bySlug[c.Slug]
+		if !ok {
+			t.Errorf("%s: no tool %q", c.ID, c.Slug)
+			continue
+		}
+		job, err := parseAsEdge(tl, c.Input)
+		switch c.Expect {
+		case "reject":
+			rejected++
+			if !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.Refused) {
+				t.Errorf("%s: %s %.120q: error %v, want Invalid or Refused (%s)", c.ID, c.Slug, c.Input, err, c.Why)
+			}
+		case "accept-format":
+			accepted++
+			if err != nil {
+				t.Errorf("%s: %s %.120q: refused with %v (%s)", c.ID, c.Slug, c.Input, err, c.Why)
+			} else if job.LimitKey() == "" {
+				t.Errorf("%s: %s %.120q: no limit key", c.ID, c.Slug, c.Input)
+			}
+		default:
+			t.Errorf("%s: unknown expectation %q", c.ID, c.Expect)
+		}
+	}
+	t.Logf("%d cases: %d to reject, %d to accept", len(cases), rejected, accepted)
+}
