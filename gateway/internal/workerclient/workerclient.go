@@ -1,18 +1,100 @@
-// Package workerclient is the gateway's bearer client of the worker (shared/workerapi).
+// Package workerclient is the gateway's bearer client of the worker (shared/workerapi). Nothing that the worker sends is
+// believed: its answer is bounded, held against the contract and cleaned of private hops, and whatever else it does ends
+// as one of the failures that CONTRACT.md section 8 promises to a visitor.
 package workerclient
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"net/netip"
+	"net/url"
+	"strconv"
+	"time"
 
 	"diagnostics/shared/workerapi"
 )
 
-// Client asks one worker. It is safe for concurrent use.
-type Client struct{}
+// limits are the client's bounds; only tests choose others than these.
+type limits struct {
+	job     time.Duration // one job, from the dial to the last byte
+	ready   time.Duration // one question for readiness
+	connect time.Duration // one connection, its name lookup included
+	keep    time.Duration // how long an answer on readiness is kept
+	trip    uint32        // failed connections in a row until none is tried
+	open    time.Duration // how long none is tried
+}
 
-// New makes a client of the worker at base (http or https URL) with a bearer token.
-func New(base, token string) (*Client, error) { panic("unwritten") }
+func defaultLimits() limits {
+	return limits{
+		job:     workerapi.JobLimit,
+		ready:   2 * time.Second,
+		connect: 2 * time.Second,
+		keep:    3 * time.Second,
+		trip:    3,
+		open:    3 * time.Second,
+	}
+}
+
+// Client asks one worker. It is safe for concurrent use.
+type Client struct {
+	base      *url.URL
+	token     string
+	transport *http.Transport
+	limits    limits
+	ready     readiness
+}
+
+// New makes a client of the worker at base (an http or https URL, perhaps with a path that goes before the worker's own
+// paths) with a bearer token. Errors name neither.
+func New(base, token string) (*Client, error) { return newClient(base, token, defaultLimits()) }
+
+func newClient(base, token string, l limits) (*Client, error) {
+	u, err := parseBase(base)
+	if err != nil {
+		return nil, err
+	}
+	if !validToken(token) {
+		return nil, errors.New("the worker's token must be printable ASCII without spaces, and not empty")
+	}
+	c := &Client{base: u, token: token, transport: newTransport(l), limits: l}
+	return c, nil
+}
+
+func parseBase(base string) (*url.URL, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return nil, errors.New("the worker's URL cannot be read")
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Opaque != "" {
+		return nil, errors.New("the worker's URL must start with http:// or https://")
+	}
+	if u.Hostname() == "" {
+		return nil, errors.New("the worker's URL has no host")
+	}
+	if u.User != nil {
+		return nil, errors.New("the worker's URL must hold no user or password; the token has a setting of its own")
+	}
+	if u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return nil, errors.New("the worker's URL must have no query and no fragment")
+	}
+	if p := u.Port(); p != "" {
+		if n, err := strconv.ParseUint(p, 10, 16); err != nil || n == 0 {
+			return nil, errors.New("the worker's URL has a port outside 1 to 65535")
+		}
+	}
+	return u, nil
+}
+
+// validToken keeps a line break of a badly read secret file from failing every job later.
+func validToken(token string) bool {
+	for _, b := range []byte(token) {
+		if b <= ' ' || b > '~' {
+			return false
+		}
+	}
+	return token != ""
+}
 
 // Job is what to probe: an address that was judged, and the name that it came from.
 type Job struct {
@@ -21,20 +103,24 @@ type Job struct {
 	RequestID string
 }
 
-// Ready asks the worker's /readyz (kept for a few seconds).
-func (c *Client) Ready(ctx context.Context) (workerapi.Ready, error) { panic("unwritten") }
-
 // Traceroute, Ping and PacketLoss run one job. Errors are *fault.Error: Busy with the worker's Retry-After (429 of the
-// worker), Timeout, Upstream (all other misbehaviour). Answers are held against the contract; private hops are hidden
-// once more.
+// worker), Timeout, Upstream (all other misbehaviour); or ctx.Err() where the visitor has left. Answers are held against
+// the contract; private hops are hidden once more.
 func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traceroute, error) {
-	panic("unwritten")
+	result, err := run[workerapi.Traceroute](ctx, c, workerapi.PathTraceroute, j)
+	if err != nil {
+		return workerapi.Traceroute{}, err
+	}
+	hidePrivate(&result)
+	return result, nil
 }
 
 // Ping: see Traceroute.
-func (c *Client) Ping(ctx context.Context, j Job) (workerapi.Ping, error) { panic("unwritten") }
+func (c *Client) Ping(ctx context.Context, j Job) (workerapi.Ping, error) {
+	return run[workerapi.Ping](ctx, c, workerapi.PathPing, j)
+}
 
 // PacketLoss: see Traceroute.
 func (c *Client) PacketLoss(ctx context.Context, j Job) (workerapi.PacketLoss, error) {
-	panic("unwritten")
+	return run[workerapi.PacketLoss](ctx, c, workerapi.PathPacketLoss, j)
 }

@@ -1,0 +1,64 @@
+package workerclient
+
+import (
+	"net/netip"
+	"regexp"
+	"strings"
+
+	"diagnostics/shared/netpolicy"
+	"diagnostics/shared/workerapi"
+)
+
+// hidePrivate removes what tells of somebody's inside. The worker has done so already; this is the second lock, for a
+// worker that is older, wrong or not ours. A private hop keeps its row, so that the count of hops stays true. Raw is left
+// alone: it exists only where the worker's operator asked for all of it.
+func hidePrivate(t *workerapi.Traceroute) {
+	for i := range t.Hops {
+		hideHop(&t.Hops[i])
+	}
+	for i, line := range t.Explanation {
+		t.Explanation[i] = hideInText(line)
+	}
+}
+
+func hideHop(h *workerapi.Hop) {
+	// Names and networks are the gateway's to add, from its own lookups.
+	h.Hostname, h.ASN = nil, nil
+	if h.Note != nil {
+		note := hideInText(*h.Note)
+		h.Note = &note
+	}
+	if h.Hidden || h.Address != nil && !public(*h.Address) {
+		h.Hidden, h.Address, h.Addresses = true, nil, []string{}
+		return
+	}
+	legs := make([]string, 0, len(h.Addresses))
+	for _, a := range h.Addresses {
+		if public(a) {
+			legs = append(legs, a)
+		}
+	}
+	// A hop whose only known legs are private is a private hop, even where the first probe was lost.
+	h.Hidden = h.Address == nil && len(h.Addresses) > 0 && len(legs) == 0
+	h.Addresses = legs
+}
+
+func public(address string) bool {
+	a, err := netip.ParseAddr(address)
+	return err == nil && a.Zone() == "" && netpolicy.Judge(a).Public
+}
+
+// addressLike finds what may be an address within a sentence: IPv6 (perhaps with a dotted end) or IPv4.
+var addressLike = regexp.MustCompile(`[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,8}(?:\.\d{1,3}){0,3}|\d{1,3}(?:\.\d{1,3}){3}`)
+
+func hideInText(s string) string {
+	return addressLike.ReplaceAllStringFunc(s, func(found string) string {
+		// The colon may be the sentence's own: "fe80::1: no answer".
+		for _, candidate := range []string{found, strings.TrimSuffix(found, ":"), strings.TrimPrefix(found, ":")} {
+			if _, err := netip.ParseAddr(candidate); err == nil && !public(candidate) {
+				return strings.Replace(found, candidate, "a hidden address", 1)
+			}
+		}
+		return found
+	})
+}

@@ -1,0 +1,96 @@
+package workerclient
+
+import (
+	"testing"
+
+	"diagnostics/shared/workerapi"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+func TestHideHop(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name      string
+		hop, want workerapi.Hop
+	}{
+		{
+			name: "public hop is kept",
+			hop:  workerapi.Hop{TTL: 1, Address: ptr("8.8.8.8"), Addresses: []string{"8.8.8.8", "1.1.1.1"}, Sent: 3, Note: ptr("8.8.8.8 limits its answers.")},
+			want: workerapi.Hop{TTL: 1, Address: ptr("8.8.8.8"), Addresses: []string{"8.8.8.8", "1.1.1.1"}, Sent: 3, Note: ptr("8.8.8.8 limits its answers.")},
+		},
+		{
+			name: "private hop keeps its row and its times",
+			hop:  workerapi.Hop{TTL: 2, Address: ptr("10.0.0.1"), Addresses: []string{"10.0.0.1", "8.8.8.8"}, Sent: 3, Received: 3, BestMs: ptr(1.0)},
+			want: workerapi.Hop{TTL: 2, Hidden: true, Addresses: []string{}, Sent: 3, Received: 3, BestMs: ptr(1.0)},
+		},
+		{
+			name: "hidden hop that still holds its address",
+			hop:  workerapi.Hop{TTL: 3, Hidden: true, Address: ptr("8.8.8.8"), Addresses: []string{"8.8.8.8"}},
+			want: workerapi.Hop{TTL: 3, Hidden: true, Addresses: []string{}},
+		},
+		{
+			name: "private leg of a public hop",
+			hop:  workerapi.Hop{TTL: 4, Address: ptr("8.8.8.8"), Addresses: []string{"8.8.8.8", "192.168.1.1", "100.64.0.1"}},
+			want: workerapi.Hop{TTL: 4, Address: ptr("8.8.8.8"), Addresses: []string{"8.8.8.8"}},
+		},
+		{
+			name: "first probe lost, the others private",
+			hop:  workerapi.Hop{TTL: 5, Addresses: []string{"172.16.0.1"}},
+			want: workerapi.Hop{TTL: 5, Hidden: true, Addresses: []string{}},
+		},
+		{
+			name: "silent hop is not hidden",
+			hop:  workerapi.Hop{TTL: 6, Addresses: []string{}},
+			want: workerapi.Hop{TTL: 6, Addresses: []string{}},
+		},
+		{
+			name: "names and networks are never the worker's",
+			hop:  workerapi.Hop{TTL: 7, Address: ptr("8.8.8.8"), Addresses: []string{}, Hostname: ptr("core.internal"), ASN: &workerapi.HopASN{ASN: 64512}},
+			want: workerapi.Hop{TTL: 7, Address: ptr("8.8.8.8"), Addresses: []string{}},
+		},
+		{
+			name: "IPv6",
+			hop:  workerapi.Hop{TTL: 8, Address: ptr("fd00::1"), Addresses: []string{"fd00::1"}, Note: ptr("fd00::1: prohibited.")},
+			want: workerapi.Hop{TTL: 8, Hidden: true, Addresses: []string{}, Note: ptr("a hidden address: prohibited.")},
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := c.hop
+			hideHop(&got)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Fatalf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestHideInText(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ text, want string }{
+		{"", ""},
+		{"Nothing to hide at 12:30:15 on 1.2.3.", "Nothing to hide at 12:30:15 on 1.2.3."},
+		{"8.8.8.8 and 2606:4700:4700::1111 are public.", "8.8.8.8 and 2606:4700:4700::1111 are public."},
+		{"From 10.1.2.3.", "From a hidden address."},
+		{"via10.1.2.3:80", "viaa hidden address:80"},
+		{"(192.168.0.1,172.31.255.255)", "(a hidden address,a hidden address)"},
+		{"[fe80::1]", "[a hidden address]"},
+		{"fe80::1%eth0 answered", "a hidden address%eth0 answered"},
+		{"::ffff:10.0.0.1 is mapped", "a hidden address is mapped"},
+		{"::1: loopback", "a hidden address: loopback"},
+		{"address:fd00::7", "address:a hidden address"},
+		{"100.64.0.1 shared, 100.128.0.1 not", "a hidden address shared, 100.128.0.1 not"},
+	}
+	for _, c := range cases {
+		t.Run(c.text, func(t *testing.T) {
+			t.Parallel()
+			if got := hideInText(c.text); got != c.want {
+				t.Fatalf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}

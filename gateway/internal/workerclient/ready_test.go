@@ -1,0 +1,130 @@
+package workerclient
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/fault"
+)
+
+const goodReady = `{"status":"ready","families":[4,6],"mode":"raw"}`
+
+func TestReady(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name   string
+		answer http.HandlerFunc
+		ok     bool
+	}{
+		{"ready", jsonAnswer(http.StatusOK, goodReady), true},
+		{"ready for one family", jsonAnswer(http.StatusOK, `{"status":"ready","families":[6],"mode":"datagram","more":1}`), true},
+		{"draining", jsonAnswer(http.StatusServiceUnavailable, `{"status":"draining","families":[4,6],"mode":"raw"}`), false},
+		{"draining with status 200", jsonAnswer(http.StatusOK, `{"status":"draining","families":[4,6],"mode":"raw"}`), false},
+		{"no family", jsonAnswer(http.StatusOK, `{"status":"ready","families":[],"mode":"raw"}`), false},
+		{"wrong types", jsonAnswer(http.StatusOK, `{"status":"ready","families":["4"]}`), false},
+		{"plain text", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) }, false},
+		{"not found", http.NotFound, false},
+		{"elsewhere", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/readyz2", http.StatusFound) }, false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := worker(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != http.MethodGet || r.URL.Path != "/readyz" {
+					t.Errorf("asked %s %s", r.Method, r.URL.Path)
+				}
+				c.answer(w, r)
+			})
+			ready, err := client(t, s.URL, quick()).Ready(context.Background())
+			if c.ok && (err != nil || len(ready.Families) == 0) {
+				t.Fatalf("got %+v, %v", ready, err)
+			}
+			if !c.ok {
+				wantFault(t, err, fault.Upstream, s.URL)
+			}
+		})
+	}
+}
+
+func TestReadyIsKeptForAWhile(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	s := worker(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 1 {
+			jsonAnswer(http.StatusServiceUnavailable, `{}`)(w, r)
+			return
+		}
+		jsonAnswer(http.StatusOK, goodReady)(w, r)
+	})
+	l := quick()
+	l.keep = 500 * time.Millisecond
+	c := client(t, s.URL, l)
+	start := time.Now()
+	for range 5 {
+		if _, err := c.Ready(context.Background()); err == nil && time.Since(start) < l.keep {
+			t.Fatal("a failure was not kept")
+		}
+	}
+	time.Sleep(l.keep + 50*time.Millisecond)
+	if _, err := c.Ready(context.Background()); err != nil {
+		t.Fatalf("a failure was kept for ever: %v", err)
+	}
+	if asked.Load() != 2 {
+		t.Fatalf("asked %d times", asked.Load())
+	}
+}
+
+// TestReadyLeaderMayLeave: callers share one question, and it does not die with the caller who came first.
+func TestReadyLeaderMayLeave(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	arrived, goOn := make(chan struct{}), make(chan struct{})
+	s := worker(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 1 {
+			close(arrived)
+		}
+		<-goOn
+		jsonAnswer(http.StatusOK, goodReady)(w, r)
+	})
+	c := client(t, s.URL, quick())
+
+	ctx, leave := context.WithCancel(context.Background())
+	leader := make(chan error, 1)
+	go func() { _, err := c.Ready(ctx); leader <- err }()
+	<-arrived
+	var others sync.WaitGroup
+	for range 8 {
+		others.Go(func() {
+			if _, err := c.Ready(context.Background()); err != nil {
+				t.Errorf("a follower got %v", err)
+			}
+		})
+	}
+	leave()
+	if err := <-leader; !errors.Is(err, context.Canceled) {
+		t.Errorf("the leader got %v", err)
+	}
+	close(goOn)
+	others.Wait()
+	if asked.Load() != 1 {
+		t.Fatalf("asked %d times", asked.Load())
+	}
+}
+
+func TestReadyOfASilentWorkerIsBounded(t *testing.T) {
+	t.Parallel()
+	s := worker(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	l := quick()
+	l.ready = 50 * time.Millisecond
+	start := time.Now()
+	_, err := client(t, s.URL, l).Ready(context.Background())
+	wantFault(t, err, fault.Timeout, s.URL)
+	if took := time.Since(start); took > 5*l.ready {
+		t.Fatalf("took %v", took)
+	}
+}

@@ -1,0 +1,609 @@
+package workerclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/workerapi"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const token = "0123456789abcdef"
+
+// secret stands in the worker's error texts and must never reach a visitor.
+const secret = "dial tcp 10.9.8.7:8081: goroutine 1"
+
+var (
+	target4 = netip.MustParseAddr("93.184.216.34")
+	target6 = netip.MustParseAddr("2606:2800:220:1:248:1893:25c8:1946")
+	job     = Job{Address: target4, Hostname: "example.com", RequestID: "6f0e5f7e-0000-4000-8000-000000000000"}
+)
+
+const goodTrace = `{"data":{"target":"93.184.216.34","address":"93.184.216.34","family":4,"reached":true,"stopReason":"reached",
+"hops":[{"ttl":1,"address":"10.0.0.1","addresses":["10.0.0.1"],"hostname":"gw.corp.internal","hidden":false,"asn":null,"sent":3,"received":3,"lossPercent":0,"bestMs":0.1,"averageMs":0.2,"worstMs":0.3,"rttsMs":[0.1,0.2,0.3],"note":null,"mood":"good"},
+{"ttl":2,"address":"93.184.216.34","addresses":["93.184.216.34"],"hostname":null,"hidden":false,"asn":null,"sent":3,"received":2,"lossPercent":33.3,"bestMs":1,"averageMs":2,"worstMs":3,"rttsMs":[1,null,3],"note":null}],
+"explanation":[],"raw":"1 10.0.0.1\n2 93.184.216.34","extra":{"a":1}},"durationMs":1.5,"requestId":"x"}`
+
+const goodPing = `{"data":{"target":"93.184.216.34","address":"93.184.216.34","family":4,"sent":2,"received":1,"duplicates":0,"lossPercent":50,"minMs":1,"averageMs":1,"medianMs":1,"maxMs":1,"stddevMs":0,"jitterMs":null,
+"replies":[{"seq":0,"rttMs":1,"ttl":60},{"seq":1,"rttMs":null,"ttl":null}],"stopReason":"completed"},"durationMs":1,"requestId":"x"}`
+
+func goodLoss() string {
+	return strings.Replace(goodPing, `"stopReason"`, `"bursts":[{"startSeq":1,"length":1}],"stopReason"`, 1)
+}
+
+// quick are bounds that a test can wait for.
+func quick() limits {
+	return limits{job: 5 * time.Second, ready: time.Second, connect: time.Second, keep: 200 * time.Millisecond, trip: 3, open: 200 * time.Millisecond}
+}
+
+func worker(t *testing.T, h http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func client(t *testing.T, base string, l limits) *Client {
+	t.Helper()
+	c, err := newClient(base, token, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func jsonAnswer(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func TestNewRefusesWhatCannotWork(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name, base, token string
+		ok                bool
+	}{
+		{"http", "http://127.0.0.1:8081", token, true},
+		{"https with a path", "https://worker.example.net/probe/", token, true},
+		{"IPv6", "http://[::1]:8081", token, true},
+		{"highest port", "http://w:65535", token, true},
+		{"port too high", "http://w:65536", token, false},
+		{"port zero", "http://w:0", token, false},
+		{"empty", "", token, false},
+		{"no scheme", "127.0.0.1:8081", token, false},
+		{"other scheme", "unix:///run/worker", token, false},
+		{"opaque", "http:worker", token, false},
+		{"no host", "http:///x", token, false},
+		{"port alone", "http://:8081", token, false},
+		{"user", "http://u:p@worker", token, false},
+		{"query", "http://worker/?a=b", token, false},
+		{"empty query", "http://worker/?", token, false},
+		{"fragment", "http://worker/#a", token, false},
+		{"no token", "http://worker", "", false},
+		{"token with a line break", "http://worker", token + "\n", false},
+		{"token with a space", "http://worker", "a b", false},
+		{"token beyond ASCII", "http://worker", "tökentökentökentöken", false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := New(c.base, c.token)
+			if (err == nil) != c.ok {
+				t.Fatalf("New gives %v", err)
+			}
+			if err != nil && c.base != "" && strings.Contains(err.Error(), c.base) {
+				t.Fatalf("the error repeats the URL: %v", err)
+			}
+		})
+	}
+}
+
+func TestTracerouteAsksAsPromised(t *testing.T) {
+	t.Parallel()
+	var seen *http.Request
+	var body []byte
+	s := worker(t, func(w http.ResponseWriter, r *http.Request) {
+		seen = r
+		body, _ = io.ReadAll(r.Body)
+		jsonAnswer(http.StatusOK, goodTrace)(w, r)
+	})
+	got, err := client(t, s.URL+"/prefix", quick()).Traceroute(context.Background(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen.Method != http.MethodPost || seen.URL.Path != "/prefix/api/traceroute" {
+		t.Errorf("asked %s %s", seen.Method, seen.URL.Path)
+	}
+	if a := seen.Header.Values("Authorization"); len(a) != 1 || a[0] != "Bearer "+token {
+		t.Errorf("Authorization is %q", a)
+	}
+	if seen.Header.Get("Content-Type") != "application/json" || len(body) > workerapi.MaxRequestBytes {
+		t.Errorf("sent %d bytes of %q", len(body), seen.Header.Get("Content-Type"))
+	}
+	var asked workerapi.Request
+	if err := json.Unmarshal(body, &asked); err != nil || asked.Target != "93.184.216.34" || asked.Hostname != job.Hostname || asked.RequestID != job.RequestID {
+		t.Errorf("asked %s (%v)", body, err)
+	}
+	if h := got.Hops[0]; !h.Hidden || h.Address != nil || len(h.Addresses) != 0 || h.Hostname != nil {
+		t.Errorf("private hop is told: %+v", h)
+	}
+	if h := got.Hops[1]; h.Hidden || h.Address == nil || *h.Address != "93.184.216.34" || h.RTTsMs[1] != nil {
+		t.Errorf("public hop is %+v", h)
+	}
+	if got.Raw == nil || *got.Raw != "1 10.0.0.1\n2 93.184.216.34" {
+		t.Errorf("raw is %v", got.Raw)
+	}
+	out, err := json.Marshal(got)
+	if err != nil || strings.Contains(string(out), "mood") || strings.Contains(string(out), "extra") {
+		t.Errorf("unknown fields pass through: %s (%v)", out, err)
+	}
+}
+
+func TestPingAndPacketLossAskTheirOwnPaths(t *testing.T) {
+	t.Parallel()
+	s := worker(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api/ping":
+			jsonAnswer(http.StatusOK, goodPing)(w, r)
+		case "/api/packet-loss":
+			jsonAnswer(http.StatusOK, goodLoss())(w, r)
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	c := client(t, s.URL, quick())
+	p, err := c.Ping(context.Background(), job)
+	if err != nil || p.Received != 1 || p.Raw != nil {
+		t.Errorf("ping: %+v, %v", p, err)
+	}
+	l, err := c.PacketLoss(context.Background(), job)
+	if err != nil || len(l.Bursts) != 1 || l.Sent != 2 {
+		t.Errorf("packet loss: %+v, %v", l, err)
+	}
+}
+
+// TestMisbehaviour drives every way in which a worker can fail its caller through to the kind of failure that
+// CONTRACT.md section 8 promises.
+func TestMisbehaviour(t *testing.T) {
+	t.Parallel()
+	envelope := func(message string) string {
+		return fmt.Sprintf(`{"error":%q,"durationMs":1,"requestId":"x"}`, message)
+	}
+	change := func(old, with string) http.HandlerFunc {
+		if !strings.Contains(goodTrace, old) {
+			t.Fatalf("%q is not in the good answer", old)
+		}
+		return jsonAnswer(http.StatusOK, strings.Replace(goodTrace, old, with, 1))
+	}
+	cases := []struct {
+		name   string
+		answer http.HandlerFunc
+		want   fault.Kind
+	}{
+		{"HTML", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(w, "<html>"+secret)
+		}, fault.Upstream},
+		{"good answer as HTML", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = io.WriteString(w, goodTrace)
+		}, fault.Upstream},
+		{"no content type", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Content-Type"] = nil
+			_, _ = io.WriteString(w, goodTrace)
+		}, fault.Upstream},
+		{"compressed", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			jsonAnswer(http.StatusOK, goodTrace)(w, r)
+		}, fault.Upstream},
+		{"HTML that claims to be JSON", jsonAnswer(http.StatusOK, "<html>"+secret), fault.Upstream},
+		{"empty 200", jsonAnswer(http.StatusOK, ""), fault.Upstream},
+		{"204", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }, fault.Upstream},
+		{"201 with a good answer", jsonAnswer(http.StatusCreated, goodTrace), fault.Upstream},
+		{"truncated JSON", jsonAnswer(http.StatusOK, goodTrace[:len(goodTrace)/2]), fault.Upstream},
+		{"truncated body", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", fmt.Sprint(len(goodTrace)+10))
+			jsonAnswer(http.StatusOK, goodTrace)(w, r)
+		}, fault.Upstream},
+		{"two values", jsonAnswer(http.StatusOK, goodTrace+goodTrace), fault.Upstream},
+		{"an array", jsonAnswer(http.StatusOK, "["+goodTrace+"]"), fault.Upstream},
+		{"null", jsonAnswer(http.StatusOK, "null"), fault.Upstream},
+		{"null data", jsonAnswer(http.StatusOK, `{"data":null,"durationMs":1,"requestId":"x"}`), fault.Upstream},
+		{"empty data", jsonAnswer(http.StatusOK, `{"data":{},"durationMs":1,"requestId":"x"}`), fault.Upstream},
+		{"error in a 200", jsonAnswer(http.StatusOK, envelope(secret)), fault.Upstream},
+		{"error beside data", jsonAnswer(http.StatusOK, strings.Replace(goodTrace, "{", `{"error":"`+secret+`",`, 1)), fault.Upstream},
+		{"data in a 500", jsonAnswer(http.StatusInternalServerError, goodTrace), fault.Upstream},
+		{"hops is a string", change(`"hops":[`, `"hops":"many","other":[`), fault.Upstream},
+		{"hops is null", change(`"hops":[`, `"hops":null,"other":[`), fault.Upstream},
+		{"ttl is a string", change(`"ttl":1`, `"ttl":"1"`), fault.Upstream},
+		{"ttl is a fraction", change(`"ttl":1`, `"ttl":1.5`), fault.Upstream},
+		{"infinite time", change(`"bestMs":0.1`, `"bestMs":1e999`), fault.Upstream},
+		{"negative time", change(`"bestMs":0.1`, `"bestMs":-1`), fault.Upstream},
+		{"other target", change(`"target":"93.184.216.34"`, `"target":"8.8.8.8"`), fault.Upstream},
+		{"other family", change(`"family":4`, `"family":6`), fault.Upstream},
+		{"unknown stop reason", change(`"stopReason":"reached"`, `"stopReason":"tired"`), fault.Upstream},
+		{"400", jsonAnswer(http.StatusBadRequest, envelope(secret)), fault.Upstream},
+		{"401", jsonAnswer(http.StatusUnauthorized, envelope(secret)), fault.Upstream},
+		{"404", jsonAnswer(http.StatusNotFound, envelope(secret)), fault.Upstream},
+		{"413", jsonAnswer(http.StatusRequestEntityTooLarge, envelope(secret)), fault.Upstream},
+		{"415", jsonAnswer(http.StatusUnsupportedMediaType, envelope(secret)), fault.Upstream},
+		{"429", jsonAnswer(http.StatusTooManyRequests, envelope(secret)), fault.Busy},
+		{"500", jsonAnswer(http.StatusInternalServerError, envelope(secret)), fault.Upstream},
+		{"500 without JSON", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, secret, http.StatusInternalServerError) }, fault.Upstream},
+		{"502", jsonAnswer(http.StatusBadGateway, envelope(secret)), fault.Upstream},
+		{"503", jsonAnswer(http.StatusServiceUnavailable, envelope(secret)), fault.Upstream},
+		{"504", jsonAnswer(http.StatusGatewayTimeout, envelope(secret)), fault.Timeout},
+		{"headers without end", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Long", strings.Repeat("a", 2*maxHeaderBytes))
+		}, fault.Upstream},
+		{"hangs up", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, fault.Upstream},
+		{"speaks no HTTP", func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err == nil {
+				_, _ = io.WriteString(conn, "220 smtp.example.com ESMTP\r\n")
+				_ = conn.Close()
+			}
+		}, fault.Upstream},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := worker(t, c.answer)
+			_, err := client(t, s.URL, quick()).Traceroute(context.Background(), job)
+			wantFault(t, err, c.want, s.URL)
+		})
+	}
+}
+
+// wantFault demands a failure of the kind whose sentence tells nothing of the worker's inside.
+func wantFault(t *testing.T, err error, want fault.Kind, base string) *fault.Error {
+	t.Helper()
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Kind != want {
+		t.Fatalf("got %v, want a fault of kind %d", err, want)
+	}
+	host := strings.TrimPrefix(base, "http://")
+	for _, leak := range []string{secret, host, "127.0.0.1", "10.9.8.7", token, "tcp", "json", "EOF", "breaker", "context"} {
+		if strings.Contains(f.Sentence, leak) {
+			t.Fatalf("the sentence holds %q: %s", leak, f.Sentence)
+		}
+	}
+	if !strings.HasSuffix(f.Sentence, ".") {
+		t.Fatalf("no sentence: %q", f.Sentence)
+	}
+	return f
+}
+
+func TestAnswerSizeLimit(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		size int
+		ok   bool
+	}{{workerapi.MaxResponseBytes, true}, {workerapi.MaxResponseBytes + 1, false}} {
+		t.Run(fmt.Sprint(c.size), func(t *testing.T) {
+			t.Parallel()
+			padded := goodTrace + strings.Repeat(" ", c.size-len(goodTrace))
+			s := worker(t, jsonAnswer(http.StatusOK, padded))
+			_, err := client(t, s.URL, quick()).Traceroute(context.Background(), job)
+			if c.ok && err != nil {
+				t.Fatal(err)
+			}
+			if !c.ok {
+				wantFault(t, err, fault.Upstream, s.URL)
+			}
+		})
+	}
+}
+
+// TestEndlessAnswerIsCutOff shows that the rest of an oversized answer is not read.
+func TestEndlessAnswerIsCutOff(t *testing.T) {
+	t.Parallel()
+	cut := make(chan int, 1)
+	s := worker(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		chunk, sent := []byte(strings.Repeat(" ", 64<<10)), 0
+		for {
+			n, err := w.Write(chunk)
+			sent += n
+			if err != nil {
+				cut <- sent
+				return
+			}
+		}
+	})
+	_, err := client(t, s.URL, quick()).Traceroute(context.Background(), job)
+	wantFault(t, err, fault.Upstream, s.URL)
+	if sent := <-cut; sent > 16*workerapi.MaxResponseBytes {
+		t.Fatalf("%d bytes were taken", sent)
+	}
+}
+
+func TestRedirectIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			var elsewhere atomic.Int32
+			other := worker(t, func(w http.ResponseWriter, r *http.Request) {
+				elsewhere.Add(1)
+				jsonAnswer(http.StatusOK, goodTrace)(w, r)
+			})
+			s := worker(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL+"/api/traceroute", status) })
+			_, err := client(t, s.URL, quick()).Traceroute(context.Background(), job)
+			wantFault(t, err, fault.Upstream, s.URL)
+			if elsewhere.Load() != 0 {
+				t.Fatal("the redirect was followed")
+			}
+		})
+	}
+}
+
+// TestNoProxyIsEverUsed: the token would pass through it.
+func TestNoProxyIsEverUsed(t *testing.T) {
+	t.Parallel()
+	if client(t, "http://worker:8081", quick()).transport.Proxy != nil {
+		t.Fatal("the transport reads a proxy")
+	}
+}
+
+func TestBusyTellsTheWorkersRetryAfter(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		header   string
+		min, max time.Duration
+	}{
+		{"1", time.Second, time.Second},
+		{"7", 7 * time.Second, 7 * time.Second},
+		{"60", time.Minute, time.Minute},
+		{"61", time.Minute, time.Minute},
+		{"0", time.Second, 5 * time.Second},
+		{"-3", time.Second, 5 * time.Second},
+		{"", time.Second, 5 * time.Second},
+		{"99999999999999999999", time.Second, 5 * time.Second},
+		{"Wed, 21 Oct 2015 07:28:00 GMT", time.Second, 5 * time.Second},
+	}
+	for _, c := range cases {
+		t.Run(c.header, func(t *testing.T) {
+			t.Parallel()
+			s := worker(t, func(w http.ResponseWriter, r *http.Request) {
+				if c.header != "" {
+					w.Header().Set("Retry-After", c.header)
+				}
+				jsonAnswer(http.StatusTooManyRequests, `{"error":"busy"}`)(w, r)
+			})
+			_, err := client(t, s.URL, quick()).Ping(context.Background(), job)
+			if got := wantFault(t, err, fault.Busy, s.URL).RetryAfter; got < c.min || got > c.max {
+				t.Fatalf("Retry-After is %v", got)
+			}
+		})
+	}
+}
+
+func TestSilentWorkerIsATimeout(t *testing.T) {
+	t.Parallel()
+	cases := map[string]http.HandlerFunc{
+		"no answer": func(_ http.ResponseWriter, r *http.Request) { drain(r); <-r.Context().Done() },
+		"half an answer": func(w http.ResponseWriter, r *http.Request) {
+			drain(r)
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, goodTrace[:50])
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		},
+	}
+	for name, answer := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := worker(t, answer)
+			l := quick()
+			l.job = 100 * time.Millisecond
+			start := time.Now()
+			_, err := client(t, s.URL, l).Traceroute(context.Background(), job)
+			wantFault(t, err, fault.Timeout, s.URL)
+			if took := time.Since(start); took > 5*l.job {
+				t.Fatalf("took %v", took)
+			}
+		})
+	}
+}
+
+// drain reads the request, without which net/http does not notice that its client has gone.
+func drain(r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }
+
+// TestLeavingVisitorCancelsTheJob shows that the worker's side of the job ends when the visitor's does.
+func TestLeavingVisitorCancelsTheJob(t *testing.T) {
+	t.Parallel()
+	started, ended := make(chan struct{}), make(chan struct{})
+	s := worker(t, func(_ http.ResponseWriter, r *http.Request) {
+		drain(r)
+		close(started)
+		<-r.Context().Done()
+		close(ended)
+	})
+	ctx, leave := context.WithCancel(context.Background())
+	result := make(chan error, 1)
+	go func() {
+		_, err := client(t, s.URL, quick()).Traceroute(ctx, job)
+		result <- err
+	}()
+	<-started
+	leave()
+	if err := <-result; !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(2 * time.Second):
+		t.Fatal("the job goes on")
+	}
+}
+
+func TestBoundOfTheWholeRunIsATimeout(t *testing.T) {
+	t.Parallel()
+	s := worker(t, func(_ http.ResponseWriter, r *http.Request) { drain(r); <-r.Context().Done() })
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	_, err := client(t, s.URL, quick()).Traceroute(ctx, job)
+	wantFault(t, err, fault.Timeout, s.URL)
+}
+
+// freePort gives an address on loopback where nobody listens.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// TestDeadWorker shows the breaker: after three refused connections none is tried for a while, then one is.
+func TestDeadWorker(t *testing.T) {
+	t.Parallel()
+	addr := freePort(t)
+	l := quick()
+	l.open = 300 * time.Millisecond
+	c := client(t, "http://"+addr, l)
+	for range l.trip {
+		_, err := c.Ping(context.Background(), job)
+		wantFault(t, err, fault.Upstream, "http://"+addr)
+	}
+
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int32
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		jsonAnswer(http.StatusOK, goodPing)(w, r)
+	}))
+	_ = s.Listener.Close()
+	s.Listener = listener
+	s.Start()
+	t.Cleanup(s.Close)
+
+	start := time.Now()
+	_, err = c.Ping(context.Background(), job)
+	if time.Since(start) < l.open/2 {
+		wantFault(t, err, fault.Upstream, s.URL)
+		if asked.Load() != 0 {
+			t.Fatal("the worker was asked while the breaker was open")
+		}
+	}
+	deadline := time.Now().Add(5 * time.Second)
+	for asked.Load() == 0 && time.Now().Before(deadline) {
+		time.Sleep(20 * time.Millisecond)
+		_, err = c.Ping(context.Background(), job)
+	}
+	if err != nil {
+		t.Fatalf("the worker is back, but: %v", err)
+	}
+}
+
+// TestAnswersNeverTripTheBreaker shows that a worker that answers is asked again, however it answers.
+func TestAnswersNeverTripTheBreaker(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{400, 401, 429, 500, 503, 504} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int32
+			s := worker(t, func(w http.ResponseWriter, r *http.Request) {
+				asked.Add(1)
+				jsonAnswer(status, `{"error":"no"}`)(w, r)
+			})
+			c := client(t, s.URL, quick())
+			for range 10 {
+				if _, err := c.Ping(context.Background(), job); err == nil {
+					t.Fatal("no failure")
+				}
+			}
+			if asked.Load() != 10 {
+				t.Fatalf("asked %d times", asked.Load())
+			}
+		})
+	}
+}
+
+// TestLeavingVisitorsNeverTripTheBreaker: a dial that its own visitor gave up says nothing about the worker.
+func TestLeavingVisitorsNeverTripTheBreaker(t *testing.T) {
+	t.Parallel()
+	s := worker(t, jsonAnswer(http.StatusOK, goodPing))
+	c := client(t, s.URL, quick())
+	gone, leave := context.WithCancel(context.Background())
+	leave()
+	for range 10 {
+		if _, err := c.Ping(gone, job); !errors.Is(err, context.Canceled) {
+			t.Fatalf("got %v", err)
+		}
+	}
+	if _, err := c.Ping(context.Background(), job); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEveryJobHasItsOwnConnection: only so is the worker's name looked up anew and a moved worker found.
+func TestEveryJobHasItsOwnConnection(t *testing.T) {
+	t.Parallel()
+	var connections atomic.Int32
+	s := httptest.NewUnstartedServer(jsonAnswer(http.StatusOK, goodPing))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	c := client(t, s.URL, quick())
+	for range 3 {
+		if _, err := c.Ping(context.Background(), job); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if connections.Load() != 3 {
+		t.Fatalf("%d connections", connections.Load())
+	}
+}
+
+func TestIPv6Job(t *testing.T) {
+	t.Parallel()
+	s := worker(t, func(w http.ResponseWriter, r *http.Request) {
+		body := strings.ReplaceAll(goodPing, "93.184.216.34", target6.String())
+		jsonAnswer(http.StatusOK, strings.Replace(body, `"family":4`, `"family":6`, 1))(w, r)
+	})
+	c := client(t, s.URL, quick())
+	got, err := c.Ping(context.Background(), Job{Address: target6})
+	if err != nil || got.Family != 6 {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	_, err = c.Ping(context.Background(), Job{Address: target4})
+	wantFault(t, err, fault.Upstream, s.URL)
+}
+
+// TestDefaultLimits holds the real bounds to the contract.
+func TestDefaultLimits(t *testing.T) {
+	t.Parallel()
+	l := defaultLimits()
+	if l.job != workerapi.JobLimit || l.keep != 3*time.Second || l.connect >= l.job || l.open > 5*time.Second {
+		t.Fatalf("limits are %+v", l)
+	}
+}
