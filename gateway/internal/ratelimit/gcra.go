@@ -1,0 +1,81 @@
+package ratelimit
+
+import (
+	"math"
+	"time"
+)
+
+// GCRA comes in two equal forms (ITU-T I.371, annex A): virtual scheduling, which keeps the theoretical arrival time, and
+// the continuous-state leaky bucket, which keeps a level. We keep the level, in requests: bursts count in whole numbers
+// and stay exact up to a billion, where an arrival time would have to be exact to a fraction of a nanosecond. The
+// libraries that keep times lose it: at 10^9 per minute a step of redis_rate is smaller than the last digit of its clock,
+// and throttled refuses 10^9 per 500 ms. The script in redis.go does the same arithmetic in the same order.
+
+// slack forgives the rounding of a level, in requests: a bucket that has refilled for exactly one request passes one.
+const slack = 1e-6
+
+// bucket is how many requests had not leaked away at the moment at, in microseconds of its store's clock.
+type bucket struct {
+	level float64
+	at    int64
+}
+
+// take charges one request at now, and leaves a refusing bucket's level alone.
+func (b bucket) take(l Limit, now int64) (bucket, Decision) {
+	n, window := float64(l.Requests), float64(l.Window)/float64(time.Microsecond)
+	// A clock that steps back must neither drain the bucket nor stop it from draining until the old time is reached.
+	elapsed := float64(max(now-b.at, 0))
+	b.level, b.at = max(b.level-elapsed*n/window, 0), now
+	d := Decision{Limit: l.Requests}
+	if b.level+1 > n+slack {
+		d.RetryAfter = micros((b.level + 1 - n) * window / n)
+		d.ResetAfter = micros(b.level * window / n)
+		return b, d
+	}
+	b.level++
+	d.Allowed = true
+	d.Remaining = int(n - b.level + slack)
+	d.ResetAfter = micros(b.level * window / n)
+	return b, d
+}
+
+func micros(us float64) time.Duration {
+	return time.Duration(min(math.Ceil(us), math.MaxInt64/1000)) * time.Microsecond
+}
+
+// active are the charges whose bucket is switched on.
+func active(charges []Charge) []Charge {
+	on := make([]Charge, 0, len(charges))
+	for _, c := range charges {
+		if c.Limit.Requests > 0 && c.Limit.Window > 0 {
+			on = append(on, c)
+		}
+	}
+	return on
+}
+
+// worst is the decision over all buckets.
+func worst(decisions []Decision) Decision {
+	if len(decisions) == 0 {
+		return Decision{Allowed: true}
+	}
+	tightest := decisions[0]
+	for _, d := range decisions[1:] {
+		if d.tighter(tightest) {
+			tightest = d
+		}
+	}
+	return tightest
+}
+
+func (d Decision) tighter(than Decision) bool {
+	switch {
+	case d.Allowed != than.Allowed:
+		return !d.Allowed
+	case !d.Allowed:
+		return d.RetryAfter > than.RetryAfter
+	case d.Remaining != than.Remaining:
+		return d.Remaining < than.Remaining
+	}
+	return d.ResetAfter > than.ResetAfter
+}

@@ -1,0 +1,139 @@
+package ratelimit
+
+import (
+	"context"
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// DefaultMaxBuckets is how many buckets Memory holds unless told otherwise: about 30 MB.
+	DefaultMaxBuckets = 1 << 18
+
+	shardCount = 64
+	// sweepAtMost bounds the buckets that one Take clears away, so that no request pays for a whole shard.
+	sweepAtMost = 32
+)
+
+// Memory is a Limiter in this process. It holds a bounded number of buckets. A bucket that is full again is forgotten,
+// which changes nothing. When there is no room left, the bucket that would be full again soonest goes: the one that holds
+// back least. Whoever wants to be rid of a bucket that refuses them must therefore fill the store with buckets that are
+// emptier still, each at the price of as many requests; spraying fresh keys only displaces fresh keys. Keys are kept as
+// 128 bits of two hashes with secret seeds, so nobody can aim at a shard or at another's bucket, and long keys cost nothing.
+type Memory struct {
+	now    func() time.Time
+	start  time.Time
+	seeds  [2]maphash.Seed
+	shards [shardCount]shard
+	// next is the shard that the next Take sweeps beside its own: quiet shards are cleared too.
+	next atomic.Uint32
+}
+
+// MemoryOption changes a default.
+type MemoryOption func(*Memory)
+
+// WithClock replaces time.Now.
+func WithClock(now func() time.Time) MemoryOption { return func(m *Memory) { m.now = now } }
+
+// WithMaxBuckets replaces DefaultMaxBuckets; it is rounded up to a multiple of 64.
+func WithMaxBuckets(n int) MemoryOption {
+	return func(m *Memory) { m.setRoom(n) }
+}
+
+// NewMemory makes an empty Limiter.
+func NewMemory(opts ...MemoryOption) *Memory {
+	m := &Memory{now: time.Now, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
+	m.setRoom(DefaultMaxBuckets)
+	for _, opt := range opts {
+		opt(m)
+	}
+	m.start = m.now()
+	return m
+}
+
+func (m *Memory) setRoom(n int) {
+	for i := range m.shards {
+		m.shards[i] = shard{room: max((n+shardCount-1)/shardCount, 1), byID: map[id]*entry{}}
+	}
+}
+
+// Take charges the buckets one after another. It never fails.
+func (m *Memory) Take(_ context.Context, charges []Charge) (Decision, error) {
+	// The monotonic clock: a step of the wall clock is no refill.
+	now := m.now().Sub(m.start).Microseconds()
+	decisions := make([]Decision, 0, len(charges))
+	for _, c := range active(charges) {
+		key := id{maphash.String(m.seeds[0], c.Key), maphash.String(m.seeds[1], c.Key)}
+		decisions = append(decisions, m.shards[key[0]%shardCount].take(key, c.Limit, now))
+	}
+	m.shards[m.next.Add(1)%shardCount].sweep(now)
+	return worst(decisions), nil
+}
+
+// Len is how many buckets are held.
+func (m *Memory) Len() int {
+	n := 0
+	for i := range m.shards {
+		n += m.shards[i].len()
+	}
+	return n
+}
+
+type shard struct {
+	mu   sync.Mutex
+	room int
+	byID map[id]*entry
+	// soonest orders the same entries by when they are full again.
+	soonest queue
+}
+
+func (s *shard) take(key id, l Limit, now int64) Decision {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clear(now)
+	e, ok := s.byID[key]
+	if !ok {
+		e = s.add(key, now)
+	}
+	var d Decision
+	e.bucket, d = e.bucket.take(l, now)
+	e.fullAt = now + d.ResetAfter.Microseconds()
+	s.soonest.fix(e)
+	return d
+}
+
+func (s *shard) add(key id, now int64) *entry {
+	if len(s.soonest) >= s.room {
+		s.drop()
+	}
+	e := &entry{id: key, bucket: bucket{at: now}, fullAt: now}
+	s.byID[key] = e
+	s.soonest.push(e)
+	return e
+}
+
+func (s *shard) sweep(now int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clear(now)
+}
+
+// clear forgets buckets that are full again.
+func (s *shard) clear(now int64) {
+	for range sweepAtMost {
+		if len(s.soonest) == 0 || s.soonest[0].fullAt > now {
+			return
+		}
+		s.drop()
+	}
+}
+
+func (s *shard) drop() { delete(s.byID, s.soonest.pop().id) }
+
+func (s *shard) len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.soonest)
+}

@@ -1,0 +1,138 @@
+package ratelimit
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// redisPrefix keeps the limits apart from the cache and from other programs on the same server.
+const redisPrefix = "diagnostics:limit:"
+
+// takeScript is bucket.take on the server's own clock: one key, and nothing that Redis 6 lacks. redis_rate's script could
+// not be used, whatever its arithmetic: its client reads the reply at once and so cannot go into a pipeline.
+var takeScript = redis.NewScript(`
+local n, window, slack = tonumber(ARGV[1]), tonumber(ARGV[2]), 1e-6
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local level, at = 0, now
+local kept = redis.call('GET', KEYS[1])
+if kept then
+  local l, a = string.match(kept, '^(%S+) (%d+)$')
+  level, at = tonumber(l or '0'), tonumber(a or '0')
+end
+level = math.max(level - math.max(now - at, 0) * n / window, 0)
+if level + 1 > n + slack then
+  return {0, 0, math.ceil((level + 1 - n) * window / n), math.ceil(level * window / n)}
+end
+level = level + 1
+local reset = math.ceil(level * window / n)
+redis.call('SET', KEYS[1], string.format('%.17g %.0f', level, now), 'PX', string.format('%.0f', math.max(math.ceil(reset / 1000), 1)))
+return {1, math.floor(n - level + slack), 0, reset}
+`)
+
+type redisLimiter struct{ client redis.UniversalClient }
+
+// NewRedis makes a Limiter whose buckets are shared by all who use that Redis. Take fails as the client does; bound it with
+// NewFallback.
+func NewRedis(client redis.UniversalClient) Limiter { return redisLimiter{client: client} }
+
+// Take charges all buckets in one pipeline. Each is one script on one key, and keys of several slots may go to several
+// nodes of a cluster.
+func (r redisLimiter) Take(ctx context.Context, charges []Charge) (Decision, error) {
+	on := active(charges)
+	replies, err := r.run(ctx, on)
+	if err != nil {
+		return Decision{}, err
+	}
+	decisions := make([]Decision, len(on))
+	for i, reply := range replies {
+		if decisions[i], err = decide(on[i].Limit, reply); err != nil {
+			return Decision{}, err
+		}
+	}
+	return worst(decisions), nil
+}
+
+// run sends the script's hash, and the script itself once more for the buckets whose node did not know it yet: a restart,
+// a failover and SCRIPT FLUSH forget scripts.
+func (r redisLimiter) run(ctx context.Context, on []Charge) ([]*redis.Cmd, error) {
+	replies, unknown := make([]*redis.Cmd, len(on)), make([]int, 0, len(on))
+	for i := range on {
+		unknown = append(unknown, i)
+	}
+	for _, send := range []sender{takeScript.EvalSha, takeScript.Eval} {
+		if err := r.pipeline(ctx, on, replies, unknown, send); err != nil {
+			return nil, err
+		}
+		if unknown = withoutScript(replies); len(unknown) == 0 {
+			return replies, nil
+		}
+	}
+	return nil, replies[unknown[0]].Err()
+}
+
+type sender func(ctx context.Context, to redis.Scripter, keys []string, args ...any) *redis.Cmd
+
+func (r redisLimiter) pipeline(ctx context.Context, on []Charge, replies []*redis.Cmd, which []int, send sender) error {
+	if len(which) == 0 {
+		return nil
+	}
+	pipe := r.client.Pipeline()
+	for _, i := range which {
+		l := on[i].Limit
+		window := strconv.FormatFloat(float64(l.Window)/float64(time.Microsecond), 'f', -1, 64)
+		replies[i] = send(ctx, pipe, []string{redisKey(on[i].Key)}, l.Requests, window)
+	}
+	// Exec's error is that of the first command that failed, and each reply has its own.
+	_, _ = pipe.Exec(ctx)
+	for _, i := range which {
+		if err := replies[i].Err(); err != nil && !isNoScript(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func withoutScript(replies []*redis.Cmd) []int {
+	var which []int
+	for i, reply := range replies {
+		if isNoScript(reply.Err()) {
+			which = append(which, i)
+		}
+	}
+	return which
+}
+
+func isNoScript(err error) bool { return err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") }
+
+var errReply = errors.New("ratelimit: the script's reply has another shape")
+
+func decide(l Limit, reply *redis.Cmd) (Decision, error) {
+	v, err := reply.Int64Slice()
+	if err != nil {
+		return Decision{}, fmt.Errorf("%w: %w", errReply, err)
+	}
+	if len(v) != 4 {
+		return Decision{}, errReply
+	}
+	return Decision{
+		Allowed:    v[0] == 1,
+		Limit:      l.Requests,
+		Remaining:  int(v[1]),
+		RetryAfter: time.Duration(v[2]) * time.Microsecond,
+		ResetAfter: time.Duration(v[3]) * time.Microsecond,
+	}, nil
+}
+
+// redisKey is of one length, and tells whoever reads the server's keys nothing of who asked for what.
+func redisKey(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return redisPrefix + base64.RawURLEncoding.EncodeToString(sum[:])
+}
