@@ -1,0 +1,71 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+
+	"diagnostics/gateway/internal/fault"
+)
+
+// Dial connects over TCP to an address that is permitted now, within ConnectTimeout. A refusal is *fault.Error; all
+// other errors are the socket's own (so that a caller can tell ECONNREFUSED from a timeout).
+func (c *Client) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.bounds.connect)
+	defer cancel()
+	return c.dial(ctx, "tcp", to)
+}
+
+// dial judges the address and connects. transport is "tcp" or "udp".
+func (c *Client) dial(ctx context.Context, transport string, to netip.AddrPort) (net.Conn, error) {
+	if err := c.Permit(to.Addr()); err != nil {
+		return nil, err
+	}
+	conn, err := c.dialPermitted(ctx, networkFor(transport, to.Addr()), to)
+	if err == nil {
+		return conn, nil
+	}
+	// A refusal of the control hook comes wrapped in the dialer's own error.
+	var refused *fault.Error
+	if errors.As(err, &refused) {
+		return nil, refused
+	}
+	return nil, err
+}
+
+func networkFor(transport string, a netip.Addr) string {
+	if a.Is4() {
+		return transport + "4"
+	}
+	return transport + "6"
+}
+
+// dialSocket is the real socket layer. Its control hook sees the address that the kernel is about to be given, so even a
+// dialer that was handed the wrong one cannot leave.
+func (c *Client) dialSocket(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+	d := net.Dialer{ControlContext: c.controlFor(to)}
+	return d.DialContext(ctx, network, to.String())
+}
+
+// controlFor judges the real address of a socket call again, and holds it against the one that was asked for.
+func (c *Client) controlFor(asked netip.AddrPort) func(context.Context, string, string, syscall.RawConn) error {
+	return func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		real, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return fault.Wrap(fault.Refused, err, sentenceNotPublic)
+		}
+		if real != asked {
+			return fault.Wrap(fault.Refused, fmt.Errorf("dialled %v in place of %v", real, asked), sentenceNotPublic)
+		}
+		return c.Permit(real.Addr())
+	}
+}
+
+// dialExempt connects to one of the operator's own resolvers, which may well be private. Only the DNS code holds it.
+func dialExempt(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+	var d net.Dialer
+	return d.DialContext(ctx, network, to.String())
+}

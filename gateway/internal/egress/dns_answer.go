@@ -1,0 +1,217 @@
+package egress
+
+import (
+	"math"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// The codes of Node's dns module that an Answer may carry.
+const (
+	CodeNoData      = "ENODATA"
+	CodeNotFound    = "ENOTFOUND"
+	CodeServFail    = "ESERVFAIL"
+	CodeRefused     = "EREFUSED"
+	CodeFormErr     = "EFORMERR"
+	CodeNotImp      = "ENOTIMP"
+	CodeBadResp     = "EBADRESP"
+	CodeTimeout     = "ETIMEOUT"
+	CodeConnRefused = "ECONNREFUSED"
+)
+
+// maxAliases is how many CNAMEs of one answer are followed.
+const maxAliases = 8
+
+// noRCode is the RCode of an Answer that no server gave.
+const noRCode = -1
+
+// Answer is one DNS answer, or the failure to get one. It is never an error: Code says what went wrong.
+type Answer struct {
+	// Code is empty where Records has values, else the code of Node's dns module: ENODATA, ENOTFOUND, ESERVFAIL,
+	// EREFUSED, EFORMERR, ENOTIMP, EBADRESP, ETIMEOUT, ECONNREFUSED.
+	Code string
+	// RCode is the response code, -1 where no usable answer came.
+	RCode int
+	// Records are of the asked type and owned by the asked name or the end of its CNAME chain (the CNAME records
+	// themselves for type CNAME). TTLs are shown less their age.
+	Records []dns.RR
+	// Authority is the authority section as it came.
+	Authority []dns.RR
+	// CNAMEChain is the targets of the aliases followed, in order, lower case and without a trailing dot. It is empty
+	// for type CNAME, which no alias is followed for.
+	CNAMEChain []string
+	// TTL is, in seconds and less the age, the least of the records and their chain; for ENODATA and ENOTFOUND the time
+	// that RFC 2308 lets the absence be kept, 0 where the server gave none.
+	TTL           uint32
+	Authenticated bool
+	// Resolver is the server that answered; the zero value where none did.
+	Resolver netip.AddrPort
+	Duration time.Duration
+	Cached   bool
+	Age      time.Duration
+	Extended []ExtendedError
+}
+
+// unanswered is the Answer where no server gave one.
+func unanswered(code string) Answer { return Answer{Code: code, RCode: noRCode} }
+
+// conclusive tells whether the servers said what there is, or that there is nothing.
+func (a Answer) conclusive() bool {
+	return a.Code == "" || a.Code == CodeNoData || a.Code == CodeNotFound
+}
+
+// keepFor is how long the answer may be kept: no longer than its TTL, failures not at all.
+func (a Answer) keepFor() time.Duration {
+	if !a.conclusive() {
+		return 0
+	}
+	return min(time.Duration(a.TTL)*time.Second, DNSCacheFor)
+}
+
+// aged is a copy of the answer with its TTLs less the age, which shares no record with the original.
+func (a Answer) aged(age time.Duration) Answer {
+	seconds := uint32(age / time.Second)
+	a.TTL = less(a.TTL, seconds)
+	a.Records = agedRecords(a.Records, seconds)
+	a.Authority = agedRecords(a.Authority, 0)
+	a.CNAMEChain = append([]string(nil), a.CNAMEChain...)
+	a.Extended = append([]ExtendedError(nil), a.Extended...)
+	return a
+}
+
+func agedRecords(records []dns.RR, seconds uint32) []dns.RR {
+	if len(records) == 0 {
+		return nil
+	}
+	aged := make([]dns.RR, len(records))
+	for i, rr := range records {
+		aged[i] = dns.Copy(rr)
+		aged[i].Header().Ttl = less(rr.Header().Ttl, seconds)
+	}
+	return aged
+}
+
+func less(ttl, seconds uint32) uint32 { return ttl - min(ttl, seconds) }
+
+// readAnswer turns a message that answers the question into an Answer.
+func readAnswer(m *dns.Msg, q question) Answer {
+	a := Answer{
+		Code:          codeOf(m.Rcode),
+		RCode:         m.Rcode,
+		Authority:     m.Ns,
+		Authenticated: m.AuthenticatedData,
+		Extended:      extendedErrors(m),
+	}
+	owner, ttl, ok := q.name, uint32(math.MaxUint32), true
+	if q.qtype != dns.TypeCNAME {
+		owner, a.CNAMEChain, ttl, ok = followAliases(m.Answer, q.name)
+	}
+	if !ok {
+		return Answer{Code: CodeBadResp, RCode: m.Rcode, Extended: a.Extended}
+	}
+	if a.Code == "" {
+		a.Records, ttl = ownedBy(m.Answer, owner, q.qtype, ttl)
+	}
+	if a.Code == "" && len(a.Records) == 0 {
+		a.Code = CodeNoData
+	}
+	switch {
+	case a.Code == "":
+		a.TTL = ttl
+	case a.conclusive():
+		a.TTL = min(ttl, negativeTTL(m.Ns))
+	}
+	return a
+}
+
+// followAliases walks the CNAME records of an answer from name to the end of the chain, whatever order they came in. ok
+// is false where the chain loops or is too long. ttl is the least of the chain.
+func followAliases(answer []dns.RR, name string) (owner string, chain []string, ttl uint32, ok bool) {
+	aliases := make(map[string]*dns.CNAME)
+	for _, rr := range answer {
+		cname, is := rr.(*dns.CNAME)
+		if !is || !usable(rr) {
+			continue
+		}
+		from := dns.CanonicalName(rr.Header().Name)
+		if _, seen := aliases[from]; !seen {
+			aliases[from] = cname
+		}
+	}
+	owner, ttl = dns.CanonicalName(name), math.MaxUint32
+	visited := map[string]bool{owner: true}
+	for {
+		alias, is := aliases[owner]
+		if !is {
+			return owner, chain, ttl, true
+		}
+		owner = dns.CanonicalName(alias.Target)
+		if visited[owner] || len(chain) == maxAliases {
+			return "", nil, 0, false
+		}
+		visited[owner] = true
+		chain = append(chain, strings.TrimSuffix(owner, "."))
+		ttl = min(ttl, validTTL(alias.Hdr.Ttl))
+	}
+}
+
+// ownedBy gives the records of the type that the owner has, and the least of ttl and theirs.
+func ownedBy(answer []dns.RR, owner string, qtype uint16, ttl uint32) ([]dns.RR, uint32) {
+	var records []dns.RR
+	owner = dns.CanonicalName(owner)
+	for _, rr := range answer {
+		h := rr.Header()
+		if h.Rrtype != qtype || !usable(rr) || dns.CanonicalName(h.Name) != owner {
+			continue
+		}
+		h.Ttl = validTTL(h.Ttl)
+		records = append(records, rr)
+		ttl = min(ttl, h.Ttl)
+	}
+	return records, ttl
+}
+
+// usable leaves out other classes, and records without data: the library reads those as a value full of zeroes.
+func usable(rr dns.RR) bool {
+	h := rr.Header()
+	return h.Class == dns.ClassINET && h.Rdlength > 0
+}
+
+// validTTL reads a TTL with its highest bit set as 0 (RFC 2181 section 8).
+func validTTL(ttl uint32) uint32 {
+	if ttl > math.MaxInt32 {
+		return 0
+	}
+	return ttl
+}
+
+// negativeTTL is how long an absence may be kept (RFC 2308 section 5), 0 without a SOA record.
+func negativeTTL(authority []dns.RR) uint32 {
+	for _, rr := range authority {
+		if soa, is := rr.(*dns.SOA); is && usable(rr) {
+			return min(validTTL(soa.Hdr.Ttl), validTTL(soa.Minttl))
+		}
+	}
+	return 0
+}
+
+func codeOf(rcode int) string {
+	switch rcode {
+	case dns.RcodeSuccess:
+		return ""
+	case dns.RcodeNameError:
+		return CodeNotFound
+	case dns.RcodeServerFailure:
+		return CodeServFail
+	case dns.RcodeRefused:
+		return CodeRefused
+	case dns.RcodeFormatError:
+		return CodeFormErr
+	case dns.RcodeNotImplemented:
+		return CodeNotImp
+	}
+	return CodeBadResp
+}

@@ -1,0 +1,178 @@
+package egress
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+const (
+	// ednsSize is the UDP payload that is sure not to be fragmented (DNS flag day 2020).
+	ednsSize = 1232
+	// readSize leaves room for servers that do not keep to it.
+	readSize = 4096
+)
+
+type conn = net.Conn
+
+// serverDial connects to a name server; transport is "udp" or "tcp".
+type serverDial func(ctx context.Context, transport string, to netip.AddrPort) (conn, error)
+
+// question is what is asked: name fully qualified and in canonical case; dnssec sets the DO bit.
+type question struct {
+	name   string
+	qtype  uint16
+	dnssec bool
+}
+
+// exchange is one question to one server.
+type exchange struct {
+	dial   serverDial
+	server netip.AddrPort
+	question
+}
+
+// errMalformed is the outcome where the only messages with our id could not be read.
+var errMalformed = errors.New("malformed answer")
+
+// run asks over UDP; a server that chokes on EDNS is asked again without (RFC 6891 section 7).
+func (e exchange) run(ctx context.Context) (*dns.Msg, error) {
+	message, err := e.ask(ctx, e.query(true))
+	if err == nil && rejectsEDNS(message) {
+		return e.ask(ctx, e.query(false))
+	}
+	return message, err
+}
+
+// ask goes over TCP where the answer over UDP was cut short.
+func (e exchange) ask(ctx context.Context, query *dns.Msg) (*dns.Msg, error) {
+	message, err := e.over(ctx, "udp", query, readDatagram)
+	if err == nil && message.Truncated {
+		return e.over(ctx, "tcp", query, readStream)
+	}
+	return message, err
+}
+
+// over sends the query over a connection of its own, so that every query has a source port of its own, and reads
+// messages until one answers it: what does not is somebody else's guess, and must not end the wait for the true one.
+func (e exchange) over(ctx context.Context, transport string, query *dns.Msg, read func(io.Reader, []byte) ([]byte, error)) (*dns.Msg, error) {
+	packet, err := query.Pack()
+	if err != nil {
+		return nil, err
+	}
+	c, err := e.dial(ctx, transport, e.server)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = c.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })()
+
+	if transport == "tcp" {
+		packet = append(binary.BigEndian.AppendUint16(nil, uint16(len(packet))), packet...)
+	}
+	if _, err := c.Write(packet); err != nil {
+		return nil, err
+	}
+	buffer := make([]byte, readSize)
+	var malformed error
+	for {
+		received, err := read(c, buffer)
+		if err != nil {
+			return nil, errors.Join(malformed, err)
+		}
+		message, err := readMessage(received, query)
+		if message != nil {
+			return message, nil
+		}
+		if err != nil {
+			malformed = err
+		}
+	}
+}
+
+func (e exchange) query(edns bool) *dns.Msg {
+	m := new(dns.Msg)
+	m.SetQuestion(e.name, e.qtype)
+	m.AuthenticatedData = true // asks for the AD bit of the answer (RFC 6840 section 5.7)
+	if edns {
+		m.SetEdns0(ednsSize, e.dnssec)
+	}
+	return m
+}
+
+func readDatagram(r io.Reader, buffer []byte) ([]byte, error) {
+	n, err := r.Read(buffer)
+	return buffer[:n], err
+}
+
+// readStream reads one message with its length before it (RFC 1035 section 4.2.2).
+func readStream(r io.Reader, buffer []byte) ([]byte, error) {
+	if _, err := io.ReadFull(r, buffer[:2]); err != nil {
+		return nil, err
+	}
+	message := make([]byte, binary.BigEndian.Uint16(buffer))
+	_, err := io.ReadFull(r, message)
+	return message, err
+}
+
+// readMessage gives the message if it answers the query, nil if it does not, and errMalformed if it claims to but cannot
+// be read.
+func readMessage(packet []byte, query *dns.Msg) (*dns.Msg, error) {
+	m := new(dns.Msg)
+	err := m.Unpack(packet)
+	switch {
+	case !m.Response || m.Id != query.Id || m.Opcode != dns.OpcodeQuery:
+		return nil, nil
+	case err != nil && m.Truncated && sameQuestion(m, query):
+		// Some servers cut a message in the middle of a record. That it is to be asked over TCP can still be read.
+		return m, nil
+	case err != nil:
+		return nil, errMalformed
+	case !sameQuestion(m, query):
+		return nil, nil
+	}
+	return m, nil
+}
+
+// sameQuestion also takes an answer without any question where it only says that the server will not answer: several
+// servers send no more than a header then.
+func sameQuestion(m, query *dns.Msg) bool {
+	if len(m.Question) == 0 {
+		return m.Rcode != dns.RcodeSuccess && m.Rcode != dns.RcodeNameError && len(m.Answer) == 0
+	}
+	if len(m.Question) != 1 {
+		return false
+	}
+	got, asked := m.Question[0], query.Question[0]
+	return got.Qtype == asked.Qtype && got.Qclass == asked.Qclass && strings.EqualFold(got.Name, asked.Name)
+}
+
+func rejectsEDNS(m *dns.Msg) bool {
+	switch m.Rcode {
+	case dns.RcodeFormatError, dns.RcodeNotImplemented, dns.RcodeBadVers:
+		return true
+	}
+	return false
+}
+
+// codeOfError gives the code for an exchange without an answer.
+func codeOfError(err error) string {
+	var timeout net.Error
+	switch {
+	case errors.Is(err, errMalformed):
+		return CodeBadResp
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return CodeTimeout
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return CodeTimeout
+	}
+	return CodeConnRefused
+}

@@ -1,0 +1,110 @@
+package egress
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// Query asks the operator's resolvers: cache and single flight, UDP with EDNS 1232 and DO off but AD wanted, then TCP
+// where truncated, DNSTries tries of DNSTimeout each. name is canonical, without a trailing dot.
+//
+// Where several resolvers are set the second try goes to the next one, also after SERVFAIL, REFUSED and the like.
+func (c *Client) Query(ctx context.Context, name string, qtype uint16) Answer {
+	return c.ask(ctx, dnsKey{name: name, qtype: qtype})
+}
+
+// QueryServer asks one public server, with the DO bit; its answers have a cache of their own. A server that Permit
+// refuses is ECONNREFUSED, with no packet sent.
+func (c *Client) QueryServer(ctx context.Context, server netip.AddrPort, name string, qtype uint16) Answer {
+	return c.ask(ctx, dnsKey{server: server, name: name, qtype: qtype})
+}
+
+// ask answers from the cache, or from a flight that all callers of the same question share.
+func (c *Client) ask(ctx context.Context, key dnsKey) Answer {
+	began := time.Now()
+	answer, ok := c.answers.get(key, c.now())
+	if !ok {
+		answer, ok = c.flights.join(ctx, key, func(ctx context.Context) Answer { return c.fetch(ctx, key) })
+	}
+	if !ok {
+		answer = unanswered(CodeTimeout)
+	}
+	// Waiters of one flight share its answer, so each takes records of its own.
+	answer = answer.aged(0)
+	answer.Duration = time.Since(began)
+	return answer
+}
+
+// fetch is one flight. The cache is asked once more: the flight before this one may have landed in between.
+func (c *Client) fetch(ctx context.Context, key dnsKey) Answer {
+	if kept, ok := c.answers.get(key, c.now()); ok {
+		return kept
+	}
+	answer := c.lookup(ctx, key)
+	c.answers.put(key, answer, c.now())
+	return answer
+}
+
+// lookup makes the tries. What a server said beats silence, and a conclusive answer ends it.
+func (c *Client) lookup(ctx context.Context, key dnsKey) Answer {
+	q := question{name: dns.CanonicalName(key.name), qtype: key.qtype, dnssec: key.server.IsValid()}
+	servers, dial := c.serversFor(key)
+	var best Answer
+	for try := range DNSTries {
+		answer := c.tryServer(ctx, dial, servers[try%len(servers)], q)
+		if try == 0 || rank(answer) >= rank(best) {
+			best = answer
+		}
+		lastWord := answer.RCode != noRCode && len(servers) == 1
+		if best.conclusive() || lastWord || ctx.Err() != nil {
+			break
+		}
+	}
+	return best
+}
+
+// serversFor gives the servers to ask in turn, and how they are dialled. The operator's are exempt from the policy; a
+// named server is judged like every other address.
+func (c *Client) serversFor(key dnsKey) ([]netip.AddrPort, serverDial) {
+	if key.server.IsValid() {
+		return []netip.AddrPort{key.server}, c.dial
+	}
+	servers := c.settings.Resolvers
+	if len(servers) == 0 {
+		servers = c.system.servers()
+	}
+	return servers, func(ctx context.Context, transport string, to netip.AddrPort) (conn, error) {
+		return c.dialResolver(ctx, networkFor(transport, to.Addr()), to)
+	}
+}
+
+// tryServer is one try: UDP, and whatever that server's answer makes necessary, within one bound of time.
+func (c *Client) tryServer(ctx context.Context, dial serverDial, server netip.AddrPort, q question) Answer {
+	ctx, cancel := context.WithTimeout(ctx, c.bounds.dnsTry)
+	defer cancel()
+	message, err := exchange{dial: dial, server: server, question: q}.run(ctx)
+	if err != nil {
+		return unanswered(codeOfError(err))
+	}
+	answer := readAnswer(message, q)
+	answer.Resolver = server
+	return answer
+}
+
+// rank orders the outcomes of tries: the higher tells more.
+func rank(a Answer) int {
+	switch {
+	case a.conclusive():
+		return 4
+	case a.RCode != noRCode:
+		return 3
+	case a.Code == CodeBadResp:
+		return 2
+	case a.Code == CodeTimeout:
+		return 1
+	}
+	return 0
+}

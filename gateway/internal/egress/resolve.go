@@ -1,0 +1,237 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"strings"
+	"time"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/shared/netpolicy"
+
+	"github.com/miekg/dns"
+)
+
+// Resolution is one lookup of a host for one dial. Every address in it has been permitted.
+type Resolution struct {
+	// V4 and V6 are all addresses of the host, also those of a family that this host lacks.
+	V4, V6   []netip.Addr
+	Duration time.Duration
+	// lacking are the families that this host has no route of.
+	lacking Families
+}
+
+// All is V6 and V4 interleaved in the order in which they are to be tried (RFC 8305), families that this host lacks
+// left out.
+func (r Resolution) All() []netip.Addr {
+	v4, v6 := r.V4, r.V6
+	if r.lacking.V4 {
+		v4 = nil
+	}
+	if r.lacking.V6 {
+		v6 = nil
+	}
+	all := make([]netip.Addr, 0, len(v4)+len(v6))
+	for i := range max(len(v4), len(v6)) {
+		if i < len(v6) {
+			all = append(all, v6[i])
+		}
+		if i < len(v4) {
+			all = append(all, v4[i])
+		}
+	}
+	return all
+}
+
+// Reachable is nil where All has an address, else the *fault.Error of kind Upstream that says which family this host
+// lacks.
+func (r Resolution) Reachable() error {
+	switch {
+	case len(r.All()) > 0:
+		return nil
+	case len(r.V6) > 0 && len(r.V4) > 0:
+		return fault.New(fault.Upstream, "This service has no connection to the internet at the moment.")
+	case len(r.V6) > 0:
+		return fault.New(fault.Upstream, "This service has no IPv6 connection, and the target has only IPv6 addresses.")
+	}
+	return fault.New(fault.Upstream, "This service has no IPv4 connection, and the target has only IPv4 addresses.")
+}
+
+// only leaves the addresses of one family, 4 or 6.
+func (r Resolution) only(family int) Resolution {
+	if family != 4 {
+		r.V4 = nil
+	}
+	if family != 6 {
+		r.V6 = nil
+	}
+	return r
+}
+
+// Resolve looks up both families of a host, or takes its literal address, and permits every answer: one refused address
+// refuses the host. An AAAA in 64:ff9b::/96 is ignored where an A record exists. Errors are *fault.Error: Refused,
+// NoAddress (no such name, or no address of any family), Upstream or Timeout (the resolver).
+//
+// A family whose lookup failed is left out where the other has addresses. That this host lacks a family is no error
+// here; Reachable tells.
+func (c *Client) Resolve(ctx context.Context, h target.Host) (Resolution, error) {
+	has := c.Families()
+	r := Resolution{lacking: Families{V4: !has.V4, V6: !has.V6}}
+	if h.IsAddr() {
+		if err := c.Permit(h.Addr()); err != nil {
+			return Resolution{}, err
+		}
+		r.add(h.Addr())
+		return r, nil
+	}
+	if c.settings.Deny.DeniesName(h.Name()) {
+		return Resolution{}, fault.New(fault.Refused, sentenceDenied)
+	}
+	began := time.Now()
+	a, aaaa := c.bothFamilies(ctx, h.Name())
+	r.Duration = time.Since(began)
+	if err := c.judgeAliases(a, aaaa); err != nil {
+		return Resolution{}, err
+	}
+	for _, address := range addressesOf(a, aaaa) {
+		if err := c.Permit(address); err != nil {
+			return Resolution{}, err
+		}
+		r.add(address)
+	}
+	if len(r.V4)+len(r.V6) == 0 {
+		return Resolution{}, withoutAddress(ctx, h.Name(), a, aaaa)
+	}
+	return r, nil
+}
+
+func (r *Resolution) add(a netip.Addr) {
+	if a.Is4() {
+		r.V4 = append(r.V4, a)
+		return
+	}
+	r.V6 = append(r.V6, a)
+}
+
+// bothFamilies asks for both at once. Both are asked whatever this host can reach: a private address in either refuses
+// the name.
+func (c *Client) bothFamilies(ctx context.Context, name string) (a, aaaa Answer) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		aaaa = c.Query(ctx, name, dns.TypeAAAA)
+	}()
+	a = c.Query(ctx, name, dns.TypeA)
+	<-done
+	return a, aaaa
+}
+
+// judgeAliases refuses a name that is an alias of one that a visitor could not have typed: a resolver inside a private
+// network answers for such names, and what it answers need not look private.
+func (c *Client) judgeAliases(answers ...Answer) error {
+	for _, answer := range answers {
+		for _, name := range answer.CNAMEChain {
+			if isPrivateName(name) {
+				return fault.New(fault.Refused, "The target is an alias of a name that is not public.")
+			}
+			if c.settings.Deny.DeniesName(name) {
+				return fault.New(fault.Refused, sentenceDenied)
+			}
+		}
+	}
+	return nil
+}
+
+// isPrivateName judges the name of an alias by its zone. Its own spelling is no concern of ours (owner names may hold any
+// octet), so labels that no hostname can have are stepped over until a name is left that can be judged.
+func isPrivateName(name string) bool {
+	for {
+		_, err := netpolicy.ParseName(name, true)
+		if err == nil {
+			return false
+		}
+		var bad *netpolicy.NameError
+		if !errors.As(err, &bad) {
+			return true
+		}
+		switch bad.Problem {
+		case netpolicy.NameSpecialUse, netpolicy.NameSingleLabel, netpolicy.NameNumeric, netpolicy.NameEmpty:
+			return true
+		}
+		next, end := dns.NextLabel(name, 0)
+		if end {
+			return true
+		}
+		name = name[next:]
+	}
+}
+
+// addressesOf gives the addresses of both answers, once each. What a DNS64 resolver adds to a name that has an IPv4
+// address of its own is left out.
+func addressesOf(a, aaaa Answer) []netip.Addr {
+	var list []netip.Addr
+	seen := make(map[netip.Addr]bool)
+	add := func(ip []byte) {
+		// An A record whose address the library kept in 16 octets is still an IPv4 address; an AAAA record that maps one is not,
+		// and is refused as such.
+		address, ok := netip.AddrFromSlice(ip)
+		if ok && !seen[address] {
+			seen[address] = true
+			list = append(list, address)
+		}
+	}
+	for _, rr := range a.Records {
+		if record, is := rr.(*dns.A); is {
+			add(record.A.To4())
+		}
+	}
+	hasV4 := len(list) > 0
+	for _, rr := range aaaa.Records {
+		record, is := rr.(*dns.AAAA)
+		if !is {
+			continue
+		}
+		if address, ok := netip.AddrFromSlice(record.AAAA); ok && hasV4 && netpolicy.NAT64(address) {
+			continue
+		}
+		add(record.AAAA)
+	}
+	return list
+}
+
+// withoutAddress says why a name has no address that could be used.
+func withoutAddress(ctx context.Context, name string, a, aaaa Answer) error {
+	name = shownName(name)
+	if a.Code == CodeNotFound || aaaa.Code == CodeNotFound {
+		return fault.Newf(fault.NoAddress, "%s does not exist.", name)
+	}
+	failed := a
+	if a.conclusive() {
+		failed = aaaa
+	}
+	switch {
+	case failed.conclusive():
+		return fault.Newf(fault.NoAddress, "%s has no address.", name)
+	case failed.Code == CodeTimeout:
+		e := fault.Newf(fault.Timeout, "The name servers of %s did not answer.", name)
+		e.Cause = context.Cause(ctx)
+		return e
+	case failed.Code == CodeConnRefused:
+		return fault.New(fault.Upstream, "The name servers of this service cannot be reached at the moment.")
+	case failed.Code == CodeBadResp:
+		return fault.Newf(fault.Upstream, "The name servers of %s gave an answer that makes no sense.", name)
+	}
+	return fault.Newf(fault.Upstream, "The name servers of %s failed (%s).", name, strings.TrimPrefix(failed.Code, "E"))
+}
+
+// maxShownName keeps sentences short: a name may have 253 octets.
+const maxShownName = 80
+
+func shownName(name string) string {
+	if len(name) <= maxShownName {
+		return name
+	}
+	return name[:maxShownName-3] + "..."
+}

@@ -1,0 +1,88 @@
+package egress
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/target"
+)
+
+// FamilySetting is EGRESS_FAMILIES.
+type FamilySetting string
+
+// The values of EGRESS_FAMILIES.
+const (
+	FamiliesAuto FamilySetting = "auto"
+	FamiliesIPv4 FamilySetting = "ipv4"
+	FamiliesIPv6 FamilySetting = "ipv6"
+	FamiliesBoth FamilySetting = "both"
+)
+
+// Settings are what the operator chose.
+type Settings struct {
+	// Resolvers are DNS_RESOLVERS; empty means the system's.
+	Resolvers []netip.AddrPort
+	// Families is FamiliesAuto where empty.
+	Families FamilySetting
+	Deny     target.Denylist
+	// AllowOwnAddresses lifts the refusal of this host's own interface addresses.
+	AllowOwnAddresses bool
+	// UserAgent goes with every HTTP request.
+	UserAgent string
+}
+
+func (s Settings) validate() error {
+	switch s.Families {
+	case "", FamiliesAuto, FamiliesIPv4, FamiliesIPv6, FamiliesBoth:
+	default:
+		return fmt.Errorf("egress: %q is none of auto, ipv4, ipv6, both", s.Families)
+	}
+	for _, r := range s.Resolvers {
+		if !r.IsValid() || r.Port() == 0 {
+			return fmt.Errorf("egress: resolver %v is not an address with a port", r)
+		}
+	}
+	return nil
+}
+
+// Option changes what tests must inject; there is none that loosens the policy.
+type Option func(*Client)
+
+// DialFunc connects to an address that has been judged already. network is "tcp4" or "tcp6" (or "udp4", "udp6").
+type DialFunc func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
+
+// WithDialer replaces the socket layer below the policy, so that a test can serve a public address from loopback. It
+// carries the HTTP, TLS, TCP and DNS connections alike.
+func WithDialer(dial DialFunc) Option {
+	return func(c *Client) {
+		c.dialPermitted = dial
+		c.dialResolver = dial
+	}
+}
+
+// WithOwnAddresses replaces the list of this host's interface addresses. It is asked for every judgement.
+func WithOwnAddresses(list func() []netip.Addr) Option {
+	return func(c *Client) {
+		c.own = newReread(func() map[netip.Addr]bool { return setOf(list()) })
+		c.own.period = 0
+	}
+}
+
+// WithFamilies replaces what auto detects.
+func WithFamilies(f Families) Option {
+	return func(c *Client) { c.families = newReread(func() Families { return f }) }
+}
+
+// WithChecker replaces the certificate judgement (roots, clock).
+func WithChecker(checker certcheck.Checker) Option {
+	return func(c *Client) { c.checker = checker }
+}
+
+// WithClock replaces time.Now for cache ages.
+func WithClock(now func() time.Time) Option {
+	return func(c *Client) { c.now = now }
+}
