@@ -1,0 +1,140 @@
+package lab
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+)
+
+// graph answers who is next to whom, and derives every route from it. Names are kept in order, so that the routes, and
+// with them the truth, are the same in every lab.
+type graph struct {
+	nodes map[string]node
+	order []string
+	peers map[string][]string
+}
+
+func newGraph(nodes []node, links []link) *graph {
+	g := &graph{nodes: map[string]node{}, peers: map[string][]string{}}
+	for _, n := range nodes {
+		g.nodes[n.name] = n
+		g.order = append(g.order, n.name)
+	}
+	for _, l := range links {
+		g.peers[l.a] = append(g.peers[l.a], l.b)
+		g.peers[l.b] = append(g.peers[l.b], l.a)
+	}
+	return g
+}
+
+// path is the shortest way, both ends included; between equals the first named link wins.
+func (g *graph) path(from, to string) []string {
+	before := map[string]string{from: from}
+	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
+		for _, next := range g.peers[queue[0]] {
+			if _, seen := before[next]; !seen {
+				before[next] = queue[0]
+				queue = append(queue, next)
+			}
+		}
+	}
+	path := []string{to}
+	for at := to; at != from; at = before[at] {
+		path = append([]string{before[at]}, path...)
+	}
+	return path
+}
+
+// owner is the node that an address is routed to, and whether it answers there.
+func (g *graph) owner(a netip.Addr) (name string, alive bool) {
+	for _, name := range g.order {
+		n := g.nodes[name]
+		for _, p := range n.reachable() {
+			if p.Contains(a) {
+				return name, true
+			}
+		}
+		for _, p := range n.dead {
+			if p.Contains(a) {
+				return name, false
+			}
+		}
+	}
+	return "", false
+}
+
+// reachable are all ranges that answer at the node.
+func (n node) reachable() []netip.Prefix {
+	all := []netip.Prefix{netip.PrefixFrom(n.v4, 32), netip.PrefixFrom(n.v6, 128)}
+	for _, a := range n.extra {
+		all = append(all, netip.PrefixFrom(a, a.BitLen()))
+	}
+	return append(all, n.local...)
+}
+
+// device is the name of the interface towards a peer.
+func device(node, peer string) string {
+	if node == ServiceHost {
+		return "uplink"
+	}
+	return "to-" + peer
+}
+
+// setup is the ip(8) batch that gives a node its addresses and routes, once its devices exist.
+func (g *graph) setup(name string) string {
+	n := g.nodes[name]
+	var b strings.Builder
+	b.WriteString("link set lo up\n")
+	own := "lo"
+	if name == ServiceHost {
+		own = device(name, g.peers[name][0])
+	}
+	for i, peer := range g.peers[name] {
+		// Equal hardware addresses and no ARP: nothing is ever asked of a neighbour, so no first packet is late, and the
+		// uplink carries only what the service sends.
+		fmt.Fprintf(&b, "link set %s up\n", device(name, peer))
+		if i == 0 {
+			fmt.Fprintf(&b, "address add %s/32 dev %s\naddress add %s/128 dev %s nodad\n", n.v4, own, n.v6, own)
+		}
+	}
+	for _, a := range n.extra {
+		fmt.Fprintf(&b, "address add %s/%d dev lo%s\n", a, a.BitLen(), map[bool]string{true: " nodad"}[a.Is6()])
+	}
+	for _, p := range n.local {
+		fmt.Fprintf(&b, "route add local %s dev lo\n", p)
+	}
+	g.routes(&b, name)
+	return b.String()
+}
+
+func (g *graph) routes(b *strings.Builder, name string) {
+	if peers := g.peers[name]; len(peers) == 1 {
+		g.route(b, name, peers[0], "", netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0"))
+		return
+	}
+	for _, other := range g.order {
+		if other == name {
+			continue
+		}
+		o := g.nodes[other]
+		g.route(b, name, g.path(name, other)[1], "", append(o.reachable(), o.dead...)...)
+	}
+	// A dead range needs a way onward: without one the kernel would answer for itself before the filter's turn.
+	if dead := g.nodes[name].dead; dead != nil {
+		g.route(b, name, "far", "", dead...)
+	}
+	if name == "x5" {
+		g.route(b, name, "a6", " table 101", wild4, wild6)
+		g.route(b, name, "b6", " table 102", wild4, wild6)
+		for mark, table := range map[int]int{leg1Mark: 101, leg2Mark: 102} {
+			fmt.Fprintf(b, "rule add from 0.0.0.0/0 fwmark %d table %d\nrule add from 2000::/3 fwmark %d table %d\n", mark, table, mark, table)
+		}
+	}
+}
+
+func (g *graph) route(b *strings.Builder, name, next, table string, to ...netip.Prefix) {
+	for _, p := range to {
+		fmt.Fprintf(b, "route add %s via %s dev %s onlink src %s%s\n", p, g.nodes[next].address(p.Addr().Is4()),
+			device(name, next), g.nodes[name].address(p.Addr().Is4()), table)
+	}
+}

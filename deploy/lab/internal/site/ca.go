@@ -1,0 +1,151 @@
+// Package site is the lab's web and mail servers: one for every temper that a diagnostics tool should be able to tell,
+// each on an address of its own, and the certificate authority that signs for them.
+package site
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"time"
+)
+
+const day = 24 * time.Hour
+
+// CA is the lab's authority: a root that the shipped binaries are told to trust, an intermediate that signs the sites,
+// and a second root that nobody trusts.
+type CA struct {
+	root, intermediate, stranger *authority
+}
+
+type authority struct {
+	cert *x509.Certificate
+	key  crypto.Signer
+}
+
+// NewCA makes the authorities.
+func NewCA() (*CA, error) {
+	root, err := newAuthority("Lab Root R1", nil)
+	if err != nil {
+		return nil, err
+	}
+	intermediate, err := newAuthority("Lab Issuing CA E1", root)
+	if err != nil {
+		return nil, err
+	}
+	stranger, err := newAuthority("Unknown Root X9", nil)
+	if err != nil {
+		return nil, err
+	}
+	return &CA{root: root, intermediate: intermediate, stranger: stranger}, nil
+}
+
+// RootPEM is the root as SSL_CERT_FILE takes it.
+func (ca *CA) RootPEM() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca.root.cert.Raw})
+}
+
+func newAuthority(name string, parent *authority) (*authority, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		Subject:               pkix.Name{CommonName: name, Organization: []string{"Diagnostics Lab"}, Country: []string{"ZZ"}},
+		NotBefore:             time.Now().Add(-400 * day),
+		NotAfter:              time.Now().Add(3650 * day),
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
+	}
+	cert, err := sign(template, key, parent)
+	return &authority{cert: cert, key: key}, err
+}
+
+// sign issues a certificate; without a parent it signs itself.
+func sign(template *x509.Certificate, key crypto.Signer, parent *authority) (*x509.Certificate, error) {
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		return nil, err
+	}
+	template.SerialNumber = serial
+	issuer, signer := template, key
+	if parent != nil {
+		issuer, signer = parent.cert, parent.key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, issuer, key.Public(), signer)
+	if err != nil {
+		return nil, fmt.Errorf("sign %s: %w", template.Subject.CommonName, err)
+	}
+	return x509.ParseCertificate(der)
+}
+
+// certificate says what a site shows; the zero value is a good one for the site's own name.
+type certificate struct {
+	names     []string // instead of the site's own
+	notBefore time.Duration
+	notAfter  time.Duration // both from now; zero takes 30 days back and 60 ahead
+	// signedBy is intermediate where empty; "self", "stranger".
+	signedBy string
+	// leafOnly leaves the intermediate out; withRoot sends the root as well.
+	leafOnly, withRoot bool
+	rsa                bool
+}
+
+func (ca *CA) issue(host string, c certificate) (tls.Certificate, error) {
+	key, err := newKey(c.rsa)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	names := c.names
+	if names == nil {
+		names = []string{host}
+	}
+	if c.notBefore == 0 && c.notAfter == 0 {
+		c.notBefore, c.notAfter = -30*day, 60*day
+	}
+	template := &x509.Certificate{
+		Subject:     pkix.Name{CommonName: names[0]},
+		DNSNames:    names,
+		NotBefore:   time.Now().Add(c.notBefore),
+		NotAfter:    time.Now().Add(c.notAfter),
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	parent, above := ca.intermediate, []*x509.Certificate{ca.intermediate.cert}
+	switch c.signedBy {
+	case "self":
+		parent, above = nil, nil
+	case "stranger":
+		parent, above = ca.stranger, nil
+		if c.withRoot {
+			above = []*x509.Certificate{ca.stranger.cert}
+		}
+	}
+	if c.leafOnly {
+		above = nil
+	}
+	leaf, err := sign(template, key, parent)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	out := tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: key, Leaf: leaf}
+	for _, cert := range above {
+		out.Certificate = append(out.Certificate, cert.Raw)
+	}
+	return out, nil
+}
+
+func newKey(useRSA bool) (crypto.Signer, error) {
+	if useRSA {
+		return rsa.GenerateKey(rand.Reader, 2048)
+	}
+	return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+}

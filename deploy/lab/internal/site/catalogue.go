@@ -1,0 +1,111 @@
+package site
+
+import (
+	"crypto/tls"
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// Zone is the domain of all sites.
+const Zone = "lab-site.com"
+
+// Site is one name with its addresses and what is served there.
+type Site struct {
+	Host   string
+	V4, V6 netip.Addr
+	// Note is a line for a person who wonders what to expect.
+	Note      string
+	endpoints []endpoint
+}
+
+func web(h http.Handler) []endpoint {
+	return []endpoint{{port: 80, http: h}, {port: 443, http: h, tls: &tlsSetup{}}}
+}
+
+func secure(note certificate) []endpoint {
+	return []endpoint{{port: 80, http: page("Plain")}, {port: 443, http: page("Secure"), tls: &tlsSetup{certificate: note}}}
+}
+
+// Catalogue is every site, with the addresses that at gives to the n-th.
+func Catalogue(at func(n int) (v4, v6 netip.Addr)) []Site {
+	var sites []Site
+	add := func(label, note string, endpoints []endpoint) *Site {
+		v4, v6 := at(len(sites) + 1)
+		sites = append(sites, Site{Host: label + "." + Zone, V4: v4, V6: v6, Note: note, endpoints: endpoints})
+		return &sites[len(sites)-1]
+	}
+	addWeb(add)
+	addTLS(add)
+	addRaw(add)
+	return sites
+}
+
+type adder func(label, note string, endpoints []endpoint) *Site
+
+func addWeb(add adder) {
+	add("fast", "answers at once, HTTP/2, a good certificate", web(page("Fast")))
+	add("slow", "headers after three seconds", web(late(3*time.Second, page("Slow"))))
+	add("never", "takes the request and never answers", web(late(time.Hour, page("Never"))))
+	add("huge", "80 KiB of response headers", web(hugeHeaders()))
+	add("redirects", "/chain/3, /loop, /relative, /none, /to?location=…", web(redirects()))
+	add("upgrade", "http redirects to https", []endpoint{
+		{port: 80, http: toHTTPS("upgrade." + Zone)},
+		{port: 443, http: page("Upgraded"), tls: &tlsSetup{}},
+	})
+	add("notfound", "answers 404", web(status(http.StatusNotFound)))
+	add("broken", "answers 500", web(status(http.StatusInternalServerError)))
+	add("unavailable", "answers 503", web(status(http.StatusServiceUnavailable)))
+	add("rich", "cookies, repeated and security headers", web(rich()))
+	add("hostile", "markup in its headers", web(hostile()))
+	add("endless", "a body of one GiB", web(endless()))
+	add("v4only", "has IPv4 only", web(page("IPv4 only"))).V6 = netip.Addr{}
+	add("v6only", "has IPv6 only", web(page("IPv6 only"))).V4 = netip.Addr{}
+}
+
+func addTLS(add adder) {
+	add("expired", "certificate expired ten days ago", secure(certificate{notBefore: -100 * day, notAfter: -10 * day}))
+	add("notyet", "certificate valid from next week on", secure(certificate{notBefore: 7 * day, notAfter: 90 * day}))
+	add("selfsigned", "self-signed certificate", secure(certificate{signedBy: "self"}))
+	add("wronghost", "certificate of another name", secure(certificate{names: []string{"other." + Zone}}))
+	add("nointermediate", "leaves its intermediate out", secure(certificate{leafOnly: true}))
+	add("untrusted", "signed by an unknown authority, whose root it sends", secure(certificate{signedBy: "stranger", withRoot: true}))
+	add("unknownissuer", "signed by an unknown authority, alone", secure(certificate{signedBy: "stranger"}))
+	add("expiredself", "self-signed and expired", secure(certificate{signedBy: "self", notBefore: -100 * day, notAfter: -10 * day}))
+	add("rsa", "an RSA certificate", secure(certificate{rsa: true}))
+	only := func(version uint16) []endpoint {
+		return []endpoint{{port: 443, http: page("One version"), tls: &tlsSetup{min: version, max: version}}}
+	}
+	add("tls13", "TLS 1.3 only", only(tls.VersionTLS13))
+	add("tls12", "TLS 1.2 only", only(tls.VersionTLS12))
+	add("tls10", "TLS 1.0 only", only(tls.VersionTLS10))
+	add("clientcert", "wants a client's certificate", []endpoint{
+		{port: 443, http: page("Members"), tls: &tlsSetup{clientAuth: tls.RequireAnyClientCert}},
+	})
+	add("http1", "HTTP/1.1 over TLS, no HTTP/2", []endpoint{{port: 443, http: page("One"), tls: &tlsSetup{noHTTP2: true}}})
+}
+
+func addRaw(add adder) {
+	add("notls", "port 443 speaks SSH", []endpoint{{port: 443, raw: banner("SSH-2.0-OpenSSH_9.9\r\n")}})
+	add("mute", "takes connections and says nothing", []endpoint{{port: 80, raw: mute}, {port: 443, raw: mute}})
+	add("reset", "resets every connection", []endpoint{{port: 80, raw: reset}, {port: 443, raw: reset}})
+	add("http10", "HTTP/1.0", []endpoint{{port: 80, raw: once("HTTP/1.0 200 Fine\r\nServer: old\r\nX-One: 1\r\n\r\nold")}})
+	add("nothttp", "port 80 is no web server", []endpoint{{port: 80, raw: once("220 ftp ready\r\n")}})
+	add("mail", "STARTTLS on 25, 587, 110 and 143", []endpoint{
+		{port: 25, raw: smtp.talk, tls: &tlsSetup{}, startTLS: true},
+		{port: 587, raw: smtp.talk, tls: &tlsSetup{}, startTLS: true},
+		{port: 110, raw: pop3.talk, tls: &tlsSetup{}, startTLS: true},
+		{port: 143, raw: imap.talk, tls: &tlsSetup{}, startTLS: true},
+	})
+}
+
+// Page is a plain page at one address, outside the catalogue.
+func Page(title string, at netip.Addr) Site {
+	s := Site{Host: title, endpoints: []endpoint{{port: 80, http: page(title)}}}
+	if at.Is4() {
+		s.V4 = at
+	} else {
+		s.V6 = at
+	}
+	return s
+}

@@ -1,0 +1,185 @@
+package lab
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"diagnostics/lab/internal/site"
+	"diagnostics/lab/internal/zone"
+)
+
+// The domains of the lab. All exist in it alone.
+const (
+	SiteZone    = site.Zone
+	TransitZone = "lab-transit.net" // routers
+	DNSZone     = "lab-dns.com"     // names that are interesting to look up
+	ProbeZone   = "probe-case.com"  // names that try to lead the service astray
+)
+
+// destination is the n-th address of a range.
+func destination(p netip.Prefix, n int) netip.Addr {
+	a := p.Addr()
+	for range n {
+		a = a.Next()
+	}
+	return a
+}
+
+// Clean, Wild, Lossy, Unreachable, Prohibited and SilentEnd are the n-th destinations (1 to 250) of their kind, in both
+// families: behind the clean path, behind the dirty one, behind a cable that loses every tenth packet on the way out, and
+// three that the last router of the clean path turns away.
+func Clean(n int) (v4, v6 netip.Addr) { return destination(clean4, n), destination(clean6, n) }
+
+// Wild: see Clean.
+func Wild(n int) (v4, v6 netip.Addr) { return destination(wild4, n), destination(wild6, n) }
+
+// LossyEnd: see Clean.
+func LossyEnd(n int) (v4, v6 netip.Addr) { return destination(loss4, n), destination(loss6, n) }
+
+// Unreachable: see Clean.
+func Unreachable(n int) (v4, v6 netip.Addr) {
+	return destination(unreachable4, n), destination(unreachable6, n)
+}
+
+// Prohibited: see Clean.
+func Prohibited(n int) (v4, v6 netip.Addr) {
+	return destination(prohibited4, n), destination(prohibited6, n)
+}
+
+// SilentEnd: see Clean.
+func SilentEnd(n int) (v4, v6 netip.Addr) { return destination(silent4, n), destination(silent6, n) }
+
+// pathNames are names for the ends of paths, so that a person can type them.
+var pathNames = []struct {
+	label string
+	at    func(int) (netip.Addr, netip.Addr)
+	note  string
+}{
+	{"clean", Clean, "nine hops, 62 ms, all answer"},
+	{"dirty", Wild, "a private, a silent, a rate-limited and a lossy hop, and two legs"},
+	{"lossy", LossyEnd, "every tenth packet is lost"},
+	{"unreachable", Unreachable, "a router says: host unreachable"},
+	{"prohibited", Prohibited, "a router says: prohibited"},
+	{"silent", SilentEnd, "no answer from the destination"},
+}
+
+// records is the static part of the lab's DNS.
+func records(g *graph, sites []site.Site) []string {
+	lines := []string{soa("."), "com. 3600 IN NS a.gtld-servers.net.", soa("com."), soa("net."), soa("arpa.")}
+	for _, z := range []string{SiteZone, TransitZone, DNSZone, ProbeZone} {
+		lines = append(lines, soa(z+"."), fmt.Sprintf("%s. 3600 IN NS ns1.%s.", z, TransitZone))
+	}
+	for _, s := range sites {
+		lines = append(lines, addressRecords(s.Host, s.V4, s.V6)...)
+	}
+	for _, name := range g.order {
+		n := g.nodes[name]
+		lines = append(lines, named(name+"."+TransitZone, n.v4, n.v6)...)
+	}
+	for _, p := range pathNames {
+		v4, v6 := p.at(1)
+		lines = append(lines, named(p.label+"."+TransitZone, v4, v6)...)
+	}
+	lines = append(lines, addressRecords("ns1."+TransitZone, netip.MustParseAddr(resolver4), netip.MustParseAddr(resolver6))...)
+	return append(append(lines, siteRecords(sites)...), dnsRecords...)
+}
+
+func soa(z string) string {
+	return z + " 3600 IN SOA ns1.lab-transit.net. hostmaster.lab-transit.net. 2026010101 7200 900 1209600 300"
+}
+
+func addressRecords(name string, v4, v6 netip.Addr) (lines []string) {
+	if v4.IsValid() {
+		lines = append(lines, fmt.Sprintf("%s. 300 IN A %s", name, v4))
+	}
+	if v6.IsValid() {
+		lines = append(lines, fmt.Sprintf("%s. 300 IN AAAA %s", name, v6))
+	}
+	return lines
+}
+
+// named is a name with its reverse.
+func named(name string, v4, v6 netip.Addr) []string {
+	lines := addressRecords(name, v4, v6)
+	for _, a := range []netip.Addr{v4, v6} {
+		if arpa, err := dns.ReverseAddr(a.String()); err == nil {
+			lines = append(lines, fmt.Sprintf("%s 300 IN PTR %s.", arpa, name))
+		}
+	}
+	return lines
+}
+
+// siteRecords are names that use the addresses of sites in other ways than one each.
+func siteRecords(sites []site.Site) []string {
+	fast := sites[0]
+	dead4, dead6 := SilentEnd(21)
+	return []string{
+		"www." + SiteZone + ". 300 IN CNAME fast." + SiteZone + ".",
+		fmt.Sprintf("broken6.%s. 300 IN A %s", SiteZone, fast.V4),
+		fmt.Sprintf("broken6.%s. 300 IN AAAA %s", SiteZone, dead6),
+		fmt.Sprintf("silent.%s. 300 IN A %s", SiteZone, dead4),
+		fmt.Sprintf("noaddress.%s. 300 IN TXT \"a name without an address\"", SiteZone),
+		fmt.Sprintf("private.%s. 300 IN A 10.1.2.3", SiteZone),
+		fmt.Sprintf("mixed.%s. 300 IN A %s", SiteZone, fast.V4),
+		fmt.Sprintf("mixed.%s. 300 IN A 192.168.1.10", SiteZone),
+	}
+}
+
+// dnsRecords have every type that dns-lookup shows, and its troubles.
+var dnsRecords = []string{
+	DNSZone + ". 3600 IN A 11.80.0.1",
+	DNSZone + ". 3600 IN AAAA 2a10:80::1",
+	DNSZone + ". 3600 IN MX 10 mail." + SiteZone + ".",
+	DNSZone + ". 3600 IN MX 20 mx2." + SiteZone + ".",
+	DNSZone + `. 3600 IN TXT "v=spf1 mx -all"`,
+	DNSZone + `. 3600 IN TXT "two " "chunks, a quote \" and a semicolon;"`,
+	DNSZone + `. 3600 IN TXT "<script>alert(1)</script>"`,
+	"alias." + DNSZone + ". 300 IN CNAME second." + DNSZone + ".",
+	"second." + DNSZone + ". 200 IN CNAME third." + DNSZone + ".",
+	"third." + DNSZone + ". 100 IN A 11.80.0.1",
+	"dangling." + DNSZone + ". 300 IN CNAME nowhere." + DNSZone + ".",
+	"loop." + DNSZone + ". 300 IN CNAME loop2." + DNSZone + ".",
+	"loop2." + DNSZone + ". 300 IN CNAME loop." + DNSZone + ".",
+	"_dmarc." + DNSZone + `. 300 IN TXT "v=DMARC1; p=reject"`,
+}
+
+// scriptNames are the names whose answers are more than records.
+func scriptNames(t *zone.Table) {
+	t.Script("servfail."+DNSZone, zone.Step{RCode: dns.RcodeServerFailure})
+	t.Script("refused."+DNSZone, zone.Step{RCode: dns.RcodeRefused})
+	t.Script("bogus."+DNSZone, zone.Step{RCode: dns.RcodeServerFailure,
+		Extended: []dns.EDNS0_EDE{{InfoCode: dns.ExtendedErrorCodeDNSBogus, ExtraText: "signature expired"}}})
+	t.Script("timeout."+DNSZone, zone.Step{Drop: true})
+	t.Script("slow."+DNSZone, zone.Step{Delay: time.Second, Records: []string{"@ 60 IN A 11.80.0.1"}})
+	t.Script("truncated."+DNSZone, zone.Step{Truncate: true, Records: []string{`@ 60 IN TXT "came over TCP"`, "@ 60 IN A 11.80.0.1"}})
+	t.Script("signed."+DNSZone, zone.Step{Authenticated: true, Records: []string{"@ 60 IN A 11.80.0.1"}})
+	t.Script("rebind."+ProbeZone, zone.Step{Records: []string{"@ 0 IN A 8.8.8.8"}}, zone.Step{Records: []string{"@ 0 IN A 127.0.0.1"}})
+}
+
+// Name is something to try, with a line on what to expect.
+type Name struct{ Host, Note string }
+
+// Names are the names of the lab that are worth a person's try.
+func (l *Lab) Names() []Name {
+	var names []Name
+	for _, s := range l.catalogue {
+		names = append(names, Name{s.Host, s.Note})
+	}
+	for _, p := range pathNames {
+		names = append(names, Name{p.label + "." + TransitZone, p.note})
+	}
+	return append(names,
+		Name{"broken6." + SiteZone, "its IPv6 address is a black hole"},
+		Name{"noaddress." + SiteZone, "exists, without an address"},
+		Name{"private." + SiteZone, "leads to a private address"},
+		Name{"mixed." + SiteZone, "leads to a public and a private address"},
+		Name{DNSZone, "records of every kind"},
+		Name{"alias." + DNSZone, "a chain of aliases"},
+		Name{"bogus." + DNSZone, "SERVFAIL with an extended error"},
+		Name{"timeout." + DNSZone, "its resolver never answers"},
+		Name{"truncated." + DNSZone, "answers over TCP alone"},
+	)
+}

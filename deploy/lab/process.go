@@ -1,0 +1,96 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// Process is a program that runs inside a node.
+type Process struct {
+	cmd  *exec.Cmd
+	log  string
+	done chan struct{}
+}
+
+// Start runs a program inside a node as ip-netns(8) does, with the lab's resolv.conf, and with no environment but env and
+// PATH. Its output goes to a file of the lab's directory.
+func (l *Lab) Start(node, name string, env []string, program string, args ...string) (*Process, error) {
+	path, err := filepath.Abs(program)
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.OpenFile(filepath.Join(l.Dir(), name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	cmd := exec.Command("ip", append([]string{"netns", "exec", l.Namespace(node), path}, args...)...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
+	cmd.Stdout, cmd.Stderr = log, log
+	// A group of its own: the terminal's interrupt goes to the lab, which ends its programs in order.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	p := &Process{cmd: cmd, log: log.Name(), done: make(chan struct{})}
+	go func() {
+		_ = cmd.Wait()
+		close(p.done)
+	}()
+	l.mu.Lock()
+	l.processes = append(l.processes, p)
+	l.mu.Unlock()
+	return p, nil
+}
+
+// PID is the program's process id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Done is closed when the program has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Log is what the program has written so far.
+func (p *Process) Log() string {
+	text, err := os.ReadFile(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	return string(bytes.TrimSpace(text))
+}
+
+// Kill ends the program at once.
+func (p *Process) Kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.done
+}
+
+// Stop asks the program to end, and kills it when ctx ends first.
+func (p *Process) Stop(ctx context.Context) error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case <-p.done:
+		return nil
+	case <-ctx.Done():
+		p.Kill()
+		return fmt.Errorf("the program did not end by itself: %w", ctx.Err())
+	}
+}
+
+// ExitCode is the program's code, -1 while it runs or when a signal ended it.
+func (p *Process) ExitCode() int {
+	select {
+	case <-p.done:
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(0):
+		return -1
+	}
+}

@@ -1,0 +1,132 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+
+	"diagnostics/lab/internal/site"
+	"diagnostics/lab/internal/zone"
+)
+
+// RootsFile is the lab's trusted root, for SSL_CERT_FILE.
+func (l *Lab) RootsFile() string { return filepath.Join(l.Dir(), "root.pem") }
+
+// Resolver is the operator's resolver, for DNS_RESOLVERS.
+func (l *Lab) Resolver() netip.Addr { return netip.MustParseAddr(resolver4) }
+
+// Script makes the resolvers of the lab answer for a name as the steps say; see zone.Step.
+func (l *Lab) Script(name string, steps ...zone.Step) { l.table.Script(name, steps...) }
+
+// ScriptAt does so at one of PublicResolvers alone.
+func (l *Lab) ScriptAt(resolver, name string, steps ...zone.Step) error {
+	t, ok := l.public[resolver]
+	if !ok {
+		return fmt.Errorf("the lab has no public resolver %q", resolver)
+	}
+	t.Script(name, steps...)
+	return nil
+}
+
+// Sites are the web and mail servers.
+func (l *Lab) Sites() []site.Site { return l.catalogue }
+
+// Site is the server of a label, such as "fast".
+func (l *Lab) Site(label string) site.Site {
+	for _, s := range l.catalogue {
+		if s.Host == label+"."+site.Zone {
+			return s
+		}
+	}
+	panic("the lab has no site " + label)
+}
+
+func (l *Lab) startServers(context.Context) error {
+	ca, err := site.NewCA()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(l.RootsFile(), ca.RootPEM(), 0o644); err != nil {
+		return err
+	}
+	l.catalogue = site.Catalogue(webAddress)
+	if err := l.startDNS(); err != nil {
+		return err
+	}
+	servers, err := site.Start(l.ns["web"].Listen, ca, l.catalogue)
+	if err != nil {
+		return err
+	}
+	l.onClose(servers.Close)
+	if err := l.startDestinations(ca); err != nil {
+		return err
+	}
+	return l.writeResolvConf()
+}
+
+func webAddress(n int) (v4, v6 netip.Addr) {
+	a := web4.Addr().As4()
+	a[3] = byte(n)
+	b := web6.Addr().As16()
+	b[14], b[15] = byte(n>>8), byte(n)
+	return netip.AddrFrom4(a), netip.AddrFrom16(b)
+}
+
+func (l *Lab) startDNS() error {
+	l.table = zone.NewTable(nil)
+	if err := l.table.Add(records(l.graph, l.catalogue)...); err != nil {
+		return err
+	}
+	scriptNames(l.table)
+	servers := &zone.Servers{}
+	l.onClose(servers.Close)
+	if err := servers.Serve(l.ns["dns"], l.table, resolver4, resolver6); err != nil {
+		return err
+	}
+	l.public = map[string]*zone.Table{}
+	for id, addresses := range PublicResolvers {
+		t := zone.NewTable(l.table)
+		l.public[id] = t
+		if err := servers.Serve(l.ns["pub"], t, addresses[0].String(), addresses[1].String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startDestinations puts a web page on the ends of the paths, and on the public resolvers' addresses, which the hostile
+// names of the tests mix with private ones: what reached them is then seen to have been let through.
+func (l *Lab) startDestinations(ca *site.CA) error {
+	pages := map[string][]netip.Addr{
+		"far":  {destination(clean4, 1), destination(clean6, 1)},
+		"wild": {destination(wild4, 1), destination(wild6, 1)},
+	}
+	for _, both := range PublicResolvers {
+		pages["pub"] = append(pages["pub"], both[:]...)
+	}
+	for node, addresses := range pages {
+		var sites []site.Site
+		for _, a := range addresses {
+			sites = append(sites, site.Page(net.JoinHostPort(a.String(), "80"), a))
+		}
+		servers, err := site.Start(l.ns[node].Listen, ca, sites)
+		if err != nil {
+			return err
+		}
+		l.onClose(servers.Close)
+	}
+	return nil
+}
+
+// writeResolvConf makes ip-netns(8) give the lab's resolver to what it runs in the service's namespace.
+func (l *Lab) writeResolvConf() error {
+	dir := filepath.Join("/etc/netns", l.Namespace(ServiceHost))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	text := fmt.Sprintf("nameserver %s\noptions timeout:2 attempts:2\n", resolver4)
+	return os.WriteFile(filepath.Join(dir, "resolv.conf"), []byte(text), 0o644)
+}

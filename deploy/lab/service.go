@@ -1,0 +1,141 @@
+package lab
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// startTimeout is how long a shipped binary may take until its /healthz answers.
+const startTimeout = 15 * time.Second
+
+// ServiceOptions say what to run and how. Env lines are added to, and win over, what the lab sets.
+type ServiceOptions struct {
+	Gateway, Worker       string
+	GatewayEnv, WorkerEnv []string
+}
+
+// Server is one running binary.
+type Server struct {
+	Process *Process
+	// Addr is where it listens, inside the service's namespace.
+	Addr string
+}
+
+// Service is the gateway and its worker.
+type Service struct {
+	lab     *Lab
+	opts    ServiceOptions
+	token   string
+	Gateway *Server
+	Worker  *Server
+}
+
+// Where the shipped binaries listen; see ServiceLoopback.
+const (
+	gatewayAddr = "127.77.0.1:8080"
+	workerAddr  = "127.77.0.2:8081"
+)
+
+// StartService runs the shipped binaries on the service's host, with the lab's resolver and root, and waits until both
+// answer.
+func (l *Lab) StartService(ctx context.Context, opts ServiceOptions) (*Service, error) {
+	token := make([]byte, 24)
+	if _, err := rand.Read(token); err != nil {
+		return nil, err
+	}
+	s := &Service{lab: l, opts: opts, token: hex.EncodeToString(token)}
+	if err := s.StartWorker(ctx); err != nil {
+		return nil, err
+	}
+	var err error
+	s.Gateway, err = s.StartGateway(ctx, "gateway", gatewayAddr, opts.GatewayEnv...)
+	return s, err
+}
+
+// StartWorker runs the worker; after a Kill it runs a new one.
+func (s *Service) StartWorker(ctx context.Context) error {
+	env := append([]string{
+		"WORKER_LISTEN_ADDR=" + workerAddr,
+		"DIAGNOSTICS_WORKER_TOKEN=" + s.token,
+	}, s.opts.WorkerEnv...)
+	worker, err := s.start(ctx, "worker", s.opts.Worker, workerAddr, env)
+	if err == nil {
+		s.Worker = worker
+	}
+	return err
+}
+
+// StartGateway runs a gateway beside the service's own, with settings of its own, on an address of ServiceLoopback. name
+// is that of its log.
+func (s *Service) StartGateway(ctx context.Context, name, addr string, env ...string) (*Server, error) {
+	settings := append([]string{
+		"GATEWAY_LISTEN_ADDR=" + addr,
+		"ENABLE_WORKER_TOOLS=true",
+		"DIAGNOSTICS_WORKER_URL=http://" + workerAddr,
+		"DIAGNOSTICS_WORKER_TOKEN=" + s.token,
+		"DNS_RESOLVERS=" + resolver4,
+		"SSL_CERT_FILE=" + s.lab.RootsFile(),
+	}, env...)
+	return s.start(ctx, name, s.opts.Gateway, addr, settings)
+}
+
+// Token is the worker's bearer credential.
+func (s *Service) Token() string { return s.token }
+
+func (s *Service) start(ctx context.Context, name, program, addr string, env []string) (*Server, error) {
+	p, err := s.lab.Start(ServiceHost, name, env, program)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.lab.healthy(ctx, p, addr); err != nil {
+		p.Kill()
+		return nil, fmt.Errorf("%s: %w\n%s", name, err, p.Log())
+	}
+	return &Server{Process: p, Addr: addr}, nil
+}
+
+// healthy waits until /healthz answers 200.
+func (l *Lab) healthy(ctx context.Context, p *Process, addr string) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	client := l.HTTPClient()
+	defer client.CloseIdleConnections()
+	for {
+		if ok := healthyOnce(ctx, client, addr); ok {
+			return nil
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-p.Done():
+			return errors.New("it ended at its start")
+		case <-ctx.Done():
+			return errors.New("it does not answer")
+		}
+	}
+}
+
+func healthyOnce(ctx context.Context, client *http.Client, addr string) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/healthz", nil)
+	if err != nil {
+		return false
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return false
+	}
+	resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+// HTTPClient speaks from inside the service's namespace.
+func (l *Lab) HTTPClient() *http.Client {
+	return &http.Client{
+		Transport:     &http.Transport{DialContext: l.Dial, MaxIdleConnsPerHost: 128},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
