@@ -38,34 +38,32 @@ func Judge(a netip.Addr) Verdict {
 }
 
 func judge4(a netip.Addr) Verdict {
-	if row := find(ipv4Rows, a); row != nil {
+	if row := find(ipv4Spans, a); row != nil {
 		return row.verdict()
 	}
 	return Verdict{Public: true, Name: "Global unicast", Source: "RFC 791"}
 }
 
 func judge6(a netip.Addr) Verdict {
-	if row := find(ipv6Rows, a); row != nil {
+	v := block6(a)
+	if !v.Public {
+		return v
+	}
+	if v4, ok := isatap(a); ok && !judge4(v4).Public {
+		return Verdict{Prefix: v.Prefix, Name: "ISATAP", Source: "RFC 5214", Reason: "a tunnel address that leads to a non-public IPv4 address"}
+	}
+	return v
+}
+
+// block6 judges by the prefix alone.
+func block6(a netip.Addr) Verdict {
+	if row := find(ipv6Spans, a); row != nil {
 		return row.verdict()
 	}
 	if !globalUnicast.Contains(a) {
 		return Verdict{Name: "Reserved by IETF", Source: "RFC 4291", Reason: "an address outside the global unicast space"}
 	}
-	if v4, ok := isatap(a); ok && !judge4(v4).Public {
-		return Verdict{Name: "ISATAP", Source: "RFC 5214", Reason: "a tunnel address that leads to a non-public IPv4 address"}
-	}
 	return Verdict{Public: true, Prefix: globalUnicast, Name: "Global unicast", Source: "RFC 4291"}
-}
-
-// find gives the first row that holds the address. Rows are few, in order of falling length and read in cache order: a scan
-// is faster than a tree here.
-func find(rows []Row, a netip.Addr) *Row {
-	for i := range rows {
-		if rows[i].Prefix.Contains(a) {
-			return &rows[i]
-		}
-	}
-	return nil
 }
 
 // isatap gives the IPv4 address that an ISATAP interface identifier embeds (RFC 5214 section 6.1): ::0:5efe:a.b.c.d, or
