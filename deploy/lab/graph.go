@@ -123,12 +123,9 @@ func (g *graph) routes(b *strings.Builder, name string) {
 	if dead := g.nodes[name].dead; dead != nil {
 		g.route(b, name, "far", "", dead...)
 	}
-	if name == "x5" {
-		g.route(b, name, "a6", " table 101", wild4, wild6)
-		g.route(b, name, "b6", " table 102", wild4, wild6)
-		for mark, table := range map[int]int{leg1Mark: 101, leg2Mark: 102} {
-			fmt.Fprintf(b, "rule add from 0.0.0.0/0 fwmark %d table %d\nrule add from 2000::/3 fwmark %d table %d\n", mark, table, mark, table)
-		}
+	if name == spreader {
+		g.route(b, name, "a6", fmt.Sprintf(" table %d", legTable+leg1Mark), wild4, wild6)
+		g.route(b, name, "b6", fmt.Sprintf(" table %d", legTable+leg2Mark), wild4, wild6)
 	}
 }
 
@@ -137,4 +134,14 @@ func (g *graph) route(b *strings.Builder, name, next, table string, to ...netip.
 		fmt.Fprintf(b, "route add %s via %s dev %s onlink src %s%s\n", p, g.nodes[next].address(p.Addr().Is4()),
 			device(name, next), g.nodes[name].address(p.Addr().Is4()), table)
 	}
+}
+
+// markRules is the ip(8) batch that routes marked packets by the table of their leg; the same for both families, which the
+// command must be told.
+func markRules() string {
+	var b strings.Builder
+	for _, mark := range []int{leg1Mark, leg2Mark} {
+		fmt.Fprintf(&b, "rule add fwmark %d table %d\n", mark, legTable+mark)
+	}
+	return b.String()
 }

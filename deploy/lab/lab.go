@@ -248,6 +248,13 @@ func (l *Lab) setUp(ctx context.Context, name string) error {
 	if _, err := l.toolIn(ctx, name, batch.String(), "ip", "-batch", "-"); err != nil {
 		return err
 	}
+	if name == spreader {
+		for _, family := range []string{"-4", "-6"} {
+			if _, err := l.toolIn(ctx, name, markRules(), "ip", family, "-batch", "-"); err != nil {
+				return err
+			}
+		}
+	}
 	rules := l.graph.nodes[name].rules()
 	if rules == "" {
 		return nil

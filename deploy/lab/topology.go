@@ -72,9 +72,13 @@ var PublicResolvers = map[string][2]netip.Addr{
 	"opendns":    {netip.MustParseAddr("208.67.222.222"), netip.MustParseAddr("2620:119:35::35")},
 }
 
+// spreader is the router that spreads packets over two legs, by marks: a mark's packets are routed by the table of the same
+// number past legTable.
 const (
+	spreader = "x5"
 	leg1Mark = 1
 	leg2Mark = 2
+	legTable = 100
 )
 
 // The two legs of the dirty path's spread: where the first is, the second may answer as well.
@@ -102,7 +106,7 @@ func topology() ([]node, []link) {
 		router("p2", "10.66.0.2", "fd66::2", Private),
 		router("s3", "11.78.3.1", "2a10:78:3::1", Silent),
 		router("l4", "11.78.4.1", "2a10:78:4::1", RateLimited),
-		withFilter(router("x5", "11.78.5.1", "2a10:78:5::1", Answers), spreadFilter),
+		withFilter(router(spreader, "11.78.5.1", "2a10:78:5::1", Answers), spreadFilter),
 		router("a6", "11.78.6.1", "2a10:78:6::1", Answers),
 		router("b6", "11.78.6.2", "2a10:78:6::2", Answers),
 		router("a7", "11.78.7.1", "2a10:78:7::1", Answers),
