@@ -20,23 +20,25 @@ type bucket struct {
 	at    int64
 }
 
-// take charges one request at now, and leaves a refusing bucket's level alone.
+// take charges one request at now. A bucket that refuses stays as it was.
 func (b bucket) take(l Limit, now int64) (bucket, Decision) {
 	n, window := float64(l.Requests), float64(l.Window)/float64(time.Microsecond)
-	// A clock that steps back must neither drain the bucket nor stop it from draining until the old time is reached.
-	elapsed := float64(max(now-b.at, 0))
-	b.level, b.at = max(b.level-elapsed*n/window, 0), now
+	level := max(b.level-float64(max(now-b.at, 0))*n/window, 0)
 	d := Decision{Limit: l.Requests}
-	if b.level+1 > n+slack {
-		d.RetryAfter = micros((b.level + 1 - n) * window / n)
-		d.ResetAfter = micros(b.level * window / n)
+	if level+1 > n+slack {
+		d.RetryAfter = micros((level + 1 - n) * window / n)
+		d.ResetAfter = micros(level * window / n)
+		if b.at > now {
+			// The clock stepped back: nothing would leak away until it is where it was.
+			b = bucket{level: level, at: now}
+		}
 		return b, d
 	}
-	b.level++
+	level++
 	d.Allowed = true
-	d.Remaining = int(n - b.level + slack)
-	d.ResetAfter = micros(b.level * window / n)
-	return b, d
+	d.Remaining = int(n - level + slack)
+	d.ResetAfter = micros(level * window / n)
+	return bucket{level: level, at: now}, d
 }
 
 func micros(us float64) time.Duration {

@@ -25,16 +25,20 @@ local level, at = 0, now
 local kept = redis.call('GET', KEYS[1])
 if kept then
   local l, a = string.match(kept, '^(%S+) (%d+)$')
-  level, at = tonumber(l or '0'), tonumber(a or '0')
+  level, at = l and tonumber(l) or 0, a and tonumber(a) or 0
 end
 level = math.max(level - math.max(now - at, 0) * n / window, 0)
+local function keep()
+  local ms = math.max(math.ceil(level * window / n / 1000), 1)
+  redis.call('SET', KEYS[1], string.format('%.17g %.0f', level, now), 'PX', string.format('%.0f', ms))
+end
 if level + 1 > n + slack then
+  if at > now then keep() end
   return {0, 0, math.ceil((level + 1 - n) * window / n), math.ceil(level * window / n)}
 end
 level = level + 1
-local reset = math.ceil(level * window / n)
-redis.call('SET', KEYS[1], string.format('%.17g %.0f', level, now), 'PX', string.format('%.0f', math.max(math.ceil(reset / 1000), 1)))
-return {1, math.floor(n - level + slack), 0, reset}
+keep()
+return {1, math.floor(n - level + slack), 0, math.ceil(level * window / n)}
 `)
 
 type redisLimiter struct{ client redis.UniversalClient }

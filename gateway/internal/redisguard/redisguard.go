@@ -15,8 +15,8 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 )
 
-// Bound is the longest that one call of Do waits for Redis.
-const Bound = 250 * time.Millisecond
+// Bound is when Do gives a call up. No request may wait more than 250 ms for Redis, and timers fire late.
+const Bound = 225 * time.Millisecond
 
 // The states that State gives.
 const (

@@ -1,0 +1,202 @@
+package ratelimit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/redisguard"
+	"diagnostics/gateway/internal/redisguard/redistest"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// journal is a log that a test can read.
+type journal struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.buf.Write(p)
+}
+
+func (j *journal) count(message string) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return strings.Count(j.buf.String(), message)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.buf.String()
+}
+
+type rig struct {
+	Limiter
+	guard *redisguard.Guard
+	log   *journal
+}
+
+func newRig(t *testing.T, addr string) rig {
+	t.Helper()
+	o := &redis.UniversalOptions{Addrs: []string{addr}}
+	redisguard.Tune(o)
+	client, log := redis.NewUniversalClient(o), &journal{}
+	g := redisguard.New(client, slog.New(slog.NewTextHandler(log, nil)))
+	t.Cleanup(func() { _ = g.Close() })
+	return rig{NewFallback(NewRedis(client), NewMemory(), g), g, log}
+}
+
+func (r rig) await(t *testing.T, state string) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for r.guard.State() != state {
+		if time.Now().After(deadline) {
+			t.Fatalf("never %s; the log:\n%s", state, r.log)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// storm sends requests from many at once, all of which must be served, and gives the longest wait of any.
+func (r rig) storm(t *testing.T, key string) time.Duration {
+	t.Helper()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var longest time.Duration
+	for range 50 {
+		all.Go(func() {
+			for range 5 {
+				start := time.Now()
+				_, err := r.Take(t.Context(), []Charge{charge(key, 1000, time.Hour), charge(key+" wide", 1000, time.Hour)})
+				waited := time.Since(start)
+				mu.Lock()
+				longest = max(longest, waited)
+				mu.Unlock()
+				if err != nil {
+					t.Errorf("Take: %v", err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return longest
+}
+
+const downMessage, backMessage = "redis is down", "redis is back"
+
+func TestFallback(t *testing.T) {
+	cases := map[string]func(*testing.T) (addr string, breaks, mends func()){
+		"frozen server": func(t *testing.T) (string, func(), func()) {
+			s := redistest.Start(t)
+			return s.Addr(), s.Freeze, s.Thaw
+		},
+		"killed server": func(t *testing.T) (string, func(), func()) {
+			s := redistest.Start(t)
+			return s.Addr(), s.Kill, s.Restart
+		},
+		"black hole": func(t *testing.T) (string, func(), func()) {
+			p := redistest.StartProxy(t, redistest.Start(t).Addr())
+			return p.Addr(), func() { p.Swallow(true) }, func() { p.Swallow(false) }
+		},
+	}
+	for name, set := range cases {
+		t.Run(name, func(t *testing.T) {
+			addr, breaks, mends := set(t)
+			r := newRig(t, addr)
+			if d := take(t, r, charge("k", 10, time.Hour)); d.Remaining != 9 {
+				t.Fatalf("while up: %+v", d)
+			}
+			for outage := 1; outage <= 2; outage++ {
+				breaks()
+				longest := r.storm(t, fmt.Sprint("storm", outage))
+				t.Logf("outage %d: the longest wait was %s (bound 250ms)", outage, longest)
+				if longest > 5*250*time.Millisecond {
+					t.Errorf("a request waited %s for redis, bound 250ms", longest)
+				}
+				if r.guard.State() != redisguard.Down {
+					t.Errorf("state %s in the outage", r.guard.State())
+				}
+				if d := take(t, r, charge(fmt.Sprint("storm", outage), 1000, time.Hour)); d.Remaining != 1000-251 {
+					t.Errorf("memory counted %+v, want every one of 251", d)
+				}
+				mends()
+				r.await(t, redisguard.OK)
+				if n := r.log.count(downMessage); n != outage {
+					t.Errorf("%d lines say that it is down after outage %d:\n%s", n, outage, r.log)
+				}
+				if n := r.log.count(backMessage); n != outage {
+					t.Errorf("%d lines say that it is back after outage %d:\n%s", n, outage, r.log)
+				}
+				fresh := fmt.Sprint("back", outage)
+				r.storm(t, fresh)
+				if d := take(t, newRig(t, addr), charge(fresh, 1000, time.Hour)); d.Remaining != 1000-251 {
+					t.Errorf("another instance sees %+v, want redis to have counted all of 251", d)
+				}
+			}
+		})
+	}
+}
+
+func TestFallbackAtStart(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	s.Kill()
+	start := time.Now()
+	r := newRig(t, s.Addr())
+	if d := take(t, r, charge("k", 10, time.Hour)); d.Remaining != 9 {
+		t.Errorf("without redis from the start: %+v", d)
+	}
+	if waited := time.Since(start); waited > 5*250*time.Millisecond {
+		t.Errorf("the first request waited %s", waited)
+	}
+	r.await(t, redisguard.Down)
+	s.Restart()
+	r.await(t, redisguard.OK)
+	if r.log.count(downMessage) != 1 || r.log.count(backMessage) != 1 {
+		t.Errorf("log:\n%s", r.log)
+	}
+}
+
+func TestFallbackCallerLeaves(t *testing.T) {
+	t.Parallel()
+	p := redistest.StartProxy(t, redistest.Start(t).Addr())
+	r := newRig(t, p.Addr())
+	take(t, r, charge("k", 10, time.Hour))
+	p.Swallow(true)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := r.Take(ctx, []Charge{charge("k", 10, time.Hour)}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	if r.guard.State() != redisguard.OK {
+		t.Error("a visitor who leaves early takes redis down")
+	}
+}
+
+func TestFallbackForARefusedCommand(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	r := newRig(t, s.Addr())
+	if err := s.Client().LPush(t.Context(), redisKey("list"), "x").Err(); err != nil {
+		t.Fatal(err)
+	}
+	for i := 1; i <= 3; i++ {
+		if d := take(t, r, charge("list", 10, time.Hour)); d.Remaining != 10-i {
+			t.Errorf("take %d: %+v", i, d)
+		}
+	}
+	if r.guard.State() != redisguard.OK || r.log.count("refuses a command") != 1 {
+		t.Errorf("state %s, log:\n%s", r.guard.State(), r.log)
+	}
+}

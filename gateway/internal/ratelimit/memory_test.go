@@ -1,0 +1,138 @@
+package ratelimit
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func take(t *testing.T, l Limiter, charges ...Charge) Decision {
+	t.Helper()
+	return bench{Limiter: l}.take(t, charges...)
+}
+
+func liveHeap() int64 {
+	runtime.GC()
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	return int64(s.HeapAlloc)
+}
+
+// It is not parallel: it reads the heap of the whole process.
+func TestMemoryIsBounded(t *testing.T) {
+	const keys, atMost = 1_000_000, 64 << 20
+	clock := &fakeClock{}
+	m := NewMemory(WithClock(clock.now))
+	before := liveHeap()
+	for i := range keys {
+		take(t, m, charge(fmt.Sprintf("client:192.0.2.1 tool:dns-lookup target:%d.example.com", i), 30, time.Minute))
+	}
+	grown := liveHeap() - before
+	t.Logf("%d keys: %d buckets, %.1f MiB", keys, m.Len(), float64(grown)/(1<<20))
+	if n := m.Len(); n > DefaultMaxBuckets || n < DefaultMaxBuckets*9/10 {
+		t.Errorf("%d buckets after %d keys, want nearly %d", n, keys, DefaultMaxBuckets)
+	}
+	if grown > atMost {
+		t.Errorf("the heap grew by %d bytes, want at most %d", grown, atMost)
+	}
+	runtime.KeepAlive(m)
+}
+
+func TestMemoryForgetsFullBuckets(t *testing.T) {
+	t.Parallel()
+	clock := &fakeClock{}
+	m := NewMemory(WithClock(clock.now))
+	for i := range 10_000 {
+		take(t, m, charge(fmt.Sprint(i), 10, time.Minute))
+	}
+	// Short of its refill a bucket stays.
+	clock.advance(6*time.Second - time.Millisecond)
+	take(t, m, charge("other", 10, time.Hour))
+	if n := m.Len(); n != 10_001 {
+		t.Errorf("%d buckets just before they are full, want all 10001", n)
+	}
+	clock.advance(time.Millisecond)
+	for range 2 * 10_000 / sweepAtMost {
+		take(t, m, charge("other", 1_000_000, time.Hour))
+	}
+	if n := m.Len(); n > 500 {
+		t.Errorf("%d buckets after they are full, want the sweep to have taken most", n)
+	}
+}
+
+func TestMemoryEvictionIsNoReset(t *testing.T) {
+	t.Parallel()
+	clock := &fakeClock{}
+	m := NewMemory(WithClock(clock.now), WithMaxBuckets(1024))
+	mine := charge("the attacker's bucket", 30, time.Minute)
+	for range 30 {
+		take(t, m, mine)
+	}
+	// Two hundred times the room in fresh keys, one request each.
+	for i := range 200 * 1024 {
+		take(t, m, charge(fmt.Sprint("spray ", i), 30, time.Minute))
+	}
+	if n := m.Len(); n > 1024 {
+		t.Errorf("%d buckets", n)
+	}
+	if d := take(t, m, mine); d.Allowed {
+		t.Errorf("spraying keys reset a spent bucket: %+v", d)
+	}
+	// A newcomer is counted even while there is no room.
+	fresh := charge("newcomer", 2, time.Minute)
+	take(t, m, fresh)
+	take(t, m, fresh)
+	if d := take(t, m, fresh); d.Allowed {
+		t.Errorf("a newcomer is not counted: %+v", d)
+	}
+}
+
+func TestMemoryRoomIsRoundedUp(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[int]int{-1: 1, 0: 1, 1: 1, 64: 1, 65: 2, 128: 2, 129: 3} {
+		if got := NewMemory(WithMaxBuckets(asked)).shards[0].room; got != want {
+			t.Errorf("%d buckets make %d a shard, want %d", asked, got, want)
+		}
+	}
+}
+
+func TestMemoryClockStepsBack(t *testing.T) {
+	t.Parallel()
+	clock := &fakeClock{}
+	m := NewMemory(WithClock(clock.now))
+	c := charge("k", 2, time.Minute)
+	clock.advance(time.Hour)
+	take(t, m, c)
+	take(t, m, c)
+	clock.advance(-30 * time.Minute)
+	if d := take(t, m, c); d.Allowed || d.RetryAfter != 30*time.Second {
+		t.Errorf("after the step: %+v", d)
+	}
+	clock.advance(30 * time.Second)
+	if d := take(t, m, c); !d.Allowed {
+		t.Errorf("half a window later: %+v", d)
+	}
+}
+
+func BenchmarkMemory(b *testing.B) {
+	m := NewMemory()
+	charges := make([][]Charge, 4096)
+	for i := range charges {
+		charges[i] = []Charge{
+			charge(fmt.Sprintf("client:192.0.2.%d tool:dns-lookup target:%d.example.com", i%256, i), 30, time.Minute),
+			charge(fmt.Sprintf("client:192.0.2.%d", i%256), 120, time.Minute),
+			charge(fmt.Sprintf("target:%d.example.com", i), 300, time.Minute),
+		}
+	}
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for i := 0; pb.Next(); i++ {
+			_, _ = m.Take(b.Context(), charges[i%len(charges)])
+		}
+	})
+}

@@ -1,0 +1,360 @@
+package ratelimit
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/redisguard"
+	"diagnostics/gateway/internal/redisguard/redistest"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+)
+
+// bench is one limiter under test and the means to let time pass in it. drift is how much time may have passed unasked.
+type bench struct {
+	Limiter
+	advance func(time.Duration)
+	drift   time.Duration
+}
+
+var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// fakeClock is a clock that stands still until it is told to move.
+type fakeClock struct{ passed atomic.Int64 }
+
+func (c *fakeClock) now() time.Time          { return epoch.Add(time.Duration(c.passed.Load())) }
+func (c *fakeClock) advance(d time.Duration) { c.passed.Add(int64(d)) }
+
+func newMini(t *testing.T) (*miniredis.Miniredis, redis.UniversalClient, func(time.Duration)) {
+	t.Helper()
+	server, clock := miniredis.RunT(t), &fakeClock{}
+	server.SetTime(epoch)
+	o := &redis.UniversalOptions{Addrs: []string{server.Addr()}}
+	redisguard.Tune(o)
+	client := redis.NewUniversalClient(o)
+	t.Cleanup(func() { _ = client.Close() })
+	return server, client, func(d time.Duration) {
+		clock.advance(d)
+		server.SetTime(clock.now())
+		server.FastForward(d)
+	}
+}
+
+func benches() map[string]func(*testing.T) bench {
+	return map[string]func(*testing.T) bench{
+		"memory": func(*testing.T) bench {
+			clock := &fakeClock{}
+			return bench{NewMemory(WithClock(clock.now)), clock.advance, 0}
+		},
+		"miniredis": func(t *testing.T) bench {
+			_, client, advance := newMini(t)
+			return bench{NewRedis(client), advance, 0}
+		},
+		"redis-server": func(t *testing.T) bench {
+			return bench{NewRedis(redistest.Start(t).Client()), time.Sleep, 100 * time.Millisecond}
+		},
+		"redis-server cluster": func(t *testing.T) bench {
+			return bench{NewRedis(startCluster(t)), time.Sleep, 100 * time.Millisecond}
+		},
+	}
+}
+
+func (b bench) take(t *testing.T, charges ...Charge) Decision {
+	t.Helper()
+	d, err := b.Take(t.Context(), charges)
+	if err != nil {
+		t.Fatalf("Take: %v", err)
+	}
+	if d.Allowed != (d.RetryAfter == 0) || d.RetryAfter < 0 || d.ResetAfter < 0 || d.Remaining < 0 {
+		t.Fatalf("inconsistent decision %+v", d)
+	}
+	return d
+}
+
+// wantTime asserts a duration that may have shrunk by the drift.
+func (b bench) wantTime(t *testing.T, what string, got, want time.Duration) {
+	t.Helper()
+	if got > want || got < want-b.drift-time.Microsecond {
+		t.Errorf("%s is %s, want %s (less at most %s)", what, got, want, b.drift)
+	}
+}
+
+func charge(key string, n int, window time.Duration) Charge {
+	return Charge{Key: key, Limit: Limit{Requests: n, Window: window}}
+}
+
+func TestLimiter(t *testing.T) {
+	t.Parallel()
+	cases := map[string]func(*testing.T, bench){
+		"burst":                      testBurst,
+		"refill":                     testRefill,
+		"keys are apart":             testKeys,
+		"no limits":                  testNoLimits,
+		"least left is told":         testLeastLeft,
+		"longest wait is told":       testLongestWait,
+		"refused costs nothing":      testRefusedCostsNothing,
+		"never more than N at once":  testConcurrency,
+		"huge limits":                testHuge,
+		"windows of ms and of hours": testWindows,
+		"a window of a request":      testOne,
+		"a limit that shrinks":       testShrinking,
+	}
+	for kind, make := range benches() {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			b := make(t)
+			for name, check := range cases {
+				t.Run(name, func(t *testing.T) { check(t, b) })
+			}
+		})
+	}
+}
+
+func testBurst(t *testing.T, b bench) {
+	const n, window = 5, time.Hour
+	c := charge("burst", n, window)
+	for i := 1; i <= n; i++ {
+		d := b.take(t, c)
+		if !d.Allowed || d.Limit != n || d.Remaining != n-i {
+			t.Errorf("request %d: %+v", i, d)
+		}
+		b.wantTime(t, "ResetAfter", d.ResetAfter, time.Duration(i)*window/n)
+	}
+	d := b.take(t, c)
+	if d.Allowed || d.Limit != n || d.Remaining != 0 {
+		t.Errorf("request %d: %+v", n+1, d)
+	}
+	b.wantTime(t, "RetryAfter", d.RetryAfter, window/n)
+	b.wantTime(t, "ResetAfter", d.ResetAfter, window)
+}
+
+func testRefill(t *testing.T, b bench) {
+	const n, window = 5, 2500 * time.Millisecond
+	c := charge("refill", n, window)
+	for range n {
+		b.take(t, c)
+	}
+	d := b.take(t, c)
+	b.advance(d.RetryAfter - b.drift - 10*time.Millisecond)
+	if d := b.take(t, c); d.Allowed {
+		t.Errorf("passes %s early", d.RetryAfter)
+	}
+	b.advance(b.drift + 10*time.Millisecond)
+	if d := b.take(t, c); !d.Allowed || d.Remaining != 0 {
+		t.Errorf("after one step: %+v", d)
+	}
+	if d := b.take(t, c); d.Allowed {
+		t.Errorf("a second one passes after one step: %+v", d)
+	}
+	b.advance(2 * window / n)
+	if d := b.take(t, c); !d.Allowed || d.Remaining != 1 {
+		t.Errorf("after two steps: %+v", d)
+	}
+	b.advance(window + 10*time.Millisecond)
+	if d := b.take(t, c); !d.Allowed || d.Remaining != n-1 {
+		t.Errorf("a full bucket holds no more than N: %+v", d)
+	}
+}
+
+func testKeys(t *testing.T, b bench) {
+	keys := []string{"", "a", "A", "a:b", "a\x00b", "a b", "client:192.0.2.1", "client:192.0.2.10", strings.Repeat("k", 5000), strings.Repeat("k", 5001)}
+	for _, key := range keys {
+		c := charge(key, 1, time.Hour)
+		if d := b.take(t, c); !d.Allowed {
+			t.Errorf("%.20q is somebody else's bucket", key)
+		}
+		if d := b.take(t, c); d.Allowed {
+			t.Errorf("%.20q is not kept", key)
+		}
+	}
+}
+
+func testNoLimits(t *testing.T, b bench) {
+	off := [][]Charge{nil, {}, {charge("off", 0, time.Hour)}, {charge("off", -1, time.Hour), charge("off", 5, 0)}}
+	for _, charges := range off {
+		for range 3 {
+			if d := b.take(t, charges...); d != (Decision{Allowed: true}) {
+				t.Errorf("%v: %+v", charges, d)
+			}
+		}
+	}
+	d := b.take(t, charge("half off", 0, time.Hour), charge("half on", 7, time.Hour))
+	if !d.Allowed || d.Limit != 7 || d.Remaining != 6 {
+		t.Errorf("one of two off: %+v", d)
+	}
+}
+
+func testLeastLeft(t *testing.T, b bench) {
+	wide, narrow := charge("wide", 10, time.Hour), charge("narrow", 3, time.Hour)
+	if d := b.take(t, wide, narrow); d.Limit != 3 || d.Remaining != 2 {
+		t.Errorf("the narrow one has least left: %+v", d)
+	}
+	for range 8 {
+		b.take(t, wide)
+	}
+	d := b.take(t, narrow, wide)
+	if !d.Allowed || d.Limit != 10 || d.Remaining != 0 {
+		t.Errorf("the wide one has least left: %+v", d)
+	}
+	b.wantTime(t, "ResetAfter", d.ResetAfter, time.Hour)
+	short, long := charge("short", 2, time.Minute), charge("long", 2, time.Hour)
+	d = b.take(t, short, long)
+	b.wantTime(t, "of equals the later ResetAfter", d.ResetAfter, time.Hour/2)
+}
+
+func testLongestWait(t *testing.T, b bench) {
+	short, long, open := charge("r short", 1, time.Minute), charge("r long", 1, time.Hour), charge("r open", 9, time.Hour)
+	b.take(t, short, long)
+	for _, charges := range [][]Charge{{short, long, open}, {long, open, short}, {open, short, long}} {
+		d := b.take(t, charges...)
+		if d.Allowed || d.Limit != 1 || d.Remaining != 0 {
+			t.Errorf("%+v", d)
+		}
+		b.wantTime(t, "RetryAfter", d.RetryAfter, time.Hour)
+	}
+	if d := b.take(t, short, open); d.Allowed || d.RetryAfter > time.Minute {
+		t.Errorf("one refuses, the other has room: %+v", d)
+	}
+}
+
+func testRefusedCostsNothing(t *testing.T, b bench) {
+	c := charge("refused", 2, time.Hour)
+	for range 2 {
+		b.take(t, c)
+	}
+	for range 50 {
+		d := b.take(t, c)
+		b.wantTime(t, "RetryAfter", d.RetryAfter, time.Hour/2)
+		b.wantTime(t, "ResetAfter", d.ResetAfter, time.Hour)
+	}
+}
+
+func testConcurrency(t *testing.T, b bench) {
+	const n, callers, each = 100, 40, 10
+	tight, wide := charge("together", n, time.Hour), charge("together wide", 10*n, time.Hour)
+	var all sync.WaitGroup
+	var allowed atomic.Int32
+	seen := make([]atomic.Bool, n)
+	for range callers {
+		all.Go(func() {
+			for range each {
+				d, err := b.Take(context.Background(), []Charge{tight, wide})
+				if err != nil {
+					t.Errorf("Take: %v", err)
+				}
+				if !d.Allowed {
+					continue
+				}
+				allowed.Add(1)
+				if seen[d.Remaining].Swap(true) {
+					t.Errorf("two requests were told that %d remain", d.Remaining)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if got := allowed.Load(); got != n {
+		t.Errorf("%d of %d requests passed, want %d", got, callers*each, n)
+	}
+}
+
+func testHuge(t *testing.T, b bench) {
+	const n = 1_000_000_000
+	for i, window := range []time.Duration{time.Millisecond, 500 * time.Millisecond, time.Minute, 24 * time.Hour} {
+		c := charge(fmt.Sprint("huge", i), n, window)
+		d := b.take(t, c)
+		if !d.Allowed || d.Limit != n || d.Remaining != n-1 || d.ResetAfter > time.Millisecond {
+			t.Errorf("per %s: %+v", window, d)
+		}
+	}
+	c := charge("huge and slow", n, 24*365*100*time.Hour)
+	for i := 1; i <= 20; i++ {
+		// Nothing leaks in the drift: a step is over three seconds.
+		if d := b.take(t, c); !d.Allowed || d.Remaining != n-i {
+			t.Errorf("request %d: %+v", i, d)
+		}
+	}
+}
+
+func testWindows(t *testing.T, b bench) {
+	ms := charge("ms", 2, 20*time.Millisecond)
+	b.take(t, ms)
+	if d := b.take(t, ms); d.ResetAfter > 20*time.Millisecond {
+		t.Errorf("two of two: %+v", d)
+	}
+	b.advance(25 * time.Millisecond)
+	if d := b.take(t, ms); !d.Allowed || d.Remaining != 1 {
+		t.Errorf("after the window: %+v", d)
+	}
+	hours := charge("hours", 1, 48*time.Hour)
+	b.take(t, hours)
+	b.wantTime(t, "RetryAfter", b.take(t, hours).RetryAfter, 48*time.Hour)
+}
+
+func testOne(t *testing.T, b bench) {
+	c := charge("one", 1, 600*time.Millisecond)
+	if d := b.take(t, c); !d.Allowed || d.Remaining != 0 {
+		t.Errorf("%+v", d)
+	}
+	d := b.take(t, c)
+	if d.Allowed {
+		t.Errorf("%+v", d)
+	}
+	b.advance(d.RetryAfter)
+	if d := b.take(t, c); !d.Allowed {
+		t.Errorf("at RetryAfter: %+v", d)
+	}
+}
+
+func testShrinking(t *testing.T, b bench) {
+	for range 10 {
+		b.take(t, charge("shrinking", 10, time.Hour))
+	}
+	d := b.take(t, charge("shrinking", 4, time.Hour))
+	if d.Allowed || d.Remaining != 0 {
+		t.Errorf("%+v", d)
+	}
+	b.wantTime(t, "RetryAfter", d.RetryAfter, 7*time.Hour/4)
+}
+
+// Both kinds count alike: the same requests at the same moments get the same answers to the microsecond.
+func TestMemoryAndRedisAgree(t *testing.T) {
+	t.Parallel()
+	_, client, advanceRedis := newMini(t)
+	clock := &fakeClock{}
+	memory, shared := NewMemory(WithClock(clock.now)), NewRedis(client)
+	limits := []Limit{{1, time.Second}, {3, time.Second}, {7, time.Minute}, {30, 60 * time.Second}, {1000, 90 * time.Millisecond}, {1_000_000_000, time.Minute}}
+	// A fixed, uneven walk over the buckets and the clock.
+	for i := range 3000 {
+		l := limits[i*7%len(limits)]
+		charges := []Charge{
+			{Key: fmt.Sprint("a", i*i%5, l), Limit: l},
+			{Key: "b", Limit: limits[(i/40)%4]},
+		}
+		want, err := memory.Take(t.Context(), charges)
+		got, err2 := shared.Take(t.Context(), charges)
+		if err != nil || err2 != nil || got != want {
+			t.Fatalf("step %d: redis %+v, %v; memory %+v, %v", i, got, err2, want, err)
+		}
+		step := time.Duration(i*i*37%50_000) * 7 * time.Microsecond
+		clock.advance(step)
+		advanceRedis(step)
+	}
+}
+
+func startCluster(t *testing.T) redis.UniversalClient {
+	t.Helper()
+	one, two := redistest.StartClusterNode(t), redistest.StartClusterNode(t)
+	redistest.Join(t, one, two)
+	o := &redis.UniversalOptions{Addrs: []string{one.Addr(), two.Addr()}, IsClusterMode: true}
+	redisguard.Tune(o)
+	client := redis.NewUniversalClient(o)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}

@@ -1,0 +1,321 @@
+package redisguard_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/redisguard"
+	"diagnostics/gateway/internal/redisguard/redistest"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type journal struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.buf.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.buf.String()
+}
+
+func newGuard(t *testing.T, addr string) (*redisguard.Guard, *journal) {
+	t.Helper()
+	o := &redis.UniversalOptions{Addrs: []string{addr}}
+	redisguard.Tune(o)
+	log := &journal{}
+	g := redisguard.New(redis.NewUniversalClient(o), slog.New(slog.NewTextHandler(log, nil)))
+	t.Cleanup(func() { _ = g.Close() })
+	return g, log
+}
+
+func await(t *testing.T, g *redisguard.Guard, state string) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for g.State() != state {
+		if time.Now().After(deadline) {
+			t.Fatalf("never %s", state)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func write(ctx context.Context, c redis.UniversalClient) error {
+	return c.Set(ctx, "key", "value", time.Minute).Err()
+}
+
+func TestDoGivesTheClientAndTheError(t *testing.T) {
+	t.Parallel()
+	g, log := newGuard(t, miniredis.RunT(t).Addr())
+	if err := g.Do(t.Context(), write); err != nil {
+		t.Fatal(err)
+	}
+	err := g.Do(t.Context(), func(ctx context.Context, c redis.UniversalClient) error {
+		deadline, ok := ctx.Deadline()
+		if !ok || time.Until(deadline) > redisguard.Bound {
+			t.Errorf("deadline %v, %t", deadline, ok)
+		}
+		return c.Get(ctx, "missing").Err()
+	})
+	if !errors.Is(err, redis.Nil) || g.State() != redisguard.OK || log.String() != "" {
+		t.Errorf("a missing key: %v, state %s, log %q", err, g.State(), log)
+	}
+}
+
+func TestErrorsThatMeanAnOutage(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		err  error
+		want string
+	}{
+		"connection refused":    {syscall.ECONNREFUSED, redisguard.Down},
+		"end of file":           {io.EOF, redisguard.Down},
+		"timeout":               {context.DeadlineExceeded, redisguard.Down},
+		"no connection free":    {redis.ErrPoolTimeout, redisguard.Down},
+		"not the protocol":      {errors.New("redis: can't parse reply"), redisguard.Down},
+		"loading":               {reply("LOADING Redis is loading the dataset in memory"), redisguard.Down},
+		"replica":               {reply("READONLY You can't write against a read only replica."), redisguard.Down},
+		"full":                  {reply("OOM command not allowed when used memory > 'maxmemory'."), redisguard.Down},
+		"full, inside a script": {reply("ERR Error running script (call to f_1): @user_script:1: -OOM command not allowed"), redisguard.Down},
+		"cannot save":           {reply("MISCONF Redis is configured to save RDB snapshots"), redisguard.Down},
+		"busy":                  {reply("BUSY Redis is busy running a script."), redisguard.Down},
+		"no password":           {reply("NOAUTH Authentication required."), redisguard.Down},
+		"wrong password":        {reply("WRONGPASS invalid username-password pair"), redisguard.Down},
+		"no right":              {reply("NOPERM this user has no permissions"), redisguard.Down},
+		"too many clients":      {reply("ERR max number of clients reached"), redisguard.Down},
+		"broken cluster":        {reply("CLUSTERDOWN Hash slot not served"), redisguard.Down},
+		"wrapped":               {fmt.Errorf("take: %w", reply("READONLY You can't write")), redisguard.Down},
+		"wrong type":            {reply("WRONGTYPE Operation against a key holding the wrong kind of value"), redisguard.OK},
+		"no script":             {reply("NOSCRIPT No matching script."), redisguard.OK},
+		"another error":         {reply("ERR unknown command"), redisguard.OK},
+		"no value":              {redis.Nil, redisguard.OK},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, _ := newGuard(t, miniredis.RunT(t).Addr())
+			err := g.Do(t.Context(), func(context.Context, redis.UniversalClient) error { return c.err })
+			if !errors.Is(err, c.err) || g.State() != c.want {
+				t.Errorf("%v, state %s; want %v, %s", err, g.State(), c.err, c.want)
+			}
+		})
+	}
+}
+
+// reply is an error that Redis replied with.
+type reply string
+
+func (r reply) Error() string { return string(r) }
+func (reply) RedisError()     {}
+
+func TestWhileDownNothingIsAsked(t *testing.T) {
+	t.Parallel()
+	server := miniredis.RunT(t)
+	g, log := newGuard(t, server.Addr())
+	server.Close()
+	if err := g.Do(t.Context(), write); err == nil || errors.Is(err, redisguard.ErrDown) {
+		t.Fatalf("the first call gives its own error, got %v", err)
+	}
+	start := time.Now()
+	for range 1000 {
+		err := g.Do(t.Context(), func(context.Context, redis.UniversalClient) error {
+			t.Error("redis was asked")
+			return nil
+		})
+		if !errors.Is(err, redisguard.ErrDown) {
+			t.Fatalf("got %v", err)
+		}
+	}
+	if took := time.Since(start); took > 5*20*time.Millisecond {
+		t.Errorf("1000 calls while down took %s", took)
+	}
+	if n := strings.Count(log.String(), "level=WARN"); n != 1 {
+		t.Errorf("%d warnings:\n%s", n, log)
+	}
+}
+
+// What a PING does not notice: the server answers and yet cannot serve.
+func TestProbeWrites(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct{ breaks, mends []any }{
+		"full memory": {[]any{"CONFIG", "SET", "maxmemory", "1"}, []any{"CONFIG", "SET", "maxmemory", "0"}},
+		"replica":     {[]any{"REPLICAOF", "127.0.0.1", "1"}, []any{"REPLICAOF", "NO", "ONE"}},
+		"no right":    {[]any{"ACL", "SETUSER", "limited", "-eval"}, []any{"ACL", "SETUSER", "limited", "+eval"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := redistest.Start(t)
+			admin := server.Client()
+			do(t, admin, "ACL", "SETUSER", "limited", "on", ">password", "~*", "+@all")
+			o := server.Options()
+			o.Username, o.Password = "limited", "password"
+			g := redisguard.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler))
+			t.Cleanup(func() { _ = g.Close() })
+			script := func(ctx context.Context, c redis.UniversalClient) error {
+				return c.Eval(ctx, "return redis.call('SET', KEYS[1], 1)", []string{"k"}).Err()
+			}
+			if err := g.Do(t.Context(), script); err != nil {
+				t.Fatal(err)
+			}
+			do(t, admin, c.breaks...)
+			if err := g.Do(t.Context(), script); err == nil || g.State() != redisguard.Down {
+				t.Fatalf("broken: %v, state %s", err, g.State())
+			}
+			time.Sleep(600 * time.Millisecond)
+			if g.State() != redisguard.Down {
+				t.Error("back before it can serve")
+			}
+			do(t, admin, c.mends...)
+			await(t, g, redisguard.OK)
+			if err := g.Do(t.Context(), script); err != nil {
+				t.Errorf("mended: %v", err)
+			}
+		})
+	}
+}
+
+func do(t *testing.T, c redis.UniversalClient, args ...any) {
+	t.Helper()
+	if err := c.Do(t.Context(), args...).Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestStartIsProbedWithoutWaiting(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	start := time.Now()
+	g, _ := newGuard(t, l.Addr().String())
+	if took := time.Since(start); took > 5*50*time.Millisecond {
+		t.Errorf("New took %s", took)
+	}
+	await(t, g, redisguard.Down)
+}
+
+// A host that drops packets: the connection is never even refused.
+func TestConnectThatHangsIsBounded(t *testing.T) {
+	t.Parallel()
+	g, _ := newGuard(t, fullBacklog(t))
+	start := time.Now()
+	err := g.Do(t.Context(), write)
+	took := time.Since(start)
+	t.Logf("a connect that hangs: given up after %s", took)
+	if err == nil || took > 5*redisguard.Bound {
+		t.Errorf("%v after %s", err, took)
+	}
+}
+
+// fullBacklog is a listener that accepts nothing and whose queue is full: further SYNs are dropped.
+func fullBacklog(t *testing.T) string {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Listen(fd, 0); err != nil {
+		t.Fatal(err)
+	}
+	name, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port)
+	for range 10 {
+		conn, err := net.DialTimeout("tcp4", addr, 100*time.Millisecond)
+		if err != nil {
+			return addr
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+	}
+	t.Fatal("the queue never fills")
+	return ""
+}
+
+func TestCallerThatLeavesIsNoOutage(t *testing.T) {
+	t.Parallel()
+	g, log := newGuard(t, miniredis.RunT(t).Addr())
+	ctx, cancel := context.WithCancel(t.Context())
+	err := g.Do(ctx, func(ctx context.Context, _ redis.UniversalClient) error {
+		cancel()
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if !errors.Is(err, context.Canceled) || g.State() != redisguard.OK || log.String() != "" {
+		t.Errorf("%v, state %s, log %q", err, g.State(), log)
+	}
+}
+
+// A call of one outage that ends after the recovery must not begin the next.
+func TestLateFailureIsNoNewOutage(t *testing.T) {
+	t.Parallel()
+	g, _ := newGuard(t, miniredis.RunT(t).Addr())
+	late, release := make(chan error), make(chan struct{})
+	go func() {
+		late <- g.Do(t.Context(), func(context.Context, redis.UniversalClient) error {
+			<-release
+			return io.EOF
+		})
+	}()
+	time.Sleep(50 * time.Millisecond)
+	_ = g.Do(t.Context(), func(context.Context, redis.UniversalClient) error { return io.EOF })
+	if g.State() != redisguard.Down {
+		t.Fatal("not down")
+	}
+	await(t, g, redisguard.OK)
+	close(release)
+	if err := <-late; !errors.Is(err, io.EOF) || g.State() != redisguard.OK {
+		t.Errorf("%v, state %s", err, g.State())
+	}
+}
+
+func TestClose(t *testing.T) {
+	t.Parallel()
+	server := miniredis.RunT(t)
+	for _, down := range []bool{false, true} {
+		g, log := newGuard(t, server.Addr())
+		if down {
+			_ = g.Do(t.Context(), func(context.Context, redis.UniversalClient) error { return io.EOF })
+		}
+		before := log.String()
+		if err := g.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+		if err := g.Do(t.Context(), write); err == nil {
+			t.Error("a call after Close passes")
+		}
+		if log.String() != before {
+			t.Errorf("Close logs %q", log)
+		}
+	}
+}
