@@ -67,6 +67,9 @@ func Build(ctx context.Context, opts Options) (*Lab, error) {
 		}
 		id = hex.EncodeToString(b)
 	}
+	if !namespaceName.MatchString("lab-" + id + "-") {
+		return nil, fmt.Errorf("lab id %q: want six hexadecimal digits", id)
+	}
 	reg, err := register(id)
 	if err != nil {
 		return nil, fmt.Errorf("register the lab: %w", err)

@@ -46,7 +46,7 @@ func register(id string) (*registration, error) {
 		return nil, err
 	}
 	dir := filepath.Join(registry, id)
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	if err := makeDir(dir); err != nil {
 		return nil, err
 	}
 	lock, err := lockFile(filepath.Join(dir, "lock"), unix.LOCK_EX|unix.LOCK_NB)
@@ -141,15 +141,31 @@ func alive(id string) bool {
 	return false
 }
 
+// lockRegistry keeps labs from starting and sweeping at once. It locks a directory that is always there, so that the lock
+// itself leaves nothing behind.
 func lockRegistry() (release func(), err error) {
-	if err := os.MkdirAll(registry, 0o755); err != nil {
-		return nil, err
-	}
-	lock, err := lockFile(filepath.Join(registry, ".lock"), unix.LOCK_EX)
+	dir, err := os.Open("/run")
 	if err != nil {
 		return nil, err
 	}
-	return func() { lock.Close() }, nil
+	if err := unix.Flock(int(dir.Fd()), unix.LOCK_EX); err != nil {
+		dir.Close()
+		return nil, fmt.Errorf("lock /run: %w", err)
+	}
+	return func() { dir.Close() }, nil
+}
+
+// makeDir makes a lab's directory. The script of another lab may remove the empty registry between the two steps.
+func makeDir(dir string) (err error) {
+	for range 10 {
+		if err = os.MkdirAll(registry, 0o755); err != nil {
+			return err
+		}
+		if err = os.Mkdir(dir, 0o755); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return err
 }
 
 func lockFile(path string, how int) (*os.File, error) {

@@ -21,3 +21,5 @@ while [ "$quiet" -lt 2 ]; do
 done
 rmdir /etc/netns 2>/dev/null
 rm -rf "/run/diagnostics-lab/$id"
+rmdir /run/diagnostics-lab 2>/dev/null
+exit 0

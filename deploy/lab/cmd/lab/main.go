@@ -1,6 +1,6 @@
 // Command lab builds the private internet of package lab and keeps it while it runs.
 //
-//	lab up                                  the network and its servers
+//	lab up [-id six-digits]                 the network and its servers
 //	lab demo [-gateway path] [-worker path] the same with the service in it, and a URL on loopback for a browser
 //	lab down                                ends every lab of this machine and takes away what killed ones left
 //
@@ -37,7 +37,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	switch args[0] {
 	case "up":
-		return up(ctx, out)
+		return up(ctx, args[1:], out)
 	case "demo":
 		return demo(ctx, args[1:], out)
 	case "down":
@@ -46,9 +46,14 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return fmt.Errorf("unknown command %q: say up, demo or down", args[0])
 }
 
-func up(ctx context.Context, out io.Writer) (err error) {
+func up(ctx context.Context, args []string, out io.Writer) (err error) {
+	flags := flag.NewFlagSet("up", flag.ContinueOnError)
+	id := flags.String("id", "", "the lab's id, six hexadecimal digits; random where empty")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
 	start := time.Now()
-	l, err := lab.Build(ctx, lab.Options{})
+	l, err := lab.Build(ctx, lab.Options{ID: *id})
 	if err != nil {
 		return err
 	}
