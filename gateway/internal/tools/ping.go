@@ -1,16 +1,29 @@
 package tools
 
 import (
-	"diagnostics/gateway/internal/target"
+	"context"
+
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/shared/workerapi"
 )
 
-func ping(_ Deps) tool.Tool {
-	return tool.New(tool.Spec[target.Host, any]{
+// ping sends ten ICMP echo requests from the worker.
+func ping(d Deps) tool.Tool {
+	return tool.New(tool.Spec[probeTarget, workerapi.Ping]{
 		Slug:   "ping",
 		Worker: true,
-		Parse: func(in tool.Input) (target.Host, error) {
-			return target.ParseHost(in.Text)
+		Parse:  parseProbe,
+		Run: func(ctx context.Context, t probeTarget) (workerapi.Ping, error) {
+			job, err := probeJob(ctx, d, t)
+			if err != nil {
+				return workerapi.Ping{}, err
+			}
+			result, err := d.Worker.Ping(ctx, job)
+			if err != nil {
+				return workerapi.Ping{}, err
+			}
+			result.Target = t.String()
+			return result, nil
 		},
 	})
 }

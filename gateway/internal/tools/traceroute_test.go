@@ -1,0 +1,116 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/shared/workerapi"
+)
+
+func hopsAt(addresses ...string) []workerapi.Hop {
+	hops := make([]workerapi.Hop, len(addresses))
+	for i, a := range addresses {
+		hops[i] = workerapi.Hop{TTL: i + 1, Addresses: []string{}, RTTsMs: []*float64{}}
+		if a != "" {
+			hops[i].Address, hops[i].Addresses = &a, []string{a}
+		}
+	}
+	return hops
+}
+
+func runTraceroute(t *testing.T, n *egresstest.Network, hops []workerapi.Hop, text, family string) workerapi.Traceroute {
+	t.Helper()
+	f := &fakeWorker{families: []int{4, 6}, hops: hops}
+	d := Deps{Egress: n.Client(nil), Worker: f.start(t)}
+	got, err := runJob(t.Context(), traceroute(d), probeInput(text, family))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.(workerapi.Traceroute)
+}
+
+func TestTracerouteNamesPublicHops(t *testing.T) {
+	t.Parallel()
+	n := probeNetwork(t)
+	n.Records(
+		"1.0.0.10.in-addr.arpa. 300 IN PTR gw.corp.example.com.",
+		"1.1.1.1.in-addr.arpa. 300 IN PTR ONE.example.net.",
+		"2.1.1.1.in-addr.arpa. 300 IN PTR localhost.",
+		`3.1.1.1.in-addr.arpa. 300 IN PTR <script>alert\(1\)</script>.example.net.`,
+		"4.1.1.1.in-addr.arpa. 300 IN PTR router.corp.internal.",
+		"5.1.1.1.in-addr.arpa. 300 IN PTR core_1.example.net.",
+		"6.1.1.1.in-addr.arpa. 300 IN TXT no-name",
+		"7.1.1.1.in-addr.arpa. 300 IN CNAME 7.0-15.1.1.1.in-addr.arpa.",
+		"7.0-15.1.1.1.in-addr.arpa. 300 IN PTR seven.example.net.",
+	)
+	got := runTraceroute(t, n, hopsAt("10.0.0.1", "1.1.1.1", "", "1.1.1.2", "1.1.1.3", "1.1.1.4", "1.1.1.5", "1.1.1.6", "1.1.1.7", "1.1.1.8"), "Both.example.com", "")
+	if got.Target != "both.example.com" || got.Address != probeV4 {
+		t.Errorf("target %s, address %s", got.Target, got.Address)
+	}
+	want := []string{"", "one.example.net", "", "", "", "", "core_1.example.net", "", "seven.example.net", ""}
+	for i, h := range got.Hops {
+		name := ""
+		if h.Hostname != nil {
+			name = *h.Hostname
+		}
+		if name != want[i] || h.ASN != nil {
+			t.Errorf("hop %d is %q (ASN %v), want %q", h.TTL, name, h.ASN, want[i])
+		}
+	}
+	if h := got.Hops[0]; !h.Hidden || h.Address != nil {
+		t.Errorf("the private hop is told: %+v", h)
+	}
+	for _, q := range n.Queries() {
+		if strings.HasPrefix(q.Name, "1.0.0.10.") {
+			t.Error("the private hop was looked up")
+		}
+	}
+}
+
+func TestTracerouteNamesIPv6Hops(t *testing.T) {
+	t.Parallel()
+	n := probeNetwork(t)
+	n.Records("1.1.1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.7.4.0.0.7.4.6.0.6.2.ip6.arpa. 300 IN PTR six.example.net.")
+	got := runTraceroute(t, n, hopsAt("2606:4700:4700::1111"), probeV6, "ipv6")
+	if h := got.Hops[0]; h.Hostname == nil || *h.Hostname != "six.example.net" {
+		t.Fatalf("hop is %+v", h)
+	}
+}
+
+// TestTracerouteDoesNotWaitForNames: thirty routers whose names never come cost 300 ms together.
+func TestTracerouteDoesNotWaitForNames(t *testing.T) {
+	t.Parallel()
+	n := probeNetwork(t)
+	var addresses []string
+	for i := range workerapi.MaxHops {
+		addresses = append(addresses, fmt.Sprintf("1.1.1.%d", i+1))
+		silentName(n, fmt.Sprintf("%d.1.1.1.in-addr.arpa", i+1))
+	}
+	start := time.Now()
+	got := runTraceroute(t, n, hopsAt(addresses...), probeV4, "")
+	if took := time.Since(start); took > 5*hopNamesTime {
+		t.Errorf("took %v", took)
+	}
+	if len(got.Hops) != workerapi.MaxHops || got.Hops[29].Hostname != nil {
+		t.Errorf("got %d hops", len(got.Hops))
+	}
+}
+
+func TestTracerouteResultShape(t *testing.T) {
+	t.Parallel()
+	got := runTraceroute(t, probeNetwork(t), hopsAt(""), probeV4, "auto")
+	out, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"target":"93.184.216.34","address":"93.184.216.34","family":4,"reached":false,"stopReason":"gapLimit",` +
+		`"hops":[{"ttl":1,"address":null,"addresses":[],"hostname":null,"hidden":false,"asn":null,"sent":0,"received":0,"lossPercent":0,` +
+		`"bestMs":null,"averageMs":null,"worstMs":null,"rttsMs":[],"note":null}],"explanation":[]}`
+	if string(out) != want {
+		t.Fatalf("got  %s\nwant %s", out, want)
+	}
+}
