@@ -1,0 +1,161 @@
+package main
+
+import (
+	"crypto/tls"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// redisURL is the address of a Redis, which may hold a password: it prints as a Secret does.
+type redisURL struct{ Secret }
+
+// Decode checks the URL as well, so that a malformed one stops the start.
+func (r *redisURL) Decode(s string) error {
+	if _, err := parseRedisURL(s); err != nil {
+		return errMalformed
+	}
+	r.Secret = NewSecret(s)
+	return nil
+}
+
+// options gives the driver's options; token is the password where the URL has none.
+func (r redisURL) options(token Secret) (*redis.UniversalOptions, error) {
+	o, err := parseRedisURL(r.Reveal())
+	if err != nil {
+		return nil, err
+	}
+	if o.Password == "" {
+		o.Password = token.Reveal()
+	}
+	return o, nil
+}
+
+const (
+	redisPort    = "6379"
+	sentinelPort = "26379"
+)
+
+// parseRedisURL reads redis://[user:password@]host[:port][/db], rediss:// for TLS, unix://[user:password@]/path[?db=n],
+// redis+cluster://host:port,host:port and redis+sentinel://host:port,host:port/master[/db]. The driver's own parsers know
+// no lists of hosts, and take tuning parameters that the guard sets.
+func parseRedisURL(s string) (*redis.UniversalOptions, error) {
+	scheme, rest, found := strings.Cut(s, "://")
+	if !found {
+		return nil, errMalformed
+	}
+	o := &redis.UniversalOptions{}
+	if at := strings.LastIndexByte(authority(rest), '@'); at >= 0 {
+		u, err := url.Parse("redis://" + rest[:at] + "@host")
+		if err != nil || u.User == nil {
+			return nil, errMalformed
+		}
+		o.Username = u.User.Username()
+		o.Password, _ = u.User.Password()
+		rest = rest[at+1:]
+	}
+	if scheme == "unix" {
+		return o, unixSocket(o, rest)
+	}
+	plain, mode, _ := strings.Cut(scheme, "+")
+	switch plain {
+	case "redis":
+	case "rediss":
+		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	default:
+		return nil, errMalformed
+	}
+	hosts, path, _ := strings.Cut(rest, "/")
+	return o, topology(o, mode, hosts, path)
+}
+
+// authority is what stands before the path.
+func authority(rest string) string {
+	before, _, _ := strings.Cut(rest, "/")
+	return before
+}
+
+func unixSocket(o *redis.UniversalOptions, rest string) error {
+	path, query, _ := strings.Cut(rest, "?")
+	if !strings.HasPrefix(path, "/") || path == "/" {
+		return errMalformed
+	}
+	o.Addrs = []string{path}
+	if query == "" {
+		return nil
+	}
+	db, found := strings.CutPrefix(query, "db=")
+	if !found {
+		return errMalformed
+	}
+	return database(o, db)
+}
+
+func topology(o *redis.UniversalOptions, mode, hosts, path string) error {
+	var err error
+	switch mode {
+	case "":
+		if o.Addrs, err = hostList(hosts, redisPort); err != nil || len(o.Addrs) != 1 {
+			return errMalformed
+		}
+		return database(o, path)
+	case "cluster":
+		o.IsClusterMode = true
+		o.Addrs, err = hostList(hosts, redisPort)
+		if path != "" { // a cluster has the one database
+			return errMalformed
+		}
+		return err
+	case "sentinel":
+		if o.Addrs, err = hostList(hosts, sentinelPort); err != nil {
+			return err
+		}
+		master, db, _ := strings.Cut(path, "/")
+		if o.MasterName, err = url.PathUnescape(master); err != nil || o.MasterName == "" {
+			return errMalformed
+		}
+		return database(o, db)
+	}
+	return errMalformed
+}
+
+func database(o *redis.UniversalOptions, s string) error {
+	if s == "" {
+		return nil
+	}
+	n, err := strconv.ParseUint(s, 10, 16)
+	if err != nil {
+		return errMalformed
+	}
+	o.DB = int(n)
+	return nil
+}
+
+func hostList(s, defaultPort string) ([]string, error) {
+	var out []string
+	for element := range strings.SplitSeq(s, ",") {
+		host, port := strings.TrimSpace(element), defaultPort
+		if h, p, err := net.SplitHostPort(host); err == nil {
+			host, port = h, p
+		} else {
+			host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+		}
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || n == 0 || !isHost(host) {
+			return nil, errMalformed
+		}
+		out = append(out, net.JoinHostPort(host, port))
+	}
+	return out, nil
+}
+
+// isHost takes names and addresses; colons only where they are IPv6.
+func isHost(s string) bool {
+	if s == "" || strings.ContainsAny(s, " []?#@\"'") || strings.IndexFunc(s, notTokenRune) >= 0 {
+		return false
+	}
+	return !strings.Contains(s, ":") || net.ParseIP(s) != nil
+}

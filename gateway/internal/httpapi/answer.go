@@ -1,0 +1,96 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/labstack/echo/v4"
+)
+
+// The envelope: exactly these three keys, on every answer under /api/.
+type (
+	success struct {
+		Data       any     `json:"data"`
+		DurationMs float64 `json:"durationMs"`
+		RequestID  string  `json:"requestId"`
+	}
+	failure struct {
+		Error      string  `json:"error"`
+		DurationMs float64 `json:"durationMs"`
+		RequestID  string  `json:"requestId"`
+	}
+)
+
+// succeed writes a result. It is encoded before the status is written, so that one that cannot be is still a clean 500.
+func (s *Server) succeed(c echo.Context, data any) error {
+	x := exchangeOf(c)
+	if gone(c) {
+		return context.Canceled
+	}
+	body, err := json.Marshal(success{Data: data, DurationMs: x.durationMs(s.Now()), RequestID: x.id})
+	if err != nil {
+		return fmt.Errorf("encode the result: %w", err)
+	}
+	return c.JSONBlob(http.StatusOK, body)
+}
+
+// fail answers every error there is, the framework's own included.
+func (s *Server) fail(err error, c echo.Context) {
+	x := exchangeOf(c)
+	var panicked *panicked
+	if gone(c) && !errors.As(err, &panicked) {
+		// Nobody listens any more; what the tool made of its cancelled context is not a failure of anything.
+		x.outcome = outcomeCanceled
+		return
+	}
+	p := problemOf(err)
+	s.explain(c, p)
+	if c.Response().Committed {
+		return
+	}
+	h := c.Response().Header()
+	if p.allow != "" {
+		h.Set(echo.HeaderAllow, p.allow)
+	}
+	if p.retryAfter > 0 {
+		h.Set(echo.HeaderRetryAfter, strconv.FormatInt(wholeSeconds(p.retryAfter), 10))
+	}
+	if isAPI(c.Request()) {
+		body, _ := json.Marshal(failure{Error: p.sentence, DurationMs: x.durationMs(s.Now()), RequestID: x.id})
+		_ = c.JSONBlob(p.status, body)
+		return
+	}
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	_ = c.String(p.status, p.sentence+"\n")
+}
+
+// gone tells whether the client has left, or the server is being cut off.
+func gone(c echo.Context) bool { return c.Request().Context().Err() != nil }
+
+// wholeSeconds rounds up, and is at least 1.
+func wholeSeconds(d time.Duration) int64 {
+	return max(1, int64((d+time.Second-1)/time.Second))
+}
+
+const longestSentence = 400
+
+// plain keeps a sentence one line of printable text, whatever went into it: it may repeat the visitor's own host.
+func plain(sentence string) string {
+	clean := strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, strings.ToValidUTF8(sentence, "?"))
+	if runes := []rune(clean); len(runes) > longestSentence {
+		return string(runes[:longestSentence]) + "…"
+	}
+	return clean
+}

@@ -1,0 +1,91 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"diagnostics/gateway/internal/tool"
+
+	"github.com/labstack/echo/v4"
+)
+
+// readBody is steps 3 and 4: the media type, then at most MaxBodyBytes whether or not a length is declared.
+func readBody(c echo.Context) ([]byte, error) {
+	r := c.Request()
+	if !isJSON(r.Header["Content-Type"]) {
+		return nil, errMediaType
+	}
+	for _, coding := range r.Header["Content-Encoding"] {
+		if !strings.EqualFold(strings.TrimSpace(coding), "identity") {
+			return nil, errCompressed
+		}
+	}
+	if r.ContentLength > MaxBodyBytes {
+		return nil, errTooLarge
+	}
+	// The framework's writer would hide from net/http that the rest is not wanted.
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, MaxBodyBytes))
+	if err == nil {
+		return body, nil
+	}
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, errTooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, errBodySlow
+	}
+	return nil, errBodyBroken
+}
+
+// isJSON takes application/json, alone or with charset=utf-8 in any case.
+func isJSON(values []string) bool {
+	if len(values) != 1 {
+		return false
+	}
+	media, params, err := mime.ParseMediaType(values[0])
+	if err != nil || media != echo.MIMEApplicationJSON {
+		return false
+	}
+	charset, given := params["charset"]
+	return !given || strings.EqualFold(charset, "utf-8")
+}
+
+var (
+	errNotObject = badRequest(`The request body must be one JSON object, such as {"input": "example.com"}.`)
+	errNotUTF8   = badRequest("The request body must be UTF-8.")
+	errInput     = badRequest(`The field "input" is required and must be a string.`)
+	errOptions   = badRequest(`The field "options" must be an object where it is given.`)
+)
+
+// decodeBody is step 5. Keys are matched exactly; of a repeated key the last counts, as in a browser's JSON.parse.
+func decodeBody(body []byte) (input string, options tool.Options, err error) {
+	if !utf8.Valid(body) {
+		return "", nil, errNotUTF8
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(body, &fields) != nil || fields == nil {
+		return "", nil, errNotObject
+	}
+	if raw := fields["input"]; !startsWith(raw, '"') || json.Unmarshal(raw, &input) != nil {
+		return "", nil, errInput
+	}
+	raw, given := fields["options"]
+	if !given || string(raw) == "null" {
+		return input, nil, nil
+	}
+	if !startsWith(raw, '{') || json.Unmarshal(raw, &options) != nil {
+		return "", nil, errOptions
+	}
+	return input, options, nil
+}
+
+// startsWith tells the kind of a JSON value, which Unmarshal alone does not: it takes null for anything.
+func startsWith(raw json.RawMessage, c byte) bool { return bytes.HasPrefix(raw, []byte{c}) }

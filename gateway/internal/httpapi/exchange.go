@@ -1,0 +1,86 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"diagnostics/gateway/internal/clientip"
+
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+)
+
+const exchangeKey = "exchange"
+
+// exchange is one request and what becomes of it.
+type exchange struct {
+	id      string
+	start   time.Time
+	client  clientip.Identity
+	outcome outcome
+	// private are what the visitor typed, which no line of the log may repeat.
+	private []string
+}
+
+func exchangeOf(c echo.Context) *exchange { return c.Get(exchangeKey).(*exchange) }
+
+// durationMs is the time since the request came, in milliseconds with fractions.
+func (x *exchange) durationMs(now time.Time) float64 {
+	return float64(now.Sub(x.start).Microseconds()) / 1000
+}
+
+// observe surrounds every request: its id, who sent it, the line in the log, and the answer to a panic.
+func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		// Routes are matched on the decoded path alone: /%61pi/ is /api/ (RFC 3986 section 6.2.2.2).
+		r.URL.RawPath = ""
+		x := &exchange{id: uuid.NewString(), start: s.Now(), client: s.Clients.Identify(r), outcome: outcomeOK}
+		c.Set(exchangeKey, x)
+		h := c.Response().Header()
+		h.Set("X-Request-Id", x.id)
+		h.Set("X-Content-Type-Options", "nosniff")
+		if isAPI(r) {
+			h.Set("Cache-Control", "no-store")
+		}
+		defer func() {
+			p := recover()
+			cut := p != nil && s.recovered(c, p)
+			s.observed(c, x)
+			if cut {
+				panic(http.ErrAbortHandler)
+			}
+		}()
+		err := next(c)
+		if errors.Is(err, echo.ErrNotFound) {
+			err = s.unknown(c)
+		}
+		if err != nil {
+			s.fail(err, c)
+		}
+		return nil
+	}
+}
+
+// recovered answers a panic, and tells whether the connection must be cut instead: where an answer had begun nobody may
+// take a half for a whole.
+func (s *Server) recovered(c echo.Context, p any) (cut bool) {
+	cut = c.Response().Committed || p == http.ErrAbortHandler
+	if cut {
+		s.explain(c, problemOf(&panicked{value: p, stack: debug.Stack()}))
+		return true
+	}
+	s.fail(&panicked{value: p, stack: debug.Stack()}, c)
+	return false
+}
+
+// panicked is a panic as an unforeseen error.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v\n%s", p.value, p.stack) }

@@ -1,0 +1,44 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+// readyTimeout is short: a worker that hangs must not make a platform think that the gateway does.
+const readyTimeout = 500 * time.Millisecond
+
+// health answers while the process lives.
+func health(c echo.Context) error {
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.String(http.StatusOK, "ok")
+}
+
+type readiness struct {
+	Status string `json:"status"`
+	Redis  State  `json:"redis"`
+	Worker State  `json:"worker"`
+}
+
+// ready tells whether to send visitors here. A lost Redis or worker degrades the service but does not end it.
+func (s *Server) ready(c echo.Context) error {
+	ctx, cancel := context.WithTimeout(c.Request().Context(), readyTimeout)
+	defer cancel()
+	answer := readiness{Status: "ready", Redis: ask(ctx, s.Redis), Worker: ask(ctx, s.Worker)}
+	status := http.StatusOK
+	if s.draining.Load() {
+		answer.Status, status = "draining", http.StatusServiceUnavailable
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(status, answer)
+}
+
+func ask(ctx context.Context, state func(context.Context) State) State {
+	if state == nil {
+		return StateOff
+	}
+	return state(ctx)
+}

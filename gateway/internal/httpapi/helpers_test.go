@@ -1,0 +1,52 @@
+package httpapi
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/clientip"
+)
+
+func trusting(c *Config) { c.Clients = clientip.New(clientip.Trust{Headers: true}, c.Log) }
+
+func dial(t *testing.T, addr string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	return conn
+}
+
+func write(t *testing.T, conn net.Conn, s string) {
+	t.Helper()
+	if _, err := io.WriteString(conn, s); err != nil {
+		t.Error(err)
+	}
+}
+
+// readStatus gives the status of the next answer, 0 where none comes.
+func readStatus(conn net.Conn) int {
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return 0
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+func waitFor(t *testing.T, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Fatal("did not happen in time")
+}

@@ -1,0 +1,133 @@
+// Package httpapi is the gateway's edge: routes, the order of checks, the one error table and the envelope. The web
+// framework stays in here. Handlers are thin: they give data or an error, and one place turns either into an answer.
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"diagnostics/gateway/internal/clientip"
+	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/tool"
+
+	"github.com/labstack/echo/v4"
+)
+
+// Bounds of the public listener and of a run (CONTRACT.md sections 3 and 6).
+const (
+	MaxBodyBytes   = 4096
+	MaxHeaderBytes = 32 << 10 // a page's query may hold 2,048 characters, percent-encoded
+	RunLimit       = 30 * time.Second
+
+	headerTimeout = 10 * time.Second
+	readTimeout   = 15 * time.Second
+	writeTimeout  = readTimeout + RunLimit + 15*time.Second
+	idleTimeout   = 75 * time.Second
+)
+
+// Denier judges the operator's deny list; target.Denylist is one.
+type Denier interface {
+	DeniesKey(key string) bool
+}
+
+// State is how something that the gateway leans on is: ok, down, or off where it is not configured.
+type State string
+
+// The states that /readyz tells.
+const (
+	StateOK   State = "ok"
+	StateDown State = "down"
+	StateOff  State = "off"
+)
+
+// Limits are the buckets' sizes.
+type Limits struct {
+	Tool    ratelimit.Limit // per client, tool and target
+	Client  ratelimit.Limit // per client over everything
+	Target  ratelimit.Limit // per target over all clients
+	Samples ratelimit.Limit // per client, connection routes
+}
+
+// Config is what the edge is made of. All fields but PublicOrigin, Disabled and Worker are needed.
+type Config struct {
+	Tools []tool.Tool
+	// Disabled are the slugs that the operator switched off.
+	Disabled []string
+	// WorkerEnabled tells whether tools that need the worker may run.
+	WorkerEnabled bool
+	Deny          Denier
+	Limiter       ratelimit.Limiter
+	Limits        Limits
+	// MaxInFlight is how many runs this instance takes at once, MaxInFlightPerClient how many of one client (0: no limit).
+	MaxInFlight          int
+	MaxInFlightPerClient int
+	Clients              *clientip.Finder
+	// PublicOrigin is the one allowed Origin; the zero Origin compares with the request's own Host.
+	PublicOrigin Origin
+	// Pages serves everything that is not the API; an unknown path is its own 404.
+	Pages http.Handler
+	// Redis and Worker tell /readyz how those are; nil means off.
+	Redis   func(context.Context) State
+	Worker  func(context.Context) State
+	Metrics *Metrics
+	Log     *slog.Logger
+	// Now is time.Now outside tests.
+	Now func() time.Time
+	// RunLimit is the bound of a whole run outside tests.
+	RunLimit time.Duration
+}
+
+// Server answers the public listener. It is an http.Handler.
+type Server struct {
+	Config
+	echo     *echo.Echo
+	disabled map[string]bool
+	known    map[string]bool
+	places   *places
+	draining atomic.Bool
+}
+
+// New makes the edge.
+func New(c Config) (*Server, error) {
+	s := &Server{
+		Config:   c,
+		disabled: make(map[string]bool),
+		known:    make(map[string]bool),
+		places:   newPlaces(c.MaxInFlight, c.MaxInFlightPerClient),
+	}
+	for _, t := range c.Tools {
+		if s.known[t.Slug()] {
+			return nil, errors.New("two tools have the slug " + t.Slug())
+		}
+		s.known[t.Slug()] = true
+	}
+	for _, slug := range c.Disabled {
+		s.disabled[slug] = true
+	}
+	s.echo = s.routes()
+	return s, nil
+}
+
+// Drain makes /readyz say that this instance is leaving. Requests are still answered.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
+
+// HTTPServer wraps the edge in a server whose timeouts outlast a run but not a client that sends one byte a minute.
+func (s *Server) HTTPServer() *http.Server {
+	return &http.Server{
+		Handler:                      s,
+		ReadHeaderTimeout:            headerTimeout,
+		ReadTimeout:                  readTimeout,
+		WriteTimeout:                 writeTimeout,
+		IdleTimeout:                  idleTimeout,
+		MaxHeaderBytes:               MaxHeaderBytes,
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
+	}
+}

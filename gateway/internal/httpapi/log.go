@@ -1,0 +1,121 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+// observed writes the request's line. It holds only what we chose ourselves: known slugs, our own route patterns and
+// ids, numbers and the client's network. Nothing that the client sent is in it.
+func (s *Server) observed(c echo.Context, x *exchange) {
+	status := c.Response().Status
+	if x.outcome == outcomeCanceled && !c.Response().Committed {
+		status = 0 // nobody was answered
+	}
+	elapsed := s.Now().Sub(x.start)
+	s.Metrics.finished(label(c), status, elapsed)
+	ctx := c.Request().Context()
+	level := s.level(c, x)
+	if !s.Log.Enabled(ctx, level) {
+		return
+	}
+	s.Log.LogAttrs(ctx, level, "request",
+		slog.String("requestId", x.id),
+		slog.String("method", methodName(c.Request().Method)),
+		slog.String("route", route(c)),
+		slog.String("slug", s.slugName(c)),
+		slog.Int("status", status),
+		slog.Float64("durationMs", float64(elapsed.Microseconds())/1000),
+		slog.String("outcome", string(x.outcome)),
+		slog.String("client", x.client.LogPrefix()),
+	)
+}
+
+// level keeps the routine out of the way: probes of the platform and samples come many times a second.
+func (s *Server) level(c echo.Context, x *exchange) slog.Level {
+	if x.outcome == outcomeInternal {
+		return slog.LevelError
+	}
+	path := c.Path()
+	if x.outcome == outcomeOK && (path == "/healthz" || path == "/readyz" || strings.HasPrefix(path, pathConnection)) {
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
+}
+
+// explain notes how the request failed. All that is known of something unforeseen goes to the log; a foreseen failure's
+// cause is for debugging. What the visitor typed is cut out of either.
+func (s *Server) explain(c echo.Context, p *problem) {
+	x := exchangeOf(c)
+	x.outcome = p.outcome
+	if p.cause == nil {
+		return
+	}
+	level, message := slog.LevelDebug, "request failed"
+	if p.outcome == outcomeInternal {
+		level, message = slog.LevelError, "unforeseen error"
+	}
+	ctx := context.WithoutCancel(c.Request().Context())
+	if !s.Log.Enabled(ctx, level) {
+		return
+	}
+	s.Log.LogAttrs(ctx, level, message,
+		slog.String("requestId", x.id),
+		slog.String("route", route(c)),
+		slog.String("error", x.withoutInput(p.cause.Error())),
+	)
+}
+
+// withoutInput replaces the visitor's input where an error repeats it: a query may hold secrets. Short inputs stay, or
+// half of every message would be replaced.
+func (x *exchange) withoutInput(message string) string {
+	for _, part := range x.private {
+		if len(part) >= 4 {
+			message = strings.ReplaceAll(message, part, "[input]")
+		}
+	}
+	return message
+}
+
+// route is our own pattern, never the path that came.
+func route(c echo.Context) string {
+	if p := c.Path(); p != "" {
+		return p
+	}
+	return "unmatched"
+}
+
+// slugName names the tool where the request was about one that exists.
+func (s *Server) slugName(c echo.Context) string {
+	if slug, ok := strings.CutPrefix(c.Path(), pathTools); ok {
+		return slug
+	}
+	if slug := c.Param("slug"); c.Path() == pathPage && s.known[slug] {
+		return slug
+	}
+	return "unknown"
+}
+
+func methodName(m string) string {
+	switch m {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions, http.MethodConnect, http.MethodTrace:
+		return m
+	}
+	return "other"
+}
+
+// label names the request in the metrics.
+func label(c echo.Context) string {
+	if slug, ok := strings.CutPrefix(c.Path(), pathTools); ok {
+		return slug
+	}
+	if probe, ok := strings.CutPrefix(c.Path(), pathConnection); ok {
+		return "connection-" + probe
+	}
+	return "other"
+}

@@ -1,0 +1,86 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Metrics counts in a registry of its own. No label holds anything that a visitor sent.
+type Metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	inFlight prometheus.Gauge
+	limited  *prometheus.CounterVec
+}
+
+// NewMetrics makes the gateway's metrics.
+func NewMetrics() *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "diagnostics_requests_total",
+			Help: "Requests by tool or connection route and status class (canceled: the client left).",
+		}, []string{"slug", "status"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "diagnostics_request_duration_seconds",
+			Help:    "Time from a request's headers to the end of its answer.",
+			Buckets: []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30},
+		}, []string{"slug"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "diagnostics_runs_in_flight",
+			Help: "Tool runs at this moment.",
+		}),
+		limited: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "diagnostics_rate_limited_total",
+			Help: "Requests that a rate limit refused.",
+		}, []string{"slug"}),
+	}
+	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.limited,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Build tells which build this is.
+func (m *Metrics) Build(version, goVersion string) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name:        "diagnostics_build_info",
+		Help:        "Always 1; the labels tell the build.",
+		ConstLabels: prometheus.Labels{"version": version, "goversion": goVersion},
+	}, func() float64 { return 1 }))
+}
+
+// RedisUp tells whether Redis serves; it is absent where none is configured.
+func (m *Metrics) RedisUp(up func() bool) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "diagnostics_redis_up",
+		Help: "1 while Redis serves, 0 while memory stands in for it.",
+	}, func() float64 {
+		if up() {
+			return 1
+		}
+		return 0
+	}))
+}
+
+// Handler serves the registry, for the private listener alone.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
+}
+
+func (m *Metrics) finished(slug string, status int, elapsed time.Duration) {
+	m.requests.WithLabelValues(slug, statusClass(status)).Inc()
+	m.duration.WithLabelValues(slug).Observe(elapsed.Seconds())
+}
+
+func statusClass(status int) string {
+	if status == 0 {
+		return "canceled"
+	}
+	return strconv.Itoa(status/100) + "xx"
+}

@@ -1,0 +1,33 @@
+package httpapi
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the API's description
+	"encoding/hex"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+//go:embed openapi.yaml
+var openAPI []byte
+
+// OpenAPI is the description of the API, as it is served.
+func OpenAPI() []byte { return bytes.Clone(openAPI) }
+
+// serveOpenAPI is the one answer under /api/ without an envelope and without an origin rule: anybody may read and keep it.
+func serveOpenAPI(c echo.Context) error {
+	sum := sha256.Sum256(openAPI)
+	h := c.Response().Header()
+	h.Set("Content-Type", "application/yaml")
+	h.Set("Cache-Control", "public, max-age=3600")
+	h.Set("ETag", `"`+hex.EncodeToString(sum[:16])+`"`)
+	// A part of it, or a precondition that fails, would be an answer under /api/ that nobody described.
+	for _, name := range []string{"Range", "If-Match", "If-Unmodified-Since"} {
+		c.Request().Header.Del(name)
+	}
+	http.ServeContent(c.Response(), c.Request(), "", time.Time{}, bytes.NewReader(openAPI))
+	return nil
+}

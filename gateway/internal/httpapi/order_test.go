@@ -1,0 +1,469 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/ratelimit"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const foreign = "Origin: https://evil.example"
+
+func TestSuccess(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, nil)
+	a := e.post(t, "echo", `{"input":"  example.com "}`)
+	data, _ := a.envelope(t, http.StatusOK)
+	if data["target"] != "example.com" {
+		t.Errorf("data %v", data)
+	}
+	line := e.requestLine(t, a.Header.Get("X-Request-Id"))
+	want := map[string]any{"method": "POST", "route": "/api/tools/echo", "slug": "echo", "status": 200.0, "outcome": "ok", "client": "127.0.0.0/24"}
+	for k, v := range want {
+		if line[k] != v {
+			t.Errorf("log %s: %v, want %v", k, line[k], v)
+		}
+	}
+}
+
+// Each request breaks one step and all later ones; the earlier step must answer.
+func TestOrderOfChecks(t *testing.T) {
+	t.Parallel()
+	limited := func(c *Config) {
+		c.Limiter = limiterFunc(func(context.Context, []ratelimit.Charge) (ratelimit.Decision, error) {
+			return ratelimit.Decision{Limit: 1, ResetAfter: time.Minute, RetryAfter: 61 * time.Second}, nil
+		})
+	}
+	e := newEdge(t, nil, limited)
+	big := `{"input":"` + strings.Repeat("x", MaxBodyBytes) + `"}`
+	long := `{"input":"` + strings.Repeat("x", 2049) + `"}`
+	tests := []struct {
+		name, method, slug, body string
+		headers                  []string
+		status                   int
+		outcome                  string
+	}{
+		{"1 unknown slug before method", "PUT", "nothing", big, []string{foreign}, 404, "not_found"},
+		{"1 method before origin", "PUT", "echo", big, []string{foreign}, 405, "method_not_allowed"},
+		{"2 origin before content type", "POST", "echo", big, []string{foreign, "Content-Type: text/plain"}, 403, "foreign_origin"},
+		{"3 content type before size", "POST", "echo", big, []string{"Content-Type: text/plain"}, 415, "media_type"},
+		{"4 compression before size", "POST", "echo", big, []string{"Content-Encoding: gzip"}, 415, "media_type"},
+		{"4 size before JSON", "POST", "echo", strings.Repeat("[", MaxBodyBytes+1), nil, 413, "too_large"},
+		{"5 JSON before input rules", "POST", "echo", `{"input":"\n","options":1}`, nil, 400, "bad_request"},
+		{"6 length before the tool's format", "POST", "echo", long, nil, 400, "invalid"},
+		{"6 control characters", "POST", "echo", `{"input":"example.com\n"}`, nil, 400, "invalid"},
+		{"7 format before 501", "POST", "probe", `{"input":"bad"}`, nil, 400, "invalid"},
+		{"7 refused before 501", "POST", "unbuilt", `{"input":"refused"}`, nil, 400, "refused"},
+		{"7 options before 501", "POST", "off", `{"input":"a","options":{"family":"x"}}`, nil, 400, "invalid"},
+		{"7 deny list before 501", "POST", "off", `{"input":"denied.example.com"}`, nil, 400, "refused"},
+		{"8 worker off before limits", "POST", "probe", `{"input":"a"}`, nil, 501, "not_enabled"},
+		{"8 disabled before limits", "POST", "off", `{"input":"a"}`, nil, 501, "not_enabled"},
+		{"8 not built before limits", "POST", "unbuilt", `{"input":"a"}`, nil, 501, "not_enabled"},
+		{"9 limits before the run", "POST", "echo", `{"input":"a"}`, nil, 429, "limited"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a := e.send(t, tt.method, "/api/tools/"+tt.slug, tt.body, tt.headers...)
+			a.envelope(t, tt.status)
+			if got := a.Header.Get("X-RateLimit-Limit") != ""; got != (tt.status == 429) {
+				t.Errorf("rate-limit headers: %v", got)
+			}
+			if line := e.requestLine(t, a.Header.Get("X-Request-Id")); line["outcome"] != tt.outcome {
+				t.Errorf("outcome %v, want %s", line["outcome"], tt.outcome)
+			}
+		})
+	}
+}
+
+func TestMethods(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, nil)
+	tests := []struct {
+		method, path string
+		status       int
+		allow        string
+	}{
+		{"GET", "/api/tools/echo", 405, "POST"},
+		{"HEAD", "/api/tools/echo", 405, "POST"},
+		{"OPTIONS", "/api/tools/echo", 405, "POST"},
+		{"BREW", "/api/tools/echo", 405, "POST"},
+		{"TRACE", "/api/tools/echo", 405, "POST"},
+		{"POST", "/api/connection/ping", 405, "GET, HEAD"},
+		{"OPTIONS", "/api/connection/packet-loss", 405, "GET, HEAD"},
+		{"POST", "/api/openapi.yaml", 405, "GET, HEAD"},
+		{"OPTIONS", "/api/openapi.yaml", 405, "GET, HEAD"},
+		{"POST", "/healthz", 405, "GET, HEAD"},
+		{"OPTIONS", "/readyz", 405, "GET, HEAD"},
+		{"POST", "/", 405, "GET, HEAD"},
+		{"POST", "/tools/echo", 405, "GET, HEAD"},
+		{"OPTIONS", "/tools/echo", 405, "GET, HEAD"},
+		{"POST", "/assets/a.js", 405, "GET, HEAD"},
+		{"POST", "/api/tools/none", 404, ""},
+		{"OPTIONS", "/api/none", 404, ""},
+		{"GET", "/api/", 404, ""},
+		{"GET", "/api", 404, ""},
+		{"GET", "/api/tools", 404, ""},
+		{"GET", "/api/tools/", 404, ""},
+		{"POST", "/api/tools/echo/", 404, ""},
+		{"POST", "/api/tools/echo/more", 404, ""},
+		{"POST", "/api/tools/ECHO", 404, ""},
+		{"GET", "/%61pi/none", 404, ""},
+		{"GET", "/api/tools/..%2f..%2fhealthz", 404, ""},
+		{"GET", "/nothing", 404, ""},
+		{"POST", "/nothing", 404, ""},
+		{"GET", "/metrics", 404, ""},
+		{"OPTIONS", "*", 404, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.method+" "+tt.path, func(t *testing.T) {
+			t.Parallel()
+			a := e.send(t, tt.method, tt.path, "")
+			if a.StatusCode != tt.status || a.Header.Get("Allow") != tt.allow {
+				t.Errorf("status %d, Allow %q; want %d, %q", a.StatusCode, a.Header.Get("Allow"), tt.status, tt.allow)
+			}
+			if a.Header.Get("X-Request-Id") == "" || a.Header.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("headers %v", a.Header)
+			}
+			if strings.HasPrefix(tt.path, "/api") && tt.method != "HEAD" {
+				a.envelope(t, tt.status)
+			}
+		})
+	}
+}
+
+// A path that is spelled with needless escapes is the same path (RFC 3986 section 6.2.2.2).
+func TestEscapedPath(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, nil)
+	e.send(t, "POST", "/%61pi/tools/%65cho", `{"input":"a"}`).envelope(t, http.StatusOK)
+}
+
+func TestHeadForEveryGet(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, nil)
+	for _, path := range []string{"/", "/tools/echo", "/healthz", "/readyz", "/api/connection/ping?n=1", "/api/connection/packet-loss", "/api/openapi.yaml"} {
+		get, head := e.send(t, "GET", path, ""), e.send(t, "HEAD", path, "")
+		if head.StatusCode != 200 || len(head.body) != 0 || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") {
+			t.Errorf("HEAD %s: %d, %d bytes, %q", path, head.StatusCode, len(head.body), head.Header.Get("Content-Type"))
+		}
+	}
+}
+
+func TestErrorTable(t *testing.T) {
+	t.Parallel()
+	secret := errors.New("dial tcp 10.1.2.3:443: connection refused by http://worker:8081")
+	tests := []struct {
+		name     string
+		err      error
+		status   int
+		retry    string
+		outcome  string
+		sentence string
+	}{
+		{"invalid", fault.New(fault.Invalid, "Wrong."), 400, "", "invalid", "Wrong."},
+		{"refused", fault.Wrap(fault.Refused, secret, "Not public."), 400, "", "refused", "Not public."},
+		{"no address", fault.New(fault.NoAddress, "No address."), 400, "", "no_address", "No address."},
+		{"not enabled", fault.New(fault.NotEnabled, "Off."), 501, "", "not_enabled", "Off."},
+		{"limited", &fault.Error{Kind: fault.Limited, Sentence: "Slow.", RetryAfter: 1500 * time.Millisecond}, 429, "2", "limited", "Slow."},
+		{"limited without a time", fault.New(fault.Limited, "Slow."), 429, "1", "limited", "Slow."},
+		{"busy", &fault.Error{Kind: fault.Busy, Sentence: "Full.", RetryAfter: 7 * time.Second}, 503, "7", "busy", "Full."},
+		{"busy at once", fault.New(fault.Busy, "Full."), 503, "1", "busy", "Full."},
+		{"upstream", fault.Wrap(fault.Upstream, secret, "It refused."), 502, "", "upstream", "It refused."},
+		{"upstream with a time", &fault.Error{Kind: fault.Upstream, Sentence: "Later.", RetryAfter: 61*time.Second + 1}, 502, "62", "upstream", "Later."},
+		{"timeout", fault.New(fault.Timeout, "Too slow."), 504, "", "timeout", "Too slow."},
+		{"deadline", context.DeadlineExceeded, 504, "", "timeout", sentenceDeadline},
+		{"unforeseen", secret, 500, "", "internal", sentenceInternal},
+		{"a kind that does not exist", fault.New(fault.Kind(99), "secret"), 500, "", "internal", sentenceInternal},
+		{"cancelled by nobody", context.Canceled, 500, "", "internal", sentenceInternal},
+		{"wrapped", errors.Join(errors.New("outer"), fault.New(fault.Timeout, "Too slow.")), 504, "", "timeout", "Too slow."},
+		{"hostile sentence", fault.New(fault.Upstream, "A\x00\x1b[31m\nB\u202e."), 502, "", "upstream", "A  [31m B ."},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			e := newEdge(t, func(context.Context, fakeTarget) (any, error) { return nil, tt.err })
+			a := e.post(t, "echo", `{"input":"a"}`)
+			_, sentence := a.envelope(t, tt.status)
+			if sentence != tt.sentence || a.Header.Get("Retry-After") != tt.retry {
+				t.Errorf("%q, Retry-After %q; want %q, %q", sentence, a.Header.Get("Retry-After"), tt.sentence, tt.retry)
+			}
+			if a.Header.Get("X-RateLimit-Limit") != "30" {
+				t.Error("an answer past step 9 without its rate-limit headers")
+			}
+			if line := e.requestLine(t, a.Header.Get("X-Request-Id")); line["outcome"] != tt.outcome {
+				t.Errorf("outcome %v, want %s", line["outcome"], tt.outcome)
+			}
+		})
+	}
+}
+
+func TestUnforeseenGoesToTheLogAlone(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, func(_ context.Context, target fakeTarget) (any, error) {
+		if strings.Contains(string(target), "panic") {
+			panic("the detail")
+		}
+		return nil, errors.New("the detail")
+	})
+	for _, input := range []string{"error", "panic"} {
+		a := e.post(t, "echo", `{"input":"`+input+`"}`)
+		if _, sentence := a.envelope(t, 500); strings.Contains(sentence, "detail") {
+			t.Errorf("told: %s", sentence)
+		}
+		id := a.Header.Get("X-Request-Id")
+		e.requestLine(t, id)
+		found := false
+		for _, line := range e.lines(t) {
+			text, _ := line["error"].(string)
+			found = found || line["requestId"] == id && line["level"] == "ERROR" && strings.Contains(text, "the detail")
+			if input == "panic" && line["requestId"] == id && line["error"] != nil && !strings.Contains(text, "order_test.go") {
+				t.Errorf("no stack: %s", text)
+			}
+		}
+		if !found {
+			t.Errorf("%s: the log does not say what happened: %s", input, e.log.String())
+		}
+	}
+}
+
+func TestResultThatCannotBeEncoded(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, func(context.Context, fakeTarget) (any, error) { return func() {}, nil })
+	e.post(t, "echo", `{"input":"a"}`).envelope(t, 500)
+}
+
+func TestPanicInPages(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, nil)
+	a := e.send(t, "GET", "/panic", "")
+	if a.StatusCode != 500 || strings.Contains(string(a.body), "pages") || a.Header.Get("Content-Security-Policy") == "" {
+		t.Errorf("%d %s %v", a.StatusCode, a.body, a.Header)
+	}
+}
+
+func TestRunLimit(t *testing.T) {
+	t.Parallel()
+	const limit = 50 * time.Millisecond
+	for name, give := range map[string]func(context.Context) error{
+		"its own error": func(ctx context.Context) error { return ctx.Err() },
+		"called cancelled": func(context.Context) error {
+			return errors.Join(errors.New("gave up"), context.Canceled)
+		},
+		"as a fault": func(ctx context.Context) error { return fault.Wrap(fault.Timeout, ctx.Err(), "Too slow.") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEdge(t, func(ctx context.Context, _ fakeTarget) (any, error) {
+				<-ctx.Done()
+				return nil, give(ctx)
+			}, func(c *Config) { c.RunLimit = limit })
+			start := time.Now()
+			e.post(t, "echo", `{"input":"a"}`).envelope(t, 504)
+			if took := time.Since(start); took > 5*limit+200*time.Millisecond {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+func TestClientThatLeaves(t *testing.T) {
+	t.Parallel()
+	started, ended := make(chan struct{}), make(chan error, 1)
+	e := newEdge(t, func(ctx context.Context, _ fakeTarget) (any, error) {
+		close(started)
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return nil, fault.Wrap(fault.Upstream, ctx.Err(), "It failed.")
+	})
+	conn := dial(t, e.addr)
+	write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n"+`{"input":"a"}`)
+	<-started
+	conn.Close()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the run ended with %v", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("the run goes on for nobody")
+	}
+	waitFor(t, func() bool {
+		for _, line := range e.lines(t) {
+			if line["msg"] == "request" {
+				return line["outcome"] == "canceled" && line["status"] == 0.0
+			}
+		}
+		return false
+	})
+}
+
+func TestCharges(t *testing.T) {
+	t.Parallel()
+	var got []ratelimit.Charge
+	limits := Limits{
+		Tool: ratelimit.Limit{Requests: 1, Window: time.Minute}, Client: ratelimit.Limit{Requests: 2, Window: time.Minute},
+		Target: ratelimit.Limit{Requests: 3, Window: time.Minute}, Samples: ratelimit.Limit{Requests: 4, Window: time.Minute},
+	}
+	e := newEdge(t, nil, func(c *Config) {
+		c.Limits = limits
+		c.Limiter = limiterFunc(func(_ context.Context, charges []ratelimit.Charge) (ratelimit.Decision, error) {
+			got = charges
+			return allowAll(nil, nil)
+		})
+	})
+	tool := ratelimit.Charge{Key: "tool|127.0.0.1|echo|example.com", Limit: limits.Tool}
+	client := ratelimit.Charge{Key: "client|127.0.0.1", Limit: limits.Client}
+	target := ratelimit.Charge{Key: "target|example.com", Limit: limits.Target}
+	noTarget := ratelimit.Charge{Key: "tool|127.0.0.1|echo|", Limit: limits.Tool}
+	samples := ratelimit.Charge{Key: "samples|127.0.0.1", Limit: limits.Samples}
+
+	e.post(t, "echo", `{"input":"example.com"}`)
+	if diff := cmp.Diff([]ratelimit.Charge{tool, client, target}, got); diff != "" {
+		t.Error(diff)
+	}
+	e.post(t, "echo", `{"input":""}`)
+	if diff := cmp.Diff([]ratelimit.Charge{noTarget, client}, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, path := range []string{"/api/connection/ping", "/api/connection/packet-loss"} {
+		e.send(t, "GET", path, "")
+		if diff := cmp.Diff([]ratelimit.Charge{samples}, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	got = nil
+	for _, body := range []string{`{"input":"bad"}`, `{"input":1}`, `{"input":"denied.example.com"}`} {
+		e.post(t, "echo", body)
+	}
+	e.send(t, "GET", "/api/connection/ping?n=x", "")
+	if got != nil {
+		t.Errorf("a request that never reached step 9 was charged: %v", got)
+	}
+}
+
+func TestRateLimitHeaders(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 200_000_000)
+	decision := ratelimit.Decision{Allowed: true, Limit: 30, Remaining: 12, ResetAfter: 35*time.Second + 100*time.Millisecond}
+	var failure error
+	e := newEdge(t, nil, func(c *Config) {
+		c.Now = func() time.Time { return now }
+		c.Limiter = limiterFunc(func(context.Context, []ratelimit.Charge) (ratelimit.Decision, error) { return decision, failure })
+	})
+	check := func(a *answer, limit, remaining, reset, retry string) {
+		t.Helper()
+		got := []string{a.Header.Get("X-RateLimit-Limit"), a.Header.Get("X-RateLimit-Remaining"), a.Header.Get("X-RateLimit-Reset"), a.Header.Get("Retry-After")}
+		if diff := cmp.Diff([]string{limit, remaining, reset, retry}, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	reset := strconv.Itoa(1_700_000_036) // 0.2 s + 35.1 s, rounded up
+	check(e.post(t, "echo", `{"input":"a"}`), "30", "12", reset, "")
+	check(e.send(t, "GET", "/api/connection/ping", ""), "30", "12", reset, "")
+
+	decision.Allowed, decision.Remaining, decision.RetryAfter = false, 0, 1001*time.Millisecond
+	a := e.post(t, "echo", `{"input":"a"}`)
+	if _, sentence := a.envelope(t, 429); sentence != "Too many requests. Try again in 2 seconds." {
+		t.Errorf("%q", sentence)
+	}
+	check(a, "30", "0", reset, "2")
+	a = e.send(t, "GET", "/api/connection/packet-loss", "")
+	a.envelope(t, 429)
+	check(a, "30", "0", reset, "2")
+
+	decision.RetryAfter = time.Nanosecond
+	check(e.post(t, "echo", `{"input":"a"}`), "30", "0", reset, "1")
+
+	decision = ratelimit.Decision{Allowed: true}
+	check(e.post(t, "echo", `{"input":"a"}`), "", "", "", "")
+
+	failure = errors.New("the store is gone")
+	e.post(t, "echo", `{"input":"a"}`).envelope(t, 500)
+}
+
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	started, finish := make(chan struct{}), make(chan struct{})
+	e := newEdge(t, func(_ context.Context, target fakeTarget) (any, error) {
+		if target == "slow" {
+			started <- struct{}{}
+			<-finish
+		}
+		return map[string]string{}, nil
+	}, trusting, func(c *Config) { c.MaxInFlight, c.MaxInFlightPerClient = 3, 2 })
+	done := make(chan int, 3)
+	hold := func(client string) {
+		go func() {
+			conn := dial(t, e.addr)
+			write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nX-Real-IP: "+client+
+				"\r\nContent-Length: 16\r\n\r\n"+`{"input":"slow"}`)
+			done <- readStatus(conn)
+		}()
+		<-started
+	}
+	quick := func(client string) *answer {
+		start := time.Now()
+		a := e.post(t, "echo", `{"input":"quick"}`, "X-Real-IP: "+client)
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("a refusal waited %v", took)
+		}
+		return a
+	}
+	hold("2001:db8::1")
+	quick("2001:db8::2").envelope(t, 200)
+	hold("2001:db8::2") // the same /64
+	a := quick("2001:db8::3")
+	a.envelope(t, 429)
+	if a.Header.Get("Retry-After") != "1" || a.Header.Get("X-RateLimit-Limit") != "30" {
+		t.Errorf("headers %v", a.Header)
+	}
+	quick("2001:db8:0:1::1").envelope(t, 200)
+	hold("192.0.2.1")
+	a = quick("192.0.2.2")
+	a.envelope(t, 503)
+	if a.Header.Get("Retry-After") != "1" || a.Header.Get("X-RateLimit-Limit") != "30" {
+		t.Errorf("headers %v", a.Header)
+	}
+	// Samples and checks take no place.
+	e.send(t, "GET", "/api/connection/ping", "").envelope(t, 200)
+	close(finish)
+	for range 3 {
+		if status := <-done; status != 200 {
+			t.Errorf("a held run ended with %d", status)
+		}
+	}
+	quick("192.0.2.2").envelope(t, 200)
+	if e.places.total != 0 || len(e.places.byClient) != 0 {
+		t.Errorf("places not given back: %d, %v", e.places.total, e.places.byClient)
+	}
+}
+
+func TestPlacesWithoutAPerClientLimit(t *testing.T) {
+	t.Parallel()
+	p := newPlaces(2, 0)
+	for range 2 {
+		if _, err := p.take("a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := p.take("a"); !fault.Is(err, fault.Busy) {
+		t.Errorf("got %v, want Busy", err)
+	}
+}
+
+func TestAPlaceIsGivenBackAfterAPanic(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, func(context.Context, fakeTarget) (any, error) { panic("x") }, func(c *Config) { c.MaxInFlightPerClient = 1 })
+	for range 3 {
+		e.post(t, "echo", `{"input":"a"}`).envelope(t, 500)
+	}
+}

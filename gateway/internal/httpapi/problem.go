@@ -1,0 +1,131 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"diagnostics/gateway/internal/fault"
+
+	"github.com/labstack/echo/v4"
+)
+
+// outcome classes a request in the log and the metrics.
+type outcome string
+
+const (
+	outcomeOK         outcome = "ok"
+	outcomeBadRequest outcome = "bad_request" // the request itself is malformed
+	outcomeInvalid    outcome = "invalid"     // the tool cannot take the input
+	outcomeRefused    outcome = "refused"
+	outcomeNoAddress  outcome = "no_address"
+	outcomeForeign    outcome = "foreign_origin"
+	outcomeNotFound   outcome = "not_found"
+	outcomeMethod     outcome = "method_not_allowed"
+	outcomeTooLarge   outcome = "too_large"
+	outcomeMediaType  outcome = "media_type"
+	outcomeNotEnabled outcome = "not_enabled"
+	outcomeLimited    outcome = "limited"
+	outcomeBusy       outcome = "busy"
+	outcomeUpstream   outcome = "upstream"
+	outcomeTimeout    outcome = "timeout"
+	outcomeCanceled   outcome = "canceled" // the client went away
+	outcomeInternal   outcome = "internal"
+)
+
+// problem is a failure as the outside sees it: a status and one sentence.
+type problem struct {
+	status     int
+	outcome    outcome
+	sentence   string
+	allow      string        // of a 405
+	retryAfter time.Duration // 0 where there is nothing to say
+	cause      error         // for the log alone
+}
+
+func (p *problem) Error() string { return p.sentence }
+
+// The failures of the edge itself. Those of the tools come as *fault.Error.
+var (
+	errNotFound      = &problem{status: http.StatusNotFound, outcome: outcomeNotFound, sentence: "There is nothing at this address."}
+	errForeignOrigin = &problem{status: http.StatusForbidden, outcome: outcomeForeign, sentence: "Requests from other websites are not accepted."}
+	errMediaType     = &problem{status: http.StatusUnsupportedMediaType, outcome: outcomeMediaType,
+		sentence: "Send the request as application/json in UTF-8."}
+	errCompressed = &problem{status: http.StatusUnsupportedMediaType, outcome: outcomeMediaType,
+		sentence: "Send the request body uncompressed."}
+	errTooLarge = &problem{status: http.StatusRequestEntityTooLarge, outcome: outcomeTooLarge,
+		sentence: "The request body is over 4,096 bytes."}
+	errBodySlow = &problem{status: http.StatusRequestTimeout, outcome: outcomeBadRequest,
+		sentence: "The request body did not arrive in time."}
+	errBodyBroken = badRequest("The request body could not be read.")
+)
+
+func badRequest(sentence string) *problem {
+	return &problem{status: http.StatusBadRequest, outcome: outcomeBadRequest, sentence: sentence}
+}
+
+func methodNotAllowed(allow string) *problem {
+	return &problem{status: http.StatusMethodNotAllowed, outcome: outcomeMethod, allow: allow,
+		sentence: "This address does not take that method. Use " + allow + "."}
+}
+
+const (
+	sentenceInternal = "Something went wrong on our side. Please try again later."
+	sentenceDeadline = "The diagnostic did not finish in time. Please try again later."
+)
+
+// problemOf is the one table from failures to answers. What is not in it is a 500 that says nothing.
+func problemOf(err error) *problem {
+	var own *problem
+	var known *fault.Error
+	var framework *echo.HTTPError
+	switch {
+	case errors.As(err, &own):
+		return own
+	case errors.As(err, &known):
+		return ofFault(known, err)
+	case errors.As(err, &framework):
+		return ofFramework(framework)
+	case errors.Is(err, context.DeadlineExceeded):
+		return &problem{status: http.StatusGatewayTimeout, outcome: outcomeTimeout, sentence: sentenceDeadline, cause: err}
+	}
+	return &problem{status: http.StatusInternalServerError, outcome: outcomeInternal, sentence: sentenceInternal, cause: err}
+}
+
+// ofFault maps a typed failure. Limits and places always say when to come again; a provider may.
+func ofFault(f *fault.Error, whole error) *problem {
+	p := &problem{sentence: plain(f.Sentence), retryAfter: f.RetryAfter, cause: whole}
+	switch f.Kind {
+	case fault.Invalid:
+		p.status, p.outcome = http.StatusBadRequest, outcomeInvalid
+	case fault.Refused:
+		p.status, p.outcome = http.StatusBadRequest, outcomeRefused
+	case fault.NoAddress:
+		p.status, p.outcome = http.StatusBadRequest, outcomeNoAddress
+	case fault.NotEnabled:
+		p.status, p.outcome = http.StatusNotImplemented, outcomeNotEnabled
+	case fault.Limited:
+		p.status, p.outcome, p.retryAfter = http.StatusTooManyRequests, outcomeLimited, max(f.RetryAfter, time.Second)
+	case fault.Busy:
+		p.status, p.outcome, p.retryAfter = http.StatusServiceUnavailable, outcomeBusy, max(f.RetryAfter, time.Second)
+	case fault.Upstream:
+		p.status, p.outcome = http.StatusBadGateway, outcomeUpstream
+	case fault.Timeout:
+		p.status, p.outcome = http.StatusGatewayTimeout, outcomeTimeout
+	default:
+		return &problem{status: http.StatusInternalServerError, outcome: outcomeInternal, sentence: sentenceInternal, cause: whole}
+	}
+	return p
+}
+
+// ofFramework maps what the web framework refuses by itself.
+func ofFramework(e *echo.HTTPError) *problem {
+	switch {
+	case e.Code == http.StatusNotFound:
+		return errNotFound
+	case e.Code >= 400 && e.Code < 500:
+		return &problem{status: e.Code, outcome: outcomeBadRequest, sentence: "The request could not be understood.", cause: e}
+	}
+	return &problem{status: http.StatusInternalServerError, outcome: outcomeInternal, sentence: sentenceInternal, cause: e}
+}

@@ -1,0 +1,88 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+const (
+	apiPrefix      = "/api/"
+	pathTools      = "/api/tools/"
+	pathConnection = "/api/connection/"
+	pathOpenAPI    = "/api/openapi.yaml"
+	pathPage       = "/tools/:slug"
+)
+
+// routes is every route there is. A path that is known answers its own methods and 405 to all others, OPTIONS included
+// (there is no CORS); every tool is a path of its own, so an unknown slug is an unknown path.
+func (s *Server) routes() *echo.Echo {
+	e := echo.New()
+	// The framework would otherwise believe any X-Forwarded-For. Nothing here asks it; clientip decides who is who.
+	e.IPExtractor = echo.ExtractIPDirect()
+	e.HTTPErrorHandler = s.fail
+	e.Pre(s.observe)
+
+	for _, t := range s.Tools {
+		s.handle(e, pathTools+t.Slug(), s.api(s.runTool(t)), http.MethodPost)
+	}
+	for _, probe := range []string{"ping", "packet-loss"} {
+		s.get(e, pathConnection+probe, s.api(s.sample(probe)))
+	}
+	s.get(e, pathOpenAPI, serveOpenAPI)
+	s.get(e, "/healthz", health)
+	s.get(e, "/readyz", s.ready)
+	for _, path := range []string{"/", pathPage, "/report", "/assets/*", "/robots.txt"} {
+		s.get(e, path, s.page)
+	}
+	return e
+}
+
+func (s *Server) get(e *echo.Echo, path string, h echo.HandlerFunc) {
+	s.handle(e, path, h, http.MethodGet, http.MethodHead)
+}
+
+func (s *Server) handle(e *echo.Echo, path string, h echo.HandlerFunc, methods ...string) {
+	for _, m := range methods {
+		e.Add(m, path, h)
+	}
+	allow := strings.Join(methods, ", ")
+	// The framework's own 405 would allow OPTIONS, and answer it.
+	e.RouteNotFound(path, func(echo.Context) error { return methodNotAllowed(allow) })
+}
+
+// page hands the request to the pages.
+func (s *Server) page(c echo.Context) error {
+	s.Pages.ServeHTTP(c.Response(), c.Request())
+	return nil
+}
+
+// unknown answers a path that does not exist: the envelope under /api/, a page elsewhere. It is not a route of its own,
+// since the framework would prefer a catch-all to the 405 of a path that exists.
+func (s *Server) unknown(c echo.Context) error {
+	method := c.Request().Method
+	if isAPI(c.Request()) || method != http.MethodGet && method != http.MethodHead {
+		return errNotFound
+	}
+	return s.page(c)
+}
+
+func isAPI(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, apiPrefix) || r.URL.Path == "/api"
+}
+
+// api wraps a handler of the API: the origin rule before it, the envelope after it.
+func (s *Server) api(h func(echo.Context, *exchange) (any, error)) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		x := exchangeOf(c)
+		if !s.ownOrigin(c.Request(), x.client.Trusted) {
+			return errForeignOrigin
+		}
+		data, err := h(c, x)
+		if err != nil {
+			return err
+		}
+		return s.succeed(c, data)
+	}
+}

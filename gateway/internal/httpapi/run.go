@@ -1,0 +1,97 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool"
+
+	"github.com/labstack/echo/v4"
+)
+
+// runTool is steps 3 to 13 of CONTRACT.md section 3, in their order: nothing is counted before step 9, and nothing is
+// sent before step 11.
+func (s *Server) runTool(t tool.Tool) func(echo.Context, *exchange) (any, error) {
+	return func(c echo.Context, x *exchange) (any, error) {
+		job, err := s.parse(c, x, t)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.enabled(t); err != nil {
+			return nil, err
+		}
+		client := x.client.LimitKey()
+		if err := s.charge(c, s.runCharges(client, t.Slug(), job.LimitKey())...); err != nil {
+			return nil, err
+		}
+		release, err := s.places.take(client)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+		return s.run(c.Request().Context(), x, job)
+	}
+}
+
+// parse is steps 3 to 7: from bytes to a job, without a packet.
+func (s *Server) parse(c echo.Context, x *exchange, t tool.Tool) (tool.Job, error) {
+	body, err := readBody(c)
+	if err != nil {
+		return tool.Job{}, err
+	}
+	text, options, err := decodeBody(body)
+	if err != nil {
+		return tool.Job{}, err
+	}
+	x.keepPrivate(text)
+	if text, err = tool.CleanInput(text); err != nil {
+		return tool.Job{}, err
+	}
+	job, err := t.Parse(tool.Input{Text: text, Options: options, Visitor: x.client.Visitor()})
+	if err != nil {
+		return tool.Job{}, err
+	}
+	if s.Deny.DeniesKey(job.DenyKey()) {
+		return tool.Job{}, fault.New(fault.Refused, "The operator of this service does not allow this target.")
+	}
+	return job, nil
+}
+
+// enabled is step 8.
+func (s *Server) enabled(t tool.Tool) error {
+	switch {
+	case s.disabled[t.Slug()]:
+		return fault.New(fault.NotEnabled, "This tool is switched off on this service.")
+	case !t.Built():
+		return fault.New(fault.NotEnabled, "This tool is not built yet.")
+	case t.NeedsWorker() && !s.WorkerEnabled:
+		return fault.New(fault.NotEnabled,
+			"This tool needs the diagnostics worker, which is not enabled on this service. The browser's ping and packet-loss tools work without it.")
+	}
+	return nil
+}
+
+// run is steps 11 to 13. The run ends with its time, or when the client goes away.
+func (s *Server) run(ctx context.Context, x *exchange, job tool.Job) (any, error) {
+	s.Metrics.inFlight.Inc()
+	defer s.Metrics.inFlight.Dec()
+	bounded, cancel := context.WithTimeout(tool.WithRequestID(ctx, x.id), s.RunLimit)
+	defer cancel()
+	data, err := job.Run(bounded)
+	if err != nil && ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded) && errors.Is(err, context.Canceled) {
+		// Something inside gave up because the run's time was over, and called it cancelled.
+		return nil, context.DeadlineExceeded
+	}
+	return data, err
+}
+
+// keepPrivate remembers what no log may repeat: the input, and its query, which survives canonicalisation.
+func (x *exchange) keepPrivate(text string) {
+	x.private = append(x.private, text)
+	if _, query, found := strings.Cut(text, "?"); found {
+		query, _, _ = strings.Cut(query, "#")
+		x.private = append(x.private, query)
+	}
+}

@@ -1,0 +1,68 @@
+package httpapi
+
+import (
+	"net/url"
+	"strconv"
+	"time"
+
+	"diagnostics/gateway/internal/ratelimit"
+
+	"github.com/labstack/echo/v4"
+)
+
+// sampleData is what the browser's connection tools time. It is small on purpose: the sample measures the way, not us.
+type sampleData struct {
+	Probe      string `json:"probe"`
+	N          *int   `json:"n"`
+	ServerTime string `json:"serverTime"`
+}
+
+const longestN = 9 // digits
+
+var errSampleNumber = badRequest("The parameter n must be a whole number from 0 to 999999999.")
+
+// sample answers one connection route. It has a bucket of its own and takes no place among the runs.
+func (s *Server) sample(probe string) func(echo.Context, *exchange) (any, error) {
+	return func(c echo.Context, x *exchange) (any, error) {
+		n, err := sampleNumber(c.Request().URL.RawQuery)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.charge(c, ratelimit.Charge{Key: "samples|" + x.client.LimitKey(), Limit: s.Limits.Samples}); err != nil {
+			return nil, err
+		}
+		return sampleData{Probe: probe, N: n, ServerTime: s.Now().UTC().Format(time.RFC3339Nano)}, nil
+	}
+}
+
+// sampleNumber reads n, nil where it is absent. Other parameters are ignored.
+func sampleNumber(rawQuery string) (*int, error) {
+	if rawQuery == "" {
+		return nil, nil
+	}
+	query, err := url.ParseQuery(rawQuery)
+	if err != nil {
+		return nil, errSampleNumber
+	}
+	values, given := query["n"]
+	if !given {
+		return nil, nil
+	}
+	if len(values) != 1 || !isDigits(values[0]) || len(values[0]) > longestN {
+		return nil, errSampleNumber
+	}
+	n, err := strconv.Atoi(values[0])
+	if err != nil {
+		return nil, errSampleNumber
+	}
+	return &n, nil
+}
+
+func isDigits(s string) bool {
+	for _, r := range s {
+		if r < '0' || r > '9' {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"time"
+
+	"diagnostics/gateway/internal/clientip"
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/httpapi"
+	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/redisguard"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools"
+	"diagnostics/gateway/internal/workerclient"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// service is the gateway, wired.
+type service struct {
+	edge    *httpapi.Server
+	metrics *httpapi.Metrics
+	egress  *egress.Client
+	guard   *redisguard.Guard // nil without Redis
+}
+
+// wire builds every part from the settings. Nothing listens yet.
+func wire(c Config, log *slog.Logger) (*service, error) {
+	s := &service{metrics: httpapi.NewMetrics()}
+	s.metrics.Build(buildVersion(), runtime.Version())
+	worker, err := newWorker(c, log)
+	if err != nil {
+		return nil, err
+	}
+	if s.egress, err = newEgress(c); err != nil {
+		return nil, err
+	}
+	all := tools.All(tools.Deps{Egress: s.egress, Worker: worker, Now: time.Now})
+	if err := c.CheckSlugs(slugs(all)); err != nil {
+		return nil, err
+	}
+	limiter, err := s.newLimiter(c, log)
+	if err != nil {
+		return nil, err
+	}
+	s.edge, err = httpapi.New(httpapi.Config{
+		Tools:                all,
+		Disabled:             c.DisabledTools,
+		WorkerEnabled:        worker != nil,
+		Deny:                 c.DenyTargets,
+		Limiter:              limiter,
+		Limits:               limits(c),
+		MaxInFlight:          int(c.MaxInFlight),
+		MaxInFlightPerClient: int(c.MaxInFlightEach),
+		Clients:              clientip.New(clientip.Trust{Headers: c.TrustsHeaders(), Peers: c.TrustedCIDRs}, log),
+		PublicOrigin:         c.PublicOrigin,
+		Pages:                pages(c),
+		Redis:                redisState(s.guard),
+		Worker:               workerState(worker),
+		Metrics:              s.metrics,
+		Log:                  log,
+		Now:                  time.Now,
+		RunLimit:             httpapi.RunLimit,
+	})
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// close lets go of what wire opened.
+func (s *service) close() {
+	if s.guard != nil {
+		_ = s.guard.Close()
+	}
+}
+
+func newLogger(c Config, out io.Writer) *slog.Logger {
+	var level slog.Level
+	// The setting's own check has left only slog's names.
+	_ = level.UnmarshalText([]byte(c.LogLevel))
+	options := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "text" {
+		return slog.New(slog.NewTextHandler(out, options))
+	}
+	return slog.New(slog.NewJSONHandler(out, options))
+}
+
+// newWorker gives nil where the worker is off. A half-configured worker is no reason not to start: its tools answer 501.
+func newWorker(c Config, log *slog.Logger) (*workerclient.Client, error) {
+	if !c.EnableWorkerTools {
+		return nil, nil
+	}
+	if !c.WorkerEnabled() {
+		log.Warn("ENABLE_WORKER_TOOLS is true, but DIAGNOSTICS_WORKER_URL or DIAGNOSTICS_WORKER_TOKEN is missing: " +
+			"traceroute, ping and packet-loss answer 501")
+		return nil, nil
+	}
+	return workerclient.New(string(c.WorkerURL), c.WorkerToken.Reveal())
+}
+
+func newEgress(c Config) (*egress.Client, error) {
+	return egress.New(egress.Settings{
+		Resolvers:         c.Resolvers,
+		Families:          egress.FamilySetting(c.EgressFamilies),
+		Deny:              c.DenyTargets.Denylist,
+		AllowOwnAddresses: bool(c.AllowOwnAddresses),
+		UserAgent:         userAgent(c),
+	})
+}
+
+func userAgent(c Config) string {
+	agent := "network-diagnostics/" + buildVersion()
+	if c.ContactURL != "" {
+		agent += " (+" + string(c.ContactURL) + ")"
+	}
+	return agent
+}
+
+func slugs(all []tool.Tool) []string {
+	out := make([]string, 0, len(all))
+	for _, t := range all {
+		out = append(out, t.Slug())
+	}
+	return out
+}
+
+// newLimiter counts in memory, or in Redis with memory behind it.
+func (s *service) newLimiter(c Config, log *slog.Logger) (ratelimit.Limiter, error) {
+	memory := ratelimit.NewMemory()
+	if c.RedisURL.IsZero() {
+		if !c.RedisToken.IsZero() {
+			log.Warn("RATE_LIMIT_REDIS_TOKEN is set, but RATE_LIMIT_REDIS_URL is not: limits count in memory")
+		}
+		return memory, nil
+	}
+	options, err := c.RedisURL.options(c.RedisToken)
+	if err != nil {
+		return nil, err
+	}
+	redisguard.Tune(options)
+	client := redis.NewUniversalClient(options)
+	s.guard = redisguard.New(client, log)
+	s.metrics.RedisUp(func() bool { return s.guard.State() == redisguard.OK })
+	return ratelimit.NewFallback(ratelimit.NewRedis(client), memory, s.guard), nil
+}
+
+func limits(c Config) httpapi.Limits {
+	per := func(n count) ratelimit.Limit {
+		return ratelimit.Limit{Requests: int(n), Window: time.Duration(c.Window)}
+	}
+	return httpapi.Limits{Tool: per(c.Requests), Client: per(c.ClientRequests), Target: per(c.TargetRequests), Samples: per(c.Samples)}
+}
+
+func redisState(guard *redisguard.Guard) func(context.Context) httpapi.State {
+	if guard == nil {
+		return nil
+	}
+	return func(context.Context) httpapi.State { return httpapi.State(guard.State()) }
+}
+
+func workerState(worker *workerclient.Client) func(context.Context) httpapi.State {
+	if worker == nil {
+		return nil
+	}
+	return func(ctx context.Context) httpapi.State {
+		if _, err := worker.Ready(ctx); err != nil {
+			return httpapi.StateDown
+		}
+		return httpapi.StateOK
+	}
+}
+
+func pages(Config) http.Handler { return http.NotFoundHandler() }
