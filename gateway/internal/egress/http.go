@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 )
 
@@ -18,23 +19,15 @@ type Request struct {
 	URL    target.URL
 	// Family limits the addresses tried to 4 or 6; 0 tries all.
 	Family int
-	// Header is added to the identifying User-Agent; Host, User-Agent and hop-by-hop headers are ignored.
+	// Header is added to the identifying User-Agent; Host, User-Agent, Referer, Authorization, Cookie and hop-by-hop
+	// headers are ignored. Accept is */* where it is not set.
 	Header http.Header
-	// MaxBody is how much of the decompressed body is read; 0 reads none.
+	// MaxBody is how much of the decompressed body is read; 0 reads none. Follow reads the body of the last answer alone.
 	MaxBody int64
-	// RequireValidCertificate fails the exchange on an unauthorized certificate.
+	// RequireValidCertificate fails the exchange on an unauthorized certificate, before the request is written.
 	RequireValidCertificate bool
 	// OneTry dials only the first address of the resolution in place of the next when one fails.
 	OneTry bool
-}
-
-// Timings are the phases of one exchange. Connect, TLS and FirstByte are each the phase's own length.
-type Timings struct {
-	DNS, Connect time.Duration
-	TLS          time.Duration // 0 and HasTLS false over plain HTTP
-	HasTLS       bool
-	FirstByte    time.Duration // from the request written to the first byte of the answer
-	Total        time.Duration // from the start to the end of the headers, or of the body where it is read
 }
 
 // TLS is what the handshake showed.
@@ -52,9 +45,11 @@ type Response struct {
 	Header     http.Header
 	Address    netip.Addr
 	Body       []byte
+	// Received is the length of the body as it came, before decompression.
+	Received int64
 	// Truncated tells that the body was longer than MaxBody.
 	Truncated bool
-	// BodyErr is why the body ended early, nil where it did not.
+	// BodyErr is why the body ended early, a *fault.Error, nil where it did not.
 	BodyErr error
 	Timings Timings
 	TLS     *TLS
@@ -63,4 +58,93 @@ type Response struct {
 // Do performs one exchange without following redirects, within HTTPTimeout. Errors are *fault.Error: Refused, NoAddress,
 // Upstream (with the reason in its sentence: refused, reset, not HTTP, header too large, no route of this family …) or
 // Timeout.
-func (c *Client) Do(ctx context.Context, r Request) (*Response, error) { panic("unwritten") }
+func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
+	return c.do(ctx, r, nil)
+}
+
+// do is Do with the cookies of a chain, and without the body of an answer that redirects onward in one.
+func (c *Client) do(ctx context.Context, r Request, chain *cookies) (*Response, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.bounds.http)
+	defer cancel()
+	began := time.Now()
+	resolution, err := c.Resolve(ctx, r.URL.Host())
+	if err != nil {
+		return nil, err
+	}
+	addresses, err := r.addresses(resolution)
+	if err != nil {
+		return nil, err
+	}
+	x := &trip{client: c, ctx: ctx, request: r, chain: chain, addresses: addresses}
+	x.clock.began, x.clock.dns = began, resolution.Duration
+	defer x.end()
+	return x.run()
+}
+
+// addresses are those that the request may dial, in order.
+func (r Request) addresses(resolution Resolution) ([]netip.Addr, error) {
+	if r.Family != 0 {
+		return r.addressesOfFamily(resolution.only(r.Family))
+	}
+	if err := resolution.Reachable(); err != nil {
+		return nil, err
+	}
+	return r.limit(resolution.All()), nil
+}
+
+func (r Request) addressesOfFamily(resolution Resolution) ([]netip.Addr, error) {
+	all := resolution.All()
+	switch {
+	case len(all) > 0:
+		return r.limit(all), nil
+	case len(resolution.V4)+len(resolution.V6) > 0:
+		return nil, fault.Newf(fault.Upstream, "This service has no IPv%d connection.", r.Family)
+	}
+	return nil, fault.Newf(fault.NoAddress, "%s has no IPv%d address.", shownName(r.URL.Host().String()), r.Family)
+}
+
+func (r Request) limit(all []netip.Addr) []netip.Addr {
+	if r.OneTry {
+		return all[:1]
+	}
+	return all
+}
+
+// ignoredHeaders are what a caller cannot set: the identity of this service and of the target, the framing, and whatever
+// could carry a secret or tell one site about another.
+var ignoredHeaders = []string{
+	"Host", "User-Agent", "Referer", "Authorization", "Cookie",
+	"Connection", "Content-Length", "Expect", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer",
+	"Transfer-Encoding", "Upgrade",
+}
+
+// build makes the request as it goes on the wire.
+func (r Request) build(ctx context.Context, userAgent string) (*http.Request, error) {
+	method := r.Method
+	if method == "" {
+		method = http.MethodGet
+	}
+	request, err := http.NewRequestWithContext(ctx, method, r.URL.String(), http.NoBody)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "The URL cannot be requested.")
+	}
+	for name, values := range r.Header {
+		request.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	for _, name := range ignoredHeaders {
+		request.Header.Del(name)
+	}
+	setDefault(request.Header, "Accept", "*/*")
+	if r.MaxBody > 0 {
+		setDefault(request.Header, "Accept-Encoding", "gzip")
+	}
+	// An empty User-Agent is one too: without it, the library would send its own.
+	request.Header.Set("User-Agent", userAgent)
+	return request, nil
+}
+
+func setDefault(h http.Header, name, value string) {
+	if h.Get(name) == "" {
+		h.Set(name, value)
+	}
+}

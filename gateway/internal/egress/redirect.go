@@ -2,7 +2,10 @@ package egress
 
 import (
 	"context"
+	"errors"
+	"net/http"
 
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 )
 
@@ -33,16 +36,163 @@ type Hop struct {
 type Chain struct {
 	Hops []Hop
 	End  ChainEnd
-	// Err is the *fault.Error behind an End other than EndFinal.
+	// Err is the *fault.Error behind an End other than EndFinal. Where a redirect led there its kind is Upstream or
+	// Timeout, so that only a first URL can be the visitor's own mistake; Hops holds the hop's error as Do gave it.
 	Err error
 	// Followed counts the redirects that were followed.
 	Followed int
 }
 
 // Final is the last answer, nil where the last hop gave none.
-func (c Chain) Final() *Response { panic("unwritten") }
+func (c Chain) Final() *Response {
+	if len(c.Hops) == 0 {
+		return nil
+	}
+	return c.Hops[len(c.Hops)-1].Response
+}
 
 // Follow performs r and follows at most limit redirects (301, 302, 303, 307, 308), each Location parsed and judged as a
 // first target is, nothing sent to one that fails. Cookies set along the chain are sent back (RFC 6265, kept for this
 // call alone); Authorization never exists. A revisited canonical URL is a loop, unless a cookie was set since (once).
-func (c *Client) Follow(ctx context.Context, r Request, limit int) Chain { panic("unwritten") }
+func (c *Client) Follow(ctx context.Context, r Request, limit int) Chain {
+	f := follower{client: c, request: r, limit: limit, cookies: newCookies(), visits: make(map[string]visit)}
+	for f.step(ctx) {
+	}
+	return f.chain
+}
+
+// follower walks one chain.
+type follower struct {
+	client  *Client
+	request Request
+	limit   int
+	cookies *cookies
+	visits  map[string]visit
+	chain   Chain
+}
+
+// visit is what is remembered of a URL: how many answers had set a cookie when it was last asked for, and whether it has
+// been given its second chance.
+type visit struct {
+	cookies  int
+	forgiven bool
+}
+
+// step makes one hop and tells whether another follows.
+func (f *follower) step(ctx context.Context) bool {
+	url := f.request.URL
+	seen := f.visits[url.String()]
+	seen.cookies = f.cookies.changes
+	f.visits[url.String()] = seen
+
+	answer, err := f.client.do(ctx, f.request, f.cookies)
+	f.chain.Hops = append(f.chain.Hops, Hop{URL: url, Response: answer, Err: err})
+	if err != nil {
+		return f.end(endOf(ctx, err), f.blame(err))
+	}
+	f.cookies.keep(answer)
+	if !answer.redirects() {
+		return f.end(EndFinal, nil)
+	}
+	next, err := url.Resolve(answer.Header.Get("Location"))
+	if err != nil {
+		return f.end(endOfLocation(err))
+	}
+	if f.loops(next) {
+		return f.end(EndLoop, fault.New(fault.Upstream, "The redirects lead back to where they came from."))
+	}
+	if f.chain.Followed == f.limit {
+		return f.end(EndTooManyRedirects, fault.Newf(fault.Upstream, "The target redirects more than %d times.", f.limit))
+	}
+	f.chain.Followed++
+	f.request.URL = next
+	f.request.Method = methodAfter(answer.Status, f.request.Method)
+	return true
+}
+
+func (f *follower) end(end ChainEnd, err error) bool {
+	f.chain.End, f.chain.Err = end, err
+	return false
+}
+
+// loops tells whether next was asked for already, with the cookies that there are now. A URL is forgiven once: a page that
+// sets a cookie and sends back to itself is common, one that sets a new cookie each time must not go on.
+func (f *follower) loops(next target.URL) bool {
+	seen, visited := f.visits[next.String()]
+	if !visited {
+		return false
+	}
+	if seen.forgiven || seen.cookies == f.cookies.changes {
+		return true
+	}
+	seen.forgiven = true
+	f.visits[next.String()] = seen
+	return false
+}
+
+func (r *Response) redirects() bool {
+	switch r.Status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// methodAfter is the method of the next request (RFC 9110 section 15.4): what is neither GET nor HEAD becomes GET where
+// browsers make it so.
+func methodAfter(status int, method string) string {
+	switch status {
+	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return method
+	}
+	if method == http.MethodHead {
+		return method
+	}
+	return http.MethodGet
+}
+
+// endOf is the end of a chain whose last hop gave no answer.
+func endOf(ctx context.Context, err error) ChainEnd {
+	switch {
+	case ctx.Err() != nil:
+		return EndDeadline
+	case fault.Is(err, fault.Refused):
+		return EndBlocked
+	}
+	return EndUnreachable
+}
+
+// blame gives the error of a hop the kind that it has for the whole chain.
+func (f *follower) blame(err error) error {
+	if f.chain.Followed == 0 {
+		return err
+	}
+	var failed *fault.Error
+	if !errors.As(err, &failed) || failed.Kind == fault.Upstream || failed.Kind == fault.Timeout {
+		return err
+	}
+	if failed.Kind == fault.Refused {
+		return fault.Wrap(fault.Upstream, err, "The target redirects to an address that is not checked here.")
+	}
+	return fault.Wrap(fault.Upstream, err, failed.Sentence)
+}
+
+// endOfLocation is the end of a chain at a redirect that cannot be followed.
+func endOfLocation(err error) (ChainEnd, error) {
+	end, sentence := EndInvalidLocation, "The target redirects to something that is not a valid URL."
+	var location *target.LocationError
+	if errors.As(err, &location) {
+		switch location.Problem {
+		case target.LocationMissing:
+			end, sentence = EndMissingLocation, "The target redirects without naming a destination."
+		case target.LocationScheme:
+			end, sentence = EndUnsupportedScheme, "The target redirects to a URL that is neither http nor https."
+		case target.LocationCredentials:
+			end, sentence = EndBlocked, "The target redirects to a URL with a user name in it, which is not followed."
+		case target.LocationRefused:
+			end, sentence = EndBlocked, "The target redirects to a host that is not public."
+		case target.LocationInvalid:
+		}
+	}
+	return end, fault.Wrap(fault.Upstream, err, sentence)
+}

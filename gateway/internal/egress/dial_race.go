@@ -1,0 +1,107 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"diagnostics/gateway/internal/fault"
+)
+
+const (
+	// headStart is how long an attempt is alone before the next one begins (RFC 8305 section 8), so that a family whose
+	// packets vanish costs a quarter of a second and not the exchange.
+	headStart = 250 * time.Millisecond
+	// maxRaced bounds the connections that one name can make this service begin.
+	maxRaced = 6
+)
+
+// raced is one attempt of a race.
+type raced struct {
+	conn    net.Conn
+	address netip.Addr
+	took    time.Duration
+	err     error
+}
+
+// race connects to the first of the addresses that answers, each judged for its own dial. It returns when no attempt is
+// left: the losers' connections are closed. The error is that of the attempt that tells most.
+func (c *Client) race(ctx context.Context, addresses []netip.Addr, port uint16) (raced, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	waiting := addresses[:min(len(addresses), maxRaced)]
+	results := make(chan raced, len(waiting))
+	running := 0
+	begin := func() {
+		to := netip.AddrPortFrom(waiting[0], port)
+		waiting = waiting[1:]
+		running++
+		go func() {
+			began := time.Now()
+			conn, err := c.Dial(ctx, to)
+			results <- raced{conn: conn, address: to.Addr(), took: time.Since(began), err: err}
+		}()
+	}
+
+	next := time.NewTicker(headStart)
+	defer next.Stop()
+	var failures []error
+	for begin(); running > 0; {
+		select {
+		case r := <-results:
+			running--
+			if r.err == nil || fault.Is(r.err, fault.Refused) {
+				cancel()
+				closeAll(results, running)
+				return r, r.err
+			}
+			failures = append(failures, r.err)
+		case <-next.C:
+			if len(waiting) == 0 {
+				continue
+			}
+		}
+		if len(waiting) > 0 {
+			begin()
+			next.Reset(headStart)
+		}
+	}
+	return raced{}, tellingMost(failures)
+}
+
+func closeAll(results <-chan raced, running int) {
+	for range running {
+		if r := <-results; r.conn != nil {
+			_ = r.conn.Close()
+		}
+	}
+}
+
+// tellingMost picks the failure to report: a refusal by the target says more than silence, silence more than the lack of
+// a route.
+func tellingMost(failures []error) error {
+	telling := func(err error) int {
+		switch {
+		case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ECONNRESET):
+			return 2
+		case isTimeout(err):
+			return 1
+		}
+		return 0
+	}
+	most := failures[0]
+	for _, err := range failures[1:] {
+		if telling(err) > telling(most) {
+			most = err
+		}
+	}
+	return most
+}
+
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
+}

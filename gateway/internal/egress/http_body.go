@@ -1,0 +1,105 @@
+package egress
+
+import (
+	"bufio"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"io"
+	"strings"
+
+	"diagnostics/gateway/internal/fault"
+)
+
+// bodySlack is how much longer than the decompressed cap a body may be as it comes. Compression that lengthens is
+// pointless, but a stream of empty gzip members is endless without a single byte of output.
+const bodySlack = 64 << 10
+
+// readBody reads at most limit bytes of the decompressed body into the answer.
+func (r *Response) readBody(body io.Reader, limit int64) {
+	wire := &cappedReader{from: body, left: limit + bodySlack}
+	text, err := decompressed(wire, r.Header.Values("Content-Encoding"))
+	if err == nil {
+		r.Body, err = io.ReadAll(io.LimitReader(text, limit+1))
+	}
+	r.Received = limit + bodySlack - wire.left
+	if int64(len(r.Body)) > limit {
+		r.Body, r.Truncated = r.Body[:limit], true
+		return
+	}
+	if wire.hit {
+		r.Truncated = true
+		return
+	}
+	r.BodyErr = bodyFault(err)
+}
+
+// decompressed undoes the one encoding that was asked for, and deflate, which some servers send all the same. Encodings
+// upon encodings are not undone: no server needs them, and each multiplies what a bomb can do.
+func decompressed(wire io.Reader, encodings []string) (io.Reader, error) {
+	buffered := bufio.NewReader(wire)
+	switch strings.ToLower(strings.TrimSpace(strings.Join(encodings, ","))) {
+	case "", "identity":
+		return buffered, nil
+	case "gzip", "x-gzip":
+		return emptyOr(buffered, func() (io.Reader, error) { return gzip.NewReader(buffered) })
+	case "deflate":
+		return emptyOr(buffered, func() (io.Reader, error) { return newInflater(buffered) })
+	}
+	return nil, errEncoding
+}
+
+// emptyOr lets a body without a single byte be an empty one, whatever encoding its header names.
+func emptyOr(buffered *bufio.Reader, open func() (io.Reader, error)) (io.Reader, error) {
+	if _, err := buffered.Peek(1); err == io.EOF {
+		return buffered, nil
+	}
+	return open()
+}
+
+// newInflater reads deflate as it is meant (zlib, RFC 9110 section 8.4.1.2) and as several servers send it (without the
+// zlib header).
+func newInflater(buffered *bufio.Reader) (io.Reader, error) {
+	const deflateMethod, checkMultiple = 8, 31
+	head, err := buffered.Peek(2)
+	if err == nil && head[0]&0x0f == deflateMethod && (int(head[0])<<8|int(head[1]))%checkMultiple == 0 {
+		return zlib.NewReader(buffered)
+	}
+	return flate.NewReader(buffered), nil
+}
+
+var errEncoding = errors.New("content encoding that was not asked for")
+
+// cappedReader ends after left bytes, and remembers that it did.
+type cappedReader struct {
+	from io.Reader
+	left int64
+	hit  bool
+}
+
+func (c *cappedReader) Read(p []byte) (int, error) {
+	if c.left == 0 {
+		c.hit = true
+		return 0, io.EOF
+	}
+	n, err := c.from.Read(p[:min(int64(len(p)), c.left)])
+	c.left -= int64(n)
+	return n, err
+}
+
+func bodyFault(err error) error {
+	var corrupt flate.CorruptInputError
+	switch {
+	case err == nil:
+		return nil
+	case isTimeout(err):
+		return fault.Wrap(fault.Timeout, err, "The body did not arrive in time.")
+	case errors.Is(err, errEncoding):
+		return fault.Wrap(fault.Upstream, err, "The body came in a content encoding that was not asked for.")
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.Is(err, zlib.ErrHeader),
+		errors.Is(err, zlib.ErrChecksum), errors.Is(err, zlib.ErrDictionary), errors.As(err, &corrupt):
+		return fault.Wrap(fault.Upstream, err, "The compressed body is corrupt.")
+	}
+	return fault.Wrap(fault.Upstream, err, "The connection closed before the end of the body.")
+}

@@ -1,0 +1,163 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/netip"
+	"strings"
+	"sync"
+
+	"diagnostics/gateway/internal/fault"
+)
+
+// maxConnections is how often one exchange may connect. The library connects again where a server of HTTP/2 turns a fresh
+// connection down; a server that always does must not make us dial it for eight seconds.
+const maxConnections = 2
+
+// trip is one exchange under way: a transport of its own, so that no connection outlives it or serves another visitor, and
+// everything learnt while connecting.
+type trip struct {
+	client    *Client
+	ctx       context.Context
+	request   Request
+	chain     *cookies
+	addresses []netip.Addr
+	clock     clock
+
+	mu          sync.Mutex
+	ended       bool
+	open        []net.Conn
+	connections int
+	phase       phase
+	address     netip.Addr
+	tls         *TLS
+}
+
+func (x *trip) run() (*Response, error) {
+	request, err := x.request.build(httptrace.WithClientTrace(x.ctx, x.clock.trace()), x.client.settings.UserAgent)
+	if err != nil {
+		return nil, err
+	}
+	x.chain.addTo(request)
+	transport := &http.Transport{
+		Proxy:                  nil, // with a proxy the control hook would judge the proxy's address, not the target's
+		DialContext:            x.dialPlain,
+		DialTLSContext:         x.dialTLS,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: MaxHeaderBytes,
+		ForceAttemptHTTP2:      true, // a custom dialer would switch it off
+	}
+	defer transport.CloseIdleConnections()
+	answer, err := transport.RoundTrip(request)
+	if err != nil {
+		return nil, x.fault(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	return x.read(answer), nil
+}
+
+func (x *trip) read(answer *http.Response) *Response {
+	r := &Response{
+		URL:        x.request.URL,
+		Status:     answer.StatusCode,
+		StatusText: statusText(answer),
+		Proto:      strings.TrimSuffix(answer.Proto, ".0"),
+		Header:     answer.Header,
+	}
+	if answer.ProtoMajor == 1 {
+		r.Proto = answer.Proto
+	}
+	x.mu.Lock()
+	r.Address, r.TLS = x.address, x.tls
+	x.mu.Unlock()
+	if x.wantsBody(r) {
+		x.setPhase(phaseBody)
+		r.readBody(answer.Body, x.request.MaxBody)
+	}
+	r.Timings = x.clock.timings(r.TLS != nil)
+	return r
+}
+
+// wantsBody leaves out what is not a body (the other protocol after 101) and what nobody will look at.
+func (x *trip) wantsBody(r *Response) bool {
+	onward := x.chain != nil && r.redirects() && strings.TrimSpace(r.Header.Get("Location")) != ""
+	return x.request.MaxBody > 0 && r.Status != http.StatusSwitchingProtocols && !onward
+}
+
+// statusText is the reason phrase of HTTP/1, which is free text from a stranger and may be empty; HTTP/2 has none.
+func statusText(answer *http.Response) string {
+	if answer.ProtoMajor != 1 {
+		return http.StatusText(answer.StatusCode)
+	}
+	_, phrase, _ := strings.Cut(answer.Status, " ")
+	return cleanText(phrase, maxReasonPhrase)
+}
+
+const maxReasonPhrase = 256
+
+// end closes every connection of the trip. A dial that is still under way then finds that it has come too late.
+func (x *trip) end() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.ended = true
+	for _, c := range x.open {
+		_ = c.Close()
+	}
+}
+
+var errTripEnded = errors.New("the exchange has ended")
+
+// dialPlain connects for http. The transport's own context is detached from the request, so the trip's is used.
+func (x *trip) dialPlain(_ context.Context, _, _ string) (net.Conn, error) {
+	c, err := x.connect()
+	if err != nil {
+		return nil, err
+	}
+	c.holdReads()
+	x.setPhase(phaseAnswer)
+	return c, nil
+}
+
+// connect dials the addresses and keeps the connection that was first.
+func (x *trip) connect() (*politeConn, error) {
+	if err := x.allowConnection(); err != nil {
+		return nil, err
+	}
+	won, err := x.client.race(x.ctx, x.addresses, x.request.URL.Port())
+	if err != nil {
+		return nil, x.fault(err)
+	}
+	c := newPoliteConn(won.conn)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.ended {
+		_ = c.Close()
+		return nil, errTripEnded
+	}
+	x.open = append(x.open, c)
+	x.address = won.address
+	x.clock.connected(won.took)
+	return c, nil
+}
+
+func (x *trip) allowConnection() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.connections == maxConnections {
+		return fault.Newf(fault.Upstream, "%s keeps closing its HTTP/2 connections without an answer.", x.host())
+	}
+	x.connections++
+	x.phase = phaseConnect
+	return nil
+}
+
+func (x *trip) setPhase(p phase) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.phase = p
+}
+
+func (x *trip) host() string { return shownName(x.request.URL.Host().String()) }
