@@ -44,13 +44,13 @@ func (s *Server) succeed(c echo.Context, data any) error {
 // fail answers every error there is, the framework's own included.
 func (s *Server) fail(err error, c echo.Context) {
 	x := exchangeOf(c)
-	var panicked *panicked
-	if gone(c) && !errors.As(err, &panicked) {
-		// Nobody listens any more; what the tool made of its cancelled context is not a failure of anything.
-		x.outcome = outcomeCanceled
+	p := problemOf(err)
+	if gone(c) && excused(err, p) {
+		// Nobody listens any more; what the tool made of its cancelled context is not a failure of anything. Without the
+		// cut net/http would say 200 to a client that has only closed its own half.
+		x.outcome, x.cut = outcomeCanceled, true
 		return
 	}
-	p := problemOf(err)
 	s.explain(c, p)
 	if c.Response().Committed {
 		return
@@ -73,6 +73,12 @@ func (s *Server) fail(err error, c echo.Context) {
 
 // gone tells whether the client has left, or the server is being cut off.
 func gone(c echo.Context) bool { return c.Request().Context().Err() != nil }
+
+// excused tells whether a failure may come of the client's leaving: not a panic, and not what the edge itself refused.
+func excused(err error, p *problem) bool {
+	var panicked *panicked
+	return p != err && !errors.As(err, &panicked)
+}
 
 // wholeSeconds rounds up, and is at least 1.
 func wholeSeconds(d time.Duration) int64 {

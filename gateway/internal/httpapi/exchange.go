@@ -21,6 +21,8 @@ type exchange struct {
 	start   time.Time
 	client  clientip.Identity
 	outcome outcome
+	// cut ends the connection without an answer, or in the middle of one.
+	cut bool
 	// private are what the visitor typed, which no line of the log may repeat.
 	private []string
 }
@@ -47,10 +49,11 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 			h.Set("Cache-Control", "no-store")
 		}
 		defer func() {
-			p := recover()
-			cut := p != nil && s.recovered(c, p)
+			if p := recover(); p != nil {
+				s.recovered(c, x, p)
+			}
 			s.observed(c, x)
-			if cut {
+			if x.cut {
 				panic(http.ErrAbortHandler)
 			}
 		}()
@@ -65,16 +68,15 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// recovered answers a panic, and tells whether the connection must be cut instead: where an answer had begun nobody may
-// take a half for a whole.
-func (s *Server) recovered(c echo.Context, p any) (cut bool) {
-	cut = c.Response().Committed || p == http.ErrAbortHandler
-	if cut {
-		s.explain(c, problemOf(&panicked{value: p, stack: debug.Stack()}))
-		return true
+// recovered answers a panic, unless an answer had begun: nobody may take a half for a whole.
+func (s *Server) recovered(c echo.Context, x *exchange, p any) {
+	x.cut = c.Response().Committed || p == http.ErrAbortHandler
+	err := &panicked{value: p, stack: debug.Stack()}
+	if x.cut {
+		s.explain(c, problemOf(err))
+		return
 	}
-	s.fail(&panicked{value: p, stack: debug.Stack()}, c)
-	return false
+	s.fail(err, c)
 }
 
 // panicked is a panic as an unforeseen error.

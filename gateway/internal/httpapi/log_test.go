@@ -1,0 +1,125 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+	"strings"
+	"testing"
+
+	"diagnostics/gateway/internal/fault"
+)
+
+// hostile holds all that could forge or colour a line. No part of it may come back out of the log, in any spelling.
+var hostile = []string{
+	"\x1b[31mINJECTED\x1b[0m", `INJECTED","level":"ERROR","msg":"forged`, "INJECTED\u2028forged", "INJECTED level=ERROR msg=forged",
+	"%0d%0aINJECTED", "INJECTED\tforged", "INJECTED\u202eforged", "{{INJECTED}}", "INJECTED\xff\xfe",
+}
+
+func TestNothingHostileReachesTheLog(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"json", "text"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			fail := func(_ context.Context, target fakeTarget) (any, error) {
+				// What a careless library would put into its error.
+				return nil, &url.Error{Op: "Get", URL: "https://x/?" + string(target), Err: errors.New("failed for " + string(target))}
+			}
+			e := newEdge(t, fail, trusting)
+			if format == "text" {
+				e.Log = slog.New(slog.NewTextHandler(e.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			}
+			sent := 0
+			for _, h := range hostile {
+				for _, name := range []string{"User-Agent", "Referer", "X-Request-Id", "X-Forwarded-For", "X-Real-IP", "CF-Connecting-IP",
+					"X-Forwarded-Proto", "X-Forwarded-Host", "Cookie", "Authorization", "Accept", "Origin", "Content-Type", "Content-Encoding", "Sec-Fetch-Site"} {
+					header := name + ": " + strings.NewReplacer("\r", "", "\n", "").Replace(h)
+					raw := "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 13\r\n" + header + "\r\n\r\n" + `{"input":"a"}`
+					status(t, e, raw)
+					sent++
+				}
+				escaped := url.PathEscape(h)
+				for _, target := range []string{"/" + escaped, "/api/" + escaped, "/api/tools/" + escaped, "/tools/" + escaped, "/?q=" + escaped, "/api/connection/ping?n=" + escaped} {
+					status(t, e, "GET "+target+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+					sent++
+				}
+				status(t, e, "GET / HTTP/1.1\r\nHost: "+escaped+"\r\nConnection: close\r\n\r\n")
+				body := `{"input":"` + strings.NewReplacer(`"`, `\"`, "\x1b", `\u001b`, "\t", `\t`).Replace(h) + `","INJECTED":1}`
+				e.post(t, "echo", body)
+				e.post(t, "echo", h)
+				e.post(t, "echo", `{"input":"a","options":{"family":"INJECTED"}}`)
+				sent += 4
+			}
+			status(t, e, "INJECTED / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+			// Input that does reach a tool, and an error that repeats it.
+			e.post(t, "echo", `{"input":"https://example.com/?token=INJECTED"}`).envelope(t, 500)
+			waitFor(t, func() bool { return strings.Count(e.log.String(), "durationMs") >= sent/2 })
+			text := e.log.String()
+			for _, part := range []string{"INJECTED", "forged", "\x1b", "[31m", "token="} {
+				if at := strings.Index(text, part); at >= 0 {
+					t.Errorf("the log holds %q: %s", part, text[max(0, at-300):min(len(text), at+100)])
+				}
+			}
+			if format == "json" {
+				e.lines(t)
+			}
+			t.Logf("%d hostile requests, %d lines", sent, strings.Count(text, "\n"))
+		})
+	}
+}
+
+// status reads an answer, if any: the server may close on what it cannot read at all.
+func status(t *testing.T, e *edge, request string) int {
+	t.Helper()
+	conn := dial(t, e.addr)
+	write(t, conn, request)
+	return readStatus(conn)
+}
+
+func TestCausesAreForDebugging(t *testing.T) {
+	t.Parallel()
+	fail := func(context.Context, fakeTarget) (any, error) {
+		return nil, fault.Wrap(fault.Upstream, errors.New("dial tcp 192.0.2.1:443: connection refused"), "The server refused the connection.")
+	}
+	e := newEdge(t, fail)
+	id := e.post(t, "echo", `{"input":"a"}`).Header.Get("X-Request-Id")
+	e.requestLine(t, id)
+	found := false
+	for _, line := range e.lines(t) {
+		text, _ := line["error"].(string)
+		found = found || line["level"] == "DEBUG" && line["requestId"] == id && strings.Contains(text, "connection refused")
+	}
+	if !found {
+		t.Errorf("no cause at debug level: %s", e.log.String())
+	}
+	quiet := newEdge(t, fail, func(c *Config) {})
+	quiet.Log = slog.New(slog.NewJSONHandler(quiet.log, nil))
+	id = quiet.post(t, "echo", `{"input":"a"}`).Header.Get("X-Request-Id")
+	quiet.requestLine(t, id)
+	if strings.Contains(quiet.log.String(), "refused") {
+		t.Errorf("a cause at info level: %s", quiet.log.String())
+	}
+}
+
+func TestSlugInTheLog(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, nil)
+	tests := []struct{ method, path, slug, route string }{
+		{"GET", "/tools/echo", "echo", "/tools/:slug"},
+		{"GET", "/tools/nothing", "unknown", "/tools/:slug"},
+		{"POST", "/api/tools/nothing", "unknown", "unmatched"},
+		{"GET", "/api/tools/echo", "echo", "/api/tools/echo"},
+		{"BREW", "/", "unknown", "/"},
+		{"GET", "/x/y/z", "unknown", "unmatched"},
+	}
+	for _, tt := range tests {
+		line := e.requestLine(t, e.send(t, tt.method, tt.path, "").Header.Get("X-Request-Id"))
+		if line["slug"] != tt.slug || line["route"] != tt.route {
+			t.Errorf("%s %s: slug %v, route %v", tt.method, tt.path, line["slug"], line["route"])
+		}
+		if tt.method == "BREW" && line["method"] != "other" {
+			t.Errorf("method %v", line["method"])
+		}
+	}
+}
