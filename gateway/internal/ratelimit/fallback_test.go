@@ -139,9 +139,11 @@ func TestFallback(t *testing.T) {
 					t.Errorf("%d lines say that it is back after outage %d:\n%s", n, outage, r.log)
 				}
 				fresh := fmt.Sprint("back", outage)
-				r.storm(t, fresh)
-				if d := take(t, newRig(t, addr), charge(fresh, 1000, time.Hour)); d.Remaining != 1000-251 {
-					t.Errorf("another instance sees %+v, want redis to have counted all of 251", d)
+				for range 20 {
+					take(t, r, charge(fresh, 1000, time.Hour))
+				}
+				if d := take(t, newRig(t, addr), charge(fresh, 1000, time.Hour)); d.Remaining != 1000-21 {
+					t.Errorf("another instance sees %+v, want redis to have counted all of 21", d)
 				}
 			}
 		})

@@ -13,7 +13,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func take(t *testing.T, l Limiter, charges ...Charge) Decision {
 	t.Helper()
-	return bench{Limiter: l}.take(t, charges...)
+	return (&bench{Limiter: l}).take(t, charges...)
 }
 
 func liveHeap() int64 {
