@@ -1,0 +1,89 @@
+// Package echo holds the words that the probes and the ICMP engine share: what can be sent, and what can come back. It
+// does no I/O, so that probes run on real sockets and on a simulated network alike.
+package echo
+
+import (
+	"errors"
+	"net/netip"
+	"time"
+)
+
+// Kind says what an answer to an echo request means.
+type Kind int
+
+// The kinds, with their ICMP types and codes (RFC 792, RFC 1122 section 3.2.2.1, RFC 1812 section 5.2.7, RFC 4443).
+const (
+	// Reply is the echo reply: the destination answered.
+	Reply Kind = iota + 1
+	// TimeExceeded is a router at which the TTL ran out (v4 11/0, v6 3/0).
+	TimeExceeded
+	// TooBig is a router whose next link is too narrow (v4 3/4, v6 2). It ends nothing.
+	TooBig
+	// NetUnreachable is a router without a route (v4 3/0, 5, 6, 8, 11; v6 1/0, 1/2).
+	NetUnreachable
+	// HostUnreachable is a router that cannot find the host on its last link (v4 3/1, 7, 12; v6 1/3).
+	HostUnreachable
+	// ProtocolUnreachable is a host that does not speak ICMP echo (v4 3/2).
+	ProtocolUnreachable
+	// PortUnreachable is, in answer to an echo request, a firewall's REJECT (v4 3/3; v6 1/4).
+	PortUnreachable
+	// Prohibited is a firewall that says so (v4 3/9, 10, 13, 14, 15; v6 1/1, 1/5, 1/6).
+	Prohibited
+)
+
+// Ends tells whether an answer of this kind says that probes of this flow get no farther than its sender.
+func (k Kind) Ends() bool {
+	switch k {
+	case Reply, NetUnreachable, HostUnreachable, ProtocolUnreachable, PortUnreachable, Prohibited:
+		return true
+	default:
+		return false
+	}
+}
+
+// Refuses tells whether an answer of this kind says that the destination cannot be reached.
+func (k Kind) Refuses() bool { return k.Ends() && k != Reply }
+
+// Answer is one ICMP message that answers an echo request of a flow.
+type Answer struct {
+	Seq  uint16
+	Kind Kind
+	// From is the source address of the message. For an echo reply it may differ from the destination (NAT, anycast).
+	From netip.Addr
+	// TTL is the remaining TTL or hop limit with which the message arrived; 0 where the kernel did not tell.
+	TTL int
+	// At is the moment of arrival, comparable with the moment that Send gave.
+	At time.Time
+}
+
+// Errors of Open and Send. Other errors are the system's.
+var (
+	// ErrFamily: no socket of the destination's address family is open.
+	ErrFamily = errors.New("no socket of this address family is open")
+	// ErrNoRoute: this host has no route to the destination.
+	ErrNoRoute = errors.New("this host has no route to the destination")
+	// ErrForbidden: a rule of this host's own forbids the packet.
+	ErrForbidden = errors.New("a local rule forbids the packet")
+	// ErrNoFlow: every flow identifier is taken.
+	ErrNoFlow = errors.New("every flow identifier is taken")
+	// ErrClosed: the network was closed.
+	ErrClosed = errors.New("the network is closed")
+)
+
+// Network opens flows. It is safe for concurrent use.
+type Network interface {
+	// Open starts a flow of echo requests to dst. Answers to them are given to deliver, one at a time, from a goroutine
+	// that serves every flow: deliver must not block. One delivery may still be under way when Close returns.
+	// Errors: ErrFamily, ErrNoFlow, ErrClosed.
+	Open(dst netip.Addr, deliver func(Answer)) (Flow, error)
+}
+
+// Flow is a row of echo requests that share an identifier and a checksum, so that routers that spread load by either
+// send all of them the same way. It is safe for concurrent use.
+type Flow interface {
+	// Send sends the echo request seq with a TTL (hop limit) of 1 to 255, and gives the moment right before it left.
+	// Errors: ErrNoRoute, ErrForbidden, ErrClosed, the system's.
+	Send(seq uint16, ttl int) (time.Time, error)
+	// Close ends the flow; answers that come later are dropped. It may be called more than once.
+	Close()
+}

@@ -1,0 +1,101 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"time"
+
+	"diagnostics/shared/workerapi"
+
+	"github.com/google/uuid"
+)
+
+// statusClientGone is logged for a job whose client left; no answer is written then.
+const statusClientGone = 499
+
+// exchange is one request with its answer, and what the log says of them.
+type exchange struct {
+	w       http.ResponseWriter
+	r       *http.Request
+	start   time.Time
+	id      string
+	status  int // of the answer; 0 until it is written
+	written bool
+
+	target   netip.Addr
+	hostname string
+	cause    error // for the log alone
+}
+
+func newExchange(w http.ResponseWriter, r *http.Request) *exchange {
+	return &exchange{w: w, r: r, start: time.Now(), id: uuid.NewString()}
+}
+
+// adopt takes over the caller's request id if it is a UUID in its canonical form, so that both logs tell one story.
+func (x *exchange) adopt(id string) {
+	if len(id) != len(x.id) {
+		return
+	}
+	if u, err := uuid.Parse(id); err == nil {
+		x.id = u.String()
+	}
+}
+
+// readsOnly answers every method but GET and HEAD with 405.
+func (x *exchange) readsOnly() bool {
+	if x.r.Method == http.MethodGet || x.r.Method == http.MethodHead {
+		return true
+	}
+	x.w.Header().Set("Allow", "GET, HEAD")
+	x.fail(http.StatusMethodNotAllowed, "Use GET.")
+	return false
+}
+
+// fail answers with an error sentence.
+func (x *exchange) fail(status int, sentence string) {
+	x.writeJSON(status, workerapi.Envelope[struct{}]{
+		Error: sentence, DurationMs: ms(time.Since(x.start)), RequestID: x.id,
+	})
+}
+
+// succeed answers with a job's result.
+func succeed[T any](x *exchange, data T) {
+	x.writeJSON(http.StatusOK, workerapi.Envelope[T]{
+		Data: &data, DurationMs: ms(time.Since(x.start)), RequestID: x.id,
+	})
+}
+
+// leave ends an exchange whose client is gone.
+func (x *exchange) leave() { x.status, x.written = statusClientGone, true }
+
+func (x *exchange) writeJSON(status int, body any) {
+	b, err := json.Marshal(body)
+	if err != nil {
+		panic(err)
+	}
+	x.write(status, "application/json", b)
+}
+
+// write writes the answer. The first one stands: after it there is nothing left to say.
+func (x *exchange) write(status int, mediaType string, body []byte) {
+	if x.written {
+		return
+	}
+	x.written, x.status = true, status
+	h := x.w.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Request-Id", x.id)
+	x.w.WriteHeader(status)
+	// An error here is the client's connection, which has nobody left to be told.
+	_, _ = x.w.Write(body)
+}
+
+// ms gives a duration in milliseconds, to the microsecond.
+func ms(d time.Duration) float64 { return math.Round(float64(d)/1e3) / 1e3 }
+
+func stack() string { return string(debug.Stack()) }

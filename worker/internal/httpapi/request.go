@@ -1,0 +1,125 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"diagnostics/shared/netpolicy"
+	"diagnostics/shared/workerapi"
+)
+
+// refusal is a status and a sentence for a request that is not served.
+type refusal struct {
+	status   int
+	sentence string
+}
+
+// readJob reads and judges a request for a job; refused is nil for one that may run.
+func (x *exchange) readJob() (refused *refusal) {
+	if x.r.Method != http.MethodPost {
+		x.w.Header().Set("Allow", http.MethodPost)
+		return &refusal{http.StatusMethodNotAllowed, "Use POST."}
+	}
+	if !isPlainJSON(x.r.Header) {
+		return &refusal{http.StatusUnsupportedMediaType, "Send the request as application/json, not compressed."}
+	}
+	body, refused := x.readBody()
+	if refused != nil {
+		return refused
+	}
+	var request workerapi.Request
+	if err := decodeObject(body, &request); err != nil {
+		return &refusal{http.StatusBadRequest, `Send one JSON object such as {"target": "192.31.196.1"}.`}
+	}
+	x.adopt(request.RequestID)
+	x.hostname = loggable(request.Hostname)
+	x.target, refused = judge(request.Target)
+	return refused
+}
+
+// isPlainJSON tells whether a body is declared as JSON in UTF-8 without compression.
+func isPlainJSON(h http.Header) bool {
+	if e := h.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+		return false
+	}
+	types := h.Values("Content-Type")
+	if len(types) != 1 {
+		return false
+	}
+	mediaType, parameters, err := mime.ParseMediaType(types[0])
+	if err != nil || mediaType != "application/json" {
+		return false
+	}
+	charset, declared := parameters["charset"]
+	return !declared || strings.EqualFold(charset, "utf-8")
+}
+
+// bodyTimeout is how long a caller with a token may take to send a body.
+const bodyTimeout = 5 * time.Second
+
+// readBody reads a body up to its end, which also lets the server notice a client that leaves during the job.
+func (x *exchange) readBody() ([]byte, *refusal) {
+	large := &refusal{http.StatusRequestEntityTooLarge, "Send at most 4096 bytes."}
+	if x.r.ContentLength > workerapi.MaxRequestBytes {
+		return nil, large
+	}
+	// Servers that know no deadlines (in tests) go without.
+	c := http.NewResponseController(x.w)
+	_ = c.SetReadDeadline(time.Now().Add(bodyTimeout))
+	body, err := io.ReadAll(io.LimitReader(x.r.Body, workerapi.MaxRequestBytes+1))
+	_ = c.SetReadDeadline(time.Time{})
+	if err != nil {
+		return nil, &refusal{http.StatusBadRequest, "The request's body ended early."}
+	}
+	if len(body) > workerapi.MaxRequestBytes {
+		return nil, large
+	}
+	return body, nil
+}
+
+// decodeObject reads exactly one JSON object.
+func decodeObject(body []byte, into any) error {
+	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
+		return errors.New("not an object")
+	}
+	// Unmarshal refuses what follows the first value.
+	return json.Unmarshal(body, into)
+}
+
+// judge takes an address literal as the gateway writes it. The gateway has judged it before; but a worker that trusts its
+// caller is one stolen token away from probing the network that it stands in.
+func judge(target string) (netip.Addr, *refusal) {
+	a, err := netip.ParseAddr(target)
+	if err != nil || a.Zone() != "" || a.Is4In6() || a.String() != target {
+		return netip.Addr{}, &refusal{http.StatusBadRequest, "Send the target as an IPv4 or IPv6 address in its canonical form."}
+	}
+	if !netpolicy.Judge(a).Public {
+		return netip.Addr{}, &refusal{http.StatusBadRequest, "Only public addresses can be probed."}
+	}
+	return a, nil
+}
+
+// maxHostname is the length of the longest name (RFC 1035 section 2.3.4).
+const maxHostname = 253
+
+// loggable gives a hostname for the log, or nothing where it is not one: the log is no place for a stranger's bytes.
+func loggable(hostname string) string {
+	if len(hostname) > maxHostname {
+		return ""
+	}
+	for _, c := range []byte(hostname) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		digit := c >= '0' && c <= '9'
+		if !letter && !digit && !strings.ContainsRune("-._:", rune(c)) {
+			return ""
+		}
+	}
+	return hostname
+}

@@ -1,0 +1,144 @@
+// Package httpapi is the worker's HTTP side: who may ask, how much at once, and what every answer looks like.
+//
+// The bearer token is checked before anything else of a request is looked at. Then come method, media type, size, JSON
+// and target, in that order; only a request that passes all of them takes a place and starts a job.
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"diagnostics/shared/workerapi"
+)
+
+// Prober runs jobs. Its errors are those of the echo package, or the context's.
+type Prober interface {
+	Traceroute(ctx context.Context, dst netip.Addr) (workerapi.Traceroute, error)
+	Ping(ctx context.Context, dst netip.Addr) (workerapi.Ping, error)
+	PacketLoss(ctx context.Context, dst netip.Addr) (workerapi.PacketLoss, error)
+}
+
+// Observer is told the HTTP status with which each request for a job ended. It must be safe for concurrent use.
+type Observer interface {
+	JobEnded(tool string, status int, took time.Duration)
+}
+
+// Config is what a Server needs.
+type Config struct {
+	Tokens   []string // each of them lets in; at least one
+	Prober   Prober
+	Families []int  // whose sockets are open
+	Mode     string // of the sockets
+	Places   int    // jobs at once; at least 1
+	Log      *slog.Logger
+	Observer Observer // nil for none
+	// JobLimit is when a job is ended from outside, whatever it does; 0 for workerapi.JobLimit.
+	JobLimit time.Duration
+}
+
+// Server answers the worker's requests. It is safe for concurrent use.
+type Server struct {
+	config   Config
+	tokens   digests
+	places   *places
+	routes   map[string]route
+	draining atomic.Bool
+}
+
+// route is one path. Tool is empty for routes that run no job.
+type route struct {
+	tool  string
+	serve func(*exchange)
+}
+
+// New makes a Server.
+func New(c Config) *Server {
+	if c.JobLimit == 0 {
+		c.JobLimit = workerapi.JobLimit
+	}
+	s := &Server{config: c, tokens: digest(c.Tokens), places: newPlaces(c.Places)}
+	s.routes = map[string]route{
+		workerapi.PathTraceroute: {"traceroute", job(s, workerapi.TracerouteLimit, c.Prober.Traceroute)},
+		workerapi.PathPing:       {"ping", job(s, workerapi.PingLimit, c.Prober.Ping)},
+		workerapi.PathPacketLoss: {"packet-loss", job(s, workerapi.PacketLossLimit, c.Prober.PacketLoss)},
+		workerapi.PathHealth:     {"", health},
+		workerapi.PathReady:      {"", s.ready},
+	}
+	return s
+}
+
+// Drain makes the server unready; it goes on serving.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+// PlacesInUse is how many jobs run now.
+func (s *Server) PlacesInUse() int { return s.places.inUse() }
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := newExchange(w, r)
+	found, known := s.routes[r.URL.Path]
+	defer func() {
+		if p := recover(); p != nil {
+			s.config.Log.Error("panic", "requestId", x.id, "panic", p, "stack", stack())
+			x.fail(http.StatusInternalServerError, "The worker failed unexpectedly.")
+		}
+		s.report(x, found.tool)
+	}()
+	switch {
+	case isAPI(r.URL.Path) && !s.tokens.admit(r.Header.Values("Authorization")):
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		x.fail(http.StatusUnauthorized, "A valid bearer token is required.")
+	case !known:
+		x.fail(http.StatusNotFound, "There is no such route.")
+	default:
+		found.serve(x)
+	}
+}
+
+func isAPI(path string) bool { return path == "/api" || strings.HasPrefix(path, "/api/") }
+
+// report logs a request and tells the observer of a job. The path is logged only as the route that it named.
+func (s *Server) report(x *exchange, tool string) {
+	took := time.Since(x.start)
+	if tool == "" {
+		s.config.Log.Debug("request", "status", x.status, "durationMs", ms(took), "requestId", x.id)
+		return
+	}
+	attributes := []any{"tool", tool, "status", x.status, "durationMs", ms(took), "requestId", x.id}
+	if x.target.IsValid() {
+		attributes = append(attributes, "target", x.target.String())
+	}
+	if x.hostname != "" {
+		attributes = append(attributes, "hostname", x.hostname)
+	}
+	if x.cause != nil {
+		attributes = append(attributes, "cause", x.cause.Error())
+	}
+	s.config.Log.Info("job", attributes...)
+	if s.config.Observer != nil {
+		s.config.Observer.JobEnded(tool, x.status, took)
+	}
+}
+
+func health(x *exchange) {
+	if x.readsOnly() {
+		x.write(http.StatusOK, "text/plain; charset=utf-8", []byte("ok"))
+	}
+}
+
+func (s *Server) ready(x *exchange) {
+	if !x.readsOnly() {
+		return
+	}
+	body := workerapi.Ready{Status: "ready", Families: s.config.Families, Mode: s.config.Mode}
+	status := http.StatusOK
+	if s.draining.Load() {
+		body.Status, status = "draining", http.StatusServiceUnavailable
+	}
+	x.writeJSON(status, body)
+}

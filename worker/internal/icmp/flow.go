@@ -1,0 +1,64 @@
+package icmp
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"time"
+
+	"diagnostics/worker/internal/echo"
+
+	"golang.org/x/sys/unix"
+)
+
+// A full device queue empties within a few milliseconds; a probe waits that long for it rather than count as lost.
+const (
+	sendTries = 5
+	sendPause = time.Millisecond
+)
+
+// flow implements echo.Flow.
+type flow struct {
+	socket  *socket
+	dst     netip.Addr
+	id      uint16
+	cookie  cookie
+	deliver func(echo.Answer)
+}
+
+func (f *flow) Close() { f.socket.flows.remove(f) }
+
+func (f *flow) Send(seq uint16, ttl int) (time.Time, error) {
+	packet := request(f.socket.requestType, f.id, seq, f.cookie)
+	for try := 1; ; try++ {
+		at, err := f.socket.send(packet[:], f.dst, ttl)
+		if err == nil {
+			return at, nil
+		}
+		if !isFull(err) || try == sendTries {
+			return at, sendError(err)
+		}
+		time.Sleep(sendPause)
+	}
+}
+
+func isFull(err error) bool {
+	return errors.Is(err, unix.ENOBUFS) || errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOMEM)
+}
+
+// sendError names the system's errors in the terms of echo.Flow.
+func sendError(err error) error {
+	for _, e := range []error{unix.ENETUNREACH, unix.EHOSTUNREACH, unix.EADDRNOTAVAIL, unix.ENETDOWN, unix.EINVAL} {
+		if errors.Is(err, e) {
+			return errors.Join(echo.ErrNoRoute, err)
+		}
+	}
+	switch {
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
+		return errors.Join(echo.ErrForbidden, err)
+	case errors.Is(err, net.ErrClosed):
+		return errors.Join(echo.ErrClosed, err)
+	default:
+		return err
+	}
+}

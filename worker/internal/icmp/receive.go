@@ -1,0 +1,96 @@
+package icmp
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"time"
+
+	"diagnostics/worker/internal/echo"
+
+	"golang.org/x/net/ipv4"
+	"golang.org/x/sys/unix"
+)
+
+// readPause keeps a reader whose socket fails for a moment (out of memory) from spinning.
+const readPause = 10 * time.Millisecond
+
+// arrived is a received message with what its IP header and the kernel tell of it.
+type arrived struct {
+	message
+	source netip.Addr
+	ttl    int
+	kernel received
+}
+
+// read is the socket's one reader. It ends when the socket is closed.
+func (s *socket) read() {
+	defer close(s.closed)
+	batch := make([]ipv4.Message, batchSize)
+	for i := range batch {
+		batch[i].Buffers = [][]byte{make([]byte, packetSize)}
+		batch[i].OOB = make([]byte, oobSpace)
+	}
+	for {
+		n, err := s.batch(batch)
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			time.Sleep(readPause)
+			continue
+		}
+		now := time.Now()
+		for _, m := range batch[:n] {
+			s.dispatch(now, m)
+		}
+	}
+}
+
+// dispatch gives one received packet to the flow that it answers.
+func (s *socket) dispatch(now time.Time, m ipv4.Message) {
+	s.counters.received.Add(1)
+	a, ok := s.receive(s, m)
+	s.counters.noteDropped(s.requestType, a.kernel.dropped)
+	if !ok {
+		s.counters.unmatched.Add(1)
+		return
+	}
+	f := s.flows.owner(a.message)
+	if f == nil {
+		s.counters.unmatched.Add(1)
+		return
+	}
+	f.deliver(echo.Answer{Seq: a.seq, Kind: a.kind, From: a.source, TTL: a.ttl, At: arrival(now, a.kernel.stamp)})
+}
+
+// receive4 reads a packet of the IPv4 socket. A raw IPv4 socket is served before the kernel verifies the ICMP checksum
+// (RFC 792), so that is done here, as far as the packet was read whole.
+func (s *socket) receive4(m ipv4.Message) (arrived, bool) {
+	a := arrived{kernel: parseControl(m.OOB[:m.NN])}
+	p, ok := splitIPv4(m.Buffers[0][:m.N])
+	if !ok {
+		return a, false
+	}
+	if m.Flags&unix.MSG_TRUNC == 0 && checksum(p.icmp) != 0 {
+		return a, false
+	}
+	a.source, a.ttl = p.source, p.ttl
+	a.message, ok = parse4(p.icmp)
+	return a, ok
+}
+
+// receive6 reads a packet of the IPv6 socket.
+func (s *socket) receive6(m ipv4.Message) (arrived, bool) {
+	a := arrived{kernel: parseControl(m.OOB[:m.NN])}
+	from, ok := m.Addr.(*net.IPAddr)
+	if !ok {
+		return a, false
+	}
+	if a.source, ok = netip.AddrFromSlice(from.IP); !ok {
+		return a, false
+	}
+	a.ttl = a.kernel.hopLimit
+	a.message, ok = parse6(m.Buffers[0][:m.N])
+	return a, ok
+}

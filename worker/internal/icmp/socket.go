@@ -1,0 +1,159 @@
+package icmp
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"golang.org/x/net/ipv4"
+	"golang.org/x/net/ipv6"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// A burst of answers must fit until the reader runs: about 8,000 small packets.
+	receiveBuffer = 8 << 20
+	sendBuffer    = 2 << 20
+
+	batchSize = 64
+	// A quote is at most 576 bytes in IPv4 (RFC 1812) and 1280 in IPv6 (RFC 4443); what is longer is cut, and nothing
+	// that is read lies that far behind.
+	packetSize = 2048
+)
+
+// socket is one raw ICMP socket with its reader and its flows.
+type socket struct {
+	conn        *net.IPConn
+	raw         syscall.RawConn
+	batch       func([]ipv4.Message) (int, error)
+	requestType byte
+	controls    [maxTTL + 1][]byte
+	flows       *flows
+	counters    *counters
+	receive     func(*socket, ipv4.Message) (arrived, bool)
+	closed      chan struct{}
+}
+
+func openSocket4(c *counters) (*socket, error) {
+	s, err := open("ip4:icmp", "0.0.0.0", c)
+	if err != nil {
+		return nil, err
+	}
+	p := ipv4.NewPacketConn(s.conn)
+	if err := installFilter4(p); err != nil {
+		s.conn.Close()
+		return nil, fmt.Errorf("install the packet filter: %w", err)
+	}
+	s.batch = func(ms []ipv4.Message) (int, error) { return p.ReadBatch(ms, 0) }
+	s.receive = (*socket).receive4
+	s.requestType = v4EchoRequest
+	s.fillControls(unix.IPPROTO_IP, unix.IP_TTL)
+	return s, nil
+}
+
+func openSocket6(c *counters) (*socket, error) {
+	s, err := open("ip6:ipv6-icmp", "::", c)
+	if err != nil {
+		return nil, err
+	}
+	p := ipv6.NewPacketConn(s.conn)
+	if err := errors.Join(installFilter6(p), s.setOption(unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT, 1)); err != nil {
+		s.conn.Close()
+		return nil, fmt.Errorf("install the packet filter: %w", err)
+	}
+	s.batch = func(ms []ipv6.Message) (int, error) { return p.ReadBatch(ms, 0) }
+	s.receive = (*socket).receive6
+	s.requestType = v6EchoRequest
+	s.fillControls(unix.IPPROTO_IPV6, unix.IPV6_HOPLIMIT)
+	return s, nil
+}
+
+// open opens a raw socket with the options that both families share.
+func open(network, address string, c *counters) (*socket, error) {
+	conn, err := net.ListenPacket(network, address)
+	if err != nil {
+		return nil, err
+	}
+	s := &socket{conn: conn.(*net.IPConn), flows: newFlows(), counters: c, closed: make(chan struct{})}
+	if s.raw, err = s.conn.SyscallConn(); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	err = errors.Join(
+		s.setOption(unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1),
+		s.setOption(unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1),
+		s.growBuffer(unix.SO_RCVBUFFORCE, unix.SO_RCVBUF, receiveBuffer),
+		s.growBuffer(unix.SO_SNDBUFFORCE, unix.SO_SNDBUF, sendBuffer),
+	)
+	if err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("set socket options: %w", err)
+	}
+	return s, nil
+}
+
+func (s *socket) setOption(level, name, value int) error {
+	var set error
+	err := s.raw.Control(func(fd uintptr) { set = unix.SetsockoptInt(int(fd), level, name, value) })
+	return errors.Join(err, set)
+}
+
+// growBuffer asks for the size outright, which takes CAP_NET_ADMIN, and else for as much of it as the system allows.
+func (s *socket) growBuffer(force, plain, size int) error {
+	if s.setOption(unix.SOL_SOCKET, force, size) == nil {
+		return nil
+	}
+	return s.setOption(unix.SOL_SOCKET, plain, size)
+}
+
+func (s *socket) fillControls(level, typ int32) {
+	for ttl := range s.controls {
+		s.controls[ttl] = ttlControl(level, typ, ttl)
+	}
+}
+
+// send sends one packet without waiting for room in the socket's buffer, and gives the moment right before.
+func (s *socket) send(packet []byte, dst netip.Addr, ttl int) (time.Time, error) {
+	if ttl < 1 || ttl > maxTTL {
+		return time.Time{}, fmt.Errorf("TTL %d is not from 1 to %d", ttl, maxTTL)
+	}
+	var (
+		at   time.Time
+		sent error
+		to   = sockaddr(dst)
+	)
+	err := s.raw.Write(func(fd uintptr) bool {
+		at = time.Now()
+		sent = unix.Sendmsg(int(fd), packet, s.controls[ttl], to, unix.MSG_DONTWAIT)
+		for errors.Is(sent, unix.EINTR) {
+			at = time.Now()
+			sent = unix.Sendmsg(int(fd), packet, s.controls[ttl], to, unix.MSG_DONTWAIT)
+		}
+		return true
+	})
+	if err == nil {
+		err = sent
+	}
+	if err != nil {
+		s.counters.sendErrors.Add(1)
+		return at, err
+	}
+	s.counters.sent.Add(1)
+	return at, nil
+}
+
+func sockaddr(a netip.Addr) unix.Sockaddr {
+	if a.Is4() {
+		return &unix.SockaddrInet4{Addr: a.As4()}
+	}
+	return &unix.SockaddrInet6{Addr: a.As16()}
+}
+
+func (s *socket) close() error {
+	err := s.conn.Close()
+	<-s.closed
+	return err
+}

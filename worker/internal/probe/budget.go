@@ -1,0 +1,136 @@
+package probe
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// sweepAt is how many addresses a budget remembers before it forgets those that have been left alone.
+const sweepAt = 1024
+
+// Budget limits how fast packets leave: all of them together, and those of jobs that probe one address. It paces and
+// never fails. Each limit lets one second's worth go at once and then refills evenly (GCRA).
+type Budget struct {
+	mu      sync.Mutex
+	all     rate
+	target  time.Duration // one packet's share of a second, per address; 0 for no limit
+	targets map[netip.Addr]*rate
+	sweep   int
+}
+
+// NewBudget makes a budget of packets a second in all and for each probed address; 0 is no limit.
+func NewBudget(all, perTarget int) *Budget {
+	return &Budget{
+		all:     rate{share: share(all)},
+		target:  share(perTarget),
+		targets: map[netip.Addr]*rate{},
+		sweep:   sweepAt,
+	}
+}
+
+func share(perSecond int) time.Duration {
+	if perSecond <= 0 {
+		return 0
+	}
+	return time.Second / time.Duration(perSecond)
+}
+
+// rate is one limit. until is when everything that was granted so far will have been refilled.
+type rate struct {
+	share time.Duration
+	until time.Time
+}
+
+// grant reserves one packet and gives the moment at which it may leave.
+func (r *rate) grant(now time.Time) time.Time {
+	if r.share == 0 {
+		return now
+	}
+	if r.until.Before(now) {
+		r.until = now
+	}
+	r.until = r.until.Add(r.share)
+	if at := r.until.Add(-time.Second); at.After(now) {
+		return at
+	}
+	return now
+}
+
+// giveBack undoes a grant that was not used.
+func (r *rate) giveBack() { r.until = r.until.Add(-r.share) }
+
+// grant reserves one packet to an address under both limits.
+func (b *Budget) grant(now time.Time, dst netip.Addr) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at := b.all.grant(now)
+	if b.target == 0 {
+		return at
+	}
+	r := b.targets[dst]
+	if r == nil {
+		b.forget(now)
+		r = &rate{share: b.target}
+		b.targets[dst] = r
+	}
+	if t := r.grant(now); t.After(at) {
+		return t
+	}
+	return at
+}
+
+func (b *Budget) giveBack(dst netip.Addr) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.all.giveBack()
+	if r := b.targets[dst]; r != nil {
+		r.giveBack()
+	}
+}
+
+// forget drops the addresses whose limit is whole again, at each doubling of what remains: the memory is bounded by
+// the addresses of a second, and the work by the packets.
+func (b *Budget) forget(now time.Time) {
+	if len(b.targets) < b.sweep {
+		return
+	}
+	for a, r := range b.targets {
+		if !r.until.After(now) {
+			delete(b.targets, a)
+		}
+	}
+	b.sweep = max(sweepAt, 2*len(b.targets))
+}
+
+// ticket is one job's place in the budget: at most one packet reserved ahead, so that jobs take turns.
+type ticket struct {
+	budget *Budget
+	dst    netip.Addr
+	at     time.Time // when the reserved packet may leave; zero where none is reserved
+}
+
+func (b *Budget) ticket(dst netip.Addr) ticket { return ticket{budget: b, dst: dst} }
+
+// wait tells how long the next packet has to wait still; not above zero: it may leave.
+func (t *ticket) wait(now time.Time) time.Duration {
+	if t.budget == nil {
+		return 0
+	}
+	if t.at.IsZero() {
+		t.at = t.budget.grant(now, t.dst)
+	}
+	return t.at.Sub(now)
+}
+
+// use spends the reserved packet.
+func (t *ticket) use() { t.at = time.Time{} }
+
+// release gives back what was reserved and not spent.
+func (t *ticket) release() {
+	if t.budget == nil || t.at.IsZero() {
+		return
+	}
+	t.at = time.Time{}
+	t.budget.giveBack(t.dst)
+}

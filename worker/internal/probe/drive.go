@@ -1,0 +1,149 @@
+package probe
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"diagnostics/worker/internal/echo"
+)
+
+// answersHeld is how many answers wait for the driver. A plan has at most 91 probes in flight; more are duplicates,
+// and a flood of those may be lost.
+const answersHeld = 256
+
+// request is one probe that a plan wants sent. Probes of one flow look alike to routers that spread load.
+type request struct {
+	seq  uint16
+	ttl  int
+	flow int
+}
+
+// step is what a plan wants at a moment: to send a probe, to be asked again at a later moment (or sooner, when an answer
+// comes), or to end.
+type step struct {
+	send  *request
+	again time.Time
+	done  bool
+}
+
+// plan is the logic of a job. The driver calls its methods one at a time.
+type plan interface {
+	next(now time.Time) step
+	// sent tells that the probe of the last step left at a moment, or failed to.
+	sent(r request, at time.Time, failed bool)
+	answered(a echo.Answer)
+}
+
+// drive runs a plan to its end.
+func (p *Prober) drive(ctx context.Context, dst netip.Addr, job plan) error {
+	d := &driver{
+		prober: p, dst: dst, plan: job,
+		answers: make(chan echo.Answer, answersHeld),
+		ticket:  p.options.Budget.ticket(dst),
+	}
+	defer d.close()
+	return d.run(ctx)
+}
+
+type driver struct {
+	prober  *Prober
+	dst     netip.Addr
+	plan    plan
+	answers chan echo.Answer
+	flows   []echo.Flow
+	ticket  ticket
+	left    int // probes that left
+}
+
+func (d *driver) run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		d.takeAnswers()
+		now := time.Now()
+		s := d.plan.next(now)
+		if s.done {
+			return nil
+		}
+		if s.send != nil {
+			wait := d.ticket.wait(now)
+			if wait <= 0 {
+				if err := d.send(*s.send); err != nil {
+					return err
+				}
+				continue
+			}
+			s.again = now.Add(wait)
+		}
+		timer.Reset(s.again.Sub(now))
+		select {
+		case a := <-d.answers:
+			d.plan.answered(a)
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (d *driver) takeAnswers() {
+	for {
+		select {
+		case a := <-d.answers:
+			d.plan.answered(a)
+		default:
+			return
+		}
+	}
+}
+
+// send sends a probe. Until one has left, failing to send fails the job: this host cannot do it. Afterwards it is a
+// probe without an answer, like any other that got lost.
+func (d *driver) send(r request) error {
+	f, err := d.flow(r.flow)
+	if err != nil {
+		return err
+	}
+	d.ticket.use()
+	at, err := f.Send(r.seq, r.ttl)
+	if err != nil && d.left == 0 {
+		return err
+	}
+	if err == nil {
+		d.left++
+	}
+	if at.IsZero() {
+		at = time.Now()
+	}
+	d.plan.sent(r, at, err != nil)
+	return nil
+}
+
+// flow opens flows in order as they are first used.
+func (d *driver) flow(index int) (echo.Flow, error) {
+	for len(d.flows) <= index {
+		f, err := d.prober.network.Open(d.dst, d.take)
+		if err != nil {
+			return nil, err
+		}
+		d.flows = append(d.flows, f)
+	}
+	return d.flows[index], nil
+}
+
+func (d *driver) take(a echo.Answer) {
+	select {
+	case d.answers <- a:
+	default:
+	}
+}
+
+func (d *driver) close() {
+	for _, f := range d.flows {
+		f.Close()
+	}
+	d.ticket.release()
+}

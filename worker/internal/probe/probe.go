@@ -1,0 +1,70 @@
+// Package probe measures with ICMP echo requests: traceroute, ping and packet loss. It knows nothing of sockets; it
+// asks an echo.Network, real or simulated.
+//
+// Each job is a plan: a state machine without clock, goroutine or I/O that says what it wants next and is told what
+// came. One driver runs every plan, on one network, under one budget of packets.
+package probe
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"diagnostics/shared/netpolicy"
+	"diagnostics/shared/workerapi"
+	"diagnostics/worker/internal/echo"
+)
+
+// Options are what the operator chose.
+type Options struct {
+	// Budget paces the packets; nil for none.
+	Budget *Budget
+	// Raw adds the text that a command-line tool would print. It may name private hops.
+	Raw bool
+}
+
+// Prober runs jobs on a network. It is safe for concurrent use.
+type Prober struct {
+	network echo.Network
+	options Options
+}
+
+// New makes a Prober.
+func New(network echo.Network, options Options) *Prober {
+	return &Prober{network: network, options: options}
+}
+
+// Traceroute traces the way to dst. It ends within workerapi.TracerouteLimit, with what it has seen by then.
+// Errors: echo.ErrFamily, echo.ErrNoRoute, echo.ErrForbidden, echo.ErrNoFlow, echo.ErrClosed where not even the first
+// probe could leave; ctx's error when ctx ends first.
+func (p *Prober) Traceroute(ctx context.Context, dst netip.Addr) (workerapi.Traceroute, error) {
+	t := newTrace(time.Now())
+	if err := p.drive(ctx, dst, t); err != nil {
+		return workerapi.Traceroute{}, err
+	}
+	return t.result(dst, public, p.options.Raw), nil
+}
+
+// Ping sends ten probes. It ends within workerapi.PingLimit. Errors: see Traceroute.
+func (p *Prober) Ping(ctx context.Context, dst netip.Addr) (workerapi.Ping, error) {
+	s := newSeries(time.Now(), seriesShape{
+		probes: workerapi.PingProbes, gap: workerapi.PingGap, limit: workerapi.PingLimit,
+	})
+	if err := p.drive(ctx, dst, s); err != nil {
+		return workerapi.Ping{}, err
+	}
+	return s.result(dst, p.options.Raw), nil
+}
+
+// PacketLoss sends fifty probes. It ends within workerapi.PacketLossLimit. Errors: see Traceroute.
+func (p *Prober) PacketLoss(ctx context.Context, dst netip.Addr) (workerapi.PacketLoss, error) {
+	s := newSeries(time.Now(), seriesShape{
+		probes: workerapi.LossProbes, gap: workerapi.LossGap, limit: workerapi.PacketLossLimit,
+	})
+	if err := p.drive(ctx, dst, s); err != nil {
+		return workerapi.PacketLoss{}, err
+	}
+	return workerapi.PacketLoss{Ping: s.result(dst, p.options.Raw), Bursts: s.bursts()}, nil
+}
+
+func public(a netip.Addr) bool { return netpolicy.Judge(a).Public }

@@ -1,0 +1,208 @@
+package probe
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"diagnostics/shared/workerapi"
+	"diagnostics/worker/internal/echo"
+)
+
+// story tells a person what to make of a trace: a note on single hops, and a few sentences on the whole. It names hops by
+// number alone, so nothing hidden can slip out.
+type story struct {
+	trace *trace
+	rows  []row
+	hops  []workerapi.Hop // as shown, with private ones hidden
+	stop  string
+	dst   netip.Addr
+}
+
+var refusalWords = map[echo.Kind]string{
+	echo.NetUnreachable:      "network unreachable",
+	echo.HostUnreachable:     "host unreachable",
+	echo.ProtocolUnreachable: "protocol unreachable",
+	echo.PortUnreachable:     "port unreachable",
+	echo.Prohibited:          "administratively prohibited",
+}
+
+// annotate puts a note on each hop that needs one.
+func (s story) annotate() {
+	for i := range s.hops {
+		var notes []string
+		if s.hops[i].Hidden {
+			notes = append(notes, "This router has a private address, which is hidden.")
+		} else if len(s.rows[i].addresses()) > len(s.hops[i].Addresses) {
+			notes = append(notes, "Another address of this hop is private and hidden.")
+		}
+		if word := refusalWords[s.rows[i].refusal()]; word != "" {
+			notes = append(notes, fmt.Sprintf("Refused the probe: %s.", word))
+		}
+		if note := s.lossNote(i); note != "" {
+			notes = append(notes, note)
+		}
+		if len(notes) > 0 {
+			note := strings.Join(notes, " ")
+			s.hops[i].Note = &note
+		}
+	}
+}
+
+func (s story) lossNote(i int) string {
+	h := s.hops[i]
+	switch {
+	case h.Received == h.Sent:
+		return ""
+	case s.isDestination(i):
+		return fmt.Sprintf("The destination answered %d of %d probes.", h.Received, h.Sent)
+	case h.Received == 0 && s.answersBeyond(i):
+		return "Does not answer probes, but passes traffic on."
+	case h.Received > 0 && s.wholeBeyond(i):
+		return "Answers only some probes; routers limit ICMP; not loss of your traffic."
+	default:
+		return ""
+	}
+}
+
+func (s story) isDestination(i int) bool { return s.trace.replied > 0 && i == len(s.hops)-1 }
+
+// answersBeyond tells whether any probe that passed the hop was answered.
+func (s story) answersBeyond(i int) bool {
+	return s.stop == workerapi.StopReached ||
+		slices.ContainsFunc(s.hops[i+1:], func(h workerapi.Hop) bool { return h.Received > 0 })
+}
+
+// wholeBeyond tells whether some later hop answered every probe, each of which had passed this one.
+func (s story) wholeBeyond(i int) bool {
+	return slices.ContainsFunc(s.hops[i+1:], func(h workerapi.Hop) bool { return h.Received == h.Sent })
+}
+
+// explanation gives the sentences on the whole trace, the most important first.
+func (s story) explanation() []string {
+	sentences := []string{s.ending()}
+	for _, more := range []string{s.loss(), s.limited(), s.silent(), s.spread(), s.hidden(), s.loop()} {
+		if more != "" {
+			sentences = append(sentences, more)
+		}
+	}
+	return sentences
+}
+
+func (s story) ending() string {
+	switch s.stop {
+	case workerapi.StopReached:
+		if s.trace.replied == 0 {
+			return "The destination answers, but not to the probes that would tell how far away it is; it probably limits how often it answers."
+		}
+		last := s.hops[len(s.hops)-1]
+		return fmt.Sprintf("The destination answered at hop %d, in %.1f ms on average.", last.TTL, *last.AverageMs)
+	case workerapi.StopUnreachable, workerapi.StopProhibited:
+		return s.refusal()
+	case workerapi.StopMaxHops:
+		return fmt.Sprintf("The destination was not reached within %d hops.", workerapi.MaxHops)
+	case workerapi.StopDeadline:
+		return fmt.Sprintf("The trace was ended after %d seconds, before it was complete.", int(workerapi.TracerouteLimit.Seconds()))
+	}
+	if s.trace.farthest == 0 {
+		return "Nothing answered, neither routers nor the destination. A firewall may drop the probes near their start."
+	}
+	return fmt.Sprintf("Nothing answered beyond hop %d, the destination included. It may be down, or a firewall drops the probes; "+
+		"other traffic may still get through.", s.trace.farthest)
+}
+
+func (s story) refusal() string {
+	if !s.trace.refusal() {
+		return fmt.Sprintf("A router or firewall on the way refuses the probes: %s.", refusalWords[s.trace.reach.kind])
+	}
+	ttl, kind := s.trace.refused, s.trace.refusalKind()
+	if slices.Contains(s.rows[len(s.rows)-1].addresses(), s.dst) {
+		return fmt.Sprintf("The destination itself, at hop %d, refuses the probes: %s. Packets do get there.", ttl, refusalWords[kind])
+	}
+	if kind == echo.Prohibited {
+		return fmt.Sprintf("A firewall at hop %d forbids the probes: %s.", ttl, refusalWords[kind])
+	}
+	return fmt.Sprintf("The router at hop %d cannot deliver to the destination: %s.", ttl, refusalWords[kind])
+}
+
+// loss speaks of the destination alone: what a router leaves unanswered is not lost traffic.
+func (s story) loss() string {
+	if s.trace.replied == 0 {
+		return ""
+	}
+	last := len(s.hops) - 1
+	if s.hops[last].Received == s.hops[last].Sent {
+		return ""
+	}
+	first := last
+	for first > 0 && s.hops[first-1].Received < s.hops[first-1].Sent {
+		first--
+	}
+	if first == last {
+		return "Some probes to the destination itself were lost. Measure it with more probes before you call it loss."
+	}
+	return fmt.Sprintf("Probes are lost from hop %d on, up to the destination: that is where loss may begin.", s.hops[first].TTL)
+}
+
+func (s story) limited() string {
+	return s.about(func(i int) bool {
+		return s.hops[i].Received > 0 && s.hops[i].Received < s.hops[i].Sent && s.wholeBeyond(i)
+	},
+		"%s only some probes while later hops answer all: routers limit ICMP, and this is not loss.", "answers", "answer")
+}
+
+func (s story) silent() string {
+	return s.about(func(i int) bool { return s.hops[i].Received == 0 && s.answersBeyond(i) },
+		"%s probes but passes traffic on, which is common.", "does not answer", "do not answer")
+}
+
+func (s story) spread() string {
+	return s.about(func(i int) bool { return len(s.rows[i].addresses()) > 1 },
+		"%s from several addresses: the traffic is spread over several paths.", "answers", "answer")
+}
+
+func (s story) hidden() string {
+	return s.about(func(i int) bool { return s.hops[i].Hidden },
+		"%s a private address, which is hidden.", "has", "have")
+}
+
+// about says a sentence of all the hops that fit; empty where none does.
+func (s story) about(fits func(i int) bool, format, one, many string) string {
+	var numbers []string
+	for i := range s.hops {
+		if fits(i) {
+			numbers = append(numbers, fmt.Sprint(s.hops[i].TTL))
+		}
+	}
+	switch len(numbers) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf(format, "Hop "+numbers[0]+" "+one)
+	default:
+		last := len(numbers) - 1
+		return fmt.Sprintf(format, "Hops "+strings.Join(numbers[:last], ", ")+" and "+numbers[last]+" "+many)
+	}
+}
+
+// loop tells of a router that answers at three or more TTLs that are not neighbours: packets go round in a circle.
+func (s story) loop() string {
+	if s.stop == workerapi.StopReached {
+		return ""
+	}
+	seen := map[netip.Addr]int{}
+	last := map[netip.Addr]int{}
+	for _, r := range s.rows {
+		for _, a := range r.addresses() {
+			if r.ttl-last[a] > 1 {
+				seen[a]++
+			}
+			last[a] = r.ttl
+			if seen[a] == 3 {
+				return fmt.Sprintf("The router at hop %d appeared twice before: packets go round in a circle there.", r.ttl)
+			}
+		}
+	}
+	return ""
+}

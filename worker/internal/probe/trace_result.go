@@ -1,0 +1,157 @@
+package probe
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"diagnostics/shared/workerapi"
+	"diagnostics/worker/internal/echo"
+)
+
+// result says what the trace saw, with the hops that are not public hidden.
+func (t *trace) result(dst netip.Addr, public func(netip.Addr) bool, raw bool) workerapi.Traceroute {
+	rows := t.rows()
+	stop := t.stopReason()
+	hops := make([]workerapi.Hop, 0, len(rows))
+	for _, r := range rows {
+		hops = append(hops, r.hop(public))
+	}
+	r := workerapi.Traceroute{
+		Target:     dst.String(),
+		Address:    dst.String(),
+		Family:     family(dst),
+		Reached:    stop == workerapi.StopReached,
+		StopReason: stop,
+		Hops:       hops,
+	}
+	s := story{trace: t, rows: rows, hops: hops, stop: stop, dst: dst}
+	s.annotate()
+	r.Explanation = s.explanation()
+	if raw {
+		text := rawTrace(dst, rows)
+		r.Raw = &text
+	}
+	return r
+}
+
+func family(a netip.Addr) int {
+	if a.Is4() {
+		return 4
+	}
+	return 6
+}
+
+func (t *trace) stopReason() string {
+	switch {
+	case t.replied > 0:
+		return workerapi.StopReached
+	case t.refusal():
+		return refusalReason(t.refusalKind())
+	case t.reach.answered && t.reach.kind == echo.Reply:
+		return workerapi.StopReached
+	case t.reach.answered && t.reach.kind.Refuses():
+		return refusalReason(t.reach.kind)
+	case t.late:
+		return workerapi.StopDeadline
+	case t.farthest+workerapi.GapLimit <= workerapi.MaxHops:
+		return workerapi.StopGapLimit
+	default:
+		return workerapi.StopMaxHops
+	}
+}
+
+func refusalReason(k echo.Kind) string {
+	if k == echo.Prohibited {
+		return workerapi.StopProhibited
+	}
+	return workerapi.StopUnreachable
+}
+
+// refusalKind is the kind of the refusal that ended the trace.
+func (t *trace) refusalKind() echo.Kind {
+	for _, s := range t.ttls[t.refused].shots {
+		if s.answered && s.kind.Refuses() {
+			return s.kind
+		}
+	}
+	return t.reach.kind
+}
+
+// row is one TTL of the result: the probes that were sent with it.
+type row struct {
+	ttl   int
+	shots []shot
+}
+
+// rows gives the TTLs up to the last that says something. Where only the reach probe was answered, the silent TTLs
+// behind the last router say nothing: they may lie before the destination or be it.
+func (t *trace) rows() []row {
+	last := t.end()
+	if !t.ended() && t.reach.answered && t.reach.kind.Ends() {
+		last = t.farthest
+	}
+	var rows []row
+	for ttl := 1; ttl <= last && t.ttls[ttl].sent > 0; ttl++ {
+		rows = append(rows, row{ttl: ttl, shots: t.ttls[ttl].shots[:t.ttls[ttl].sent]})
+	}
+	return rows
+}
+
+// addresses gives who answered: the first round's first, the others in order.
+func (r row) addresses() []netip.Addr {
+	var all []netip.Addr
+	for _, s := range r.shots {
+		if s.answered && !slices.Contains(all, s.from) {
+			all = append(all, s.from)
+		}
+	}
+	if len(all) > 1 {
+		slices.SortFunc(all[1:], netip.Addr.Compare)
+	}
+	return all
+}
+
+// refusal gives the kind of the first refusal at this TTL; 0 for none.
+func (r row) refusal() echo.Kind {
+	for _, s := range r.shots {
+		if s.answered && s.kind.Refuses() {
+			return s.kind
+		}
+	}
+	return 0
+}
+
+func (r row) hop(public func(netip.Addr) bool) workerapi.Hop {
+	h := workerapi.Hop{
+		TTL:       r.ttl,
+		Addresses: []string{},
+		Sent:      len(r.shots),
+		RTTsMs:    make([]*float64, len(r.shots)),
+	}
+	all := r.addresses()
+	for _, a := range all {
+		if public(a) {
+			h.Addresses = append(h.Addresses, a.String())
+		}
+	}
+	if len(h.Addresses) > 0 {
+		h.Address = &h.Addresses[0]
+	}
+	h.Hidden = len(all) > 0 && len(h.Addresses) == 0
+	var rtts []time.Duration
+	for i, s := range r.shots {
+		if s.answered {
+			rtts = append(rtts, s.rtt)
+			h.RTTsMs[i] = milliseconds(s.rtt)
+		}
+	}
+	h.Received = len(rtts)
+	h.LossPercent = lossPercent(h.Sent, h.Received)
+	if len(rtts) > 0 {
+		h.BestMs = milliseconds(slices.Min(rtts))
+		h.AverageMs = milliseconds(mean(rtts))
+		h.WorstMs = milliseconds(slices.Max(rtts))
+	}
+	return h
+}
