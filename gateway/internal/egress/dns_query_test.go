@@ -1,0 +1,554 @@
+package egress_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/egresstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/miekg/dns"
+)
+
+// brisk shortens a try, so that silence need not be waited for.
+var brisk = egress.WithBounds(time.Second, time.Second, 100*time.Millisecond)
+
+func reply(q *dns.Msg, rcode int, answer ...string) *dns.Msg {
+	m := new(dns.Msg).SetRcode(q, rcode)
+	for _, line := range answer {
+		rr, err := dns.NewRR(line)
+		if err != nil {
+			panic(err)
+		}
+		m.Answer = append(m.Answer, rr)
+	}
+	return m
+}
+
+func texts(records []dns.RR) []string {
+	var list []string
+	for _, rr := range records {
+		list = append(list, strings.Join(strings.Fields(rr.String()), " "))
+	}
+	return list
+}
+
+func TestQueryReadsRecordsAndAliases(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Records(
+		"example.com. 300 IN A 93.184.216.34",
+		"example.com. 299 IN A 93.184.216.35",
+		"example.com. 60 IN MX 10 mail.example.com.",
+		"www.example.com. 120 IN CNAME Edge.Example.com.",
+		"edge.example.com. 40 IN CNAME example.com.",
+		`_dmarc.example.com. 60 IN TXT "v=DMARC1; p=none"`,
+	)
+	c := n.Client(nil)
+	for _, test := range []struct {
+		name  string
+		qtype uint16
+		want  []string
+		chain []string
+		ttl   uint32
+	}{
+		{"example.com", dns.TypeA, []string{"example.com. 300 IN A 93.184.216.34", "example.com. 299 IN A 93.184.216.35"}, nil, 299},
+		{"www.example.com", dns.TypeMX, []string{"example.com. 60 IN MX 10 mail.example.com."}, []string{"edge.example.com", "example.com"}, 40},
+		{"www.example.com", dns.TypeCNAME, []string{"www.example.com. 120 IN CNAME Edge.Example.com."}, nil, 120},
+		{"_dmarc.example.com", dns.TypeTXT, []string{`_dmarc.example.com. 60 IN TXT "v=DMARC1; p=none"`}, nil, 60},
+	} {
+		a := c.Query(t.Context(), test.name, test.qtype)
+		if diff := cmp.Diff(test.want, texts(a.Records)); diff != "" {
+			t.Errorf("%s %d: %s", test.name, test.qtype, diff)
+		}
+		if a.Code != "" || a.RCode != dns.RcodeSuccess || a.TTL != test.ttl || !cmp.Equal(a.CNAMEChain, test.chain) {
+			t.Errorf("%s %d: %+v", test.name, test.qtype, a)
+		}
+		if a.Resolver != egresstest.ResolverAddr || a.Duration <= 0 || a.Cached {
+			t.Errorf("%s %d: resolver %v, duration %v, cached %v", test.name, test.qtype, a.Resolver, a.Duration, a.Cached)
+		}
+	}
+}
+
+func TestQueryCodes(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Records("exists.example.com. 300 IN A 93.184.216.34", "alias.example.com. 300 IN CNAME exists.example.com.", "dangling.example.com. 300 IN CNAME gone.example.com.")
+	rcodes := map[string]struct {
+		rcode int
+		code  string
+	}{
+		"servfail.example.com": {dns.RcodeServerFailure, egress.CodeServFail},
+		"refused.example.com":  {dns.RcodeRefused, egress.CodeRefused},
+		"formerr.example.com":  {dns.RcodeFormatError, egress.CodeFormErr},
+		"notimp.example.com":   {dns.RcodeNotImplemented, egress.CodeNotImp},
+		"yxdomain.example.com": {dns.RcodeYXDomain, egress.CodeBadResp},
+	}
+	for name, want := range rcodes {
+		n.Handle(name, func(q *dns.Msg) *dns.Msg { return reply(q, want.rcode) })
+	}
+	c := n.Client(nil)
+	for name, want := range rcodes {
+		a := c.Query(t.Context(), name, dns.TypeA)
+		if a.Code != want.code || a.RCode != want.rcode || len(a.Records) != 0 {
+			t.Errorf("%s: %+v", name, a)
+		}
+	}
+	for _, test := range []struct {
+		name  string
+		qtype uint16
+		code  string
+		rcode int
+	}{
+		{"exists.example.com", dns.TypeAAAA, egress.CodeNoData, dns.RcodeSuccess},
+		{"alias.example.com", dns.TypeAAAA, egress.CodeNoData, dns.RcodeSuccess},
+		{"nowhere.example.com", dns.TypeA, egress.CodeNotFound, dns.RcodeNameError},
+		{"dangling.example.com", dns.TypeA, egress.CodeNotFound, dns.RcodeNameError},
+	} {
+		a := c.Query(t.Context(), test.name, test.qtype)
+		if a.Code != test.code || a.RCode != test.rcode {
+			t.Errorf("%s: %+v", test.name, a)
+		}
+	}
+	if a := c.Query(t.Context(), strings.Repeat("a", 64)+".com", dns.TypeA); a.Code == "" || a.RCode != -1 {
+		t.Errorf("a name that cannot be sent: %+v", a)
+	}
+}
+
+// One honest answer among forged ones is found, whatever is wrong with the others.
+func TestForgedPacketsAreIgnored(t *testing.T) {
+	t.Parallel()
+	forged := "victim.example.com. 300 IN A 6.6.6.6"
+	pack := func(m *dns.Msg) []byte {
+		packet, err := m.Pack()
+		if err != nil {
+			panic(err)
+		}
+		return packet
+	}
+	for name, forge := range map[string]func(q *dns.Msg) []byte{
+		"another id":   func(q *dns.Msg) []byte { m := reply(q, 0, forged); m.Id++; return pack(m) },
+		"another name": func(q *dns.Msg) []byte { m := reply(q, 0, forged); m.Question[0].Name = "x."; return pack(m) },
+		"another type": func(q *dns.Msg) []byte { m := reply(q, 0, forged); m.Question[0].Qtype++; return pack(m) },
+		"another class": func(q *dns.Msg) []byte {
+			m := reply(q, 0, forged)
+			m.Question[0].Qclass = dns.ClassCHAOS
+			return pack(m)
+		},
+		"no question":           func(q *dns.Msg) []byte { m := reply(q, 0, forged); m.Question = nil; return pack(m) },
+		"NXDOMAIN, no question": func(q *dns.Msg) []byte { m := reply(q, dns.RcodeNameError); m.Question = nil; return pack(m) },
+		"two questions": func(q *dns.Msg) []byte {
+			m := reply(q, 0, forged)
+			m.Question = append(m.Question, m.Question[0])
+			return pack(m)
+		},
+		"a query":        func(q *dns.Msg) []byte { m := reply(q, 0, forged); m.Response = false; return pack(m) },
+		"another opcode": func(q *dns.Msg) []byte { m := reply(q, 0, forged); m.Opcode = dns.OpcodeUpdate; return pack(m) },
+		"noise":          func(*dns.Msg) []byte { return []byte("noise") },
+		"nothing":        func(*dns.Msg) []byte { return nil },
+		"half a message": func(q *dns.Msg) []byte { p := pack(reply(q, 0, forged)); return p[:len(p)-3] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := egresstest.New(t)
+			n.HandleRaw("victim.example.com", func(w dns.ResponseWriter, q *dns.Msg) {
+				_, _ = w.Write(forge(q))
+				_, _ = w.Write(pack(reply(q, 0, "victim.example.com. 300 IN A 93.184.216.34")))
+			})
+			a := n.Client(nil).Query(t.Context(), "victim.example.com", dns.TypeA)
+			if diff := cmp.Diff([]string{"victim.example.com. 300 IN A 93.184.216.34"}, texts(a.Records)); diff != "" {
+				t.Errorf("%s, code %q", diff, a.Code)
+			}
+			if tries := n.QueriesFor("victim.example.com", dns.TypeA); tries != 1 {
+				t.Errorf("%d queries, want 1", tries)
+			}
+		})
+	}
+}
+
+func TestSilenceAndNoiseEndAfterTwoTries(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Handle("silent.example.com", func(*dns.Msg) *dns.Msg { return nil })
+	n.HandleRaw("noisy.example.com", func(w dns.ResponseWriter, q *dns.Msg) {
+		p, _ := reply(q, 0, "noisy.example.com. 300 IN A 93.184.216.34").Pack()
+		_, _ = w.Write(p[:len(p)-1])
+	})
+	c := n.Client(nil, brisk)
+	for name, code := range map[string]string{"silent.example.com": egress.CodeTimeout, "noisy.example.com": egress.CodeBadResp} {
+		began := time.Now()
+		a := c.Query(t.Context(), name, dns.TypeA)
+		if a.Code != code || a.RCode != -1 || a.Resolver.IsValid() {
+			t.Errorf("%s: %+v", name, a)
+		}
+		if took := time.Since(began); took > 5*2*100*time.Millisecond {
+			t.Errorf("%s: took %v", name, took)
+		}
+		if tries := n.QueriesFor(name, dns.TypeA); tries != egress.DNSTries {
+			t.Errorf("%s: %d tries, want %d", name, tries, egress.DNSTries)
+		}
+	}
+}
+
+func TestSecondTryGetsThrough(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	var asked atomic.Int32
+	n.Handle("lossy.example.com", func(q *dns.Msg) *dns.Msg {
+		if asked.Add(1) == 1 {
+			return nil
+		}
+		return reply(q, 0, "lossy.example.com. 300 IN A 93.184.216.34")
+	})
+	if a := n.Client(nil, brisk).Query(t.Context(), "lossy.example.com", dns.TypeA); a.Code != "" {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestSecondTryGoesToTheNextResolver(t *testing.T) {
+	t.Parallel()
+	second := netip.MustParseAddrPort("192.0.2.54:53")
+	for name, first := range map[string]func(n *egresstest.Network){
+		"silent": func(n *egresstest.Network) { n.Handle("example.com", func(*dns.Msg) *dns.Msg { return nil }) },
+		"SERVFAIL": func(n *egresstest.Network) {
+			n.Handle("example.com", func(q *dns.Msg) *dns.Msg { return reply(q, dns.RcodeServerFailure) })
+		},
+		"REFUSED": func(n *egresstest.Network) {
+			n.Handle("example.com", func(q *dns.Msg) *dns.Msg { return reply(q, dns.RcodeRefused) })
+		},
+		"gone": func(n *egresstest.Network) { n.Fail(egresstest.ResolverAddr.String(), syscall.ECONNREFUSED) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := egresstest.New(t)
+			first(n)
+			other := n.NameServer(second.String())
+			other.Records("example.com. 300 IN A 93.184.216.34")
+			c := n.Client(func(s *egress.Settings) { s.Resolvers = append(s.Resolvers, second) }, brisk)
+			if a := c.Query(t.Context(), "example.com", dns.TypeA); a.Code != "" || a.Resolver != second {
+				t.Errorf("%+v", a)
+			}
+		})
+	}
+}
+
+func TestWhatAServerSaidBeatsSilence(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Handle("example.com", func(q *dns.Msg) *dns.Msg { return reply(q, dns.RcodeServerFailure) })
+	n.NameServer("192.0.2.54:53").Handle("example.com", func(*dns.Msg) *dns.Msg { return nil })
+	c := n.Client(func(s *egress.Settings) { s.Resolvers = append(s.Resolvers, netip.MustParseAddrPort("192.0.2.54:53")) }, brisk)
+	if a := c.Query(t.Context(), "example.com", dns.TypeA); a.Code != egress.CodeServFail {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestNoResolverListens(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Fail(egresstest.ResolverAddr.String(), syscall.ENETUNREACH)
+	if a := n.Client(nil).Query(t.Context(), "example.com", dns.TypeA); a.Code != egress.CodeConnRefused || a.RCode != -1 {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestTruncatedAnswersAreAskedForOverTCP(t *testing.T) {
+	t.Parallel()
+	var records []string
+	for i := range 200 {
+		records = append(records, fmt.Sprintf("big.example.com. 300 IN A 93.184.%d.%d", i/100, i%100))
+	}
+	n := egresstest.New(t)
+	n.Records(records...)
+	a := n.Client(nil).Query(t.Context(), "big.example.com", dns.TypeA)
+	if a.Code != "" || len(a.Records) != len(records) {
+		t.Errorf("code %q, %d records of %d", a.Code, len(a.Records), len(records))
+	}
+	if queries := n.QueriesFor("big.example.com", dns.TypeA); queries != 2 {
+		t.Errorf("%d queries, want one over UDP and one over TCP", queries)
+	}
+}
+
+// Some servers cut a message in the middle of a record, so that only its beginning can be read.
+func TestTruncatedInTheMiddleOfARecord(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.HandleRaw("cut.example.com", func(w dns.ResponseWriter, q *dns.Msg) {
+		m := reply(q, 0, "cut.example.com. 300 IN A 93.184.216.34")
+		if w.LocalAddr().Network() == "tcp" {
+			_ = w.WriteMsg(m)
+			return
+		}
+		m.Truncated = true
+		p, _ := m.Pack()
+		_, _ = w.Write(p[:len(p)-2])
+	})
+	if a := n.Client(nil).Query(t.Context(), "cut.example.com", dns.TypeA); a.Code != "" || len(a.Records) != 1 {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestTruncatedWithoutTCPIsAFailure(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.HandleRaw("udponly.example.com", func(w dns.ResponseWriter, q *dns.Msg) {
+		if w.LocalAddr().Network() == "tcp" {
+			_ = w.Close()
+			return
+		}
+		m := reply(q, 0, "udponly.example.com. 300 IN A 93.184.216.34")
+		m.Truncated = true
+		_ = w.WriteMsg(m)
+	})
+	if a := n.Client(nil).Query(t.Context(), "udponly.example.com", dns.TypeA); len(a.Records) != 0 || a.RCode != -1 {
+		t.Errorf("half an answer was taken: %+v", a)
+	}
+}
+
+func TestQueriesCarryEDNS(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	var got []string
+	script := func(q *dns.Msg) *dns.Msg {
+		opt := q.IsEdns0()
+		got = append(got, fmt.Sprintf("size %d, do %v, ad %v, rd %v, cd %v", opt.UDPSize(), opt.Do(), q.AuthenticatedData, q.RecursionDesired, q.CheckingDisabled))
+		m := reply(q, 0, "example.com. 300 IN A 93.184.216.34")
+		m.AuthenticatedData = true
+		return m
+	}
+	n.Handle("example.com", script)
+	n.NameServer("9.9.9.9:53").Handle("example.com", script)
+	c := n.Client(nil)
+	if a := c.Query(t.Context(), "example.com", dns.TypeA); !a.Authenticated {
+		t.Errorf("%+v", a)
+	}
+	server := netip.MustParseAddrPort("9.9.9.9:53")
+	if a := c.QueryServer(t.Context(), server, "example.com", dns.TypeA); !a.Authenticated || a.Resolver != server {
+		t.Errorf("%+v", a)
+	}
+	want := []string{"size 1232, do false, ad true, rd true, cd false", "size 1232, do true, ad true, rd true, cd false"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]netip.AddrPort{server}, n.Dials(), cmpopts.EquateComparable(netip.AddrPort{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestQueryServerIsJudged(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.NameServer("10.0.0.53:53").Records("example.com. 300 IN A 93.184.216.34")
+	a := n.Client(nil).QueryServer(t.Context(), netip.MustParseAddrPort("10.0.0.53:53"), "example.com", dns.TypeA)
+	if a.Code != egress.CodeConnRefused || len(n.Dials()) != 0 {
+		t.Errorf("%+v, dials %v", a, n.Dials())
+	}
+}
+
+func TestServersWithoutEDNS(t *testing.T) {
+	t.Parallel()
+	for name, refuse := range map[string]func(q *dns.Msg) *dns.Msg{
+		"FORMERR":              func(q *dns.Msg) *dns.Msg { return reply(q, dns.RcodeFormatError) },
+		"NOTIMP":               func(q *dns.Msg) *dns.Msg { return reply(q, dns.RcodeNotImplemented) },
+		"FORMERR, bare header": func(q *dns.Msg) *dns.Msg { m := reply(q, dns.RcodeFormatError); m.Question = nil; return m },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := egresstest.New(t)
+			n.Handle("old.example.com", func(q *dns.Msg) *dns.Msg {
+				if q.IsEdns0() != nil {
+					return refuse(q)
+				}
+				return reply(q, 0, "old.example.com. 300 IN A 93.184.216.34")
+			})
+			if a := n.Client(nil).Query(t.Context(), "old.example.com", dns.TypeA); a.Code != "" || len(a.Records) != 1 {
+				t.Errorf("%+v", a)
+			}
+		})
+	}
+}
+
+func TestAliasChains(t *testing.T) {
+	t.Parallel()
+	chain := func(length int) []string {
+		var lines []string
+		for i := range length {
+			lines = append(lines, fmt.Sprintf("c%d.example.com. 300 IN CNAME c%d.example.com.", i, i+1))
+		}
+		return append(lines, fmt.Sprintf("c%d.example.com. 300 IN A 93.184.216.34", length))
+	}
+	for _, test := range []struct {
+		name   string
+		answer []string
+		code   string
+		chain  int
+	}{
+		{"none", []string{"c0.example.com. 300 IN A 93.184.216.34"}, "", 0},
+		{"as long as may be", chain(egress.MaxAliases), "", egress.MaxAliases},
+		{"one longer", chain(egress.MaxAliases + 1), egress.CodeBadResp, 0},
+		{"to itself", []string{"c0.example.com. 300 IN CNAME C0.example.com."}, egress.CodeBadResp, 0},
+		{"in a circle", []string{"c0.example.com. 300 IN CNAME c1.example.com.", "c1.example.com. 300 IN CNAME c0.example.com."}, egress.CodeBadResp, 0},
+		{"in a circle further on", []string{"c0.example.com. 300 IN CNAME c1.example.com.", "c1.example.com. 300 IN CNAME c2.example.com.", "c2.example.com. 300 IN CNAME c1.example.com."}, egress.CodeBadResp, 0},
+		{"in another order", []string{"c2.example.com. 300 IN A 93.184.216.34", "c1.example.com. 300 IN CNAME c2.example.com.", "c0.example.com. 300 IN CNAME c1.example.com."}, "", 2},
+		{"of another class", []string{"c0.example.com. 300 CH CNAME c1.example.com.", "c1.example.com. 300 IN A 93.184.216.34"}, egress.CodeNoData, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			n := egresstest.New(t)
+			n.Handle("c0.example.com", func(q *dns.Msg) *dns.Msg { return reply(q, 0, test.answer...) })
+			a := n.Client(nil).Query(t.Context(), "c0.example.com", dns.TypeA)
+			if a.Code != test.code || len(a.CNAMEChain) != test.chain {
+				t.Errorf("%+v", a)
+			}
+			if (test.code == "") != (len(a.Records) == 1) {
+				t.Errorf("records %v", texts(a.Records))
+			}
+		})
+	}
+}
+
+func TestOnlyRecordsOfTheNameAreTaken(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Handle("example.com", func(q *dns.Msg) *dns.Msg {
+		m := reply(q, 0,
+			"other.example.com. 300 IN A 6.6.6.6",
+			"Example.COM. 300 IN A 93.184.216.34",
+			"example.com. 300 IN AAAA 2606:4700::1",
+			"example.com. 300 CH A 6.6.6.6",
+		)
+		// A record without data would be read as a value full of zeroes.
+		empty := &dns.RFC3597{Hdr: dns.RR_Header{Name: "example.com.", Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 300}}
+		m.Answer = append(m.Answer, empty)
+		return m
+	})
+	a := n.Client(nil).Query(t.Context(), "example.com", dns.TypeA)
+	if diff := cmp.Diff([]string{"Example.COM. 300 IN A 93.184.216.34"}, texts(a.Records)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestExtendedErrors(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Handle("blocked.example.com", func(q *dns.Msg) *dns.Msg {
+		m := reply(q, dns.RcodeNameError)
+		m.SetEdns0(1232, false)
+		opt := m.IsEdns0()
+		opt.Option = append(opt.Option,
+			&dns.EDNS0_EDE{InfoCode: dns.ExtendedErrorCodeBlocked, ExtraText: "by\x00 policy\x1b[31m\xff"},
+			&dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: "0011223344556677"},
+			&dns.EDNS0_EDE{InfoCode: 48000},
+			&dns.EDNS0_EDE{InfoCode: 49152, ExtraText: strings.Repeat("é", 200)},
+		)
+		return m
+	})
+	a := n.Client(nil).Query(t.Context(), "blocked.example.com", dns.TypeA)
+	want := []egress.ExtendedError{
+		{Code: 15, Name: "Blocked", Text: "by policy[31m\uFFFD"},
+		{Code: 48000, Name: "Unassigned"},
+		{Code: 49152, Name: "Private Use", Text: strings.Repeat("é", 128)},
+	}
+	if diff := cmp.Diff(want, a.Extended); diff != "" || a.Code != egress.CodeNotFound {
+		t.Errorf("%s, code %q", diff, a.Code)
+	}
+	for code, name := range map[uint16]string{0: "Other Error", 6: "DNSSEC Bogus", 18: "Prohibited", 30: "Invalid Query Type"} {
+		if got := egress.ExtendedErrorName(code); got != name {
+			t.Errorf("code %d is %q, want %q", code, got, name)
+		}
+	}
+}
+
+func TestSystemResolvers(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "resolv.conf")
+	write := func(text string, at time.Time) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := egresstest.New(t).Client(nil, egress.WithSystemResolvers(path))
+	loopback := addrPorts("127.0.0.1:53", "[::1]:53")
+	check := func(what string, want []netip.AddrPort) {
+		t.Helper()
+		if diff := cmp.Diff(want, c.SystemResolvers(), cmpopts.EquateComparable(netip.AddrPort{})); diff != "" {
+			t.Errorf("%s: %s", what, diff)
+		}
+	}
+	check("no file", loopback)
+	epoch := time.Unix(1_700_000_000, 0)
+	write("# comment\nsearch corp.example\nnameserver 10.0.0.53\nnameserver fe80::1%eth0\nnameserver not-an-address\noptions ndots:5\n", epoch)
+	check("two servers", addrPorts("10.0.0.53:53", "[fe80::1%eth0]:53"))
+	write("nameserver 10.0.0.54\n", epoch.Add(time.Second))
+	check("changed", addrPorts("10.0.0.54:53"))
+	write("search corp.example\n", epoch.Add(2*time.Second))
+	check("no server", loopback)
+	write("nameserver 10.0.0.55\n", epoch.Add(3*time.Second))
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	check("gone before it was read", loopback)
+}
+
+// A search domain would make a visitor's name mean another one.
+func TestSearchDomainsAreNeverUsed(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "resolv.conf")
+	if err := os.WriteFile(path, []byte("nameserver 192.0.2.53\nsearch inside.example.net\noptions ndots:9\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n := egresstest.New(t)
+	n.Records("intern.example.com.inside.example.net. 300 IN A 93.184.216.34")
+	c := n.Client(func(s *egress.Settings) { s.Resolvers = nil }, egress.WithSystemResolvers(path))
+	if a := c.Query(t.Context(), "intern.example.com", dns.TypeA); a.Code != egress.CodeNotFound || a.Resolver != egresstest.ResolverAddr {
+		t.Errorf("%+v", a)
+	}
+	for _, q := range n.Queries() {
+		if q.Name != "intern.example.com." {
+			t.Errorf("asked for %s", q.Name)
+		}
+	}
+}
+
+// The source port is half of what a forger must guess, so no two queries may share a socket.
+func TestEveryQueryHasASocketOfItsOwn(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Records("example.com. 0 IN A 93.184.216.34")
+	var mu sync.Mutex
+	ports := make(map[string]bool)
+	record := func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+		conn, err := n.Dial(ctx, network, to)
+		if err == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			ports[conn.LocalAddr().String()] = true
+		}
+		return conn, err
+	}
+	c := n.Client(nil, egress.WithDialer(record))
+	const queries = 20
+	for range queries {
+		c.Query(t.Context(), "example.com", dns.TypeA)
+	}
+	// The kernel may give a port again once it is free; that all are one port would be our doing.
+	if len(ports) < queries/2 {
+		t.Errorf("%d queries from %d ports", queries, len(ports))
+	}
+}

@@ -1,0 +1,66 @@
+package egress_test
+
+import (
+	"errors"
+	"net/netip"
+	"testing"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/target"
+
+	"go.uber.org/goleak"
+)
+
+// No test may leave a goroutine, and with it a socket, behind.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func host(t testing.TB, s string) target.Host {
+	t.Helper()
+	h, err := target.ParseHost(s)
+	if err != nil {
+		t.Fatalf("ParseHost(%q): %v", s, err)
+	}
+	return h
+}
+
+func parseURL(t testing.TB, s string) target.URL {
+	t.Helper()
+	u, err := target.ParseURL(s)
+	if err != nil {
+		t.Fatalf("ParseURL(%q): %v", s, err)
+	}
+	return u
+}
+
+func addrs(list ...string) []netip.Addr {
+	out := make([]netip.Addr, len(list))
+	for i, s := range list {
+		out[i] = netip.MustParseAddr(s)
+	}
+	return out
+}
+
+func addrPorts(list ...string) []netip.AddrPort {
+	out := make([]netip.AddrPort, len(list))
+	for i, s := range list {
+		out[i] = netip.MustParseAddrPort(s)
+	}
+	return out
+}
+
+// wantFault fails the test unless err is a fault of the kind, and gives its sentence.
+func wantFault(t testing.TB, err error, kind fault.Kind) string {
+	t.Helper()
+	if !fault.Is(err, kind) {
+		t.Fatalf("got error %v, want a fault of kind %d", err, kind)
+	}
+	return sentence(err)
+}
+
+func sentence(err error) string {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return ""
+	}
+	return f.Sentence
+}
