@@ -13,10 +13,7 @@ type Address struct{ addr netip.Addr }
 func ParseAddress(s string) (Address, error) {
 	a, err := netip.ParseAddr(s)
 	if err != nil {
-		if show(s) == "" {
-			return Address{}, fault.New(fault.Invalid, wantAddress)
-		}
-		return Address{}, fault.Newf(fault.Invalid, "%s is not an IP address in its usual spelling. %s", show(s), wantAddress)
+		return Address{}, fail(fault.Invalid, wantAddress, "%s is not an IP address in its usual spelling.", orNothing(s))
 	}
 	if err := permitAddr(a, wantAddress); err != nil {
 		return Address{}, err

@@ -32,16 +32,13 @@ func ParseASN(s string) (ASN, error) {
 		return 0, fault.Newf(fault.Invalid, "%d may be an AS number or the decimal spelling of an IP address. Write AS%d, or the address with its dots.", n, n)
 	}
 	if v := netpolicy.JudgeASN(uint32(n)); !v.Public {
-		return 0, fault.Newf(fault.Refused, "AS%d is %s (%s). %s", n, v.Reason, v.Source, wantASN)
+		return 0, fail(fault.Refused, wantASN, "AS%d is %s (%s).", n, v.Reason, v.Source)
 	}
 	return ASN(n), nil
 }
 
 func notASN(s string) error {
-	if show(s) == "" {
-		return fault.New(fault.Invalid, wantASN)
-	}
-	return fault.Newf(fault.Invalid, "%s is not an AS number. %s", show(s), wantASN)
+	return fail(fault.Invalid, wantASN, "%s is not an AS number.", orNothing(s))
 }
 
 // cutAS splits off the letters AS in any case.
@@ -71,7 +68,7 @@ func ParseNetworkQuery(s string) (NetworkQuery, error) {
 		return NetworkQuery{addr: a.addr}, err
 	}
 	if digits, prefixed := cutAS(s); !prefixed && !allDigits(digits) {
-		return NetworkQuery{}, fault.New(fault.Invalid, wantQuery)
+		return NetworkQuery{}, fail(fault.Invalid, wantQuery, "%s is neither an AS number nor an IP address.", orNothing(s))
 	}
 	n, err := ParseASN(s)
 	return NetworkQuery{asn: n}, err

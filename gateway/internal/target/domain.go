@@ -7,6 +7,8 @@ import (
 	"diagnostics/shared/netpolicy"
 )
 
+const wantDomain = "Enter a public domain name, such as example.com."
+
 // Domain is a DNS owner name (A-labels, lower case, no trailing dot).
 type Domain struct{ name string }
 
@@ -14,7 +16,7 @@ type Domain struct{ name string }
 // dns-resolver-check do. Addresses are Invalid.
 func ParseDomain(s string, underscores bool) (Domain, error) {
 	if _, err := netip.ParseAddr(s); err == nil {
-		return Domain{}, fault.Newf(fault.Invalid, "%s is an IP address. %s", show(s), wantDomain)
+		return Domain{}, fail(fault.Invalid, wantDomain, "%s is an IP address.", show(s))
 	}
 	if err := lookAlike(s, wantDomain); err != nil {
 		return Domain{}, err

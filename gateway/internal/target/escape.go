@@ -21,11 +21,11 @@ const (
 func requestURI(pathQuery string) (string, *LocationError) {
 	path, query, hasQuery := strings.Cut(pathQuery, "?")
 	if strings.Contains(path, `\`) {
-		return "", invalid("A URL has no backslash in its path. Write / or %%5C instead.")
+		return "", invalid("", "The path of the URL has a backslash, which must be written as / or %%5C.")
 	}
 	escaped, ok := escapePath(path)
 	if !ok {
-		return "", invalid("The path of the URL has a percent sign without two hexadecimal digits. Write %%25 for a percent sign.")
+		return "", invalid("", "The path of the URL has a percent sign that must be written as %%25.")
 	}
 	out := removeDotSegments(escaped)
 	if hasQuery {

@@ -15,21 +15,23 @@ type Host struct {
 }
 
 // ParseHost takes a public hostname or a public address literal.
-func ParseHost(s string) (Host, error) { return parseHost(s, wantHostname) }
+func ParseHost(s string) (Host, error) {
+	return parseHost(s, advice{host: wantHostname, addr: wantAddress})
+}
 
-func parseHost(s, want string) (Host, error) {
+func parseHost(s string, want advice) (Host, error) {
 	if a, err := netip.ParseAddr(s); err == nil {
-		if err := permitAddr(a, wantAddress); err != nil {
+		if err := permitAddr(a, want.addr); err != nil {
 			return Host{}, err
 		}
 		return Host{addr: a}, nil
 	}
-	if err := lookAlike(s, want); err != nil {
+	if err := lookAlike(s, want.host); err != nil {
 		return Host{}, err
 	}
 	name, err := netpolicy.ParseName(s, false)
 	if err != nil {
-		return Host{}, nameFault(s, err, want)
+		return Host{}, nameFault(s, err, want.host)
 	}
 	return Host{name: name}, nil
 }
@@ -38,13 +40,13 @@ func parseHost(s, want string) (Host, error) {
 func lookAlike(s, want string) error {
 	switch {
 	case strings.Contains(s, "://"):
-		return fault.Newf(fault.Invalid, "Leave out the scheme and the path of the URL. %s", want)
+		return fail(fault.Invalid, want, "Leave out the scheme and the path of the URL.")
 	case strings.Contains(s, "@"):
-		return fault.Newf(fault.Invalid, "Leave out everything up to the @ sign. %s", want)
+		return fail(fault.Invalid, want, "Leave out everything up to the @ sign.")
 	case strings.Count(s, ":") >= 2:
-		return fault.Newf(fault.Invalid, "%s is not an IPv6 address. %s", show(s), want)
+		return fail(fault.Invalid, want, "%s is not an IPv6 address.", show(s))
 	case strings.Contains(s, ":"):
-		return fault.Newf(fault.Invalid, "Leave out the port. %s", want)
+		return fail(fault.Invalid, want, "Leave out the port.")
 	}
 	return nil
 }

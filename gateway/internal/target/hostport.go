@@ -10,7 +10,7 @@ import (
 
 const (
 	wantHostPort = "Enter a host and a port, such as example.com:443."
-	wantPort     = "Enter a port from 1 to 65535, such as example.com:443."
+	wantPort     = "Use a port from 1 to 65535."
 )
 
 // HostPort is a host and a port from 1 to 65535.
@@ -22,14 +22,14 @@ type HostPort struct {
 // ParseHostPort takes host:port, [v6]:port or addr:port. A defaultPort of 0 makes the port required. Where it is not, a bare
 // IPv6 address is taken whole: its last group is never read as a port.
 func ParseHostPort(s string, defaultPort uint16) (HostPort, error) {
-	want := wantHostname
+	want := advice{host: wantHostname, addr: wantAddress}
 	if defaultPort == 0 {
-		want = wantHostPort
+		want.host = wantHostPort
 	}
 	if strings.Contains(s, "://") || strings.Contains(s, "@") {
-		return HostPort{}, lookAlike(s, want)
+		return HostPort{}, lookAlike(s, want.host)
 	}
-	host, port, hasPort, err := splitHostPort(s, want)
+	host, port, hasPort, err := splitHostPort(s, want.host)
 	if err != nil {
 		return HostPort{}, err
 	}
@@ -37,17 +37,28 @@ func ParseHostPort(s string, defaultPort uint16) (HostPort, error) {
 	if err != nil {
 		return HostPort{}, err
 	}
+	if !hasPort && defaultPort == 0 {
+		return HostPort{}, missingPort(h)
+	}
 	if !hasPort {
-		if defaultPort == 0 {
-			return HostPort{}, fault.Newf(fault.Invalid, "The port is missing. %s", wantHostPort)
-		}
 		return HostPort{Host: h, Port: defaultPort}, nil
 	}
 	n, ok := parsePort(port)
 	if !ok {
-		return HostPort{}, fault.Newf(fault.Invalid, "%s is not a port. %s", orNothing(port), wantPort)
+		return HostPort{}, notAPort(port, wantPort)
 	}
 	return HostPort{Host: h, Port: n}, nil
+}
+
+func missingPort(h Host) *fault.Error {
+	if h.addr.Is6() {
+		return fail(fault.Invalid, "Enter the address in brackets and a port, such as [2606:4700:4700::1111]:443.", "The port is missing.")
+	}
+	return fail(fault.Invalid, wantHostPort, "The port is missing.")
+}
+
+func notAPort(port, want string) *fault.Error {
+	return fail(fault.Invalid, want, "%s is not a port.", orNothing(port))
 }
 
 // LimitKey is the host without its port.
@@ -74,16 +85,16 @@ func splitHostPort(s, want string) (host, port string, hasPort bool, err error) 
 func splitBracketed(s, want string) (host, port string, hasPort bool, err error) {
 	host, rest, closed := strings.Cut(s[1:], "]")
 	if !closed {
-		return "", "", false, fault.Newf(fault.Invalid, "The closing bracket is missing. %s", want)
+		return "", "", false, fail(fault.Invalid, want, "The closing bracket is missing.")
 	}
-	if a, parseErr := netip.ParseAddr(host); parseErr != nil || !a.Is6() {
-		return "", "", false, fault.Newf(fault.Invalid, "Only an IPv6 address stands in brackets. %s", want)
+	if a, err := netip.ParseAddr(host); err != nil || !a.Is6() {
+		return "", "", false, fail(fault.Invalid, want, "Only an IPv6 address stands in brackets.")
 	}
 	if rest == "" {
 		return host, "", false, nil
 	}
 	if rest[0] != ':' {
-		return "", "", false, fault.Newf(fault.Invalid, "After the closing bracket only a port can follow. %s", want)
+		return "", "", false, fail(fault.Invalid, want, "Only a port can follow the closing bracket.")
 	}
 	return host, rest[1:], true, nil
 }
@@ -102,5 +113,5 @@ func orNothing(s string) string {
 	if shown := show(s); shown != "" {
 		return shown
 	}
-	return "Nothing"
+	return "An empty text"
 }

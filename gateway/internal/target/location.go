@@ -34,20 +34,16 @@ func (e *LocationError) Error() string { return e.Err.Error() }
 // Unwrap gives the fault.
 func (e *LocationError) Unwrap() error { return e.Err }
 
-func problem(p LocationProblem, err error) *LocationError {
-	return &LocationError{Problem: p, Err: err}
+func invalid(want, format string, args ...any) *LocationError {
+	return &LocationError{LocationInvalid, fail(fault.Invalid, want, format, args...)}
 }
 
-// problemOf reads the problem off a fault about a host: refused by policy, or no host at all.
-func problemOf(err error) *LocationError {
+// hostProblem reads the problem off a fault about a host: refused by policy, or no host at all.
+func hostProblem(err error) *LocationError {
 	if fault.Is(err, fault.Refused) {
-		return problem(LocationRefused, err)
+		return &LocationError{LocationRefused, err}
 	}
-	return problem(LocationInvalid, err)
-}
-
-func invalid(format string, args ...any) *LocationError {
-	return problem(LocationInvalid, fault.Newf(fault.Invalid, format, args...))
+	return &LocationError{LocationInvalid, err}
 }
 
 // Resolve reads a Location header against u (RFC 9110 section 10.2.2, RFC 3986 section 5) and judges the result as a first
@@ -60,21 +56,22 @@ func (u URL) Resolve(location string) (URL, error) {
 	return next, nil
 }
 
+// resolve gives no advice with its errors: the text is the server's and not the visitor's.
 func (u URL) resolve(ref string) (URL, *LocationError) {
 	switch {
 	case ref == "":
-		return URL{}, problem(LocationMissing, fault.New(fault.Invalid, "The redirect names no destination."))
+		return URL{}, &LocationError{LocationMissing, fail(fault.Invalid, "", "The redirect names no destination.")}
 	case len(ref) > maxLocation:
-		return URL{}, invalid("The redirect's destination is too long.")
+		return URL{}, invalid("", "The destination of the redirect is longer than %d bytes.", maxLocation)
 	}
 	if err := checkCharacters(ref); err != nil {
 		return URL{}, err
 	}
 	if _, _, ok := cutScheme(ref); ok {
-		return parseAbsolute(ref)
+		return parseAbsolute(ref, advice{})
 	}
 	if strings.HasPrefix(ref, "//") {
-		return parseAbsolute(u.scheme + ":" + ref)
+		return parseAbsolute(u.scheme+":"+ref, advice{})
 	}
 	next := u
 	var err *LocationError
@@ -103,7 +100,7 @@ func (u URL) merge(ref string) string {
 // either way the rest becomes something else.
 func checkCharacters(s string) *LocationError {
 	if strings.ContainsFunc(s, unicode.IsControl) {
-		return invalid("The URL has a control character in it. %s", wantURL)
+		return invalid("", "The URL has a control character in it.")
 	}
 	return nil
 }

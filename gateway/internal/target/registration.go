@@ -14,7 +14,7 @@ type Registration struct{ host Host }
 
 // ParseRegistration takes a public domain name or a public address literal.
 func ParseRegistration(s string) (Registration, error) {
-	h, err := parseHost(s, wantRegistration)
+	h, err := parseHost(s, advice{host: wantRegistration, addr: wantAddress})
 	return Registration{host: h}, err
 }
 
@@ -66,6 +66,11 @@ func registrable(name string) string {
 func registrySuffix(name string) string {
 	for {
 		suffix, icann := publicsuffix.PublicSuffix(name)
+		// The library's flag is that of the deepest label that it knows, even where only a longer rule mentions that label
+		// (dualstack.us-east-1.amazonaws.com): the suffix alone tells its own section.
+		if itself, exact := publicsuffix.PublicSuffix(suffix); itself == suffix {
+			icann = exact
+		}
 		_, parent, found := strings.Cut(suffix, ".")
 		if icann || !found {
 			return suffix

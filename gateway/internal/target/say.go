@@ -2,6 +2,7 @@ package target
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"strings"
 	"unicode"
@@ -10,24 +11,25 @@ import (
 	"diagnostics/shared/netpolicy"
 )
 
-// What would be right, the last sentence of every error.
+// advice is what would be right, the last sentence of an error. It is empty where the text is not the visitor's own.
+type advice struct{ host, addr, url string }
+
 const (
 	wantHostname = "Enter a valid public hostname, such as example.com."
-	wantDomain   = "Enter a public domain name, such as example.com."
 	wantAddress  = "Enter a public IP address."
-	wantHost     = "Enter a public hostname or IP address, such as example.com."
+	wantURL      = "Enter a full URL that starts with http:// or https://, such as https://example.com/."
 )
 
-// maxShown bounds how much of a visitor's own text an error repeats.
+// maxShown bounds how much of a visitor's own text an error repeats, in characters.
 const maxShown = 60
 
-// show gives the visitor's own text for a sentence: short, on one line, and without characters that are invisible or turn
-// the reading order around.
+// show gives somebody's own text for a sentence: short, on one line, and without characters that are invisible or turn the
+// reading order around.
 func show(s string) string {
 	var b strings.Builder
 	n := 0
 	for _, r := range s {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.In(r, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
 			continue
 		}
 		if n == maxShown {
@@ -37,30 +39,36 @@ func show(s string) string {
 		b.WriteRune(r)
 		n++
 	}
-	return b.String()
+	return strings.TrimSpace(b.String())
+}
+
+// fail makes an error of a finding and what would be right.
+func fail(kind fault.Kind, want, format string, args ...any) *fault.Error {
+	return fault.New(kind, strings.TrimSpace(fmt.Sprintf(format, args...)+" "+want))
 }
 
 // nameFault turns a netpolicy.NameError about what was typed into a sentence.
 func nameFault(typed string, err error, want string) *fault.Error {
 	var ne *netpolicy.NameError
-	if !errors.As(err, &ne) || ne.Problem == netpolicy.NameEmpty || show(typed) == "" {
-		return fault.New(fault.Invalid, want)
+	if !errors.As(err, &ne) {
+		return fault.Wrap(fault.Invalid, err, want)
 	}
 	kind := fault.Invalid
 	if ne.Refused() {
 		kind = fault.Refused
 	}
-	return fault.Newf(kind, "%s %s. %s", show(typed), ne.Say(), want)
+	shown := show(typed)
+	if shown == "" {
+		return fail(kind, want, "The hostname is missing.")
+	}
+	return fail(kind, want, "%s %s.", shown, ne.Say())
 }
 
-// permitAddr judges a typed address. The sentence repeats the address: the visitor knows it.
+// permitAddr judges an address that somebody wrote. The sentence repeats it: they know it.
 func permitAddr(a netip.Addr, want string) error {
 	v := netpolicy.Judge(a)
 	if v.Public {
 		return nil
 	}
-	if v.Source == "" {
-		return fault.Newf(fault.Refused, "%s is %s. %s", show(a.String()), v.Reason, want)
-	}
-	return fault.Newf(fault.Refused, "%s is %s (%s). %s", show(a.String()), v.Reason, v.Source, want)
+	return fail(fault.Refused, want, "%s is %s (%s).", show(a.String()), v.Reason, v.Source)
 }

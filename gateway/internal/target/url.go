@@ -8,8 +8,6 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-const wantURL = "Enter a full URL that starts with http:// or https://, such as https://example.com/."
-
 // URL is an absolute http or https URL with a public host, no user information, a port from 1 to 65535 and no fragment.
 type URL struct {
 	scheme string
@@ -23,7 +21,7 @@ type URL struct {
 // labels and percent-encoded hosts, and browsers repair what RFC 3986 forbids (`http:\\host`, `http:///host`). What two
 // readers could read as two hosts is refused.
 func ParseURL(s string) (URL, error) {
-	u, err := parseAbsolute(s)
+	u, err := parseAbsolute(s, advice{host: wantHostname, addr: wantAddress, url: wantURL})
 	if err != nil {
 		return URL{}, err.Err
 	}
@@ -61,25 +59,25 @@ func defaultPort(scheme string) uint16 {
 	return 80
 }
 
-func parseAbsolute(s string) (URL, *LocationError) {
+func parseAbsolute(s string, want advice) (URL, *LocationError) {
 	if err := checkCharacters(s); err != nil {
 		return URL{}, err
 	}
 	scheme, rest, ok := cutScheme(s)
 	if !ok {
-		return URL{}, invalid("The URL has no scheme. %s", wantURL)
+		return URL{}, invalid(want.url, "The URL has no scheme.")
 	}
 	if scheme != "http" && scheme != "https" {
-		return URL{}, unsupported(scheme, rest)
+		return URL{}, unsupported(scheme, rest, want.url)
 	}
 	rest, ok = strings.CutPrefix(rest, "//")
 	if !ok {
-		return URL{}, invalid("Two slashes must follow %s: in a URL. %s", scheme, wantURL)
+		return URL{}, invalid(want.url, "Two slashes must follow %s: in a URL.", scheme)
 	}
 	authority, pathQuery := cutAuthority(rest)
 	u := URL{scheme: scheme}
 	var err *LocationError
-	if u.host, u.port, err = parseAuthority(authority, scheme); err != nil {
+	if u.host, u.port, err = parseAuthority(authority, scheme, want); err != nil {
 		return URL{}, err
 	}
 	if u.requestURI, err = requestURI(pathQuery); err != nil {
@@ -89,11 +87,11 @@ func parseAbsolute(s string) (URL, *LocationError) {
 }
 
 // unsupported words a scheme that is neither http nor https; `example.com:80` looks like one.
-func unsupported(scheme, rest string) *LocationError {
+func unsupported(scheme, rest, want string) *LocationError {
 	if strings.Contains(scheme, ".") && !strings.HasPrefix(rest, "//") {
-		return problem(LocationScheme, fault.Newf(fault.Invalid, "The URL has no scheme. %s", wantURL))
+		return &LocationError{LocationScheme, fail(fault.Invalid, want, "The URL has no scheme.")}
 	}
-	return problem(LocationScheme, fault.Newf(fault.Invalid, "Only http and https URLs can be checked, not %s. %s", show(scheme), wantURL))
+	return &LocationError{LocationScheme, fail(fault.Invalid, want, "Only http and https URLs can be checked, not %s.", show(scheme))}
 }
 
 // cutScheme splits off a scheme (RFC 3986 section 3.1), lower-cased.
@@ -119,28 +117,28 @@ func cutAuthority(s string) (authority, pathQuery string) {
 	return s, ""
 }
 
-func parseAuthority(s, scheme string) (Host, uint16, *LocationError) {
+func parseAuthority(s, scheme string, want advice) (Host, uint16, *LocationError) {
 	switch {
 	case strings.Contains(s, `\`):
-		return Host{}, 0, invalid("A URL has no backslash in its host. %s", wantURL)
+		return Host{}, 0, invalid(want.url, "A URL has no backslash in its host.")
 	case strings.Contains(s, "@"):
-		return Host{}, 0, problem(LocationCredentials, fault.New(fault.Invalid, "Leave the user name and password out of the URL."))
+		return Host{}, 0, &LocationError{LocationCredentials, fail(fault.Invalid, "", "A URL must not have a user name or password in it.")}
 	case strings.Contains(s, "%"):
-		return Host{}, 0, invalid("The host of a URL cannot be percent-encoded. %s", wantURL)
+		return Host{}, 0, invalid(want.url, "The host of a URL cannot be percent-encoded.")
 	}
-	host, port, _, err := splitHostPort(s, wantURL)
+	host, port, _, err := splitHostPort(s, want.url)
 	if err != nil {
-		return Host{}, 0, problemOf(err)
+		return Host{}, 0, hostProblem(err)
 	}
 	if host == "" {
-		return Host{}, 0, invalid("The URL has no host. %s", wantURL)
+		return Host{}, 0, invalid(want.url, "The URL has no host.")
 	}
 	if a, err := netip.ParseAddr(host); err == nil && a.Is6() && s[0] != '[' {
-		return Host{}, 0, invalid("An IPv6 address in a URL stands in brackets. %s", wantURL)
+		return Host{}, 0, invalid(want.url, "An IPv6 address in a URL stands in brackets.")
 	}
-	h, err := parseHost(host, wantHostname)
+	h, err := parseHost(host, want)
 	if err != nil {
-		return Host{}, 0, problemOf(err)
+		return Host{}, 0, hostProblem(err)
 	}
 	// An empty port is the default one (RFC 3986 section 6.2.3).
 	if port == "" {
@@ -148,7 +146,7 @@ func parseAuthority(s, scheme string) (Host, uint16, *LocationError) {
 	}
 	n, ok := parsePort(port)
 	if !ok {
-		return Host{}, 0, invalid("%s is not a port. Use a port from 1 to 65535.", orNothing(port))
+		return Host{}, 0, &LocationError{LocationInvalid, notAPort(port, wantPort)}
 	}
 	return h, n, nil
 }

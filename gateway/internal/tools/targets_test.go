@@ -78,3 +78,41 @@ func TestTargetCases(t *testing.T) {
 	}
 	t.Logf("%d cases: %d to reject, %d to accept", len(cases), rejected, accepted)
 }
+
+// parseOptions reads the options object of a request body.
+func parseOptions(t *testing.T, body string) tool.Options {
+	t.Helper()
+	var o tool.Options
+	if err := json.Unmarshal([]byte(body), &o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// TestLimitKeysAreCanonical couples spellings of one target across the tools: CONTRACT.md section 5 counts them as one.
+func TestLimitKeysAreCanonical(t *testing.T) {
+	t.Parallel()
+	bySlug := make(map[string]tool.Tool)
+	for _, tl := range All(Deps{}) {
+		bySlug[tl.Slug()] = tl
+	}
+	for _, c := range []struct{ slug, input, key, denyKey string }{
+		{"dns-lookup", "EXAMPLE.com.", "example.com", "example.com"},
+		{"uptime", "https://example.com:443/x", "example.com", "example.com"},
+		{"port-checker", "example.com:25", "example.com", "example.com"},
+		{"ssl-checker", "example.com", "example.com", "example.com"},
+		{"redirect-checker", "HTTP://Example.Com/?x", "example.com", "example.com"},
+		{"ssl-checker", "[2606:4700:4700:0::1111]:8443", "2606:4700:4700::1111", "2606:4700:4700::1111"},
+		{"ip-geolocation", "2606:4700:4700::1111", "2606:4700:4700::1111", "2606:4700:4700::1111"},
+		{"asn-lookup", "as15169", "AS15169", "AS15169"},
+		{"asn-lookup", "15169", "AS15169", "AS15169"},
+		{"whois-lookup", "WWW.Example.co.uk.", "example.co.uk", "www.example.co.uk"},
+		{"whois-lookup", "8.8.8.8", "8.8.8.8", "8.8.8.8"},
+		{"traceroute", "münchen.de", "xn--mnchen-3ya.de", "xn--mnchen-3ya.de"},
+	} {
+		job, err := bySlug[c.slug].Parse(tool.Input{Text: c.input})
+		if err != nil || job.LimitKey() != c.key || job.DenyKey() != c.denyKey {
+			t.Errorf("%s %q: limit key %q, deny key %q, %v; want %q, %q", c.slug, c.input, job.LimitKey(), job.DenyKey(), err, c.key, c.denyKey)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+)
+
+func TestErrorKeepsTheCauseFromTheSentence(t *testing.T) {
+	t.Parallel()
+	plain := New(Invalid, "Enter a host.")
+	if plain.Kind != Invalid || plain.Error() != "Enter a host." || plain.Unwrap() != nil {
+		t.Errorf("New: %+v", plain)
+	}
+	if f := Newf(Refused, "%s is refused.", "x"); f.Kind != Refused || f.Sentence != "x is refused." {
+		t.Errorf("Newf: %+v", f)
+	}
+	wrapped := Wrap(Upstream, io.ErrUnexpectedEOF, "The server hung up.")
+	if wrapped.Sentence != "The server hung up." {
+		t.Errorf("the sentence holds the cause: %q", wrapped.Sentence)
+	}
+	if wrapped.Error() != "The server hung up.: unexpected EOF" || !errors.Is(wrapped, io.ErrUnexpectedEOF) {
+		t.Errorf("the log has no cause: %q", wrapped.Error())
+	}
+}
+
+func TestIs(t *testing.T) {
+	t.Parallel()
+	inner := New(Timeout, "Too slow.")
+	for _, c := range []struct {
+		name string
+		err  error
+		kind Kind
+		want bool
+	}{
+		{"itself", inner, Timeout, true},
+		{"wrapped", fmt.Errorf("dial: %w", inner), Timeout, true},
+		{"another kind", inner, Upstream, false},
+		{"the outermost fault decides", Wrap(Upstream, inner, "Failed."), Upstream, true},
+		{"the cause does not", Wrap(Upstream, inner, "Failed."), Timeout, false},
+		{"another error", io.EOF, Timeout, false},
+		{"none", nil, Timeout, false},
+		{"the zero kind is no kind", New(0, "x"), Invalid, false},
+	} {
+		if got := Is(c.err, c.kind); got != c.want {
+			t.Errorf("%s: %t, want %t", c.name, got, c.want)
+		}
+	}
+}

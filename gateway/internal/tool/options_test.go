@@ -1,0 +1,63 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"diagnostics/gateway/internal/fault"
+)
+
+func options(t *testing.T, body string) Options {
+	t.Helper()
+	var o Options
+	if err := json.Unmarshal([]byte(body), &o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestOptionString(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]struct {
+		value   string
+		present bool
+	}{
+		`{}`: {}, `null`: {}, `{"x":null}`: {}, `{"y":"z"}`: {}, `{"x":"a"}`: {"a", true}, `{"x":""}`: {"", true}, `{"x":"\u00e9"}`: {"é", true}, `{"y":1,"x":"a"}`: {"a", true},
+	} {
+		value, present, err := options(t, body).String("x")
+		if err != nil || value != want.value || present != want.present {
+			t.Errorf("%s: %q, %t, %v; want %+v", body, value, present, err, want)
+		}
+	}
+	for _, body := range []string{`{"x":1}`, `{"x":true}`, `{"x":[]}`, `{"x":["a"]}`, `{"x":{}}`} {
+		value, present, err := options(t, body).String("x")
+		if !fault.Is(err, fault.Invalid) || value != "" || present {
+			t.Errorf("%s: %q, %t, %v; want Invalid", body, value, present, err)
+		}
+	}
+	if _, present, err := Options(nil).String("x"); present || err != nil {
+		t.Errorf("no options: %t, %v", present, err)
+	}
+}
+
+func TestOptionOneOf(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{`{}`: "A", `{"x":null}`: "A", `{"x":"A"}`: "A", `{"x":"MX"}`: "MX"} {
+		if got, err := options(t, body).OneOf("x", "A", "A", "MX"); err != nil || got != want {
+			t.Errorf("%s: %q, %v; want %q", body, got, err, want)
+		}
+	}
+	for _, body := range []string{`{"x":""}`, `{"x":"a"}`, `{"x":" A"}`, `{"x":"SRV"}`, `{"x":1}`} {
+		got, err := options(t, body).OneOf("x", "A", "A", "MX")
+		if !fault.Is(err, fault.Invalid) || got != "" {
+			t.Errorf("%s: %q, %v; want Invalid", body, got, err)
+		}
+	}
+	_, err := options(t, `{"x":"SRV"}`).OneOf("x", "A", "A", "MX")
+	var f *fault.Error
+	if !errors.As(err, &f) || !strings.Contains(f.Sentence, "A, MX") {
+		t.Errorf("%v does not name what is allowed", err)
+	}
+}
