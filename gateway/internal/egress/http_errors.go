@@ -119,9 +119,11 @@ func answerSentence(err error) string {
 	switch {
 	case has("response headers exceeded", "header list larger"):
 		return "sent response headers of more than 64 KiB."
+	case has("COMPRESSION_ERROR"): // also for one field that is longer than all may be together
+		return "sent HTTP/2 headers that are broken or longer than 64 KiB."
 	case has(`malformed HTTP response "\x15\x03`):
 		return "speaks TLS on this port. Use https:// in the URL."
-	case has("malformed", "invalid header", "unexpected trailer", "bad Content-Length", "unsupported transfer encoding"):
+	case has("malformed", "invalid header", "Content-Length", "transfer encoding", "transfer-encoding"):
 		return "did not answer with valid HTTP."
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "reset the connection without an answer."

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"net/netip"
 	"testing"
+	"time"
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 
+	"github.com/miekg/dns"
 	"go.uber.org/goleak"
 )
 
@@ -63,4 +65,15 @@ func sentence(err error) string {
 		return ""
 	}
 	return f.Sentence
+}
+
+// slowly scripts an answer that takes its time; other types than A do not exist.
+func slowly(wait time.Duration, record string) func(q *dns.Msg) *dns.Msg {
+	return func(q *dns.Msg) *dns.Msg {
+		if q.Question[0].Qtype != dns.TypeA {
+			return reply(q, 0)
+		}
+		time.Sleep(wait)
+		return reply(q, 0, record)
+	}
 }

@@ -1,0 +1,166 @@
+package egress_test
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
+)
+
+func packed(t testing.TB, open func(io.Writer) io.WriteCloser, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := open(&b)
+	if _, err := w.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func gzipped(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }
+func zlibbed(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }
+func deflated(w io.Writer) io.WriteCloser {
+	f, _ := flate.NewWriter(w, flate.BestCompression)
+	return f
+}
+
+func TestBodies(t *testing.T) {
+	t.Parallel()
+	const limit = 1000
+	text := []byte("User-agent: *\nDisallow: /\n")
+	exact, over := bytes.Repeat([]byte("x"), limit), bytes.Repeat([]byte("x"), limit+1)
+	zip := packed(t, gzipped, text)
+	corrupt := bytes.Clone(zip)
+	corrupt[len(corrupt)-5] ^= 0xff
+	for _, test := range []struct {
+		name, encoding string
+		sent           []byte
+		want           []byte
+		truncated      bool
+		sentence       string
+	}{
+		{"plain", "", text, text, false, ""},
+		{"identity", "identity", text, text, false, ""},
+		{"as long as may be", "", exact, exact, false, ""},
+		{"one longer", "", over, exact, true, ""},
+		{"gzip", "gzip", zip, text, false, ""},
+		{"x-gzip", "X-GZIP", zip, text, false, ""},
+		{"gzip as long as may be", "gzip", packed(t, gzipped, exact), exact, false, ""},
+		{"gzip, one longer", "gzip", packed(t, gzipped, over), exact, true, ""},
+		{"deflate", "deflate", packed(t, zlibbed, text), text, false, ""},
+		{"deflate without its header", "deflate", packed(t, deflated, text), text, false, ""},
+		{"gzip in two members", "gzip", append(bytes.Clone(zip), zip...), append(bytes.Clone(text), text...), false, ""},
+		{"an empty body that claims gzip", "gzip", nil, nil, false, ""},
+		{"a gzip bomb", "gzip", packed(t, gzipped, make([]byte, 64<<20)), make([]byte, limit), true, ""},
+		{"endless empty members", "gzip", bytes.Repeat(packed(t, gzipped, nil), 1<<14), nil, true, ""},
+		{"gzip in gzip", "gzip, gzip", packed(t, gzipped, zip), nil, false, "The body came in a content encoding that was not asked for."},
+		{"brotli", "br", text, nil, false, "The body came in a content encoding that was not asked for."},
+		{"not gzip at all", "gzip", text, nil, false, "The compressed body is corrupt."},
+		{"a wrong checksum", "gzip", corrupt, text, false, "The compressed body is corrupt."},
+		{"half a gzip", "gzip", zip[:len(zip)-9], text, false, "The connection closed before the end of the body."},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			n := withSite(t)
+			asked := make(chan string, 1)
+			n.Serve(web4+":80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked <- r.Header.Get("Accept-Encoding")
+				w.Header().Set("Content-Type", "text/plain")
+				w.Header().Set("Content-Encoding", test.encoding)
+				_, _ = w.Write(test.sent)
+			}))
+			r, err := get(t, n.Client(nil), "http://example.com/robots.txt", maxBody(limit))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if encoding := <-asked; encoding != "gzip" {
+				t.Errorf("Accept-Encoding %q", encoding)
+			}
+			if !bytes.Equal(r.Body, test.want) && len(r.Body)+len(test.want) > 0 {
+				t.Errorf("%d bytes, want %d", len(r.Body), len(test.want))
+			}
+			if r.Truncated != test.truncated || sentence(r.BodyErr) != test.sentence || (r.BodyErr != nil) != (test.sentence != "") {
+				t.Errorf("truncated %v, error %v", r.Truncated, r.BodyErr)
+			}
+			if r.Received > limit+64<<10 || !r.Truncated && r.BodyErr == nil && r.Received != int64(len(test.sent)) {
+				t.Errorf("received %d of %d bytes", r.Received, len(test.sent))
+			}
+		})
+	}
+}
+
+func TestBodiesThatEndEarly(t *testing.T) {
+	t.Parallel()
+	head := "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"
+	for _, test := range []struct {
+		name     string
+		serve    func(net.Conn)
+		kind     fault.Kind
+		sentence string
+	}{
+		{"close", answerWith(head), fault.Upstream, "The connection closed before the end of the body."},
+		{"silence", func(c net.Conn) { answerWith(head)(c); stay(c) }, fault.Timeout, "The body did not arrive in time."},
+		{"a bad chunk", answerWith("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nzz\r\n"), fault.Upstream, "The connection closed before the end of the body."},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			n := withSite(t)
+			n.ServeConn(web4+":80", test.serve)
+			c := n.Client(nil, egress.WithBounds(300*time.Millisecond, time.Second, time.Second))
+			began := time.Now()
+			r, err := get(t, c, "http://example.com/", maxBody(1000))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(r.Body) != "half" || !fault.Is(r.BodyErr, test.kind) || sentence(r.BodyErr) != test.sentence || r.Truncated {
+				t.Errorf("%q, %v", r.Body, r.BodyErr)
+			}
+			if took := time.Since(began); took > 5*300*time.Millisecond {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+// A body that nobody asked for is not fetched, however long it is.
+func TestBodyIsNotReadUnasked(t *testing.T) {
+	t.Parallel()
+	n := withSite(t)
+	sent := make(chan int, 1)
+	n.Serve(web4+":80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if encoding := r.Header.Get("Accept-Encoding"); encoding != "" {
+			t.Errorf("Accept-Encoding %q", encoding)
+		}
+		const size = 1 << 30
+		w.Header().Set("Content-Length", strconv.Itoa(size))
+		total := 0
+		for chunk := []byte(strings.Repeat("x", 1<<16)); total < size; {
+			k, err := w.Write(chunk)
+			total += k
+			if err != nil {
+				break
+			}
+		}
+		sent <- total
+	}))
+	r, err := get(t, n.Client(nil), "http://example.com/")
+	if err != nil || r.Body != nil || r.Truncated || r.BodyErr != nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if total := <-sent; total > 64<<20 {
+		t.Errorf("the server could send %d bytes", total)
+	}
+}

@@ -1,0 +1,339 @@
+package egress_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/fault"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func follow(t testing.TB, c *egress.Client, url string, limit int, change ...func(*egress.Request)) egress.Chain {
+	t.Helper()
+	r := egress.Request{URL: parseURL(t, url)}
+	for _, f := range change {
+		f(&r)
+	}
+	return c.Follow(t.Context(), r, limit)
+}
+
+func urls(chain egress.Chain) []string {
+	var list []string
+	for _, hop := range chain.Hops {
+		list = append(list, hop.URL.String())
+	}
+	return list
+}
+
+// countdown redirects /n to /n-1 and answers at /0.
+func countdown(status int) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var n int
+		_, _ = fmt.Sscanf(r.URL.Path, "/%d", &n)
+		if n == 0 {
+			_, _ = w.Write([]byte("here"))
+			return
+		}
+		w.Header().Set("Location", fmt.Sprintf("/%d", n-1))
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte("elsewhere"))
+	})
+}
+
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			n := withSite(t)
+			n.Serve(web4+":80", countdown(status))
+			c := n.Client(nil)
+			chain := follow(t, c, "http://example.com/3", 3, maxBody(100))
+			if chain.End != egress.EndFinal || chain.Err != nil || chain.Followed != 3 || len(chain.Hops) != 4 {
+				t.Fatalf("%+v", chain)
+			}
+			want := []string{"http://example.com/3", "http://example.com/2", "http://example.com/1", "http://example.com/0"}
+			if diff := cmp.Diff(want, urls(chain)); diff != "" {
+				t.Error(diff)
+			}
+			if final := chain.Final(); final.Status != 200 || string(final.Body) != "here" {
+				t.Errorf("%+v", final)
+			}
+			for _, hop := range chain.Hops[:3] {
+				if hop.Response.Status != status || hop.Response.Body != nil {
+					t.Errorf("%+v", hop.Response)
+				}
+			}
+			chain = follow(t, c, "http://example.com/4", 3)
+			if chain.End != egress.EndTooManyRedirects || chain.Followed != 3 || len(chain.Hops) != 4 {
+				t.Errorf("one more: %+v", chain)
+			}
+			wantFault(t, chain.Err, fault.Upstream)
+		})
+	}
+}
+
+func TestChainsEnd(t *testing.T) {
+	t.Parallel()
+	site := http.NewServeMux()
+	to := func(path string, status int, location string) {
+		site.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Location"] = []string{location}
+			w.WriteHeader(status)
+		})
+	}
+	to("/relative", 302, "final#part")
+	to("/query", 302, "?done")
+	to("/final", 200, "http://example.com/not-followed")
+	to("/300", 300, "/final")
+	to("/304", 304, "/final")
+	to("/loop", 302, "http://EXAMPLE.com:80/./loop#x")
+	to("/ping", 302, "/pong")
+	to("/pong", 302, "/ping")
+	to("/blank", 302, "  ")
+	to("/colon", 302, "http:foo")
+	to("/port0", 302, "http://example.com:0/")
+	to("/port70000", 302, "http://example.com:70000/")
+	to("/ftp", 302, "ftp://example.com/")
+	to("/javascript", 302, "javascript:alert(1)")
+	to("/user", 302, "http://user@example.com/")
+	to("/private", 302, "http://10.0.0.1/")
+	to("/localhost", 302, "http://localhost/")
+	to("/rebound", 302, "http://inside.example.com/")
+	to("/nowhere", 302, "http://nowhere.example.com/")
+	to("/closed", 302, "http://example.com:81/")
+	to("/ssh", 302, "http://example.com:22/")
+	site.HandleFunc("/none", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusFound) })
+
+	n := withSite(t)
+	n.Records("inside.example.com. 300 IN A 10.0.0.1")
+	n.Serve(web4+":80", site)
+	n.Serve(web4+":22", http.NotFoundHandler())
+	c := n.Client(nil)
+	for _, test := range []struct {
+		path     string
+		end      egress.ChainEnd
+		followed int
+		hops     int
+		status   int // of the final answer, 0 for none
+	}{
+		{"/relative", egress.EndFinal, 1, 2, 200},
+		{"/query", egress.EndLoop, 1, 2, 302},
+		{"/final", egress.EndFinal, 0, 1, 200},
+		{"/300", egress.EndFinal, 0, 1, 300},
+		{"/304", egress.EndFinal, 0, 1, 304},
+		{"/loop", egress.EndLoop, 0, 1, 302},
+		{"/ping", egress.EndLoop, 1, 2, 302},
+		{"/none", egress.EndMissingLocation, 0, 1, 302},
+		{"/blank", egress.EndMissingLocation, 0, 1, 302},
+		{"/colon", egress.EndInvalidLocation, 0, 1, 302},
+		{"/port0", egress.EndInvalidLocation, 0, 1, 302},
+		{"/port70000", egress.EndInvalidLocation, 0, 1, 302},
+		{"/ftp", egress.EndUnsupportedScheme, 0, 1, 302},
+		{"/javascript", egress.EndUnsupportedScheme, 0, 1, 302},
+		{"/user", egress.EndBlocked, 0, 1, 302},
+		{"/private", egress.EndBlocked, 0, 1, 302},
+		{"/localhost", egress.EndBlocked, 0, 1, 302},
+		{"/rebound", egress.EndBlocked, 1, 2, 0},
+		{"/nowhere", egress.EndUnreachable, 1, 2, 0},
+		{"/closed", egress.EndUnreachable, 1, 2, 0},
+		{"/ssh", egress.EndFinal, 1, 2, 404},
+	} {
+		t.Run(test.path[1:], func(t *testing.T) {
+			t.Parallel()
+			chain := follow(t, c, "http://example.com"+test.path, 8)
+			if chain.End != test.end || chain.Followed != test.followed || len(chain.Hops) != test.hops {
+				t.Errorf("end %s, %d followed, %v", chain.End, chain.Followed, urls(chain))
+			}
+			if test.end != egress.EndFinal {
+				wantFault(t, chain.Err, fault.Upstream)
+			}
+			status := 0
+			if final := chain.Final(); final != nil {
+				status = final.Status
+			}
+			if status != test.status {
+				t.Errorf("final status %d, want %d", status, test.status)
+			}
+			for i, hop := range chain.Hops {
+				if (hop.Response == nil) == (hop.Err == nil) {
+					t.Errorf("hop %d: %+v", i, hop)
+				}
+			}
+		})
+	}
+}
+
+// Only the first URL can be the visitor's own mistake.
+func TestErrorOfTheFirstHopKeepsItsKind(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Records("inside.example.com. 300 IN A 10.0.0.1")
+	c := n.Client(nil)
+	for url, want := range map[string]struct {
+		kind fault.Kind
+		end  egress.ChainEnd
+	}{
+		"http://inside.example.com/":  {fault.Refused, egress.EndBlocked},
+		"http://nowhere.example.com/": {fault.NoAddress, egress.EndUnreachable},
+		"http://93.184.216.34:81/":    {fault.Upstream, egress.EndUnreachable},
+	} {
+		chain := follow(t, c, url, 8)
+		wantFault(t, chain.Err, want.kind)
+		if chain.End != want.end || chain.Final() != nil || len(chain.Hops) != 1 {
+			t.Errorf("%s: %+v", url, chain)
+		}
+	}
+}
+
+func TestChainEndsAtTheDeadline(t *testing.T) {
+	t.Parallel()
+	n := withSite(t)
+	n.Serve(web4+":80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			<-r.Context().Done()
+			return
+		}
+		http.Redirect(w, r, "/slow", http.StatusFound)
+	}))
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	chain := n.Client(nil).Follow(ctx, egress.Request{URL: parseURL(t, "http://example.com/")}, 8)
+	if chain.End != egress.EndDeadline || len(chain.Hops) != 2 || chain.Hops[0].Response == nil {
+		t.Errorf("%+v", chain)
+	}
+	wantFault(t, chain.Err, fault.Timeout)
+}
+
+// A page that sets a cookie and sends back to itself is common and no loop; one that never stops is.
+func TestCookiesAndLoops(t *testing.T) {
+	t.Parallel()
+	site := http.NewServeMux()
+	site.HandleFunc("/wall", func(w http.ResponseWriter, r *http.Request) {
+		if _, err := r.Cookie("seen"); err != nil {
+			http.SetCookie(w, &http.Cookie{Name: "seen", Value: "1"})
+			http.Redirect(w, r, "/wall", http.StatusFound)
+		}
+	})
+	site.HandleFunc("/detour", func(w http.ResponseWriter, r *http.Request) {
+		if _, err := r.Cookie("consent"); err != nil {
+			http.Redirect(w, r, "/consent", http.StatusFound)
+		}
+	})
+	site.HandleFunc("/consent", func(w http.ResponseWriter, r *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "consent", Value: "1", Path: "/"})
+		http.Redirect(w, r, "/detour", http.StatusFound)
+	})
+	site.HandleFunc("/forgetful", func(w http.ResponseWriter, r *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "n", Value: fmt.Sprint(time.Now().UnixNano())})
+		http.Redirect(w, r, "/forgetful", http.StatusFound)
+	})
+	n := withSite(t)
+	n.Serve(web4+":80", site)
+	c := n.Client(nil)
+	for path, want := range map[string]struct {
+		end  egress.ChainEnd
+		hops int
+	}{
+		"/wall":      {egress.EndFinal, 2},
+		"/detour":    {egress.EndFinal, 3},
+		"/forgetful": {egress.EndLoop, 2},
+	} {
+		if chain := follow(t, c, "http://example.com"+path, 8); chain.End != want.end || len(chain.Hops) != want.hops {
+			t.Errorf("%s: %s after %v", path, chain.End, urls(chain))
+		}
+	}
+}
+
+func TestCookiesStayWhereTheyBelong(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Records("www.example.com. 300 IN A "+web4, "example.com. 300 IN A "+web4, "example.net. 300 IN A "+web4)
+	sent := make(map[string]string)
+	config, trust := site(t)
+	plain := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent[r.Host+r.URL.Path] = r.Header.Get("Cookie")
+		if referer := r.Header.Get("Referer"); referer != "" {
+			t.Errorf("Referer %q", referer)
+		}
+		next := map[string]string{
+			"www.example.com/": "http://www.example.com/path/x", "www.example.com/path/x": "http://example.com/",
+			"example.com/": "http://example.net/", "example.net/": "http://www.example.com/end",
+		}
+		if r.URL.Path == "/" && r.Host == "www.example.com" {
+			for _, cookie := range []string{
+				"host=1", "domain=2; Domain=example.com", "path=3; Path=/path", "secure=4; Secure", "gone=5; Max-Age=0",
+				"public=6; Domain=com", "foreign=7; Domain=example.net", "big=" + strings.Repeat("x", 4096),
+			} {
+				w.Header().Add("Set-Cookie", cookie)
+			}
+		}
+		if to := next[r.Host+r.URL.Path]; to != "" {
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusFound)
+		}
+	})
+	n.Serve(web4+":80", plain)
+	n.ServeTLS(web4+":443", config, plain)
+	c := n.Client(nil, trust)
+	chain := follow(t, c, "http://www.example.com/", 8)
+	if chain.End != egress.EndFinal {
+		t.Fatalf("%s: %v", chain.End, chain.Err)
+	}
+	want := map[string]string{
+		"www.example.com/": "", "www.example.com/path/x": "path=3; host=1; domain=2", "example.com/": "domain=2",
+		"example.net/": "", "www.example.com/end": "host=1; domain=2",
+	}
+	if diff := cmp.Diff(want, sent); diff != "" {
+		t.Error(diff)
+	}
+	if follow(t, c, "http://www.example.com/end", 8); sent["www.example.com/end"] != "" {
+		t.Error("cookies outlive their chain")
+	}
+}
+
+func TestCookiesAreBounded(t *testing.T) {
+	t.Parallel()
+	n := withSite(t)
+	var sent string
+	n.Serve(web4+":80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent = r.Header.Get("Cookie")
+		if r.URL.Path == "/end" {
+			return
+		}
+		for i := range 14 {
+			w.Header().Add("Set-Cookie", fmt.Sprintf("c%d=%s", i, strings.Repeat("x", 4000)))
+		}
+		http.Redirect(w, r, "/end", http.StatusFound)
+	}))
+	if chain := follow(t, n.Client(nil), "http://example.com/", 8); chain.End != egress.EndFinal {
+		t.Fatalf("%+v", chain)
+	}
+	if len(sent) > 16<<10 || len(sent) < 8<<10 {
+		t.Errorf("a cookie header of %d bytes", len(sent))
+	}
+}
+
+func TestMethodAfterRedirects(t *testing.T) {
+	t.Parallel()
+	n := withSite(t)
+	methods := make(chan string, 2)
+	n.Serve(web4+":80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		methods <- r.Method
+		if r.URL.Path == "/" {
+			w.Header().Set("Location", "/end")
+			w.WriteHeader(http.StatusSeeOther)
+		}
+	}))
+	follow(t, n.Client(nil), "http://example.com/", 8, func(r *egress.Request) { r.Method = http.MethodHead })
+	if first, second := <-methods, <-methods; first != http.MethodHead || second != http.MethodHead {
+		t.Errorf("%s, then %s", first, second)
+	}
+}
