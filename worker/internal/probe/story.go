@@ -94,10 +94,10 @@ func (s story) ending() string {
 	switch s.stop {
 	case workerapi.StopReached:
 		if s.trace.replied == 0 {
-			return "The destination answers, but not to the probes that would tell how far away it is; it probably limits how often it answers."
+			return "The destination answers, but not to the probes that would tell how far away it is: it limits how often it answers, or it is very far away."
 		}
 		last := s.hops[len(s.hops)-1]
-		return fmt.Sprintf("The destination answered at hop %d, in %.1f ms on average.", last.TTL, *last.AverageMs)
+		return fmt.Sprintf("The destination answered at hop %d, in %s on average.", last.TTL, inWords(*last.AverageMs))
 	case workerapi.StopUnreachable, workerapi.StopProhibited:
 		return s.refusal()
 	case workerapi.StopMaxHops:
@@ -205,4 +205,12 @@ func (s story) loop() string {
 		}
 	}
 	return ""
+}
+
+// inWords gives milliseconds as precisely as a person cares to know.
+func inWords(ms float64) string {
+	if ms < 1 {
+		return fmt.Sprintf("%.2f ms", ms)
+	}
+	return fmt.Sprintf("%.1f ms", ms)
 }

@@ -60,6 +60,7 @@ type trace struct {
 	refused  int // lowest TTL whose probe was refused by an ICMP error; 0 for none
 	farthest int // highest TTL that expired at a router
 	longest  time.Duration
+	wider    int  // by how much the window was widened
 	late     bool // cut by the deadline
 }
 
@@ -98,10 +99,22 @@ func (t *trace) next(now time.Time) step {
 		return step{send: r}
 	}
 	at = earlier(at, t.silence(now))
-	if at.IsZero() {
-		return step{done: true}
+	if !at.IsZero() {
+		return step{again: earlier(at, t.deadline)}
 	}
-	return step{again: earlier(at, t.deadline)}
+	if t.widen() {
+		return t.next(now)
+	}
+	return step{done: true}
+}
+
+// widen moves the window on where all of it is silent although the destination answers: it must lie beyond.
+func (t *trace) widen() bool {
+	if t.ended() || !t.reach.answered || t.reach.kind != echo.Reply || t.end() == workerapi.MaxHops {
+		return false
+	}
+	t.wider += workerapi.GapLimit
+	return true
 }
 
 // earlier gives the earlier of two moments; a zero one is none.
@@ -160,7 +173,7 @@ func (t *trace) end() int {
 	if t.refusal() {
 		return t.refused
 	}
-	return min(t.farthest+workerapi.GapLimit, workerapi.MaxHops)
+	return min(t.farthest+workerapi.GapLimit+t.wider, workerapi.MaxHops)
 }
 
 // ended tells whether the TTL at which the way ends is known.

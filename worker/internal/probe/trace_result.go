@@ -48,12 +48,12 @@ func (t *trace) stopReason() string {
 		return workerapi.StopReached
 	case t.refusal():
 		return refusalReason(t.refusalKind())
-	case t.reach.answered && t.reach.kind == echo.Reply:
+	case t.late:
+		return workerapi.StopDeadline
+	case t.reach.answered && t.reach.kind == echo.Reply && t.farthest < workerapi.MaxHops:
 		return workerapi.StopReached
 	case t.reach.answered && t.reach.kind.Refuses():
 		return refusalReason(t.reach.kind)
-	case t.late:
-		return workerapi.StopDeadline
 	case t.farthest+workerapi.GapLimit <= workerapi.MaxHops:
 		return workerapi.StopGapLimit
 	default:

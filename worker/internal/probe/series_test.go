@@ -1,0 +1,322 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"diagnostics/shared/workerapi"
+	"diagnostics/worker/internal/echo"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// lossOver runs one packet-loss job over a network in a bubble, and pingOver a ping.
+func lossOver(t *testing.T, n *simNet, o Options) (r workerapi.PacketLoss, took time.Duration) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var err error
+		r, err = New(n, o).PacketLoss(t.Context(), simTarget)
+		took = time.Since(start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n.opened != n.closed {
+			t.Errorf("%d flows opened, %d closed", n.opened, n.closed)
+		}
+		time.Sleep(10 * time.Second)
+	})
+	return r, took
+}
+
+func pingOver(t *testing.T, n *simNet, o Options) (r workerapi.Ping, took time.Duration) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var err error
+		r, err = New(n, o).Ping(t.Context(), simTarget)
+		took = time.Since(start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+	})
+	return r, took
+}
+
+// rttsOf makes the round trips of successive probes, in milliseconds.
+func rttsOf(ms ...int) []time.Duration {
+	var all []time.Duration
+	for _, m := range ms {
+		all = append(all, time.Duration(m)*time.Millisecond)
+	}
+	return all
+}
+
+func TestPingStatistics(t *testing.T) {
+	t.Parallel()
+	n := chain(3)
+	n.dest.rtts = rttsOf(10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
+	r, took := pingOver(t, n, Options{})
+	got := []float64{*r.MinMs, *r.AverageMs, *r.MedianMs, *r.MaxMs, *r.StddevMs, *r.JitterMs}
+	if diff := cmp.Diff([]float64{10, 55, 55, 100, 28.723, 10}, got); diff != "" {
+		t.Errorf("min, average, median, max, stddev, jitter (-want +got):\n%s", diff)
+	}
+	if r.Sent != 10 || r.Received != 10 || r.LossPercent != 0 || r.Duplicates != 0 || r.StopReason != "completed" {
+		t.Errorf("%+v", r)
+	}
+	if r.Replies[0].Seq != 1 || r.Replies[9].Seq != 10 || *r.Replies[0].TTL != 55 || *r.Replies[4].RTTMs != 50 {
+		t.Errorf("replies %+v", r.Replies)
+	}
+	// Nine gaps, the round trip of the last probe, and the wait for its duplicates.
+	if want := 9*workerapi.PingGap + 100*time.Millisecond + linger; took != want {
+		t.Errorf("took %v, want %v", took, want)
+	}
+	for i, p := range n.log {
+		if want := time.Duration(i) * workerapi.PingGap; p.at.Sub(n.log[0].at) != want || p.ttl != pingTTL {
+			t.Errorf("probe %d left at %v with TTL %d", i, p.at.Sub(n.log[0].at), p.ttl)
+		}
+	}
+}
+
+func TestPingOfOneReplyHasNoJitter(t *testing.T) {
+	t.Parallel()
+	n := chain(0)
+	n.dest.drops = firstDropped(0, 8)
+	r, _ := pingOver(t, n, Options{})
+	if r.Received != 1 || r.JitterMs != nil || *r.StddevMs != 0 || *r.MedianMs != *r.MinMs || r.LossPercent != 90 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestPingOfSilence(t *testing.T) {
+	t.Parallel()
+	n := chain(0)
+	n.dest.kind = 0
+	r, took := pingOver(t, n, Options{})
+	if r.Received != 0 || r.LossPercent != 100 || r.StopReason != "completed" || r.MinMs != nil || r.JitterMs != nil || len(r.Replies) != 10 {
+		t.Errorf("%+v", r)
+	}
+	if want := 9*workerapi.PingGap + workerapi.LateAfter; took != want {
+		t.Errorf("took %v, want %v", took, want)
+	}
+}
+
+func TestPingLateReplies(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		rtt      time.Duration
+		received int
+	}{
+		{2*time.Second - time.Millisecond, 10},
+		{2*time.Second + time.Millisecond, 9},
+	} {
+		n := chain(0)
+		n.dest.rtts = append([]time.Duration{tt.rtt}, rttsOf(1, 1, 1, 1, 1, 1, 1, 1, 1)...)
+		if r, _ := pingOver(t, n, Options{}); r.Received != tt.received || r.Duplicates != 0 {
+			t.Errorf("a reply after %v: %d received, %d duplicates", tt.rtt, r.Received, r.Duplicates)
+		}
+	}
+}
+
+func TestPingRefused(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		kind echo.Kind
+		stop string
+	}{
+		{echo.HostUnreachable, "unreachable"}, {echo.NetUnreachable, "unreachable"}, {echo.PortUnreachable, "unreachable"},
+		{echo.ProtocolUnreachable, "unreachable"}, {echo.Prohibited, "prohibited"},
+	} {
+		n := chain(2)
+		n.routers[1].refuses = tt.kind
+		r, took := pingOver(t, n, Options{})
+		if r.StopReason != tt.stop || r.Sent != refusalsEnd || r.Received != 0 || r.LossPercent != 100 || len(r.Replies) != refusalsEnd {
+			t.Errorf("kind %v: %+v", tt.kind, r)
+		}
+		if took > 3*workerapi.PingGap {
+			t.Errorf("kind %v: took %v", tt.kind, took)
+		}
+	}
+}
+
+// A host that is refused for a moment only is measured to the end.
+func TestPingRefusedForAMoment(t *testing.T) {
+	t.Parallel()
+	s := newSeries(time.Unix(0, 0), seriesShape{probes: 10, gap: time.Second, limit: time.Minute})
+	for i := range 10 {
+		now := time.Unix(int64(i), 0)
+		step := s.next(now)
+		if step.send == nil {
+			t.Fatalf("probe %d is not sent", i+1)
+		}
+		s.sent(*step.send, now, false)
+		kind := echo.HostUnreachable
+		if i == 2 || i > 7 {
+			kind = echo.Reply
+		}
+		s.answered(echo.Answer{Seq: step.send.seq, Kind: kind, At: now.Add(time.Millisecond)})
+	}
+	if s.replies != 3 || s.refusals != 7 || s.stopReason() != "completed" {
+		t.Errorf("%d replies, %d refusals, %s", s.replies, s.refusals, s.stopReason())
+	}
+}
+
+func TestPingDuplicates(t *testing.T) {
+	t.Parallel()
+	n := chain(0)
+	n.dest.copies = 2
+	r, _ := pingOver(t, n, Options{})
+	if r.Received != 10 || r.Duplicates != 20 || r.LossPercent != 0 {
+		t.Errorf("%d received, %d duplicates", r.Received, r.Duplicates)
+	}
+}
+
+func TestPingIgnoresForeignAnswers(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	s := newSeries(now, seriesShape{probes: 2, gap: time.Second, limit: time.Minute})
+	s.sent(request{seq: 1}, now, false)
+	for _, a := range []echo.Answer{
+		{Seq: 0, Kind: echo.Reply, At: now}, {Seq: 2, Kind: echo.Reply, At: now}, {Seq: 65535, Kind: echo.Reply, At: now},
+		{Seq: 1, Kind: echo.TimeExceeded, At: now}, {Seq: 1, Kind: echo.TooBig, At: now},
+	} {
+		s.answered(a)
+	}
+	if s.replies != 0 || s.duplicates != 0 || s.refusals != 0 {
+		t.Errorf("%d replies, %d duplicates, %d refusals", s.replies, s.duplicates, s.refusals)
+	}
+}
+
+func TestPingRaw(t *testing.T) {
+	t.Parallel()
+	n := chain(0)
+	n.dest.drops = map[int]bool{1: true}
+	if r, _ := pingOver(t, n, Options{}); r.Raw != nil {
+		t.Errorf("raw text without leave: %q", *r.Raw)
+	}
+	n = chain(0)
+	n.dest.drops = map[int]bool{1: true}
+	r, _ := pingOver(t, n, Options{Raw: true})
+	for _, line := range []string{
+		"PING 11.9.9.9\n", "icmp_seq=1 ttl=55 time=1.000 ms\n", "icmp_seq=2 no reply\n",
+		"10 packets transmitted, 9 received, +0 duplicates, 10% packet loss\n", "= 1.000/1.000/1.000/0.000 ms\n",
+	} {
+		if !strings.Contains(*r.Raw, line) {
+			t.Errorf("raw text lacks %q:\n%s", line, *r.Raw)
+		}
+	}
+}
+
+func TestPingIsPacedAndEndsByItsDeadline(t *testing.T) {
+	t.Parallel()
+	n := chain(0)
+	r, took := pingOver(t, n, Options{Budget: NewBudget(0, 1)})
+	if r.StopReason != workerapi.StopDeadline || took != workerapi.PingLimit {
+		t.Errorf("%s after %v", r.StopReason, took)
+	}
+	if r.Sent != 5 || r.Received != 5 {
+		t.Errorf("%d sent, %d received", r.Sent, r.Received)
+	}
+}
+
+func TestPingIsCancelled(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := chain(0)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second+time.Millisecond, cancel)
+		start := time.Now()
+		_, err := New(n, Options{}).Ping(ctx, simTarget)
+		if !errors.Is(err, context.Canceled) || time.Since(start) != time.Second+time.Millisecond {
+			t.Errorf("got %v after %v", err, time.Since(start))
+		}
+		time.Sleep(time.Second)
+	})
+}
+
+func TestPacketLoss(t *testing.T) {
+	t.Parallel()
+	n := chain(1)
+	n.dest.drops = map[int]bool{0: true, 9: true, 10: true, 11: true, 49: true}
+	r, took := lossOver(t, n, Options{})
+	want := []workerapi.Burst{{StartSeq: 1, Length: 1}, {StartSeq: 10, Length: 3}, {StartSeq: 50, Length: 1}}
+	if diff := cmp.Diff(want, r.Bursts); diff != "" {
+		t.Errorf("bursts (-want +got):\n%s", diff)
+	}
+	if r.Sent != 50 || r.Received != 45 || r.LossPercent != 10 || r.StopReason != "completed" {
+		t.Errorf("%+v", r.Ping)
+	}
+	if limit := 49*workerapi.LossGap + workerapi.LateAfter; took > limit {
+		t.Errorf("took %v", took)
+	}
+}
+
+func TestPacketLossWithoutLoss(t *testing.T) {
+	t.Parallel()
+	r, _ := lossOver(t, chain(1), Options{})
+	if r.Bursts == nil || len(r.Bursts) != 0 {
+		t.Errorf("bursts %v, want an empty list", r.Bursts)
+	}
+}
+
+func TestPacketLossOfSilence(t *testing.T) {
+	t.Parallel()
+	n := chain(0)
+	n.dest.kind = 0
+	r, took := lossOver(t, n, Options{})
+	if diff := cmp.Diff([]workerapi.Burst{{StartSeq: 1, Length: 50}}, r.Bursts); diff != "" {
+		t.Error(diff)
+	}
+	if took >= workerapi.PacketLossLimit || r.StopReason != "completed" {
+		t.Errorf("%s after %v", r.StopReason, took)
+	}
+}
+
+// TestPacketLossOfAnyNetwork draws losses, copies and delays, so large that replies overtake each other, and holds every
+// number of the result against them.
+func TestPacketLossOfAnyNetwork(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		n := chain(rapid.IntRange(0, 3).Draw(rt, "routers"))
+		lost := rapid.SliceOfN(rapid.Bool(), workerapi.LossProbes, workerapi.LossProbes).Draw(rt, "lost")
+		rtts := rapid.SliceOfN(rapid.IntRange(0, 2500), workerapi.LossProbes, workerapi.LossProbes).Draw(rt, "rtts")
+		n.dest.copies = rapid.IntRange(0, 2).Draw(rt, "copies")
+		n.dest.drops = map[int]bool{}
+		n.dest.rtts = rttsOf(rtts...)
+		for i := range lost {
+			n.dest.drops[i] = lost[i]
+		}
+		var r workerapi.PacketLoss
+		synctest.Test(t, func(t *testing.T) {
+			r, _ = New(n, Options{}).PacketLoss(t.Context(), simTarget)
+			time.Sleep(10 * time.Second)
+		})
+		received, fits := 0, true
+		for i := range lost {
+			answered := !lost[i] && rtts[i] <= 2000
+			if answered {
+				received++
+			}
+			got := r.Replies[i].RTTMs
+			fits = fits && (got != nil) == answered && (got == nil || *got == float64(rtts[i])) && r.Replies[i].Seq == i+1
+		}
+		if !fits || r.Received != received || r.Sent != workerapi.LossProbes || r.Duplicates != received*n.dest.copies {
+			rt.Errorf("received %d, want %d; duplicates %d, want %d; replies fit: %v",
+				r.Received, received, r.Duplicates, received*n.dest.copies, fits)
+		}
+		length := 0
+		for _, b := range r.Bursts {
+			length += b.Length
+		}
+		if length != r.Sent-r.Received || !slices.IsSortedFunc(r.Bursts, func(a, b workerapi.Burst) int { return a.StartSeq - b.StartSeq }) {
+			rt.Errorf("bursts %v for %d lost", r.Bursts, r.Sent-r.Received)
+		}
+	})
+}

@@ -1,0 +1,162 @@
+package probe
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+
+	"diagnostics/worker/internal/echo"
+)
+
+// simNet is a network in memory: a row of routers and a destination behind them. Inside a synctest bubble it runs on the
+// bubble's clock.
+type simNet struct {
+	routers []simNode
+	dest    simNode
+	// openErr and sendErr fail every flow and packet.
+	openErr, sendErr error
+
+	mu     sync.Mutex
+	opened int
+	closed int
+	log    []simPacket
+}
+
+// simPacket is one probe as it was sent.
+type simPacket struct {
+	at   time.Time
+	seq  uint16
+	ttl  int
+	flow int
+}
+
+// simNode is a router or the destination.
+type simNode struct {
+	// addresses are those of its legs: the first flow takes the first, the second the second, and so on in a circle.
+	addresses []netip.Addr
+	rtt       time.Duration
+	// kind is what it answers to a probe that expires there (a router) or arrives (the destination); 0 for nothing.
+	kind echo.Kind
+	// refuses is what a router answers to a probe that would pass it; 0 where it lets it pass.
+	refuses echo.Kind
+	// drops are the probes, counted from 0 as they come to this node, that stay unanswered.
+	drops map[int]bool
+	// rtts, where given, are those of the single probes in the order of coming; rtt is for the others.
+	rtts []time.Duration
+	// copies are how many answers each probe gets beyond the first.
+	copies int
+	// every limits the node to one answer in so long.
+	every time.Duration
+
+	seen int
+	last time.Time
+}
+
+func (n *simNet) Open(_ netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
+	if n.openErr != nil {
+		return nil, n.openErr
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.opened++
+	return &simFlow{net: n, index: n.opened - 1, deliver: deliver}, nil
+}
+
+type simFlow struct {
+	net     *simNet
+	index   int
+	deliver func(echo.Answer)
+	closed  bool
+}
+
+func (f *simFlow) Close() {
+	f.net.mu.Lock()
+	defer f.net.mu.Unlock()
+	if !f.closed {
+		f.closed = true
+		f.net.closed++
+	}
+}
+
+func (f *simFlow) Send(seq uint16, ttl int) (time.Time, error) {
+	now := time.Now()
+	if f.net.sendErr != nil {
+		return now, f.net.sendErr
+	}
+	f.net.mu.Lock()
+	defer f.net.mu.Unlock()
+	f.net.log = append(f.net.log, simPacket{at: now, seq: seq, ttl: ttl, flow: f.index})
+	node, kind := f.net.where(ttl)
+	f.answer(node, kind, seq, now)
+	return now, nil
+}
+
+// where finds the node that a probe ends at, and the kind of answer there.
+func (n *simNet) where(ttl int) (*simNode, echo.Kind) {
+	for i := range n.routers {
+		r := &n.routers[i]
+		if i+1 == ttl {
+			return r, r.kind
+		}
+		if r.refuses != 0 {
+			return r, r.refuses
+		}
+	}
+	return &n.dest, n.dest.kind
+}
+
+func (f *simFlow) answer(node *simNode, kind echo.Kind, seq uint16, now time.Time) {
+	nth := node.seen
+	node.seen++
+	if kind == 0 || node.drops[nth] {
+		return
+	}
+	if node.every > 0 && !node.last.IsZero() && now.Sub(node.last) < node.every {
+		return
+	}
+	node.last = now
+	rtt := node.rtt
+	if nth < len(node.rtts) {
+		rtt = node.rtts[nth]
+	}
+	a := echo.Answer{Seq: seq, Kind: kind, From: node.addresses[f.index%len(node.addresses)], TTL: 55, At: now.Add(rtt)}
+	for range node.copies + 1 {
+		time.AfterFunc(rtt, func() { f.deliver(a) })
+	}
+}
+
+// sentTo counts the probes of each TTL.
+func (n *simNet) sentTo() map[int]int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	count := map[int]int{}
+	for _, p := range n.log {
+		count[p.ttl]++
+	}
+	return count
+}
+
+// public11 gives the nth of a row of public addresses.
+func public11(n int) netip.Addr { return netip.AddrFrom4([4]byte{11, 0, byte(n >> 8), byte(n)}) }
+
+func router(n int, rtt time.Duration) simNode {
+	return simNode{addresses: []netip.Addr{public11(n)}, rtt: rtt, kind: echo.TimeExceeded}
+}
+
+func silentRouter() simNode { return simNode{} }
+
+func destination(rtt time.Duration) simNode {
+	return simNode{addresses: []netip.Addr{simTarget}, rtt: rtt, kind: echo.Reply}
+}
+
+var simTarget = netip.MustParseAddr("11.9.9.9")
+
+// chain makes a path of answering routers, a millisecond apart, and a destination.
+func chain(routers int) *simNet {
+	n := &simNet{}
+	for i := 1; i <= routers; i++ {
+		n.routers = append(n.routers, router(i, time.Duration(i)*time.Millisecond))
+	}
+	n.dest = destination(time.Duration(routers+1) * time.Millisecond)
+	return n
+}
