@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"syscall"
-	"time"
 )
 
 // Process is a program that runs inside a node.
@@ -90,7 +89,7 @@ func (p *Process) ExitCode() int {
 	select {
 	case <-p.done:
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(0):
+	default:
 		return -1
 	}
 }

@@ -18,11 +18,11 @@ func (l *Lab) RootsFile() string { return filepath.Join(l.Dir(), "root.pem") }
 // Resolver is the operator's resolver, for DNS_RESOLVERS.
 func (l *Lab) Resolver() netip.Addr { return netip.MustParseAddr(resolver4) }
 
-// Script makes the resolvers of the lab answer for a name as the steps say; see zone.Step.
-func (l *Lab) Script(name string, steps ...zone.Step) { l.table.Script(name, steps...) }
+// Script makes the resolvers of the lab answer for a name as the steps say; see Step.
+func (l *Lab) Script(name string, steps ...Step) { l.table.Script(name, steps...) }
 
 // ScriptAt does so at one of PublicResolvers alone.
-func (l *Lab) ScriptAt(resolver, name string, steps ...zone.Step) error {
+func (l *Lab) ScriptAt(resolver, name string, steps ...Step) error {
 	t, ok := l.public[resolver]
 	if !ok {
 		return fmt.Errorf("the lab has no public resolver %q", resolver)

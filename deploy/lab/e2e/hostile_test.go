@@ -1,0 +1,270 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"diagnostics/lab"
+)
+
+// The case files are the gateway's own; a clone has no other copy.
+func readCases(t *testing.T, into any, path ...string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(append([]string{"..", "..", "..", "gateway", "internal"}, path...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sent is what left since the last reset; the packets of the conversation with gateway and worker are not in it.
+func sent(t *testing.T) (int, []lab.Flow) {
+	t.Helper()
+	total, flows, err := internet.Sent(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return total, flows
+}
+
+func resetSent(t *testing.T) {
+	t.Helper()
+	if err := internet.ResetSent(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every input that must be refused is refused as a real request, and not one packet leaves: no connection, no probe, no
+// lookup.
+func TestRefusedTargetsSendNothing(t *testing.T) {
+	var cases []struct{ ID, Slug, Input, Expect, Why string }
+	readCases(t, &cases, "tools", "testdata", "targets.json")
+	resetSent(t)
+	refused := map[int]int{}
+	slugs := map[string]int{}
+	for _, c := range cases {
+		if c.Expect != "reject" {
+			continue
+		}
+		a := call(t, c.Slug, c.Input, nil)
+		if a.Status != 400 && a.Status != 413 {
+			t.Errorf("%s %s %.100q: status %d, want 400 (%s): %.200s", c.ID, c.Slug, c.Input, a.Status, c.Why, a.Body)
+		}
+		if a.Header.Get("X-RateLimit-Limit") != "" {
+			t.Errorf("%s %s %.100q was charged to a rate limit", c.ID, c.Slug, c.Input)
+		}
+		refused[a.Status]++
+		slugs[c.Slug]++
+	}
+	total, flows := sent(t)
+	if total != 0 {
+		t.Errorf("%d packets left: %v", total, flows)
+	}
+	if refused[400] < 700 {
+		t.Errorf("only %d cases were refused", refused[400])
+	}
+	t.Logf("%d cases to %d tools were refused (%v by status); %d packets left the machine", refused[400]+refused[413], len(slugs), refused, total)
+}
+
+// dialCase is one entry of dialtime.json: a name with the answers that its resolver gives one after the other, or a
+// redirect.
+type dialCase struct {
+	ID       string
+	Answers  []map[string]any
+	Redirect *string `json:"redirect_location"`
+	Status   []int
+	Expect   string
+	Why      string
+}
+
+func (c dialCase) name() string { return c.ID + "." + lab.ProbeZone }
+
+func dialCases(t *testing.T) []dialCase {
+	t.Helper()
+	var cases []dialCase
+	readCases(t, &cases, "egress", "testdata", "dialtime.json")
+	return cases
+}
+
+// steps makes a case's answers a script of the resolver, without caching. Where an alias comes first, the answers after it
+// are its target's.
+func (c dialCase) steps() (own, target []lab.Step, alias string) {
+	for _, answer := range c.Answers {
+		step := lab.Step{}
+		if ms, ok := answer["delay_ms"].(float64); ok {
+			step.Drop = ms > 10_000 // nobody waits for an answer that comes later
+		}
+		for _, a := range addressesIn(answer) {
+			qtype := "A"
+			if strings.Contains(a, ":") {
+				qtype = "AAAA"
+			}
+			step.Records = append(step.Records, fmt.Sprintf("@ 0 IN %s %s", qtype, a))
+		}
+		if alias != "" {
+			target = append(target, step)
+			continue
+		}
+		if to, ok := answer["CNAME"].(string); ok {
+			alias = c.aliasTarget(to)
+			step.Records = append(step.Records, "@ 0 IN CNAME "+alias)
+		}
+		own = append(own, step)
+	}
+	return own, target, alias
+}
+
+// aliasTarget gives each case a target of its own where the file has one name for all.
+func (c dialCase) aliasTarget(name string) string {
+	switch name {
+	case "b." + lab.ProbeZone + ".":
+		return "b-" + c.name() + "."
+	case "loop." + lab.ProbeZone + ".":
+		return c.name() + "."
+	}
+	return name
+}
+
+func addressesIn(answer map[string]any) (list []string) {
+	for _, qtype := range []string{"A", "AAAA"} {
+		values, _ := answer[qtype].([]any)
+		for _, v := range values {
+			list = append(list, fmt.Sprint(v))
+		}
+	}
+	return list
+}
+
+// publicAnswers are the addresses of a case that may be dialled: those that its answers mix with others.
+func (c dialCase) publicAnswers() map[netip.Addr]bool {
+	public := map[netip.Addr]bool{}
+	for _, both := range lab.PublicResolvers {
+		public[both[0]], public[both[1]] = true, true
+	}
+	allowed := map[netip.Addr]bool{}
+	for _, answer := range c.Answers {
+		for _, text := range addressesIn(answer) {
+			if a, err := netip.ParseAddr(text); err == nil && public[a] {
+				allowed[a] = true
+			}
+		}
+	}
+	return allowed
+}
+
+// onlyTo holds what was sent to the resolver and the addresses that a case allows.
+func onlyTo(t *testing.T, allowed map[netip.Addr]bool) {
+	t.Helper()
+	_, flows := sent(t)
+	for _, f := range flows {
+		if f.To == internet.Resolver() && f.Port == 53 || allowed[f.To] {
+			continue
+		}
+		t.Errorf("%v", f)
+	}
+}
+
+// Names whose answers lead, at once or at the second look, to addresses that are not public: the name is looked up, and
+// nothing is ever sent to where it leads.
+func TestNamesThatLeadAstray(t *testing.T) {
+	// The aliases of the file lead to names that a resolver inside a network answers for.
+	internet.Script("metadata.google.internal", lab.Step{Records: []string{"@ 0 IN A 169.254.169.254"}})
+	internet.Script("localhost", lab.Step{Records: []string{"@ 0 IN A 127.0.0.1", "@ 0 IN AAAA ::1"}})
+	runs := 0
+	for _, c := range dialCases(t) {
+		if c.Answers == nil {
+			continue
+		}
+		t.Run(c.ID, func(t *testing.T) {
+			own, target, alias := c.steps()
+			internet.Script(c.name(), own...)
+			if target != nil {
+				internet.Script(alias, target...)
+			}
+			slugs := map[string]string{"http-headers": "http://" + c.name() + "/"}
+			if c.Expect != "timeout" {
+				slugs = map[string]string{
+					"http-headers": "http://" + c.name() + "/", "uptime": "https://" + c.name() + "/", "ssl-checker": c.name(),
+					"port-checker": c.name() + ":80", "ping": c.name(), "traceroute": c.name(), "packet-loss": c.name(),
+				}
+			}
+			for slug, input := range slugs {
+				resetSent(t)
+				a := call(t, slug, input, nil)
+				runs++
+				if a.Status == 500 {
+					t.Errorf("%s: status 500", slug)
+				}
+				// A name without address is a 400 too: that would mean that the lab had not asked the question.
+				if c.Expect == "refuse-at-dial" && (a.Status != 400 || strings.Contains(a.Error, "no address")) {
+					t.Errorf("%s: status %d, want 400 for where it leads (%s): %.300s", slug, a.Status, c.Why, a.Body)
+				}
+				if c.Expect == "timeout" && a.Status != 504 {
+					t.Errorf("%s: status %d, want 504: %.300s", slug, a.Status, a.Body)
+				}
+				onlyTo(t, c.publicAnswers())
+			}
+		})
+	}
+	t.Logf("%d runs, and no packet to an address that is not public", runs)
+}
+
+// Redirects to where nothing may be sent: the first answer is fetched, and the chain ends there.
+func TestRedirectsThatLeadAstray(t *testing.T) {
+	host := internet.Site("redirects")
+	allowed := map[netip.Addr]bool{host.V4: true, host.V6: true}
+	runs := 0
+	for _, c := range dialCases(t) {
+		if c.Redirect == nil {
+			continue
+		}
+		t.Run(c.ID, func(t *testing.T) {
+			for _, status := range c.Status {
+				url := lab.RedirectTo(host.Host, *c.Redirect, status)
+				if len(url) > 2048 {
+					url = url[:2048]
+				}
+				resetSent(t)
+				a := call(t, "uptime", url, nil)
+				runs++
+				if a.Status != 200 {
+					t.Fatalf("status %d: %.300s", a.Status, a.Body)
+				}
+				// A line break cannot be part of a Location: the server sends a space, and the rest is a path of its own.
+				stops := c.Expect == "stop-before-connect" && !strings.ContainsAny(*c.Redirect, "\r\n")
+				if verdict := a.at("verdict"); stops && verdict != "degraded" {
+					t.Errorf("%d to %.60q: %v, want degraded: %.500s", status, *c.Redirect, verdict, a.Body)
+				}
+				if strings.Contains(string(a.Body), "10.0.0.1") && !strings.Contains(*c.Redirect, "10.0.0.1") {
+					t.Errorf("the answer names a private address: %.500s", a.Body)
+				}
+				onlyTo(t, allowed)
+			}
+		})
+	}
+	t.Logf("%d redirects, and no packet to where they lead", runs)
+}
+
+// The counter must see what it is to prove absent: the same requests to a public target do leave.
+func TestTheCounterCounts(t *testing.T) {
+	resetSent(t)
+	if a := call(t, "port-checker", internet.Site("v4only").V4.String()+":80", nil); a.Status != 200 {
+		t.Fatalf("%s", a.Body)
+	}
+	total, flows := sent(t)
+	if !slices.ContainsFunc(flows, func(f lab.Flow) bool {
+		return f.To == internet.Site("v4only").V4 && f.Port == 80 && f.Protocol == "tcp"
+	}) {
+		t.Errorf("%d packets, %v", total, flows)
+	}
+}

@@ -1,0 +1,97 @@
+//go:build e2e
+
+// Package e2e runs the shipped binaries on the lab and holds what they answer against what the lab knows. LAB_GATEWAY and
+// LAB_WORKER name the binaries; without them they are built here, as `make build` does.
+package e2e
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"diagnostics/lab"
+)
+
+// The lab and the service of all tests. Tests that count packets run one after the other; the others are parallel, and so
+// run after those.
+var (
+	internet *lab.Lab
+	service  *lab.Service
+)
+
+// unlimited are settings that keep one client's many requests from being the thing that is tested.
+var unlimited = []string{
+	"RATE_LIMIT_REQUESTS=0", "RATE_LIMIT_CLIENT_REQUESTS=0", "RATE_LIMIT_TARGET_REQUESTS=0", "RATE_LIMIT_SAMPLES=0",
+	"MAX_IN_FLIGHT_PER_CLIENT=0",
+}
+
+func TestMain(m *testing.M) {
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M) (code int, err error) {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "lab-e2e-")
+	if err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(dir)
+	gateway, err := binary(dir, "gateway", "LAB_GATEWAY")
+	if err != nil {
+		return 1, err
+	}
+	worker, err := binary(dir, "worker", "LAB_WORKER")
+	if err != nil {
+		return 1, err
+	}
+	if internet, err = lab.Build(ctx, lab.Options{}); err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, internet.Close()) }()
+	service, err = internet.StartService(ctx, lab.ServiceOptions{
+		Gateway: gateway, Worker: worker,
+		GatewayEnv: unlimited,
+		WorkerEnv:  []string{"WORKER_MAX_CONCURRENT=256", "WORKER_PACKETS_PER_SECOND=0", "WORKER_TARGET_PACKETS_PER_SECOND=0"},
+	})
+	if err != nil {
+		return 1, err
+	}
+	// Most tests wait for something slow, not for the processor.
+	flag.Parse()
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		return 1, err
+	}
+	code = m.Run()
+	if code != 0 {
+		fmt.Fprintf(os.Stderr, "the gateway's log ends:\n%s\nthe worker's:\n%s\n",
+			tail(service.Gateway.Process.Log()), tail(service.Worker.Process.Log()))
+	}
+	return code, nil
+}
+
+func tail(log string) string { return log[max(0, len(log)-4000):] }
+
+// binary is the program that the environment names, or one that is built here.
+func binary(dir, module, variable string) (string, error) {
+	if path := os.Getenv(variable); path != "" {
+		return path, nil
+	}
+	path := filepath.Join(dir, module)
+	cmd := exec.Command("go", "build", "-trimpath", "-o", path, ".")
+	cmd.Dir = filepath.Join("..", "..", "..", module)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the %s: %w\n%s", module, err, out)
+	}
+	return path, nil
+}
