@@ -1,0 +1,111 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// content is one answer.
+type content struct {
+	status int // 200 where it is 0
+	kind   string
+	cache  string
+	body   []byte
+	// zipped is the body compressed beforehand, nil to compress it now.
+	zipped []byte
+}
+
+// smallest is the size from which compression pays.
+const smallest = 1024
+
+// serve writes the answer: compressed where the client takes it, 304 where the client has it already.
+func serve(w http.ResponseWriter, r *http.Request, c content) {
+	h := w.Header()
+	h.Set("Content-Type", c.kind)
+	h.Set("Cache-Control", c.cache)
+	h.Add("Vary", "Accept-Encoding")
+	tag, body := etag(c.body), c.body
+	if len(c.body) >= smallest && acceptsGzip(r.Header.Values("Accept-Encoding")) {
+		if c.zipped == nil {
+			c.zipped = compress(c.body, gzip.DefaultCompression)
+		}
+		h.Set("Content-Encoding", "gzip")
+		// The two encodings are two representations, and a strong tag names one (RFC 9110, 8.8.3.3).
+		tag, body = strings.TrimSuffix(tag, `"`)+`-gzip"`, c.zipped
+	}
+	status := c.status
+	if status == 0 || status == http.StatusOK {
+		status = http.StatusOK
+		h.Set("ETag", tag)
+		if holds(r.Header.Values("If-None-Match"), tag) {
+			h.Del("Content-Encoding")
+			h.Del("Content-Type")
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body)
+	}
+}
+
+func etag(body []byte) string {
+	sum := sha256.Sum256(body)
+	return `"` + hex.EncodeToString(sum[:16]) + `"`
+}
+
+// holds tells whether If-None-Match lists the tag; the comparison is weak (RFC 9110, 13.1.2).
+func holds(values []string, tag string) bool {
+	for _, value := range values {
+		for listed := range strings.SplitSeq(value, ",") {
+			listed = strings.TrimPrefix(strings.TrimSpace(listed), "W/")
+			if listed == tag || listed == "*" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// acceptsGzip tells whether gzip is named with a weight above 0; a bare "*" is not asked to mean it.
+func acceptsGzip(values []string) bool {
+	for _, value := range values {
+		for listed := range strings.SplitSeq(value, ",") {
+			coding, parameters, _ := strings.Cut(listed, ";")
+			if strings.EqualFold(strings.TrimSpace(coding), "gzip") {
+				return weight(parameters) > 0
+			}
+		}
+	}
+	return false
+}
+
+func weight(parameters string) float64 {
+	name, value, _ := strings.Cut(strings.TrimSpace(parameters), "=")
+	if !strings.EqualFold(strings.TrimSpace(name), "q") {
+		return 1
+	}
+	q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	if err != nil {
+		return 0
+	}
+	return q
+}
+
+func compress(body []byte, level int) []byte {
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, level)
+	if err != nil {
+		panic(err) // the level is one of ours
+	}
+	_, _ = z.Write(body)
+	_ = z.Close()
+	return out.Bytes()
+}

@@ -1,0 +1,616 @@
+package web_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/tls"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"diagnostics/gateway/web"
+
+	"golang.org/x/net/html"
+)
+
+func everything() web.Config {
+	c := web.Config{WorkerEnabled: true}
+	for _, d := range web.Descriptors() {
+		c.Built = append(c.Built, d.Slug)
+	}
+	return c
+}
+
+func newSite(t *testing.T, c web.Config) http.Handler {
+	t.Helper()
+	h, err := web.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+type header map[string]string
+
+func get(t *testing.T, h http.Handler, target string, headers ...header) *http.Response {
+	t.Helper()
+	return do(t, h, http.MethodGet, target, headers...)
+}
+
+func do(t *testing.T, h http.Handler, method, target string, headers ...header) *http.Response {
+	t.Helper()
+	r := httptest.NewRequest(method, target, nil)
+	for _, set := range headers {
+		for name, value := range set {
+			r.Header.Set(name, value)
+		}
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Result()
+}
+
+func text(t *testing.T, r *http.Response) string {
+	t.Helper()
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func document(t *testing.T, h http.Handler, target string) *html.Node {
+	t.Helper()
+	root, err := html.Parse(get(t, h, target).Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// all gives the elements of the tag ("" for any) whose attributes have these values; "*" is any value.
+func all(root *html.Node, tag string, attributes header) []*html.Node {
+	var found []*html.Node
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode && (tag == "" || n.Data == tag) && hasAll(n, attributes) {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+func hasAll(n *html.Node, attributes header) bool {
+	for name, want := range attributes {
+		if got, ok := attribute(n, name); !ok || want != "*" && got != want {
+			return false
+		}
+	}
+	return true
+}
+
+func attribute(n *html.Node, name string) (string, bool) {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val, true
+		}
+	}
+	return "", false
+}
+
+func one(t *testing.T, root *html.Node, tag string, attributes header) *html.Node {
+	t.Helper()
+	found := all(root, tag, attributes)
+	if len(found) != 1 {
+		t.Fatalf("%d elements <%s %v>, want one", len(found), tag, attributes)
+	}
+	return found[0]
+}
+
+func content(n *html.Node) string {
+	var out strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			out.WriteString(d.Data)
+		}
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// The slugs of the specification.
+var slugs = []string{
+	"dns-lookup", "http-headers", "ssl-checker", "uptime", "port-checker", "my-ip", "ip-geolocation", "asn-lookup", "whois-lookup",
+	"redirect-checker", "robots-sitemap", "dns-resolver-check", "email-dns-health", "security-headers", "traceroute", "ping", "packet-loss",
+}
+
+func TestEverySlugHasADescriptor(t *testing.T) {
+	t.Parallel()
+	var described []string
+	for _, d := range web.Descriptors() {
+		described = append(described, d.Slug)
+		if d.Title == "" || !strings.HasSuffix(d.Promise, ".") || d.Kind == "" {
+			t.Errorf("%s: title %q, promise %q, kind %q", d.Slug, d.Title, d.Promise, d.Kind)
+		}
+		if hasInput := d.Kind != web.KindNone; hasInput != (d.Label != "") || hasInput != (d.Placeholder != "") {
+			t.Errorf("%s: kind %s with label %q, placeholder %q", d.Slug, d.Kind, d.Label, d.Placeholder)
+		}
+	}
+	slices.Sort(described)
+	want := slices.Sorted(slices.Values(slugs))
+	if !slices.Equal(described, want) {
+		t.Errorf("described %v\nwant      %v", described, want)
+	}
+}
+
+func TestFrontPageListsTheTools(t *testing.T) {
+	t.Parallel()
+	root := document(t, newSite(t, everything()), "/")
+	for _, d := range web.Descriptors() {
+		link := one(t, root, "a", header{"href": "/tools/" + d.Slug})
+		if content(link) != d.Title {
+			t.Errorf("%s is called %q", d.Slug, content(link))
+		}
+	}
+	if n := len(all(root, "section", header{"class": "group"})); n < 4 {
+		t.Errorf("%d groups", n)
+	}
+	if strings.Contains(content(root), "not built") {
+		t.Error("all tools are built, and one is said not to be")
+	}
+}
+
+func TestToolPages(t *testing.T) {
+	t.Parallel()
+	site := newSite(t, everything())
+	for _, d := range web.Descriptors() {
+		t.Run(d.Slug, func(t *testing.T) {
+			t.Parallel()
+			root := document(t, site, "/tools/"+d.Slug)
+			if h1 := content(one(t, root, "h1", nil)); h1 != d.Title {
+				t.Errorf("h1 is %q", h1)
+			}
+			form := one(t, root, "form", header{"id": "tool", "data-slug": d.Slug, "action": "/tools/" + d.Slug})
+			inputs := all(form, "input", header{"name": "input"})
+			if (d.Kind == web.KindNone) != (len(inputs) == 0) {
+				t.Errorf("%d inputs for kind %s", len(inputs), d.Kind)
+			}
+			runs := hasAll(form, header{"data-run": "at-once"})
+			if runs != (d.Slug == "my-ip") {
+				t.Errorf("runs at once: %t", runs)
+			}
+			for _, o := range d.Options {
+				one(t, form, "", header{"name": o.Name, "data-option": "*"})
+			}
+			sampled := len(all(root, "section", header{"id": "connection", "data-probe": d.Slug})) == 1
+			if sampled != (d.Slug == "ping" || d.Slug == "packet-loss") {
+				t.Errorf("samples the connection: %t", sampled)
+			}
+			if !strings.Contains(content(one(t, root, "noscript", nil)), "needs JavaScript") {
+				t.Error("without JavaScript the page does not say what it needs")
+			}
+			one(t, root, "", header{"id": "status", "role": "status"})
+		})
+	}
+}
+
+// Every page: labels for all fields, no id twice, every id that is pointed to is there, nothing inline, nothing external.
+func TestPagesAreWellMade(t *testing.T) {
+	t.Parallel()
+	config := everything()
+	config.ContactURL = "https://contact.example.org/"
+	site := newSite(t, config)
+	paths := []string{"/", "/report", "/nothing-here", "/report?target=example.com"}
+	for _, slug := range slugs {
+		paths = append(paths, "/tools/"+slug)
+	}
+	for _, path := range paths {
+		root := document(t, site, path)
+		ids := map[string]bool{}
+		for _, n := range all(root, "", header{"id": "*"}) {
+			id, _ := attribute(n, "id")
+			if ids[id] {
+				t.Errorf("%s: id %s twice", path, id)
+			}
+			ids[id] = true
+		}
+		for n := range root.Descendants() {
+			if n.Type == html.ElementNode {
+				checkElement(t, path, root, n, ids)
+			}
+		}
+		one(t, root, "html", header{"lang": "en"})
+		one(t, root, "h1", nil)
+		one(t, root, "main", header{"id": "main"})
+		one(t, root, "a", header{"class": "skip", "href": "#main"})
+		one(t, root, "a", header{"href": config.ContactURL})
+	}
+}
+
+func checkElement(t *testing.T, path string, root, n *html.Node, ids map[string]bool) {
+	t.Helper()
+	for _, a := range n.Attr {
+		if a.Key == "style" || strings.HasPrefix(a.Key, "on") {
+			t.Errorf("%s: inline %s on <%s>", path, a.Key, n.Data)
+		}
+		if a.Key == "aria-describedby" || a.Key == "aria-labelledby" || a.Key == "for" {
+			for id := range strings.FieldsSeq(a.Val) {
+				if !ids[id] {
+					t.Errorf("%s: %s=%q names an id that is not there", path, a.Key, a.Val)
+				}
+			}
+		}
+	}
+	switch n.Data {
+	case "style":
+		t.Errorf("%s: inline style", path)
+	case "script":
+		src, _ := attribute(n, "src")
+		kind, _ := attribute(n, "type")
+		if content(n) != "" || !strings.HasPrefix(src, "/assets/") || kind != "module" {
+			t.Errorf("%s: script src=%q type=%q with %q inside", path, src, kind, content(n))
+		}
+	case "link":
+		href, _ := attribute(n, "href")
+		if !strings.HasPrefix(href, "/assets/") {
+			t.Errorf("%s: link to %q", path, href)
+		}
+	case "input", "select":
+		id, _ := attribute(n, "id")
+		if len(all(root, "label", header{"for": id})) != 1 {
+			t.Errorf("%s: <%s id=%q> has no label", path, n.Data, id)
+		}
+	case "img", "iframe", "object", "embed", "base":
+		t.Errorf("%s: <%s>", path, n.Data)
+	}
+}
+
+func TestLinksFillTheForm(t *testing.T) {
+	t.Parallel()
+	site := newSite(t, everything())
+	root := document(t, site, "/tools/dns-resolver-check?input=example.org&recordType=MX")
+	one(t, root, "input", header{"name": "input", "value": "example.org"})
+	if v, _ := attribute(one(t, root, "option", header{"selected": ""}), "value"); v != "MX" {
+		t.Errorf("selected %s", v)
+	}
+	root = document(t, site, "/tools/dns-resolver-check?input=example.org&recordType=BOGUS")
+	if n := len(all(root, "option", header{"selected": "*"})); n != 0 {
+		t.Errorf("%d options selected for a value that is none", n)
+	}
+	root = document(t, site, "/tools/email-dns-health?input=a&dkimSelector=s1")
+	one(t, root, "input", header{"name": "dkimSelector", "value": "s1"})
+	root = document(t, site, "/report?target=example.net")
+	one(t, root, "input", header{"name": "target", "value": "example.net"})
+}
+
+func TestHostileLinksStayText(t *testing.T) {
+	t.Parallel()
+	site := newSite(t, everything())
+	hostile := []string{
+		`"><script>alert(1)</script>`, `' onfocus=alert(1) autofocus '`, `</input><img src=x onerror=alert(1)>`, `{{.Title}}`, "\x00\xff\xfe",
+		`<!--`, `]]>`, `javascript:alert(1)`, strings.Repeat("A", 20_000), "\u202egnp.exe", "a\r\nSet-Cookie: x=y",
+	}
+	clean := len(all(document(t, site, "/tools/email-dns-health"), "", nil))
+	cleanReport := len(all(document(t, site, "/report"), "", nil))
+	for _, h := range hostile {
+		root := document(t, site, "/tools/email-dns-health?"+url.Values{"input": {h}, "dkimSelector": {h}}.Encode())
+		if n := len(all(root, "", nil)); n != clean {
+			t.Errorf("%.40q makes %d elements out of %d", h, n, clean)
+		}
+		value, _ := attribute(one(t, root, "input", header{"name": "input"}), "value")
+		if !strings.ContainsAny(h, "\x00\xff\r") && value != h {
+			t.Errorf("%.40q became %.40q", h, value)
+		}
+		report := document(t, site, "/report?"+url.Values{"target": {h}}.Encode())
+		if n := len(all(report, "", nil)); n != cleanReport {
+			t.Errorf("report: %.40q makes %d elements out of %d", h, n, cleanReport)
+		}
+	}
+	for _, path := range []string{"/tools/x%22%3E%3Cscript%3E", "/%3Cscript%3Ealert(1)%3C/script%3E", "/tools/../../etc/passwd", "/tools/dns-lookup?%zz", "/tools/%00"} {
+		if body := text(t, get(t, site, path)); strings.Contains(body, "<script>") || strings.Contains(body, "alert(1)") {
+			t.Errorf("%s comes back", path)
+		}
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	site := newSite(t, everything())
+	asset := assetURL(t, site, "style.css")
+	for _, path := range []string{"/", "/tools/dns-lookup", "/report", "/robots.txt", "/missing", asset} {
+		r := get(t, site, path)
+		want := header{
+			"Content-Security-Policy":      "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+			"X-Content-Type-Options":       "nosniff",
+			"X-Frame-Options":              "DENY",
+			"Referrer-Policy":              "same-origin",
+			"Cross-Origin-Opener-Policy":   "same-origin",
+			"Cross-Origin-Resource-Policy": "same-origin",
+			"Strict-Transport-Security":    "",
+		}
+		for name, value := range want {
+			if got := r.Header.Values(name); strings.Join(got, "|") != value {
+				t.Errorf("%s: %s is %q", path, name, got)
+			}
+		}
+		if !strings.Contains(r.Header.Get("Permissions-Policy"), "geolocation=()") {
+			t.Errorf("%s: Permissions-Policy %q", path, r.Header.Get("Permissions-Policy"))
+		}
+		if got := r.Header.Get("Set-Cookie"); got != "" {
+			t.Errorf("%s: a cookie: %s", path, got)
+		}
+	}
+}
+
+func TestHSTSOnlyWhereHTTPSIsKnown(t *testing.T) {
+	t.Parallel()
+	const name = "Strict-Transport-Security"
+	cases := map[string]struct {
+		origin string
+		tls    bool
+		want   bool
+	}{
+		"nothing known": {"", false, false},
+		"http origin":   {"http://tools.example.org", false, false},
+		"https origin":  {"https://tools.example.org", false, true},
+		"TLS":           {"", true, true},
+	}
+	for what, c := range cases {
+		config := everything()
+		config.PublicOrigin = c.origin
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		if c.tls {
+			r.TLS = &tls.ConnectionState{}
+		}
+		w := httptest.NewRecorder()
+		newSite(t, config).ServeHTTP(w, r)
+		if got := w.Header().Get(name); (got != "") != c.want {
+			t.Errorf("%s: %q", what, got)
+		}
+		canonical := strings.Contains(w.Body.String(), `rel="canonical" href="`+c.origin+`/"`)
+		if canonical != (c.origin != "") {
+			t.Errorf("%s: a canonical link: %t", what, canonical)
+		}
+	}
+}
+
+func TestUnavailableTools(t *testing.T) {
+	t.Parallel()
+	site := newSite(t, web.Config{Built: []string{"dns-lookup", "uptime", "traceroute", "ping"}, Disabled: []string{"uptime"}})
+	cases := map[string]string{
+		"dns-lookup":   "",
+		"uptime":       "switched off",
+		"http-headers": "not built yet",
+		"traceroute":   "needs the diagnostics worker",
+		"ping":         "needs the diagnostics worker",
+	}
+	report := document(t, site, "/report")
+	for slug, want := range cases {
+		root := document(t, site, "/tools/"+slug)
+		notices := "" // the one in <noscript> is text to a parser that knows scripts
+		for _, n := range all(one(t, root, "main", nil), "p", header{"class": "notice warn"}) {
+			notices += content(n)
+		}
+		if want != "" && !strings.Contains(notices, want) || want == "" && notices != "" {
+			t.Errorf("%s says %q, want %q", slug, notices, want)
+		}
+		if listed := len(all(report, "li", header{"data-slug": slug})) == 1; listed != (want == "") {
+			t.Errorf("%s is in the report: %t", slug, listed)
+		}
+	}
+}
+
+func assetURL(t *testing.T, site http.Handler, name string) string {
+	t.Helper()
+	found := regexp.MustCompile(`/assets/[0-9a-f]{16}/` + regexp.QuoteMeta(name)).FindString(text(t, get(t, site, "/tools/ping")))
+	if found == "" {
+		t.Fatalf("no page links to %s", name)
+	}
+	return found
+}
+
+func TestAssets(t *testing.T) {
+	t.Parallel()
+	site := newSite(t, everything())
+	kinds := map[string]string{"style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml", "tool.js": "text/javascript; charset=utf-8", "connection.js": "text/javascript; charset=utf-8"}
+	for name, kind := range kinds {
+		r := get(t, site, assetURL(t, site, name))
+		if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != kind || r.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
+			t.Errorf("%s: %d, %q, %q", name, r.StatusCode, r.Header.Get("Content-Type"), r.Header.Get("Cache-Control"))
+		}
+	}
+	good := assetURL(t, site, "style.css")
+	for _, bad := range []string{
+		"/assets/", "/assets/style.css", "/assets/0000000000000000/style.css", good + "x", strings.TrimSuffix(good, "style.css"),
+		strings.Replace(good, "style.css", "../web.go", 1), strings.Replace(good, "style.css", "..%2fweb.go", 1),
+	} {
+		r := get(t, site, bad)
+		if r.StatusCode != http.StatusNotFound || strings.Contains(r.Header.Get("Cache-Control"), "immutable") {
+			t.Errorf("%s: %d, %q", bad, r.StatusCode, r.Header.Get("Cache-Control"))
+		}
+	}
+}
+
+// Modules import each other by names that are there, and nothing from elsewhere; none of them can turn a string into
+// markup or code.
+func TestModules(t *testing.T) {
+	t.Parallel()
+	site := newSite(t, everything())
+	base := strings.TrimSuffix(assetURL(t, site, "tool.js"), "tool.js")
+	imports := regexp.MustCompile(`(?m)^import .* from "(.*)";$`)
+	forbidden := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|createContextualFragment|setHTML|srcdoc|\.style\b|https?://[a-z]`)
+	seen, queue := map[string]bool{}, []string{"tool.js", "connection.js", "report.js"}
+	for len(queue) > 0 {
+		name := queue[0]
+		queue = queue[1:]
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		r := get(t, site, base+name)
+		source := text(t, r)
+		if r.StatusCode != http.StatusOK || !strings.HasPrefix(source, "// @ts-check\n") {
+			t.Errorf("%s: status %d", name, r.StatusCode)
+		}
+		if bad := forbidden.FindString(source); bad != "" {
+			t.Errorf("%s uses %s", name, bad)
+		}
+		for _, m := range imports.FindAllStringSubmatch(source, -1) {
+			if !strings.HasPrefix(m[1], "./") {
+				t.Errorf("%s imports %s", name, m[1])
+			}
+			queue = append(queue, strings.TrimPrefix(m[1], "./"))
+		}
+	}
+	if len(seen) < 8 {
+		t.Errorf("only %v were found", seen)
+	}
+}
+
+func TestEveryToolHasAVerdict(t *testing.T) {
+	t.Parallel()
+	site := newSite(t, everything())
+	source := text(t, get(t, site, strings.Replace(assetURL(t, site, "tool.js"), "tool.js", "verdicts.js", 1)))
+	for _, slug := range slugs {
+		if !strings.Contains(source, `  "`+slug+`": `) {
+			t.Errorf("verdicts.js has none for %s", slug)
+		}
+	}
+}
+
+func TestRobots(t *testing.T) {
+	t.Parallel()
+	r := get(t, newSite(t, everything()), "/robots.txt")
+	body := text(t, r)
+	if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+		t.Errorf("%d, %q", r.StatusCode, r.Header.Get("Content-Type"))
+	}
+	for _, line := range []string{"User-agent: *\n", "Disallow: /*?\n", "Disallow: /report?target\n", "Allow: /\n"} {
+		if !strings.Contains(body, line) {
+			t.Errorf("no %q in:\n%s", line, body)
+		}
+	}
+	for path, want := range map[string]string{"/": "", "/tools/uptime": "", "/tools/uptime?input=x": "noindex, nofollow", "/report?target=x": "noindex, nofollow"} {
+		if got := get(t, newSite(t, everything()), path).Header.Get("X-Robots-Tag"); got != want {
+			t.Errorf("%s: X-Robots-Tag %q", path, got)
+		}
+	}
+}
+
+func TestStatusesAndMethods(t *testing.T) {
+	t.Parallel()
+	site := newSite(t, everything())
+	for path, want := range map[string]int{
+		"/": 200, "/tools/uptime": 200, "/report": 200, "/tools": 404, "/tools/": 404, "/tools/uptime/": 404, "/tools/UPTIME": 404, "/tools/nope": 404,
+		"/index.html": 404, "/report/": 404, "/favicon.ico": 404,
+	} {
+		r := get(t, site, path)
+		if r.StatusCode != want || r.Header.Get("Cache-Control") != "no-cache" || !strings.Contains(text(t, r), "<h1>") {
+			t.Errorf("%s: %d, %q", path, r.StatusCode, r.Header.Get("Cache-Control"))
+		}
+	}
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodOptions, http.MethodDelete} {
+		r := do(t, site, method, "/")
+		if r.StatusCode != http.StatusMethodNotAllowed || r.Header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("%s: %d, Allow %q", method, r.StatusCode, r.Header.Get("Allow"))
+		}
+	}
+}
+
+func TestHead(t *testing.T) {
+	t.Parallel()
+	site := newSite(t, everything())
+	for _, path := range []string{"/", "/tools/uptime?input=x", "/missing", "/robots.txt", assetURL(t, site, "tool.js")} {
+		for _, encoding := range []string{"", "gzip"} {
+			accept := header{"Accept-Encoding": encoding}
+			g, h := get(t, site, path, accept), do(t, site, http.MethodHead, path, accept)
+			if body := text(t, h); body != "" || h.StatusCode != g.StatusCode {
+				t.Errorf("HEAD %s: %d with %d bytes, GET: %d", path, h.StatusCode, len(body), g.StatusCode)
+			}
+			for _, name := range []string{"Content-Length", "Content-Type", "ETag", "Cache-Control", "Content-Encoding"} {
+				if g.Header.Get(name) != h.Header.Get(name) {
+					t.Errorf("%s: %s is %q for GET, %q for HEAD", path, name, g.Header.Get(name), h.Header.Get(name))
+				}
+			}
+		}
+	}
+}
+
+func TestETag(t *testing.T) {
+	t.Parallel()
+	site := newSite(t, everything())
+	for _, path := range []string{"/", assetURL(t, site, "style.css"), "/robots.txt"} {
+		tag := get(t, site, path).Header.Get("ETag")
+		if !strings.HasPrefix(tag, `"`) {
+			t.Fatalf("%s: ETag %q", path, tag)
+		}
+		for given, want := range map[string]int{
+			tag: 304, "W/" + tag: 304, `"other", ` + tag: 304, "*": 304, `"other"`: 200, strings.Trim(tag, `"`): 200, "": 200,
+		} {
+			r := get(t, site, path, header{"If-None-Match": given})
+			if r.StatusCode != want || r.Header.Get("ETag") != tag {
+				t.Errorf("%s with If-None-Match %s: %d, want %d", path, given, r.StatusCode, want)
+			}
+			if want == 304 && text(t, r) != "" {
+				t.Errorf("%s: a 304 with a body", path)
+			}
+		}
+	}
+	a, b := get(t, site, "/tools/uptime?input=a").Header.Get("ETag"), get(t, site, "/tools/uptime?input=b").Header.Get("ETag")
+	if a == b {
+		t.Error("two contents have one ETag")
+	}
+	if tag := get(t, site, "/missing", header{"If-None-Match": "*"}); tag.StatusCode != 404 {
+		t.Errorf("a missing page is %d", tag.StatusCode)
+	}
+}
+
+func TestGzip(t *testing.T) {
+	t.Parallel()
+	site := newSite(t, everything())
+	for _, path := range []string{"/", "/tools/uptime?input=x", "/report", assetURL(t, site, "style.css")} {
+		plain := get(t, site, path)
+		want := text(t, plain)
+		for accept, zipped := range map[string]bool{
+			"gzip": true, "br, GZIP;q=0.5": true, "deflate,gzip ; q=1.0": true,
+			"": false, "br": false, "gzip;q=0": false, "gzip;q=0.0": false, "gzip;q=x": false, "identity": false, "*": false, "gzipped": false,
+		} {
+			r := get(t, site, path, header{"Accept-Encoding": accept})
+			body := text(t, r)
+			if (r.Header.Get("Content-Encoding") == "gzip") != zipped || r.Header.Get("Vary") != "Accept-Encoding" {
+				t.Errorf("%s for %q: %q, Vary %q", path, accept, r.Header.Get("Content-Encoding"), r.Header.Get("Vary"))
+			}
+			if zipped {
+				if len(body) >= len(want) {
+					t.Errorf("%s: %d bytes compressed, %d plain", path, len(body), len(want))
+				}
+				body = unzip(t, body)
+				if tag := r.Header.Get("ETag"); tag != "" && tag == plain.Header.Get("ETag") {
+					t.Errorf("%s: both encodings have the ETag %s", path, tag)
+				}
+			}
+			if body != want {
+				t.Errorf("%s for %q has another body", path, accept)
+			}
+		}
+	}
+	if r := get(t, site, "/robots.txt", header{"Accept-Encoding": "gzip"}); r.Header.Get("Content-Encoding") != "" {
+		t.Error("a few bytes are compressed")
+	}
+}
+
+func unzip(t *testing.T, body string) string {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader([]byte(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(plain)
+}
