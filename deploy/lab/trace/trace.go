@@ -21,13 +21,11 @@ func Parse(out []byte) [][]netip.Addr {
 			continue
 		}
 		hop := []netip.Addr{}
-		for i, f := range fields[1:] {
-			a, err := netip.ParseAddr(f)
-			// A number before "ms" is a time; times are never spelt as addresses.
-			if err != nil || i > 0 && slices.Contains(hop, a) {
-				continue
+		for _, f := range fields[1:] {
+			// Times, stars and marks are never spelt as addresses.
+			if a, err := netip.ParseAddr(f); err == nil && !slices.Contains(hop, a) {
+				hop = append(hop, a)
 			}
-			hop = append(hop, a)
 		}
 		hops = append(hops, hop)
 	}
