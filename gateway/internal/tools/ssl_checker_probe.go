@@ -1,8 +1,8 @@
 package tools
 
 // Which versions a server takes is found by handshakes that offer one version each. What the server says first is read
-// off the wire: it tells a refusal from a fault, and a server that has chosen the version has shown that it takes it,
-// whatever becomes of that handshake.
+// off the wire: it tells a refusal from a broken connection, and a server that has chosen the version has shown that it
+// takes it, whatever becomes of that handshake.
 
 import (
 	"context"
@@ -94,19 +94,14 @@ func (o opening) takes(version uint16, err error) *bool {
 	switch {
 	case o.version != 0:
 		answer = o.version == version
-	case o.alert >= 0 && !isVersionRefusal(o.alert):
-		return nil
-	case o.alert < 0 && !(o.silent && errors.Is(err, io.EOF)):
+	case o.alert >= 0:
+		// Whatever the alert: the same hello with another version was taken a moment ago. OpenSSL 3 says internal_error
+		// where its security level leaves a version without signatures.
+	case !(o.silent && errors.Is(err, io.EOF)):
 		// An orderly end in place of an answer is how some servers refuse; a reset or silence may come from anywhere.
 		return nil
 	}
 	return &answer
-}
-
-// isVersionRefusal tells the alerts that turn a ClientHello down for what it offers (RFC 8446 section 6) from those that
-// tell of a fault: close_notify, handshake_failure, protocol_version, insufficient_security.
-func isVersionRefusal(alert int) bool {
-	return alert == 0 || alert == 40 || alert == 70 || alert == 71
 }
 
 // The record and handshake types that an answer to a ClientHello begins with (RFC 8446 sections 4 and 5.1).

@@ -68,7 +68,7 @@ func TestSSLOpeningTakes(t *testing.T) {
 		{"another chosen", opening{version: tls.VersionTLS10, alert: -1}, io.EOF, "no"},
 		{"protocol_version", opening{alert: 70}, errors.New("x"), "no"},
 		{"handshake_failure", opening{alert: 40}, errors.New("x"), "no"},
-		{"internal_error", opening{alert: 80}, errors.New("x"), "null"},
+		{"internal_error", opening{alert: 80}, errors.New("x"), "no"},
 		{"closed", opening{alert: -1, silent: true}, io.EOF, "no"},
 		{"reset", opening{alert: -1, silent: true}, syscall.ECONNRESET, "null"},
 		{"silence", opening{alert: -1, silent: true}, errors.New("deadline"), "null"},
