@@ -358,13 +358,14 @@ func TestUptimeNames(t *testing.T) {
 			n := egresstest.New(t)
 			c.setup(n)
 			got, err := runUptime(t, n, quickUptime, "http://site.example.net/")
-			if c.kind != 0 {
+			switch {
+			case c.kind != 0:
 				if !fault.Is(err, c.kind) {
 					t.Fatalf("got %v, want kind %d", err, c.kind)
 				}
-			} else if err != nil {
+			case err != nil:
 				t.Fatal(err)
-			} else if got.Online || got.Verdict != "down" || got.Reason == nil || got.Families.IPv4.State != c.state || got.Families.IPv6.State != c.state {
+			case got.Online || got.Verdict != "down" || got.Reason == nil || got.Families.IPv4.State != c.state || got.Families.IPv6.State != c.state:
 				t.Fatalf("got %+v, reason %s", got, text(got.Reason))
 			}
 			if dials := n.Dials(); len(dials) != 0 {

@@ -103,9 +103,9 @@ type Job struct {
 	RequestID string
 }
 
-// Traceroute, Ping and PacketLoss run one job. Errors are *fault.Error: Busy with the worker's Retry-After (429 of the
-// worker), Timeout, Upstream (all other misbehaviour); or ctx.Err() where the visitor has left. Answers are held against
-// the contract; private hops are hidden once more.
+// Traceroute traces the way to the address. Errors are *fault.Error: Busy with the worker's Retry-After (429 of the
+// worker), Timeout, Upstream (all other misbehaviour); or ctx.Err() where the visitor has left. The answer is held
+// against the contract; private hops are hidden once more.
 func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traceroute, error) {
 	result, err := run[workerapi.Traceroute](ctx, c, workerapi.PathTraceroute, j)
 	if err != nil {
@@ -115,12 +115,12 @@ func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traceroute, e
 	return result, nil
 }
 
-// Ping: see Traceroute.
+// Ping sends ten echo requests. Errors are as those of Traceroute.
 func (c *Client) Ping(ctx context.Context, j Job) (workerapi.Ping, error) {
 	return run[workerapi.Ping](ctx, c, workerapi.PathPing, j)
 }
 
-// PacketLoss: see Traceroute.
+// PacketLoss sends fifty echo requests. Errors are as those of Traceroute.
 func (c *Client) PacketLoss(ctx context.Context, j Job) (workerapi.PacketLoss, error) {
 	return run[workerapi.PacketLoss](ctx, c, workerapi.PathPacketLoss, j)
 }
