@@ -66,6 +66,9 @@ func (r *dnsRecords) add(records []dns.RR) {
 		case *dns.NS:
 			r.NS = append(r.NS, trimRoot(rr.Ns))
 		case *dns.SOA:
+			if len(r.SOA) > 0 {
+				continue // a zone has one (RFC 1035 section 5.2); what else comes is a broken server's
+			}
 			r.SOA = append(r.SOA, dnsSOA{
 				NSName: trimRoot(rr.Ns), Hostmaster: decodeText(unescapeDNS(trimRoot(rr.Mbox))), Serial: rr.Serial,
 				Refresh: rr.Refresh, Retry: rr.Retry, Expire: rr.Expire, MinTTL: rr.Minttl,

@@ -383,6 +383,15 @@ func FuzzDNSLookupTXT(f *testing.F) {
 	})
 }
 
+func TestDNSLookupOneSOA(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Records("example.com. 300 IN SOA a.example.com. x.example.com. 1 2 3 4 5", "example.com. 300 IN SOA b.example.com. x.example.com. 6 2 3 4 5")
+	if got := lookUp(t, n, "example.com", nil).Records.SOA; len(got) != 1 {
+		t.Errorf("%d records: %+v", len(got), got)
+	}
+}
+
 func TestTrimRoot(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
