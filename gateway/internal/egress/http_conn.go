@@ -5,55 +5,55 @@ import (
 	"sync"
 )
 
-// politeConn is a connection whose reads can be held until something was written. A client of HTTP speaks first; without
-// this, a server that greets (mail, SSH) would be read before the request is out or after it, as chance has it, and the
-// library would write what it read to the process's log.
+// politeConn is a connection for one exchange of HTTP/1. Its reads wait until something was written: a client of HTTP speaks
+// first, and a server that greets (mail, SSH) would otherwise be read before the request is out or after it, as chance has
+// it, and the library would write what it read to the process's log. It also keeps what came first, for headAsSent.
 type politeConn struct {
 	net.Conn
 
-	mu     sync.Mutex
-	held   chan struct{}
-	closed bool
+	mu    sync.Mutex
+	spoke chan struct{} // closed by the first write, or by Close
+	done  bool
+	first []byte
 }
 
-func newPoliteConn(conn net.Conn) *politeConn { return &politeConn{Conn: conn} }
-
-// holdReads holds reads from now on, until the next write.
-func (c *politeConn) holdReads() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.closed && c.held == nil {
-		c.held = make(chan struct{})
-	}
+func newPoliteConn(over net.Conn) *politeConn {
+	return &politeConn{Conn: over, spoke: make(chan struct{})}
 }
 
 func (c *politeConn) Read(p []byte) (int, error) {
+	<-c.spoke
+	n, err := c.Conn.Read(p)
 	c.mu.Lock()
-	held := c.held
-	c.mu.Unlock()
-	if held != nil {
-		<-held
-	}
-	return c.Conn.Read(p)
+	defer c.mu.Unlock()
+	c.first = append(c.first, p[:min(n, MaxHeaderBytes-len(c.first))]...)
+	return n, err
 }
 
 func (c *politeConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
-	c.release(false)
+	c.release()
 	return n, err
 }
 
 func (c *politeConn) Close() error {
-	c.release(true)
-	return c.Conn.Close()
+	err := c.Conn.Close()
+	c.release()
+	return err
 }
 
-func (c *politeConn) release(closed bool) {
+func (c *politeConn) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.closed = c.closed || closed
-	if c.held != nil {
-		close(c.held)
-		c.held = nil
+	if !c.done {
+		c.done = true
+		close(c.spoke)
 	}
+}
+
+// start is what was read first, as much as all heads of an exchange can be.
+func (c *politeConn) start() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]byte(nil), c.first...)
 }

@@ -205,6 +205,13 @@ func TestServersThatMisbehave(t *testing.T) {
 		_ = server.Handshake()
 		stay(c)
 	}
+	config, _ := site(t)
+	config.NextProtos = []string{"http/1.1"}
+	greetOverTLS := func(c net.Conn) {
+		server := tls.Server(c, config)
+		_, _ = io.WriteString(server, "220 mail.example.com ESMTP\r\n")
+		stay(server)
+	}
 	manyInterim := "HTTP/1.1 103 Early Hints\r\nLink: " + strings.Repeat("x", 1000) + "\r\n\r\n"
 	for _, test := range []struct {
 		name     string
@@ -222,6 +229,7 @@ func TestServersThatMisbehave(t *testing.T) {
 		{"another protocol", "http://example.com/", answerWith("220 mail.example.com ESMTP\r\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
 		{"a greeting before the request", "http://example.com/", func(c net.Conn) { _, _ = io.WriteString(c, "SSH-2.0-OpenSSH_9.9\r\n"); stay(c) }, fault.Upstream, "example.com did not answer with valid HTTP."},
 		{"HTTP/0.9", "http://example.com/", answerWith("<html>hello</html>\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
+		{"a greeting over TLS", "https://example.com/", greetOverTLS, fault.Upstream, "example.com did not answer with valid HTTP."},
 		{"a bad status", "http://example.com/", answerWith("HTTP/1.1 2x0 OK\r\n\r\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
 		{"a bad header", "http://example.com/", answerWith("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
 		{"two lengths", "http://example.com/", answerWith("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
@@ -360,6 +368,37 @@ func TestUnusualAnswers(t *testing.T) {
 				t.Errorf("%+v, body %q", r, r.Body)
 			}
 		})
+	}
+}
+
+// The library's header is not what the server sent.
+func TestHeadersAreShownAsSent(t *testing.T) {
+	t.Parallel()
+	const answer = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\nX-Interim: 1\r\n\r\n" +
+		"HTTP/1.1 200 OK\r\nPragma: no-cache\r\ntransfer-encoding: chunked\r\nTrailer: X-Sum\r\nset-cookie: a=1\r\nX-Long: one\r\n two\r\nSet-Cookie: b=2\r\nConnection: close\r\n\r\n" +
+		"2\r\nhi\r\n0\r\nX-Sum: 1\r\n\r\n"
+	want := http.Header{
+		"Pragma": {"no-cache"}, "Transfer-Encoding": {"chunked"}, "Trailer": {"X-Sum"}, "Set-Cookie": {"a=1", "b=2"},
+		"X-Long": {"one two"}, "Connection": {"close"},
+	}
+	config, trust := site(t)
+	config.NextProtos = []string{"http/1.1"}
+	n := withSite(t)
+	n.ServeConn(web4+":80", answerWith(answer))
+	n.ServeConn(web4+":443", func(c net.Conn) {
+		server := tls.Server(c, config)
+		answerWith(answer)(server)
+		_ = server.Close()
+	})
+	c := n.Client(nil, trust)
+	for _, url := range []string{"http://example.com/", "https://example.com/"} {
+		r, err := get(t, c, url, maxBody(100))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, r.Header); diff != "" || string(r.Body) != "hi" {
+			t.Errorf("%s: %s, body %q", url, diff, r.Body)
+		}
 	}
 }
 

@@ -9,8 +9,14 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
+// What ALPN calls the two protocols.
+const (
+	protoHTTP2 = "h2"
+	protoHTTP1 = "http/1.1"
+)
+
 // dialTLS connects for https and shakes hands with verification off: what is wrong with a certificate is told, not the end
-// of the exchange, unless the request says so. The connection must be a *tls.Conn, or the transport would not speak HTTP/2.
+// of the exchange, unless the request says so. For HTTP/2 the transport wants the *tls.Conn itself.
 func (x *trip) dialTLS(_ context.Context, _, _ string) (net.Conn, error) {
 	raw, err := x.connect()
 	if err != nil {
@@ -26,7 +32,9 @@ func (x *trip) dialTLS(_ context.Context, _, _ string) (net.Conn, error) {
 	if err := x.judge(conn.ConnectionState()); err != nil {
 		return nil, err
 	}
-	raw.holdReads()
+	if conn.ConnectionState().NegotiatedProtocol != protoHTTP2 {
+		return x.politely(conn)
+	}
 	x.setPhase(phaseAnswer)
 	return conn, nil
 }
@@ -56,6 +64,6 @@ func tlsConfig(serverName string) *tls.Config {
 		InsecureSkipVerify: true, //nolint:gosec // judged apart by certcheck
 		MinVersion:         tls.VersionTLS10,
 		CipherSuites:       suites,
-		NextProtos:         []string{"h2", "http/1.1"},
+		NextProtos:         []string{protoHTTP2, protoHTTP1},
 	}
 }

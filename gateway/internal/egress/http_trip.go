@@ -3,6 +3,7 @@ package egress
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -29,11 +30,12 @@ type trip struct {
 
 	mu          sync.Mutex
 	ended       bool
-	open        []net.Conn
+	open        []io.Closer
 	connections int
 	phase       phase
 	address     netip.Addr
 	tls         *TLS
+	spoken      *politeConn // the connection of HTTP/1, nil for HTTP/2
 }
 
 func (x *trip) run() (*Response, error) {
@@ -67,12 +69,14 @@ func (x *trip) read(answer *http.Response) *Response {
 		Proto:      strings.TrimSuffix(answer.Proto, ".0"),
 		Header:     answer.Header,
 	}
-	if answer.ProtoMajor == 1 {
-		r.Proto = answer.Proto
-	}
 	x.mu.Lock()
 	r.Address, r.TLS = x.address, x.tls
+	spoken := x.spoken
 	x.mu.Unlock()
+	if answer.ProtoMajor == 1 {
+		r.Proto = answer.Proto
+		r.Header = headAsSent(spoken.start(), answer.Header)
+	}
 	if x.wantsBody(r) {
 		x.setPhase(phaseBody)
 		r.readBody(answer.Body, x.request.MaxBody)
@@ -116,13 +120,11 @@ func (x *trip) dialPlain(_ context.Context, _, _ string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.holdReads()
-	x.setPhase(phaseAnswer)
-	return c, nil
+	return x.politely(c)
 }
 
 // connect dials the addresses and keeps the connection that was first.
-func (x *trip) connect() (*politeConn, error) {
+func (x *trip) connect() (net.Conn, error) {
 	if err := x.allowConnection(); err != nil {
 		return nil, err
 	}
@@ -130,17 +132,39 @@ func (x *trip) connect() (*politeConn, error) {
 	if err != nil {
 		return nil, x.fault(err)
 	}
-	c := newPoliteConn(won.conn)
+	if err := x.track(won.conn); err != nil {
+		return nil, err
+	}
+	x.clock.connected(won.took)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.address = won.address
+	return won.conn, nil
+}
+
+// politely makes the connection one for HTTP/1.
+func (x *trip) politely(over net.Conn) (net.Conn, error) {
+	c := newPoliteConn(over)
+	if err := x.track(c); err != nil {
+		return nil, err
+	}
+	x.setPhase(phaseAnswer)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.spoken = c
+	return c, nil
+}
+
+// track has the connection closed with the trip, or at once where that has ended already.
+func (x *trip) track(c io.Closer) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.ended {
 		_ = c.Close()
-		return nil, errTripEnded
+		return errTripEnded
 	}
 	x.open = append(x.open, c)
-	x.address = won.address
-	x.clock.connected(won.took)
-	return c, nil
+	return nil
 }
 
 func (x *trip) allowConnection() error {
@@ -150,7 +174,7 @@ func (x *trip) allowConnection() error {
 		return fault.Newf(fault.Upstream, "%s keeps closing its HTTP/2 connections without an answer.", x.host())
 	}
 	x.connections++
-	x.phase = phaseConnect
+	x.phase, x.spoken, x.tls = phaseConnect, nil, nil
 	return nil
 }
 

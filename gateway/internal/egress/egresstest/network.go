@@ -125,6 +125,13 @@ func (n *Network) Dials() []netip.AddrPort {
 	return append([]netip.AddrPort(nil), n.dials...)
 }
 
+// ForgetDials empties Dials.
+func (n *Network) ForgetDials() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.dials = nil
+}
+
 // Dial is the socket layer of this network: an egress.DialFunc, for a test that wraps it.
 func (n *Network) Dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 	if strings.HasSuffix(network, "4") != to.Addr().Is4() {

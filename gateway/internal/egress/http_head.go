@@ -1,0 +1,35 @@
+package egress
+
+import (
+	"bufio"
+	"bytes"
+	"net/http"
+	"net/textproto"
+	"strings"
+)
+
+// headAsSent reads the header of an HTTP/1 answer from the bytes that came. The library's own header is not what the server
+// sent: it drops Transfer-Encoding, Trailer, and Content-Length beside chunks, and adds a Cache-Control where there is a
+// Pragma. parsed is given back where the bytes cannot be read, which the library would have refused before.
+func headAsSent(start []byte, parsed http.Header) http.Header {
+	r := textproto.NewReader(bufio.NewReader(bytes.NewReader(start)))
+	for {
+		status, err := r.ReadLine()
+		if err != nil {
+			return parsed
+		}
+		header, err := r.ReadMIMEHeader()
+		if err != nil {
+			return parsed
+		}
+		if !isInterim(status) {
+			return http.Header(header)
+		}
+	}
+}
+
+// isInterim tells whether a status line is one that another answer follows (RFC 9110 section 15.2). 101 ends HTTP.
+func isInterim(statusLine string) bool {
+	_, rest, _ := strings.Cut(statusLine, " ")
+	return strings.HasPrefix(rest, "1") && !strings.HasPrefix(rest, "101")
+}
