@@ -61,6 +61,9 @@ func parseRedisURL(s string) (*redis.UniversalOptions, error) {
 		return o, unixSocket(o, rest)
 	}
 	plain, mode, _ := strings.Cut(scheme, "+")
+	if strings.HasSuffix(scheme, "+") {
+		return nil, errMalformed
+	}
 	switch plain {
 	case "redis":
 	case "rediss":
@@ -140,8 +143,10 @@ func hostList(s, defaultPort string) ([]string, error) {
 		host, port := strings.TrimSpace(element), defaultPort
 		if h, p, err := net.SplitHostPort(host); err == nil {
 			host, port = h, p
-		} else {
-			host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+		} else if bare, ok := strings.CutPrefix(host, "["); ok {
+			host = strings.TrimSuffix(bare, "]")
+		} else if strings.Contains(host, ":") {
+			return nil, errMalformed
 		}
 		n, err := strconv.ParseUint(port, 10, 16)
 		if err != nil || n == 0 || !isHost(host) {

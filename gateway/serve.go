@@ -45,7 +45,7 @@ func serve(ctx context.Context, c Config, s *service, log *slog.Logger) error {
 // drain is unready but accepting for SHUTDOWN_DELAY, so that balancers notice, and then lets the runs in flight finish
 // within SHUTDOWN_TIMEOUT.
 func drain(c Config, s *service, server *http.Server, log *slog.Logger, failed <-chan error) error {
-	log.Info("draining", slog.Duration("delay", time.Duration(c.ShutdownDelay)), slog.Duration("timeout", time.Duration(c.ShutdownTimeout)))
+	log.Info("draining", slog.String("delay", time.Duration(c.ShutdownDelay).String()), slog.String("timeout", time.Duration(c.ShutdownTimeout).String()))
 	s.edge.Drain()
 	select {
 	case err := <-failed:

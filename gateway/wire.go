@@ -16,6 +16,7 @@ import (
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools"
 	"diagnostics/gateway/internal/workerclient"
+	"diagnostics/gateway/web"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -32,20 +33,32 @@ type service struct {
 func wire(c Config, log *slog.Logger) (*service, error) {
 	s := &service{metrics: httpapi.NewMetrics()}
 	s.metrics.Build(buildVersion(), runtime.Version())
-	worker, err := newWorker(c, log)
-	if err != nil {
+	if err := s.build(c, log); err != nil {
+		s.close()
 		return nil, err
 	}
+	return s, nil
+}
+
+func (s *service) build(c Config, log *slog.Logger) error {
+	worker, err := newWorker(c, log)
+	if err != nil {
+		return err
+	}
 	if s.egress, err = newEgress(c); err != nil {
-		return nil, err
+		return err
 	}
 	all := tools.All(tools.Deps{Egress: s.egress, Worker: worker, Now: time.Now})
 	if err := c.CheckSlugs(slugs(all)); err != nil {
-		return nil, err
+		return err
+	}
+	pages, err := newPages(c, all, worker != nil)
+	if err != nil {
+		return err
 	}
 	limiter, err := s.newLimiter(c, log)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.edge, err = httpapi.New(httpapi.Config{
 		Tools:                all,
@@ -58,7 +71,7 @@ func wire(c Config, log *slog.Logger) (*service, error) {
 		MaxInFlightPerClient: int(c.MaxInFlightEach),
 		Clients:              clientip.New(clientip.Trust{Headers: c.TrustsHeaders(), Peers: c.TrustedCIDRs}, log),
 		PublicOrigin:         c.PublicOrigin,
-		Pages:                pages(c),
+		Pages:                pages,
 		Redis:                redisState(s.guard),
 		Worker:               workerState(worker),
 		Metrics:              s.metrics,
@@ -66,15 +79,14 @@ func wire(c Config, log *slog.Logger) (*service, error) {
 		Now:                  time.Now,
 		RunLimit:             httpapi.RunLimit,
 	})
-	if err != nil {
-		s.close()
-		return nil, err
-	}
-	return s, nil
+	return err
 }
 
 // close lets go of what wire opened.
 func (s *service) close() {
+	if s.egress != nil {
+		s.egress.Close()
+	}
 	if s.guard != nil {
 		_ = s.guard.Close()
 	}
@@ -176,4 +188,18 @@ func workerState(worker *workerclient.Client) func(context.Context) httpapi.Stat
 	}
 }
 
-func pages(Config) http.Handler { return http.NotFoundHandler() }
+func newPages(c Config, all []tool.Tool, workerEnabled bool) (http.Handler, error) {
+	var built []string
+	for _, t := range all {
+		if t.Built() {
+			built = append(built, t.Slug())
+		}
+	}
+	return web.New(web.Config{
+		Built:         built,
+		Disabled:      c.DisabledTools,
+		WorkerEnabled: workerEnabled,
+		ContactURL:    string(c.ContactURL),
+		PublicOrigin:  c.PublicOrigin.String(),
+	})
+}

@@ -1,0 +1,346 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/tools"
+)
+
+var update = flag.Bool("update", false, "rewrite the README's tables")
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	c, err := ParseConfig(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprintf("%v %v %v %v|%v %v %v %v|%v %v %v|%v %v|%v|%v|%v %v %v %v", c.ListenAddr, c.MetricsListenAddr == "", c.PublicOrigin.IsZero(), c.EnableWorkerTools,
+		c.TrustsHeaders(), len(c.TrustedCIDRs), c.RedisURL.IsZero(), c.WorkerEnabled(),
+		c.Requests, time.Duration(c.Window), c.ClientRequests, c.TargetRequests, c.Samples, c.EgressFamilies, c.RDAPBaseURL,
+		c.ASNZone, []any{c.MaxInFlight, c.MaxInFlightEach}, []any{c.LogLevel, c.LogFormat}, []any{time.Duration(c.ShutdownDelay), time.Duration(c.ShutdownTimeout)})
+	want := "127.0.0.1:8080 true true false|false 0 true false|30 1m0s 120|300 1800|auto|https://rdap.org|asn.cymru.com [512 8] [info json] [0s 30s]"
+	if got != want {
+		t.Errorf("defaults\n%s, want\n%s", got, want)
+	}
+}
+
+// Every setting with what it takes and what it does not; a set-but-empty one is absent.
+func TestValues(t *testing.T) {
+	t.Parallel()
+	const yes, no = true, false
+	tests := []struct {
+		name, value string
+		ok          bool
+	}{
+		{"GATEWAY_LISTEN_ADDR", ":8080", yes}, {"GATEWAY_LISTEN_ADDR", "[::1]:0", yes}, {"GATEWAY_LISTEN_ADDR", "localhost:65535", yes},
+		{"GATEWAY_LISTEN_ADDR", "8080", no}, {"GATEWAY_LISTEN_ADDR", "127.0.0.1", no}, {"GATEWAY_LISTEN_ADDR", "127.0.0.1:65536", no},
+		{"GATEWAY_LISTEN_ADDR", "127.0.0.1:http", no}, {"GATEWAY_LISTEN_ADDR", "::1:80", no}, {"GATEWAY_LISTEN_ADDR", "http://x:1", no},
+		{"METRICS_LISTEN_ADDR", "127.0.0.1:9090", yes}, {"METRICS_LISTEN_ADDR", "x", no},
+		{"PUBLIC_ORIGIN", "https://tools.example.com", yes}, {"PUBLIC_ORIGIN", "https://tools.example.com/", no}, {"PUBLIC_ORIGIN", "tools.example.com", no}, {"PUBLIC_ORIGIN", "null", no},
+		{"ENABLE_WORKER_TOOLS", "true", yes}, {"ENABLE_WORKER_TOOLS", "false", yes}, {"ENABLE_WORKER_TOOLS", "TRUE", no}, {"ENABLE_WORKER_TOOLS", "1", no}, {"ENABLE_WORKER_TOOLS", "yes", no},
+		{"DIAGNOSTICS_WORKER_URL", "http://worker:8081", yes}, {"DIAGNOSTICS_WORKER_URL", "https://worker/base", yes}, {"DIAGNOSTICS_WORKER_URL", "worker:8081", no},
+		{"DIAGNOSTICS_WORKER_URL", "http://u:p@worker", no}, {"DIAGNOSTICS_WORKER_URL", "http://worker?x", no}, {"DIAGNOSTICS_WORKER_URL", "http://worker#x", no},
+		{"DIAGNOSTICS_WORKER_URL", "http://worker:0", no}, {"DIAGNOSTICS_WORKER_URL", "http://worker:65536", no}, {"DIAGNOSTICS_WORKER_URL", "http://", no},
+		{"DIAGNOSTICS_WORKER_TOKEN", "one", yes}, {"DIAGNOSTICS_WORKER_TOKEN", "one,two", yes}, {"DIAGNOSTICS_WORKER_TOKEN", "one,two,three", no},
+		{"DIAGNOSTICS_WORKER_TOKEN", "one,", no}, {"DIAGNOSTICS_WORKER_TOKEN", ",one", no}, {"DIAGNOSTICS_WORKER_TOKEN", "a b", no}, {"DIAGNOSTICS_WORKER_TOKEN", "a\nb", no}, {"DIAGNOSTICS_WORKER_TOKEN", "tökén", no},
+		{"TRUST_PROXY_HEADERS", "true", yes}, {"TRUST_PROXY_HEADERS", "on", no},
+		{"TRUSTED_PROXY_PLATFORM", "cloudflare", yes}, {"TRUSTED_PROXY_PLATFORM", "vercel", yes}, {"TRUSTED_PROXY_PLATFORM", "Cloudflare", no}, {"TRUSTED_PROXY_PLATFORM", "netlify", no},
+		{"TRUSTED_PROXY_CIDRS", "10.0.0.0/8, fd00::/8,192.0.2.1", yes}, {"TRUSTED_PROXY_CIDRS", "10.0.0.0/33", no}, {"TRUSTED_PROXY_CIDRS", "10.0.0.0/8,x", no},
+		{"TRUSTED_PROXY_CIDRS", ",", no}, {"TRUSTED_PROXY_CIDRS", "::ffff:10.0.0.0/104", no}, {"TRUSTED_PROXY_CIDRS", "example.com", no},
+		{"RATE_LIMIT_REDIS_URL", "redis://localhost", yes}, {"RATE_LIMIT_REDIS_URL", "http://localhost", no},
+		{"RATE_LIMIT_REDIS_TOKEN", "any thing", yes},
+		{"RATE_LIMIT_REQUESTS", "0", yes}, {"RATE_LIMIT_REQUESTS", "1000000000", yes}, {"RATE_LIMIT_REQUESTS", "1000000001", no}, {"RATE_LIMIT_REQUESTS", "-1", no},
+		{"RATE_LIMIT_REQUESTS", "+1", no}, {"RATE_LIMIT_REQUESTS", "0x10", no}, {"RATE_LIMIT_REQUESTS", "1_000", no}, {"RATE_LIMIT_REQUESTS", "1.5", no}, {"RATE_LIMIT_REQUESTS", " 1", no},
+		{"RATE_LIMIT_REQUESTS", "99999999999999999999", no},
+		{"RATE_LIMIT_WINDOW", "1m30s", yes}, {"RATE_LIMIT_WINDOW", "1ns", yes}, {"RATE_LIMIT_WINDOW", "0s", no}, {"RATE_LIMIT_WINDOW", "-1s", no}, {"RATE_LIMIT_WINDOW", "60", no}, {"RATE_LIMIT_WINDOW", "1 minute", no},
+		{"RATE_LIMIT_CLIENT_REQUESTS", "0", yes}, {"RATE_LIMIT_CLIENT_REQUESTS", "x", no},
+		{"RATE_LIMIT_TARGET_REQUESTS", "0", yes}, {"RATE_LIMIT_TARGET_REQUESTS", "x", no},
+		{"RATE_LIMIT_SAMPLES", "0", yes}, {"RATE_LIMIT_SAMPLES", "x", no},
+		{"MAX_IN_FLIGHT", "1", yes}, {"MAX_IN_FLIGHT", "0", no}, {"MAX_IN_FLIGHT_PER_CLIENT", "0", yes}, {"MAX_IN_FLIGHT_PER_CLIENT", "-1", no},
+		{"DNS_RESOLVERS", "9.9.9.9", yes}, {"DNS_RESOLVERS", "127.0.0.53:53, [2620:fe::fe]:5353, 2620:fe::9, [2620:fe::9]", yes}, {"DNS_RESOLVERS", "dns.quad9.net", no},
+		{"DNS_RESOLVERS", "9.9.9.9:0", no}, {"DNS_RESOLVERS", "9.9.9.9:65536", no}, {"DNS_RESOLVERS", "9.9.9.9 1.1.1.1", no}, {"DNS_RESOLVERS", ",", no},
+		{"EGRESS_FAMILIES", "auto", yes}, {"EGRESS_FAMILIES", "ipv4", yes}, {"EGRESS_FAMILIES", "ipv6", yes}, {"EGRESS_FAMILIES", "both", yes}, {"EGRESS_FAMILIES", "4", no},
+		{"DENY_TARGETS", "192.0.2.0/24,example.com", yes}, {"DENY_TARGETS", "192.0.2.0/33", no}, {"DENY_TARGETS", "a b", no},
+		{"ALLOW_OWN_ADDRESSES", "true", yes}, {"ALLOW_OWN_ADDRESSES", "t", no},
+		{"DISABLED_TOOLS", "ping, traceroute", yes},
+		{"CONTACT_URL", "https://example.com/contact", yes}, {"CONTACT_URL", "mailto:noc@example.com", yes}, {"CONTACT_URL", "javascript:alert(1)", no}, {"CONTACT_URL", "mailto:", no},
+		{"CONTACT_URL", "noc@example.com", no}, {"CONTACT_URL", "https://example.com/\r\nX: y", no}, {"CONTACT_URL", "https://example.com/)", no}, {"CONTACT_URL", "https://", no},
+		{"RDAP_BASE_URL", "https://rdap.example.com/base/", yes}, {"RDAP_BASE_URL", "http://rdap.example.com", no}, {"RDAP_BASE_URL", "https://rdap.example.com?x=y", no},
+		{"ASN_DNS_ZONE", "asn.example.com", yes}, {"ASN_DNS_ZONE", "a..b", no}, {"ASN_DNS_ZONE", "https://x", no},
+		{"LOG_LEVEL", "debug", yes}, {"LOG_LEVEL", "error", yes}, {"LOG_LEVEL", "INFO", no}, {"LOG_LEVEL", "trace", no},
+		{"LOG_FORMAT", "text", yes}, {"LOG_FORMAT", "logfmt", no},
+		{"SHUTDOWN_DELAY", "0s", yes}, {"SHUTDOWN_DELAY", "5", no}, {"SHUTDOWN_TIMEOUT", "1h", yes}, {"SHUTDOWN_TIMEOUT", "-1s", no},
+	}
+	tested := map[string]bool{}
+	for _, tt := range tests {
+		tested[tt.name] = true
+		_, err := ParseConfig([]string{tt.name + "=" + tt.value})
+		if tt.ok != (err == nil) {
+			t.Errorf("%s=%q: %v", tt.name, tt.value, err)
+		}
+		if err != nil && (!strings.HasPrefix(err.Error(), tt.name+" takes ") || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("%s=%q: the line is %q", tt.name, tt.value, err)
+		}
+	}
+	for _, s := range settings() {
+		if s.shown && !tested[s.name] {
+			t.Errorf("no case for %s", s.name)
+		}
+		if _, err := ParseConfig([]string{s.name + "="}); err != nil {
+			t.Errorf("%s set but empty: %v", s.name, err)
+		}
+	}
+}
+
+// No value is repeated, secret or not: which one is a secret is a matter of luck where a line is pasted wrong.
+func TestErrorsHoldNoValue(t *testing.T) {
+	t.Parallel()
+	for _, s := range settings() {
+		value := "hunter2 \x01\n,,,"
+		_, err := ParseConfig([]string{s.name + "=" + value})
+		if err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", s.name, err)
+		}
+	}
+	_, err := ParseConfig([]string{"RATE_LIMIT_REDIS_URL=redis://user:hunter2@host:port/"})
+	if err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestSecretsFromFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	good := map[string]string{"plain": "the-token", "newline": "the-token\n", "crlf": "the-token\r\n"}
+	for name, content := range good {
+		c, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN_FILE=" + file(name, content)})
+		if err != nil || c.WorkerToken.Reveal() != "the-token" {
+			t.Errorf("%s: %q, %v", name, c.WorkerToken.Reveal(), err)
+		}
+	}
+	// Exactly one newline goes.
+	c, err := ParseConfig([]string{"RATE_LIMIT_REDIS_TOKEN_FILE=" + file("two", "pass word\n\n")})
+	if err != nil || c.RedisToken.Reveal() != "pass word\n" {
+		t.Errorf("%q, %v", c.RedisToken.Reveal(), err)
+	}
+	for name, path := range map[string]string{
+		"absent": filepath.Join(dir, "none"), "empty": file("empty", ""), "only a newline": file("nl", "\n"), "a directory": dir,
+		"too long": file("long", strings.Repeat("x", maxFileBytes+1)), "NUL": file("nul", "a\x00b"),
+	} {
+		_, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN_FILE=" + path})
+		if err == nil || !strings.HasPrefix(err.Error(), "DIAGNOSTICS_WORKER_TOKEN_FILE takes ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err = ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN_FILE=" + file("bad", "a\nb\n")})
+	if err == nil || !strings.HasPrefix(err.Error(), "DIAGNOSTICS_WORKER_TOKEN takes ") {
+		t.Errorf("a token of two lines: %v", err)
+	}
+	for _, name := range []string{"DIAGNOSTICS_WORKER_TOKEN", "RATE_LIMIT_REDIS_TOKEN"} {
+		_, err := ParseConfig([]string{name + "=x", name + "_FILE=" + filepath.Join(dir, "plain")})
+		if err == nil || !strings.Contains(err.Error(), name+"_FILE are both set") {
+			t.Errorf("both: %v", err)
+		}
+		if _, err := ParseConfig([]string{name + "=x", name + "_FILE="}); err != nil {
+			t.Errorf("an empty file setting is absent: %v", err)
+		}
+		if _, err := ParseConfig([]string{name + "=", name + "_FILE=" + filepath.Join(dir, "plain")}); err != nil {
+			t.Errorf("an empty setting is absent: %v", err)
+		}
+	}
+}
+
+// The gateway sends the first of two tokens.
+func TestTwoTokens(t *testing.T) {
+	t.Parallel()
+	c, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN=first-token, second-token"})
+	if err != nil || c.WorkerToken.Reveal() != "first-token" {
+		t.Errorf("%q, %v", c.WorkerToken.Reveal(), err)
+	}
+}
+
+func TestTrust(t *testing.T) {
+	t.Parallel()
+	for env, want := range map[string]bool{
+		"TRUST_PROXY_HEADERS=true": true, "TRUST_PROXY_HEADERS=false": false, "TRUSTED_PROXY_PLATFORM=cloudflare": true, "TRUSTED_PROXY_PLATFORM=vercel": true,
+		"CF_PAGES=1": true, "VERCEL=1": true, "CF_PAGES=0": false, "CF_PAGES=true": false, "VERCEL=yes": false, "VERCEL=": false,
+		"TRUSTED_PROXY_CIDRS=10.0.0.0/8": false, "VERCEL_ENV=1": false,
+	} {
+		c, err := ParseConfig([]string{env})
+		if err != nil || c.TrustsHeaders() != want {
+			t.Errorf("%s: %v, %v; want %v", env, c.TrustsHeaders(), err, want)
+		}
+	}
+}
+
+func TestWorkerEnabled(t *testing.T) {
+	t.Parallel()
+	all := []string{"ENABLE_WORKER_TOOLS=true", "DIAGNOSTICS_WORKER_URL=http://worker", "DIAGNOSTICS_WORKER_TOKEN=token"}
+	for skip := range len(all) + 1 {
+		env := slices.Clone(all)
+		if skip < len(all) {
+			env = slices.Delete(env, skip, skip+1)
+		}
+		c, err := ParseConfig(env)
+		if err != nil || c.WorkerEnabled() != (skip == len(all)) {
+			t.Errorf("%v: %v, %v", env, c.WorkerEnabled(), err)
+		}
+	}
+}
+
+func TestDisabledToolsAreKnown(t *testing.T) {
+	t.Parallel()
+	known := slugs(tools.All(tools.Deps{Now: time.Now}))
+	c, err := ParseConfig([]string{"DISABLED_TOOLS=ping, traceroute,,ping"})
+	if err != nil || c.CheckSlugs(known) != nil || !slices.Equal(c.DisabledTools, []string{"ping", "traceroute"}) {
+		t.Errorf("%v, %v", c.DisabledTools, err)
+	}
+	c, err = ParseConfig([]string{"DISABLED_TOOLS=ping,pong"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.CheckSlugs(known); err == nil || !strings.HasPrefix(err.Error(), "DISABLED_TOOLS takes ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// envconfig reads the process environment; what it finds there must not count, and must stand afterwards.
+func TestProcessEnvironmentIsLeftAlone(t *testing.T) {
+	t.Setenv("LOG_LEVEL", "nonsense")
+	t.Setenv("MAX_IN_FLIGHT", "")
+	c, err := ParseConfig([]string{"LOG_FORMAT=text"})
+	if err != nil || c.LogLevel != "info" || c.LogFormat != "text" {
+		t.Errorf("%v %v, %v", c.LogLevel, c.LogFormat, err)
+	}
+	if v, set := os.LookupEnv("LOG_FORMAT"); set {
+		t.Errorf("LOG_FORMAT stayed behind: %q", v)
+	}
+	if v := os.Getenv("LOG_LEVEL"); v != "nonsense" {
+		t.Errorf("LOG_LEVEL became %q", v)
+	}
+	if _, set := os.LookupEnv("MAX_IN_FLIGHT"); !set {
+		t.Error("MAX_IN_FLIGHT is gone")
+	}
+}
+
+func TestSecretsPrintThemselvesRedacted(t *testing.T) {
+	t.Parallel()
+	type hidden struct{ secret Secret }
+	c, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN=hunter2", "RATE_LIMIT_REDIS_URL=redis://:hunter2@localhost", "RATE_LIMIT_REDIS_TOKEN=hunter2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+		fmt.Fprintf(&out, verb+"\n", c.WorkerToken)
+		fmt.Fprintf(&out, verb+"\n", &c.WorkerToken)
+		fmt.Fprintf(&out, verb+"\n", c.RedisURL)
+		fmt.Fprintf(&out, verb+"\n", c)
+		fmt.Fprintf(&out, verb+"\n", hidden{c.WorkerToken})
+		fmt.Fprintf(&out, verb+"\n", []any{c.RedisToken, map[string]Secret{"a": c.RedisToken}})
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Write(text)
+	for _, handler := range []slog.Handler{slog.NewJSONHandler(&out, nil), slog.NewTextHandler(&out, nil)} {
+		slog.New(handler).Info("x", "token", c.WorkerToken, "url", c.RedisURL, "config", c)
+	}
+	fmt.Fprintln(&out, c.WorkerToken.String(), c.RedisURL)
+	if printed := out.String(); strings.Contains(printed, "hunter2") || strings.Contains(printed, fmt.Sprintf("%x", "hunter2")) {
+		t.Errorf("printed: %s", printed)
+	}
+	if !strings.Contains(out.String(), redacted) {
+		t.Error("nothing was printed at all")
+	}
+	if c.WorkerToken.Reveal() != "hunter2" || (Secret{}).Reveal() != "" {
+		t.Error("not revealed")
+	}
+}
+
+func TestREADMESettings(t *testing.T) {
+	t.Parallel()
+	section(t, "<!-- settings:gateway -->", "<!-- /settings -->", settingsTable())
+}
+
+// The table of tools comes from the API's description, which a test holds against the registry.
+func TestREADMETools(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| tool | does | input |\n|---|---|---|\n")
+	described := description(t).Tools()
+	for _, slug := range slugs(tools.All(tools.Deps{Now: time.Now})) {
+		for _, tool := range described {
+			if tool.Slug != slug {
+				continue
+			}
+			does := tool.Summary
+			if !tool.Built {
+				does += " (not built yet: validates its input, then 501)"
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", slug, does, strings.TrimSuffix(tool.Input, "."))
+		}
+	}
+	section(t, "<!-- tools -->", "<!-- /tools -->", b.String())
+}
+
+// section compares what stands between two markers of the README, or rewrites it.
+func section(t *testing.T, start, end, want string) {
+	t.Helper()
+	const path = "../README.md"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), start)
+	got, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatalf("the README has no section %s", start)
+	}
+	want = "\n" + want
+	if got == want {
+		return
+	}
+	if !*update {
+		t.Fatalf("the README's section %s is stale: run make generate", start)
+	}
+	if err := os.WriteFile(path, []byte(before+start+want+end+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLoggerFollowsTheSettings(t *testing.T) {
+	t.Parallel()
+	for level, lines := range map[string]int{"debug": 4, "info": 3, "warn": 2, "error": 1} {
+		c, err := ParseConfig([]string{"LOG_LEVEL=" + level, "LOG_FORMAT=text"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		log := newLogger(c, io.Writer(&out))
+		log.Debug("x")
+		log.Info("x")
+		log.Warn("x")
+		log.Error("x")
+		if got := strings.Count(out.String(), "\n"); got != lines {
+			t.Errorf("%s: %d lines", level, got)
+		}
+	}
+}

@@ -1,0 +1,438 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"diagnostics/shared/workerapi"
+
+	"github.com/alicebob/miniredis/v2"
+)
+
+// asMain makes the test binary the gateway itself, for what only a process shows: signals and exit codes.
+const asMain = "GATEWAY_TEST_AS_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asMain) != "" {
+		os.Unsetenv(asMain)
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+type output struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.String()
+}
+
+// line waits for the line of the log with that message.
+func (o *output) line(t *testing.T, message string) map[string]any {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		for line := range strings.Lines(o.String()) {
+			var fields map[string]any
+			if json.Unmarshal([]byte(line), &fields) == nil && fields["msg"] == message {
+				return fields
+			}
+		}
+	}
+	t.Fatalf("no line %q in %s", message, o.String())
+	return nil
+}
+
+// started is a gateway that runs in this process.
+type started struct {
+	url, metrics string
+	log          *output
+	stop         context.CancelFunc
+	ended        chan error
+}
+
+// start runs the gateway on free ports, without a resolver, until the test ends.
+func start(t *testing.T, env ...string) *started {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	s := &started{log: &output{}, stop: stop, ended: make(chan error, 1)}
+	env = append([]string{"GATEWAY_LISTEN_ADDR=127.0.0.1:0", "METRICS_LISTEN_ADDR=127.0.0.1:0", "DNS_RESOLVERS=127.0.0.1:1", "EGRESS_FAMILIES=ipv4"}, env...)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.ended <- run(ctx, nil, env, s.log, io.Discard)
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-done
+	})
+	line := s.log.line(t, "gateway started")
+	s.url = "http://" + line["listen"].(string)
+	s.metrics = "http://" + line["metrics"].(string)
+	return s
+}
+
+func (s *started) get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(body)
+}
+
+func (s *started) post(t *testing.T, slug, input string) (*http.Response, string) {
+	t.Helper()
+	resp, err := http.Post(s.url+"/api/tools/"+slug, "application/json", strings.NewReader(`{"input":"`+input+`"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	return resp, string(body)
+}
+
+func TestStart(t *testing.T) {
+	t.Parallel()
+	s := start(t, "TRUSTED_PROXY_PLATFORM=vercel", "TRUSTED_PROXY_CIDRS=10.0.0.0/8", "CONTACT_URL=https://example.com/contact")
+	line := s.log.line(t, "gateway started")
+	for key, want := range map[string]any{"ipv4": true, "ipv6": false, "redis": "off", "worker": "off", "proxyHeaders": "peers in TRUSTED_PROXY_CIDRS"} {
+		if line[key] != want {
+			t.Errorf("%s: %v, want %v", key, line[key], want)
+		}
+	}
+	for path, want := range map[string]int{"/": 200, "/tools/dns-lookup": 200, "/robots.txt": 200, "/healthz": 200, "/readyz": 200, "/api/openapi.yaml": 200,
+		"/nothing": 404, "/metrics": 404, "/api/nothing": 404} {
+		if status, body := s.get(t, s.url+path); status != want {
+			t.Errorf("%s: %d, want %d: %.200s", path, status, want, body)
+		}
+	}
+	if _, body := s.get(t, s.url+"/"); !strings.Contains(body, "https://example.com/contact") {
+		t.Error("the pages do not know CONTACT_URL")
+	}
+	if resp, body := s.post(t, "my-ip", ""); resp.StatusCode != 200 || !strings.Contains(body, `"available":false`) {
+		t.Errorf("%d %s", resp.StatusCode, body)
+	}
+	if resp, _ := s.post(t, "traceroute", "93.184.216.34"); resp.StatusCode != 501 {
+		t.Errorf("a worker tool without a worker: %d", resp.StatusCode)
+	}
+	if status, body := s.get(t, s.metrics+"/metrics"); status != 200 || !strings.Contains(body, `diagnostics_requests_total{slug="my-ip",status="2xx"} 1`) {
+		t.Errorf("metrics: %d %.300s", status, body)
+	}
+	if status, _ := s.get(t, s.metrics+"/api/openapi.yaml"); status != 404 {
+		t.Errorf("the private listener serves the API: %d", status)
+	}
+	s.stop()
+	if err := <-s.ended; err != nil {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+func TestHalfConfiguredWorkerIsAWarning(t *testing.T) {
+	t.Parallel()
+	s := start(t, "ENABLE_WORKER_TOOLS=true", "DIAGNOSTICS_WORKER_URL=http://127.0.0.1:1")
+	found := false
+	for line := range strings.Lines(s.log.String()) {
+		found = found || strings.Contains(line, `"level":"WARN"`) && strings.Contains(line, "DIAGNOSTICS_WORKER_TOKEN")
+	}
+	if !found {
+		t.Errorf("no warning: %s", s.log.String())
+	}
+	if resp, _ := s.post(t, "ping", "93.184.216.34"); resp.StatusCode != 501 {
+		t.Errorf("status %d", resp.StatusCode)
+	}
+}
+
+func TestRedisIsSharedAndItsLossIsTold(t *testing.T) {
+	t.Parallel()
+	server := miniredis.RunT(t)
+	server.RequireAuth("pass")
+	env := []string{"RATE_LIMIT_REDIS_URL=redis://" + server.Addr(), "RATE_LIMIT_REDIS_TOKEN=pass", "RATE_LIMIT_REQUESTS=2"}
+	a, b := start(t, env...), start(t, env...)
+	for i, s := range []*started{a, b} {
+		if resp, body := s.post(t, "my-ip", ""); resp.StatusCode != 200 || resp.Header.Get("X-RateLimit-Remaining") != []string{"1", "0"}[i] {
+			t.Errorf("%d: %d, %s left: %s", i, resp.StatusCode, resp.Header.Get("X-RateLimit-Remaining"), body)
+		}
+	}
+	resp, _ := a.post(t, "my-ip", "")
+	if resp.StatusCode != 429 || resp.Header.Get("Retry-After") == "" {
+		t.Errorf("two instances do not share a limit: %d", resp.StatusCode)
+	}
+	if _, body := a.get(t, a.url+"/readyz"); !strings.Contains(body, `"redis":"ok"`) {
+		t.Errorf("readyz: %s", body)
+	}
+	server.Close()
+	if resp, _ := a.post(t, "my-ip", ""); resp.StatusCode != 200 {
+		t.Errorf("memory does not take over: %d", resp.StatusCode)
+	}
+	if status, body := a.get(t, a.url+"/readyz"); status != 200 || !strings.Contains(body, `"redis":"down"`) {
+		t.Errorf("readyz: %d %s", status, body)
+	}
+	if _, body := a.get(t, a.metrics+"/metrics"); !strings.Contains(body, "diagnostics_redis_up 0") {
+		t.Error("the metrics do not tell")
+	}
+	for _, s := range []*started{a, b} {
+		if strings.Contains(s.log.String(), "pass\"") || strings.Contains(s.log.String(), ":pass") {
+			t.Error("the log holds the password")
+		}
+	}
+}
+
+// slowWorker answers a ping once released.
+func slowWorker(t *testing.T) (url string, asked, release chan struct{}) {
+	t.Helper()
+	asked, release = make(chan struct{}, 8), make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == workerapi.PathReady {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"status":"ready","families":[4],"mode":"raw"}`)
+			return
+		}
+		var job workerapi.Request
+		_ = json.NewDecoder(r.Body).Decode(&job)
+		asked <- struct{}{}
+		select {
+		case <-release:
+		case <-r.Context().Done():
+			return
+		}
+		reply(w, workerapi.Ping{Target: job.Target, Address: job.Target, Family: 4, Sent: 1, LossPercent: 100,
+			Replies: []workerapi.Reply{{Seq: 0}}, StopReason: workerapi.StopCompleted})
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, asked, release
+}
+
+func workerEnv(url string) []string {
+	return []string{"ENABLE_WORKER_TOOLS=true", "DIAGNOSTICS_WORKER_URL=" + url, "DIAGNOSTICS_WORKER_TOKEN=0123456789abcdef"}
+}
+
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	url, asked, release := slowWorker(t)
+	s := start(t, append(workerEnv(url), "SHUTDOWN_DELAY=400ms", "SHUTDOWN_TIMEOUT=20s")...)
+	status := make(chan int, 1)
+	go func() {
+		resp, _ := s.post(t, "ping", "93.184.216.34")
+		status <- resp.StatusCode
+	}()
+	<-asked
+	s.stop()
+	s.log.line(t, "draining")
+	// Unready, but a visitor who comes now is still served.
+	if code, body := s.get(t, s.url+"/readyz"); code != 503 || !strings.Contains(body, "draining") {
+		t.Errorf("readyz: %d %s", code, body)
+	}
+	if resp, _ := s.post(t, "my-ip", ""); resp.StatusCode != 200 {
+		t.Errorf("during the delay: %d", resp.StatusCode)
+	}
+	time.Sleep(600 * time.Millisecond)
+	if _, err := http.Get(s.url + "/healthz"); err == nil {
+		t.Error("still accepting after the delay")
+	}
+	select {
+	case err := <-s.ended:
+		t.Fatalf("ended with a run in flight: %v", err)
+	default:
+	}
+	close(release)
+	if code := <-status; code != 200 {
+		t.Errorf("the run in flight ended with %d", code)
+	}
+	if err := <-s.ended; err != nil {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+func TestDrainThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	url, asked, _ := slowWorker(t)
+	s := start(t, append(workerEnv(url), "SHUTDOWN_TIMEOUT=100ms")...)
+	broken := make(chan error, 1)
+	go func() {
+		_, err := http.Post(s.url+"/api/tools/ping", "application/json", strings.NewReader(`{"input":"93.184.216.34"}`))
+		broken <- err
+	}()
+	<-asked
+	begin := time.Now()
+	s.stop()
+	err := <-s.ended
+	if err == nil || !strings.Contains(err.Error(), "SHUTDOWN_TIMEOUT") {
+		t.Errorf("ended with %v", err)
+	}
+	if took := time.Since(begin); took > 5*100*time.Millisecond+500*time.Millisecond {
+		t.Errorf("took %v", took)
+	}
+	if <-broken == nil {
+		t.Error("the run was not cut off")
+	}
+}
+
+func TestReadyzTellsOfTheWorker(t *testing.T) {
+	t.Parallel()
+	url, _, _ := slowWorker(t)
+	up, down := start(t, workerEnv(url)...), start(t, workerEnv("http://127.0.0.1:1")...)
+	if _, body := up.get(t, up.url+"/readyz"); !strings.Contains(body, `"worker":"ok"`) {
+		t.Error(body)
+	}
+	if status, body := down.get(t, down.url+"/readyz"); status != 200 || !strings.Contains(body, `"worker":"down"`) {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+func TestTakenPort(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, name := range []string{"GATEWAY_LISTEN_ADDR", "METRICS_LISTEN_ADDR"} {
+		env := []string{"GATEWAY_LISTEN_ADDR=127.0.0.1:0", name + "=" + l.Addr().String()}
+		err := run(context.Background(), nil, env, io.Discard, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), l.Addr().String()) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestHealthcheck(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	addr := strings.TrimPrefix(s.url, "http://")
+	_, port, _ := net.SplitHostPort(addr)
+	for _, listen := range []string{addr, "0.0.0.0:" + port, ":" + port, "localhost:" + port} {
+		if err := run(context.Background(), []string{"-healthcheck"}, []string{"GATEWAY_LISTEN_ADDR=" + listen}, io.Discard, io.Discard); err != nil {
+			t.Errorf("%s: %v", listen, err)
+		}
+	}
+	s.stop()
+	<-s.ended
+	if err := run(context.Background(), []string{"-healthcheck"}, []string{"GATEWAY_LISTEN_ADDR=" + addr}, io.Discard, io.Discard); err == nil {
+		t.Error("a gateway that is gone is healthy")
+	}
+	unwell := httptest.NewServer(http.NotFoundHandler())
+	defer unwell.Close()
+	env := []string{"GATEWAY_LISTEN_ADDR=" + strings.TrimPrefix(unwell.URL, "http://")}
+	if err := run(context.Background(), []string{"-healthcheck"}, env, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "404") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestLocalAddr(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[listenAddr]string{":80": "localhost:80", "0.0.0.0:80": "127.0.0.1:80", "[::]:80": "[::1]:80", "192.0.2.1:80": "192.0.2.1:80", "[2001:db8::1]:80": "[2001:db8::1]:80"} {
+		if got := localAddr(in); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestArguments(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	if err := run(context.Background(), []string{"-version"}, nil, &out, io.Discard); err != nil || !strings.HasPrefix(out.String(), "gateway ") || strings.Count(out.String(), "\n") != 1 {
+		t.Errorf("%v %q", err, out.String())
+	}
+	if err := run(context.Background(), []string{"-h"}, nil, &out, io.Discard); err != nil {
+		t.Errorf("%v", err)
+	}
+	for _, args := range [][]string{{"-nothing"}, {"start"}} {
+		if err := run(context.Background(), args, nil, io.Discard, io.Discard); err == nil {
+			t.Errorf("%v: taken", args)
+		}
+	}
+}
+
+// spawn starts the gateway as a process of its own.
+func spawn(t *testing.T, env ...string) (*exec.Cmd, *output, *output) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	stdout, stderr := &output{}, &output{}
+	cmd.Env, cmd.Stdout, cmd.Stderr = append([]string{asMain + "=1", "GATEWAY_LISTEN_ADDR=127.0.0.1:0"}, env...), stdout, stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	return cmd, stdout, stderr
+}
+
+func TestSignalEndsTheProcessWell(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
+		cmd, stdout, stderr := spawn(t)
+		stdout.line(t, "gateway started")
+		_ = cmd.Process.Signal(signal)
+		if err := cmd.Wait(); err != nil || stderr.String() != "" {
+			t.Errorf("%v: %v, %q", signal, err, stderr.String())
+		}
+		stdout.line(t, "stopped")
+	}
+}
+
+func TestASecondSignalEndsTheProcessAtOnce(t *testing.T) {
+	t.Parallel()
+	cmd, stdout, _ := spawn(t, "SHUTDOWN_DELAY=1m")
+	stdout.line(t, "gateway started")
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	stdout.line(t, "draining")
+	begin, ended := time.Now(), make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		// The default action is back a moment after the first signal.
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case err := <-ended:
+			if err == nil || time.Since(begin) > 5*time.Second {
+				t.Errorf("%v after %v", err, time.Since(begin))
+			}
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func TestMalformedSettingStopsTheStartWithOneLine(t *testing.T) {
+	t.Parallel()
+	for setting, want := range map[string]string{
+		"LOG_FORMAT=xml":                           "gateway: LOG_FORMAT takes json or text\n",
+		"DISABLED_TOOLS=nothing":                   "gateway: DISABLED_TOOLS takes comma-separated slugs out of ",
+		"RATE_LIMIT_REDIS_URL=ftp://:secret@redis": "gateway: RATE_LIMIT_REDIS_URL takes ",
+		"DIAGNOSTICS_WORKER_TOKEN=secret,":         "gateway: DIAGNOSTICS_WORKER_TOKEN takes ",
+	} {
+		cmd, stdout, stderr := spawn(t, setting)
+		var exit *exec.ExitError
+		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
+			t.Errorf("%s: %v", setting, err)
+		}
+		text := stderr.String()
+		if !strings.HasPrefix(text, want) || strings.Count(text, "\n") != 1 || strings.Contains(text, "secret") || stdout.String() != "" {
+			t.Errorf("%s: stderr %q, stdout %q", setting, text, stdout.String())
+		}
+	}
+}
