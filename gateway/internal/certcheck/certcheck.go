@@ -20,20 +20,21 @@ const (
 	CodeNameMismatch      = "ERR_TLS_CERT_ALTNAME_INVALID"
 )
 
-// The codes, OpenSSL's too, of a chain that leads to a trusted root and is refused all the same.
+// The defects, named as OpenSSL does, for which a chain that leads to a trusted root is refused all the same. The contract
+// has no code of their own for them: such a chain has no issuer that this place accepts, and is CodeNoLocalIssuer.
 const (
-	// CodeInvalidPurpose is a chain that may not authenticate servers (RFC 5280 section 4.2.1.12).
-	CodeInvalidPurpose = "INVALID_PURPOSE"
-	// CodeNotPermitted is a name that a name constraint of the chain excludes (RFC 5280 section 4.2.1.10).
-	CodeNotPermitted = "PERMITTED_VIOLATION"
-	// CodeCriticalExtension is a critical extension that nobody here understands (RFC 5280 section 4.2).
-	CodeCriticalExtension = "UNHANDLED_CRITICAL_EXTENSION"
-	// CodeInvalidCA is an issuer that is no certificate authority (RFC 5280 section 4.2.1.9).
-	CodeInvalidCA = "INVALID_CA"
-	// CodeWeakDigest is a signature over MD5 or SHA-1 below the root.
-	CodeWeakDigest = "CA_MD_TOO_WEAK"
-	// CodePathLength is a chain longer than one of its authorities allows (RFC 5280 section 4.2.1.9).
-	CodePathLength = "PATH_LENGTH_EXCEEDED"
+	// DefectPurpose is a chain that may not authenticate servers (RFC 5280 section 4.2.1.12).
+	DefectPurpose = "INVALID_PURPOSE"
+	// DefectNotPermitted is a name that a name constraint of the chain excludes (RFC 5280 section 4.2.1.10).
+	DefectNotPermitted = "PERMITTED_VIOLATION"
+	// DefectCriticalExtension is a critical extension that nobody here understands (RFC 5280 section 4.2).
+	DefectCriticalExtension = "UNHANDLED_CRITICAL_EXTENSION"
+	// DefectInvalidCA is an issuer that is no certificate authority (RFC 5280 section 4.2.1.9).
+	DefectInvalidCA = "INVALID_CA"
+	// DefectWeakDigest is a signature over MD5 or SHA-1 below the root.
+	DefectWeakDigest = "CA_MD_TOO_WEAK"
+	// DefectPathLength is a chain longer than one of its authorities allows (RFC 5280 section 4.2.1.9).
+	DefectPathLength = "PATH_LENGTH_EXCEEDED"
 )
 
 // Verdict is the judgement of a chain.
@@ -44,6 +45,8 @@ type Verdict struct {
 	Code string
 	// Codes are all problems that hold, in that order.
 	Codes []string
+	// Defects say more about a CodeNoLocalIssuer whose chain does lead to a trusted root; else empty.
+	Defects []string
 	// HostnameMatches tells whether the leaf names the host, whatever else is wrong.
 	HostnameMatches bool
 	// ChainComplete tells whether the sent certificates lead to a trusted root at some time inside their validity.
@@ -75,8 +78,12 @@ func (c Checker) Check(sent []*x509.Certificate, host string) Verdict {
 		HostnameMatches: leaf.VerifyHostname(host) == nil,
 		ChainComplete:   f.rooted,
 		Chain:           f.chain,
+		Defects:         f.defects,
+		Codes:           timeCodes(f.chain, now),
 	}
-	v.Codes = append(timeCodes(f.chain, now), f.codes...)
+	if f.code != "" {
+		v.Codes = append(v.Codes, f.code)
+	}
 	if !v.HostnameMatches {
 		v.Codes = append(v.Codes, CodeNameMismatch)
 	}

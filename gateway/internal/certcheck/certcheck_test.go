@@ -7,6 +7,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/asn1"
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -45,6 +46,9 @@ func check(t *testing.T, roots *x509.CertPool, sent []*x509.Certificate, host st
 	}
 	if first := append(w.codes, "")[0]; v.Code != first {
 		t.Errorf("Code = %q, want %q", v.Code, first)
+	}
+	if len(v.Defects) > 0 && !(v.ChainComplete && slices.Contains(v.Codes, certcheck.CodeNoLocalIssuer)) {
+		t.Errorf("defects %v without their code, or of a chain that leads nowhere", v.Defects)
 	}
 	if len(sent) > 0 && (len(v.Chain) == 0 || !v.Chain[0].Equal(sent[0])) {
 		t.Error("the judged chain does not start with the leaf")
@@ -311,23 +315,26 @@ func TestRefusedChains(t *testing.T) {
 	sha1 := func(x *x509.Certificate) { x.SignatureAlgorithm = x509.SHA1WithRSA }
 
 	for _, c := range []struct {
-		name string
-		code string
-		sent []*x509.Certificate
+		name   string
+		defect string
+		sent   []*x509.Certificate
 	}{
-		{"client certificate", certcheck.CodeInvalidPurpose, certtest.List(certtest.Leaf(t, inter, hosts, func(x *x509.Certificate) {
+		{"client certificate", certcheck.DefectPurpose, certtest.List(certtest.Leaf(t, inter, hosts, func(x *x509.Certificate) {
 			x.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 		}), inter)},
-		{"authority for mail", certcheck.CodeInvalidPurpose, certtest.List(certtest.Leaf(t, mailOnly, hosts), mailOnly)},
-		{"name constraint", certcheck.CodeNotPermitted, certtest.List(certtest.Leaf(t, constrained, hosts), constrained)},
-		{"issued by a leaf", certcheck.CodeInvalidCA, certtest.List(certtest.Leaf(t, notCA, hosts), notCA)},
-		{"too deep", certcheck.CodePathLength, certtest.List(certtest.Leaf(t, tooDeep, hosts), tooDeep, last)},
-		{"critical extension", certcheck.CodeCriticalExtension, certtest.List(certtest.Leaf(t, inter, hosts, critical), inter)},
-		{"SHA-1", certcheck.CodeWeakDigest, certtest.List(certtest.Leaf(t, rsaInter, hosts, sha1), rsaInter)},
+		{"authority for mail", certcheck.DefectPurpose, certtest.List(certtest.Leaf(t, mailOnly, hosts), mailOnly)},
+		{"name constraint", certcheck.DefectNotPermitted, certtest.List(certtest.Leaf(t, constrained, hosts), constrained)},
+		{"issued by a leaf", certcheck.DefectInvalidCA, certtest.List(certtest.Leaf(t, notCA, hosts), notCA)},
+		{"too deep", certcheck.DefectPathLength, certtest.List(certtest.Leaf(t, tooDeep, hosts), tooDeep, last)},
+		{"critical extension", certcheck.DefectCriticalExtension, certtest.List(certtest.Leaf(t, inter, hosts, critical), inter)},
+		{"SHA-1", certcheck.DefectWeakDigest, certtest.List(certtest.Leaf(t, rsaInter, hosts, sha1), rsaInter)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			check(t, trusted, c.sent, host, want{codes: []string{c.code}, host: true, complete: true})
+			v := check(t, trusted, c.sent, host, want{codes: []string{certcheck.CodeNoLocalIssuer}, host: true, complete: true})
+			if d := cmp.Diff([]string{c.defect}, v.Defects); d != "" {
+				t.Errorf("defects (-want +got):\n%s", d)
+			}
 		})
 	}
 }

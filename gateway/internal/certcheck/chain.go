@@ -16,9 +16,19 @@ const maxSent = 32
 
 // found is the chain that a client would end up with, and what is wrong with it besides time and name.
 type found struct {
-	chain  []*x509.Certificate
-	codes  []string
-	rooted bool
+	chain   []*x509.Certificate
+	code    string
+	defects []string
+	rooted  bool
+}
+
+// rootedChain is a chain that leads to a trusted root, with the defects for which it is refused all the same.
+func rootedChain(chain []*x509.Certificate, defects ...string) found {
+	f := found{chain: chain, defects: defects, rooted: true}
+	if len(defects) > 0 {
+		f.code = CodeNoLocalIssuer
+	}
+	return f
 }
 
 // distinct drops repeats and bounds the rest; the leaf stays first.
@@ -42,22 +52,22 @@ func (c Checker) findChain(sent []*x509.Certificate, now time.Time) found {
 	for _, at := range rootTimes(path, now) {
 		chains, err := v.verify(at, x509.ExtKeyUsageAny)
 		if constraintViolated(err) {
-			return found{chain: path, codes: []string{CodeNotPermitted}, rooted: true}
+			return rootedChain(path, DefectNotPermitted)
 		}
 		if err != nil {
 			continue
 		}
-		f := found{rooted: true}
+		var defects []string
 		if fit, err := v.verify(at, x509.ExtKeyUsageServerAuth); err == nil {
 			chains = fit
 		} else {
-			f.codes = append(f.codes, CodeInvalidPurpose)
+			defects = append(defects, DefectPurpose)
 		}
-		f.chain = leastTroubled(chains, now)
-		if slices.ContainsFunc(f.chain, hasUnhandledExtension) {
-			f.codes = append(f.codes, CodeCriticalExtension)
+		chain := leastTroubled(chains, now)
+		if slices.ContainsFunc(chain, hasUnhandledExtension) {
+			defects = append(defects, DefectCriticalExtension)
 		}
-		return f
+		return rootedChain(chain, defects...)
 	}
 	return c.explain(path, now)
 }

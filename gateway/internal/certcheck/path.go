@@ -66,23 +66,19 @@ func issued(parent, cert *x509.Certificate) bool {
 
 // explain says why no trusted root was reached from the path.
 func (c Checker) explain(path []*x509.Certificate, now time.Time) found {
-	f := found{chain: path}
-	if code := c.defect(path, now); code != "" {
-		f.codes, f.rooted = []string{code}, true
-		return f
+	if defect := c.defect(path, now); defect != "" {
+		return rootedChain(path, defect)
 	}
 	top := path[len(path)-1]
 	switch {
 	case SelfSigned(top) && len(path) == 1:
-		f.codes = []string{CodeSelfSigned}
+		return found{chain: path, code: CodeSelfSigned}
 	case SelfSigned(top):
-		f.codes = []string{CodeSelfSignedInChain}
+		return found{chain: path, code: CodeSelfSignedInChain}
 	case len(path) == 1:
-		f.codes = []string{CodeUnverifiableLeaf}
-	default:
-		f.codes = []string{CodeNoLocalIssuer}
+		return found{chain: path, code: CodeUnverifiableLeaf}
 	}
-	return f
+	return found{chain: path, code: CodeNoLocalIssuer}
 }
 
 // defect tells a chain that is all there but was refused for one of its links from one that leads nowhere: some issuer
@@ -101,13 +97,13 @@ func linkDefect(path []*x509.Certificate) string {
 	for _, issuer := range path[1:] {
 		if !issuer.BasicConstraintsValid || !issuer.IsCA ||
 			issuer.KeyUsage != 0 && issuer.KeyUsage&x509.KeyUsageCertSign == 0 {
-			return CodeInvalidCA
+			return DefectInvalidCA
 		}
 	}
 	if slices.ContainsFunc(path[:len(path)-1], WeakDigest) {
-		return CodeWeakDigest
+		return DefectWeakDigest
 	}
-	return CodePathLength
+	return DefectPathLength
 }
 
 // WeakDigest tells whether the certificate is signed over MD2, MD5 or SHA-1.

@@ -164,12 +164,34 @@ func TestSSLVerdictMessages(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{
 		certcheck.CodeExpired, certcheck.CodeNotYetValid, certcheck.CodeSelfSigned, certcheck.CodeSelfSignedInChain,
-		certcheck.CodeNoLocalIssuer, certcheck.CodeUnverifiableLeaf, certcheck.CodeNameMismatch, certcheck.CodeInvalidPurpose,
-		certcheck.CodeNotPermitted, certcheck.CodeCriticalExtension, certcheck.CodeInvalidCA, certcheck.CodeWeakDigest, certcheck.CodePathLength,
+		certcheck.CodeNoLocalIssuer, certcheck.CodeUnverifiableLeaf, certcheck.CodeNameMismatch,
 	} {
 		if verdictMessages[code] == "" {
 			t.Errorf("%s has no message", code)
 		}
+	}
+	for _, defect := range []string{
+		certcheck.DefectPurpose, certcheck.DefectNotPermitted, certcheck.DefectCriticalExtension,
+		certcheck.DefectInvalidCA, certcheck.DefectWeakDigest, certcheck.DefectPathLength,
+	} {
+		if defectMessages[defect] == "" {
+			t.Errorf("%s has no message", defect)
+		}
+	}
+}
+
+// TestSSLDefect: what the contract has no code for is NO_LOCAL_ISSUER on top and told by its own name among the issues.
+func TestSSLDefect(t *testing.T) {
+	t.Parallel()
+	w := newSSLWorld(t)
+	leaf := certtest.Leaf(t, w.inter, []string{sslName}, func(x *x509.Certificate) {
+		x.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	})
+	w.serve(sslServer, oneCertificate(leaf.TLS(w.inter)))
+	got := w.mustCheck(t, sslName)
+	if got.Authorized || *got.AuthorizationError != certcheck.CodeNoLocalIssuer || !got.ChainComplete ||
+		!hasIssue(got, severityFail, certcheck.DefectPurpose) || hasIssue(got, severityWarn, "INCOMPLETE_CHAIN") {
+		t.Errorf("%v %v %v", *got.AuthorizationError, got.ChainComplete, issueCodes(got))
 	}
 }
 

@@ -52,20 +52,21 @@ var verdictMessages = map[string]string{
 	certcheck.CodeNoLocalIssuer:     "The chain ends in a certificate whose issuer is not known.",
 	certcheck.CodeUnverifiableLeaf:  "The certificate's issuer is not known and was not sent: an intermediate certificate is missing.",
 	certcheck.CodeNameMismatch:      "The certificate is not for this host.",
-	certcheck.CodeInvalidPurpose:    "The chain may not be used for servers.",
-	certcheck.CodeNotPermitted:      "An authority of the chain may not issue certificates for these names.",
-	certcheck.CodeCriticalExtension: "The chain holds a critical extension that clients do not understand.",
-	certcheck.CodeInvalidCA:         "The chain holds an issuer that is not a certificate authority.",
-	certcheck.CodeWeakDigest:        "The chain is signed with SHA-1 or MD5, which clients refuse.",
-	certcheck.CodePathLength:        "The chain is longer than one of its authorities allows.",
+}
+
+// defectMessages explain certcheck's defects.
+var defectMessages = map[string]string{
+	certcheck.DefectPurpose:           "The chain may not be used for servers.",
+	certcheck.DefectNotPermitted:      "An authority of the chain may not issue certificates for these names.",
+	certcheck.DefectCriticalExtension: "The chain holds a critical extension that clients do not understand.",
+	certcheck.DefectInvalidCA:         "The chain holds an issuer that is not a certificate authority.",
+	certcheck.DefectWeakDigest:        "The chain is signed with SHA-1 or MD5, which clients refuse.",
+	certcheck.DefectPathLength:        "The chain is longer than one of its authorities allows.",
 }
 
 // findIssues lists all that holds, the verdict first.
 func findIssues(r sslCheckerResult, verdict certcheck.Verdict, seen sslSeen, now time.Time) []sslIssue {
-	issues := []sslIssue{}
-	for _, code := range verdict.Codes {
-		issues = append(issues, sslIssue{Code: code, Severity: severityFail, Message: verdictMessages[code]})
-	}
+	issues := append([]sslIssue{}, verdictIssues(verdict)...)
 	issues = append(issues, chainIssues(seen.state.PeerCertificates, verdict)...)
 	issues = append(issues, leafIssues(r.Certificate, seen.state.PeerCertificates[0], now)...)
 	issues = append(issues, stapleIssues(r)...)
@@ -76,6 +77,22 @@ func findIssues(r sslCheckerResult, verdict certcheck.Verdict, seen sslSeen, now
 	issues = append(issues, protocolIssues(r, seen.state.Version)...)
 	issues = append(issues, cipherIssues(seen.state.CipherSuite)...)
 	return append(issues, handshakeIssues(seen)...)
+}
+
+// verdictIssues tell why clients refuse the certificate.
+func verdictIssues(verdict certcheck.Verdict) []sslIssue {
+	var issues []sslIssue
+	for _, code := range verdict.Codes {
+		message := verdictMessages[code]
+		if code == certcheck.CodeNoLocalIssuer && len(verdict.Defects) > 0 {
+			message = "The chain leads to a trusted root, but clients do not accept it."
+		}
+		issues = append(issues, sslIssue{code, severityFail, message})
+	}
+	for _, defect := range verdict.Defects {
+		issues = append(issues, sslIssue{defect, severityFail, defectMessages[defect]})
+	}
+	return issues
 }
 
 // chainIssues are about the certificates as they were sent.
