@@ -8,6 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// ipv6FlowInfo is IPV6_FLOWINFO of linux/in6.h, which x/sys does not have.
+const ipv6FlowInfo = 11
+
 // maxTTL is the largest TTL or hop limit of a packet.
 const maxTTL = 255
 
@@ -17,11 +20,25 @@ var oobSpace = unix.CmsgSpace(int(unsafe.Sizeof(unix.Timespec{}))) + 2*unix.Cmsg
 // ttlControl builds the control message that gives one outgoing packet its TTL (IP_TTL, IPV6_HOPLIMIT), so that one
 // socket serves every TTL at once.
 func ttlControl(level, typ int32, ttl int) []byte {
-	b := make([]byte, unix.CmsgSpace(4))
+	var value [4]byte
+	binary.NativeEndian.PutUint32(value[:], uint32(ttl))
+	return control(level, typ, value)
+}
+
+// labelControl builds the control message that gives one outgoing IPv6 packet a flow label (RFC 6437). Routers spread
+// load by it (RFC 6438), and the kernel's own label would be the same for every flow to a destination.
+func labelControl(label uint32) []byte {
+	var value [4]byte
+	binary.BigEndian.PutUint32(value[:], label)
+	return control(unix.IPPROTO_IPV6, ipv6FlowInfo, value)
+}
+
+func control(level, typ int32, value [4]byte) []byte {
+	b := make([]byte, unix.CmsgSpace(len(value)))
 	h := (*unix.Cmsghdr)(unsafe.Pointer(&b[0]))
 	h.Level, h.Type = level, typ
-	h.SetLen(unix.CmsgLen(4))
-	binary.NativeEndian.PutUint32(b[unix.CmsgLen(0):], uint32(ttl))
+	h.SetLen(unix.CmsgLen(len(value)))
+	copy(b[unix.CmsgLen(0):], value[:])
 	return b
 }
 

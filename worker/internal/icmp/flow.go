@@ -23,6 +23,7 @@ type flow struct {
 	dst     netip.Addr
 	id      uint16
 	cookie  cookie
+	label   []byte // control message of the IPv6 flow label; nil for IPv4
 	deliver func(echo.Answer)
 }
 
@@ -31,7 +32,7 @@ func (f *flow) Close() { f.socket.flows.remove(f) }
 func (f *flow) Send(seq uint16, ttl int) (time.Time, error) {
 	packet := request(f.socket.requestType, f.id, seq, f.cookie)
 	for try := 1; ; try++ {
-		at, err := f.socket.send(packet[:], f.dst, ttl)
+		at, err := f.attempt(packet[:], ttl)
 		if err == nil {
 			return at, nil
 		}
@@ -40,6 +41,23 @@ func (f *flow) Send(seq uint16, ttl int) (time.Time, error) {
 		}
 		time.Sleep(sendPause)
 	}
+}
+
+// attempt sends a packet with the flow's label. Where the system keeps labels to itself (a flow label was leased as
+// exclusive, ipv6(7)), it goes without.
+func (f *flow) attempt(packet []byte, ttl int) (time.Time, error) {
+	if f.label == nil || f.socket.unlabelled.Load() {
+		return f.socket.send(packet, f.dst, ttl, nil)
+	}
+	at, err := f.socket.send(packet, f.dst, ttl, f.label)
+	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
+		return at, err
+	}
+	at, err = f.socket.send(packet, f.dst, ttl, nil)
+	if err == nil {
+		f.socket.unlabelled.Store(true)
+	}
+	return at, err
 }
 
 func isFull(err error) bool {

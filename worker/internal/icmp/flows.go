@@ -10,7 +10,10 @@ import (
 	"diagnostics/worker/internal/echo"
 )
 
-const identifiers = 1 << 16
+const (
+	identifiers  = 1 << 16
+	maxFlowLabel = 1<<20 - 1 // 0 is no label
+)
 
 // flows is the table from ICMP identifier to the live flow that owns it. Looking up takes no lock, since every packet
 // that comes in does it.
@@ -39,6 +42,9 @@ func newFlows() *flows {
 func (t *flows) add(s *socket, dst netip.Addr, deliver func(echo.Answer)) (*flow, error) {
 	f := &flow{socket: s, dst: dst, deliver: deliver}
 	rand.Read(f.cookie[:])
+	if !dst.Is4() {
+		f.label = labelControl(1 + mathrand.Uint32N(maxFlowLabel))
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.size == 0 {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -32,6 +34,7 @@ type socket struct {
 	requestType byte
 	controls    [maxTTL + 1][]byte
 	flows       *flows
+	unlabelled  atomic.Bool // the system refuses flow labels
 	counters    *counters
 	receive     func(*socket, ipv4.Message) (arrived, bool)
 	closed      chan struct{}
@@ -115,8 +118,9 @@ func (s *socket) fillControls(level, typ int32) {
 	}
 }
 
-// send sends one packet without waiting for room in the socket's buffer, and gives the moment right before.
-func (s *socket) send(packet []byte, dst netip.Addr, ttl int) (time.Time, error) {
+// send sends one packet without waiting for room in the socket's buffer, and gives the moment right before. extra is a
+// further control message, or nil.
+func (s *socket) send(packet []byte, dst netip.Addr, ttl int, extra []byte) (time.Time, error) {
 	if ttl < 1 || ttl > maxTTL {
 		return time.Time{}, fmt.Errorf("TTL %d is not from 1 to %d", ttl, maxTTL)
 	}
@@ -124,13 +128,17 @@ func (s *socket) send(packet []byte, dst netip.Addr, ttl int) (time.Time, error)
 		at   time.Time
 		sent error
 		to   = sockaddr(dst)
+		oob  = s.controls[ttl]
 	)
+	if extra != nil {
+		oob = slices.Concat(oob, extra)
+	}
 	err := s.raw.Write(func(fd uintptr) bool {
 		at = time.Now()
-		sent = unix.Sendmsg(int(fd), packet, s.controls[ttl], to, unix.MSG_DONTWAIT)
+		sent = unix.Sendmsg(int(fd), packet, oob, to, unix.MSG_DONTWAIT)
 		for errors.Is(sent, unix.EINTR) {
 			at = time.Now()
-			sent = unix.Sendmsg(int(fd), packet, s.controls[ttl], to, unix.MSG_DONTWAIT)
+			sent = unix.Sendmsg(int(fd), packet, oob, to, unix.MSG_DONTWAIT)
 		}
 		return true
 	})
