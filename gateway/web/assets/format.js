@@ -23,7 +23,7 @@ export function plural(n, one, many = `${one}s`) {
 }
 
 const whole = {
-  ip: "IP", ipv4: "IPv4", ipv6: "IPv6", url: "URL", asn: "AS number", tls: "TLS", dns: "DNS", ttl: "TTL", rcode: "Response code", mx: "MX", spf: "SPF",
+  ip: "IP", ipv4: "IPv4", ipv6: "IPv6", url: "URL", asn: "AS number", tls: "TLS", dns: "DNS", ttl: "TTL", minttl: "Minimum TTL", rcode: "Response code", nsname: "Name server", cnameChain: "CNAME chain", mx: "MX", spf: "SPF",
   dmarc: "DMARC", dkim: "DKIM", mtaSts: "MTA-STS", tlsRpt: "TLS reporting", id: "Id", alpn: "ALPN", cidrs: "CIDRs", ianaId: "IANA id",
   ocspUrls: "OCSP URLs", crlUrls: "CRL URLs", scts: "SCTs", isCA: "Is a CA", rttsMs: "Round trips", rttMs: "Round trip",
 };

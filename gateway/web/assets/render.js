@@ -64,7 +64,7 @@ function valueNode(key, value) {
   if (value !== null && typeof value === "object") return objectNode(/** @type {Record<string, unknown>} */ (value));
   const text = plain(key, value);
   if (text.includes("\n")) return el("pre", { tabindex: "0" }, text);
-  return el("span", { class: text === "—" ? "muted" : null }, text);
+  return el("span", { class: text === "—" ? "muted" : typeof value === "number" ? "number" : null }, text);
 }
 
 /**
@@ -88,7 +88,8 @@ function objectNode(object) {
 function listNode(key, list) {
   if (list.length === 0) return el("span", { class: "muted" }, "none");
   if (list.every((item) => item !== null && typeof item === "object" && !Array.isArray(item))) {
-    return tableNode(key, /** @type {Record<string, unknown>[]} */ (list));
+    const rows = /** @type {Record<string, unknown>[]} */ (list);
+    return rows.length === 1 && Object.keys(rows[0]).length > 4 ? objectNode(rows[0]) : tableNode(key, rows);
   }
   if (list.every((item) => item === null || typeof item === "number")) {
     return el("span", {}, list.map((item) => plain(key, item)).join(", "));

@@ -51,7 +51,7 @@ function dnsLookup(d) {
   const count = types.reduce((sum, [, list]) => sum + list.length, 0);
   const codes = Object.values(d.errors);
   const failed = codes.filter((code) => code !== "ENODATA" && code !== "ENOTFOUND");
-  const facts = /** @type {[string, unknown][]} */ ([["Domain", d.domain], ["Types with records", types.map(([type]) => type)]]);
+  const facts = /** @type {[string, unknown][]} */ ([["Domain", d.domain], ["Types with records", types.map(([type]) => type).join(", ")]]);
   if (codes.includes("ENOTFOUND") && count === 0) return { tone: "bad", text: `${d.domain} does not exist in the DNS.`, facts: [["Domain", d.domain]] };
   if (failed.length > 0) return { tone: "warn", text: `${plural(count, "record")} found; ${plural(failed.length, "query", "queries")} failed.`, facts };
   if (count === 0) return { tone: "warn", text: `${d.domain} has none of these records.`, facts: [["Domain", d.domain]] };
