@@ -1,0 +1,126 @@
+package rdap
+
+import "time"
+
+// Reason says why nothing was found.
+type Reason string
+
+// The reasons, named as whois-lookup's.
+const (
+	// NotFound is the registry's word: it has no such object.
+	NotFound Reason = "notFound"
+	// NoService is the redirector's word: no RDAP server is known for this top-level domain or block.
+	NoService Reason = "noRdapService"
+)
+
+// Source is who gave the facts.
+type Source struct {
+	// Name is "Registry RDAP", "Registrar RDAP" or "RDAP redirector".
+	Name string
+	// URL is what was asked, empty where its host is the operator's own and not public.
+	URL       string
+	FetchedAt time.Time // UTC
+	Cached    bool
+}
+
+// Notice is a message of the registry or the registrar about its answer, or ours about the registrar's failure. Plain text,
+// bounded in length.
+type Notice struct {
+	Title       string `json:"title"`
+	Description string `json:"description"`
+}
+
+// DomainAnswer is what is known of a domain name.
+type DomainAnswer struct {
+	// Found tells whether Domain is set; else Reason says why not.
+	Found   bool
+	Reason  Reason
+	Domain  *Domain
+	Notices []Notice // never nil
+	// Sources are the registry (or the redirector, where it knows of none), then the registrar where it answered.
+	Sources []Source
+}
+
+// Domain is the registration of a domain name. Lists are never nil; a nil pointer is a fact that was not told.
+type Domain struct {
+	Name        string     `json:"name"`        // A-labels, lower case
+	UnicodeName string     `json:"unicodeName"` // U-labels
+	Handle      *string    `json:"handle"`
+	Status      []string   `json:"status"` // as the registry words it
+	Registrar   *Registrar `json:"registrar"`
+	Events      Events     `json:"events"`
+	Nameservers []string   `json:"nameservers"` // lower case, without trailing dots
+	DNSSEC      DNSSEC     `json:"dnssec"`
+	Contacts    []Contact  `json:"contacts"`
+}
+
+// Registrar is the company that the name was registered through.
+type Registrar struct {
+	Name       *string `json:"name"`
+	IANAID     *string `json:"ianaId"`
+	URL        *string `json:"url"` // http or https
+	AbuseEmail *string `json:"abuseEmail"`
+	AbusePhone *string `json:"abusePhone"`
+}
+
+// Events are moments in RFC 3339, UTC.
+type Events struct {
+	Registered  *string `json:"registered"`
+	Expires     *string `json:"expires"`
+	Updated     *string `json:"updated"`
+	Transferred *string `json:"transferred"`
+}
+
+// DNSSEC is the delegation's state.
+type DNSSEC struct {
+	// Signed is nil where the registry does not tell.
+	Signed *bool `json:"signed"`
+	DS     []DS  `json:"ds"`
+}
+
+// DS is a delegation signer record (RFC 4034 section 5).
+type DS struct {
+	KeyTag     uint16 `json:"keyTag"`
+	Algorithm  uint8  `json:"algorithm"`
+	DigestType uint8  `json:"digestType"`
+	Digest     string `json:"digest"` // hexadecimal, upper case
+}
+
+// Contact is a role in a registration, without anything personal.
+type Contact struct {
+	Roles        []string `json:"roles"`
+	Organization *string  `json:"organization"`
+	Country      *string  `json:"country"` // ISO 3166-1 alpha-2 where it could be told, else as written
+	// Redacted tells that the provider says of itself that it holds data of this contact back.
+	Redacted bool `json:"redacted"`
+}
+
+// NetworkAnswer is what is known of an address's network.
+type NetworkAnswer struct {
+	// Found tells whether Network is set; else Reason says why not.
+	Found   bool
+	Reason  Reason
+	Network *Network
+	Notices []Notice // never nil
+	Source  Source
+}
+
+// Network is the registration of an address block. Lists are never nil; handle, name and type are empty where the registry
+// does not tell them.
+type Network struct {
+	Handle string `json:"handle"`
+	Name   string `json:"name"`
+	Type   string `json:"type"`
+	// CIDRs cover the block exactly, in order.
+	CIDRs        []string `json:"cidrs"`
+	StartAddress string   `json:"startAddress"`
+	EndAddress   string   `json:"endAddress"`
+	ParentHandle *string  `json:"parentHandle"`
+	Status       []string `json:"status"`
+	// Country is the network object's own (ISO 3166-1 alpha-2, upper case), never a contact's. ARIN tells none.
+	Country *string `json:"country"`
+	// Organization is the registrant's name where it is an organization.
+	Organization *string `json:"organization"`
+	// AbuseContact is an e-mail address.
+	AbuseContact *string `json:"abuseContact"`
+}

@@ -1,0 +1,21 @@
+package rdap
+
+// domainRecord is what is kept of one RDAP server's answer about a domain name: nothing personal is in it.
+type domainRecord struct {
+	Reason  Reason   `json:"reason,omitempty"`
+	URL     string   `json:"url"`
+	Domain  *Domain  `json:"domain,omitempty"`
+	Notices []Notice `json:"notices,omitempty"`
+	// Related is the registrar's own object, empty where the registry names none.
+	Related string `json:"related,omitempty"`
+	// Failure is the sentence of a registrar's failure, which is kept for a moment so that it is not asked at once again.
+	Failure string `json:"failure,omitempty"`
+}
+
+// networkRecord is the same of an address's network.
+type networkRecord struct {
+	Reason  Reason   `json:"reason,omitempty"`
+	URL     string   `json:"url"`
+	Network *Network `json:"network,omitempty"`
+	Notices []Notice `json:"notices,omitempty"`
+}
