@@ -156,7 +156,7 @@ func scriptNames(t *zone.Table) {
 	t.Script("slow."+DNSZone, zone.Step{Delay: time.Second, Records: []string{"@ 60 IN A 11.80.0.1"}})
 	t.Script("truncated."+DNSZone, zone.Step{Truncate: true, Records: []string{`@ 60 IN TXT "came over TCP"`, "@ 60 IN A 11.80.0.1"}})
 	t.Script("signed."+DNSZone, zone.Step{Authenticated: true, Records: []string{"@ 60 IN A 11.80.0.1"}})
-	t.Script("rebind."+ProbeZone, zone.Step{Records: []string{"@ 0 IN A 8.8.8.8"}}, zone.Step{Records: []string{"@ 0 IN A 127.0.0.1"}})
+	t.Cycle("rebind."+ProbeZone, zone.Step{Records: []string{"@ 0 IN A 8.8.8.8"}}, zone.Step{Records: []string{"@ 0 IN A 127.0.0.1"}})
 }
 
 // Name is something to try, with a line on what to expect.
@@ -176,6 +176,7 @@ func (l *Lab) Names() []Name {
 		Name{"noaddress." + SiteZone, "exists, without an address"},
 		Name{"private." + SiteZone, "leads to a private address"},
 		Name{"mixed." + SiteZone, "leads to a public and a private address"},
+		Name{"rebind." + ProbeZone, "leads to a public and to a local address, by turns"},
 		Name{DNSZone, "records of every kind"},
 		Name{"alias." + DNSZone, "a chain of aliases"},
 		Name{"bogus." + DNSZone, "SERVFAIL with an extended error"},

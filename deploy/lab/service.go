@@ -59,15 +59,20 @@ func (l *Lab) StartService(ctx context.Context, opts ServiceOptions) (*Service, 
 
 // StartWorker runs the worker; after a Kill it runs a new one.
 func (s *Service) StartWorker(ctx context.Context) error {
-	env := append([]string{
-		"WORKER_LISTEN_ADDR=" + workerAddr,
-		"DIAGNOSTICS_WORKER_TOKEN=" + s.token,
-	}, s.opts.WorkerEnv...)
-	worker, err := s.start(ctx, "worker", s.opts.Worker, workerAddr, env)
+	worker, err := s.StartWorkerAt(ctx, "worker", workerAddr, s.opts.WorkerEnv...)
 	if err == nil {
 		s.Worker = worker
 	}
 	return err
+}
+
+// StartWorkerAt runs a worker beside the service's own, as StartGateway does a gateway. It takes the same credential.
+func (s *Service) StartWorkerAt(ctx context.Context, name, addr string, env ...string) (*Server, error) {
+	settings := append([]string{
+		"WORKER_LISTEN_ADDR=" + addr,
+		"DIAGNOSTICS_WORKER_TOKEN=" + s.token,
+	}, env...)
+	return s.start(ctx, name, s.opts.Worker, addr, settings)
 }
 
 // StartGateway runs a gateway beside the service's own, with settings of its own, on an address of ServiceLoopback. name

@@ -43,7 +43,18 @@ type Table struct {
 
 type script struct {
 	steps []Step
+	cycle bool
 	asked map[uint16]int
+}
+
+// next is the step of the next query for a type.
+func (s *script) next(qtype uint16) Step {
+	n := s.asked[qtype]
+	s.asked[qtype]++
+	if s.cycle {
+		return s.steps[n%len(s.steps)]
+	}
+	return s.steps[min(n, len(s.steps)-1)]
 }
 
 // NewTable makes an empty table over another (nil for none): what it does not know is looked up there.
@@ -71,10 +82,16 @@ func (t *Table) Add(lines ...string) error {
 
 // Script answers the n-th query for a name and type with the n-th step; the last step goes on for ever. A step's records
 // of other types than the asked (and CNAME) are left out.
-func (t *Table) Script(name string, steps ...Step) {
+func (t *Table) Script(name string, steps ...Step) { t.script(name, &script{steps: steps}) }
+
+// Cycle does as Script, but begins again after the last step.
+func (t *Table) Cycle(name string, steps ...Step) { t.script(name, &script{steps: steps, cycle: true}) }
+
+func (t *Table) script(name string, s *script) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.scripts[dns.CanonicalName(name)] = &script{steps: steps, asked: map[uint16]int{}}
+	s.asked = map[uint16]int{}
+	t.scripts[dns.CanonicalName(name)] = s
 }
 
 // step is the scripted answer that is due, if the name is scripted.
@@ -89,9 +106,7 @@ func (t *Table) step(name string, qtype uint16) (Step, bool) {
 		return t.under.step(name, qtype)
 	}
 	defer t.mu.Unlock()
-	n := min(s.asked[qtype], len(s.steps)-1)
-	s.asked[qtype]++
-	return s.steps[n], true
+	return s.next(qtype), true
 }
 
 // at is every record of a name; ok tells that the name exists, if only as the parent of others.

@@ -104,6 +104,17 @@ func TestScriptsGoStepByStep(t *testing.T) {
 	}
 }
 
+func TestCycles(t *testing.T) {
+	t.Parallel()
+	tab := table(t)
+	tab.Cycle("rebind.com", Step{Records: []string{"@ 0 IN A 8.8.8.8"}}, Step{Records: []string{"@ 0 IN A 127.0.0.1"}})
+	for i, want := range []string{"A 8.8.8.8", "A 127.0.0.1", "A 8.8.8.8", "A 127.0.0.1"} {
+		if got := short(tab.answer(query("rebind.com.", dns.TypeA), true)); got != "NOERROR, "+want {
+			t.Errorf("query %d: %s, want %s", i+1, got, want)
+		}
+	}
+}
+
 func TestTablesLieOverOthers(t *testing.T) {
 	t.Parallel()
 	over := NewTable(table(t))
