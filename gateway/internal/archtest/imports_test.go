@@ -1,0 +1,288 @@
+// Package archtest holds the arrows of the design: who must never import or call what. It has only tests, and each check
+// is itself shown to fail.
+package archtest
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	// root is the checkout, from this package's directory.
+	root = "../../.."
+	// offender is a module of its own that breaks a rule.
+	offender = "testdata/offender"
+)
+
+// pkg is what go list tells of a package.
+type pkg struct {
+	ImportPath string
+	Dir        string
+	Standard   bool
+	Imports    []string
+	GoFiles    []string
+}
+
+// graph is a set of packages with all that they depend on.
+type graph map[string]pkg
+
+// list reads the packages of a module's directory with their dependencies, without their tests.
+func list(t *testing.T, dir string) graph {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,Standard,Imports,GoFiles", "./...")
+	cmd.Dir = dir
+	if dir == offender {
+		cmd.Env = append(os.Environ(), "GOWORK=off")
+	}
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			t.Fatalf("go list in %s: %s", dir, exit.Stderr)
+		}
+		t.Fatal(err)
+	}
+	g := graph{}
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return g
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		g[p.ImportPath] = p
+	}
+}
+
+// matches tells whether the path is the pattern, or lies under a pattern that ends in "/...".
+func matches(path, pattern string) bool {
+	if base, under := strings.CutSuffix(pattern, "/..."); under {
+		return path == base || strings.HasPrefix(path, base+"/")
+	}
+	return path == pattern
+}
+
+func matchesAny(path string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(path, p) })
+}
+
+// chain gives the imports that lead from a package to a forbidden one, or nothing. direct looks no further than its own.
+func (g graph) chain(from string, forbidden func(string) bool, direct bool) []string {
+	type step struct {
+		path string
+		via  []string
+	}
+	seen := map[string]bool{from: true}
+	for queue := []step{{from, []string{from}}}; len(queue) > 0; queue = queue[1:] {
+		for _, next := range g[queue[0].path].Imports {
+			via := append(slices.Clone(queue[0].via), next)
+			if forbidden(next) {
+				return via
+			}
+			if !seen[next] && !direct {
+				seen[next] = true
+				queue = append(queue, step{next, via})
+			}
+		}
+	}
+	return nil
+}
+
+// rule is one arrow that must not be.
+type rule struct {
+	name   string
+	module string   // directory of the module
+	from   []string // whose imports
+	except []string // but not these
+	never  []string // what they must not reach
+	only   []string // or: all but the standard library that they may reach
+	direct bool     // only what they import themselves
+	reason string
+}
+
+// breaks gives one line for every package that breaks the rule.
+func (r rule) breaks(g graph) []string {
+	forbidden := func(path string) bool {
+		if r.only != nil {
+			return !g[path].Standard && !matchesAny(path, r.only)
+		}
+		return matchesAny(path, r.never)
+	}
+	var out []string
+	for path := range g {
+		if !matchesAny(path, r.from) || matchesAny(path, r.except) {
+			continue
+		}
+		if chain := g.chain(path, forbidden, r.direct); chain != nil {
+			out = append(out, strings.Join(chain, " -> "))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+const (
+	echo  = "github.com/labstack/..."
+	redis = "github.com/redis/..."
+	dns   = "github.com/miekg/dns"
+	gw    = "diagnostics/gateway"
+)
+
+var rules = []rule{
+	{
+		name: "gateway to worker", module: "gateway", from: []string{gw + "/..."}, never: []string{"diagnostics/worker/..."},
+		reason: "the public side and the privileged side meet over HTTP alone; shared/workerapi is what both know",
+	},
+	{
+		name: "worker to gateway", module: "worker", from: []string{"diagnostics/worker/..."}, never: []string{gw + "/..."},
+		reason: "the holder of raw sockets must not carry the public side's code",
+	},
+	{
+		name: "shared to anything else", module: "shared", from: []string{"diagnostics/shared/..."},
+		only:   []string{"diagnostics/shared/...", "golang.org/x/net/idna", "golang.org/x/text/..."},
+		reason: "both sides build on it, so that it depends on the standard library and x/net/idna only",
+	},
+	{
+		name: "shared to I/O", module: "shared", from: []string{"diagnostics/shared/..."}, direct: true,
+		never:  []string{"net", "net/http", "os", "os/exec", "syscall", "log/...", "io/fs", "database/..."},
+		reason: "the address policy is a pure function of an address",
+	},
+	{
+		name: "tools to the web framework", module: "gateway", from: []string{gw + "/internal/tools/..."}, never: []string{echo},
+		reason: "the framework stays at the edge, where a move to another is one package",
+	},
+	{
+		name: "tools to Redis", module: "gateway", from: []string{gw + "/internal/tools/..."}, direct: true, never: []string{redis, "github.com/go-redis/..."},
+		reason: "what tools keep, they keep through cache",
+	},
+	{
+		name: "tools to settings", module: "gateway", from: []string{gw + "/internal/tools/..."},
+		never:  []string{"github.com/kelseyhightower/envconfig", gw, gw + "/internal/httpapi/...", gw + "/internal/clientip/...", gw + "/internal/ratelimit/..."},
+		reason: "a tool gets what it needs as Deps and knows neither the settings nor who asks",
+	},
+	{
+		name: "gateway to os/exec", module: "gateway", from: []string{gw}, never: []string{"os/exec"},
+		reason: "no visitor's input can become a command where there are no commands",
+	},
+	{
+		name: "the framework only at the edge", module: "gateway", from: []string{gw + "/..."}, except: []string{gw + "/internal/httpapi/..."}, direct: true, never: []string{echo},
+		reason: "handlers are thin, and everything below them is plain Go",
+	},
+	{
+		name: "gateway to raw sockets", module: "gateway", from: []string{gw + "/..."},
+		never:  []string{"golang.org/x/net/icmp", "kernel.org/pub/linux/libs/security/libcap/..."},
+		reason: "the gateway needs no right that any other web server does not have",
+	},
+	{
+		name: "gateway to packet sockets", module: "gateway", from: []string{gw + "/..."}, direct: true,
+		never:  []string{"golang.org/x/net/ipv4", "golang.org/x/net/ipv6", "golang.org/x/net/bpf"},
+		reason: "packets are the worker's (miekg/dns uses these for its own UDP sockets)",
+	},
+	{
+		name: "worker to framework, stores, DNS and commands", module: "worker", from: []string{"diagnostics/worker/..."},
+		never:  []string{echo, redis, dns, "os/exec"},
+		reason: "the privileged process carries as little as it can: no framework, no store, no resolver, no commands",
+	},
+	{
+		name: "target and tool to the network", module: "gateway", from: []string{gw + "/internal/target/...", gw + "/internal/tool/..."},
+		never:  []string{"os/exec", dns, gw + "/internal/egress/..."},
+		reason: "what a visitor typed is judged without a packet",
+	},
+	{
+		name: "target and tool to the system", module: "gateway", from: []string{gw + "/internal/target/...", gw + "/internal/tool/..."}, direct: true,
+		// x/net/publicsuffix drags net/http in for the sake of one interface.
+		never:  []string{"net/http", "os", "syscall", "io/fs", "log/...", "golang.org/x/sys/..."},
+		reason: "what a visitor typed is judged without I/O",
+	},
+	{
+		name: "web to tools", module: "gateway", from: []string{gw + "/web/..."}, never: []string{gw + "/internal/..."},
+		reason: "the pages are the API's first user and know of the tools what their descriptors say",
+	},
+	{
+		name: "egress to what uses it", module: "gateway", from: []string{gw + "/internal/egress/..."},
+		never:  []string{gw + "/internal/tools/...", gw + "/internal/httpapi/...", gw + "/internal/tool/..."},
+		reason: "the one way out serves whoever goes out, and knows nobody",
+	},
+}
+
+func TestForbiddenImports(t *testing.T) {
+	t.Parallel()
+	graphs := map[string]graph{}
+	for _, module := range []string{"gateway", "worker", "shared"} {
+		graphs[module] = list(t, filepath.Join(root, module))
+	}
+	for _, r := range rules {
+		for _, chain := range r.breaks(graphs[r.module]) {
+			t.Errorf("%s: %s\n\t%s", r.name, chain, r.reason)
+		}
+		if !slices.ContainsFunc(slices.Collect(keys(graphs[r.module])), func(p string) bool { return matchesAny(p, r.from) && !matchesAny(p, r.except) }) {
+			t.Errorf("%s: there is no package that the rule is about", r.name)
+		}
+	}
+}
+
+func keys(g graph) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range g {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// Every rule must catch what it forbids, directly and, where it says so, over two steps.
+func TestEveryRuleCanFail(t *testing.T) {
+	t.Parallel()
+	for _, r := range rules {
+		from := strings.TrimSuffix(r.from[len(r.from)-1], "/...") + "/x"
+		if !strings.HasSuffix(r.from[len(r.from)-1], "/...") {
+			from = r.from[len(r.from)-1]
+		}
+		bad := append([]string{"example.com/stranger"}, r.never...)
+		if r.only == nil {
+			bad = r.never
+		}
+		for _, pattern := range bad {
+			path := strings.TrimSuffix(pattern, "/...")
+			g := graph{
+				from:   {ImportPath: from, Imports: []string{"fmt", path}},
+				"fmt":  {ImportPath: "fmt", Standard: true},
+				path:   {ImportPath: path},
+				"step": {ImportPath: "step", Standard: true, Imports: []string{path}},
+			}
+			if len(r.breaks(g)) != 1 {
+				t.Errorf("%s: an import of %s passes", r.name, path)
+			}
+			g[from] = pkg{ImportPath: from, Imports: []string{"step"}}
+			if got := len(r.breaks(g)); (got == 1) == r.direct {
+				t.Errorf("%s: over two steps to %s: %d", r.name, path, got)
+			}
+			g[from] = pkg{ImportPath: from, Imports: []string{"fmt"}}
+			if got := r.breaks(g); got != nil {
+				t.Errorf("%s: an innocent package breaks it: %v", r.name, got)
+			}
+		}
+	}
+}
+
+// And go list is read rightly: the offender in testdata reaches os/exec over a step of its own.
+func TestTheOffenderIsFound(t *testing.T) {
+	t.Parallel()
+	g := list(t, offender)
+	r := rule{from: []string{"offender/..."}, never: []string{"os/exec"}}
+	if got, want := strings.Join(r.breaks(g), "; "), "offender/a -> offender/b -> os/exec; offender/b -> os/exec"; got != want {
+		t.Errorf("found %q, want %q", got, want)
+	}
+	r.direct = true
+	if got, want := strings.Join(r.breaks(g), "; "), "offender/b -> os/exec"; got != want {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}

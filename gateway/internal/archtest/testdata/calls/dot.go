@@ -1,0 +1,5 @@
+package calls
+
+import . "net"
+
+var hidden = Dial

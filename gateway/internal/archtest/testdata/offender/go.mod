@@ -1,0 +1,3 @@
+module offender
+
+go 1.26.0

@@ -1,0 +1,3 @@
+package siblings
+
+func all() []any { return []any{first, two} }

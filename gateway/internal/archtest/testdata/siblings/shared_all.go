@@ -1,0 +1,6 @@
+package siblings
+
+func help() int {
+	var wrong firstThing
+	return wrong.secondField
+}

@@ -1,0 +1,3 @@
+package siblings
+
+func stray() int { return help() }

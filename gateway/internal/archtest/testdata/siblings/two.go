@@ -1,0 +1,3 @@
+package siblings
+
+func two() int { return secondThing() }

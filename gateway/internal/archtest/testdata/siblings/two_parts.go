@@ -1,0 +1,3 @@
+package siblings
+
+func secondThing() int { return help() }
