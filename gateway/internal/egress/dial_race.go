@@ -27,12 +27,12 @@ type raced struct {
 	err     error
 }
 
-// race connects to the first of the addresses that answers, each judged for its own dial. It returns when no attempt is
-// left: the losers' connections are closed. The error is that of the attempt that tells most.
-func (c *Client) race(ctx context.Context, addresses []netip.Addr, port uint16) (raced, error) {
+// race connects to the first of the addresses that answers, each dialled (and with it judged) for itself. It returns when no
+// attempt is left: the losers' connections are closed. The error is that of the attempt that tells most.
+func race(ctx context.Context, w way, port uint16) (raced, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	waiting := addresses[:min(len(addresses), maxRaced)]
+	waiting := w.addresses[:min(len(w.addresses), maxRaced)]
 	results := make(chan raced, len(waiting))
 	running := 0
 	begin := func() {
@@ -41,7 +41,7 @@ func (c *Client) race(ctx context.Context, addresses []netip.Addr, port uint16) 
 		running++
 		go func() {
 			began := time.Now()
-			conn, err := c.Dial(ctx, to)
+			conn, err := w.dial(ctx, to)
 			results <- raced{conn: conn, address: to.Addr(), took: time.Since(began), err: err}
 		}()
 	}

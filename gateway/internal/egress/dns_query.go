@@ -77,7 +77,7 @@ func (c *Client) serversFor(key dnsKey) ([]netip.AddrPort, serverDial) {
 		servers = c.system.servers()
 	}
 	return servers, func(ctx context.Context, transport string, to netip.AddrPort) (conn, error) {
-		return c.dialResolver(ctx, networkFor(transport, to.Addr()), to)
+		return c.dialExempt(ctx, networkFor(transport, to.Addr()), to)
 	}
 }
 

@@ -38,8 +38,10 @@ type Client struct {
 
 	// dialPermitted connects to addresses that were judged; the real one judges them again in the control hook.
 	dialPermitted DialFunc
-	// dialResolver connects to the operator's own resolvers, which are exempt from the policy.
-	dialResolver DialFunc
+	// dialExempt connects to the operator's own resolvers and to ExemptHosts, which are exempt from the policy.
+	dialExempt DialFunc
+	// lookupExempt finds ExemptHosts as this host's other programs would.
+	lookupExempt LookupFunc
 
 	own      *rereadEvery[map[netip.Addr]bool]
 	families *rereadEvery[Families]
@@ -78,7 +80,8 @@ func New(s Settings, opts ...Option) (*Client, error) {
 	c.own = newReread(interfaceAddresses)
 	c.families = newReread(func() Families { return detectFamilies(sourceFor) })
 	c.dialPermitted = c.dialSocket
-	c.dialResolver = dialExempt
+	c.dialExempt = dialExempt
+	c.lookupExempt = lookupSystem
 	for _, o := range opts {
 		o(c)
 	}

@@ -3,6 +3,7 @@ package egress
 import (
 	"context"
 	"crypto/tls"
+	"net"
 	"net/http"
 	"net/netip"
 	"time"
@@ -26,6 +27,9 @@ type Request struct {
 	MaxBody int64
 	// RequireValidCertificate fails the exchange on an unauthorized certificate, before the request is written.
 	RequireValidCertificate bool
+	// Exempt asks for the exemption of Settings.ExemptHosts. Only for a URL that the operator chose: never for one that a
+	// visitor or a stranger's redirect named. On a host that is not listed it changes nothing.
+	Exempt bool
 	// OneTry dials only the first address of the resolution in place of the next when one fails.
 	OneTry bool
 }
@@ -67,18 +71,33 @@ func (c *Client) do(ctx context.Context, r Request, chain *cookies) (*Response, 
 	ctx, cancel := context.WithTimeout(ctx, c.bounds.http)
 	defer cancel()
 	began := time.Now()
-	resolution, err := c.Resolve(ctx, r.URL.Host())
+	way, err := c.wayTo(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	addresses, err := r.addresses(resolution)
-	if err != nil {
-		return nil, err
-	}
-	x := &trip{client: c, ctx: ctx, request: r, chain: chain, addresses: addresses}
-	x.clock.began, x.clock.dns = began, resolution.Duration
+	x := &trip{client: c, ctx: ctx, request: r, chain: chain, way: way}
+	x.clock.began, x.clock.dns = began, way.lookup
 	defer x.end()
 	return x.run()
+}
+
+// way is how an exchange reaches its server.
+type way struct {
+	addresses []netip.Addr // those that may be dialled, in order
+	lookup    time.Duration
+	dial      func(context.Context, netip.AddrPort) (net.Conn, error)
+}
+
+func (c *Client) wayTo(ctx context.Context, r Request) (way, error) {
+	if c.exempts(r) {
+		return c.exemptWay(ctx, r)
+	}
+	resolution, err := c.Resolve(ctx, r.URL.Host())
+	if err != nil {
+		return way{}, err
+	}
+	addresses, err := r.addresses(resolution)
+	return way{addresses: addresses, lookup: resolution.Duration, dial: c.Dial}, err
 }
 
 // addresses are those that the request may dial, in order.

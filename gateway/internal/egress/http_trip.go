@@ -21,12 +21,12 @@ const maxConnections = 2
 // trip is one exchange under way: a transport of its own, so that no connection outlives it or serves another visitor, and
 // everything learnt while connecting.
 type trip struct {
-	client    *Client
-	ctx       context.Context
-	request   Request
-	chain     *cookies
-	addresses []netip.Addr
-	clock     clock
+	client  *Client
+	ctx     context.Context
+	request Request
+	chain   *cookies
+	way     way
+	clock   clock
 
 	mu          sync.Mutex
 	ended       bool
@@ -128,7 +128,7 @@ func (x *trip) connect() (net.Conn, error) {
 	if err := x.allowConnection(); err != nil {
 		return nil, err
 	}
-	won, err := x.client.race(x.ctx, x.addresses, x.request.URL.Port())
+	won, err := race(x.ctx, x.way, x.request.URL.Port())
 	if err != nil {
 		return nil, x.fault(err)
 	}

@@ -55,6 +55,7 @@ func (c Chain) Final() *Response {
 // first target is, nothing sent to one that fails. Cookies set along the chain are sent back (RFC 6265, kept for this
 // call alone); Authorization never exists. A revisited canonical URL is a loop, unless a cookie was set since (once).
 func (c *Client) Follow(ctx context.Context, r Request, limit int) Chain {
+	r.Exempt = false // what a chain leads to is a stranger's choice
 	f := follower{client: c, request: r, limit: limit, cookies: newCookies(), visits: make(map[string]visit)}
 	for f.step(ctx) {
 	}

@@ -31,6 +31,11 @@ type Settings struct {
 	Deny     target.Denylist
 	// AllowOwnAddresses lifts the refusal of this host's own interface addresses.
 	AllowOwnAddresses bool
+	// ExemptHosts are the services that the operator chose by name, such as the host of RDAP_BASE_URL: "host:port" as
+	// target.URL.Authority gives it. A request to one of them that asks for it (Request.Exempt) is found by the system's
+	// resolver and not judged. They exempt nothing else: the same host without the asking, on another port, or after a
+	// redirect that Follow follows is judged as any other.
+	ExemptHosts []string
 	// UserAgent goes with every HTTP request.
 	UserAgent string
 }
@@ -60,8 +65,16 @@ type DialFunc func(ctx context.Context, network string, to netip.AddrPort) (net.
 func WithDialer(dial DialFunc) Option {
 	return func(c *Client) {
 		c.dialPermitted = dial
-		c.dialResolver = dial
+		c.dialExempt = dial
 	}
+}
+
+// LookupFunc finds the addresses of a host, in the order in which they are to be tried.
+type LookupFunc func(ctx context.Context, host string) ([]netip.Addr, error)
+
+// WithSystemLookup replaces the system's resolver, which finds ExemptHosts alone.
+func WithSystemLookup(lookup LookupFunc) Option {
+	return func(c *Client) { c.lookupExempt = lookup }
 }
 
 // WithOwnAddresses replaces the list of this host's interface addresses. It is asked for every judgement.

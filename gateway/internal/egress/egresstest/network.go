@@ -21,6 +21,8 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/egress"
+
+	"github.com/miekg/dns"
 )
 
 // ResolverAddr is where the operator's resolver of a Network is. The address is one that no visitor's target can have.
@@ -72,6 +74,7 @@ func (n *Network) Client(mutate func(*egress.Settings), opts ...egress.Option) *
 		egress.WithDialer(n.Dial),
 		egress.WithOwnAddresses(func() []netip.Addr { return nil }),
 		egress.WithFamilies(egress.Families{V4: true, V6: true}),
+		egress.WithSystemLookup(n.lookup),
 	}, opts...)
 	client, err := egress.New(settings, all...)
 	if err != nil {
@@ -79,6 +82,27 @@ func (n *Network) Client(mutate func(*egress.Settings), opts ...egress.Option) *
 	}
 	n.t.Cleanup(client.Close)
 	return client
+}
+
+// lookup is the system's resolver of a host in this network: it knows the records of the network's own.
+func (n *Network) lookup(_ context.Context, host string) ([]netip.Addr, error) {
+	n.Resolver.mu.Lock()
+	defer n.Resolver.mu.Unlock()
+	var found []netip.Addr
+	for _, rr := range n.records[dns.CanonicalName(host)] {
+		switch record := rr.(type) {
+		case *dns.A:
+			a, _ := netip.AddrFromSlice(record.A.To4())
+			found = append(found, a)
+		case *dns.AAAA:
+			a, _ := netip.AddrFromSlice(record.AAAA)
+			found = append(found, a)
+		}
+	}
+	if len(found) == 0 {
+		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+	}
+	return found, nil
 }
 
 // Listen gives a loopback listener that receives what is dialled to the public address, such as "93.184.216.34:443" or

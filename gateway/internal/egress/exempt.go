@@ -1,0 +1,65 @@
+package egress
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"slices"
+	"time"
+
+	"diagnostics/gateway/internal/fault"
+)
+
+// exempts tells whether the request asks for the exemption and goes to one of the operator's own hosts, on its port.
+func (c *Client) exempts(r Request) bool {
+	return r.Exempt && slices.Contains(c.settings.ExemptHosts, r.URL.Authority())
+}
+
+// exemptWay finds an exempt host through the system's resolver. The families of EGRESS_FAMILIES are those of the internet and
+// say nothing of the operator's own network, so all addresses are tried.
+func (c *Client) exemptWay(ctx context.Context, r Request) (way, error) {
+	began := time.Now()
+	addresses, err := c.exemptAddresses(ctx, r)
+	if err != nil {
+		return way{}, err
+	}
+	return way{addresses: r.limit(addresses), lookup: time.Since(began), dial: c.dialExemptHost}, nil
+}
+
+func (c *Client) exemptAddresses(ctx context.Context, r Request) ([]netip.Addr, error) {
+	host := r.URL.Host()
+	if host.IsAddr() {
+		return []netip.Addr{host.Addr()}, nil
+	}
+	found, err := c.lookupExempt(ctx, host.Name())
+	switch {
+	case err != nil && isTimeout(err):
+		return nil, fault.Wrap(fault.Timeout, err, "A service that this one relies on could not be found in time.")
+	case err != nil:
+		return nil, fault.Wrap(fault.Upstream, err, "A service that this one relies on could not be found.")
+	}
+	var addresses []netip.Addr
+	for _, a := range found {
+		a = a.Unmap()
+		if r.Family == 0 || a.Is4() == (r.Family == 4) {
+			addresses = append(addresses, a)
+		}
+	}
+	if len(addresses) == 0 {
+		return nil, fault.New(fault.Upstream, "A service that this one relies on has no address.")
+	}
+	return addresses, nil
+}
+
+// dialExemptHost is Dial without the judgement.
+func (c *Client) dialExemptHost(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.bounds.connect)
+	defer cancel()
+	return c.dialExempt(ctx, networkFor("tcp", to.Addr()), to)
+}
+
+// lookupSystem asks as this host's other programs do: its hosts file, its resolvers, its search domains.
+func lookupSystem(ctx context.Context, host string) ([]netip.Addr, error) {
+	r := net.Resolver{PreferGo: true}
+	return r.LookupNetIP(ctx, "ip", host)
+}
