@@ -17,9 +17,9 @@ import (
 	"diagnostics/lab"
 )
 
-// machine is everything of this machine that a lab could leave behind, by kind. The shared lab of these tests, and other
-// people's namespaces, are in it before as after.
-func machine(t *testing.T) map[string][]string {
+// machine is everything of this machine that the lab of an id could leave behind, by kind: what bears its id, and the whole
+// of the machine's own network. Other labs may come and go meanwhile.
+func machine(t *testing.T, id string) map[string][]string {
 	t.Helper()
 	state := map[string][]string{}
 	for kind, dir := range map[string]string{"namespace": "/run/netns", "etc": "/etc/netns", "registry": "/run/diagnostics-lab"} {
@@ -28,10 +28,9 @@ func machine(t *testing.T) map[string][]string {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), "wk-") {
-				continue
+			if strings.Contains(e.Name(), id) {
+				state[kind] = append(state[kind], e.Name())
 			}
-			state[kind] = append(state[kind], e.Name())
 		}
 	}
 	for kind, command := range map[string][]string{
@@ -84,7 +83,7 @@ func gone(t *testing.T, id string, before map[string][]string) {
 	t.Helper()
 	var left []string
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		left = append(difference(before, machine(t)), labProcesses(t, id)...)
+		left = append(difference(before, machine(t, id)), labProcesses(t, id)...)
 		if len(left) == 0 {
 			return
 		}
@@ -93,8 +92,8 @@ func gone(t *testing.T, id string, before map[string][]string) {
 }
 
 func TestCloseLeavesNothing(t *testing.T) {
-	before := machine(t)
 	const id = "c105ed"
+	before := machine(t, id)
 	l, err := lab.Build(t.Context(), lab.Options{ID: id})
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +101,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if _, err := l.Start(lab.ServiceHost, "sleeper", nil, "/bin/sleep", "600"); err != nil {
 		t.Fatal(err)
 	}
-	standing := difference(before, machine(t))
+	standing := difference(before, machine(t, id))
 	if len(standing) < 20 {
 		t.Errorf("a standing lab shows only as %q: the comparison would not see what is left of it", standing)
 	}
@@ -115,7 +114,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
-	if left := append(difference(before, machine(t)), labProcesses(t, id)...); len(left) > 0 {
+	if left := append(difference(before, machine(t, id)), labProcesses(t, id)...); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 }
@@ -152,13 +151,13 @@ func killAndReap(t *testing.T, cmd *exec.Cmd) {
 // A lab killed without warning, at any moment of its building, leaves nothing.
 func TestKilledMidwayLeavesNothing(t *testing.T) {
 	program := command(t)
-	before := machine(t)
 	deepest := 0
 	for i, after := range []int{5, 15, 30, 45, 60, 80, 100, 130, 160, 200, 250, 300, 500} {
 		id := fmt.Sprintf("dead%02x", i)
+		before := machine(t, id)
 		cmd := start(t, program, id)
 		time.Sleep(time.Duration(after) * time.Millisecond)
-		deepest = max(deepest, len(difference(before, machine(t))))
+		deepest = max(deepest, len(difference(before, machine(t, id))))
 		killAndReap(t, cmd)
 		gone(t, id, before)
 	}
@@ -185,8 +184,8 @@ func standing(t *testing.T, program, id string) *exec.Cmd {
 
 func TestKilledWithProgramsInsideLeavesNothing(t *testing.T) {
 	program := command(t)
-	before := machine(t)
 	const id = "dead1f"
+	before := machine(t, id)
 	cmd := standing(t, program, id)
 	inside := exec.Command("ip", "netns", "exec", "lab-"+id+"-svc", "sleep", "600")
 	if err := inside.Start(); err != nil {
@@ -202,8 +201,8 @@ func TestKilledWithProgramsInsideLeavesNothing(t *testing.T) {
 // Where the watchdog was killed as well, the next start takes the dead lab away, and leaves the living alone.
 func TestNextStartSweeps(t *testing.T) {
 	program := command(t)
-	before := machine(t)
 	const id = "dead2f"
+	before := machine(t, id)
 	cmd := standing(t, program, id)
 	var children []byte
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", cmd.Process.Pid))
@@ -235,7 +234,7 @@ func TestNextStartSweeps(t *testing.T) {
 	}
 	killAndReap(t, cmd)
 	time.Sleep(200 * time.Millisecond)
-	if left := difference(before, machine(t)); len(left) < 20 {
+	if left := difference(before, machine(t, id)); len(left) < 20 {
 		t.Fatalf("something other than the watchdog took the lab away: %q is left", left)
 	}
 	if err := lab.Sweep(); err != nil {

@@ -68,11 +68,14 @@ func up(ctx context.Context, args []string, out io.Writer) (err error) {
 
 func demo(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
-	gateway := flags.String("gateway", "bin/gateway", "the gateway's binary")
-	worker := flags.String("worker", "bin/worker", "the worker's binary")
+	gateway := flags.String("gateway", os.Getenv("LAB_GATEWAY"), "the gateway's binary; LAB_GATEWAY where not given")
+	worker := flags.String("worker", os.Getenv("LAB_WORKER"), "the worker's binary; LAB_WORKER where not given")
 	listen := flags.String("listen", "127.0.0.1:0", "where the browser connects, on this machine's loopback")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *gateway == "" || *worker == "" {
+		return errors.New("say which binaries to run: -gateway and -worker (make build makes them)")
 	}
 	l, err := lab.Build(ctx, lab.Options{})
 	if err != nil {
