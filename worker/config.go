@@ -21,7 +21,7 @@ type Config struct {
 	IncludeRaw        boolean    `envconfig:"INCLUDE_RAW_DIAGNOSTICS" default:"false" takes:"true or false" doc:"adds the text that a command-line tool would print; it may name private hops"`
 	MaxConcurrent     places     `envconfig:"WORKER_MAX_CONCURRENT" default:"64" takes:"a whole number from 1 to 1000000000" doc:"jobs at once; one more is answered 429"`
 	PacketsPerSecond  count      `envconfig:"WORKER_PACKETS_PER_SECOND" default:"5000" takes:"a whole number from 0 to 1000000000" doc:"probes a second in all; jobs over it are slowed down"`
-	TargetPerSecond   count      `envconfig:"WORKER_TARGET_PACKETS_PER_SECOND" default:"100" takes:"a whole number from 0 to 1000000000" doc:"the same for each probed address"`
+	TargetPerSecond   count      `envconfig:"WORKER_TARGET_PACKETS_PER_SECOND" default:"100" takes:"a whole number from 0 to 1000000000" doc:"probes a second to one address; jobs over it are slowed down"`
 	RunAsUID          identity   `envconfig:"RUN_AS_UID" takes:"a numeric user id above 0" doc:"user to become once the sockets are open; empty = keep the user"`
 	RunAsGID          identity   `envconfig:"RUN_AS_GID" takes:"a numeric group id above 0" doc:"group to become once the sockets are open; empty = keep the group"`
 	MetricsListenAddr listenAddr `envconfig:"METRICS_LISTEN_ADDR" takes:"host:port, such as 127.0.0.1:9091" doc:"private listener for /metrics; empty = off"`

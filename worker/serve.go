@@ -8,12 +8,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"syscall"
 	"time"
 
 	"diagnostics/shared/workerapi"
 	"diagnostics/worker/internal/httpapi"
 	"diagnostics/worker/internal/icmp"
+	"diagnostics/worker/internal/privilege"
 	"diagnostics/worker/internal/probe"
 )
 
@@ -47,6 +49,7 @@ func serve(ctx context.Context, c Config, log *slog.Logger) error {
 	if err := dropPrivileges(c); err != nil {
 		return err
 	}
+	log.Debug("privileges dropped", "uid", os.Getuid(), "gid", os.Getgid())
 
 	metrics := newMetrics()
 	api := newAPI(c, engine, metrics, log)
@@ -142,6 +145,15 @@ func openEngine(log *slog.Logger) (*icmp.Engine, error) {
 		}
 	}
 	return engine, nil
+}
+
+// dropPrivileges keeps the open sockets and nothing else.
+func dropPrivileges(c Config) error {
+	err := privilege.Drop(privilege.Identity{UID: int(c.RunAsUID), GID: int(c.RunAsGID)})
+	if errors.Is(err, privilege.ErrIdentity) {
+		return fmt.Errorf("RUN_AS_UID and RUN_AS_GID need the capabilities CAP_SETUID and CAP_SETGID: start as root, or leave them unset (%w)", err)
+	}
+	return err
 }
 
 // listen names the setting to change where the address cannot be had.

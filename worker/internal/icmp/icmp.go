@@ -33,7 +33,7 @@ func Open() (*Engine, error) {
 	e.v4, e.err4 = openSocket4(&e.counters)
 	e.v6, e.err6 = openSocket6(&e.counters)
 	if e.v4 == nil && e.v6 == nil {
-		return nil, fmt.Errorf("no ICMP socket can be opened: %w", errors.Join(e.err4, e.err6))
+		return nil, fmt.Errorf("IPv4: %w; IPv6: %w", e.err4, e.err6)
 	}
 	for _, s := range e.sockets() {
 		go s.read()

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"diagnostics/worker/internal/privilege"
+)
+
+// The worker gives its rights away for good, so tests start it as a process of its own: this test binary, told by the
+// environment to be the worker.
+const (
+	roleVariable  = "WORKER_TEST_ROLE"
+	asWorker      = "worker"
+	withoutRights = "worker without rights"
+)
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(roleVariable) {
+	case withoutRights:
+		if err := privilege.Drop(privilege.Identity{}); err != nil {
+			panic(err)
+		}
+		main()
+	case asWorker:
+		main()
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// outcome is how a worker ended.
+type outcome struct {
+	status         int
+	stdout, stderr string
+}
+
+// workerCommand makes a worker that has only the given environment.
+func workerCommand(t *testing.T, role string, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	t.Cleanup(cancel)
+	c := exec.CommandContext(ctx, self, args...)
+	c.Env = append([]string{roleVariable + "=" + role}, env...)
+	return c
+}
+
+func runWorker(t *testing.T, role string, env []string, args ...string) outcome {
+	t.Helper()
+	c := workerCommand(t, role, env, args...)
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	err := c.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return outcome{c.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// isOneLine tells whether a person is told in one line what is wrong.
+func isOneLine(s string) bool {
+	return strings.HasPrefix(s, "worker: ") && strings.Count(s, "\n") == 1
+}
+
+var tokenSet = "DIAGNOSTICS_WORKER_TOKEN=" + someToken
+
+func TestItDoesNotStart(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { taken.Close() })
+	for _, tt := range []struct {
+		name   string
+		env    []string
+		args   []string
+		status int
+		says   []string
+	}{
+		{"without a token", nil, nil, exitFailure, []string{"DIAGNOSTICS_WORKER_TOKEN", "16"}},
+		{"with a short token", []string{"DIAGNOSTICS_WORKER_TOKEN=secret-secret-1"}, nil, exitFailure, []string{"DIAGNOSTICS_WORKER_TOKEN", "16"}},
+		{"with a malformed setting", []string{tokenSet, "WORKER_MAX_CONCURRENT=secret"}, nil, exitFailure, []string{"WORKER_MAX_CONCURRENT", "whole number"}},
+		{"on a taken port", []string{tokenSet, "WORKER_LISTEN_ADDR=" + taken.Addr().String()}, nil, exitFailure, []string{"WORKER_LISTEN_ADDR", "already in use"}},
+		{"with a taken port for metrics", []string{tokenSet, "WORKER_LISTEN_ADDR=127.0.0.1:0", "METRICS_LISTEN_ADDR=" + taken.Addr().String()}, nil,
+			exitFailure, []string{"METRICS_LISTEN_ADDR", "already in use"}},
+		{"without the right to sockets", []string{tokenSet, "WORKER_LISTEN_ADDR=127.0.0.1:0"}, nil, exitNoRights,
+			[]string{"NET_RAW", "setcap cap_net_raw+ep", "cap_add", "AmbientCapabilities=CAP_NET_RAW"}},
+		{"with arguments", []string{tokenSet}, []string{"serve"}, exitFailure, []string{"environment"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := runWorker(t, withoutRights, tt.env, tt.args...)
+			if got.status != tt.status || !isOneLine(got.stderr) {
+				t.Errorf("status %d, stderr %q", got.status, got.stderr)
+			}
+			for _, part := range tt.says {
+				if !strings.Contains(got.stderr, part) {
+					t.Errorf("stderr %q lacks %q", got.stderr, part)
+				}
+			}
+			if strings.Contains(got.stderr+got.stdout, "secret") {
+				t.Errorf("a value is printed: %q", got.stderr)
+			}
+		})
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	got := runWorker(t, withoutRights, nil, "-version")
+	if got.status != 0 || !regexp.MustCompile(`^worker \S+\n$`).MatchString(got.stdout) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestHealthcheck(t *testing.T) {
+	t.Parallel()
+	status := http.StatusOK
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/healthz" {
+			t.Errorf("asks %s", r.URL.Path)
+		}
+		w.WriteHeader(status)
+	}))
+	address := "WORKER_LISTEN_ADDR=" + s.Listener.Addr().String()
+	// A proxy of the environment has no business in between.
+	env := []string{tokenSet, address, "HTTP_PROXY=http://127.0.0.1:1", "http_proxy=http://127.0.0.1:1"}
+	if got := runWorker(t, withoutRights, env, "-healthcheck"); got.status != 0 {
+		t.Errorf("healthy: %+v", got)
+	}
+	status = http.StatusServiceUnavailable
+	if got := runWorker(t, withoutRights, env, "-healthcheck"); got.status != exitFailure || !strings.Contains(got.stderr, "503") {
+		t.Errorf("not healthy: %+v", got)
+	}
+	s.Close()
+	if got := runWorker(t, withoutRights, env, "-healthcheck"); got.status != exitFailure || !isOneLine(got.stderr) {
+		t.Errorf("not there: %+v", got)
+	}
+}
+
+func TestLocalAddr(t *testing.T) {
+	t.Parallel()
+	for listen, want := range map[listenAddr]string{
+		"127.0.0.1:8081": "127.0.0.1:8081", ":8081": "127.0.0.1:8081", "0.0.0.0:8081": "127.0.0.1:8081",
+		"[::]:8081": "[::1]:8081", "[::1]:8081": "[::1]:8081", "localhost:8081": "localhost:8081",
+	} {
+		if got := localAddr(listen); got != want {
+			t.Errorf("%s: %s", listen, got)
+		}
+	}
+}
+
+func TestMetricsText(t *testing.T) {
+	t.Parallel()
+	m := newMetrics()
+	m.JobEnded("traceroute", 200, 1500*time.Millisecond)
+	m.JobEnded("traceroute", 200, 500*time.Millisecond)
+	m.JobEnded("ping", 429, 0)
+	w := httptest.NewRecorder()
+	m.writeJobs(w)
+	want := `# HELP worker_jobs_total Requests for jobs by tool and HTTP status.
+# TYPE worker_jobs_total counter
+worker_jobs_total{tool="ping",status="429"} 1
+worker_jobs_total{tool="traceroute",status="200"} 2
+# HELP worker_jobs_seconds_total Time that these requests took together.
+# TYPE worker_jobs_seconds_total counter
+worker_jobs_seconds_total{tool="ping",status="429"} 0
+worker_jobs_seconds_total{tool="traceroute",status="200"} 2
+`
+	if got := w.Body.String(); got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
