@@ -31,7 +31,7 @@ func (b *boolean) Decode(s string) error {
 // platformFlag is a variable of a hosting platform, which we do not own: 1 is set, anything else is not.
 type platformFlag bool
 
-func (f *platformFlag) Decode(s string) error {
+func (f *platformFlag) Decode(s string) error { //nolint:unparam // the interface wants it
 	*f = s == "1"
 	return nil
 }
@@ -83,7 +83,7 @@ func (a *listenAddr) Decode(s string) error {
 // list is comma-separated; spaces around an element and empty elements do not count.
 type list []string
 
-func (l *list) Decode(s string) error {
+func (l *list) Decode(s string) error { //nolint:unparam // the interface wants it
 	*l = nil
 	for element := range strings.SplitSeq(s, ",") {
 		if element = strings.TrimSpace(element); element != "" && !slices.Contains(*l, element) {

@@ -135,10 +135,10 @@ func TestStart(t *testing.T) {
 	if _, body := s.get(t, s.url+"/"); !strings.Contains(body, "https://example.com/contact") {
 		t.Error("the pages do not know CONTACT_URL")
 	}
-	if resp, body := s.post(t, "my-ip", ""); resp.StatusCode != 200 || !strings.Contains(body, `"available":false`) {
+	if resp, body := s.post(t, "my-ip", ""); resp.StatusCode != http.StatusOK || !strings.Contains(body, `"available":false`) {
 		t.Errorf("%d %s", resp.StatusCode, body)
 	}
-	if resp, _ := s.post(t, "traceroute", "93.184.216.34"); resp.StatusCode != 501 {
+	if resp, _ := s.post(t, "traceroute", "93.184.216.34"); resp.StatusCode != http.StatusNotImplemented {
 		t.Errorf("a worker tool without a worker: %d", resp.StatusCode)
 	}
 	if status, body := s.get(t, s.metrics+"/metrics"); status != 200 || !strings.Contains(body, `diagnostics_requests_total{slug="my-ip",status="2xx"} 1`) {
@@ -163,7 +163,7 @@ func TestHalfConfiguredWorkerIsAWarning(t *testing.T) {
 	if !found {
 		t.Errorf("no warning: %s", s.log.String())
 	}
-	if resp, _ := s.post(t, "ping", "93.184.216.34"); resp.StatusCode != 501 {
+	if resp, _ := s.post(t, "ping", "93.184.216.34"); resp.StatusCode != http.StatusNotImplemented {
 		t.Errorf("status %d", resp.StatusCode)
 	}
 }
@@ -175,19 +175,19 @@ func TestRedisIsSharedAndItsLossIsTold(t *testing.T) {
 	env := []string{"RATE_LIMIT_REDIS_URL=redis://" + server.Addr(), "RATE_LIMIT_REDIS_TOKEN=pass", "RATE_LIMIT_REQUESTS=2"}
 	a, b := start(t, env...), start(t, env...)
 	for i, s := range []*started{a, b} {
-		if resp, body := s.post(t, "my-ip", ""); resp.StatusCode != 200 || resp.Header.Get("X-RateLimit-Remaining") != []string{"1", "0"}[i] {
+		if resp, body := s.post(t, "my-ip", ""); resp.StatusCode != http.StatusOK || resp.Header.Get("X-RateLimit-Remaining") != []string{"1", "0"}[i] {
 			t.Errorf("%d: %d, %s left: %s", i, resp.StatusCode, resp.Header.Get("X-RateLimit-Remaining"), body)
 		}
 	}
 	resp, _ := a.post(t, "my-ip", "")
-	if resp.StatusCode != 429 || resp.Header.Get("Retry-After") == "" {
+	if resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") == "" {
 		t.Errorf("two instances do not share a limit: %d", resp.StatusCode)
 	}
 	if _, body := a.get(t, a.url+"/readyz"); !strings.Contains(body, `"redis":"ok"`) {
 		t.Errorf("readyz: %s", body)
 	}
 	server.Close()
-	if resp, _ := a.post(t, "my-ip", ""); resp.StatusCode != 200 {
+	if resp, _ := a.post(t, "my-ip", ""); resp.StatusCode != http.StatusOK {
 		t.Errorf("memory does not take over: %d", resp.StatusCode)
 	}
 	if status, body := a.get(t, a.url+"/readyz"); status != 200 || !strings.Contains(body, `"redis":"down"`) {
@@ -248,7 +248,7 @@ func TestDrain(t *testing.T) {
 	if code, body := s.get(t, s.url+"/readyz"); code != 503 || !strings.Contains(body, "draining") {
 		t.Errorf("readyz: %d %s", code, body)
 	}
-	if resp, _ := s.post(t, "my-ip", ""); resp.StatusCode != 200 {
+	if resp, _ := s.post(t, "my-ip", ""); resp.StatusCode != http.StatusOK {
 		t.Errorf("during the delay: %d", resp.StatusCode)
 	}
 	time.Sleep(600 * time.Millisecond)

@@ -14,7 +14,7 @@ import (
 
 // serve listens until ctx ends, then leaves in an orderly way.
 func serve(ctx context.Context, c Config, s *service, log *slog.Logger) error {
-	public, err := listen("GATEWAY_LISTEN_ADDR", c.ListenAddr)
+	public, err := listen(ctx, "GATEWAY_LISTEN_ADDR", c.ListenAddr)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func serve(ctx context.Context, c Config, s *service, log *slog.Logger) error {
 	server.BaseContext = func(net.Listener) context.Context { return runs }
 	failed := make(chan error, 2)
 
-	metrics, err := serveMetrics(c, s, failed)
+	metrics, err := serveMetrics(ctx, c, s, failed)
 	if err != nil {
 		return err
 	}
@@ -63,8 +63,8 @@ func drain(c Config, s *service, server *http.Server, log *slog.Logger, failed <
 }
 
 // listen names the setting to change where the address cannot be had.
-func listen(setting string, addr listenAddr) (net.Listener, error) {
-	l, err := net.Listen("tcp", string(addr))
+func listen(ctx context.Context, setting string, addr listenAddr) (net.Listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", string(addr))
 	switch {
 	case err == nil:
 		return l, nil
@@ -88,11 +88,11 @@ func (m metricsListener) close() {
 }
 
 // serveMetrics starts the private listener, where one is set.
-func serveMetrics(c Config, s *service, failed chan<- error) (metricsListener, error) {
+func serveMetrics(ctx context.Context, c Config, s *service, failed chan<- error) (metricsListener, error) {
 	if c.MetricsListenAddr == "" {
 		return metricsListener{addr: "off"}, nil
 	}
-	l, err := listen("METRICS_LISTEN_ADDR", c.MetricsListenAddr)
+	l, err := listen(ctx, "METRICS_LISTEN_ADDR", c.MetricsListenAddr)
 	if err != nil {
 		return metricsListener{}, err
 	}

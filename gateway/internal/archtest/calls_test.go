@@ -117,7 +117,7 @@ func (b ban) banned(n ast.Node, imports map[string]string) string {
 }
 
 func nameMatches(used, pattern string) bool {
-	if prefix, any := strings.CutSuffix(pattern, "*"); any {
+	if prefix, open := strings.CutSuffix(pattern, "*"); open {
 		return strings.HasPrefix(used, prefix)
 	}
 	return used == pattern

@@ -34,7 +34,7 @@ func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)
 
 func TestTrustCombinations(t *testing.T) {
 	t.Parallel()
-	const cf, real, xff = "cf-connecting-ip: 192.0.2.1", "x-real-ip: 192.0.2.2", "x-forwarded-for: 192.0.2.3, 192.0.2.4"
+	const cf, realIP, xff = "cf-connecting-ip: 192.0.2.1", "x-real-ip: 192.0.2.2", "x-forwarded-for: 192.0.2.3, 192.0.2.4"
 	narrowed := Trust{Headers: true, Peers: prefixes(t, "10.0.0.0/8", "fd00::/8")}
 	tests := []struct {
 		name    string
@@ -44,10 +44,10 @@ func TestTrustCombinations(t *testing.T) {
 		trusted bool
 		addr    string
 	}{
-		{"no trust ignores all three", Trust{}, "10.0.0.1:1", []string{cf, real, xff}, false, "10.0.0.1"},
+		{"no trust ignores all three", Trust{}, "10.0.0.1:1", []string{cf, realIP, xff}, false, "10.0.0.1"},
 		{"ranges alone grant nothing", Trust{Peers: prefixes(t, "10.0.0.0/8")}, "10.0.0.1:1", []string{cf}, false, "10.0.0.1"},
-		{"cf-connecting-ip comes first", Trust{Headers: true}, "10.0.0.1:1", []string{xff, real, cf}, true, "192.0.2.1"},
-		{"then x-real-ip", Trust{Headers: true}, "10.0.0.1:1", []string{xff, real}, true, "192.0.2.2"},
+		{"cf-connecting-ip comes first", Trust{Headers: true}, "10.0.0.1:1", []string{xff, realIP, cf}, true, "192.0.2.1"},
+		{"then x-real-ip", Trust{Headers: true}, "10.0.0.1:1", []string{xff, realIP}, true, "192.0.2.2"},
 		{"then the first of x-forwarded-for", Trust{Headers: true}, "10.0.0.1:1", []string{xff}, true, "192.0.2.3"},
 		{"trusted without headers is the peer", Trust{Headers: true}, "203.0.113.9:1", nil, true, "203.0.113.9"},
 		{"first address inside the range", narrowed, "10.0.0.0:1", []string{cf}, true, "192.0.2.1"},
@@ -171,10 +171,10 @@ func TestWarnsOnceAboutAnUntrustedProxy(t *testing.T) {
 func FuzzIdentify(f *testing.F) {
 	f.Add("192.0.2.1", "2001:db8::1", "192.0.2.1, 192.0.2.2", "203.0.113.9:1")
 	f.Add("::ffff:1.2.3.4", "fe80::1%x", ",", "[::1%lo]:1")
-	f.Fuzz(func(t *testing.T, cf, real, xff, remote string) {
+	f.Fuzz(func(t *testing.T, cf, realIP, xff, remote string) {
 		r := request(remote)
 		r.Header["Cf-Connecting-Ip"] = []string{cf}
-		r.Header["X-Real-Ip"] = []string{real}
+		r.Header["X-Real-Ip"] = []string{realIP}
 		r.Header["X-Forwarded-For"] = []string{xff}
 		id := New(Trust{Headers: true}, quiet()).Identify(r)
 		if a := id.Addr(); a.Is4In6() || a.Zone() != "" {

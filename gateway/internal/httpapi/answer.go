@@ -44,13 +44,13 @@ func (s *Server) succeed(c echo.Context, data any) error {
 // fail answers every error there is, the framework's own included.
 func (s *Server) fail(err error, c echo.Context) {
 	x := exchangeOf(c)
-	p := problemOf(err)
-	if gone(c) && excused(err, p) {
+	if gone(c) && excused(err) {
 		// Nobody listens any more; what the tool made of its cancelled context is not a failure of anything. Without the
 		// cut net/http would say 200 to a client that has only closed its own half.
 		x.outcome, x.cut = outcomeCanceled, true
 		return
 	}
+	p := problemOf(err)
 	s.explain(c, p)
 	if c.Response().Committed {
 		return
@@ -75,9 +75,10 @@ func (s *Server) fail(err error, c echo.Context) {
 func gone(c echo.Context) bool { return c.Request().Context().Err() != nil }
 
 // excused tells whether a failure may come of the client's leaving: not a panic, and not what the edge itself refused.
-func excused(err error, p *problem) bool {
+func excused(err error) bool {
+	var own *problem
 	var panicked *panicked
-	return p != err && !errors.As(err, &panicked)
+	return !errors.As(err, &own) && !errors.As(err, &panicked)
 }
 
 // wholeSeconds rounds up, and is at least 1.

@@ -280,6 +280,37 @@ func TestHalfClosedClient(t *testing.T) {
 	}
 }
 
+// A client that trickles is told so, and one that never ends its headers is cut off.
+func TestSlowClients(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, nil, func(c *Config) { c.RunLimit = quickServer })
+	begin := time.Now()
+	a := e.raw(t, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{")
+	a.envelope(t, http.StatusRequestTimeout)
+	conn := dial(t, e.addr)
+	write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+	if status := readStatus(conn); status != 0 && status != http.StatusRequestTimeout {
+		t.Errorf("status %d", status)
+	}
+	if took := time.Since(begin); took > 5*300*time.Millisecond {
+		t.Errorf("took %v", took)
+	}
+}
+
+// A run may take longer than the server waits for a request.
+func TestRunOutlastsTheReadTimeout(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, func(ctx context.Context, _ fakeTarget) (any, error) {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(600 * time.Millisecond):
+			return map[string]any{}, nil
+		}
+	}, func(c *Config) { c.RunLimit = quickServer })
+	e.post(t, "echo", `{"input":"a"}`).envelope(t, http.StatusOK)
+}
+
 func FuzzDecodeBody(f *testing.F) {
 	for _, s := range []string{`{"input":"a"}`, `{"input":"a","options":{"x":null}}`, `{"input":1}`, `[]`, "\xff", `{"input":"\ud800"}`} {
 		f.Add([]byte(s))

@@ -28,10 +28,10 @@ type fakeTarget string
 func (t fakeTarget) LimitKey() string { return string(t) }
 
 func parseFake(in tool.Input) (fakeTarget, error) {
-	switch {
-	case in.Text == "bad":
+	switch in.Text {
+	case "bad":
 		return "", fault.New(fault.Invalid, "Enter a valid public hostname, such as example.com.")
-	case in.Text == "refused":
+	case "refused":
 		return "", fault.New(fault.Refused, "That address is not public.")
 	}
 	if _, err := in.Options.OneOf("family", "auto", "auto", "ipv4", "ipv6"); err != nil {
@@ -79,6 +79,9 @@ type edge struct {
 	addr string
 	log  *lockedBuffer
 }
+
+// quickServer as a RunLimit shortens the server's own timeouts as well.
+const quickServer = 5*time.Second + 1
 
 // run is what the tool "echo" does in a test; the other tools are fixed.
 type run func(context.Context, fakeTarget) (any, error)
@@ -134,6 +137,9 @@ func newEdge(t *testing.T, do run, change ...func(*Config)) *edge {
 		t.Fatal(err)
 	}
 	server := s.HTTPServer()
+	if c.RunLimit == quickServer {
+		server.ReadHeaderTimeout, server.ReadTimeout = 100*time.Millisecond, 200*time.Millisecond
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

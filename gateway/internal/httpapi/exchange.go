@@ -70,7 +70,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 
 // recovered answers a panic, unless an answer had begun: nobody may take a half for a whole.
 func (s *Server) recovered(c echo.Context, x *exchange, p any) {
-	x.cut = c.Response().Committed || p == http.ErrAbortHandler
+	x.cut = c.Response().Committed
 	err := &panicked{value: p, stack: debug.Stack()}
 	if x.cut {
 		s.explain(c, problemOf(err))

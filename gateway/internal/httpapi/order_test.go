@@ -152,7 +152,7 @@ func TestHeadForEveryGet(t *testing.T) {
 	e := newEdge(t, nil)
 	for _, path := range []string{"/", "/tools/echo", "/healthz", "/readyz", "/api/connection/ping?n=1", "/api/connection/packet-loss", "/api/openapi.yaml"} {
 		get, head := e.send(t, "GET", path, ""), e.send(t, "HEAD", path, "")
-		if head.StatusCode != 200 || len(head.body) != 0 || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") {
+		if head.StatusCode != http.StatusOK || len(head.body) != 0 || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") {
 			t.Errorf("HEAD %s: %d, %d bytes, %q", path, head.StatusCode, len(head.body), head.Header.Get("Content-Type"))
 		}
 	}
@@ -245,7 +245,7 @@ func TestPanicInPages(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, nil)
 	a := e.send(t, "GET", "/panic", "")
-	if a.StatusCode != 500 || strings.Contains(string(a.body), "pages") || a.Header.Get("Content-Security-Policy") == "" {
+	if a.StatusCode != http.StatusInternalServerError || strings.Contains(string(a.body), "pages") || a.Header.Get("Content-Security-Policy") == "" {
 		t.Errorf("%d %s %v", a.StatusCode, a.body, a.Header)
 	}
 }
@@ -317,7 +317,7 @@ func TestCharges(t *testing.T) {
 		c.Limits = limits
 		c.Limiter = limiterFunc(func(_ context.Context, charges []ratelimit.Charge) (ratelimit.Decision, error) {
 			got = charges
-			return allowAll(nil, nil)
+			return allowAll(context.Background(), nil)
 		})
 	})
 	tool := ratelimit.Charge{Key: "tool|127.0.0.1|echo|example.com", Limit: limits.Tool}

@@ -129,7 +129,7 @@ func TestOriginOnEveryRoute(t *testing.T) {
 		e.post(t, "echo", `{"input":"a"}`, bad).envelope(t, 403)
 		e.send(t, "GET", "/api/connection/ping", "", bad).envelope(t, 403)
 		e.send(t, "HEAD", "/api/connection/packet-loss", "", bad)
-		if a := e.send(t, "GET", "/api/openapi.yaml", "", bad); a.StatusCode != 200 {
+		if a := e.send(t, "GET", "/api/openapi.yaml", "", bad); a.StatusCode != http.StatusOK {
 			t.Errorf("the description: %d", a.StatusCode)
 		}
 	}

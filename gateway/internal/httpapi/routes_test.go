@@ -77,7 +77,7 @@ func TestHealth(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, nil)
 	a := e.send(t, "GET", "/healthz", "")
-	if a.StatusCode != 200 || string(a.body) != "ok" {
+	if a.StatusCode != http.StatusOK || string(a.body) != "ok" {
 		t.Errorf("%d %q", a.StatusCode, a.body)
 	}
 }
@@ -125,17 +125,17 @@ func TestOpenAPIIsServed(t *testing.T) {
 	e := newEdge(t, nil)
 	a := e.send(t, "GET", "/api/openapi.yaml", "")
 	tag := a.Header.Get("ETag")
-	if a.StatusCode != 200 || a.Header.Get("Content-Type") != "application/yaml" || string(a.body) != string(OpenAPI()) || tag == "" {
+	if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != "application/yaml" || string(a.body) != string(OpenAPI()) || tag == "" {
 		t.Fatalf("%d %v", a.StatusCode, a.Header)
 	}
 	if cc := a.Header.Get("Cache-Control"); !strings.Contains(cc, "max-age") {
 		t.Errorf("Cache-Control: %q", cc)
 	}
-	if a := e.send(t, "GET", "/api/openapi.yaml", "", "If-None-Match: "+tag); a.StatusCode != 304 || len(a.body) != 0 {
+	if a := e.send(t, "GET", "/api/openapi.yaml", "", "If-None-Match: "+tag); a.StatusCode != http.StatusNotModified || len(a.body) != 0 {
 		t.Errorf("again: %d", a.StatusCode)
 	}
 	for _, header := range []string{"Range: bytes=99999999-", "Range: bytes=0-9", `If-Match: "other"`} {
-		if a := e.send(t, "GET", "/api/openapi.yaml", "", header); a.StatusCode != 200 || len(a.body) != len(OpenAPI()) {
+		if a := e.send(t, "GET", "/api/openapi.yaml", "", header); a.StatusCode != http.StatusOK || len(a.body) != len(OpenAPI()) {
 			t.Errorf("%s: %d", header, a.StatusCode)
 		}
 	}
