@@ -10,11 +10,12 @@ import (
 // Forward listens outside the lab, on loopback, and carries each connection to an address inside the service's namespace.
 // No device joins the two: only this process's two sockets do. It ends with the lab.
 func (l *Lab) Forward(listen, to string) (at string, err error) {
-	listener, err := net.Listen("tcp", listen)
+	ctx, cancel := context.WithCancel(context.Background())
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
 	if err != nil {
+		cancel()
 		return "", err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	l.onClose(func() error {
 		cancel()

@@ -29,7 +29,6 @@ import (
 var shared *lab.Lab
 
 func TestMain(m *testing.M) {
-	code := 1
 	var err error
 	start := time.Now()
 	if shared, err = lab.Build(context.Background(), lab.Options{}); err != nil {
@@ -37,7 +36,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	fmt.Printf("the lab stood after %d ms\n", time.Since(start).Milliseconds())
-	code = m.Run()
+	code := m.Run()
 	if err := shared.Close(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

@@ -28,28 +28,26 @@ func destination(p netip.Prefix, n int) netip.Addr {
 	return a
 }
 
-// Clean, Wild, Lossy, Unreachable, Prohibited and SilentEnd are the n-th destinations (1 to 250) of their kind, in both
-// families: behind the clean path, behind the dirty one, behind a cable that loses every tenth packet on the way out, and
-// three that the last router of the clean path turns away.
+// Clean is the n-th destination (1 to 250) behind the clean path, in both families, as are the others of their kind.
 func Clean(n int) (v4, v6 netip.Addr) { return destination(clean4, n), destination(clean6, n) }
 
-// Wild: see Clean.
+// Wild is one behind the dirty path.
 func Wild(n int) (v4, v6 netip.Addr) { return destination(wild4, n), destination(wild6, n) }
 
-// LossyEnd: see Clean.
+// LossyEnd is one behind a cable that loses every tenth packet on the way out.
 func LossyEnd(n int) (v4, v6 netip.Addr) { return destination(loss4, n), destination(loss6, n) }
 
-// Unreachable: see Clean.
+// Unreachable is one that the last router of the clean path calls unreachable.
 func Unreachable(n int) (v4, v6 netip.Addr) {
 	return destination(unreachable4, n), destination(unreachable6, n)
 }
 
-// Prohibited: see Clean.
+// Prohibited is one that it refuses by policy.
 func Prohibited(n int) (v4, v6 netip.Addr) {
 	return destination(prohibited4, n), destination(prohibited6, n)
 }
 
-// SilentEnd: see Clean.
+// SilentEnd is one that it drops without a word.
 func SilentEnd(n int) (v4, v6 netip.Addr) { return destination(silent4, n), destination(silent6, n) }
 
 // pathNames are names for the ends of paths, so that a person can type them.

@@ -30,7 +30,8 @@ func (l *Lab) Start(node, name string, env []string, program string, args ...str
 		return nil, err
 	}
 	defer log.Close()
-	cmd := exec.Command("ip", append([]string{"netns", "exec", l.Namespace(node), path}, args...)...)
+	// Its life is the lab's, not a caller's: Kill, Stop and Close end it.
+	cmd := exec.CommandContext(context.Background(), "ip", append([]string{"netns", "exec", l.Namespace(node), path}, args...)...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	// A group of its own: the terminal's interrupt goes to the lab, which ends its programs in order.

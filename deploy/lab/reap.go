@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -181,7 +182,8 @@ func lockFile(path string, how int) (*os.File, error) {
 }
 
 func teardown(id string) error {
-	out, err := exec.Command("sh", "-c", teardownScript, "lab-teardown", id, strconv.Itoa(os.Getpid())).CombinedOutput()
+	// Nothing interrupts this: a lab that is half taken away is what it is there to prevent.
+	out, err := exec.CommandContext(context.Background(), "sh", "-c", teardownScript, "lab-teardown", id, strconv.Itoa(os.Getpid())).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("take lab %s away: %w: %s", id, err, out)
 	}
@@ -195,7 +197,7 @@ type watchdog struct {
 }
 
 func startWatchdog(id string) (*watchdog, error) {
-	cmd := exec.Command("sh", "-c", "read -r done && exit 0\n"+teardownScript, "lab-watchdog", id, "0")
+	cmd := exec.CommandContext(context.Background(), "sh", "-c", "read -r done && exit 0\n"+teardownScript, "lab-watchdog", id, "0")
 	// A session of its own: neither the terminal's interrupt nor its hang-up reaches it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	pipe, err := cmd.StdinPipe()

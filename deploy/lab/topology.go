@@ -37,8 +37,6 @@ type node struct {
 	filter string
 }
 
-func (n node) router() bool { return n.local == nil && n.extra == nil && n.name != ServiceHost }
-
 // link joins two nodes: a veth pair, or a cable where it has a delay.
 type link struct {
 	a, b      string

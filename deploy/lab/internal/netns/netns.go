@@ -64,7 +64,7 @@ func (n *NS) Do(fn func() error) error {
 // Listen is net.Listen inside the namespace; address is a literal.
 func (n *NS) Listen(network, address string) (l net.Listener, err error) {
 	err = n.Do(func() error {
-		l, err = net.Listen(network, address)
+		l, err = (&net.ListenConfig{}).Listen(context.Background(), network, address)
 		return err
 	})
 	return l, err
@@ -73,7 +73,7 @@ func (n *NS) Listen(network, address string) (l net.Listener, err error) {
 // ListenPacket is net.ListenPacket inside the namespace; address is a literal.
 func (n *NS) ListenPacket(network, address string) (c net.PacketConn, err error) {
 	err = n.Do(func() error {
-		c, err = net.ListenPacket(network, address)
+		c, err = (&net.ListenConfig{}).ListenPacket(context.Background(), network, address)
 		return err
 	})
 	return c, err

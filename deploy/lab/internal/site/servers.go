@@ -118,7 +118,7 @@ func (s *Servers) config(host string, t *tlsSetup) (*tls.Config, error) {
 func (s *Servers) serveHTTP(l net.Listener, h http.Handler, config *tls.Config) {
 	server := &http.Server{
 		Handler:     h,
-		TLSConfig:   config,
+		TLSConfig:   config.Clone(), // each server adds its own protocols
 		ErrorLog:    log.New(io.Discard, "", 0),
 		BaseContext: func(net.Listener) context.Context { return s.ctx },
 	}

@@ -25,26 +25,33 @@ func (s *Servers) Serve(l Listen, t *Table, addresses ...string) error {
 		if err != nil {
 			return err
 		}
-		s.run(&dns.Server{PacketConn: pc, Handler: t, UDPSize: 4096})
+		if err := s.run(&dns.Server{PacketConn: pc, Handler: t, UDPSize: 4096}); err != nil {
+			return err
+		}
 		tcp, err := l.Listen("tcp", address)
 		if err != nil {
 			return err
 		}
-		s.run(&dns.Server{Listener: tcp, Handler: t})
+		if err := s.run(&dns.Server{Listener: tcp, Handler: t}); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (s *Servers) run(server *dns.Server) {
+// run returns when the server answers.
+func (s *Servers) run(server *dns.Server) error {
 	ready := make(chan struct{})
 	server.NotifyStartedFunc = func() { close(ready) }
 	failed := make(chan error, 1)
 	go func() { failed <- server.ActivateAndServe() }()
 	select {
 	case <-ready:
-	case <-failed:
+		s.running = append(s.running, server)
+		return nil
+	case err := <-failed:
+		return err
 	}
-	s.running = append(s.running, server)
 }
 
 // Close stops all servers.

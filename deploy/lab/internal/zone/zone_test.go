@@ -154,13 +154,14 @@ func TestServes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, server := range s.running {
-		network, address := "tcp", ""
+		var at net.Addr
 		if server.PacketConn != nil {
-			network, address = "udp", server.PacketConn.LocalAddr().String()
+			at = server.PacketConn.LocalAddr()
 		} else {
-			address = server.Listener.Addr().String()
+			at = server.Listener.Addr()
 		}
-		m, _, err := (&dns.Client{Net: network, Timeout: 5 * time.Second}).Exchange(query("site.com.", dns.TypeA), address)
+		network := at.Network()
+		m, _, err := (&dns.Client{Net: network, Timeout: 5 * time.Second}).Exchange(query("site.com.", dns.TypeA), at.String())
 		if err != nil || short(m) != "NOERROR, A 11.0.0.1" {
 			t.Errorf("%s: %v, %v", network, m, err)
 		}
