@@ -5,7 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"diagnostics/gateway/internal/egress"
 
 	"github.com/miekg/dns"
 )
@@ -58,19 +59,19 @@ func (r *dnsRecords) add(records []dns.RR) {
 				r.AAAA = append(r.AAAA, addr.String())
 			}
 		case *dns.MX:
-			r.MX = append(r.MX, dnsMX{Exchange: trimRoot(rr.Mx), Priority: rr.Preference})
+			r.MX = append(r.MX, dnsMX{Exchange: egress.TrimRoot(rr.Mx), Priority: rr.Preference})
 		case *dns.TXT:
-			r.TXT = append(r.TXT, joinTXT(rr.Txt))
+			r.TXT = append(r.TXT, egress.JoinTXT(rr.Txt))
 		case *dns.CNAME:
-			r.CNAME = append(r.CNAME, trimRoot(rr.Target))
+			r.CNAME = append(r.CNAME, egress.TrimRoot(rr.Target))
 		case *dns.NS:
-			r.NS = append(r.NS, trimRoot(rr.Ns))
+			r.NS = append(r.NS, egress.TrimRoot(rr.Ns))
 		case *dns.SOA:
 			if len(r.SOA) > 0 {
 				continue // a zone has one (RFC 1035 section 5.2); what else comes is a broken server's
 			}
 			r.SOA = append(r.SOA, dnsSOA{
-				NSName: trimRoot(rr.Ns), Hostmaster: decodeText(unescapeDNS(trimRoot(rr.Mbox))), Serial: rr.Serial,
+				NSName: egress.TrimRoot(rr.Ns), Hostmaster: egress.DecodeText(egress.Unescape(egress.TrimRoot(rr.Mbox))), Serial: rr.Serial,
 				Refresh: rr.Refresh, Retry: rr.Retry, Expire: rr.Expire, MinTTL: rr.Minttl,
 			})
 		}
@@ -88,75 +89,4 @@ func (r *dnsRecords) sort() {
 	slices.Sort(r.TXT)
 	slices.Sort(r.CNAME)
 	slices.Sort(r.NS)
-}
-
-// trimRoot drops the dot of the root from a name in presentation form; the root itself is "". An escaped dot at the end
-// is part of the last label.
-func trimRoot(name string) string {
-	trimmed, ok := strings.CutSuffix(name, ".")
-	if !ok {
-		return name
-	}
-	backslashes := len(trimmed) - len(strings.TrimRight(trimmed, `\`))
-	if backslashes%2 == 1 {
-		return name
-	}
-	return trimmed
-}
-
-// joinTXT joins the character-strings of one TXT record as they were before presentation. A character of UTF-8 may lie
-// across two of them, so that the whole is judged and not each.
-func joinTXT(chunks []string) string {
-	var whole []byte
-	for _, chunk := range chunks {
-		whole = append(whole, unescapeDNS(chunk)...)
-	}
-	return decodeText(whole)
-}
-
-// unescapeDNS undoes \DDD and \X of the presentation format (RFC 1035 section 5.1). A backslash at the end, and digits
-// that are no byte, stand for themselves.
-func unescapeDNS(s string) []byte {
-	out := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) {
-			out = append(out, s[i])
-			continue
-		}
-		if value, ok := decimalByte(s[i+1:]); ok {
-			out = append(out, value)
-			i += 3
-			continue
-		}
-		i++
-		out = append(out, s[i])
-	}
-	return out
-}
-
-// decimalByte reads three digits that make a byte.
-func decimalByte(s string) (byte, bool) {
-	if len(s) < 3 {
-		return 0, false
-	}
-	value := 0
-	for _, c := range []byte(s[:3]) {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		value = value*10 + int(c-'0')
-	}
-	return byte(value), value <= 255
-}
-
-// decodeText reads bytes as UTF-8, or as Latin-1 where they are not valid UTF-8 as a whole.
-func decodeText(b []byte) string {
-	if utf8.Valid(b) {
-		return string(b)
-	}
-	runes := make([]rune, len(b))
-	for i, c := range b {
-		runes[i] = rune(c)
-	}
-	return string(runes)
 }
