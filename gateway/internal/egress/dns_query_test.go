@@ -320,10 +320,10 @@ func TestTruncatedWithoutTCPIsAFailure(t *testing.T) {
 func TestQueriesCarryEDNS(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
-	var got []string
+	got := make(chan string, 2)
 	script := func(q *dns.Msg) *dns.Msg {
 		opt := q.IsEdns0()
-		got = append(got, fmt.Sprintf("size %d, do %v, ad %v, rd %v, cd %v", opt.UDPSize(), opt.Do(), q.AuthenticatedData, q.RecursionDesired, q.CheckingDisabled))
+		got <- fmt.Sprintf("size %d, do %v, ad %v, rd %v, cd %v", opt.UDPSize(), opt.Do(), q.AuthenticatedData, q.RecursionDesired, q.CheckingDisabled)
 		m := reply(q, 0, "example.com. 300 IN A 93.184.216.34")
 		m.AuthenticatedData = true
 		return m
@@ -339,7 +339,7 @@ func TestQueriesCarryEDNS(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	want := []string{"size 1232, do false, ad true, rd true, cd false", "size 1232, do true, ad true, rd true, cd false"}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, []string{<-got, <-got}); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]netip.AddrPort{server}, n.Dials(), cmpopts.EquateComparable(netip.AddrPort{})); diff != "" {

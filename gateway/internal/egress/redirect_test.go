@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -256,10 +257,13 @@ func TestCookiesStayWhereTheyBelong(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
 	n.Records("www.example.com. 300 IN A "+web4, "example.com. 300 IN A "+web4, "example.net. 300 IN A "+web4)
+	var mu sync.Mutex
 	sent := make(map[string]string)
 	config, trust := site(t)
 	plain := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
 		sent[r.Host+r.URL.Path] = r.Header.Get("Cookie")
+		mu.Unlock()
 		if referer := r.Header.Get("Referer"); referer != "" {
 			t.Errorf("Referer %q", referer)
 		}
@@ -291,9 +295,11 @@ func TestCookiesStayWhereTheyBelong(t *testing.T) {
 		"www.example.com/": "", "www.example.com/path/x": "path=3; host=1; domain=2", "example.com/": "domain=2",
 		"example.net/": "", "www.example.com/end": "host=1; domain=2",
 	}
+	mu.Lock()
 	if diff := cmp.Diff(want, sent); diff != "" {
 		t.Error(diff)
 	}
+	mu.Unlock()
 	if follow(t, c, "http://www.example.com/end", 8); sent["www.example.com/end"] != "" {
 		t.Error("cookies outlive their chain")
 	}
@@ -302,9 +308,9 @@ func TestCookiesStayWhereTheyBelong(t *testing.T) {
 func TestCookiesAreBounded(t *testing.T) {
 	t.Parallel()
 	n := withSite(t)
-	var sent string
+	cookies := make(chan string, 2)
 	n.Serve(web4+":80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		sent = r.Header.Get("Cookie")
+		cookies <- r.Header.Get("Cookie")
 		if r.URL.Path == "/end" {
 			return
 		}
@@ -316,7 +322,10 @@ func TestCookiesAreBounded(t *testing.T) {
 	if chain := follow(t, n.Client(nil), "http://example.com/", 8); chain.End != egress.EndFinal {
 		t.Fatalf("%+v", chain)
 	}
-	if len(sent) > 16<<10 || len(sent) < 8<<10 {
+	if first := <-cookies; first != "" {
+		t.Errorf("cookies in the first request: %q", first)
+	}
+	if sent := <-cookies; len(sent) > 16<<10 || len(sent) < 8<<10 {
 		t.Errorf("a cookie header of %d bytes", len(sent))
 	}
 }
