@@ -1,0 +1,189 @@
+//go:build lab
+
+// Package labtest builds small private internets of network namespaces for tests that need real sockets. It needs root
+// and iproute2; tests that use it carry the build tag lab. Nothing in a namespace can reach the machine's own network,
+// and each test's namespaces are deleted when it ends; what a killed test left behind, the next one deletes.
+package labtest
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+const prefix = "wk-lab-"
+
+var serial atomic.Int64
+
+// Namespace is a network namespace with its loopback up.
+type Namespace struct {
+	t    testing.TB
+	Name string
+}
+
+// NewNamespace makes a namespace that lasts as long as the test.
+func NewNamespace(t testing.TB, role string) *Namespace {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Fatal("tests with the build tag lab need root")
+	}
+	n := &Namespace{t: t, Name: fmt.Sprintf("%s%d-%d-%s", prefix, os.Getpid(), serial.Add(1), role)}
+	reap()
+	run(t, "ip", "netns", "add", n.Name)
+	t.Cleanup(func() { run(t, "ip", "netns", "del", n.Name) })
+	n.IP("link", "set", "lo", "up")
+	// Duplicate address detection would keep IPv6 silent for the first second.
+	n.Sysctl("net.ipv6.conf.all.accept_dad=0", "net.ipv6.conf.default.accept_dad=0")
+	return n
+}
+
+// reap deletes the namespaces of tests whose process is gone.
+func reap() {
+	left, _ := filepath.Glob("/run/netns/" + prefix + "*")
+	for _, path := range left {
+		name := filepath.Base(path)
+		pid, _, _ := strings.Cut(strings.TrimPrefix(name, prefix), "-")
+		if _, err := strconv.Atoi(pid); err != nil {
+			continue
+		}
+		if _, err := os.Stat("/proc/" + pid); os.IsNotExist(err) {
+			_ = exec.Command("ip", "netns", "del", name).Run()
+		}
+	}
+}
+
+func run(t testing.TB, name string, args ...string) {
+	t.Helper()
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+}
+
+// IP runs ip(8) on the namespace.
+func (n *Namespace) IP(args ...string) {
+	n.t.Helper()
+	run(n.t, "ip", append([]string{"-n", n.Name}, args...)...)
+}
+
+// Command makes a command that runs in the namespace.
+func (n *Namespace) Command(name string, args ...string) *exec.Cmd {
+	return exec.CommandContext(n.t.Context(), "ip", append([]string{"netns", "exec", n.Name, name}, args...)...)
+}
+
+// Sysctl sets kernel parameters of the namespace (name=value).
+func (n *Namespace) Sysctl(settings ...string) {
+	n.t.Helper()
+	c := n.Command("sysctl", append([]string{"-qw"}, settings...)...)
+	if out, err := c.CombinedOutput(); err != nil {
+		n.t.Fatalf("sysctl %v: %v\n%s", settings, err, out)
+	}
+}
+
+// Do runs f on a thread in the namespace. Sockets that f opens stay in it.
+func (n *Namespace) Do(f func()) {
+	n.t.Helper()
+	done := make(chan error)
+	go func() {
+		// The thread is never unlocked, so it ends with the goroutine instead of carrying the namespace elsewhere.
+		runtime.LockOSThread()
+		fd, err := unix.Open("/run/netns/"+n.Name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err == nil {
+			err = unix.Setns(fd, unix.CLONE_NEWNET)
+			unix.Close(fd)
+		}
+		if err == nil {
+			f()
+		}
+		done <- err
+	}()
+	if err := <-done; err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// Chain is a row of namespaces: a source, routers and a destination, joined by links in both address families. Link i
+// (from 0, at the source) is 11.0.i.0/24 and 2a10:i::/64, .1 towards the source.
+type Chain struct {
+	Source      *Namespace
+	Routers     []*Namespace
+	Destination *Namespace
+}
+
+// NewChain builds a chain. Its routers answer without a rate limit.
+func NewChain(t testing.TB, routers int) *Chain {
+	t.Helper()
+	c := &Chain{Source: NewNamespace(t, "src")}
+	for i := range routers {
+		c.Routers = append(c.Routers, NewNamespace(t, fmt.Sprint("r", i+1)))
+	}
+	c.Destination = NewNamespace(t, "dst")
+	row := append(append([]*Namespace{c.Source}, c.Routers...), c.Destination)
+	for _, n := range row {
+		n.Sysctl("net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1", "net.ipv4.icmp_ratelimit=0",
+			"net.ipv6.icmp.ratelimit=0", "net.ipv4.icmp_msgs_per_sec=1000000", "net.ipv4.icmp_msgs_burst=1000000")
+	}
+	for i, left := range row[:len(row)-1] {
+		right := row[i+1]
+		left.IP("link", "add", "right", "type", "veth", "peer", "name", "left", "netns", right.Name)
+		left.IP("addr", "add", fmt.Sprintf("11.0.%d.1/24", i), "dev", "right")
+		right.IP("addr", "add", fmt.Sprintf("11.0.%d.2/24", i), "dev", "left")
+		left.IP("addr", "add", fmt.Sprintf("2a10:%d::1/64", i), "dev", "right", "nodad")
+		right.IP("addr", "add", fmt.Sprintf("2a10:%d::2/64", i), "dev", "left", "nodad")
+		left.IP("link", "set", "right", "up")
+		right.IP("link", "set", "left", "up")
+		left.IP("route", "add", "default", "via", fmt.Sprintf("11.0.%d.2", i))
+		left.IP("-6", "route", "add", "default", "via", fmt.Sprintf("2a10:%d::2", i))
+		if i > 0 {
+			right.IP("route", "add", "11.0.0.0/24", "via", fmt.Sprintf("11.0.%d.1", i))
+			right.IP("-6", "route", "add", "2a10:0::/64", "via", fmt.Sprintf("2a10:%d::1", i))
+		}
+	}
+	c.await(t, fmt.Sprintf("11.0.%d.2", routers))
+	c.await(t, fmt.Sprintf("2a10:%d::2", routers))
+	return c
+}
+
+// await waits until the destination answers: a new link takes up to a second before IPv6 uses it.
+func (c *Chain) await(t testing.TB, address string) {
+	t.Helper()
+	for range 50 {
+		if c.Source.Command("ping", "-n", "-c", "1", "-W", "0.2", address).Run() == nil {
+			return
+		}
+	}
+	t.Fatalf("%s does not answer", address)
+}
+
+// AddTargets gives the destination n more addresses in both families.
+func (c *Chain) AddTargets(n int) (v4, v6 []netip.Addr) {
+	for i := 1; i <= n; i++ {
+		a4 := netip.AddrFrom4([4]byte{11, 0, 100, byte(i)})
+		a6 := netip.MustParseAddr(fmt.Sprintf("2a10:100::%x", i))
+		c.Destination.IP("addr", "add", a4.String()+"/32", "dev", "lo")
+		c.Destination.IP("addr", "add", a6.String()+"/128", "dev", "lo", "nodad")
+		v4, v6 = append(v4, a4), append(v6, a6)
+	}
+	return v4, v6
+}
+
+// Path gives the addresses that a trace to dst passes: the routers' and dst itself.
+func (c *Chain) Path(dst netip.Addr) []string {
+	var path []string
+	for i := range c.Routers {
+		a := netip.AddrFrom4([4]byte{11, 0, byte(i), 2})
+		if dst.Is6() {
+			a = netip.MustParseAddr(fmt.Sprintf("2a10:%d::2", i))
+		}
+		path = append(path, a.String())
+	}
+	return append(path, dst.String())
+}
