@@ -26,9 +26,9 @@ func TestDefaults(t *testing.T) {
 	}
 	got := fmt.Sprintf("%v %v %v %v|%v %v %v %v|%v %v %v|%v %v|%v|%v|%v %v %v %v", c.ListenAddr, c.MetricsListenAddr == "", c.PublicOrigin.IsZero(), c.EnableWorkerTools,
 		c.TrustsHeaders(), len(c.TrustedCIDRs), c.RedisURL.IsZero(), c.WorkerEnabled(),
-		c.Requests, time.Duration(c.Window), c.ClientRequests, c.TargetRequests, c.Samples, c.EgressFamilies, c.RDAPBaseURL,
+		c.Requests, time.Duration(c.Window), c.ClientRequests, c.TargetRequests, c.Samples, c.EgressFamilies, c.RDAPBaseURL.String(),
 		c.ASNZone, []any{c.MaxInFlight, c.MaxInFlightEach}, []any{c.LogLevel, c.LogFormat}, []any{time.Duration(c.ShutdownDelay), time.Duration(c.ShutdownTimeout)})
-	want := "127.0.0.1:8080 true true false|false 0 true false|30 1m0s 120|300 1800|auto|https://rdap.org|asn.cymru.com [512 8] [info json] [0s 30s]"
+	want := "127.0.0.1:8080 true true false|false 0 true false|30 1m0s 120|300 1800|auto|https://rdap.org/|asn.cymru.com [512 8] [info json] [0s 30s]"
 	if got != want {
 		t.Errorf("defaults\n%s, want\n%s", got, want)
 	}

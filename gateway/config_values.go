@@ -185,11 +185,14 @@ func (w *workerURL) Decode(s string) error {
 	return err
 }
 
-type rdapURL string
+// rdapURL may have a private host: the operator chose it.
+type rdapURL struct{ target.URL }
 
-func (r *rdapURL) Decode(s string) error {
-	base, err := baseURL(s, "https")
-	*r = rdapURL(base)
+func (r *rdapURL) Decode(s string) (err error) {
+	if _, err := baseURL(s, "https"); err != nil {
+		return err
+	}
+	r.URL, err = target.ParseOperatorURL(s)
 	return err
 }
 

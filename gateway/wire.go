@@ -8,9 +8,11 @@ import (
 	"runtime"
 	"time"
 
+	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/httpapi"
+	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/redisguard"
 	"diagnostics/gateway/internal/tool"
@@ -27,6 +29,7 @@ type service struct {
 	metrics *httpapi.Metrics
 	egress  *egress.Client
 	guard   *redisguard.Guard // nil without Redis
+	memory  *cache.Memory
 }
 
 // wire builds every part from the settings. Nothing listens yet.
@@ -48,15 +51,19 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	if s.egress, err = newEgress(c); err != nil {
 		return err
 	}
-	all := tools.All(tools.Deps{Egress: s.egress, Worker: worker, Now: time.Now})
+	limiter, err := s.newLimiter(c, log)
+	if err != nil {
+		return err
+	}
+	registries, err := s.newRDAP(c, limiter)
+	if err != nil {
+		return err
+	}
+	all := tools.All(tools.Deps{Egress: s.egress, RDAP: registries, Worker: worker, Now: time.Now})
 	if err := c.CheckSlugs(slugs(all)); err != nil {
 		return err
 	}
 	pages, err := newPages(c, all, worker != nil)
-	if err != nil {
-		return err
-	}
-	limiter, err := s.newLimiter(c, log)
 	if err != nil {
 		return err
 	}
@@ -86,6 +93,9 @@ func (s *service) build(c Config, log *slog.Logger) error {
 func (s *service) close() {
 	if s.egress != nil {
 		s.egress.Close()
+	}
+	if s.memory != nil {
+		s.memory.Close()
 	}
 	if s.guard != nil {
 		_ = s.guard.Close()
@@ -122,6 +132,7 @@ func newEgress(c Config) (*egress.Client, error) {
 		Families:          egress.FamilySetting(c.EgressFamilies),
 		Deny:              c.DenyTargets.Denylist,
 		AllowOwnAddresses: bool(c.AllowOwnAddresses),
+		ExemptHosts:       []string{c.RDAPBaseURL.Authority()},
 		UserAgent:         userAgent(c),
 	})
 }
@@ -160,6 +171,43 @@ func (s *service) newLimiter(c Config, log *slog.Logger) (ratelimit.Limiter, err
 	s.guard = redisguard.New(client, log)
 	s.metrics.RedisUp(func() bool { return s.guard.State() == redisguard.OK })
 	return ratelimit.NewFallback(ratelimit.NewRedis(client), memory, s.guard), nil
+}
+
+// cacheBytes bounds the answers of providers that are kept in memory.
+const cacheBytes = 64 << 20
+
+// newStore keeps in memory, and in Redis as well where there is one.
+func (s *service) newStore() cache.Store {
+	s.memory = cache.NewMemory(cacheBytes)
+	if s.guard == nil {
+		return s.memory
+	}
+	return cache.NewFallback(cache.NewRedis(s.guard), s.memory)
+}
+
+func (s *service) newRDAP(c Config, limiter ratelimit.Limiter) (*rdap.Client, error) {
+	return rdap.New(rdap.Config{
+		Egress:     s.egress,
+		Base:       c.RDAPBaseURL.String(),
+		Cache:      s.newStore(),
+		Redirector: redirectorSlots{limiter},
+	})
+}
+
+// redirectorLimit keeps all instances together under the ten requests in ten seconds that rdap.org takes: a full bucket and
+// what flows into it meanwhile.
+var redirectorLimit = ratelimit.Limit{Requests: 5, Window: 10 * time.Second}
+
+// redirectorSlots counts the requests to the redirector.
+type redirectorSlots struct{ limiter ratelimit.Limiter }
+
+// Take is rdap.Slots.
+func (s redirectorSlots) Take(ctx context.Context) (time.Duration, error) {
+	d, err := s.limiter.Take(ctx, []ratelimit.Charge{{Key: "redirector", Limit: redirectorLimit}})
+	if err != nil || d.Allowed {
+		return 0, err
+	}
+	return max(d.RetryAfter, time.Millisecond), nil
 }
 
 func limits(c Config) httpapi.Limits {
