@@ -3,6 +3,7 @@ package egress
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -25,6 +26,10 @@ type Request struct {
 	Header http.Header
 	// MaxBody is how much of the decompressed body is read; 0 reads none. Follow reads the body of the last answer alone.
 	MaxBody int64
+	// Consume is handed the body as it comes, in place of MaxBody, where a body is too long to be kept or depends on its
+	// headers: the answer is complete but for what comes of the body, and the content encoding is still on (DecodeBody
+	// undoes it). It bounds what it reads itself and does not keep the reader, whose errors are *fault.Error or io.EOF.
+	Consume func(answer *Response, body io.Reader)
 	// RequireValidCertificate fails the exchange on an unauthorized certificate, before the request is written.
 	RequireValidCertificate bool
 	// Exempt asks for the exemption of Settings.ExemptHosts. Only for a URL that the operator chose: never for one that a
@@ -154,7 +159,7 @@ func (r Request) build(ctx context.Context, userAgent string) (*http.Request, er
 		request.Header.Del(name)
 	}
 	setDefault(request.Header, "Accept", "*/*")
-	if r.MaxBody > 0 {
+	if r.MaxBody > 0 || r.Consume != nil {
 		setDefault(request.Header, "Accept-Encoding", "gzip")
 	}
 	// An empty User-Agent is one too: without it, the library would send its own.

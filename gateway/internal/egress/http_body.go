@@ -88,11 +88,45 @@ func (c *cappedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// faultReader is the body that a consumer reads: it counts what came and puts failures in words.
+type faultReader struct {
+	from   io.Reader
+	answer *Response // whose Received and BodyErr are kept; nil for none
+}
+
+func (f *faultReader) Read(p []byte) (int, error) {
+	n, err := f.from.Read(p)
+	if err != nil && err != io.EOF {
+		err = bodyFault(err)
+	}
+	if f.answer == nil {
+		return n, err
+	}
+	f.answer.Received += int64(n)
+	if err != nil && err != io.EOF {
+		f.answer.BodyErr = err
+	}
+	return n, err
+}
+
+// DecodeBody undoes the content encoding of a body that is being consumed. Its own errors and those of the reader are
+// *fault.Error of kind Upstream or Timeout, or io.EOF.
+func DecodeBody(r *Response, body io.Reader) (io.Reader, error) {
+	text, err := decompressed(body, r.Header.Values("Content-Encoding"))
+	if err != nil {
+		return nil, bodyFault(err)
+	}
+	return &faultReader{from: text}, nil
+}
+
 func bodyFault(err error) error {
 	var corrupt flate.CorruptInputError
+	var known *fault.Error
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &known):
+		return known
 	case isTimeout(err):
 		return fault.Wrap(fault.Timeout, err, "The body did not arrive in time.")
 	case errors.Is(err, errEncoding):

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"time"
 
 	"diagnostics/gateway/internal/fault"
 )
@@ -77,18 +78,30 @@ func (x *trip) read(answer *http.Response) *Response {
 		r.Proto = answer.Proto
 		r.Header = headAsSent(spoken.start(), answer.Header)
 	}
+	var body time.Duration
 	if x.wantsBody(r) {
 		x.setPhase(phaseBody)
-		r.readBody(answer.Body, x.request.MaxBody)
+		began := time.Now()
+		x.readBody(r, answer.Body)
+		body = time.Since(began)
 	}
 	r.Timings = x.clock.timings(r.TLS != nil)
+	r.Timings.Body = body
 	return r
 }
 
 // wantsBody leaves out what is not a body (the other protocol after 101) and what nobody will look at.
 func (x *trip) wantsBody(r *Response) bool {
 	onward := x.chain != nil && r.redirects() && strings.TrimSpace(r.Header.Get("Location")) != ""
-	return x.request.MaxBody > 0 && r.Status != http.StatusSwitchingProtocols && !onward
+	return (x.request.MaxBody > 0 || x.request.Consume != nil) && r.Status != http.StatusSwitchingProtocols && !onward
+}
+
+func (x *trip) readBody(r *Response, body io.Reader) {
+	if x.request.Consume != nil {
+		x.request.Consume(r, &faultReader{from: body, answer: r})
+		return
+	}
+	r.readBody(body, x.request.MaxBody)
 }
 
 // statusText is the reason phrase of HTTP/1, which is free text from a stranger and may be empty; HTTP/2 has none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
@@ -30,6 +31,7 @@ type Hop struct {
 	URL      target.URL
 	Response *Response
 	Err      error
+	Took     time.Duration // from the start of the exchange to its end, also where it failed
 }
 
 // Chain is what Follow saw.
@@ -86,8 +88,9 @@ func (f *follower) step(ctx context.Context) bool {
 	seen.cookies = f.cookies.changes
 	f.visits[url.String()] = seen
 
+	began := time.Now()
 	answer, err := f.client.do(ctx, f.request, f.cookies)
-	f.chain.Hops = append(f.chain.Hops, Hop{URL: url, Response: answer, Err: err})
+	f.chain.Hops = append(f.chain.Hops, Hop{URL: url, Response: answer, Err: err, Took: time.Since(began)})
 	if err != nil {
 		return f.end(endOf(ctx, err), f.blame(err))
 	}

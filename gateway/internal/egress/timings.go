@@ -12,6 +12,7 @@ type Timings struct {
 	TLS          time.Duration // 0 and HasTLS false over plain HTTP
 	HasTLS       bool
 	FirstByte    time.Duration // from the request written to the first byte of the answer
+	Body         time.Duration // spent on the body, 0 where it is not read
 	Total        time.Duration // from the start to the end of the headers, or of the body where it is read
 }
 
