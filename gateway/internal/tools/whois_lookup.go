@@ -1,15 +1,74 @@
 package tools
 
 import (
+	"context"
+
+	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 )
 
-func whoisLookup(_ Deps) tool.Tool {
-	return tool.New(tool.Spec[target.Registration, any]{
+// whoisLookupResult is what whois-lookup found: Domain or Network where Found, else Reason.
+type whoisLookupResult struct {
+	Query             string          `json:"query"`
+	QueryType         string          `json:"queryType"` // domain or ip
+	Found             bool            `json:"found"`
+	RegistrableDomain *string         `json:"registrableDomain"` // A-labels
+	Domain            *rdap.Domain    `json:"domain"`
+	Network           *networkSummary `json:"network"`
+	Notices           []rdap.Notice   `json:"notices"`
+	Reason            *rdap.Reason    `json:"reason"`
+	Sources           []source        `json:"sources"`
+}
+
+// whoisLookup shows the registration of a domain or of an address's network, asked over RDAP, without anything personal.
+func whoisLookup(d Deps) tool.Tool {
+	return tool.New(tool.Spec[target.Registration, whoisLookupResult]{
 		Slug: "whois-lookup",
 		Parse: func(in tool.Input) (target.Registration, error) {
 			return target.ParseRegistration(in.Text)
 		},
+		Run: func(ctx context.Context, query target.Registration) (whoisLookupResult, error) {
+			if query.IsAddr() {
+				return whoisNetwork(ctx, d.RDAP, query)
+			}
+			return whoisDomain(ctx, d.RDAP, query)
+		},
 	})
+}
+
+func whoisDomain(ctx context.Context, client *rdap.Client, query target.Registration) (whoisLookupResult, error) {
+	name := query.Registrable()
+	answer, err := client.Domain(ctx, name)
+	if err != nil {
+		return whoisLookupResult{}, err
+	}
+	result := whoisLookupResult{
+		Query: query.String(), QueryType: "domain", RegistrableDomain: &name,
+		Found: answer.Found, Reason: whoisReason(answer.Reason), Domain: answer.Domain, Notices: answer.Notices,
+		Sources: []source{},
+	}
+	for _, s := range answer.Sources {
+		result.Sources = append(result.Sources, sourceOfRDAP(s))
+	}
+	return result, nil
+}
+
+func whoisNetwork(ctx context.Context, client *rdap.Client, query target.Registration) (whoisLookupResult, error) {
+	answer, err := client.Network(ctx, query.Addr())
+	if err != nil {
+		return whoisLookupResult{}, err
+	}
+	return whoisLookupResult{
+		Query: query.String(), QueryType: "ip",
+		Found: answer.Found, Reason: whoisReason(answer.Reason), Network: describeNetwork(answer.Network), Notices: answer.Notices,
+		Sources: []source{sourceOfRDAP(answer.Source)},
+	}, nil
+}
+
+func whoisReason(r rdap.Reason) *rdap.Reason {
+	if r == "" {
+		return nil
+	}
+	return &r
 }

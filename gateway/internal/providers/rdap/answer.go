@@ -90,7 +90,7 @@ type DS struct {
 type Contact struct {
 	Roles        []string `json:"roles"`
 	Organization *string  `json:"organization"`
-	Country      *string  `json:"country"` // ISO 3166-1 alpha-2 where it could be told, else as written
+	Country      *string  `json:"country"` // ISO 3166-1 alpha-2 where the registry wrote that or an English name, else as written
 	// Redacted tells that the provider says of itself that it holds data of this contact back.
 	Redacted bool `json:"redacted"`
 }

@@ -11,7 +11,6 @@ package rdap
 import (
 	"context"
 	"errors"
-	"net/netip"
 	"time"
 
 	"diagnostics/gateway/internal/cache"
@@ -66,8 +65,9 @@ type Client struct {
 	now     func() time.Time
 	timeout time.Duration
 
-	domains  *cache.Loading[domainRecord]
-	networks *cache.Loading[networkRecord]
+	domains    *cache.Loading[domainRecord]
+	registrars *cache.Loading[domainRecord]
+	networks   *cache.Loading[networkRecord]
 }
 
 // New makes a client. An error means a Base that is not an https URL, or a missing part.
@@ -84,8 +84,9 @@ func New(c Config) (*Client, error) {
 	}
 	client := &Client{
 		egress: c.Egress, base: base, store: c.Cache, slots: c.Redirector, now: c.Now, timeout: c.Timeout,
-		domains:  cache.NewLoading[domainRecord](c.Cache, "rdap-domain"),
-		networks: cache.NewLoading[networkRecord](c.Cache, "rdap-network"),
+		domains:    cache.NewLoading[domainRecord](c.Cache, "rdap-domain"),
+		registrars: cache.NewLoading[domainRecord](c.Cache, "rdap-registrar"),
+		networks:   cache.NewLoading[networkRecord](c.Cache, "rdap-network"),
 	}
 	if client.now == nil {
 		client.now = time.Now
@@ -94,17 +95,4 @@ func New(c Config) (*Client, error) {
 		client.timeout = Timeout
 	}
 	return client, nil
-}
-
-// Domain asks the registry about a registrable domain name (A-labels, lower case), and the registrar too where the registry
-// knows the name and its registrar alone. That nothing is found is no error. Errors are ctx.Err() or *fault.Error: Upstream
-// (with RetryAfter where the provider is to be left alone for a time) or Timeout. A failure of the registrar is a notice.
-func (c *Client) Domain(ctx context.Context, name string) (DomainAnswer, error) {
-	panic("unwritten")
-}
-
-// Network asks the registry about the network that a public address lies in. That nothing is found is no error. Errors are
-// those of Domain.
-func (c *Client) Network(ctx context.Context, addr netip.Addr) (NetworkAnswer, error) {
-	panic("unwritten")
 }

@@ -1,0 +1,137 @@
+package rdap
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/target"
+)
+
+// Domain asks the registry about a registrable domain name (A-labels, lower case), and the registrar too where the registry
+// knows the name and its registrar alone. That nothing is found is no error. Errors are ctx.Err() or *fault.Error: Upstream
+// (with RetryAfter where the provider is to be left alone for a time) or Timeout. A failure of the registrar is a notice.
+func (c *Client) Domain(ctx context.Context, name string) (DomainAnswer, error) {
+	kept, err := c.domains.Get(ctx, name, func(ctx context.Context) (domainRecord, time.Duration, error) {
+		return c.loadDomain(ctx, name)
+	})
+	if err != nil {
+		return DomainAnswer{}, err
+	}
+	r := kept.Value
+	answer := DomainAnswer{
+		Found: r.Domain != nil, Reason: r.Reason, Domain: r.Domain, Notices: append([]Notice{}, r.Notices...),
+		Sources: []Source{sourceOf(registryName(r.Reason), r.URL, kept)},
+	}
+	if r.Domain == nil || r.Related == "" || !r.Domain.thin() {
+		return answer, nil
+	}
+	return c.withRegistrar(ctx, name, r.Related, answer)
+}
+
+func (c *Client) loadDomain(ctx context.Context, name string) (domainRecord, time.Duration, error) {
+	var record domainRecord
+	q := question{kind: kindDomain, value: name, read: func(body []byte) (err error) {
+		record, err = readDomain(body, name)
+		return err
+	}}
+	keys := domainKeys(name)
+	r, err := c.ask(ctx, q, keys)
+	if err != nil {
+		return domainRecord{}, 0, err
+	}
+	if r.reason != "" {
+		record = domainRecord{Reason: r.reason}
+	}
+	record.URL = c.shownURL(r.at)
+	c.rememberDomain(ctx, q, r, keys)
+	if record.Domain == nil {
+		return record, KeepNotFound, nil
+	}
+	return record, KeepFound, nil
+}
+
+// rememberDomain notes where the redirector led, now that a registry has answered there.
+func (c *Client) rememberDomain(ctx context.Context, q question, r reply, keys []string) {
+	if len(keys) == 0 || r.remembered {
+		return
+	}
+	if r.reason == NoService {
+		c.keep(ctx, keys[0], known{None: true})
+		return
+	}
+	if base, ok := baseOf(r.led, q); ok && !r.vague {
+		c.remember(ctx, keys[0], base)
+	}
+}
+
+// withRegistrar adds what the registrar says, or a notice of why it does not.
+func (c *Client) withRegistrar(ctx context.Context, name, related string, answer DomainAnswer) (DomainAnswer, error) {
+	kept, err := c.registrars.Get(ctx, name+" "+related, func(ctx context.Context) (domainRecord, time.Duration, error) {
+		return c.loadRegistrar(ctx, name, related)
+	})
+	if err != nil {
+		return DomainAnswer{}, err
+	}
+	r := kept.Value
+	if r.Domain == nil {
+		answer.Notices = append(answer.Notices, registrarNotice(r.Failure))
+		return answer, nil
+	}
+	answer.Domain = merged(answer.Domain, r.Domain)
+	answer.Notices = mergedNotices(answer.Notices, r.Notices)
+	answer.Sources = append(answer.Sources, sourceOf(nameRegistrar, r.URL, kept))
+	return answer, nil
+}
+
+// loadRegistrar gives a failure as a value: the registry's answer stands without the registrar's.
+func (c *Client) loadRegistrar(ctx context.Context, name, related string) (domainRecord, time.Duration, error) {
+	record, err := c.askRegistrar(ctx, name, related)
+	var failed *fault.Error
+	switch {
+	case err == nil && record.Domain != nil:
+		return record, KeepFound, nil
+	case err == nil:
+		return domainRecord{Failure: "The registrar has no data of its own on this name."}, KeepNotFound, nil
+	case errors.As(err, &failed):
+		return domainRecord{Failure: failed.Sentence}, KeepNotFound, nil
+	}
+	return domainRecord{}, 0, err
+}
+
+func (c *Client) askRegistrar(ctx context.Context, name, related string) (domainRecord, error) {
+	u, err := target.ParseURL(related)
+	if err != nil || u.Scheme() != "https" {
+		return domainRecord{}, fault.New(fault.Upstream, "The registry names a server of the registrar that is not a public https URL.")
+	}
+	var record domainRecord
+	q := question{kind: kindDomain, value: name, read: func(body []byte) (err error) {
+		record, err = readDomain(body, name)
+		return err
+	}}
+	r, err := c.walk(ctx, q, place{url: u}, target.URL{})
+	if err != nil || r.reason != "" {
+		return domainRecord{}, err
+	}
+	record.URL = r.at.url.String()
+	return record, nil
+}
+
+func registrarNotice(failure string) Notice {
+	return Notice{Title: "Registrar data missing", Description: failure + " What is shown comes from the registry alone."}
+}
+
+func mergedNotices(registry, registrar []Notice) []Notice {
+	out := append([]Notice{}, registry...)
+	seen := make(map[Notice]bool)
+	for _, n := range out {
+		seen[n] = true
+	}
+	for _, n := range registrar {
+		if !seen[n] && len(out) < maxNotices {
+			out = append(out, n)
+		}
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package rdap
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/net/idna"
+)
+
+const maxContacts = 32
+
+// readDomain reads a registry's or registrar's answer about a name.
+func readDomain(body []byte, name string) (domainRecord, error) {
+	o, err := decode(body)
+	if err != nil {
+		return domainRecord{}, err
+	}
+	if o.notFound() {
+		return domainRecord{Reason: NotFound}, nil
+	}
+	if err := o.of("domain"); err != nil {
+		return domainRecord{}, err
+	}
+	if o.LDHName == "" && o.Handle == "" && o.UnicodeName == "" {
+		return domainRecord{}, errOtherClass
+	}
+	if o.LDHName != "" && !sameName(string(o.LDHName), name) {
+		return domainRecord{}, errOtherName
+	}
+	return domainRecord{Domain: o.domain(name), Notices: notices(o.Notices), Related: o.registrarLink()}, nil
+}
+
+func (o object) domain(name string) *Domain {
+	return &Domain{
+		Name:        name,
+		UnicodeName: unicodeName(name),
+		Handle:      o.Handle.pointer(),
+		Status:      o.status(),
+		Registrar:   o.registrar(),
+		Events:      moments(o.Events),
+		Nameservers: o.nameservers(),
+		DNSSEC:      o.dnssec(),
+		Contacts:    o.contacts(),
+	}
+}
+
+// sameName compares a name as the server writes it, which may be upper case, in U-labels or with a trailing dot.
+func sameName(written, name string) bool {
+	return canonicalName(written) == strings.ToLower(name)
+}
+
+func canonicalName(s string) string {
+	s = strings.ToLower(strings.TrimSuffix(s, "."))
+	if ascii, err := idna.Lookup.ToASCII(s); err == nil {
+		return ascii
+	}
+	return s
+}
+
+func unicodeName(name string) string {
+	if u, err := idna.Display.ToUnicode(name); err == nil {
+		return u
+	}
+	return name
+}
+
+func (o object) nameservers() []string {
+	out := []string{}
+	for _, n := range o.Nameservers {
+		name := canonicalName(n.name)
+		if name != "" && !strings.Contains(name, " ") && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func (o object) dnssec() DNSSEC {
+	d := DNSSEC{DS: []DS{}}
+	if o.SecureDNS.value == nil {
+		return d
+	}
+	for _, written := range o.SecureDNS.value.DS {
+		if ds, ok := written.read(); ok {
+			d.DS = append(d.DS, ds)
+		}
+	}
+	signed := o.SecureDNS.value.DelegationSigned
+	if signed.known || len(d.DS) > 0 {
+		value := signed.set || !signed.known
+		d.Signed = &value
+	}
+	return d
+}
+
+func (d dsData) read() (DS, bool) {
+	tag, ok1 := d.KeyTag.small(16)
+	algorithm, ok2 := d.Algorithm.small(8)
+	digestType, ok3 := d.DigestType.small(8)
+	digest := strings.ToUpper(strings.ReplaceAll(string(d.Digest), " ", ""))
+	ok := ok1 && ok2 && ok3 && digest != "" && strings.Trim(digest, "0123456789ABCDEF") == ""
+	return DS{KeyTag: uint16(tag), Algorithm: uint8(algorithm), DigestType: uint8(digestType), Digest: digest}, ok
+}
+
+// registrarLink is where the registrar has its own object on the name (RDAP response profile of the gTLDs).
+func (o object) registrarLink() string {
+	for _, l := range o.Links {
+		if strings.EqualFold(string(l.Rel), "related") && isRDAP(string(l.Type)) && l.Href != "" {
+			return string(l.Href)
+		}
+	}
+	return ""
+}
+
+func isRDAP(mediaType string) bool {
+	mediaType, _, _ = strings.Cut(mediaType, ";")
+	return strings.EqualFold(strings.TrimSpace(mediaType), "application/rdap+json")
+}
+
+// thin tells a registry that knows nobody but the registrar, or tells nobody.
+func (d *Domain) thin() bool {
+	for _, c := range d.Contacts {
+		if c.Organization != nil || c.Country != nil {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,123 @@
+package rdap
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	roleRegistrar  = "registrar"
+	roleRegistrant = "registrant"
+	roleAbuse      = "abuse"
+)
+
+func (o object) registrar() *Registrar {
+	e, ok := withRole(o.Entities, roleRegistrar)
+	if !ok {
+		return nil
+	}
+	r := &Registrar{Name: e.companyName(), IANAID: e.ianaID(), URL: e.webSite()}
+	// The registrar's own abuse desk, not the one of a hosting company elsewhere in the answer.
+	if abuse, ok := withRole(e.Entities, roleAbuse); ok {
+		r.AbuseEmail, r.AbusePhone = pointer(abuse.Card.email), pointer(abuse.Card.tel)
+	}
+	if *r == (Registrar{}) {
+		r.Name = e.Handle.pointer()
+	}
+	return r
+}
+
+func pointer(s string) *string { return text(s).pointer() }
+
+// companyName names a registrar, which is a company whatever the kind of its card says.
+func (e entity) companyName() *string {
+	if e.Card.fn != "" {
+		return pointer(e.Card.fn)
+	}
+	return pointer(e.Card.org)
+}
+
+func (e entity) ianaID() *string {
+	for _, id := range e.PublicIDs {
+		if strings.Contains(strings.ToLower(string(id.Type)), "iana") {
+			return id.Identifier.pointer()
+		}
+	}
+	return nil
+}
+
+// webSite is a page for people: the link that says so, or the card's.
+func (e entity) webSite() *string {
+	for _, l := range e.Links {
+		if strings.EqualFold(string(l.Rel), "about") && webLink(string(l.Href)) != "" {
+			return pointer(string(l.Href))
+		}
+	}
+	if e.Card.link != "" {
+		return pointer(e.Card.link)
+	}
+	for _, l := range e.Links {
+		if strings.HasPrefix(strings.ToLower(string(l.Type)), "text/html") && webLink(string(l.Href)) != "" {
+			return pointer(string(l.Href))
+		}
+	}
+	return nil
+}
+
+// contacts are the entities but the registrar, without what is personal. A role that was held back as a whole
+// (RFC 9537) is a contact too: that there is one is what was told.
+func (o object) contacts() []Contact {
+	redacted := redactedRoles(o.Redacted)
+	out := []Contact{}
+	var told []string
+	for _, e := range o.Entities {
+		roles := e.contactRoles()
+		if len(roles) == 0 || len(out) == maxContacts {
+			continue
+		}
+		told = append(told, roles...)
+		c := Contact{Roles: roles, Organization: e.organization(), Country: pointer(e.Card.country), Redacted: e.redacts()}
+		for _, role := range redacted {
+			c.Redacted = c.Redacted || slices.Contains(roles, role)
+		}
+		out = append(out, c)
+	}
+	for _, role := range redacted {
+		if !slices.Contains(told, role) && len(out) < maxContacts {
+			out = append(out, Contact{Roles: []string{role}, Redacted: true})
+		}
+	}
+	return out
+}
+
+// contactRoles are an entity's roles, lower case, those left out that are not of a contact: the registrar and its abuse desk
+// are told as such.
+func (e entity) contactRoles() []string {
+	var out []string
+	for _, r := range e.Roles {
+		role := strings.ToLower(string(r))
+		if role != "" && role != roleRegistrar && role != roleAbuse && !slices.Contains(out, role) {
+			out = append(out, role)
+		}
+	}
+	return out
+}
+
+// organization is the name of an organization, and never a person's: the property org, or fn where the card says that its
+// kind is org. Where org repeats the fn of a card that does not, people have written their own name into both.
+func (e entity) organization() *string {
+	c := e.Card
+	name := c.org
+	switch {
+	case c.kind == "org":
+		if name == "" || isRedactedText(name) {
+			name = c.fn
+		}
+	case strings.EqualFold(c.org, c.fn):
+		name = ""
+	}
+	if isRedactedText(name) {
+		return nil
+	}
+	return pointer(name)
+}

@@ -1,0 +1,155 @@
+package rdap
+
+import (
+	"context"
+	"errors"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/target"
+)
+
+// accept names the second type because some servers refuse the first alone.
+const accept = "application/rdap+json, application/json;q=0.9"
+
+// place is a URL and how it was come by: own is the operator's own redirector, reached by no stranger's word.
+type place struct {
+	url target.URL
+	own bool
+}
+
+// exchange makes one request, if its server may be asked now. Errors are *fault.Error (Upstream or Timeout) or those of a
+// ctx that has ended.
+func (c *Client) exchange(ctx context.Context, at place) (*egress.Response, error) {
+	if err := c.mayAsk(ctx, at); err != nil {
+		return nil, err
+	}
+	answer, err := c.egress.Do(ctx, egress.Request{
+		URL:                     at.url,
+		Header:                  http.Header{"Accept": {accept}},
+		MaxBody:                 MaxBody,
+		RequireValidCertificate: true,
+		Exempt:                  at.own,
+	})
+	if err != nil {
+		return nil, c.blame(err, at)
+	}
+	if answer.Status == http.StatusTooManyRequests {
+		return nil, c.pause(ctx, at, answer.Header.Get("Retry-After"))
+	}
+	return answer, nil
+}
+
+func (c *Client) mayAsk(ctx context.Context, at place) error {
+	if err := c.paused(ctx, at); err != nil {
+		return err
+	}
+	if !c.isRedirector(at.url) || c.slots == nil {
+		return nil
+	}
+	return c.takeSlot(ctx)
+}
+
+// isRedirector also tells a redirector that a stranger's redirect leads back to: it counts those requests too.
+func (c *Client) isRedirector(u target.URL) bool { return sameOrigin(u, c.base) }
+
+func sameOrigin(a, b target.URL) bool {
+	return a.Scheme() == b.Scheme() && a.Authority() == b.Authority()
+}
+
+// maxSlotWait is how long a question waits for a place at the redirector.
+const maxSlotWait = 1500 * time.Millisecond
+
+// takeSlot waits for a place if it is free soon, and does not wait if it is not.
+func (c *Client) takeSlot(ctx context.Context) error {
+	patience := time.NewTimer(maxSlotWait)
+	defer patience.Stop()
+	deadline := time.Now().Add(maxSlotWait)
+	for {
+		wait, err := c.slots.Take(ctx)
+		if err != nil {
+			return err
+		}
+		if wait <= 0 {
+			return nil
+		}
+		if time.Now().Add(wait).After(deadline) {
+			return later502(wait, "Too many registrations are looked up at the moment.")
+		}
+		free := time.NewTimer(wait)
+		select {
+		case <-free.C:
+		case <-ctx.Done():
+			free.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
+// later502 is a provider that is to be left alone for a time.
+func later502(wait time.Duration, sentence string) error {
+	seconds := int64((max(wait, time.Second) + time.Second - 1) / time.Second)
+	f := fault.Newf(fault.Upstream, "%s Try again in %d s.", sentence, seconds)
+	f.RetryAfter = wait
+	return f
+}
+
+const sentenceOwn = "The registration data service of this site"
+
+// server names the server in a sentence. The operator's own host may be a private one and is not named.
+func (c *Client) server(at place) string {
+	if at.own {
+		return sentenceOwn
+	}
+	return "The registration server " + clean(at.url.Host().String(), 80)
+}
+
+// blame gives the failure of an exchange the kind and the words that it has for the visitor, who did not choose the server.
+func (c *Client) blame(err error, at place) error {
+	var failed *fault.Error
+	if !errors.As(err, &failed) {
+		return err
+	}
+	switch {
+	case failed.Kind == fault.Timeout:
+		return fault.Wrap(fault.Timeout, err, c.server(at)+" did not answer in time.")
+	case failed.Kind == fault.Refused:
+		return fault.Wrap(fault.Upstream, err, c.server(at)+" is not at a public address, and was not asked.")
+	case failed.Kind == fault.NoAddress:
+		return fault.Wrap(fault.Upstream, err, c.server(at)+" has no address.")
+	case at.own:
+		return fault.Wrap(fault.Upstream, err, sentenceOwn+" cannot be reached at the moment.")
+	}
+	return fault.Wrap(fault.Upstream, err, failed.Sentence)
+}
+
+// body gives the body of an answer that claims to be RDAP.
+func (c *Client) body(answer *egress.Response, at place) ([]byte, error) {
+	switch {
+	case answer.Truncated:
+		return nil, fault.New(fault.Upstream, c.server(at)+" sent an answer of more than 1 MiB.")
+	case answer.BodyErr != nil && fault.Is(answer.BodyErr, fault.Timeout):
+		return nil, fault.Wrap(fault.Timeout, answer.BodyErr, c.server(at)+" did not send its whole answer in time.")
+	case answer.BodyErr != nil:
+		return nil, fault.Wrap(fault.Upstream, answer.BodyErr, c.server(at)+" broke off its answer.")
+	case isPage(answer):
+		return nil, fault.New(fault.Upstream, c.server(at)+" sent a web page in place of registration data.")
+	}
+	return answer.Body, nil
+}
+
+func isPage(answer *egress.Response) bool {
+	mediaType, _, err := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if err != nil {
+		mediaType, _, _ = strings.Cut(answer.Header.Get("Content-Type"), ";")
+	}
+	switch strings.ToLower(strings.TrimSpace(mediaType)) {
+	case "text/html", "application/xhtml+xml":
+		return true
+	}
+	return false
+}

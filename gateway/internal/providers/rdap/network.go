@@ -1,0 +1,228 @@
+package rdap
+
+import (
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// block is a range of addresses of one family, both ends included.
+type block struct{ start, end netip.Addr }
+
+func (b block) valid() bool {
+	return b.start.IsValid() && b.end.IsValid() && b.start.Is4() == b.end.Is4() && !b.end.Less(b.start)
+}
+
+func (b block) holds(a netip.Addr) bool {
+	return b.valid() && a.Is4() == b.start.Is4() && !a.Less(b.start) && !b.end.Less(a)
+}
+
+// readNetwork reads a registry's answer about the network of an address.
+func readNetwork(body []byte, addr netip.Addr) (networkRecord, block, error) {
+	o, err := decode(body)
+	if err != nil {
+		return networkRecord{}, block{}, err
+	}
+	if o.notFound() {
+		return networkRecord{Reason: NotFound}, block{}, nil
+	}
+	if err := o.of("ip network"); err != nil {
+		return networkRecord{}, block{}, err
+	}
+	told := o.prefixes()
+	b := o.block(told)
+	switch {
+	case !b.valid():
+		return networkRecord{}, block{}, errNoRange
+	case !b.holds(addr):
+		return networkRecord{}, block{}, errOtherRange
+	}
+	return networkRecord{Network: o.network(b, told), Notices: notices(o.Notices)}, b, nil
+}
+
+func (o object) network(b block, told []netip.Prefix) *Network {
+	n := &Network{
+		Handle:       string(o.Handle),
+		Name:         string(o.Name),
+		Type:         string(o.Type),
+		CIDRs:        cidrs(b, told),
+		StartAddress: b.start.String(),
+		EndAddress:   b.end.String(),
+		ParentHandle: o.ParentHandle.pointer(),
+		Status:       o.status(),
+		Country:      networkCountry(string(o.Country)),
+	}
+	n.Organization = networkOrganization(o.Entities)
+	if abuse, ok := abuseDesk(o.Entities); ok {
+		n.AbuseContact = pointer(abuse)
+	}
+	return n
+}
+
+// block reads the ends of the range, or takes those of the prefixes where they are missing. Some servers write a prefix in
+// the place of an address.
+func (o object) block(told []netip.Prefix) block {
+	b := block{start: readAddr(string(o.Start), false), end: readAddr(string(o.End), true)}
+	if b.valid() || len(told) == 0 {
+		return b
+	}
+	b = block{start: told[0].Addr(), end: lastOf(told[0])}
+	for _, p := range told[1:] {
+		if p.Addr().Is4() != b.start.Is4() {
+			return block{}
+		}
+		b.start, b.end = lesser(b.start, p.Addr()), greater(b.end, lastOf(p))
+	}
+	return b
+}
+
+func lesser(a, b netip.Addr) netip.Addr {
+	if b.Less(a) {
+		return b
+	}
+	return a
+}
+
+func greater(a, b netip.Addr) netip.Addr {
+	if a.Less(b) {
+		return b
+	}
+	return a
+}
+
+func readAddr(s string, last bool) netip.Addr {
+	if p, err := netip.ParsePrefix(s); err == nil {
+		if last {
+			return lastOf(p.Masked())
+		}
+		return p.Masked().Addr()
+	}
+	a, err := netip.ParseAddr(s)
+	if err != nil || a.Zone() != "" || a.Is4In6() {
+		return netip.Addr{}
+	}
+	return a
+}
+
+// prefixes reads the cidr0 extension, and gives none where an element of it cannot be read.
+func (o object) prefixes() []netip.Prefix {
+	var out []netip.Prefix
+	for _, written := range o.CIDRs {
+		a, err := netip.ParseAddr(string(written.V4 + written.V6))
+		bits, lengthErr := strconv.Atoi(string(written.Length))
+		if err != nil || lengthErr != nil || a.Zone() != "" {
+			return nil
+		}
+		p := netip.PrefixFrom(a, bits)
+		if !p.IsValid() || p.Masked() != p {
+			return nil
+		}
+		out = append(out, p)
+	}
+	slices.SortFunc(out, func(a, b netip.Prefix) int { return a.Compare(b) })
+	return out
+}
+
+// cidrs gives the prefixes that cover the range exactly: those told where they do, else those computed.
+func cidrs(b block, told []netip.Prefix) []string {
+	all := told
+	if !coverExactly(b, told) {
+		all = b.prefixes()
+	}
+	out := make([]string, len(all))
+	for i, p := range all {
+		out[i] = p.String()
+	}
+	return out
+}
+
+// coverExactly expects the prefixes in order.
+func coverExactly(b block, sorted []netip.Prefix) bool {
+	next := b.start
+	for _, p := range sorted {
+		if p.Addr() != next {
+			return false
+		}
+		end := lastOf(p)
+		if end == b.end {
+			return p == sorted[len(sorted)-1]
+		}
+		next = end.Next()
+	}
+	return false
+}
+
+// prefixes are the fewest that cover the range: from its start the largest that begins there and ends within, and so on.
+func (b block) prefixes() []netip.Prefix {
+	var out []netip.Prefix
+	for at := b.start; ; {
+		p := netip.PrefixFrom(at, at.BitLen())
+		for p.Bits() > 0 {
+			wider := netip.PrefixFrom(at, p.Bits()-1)
+			if wider.Masked().Addr() != at || b.end.Less(lastOf(wider)) {
+				break
+			}
+			p = wider
+		}
+		out = append(out, p)
+		end := lastOf(p)
+		if end == b.end {
+			return out
+		}
+		at = end.Next()
+	}
+}
+
+// lastOf is the last address of a prefix.
+func lastOf(p netip.Prefix) netip.Addr {
+	bytes := p.Addr().AsSlice()
+	for i := range bytes {
+		host := 8*(i+1) - p.Bits()
+		switch {
+		case host >= 8:
+			bytes[i] = 0xff
+		case host > 0:
+			bytes[i] |= byte(1<<host - 1)
+		}
+	}
+	last, _ := netip.AddrFromSlice(bytes)
+	return last
+}
+
+// networkCountry takes any code of two letters (RIPE has EU for several countries), but not the one for unknown.
+func networkCountry(s string) *string {
+	s = strings.ToUpper(s)
+	if len(s) != 2 || strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" || s == "ZZ" {
+		return nil
+	}
+	return &s
+}
+
+// networkOrganization is the first registrant that is an organization. RIPE names maintainers as registrants too, whose cards
+// are of kind individual.
+func networkOrganization(entities []entity) *string {
+	for _, e := range entities {
+		if e.has(roleRegistrant) {
+			if name := e.organization(); name != nil {
+				return name
+			}
+		}
+	}
+	return nil
+}
+
+// abuseDesk is the e-mail address for complaints, which is published for that. ARIN has it inside of the registrant.
+func abuseDesk(entities []entity) (string, bool) {
+	for _, e := range entities {
+		if e.has(roleAbuse) && e.Card.email != "" {
+			return e.Card.email, true
+		}
+	}
+	for _, e := range entities {
+		if found, ok := abuseDesk(e.Entities); ok {
+			return found, true
+		}
+	}
+	return "", false
+}

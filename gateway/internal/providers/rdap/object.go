@@ -1,0 +1,166 @@
+package rdap
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+var (
+	errNotObject  = errors.New("rdap: not an object")
+	errOtherClass = errors.New("rdap: an object of another class")
+	errOtherName  = errors.New("rdap: an object of another name")
+	errNoRange    = errors.New("rdap: a network without a usable address range")
+	errOtherRange = errors.New("rdap: a network that does not hold the address")
+)
+
+// object is a domain or an IP network as RFC 9083 sections 5.3 and 5.4 have it, or an error (section 6).
+type object struct {
+	Class       text             `json:"objectClassName"`
+	Handle      text             `json:"handle"`
+	LDHName     text             `json:"ldhName"`
+	UnicodeName text             `json:"unicodeName"`
+	Status      list[text]       `json:"status"`
+	Entities    list[entity]     `json:"entities"`
+	Events      list[event]      `json:"events"`
+	Nameservers list[nameserver] `json:"nameservers"`
+	SecureDNS   part[secureDNS]  `json:"secureDNS"`
+	Links       list[link]       `json:"links"`
+	Notices     list[remark]     `json:"notices"`
+	Redacted    list[redaction]  `json:"redacted"` // RFC 9537
+	ErrorCode   text             `json:"errorCode"`
+
+	Start        text         `json:"startAddress"`
+	End          text         `json:"endAddress"`
+	CIDRs        list[prefix] `json:"cidr0_cidrs"`
+	Name         text         `json:"name"`
+	Type         text         `json:"type"`
+	Country      text         `json:"country"`
+	ParentHandle text         `json:"parentHandle"`
+}
+
+// notFound tells an error object that came with status 200.
+func (o object) notFound() bool { return o.ErrorCode == "404" }
+
+// of checks the class. Some servers leave it out.
+func (o object) of(class string) error {
+	if o.Class != "" && !strings.EqualFold(string(o.Class), class) {
+		return errOtherClass
+	}
+	return nil
+}
+
+func (o object) status() []string {
+	out := make([]string, 0, len(o.Status))
+	for _, s := range o.Status {
+		if s != "" {
+			out = append(out, string(s))
+		}
+	}
+	return out
+}
+
+type entity struct {
+	Handle    text           `json:"handle"`
+	Roles     list[text]     `json:"roles"`
+	Card      card           `json:"vcardArray"`
+	PublicIDs list[publicID] `json:"publicIds"`
+	Links     list[link]     `json:"links"`
+	Entities  list[entity]   `json:"entities"`
+	Remarks   list[remark]   `json:"remarks"`
+	Status    list[text]     `json:"status"`
+}
+
+// has tells a role. Roles are compared without case, as they come in all.
+func (e entity) has(role string) bool {
+	for _, r := range e.Roles {
+		if strings.EqualFold(string(r), role) {
+			return true
+		}
+	}
+	return false
+}
+
+// withRole gives the first entity of the role, those of the list before those inside them.
+func withRole(entities []entity, role string) (entity, bool) {
+	for _, e := range entities {
+		if e.has(role) {
+			return e, true
+		}
+	}
+	for _, e := range entities {
+		if found, ok := withRole(e.Entities, role); ok {
+			return found, true
+		}
+	}
+	return entity{}, false
+}
+
+type publicID struct {
+	Type       text `json:"type"`
+	Identifier text `json:"identifier"`
+}
+
+type event struct {
+	Action text `json:"eventAction"`
+	Date   text `json:"eventDate"`
+}
+
+type link struct {
+	Rel  text `json:"rel"`
+	Type text `json:"type"`
+	Href href `json:"href"`
+}
+
+// remark is a notice or a remark.
+type remark struct {
+	Title       text       `json:"title"`
+	Type        text       `json:"type"`
+	Description list[line] `json:"description"`
+}
+
+type secureDNS struct {
+	DelegationSigned flag         `json:"delegationSigned"`
+	DS               list[dsData] `json:"dsData"`
+}
+
+type dsData struct {
+	KeyTag     text `json:"keyTag"`
+	Algorithm  text `json:"algorithm"`
+	DigestType text `json:"digestType"`
+	Digest     href `json:"digest"`
+}
+
+// prefix is an element of the cidr0 extension.
+type prefix struct {
+	V4     text `json:"v4prefix"`
+	V6     text `json:"v6prefix"`
+	Length text `json:"length"`
+}
+
+// nameserver is an object, or a bare name.
+type nameserver struct{ name string }
+
+func (n *nameserver) UnmarshalJSON(raw []byte) error {
+	var named part[struct {
+		LDHName     text `json:"ldhName"`
+		UnicodeName text `json:"unicodeName"`
+	}]
+	_ = named.UnmarshalJSON(raw)
+	var bare text
+	_ = bare.UnmarshalJSON(raw)
+	n.name = string(bare)
+	if v := named.value; v != nil {
+		n.name = string(v.LDHName)
+		if n.name == "" {
+			n.name = string(v.UnicodeName)
+		}
+	}
+	return nil
+}
+
+// small reads a number of a DS record.
+func (t text) small(bits int) (uint64, bool) {
+	n, err := strconv.ParseUint(string(t), 10, bits)
+	return n, err == nil
+}

@@ -1,0 +1,62 @@
+package rdap
+
+import "encoding/json"
+
+const (
+	maxHref        = 2048
+	maxTitle       = 200
+	maxDescription = 2000
+	maxNotices     = 12
+)
+
+// href is a text that may be longer than others: a URL or a digest.
+type href string
+
+func (h *href) UnmarshalJSON(raw []byte) error {
+	*h = href(long(raw, maxHref))
+	return nil
+}
+
+// line is one line of a description.
+type line string
+
+func (l *line) UnmarshalJSON(raw []byte) error {
+	*l = line(long(raw, maxDescription))
+	return nil
+}
+
+func long(raw []byte, limit int) string {
+	var s string
+	if raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return clean(s, limit)
+}
+
+// notices gives the messages that say something, each once, bounded in number and length.
+func notices(remarks []remark) []Notice {
+	var out []Notice
+	seen := make(map[Notice]bool)
+	for _, r := range remarks {
+		n := Notice{Title: clean(string(r.Title), maxTitle), Description: r.text()}
+		if n == (Notice{}) || seen[n] {
+			continue
+		}
+		seen[n] = true
+		if out = append(out, n); len(out) == maxNotices {
+			break
+		}
+	}
+	return out
+}
+
+func (r remark) text() string {
+	var all string
+	for _, l := range r.Description {
+		all += " " + string(l)
+		if len(all) > 4*maxDescription {
+			break
+		}
+	}
+	return clean(all, maxDescription)
+}
