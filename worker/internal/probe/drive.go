@@ -20,12 +20,20 @@ type request struct {
 }
 
 // step is what a plan wants at a moment: to send a probe, to be asked again at a later moment (or sooner, when an answer
-// comes), or to end.
+// comes), or to end. missing says that it ends because an answer did not come.
 type step struct {
-	send  *request
-	again time.Time
-	done  bool
+	send    *request
+	again   time.Time
+	done    bool
+	missing bool
 }
+
+// On a busy machine the answer that a plan has given up may have arrived and not have been read. So before silence is
+// believed it is listened to for a little longer: grace, and twice the time by which the last wake-up was late.
+const (
+	grace    = 10 * time.Millisecond
+	maxGrace = 500 * time.Millisecond
+)
 
 // plan is the logic of a job. The driver calls its methods one at a time.
 type plan interface {
@@ -53,7 +61,8 @@ type driver struct {
 	answers chan echo.Answer
 	flows   []echo.Flow
 	ticket  ticket
-	left    int // probes that left
+	left    int           // probes that left
+	late    time.Duration // by how much the last wake-up was late
 }
 
 func (d *driver) run(ctx context.Context) error {
@@ -66,8 +75,11 @@ func (d *driver) run(ctx context.Context) error {
 		d.takeAnswers()
 		now := time.Now()
 		s := d.plan.next(now)
+		if s.done && !(s.missing && d.listen(ctx)) {
+			return ctx.Err()
+		}
 		if s.done {
-			return nil
+			continue
 		}
 		if s.send != nil {
 			wait := d.ticket.wait(now)
@@ -84,8 +96,24 @@ func (d *driver) run(ctx context.Context) error {
 		case a := <-d.answers:
 			d.plan.answered(a)
 		case <-timer.C:
+			d.late = time.Since(s.again)
 		case <-ctx.Done():
 		}
+	}
+}
+
+// listen waits for an answer that was given up; it tells whether one came.
+func (d *driver) listen(ctx context.Context) bool {
+	wait := time.NewTimer(min(grace+2*d.late, maxGrace))
+	defer wait.Stop()
+	select {
+	case a := <-d.answers:
+		d.plan.answered(a)
+		return true
+	case <-wait.C:
+		return false
+	case <-ctx.Done():
+		return false
 	}
 }
 

@@ -72,7 +72,7 @@ func (s *series) next(now time.Time) step {
 	}
 	until := s.until(now)
 	if !until.After(now) {
-		return step{done: true}
+		return step{done: true, missing: s.replies+s.refusals < len(s.pings)}
 	}
 	return step{again: earlier(until, s.deadline)}
 }

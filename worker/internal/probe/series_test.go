@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -103,7 +104,7 @@ func TestPingOfSilence(t *testing.T) {
 	if r.Received != 0 || r.LossPercent != 100 || r.StopReason != "completed" || r.MinMs != nil || r.JitterMs != nil || len(r.Replies) != 10 {
 		t.Errorf("%+v", r)
 	}
-	if want := 9*workerapi.PingGap + workerapi.LateAfter; took != want {
+	if want := 9*workerapi.PingGap + workerapi.LateAfter + grace; took != want {
 		t.Errorf("took %v, want %v", took, want)
 	}
 }
@@ -253,7 +254,7 @@ func TestPacketLoss(t *testing.T) {
 	if r.Sent != 50 || r.Received != 45 || r.LossPercent != 10 || r.StopReason != "completed" {
 		t.Errorf("%+v", r.Ping)
 	}
-	if limit := 49*workerapi.LossGap + workerapi.LateAfter; took > limit {
+	if limit := 49*workerapi.LossGap + workerapi.LateAfter + grace; took > limit {
 		t.Errorf("took %v", took)
 	}
 }
@@ -320,3 +321,41 @@ func TestPacketLossOfAnyNetwork(t *testing.T) {
 		}
 	})
 }
+
+// An answer that came in time and was read late, because the machine was busy, is an answer.
+func TestPingListensOnceMoreBeforeItBelievesSilence(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := &lateNet{read: 9*workerapi.PingGap + workerapi.LateAfter + grace/2}
+		r, err := New(n, Options{}).Ping(t.Context(), simTarget)
+		if err != nil || r.Received != 1 || *r.Replies[9].RTTMs != 3 {
+			t.Errorf("%v, %+v", err, r)
+		}
+	})
+}
+
+// lateNet answers only the tenth probe, after three milliseconds, but the answer is read so long after the first.
+type lateNet struct {
+	read    time.Duration
+	first   time.Time
+	deliver func(echo.Answer)
+}
+
+func (n *lateNet) Open(_ netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
+	n.deliver = deliver
+	return n, nil
+}
+
+func (n *lateNet) Send(seq uint16, _ int) (time.Time, error) {
+	now := time.Now()
+	switch seq {
+	case 1:
+		n.first = now
+	case 10:
+		a := echo.Answer{Seq: seq, Kind: echo.Reply, From: simTarget, At: now.Add(3 * time.Millisecond)}
+		time.AfterFunc(n.read-now.Sub(n.first), func() { n.deliver(a) })
+	}
+	return now, nil
+}
+
+func (n *lateNet) Close() {}

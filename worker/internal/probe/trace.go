@@ -105,7 +105,22 @@ func (t *trace) next(now time.Time) step {
 	if t.widen() {
 		return t.next(now)
 	}
-	return step{done: true}
+	return step{done: true, missing: t.missing()}
+}
+
+// missing tells whether a probe within the path went unanswered.
+func (t *trace) missing() bool {
+	if !t.ended() && t.reach.pending() {
+		return true
+	}
+	for ttl := 1; ttl <= t.end(); ttl++ {
+		for i := range t.ttls[ttl].shots {
+			if t.ttls[ttl].shots[i].pending() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // widen moves the window on where all of it is silent although the destination answers: it must lie beyond.
