@@ -190,25 +190,15 @@ func (s *service) newRDAP(c Config, limiter ratelimit.Limiter) (*rdap.Client, er
 		Egress:     s.egress,
 		Base:       c.RDAPBaseURL.String(),
 		Cache:      s.newStore(),
-		Redirector: redirectorSlots{limiter},
+		Redirector: ratelimit.NewWindow(limiter, "redirector", redirectorRequests, redirectorWindow),
 	})
 }
 
-// redirectorLimit keeps all instances together under the ten requests in ten seconds that rdap.org takes: a full bucket and
-// what flows into it meanwhile.
-var redirectorLimit = ratelimit.Limit{Requests: 5, Window: 10 * time.Second}
-
-// redirectorSlots counts the requests to the redirector.
-type redirectorSlots struct{ limiter ratelimit.Limiter }
-
-// Take is rdap.Slots.
-func (s redirectorSlots) Take(ctx context.Context) (time.Duration, error) {
-	d, err := s.limiter.Take(ctx, []ratelimit.Charge{{Key: "redirector", Limit: redirectorLimit}})
-	if err != nil || d.Allowed {
-		return 0, err
-	}
-	return max(d.RetryAfter, time.Millisecond), nil
-}
+// rdap.org takes this much of one client before it answers 429; all instances count together.
+const (
+	redirectorRequests = 10
+	redirectorWindow   = 10 * time.Second
+)
 
 func limits(c Config) httpapi.Limits {
 	per := func(n count) ratelimit.Limit {
