@@ -64,7 +64,18 @@ function valueNode(key, value) {
   if (value !== null && typeof value === "object") return objectNode(/** @type {Record<string, unknown>} */ (value));
   const text = plain(key, value);
   if (text.includes("\n")) return el("pre", { tabindex: "0" }, text);
-  return el("span", { class: text === "—" ? "muted" : typeof value === "number" ? "number" : null }, text);
+  return el("span", { class: textClass(text, value) }, text);
+}
+
+/**
+ * @param {string} text
+ * @param {unknown} value
+ * @returns {string | null}
+ */
+function textClass(text, value) {
+  if (text === "—") return "muted";
+  if (typeof value === "number") return "number";
+  return text.length > 40 && text.includes(" ") ? "prose" : null;
 }
 
 /**
