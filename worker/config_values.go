@@ -145,7 +145,7 @@ func (s secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted)
 func (s secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText is not the value; JSON uses it as well.
-func (s secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+func (s secret) MarshalText() ([]byte, error) { return []byte(redacted), nil } //nolint:unparam // encoding.TextMarshaler's
 
 // tokens are one bearer token, or two while one replaces the other.
 type tokens []secret

@@ -31,12 +31,12 @@ const (
 
 // serve opens everything, then serves until ctx ends, then leaves in an orderly way.
 func serve(ctx context.Context, c Config, log *slog.Logger) error {
-	public, err := listen("WORKER_LISTEN_ADDR", c.ListenAddr)
+	public, err := listen(ctx, "WORKER_LISTEN_ADDR", c.ListenAddr)
 	if err != nil {
 		return err
 	}
 	defer public.Close()
-	private, err := listenIfSet("METRICS_LISTEN_ADDR", c.MetricsListenAddr)
+	private, err := listenIfSet(ctx, "METRICS_LISTEN_ADDR", c.MetricsListenAddr)
 	if err != nil {
 		return err
 	}
@@ -157,8 +157,8 @@ func dropPrivileges(c Config) error {
 }
 
 // listen names the setting to change where the address cannot be had.
-func listen(setting string, addr listenAddr) (net.Listener, error) {
-	l, err := net.Listen("tcp", string(addr))
+func listen(ctx context.Context, setting string, addr listenAddr) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", string(addr))
 	switch {
 	case err == nil:
 		return l, nil
@@ -173,11 +173,11 @@ func listen(setting string, addr listenAddr) (net.Listener, error) {
 // optionalListener is a listener, or none.
 type optionalListener struct{ net.Listener }
 
-func listenIfSet(setting string, addr listenAddr) (optionalListener, error) {
+func listenIfSet(ctx context.Context, setting string, addr listenAddr) (optionalListener, error) {
 	if addr == "" {
 		return optionalListener{}, nil
 	}
-	l, err := listen(setting, addr)
+	l, err := listen(ctx, setting, addr)
 	return optionalListener{l}, err
 }
 

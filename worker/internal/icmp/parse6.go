@@ -61,7 +61,7 @@ func skipExtensions(next byte, b []byte) (inner []byte, ok bool) {
 		if len(b) < 8 {
 			return nil, false
 		}
-		length := 0
+		var length int
 		switch next {
 		case nextHopByHop, nextRouting, nextDestination, nextMobility, nextHIP, nextShim6:
 			length = (int(b[1]) + 1) * 8

@@ -1,6 +1,7 @@
 package icmp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -76,7 +77,7 @@ func openSocket6(c *counters) (*socket, error) {
 
 // open opens a raw socket with the options that both families share.
 func open(network, address string, c *counters) (*socket, error) {
-	conn, err := net.ListenPacket(network, address)
+	conn, err := new(net.ListenConfig).ListenPacket(context.Background(), network, address)
 	if err != nil {
 		return nil, err
 	}

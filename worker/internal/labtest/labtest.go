@@ -6,6 +6,7 @@
 package labtest
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"os"
@@ -56,14 +57,14 @@ func reap() {
 			continue
 		}
 		if _, err := os.Stat("/proc/" + pid); os.IsNotExist(err) {
-			_ = exec.Command("ip", "netns", "del", name).Run()
+			_ = exec.CommandContext(context.Background(), "ip", "netns", "del", name).Run()
 		}
 	}
 }
 
 func run(t testing.TB, name string, args ...string) {
 	t.Helper()
-	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(context.Background(), name, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"os"
 
-	"kernel.org/pub/linux/libs/security/libcap/cap"
+	libcap "kernel.org/pub/linux/libs/security/libcap/cap"
 )
 
 // Identity is whom to become. A zero field is left as it is.
 type Identity struct{ UID, GID int }
 
-// ErrIdentity: the process may not change its user or group.
+// ErrIdentity says that the process may not change its user or group.
 var ErrIdentity = errors.New("the process may not change its user or group")
 
 // prSetNoNewPrivs is PR_SET_NO_NEW_PRIVS of prctl(2).
@@ -25,13 +25,13 @@ func Drop(to Identity) error {
 	if err := become(to); err != nil {
 		return fmt.Errorf("%w: %w", ErrIdentity, err)
 	}
-	if _, err := cap.Prctlw(prSetNoNewPrivs, 1); err != nil {
+	if _, err := libcap.Prctlw(prSetNoNewPrivs, 1); err != nil {
 		return fmt.Errorf("set no_new_privs: %w", err)
 	}
-	if err := cap.ResetAmbient(); err != nil {
+	if err := libcap.ResetAmbient(); err != nil {
 		return fmt.Errorf("drop the ambient capabilities: %w", err)
 	}
-	if err := cap.NewSet().SetProc(); err != nil {
+	if err := libcap.NewSet().SetProc(); err != nil {
 		return fmt.Errorf("drop the capabilities: %w", err)
 	}
 	return nil
@@ -46,13 +46,13 @@ func become(to Identity) error {
 	if gid == 0 {
 		gid = os.Getgid()
 	}
-	if err := cap.SetGroups(gid); err != nil {
+	if err := libcap.SetGroups(gid); err != nil {
 		return fmt.Errorf("set the group: %w", err)
 	}
 	if to.UID == 0 {
 		return nil
 	}
-	if err := cap.SetUID(to.UID); err != nil {
+	if err := libcap.SetUID(to.UID); err != nil {
 		return fmt.Errorf("set the user: %w", err)
 	}
 	return nil

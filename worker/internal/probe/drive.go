@@ -75,11 +75,11 @@ func (d *driver) run(ctx context.Context) error {
 		d.takeAnswers()
 		now := time.Now()
 		s := d.plan.next(now)
-		if s.done && !(s.missing && d.listen(ctx)) {
-			return ctx.Err()
-		}
 		if s.done {
-			continue
+			if s.missing && d.listen(ctx) {
+				continue
+			}
+			return ctx.Err()
 		}
 		if s.send != nil {
 			wait := d.ticket.wait(now)
