@@ -194,10 +194,11 @@ func (s *service) newRDAP(c Config, limiter ratelimit.Limiter) (*rdap.Client, er
 	})
 }
 
-// rdap.org takes this much of one client before it answers 429; all instances count together.
+// All instances together ask the redirector at most eight times in any ten seconds (rdap.org answers 429 past ten). The
+// window is a little longer, since requests may arrive closer together than they were sent.
 const (
-	redirectorRequests = 10
-	redirectorWindow   = 10 * time.Second
+	redirectorRequests = 8
+	redirectorWindow   = 10500 * time.Millisecond
 )
 
 func limits(c Config) httpapi.Limits {
