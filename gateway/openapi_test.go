@@ -34,6 +34,8 @@ import (
 	"diagnostics/gateway/internal/tools"
 	"diagnostics/gateway/internal/workerclient"
 	"diagnostics/shared/workerapi"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func description(t *testing.T) *apitest.Description {
@@ -56,8 +58,8 @@ func TestOpenAPIKnowsTheRegistry(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s built=%v", tool.Slug, tool.Built))
 	}
 	slices.Sort(want)
-	if !slices.Equal(want, got) {
-		t.Errorf("the registry has %v, openapi.yaml has %v", want, got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the registry (-) and openapi.yaml (+) disagree:\n%s", diff)
 	}
 }
 

@@ -161,7 +161,7 @@ func localAddr(addr listenAddr) string {
 	a, err := netip.ParseAddr(host)
 	switch {
 	case host == "":
-		host = "localhost"
+		host = "127.0.0.1"
 	case err == nil && a.IsUnspecified() && a.Is4():
 		host = "127.0.0.1"
 	case err == nil && a.IsUnspecified():
