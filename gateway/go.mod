@@ -5,6 +5,7 @@ go 1.26.0
 require diagnostics/shared v0.0.0
 
 require (
+	blitiri.com.ar/go/spf v1.6.0 // indirect
 	github.com/alicebob/miniredis/v2 v2.40.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect

@@ -1,0 +1,211 @@
+package dmarc
+
+import (
+	"fmt"
+	"strings"
+
+	"diagnostics/gateway/internal/mailauth"
+)
+
+// Policy is what a domain asks receivers to do with mail that fails.
+type Policy string
+
+// The policies of RFC 9989 section 4.7.
+const (
+	None       Policy = "none"
+	Quarantine Policy = "quarantine"
+	Reject     Policy = "reject"
+)
+
+func (p Policy) rank() int {
+	switch p {
+	case Reject:
+		return 2
+	case Quarantine:
+		return 1
+	}
+	return 0
+}
+
+const version = "DMARC1"
+
+// Record is a DMARC policy record.
+type Record struct {
+	Text string
+	// P, SP and NP are empty where the tag is absent or not valid.
+	P, SP, NP Policy
+	// PSD is y, n or u.
+	PSD        string
+	Test       bool
+	StrictDKIM bool
+	StrictSPF  bool
+	Aggregate  []mailauth.ReportURI
+	Failure    []mailauth.ReportURI
+	// invalid tells of a p, sp or np that has a value and no meaning.
+	invalid bool
+	tags    mailauth.Tags
+	broken  []string
+}
+
+// IsRecord tells whether a TXT record is a DMARC record: v=DMARC1, in this case, is its first tag.
+func IsRecord(txt string) bool { return mailauth.HasVersion(txt, version) }
+
+// Parse reads a DMARC record. What is not valid is left at its default, as RFC 9989 section 4.7 says, and told in issues.
+func Parse(text string) (Record, mailauth.Issues) {
+	r := Record{Text: text, PSD: "u"}
+	r.tags, r.broken = mailauth.ParseTags(text)
+	// Tag names are ABNF strings, which have no case.
+	for i := range r.tags {
+		r.tags[i].Name = strings.ToLower(r.tags[i].Name)
+	}
+	p := parser{record: &r}
+	p.syntax()
+	p.policies()
+	p.flags()
+	r.Aggregate = p.addresses("rua")
+	r.Failure = p.addresses("ruf")
+	p.retired()
+	return r, p.issues
+}
+
+// parser reads the tags of one record.
+type parser struct {
+	record *Record
+	issues mailauth.Issues
+}
+
+func (p *parser) add(severity mailauth.Severity, code, format string, args ...any) {
+	p.issues.Add(severity, code, sectionRecord, fmt.Sprintf(format, args...))
+}
+
+const sectionRecord = "RFC 9989 section 4.7"
+
+func (p *parser) syntax() {
+	for _, part := range p.record.broken {
+		p.add(mailauth.Warn, "DMARC_SYNTAX", "%q is not a tag with a value and is ignored. Write tag=value, with semicolons between.", mailauth.Show(part))
+	}
+	for _, name := range p.record.tags.Doubles() {
+		p.add(mailauth.Warn, "DMARC_TAG_TWICE", "The tag %s is there more than once. Keep one: receivers differ in which they read.", mailauth.Show(name))
+	}
+	if strings.Contains(p.record.Text, `\`) {
+		p.add(mailauth.Warn, "DMARC_BACKSLASH", "The record has a backslash, which often comes from escaping semicolons that need none. Remove it.")
+	}
+	for _, tag := range p.record.tags {
+		if !known[tag.Name] {
+			p.add(mailauth.Info, "DMARC_TAG_UNKNOWN", "The tag %s does not exist in DMARC and is ignored.", mailauth.Show(tag.Name))
+		}
+	}
+}
+
+var known = map[string]bool{
+	"v": true, "p": true, "sp": true, "np": true, "adkim": true, "aspf": true, "fo": true, "rua": true, "ruf": true, "psd": true, "t": true,
+	"pct": true, "rf": true, "ri": true,
+}
+
+func (p *parser) policies() {
+	for name, into := range map[string]*Policy{"p": &p.record.P, "sp": &p.record.SP, "np": &p.record.NP} {
+		value, ok := p.record.tags.Get(name)
+		if !ok {
+			continue
+		}
+		switch policy := Policy(strings.ToLower(value)); policy {
+		case None, Quarantine, Reject:
+			*into = policy
+		default:
+			p.record.invalid = true
+		}
+	}
+	if p.record.invalid {
+		p.add(mailauth.Fail, "DMARC_POLICY_INVALID", "A value of p, sp or np is none of none, quarantine and reject, so no policy is applied. Correct it.")
+	}
+	if _, ok := p.record.tags.Get("p"); !ok {
+		p.add(mailauth.Warn, "DMARC_POLICY_ABSENT", "The record has no p tag and counts as p=none; receivers that follow RFC 7489 may ignore all of it. Add p=quarantine or p=reject.")
+		return
+	}
+	if len(p.record.tags) > 1 && p.record.tags[1].Name != "p" {
+		p.issues.Add(mailauth.Info, "DMARC_POLICY_NOT_SECOND", "RFC 7489 section 6.3",
+			"The p tag does not follow v=DMARC1. RFC 9989 allows that; receivers that follow RFC 7489 may not. Move it there.")
+	}
+}
+
+// flags reads the tags of one letter.
+func (p *parser) flags() {
+	p.record.StrictDKIM = p.letter("adkim", "rs", 'r') == 's'
+	p.record.StrictSPF = p.letter("aspf", "rs", 'r') == 's'
+	p.record.Test = p.letter("t", "yn", 'n') == 'y'
+	p.record.PSD = string(p.letter("psd", "ynu", 'u'))
+	value, ok := p.record.tags.Get("fo")
+	if !ok {
+		return
+	}
+	for option := range strings.SplitSeq(strings.ToLower(value), ":") {
+		if option = strings.TrimSpace(option); option != "0" && option != "1" && option != "d" && option != "s" {
+			p.add(mailauth.Warn, "DMARC_VALUE_INVALID", "The value of fo is not valid and is ignored. Use 0, 1, d or s.")
+			break
+		}
+	}
+	if _, ok := p.record.tags.Get("ruf"); !ok {
+		p.add(mailauth.Info, "DMARC_FO_WITHOUT_RUF", "The tag fo has no effect without ruf.")
+	}
+}
+
+func (p *parser) letter(name, allowed string, otherwise byte) byte {
+	value, ok := p.record.tags.Get(name)
+	if !ok {
+		return otherwise
+	}
+	if value = strings.ToLower(value); len(value) == 1 && strings.Contains(allowed, value) {
+		return value[0]
+	}
+	p.add(mailauth.Warn, "DMARC_VALUE_INVALID", "The value of %s is not valid, so %c is used. Use one of %s.", name, otherwise, strings.Join(strings.Split(allowed, ""), ", "))
+	return otherwise
+}
+
+// maxAddresses bounds how many report addresses of a tag are read.
+const maxAddresses = 20
+
+func (p *parser) addresses(name string) []mailauth.ReportURI {
+	value, ok := p.record.tags.Get(name)
+	if !ok {
+		return nil
+	}
+	var valid []mailauth.ReportURI
+	for i, part := range strings.SplitN(value, ",", maxAddresses+1) {
+		if i == maxAddresses {
+			p.add(mailauth.Warn, "DMARC_TOO_MANY_ADDRESSES", "The tag %s has more than %d addresses; the others were not read.", name, maxAddresses)
+			break
+		}
+		uri, problem := mailauth.ParseReportURI(part)
+		if problem != "" {
+			p.add(mailauth.Warn, "DMARC_REPORT_URI_INVALID", "The address %q in %s %s, so no reports go there. Write mailto:name@example.com.", mailauth.Show(part), name, problem)
+			continue
+		}
+		if uri.Scheme != "mailto" {
+			p.add(mailauth.Warn, "DMARC_REPORT_URI_SCHEME", "The address %q in %s is not mailto, which is all that receivers must support.", mailauth.Show(part), name)
+		}
+		if uri.Size != "" {
+			p.issues.Add(mailauth.Info, "DMARC_REPORT_SIZE", "RFC 9989 appendix C", "The size limit behind the exclamation point in "+name+" was retired with RFC 9989. Remove it.")
+		}
+		valid = append(valid, uri)
+	}
+	return valid
+}
+
+// retired names the tags of RFC 7489 that RFC 9989 took back.
+func (p *parser) retired() {
+	const reference = "RFC 9989 appendix C"
+	for _, name := range []string{"rf", "ri"} {
+		if _, ok := p.record.tags.Get(name); ok {
+			p.issues.Add(mailauth.Info, "DMARC_TAG_RETIRED", reference, "The tag "+name+" was retired with RFC 9989. Remove it.")
+		}
+	}
+	pct, ok := p.record.tags.Get("pct")
+	switch {
+	case !ok:
+	case pct == "100":
+		p.issues.Add(mailauth.Info, "DMARC_TAG_RETIRED", reference, "The tag pct was retired with RFC 9989. Remove it: 100 is what holds without it.")
+	default:
+		p.issues.Add(mailauth.Warn, "DMARC_PCT", reference,
+			"The tag pct was retired with RFC 9989: new receivers apply the policy to all mail, those that follow RFC 7489 to that share only. Remove it, or use t=y while you test.")
+	}
+}

@@ -1,0 +1,135 @@
+// Package mailauth holds what the parsers and walkers of a domain's mail records share: issues, the errors of a lookup,
+// tag lists and report addresses. The packages below it judge one kind of record each, ask the DNS through a small
+// interface of their own, and do no other I/O.
+package mailauth
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Severity says how bad an issue is.
+type Severity string
+
+// The severities. Fail is a record that receivers refuse, ignore or are misled by; Warn works, but not as it should; Info
+// is worth knowing.
+const (
+	Fail Severity = "fail"
+	Warn Severity = "warn"
+	Info Severity = "info"
+)
+
+// Issue is one finding.
+type Issue struct {
+	// Code is stable, in capitals with underscores.
+	Code     string   `json:"code"`
+	Severity Severity `json:"severity"`
+	// Message says what is wrong and what to change.
+	Message string `json:"message"`
+	// Reference is the RFC and its section.
+	Reference string `json:"reference"`
+}
+
+// Issues is a list of findings without doubles.
+type Issues []Issue
+
+// Add appends an issue, once.
+func (list *Issues) Add(severity Severity, code, reference, message string) {
+	issue := Issue{Code: code, Severity: severity, Message: message, Reference: reference}
+	if !slices.Contains(*list, issue) && len(*list) < maxIssues {
+		*list = append(*list, issue)
+	}
+}
+
+// maxIssues bounds what one hostile record can make us say.
+const maxIssues = 100
+
+// Has tells whether the list has an issue of the severity.
+func (list Issues) Has(severity Severity) bool {
+	return slices.ContainsFunc(list, func(i Issue) bool { return i.Severity == severity })
+}
+
+// HasCode tells whether the list has an issue with the code.
+func (list Issues) HasCode(code string) bool {
+	return slices.ContainsFunc(list, func(i Issue) bool { return i.Code == code })
+}
+
+// ErrNotFound is the answer that a name does not exist (NXDOMAIN). A name that exists without records of the type asked for
+// is an empty list and no error.
+var ErrNotFound = errors.New("the name does not exist")
+
+// LookupError is a lookup without a usable answer: nothing is known about the name.
+type LookupError struct {
+	// Code is that of Node's dns module (ESERVFAIL, ETIMEOUT …), CodeBound or CodeName.
+	Code string
+}
+
+// The codes of a LookupError that no server gave.
+const (
+	// CodeBound is a lookup that was not made, because the run had made as many as it may.
+	CodeBound = "EBOUND"
+	// CodeName is a lookup that was not made, because the name is not one of the public DNS.
+	CodeName = "EBADNAME"
+)
+
+func (e *LookupError) Error() string { return "the lookup failed (" + e.Code + ")" }
+
+// Reason puts a LookupError in words that follow "could not be looked up: ".
+func (e *LookupError) Reason() string {
+	switch e.Code {
+	case CodeBound:
+		return "the records lead to more lookups than one run makes"
+	case CodeName:
+		return "it is not a name of the public DNS"
+	case "ETIMEOUT":
+		return "its name servers did not answer in time"
+	case "ESERVFAIL":
+		return "its name servers or its DNSSEC signatures failed (SERVFAIL)"
+	}
+	return "the name servers failed (" + strings.TrimPrefix(e.Code, "E") + ")"
+}
+
+// Failure gives the LookupError in err, or nil where the lookup told something.
+func Failure(err error) *LookupError {
+	var failure *LookupError
+	switch {
+	case err == nil, errors.Is(err, ErrNotFound):
+		return nil
+	case errors.As(err, &failure):
+		return failure
+	}
+	return &LookupError{Code: "EBADRESP"}
+}
+
+// maxShown keeps sentences short.
+const maxShown = 80
+
+// Show makes a stranger's text fit for a sentence: one line, printable, at most 80 characters.
+func Show(s string) string {
+	runes := []rune(strings.ToValidUTF8(s, "\uFFFD"))
+	cut := len(runes) > maxShown
+	if cut {
+		runes = runes[:maxShown-3]
+	}
+	for i, r := range runes {
+		if !unicode.IsPrint(r) {
+			runes[i] = '\uFFFD'
+		}
+	}
+	if cut {
+		return string(runes) + "..."
+	}
+	return string(runes)
+}
+
+// IsASCII tells whether the text has 7-bit characters alone.
+func IsASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
+}
+
+// Under tells whether name is the zone itself or below it. Both are lower case, without a trailing dot.
+func Under(name, zone string) bool {
+	return name == zone || strings.HasSuffix(name, "."+zone)
+}

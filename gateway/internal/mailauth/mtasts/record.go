@@ -1,0 +1,70 @@
+// Package mtasts judges a domain's MTA-STS record and policy (RFC 8461). It is pure: the policy is fetched by the caller.
+package mtasts
+
+import (
+	"fmt"
+	"regexp"
+
+	"diagnostics/gateway/internal/mailauth"
+)
+
+const version = "STSv1"
+
+// Record is what the TXT records at _mta-sts say.
+type Record struct {
+	// Text is the one record, empty where there is none or several.
+	Text string
+	// Found tells whether there is any.
+	Found  bool
+	ID     string
+	Issues mailauth.Issues
+}
+
+// validID is sts-id of RFC 8461 section 3.1.
+var validID = regexp.MustCompile(`^[A-Za-z0-9]{1,32}$`)
+
+const sectionRecord = "RFC 8461 section 3.1"
+
+// ReadRecord judges the TXT records at _mta-sts.
+func ReadRecord(txt []string) Record {
+	var r Record
+	var records []string
+	for _, record := range txt {
+		switch {
+		case mailauth.HasVersion(record, version):
+			records = append(records, record)
+		case mailauth.NearVersion(record, version):
+			r.add(mailauth.Fail, "MTASTS_VERSION", "The TXT record %q is not read as MTA-STS. It must begin with v=STSv1; in this spelling.", mailauth.Show(record))
+		}
+	}
+	switch len(records) {
+	case 0:
+	case 1:
+		r.Found, r.Text = true, records[0]
+		r.read()
+	default:
+		r.Found = true
+		r.add(mailauth.Fail, "MTASTS_SEVERAL_RECORDS", "There are %d MTA-STS records, and senders then take it that there is no policy. Keep one.", len(records))
+	}
+	return r
+}
+
+func (r *Record) add(severity mailauth.Severity, code, format string, args ...any) {
+	r.Issues.Add(severity, code, sectionRecord, fmt.Sprintf(format, args...))
+}
+
+func (r *Record) read() {
+	tags, broken := mailauth.ParseTags(r.Text)
+	for _, part := range broken {
+		r.add(mailauth.Fail, "MTASTS_RECORD_SYNTAX", "%q is not a tag with a value. Write v=STSv1; id=…;", mailauth.Show(part))
+	}
+	id, ok := tags.Get("id")
+	switch {
+	case !ok:
+		r.add(mailauth.Fail, "MTASTS_ID", "The record has no id. Add one, such as id=20260101000000, and change it with every change of the policy.")
+	case !validID.MatchString(id):
+		r.add(mailauth.Fail, "MTASTS_ID", "The id %q is not valid. Use up to 32 letters and digits.", mailauth.Show(id))
+	default:
+		r.ID = id
+	}
+}

@@ -1,0 +1,163 @@
+package spf
+
+import (
+	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/shared/netpolicy"
+)
+
+// Lengths of RFC 7208 section 3.4: what fits in 512 octets with the rest of an answer, and what does not fit at all.
+const (
+	safeOctets = 450
+	udpOctets  = 512
+)
+
+func (w *walk) judgeText(v *visit, record string, truncated bool) {
+	owner := mailauth.Show(v.domain)
+	switch {
+	case len(record) > udpOctets:
+		w.add(mailauth.Warn, "SPF_RECORD_TOO_LONG", "RFC 7208 section 3.4",
+			"The SPF record of %s has %d octets, which do not fit in a plain DNS answer of 512. Shorten it or move parts into an include.", owner, len(record))
+	case len(record) > safeOctets:
+		w.add(mailauth.Info, "SPF_RECORD_LONG", "RFC 7208 section 3.4",
+			"The SPF record of %s has %d octets; up to 450 are sure to fit in a plain DNS answer.", owner, len(record))
+	}
+	if truncated {
+		w.add(mailauth.Fail, "SPF_TOO_MANY_TERMS", "RFC 7208 section 3.4", "The SPF record of %s has more than %d terms. Shorten it.", owner, maxTerms)
+	}
+	if !mailauth.IsASCII(record) {
+		w.add(mailauth.Fail, "SPF_NOT_ASCII", "RFC 7208 section 3.1",
+			"The SPF record of %s has characters outside ASCII. Type it anew: they often come from a word processor.", owner)
+	}
+}
+
+// judgeTerms says what is wrong with the terms of one record, whatever they lead to.
+func (w *walk) judgeTerms(v *visit, terms []Term) {
+	modifiers := map[Kind]int{}
+	for _, t := range terms {
+		if t.Problem != "" {
+			w.add(mailauth.Fail, "SPF_SYNTAX", "RFC 7208 section 4.6", "The term %s %s. One such term makes the whole record an error.", w.name(v, t), t.Problem)
+			continue
+		}
+		modifiers[t.Kind]++
+		w.judgeTerm(v, t)
+	}
+	if modifiers[Redirect] > 1 || modifiers[Exp] > 1 {
+		w.add(mailauth.Fail, "SPF_MODIFIER_TWICE", "RFC 7208 section 6", "The SPF record of %s has redirect or exp more than once. Keep one.", mailauth.Show(v.domain))
+	}
+	w.judgeOrder(v, terms)
+}
+
+func (w *walk) judgeTerm(v *visit, t Term) {
+	switch t.Kind {
+	case PTR:
+		w.add(mailauth.Warn, "SPF_PTR", "RFC 7208 section 5.5", "The term %s is slow and unreliable and should not be used. Replace it by ip4, ip6 or a terms.", w.name(v, t))
+	case IP4, IP6:
+		w.judgeNetwork(v, t)
+	case A, MX:
+		if t.Zero {
+			w.matchesAll(v, t)
+		}
+	case UnknownModifier:
+		if _, confused := mechanisms[t.Name]; confused {
+			w.add(mailauth.Warn, "SPF_MODIFIER_UNKNOWN", "RFC 7208 section 4.6.1", "The term %s has an equals sign where a colon belongs, and is ignored. Write %s:…", w.name(v, t), t.Name)
+		}
+	}
+}
+
+// broad is the shortest prefix of a network that one sender may plausibly own.
+func broad(t Term) int {
+	if t.Kind == IP4 {
+		return 8
+	}
+	return 16
+}
+
+func (w *walk) judgeNetwork(v *visit, t Term) {
+	switch {
+	case t.Prefix.Bits() == 0:
+		w.matchesAll(v, t)
+	case t.Prefix.Bits() < broad(t) && t.Qualifier == '+' && v.passing:
+		w.add(mailauth.Warn, "SPF_NETWORK_BROAD", "RFC 7208 section 10.1.1", "The term %s lets a large part of the internet send. Name the networks that do.", w.name(v, t))
+	case !netpolicy.Judge(t.Prefix.Addr()).Public:
+		w.add(mailauth.Info, "SPF_NETWORK_NOT_PUBLIC", "RFC 7208 section 5.6", "The term %s names addresses that no mail comes from on the internet. It can be removed.", w.name(v, t))
+	}
+}
+
+// matchesAll is a term that every sender matches.
+func (w *walk) matchesAll(v *visit, t Term) {
+	if t.Qualifier != '+' || !v.passing {
+		return
+	}
+	w.add(mailauth.Fail, "SPF_ALLOWS_ALL", "RFC 7208 section 5.1", "The term %s lets anybody send mail of this domain. Name the senders instead.", w.name(v, t))
+}
+
+// judgeOrder looks at "all" and what stands around it.
+func (w *walk) judgeOrder(v *visit, terms []Term) {
+	all, behind := false, ""
+	redirect := false
+	for _, t := range terms {
+		modifier := t.Kind == Redirect || t.Kind == Exp || t.Kind == UnknownModifier
+		if all && !modifier && behind == "" {
+			behind = t.Text
+		}
+		if t.Problem != "" {
+			continue
+		}
+		if t.Kind == All && !all {
+			all = true
+			w.matchesAll(v, t)
+		}
+		redirect = redirect || t.Kind == Redirect
+	}
+	if behind != "" {
+		w.add(mailauth.Warn, "SPF_TERMS_AFTER_ALL", "RFC 7208 section 5.1",
+			"In the SPF record of %s the term %s stands behind all and is never reached. Move it to the front or remove it.", mailauth.Show(v.domain), mailauth.Show(behind))
+	}
+	if all && redirect {
+		w.add(mailauth.Warn, "SPF_REDIRECT_IGNORED", "RFC 7208 section 6.1", "The SPF record of %s has both all and redirect, so redirect is ignored. Remove one.", mailauth.Show(v.domain))
+	}
+	if v.final && !all && !redirect {
+		w.add(mailauth.Warn, "SPF_NO_ALL", "RFC 7208 section 4.7", "The SPF record of %s does not say what becomes of other senders. End it with -all or ~all.", mailauth.Show(v.domain))
+	}
+}
+
+// conclude judges what only the whole tree tells.
+func (w *walk) conclude() {
+	tree := w.report.Tree
+	if w.report.All == "?all" {
+		w.add(mailauth.Warn, "SPF_NEUTRAL_ALL", "RFC 7208 section 8.2", "The record ends in ?all, which says nothing about other senders. Use -all or ~all.")
+	}
+	if tree.Lookups > MaxLookups {
+		w.add(mailauth.Fail, "SPF_TOO_MANY_LOOKUPS", "RFC 7208 section 4.6.4",
+			"The record needs %s%d lookups and receivers make at most 10. Remove includes that are no longer used, or replace a and mx by ip4 and ip6.", atLeast(w.cut), tree.Lookups)
+	}
+	if tree.VoidLookups > MaxVoidLookups {
+		w.add(mailauth.Fail, "SPF_TOO_MANY_VOID_LOOKUPS", "RFC 7208 section 4.6.4",
+			"%d of the lookups find nothing and receivers allow at most 2. Remove the terms whose names do not exist.", tree.VoidLookups)
+	}
+	if w.cut && !w.report.Issues.Has(mailauth.Fail) {
+		w.report.Failed = true
+		w.add(mailauth.Fail, "SPF_NOT_FINISHED", "RFC 7208 section 11.1", "The record leads to more lookups than one run makes, so not all of it was seen. Simplify it.")
+	}
+}
+
+func atLeast(cut bool) string {
+	if cut {
+		return "at least "
+	}
+	return ""
+}
+
+// allOf gives the first "all" of a record, nil without one.
+func allOf(terms []Term) *Term {
+	for i, t := range terms {
+		if t.Kind == All && t.Problem == "" {
+			return &terms[i]
+		}
+	}
+	return nil
+}
+
+func (w *walk) name(v *visit, t Term) string {
+	return show(&visit{parent: v, term: t})
+}

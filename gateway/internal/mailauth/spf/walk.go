@@ -1,0 +1,278 @@
+package spf
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/shared/netpolicy"
+)
+
+// walk is the state of one Check.
+type walk struct {
+	dns      Resolver
+	report   Report
+	followed int
+	nodes    int
+	// cut tells that a bound of our own ended the walk somewhere.
+	cut bool
+}
+
+// visit is a term that leads to a lookup. The root has no term.
+type visit struct {
+	node   *Node
+	parent *visit
+	term   Term
+	// domain is the canonical name to look up.
+	domain string
+	// passing tells whether a match below here is a pass of the domain itself: every include on the way is a "+".
+	passing bool
+	// final tells that this record's own "all" decides for the domain: the root, and redirects from it.
+	final bool
+
+	// What the lookup gave: TXT records, or how many exchanges or addresses.
+	txt   []string
+	count int
+	err   error
+}
+
+// record tells whether the visit leads to a record of its own.
+func (v *visit) record() bool {
+	return v.parent == nil || v.term.Kind == Include || v.term.Kind == Redirect
+}
+
+// fetch makes the lookups of a level at once.
+func (w *walk) fetch(ctx context.Context, level []*visit) {
+	var lookups sync.WaitGroup
+	for _, v := range level {
+		w.followed++
+		if w.followed > maxFollowed {
+			v.err = &mailauth.LookupError{Code: mailauth.CodeBound}
+			continue
+		}
+		lookups.Go(func() { v.look(ctx, w.dns) })
+	}
+	lookups.Wait()
+}
+
+func (v *visit) look(ctx context.Context, dns Resolver) {
+	if v.record() {
+		v.txt, v.err = dns.TXT(ctx, v.domain)
+		v.count = len(v.txt)
+		return
+	}
+	switch v.term.Kind {
+	case MX:
+		exchanges, err := dns.MX(ctx, v.domain)
+		v.count, v.err = len(exchanges), err
+	case Exists:
+		addresses, err := dns.V4(ctx, v.domain)
+		v.count, v.err = len(addresses), err
+	default:
+		addresses, err := dns.Addresses(ctx, v.domain)
+		v.count, v.err = len(addresses), err
+	}
+}
+
+// read judges what a lookup gave and returns what it leads to.
+func (w *walk) read(v *visit) []*visit {
+	if failure := mailauth.Failure(v.err); failure != nil {
+		w.failed(v, failure)
+		return nil
+	}
+	void := v.err != nil || v.count == 0
+	if void && v.parent != nil {
+		v.node.VoidLookups++
+	}
+	if v.record() {
+		return w.readRecords(v)
+	}
+	switch {
+	case void:
+		v.node.fail("nothing there (void lookup)")
+		w.add(mailauth.Info, "SPF_VOID_LOOKUP", "RFC 7208 section 4.6.4", "The term %s names something that does not exist. Remove it, or publish what it names.", show(v))
+	case v.term.Kind == MX && v.count > maxExchanges:
+		v.node.fail("more than ten exchanges")
+		w.add(mailauth.Fail, "SPF_TOO_MANY_EXCHANGES", "RFC 7208 section 4.6.4",
+			"The term %s leads to %d mail exchanges, and receivers refuse more than 10. Replace it by ip4 and ip6 terms.", show(v), v.count)
+	}
+	return nil
+}
+
+func (w *walk) failed(v *visit, failure *mailauth.LookupError) {
+	v.node.fail(failure.Reason())
+	switch failure.Code {
+	case mailauth.CodeBound:
+		w.cut = true
+		return
+	case mailauth.CodeName:
+		w.add(mailauth.Fail, "SPF_TARGET_NOT_PUBLIC", "RFC 7208 section 4.3", "The term %s does not name a domain of the public DNS. Correct or remove it.", show(v))
+		return
+	}
+	w.report.Failed = true
+	code, what := "SPF_LOOKUP_FAILED", "The SPF record of "+mailauth.Show(v.domain)
+	if v.parent != nil {
+		what = "The term " + show(v)
+	}
+	w.add(mailauth.Fail, code, "RFC 7208 section 2.6.6", "%s could not be looked up: %s. Try again later; if it stays, mend the name servers.", what, failure.Reason())
+}
+
+// readRecords picks the SPF record out of the TXT records.
+func (w *walk) readRecords(v *visit) []*visit {
+	var records []string
+	for _, txt := range v.txt {
+		if IsRecord(txt) {
+			records = append(records, txt)
+		}
+	}
+	switch len(records) {
+	case 0:
+		w.noRecord(v)
+		return nil
+	case 1:
+		v.node.Record = &records[0]
+		if v.parent == nil {
+			w.report.Found, w.report.Record = true, &records[0]
+		}
+		return w.readTerms(v, records[0])
+	}
+	v.node.fail("several SPF records")
+	if v.parent == nil {
+		w.report.Found = true
+	}
+	w.add(mailauth.Fail, "SPF_SEVERAL_RECORDS", "RFC 7208 section 4.5",
+		"%s has %d SPF records, and receivers then use none. Merge them into one.", mailauth.Show(v.domain), len(records))
+	return nil
+}
+
+func (w *walk) noRecord(v *visit) {
+	for _, txt := range v.txt {
+		if IsNear(txt) {
+			w.add(mailauth.Fail, "SPF_VERSION", "RFC 7208 section 4.5",
+				"%s has a TXT record that is not read as SPF: %q. It must begin with v=spf1 and a space.", mailauth.Show(v.domain), mailauth.Show(txt))
+		}
+	}
+	v.node.fail("no SPF record")
+	if v.parent == nil {
+		return
+	}
+	w.add(mailauth.Fail, "SPF_TARGET_WITHOUT_RECORD", "RFC 7208 section "+section(v.term.Kind),
+		"The term %s names a domain without an SPF record, which makes the whole record an error. Correct or remove it.", show(v))
+}
+
+// readTerms judges a record and adds its terms to the tree.
+func (w *walk) readTerms(v *visit, record string) []*visit {
+	terms, truncated := Parse(record)
+	w.judgeText(v, record, truncated)
+	w.judgeTerms(v, terms)
+	all := allOf(terms)
+	if v.final {
+		w.report.All = ""
+		if all != nil {
+			w.report.All = string(all.Qualifier) + "all"
+		}
+	}
+	if v.parent == nil {
+		w.report.SendsNothing = len(terms) == 1 && all != nil && all.Qualifier == '-'
+	}
+	var next []*visit
+	past := false
+	for _, t := range terms {
+		if w.nodes >= maxNodes {
+			w.cut = true
+			break
+		}
+		w.nodes++
+		if child := w.addTerm(v, t, all, past); child != nil {
+			next = append(next, child)
+		}
+		past = past || t.Kind == All
+	}
+	return next
+}
+
+// addTerm adds a term to the tree; a visit comes back where it leads to a lookup. past tells that it stands behind "all".
+func (w *walk) addTerm(v *visit, t Term, all *Term, past bool) *visit {
+	node := &Node{Term: t.Text, Children: []*Node{}}
+	v.node.Children = append(v.node.Children, node)
+	ignored := past
+	if t.Kind == Redirect || t.Kind == Exp || t.Kind == UnknownModifier {
+		ignored = t.Kind == Redirect && all != nil
+	}
+	domain := t.Spec
+	if domain == "" && t.Kind.Lookup() {
+		domain = v.domain
+	}
+	if domain != "" {
+		node.Domain = &domain
+	}
+	switch {
+	case t.Problem != "":
+		node.fail(t.Problem)
+		return nil
+	case ignored:
+		node.fail("ignored: all decides before it")
+		return nil
+	case !t.Kind.Lookup():
+		return nil
+	}
+	node.Lookups = 1
+	if t.Macros {
+		w.add(mailauth.Info, "SPF_MACRO_NOT_FOLLOWED", "RFC 7208 section 7",
+			"The term %s depends on the mail that is judged. It counts as one lookup and was not followed.", mailauth.Show(t.Text))
+		return nil
+	}
+	if t.Kind == PTR {
+		return nil // what it looks up is the sender's address, which there is none of
+	}
+	child := &visit{node: node, parent: v, term: t}
+	child.passing = v.passing && (t.Kind != Include || t.Qualifier == '+')
+	child.final = v.final && t.Kind == Redirect
+	return w.aim(child, domain)
+}
+
+// aim sets the name that a visit looks up, or says why there is none.
+func (w *walk) aim(v *visit, domain string) *visit {
+	name, err := netpolicy.ParseName(strings.ToLower(domain), true)
+	if err != nil {
+		w.failed(v, &mailauth.LookupError{Code: mailauth.CodeName})
+		return nil
+	}
+	v.domain = name
+	v.node.Domain = &name
+	if !v.record() {
+		return v
+	}
+	for up := v.parent; up != nil; up = up.parent {
+		if up.record() && up.domain == name {
+			v.node.fail("a loop")
+			w.add(mailauth.Fail, "SPF_LOOP", "RFC 7208 section 4.6.4", "The term %s leads back to %s, without end. Remove it.", show(v), mailauth.Show(name))
+			return nil
+		}
+	}
+	return v
+}
+
+func (w *walk) add(severity mailauth.Severity, code, reference, format string, args ...any) {
+	w.report.Issues.Add(severity, code, reference, fmt.Sprintf(format, args...))
+}
+
+func (n *Node) fail(why string) { n.Error = &why }
+
+// show names a term, and the record that it stands in where that is not the domain's own.
+func show(v *visit) string {
+	text := mailauth.Show(v.term.Text)
+	if v.parent.parent == nil {
+		return text
+	}
+	return text + " in the record of " + mailauth.Show(v.parent.domain)
+}
+
+func section(k Kind) string {
+	if k == Redirect {
+		return "6.1"
+	}
+	return "5.2"
+}

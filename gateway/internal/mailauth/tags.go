@@ -1,0 +1,89 @@
+package mailauth
+
+import "strings"
+
+// Tag is one tag=value of a tag list (RFC 6376 section 3.2). Name and value are trimmed of white space.
+type Tag struct{ Name, Value string }
+
+// Tags is a tag list in its order.
+type Tags []Tag
+
+// ParseTags splits a tag list at its semicolons. What has no equals sign, or no name in front of it, comes back in broken.
+func ParseTags(s string) (tags Tags, broken []string) {
+	for part := range strings.SplitSeq(s, ";") {
+		part = strings.Trim(part, whiteSpace)
+		if part == "" {
+			continue
+		}
+		name, value, found := strings.Cut(part, "=")
+		name = strings.Trim(name, whiteSpace)
+		if !found || !isTagName(name) {
+			broken = append(broken, part)
+			continue
+		}
+		tags = append(tags, Tag{Name: name, Value: strings.Trim(value, whiteSpace)})
+	}
+	return tags, broken
+}
+
+const whiteSpace = " \t\r\n"
+
+// Get gives the first value of the tag.
+func (t Tags) Get(name string) (value string, ok bool) {
+	for _, tag := range t {
+		if tag.Name == name {
+			return tag.Value, true
+		}
+	}
+	return "", false
+}
+
+// Doubles gives the names that come more than once, each once.
+func (t Tags) Doubles() []string {
+	var doubles []string
+	count := make(map[string]int, len(t))
+	for _, tag := range t {
+		count[tag.Name]++
+		if count[tag.Name] == 2 {
+			doubles = append(doubles, tag.Name)
+		}
+	}
+	return doubles
+}
+
+// isTagName holds a name against tag-name of RFC 6376: a letter, then letters, digits and underscores.
+func isTagName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+		case i > 0 && ('0' <= c && c <= '9' || c == '_'):
+		default:
+			return false
+		}
+	}
+	return s != ""
+}
+
+// HasVersion tells whether a record is of the version: its first tag is v with this very value, and nothing or a
+// semicolon follows.
+func HasVersion(record, version string) bool {
+	first, _, _ := strings.Cut(record, ";")
+	name, value, found := strings.Cut(first, "=")
+	return found && strings.Trim(name, whiteSpace) == "v" && strings.Trim(value, whiteSpace) == version
+}
+
+// NearVersion tells whether a record without the version was meant to have it: another case, or something else than a
+// semicolon behind it.
+func NearVersion(record, version string) bool {
+	if HasVersion(record, version) {
+		return false
+	}
+	start := strings.ToLower(strings.Map(func(r rune) rune {
+		if strings.ContainsRune(whiteSpace+`"'`, r) {
+			return -1
+		}
+		return r
+	}, record))
+	return strings.HasPrefix(start, "v="+strings.ToLower(version)) || strings.HasPrefix(start, strings.ToLower(version))
+}
