@@ -1,0 +1,93 @@
+package asn
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"sync"
+)
+
+// maxParallel bounds the questions that one request has at the service at once.
+const maxParallel = 8
+
+// Announcement is a Record with the name of its network, empty where that is not known.
+type Announcement struct {
+	Record
+	Name string
+}
+
+// Announcements are those of an address.
+type Announcements struct {
+	Records []Announcement // in the order of Origins
+	// NamesMissing tells that the service failed to answer for some of the names.
+	NamesMissing bool
+	Source       Source
+}
+
+// Announcements gives what Origins gives, with the networks' names. A name that the service fails to answer for is missing
+// and no error; one in an answer that cannot be read is one. Errors are those of Origins.
+func (c *Client) Announcements(ctx context.Context, addr netip.Addr) (Announcements, error) {
+	records, source, err := c.Origins(ctx, addr)
+	if err != nil {
+		return Announcements{}, err
+	}
+	result := Announcements{Records: make([]Announcement, len(records)), Source: source}
+	names := make(map[uint32]string)
+	for _, found := range c.systems(ctx, numbersOf(records)) {
+		switch {
+		case errors.Is(found.err, ErrUnreadable):
+			return Announcements{}, found.err
+		case found.err != nil:
+			result.NamesMissing = true
+			continue
+		case found.system != nil:
+			names[found.system.ASN] = found.system.Name
+		}
+		result.Source = result.Source.with(found.source)
+	}
+	for i, record := range records {
+		result.Records[i] = Announcement{Record: record, Name: names[record.ASN]}
+	}
+	return result, ctx.Err()
+}
+
+func numbersOf(records []Record) []uint32 {
+	var numbers []uint32
+	seen := make(map[uint32]bool)
+	for _, record := range records {
+		if !seen[record.ASN] {
+			seen[record.ASN] = true
+			numbers = append(numbers, record.ASN)
+		}
+	}
+	return numbers
+}
+
+type foundSystem struct {
+	system *System
+	source Source
+	err    error
+}
+
+// systems looks several numbers up at once, in their order.
+func (c *Client) systems(ctx context.Context, numbers []uint32) []foundSystem {
+	found := make([]foundSystem, len(numbers))
+	inParallel(len(numbers), func(i int) {
+		found[i].system, found[i].source, found[i].err = c.System(ctx, numbers[i])
+	})
+	return found
+}
+
+// inParallel calls do for 0 to n-1, at most maxParallel at once.
+func inParallel(n int, do func(i int)) {
+	var running sync.WaitGroup
+	places := make(chan struct{}, maxParallel)
+	for i := range n {
+		places <- struct{}{}
+		running.Go(func() {
+			defer func() { <-places }()
+			do(i)
+		})
+	}
+	running.Wait()
+}

@@ -1,0 +1,107 @@
+package asn
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
+
+	"github.com/miekg/dns"
+)
+
+// originName is the address backwards, by octet or by nibble, below the zone's origin or origin6.
+func (c *Client) originName(addr netip.Addr) string {
+	if addr.Is4() {
+		return reverseOctets(addr) + ".origin." + c.zone
+	}
+	return reverseNibbles(addr) + ".origin6." + c.zone
+}
+
+func (c *Client) peerName(addr netip.Addr) string { return reverseOctets(addr) + ".peer." + c.zone }
+
+func (c *Client) systemName(number uint32) string {
+	return "as" + strconv.FormatUint(uint64(number), 10) + "." + c.zone
+}
+
+func reverseOctets(addr netip.Addr) string {
+	a := addr.As4()
+	return fmt.Sprintf("%d.%d.%d.%d", a[3], a[2], a[1], a[0])
+}
+
+// reverseNibbles writes an IPv6 address as ip6.arpa does (RFC 3596 section 2.5).
+func reverseNibbles(addr netip.Addr) string {
+	octets := addr.As16()
+	digits := hex.EncodeToString(octets[:])
+	var b strings.Builder
+	for i := len(digits) - 1; i >= 0; i-- {
+		b.WriteByte(digits[i])
+		if i > 0 {
+			b.WriteByte('.')
+		}
+	}
+	return b.String()
+}
+
+// ask gives what read makes of the texts at a name, kept or fetched. Texts are read before they are kept, so that an answer
+// that cannot be read is asked for again.
+func ask[V any](ctx context.Context, c *Client, name string, read func([]string) (V, error)) (V, Source, error) {
+	var none V
+	entry, err := c.answers.Get(ctx, name, func(ctx context.Context) ([]string, time.Duration, error) {
+		texts, err := c.fetch(ctx, name)
+		if err == nil {
+			_, err = read(texts)
+		}
+		return texts, KeepFor, asFault(name, err)
+	})
+	if err != nil {
+		return none, Source{}, err
+	}
+	value, err := read(entry.Value)
+	if err != nil {
+		return none, Source{}, asFault(name, err)
+	}
+	return value, Source{Name: c.sourceName(), Zone: c.zone, FetchedAt: entry.FetchedAt, Cached: entry.Cached}, nil
+}
+
+// fetch asks past the resolver's cache: what is kept here is dated by when the service said it, and a bad answer must not
+// outlive the question.
+func (c *Client) fetch(ctx context.Context, name string) ([]string, error) {
+	answer := c.egress.QueryFresh(ctx, name, dns.TypeTXT)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	switch answer.Code {
+	case "":
+		return textsOf(answer.Records), nil
+	case egress.CodeNoData, egress.CodeNotFound:
+		return nil, nil
+	case egress.CodeTimeout:
+		return nil, fault.Wrap(fault.Timeout, fmt.Errorf("asn: %s: %s", name, answer.Code), "The ASN service did not answer in time. Please try again later.")
+	}
+	return nil, fault.Wrap(fault.Upstream, fmt.Errorf("asn: %s: %s", name, answer.Code), "The ASN service failed to answer. Please try again later.")
+}
+
+func textsOf(records []dns.RR) []string {
+	texts := make([]string, 0, len(records))
+	for _, rr := range records {
+		if txt, is := rr.(*dns.TXT); is {
+			texts = append(texts, egress.JoinTXT(txt.Txt))
+		}
+	}
+	return texts
+}
+
+// asFault types the failure to read an answer. The others are typed already.
+func asFault(name string, err error) error {
+	if !errors.Is(err, ErrUnreadable) {
+		return err
+	}
+	return fault.Wrap(fault.Upstream, fmt.Errorf("%s: %w", name, err), "The ASN service gave an answer that cannot be read. Please try again later.")
+}
