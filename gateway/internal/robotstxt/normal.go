@@ -1,0 +1,87 @@
+package robotstxt
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	upperHex = "0123456789ABCDEF"
+	// reservedInQuery are the reserved characters that mean nothing of their own in a query (RFC 3986 section 3.4). Those
+	// that separate its parts (& = + ;) stay apart from their encodings.
+	reservedInQuery = ":/?@"
+)
+
+// normal writes a path or pattern so that equal ones are equal octet by octet (RFC 9309 section 2.2.2): escapes of unreserved
+// characters are undone, all others in upper case; octets outside ASCII are escaped, and so are * and $, unless they
+// are special here, so that %2A matches a literal star.
+func normal(path, special string) string {
+	var b strings.Builder
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		if c == '%' && isEscape(path[i:]) {
+			c = unhex(path[i+1])<<4 | unhex(path[i+2])
+			i += 2
+			if isUnreserved(c) {
+				b.WriteByte(c)
+			} else {
+				writeEscape(&b, c)
+			}
+			continue
+		}
+		if c >= utf8.RuneSelf || (c == '*' || c == '$') && !strings.Contains(special, string(rune(c))) {
+			writeEscape(&b, c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// queryDecoded undoes the escapes of reserved characters behind the first question mark.
+func queryDecoded(path string) string {
+	path, query, found := strings.Cut(path, "?")
+	if !found {
+		return path
+	}
+	var b strings.Builder
+	b.WriteString(path)
+	b.WriteByte('?')
+	for i := 0; i < len(query); i++ {
+		c := query[i]
+		if c == '%' && isEscape(query[i:]) {
+			if d := unhex(query[i+1])<<4 | unhex(query[i+2]); strings.IndexByte(reservedInQuery, d) >= 0 {
+				c = d
+				i += 2
+			}
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+func writeEscape(b *strings.Builder, c byte) { b.Write([]byte{'%', upperHex[c>>4], upperHex[c&15]}) }
+
+func brokenEscape(path string) bool {
+	for i := range len(path) {
+		if path[i] == '%' && !isEscape(path[i:]) {
+			return true
+		}
+	}
+	return false
+}
+
+func isEscape(s string) bool { return len(s) >= 3 && s[0] == '%' && isHex(s[1]) && isHex(s[2]) }
+
+func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }
+
+func unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c | 0x20 - 'a' + 10
+}
+
+func isUnreserved(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
+}

@@ -1,0 +1,241 @@
+// Package robotstxt reads robots.txt files as RFC 9309 says, and tells what is wrong with them. It is pure: bytes in, facts
+// out. A line that cannot be read costs only itself.
+package robotstxt
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxBytes is how much of a file counts (RFC 9309 section 2.5: at least 500 kibibytes; the large crawlers stop right there).
+const MaxBytes = 500 << 10
+
+// RuleType is what a rule does.
+type RuleType string
+
+// The two kinds of rules.
+const (
+	Allow    RuleType = "allow"
+	Disallow RuleType = "disallow"
+)
+
+// Rule is one allow or disallow line. An empty path matches nothing.
+type Rule struct {
+	Type RuleType
+	Path string // as written, at most MaxBytes
+	Line int    // from 1
+}
+
+// Group is what one or several crawlers are told. No crawler is in two groups of a file: what several groups say to it is
+// merged (RFC 9309 section 2.2.1).
+type Group struct {
+	// UserAgents are the product tokens as first written, "*" for all crawlers without a group of their own.
+	UserAgents []string
+	Rules      []Rule
+	// CrawlDelay is in seconds, nil where none is given. It is no part of RFC 9309.
+	CrawlDelay *float64
+}
+
+// Sitemap is one sitemap line.
+type Sitemap struct {
+	URL  string // as written
+	Line int
+}
+
+// File is a parsed robots.txt.
+type File struct {
+	Groups   []Group
+	Sitemaps []Sitemap
+	Issues   []Issue
+	// Lines counts the lines that say something this package understands.
+	Lines int
+}
+
+// Parse reads a file. truncated says that its end is missing, so that its last line, unless a line break ends it, is half a
+// line and left out. What is beyond MaxBytes is not read.
+func Parse(body []byte, truncated bool) File {
+	if len(body) > MaxBytes {
+		body, truncated = body[:MaxBytes], true
+	}
+	p := parser{issues: issues{left: maxIssues}}
+	if truncated {
+		body = body[:bytes.LastIndexAny(body, "\r\n")+1]
+		p.issues.add(CodeTooLong, SeverityWarn, 0, "The file is longer than 500 KiB. Crawlers need not read the rest of it.")
+	}
+	if text, marked := bytes.CutPrefix(body, []byte("\xef\xbb\xbf")); marked {
+		body = text
+		p.issues.add(CodeByteOrderMark, SeverityInfo, 1, "The file begins with a byte order mark, which not every crawler skips.")
+	}
+	for number := 1; len(body) > 0; number++ {
+		var line []byte
+		line, body = cutLine(body)
+		p.line(number, line)
+	}
+	p.finish()
+	groups := p.groups()
+	return File{Groups: groups, Sitemaps: p.sitemaps, Issues: p.issues.list(), Lines: p.lines}
+}
+
+// cutLine splits at the first CR, LF or CRLF (RFC 9309 section 2.2, EOL).
+func cutLine(text []byte) (line, rest []byte) {
+	end := bytes.IndexAny(text, "\r\n")
+	switch {
+	case end < 0:
+		return text, nil
+	case text[end] == '\r' && end+1 < len(text) && text[end+1] == '\n':
+		return text[:end], text[end+2:]
+	}
+	return text[:end], text[end+1:]
+}
+
+// parser is the state between two lines.
+type parser struct {
+	issues   issues
+	sitemaps []Sitemap
+	lines    int
+
+	agents []*agent          // in the order of their first mention
+	byName map[string]*agent // by lower-case token
+	open   []*agent          // whom the current group speaks to
+	ruled  bool              // the current group has a rule, so that the next user-agent line begins another
+	began  int               // line of the first user-agent line of the current group
+	group  int               // number of the current group
+	rules  [][]Rule          // by group
+	other  int               // line of a crawl-delay since the last user-agent line, in a group without a rule
+	early  bool              // a rule before any user-agent line was told
+}
+
+// agent is one crawler as the file names it.
+type agent struct {
+	name   string
+	groups []int // whose rules are for it
+	delay  *float64
+}
+
+// line reads one line: a field, a colon and a value, or nothing but space and a comment.
+func (p *parser) line(number int, raw []byte) {
+	if !utf8.Valid(raw) {
+		p.issues.add(CodeNotUTF8, SeverityWarn, number, "The line is not UTF-8.")
+	}
+	text, _, _ := strings.Cut(string(raw), "#")
+	text = strings.Trim(text, space)
+	if text == "" {
+		return
+	}
+	name, value, ok := strings.Cut(text, ":")
+	name, value = strings.ToLower(strings.Trim(name, space)), strings.Trim(value, space)
+	if !ok {
+		p.issues.add(CodeNoColon, SeverityFail, number, "The line has no colon, so that crawlers skip it.")
+		return
+	}
+	p.field(number, name, value)
+}
+
+// space is what may stand around a field's parts: WS of RFC 9309 section 2.2, and the other blanks that files really have.
+const space = " \t\v\f\x00"
+
+func (p *parser) field(number int, name, value string) {
+	switch name {
+	case "user-agent":
+		p.userAgent(number, value)
+	case string(Allow), string(Disallow):
+		p.rule(number, RuleType(name), value)
+	case "sitemap":
+		p.sitemap(number, value)
+	case "crawl-delay":
+		p.crawlDelay(number, value)
+	default:
+		p.unknown(number, name)
+		return
+	}
+	p.lines++
+}
+
+// userAgent adds a crawler to the group, or begins the next group where this one has rules already. Other fields in between
+// do not separate groups (RFC 9309 section 2.2.4).
+func (p *parser) userAgent(number int, value string) {
+	token := p.token(number, value)
+	if p.ruled || len(p.rules) == 0 {
+		p.rules = append(p.rules, nil)
+		p.group, p.open, p.ruled, p.began, p.other = len(p.rules)-1, nil, false, number, 0
+	}
+	if p.other > 0 {
+		p.issues.add(CodeGroupsJoin, SeverityWarn, number,
+			"No allow or disallow line ended the group before, so that the rules that follow are for its crawlers too.")
+		p.other = 0
+	}
+	if token == "" {
+		return
+	}
+	a := p.agent(token)
+	if len(a.groups) == 0 || a.groups[len(a.groups)-1] != p.group {
+		a.groups = append(a.groups, p.group)
+	}
+	p.open = append(p.open, a)
+}
+
+func (p *parser) agent(token string) *agent {
+	key := strings.ToLower(token)
+	if a := p.byName[key]; a != nil {
+		return a
+	}
+	if p.byName == nil {
+		p.byName = make(map[string]*agent)
+	}
+	a := &agent{name: token}
+	p.byName[key] = a
+	p.agents = append(p.agents, a)
+	return a
+}
+
+// token gives the product token of a user-agent line, "" where there is none.
+func (p *parser) token(number int, value string) string {
+	token := productToken(value)
+	switch {
+	case value == "":
+		p.issues.add(CodeBadUserAgent, SeverityFail, number, "The user-agent line names no crawler.")
+	case token == "":
+		p.issues.add(CodeBadUserAgent, SeverityFail, number, "The user-agent line does not begin with a product token or *.")
+	case token != value:
+		p.issues.add(CodeUserAgentVersion, SeverityInfo, number, "Only the product token counts: %s. What follows it is ignored.", show(token))
+	}
+	return token
+}
+
+func (p *parser) rule(number int, kind RuleType, path string) {
+	if len(p.rules) == 0 {
+		if !p.early {
+			p.issues.add(CodeRuleBeforeAgent, SeverityFail, number, "The rule stands before any user-agent line, so that it is for nobody.")
+		}
+		p.early = true
+		return
+	}
+	p.ruled = true
+	p.rules[p.group] = append(p.rules[p.group], Rule{Type: kind, Path: strings.ToValidUTF8(path, "\uFFFD"), Line: number})
+	p.checkPath(number, path)
+}
+
+func (p *parser) checkPath(number int, path string) {
+	switch {
+	case path == "":
+		return
+	case path[0] != '/' && path[0] != '*':
+		p.issues.add(CodePathWithoutSlash, SeverityFail, number, "The path begins with neither / nor *, so that it matches nothing.")
+	case strings.Contains(strings.TrimSuffix(path, "$"), "$"):
+		p.issues.add(CodeInnerDollar, SeverityInfo, number, "A $ that is not at the end of a path stands for itself.")
+	}
+	if strings.ContainsAny(path, " \t") {
+		p.issues.add(CodePathWithSpace, SeverityWarn, number, "The path has a blank in it. One that is meant is written as %%20.")
+	}
+	if brokenEscape(path) {
+		p.issues.add(CodeBrokenEscape, SeverityWarn, number, "The path has a percent sign without two hexadecimal digits after it.")
+	}
+}
+
+// finish tells of a group that names crawlers and says nothing to them.
+func (p *parser) finish() {
+	if len(p.rules) > 0 && !p.ruled {
+		p.issues.add(CodeEmptyGroup, SeverityInfo, p.began, "The last group has no allow or disallow line, so that it allows everything.")
+	}
+}
