@@ -23,11 +23,13 @@ import (
 	"time"
 
 	"diagnostics/gateway/apitest"
+	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/httpapi"
+	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
@@ -68,7 +70,7 @@ func gatewayOn(t *testing.T, client *egress.Client, certs certcheck.Checker, wor
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	c := httpapi.Config{
-		Tools:         tools.All(tools.Deps{Egress: client, Worker: worker, Certs: certs, Now: time.Now}),
+		Tools:         tools.All(tools.Deps{Egress: client, RDAP: registries(t, client), Worker: worker, Certs: certs, Now: time.Now}),
 		WorkerEnabled: worker != nil,
 		Deny:          target.Denylist{},
 		Limiter:       ratelimit.NewMemory(),
@@ -92,6 +94,45 @@ func gatewayOn(t *testing.T, client *egress.Client, certs certcheck.Checker, wor
 	s := httptest.NewServer(edge)
 	t.Cleanup(s.Close)
 	return s
+}
+
+// registries is a client whose redirector is a path of the test's own site, which answers by itself.
+func registries(t *testing.T, client *egress.Client) *rdap.Client {
+	t.Helper()
+	memory := cache.NewMemory(1 << 20)
+	t.Cleanup(memory.Close)
+	c, err := rdap.New(rdap.Config{Egress: client, Base: "https://site.test-site.com/rdap", Cache: memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// registrations are what the site's RDAP server knows.
+func registrations(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/rdap+json")
+	switch r.URL.Path {
+	case "/rdap/domain/test-site.com":
+		_, _ = io.WriteString(w, `{"objectClassName":"domain","handle":"D1","ldhName":"TEST-SITE.COM","status":["active"],
+			"events":[{"eventAction":"registration","eventDate":"1999-01-02T03:04:05Z"},{"eventAction":"expiration","eventDate":"2030-01-02T03:04:05Z"}],
+			"nameservers":[{"ldhName":"NS1.TEST-SITE.COM"}],
+			"secureDNS":{"delegationSigned":true,"dsData":[{"keyTag":1,"algorithm":13,"digestType":2,"digest":"AB01"}]},
+			"notices":[{"title":"Terms","description":["Be kind."]}],
+			"entities":[{"roles":["registrar"],"publicIds":[{"type":"IANA Registrar ID","identifier":"376"}],
+				"links":[{"rel":"about","href":"https://registrar.test-site.com"}],
+				"vcardArray":["vcard",[["fn",{},"text","A Registrar"]]],
+				"entities":[{"roles":["abuse"],"vcardArray":["vcard",[["email",{},"text","abuse@test-site.com"],["tel",{},"uri","tel:+1.555"]]]}]},
+				{"roles":["registrant"],"vcardArray":["vcard",[["kind",{},"text","org"],["fn",{},"text","Test Site Ltd"],["adr",{"cc":"DE"},"text",["","","","","","",""]]]]}]}`)
+	case "/rdap/ip/93.184.216.34":
+		_, _ = io.WriteString(w, `{"objectClassName":"ip network","handle":"NET-1","name":"TEST","type":"DIRECT ALLOCATION","startAddress":"93.184.216.0",
+			"endAddress":"93.184.216.255","parentHandle":"NET-0","status":["active"],"country":"US",
+			"entities":[{"roles":["registrant"],"vcardArray":["vcard",[["kind",{},"text","org"],["fn",{},"text","Test Site Ltd"]]],
+				"entities":[{"roles":["abuse"],"vcardArray":["vcard",[["email",{},"text","abuse@test-site.com"]]]}]}]}`)
+	case "/rdap/ip/93.184.216.35":
+		w.WriteHeader(http.StatusInternalServerError)
+	default:
+		w.WriteHeader(http.StatusNotFound)
+	}
 }
 
 func perMinute(n int) ratelimit.Limit { return ratelimit.Limit{Requests: n, Window: time.Minute} }
@@ -154,6 +195,9 @@ func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 			w.WriteHeader(http.StatusInternalServerError)
 		case "/missing":
 			w.WriteHeader(http.StatusNotFound)
+		}
+		if strings.HasPrefix(r.URL.Path, "/rdap/") {
+			registrations(w, r)
 		}
 	})
 	pool, good := certificates(t, "site.test-site.com", time.Now().Add(48*time.Hour))
@@ -297,6 +341,12 @@ func TestOpenAPIDescribesEveryRealAnswer(t *testing.T) {
 		{"port-checker", `{"input":"site.test-site.com"}`, 400},
 		{"my-ip", `{"input":""}`, 200},
 		{"my-ip", `{"input":"x"}`, 400},
+		{"whois-lookup", `{"input":"www.test-site.com"}`, 200},
+		{"whois-lookup", `{"input":"other-site.com"}`, 200},
+		{"whois-lookup", `{"input":"93.184.216.34"}`, 200},
+		{"whois-lookup", `{"input":"93.184.216.36"}`, 200},
+		{"whois-lookup", `{"input":"93.184.216.35"}`, 502},
+		{"whois-lookup", `{"input":"10.0.0.1"}`, 400},
 		{"traceroute", `{"input":"93.184.216.34"}`, 200},
 		{"traceroute", `{"input":"site.test-site.com","options":{"family":"ipv5"}}`, 400},
 		{"traceroute", `{"input":"alias.test-site.com","options":{"family":"ipv4"}}`, 502},
