@@ -252,7 +252,7 @@ func TestPanicInPages(t *testing.T) {
 
 func TestRunLimit(t *testing.T) {
 	t.Parallel()
-	const limit = 50 * time.Millisecond
+	const limit = 200 * time.Millisecond
 	for name, give := range map[string]func(context.Context) error{
 		"its own error": func(ctx context.Context) error { return ctx.Err() },
 		"called cancelled": func(context.Context) error {
