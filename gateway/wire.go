@@ -212,7 +212,7 @@ func redisState(guard *redisguard.Guard) func(context.Context) httpapi.State {
 	if guard == nil {
 		return nil
 	}
-	return func(context.Context) httpapi.State { return httpapi.State(guard.State()) }
+	return func(ctx context.Context) httpapi.State { return httpapi.State(guard.Check(ctx)) }
 }
 
 func workerState(worker *workerclient.Client) func(context.Context) httpapi.State {

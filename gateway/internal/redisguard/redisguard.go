@@ -37,6 +37,8 @@ type Guard struct {
 	epoch atomic.Uint64
 	// refusedAt is when a refused command was last logged, in Unix nanoseconds.
 	refusedAt atomic.Int64
+	// checkedAt is when Check last looked, in Unix nanoseconds.
+	checkedAt atomic.Int64
 
 	fell  chan struct{}
 	ctx   context.Context
@@ -82,6 +84,19 @@ func (g *Guard) State() string {
 		return Down
 	}
 	return OK
+}
+
+// checkedFor is how long Check believes its last look, so that whoever asks for readiness does not load Redis.
+const checkedFor = time.Second
+
+// Check is State after a look at Redis: on an instance without visitors nothing else would notice that Redis is gone. It
+// waits for Bound at most and looks once a second at most.
+func (g *Guard) Check(ctx context.Context) string {
+	now, last := time.Now().UnixNano(), g.checkedAt.Load()
+	if now-last >= int64(checkedFor) && g.checkedAt.CompareAndSwap(last, now) {
+		_ = g.Do(ctx, func(ctx context.Context, c redis.UniversalClient) error { return c.Ping(ctx).Err() })
+	}
+	return g.State()
 }
 
 // Close ends the probing and closes the client.

@@ -84,6 +84,26 @@ func TestDoGivesTheClientAndTheError(t *testing.T) {
 	}
 }
 
+func TestCheckNoticesWhatNobodyAskedFor(t *testing.T) {
+	t.Parallel()
+	server := miniredis.RunT(t)
+	g, _ := newGuard(t, server.Addr())
+	if got := g.Check(t.Context()); got != redisguard.OK {
+		t.Fatalf("with Redis: %s", got)
+	}
+	server.Close()
+	if got := g.State(); got != redisguard.OK {
+		t.Fatalf("nobody has asked, and the state is %s", got)
+	}
+	deadline := time.Now().Add(5 * time.Second)
+	for g.Check(t.Context()) != redisguard.Down {
+		if time.Now().After(deadline) {
+			t.Fatal("a lost Redis was not noticed")
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
 func TestErrorsThatMeanAnOutage(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
