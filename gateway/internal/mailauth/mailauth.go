@@ -13,8 +13,8 @@ import (
 // Severity says how bad an issue is.
 type Severity string
 
-// The severities. Fail is a record that receivers refuse, ignore or are misled by; Warn works, but not as it should; Info
-// is worth knowing.
+// The severities. Fail is a record that receivers refuse, ignore or are misled by; Warn works, but not as it should, or could
+// not be looked up; Info is worth knowing.
 const (
 	Fail Severity = "fail"
 	Warn Severity = "warn"

@@ -1,8 +1,12 @@
 package tools
 
 import (
+	"context"
+	"errors"
 	"strings"
+	"sync"
 
+	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
@@ -18,11 +22,87 @@ type mailDomain struct {
 // LimitKey is the domain, whatever the selector.
 func (d mailDomain) LimitKey() string { return d.domain.LimitKey() }
 
-func emailDNSHealth(_ Deps) tool.Tool {
-	return tool.New(tool.Spec[mailDomain, any]{
+// emailHealth is what email-dns-health found.
+type emailHealth struct {
+	Domain  string       `json:"domain"`
+	Overall mailStatus   `json:"overall"`
+	Summary mailCounts   `json:"summary"`
+	Checks  emailResults `json:"checks"`
+	// Note says what the records tell about the domain as a whole, such as that it sends no mail; null where they tell
+	// nothing of the kind.
+	Note *string `json:"note"`
+}
+
+type emailResults struct {
+	MX     mxCheck     `json:"mx"`
+	SPF    spfCheck    `json:"spf"`
+	DMARC  dmarcCheck  `json:"dmarc"`
+	DKIM   dkimCheck   `json:"dkim"`
+	MTASTS mtaStsCheck `json:"mtaSts"`
+	TLSRPT tlsRptCheck `json:"tlsRpt"`
+}
+
+// emailDNSHealth judges the mail records that a domain publishes. It reports addresses and connects to none, but for the
+// MTA-STS policy's own host.
+func emailDNSHealth(d Deps) tool.Tool {
+	return tool.New(tool.Spec[mailDomain, emailHealth]{
 		Slug:  "email-dns-health",
 		Parse: parseMailDomain,
+		Run: func(ctx context.Context, m mailDomain) (emailHealth, error) {
+			return checkMail(ctx, d.Egress, m)
+		},
 	})
+}
+
+// mailRun is one run: what its checks share.
+type mailRun struct {
+	client   *egress.Client
+	dns      *mailResolver
+	domain   string
+	selector string
+}
+
+// checkMail looks at the mail exchanges first, since whether the domain exists and takes mail decides what else applies. When
+// the time of the run is over, what is not finished is an error of its own check.
+func checkMail(ctx context.Context, client *egress.Client, m mailDomain) (emailHealth, error) {
+	run := &mailRun{client: client, dns: newMailResolver(client), domain: m.domain.String(), selector: m.selector}
+	mx := run.mx(ctx)
+	var results emailResults
+	if mx.notFound {
+		results = run.nonexistent(mx)
+	} else {
+		results = run.others(ctx, mx)
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return emailHealth{}, ctx.Err()
+	}
+	return summarizeMail(run.domain, results), nil
+}
+
+func (r *mailRun) others(ctx context.Context, mx mxCheck) emailResults {
+	results := emailResults{MX: mx}
+	var checks sync.WaitGroup
+	checks.Go(func() { results.SPF = r.spf(ctx, mx) })
+	checks.Go(func() { results.DMARC = r.dmarc(ctx) })
+	checks.Go(func() { results.DKIM = r.dkim(ctx, mx) })
+	checks.Go(func() { results.MTASTS = r.mtaSts(ctx, mx) })
+	checks.Go(func() { results.TLSRPT = r.tlsRpt(ctx, mx) })
+	checks.Wait()
+	return results
+}
+
+// nonexistent is a domain that is not there: nothing else is asked.
+func (r *mailRun) nonexistent(mx mxCheck) emailResults {
+	missing := newMailCheck()
+	missing.Status, missing.Summary = mailMissing, "The domain does not exist."
+	return emailResults{
+		MX:     mx,
+		SPF:    newSPFCheck(missing, r.domain),
+		DMARC:  newDMARCCheck(missing),
+		DKIM:   newDKIMCheck(missing, r.selector),
+		MTASTS: newMTASTSCheck(missing),
+		TLSRPT: tlsRptCheck{mailCheck: missing, ReportAddresses: []string{}},
+	}
 }
 
 func parseMailDomain(in tool.Input) (mailDomain, error) {

@@ -124,6 +124,6 @@ func (c *check) judgeDestination(host string, authorized bool, failure *mailauth
 		c.add(mailauth.Warn, "DMARC_REPORTS_NOT_AUTHORIZED", sectionExternal, "%s cannot say that it takes reports about %s, because the name that would say so cannot exist in the public DNS.", host, from)
 	default:
 		c.report.Failed = true
-		c.add(mailauth.Fail, "DMARC_DESTINATION_LOOKUP_FAILED", sectionExternal, "Whether %s takes reports about %s could not be looked up: %s.", host, from, failure.Reason())
+		c.add(mailauth.Warn, "DMARC_DESTINATION_LOOKUP_FAILED", sectionExternal, "Whether %s takes reports about %s could not be looked up: %s.", host, from, failure.Reason())
 	}
 }

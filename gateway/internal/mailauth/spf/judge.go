@@ -137,7 +137,7 @@ func (w *walk) conclude() {
 	}
 	if w.cut && !w.report.Issues.Has(mailauth.Fail) {
 		w.report.Failed = true
-		w.add(mailauth.Fail, "SPF_NOT_FINISHED", "RFC 7208 section 11.1", "The record leads to more lookups than one run makes, so not all of it was seen. Simplify it.")
+		w.add(mailauth.Warn, "SPF_NOT_FINISHED", "RFC 7208 section 11.1", "The record leads to more lookups than one run makes, so not all of it was seen. Simplify it.")
 	}
 }
 

@@ -112,11 +112,11 @@ func (w *walk) failed(v *visit, failure *mailauth.LookupError) {
 		return
 	}
 	w.report.Failed = true
-	code, what := "SPF_LOOKUP_FAILED", "The SPF record of "+mailauth.Show(v.domain)
+	what := "The SPF record of " + mailauth.Show(v.domain)
 	if v.parent != nil {
 		what = "The term " + show(v)
 	}
-	w.add(mailauth.Fail, code, "RFC 7208 section 2.6.6", "%s could not be looked up: %s. Try again later; if it stays, mend the name servers.", what, failure.Reason())
+	w.add(mailauth.Warn, "SPF_LOOKUP_FAILED", "RFC 7208 section 2.6.6", "%s could not be looked up: %s. Try again later; if it stays, mend the name servers.", what, failure.Reason())
 }
 
 // readRecords picks the SPF record out of the TXT records.
