@@ -41,14 +41,14 @@ lint: $(GOLANGCI) ## formatting, vet, linters, generated files up to date
 	@test -z "$$(gofmt -l $(MODULES))" || { echo 'gofmt would change:'; gofmt -l $(MODULES); exit 1; }
 	@for m in $(MODULES); do echo "lint $$m"; \
 		(cd $$m && GOWORK=off go mod tidy -diff && go vet -tags e2e,lab ./... && $(GOLANGCI) run --build-tags e2e,lab ./...); done
-	go test -run 'TestREADME|TestOpenAPI' ./gateway/... ./worker/...
+	go test -run 'TestREADME|TestOpenAPI' ./gateway ./worker
 
 fmt: ## format the code
 	gofmt -w $(MODULES)
 
 generate: ## rewrite the README's tables from the code
-	go test ./gateway/... -run TestREADME -update
-	go test ./worker/... -run TestREADME -update
+	go test ./gateway -run TestREADME -update
+	go test ./worker -run TestREADME -update
 
 up: ## docker compose up
 	$(COMPOSE) up --build --detach
