@@ -68,7 +68,7 @@ func (o object) nameservers() []string {
 	out := []string{}
 	for _, n := range o.Nameservers {
 		name := canonicalName(n.name)
-		if name != "" && !strings.Contains(name, " ") && !slices.Contains(out, name) {
+		if strings.Contains(name, ".") && !strings.Contains(name, " ") && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}

@@ -120,7 +120,7 @@ type remark struct {
 }
 
 type secureDNS struct {
-	DelegationSigned flag         `json:"delegationSigned"`
+	DelegationSigned truth        `json:"delegationSigned"`
 	DS               list[dsData] `json:"dsData"`
 }
 

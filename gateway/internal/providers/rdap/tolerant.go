@@ -141,17 +141,17 @@ func (p *part[T]) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// flag is a boolean, also one that was written as a string.
-type flag struct{ known, set bool }
+// truth is a boolean, also one that was written as a string.
+type truth struct{ known, set bool }
 
-func (f *flag) UnmarshalJSON(raw []byte) error {
+func (f *truth) UnmarshalJSON(raw []byte) error {
 	switch strings.ToLower(strings.Trim(string(raw), `"`)) {
 	case "true":
-		*f = flag{known: true, set: true}
+		*f = truth{known: true, set: true}
 	case "false":
-		*f = flag{known: true}
+		*f = truth{known: true}
 	default:
-		*f = flag{}
+		*f = truth{}
 	}
 	return nil
 }
