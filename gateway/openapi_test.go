@@ -210,6 +210,9 @@ func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 	n.Drop("93.184.216.34:81")
 	n.Fail("[2606:2800:220:1::34]:81", syscall.EHOSTUNREACH)
 	n.Fail("93.184.216.34:82", syscall.EHOSTUNREACH)
+	for i, public := range []string{"1.1.1.1:53", "8.8.8.8:53", "9.9.9.9:53", "208.67.222.222:53"} {
+		n.NameServer(public).Records("site.test-site.com. 300 IN A 93.184.216.34", fmt.Sprintf("differs.test-site.com. 300 IN TXT %d", i%2))
+	}
 	return n, certcheck.Checker{Roots: pool}
 }
 
@@ -347,6 +350,10 @@ func TestOpenAPIDescribesEveryRealAnswer(t *testing.T) {
 		{"whois-lookup", `{"input":"93.184.216.36"}`, 200},
 		{"whois-lookup", `{"input":"93.184.216.35"}`, 502},
 		{"whois-lookup", `{"input":"10.0.0.1"}`, 400},
+		{"dns-resolver-check", `{"input":"site.test-site.com"}`, 200},
+		{"dns-resolver-check", `{"input":"site.test-site.com","options":{"recordType":"CAA"}}`, 200},
+		{"dns-resolver-check", `{"input":"differs.test-site.com","options":{"recordType":"TXT"}}`, 200},
+		{"dns-resolver-check", `{"input":"site.test-site.com","options":{"recordType":"ANY"}}`, 400},
 		{"traceroute", `{"input":"93.184.216.34"}`, 200},
 		{"traceroute", `{"input":"site.test-site.com","options":{"family":"ipv5"}}`, 400},
 		{"traceroute", `{"input":"alias.test-site.com","options":{"family":"ipv4"}}`, 502},
