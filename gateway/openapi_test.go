@@ -182,6 +182,16 @@ func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 		"inside.test-site.com. 300 IN A 10.0.0.1",
 		"empty.test-site.com. 300 IN TXT nothing",
 		"down.test-site.com. 300 IN A 93.184.216.99",
+		"post-site.com. 300 IN MX 10 mx.post-site.com.",
+		"mx.post-site.com. 300 IN A 93.184.216.37",
+		`post-site.com. 300 IN TXT "v=spf1 include:_spf.post-site.com mx -all"`,
+		`_spf.post-site.com. 300 IN TXT "v=spf1 ip4:93.184.216.0/24 ?all"`,
+		`_dmarc.post-site.com. 300 IN TXT "v=DMARC1; p=reject; rua=mailto:d@post-site.com; ruf=mailto:f@post-site.com"`,
+		`s1._domainkey.post-site.com. 300 IN TXT "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="`,
+		`_mta-sts.post-site.com. 300 IN TXT "v=STSv1; id=1"`,
+		"mta-sts.post-site.com. 300 IN A 93.184.216.37",
+		`_smtp._tls.post-site.com. 300 IN TXT "v=TLSRPTv1; rua=mailto:t@post-site.com"`,
+		"null-site.com. 300 IN MX 0 .",
 	)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Set-Cookie", "session=secret; Path=/; HttpOnly")
@@ -350,6 +360,11 @@ func TestOpenAPIDescribesEveryRealAnswer(t *testing.T) {
 		{"whois-lookup", `{"input":"93.184.216.36"}`, 200},
 		{"whois-lookup", `{"input":"93.184.216.35"}`, 502},
 		{"whois-lookup", `{"input":"10.0.0.1"}`, 400},
+		{"email-dns-health", `{"input":"post-site.com","options":{"dkimSelector":"S1"}}`, 200},
+		{"email-dns-health", `{"input":"site.test-site.com"}`, 200},
+		{"email-dns-health", `{"input":"null-site.com","options":{"dkimSelector":null}}`, 200},
+		{"email-dns-health", `{"input":"no-such-name.test-site.com"}`, 200},
+		{"email-dns-health", `{"input":"post-site.com","options":{"dkimSelector":"a b"}}`, 400},
 		{"dns-resolver-check", `{"input":"site.test-site.com"}`, 200},
 		{"dns-resolver-check", `{"input":"site.test-site.com","options":{"recordType":"CAA"}}`, 200},
 		{"dns-resolver-check", `{"input":"differs.test-site.com","options":{"recordType":"TXT"}}`, 200},

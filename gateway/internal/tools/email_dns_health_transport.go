@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
-	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/egress"
@@ -217,7 +216,7 @@ func (r *mailRun) tlsRpt(ctx context.Context, mx mxCheck) tlsRptCheck {
 	report := tlsrpt.Read(texts)
 	c.take(report.Issues, false)
 	c.Record = textOrNull(report.Record)
-	c.ReportAddresses = slices.Concat(c.ReportAddresses, report.Addresses)
+	c.ReportAddresses = append(c.ReportAddresses, report.Addresses...)
 	switch {
 	case !report.Found:
 		c.Status, c.Summary = mailMissing, "The domain has no TLS reporting record."
