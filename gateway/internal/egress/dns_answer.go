@@ -142,17 +142,15 @@ func followAliases(answer []dns.RR, name string) (owner string, chain []string, 
 		}
 	}
 	owner, ttl = dns.CanonicalName(name), math.MaxUint32
-	visited := map[string]bool{owner: true}
 	for {
 		alias, is := aliases[owner]
 		if !is {
 			return owner, chain, ttl, true
 		}
-		owner = dns.CanonicalName(alias.Target)
-		if visited[owner] || len(chain) == maxAliases {
+		if len(chain) == maxAliases { // which is also how a loop ends
 			return "", nil, 0, false
 		}
-		visited[owner] = true
+		owner = dns.CanonicalName(alias.Target)
 		chain = append(chain, strings.TrimSuffix(owner, "."))
 		ttl = min(ttl, validTTL(alias.Hdr.Ttl))
 	}

@@ -102,3 +102,6 @@ func (c *Client) Waiting() int {
 	}
 	return waiting
 }
+
+// SourceFor asks the kernel for the source address towards to.
+func SourceFor(network, to string) (netip.Addr, bool) { return sourceFor(network, to) }

@@ -371,6 +371,51 @@ func TestUnusualAnswers(t *testing.T) {
 	}
 }
 
+// listenFirst is a connection that takes its time to write, and tells whether anything was read before.
+type listenFirst struct {
+	net.Conn
+	wrote, early *atomic.Bool
+}
+
+func (c listenFirst) Write(p []byte) (int, error) {
+	time.Sleep(50 * time.Millisecond)
+	c.wrote.Store(true)
+	return c.Conn.Write(p)
+}
+
+func (c listenFirst) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 && !c.wrote.Load() {
+		c.early.Store(true)
+	}
+	return n, err
+}
+
+// What a server says unasked is read after the request, so that chance decides nothing and the library logs nothing.
+func TestNothingIsReadBeforeTheRequest(t *testing.T) {
+	t.Parallel()
+	n := withSite(t)
+	n.ServeConn(web4+":80", func(c net.Conn) {
+		_, _ = io.WriteString(c, "HTTP/1.1 200 Too early\r\nContent-Length: 0\r\n\r\n")
+		stay(c)
+	})
+	var wrote, early atomic.Bool
+	dial := func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+		conn, err := n.Dial(ctx, network, to)
+		if err != nil || to.Port() != 80 {
+			return conn, err
+		}
+		return listenFirst{conn, &wrote, &early}, nil
+	}
+	r, err := get(t, n.Client(nil, egress.WithDialer(dial)), "http://example.com/")
+	if err != nil || r.StatusText != "Too early" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if early.Load() || !wrote.Load() {
+		t.Errorf("read early: %v, wrote: %v", early.Load(), wrote.Load())
+	}
+}
+
 // The library's header is not what the server sent.
 func TestHeadersAreShownAsSent(t *testing.T) {
 	t.Parallel()

@@ -187,7 +187,7 @@ func (x *trip) allowConnection() error {
 		return fault.Newf(fault.Upstream, "%s keeps closing its HTTP/2 connections without an answer.", x.host())
 	}
 	x.connections++
-	x.phase, x.spoken, x.tls = phaseConnect, nil, nil
+	x.phase = phaseConnect
 	return nil
 }
 

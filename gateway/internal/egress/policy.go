@@ -19,7 +19,7 @@ const (
 // Permit judges an address for a dial: public, not denied, not this host's own. The error is a *fault.Error of kind
 // Refused whose sentence does not name the address.
 func (c *Client) Permit(a netip.Addr) error {
-	if !a.IsValid() || a.Zone() != "" || !netpolicy.Judge(a).Public {
+	if !netpolicy.Judge(a).Public { // the zero and every zoned address are not
 		return fault.New(fault.Refused, sentenceNotPublic)
 	}
 	if c.settings.Deny.DeniesAddr(a) {

@@ -16,6 +16,7 @@ import (
 	"diagnostics/gateway/internal/target"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/miekg/dns"
 )
 
 func TestPermit(t *testing.T) {
@@ -189,6 +190,37 @@ func TestControlHookStopsASwappedDialer(t *testing.T) {
 	<-done
 	if accepted.Load() {
 		t.Error("a connection was made")
+	}
+}
+
+// Without anything injected: the operator's resolver is reached where it is, on loopback, and what it says is not.
+func TestRealSockets(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	n.Records("inside.example.com. 300 IN A 127.0.0.1", "outside.example.com. 300 IN A 93.184.216.34")
+	c, err := egress.New(egress.Settings{Resolvers: []netip.AddrPort{n.Loopback()}, Families: egress.FamiliesBoth})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+
+	if r, err := c.Resolve(t.Context(), host(t, "outside.example.com")); err != nil || len(r.V4) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	_, err = c.Resolve(t.Context(), host(t, "inside.example.com"))
+	wantFault(t, err, fault.Refused)
+	_, err = c.Dial(t.Context(), netip.MustParseAddrPort(l.Addr().String()))
+	wantFault(t, err, fault.Refused)
+	if a := c.QueryServer(t.Context(), n.Loopback(), "outside.example.com", dns.TypeA); a.Code != egress.CodeConnRefused {
+		t.Errorf("a visitor's question went to a private server: %+v", a)
+	}
+	if source, ok := egress.SourceFor("udp4", "127.0.0.1:9"); !ok || source != netip.MustParseAddr("127.0.0.1") {
+		t.Errorf("source towards loopback: %v, %v", source, ok)
 	}
 }
 

@@ -2,6 +2,7 @@ package egresstest
 
 import (
 	"net"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -89,6 +90,9 @@ func (r *Resolver) QueriesFor(name string, qtype uint16) int {
 	}
 	return count
 }
+
+// Loopback is where the resolver really listens over UDP, for a test with real sockets.
+func (r *Resolver) Loopback() netip.AddrPort { return netip.MustParseAddrPort(r.udp) }
 
 func (r *Resolver) loopback(network string) string {
 	if strings.HasPrefix(network, "udp") {
