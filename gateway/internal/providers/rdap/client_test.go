@@ -1,0 +1,524 @@
+package rdap
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/cache"
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/ratelimit"
+)
+
+func TestRegistryIsFoundOnceAndRemembered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.on(redirectorHost+"/domain/one-site.com", to("https://"+registryHost+"/com/v1/domain/ONE-SITE.COM"))
+	w.on(registryHost+"/com/v1/domain/one-site.com", domainBody("ONE-SITE.COM"))
+	w.on(registryHost+"/com/v1/domain/two-site.com", domainBody("two-site.com"))
+
+	a, err := w.domain("one-site.com")
+	if err != nil || !a.Found || a.Reason != "" || a.Domain.Name != "one-site.com" || a.Notices == nil {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if len(a.Sources) != 1 || a.Sources[0].Name != "Registry RDAP" || a.Sources[0].Cached ||
+		a.Sources[0].URL != "https://"+registryHost+"/com/v1/domain/ONE-SITE.COM" || a.Sources[0].FetchedAt.IsZero() {
+		t.Errorf("sources %+v", a.Sources)
+	}
+	w.wantAsked(redirectorHost+"/domain/one-site.com", registryHost+"/com/v1/domain/ONE-SITE.COM")
+
+	// From the cache, then straight to the registry for another name.
+	again, err := w.domain("one-site.com")
+	if err != nil || !again.Sources[0].Cached || !again.Sources[0].FetchedAt.Equal(a.Sources[0].FetchedAt) {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+	if b, err := w.domain("two-site.com"); err != nil || !b.Found {
+		t.Errorf("two: %+v, %v", b, err)
+	}
+	w.wantAsked(registryHost + "/com/v1/domain/two-site.com")
+
+	// The answer is kept for an hour, the registry for a day.
+	w.advance(KeepFound + time.Second)
+	if c, err := w.domain("one-site.com"); err != nil || c.Sources[0].Cached {
+		t.Errorf("after an hour: %+v, %v", c, err)
+	}
+	w.wantAsked(registryHost + "/com/v1/domain/one-site.com")
+	w.advance(KeepBase)
+	if _, err := w.domain("one-site.com"); err != nil {
+		t.Error(err)
+	}
+	w.wantAsked(redirectorHost+"/domain/one-site.com", registryHost+"/com/v1/domain/ONE-SITE.COM")
+}
+
+func TestTheTwoKindsOf404(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.on(redirectorHost+"/domain/free-site.com", to("https://"+registryHost+"/domain/free-site.com"))
+	w.on(registryHost+"/domain/free-site.com", status(404, "Content-Type", "application/rdap+json"))
+	w.on(registryHost+"/domain/other-site.com", status(404))
+
+	a, err := w.domain("free-site.com")
+	if err != nil || a.Found || a.Reason != NotFound || a.Domain != nil || a.Sources[0].Name != "Registry RDAP" {
+		t.Errorf("%+v, %v", a, err)
+	}
+	// A registry that has no such name is a registry all the same.
+	if b, err := w.domain("other-site.com"); err != nil || b.Reason != NotFound {
+		t.Errorf("%+v, %v", b, err)
+	}
+	w.wantAsked(redirectorHost+"/domain/free-site.com", registryHost+"/domain/free-site.com", registryHost+"/domain/other-site.com")
+
+	c, err := w.domain("site.zz")
+	if err != nil || c.Found || c.Reason != NoService || c.Sources[0].Name != "RDAP redirector" || c.Sources[0].URL != "https://"+redirectorHost+"/domain/site.zz" {
+		t.Errorf("%+v, %v", c, err)
+	}
+	// That there is none is remembered for a minute, for the top-level domain.
+	if d, err := w.domain("else.zz"); err != nil || d.Reason != NoService {
+		t.Errorf("%+v, %v", d, err)
+	}
+	w.wantAsked(redirectorHost + "/domain/site.zz")
+	w.advance(KeepNotFound + time.Second)
+	if _, err := w.domain("third.zz"); err != nil {
+		t.Error(err)
+	}
+	if _, err := w.domain("free-site.com"); err != nil {
+		t.Error(err)
+	}
+	w.wantAsked(redirectorHost+"/domain/third.zz", registryHost+"/domain/free-site.com")
+
+	n, err := w.network("8.8.8.8")
+	if err != nil || n.Found || n.Reason != NoService || n.Source.Name != "RDAP redirector" {
+		t.Errorf("%+v, %v", n, err)
+	}
+	w.on(redirectorHost+"/ip/8.8.4.4", to("https://"+registryHost+"/ip/8.8.4.4"))
+	if n, err = w.network("8.8.4.4"); err != nil || n.Reason != NotFound || n.Source.Name != "Registry RDAP" {
+		t.Errorf("%+v, %v", n, err)
+	}
+}
+
+// What is remembered as absent must not be kept absent by those who ask.
+func TestNoServiceIsNotRenewedByMemory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	for _, name := range []string{"a.zz", "b.zz", "c.zz"} {
+		if _, err := w.domain(name); err != nil {
+			t.Fatal(err)
+		}
+		w.advance(25 * time.Second)
+	}
+	w.wantAsked(redirectorHost + "/domain/a.zz")
+	if _, err := w.domain("d.zz"); err != nil {
+		t.Fatal(err)
+	}
+	w.wantAsked(redirectorHost + "/domain/d.zz")
+}
+
+func TestBlocksAreRememberedAsFarAsTheyReach(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	// The first registry knows that another has the block.
+	w.on(redirectorHost+"/ip/8.8.8.8", to("https://"+registryHost+"/registry/ip/8.8.8.8"))
+	w.on(registryHost+"/registry/ip/8.8.8.8", to("https://"+secondHost+"/ip/8.8.8.8"))
+	w.on(secondHost+"/ip/8.8.8.8", networkBody("8.8.8.0", "8.8.8.255"))
+	w.on(secondHost+"/ip/8.8.8.9", networkBody("8.8.8.8", "8.8.8.9"))
+	a, err := w.network("8.8.8.8")
+	if err != nil || !a.Found || a.Network.CIDRs[0] != "8.8.8.0/24" || a.Source.URL != "https://"+secondHost+"/ip/8.8.8.8" || a.Notices == nil {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	w.wantAsked(redirectorHost+"/ip/8.8.8.8", registryHost+"/registry/ip/8.8.8.8", secondHost+"/ip/8.8.8.8")
+	if b, err := w.network("8.8.8.9"); err != nil || b.Network.StartAddress != "8.8.8.8" {
+		t.Errorf("inside: %+v, %v", b, err)
+	}
+	w.wantAsked(secondHost + "/ip/8.8.8.9")
+	if c, err := w.network("8.8.9.0"); err != nil || c.Reason != NoService {
+		t.Errorf("just outside: %+v, %v", c, err)
+	}
+	w.wantAsked(redirectorHost + "/ip/8.8.9.0")
+}
+
+func TestIPv6(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.on(redirectorHost+"/ip/2606:4700::1", to("https://"+registryHost+"/ip/2606:4700::1"))
+	w.on(registryHost+"/ip/2606:4700::1", networkBody("2606:4700::", "2606:4700:ffff:ffff:ffff:ffff:ffff:ffff"))
+	w.on(registryHost+"/ip/2606:4700:1::1", networkBody("2606:4700::", "2606:4700:ffff:ffff:ffff:ffff:ffff:ffff"))
+	for _, addr := range []string{"2606:4700::1", "2606:4700:1::1"} {
+		if a, err := w.network(addr); err != nil || a.Network.CIDRs[0] != "2606:4700::/32" {
+			t.Errorf("%s: %+v, %v", addr, a, err)
+		}
+	}
+	w.wantAsked(redirectorHost+"/ip/2606:4700::1", registryHost+"/ip/2606:4700::1", registryHost+"/ip/2606:4700:1::1")
+}
+
+// A remembered registry that fails, in any way that may mean that it has moved, is looked up anew, once.
+func TestRegistryThatHasMoved(t *testing.T) {
+	t.Parallel()
+	for name, failure := range map[string]http.HandlerFunc{
+		"500":        status(500),
+		"a web page": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>moved</html>") },
+		"a 404 page": status(404, "Content-Type", "text/html"),
+		"no sense":   rdapBody(`{"objectClassName":"domain","ldhName":"third-site.com"}`),
+		"to nowhere": to("http://" + registryHost + "/x"),
+	} {
+		w := newWorld(t, nil)
+		w.on(redirectorHost+"/domain/one-site.com", to("https://"+registryHost+"/old/domain/one-site.com"))
+		w.on(registryHost+"/old/domain/one-site.com", domainBody("one-site.com"))
+		if _, err := w.domain("one-site.com"); err != nil {
+			t.Fatal(err)
+		}
+		w.on(registryHost+"/old/domain/two-site.com", failure)
+		w.on(redirectorHost+"/domain/two-site.com", to("https://"+secondHost+"/new/domain/two-site.com"))
+		w.on(secondHost+"/new/domain/two-site.com", domainBody("two-site.com"))
+		w.on(secondHost+"/new/domain/four-site.com", domainBody("four-site.com"))
+		if a, err := w.domain("two-site.com"); err != nil || !a.Found {
+			t.Errorf("%s: %+v, %v", name, a, err)
+		}
+		w.mu.Lock()
+		w.asked = nil
+		w.mu.Unlock()
+		if a, err := w.domain("four-site.com"); err != nil || !a.Found {
+			t.Errorf("%s: %+v, %v", name, a, err)
+		}
+		w.wantAsked(secondHost + "/new/domain/four-site.com")
+	}
+}
+
+// The redirector that leads back to where it failed is believed, and the failing registry is not asked twice.
+func TestRegistryThatHasNotMoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.on(redirectorHost+"/domain/one-site.com", to("https://"+registryHost+"/domain/one-site.com"))
+	w.on(registryHost+"/domain/one-site.com", domainBody("one-site.com"))
+	w.on(redirectorHost+"/domain/two-site.com", to("https://"+registryHost+"/domain/two-site.com"))
+	w.on(registryHost+"/domain/two-site.com", status(500))
+	if _, err := w.domain("one-site.com"); err != nil {
+		t.Fatal(err)
+	}
+	w.wantAsked(redirectorHost+"/domain/one-site.com", registryHost+"/domain/one-site.com")
+	_, err := w.domain("two-site.com")
+	wantFailure(t, err, fault.Upstream, "status 500")
+	w.wantAsked(registryHost+"/domain/two-site.com", redirectorHost+"/domain/two-site.com")
+}
+
+func TestBlockThatHasMoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.on(redirectorHost+"/ip/8.8.8.8", to("https://"+registryHost+"/ip/8.8.8.8"))
+	w.on(registryHost+"/ip/8.8.8.8", networkBody("8.8.8.0", "8.8.8.255"))
+	w.on(redirectorHost+"/ip/8.8.8.9", to("https://"+secondHost+"/ip/8.8.8.9"))
+	w.on(secondHost+"/ip/8.8.8.9", networkBody("8.8.8.9", "8.8.8.9"))
+	if _, err := w.network("8.8.8.8"); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := w.network("8.8.8.9"); err != nil || !a.Found {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	big := `{"objectClassName":"domain","ldhName":"one-site.com","x":"` + strings.Repeat("x", 5<<20) + `"}`
+	for _, c := range []struct {
+		name     string
+		registry http.HandlerFunc
+		kind     fault.Kind
+		sentence string
+	}{
+		{"500", status(500), fault.Upstream, "status 500"},
+		{"403", status(403), fault.Upstream, "status 403"},
+		{"no content", status(204), fault.Upstream, "status 204"},
+		{"a web page", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = io.WriteString(w, `{"objectClassName":"domain","ldhName":"one-site.com"}`)
+		}, fault.Upstream, "web page"},
+		{"5 MiB", rdapBody(big), fault.Upstream, "1 MiB"},
+		{"deep", rdapBody(strings.Repeat("[", 1<<18)), fault.Upstream, "makes no sense"},
+		{"a byte order mark", rdapBody("\xef\xbb\xbf{}"), fault.Upstream, "makes no sense"},
+		{"cut short", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/rdap+json")
+			w.Header().Set("Content-Length", "100")
+			_, _ = io.WriteString(w, `{"objectClassName":`)
+		}, fault.Upstream, "broke off"},
+		{"another name", domainBody("two-site.com"), fault.Upstream, "makes no sense"},
+		{"to http", to("http://" + secondHost + "/domain/one-site.com"), fault.Upstream, "not https"},
+		{"to a private address", to("https://10.0.0.1/domain/one-site.com"), fault.Upstream, "not a public URL"},
+		{"to a private name", to("https://rdap.internal/domain/one-site.com"), fault.Upstream, "not a public URL"},
+		{"to a name at a private address", to("https://rdap.inside-site.com/domain/one-site.com"), fault.Upstream, "not at a public address"},
+		{"to a name without address", to("https://nowhere.second-site.com/domain/one-site.com"), fault.Upstream, "no address"},
+		{"to a port that refuses", to("https://" + secondHost + ":444/domain/one-site.com"), fault.Upstream, "refused the connection"},
+		{"to nothing", status(302), fault.Upstream, "not a public URL"},
+		{"to credentials", to("https://u:p@" + secondHost + "/"), fault.Upstream, "not a public URL"},
+		{"in circles", to("https://" + registryHost + "/domain/one-site.com"), fault.Upstream, "more than 4 times"},
+		{"out of service", status(503, "Retry-After", "7"), fault.Upstream, "out of service"},
+	} {
+		w := newWorld(t, nil)
+		w.on(redirectorHost+"/domain/one-site.com", to("https://"+registryHost+"/domain/one-site.com"))
+		w.on(registryHost+"/domain/one-site.com", c.registry)
+		_, err := w.domain("one-site.com")
+		if f := wantFailure(t, err, c.kind, c.sentence); c.name == "out of service" && f.RetryAfter != 7*time.Second {
+			t.Errorf("retry after %v", f.RetryAfter)
+		}
+		// Nothing of it is kept: as soon as the registry is well, it is heard.
+		w.on(registryHost+"/domain/one-site.com", domainBody("one-site.com"))
+		if a, err := w.domain("one-site.com"); err != nil || !a.Found || a.Sources[0].Cached {
+			t.Errorf("%s: then %+v, %v", c.name, a, err)
+		}
+		for _, d := range w.net.Dials() {
+			if d.Addr() == netip.MustParseAddr("10.0.0.1") {
+				t.Errorf("%s: dialled %v", c.name, d)
+			}
+		}
+	}
+}
+
+func TestFourRedirectsAndNoMore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.on(redirectorHost+"/domain/one-site.com", to("https://"+registryHost+"/1"))
+	w.on(registryHost+"/1", to("/2")) // relative
+	w.on(registryHost+"/2", to("//"+secondHost+"/3"))
+	w.on(secondHost+"/3", to("https://"+secondHost+"/4"))
+	w.on(secondHost+"/4", domainBody("one-site.com"))
+	if a, err := w.domain("one-site.com"); err != nil || !a.Found {
+		t.Errorf("four: %+v, %v", a, err)
+	}
+	w.on(redirectorHost+"/domain/two-site.com", to("https://"+redirectorHost+"/domain/one-site.com"))
+	_, err := w.domain("two-site.com")
+	wantFailure(t, err, fault.Upstream, "more than 4 times")
+}
+
+func TestCertificatesMustBeValid(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.net.Records("rdap.alias-site.com. 300 IN A 93.184.216.2")
+	w.on(redirectorHost+"/domain/one-site.com", to("https://rdap.alias-site.com/domain/one-site.com"))
+	_, err := w.domain("one-site.com")
+	wantFailure(t, err, fault.Upstream, "certificate")
+	w.wantAsked(redirectorHost + "/domain/one-site.com")
+}
+
+func TestSlowRegistry(t *testing.T) {
+	t.Parallel()
+	const bound = 300 * time.Millisecond
+	release := make(chan struct{})
+	w := newWorld(t, func(c *Config) { c.Timeout = bound })
+	t.Cleanup(func() { close(release) })
+	w.on(redirectorHost+"/domain/one-site.com", to("https://"+registryHost+"/domain/one-site.com"))
+	w.on(redirectorHost+"/domain/two-site.com", to("https://"+registryHost+"/domain/two-site.com"))
+	w.on(registryHost+"/domain/one-site.com", func(http.ResponseWriter, *http.Request) { <-release })
+	w.on(registryHost+"/domain/two-site.com", func(out http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(out, "{")
+		out.(http.Flusher).Flush()
+		<-release
+	})
+	for _, name := range []string{"one-site.com", "two-site.com"} {
+		began := time.Now()
+		_, err := w.domain(name)
+		wantFailure(t, err, fault.Timeout, "in time")
+		if took := time.Since(began); took > 5*bound {
+			t.Errorf("%s took %v", name, took)
+		}
+	}
+	w.on(registryHost+"/domain/one-site.com", domainBody("one-site.com"))
+	if a, err := w.domain("one-site.com"); err != nil || !a.Found {
+		t.Errorf("then %+v, %v", a, err)
+	}
+}
+
+func TestVisitorWhoLeaves(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	arrived := make(chan struct{})
+	w.on(redirectorHost+"/domain/one-site.com", func(_ http.ResponseWriter, r *http.Request) {
+		close(arrived)
+		<-r.Context().Done()
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-arrived; cancel() }()
+	if _, err := w.Domain(ctx, "one-site.com"); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestPause(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.on(redirectorHost+"/domain/one-site.com", to("https://"+registryHost+"/domain/one-site.com"))
+	w.on(redirectorHost+"/domain/two-site.com", to("https://"+registryHost+"/domain/two-site.com"))
+	w.on(redirectorHost+"/domain/site.net", to("https://"+secondHost+"/domain/site.net"))
+	w.on(secondHost+"/domain/site.net", domainBody("site.net"))
+	w.on(registryHost+"/domain/one-site.com", status(429, "Retry-After", "30"))
+	w.on(registryHost+"/domain/two-site.com", domainBody("two-site.com"))
+	_, err := w.domain("one-site.com")
+	if f := wantFailure(t, err, fault.Upstream, registryHost+" has been asked too often. Try again in 30 s."); f.RetryAfter != 30*time.Second {
+		t.Errorf("retry after %v", f.RetryAfter)
+	}
+	w.wantAsked(redirectorHost+"/domain/one-site.com", registryHost+"/domain/one-site.com")
+	// The pause is the host's, whatever is asked; other hosts go on.
+	w.advance(29 * time.Second)
+	_, err = w.domain("two-site.com")
+	if f := wantFailure(t, err, fault.Upstream, "too often"); f.RetryAfter != time.Second {
+		t.Errorf("retry after %v", f.RetryAfter)
+	}
+	w.wantAsked(redirectorHost + "/domain/two-site.com")
+	if a, err := w.domain("site.net"); err != nil || !a.Found {
+		t.Errorf("%+v, %v", a, err)
+	}
+	w.advance(time.Second)
+	if a, err := w.domain("two-site.com"); err != nil || !a.Found {
+		t.Errorf("after the pause: %+v, %v", a, err)
+	}
+}
+
+func TestRedirectorsPauseIsNotNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.on(redirectorHost+"/domain/one-site.com", status(429))
+	_, err := w.domain("one-site.com")
+	if f := wantFailure(t, err, fault.Upstream, sentenceOwn); f.RetryAfter != defaultPause || strings.Contains(f.Sentence, redirectorHost) {
+		t.Errorf("%v after %v", f, f.RetryAfter)
+	}
+}
+
+func TestSlots(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		slots *slots
+		taken int
+		wait  time.Duration // of the failure
+	}{
+		{"free", &slots{}, 1, 0},
+		{"soon free", &slots{waits: []time.Duration{20 * time.Millisecond, 10 * time.Millisecond}}, 3, 0},
+		{"free too late", &slots{waits: []time.Duration{4 * time.Second}}, 1, 4 * time.Second},
+		{"free just too late", &slots{waits: []time.Duration{maxSlotWait + 50*time.Millisecond}}, 1, maxSlotWait + 50*time.Millisecond},
+	} {
+		w := newWorld(t, func(config *Config) { config.Redirector = c.slots })
+		w.on(redirectorHost+"/domain/one-site.com", to("https://"+registryHost+"/domain/one-site.com"))
+		w.on(registryHost+"/domain/one-site.com", domainBody("one-site.com"))
+		_, err := w.domain("one-site.com")
+		if c.wait == 0 && err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if c.wait > 0 {
+			if f := wantFailure(t, err, fault.Upstream, "Too many registrations"); f.RetryAfter != c.wait {
+				t.Errorf("%s: retry after %v", c.name, f.RetryAfter)
+			}
+			w.wantAsked()
+		}
+		if c.slots.taken != c.taken {
+			t.Errorf("%s: taken %d times", c.name, c.slots.taken)
+		}
+	}
+	w := newWorld(t, func(config *Config) { config.Redirector = &slots{err: context.Canceled} })
+	if _, err := w.domain("one-site.com"); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Each request to the redirector takes a place, those that it redirects to itself too; the registry's take none.
+func TestOnlyTheRedirectorIsCounted(t *testing.T) {
+	t.Parallel()
+	s := &slots{}
+	w := newWorld(t, func(config *Config) { config.Redirector = s })
+	w.on(redirectorHost+"/domain/one-site.com", to("/v2/domain/one-site.com"))
+	w.on(redirectorHost+"/v2/domain/one-site.com", to("https://"+registryHost+"/domain/one-site.com"))
+	w.on(registryHost+"/domain/one-site.com", domainBody("one-site.com"))
+	w.on(registryHost+"/domain/two-site.com", domainBody("two-site.com"))
+	for _, name := range []string{"one-site.com", "two-site.com"} {
+		if _, err := w.domain(name); err != nil {
+			t.Error(err)
+		}
+	}
+	if s.taken != 2 {
+		t.Errorf("taken %d times", s.taken)
+	}
+}
+
+func TestRedirectorIsAskedEightTimesAtMost(t *testing.T) {
+	t.Parallel()
+	window := ratelimit.NewWindow(ratelimit.NewMemory(), "redirector", 8, 10*time.Second)
+	w := newWorld(t, func(config *Config) { config.Redirector = window })
+	limited := 0
+	for _, tld := range strings.Fields("aa bb cc dd ee ff gg hh ii jj kk ll") {
+		if _, err := w.domain("site." + tld); err != nil {
+			if f := wantFailure(t, err, fault.Upstream, "Too many"); f.RetryAfter <= 0 || f.RetryAfter > 10*time.Second {
+				t.Errorf("retry after %v", f.RetryAfter)
+			}
+			limited++
+		}
+	}
+	if limited != 4 || len(w.asked) != 8 {
+		t.Errorf("%d limited, %d asked", limited, len(w.asked))
+	}
+}
+
+// The operator's own redirector may be where no visitor's target can be; what it leads to may not.
+func TestPrivateRedirector(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	memory := cache.NewMemory(1 << 20)
+	t.Cleanup(memory.Close)
+	client := n.Client(func(s *egress.Settings) { s.ExemptHosts = []string{"10.0.0.5:8443"} })
+	c, err := New(Config{Egress: client, Base: "https://10.0.0.5:8443/rdap/", Cache: memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Domain(t.Context(), "one-site.com")
+	wantFailure(t, err, fault.Upstream, "cannot be reached")
+	if d := n.Dials(); len(d) != 1 || d[0] != netip.MustParseAddrPort("10.0.0.5:8443") {
+		t.Errorf("dialled %v", d)
+	}
+	_, err = c.Network(t.Context(), netip.MustParseAddr("8.8.8.8"))
+	wantFailure(t, err, fault.Upstream, "cannot be reached")
+}
+
+func TestPrivateRedirectorMayLeadWithinItself(t *testing.T) {
+	t.Parallel()
+	const inside = insideHost + ":8443"
+	w := newWorld(t, func(c *Config) { c.Base = "https://" + inside + "/rdap" })
+	w.on(inside+"/rdap/domain/one-site.com", to("https://"+inside+"/v2/domain/one-site.com"))
+	w.on(inside+"/v2/domain/one-site.com", to("/v3/domain/one-site.com"))
+	w.on(inside+"/v3/domain/one-site.com", domainBody("one-site.com"))
+	a, err := w.domain("one-site.com")
+	if err != nil || !a.Found || a.Sources[0].URL != "" {
+		t.Errorf("%+v, %v", a, err)
+	}
+	w.wantAsked(inside+"/rdap/domain/one-site.com", inside+"/v2/domain/one-site.com", inside+"/v3/domain/one-site.com")
+
+	// Another port of it, and the way back into it by a stranger's word, are refused.
+	w.on(inside+"/rdap/domain/two-site.com", to("https://"+insideHost+":8444/domain/two-site.com"))
+	w.on(inside+"/rdap/domain/three-site.com", to("https://"+registryHost+"/domain/three-site.com"))
+	w.on(registryHost+"/domain/three-site.com", to("https://"+inside+"/v3/domain/one-site.com"))
+	for _, name := range []string{"two-site.com", "three-site.com"} {
+		_, err := w.domain(name)
+		wantFailure(t, err, fault.Upstream, "not a public URL")
+	}
+	w.wantAsked(inside+"/rdap/domain/two-site.com", inside+"/rdap/domain/three-site.com", registryHost+"/domain/three-site.com")
+	// Nothing that it has not got is said to come from it by name.
+	b, err := w.domain("site.zz")
+	if err != nil || b.Reason != NoService || b.Sources[0].URL != "" {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	memory := cache.NewMemory(1 << 10)
+	t.Cleanup(memory.Close)
+	client := egresstest.New(t).Client(nil)
+	for name, c := range map[string]Config{
+		"no way out": {Base: "https://rdap.org", Cache: memory}, "no cache": {Egress: client, Base: "https://rdap.org"},
+		"http": {Egress: client, Base: "http://rdap.org", Cache: memory}, "no URL": {Egress: client, Base: "rdap.org", Cache: memory},
+	} {
+		if _, err := New(c); err == nil {
+			t.Errorf("%s passes", name)
+		}
+	}
+}
