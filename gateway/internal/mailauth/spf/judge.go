@@ -59,7 +59,7 @@ func (w *walk) judgeTerm(v *visit, t Term) {
 		}
 	case UnknownModifier:
 		if _, confused := mechanisms[t.Name]; confused {
-			w.add(mailauth.Warn, "SPF_MODIFIER_UNKNOWN", "RFC 7208 section 4.6.1", "The term %s has an equals sign where a colon belongs, and is ignored. Write %s:…", w.name(v, t), t.Name)
+			w.add(mailauth.Warn, "SPF_MODIFIER_UNKNOWN", "RFC 7208 section 4.6.1", "The term %s has an equals sign where a colon belongs, and is ignored. Write %s with a colon.", w.name(v, t), t.Name)
 		}
 	}
 }
