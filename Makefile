@@ -40,7 +40,7 @@ bench: ## benchmarks, as ratios against a baseline in the same run
 lint: $(GOLANGCI) ## formatting, vet, linters, generated files up to date
 	@test -z "$$(gofmt -l $(MODULES))" || { echo 'gofmt would change:'; gofmt -l $(MODULES); exit 1; }
 	@for m in $(MODULES); do echo "lint $$m"; \
-		(cd $$m && GOWORK=off go mod tidy -diff && go vet -tags e2e,lab ./... && $(GOLANGCI) run --build-tags e2e,lab ./...); done
+		(cd $$m && GOWORK=off go mod tidy -diff && go vet -tags e2e,lab ./... && $(GOLANGCI) run --allow-parallel-runners --build-tags e2e,lab ./...); done
 	go test -run 'TestREADME|TestOpenAPI' ./gateway ./worker
 
 fmt: ## format the code

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"diagnostics/gateway/web"
 
@@ -301,7 +302,7 @@ func TestHostileLinksStayText(t *testing.T) {
 			t.Errorf("%.40q makes %d elements out of %d", h, n, clean)
 		}
 		value, _ := attribute(one(t, root, "input", header{"name": "input"}), "value")
-		if !strings.ContainsAny(h, "\x00\xff\r") && value != h {
+		if utf8.ValidString(h) && !strings.ContainsAny(h, "\x00\r") && value != h {
 			t.Errorf("%.40q became %.40q", h, value)
 		}
 		report := document(t, site, "/report?"+url.Values{"target": {h}}.Encode())

@@ -137,7 +137,7 @@ func (s *Server) Kill() { stop(s.cmd, s.exited) }
 // Freeze stops the server where it stands, with its connections open; Thaw lets it go on.
 func (s *Server) Freeze() { s.signal(syscall.SIGSTOP) }
 
-// Thaw: see Freeze.
+// Thaw lets a frozen server go on.
 func (s *Server) Thaw() { s.signal(syscall.SIGCONT) }
 
 func (s *Server) signal(sig os.Signal) {
