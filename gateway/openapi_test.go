@@ -205,6 +205,8 @@ func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 			w.WriteHeader(http.StatusInternalServerError)
 		case "/missing":
 			w.WriteHeader(http.StatusNotFound)
+		case "/page":
+			w.Header().Set("Refresh", "5; url=/elsewhere")
 		}
 		if strings.HasPrefix(r.URL.Path, "/rdap/") {
 			registrations(w, r)
@@ -352,6 +354,12 @@ func TestOpenAPIDescribesEveryRealAnswer(t *testing.T) {
 		{"port-checker", `{"input":"site.test-site.com:82"}`, 200},
 		{"port-checker", `{"input":"down.test-site.com:443"}`, 200},
 		{"port-checker", `{"input":"site.test-site.com"}`, 400},
+		{"redirect-checker", `{"input":"http://site.test-site.com/moved"}`, 200},
+		{"redirect-checker", `{"input":"https://site.test-site.com:8443/inside"}`, 200},
+		{"redirect-checker", `{"input":"http://site.test-site.com/page"}`, 200},
+		{"redirect-checker", `{"input":"http://down.test-site.com/"}`, 200},
+		{"redirect-checker", `{"input":"http://empty.test-site.com/"}`, 400},
+		{"redirect-checker", `{"input":"http://inside.test-site.com/"}`, 400},
 		{"my-ip", `{"input":""}`, 200},
 		{"my-ip", `{"input":"x"}`, 400},
 		{"whois-lookup", `{"input":"www.test-site.com"}`, 200},

@@ -1,0 +1,32 @@
+package tools
+
+import (
+	"context"
+	"errors"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/target"
+)
+
+// unroutable gives the error of a site that only a family leads to which this host lacks: that says nothing about the site.
+// It is nil where the failed exchange has another reason.
+func unroutable(ctx context.Context, client *egress.Client, site target.URL, failed error) error {
+	if !fault.Is(failed, fault.Upstream) {
+		return nil
+	}
+	resolution, err := client.Resolve(ctx, site.Host())
+	if err != nil {
+		return nil
+	}
+	return resolution.Reachable()
+}
+
+// faultSentence is what a failure tells a visitor.
+func faultSentence(err error) string {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return f.Sentence
+	}
+	return "The exchange failed."
+}
