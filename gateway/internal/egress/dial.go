@@ -53,14 +53,14 @@ func (c *Client) dialSocket(ctx context.Context, network string, to netip.AddrPo
 // controlFor judges the real address of a socket call again, and holds it against the one that was asked for.
 func (c *Client) controlFor(asked netip.AddrPort) func(context.Context, string, string, syscall.RawConn) error {
 	return func(_ context.Context, _, address string, _ syscall.RawConn) error {
-		real, err := netip.ParseAddrPort(address)
+		actual, err := netip.ParseAddrPort(address)
 		if err != nil {
 			return fault.Wrap(fault.Refused, err, sentenceNotPublic)
 		}
-		if real != asked {
-			return fault.Wrap(fault.Refused, fmt.Errorf("dialled %v in place of %v", real, asked), sentenceNotPublic)
+		if actual != asked {
+			return fault.Wrap(fault.Refused, fmt.Errorf("dialled %v in place of %v", actual, asked), sentenceNotPublic)
 		}
-		return c.Permit(real.Addr())
+		return c.Permit(actual.Addr())
 	}
 }
 

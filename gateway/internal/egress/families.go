@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"context"
 	"net"
 	"net/netip"
 )
@@ -42,7 +43,8 @@ func detectFamilies(source func(network, to string) (netip.Addr, bool)) Families
 
 // sourceFor asks the kernel for the source address towards to. Connecting a UDP socket sends no packet.
 func sourceFor(network, to string) (netip.Addr, bool) {
-	conn, err := net.Dial(network, to)
+	var d net.Dialer
+	conn, err := d.DialContext(context.Background(), network, to)
 	if err != nil {
 		return netip.Addr{}, false
 	}

@@ -96,14 +96,14 @@ type faultReader struct {
 
 func (f *faultReader) Read(p []byte) (int, error) {
 	n, err := f.from.Read(p)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = bodyFault(err)
 	}
 	if f.answer == nil {
 		return n, err
 	}
 	f.answer.Received += int64(n)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		f.answer.BodyErr = err
 	}
 	return n, err

@@ -132,7 +132,7 @@ func TestControlHookJudgesTheRealAddress(t *testing.T) {
 	t.Parallel()
 	c := egresstest.New(t).Client(nil)
 	asked := netip.MustParseAddrPort("93.184.216.34:80")
-	for real, permitted := range map[string]bool{
+	for actual, permitted := range map[string]bool{
 		"93.184.216.34:80": true,
 		"93.184.216.34:81": false,
 		"93.184.216.35:80": false,
@@ -141,9 +141,9 @@ func TestControlHookJudgesTheRealAddress(t *testing.T) {
 		"":                 false,
 		"example.com:80":   false,
 	} {
-		err := c.ControlFor(asked)(t.Context(), "tcp4", real, nil)
+		err := c.ControlFor(asked)(t.Context(), "tcp4", actual, nil)
 		if permitted != (err == nil) {
-			t.Errorf("hook on %q: %v", real, err)
+			t.Errorf("hook on %q: %v", actual, err)
 		}
 		if err != nil {
 			wantFault(t, err, fault.Refused)

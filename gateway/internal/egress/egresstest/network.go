@@ -110,7 +110,8 @@ func (n *Network) lookup(_ context.Context, host string) ([]netip.Addr, error) {
 func (n *Network) Listen(public string) net.Listener {
 	n.t.Helper()
 	at := n.address(public)
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	var config net.ListenConfig
+	l, err := config.Listen(context.Background(), "tcp4", "127.0.0.1:0")
 	if err != nil {
 		n.t.Fatalf("listen on loopback: %v", err)
 	}

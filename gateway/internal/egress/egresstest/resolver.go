@@ -1,6 +1,7 @@
 package egresstest
 
 import (
+	"context"
 	"net"
 	"net/netip"
 	"strings"
@@ -103,11 +104,12 @@ func (r *Resolver) loopback(network string) string {
 
 func (r *Resolver) serve() {
 	r.t.Helper()
-	packets, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	var config net.ListenConfig
+	packets, err := config.ListenPacket(context.Background(), "udp4", "127.0.0.1:0")
 	if err != nil {
 		r.t.Fatalf("listen on loopback: %v", err)
 	}
-	stream, err := net.Listen("tcp4", "127.0.0.1:0")
+	stream, err := config.Listen(context.Background(), "tcp4", "127.0.0.1:0")
 	if err != nil {
 		r.t.Fatalf("listen on loopback: %v", err)
 	}
