@@ -72,16 +72,9 @@ func (o object) block(told []netip.Prefix) block {
 		if p.Addr().Is4() != b.start.Is4() {
 			return block{}
 		}
-		b.start, b.end = lesser(b.start, p.Addr()), greater(b.end, lastOf(p))
+		b.end = greater(b.end, lastOf(p)) // in order, they still may lie within each other
 	}
 	return b
-}
-
-func lesser(a, b netip.Addr) netip.Addr {
-	if b.Less(a) {
-		return b
-	}
-	return a
 }
 
 func greater(a, b netip.Addr) netip.Addr {

@@ -56,6 +56,7 @@ func TestCIDRs(t *testing.T) {
 		{"told too little", `{"startAddress":"8.8.8.0","endAddress":"8.8.9.255","cidr0_cidrs":[{"v4prefix":"8.8.8.0","length":24}]}`, []string{"8.8.8.0/23"}},
 		{"told too much", `{"startAddress":"8.8.8.0","endAddress":"8.8.8.255","cidr0_cidrs":[{"v4prefix":"8.8.8.0","length":24},{"v4prefix":"8.8.9.0","length":24}]}`, []string{"8.8.8.0/24"}},
 		{"told alone", `{"cidr0_cidrs":[{"v4prefix":"8.8.9.0","length":24},{"v4prefix":"8.8.8.0","length":24}]}`, []string{"8.8.8.0/24", "8.8.9.0/24"}},
+		{"told within each other", `{"cidr0_cidrs":[{"v4prefix":"8.8.8.0","length":23},{"v4prefix":"8.8.8.0","length":24}]}`, []string{"8.8.8.0/23"}},
 		{"told wrongly", `{"startAddress":"8.8.8.0","endAddress":"8.8.8.255","cidr0_cidrs":[{"v4prefix":"8.8.8.1","length":24}]}`, []string{"8.8.8.0/24"}},
 		{"told oddly", `{"startAddress":"8.8.8.0","endAddress":"8.8.8.255","cidr0_cidrs":[{"v4prefix":"x","length":24},7]}`, []string{"8.8.8.0/24"}},
 		{"a prefix as start", `{"startAddress":"8.8.8.0/24","endAddress":"8.8.8.0/24"}`, []string{"8.8.8.0/24"}},
