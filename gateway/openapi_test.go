@@ -29,6 +29,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/httpapi"
+	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/target"
@@ -70,7 +71,7 @@ func gatewayOn(t *testing.T, client *egress.Client, certs certcheck.Checker, wor
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	c := httpapi.Config{
-		Tools:         tools.All(tools.Deps{Egress: client, RDAP: registries(t, client), Worker: worker, Certs: certs, Now: time.Now}),
+		Tools:         tools.All(tools.Deps{Egress: client, RDAP: registries(t, client), ASN: announcers(t, client), Worker: worker, Certs: certs, Now: time.Now}),
 		WorkerEnabled: worker != nil,
 		Deny:          target.Denylist{},
 		Limiter:       ratelimit.NewMemory(),
@@ -106,6 +107,14 @@ func registries(t *testing.T, client *egress.Client) *rdap.Client {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// announcers is a client of the zone that the private internet's resolver has.
+func announcers(t *testing.T, client *egress.Client) *asn.Client {
+	t.Helper()
+	memory := cache.NewMemory(1 << 20)
+	t.Cleanup(memory.Close)
+	return asn.New(client, "", memory)
 }
 
 // registrations are what the site's RDAP server knows.
@@ -182,6 +191,11 @@ func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 		"inside.test-site.com. 300 IN A 10.0.0.1",
 		"empty.test-site.com. 300 IN TXT nothing",
 		"down.test-site.com. 300 IN A 93.184.216.99",
+		`34.216.184.93.origin.asn.cymru.com. 300 IN TXT "15133 | 93.184.216.0/24 | EU | ripencc | 2008-06-02"`,
+		`34.216.184.93.origin.asn.cymru.com. 300 IN TXT "14210 | 93.184.0.0/16 |  |  |"`,
+		`34.216.184.93.peer.asn.cymru.com. 300 IN TXT "174 3356 | 93.184.216.0/24 | EU | ripencc | 2008-06-02"`,
+		`as15133.asn.cymru.com. 300 IN TXT "15133 | US | arin | 2007-03-19 | EDGECAST, US"`,
+		`35.216.184.93.origin.asn.cymru.com. 300 IN TXT "not the format"`,
 		"post-site.com. 300 IN MX 10 mx.post-site.com.",
 		"mx.post-site.com. 300 IN A 93.184.216.37",
 		`post-site.com. 300 IN TXT "v=spf1 include:_spf.post-site.com mx -all"`,
@@ -377,6 +391,23 @@ func TestOpenAPIDescribesEveryRealAnswer(t *testing.T) {
 		{"dns-resolver-check", `{"input":"site.test-site.com","options":{"recordType":"CAA"}}`, 200},
 		{"dns-resolver-check", `{"input":"differs.test-site.com","options":{"recordType":"TXT"}}`, 200},
 		{"dns-resolver-check", `{"input":"site.test-site.com","options":{"recordType":"ANY"}}`, 400},
+		{"security-headers", `{"input":"https://site.test-site.com/"}`, 200},
+		{"security-headers", `{"input":"http://site.test-site.com/moved"}`, 200},
+		{"security-headers", `{"input":"http://site.test-site.com/missing"}`, 200},
+		{"security-headers", `{"input":"https://site.test-site.com:8443/"}`, 200},
+		{"security-headers", `{"input":"http://site.test-site.com/inside"}`, 502},
+		{"security-headers", `{"input":"http://inside.test-site.com/"}`, 400},
+		{"security-headers", `{"input":"http://down.test-site.com/"}`, 502},
+		{"asn-lookup", `{"input":"93.184.216.34"}`, 200},
+		{"asn-lookup", `{"input":"2606:2800:220:1::34"}`, 200},
+		{"asn-lookup", `{"input":"AS15133"}`, 200},
+		{"asn-lookup", `{"input":"AS1"}`, 200},
+		{"asn-lookup", `{"input":"93.184.216.35"}`, 502},
+		{"asn-lookup", `{"input":"AS64512"}`, 400},
+		{"ip-geolocation", `{"input":"93.184.216.34"}`, 200},
+		{"ip-geolocation", `{"input":"93.184.216.35"}`, 502},
+		{"ip-geolocation", `{"input":"93.184.216.36"}`, 502},
+		{"ip-geolocation", `{"input":"10.0.0.1"}`, 400},
 		{"traceroute", `{"input":"93.184.216.34"}`, 200},
 		{"traceroute", `{"input":"site.test-site.com","options":{"family":"ipv5"}}`, 400},
 		{"traceroute", `{"input":"alias.test-site.com","options":{"family":"ipv4"}}`, 502},
@@ -413,9 +444,7 @@ func TestOpenAPIDescribesEveryRealAnswer(t *testing.T) {
 // validBody is an input that the tool takes.
 func validBody(slug string) string {
 	switch slug {
-	case "ip-geolocation", "asn-lookup":
-		return `{"input":"1.1.1.1"}`
-	case "redirect-checker", "robots-sitemap", "security-headers":
+	case "redirect-checker", "robots-sitemap":
 		return `{"input":"https://site.test-site.com/"}`
 	}
 	return `{"input":"site.test-site.com"}`

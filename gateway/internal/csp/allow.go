@@ -1,0 +1,169 @@
+package csp
+
+// Set are the policies that are enforced together: what one of them forbids is forbidden (section 4.1.2). The empty set
+// allows everything.
+type Set []Policy
+
+// every tells whether all policies allow something.
+func (s Set) every(allows func(Policy) bool) bool {
+	for _, p := range s {
+		if !allows(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// governed tells whether all policies allow something that lists decide; a policy without one allows it.
+func (s Set) governed(directive string, allows func(list) bool) bool {
+	return s.every(func(p Policy) bool {
+		d, ok := p.Effective(directive)
+		return !ok || allows(d.sources())
+	})
+}
+
+// Restricts tells whether any policy has a list for what the directive governs.
+func (s Set) Restricts(directive string) bool {
+	for _, p := range s {
+		if _, ok := p.Effective(directive); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// AllowsInlineScripts tells whether a script element that somebody injected runs.
+func (s Set) AllowsInlineScripts() bool {
+	return s.governed("script-src-elem", func(l list) bool { return l.allowsAllInline(true) })
+}
+
+// AllowsInlineHandlers tells whether an event handler attribute that somebody injected runs.
+func (s Set) AllowsInlineHandlers() bool {
+	return s.governed("script-src-attr", func(l list) bool { return l.allowsAllInline(true) })
+}
+
+// AllowsInlineStyles tells whether style elements or attributes that somebody injected apply.
+func (s Set) AllowsInlineStyles() bool {
+	unsafe := func(l list) bool { return l.allowsAllInline(false) }
+	return s.governed("style-src-elem", unsafe) || s.governed("style-src-attr", unsafe)
+}
+
+// AllowsEval tells whether strings can become script (section 4.4).
+func (s Set) AllowsEval() bool {
+	return s.governed("script-src", func(l list) bool { return l.has("'unsafe-eval'") })
+}
+
+// AllowsWASM tells whether bytes can become WebAssembly (section 4.5).
+func (s Set) AllowsWASM() bool {
+	return s.governed("script-src", func(l list) bool { return l.has("'unsafe-eval'") || l.has("'wasm-unsafe-eval'") })
+}
+
+// AllowsAnyScript tells whether a script element may load from whoever it likes over the scheme. With 'strict-dynamic' hosts,
+// schemes and 'self' do not count (section 8.2).
+func (s Set) AllowsAnyScript(scheme string) bool {
+	return s.governed("script-src-elem", func(l list) bool { return !l.has("'strict-dynamic'") && l.admitsAnyone(scheme) })
+}
+
+// AllowsScriptsOf tells whether the host is among those that scripts may come from, and is named there rather than covered by
+// a list that is open to all.
+func (s Set) AllowsScriptsOf(host string) bool {
+	return s.Restricts("script-src-elem") && s.governed("script-src-elem", func(l list) bool {
+		return !l.has("'strict-dynamic'") && (l.admitsHost(host) || l.admitsAnyone("https"))
+	})
+}
+
+// AllowsAnyPlugin tells whether object and embed elements may load from whoever they like.
+func (s Set) AllowsAnyPlugin() bool {
+	return s.governed("object-src", func(l list) bool { return l.admitsAnyone("https") || l.admitsAnyone("data") })
+}
+
+// AllowsAnyBase tells whether an injected base element can point relative URLs anywhere.
+func (s Set) AllowsAnyBase() bool {
+	return s.governed("base-uri", func(l list) bool { return l.admitsAnyone("https") })
+}
+
+// AllowsAnyForm tells whether forms may be sent to whoever they like.
+func (s Set) AllowsAnyForm() bool {
+	return s.governed("form-action", func(l list) bool { return l.admitsAnyone("https") })
+}
+
+// StrictDynamic tells whether any policy loads scripts by 'strict-dynamic'.
+func (s Set) StrictDynamic() bool {
+	return s.some("script-src-elem", func(l list) bool { return l.has("'strict-dynamic'") })
+}
+
+// TrustsOneByOne tells whether any policy names scripts by nonce or hash.
+func (s Set) TrustsOneByOne() bool {
+	return s.some("script-src-elem", func(l list) bool { return l.trusts() })
+}
+
+// RequiresTrustedTypes tells whether script sinks take typed values only.
+func (s Set) RequiresTrustedTypes() bool {
+	for _, p := range s {
+		d, ok := p.Directive("require-trusted-types-for")
+		for _, value := range d.Values {
+			if ok && value == "'script'" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// some tells whether any policy has a list for what the directive governs of which is holds.
+func (s Set) some(directive string, is func(list) bool) bool {
+	for _, p := range s {
+		if d, ok := p.Effective(directive); ok && is(d.sources()) {
+			return true
+		}
+	}
+	return false
+}
+
+// Framing is who may put the page into a frame.
+type Framing int
+
+// The framings, from the widest.
+const (
+	FramingUnset  Framing = iota // no policy has frame-ancestors
+	FramingAnyone                // every site, or every site over a scheme
+	FramingHosts                 // sites that are named
+	FramingSelf                  // the site itself
+	FramingNone                  // nobody
+)
+
+// Framing gives the narrowest of the policies' frame-ancestors (section 6.4.2): there is no fallback to another directive.
+func (s Set) Framing() Framing {
+	narrowest := FramingUnset
+	for _, p := range s {
+		if d, ok := p.Directive("frame-ancestors"); ok {
+			narrowest = max(narrowest, d.sources().framing())
+		}
+	}
+	return narrowest
+}
+
+func (l list) framing() Framing {
+	framing := FramingNone
+	for _, s := range l {
+		switch s.Kind {
+		case Keyword:
+			if s.Keyword == "'self'" {
+				framing = min(framing, FramingSelf)
+			}
+		case Scheme:
+			// A scheme of an extension or an app is not everybody's.
+			if isNetwork(s.Scheme) {
+				return FramingAnyone
+			}
+			framing = min(framing, FramingHosts)
+		case Host:
+			if s.openHost() {
+				return FramingAnyone
+			}
+			framing = min(framing, FramingHosts)
+		case Invalid, None, Nonce, Hash:
+		}
+	}
+	return framing
+}

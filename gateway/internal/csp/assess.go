@@ -1,0 +1,202 @@
+package csp
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Severity says what an issue is worth.
+type Severity int
+
+// The severities, from the lightest.
+const (
+	Info Severity = iota + 1 // good to know
+	Warn                     // weakens the policy, or does not do what its author meant
+	Fail                     // leaves the policy without its main use
+)
+
+// Issue is one thing that a reviewer would say.
+type Issue struct {
+	Severity Severity
+	Code     string // in kebab-case, stable
+	Message  string // a sentence
+}
+
+// Assess says what the policies, enforced together, leave open to somebody who can inject markup into the page: the heaviest
+// first.
+func (s Set) Assess() []Issue {
+	if len(s) == 0 {
+		return nil
+	}
+	var issues []Issue
+	for _, check := range []func(Set) []Issue{
+		Set.scriptIssues, Set.scriptSourceIssues, Set.evalIssues, Set.strictDynamicIssues, Set.baseIssues, Set.pluginIssues,
+		Set.otherIssues,
+	} {
+		issues = append(issues, check(s)...)
+	}
+	return sorted(issues)
+}
+
+func one(severity Severity, code, message string) []Issue {
+	return []Issue{{Severity: severity, Code: code, Message: message}}
+}
+
+func (s Set) scriptIssues() []Issue {
+	switch {
+	case !s.Restricts("script-src-elem") && !s.Restricts("script-src-attr"):
+		return one(Fail, "no-script-policy", "Neither script-src nor default-src is set, so any script runs, inline or from any host.")
+	case !s.Restricts("script-src-elem"):
+		return one(Fail, "no-script-policy", "Script elements are governed by no directive, so any script runs, inline or from any host.")
+	case s.AllowsInlineScripts():
+		return one(Fail, "inline-scripts", "'unsafe-inline' lets injected inline scripts run, and no nonce, hash or 'strict-dynamic' takes it back.")
+	case s.AllowsInlineHandlers():
+		return one(Fail, "inline-handlers", "Injected event handler attributes (such as onerror) run, because script-src-attr allows them or is not governed.")
+	}
+	return nil
+}
+
+// bypasses are hosts that serve whatever anybody publishes, or old libraries and callbacks that run what a page hands them, so
+// that naming them as a source of scripts allows nearly any script.
+var bypasses = []string{
+	"ajax.googleapis.com", "cdn.jsdelivr.net", "cdnjs.cloudflare.com", "unpkg.com", "esm.sh", "code.angularjs.org",
+	"accounts.google.com", "www.google.com", "www.googletagmanager.com", "storage.googleapis.com", "s3.amazonaws.com",
+	"cdn.rawgit.com", "yandex.st", "yastatic.net", "d3js.org", "raw.githack.com",
+}
+
+func (s Set) scriptSourceIssues() []Issue {
+	if !s.Restricts("script-src-elem") {
+		return nil
+	}
+	var issues []Issue
+	if open := s.openScriptSchemes(); len(open) > 0 {
+		issues = append(issues, Issue{Fail, "any-script-source", "Scripts may come from anywhere over " + strings.Join(open, ", ") + ", so an attacker's own file is as good as the site's."})
+	} else if named := s.namedBypasses(); len(named) > 0 {
+		issues = append(issues, Issue{Warn, "bypass-host", "Scripts may come from " + strings.Join(named, ", ") + ", where anybody can publish scripts or find one that undoes the policy."})
+	}
+	if s.AllowsAnyScript("blob") {
+		issues = append(issues, Issue{Warn, "blob-scripts", "blob: as a source of scripts lets script that runs already make more of it out of strings."})
+	}
+	if hosts := s.plainScriptHosts(); len(hosts) > 0 {
+		issues = append(issues, Issue{Warn, "plain-script-host", "Scripts may come over unprotected http from " + strings.Join(hosts, ", ") + ", where the network can change them."})
+	}
+	return issues
+}
+
+func (s Set) openScriptSchemes() []string {
+	var open []string
+	for _, scheme := range []string{"https", "http", "data", "filesystem"} {
+		if s.AllowsAnyScript(scheme) {
+			open = append(open, scheme+":")
+		}
+	}
+	return open
+}
+
+// maxNamed bounds how many of a kind one message names.
+const maxNamed = 4
+
+func (s Set) namedBypasses() []string {
+	var named []string
+	for _, host := range bypasses {
+		if len(named) < maxNamed && s.AllowsScriptsOf(host) {
+			named = append(named, host)
+		}
+	}
+	return named
+}
+
+func (s Set) plainScriptHosts() []string {
+	var hosts []string
+	for _, p := range s {
+		d, ok := p.Effective("script-src-elem")
+		if !ok || d.sources().has("'strict-dynamic'") {
+			continue
+		}
+		for _, source := range d.sources() {
+			if source.Kind == Host && source.Scheme == "http" && source.Host != "*" && len(hosts) < maxNamed {
+				hosts = append(hosts, Quote(source.Text))
+			}
+		}
+	}
+	return hosts
+}
+
+func (s Set) evalIssues() []Issue {
+	if !s.Restricts("script-src") {
+		return nil
+	}
+	var issues []Issue
+	switch {
+	case s.AllowsEval():
+		issues = one(Warn, "eval", "'unsafe-eval' lets strings become script (eval, Function, setTimeout with a string).")
+	case s.AllowsWASM():
+		issues = one(Info, "wasm", "'wasm-unsafe-eval' allows WebAssembly, without allowing eval.")
+	}
+	if s.some("script-src-attr", func(l list) bool { return l.has("'unsafe-hashes'") }) {
+		issues = append(issues, Issue{Info, "unsafe-hashes", "'unsafe-hashes' lets the event handlers that a hash names run wherever an attacker puts them."})
+	}
+	return issues
+}
+
+func (s Set) strictDynamicIssues() []Issue {
+	var issues []Issue
+	if s.some("script-src-elem", func(l list) bool { return l.has("'strict-dynamic'") && !l.trusts() }) {
+		issues = append(issues, Issue{Warn, "strict-dynamic-alone", "'strict-dynamic' without a nonce or hash lets no script element run at all: it makes browsers ignore 'self', hosts and schemes."})
+	}
+	if s.some("script-src-elem", func(l list) bool { return l.has("'strict-dynamic'") && l.trusts() && l.hasFallbacks() }) {
+		issues = append(issues, Issue{Info, "strict-dynamic-fallbacks", "With 'strict-dynamic' the hosts, schemes, 'self' and 'unsafe-inline' beside it count only in browsers that do not know it."})
+	}
+	return issues
+}
+
+// hasFallbacks tells whether the list has anything that 'strict-dynamic' takes back.
+func (l list) hasFallbacks() bool {
+	return l.hasKind(Host) || l.hasKind(Scheme) || l.has("'self'") || l.has("'unsafe-inline'")
+}
+
+func (s Set) baseIssues() []Issue {
+	if !s.AllowsAnyBase() || !s.Restricts("script-src-elem") {
+		return nil
+	}
+	if s.TrustsOneByOne() || s.StrictDynamic() {
+		return one(Warn, "no-base-uri", "base-uri is not restricted (default-src does not cover it), so an injected base element can make scripts that carry a nonce load from an attacker's host.")
+	}
+	return one(Info, "no-base-uri", "base-uri is not restricted (default-src does not cover it), so an injected base element can redirect relative links.")
+}
+
+func (s Set) pluginIssues() []Issue {
+	if !s.AllowsAnyPlugin() || !s.Restricts("script-src-elem") {
+		return nil
+	}
+	return one(Warn, "no-object-src", "Neither object-src nor default-src restricts object and embed elements, which can load documents and plugins of any origin.")
+}
+
+func (s Set) otherIssues() []Issue {
+	var issues []Issue
+	if s.AllowsInlineStyles() && s.Restricts("style-src-elem") {
+		issues = append(issues, Issue{Info, "inline-styles", "Inline styles are allowed, which lets injected ones read parts of a page by CSS selectors."})
+	}
+	if s.AllowsAnyForm() {
+		issues = append(issues, Issue{Info, "no-form-action", "form-action is not restricted (default-src does not cover it), so an injected form can send what is typed anywhere."})
+	}
+	if s.RequiresTrustedTypes() {
+		issues = append(issues, Issue{Info, "trusted-types", "Trusted Types are required, so strings cannot reach the DOM's script sinks unchecked."})
+	}
+	return issues
+}
+
+// Quote makes what a stranger wrote fit for a sentence: printable ASCII, at most 60 characters, in quotation marks.
+func Quote(s string) string {
+	const most = 60
+	shown := strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, s[:min(len(s), most)])
+	if len(s) > most {
+		shown += "…"
+	}
+	return fmt.Sprintf("“%s”", shown)
+}

@@ -1,0 +1,120 @@
+package csp
+
+import (
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+// list is a directive's values as sources. It is read as a browser reads it: 'none' beside others does not count, and a
+// list without any source that counts matches nothing.
+type list []Source
+
+func (d Directive) sources() list {
+	sources := make(list, 0, len(d.Values))
+	for _, value := range d.Values {
+		sources = append(sources, ParseSource(value))
+	}
+	return sources
+}
+
+func (l list) has(keyword string) bool {
+	for _, s := range l {
+		if s.Kind == Keyword && s.Keyword == keyword {
+			return true
+		}
+	}
+	return false
+}
+
+func (l list) hasKind(kind Kind) bool {
+	for _, s := range l {
+		if s.Kind == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// trusts tells whether the list names scripts one by one, by nonce or hash.
+func (l list) trusts() bool { return l.hasKind(Nonce) || l.hasKind(Hash) }
+
+// allowsAllInline is "does a source list allow all inline behavior for type" (section 6.7.3.2).
+func (l list) allowsAllInline(isScript bool) bool {
+	if l.trusts() || isScript && l.has("'strict-dynamic'") {
+		return false
+	}
+	return l.has("'unsafe-inline'")
+}
+
+// admitsAnyone tells whether the list matches URLs of the scheme that a stranger controls: every host of a network scheme, or
+// a scheme without hosts. A wildcard below a public suffix (*.github.io, *.com) is open to whoever registers there.
+func (l list) admitsAnyone(scheme string) bool {
+	for _, s := range l {
+		switch s.Kind {
+		case Scheme:
+			if schemeMatches(s.Scheme, scheme) {
+				return true
+			}
+		case Host:
+			if isNetwork(scheme) && (s.Scheme == "" || schemeMatches(s.Scheme, scheme)) && s.openHost() {
+				return true
+			}
+		case Invalid, None, Keyword, Nonce, Hash:
+		}
+	}
+	return false
+}
+
+// openHost tells whether anybody can have a host that the source matches.
+func (s Source) openHost() bool {
+	if s.Host == "*" {
+		return true
+	}
+	suffix, isWildcard := strings.CutPrefix(s.Host, "*.")
+	if !isWildcard {
+		return false
+	}
+	public, listed := publicsuffix.PublicSuffix(suffix)
+	// What is on no list (an internal name) is a suffix by the list's default rule, and no stranger can register there.
+	return public == suffix && (listed || strings.Contains(public, "."))
+}
+
+// admitsHost tells whether the list matches https scripts of the host at the default port, whatever their path.
+func (l list) admitsHost(host string) bool {
+	for _, s := range l {
+		if s.Kind != Host || s.Path != "" && s.Path != "/" {
+			continue
+		}
+		if s.Scheme != "" && !schemeMatches(s.Scheme, "https") || s.Port != "" && s.Port != "*" && s.Port != "443" {
+			continue
+		}
+		if s.Host == host || strings.HasPrefix(s.Host, "*.") && strings.HasSuffix(host, s.Host[1:]) {
+			return true
+		}
+	}
+	return false
+}
+
+func isNetwork(scheme string) bool {
+	switch scheme {
+	case "http", "https", "ws", "wss":
+		return true
+	}
+	return false
+}
+
+// schemeMatches is "scheme-part match" (section 6.7.2.9): what is written without protection also matches the same with it.
+func schemeMatches(written, scheme string) bool {
+	switch {
+	case written == scheme:
+		return true
+	case written == "http":
+		return scheme == "https"
+	case written == "ws":
+		return scheme == "wss" || scheme == "http" || scheme == "https"
+	case written == "wss":
+		return scheme == "https"
+	}
+	return false
+}
