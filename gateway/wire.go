@@ -12,6 +12,7 @@ import (
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/httpapi"
+	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/redisguard"
@@ -55,11 +56,13 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	registries, err := s.newRDAP(c, limiter)
+	store := s.newStore()
+	registries, err := s.newRDAP(c, limiter, store)
 	if err != nil {
 		return err
 	}
-	all := tools.All(tools.Deps{Egress: s.egress, RDAP: registries, Worker: worker, Now: time.Now})
+	networks := asn.New(s.egress, string(c.ASNZone), store)
+	all := tools.All(tools.Deps{Egress: s.egress, RDAP: registries, ASN: networks, Worker: worker, Now: time.Now})
 	if err := c.CheckSlugs(slugs(all)); err != nil {
 		return err
 	}
@@ -185,11 +188,11 @@ func (s *service) newStore() cache.Store {
 	return cache.NewFallback(cache.NewRedis(s.guard), s.memory)
 }
 
-func (s *service) newRDAP(c Config, limiter ratelimit.Limiter) (*rdap.Client, error) {
+func (s *service) newRDAP(c Config, limiter ratelimit.Limiter, store cache.Store) (*rdap.Client, error) {
 	return rdap.New(rdap.Config{
 		Egress:     s.egress,
 		Base:       c.RDAPBaseURL.String(),
-		Cache:      s.newStore(),
+		Cache:      store,
 		Redirector: ratelimit.NewWindow(limiter, "redirector", redirectorRequests, redirectorWindow),
 	})
 }

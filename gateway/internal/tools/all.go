@@ -7,6 +7,7 @@ import (
 
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/workerclient"
@@ -17,6 +18,8 @@ type Deps struct {
 	Egress *egress.Client
 	// RDAP asks for registration data.
 	RDAP *rdap.Client
+	// ASN asks who announces an address.
+	ASN *asn.Client
 	// Worker is nil where the worker is not enabled.
 	Worker *workerclient.Client
 	// Certs judges the certificates that ssl-checker sees.

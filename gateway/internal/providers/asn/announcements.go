@@ -43,7 +43,7 @@ func (c *Client) Announcements(ctx context.Context, addr netip.Addr) (Announceme
 		case found.system != nil:
 			names[found.system.ASN] = found.system.Name
 		}
-		result.Source = result.Source.with(found.source)
+		result.Source = result.Source.With(found.source)
 	}
 	for i, record := range records {
 		result.Records[i] = Announcement{Record: record, Name: names[record.ASN]}

@@ -35,8 +35,8 @@ type Source struct {
 	Cached    bool
 }
 
-// with gives the source of facts of both: as old as the older, and cached where both were.
-func (s Source) with(other Source) Source {
+// With gives the source of facts from both: as old as the older, and cached where both were.
+func (s Source) With(other Source) Source {
 	if other.FetchedAt.Before(s.FetchedAt) {
 		s.FetchedAt = other.FetchedAt
 	}
