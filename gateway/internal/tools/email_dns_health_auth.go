@@ -230,9 +230,13 @@ func (r *mailRun) wildcard(ctx context.Context, c *dkimCheck, texts []string) {
 	if !slices.Equal(texts, other) {
 		return
 	}
-	status := c.Status
-	c.Issues.Add(mailauth.Warn, "DKIM_WILDCARD", sectionDKIM, "Every selector answers with this record, so it says nothing about the one asked for. Remove the wildcard record, or publish keys at their own selectors.")
-	if status == mailPass {
+	message := "Every selector answers with this record, so it says nothing about the one asked for. Remove the wildcard record, or publish keys at their own selectors."
+	severity := mailauth.Warn
+	if c.Issues.HasCode("DKIM_KEY_REVOKED") {
+		severity, message = mailauth.Info, "Every selector answers that its key was revoked, which is how a domain says that it signs no mail."
+	}
+	c.Issues.Add(severity, "DKIM_WILDCARD", sectionDKIM, message)
+	if c.Status == mailPass {
 		c.Status = mailWarn
 	}
 }

@@ -188,7 +188,7 @@ func (r *mailRun) hosts(ctx context.Context, c *mxCheck) {
 	if len(every) > 0 && !failed && !slices.ContainsFunc(every, netip.Addr.Is4) {
 		issues.Add(mailauth.Warn, "MX_NO_IPV4", sectionMX, "No exchange has an IPv4 address, and many senders have nothing else. Give one of them an A record.")
 	}
-	c.Summary = fmt.Sprintf("%d of %d mail exchanges can be reached by address.", usable, len(names))
+	c.Summary = fmt.Sprintf("%d of %d mail exchanges have an address.", usable, len(names))
 	c.take(issues, failed)
 }
 

@@ -189,6 +189,9 @@ func TestEmailEveryOutcome(t *testing.T) {
 		"spf root fails": {failing: []string{"post.com"}, check: "spf", status: mailError, codes: "warn SPF_LOOKUP_FAILED", overall: mailError},
 		"spf wrong and failing": {failing: []string{"x.com"}, zone: txt("spf", "post.com", "v=spf1 include:x.com include:post.com -all"), check: "spf", status: mailFail,
 			codes: "fail SPF_LOOP, warn SPF_LOOKUP_FAILED", overall: mailFail},
+		"spf over ipv6 alone": {zone: map[string]string{"spf": "post.com. 300 IN TXT \"v=spf1 a:v6.com -all\"", "v6": "v6.com. 300 IN AAAA 2606:2800:220:1::40"}, check: "spf", status: mailPass, overall: mailPass},
+		"spf of nobody there": {zone: txt("spf", "post.com", "v=spf1 a:x.com a:y.com exists:z.com -all"), check: "spf", status: mailFail,
+			codes: "fail SPF_TOO_MANY_VOID_LOOKUPS, info SPF_VOID_LOOKUP, info SPF_VOID_LOOKUP, info SPF_VOID_LOOKUP", overall: mailFail},
 		"spf several": {zone: zone("spf", "post.com. 300 IN TXT \"v=spf1 -all\"\npost.com. 300 IN TXT \"v=spf1 ~all\""), check: "spf", status: mailFail, codes: "fail SPF_SEVERAL_RECORDS", overall: mailFail},
 
 		"dmarc passes":    {check: "dmarc", status: mailPass, overall: mailPass},
@@ -208,6 +211,7 @@ func TestEmailEveryOutcome(t *testing.T) {
 		"key of no kind":     {zone: txt("dkim", "s1._domainkey.post.com", "hello"), check: "dkim", status: mailMissing, codes: "warn DKIM_KEY_MISSING, warn DKIM_NOT_A_KEY", overall: mailPass},
 		"key at a wildcard":  {zone: zone("dkim", `s1._domainkey.post.com. 300 IN TXT "`+goodKey+"\"\n"+wildcardProbe+`._domainkey.post.com. 300 IN TXT "`+goodKey+`"`), check: "dkim", status: mailWarn, codes: "info DKIM_ED25519, warn DKIM_WILDCARD", overall: mailWarn},
 		"text at a wildcard": {zone: zone("dkim", "s1._domainkey.post.com. 300 IN TXT hello\n"+wildcardProbe+"._domainkey.post.com. 300 IN TXT hello"), check: "dkim", status: mailMissing, codes: "warn DKIM_KEY_MISSING, warn DKIM_NOT_A_KEY, warn DKIM_WILDCARD", overall: mailPass},
+		"revoked everywhere": {zone: zone("dkim", "s1._domainkey.post.com. 300 IN TXT \"v=DKIM1; p=\"\n"+wildcardProbe+"._domainkey.post.com. 300 IN TXT \"v=DKIM1; p=\""), check: "dkim", status: mailFail, codes: "fail DKIM_KEY_REVOKED, info DKIM_WILDCARD", overall: mailFail},
 		"selector too long":  {selector: strings.Repeat(strings.Repeat("a", 62)+".", 4) + "b", check: "dkim", status: mailFail, codes: "fail DKIM_NAME_TOO_LONG", overall: mailFail},
 		"dkim for null mx":   {zone: zone("mx", "post.com. 300 IN MX 0 ."), check: "dkim", status: mailNotApplicable, overall: mailPass},
 
@@ -304,7 +308,7 @@ func TestEmailShape(t *testing.T) {
 		"summary": map[string]any{"pass": 6.0, "info": 0.0, "warn": 0.0, "fail": 0.0, "missing": 0.0, "error": 0.0, "notApplicable": 0.0},
 		"checks": map[string]any{
 			"mx": map[string]any{
-				"status": "pass", "summary": "2 of 2 mail exchanges can be reached by address.", "record": "10 a.post.com, 20 b.post.com", "issues": []any{}, "nullMx": false,
+				"status": "pass", "summary": "2 of 2 mail exchanges have an address.", "record": "10 a.post.com, 20 b.post.com", "issues": []any{}, "nullMx": false,
 				"hosts": []any{
 					map[string]any{"exchange": "a.post.com", "priority": 10.0, "addresses": []any{"93.184.216.40", "2606:2800:220:1::40"}},
 					map[string]any{"exchange": "b.post.com", "priority": 20.0, "addresses": []any{"93.184.216.41"}},
@@ -331,7 +335,7 @@ func TestEmailShape(t *testing.T) {
 				"policy": goodPolicy, "mode": "enforce", "mxPatterns": []any{"*.post.com"}, "maxAge": 1209600.0,
 			},
 			"tlsRpt": map[string]any{
-				"status": "pass", "summary": "TLS reports go to 1 addresses.", "record": "v=TLSRPTv1; rua=mailto:t@post.com", "issues": []any{}, "reportAddresses": []any{"mailto:t@post.com"},
+				"status": "pass", "summary": "TLS reports go to one address.", "record": "v=TLSRPTv1; rua=mailto:t@post.com", "issues": []any{}, "reportAddresses": []any{"mailto:t@post.com"},
 			},
 		},
 	}
@@ -483,6 +487,41 @@ func TestEmailEndsWithTheClient(t *testing.T) {
 	_, err := checkMail(ctx, n.Client(nil), mailDomain{domain: mustDomain(t, "post.com")})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestEmailAddressOfItsOwnFails is a domain without MX records whose address is not known.
+func TestEmailAddressOfItsOwnFails(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Records("post.com. 300 IN TXT x")
+	n.Handle("post.com", func(q *dns.Msg) *dns.Msg {
+		if q.Question[0].Qtype == dns.TypeA {
+			return new(dns.Msg).SetRcode(q, dns.RcodeServerFailure)
+		}
+		return n.Recursive(q)
+	})
+	if mx := checkDomain(t, t.Context(), n, nil, "post.com", "").Checks.MX; mx.Status != mailError || mailCodes(mx.mailCheck) != "warn MX_LOOKUP_FAILED" {
+		t.Errorf("%+v", mx)
+	}
+}
+
+func TestEmailDMARCDetails(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Records("sub.post.com. 300 IN TXT x", `_dmarc.post.com. 300 IN TXT "v=DMARC1; p=reject; sp=quarantine; np=reject; adkim=s; aspf=s; t=y; rua=mailto:d@post.com,https://post.com/r; ruf=mailto:f@post.com"`)
+	c := checkDomain(t, t.Context(), n, nil, "sub.post.com", "").Checks.DMARC
+	if *c.Policy != "quarantine" || *c.SubdomainPolicy != "quarantine" || *c.NonexistentPolicy != "reject" || *c.FoundAt != "post.com" || *c.OrganizationalDomain != "post.com" || !c.TestMode {
+		t.Errorf("%+v", c)
+	}
+	if diff := cmp.Diff(dmarcAlignment{"strict", "strict"}, c.Alignment); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"mailto:d@post.com", "https://post.com/r"}, c.ReportAddresses); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"mailto:f@post.com"}, c.FailureAddresses); diff != "" {
+		t.Error(diff)
 	}
 }
 

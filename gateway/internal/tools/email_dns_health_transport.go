@@ -225,6 +225,8 @@ func (r *mailRun) tlsRpt(ctx context.Context, mx mxCheck) tlsRptCheck {
 		c.Summary = "There are several TLS reporting records, so senders use none."
 	case len(report.Addresses) == 0:
 		c.Summary = "The TLS reporting record names no address that can be used."
+	case len(report.Addresses) == 1:
+		c.Summary = "TLS reports go to one address."
 	default:
 		c.Summary = fmt.Sprintf("TLS reports go to %d addresses.", len(report.Addresses))
 	}

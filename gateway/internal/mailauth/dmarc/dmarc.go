@@ -163,17 +163,20 @@ func (c *check) unknown() int {
 	return -1
 }
 
-// inherit takes the record of the organizational domain, or of the public suffix above it.
+// inherit takes the record of the organizational domain, or of the public suffix above it. Where there is none because
+// somebody published several, that is what is wrong.
 func (c *check) inherit(organizational string) {
 	for _, s := range c.steps[1:] {
 		isSuffix := s.record != nil && s.record.PSD == "y"
-		if s.domain == organizational && s.several {
-			c.several(s)
-			return
-		}
 		if s.record != nil && (s.domain == organizational || isSuffix) {
 			c.report.Organizational = organizational
 			c.take(s)
+			return
+		}
+	}
+	for _, s := range c.steps[1:] {
+		if s.several {
+			c.several(s)
 			return
 		}
 	}

@@ -130,7 +130,12 @@ func TestSeveralAtTheOrganization(t *testing.T) {
 	t.Parallel()
 	z := with("example.com", "v=DMARC1; p=reject", "example.com", "v=DMARC1; p=none", "a.example.com", "hello")
 	r := Check(t.Context(), z, "a.example.com")
-	if r.Record != nil {
+	if r.Record != nil || !r.Several || r.FoundAt != "example.com" {
+		t.Errorf("%+v", r)
+	}
+	// A record of the domain's own is used whatever its parents publish.
+	z.txt["_dmarc.a.example.com"] = []string{"v=DMARC1; p=reject; rua=mailto:r@a.example.com"}
+	if r := Check(t.Context(), z, "a.example.com"); r.Several || r.Policy != Reject {
 		t.Errorf("%+v", r)
 	}
 }

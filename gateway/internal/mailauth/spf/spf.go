@@ -33,11 +33,12 @@ const (
 	maxExchanges   = 10
 )
 
-// Bounds of our own on what one hostile tree can cost: terms followed and nodes shown. Both are far past the point where
-// the record has failed.
+// Bounds of our own on what one hostile tree can cost: terms followed, nodes shown, octets of a record. All are far past the
+// point where the record has failed.
 const (
 	maxFollowed = 30
 	maxNodes    = 2000
+	maxOctets   = 8 << 10
 )
 
 // Node is one term of the tree with what it leads to. The root is the record of the domain itself.

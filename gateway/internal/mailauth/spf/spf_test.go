@@ -289,6 +289,32 @@ func TestABoundOfTheCallerIsNoVerdict(t *testing.T) {
 	}
 }
 
+// TestTheTreeIsBounded reads records of many terms that lead nowhere.
+func TestTheTreeIsBounded(t *testing.T) {
+	t.Parallel()
+	z := single("v=spf1 include:a.com include:b.com include:c.com include:d.com include:e.com -all")
+	for _, c := range "abcde" {
+		z.txt[string(c)+".com"] = []string{"v=spf1" + strings.Repeat(" x=y", 499) + " -all"}
+	}
+	report := Check(t.Context(), z, home)
+	nodes := 0
+	count(t, report.Tree, &nodes)
+	if nodes > maxNodes || !report.Failed || !report.Issues.HasCode("SPF_NOT_FINISHED") {
+		t.Errorf("%d nodes, %v", nodes, codes(report.Issues))
+	}
+}
+
+func TestRecordsTooLongToRead(t *testing.T) {
+	t.Parallel()
+	for octets, want := range map[int]string{maxOctets: "warn SPF_RECORD_TOO_LONG", maxOctets + 1: "fail SPF_RECORD_UNREADABLE"} {
+		record := "v=spf1 -all x=" + strings.Repeat("y", octets-14)
+		report := Check(t.Context(), single(record), home)
+		if diff := cmp.Diff([]string{want}, codes(report.Issues)); diff != "" || len(*report.Record) != maxOctets || !report.Found {
+			t.Errorf("%d octets: %s", octets, diff)
+		}
+	}
+}
+
 type endless struct {
 	zone
 	asked int

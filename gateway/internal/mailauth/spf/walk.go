@@ -132,11 +132,7 @@ func (w *walk) readRecords(v *visit) []*visit {
 		w.noRecord(v)
 		return nil
 	case 1:
-		v.node.Record = &records[0]
-		if v.parent == nil {
-			w.report.Found, w.report.Record = true, &records[0]
-		}
-		return w.readTerms(v, records[0])
+		return w.readRecord(v, records[0])
 	}
 	v.node.fail("several SPF records")
 	if v.parent == nil {
@@ -145,6 +141,23 @@ func (w *walk) readRecords(v *visit) []*visit {
 	w.add(mailauth.Fail, "SPF_SEVERAL_RECORDS", "RFC 7208 section 4.5",
 		"%s has %d SPF records, and receivers then use none. Merge them into one.", mailauth.Show(v.domain), len(records))
 	return nil
+}
+
+func (w *walk) readRecord(v *visit, record string) []*visit {
+	whole := record
+	if len(record) > maxOctets {
+		record = strings.ToValidUTF8(record[:maxOctets], "")
+	}
+	v.node.Record = &record
+	if v.parent == nil {
+		w.report.Found, w.report.Record = true, &record
+	}
+	if len(whole) > maxOctets {
+		v.node.fail("too long to be read")
+		w.add(mailauth.Fail, "SPF_RECORD_UNREADABLE", "RFC 7208 section 3.4", "The SPF record of %s has %d octets and was not read. Shorten it to 450.", mailauth.Show(v.domain), len(whole))
+		return nil
+	}
+	return w.readTerms(v, record)
 }
 
 func (w *walk) noRecord(v *visit) {
