@@ -54,6 +54,17 @@ type Answer struct {
 	TTL int
 	// At is the moment of arrival, comparable with the moment that Send gave.
 	At time.Time
+	// Labels is the MPLS label stack with which the probe came to the router, outermost first, where the router tells it
+	// (RFC 4950); nil where it does not.
+	Labels []Label
+}
+
+// Label is one entry of an MPLS label stack (RFC 3032 section 2.1).
+type Label struct {
+	Value  uint32 // 20 bits
+	TC     uint8  // traffic class, 3 bits; once called experimental (RFC 5462)
+	Bottom bool   // whether it is the last of its stack
+	TTL    uint8
 }
 
 // Errors of Open and Send. Other errors are the system's.
