@@ -197,11 +197,11 @@ func parseRSA(der []byte) (*rsa.PublicKey, string) {
 	if key, err := x509.ParsePKCS1PublicKey(der); err == nil {
 		return key, ""
 	}
-	any, err := x509.ParsePKIXPublicKey(der)
+	parsed, err := x509.ParsePKIXPublicKey(der)
 	if err != nil {
 		return nil, "holds no complete RSA key"
 	}
-	key, ok := any.(*rsa.PublicKey)
+	key, ok := parsed.(*rsa.PublicKey)
 	if !ok {
 		return nil, "holds a key that is not RSA, though k says rsa"
 	}
