@@ -34,7 +34,7 @@ func ReadRecord(txt []string) Record {
 		case mailauth.HasVersion(record, version):
 			records = append(records, record)
 		case mailauth.NearVersion(record, version):
-			r.add(mailauth.Fail, "MTASTS_VERSION", "The TXT record %q is not read as MTA-STS. It must begin with v=STSv1; in this spelling.", mailauth.Show(record))
+			r.fail("MTASTS_VERSION", "The TXT record %q is not read as MTA-STS. It must begin with v=STSv1; in this spelling.", mailauth.Show(record))
 		}
 	}
 	switch len(records) {
@@ -44,26 +44,26 @@ func ReadRecord(txt []string) Record {
 		r.read()
 	default:
 		r.Found = true
-		r.add(mailauth.Fail, "MTASTS_SEVERAL_RECORDS", "There are %d MTA-STS records, and senders then take it that there is no policy. Keep one.", len(records))
+		r.fail("MTASTS_SEVERAL_RECORDS", "There are %d MTA-STS records, and senders then take it that there is no policy. Keep one.", len(records))
 	}
 	return r
 }
 
-func (r *Record) add(severity mailauth.Severity, code, format string, args ...any) {
-	r.Issues.Add(severity, code, sectionRecord, fmt.Sprintf(format, args...))
+func (r *Record) fail(code, format string, args ...any) {
+	r.Issues.Add(mailauth.Fail, code, sectionRecord, fmt.Sprintf(format, args...))
 }
 
 func (r *Record) read() {
 	tags, broken := mailauth.ParseTags(r.Text)
 	for _, part := range broken {
-		r.add(mailauth.Fail, "MTASTS_RECORD_SYNTAX", "%q is not a tag with a value. Write v=STSv1; id=…;", mailauth.Show(part))
+		r.fail("MTASTS_RECORD_SYNTAX", "%q is not a tag with a value. Write v=STSv1; id=…;", mailauth.Show(part))
 	}
 	id, ok := tags.Get("id")
 	switch {
 	case !ok:
-		r.add(mailauth.Fail, "MTASTS_ID", "The record has no id. Add one, such as id=20260101000000, and change it with every change of the policy.")
+		r.fail("MTASTS_ID", "The record has no id. Add one, such as id=20260101000000, and change it with every change of the policy.")
 	case !validID.MatchString(id):
-		r.add(mailauth.Fail, "MTASTS_ID", "The id %q is not valid. Use up to 32 letters and digits.", mailauth.Show(id))
+		r.fail("MTASTS_ID", "The id %q is not valid. Use up to 32 letters and digits.", mailauth.Show(id))
 	default:
 		r.ID = id
 	}
