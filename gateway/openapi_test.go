@@ -219,6 +219,10 @@ func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 			w.WriteHeader(http.StatusInternalServerError)
 		case "/missing":
 			w.WriteHeader(http.StatusNotFound)
+		case "/robots.txt":
+			_, _ = io.WriteString(w, "User-agent: *\nCrawl-delay: 1\nDisallow: /x\nSitemap: /y\nSitemap: http://site.test-site.com/sitemap.xml\nSitemap: http://10.0.0.1/\n")
+		case "/sitemap.xml":
+			_, _ = io.WriteString(w, "<urlset><url><loc>http://site.test-site.com/</loc><lastmod>2026-05-06</lastmod></url></urlset>")
 		case "/page":
 			w.Header().Set("Refresh", "5; url=/elsewhere")
 		}
@@ -374,6 +378,11 @@ func TestOpenAPIDescribesEveryRealAnswer(t *testing.T) {
 		{"redirect-checker", `{"input":"http://down.test-site.com/"}`, 200},
 		{"redirect-checker", `{"input":"http://empty.test-site.com/"}`, 400},
 		{"redirect-checker", `{"input":"http://inside.test-site.com/"}`, 400},
+		{"robots-sitemap", `{"input":"http://site.test-site.com/page"}`, 200},
+		{"robots-sitemap", `{"input":"https://site.test-site.com:8443/"}`, 200},
+		{"robots-sitemap", `{"input":"http://down.test-site.com/"}`, 200},
+		{"robots-sitemap", `{"input":"http://empty.test-site.com/"}`, 400},
+		{"robots-sitemap", `{"input":"http://inside.test-site.com/"}`, 400},
 		{"my-ip", `{"input":""}`, 200},
 		{"my-ip", `{"input":"x"}`, 400},
 		{"whois-lookup", `{"input":"www.test-site.com"}`, 200},

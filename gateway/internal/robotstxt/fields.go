@@ -21,7 +21,7 @@ func (p *parser) sitemap(number int, value string) {
 	case !u.IsAbs() || u.Host == "":
 		p.issues.add(CodeSitemapRelative, SeverityFail, number, "The URL of a sitemap must be absolute, with scheme and host.")
 	default:
-		p.sitemaps = append(p.sitemaps, Sitemap{URL: value, Line: number})
+		p.sitemaps = append(p.sitemaps, Sitemap{URL: strings.ToValidUTF8(value, "\uFFFD"), Line: number})
 	}
 }
 
