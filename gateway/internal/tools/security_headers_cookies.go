@@ -25,9 +25,9 @@ type cookieIssue struct {
 }
 
 const (
-	issueFail = "fail"
-	issueWarn = "warn"
-	issueInfo = "info"
+	cookieFail = "fail"
+	cookieWarn = "warn"
+	cookieInfo = "info"
 )
 
 // maxCookieAge is the longest that browsers keep a cookie (RFC 6265bis section 5.5).
@@ -41,7 +41,7 @@ func judgeCookies(p securityPage) []securityCookie {
 		judged := p.judgeCookie(c)
 		key := c.name + "\x00" + c.domain + "\x00" + c.path
 		if seen[key] {
-			judged.add(issueInfo, "DUPLICATE", "A cookie of this name, domain and path is set more than once; the last one stays.")
+			judged.add(cookieInfo, "DUPLICATE", "A cookie of this name, domain and path is set more than once; the last one stays.")
 		}
 		seen[key] = true
 		cookies = append(cookies, judged)
@@ -56,12 +56,12 @@ func (c *securityCookie) add(severity, code, message string) {
 func (p securityPage) judgeCookie(c setCookie) securityCookie {
 	out := securityCookie{Name: headerText(c.name), Secure: c.secure, HTTPOnly: c.httpOnly, SameSite: c.sameSiteValue(), Issues: []cookieIssue{}}
 	if c.ignored != "" {
-		out.add(issueWarn, "IGNORED", "Browsers ignore this cookie: "+c.ignored+".")
+		out.add(cookieWarn, "IGNORED", "Browsers ignore this cookie: "+c.ignored+".")
 		return out
 	}
 	out.judgeRefusals(p, c)
 	if c.deletes(p.now) {
-		out.add(issueInfo, "DELETED", "This only deletes the cookie.")
+		out.add(cookieInfo, "DELETED", "This only deletes the cookie.")
 		return out
 	}
 	out.judgeTransport(p, c)
@@ -83,19 +83,19 @@ func (c setCookie) sameSiteValue() *string {
 // judgeRefusals tells what makes browsers refuse the cookie.
 func (c *securityCookie) judgeRefusals(p securityPage, set setCookie) {
 	if lacks := set.brokenPrefix(); lacks != "" {
-		c.add(issueWarn, "PREFIX", "Browsers refuse it: its name's prefix promises what it lacks ("+lacks+").")
+		c.add(cookieWarn, "PREFIX", "Browsers refuse it: its name's prefix promises what it lacks ("+lacks+").")
 	}
 	if set.secure && p.answer.TLS == nil {
-		c.add(issueWarn, "SECURE_OVER_HTTP", "Browsers refuse a Secure cookie that is set over plain HTTP.")
+		c.add(cookieWarn, "SECURE_OVER_HTTP", "Browsers refuse a Secure cookie that is set over plain HTTP.")
 	}
 	if set.isNone() && !set.secure {
-		c.add(issueWarn, "NONE_WITHOUT_SECURE", "Browsers refuse SameSite=None without Secure.")
+		c.add(cookieWarn, "NONE_WITHOUT_SECURE", "Browsers refuse SameSite=None without Secure.")
 	}
 	if set.partitioned && !set.secure {
-		c.add(issueWarn, "PARTITIONED_WITHOUT_SECURE", "Browsers refuse Partitioned without Secure.")
+		c.add(cookieWarn, "PARTITIONED_WITHOUT_SECURE", "Browsers refuse Partitioned without Secure.")
 	}
 	if problem := p.domainProblem(set); problem != "" {
-		c.add(issueWarn, "DOMAIN", "Browsers refuse it: "+problem+".")
+		c.add(cookieWarn, "DOMAIN", "Browsers refuse it: "+problem+".")
 	}
 }
 
@@ -120,11 +120,11 @@ func (c *securityCookie) judgeTransport(p securityPage, set setCookie) {
 	switch {
 	case set.secure:
 	case looksLikeSession(set.name):
-		c.add(issueFail, "NOT_SECURE", "Without Secure this cookie, which looks like a login's, is also sent over plain HTTP. Add: Secure.")
+		c.add(cookieFail, "NOT_SECURE", "Without Secure this cookie, which looks like a login's, is also sent over plain HTTP. Add: Secure.")
 	case p.answer.TLS == nil:
-		c.add(issueWarn, "NOT_SECURE", "It is set and sent over plain HTTP. Use https and add: Secure.")
+		c.add(cookieWarn, "NOT_SECURE", "It is set and sent over plain HTTP. Use https and add: Secure.")
 	default:
-		c.add(issueWarn, "NOT_SECURE", "Without Secure it is also sent over plain HTTP. Add: Secure.")
+		c.add(cookieWarn, "NOT_SECURE", "Without Secure it is also sent over plain HTTP. Add: Secure.")
 	}
 }
 
@@ -132,35 +132,35 @@ func (c *securityCookie) judgeScripts(set setCookie) {
 	switch {
 	case set.httpOnly:
 	case looksLikeSession(set.name):
-		c.add(issueFail, "NOT_HTTP_ONLY", "Without HttpOnly injected script can steal this cookie, which looks like a login's. Add: HttpOnly.")
+		c.add(cookieFail, "NOT_HTTP_ONLY", "Without HttpOnly injected script can steal this cookie, which looks like a login's. Add: HttpOnly.")
 	default:
-		c.add(issueInfo, "NOT_HTTP_ONLY", "Scripts can read it. Add HttpOnly, unless the page's own scripts need it.")
+		c.add(cookieInfo, "NOT_HTTP_ONLY", "Scripts can read it. Add HttpOnly, unless the page's own scripts need it.")
 	}
 }
 
 func (c *securityCookie) judgeSites(set setCookie) {
 	switch {
 	case set.isNone():
-		c.add(issueInfo, "SAME_SITE_NONE", "It is sent with requests that other sites cause. Use Lax or Strict, unless it is meant for use in frames of other sites.")
+		c.add(cookieInfo, "SAME_SITE_NONE", "It is sent with requests that other sites cause. Use Lax or Strict, unless it is meant for use in frames of other sites.")
 	case c.SameSite != nil:
 	case set.hasSameSite:
-		c.add(issueWarn, "SAME_SITE_INVALID", "Its SameSite is none of Strict, Lax and None, so the browser's default applies.")
+		c.add(cookieWarn, "SAME_SITE_INVALID", "Its SameSite is none of Strict, Lax and None, so the browser's default applies.")
 	case looksLikeSession(set.name):
-		c.add(issueWarn, "NO_SAME_SITE", "Without SameSite this cookie, which looks like a login's, is sent with requests that other sites cause, in browsers whose default is not Lax. Add: SameSite=Lax.")
+		c.add(cookieWarn, "NO_SAME_SITE", "Without SameSite this cookie, which looks like a login's, is sent with requests that other sites cause, in browsers whose default is not Lax. Add: SameSite=Lax.")
 	default:
-		c.add(issueInfo, "NO_SAME_SITE", "Without SameSite browsers differ: some take it for Lax, others send it everywhere. Add: SameSite=Lax.")
+		c.add(cookieInfo, "NO_SAME_SITE", "Without SameSite browsers differ: some take it for Lax, others send it everywhere. Add: SameSite=Lax.")
 	}
 }
 
 func (c *securityCookie) judgeReach(p securityPage, set setCookie) {
 	if set.hasDomain && p.domainProblem(set) == "" {
-		c.add(issueInfo, "DOMAIN_WIDE", "Domain makes it known to every subdomain. Leave Domain out, unless they need it.")
+		c.add(cookieInfo, "DOMAIN_WIDE", "Domain makes it known to every subdomain. Leave Domain out, unless they need it.")
 	}
 	if life, kept := set.lifetime(p.now); kept && life > maxCookieAge {
-		c.add(issueInfo, "LONG_LIVED", "Browsers cut its lifetime to 400 days.")
+		c.add(cookieInfo, "LONG_LIVED", "Browsers cut its lifetime to 400 days.")
 	}
 	if looksLikeSession(set.name) && !hasCookiePrefix(set.name) && set.secure && !set.hasDomain && set.path == "/" {
-		c.add(issueInfo, "NO_PREFIX", "It could be called __Host-"+shownHeader(set.name)+", so that no subdomain can set one in its place.")
+		c.add(cookieInfo, "NO_PREFIX", "It could be called __Host-"+shownHeader(set.name)+", so that no subdomain can set one in its place.")
 	}
 }
 
@@ -191,8 +191,8 @@ func judgeCookieControl(p securityPage) controlVerdict {
 
 // weighCookie tells the worst of what is wrong with a cookie. What would only be better still is left to the list of cookies.
 func (v *controlVerdict) weighCookie(c securityCookie) {
-	weights := map[string]controlStatus{issueFail: controlFail, issueWarn: controlWarn, issueInfo: controlInfo}
-	for _, severity := range []string{issueFail, issueWarn, issueInfo} {
+	weights := map[string]controlStatus{cookieFail: controlFail, cookieWarn: controlWarn, cookieInfo: controlInfo}
+	for _, severity := range []string{cookieFail, cookieWarn, cookieInfo} {
 		for _, issue := range c.Issues {
 			if issue.Severity == severity && issue.Code != "DELETED" && issue.Code != "NO_PREFIX" {
 				v.atLeast(weights[severity])

@@ -183,7 +183,7 @@ func looksLikeSession(name string) bool {
 	if strings.Contains(lower, "csrf") || strings.Contains(lower, "xsrf") {
 		return false
 	}
-	for _, part := range []string{"sess", "auth", "token", "jwt", "login", "remember", "credential", "identity"} {
+	for _, part := range []string{"sess", "auth", "token", "jwt", "login", "logged", "remember", "credential", "identity"} {
 		if strings.Contains(lower, part) {
 			return true
 		}
