@@ -82,8 +82,10 @@ func (r *reader) readText(text *bufio.Reader) error {
 		if line == "" {
 			continue
 		}
-		if _, ok := absolute(line); !ok && r.report.Kind == "" {
-			return broken(CodeNeither, "The file is neither XML nor a list of URLs.")
+		if r.report.Kind == "" {
+			if _, ok := absolute(line); !ok {
+				return broken(CodeNeither, "The file is neither XML nor a list of URLs.")
+			}
 		}
 		r.report.Kind = Text
 		r.report.Count++

@@ -66,8 +66,13 @@ const (
 )
 
 // Read reads a file to its end, to a bound, or to the first thing that makes it none.
-func Read(s Source) Report {
-	r := &reader{source: s}
+func Read(s Source) Report { return read(s, bounds{text: MaxBytes, packed: maxPacked}) }
+
+// bounds are lengths of a file in bytes: of its text, and of what is compressed in itself.
+type bounds struct{ text, packed int64 }
+
+func read(s Source, b bounds) Report {
+	r := &reader{source: s, bounds: b}
 	text, err := r.open()
 	if err == nil {
 		err = r.read(text)
@@ -78,6 +83,7 @@ func Read(s Source) Report {
 // reader reads one file.
 type reader struct {
 	source Source
+	bounds bounds
 	report Report
 	kept   issues
 	zipped bool
@@ -95,7 +101,7 @@ func (r *reader) open() (*bufio.Reader, error) {
 			break
 		}
 		r.zipped = true
-		unzipped, err := gzip.NewReader(&bounded{from: from, left: maxPacked, over: ErrLimit})
+		unzipped, err := gzip.NewReader(&bounded{from: from, left: r.bounds.packed, over: ErrLimit})
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +111,7 @@ func (r *reader) open() (*bufio.Reader, error) {
 	if r.source.Limit != nil {
 		text = r.source.Limit(text)
 	}
-	return bufio.NewReader(&bounded{from: text, left: MaxBytes, over: errTooLong}), nil
+	return bufio.NewReader(&bounded{from: text, left: r.bounds.text, over: errTooLong}), nil
 }
 
 // errTooLong is the error of a file that is longer than sitemaps.org lets it be.

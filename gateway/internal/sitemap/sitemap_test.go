@@ -17,7 +17,7 @@ const ns = `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"`
 
 var now = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
-func read(s string) Report {
+func readText(s string) Report {
 	return Read(Source{Body: strings.NewReader(s), Host: "example.com", Now: now})
 }
 
@@ -124,7 +124,7 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := read(test.file)
+			got := readText(test.file)
 			if got.Kind != test.kind || got.Valid != test.valid || got.Count != test.count || got.Truncated || got.Err != nil {
 				t.Errorf("got %+v", got)
 			}
@@ -137,6 +137,9 @@ func TestRead(t *testing.T) {
 			}
 			if codes := codesOf(got); !slices.Equal(codes, test.issues) {
 				t.Errorf("issues %v, want %v: %+v", codes, test.issues, got.Issues)
+			}
+			if len(test.file) > maxBlank {
+				return
 			}
 			// The same a byte at a time, as a slow server sends it.
 			slow := Read(Source{Body: iotest.OneByteReader(strings.NewReader(test.file)), Host: "example.com", Now: now})
@@ -165,7 +168,7 @@ func TestDates(t *testing.T) {
 func TestRepeatedIssuesAreCounted(t *testing.T) {
 	t.Parallel()
 	for n, end := range map[int]string{1: "loc element.", 2: " The same holds for one more.", 5: " The same holds for 4 more."} {
-		got := read(set(strings.Repeat("<url/>", n)))
+		got := readText(set(strings.Repeat("<url/>", n)))
 		if len(got.Issues) != 1 || !strings.HasSuffix(got.Issues[0].Message, end) {
 			t.Errorf("%d: %+v", n, got.Issues)
 		}
@@ -176,39 +179,28 @@ func TestNumberOfURLs(t *testing.T) {
 	t.Parallel()
 	entry := loc(1)
 	for n, want := range map[int][]string{MaxURLs: {}, MaxURLs + 1: {"TOO_MANY_URLS@0"}} {
-		if got := read(set(strings.Repeat(entry, n))); got.Count != n || !got.Valid || !slices.Equal(codesOf(got), want) {
+		if got := readText(set(strings.Repeat(entry, n))); got.Count != n || !got.Valid || !slices.Equal(codesOf(got), want) {
 			t.Errorf("%d URLs: %d, %v", n, got.Count, got.Issues)
 		}
 	}
 }
 
-// filler is a sitemap of exactly size bytes, made as it is read.
-func filler(size int64) io.Reader {
-	head, tail := "<urlset "+ns+">", loc(1)+"</urlset>"
-	comment := "<!--" + strings.Repeat("x", 9993) + "-->"
-	rest := size - int64(len(head)+len(tail))
-	return io.MultiReader(strings.NewReader(head), io.LimitReader(&repeated{text: comment}, rest/10000*10000),
-		strings.NewReader(strings.Repeat(" ", int(rest%10000))), strings.NewReader(tail))
-}
-
-type repeated struct {
-	text string
-	at   int
-}
-
-func (r *repeated) Read(p []byte) (int, error) {
-	n := copy(p, r.text[r.at:])
-	r.at = (r.at + n) % len(r.text)
-	return n, nil
+// filler is a sitemap of exactly size bytes.
+func filler(size int) string {
+	return strings.TrimSuffix(set(loc(1)), "</urlset>") + strings.Repeat(" ", size-len(set(loc(1)))) + "</urlset>"
 }
 
 func TestLengthOfAFile(t *testing.T) {
 	t.Parallel()
-	if got := Read(Source{Body: filler(MaxBytes), Host: "example.com", Now: now}); !got.Valid || got.Truncated || got.Count != 1 || len(got.Issues) != 0 {
-		t.Errorf("50 MiB: %+v", got)
-	}
-	if got := Read(Source{Body: filler(MaxBytes + 1), Host: "example.com", Now: now}); !got.Valid || !got.Truncated || !slices.Equal(codesOf(got), []string{"TOO_LONG@0"}) {
-		t.Errorf("a byte more: %+v", got)
+	b := bounds{text: 10_000, packed: maxPacked}
+	for _, pack := range []func(string) string{func(s string) string { return s }, func(s string) string { return zip(t, s) }} {
+		if got := read(Source{Body: strings.NewReader(pack(filler(10_000))), Host: "example.com", Now: now}, b); !got.Valid || got.Truncated || got.Count != 1 || len(got.Issues) != 0 {
+			t.Errorf("as long as may be: %+v", got)
+		}
+		got := read(Source{Body: strings.NewReader(pack(filler(10_001))), Host: "example.com", Now: now}, b)
+		if !got.Valid || !got.Truncated || !slices.Equal(codesOf(got), []string{"TOO_LONG@0"}) {
+			t.Errorf("a byte more: %+v", got)
+		}
 	}
 }
 
@@ -246,30 +238,27 @@ func TestBoundsOfTheCaller(t *testing.T) {
 // TestBombs: what shrinks to nothing ends at the bound, whichever layer it is in.
 func TestBombs(t *testing.T) {
 	t.Parallel()
-	blank := func(size int64) string {
-		var b bytes.Buffer
-		w := gzip.NewWriter(&b)
-		_, _ = io.WriteString(w, "<urlset "+ns+">")
-		_, _ = io.Copy(w, io.LimitReader(&repeated{text: "<!--" + strings.Repeat("x", 993) + "-->"}, size))
-		_ = w.Close()
-		return b.String()
+	var bomb bytes.Buffer
+	w := gzip.NewWriter(&bomb)
+	line := "https://example.com/" + strings.Repeat("x", 200_000) + "\n"
+	for size := 0; size <= MaxBytes; size += len(line) {
+		_, _ = io.WriteString(w, line)
 	}
-	bomb := blank(MaxBytes + 1000)
-	if len(bomb) > 1<<20 {
-		t.Fatalf("the bomb is of %d bytes", len(bomb))
+	_ = w.Close()
+	if bomb.Len() > 1<<20 {
+		t.Fatalf("the bomb is of %d bytes", bomb.Len())
 	}
-	got := read(bomb)
-	if !got.Truncated || !slices.Equal(codesOf(got), []string{"TOO_LONG@0"}) {
+	if got := Read(Source{Body: &bomb, Host: "example.com", Now: now}); !got.Truncated || !slices.Equal(codesOf(got), []string{"LONG_LOC@1", "TOO_LONG@0"}) {
 		t.Errorf("%+v", got)
 	}
 	// A bomb of empty gzip members inside gzip never gives a byte of text.
 	empty := zip(t, "")
-	var outer bytes.Buffer
-	w := gzip.NewWriter(&outer)
-	_, _ = io.Copy(w, io.LimitReader(&repeated{text: empty}, maxPacked/int64(len(empty))*int64(len(empty))+10*int64(len(empty))))
-	_ = w.Close()
-	if got := read(outer.String()); !got.Truncated || got.Count != 0 {
-		t.Errorf("%+v", got)
+	inner := strings.Repeat(empty, 1000)
+	for packed, truncated := range map[int]bool{len(inner): false, len(inner) - 1: true} {
+		got := read(Source{Body: strings.NewReader(zip(t, inner)), Now: now}, bounds{text: MaxBytes, packed: int64(packed)})
+		if got.Truncated != truncated || got.Count != 0 {
+			t.Errorf("%d of %d bytes: %+v", packed, len(inner), got)
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/robotstxt"
 	"diagnostics/gateway/internal/sitemap"
+	"diagnostics/gateway/internal/target"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -418,39 +419,42 @@ func TestRobotsDeadline(t *testing.T) {
 	}
 }
 
-// TestSitemapsShareOneBudget: the second of two that together are too long is cut.
+// TestSitemapsShareOneBudget: of two that together are too long, as they come or decompressed, one is cut.
 func TestSitemapsShareOneBudget(t *testing.T) {
 	t.Parallel()
-	comment := "<!--" + strings.Repeat("x", 993) + "-->"
-	long := func(size int) string {
-		return strings.TrimSuffix(urlset, "</urlset>") + strings.Repeat(comment, size/len(comment)) + "</urlset>"
-	}
-	var zip atomic.Bool
-	half := long(maxSitemapsReceived * 6 / 10)
-	packed := gzipOf(t, long(maxSitemapsText*6/10))
-	n := webNetwork(t)
-	n.Serve(at4, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.URL.Path == "/robots.txt":
-			w.Header().Set("Content-Type", "text/plain")
-			_, _ = io.WriteString(w, "Sitemap: http://example.com/2.xml")
-		case zip.Load():
-			_, _ = io.WriteString(w, packed)
-		default:
-			_, _ = io.WriteString(w, half)
+	const budget = 100_000
+	long := strings.TrimSuffix(urlset, "</urlset>") + strings.Repeat(" ", budget*6/10) + "</urlset>"
+	for name, test := range map[string]struct {
+		body           string
+		received, text int64
+	}{
+		"as they come": {long, budget, maxSitemapsText},
+		"decompressed": {gzipOf(t, long), maxSitemapsReceived, budget},
+	} {
+		n := webNetwork(t)
+		n.Serve(at4, files{"/robots.txt": {body: "Sitemap: http://example.com/2.xml"}, "/sitemap.xml": {body: test.body}, "/2.xml": {body: test.body}})
+		u, err := target.ParseURL("http://example.com/")
+		if err != nil {
+			t.Fatal(err)
 		}
-	}))
-	for _, compressed := range []bool{false, true} {
-		zip.Store(compressed)
-		got := mustRobots(t, n, "http://example.com/")
-		if !got.Sitemap.Truncated && !got.Sitemaps[0].Truncated || got.Sitemap.Status != "found" || got.Sitemaps[0].Status != "found" {
-			t.Errorf("compressed %t: %+v", compressed, got)
+		r := newRobotsRun(n.Client(nil), u)
+		r.budget.received.Store(test.received)
+		r.budget.text.Store(test.text)
+		got, err := r.run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !got.Sitemap.Truncated && !got.Sitemaps[0].Truncated {
+			t.Errorf("%s: %+v", name, got)
 		}
 		for _, f := range append(got.Sitemaps, got.Sitemap) {
-			if len(f.Issues) != 0 || number(f.URLCount) != 1 {
-				t.Errorf("compressed %t: %+v", compressed, f)
+			if f.Status != "found" || len(f.Issues) != 0 || number(f.URLCount) != 1 {
+				t.Errorf("%s: %+v", name, f)
 			}
 		}
+	}
+	if b := newSitemapBudget(); b.received.Load() != 10<<20 || b.text.Load() != 50<<20 {
+		t.Error("the budget is not 10 MiB as received and 50 MiB decompressed")
 	}
 }
 
