@@ -2,11 +2,14 @@ package tools
 
 import (
 	"context"
+	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/shared/workerapi"
@@ -14,10 +17,10 @@ import (
 	"github.com/miekg/dns"
 )
 
-// hopNamesTime is how long a finished trace waits for the names of its routers, all together.
+// hopNamesTime is how long a finished trace waits for the names and networks of its routers, all together.
 const hopNamesTime = 300 * time.Millisecond
 
-// traceroute traces the path from the worker and adds the names of the public routers on it.
+// traceroute traces the path from the worker and adds the names and the networks of the public routers on it.
 func traceroute(d Deps) tool.Tool {
 	return tool.New(tool.Spec[probeTarget, workerapi.Traceroute]{
 		Slug:   "traceroute",
@@ -33,17 +36,53 @@ func traceroute(d Deps) tool.Tool {
 				return workerapi.Traceroute{}, err
 			}
 			result.Target = t.String()
-			nameHops(ctx, d.Egress, result.Hops)
+			tellHops(ctx, d, result.Hops)
 			return result, nil
 		},
 	})
 }
 
-// nameHops fills in the reverse names of the hops that have an address (the worker client has removed all that are not
-// public). A name that does not come in time, or is none, stays null: a name is a courtesy, the trace is the answer.
-func nameHops(ctx context.Context, client *egress.Client, hops []workerapi.Hop) {
+// tellHops fills in the reverse names and the networks of the hops that have an address (the worker client has removed
+// all that are not public). What does not come in time stays null: it is a courtesy, the trace is the answer.
+func tellHops(ctx context.Context, d Deps, hops []workerapi.Hop) {
 	ctx, cancel := context.WithTimeout(ctx, hopNamesTime)
 	defer cancel()
+	var both sync.WaitGroup
+	both.Go(func() { nameHops(ctx, d.Egress, hops) })
+	if d.ASN != nil {
+		both.Go(func() { placeHops(ctx, d.ASN, hops) })
+	}
+	both.Wait()
+}
+
+// placeHops fills in the network that announces each hop's address.
+func placeHops(ctx context.Context, client *asn.Client, hops []workerapi.Hop) {
+	addresses := make([]netip.Addr, 0, len(hops))
+	for i := range hops {
+		if a, ok := hopAddress(&hops[i]); ok && !slices.Contains(addresses, a) {
+			addresses = append(addresses, a)
+		}
+	}
+	origins := client.HopOrigins(ctx, addresses)
+	for i := range hops {
+		a, _ := hopAddress(&hops[i])
+		if origin, known := origins[a]; known {
+			hops[i].ASN = &workerapi.HopASN{ASN: int(origin.ASN), Name: told(origin.Name)}
+		}
+	}
+}
+
+// hopAddress takes a pointer because the names are written to the same hops at the same time.
+func hopAddress(hop *workerapi.Hop) (netip.Addr, bool) {
+	if hop.Address == nil {
+		return netip.Addr{}, false
+	}
+	a, err := netip.ParseAddr(*hop.Address)
+	return a, err == nil
+}
+
+// nameHops fills in the reverse names.
+func nameHops(ctx context.Context, client *egress.Client, hops []workerapi.Hop) {
 	var lookups sync.WaitGroup
 	for i := range hops {
 		hop := &hops[i]

@@ -3,11 +3,13 @@ package tools
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/shared/workerapi"
 )
 
@@ -68,6 +70,52 @@ func TestTracerouteNamesPublicHops(t *testing.T) {
 		if strings.HasPrefix(q.Name, "1.0.0.10.") {
 			t.Error("the private hop was looked up")
 		}
+	}
+}
+
+func TestTracerouteTellsTheNetworksOfPublicHops(t *testing.T) {
+	t.Parallel()
+	n := probeNetwork(t)
+	n.Records(
+		// Either address of the block may be the one that is asked for.
+		asnTXT("1.1.1.1.origin", "13335 | 1.1.1.0/24 | AU | apnic | 2011-08-11"),
+		asnTXT("2.1.1.1.origin", "13335 | 1.1.1.0/24 | AU | apnic | 2011-08-11"),
+		asnTXT("as13335", "13335 | US | arin | 2010-07-14 | CLOUDFLARENET, US"),
+		asnTXT("9.9.9.9.origin", "19281 | 9.9.9.0/24 | US | arin | 2017-09-13"),
+		"1.1.1.1.in-addr.arpa. 300 IN PTR one.example.net.",
+	)
+	f := &fakeWorker{families: []int{4, 6}, hops: hopsAt("1.1.1.1", "1.1.1.2", "", "9.9.9.9", "8.8.8.8", "10.0.0.1")}
+	client := n.Client(nil)
+	result, err := runJob(t.Context(), traceroute(Deps{Egress: client, Worker: f.start(t), ASN: asnClient(t, client)}), probeInput(probeV4, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, h := range result.(workerapi.Traceroute).Hops {
+		line := "-"
+		if h.ASN != nil {
+			line = fmt.Sprint(h.ASN.ASN)
+			if h.ASN.Name != nil {
+				line += " " + *h.ASN.Name
+			}
+		}
+		got = append(got, line)
+	}
+	want := []string{"13335 CLOUDFLARENET, US", "13335 CLOUDFLARENET, US", "-", "19281", "-", "-"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	asked := 0
+	for _, q := range n.Queries() {
+		if strings.HasSuffix(q.Name, ".origin."+asn.DefaultZone+".") || strings.HasSuffix(q.Name, ".origin."+asn.DefaultZone) {
+			asked++
+			if strings.HasPrefix(q.Name, "1.0.0.10.") {
+				t.Error("the hidden hop was looked up")
+			}
+		}
+	}
+	if asked != 3 {
+		t.Errorf("%d lookups for three blocks", asked)
 	}
 }
 
