@@ -158,7 +158,7 @@ func (l list) framing() Framing {
 			}
 			framing = min(framing, FramingHosts)
 		case Host:
-			if s.openHost() {
+			if shared, _ := s.sharedSuffix(); shared != "" || s.openHost() {
 				return FramingAnyone
 			}
 			framing = min(framing, FramingHosts)

@@ -2,6 +2,7 @@ package csp
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -93,11 +94,26 @@ func (s Set) openScriptSchemes() []string {
 	return open
 }
 
-// maxNamed bounds how many of a kind one message names.
-const maxNamed = 4
+const (
+	maxNamed = 4  // how many of a kind one message names
+	maxAsked = 20 // how many suffixes are looked into
+)
 
+// namedBypasses are the wildcards below suffixes that are lent to anybody, and the hosts of the list above, that all policies
+// allow.
 func (s Set) namedBypasses() []string {
-	var named []string
+	var named, asked []string
+	for _, source := range s.scriptSources() {
+		suffix, _ := source.sharedSuffix()
+		// Each question reads all policies again, and a hostile header may hold thousands of sources.
+		if suffix == "" || len(named) == maxNamed || len(asked) == maxAsked || slices.Contains(asked, suffix) {
+			continue
+		}
+		asked = append(asked, suffix)
+		if s.AllowsScriptsOf("anybody." + suffix) {
+			named = append(named, Quote(source.Text))
+		}
+	}
 	for _, host := range bypasses {
 		if len(named) < maxNamed && s.AllowsScriptsOf(host) {
 			named = append(named, host)
@@ -106,17 +122,23 @@ func (s Set) namedBypasses() []string {
 	return named
 }
 
-func (s Set) plainScriptHosts() []string {
-	var hosts []string
+// scriptSources are those of every policy's list for script elements that counts.
+func (s Set) scriptSources() list {
+	var all list
 	for _, p := range s {
 		d, ok := p.Effective("script-src-elem")
-		if !ok || d.sources().has("'strict-dynamic'") {
-			continue
+		if sources := d.sources(); ok && !sources.has("'strict-dynamic'") {
+			all = append(all, sources...)
 		}
-		for _, source := range d.sources() {
-			if source.Kind == Host && source.Scheme == "http" && source.Host != "*" && len(hosts) < maxNamed {
-				hosts = append(hosts, Quote(source.Text))
-			}
+	}
+	return all
+}
+
+func (s Set) plainScriptHosts() []string {
+	var hosts []string
+	for _, source := range s.scriptSources() {
+		if source.Kind == Host && source.Scheme == "http" && source.Host != "*" && len(hosts) < maxNamed {
+			hosts = append(hosts, Quote(source.Text))
 		}
 	}
 	return hosts

@@ -48,7 +48,7 @@ func (l list) allowsAllInline(isScript bool) bool {
 }
 
 // admitsAnyone tells whether the list matches URLs of the scheme that a stranger controls: every host of a network scheme, or
-// a scheme without hosts. A wildcard below a public suffix (*.github.io, *.com) is open to whoever registers there.
+// a scheme without hosts.
 func (l list) admitsAnyone(scheme string) bool {
 	for _, s := range l {
 		switch s.Kind {
@@ -66,18 +66,25 @@ func (l list) admitsAnyone(scheme string) bool {
 	return false
 }
 
-// openHost tells whether anybody can have a host that the source matches.
+// openHost tells whether the source matches nearly every host: all of them, or all below a registry's suffix (*.com).
 func (s Source) openHost() bool {
-	if s.Host == "*" {
-		return true
-	}
-	suffix, isWildcard := strings.CutPrefix(s.Host, "*.")
+	suffix, icann := s.sharedSuffix()
+	return s.Host == "*" || suffix != "" && icann
+}
+
+// sharedSuffix is the public suffix below which a wildcard matches every name, empty where it is none: whoever registers
+// there is matched. icann tells a registry's suffix (com) from that of a company which lends names (github.io).
+func (s Source) sharedSuffix() (suffix string, icann bool) {
+	below, isWildcard := strings.CutPrefix(s.Host, "*.")
 	if !isWildcard {
-		return false
+		return "", false
 	}
-	public, listed := publicsuffix.PublicSuffix(suffix)
+	suffix, icann = publicsuffix.PublicSuffix(below)
 	// What is on no list (an internal name) is a suffix by the list's default rule, and no stranger can register there.
-	return public == suffix && (listed || strings.Contains(public, "."))
+	if suffix != below || !icann && !strings.Contains(suffix, ".") {
+		return "", false
+	}
+	return suffix, icann
 }
 
 // admitsHost tells whether the list matches https scripts of the host at the default port, whatever their path.
