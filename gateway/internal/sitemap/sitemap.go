@@ -94,7 +94,7 @@ func (r *reader) open() (*bufio.Reader, error) {
 	from := bufio.NewReader(r.source.Body)
 	for range maxLayers {
 		head, err := from.Peek(2)
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
 		if !bytes.Equal(head, []byte{0x1f, 0x8b}) {
@@ -140,7 +140,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 // read tells what the text is by how it begins.
 func (r *reader) read(text *bufio.Reader) error {
 	if err := skipBlank(text); err != nil {
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return broken(CodeEmpty, "The file is empty.")
 		}
 		return err

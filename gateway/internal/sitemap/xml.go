@@ -73,7 +73,7 @@ func (r *reader) readXML(text *bufio.Reader) error {
 			err = d.take(token)
 		}
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return d.end()
 		case errors.Is(err, errDone):
 			return nil

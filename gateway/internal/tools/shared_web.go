@@ -15,11 +15,10 @@ func unroutable(ctx context.Context, client *egress.Client, site target.URL, fai
 	if !fault.Is(failed, fault.Upstream) {
 		return nil
 	}
-	resolution, err := client.Resolve(ctx, site.Host())
-	if err != nil {
-		return nil
+	if resolution, err := client.Resolve(ctx, site.Host()); err == nil {
+		return resolution.Reachable()
 	}
-	return resolution.Reachable()
+	return nil
 }
 
 // faultSentence is what a failure tells a visitor.
