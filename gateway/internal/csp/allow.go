@@ -1,5 +1,10 @@
 package csp
 
+import (
+	"slices"
+	"strings"
+)
+
 // Set are the policies that are enforced together: what one of them forbids is forbidden (section 4.1.2). The empty set
 // allows everything.
 type Set []Policy
@@ -108,6 +113,25 @@ func (s Set) RequiresTrustedTypes() bool {
 		}
 	}
 	return false
+}
+
+// SandboxesScripts tells whether any policy's sandbox (section 6.3.2) keeps the page's scripts from running.
+func (s Set) SandboxesScripts() bool {
+	for _, p := range s {
+		d, ok := p.Directive("sandbox")
+		if ok && !slices.ContainsFunc(d.Values, func(flag string) bool { return strings.EqualFold(flag, "allow-scripts") }) {
+			return true
+		}
+	}
+	return false
+}
+
+// has tells whether any policy has the directive itself.
+func (s Set) has(name string) bool {
+	return slices.ContainsFunc(s, func(p Policy) bool {
+		_, ok := p.Directive(name)
+		return ok
+	})
 }
 
 // some tells whether any policy has a list for what the directive governs of which is holds.

@@ -29,11 +29,14 @@ func (s Set) Assess() []Issue {
 	if len(s) == 0 {
 		return nil
 	}
-	var issues []Issue
-	for _, check := range []func(Set) []Issue{
+	checks := []func(Set) []Issue{
 		Set.scriptIssues, Set.scriptSourceIssues, Set.evalIssues, Set.strictDynamicIssues, Set.baseIssues, Set.pluginIssues,
-		Set.otherIssues,
-	} {
+	}
+	if s.SandboxesScripts() {
+		checks = []func(Set) []Issue{Set.sandboxIssues}
+	}
+	var issues []Issue
+	for _, check := range append(checks, Set.otherIssues) {
 		issues = append(issues, check(s)...)
 	}
 	return sorted(issues)
@@ -194,8 +197,15 @@ func (s Set) pluginIssues() []Issue {
 	return one(Warn, "no-object-src", "Neither object-src nor default-src restricts object and embed elements, which can load documents and plugins of any origin.")
 }
 
+func (s Set) sandboxIssues() []Issue {
+	return one(Info, "sandbox", "sandbox without allow-scripts lets no script run at all, whatever the lists of sources say.")
+}
+
 func (s Set) otherIssues() []Issue {
 	var issues []Issue
+	if s.has("upgrade-insecure-requests") {
+		issues = one(Info, "upgrade", "upgrade-insecure-requests makes browsers ask for the page's http resources over https.")
+	}
 	if s.AllowsInlineStyles() && s.Restricts("style-src-elem") {
 		issues = append(issues, Issue{Info, "inline-styles", "Inline styles are allowed, which lets injected ones read parts of a page by CSS selectors."})
 	}

@@ -294,7 +294,12 @@ func TestAssess(t *testing.T) {
 		"script-src 'self'; base-uri 'none'; form-action 'none'":           "no-object-src 2",
 		"script-src 'self'; base-uri 'none'; object-src 'none'":            "no-form-action 1",
 		"default-src 'self'; style-src 'unsafe-inline'" + rest:             "inline-styles 1",
-		"default-src 'self'; require-trusted-types-for 'script'" + rest:    "trusted-types 1",
+		"sandbox": "sandbox 1, no-form-action 1",
+		"script-src 'unsafe-inline'; sandbox Allow-Forms":               "sandbox 1, no-form-action 1",
+		"script-src 'unsafe-inline'; sandbox Allow-Scripts" + rest:      "inline-scripts 3",
+		"script-src 'unsafe-inline'" + rest + ", sandbox":               "sandbox 1",
+		"default-src 'self'; upgrade-insecure-requests" + rest:          "upgrade 1",
+		"default-src 'self'; require-trusted-types-for 'script'" + rest: "trusted-types 1",
 	} {
 		if got := codes(Set(ParseHeaders([]string{policies})).Assess()); got != want {
 			t.Errorf("%q: %s; want %s", policies, got, want)

@@ -113,15 +113,14 @@ func isNetwork(scheme string) bool {
 
 // schemeMatches is "scheme-part match" (section 6.7.2.9): what is written without protection also matches the same with it.
 func schemeMatches(written, scheme string) bool {
-	switch {
-	case written == scheme:
+	if written == scheme {
 		return true
-	case written == "http":
+	}
+	switch written {
+	case "http", "wss":
 		return scheme == "https"
-	case written == "ws":
+	case "ws":
 		return scheme == "wss" || scheme == "http" || scheme == "https"
-	case written == "wss":
-		return scheme == "https"
 	}
 	return false
 }

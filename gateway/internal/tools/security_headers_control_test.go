@@ -82,6 +82,8 @@ var securityCases = []struct {
 	{"csp", "", []string{"Content-Security-Policy: default-src 'self'; script-src 'self' 'unsafe-eval'; base-uri 'none'; form-action 'none'"}, controlWarn, true, "eval", "Correct what is named above"},
 	{"csp", "", []string{"Content-Security-Policy: default-src 'self' 'unsafe-inline'"}, controlFail, true, "'unsafe-inline' lets injected", "{RANDOM}"},
 	{"csp", "", []string{"Content-Security-Policy: default-src 'self' 'unsafe-inline', script-src 'self'", "Content-Security-Policy: base-uri 'none'; form-action 'self'"}, controlPass, true, "3 policies are enforced together", "<null>"},
+	{"csp", "", []string{"Content-Security-Policy: sandbox; form-action 'none'"}, controlPass, true, "No script runs", "<null>"},
+	{"csp", "", []string{"Content-Security-Policy: default-src 'self'; base-uri 'none'; form-action 'self'", "Content-Security-Policy-Report-Only: script-src 'none'"}, controlPass, true, "and only reports", "<null>"},
 	{"csp", "", []string{"Content-Security-Policy: "}, controlFail, true, "no directive", "Content-Security-Policy: "},
 	{"csp", "", nil, controlFail, false, "meta element", "Content-Security-Policy: "},
 	{"csp", "", []string{"Content-Security-Policy-Report-Only: default-src 'none'"}, controlFail, false, "forbids nothing", "Content-Security-Policy: "},
@@ -365,6 +367,37 @@ func TestSplitFieldList(t *testing.T) {
 	}
 	if got := strings.Join(splitFieldList([]string{"a", "b,c"}), "|"); got != "a|b|c" {
 		t.Errorf("two fields give %q", got)
+	}
+}
+
+func TestShownHeader(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"a": "a", "caf\xe9": "café", "a\tb\x1b[31m\x7f\u0085": "a?b?[31m??", "\u202eabc\u2066\u2028": "?abc??",
+		strings.Repeat("é", 80): strings.Repeat("é", 80), strings.Repeat("é", 81): strings.Repeat("é", 80) + "…",
+	} {
+		if got := shownHeader(in); got != want {
+			t.Errorf("%q gives %q, want %q", in, got, want)
+		}
+	}
+}
+
+// TestDefinesEndpoint: the structured field and its forerunner in JSON both count, and what neither can be read as defines
+// nothing.
+func TestDefinesEndpoint(t *testing.T) {
+	t.Parallel()
+	for field, want := range map[string]bool{
+		`Reporting-Endpoints: a="/x", b="/y"`: true, `Reporting-Endpoints: b="/y"`: false, `Reporting-Endpoints: a="/x",`: false,
+		`Report-To: {"group":"a","max_age":1,"endpoints":[]}`: true, `Report-To: {"group":"b"}, {"group":"a"}`: true, `Report-To: {"max_age":1}`: false,
+		`Report-To: {`: false, `X: a`: false,
+	} {
+		page := securityPage{answer: answerTo(t, "https://example.com/", 200, field)}
+		if got := page.definesEndpoint("a"); got != want {
+			t.Errorf("%s: %t", field, got)
+		}
+	}
+	if page := (securityPage{answer: answerTo(t, "https://example.com/", 200, `Report-To: {"max_age":1}`)}); !page.definesEndpoint("default") {
+		t.Error("a group without a name is the default one")
 	}
 }
 

@@ -60,6 +60,9 @@ func (v *controlVerdict) judgePolicies(p securityPage) {
 		v.add("%s", issue.Message)
 		v.atLeast(statusOfSeverity(issue.Severity))
 	}
+	if len(p.reported) > 0 {
+		v.add("Content-Security-Policy-Report-Only is sent too, and only reports; sandbox and upgrade-insecure-requests do nothing in it.")
+	}
 	v.recommendation = cspAdvice(issues)
 }
 
@@ -72,6 +75,8 @@ func (v *controlVerdict) addHeadline(p securityPage, issues []csp.Issue) {
 		v.add("%d policies are enforced together, so a source is allowed only if all of them allow it.", n)
 	}
 	switch {
+	case p.enforced.SandboxesScripts():
+		v.add("No script runs.")
 	case heaviest == csp.Fail:
 		v.add("Injected script is not stopped.")
 	case p.enforced.StrictDynamic() && p.enforced.TrustsOneByOne():
