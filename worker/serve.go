@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -46,7 +47,7 @@ func serve(ctx context.Context, c Config, log *slog.Logger) error {
 		return err
 	}
 	defer engine.Close()
-	if err := dropPrivileges(c); err != nil {
+	if err := dropPrivileges(c, engine); err != nil {
 		return err
 	}
 	log.Debug("privileges dropped", "uid", os.Getuid(), "gid", os.Getgid())
@@ -62,7 +63,7 @@ func serve(ctx context.Context, c Config, log *slog.Logger) error {
 		go func() { failed <- exporter.Serve(private) }()
 	}
 	log.Info("worker started", "version", buildVersion(), "listen", public.Addr().String(), "metrics", private.String(),
-		"families", engine.Families(), "mode", icmp.Mode, "places", int(c.MaxConcurrent))
+		"families", engine.Families(), "mode", engine.Mode(), "places", int(c.MaxConcurrent))
 
 	select {
 	case err := <-failed:
@@ -81,7 +82,7 @@ func newAPI(c Config, engine *icmp.Engine, metrics *metrics, log *slog.Logger) *
 		Tokens:   c.Tokens.reveal(),
 		Prober:   prober,
 		Families: engine.Families(),
-		Mode:     icmp.Mode,
+		Mode:     string(engine.Mode()),
 		Places:   int(c.MaxConcurrent),
 		Log:      log,
 		Observer: metrics,
@@ -121,14 +122,16 @@ func drain(c Config, api *httpapi.Server, server *http.Server, log *slog.Logger,
 	return nil
 }
 
-// rightsError is a system that grants no ICMP socket at all.
+// rightsError is a system that grants no ICMP socket of either kind.
 type rightsError struct{ cause error }
 
-// Error says how to give the right, in each of the usual places.
+// Error says, in one line, how to give the right, in each of the usual places.
 func (e *rightsError) Error() string {
-	return "cannot open any ICMP socket (" + e.cause.Error() + "); it needs the capability NET_RAW, by one of: " +
+	cause := strings.ReplaceAll(e.cause.Error(), "\n", "; ")
+	return "cannot open any ICMP socket (" + cause + "); it needs the capability NET_RAW, by one of: " +
 		"`sudo setcap cap_net_raw+ep` on the worker's binary; Docker: `cap_add: [NET_RAW]`; " +
-		"systemd: `AmbientCapabilities=CAP_NET_RAW`; or a start as root"
+		"systemd: `AmbientCapabilities=CAP_NET_RAW`; or a start as root. Or, without any capability, datagram sockets for its group: " +
+		fmt.Sprintf("`sudo sysctl -w net.ipv4.ping_group_range=\"%d %[1]d\"`", os.Getegid())
 }
 
 func (e *rightsError) Unwrap() error { return e.cause }
@@ -148,12 +151,19 @@ func openEngine(log *slog.Logger) (*icmp.Engine, error) {
 }
 
 // dropPrivileges keeps the open sockets and nothing else.
-func dropPrivileges(c Config) error {
+func dropPrivileges(c Config, engine *icmp.Engine) error {
 	err := privilege.Drop(privilege.Identity{UID: int(c.RunAsUID), GID: int(c.RunAsGID)})
-	if errors.Is(err, privilege.ErrIdentity) {
+	switch {
+	case errors.Is(err, privilege.ErrIdentity):
 		return fmt.Errorf("RUN_AS_UID and RUN_AS_GID need the capabilities CAP_SETUID and CAP_SETGID: start as root, or leave them unset (%w)", err)
+	case err != nil:
+		return err
 	}
-	return err
+	// Datagram sockets are opened with each job, by whom the worker is from now on.
+	if err := engine.Check(); err != nil {
+		return &rightsError{cause: err}
+	}
+	return nil
 }
 
 // listen names the setting to change where the address cannot be had.

@@ -62,7 +62,8 @@ func parseControl(b []byte) received {
 			r.stamp = time.Unix(ts.Unix())
 		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_RXQ_OVFL && len(data) >= 4:
 			r.dropped = binary.NativeEndian.Uint32(data)
-		case h.Level == unix.IPPROTO_IPV6 && h.Type == unix.IPV6_HOPLIMIT && len(data) >= 4:
+		case h.Level == unix.IPPROTO_IPV6 && h.Type == unix.IPV6_HOPLIMIT && len(data) >= 4,
+			h.Level == unix.IPPROTO_IP && h.Type == unix.IP_TTL && len(data) >= 4:
 			r.hopLimit = int(binary.NativeEndian.Uint32(data))
 		}
 		b = rest

@@ -14,6 +14,8 @@ type Counters struct {
 type counters struct {
 	sent, sendErrors, received, unmatched atomic.Uint64
 	dropped4, dropped6                    atomic.Uint32
+	// droppedDatagrams is of the flows that were closed.
+	droppedDatagrams atomic.Uint64
 }
 
 // noteDropped keeps a socket's own count, which the kernel attaches to packets only once it is above zero.
@@ -36,6 +38,6 @@ func (e *Engine) Counters() Counters {
 		SendErrors: c.sendErrors.Load(),
 		Received:   c.received.Load(),
 		Unmatched:  c.unmatched.Load(),
-		Dropped:    uint64(c.dropped4.Load()) + uint64(c.dropped6.Load()),
+		Dropped:    uint64(c.dropped4.Load()) + uint64(c.dropped6.Load()) + c.droppedDatagrams.Load(),
 	}
 }

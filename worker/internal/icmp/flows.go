@@ -68,21 +68,20 @@ func (t *flows) remove(f *flow) {
 	t.size++
 }
 
-// owner gives the live flow that the message answers, or nil. An echo reply proves itself by the payload, whatever its
-// source; an error by the destination that it quotes and, where it quotes so much, by the payload.
+// owner gives the live flow that the message answers, or nil.
 func (t *flows) owner(m message) *flow {
 	f := t.byID[m.id].Load()
-	if f == nil {
-		return nil
-	}
-	if m.kind == echo.Reply {
-		if !provesReply(m.payload, m.seq, f.cookie) {
-			return nil
-		}
-		return f
-	}
-	if m.quoted != f.dst || contradictsQuote(m.payload, f.cookie) {
+	if f == nil || !m.answers(f.dst, f.cookie) {
 		return nil
 	}
 	return f
+}
+
+// answers tells whether the message answers a request to dst under the cookie. An echo reply proves itself by the
+// payload, whatever its source; an error by the destination that it quotes and, where it quotes so much, by the payload.
+func (m message) answers(dst netip.Addr, c cookie) bool {
+	if m.kind == echo.Reply {
+		return provesReply(m.payload, m.seq, c)
+	}
+	return m.quoted == dst && !contradictsQuote(m.payload, c)
 }

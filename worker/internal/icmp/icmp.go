@@ -1,10 +1,14 @@
-// Package icmp sends echo requests and finds the answers to them, over one raw ICMP socket for each address family. It
-// implements echo.Network and knows nothing of hops or statistics.
+// Package icmp sends echo requests and finds the answers to them. It implements echo.Network and knows nothing of hops
+// or statistics.
+//
+// It has two kinds of socket. One raw socket for each address family serves every flow; opening it takes CAP_NET_RAW.
+// Where that is refused, a datagram socket for each flow does the same with the kernel's help and without any
+// capability (datagram.go).
 //
 // A raw socket is given a copy of every ICMP message that reaches the host, whoever it is for. A message answers a flow
 // only if identifier and sequence number fit and, for an echo reply, the payload is the flow's own; for an error, the
 // packet that it quotes is an ICMP echo request to the flow's destination, with the flow's payload as far as it is
-// quoted. Everything else is dropped.
+// quoted. Everything else is dropped. Datagram sockets are held to the same.
 package icmp
 
 import (
@@ -15,33 +19,65 @@ import (
 	"diagnostics/worker/internal/echo"
 )
 
-// Mode names the kind of socket, as /readyz tells it.
-const Mode = "raw"
+// Mode names a kind of socket, as /readyz tells it.
+type Mode string
+
+// The modes.
+const (
+	Raw      Mode = "raw"
+	Datagram Mode = "datagram"
+)
+
+// family is what serves the flows of one address family.
+type family interface {
+	open(dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error)
+	// check tells whether flows can be opened with the rights that the process has now.
+	check() error
+	close() error
+}
 
 // Engine is the open sockets. It is safe for concurrent use.
 type Engine struct {
-	v4, v6   *socket
+	mode     Mode
+	v4, v6   family // nil where absent
 	err4     error
 	err6     error
 	counters counters
 }
 
-// Open opens a raw socket for each family that the system grants. It fails only if there is none, with the error of
-// each. It needs CAP_NET_RAW; nothing after it does.
+// Open opens raw sockets, or makes ready for datagram sockets where no raw one is granted, for each family that the
+// system has. It fails only if there is none of either kind, with the errors of each.
 func Open() (*Engine, error) {
-	e := &Engine{}
-	e.v4, e.err4 = openSocket4(&e.counters)
-	e.v6, e.err6 = openSocket6(&e.counters)
-	if e.v4 == nil && e.v6 == nil {
-		return nil, fmt.Errorf("IPv4: %w; IPv6: %w", e.err4, e.err6)
+	e, err := openMode(Raw)
+	if err == nil {
+		return e, nil
 	}
-	for _, s := range e.sockets() {
-		go s.read()
+	e, err2 := openMode(Datagram)
+	if err2 == nil {
+		return e, nil
+	}
+	return nil, errors.Join(err, err2)
+}
+
+// openMode opens both families in one mode.
+func openMode(m Mode) (*Engine, error) {
+	e := &Engine{mode: m}
+	open4, open6 := openRaw4, openRaw6
+	if m == Datagram {
+		open4, open6 = openDatagram4, openDatagram6
+	}
+	e.v4, e.err4 = open4(&e.counters)
+	e.v6, e.err6 = open6(&e.counters)
+	if e.v4 == nil && e.v6 == nil {
+		return nil, fmt.Errorf("%s sockets: IPv4: %w; IPv6: %w", m, e.err4, e.err6)
 	}
 	return e, nil
 }
 
-// Families gives the families whose socket is open, 4 before 6.
+// Mode tells which kind of socket is in use.
+func (e *Engine) Mode() Mode { return e.mode }
+
+// Families gives the families that are open, 4 before 6.
 func (e *Engine) Families() []int {
 	families := []int{}
 	if e.v4 != nil {
@@ -53,7 +89,7 @@ func (e *Engine) Families() []int {
 	return families
 }
 
-// Absent gives the error with which the socket of a family could not be opened; nil where it is open.
+// Absent gives the error with which a family could not be opened; nil where it is open.
 func (e *Engine) Absent(family int) error {
 	if family == 4 {
 		return e.err4
@@ -61,42 +97,43 @@ func (e *Engine) Absent(family int) error {
 	return e.err6
 }
 
+// Check tells whether flows can be opened with the rights that the process has now. Datagram sockets are granted to
+// groups, one socket at a time: after a change of group the answer may be another than at the start.
+func (e *Engine) Check() error {
+	for _, f := range e.families() {
+		if err := f.check(); err != nil {
+			return fmt.Errorf("%s sockets: %w", e.mode, err)
+		}
+	}
+	return nil
+}
+
 // Open implements echo.Network.
 func (e *Engine) Open(dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
-	s := e.v6
+	f := e.v6
 	if dst.Is4() {
-		s = e.v4
+		f = e.v4
 	}
-	if s == nil {
+	if f == nil {
 		return nil, echo.ErrFamily
 	}
-	select {
-	case <-s.closed:
-		return nil, echo.ErrClosed
-	default:
-	}
-	// A nil *flow must not become a non-nil echo.Flow.
-	f, err := s.flows.add(s, dst, deliver)
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
+	return f.open(dst, deliver)
 }
 
 // Close closes the sockets and waits for their readers.
 func (e *Engine) Close() error {
 	var errs []error
-	for _, s := range e.sockets() {
-		errs = append(errs, s.close())
+	for _, f := range e.families() {
+		errs = append(errs, f.close())
 	}
 	return errors.Join(errs...)
 }
 
-func (e *Engine) sockets() []*socket {
-	var open []*socket
-	for _, s := range []*socket{e.v4, e.v6} {
-		if s != nil {
-			open = append(open, s)
+func (e *Engine) families() []family {
+	var open []family
+	for _, f := range []family{e.v4, e.v6} {
+		if f != nil {
+			open = append(open, f)
 		}
 	}
 	return open

@@ -61,7 +61,12 @@ func (s *socket) dispatch(now time.Time, m ipv4.Message) {
 		s.counters.unmatched.Add(1)
 		return
 	}
-	f.deliver(echo.Answer{Seq: a.seq, Kind: a.kind, From: a.source, TTL: a.ttl, At: arrival(now, a.kernel.stamp)})
+	f.deliver(a.answer(now))
+}
+
+// answer is the message as the flow is told of it; now is the moment at which it was read.
+func (a arrived) answer(now time.Time) echo.Answer {
+	return echo.Answer{Seq: a.seq, Kind: a.kind, From: a.source, TTL: a.ttl, At: arrival(now, a.kernel.stamp)}
 }
 
 // receive4 reads a packet of the IPv4 socket. A raw IPv4 socket is served before the kernel verifies the ICMP checksum

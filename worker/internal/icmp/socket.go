@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"diagnostics/worker/internal/echo"
+
 	"golang.org/x/net/ipv4"
 	"golang.org/x/net/ipv6"
 	"golang.org/x/sys/unix"
@@ -41,8 +43,9 @@ type socket struct {
 	closed      chan struct{}
 }
 
-func openSocket4(c *counters) (*socket, error) {
-	s, err := open("ip4:icmp", "0.0.0.0", c)
+// openRaw4 opens the raw IPv4 socket and starts its reader.
+func openRaw4(c *counters) (family, error) {
+	s, err := openRaw("ip4:icmp", "0.0.0.0", c)
 	if err != nil {
 		return nil, err
 	}
@@ -55,11 +58,13 @@ func openSocket4(c *counters) (*socket, error) {
 	s.receive = (*socket).receive4
 	s.requestType = v4EchoRequest
 	s.fillControls(unix.IPPROTO_IP, unix.IP_TTL)
+	go s.read()
 	return s, nil
 }
 
-func openSocket6(c *counters) (*socket, error) {
-	s, err := open("ip6:ipv6-icmp", "::", c)
+// openRaw6 opens the raw IPv6 socket and starts its reader.
+func openRaw6(c *counters) (family, error) {
+	s, err := openRaw("ip6:ipv6-icmp", "::", c)
 	if err != nil {
 		return nil, err
 	}
@@ -72,11 +77,12 @@ func openSocket6(c *counters) (*socket, error) {
 	s.receive = (*socket).receive6
 	s.requestType = v6EchoRequest
 	s.fillControls(unix.IPPROTO_IPV6, unix.IPV6_HOPLIMIT)
+	go s.read()
 	return s, nil
 }
 
-// open opens a raw socket with the options that both families share.
-func open(network, address string, c *counters) (*socket, error) {
+// openRaw opens a raw socket with the options that both families share.
+func openRaw(network, address string, c *counters) (*socket, error) {
 	conn, err := new(net.ListenConfig).ListenPacket(context.Background(), network, address)
 	if err != nil {
 		return nil, err
@@ -161,6 +167,25 @@ func sockaddr(a netip.Addr) unix.Sockaddr {
 	return &unix.SockaddrInet6{Addr: a.As16()}
 }
 
+// open implements family.
+func (s *socket) open(dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
+	select {
+	case <-s.closed:
+		return nil, echo.ErrClosed
+	default:
+	}
+	// A nil *flow must not become a non-nil echo.Flow.
+	f, err := s.flows.add(s, dst, deliver)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// check implements family: a raw socket once opened serves every flow.
+func (s *socket) check() error { return nil }
+
+// close implements family.
 func (s *socket) close() error {
 	err := s.conn.Close()
 	<-s.closed

@@ -1,0 +1,155 @@
+package icmp
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"net/netip"
+	"sync/atomic"
+
+	"diagnostics/worker/internal/echo"
+
+	"golang.org/x/sys/unix"
+)
+
+// datagrams serves flows with datagram ICMP sockets ("ping sockets", icmp(7)), which Linux grants without a capability
+// to the groups of net.ipv4.ping_group_range. The kernel chooses the identifier of each socket and hands it only what
+// answers that identifier, so every flow has a socket of its own. Echo replies come as data; ICMP errors come through
+// the socket's error queue (IP_RECVERR, ip(7)).
+type datagrams struct {
+	protocol   datagramProtocol
+	poller     *poller
+	counters   *counters
+	unlabelled atomic.Bool // the system refuses flow labels
+}
+
+// datagramProtocol is in what the families differ.
+type datagramProtocol struct {
+	domain, protocol int
+	any              unix.Sockaddr
+	level            int
+	ttlOption        int
+	options          []int // switched on
+	requestType      byte
+	origin           byte // of errors that came by ICMP
+	errorOption      int  // control message of the error queue
+	// quotedHeader is the length of the IP header that the kernel strips off a quote: that of our own requests.
+	quotedHeader int
+	kind         func(typ, code byte) echo.Kind
+	parse        func([]byte) (message, bool)
+}
+
+// openDatagram4 makes ready for IPv4.
+func openDatagram4(c *counters) (family, error) {
+	return openDatagrams(datagramProtocol{
+		domain: unix.AF_INET, protocol: unix.IPPROTO_ICMP, any: &unix.SockaddrInet4{},
+		level: unix.IPPROTO_IP, ttlOption: unix.IP_TTL, options: []int{unix.IP_RECVERR, unix.IP_RECVTTL},
+		requestType: v4EchoRequest, origin: unix.SO_EE_ORIGIN_ICMP, errorOption: unix.IP_RECVERR,
+		quotedHeader: minIPv4Header, kind: kind4, parse: parse4,
+	}, c)
+}
+
+// openDatagram6 makes ready for IPv6.
+func openDatagram6(c *counters) (family, error) {
+	return openDatagrams(datagramProtocol{
+		domain: unix.AF_INET6, protocol: unix.IPPROTO_ICMPV6, any: &unix.SockaddrInet6{},
+		level: unix.IPPROTO_IPV6, ttlOption: unix.IPV6_UNICAST_HOPS, options: []int{unix.IPV6_RECVERR, unix.IPV6_RECVHOPLIMIT},
+		requestType: v6EchoRequest, origin: unix.SO_EE_ORIGIN_ICMP6, errorOption: unix.IPV6_RECVERR,
+		quotedHeader: ipv6Header, kind: kind6, parse: parse6,
+	}, c)
+}
+
+func openDatagrams(p datagramProtocol, c *counters) (family, error) {
+	d := &datagrams{protocol: p, counters: c}
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	var err error
+	if d.poller, err = newPoller(); err != nil {
+		return nil, err
+	}
+	go d.poller.read()
+	return d, nil
+}
+
+// check implements family.
+func (d *datagrams) check() error {
+	fd, _, err := d.socket()
+	if err != nil {
+		return err
+	}
+	return unix.Close(fd)
+}
+
+// close implements family.
+func (d *datagrams) close() error { return d.poller.close() }
+
+// open implements family.
+func (d *datagrams) open(dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
+	fd, id, err := d.socket()
+	if err != nil {
+		return nil, openError(err)
+	}
+	f := &datagramFlow{network: d, dst: dst, to: sockaddr(dst), deliver: deliver, fd: fd, id: id}
+	rand.Read(f.cookie[:])
+	if !dst.Is4() {
+		f.label = labelControl(1 + mathrand.Uint32N(maxFlowLabel))
+	}
+	if err := d.poller.add(f); err != nil {
+		unix.Close(fd)
+		return nil, openError(err)
+	}
+	return f, nil
+}
+
+// socket opens a socket whose identifier the kernel has chosen.
+func (d *datagrams) socket() (fd int, id uint16, err error) {
+	p := d.protocol
+	fd, err = unix.Socket(p.domain, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, p.protocol)
+	if err != nil {
+		return -1, 0, fmt.Errorf("socket: %w", err)
+	}
+	if id, err = d.prepare(fd); err != nil {
+		unix.Close(fd)
+		return -1, 0, err
+	}
+	return fd, id, nil
+}
+
+func (d *datagrams) prepare(fd int) (id uint16, err error) {
+	p := d.protocol
+	for _, option := range p.options {
+		if err := unix.SetsockoptInt(fd, p.level, option, 1); err != nil {
+			return 0, fmt.Errorf("set socket options: %w", err)
+		}
+	}
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1); err != nil {
+		return 0, fmt.Errorf("set socket options: %w", err)
+	}
+	if err := unix.Bind(fd, p.any); err != nil {
+		return 0, fmt.Errorf("bind: %w", err)
+	}
+	name, err := unix.Getsockname(fd)
+	if err != nil {
+		return 0, fmt.Errorf("getsockname: %w", err)
+	}
+	switch a := name.(type) {
+	case *unix.SockaddrInet4:
+		return uint16(a.Port), nil
+	case *unix.SockaddrInet6:
+		return uint16(a.Port), nil
+	default:
+		return 0, errors.New("the socket's name is of another family")
+	}
+}
+
+// openError names the system's errors in the terms of echo.Network: no file descriptor, or no identifier, is left.
+func openError(err error) error {
+	for _, e := range []error{unix.EMFILE, unix.ENFILE, unix.EADDRINUSE, unix.EAGAIN, unix.ENOMEM, unix.ENOBUFS} {
+		if errors.Is(err, e) {
+			return errors.Join(echo.ErrNoFlow, err)
+		}
+	}
+	return err
+}

@@ -1,0 +1,193 @@
+package icmp
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+	"unsafe"
+
+	"diagnostics/worker/internal/echo"
+
+	"golang.org/x/sys/unix"
+)
+
+// pendingTries bounds how often a send is repeated because an ICMP error was pending on the socket. A flow has at most
+// a hundred probes on their way; errors come no faster than they are cleared.
+const pendingTries = 128
+
+// datagramFlow implements echo.Flow on a datagram socket of its own.
+type datagramFlow struct {
+	network *datagrams
+	dst     netip.Addr
+	to      unix.Sockaddr
+	id      uint16
+	cookie  cookie
+	label   []byte // control message of the IPv6 flow label; nil for IPv4
+	deliver func(echo.Answer)
+	key     uint64 // in the poller
+
+	// mu keeps the descriptor from being closed, and so from becoming another flow's, while it is used.
+	mu     sync.Mutex
+	fd     int
+	ttl    int // as set on the socket; 0 for the system's own
+	closed bool
+}
+
+// Close implements echo.Flow.
+func (f *datagramFlow) Close() {
+	f.network.poller.remove(f)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	f.closed = true
+	f.network.counters.droppedDatagrams.Add(uint64(drops(f.fd)))
+	unix.Close(f.fd)
+}
+
+// drops is how many packets a socket lost for want of room (SO_MEMINFO); 0 where the system does not tell. x/sys has no
+// getsockopt for numbers in a row.
+func drops(fd int) uint32 {
+	var info [unix.SK_MEMINFO_VARS]uint32
+	length := uint32(unsafe.Sizeof(info))
+	_, _, failed := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
+		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&length)), 0)
+	if failed != 0 {
+		return 0
+	}
+	return info[unix.SK_MEMINFO_DROPS]
+}
+
+// Send implements echo.Flow.
+func (f *datagramFlow) Send(seq uint16, ttl int) (time.Time, error) {
+	if ttl < 1 || ttl > maxTTL {
+		return time.Time{}, fmt.Errorf("TTL %d is not from 1 to %d", ttl, maxTTL)
+	}
+	packet := request(f.network.protocol.requestType, f.id, seq, f.cookie)
+	for try := 1; ; try++ {
+		at, err := f.attempt(packet[:], ttl)
+		if err == nil {
+			f.network.counters.sent.Add(1)
+			return at, nil
+		}
+		if !isFull(err) || try == sendTries {
+			f.network.counters.sendErrors.Add(1)
+			return at, sendError(err)
+		}
+		time.Sleep(sendPause)
+	}
+}
+
+// attempt sends a packet with a TTL. The TTL is the socket's, since kernels before 5.18 take none along with an IPv6
+// packet.
+func (f *datagramFlow) attempt(packet []byte, ttl int) (time.Time, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return time.Time{}, net.ErrClosed
+	}
+	if f.ttl != ttl {
+		p := f.network.protocol
+		if err := unix.SetsockoptInt(f.fd, p.level, p.ttlOption, ttl); err != nil {
+			return time.Time{}, err
+		}
+		f.ttl = ttl
+	}
+	if f.label == nil || f.network.unlabelled.Load() {
+		return f.sendPastErrors(packet, nil)
+	}
+	at, err := f.sendPastErrors(packet, f.label)
+	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
+		return at, err
+	}
+	at, err = f.sendPastErrors(packet, nil)
+	if err == nil {
+		f.network.unlabelled.Store(true)
+	}
+	return at, err
+}
+
+// sendPastErrors sends a packet. An ICMP error that came for an earlier packet makes the next call on the socket fail,
+// whatever that call is for, and is cleared by it; the error queue, which the reader reads, holds it still. So the call
+// is repeated: an error of this host's own stays.
+func (f *datagramFlow) sendPastErrors(packet, control []byte) (at time.Time, err error) {
+	for range pendingTries {
+		at = time.Now()
+		err = unix.Sendmsg(f.fd, packet, control, f.to, unix.MSG_DONTWAIT)
+		if !isPending(err) {
+			return at, err
+		}
+	}
+	return at, err
+}
+
+// isPending tells whether an error of a send may be that of an earlier packet: it is one of those to which the kernel
+// translates ICMP errors (icmp_err_convert, icmpv6_err_convert), or a signal.
+func isPending(err error) bool {
+	for _, e := range []error{
+		unix.EHOSTUNREACH, unix.ENETUNREACH, unix.ECONNREFUSED, unix.EACCES, unix.EMSGSIZE, unix.EPROTO,
+		unix.ENOPROTOOPT, unix.EOPNOTSUPP, unix.EHOSTDOWN, unix.ENONET, unix.EREMOTEIO, unix.EINTR,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// buffers hold one received packet.
+type buffers struct{ data, control []byte }
+
+func newBuffers() buffers {
+	return buffers{make([]byte, packetSize), make([]byte, errorSpace)}
+}
+
+// receive reads what has come, first the error queue and then the replies, and delivers what answers the flow. What is
+// left over after a batch makes the poller call again.
+func (f *datagramFlow) receive(b buffers) {
+	for _, flags := range []int{unix.MSG_ERRQUEUE, 0} {
+		for range batchSize {
+			a, got, ok := f.take(b, flags)
+			if !got {
+				break
+			}
+			f.network.counters.received.Add(1)
+			if !ok || a.id != f.id || !a.answers(f.dst, f.cookie) {
+				f.network.counters.unmatched.Add(1)
+				continue
+			}
+			f.deliver(a.answer(time.Now()))
+		}
+	}
+}
+
+// take reads one packet; got is false where there is none, ok where it is an ICMP message that answers some request.
+func (f *datagramFlow) take(b buffers, flags int) (a arrived, got, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return a, false, false
+	}
+	for range pendingTries {
+		n, controls, _, from, err := unix.Recvmsg(f.fd, b.data, b.control, flags|unix.MSG_DONTWAIT)
+		if isPending(err) {
+			continue
+		}
+		if err != nil {
+			return a, false, false
+		}
+		a.kernel = parseControl(b.control[:controls])
+		if flags == unix.MSG_ERRQUEUE {
+			ok = a.readError(f.network.protocol, b.data[:n], b.control[:controls], address(from))
+			return a, true, ok
+		}
+		a.source, a.ttl = address(from), a.kernel.hopLimit
+		a.message, ok = f.network.protocol.parse(b.data[:n])
+		return a, true, ok && a.source.IsValid()
+	}
+	return a, false, false
+}
