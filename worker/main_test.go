@@ -14,8 +14,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"diagnostics/worker/internal/privilege"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
 )
 
 // The worker gives its rights away for good, so tests start it as a process of its own: this test binary, told by the
@@ -32,12 +36,49 @@ func TestMain(m *testing.M) {
 		if err := privilege.Drop(privilege.Identity{}); err != nil {
 			panic(err)
 		}
+		if err := refuseICMP(); err != nil {
+			panic(err)
+		}
 		main()
 	case asWorker:
 		main()
 	default:
 		os.Exit(m.Run())
 	}
+}
+
+// refuseICMP makes the kernel refuse ICMP sockets to every thread of the process, as a system does whose
+// net.ipv4.ping_group_range leaves the group out: many machines let everybody in.
+func refuseICMP() error {
+	const (
+		number   = 0           // of the system call, in struct seccomp_data
+		protocol = 16 + 2*8    // its third argument
+		allow    = 0x7fff_0000 // SECCOMP_RET_ALLOW
+		fail     = 0x0005_0000 // SECCOMP_RET_ERRNO
+	)
+	raw, err := bpf.Assemble([]bpf.Instruction{
+		bpf.LoadAbsolute{Off: number, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_SOCKET, SkipTrue: 3},
+		bpf.LoadAbsolute{Off: protocol, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.IPPROTO_ICMP, SkipTrue: 2},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.IPPROTO_ICMPV6, SkipTrue: 1},
+		bpf.RetConstant{Val: allow},
+		bpf.RetConstant{Val: fail | uint32(unix.EACCES)},
+	})
+	if err != nil {
+		return err
+	}
+	filter := make([]unix.SockFilter, len(raw))
+	for i, r := range raw {
+		filter[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
+	}
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	_, _, failed := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
+		uintptr(unsafe.Pointer(&program)))
+	if failed != 0 {
+		return failed
+	}
+	return nil
 }
 
 // outcome is how a worker ended.

@@ -31,6 +31,7 @@ type datagramProtocol struct {
 	level            int
 	ttlOption        int
 	options          []int // switched on
+	lengthOption     int   // tells where a quote ends (RFC 4884)
 	requestType      byte
 	origin           byte // of errors that came by ICMP
 	errorOption      int  // control message of the error queue
@@ -44,7 +45,7 @@ type datagramProtocol struct {
 func openDatagram4(c *counters) (family, error) {
 	return openDatagrams(datagramProtocol{
 		domain: unix.AF_INET, protocol: unix.IPPROTO_ICMP, any: &unix.SockaddrInet4{},
-		level: unix.IPPROTO_IP, ttlOption: unix.IP_TTL, options: []int{unix.IP_RECVERR, unix.IP_RECVTTL},
+		level: unix.IPPROTO_IP, ttlOption: unix.IP_TTL, options: []int{unix.IP_RECVERR, unix.IP_RECVTTL}, lengthOption: unix.IP_RECVERR_RFC4884,
 		requestType: v4EchoRequest, origin: unix.SO_EE_ORIGIN_ICMP, errorOption: unix.IP_RECVERR,
 		quotedHeader: minIPv4Header, kind: kind4, parse: parse4,
 	}, c)
@@ -54,7 +55,7 @@ func openDatagram4(c *counters) (family, error) {
 func openDatagram6(c *counters) (family, error) {
 	return openDatagrams(datagramProtocol{
 		domain: unix.AF_INET6, protocol: unix.IPPROTO_ICMPV6, any: &unix.SockaddrInet6{},
-		level: unix.IPPROTO_IPV6, ttlOption: unix.IPV6_UNICAST_HOPS, options: []int{unix.IPV6_RECVERR, unix.IPV6_RECVHOPLIMIT},
+		level: unix.IPPROTO_IPV6, ttlOption: unix.IPV6_UNICAST_HOPS, options: []int{unix.IPV6_RECVERR, unix.IPV6_RECVHOPLIMIT}, lengthOption: unix.IPV6_RECVERR_RFC4884,
 		requestType: v6EchoRequest, origin: unix.SO_EE_ORIGIN_ICMP6, errorOption: unix.IPV6_RECVERR,
 		quotedHeader: ipv6Header, kind: kind6, parse: parse6,
 	}, c)
@@ -127,6 +128,8 @@ func (d *datagrams) prepare(fd int) (id uint16, err error) {
 	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1); err != nil {
 		return 0, fmt.Errorf("set socket options: %w", err)
 	}
+	// Kernels before 5.9 do not tell the length of a quote; labels behind quotes of other than 128 bytes are missed there.
+	_ = unix.SetsockoptInt(fd, p.level, p.lengthOption, 1)
 	if err := unix.Bind(fd, p.any); err != nil {
 		return 0, fmt.Errorf("bind: %w", err)
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"net/netip"
 
+	"diagnostics/worker/internal/echo"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -13,6 +15,7 @@ const (
 	errorOrigin     = 4
 	errorType       = 5
 	errorCode       = 6
+	errorQuote      = 12 // two bytes: how long the quote behind its IP header is, before extensions (RFC 4884)
 	errorLength     = 16
 	offenderFamily  = errorLength
 	offenderAddress = errorLength + 4
@@ -37,7 +40,23 @@ func (a *arrived) readError(p datagramProtocol, quote, control []byte, to netip.
 	if a.kind == 0 || !a.source.IsValid() || len(quote) < headerLength || quote[0] != p.requestType || quote[1] != 0 {
 		return false
 	}
+	if a.kind != echo.TooBig || p.requestType == v4EchoRequest {
+		a.labels = p.labels(quote, int(binary.NativeEndian.Uint16(extended[errorQuote:])))
+	}
 	return a.readEcho(quote)
+}
+
+// labels reads the label stack behind a quote without its IP header; length is where the kernel found the extension, 0
+// where it found none.
+func (p datagramProtocol) labels(quote []byte, length int) []echo.Label {
+	proof := length == 0
+	if proof {
+		length = quoteBeforeExtension - p.quotedHeader
+	}
+	if len(quote) < length {
+		return nil
+	}
+	return readExtension(quote[length:], proof)
 }
 
 // offender is the router or host that sent the error (SO_EE_OFFENDER); the zero Addr where it is not told.

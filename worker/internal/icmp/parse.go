@@ -15,6 +15,8 @@ type message struct {
 	quoted netip.Addr
 	// payload is that of an echo reply, or as much as an ICMP error quotes of the request's.
 	payload []byte
+	// labels is the MPLS label stack that an ICMP error tells (extensions.go).
+	labels []echo.Label
 }
 
 // readEcho reads the part that both families share: the ICMP header of an echo message and what follows it.

@@ -72,6 +72,7 @@ func parse4(b []byte) (m message, ok bool) {
 	if len(inner) < headerLength || inner[0] != v4EchoRequest || inner[1] != 0 {
 		return message{}, false
 	}
+	m.labels = labels4(b)
 	return m, m.readEcho(inner)
 }
 

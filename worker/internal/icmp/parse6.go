@@ -48,6 +48,7 @@ func parse6(b []byte) (m message, ok bool) {
 	if !ok || len(inner) < headerLength || inner[0] != v6EchoRequest || inner[1] != 0 {
 		return message{}, false
 	}
+	m.labels = labels6(b)
 	return m, m.readEcho(inner)
 }
 
