@@ -15,10 +15,11 @@ func unroutable(ctx context.Context, client *egress.Client, site target.URL, fai
 	if !fault.Is(failed, fault.Upstream) {
 		return nil
 	}
-	if resolution, err := client.Resolve(ctx, site.Host()); err == nil {
-		return resolution.Reachable()
+	resolution, err := client.Resolve(ctx, site.Host())
+	if err != nil {
+		return nil //nolint:nilerr // the failed exchange is the error to tell, not this lookup
 	}
-	return nil
+	return resolution.Reachable()
 }
 
 // faultSentence is what a failure tells a visitor.

@@ -3,6 +3,7 @@ package rdap
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"net/netip"
 	"os"
@@ -135,7 +136,7 @@ func TestDepthBothSides(t *testing.T) {
 	if _, err := readDomain(nested(maxDepth), "a.com"); err != nil {
 		t.Errorf("%d deep: %v", maxDepth, err)
 	}
-	if _, err := readDomain(nested(maxDepth+1), "a.com"); err != errTooDeep {
+	if _, err := readDomain(nested(maxDepth+1), "a.com"); !errors.Is(err, errTooDeep) {
 		t.Errorf("%d deep: %v", maxDepth+1, err)
 	}
 	brackets := `{"ldhName":"a.com","x":"` + strings.Repeat(`[{\"`, 100) + `"}`

@@ -114,7 +114,7 @@ func (l *list[T]) UnmarshalJSON(raw []byte) error {
 	for elements.More() && len(*l) < maxElements {
 		var element json.RawMessage
 		if elements.Decode(&element) != nil {
-			return nil
+			return nil //nolint:nilerr // the elements before a broken one are kept
 		}
 		l.add(element)
 	}
