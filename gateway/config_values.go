@@ -80,15 +80,19 @@ func (a *listenAddr) Decode(s string) error {
 	return nil
 }
 
-// list is comma-separated; spaces around an element and empty elements do not count.
+// list is comma-separated; spaces around an element and empty elements do not count. One of nothing but commas is a
+// mistake: it would silently mean what an absent setting means, which is any peer or no target refused.
 type list []string
 
-func (l *list) Decode(s string) error { //nolint:unparam // the interface wants it
+func (l *list) Decode(s string) error {
 	*l = nil
 	for element := range strings.SplitSeq(s, ",") {
 		if element = strings.TrimSpace(element); element != "" && !slices.Contains(*l, element) {
 			*l = append(*l, element)
 		}
+	}
+	if len(*l) == 0 {
+		return errMalformed
 	}
 	return nil
 }
@@ -98,7 +102,9 @@ type cidrs []netip.Prefix
 
 func (c *cidrs) Decode(s string) error {
 	var elements list
-	_ = elements.Decode(s)
+	if err := elements.Decode(s); err != nil {
+		return err
+	}
 	*c = nil
 	for _, element := range elements {
 		p, err := netip.ParsePrefix(element)
@@ -110,10 +116,6 @@ func (c *cidrs) Decode(s string) error {
 		}
 		*c = append(*c, p.Masked())
 	}
-	// A list of nothing but commas would silently mean any peer.
-	if len(*c) == 0 {
-		return errMalformed
-	}
 	return nil
 }
 
@@ -124,7 +126,9 @@ type resolvers []netip.AddrPort
 
 func (r *resolvers) Decode(s string) error {
 	var elements list
-	_ = elements.Decode(s)
+	if err := elements.Decode(s); err != nil {
+		return err
+	}
 	*r = nil
 	for _, element := range elements {
 		ap, err := netip.ParseAddrPort(element)
@@ -136,9 +140,6 @@ func (r *resolvers) Decode(s string) error {
 		}
 		*r = append(*r, netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port()))
 	}
-	if len(*r) == 0 {
-		return errMalformed
-	}
 	return nil
 }
 
@@ -146,6 +147,9 @@ func (r *resolvers) Decode(s string) error {
 type denyTargets struct{ target.Denylist }
 
 func (d *denyTargets) Decode(s string) (err error) {
+	if err := new(list).Decode(s); err != nil {
+		return err
+	}
 	d.Denylist, err = target.ParseDenylist(s)
 	return err
 }
