@@ -31,10 +31,12 @@ await() { # await PID PROGRAM: until PROGRAM answers its own health check, or PI
   return 1
 }
 
+reach() { printf '%s' "${1/#:/127.0.0.1:}"; } # a listener on all addresses, ":8080", is on loopback too
+
 # Set by hand, METRICS_LISTEN_ADDR is the gateway's: two processes cannot listen there.
 METRICS_LISTEN_ADDR='' bin/worker & worker_pid=$!
 if await "$worker_pid" bin/worker; then
-  export ENABLE_WORKER_TOOLS=true DIAGNOSTICS_WORKER_URL="http://${WORKER_LISTEN_ADDR}"
+  export ENABLE_WORKER_TOOLS=true DIAGNOSTICS_WORKER_URL="http://$(reach "$WORKER_LISTEN_ADDR")"
 else
   status=0; wait "$worker_pid" || status=$?; worker_pid=''
   [ "$status" -eq "$no_rights" ] || exit "$status"
@@ -44,7 +46,7 @@ fi
 
 bin/gateway & gateway_pid=$!
 if await "$gateway_pid" bin/gateway; then
-  printf '\n  Open http://%s/\n\n' "$GATEWAY_LISTEN_ADDR"
+  printf '\n  Open http://%s/\n\n' "$(reach "$GATEWAY_LISTEN_ADDR")"
 fi
 # Whichever ends first ends the other: half a service is not what was asked for.
 status=0; wait -n $gateway_pid $worker_pid || status=$?
