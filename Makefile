@@ -36,6 +36,7 @@ demo: build ## the lab with the service in it, to click through without the inte
 
 bench: ## benchmarks, as ratios against a baseline in the same run
 	@for m in $(MODULES); do (cd $$m && go test -run '^$$' -bench . -benchmem ./...); done
+	cd deploy/lab && go run ./bench
 
 lint: $(GOLANGCI) ## formatting, vet, linters, generated files up to date
 	@test -z "$$(gofmt -l $(MODULES))" || { echo 'gofmt would change:'; gofmt -l $(MODULES); exit 1; }

@@ -16,6 +16,8 @@ const (
 	maxNoteRunes        = 500
 	maxExplanationRunes = 2000
 	maxExplanations     = 50
+	// An ICMP extension of labels cannot hold more (RFC 4884 leaves it some 1,500 bytes at most; routers push a few).
+	maxLabels = 64
 )
 
 // ErrContract is what every Validate error wraps: the answer is well-formed JSON and yet not what was promised.
@@ -83,6 +85,18 @@ func (h Hop) validate(asked netip.Addr) error {
 	}
 	if h.Note != nil && !plainText(*h.Note, maxNoteRunes) {
 		return breach("note is not a short plain text")
+	}
+	return validLabels(h.Labels)
+}
+
+func validLabels(labels []Label) error {
+	if len(labels) > maxLabels {
+		return breach("labels has %d entries", len(labels))
+	}
+	for i, l := range labels {
+		if l.Label < 0 || l.Label >= 1<<20 || l.TC < 0 || l.TC > 7 || l.TTL < 0 || l.TTL > math.MaxUint8 {
+			return breach("labels[%d] is %+v", i, l)
+		}
 	}
 	return nil
 }

@@ -97,6 +97,15 @@ type Hop struct {
 	WorstMs     *float64   `json:"worstMs"`
 	RTTsMs      []*float64 `json:"rttsMs"` // one per probe, null where silent
 	Note        *string    `json:"note"`
+	Labels      []Label    `json:"labels,omitempty"` // MPLS label stack, outermost first; absent where the router tells none
+}
+
+// Label is one entry of an MPLS label stack (RFC 3032 section 2.1, RFC 4950).
+type Label struct {
+	Label  int  `json:"label"` // 0 to 1,048,575
+	TC     int  `json:"tc"`    // traffic class, 0 to 7
+	Bottom bool `json:"bottom"`
+	TTL    int  `json:"ttl"` // 0 to 255
 }
 
 // HopASN names the network of a hop.

@@ -29,9 +29,9 @@ type step struct {
 }
 
 // On a busy machine the answer that a plan has given up may have arrived and not have been read. So before silence is
-// believed it is listened to for a little longer: grace, and twice the time by which the last wake-up was late.
+// believed it is listened to for a little longer: grace, and twice the time by which wake-ups have been late of late.
 const (
-	grace    = 10 * time.Millisecond
+	grace    = 2 * time.Millisecond
 	maxGrace = 500 * time.Millisecond
 )
 
@@ -62,7 +62,7 @@ type driver struct {
 	flows   []echo.Flow
 	ticket  ticket
 	left    int           // probes that left
-	late    time.Duration // by how much the last wake-up was late
+	late    time.Duration // by how much the last wake-ups were late
 }
 
 func (d *driver) run(ctx context.Context) error {
@@ -96,7 +96,7 @@ func (d *driver) run(ctx context.Context) error {
 		case a := <-d.answers:
 			d.plan.answered(a)
 		case <-timer.C:
-			d.late = time.Since(s.again)
+			d.late = max(d.late/2, time.Since(s.again))
 		case <-ctx.Done():
 		}
 	}

@@ -72,7 +72,7 @@ func TestPingStatistics(t *testing.T) {
 	if r.Sent != 10 || r.Received != 10 || r.LossPercent != 0 || r.Duplicates != 0 || r.StopReason != "completed" {
 		t.Errorf("%+v", r)
 	}
-	if r.Replies[0].Seq != 1 || r.Replies[9].Seq != 10 || *r.Replies[0].TTL != 55 || *r.Replies[4].RTTMs != 50 {
+	if r.Replies[0].Seq != 1 || r.Replies[9].Seq != 10 || *r.Replies[0].TTL != simTTL-3 || *r.Replies[4].RTTMs != 50 {
 		t.Errorf("replies %+v", r.Replies)
 	}
 	// Nine gaps, the round trip of the last probe, and the wait for its duplicates.
@@ -206,7 +206,7 @@ func TestPingRaw(t *testing.T) {
 	n.dest.drops = map[int]bool{1: true}
 	r, _ := pingOver(t, n, Options{Raw: true})
 	for _, line := range []string{
-		"PING 11.9.9.9\n", "icmp_seq=1 ttl=55 time=1.000 ms\n", "icmp_seq=2 no reply\n",
+		"PING 11.9.9.9\n", "icmp_seq=1 ttl=64 time=1.000 ms\n", "icmp_seq=2 no reply\n",
 		"10 packets transmitted, 9 received, +0 duplicates, 10% packet loss\n", "= 1.000/1.000/1.000/0.000 ms\n",
 	} {
 		if !strings.Contains(*r.Raw, line) {

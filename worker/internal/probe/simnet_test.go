@@ -30,6 +30,9 @@ type simPacket struct {
 	flow int
 }
 
+// simTTL is the TTL with which answers start.
+const simTTL = 64
+
 // simNode is a router or the destination.
 type simNode struct {
 	// addresses are those of its legs: the first flow takes the first, the second the second, and so on in a circle.
@@ -45,6 +48,12 @@ type simNode struct {
 	rtts []time.Duration
 	// copies are how many answers each probe gets beyond the first.
 	copies int
+	// detour is how many more routers its answers pass on their way back.
+	detour int
+	// deaf is a TTL whose probes a destination leaves unanswered; 0 for none.
+	deaf int
+	// labels are told with every answer.
+	labels []echo.Label
 	// every limits the node to one answer in so long.
 	every time.Duration
 
@@ -86,26 +95,29 @@ func (f *simFlow) Send(seq uint16, ttl int) (time.Time, error) {
 	f.net.mu.Lock()
 	defer f.net.mu.Unlock()
 	f.net.log = append(f.net.log, simPacket{at: now, seq: seq, ttl: ttl, flow: f.index})
-	node, kind := f.net.where(ttl)
-	f.answer(node, kind, seq, now)
+	node, kind, passed := f.net.where(ttl)
+	if node.deaf == ttl {
+		kind = 0
+	}
+	f.answer(node, kind, passed, seq, now)
 	return now, nil
 }
 
-// where finds the node that a probe ends at, and the kind of answer there.
-func (n *simNet) where(ttl int) (*simNode, echo.Kind) {
+// where finds the node that a probe ends at, the kind of answer there, and how many routers it passed.
+func (n *simNet) where(ttl int) (node *simNode, kind echo.Kind, passed int) {
 	for i := range n.routers {
 		r := &n.routers[i]
 		if i+1 == ttl {
-			return r, r.kind
+			return r, r.kind, i
 		}
 		if r.refuses != 0 {
-			return r, r.refuses
+			return r, r.refuses, i
 		}
 	}
-	return &n.dest, n.dest.kind
+	return &n.dest, n.dest.kind, len(n.routers)
 }
 
-func (f *simFlow) answer(node *simNode, kind echo.Kind, seq uint16, now time.Time) {
+func (f *simFlow) answer(node *simNode, kind echo.Kind, passed int, seq uint16, now time.Time) {
 	nth := node.seen
 	node.seen++
 	if kind == 0 || node.drops[nth] {
@@ -119,7 +131,7 @@ func (f *simFlow) answer(node *simNode, kind echo.Kind, seq uint16, now time.Tim
 	if nth < len(node.rtts) {
 		rtt = node.rtts[nth]
 	}
-	a := echo.Answer{Seq: seq, Kind: kind, From: node.addresses[f.index%len(node.addresses)], TTL: 55, At: now.Add(rtt)}
+	a := echo.Answer{Seq: seq, Kind: kind, From: node.addresses[f.index%len(node.addresses)], TTL: simTTL - passed - node.detour, At: now.Add(rtt), Labels: node.labels}
 	for range node.copies + 1 {
 		time.AfterFunc(rtt, func() { f.deliver(a) })
 	}
@@ -148,6 +160,8 @@ func silentRouter() simNode { return simNode{} }
 func destination(rtt time.Duration) simNode {
 	return simNode{addresses: []netip.Addr{simTarget}, rtt: rtt, kind: echo.Reply}
 }
+
+var simPrivate = []netip.Addr{netip.MustParseAddr("10.1.2.3")}
 
 var simTarget = netip.MustParseAddr("11.9.9.9")
 

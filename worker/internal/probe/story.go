@@ -66,7 +66,7 @@ func (s story) lossNote(i int) string {
 	}
 }
 
-func (s story) isDestination(i int) bool { return s.trace.replied > 0 && i == len(s.hops)-1 }
+func (s story) isDestination(i int) bool { return s.rows[i].destination }
 
 // answersBeyond tells whether any probe that passed the hop was answered.
 func (s story) answersBeyond(i int) bool {

@@ -2,23 +2,15 @@ package probe
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"diagnostics/shared/workerapi"
 	"diagnostics/worker/internal/echo"
 )
 
-// How a trace is timed.
-const (
-	// reachTTL is the TTL of the probe that asks the destination itself whether it answers.
-	reachTTL = 64
-	// sendGap keeps probes apart, whatever their TTL.
-	sendGap = time.Millisecond
-	// roundGap keeps the probes of one TTL apart, so that no router is asked faster.
-	roundGap = 20 * time.Millisecond
-	// Silence is final after three times the largest round trip seen, within these bounds.
-	shortTail, longTail = 200 * time.Millisecond, time.Second
-)
+// reachTTL is the TTL of the probe that asks the destination itself whether it answers.
+const reachTTL = 64
 
 // shot is one probe of a trace and what became of it.
 type shot struct {
@@ -27,7 +19,9 @@ type shot struct {
 	answered bool
 	kind     echo.Kind
 	from     netip.Addr
+	ttl      int // with which the answer arrived; 0 where unknown
 	rtt      time.Duration
+	labels   []echo.Label
 }
 
 // pending tells whether an answer may still come.
@@ -39,12 +33,20 @@ type ttlShots struct {
 	sent  int
 }
 
+// heard tells whether any probe of the TTL was answered.
+func (h *ttlShots) heard() bool {
+	return slices.ContainsFunc(h.shots[:h.sent], func(s shot) bool { return s.answered })
+}
+
 // trace is the plan of a traceroute.
 //
 // A reach probe with a full TTL goes first: if the destination answers it, its round trip bounds all waiting. Behind it
 // the TTLs follow in flight together, up to a window past the farthest router that has answered. The second and third
-// round fill the time in which the first has nothing to send, each round as a flow of its own, so that routers that
-// spread load by flow show their other legs, while within a round all probes go the same way.
+// round do not wait for the first (trace_pace.go). Each round is a flow of its own, so that routers that spread load by
+// flow show their other legs, while within a round all probes go the same way.
+//
+// The reach probe and those of TTLs past the destination's arrive at the destination as surely as its own; its row is the
+// first three of them all, in the order of sending (trace_place.go).
 //
 // What ends the trace is the type of an answer, never its address: destinations behind NAT and anycast answer from
 // other addresses.
@@ -108,123 +110,12 @@ func (t *trace) next(now time.Time) step {
 	return step{done: true, missing: t.missing()}
 }
 
-// missing tells whether a probe within the path went unanswered.
-func (t *trace) missing() bool {
-	if !t.ended() && t.reach.pending() {
-		return true
-	}
-	for ttl := 1; ttl <= t.end(); ttl++ {
-		for i := range t.ttls[ttl].shots {
-			if t.ttls[ttl].shots[i].pending() {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// widen moves the window on where all of it is silent although the destination answers: it must lie beyond.
-func (t *trace) widen() bool {
-	if t.ended() || !t.reach.answered || t.reach.kind != echo.Reply || t.end() == workerapi.MaxHops {
-		return false
-	}
-	t.wider += workerapi.GapLimit
-	return true
-}
-
 // earlier gives the earlier of two moments; a zero one is none.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
 		return b
 	}
 	return a
-}
-
-// choose gives the probe to send now: the lowest round first, then the lowest TTL. Where none is due, at is the moment
-// at which one will be, or zero.
-func (t *trace) choose(now time.Time) (r *request, at time.Time) {
-	if t.reach.at.IsZero() {
-		return &request{seq: reachSeq, ttl: reachTTL}, now
-	}
-	round, ttl := workerapi.ProbesPerHop, 0
-	for candidate := 1; candidate <= t.end(); candidate++ {
-		sent := t.ttls[candidate].sent
-		if sent >= round {
-			continue
-		}
-		due := t.due(candidate)
-		if due.After(now) {
-			at = earlier(at, due)
-			continue
-		}
-		round, ttl = sent, candidate
-	}
-	if ttl == 0 {
-		return nil, at
-	}
-	return &request{seq: seqOf(round, ttl), ttl: ttl, flow: round}, now
-}
-
-// due is the earliest moment for the next probe of a TTL. Beyond the hop after the farthest router known, a TTL may be
-// the destination's or more, and asking again would only be knocking: there the first probe must have been silent for a
-// while.
-func (t *trace) due(ttl int) time.Time {
-	h := &t.ttls[ttl]
-	if h.sent == 0 {
-		return t.start
-	}
-	last := h.shots[h.sent-1].at
-	if t.ended() || ttl <= t.farthest+1 {
-		return last.Add(roundGap)
-	}
-	return last.Add(shortTail)
-}
-
-// end is the highest TTL worth a probe, as far as is known.
-func (t *trace) end() int {
-	if t.replied > 0 {
-		return t.replied
-	}
-	if t.refusal() {
-		return t.refused
-	}
-	return min(t.farthest+workerapi.GapLimit+t.wider, workerapi.MaxHops)
-}
-
-// ended tells whether the TTL at which the way ends is known.
-func (t *trace) ended() bool { return t.replied > 0 || t.refusal() }
-
-// refusal tells whether the way ends in a refusal. One that comes from nearer than the farthest router does not speak
-// for the whole way: only one of several legs is broken, or was for a moment.
-func (t *trace) refusal() bool { return t.refused > t.farthest }
-
-// tail is how long an answer is waited for. Until the destination has answered nobody knows how long the way is: the
-// routers seen so far may be a millisecond away and the rest behind a satellite.
-func (t *trace) tail() time.Duration {
-	if !t.ended() && !t.reach.answered {
-		return longTail
-	}
-	return min(max(shortTail, 3*t.longest), longTail)
-}
-
-// silence is the moment at which the last open probe counts as unanswered; zero where none is open.
-func (t *trace) silence(now time.Time) time.Time {
-	var last time.Time
-	tail := t.tail()
-	wait := func(s *shot) {
-		if until := s.at.Add(tail); s.pending() && until.After(now) && until.After(last) {
-			last = until
-		}
-	}
-	if !t.ended() {
-		wait(&t.reach)
-	}
-	for ttl := 1; ttl <= t.end(); ttl++ {
-		for round := range t.ttls[ttl].sent {
-			wait(&t.ttls[ttl].shots[round])
-		}
-	}
-	return last
 }
 
 func (t *trace) sent(r request, at time.Time, failed bool) {
@@ -245,7 +136,7 @@ func (t *trace) answered(a echo.Answer) {
 	if s == nil || !s.pending() {
 		return
 	}
-	s.answered, s.kind, s.from = true, a.Kind, a.From
+	s.answered, s.kind, s.from, s.ttl, s.labels = true, a.Kind, a.From, a.TTL, a.Labels
 	s.rtt = max(a.At.Sub(s.at), 0)
 	t.longest = max(t.longest, s.rtt)
 	switch {

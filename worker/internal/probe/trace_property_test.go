@@ -72,9 +72,9 @@ func drawRouter(rt *rapid.T, index, far int) simNode {
 	if rapid.IntRange(0, 3).Draw(rt, "silent") == 0 {
 		return silentRouter()
 	}
-	// A router is up to twice as slow as the destination: routers answer ICMP on their slow path.
+	// A router is up to half again as slow as the destination: routers answer ICMP on their slow path.
 	for range workerapi.ProbesPerHop {
-		r.rtts = append(r.rtts, time.Duration(rapid.IntRange(1, 2*far).Draw(rt, "rtt"))*time.Millisecond)
+		r.rtts = append(r.rtts, time.Duration(rapid.IntRange(1, far+far/2).Draw(rt, "rtt"))*time.Millisecond)
 	}
 	for leg := 1; leg < rapid.IntRange(1, 3).Draw(rt, "legs"); leg++ {
 		r.addresses = append(r.addresses, public11(1000*leg+index))

@@ -78,22 +78,34 @@ func (t *trace) refusalKind() echo.Kind {
 	return t.reach.kind
 }
 
-// row is one TTL of the result: the probes that were sent with it.
+// row is one TTL of the result: the probes that were sent with it, or those that went for the destination.
 type row struct {
-	ttl   int
-	shots []shot
+	ttl         int
+	destination bool
+	shots       []shot
 }
 
-// rows gives the TTLs up to the last that says something. Where only the reach probe was answered, the silent TTLs
-// behind the last router say nothing: they may lie before the destination or be it.
+// rows gives the TTLs up to the last that says something. Where only the reach probe was refused, the silent TTLs behind
+// the last router say nothing: they may lie before whoever refused it or be it.
 func (t *trace) rows() []row {
+	place := max(t.place(), t.guess())
 	last := t.end()
-	if !t.ended() && t.reach.answered && t.reach.kind.Ends() {
+	switch {
+	case place > 0:
+		last = place
+	case !t.ended() && t.reach.answered && t.reach.kind.Ends():
 		last = t.farthest
 	}
 	var rows []row
-	for ttl := 1; ttl <= last && t.ttls[ttl].sent > 0; ttl++ {
-		rows = append(rows, row{ttl: ttl, shots: t.ttls[ttl].shots[:t.ttls[ttl].sent]})
+	for ttl := 1; ttl <= last && (ttl == place || t.ttls[ttl].sent > 0); ttl++ {
+		r := row{ttl: ttl, shots: t.ttls[ttl].shots[:t.ttls[ttl].sent]}
+		if ttl == place {
+			r.destination, r.shots = true, nil
+			for _, s := range t.arrivals(place) {
+				r.shots = append(r.shots, *s)
+			}
+		}
+		rows = append(rows, r)
 	}
 	return rows
 }
@@ -110,6 +122,21 @@ func (r row) addresses() []netip.Addr {
 		slices.SortFunc(all[1:], netip.Addr.Compare)
 	}
 	return all
+}
+
+// labels gives the label stack of the first probe whose answer told one; nil for none.
+func (r row) labels() []workerapi.Label {
+	for _, s := range r.shots {
+		if !s.answered || len(s.labels) == 0 {
+			continue
+		}
+		stack := make([]workerapi.Label, len(s.labels))
+		for i, l := range s.labels {
+			stack[i] = workerapi.Label{Label: int(l.Value), TC: int(l.TC), Bottom: l.Bottom, TTL: int(l.TTL)}
+		}
+		return stack
+	}
+	return nil
 }
 
 // refusal gives the kind of the first refusal at this TTL; 0 for none.
@@ -139,6 +166,9 @@ func (r row) hop(public func(netip.Addr) bool) workerapi.Hop {
 		h.Address = &h.Addresses[0]
 	}
 	h.Hidden = len(all) > 0 && len(h.Addresses) == 0
+	if !h.Hidden {
+		h.Labels = r.labels()
+	}
 	var rtts []time.Duration
 	for i, s := range r.shots {
 		if s.answered {

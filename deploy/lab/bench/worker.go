@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"diagnostics/lab"
+)
+
+const (
+	token      = "a-token-for-the-bench"
+	workerAddr = "127.77.0.2:8081"
+)
+
+// bench is a worker in a lab.
+type bench struct {
+	lab     *lab.Lab
+	client  *http.Client
+	process *lab.Process
+	options options
+}
+
+// startWorker runs the worker with places and budgets for the flood, which are not what is measured.
+func (b *bench) startWorker(ctx context.Context) error {
+	var err error
+	b.process, err = b.lab.Start(lab.ServiceHost, "worker", []string{
+		"WORKER_LISTEN_ADDR=" + workerAddr, "DIAGNOSTICS_WORKER_TOKEN=" + token, "LOG_LEVEL=warn",
+		"WORKER_MAX_CONCURRENT=100000", "WORKER_PACKETS_PER_SECOND=0", "WORKER_TARGET_PACKETS_PER_SECOND=0",
+	}, b.options.worker)
+	if err != nil {
+		return err
+	}
+	for range 500 {
+		resp, err := b.get(ctx, "/readyz")
+		if err == nil {
+			fmt.Printf("worker ready: %s\n", resp)
+			return nil
+		}
+		select {
+		case <-b.process.Done():
+			return fmt.Errorf("the worker ended at its start: %s", b.process.Log())
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return errors.New("the worker does not answer")
+}
+
+func (b *bench) get(ctx context.Context, path string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+workerAddr+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	return b.do(r)
+}
+
+func (b *bench) do(r *http.Request) ([]byte, error) {
+	resp, err := b.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("status %d: %.300s", resp.StatusCode, body)
+	}
+	return body, nil
+}
+
+// trace is what the bench reads of a traceroute's answer, and ping of a ping's.
+type trace struct {
+	StopReason string
+	Hops       []struct {
+		Addresses      []netip.Addr
+		Hidden         bool
+		Sent, Received int
+		BestMs         *float64
+	}
+}
+
+type ping struct {
+	Received int
+	MaxMs    float64
+}
+
+// job runs one job and gives its wall time.
+func (b *bench) job(ctx context.Context, tool string, target netip.Addr, data any) (time.Duration, error) {
+	body := fmt.Sprintf(`{"target":%q}`, target)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+workerAddr+"/api/"+tool, bytes.NewBufferString(body))
+	if err != nil {
+		return 0, err
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	start := time.Now()
+	answer, err := b.do(r)
+	took := time.Since(start)
+	if err != nil {
+		return took, err
+	}
+	envelope := struct{ Data any }{data}
+	return took, json.Unmarshal(answer, &envelope)
+}
+
+// cpu is the processor time that the worker has used.
+func (b *bench) cpu() (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", b.process.PID()))
+	if err != nil {
+		return 0, err
+	}
+	// The name, in parentheses, may hold spaces; user and system time are the 12th and 13th field behind it.
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0, errors.New("unreadable /proc/PID/stat")
+	}
+	user, err1 := strconv.Atoi(fields[11])
+	system, err2 := strconv.Atoi(fields[12])
+	const ticks = 100 // USER_HZ is 100 on every Linux that Go runs on
+	return time.Duration(user+system) * time.Second / ticks, errors.Join(err1, err2)
+}

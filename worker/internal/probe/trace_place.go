@@ -1,0 +1,157 @@
+package probe
+
+import (
+	"slices"
+
+	"diagnostics/shared/workerapi"
+	"diagnostics/worker/internal/echo"
+)
+
+// end is the highest TTL worth a probe, as far as is known.
+func (t *trace) end() int {
+	if p := t.place(); p > 0 {
+		return p
+	}
+	if t.refusal() {
+		return t.refused
+	}
+	return min(t.farthest+workerapi.GapLimit+t.wider, workerapi.MaxHops)
+}
+
+// ended tells whether the TTL at which the way ends is known.
+func (t *trace) ended() bool { return t.replied > 0 || t.refusal() }
+
+// refusal tells whether the way ends in a refusal. One that comes from nearer than the farthest router does not speak
+// for the whole way: only one of several legs is broken, or was for a moment.
+func (t *trace) refusal() bool { return t.replied == 0 && t.refused > t.farthest }
+
+// place is the TTL at which the destination stands; 0 while no probe of a TTL has got there. It is the lowest TTL that the
+// destination answered; or a lower one, silent, where the replies say that they come from there: then the destination
+// left the probes of its own TTL unanswered, and would stand a hop too far.
+func (t *trace) place() int {
+	if t.replied == 0 {
+		return 0
+	}
+	if p := t.implied(); p > 0 && p < t.replied {
+		return p
+	}
+	return t.replied
+}
+
+// guess is where the destination is shown that answered the reach probe alone; 0 where it did not, or lies too far.
+func (t *trace) guess() int {
+	if t.ended() || !t.reach.answered || t.reach.kind != echo.Reply {
+		return 0
+	}
+	if p := t.implied(); p > 0 && p <= workerapi.MaxHops {
+		return p
+	}
+	if t.farthest == workerapi.MaxHops {
+		return 0
+	}
+	return t.farthest + 1
+}
+
+// implied is the TTL of the destination according to the TTL with which its reply came in, compared with that of the last
+// router's answers; 0 where that says nothing. The way back may be another than the way there, so it is held against what
+// probes have shown only where the router answered over as many hops as it is away; where they have shown nothing, the
+// difference alone must do.
+func (t *trace) implied() int {
+	reply, router := t.replyTTL(), t.lastRouter()
+	if reply == 0 {
+		return 0
+	}
+	if router == 0 {
+		return hopsBack(reply) + 1
+	}
+	back := t.backOf(router)
+	shown := t.replied > 0 && t.wider == 0
+	if back < 0 || shown && back != router-1 {
+		return 0
+	}
+	return max(router+hopsBack(reply)-back, router+1)
+}
+
+// replyTTL is the TTL with which a reply of the destination came in; 0 where none did or told.
+func (t *trace) replyTTL() int {
+	if t.reach.answered && t.reach.kind == echo.Reply {
+		return t.reach.ttl
+	}
+	if t.replied == 0 {
+		return 0
+	}
+	for _, s := range t.ttls[t.replied].shots {
+		if s.answered && s.kind == echo.Reply {
+			return s.ttl
+		}
+	}
+	return 0
+}
+
+// lastRouter is the highest TTL below the destination's that expired at a router; 0 for none.
+func (t *trace) lastRouter() int {
+	if t.replied == 0 || t.farthest < t.replied {
+		return t.farthest
+	}
+	for ttl := t.replied - 1; ttl > 0; ttl-- {
+		if t.ttls[ttl].heard() {
+			return ttl
+		}
+	}
+	return 0
+}
+
+// backOf is how many routers the answers of a TTL passed on their way back; -1 where they do not tell.
+func (t *trace) backOf(ttl int) int {
+	for _, s := range t.ttls[ttl].shots {
+		if s.answered && s.ttl > 0 {
+			return hopsBack(s.ttl)
+		}
+	}
+	return -1
+}
+
+// hopsBack is how many routers a packet has passed that arrived with a TTL: systems start at 64, 128 or 255.
+func hopsBack(ttl int) int {
+	for _, first := range []int{64, 128} {
+		if ttl <= first {
+			return first - ttl
+		}
+	}
+	return 255 - ttl
+}
+
+// arrivals are the first three probes, in the order of sending, that got to a destination at a TTL or were lost on the
+// way there, whatever became of them. Where none of those three was answered, the first that was stands for the last of
+// them: a destination that is there has an address.
+func (t *trace) arrivals(place int) []*shot {
+	first := make([]*shot, 0, workerapi.ProbesPerHop+1)
+	var answered *shot
+	add := func(s *shot) {
+		if s.at.IsZero() || s.failed || s.answered && s.kind != echo.Reply {
+			return
+		}
+		if s.answered && (answered == nil || s.at.Before(answered.at)) {
+			answered = s
+		}
+		i := len(first)
+		for i > 0 && s.at.Before(first[i-1].at) {
+			i--
+		}
+		if i < workerapi.ProbesPerHop {
+			first = slices.Insert(first, i, s)
+			first = first[:min(len(first), workerapi.ProbesPerHop)]
+		}
+	}
+	add(&t.reach)
+	for ttl := place; ttl <= workerapi.MaxHops; ttl++ {
+		h := &t.ttls[ttl]
+		for round := range h.sent {
+			add(&h.shots[round])
+		}
+	}
+	if last := len(first) - 1; answered != nil && answered.at.After(first[last].at) {
+		first[last] = answered
+	}
+	return first
+}
