@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"diagnostics/shared/workerapi"
+	"diagnostics/worker/internal/icmp"
 	"diagnostics/worker/internal/labtest"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,16 +38,79 @@ type labWorker struct {
 
 const labAddress = "127.0.0.1:8081"
 
+// rights are with what rights a worker is started: the arguments of setpriv(1), none for those of root.
+type rights []string
+
+var (
+	asRoot rights
+	// inDocker is what cap_drop: ALL, cap_add: NET_RAW and no-new-privileges leave to root in a container.
+	inDocker = rights{"--bounding-set=-all,+net_raw", "--inh-caps=-all", "--no-new-privs"}
+	// underSystemd is what User=, AmbientCapabilities= and CapabilityBoundingSet= of a unit give.
+	underSystemd = rights{"--reuid=64999", "--regid=64998", "--clear-groups", "--inh-caps=-all,+net_raw",
+		"--ambient-caps=-all,+net_raw", "--bounding-set=-all,+net_raw", "--no-new-privs"}
+	// powerless is a user without any capability.
+	powerless = rights{"--reuid=64999", "--regid=64998", "--clear-groups", "--inh-caps=-all", "--ambient-caps=-all",
+		"--bounding-set=-all", "--no-new-privs"}
+)
+
+// rightsOf gives the rights with which a worker comes to each mode.
+var rightsOf = map[icmp.Mode]rights{icmp.Raw: asRoot, icmp.Datagram: powerless}
+
+// inEachMode runs a test once with raw sockets and once with datagram sockets: what holds for one must hold for both.
+func inEachMode(t *testing.T, test func(*testing.T, icmp.Mode)) {
+	for m := range rightsOf {
+		t.Run(string(m), func(t *testing.T) { test(t, m) })
+	}
+}
+
+// allowDatagrams lets every group of a namespace open datagram ICMP sockets, as most machines do.
+func allowDatagrams(n *labtest.Namespace) { n.Sysctl("net.ipv4.ping_group_range=0 2147483647") }
+
+// commandInLab makes a worker process in the source namespace of a chain.
+func commandInLab(t *testing.T, chain *labtest.Chain, with rights, env ...string) *exec.Cmd {
+	t.Helper()
+	// exec(8) of the namespace becomes setpriv(1) and that the worker, so the process is the worker's own.
+	args := []string{"netns", "exec", chain.Source.Name}
+	if len(with) > 0 {
+		args = append(append(args, "setpriv"), with...)
+	}
+	c := exec.Command("ip", append(args, labtest.Self(t))...)
+	c.Env = append([]string{"PATH=" + os.Getenv("PATH"), roleVariable + "=" + asWorker, tokenSet, "LOG_LEVEL=debug"}, env...)
+	return c
+}
+
 func startInLab(t *testing.T, chain *labtest.Chain, env ...string) *labWorker {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
+	return startWith(t, chain, asRoot, env...)
+}
+
+// startIn starts a worker that comes to a mode.
+func startIn(t *testing.T, chain *labtest.Chain, m icmp.Mode, env ...string) *labWorker {
+	t.Helper()
+	allowDatagrams(chain.Source)
+	w := startWith(t, chain, rightsOf[m], env...)
+	w.checkMode(m)
+	return w
+}
+
+// checkMode checks that start-up line and readiness tell the mode.
+func (w *labWorker) checkMode(m icmp.Mode) {
+	w.t.Helper()
+	if want := fmt.Sprintf(`"mode":%q`, m); !strings.Contains(w.log.String(), want) {
+		w.t.Errorf("the start-up line lacks %s: %s", want, w.log)
 	}
+	out, err := w.chain.Source.Command("curl", "-sS", "http://"+labAddress+workerapi.PathReady).Output()
+	var r workerapi.Ready
+	if err != nil || json.Unmarshal(out, &r) != nil || r.Mode != string(m) || r.Status != "ready" || len(r.Families) != 2 {
+		w.t.Errorf("readyz: %v %s", err, out)
+	}
+}
+
+func startWith(t *testing.T, chain *labtest.Chain, with rights, env ...string) *labWorker {
+	t.Helper()
 	w := &labWorker{t: t, chain: chain, log: &bytes.Buffer{}, ended: make(chan error, 1)}
-	// exec(8) of the namespace becomes the worker, so the process is the worker's own.
-	w.process = exec.Command("ip", "netns", "exec", chain.Source.Name, self)
-	w.process.Env = append([]string{"PATH=" + os.Getenv("PATH"), roleVariable + "=" + asWorker, tokenSet, "LOG_LEVEL=debug"}, env...)
+	var err error
+	w.process = commandInLab(t, chain, with, env...)
 	w.process.Stderr = os.Stderr
 	out, err := w.process.StdoutPipe()
 	if err != nil {
@@ -134,9 +198,13 @@ func systemTrace(t *testing.T, chain *labtest.Chain, target netip.Addr) []string
 
 func TestTracesEqualTheSystemsTraceroute(t *testing.T) {
 	t.Parallel()
+	inEachMode(t, checkTracesEqualTheSystemsTraceroute)
+}
+
+func checkTracesEqualTheSystemsTraceroute(t *testing.T, m icmp.Mode) {
 	chain := labtest.NewChain(t, labRouters)
 	v4, v6 := chain.AddTargets(3)
-	w := startInLab(t, chain)
+	w := startIn(t, chain, m)
 	for _, target := range append(v4, v6...) {
 		r, err := w.trace(target)
 		if err != nil {
@@ -156,9 +224,13 @@ func TestTracesEqualTheSystemsTraceroute(t *testing.T) {
 
 // Not parallel to other tests: fifty traces at once on two processors are load enough to prove something.
 func TestFiftyTracesAtOnce(t *testing.T) {
+	inEachMode(t, checkFiftyTracesAtOnce)
+}
+
+func checkFiftyTracesAtOnce(t *testing.T, m icmp.Mode) {
 	chain := labtest.NewChain(t, labRouters)
 	v4, v6 := chain.AddTargets(50)
-	w := startInLab(t, chain)
+	w := startIn(t, chain, m)
 	for _, targets := range [][]netip.Addr{v4, v6} {
 		if lost := w.traceAll(targets); lost > 0 {
 			t.Errorf("%d probes without an answer", lost)
@@ -206,8 +278,12 @@ func (w *labWorker) traceAll(targets []netip.Addr) (lost int) {
 
 func TestPingAndPacketLossOnTheWire(t *testing.T) {
 	t.Parallel()
+	inEachMode(t, checkPingAndPacketLossOnTheWire)
+}
+
+func checkPingAndPacketLossOnTheWire(t *testing.T, m icmp.Mode) {
 	chain := labtest.NewChain(t, 2)
-	w := startInLab(t, chain, "INCLUDE_RAW_DIAGNOSTICS=true")
+	w := startIn(t, chain, m, "INCLUDE_RAW_DIAGNOSTICS=true")
 	for _, target := range []string{"11.0.2.2", "2a10:2::2"} {
 		var p workerapi.Ping
 		e, err := w.ask(workerapi.PathPing, netip.MustParseAddr(target), &p)
@@ -241,6 +317,10 @@ func TestPingAndPacketLossOnTheWire(t *testing.T) {
 
 func TestRefusalsOnTheWire(t *testing.T) {
 	t.Parallel()
+	inEachMode(t, checkRefusalsOnTheWire)
+}
+
+func checkRefusalsOnTheWire(t *testing.T, m icmp.Mode) {
 	chain := labtest.NewChain(t, 4)
 	chain.Destination.IP("addr", "add", "11.0.200.1/32", "dev", "lo")
 	chain.Destination.IP("addr", "add", "11.0.201.1/32", "dev", "lo")
@@ -252,7 +332,7 @@ func TestRefusalsOnTheWire(t *testing.T) {
 	if out, err := nft.CombinedOutput(); err != nil {
 		t.Fatalf("nft: %v\n%s", err, out)
 	}
-	w := startInLab(t, chain)
+	w := startIn(t, chain, m)
 	for target, want := range map[string]struct {
 		stop string
 		hops []string
@@ -277,6 +357,10 @@ func TestRefusalsOnTheWire(t *testing.T) {
 
 func TestPrivateHopsStayHidden(t *testing.T) {
 	t.Parallel()
+	inEachMode(t, checkPrivateHopsStayHidden)
+}
+
+func checkPrivateHopsStayHidden(t *testing.T, m icmp.Mode) {
 	chain := labtest.NewChain(t, 3)
 	// The second router answers from a private address.
 	chain.Routers[1].IP("addr", "add", "10.7.7.7/32", "dev", "lo")
@@ -287,7 +371,7 @@ func TestPrivateHopsStayHidden(t *testing.T) {
 	if out, err := nft.CombinedOutput(); err != nil {
 		t.Fatalf("nft: %v\n%s", err, out)
 	}
-	w := startInLab(t, chain)
+	w := startIn(t, chain, m)
 	target := netip.MustParseAddr("11.0.3.2")
 	r, err := w.trace(target)
 	if err != nil {
@@ -319,37 +403,97 @@ func TestAFamilyWithoutRoute(t *testing.T) {
 	}
 }
 
-// The running worker has no capability on any thread, has become whom it was told, and still measures.
+// The running worker has no capability on any thread, is whom it was told to be, and still measures.
 func TestRightsAreGone(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		env []string
-		uid string
+		with rights
+		env  []string
+		uid  string
+		mode icmp.Mode
 	}{
-		"as root":         {nil, "0"},
-		"as another user": {[]string{"RUN_AS_UID=64999", "RUN_AS_GID=64998"}, "64999"},
+		"as root":              {asRoot, nil, "0", icmp.Raw},
+		"from root to another": {asRoot, []string{"RUN_AS_UID=64999", "RUN_AS_GID=64998"}, "64999", icmp.Raw},
+		"in Docker":            {inDocker, nil, "0", icmp.Raw},
+		"under systemd":        {underSystemd, nil, "64999", icmp.Raw},
+		"without capability":   {powerless, nil, "64999", icmp.Datagram},
+		"from root without NET_RAW to another": {rights{"--bounding-set=-net_raw"}, []string{"RUN_AS_UID=64999", "RUN_AS_GID=64998"},
+			"64999", icmp.Datagram},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			chain := labtest.NewChain(t, 1)
-			w := startInLab(t, chain, tt.env...)
-			if r, err := w.trace(netip.MustParseAddr("11.0.1.2")); err != nil || !r.Reached {
-				t.Errorf("%v %+v", err, r)
+			if tt.mode == icmp.Datagram {
+				allowDatagrams(chain.Source)
 			}
-			threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", w.process.Process.Pid))
-			if len(threads) < 2 {
-				t.Fatalf("%d threads", len(threads))
-			}
-			for _, path := range threads {
-				status, err := os.ReadFile(path)
-				if err != nil {
-					continue
+			w := startWith(t, chain, tt.with, tt.env...)
+			w.checkMode(tt.mode)
+			for _, target := range []string{"11.0.1.2", "2a10:1::2"} {
+				if r, err := w.trace(netip.MustParseAddr(target)); err != nil || !r.Reached {
+					t.Errorf("%v %+v", err, r)
 				}
-				for _, line := range []string{"CapEff:\t0000000000000000", "CapPrm:\t0000000000000000", "CapInh:\t0000000000000000",
-					"CapAmb:\t0000000000000000", "NoNewPrivs:\t1", "Uid:\t" + tt.uid + "\t" + tt.uid} {
-					if !strings.Contains(string(status), line) {
-						t.Errorf("%s lacks %q", path, line)
-					}
+			}
+			w.checkRightsAreGone(tt.uid)
+		})
+	}
+}
+
+func (w *labWorker) checkRightsAreGone(uid string) {
+	w.t.Helper()
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", w.process.Process.Pid))
+	if len(threads) < 2 {
+		w.t.Fatalf("%d threads", len(threads))
+	}
+	for _, path := range threads {
+		status, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		for _, line := range []string{"CapEff:\t0000000000000000", "CapPrm:\t0000000000000000", "CapInh:\t0000000000000000",
+			"CapAmb:\t0000000000000000", "NoNewPrivs:\t1", "Uid:\t" + uid + "\t" + uid} {
+			if !strings.Contains(string(status), line) {
+				w.t.Errorf("%s lacks %q", path, line)
+			}
+		}
+		if path == threads[0] {
+			said := regexp.MustCompile(`(?m)^(Name|Uid|Gid|Cap\w+|NoNewPrivs):.*$`).FindAllString(string(status), -1)
+			w.t.Log(strings.Join(said, "; "))
+		}
+	}
+}
+
+// A worker that may not do what it was told, or may do nothing, says what it lacks and how to give it.
+func TestRightsThatDoNotSuffice(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		with   rights
+		groups string // of net.ipv4.ping_group_range
+		env    []string
+		status int
+		says   []string
+	}{
+		"nothing":         {powerless, "1 0", nil, exitNoRights, []string{"NET_RAW", "setcap", "cap_add", "AmbientCapabilities", `net.ipv4.ping_group_range="64998 64998"`}},
+		"another's group": {powerless, "0 0", nil, exitNoRights, []string{`net.ipv4.ping_group_range="64998 64998"`}},
+		"a group that it leaves": {rights{"--bounding-set=-net_raw"}, "0 0", []string{"RUN_AS_UID=64999", "RUN_AS_GID=64998"}, exitNoRights,
+			[]string{`net.ipv4.ping_group_range="64998 64998"`}},
+		"no change of user": {inDocker, "1 0", []string{"RUN_AS_UID=64999"}, exitFailure, []string{"RUN_AS_UID", "CAP_SETUID", "CAP_SETGID"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chain := &labtest.Chain{Source: labtest.NewNamespace(t, "src")}
+			chain.Source.Sysctl("net.ipv4.ping_group_range=" + tt.groups)
+			c := commandInLab(t, chain, tt.with, tt.env...)
+			var stderr bytes.Buffer
+			c.Stderr = &stderr
+			stop := time.AfterFunc(10*time.Second, func() { _ = c.Process.Kill() })
+			defer stop.Stop()
+			err := c.Run()
+			if c.ProcessState == nil || c.ProcessState.ExitCode() != tt.status || !isOneLine(stderr.String()) {
+				t.Errorf("%v: %s", err, &stderr)
+			}
+			for _, part := range tt.says {
+				if !strings.Contains(stderr.String(), part) {
+					t.Errorf("%q lacks %q", &stderr, part)
 				}
 			}
 		})

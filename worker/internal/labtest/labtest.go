@@ -80,6 +80,24 @@ func (n *Namespace) Command(name string, args ...string) *exec.Cmd {
 	return exec.CommandContext(n.t.Context(), "ip", append([]string{"netns", "exec", n.Name, name}, args...)...)
 }
 
+// Self gives the path of a copy of the running test binary that every user may run: go test builds where only its own
+// user may look. It lasts as long as the test.
+func Self(t testing.TB) string {
+	t.Helper()
+	running, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	run(t, "install", "-m", "0755", running, dir+"/test")
+	run(t, "chmod", "0755", dir)
+	return dir + "/test"
+}
+
 // Sysctl sets kernel parameters of the namespace (name=value).
 func (n *Namespace) Sysctl(settings ...string) {
 	n.t.Helper()
