@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool"
 )
 
 // hostile holds all that could forge or colour a line. No part of it may come back out of the log, in any spelling.
@@ -121,5 +122,34 @@ func TestSlugInTheLog(t *testing.T) {
 		if tt.method == "BREW" && line["method"] != "other" {
 			t.Errorf("method %v", line["method"])
 		}
+	}
+}
+
+// A sentence, and the causes below it, name the host in its canonical spelling, which is not the one that was typed.
+func TestTheCanonicalHostStaysOutOfTheLog(t *testing.T) {
+	t.Parallel()
+	failures := map[string]error{
+		"foreseen":   fault.Wrap(fault.NoAddress, errors.New("lookup visited.example.org.: NXDOMAIN"), "visited.example.org does not exist."),
+		"sentence":   fault.New(fault.NoAddress, "visited.example.org does not exist."),
+		"unforeseen": errors.New("lookup visited.example.org.: no such thing"),
+	}
+	for name, failure := range failures {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			parse := func(tool.Input) (fakeTarget, error) { return "visited.example.org", nil }
+			fail := func(context.Context, fakeTarget) (any, error) { return nil, failure }
+			e := newEdge(t, nil, func(c *Config) {
+				c.Tools = []tool.Tool{tool.New(tool.Spec[fakeTarget, any]{Slug: "echo", Parse: parse, Run: fail})}
+				c.Disabled = nil
+			})
+			id := e.post(t, "echo", `{"input":"HTTPS://Visited.example.org./path"}`).Header.Get("X-Request-Id")
+			e.requestLine(t, id)
+			if text := strings.ToLower(e.log.String()); strings.Contains(text, "visited") {
+				t.Errorf("the log names the host: %s", text)
+			}
+			if told := strings.Contains(e.log.String(), "[input]"); told != (name != "sentence") {
+				t.Errorf("a cause is logged: %t", told)
+			}
+		})
 	}
 }

@@ -84,7 +84,7 @@ func problemOf(err error) *problem {
 	case errors.As(err, &own):
 		return own
 	case errors.As(err, &known):
-		return ofFault(known, err)
+		return ofFault(known)
 	case errors.As(err, &framework):
 		return ofFramework(framework)
 	case errors.Is(err, context.DeadlineExceeded):
@@ -93,9 +93,10 @@ func problemOf(err error) *problem {
 	return &problem{status: http.StatusInternalServerError, outcome: outcomeInternal, sentence: sentenceInternal, cause: err}
 }
 
-// ofFault maps a typed failure. Limits and places always say when to come again; a provider may.
-func ofFault(f *fault.Error, whole error) *problem {
-	p := &problem{sentence: plain(f.Sentence), retryAfter: f.RetryAfter, cause: whole}
+// ofFault maps a typed failure. Limits and places always say when to come again; a provider may. Its sentence may repeat
+// the visitor's host, so the cause alone is for the log.
+func ofFault(f *fault.Error) *problem {
+	p := &problem{sentence: plain(f.Sentence), retryAfter: f.RetryAfter, cause: f.Cause}
 	switch f.Kind {
 	case fault.Invalid:
 		p.status, p.outcome = http.StatusBadRequest, outcomeInvalid
@@ -114,7 +115,7 @@ func ofFault(f *fault.Error, whole error) *problem {
 	case fault.Timeout:
 		p.status, p.outcome = http.StatusGatewayTimeout, outcomeTimeout
 	default:
-		return &problem{status: http.StatusInternalServerError, outcome: outcomeInternal, sentence: sentenceInternal, cause: whole}
+		return &problem{status: http.StatusInternalServerError, outcome: outcomeInternal, sentence: sentenceInternal, cause: f}
 	}
 	return p
 }

@@ -53,6 +53,7 @@ func (s *Server) parse(c echo.Context, x *exchange, t tool.Tool) (tool.Job, erro
 	if err != nil {
 		return tool.Job{}, err
 	}
+	x.private = append(x.private, job.LimitKey(), job.DenyKey())
 	if s.Deny.DeniesKey(job.DenyKey()) {
 		return tool.Job{}, fault.New(fault.Refused, "The operator of this service does not allow this target.")
 	}
@@ -87,7 +88,8 @@ func (s *Server) run(ctx context.Context, x *exchange, job tool.Job) (any, error
 	return data, err
 }
 
-// keepPrivate remembers what no log may repeat: the input, and its query, which survives canonicalisation.
+// keepPrivate remembers what no log may repeat: the input, and its query, which survives canonicalisation. The host in its
+// canonical spelling comes with the job.
 func (x *exchange) keepPrivate(text string) {
 	x.private = append(x.private, text)
 	if _, query, found := strings.Cut(text, "?"); found {
