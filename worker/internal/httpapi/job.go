@@ -13,26 +13,35 @@ import (
 
 // job makes the route of one kind of job. limit is how long such a job takes at most by itself.
 func job[T any](s *Server, limit time.Duration, run func(context.Context, netip.Addr) (T, error)) func(*exchange) {
+	flights := &flights[T]{
+		limit: s.config.JobLimit, run: run, places: s.places, atMost: limit, all: map[netip.Addr]*flight[T]{},
+	}
 	return func(x *exchange) {
 		if refused := x.readJob(); refused != nil {
 			x.fail(refused.status, refused.sentence)
 			return
 		}
-		place, free, ok := s.places.take(time.Now(), limit)
+		f, free, ok := flights.join(time.Now(), x.target)
 		if !ok {
 			x.w.Header().Set("Retry-After", strconv.Itoa(wholeSeconds(free)))
 			x.fail(http.StatusTooManyRequests, "Every place of this worker is taken.")
 			return
 		}
-		defer s.places.leave(place)
-		ctx, cancel := context.WithTimeout(x.r.Context(), s.config.JobLimit)
-		defer cancel()
-		result, err := run(ctx, x.target)
-		if err != nil {
-			x.failJob(err)
+		defer flights.leave(x.target, f)
+		select {
+		case <-f.done:
+		case <-x.r.Context().Done():
+			x.failJob(x.r.Context().Err())
 			return
 		}
-		succeed(x, result)
+		switch {
+		case f.panic != nil:
+			panic(f.panic)
+		case f.err != nil:
+			x.failJob(f.err)
+		default:
+			succeed(x, f.result)
+		}
 	}
 }
 

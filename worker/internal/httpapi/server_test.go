@@ -452,8 +452,10 @@ func TestPlaces(t *testing.T) {
 	release := make(chan struct{})
 	f.prober.run = func(context.Context) error { <-release; return nil }
 	answers := make(chan answer, 2)
-	for range 2 {
-		go func() { answers <- f.do(f.request("POST", workerapi.PathTraceroute, target)) }()
+	for i := range 2 {
+		go func() {
+			answers <- f.do(f.request("POST", workerapi.PathTraceroute, fmt.Sprintf(`{"target":"11.0.1.%d"}`, i)))
+		}()
 	}
 	waitFor(t, func() bool { return f.server.PlacesInUse() == 2 })
 	a := f.do(f.request("POST", workerapi.PathPing, target))
