@@ -56,7 +56,10 @@ func judgeLeaks(p securityPage) controlVerdict {
 	value := strings.Join(shown, "; ")
 	v.present, v.value = true, &value
 	if len(removable) > 0 {
-		v.recommendation = "Do not send: " + strings.Join(removable, ", ") + "; where the server insists on Server, send the product alone: Server: nginx"
+		v.recommendation = "Do not send: " + strings.Join(removable, ", ")
+		if slices.Contains(removable, "server") {
+			v.recommendation += "; or name the product alone, as in: Server: nginx"
+		}
 	}
 	return v
 }
