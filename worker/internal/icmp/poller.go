@@ -13,8 +13,8 @@ import (
 )
 
 // poller reads the sockets of all flows of a family from one goroutine. It is an epoll instance of its own rather than
-// Go's: Go's takes an error queue that is not empty for a broken descriptor (golang.org/issue/30840), and wants a goroutine
-// with its buffers for every socket. Go's poller waits for this one.
+// Go's, which takes a socket that has nothing but an error queue to read for a broken one, and wants a goroutine with
+// its buffers for every socket. Go's poller waits for this one.
 type poller struct {
 	file *os.File // the epoll instance
 	raw  syscall.RawConn
