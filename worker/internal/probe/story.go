@@ -40,6 +40,9 @@ func (s story) annotate() {
 		if word := refusalWords[s.rows[i].refusal()]; word != "" {
 			notes = append(notes, fmt.Sprintf("Refused the probe: %s.", word))
 		}
+		if s.rows[i].tooBig() {
+			notes = append(notes, "Says that the packet is too big for its next link; this ends nothing.")
+		}
 		if note := s.lossNote(i); note != "" {
 			notes = append(notes, note)
 		}
@@ -82,7 +85,7 @@ func (s story) wholeBeyond(i int) bool {
 // explanation gives the sentences on the whole trace, the most important first.
 func (s story) explanation() []string {
 	sentences := []string{s.ending()}
-	for _, more := range []string{s.loss(), s.limited(), s.silent(), s.spread(), s.hidden(), s.loop()} {
+	for _, more := range []string{s.loss(), s.jump(), s.limited(), s.before(), s.silent(), s.back(), s.spread(), s.hidden(), s.loop()} {
 		if more != "" {
 			sentences = append(sentences, more)
 		}
@@ -94,7 +97,7 @@ func (s story) ending() string {
 	switch s.stop {
 	case workerapi.StopReached:
 		if s.trace.replied == 0 {
-			return "The destination answers, but not to the probes that would tell how far away it is: it limits how often it answers, or it is very far away."
+			return s.rationing()
 		}
 		last := s.hops[len(s.hops)-1]
 		return fmt.Sprintf("The destination answered at hop %d, in %s on average.", last.TTL, inWords(*last.AverageMs))
@@ -110,6 +113,15 @@ func (s story) ending() string {
 	}
 	return fmt.Sprintf("Nothing answered beyond hop %d, the destination included. It may be down, or a firewall drops the probes; "+
 		"other traffic may still get through.", s.trace.farthest)
+}
+
+// rationing is about a destination that answered the reach probe alone.
+func (s story) rationing() string {
+	const answers = "The destination answers, but not to the probes that would tell how far away it is: it limits how often it answers"
+	if len(s.rows) == 0 || !s.rows[len(s.rows)-1].destination {
+		return answers + ", or it is very far away."
+	}
+	return fmt.Sprintf("%s. It is shown at hop %d, where the TTL of its reply or the last router puts it.", answers, s.rows[len(s.rows)-1].ttl)
 }
 
 func (s story) refusal() string {
@@ -140,9 +152,10 @@ func (s story) loss() string {
 		first--
 	}
 	if first == last {
-		return "Some probes to the destination itself were lost. Measure it with more probes before you call it loss."
+		return "Loss begins at the destination itself: the hop before it answered every probe. Measure it with more probes before you call it loss."
 	}
-	return fmt.Sprintf("Probes are lost from hop %d on, up to the destination: that is where loss may begin.", s.hops[first].TTL)
+	return fmt.Sprintf("Loss begins at hop %d and continues to the destination: packets may be lost from there on. Measure the destination "+
+		"with more probes to be sure.", s.hops[first].TTL)
 }
 
 func (s story) limited() string {

@@ -1,7 +1,9 @@
 package probe
 
 import (
+	"maps"
 	"net/netip"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,10 +62,22 @@ func drawNet(rt *rapid.T) *simNet {
 		n.routers = append(n.routers, r)
 	}
 	n.dest = destination(time.Duration(far) * time.Millisecond)
+	if rapid.IntRange(0, 2).Draw(rt, "lossy destination") == 0 {
+		// One of the first three that come to it is answered; that is enough to find its place.
+		kept := rapid.IntRange(0, workerapi.ProbesPerHop-1).Draw(rt, "kept")
+		n.dest.drops = map[int]bool{}
+		for nth := range 12 {
+			n.dest.drops[nth] = nth != kept && rapid.Bool().Draw(rt, "lost")
+		}
+	}
 	n.dest.copies = rapid.IntRange(0, 2).Draw(rt, "copies of the destination")
 	n.dest.kind = rapid.SampledFrom([]echo.Kind{
 		echo.Reply, echo.Reply, echo.Reply, 0, echo.Prohibited, echo.PortUnreachable, echo.HostUnreachable,
 	}).Draw(rt, "destination")
+	// Whoever refuses is asked by its own TTL alone, and there is no counting who came first.
+	if n.dest.kind != echo.Reply {
+		n.dest.drops = nil
+	}
 	return n
 }
 
@@ -90,7 +104,21 @@ func drawRouter(rt *rapid.T, index, far int) simNode {
 		}
 	}
 	r.copies = rapid.IntRange(0, 1).Draw(rt, "copies")
+	switch rapid.IntRange(0, 7).Draw(rt, "temper") {
+	case 0:
+		r.kind = echo.TooBig
+	case 1:
+		// A rate limit; how many of three answers it leaves depends on the pace.
+		r.drops, r.every = nil, time.Duration(rapid.IntRange(1, 2000).Draw(rt, "every"))*time.Millisecond
+	}
 	return r
+}
+
+func first(addresses []string) string {
+	if len(addresses) == 0 {
+		return ""
+	}
+	return addresses[0]
 }
 
 // comparePath holds a trace against the network that it is of.
@@ -115,6 +143,10 @@ func comparePath(rt *rapid.T, n *simNet, r workerapi.Traceroute) {
 	if len(r.Hops) != ends {
 		rt.Fatalf("%d hops, want %d", len(r.Hops), ends)
 	}
+	if r.Reached {
+		compareDestination(rt, n, r.Hops[ends-1])
+		r.Hops = r.Hops[:ends-1]
+	}
 	for i, h := range r.Hops {
 		node := simNode{}
 		switch {
@@ -124,6 +156,19 @@ func comparePath(rt *rapid.T, n *simNet, r workerapi.Traceroute) {
 			node = n.dest
 		}
 		compareHop(rt, node, h)
+	}
+}
+
+// compareDestination holds the last row against the first three probes that came to the destination.
+func compareDestination(rt *rapid.T, n *simNet, h workerapi.Hop) {
+	want := 0
+	for nth := range workerapi.ProbesPerHop {
+		if !n.dest.drops[nth] {
+			want++
+		}
+	}
+	if h.Sent != workerapi.ProbesPerHop || h.Received != want || *h.Address != simTarget.String() {
+		rt.Errorf("destination: %d of %d from %s, want %d", h.Received, h.Sent, *h.Address, want)
 	}
 }
 
@@ -154,6 +199,12 @@ func compareHop(rt *rapid.T, node simNode, h workerapi.Hop) {
 				wantFirst = a.String()
 			}
 		}
+	}
+	if node.every > 0 {
+		if h.Received < 1 || !slices.Contains(slices.Collect(maps.Keys(want)), first(h.Addresses)) && !h.Hidden {
+			rt.Errorf("hop %d: a rate-limited router shows as %v, %d received", h.TTL, h.Addresses, h.Received)
+		}
+		return
 	}
 	if h.Received != wantReceived {
 		rt.Errorf("hop %d: %d received, want %d", h.TTL, h.Received, wantReceived)

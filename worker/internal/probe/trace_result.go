@@ -149,6 +149,11 @@ func (r row) refusal() echo.Kind {
 	return 0
 }
 
+// tooBig tells whether a probe was called too big here.
+func (r row) tooBig() bool {
+	return slices.ContainsFunc(r.shots, func(s shot) bool { return s.answered && s.kind == echo.TooBig })
+}
+
 func (r row) hop(public func(netip.Addr) bool) workerapi.Hop {
 	h := workerapi.Hop{
 		TTL:       r.ttl,

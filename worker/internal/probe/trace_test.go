@@ -124,7 +124,7 @@ func TestTrace(t *testing.T) {
 				n.routers[2] = simNode{addresses: []netip.Addr{private}, refuses: echo.HostUnreachable, every: time.Hour, drops: map[int]bool{}}
 			}},
 		{name: "a lossy destination", routers: 2, hops: "1 2 11.9.9.9", stop: "reached", reached: true,
-			says: "lost", change: func(n *simNet) { n.dest.drops = map[int]bool{1: true} }},
+			says: "Loss begins", change: func(n *simNet) { n.dest.drops = map[int]bool{1: true} }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

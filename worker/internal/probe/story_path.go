@@ -1,0 +1,99 @@
+package probe
+
+import (
+	"fmt"
+
+	"diagnostics/worker/internal/echo"
+)
+
+// A jump of latency is told from this much on, in milliseconds, where it is also this share of the whole.
+const (
+	jumpMs    = 10
+	jumpShare = 0.25
+)
+
+// detourHops is by how many hops the way back must differ to be told: one more or less is often a device that counts
+// differently.
+const detourHops = 2
+
+// before tells of silence right before a destination that answers, which looks like an end and is none.
+func (s story) before() string {
+	last := len(s.hops) - 1
+	if last < 1 || !s.rows[last].destination || s.hops[last-1].Received > 0 {
+		return ""
+	}
+	first := last - 1
+	for first > 0 && s.hops[first-1].Received == 0 {
+		first--
+	}
+	if first == 0 {
+		return "No router on the way answers, but the destination does: a firewall near the start holds back their answers, not your traffic."
+	}
+	return fmt.Sprintf("Right before the destination nothing answers (from hop %d on), often because a firewall there keeps silent; "+
+		"the destination answers, so the way is whole.", s.hops[first].TTL)
+}
+
+// jump tells between which two hops most time is added, where it is much and stays: a router that is merely slow to
+// answer is followed by faster ones.
+func (s story) jump() string {
+	total := s.slowest()
+	previous, from, to, most := -1, 0, 0, 0.0
+	for i, h := range s.hops {
+		if h.BestMs == nil {
+			continue
+		}
+		least := s.leastFrom(i)
+		start := 0.0
+		if previous >= 0 {
+			start = s.leastFrom(previous)
+		}
+		if gain := least - start; previous >= 0 && gain > most {
+			from, to, most = s.hops[previous].TTL, h.TTL, gain
+		}
+		previous = i
+	}
+	if most < jumpMs || most < jumpShare*total {
+		return ""
+	}
+	return fmt.Sprintf("The largest step in time, %s, lies between hop %d and hop %d and stays from there on: a long link, or a busy one.",
+		inWords(most), from, to)
+}
+
+// leastFrom is the least time of a hop and all behind it: the links up to the hop take no longer.
+func (s story) leastFrom(i int) float64 {
+	least := *s.hops[i].BestMs
+	for _, h := range s.hops[i:] {
+		if h.BestMs != nil {
+			least = min(least, *h.BestMs)
+		}
+	}
+	return least
+}
+
+func (s story) slowest() float64 {
+	slowest := 0.0
+	for _, h := range s.hops {
+		if h.BestMs != nil {
+			slowest = max(slowest, *h.BestMs)
+		}
+	}
+	return slowest
+}
+
+// back tells of answers that come back over another number of hops than the probes went.
+func (s story) back() string {
+	for i := len(s.rows) - 1; i >= 0; i-- {
+		for _, shot := range s.rows[i].shots {
+			if !shot.answered || shot.ttl == 0 || shot.kind != echo.Reply && shot.kind != echo.TimeExceeded {
+				continue
+			}
+			there, back := s.rows[i].ttl, hopsBack(shot.ttl)+1
+			if there-back < detourHops && back-there < detourHops {
+				return ""
+			}
+			return fmt.Sprintf("Hop %d is %d hops away, but its answers seem to come back over %d: the way back differs from the way "+
+				"there, so a delay or a loss may lie on either.", there, there, back)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,65 @@
+package probe
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"diagnostics/worker/internal/echo"
+)
+
+// TestExplanation draws both sides of each sentence: the network that calls for it, and one beside it that does not.
+func TestExplanation(t *testing.T) {
+	t.Parallel()
+	far := func(from int, by time.Duration) func(*simNet) {
+		return func(n *simNet) {
+			for i := from - 1; i < len(n.routers); i++ {
+				n.routers[i].rtt += by
+			}
+			n.dest.rtt += by
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(*simNet)
+		says   string
+		absent string
+	}{
+		{"a jump", far(4, 40*time.Millisecond), "The largest step in time, 41.0 ms, lies between hop 3 and hop 4", ""},
+		{"a small jump", far(4, 8*time.Millisecond), "", "largest step"},
+		{"one slow router", func(n *simNet) { n.routers[3].rtt = 50 * time.Millisecond }, "", "largest step"},
+		{"a jump behind a silent router", func(n *simNet) { silence(n, 3, 3); far(4, 40*time.Millisecond)(n) }, "between hop 2 and hop 4", ""},
+		{"loss to the end", func(n *simNet) { n.routers[4].drops, n.dest.drops = map[int]bool{1: true}, map[int]bool{1: true} },
+			"Loss begins at hop 5 and continues to the destination", ""},
+		{"loss at the end", func(n *simNet) { n.dest.drops = map[int]bool{1: true} }, "Loss begins at the destination itself", ""},
+		{"loss on the way", func(n *simNet) { n.routers[4].drops = map[int]bool{1: true} }, "routers limit ICMP", "Loss begins"},
+		{"silence before the destination", func(n *simNet) { silence(n, 4, 5) }, "Right before the destination nothing answers (from hop 4 on)", ""},
+		{"silence in the middle", func(n *simNet) { silence(n, 3, 3) }, "Hop 3 does not answer", "Right before"},
+		{"no router answers", func(n *simNet) { silence(n, 1, 5) }, "No router on the way answers", ""},
+		{"the way back is longer", func(n *simNet) { n.dest.detour = 2 }, "Hop 6 is 6 hops away, but its answers seem to come back over 8", ""},
+		{"the way back is a hop longer", func(n *simNet) { n.dest.detour = 1 }, "", "come back over"},
+		{"the way back is the same", func(*simNet) {}, "", "come back over"},
+		{"one ping a second", func(n *simNet) { n.dest.every = time.Hour }, "It is shown at hop 6", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			n := chain(5)
+			tt.change(n)
+			r, _ := traceOver(t, n, Options{})
+			all := strings.Join(r.Explanation, " ")
+			if !strings.Contains(all, tt.says) || tt.absent != "" && strings.Contains(all, tt.absent) {
+				t.Errorf("%q\nwants %q, not %q", all, tt.says, tt.absent)
+			}
+		})
+	}
+}
+
+func TestNoteOfTooBig(t *testing.T) {
+	t.Parallel()
+	n := chain(3)
+	n.routers[1].kind = echo.TooBig
+	r, _ := traceOver(t, n, Options{})
+	if note := r.Hops[1].Note; note == nil || !strings.Contains(*note, "too big") || !r.Reached {
+		t.Errorf("note %v, reached %v", note, r.Reached)
+	}
+}
