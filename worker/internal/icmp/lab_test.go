@@ -32,7 +32,7 @@ type labEngine struct {
 }
 
 func (e labEngine) open(dst netip.Addr, deliver func(echo.Answer)) (f echo.Flow, err error) {
-	e.namespace.Do(func() { f, err = e.Engine.Open(dst, deliver) })
+	e.namespace.Do(func() { f, err = e.Open(dst, deliver) })
 	return f, err
 }
 
