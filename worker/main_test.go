@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -173,12 +174,13 @@ func TestVersion(t *testing.T) {
 
 func TestHealthcheck(t *testing.T) {
 	t.Parallel()
-	status := http.StatusOK
+	var status atomic.Int32 // the server answers in goroutines of its own
+	status.Store(http.StatusOK)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/healthz" {
 			t.Errorf("asks %s", r.URL.Path)
 		}
-		w.WriteHeader(status)
+		w.WriteHeader(int(status.Load()))
 	}))
 	address := "WORKER_LISTEN_ADDR=" + s.Listener.Addr().String()
 	// A proxy of the environment has no business in between.
@@ -186,7 +188,7 @@ func TestHealthcheck(t *testing.T) {
 	if got := runWorker(t, withoutRights, env, "-healthcheck"); got.status != 0 {
 		t.Errorf("healthy: %+v", got)
 	}
-	status = http.StatusServiceUnavailable
+	status.Store(http.StatusServiceUnavailable)
 	if got := runWorker(t, withoutRights, env, "-healthcheck"); got.status != exitFailure || !strings.Contains(got.stderr, "503") {
 		t.Errorf("not healthy: %+v", got)
 	}
