@@ -3,10 +3,23 @@ module diagnostics/lab
 go 1.26.0
 
 require (
+	diagnostics/gateway v0.0.0
 	github.com/miekg/dns v1.1.73
 	golang.org/x/sys v0.49.0
 )
 
-require golang.org/x/net v0.62.0 // indirect
+require (
+	github.com/getkin/kin-openapi v0.152.0 // indirect
+	github.com/go-openapi/jsonpointer v0.22.5 // indirect
+	github.com/go-openapi/swag/jsonname v0.25.5 // indirect
+	github.com/kr/pretty v0.3.1 // indirect
+	github.com/oasdiff/yaml v0.1.1 // indirect
+	github.com/oasdiff/yaml3 v0.0.14 // indirect
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
+	golang.org/x/net v0.62.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+)
+
+replace diagnostics/gateway => ../../gateway
 
 replace diagnostics/shared => ../../shared

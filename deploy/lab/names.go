@@ -67,7 +67,7 @@ var pathNames = []struct {
 // records is the static part of the lab's DNS.
 func records(g *graph, sites []site.Site) []string {
 	lines := []string{soa("."), "com. 3600 IN NS a.gtld-servers.net.", soa("com."), soa("net."), soa("arpa.")}
-	for _, z := range []string{SiteZone, TransitZone, DNSZone, ProbeZone} {
+	for _, z := range []string{SiteZone, TransitZone, DNSZone, ProbeZone, ResolveZone} {
 		lines = append(lines, soa(z+"."), fmt.Sprintf("%s. 3600 IN NS ns1.%s.", z, TransitZone))
 	}
 	for _, s := range sites {
@@ -169,6 +169,12 @@ func (l *Lab) Names() []Name {
 	for _, p := range pathNames {
 		names = append(names, Name{p.label + "." + TransitZone, p.note})
 	}
+	for _, v := range views {
+		names = append(names, Name{v.label + "." + ResolveZone, v.note})
+	}
+	for _, d := range mailDomainsAndSites() {
+		names = append(names, Name{d.name(), d.note})
+	}
 	return append(names,
 		Name{"broken6." + SiteZone, "its IPv6 address is a black hole"},
 		Name{"noaddress." + SiteZone, "exists, without an address"},
@@ -180,5 +186,18 @@ func (l *Lab) Names() []Name {
 		Name{"bogus." + DNSZone, "SERVFAIL with an extended error"},
 		Name{"timeout." + DNSZone, "its resolver never answers"},
 		Name{"truncated." + DNSZone, "answers over TCP alone"},
+		Name{"changing." + ResolveZone, "one resolver gives old text first (dns-resolver-check, TXT)"},
+		Name{"example-shop.com", "its registry knows the registrar alone (whois-lookup)"},
+		Name{"lonely-shop.com", "its registrar's server fails (whois-lookup)"},
+		Name{"charity-site.org", "its registry knows all (whois-lookup)"},
+		Name{"münchen-shop.de", "an IDN with little to tell (whois-lookup)"},
+		Name{"www.news-site.co.uk", "registered below a public suffix (whois-lookup)"},
+		Name{"nobody-there.org", "not registered (whois-lookup)"},
+		Name{"example.kiwi", "no registry is known (whois-lookup)"},
+		Name{"example.info, .biz, .io, .app", "registries that say 429, send HTML, are slow, redirect in a loop"},
+		Name{"11.80.0.1", "two prefixes; registered in NL (asn-lookup, ip-geolocation)"},
+		Name{"11.90.0.1", "two origins; its registry tells no country (asn-lookup, ip-geolocation)"},
+		Name{"11.94.1.1", "the ASN service makes no sense"},
+		Name{"AS212002", "a network with a bar in its name (asn-lookup)"},
 	)
 }

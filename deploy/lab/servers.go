@@ -34,10 +34,10 @@ func (l *Lab) ScriptAt(resolver, name string, steps ...Step) error {
 // Sites are the web and mail servers.
 func (l *Lab) Sites() []site.Site { return l.catalogue }
 
-// Site is the server of a label, such as "fast".
+// Site is the server of a label, such as "fast", or of a whole name.
 func (l *Lab) Site(label string) site.Site {
 	for _, s := range l.catalogue {
-		if s.Host == label+"."+site.Zone {
+		if s.Host == label || s.Host == label+"."+site.Zone {
 			return s
 		}
 	}
@@ -81,6 +81,10 @@ func (l *Lab) startDNS() error {
 		return err
 	}
 	scriptNames(l.table)
+	announce(l.table)
+	if err := publishMail(l.table); err != nil {
+		return err
+	}
 	servers := &zone.Servers{}
 	l.onClose(servers.Close)
 	if err := servers.Serve(l.ns["dns"], l.table, resolver4, resolver6); err != nil {
@@ -94,6 +98,7 @@ func (l *Lab) startDNS() error {
 			return err
 		}
 	}
+	divide(l.table, l.public)
 	return nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"diagnostics/lab/internal/site"
 )
 
 // startTimeout is how long a shipped binary may take until its /healthz answers.
@@ -85,6 +87,7 @@ func (s *Service) StartGateway(ctx context.Context, name, addr string, env ...st
 		"DIAGNOSTICS_WORKER_TOKEN=" + s.token,
 		"DNS_RESOLVERS=" + resolver4,
 		"SSL_CERT_FILE=" + s.lab.RootsFile(),
+		"RDAP_BASE_URL=" + site.RedirectorURL,
 	}, env...)
 	return s.start(ctx, name, s.opts.Gateway, addr, settings)
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/apitest"
 	"diagnostics/lab"
 )
 
@@ -58,7 +59,38 @@ func exchange(t *testing.T, to *lab.Server, method, path string, body []byte, he
 	t.Helper()
 	a := fetch(t, to, method, path, body, header)
 	holdEnvelope(t, &a)
+	holdDescription(t, method, path, a)
 	return a
+}
+
+// described is the service's own description of its API.
+var described = sync.OnceValues(func() (*apitest.Description, error) {
+	resp, err := httpClient().Get("http://" + service.Gateway.Addr + "/api/openapi.yaml")
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	return apitest.Load(text)
+})
+
+// holdDescription holds an answer against the OpenAPI description that the service gives of itself.
+func holdDescription(t *testing.T, method, path string, a answer) {
+	t.Helper()
+	d, err := described()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, _, _ = strings.Cut(path, "?")
+	if a.Status == http.StatusNotFound {
+		path = "" // described once for all that is not there
+	}
+	if err := d.Check(method, path, &http.Response{StatusCode: a.Status, Header: a.Header}, a.Body); err != nil {
+		t.Errorf("%s %s: status %d does not fit the description: %.1500v", method, path, a.Status, err)
+	}
 }
 
 func fetch(t *testing.T, to *lab.Server, method, path string, body []byte, header http.Header) answer {

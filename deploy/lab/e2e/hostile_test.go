@@ -212,6 +212,7 @@ func TestNamesThatLeadAstray(t *testing.T) {
 			slugs := map[string]string{"http-headers": "http://" + c.name() + "/"}
 			if c.Expect != "timeout" {
 				slugs = map[string]string{
+					"redirect-checker": "http://" + c.name() + "/", "security-headers": "https://" + c.name() + "/", "robots-sitemap": "http://" + c.name() + "/",
 					"http-headers": "http://" + c.name() + "/", "uptime": "https://" + c.name() + "/", "ssl-checker": c.name(),
 					"port-checker": c.name() + ":80", "ping": c.name(), "traceroute": c.name(), "packet-loss": c.name(),
 				}
@@ -267,6 +268,7 @@ func TestRedirectsThatLeadAstray(t *testing.T) {
 				if verdict := a.at("verdict"); stops && verdict != "degraded" {
 					t.Errorf("%d to %.60q: %v, want degraded: %.500s", status, *c.Redirect, verdict, a.Body)
 				}
+				runs += c.otherTools(t, url, stops)
 				if strings.Contains(string(a.Body), "10.0.0.1") && !strings.Contains(*c.Redirect, "10.0.0.1") {
 					t.Errorf("the answer names a private address: %.500s", a.Body)
 				}
@@ -277,6 +279,77 @@ func TestRedirectsThatLeadAstray(t *testing.T) {
 		})
 	}
 	t.Logf("%d redirects, and no packet to where they lead", runs)
+}
+
+// otherTools follows a case's redirect with the other tools that do, and gives the number of runs.
+func (c dialCase) otherTools(t *testing.T, url string, stops bool) int {
+	t.Helper()
+	a := call(t, "redirect-checker", url, nil)
+	if outcome := a.at("outcome"); a.Status != 200 || stops && !stopped[outcome] || outcome == "tooManyRedirects" {
+		t.Errorf("redirect-checker to %.60q: status %d, outcome %v: %.500s", *c.Redirect, a.Status, outcome, a.Body)
+	}
+	if a := call(t, "security-headers", url, nil); stops && a.Status != 502 || a.Status == 500 {
+		t.Errorf("security-headers to %.60q: status %d: %.500s", *c.Redirect, a.Status, a.Body)
+	}
+	return 2
+}
+
+// stopped are the ends of a chain that is stopped before a packet goes to where it leads.
+var stopped = map[any]bool{"blocked": true, "invalidLocation": true, "unsupportedScheme": true, "unreachable": true}
+
+// Files, sitemaps, policies, registries and registrars that lead inside: their own servers are asked, and nothing is sent to
+// where they lead.
+func TestProvidersThatLeadAstray(t *testing.T) {
+	for _, c := range []struct {
+		slug, input string
+		status      int
+		ask         []string // the sites that may be asked
+	}{
+		{"robots-sitemap", "http://robots-astray.lab-site.com/", 200, []string{"robots-astray"}},
+		{"robots-sitemap", "http://robots-hostile.lab-site.com/", 200, []string{"robots-hostile", "robots-broken"}},
+		{"email-dns-health", "lab-stsprivate-mail.com", 200, nil},
+		{"email-dns-health", "lab-mxprivate-mail.com", 200, nil},
+		{"email-dns-health", "lab-stsredirect-mail.com", 200, []string{"mta-sts.lab-stsredirect-mail.com"}},
+		{"whois-lookup", "inside-shop.com", 200, []string{"rdap", "rdap-com"}},
+		{"whois-lookup", "astray-shop.com", 200, []string{"rdap", "rdap-com"}},
+		{"whois-lookup", "astray.us", 502, []string{"rdap"}},
+		{"whois-lookup", "astray.ca", 502, []string{"rdap"}},
+	} {
+		t.Run(c.slug+" "+c.input, func(t *testing.T) {
+			settle(t)
+			resetSent(t)
+			if a := call(t, c.slug, c.input, nil); a.Status != c.status {
+				t.Errorf("status %d, want %d: %.500s", a.Status, c.status, a.Body)
+			}
+			settle(t)
+			allowed := map[netip.Addr]bool{}
+			for _, label := range c.ask {
+				allowed[internet.Site(label).V4], allowed[internet.Site(label).V6] = true, true
+			}
+			onlyTo(t, allowed)
+		})
+	}
+}
+
+// Every input whose format is good passes the judgement of its format, whatever comes of it: its names are none of the lab's,
+// and its addresses lead nowhere in it.
+func TestAcceptedFormats(t *testing.T) {
+	t.Parallel()
+	var cases []struct{ ID, Slug, Input, Expect, Why string }
+	readCases(t, &cases, "tools", "testdata", "targets.json")
+	for _, c := range cases {
+		if c.Expect != "accept-format" {
+			continue
+		}
+		t.Run(c.ID, func(t *testing.T) {
+			t.Parallel()
+			a := call(t, c.Slug, c.Input, nil)
+			// For want of an address the run answers 400 too; that is not for the format.
+			if a.Status == 500 || a.Status == 400 && !strings.Contains(a.Error, "does not exist") && !strings.Contains(a.Error, "no address") {
+				t.Errorf("%s %.100q: status %d (%s): %s", c.Slug, c.Input, a.Status, c.Why, a.Error)
+			}
+		})
+	}
 }
 
 // The counter must see what it is to prove absent: the same requests to a public target do leave.

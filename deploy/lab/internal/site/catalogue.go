@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 )
 
@@ -32,15 +33,24 @@ func Catalogue(at func(n int) (v4, v6 netip.Addr)) []Site {
 	var sites []Site
 	add := func(label, note string, endpoints []endpoint) *Site {
 		v4, v6 := at(len(sites) + 1)
-		sites = append(sites, Site{Host: label + "." + Zone, V4: v4, V6: v6, Note: note, endpoints: endpoints})
+		host := label
+		if !strings.Contains(label, ".") {
+			host += "." + Zone
+		}
+		sites = append(sites, Site{Host: host, V4: v4, V6: v6, Note: note, endpoints: endpoints})
 		return &sites[len(sites)-1]
 	}
 	addWeb(add)
 	addTLS(add)
 	addRaw(add)
+	addCrawled(add)
+	addSecured(add)
+	addRegistries(add)
+	addPolicies(add)
 	return sites
 }
 
+// adder adds a site by its label below Zone, or by its whole name.
 type adder func(label, note string, endpoints []endpoint) *Site
 
 func addWeb(add adder) {
@@ -48,7 +58,7 @@ func addWeb(add adder) {
 	add("slow", "headers after three seconds", web(late(3*time.Second, page("Slow"))))
 	add("never", "takes the request and never answers", web(late(time.Hour, page("Never"))))
 	add("huge", "80 KiB of response headers", web(hugeHeaders()))
-	add("redirects", "/chain/3, /loop, /relative, /none, /to?location=…", web(redirects()))
+	add("redirects", "/chain/3, /loop, /relative, /none, /slow/9, /cookie, /meta, /refresh, /to?location=…", web(redirects()))
 	add("upgrade", "http redirects to https", []endpoint{
 		{port: 80, http: toHTTPS("upgrade." + Zone)},
 		{port: 443, http: page("Upgraded"), tls: &tlsSetup{}},

@@ -88,6 +88,9 @@ func hostile() http.Handler {
 //	/loop, /loop2             a loop of two
 //	/relative                 a relative Location
 //	/none                     302 without a Location
+//	/slow/N                   N redirects, each after four seconds
+//	/cookie                   leads back to itself once, with a cookie
+//	/meta, /refresh           a page that sends browsers onward
 func redirects() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", page("The end of the chain"))
@@ -105,6 +108,28 @@ func redirects() http.Handler {
 			return
 		}
 		send(w, http.StatusMovedPermanently, fmt.Sprintf("/chain/%d", n-1))
+	})
+	mux.HandleFunc("/slow/{n}", func(w http.ResponseWriter, r *http.Request) {
+		n, _ := strconv.Atoi(r.PathValue("n"))
+		late(4*time.Second, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			send(w, http.StatusTemporaryRedirect, fmt.Sprintf("/slow/%d", n-1))
+		})).ServeHTTP(w, r)
+	})
+	mux.HandleFunc("/cookie", func(w http.ResponseWriter, r *http.Request) {
+		if _, err := r.Cookie("seen"); err == nil {
+			page("Welcome back").ServeHTTP(w, r)
+			return
+		}
+		http.SetCookie(w, &http.Cookie{Name: "seen", Value: "secret-of-this-visit", Path: "/"})
+		send(w, http.StatusFound, "/cookie")
+	})
+	mux.HandleFunc("/meta", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<!doctype html><title>Moved</title><meta http-equiv="refresh" content="3; url=/chain/1">`)
+	})
+	mux.HandleFunc("/refresh", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Refresh", "0; url=https://fast."+Zone+"/")
+		page("Moved").ServeHTTP(w, r)
 	})
 	mux.HandleFunc("/loop", func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusFound, "/loop2") })
 	mux.HandleFunc("/loop2", func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusFound, "/loop") })

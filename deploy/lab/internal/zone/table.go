@@ -39,6 +39,7 @@ type Table struct {
 	under   *Table
 	records map[string]map[uint16][]dns.RR
 	scripts map[string]*script
+	derived map[string]func(name string) []string
 }
 
 type script struct {
@@ -59,7 +60,8 @@ func (s *script) next(qtype uint16) Step {
 
 // NewTable makes an empty table over another (nil for none): what it does not know is looked up there.
 func NewTable(under *Table) *Table {
-	return &Table{under: under, records: map[string]map[uint16][]dns.RR{}, scripts: map[string]*script{}}
+	return &Table{under: under, records: map[string]map[uint16][]dns.RR{}, scripts: map[string]*script{},
+		derived: map[string]func(string) []string{}}
 }
 
 // Add adds records in zone-file spelling.
@@ -94,6 +96,36 @@ func (t *Table) script(name string, s *script) {
 	t.scripts[dns.CanonicalName(name)] = s
 }
 
+// Derive answers for every name below a zone with what records gives for the name's labels before the zone, in zone-file
+// spelling with "@" as the owner; a name for which it gives none does not exist. Records that were added win.
+func (t *Table) Derive(zone string, records func(labels string) []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.derived[dns.CanonicalName(zone)] = records
+}
+
+// derive is what Derive gives for a name, nil where there is nothing.
+func (t *Table) derive(name string) map[uint16][]dns.RR {
+	for zone, records := range t.derived {
+		labels, below := strings.CutSuffix(name, "."+zone)
+		if !below {
+			continue
+		}
+		byType := map[uint16][]dns.RR{}
+		for _, line := range records(labels) {
+			rr, err := dns.NewRR("$ORIGIN " + name + "\n" + line)
+			if err != nil || rr == nil {
+				return nil
+			}
+			byType[rr.Header().Rrtype] = append(byType[rr.Header().Rrtype], rr)
+		}
+		if len(byType) > 0 {
+			return byType
+		}
+	}
+	return nil
+}
+
 // step is the scripted answer that is due, if the name is scripted.
 func (t *Table) step(name string, qtype uint16) (Step, bool) {
 	t.mu.Lock()
@@ -114,6 +146,9 @@ func (t *Table) at(name string) (byType map[uint16][]dns.RR, ok bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if found := t.records[name]; found != nil {
+		return found, true
+	}
+	if found := t.derive(name); found != nil {
 		return found, true
 	}
 	if t.under != nil {

@@ -170,3 +170,33 @@ func TestServes(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Names below a derived zone have what is derived for them; what was added wins, and nothing is no name.
+func TestDerived(t *testing.T) {
+	t.Parallel()
+	tab := table(t)
+	tab.Derive("derived.com", func(labels string) []string {
+		if strings.HasPrefix(labels, "no") {
+			return nil
+		}
+		return []string{`@ 60 IN TXT "of ` + labels + `"`}
+	})
+	if err := tab.Add(`added.derived.com. 60 IN TXT "added"`); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"a.b.derived.com.":   `NOERROR, TXT "of`,
+		"added.derived.com.": `NOERROR, TXT "added"`,
+		"no.derived.com.":    "NXDOMAIN, under com.",
+		"A.DERIVED.com.":     `NOERROR, TXT "of`,
+	} {
+		for _, over := range []*Table{tab, NewTable(tab)} {
+			if got := short(over.answer(query(name, dns.TypeTXT), true)); got != want {
+				t.Errorf("%s: %s, want %s", name, got, want)
+			}
+		}
+	}
+	if got := short(tab.answer(query("a.derived.com.", dns.TypeA), true)); got != "NOERROR, under com." {
+		t.Errorf("another type: %s", got)
+	}
+}

@@ -1,0 +1,190 @@
+package site
+
+import (
+	"embed"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"path"
+	"strings"
+	"time"
+)
+
+// registrations are answers in the styles of the world's registries; the gateway's tests read the same.
+//
+//go:embed rdap
+var registrations embed.FS
+
+// RedirectorURL is the base of the lab's RDAP redirector, for RDAP_BASE_URL.
+const RedirectorURL = "https://rdap." + Zone
+
+// registryOf is where the redirector leads for a top-level domain. The others it does not know.
+var registryOf = map[string]string{
+	"com": "https://rdap-com." + Zone + "/com/v1",
+	"org": "https://rdap-org." + Zone + "/rdap",
+	"de":  "https://rdap-de." + Zone,
+	"uk":  "https://rdap-uk." + Zone,
+
+	"info":   "https://rdap-limited." + Zone,
+	"biz":    "https://rdap-bad." + Zone + "/html",
+	"io":     "https://rdap-bad." + Zone + "/slow",
+	"app":    "https://rdap-bad." + Zone + "/loop",
+	"dev":    "https://rdap-bad." + Zone + "/huge",
+	"shop":   "https://rdap-bad." + Zone + "/deep",
+	"online": "https://rdap-bad." + Zone + "/500",
+	"site":   "https://rdap-bad." + Zone + "/types",
+	"top":    "https://rdap-bad." + Zone + "/text",
+	"xyz":    "https://rdap-expired." + Zone,
+	"us":     "https://10.0.0.1/rdap",
+	"ca":     "https://private." + Zone + "/rdap",
+	"ch":     "http://rdap-com." + Zone + "/com/v1",
+}
+
+// blocks are the networks of the lab's registries, and the base that the redirector leads to.
+var blocks = []struct{ prefix, base, body string }{
+	{"8.8.8.0/24", ripeStyle, "arin.json"},
+	{"1.1.1.0/24", ripeStyle, "apnic.json"},
+	{"193.0.0.0/21", ripeStyle, "ripe.json"},
+	{"11.80.0.0/16", ripeStyle, "lab_sites.json"},
+	{"2a10:80::/32", ripeStyle, "lab_sites6.json"},
+	{"11.90.0.0/24", "https://rdap-arin." + Zone + "/registry", "lab_far.json"},
+	{"11.91.0.0/24", ripeStyle, ""}, // the registry has never heard of it
+	{"11.94.0.0/16", ripeStyle, "lab_none.json"},
+}
+
+const ripeStyle = "https://rdap-ip." + Zone
+
+func addRegistries(add adder) {
+	https := func(h http.Handler) []endpoint { return []endpoint{{port: 443, http: h, tls: &tlsSetup{}}} }
+	add("rdap", "the RDAP redirector", https(redirector()))
+	add("rdap-com", "a registry that knows registrars alone: example-shop.com", https(thinRegistry()))
+	add("rdap-registrar", "the registrar of example-shop.com", https(registry(map[string]string{"example-shop.com": "registrar.json"})))
+	add("rdap-org", "a registry: charity-site.org", https(registry(map[string]string{"charity-site.org": "pir.json"})))
+	add("rdap-de", "a registry: münchen-shop.de", https(registry(map[string]string{"xn--mnchen-shop-thb.de": "denic.json"})))
+	add("rdap-uk", "a registry: news-site.co.uk", https(registry(map[string]string{"news-site.co.uk": "nominet.json"})))
+	add("rdap-ip", "a registry of addresses", https(addressRegistry()))
+	add("rdap-arin", "a registry of addresses that tells no country", https(addressRegistry()))
+	add("rdap-limited", "a registry that answers 429", https(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		http.Error(w, "too many requests", http.StatusTooManyRequests)
+	})))
+	add("rdap-bad", "registries that fail", https(badRegistries()))
+	add("rdap-expired", "a registry behind an expired certificate", []endpoint{{
+		port: 443, http: registry(map[string]string{}), tls: &tlsSetup{certificate: certificate{notBefore: -100 * day, notAfter: -10 * day}},
+	}})
+}
+
+// redirector answers as rdap.org does: 302 to the registry, 404 where there is none.
+func redirector() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/domain/{name}", func(w http.ResponseWriter, r *http.Request) {
+		name := r.PathValue("name")
+		base, ok := registryOf[strings.TrimPrefix(path.Ext(name), ".")]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		send(w, http.StatusFound, base+"/domain/"+name)
+	})
+	mux.HandleFunc("/ip/{address}", func(w http.ResponseWriter, r *http.Request) {
+		if base, _, ok := blockOf(r.PathValue("address")); ok {
+			send(w, http.StatusFound, base+"/ip/"+r.PathValue("address"))
+			return
+		}
+		http.NotFound(w, r)
+	})
+	return mux
+}
+
+func blockOf(address string) (base, body string, ok bool) {
+	a, err := netip.ParseAddr(address)
+	if err != nil {
+		return "", "", false
+	}
+	for _, b := range blocks {
+		if netip.MustParsePrefix(b.prefix).Contains(a) {
+			return b.base, b.body, true
+		}
+	}
+	return "", "", false
+}
+
+// registry answers for the names of a table, by the last segment of the path.
+func registry(bodies map[string]string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		serveRegistration(w, bodies[strings.ToLower(path.Base(r.URL.Path))], nil)
+	})
+}
+
+// thinRegistry knows three names, and of each the registrar alone; the registrars of the last two are of no help.
+func thinRegistry() http.Handler {
+	const registrar, own = "https:\\/\\/rdap.markmonitor.com\\/rdap\\/", "EXAMPLE-SHOP.COM"
+	related := map[string]string{
+		"example-shop.com": "https://rdap-registrar." + Zone + "/rdap/",
+		"inside-shop.com":  "https://10.0.0.1/rdap/",
+		"astray-shop.com":  "https://private." + Zone + "/rdap/",
+		"lonely-shop.com":  "https://rdap-bad." + Zone + "/500/",
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.ToLower(path.Base(r.URL.Path))
+		to, ok := related[name]
+		if !ok {
+			serveRegistration(w, "", nil)
+			return
+		}
+		serveRegistration(w, "verisign.json", strings.NewReplacer(registrar, to, own, strings.ToUpper(name)))
+	})
+}
+
+func addressRegistry() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, body, _ := blockOf(path.Base(r.URL.Path))
+		serveRegistration(w, body, nil)
+	})
+}
+
+// serveRegistration sends a body of this package, or 404 in the registries' own format where it has no name.
+func serveRegistration(w http.ResponseWriter, body string, edit *strings.Replacer) {
+	w.Header().Set("Content-Type", "application/rdap+json")
+	if body == "" {
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"errorCode":404,"title":"Not Found","description":["The server has no information about this object."]}`)
+		return
+	}
+	text, err := registrations.ReadFile("rdap/" + body)
+	if err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	if edit != nil {
+		text = []byte(edit.Replace(string(text)))
+	}
+	_, _ = w.Write(text)
+}
+
+// badRegistries are told apart by the first segment of the path.
+func badRegistries() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/html/", page("No registry"))
+	mux.Handle("/slow/", late(time.Hour, page("Never")))
+	mux.HandleFunc("/loop/", func(w http.ResponseWriter, r *http.Request) { send(w, http.StatusFound, r.URL.Path) })
+	mux.Handle("/500/", status(http.StatusInternalServerError))
+	mux.HandleFunc("/huge/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/rdap+json")
+		_, _ = io.WriteString(w, `{"objectClassName":"domain","remarks":["`)
+		_, _ = io.WriteString(w, strings.Repeat("x", 5<<20)+`"]}`)
+	})
+	mux.HandleFunc("/deep/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/rdap+json")
+		_, _ = io.WriteString(w, strings.Repeat(`{"entities":[`, 1<<15)+strings.Repeat(`]}`, 1<<15))
+	})
+	mux.HandleFunc("/types/", func(w http.ResponseWriter, r *http.Request) { serveNamed(w, r, "wrongtypes_domain.json") })
+	mux.HandleFunc("/text/", func(w http.ResponseWriter, r *http.Request) { serveNamed(w, r, "hostile_text.json") })
+	return mux
+}
+
+// serveNamed puts the asked name into a body.
+func serveNamed(w http.ResponseWriter, r *http.Request, body string) {
+	serveRegistration(w, body, strings.NewReplacer("odd-site.net", path.Base(r.URL.Path), "evil-site.com", path.Base(r.URL.Path)))
+}

@@ -1,0 +1,80 @@
+package lab
+
+import (
+	"diagnostics/lab/internal/zone"
+
+	"github.com/miekg/dns"
+)
+
+// ResolveZone holds names of which the four public resolvers tell different things.
+const ResolveZone = "lab-resolve.com"
+
+// view is a name and what each resolver says of it: those that are not named say what the others do.
+type view struct {
+	label, note string
+	all         zone.Step
+	by          map[string]zone.Step
+}
+
+func givesA(addresses ...string) zone.Step {
+	var s zone.Step
+	for _, address := range addresses {
+		s.Records = append(s.Records, "@ 300 IN A "+address)
+	}
+	return s
+}
+
+func failing(rcode int, extended ...dns.EDNS0_EDE) zone.Step {
+	return zone.Step{RCode: rcode, Extended: extended}
+}
+
+func givesText(s string) zone.Step { return zone.Step{Records: []string{"@ 300 IN TXT " + s}} }
+
+func ede(code uint16, text string) dns.EDNS0_EDE {
+	return dns.EDNS0_EDE{InfoCode: code, ExtraText: text}
+}
+
+// views are one name for each thing that four resolvers can come to together.
+var views = []view{
+	{label: "agree", note: "four resolvers agree", all: zone.Step{Authenticated: true, Records: []string{
+		"@ 300 IN A 11.80.0.2", "@ 300 IN A 11.80.0.1", "@ 300 IN AAAA 2a10:80::1", "@ 300 IN MX 10 mail.lab-site.com.",
+		"@ 300 IN NS ns1.lab-transit.net.", `@ 300 IN TXT "one" " text"`, `@ 300 IN CAA 0 issue "lab-ca.com"`}}},
+	{label: "alias", note: "an alias, the same everywhere", all: zone.Step{Records: []string{"@ 300 IN CNAME agree.lab-resolve.com."}}},
+	{label: "absent", note: "four resolvers agree that it does not exist", all: failing(dns.RcodeNameError)},
+	{label: "empty", note: "for some it does not exist, for others it has no records", all: zone.Step{},
+		by: map[string]zone.Step{"google": failing(dns.RcodeNameError)}},
+	{label: "partial", note: "one resolver refuses, one is silent", all: givesA("11.80.0.1"),
+		by: map[string]zone.Step{"opendns": failing(dns.RcodeRefused), "quad9": {Drop: true}}},
+	{label: "mixed", note: "it exists for some resolvers only", all: givesA("11.80.0.1"),
+		by: map[string]zone.Step{"google": failing(dns.RcodeNameError)}},
+	{label: "varies", note: "addresses that vary, as those of a CDN do", all: givesA("11.80.0.1"),
+		by: map[string]zone.Step{"google": givesA("11.80.0.2"), "quad9": givesA("11.80.0.1", "11.80.0.2")}},
+	{label: "conflict", note: "TXT and MX records differ, also at a second look", all: zone.Step{Records: []string{`@ 300 IN TXT "new"`, "@ 300 IN MX 10 new.lab-site.com."}},
+		by: map[string]zone.Step{"cloudflare": {Records: []string{`@ 300 IN TXT "old"`, "@ 300 IN MX 10 old.lab-site.com."}}}},
+	{label: "alone", note: "one resolver of four answers", all: failing(dns.RcodeServerFailure),
+		by: map[string]zone.Step{"google": givesA("11.80.0.1")}},
+	{label: "nobody", note: "no resolver answers", all: failing(dns.RcodeServerFailure),
+		by: map[string]zone.Step{"quad9": failing(dns.RcodeRefused)}},
+	{label: "unsigned", note: "its signatures do not hold, which one resolver does not mind", all: failing(dns.RcodeServerFailure, ede(7, "signature expired")),
+		by: map[string]zone.Step{"opendns": givesA("11.80.0.1")}},
+	{label: "filtered", note: "one resolver says that it blocks it, another denies it without a word", all: givesA("11.80.0.1"),
+		by: map[string]zone.Step{"cloudflare": {Records: []string{"@ 300 IN A 0.0.0.0"}, Extended: []dns.EDNS0_EDE{ede(17, "<b>filtered</b>")}},
+			"quad9": {RCode: dns.RcodeNameError, WithoutSOA: true}}},
+	{label: "blockpage", note: "one resolver leads to a page of its own", all: givesA("11.80.0.1"), by: map[string]zone.Step{"opendns": givesA("146.112.61.106")}},
+	{label: "long", note: "answers over TCP alone", all: zone.Step{Truncate: true, Records: []string{`@ 300 IN TXT "came over TCP"`}}},
+}
+
+// divide gives each resolver its view of the names of ResolveZone.
+func divide(base *zone.Table, public map[string]*zone.Table) {
+	for _, v := range views {
+		name := v.label + "." + ResolveZone
+		base.Script(name, v.all)
+		for id, step := range v.by {
+			public[id].Script(name, step)
+		}
+	}
+	// This one changes while it is looked at: the second look finds them agreed.
+	changing := "changing." + ResolveZone
+	base.Script(changing, givesText("new"))
+	public["google"].Script(changing, givesText("old"), givesText("new"))
+}
