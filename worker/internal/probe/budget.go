@@ -10,7 +10,8 @@ import (
 const sweepAt = 1024
 
 // Budget limits how fast packets leave: all of them together, and those of jobs that probe one address. It paces and
-// never fails. Each limit lets one second's worth go at once and then refills evenly (GCRA).
+// never fails. Each limit refills evenly (GCRA). That of one address lets a second's worth go at once, which is more than a
+// job sends; that of all lets a tenth go, so that many jobs that start together are no burst that a link would drop.
 type Budget struct {
 	mu      sync.Mutex
 	all     rate
@@ -22,7 +23,7 @@ type Budget struct {
 // NewBudget makes a budget of packets a second in all and for each probed address; 0 is no limit.
 func NewBudget(all, perTarget int) *Budget {
 	return &Budget{
-		all:     rate{share: share(all)},
+		all:     rate{share: share(all), burst: max(time.Second/10, share(all))},
 		target:  share(perTarget),
 		targets: map[netip.Addr]*rate{},
 		sweep:   sweepAt,
@@ -39,6 +40,7 @@ func share(perSecond int) time.Duration {
 // rate is one limit. until is when everything that was granted so far will have been refilled.
 type rate struct {
 	share time.Duration
+	burst time.Duration // how much of the time to come may be spent at once; at least share
 	until time.Time
 }
 
@@ -51,7 +53,7 @@ func (r *rate) grant(now time.Time) time.Time {
 		r.until = now
 	}
 	r.until = r.until.Add(r.share)
-	if at := r.until.Add(-time.Second); at.After(now) {
+	if at := r.until.Add(-r.burst); at.After(now) {
 		return at
 	}
 	return now
@@ -71,7 +73,7 @@ func (b *Budget) grant(now time.Time, dst netip.Addr) time.Time {
 	r := b.targets[dst]
 	if r == nil {
 		b.forget(now)
-		r = &rate{share: b.target}
+		r = &rate{share: b.target, burst: time.Second}
 		b.targets[dst] = r
 	}
 	if t := r.grant(now); t.After(at) {

@@ -8,13 +8,15 @@ import (
 	"time"
 )
 
-func TestBudgetLetsASecondsWorthGoAndThenPaces(t *testing.T) {
+// In all a tenth of a second's worth may go at once, to one address a whole second's.
+func TestBudgetLetsABurstGoAndThenPaces(t *testing.T) {
 	t.Parallel()
 	start := time.Unix(1000, 0)
 	for _, tt := range []struct {
 		name           string
 		all, perTarget int
-	}{{"in all", 10, 0}, {"per address", 0, 10}} {
+		apart          time.Duration
+	}{{"in all", 100, 0, 10 * time.Millisecond}, {"per address", 0, 10, 100 * time.Millisecond}} {
 		b := NewBudget(tt.all, tt.perTarget)
 		for i := range 10 {
 			if at := b.grant(start, simTarget); !at.Equal(start) {
@@ -22,7 +24,7 @@ func TestBudgetLetsASecondsWorthGoAndThenPaces(t *testing.T) {
 			}
 		}
 		for i := 1; i <= 3; i++ {
-			if at := b.grant(start, simTarget); at.Sub(start) != time.Duration(i)*100*time.Millisecond {
+			if at := b.grant(start, simTarget); at.Sub(start) != time.Duration(i)*tt.apart {
 				t.Errorf("%s: packet %d waits %v", tt.name, 10+i, at.Sub(start))
 			}
 		}

@@ -28,13 +28,12 @@ const (
 	shortTail, longTail = 100 * time.Millisecond, time.Second
 )
 
-// choose gives the probe to send now. Where none is due, at is the moment at which one will be, or zero. First come the
-// first probes of the nearest TTLs, then the later rounds, then what lies farther ahead.
+// choose gives the probe to send now. Where none is due, at is the moment at which one will be, or zero.
 func (t *trace) choose(now time.Time) (r *request, at time.Time) {
 	if t.reach.at.IsZero() {
 		return &request{seq: reachSeq, ttl: reachTTL}, now
 	}
-	best, since, chosen := 0, time.Time{}, 0
+	best, chosen := 0, 0
 	for ttl := 1; ttl <= t.end(); ttl++ {
 		if !t.wants(ttl) {
 			continue
@@ -45,8 +44,8 @@ func (t *trace) choose(now time.Time) (r *request, at time.Time) {
 			continue
 		}
 		rank := t.rank(ttl)
-		if chosen == 0 || rank < best || rank == best && due.Before(since) {
-			best, since, chosen = rank, due, ttl
+		if chosen == 0 || rank < best || rank == best && rank == rankUnheard {
+			best, chosen = rank, ttl
 		}
 	}
 	if chosen == 0 {
@@ -64,19 +63,26 @@ func (t *trace) wants(ttl int) bool {
 	return ttl != t.place() || len(t.arrivals(ttl)) < workerapi.ProbesPerHop
 }
 
-// rank orders the probes that are due; the lowest goes first, and of one rank the one that has been due for longest. A TTL that has not been heard may be far, and then its last
-// probe decides how long the trace takes.
+// The ranks of the probes that are due; the lowest goes first, and of one rank the nearest TTL. Only of the TTLs that have
+// not been heard the farthest goes first: its last probe decides how long the trace takes.
+const (
+	rankFirst = iota
+	rankUnheard
+	rankHeard
+	rankFarAhead
+)
+
 func (t *trace) rank(ttl int) int {
 	h := &t.ttls[ttl]
 	switch {
 	case h.sent == 0 && ttl <= t.farthest+window:
-		return 0
+		return rankFirst
 	case h.sent == 0:
-		return 3
+		return rankFarAhead
 	case h.heard():
-		return 2
+		return rankHeard
 	default:
-		return 1
+		return rankUnheard
 	}
 }
 
