@@ -66,7 +66,7 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	if err := c.CheckSlugs(slugs(all)); err != nil {
 		return err
 	}
-	pages, err := newPages(c, all, worker != nil)
+	pages, err := newPages(c, worker != nil)
 	if err != nil {
 		return err
 	}
@@ -230,15 +230,8 @@ func workerState(worker *workerclient.Client) func(context.Context) httpapi.Stat
 	}
 }
 
-func newPages(c Config, all []tool.Tool, workerEnabled bool) (http.Handler, error) {
-	var built []string
-	for _, t := range all {
-		if t.Built() {
-			built = append(built, t.Slug())
-		}
-	}
+func newPages(c Config, workerEnabled bool) (http.Handler, error) {
 	return web.New(web.Config{
-		Built:         built,
 		Disabled:      c.DisabledTools,
 		WorkerEnabled: workerEnabled,
 		ContactURL:    string(c.ContactURL),

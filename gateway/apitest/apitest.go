@@ -69,8 +69,6 @@ func closeObjects(node any) {
 // Tool is one tool's operation, for tables.
 type Tool struct {
 	Slug, Summary, Input string
-	// Built tells whether the tool has a result, and not only the 501 of one that is not built.
-	Built bool
 }
 
 // Tools are the tools that the description knows, by slug.
@@ -81,7 +79,7 @@ func (d *Description) Tools() []Tool {
 		if !ok || item.Post == nil {
 			continue
 		}
-		t := Tool{Slug: slug, Summary: item.Post.Summary, Built: item.Post.Responses.Status(http.StatusOK) != nil}
+		t := Tool{Slug: slug, Summary: item.Post.Summary}
 		if media := item.Post.RequestBody.Value.Content.Get("application/json"); media != nil {
 			t.Input = media.Schema.Value.Properties["input"].Value.Description
 		}

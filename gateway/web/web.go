@@ -17,8 +17,6 @@ import (
 
 // Config is what the pages need to know of the service.
 type Config struct {
-	// Built are the slugs of the tools that can run at all.
-	Built []string
 	// Disabled are the slugs that the operator switched off.
 	Disabled []string
 	// WorkerEnabled tells whether the tools that need the worker may run.
@@ -88,8 +86,6 @@ func (s *site) unavailable(d Descriptor) string {
 		return "This tool is switched off here."
 	case d.Worker && !s.config.WorkerEnabled:
 		return "This tool needs the diagnostics worker, which is not enabled here."
-	case !slices.Contains(s.config.Built, d.Slug):
-		return "This tool is not built yet."
 	}
 	return ""
 }

@@ -102,7 +102,6 @@ func newEdge(t *testing.T, do run, change ...func(*Config)) *edge {
 			tool.New(tool.Spec[fakeTarget, any]{Slug: "echo", Parse: parseFake, Run: do}),
 			tool.New(tool.Spec[fakeTarget, any]{Slug: "off", Parse: parseFake, Run: echoRun}),
 			tool.New(tool.Spec[fakeTarget, any]{Slug: "probe", Worker: true, Parse: parseFake, Run: echoRun}),
-			tool.New(tool.Spec[fakeTarget, any]{Slug: "unbuilt", Parse: parseFake}),
 		},
 		Disabled:             []string{"off"},
 		Deny:                 denier{"denied.example.com": true},

@@ -61,12 +61,11 @@ func TestOrderOfChecks(t *testing.T) {
 		{"6 length before the tool's format", "POST", "echo", long, nil, 400, "invalid"},
 		{"6 control characters", "POST", "echo", `{"input":"example.com\n"}`, nil, 400, "invalid"},
 		{"7 format before 501", "POST", "probe", `{"input":"bad"}`, nil, 400, "invalid"},
-		{"7 refused before 501", "POST", "unbuilt", `{"input":"refused"}`, nil, 400, "refused"},
+		{"7 refused before 501", "POST", "off", `{"input":"refused"}`, nil, 400, "refused"},
 		{"7 options before 501", "POST", "off", `{"input":"a","options":{"family":"x"}}`, nil, 400, "invalid"},
 		{"7 deny list before 501", "POST", "off", `{"input":"denied.example.com"}`, nil, 400, "refused"},
 		{"8 worker off before limits", "POST", "probe", `{"input":"a"}`, nil, 501, "not_enabled"},
 		{"8 disabled before limits", "POST", "off", `{"input":"a"}`, nil, 501, "not_enabled"},
-		{"8 not built before limits", "POST", "unbuilt", `{"input":"a"}`, nil, 501, "not_enabled"},
 		{"9 limits before the run", "POST", "echo", `{"input":"a"}`, nil, 429, "limited"},
 	}
 	for _, tt := range tests {

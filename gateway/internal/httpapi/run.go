@@ -65,8 +65,6 @@ func (s *Server) enabled(t tool.Tool) error {
 	switch {
 	case s.disabled[t.Slug()]:
 		return fault.New(fault.NotEnabled, "This tool is switched off on this service.")
-	case !t.Built():
-		return fault.New(fault.NotEnabled, "This tool is not built yet.")
 	case t.NeedsWorker() && !s.WorkerEnabled:
 		return fault.New(fault.NotEnabled,
 			"This tool needs the diagnostics worker, which is not enabled on this service. The browser's ping and packet-loss tools work without it.")

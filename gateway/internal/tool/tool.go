@@ -5,8 +5,6 @@ package tool
 import (
 	"context"
 	"net/netip"
-
-	"diagnostics/gateway/internal/fault"
 )
 
 // Target is what a parsed input aims at.
@@ -41,8 +39,7 @@ type Spec[T Target, R any] struct {
 	// Parse turns the input into a canonical target. It is pure: no I/O. Errors are *fault.Error of kind Invalid or
 	// Refused.
 	Parse func(Input) (T, error)
-	// Run does the work. It honours ctx, and its errors are *fault.Error, ctx.Err() or unforeseen. A nil Run is a
-	// tool that validates its input and then answers that it is not built yet.
+	// Run does the work. It honours ctx, and its errors are *fault.Error, ctx.Err() or unforeseen.
 	Run func(context.Context, T) (R, error)
 }
 
@@ -50,7 +47,6 @@ type Spec[T Target, R any] struct {
 type Tool struct {
 	slug   string
 	worker bool
-	built  bool
 	parse  func(Input) (Job, error)
 }
 
@@ -66,14 +62,11 @@ func New[T Target, R any](spec Spec[T, R]) Tool {
 			job.denyKey = d.DenyKey()
 		}
 		job.run = func(ctx context.Context) (any, error) {
-			if spec.Run == nil {
-				return nil, fault.New(fault.NotEnabled, "This tool is not built yet.")
-			}
 			return spec.Run(ctx, target)
 		}
 		return job, nil
 	}
-	return Tool{slug: spec.Slug, worker: spec.Worker, built: spec.Run != nil, parse: parse}
+	return Tool{slug: spec.Slug, worker: spec.Worker, parse: parse}
 }
 
 // Slug is the tool's name in the path.
@@ -81,9 +74,6 @@ func (t Tool) Slug() string { return t.slug }
 
 // NeedsWorker tells whether the tool runs only where the worker is enabled.
 func (t Tool) NeedsWorker() bool { return t.worker }
-
-// Built tells whether the tool can run at all.
-func (t Tool) Built() bool { return t.built }
 
 // Parse validates the input and gives the job to run. Errors are as Spec.Parse says.
 func (t Tool) Parse(in Input) (Job, error) { return t.parse(in) }

@@ -32,8 +32,8 @@ func TestNewErasesTheTypes(t *testing.T) {
 		Slug: "length", Worker: true, Parse: parseName,
 		Run: func(_ context.Context, n name) (int, error) { return len(n), nil },
 	})
-	if tl.Slug() != "length" || !tl.NeedsWorker() || !tl.Built() {
-		t.Errorf("slug %q, worker %t, built %t", tl.Slug(), tl.NeedsWorker(), tl.Built())
+	if tl.Slug() != "length" || !tl.NeedsWorker() {
+		t.Errorf("slug %q, worker %t", tl.Slug(), tl.NeedsWorker())
 	}
 	job, err := tl.Parse(Input{Text: "example.com"})
 	if err != nil {
@@ -72,24 +72,6 @@ func TestRunGetsTheContextAndKeepsItsError(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := job.Run(WithRequestID(t.Context(), "an id")); !errors.Is(err, failure) {
-		t.Errorf("run: %v", err)
-	}
-}
-
-func TestUnbuiltToolValidatesFirst(t *testing.T) {
-	t.Parallel()
-	tl := New(Spec[name, int]{Slug: "later", Parse: parseName})
-	if tl.Built() {
-		t.Error("a tool without Run says that it is built")
-	}
-	if _, err := tl.Parse(Input{}); !fault.Is(err, fault.Invalid) {
-		t.Errorf("parse: %v", err)
-	}
-	job, err := tl.Parse(Input{Text: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := job.Run(t.Context()); !fault.Is(err, fault.NotEnabled) {
 		t.Errorf("run: %v", err)
 	}
 }
