@@ -60,6 +60,7 @@ type trace struct {
 
 	replied  int // lowest TTL whose probe got an echo reply; 0 for none
 	refused  int // lowest TTL whose probe was refused by an ICMP error; 0 for none
+	placed   int // see place
 	farthest int // highest TTL that expired at a router
 	longest  time.Duration
 	wider    int  // by how much the window was widened
@@ -148,6 +149,7 @@ func (t *trace) answered(a echo.Answer) {
 	default:
 		t.farthest = max(t.farthest, ttl)
 	}
+	t.placed = t.locate()
 }
 
 // lowest gives the lower of two TTLs; 0 is none.

@@ -28,7 +28,11 @@ func (t *trace) refusal() bool { return t.replied == 0 && t.refused > t.farthest
 // place is the TTL at which the destination stands; 0 while no probe of a TTL has got there. It is the lowest TTL that the
 // destination answered; or a lower one, silent, where the replies say that they come from there: then the destination
 // left the probes of its own TTL unanswered, and would stand a hop too far.
-func (t *trace) place() int {
+//
+// Only an answer can change it, so answered calls locate, and the many who ask read what it found.
+func (t *trace) place() int { return t.placed }
+
+func (t *trace) locate() int {
 	if t.replied == 0 {
 		return 0
 	}
