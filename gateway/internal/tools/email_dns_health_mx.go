@@ -35,11 +35,11 @@ type mailHost struct {
 	Addresses []string `json:"addresses"`
 }
 
-// exchanges are the names that senders connect to.
+// exchanges are the names that senders connect to: the root of a null MX that stands beside others is none.
 func (c mxCheck) exchanges() []string {
 	var names []string
 	for _, h := range c.Hosts {
-		if !slices.Contains(names, h.Exchange) {
+		if !isNull(h) && !slices.Contains(names, h.Exchange) {
 			names = append(names, h.Exchange)
 		}
 	}

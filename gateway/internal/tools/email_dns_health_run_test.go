@@ -241,6 +241,7 @@ func TestEmailEveryOutcome(t *testing.T) {
 		"sts syntax":           {policy: policyWith("nonsense\nmode: enforce\nmx: *.post.com\n"), check: "mtaSts", status: mailFail, codes: "fail MTASTS_POLICY_SYNTAX", overall: mailFail},
 		"sts, mx unknown":      {failing: []string{"post.com"}, check: "mtaSts", status: mailError, overall: mailError},
 		"sts for implicit mx":  {zone: zone("mx", "post.com. 300 IN A 93.184.216.40"), policy: policyWith("mode: enforce\nmx: post.com\n"), check: "mtaSts", status: mailPass, overall: mailWarn},
+		"sts, null mx beside":  {zone: zone("mx", "post.com. 300 IN MX 0 .\npost.com. 300 IN MX 10 a.post.com."), check: "mtaSts", status: mailPass, overall: mailFail},
 		"sts for null mx":      {zone: zone("mx", "post.com. 300 IN MX 0 ."), check: "mtaSts", status: mailNotApplicable, overall: mailPass},
 
 		"tlsrpt passes":      {check: "tlsRpt", status: mailPass, overall: mailPass},
