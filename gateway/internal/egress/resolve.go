@@ -19,6 +19,8 @@ type Resolution struct {
 	// V4 and V6 are all addresses of the host, also those of a family that this host lacks.
 	V4, V6   []netip.Addr
 	Duration time.Duration
+	// Unanswered are the families whose lookup failed, so that it is not known whether the host has addresses of them.
+	Unanswered Families
 	// lacking are the families that this host has no route of.
 	lacking Families
 }
@@ -92,6 +94,7 @@ func (c *Client) Resolve(ctx context.Context, h target.Host) (Resolution, error)
 	began := time.Now()
 	a, aaaa := c.bothFamilies(ctx, h.Name())
 	r.Duration = time.Since(began)
+	r.Unanswered = Families{V4: !a.conclusive(), V6: !aaaa.conclusive()}
 	if err := c.judgeAliases(a, aaaa); err != nil {
 		return Resolution{}, err
 	}

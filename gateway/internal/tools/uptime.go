@@ -153,11 +153,15 @@ func (r uptimeRun) checkFamilies(ctx context.Context, resolution egress.Resoluti
 	return checks
 }
 
-// untried describes a family that was not checked.
-func (r uptimeRun) untried(family int, addresses []netip.Addr) uptimeFamily {
+// untried describes a family that was not checked. unanswered tells that its lookup failed: name servers that answer for
+// one family alone are common, and their site is no worse for it.
+func (r uptimeRun) untried(family int, addresses []netip.Addr, unanswered bool) uptimeFamily {
 	name := map[int]string{4: "IPv4", 6: "IPv6"}[family]
 	if len(addresses) == 0 {
 		reason := shortHost(r.url.Host()) + " has no " + name + " address."
+		if unanswered {
+			reason = "Whether " + shortHost(r.url.Host()) + " has " + name + " addresses could not be looked up."
+		}
 		return uptimeFamily{State: uptimeNoAddress, Reason: &reason}
 	}
 	address, reason := addresses[0].String(), "This service has no "+name+" connection."

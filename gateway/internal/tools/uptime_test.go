@@ -397,6 +397,29 @@ func TestUptimeNameServersRecover(t *testing.T) {
 	}
 }
 
+// TestUptimeFamilyThatCouldNotBeLookedUp: name servers that fail for one type do not say that there is no address of it.
+func TestUptimeFamilyThatCouldNotBeLookedUp(t *testing.T) {
+	t.Parallel()
+	n := uptimeNetwork(t)
+	n.Serve(at4, statusHandler(200))
+	n.Handle("four.example.com", func(q *dns.Msg) *dns.Msg {
+		if q.Question[0].Qtype == dns.TypeAAAA {
+			return new(dns.Msg).SetRcode(q, dns.RcodeServerFailure)
+		}
+		return n.Recursive(q)
+	})
+	got := mustUptime(t, n, "http://four.example.com/")
+	const want = "Whether four.example.com has IPv6 addresses could not be looked up."
+	if got.Verdict != "up" || got.Families.IPv6.State != "noAddress" || text(got.Families.IPv6.Reason) != want {
+		t.Fatalf("got %+v, IPv6: %s", got, text(got.Families.IPv6.Reason))
+	}
+	n.Handle("four.example.com", n.Recursive)
+	got = mustUptime(t, n, "http://four.example.com/")
+	if text(got.Families.IPv6.Reason) != "four.example.com has no IPv6 address." {
+		t.Fatalf("IPv6: %s", text(got.Families.IPv6.Reason))
+	}
+}
+
 // TestUptimeRebinding: a name whose second answer is private is refused then, and nothing goes there.
 func TestUptimeRebinding(t *testing.T) {
 	t.Parallel()

@@ -11,8 +11,8 @@ func (r uptimeRun) conclude(resolution egress.Resolution, checks []uptimeCheck) 
 	result := uptimeResult{
 		URL: r.url.String(),
 		Families: uptimeFamilies{
-			IPv4: r.untried(4, resolution.V4),
-			IPv6: r.untried(6, resolution.V6),
+			IPv4: r.untried(4, resolution.V4, resolution.Unanswered.V4),
+			IPv6: r.untried(6, resolution.V6, resolution.Unanswered.V6),
 		},
 	}
 	for i := range checks {
