@@ -16,7 +16,7 @@ import (
 // The engine's own pace and wait, which no trace can beat.
 const (
 	sendGap  = time.Millisecond
-	tailWait = 200 * time.Millisecond
+	tailWait = 100 * time.Millisecond
 )
 
 // path is one way to measure, with the rivals and the bounds on the ratio of our time to theirs. address gives the nth
