@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"diagnostics/lab"
 )
 
 // patiently asks again where the redirector's places are taken (8 in 10 s for all of the service): that answer says when.
@@ -160,4 +162,14 @@ func TestASNLookup(t *testing.T) {
 		{name: "a documentation number", input: "AS64500", status: 400},
 		{name: "private", input: "10.0.0.1", status: 400},
 	})
+}
+
+// A trace tells the network of each public hop, and nothing of a private one.
+func TestTraceTellsNetworks(t *testing.T) {
+	t.Parallel()
+	v4, v6 := lab.Clean(60)
+	facts{"hops.0.asn.asn": 212000, "hops.0.asn.name": contains("LAB-TRANSIT"), "hops.8.asn.asn": 212003}.hold(t, call(t, "traceroute", v4.String(), nil))
+	facts{"hops.0.asn": nil, "hops.8.asn.asn": 212003}.hold(t, call(t, "traceroute", v6.String(), nil))
+	dirty, _ := lab.Wild(60)
+	facts{"hops.1.hidden": true, "hops.1.asn": nil, "hops.4.asn.asn": 212005}.hold(t, call(t, "traceroute", dirty.String(), nil))
 }

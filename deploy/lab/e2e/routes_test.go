@@ -57,7 +57,8 @@ func TestOpenAPI(t *testing.T) {
 func TestPages(t *testing.T) {
 	const policy = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 	paths := []string{"/", "/robots.txt"}
-	for _, slug := range []string{"dns-lookup", "http-headers", "ssl-checker", "uptime", "port-checker", "my-ip", "traceroute", "ping", "packet-loss"} {
+	for _, slug := range []string{"dns-lookup", "http-headers", "ssl-checker", "uptime", "port-checker", "my-ip", "traceroute", "ping", "packet-loss",
+		"redirect-checker", "robots-sitemap", "security-headers", "ip-geolocation", "asn-lookup", "whois-lookup", "dns-resolver-check", "email-dns-health"} {
 		paths = append(paths, "/tools/"+slug)
 	}
 	for _, path := range paths {
