@@ -190,6 +190,8 @@ func TestSecurityHeaders(t *testing.T) {
 			"summary.fail": between(5, 13), "controls.0.recommendation": contains("Strict-Transport-Security: max-age=")}},
 		{name: "old and leaky", input: "https://sec-bad.lab-site.com/", facts: facts{"controls": all("warn", "information-leak", "deprecated")}},
 		{name: "nothing sent", input: "https://v4only.lab-site.com/", facts: facts{"controls": all("fail", "csp", "content-type-options", "frame-protection"), "cookies": length(0), "summary.pass": between(1, 13)}},
+		{name: "not sent, and no harm", input: "https://v4only.lab-site.com/", facts: facts{"controls": all("info", "referrer-policy", "permissions-policy")}},
+		{name: "no document", input: "https://robots.lab-site.com/list.txt", facts: facts{"controls": all("notApplicable", "frame-protection", "cookies"), "summary.notApplicable": between(2, 13)}},
 		{name: "without TLS", input: "http://v4only.lab-site.com/", facts: facts{"tls": nil, "controls": all("fail", "hsts")}},
 		{name: "an expired certificate", input: "http://sec-expired.lab-site.com/", facts: facts{"redirectCount": 1, "redirects.0.status": 301, "tls.authorized": false, "controls": func(v any) bool { return !all("pass", "hsts")(v) && all("pass", "csp")(v) }}},
 		{name: "cookies are masked", input: "https://rich.lab-site.com/", facts: facts{"headers": func(v any) bool { return !containsAny(fmt.Sprint(v), "top-secret-value", "dark") }}},
