@@ -21,8 +21,11 @@ const (
 	flagCertificateInvalid = "certificateInvalid"
 )
 
-// hopNotPublic is what a hop says that was not visited.
-const hopNotPublic = "Not a public address that this service may visit. Nothing was sent to it."
+// What a hop says that was not visited.
+const (
+	hopNotPublic    = "Not a public address that this service may visit. Nothing was sent to it."
+	hopWithUserName = "Not visited, because the redirect has a user name in its URL. Nothing was sent to it."
+)
 
 // describeHops lists the URLs of a chain, each with the fragment that it has inherited, as a browser would show it. A
 // destination that was refused for what its URL says is a hop too: one to which nothing was sent.
@@ -42,9 +45,16 @@ func describeHops(chain egress.Chain, fragment string) []redirectHop {
 		}
 	}
 	if blocked := blockedDestination(chain); blocked != nil {
-		hops = append(hops, redirectHop{Index: len(hops), URL: blocked.String(), StatusText: hopNotPublic, Flags: []string{}})
+		hops = append(hops, redirectHop{Index: len(hops), URL: blocked.String(), StatusText: whyBlocked(chain), Flags: []string{}})
 	}
 	return hops
+}
+
+func whyBlocked(chain egress.Chain) string {
+	if endsAtUserName(chain) {
+		return hopWithUserName
+	}
+	return hopNotPublic
 }
 
 func describeHop(hop egress.Hop) redirectHop {

@@ -60,11 +60,16 @@ func redirectEnding(r redirectResult, chain egress.Chain) string {
 
 // blockedEnding does not repeat what the name of a refused hop led to.
 func blockedEnding(chain egress.Chain, last egress.Hop) string {
-	var location *target.LocationError
-	if errors.As(chain.Err, &location) && location.Problem == target.LocationCredentials {
+	if endsAtUserName(chain) {
 		return fmt.Sprintf("%s redirects to a URL with a user name in it, which is not followed. Nothing was sent to it.", shortHost(last.URL.Host()))
 	}
 	return "The next destination is not a public address that this service may visit. Nothing was sent to it."
+}
+
+// endsAtUserName tells a chain that was not followed for the user information in a Location, whatever its host.
+func endsAtUserName(chain egress.Chain) bool {
+	var location *target.LocationError
+	return errors.As(chain.Err, &location) && location.Problem == target.LocationCredentials
 }
 
 // locationSentence is what is wrong with a Location.

@@ -181,6 +181,21 @@ func TestRedirectToPrivate(t *testing.T) {
 	}
 }
 
+// TestRedirectToUserName: that a URL has a user name in it says nothing about its host's address.
+func TestRedirectToUserName(t *testing.T) {
+	t.Parallel()
+	for to, says := range map[string]string{
+		"http://joe:secret@example.com/end": hopWithUserName, "http://joe@10.0.0.1/": hopWithUserName, "http://10.0.0.1/@": hopNotPublic,
+	} {
+		n := webNetwork(t)
+		n.Serve(at4, redirectHandler(to))
+		got := mustRedirects(t, n, "http://example.com/")
+		if got.Outcome != egress.EndBlocked || len(got.Hops) != 2 || got.Hops[1].StatusText != says {
+			t.Errorf("%s: %+v", to, got)
+		}
+	}
+}
+
 // TestRedirectFirstTarget: only the first URL can be the visitor's own mistake.
 func TestRedirectFirstTarget(t *testing.T) {
 	t.Parallel()
