@@ -42,10 +42,12 @@ func (r *mailRun) spf(ctx context.Context, mx mxCheck) spfCheck {
 		c.Status, c.Summary = mailError, "The SPF record could not be looked up."
 	case !report.Found:
 		c.missing(mx)
+	case report.Record == nil:
+		c.Summary = "There are several SPF records, so receivers use none."
 	case report.SendsNothing:
 		c.Summary = "The domain sends no mail: its SPF record authorizes nobody."
 	default:
-		c.Summary = fmt.Sprintf("SPF record with %d of %d lookups; it ends in %s.", c.Lookups, spf.MaxLookups, orNone(report.All))
+		c.Summary = fmt.Sprintf("SPF record with %d of %d lookups; %s.", c.Lookups, spf.MaxLookups, ending(report.All))
 	}
 	return c
 }
@@ -59,11 +61,11 @@ func (c *spfCheck) missing(mx mxCheck) {
 	c.Issues.Add(mailauth.Fail, "SPF_MISSING", "RFC 7208 section 3", "There is no SPF record, so receivers cannot tell who may send. "+advice)
 }
 
-func orNone(all string) string {
+func ending(all string) string {
 	if all == "" {
-		return "no all"
+		return "it has no all"
 	}
-	return all
+	return "it ends in " + all
 }
 
 // dmarcCheck is what receivers do with mail that fails.

@@ -346,6 +346,22 @@ func TestEmailShape(t *testing.T) {
 	wantDials(t, n, "93.184.216.42:443")
 }
 
+// TestEmailSPFSummary: the sentence speaks of what there is, and of no record where there are several.
+func TestEmailSPFSummary(t *testing.T) {
+	t.Parallel()
+	for records, want := range map[string]string{
+		`post.com. 300 IN TXT "v=spf1 a:a.post.com -all"`:                            "SPF record with 1 of 10 lookups; it ends in -all.",
+		`post.com. 300 IN TXT "v=spf1 a:a.post.com"`:                                 "SPF record with 1 of 10 lookups; it has no all.",
+		`post.com. 300 IN TXT "v=spf1 -all"`:                                         "The domain sends no mail: its SPF record authorizes nobody.",
+		"post.com. 300 IN TXT \"v=spf1 -all\"\npost.com. 300 IN TXT \"v=spf1 ~all\"": "There are several SPF records, so receivers use none.",
+	} {
+		h, _ := mailCase{zone: map[string]string{"spf": records}}.run(t)
+		if got := h.Checks.SPF.Summary; got != want {
+			t.Errorf("%s: %q, want %q", records, got, want)
+		}
+	}
+}
+
 func TestEmailDomainThatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
