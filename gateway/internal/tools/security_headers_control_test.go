@@ -190,7 +190,9 @@ var securityCases = []struct {
 	{"information-leak", "", []string{"Via: 1.1 cache (Varnish/6.0)"}, controlWarn, true, "Varnish/6.0", "via"},
 	{"information-leak", "", []string{"X-Aspnet-Version: 4.0.30319"}, controlWarn, true, "4.0.30319", "x-aspnet-version"},
 	{"information-leak", "", []string{"X-Generator: Drupal 10 (https://www.drupal.org)"}, controlInfo, true, "Drupal 10", "x-generator"},
-	{"information-leak", "", []string{"X-Upstream: 10.1.2.3:8080"}, controlWarn, false, "x-upstream holds an address of a private network", "x-upstream"},
+	{"information-leak", "", []string{"X-Upstream: 10.1.2.3:8080"}, controlWarn, true, "x-upstream holds an address of a private network", "x-upstream"},
+	{"information-leak", "", []string{"X-Upstream: 10.1.2.3:8080", "Server: nginx/1.2.3"}, controlWarn, true, "x-upstream holds", "x-upstream. Do not send: server"},
+	{"information-leak", "", []string{"Via: 1.1 10.1.2.3", "Set-Cookie2: sid=secret-10.1.2.3"}, controlWarn, true, "set-cookie2, via holds", "Remove inner addresses from: set-cookie2, via"},
 	{"information-leak", "", []string{"Server: Werkzeug/3.0.1 Python/3.12.1"}, controlFail, true, "development server", "server"},
 	{"information-leak", "", []string{"X-Debug-Token-Link: https://example.com/_profiler/1"}, controlFail, true, "debugging aid", "x-debug-token-link"},
 

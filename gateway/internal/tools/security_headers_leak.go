@@ -46,7 +46,12 @@ func judgeLeaks(p securityPage) controlVerdict {
 			removable = append(removable, strings.ToLower(name))
 		}
 	}
-	v.judgeInnerAddresses(p)
+	inner := v.judgeInnerAddresses(p)
+	for _, name := range inner {
+		if !slices.ContainsFunc(shown, func(line string) bool { return strings.HasPrefix(line, strings.ToLower(name)+": ") }) {
+			shown = append(shown, strings.ToLower(name)+": "+headerValue(strings.ToLower(name), strings.Join(p.answer.Header[name], ", ")))
+		}
+	}
 	if len(shown) == 0 {
 		if v.status == controlPass {
 			v.add("No header names the software, its version or its insides.")
@@ -56,7 +61,7 @@ func judgeLeaks(p securityPage) controlVerdict {
 	value := strings.Join(shown, "; ")
 	v.present, v.value = true, &value
 	if len(removable) > 0 {
-		v.recommendation = "Do not send: " + strings.Join(removable, ", ")
+		v.recommendation = strings.TrimPrefix(v.recommendation+". ", ". ") + "Do not send: " + strings.Join(removable, ", ")
 		if slices.Contains(removable, "server") {
 			v.recommendation += "; or name the product alone, as in: Server: nginx"
 		}
@@ -100,8 +105,9 @@ func withoutViaProtocols(value string) string {
 	return strings.Join(entries, ", ")
 }
 
-// judgeInnerAddresses looks for addresses of private networks in any header but those that list addresses on purpose.
-func (v *controlVerdict) judgeInnerAddresses(p securityPage) {
+// judgeInnerAddresses looks for addresses of private networks in any header but those that list addresses on purpose, and
+// gives the first of the headers that hold one.
+func (v *controlVerdict) judgeInnerAddresses(p securityPage) []string {
 	var names []string
 	for name, values := range p.answer.Header {
 		if name == "Content-Security-Policy" || name == "Set-Cookie" {
@@ -109,16 +115,19 @@ func (v *controlVerdict) judgeInnerAddresses(p securityPage) {
 		}
 		for _, literal := range ipv4Literal.FindAllString(strings.Join(values, " "), 50) {
 			if addr, err := netip.ParseAddr(literal); err == nil && addr.IsPrivate() {
-				names = append(names, shownHeader(strings.ToLower(name)))
+				names = append(names, name)
 				break
 			}
 		}
 	}
 	if len(names) == 0 {
-		return
+		return nil
 	}
 	slices.Sort(names)
+	names = names[:min(len(names), 5)]
+	list := shownHeader(strings.ToLower(strings.Join(names, ", ")))
 	v.atLeast(controlWarn)
-	v.add("%s holds an address of a private network.", strings.Join(names[:min(len(names), 5)], ", "))
-	v.recommendation = "Remove inner addresses from: " + strings.Join(names[:min(len(names), 5)], ", ")
+	v.add("%s holds an address of a private network.", list)
+	v.recommendation = "Remove inner addresses from: " + list
+	return names
 }
