@@ -301,7 +301,7 @@ func fakeWorker(t *testing.T) *workerclient.Client {
 			return
 		}
 		address := job.Target
-		last := workerapi.Hop{TTL: 2, Address: &address, Addresses: []string{address}, Sent: 3, Received: 3,
+		last := workerapi.Hop{TTL: 2, Labels: []workerapi.Label{{Label: 24001, TC: 1, Bottom: true, TTL: 254}}, Address: &address, Addresses: []string{address}, Sent: 3, Received: 3,
 			BestMs: &ms, AverageMs: &ms, WorstMs: &ms, RTTsMs: []*float64{&ms, &ms, &ms}}
 		ping := workerapi.Ping{Target: address, Address: address, Family: 4, Sent: 2, Received: 1, LossPercent: 50, MinMs: &ms, AverageMs: &ms,
 			MedianMs: &ms, MaxMs: &ms, StddevMs: new(float64), Replies: []workerapi.Reply{{Seq: 0, RTTMs: &ms, TTL: &ttl}, {Seq: 1}}, StopReason: workerapi.StopCompleted}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"diagnostics/gateway/internal/clientip"
@@ -38,8 +39,11 @@ func (x *exchange) durationMs(now time.Time) float64 {
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		// Routes are matched on the decoded path alone: /%61pi/ is /api/ (RFC 3986 section 6.2.2.2).
-		r.URL.RawPath = ""
+		// Routes are matched on the decoded path: /%61pi/ is /api/ (RFC 3986 section 6.2.2.2). An encoded slash is not a
+		// slash, though (section 2.2): decoded, it would lead past a proxy's rule for /api/.
+		if !strings.Contains(strings.ToLower(r.URL.RawPath), "%2f") {
+			r.URL.RawPath = ""
+		}
 		x := &exchange{id: uuid.NewString(), start: s.Now(), client: s.Clients.Identify(r), outcome: outcomeOK}
 		c.Set(exchangeKey, x)
 		h := c.Response().Header()

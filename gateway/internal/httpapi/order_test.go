@@ -116,6 +116,8 @@ func TestMethods(t *testing.T) {
 		{"POST", "/api/tools/echo/more", 404, ""},
 		{"POST", "/api/tools/ECHO", 404, ""},
 		{"GET", "/%61pi/none", 404, ""},
+		{"POST", "/api%2Ftools%2fecho", 404, ""},
+		{"POST", "/api/tools%2fecho", 404, ""},
 		{"GET", "/api/tools/..%2f..%2fhealthz", 404, ""},
 		{"GET", "/nothing", 404, ""},
 		{"POST", "/nothing", 404, ""},

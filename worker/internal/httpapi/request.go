@@ -93,12 +93,12 @@ func decodeObject(body []byte, into any) error {
 	return json.Unmarshal(body, into)
 }
 
-// judge takes an address literal as the gateway writes it. The gateway has judged it before; but a worker that trusts its
+// judge takes an address literal. The gateway has judged it before; but a worker that trusts its
 // caller is one stolen token away from probing the network that it stands in.
 func judge(target string) (netip.Addr, *refusal) {
 	a, err := netip.ParseAddr(target)
-	if err != nil || a.Zone() != "" || a.Is4In6() || a.String() != target {
-		return netip.Addr{}, &refusal{http.StatusBadRequest, "Send the target as an IPv4 or IPv6 address in its canonical form."}
+	if err != nil || a.Zone() != "" || a.Is4In6() {
+		return netip.Addr{}, &refusal{http.StatusBadRequest, "Send the target as an IPv4 or IPv6 address."}
 	}
 	if !netpolicy.Judge(a).Public {
 		return netip.Addr{}, &refusal{http.StatusBadRequest, "Only public addresses can be probed."}
