@@ -44,7 +44,7 @@ func (t *trace) choose(now time.Time) (r *request, at time.Time) {
 			continue
 		}
 		rank := t.rank(ttl)
-		if chosen == 0 || rank < best || rank == best && rank == rankUnheard {
+		if chosen == 0 || rank < best || best == rankUnheard && rank == rankUnheard {
 			best, chosen = rank, ttl
 		}
 	}
