@@ -28,10 +28,10 @@ func main() {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, options{worker: *worker, runs: *runs, flood: *flood, mtr: *mtr}); err != nil {
+	err := run(ctx, options{worker: *worker, runs: *runs, flood: *flood, mtr: *mtr})
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
-		stop()
 		os.Exit(1)
 	}
 }
