@@ -11,11 +11,9 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/redisguard/redistest"
-
-	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { redistest.Main(m) }
 
 // soon is how long a test waits for what must happen at once.
 const soon = 5 * time.Second

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"diagnostics/gateway/internal/redisguard/redistest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { redistest.Main(m) }
 
 func take(t *testing.T, l Limiter, charges ...Charge) Decision {
 	t.Helper()
