@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -213,36 +212,10 @@ func TestHTTPHeadersDoesNotReadTheBody(t *testing.T) {
 // TestHTTPHeadersWithoutAnswer: for this tool no HTTP answer is a failure.
 func TestHTTPHeadersWithoutAnswer(t *testing.T) {
 	t.Parallel()
-	cases := []struct {
-		name  string
-		serve func(*egresstest.Network)
-		want  fault.Kind
-	}{
-		{"refused", func(*egresstest.Network) {}, fault.Upstream},
-		{"dropped", func(n *egresstest.Network) { n.Drop(webV4 + ":80") }, fault.Timeout},
-		{"silent", func(n *egresstest.Network) {
-			n.ServeConn(webV4+":80", func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
-		}, fault.Timeout},
-		{"closes", func(n *egresstest.Network) { serveRaw(n, webV4+":80", "") }, fault.Upstream},
-		{"no HTTP", func(n *egresstest.Network) { serveRaw(n, webV4+":80", "220 mail.example.com ESMTP\r\n") }, fault.Upstream},
-		{"half a header", func(n *egresstest.Network) { serveRaw(n, webV4+":80", "HTTP/1.1 200 OK\r\nX-A: ") }, fault.Upstream},
-		{"huge headers", func(n *egresstest.Network) {
-			serveRaw(n, webV4+":80", "HTTP/1.1 200 OK\r\nX-A: "+strings.Repeat("a", 128<<10)+"\r\n\r\n")
-		}, fault.Upstream},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			n := webNetwork(t)
-			c.serve(n)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			_, err := runHeaders(ctx, n, "http://example.com/")
-			if !fault.Is(err, c.want) {
-				t.Fatalf("got %v, want kind %d", err, c.want)
-			}
-		})
-	}
+	checkWithoutAnswer(t, func(ctx context.Context, n *egresstest.Network) error {
+		_, err := runHeaders(ctx, n, "http://example.com/")
+		return err
+	})
 }
 
 // TestHTTPHeadersRefusesWithoutADial covers the names whose answers are not public, whatever stands beside them.

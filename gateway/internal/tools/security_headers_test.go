@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -214,33 +213,10 @@ func TestSecurityHeadersRedirectWithoutDestination(t *testing.T) {
 
 func TestSecurityHeadersWithoutAnswer(t *testing.T) {
 	t.Parallel()
-	cases := []struct {
-		name  string
-		serve func(*egresstest.Network)
-		want  fault.Kind
-	}{
-		{"refused", func(*egresstest.Network) {}, fault.Upstream},
-		{"dropped", func(n *egresstest.Network) { n.Drop(webV4 + ":80") }, fault.Timeout},
-		{"silent", func(n *egresstest.Network) {
-			n.ServeConn(webV4+":80", func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
-		}, fault.Timeout},
-		{"no HTTP", func(n *egresstest.Network) { serveRaw(n, webV4+":80", "220 mail.example.com ESMTP\r\n") }, fault.Upstream},
-		{"huge headers", func(n *egresstest.Network) {
-			serveRaw(n, webV4+":80", "HTTP/1.1 200 OK\r\nX-A: "+strings.Repeat("a", 128<<10)+"\r\n\r\n")
-		}, fault.Upstream},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			n := webNetwork(t)
-			c.serve(n)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			if _, err := runSecurity(ctx, n, "http://example.com/"); !fault.Is(err, c.want) {
-				t.Fatalf("got %v, want kind %d", err, c.want)
-			}
-		})
-	}
+	checkWithoutAnswer(t, func(ctx context.Context, n *egresstest.Network) error {
+		_, err := runSecurity(ctx, n, "http://example.com/")
+		return err
+	})
 }
 
 func TestSecurityHeadersRefusesTheFirstURL(t *testing.T) {
