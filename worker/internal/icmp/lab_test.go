@@ -76,7 +76,7 @@ func (in inbox) next(t *testing.T) echo.Answer {
 		return a
 	case <-time.After(5 * time.Second):
 		t.Fatal("no answer")
-		panic("unreachable")
+		return echo.Answer{}
 	}
 }
 
