@@ -1,7 +1,8 @@
 // Command lab builds the private internet of package lab and keeps it while it runs.
 //
 //	lab up [-id six-digits]                 the network and its servers
-//	lab demo [-gateway path] [-worker path] the same with the service in it, and a URL on loopback for a browser
+//	lab demo [-gateway path] [-worker path] [-set NAME=value]…
+//	                                        the same with the service in it, and a URL on loopback for a browser
 //	lab down                                ends every lab of this machine and takes away what killed ones left
 //
 // It takes root. Interrupt it to end it.
@@ -72,6 +73,11 @@ func demo(ctx context.Context, args []string, out io.Writer) (err error) {
 	gateway := flags.String("gateway", os.Getenv("LAB_GATEWAY"), "the gateway's binary; LAB_GATEWAY where not given")
 	worker := flags.String("worker", os.Getenv("LAB_WORKER"), "the worker's binary; LAB_WORKER where not given")
 	listen := flags.String("listen", "127.0.0.1:0", "where the browser connects, on this machine's loopback")
+	var settings []string
+	flags.Func("set", "a setting of the gateway, as NAME=value; may be given several times", func(s string) error {
+		settings = append(settings, s)
+		return nil
+	})
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -83,7 +89,7 @@ func demo(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	service, err := l.StartService(ctx, lab.ServiceOptions{Gateway: *gateway, Worker: *worker})
+	service, err := l.StartService(ctx, lab.ServiceOptions{Gateway: *gateway, Worker: *worker, GatewayEnv: settings})
 	if err != nil {
 		return err
 	}
