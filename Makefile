@@ -10,8 +10,18 @@ TOOLS := $(CURDIR)/.artifacts/tools
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
 
+# The pages' tools, for lint and tests alone: nothing of node is built in or served. They are never below gateway/, where
+# go would walk through them.
+PAGES := gateway/web
+NODE_TOOLS := $(CURDIR)/.artifacts/node
+AXE := $(NODE_TOOLS)/node_modules/axe-core/axe.min.js
+SCREENSHOTS := $(CURDIR)/.artifacts/screenshots
+
 # The race detector needs a C compiler; without one the tests still run. .ci/run requires it.
 RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
+
+# The pages' modules have unit tests of their own for node; without node the rest is still tested. .ci/run requires it.
+NODE := $(shell command -v node 2>/dev/null)
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,23 +35,33 @@ run: build ## build and run both on loopback; prints the URL
 
 test: ## every test that needs no privileges, offline
 	$(if $(RACE),CGO_ENABLED=1) go test $(RACE) -timeout 10m work
+	@$(if $(NODE),$(jstest),echo "skip    $(PAGES)/jstest: node is not installed")
 
-e2e: build ## the shipped binaries on a private internet of network namespaces (root)
+# node's runner is silent here unless a test fails.
+jstest = out=$$(node --test $(PAGES)/jstest/*.test.js 2>&1) && echo "ok      $(PAGES)/jstest" || { echo "$$out"; exit 1; }
+
+e2e: build $(AXE) ## the shipped binaries on a private internet of network namespaces (root)
 	cd worker && go test -tags lab -count=1 -timeout 5m ./...
-	cd deploy/lab && LAB_GATEWAY=$(CURDIR)/bin/gateway LAB_WORKER=$(CURDIR)/bin/worker \
-		go test -tags e2e -count=1 -timeout 15m ./...
+	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 15m ./...
+
+shots: build $(AXE) ## screenshots of every page into .artifacts/screenshots (root)
+	cd deploy/lab && $(LAB_ENV) LAB_SCREENSHOTS=$(SCREENSHOTS) go test -tags e2e -count=1 -timeout 10m -run '^TestEveryPage$$' ./e2e
+
+LAB_ENV = LAB_GATEWAY=$(CURDIR)/bin/gateway LAB_WORKER=$(CURDIR)/bin/worker LAB_AXE=$(AXE)
 
 demo: build ## the lab with the service in it, to click through without the internet (root)
-	cd deploy/lab && LAB_GATEWAY=$(CURDIR)/bin/gateway LAB_WORKER=$(CURDIR)/bin/worker go run ./cmd/lab demo
+	cd deploy/lab && $(LAB_ENV) go run ./cmd/lab demo
 
 bench: ## benchmarks, as ratios against a baseline in the same run
 	@for m in $(MODULES); do (cd $$m && go test -run '^$$' -bench . -benchmem ./...); done
 	cd deploy/lab && go run ./bench
 
-lint: $(GOLANGCI) ## formatting, vet, linters, generated files up to date
+lint: $(GOLANGCI) $(AXE) ## formatting, vet, linters, generated files up to date
 	@test -z "$$(gofmt -l $(MODULES))" || { echo 'gofmt would change:'; gofmt -l $(MODULES); exit 1; }
 	@for m in $(MODULES); do echo "lint $$m"; \
 		(cd $$m && GOWORK=off go mod tidy -diff && go vet -tags e2e,lab ./... && $(GOLANGCI) run --allow-parallel-runners --build-tags e2e,lab ./...); done
+	@echo 'lint $(PAGES)'
+	@$(NODE_TOOLS)/node_modules/.bin/tsc -p $(PAGES)/tsconfig.json
 	go test -run 'TestREADME|TestOpenAPI' ./gateway ./worker
 
 fmt: ## format the code
@@ -67,4 +87,12 @@ $(GOLANGCI):
 	GOBIN=$(TOOLS) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	@mv $(TOOLS)/golangci-lint $@
 
-.PHONY: help build run test e2e demo bench lint fmt generate up down clean
+# One command installs all of them, and no package's own scripts run.
+$(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
+	@command -v npm >/dev/null || { echo 'node and npm are missing: lint checks the types of the pages with them, e2e their accessibility'; exit 1; }
+	@mkdir -p $(NODE_TOOLS)
+	@cp $^ $(NODE_TOOLS)
+	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+.PHONY: help build run test e2e shots demo bench lint fmt generate up down clean
