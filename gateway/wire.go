@@ -66,7 +66,7 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	if err := c.CheckSlugs(slugs(all)); err != nil {
 		return err
 	}
-	pages, err := newPages(c, worker != nil)
+	pages, err := newPages(c, all, worker != nil)
 	if err != nil {
 		return err
 	}
@@ -230,8 +230,13 @@ func workerState(worker *workerclient.Client) func(context.Context) httpapi.Stat
 	}
 }
 
-func newPages(c Config, workerEnabled bool) (http.Handler, error) {
+func newPages(c Config, registry []tool.Tool, workerEnabled bool) (http.Handler, error) {
+	registered := make([]web.Registered, 0, len(registry))
+	for _, t := range registry {
+		registered = append(registered, web.Registered{Slug: t.Slug(), NeedsWorker: t.NeedsWorker()})
+	}
 	return web.New(web.Config{
+		Tools:         registered,
 		Disabled:      c.DisabledTools,
 		WorkerEnabled: workerEnabled,
 		ContactURL:    string(c.ContactURL),

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"html/template"
 	"io/fs"
 	"net/http"
 	"path"
@@ -24,6 +25,7 @@ var assetKinds = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml",
+	".txt": "text/plain; charset=utf-8",
 }
 
 // assets are the embedded files under /assets/<hash>/<name>. The one hash covers all files, so that modules can import each
@@ -51,6 +53,9 @@ func loadAssets() (*assets, error) {
 		short := strings.TrimPrefix(name, "assets/")
 		fmt.Fprintf(digest, "%s %d\n", short, len(body))
 		digest.Write(body)
+		if path.Ext(name) == ".js" && !strings.HasPrefix(short, "vendor/") {
+			body = withoutComments(body)
+		}
 		a.byName[short] = content{kind: kind, cache: immutable, body: body, zipped: compress(body, gzip.BestCompression)}
 		return nil
 	})
@@ -64,6 +69,21 @@ func (a *assets) url(name string) (string, error) {
 		return "", fmt.Errorf("there is no asset %q", name)
 	}
 	return assetPrefix + a.hash + "/" + name, nil
+}
+
+func (a *assets) has(name string) bool {
+	_, ok := a.byName[name]
+	return ok
+}
+
+// glyph is an icon of the sprite, in the colour of the text around it.
+func (a *assets) glyph(name string) (template.HTML, error) {
+	sprite, err := a.url("icons.svg")
+	if err != nil {
+		return "", err
+	}
+	markup := `<svg class="glyph" width="24" height="24" aria-hidden="true"><use href="` + sprite + "#" + template.HTMLEscapeString(name) + `"/></svg>`
+	return template.HTML(markup), nil //nolint:gosec // made of our own names, escaped
 }
 
 // asset serves one file under the current hash. An old hash is unknown: serving today's file under it would have it kept

@@ -33,8 +33,13 @@ type Descriptor struct {
 	Placeholder string
 	Hint        string
 	Options     []Option
-	// Worker marks a tool that only runs where the worker is enabled.
-	Worker bool
+	// Examples are inputs that the page offers to try.
+	Examples []string
+	// Suits says how well the tool fits what somebody typed into the front page's field, as "url:90 domain:40": the
+	// recognised kind and a weight, the heaviest offered first. What is not named weighs 10 where the kind of input fits.
+	Suits string
+	// About says what the check does and what its result means, a paragraph each, to somebody who is no specialist.
+	About []string
 	// Samples is the connection route that the page samples from the browser, empty for none.
 	Samples string
 }
@@ -64,101 +69,6 @@ var dkimSelector = Option{
 var family = Option{Name: "family", Label: "Address family", Values: []Choice{
 	{"auto", "Automatic"}, {"ipv4", "IPv4"}, {"ipv6", "IPv6"},
 }}
-
-var groups = []Group{
-	{Name: "DNS and mail", Tools: []Descriptor{
-		{
-			Slug: "dns-lookup", Title: "DNS lookup", Kind: KindDomain,
-			Promise: "See the A, AAAA, MX, TXT, CNAME, NS and SOA records of a domain.",
-			Label:   "Domain name", Placeholder: "example.com",
-		},
-		{
-			Slug: "dns-resolver-check", Title: "DNS resolver check", Kind: KindDomain,
-			Promise: "Ask four public resolvers the same question and see whether they agree.",
-			Label:   "Domain name", Placeholder: "example.com", Options: []Option{recordTypes},
-		},
-		{
-			Slug: "email-dns-health", Title: "Email DNS health", Kind: KindDomain,
-			Promise: "Check what a domain publishes for mail: MX, SPF, DMARC, DKIM, MTA-STS and TLS reporting.",
-			Label:   "Domain name", Placeholder: "example.com", Options: []Option{dkimSelector},
-		},
-	}},
-	{Name: "Websites", Tools: []Descriptor{
-		{
-			Slug: "http-headers", Title: "HTTP headers", Kind: KindURL,
-			Promise: "See the status, the timing and every response header of one request.",
-			Label:   "URL", Placeholder: "https://example.com/",
-		},
-		{
-			Slug: "uptime", Title: "Uptime check", Kind: KindURL,
-			Promise: "Find out whether a website answers right now, over IPv4 and IPv6.",
-			Label:   "URL", Placeholder: "https://example.com/",
-		},
-		{
-			Slug: "redirect-checker", Title: "Redirect checker", Kind: KindURL,
-			Promise: "Follow a chain of redirects, hop by hop.",
-			Label:   "URL", Placeholder: "http://example.com/",
-		},
-		{
-			Slug: "robots-sitemap", Title: "Robots and sitemap", Kind: KindURL,
-			Promise: "See what robots.txt tells crawlers and whether the sitemaps can be read.",
-			Label:   "URL", Placeholder: "https://example.com/",
-		},
-		{
-			Slug: "security-headers", Title: "Security headers", Kind: KindURL,
-			Promise: "Check the headers that protect a site's visitors, with advice for each.",
-			Label:   "URL", Placeholder: "https://example.com/",
-		},
-	}},
-	{Name: "Connections", Tools: []Descriptor{
-		{
-			Slug: "ssl-checker", Title: "TLS certificate check", Kind: KindTLSHost,
-			Promise: "Check a server's certificate, its chain and the protocols that it speaks.",
-			Label:   "Hostname, or host:port", Placeholder: "example.com", Hint: "Port 443 where none is given.",
-		},
-		{
-			Slug: "port-checker", Title: "Port checker", Kind: KindHostPort,
-			Promise: "Find out whether a TCP port is open, closed or filtered.",
-			Label:   "Host and port", Placeholder: "example.com:443", Hint: "An IPv6 address goes in brackets: [2606:4700:4700::1111]:443",
-		},
-		{
-			Slug: "ping", Title: "Ping", Kind: KindHost, Worker: true, Samples: "ping",
-			Promise: "Measure the round-trip time to this service from your browser, or to a host from our server.",
-			Label:   "Hostname or IP address", Placeholder: "example.com", Options: []Option{family},
-		},
-		{
-			Slug: "packet-loss", Title: "Packet loss", Kind: KindHost, Worker: true, Samples: "packet-loss",
-			Promise: "See whether requests get lost on your way to this service, or packets on ours to a host.",
-			Label:   "Hostname or IP address", Placeholder: "example.com", Options: []Option{family},
-		},
-		{
-			Slug: "traceroute", Title: "Traceroute", Kind: KindHost, Worker: true,
-			Promise: "See the routers on the way from our server to a host, with their timings.",
-			Label:   "Hostname or IP address", Placeholder: "example.com", Options: []Option{family},
-		},
-	}},
-	{Name: "Addresses and registration", Tools: []Descriptor{
-		{
-			Slug: "my-ip", Title: "My IP address", Kind: KindNone,
-			Promise: "See the public IP address that you come from.",
-		},
-		{
-			Slug: "ip-geolocation", Title: "IP geolocation", Kind: KindAddress,
-			Promise: "See which network and which country an IP address is registered in.",
-			Label:   "Public IP address", Placeholder: "8.8.8.8",
-		},
-		{
-			Slug: "asn-lookup", Title: "ASN lookup", Kind: KindNetwork,
-			Promise: "See which autonomous system announces an address, or who holds an AS number.",
-			Label:   "Public IP address or AS number", Placeholder: "AS15169",
-		},
-		{
-			Slug: "whois-lookup", Title: "Registration lookup", Kind: KindRegistration,
-			Promise: "See how a domain name or an IP network is registered.",
-			Label:   "Domain name or public IP address", Placeholder: "example.com",
-		},
-	}},
-}
 
 // Descriptors is every tool that has a page, in the order of the front page.
 func Descriptors() []Descriptor {

@@ -17,6 +17,9 @@ import (
 
 // Config is what the pages need to know of the service.
 type Config struct {
+	// Tools are all tools that the service has, whether switched on or not. Each has a descriptor here and a view among
+	// the assets, and there are no others.
+	Tools []Registered
 	// Disabled are the slugs that the operator switched off.
 	Disabled []string
 	// WorkerEnabled tells whether the tools that need the worker may run.
@@ -26,6 +29,13 @@ type Config struct {
 	// PublicOrigin is the service's own origin, such as "https://tools.example.com", empty where it is not known. An
 	// https origin, like a request over TLS, makes the answers carry Strict-Transport-Security.
 	PublicOrigin string
+}
+
+// Registered is what the pages take from the registry of tools.
+type Registered struct {
+	Slug string
+	// NeedsWorker marks a tool that only runs where the worker is enabled.
+	NeedsWorker bool
 }
 
 //go:embed templates/*.html
@@ -48,11 +58,14 @@ func New(c Config) (http.Handler, error) {
 		return nil, fmt.Errorf("web: assets: %w", err)
 	}
 	s := &site{config: c, assets: assets, tools: map[string]toolView{}}
-	s.templates, err = template.New("").Funcs(template.FuncMap{"asset": assets.url}).ParseFS(templateFiles, "templates/*.html")
+	functions := template.FuncMap{"asset": assets.url, "preload": assets.preload, "glyph": assets.glyph}
+	s.templates, err = template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html")
 	if err != nil {
 		return nil, fmt.Errorf("web: templates: %w", err)
 	}
-	s.describe()
+	if err := s.describe(); err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
 	return s, nil
 }
 
@@ -66,25 +79,60 @@ type toolView struct {
 	Descriptor
 	// Unavailable says why the tool cannot run here, empty where it can.
 	Unavailable string
+	group       string
+	view        string
+	styles      []string
 }
 
-func (s *site) describe() {
+// describe joins the registry, the descriptors and the views; none of them may know a tool that another does not.
+func (s *site) describe() error {
+	registered := map[string]Registered{}
+	for _, r := range s.config.Tools {
+		registered[r.Slug] = r
+	}
 	for _, g := range groups {
 		view := groupView{Name: g.Name}
 		for _, d := range g.Tools {
-			t := toolView{Descriptor: d, Unavailable: s.unavailable(d)}
+			r, ok := registered[d.Slug]
+			if !ok {
+				return fmt.Errorf("%s has a descriptor and is no tool", d.Slug)
+			}
+			t, err := s.toolView(g.Name, d, r)
+			if err != nil {
+				return err
+			}
 			s.tools[d.Slug] = t
 			view.Tools = append(view.Tools, t)
 		}
 		s.groups = append(s.groups, view)
 	}
+	for slug := range registered {
+		if _, ok := s.tools[slug]; !ok {
+			return fmt.Errorf("the tool %s has no descriptor", slug)
+		}
+	}
+	return nil
 }
 
-func (s *site) unavailable(d Descriptor) string {
+func (s *site) toolView(group string, d Descriptor, r Registered) (toolView, error) {
+	t := toolView{Descriptor: d, Unavailable: s.unavailable(r), group: group, view: "views/" + d.Slug + ".js", styles: []string{"site.css"}}
+	if !s.assets.has(t.view) {
+		return t, fmt.Errorf("the tool %s has no view %s", d.Slug, t.view)
+	}
+	if d.Samples != "" {
+		t.styles = append(t.styles, "vendor/uplot/uPlot.min.css", "connection.css")
+	}
+	if style := "views/" + d.Slug + ".css"; s.assets.has(style) {
+		t.styles = append(t.styles, style)
+	}
+	return t, nil
+}
+
+func (s *site) unavailable(r Registered) string {
 	switch {
-	case slices.Contains(s.config.Disabled, d.Slug):
+	case slices.Contains(s.config.Disabled, r.Slug):
 		return "This tool is switched off here."
-	case d.Worker && !s.config.WorkerEnabled:
+	case r.NeedsWorker && !s.config.WorkerEnabled:
 		return "This tool needs the diagnostics worker, which is not enabled here."
 	}
 	return ""
@@ -101,7 +149,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
 	switch {
 	case path == "/":
-		s.render(w, r, http.StatusOK, "index.html", page{Path: "/", Groups: s.groups})
+		s.home(w, r)
 	case path == "/report":
 		s.report(w, r)
 	case path == "/robots.txt":
@@ -127,18 +175,32 @@ type page struct {
 	Title       string
 	Description string
 	Path        string
-	Canonical   string
-	ContactURL  string
-	Groups      []groupView
-	Tool        *toolView
-	Fields      []field
-	Input       string
+	Icon        string
+	Styles      []string
+	// Modules are the page's own; Later are those that it loads by itself.
+	Modules    []string
+	Later      []string
+	Canonical  string
+	ContactURL string
+	Groups     []groupView
+	Group      string
+	Tool       *toolView
+	Fields     []field
+	Input      string
 }
 
 // field is an option with the value that the link gave.
 type field struct {
 	Option
 	Value string
+}
+
+func (s *site) home(w http.ResponseWriter, r *http.Request) {
+	s.render(w, r, http.StatusOK, "index.html", page{
+		Description: "Check a domain, a website, an address or a connection: DNS, TLS, mail, headers, ports, routes and more, each in one request.",
+		Path:        "/", Icon: "icons/site.svg", Groups: s.groups,
+		Styles: []string{"site.css", "home.css"}, Modules: []string{"pages/site.js", "pages/home.js"},
+	})
 }
 
 func (s *site) tool(w http.ResponseWriter, r *http.Request, slug string) {
@@ -148,7 +210,14 @@ func (s *site) tool(w http.ResponseWriter, r *http.Request, slug string) {
 		return
 	}
 	query := r.URL.Query()
-	p := page{Title: t.Title, Description: t.Promise, Path: "/tools/" + slug, Tool: &t, Input: query.Get("input")}
+	p := page{
+		Title: t.Title, Description: t.Promise, Path: "/tools/" + slug, Icon: "icons/" + slug + ".svg", Group: t.group,
+		Tool: &t, Input: query.Get("input"),
+		Styles: t.styles, Modules: []string{"pages/site.js", "pages/tool.js"}, Later: []string{t.view},
+	}
+	if t.Samples != "" {
+		p.Modules = append(p.Modules, "pages/connection.js")
+	}
 	for _, o := range t.Options {
 		p.Fields = append(p.Fields, field{Option: o, Value: query.Get(o.Name)})
 	}
@@ -157,13 +226,16 @@ func (s *site) tool(w http.ResponseWriter, r *http.Request, slug string) {
 
 func (s *site) report(w http.ResponseWriter, r *http.Request) {
 	s.render(w, r, http.StatusOK, "report.html", page{
-		Title: "Report", Description: "Run every tool that fits a target, one after another.",
-		Path: "/report", Groups: s.groups, Input: r.URL.Query().Get("target"),
+		Title: "Report", Description: "Run every check that fits a domain, a website or an address, and see what deserves attention.",
+		Path: "/report", Icon: "icons/report.svg", Groups: s.groups, Input: r.URL.Query().Get("target"),
+		Styles: []string{"site.css", "report.css"}, Modules: []string{"pages/site.js", "pages/report.js"},
 	})
 }
 
 func (s *site) notFound(w http.ResponseWriter, r *http.Request) {
-	s.render(w, r, http.StatusNotFound, "notfound.html", page{Title: "Page not found"})
+	s.render(w, r, http.StatusNotFound, "notfound.html", page{
+		Title: "Page not found", Icon: "icons/site.svg", Styles: []string{"site.css"}, Modules: []string{"pages/site.js"},
+	})
 }
 
 // render writes a page, from a buffer: a template that fails half-way must not look like a page.

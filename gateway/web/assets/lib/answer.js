@@ -1,0 +1,162 @@
+// @ts-check
+// An answer as the page of a tool shows it: verdict first, then what changed, the pictures and tables, what it means, the
+// same check elsewhere, and where the facts come from.
+
+import { retryText } from "./api.js";
+import { changes } from "./compare.js";
+import { el } from "./dom.js";
+import { dateTime, duration, relative } from "./format.js";
+import { code, copyAction, facts, notice, section, table, value, verdictLine } from "./parts.js";
+import { keepAnswer, lastAnswer } from "./store.js";
+import { attempt, judge } from "./view.js";
+
+/** @typedef {import("./api.js").Answer} Answer */
+/** @typedef {import("./view.js").View} View */
+/** @typedef {import("./view.js").Asked} Asked */
+
+/**
+ * A whole answer.
+ * @param {View} view
+ * @param {Answer} answer with data
+ * @param {Asked} asked
+ * @returns {Node[]}
+ */
+export function renderAnswer(view, answer, asked) {
+  const d = answer.data;
+  const body = el("div", { class: "answer" },
+    changedPart(view, d, asked),
+    ...attempt(() => view.show(d, asked), [notice("warn", "This page could not draw the answer. It is in full under JSON.")]),
+    meaningPart(attempt(() => view.meaning(d, asked), [])),
+    terminalPart(attempt(() => view.terminal(asked, d), [])),
+    sourcesPart(attempt(() => view.sources?.(d) ?? [], [])));
+  const json = jsonPart(d, asked);
+  json.hidden = true;
+  return [verdictLine(judge(view, d, asked)), toolbar(body, json, d, asked), body, json, requestLine(answer)];
+}
+
+/**
+ * @param {HTMLElement} body
+ * @param {HTMLElement} json
+ * @param {any} d
+ * @param {Asked} asked
+ */
+function toolbar(body, json, d, asked) {
+  const toggle = el("button", { type: "button", class: "quiet", id: "show-json", "aria-pressed": "false" }, "JSON");
+  toggle.addEventListener("click", () => {
+    const on = json.hidden;
+    json.hidden = !on;
+    body.hidden = on;
+    toggle.setAttribute("aria-pressed", String(on));
+  });
+  const save = el("button", { type: "button", class: "quiet", id: "download-json" }, "Download JSON");
+  save.addEventListener("click", () => download(`${fileName(asked)}.json`, "application/json", pretty(d)));
+  return el("div", { class: "toolbar", role: "group", "aria-label": "This answer" }, toggle, copyAction("Copy JSON", () => pretty(d)), save,
+    copyAction("Copy link", () => location.href));
+}
+
+/** @param {any} d */
+const pretty = (d) => `${JSON.stringify(d, null, 2)}\n`;
+
+/**
+ * A file's name that says what was asked, without what file systems mind.
+ * @param {Asked} asked
+ * @returns {string}
+ */
+export function fileName(asked) {
+  return [asked.slug, asked.input].join("-").replace(/^https?:\/\//, "").replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 80);
+}
+
+/**
+ * Hands a text to the visitor as a file.
+ * @param {string} name
+ * @param {string} type
+ * @param {string} text
+ */
+export function download(name, type, text) {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  el("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+/**
+ * @param {View} view
+ * @param {any} d
+ * @param {Asked} asked
+ * @returns {HTMLElement | null}
+ */
+function changedPart(view, d, asked) {
+  const now = attempt(() => view.facts(d), {});
+  const key = JSON.stringify([asked.slug, asked.input, asked.options]);
+  const before = lastAnswer(key);
+  keepAnswer(key, now);
+  if (!before) return null;
+  const since = `your last run in this browser, ${relative(before.at)}`;
+  const list = changes(before.facts ?? {}, now);
+  if (list.length === 0) return el("p", { class: "unchanged" }, `Nothing changed since ${since}.`);
+  const rows = list.map((c) => [c.label, lines(c.gone, "gone"), lines(c.come, "come")]);
+  const columns = [{ title: "What" }, { title: "Before" }, { title: "Now" }];
+  return el("section", { class: "changed", "aria-label": "What changed" }, el("h2", {}, "What changed"), el("p", {}, `Compared with ${since}.`),
+    table({ caption: "What changed", columns, rows, hideCaption: true }));
+}
+
+/** @param {string[]} list @param {string} kind */
+function lines(list, kind) {
+  return list.length === 0 ? el("span", { class: "none" }, "—") : el("ul", { class: `values ${kind}` }, ...list.map((text) => el("li", {}, text)));
+}
+
+/** @param {string[]} paragraphs */
+function meaningPart(paragraphs) {
+  return paragraphs.length === 0 ? null : section("What this means", el("div", { class: "prose" }, ...paragraphs.map((p) => el("p", {}, p))));
+}
+
+/** @param {import("./view.js").Command[]} commands */
+function terminalPart(commands) {
+  if (commands.length === 0) return null;
+  const blocks = commands.flatMap((c) => [el("p", { class: "command-label" }, c.label), code(c.command, `command: ${c.label}`)]);
+  return section("The same check in your terminal", el("div", { class: "commands" }, ...blocks));
+}
+
+/** @param {import("./view.js").Source[]} sources */
+function sourcesPart(sources) {
+  if (sources.length === 0) return null;
+  const columns = [{ title: "Source" }, { title: "Asked" }, { title: "Fetched" }, { title: "From cache" }];
+  const rows = sources.map((s) => [s.name, place(s), fetched(s), s.cached === undefined ? "—" : s.cached ? "yes" : "no"]);
+  return section("Where this comes from", table({ caption: "Sources of this answer", columns, rows, hideCaption: true }));
+}
+
+/** @param {import("./view.js").Source} s */
+function place(s) {
+  const text = s.url ?? s.zone ?? s.server;
+  return text ? value(text, { what: "source" }) : "—";
+}
+
+/** @param {import("./view.js").Source} s */
+function fetched(s) {
+  if (s.fetchedAt) return el("span", { title: dateTime(s.fetchedAt) }, relative(s.fetchedAt));
+  if (s.ageMs === undefined) return "—";
+  return s.ageMs < 1000 ? "just now" : `${duration(s.ageMs / 1000)} ago`;
+}
+
+/**
+ * @param {any} d
+ * @param {Asked} asked
+ */
+function jsonPart(d, asked) {
+  return el("section", { class: "json", "aria-label": "The answer as JSON" }, code(pretty(d), `the answer of ${asked.slug} as JSON`));
+}
+
+/** @param {Answer} answer */
+function requestLine(answer) {
+  return el("div", { class: "request" }, facts([["Request", answer.requestId ? value(answer.requestId, { what: "request id" }) : null]]));
+}
+
+/**
+ * A failure, in the API's words.
+ * @param {Answer} answer without data
+ * @returns {HTMLElement}
+ */
+export function renderFailure(answer) {
+  const retry = retryText(answer);
+  return notice("bad", el("p", {}, answer.error ?? "Something went wrong."), retry && el("p", {}, retry),
+    answer.requestId && el("p", { class: "request" }, "Request ", value(answer.requestId, { what: "request id" })));
+}

@@ -1,0 +1,28 @@
+// @ts-check
+// What changed since the last run of the same check.
+
+/** @typedef {import("./view.js").Facts} Facts */
+/** @typedef {{label: string, gone: string[], come: string[]}} Change */
+
+/**
+ * The facts that differ. Lists are compared as sets: servers answer in any order.
+ * @param {Facts} before
+ * @param {Facts} after
+ * @returns {Change[]}
+ */
+export function changes(before, after) {
+  const labels = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return labels.flatMap((label) => {
+    const was = asList(before[label]);
+    const is = asList(after[label]);
+    const gone = was.filter((v) => !is.includes(v));
+    const come = is.filter((v) => !was.includes(v));
+    return gone.length + come.length > 0 ? [{ label, gone, come }] : [];
+  });
+}
+
+/** @param {string | string[] | null | undefined} value */
+function asList(value) {
+  if (Array.isArray(value)) return value.map(String);
+  return value === undefined || value === null || value === "" ? [] : [String(value)];
+}

@@ -1,0 +1,98 @@
+// @ts-check
+// Building nodes. Data only ever becomes text: there is no way in here from a string to markup.
+
+/** @typedef {Node | string | null | undefined | false} Child what is null, undefined or false is left out */
+/** @typedef {Record<string, string | number | boolean | null | undefined>} Attributes true is an attribute without a value; false, null and undefined are none */
+
+/**
+ * Makes an element.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {Attributes} [attributes]
+ * @param {...Child} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export function el(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/**
+ * Makes an element of an SVG picture. Colours are classes of site.css: an inline style would be against the page's policy.
+ * @template {keyof SVGElementTagNameMap} K
+ * @param {K} tag
+ * @param {Attributes} [attributes]
+ * @param {...Child} children
+ * @returns {SVGElementTagNameMap[K]}
+ */
+export function svg(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+/**
+ * @template {Element} T
+ * @param {T} node
+ * @param {Attributes} attributes
+ * @param {Child[]} children
+ * @returns {T}
+ */
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === false || value === null || value === undefined) continue;
+    node.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children) {
+    if (child !== false && child !== null && child !== undefined) node.append(child);
+  }
+  return node;
+}
+
+/**
+ * Gives the element of the page with that id, which must be there.
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export function byId(id) {
+  const node = document.getElementById(id);
+  if (!node) throw new Error(`this page has no #${id}`);
+  return node;
+}
+
+let ids = 0;
+
+/**
+ * An id that no other element of the page has.
+ * @param {string} stem
+ * @returns {string}
+ */
+export function freshId(stem) {
+  ids += 1;
+  return `${stem}-${ids}`;
+}
+
+/**
+ * Has screen readers say something that sighted visitors see happen.
+ * @param {string} text
+ */
+export function announce(text) {
+  const live = byId("live");
+  // The same words twice in a row are two events: an empty moment in between makes the second one heard.
+  live.textContent = "";
+  setTimeout(() => { live.textContent = text; }, 50);
+}
+
+/**
+ * A clock that counts up in an element while something runs.
+ * @param {HTMLElement} node
+ * @returns {() => number} stops the clock and gives the milliseconds that passed
+ */
+export function startClock(node) {
+  const start = performance.now();
+  const show = () => { node.textContent = `${((performance.now() - start) / 1000).toFixed(1)} s`; };
+  show();
+  const timer = setInterval(show, 100);
+  return () => {
+    clearInterval(timer);
+    node.textContent = "";
+    return performance.now() - start;
+  };
+}

@@ -1,0 +1,145 @@
+// @ts-check
+// Values in words. Units are always there; what is not known is a dash.
+
+const dash = "—";
+
+/**
+ * Milliseconds, with as many digits as matter.
+ * @param {number | null | undefined} value
+ * @returns {string}
+ */
+export function ms(value) {
+  if (typeof value !== "number" || !Number.isFinite(value)) return dash;
+  if (value >= 10_000) return `${(value / 1000).toFixed(1)} s`;
+  if (value >= 100) return `${Math.round(value)} ms`;
+  return `${value.toFixed(value >= 10 ? 1 : 2)} ms`;
+}
+
+/**
+ * @param {number} n
+ * @param {string} one
+ * @param {string} [many]
+ * @returns {string}
+ */
+export function plural(n, one, many = `${one}s`) {
+  return `${number(n)} ${n === 1 ? one : many}`;
+}
+
+const grouped = new Intl.NumberFormat("en");
+
+/**
+ * A count, its thousands apart.
+ * @param {number} n
+ * @returns {string}
+ */
+export function number(n) {
+  return grouped.format(n);
+}
+
+/**
+ * @param {number | null | undefined} value 0 to 100
+ * @returns {string}
+ */
+export function percent(value) {
+  if (typeof value !== "number") return dash;
+  return `${Number.isInteger(value) ? value : value.toFixed(1)} %`;
+}
+
+/**
+ * @param {number | null | undefined} n
+ * @returns {string}
+ */
+export function bytes(n) {
+  if (typeof n !== "number") return dash;
+  if (n < 1024) return plural(n, "byte");
+  return n < 1024 * 1024 ? `${(n / 1024).toFixed(1)} KiB` : `${(n / 1024 / 1024).toFixed(1)} MiB`;
+}
+
+/** @type {[number, string][]} */
+const units = [[86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]];
+
+/**
+ * A length of time by its two largest units: 93784 is "1 day 2 hours".
+ * @param {number | null | undefined} seconds
+ * @returns {string}
+ */
+export function duration(seconds) {
+  if (typeof seconds !== "number" || !Number.isFinite(seconds)) return dash;
+  let rest = Math.round(Math.abs(seconds));
+  const parts = [];
+  for (const [size, name] of units) {
+    const n = Math.floor(rest / size);
+    rest -= n * size;
+    if (n > 0) parts.push(plural(n, name));
+    // Past the first unit only the next smaller one is told.
+    if (parts.length === 2 || (parts.length === 1 && n === 0)) break;
+  }
+  return parts.join(" ") || "0 seconds";
+}
+
+/**
+ * A day, "21 November 2026" (UTC).
+ * @param {string | number | null | undefined} moment RFC 3339, or Unix milliseconds
+ * @returns {string}
+ */
+export function day(moment) {
+  return moment === null || moment === undefined || moment === "" ? dash : written(moment, { day: "numeric", month: "long", year: "numeric" });
+}
+
+/**
+ * A moment, "21 November 2026, 11:43:44 UTC".
+ * @param {string | number | null | undefined} moment RFC 3339, or Unix milliseconds
+ * @returns {string}
+ */
+export function dateTime(moment) {
+  if (moment === null || moment === undefined || moment === "") return dash;
+  return `${day(moment)}, ${written(moment, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" })} UTC`;
+}
+
+/**
+ * How long ago a moment was, or in how long it will be, in words: "3 days ago", "in 2 hours".
+ * @param {string | number} moment
+ * @param {number} [now] Unix milliseconds
+ * @returns {string}
+ */
+export function relative(moment, now = Date.now()) {
+  const seconds = (new Date(moment).getTime() - now) / 1000;
+  if (Number.isNaN(seconds)) return dash;
+  if (Math.abs(seconds) < 1) return "just now";
+  const words = duration(largest(seconds));
+  return seconds < 0 ? `${words} ago` : `in ${words}`;
+}
+
+/** @param {number} seconds @returns {number} the same in whole numbers of its largest unit */
+function largest(seconds) {
+  const [size] = units.find(([s]) => Math.abs(seconds) >= s) ?? [1];
+  return Math.round(Math.abs(seconds) / size) * size;
+}
+
+/**
+ * @param {string | number} moment
+ * @param {Intl.DateTimeFormatOptions} how
+ * @returns {string} what is no moment stays as it is
+ */
+function written(moment, how) {
+  const date = new Date(moment);
+  return Number.isNaN(date.getTime()) ? String(moment) : new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", ...how }).format(date);
+}
+
+/**
+ * A list in words: "a, b and c".
+ * @param {string[]} items
+ * @returns {string}
+ */
+export function listed(items) {
+  return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items[items.length - 1]}`;
+}
+
+/**
+ * A sentence's first letter as a capital.
+ * @param {string} text
+ * @returns {string}
+ */
+export function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,205 @@
+// @ts-check
+// The parts that every view is made of, so that all pages have one hand.
+
+import { copyButton, copies } from "./copy.js";
+import { el, freshId } from "./dom.js";
+
+/** @typedef {import("./dom.js").Child} Child */
+/** @typedef {import("./view.js").Tone} Tone */
+
+/** What a tone is without its colour: a mark, and a word for screen readers. */
+const marks = { good: "✓", warn: "!", bad: "✗", info: "i" };
+const toneWords = { good: "Good: ", warn: "Warning: ", bad: "Problem: ", info: "Note: " };
+
+/**
+ * The sentence that an answer comes to.
+ * @param {import("./view.js").Verdict} verdict
+ * @returns {HTMLElement}
+ */
+export function verdictLine({ tone, text }) {
+  return el("p", { class: `verdict ${tone}` }, mark(tone), el("span", {}, text));
+}
+
+/**
+ * The round mark of a tone.
+ * @param {Tone} tone
+ * @returns {HTMLElement}
+ */
+export function mark(tone) {
+  return el("span", { class: `mark ${tone}` }, el("span", { "aria-hidden": "true" }, marks[tone]), el("span", { class: "offscreen" }, toneWords[tone]));
+}
+
+/**
+ * A word or two with a tone: "expired", "TLS 1.0", "pass". The words must say it without the colour.
+ * @param {Tone | "off"} tone off is plain
+ * @param {string} text
+ * @returns {HTMLElement}
+ */
+export function badge(tone, text) {
+  return el("span", { class: `badge ${tone}` }, text);
+}
+
+/**
+ * A boxed remark.
+ * @param {Tone} tone
+ * @param {...Child} children paragraphs, or one sentence
+ * @returns {HTMLElement}
+ */
+export function notice(tone, ...children) {
+  const sentence = children.length === 1 && typeof children[0] === "string";
+  return el("div", { class: `notice ${tone}` }, mark(tone), el("div", {}, ...(sentence ? [el("p", {}, children[0])] : children)));
+}
+
+/**
+ * A titled part of an answer. Its heading is an h2; what is inside starts at h3.
+ * @param {string} title
+ * @param {...Child} children
+ * @returns {HTMLElement}
+ */
+export function section(title, ...children) {
+  const id = freshId("part");
+  return el("section", { class: "part", "aria-labelledby": id }, el("h2", { id }, title), ...children);
+}
+
+/**
+ * Something folded away.
+ * @param {string} summary
+ * @param {...Child} children
+ * @returns {HTMLElement}
+ */
+export function more(summary, ...children) {
+  return el("details", { class: "more" }, el("summary", {}, summary), el("div", {}, ...children));
+}
+
+/**
+ * A value that one may want elsewhere: the text, and a button that copies it.
+ * @param {string | number} text
+ * @param {{what?: string, mono?: boolean, copied?: string}} [how] what it is, for screen readers; mono for addresses, names,
+ *   codes and hashes; copied where another text than the shown one is to be copied
+ * @returns {HTMLElement}
+ */
+export function value(text, { what, mono = true, copied } = {}) {
+  const shown = String(text);
+  return el("span", { class: mono ? "value mono" : "value" }, el("span", { class: "text" }, shown), copyButton(copied ?? shown, what ?? shown.slice(0, 60)));
+}
+
+/** What is not there. @param {string} [text] */
+export function none(text = "none") {
+  return el("span", { class: "none" }, text);
+}
+
+/**
+ * A list of values, one a line; none() where it is empty.
+ * @param {(string | number)[]} list
+ * @param {{what?: string, mono?: boolean}} [how]
+ * @returns {HTMLElement}
+ */
+export function values(list, how) {
+  if (list.length === 0) return none();
+  if (list.length === 1) return value(list[0], how);
+  return el("ul", { class: "values" }, ...list.map((item) => el("li", {}, value(item, how))));
+}
+
+/**
+ * Names with their values. A string or number becomes a copyable value; what is null or undefined is left out.
+ * @param {[string, Node | string | number | null | undefined][]} rows
+ * @returns {HTMLElement}
+ */
+export function facts(rows) {
+  const list = el("dl", { class: "facts" });
+  for (const [name, fact] of rows) {
+    if (fact === null || fact === undefined || fact === "") continue;
+    list.append(el("div", {}, el("dt", {}, name), el("dd", {}, fact instanceof Node ? fact : value(fact, { what: name, mono: false }))));
+  }
+  return list;
+}
+
+/** @typedef {{title: string, numeric?: boolean, hint?: string}} Column numeric ones are aligned right; the hint is an explanation on hover and for screen readers */
+
+/**
+ * A table. It scrolls by itself where it is wider than the page.
+ * @param {{caption: string, columns: Column[], rows: (Child[] | HTMLTableRowElement)[], hideCaption?: boolean}} what each row has
+ *   as many cells as there are columns; the first cell of a row is its header. caption says what the table shows
+ * @returns {HTMLElement}
+ */
+export function table({ caption, columns, rows, hideCaption = false }) {
+  const head = el("tr", {}, ...columns.map((c) => el("th", { scope: "col", class: c.numeric && "numeric" },
+    c.title, c.hint && el("span", { class: "column-hint" }, c.hint))));
+  const body = rows.map((row) => (row instanceof HTMLTableRowElement ? row : tableRow(columns, row)));
+  const node = el("table", {}, el("caption", { class: hideCaption && "offscreen" }, caption), el("thead", {}, head), el("tbody", {}, ...body));
+  return el("div", { class: "scroll", role: "region", "aria-label": caption, tabindex: "0" }, node);
+}
+
+/**
+ * @param {Column[]} columns
+ * @param {Child[]} cells
+ * @param {import("./dom.js").Attributes} [attributes]
+ * @returns {HTMLTableRowElement}
+ */
+export function tableRow(columns, cells, attributes = {}) {
+  return el("tr", attributes, ...cells.map((cell, i) => {
+    const numeric = columns[i]?.numeric && "numeric";
+    return i === 0 ? el("th", { scope: "row", class: numeric }, cell) : el("td", { class: numeric }, cell);
+  }));
+}
+
+/**
+ * Text of several lines as it is, with a button that copies it.
+ * @param {string} text
+ * @param {string} what "the record to publish"
+ * @returns {HTMLElement}
+ */
+export function code(text, what) {
+  return el("div", { class: "code" }, el("pre", { tabindex: "0", role: "group", "aria-label": what }, text), copyButton(text, what));
+}
+
+/**
+ * Tabs (WAI-ARIA authoring practices: arrows move, Home and End go to the ends; the chosen panel is shown at once).
+ * @param {string} label what the tabs choose
+ * @param {{title: string, panel: Node, id?: string}[]} tabs
+ * @param {{chosen?: number, onChoose?: (i: number) => void}} [how]
+ * @returns {HTMLElement}
+ */
+export function tabs(label, tabs, { chosen = 0, onChoose } = {}) {
+  const stem = freshId("tab");
+  const buttons = tabs.map((t, i) => el("button", { type: "button", role: "tab", id: `${stem}-${i}`, "aria-controls": `${stem}-panel-${i}` }, t.title));
+  const panels = tabs.map((t, i) => el("div", { role: "tabpanel", id: `${stem}-panel-${i}`, "aria-labelledby": `${stem}-${i}` }, t.panel));
+  const choose = (/** @type {number} */ at) => {
+    buttons.forEach((b, i) => { b.setAttribute("aria-selected", String(i === at)); b.tabIndex = i === at ? 0 : -1; });
+    panels.forEach((p, i) => { p.hidden = i !== at; });
+  };
+  const list = el("div", { role: "tablist", class: "tabs", "aria-label": label }, ...buttons);
+  list.addEventListener("click", (event) => {
+    const at = buttons.findIndex((b) => b.contains(/** @type {Node} */ (event.target)));
+    if (at >= 0) { choose(at); onChoose?.(at); }
+  });
+  list.addEventListener("keydown", (event) => {
+    const at = tabAfter(event.key, buttons.indexOf(/** @type {any} */ (document.activeElement)), buttons.length);
+    if (at === null) return;
+    event.preventDefault();
+    choose(at);
+    buttons[at].focus();
+    onChoose?.(at);
+  });
+  choose(chosen);
+  return el("div", { class: "tabbed" }, list, ...panels);
+}
+
+/** @param {string} key @param {number} at @param {number} count */
+function tabAfter(key, at, count) {
+  if (at < 0) return null;
+  if (key === "ArrowRight") return (at + 1) % count;
+  if (key === "ArrowLeft") return (at + count - 1) % count;
+  if (key === "Home") return 0;
+  return key === "End" ? count - 1 : null;
+}
+
+/**
+ * A button in words that copies a text.
+ * @param {string} label
+ * @param {string | (() => string)} text
+ * @returns {HTMLButtonElement}
+ */
+export function copyAction(label, text) {
+  return copies(el("button", { type: "button", class: "quiet" }, label), text);
+}

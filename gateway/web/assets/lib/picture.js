@@ -1,0 +1,250 @@
+// @ts-check
+// Pictures: inline SVG, drawn one unit a pixel at the width that there is, so that text in them keeps its size on every
+// screen. Each has a text equivalent. Colours are classes: line, fill-soft, fill-good, fill-warn, fill-bad, fill-info,
+// fill-1 to fill-6 (categories), stroke-1 to stroke-6, and for text: soft, strong, end, middle, mono.
+
+import { el, svg } from "./dom.js";
+import { ms } from "./format.js";
+
+/** Where there is no page to measure, as in an exported report. */
+const widthWithoutPage = 720;
+
+/**
+ * A picture that is drawn anew when its width changes. Its height must not depend on when it is drawn, or the page would jump.
+ * @param {{label: string, height: number | ((width: number) => number), draw: (width: number) => Node[], caption?: string}} what
+ *   label says in words what the picture shows, with its numbers; caption is shown beneath
+ * @returns {HTMLElement}
+ */
+export function picture({ label, height, draw, caption }) {
+  const tall = typeof height === "function" ? height : () => height;
+  const canvas = svg("svg", { role: "img", "aria-label": label, class: "picture" });
+  let drawn = 0;
+  const redraw = (/** @type {number} */ width) => {
+    if (width === drawn || width <= 0) return;
+    drawn = width;
+    canvas.setAttribute("width", String(width));
+    canvas.setAttribute("height", String(tall(width)));
+    canvas.setAttribute("viewBox", `0 0 ${width} ${tall(width)}`);
+    canvas.replaceChildren(...draw(width));
+  };
+  redraw(widthWithoutPage);
+  const figure = el("figure", { class: "figure" }, canvas, caption && el("figcaption", {}, caption));
+  new ResizeObserver(([entry]) => redraw(Math.floor(entry.contentRect.width))).observe(figure);
+  return figure;
+}
+
+/**
+ * @param {number} x
+ * @param {number} y the baseline
+ * @param {string} text
+ * @param {string} [classes]
+ * @returns {SVGTextElement}
+ */
+export function label(x, y, text, classes = "") {
+  return svg("text", { x, y, class: classes }, text);
+}
+
+/**
+ * Cuts a text to about what fits; the whole of it belongs into the table below the picture.
+ * @param {string} text
+ * @param {number} width pixels, at the size that pictures have (13 px)
+ * @returns {string}
+ */
+export function fit(text, width) {
+  const most = Math.max(1, Math.floor(width / 7.2));
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}
+
+/**
+ * Round numbers for a scale from 0 to at least max.
+ * @param {number} max
+ * @param {number} [about] how many steps there should be
+ * @returns {number[]}
+ */
+export function ticks(max, about = 4) {
+  if (!(max > 0)) return [0, 1];
+  const rough = max / about;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = ([1, 2, 2.5, 5].find((m) => m * power >= rough) ?? 10) * power;
+  const list = [0];
+  while (list[list.length - 1] < max - step * 1e-9) list.push(list.length * step);
+  return list;
+}
+
+/** @typedef {{dnsMs: number, connectMs: number, tlsMs: number | null, firstByteMs: number, totalMs: number}} Timings */
+/** @typedef {{title: string, timings: Timings | null, note?: string}} WaterfallRow without timings the note is shown in their place */
+
+const phases = /** @type {const} */ ([["DNS", "dnsMs", 1], ["Connect", "connectMs", 2], ["TLS", "tlsMs", 3], ["First byte", "firstByteMs", 4]]);
+
+/**
+ * The timing waterfall of requests: DNS, connect, TLS, first byte, on one scale. Rows follow each other in time where
+ * sequential is set, else all start at 0.
+ * @param {WaterfallRow[]} rows
+ * @param {{sequential?: boolean}} [how]
+ * @returns {HTMLElement}
+ */
+export function waterfall(rows, { sequential = false } = {}) {
+  const starts = rows.map((_, i) => (sequential ? rows.slice(0, i).reduce((sum, r) => sum + (r.timings?.totalMs ?? 0), 0) : 0));
+  const scale = ticks(Math.max(1, ...rows.map((r, i) => starts[i] + (r.timings?.totalMs ?? 0))), 4);
+  const longest = scale[scale.length - 1];
+  const each = 44;
+  const words = rows.map((r) => `${r.title}: ${r.timings ? spell(r.timings) : r.note ?? "no answer"}`).join("; ");
+  const figure = picture({
+    label: `Timing: ${words}.`,
+    height: rows.length * each + 26,
+    draw: (width) => {
+      const at = (/** @type {number} */ time) => (time / longest) * (width - 2) + 1;
+      const nodes = scale.flatMap((t, i) => [
+        svg("line", { class: "line", x1: at(t), x2: at(t), y1: 0, y2: rows.length * each }),
+        label(at(t), rows.length * each + 18, ms0(t), i === 0 ? "soft" : i === scale.length - 1 ? "soft end" : "soft middle"),
+      ]);
+      return nodes.concat(rows.flatMap((row, i) => waterfallRow(row, i * each, starts[i], at, width)));
+    },
+  });
+  figure.append(legend(phases.map(([name, , n]) => [name, n])));
+  return figure;
+}
+
+/** @param {number} t */
+const ms0 = (t) => `${Number.isInteger(t) ? t : t.toFixed(1)} ms`;
+
+/** @param {Timings} t */
+function spell(t) {
+  return phases.map(([name, key]) => (t[key] === null ? null : `${name} ${ms(t[key])}`)).filter(Boolean).concat(`in all ${ms(t.totalMs)}`).join(", ");
+}
+
+/**
+ * @param {WaterfallRow} row
+ * @param {number} y
+ * @param {number} start
+ * @param {(time: number) => number} at
+ * @param {number} width
+ * @returns {SVGElement[]}
+ */
+function waterfallRow(row, y, start, at, width) {
+  const total = row.timings ? ms(row.timings.totalMs) : row.note ?? "no answer";
+  const nodes = /** @type {SVGElement[]} */ ([label(1, y + 14, fit(row.title, width - 90), "strong"), label(width - 1, y + 14, total, "end")]);
+  let time = start;
+  for (const [, key, n] of phases) {
+    const length = row.timings?.[key] ?? 0;
+    if (length > 0) nodes.push(svg("rect", { class: `fill-${n}`, x: at(time), y: y + 20, width: Math.max(1.5, at(time + length) - at(time)), height: 14, rx: 1 }));
+    time += length;
+  }
+  return nodes;
+}
+
+/**
+ * What the colours of categories stand for.
+ * @param {[string, number][]} entries a name and its category, 1 to 6
+ * @returns {HTMLElement}
+ */
+export function legend(entries) {
+  return el("ul", { class: "legend", "aria-hidden": "true" }, ...entries.map(([name, n]) => el("li", {},
+    svg("svg", { width: 12, height: 12 }, svg("rect", { class: `fill-${n}`, width: 12, height: 12, rx: 2 })), name)));
+}
+
+/** @typedef {{at: number | string, title: string, tone?: "good" | "warn" | "bad" | "info"}} Moment */
+/** @typedef {{title: string, written: string, x: number, tone?: string}} Mark a moment on the line */
+/** @typedef {Mark & {row: number, from: number, to: number, anchor: string}} Placed with its label, which goes from there to there */
+
+/** Where the line of time is, where the first label is, and how high a label is. */
+const lineY = 36;
+const labelsY = 64;
+const labelHeight = 42;
+
+/**
+ * A line of time with moments on it and today marked. Labels stand below their moments, as many beside each other as fit.
+ * @param {Moment[]} moments at least one; RFC 3339 or Unix milliseconds
+ * @param {{label: string, span?: {from: number | string, to: number | string, tone: "good" | "warn" | "bad"}, now?: number, write: (at: number) => string}} how
+ *   label is the text equivalent; span is drawn as a thick bar, pale where it is past; write writes a moment's day
+ * @returns {HTMLElement}
+ */
+export function timeline(moments, { label: words, span, now = Date.now(), write }) {
+  const all = moments.map((m) => ({ ...m, at: new Date(m.at).getTime() })).filter((m) => Number.isFinite(m.at)).sort((a, b) => a.at - b.at);
+  const times = all.map((m) => m.at).concat(now);
+  const first = Math.min(...times);
+  const length = Math.max(1, Math.max(...times) - first);
+  const scale = (/** @type {number} */ width) => (/** @type {number} */ at) => 8 + ((at - first) / length) * (width - 16);
+  const place = (/** @type {number} */ width) => placeLabels(all.map((m) => ({ ...m, written: write(m.at), x: scale(width)(m.at) })), width);
+  return picture({
+    label: words,
+    height: (width) => labelsY - 18 + (1 + Math.max(-1, ...place(width).map((m) => m.row))) * labelHeight,
+    draw: (width) => {
+      const x = scale(width);
+      const placed = place(width);
+      return [
+        svg("line", { class: "line", x1: 2, x2: width - 2, y1: lineY, y2: lineY }),
+        ...(span ? spanNodes(x(new Date(span.from).getTime()), x(new Date(span.to).getTime()), x(now), span.tone) : []),
+        ...placed.flatMap((m) => momentNodes(m, placed)),
+        ...todayNodes(x(now), `Today, ${write(now)}`, width),
+      ];
+    },
+  });
+}
+
+/** @param {number} from @param {number} to @param {number} now @param {string} tone */
+function spanNodes(from, to, now, tone) {
+  const bar = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ opacity) =>
+    b > a && svg("rect", { class: `fill-${tone}`, x: a, y: lineY - 6, width: Math.max(2, b - a), height: 12, opacity });
+  return [bar(from, Math.min(to, now), 0.35), bar(Math.max(from, now), to, 1)].filter((node) => node !== false);
+}
+
+/** @param {number} x @param {string} text @param {number} width */
+function todayNodes(x, text, width) {
+  const half = Math.min(width, textWidth(text)) / 2;
+  return [
+    svg("path", { class: "fill-info", d: `M${x - 6} 18h12l-4.5 6v${lineY - 12}h-3v${12 - lineY}z` }),
+    label(Math.min(Math.max(x, half), width - half), 13, text, "strong middle"),
+  ];
+}
+
+/** @param {Placed} m @param {Placed[]} all */
+function momentNodes(m, all) {
+  // A leader ends above a label that is in its way.
+  const row = Math.min(m.row, ...all.filter((p) => p.row < m.row && p.from <= m.x && m.x <= p.to).map((p) => p.row));
+  const y = labelsY + m.row * labelHeight;
+  const at = m.anchor === "end" ? m.to : m.anchor === "middle" ? (m.from + m.to) / 2 : m.from;
+  return [
+    svg("line", { class: "line", x1: m.x, x2: m.x, y1: lineY + 6, y2: labelsY + row * labelHeight - 13 }),
+    svg("circle", { class: `dot fill-${m.tone ?? "soft"}`, cx: m.x, cy: lineY, r: 6 }),
+    label(at, y, m.title, `strong ${m.anchor}`), label(at, y + 17, m.written, `soft ${m.anchor}`),
+  ];
+}
+
+/** @param {string} text */
+const textWidth = (text) => text.length * 7.2;
+
+/**
+ * Gives each label a row and a side on which it is in no other's way, in as few rows as it finds.
+ * @param {Mark[]} marks
+ * @param {number} width
+ * @returns {Placed[]}
+ */
+function placeLabels(marks, width) {
+  const rows = (/** @type {Placed[]} */ list) => Math.max(...list.map((p) => p.row));
+  const forth = placeInOrder(marks, width);
+  const back = placeInOrder(marks.slice().reverse(), width);
+  return rows(forth) <= rows(back) ? forth : back;
+}
+
+/** @param {Mark[]} marks @param {number} width */
+function placeInOrder(marks, width) {
+  const placed = /** @type {Placed[]} */ ([]);
+  for (const m of marks) {
+    const w = Math.max(textWidth(m.title), textWidth(m.written));
+    const ways = [["middle", m.x - w / 2], ["start", m.x - 2], ["end", m.x + 2 - w]]
+      .map(([anchor, from]) => ({ anchor: String(anchor), from: Number(from), to: Number(from) + w })).filter((c) => c.from >= 0 && c.to <= width);
+    const lowest = Math.max(-1, ...placed.map((p) => p.row)) + 1;
+    const options = placed.concat(/** @type {any} */ (null)).flatMap((_, row) => ways.map((c) => ({ ...m, ...c, row })));
+    const from = Math.max(0, Math.min(m.x - 2, width - w));
+    placed.push(options.find((o) => placed.every((p) => !collide(o, p))) ?? { ...m, anchor: "start", row: lowest, from, to: from + w });
+  }
+  return placed;
+}
+
+/** @param {Placed} a @param {Placed} b whether one's text is over the other's text or leader */
+function collide(a, b) {
+  if (a.row === b.row) return a.from < b.to + 12 && b.from < a.to + 12;
+  const [upper, lower] = a.row < b.row ? [a, b] : [b, a];
+  return lower.x > upper.from - 3 && lower.x < upper.to + 3;
+}

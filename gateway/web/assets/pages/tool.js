@@ -1,0 +1,173 @@
+// @ts-check
+// The page of one tool: its form, one run at a time, and the answer. The address bar always holds the link that reproduces
+// the check.
+
+import { runTool } from "../lib/api.js";
+import { renderAnswer, renderFailure } from "../lib/answer.js";
+import { announce, byId, startClock } from "../lib/dom.js";
+import { ms } from "../lib/format.js";
+import { clean } from "../lib/recognise.js";
+import { remember } from "../lib/store.js";
+import { judge, loadView } from "../lib/view.js";
+
+/** @typedef {import("../lib/api.js").Answer} Answer */
+/** @typedef {import("../lib/view.js").Asked} Asked */
+
+const form = /** @type {HTMLFormElement} */ (byId("tool"));
+const slug = form.dataset.slug ?? "";
+const kind = form.dataset.kind ?? "none";
+const input = /** @type {HTMLInputElement | null} */ (document.getElementById("input"));
+const options = /** @type {(HTMLInputElement | HTMLSelectElement)[]} */ ([...form.querySelectorAll("[data-option]")]);
+const cancel = byId("cancel");
+const result = byId("result");
+const status = byId("status");
+const view = loadView(slug);
+
+/** @type {AbortController | null} */
+let running = null;
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  tidy();
+  const query = link();
+  if (query !== location.search) history.pushState(null, "", query || location.pathname);
+  run(true);
+});
+cancel.addEventListener("click", () => running?.abort());
+window.addEventListener("popstate", () => {
+  fill();
+  start();
+});
+start();
+
+/** Runs what the address says, if it says anything. */
+function start() {
+  if (kind === "none" || (input && input.value.trim() !== "")) {
+    tidy();
+    run(false);
+  } else {
+    running?.abort();
+    clear();
+    status.textContent = "";
+  }
+}
+
+/** Fills the form with what the address says. */
+function fill() {
+  const query = new URLSearchParams(location.search);
+  if (input) input.value = query.get("input") ?? "";
+  for (const option of options) {
+    if (option instanceof HTMLSelectElement) option.selectedIndex = Math.max(0, [...option.options].findIndex((o) => o.value === query.get(option.name)));
+    else option.value = query.get(option.name) ?? "";
+  }
+}
+
+/** Makes of a pasted URL the hostname that this tool takes, and says so. */
+function tidy() {
+  if (!input) return;
+  const { value, note } = clean(kind, input.value);
+  input.value = value;
+  byId("input-note").textContent = note ?? "";
+}
+
+/** @returns {string} the query that asks the same again */
+function link() {
+  const query = new URLSearchParams();
+  if (input) query.set("input", input.value);
+  for (const option of options) {
+    const first = option instanceof HTMLSelectElement ? option.options[0].value : "";
+    if (option.value.trim() !== first) query.set(option.name, option.value.trim());
+  }
+  const text = query.toString();
+  return text ? `?${text}` : "";
+}
+
+/** @returns {Asked} */
+function asked() {
+  const filled = options.map((option) => [option.name, option.value.trim()]).filter(([, value]) => value !== "");
+  return { slug, input: input?.value ?? "", options: Object.fromEntries(filled) };
+}
+
+/** @param {boolean} byHand whether the visitor pressed the button, and so expects to be taken to the answer */
+async function run(byHand) {
+  running?.abort();
+  const mine = new AbortController();
+  running = mine;
+  const what = asked();
+  clear();
+  busy(true);
+  status.textContent = "Running…";
+  const stop = startClock(byId("clock"));
+  try {
+    const answer = await runTool(slug, what.input, what.options, mine.signal);
+    const took = stop();
+    if (running === mine) await show(answer, what, took, byHand);
+  } catch (failure) {
+    stop();
+    if (!mine.signal.aborted) throw failure;
+    if (running === mine) status.textContent = "Cancelled.";
+  } finally {
+    if (running === mine) {
+      running = null;
+      busy(false);
+    }
+  }
+}
+
+/** @param {boolean} on */
+function busy(on) {
+  // The button that has the focus must not vanish under it.
+  if (!on && document.activeElement === cancel) byId("run").focus();
+  cancel.hidden = !on;
+  result.setAttribute("aria-busy", String(on));
+}
+
+function clear() {
+  result.replaceChildren();
+  for (const field of fields()) {
+    field.removeAttribute("aria-invalid");
+    byId(`${field.id}-error`).textContent = "";
+  }
+}
+
+/** @returns {(HTMLInputElement | HTMLSelectElement)[]} */
+function fields() {
+  return input ? [input, ...options] : options;
+}
+
+/**
+ * @param {Answer} answer
+ * @param {Asked} what
+ * @param {number} took
+ * @param {boolean} byHand
+ */
+async function show(answer, what, took, byHand) {
+  const service = answer.durationMs === undefined ? "" : ` (${ms(answer.durationMs)} of it in the service)`;
+  status.textContent = answer.ok ? `Answered after ${ms(took)}${service}.` : "No result.";
+  if (answer.ok) {
+    const drawn = await view;
+    result.replaceChildren(...renderAnswer(drawn, answer, what));
+    announce(judge(drawn, answer.data, what).text);
+    if (what.input) remember(what.input);
+    if (byHand) result.focus();
+    return;
+  }
+  announce(answer.error ?? "");
+  const field = fieldOf(answer);
+  if (!field) {
+    result.replaceChildren(renderFailure(answer));
+    return;
+  }
+  field.setAttribute("aria-invalid", "true");
+  byId(`${field.id}-error`).textContent = answer.error ?? "";
+  if (byHand) field.focus();
+}
+
+/**
+ * The field that a refusal is about: an option that the sentence names, else the input.
+ * @param {Answer} answer
+ */
+function fieldOf(answer) {
+  if (answer.status !== 400 && answer.status !== 413) return null;
+  return options.find((option) => answer.error?.includes(option.name)) ?? input;
+}

@@ -1,0 +1,39 @@
+package web
+
+import (
+	"path"
+	"regexp"
+	"slices"
+)
+
+// imported finds the static imports of a module; ours are one a line.
+var imported = regexp.MustCompile(`(?m)^(?:import|export) [^"\n]*"(\.[^"\n]+)";$`)
+
+// preload gives the addresses of the modules that a page loads later (a tool's view) and of all that these and its entry
+// modules import, so that a browser can fetch them at once instead of finding them one level after the other.
+func (a *assets) preload(entries, later []string) ([]string, error) {
+	seen := slices.Concat(entries, later)
+	var urls []string
+	for _, name := range later {
+		url, err := a.url(name)
+		if err != nil {
+			return nil, err
+		}
+		urls = append(urls, url)
+	}
+	for i := 0; i < len(seen); i++ {
+		for _, m := range imported.FindAllSubmatch(a.byName[seen[i]].body, -1) {
+			name := path.Join(path.Dir(seen[i]), string(m[1]))
+			if slices.Contains(seen, name) {
+				continue
+			}
+			url, err := a.url(name)
+			if err != nil {
+				return nil, err
+			}
+			seen = append(seen, name)
+			urls = append(urls, url)
+		}
+	}
+	return urls, nil
+}

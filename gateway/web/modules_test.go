@@ -1,0 +1,202 @@
+package web_test
+
+import (
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+// sources are our own modules as they stand in the repository, by their names among the assets.
+func sources(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir("assets", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || path.Ext(name) != ".js" || strings.Contains(name, "/vendor/") {
+			return err
+		}
+		body, err := os.ReadFile(name)
+		all[strings.TrimPrefix(filepath.ToSlash(name), "assets/")] = string(body)
+		return err
+	})
+	if err != nil || len(all) < 30 {
+		t.Fatalf("%d modules: %v", len(all), err)
+	}
+	return all
+}
+
+// None of the modules can turn a string into markup or code, and all are checked by tsc.
+func TestModulesAreCareful(t *testing.T) {
+	t.Parallel()
+	forbidden := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|createContextualFragment|setHTML|srcdoc|\.style\b|https?://[a-z]`)
+	for name, source := range sources(t) {
+		if !strings.HasPrefix(source, "// @ts-check\n") {
+			t.Errorf("%s does not begin with // @ts-check", name)
+		}
+		// The name of SVG is no address: nothing is fetched from it.
+		if bad := forbidden.FindString(strings.ReplaceAll(source, `"http://www.w3.org/2000/svg"`, "")); bad != "" {
+			t.Errorf("%s uses %s", name, bad)
+		}
+	}
+}
+
+var (
+	staticImport = regexp.MustCompile(`(?m)^(?:import|export) [^\n]*from "(.*)";$`)
+	anyImport    = regexp.MustCompile(`(?m)^\s*(?:import|export)\b.*\bfrom\b|^import "`)
+)
+
+// Modules import each other by names that are there, on one line each (which is what preloading reads), and nothing from
+// elsewhere; nothing is there that no page uses.
+func TestModulesAreAllUsed(t *testing.T) {
+	t.Parallel()
+	modules := sources(t)
+	used := []string{"theme.js", "pages/site.js", "pages/tool.js", "pages/connection.js", "pages/home.js", "pages/report.js"}
+	for _, slug := range slugs {
+		used = append(used, "views/"+slug+".js")
+	}
+	for i := 0; i < len(used); i++ {
+		source, ok := modules[used[i]]
+		if !ok {
+			t.Errorf("%s is not there", used[i])
+		}
+		imports := staticImport.FindAllStringSubmatch(source, -1)
+		if n := len(anyImport.FindAllString(source, -1)); n != len(imports) {
+			t.Errorf("%s: %d of %d imports are of another form", used[i], n-len(imports), n)
+		}
+		for _, m := range imports {
+			name := path.Join(path.Dir(used[i]), m[1])
+			if !strings.HasPrefix(m[1], ".") || !slices.Contains(used, name) {
+				used = append(used, name)
+			}
+		}
+	}
+	for name := range modules {
+		if !slices.Contains(used, name) {
+			t.Errorf("no page uses %s", name)
+		}
+	}
+}
+
+// On the wire modules have no comments of their own lines and lose nothing else.
+func TestModulesTravelWithoutComments(t *testing.T) {
+	t.Parallel()
+	site := newSite(t, everything())
+	comment := regexp.MustCompile(`(?m)^\s*(//|/\*|\*)|/\*\* @type`)
+	for name, source := range sources(t) {
+		served := text(t, get(t, site, assetURL(t, site, name)))
+		if found := comment.FindString(served); found != "" {
+			t.Errorf("%s is served with a comment: %q", name, found)
+		}
+		if tokens, left := meaningful(source), meaningful(served); tokens != left {
+			t.Errorf("%s lost more than comments", name)
+		}
+	}
+}
+
+// meaningful is a module without comments and space, taken out line by line: another way than the one under test.
+func meaningful(source string) string {
+	var out strings.Builder
+	inside := false
+	for line := range strings.SplitSeq(source, "\n") {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "/**") {
+			inside = true
+		}
+		if !inside && !strings.HasPrefix(line, "//") {
+			out.WriteString(line)
+		}
+		if inside && strings.Contains(line, "*/") {
+			inside = false
+			if _, after, _ := strings.Cut(line, "*/"); strings.TrimSpace(after) != "" {
+				out.WriteString(line)
+			}
+		}
+	}
+	text := regexp.MustCompile(`/\*\* @type \{[^\n]*?\} \*/`).ReplaceAllString(out.String(), "")
+	return strings.Join(strings.Fields(text), "")
+}
+
+const (
+	mostScript = 60 << 10
+	mostStyle  = 20 << 10
+)
+
+// Every page, with all that it may load later: at most 60 KiB of JavaScript and 20 KiB of CSS, compressed.
+func TestPagesAreSmall(t *testing.T) {
+	t.Parallel()
+	site := newSite(t, everything())
+	paths := []string{"/", "/report", "/missing"}
+	for _, slug := range slugs {
+		paths = append(paths, "/tools/"+slug)
+	}
+	for _, p := range paths {
+		script, style := map[string]int{}, map[string]int{}
+		root := document(t, site, p)
+		for _, n := range append(all(root, "script", header{"src": "*"}), all(root, "link", header{"href": "*"})...) {
+			weigh(t, site, n, script, style)
+		}
+		if p == "/report" {
+			for _, slug := range slugs {
+				weighModule(t, site, "views/"+slug+".js", script)
+			}
+		}
+		js, css := sum(script), sum(style)
+		t.Logf("%s: %d bytes of JavaScript in %d files, %d bytes of CSS", p, js, len(script), css)
+		if js > mostScript || css > mostStyle {
+			t.Errorf("%s has %d bytes of JavaScript (at most %d), %d of CSS (at most %d)", p, js, mostScript, css, mostStyle)
+		}
+	}
+}
+
+func sum(sizes map[string]int) (total int) {
+	for _, n := range sizes {
+		total += n
+	}
+	return total
+}
+
+func weigh(t *testing.T, site http.Handler, n *html.Node, script, style map[string]int) {
+	t.Helper()
+	address, _ := attribute(n, "src")
+	if address == "" {
+		address, _ = attribute(n, "href")
+	}
+	switch path.Ext(address) {
+	case ".css":
+		style[address] = zipped(t, site, address)
+	case ".js":
+		script[address] = zipped(t, site, address)
+	}
+}
+
+// weighModule adds a module and what it imports.
+func weighModule(t *testing.T, site http.Handler, name string, script map[string]int) {
+	t.Helper()
+	address := assetURL(t, site, name)
+	if _, ok := script[address]; ok {
+		return
+	}
+	script[address] = zipped(t, site, address)
+	body := text(t, get(t, site, address))
+	for _, m := range staticImport.FindAllStringSubmatch(body, -1) {
+		weighModule(t, site, path.Join(path.Dir(name), m[1]), script)
+	}
+}
+
+// zipped is how many bytes travel to a browser.
+func zipped(t *testing.T, site http.Handler, address string) int {
+	t.Helper()
+	r := get(t, site, address, header{"Accept-Encoding": "gzip"})
+	body := text(t, r)
+	if r.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d", address, r.StatusCode)
+	}
+	return len(body)
+}
