@@ -18,6 +18,7 @@ const slug = form.dataset.slug ?? "";
 const kind = form.dataset.kind ?? "none";
 const input = /** @type {HTMLInputElement | null} */ (document.getElementById("input"));
 const options = /** @type {(HTMLInputElement | HTMLSelectElement)[]} */ ([...form.querySelectorAll("[data-option]")]);
+const submit = /** @type {HTMLButtonElement} */ (byId("run"));
 const cancel = byId("cancel");
 const result = byId("result");
 const status = byId("status");
@@ -40,8 +41,9 @@ window.addEventListener("popstate", () => {
 });
 start();
 
-/** Runs what the address says, if it says anything. */
+/** Runs what the address says, if it says anything and the tool can run here. */
 function start() {
+  if (submit.disabled) return;
   if (kind === "none" || (input && input.value.trim() !== "")) {
     tidy();
     run(false);
@@ -117,8 +119,9 @@ async function run(byHand) {
 /** @param {boolean} on */
 function busy(on) {
   // The button that has the focus must not vanish under it.
-  if (!on && document.activeElement === cancel) byId("run").focus();
+  if (!on && document.activeElement === cancel) submit.focus();
   cancel.hidden = !on;
+  if (on) result.classList.add("used");
   result.setAttribute("aria-busy", String(on));
 }
 
