@@ -1,0 +1,35 @@
+// @ts-check
+// What the codes of a DNS answer mean, for every view that shows them.
+
+/** @typedef {{code: number, name: string, text: string}} ExtendedError RFC 8914 */
+
+/** @type {Record<string, string>} */
+const clauses = {
+  ENODATA: "the name exists, but has no record of this type",
+  ENOTFOUND: "the name does not exist",
+  ESERVFAIL: "the resolver got no answer that it could use: the name servers of the domain fail, or its DNSSEC signatures do not hold",
+  EREFUSED: "the resolver refused to answer",
+  EFORMERR: "the resolver could not read the question",
+  ENOTIMP: "the resolver does not support such a question",
+  EBADRESP: "the answer was damaged, or its aliases lead in a circle",
+  ETIMEOUT: "no answer came in time",
+  ECONNREFUSED: "the resolver could not be reached",
+};
+
+/**
+ * A code in words that follow a colon.
+ * @param {string} code
+ * @returns {string}
+ */
+export function explain(code) {
+  return `${clauses[code] ?? "the question failed"} (${code})`;
+}
+
+/**
+ * What a resolver adds about itself, in its own words.
+ * @param {ExtendedError[]} list
+ * @returns {string[]}
+ */
+export function remarks(list) {
+  return list.map((e) => `${e.name} (extended error ${e.code})${e.text && `: “${e.text}”`}`);
+}

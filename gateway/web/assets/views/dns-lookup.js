@@ -1,0 +1,144 @@
+// @ts-check
+// dns-lookup: the records of a name, how long the answers may still be kept, and what failed.
+
+import { explain, remarks } from "../lib/dns-codes.js";
+import { el, svg } from "../lib/dom.js";
+import { duration, listed, ms, plural } from "../lib/format.js";
+import { badge, facts, more, notice, section, table, value } from "../lib/parts.js";
+import { label, picture } from "../lib/picture.js";
+import { sh } from "../lib/shell.js";
+
+/** @type {Record<string, string>} */
+const titles = { A: "IPv4 addresses", AAAA: "IPv6 addresses", CNAME: "alias of", MX: "mail exchanges, lowest number first", NS: "name servers", TXT: "texts", SOA: "start of authority" };
+const types = Object.keys(titles);
+
+/** @param {any} d */
+function sum({ records, errors, details, domain }) {
+  const chain = types.map((t) => details[t].cnameChain).concat([records.CNAME]).sort((a, b) => b.length - a.length)[0];
+  return {
+    chain,
+    who: chain.length > 0 ? `${domain} is an alias of ${chain.at(-1)}, which` : domain,
+    found: types.filter((t) => t !== "CNAME" && records[t].length > 0),
+    failed: types.filter((t) => !["ENODATA", "ENOTFOUND", undefined].includes(errors[t])),
+    gone: Object.values(errors).includes("ENOTFOUND"),
+    said: [...new Set(types.flatMap((t) => remarks(details[t].extendedErrors)))],
+  };
+}
+
+/** @param {any} d @returns {import("../lib/view.js").Verdict} */
+function verdict(d) {
+  const { who, found, failed, gone } = sum(d);
+  if (failed.length === types.length) return { tone: "bad", text: `${d.domain} could not be looked up: ${explain(d.errors.A)}.` };
+  if (gone && found.length === 0) return { tone: "bad", text: `${who} does not exist in the DNS.` };
+  const count = found.reduce((n, t) => n + d.records[t].length, 0);
+  const has = count > 0 ? `has ${plural(count, "record")} of ${plural(found.length, "type")}: ${listed(found)}` : "has none of the records asked for";
+  if (failed.length > 0) return { tone: "warn", text: `${who} ${has}; the lookup of ${listed(failed)} failed: ${explain(d.errors[failed[0]])}.` };
+  return { tone: count > 0 ? "good" : "warn", text: `${who} ${has}.` };
+}
+
+const marks = /** @type {[number, string][]} */ ([[60, "1 min"], [3600, "1 hour"], [86400, "1 day"], [604800, "1 week"]]);
+
+/** @param {any} d @param {string[]} shown */
+function lives({ details }, shown) {
+  const rows = shown.map((t) => ({ t, ttl: details[t].ttl, whole: details[t].ttl + details[t].ageMs / 1000 }));
+  const longest = Math.max(60, ...rows.map((r) => r.whole));
+  const end = marks.find(([s]) => s >= longest)?.[0] ?? longest;
+  const bottom = rows.length * 40;
+  return picture({
+    label: `Time left: ${rows.map((r) => `${r.t} ${duration(r.ttl)}`).join(", ")}.`,
+    caption: "How long each answer may still be kept (TTL), on a logarithmic scale. A pale end was spent in this service’s cache.",
+    height: bottom + 22,
+    draw: (width) => {
+      const at = (/** @type {number} */ s) => (Math.log(1 + s / 60) / Math.log(1 + end / 60)) * (width - 2) + 1;
+      const bar = (/** @type {number} */ s, /** @type {number} */ i, /** @type {string} */ fill) => svg("rect", { class: fill, x: 1, y: i * 40 + 21, width: Math.max(2, at(s) - 1), height: 10, rx: 2 });
+      return [
+        ...marks.filter(([s]) => s <= end).flatMap(([s, name]) => [
+          svg("line", { class: "line", x1: at(s), x2: at(s), y1: 0, y2: bottom }), label(at(s), bottom + 16, name, s === end ? "soft end" : "soft middle"),
+        ]),
+        ...rows.flatMap((r, i) => [
+          label(1, i * 40 + 15, r.t, "strong"), label(width - 1, i * 40 + 15, `${duration(r.ttl)} left`, "end"), bar(r.whole, i, "fill-soft"), bar(r.ttl, i, "fill-1"),
+        ]),
+      ];
+    },
+  });
+}
+
+/** Tells what a text is for, by its own prefix. @param {string} text */
+function purpose(text) {
+  const token = text.match(/^[_-]*(MS(?==)|[a-z0-9][\w.-]*?(?=[_-](?:site-|domain-)?verif\w*[=:]))/i);
+  return token ? `verification token (${token[1]})` : text.match(/^v=(spf1|DMARC1|DKIM1|STSv1|TLSRPTv1)\b/i)?.[1].replace(/v?1$/, "").toUpperCase();
+}
+
+/** @param {any} d @param {string} t @returns {string[]} */
+function written({ records }, t) {
+  return records[t].map((/** @type {any} */ r) => (t === "MX" ? `${r.priority} ${r.exchange || "."}` : t === "SOA" ? Object.values(r).join(" ") : r));
+}
+
+/** @param {any} d @param {string} t */
+function list(d, t) {
+  return el("ul", { class: "values" }, ...written(d, t).map((r) => {
+    const tag = t === "TXT" && purpose(r);
+    return el("li", {}, value(r, { what: t }), tag && badge("info", tag));
+  }));
+}
+
+/** @param {any} soa */
+function authority(soa) {
+  const time = (/** @type {number} */ s) => value(`${duration(s)} (${s} s)`, { mono: false, copied: `${s}`, what: "seconds" });
+  return section("Start of authority (SOA)", facts([
+    ["Primary name server", value(soa.nsname)], ["Contact, with a dot for its @", value(soa.hostmaster)], ["Serial number", value(soa.serial)],
+    ["Secondary servers look for changes every", time(soa.refresh)], ["after a failure again in", time(soa.retry)],
+    ["and give up after", time(soa.expire)], ["Absence may be kept for", time(soa.minttl)],
+  ]));
+}
+
+/** @param {any} d */
+function answers({ details, errors, records }) {
+  const columns = [{ title: "Type" }, { title: "Answer" }, { title: "Code" }, { title: "Time left" }, { title: "DNSSEC" }, { title: "Resolver" }, { title: "Took", numeric: true }, { title: "Age in our cache" }];
+  const rows = types.map((t) => {
+    const a = details[t];
+    return [t, [errors[t] ? explain(errors[t]) : plural(records[t].length, "record"), ...remarks(a.extendedErrors)].join("; "), a.rcode ?? "none", duration(a.ttl),
+      a.authenticated ? badge("good", "validated") : "not validated", a.resolver ?? "—", ms(a.durationMs), a.cached ? duration(a.ageMs / 1000) : "fresh"];
+  });
+  return table({ caption: "How each question was answered", columns, rows, hideCaption: true });
+}
+
+/** @type {import("../lib/view.js").View} */
+export default {
+  verdict,
+  show(d) {
+    const { chain, said, gone } = sum(d);
+    const shown = types.filter((t) => d.records[t].length > 0);
+    const title = "How each question was answered";
+    return [
+      shown.length > 0 ? lives(d, shown) : null,
+      ...said.map((text) => notice("warn", `The resolver adds: ${text}.`)),
+      chain.length > 0 ? section("Path of aliases", el("ol", { class: "lookup-path" }, ...[d.domain, ...chain].map((n) => el("li", {}, value(n))))) : null,
+      shown.length > 0 ? section("Records", facts(shown.map((t) => [`${t}, ${titles[t]}`, list(d, t)]))) : null,
+      d.records.SOA[0] ? authority(d.records.SOA[0]) : null,
+      gone && shown.length === 0 ? more(title, answers(d)) : section(title, answers(d)),
+    ];
+  },
+  concerns(d) {
+    const { tone, text } = verdict(d);
+    const said = sum(d).said.map((s) => ({ tone: /** @type {"warn"} */ ("warn"), text: `The resolver says of ${d.domain}: ${s}.` }));
+    return tone === "good" ? said : [{ tone, text }, ...said];
+  },
+  meaning(d) {
+    const { found, failed, gone } = sum(d);
+    const ttl = Math.max(...types.map((t) => d.details[t].ttl));
+    const signed = types.filter((t) => d.details[t].authenticated);
+    return [
+      gone && found.length === 0 && "Nothing that uses this name works, neither website nor mail. Look for a typing error; if the name is yours, see whether it is still registered and its zone holds it.",
+      failed.length > 0 && "A failed lookup does not tell whether there are records. Try again later, or see in the DNS resolver check how other resolvers fare.",
+      found.length > 0 && "A and AAAA are the addresses that browsers connect to, MX the servers that take mail, NS those that answer for the domain; TXT are notes for other services.",
+      ttl > 0 && `This resolver may repeat an answer for up to ${duration(ttl)} before it asks again, so a change made now may stay unseen that long here.`,
+      signed.length > 0 && `The resolver found the DNSSEC signatures of ${listed(signed)} in order: nobody changed these answers on the way to it.`,
+    ].filter((p) => p !== false);
+  },
+  terminal: (_, { domain }) => [
+    { label: "All seven types", command: `dig +noall +answer ${types.map((t) => sh`${domain} ${t}`).join(" ")}` },
+    { label: "One type, with codes and signatures, from a resolver of your choice", command: sh`dig @1.1.1.1 +dnssec ${domain} A` },
+  ],
+  facts: (d) => Object.fromEntries(types.map((t) => [t, d.errors[t] ?? written(d, t)])),
+};
