@@ -32,14 +32,23 @@ export function save(key, value) {
   }
 }
 
+/**
+ * What is kept may be of an older version or edited by hand: whatever is no list is an empty one.
+ * @param {string} key
+ * @returns {any[]}
+ */
+function list(key) {
+  const kept = load(key, /** @type {unknown} */ ([]));
+  return Array.isArray(kept) ? kept : [];
+}
+
 /** @typedef {{target: string, at: number}} Recent */
 
 const mostRecent = 8;
 
 /** @returns {Recent[]} the last targets, newest first */
 export function recents() {
-  const list = load("recent", []);
-  return Array.isArray(list) ? list.filter((r) => typeof r?.target === "string") : [];
+  return list("recent").filter((r) => typeof r?.target === "string");
 }
 
 /**
@@ -67,8 +76,7 @@ const mostAnswers = 40;
  * @returns {Kept | null}
  */
 export function lastAnswer(key) {
-  const list = load("answers", []);
-  return (Array.isArray(list) && list.find((kept) => kept?.key === key)) || null;
+  return list("answers").find((kept) => kept?.key === key) ?? null;
 }
 
 /**
@@ -76,7 +84,6 @@ export function lastAnswer(key) {
  * @param {import("./view.js").Facts} facts
  */
 export function keepAnswer(key, facts) {
-  const list = load("answers", []);
-  const others = Array.isArray(list) ? list.filter((kept) => kept?.key !== key) : [];
+  const others = list("answers").filter((kept) => kept?.key !== key);
   save("answers", [{ key, at: Date.now(), facts }, ...others].slice(0, mostAnswers));
 }
