@@ -106,14 +106,21 @@ export function relative(moment, now = Date.now()) {
   const seconds = (new Date(moment).getTime() - now) / 1000;
   if (Number.isNaN(seconds)) return dash;
   if (Math.abs(seconds) < 1) return "just now";
-  const words = duration(largest(seconds));
+  const words = roughly(Math.abs(seconds));
   return seconds < 0 ? `${words} ago` : `in ${words}`;
 }
 
-/** @param {number} seconds @returns {number} the same in whole numbers of its largest unit */
-function largest(seconds) {
-  const [size] = units.find(([s]) => Math.abs(seconds) >= s) ?? [1];
-  return Math.round(Math.abs(seconds) / size) * size;
+const year = 365.25 * 86400;
+
+/**
+ * A length of time by its largest unit; years from two on, since "663 days" says more than "2 years".
+ * @param {number} seconds
+ * @returns {string}
+ */
+function roughly(seconds) {
+  if (seconds >= 2 * year) return plural(Math.floor(seconds / year), "year");
+  const [size, name] = units.find(([s]) => seconds >= s) ?? [1, "second"];
+  return plural(Math.round(seconds / size), name);
 }
 
 /**
