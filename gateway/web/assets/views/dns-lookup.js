@@ -94,11 +94,11 @@ function authority(soa) {
 
 /** @param {any} d */
 function answers({ details, errors, records }) {
-  const columns = [{ title: "Type" }, { title: "Answer" }, { title: "Code" }, { title: "Time left" }, { title: "DNSSEC" }, { title: "Resolver" }, { title: "Took", numeric: true }, { title: "Age in our cache" }];
+  const columns = [{ title: "Type" }, { title: "Answer" }, { title: "Code" }, { title: "Time left" }, { title: "DNSSEC validated" }, { title: "Resolver" }, { title: "Took", numeric: true }, { title: "Age in our cache" }];
   const rows = types.map((t) => {
     const a = details[t];
     return [t, [errors[t] ? explain(errors[t]) : plural(records[t].length, "record"), ...remarks(a.extendedErrors)].join("; "), a.rcode ?? "none", duration(a.ttl),
-      a.authenticated ? badge("good", "validated") : "not validated", a.resolver ?? "—", ms(a.durationMs), a.cached ? duration(a.ageMs / 1000) : "fresh"];
+      a.authenticated ? badge("good", "yes") : "no", a.resolver ?? "—", ms(a.durationMs), a.cached ? duration(a.ageMs / 1000) : "fresh"];
   });
   return table({ caption: "How each question was answered", columns, rows, hideCaption: true });
 }
