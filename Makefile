@@ -45,9 +45,10 @@ e2e: build $(AXE) ## the shipped binaries on a private internet of network names
 	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 15m ./...
 
 shots: build $(AXE) ## screenshots of every page into .artifacts/screenshots (root)
-	cd deploy/lab && $(LAB_ENV) LAB_SCREENSHOTS=$(SCREENSHOTS) go test -tags e2e -count=1 -timeout 10m -run '^TestEveryPage$$' ./e2e
+	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 10m -run '^TestEveryPage$$' ./e2e
 
-LAB_ENV = LAB_GATEWAY=$(CURDIR)/bin/gateway LAB_WORKER=$(CURDIR)/bin/worker LAB_AXE=$(AXE)
+LAB_ENV = LAB_GATEWAY=$(CURDIR)/bin/gateway LAB_WORKER=$(CURDIR)/bin/worker LAB_AXE=$(AXE) \
+	LAB_SCREENSHOTS=$(SCREENSHOTS)
 
 demo: build ## the lab with the service in it, to click through without the internet (root)
 	cd deploy/lab && $(LAB_ENV) go run ./cmd/lab demo

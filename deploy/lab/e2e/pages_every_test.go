@@ -1,0 +1,126 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"testing"
+
+	"diagnostics/lab/internal/browser"
+)
+
+// shownPage is a page with what it must show once it is done.
+type shownPage struct {
+	name string
+	path string
+	// ready is the condition for being done; answered where it is empty.
+	ready string
+	// tone is that of the verdict, where the page has one.
+	tone string
+	// in is the element that shows the facts; #result where it is empty.
+	in    string
+	facts []string
+	// console are parts of messages that are expected there.
+	console []string
+}
+
+// everyPage is every page of the site: each tool with an answer that is well, and those that draw something else with one
+// that is not.
+func everyPage() []shownPage {
+	fast, rich := internet.Site("fast"), internet.Site("rich")
+	return []shownPage{
+		{name: "home", path: "/", ready: `true`, in: "main", facts: []string{"DNS lookup", "Packet loss", "TLS certificate"}},
+		{name: "not-found", path: "/nothing-here", ready: `true`, in: "main", facts: []string{"Page not found"}, console: []string{"404"}},
+		{name: "report-empty", path: "/report", ready: `true`, in: "main", facts: []string{"Report"}},
+		{name: "report", path: "/report?target=lab-good-mail.com", ready: reported, in: "main", facts: []string{"lab-good-mail.com", "DNS lookup", "Registration lookup"}, console: []string{"/api/tools/"}},
+		{name: "dns-lookup", path: toolPath("dns-lookup", "lab-dns.com"), tone: "good", facts: []string{
+			"11.80.0.1", "2a10:80::1", "mail.lab-site.com", "ns1.lab-transit.net", `two chunks, a quote " and a semicolon;`}},
+		{name: "dns-lookup-failing", path: toolPath("dns-lookup", "bogus.lab-dns.com"), tone: "bad", facts: []string{"SERVFAIL", "signature expired"}},
+		{name: "http-headers", path: toolPath("http-headers", "https://rich.lab-site.com/"), facts: []string{
+			"200", "HTTP/2", "content-type", "set-cookie", "TLSv1.3", rich.V4.String()}},
+		{name: "ssl-checker", path: toolPath("ssl-checker", "fast.lab-site.com"), tone: "good", facts: []string{
+			"fast.lab-site.com", "TLSv1.3", "TLSv1.2", "443"}},
+		{name: "ssl-checker-expired", path: toolPath("ssl-checker", "expired.lab-site.com"), tone: "bad", facts: []string{"expired"}},
+		{name: "uptime", path: toolPath("uptime", "https://fast.lab-site.com/"), tone: "good", facts: []string{"200", fast.V4.String(), fast.V6.String(), "IPv4", "IPv6"}},
+		{name: "uptime-degraded", path: toolPath("uptime", "http://broken6.lab-site.com/"), tone: "warn", facts: []string{"IPv6"}},
+		{name: "port-checker", path: toolPath("port-checker", "fast.lab-site.com:443"), tone: "good", facts: []string{"443", "open", fast.V4.String(), fast.V6.String()}},
+		{name: "port-checker-filtered", path: toolPath("port-checker", "v4only.lab-site.com:4444"), facts: []string{"4444", "filtered"}},
+		{name: "my-ip", path: toolPath("my-ip", ""), tone: "good", facts: []string{visitor, "IPv4"}},
+		{name: "ip-geolocation", path: toolPath("ip-geolocation", "11.80.0.5"), tone: "info", facts: []string{
+			"Lab Sites B.V.", "abuse@lab-site.com", "11.80.0.0", "AS212002", "ASSIGNED PA", "asn.cymru.com"}},
+		{name: "asn-lookup", path: toolPath("asn-lookup", "11.80.0.1"), tone: "info", facts: []string{
+			"LAB-SITES-2", "11.80.0.0/24", "11.80.0.0/16", "AS212001", "AS212000", "asn.cymru.com"}},
+		{name: "whois-lookup", path: toolPath("whois-lookup", "example-shop.com"), facts: []string{
+			"MarkMonitor Inc.", "abuse@markmonitor.example.com", "ns1.example-shop.com", "client delete prohibited", "Example Shop LLC", "2138514_DOMAIN_COM-VRSN", "1997", "2028"}},
+		{name: "whois-lookup-none", path: toolPath("whois-lookup", "nobody-there.org"), facts: []string{"nobody-there.org"}},
+		{name: "redirect-checker", path: toolPath("redirect-checker", "http://redirects.lab-site.com/chain/3"), facts: []string{
+			"301", "http://redirects.lab-site.com/chain/2", "http://redirects.lab-site.com/chain/0", "200"}},
+		{name: "redirect-checker-loop", path: toolPath("redirect-checker", "http://redirects.lab-site.com/loop"), facts: []string{"loop"}},
+		{name: "robots-sitemap", path: toolPath("robots-sitemap", "https://robots.lab-site.com/"), facts: []string{
+			"Crawl-delay: 2.5", "/private/", "https://robots.lab-site.com/robots.txt"}},
+		{name: "dns-resolver-check", path: toolPath("dns-resolver-check", "agree.lab-resolve.com"), facts: []string{"Google", "Cloudflare", "Quad9"}},
+		{name: "dns-resolver-check-mixed", path: toolPath("dns-resolver-check", "mixed.lab-resolve.com"), facts: []string{"Google"}},
+		{name: "email-dns-health", path: toolPath("email-dns-health", "lab-good-mail.com", "dkimSelector", "s1"), tone: "good", facts: []string{
+			"a.lab-good-mail.com", "v=spf1 mx -all", "v=DMARC1; p=reject; rua=mailto:d@lab-good-mail.com", "11.80.0.41", "s1"}},
+		{name: "email-dns-health-failing", path: toolPath("email-dns-health", "lab-spfeleven-mail.com"), facts: []string{"SPF"}},
+		{name: "security-headers", path: toolPath("security-headers", "https://sec-good.lab-site.com/"), tone: "good", facts: []string{
+			"Strict-Transport-Security", "Content-Security-Policy", "__Host-session"}},
+		{name: "security-headers-failing", path: toolPath("security-headers", "https://sec-bad.lab-site.com/"), tone: "bad", facts: []string{
+			"Strict-Transport-Security: max-age="}},
+		{name: "traceroute", path: toolPath("traceroute", "dirty.lab-transit.net"), facts: []string{"11.91.0.1", "AS212000", "AS212005"}},
+		{name: "ping", path: toolPath("ping", "clean.lab-transit.net"), tone: "good", facts: []string{"11.90.0.1", "10"}},
+		{name: "packet-loss", path: toolPath("packet-loss", "lossy.lab-transit.net"), facts: []string{"11.93.0.1", "50", "%"}},
+		{name: "ping-failing", path: toolPath("ping", "silent.lab-transit.net"), tone: "bad", facts: []string{"11.92.3.1"}},
+	}
+}
+
+// Every page with its answer: the facts, and all that must hold of it in both themes, on a telephone and on a screen.
+func TestEveryPage(t *testing.T) {
+	for _, p := range everyPage() {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			tab := openTab(t, browser.Options{})
+			tab.Open(p.path)
+			p.hold(t, tab)
+			holdLooks(t, tab, p.name)
+		})
+	}
+}
+
+func (p shownPage) hold(t *testing.T, tab *browser.Tab) {
+	t.Helper()
+	ready, in := p.ready, p.in
+	if ready == "" {
+		ready = answered
+	}
+	if in == "" {
+		in = "#result"
+	}
+	tab.Until(ready)
+	holdText(t, tab, in, p.facts...)
+	if p.tone != "" && tab.Count("#result .verdict."+p.tone) == 0 {
+		t.Errorf("the verdict is not %s: %s", p.tone, tab.Attribute("#result .verdict", "class"))
+	}
+	holdRecord(t, tab, p.console...)
+}
+
+// holdLooks looks at a page as it is now in every way that somebody may have it.
+func holdLooks(t *testing.T, tab *browser.Tab, name string) {
+	t.Helper()
+	for _, look := range []struct {
+		width int
+		dark  bool
+		full  bool
+	}{{1280, false, true}, {1280, true, true}, {360, true, true}, {360, false, true}, {320, false, false}} {
+		tab.Look(look.width, look.dark)
+		if pixels, elements := tab.Overflow(); pixels > 0 {
+			t.Errorf("at %d px the page is %d px too wide: %s", look.width, pixels, elements)
+		}
+		if !look.full {
+			continue
+		}
+		tab.Screenshot(name)
+		for _, finding := range tab.Axe() {
+			t.Errorf("at %d px, dark %t: %s", look.width, look.dark, finding)
+		}
+	}
+}

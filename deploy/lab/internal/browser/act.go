@@ -1,0 +1,224 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// The keys that tests press by name.
+const (
+	KeyTab       = kb.Tab
+	KeyEnter     = kb.Enter
+	KeyArrowDown = kb.ArrowDown
+)
+
+// Press types each key of the text, as a keyboard does. The focus is where the page has it.
+func (tab *Tab) Press(keys string) {
+	tab.t.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, commandTimeout)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.KeyEvent(keys)); err != nil {
+		tab.t.Fatalf("press %q: %v", keys, err)
+	}
+}
+
+// Fill replaces a field's text, as a paste does.
+func (tab *Tab) Fill(selector, text string) {
+	tab.t.Helper()
+	tab.WaitFor(selector)
+	tab.Run(`const field = document.querySelector(` + quote(selector) + `); field.focus(); field.select();`)
+	if text == "" {
+		tab.Press(kb.Delete)
+		return
+	}
+	do(tab, input.InsertText, input.InsertTextParams{Text: text})
+}
+
+// Choose sets a select or a radio button as a visitor's choice does.
+func (tab *Tab) Choose(selector, value string) {
+	tab.t.Helper()
+	tab.WaitFor(selector)
+	tab.Run(`const field = document.querySelector(` + quote(selector) + `);
+		if (field.type === "radio") field.click(); else { field.value = ` + quote(value) + `; field.dispatchEvent(new Event("change", { bubbles: true })); }`)
+}
+
+// Click clicks an element with the mouse where it is shown.
+func (tab *Tab) Click(selector string) {
+	tab.t.Helper()
+	tab.Until(`document.querySelector(` + quote(selector) + `)?.checkVisibility()`)
+	var at struct{ X, Y float64 }
+	tab.Value(`(() => {
+		const shown = document.querySelector(`+quote(selector)+`);
+		shown.scrollIntoView({ block: "center", behavior: "instant" });
+		const box = shown.getBoundingClientRect();
+		return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+	})()`, &at)
+	ctx, cancel := context.WithTimeout(tab.ctx, commandTimeout)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.MouseClickXY(at.X, at.Y)); err != nil {
+		tab.t.Fatalf("click %s: %v", selector, err)
+	}
+}
+
+// Back goes back in the tab's history.
+func (tab *Tab) Back() {
+	tab.t.Helper()
+	tab.Run(`history.back()`)
+}
+
+// WaitFor waits until an element fits the selector.
+func (tab *Tab) WaitFor(selector string) {
+	tab.t.Helper()
+	tab.Until(`document.querySelector(` + quote(selector) + `) !== null`)
+}
+
+// Until waits until the expression is true. It may be one that a navigation interrupts.
+func (tab *Tab) Until(expression string) {
+	tab.t.Helper()
+	tab.UntilWithin(expression, waitTimeout)
+}
+
+// UntilWithin is Until with a limit of its own.
+func (tab *Tab) UntilWithin(expression string, limit time.Duration) {
+	tab.t.Helper()
+	var last error
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(25 * time.Millisecond) {
+		value, err := tab.evaluate(`Boolean(` + expression + `)`)
+		if err == nil && string(value) == "true" {
+			return
+		}
+		last = err
+	}
+	text, _ := tab.evaluate(`location.href + "\n" + document.body?.innerText`)
+	tab.t.Fatalf("not true after %s: %s (%v)\n%.3000s\n%v", limit, expression, last, text, tab.record.console())
+}
+
+// Run evaluates statements for what they do.
+func (tab *Tab) Run(statements string) {
+	tab.t.Helper()
+	if _, err := tab.evaluate(`(async () => {` + statements + `})().then(() => null)`); err != nil {
+		tab.t.Fatalf("%s: %v", statements, err)
+	}
+}
+
+// Value evaluates an expression, or what it promises, into a Go value.
+func (tab *Tab) Value(expression string, into any) {
+	tab.t.Helper()
+	value, err := tab.evaluate(expression)
+	if err == nil {
+		err = json.Unmarshal(value, into)
+	}
+	if err != nil {
+		tab.t.Fatalf("%.300s: %v: %.300s", expression, err, value)
+	}
+}
+
+// String evaluates an expression to a string.
+func (tab *Tab) String(expression string) string {
+	tab.t.Helper()
+	var s string
+	tab.Value(`String(`+expression+`)`, &s)
+	return s
+}
+
+// Text is what an element shows, as it is rendered.
+func (tab *Tab) Text(selector string) string {
+	tab.t.Helper()
+	tab.WaitFor(selector)
+	return tab.String(`document.querySelector(` + quote(selector) + `).innerText`)
+}
+
+// Attribute is an element's attribute, empty where it has none.
+func (tab *Tab) Attribute(selector, name string) string {
+	tab.t.Helper()
+	tab.WaitFor(selector)
+	return tab.String(`document.querySelector(` + quote(selector) + `).getAttribute(` + quote(name) + `) ?? ""`)
+}
+
+// Count tells how many elements fit the selector.
+func (tab *Tab) Count(selector string) int {
+	tab.t.Helper()
+	var n int
+	tab.Value(`document.querySelectorAll(`+quote(selector)+`).length`, &n)
+	return n
+}
+
+// Settle waits until what the page has done is drawn and its observers have been told.
+func (tab *Tab) Settle() {
+	tab.t.Helper()
+	_, _ = tab.evaluate(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)))).then(() => null)`)
+}
+
+// evaluate gives an expression's value as JSON.
+func (tab *Tab) evaluate(expression string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(tab.ctx, commandTimeout)
+	defer cancel()
+	yes := true
+	result, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: expression, ReturnByValue: &yes, AwaitPromise: &yes, UserGesture: &yes,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if result.ExceptionDetails != nil {
+		return nil, errors.New(exception(result.ExceptionDetails))
+	}
+	if result.Result.Value == nil {
+		return []byte("null"), nil
+	}
+	return result.Result.Value, nil
+}
+
+// Download does what starts a download, and gives the file's name and content.
+func (tab *Tab) Download(start func()) (name string, content []byte) {
+	tab.t.Helper()
+	start()
+	for end := time.Now().Add(commandTimeout); time.Now().Before(end); time.Sleep(25 * time.Millisecond) {
+		if name := tab.downloaded(); name != "" {
+			content, err := os.ReadFile(filepath.Join(tab.downloads, name))
+			if err == nil {
+				err = os.Remove(filepath.Join(tab.downloads, name))
+			}
+			if err != nil {
+				tab.t.Fatal(err)
+			}
+			return name, content
+		}
+	}
+	tab.t.Fatal("no file was downloaded")
+	return "", nil
+}
+
+// downloaded is the name of a file that is there in full: Chromium gives it its name at the end.
+func (tab *Tab) downloaded() string {
+	files, err := os.ReadDir(tab.downloads)
+	if err != nil {
+		tab.t.Fatal(err)
+	}
+	for _, file := range files {
+		if name := file.Name(); !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, ".crdownload") {
+			return name
+		}
+	}
+	return ""
+}
+
+// quote is a string as JavaScript has it.
+func quote(s string) string {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("quote %q: %v", s, err)) // no string fails
+	}
+	return string(text)
+}

@@ -1,0 +1,81 @@
+package browser
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/chromedp/cdproto/page"
+)
+
+// axeRun runs every rule of WCAG 2.2 A and AA, and the best practices.
+const axeRun = `axe.run(document, {
+  runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"],
+  resultTypes: ["violations"], preload: false,
+}).then((r) => r.violations.map((v) => ({
+  rule: v.id, impact: v.impact, help: v.help,
+  nodes: v.nodes.map((n) => n.target.flat().join(" ") + ": " + n.html.slice(0, 200) + " " + [...n.any, ...n.all, ...n.none].map((c) => c.message).join("; ")),
+})))`
+
+// Axe gives what axe-core finds wrong with the page as it is now, a finding a string.
+func (tab *Tab) Axe() []string {
+	tab.t.Helper()
+	// The policy forbids a script element; the debugger needs none.
+	if tab.String(`typeof axe`) == "undefined" {
+		tab.Value(tab.browser.axe+"\n;true", new(bool))
+	}
+	var found []struct {
+		Rule, Impact, Help string
+		Nodes              []string
+	}
+	tab.Value(axeRun, &found)
+	list := make([]string, len(found))
+	for i, f := range found {
+		list[i] = fmt.Sprintf("%s (%s): %s\n    %s", f.Rule, f.Impact, f.Help, strings.Join(f.Nodes, "\n    "))
+	}
+	return list
+}
+
+// Overflow is by how many pixels the page is wider than its window, with the elements that stick out.
+func (tab *Tab) Overflow() (pixels int, elements string) {
+	tab.t.Helper()
+	tab.Value(`document.scrollingElement.scrollWidth - innerWidth`, &pixels)
+	if pixels <= 0 {
+		return 0, ""
+	}
+	return pixels, tab.String(`[...document.querySelectorAll("main *, header *, footer *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1)
+		.map((e) => e.tagName.toLowerCase() + (e.id && "#" + e.id) + "." + e.getAttribute("class")).slice(0, 12).join(", ")`)
+}
+
+// Screenshot saves the whole page as name-width-theme.png in the directory that LAB_SCREENSHOTS names; without it none is
+// taken.
+func (tab *Tab) Screenshot(name string) {
+	tab.t.Helper()
+	dir := os.Getenv("LAB_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	var look struct {
+		Width int
+		Dark  bool
+	}
+	tab.Value(`({ width: innerWidth, dark: matchMedia("(prefers-color-scheme: dark)").matches })`, &look)
+	theme := "light"
+	if look.Dark {
+		theme = "dark"
+	}
+	size := do(tab, page.GetLayoutMetrics, struct{}{}).CSSContentSize
+	yes := true
+	shot := do(tab, page.CaptureScreenshot, page.CaptureScreenshotParams{
+		Format: page.CaptureScreenshotFormatPng, CaptureBeyondViewport: &yes,
+		Clip: &page.Viewport{Width: float64(look.Width), Height: size.Height, Scale: 1},
+	})
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		tab.t.Fatal(err)
+	}
+	file := filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", name, look.Width, theme))
+	if err := os.WriteFile(file, shot.Data, 0o644); err != nil {
+		tab.t.Fatal(err)
+	}
+}

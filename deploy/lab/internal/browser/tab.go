@@ -1,0 +1,157 @@
+package browser
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/audits"
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// How long a command may take, and how long a condition may take to come true. Tools have deadlines of their own, the
+// longest about half a minute.
+const (
+	commandTimeout = 20 * time.Second
+	waitTimeout    = 45 * time.Second
+)
+
+// Options say what a tab is like.
+type Options struct {
+	// Origin is what paths are opened at, such as "http://127.0.0.1:1234".
+	Origin string
+	// Width of the window in pixels; 1280 where 0.
+	Width int
+	// Dark is what the visitor's system prefers.
+	Dark bool
+	// Headers are sent with every request.
+	Headers network.Headers
+	// NoScript switches JavaScript off.
+	NoScript bool
+}
+
+// Tab is one tab with a profile of its own. Its methods fail the test that opened it.
+type Tab struct {
+	t         testing.TB
+	browser   *Browser
+	ctx       context.Context
+	origin    string
+	downloads string
+	record    *recorder
+}
+
+// Tab opens an empty tab, as soon as fewer than three are open. It is closed at the end of the test.
+func (b *Browser) Tab(t testing.TB, o Options) *Tab {
+	t.Helper()
+	b.slots <- struct{}{}
+	t.Cleanup(func() { <-b.slots })
+	tab := &Tab{t: t, browser: b, origin: o.Origin, downloads: t.TempDir(), record: &recorder{}}
+	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext(), chromedp.WithListener(tab.record.hear))
+	t.Cleanup(cancel)
+	tab.ctx = ctx
+	tab.record.dismiss = func() {
+		_, _ = chromedp.Call(ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{})
+	}
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	tab.prepare(o)
+	return tab
+}
+
+func (tab *Tab) prepare(o Options) {
+	tab.t.Helper()
+	do(tab, audits.Enable, cdp.Empty{})
+	do(tab, runtime.AddBinding, runtime.AddBindingParams{Name: binding})
+	do(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watch})
+	if _, err := chromedp.CallBrowser(tab.ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
+		Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: tab.downloads,
+		BrowserContextID: chromedp.FromContext(tab.ctx).BrowserContextID,
+	}); err != nil {
+		tab.t.Fatal(err)
+	}
+	if o.Headers != nil {
+		do(tab, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: o.Headers})
+	}
+	if o.NoScript {
+		do(tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	}
+	width := o.Width
+	if width == 0 {
+		width = 1280
+	}
+	tab.resize(width)
+	tab.prefer(o.Dark, false)
+}
+
+// Origin is what the tab's paths are opened at.
+func (tab *Tab) Origin() string { return tab.origin }
+
+// do sends one command; its failure ends the test.
+func do[P, R any](tab *Tab, command cdp.Command[P, R], params P) R {
+	tab.t.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, commandTimeout)
+	defer cancel()
+	result, err := chromedp.Call(ctx, command, params)
+	if err != nil {
+		tab.t.Fatalf("%s: %v", command.Method, err)
+	}
+	return result
+}
+
+// Open loads a path of the origin, and returns when the document has loaded.
+func (tab *Tab) Open(path string) {
+	tab.t.Helper()
+	tab.navigate(chromedp.Navigate(tab.origin + path))
+}
+
+// Reload loads the page again.
+func (tab *Tab) Reload() {
+	tab.t.Helper()
+	tab.navigate(chromedp.Reload())
+}
+
+func (tab *Tab) navigate(step chromedp.Action[chromedp.Void]) {
+	tab.t.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, commandTimeout)
+	defer cancel()
+	if err := chromedp.Do(ctx, step); err != nil {
+		tab.t.Fatalf("load a page: %v", err)
+	}
+}
+
+// Look makes the window this wide and the visitor's system prefer light or dark, and waits until the page is drawn so.
+// Motion is reduced: a colour half-way through a transition is nobody's choice.
+func (tab *Tab) Look(width int, dark bool) {
+	tab.t.Helper()
+	tab.resize(width)
+	tab.prefer(dark, true)
+	tab.Settle()
+}
+
+func (tab *Tab) resize(width int) {
+	tab.t.Helper()
+	do(tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: int64(width), Height: 900, DeviceScaleFactor: 1,
+	})
+}
+
+func (tab *Tab) prefer(dark, still bool) {
+	tab.t.Helper()
+	scheme, motion := "light", "no-preference"
+	if dark {
+		scheme = "dark"
+	}
+	if still {
+		motion = "reduce"
+	}
+	do(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: motion},
+	}})
+}
