@@ -1,0 +1,34 @@
+// @ts-check
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { attention } from "../assets/lib/attention.js";
+
+/**
+ * @param {string} title
+ * @param {...["bad" | "warn" | "info", string]} concerns
+ */
+const check = (title, ...concerns) => ({ title, concerns: concerns.map(([tone, text]) => ({ tone, text })) });
+
+/** @param {ReturnType<typeof check>[]} checks */
+const told = (checks) => attention(checks).map(({ tone, text, from }) => `${tone} ${text} ${from.map((c) => c.title).join("+")}`);
+
+test("the worst comes first, and what is as bad in the order of the checks", () => {
+  const checks = [check("A", ["info", "1"], ["warn", "2"]), check("B"), check("C", ["bad", "3"], ["warn", "4"], ["info", "5"]), check("D", ["bad", "6"])];
+  assert.deepEqual(told(checks), ["bad 3 C", "bad 6 D", "warn 2 A", "warn 4 C", "info 1 A", "info 5 C"]);
+});
+
+test("the same sentence is said once, in its worst tone, with all who say it", () => {
+  const checks = [check("A", ["warn", "same"]), check("B", ["bad", "same"], ["bad", "same"]), check("C", ["info", "other"])];
+  assert.deepEqual(told(checks), ["bad same B+A", "info other C"]);
+});
+
+test("no concerns are no list", () => {
+  assert.deepEqual(attention([]), []);
+  assert.deepEqual(attention([check("A"), check("B")]), []);
+});
+
+test("the checks themselves stay as they are", () => {
+  const a = check("A", ["info", "1"], ["bad", "2"]);
+  attention([a]);
+  assert.deepEqual(a, check("A", ["info", "1"], ["bad", "2"]));
+});
