@@ -24,7 +24,7 @@ const labels = { url: "Web address", email: "E-mail address", hostPort: "Host an
 const ranks = Object.keys(labels);
 
 /** More than this of a pasted text is not looked at. */
-const longest = 20_000;
+const longest = 10_000;
 
 /**
  * Finds the one thing meant, null where there is none.
@@ -35,7 +35,9 @@ export function recognise(text) {
   const plain = refang(visible(text.slice(0, longest))).trim();
   const words = plain.split(/[\s<>"“”„«»`]+/).filter((word) => word !== "");
   const alone = words.length === 1;
-  const all = [...pair(words), ...numbers(plain), ...words.flatMap((word) => inWord(emphasised(word), alone))];
+  // A word without any of these is no target; most words of a pasted text are none.
+  const likely = words.filter((word) => /[.:@。．｡]|localhost/i.test(word));
+  const all = [...pair(words), ...numbers(plain), ...likely.flatMap((word) => inWord(emphasised(word), alone))];
   // What may be a file name counts where nothing else was entered.
   const sure = alone ? all : all.filter((found) => found.doubt < 2);
   const [best] = sure.sort((a, b) => a.doubt - b.doubt || ranks.indexOf(a.kind) - ranks.indexOf(b.kind));
@@ -157,12 +159,13 @@ function inMail(word) {
  * @returns {Candidate[]}
  */
 function inPieces(word, alone) {
-  const whole = piece(tail(word, alone), alone) ?? piece(bare(word), alone);
+  // An address may end in colons.
+  const whole = piece(addressOf(word) ?? tail(word, alone), alone) ?? piece(bare(word), alone);
   if (whole) return [whole];
   const bracketed = [...word.matchAll(/\[[0-9a-f:.]{2,45}(?:%[\w.~-]{1,40})?\](?::\d{1,7})?/gi)].map((m) => m[0]);
   const pieces = [...bracketed, ...word.split(/[,;(){}[\]|='’*!]+/)];
   return pieces.flatMap((text) => {
-    const found = piece(bare(text), false);
+    const found = piece(addressOf(text) ?? bare(text), false);
     return found ? [found] : named(text);
   });
 }
@@ -174,6 +177,9 @@ function inPieces(word, alone) {
  */
 function named(text) {
   const parts = text.split(":");
+  // Nine groups are no address with a name.
+  const address = /^[0-9a-f]{0,4}$/i.test(parts[0]) ? null : addressOf(text.slice(parts[0].length + 1));
+  if (address) return [ofPlace({ host: address, port: "", address: true, doubt: 0 })];
   return parts.slice(1).flatMap((part, i) => {
     const next = parts[i + 2] ?? "";
     return piece(bare(/^\d{1,5}$/.test(next) ? `${part}:${next}` : part), false) ?? [];
@@ -376,7 +382,7 @@ const taken = {
   host: (text) => word.test(text) || isIPv6(text),
   hostPort: (text) => withPort.test(text) || isIPv6(text),
   tlsHost: (text) => withPort.test(text) || isIPv6(text),
-  url: (text) => /^https?:\/\/[^\s/?#@<>"'`,;(){}|\\]+(?:[/?#][^\s]*)?$/i.test(text) && !/^[^?#]*\[[.:@/]/.test(text),
+  url: (text) => /^https?:\/\/[^\s/?#@<>"'`,;(){}|\\]+(?:[/?#][^\s]*)?$/i.test(text) && !/^\w+:\/\/[^/?#]*\[(?:\.|dot)\]/i.test(text),
   address: (text) => word.test(text) || isIPv6(text),
   network: (text) => word.test(text) || isIPv6(text),
   registration: (text) => word.test(text) || isIPv6(text),
@@ -422,7 +428,7 @@ const nouns = { url: "web address", email: "e-mail address", hostPort: "host and
  */
 function note(kind, value, found, input) {
   if (kind === "url" && found.kind === "url" && /^https?:\/\/[^\s/?#]*@/i.test(value)) return "Left out the user name and the password of the web address.";
-  if (/\s/.test(value)) return `Took ${input} from the text that you entered.`;
-  if (kind === "url" && found.kind !== "email") return `Completed ${found.text} to ${input}.`;
-  return `Took ${input} from the ${nouns[found.kind] ?? "text"} that you entered.`;
+  if (kind === "url" && found.kind !== "email" && !/\s|:\/\//.test(value)) return `Completed ${value} to ${input}.`;
+  const noun = /\s/.test(value) || (kind === "url" && found.kind === "url") ? "text" : (nouns[found.kind] ?? "text");
+  return `Took ${input} from the ${noun} that you entered.`;
 }
