@@ -1,0 +1,138 @@
+// @ts-check
+// A TCP port, address by address: who answered what, and how fast.
+
+import { svg } from "../lib/dom.js";
+import { listed, ms } from "../lib/format.js";
+import { badge, facts, none, section, table, value } from "../lib/parts.js";
+import { label, picture, ticks } from "../lib/picture.js";
+import { sh } from "../lib/shell.js";
+
+/** @typedef {{address: string, family: 4 | 6, state: string, responseTimeMs: number | null, reason: string | null}} Tried */
+/** @typedef {"good" | "warn" | "bad" | "info"} Tone */
+
+/** A state: its tone, what it says of a port, and what happened. @type {Record<string, [Tone, string, string]>} */
+const states = {
+  open: ["good", "is open", "accepted"],
+  closed: ["bad", "is closed: the connection is refused", "refused"],
+  filtered: ["warn", "does not answer: a firewall may drop the packets, or nothing is there", "no answer"],
+  unreachable: ["bad", "cannot be reached", "not reachable"],
+  skipped: ["info", "was not tried", "not tried"],
+};
+
+/** Services that are rarely meant for everybody: databases, remote desktops, shared files, control of machines. */
+const risky = /^(?:mysql|postgresql|ms-sql-s|redis|mongodb|couchdb|memcache|etcd-client|ms-wbt-server|rfb|microsoft-ds|netbios-ssn|docker|telnet)$/;
+
+/** @param {any} d */
+const named = (d) => `Port ${d.port}${d.service ? ` (${d.service})` : ""} of ${d.host}`;
+
+/** @param {Tried} a */
+const shownTime = (a) => (a.responseTimeMs === null ? states[a.state][2] : `${states[a.state][2]} after ${ms(a.responseTimeMs)}`);
+
+/** The addresses where something else came out than the best. @param {any} d @returns {Tried[]} */
+const others = (d) => d.addresses.filter((/** @type {Tried} */ a) => a.state !== d.state && a.state !== "skipped");
+
+/** @param {any} d @returns {{tone: Tone, text: string}} */
+function verdict(d) {
+  if (d.addresses.every((/** @type {Tried} */ a) => a.state === "skipped")) return { tone: "info", text: `${named(d)} was not tried: ${lower(d.addresses[0].reason)}` };
+  const [tone, words] = states[d.state];
+  const odd = others(d);
+  if (odd.length === 0) return { tone, text: `${named(d)} ${words}.` };
+  const rest = listed(odd.map((a) => `${a.address} (${states[a.state][2]})`));
+  return { tone: d.state === "open" ? "warn" : tone, text: `${named(d)} ${words} at ${d.address}, but differs at ${rest}.` };
+}
+
+/** @param {string} text */
+const lower = (text) => text.charAt(0).toLowerCase() + text.slice(1);
+
+/** @param {any} d */
+const exposed = (d) => (d.state === "open" && risky.test(d.service) ? `${named(d)} is open to the internet, and this service is rarely meant for everybody.` : null);
+
+/** @param {any} d @returns {import("../lib/view.js").Concern[]} */
+function concerns(d) {
+  const { tone, text } = verdict(d);
+  const risk = exposed(d);
+  return [...(tone === "good" ? [] : [{ tone, text }]), ...(risk ? [{ tone: /** @type {const} */ ("warn"), text: risk }] : [])];
+}
+
+/** One row an address: the way from this service to it, as long as the answer took. @param {any} d */
+function answers(d) {
+  const list = /** @type {Tried[]} */ (d.addresses);
+  const scale = ticks(Math.max(1, ...list.map((a) => a.responseTimeMs ?? 0)));
+  // What happened stands beside the address where there is room, else below.
+  const each = (/** @type {number} */ width) => (width < 460 ? 62 : 48);
+  return picture({
+    label: `From this service: ${list.map((a) => `${a.address} ${shownTime(a)}`).join("; ")}.`,
+    height: (width) => list.length * each(width) + 24,
+    draw: (width) => {
+      const bottom = list.length * each(width);
+      const x = (/** @type {number} */ time) => 6 + (time / scale[scale.length - 1]) * (width - 14);
+      return [
+        ...scale.flatMap((t, i) => [
+          svg("line", { class: "line", x1: x(t), x2: x(t), y1: 0, y2: bottom }),
+          label(i === 0 ? 0 : i === scale.length - 1 ? width : x(t), bottom + 18, `${t} ms`, i === 0 ? "soft" : i === scale.length - 1 ? "soft end" : "soft middle"),
+        ]),
+        ...list.flatMap((a, i) => rowNodes(a, i * each(width), x, width)),
+      ];
+    },
+  });
+}
+
+/** @param {Tried} a @param {number} y @param {(time: number) => number} x @param {number} width @returns {Node[]} */
+function rowNodes(a, y, x, width) {
+  const [tone] = states[a.state];
+  const end = a.responseTimeMs === null ? width - 8 : x(a.responseTimeMs);
+  const words = [label(0, y + 14, `IPv${a.family}`, "strong"), label(40, y + 14, a.address, "mono"), label(width, y + (width < 460 ? 48 : 14), shownTime(a), "end")];
+  if (a.state === "skipped") return words;
+  const way = a.responseTimeMs === null
+    ? [svg("line", { class: `stroke-${tone}`, "stroke-width": 2, "stroke-dasharray": "2 6", x1: x(0), x2: end, y1: y + 28, y2: y + 28 })]
+    : [svg("rect", { class: `fill-${tone}`, x: x(0), y: y + 25, width: Math.max(2, end - x(0)), height: 6 })];
+  return [...words, ...way, svg("circle", { class: "dot fill-soft", cx: x(0), cy: y + 28, r: 6 }), ...endNodes(a.state, tone, end, y + 28)];
+}
+
+/** Open is a disc, refused a cross; from silence nothing comes back. @param {string} state @param {Tone} tone @param {number} x @param {number} y */
+function endNodes(state, tone, x, y) {
+  if (state === "open") return [svg("circle", { class: `dot fill-${tone}`, cx: x, cy: y, r: 7 })];
+  if (state === "filtered") return [label(x, y + 5, "?", "strong end")];
+  return [svg("path", { class: `stroke-${tone}`, "stroke-width": 3, d: `M${x - 6} ${y - 6}l12 12m0-12l-12 12` })];
+}
+
+/** @param {any} d */
+function addresses(d) {
+  const columns = [{ title: "Address" }, { title: "State" }, { title: "Answered after", numeric: true }, { title: "What happened" }];
+  const rows = d.addresses.map((/** @type {Tried} */ a) => [value(a.address), badge(states[a.state][0], a.state), ms(a.responseTimeMs), a.reason ?? "The connection was accepted."]);
+  return table({ caption: "Every address that was tried, at most two of each family", columns, rows });
+}
+
+/** @param {any} d */
+const summary = (d) => facts([
+  ["Host", value(d.host)], ["Port", value(d.port)], ["Usual service", d.service ? value(d.service) : none("none is registered for this port, as far as this service knows")],
+  ["Best answer", `${d.state}, from ${d.address}${d.responseTimeMs === null ? "" : ` after ${ms(d.responseTimeMs)}`}`], ["Reachable", d.reachable ? "yes" : "no"],
+]);
+
+/** What a state comes to for a visitor. @type {Record<string, string>} */
+const meanings = {
+  open: "Open means that something accepted the connection. It does not say that the program behind it works; the service's name is only what usually uses this port.",
+  closed: "Closed means that the host is there and answered, but nothing listens on this port, or a firewall refuses for it. If a service should be here, it does not run or listens elsewhere.",
+  filtered: "No answer came within the time that is allowed. Most often a firewall drops the packets silently; it may also let in some sources only, so that the port is open for others.",
+  unreachable: "The network says that the host cannot be reached at this address, so nothing is known of the port itself.",
+};
+
+/** @param {any} d */
+function meaning(d) {
+  const list = [meanings[d.state]];
+  if (others(d).length > 0) list.push("Visitors use whichever address their own connection prefers, so some of them will see the other state.");
+  const risk = exposed(d);
+  if (risk) list.push(`${risk} Unless that is meant, let a firewall admit only those who need it.`);
+  return list;
+}
+
+/** @type {import("../lib/view.js").View} */
+export default {
+  verdict, concerns, meaning,
+  show: (d) => [section("From this service to each address", answers(d), addresses(d)), section("In short", summary(d))],
+  terminal: (_, d) => [
+    { label: "Whether the port accepts a connection", command: sh`nc -vz -w 5 ${d.host} ${d.port}` },
+    ...(d.addresses.length > 1 ? d.addresses.map((/** @type {Tried} */ a) => ({ label: `The same for ${a.address}`, command: sh`nc -vz -w 5 ${a.address} ${d.port}` })) : []),
+  ],
+  facts: (d) => ({ "State": d.state, ...Object.fromEntries(d.addresses.map((/** @type {Tried} */ a) => [a.address, a.state])) }),
+};
