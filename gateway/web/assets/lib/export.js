@@ -1,0 +1,162 @@
+// @ts-check
+// A report as a file: JSON for programs, and one HTML page for people that needs nothing else. All of it is text made here,
+// and whatever comes from outside goes through escaped().
+
+import { dateTime, ms, plural } from "./format.js";
+
+/** @typedef {import("./view.js").Concern} Concern */
+/** @typedef {import("./view.js").Facts} Facts */
+/** @typedef {import("./view.js").Verdict} Verdict */
+
+/**
+ * One check of a report. Verdict, concerns and facts are those of its view; absent where there is no answer.
+ * @typedef {object} Check
+ * @property {string} slug
+ * @property {string} title
+ * @property {string} group
+ * @property {string} input
+ * @property {number} status 0 where nothing came
+ * @property {boolean} ok
+ * @property {any} [data]
+ * @property {string} [error]
+ * @property {number} [durationMs]
+ * @property {string} [requestId]
+ * @property {Verdict} [verdict]
+ * @property {Concern[]} concerns
+ * @property {Facts} [facts]
+ */
+
+/**
+ * @typedef {object} Report
+ * @property {string} target
+ * @property {string} recognisedAs
+ * @property {string} at RFC 3339
+ * @property {string[]} summary what the checks came to, in sentences
+ * @property {{tone: Concern["tone"], text: string, from: {title: string}[]}[]} attention
+ * @property {Check[]} checks
+ */
+
+/**
+ * @param {Report} report
+ * @returns {string}
+ */
+export function asJSON({ target, recognisedAs, at, checks }) {
+  const tools = checks.map(({ slug, input, status, ok, data, error, durationMs, requestId }) => (
+    { slug, input, status, ok, ...(ok ? { data } : { error }), durationMs, requestId }));
+  return `${JSON.stringify({ target, recognisedAs, at, tools }, null, 2)}\n`;
+}
+
+const named = new Map([["&", "&amp;"], ["<", "&lt;"], [">", "&gt;"], ['"', "&quot;"], ["'", "&#39;"]]);
+
+/**
+ * Text as it may stand between tags and in quoted attributes. What nobody sees (control characters, marks that turn the
+ * direction of writing, joiners, halves of characters) is shown by its number, as JSON would write it.
+ * @param {string} text
+ * @returns {string}
+ */
+export function escaped(text) {
+  return text
+    .replace(/[&<>"']/g, (c) => named.get(c) ?? "")
+    .replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{NChar}]/gu, (c) => c.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""));
+}
+
+/**
+ * Markup with every value in it escaped, but for what was made by markup itself. A list is its items in a row.
+ * @param {TemplateStringsArray} strings
+ * @param {...(string | number | Markup | Markup[])} values
+ */
+function markup(strings, ...values) {
+  return new Markup(strings.map((s, i) => s + (i < values.length ? inner(values[i]) : "")).join(""));
+}
+
+/** Text that is markup already. */
+class Markup {
+  /** @param {string} text */
+  constructor(text) {
+    this.text = text;
+  }
+}
+
+/** @param {string | number | Markup | Markup[]} value @returns {string} */
+function inner(value) {
+  if (Array.isArray(value)) return value.map((item) => item.text).join("");
+  return value instanceof Markup ? value.text : escaped(String(value));
+}
+
+const policy = "default-src 'none'; style-src 'unsafe-inline'";
+
+const styles = new Markup(`
+:root { color-scheme: light dark; --soft: light-dark(#52606d, #a2aeb9); --line: light-dark(#d5dbe0, #303942); --sunken: light-dark(#eceff1, #0b0f12);
+  --good: light-dark(#146c36, #77d296); --warn: light-dark(#7a4b00, #edc169); --bad: light-dark(#a91f1f, #f79b95); --info: light-dark(#0b5c96, #8fc6f2); }
+body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; background: light-dark(#fff, #101418); color: light-dark(#15202b, #e5eaee); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; } h2 { font-size: 1.2rem; margin: 2rem 0 .5rem; } h3 { font-size: 1rem; margin: 0 0 .25rem; }
+p { margin: 0 0 .5rem; } .soft { color: var(--soft); } .small, dt { font-size: .875rem; color: var(--soft); } code, pre { font: .875rem/1.5 ui-monospace, Menlo, Consolas, monospace; }
+section section { margin: 0 0 1rem; padding: .75rem 1rem; border: 1px solid var(--line); border-radius: .5rem; }
+bdi, dd, pre { unicode-bidi: isolate; }
+.good { color: var(--good); } .warn { color: var(--warn); } .bad { color: var(--bad); } .info { color: var(--info); }
+.verdict { font-weight: 600; } li { margin-bottom: .4rem; }
+dl { margin: .5rem 0; } dl div { display: grid; grid-template-columns: minmax(7rem, 13rem) minmax(0, 1fr); gap: 0 1rem; padding: .2rem 0; border-top: 1px solid var(--line); } dd { margin: 0; }
+dd ul { margin: 0; padding: 0; list-style: none; } dd li { margin: 0; }
+pre { margin: .5rem 0 0; padding: .75rem; white-space: pre-wrap; background: var(--sunken); border-radius: .375rem; }
+@media (max-width: 36rem) { dl div { display: block; } }
+@media print { :root { color-scheme: light; } body { margin: 0; max-width: none; } section section, li { break-inside: avoid; } h2, h3 { break-after: avoid; } details:not([open]) { display: none; } }
+`);
+
+const tones = { good: "Good", warn: "Warning", bad: "Problem", info: "Note" };
+
+/**
+ * @param {Report} report
+ * @returns {string}
+ */
+export function asHTML(report) {
+  const { target, recognisedAs, at, summary, attention, checks } = report;
+  const groups = [...new Set(checks.map((check) => check.group))];
+  return markup`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>Report on ${target}</title>
+<style>${styles}</style>
+</head>
+<body>
+<h1>Report on <bdi>${target}</bdi></h1>
+<p class="soft">${recognisedAs}, checked on ${dateTime(at)}.</p>
+<h2>What deserves attention</h2>
+${attention.length > 0 ? markup`<ol>
+${attention.map(({ tone, text, from }) => markup`<li><strong class="${tone}">${tones[tone]}:</strong> <bdi>${text}</bdi> <span class="small">${from.map((f) => f.title).join(", ")}</span></li>
+`)}</ol>
+` : ""}${summary.map((sentence) => markup`<p>${sentence}</p>
+`)}${groups.map((group) => markup`<section>
+<h2>${group}</h2>
+${checks.filter((check) => check.group === group).map(section)}</section>
+`)}</body>
+</html>
+`.text;
+}
+
+/** @param {Check} check */
+function section({ title, input, ok, data, error, durationMs, requestId, verdict, concerns, facts }) {
+  const [tone, sentence] = verdict ? [verdict.tone, verdict.text] : ok ? ["info", "There is an answer; this page had no sentence for it."] : ["soft", error ?? "No answer."];
+  const asked = [durationMs === undefined ? "" : `The service worked for ${ms(durationMs)}.`, requestId ? `Request ${requestId}.` : ""].filter(Boolean);
+  return markup`<section>
+<h3>${title} <code>${input}</code></h3>
+<p class="verdict ${tone}"><bdi>${sentence}</bdi></p>
+${concerns.length > 0 ? markup`<ul>${concerns.map((c) => markup`<li><strong class="${c.tone}">${tones[c.tone]}:</strong> <bdi>${c.text}</bdi></li>`)}</ul>
+` : ""}${factList(facts ?? {})}${asked.length > 0 ? markup`<p class="small">${asked.join(" ")}</p>
+` : ""}${ok ? markup`<details><summary>The whole answer, ${plural(Object.keys(data ?? {}).length, "member")}</summary><pre>${JSON.stringify(data, null, 2)}</pre></details>
+` : ""}</section>
+`;
+}
+
+/** @param {Facts} facts */
+function factList(facts) {
+  const rows = Object.entries(facts).filter(([, fact]) => fact !== "" && fact?.length > 0);
+  if (rows.length === 0) return "";
+  return markup`<dl>${rows.map(([name, fact]) => markup`<div><dt>${name}</dt><dd>${Array.isArray(fact)
+    ? markup`<ul>${fact.map((item) => markup`<li>${item}</li>`)}</ul>` : fact}</dd></div>
+`)}</dl>
+`;
+}

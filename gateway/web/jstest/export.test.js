@@ -1,0 +1,98 @@
+// @ts-check
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { asHTML, asJSON, escaped } from "../assets/lib/export.js";
+
+/** @typedef {import("../assets/lib/export.js").Check} Check */
+
+/** @type {[string, string, string][]} */
+const texts = [
+  ["plain text", "a.example 600 IN A", "a.example 600 IN A"],
+  ["letters of any script, and emoji", "München 東京 שלום 🙂", "München 東京 שלום 🙂"],
+  ["markup", `<script>alert("x")</script>`, "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;"],
+  ["an end of an attribute", `"' onload='x`, "&quot;&#39; onload=&#39;x"],
+  ["entities, once", "&lt;&amp;", "&amp;lt;&amp;amp;"],
+  ["the end of a style", "</style><!--]]>", "&lt;/style&gt;&lt;!--]]&gt;"],
+  ["lines and tabs stay", "a\n\tb", "a\n\tb"],
+  ["control characters", "\0\x07\b\r\x1b[31m\x7f\x85\x9b", "\\u0000\\u0007\\u0008\\u000d\\u001b[31m\\u007f\\u0085\\u009b"],
+  ["turned writing", "\u202Egpj.exe\u202C\u2066\u2069\u200F\u061C", "\\u202egpj.exe\\u202c\\u2066\\u2069\\u200f\\u061c"],
+  ["what has no width", "a\u200Bb\u200Dc\u00ADd\uFEFF", "a\\u200bb\\u200dc\\u00add\\ufeff"],
+  ["ends of lines that look like none", "a\u2028b\u2029", "a\\u2028b\\u2029"],
+  ["halves of characters", "\uD83D x \uDE42", "\\ud83d x \\ude42"],
+  ["tags beyond the first plane", "\u{E0041}", "\\udb40\\udc41"],
+  ["no characters at all", "\uFFFE\uFFFF\u{1FFFF}\uFDD0", "\\ufffe\\uffff\\ud83f\\udfff\\ufdd0"],
+];
+
+for (const [name, text, want] of texts) {
+  test(`escaped: ${name}`, () => assert.equal(escaped(text), want));
+}
+
+const hostile = `</pre></style></title><script>alert(1)</script><img src=x onerror="alert(1)">'"&\u202E\u2028\uD800\0`;
+
+/** @param {string} text @returns {import("../assets/lib/export.js").Report} */
+function full(text) {
+  /** @type {Check} */
+  const answered = {
+    slug: "dns-lookup", title: "DNS lookup", group: "DNS and mail", input: text, status: 200, ok: true, data: { [text]: [text, 1, null] }, durationMs: 12.5,
+    requestId: text, verdict: { tone: "bad", text }, concerns: [{ tone: "bad", text }], facts: { [text]: [text, text], one: text, nothing: "", empty: [] },
+  };
+  /** @type {Check} */
+  const failed = { slug: "uptime", title: "Uptime check", group: "Websites", input: text, status: 502, ok: false, error: text, concerns: [] };
+  return {
+    target: text, recognisedAs: "Domain name", at: "2026-11-21T12:00:00Z", summary: [text],
+    attention: [{ tone: "bad", text, from: [{ title: "DNS lookup" }] }], checks: [answered, failed],
+  };
+}
+
+test("the page has the same tags whatever the data is", () => {
+  const tags = (/** @type {string} */ html) => html.match(/<[^>]*>/g);
+  assert.deepEqual(tags(asHTML(full(hostile))), tags(asHTML(full("harmless"))));
+});
+
+test("the page holds nothing raw that is dangerous or not to be seen", () => {
+  const html = asHTML(full(hostile));
+  assert.doesNotMatch(html, /<script|<img|\u202E|\u2028|\0/i);
+  assert.doesNotMatch(html, /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}]/u);
+});
+
+test("the page needs nothing from elsewhere and says so to the browser", () => {
+  const html = asHTML(full("harmless"));
+  assert.match(html, /^<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;">/);
+  assert.doesNotMatch(html, /<(?:script|link|img|iframe|a|form|object|base)\b|\b(?:src|href|on\w+)=|@import|url\(/i);
+});
+
+test("the page tells everything", () => {
+  const html = asHTML(full("harmless"));
+  for (const part of ["Report on harmless", "Domain name, checked on 21 November 2026, 12:00:00 UTC.", "Problem:", "DNS lookup", "Uptime check", "12.5 ms",
+    "Request harmless", "<dt>harmless</dt><dd><ul><li>harmless</li><li>harmless</li></ul></dd>", "<dt>one</dt><dd>harmless</dd>"]) {
+    assert.ok(html.includes(part), part);
+  }
+  assert.doesNotMatch(html, /<dt>(?:nothing|empty)/, "facts without a value");
+});
+
+test("the page quotes the answer as JSON that can be read back", () => {
+  const html = asHTML(full("a\u202Eb\u{E0041}"));
+  const text = /<pre>([^<]*)<\/pre>/.exec(html)?.[1].replaceAll("&quot;", '"') ?? "";
+  assert.deepEqual(JSON.parse(text), full("a\u202Eb\u{E0041}").checks[0].data);
+});
+
+test("the page tells a report without anything to look at", () => {
+  const html = asHTML({ ...full("harmless"), attention: [], summary: ["Nothing needs attention."] });
+  assert.match(html, /<h2>What deserves attention<\/h2>\n<p>Nothing needs attention.<\/p>/);
+});
+
+test("an answer that the page could not read is told as such", () => {
+  const [check] = full("x").checks;
+  const html = asHTML({ ...full("x"), checks: [{ ...check, verdict: undefined, facts: undefined, concerns: [] }] });
+  assert.match(html, /<bdi>There is an answer; this page had no sentence for it.<\/bdi>/);
+});
+
+test("JSON has what was asked and what came, and nothing of the page's own", () => {
+  const { tools, ...rest } = JSON.parse(asJSON(full(hostile)));
+  assert.deepEqual(rest, { target: hostile, recognisedAs: "Domain name", at: "2026-11-21T12:00:00Z" });
+  assert.deepEqual(tools, [
+    { slug: "dns-lookup", input: hostile, status: 200, ok: true, data: { [hostile]: [hostile, 1, null] }, durationMs: 12.5, requestId: hostile },
+    { slug: "uptime", input: hostile, status: 502, ok: false, error: hostile },
+  ]);
+  assert.match(asJSON(full("x")), /^\{\n  "target": "x",\n/);
+});
