@@ -127,7 +127,7 @@ export function table({ caption, columns, rows, hideCaption = false }) {
     c.title, c.hint && el("span", { class: "column-hint" }, c.hint))));
   const body = rows.map((row) => (row instanceof HTMLTableRowElement ? row : tableRow(columns, row)));
   const node = el("table", {}, el("caption", { class: hideCaption && "offscreen" }, caption), el("thead", {}, head), el("tbody", {}, ...body));
-  return el("div", { class: "scroll", role: "region", "aria-label": caption, tabindex: "0" }, node);
+  return el("div", { class: "scroll", role: "group", "aria-label": caption, tabindex: "0" }, node);
 }
 
 /**
