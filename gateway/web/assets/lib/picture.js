@@ -72,63 +72,119 @@ export function ticks(max, about = 4) {
 }
 
 /** @typedef {{dnsMs: number, connectMs: number, tlsMs: number | null, firstByteMs: number, totalMs: number}} Timings */
-/** @typedef {{title: string, timings: Timings | null, note?: string}} WaterfallRow without timings the note is shown in their place */
+/** @typedef {{title: string, timings: Timings | null, note?: string}} WaterfallRow the note stands beside the total, or in its place */
+/** @typedef {{name: string, took: number, n: number}} Phase n is its colour */
 
 const phases = /** @type {const} */ ([["DNS", "dnsMs", 1], ["Connect", "connectMs", 2], ["TLS", "tlsMs", 3], ["First byte", "firstByteMs", 4]]);
 
+/** Failed attempts and waiting are in no phase, only in the total. Less than this share of it is not drawn. */
+const leastOther = 0.05;
+
 /**
- * The timing waterfall of requests: DNS, connect, TLS, first byte, on one scale. Rows follow each other in time where
- * sequential is set, else all start at 0.
+ * The phases that a request had, and what is left of its total.
+ * @param {Timings | null} t
+ * @returns {Phase[]}
+ */
+function phasesOf(t) {
+  if (!t) return [];
+  const list = phases.map(([name, key, n]) => ({ name, took: t[key] ?? 0, n: /** @type {number} */ (n) })).filter((p) => p.took > 0);
+  const other = list.reduce((rest, p) => rest - p.took, t.totalMs);
+  return other > t.totalMs * leastOther ? [...list, { name: "Other", took: other, n: 6 }] : list;
+}
+
+/**
+ * The timing waterfall of requests: DNS, connect, TLS, first byte, on one scale. A single request has a line for each phase,
+ * several have one bar each; they follow each other in time where sequential is set, else all start at 0.
  * @param {WaterfallRow[]} rows
- * @param {{sequential?: boolean}} [how]
+ * @param {{sequential?: boolean, caption?: string}} [how]
  * @returns {HTMLElement}
  */
-export function waterfall(rows, { sequential = false } = {}) {
-  const starts = rows.map((_, i) => (sequential ? rows.slice(0, i).reduce((sum, r) => sum + (r.timings?.totalMs ?? 0), 0) : 0));
-  const scale = ticks(Math.max(1, ...rows.map((r, i) => starts[i] + (r.timings?.totalMs ?? 0))), 4);
-  const longest = scale[scale.length - 1];
-  const each = 44;
-  const words = rows.map((r) => `${r.title}: ${r.timings ? spell(r.timings) : r.note ?? "no answer"}`).join("; ");
+export function waterfall(rows, { sequential = false, caption } = {}) {
+  const bars = rows.map((r) => phasesOf(r.timings));
+  const totals = rows.map((r) => r.timings?.totalMs ?? 0);
+  const starts = rows.map((_, i) => (sequential ? totals.slice(0, i).reduce((sum, t) => sum + t, 0) : 0));
+  // The bars take the whole width: the scale ends with them, not at the next round number.
+  const longest = Math.max(0.1, ...totals.map((t, i) => starts[i] + t));
+  const single = rows.length === 1 && bars[0].length > 1;
+  const bottom = single ? bars[0].length * 28 : rows.length * 46;
+  const words = rows.map((r, i) => `${r.title}: ${bars[i].map((p) => `${p.name} ${ms(p.took)}`).concat(`in all ${totalOf(r)}`).join(", ")}`).join("; ");
   const figure = picture({
     label: `Timing: ${words}.`,
-    height: rows.length * each + 26,
+    height: bottom + 24,
+    caption,
     draw: (width) => {
-      const at = (/** @type {number} */ time) => (time / longest) * (width - 2) + 1;
-      const nodes = scale.flatMap((t, i) => [
-        svg("line", { class: "line", x1: at(t), x2: at(t), y1: 0, y2: rows.length * each }),
-        label(at(t), rows.length * each + 18, ms0(t), i === 0 ? "soft" : i === scale.length - 1 ? "soft end" : "soft middle"),
-      ]);
-      return nodes.concat(rows.flatMap((row, i) => waterfallRow(row, i * each, starts[i], at, width)));
+      const [left, right] = single ? [82, width - 72] : [1, width - 1];
+      const at = (/** @type {number} */ time) => left + (time / longest) * (right - left);
+      return scale(longest, at, bottom, width).concat(single ? steps(bars[0], at, width) : rows.flatMap((row, i) => waterfallRow(row, bars[i], i * 46, starts[i], at, width)));
     },
   });
-  figure.append(legend(phases.map(([name, , n]) => [name, n])));
+  if (!single) figure.append(legend([...new Map(bars.flat().map((p) => [p.name, p.n]))].sort(([, a], [, b]) => a - b)));
   return figure;
 }
 
-/** @param {number} t */
-const ms0 = (t) => `${Number.isInteger(t) ? t : t.toFixed(1)} ms`;
+/**
+ * Upright lines at round times, with the times beneath.
+ * @param {number} longest
+ * @param {(time: number) => number} at
+ * @param {number} bottom
+ * @param {number} width
+ * @returns {SVGElement[]}
+ */
+function scale(longest, at, bottom, width) {
+  return ticks(longest).filter((t) => t <= longest).flatMap((t) => {
+    const x = at(t);
+    const anchor = x < 20 ? "" : x > width - 30 ? "end" : "middle";
+    return [svg("line", { class: "line", x1: x, x2: x, y1: 0, y2: bottom + 4 }), label(x, bottom + 19, ms0(t, longest), `soft ${anchor}`)];
+  });
+}
 
-/** @param {Timings} t */
-function spell(t) {
-  return phases.map(([name, key]) => (t[key] === null ? null : `${name} ${ms(t[key])}`)).filter(Boolean).concat(`in all ${ms(t.totalMs)}`).join(", ");
+/**
+ * The phases of one request, a line each.
+ * @param {Phase[]} bars
+ * @param {(time: number) => number} at
+ * @param {number} width
+ * @returns {SVGElement[]}
+ */
+function steps(bars, at, width) {
+  let time = 0;
+  return bars.flatMap(({ name, took, n }, i) => {
+    const from = time;
+    time += took;
+    return [label(1, i * 28 + 18, name), svg("rect", { class: `fill-${n}`, x: at(from), y: i * 28 + 5, width: Math.max(2, at(time) - at(from)), height: 18, rx: 2 }),
+      label(width - 1, i * 28 + 18, ms(took), "end")];
+  });
+}
+
+/** @param {number} t @param {number} longest */
+function ms0(t, longest) {
+  return longest >= 10_000 ? `${t / 1000} s` : `${Number.isInteger(t) ? t : Number(t.toFixed(2))} ms`;
+}
+
+/** @param {WaterfallRow} row */
+function totalOf({ timings, note }) {
+  return [timings && ms(timings.totalMs), note].filter(Boolean).join(", ") || "no answer";
 }
 
 /**
  * @param {WaterfallRow} row
+ * @param {Phase[]} bars
  * @param {number} y
  * @param {number} start
  * @param {(time: number) => number} at
  * @param {number} width
  * @returns {SVGElement[]}
  */
-function waterfallRow(row, y, start, at, width) {
-  const total = row.timings ? ms(row.timings.totalMs) : row.note ?? "no answer";
-  const nodes = /** @type {SVGElement[]} */ ([label(1, y + 14, fit(row.title, width - 90), "strong"), label(width - 1, y + 14, total, "end")]);
+function waterfallRow(row, bars, y, start, at, width) {
+  const total = totalOf(row);
+  const nodes = /** @type {SVGElement[]} */ ([label(1, y + 15, fit(row.title, width - 16 - total.length * 7.2), "strong"), label(width - 1, y + 15, total, "end")]);
   let time = start;
-  for (const [, key, n] of phases) {
-    const length = row.timings?.[key] ?? 0;
-    if (length > 0) nodes.push(svg("rect", { class: `fill-${n}`, x: at(time), y: y + 20, width: Math.max(1.5, at(time + length) - at(time)), height: 14, rx: 1 }));
-    time += length;
+  let from = at(start);
+  for (const { took, n } of bars) {
+    time += took;
+    // What is too short for its true length is still to be seen, and hidden by nothing that follows.
+    const length = Math.max(1.5, at(time) - from);
+    nodes.push(svg("rect", { class: `fill-${n}`, x: from, y: y + 22, width: length, height: 14, rx: 1 }));
+    from += length;
   }
   return nodes;
 }
@@ -191,11 +247,9 @@ function spanNodes(from, to, now, tone) {
 
 /** @param {number} x @param {string} text @param {number} width */
 function todayNodes(x, text, width) {
-  const half = Math.min(width, textWidth(text)) / 2;
-  return [
-    svg("path", { class: "fill-info", d: `M${x - 6} 18h12l-4.5 6v${lineY - 12}h-3v${12 - lineY}z` }),
-    label(Math.min(Math.max(x, half), width - half), 13, text, "strong middle"),
-  ];
+  const half = textWidth(text) / 2;
+  const [at, anchor] = x < half ? [0, "start"] : x > width - half ? [width, "end"] : [x, "middle"];
+  return [svg("path", { class: "fill-info", d: `M${x - 6} 18h12l-4.5 6v${lineY - 12}h-3v${12 - lineY}z` }), label(at, 13, text, `strong ${anchor}`)];
 }
 
 /** @param {Placed} m @param {Placed[]} all */
@@ -212,32 +266,31 @@ function momentNodes(m, all) {
 }
 
 /** @param {string} text */
-const textWidth = (text) => text.length * 7.2;
+const textWidth = (text) => text.length * 7.6;
 
 /**
  * Gives each label a row and a side on which it is in no other's way, in as few rows as it finds.
- * @param {Mark[]} marks
+ * @param {Mark[]} marks in the order of time
  * @param {number} width
  * @returns {Placed[]}
  */
 function placeLabels(marks, width) {
-  const rows = (/** @type {Placed[]} */ list) => Math.max(...list.map((p) => p.row));
-  const forth = placeInOrder(marks, width);
-  const back = placeInOrder(marks.slice().reverse(), width);
-  return rows(forth) <= rows(back) ? forth : back;
+  const cost = (/** @type {Placed[]} */ list) => Math.max(...list.map((p) => p.row)) + list.filter((a) => list.some((b) => a !== b && collide(a, b))).length * list.length;
+  const tries = [marks, marks.slice().reverse()].flatMap((list) => [placeInOrder(list, width, true), placeInOrder(list, width, false)]);
+  return tries.reduce((best, list) => (cost(list) < cost(best) ? list : best));
 }
 
-/** @param {Mark[]} marks @param {number} width */
-function placeInOrder(marks, width) {
+/** @param {Mark[]} marks @param {number} width @param {boolean} centred whether labels are put below the middle where they can be */
+function placeInOrder(marks, width, centred) {
   const placed = /** @type {Placed[]} */ ([]);
   for (const m of marks) {
     const w = Math.max(textWidth(m.title), textWidth(m.written));
-    const ways = [["middle", m.x - w / 2], ["start", m.x - 2], ["end", m.x + 2 - w]]
-      .map(([anchor, from]) => ({ anchor: String(anchor), from: Number(from), to: Number(from) + w })).filter((c) => c.from >= 0 && c.to <= width);
-    const lowest = Math.max(-1, ...placed.map((p) => p.row)) + 1;
-    const options = placed.concat(/** @type {any} */ (null)).flatMap((_, row) => ways.map((c) => ({ ...m, ...c, row })));
-    const from = Math.max(0, Math.min(m.x - 2, width - w));
-    placed.push(options.find((o) => placed.every((p) => !collide(o, p))) ?? { ...m, anchor: "start", row: lowest, from, to: from + w });
+    const way = (/** @type {string} */ anchor, /** @type {number} */ from) => ({ ...m, anchor, from, to: from + w });
+    const start = way("start", m.x - 2), end = way("end", m.x + 2 - w);
+    const ways = [...(centred ? [way("middle", m.x - w / 2)] : []), start, end].filter((c) => c.from >= 0 && c.to <= width);
+    const last = Math.max(-1, ...placed.map((p) => p.row)) + 1;
+    const options = [...placed, null].flatMap((_, row) => ways.map((c) => ({ ...c, row })));
+    placed.push(options.find((o) => !placed.some((p) => collide(o, p))) ?? { ...(m.x > width / 2 ? end : start), row: last });
   }
   return placed;
 }
