@@ -1,90 +1,270 @@
 // @ts-check
-// The report: the tools that fit a target, one after another.
+// The report: every tool that fits a target, each in one request, and on top what deserves attention. The address bar holds
+// the link that makes the same report again.
 
-import { runTool } from "./api.js";
-import { byId, el, startClock } from "./dom.js";
-import { plural } from "./format.js";
-import { renderFailure, verdictLine } from "./render.js";
-import { inputsFor } from "./target.js";
+import { runTool } from "../lib/api.js";
+import { ended, makeCard } from "../lib/card.js";
+import { announce, byId, el, startClock } from "../lib/dom.js";
+import { dateTime, ms, plural } from "../lib/format.js";
+import { concernsOf, makeOverview, summary } from "../lib/overview.js";
+import { copyAction } from "../lib/parts.js";
+import { makeQueue } from "../lib/queue.js";
+import { recognise } from "../lib/recognise.js";
+import { remember } from "../lib/store.js";
+import { attempt, judge, loadView } from "../lib/view.js";
+
+/** @typedef {import("../lib/api.js").Answer} Answer */
+/** @typedef {import("../lib/recognise.js").Found} Found */
+/** @typedef {import("../lib/view.js").View} View */
+/** @typedef {import("../lib/overview.js").Check & {view: Promise<View | null>, drawn: View | null}} Check drawn is the view once it is there */
 
 const form = /** @type {HTMLFormElement} */ (byId("report"));
 const target = /** @type {HTMLInputElement} */ (byId("target"));
 const cancel = byId("cancel");
 const result = byId("result");
 const status = byId("status");
-const error = byId("target-error");
+const catalogue = byId("catalogue");
+const name = document.title;
 
-/** @type {AbortController | null} */
-let running = null;
+/** Takes the report on the page away, if there is one. */
+let leave = () => {};
+let asked = location.search;
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  history.replaceState(null, "", `?${new URLSearchParams({ target: target.value })}`);
-  run();
+  const found = read();
+  if (!found) return target.focus();
+  const link = `?${new URLSearchParams({ target: found.text })}`;
+  if (link !== location.search) history.pushState(null, "", link);
+  asked = location.search;
+  open(found, true);
 });
-cancel.addEventListener("click", () => running?.abort());
+window.addEventListener("popstate", () => {
+  // A jump to a card changes the address too, but not what is asked.
+  if (location.search === asked) return;
+  asked = location.search;
+  target.value = new URLSearchParams(asked).get("target") ?? "";
+  start();
+});
+window.addEventListener("beforeprint", () => result.querySelectorAll("details").forEach((fold) => { fold.open = true; }));
+start();
 
-if (target.value.trim() !== "") run();
-
-/** @typedef {{slug: string, title: string, input: string}} Step */
-
-/**
- * @param {string} text
- * @returns {Step[]}
- */
-function steps(text) {
-  const inputs = inputsFor(text);
-  const tools = /** @type {HTMLElement[]} */ ([...byId("tools").children]);
-  return tools.flatMap((tool) => {
-    const input = inputs[tool.dataset.kind ?? ""];
-    return input === undefined ? [] : [{ slug: tool.dataset.slug ?? "", title: tool.textContent ?? "", input }];
-  });
+/** Runs what the address says, if it says anything. */
+function start() {
+  const found = target.value.trim() === "" ? null : read();
+  if (found) open(found, false);
+  else close();
 }
 
-async function run() {
-  running?.abort();
-  const mine = new AbortController();
-  running = mine;
-  result.replaceChildren();
-  const todo = steps(target.value.trim());
-  refuse(todo.length === 0 ? "Enter a domain name, a URL, an IP address, an AS number or host:port." : "");
-  if (todo.length === 0) return;
-  cancel.hidden = false;
-  const stop = startClock(byId("clock"));
-  try {
-    const done = await all(todo, mine.signal);
-    if (running === mine) status.textContent = done === todo.length ? `${plural(done, "tool")} ran.` : `Stopped after ${done} of ${plural(todo.length, "tool")}.`;
-  } catch (failure) {
-    if (!mine.signal.aborted) throw failure;
-    if (running === mine) status.textContent = "Cancelled.";
-  } finally {
-    stop();
-    if (running === mine) cancel.hidden = true;
-  }
+/** @returns {Found | null} what the field means; where that is nothing, the field says so */
+function read() {
+  const text = target.value.trim();
+  const found = recognise(text);
+  refuse(found ? "" : "Enter a domain name, a URL, an IP address, an AS number or host:port.");
+  byId("target-note").textContent = found && found.text.toLowerCase() !== text.toLowerCase() ? `Took ${found.text} from what you entered.` : "";
+  if (found) target.value = found.text;
+  return found;
 }
 
 /** @param {string} sentence empty for none */
 function refuse(sentence) {
-  error.textContent = sentence;
+  byId("target-error").textContent = sentence;
   if (sentence) target.setAttribute("aria-invalid", "true");
   else target.removeAttribute("aria-invalid");
 }
 
+/** Leaves the page as it is before a report. */
+function close() {
+  leave();
+  leave = () => {};
+  result.replaceChildren();
+  busy(false);
+  catalogue.hidden = false;
+  status.textContent = "";
+  document.title = name;
+}
+
 /**
- * Runs the steps in order, until all are done or the service asks to wait.
- * @param {Step[]} todo
- * @param {AbortSignal} signal
- * @returns {Promise<number>} how many ran
+ * The checks that fit, in the order of the catalogue.
+ * @param {Found} found
+ * @returns {Check[]}
  */
-async function all(todo, signal) {
-  for (const [i, step] of todo.entries()) {
-    status.textContent = `${i + 1} of ${todo.length}: ${step.title}…`;
-    const answer = await runTool(step.slug, step.input, {}, signal);
-    const link = `/tools/${step.slug}?${new URLSearchParams({ input: step.input })}`;
-    result.append(el("section", { class: "step" },
-      el("h2", {}, el("a", { href: link, rel: "nofollow" }, step.title), " ", el("span", { class: "muted" }, step.input)),
-      answer.ok && answer.data ? verdictLine(step.slug, answer.data) : renderFailure(answer)));
-    if (answer.status === 429 || answer.status === 0) return i;
+function checksFor(found) {
+  const inputs = /** @type {Record<string, string | undefined>} */ (found.inputs);
+  const tools = /** @type {NodeListOf<HTMLElement>} */ (catalogue.querySelectorAll("[data-slug]"));
+  return [...tools].flatMap((tool) => {
+    const { slug = "", kind = "", title = "" } = tool.dataset;
+    const input = inputs[kind];
+    if (input === undefined) return [];
+    const group = tool.closest("[data-group]")?.getAttribute("data-group") ?? "";
+    const glyph = tool.querySelector("svg")?.cloneNode(true) ?? null;
+    const view = loadView(slug).catch((failure) => { console.warn(failure); return null; });
+    return [{ slug, title, group, input, glyph, view, drawn: null, stage: { state: "waiting" }, began: 0, took: 0, verdict: null, concerns: null }];
+  });
+}
+
+/**
+ * Makes a report.
+ * @param {Found} found
+ * @param {boolean} byHand whether the visitor pressed the button, and so expects to be taken to the report
+ */
+function open(found, byHand) {
+  leave();
+  const at = new Date().toISOString();
+  const checks = checksFor(found);
+  const cards = new Map(checks.map((check) => [check, makeCard(check, () => go([check]))]));
+  const overview = makeOverview(checks);
+  let began = performance.now();
+  let left = false;
+  const queue = makeQueue({ run: ask, tell, idle });
+  let stopClocks = () => {};
+
+  leave = () => {
+    left = true;
+    queue.cancel();
+    stopClocks();
+  };
+  cancel.onclick = queue.cancel;
+  catalogue.hidden = true;
+  document.title = `${found.text} · ${name}`;
+  const heading = el("h2", { id: "report-title", tabindex: "-1" }, found.text);
+  const files = ["JSON", "HTML"].map((kind) => exportButton(kind, () => save(kind, found, at, checks)));
+  result.replaceChildren(head(heading, `${found.label}, ${dateTime(at)}`, files), overview.node, ...groups(checks, cards));
+  remember(found.text);
+  announce(`Running ${plural(checks.length, "check")} on ${found.text}.`);
+  go(checks);
+  if (byHand) heading.focus();
+
+  /** @param {Check[]} some */
+  function go(some) {
+    if (cancel.hidden) began = performance.now();
+    busy(true);
+    for (const file of files) file.disabled = true;
+    stopClocks();
+    const stop = startClock(byId("clock"));
+    const ticker = setInterval(() => cards.forEach((card) => card.tick()), 200);
+    stopClocks = () => {
+      stop();
+      clearInterval(ticker);
+    };
+    queue.add(...some);
   }
-  return todo.length;
+
+  /** @param {Check} check @param {import("../lib/queue.js").Stage<Answer>} stage */
+  function tell(check, stage) {
+    if (left) return;
+    check.stage = stage;
+    if (stage.state === "running") check.began = performance.now();
+    conclude(check);
+    cards.get(check)?.show();
+    overview.update();
+    status.textContent = `${checks.filter((c) => ended(c.stage)).length} of ${plural(checks.length, "check")} ended.`;
+  }
+
+  function idle() {
+    if (left) return;
+    stopClocks();
+    busy(false);
+    for (const file of files) file.disabled = false;
+    overview.update();
+    const cancelled = checks.some((check) => check.stage.state === "cancelled");
+    const answered = checks.filter((check) => check.stage.state === "answered" && check.stage.reply.ok).length;
+    status.textContent = `${cancelled ? "Cancelled" : "Finished"} after ${ms(performance.now() - began)}: ${answered} of ${plural(checks.length, "check")} answered.`;
+    const concerns = concernsOf(checks).length;
+    announce([status.textContent, concerns > 0 ? `${plural(concerns, "thing deserves", "things deserve")} attention.` : "", ...summary(checks)].join(" "));
+    refuse(refusal(checks));
+  }
+}
+
+/**
+ * Sends one check.
+ * @param {Check} check
+ * @param {AbortSignal} signal
+ */
+async function ask(check, signal) {
+  const answer = await runTool(check.slug, check.input, {}, signal);
+  check.took = performance.now() - check.began;
+  check.drawn = await check.view;
+  return answer;
+}
+
+/**
+ * What the view makes of the answer that a check has now.
+ * @param {Check} check
+ */
+function conclude(check) {
+  const { slug, input, stage, drawn } = check;
+  const asked = { slug, input, options: {} };
+  const data = stage.state === "answered" && stage.reply.ok && drawn ? stage.reply.data : null;
+  check.verdict = drawn && data ? judge(drawn, data, asked) : null;
+  check.concerns = drawn && data ? attempt(() => drawn.concerns(data, asked), null) : null;
+}
+
+/**
+ * The sentence for the field where every check refused the target for the same reason.
+ * @param {Check[]} checks
+ */
+function refusal(checks) {
+  const errors = new Set(checks.map(({ stage }) => (stage.state === "answered" && stage.reply.status === 400 ? stage.reply.error : null)));
+  return errors.size === 1 ? [...errors][0] ?? "" : "";
+}
+
+/** @param {boolean} on */
+function busy(on) {
+  // The button that has the focus must not vanish under it.
+  if (!on && document.activeElement === cancel) byId("run").focus();
+  cancel.hidden = !on;
+  result.setAttribute("aria-busy", String(on));
+}
+
+/**
+ * @param {HTMLElement} heading
+ * @param {string} when
+ * @param {HTMLElement[]} files
+ */
+function head(heading, when, files) {
+  const print = el("button", { type: "button", class: "quiet" }, "Print");
+  print.addEventListener("click", () => window.print());
+  return el("div", { class: "report-head" }, el("div", {}, heading, el("p", { class: "muted" }, when)),
+    el("div", { class: "toolbar", role: "group", "aria-label": "This report" }, ...files, print, copyAction("Copy link", () => location.href)));
+}
+
+/** @param {string} kind @param {() => void} act */
+function exportButton(kind, act) {
+  const button = el("button", { type: "button", class: "quiet", id: `export-${kind.toLowerCase()}` }, `Download ${kind}`);
+  button.addEventListener("click", act);
+  return button;
+}
+
+/**
+ * @param {Check[]} checks
+ * @param {Map<Check, {node: HTMLElement}>} cards
+ */
+function groups(checks, cards) {
+  return [...new Set(checks.map((check) => check.group))].map((group, i) => el("section", { class: "report-group", "aria-labelledby": `group-${i}` },
+    el("h2", { id: `group-${i}` }, group),
+    el("div", { class: "tool-cards" }, ...checks.filter((check) => check.group === group).map((check) => cards.get(check)?.node))));
+}
+
+/**
+ * Hands the report over as a file. What writes it is fetched now: most visitors never need it.
+ * @param {string} kind JSON or HTML
+ * @param {Found} found
+ * @param {string} at
+ * @param {Check[]} checks
+ */
+async function save(kind, found, at, checks) {
+  const [{ asHTML, asJSON }, { download, fileName }] = await Promise.all([import("../lib/export.js"), import("../lib/answer.js")]);
+  const report = { target: found.text, recognisedAs: found.label, at, summary: summary(checks), attention: concernsOf(checks), checks: checks.map(exported) };
+  const file = fileName({ slug: "report", input: found.text, options: {} });
+  if (kind === "JSON") download(`${file}.json`, "application/json", asJSON(report));
+  else download(`${file}.html`, "text/html;charset=utf-8", asHTML(report));
+}
+
+/** @param {Check} check @returns {import("../lib/export.js").Check} */
+function exported({ slug, title, group, input, stage, verdict, concerns, drawn }) {
+  const reply = "reply" in stage && stage.reply ? stage.reply : { ok: false, status: 0, error: "This check gave no answer before the report was saved." };
+  const { ok, status, data, error, durationMs, requestId } = reply;
+  const facts = ok && drawn ? attempt(() => drawn.facts(data), undefined) : undefined;
+  return { slug, title, group, input, ok, status, data, error, durationMs, requestId, verdict: verdict ?? undefined, concerns: concerns ?? [], facts };
 }

@@ -1,0 +1,110 @@
+// @ts-check
+// The card of one check on the report: where it is, what it came to, and the way to its full page.
+
+import { el } from "./dom.js";
+import { ms } from "./format.js";
+import { verdictLine } from "./parts.js";
+
+/** @typedef {import("./api.js").Answer} Answer */
+/** @typedef {import("./queue.js").Stage<Answer>} Stage */
+/** @typedef {import("./view.js").Verdict} Verdict */
+
+/** What a card needs to know of its check. verdict is that of an answer, null where the page could not make one. @typedef {{slug: string, title: string, input: string, glyph: Node | null, stage: Stage, began: number, took: number, verdict: Verdict | null}} Check */
+
+/** @typedef {"waiting" | "running" | "done" | "failed" | "limited" | "cancelled"} State */
+
+/** @param {Stage} stage @returns {State} */
+export function stateOf(stage) {
+  if (stage.state !== "answered") return stage.state;
+  return stage.reply.ok ? "done" : "failed";
+}
+
+/** Whether a stage is the last one. @param {Stage} stage */
+export function ended(stage) {
+  return stage.state === "answered" || stage.state === "cancelled" || (stage.state === "limited" && stage.final);
+}
+
+/** The page of the tool, with the same input. @param {{slug: string, input: string}} check */
+export function linkTo({ slug, input }) {
+  return `/tools/${slug}?${new URLSearchParams({ input })}`;
+}
+
+/**
+ * @param {Check} check
+ * @param {() => void} again tries the check again
+ * @returns {{node: HTMLElement, show: () => void, tick: () => void}} show draws the check's stage, tick its clock
+ */
+export function makeCard(check, again) {
+  const { slug, title, input, glyph } = check;
+  const said = el("div", { class: "said" });
+  const clock = el("span", { class: "took" });
+  const retry = el("button", { type: "button", class: "quiet", hidden: true }, "Try again", el("span", { class: "offscreen" }, `: ${title}`));
+  retry.addEventListener("click", again);
+  const heading = el("h3", { id: `card-${slug}`, tabindex: "-1" }, glyph, title);
+  const node = el("article", { class: "tool-card", "data-slug": slug, "aria-labelledby": `card-${slug}` },
+    heading, el("p", { class: "asked mono", title: input }, input), said,
+    el("div", { class: "foot" }, clock, retry, el("a", { href: linkTo(check), rel: "nofollow" }, "Full answer", el("span", { class: "offscreen" }, ` of ${title}`))));
+
+  function show() {
+    node.setAttribute("data-state", stateOf(check.stage));
+    // The button that has the focus must not vanish under it.
+    if (retry === document.activeElement) heading.focus();
+    retry.hidden = !repeatable(check.stage);
+    tick();
+    said.replaceChildren(...sentence(check));
+  }
+
+  function tick() {
+    const text = clockText(check);
+    if (clock.textContent !== text) clock.textContent = text;
+    const pause = said.querySelector(".pause");
+    if (pause) pause.textContent = pauseText(check.stage);
+  }
+
+  return { node, show, tick };
+}
+
+/** @param {Stage} stage whether asking again may come to something else */
+function repeatable(stage) {
+  if (stage.state === "answered") return !stage.reply.ok && ![400, 413, 501].includes(stage.reply.status);
+  return ended(stage);
+}
+
+/** @param {Check} check */
+function clockText({ stage, began, took }) {
+  if (stage.state === "running") return `Running ${((performance.now() - began) / 1000).toFixed(1)} s`;
+  if (stage.state === "answered") return stage.reply.ok ? `Answered in ${ms(took)}` : `Ended after ${ms(took)}`;
+  return { waiting: "Waiting", limited: "Limited", cancelled: "Cancelled" }[stage.state];
+}
+
+/** @param {Stage} stage */
+function pauseText(stage) {
+  const left = "until" in stage && stage.until !== undefined ? Math.ceil((stage.until - Date.now()) / 1000) : 0;
+  if (stage.state === "limited" && stage.final) return left > 0 ? ` It can run again in ${left} s.` : " It can run again now.";
+  if (left <= 0) return " It is next in line.";
+  return stage.state === "limited" ? ` Trying again in ${left} s.` : ` It starts in ${left} s.`;
+}
+
+/** @param {Check} check @returns {Node[]} what there is to say */
+function sentence({ stage, verdict }) {
+  switch (stage.state) {
+    case "answered":
+      if (stage.reply.ok) return [verdictLine(verdict ?? { tone: "info", text: "The answer is there, but this page could not read it." })];
+      return [verdictLine({ tone: stage.reply.status === 501 ? "info" : "warn", text: stage.reply.error ?? "There is no answer." })];
+    case "limited":
+      return [remark(stage.final ? given(stage.reply) : "The service limits requests.", true)];
+    case "waiting":
+      return stage.until === undefined ? [] : [remark("The service asks for a pause.", true)];
+    case "cancelled":
+      return [remark("Cancelled before there was an answer.", false)];
+  }
+  return [];
+}
+
+/** @param {Answer | undefined} reply */
+const given = (reply) => (reply ? reply.error ?? "The service limits requests." : "The service asks for a long pause, so this check was not sent.");
+
+/** @param {string} text @param {boolean} pause whether the time that is left is told too */
+function remark(text, pause) {
+  return el("p", { class: "remark" }, text, pause && el("span", { class: "pause" }));
+}
