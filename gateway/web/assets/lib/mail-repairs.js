@@ -1,0 +1,99 @@
+// @ts-check
+// Records to publish where email-dns-health finds one missing or wrong. They are made of nothing but what the answer holds;
+// what only the domain's owner can know is said beside them.
+
+/** @typedef {{what: string, why: string, name?: string, type?: string, text?: string, file?: [string, string]}} Repair file is an address and what to serve there */
+
+/** @param {any} check @param {string} code */
+export const has = (check, code) => check.issues.some((/** @type {any} */ i) => i.code === code);
+
+/** Where the MTA-STS policy of a domain is served. @param {string} domain */
+export const policyURL = (domain) => `${"https:"}//mta-sts.${domain}/.well-known/mta-sts.txt`;
+
+const mailbox = "The mailbox must exist.";
+
+/**
+ * @param {any} d the answer's data
+ * @param {Date} [now]
+ * @returns {Repair[]}
+ */
+export function repairs({ domain, checks: { mx, spf, dmarc, mtaSts, tlsRpt } }, now = new Date()) {
+  if (has(mx, "DOMAIN_NOT_FOUND")) return [];
+  // An address or the root in place of a name is a fault of its own, which no other record may repeat.
+  const hosts = [...new Set(mx.hosts.map((/** @type {any} */ h) => h.exchange))].filter((h) => /\.[^.]*[a-z][^.]*$/.test(h));
+  const at = { domain, hosts, silent: mx.nullMx || mx.status === "missing", implicit: has(mx, "MX_IMPLICIT") };
+  return [mxRepair(at, mx), spfRepair(at, spf), dmarcRepair(at, dmarc, spf), stsRepair(at, mtaSts, now), tlsRepair(at, tlsRpt)].filter((r) => r !== null);
+}
+
+/** @typedef {{domain: string, hosts: string[], silent: boolean, implicit: boolean}} Mail silent takes no mail; implicit takes it without an MX record */
+
+/** @param {Mail} mail @param {any} mx @returns {Repair | null} */
+function mxRepair({ domain, implicit }, mx) {
+  const record = { what: "MX", name: domain, type: "MX" };
+  if (implicit) return { ...record, text: `10 ${domain}`, why: "Says openly where mail goes now. Name another server if one takes the mail, and publish 0 . if none does." };
+  return mx.status === "missing" ? { ...record, text: "0 .", why: "Says that the domain takes no mail. If it should, publish its mail server’s name instead." } : null;
+}
+
+/** @param {Mail} mail @param {any} spf @returns {Repair | null} */
+function spfRepair({ domain, hosts, silent, implicit }, spf) {
+  const record = { what: "SPF", name: domain, type: "TXT" };
+  if (spf.status === "missing" && silent) return { ...record, text: "v=spf1 -all", why: "Right if the domain sends no mail; else name the senders before -all." };
+  if (spf.status === "missing" && hosts.length > 0) {
+    return { ...record, text: `v=spf1 ${implicit ? "a" : "mx"} ~all`, why: "Lets the servers that take the mail send it too. You must add everybody else who sends for you (include:…, ip4:…); then end it with -all." };
+  }
+  if (spf.lookups > 10) {
+    return { what: "SPF", why: `The record must do with ${spf.lookups - 10} fewer DNS lookups. Most cost: ${costs(spf.tree.children)}. You must decide which of these senders are still in use.` };
+  }
+  if (!spf.record || /redirect=/i.test(spf.record)) return null;
+  const gone = [...spf.tree.children].filter((c) => spf.voidLookups > 2 && /^nothing there/.test(c.error)).map((c) => c.term);
+  if (gone.length > 0) {
+    return { ...record, text: spf.record.split(" ").filter((/** @type {string} */ t) => !gone.includes(t)).join(" "), why: "The same record without the terms that name nothing. If one of them is misspelt, correct it instead." };
+  }
+  const open = spf.record.replace(/ [+?]?all(?= |$)/i, " ~all") + (has(spf, "SPF_NO_ALL") ? " ~all" : "");
+  if (open === spf.record) return null;
+  // An end alone would make everybody doubtful, those who take the mail included.
+  const text = hosts.length > 0 ? open.replace(/^(v=spf1) ~all$/i, `$1 ${implicit ? "a" : "mx"} ~all`) : open;
+  return { ...record, text, why: "Makes all other senders doubtful. You must name everybody who sends for you before ~all; then use -all." };
+}
+
+/** The dearest terms of an SPF record with their lookups. @param {any[]} terms */
+function costs(terms) {
+  const sums = /** @type {Map<string, number>} */ (new Map());
+  for (const { term, lookups } of terms) sums.set(term, (sums.get(term) ?? 0) + lookups);
+  return [...sums].sort((a, b) => b[1] - a[1]).slice(0, 5).map(([term, n]) => `${term} (${n})`).join(", ");
+}
+
+/** @param {Mail} mail @param {any} dmarc @param {any} spf @returns {Repair | null} */
+function dmarcRepair({ domain, hosts, silent }, dmarc, spf) {
+  const record = { what: "DMARC", name: `_dmarc.${domain}`, type: "TXT" };
+  const rua = hosts.length > 0 ? `; rua=mailto:dmarc@${domain}` : "";
+  if (dmarc.status === "missing") {
+    const mute = silent && spf.record && spf.all === "-all" && spf.tree.children.length === 1;
+    return mute ? { ...record, text: "v=DMARC1; p=reject", why: "The domain keeps out of mail, so receivers may refuse all mail in its name." }
+      : { ...record, text: `v=DMARC1; p=none${rua}`, why: `Begins by watching: reports tell who sends in your name. When all genuine mail passes, raise p to quarantine, then reject. ${rua && mailbox}` };
+  }
+  if (!dmarc.record || dmarc.foundAt !== domain || dmarc.status === "fail") return null;
+  const stricter = dmarc.record.replace(/(;\s*p\s*=\s*)none\b/i, "$1quarantine").replace(/;\s*t\s*=\s*y\s*(?=;|$)/i, "");
+  const text = has(dmarc, "DMARC_NO_REPORTS") ? stricter.replace(/[;\s]*$/, "") + rua : stricter;
+  if (text === dmarc.record) return null;
+  return { ...record, text, why: stricter === dmarc.record ? `Asks for reports of who sends in your name. ${mailbox}` : "Has receivers act on forged mail. You must know from the reports that all genuine mail passes." };
+}
+
+/** @param {Mail} mail @param {any} sts @param {Date} now @returns {Repair | null} */
+function stsRepair({ domain, hosts }, sts, now) {
+  const wanted = ["missing", "fail"].includes(sts.status) || sts.mode === "testing";
+  // Where the policy could not be fetched it may be right, and is not ours to rewrite.
+  if (!wanted || hosts.length === 0 || sts.issues.some((/** @type {any} */ i) => /CERTIFICATE|UNREACHABLE/.test(i.code))) return null;
+  const mode = sts.mode === "testing" || sts.mode === "enforce" ? "enforce" : "testing";
+  const policy = ["version: STSv1", `mode: ${mode}`, ...hosts.map((h) => `mx: ${h}`), `max_age: ${Math.max(86400, sts.maxAge ?? 1209600)}`, ""].join("\n");
+  return {
+    what: "MTA-STS", name: `_mta-sts.${domain}`, type: "TXT", text: `v=STSv1; id=${now.toISOString().replace(/\D/g, "").slice(0, 14)}`, file: [policyURL(domain), policy],
+    why: `Serve the file first, as text/plain and over a valid certificate. ${mode === "testing" ? "Change testing to enforce when TLS reports show no failures." : "From then on senders deliver only to these servers, and only over valid TLS."}`,
+  };
+}
+
+/** @param {Mail} mail @param {any} rpt @returns {Repair | null} */
+function tlsRepair({ domain, hosts }, rpt) {
+  if (hosts.length === 0 || !["missing", "fail"].includes(rpt.status)) return null;
+  return { what: "TLS reporting", name: `_smtp._tls.${domain}`, type: "TXT", text: `v=TLSRPTv1; rua=mailto:tls-reports@${domain}`, why: `Asks senders to report failures of encryption. ${mailbox}` };
+}

@@ -1,0 +1,84 @@
+// @ts-check
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { repairs } from "../assets/lib/mail-repairs.js";
+
+const now = new Date("2026-11-21T12:00:00Z");
+
+/** An answer in order, with what a case changes. @param {Record<string, object>} [change] */
+function answer(change = {}) {
+  const mx = { status: "pass", issues: [], nullMx: false, hosts: [{ exchange: "a.example.com", priority: 10 }, { exchange: "b.example.com", priority: 20 }] };
+  const spf = { status: "pass", issues: [], record: "v=spf1 mx -all", all: "-all", lookups: 1, voidLookups: 0, tree: { children: [{ term: "mx", lookups: 1 }, { term: "-all", lookups: 0 }] } };
+  const dmarc = { status: "pass", issues: [], record: "v=DMARC1; p=reject; rua=mailto:d@example.com", foundAt: "example.com" };
+  const mtaSts = { status: "pass", issues: [], mode: "enforce", maxAge: 1209600 };
+  const tlsRpt = { status: "pass", issues: [] };
+  const checks = { mx, spf, dmarc, mtaSts, tlsRpt };
+  return { domain: "example.com", checks: Object.fromEntries(Object.entries(checks).map(([key, check]) => [key, { ...check, ...change[key] }])) };
+}
+
+/** @param {Record<string, object>} change */
+const texts = (change) => repairs(answer(change), now).map((r) => `${r.name} ${r.type} ${r.text}`);
+
+const missing = { status: "missing", record: null };
+const noMail = { status: "info", nullMx: true, hosts: [] };
+const sendsNothing = { record: "v=spf1 -all", all: "-all", tree: { children: [{ term: "-all", lookups: 0 }] } };
+
+test("what is in order needs nothing", () => {
+  assert.deepEqual(texts({}), []);
+});
+
+test("a domain that does not exist gets no advice", () => {
+  assert.deepEqual(texts({ mx: { status: "fail", hosts: [], issues: [{ code: "DOMAIN_NOT_FOUND" }] }, spf: missing, dmarc: missing }), []);
+});
+
+test("a domain without MX names itself, or nobody", () => {
+  const self = { status: "warn", hosts: [{ exchange: "example.com", priority: 0 }], issues: [{ code: "MX_IMPLICIT" }] };
+  assert.deepEqual(texts({ mx: self, spf: missing }), ["example.com MX 10 example.com", "example.com TXT v=spf1 a ~all"]);
+  assert.deepEqual(texts({ mx: { status: "missing", hosts: [] } }), ["example.com MX 0 ."]);
+});
+
+test("SPF", () => {
+  assert.deepEqual(texts({ spf: missing }), ["example.com TXT v=spf1 mx ~all"]);
+  assert.deepEqual(texts({ spf: missing, mx: noMail }), ["example.com TXT v=spf1 -all"]);
+  assert.deepEqual(texts({ spf: missing, mx: { status: "error", hosts: [] } }), [], "where mail goes is not known");
+  assert.deepEqual(texts({ spf: { record: "v=spf1 ip4:192.0.2.1 +all" } }), ["example.com TXT v=spf1 ip4:192.0.2.1 ~all"]);
+  assert.deepEqual(texts({ spf: { record: "v=spf1 include:all.example.org all" } }), ["example.com TXT v=spf1 include:all.example.org ~all"]);
+  assert.deepEqual(texts({ spf: { record: "v=spf1 +all" } }), ["example.com TXT v=spf1 mx ~all"]);
+  assert.deepEqual(texts({ spf: { record: "v=spf1 mx", issues: [{ code: "SPF_NO_ALL" }] } }), ["example.com TXT v=spf1 mx ~all"]);
+  assert.deepEqual(texts({ spf: { record: "v=spf1 redirect=example.org", all: "+all" } }), [], "the other record is at fault");
+});
+
+test("too many lookups are counted by term, and no record is made up", () => {
+  const children = [{ term: "a", lookups: 1 }, { term: "include:x.example", lookups: 9 }, { term: "a", lookups: 1 }];
+  const [only] = repairs(answer({ spf: { lookups: 11, tree: { children } } }), now);
+  assert.match(only.why, /1 fewer .*: include:x\.example \(9\), a \(2\)\./);
+  assert.equal(only.text, undefined);
+});
+
+test("terms that name nothing are left out", () => {
+  const children = [{ term: "a:x", error: "nothing there (void lookup)" }, { term: "mx", error: null }];
+  assert.deepEqual(texts({ spf: { record: "v=spf1 a:x mx -all", voidLookups: 3, tree: { children } } }), ["example.com TXT v=spf1 mx -all"]);
+});
+
+test("DMARC", () => {
+  assert.deepEqual(texts({ dmarc: missing }), ["_dmarc.example.com TXT v=DMARC1; p=none; rua=mailto:dmarc@example.com"]);
+  assert.deepEqual(texts({ dmarc: missing, mx: noMail, spf: sendsNothing }), ["_dmarc.example.com TXT v=DMARC1; p=reject"]);
+  assert.deepEqual(texts({ dmarc: { record: "v=DMARC1; p=none; t=y; sp=none" } }), ["_dmarc.example.com TXT v=DMARC1; p=quarantine; sp=none"]);
+  assert.deepEqual(texts({ dmarc: { record: "v=DMARC1; p=reject;", issues: [{ code: "DMARC_NO_REPORTS" }] } }), ["_dmarc.example.com TXT v=DMARC1; p=reject; rua=mailto:dmarc@example.com"]);
+  assert.deepEqual(texts({ dmarc: { record: "v=DMARC1; p=none", foundAt: "com" } }), [], "a parent's record is not the domain's to change");
+});
+
+test("MTA-STS names every exchange that has a name", () => {
+  const hosts = [{ exchange: "a.example.com" }, { exchange: "192.0.2.1" }, { exchange: "" }, { exchange: "a.example.com" }];
+  const [only] = repairs(answer({ mx: { hosts }, mtaSts: { ...missing, mode: null, maxAge: null } }), now);
+  assert.equal(only.text, "v=STSv1; id=20261121120000");
+  assert.deepEqual(only.file, ["https://mta-sts.example.com/.well-known/mta-sts.txt", "version: STSv1\nmode: testing\nmx: a.example.com\nmax_age: 1209600\n"]);
+  assert.match(repairs(answer({ mtaSts: { status: "warn", mode: "testing" } }), now)[0].file?.[1] ?? "", /mode: enforce/);
+  assert.deepEqual(texts({ mtaSts: { status: "fail", mode: null, issues: [{ code: "MTASTS_CERTIFICATE" }] } }), []);
+});
+
+test("TLS reporting", () => {
+  assert.deepEqual(texts({ tlsRpt: missing }), ["_smtp._tls.example.com TXT v=TLSRPTv1; rua=mailto:tls-reports@example.com"]);
+  assert.deepEqual(texts({ tlsRpt: missing, mx: noMail }), []);
+});
