@@ -7,7 +7,7 @@
 const clauses = {
   ENODATA: "the name exists, but has no record of this type",
   ENOTFOUND: "the name does not exist",
-  ESERVFAIL: "the resolver got no answer that it could use: the name servers of the domain fail, or its DNSSEC signatures do not hold",
+  ESERVFAIL: "the domain’s name servers fail, or its DNSSEC signatures do not hold",
   EREFUSED: "the resolver refused to answer",
   EFORMERR: "the resolver could not read the question",
   ENOTIMP: "the resolver does not support such a question",

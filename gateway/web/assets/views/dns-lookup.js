@@ -38,25 +38,26 @@ function verdict(d) {
 
 const marks = /** @type {[number, string][]} */ ([[60, "1 min"], [3600, "1 hour"], [86400, "1 day"], [604800, "1 week"]]);
 
+/** Where a time stands between 0 and a week. @param {number} seconds */
+const share = (seconds) => Math.min(1, Math.log(1 + seconds / 60) / Math.log(1 + 10080));
+
 /** @param {any} d @param {string[]} shown */
 function lives({ details }, shown) {
-  const rows = shown.map((t) => ({ t, ttl: details[t].ttl, whole: details[t].ttl + details[t].ageMs / 1000 }));
-  const longest = Math.max(60, ...rows.map((r) => r.whole));
-  const end = marks.find(([s]) => s >= longest)?.[0] ?? longest;
-  const bottom = rows.length * 40;
+  const left = (/** @type {string} */ t) => duration(details[t].ttl);
+  const bottom = shown.length * 40;
   return picture({
-    label: `Time left: ${rows.map((r) => `${r.t} ${duration(r.ttl)}`).join(", ")}.`,
+    label: `Time left: ${shown.map((t) => `${t} ${left(t)}`).join(", ")}.`,
     caption: "How long each answer may still be kept (TTL), on a logarithmic scale. A pale end was spent in this service’s cache.",
     height: bottom + 22,
     draw: (width) => {
-      const at = (/** @type {number} */ s) => (Math.log(1 + s / 60) / Math.log(1 + end / 60)) * (width - 2) + 1;
-      const bar = (/** @type {number} */ s, /** @type {number} */ i, /** @type {string} */ fill) => svg("rect", { class: fill, x: 1, y: i * 40 + 21, width: Math.max(2, at(s) - 1), height: 10, rx: 2 });
+      const bar = (/** @type {number} */ seconds, /** @type {number} */ i, /** @type {string} */ fill) => svg("rect", { class: fill, x: 0, y: i * 40 + 21, width: Math.max(2, share(seconds) * width), height: 10, rx: 2 });
       return [
-        ...marks.filter(([s]) => s <= end).flatMap(([s, name]) => [
-          svg("line", { class: "line", x1: at(s), x2: at(s), y1: 0, y2: bottom }), label(at(s), bottom + 16, name, s === end ? "soft end" : "soft middle"),
+        ...marks.flatMap(([s, name], i) => [
+          svg("line", { class: "line", x1: share(s) * width, x2: share(s) * width, y1: 0, y2: bottom }), label(share(s) * width, bottom + 16, name, i === 3 ? "soft end" : "soft middle"),
         ]),
-        ...rows.flatMap((r, i) => [
-          label(1, i * 40 + 15, r.t, "strong"), label(width - 1, i * 40 + 15, `${duration(r.ttl)} left`, "end"), bar(r.whole, i, "fill-soft"), bar(r.ttl, i, "fill-1"),
+        ...shown.flatMap((t, i) => [
+          label(0, i * 40 + 15, t, "strong"), label(width, i * 40 + 15, `${left(t)} left`, "end"),
+          bar(details[t].ttl + details[t].ageMs / 1000, i, "fill-soft"), bar(details[t].ttl, i, "fill-1"),
         ]),
       ];
     },
@@ -87,8 +88,7 @@ function authority(soa) {
   const time = (/** @type {number} */ s) => value(`${duration(s)} (${s} s)`, { mono: false, copied: `${s}`, what: "seconds" });
   return section("Start of authority (SOA)", facts([
     ["Primary name server", value(soa.nsname)], ["Contact, with a dot for its @", value(soa.hostmaster)], ["Serial number", value(soa.serial)],
-    ["Secondary servers look for changes every", time(soa.refresh)], ["after a failure again in", time(soa.retry)],
-    ["and give up after", time(soa.expire)], ["Absence may be kept for", time(soa.minttl)],
+    ["Copies look for changes every", time(soa.refresh)], ["after a failure again in", time(soa.retry)], ["and expire after", time(soa.expire)], ["Absence is kept for", time(soa.minttl)],
   ]));
 }
 
@@ -97,7 +97,7 @@ function answers({ details, errors, records }) {
   const columns = [{ title: "Type" }, { title: "Answer" }, { title: "Code" }, { title: "Time left" }, { title: "DNSSEC validated" }, { title: "Resolver" }, { title: "Took", numeric: true }, { title: "Age in our cache" }];
   const rows = types.map((t) => {
     const a = details[t];
-    return [t, [errors[t] ? explain(errors[t]) : plural(records[t].length, "record"), ...remarks(a.extendedErrors)].join("; "), a.rcode ?? "none", duration(a.ttl),
+    return [t, el("span", { class: "lookup-answer" }, [errors[t] ? explain(errors[t]) : plural(records[t].length, "record"), ...remarks(a.extendedErrors)].join("; ")), a.rcode ?? "none", duration(a.ttl),
       a.authenticated ? badge("good", "yes") : "no", a.resolver ?? "—", ms(a.durationMs), a.cached ? duration(a.ageMs / 1000) : "fresh"];
   });
   return table({ caption: "How each question was answered", columns, rows, hideCaption: true });
@@ -109,31 +109,30 @@ export default {
   show(d) {
     const { chain, said, gone } = sum(d);
     const shown = types.filter((t) => d.records[t].length > 0);
-    const title = "How each question was answered";
     return [
       shown.length > 0 ? lives(d, shown) : null,
       ...said.map((text) => notice("warn", `The resolver adds: ${text}.`)),
       chain.length > 0 ? section("Path of aliases", el("ol", { class: "lookup-path" }, ...[d.domain, ...chain].map((n) => el("li", {}, value(n))))) : null,
       shown.length > 0 ? section("Records", facts(shown.map((t) => [`${t}, ${titles[t]}`, list(d, t)]))) : null,
       d.records.SOA[0] ? authority(d.records.SOA[0]) : null,
-      gone && shown.length === 0 ? more(title, answers(d)) : section(title, answers(d)),
+      (gone && shown.length === 0 ? more : section)("How each question was answered", answers(d)),
     ];
   },
   concerns(d) {
     const { tone, text } = verdict(d);
-    const said = sum(d).said.map((s) => ({ tone: /** @type {"warn"} */ ("warn"), text: `The resolver says of ${d.domain}: ${s}.` }));
-    return tone === "good" ? said : [{ tone, text }, ...said];
+    const concerns = sum(d).said.map((s) => ({ tone: /** @type {"warn" | "bad"} */ ("warn"), text: `The resolver says of ${d.domain}: ${s}.` }));
+    return tone === "bad" || tone === "warn" ? [{ tone, text }, ...concerns] : concerns;
   },
   meaning(d) {
     const { found, failed, gone } = sum(d);
     const ttl = Math.max(...types.map((t) => d.details[t].ttl));
     const signed = types.filter((t) => d.details[t].authenticated);
     return [
-      gone && found.length === 0 && "Nothing that uses this name works, neither website nor mail. Look for a typing error; if the name is yours, see whether it is still registered and its zone holds it.",
-      failed.length > 0 && "A failed lookup does not tell whether there are records. Try again later, or see in the DNS resolver check how other resolvers fare.",
-      found.length > 0 && "A and AAAA are the addresses that browsers connect to, MX the servers that take mail, NS those that answer for the domain; TXT are notes for other services.",
-      ttl > 0 && `This resolver may repeat an answer for up to ${duration(ttl)} before it asks again, so a change made now may stay unseen that long here.`,
-      signed.length > 0 && `The resolver found the DNSSEC signatures of ${listed(signed)} in order: nobody changed these answers on the way to it.`,
+      gone && found.length === 0 && "Neither website nor mail works at this name. Look for a typing error; if the name is yours, see whether it is still registered.",
+      failed.length > 0 && "A failed lookup does not tell whether there are records. Try again, or see how other resolvers fare in the DNS resolver check.",
+      found.length > 0 && "Browsers connect to the addresses in A and AAAA; mail goes to the servers in MX; TXT holds notes for other services.",
+      ttl > 0 && `The resolver may repeat an answer for up to ${duration(ttl)}, so a change made now may stay unseen that long.`,
+      signed.length > 0 && `DNSSEC: the resolver found the signatures for ${listed(signed)} in order.`,
     ].filter((p) => p !== false);
   },
   terminal: (_, { domain }) => [

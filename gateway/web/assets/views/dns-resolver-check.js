@@ -70,7 +70,7 @@ function grid(d, columns) {
 function answer(r, all) {
   const code = r.errorCode ?? absent[r.outcome];
   const said = [code && explain(code), ...remarks(r.extendedErrors)].filter(Boolean).join("; ");
-  return el("span", {}, all.find((g) => g.ids.includes(r.id))?.sign, said && `: ${said}`, " ", r.filteredSuspected && badge("warn", "may be filtering"));
+  return el("span", { class: "resolver-answer" }, all.find((g) => g.ids.includes(r.id))?.sign, said && `: ${said}`, " ", r.filteredSuspected && badge("warn", "may be filtering"));
 }
 
 /** @type {import("../lib/view.js").View} */
