@@ -1,0 +1,134 @@
+// @ts-check
+// What the pages about addresses share: the network card, the registries by name, and the ways to the other tools.
+
+import { el } from "./dom.js";
+import { day } from "./format.js";
+import { section, value, values } from "./parts.js";
+import { timeline } from "./picture.js";
+import { addressNumber } from "./ranges.js";
+
+/** @typedef {{handle: string, name: string, type: string, cidrs: string[], startAddress: string, endAddress: string, parentHandle: string | null, status: string[]}} Network */
+/** @typedef {{asn: number, name: string | null, prefix: string | null, country: string | null, registry: string | null, allocated: string | null}} Origin */
+/** @typedef {[string, Node | string | number | null | undefined]} Row */
+
+/** @type {Record<string, string>} */
+const registries = {
+  ripencc: "RIPE NCC (Europe, Middle East, Central Asia)", arin: "ARIN (North America)", apnic: "APNIC (Asia-Pacific)",
+  lacnic: "LACNIC (Latin America, Caribbean)", afrinic: "AFRINIC (Africa)",
+};
+
+/**
+ * @param {string | null} code as the ASN service writes it
+ * @returns {string | null}
+ */
+export function registryName(code) {
+  return code && (registries[code] ?? code);
+}
+
+/** What the registries mean by the type of a network. @type {Record<string, string>} */
+const types = {
+  "ALLOCATED PA": "given to a provider, who hands it on",
+  "ASSIGNED PA": "handed on by a provider to one user",
+  "ASSIGNED PI": "given to one user, independent of a provider",
+  "DIRECT ALLOCATION": "given by the registry itself, to be handed on",
+  "DIRECT ASSIGNMENT": "given by the registry itself to one user",
+  REALLOCATION: "handed on by a provider, to be handed on again",
+  REASSIGNMENT: "handed on by a provider to one user",
+  "ALLOCATED PORTABLE": "given by the registry itself, to be handed on",
+  "ASSIGNED PORTABLE": "given by the registry itself to one user",
+  "ASSIGNED NON-PORTABLE": "handed on by a provider to one user",
+};
+
+/**
+ * A network's registration, row by row for facts().
+ * @param {Network} n
+ * @returns {Row[]}
+ */
+export function networkRows(n) {
+  const meaning = types[n.type.toUpperCase()];
+  return [
+    ["First address", n.startAddress && value(n.startAddress, { what: "first address" })],
+    ["Last address", n.endAddress && value(n.endAddress, { what: "last address" })],
+    ["As prefixes (CIDR)", values(n.cidrs, { what: "prefix" })],
+    ["Network name", n.name],
+    ["Handle", n.handle && value(n.handle, { what: "handle" })],
+    ["Type", meaning ? el("span", {}, value(n.type, { what: "type", mono: false }), ` (${meaning})`) : n.type],
+    ["Part of", n.parentHandle && value(n.parentHandle, { what: "parent network" })],
+    ["Status", n.status.join(", ")],
+  ];
+}
+
+/**
+ * @param {Origin} o
+ * @returns {string} "AS15169 (GOOGLE - Google LLC, US)"
+ */
+export function originWords(o) {
+  return o.name ? `AS${o.asn} (${o.name})` : `AS${o.asn}`;
+}
+
+/**
+ * A link to another tool's page about something found.
+ * @param {string} slug
+ * @param {string} input
+ * @param {string} text
+ * @param {string} [words] where the text alone does not say which
+ */
+export function toolLink(slug, input, text, words) {
+  return el("a", { href: `/tools/${slug}?input=${encodeURIComponent(input)}`, "aria-label": words }, text);
+}
+
+/** @type {[string, string][]} */
+const addressTools = [
+  ["ip-geolocation", "Where it is registered"], ["asn-lookup", "Who announces it"], ["whois-lookup", "Its network’s registration"],
+  ["ping", "Ping it"], ["traceroute", "Trace the path to it"],
+];
+
+/**
+ * The other tools that take an address.
+ * @param {string} address
+ * @param {string} except the tool that asks
+ * @param {...Node} others further links
+ */
+export function addressLinks(address, except, ...others) {
+  const links = addressTools.filter(([slug]) => slug !== except).map(([slug, text]) => toolLink(slug, address, text));
+  return section("Look further", el("ul", { class: "values further" }, ...[...links, ...others].map((link) => el("li", {}, link))));
+}
+
+/**
+ * When prefixes or numbers were given out, on a line that ends today.
+ * @param {Origin[]} origins
+ * @returns {HTMLElement | null} null where no day is told
+ */
+export function allocations(origins) {
+  /** @type {Map<string, Set<string>>} */
+  const days = new Map();
+  for (const o of origins) {
+    if (o.allocated) days.set(o.allocated, (days.get(o.allocated) ?? new Set()).add(o.prefix ?? `AS${o.asn}`));
+  }
+  if (days.size === 0) return null;
+  const moments = [...days].map(([at, what]) => ({ at, title: `${[...what].join(", ")} given out` }));
+  const words = moments.map((m) => `${m.title} on ${day(m.at)}`).join("; ");
+  return section("Since when", timeline(moments, { label: `${words}.`, write: day }));
+}
+
+/**
+ * The name at which Team Cymru tells who announces an address: its octets or nibbles, last first.
+ * @param {string} address
+ * @returns {string}
+ */
+export function originName(address) {
+  if (!address.includes(":")) return `${address.split(".").reverse().join(".")}.origin.asn.cymru.com`;
+  // The first 64 bits: nobody announces less than a /64.
+  const nibbles = [...addressNumber(address).toString(16).padStart(32, "0").slice(0, 16)];
+  return `${nibbles.reverse().join(".")}.origin6.asn.cymru.com`;
+}
+
+/**
+ * Where the public RDAP redirector tells about something.
+ * @param {"ip" | "domain" | "autnum"} kind
+ * @param {string | number} what
+ * @returns {string}
+ */
+export function rdapAddress(kind, what) {
+  return ["https:", "", "rdap.org", kind, what].join("/");
+}

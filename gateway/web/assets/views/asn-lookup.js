@@ -1,0 +1,122 @@
+// @ts-check
+// Who announces an address, or who holds an AS number.
+
+import { el } from "../lib/dom.js";
+import { day, listed, plural } from "../lib/format.js";
+import { facts, more, none, notice, section, table, value } from "../lib/parts.js";
+import { addressLinks, allocations, originName, originWords, rdapAddress, registryName, toolLink } from "../lib/network.js";
+import { addressPicture, prefixRange } from "../lib/ranges.js";
+import { sh } from "../lib/shell.js";
+import { attempt } from "../lib/view.js";
+
+/** @typedef {import("../lib/network.js").Origin} Origin */
+
+/** @param {Origin} r */
+const name = (r) => `AS${r.asn}`;
+
+/** Those of the longest prefix, to which packets go. @param {any} d @returns {Origin[]} */
+const winners = (d) => d.records.filter((/** @type {Origin} */ r) => r.prefix === d.records[0].prefix);
+
+/** @param {any} d */
+function verdictOfNumber(d) {
+  const [r] = d.records;
+  if (!r) return `The ASN service does not know ${d.query}.`;
+  const since = r.allocated ? ` since ${day(r.allocated)}` : "";
+  return `${d.query} ${r.name ? `is ${r.name}` : "has no name that the ASN service knows"}, registered${r.registry ? ` with ${registryName(r.registry)?.split(" (")[0]}` : ""}${since}.`;
+}
+
+/** @param {any} d */
+function verdictOfAddress(d) {
+  if (!d.announced) return `No network announces ${d.query} at present.`;
+  const first = winners(d);
+  return first.length > 1
+    ? `${listed(first.map(name))} all announce ${d.query}, as part of ${d.records[0].prefix}.`
+    : `${originWords(first[0])} announces ${d.query}, as part of ${first[0].prefix}.`;
+}
+
+/** @param {any} d */
+function placePart(d) {
+  const ranges = d.records.flatMap((/** @type {Origin} */ r) => (r.prefix ? [prefixRange(`Announced by ${name(r)}`, r.prefix)] : []));
+  const caption = winners(d).length < d.records.length ? "Packets follow the narrowest range that holds the address; the wider ones only take what it leaves." : undefined;
+  const shown = attempt(() => addressPicture(d.query, ranges, caption), null);
+  return shown && section("Where it lies", shown);
+}
+
+/** @param {any} d */
+function recordsTable(d) {
+  const columns = [{ title: "AS number" }, { title: "Name" }, { title: "Prefix" }, { title: "Country", hint: "of registration" }, { title: "Registry" }, { title: "Given out" }];
+  const rows = d.records.map((/** @type {Origin} */ r) => [
+    value(name(r), { what: "AS number" }), r.name ? value(r.name, { what: "name", mono: false }) : none("not told"),
+    value(r.prefix ?? "", { what: "prefix" }), r.country ?? "—", registryName(r.registry)?.split(" (")[0] ?? "—", r.allocated ? day(r.allocated) : "—",
+  ]);
+  return table({ caption: "Networks that announce the address, the narrowest prefix first", columns, rows });
+}
+
+/** @param {Origin} r */
+function numberCard(r) {
+  return facts([
+    ["AS number", value(name(r), { what: "AS number" })], ["Name", r.name ?? none("not told")], ["Country of registration", r.country ?? none("not told")],
+    ["Registry", registryName(r.registry)], ["Given out", r.allocated && day(r.allocated)],
+  ]);
+}
+
+/** @param {any} d */
+function peersPart(d) {
+  if (d.peers.length === 0) return null;
+  const list = d.peers.map((/** @type {number} */ n) => el("li", {}, value(`AS${n}`, { what: "AS number" }), " ", toolLink("asn-lookup", `AS${n}`, "look up", `look up AS${n}`)));
+  return section("Peers", el("p", {}, "Networks that Team Cymru sees directly next to the origin. The list is what its collectors see, not a list of contracts."),
+    more(plural(d.peers.length, "neighbouring network"), el("ul", { class: "values" }, ...list)));
+}
+
+/** @param {any} d */
+function linksPart(d) {
+  const numbers = [...new Set(d.records.map(name))].map((n) => toolLink("asn-lookup", String(n), `Who holds ${n}`));
+  return d.queryType === "ip" ? addressLinks(d.query, "asn-lookup", ...numbers) : null;
+}
+
+/** @type {import("../lib/view.js").View} */
+export default {
+  verdict: (d) => ({ tone: d.announced ? "info" : "warn", text: d.queryType === "ip" ? verdictOfAddress(d) : verdictOfNumber(d) }),
+
+  show: (d) => [
+    d.queryType === "ip" ? placePart(d) : null,
+    ...d.notes.map((/** @type {string} */ note) => notice("warn", note)),
+    d.records.length > 0 ? section(d.queryType === "ip" ? "Origins" : "The number", d.queryType === "ip" ? recordsTable(d) : numberCard(d.records[0])) : null,
+    allocations(d.records),
+    peersPart(d),
+    linksPart(d),
+  ],
+
+  concerns: (d) => {
+    if (!d.announced) return [{ tone: "warn", text: d.queryType === "ip" ? `No network announces ${d.query}, so packets to it find no way.` : `The ASN service does not know ${d.query}.` }];
+    const first = winners(d);
+    return first.length > 1 ? [{ tone: "info", text: `${listed(first.map(name))} announce ${d.records[0].prefix} at the same time; that is usual for anycast and for moves, and else a sign of a mistake or a hijack.` }] : [];
+  },
+
+  meaning: (d) => {
+    if (d.queryType === "asn") return ["An AS number stands for one network with a policy of its own on the internet: a provider, a cloud, a large company. Country, registry and day are those of the number’s registration, not places of its machines.", "That the number is registered does not tell whether it announces anything at present."];
+    if (!d.announced) return ["Every reachable address is part of a range that some network announces to the others. None does so for this one: it is unused, withdrawn, or announced too little for the service to see it."];
+    return [
+      "The internet is made of networks with AS numbers, and each announces the ranges of addresses that can be reached by way of it. Packets to this address end up at the origin.",
+      winners(d).length > 1 ? "Several networks announce the very same range. Services that run at many places do so on purpose (anycast); otherwise ask the holder whether all of them may." : "",
+      "Country, registry and day are those of the registration of the range. They do not tell where the machine stands.",
+    ].filter(Boolean);
+  },
+
+  terminal: (_asked, d) => (d.queryType === "ip" ? [
+    { label: "Who announces it: AS number, prefix, country, registry, day", command: sh`dig +short TXT ${originName(d.query)}` },
+    ...d.records.slice(0, 1).map((/** @type {Origin} */ r) => ({ label: "The name of that network", command: sh`dig +short TXT ${`${name(r)}.asn.cymru.com`}` })),
+    { label: "The same in one go", command: sh`whois -h whois.cymru.com ${` -v ${d.query}`}` },
+  ] : [
+    { label: "Country, registry, day and name", command: sh`dig +short TXT ${`${d.query}.asn.cymru.com`}` },
+    { label: "The registration", command: sh`whois ${d.query}` },
+    { label: "The same as data (RDAP), by way of a public redirector", command: sh`curl -sL ${rdapAddress("autnum", d.query.slice(2))}` },
+  ]),
+
+  facts: (d) => ({
+    Announced: d.announced ? "yes" : "no", Peers: d.peers.map((/** @type {number} */ n) => `AS${n}`),
+    Origins: d.records.map((/** @type {Origin} */ r) => [name(r), r.prefix, r.name, r.country].filter(Boolean).join(", ")),
+  }),
+
+  sources: (d) => d.sources,
+};
