@@ -85,7 +85,7 @@ export function addressPicture(address, ranges, caption) {
 function merge(ranges) {
   /** @type {Range[]} */
   const rows = [];
-  for (const r of [...ranges].sort((a, b) => (sizeOf(a) < sizeOf(b) ? 1 : -1))) {
+  for (const r of [...ranges].sort((a, b) => Number(sizeOf(b) > sizeOf(a)) - Number(sizeOf(b) < sizeOf(a)))) {
     const same = rows.find((o) => o.start === r.start && o.end === r.end);
     if (same) same.title += `, ${r.title}`;
     else rows.push({ ...r });

@@ -30,15 +30,17 @@ function verdictOfAddress(d) {
   if (!d.announced) return `No network announces ${d.query} at present.`;
   const first = winners(d);
   return first.length > 1
-    ? `${listed(first.map(name))} all announce ${d.query}, as part of ${d.records[0].prefix}.`
+    ? `${listed(first.map(name))} announce ${d.query}, as part of ${d.records[0].prefix}.`
     : `${originWords(first[0])} announces ${d.query}, as part of ${first[0].prefix}.`;
 }
 
 /** @param {any} d */
 function placePart(d) {
-  const ranges = d.records.flatMap((/** @type {Origin} */ r) => (r.prefix ? [prefixRange(`Announced by ${name(r)}`, r.prefix)] : []));
-  const caption = winners(d).length < d.records.length ? "Packets follow the narrowest range that holds the address; the wider ones only take what it leaves." : undefined;
-  const shown = attempt(() => addressPicture(d.query, ranges, caption), null);
+  /** @type {Map<string, string[]>} */
+  const prefixes = new Map();
+  for (const r of d.records) prefixes.set(r.prefix, [...(prefixes.get(r.prefix) ?? []), name(r)]);
+  const caption = prefixes.size > 1 ? "Packets follow the narrowest range that holds the address; the wider ones only take what it leaves." : undefined;
+  const shown = attempt(() => addressPicture(d.query, [...prefixes].map(([prefix, names]) => prefixRange(`Announced by ${listed(names)}`, prefix)), caption), null);
   return shown && section("Where it lies", shown);
 }
 
@@ -49,7 +51,7 @@ function recordsTable(d) {
     value(name(r), { what: "AS number" }), r.name ? value(r.name, { what: "name", mono: false }) : none("not told"),
     value(r.prefix ?? "", { what: "prefix" }), r.country ?? "—", registryName(r.registry)?.split(" (")[0] ?? "—", r.allocated ? day(r.allocated) : "—",
   ]);
-  return table({ caption: "Networks that announce the address, the narrowest prefix first", columns, rows });
+  return el("div", { class: "asn-origins" }, table({ caption: "Networks that announce the address, the narrowest prefix first", columns, rows }));
 }
 
 /** @param {Origin} r */

@@ -3,7 +3,7 @@
 
 import { el } from "../lib/dom.js";
 import { day, dateTime, listed, plural, relative } from "../lib/format.js";
-import { badge, facts, more, none, notice, section, table, value } from "../lib/parts.js";
+import { facts, mark, more, none, notice, section, table, value, values } from "../lib/parts.js";
 import { addressLinks, networkRows, rdapAddress, toolLink } from "../lib/network.js";
 import { statusMeaning } from "../lib/domain-status.js";
 import { timeline } from "../lib/picture.js";
@@ -87,8 +87,10 @@ function registrationPart(d) {
 /** @param {string[]} list */
 function statusPart(list) {
   if (list.length === 0) return null;
-  const rows = list.map((s) => [badge(statusMeaning(s).tone, s), statusMeaning(s).text]);
-  return section("Status", table({ caption: "Status of the registration", columns: [{ title: "Status" }, { title: "What it means" }], rows, hideCaption: true }));
+  return section("Status", facts(list.map((s) => {
+    const { tone, text } = statusMeaning(s);
+    return [s, el("span", {}, tone !== "off" && mark(tone), ` ${text}`)];
+  })));
 }
 
 /** @param {string[]} names */
@@ -100,9 +102,8 @@ function serversPart(names) {
 /** @param {{signed: boolean | null, ds: any[]}} dnssec */
 function dnssecPart({ signed, ds }) {
   const words = signed === null ? "The registry does not tell whether the delegation is signed." : signed ? "The delegation is signed: resolvers can tell forged answers." : "The delegation is not signed: resolvers cannot tell forged answers.";
-  const columns = [{ title: "Key tag" }, { title: "Algorithm" }, { title: "Digest type" }, { title: "Digest" }];
-  const rows = ds.map((r) => [String(r.keyTag), String(r.algorithm), String(r.digestType), value(r.digest, { what: "digest" })]);
-  return section("DNSSEC", el("p", {}, words), rows.length > 0 && table({ caption: "DS records: fingerprints of the zone’s keys", columns, rows }));
+  const records = ds.map((r) => `${r.keyTag} ${r.algorithm} ${r.digestType} ${r.digest}`);
+  return section("DNSSEC", el("p", {}, words), records.length > 0 && el("p", {}, "DS records, the fingerprints of the zone’s keys (key tag, algorithm, digest type, digest):"), records.length > 0 && values(records, { what: "DS record" }));
 }
 
 /** @param {any[]} contacts */
