@@ -4,10 +4,11 @@
 import { el } from "../lib/dom.js";
 import { listed, plural } from "../lib/format.js";
 import { badge, code, facts, more, none, notice, section, table, tabs, value } from "../lib/parts.js";
+import { needsPolicy, noLines, serverLines } from "../lib/servers.js";
 import { sh } from "../lib/shell.js";
 
 /** @typedef {{id: string, name: string, status: "fail" | "warn" | "info" | "pass" | "notApplicable", present: boolean, value: string | null, finding: string, recommendation: string | null, reference: string}} Control */
-/** @typedef {{nginx: string[], Apache: string[], Caddy: string[]}} Lines for each server */
+/** @typedef {import("../lib/servers.js").Lines} Lines */
 /** @typedef {"good" | "warn" | "bad" | "info"} Tone */
 
 /** By urgency: the tone of a status, and the word for it. @type {Record<string, [Tone | "off", string]>} */
@@ -17,73 +18,15 @@ const signs = { fail: "✗", warn: "!", info: "i", pass: "✓", notApplicable: "
 
 /** What to think of before sending a header. @type {Record<string, string>} */
 const cautions = {
-  hsts: "includeSubDomains holds for every subdomain: first make sure that all of them answer over https.",
-  csp: "Which policy fits depends on what the pages load and cannot be guessed from outside. Content-Security-Policy-Report-Only is a start that blocks nothing: watch the browser's console, add what your pages need, then send it without -Report-Only.",
-  coop: "Windows for a login or a payment on another site may lose their tie to the page; try them.",
-  coep: "Images, scripts and frames of other sites that do not agree to it stop loading. Send it only where the page needs isolation; it is left out of the lines for everything.",
+  hsts: "It holds for every subdomain: first make sure that all of them answer over https.",
+  csp: "Which policy fits cannot be guessed from outside. Content-Security-Policy-Report-Only is a start that blocks nothing: watch the browser's console, add what your pages need, then send it without -Report-Only.",
+  coop: "Windows of other sites, for a login or a payment, may lose their tie to the page.",
+  coep: "Files and frames of other sites stop loading, unless these agree. Send it only where the page needs isolation.",
   corp: "Other sites can no longer show your images and files.",
-  "permissions-policy": "Leave out of the list what your pages use.",
-  cookies: "The program that sets a cookie is the best place to change it. HttpOnly hides a cookie from the page's own scripts.",
-  "information-leak": "nginx passes these on from the program behind it; what it sets itself, only the headers-more module removes.",
+  "permissions-policy": "Leave out what your pages use.",
+  cookies: "Best changed in the program that sets them. HttpOnly hides a cookie from the page's own scripts.",
+  "information-leak": "nginx removes what the program behind it sends; for the rest it needs the headers-more module.",
 };
-
-/** A policy to start with, which breaks nothing. */
-const cspStart = "Content-Security-Policy-Report-Only: default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'";
-
-/**
- * The lines that set or remove what a control recommends. Nothing where that is no header, or where its value holds what a
- * server would read as a variable.
- * @param {Control} control
- * @param {{name: string, issues: {code: string}[]}[]} cookies
- * @returns {Lines | null}
- */
-export function serverLines({ id, present, recommendation }, cookies) {
-  const text = recommendation ?? "";
-  if (id === "cookies") return text ? cookieLines(cookies) : null;
-  const gone = /Do not send: ([\w-]+(?:, [\w-]+)*)/.exec(text)?.[1].split(", ");
-  if (gone) return removal(gone);
-  const line = text.startsWith("Content-Security-Policy: default-src") ? cspStart : text.replace(/^.*(?:there|then send|beside it): /, "");
-  const [, name, content] = /^([A-Z][A-Za-z-]+): (.+?)(?: \([^()]*\))?$/.exec(line) ?? [];
-  return name && name !== "Content-Type" && !/[$%{}`\r\n]/.test(content) ? setting(name, content, present) : null;
-}
-
-/** @param {string} name @param {string} text @param {boolean} present @returns {Lines} */
-function setting(name, text, present) {
-  const quoted = `"${text.replace(/["\\]/g, "\\$&")}"`;
-  // Policies add up; of any other header there may be one.
-  const adds = name.startsWith("Content-Security-Policy");
-  const replaces = present && !adds;
-  return {
-    nginx: [...(replaces ? [`proxy_hide_header ${name};`] : []), `add_header ${name} ${quoted} always;`],
-    Apache: [...(replaces ? [`Header onsuccess unset ${name}`] : []), `Header always ${adds ? "add" : "set"} ${name} ${quoted}`],
-    Caddy: [`header ${adds ? "+" : ">"}${name} ${text.includes('"') ? `\`${text}\`` : quoted}`],
-  };
-}
-
-/** @param {string[]} names @returns {Lines} */
-function removal(names) {
-  return {
-    nginx: names.map((n) => (n === "server" ? "server_tokens off;" : `proxy_hide_header ${n};`)),
-    Apache: names.flatMap((n) => (n === "server" ? ["ServerTokens Prod"] : [`Header unset ${n}`, `Header always unset ${n}`])),
-    Caddy: names.map((n) => `header -${n}`),
-  };
-}
-
-/** The attributes that an issue of a cookie asks for. @type {Record<string, string>} */
-const attributes = { NOT_SECURE: "Secure", NOT_HTTP_ONLY: "HttpOnly", NO_SAME_SITE: "SameSite=Lax", NONE_WITHOUT_SECURE: "Secure" };
-
-/** @param {{name: string, issues: {code: string}[]}[]} cookies @returns {Lines | null} */
-function cookieLines(cookies) {
-  const lines = /** @type {Lines} */ ({ nginx: [], Apache: [], Caddy: [] });
-  for (const { name, issues } of cookies) {
-    const wanted = [...new Set(issues.flatMap((i) => attributes[i.code] ?? []))];
-    if (wanted.length === 0 || !/^[\w-]+$/.test(name)) continue;
-    lines.nginx.push(`proxy_cookie_flags ${name} ${wanted.join(" ").toLowerCase()};`);
-    lines.Apache.push(`Header always edit Set-Cookie "^(${name}=.*)$" "$1; ${wanted.join("; ")}"`);
-    lines.Caddy.push(`header >Set-Cookie "^(${name}=.*)$" "$1; ${wanted.join("; ")}"`);
-  }
-  return lines.nginx.length > 0 ? lines : null;
-}
 
 /** @param {string} what @param {Lines} lines */
 const servers = (what, lines) => tabs(`Server to configure for ${what}`, Object.entries(lines).map(([title, list]) => ({ title, panel: code(list.join("\n"), `${title}: ${what}`) })));
@@ -106,22 +49,24 @@ function controlNode(c, d) {
   const lines = serverLines(c, d.cookies);
   return el("article", { class: "sec-control" }, el("h3", {}, c.name, " ", badge(...statuses[c.status])), el("p", {}, c.finding),
     facts([["Sent now", c.value === null ? c.present ? null : none("nothing") : value(c.value || "(empty)")], ["Recommended", c.recommendation && value(c.recommendation)], ["Read more", /^https:/.test(c.reference) ? el("a", { href: c.reference, rel: "noreferrer nofollow" }, c.reference) : c.reference]]),
-    lines && more("The lines for nginx, Apache and Caddy", cautions[c.id] && el("p", {}, cautions[c.id]), servers(c.name, lines)));
+    lines && more("The lines for nginx, Apache and Caddy", caution(c) && el("p", {}, caution(c)), servers(c.name, lines)));
 }
+
+/** @param {Control} c */
+const caution = (c) => (c.id === "csp" && !needsPolicy(c) ? undefined : cautions[c.id]);
 
 /** Everything that needs no decision of the owner's, for each server. @param {any} d */
 function everything(d) {
-  const all = /** @type {Lines} */ ({ nginx: [], Apache: [], Caddy: [] });
-  const chosen = sorted(d).filter((c) => !(c.id === "coep" && c.status === "info") && !c.recommendation?.includes(".example"));
-  const included = chosen.filter((c) => {
-    const lines = serverLines(c, d.cookies);
+  const all = noLines();
+  const included = sorted(d).filter((c) => {
+    const lines = (c.id === "coep" && c.status === "info") || c.recommendation?.includes(".example") ? null : serverLines(c, d.cookies);
     for (const server of /** @type {const} */ (["nginx", "Apache", "Caddy"])) all[server].push(...(lines?.[server] ?? []));
     return lines;
   });
   if (included.length === 0) return null;
   return section("All of it, ready to paste",
-    el("p", {}, `For ${listed(included.map((c) => c.name))}. In nginx, an add_header in an inner block hides those of the outer ones; proxy_hide_header is for pages that come from another server. Read first:`),
-    el("ul", {}, ...included.filter((c) => cautions[c.id]).map((c) => el("li", {}, el("strong", {}, c.name), `: ${cautions[c.id]}`))),
+    el("p", {}, `The lines of ${plural(included.length, "control")}; one whose value only you can choose is left out. In nginx, an add_header in an inner block hides those of outer blocks.`),
+    el("ul", {}, ...included.filter(caution).map((c) => el("li", {}, el("strong", {}, c.name), `: ${caution(c)}`))),
     servers("all recommended headers", all));
 }
 
@@ -156,8 +101,8 @@ const gist = (c) => c.finding.replace(/^\d+ (?:cookie|policies)[^.]*\. /, "").ma
 /** @param {any} d @returns {import("../lib/view.js").Verdict} */
 function verdict(d) {
   const { fail, warn, info, pass } = d.summary;
-  const counts = listed([fail && `${plural(fail, "control")} ${fail === 1 ? "fails" : "fail"}`, warn && `${warn} ${warn === 1 ? "is" : "are"} weak`, info && `${info} could be better`, `${pass || "none"} ${pass > 1 ? "are" : "is"} in order`].filter(Boolean));
-  return { tone: fail ? "bad" : warn || d.notice ? "warn" : "good", text: `${host(d.finalUrl)}: ${counts}${d.notice ? ", on an answer that may not be the site's page" : ""}.` };
+  const counts = listed([fail && `${fail} fail`, warn && `${warn} weak`, info && `${info} could be better`, `${pass} in order`].filter(Boolean));
+  return { tone: fail ? "bad" : warn || d.notice ? "warn" : "good", text: `Controls of ${host(d.finalUrl)}: ${counts}${d.notice ? ", on an answer that may not be the site's page" : ""}.` };
 }
 
 /** @param {any} d @returns {import("../lib/view.js").Concern[]} */
@@ -171,8 +116,8 @@ function concerns(d) {
 
 /** @param {any} d */
 function meaning(d) {
-  const list = ["With these headers a site tells browsers what to refuse on its behalf: unencrypted connections, foreign script, frames around its pages. They are a second line of defence, which limits what a mistake elsewhere can cost."];
-  if (d.summary.fail > 0) list.push("A missing header is no break-in by itself. Begin with those at the top: they cost little and stop the most common attacks.");
+  const list = ["With these headers a site tells browsers what to refuse on its behalf: unencrypted connections, foreign script, frames around its pages. They limit what a mistake elsewhere can cost."];
+  if (d.summary.fail > 0) list.push("A missing header is no break-in by itself. Begin with the controls at the top.");
   if (d.summary.info > 0) list.push("What could be better is optional; whether it fits depends on the site.");
   return list;
 }

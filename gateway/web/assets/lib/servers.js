@@ -1,0 +1,74 @@
+// @ts-check
+// The lines that make web servers send what security-headers recommends. Every value is quoted as the server reads it; one
+// that holds what a server takes for a variable has no lines.
+
+/** @typedef {{id: string, present: boolean, recommendation: string | null}} Advice a control's */
+/** @typedef {{name: string, issues: {code: string}[]}} Cookie */
+/** @typedef {{nginx: string[], Apache: string[], Caddy: string[]}} Lines for each server */
+
+/** @returns {Lines} */
+export const noLines = () => ({ nginx: [], Apache: [], Caddy: [] });
+
+/** A policy to start with, which breaks nothing. */
+const cspStart = "Content-Security-Policy-Report-Only: default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'";
+
+/**
+ * Whether a whole policy is recommended. Which one fits cannot be guessed, so the lines then only report.
+ * @param {Advice} advice
+ */
+export const needsPolicy = ({ recommendation }) => !!recommendation?.startsWith("Content-Security-Policy: default-src");
+
+/**
+ * The lines that set or remove what a control recommends; none where that is no header.
+ * @param {Advice} advice
+ * @param {Cookie[]} cookies
+ * @returns {Lines | null}
+ */
+export function serverLines(advice, cookies) {
+  const { id, present } = advice;
+  const text = advice.recommendation ?? "";
+  if (id === "cookies") return text ? cookieLines(cookies) : null;
+  const gone = /Do not send: ([\w-]+(?:, [\w-]+)*)/.exec(text)?.[1].split(", ");
+  if (gone) return removal(gone);
+  const line = needsPolicy(advice) ? cspStart : text.replace(/^.*(?:there|then send|beside it): /, "");
+  const [, name, content] = /^([A-Z][A-Za-z-]+): (.+?)(?: \([^()]*\))?$/.exec(line) ?? [];
+  return name && name !== "Content-Type" && !/[$%{}`\r\n]/.test(content) ? setting(name, content, present) : null;
+}
+
+/** @param {string} name @param {string} text @param {boolean} present @returns {Lines} */
+function setting(name, text, present) {
+  const quoted = `"${text.replace(/["\\]/g, "\\$&")}"`;
+  // Policies add up; of any other header there must be one alone.
+  const adds = name.startsWith("Content-Security-Policy");
+  const replaces = present && !adds;
+  return {
+    nginx: [...(replaces ? [`proxy_hide_header ${name};`] : []), `add_header ${name} ${quoted} always;`],
+    Apache: [...(replaces ? [`Header onsuccess unset ${name}`] : []), `Header always ${adds ? "add" : "set"} ${name} ${quoted}`],
+    Caddy: [`header ${adds ? "+" : ">"}${name} ${quoted === `"${text}"` ? quoted : `\`${text}\``}`],
+  };
+}
+
+/** @param {string[]} names @returns {Lines} */
+function removal(names) {
+  return {
+    nginx: names.map((n) => (n === "server" ? "server_tokens off;" : `proxy_hide_header ${n};`)),
+    Apache: names.flatMap((n) => (n === "server" ? ["ServerTokens Prod"] : [`Header unset ${n}`, `Header always unset ${n}`])),
+    Caddy: names.map((n) => `header -${n}`),
+  };
+}
+
+/** The attributes that an issue of a cookie asks for. @type {Record<string, string>} */
+const attributes = { NOT_SECURE: "Secure", NOT_HTTP_ONLY: "HttpOnly", NO_SAME_SITE: "SameSite=Lax", NONE_WITHOUT_SECURE: "Secure" };
+
+/** @param {Cookie[]} cookies @returns {Lines | null} */
+function cookieLines(cookies) {
+  const lines = noLines();
+  for (const { name, issues } of cookies) {
+    const wanted = [...new Set(issues.flatMap((i) => attributes[i.code] ?? []))];
+    if (wanted.length === 0 || !/^[\w-]+$/.test(name)) continue;
+    lines.nginx.push(`proxy_cookie_flags ${name} ${wanted.join(" ").toLowerCase()};`);
+    lines.Apache.push(`Header always edit Set-Cookie "^(${name}=.*)$" "$1; ${wanted.join("; ")}"`);
+    lines.Caddy.push(`header >Set-Cookie "^(${name}=.*)$" "$1; ${wanted.join("; ")}"`);
+  }
+  return lines.nginx.length > 0 ? lines : null;
+}
