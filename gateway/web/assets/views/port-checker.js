@@ -2,9 +2,9 @@
 // A TCP port, address by address: who answered what, and how fast.
 
 import { svg } from "../lib/dom.js";
-import { listed, ms } from "../lib/format.js";
+import { ms } from "../lib/format.js";
 import { badge, facts, none, section, table, value } from "../lib/parts.js";
-import { label, picture, ticks } from "../lib/picture.js";
+import { fit, label, picture, ticks } from "../lib/picture.js";
 import { sh } from "../lib/shell.js";
 
 /** @typedef {{address: string, family: 4 | 6, state: string, responseTimeMs: number | null, reason: string | null}} Tried */
@@ -35,10 +35,9 @@ const others = (d) => d.addresses.filter((/** @type {Tried} */ a) => a.state !==
 function verdict(d) {
   if (d.addresses.every((/** @type {Tried} */ a) => a.state === "skipped")) return { tone: "info", text: `${named(d)} was not tried: ${lower(d.addresses[0].reason)}` };
   const [tone, words] = states[d.state];
-  const odd = others(d);
-  if (odd.length === 0) return { tone, text: `${named(d)} ${words}.` };
-  const rest = listed(odd.map((a) => `${a.address} (${states[a.state][2]})`));
-  return { tone: d.state === "open" ? "warn" : tone, text: `${named(d)} ${words} at ${d.address}, but differs at ${rest}.` };
+  const odd = others(d).length;
+  if (odd === 0 || d.state !== "open") return { tone, text: `${named(d)} ${words}.` };
+  return { tone: "warn", text: `${named(d)} is open, but only at ${d.addresses.length - odd} of ${d.addresses.length} addresses.` };
 }
 
 /** @param {string} text */
@@ -54,12 +53,14 @@ function concerns(d) {
   return [...(tone === "good" ? [] : [{ tone, text }]), ...(risk ? [{ tone: /** @type {const} */ ("warn"), text: risk }] : [])];
 }
 
+/** Below this width what happened stands under the address, not beside it. */
+const narrow = 520;
+
 /** One row an address: the way from this service to it, as long as the answer took. @param {any} d */
 function answers(d) {
   const list = /** @type {Tried[]} */ (d.addresses);
   const scale = ticks(Math.max(1, ...list.map((a) => a.responseTimeMs ?? 0)));
-  // What happened stands beside the address where there is room, else below.
-  const each = (/** @type {number} */ width) => (width < 460 ? 62 : 48);
+  const each = (/** @type {number} */ width) => (width < narrow ? 62 : 48);
   return picture({
     label: `From this service: ${list.map((a) => `${a.address} ${shownTime(a)}`).join("; ")}.`,
     height: (width) => list.length * each(width) + 24,
@@ -81,7 +82,7 @@ function answers(d) {
 function rowNodes(a, y, x, width) {
   const [tone] = states[a.state];
   const end = a.responseTimeMs === null ? width - 8 : x(a.responseTimeMs);
-  const words = [label(0, y + 14, `IPv${a.family}`, "strong"), label(40, y + 14, a.address, "mono"), label(width, y + (width < 460 ? 48 : 14), shownTime(a), "end")];
+  const words = [label(0, y + 14, fit(a.address, width), "mono"), label(width, y + (width < narrow ? 48 : 14), `IPv${a.family}: ${shownTime(a)}`, "end")];
   if (a.state === "skipped") return words;
   const way = a.responseTimeMs === null
     ? [svg("line", { class: `stroke-${tone}`, "stroke-width": 2, "stroke-dasharray": "2 6", x1: x(0), x2: end, y1: y + 28, y2: y + 28 })]

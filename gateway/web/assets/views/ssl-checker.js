@@ -2,7 +2,7 @@
 // A certificate: how long it holds, who vouches for it, and what the server speaks.
 
 import { el } from "../lib/dom.js";
-import { capital, dateTime, day, duration, listed, ms, plural } from "../lib/format.js";
+import { dateTime, day, duration, listed, ms, plural } from "../lib/format.js";
 import { badge, facts, mark, more, none, notice, section, table, value, values } from "../lib/parts.js";
 import { timeline } from "../lib/picture.js";
 import { sh } from "../lib/shell.js";
@@ -12,14 +12,17 @@ import { sh } from "../lib/shell.js";
 /** A severity's tone and word. @type {Record<string, [Tone, string]>} */
 const weights = { fail: ["bad", "problem"], warn: ["warn", "warning"], info: ["info", "note"] };
 
+const wholeChain = "Install the whole chain that the authority provides.";
+const trusted = "The public needs one from an authority that browsers trust.";
+
 /** What to do about the code of a refusal. @type {Record<string, string>} */
 const remedies = {
-  CERT_HAS_EXPIRED: "Renew it, load the new one into the server, and find out why that did not happen by itself.",
+  CERT_HAS_EXPIRED: "Renew it, and find out why that did not happen by itself.",
   CERT_NOT_YET_VALID: "Use the previous certificate until then, and check the clock of the machine that issued this one.",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "It encrypts, but anybody can make one like it. The public needs one from an authority that browsers trust.",
-  SELF_SIGNED_CERT_IN_CHAIN: "Devices that know this authority accept it, as inside a company. The public needs one from an authority that browsers trust.",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "Install the whole chain that the authority provides; if it is whole, the authority is not one that browsers trust.",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "Install the whole chain that the authority provides. Some browsers find the missing part by themselves, so yours may show no fault.",
+  DEPTH_ZERO_SELF_SIGNED_CERT: `It encrypts, but anybody can make one like it. ${trusted}`,
+  SELF_SIGNED_CERT_IN_CHAIN: `Only devices that were told of this authority accept it, as inside a company. ${trusted}`,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `${wholeChain} ${trusted}`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `${wholeChain} Some browsers find the missing part by themselves, so yours may show no fault.`,
   ERR_TLS_CERT_ALTNAME_INVALID: "Get a certificate that lists this name, or point the name at the server that it belongs to.",
 };
 
@@ -96,14 +99,18 @@ function chain(d) {
 
 /** @param {any} c @param {number} i */
 function station(c, i) {
-  const role = [i === 0 ? "the server's certificate" : c.selfSigned ? "a root" : "an intermediate", i === 0 && c.selfSigned && "self-signed", (i > 0) !== c.isCA && (i > 0 ? "not an authority" : "an authority")];
-  return el("li", {}, el("h3", {}, short(c.subject)), el("p", {}, `${capital(role.filter(Boolean).join(", "))} `, (c.daysRemaining < 0 || notYet(c)) && badge("bad", left(c))),
+  const role = i === 0 ? "The server's certificate" : c.selfSigned ? "A root" : c.isCA ? "An intermediate" : "Not an authority";
+  return el("li", {}, el("h3", {}, short(c.subject)), el("p", {}, `${role} `, (c.daysRemaining < 0 || notYet(c)) && badge("bad", left(c))),
     facts([
       ["Subject", value(c.subject)], ["Issued by", value(c.issuer)], ["Valid", `${day(c.validFrom)} to ${day(c.validTo)} (${left(c)})`],
       ["Key", `${c.keyType}, ${plural(c.keyBits, "bit")}`], ["Signed with", value(c.signatureAlgorithm)],
+      ["Self-signed", yesNo(c.selfSigned)], ["Authority (CA)", yesNo(c.isCA)],
       ["SHA-256 fingerprint", value(c.fingerprint256)], ["Serial number", value(c.serialNumber)],
     ]));
 }
+
+/** @param {boolean} is */
+const yesNo = (is) => el("span", {}, is ? "yes" : "no");
 
 /**
  * What stands behind a certificate, unless the next one issued it.
@@ -112,9 +119,9 @@ function station(c, i) {
 function link(d, sent, i) {
   const [c, next] = [sent[i], sent[i + 1]];
   if (next?.subject === c.issuer || (next && c.selfSigned)) return null;
-  if (!next && d.chainComplete) return end("good", "A trusted root", c.selfSigned ? "It was sent along, which is not needed." : "These certificates lead to a root that is trusted here. Clients know it, so it need not be sent.");
-  if (c.selfSigned) return end("bad", "Nobody vouches for this", i === 0 ? "It is signed with its own key." : "This root is none of those that are trusted here.");
-  return end("bad", `Missing: ${short(c.issuer)}`, "The server did not send this issuer's certificate here, and it is no root that is trusted.");
+  if (!next && d.chainComplete) return end("good", "A trusted root", "These certificates lead to a root that is trusted here. Clients have it, so it need not be sent.");
+  if (c.selfSigned) return end("bad", "Nobody vouches for this", i === 0 ? "It is signed with its own key." : "This root is not trusted here.");
+  return end("bad", `Missing: ${short(c.issuer)}`, "The server did not send it in this place, and it is no trusted root.");
 }
 
 /** @param {"good" | "bad"} tone @param {string} title @param {string} text */
@@ -145,9 +152,9 @@ function connection(d) {
     ["Cipher suite", values([...new Set([cipher.standardName, cipher.name])])], ["Cipher strength", plural(cipher.bits, "bit")],
     ["Key exchange", value(d.keyExchange)], ["Application protocol (ALPN)", d.alpn ? value(d.alpn) : none("none agreed")], ["Handshake", ms(d.handshakeMs)],
     ["Revocation status sent along (OCSP)", o.present ? staples[o.status] ?? "sent, but not judged: its issuer is unknown" : none("none")],
-    ["Its time", o.thisUpdate && `from ${dateTime(o.thisUpdate)}${o.nextUpdate ? ` to ${dateTime(o.nextUpdate)}` : ""}`],
-    ["Demanded by the certificate", d.certificate.mustStaple ? "yes (must-staple)" : "no"],
-    ["Certificate transparency (SCTs)", scts.count ? `${plural(scts.count, "timestamp")}, by ${listed(scts.sources)}; not verified here` : none("no timestamps")],
+    ["Revocation status holds", o.thisUpdate && `from ${dateTime(o.thisUpdate)}${o.nextUpdate ? ` to ${dateTime(o.nextUpdate)}` : ""}`],
+    ["Must be sent along (must-staple)", yesNo(d.certificate.mustStaple)],
+    ["Certificate transparency (SCTs)", scts.count ? `${plural(scts.count, "timestamp")} by ${listed(scts.sources)}, not verified here` : none("no timestamps")],
   ]));
 }
 
@@ -167,10 +174,10 @@ function names(d) {
 /** @param {any} d */
 function meaning(d) {
   const list = [
-    "By its certificate a server proves that it is the one it claims to be. Clients accept one that is within its time, lists the host's name, and leads to an authority that they trust.",
+    "By its certificate a server proves who it is. Clients accept one that is within its time, lists the host's name, and leads to an authority that they trust.",
     d.authorized ? `All three hold here. It must be renewed before ${day(d.certificate.validTo)}.` : `${refusal(d)} ${remedies[d.authorizationError] ?? ""}`,
   ];
-  if (d.supportedProtocols["TLSv1.0"] || d.supportedProtocols["TLSv1.1"]) list.push("TLS 1.0 and 1.1 have known weaknesses and were retired in 2021 (RFC 8996). Browsers no longer use them, so they can be switched off.");
+  if (d.supportedProtocols["TLSv1.0"] || d.supportedProtocols["TLSv1.1"]) list.push("TLS 1.0 and 1.1 were retired for their weaknesses (RFC 8996). Browsers no longer use them, so they can be switched off.");
   return list;
 }
 
