@@ -1,7 +1,7 @@
 // @ts-check
 // A TCP port, address by address: who answered what, and how fast.
 
-import { svg } from "../lib/dom.js";
+import { el, svg } from "../lib/dom.js";
 import { ms } from "../lib/format.js";
 import { badge, facts, none, section, table, value } from "../lib/parts.js";
 import { fit, label, picture, ticks } from "../lib/picture.js";
@@ -59,11 +59,13 @@ const narrow = 520;
 /** One row an address: the way from this service to it, as long as the answer took. @param {any} d */
 function answers(d) {
   const list = /** @type {Tried[]} */ (d.addresses);
-  const scale = ticks(Math.max(1, ...list.map((a) => a.responseTimeMs ?? 0)));
+  // Where nobody answered there is nothing to measure.
+  const slowest = Math.max(0, ...list.map((a) => a.responseTimeMs ?? 0));
+  const scale = slowest > 0 ? ticks(slowest) : [];
   const each = (/** @type {number} */ width) => (width < narrow ? 62 : 48);
   return picture({
     label: `From this service: ${list.map((a) => `${a.address} ${shownTime(a)}`).join("; ")}.`,
-    height: (width) => list.length * each(width) + 24,
+    height: (width) => list.length * each(width) + (slowest > 0 ? 24 : 0),
     draw: (width) => {
       const bottom = list.length * each(width);
       const x = (/** @type {number} */ time) => 6 + (time / scale[scale.length - 1]) * (width - 14);
@@ -100,7 +102,7 @@ function endNodes(state, tone, x, y) {
 /** @param {any} d */
 function addresses(d) {
   const columns = [{ title: "Address" }, { title: "State" }, { title: "Answered after", numeric: true }, { title: "What happened" }];
-  const rows = d.addresses.map((/** @type {Tried} */ a) => [value(a.address), badge(states[a.state][0], a.state), ms(a.responseTimeMs), a.reason ?? "The connection was accepted."]);
+  const rows = d.addresses.map((/** @type {Tried} */ a) => [value(a.address), badge(states[a.state][0], a.state), ms(a.responseTimeMs), el("p", { class: "sentence" }, a.reason ?? "The connection was accepted.")]);
   return table({ caption: "Every address that was tried, at most two of each family", columns, rows });
 }
 
@@ -116,11 +118,12 @@ const meanings = {
   closed: "Closed means that the host is there and answered, but nothing listens on this port, or a firewall refuses for it. If a service should be here, it does not run or listens elsewhere.",
   filtered: "No answer came within the time that is allowed. Most often a firewall drops the packets silently; it may also let in some sources only, so that the port is open for others.",
   unreachable: "The network says that the host cannot be reached at this address, so nothing is known of the port itself.",
+  skipped: "This service has no way to these addresses, so nothing was learnt. Others may reach them.",
 };
 
 /** @param {any} d */
 function meaning(d) {
-  const list = [meanings[d.state]];
+  const list = [meanings[d.addresses.every((/** @type {Tried} */ a) => a.state === "skipped") ? "skipped" : d.state]];
   if (others(d).length > 0) list.push("Visitors use whichever address their own connection prefers, so some of them will see the other state.");
   const risk = exposed(d);
   if (risk) list.push(`${risk} Unless that is meant, let a firewall admit only those who need it.`);

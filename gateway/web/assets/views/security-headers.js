@@ -74,9 +74,10 @@ function everything(d) {
 function cookieTable(d) {
   if (d.cookies.length === 0) return null;
   const yes = (/** @type {boolean} */ on) => (on ? "yes" : badge("off", "no"));
-  const rows = d.cookies.map((/** @type {any} */ c) => [value(c.name || "(no name)"), yes(c.secure), yes(c.httpOnly), c.sameSite ?? badge("off", "not set"),
-    c.issues.length === 0 ? "nothing" : el("ul", { class: "values" }, ...c.issues.map((/** @type {any} */ i) => el("li", {}, badge(statuses[i.severity][0], i.severity), ` ${i.message}`)))]);
-  return section("Cookies", table({ caption: "Cookies that the answer sets", hideCaption: true, columns: [{ title: "Name" }, { title: "Secure" }, { title: "HttpOnly" }, { title: "SameSite" }, { title: "What is wrong" }], rows }));
+  const rows = d.cookies.map((/** @type {any} */ c) => [value(c.name || "(no name)"),
+    c.issues.length === 0 ? "nothing" : el("ul", { class: "values sentence" }, ...c.issues.map((/** @type {any} */ i) => el("li", {}, badge(statuses[i.severity][0], i.severity), ` ${i.message}`))),
+    yes(c.secure), yes(c.httpOnly), c.sameSite ?? badge("off", "not set")]);
+  return section("Cookies", table({ caption: "Cookies that the answer sets", hideCaption: true, columns: [{ title: "Name" }, { title: "What is wrong" }, { title: "Secure" }, { title: "HttpOnly" }, { title: "SameSite" }], rows }));
 }
 
 /** @param {any} d */

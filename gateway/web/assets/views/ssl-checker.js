@@ -51,7 +51,8 @@ function refusal(d) {
     : code === "CERT_NOT_YET_VALID" && notYet(c) ? `The certificate is not valid before ${day(c.validFrom)}.`
     : d.issues.find((/** @type {any} */ i) => i.code === code)?.message ?? `The certificate is not accepted (${code}).`;
   const who = code === "UNABLE_TO_VERIFY_LEAF_SIGNATURE" ? "many clients refuse it" : d.port === 443 ? "browsers refuse the site" : "clients that check certificates refuse it";
-  return `${about(d, why).slice(0, -1)}; ${who}.`;
+  const sentence = code === "ERR_TLS_CERT_ALTNAME_INVALID" ? `${place(d)} shows a certificate for other names.` : about(d, why);
+  return `${sentence.slice(0, -1)}; ${who}.`;
 }
 
 /** @param {any} d @returns {import("../lib/view.js").Concern[]} */
@@ -84,7 +85,7 @@ function validity(d) {
 /** @param {any} d */
 function findings(d) {
   if (d.issues.length === 0) return null;
-  const rows = d.issues.map((/** @type {any} */ i) => [badge(...weights[i.severity]), i.message, value(i.code)]);
+  const rows = d.issues.map((/** @type {any} */ i) => [badge(...weights[i.severity]), el("p", { class: "sentence" }, i.message), value(i.code)]);
   return section("Findings", table({ caption: "Findings", hideCaption: true, columns: [{ title: "Weight" }, { title: "Finding" }, { title: "Code" }], rows }));
 }
 
@@ -175,7 +176,7 @@ function names(d) {
 function meaning(d) {
   const list = [
     "By its certificate a server proves who it is. Clients accept one that is within its time, lists the host's name, and leads to an authority that they trust.",
-    d.authorized ? `All three hold here. It must be renewed before ${day(d.certificate.validTo)}.` : `${refusal(d)} ${remedies[d.authorizationError] ?? ""}`,
+    d.authorized ? `All three hold here. It must be renewed before ${day(d.certificate.validTo)}.` : `This one is refused. ${remedies[d.authorizationError] ?? ""}`,
   ];
   if (d.supportedProtocols["TLSv1.0"] || d.supportedProtocols["TLSv1.1"]) list.push("TLS 1.0 and 1.1 were retired for their weaknesses (RFC 8996). Browsers no longer use them, so they can be switched off.");
   return list;
@@ -197,7 +198,7 @@ export default {
   verdict, concerns, meaning, terminal,
   show: (d) => [validity(d), findings(d), chain(d), protocols(d), connection(d), names(d)],
   facts: ({ certificate: c, ...d }) => ({
-    "Trusted": d.authorizationError ?? "yes", "SHA-256 fingerprint": c.fingerprint256, "Issuer": c.issuer, "Valid to": dateTime(c.validTo),
+    "Trusted": d.authorized ? "yes" : `no (${d.authorizationError})`, "SHA-256 fingerprint": c.fingerprint256, "Issuer": c.issuer, "Valid to": dateTime(c.validTo),
     "Names": [...c.subjectAltNames.dns, ...c.subjectAltNames.ip], "Protocol versions": Object.keys(d.supportedProtocols).filter((name) => d.supportedProtocols[name]),
     "Chain": d.chain.map((/** @type {any} */ e) => e.subject), "Findings": d.issues.map((/** @type {any} */ i) => i.code),
   }),
