@@ -70,7 +70,7 @@ function dmarcRepair({ domain, hosts, silent }, dmarc, spf) {
   if (dmarc.status === "missing") {
     const mute = silent && spf.record && spf.all === "-all" && spf.tree.children.length === 1;
     return mute ? { ...record, text: "v=DMARC1; p=reject", why: "The domain keeps out of mail, so receivers may refuse all mail in its name." }
-      : { ...record, text: `v=DMARC1; p=none${rua}`, why: `Begins by watching: reports tell who sends in your name. When all genuine mail passes, raise p to quarantine, then reject. ${rua && mailbox}` };
+      : { ...record, text: `v=DMARC1; p=none${rua}`, why: `Begins by watching. When the reports show that all genuine mail passes, raise p to quarantine, then reject. ${rua ? mailbox : "Name a mailbox at another domain, which must agree to it, in rua=mailto:… to get them."}` };
   }
   if (!dmarc.record || dmarc.foundAt !== domain || dmarc.status === "fail") return null;
   const stricter = dmarc.record.replace(/(;\s*p\s*=\s*)none\b/i, "$1quarantine").replace(/;\s*t\s*=\s*y\s*(?=;|$)/i, "");
@@ -88,7 +88,7 @@ function stsRepair({ domain, hosts }, sts, now) {
   const policy = ["version: STSv1", `mode: ${mode}`, ...hosts.map((h) => `mx: ${h}`), `max_age: ${Math.max(86400, sts.maxAge ?? 1209600)}`, ""].join("\n");
   return {
     what: "MTA-STS", name: `_mta-sts.${domain}`, type: "TXT", text: `v=STSv1; id=${now.toISOString().replace(/\D/g, "").slice(0, 14)}`, file: [policyURL(domain), policy],
-    why: `Serve the file first, as text/plain and over a valid certificate. ${mode === "testing" ? "Change testing to enforce when TLS reports show no failures." : "From then on senders deliver only to these servers, and only over valid TLS."}`,
+    why: `Serve the file first, as text/plain and over a valid certificate. ${mode === "testing" ? "Change testing to enforce when TLS reports show no failures." : "Senders that follow MTA-STS then deliver to these servers alone, and over valid TLS alone."}`,
   };
 }
 

@@ -52,8 +52,9 @@ function lives({ details }, shown) {
     draw: (width) => {
       const bar = (/** @type {number} */ seconds, /** @type {number} */ i, /** @type {string} */ fill) => svg("rect", { class: fill, x: 0, y: i * 40 + 21, width: Math.max(2, share(seconds) * width), height: 10, rx: 2 });
       return [
-        ...marks.flatMap(([s, name], i) => [
-          svg("line", { class: "line", x1: share(s) * width, x2: share(s) * width, y1: 0, y2: bottom }), label(share(s) * width, bottom + 16, name, i === 3 ? "soft end" : "soft middle"),
+        // On a narrow screen the last two words would meet.
+        ...marks.filter((_, i) => i !== 2 || width > 360).flatMap(([s, name]) => [
+          svg("line", { class: "line", x1: share(s) * width, x2: share(s) * width, y1: 0, y2: bottom }), label(share(s) * width, bottom + 16, name, share(s) === 1 ? "soft end" : "soft middle"),
         ]),
         ...shown.flatMap((t, i) => [
           label(0, i * 40 + 15, t, "strong"), label(width, i * 40 + 15, `${left(t)} left`, "end"),

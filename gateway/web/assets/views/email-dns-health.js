@@ -48,8 +48,8 @@ function details(key, c) {
   if (key === "dkim") return [["Selector", c.selector], ["Key", c.keyType && `${c.keyType}${c.keyBits ? `, ${c.keyBits} bits` : ""}`]];
   if (key === "mtaSts") return [["Mode", c.mode], ["Mail servers", list(c.mxPatterns)], ["Kept for", c.maxAge === null ? null : duration(c.maxAge)]];
   if (key === "dmarc" && c.record) return [
-    ["Policy", c.policy + (c.testMode ? ", in test mode" : "")], ["for subdomains", c.subdomainPolicy], ["for absent ones", c.nonexistentSubdomainPolicy],
-    ["Published at", c.foundAt], ["Organization", c.organizationalDomain], ["Alignment", `DKIM ${c.alignment.dkim}, SPF ${c.alignment.spf}`],
+    ["Policy", c.policy + (c.testMode ? ", in test mode" : "")], ["Subdomains", `${c.subdomainPolicy}; absent ones ${c.nonexistentSubdomainPolicy}`],
+    ["Alignment", `DKIM ${c.alignment.dkim}, SPF ${c.alignment.spf}`], ["Organization", c.organizationalDomain],
     ["Reports to", list(c.reportAddresses)], ["Failures to", list(c.failureReportAddresses)],
   ];
   return [["Reports to", list(c.reportAddresses)]];
@@ -83,8 +83,8 @@ function repair({ what, why, name, type, text = "", file }) {
 /** @param {any} d */
 function exchanges({ checks: { mx } }) {
   return section("Mail exchanges", table({
-    caption: "Mail exchanges, in the order in which senders try them", columns: [{ title: "Priority", numeric: true }, { title: "Host" }, { title: "Addresses" }],
-    rows: mx.hosts.map((/** @type {any} */ h) => [String(h.priority), value(h.exchange || "."), values(h.addresses)]),
+    caption: "In the order in which senders try them: lowest priority number first.", columns: [{ title: "Host" }, { title: "Priority", numeric: true }, { title: "Addresses" }],
+    rows: mx.hosts.map((/** @type {any} */ h) => [value(h.exchange || "."), String(h.priority), values(h.addresses)]),
   }));
 }
 
@@ -104,7 +104,7 @@ export default {
     const list = repairs(d);
     return [
       d.note && d.overall !== "pass" ? notice("info", d.note) : null,
-      el("div", { class: "mail-panels" }, ...parts.map(([key], n) => panel(d.checks[key], key, n))),
+      section("What the domain publishes", el("div", { class: "mail-panels" }, ...parts.map(([key], n) => panel(d.checks[key], key, n)))),
       list.length > 0 ? section("Records to publish", ...list.map(repair)) : null,
       d.checks.spf.record ? section("SPF tree", meter("DNS lookups", d.checks.spf.lookups, 10), meter("Lookups that find nothing (void)", d.checks.spf.voidLookups, 2), el("ul", { class: "mail-tree" }, branch(d.checks.spf.tree))) : null,
       d.checks.mx.hosts.length > 0 ? exchanges(d) : null,
