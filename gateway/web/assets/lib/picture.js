@@ -162,7 +162,7 @@ function ms0(t, longest) {
 
 /** @param {WaterfallRow} row */
 function totalOf({ timings, note }) {
-  return [timings && ms(timings.totalMs), note].filter(Boolean).join(", ") || "no answer";
+  return [note, timings && ms(timings.totalMs)].filter(Boolean).join(", ") || "no answer";
 }
 
 /**
