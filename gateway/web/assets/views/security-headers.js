@@ -103,15 +103,15 @@ const gist = (c) => c.finding.replace(/^\d+ (?:cookie|policies)[^.]*\. /, "").ma
 function verdict(d) {
   const { fail, warn, info, pass } = d.summary;
   const counts = listed([fail && `${fail} fail`, warn && `${warn} weak`, info && `${info} could be better`, `${pass} in order`].filter(Boolean));
-  return { tone: fail ? "bad" : warn || d.notice ? "warn" : "good", text: `Controls of ${host(d.finalUrl)}: ${counts}${d.notice ? ", on an answer that may not be the site's page" : ""}.` };
+  return { tone: fail ? "bad" : warn || d.notice ? "warn" : "good", text: `Security controls of ${host(d.finalUrl)}: ${counts}${d.notice ? ", on an answer that may not be the site's page" : ""}.` };
 }
 
 /** @param {any} d @returns {import("../lib/view.js").Concern[]} */
 function concerns(d) {
   const weak = having(d, "warn");
   return [
-    ...having(d, "fail").map((c) => ({ tone: /** @type {const} */ ("bad"), text: `${c.name} of ${host(d.finalUrl)}: ${gist(c)}` })),
-    ...(weak.length > 0 ? [{ tone: /** @type {const} */ ("warn"), text: `Weak security headers of ${host(d.finalUrl)}: ${listed(weak.map((c) => c.name))}.` }] : []),
+    ...having(d, "fail").map((c) => ({ tone: /** @type {const} */ ("bad"), text: `${c.name} on ${host(d.finalUrl)}: ${gist(c)}` })),
+    ...(weak.length > 0 ? [{ tone: /** @type {const} */ ("warn"), text: `Weak security headers on ${host(d.finalUrl)}: ${listed(weak.map((c) => c.name))}.` }] : []),
   ];
 }
 
@@ -130,6 +130,10 @@ const lasting = (c) => (c.value === null ? "" : `: ${c.id === "information-leak"
 export default {
   verdict, concerns, meaning,
   show: (d) => [d.notice && notice("warn", d.notice), overview(d), section("Controls, most urgent first", ...sorted(d).map((c) => controlNode(c, d))), everything(d), cookieTable(d), answerPart(d)],
-  terminal: (_, d) => [{ label: "The headers of the answer that was judged", command: sh`curl -sS -D - -o /dev/null ${d.finalUrl}` }, { label: "The way there, with its redirects", command: sh`curl -sSL -D - -o /dev/null ${d.url}` }],
+  // -k: with a certificate that is not trusted curl would show nothing.
+  terminal: (_, d) => [
+    { label: "The headers of the answer that was judged", command: `curl -sS${d.tls?.authorized === false ? "k" : ""} ${sh`-D - -o /dev/null ${d.finalUrl}`}` },
+    ...(d.redirectCount > 0 ? [{ label: "The way there, with its redirects", command: sh`curl -sSL -D - -o /dev/null ${d.url}` }] : []),
+  ],
   facts: (d) => ({ "Answer": `${d.status} ${d.finalUrl}`, ...Object.fromEntries(d.controls.map((/** @type {Control} */ c) => [c.name, c.status + lasting(c)])) }),
 };
