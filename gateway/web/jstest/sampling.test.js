@@ -87,6 +87,7 @@ test("the first samples are warm-up and do not count", async () => {
   const lab = new Lab({ count: 5, warmup: 3 });
   await lab.pass(1000);
   assert.deepEqual(lab.known.samples.map((s) => s.excluded), ["warm-up", "warm-up", "warm-up", null, null]);
+  assert.deepEqual(lab.known.samples.map((s) => s.at), [-300, -200, -100, 0, 100], "time starts with the first that counts");
 });
 
 test("numbers go on from where the caller says", async () => {

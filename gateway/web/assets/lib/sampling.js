@@ -15,7 +15,7 @@ const mostOpen = 24;
 /**
  * @typedef {object} Sample
  * @property {number} n its number in the request
- * @property {number} at when it was sent, in milliseconds from the start
+ * @property {number} at when it was sent, in milliseconds from the time of the first sample that counts; negative in the warm-up
  * @property {"open" | "answered" | "late" | "failed"} outcome open is not known yet; late stays so where an answer comes after all
  * @property {number | null} ms the round trip; of a late one the time until its answer, null where none came
  * @property {"warm-up" | "background" | null} excluded why it does not count
@@ -87,7 +87,7 @@ export function startSampling(plan, around, changed, first = 0) {
     const warm = run.samples.length < plan.warmup;
     /** @type {Sample} */
     const sample = {
-      n: first + slot, at: sent - began, outcome: "open", ms: null, reused: null, protocol: "", why: "",
+      n: first + slot, at: sent - began - plan.warmup * plan.interval, outcome: "open", ms: null, reused: null, protocol: "", why: "",
       excluded: warm ? "warm-up" : heldBack || around.hidden() ? "background" : null,
     };
     run.samples.push(sample);

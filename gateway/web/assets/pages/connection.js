@@ -1,108 +1,130 @@
 // @ts-check
-// The browser's own measurement: requests to this service, one after another, timed. It is HTTPS, not ICMP.
+// The browser's side of the ping and packet-loss pages: its controls, one run at a time, and what is shown while it runs.
 
-import { sampleConnection } from "./api.js";
-import { byId, el } from "./dom.js";
-import { ms, plural } from "./format.js";
-import { renderFailure } from "./render.js";
+import { renderFailure } from "../lib/answer.js";
+import { announce, byId } from "../lib/dom.js";
+import { duration, number, plural } from "../lib/format.js";
+import { tabs } from "../lib/parts.js";
+import { board } from "../lib/samples.js";
+import { browser, startSampling } from "../lib/sampling.js";
 
-const section = byId("connection");
-const probe = section.dataset.probe ?? "ping";
-const plan = probe === "ping" ? { samples: 10, gap: 200 } : { samples: 30, gap: 100 };
-const lateAfter = 2000;
+/** @typedef {import("../lib/sampling.js").Run} Run */
 
-const start = /** @type {HTMLButtonElement} */ (byId("sample"));
-const cancel = byId("sample-cancel");
+const warmup = 3;
+/** A run until it is stopped ends after this many seconds all the same: nobody watches any more. */
+const longest = 3600;
+
+const probe = byId("connection").dataset.probe ?? "ping";
+const form = /** @type {HTMLFormElement} */ (byId("sampling"));
+const rate = /** @type {HTMLSelectElement} */ (byId("rate"));
+const seconds = /** @type {HTMLSelectElement} */ (byId("seconds"));
+const start = byId("sample");
+const stop = byId("sample-stop");
 const status = byId("sample-status");
+const progress = byId("sample-progress");
 const result = byId("sample-result");
 
-/** @type {AbortController | null} */
-let running = null;
+/** @type {() => void} */
+let end = () => {};
+/** The number of the next sample; a number is used once, so that the browser's records of requests stay apart. */
+let next = 0;
 
-start.addEventListener("click", measure);
-cancel.addEventListener("click", () => running?.abort());
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const query = `?${new URLSearchParams({ rate: rate.value, seconds: seconds.value })}`;
+  if (query !== location.search) history.pushState(null, "", query);
+  run(Number(rate.value), Number(seconds.value));
+});
+stop.addEventListener("click", () => end());
+window.addEventListener("popstate", fill);
+fill();
+if (!("alone" in byId("browser").dataset)) join();
 
-async function measure() {
-  const mine = new AbortController();
-  running = mine;
-  start.disabled = true;
-  cancel.hidden = false;
-  result.replaceChildren();
-  status.textContent = "Measuring…";
-  try {
-    await take(mine.signal);
-  } catch (failure) {
-    if (!mine.signal.aborted) throw failure;
-    status.textContent = "Cancelled.";
-  } finally {
-    start.disabled = false;
-    cancel.hidden = true;
+/** Sets the controls to what the address says. */
+function fill() {
+  const query = new URLSearchParams(location.search);
+  for (const select of [rate, seconds]) {
+    const value = query.get(select.name);
+    if ([...select.options].some((o) => o.value === value)) select.value = String(value);
   }
 }
 
-/** @param {AbortSignal} signal */
-async function take(signal) {
-  // The first request opens the connection, which the others then use.
-  await sampleConnection(probe, 0, signal);
-  /** @type {(number | null)[]} */
-  const times = [];
-  for (let n = 1; n <= plan.samples; n++) {
-    await pause(plan.gap, signal);
-    const began = performance.now();
-    const answer = await timely(n, signal);
-    if (answer && !answer.ok && answer.status !== 0) {
-      status.textContent = "Stopped.";
-      result.replaceChildren(renderFailure(answer));
+/** Makes tabs of the two sides. A link with an input is about the server's. */
+function join() {
+  const asked = () => new URLSearchParams(location.search).has("input");
+  const sides = [{ title: "From your browser", panel: byId("browser") }, { title: "From our server", panel: byId("server") }];
+  const place = byId("sides");
+  const tabbed = tabs("Where to measure from", sides, { chosen: asked() ? 1 : 0 });
+  place.replaceWith(tabbed);
+  for (const { panel } of sides) panel.hidden = false;
+  window.addEventListener("popstate", () => /** @type {HTMLElement} */ (tabbed.querySelectorAll("[role=tab]")[asked() ? 1 : 0]).click());
+}
+
+/**
+ * @param {number} perSecond
+ * @param {number} length in seconds, 0 until stopped
+ */
+function run(perSecond, length) {
+  end();
+  const counted = (length || longest) * perSecond;
+  const around = browser(probe);
+  const shown = board(probe, counted, length);
+  result.replaceChildren(shown.node);
+  busy(true);
+  status.textContent = `Sampling ${length ? `for ${duration(length)}` : "until you stop it"}.`;
+  let last = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let soon;
+  // A page that changes ten times a second cannot be read.
+  const gap = matchMedia("(prefers-reduced-motion: reduce)").matches ? 1000 : 400;
+  const draw = (/** @type {Run} */ state) => {
+    last = performance.now();
+    soon = undefined;
+    progress.textContent = told(state, length ? counted : 0);
+    shown.live(state);
+  };
+  const first = next;
+  next += counted + warmup;
+  end = startSampling({ interval: 1000 / perSecond, count: counted + warmup, warmup }, around, (state) => {
+    if (!state.ending) {
+      soon ??= setTimeout(() => draw(state), Math.max(0, last + gap - performance.now()));
       return;
     }
-    times.push(answer?.ok ? performance.now() - began : null);
-    status.textContent = `${n} of ${plan.samples}`;
-  }
-  show(times);
+    clearTimeout(soon);
+    around.close();
+    finish(state, shown);
+  }, first);
 }
 
 /**
- * One sample; null where it came too late.
- * @param {number} n
- * @param {AbortSignal} signal
+ * @param {Run} state
+ * @param {number} planned 0 where it is not known
  */
-async function timely(n, signal) {
-  const late = AbortSignal.timeout(lateAfter);
-  try {
-    return await sampleConnection(probe, n, AbortSignal.any([signal, late]));
-  } catch (failure) {
-    if (signal.aborted || !late.aborted) throw failure;
-    return null;
-  }
+function told(state, planned) {
+  const done = Math.max(0, state.samples.length + state.skipped - warmup);
+  if (done === 0) return "Warm-up.";
+  return planned ? `${number(done)} of ${plural(planned, "sample")}.` : `${plural(done, "sample")}.`;
 }
 
 /**
- * @param {number} length
- * @param {AbortSignal} signal
- * @returns {Promise<void>}
+ * @param {Run} state
+ * @param {ReturnType<typeof board>} shown
  */
-function pause(length, signal) {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, length);
-    signal.addEventListener("abort", () => { clearTimeout(timer); reject(signal.reason); }, { once: true });
-  });
+function finish(state, shown) {
+  busy(false);
+  progress.textContent = "";
+  status.textContent = { completed: "Finished.", stopped: "Stopped.", limited: "Stopped by the service." }[state.ending ?? "completed"];
+  const verdict = shown.done(state);
+  if (state.refusal) result.prepend(renderFailure(state.refusal));
+  announce(state.refusal?.error ?? verdict.text);
 }
 
-/** @param {(number | null)[]} times */
-function show(times) {
-  const got = /** @type {number[]} */ (times.filter((t) => t !== null)).sort((a, b) => a - b);
-  const lost = times.length - got.length;
-  const tone = got.length === 0 ? "bad" : lost > 0 ? "warn" : "good";
-  const loss = `${lost} of ${plural(times.length, "request")} lost`;
-  status.textContent = "Done.";
-  result.replaceChildren(el("p", { class: `verdict ${tone}` }, got.length === 0 ? `${loss}.` : `Median ${ms(median(got))}, ${loss}.`));
-  if (got.length === 0) return;
-  const facts = [["Fastest", ms(got[0])], ["Median", ms(median(got))], ["Slowest", ms(got[got.length - 1])], ["Samples", times.map((t) => (t === null ? "lost" : ms(t))).join(", ")]];
-  result.append(el("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])));
-}
-
-/** @param {number[]} sorted not empty */
-function median(sorted) {
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+/** @param {boolean} on */
+function busy(on) {
+  const from = on ? start : stop;
+  const to = on ? stop : start;
+  const focused = document.activeElement === from;
+  to.hidden = false;
+  if (focused) to.focus();
+  from.hidden = true;
 }

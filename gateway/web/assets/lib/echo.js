@@ -1,0 +1,229 @@
+// @ts-check
+// What the answers of ping and packet-loss have in common: echo probes from our server to a host.
+
+import { svg, el } from "./dom.js";
+import { listed, ms, percent, plural } from "./format.js";
+import { facts, more, code, section, table } from "./parts.js";
+import { label, picture, ticks } from "./picture.js";
+import { sh } from "./shell.js";
+
+/** @typedef {{seq: number, rttMs: number | null, ttl: number | null}} Reply */
+/** @typedef {import("./view.js").Verdict} Verdict */
+/** @typedef {import("./view.js").Asked} Asked */
+
+/** @type {Record<string, string>} */
+const endings = {
+  completed: "all probes were sent and waited for",
+  unreachable: "a router said that the host cannot be reached",
+  prohibited: "a router or firewall said that these packets are forbidden",
+  deadline: "the time for this check ran out",
+};
+
+/** The probes that were lost. @param {any} d @returns {number[]} */
+const lost = (d) => d.replies.filter((/** @type {Reply} */ r) => r.rttMs === null).map((/** @type {Reply} */ r) => r.seq);
+
+/**
+ * What all probes came to where none was answered; null where some were.
+ * @param {any} d
+ * @returns {Verdict | null}
+ */
+function unanswered(d) {
+  if (d.received > 0) return null;
+  const probes = plural(d.sent, "probe");
+  if (d.stopReason === "unreachable") return { tone: "bad", text: `${d.target} cannot be reached: a router on the way said so.` };
+  if (d.stopReason === "prohibited") return { tone: "warn", text: `Probes to ${d.target} are forbidden: a router or firewall on the way said so.` };
+  return { tone: "warn", text: d.sent > 0 ? `${d.target} did not answer any of ${probes}; many hosts ignore them.` : `No probe to ${d.target} could be sent in time.` };
+}
+
+/**
+ * The verdict of a view.
+ * @param {any} d
+ * @param {string} well said where all were answered
+ * @param {string} worse said where some were lost
+ * @returns {Verdict}
+ */
+export function verdict(d, well, worse) {
+  return unanswered(d) ?? (d.received === d.sent ? { tone: "good", text: well } : { tone: lossTone(d), text: worse });
+}
+
+/**
+ * @param {any} d
+ * @returns {import("./view.js").Concern[]}
+ */
+export function concerns(d) {
+  const silence = unanswered(d);
+  // Who never answers probes is not thereby in trouble.
+  if (silence) return [{ tone: d.stopReason === "unreachable" ? "bad" : "info", text: silence.text }];
+  const list = /** @type {import("./view.js").Concern[]} */ ([]);
+  if (d.lossPercent > 0) list.push({ tone: lossTone(d), text: `${percent(d.lossPercent)} of ${plural(d.sent, "probe")} to ${d.target} got no answer.` });
+  if (d.duplicates > 0) list.push({ tone: "info", text: `${d.target} answered ${plural(d.duplicates, "probe")} more than once.` });
+  return list;
+}
+
+/** One lost probe is no pattern. @param {any} d @returns {"warn" | "bad"} */
+const lossTone = (d) => (d.lossPercent >= 10 && d.sent - d.received > 1 ? "bad" : "warn");
+
+/**
+ * The round trip of each probe as a bar, and a cross where it was lost.
+ * @param {any} d
+ * @returns {HTMLElement | null}
+ */
+export function roundTrips(d) {
+  /** @type {Reply[]} */
+  const replies = d.replies;
+  if (d.received === 0) return null;
+  const scale = ticks(Math.max(...replies.map((r) => r.rttMs ?? 0)), 4);
+  const [high, left] = [180, 62];
+  const y = (/** @type {number} */ time) => 10 + high - (time / scale[scale.length - 1]) * high;
+  const gone = lost(d);
+  const figure = picture({
+    label: `Round trip of each probe: from ${ms(d.minMs)} to ${ms(d.maxMs)}, median ${ms(d.medianMs)}; ${gone.length === 0 ? "none was lost" : `lost: ${listed(gone.map(String))}`}.`,
+    height: high + 48,
+    caption: "Round trip by the number of the probe; the dashed line is the median, a cross is a lost probe.",
+    draw: (width) => {
+      const each = (width - left) / replies.length;
+      const thick = Math.min(12, Math.max(1.5, each * 0.5));
+      const middle = (/** @type {number} */ i) => left + each * (i + 0.5);
+      const step = Math.ceil(28 / each);
+      return [
+        ...scale.flatMap((t) => [svg("line", { class: "line", x1: left, x2: width, y1: y(t), y2: y(t) }), label(left - 8, y(t) + 4, `${+t.toFixed(3)} ms`, "soft end")]),
+        ...replies.flatMap((r, i) => [
+          r.rttMs === null ? cross(middle(i), y(0) - 9, Math.min(5, each / 2 - 0.5)) : svg("rect", { class: "fill-1", x: middle(i) - thick / 2, y: y(r.rttMs), width: thick, height: Math.max(1, y(0) - y(r.rttMs)) }),
+          i % step === 0 && label(middle(i), high + 30, String(r.seq), "soft middle"),
+        ].filter((n) => n instanceof Node)),
+        svg("line", { class: "stroke-2 dashed", "stroke-width": 1.5, x1: left, x2: width, y1: y(d.medianMs), y2: y(d.medianMs) }),
+      ];
+    },
+  });
+  return section("Round trips", figure);
+}
+
+/** @param {number} x @param {number} y @param {number} r */
+const cross = (x, y, r) => svg("path", { class: "stroke-bad", fill: "none", "stroke-width": 2, d: `M${x - r} ${y - r}l${2 * r} ${2 * r}m0 ${-2 * r}l${-2 * r} ${2 * r}` });
+
+/** @typedef {"answered" | "late" | "failed" | "lost" | "uncounted" | "waiting"} Cell */
+
+/** @type {Record<Cell, (x: number, y: number) => SVGElement>} */
+const shapes = {
+  answered: (x, y) => svg("rect", { class: "fill-good", x: x + 1, y: y + 1, width: 10, height: 10, rx: 2 }),
+  late: (x, y) => svg("path", { class: "stroke-warn", fill: "none", "stroke-width": 1.5, d: `M${x + 1.5} ${y + 10.5}h9l-4.5 -9z` }),
+  failed: (x, y) => cross(x + 6, y + 6, 4),
+  lost: (x, y) => cross(x + 6, y + 6, 4),
+  uncounted: (x, y) => svg("circle", { class: "fill-soft", cx: x + 6, cy: y + 6, r: 1.5 }),
+  waiting: (x, y) => svg("rect", { class: "line", x: x + 1.5, y: y + 1.5, width: 9, height: 9, rx: 2 }),
+};
+
+/**
+ * Every sample as a small cell, in the order of sending; told by shape as well as by colour.
+ * @param {Cell[]} cells
+ * @param {string} words the text equivalent
+ * @param {Cell[]} kinds those of the legend
+ * @returns {HTMLElement}
+ */
+export function strip(cells, words, kinds) {
+  const pitch = 15;
+  const wide = (/** @type {number} */ width) => Math.max(1, Math.floor(width / pitch));
+  const figure = picture({
+    label: words,
+    height: (width) => Math.ceil(Math.max(1, cells.length) / wide(width)) * pitch,
+    draw: (width) => cells.map((cell, i) => shapes[cell]((i % wide(width)) * pitch, Math.floor(i / wide(width)) * pitch)),
+  });
+  figure.append(el("ul", { class: "legend", "aria-hidden": "true" }, ...kinds.map((kind) => el("li", {},
+    svg("svg", { width: 12, height: 12 }, shapes[kind](0, 0)), kind === "uncounted" ? "does not count" : kind))));
+  return figure;
+}
+
+/**
+ * @param {any} d
+ * @returns {HTMLElement}
+ */
+export function figures(d) {
+  const ttls = [...new Set(d.replies.map((/** @type {Reply} */ r) => r.ttl).filter((/** @type {number | null} */ t) => t !== null))];
+  const time = (/** @type {number | null} */ t) => (t === null ? null : ms(t));
+  return section("In numbers", facts([
+    ["Target", d.target], ["Address", d.address], ["Family", `IPv${d.family}`],
+    ["Probes sent", d.sent], ["Probes answered", d.received], ["Lost", percent(d.lossPercent)], ["Duplicate answers", d.duplicates],
+    ["Fastest", time(d.minMs)], ["Average", time(d.averageMs)], ["Median", time(d.medianMs)], ["Slowest", time(d.maxMs)],
+    ["Standard deviation", time(d.stddevMs)], ["Jitter", time(d.jitterMs)],
+    ["TTL of the answers", ttls.join(", ")],
+    ["Why it ended", endings[d.stopReason] ?? String(d.stopReason)],
+  ]));
+}
+
+/**
+ * @param {any} d
+ * @returns {HTMLElement}
+ */
+export function probes(d) {
+  return narrow({
+    caption: "Each probe",
+    columns: [{ title: "Probe", numeric: true }, { title: "Round trip", numeric: true }, { title: "TTL", numeric: true }],
+    rows: d.replies.map((/** @type {Reply} */ r) => [String(r.seq), r.rttMs === null ? "lost" : ms(r.rttMs), r.ttl === null ? "—" : String(r.ttl)]),
+  });
+}
+
+/**
+ * A table of a few numbers, which are not to be drawn apart on a wide page.
+ * @param {Parameters<typeof table>[0]} what
+ * @returns {HTMLElement}
+ */
+export const narrow = (what) => el("div", { class: "narrow" }, table(what));
+
+/** @param {any} d @returns {HTMLElement | null} */
+export function raw(d) {
+  return typeof d.raw === "string" ? more("As ping would print it", code(d.raw, "the raw output")) : null;
+}
+
+/**
+ * What the answer means, as far as it is the same for both tools.
+ * @param {any} d
+ * @returns {string[]}
+ */
+export function meaning(d) {
+  if (d.received === 0) return silent(d);
+  const list = [`An echo request from our server to ${d.target} and its answer took ${ms(d.medianMs)} (median).${unsteady(d)} It was measured from our server, so the way from your own connection may differ.`];
+  if (d.duplicates > 0) list.push("Some probes were answered more than once, as happens with loops, mirrored links or broadcast addresses.");
+  return list;
+}
+
+/** @param {any} d */
+function unsteady(d) {
+  if (d.jitterMs === null) return "";
+  const much = d.jitterMs > Math.max(5, d.medianMs * 0.2);
+  return ` From one probe to the next it changed by ${ms(d.jitterMs)} on average (jitter), which is ${much ? "a lot: calls and games feel that" : "steady"}.`;
+}
+
+/** @param {any} d */
+function silent(d) {
+  if (d.stopReason === "unreachable") return ["A router on the way answered in the place of the host: it knows no way there, or the host does not answer on its own network. That may pass; if it stays, the host is off or its network is not connected."];
+  if (d.stopReason === "prohibited") return ["A router or firewall on the way refuses these packets and says so. That is a rule, not a fault: the host may still answer in other ways, such as a website or a mail server."];
+  return ["No answer does not mean that the host is down. Many hosts and firewalls drop echo requests (ICMP) and work well otherwise.", "To find out whether a service runs there, try the uptime check for a website, or the port checker for anything else."];
+}
+
+/** What loss is and is not. */
+export const lossMeans = "Only what the host itself did not answer counts as lost. Where on the way it got lost this check cannot tell, and some hosts answer only so many probes a second.";
+
+/**
+ * @param {Asked} asked
+ * @param {any} d
+ * @param {number} count
+ * @param {number} gap seconds
+ * @returns {import("./view.js").Command[]}
+ */
+export function terminal(asked, d, count, gap) {
+  const host = asked.input || d.target;
+  const family = `-${d.family}`;
+  return [
+    { label: `${count} probes, ${gap} seconds apart${gap < 0.2 ? " (some systems allow fewer than 0.2 seconds only to root)" : ""}`, command: `ping ${family} ${sh`-c ${count} -i ${gap} ${host}`}` },
+    { label: "Loss and times at each hop on the way; only the last line is about the host itself", command: `mtr ${family} ${sh`-r -c ${count} ${host}`}` },
+  ];
+}
+
+/** What is worth comparing with an earlier answer. @param {any} d @returns {import("./view.js").Facts} */
+export function compared(d) {
+  return {
+    Address: d.address,
+    "Probes answered": d.received === 0 ? "none" : d.received < d.sent ? "some" : "all",
+    "Why it ended": endings[d.stopReason] ?? String(d.stopReason),
+  };
+}

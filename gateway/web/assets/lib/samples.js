@@ -1,0 +1,250 @@
+// @ts-check
+// A run of samples as the page shows it: the sentence, the readings, the line, and afterwards the numbers and every sample.
+
+import { liveChart } from "./chart.js";
+import { el } from "./dom.js";
+import { strip } from "./echo.js";
+import { capital, dateTime, listed, ms, number, percent, plural } from "./format.js";
+import { copyAction, facts, more, none, notice, section, table, verdictLine } from "./parts.js";
+import { runs, share, summary } from "./stats.js";
+
+/** @typedef {import("./sampling.js").Run} Run */
+/** @typedef {import("./sampling.js").Sample} Sample */
+/** @typedef {import("./view.js").Verdict} Verdict */
+
+/** More cells or rows than these are no picture and no table any more. */
+const mostShown = 600;
+
+/**
+ * What a run comes to so far.
+ * @param {Run} run
+ */
+export function tally(run) {
+  const counted = run.samples.filter((s) => !s.excluded && s.outcome !== "open");
+  const of = (/** @type {string} */ outcome) => counted.filter((s) => s.outcome === outcome);
+  const [late, failed] = [of("late"), of("failed")];
+  return {
+    counted, late, failed,
+    times: summary(of("answered").map((s) => s.ms ?? 0)),
+    missed: late.length + failed.length,
+    bursts: runs(counted.map((s) => s.outcome !== "answered")),
+    background: run.samples.filter((s) => s.excluded === "background").length,
+  };
+}
+
+/** @typedef {ReturnType<typeof tally>} Tally */
+
+/** @param {Tally} t */
+const longestRun = (t) => Math.max(0, ...t.bursts.map((b) => b.length));
+
+/**
+ * @param {string} probe
+ * @param {Tally} t
+ * @returns {Verdict}
+ */
+export function verdictOf(probe, { counted, late, failed, missed, times }) {
+  const all = plural(counted.length, "sample");
+  if (counted.length === 0) return { tone: "info", text: "No sample counts yet." };
+  if (times.count === 0) return { tone: "bad", text: counted.length === 1 ? "The one sample was not answered in time." : `None of ${all} was answered in time.` };
+  const middle = `median ${ms(times.median)}`;
+  if (missed === 0) return { tone: "good", text: probe === "ping" ? `${capital(middle)} over ${all}, none late or failed.` : `None lost: ${all} answered in time, ${middle}.` };
+  const parts = listed([late.length > 0 ? `${number(late.length)} late` : "", failed.length > 0 ? `${number(failed.length)} failed` : ""].filter(Boolean));
+  const part = share(missed, counted.length) ?? 0;
+  return {
+    // One missing sample is no pattern.
+    tone: part >= 5 && missed > 1 ? "bad" : "warn",
+    text: probe === "ping" ? `${capital(middle)}; ${parts} of ${all}.` : `${percent(part)} of ${all} late or failed (${parts}), ${middle}.`,
+  };
+}
+
+/** @type {Record<string, [string, (t: Tally) => string]>} */
+const readings = {
+  median: ["Median", (t) => ms(t.times.median)],
+  p95: ["95th percentile", (t) => ms(t.times.p95)],
+  jitter: ["Jitter", (t) => ms(t.times.jitter)],
+  missed: ["Late or failed", (t) => percent(share(t.missed, t.counted.length))],
+  burst: ["Longest run of these", (t) => (t.missed ? plural(longestRun(t), "sample") : "none")],
+  late: ["Late", (t) => number(t.late.length)],
+  failed: ["Failed", (t) => number(t.failed.length)],
+  samples: ["Samples", (t) => number(t.counted.length)],
+};
+
+/** @type {Record<string, string[]>} what a page puts first */
+const order = { ping: ["median", "p95", "jitter", "late", "failed", "samples"], "packet-loss": ["missed", "burst", "late", "failed", "median", "samples"] };
+
+/** @type {ReturnType<typeof liveChart> | undefined} all runs are drawn on one chart, one after the other */
+let chart;
+
+/**
+ * What a run is shown on. All that changes while it runs has its place from the start.
+ * @param {string} probe
+ * @param {number} planned how many samples count
+ * @param {number} length in seconds, 0 until stopped
+ */
+export function board(probe, planned, length) {
+  const began = new Date().toISOString();
+  const sentence = el("div", { class: "sentence" }, verdictLine({ tone: "info", text: "Warming up." }));
+  const notes = el("div");
+  const cells = (order[probe] ?? order.ping).map((key) => ({ node: el("dd", {}, "—"), key }));
+  const list = el("dl", { class: "readings" }, ...cells.map(({ node, key }) => el("div", {}, el("dt", {}, readings[key][0]), node)));
+  chart ??= liveChart();
+  const line = chart;
+  line.set({ x: [], y: [], marks: [] }, 0, length || 60);
+  const row = el("div");
+  const lines = section("Round trips over time", line.node);
+  const pictures = probe === "ping" ? [lines] : [section("Samples in order", row), lines];
+  const node = el("div", { class: "sample-board" }, sentence, notes, list, ...pictures);
+
+  /** @param {Run} run @param {Tally} t @param {boolean} over */
+  const draw = (run, t, over) => {
+    for (const { node, key } of cells) node.textContent = readings[key][1](t);
+    notes.replaceChildren(...held(run, t));
+    const points = pointsOf(run);
+    const last = points.x.at(-1) ?? 0;
+    if (over) line.set(points, 0, run.ending === "completed" && length ? length : Math.max(1, last));
+    else line.set(points, length ? 0 : Math.max(0, last - 300), length || Math.max(60, last));
+    if (probe !== "ping") row.replaceChildren(cellsOf(run, t, over || !length ? 0 : planned));
+  };
+
+  return {
+    node,
+    live: (/** @type {Run} */ run) => {
+      const t = tally(run);
+      draw(run, t, false);
+      if (t.counted.length > 0) sentence.replaceChildren(verdictLine({ tone: "info", text: `So far: ${lowered(verdictOf(probe, t).text)}` }));
+    },
+    done: (/** @type {Run} */ run) => {
+      const t = tally(run);
+      draw(run, t, true);
+      const verdict = t.counted.length > 0 ? verdictOf(probe, t) : { tone: /** @type {const} */ ("info"), text: "No result: no sample counted before the end." };
+      sentence.replaceChildren(verdictLine(verdict));
+      line.describe(`Round trip of each sample over time. ${verdict.text} ${spread(t)}`);
+      node.append(numbers(run, t, began), meaning(t), every(run));
+      return verdict;
+    },
+  };
+}
+
+/** @param {string} text */
+const lowered = (text) => text.charAt(0).toLowerCase() + text.slice(1);
+
+/** @param {Tally} t */
+const spread = ({ times }) => (times.count ? `From ${ms(times.min)} to ${ms(times.max)}, 95th percentile ${ms(times.p95)}, jitter ${ms(times.jitter)}.` : "");
+
+/**
+ * @param {Run} run
+ * @returns {import("./chart.js").Points}
+ */
+function pointsOf(run) {
+  const shown = run.samples.filter((s) => s.excluded !== "warm-up");
+  return {
+    x: shown.map((s) => s.at / 1000),
+    y: shown.map((s) => (!s.excluded && s.outcome === "answered" ? s.ms : null)),
+    marks: shown.map((s) => (!s.excluded && (s.outcome === "late" || s.outcome === "failed") ? s.outcome : null)),
+  };
+}
+
+/**
+ * @param {Run} run
+ * @param {Tally} t
+ * @param {number} planned cells that are kept for samples to come
+ * @returns {HTMLElement}
+ */
+function cellsOf(run, t, planned) {
+  const known = run.samples.filter((s) => s.excluded !== "warm-up").map((s) => /** @type {import("./echo.js").Cell} */ (s.outcome === "open" ? "waiting" : s.excluded ? "uncounted" : s.outcome));
+  const room = Math.max(0, Math.min(planned, mostShown) - known.length);
+  const cells = [...known.slice(-mostShown), ...Array(room).fill("waiting")];
+  const words = `${plural(t.counted.length, "sample")} in the order of sending: ${t.times.count} answered, ${t.late.length} late, ${t.failed.length} failed.`;
+  const figure = strip(cells, words, ["answered", "late", "failed", ...(known.includes("uncounted") ? [/** @type {const} */ ("uncounted")] : [])]);
+  if (known.length > mostShown) figure.append(el("figcaption", {}, `The latest ${mostShown} of ${plural(known.length, "sample")}.`));
+  return figure;
+}
+
+/**
+ * What the browser did to a page that nobody looked at.
+ * @param {Run} run
+ * @param {Tally} t
+ * @returns {HTMLElement[]}
+ */
+function held(run, { background }) {
+  if (background + run.skipped === 0) return [];
+  const parts = [background > 0 ? `${plural(background, "sample does", "samples do")} not count` : "", run.skipped > 0 ? `${plural(run.skipped, "sample was", "samples were")} not sent` : ""].filter(Boolean);
+  return [notice("warn", `This tab was in the background or held back by the browser for a while: ${listed(parts)}. Keep it in front while it measures.`)];
+}
+
+/**
+ * @param {Run} run
+ * @param {Tally} t
+ * @param {string} began
+ */
+function numbers(run, t, began) {
+  const time = (/** @type {number | null} */ value) => (value === null ? null : ms(value));
+  const { times } = t;
+  const warm = run.samples.filter((s) => s.excluded === "warm-up");
+  const fresh = t.counted.filter((s) => s.reused === false).length;
+  const known = t.counted.some((s) => s.reused !== null);
+  return section("In numbers", facts([
+    ["Samples that count", number(t.counted.length)], ["Answered in time", number(times.count)],
+    ["Late", withWords(t.late.length, answersAfter(t.late))], ["Failed", withWords(t.failed.length, listed([...new Set(t.failed.map((s) => s.why))]))],
+    ["Late or failed", percent(share(t.missed, t.counted.length))],
+    ["Runs of these", t.missed ? t.bursts.slice(0, 20).map((b) => `${b.length} from ${sentAt(t.counted[b.start])}`).join(", ") : null],
+    ["Fastest", time(times.min)], ["Median", time(times.median)], ["Average", time(times.mean)],
+    ["95th percentile (nearest rank)", time(times.p95)], ["Slowest", time(times.max)], ["Jitter (mean difference of one sample to the next)", time(times.jitter)],
+    ["Warm-up, not counted", warm.length ? warm.map((s) => (s.ms === null ? s.outcome : ms(s.ms))).join(", ") : none()],
+    ["In the background, not counted", t.background || null], ["Not sent", run.skipped || null], ["Open at the end, not counted", run.unfinished || null],
+    ["New connections", known ? withWords(fresh, fresh ? "opening them is not part of the times" : "all samples went over connections that were open") : null],
+    ["Protocol", listed([...new Set(t.counted.map((s) => protocol(s.protocol)))].filter(Boolean))],
+    ["Begun", dateTime(began)],
+  ]));
+}
+
+/** A timer may be a hair early, which is not worth a minus sign. @param {Sample} s */
+const sentAt = (s) => `${(Math.round(s.at / 10) / 100 || 0).toFixed(2)} s`;
+
+/** @param {number} count @param {string} words */
+const withWords = (count, words) => (count > 0 && words ? `${number(count)}: ${words}` : number(count));
+
+/** @param {Sample[]} late */
+function answersAfter(late) {
+  const came = late.filter((s) => s.ms !== null);
+  return came.length ? `${came.length} answered after all, the slowest after ${ms(Math.max(...came.map((s) => s.ms ?? 0)))}` : "without any answer while we waited";
+}
+
+/** @param {string} name ALPN */
+const protocol = (name) => ({ h3: "HTTP/3", h2: "HTTP/2", "http/1.1": "HTTP/1.1" })[name] ?? name;
+
+/** @param {Tally} t */
+function meaning(t) {
+  const { times } = t;
+  const paragraphs = [];
+  if (times.count > 0) paragraphs.push(`Half of the answered samples took ${ms(times.median)} or less, which is mostly the distance to this service. 95 of 100 took ${ms(times.p95)} or less: the more this differs, the more often the way is slower than usual.`);
+  if (times.jitter !== null && times.median !== null) {
+    const much = times.jitter > Math.max(10, times.median * 0.3);
+    paragraphs.push(`From one sample to the next the time changed by ${ms(times.jitter)} on average (jitter). ${much ? "That is a lot: calls and games feel it, websites hardly." : "That is steady."}`);
+  }
+  if (t.missed > 0) paragraphs.push(longestRun(t) > 2 ? `Up to ${longestRun(t)} samples in a row were late or failed: the connection or this service was stuck for a moment. A weak wireless signal and overloaded lines are common reasons.` : "Single samples were late or failed. A busy line, a weak wireless signal or a busy device can be why; measure again by cable to tell.");
+  return paragraphs.length === 0 ? "" : section("What this means", el("div", { class: "prose" }, ...paragraphs.map((p) => el("p", {}, p))));
+}
+
+/** @param {Run} run */
+function every(run) {
+  const rows = () => run.samples.slice(-mostShown).map((s) => [String(s.n), sentAt(s), s.outcome, s.ms === null ? "—" : ms(s.ms), remark(s)]);
+  const columns = [{ title: "Number", numeric: true }, { title: "Sent at", numeric: true }, { title: "Outcome" }, { title: "Time", numeric: true }, { title: "Remark" }];
+  const part = more("Every sample");
+  // Hundreds of rows are made when someone wants them.
+  part.addEventListener("toggle", () => part.lastElementChild?.replaceChildren(table({ caption: run.samples.length > mostShown ? `The latest ${mostShown} samples; the CSV has all` : "Every sample", columns, rows: rows() })), { once: true });
+  return section("Samples", el("div", { class: "toolbar" }, copyAction("Copy samples as CSV", () => csv(run))), part);
+}
+
+/** @param {Sample} s */
+const remark = (s) => [s.excluded && `${s.excluded}, not counted`, s.reused === false && "new connection", s.why].filter(Boolean).join("; ");
+
+/**
+ * @param {Run} run
+ * @returns {string}
+ */
+export function csv(run) {
+  const quoted = (/** @type {string} */ text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const rows = run.samples.map((s) => [s.n, s.at.toFixed(1), s.outcome, s.ms?.toFixed(3) ?? "", s.excluded ?? "", s.reused === null ? "" : s.reused ? "no" : "yes", s.protocol, quoted(s.why)]);
+  return [["number", "sent_ms", "outcome", "time_ms", "excluded", "new_connection", "protocol", "error"], ...rows].map((r) => `${r.join(",")}\n`).join("");
+}
