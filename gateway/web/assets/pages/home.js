@@ -1,1 +1,184 @@
 // @ts-check
+// The front page: one field for anything, and the tools that fit what was recognised in it. It is a combobox as the WAI-ARIA
+// authoring practices have it: the focus stays in the field, the arrows choose in the list.
+
+import { announce, byId, el } from "../lib/dom.js";
+import { plural, relative } from "../lib/format.js";
+import { recognise } from "../lib/recognise.js";
+import { forget, recents } from "../lib/store.js";
+
+/** @typedef {import("../lib/recognise.js").Found} Found */
+/** @typedef {{slug: string, title: string, promise: string, kind: string, suits: Map<string, number>, glyph: Node | null}} Tool */
+/** @typedef {{tool: Tool, input: string, link: string}} Offer */
+
+const field = /** @type {HTMLInputElement} */ (byId("target"));
+const form = /** @type {HTMLFormElement} */ (byId("ask"));
+const suggestions = byId("suggestions");
+const meaning = byId("meaning");
+const list = byId("offers");
+const tools = [...document.querySelectorAll("a[data-slug]:not([data-unavailable])")].map((link) => described(/** @type {HTMLElement} */ (link)));
+
+/** @type {Offer[]} */
+let offers = [];
+let chosen = 0;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let telling;
+
+field.addEventListener("input", look);
+field.addEventListener("focus", () => field.value.trim() && look());
+field.addEventListener("click", () => field.value.trim() && suggestions.hidden && look());
+field.addEventListener("keydown", key);
+form.addEventListener("focusout", (event) => !form.contains(/** @type {Node | null} */ (event.relatedTarget)) && close());
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  look();
+  if (offers.length > 0) open(offers[chosen], false);
+  else field.focus();
+});
+// The field keeps the focus, or its list would close before the click.
+suggestions.addEventListener("pointerdown", (event) => event.preventDefault());
+suggestions.addEventListener("mousedown", (event) => event.preventDefault());
+list.addEventListener("pointermove", (event) => choose(indexOf(event)));
+for (const click of ["click", "auxclick"]) list.addEventListener(click, (event) => press(/** @type {MouseEvent} */ (event)));
+byId("forget").addEventListener("click", () => {
+  forget();
+  showRecent();
+  field.focus();
+  announce("The last targets are forgotten.");
+});
+// A page that comes back by the browser's history comes back as it was left.
+window.addEventListener("pageshow", showRecent);
+showRecent();
+
+/**
+ * @param {HTMLElement} link of the catalogue
+ * @returns {Tool}
+ */
+function described(link) {
+  const { slug = "", kind = "", suits = "" } = link.dataset;
+  const entry = link.closest("li");
+  const weights = suits.split(" ").map((pair) => /** @type {[string, number]} */ ([pair.split(":")[0], Number(pair.split(":")[1])]));
+  return { slug, kind, title: link.textContent ?? "", promise: entry?.querySelector("p")?.textContent ?? "", suits: new Map(weights), glyph: entry?.querySelector("svg") ?? null };
+}
+
+/**
+ * The tools that fit, best first.
+ * @param {Found} found
+ * @returns {Offer[]}
+ */
+function fitting(found) {
+  /** @type {Record<string, string | undefined>} */
+  const inputs = { ...found.inputs, report: found.text };
+  /** @param {Tool} tool */
+  const weight = (tool) => tool.suits.get(found.kind) ?? 10;
+  return tools
+    .filter((tool) => inputs[tool.kind] !== undefined && weight(tool) > 0)
+    .sort((a, b) => weight(b) - weight(a))
+    .map((tool) => {
+      const input = inputs[tool.kind] ?? "";
+      const link = tool.slug === "report" ? `/report?${new URLSearchParams({ target: input })}` : `/tools/${tool.slug}?${new URLSearchParams({ input })}`;
+      return { tool, input, link };
+    });
+}
+
+/** Shows what the text means, and what can be done with it. */
+function look() {
+  const empty = field.value.trim() === "";
+  const found = recognise(field.value);
+  const before = list.childElementCount > 0 && !suggestions.hidden ? offers[chosen]?.tool.slug : undefined;
+  offers = found ? fitting(found) : [];
+  suggestions.hidden = empty;
+  field.setAttribute("aria-expanded", String(offers.length > 0));
+  meaning.replaceChildren(...(found ? [`${found.label}: `, el("strong", {}, found.text)] : [nothing]));
+  list.replaceChildren(...offers.map((offer, i) => option(offer, i, found?.text ?? "")));
+  list.hidden = offers.length === 0;
+  choose(offers.findIndex((offer) => offer.tool.slug === before));
+  tell(empty ? "" : found ? `${found.label}: ${found.text}. ${plural(offers.length, "tool")} to choose from.` : nothing);
+}
+
+const nothing = "There is nothing to look into in this text yet. Enter a domain name, a web address, an e-mail address, an IP address, host:port or an AS number.";
+
+/**
+ * Says it to screen readers once the visitor pauses: every letter typed would interrupt the one before.
+ * @param {string} text
+ */
+function tell(text) {
+  clearTimeout(telling);
+  telling = setTimeout(() => announce(text), 700);
+}
+
+/**
+ * @param {Offer} offer
+ * @param {number} i
+ * @param {string} meant what was recognised; a tool that takes something else of it says what
+ */
+function option({ tool, input }, i, meant) {
+  const other = input !== meant && el("span", { class: "offer-input" }, input);
+  return el("li", { role: "option", id: `offer-${i}`, "data-slug": tool.slug }, tool.glyph?.cloneNode(true),
+    el("span", { class: "offer-title" }, tool.title), other, el("span", { class: "offer-promise" }, tool.promise));
+}
+
+/** @param {number} at -1 is the first */
+function choose(at) {
+  chosen = Math.max(0, at);
+  [...list.children].forEach((node, i) => node.setAttribute("aria-selected", String(i === chosen)));
+  if (offers.length > 0) field.setAttribute("aria-activedescendant", `offer-${chosen}`);
+  else field.removeAttribute("aria-activedescendant");
+}
+
+function close() {
+  suggestions.hidden = true;
+  field.setAttribute("aria-expanded", "false");
+  field.removeAttribute("aria-activedescendant");
+}
+
+/** @param {KeyboardEvent} event */
+function key(event) {
+  if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  if (event.key === "Escape") close();
+  else if (suggestions.hidden && event.key.startsWith("Arrow") && event.key !== "ArrowLeft" && event.key !== "ArrowRight") look();
+  else move(event);
+}
+
+/** @param {KeyboardEvent} event */
+function move(event) {
+  const last = offers.length - 1;
+  /** @type {Record<string, number>} */
+  const places = { ArrowDown: chosen === last ? 0 : chosen + 1, ArrowUp: chosen === 0 ? last : chosen - 1, Home: 0, End: last };
+  const to = places[event.key];
+  if (suggestions.hidden || last < 0 || to === undefined) return;
+  event.preventDefault();
+  choose(to);
+  list.children[to].scrollIntoView({ block: "nearest" });
+}
+
+/** @param {Event} event @returns {number} which offer it is about */
+function indexOf(event) {
+  const node = event.target instanceof Element ? event.target.closest("[role=option]") : null;
+  return node ? [...list.children].indexOf(node) : chosen;
+}
+
+/** @param {MouseEvent} event */
+function press(event) {
+  const offer = event.target === list ? undefined : offers[indexOf(event)];
+  if (offer && event.button < 2) open(offer, event.button === 1 || event.ctrlKey || event.metaKey);
+}
+
+/**
+ * @param {Offer} offer
+ * @param {boolean} apart in a tab of its own
+ */
+function open({ link }, apart) {
+  if (apart) window.open(link, "_blank", "noopener");
+  else location.assign(link);
+}
+
+function showRecent() {
+  const all = recents();
+  byId("recent").hidden = all.length === 0;
+  const links = all.map(({ target, at }) => {
+    const link = `/report?${new URLSearchParams({ target })}`;
+    return el("li", {}, el("a", { href: link, rel: "nofollow", title: `Looked into ${relative(at)}` }, target));
+  });
+  byId("recent").querySelector("ul")?.replaceChildren(...links);
+}
