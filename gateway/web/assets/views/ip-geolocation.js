@@ -8,9 +8,6 @@ import { addressPicture, prefixRange, spanRange } from "../lib/ranges.js";
 import { sh } from "../lib/shell.js";
 import { attempt } from "../lib/view.js";
 
-/** @param {any} d */
-const holder = (d) => d.organization ?? d.network.name;
-
 /** @param {any} d "Netherlands (NL)" */
 const country = (d) => (d.countryName ? `${d.countryName} (${d.country})` : d.country);
 
@@ -27,7 +24,7 @@ function placePicture(d) {
 
 /** @param {any} d */
 function announced(d) {
-  if (!d.asn) return section("Announced by", notice("info", unannounced(d) ? "No network announces this address at present." : "The AS number is missing, because the ASN service did not answer."));
+  if (!d.asn) return section("Announced by", notice("info", unannounced(d) ? "No network announces this address at present." : "The AS number is missing, because the ASN service gave no usable answer."));
   return section("Announced by", facts([
     ["AS number", value(`AS${d.asn.asn}`, { what: "AS number" })], ["Name", d.asn.name],
     ["Prefix", d.asn.prefix && value(d.asn.prefix, { what: "prefix" })],
@@ -40,13 +37,13 @@ function announced(d) {
 export default {
   verdict: (d) => ({
     tone: "info",
-    text: `${d.ip} is registered to ${holder(d) || "a holder that the registry does not name"}; country of registration: ${country(d) ?? "not told"}.`,
+    text: `${d.ip} ${d.organization ? `is registered to ${d.organization}` : `lies in the network ${d.network.name || d.network.handle}, whose holder is not told`}; country of registration: ${country(d) ?? "not told"}.`,
   }),
 
   show: (d) => [
     section("Where it lies", attempt(() => placePicture(d), null), notice("info", d.note)),
     section("Network", facts([
-      ["Holder", d.organization],
+      ["Holder", d.organization ?? none("not told")],
       ["Country of registration", d.country ? `${country(d)}, told by ${d.countrySource === "rdap" ? "the registry’s record of the network" : "the ASN service"}` : none("not told")],
       ["Abuse contact", d.abuseContact ?? none("not told")],
       ["Address family", `IPv${d.version}`],
@@ -57,10 +54,10 @@ export default {
     addressLinks(d.ip, "ip-geolocation", ...(d.asn ? [toolLink("asn-lookup", `AS${d.asn.asn}`, `Who holds AS${d.asn.asn}`)] : [])),
   ],
 
-  concerns: (d) => (unannounced(d) ? [{ tone: "warn", text: `No network announces ${d.ip}, so packets to it find no way.` }] : []),
+  concerns: (d) => (unannounced(d) ? [{ tone: "warn", text: `No network announces ${d.ip}, says the ASN service; if so, packets to it find no way.` }] : []),
 
   meaning: (d) => [
-    `Blocks of addresses are given out by five regional registries, and each records who holds a block. ${holder(d) ? `For ${d.ip} that is ${holder(d)}.` : ""}`,
+    `Blocks of addresses are given out by five regional registries, and each records who holds a block. ${d.organization ? `For ${d.ip} that is ${d.organization}.` : "This one does not name the holder, or the holder is no organization."}`,
     "The country is that of the registration, often that of the holder’s head office. The machine may stand anywhere, and no registry knows a city or a street; services that show one are guessing.",
     d.asn ? `A network is found on the internet by its AS number. ${originWords(d.asn)} tells the others that it can be reached there; it need not be the same company as the holder.` : "",
     d.abuseContact ? `Complaints about attacks or spam from this address go to ${d.abuseContact}, with times, time zone and log lines.` : "",

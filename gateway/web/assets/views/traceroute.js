@@ -180,7 +180,7 @@ export default {
   ],
 
   facts: (d) => ({
-    Reached: d.reached ? "yes" : "no", Ended: d.stopReason, Address: d.address,
+    Reached: d.reached ? "yes" : "no", Ended: ending(d), Address: d.address,
     ...Object.fromEntries(d.hops.map((/** @type {any} */ h) => [`Hop ${h.ttl}`, h.hidden ? "hidden" : h.addresses])),
   }),
 };

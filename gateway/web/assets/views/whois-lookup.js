@@ -56,15 +56,12 @@ function domainVerdict(d) {
   return worst && endTone(d) !== "bad" ? { tone: worst.tone, text: `${text} ${worst.text}` } : { tone: endTone(d), text };
 }
 
-/** @type {[string, string][]} */
-const eventNames = [["registered", "Registered"], ["transferred", "Transferred"], ["updated", "Updated"], ["expires", "Expires"]];
-
 /** @param {any} d */
 function datesPart(d) {
   const events = d.domain.events;
-  const told = eventNames.filter(([key]) => events[key]);
-  if (told.length === 0) return section("Dates", none("The registry tells no dates."));
   const tone = endTone(d);
+  const told = [["registered", "Registered"], ["transferred", "Transferred"], ["updated", "Updated"], ["expires", tone === "bad" ? "Expired" : "Expires"]].filter(([key]) => events[key]);
+  if (told.length === 0) return section("Dates", none("The registry tells no dates."));
   const span = events.registered && events.expires ? { from: events.registered, to: events.expires, tone } : undefined;
   const moments = told.map(([key, title]) => ({ at: events[key], title, tone: key === "expires" ? tone : undefined }));
   return section("Dates",
@@ -131,7 +128,7 @@ function noticesPart(list) {
 /** @param {any} d */
 function meaning(d) {
   if (d.reason === "noRdapService") return ["Not every registry offers its data in the form (RDAP) that this check reads. That says nothing about the name or address itself; the old whois service may know more."];
-  if (d.queryType === "ip") return [d.found ? "Addresses are given out in blocks. The registration tells who has the block, not where a machine stands." : "The registry that is responsible answered, and knows no block around this address."];
+  if (d.queryType === "ip") return [d.found ? "Addresses are given out in blocks, by registries to providers and by these to users. Holder and country are told by “Where it is registered”; nothing tells where a machine stands." : "The registry that is responsible answered, and knows no block around this address."];
   if (!d.found) return ["The name was never registered, or its registration ran out and was deleted. It may still be reserved or blocked."];
   const tone = endTone(d);
   return [
@@ -180,7 +177,7 @@ export default {
 
   facts: ({ found, domain, network }) => ({
     Registered: found ? "yes" : "no", Registrar: domain?.registrar?.name ?? "", Status: (domain ?? network)?.status ?? [], Nameservers: domain?.nameservers ?? [],
-    Expires: domain?.events.expires ?? "", Updated: domain?.events.updated ?? "", Signed: String(domain?.dnssec.signed ?? ""), Network: network?.cidrs ?? [], "Network name": network?.name ?? "",
+    Expires: domain?.events.expires ?? "", Updated: domain?.events.updated ?? "", Signed: { true: "yes", false: "no" }[String(domain?.dnssec.signed)] ?? "", Network: network?.cidrs ?? [], "Network name": network?.name ?? "",
   }),
 
   sources: (d) => d.sources,
