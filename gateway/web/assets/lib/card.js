@@ -2,7 +2,6 @@
 // The card of one check on the report: where it is, what it came to, and the way to its full page.
 
 import { el } from "./dom.js";
-import { ms } from "./format.js";
 import { verdictLine } from "./parts.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
@@ -23,6 +22,9 @@ export function stateOf(stage) {
 export function ended(stage) {
   return stage.state === "answered" || stage.state === "cancelled" || (stage.state === "limited" && stage.final);
 }
+
+/** How long something took, as the clock that ran showed it. @param {number} ms */
+export const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 
 /** The page of the tool, with the same input. @param {{slug: string, input: string}} check */
 export function linkTo({ slug, input }) {
@@ -72,8 +74,8 @@ function repeatable(stage) {
 
 /** @param {Check} check */
 function clockText({ stage, began, took }) {
-  if (stage.state === "running") return `Running ${((performance.now() - began) / 1000).toFixed(1)} s`;
-  if (stage.state === "answered") return stage.reply.ok ? `Answered in ${ms(took)}` : `Ended after ${ms(took)}`;
+  if (stage.state === "running") return `Running ${seconds(performance.now() - began)}`;
+  if (stage.state === "answered") return stage.reply.ok ? `Answered in ${seconds(took)}` : `Ended after ${seconds(took)}`;
   return { waiting: "Waiting", limited: "Limited", cancelled: "Cancelled" }[stage.state];
 }
 

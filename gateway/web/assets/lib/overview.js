@@ -24,19 +24,29 @@ export function concernsOf(checks) {
 }
 
 /**
- * What the checks came to beside the concerns, in sentences.
+ * What the list of concerns is, in one sentence.
+ * @param {Check[]} checks
+ */
+export function headline(checks) {
+  const open = checks.filter((check) => !ended(check.stage)).length;
+  if (open > 0) return `${checks.length - open} of ${plural(checks.length, "check")} ended so far.`;
+  const judged = checks.filter((check) => check.concerns !== null).length;
+  if (judged === 0) return "There is no answer to look at.";
+  const found = concernsOf(checks).length;
+  if (found > 0) return `${plural(found, "finding")} in ${plural(judged, "answer")}, the worst first.`;
+  return `Nothing that ${judged === 1 ? "this check looks" : `these ${judged} checks look`} at needs attention.`;
+}
+
+/**
+ * Which checks gave nothing to look at, in sentences.
  * @param {Check[]} checks
  * @returns {string[]}
  */
-export function summary(checks) {
-  const open = checks.filter((check) => !ended(check.stage));
-  if (open.length > 0) return [`${checks.length - open.length} of ${plural(checks.length, "check")} ended so far; the list may still grow.`];
-  const judged = checks.filter((check) => check.concerns !== null);
-  const fine = judged.every((check) => check.concerns?.length === 0);
+export function missing(checks) {
   const off = checks.filter((check) => check.stage.state === "answered" && check.stage.reply.status === 501);
+  const silent = checks.filter((check) => ended(check.stage) && ["failed", "limited"].includes(stateOf(check.stage)) && !off.includes(check));
   return [
-    judged.length > 0 && fine ? `Nothing that ${judged.length === 1 ? "this check looks" : `these ${judged.length} checks look`} at needs attention.` : "",
-    who(checks.filter((check) => ["failed", "limited"].includes(stateOf(check.stage)) && !off.includes(check)), "could not answer"),
+    who(silent, "could not answer"),
     who(checks.filter((check) => stateOf(check.stage) === "done" && check.concerns === null), "answered what this page could not read"),
     who(checks.filter((check) => check.stage.state === "cancelled"), "gave no answer before the report was cancelled"),
     off.length > 0 ? `Not enabled here: ${listed(off.map((check) => check.title))}.` : "",
@@ -57,8 +67,11 @@ export function makeOverview(checks) {
   const rest = el("ol", { class: "concerns" });
   const label = el("summary");
   const fold = el("details", { class: "more", hidden: true }, label, rest);
-  const words = el("div", { class: "coverage" });
-  const box = el("section", { id: "attention", "aria-labelledby": "attention-title" }, el("h2", { id: "attention-title" }, "What deserves attention"), list, fold, words);
+  const first = el("p", { class: "headline" });
+  const last = el("div", { class: "missing" });
+  // Few checks find little: they get less room.
+  const size = checks.length > 8 ? "many" : checks.length > 3 ? "some" : "few";
+  const box = el("section", { id: "attention", class: size, "aria-labelledby": "attention-title" }, el("h2", { id: "attention-title" }, "What deserves attention"), first, list, fold, last);
   const contents = el("ul");
   const node = el("div", { class: "overview" }, box, el("nav", { class: "contents", "aria-label": "Checks of this report" }, contents));
   /** @type {Map<string, HTMLLIElement>} */
@@ -67,7 +80,8 @@ export function makeOverview(checks) {
 
   function update() {
     contents.replaceChildren(...checks.map(contentsLine));
-    words.replaceChildren(...summary(checks).map((sentence) => el("p", {}, sentence)));
+    first.textContent = headline(checks);
+    last.replaceChildren(...missing(checks).map((sentence) => el("p", {}, sentence)));
     box.toggleAttribute("data-open", checks.some((check) => !ended(check.stage)));
     arrange(concernsOf(checks).map(line));
   }
@@ -119,7 +133,7 @@ export function makeOverview(checks) {
 /** @param {Entry} entry */
 function concernLine({ tone, text, from }) {
   const links = from.flatMap((check, i) => [i > 0 && ", ", el("a", { href: linkTo(check), rel: "nofollow" }, check.title)]);
-  return el("li", {}, mark(tone), el("div", {}, el("p", {}, text), el("p", { class: "from" }, ...links)));
+  return el("li", {}, mark(tone), el("p", {}, text, " ", el("span", { class: "from" }, ...links)));
 }
 
 /** What a state looks like in the list of checks, and how it is read out. @type {Record<import("./card.js").State, [string, string]>} */

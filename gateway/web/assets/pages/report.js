@@ -3,10 +3,10 @@
 // the link that makes the same report again.
 
 import { runTool } from "../lib/api.js";
-import { ended, makeCard } from "../lib/card.js";
+import { ended, makeCard, seconds } from "../lib/card.js";
 import { announce, byId, el, startClock } from "../lib/dom.js";
-import { dateTime, ms, plural } from "../lib/format.js";
-import { concernsOf, makeOverview, summary } from "../lib/overview.js";
+import { dateTime, plural } from "../lib/format.js";
+import { concernsOf, headline, makeOverview, missing } from "../lib/overview.js";
 import { copyAction } from "../lib/parts.js";
 import { makeQueue } from "../lib/queue.js";
 import { recognise } from "../lib/recognise.js";
@@ -169,9 +169,8 @@ function open(found, byHand) {
     overview.update();
     const cancelled = checks.some((check) => check.stage.state === "cancelled");
     const answered = checks.filter((check) => check.stage.state === "answered" && check.stage.reply.ok).length;
-    status.textContent = `${cancelled ? "Cancelled" : "Finished"} after ${ms(performance.now() - began)}: ${answered} of ${plural(checks.length, "check")} answered.`;
-    const concerns = concernsOf(checks).length;
-    announce([status.textContent, concerns > 0 ? `${plural(concerns, "thing deserves", "things deserve")} attention.` : "", ...summary(checks)].join(" "));
+    status.textContent = `${answered} of ${plural(checks.length, "check")} answered ${cancelled ? "before the report was cancelled" : `in ${seconds(performance.now() - began)}`}.`;
+    announce([status.textContent, headline(checks), ...missing(checks)].join(" "));
     refuse(refusal(checks));
   }
 }
@@ -255,7 +254,7 @@ function groups(checks, cards) {
  */
 async function save(kind, found, at, checks) {
   const [{ asHTML, asJSON }, { download, fileName }] = await Promise.all([import("../lib/export.js"), import("../lib/answer.js")]);
-  const report = { target: found.text, recognisedAs: found.label, at, summary: summary(checks), attention: concernsOf(checks), checks: checks.map(exported) };
+  const report = { target: found.text, recognisedAs: found.label, at, summary: [headline(checks), ...missing(checks)], attention: concernsOf(checks), checks: checks.map(exported) };
   const file = fileName({ slug: "report", input: found.text, options: {} });
   if (kind === "JSON") download(`${file}.json`, "application/json", asJSON(report));
   else download(`${file}.html`, "text/html;charset=utf-8", asHTML(report));
