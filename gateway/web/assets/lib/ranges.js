@@ -128,7 +128,8 @@ function rangeNodes(row, y, width, inner) {
 /** @param {string} address @param {bigint} at @param {Range[]} rows @param {number} width */
 function addressLabel(address, at, rows, width) {
   // About 7.6 pixels a character; it stands below its place, as far as the edges let it.
-  const long = address.length * 7.6;
+  const text = fit(address, width - 16);
+  const long = text.length * 7.6;
   const x = Math.max(1, Math.min(place(rows[rows.length - 1], at, width) - long / 2, width - long));
-  return label(x, rows.length * each - 3, address, "strong mono");
+  return label(x, rows.length * each - 3, text, "strong mono");
 }

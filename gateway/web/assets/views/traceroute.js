@@ -128,7 +128,7 @@ function hopRow(row, d, scale) {
   const small = (/** @type {string} */ text) => el("p", { class: "muted" }, text);
   const cells = [
     router(row, d), [plot(hop, scale)],
-    hop.received > 0 ? [el("strong", {}, ms(hop.averageMs)), small(`${ms(hop.bestMs)} to ${ms(hop.worstMs)}`)] : [],
+    hop.received > 0 ? [el("strong", {}, ms(hop.averageMs)), small(`${ms(hop.bestMs)} to ${ms(hop.worstMs)}`.replace(/ ms (to .* ms)/, " $1"))] : [],
     [`${hop.received} of ${hop.sent}`, hop.received < hop.sent && small(`${percent(hop.lossPercent)} ${hop === destination(d) ? "lost" : "unanswered"}`)],
   ];
   return el("tr", { role: "row", class: "trace-hop" }, el("th", { scope: "row", role: "rowheader" }, last > hop.ttl ? `${hop.ttl}–${last}` : String(hop.ttl)),
