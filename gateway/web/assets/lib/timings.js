@@ -12,11 +12,11 @@ export function timingTable(t) {
   const rest = t.totalMs - t.dnsMs - t.connectMs - (t.tlsMs ?? 0) - t.firstByteMs;
   /** @type {[string, number | null, string][]} */
   const rows = [
-    ["DNS", t.dnsMs, "Finding the address of the name. Next to nothing where it was asked for shortly before."],
-    ["Connect", t.connectMs, "Opening the connection: one way to the server and back."],
-    ["TLS", t.tlsMs, "Agreeing on encryption and showing the certificate."],
-    ["First byte", t.firstByteMs, "From the request sent to the answer's first byte: the way there and back, and the server's own work."],
-    ["Other", Math.max(0, rest), "Gaps between the steps, and attempts at addresses that were slower or failed."],
+    ["DNS", t.dnsMs, "Finding the address; next to nothing where it is still remembered."],
+    ["Connect", t.connectMs, "Opening the connection."],
+    ["TLS", t.tlsMs, "Agreeing on encryption."],
+    ["First byte", t.firstByteMs, "Waiting for the answer: the way there and back, and the server's work."],
+    ["Other", Math.max(0, rest), "Gaps in between, and attempts that failed."],
     ["Total", t.totalMs, "From the start to the end of the headers."],
   ];
   return table({

@@ -60,7 +60,7 @@ const purposes = {
 const certificateFaults = {
   CERT_HAS_EXPIRED: "it has expired", CERT_NOT_YET_VALID: "its time has not begun", DEPTH_ZERO_SELF_SIGNED_CERT: "it is signed by itself alone",
   SELF_SIGNED_CERT_IN_CHAIN: "its authority is not one that browsers trust", UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its authority is not known",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the server leaves out a certificate between it and its authority",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "nothing that the server sends leads to an authority that browsers trust",
   ERR_TLS_CERT_ALTNAME_INVALID: "it is for another name",
 };
 

@@ -80,7 +80,7 @@ export default {
       section("Try a path", tryBox(d.robots, new URL(d.url), file)),
       d.robots.groups.length > 0 && section("Who is told what", groupTable(d.robots.groups)),
       section("Sitemaps", sitemapTable(d)),
-      section("The file", facts([
+      section("How robots.txt is served", facts([
         ["URL", value(d.robots.url, { what: "URL" })],
         ["Final URL", d.robots.finalUrl && d.robots.finalUrl !== d.robots.url ? value(d.robots.finalUrl, { what: "final URL" }) : null],
         ["State", state(d.robots)],
