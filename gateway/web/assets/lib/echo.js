@@ -89,7 +89,7 @@ export function roundTrips(d) {
         ...scale.flatMap((t) => [svg("line", { class: "line", x1: left, x2: width, y1: y(t), y2: y(t) }), label(left - 8, y(t) + 4, `${+t.toFixed(3)} ms`, "soft end")]),
         ...replies.flatMap((r, i) => [
           r.rttMs === null ? cross(middle(i), y(0) - 9, Math.min(5, each / 2 - 0.5)) : svg("rect", { class: "fill-1", x: middle(i) - thick / 2, y: y(r.rttMs), width: thick, height: Math.max(1, y(0) - y(r.rttMs)) }),
-          i % step === 0 && label(middle(i), high + 30, String(r.seq), "soft middle"),
+          i % step === 0 && middle(i) + 9 <= width && label(middle(i), high + 30, String(r.seq), "soft middle"),
         ].filter((n) => n instanceof Node)),
         svg("line", { class: "stroke-2 dashed", "stroke-width": 1.5, x1: left, x2: width, y1: y(d.medianMs), y2: y(d.medianMs) }),
       ];
@@ -158,7 +158,7 @@ export function probes(d) {
   return narrow({
     caption: "Each probe",
     columns: [{ title: "Probe", numeric: true }, { title: "Round trip", numeric: true }, { title: "TTL", numeric: true }],
-    rows: d.replies.map((/** @type {Reply} */ r) => [String(r.seq), r.rttMs === null ? "lost" : ms(r.rttMs), r.ttl === null ? "—" : String(r.ttl)]),
+    rows: d.replies.map((/** @type {Reply} */ r) => [String(r.seq), r.rttMs === null ? "no answer" : ms(r.rttMs), r.ttl === null ? "—" : String(r.ttl)]),
   });
 }
 
