@@ -1,0 +1,77 @@
+// @ts-check
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import * as format from "../assets/lib/format.js";
+
+/**
+ * @template T
+ * @param {(value: T) => string} write
+ * @param {[T, string][]} rows
+ */
+function written(write, rows) {
+  for (const [value, want] of rows) assert.equal(write(value), want, `of ${JSON.stringify(value)}`);
+}
+
+test("milliseconds have as many digits as matter", () => {
+  written(format.ms, [
+    [0, "0.00 ms"], [0.004, "0.00 ms"], [9.99, "9.99 ms"], [10, "10.0 ms"], [99.9, "99.9 ms"], [100, "100 ms"], [1234.5, "1235 ms"],
+    [9999, "9999 ms"], [10_000, "10.0 s"], [12_340, "12.3 s"], [null, "—"], [undefined, "—"], [Number.NaN, "—"], [Number.POSITIVE_INFINITY, "—"],
+  ]);
+});
+
+test("counts", () => {
+  assert.equal(format.plural(0, "record"), "0 records");
+  assert.equal(format.plural(1, "record"), "1 record");
+  assert.equal(format.plural(1234, "record"), "1,234 records");
+  assert.equal(format.plural(2, "entry", "entries"), "2 entries");
+  assert.equal(format.number(1234567), "1,234,567");
+});
+
+test("percentages", () => {
+  written(format.percent, [[0, "0 %"], [100, "100 %"], [12.5, "12.5 %"], [33.3333, "33.3 %"], [null, "—"], [undefined, "—"]]);
+});
+
+test("sizes", () => {
+  written(format.bytes, [
+    [0, "0 bytes"], [1, "1 byte"], [1023, "1,023 bytes"], [1024, "1.0 KiB"], [1536, "1.5 KiB"], [1024 * 1024, "1.0 MiB"], [null, "—"],
+  ]);
+});
+
+test("lengths of time by their two largest units", () => {
+  written(format.duration, [
+    [0, "0 seconds"], [1, "1 second"], [59, "59 seconds"], [60, "1 minute"], [61, "1 minute 1 second"], [3599, "59 minutes 59 seconds"], [3600, "1 hour"],
+    [3601, "1 hour"], [3660, "1 hour 1 minute"], [86399, "23 hours 59 minutes"], [86400, "1 day"], [93784, "1 day 2 hours"], [-60, "1 minute"], [null, "—"], [Number.NaN, "—"],
+  ]);
+});
+
+test("moments are in UTC", () => {
+  assert.equal(format.day("2026-11-21T23:59:59Z"), "21 November 2026");
+  assert.equal(format.day("2026-11-21T23:59:59-02:00"), "22 November 2026");
+  assert.equal(format.dateTime("2026-11-21T01:02:03+01:00"), "21 November 2026, 00:02:03 UTC");
+  assert.equal(format.dateTime(0), "1 January 1970, 00:00:00 UTC");
+  written(format.day, [[null, "—"], [undefined, "—"], ["", "—"], ["soon", "soon"]]);
+});
+
+test("how long ago, in words", () => {
+  const now = Date.parse("2026-11-21T12:00:00Z");
+  /** @param {number} seconds */
+  const after = (seconds) => format.relative(now + seconds * 1000, now);
+  assert.equal(after(0), "just now");
+  assert.equal(after(-0.9), "just now");
+  assert.equal(after(-1), "1 second ago");
+  assert.equal(after(1), "in 1 second");
+  assert.equal(after(-90), "2 minutes ago");
+  assert.equal(after(3600), "in 1 hour");
+  assert.equal(after(-86_400 * 3), "3 days ago");
+  const year = 365.25 * 86_400;
+  assert.equal(after(-2 * year + 1), "730 days ago");
+  assert.equal(after(-2 * year), "2 years ago");
+  assert.equal(format.relative("2026-11-20T12:00:00Z", now), "1 day ago");
+  assert.equal(format.relative("never", now), "—");
+});
+
+test("lists and sentences", () => {
+  written(format.listed, [[[], ""], [["a"], "a"], [["a", "b"], "a and b"], [["a", "b", "c"], "a, b and c"]]);
+  written(format.capital, [["", ""], ["no answer", "No answer"], ["DNS", "DNS"]]);
+});
