@@ -28,6 +28,7 @@ field.addEventListener("input", look);
 field.addEventListener("focus", () => field.value.trim() && look());
 field.addEventListener("click", () => field.value.trim() && suggestions.hidden && look());
 field.addEventListener("keydown", key);
+field.addEventListener("paste", paste);
 form.addEventListener("focusout", (event) => !form.contains(/** @type {Node | null} */ (event.relatedTarget)) && close());
 form.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -38,7 +39,8 @@ form.addEventListener("submit", (event) => {
 // The field keeps the focus, or its list would close before the click.
 suggestions.addEventListener("pointerdown", (event) => event.preventDefault());
 suggestions.addEventListener("mousedown", (event) => event.preventDefault());
-list.addEventListener("pointermove", (event) => choose(indexOf(event)));
+// A list that scrolls under a resting pointer has not been pointed at.
+list.addEventListener("pointermove", (event) => (event.movementX !== 0 || event.movementY !== 0) && choose(indexOf(event)));
 for (const click of ["click", "auxclick"]) list.addEventListener(click, (event) => press(/** @type {MouseEvent} */ (event)));
 byId("forget").addEventListener("click", () => {
   forget();
@@ -97,6 +99,18 @@ function look() {
 }
 
 const nothing = "There is nothing to look into in this text yet. Enter a domain name, a web address, an e-mail address, an IP address, host:port or an AS number.";
+
+/**
+ * Takes several lines as words with spaces between; the browser would join the end of one line with the start of the next.
+ * @param {ClipboardEvent} event
+ */
+function paste(event) {
+  const text = event.clipboardData?.getData("text/plain") ?? "";
+  if (!text.includes("\n")) return;
+  event.preventDefault();
+  field.setRangeText(text.replace(/\s+/g, " "), field.selectionStart ?? 0, field.selectionEnd ?? 0, "end");
+  look();
+}
 
 /**
  * Says it to screen readers once the visitor pauses: every letter typed would interrupt the one before.
