@@ -23,8 +23,8 @@ export function ended(stage) {
   return stage.state === "answered" || stage.state === "cancelled" || (stage.state === "limited" && stage.final);
 }
 
-/** How long something took, as the clock that ran showed it. @param {number} ms */
-export const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
+/** How long something took, to a tenth of a second. @param {number} ms */
+export const seconds = (ms) => (ms < 50 ? "under 0.1 s" : `${(ms / 1000).toFixed(1)} s`);
 
 /** The page of the tool, with the same input. @param {{slug: string, input: string}} check */
 export function linkTo({ slug, input }) {
@@ -52,8 +52,8 @@ export function makeCard(check, again) {
     // The button that has the focus must not vanish under it.
     if (retry === document.activeElement) heading.focus();
     retry.hidden = !repeatable(check.stage);
-    tick();
     said.replaceChildren(...sentence(check));
+    tick();
   }
 
   function tick() {
@@ -74,7 +74,7 @@ function repeatable(stage) {
 
 /** @param {Check} check */
 function clockText({ stage, began, took }) {
-  if (stage.state === "running") return `Running ${seconds(performance.now() - began)}`;
+  if (stage.state === "running") return `Running ${((performance.now() - began) / 1000).toFixed(1)} s`;
   if (stage.state === "answered") return stage.reply.ok ? `Answered in ${seconds(took)}` : `Ended after ${seconds(took)}`;
   return { waiting: "Waiting", limited: "Limited", cancelled: "Cancelled" }[stage.state];
 }
@@ -92,7 +92,7 @@ function sentence({ stage, verdict }) {
   switch (stage.state) {
     case "answered":
       if (stage.reply.ok) return [verdictLine(verdict ?? { tone: "info", text: "The answer is there, but this page could not read it." })];
-      return [verdictLine({ tone: stage.reply.status === 501 ? "info" : "warn", text: stage.reply.error ?? "There is no answer." })];
+      return [remark(stage.reply.error ?? "The service gave no reason.", false, stage.reply.status === 501 ? "Not run." : "No answer.")];
     case "limited":
       return [remark(stage.final ? given(stage.reply) : "The service limits requests.", true)];
     case "waiting":
@@ -106,7 +106,12 @@ function sentence({ stage, verdict }) {
 /** @param {Answer | undefined} reply */
 const given = (reply) => (reply ? reply.error ?? "The service limits requests." : "The service asks for a long pause, so this check was not sent.");
 
-/** @param {string} text @param {boolean} pause whether the time that is left is told too */
-function remark(text, pause) {
-  return el("p", { class: "remark" }, text, pause && el("span", { class: "pause" }));
+/**
+ * What is said where there is no verdict.
+ * @param {string} text
+ * @param {boolean} pause whether the time that is left is told too
+ * @param {string} [title]
+ */
+function remark(text, pause, title) {
+  return el("p", { class: "remark" }, title && el("strong", {}, `${title} `), text, pause && el("span", { class: "pause" }));
 }

@@ -125,11 +125,11 @@ export function asHTML(report) {
 <h1>Report on <bdi>${target}</bdi></h1>
 <p class="soft">${recognisedAs}, checked on ${dateTime(at)}.</p>
 <h2>What deserves attention</h2>
-${attention.length > 0 ? markup`<ol>
+${summary.map((sentence) => markup`<p>${sentence}</p>
+`)}${attention.length > 0 ? markup`<ol>
 ${attention.map(({ tone, text, from }) => markup`<li><strong class="${tone}">${tones[tone]}:</strong> <bdi>${text}</bdi> <span class="small">${from.map((f) => f.title).join(", ")}</span></li>
 `)}</ol>
-` : ""}${summary.map((sentence) => markup`<p>${sentence}</p>
-`)}${groups.map((group) => markup`<section>
+` : ""}${groups.map((group) => markup`<section>
 <h2>${group}</h2>
 ${checks.filter((check) => check.group === group).map(section)}</section>
 `)}</body>

@@ -80,7 +80,9 @@ export function makeOverview(checks) {
 
   function update() {
     contents.replaceChildren(...checks.map(contentsLine));
-    first.textContent = headline(checks);
+    const nothing = checks.every((check) => ended(check.stage)) && checks.some((check) => check.concerns) && concernsOf(checks).length === 0;
+    first.classList.toggle("nothing", nothing);
+    first.replaceChildren(...(nothing ? [mark("good")] : []), headline(checks));
     last.replaceChildren(...missing(checks).map((sentence) => el("p", {}, sentence)));
     box.toggleAttribute("data-open", checks.some((check) => !ended(check.stage)));
     arrange(concernsOf(checks).map(line));

@@ -117,12 +117,15 @@ function open(found, byHand) {
   let began = performance.now();
   let left = false;
   const queue = makeQueue({ run: ask, tell, idle });
-  let stopClocks = () => {};
+  /** @type {() => unknown} */
+  let stopClock = () => {};
+  let ticker = 0;
 
   leave = () => {
     left = true;
     queue.cancel();
-    stopClocks();
+    stopClock();
+    clearInterval(ticker);
   };
   cancel.onclick = queue.cancel;
   catalogue.hidden = true;
@@ -140,14 +143,18 @@ function open(found, byHand) {
     if (cancel.hidden) began = performance.now();
     busy(true);
     for (const file of files) file.disabled = true;
-    stopClocks();
-    const stop = startClock(byId("clock"));
-    const ticker = setInterval(() => cards.forEach((card) => card.tick()), 200);
-    stopClocks = () => {
-      stop();
-      clearInterval(ticker);
-    };
+    stopClock();
+    stopClock = startClock(byId("clock"));
+    clearInterval(ticker);
+    ticker = setInterval(tick, 200);
     queue.add(...some);
+  }
+
+  /** The clocks go on as long as one has something to count. */
+  function tick() {
+    cards.forEach((card) => card.tick());
+    const counting = checks.some(({ stage }) => !ended(stage) || (stage.state === "limited" && stage.until > Date.now()));
+    if (!counting) clearInterval(ticker);
   }
 
   /** @param {Check} check @param {import("../lib/queue.js").Stage<Answer>} stage */
@@ -163,7 +170,7 @@ function open(found, byHand) {
 
   function idle() {
     if (left) return;
-    stopClocks();
+    stopClock();
     busy(false);
     for (const file of files) file.disabled = false;
     overview.update();
