@@ -131,7 +131,9 @@ export function waterfall(rows, { sequential = false, caption } = {}) {
  * @returns {SVGElement[]}
  */
 function scale(longest, at, bottom, width) {
-  return ticks(longest).filter((t) => t <= longest).flatMap((t) => {
+  // A time takes up to 60 pixels to write, with some air.
+  const room = Math.round((at(longest) - at(0)) / 60);
+  return ticks(longest, Math.min(5, room)).filter((t) => t <= longest).flatMap((t) => {
     const x = at(t);
     const anchor = x < 20 ? "" : x > width - 30 ? "end" : "middle";
     return [svg("line", { class: "line", x1: x, x2: x, y1: 0, y2: bottom + 4 }), label(x, bottom + 19, ms0(t, longest), `soft ${anchor}`)];

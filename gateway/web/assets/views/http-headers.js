@@ -7,7 +7,7 @@ import { badge, facts, none, section, table, value } from "../lib/parts.js";
 import { waterfall } from "../lib/picture.js";
 import { sh } from "../lib/shell.js";
 import { statusMeaning, statusShown, statusTone } from "../lib/statuses.js";
-import { timingTable } from "../lib/timings.js";
+import { timingFacts } from "../lib/timings.js";
 
 /** @typedef {{name: string, value: string}} Header */
 
@@ -102,7 +102,7 @@ export default {
 
   show(d) {
     return [
-      section("Where the time went", waterfall([{ title: host(d), timings: d.timings }]), timingTable(d.timings)),
+      section("Where the time went", waterfall([{ title: host(d), timings: d.timings }]), timingFacts(d.timings)),
       section("The answer", facts([
         ["Status", el("span", {}, statusShown(d.status, d.statusText), el("br"), el("span", { class: "muted" }, statusMeaning(d.status)))],
         ["URL", value(d.url, { what: "URL" })],

@@ -7,7 +7,7 @@ import { badge, facts, mark, none, section, value } from "../lib/parts.js";
 import { waterfall } from "../lib/picture.js";
 import { sh } from "../lib/shell.js";
 import { statusMeaning, statusShown } from "../lib/statuses.js";
-import { timingTable } from "../lib/timings.js";
+import { timingFacts } from "../lib/timings.js";
 
 /** @typedef {{state: "up" | "down" | "noAddress" | "skipped", address: string | null, status: number | null, responseTimeMs: number | null, reason: string | null}} Family */
 /** @typedef {"IPv4" | "IPv6"} Name */
@@ -55,7 +55,7 @@ export default {
   show(d) {
     return [
       section("IPv4 and IPv6", el("div", { class: "uptime-families" }, ...families(d).map(([name, f]) => card(name, f)))),
-      d.timings && section("Where the time went", waterfall([{ title: host(d), timings: d.timings }], { caption: whose(d) }), timingTable(d.timings)),
+      d.timings && section("Where the time went", waterfall([{ title: host(d), timings: d.timings }], { caption: whose(d) }), timingFacts(d.timings)),
       section("The site", facts([
         ["URL", value(d.url, { what: "URL" })],
         ["Online", el("span", {}, d.online ? "yes, it gives an answer that is no server error" : "no")],
