@@ -27,8 +27,10 @@ export function tryBox(robots, url, { lines, box }) {
   const path = el("input", { id: freshId("path"), value: url.pathname + url.search, maxlength: 2000, autocomplete: "off", spellcheck: "false" });
   const out = el("div", { class: "rs-out", role: "status" });
   const decide = (/** @type {boolean} */ byHand) => {
-    const { line, nodes } = decision(robots, crawler.value.trim(), asPath(path.value));
-    out.replaceChildren(...nodes);
+    const tried = asURL(path.value);
+    const { line, nodes } = decision(robots, crawler.value.trim(), tried ? tried.pathname + tried.search : asPath(path.value));
+    const foreign = tried && tried.host !== url.host;
+    out.replaceChildren(...nodes, ...(foreign ? [el("p", { class: "hint" }, `This file is for ${url.host} alone; ${tried.host} has rules of its own.`)] : []));
     for (const [n, node] of lines) node.classList.toggle("rs-decides", n === line);
     const at = byHand && line && lines.get(line);
     if (at && box) box.scrollTop = at.offsetTop - box.clientHeight / 2;
@@ -42,11 +44,14 @@ export function tryBox(robots, url, { lines, box }) {
   return form;
 }
 
-/** @param {string} text a path or a URL @returns {string} the path with its query, without a fragment */
+/** @param {string} text */
+function asURL(text) {
+  return /^\s*https?:/i.test(text) && URL.canParse(text) ? new URL(text) : null;
+}
+
+/** @param {string} text @returns {string} a path with its query, without a fragment */
 function asPath(text) {
-  const trimmed = text.trim();
-  if (/^https?:/i.test(trimmed) && URL.canParse(trimmed)) return new URL(trimmed).pathname + new URL(trimmed).search;
-  const path = trimmed.split("#")[0];
+  const path = text.trim().split("#")[0];
   return path.startsWith("/") ? path : `/${path}`;
 }
 
