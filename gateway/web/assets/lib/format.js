@@ -52,7 +52,7 @@ export function percent(value) {
 export function bytes(n) {
   if (typeof n !== "number") return dash;
   if (n < 1024) return plural(n, "byte");
-  return n < 1024 * 1024 ? `${(n / 1024).toFixed(1)} KiB` : `${(n / 1024 / 1024).toFixed(1)} MiB`;
+  return n < 1023.95 * 1024 ? `${(n / 1024).toFixed(1)} KiB` : `${(n / 1024 / 1024).toFixed(1)} MiB`;
 }
 
 /** @type {[number, string][]} */
@@ -120,7 +120,7 @@ const year = 365.25 * 86400;
 function roughly(seconds) {
   if (seconds >= 2 * year) return plural(Math.floor(seconds / year), "year");
   const [size, name] = units.find(([s]) => seconds >= s) ?? [1, "second"];
-  return plural(Math.round(seconds / size), name);
+  return plural(Math.floor(seconds / size), name);
 }
 
 /**
