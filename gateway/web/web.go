@@ -17,8 +17,8 @@ import (
 
 // Config is what the pages need to know of the service.
 type Config struct {
-	// Tools are all tools that the service has, whether switched on or not. Each has a descriptor here and a view among
-	// the assets, and there are no others.
+	// Tools are all tools that the service has, whether switched on or not. Each has a descriptor here, and a verdict and a
+	// view among the assets, and there are no others.
 	Tools []Registered
 	// Disabled are the slugs that the operator switched off.
 	Disabled []string
@@ -80,8 +80,9 @@ type toolView struct {
 	// Unavailable says why the tool cannot run here, empty where it can.
 	Unavailable string
 	group       string
-	view        string
-	styles      []string
+	// modules are its verdict and its view.
+	modules []string
+	styles  []string
 }
 
 // describe joins the registry, the descriptors and the views; none of them may know a tool that another does not.
@@ -115,9 +116,14 @@ func (s *site) describe() error {
 }
 
 func (s *site) toolView(group string, d Descriptor, r Registered) (toolView, error) {
-	t := toolView{Descriptor: d, Unavailable: s.unavailable(r), group: group, view: "views/" + d.Slug + ".js", styles: []string{"site.css"}}
-	if !s.assets.has(t.view) {
-		return t, fmt.Errorf("the tool %s has no view %s", d.Slug, t.view)
+	t := toolView{
+		Descriptor: d, Unavailable: s.unavailable(r), group: group,
+		modules: []string{"verdicts/" + d.Slug + ".js", "views/" + d.Slug + ".js"}, styles: []string{"site.css"},
+	}
+	for _, module := range t.modules {
+		if !s.assets.has(module) {
+			return t, fmt.Errorf("the tool %s has no %s", d.Slug, module)
+		}
 	}
 	if d.Samples != "" {
 		t.styles = append(t.styles, "vendor/uplot/uPlot.min.css", "connection.css")
@@ -213,7 +219,7 @@ func (s *site) tool(w http.ResponseWriter, r *http.Request, slug string) {
 	p := page{
 		Title: t.Title, Description: t.Promise, Path: "/tools/" + slug, Icon: "icons/" + slug + ".svg", Group: t.group,
 		Tool: &t, Input: query.Get("input"),
-		Styles: t.styles, Modules: []string{"pages/site.js", "pages/tool.js"}, Later: []string{t.view},
+		Styles: t.styles, Modules: []string{"pages/site.js", "pages/tool.js"}, Later: t.modules,
 	}
 	if t.Samples != "" {
 		p.Modules = append(p.Modules, "pages/connection.js")

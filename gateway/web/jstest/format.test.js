@@ -61,7 +61,9 @@ test("how long ago, in words", () => {
   assert.equal(after(-0.9), "just now");
   assert.equal(after(-1), "1 second ago");
   assert.equal(after(1), "in 1 second");
-  assert.equal(after(-90), "2 minutes ago");
+  assert.equal(after(-59.9), "59 seconds ago");
+  assert.equal(after(-60), "1 minute ago");
+  assert.equal(after(-119), "1 minute ago");
   assert.equal(after(3600), "in 1 hour");
   assert.equal(after(-86_400 * 3), "3 days ago");
   const year = 365.25 * 86_400;

@@ -8,30 +8,32 @@ import { el } from "./dom.js";
 import { dateTime, duration, relative } from "./format.js";
 import { code, copyAction, facts, notice, section, table, value, verdictLine } from "./parts.js";
 import { keepAnswer, lastAnswer } from "./store.js";
-import { attempt, judge } from "./view.js";
+import { attempt, verdictOf } from "./view.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
+/** @typedef {import("./view.js").Judge} Judge */
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("./view.js").Asked} Asked */
 
 /**
  * A whole answer.
+ * @param {Judge} judge
  * @param {View} view
  * @param {Answer} answer with data
  * @param {Asked} asked
  * @returns {Node[]}
  */
-export function renderAnswer(view, answer, asked) {
+export function renderAnswer(judge, view, answer, asked) {
   const d = answer.data;
   const body = el("div", { class: "answer" },
-    changedPart(view, d, asked),
+    changedPart(judge, d, asked),
     ...attempt(() => view.show(d, asked), [notice("warn", "This page could not draw the answer. It is in full under JSON.")]),
     meaningPart(attempt(() => view.meaning(d, asked), [])),
     terminalPart(attempt(() => view.terminal(asked, d), [])),
     sourcesPart(attempt(() => view.sources?.(d) ?? [], [])));
   const json = jsonPart(d, asked);
   json.hidden = true;
-  return [verdictLine(judge(view, d, asked)), toolbar(body, json, d, asked), body, json, requestLine(answer)];
+  return [verdictLine(verdictOf(judge, d, asked)), toolbar(body, json, d, asked), body, json, requestLine(answer)];
 }
 
 /**
@@ -79,13 +81,13 @@ export function download(name, type, text) {
 }
 
 /**
- * @param {View} view
+ * @param {Judge} judge
  * @param {any} d
  * @param {Asked} asked
  * @returns {HTMLElement | null}
  */
-function changedPart(view, d, asked) {
-  const now = attempt(() => view.facts(d), {});
+function changedPart(judge, d, asked) {
+  const now = attempt(() => judge.facts(d), {});
   const key = JSON.stringify([asked.slug, asked.input, asked.options]);
   const before = lastAnswer(key);
   keepAnswer(key, now);

@@ -2,66 +2,17 @@
 // What the answers of ping and packet-loss have in common: echo probes from our server to a host.
 
 import { svg, el } from "./dom.js";
-import { listed, ms, percent, plural } from "./format.js";
+import { endings } from "./echo-verdict.js";
+import { listed, ms, percent } from "./format.js";
 import { facts, more, code, section, table } from "./parts.js";
 import { label, picture, ticks } from "./picture.js";
 import { sh } from "./shell.js";
 
 /** @typedef {{seq: number, rttMs: number | null, ttl: number | null}} Reply */
-/** @typedef {import("./view.js").Verdict} Verdict */
 /** @typedef {import("./view.js").Asked} Asked */
-
-/** @type {Record<string, string>} */
-const endings = {
-  completed: "all probes were sent and waited for",
-  unreachable: "a router said that the host cannot be reached",
-  prohibited: "a router or firewall said that these packets are forbidden",
-  deadline: "the time for this check ran out",
-};
 
 /** The probes that were lost. @param {any} d @returns {number[]} */
 const lost = (d) => d.replies.filter((/** @type {Reply} */ r) => r.rttMs === null).map((/** @type {Reply} */ r) => r.seq);
-
-/**
- * What all probes came to where none was answered; null where some were.
- * @param {any} d
- * @returns {Verdict | null}
- */
-function unanswered(d) {
-  if (d.received > 0) return null;
-  const probes = plural(d.sent, "probe");
-  if (d.stopReason === "unreachable") return { tone: "bad", text: `${d.target} cannot be reached: a router on the way said so.` };
-  if (d.stopReason === "prohibited") return { tone: "warn", text: `Probes to ${d.target} are forbidden: a router or firewall on the way said so.` };
-  return { tone: "warn", text: d.sent > 0 ? `${d.target} did not answer any of ${probes}; many hosts ignore them.` : `No probe to ${d.target} could be sent in time.` };
-}
-
-/**
- * The verdict of a view.
- * @param {any} d
- * @param {string} well said where all were answered
- * @param {string} worse said where some were lost
- * @returns {Verdict}
- */
-export function verdict(d, well, worse) {
-  return unanswered(d) ?? (d.received === d.sent ? { tone: "good", text: well } : { tone: lossTone(d), text: worse });
-}
-
-/**
- * @param {any} d
- * @returns {import("./view.js").Concern[]}
- */
-export function concerns(d) {
-  const silence = unanswered(d);
-  // Who never answers probes is not thereby in trouble.
-  if (silence) return [{ tone: d.stopReason === "unreachable" ? "bad" : "info", text: silence.text }];
-  const list = /** @type {import("./view.js").Concern[]} */ ([]);
-  if (d.lossPercent > 0) list.push({ tone: lossTone(d), text: `${percent(d.lossPercent)} of ${plural(d.sent, "probe")} to ${d.target} got no answer.` });
-  if (d.duplicates > 0) list.push({ tone: "info", text: `${d.target} answered ${plural(d.duplicates, "probe")} more than once.` });
-  return list;
-}
-
-/** One lost probe is no pattern. @param {any} d @returns {"warn" | "bad"} */
-const lossTone = (d) => (d.lossPercent >= 10 && d.sent - d.received > 1 ? "bad" : "warn");
 
 /**
  * The round trip of each probe as a bar, and a cross where it was lost.
@@ -217,13 +168,4 @@ export function terminal(asked, d, count, gap) {
     { label: `${count} probes, ${gap} seconds apart${gap < 0.2 ? " (some systems allow fewer than 0.2 seconds only to root)" : ""}`, command: `ping ${family} ${sh`-c ${count} -i ${gap} ${host}`}` },
     { label: "Loss and times at each hop on the way; only the last line is about the host itself", command: `mtr ${family} ${sh`-r -c ${count} ${host}`}` },
   ];
-}
-
-/** What is worth comparing with an earlier answer. @param {any} d @returns {import("./view.js").Facts} */
-export function compared(d) {
-  return {
-    Address: d.address,
-    "Probes answered": d.received === 0 ? "none" : d.received < d.sent ? "some" : "all",
-    "Why it ended": endings[d.stopReason] ?? String(d.stopReason),
-  };
 }

@@ -1,6 +1,7 @@
 // @ts-check
-// What a tool's view is, and how to get it. One module a tool, views/<slug>.js, whose default export is a View. Everything in
-// an answer may be hostile text or absent; a view turns it into nodes and sentences and fetches nothing.
+// What a tool's verdict and view are, and how to get them. Two modules a tool: verdicts/<slug>.js says what an answer comes to,
+// which is all that the report needs; views/<slug>.js draws it and explains it. Everything in an answer may be hostile text or
+// absent; these turn it into nodes and sentences and fetch nothing.
 
 /** @typedef {"good" | "warn" | "bad" | "info"} Tone */
 /** @typedef {{tone: Tone, text: string}} Verdict one sentence, with its full stop */
@@ -11,15 +12,27 @@
 /** @typedef {Record<string, string | string[]>} Facts */
 
 /**
- * @typedef {object} View
- * @property {(d: any, asked: Asked) => Verdict} verdict what the answer comes to
- * @property {(d: any, asked: Asked) => (Node | null)[]} show the pictures, then the tables; the page shows the verdict above and the rest below
+ * @typedef {object} Judge what an answer comes to: the default export of verdicts/<slug>.js
+ * @property {(d: any, asked: Asked) => Verdict} verdict
  * @property {(d: any, asked: Asked) => Concern[]} concerns worst first; none where all is well
+ * @property {(d: any) => Facts} facts what is worth comparing with an earlier answer, by a label; nothing that changes at every run
+ */
+
+/**
+ * @typedef {object} View an answer on its tool's page: the default export of views/<slug>.js
+ * @property {(d: any, asked: Asked) => (Node | null)[]} show the pictures, then the tables; the page shows the verdict above and the rest below
  * @property {(d: any, asked: Asked) => string[]} meaning what this means for a person who is no specialist: one to four short paragraphs, about this very answer
  * @property {(asked: Asked, d: any) => Command[]} terminal the same check by common tools
- * @property {(d: any) => Facts} facts what is worth comparing with an earlier answer, by a label; nothing that changes at every run
  * @property {(d: any) => Source[]} [sources] who said so and when; absent where the tool looked itself
  */
+
+/**
+ * @param {string} slug
+ * @returns {Promise<Judge>}
+ */
+export async function loadJudge(slug) {
+  return (await import(`../verdicts/${slug}.js`)).default;
+}
 
 /**
  * @param {string} slug
@@ -34,13 +47,13 @@ const unforeseen = { tone: "info", text: "The answer has a shape that this page 
 
 /**
  * The verdict of an answer; one of a shape that nobody foresaw still has one.
- * @param {View} view
+ * @param {Judge} judge
  * @param {any} d
  * @param {Asked} asked
  * @returns {Verdict}
  */
-export function judge(view, d, asked) {
-  return attempt(() => view.verdict(d, asked), unforeseen);
+export function verdictOf(judge, d, asked) {
+  return attempt(() => judge.verdict(d, asked), unforeseen);
 }
 
 /**

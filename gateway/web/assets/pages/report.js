@@ -11,12 +11,12 @@ import { copyAction } from "../lib/parts.js";
 import { makeQueue } from "../lib/queue.js";
 import { recognise } from "../lib/recognise.js";
 import { remember } from "../lib/store.js";
-import { attempt, judge, loadView } from "../lib/view.js";
+import { attempt, loadJudge, verdictOf } from "../lib/view.js";
 
 /** @typedef {import("../lib/api.js").Answer} Answer */
 /** @typedef {import("../lib/recognise.js").Found} Found */
-/** @typedef {import("../lib/view.js").View} View */
-/** @typedef {import("../lib/overview.js").Check & {view: Promise<View | null>, drawn: View | null}} Check drawn is the view once it is there */
+/** @typedef {import("../lib/view.js").Judge} Judge */
+/** @typedef {import("../lib/overview.js").Check & {judging: Promise<Judge | null>, judge: Judge | null}} Check judge is there once it is loaded */
 
 const form = /** @type {HTMLFormElement} */ (byId("report"));
 const target = /** @type {HTMLInputElement} */ (byId("target"));
@@ -98,8 +98,8 @@ function checksFor(found) {
     if (input === undefined) return [];
     const group = tool.closest("[data-group]")?.getAttribute("data-group") ?? "";
     const glyph = tool.querySelector("svg")?.cloneNode(true) ?? null;
-    const view = loadView(slug).catch((failure) => { console.warn(failure); return null; });
-    return [{ slug, title, group, input, glyph, view, drawn: null, stage: { state: "waiting" }, began: 0, took: 0, verdict: null, concerns: null }];
+    const judging = loadJudge(slug).catch((failure) => { console.warn(failure); return null; });
+    return [{ slug, title, group, input, glyph, judging, judge: null, stage: { state: "waiting" }, began: 0, took: 0, verdict: null, concerns: null }];
   });
 }
 
@@ -190,20 +190,20 @@ function open(found, byHand) {
 async function ask(check, signal) {
   const answer = await runTool(check.slug, check.input, {}, signal);
   check.took = performance.now() - check.began;
-  check.drawn = await check.view;
+  check.judge = await check.judging;
   return answer;
 }
 
 /**
- * What the view makes of the answer that a check has now.
+ * What the answer that a check has now comes to.
  * @param {Check} check
  */
 function conclude(check) {
-  const { slug, input, stage, drawn } = check;
+  const { slug, input, stage, judge } = check;
   const asked = { slug, input, options: {} };
-  const data = stage.state === "answered" && stage.reply.ok && drawn ? stage.reply.data : null;
-  check.verdict = drawn && data ? judge(drawn, data, asked) : null;
-  check.concerns = drawn && data ? attempt(() => drawn.concerns(data, asked), null) : null;
+  const data = stage.state === "answered" && stage.reply.ok && judge ? stage.reply.data : null;
+  check.verdict = judge && data ? verdictOf(judge, data, asked) : null;
+  check.concerns = judge && data ? attempt(() => judge.concerns(data, asked), null) : null;
 }
 
 /**
@@ -268,9 +268,9 @@ async function save(kind, found, at, checks) {
 }
 
 /** @param {Check} check @returns {import("../lib/export.js").Check} */
-function exported({ slug, title, group, input, stage, verdict, concerns, drawn }) {
+function exported({ slug, title, group, input, stage, verdict, concerns, judge }) {
   const reply = "reply" in stage && stage.reply ? stage.reply : { ok: false, status: 0, error: "This check gave no answer before the report was saved." };
   const { ok, status, data, error, durationMs, requestId } = reply;
-  const facts = ok && drawn ? attempt(() => drawn.facts(data), undefined) : undefined;
+  const facts = ok && judge ? attempt(() => judge.facts(data), undefined) : undefined;
   return { slug, title, group, input, ok, status, data, error, durationMs, requestId, verdict: verdict ?? undefined, concerns: concerns ?? [], facts };
 }

@@ -8,7 +8,7 @@ import { announce, byId, startClock } from "../lib/dom.js";
 import { ms } from "../lib/format.js";
 import { clean } from "../lib/recognise.js";
 import { remember } from "../lib/store.js";
-import { judge, loadView } from "../lib/view.js";
+import { loadJudge, loadView, verdictOf } from "../lib/view.js";
 
 /** @typedef {import("../lib/api.js").Answer} Answer */
 /** @typedef {import("../lib/view.js").Asked} Asked */
@@ -22,7 +22,7 @@ const submit = /** @type {HTMLButtonElement} */ (byId("run"));
 const cancel = byId("cancel");
 const result = byId("result");
 const status = byId("status");
-const view = loadView(slug);
+const drawing = Promise.all([loadJudge(slug), loadView(slug)]);
 
 /** @type {AbortController | null} */
 let running = null;
@@ -148,9 +148,9 @@ async function show(answer, what, took, byHand) {
   const service = answer.durationMs === undefined ? "" : ` (${ms(answer.durationMs)} of it in the service)`;
   status.textContent = answer.ok ? `Answered after ${ms(took)}${service}.` : "No result.";
   if (answer.ok) {
-    const drawn = await view;
-    result.replaceChildren(...renderAnswer(drawn, answer, what));
-    announce(judge(drawn, answer.data, what).text);
+    const [judge, view] = await drawing;
+    result.replaceChildren(...renderAnswer(judge, view, answer, what));
+    announce(verdictOf(judge, answer.data, what).text);
     if (what.input) remember(what.input);
     if (byHand) result.focus();
     return;

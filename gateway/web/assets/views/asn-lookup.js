@@ -4,35 +4,13 @@
 import { el } from "../lib/dom.js";
 import { day, listed, plural } from "../lib/format.js";
 import { facts, more, none, notice, section, table, value } from "../lib/parts.js";
-import { addressLinks, allocations, originName, originWords, rdapAddress, registryName, toolLink } from "../lib/network.js";
+import { addressLinks, allocations, originName, rdapAddress, registryName, toolLink } from "../lib/network.js";
 import { addressPicture, prefixRange } from "../lib/ranges.js";
 import { sh } from "../lib/shell.js";
 import { attempt } from "../lib/view.js";
+import { name, winners } from "../verdicts/asn-lookup.js";
 
-/** @typedef {import("../lib/network.js").Origin} Origin */
-
-/** @param {Origin} r */
-const name = (r) => `AS${r.asn}`;
-
-/** Those of the longest prefix, to which packets go. @param {any} d @returns {Origin[]} */
-const winners = (d) => d.records.filter((/** @type {Origin} */ r) => r.prefix === d.records[0].prefix);
-
-/** @param {any} d */
-function verdictOfNumber(d) {
-  const [r] = d.records;
-  if (!r) return `The ASN service does not know ${d.query}.`;
-  const since = r.allocated ? ` since ${day(r.allocated)}` : "";
-  return `${d.query} ${r.name ? `is ${r.name}` : "has no name that the ASN service knows"}, registered${r.registry ? ` with ${registryName(r.registry)?.split(" (")[0]}` : ""}${since}.`;
-}
-
-/** @param {any} d */
-function verdictOfAddress(d) {
-  if (!d.announced) return `No network announces ${d.query} at present.`;
-  const first = winners(d);
-  return first.length > 1
-    ? `${listed(first.map(name))} announce ${d.query}, as part of ${d.records[0].prefix}.`
-    : `${originWords(first[0])} announces ${d.query}, as part of ${first[0].prefix}.`;
-}
+/** @typedef {import("../verdicts/asn-lookup.js").Origin} Origin */
 
 /** @param {any} d */
 function placePart(d) {
@@ -78,7 +56,6 @@ function linksPart(d) {
 
 /** @type {import("../lib/view.js").View} */
 export default {
-  verdict: (d) => ({ tone: d.announced ? "info" : "warn", text: d.queryType === "ip" ? verdictOfAddress(d) : verdictOfNumber(d) }),
 
   show: (d) => [
     d.queryType === "ip" ? placePart(d) : null,
@@ -88,12 +65,6 @@ export default {
     peersPart(d),
     linksPart(d),
   ],
-
-  concerns: (d) => {
-    if (!d.announced) return [{ tone: "warn", text: d.queryType === "ip" ? `No network announces ${d.query}, says the ASN service; if so, packets to it find no way.` : `The ASN service does not know ${d.query}.` }];
-    const first = winners(d);
-    return first.length > 1 ? [{ tone: "info", text: `${listed(first.map(name))} announce ${d.records[0].prefix} at the same time; that is usual for anycast and for moves, and else a sign of a mistake or a hijack.` }] : [];
-  },
 
   meaning: (d) => {
     if (d.queryType === "asn") return ["An AS number stands for one network with a policy of its own on the internet: a provider, a cloud, a large company. Country, registry and day are those of the number’s registration, not places of its machines.", "That the number is registered does not tell whether it announces anything at present."];
@@ -114,11 +85,6 @@ export default {
     { label: "The registration", command: sh`whois ${d.query}` },
     { label: "The same as data (RDAP), by way of a public redirector", command: sh`curl -sL ${rdapAddress("autnum", d.query.slice(2))}` },
   ]),
-
-  facts: (d) => ({
-    Announced: d.announced ? "yes" : "no", Peers: d.peers.map((/** @type {number} */ n) => `AS${n}`),
-    Origins: d.records.map((/** @type {Origin} */ r) => [name(r), r.prefix, r.name, r.country].filter(Boolean).join(", ")),
-  }),
 
   sources: (d) => d.sources,
 };

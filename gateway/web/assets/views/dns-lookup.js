@@ -7,34 +7,7 @@ import { duration, listed, ms, plural } from "../lib/format.js";
 import { badge, facts, more, notice, section, table, value } from "../lib/parts.js";
 import { label, picture } from "../lib/picture.js";
 import { sh } from "../lib/shell.js";
-
-/** @type {Record<string, string>} */
-const titles = { A: "IPv4 addresses", AAAA: "IPv6 addresses", CNAME: "alias of", MX: "mail exchanges, lowest number first", NS: "name servers", TXT: "texts", SOA: "start of authority" };
-const types = Object.keys(titles);
-
-/** @param {any} d */
-function sum({ records, errors, details, domain }) {
-  const chain = types.map((t) => details[t].cnameChain).concat([records.CNAME]).sort((a, b) => b.length - a.length)[0];
-  return {
-    chain,
-    who: chain.length > 0 ? `${domain} is an alias of ${chain.at(-1)}, which` : domain,
-    found: types.filter((t) => t !== "CNAME" && records[t].length > 0),
-    failed: types.filter((t) => !["ENODATA", "ENOTFOUND", undefined].includes(errors[t])),
-    gone: Object.values(errors).includes("ENOTFOUND"),
-    said: [...new Set(types.flatMap((t) => remarks(details[t].extendedErrors)))],
-  };
-}
-
-/** @param {any} d @returns {import("../lib/view.js").Verdict} */
-function verdict(d) {
-  const { who, found, failed, gone } = sum(d);
-  if (failed.length === types.length) return { tone: "bad", text: `${d.domain} could not be looked up: ${explain(d.errors.A)}.` };
-  if (gone && found.length === 0) return { tone: "bad", text: `${who} does not exist in the DNS.` };
-  const count = found.reduce((n, t) => n + d.records[t].length, 0);
-  const has = count > 0 ? `has ${plural(count, "record")} of ${plural(found.length, "type")}: ${listed(found)}` : "has none of the records asked for";
-  if (failed.length > 0) return { tone: "warn", text: `${who} ${has}; the lookup of ${listed(failed)} failed: ${explain(d.errors[failed[0]])}.` };
-  return { tone: count > 0 ? "good" : "warn", text: `${who} ${has}.` };
-}
+import { sum, titles, types, written } from "../verdicts/dns-lookup.js";
 
 const marks = /** @type {[number, string][]} */ ([[60, "1 min"], [3600, "1 hour"], [86400, "1 day"], [604800, "1 week"]]);
 
@@ -71,11 +44,6 @@ function purpose(text) {
   return token ? `verification token (${token[1]})` : text.match(/^v=(spf1|DMARC1|DKIM1|STSv1|TLSRPTv1)\b/i)?.[1].replace(/v?1$/, "").toUpperCase();
 }
 
-/** @param {any} d @param {string} t @returns {string[]} */
-function written({ records }, t) {
-  return records[t].map((/** @type {any} */ r) => (t === "MX" ? `${r.priority} ${r.exchange || "."}` : t === "SOA" ? Object.values(r).join(" ") : r));
-}
-
 /** @param {any} d @param {string} t */
 function list(d, t) {
   return el("ul", { class: "values" }, ...written(d, t).map((r) => {
@@ -106,7 +74,6 @@ function answers({ details, errors, records }) {
 
 /** @type {import("../lib/view.js").View} */
 export default {
-  verdict,
   show(d) {
     const { chain, said, gone } = sum(d);
     const shown = types.filter((t) => d.records[t].length > 0);
@@ -118,11 +85,6 @@ export default {
       d.records.SOA[0] ? authority(d.records.SOA[0]) : null,
       (gone && shown.length === 0 ? more : section)("How each question was answered", answers(d)),
     ];
-  },
-  concerns(d) {
-    const { tone, text } = verdict(d);
-    const concerns = sum(d).said.map((s) => ({ tone: /** @type {"warn" | "bad"} */ ("warn"), text: `The resolver says of ${d.domain}: ${s}.` }));
-    return tone === "bad" || tone === "warn" ? [{ tone, text }, ...concerns] : concerns;
   },
   meaning(d) {
     const { found, failed, gone } = sum(d);
@@ -140,5 +102,4 @@ export default {
     { label: "All seven types", command: `dig +noall +answer ${types.map((t) => sh`${domain} ${t}`).join(" ")}` },
     { label: "One type, with codes and signatures, from a resolver of your choice", command: sh`dig @1.1.1.1 +dnssec ${domain} A` },
   ],
-  facts: (d) => Object.fromEntries(types.map((t) => [t, d.errors[t] ?? written(d, t)])),
 };

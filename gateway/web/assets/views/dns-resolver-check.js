@@ -7,11 +7,9 @@ import { duration, listed, ms } from "../lib/format.js";
 import { badge, none, notice, section, table, value, values } from "../lib/parts.js";
 import { fit, label, picture } from "../lib/picture.js";
 import { sh } from "../lib/shell.js";
+import { absent } from "../verdicts/dns-resolver-check.js";
 
-/** @typedef {{sign: string, colour: string, title: string, values: string[], ids: string[]}} Group */
-
-/** @type {Record<string, import("../lib/view.js").Tone>} */
-const tones = { agree: "good", agreeAbsent: "info", partial: "warn", variation: "info", mixedPresence: "warn", conflict: "bad", inconclusive: "warn", unavailable: "bad" };
+/** @typedef {import("../verdicts/dns-resolver-check.js").Group} Group */
 
 /** @type {Record<string, string>} */
 const meanings = {
@@ -24,9 +22,6 @@ const meanings = {
   inconclusive: "One answer cannot be compared. The domain’s name servers may fail, or the way from here to the resolvers is disturbed.",
   unavailable: "Nothing can be concluded about the domain: its name servers may fail, or the way from here to the resolvers is disturbed.",
 };
-
-/** @type {Record<string, string>} */
-const absent = { nodata: "ENODATA", nxdomain: "ENOTFOUND" };
 
 /** @param {any} d @returns {Group[]} those that gave no answer come last */
 function groups(d) {
@@ -75,7 +70,6 @@ function answer(r, all) {
 
 /** @type {import("../lib/view.js").View} */
 export default {
-  verdict: (d) => ({ tone: tones[d.status], text: d.summary }),
   show(d) {
     const all = groups(d);
     const filtering = d.resolvers.filter((/** @type {any} */ r) => r.filteredSuspected).map((/** @type {any} */ r) => r.name);
@@ -94,15 +88,9 @@ export default {
       })),
     ];
   },
-  concerns(d) {
-    const filtered = d.resolvers.some((/** @type {any} */ r) => r.filteredSuspected);
-    const tone = filtered && d.status === "variation" ? "warn" : tones[d.status];
-    return tone === "good" || (tone === "info" && d.status === "variation") ? [] : [{ tone, text: d.summary }];
-  },
   meaning(d) {
     const ttl = Math.max(...d.resolvers.map((/** @type {any} */ r) => r.ttl));
     return [meanings[d.status], ttl > 0 ? `After a change, the answers kept by these resolvers run out within ${duration(ttl)}.` : ""].filter(Boolean);
   },
   terminal: (_, d) => d.resolvers.map((/** @type {any} */ r) => ({ label: r.name, command: sh`dig @${r.address} +noall +comments +answer ${d.domain} ${d.recordType}` })),
-  facts: (d) => Object.fromEntries(d.resolvers.map((/** @type {any} */ r) => [r.name, r.values.length > 0 ? r.values : r.errorCode ?? absent[r.outcome]])),
 };

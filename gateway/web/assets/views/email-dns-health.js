@@ -2,19 +2,16 @@
 // email-dns-health: six panels, the SPF tree with what each branch costs, and records to publish where something is wrong.
 
 import { el } from "../lib/dom.js";
-import { duration, listed, plural } from "../lib/format.js";
+import { duration, plural } from "../lib/format.js";
 import { has, policyURL, repairs } from "../lib/mail-repairs.js";
 import { badge, code, facts, mark, more, notice, section, table, value, values } from "../lib/parts.js";
 import { sh } from "../lib/shell.js";
+import { bySeverity, parts, tones } from "../verdicts/email-dns-health.js";
 
 /** @typedef {import("../lib/view.js").Tone} Tone */
 
-const titles = { mx: "MX", spf: "SPF", dmarc: "DMARC", dkim: "DKIM", mtaSts: "MTA-STS", tlsRpt: "TLS reporting" };
-const parts = /** @type {[string, string][]} */ (Object.entries(titles));
 const jobs = ["where mail goes", "who may send", "policy on forgery", "signing key", "forced encryption", "failure reports"];
 
-/** @type {Record<string, Tone>} */
-const tones = { pass: "good", info: "info", warn: "warn", fail: "bad", error: "warn" };
 /** @type {Record<string, string>} */
 const words = { pass: "in order", info: "note", warn: "warning", fail: "fault", missing: "missing", error: "not known", notApplicable: "not needed" };
 
@@ -26,9 +23,6 @@ function toneOf({ status, issues }) {
   if (status !== "missing") return tones[status] ?? "off";
   return tones[["fail", "warn"].find((s) => issues.some((/** @type {any} */ i) => i.severity === s)) ?? "info"];
 }
-
-/** @param {any[]} issues */
-const bySeverity = (issues) => ["fail", "warn", "info"].flatMap((s) => issues.filter((i) => i.severity === s));
 
 /** @param {any} check @param {string} key @param {number} n */
 function panel(check, key, n) {
@@ -90,16 +84,6 @@ function exchanges({ checks: { mx } }) {
 
 /** @type {import("../lib/view.js").View} */
 export default {
-  verdict(d) {
-    if (has(d.checks.mx, "DOMAIN_NOT_FOUND")) return { tone: "bad", text: `${d.domain} does not exist.` };
-    const say = (/** @type {string} */ status, /** @type {string} */ one, /** @type {string} */ many) => {
-      const names = parts.filter(([key]) => d.checks[key].status === status).map(([, name]) => name);
-      return names.length > 0 ? `${listed(names)} ${names.length === 1 ? one : many}` : "";
-    };
-    const said = [say("fail", "has a fault", "have faults"), say("error", "could not be looked up", "could not be looked up"), say("warn", "has a weakness", "have weaknesses"), say("missing", "is missing", "are missing")].filter(Boolean);
-    const fine = d.overall === "pass" ? [d.note?.replace(/\.$/, "") ?? `What ${d.domain} publishes for mail is in order`] : [];
-    return { tone: tones[d.overall] ?? "info", text: fine.length > 0 ? `${[...fine, ...said].join("; ")}.` : `${d.domain}: ${said.join("; ")}.` };
-  },
   show(d) {
     const list = repairs(d);
     return [
@@ -109,15 +93,6 @@ export default {
       d.checks.spf.record ? section("SPF tree", meter("DNS lookups", d.checks.spf.lookups, 10), meter("Lookups that find nothing (void)", d.checks.spf.voidLookups, 2), el("ul", { class: "mail-tree" }, branch(d.checks.spf.tree))) : null,
       d.checks.mx.hosts.length > 0 ? exchanges(d) : null,
     ];
-  },
-  concerns(d) {
-    const own = /** @type {Record<string, string>} */ ({
-      DOMAIN_NOT_FOUND: `${d.domain} does not exist in the DNS.`,
-      SPF_ALLOWS_ALL: d.checks.spf.all === "+all" ? `Anyone can send mail as ${d.domain}: its SPF record ends in +all.` : "",
-      DMARC_POLICY_NONE: `Mail forged in the name of ${d.domain} is delivered like any other: its DMARC policy is none.`,
-    });
-    const all = parts.flatMap(([key, name]) => d.checks[key].issues.map((/** @type {any} */ i) => ({ ...i, text: own[i.code] || `${name} of ${d.domain}: ${i.message}` })));
-    return bySeverity(all).filter((i) => i.severity !== "info").map((i) => ({ tone: i.severity === "fail" ? "bad" : "warn", text: i.text }));
   },
   meaning({ domain, checks: { spf, dmarc, dkim, mx } }) {
     const asked = dmarc.testMode ? "" : dmarc.policy === "reject" ? "refuse" : dmarc.policy === "quarantine" ? "set aside" : "";
@@ -134,8 +109,4 @@ export default {
     { label: "SPF, DMARC, MTA-STS, TLS reporting", command: `dig +noall +answer ${["", "_dmarc.", "_mta-sts.", "_smtp._tls."].concat(dkim.selector ? `${dkim.selector}._domainkey.` : []).map((p) => sh`${p + domain} TXT`).join(" ")}` },
     { label: "The MTA-STS policy", command: sh`curl ${policyURL(domain)}` },
   ],
-  facts: (d) => Object.fromEntries([
-    ...parts.flatMap(([key, name]) => [[name, d.checks[key].status], [`${name} record`, d.checks[key].record ?? []]]),
-    ["MX addresses", d.checks.mx.hosts.flatMap((/** @type {any} */ h) => h.addresses)], ["SPF lookups", String(d.checks.spf.lookups)], ["MTA-STS policy", d.checks.mtaSts.policy ?? []],
-  ]),
 };

@@ -6,8 +6,9 @@ import { ms, plural } from "../lib/format.js";
 import { badge, facts, none, section, table, value } from "../lib/parts.js";
 import { waterfall } from "../lib/picture.js";
 import { sh } from "../lib/shell.js";
-import { statusMeaning, statusShown, statusTone } from "../lib/statuses.js";
+import { statusMeaning, statusShown } from "../lib/statuses.js";
 import { timingFacts } from "../lib/timings.js";
+import { answered, certificateFault, host } from "../verdicts/http-headers.js";
 
 /** @typedef {{name: string, value: string}} Header */
 
@@ -56,114 +57,6 @@ const purposes = {
   "x-robots-tag": "What search engines may do with this page.",
 };
 
-/** What is wrong with a certificate, by OpenSSL's codes. @type {Record<string, string>} */
-const certificateFaults = {
-  CERT_HAS_EXPIRED: "it has expired", CERT_NOT_YET_VALID: "its time has not begun", DEPTH_ZERO_SELF_SIGNED_CERT: "it is signed by itself alone",
-  SELF_SIGNED_CERT_IN_CHAIN: "its authority is not one that browsers trust", UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its authority is not known",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "nothing that the server sends leads to an authority that browsers trust",
-  ERR_TLS_CERT_ALTNAME_INVALID: "it is for another name",
-};
-
-/** @param {any} d @returns {string | null} the end of a sentence about the certificate, null where it is valid or there is none */
-function certificateFault(d) {
-  return d.tls && !d.tls.authorized ? certificateFaults[d.tls.authorizationError] ?? d.tls.authorizationError : null;
-}
-
-/** @param {any} d */
-const host = (d) => new URL(d.url).host;
-
-/** @param {any} d */
-const answered = (d) => `${d.status} ${d.statusText}`.trim();
-
-/** @param {any} d */
-const plain = (d) => d.tls === null && d.status < 300;
-
-/** Longer than this is worth a word, in milliseconds. */
-const slow = 2000;
-
-/** What an answer says anew at every request, and so is nothing to compare. */
-const volatile = /^(date|age|expires|last-modified|etag|content-length|cf-ray|report-to|nel|server-timing|retry-after|traceparent|x-timer|x-served-by|x-cache.*|x-runtime|x-amz-.*|(x-)?ratelimit.*|.*-(request|trace|correlation)-?id)$/;
-
-/**
- * A header without what is random in it: nonces, and a cookie's end.
- * @param {Header} header
- */
-function steady(header) {
-  return header.value.replace(/'nonce-[^']*'/g, "'nonce-…'").replace(header.name === "set-cookie" ? /;\s*expires=[^;]*/i : /$^/, "");
-}
-
-/** @type {import("../lib/view.js").View} */
-export default {
-  verdict(d) {
-    const fault = certificateFault(d);
-    const end = fault ? `, but its certificate is not valid: ${fault}.` : d.redirectsTo ? `, and sends visitors on to ${d.redirectsTo}.` : plain(d) ? ", without encryption." : ".";
-    return { tone: fault ? "bad" : plain(d) ? "warn" : statusTone(d.status), text: `${host(d)} answers ${answered(d)} after ${ms(d.responseTimeMs)}${end}` };
-  },
-
-  show(d) {
-    return [
-      section("Where the time went", waterfall([{ title: host(d), timings: d.timings }]), timingFacts(d.timings)),
-      section("The answer", facts([
-        ["Status", el("span", {}, statusShown(d.status, d.statusText), el("br"), el("span", { class: "muted" }, statusMeaning(d.status)))],
-        ["URL", value(d.url, { what: "URL" })],
-        ["Redirects to", d.redirectsTo && onward(d.redirectsTo)],
-        ["Address", value(d.address, { what: "address" })],
-        ["Protocol", d.httpVersion],
-        ["Response time", ms(d.responseTimeMs)],
-        ["TLS version", d.tls ? d.tls.version : none("none: the connection is not encrypted")],
-        ["Cipher suite", d.tls && value(d.tls.cipher, { what: "cipher suite" })],
-        ["Certificate", d.tls && certificate(d)],
-      ])),
-      section("Headers", d.headers.length === 0 ? none("The answer has no headers.") : headerTable(d.headers)),
-    ];
-  },
-
-  concerns(d) {
-    /** @type {import("../lib/view.js").Concern[]} */
-    const list = [];
-    const fault = certificateFault(d);
-    if (d.status >= 400) list.push({ tone: d.status >= 500 ? "bad" : "warn", text: `${d.url} answers ${answered(d)}: ${lower(statusMeaning(d.status))}` });
-    if (fault) list.push({ tone: "bad", text: `The certificate of ${host(d)} is not valid: ${fault}.` });
-    if (d.timings.firstByteMs >= slow) list.push({ tone: "warn", text: `${host(d)} takes ${ms(d.timings.firstByteMs)} to begin its answer.` });
-    if (plain(d)) list.push({ tone: "warn", text: `${d.url} is served without encryption and does not lead to HTTPS.` });
-    return list;
-  },
-
-  meaning(d) {
-    const cookies = d.headers.filter((/** @type {Header} */ h) => h.name === "set-cookie").length;
-    const fault = certificateFault(d);
-    return [
-      `The server answered ${answered(d)}. ${statusMeaning(d.status)}`,
-      fault ? `The certificate is not valid: ${fault}. Browsers show their visitors a warning in place of the page. This check went on, because it sends nothing secret.` : "",
-      longestStep(d.timings),
-      "Only the headers were asked for here: the page itself was not read, and no redirect was followed.",
-      cookies > 0 ? `The answer sets ${plural(cookies, "cookie")}. Their values can be secrets, so that they are not shown.` : "",
-    ].filter(Boolean);
-  },
-
-  terminal(_, d) {
-    const trust = d.tls && !d.tls.authorized ? "-k " : "";
-    const format = "DNS %{time_namelookup} s, connected %{time_connect} s, TLS %{time_appconnect} s, first byte %{time_starttransfer} s\\n";
-    return [
-      { label: trust ? "The status and headers; -k goes on in spite of the certificate" : "The status and headers", command: `curl -sS ${trust}-D - -o /dev/null ${sh`${d.url}`}` },
-      { label: "The times, each counted from the start", command: `curl -sS ${trust}-o /dev/null -w ${sh`${format} ${d.url}`}` },
-    ];
-  },
-
-  facts(d) {
-    /** @type {import("../lib/view.js").Facts} */
-    const list = { "Status": answered(d), "Protocol": d.httpVersion, "Redirects to": d.redirectsTo ?? "", "TLS": d.tls?.version ?? "none" };
-    if (d.tls) list["Certificate"] = certificateFault(d) ?? "valid";
-    for (const header of d.headers) {
-      if (!volatile.test(header.name)) list[header.name] = [list[header.name] ?? [], steady(header)].flat();
-    }
-    return list;
-  },
-};
-
-/** @param {string} sentence */
-const lower = (sentence) => sentence.charAt(0).toLowerCase() + sentence.slice(1);
-
 /** @param {any} d */
 function certificate(d) {
   const fault = certificateFault(d);
@@ -192,3 +85,46 @@ function longestStep(t) {
   const [took, what] = steps.reduce((a, b) => (b[0] > a[0] ? b : a));
   return `Of ${ms(t.totalMs)} in all, the longest step was ${what}, with ${ms(took)}.`;
 }
+
+/** @type {import("../lib/view.js").View} */
+export default {
+
+  show(d) {
+    return [
+      section("Where the time went", waterfall([{ title: host(d), timings: d.timings }]), timingFacts(d.timings)),
+      section("The answer", facts([
+        ["Status", el("span", {}, statusShown(d.status, d.statusText), el("br"), el("span", { class: "muted" }, statusMeaning(d.status)))],
+        ["URL", value(d.url, { what: "URL" })],
+        ["Redirects to", d.redirectsTo && onward(d.redirectsTo)],
+        ["Address", value(d.address, { what: "address" })],
+        ["Protocol", d.httpVersion],
+        ["Response time", ms(d.responseTimeMs)],
+        ["TLS version", d.tls ? d.tls.version : none("none: the connection is not encrypted")],
+        ["Cipher suite", d.tls && value(d.tls.cipher, { what: "cipher suite" })],
+        ["Certificate", d.tls && certificate(d)],
+      ])),
+      section("Headers", d.headers.length === 0 ? none("The answer has no headers.") : headerTable(d.headers)),
+    ];
+  },
+
+  meaning(d) {
+    const cookies = d.headers.filter((/** @type {Header} */ h) => h.name === "set-cookie").length;
+    const fault = certificateFault(d);
+    return [
+      `The server answered ${answered(d)}. ${statusMeaning(d.status)}`,
+      fault ? `The certificate is not valid: ${fault}. Browsers show their visitors a warning in place of the page. This check went on, because it sends nothing secret.` : "",
+      longestStep(d.timings),
+      "Only the headers were asked for here: the page itself was not read, and no redirect was followed.",
+      cookies > 0 ? `The answer sets ${plural(cookies, "cookie")}. Their values can be secrets, so that they are not shown.` : "",
+    ].filter(Boolean);
+  },
+
+  terminal(_, d) {
+    const trust = d.tls && !d.tls.authorized ? "-k " : "";
+    const format = "DNS %{time_namelookup} s, connected %{time_connect} s, TLS %{time_appconnect} s, first byte %{time_starttransfer} s\\n";
+    return [
+      { label: trust ? "The status and headers; -k goes on in spite of the certificate" : "The status and headers", command: `curl -sS ${trust}-D - -o /dev/null ${sh`${d.url}`}` },
+      { label: "The times, each counted from the start", command: `curl -sS ${trust}-o /dev/null -w ${sh`${format} ${d.url}`}` },
+    ];
+  },
+};

@@ -7,12 +7,7 @@ import { addressLinks, allocations, networkRows, originName, originWords, rdapAd
 import { addressPicture, prefixRange, spanRange } from "../lib/ranges.js";
 import { sh } from "../lib/shell.js";
 import { attempt } from "../lib/view.js";
-
-/** @param {any} d "Netherlands (NL)" */
-const country = (d) => (d.countryName ? `${d.countryName} (${d.country})` : d.country);
-
-/** The ASN service was heard where it is among the sources. @param {any} d */
-const unannounced = (d) => d.asn === null && d.sources.some((/** @type {any} */ s) => s.zone);
+import { country, unannounced } from "../verdicts/ip-geolocation.js";
 
 /** @param {any} d */
 function placePicture(d) {
@@ -35,10 +30,6 @@ function announced(d) {
 
 /** @type {import("../lib/view.js").View} */
 export default {
-  verdict: (d) => ({
-    tone: "info",
-    text: `${d.ip} ${d.organization ? `is registered to ${d.organization}` : `lies in the network ${d.network.name || d.network.handle}, whose holder is not told`}; country of registration: ${country(d) ?? "not told"}.`,
-  }),
 
   show: (d) => [
     section("Where it lies", attempt(() => placePicture(d), null), notice("info", d.note)),
@@ -54,8 +45,6 @@ export default {
     addressLinks(d.ip, "ip-geolocation", ...(d.asn ? [toolLink("asn-lookup", `AS${d.asn.asn}`, `Who holds AS${d.asn.asn}`)] : [])),
   ],
 
-  concerns: (d) => (unannounced(d) ? [{ tone: "warn", text: `No network announces ${d.ip}, says the ASN service; if so, packets to it find no way.` }] : []),
-
   meaning: (d) => [
     `Blocks of addresses are given out by five regional registries, and each records who holds a block. ${d.organization ? `For ${d.ip} that is ${d.organization}.` : "This one does not name the holder, or the holder is no organization."}`,
     "The country is that of the registration, often that of the holder’s head office. The machine may stand anywhere, and no registry knows a city or a street; services that show one are guessing.",
@@ -69,11 +58,6 @@ export default {
     { label: "Its name in the reverse DNS", command: sh`dig +short -x ${d.ip}` },
     { label: "Who announces it: AS number, prefix, country, registry, day", command: sh`dig +short TXT ${originName(d.ip)}` },
   ],
-
-  facts: (d) => ({
-    Network: d.network.cidrs, "Network name": d.network.name, Holder: d.organization ?? "", "AS number": d.asn ? `AS${d.asn.asn}` : "",
-    Prefix: d.asn?.prefix ?? "", Country: d.country ?? "", "Abuse contact": d.abuseContact ?? "",
-  }),
 
   sources: (d) => d.sources,
 };

@@ -28,11 +28,8 @@ function operatorPart() {
 
 /** @type {import("../lib/view.js").View} */
 export default {
-  verdict: (d) => (d.available ? { tone: "good", text: `Your public address is ${d.ip} (IPv${d.version}).` } : { tone: "warn", text: `Your address cannot be told. ${d.reason ?? ""}`.trim() }),
 
   show: (d) => (d.available ? [addressPart(d), addressLinks(d.ip, "my-ip")] : [operatorPart()]),
-
-  concerns: (d) => (d.available ? [] : [{ tone: "info", text: `Your address cannot be told. ${d.reason ?? ""}`.trim() }]),
 
   meaning: (d) => (d.available ? [
     "This is the address that this service sees. Everybody behind the same router, company network, mobile provider or VPN may share it; the addresses of the devices behind it are others.",
@@ -47,6 +44,4 @@ export default {
     { label: "The same over IPv6", command: "dig -6 +short myip.opendns.com AAAA @resolver1.opendns.com" },
     { label: "The addresses of your own machine (Linux)", command: "ip -brief address" },
   ],
-
-  facts: (d) => ({ Address: d.ip ?? "" }),
 };

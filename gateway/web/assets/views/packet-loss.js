@@ -1,8 +1,8 @@
 // @ts-check
 // Fifty echo probes to a host, and which of them got lost.
 
-import { compared, concerns, figures, lossMeans, meaning, narrow, probes, raw, roundTrips, strip, terminal, verdict } from "../lib/echo.js";
-import { ms, percent, plural } from "../lib/format.js";
+import { figures, lossMeans, meaning, narrow, probes, raw, roundTrips, strip, terminal } from "../lib/echo.js";
+import { plural } from "../lib/format.js";
 import { more, section } from "../lib/parts.js";
 
 /** @typedef {{startSeq: number, length: number}} Burst */
@@ -36,12 +36,7 @@ function pattern(d) {
 
 /** @type {import("../lib/view.js").View} */
 export default {
-  verdict: (d) => verdict(d,
-    `Nothing lost: ${d.target} answered all ${plural(d.sent, "probe")}, median ${ms(d.medianMs)}.`,
-    `${percent(d.lossPercent)} lost: ${d.target} answered ${d.received} of ${plural(d.sent, "probe")}, median ${ms(d.medianMs)}.`),
   show: (d) => [cells(d), roundTrips(d), bursts(d), figures(d), more("Each probe", probes(d)), raw(d)],
-  concerns,
   meaning: (d) => [...(d.received > 0 && d.lossPercent > 0 ? [pattern(d), lossMeans] : []), ...meaning(d)],
   terminal: (asked, d) => terminal(asked, d, 50, 0.1),
-  facts: compared,
 };

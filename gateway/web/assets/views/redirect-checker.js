@@ -7,138 +7,9 @@ import { badge, facts, mark, notice, section, table, value } from "../lib/parts.
 import { waterfall } from "../lib/picture.js";
 import { sh } from "../lib/shell.js";
 import { statusMeaning, statusShown, statusTone } from "../lib/statuses.js";
+import { endTone, ending, flag, flagged, flags, last } from "../verdicts/redirect-checker.js";
 
-/** @typedef {import("../lib/view.js").Tone} Tone */
-/** @typedef {import("../lib/view.js").Concern} Concern */
-/** @typedef {{index: number, url: string, status: number | null, statusText: string, location: string | null, address: string | null,
- *   responseTimeMs: number, timings: import("../lib/picture.js").Timings, flags: string[]}} Hop */
-
-/** What a flag says: its words, its tone, and the sentence that explains it. @type {Record<string, [string, Tone | "off", string]>} */
-const flags = {
-  httpToHttps: ["to HTTPS", "good", "The step leads from an unencrypted address to an encrypted one."],
-  httpsToHttp: ["back to HTTP", "bad", "The step leads from an encrypted address to an unencrypted one, where others on the way can read along and change the page."],
-  permanent: ["permanent", "off", "Browsers and search engines may remember the new address and go there at once."],
-  temporary: ["temporary", "off", "The old address stays the one to use, and is asked every time."],
-  crossHost: ["other host", "off", "The step leads to another host name."],
-  wwwChange: ["www changes", "off", "The step adds www to the name or takes it away."],
-  relativeLocation: ["relative address", "off", "The server names the next address without its host. That is allowed."],
-  userinfo: ["user name in it", "warn", "The next address has a user name in it, which browsers warn of or ignore."],
-  certificateInvalid: ["certificate not valid", "bad", "Browsers show a warning here in place of following the step."],
-};
-
-/** How a chain may end badly: a sentence about the host that its last step names. @type {Record<string, (host: string, d: any) => string>} */
-const endings = {
-  loop: () => "The redirects lead in a circle, so that no page ever comes.",
-  tooManyRedirects: (_, d) => `After ${plural(d.redirectCount, "redirect")} there is still another one, and no more are followed.`,
-  missingLocation: (host) => `${host} redirects without saying where to.`,
-  invalidLocation: (host) => `${host} redirects to something that is not a valid URL.`,
-  unsupportedScheme: (host) => `${host} redirects to an address that is neither http nor https.`,
-  blocked: () => "The chain leads to an address that this service does not visit.",
-  unreachable: (host) => `The chain breaks off: no answer came from ${host}.`,
-  deadline: () => "The time of this check was over before the chain had ended.",
-};
-
-/** More redirects than this are worth a word. */
-const many = 3;
-
-/** @param {string} url */
-const host = (url) => (URL.canParse(url) ? new URL(url).host : url);
-
-/** @param {any} d @returns {Hop} */
-const last = (d) => d.hops[d.hops.length - 1];
-
-/** @param {any} d @param {string} flag */
-const flagged = (d, flag) => d.hops.some((/** @type {Hop} */ h) => h.flags.includes(flag));
-
-/** @param {Hop} hop */
-const answered = (hop) => (hop.status === null ? "no answer" : `${hop.status} ${hop.statusText}`.trim());
-
-/** @param {any} d */
-function ending(d) {
-  if (d.outcome !== "final") return endings[d.outcome]?.(host(last(d).url), d) ?? d.summary;
-  const but = flagged(d, "certificateInvalid") ? ", but a certificate on the way is not valid" : flagged(d, "httpsToHttp") ? ", but a step leads back to unencrypted HTTP"
-    : d.finalUrl.startsWith("http:") ? d.redirectCount === 0 ? " and without encryption" : " without encryption" : "";
-  if (d.redirectCount === 0) return `${host(d.url)} answers ${answered(last(d))} without a redirect${but}.`;
-  return `${plural(d.redirectCount, "redirect")} to ${d.finalUrl}, which answers ${answered(last(d))}${but}.`;
-}
-
-/** How the chain ended, as a tone. What was not seen to its end is no fault of the site. @param {any} d @returns {Tone} */
-function endTone(d) {
-  if (d.outcome === "final") return d.finalStatus >= 400 ? statusTone(d.finalStatus) : "good";
-  return d.outcome === "deadline" || d.outcome === "blocked" ? "warn" : "bad";
-}
-
-/** @type {import("../lib/view.js").View} */
-export default {
-  verdict(d) {
-    return { tone: concerns(d)[0]?.tone ?? endTone(d), text: ending(d) };
-  },
-
-  show(d) {
-    const hops = /** @type {Hop[]} */ (d.hops);
-    const before = hops.slice(0, -1).reduce((sum, h) => sum + h.responseTimeMs, 0);
-    return [
-      section("The chain", path(d)),
-      section("Where the time went",
-        waterfall(hops.map((h, i) => ({ title: `${h.index + 1}. ${short(h.url, hops[i - 1]?.url)}`, timings: visited(h) ? h.timings : null, note: h.status === null ? unanswered(d) : String(h.status) })),
-          { sequential: true, caption: `${ms(d.totalMs)} in all${d.outcome === "final" && before > 0 ? `, of which the redirects took ${ms(before)}` : ""}.` }),
-        timings(hops)),
-      section("Summary", facts([
-        ["First URL", value(d.url, { what: "URL" })],
-        ["Final URL", d.finalUrl && value(d.finalUrl, { what: "final URL" })],
-        ["Final status", d.finalStatus && el("span", {}, statusShown(d.finalStatus, last(d).statusText), el("br"), el("span", { class: "muted" }, statusMeaning(d.finalStatus)))],
-        ["Redirects followed", d.redirectCount],
-        ["Total time", ms(d.totalMs)],
-        ["Outcome", el("span", {}, d.summary)],
-      ])),
-    ];
-  },
-
-  concerns,
-
-  meaning(d) {
-    const redirects = d.hops.filter((/** @type {Hop} */ h) => h.location !== null);
-    const permanent = redirects.filter((/** @type {Hop} */ h) => h.flags.includes("permanent")).length;
-    return [
-      d.outcome === "final" && d.redirectCount === 0 ? "The address answers by itself: nobody is sent elsewhere by the server." : "A redirect is an answer that only names another address. Browsers go there by themselves, and each step costs its visitor time.",
-      d.outcome === "final" ? "" : { loop: "Browsers notice the circle after some rounds and show an error. Often a cookie, a proxy in front or a setting for HTTPS is behind it.",
-        tooManyRedirects: "Browsers go on a little longer, most of them to 20 redirects, and then show an error." }[/** @type {string} */ (d.outcome)] ?? d.summary,
-      permanent > 0 ? `${permanent === redirects.length ? "Every redirect here is permanent" : `Of the ${redirects.length} redirects here ${permanent} ${permanent === 1 ? "is" : "are"} permanent`}: a browser that has seen one may not ask again for a long time.` : "",
-      d.clientRedirect ? "The last page sends browsers on by itself. Search engines and other programs may not follow that as they follow a redirect of the server." : "",
-    ].filter(Boolean);
-  },
-
-  terminal(_, d) {
-    const trust = flagged(d, "certificateInvalid") ? "-k " : "";
-    return [
-      { label: "The headers of every step, with cookies kept on the way", command: `curl -sSL ${trust}-b '' --max-redirs 8 -D - -o /dev/null ${sh`${d.url}`}` },
-      { label: "The number of redirects, the last address and the time", command: `curl -sSL ${trust}-b '' --max-redirs 8 -o /dev/null -w ${sh`${"%{num_redirects} redirects to %{url_effective}, %{http_code}, %{time_total} s\\n"} ${d.url}`}` },
-    ];
-  },
-
-  facts(d) {
-    return {
-      "Chain": d.hops.map((/** @type {Hop} */ h) => `${h.index + 1}. ${h.url}: ${answered(h)}`), "Outcome": d.summary,
-      "Redirect by the page": d.clientRedirect ? `${d.clientRedirect.url} after ${d.clientRedirect.delaySeconds} s` : "",
-    };
-  },
-};
-
-/** @param {any} d @returns {Concern[]} */
-function concerns(d) {
-  /** @type {Concern[]} */
-  const list = [];
-  const name = host(d.url);
-  if (d.outcome !== "final") list.push({ tone: endTone(d) === "warn" ? "warn" : "bad", text: `The redirects of ${d.url} could not be followed to a page. ${ending(d)}` });
-  else if (d.finalStatus >= 400) list.push({ tone: statusTone(d.finalStatus) === "bad" ? "bad" : "warn", text: `${d.finalUrl} answers ${answered(last(d))}.` });
-  if (flagged(d, "certificateInvalid")) list.push({ tone: "bad", text: `A certificate on the way from ${name} is not valid, so that browsers stop with a warning.` });
-  if (flagged(d, "httpsToHttp")) list.push({ tone: "bad", text: `The redirects of ${name} lead from HTTPS back to unencrypted HTTP.` });
-  if (flagged(d, "userinfo")) list.push({ tone: "warn", text: `A redirect of ${name} leads to an address with a user name in it.` });
-  if (d.redirectCount > many && d.outcome === "final") list.push({ tone: "warn", text: `${name} needs ${plural(d.redirectCount, "redirect")} to reach its page, and each one costs time.` });
-  if (d.finalUrl?.startsWith("http:")) list.push({ tone: "warn", text: d.redirectCount === 0 ? `${d.url} is not encrypted, and does not lead to HTTPS.` : `${d.url} ends at ${d.finalUrl}, which is not encrypted.` });
-  const order = ["bad", "warn", "info"];
-  return list.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone));
-}
+/** @typedef {import("../verdicts/redirect-checker.js").Hop} Hop */
 
 /** Nothing is sent to an address that may not be visited. @param {Hop} hop */
 const visited = (hop) => hop.timings.totalMs > 0;
@@ -179,12 +50,6 @@ function path(d) {
     used.length > 0 && el("ul", { class: "rc-legend" }, ...used.map(([name, [, , what]]) => el("li", {}, flag(name), " ", what))));
 }
 
-/** @param {string} name */
-function flag(name) {
-  const [words, tone] = flags[name] ?? [name, "off"];
-  return badge(tone, words);
-}
-
 /**
  * Where a redirect leads to a step that was there already.
  * @param {Hop} hop
@@ -212,3 +77,47 @@ function timings(hops) {
     ...[t.dnsMs, t.connectMs, t.tlsMs, t.firstByteMs].map((took) => ms(status === null ? null : took)), ms(t.totalMs || null)]);
   return table({ caption: "The timing of each step", columns, rows, hideCaption: true });
 }
+
+/** @type {import("../lib/view.js").View} */
+export default {
+
+  show(d) {
+    const hops = /** @type {Hop[]} */ (d.hops);
+    const before = hops.slice(0, -1).reduce((sum, h) => sum + h.responseTimeMs, 0);
+    return [
+      section("The chain", path(d)),
+      section("Where the time went",
+        waterfall(hops.map((h, i) => ({ title: `${h.index + 1}. ${short(h.url, hops[i - 1]?.url)}`, timings: visited(h) ? h.timings : null, note: h.status === null ? unanswered(d) : String(h.status) })),
+          { sequential: true, caption: `${ms(d.totalMs)} in all${d.outcome === "final" && before > 0 ? `, of which the redirects took ${ms(before)}` : ""}.` }),
+        timings(hops)),
+      section("Summary", facts([
+        ["First URL", value(d.url, { what: "URL" })],
+        ["Final URL", d.finalUrl && value(d.finalUrl, { what: "final URL" })],
+        ["Final status", d.finalStatus && el("span", {}, statusShown(d.finalStatus, last(d).statusText), el("br"), el("span", { class: "muted" }, statusMeaning(d.finalStatus)))],
+        ["Redirects followed", d.redirectCount],
+        ["Total time", ms(d.totalMs)],
+        ["Outcome", el("span", {}, d.summary)],
+      ])),
+    ];
+  },
+
+  meaning(d) {
+    const redirects = d.hops.filter((/** @type {Hop} */ h) => h.location !== null);
+    const permanent = redirects.filter((/** @type {Hop} */ h) => h.flags.includes("permanent")).length;
+    return [
+      d.outcome === "final" && d.redirectCount === 0 ? "The address answers by itself: nobody is sent elsewhere by the server." : "A redirect is an answer that only names another address. Browsers go there by themselves, and each step costs its visitor time.",
+      d.outcome === "final" ? "" : { loop: "Browsers notice the circle after some rounds and show an error. Often a cookie, a proxy in front or a setting for HTTPS is behind it.",
+        tooManyRedirects: "Browsers go on a little longer, most of them to 20 redirects, and then show an error." }[/** @type {string} */ (d.outcome)] ?? d.summary,
+      permanent > 0 ? `${permanent === redirects.length ? "Every redirect here is permanent" : `Of the ${redirects.length} redirects here ${permanent} ${permanent === 1 ? "is" : "are"} permanent`}: a browser that has seen one may not ask again for a long time.` : "",
+      d.clientRedirect ? "The last page sends browsers on by itself. Search engines and other programs may not follow that as they follow a redirect of the server." : "",
+    ].filter(Boolean);
+  },
+
+  terminal(_, d) {
+    const trust = flagged(d, "certificateInvalid") ? "-k " : "";
+    return [
+      { label: "The headers of every step, with cookies kept on the way", command: `curl -sSL ${trust}-b '' --max-redirs 8 -D - -o /dev/null ${sh`${d.url}`}` },
+      { label: "The number of redirects, the last address and the time", command: `curl -sSL ${trust}-b '' --max-redirs 8 -o /dev/null -w ${sh`${"%{num_redirects} redirects to %{url_effective}, %{http_code}, %{time_total} s\\n"} ${d.url}`}` },
+    ];
+  },
+};

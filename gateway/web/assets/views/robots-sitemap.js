@@ -6,6 +6,7 @@ import { bytes, day, number, plural } from "../lib/format.js";
 import { badge, code, facts, mark, more, none, section, table, value } from "../lib/parts.js";
 import { spell, tryBox } from "../lib/robots-box.js";
 import { sh } from "../lib/shell.js";
+import { expected, mostGroups, mostNames, sitemaps } from "../verdicts/robots-sitemap.js";
 
 /** @typedef {import("../lib/view.js").Tone} Tone */
 /** @typedef {import("../lib/robots.js").Rule} Rule */
@@ -19,119 +20,6 @@ const tones = { fail: "bad", warn: "warn", info: "info" };
 
 /** How much of the file the service shows. */
 const previewBytes = 4096;
-
-/** More groups and names than these are in the JSON alone. */
-const mostGroups = 100;
-const mostNames = 20;
-
-/** @param {any} d */
-const host = (d) => new URL(d.url).host;
-
-/** What the file comes to, as a main clause. @param {any} d @returns {[Tone, string]} */
-function effect(d) {
-  const { status, effect, groups } = d.robots;
-  if (status === "unreachable") return ["bad", `robots.txt of ${host(d)} cannot be read, so crawlers must stay away from the whole site`];
-  if (status === "missing") return ["good", `${host(d)} has no robots.txt, so crawlers may visit everything`];
-  if (status === "invalid") return ["warn", `What ${host(d)} serves as robots.txt is something else, so crawlers may visit everything`];
-  if (effect === "disallowAll") return ["warn", `${host(d)} asks ${groups.length > 1 ? "crawlers without a group of their own" : "all crawlers"} to stay away from the whole site`];
-  return ["good", effect === "rules" ? `${host(d)} asks crawlers to stay away from some paths` : `${host(d)} lets crawlers visit everything`];
-}
-
-/** Lines that do not do what they are meant to. @param {any} d */
-const faulty = (d) => new Set(d.robots.issues.filter((/** @type {Issue} */ i) => i.severity === "fail" && i.line !== null).map((/** @type {Issue} */ i) => i.line)).size;
-
-/** The sitemaps that were looked at, the one at the usual place where it is there or nothing is declared. @param {any} d @returns {Sitemap[]} */
-function sitemaps(d) {
-  const usual = d.sitemaps.some((/** @type {Sitemap} */ s) => s.url === d.sitemap.url) ? [] : [d.sitemap];
-  return [...d.sitemaps, ...usual];
-}
-
-/** Whether a sitemap is worth a remark: that the usual place is empty is none, where others are declared. @param {any} d @param {Sitemap} s */
-const expected = (d, s) => d.declaredSitemaps.includes(s.url) || s.status !== "missing";
-
-/** @param {Sitemap} s */
-const fault = (s) => s.issues.find((i) => i.severity === "fail");
-
-/** What the sitemaps come to, as the end of a sentence. @param {any} d @returns {[Tone, string]} */
-function sitemapWords(d) {
-  const all = sitemaps(d).filter((s) => expected(d, s));
-  const lost = all.filter((s) => s.status !== "found").length;
-  const bad = all.filter(fault).length;
-  const some = (/** @type {number} */ n) => (all.length === 1 ? "its sitemap" : `${n} of ${all.length} sitemaps`);
-  if (all.length === 0) return ["good", "it has no sitemap"];
-  if (lost > 0) return ["warn", `${some(lost)} cannot be used`];
-  if (bad > 0) return ["warn", `${some(bad)} ${bad === 1 ? "has" : "have"} mistakes`];
-  return ["good", all.length === 1 ? "its sitemap can be read" : `all ${all.length} sitemaps that were looked at can be read`];
-}
-
-/** @type {import("../lib/view.js").View} */
-export default {
-  verdict(d) {
-    const [tone, text] = effect(d);
-    const [worse, rest] = sitemapWords(d);
-    const but = faulty(d) > 0 ? `, but ${plural(faulty(d), "line")} of its robots.txt ${faulty(d) === 1 ? "has a mistake" : "have mistakes"}` : "";
-    return { tone: tone === "good" && but ? "warn" : tone === "good" ? worse : tone, text: `${text}${but}; ${rest}.` };
-  },
-
-  show(d) {
-    const file = fileBox(d.robots);
-    return [
-      section("robots.txt, line by line", ...issueList(d.robots.issues.filter((/** @type {Issue} */ i) => !file.lines.has(i.line ?? 0))), file.node),
-      section("Try a path", tryBox(d.robots, new URL(d.url), file)),
-      d.robots.groups.length > 0 && section("Who is told what", groupTable(d.robots.groups)),
-      section("Sitemaps", sitemapTable(d)),
-      section("How robots.txt is served", facts([
-        ["URL", value(d.robots.url, { what: "URL" })],
-        ["Final URL", d.robots.finalUrl && d.robots.finalUrl !== d.robots.url ? value(d.robots.finalUrl, { what: "final URL" }) : null],
-        ["State", state(d.robots)],
-        ["Content type", d.robots.contentType && value(d.robots.contentType, { what: "content type" })],
-        ["Size", `${bytes(d.robots.bytes)}${d.robots.truncated ? ", at which reading ended" : ""}`],
-        ["Effect", el("span", {}, effectWords[d.robots.effect] ?? d.robots.effect)],
-        ["Site", value(d.url, { what: "URL" })],
-      ])),
-    ].filter((node) => node !== false);
-  },
-
-  concerns(d) {
-    /** @type {import("../lib/view.js").Concern[]} */
-    const list = [];
-    const [tone, text] = effect(d);
-    if (tone !== "good") list.push({ tone: tone === "bad" ? "bad" : "warn", text: `${text}.` });
-    if (faulty(d) > 0) list.push({ tone: "warn", text: `${plural(faulty(d), "line")} in robots.txt of ${host(d)} ${faulty(d) === 1 ? "does" : "do"} not have the effect that ${faulty(d) === 1 ? "it is" : "they are"} meant to have.` });
-    for (const s of sitemaps(d).filter((s) => expected(d, s) && (s.status !== "found" || fault(s)))) {
-      list.push({ tone: d.declaredSitemaps.includes(s.url) ? "warn" : "info", text: `The sitemap ${s.url} ${s.status === "found" ? "has a mistake" : "cannot be used"}. ${fault(s)?.message ?? "It is not there."}` });
-    }
-    return list.sort((a, b) => Number(a.tone === "info") - Number(b.tone === "info"));
-  },
-
-  meaning(d) {
-    return [
-      "robots.txt asks crawlers to stay away from parts of a site. Well-behaved ones do as they are asked; it protects nothing, and what it names is there for everybody to read.",
-      { found: effectWords[d.robots.effect] ?? "", missing: "Without a robots.txt, crawlers may visit everything. That is in order where nothing is to be kept from them.",
-        unreachable: "While the server fails to give the file, crawlers treat the whole site as closed. When that lasts, search engines drop its pages.",
-        invalid: "Many servers answer every address with a page. Crawlers find no rules in it and visit everything." }[/** @type {string} */ (d.robots.status)] ?? "",
-      "A path that is closed to a search engine can still appear in its results, without a description, where other sites link to it.",
-      sitemaps(d).some((s) => s.status === "found") ? "A sitemap lists the pages that search engines should know of. It is no promise that they take them up." : "A sitemap is not needed. It helps search engines to find pages that few links lead to.",
-    ].filter(Boolean);
-  },
-
-  terminal(_, d) {
-    const one = (sitemaps(d).find((s) => s.status === "found") ?? d.sitemap).url;
-    return [
-      { label: "robots.txt with its line numbers", command: `curl -sSL ${sh`${d.robots.url}`} | cat -n` },
-      { label: "The beginning of a sitemap", command: `curl -sSL --compressed ${sh`${one}`}${/\.gz$/.test(one) ? " | gunzip" : ""} | head -c 2000` },
-    ];
-  },
-
-  facts(d) {
-    return {
-      "robots.txt": [d.robots.status, d.robots.httpStatus].filter((v) => v !== null).join(", "), "Effect": d.robots.effect,
-      "Rules": d.robots.groups.slice(0, mostGroups).flatMap((/** @type {Group} */ g) => g.rules.slice(0, mostGroups).map((r) => `${g.userAgents.slice(0, mostNames).join(", ")}: ${spell(r)}`)).slice(0, 500),
-      "Declared sitemaps": d.declaredSitemaps.slice(0, mostGroups),
-      "Sitemaps": sitemaps(d).map((s) => `${s.url}: ${s.status}`),
-    };
-  },
-};
 
 /** @type {Record<string, string>} */
 const effectWords = {
@@ -206,3 +94,45 @@ function sitemapTable(d) {
   for (const url of unread) rows.push([el("div", { class: "rs-where" }, value(url, { what: "sitemap" }), el("div", { class: "hint" }, "declared in robots.txt")), badge("off", "not read"), "—", "—", "—", none()]);
   return table({ caption: "The sitemaps", columns, rows, hideCaption: true });
 }
+
+/** @type {import("../lib/view.js").View} */
+export default {
+
+  show(d) {
+    const file = fileBox(d.robots);
+    return [
+      section("robots.txt, line by line", ...issueList(d.robots.issues.filter((/** @type {Issue} */ i) => !file.lines.has(i.line ?? 0))), file.node),
+      section("Try a path", tryBox(d.robots, new URL(d.url), file)),
+      d.robots.groups.length > 0 && section("Who is told what", groupTable(d.robots.groups)),
+      section("Sitemaps", sitemapTable(d)),
+      section("How robots.txt is served", facts([
+        ["URL", value(d.robots.url, { what: "URL" })],
+        ["Final URL", d.robots.finalUrl && d.robots.finalUrl !== d.robots.url ? value(d.robots.finalUrl, { what: "final URL" }) : null],
+        ["State", state(d.robots)],
+        ["Content type", d.robots.contentType && value(d.robots.contentType, { what: "content type" })],
+        ["Size", `${bytes(d.robots.bytes)}${d.robots.truncated ? ", at which reading ended" : ""}`],
+        ["Effect", el("span", {}, effectWords[d.robots.effect] ?? d.robots.effect)],
+        ["Site", value(d.url, { what: "URL" })],
+      ])),
+    ].filter((node) => node !== false);
+  },
+
+  meaning(d) {
+    return [
+      "robots.txt asks crawlers to stay away from parts of a site. Well-behaved ones do as they are asked; it protects nothing, and what it names is there for everybody to read.",
+      { found: effectWords[d.robots.effect] ?? "", missing: "Without a robots.txt, crawlers may visit everything. That is in order where nothing is to be kept from them.",
+        unreachable: "While the server fails to give the file, crawlers treat the whole site as closed. When that lasts, search engines drop its pages.",
+        invalid: "Many servers answer every address with a page. Crawlers find no rules in it and visit everything." }[/** @type {string} */ (d.robots.status)] ?? "",
+      "A path that is closed to a search engine can still appear in its results, without a description, where other sites link to it.",
+      sitemaps(d).some((s) => s.status === "found") ? "A sitemap lists the pages that search engines should know of. It is no promise that they take them up." : "A sitemap is not needed. It helps search engines to find pages that few links lead to.",
+    ].filter(Boolean);
+  },
+
+  terminal(_, d) {
+    const one = (sitemaps(d).find((s) => s.status === "found") ?? d.sitemap).url;
+    return [
+      { label: "robots.txt with its line numbers", command: `curl -sSL ${sh`${d.robots.url}`} | cat -n` },
+      { label: "The beginning of a sitemap", command: `curl -sSL --compressed ${sh`${one}`}${/\.gz$/.test(one) ? " | gunzip" : ""} | head -c 2000` },
+    ];
+  },
+};

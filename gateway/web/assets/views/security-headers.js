@@ -6,6 +6,7 @@ import { listed, plural } from "../lib/format.js";
 import { badge, code, facts, more, none, notice, section, table, tabs, value } from "../lib/parts.js";
 import { needsPolicy, noLines, serverLines } from "../lib/servers.js";
 import { sh } from "../lib/shell.js";
+import { having } from "../verdicts/security-headers.js";
 
 /** @typedef {{id: string, name: string, status: "fail" | "warn" | "info" | "pass" | "notApplicable", present: boolean, value: string | null, finding: string, recommendation: string | null, reference: string}} Control */
 /** @typedef {import("../lib/servers.js").Lines} Lines */
@@ -13,7 +14,9 @@ import { sh } from "../lib/shell.js";
 
 /** By urgency: the tone of a status, and the word for it. @type {Record<string, [Tone | "off", string]>} */
 const statuses = { fail: ["bad", "fails"], warn: ["warn", "weak"], info: ["info", "could be better"], pass: ["good", "in order"], notApplicable: ["off", "does not apply"] };
+
 const order = Object.keys(statuses);
+
 const signs = { fail: "✗", warn: "!", info: "i", pass: "✓", notApplicable: "–" };
 
 /** What to think of before sending a header. @type {Record<string, string>} */
@@ -33,9 +36,6 @@ const servers = (what, lines) => tabs(`Server to configure for ${what}`, Object.
 
 /** @param {any} d @returns {Control[]} */
 const sorted = (d) => d.controls.slice().sort((/** @type {Control} */ a, /** @type {Control} */ b) => order.indexOf(a.status) - order.indexOf(b.status));
-
-/** @param {any} d @param {string} status @returns {Control[]} */
-const having = (d, status) => d.controls.filter((/** @type {Control} */ c) => c.status === status);
 
 /** All controls at a glance: a tile each, and below in words which is what. @param {any} d */
 function overview(d) {
@@ -93,28 +93,6 @@ function answerPart(d) {
     more(`All ${plural(d.headers.length, "header")}`, table({ caption: "Headers of the answer; cookie values are masked", columns, rows: d.headers.map((/** @type {any} */ h) => [h.name, value(h.value)]) })));
 }
 
-/** @param {string} url */
-const host = (url) => new URL(url).host;
-
-/** The first sentence of a finding that says something by itself. @param {Control} c */
-const gist = (c) => c.finding.replace(/^\d+ (?:cookie|policies)[^.]*\. /, "").match(/^.*?\.(?= [A-Z“]|$)/s)?.[0] ?? c.finding;
-
-/** @param {any} d @returns {import("../lib/view.js").Verdict} */
-function verdict(d) {
-  const { fail, warn, info, pass } = d.summary;
-  const counts = listed([fail && `${fail} fail`, warn && `${warn} weak`, info && `${info} could be better`, `${pass} in order`].filter(Boolean));
-  return { tone: fail ? "bad" : warn || d.notice ? "warn" : "good", text: `Security controls of ${host(d.finalUrl)}: ${counts}${d.notice ? ", on an answer that may not be the site's page" : ""}.` };
-}
-
-/** @param {any} d @returns {import("../lib/view.js").Concern[]} */
-function concerns(d) {
-  const weak = having(d, "warn");
-  return [
-    ...having(d, "fail").map((c) => ({ tone: /** @type {const} */ ("bad"), text: `${c.name} on ${host(d.finalUrl)}: ${gist(c)}` })),
-    ...(weak.length > 0 ? [{ tone: /** @type {const} */ ("warn"), text: `Weak security headers on ${host(d.finalUrl)}: ${listed(weak.map((c) => c.name))}.` }] : []),
-  ];
-}
-
 /** @param {any} d */
 function meaning(d) {
   const list = ["With these headers a site tells browsers what to refuse on its behalf: unencrypted connections, foreign script, frames around its pages. They limit what a mistake elsewhere can cost."];
@@ -123,17 +101,12 @@ function meaning(d) {
   return list;
 }
 
-/** Values that are new in every answer stay out of comparisons. @param {Control} c */
-const lasting = (c) => (c.value === null ? "" : `: ${c.id === "information-leak" ? c.recommendation ?? "" : c.value.replace(/'nonce-[^']*'/g, "'nonce-…'")}`);
-
 /** @type {import("../lib/view.js").View} */
-export default {
-  verdict, concerns, meaning,
+export default { meaning,
   show: (d) => [d.notice && notice("warn", d.notice), overview(d), section("Controls, most urgent first", ...sorted(d).map((c) => controlNode(c, d))), everything(d), cookieTable(d), answerPart(d)],
   // -k: with a certificate that is not trusted curl would show nothing.
   terminal: (_, d) => [
     { label: "The headers of the answer that was judged", command: `curl -sS${d.tls?.authorized === false ? "k" : ""} ${sh`-D - -o /dev/null ${d.finalUrl}`}` },
     ...(d.redirectCount > 0 ? [{ label: "The way there, with its redirects", command: sh`curl -sSL -D - -o /dev/null ${d.url}` }] : []),
   ],
-  facts: (d) => ({ "Answer": `${d.status} ${d.finalUrl}`, ...Object.fromEntries(d.controls.map((/** @type {Control} */ c) => [c.name, c.status + lasting(c)])) }),
 };

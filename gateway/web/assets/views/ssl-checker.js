@@ -6,13 +6,10 @@ import { dateTime, day, duration, listed, ms, plural } from "../lib/format.js";
 import { badge, facts, mark, more, none, notice, section, table, value, values } from "../lib/parts.js";
 import { timeline } from "../lib/picture.js";
 import { sh } from "../lib/shell.js";
-
-/** @typedef {"bad" | "warn" | "info"} Tone */
-
-/** A severity's tone and word. @type {Record<string, [Tone, string]>} */
-const weights = { fail: ["bad", "problem"], warn: ["warn", "warning"], info: ["info", "note"] };
+import { left, notYet, weights } from "../verdicts/ssl-checker.js";
 
 const wholeChain = "Install the whole chain that the authority provides.";
+
 const trusted = "The public needs one from an authority that browsers trust.";
 
 /** What to do about the code of a refusal. @type {Record<string, string>} */
@@ -25,48 +22,6 @@ const remedies = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: `${wholeChain} Some browsers find the missing part by themselves, so yours may show no fault.`,
   ERR_TLS_CERT_ALTNAME_INVALID: "Get a certificate that lists this name, or point the name at the server that it belongs to.",
 };
-
-/** @param {any} c a certificate */
-const notYet = (c) => Date.parse(c.validFrom) > Date.now();
-
-/** @param {number} n whole days */
-const days = (n) => (n < 1 ? "less than a day" : plural(n, "day"));
-
-/** What is left of a certificate. @param {any} c */
-const left = (c) => (c.daysRemaining < 0 ? `expired ${days(-c.daysRemaining - 1)} ago` : notYet(c) ? "not valid yet" : `${days(c.daysRemaining)} left`);
-
-/** @param {any} d */
-const place = (d) => (d.port === 443 ? d.host : `${d.host}:${d.port}`);
-
-/** A remark of the service as a sentence that stands alone. @param {any} d @param {string} message */
-function about(d, message) {
-  const named = message.replace(/^The certificate(?:'s (\w+))? /, (_, part) => `The ${part ? `${part} of the ` : ""}certificate of ${place(d)} `);
-  return named === message ? `${place(d)}: ${message.charAt(0).toLowerCase()}${message.slice(1)}` : named;
-}
-
-/** Why clients refuse the certificate. @param {any} d */
-function refusal(d) {
-  const { certificate: c, authorizationError: code } = d;
-  const why = code === "CERT_HAS_EXPIRED" && c.daysRemaining < 0 ? `The certificate ${left(c)}.`
-    : code === "CERT_NOT_YET_VALID" && notYet(c) ? `The certificate is not valid before ${day(c.validFrom)}.`
-    : d.issues.find((/** @type {any} */ i) => i.code === code)?.message ?? `The certificate is not accepted (${code}).`;
-  const who = code === "UNABLE_TO_VERIFY_LEAF_SIGNATURE" ? "many clients refuse it" : d.port === 443 ? "browsers refuse the site" : "clients that check certificates refuse it";
-  const sentence = code === "ERR_TLS_CERT_ALTNAME_INVALID" ? `${place(d)} shows a certificate for other names.` : about(d, why);
-  return `${sentence.slice(0, -1)}; ${who}.`;
-}
-
-/** @param {any} d @returns {import("../lib/view.js").Concern[]} */
-function concerns(d) {
-  const rest = ["fail", "warn"].flatMap((severity) => d.issues.filter((/** @type {any} */ i) => i.severity === severity && i.code !== d.authorizationError && i.code !== "INCOMPLETE_CHAIN"));
-  const list = rest.map((i) => ({ tone: weights[i.severity][0], text: about(d, i.message) }));
-  return d.authorized ? list : [{ tone: "bad", text: refusal(d) }, ...list];
-}
-
-/** @param {any} d @returns {import("../lib/view.js").Verdict} */
-function verdict(d) {
-  const [worst] = concerns(d);
-  return worst ?? { tone: "good", text: `The certificate of ${place(d)} is trusted and valid for another ${days(d.certificate.daysRemaining)}.` };
-}
 
 /** @param {any} d */
 function validity(d) {
@@ -194,12 +149,6 @@ function terminal(_, d) {
 }
 
 /** @type {import("../lib/view.js").View} */
-export default {
-  verdict, concerns, meaning, terminal,
+export default { meaning, terminal,
   show: (d) => [validity(d), findings(d), chain(d), protocols(d), connection(d), names(d)],
-  facts: ({ certificate: c, ...d }) => ({
-    "Trusted": d.authorized ? "yes" : `no (${d.authorizationError})`, "SHA-256 fingerprint": c.fingerprint256, "Issuer": c.issuer, "Valid to": dateTime(c.validTo),
-    "Names": [...c.subjectAltNames.dns, ...c.subjectAltNames.ip], "Protocol versions": Object.keys(d.supportedProtocols).filter((name) => d.supportedProtocols[name]),
-    "Chain": d.chain.map((/** @type {any} */ e) => e.subject), "Findings": d.issues.map((/** @type {any} */ i) => i.code),
-  }),
 };
