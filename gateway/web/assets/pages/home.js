@@ -21,6 +21,8 @@ const tools = [...document.querySelectorAll("a[data-slug]:not([data-unavailable]
 /** @type {Offer[]} */
 let offers = [];
 let chosen = 0;
+/** Whether the visitor has chosen by hand; until then the first is chosen, whatever is typed on. */
+let picked = false;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let telling;
 
@@ -40,7 +42,7 @@ form.addEventListener("submit", (event) => {
 suggestions.addEventListener("pointerdown", (event) => event.preventDefault());
 suggestions.addEventListener("mousedown", (event) => event.preventDefault());
 // A list that scrolls under a resting pointer has not been pointed at.
-list.addEventListener("pointermove", (event) => (event.movementX !== 0 || event.movementY !== 0) && choose(indexOf(event)));
+list.addEventListener("pointermove", (event) => (event.movementX !== 0 || event.movementY !== 0) && pick(indexOf(event)));
 for (const click of ["click", "auxclick"]) list.addEventListener(click, (event) => press(/** @type {MouseEvent} */ (event)));
 byId("forget").addEventListener("click", () => {
   forget();
@@ -87,7 +89,8 @@ function fitting(found) {
 function look() {
   const empty = field.value.trim() === "";
   const found = recognise(field.value);
-  const before = list.childElementCount > 0 && !suggestions.hidden ? offers[chosen]?.tool.slug : undefined;
+  picked &&= !suggestions.hidden && !empty;
+  const before = picked ? offers[chosen]?.tool.slug : undefined;
   offers = found ? fitting(found) : [];
   suggestions.hidden = empty;
   field.setAttribute("aria-expanded", String(offers.length > 0));
@@ -140,6 +143,12 @@ function choose(at) {
   else field.removeAttribute("aria-activedescendant");
 }
 
+/** @param {number} at chosen by hand */
+function pick(at) {
+  picked = true;
+  choose(at);
+}
+
 function close() {
   suggestions.hidden = true;
   field.setAttribute("aria-expanded", "false");
@@ -162,7 +171,7 @@ function move(event) {
   const to = places[event.key];
   if (suggestions.hidden || last < 0 || to === undefined) return;
   event.preventDefault();
-  choose(to);
+  pick(to);
   list.children[to].scrollIntoView({ block: "nearest" });
 }
 
