@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/network"
 
@@ -78,6 +79,11 @@ func toolPath(slug, input string, options ...string) string {
 // answered is true when a tool's page shows an answer or a failure.
 const answered = `document.querySelector("#result[aria-busy=false] :is(.verdict, .notice)")`
 
+// patience is longer than the deadline of any tool, and than a report.
+const patience = 60 * time.Second
+
+func untilAnswered(tab *browser.Tab) { tab.UntilWithin(answered, patience) }
+
 // reported is true when every card of the report has come to an end.
 const reported = `document.querySelector("article.tool-card") && !document.querySelector("article.tool-card:is([data-state=waiting], [data-state=running])")`
 
@@ -108,14 +114,37 @@ func holdRecord(t *testing.T, tab *browser.Tab, expected ...string) {
 	}
 }
 
-// holdText fails for each text that an element does not show, whatever the case that its style gives it.
+// holdText fails for the first text that an element does not show; what is folded away counts.
 func holdText(t *testing.T, tab *browser.Tab, selector string, want ...string) {
 	t.Helper()
-	shown := strings.ToLower(tab.Text(selector))
+	tab.WaitFor(selector)
+	shown := tab.String(textOf(selector))
 	for _, text := range want {
-		if !strings.Contains(shown, strings.ToLower(text)) {
+		if !strings.Contains(shown, text) {
 			t.Errorf("%s does not show %q:\n%.6000s", selector, text, shown)
 			return
 		}
+	}
+}
+
+// textOf is an expression for the text of an element as data has it: with what is folded away, without what is hidden and
+// the JSON view, and without the case that the style gives it.
+func textOf(selector string) string {
+	return `(() => { const copy = document.querySelector("` + selector + `").cloneNode(true);
+		for (const hidden of copy.querySelectorAll("[hidden], .json")) hidden.remove();
+		return copy.textContent; })()`
+}
+
+// noElements are elements that no page of ours makes: one of them would be made of data.
+const noElements = `:is(script, img, iframe, object, embed, base, link, style, meta, b, i, [onerror], [onload], [onclick], [style])`
+
+// holdTextOnly fails where an element's content has become more than text and our own elements.
+func holdTextOnly(t *testing.T, tab *browser.Tab, selector string) {
+	t.Helper()
+	if made := tab.String(`[...document.querySelectorAll("` + selector + ` ` + noElements + `")].map((e) => e.outerHTML.slice(0, 200)).join("\n")`); made != "" {
+		t.Errorf("elements made of data:\n%s", made)
+	}
+	if links := tab.String(`[...document.querySelectorAll("` + selector + ` [href]")].map((a) => new URL(a.getAttribute("href"), location.href).href).filter((href) => !/^https?:/.test(href)).join("\n")`); links != "" {
+		t.Errorf("links that lead nowhere good:\n%s", links)
 	}
 }

@@ -13,24 +13,43 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 )
 
-// The keys that tests press by name.
-const (
-	KeyTab       = kb.Tab
-	KeyEnter     = kb.Enter
-	KeyArrowDown = kb.ArrowDown
-)
+// keys are those that are pressed by name, with what Windows calls them: Chromium acts by that number.
+var keys = map[string]input.DispatchKeyEventParams{
+	"Tab": {WindowsVirtualKeyCode: 9}, "Enter": {WindowsVirtualKeyCode: 13, Text: "\r"}, "Escape": {WindowsVirtualKeyCode: 27},
+	"Delete": {WindowsVirtualKeyCode: 46}, "ArrowUp": {WindowsVirtualKeyCode: 38}, "ArrowDown": {WindowsVirtualKeyCode: 40},
+}
 
-// Press types each key of the text, as a keyboard does. The focus is where the page has it.
-func (tab *Tab) Press(keys string) {
+// Press presses a key by its name, wherever the page has its focus.
+func (tab *Tab) Press(name string) {
 	tab.t.Helper()
-	ctx, cancel := context.WithTimeout(tab.ctx, commandTimeout)
-	defer cancel()
-	if err := chromedp.Do(ctx, chromedp.KeyEvent(keys)); err != nil {
-		tab.t.Fatalf("press %q: %v", keys, err)
+	key, ok := keys[name]
+	if !ok {
+		tab.t.Fatalf("no key is called %s", name)
 	}
+	key.Key, key.Code = name, name
+	tab.strike(key)
+}
+
+// Type presses the key of each character.
+func (tab *Tab) Type(text string) {
+	tab.t.Helper()
+	for _, char := range text {
+		tab.strike(input.DispatchKeyEventParams{Key: string(char), Text: string(char)})
+	}
+}
+
+// strike presses a key and lets it go. The text comes with the key, so that a page that forbids the one forbids the other.
+func (tab *Tab) strike(key input.DispatchKeyEventParams) {
+	tab.t.Helper()
+	key.Type = input.DispatchKeyEventTypeKeyDown
+	if key.Text == "" {
+		key.Type = input.DispatchKeyEventTypeRawKeyDown
+	}
+	do(tab, input.DispatchKeyEvent, key)
+	key.Type, key.Text = input.DispatchKeyEventTypeKeyUp, ""
+	do(tab, input.DispatchKeyEvent, key)
 }
 
 // Fill replaces a field's text, as a paste does.
@@ -39,7 +58,7 @@ func (tab *Tab) Fill(selector, text string) {
 	tab.WaitFor(selector)
 	tab.Run(`const field = document.querySelector(` + quote(selector) + `); field.focus(); field.select();`)
 	if text == "" {
-		tab.Press(kb.Delete)
+		tab.Press("Delete")
 		return
 	}
 	do(tab, input.InsertText, input.InsertTextParams{Text: text})
@@ -154,9 +173,18 @@ func (tab *Tab) Count(selector string) int {
 	return n
 }
 
+// Holds evaluates an expression to whether it is true.
+func (tab *Tab) Holds(expression string) bool {
+	tab.t.Helper()
+	return tab.String(`Boolean(`+expression+`)`) == "true"
+}
+
 // Settle waits until what the page has done is drawn and its observers have been told.
 func (tab *Tab) Settle() {
 	tab.t.Helper()
+	if tab.noScript {
+		return
+	}
 	_, _ = tab.evaluate(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)))).then(() => null)`)
 }
 

@@ -15,11 +15,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// How long a command may take, and how long a condition may take to come true. Tools have deadlines of their own, the
-// longest about half a minute.
+// How long a command may take, and how long a condition may take to come true where the test names no limit.
 const (
 	commandTimeout = 20 * time.Second
-	waitTimeout    = 45 * time.Second
+	waitTimeout    = 15 * time.Second
 )
 
 // Options say what a tab is like.
@@ -44,6 +43,7 @@ type Tab struct {
 	origin    string
 	downloads string
 	record    *recorder
+	noScript  bool
 }
 
 // Tab opens an empty tab, as soon as fewer than three are open. It is closed at the end of the test.
@@ -51,7 +51,7 @@ func (b *Browser) Tab(t testing.TB, o Options) *Tab {
 	t.Helper()
 	b.slots <- struct{}{}
 	t.Cleanup(func() { <-b.slots })
-	tab := &Tab{t: t, browser: b, origin: o.Origin, downloads: t.TempDir(), record: &recorder{}}
+	tab := &Tab{t: t, browser: b, origin: o.Origin, downloads: t.TempDir(), record: &recorder{}, noScript: o.NoScript}
 	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext(), chromedp.WithListener(tab.record.hear))
 	t.Cleanup(cancel)
 	tab.ctx = ctx
@@ -69,7 +69,7 @@ func (tab *Tab) prepare(o Options) {
 	tab.t.Helper()
 	do(tab, audits.Enable, cdp.Empty{})
 	do(tab, runtime.AddBinding, runtime.AddBindingParams{Name: binding})
-	do(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watch})
+	tab.Before(watch)
 	if _, err := chromedp.CallBrowser(tab.ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
 		Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: tab.downloads,
 		BrowserContextID: chromedp.FromContext(tab.ctx).BrowserContextID,
@@ -124,6 +124,12 @@ func (tab *Tab) navigate(step chromedp.Action[chromedp.Void]) {
 	if err := chromedp.Do(ctx, step); err != nil {
 		tab.t.Fatalf("load a page: %v", err)
 	}
+}
+
+// Before runs a script in every later document before its own scripts.
+func (tab *Tab) Before(script string) {
+	tab.t.Helper()
+	do(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 }
 
 // Look makes the window this wide and the visitor's system prefer light or dark, and waits until the page is drawn so.

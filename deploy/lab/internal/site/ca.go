@@ -90,6 +90,7 @@ func sign(template *x509.Certificate, key crypto.Signer, parent *authority) (*x5
 // certificate says what a site shows; the zero value is a good one for the site's own name.
 type certificate struct {
 	names     []string // instead of the site's own
+	subject   string   // the common name, the first of the names where empty
 	notBefore time.Duration
 	notAfter  time.Duration // both from now; zero takes 30 days back and 60 ahead
 	// signedBy is intermediate where empty; "self", "stranger".
@@ -108,11 +109,14 @@ func (ca *CA) issue(host string, c certificate) (tls.Certificate, error) {
 	if names == nil {
 		names = []string{host}
 	}
+	if c.subject == "" {
+		c.subject = names[0]
+	}
 	if c.notBefore == 0 && c.notAfter == 0 {
 		c.notBefore, c.notAfter = -30*day, 60*day
 	}
 	template := &x509.Certificate{
-		Subject:     pkix.Name{CommonName: names[0]},
+		Subject:     pkix.Name{CommonName: c.subject},
 		DNSNames:    names,
 		NotBefore:   time.Now().Add(c.notBefore),
 		NotAfter:    time.Now().Add(c.notAfter),

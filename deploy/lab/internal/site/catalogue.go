@@ -47,6 +47,8 @@ func Catalogue(at func(n int) (v4, v6 netip.Addr)) []Site {
 	addSecured(add)
 	addRegistries(add)
 	addPolicies(add)
+	// Self-signed, so that the issuer's name is the same markup.
+	add("hostilecert", "markup in its certificate's names", secure(certificate{signedBy: "self", subject: "<img src=x onerror=alert(1)>"}))
 	return sites
 }
 

@@ -1,0 +1,104 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"diagnostics/lab/internal/browser"
+)
+
+// The most that a page may transfer, compressed.
+const (
+	maxScript = 60 << 10
+	maxStyle  = 20 << 10
+)
+
+// What a page loads, in all that a visitor may do there, stays within the budget. Its parts are kept for a year, and the
+// page itself is asked for again each time.
+func TestSizeBudget(t *testing.T) {
+	pages := []shownPage{{path: "/", ready: "true"}, {path: "/nothing-here", ready: "true"}}
+	for _, p := range everyPage() {
+		// One answer of each tool; the report loads every view.
+		slug := strings.TrimPrefix(p.path, "/tools/")
+		if !slices.ContainsFunc(pages, func(other shownPage) bool { return pathOf(other.path) == pathOf(p.path) && p.act == nil }) && slug != "" {
+			pages = append(pages, p)
+		}
+	}
+	for _, p := range pages {
+		t.Run(p.path, func(t *testing.T) {
+			t.Parallel()
+			tab := openTab(t, browser.Options{})
+			tab.Open(p.path)
+			if p.act != nil {
+				p.act(tab)
+			}
+			ready := p.ready
+			if ready == "" {
+				ready = answered
+			}
+			tab.UntilWithin(ready, patience)
+			holdBudget(t, tab)
+		})
+	}
+}
+
+func pathOf(link string) string {
+	path, _, _ := strings.Cut(link, "?")
+	return path
+}
+
+func holdBudget(t *testing.T, tab *browser.Tab) {
+	t.Helper()
+	requests := tab.Record().Requests
+	slices.Sort(requests)
+	var script, style int
+	for _, link := range slices.Compact(requests) {
+		at, err := url.Parse(link)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(at.Path, "/api/") {
+			continue
+		}
+		size, cache := transfer(t, link)
+		switch {
+		case strings.HasSuffix(at.Path, ".js"):
+			script += size
+		case strings.HasSuffix(at.Path, ".css"):
+			style += size
+		}
+		if asset := strings.HasPrefix(at.Path, "/assets/"); asset && cache != "public, max-age=31536000, immutable" || !asset && cache != "no-cache" {
+			t.Errorf("%s: Cache-Control %q", at.Path, cache)
+		}
+	}
+	t.Logf("JavaScript %d bytes, CSS %d bytes", script, style)
+	if script > maxScript || style > maxStyle || script == 0 || style == 0 {
+		t.Errorf("JavaScript %d of %d bytes, CSS %d of %d bytes", script, maxScript, style, maxStyle)
+	}
+}
+
+// transfer is the size of an answer as a browser takes it, and how long it may be kept.
+func transfer(t *testing.T, link string) (size int, cache string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, link, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept-Encoding", "gzip")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(body), resp.Header.Get("Cache-Control")
+}
