@@ -122,6 +122,7 @@ export function asHTML(report) {
 <style>${styles}</style>
 </head>
 <body>
+<main>
 <h1>Report on <bdi>${target}</bdi></h1>
 <p class="soft">${recognisedAs}, checked on ${dateTime(at)}.</p>
 <h2>What deserves attention</h2>
@@ -132,7 +133,8 @@ ${attention.map(({ tone, text, from }) => markup`<li><strong class="${tone}">${t
 ` : ""}${groups.map((group) => markup`<section>
 <h2>${group}</h2>
 ${checks.filter((check) => check.group === group).map(section)}</section>
-`)}</body>
+`)}</main>
+</body>
 </html>
 `.text;
 }
