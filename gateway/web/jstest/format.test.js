@@ -15,8 +15,8 @@ function written(write, rows) {
 
 test("milliseconds have as many digits as matter", () => {
   written(format.ms, [
-    [0, "0.00 ms"], [0.004, "0.00 ms"], [9.99, "9.99 ms"], [10, "10.0 ms"], [99.9, "99.9 ms"], [100, "100 ms"], [1234.5, "1235 ms"],
-    [9999, "9999 ms"], [10_000, "10.0 s"], [12_340, "12.3 s"], [null, "—"], [undefined, "—"], [Number.NaN, "—"], [Number.POSITIVE_INFINITY, "—"],
+    [0, "0.00 ms"], [0.004, "0.00 ms"], [9.99, "9.99 ms"], [10, "10.0 ms"], [99.9, "99.9 ms"], [100, "100 ms"], [1234.5, "1,235 ms"],
+    [9999, "9,999 ms"], [10_000, "10.0 s"], [12_340, "12.3 s"], [null, "—"], [undefined, "—"], [Number.NaN, "—"], [Number.POSITIVE_INFINITY, "—"],
   ]);
 });
 

@@ -30,7 +30,7 @@ export function roundTrips(d) {
   const figure = picture({
     label: `Round trip of each probe: from ${ms(d.minMs)} to ${ms(d.maxMs)}, median ${ms(d.medianMs)}; ${gone.length === 0 ? "none was lost" : `lost: ${listed(gone.map(String))}`}.`,
     height: high + 48,
-    caption: "Round trip by the number of the probe; the dashed line is the median, a cross is a lost probe.",
+    caption: "Round trip by the number of the probe; the dotted line is the median, a cross is a lost probe.",
     draw: (width) => {
       const each = (width - left) / replies.length;
       const thick = Math.min(12, Math.max(1.5, each * 0.5));

@@ -11,7 +11,7 @@ const dash = "—";
 export function ms(value) {
   if (typeof value !== "number" || !Number.isFinite(value)) return dash;
   if (value >= 10_000) return `${(value / 1000).toFixed(1)} s`;
-  if (value >= 100) return `${Math.round(value)} ms`;
+  if (value >= 100) return `${number(Math.round(value))} ms`;
   return `${value.toFixed(value >= 10 ? 1 : 2)} ms`;
 }
 

@@ -42,7 +42,7 @@ function spfRepair({ domain, hosts, silent, implicit }, spf) {
     return { ...record, text: `v=spf1 ${implicit ? "a" : "mx"} ~all`, why: "Lets the servers that take the mail send it too. You must add everybody else who sends for you (include:…, ip4:…); then end it with -all." };
   }
   if (spf.lookups > 10) {
-    return { what: "SPF", why: `The record must do with ${spf.lookups - 10} fewer DNS lookups. Most cost: ${costs(spf.tree.children)}. You must decide which of these senders are still in use.` };
+    return { what: "SPF", why: `The record needs ${spf.lookups} DNS lookups and may need 10. Most cost: ${costs(spf.tree.children)}. You must decide which of these senders are still in use.` };
   }
   if (!spf.record || /redirect=/i.test(spf.record)) return null;
   const gone = [...spf.tree.children].filter((c) => spf.voidLookups > 2 && /^nothing there/.test(c.error)).map((c) => c.term);
@@ -60,7 +60,7 @@ function spfRepair({ domain, hosts, silent, implicit }, spf) {
 function costs(terms) {
   const sums = /** @type {Map<string, number>} */ (new Map());
   for (const { term, lookups } of terms) sums.set(term, (sums.get(term) ?? 0) + lookups);
-  return [...sums].sort((a, b) => b[1] - a[1]).slice(0, 5).map(([term, n]) => `${term} (${n})`).join(", ");
+  return [...sums].filter(([, n]) => n > 0).sort((a, b) => b[1] - a[1]).slice(0, 5).map(([term, n]) => `${term} (${n})`).join(", ");
 }
 
 /** @param {Mail} mail @param {any} dmarc @param {any} spf @returns {Repair | null} */

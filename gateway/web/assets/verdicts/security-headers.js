@@ -17,7 +17,7 @@ const gist = (c) => c.finding.replace(/^\d+ (?:cookie|policies)[^.]*\. /, "").ma
 /** @param {any} d @returns {import("../lib/view.js").Verdict} */
 function verdict(d) {
   const { fail, warn, info, pass } = d.summary;
-  const counts = listed([fail && `${fail} fail`, warn && `${warn} weak`, info && `${info} could be better`, `${pass} in order`].filter(Boolean));
+  const counts = listed([fail && `${fail} fail`, warn && `${warn} weak`, info && `${info} could be better`, pass && `${pass} in order`].filter(Boolean));
   return { tone: fail ? "bad" : warn || d.notice ? "warn" : "good", text: `Security controls of ${host(d.finalUrl)}: ${counts}${d.notice ? ", on an answer that may not be the site's page" : ""}.` };
 }
 

@@ -63,7 +63,7 @@ function authority(soa) {
 
 /** @param {any} d */
 function answers({ details, errors, records }) {
-  const columns = [{ title: "Type" }, { title: "Answer" }, { title: "Code" }, { title: "Time left" }, { title: "DNSSEC validated" }, { title: "Resolver" }, { title: "Took", numeric: true }, { title: "Age in our cache" }];
+  const columns = [{ title: "Type" }, { title: "Answer" }, { title: "Code" }, { title: "Time left", numeric: true }, { title: "DNSSEC validated" }, { title: "Resolver" }, { title: "Took", numeric: true }, { title: "Age in our cache" }];
   const rows = types.map((t) => {
     const a = details[t];
     return [t, el("span", { class: "lookup-answer" }, [errors[t] ? explain(errors[t]) : plural(records[t].length, "record"), ...remarks(a.extendedErrors)].join("; ")), a.rcode ?? "none", duration(a.ttl),

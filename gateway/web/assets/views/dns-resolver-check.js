@@ -82,7 +82,7 @@ export default {
       })),
       section("Resolvers", table({
         caption: "Each resolver’s answer", hideCaption: true,
-        columns: [{ title: "Resolver" }, { title: "Address" }, { title: "Answer" }, { title: "Time left (TTL)" }, { title: "DNSSEC validated" }, { title: "Took", numeric: true }, { title: "Age in our cache" }],
+        columns: [{ title: "Resolver" }, { title: "Address" }, { title: "Answer" }, { title: "Time left (TTL)", numeric: true }, { title: "DNSSEC validated" }, { title: "Took", numeric: true }, { title: "Age in our cache" }],
         rows: d.resolvers.map((/** @type {any} */ r) => [r.name, el("span", { class: "resolver-address" }, value(r.address)), answer(r, all), duration(r.ttl), r.authenticated ? badge("good", "yes") : "no",
           ms(r.durationMs), r.cached ? duration(r.ageMs / 1000) : "fresh"]),
       })),
