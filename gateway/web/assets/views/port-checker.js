@@ -29,7 +29,7 @@ function answers(d) {
     height: (width) => list.length * each(width) + (slowest > 0 ? 24 : 0),
     draw: (width) => {
       const bottom = list.length * each(width);
-      const x = (/** @type {number} */ time) => 6 + (time / scale[scale.length - 1]) * (width - 14);
+      const x = (/** @type {number} */ time) => 6 + (time / (scale.at(-1) || 1)) * (width - 14);
       return [
         ...scale.flatMap((t, i) => [
           svg("line", { class: "line", x1: x(t), x2: x(t), y1: 0, y2: bottom }),
