@@ -32,3 +32,11 @@ test("the checks themselves stay as they are", () => {
   attention([a]);
   assert.deepEqual(a, check("A", ["info", "1"], ["bad", "2"]));
 });
+
+test("one topic is told once, by the check that knows best", () => {
+  /** @param {string} title @param {Partial<import("../assets/lib/view.js").Concern>} concern */
+  const of = (title, concern) => ({ title, concerns: [{ tone: /** @type {const} */ ("bad"), text: `${title} says so`, topic: "certificate of a", ...concern }] });
+  const judged = [of("HTTP", { aside: true }), of("TLS", { tone: "warn" }), of("Uptime", { aside: true }), of("Other", { topic: "certificate of b", aside: true })];
+  assert.deepEqual(attention(judged).map((c) => `${c.tone} ${c.text} ${c.from.map((f) => f.title).join("+")}`),
+    ["bad TLS says so TLS+HTTP+Uptime", "bad Other says so Other"]);
+});

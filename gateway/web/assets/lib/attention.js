@@ -7,18 +7,22 @@
 const order = ["bad", "warn", "info"];
 
 /**
- * All concerns, worst first and otherwise in the order of the checks. What several say in the same words is said once, as
- * badly as the worst of them means it.
+ * All concerns, worst first and otherwise in the order of the checks. What several say in the same words or of one topic is
+ * said once, as badly as the worst of them means it and by the one who knows best.
  * @template {Judged} C
  * @param {C[]} checks
  * @returns {{tone: Concern["tone"], text: string, from: C[]}[]}
  */
 export function attention(checks) {
-  const all = checks.flatMap((check) => check.concerns.map(({ tone, text }) => ({ tone, text, from: check })));
+  const all = checks.flatMap((check) => check.concerns.map((concern) => ({ ...concern, from: check })));
   const sorted = all.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone));
-  const texts = [...new Set(sorted.map(({ text }) => text))];
-  return texts.map((text) => {
-    const same = sorted.filter((concern) => concern.text === text);
-    return { tone: same[0].tone, text, from: [...new Set(same.map((concern) => concern.from))] };
+  const topics = [...new Set(sorted.map(topicOf))];
+  return topics.map((topic) => {
+    const same = sorted.filter((concern) => topicOf(concern) === topic);
+    const best = same.find((concern) => !concern.aside) ?? same[0];
+    return { tone: same[0].tone, text: best.text, from: [...new Set([best, ...same].map((concern) => concern.from))] };
   });
 }
+
+/** @param {Concern} concern */
+const topicOf = (concern) => concern.topic ?? concern.text;

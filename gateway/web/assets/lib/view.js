@@ -6,7 +6,14 @@
 /** @typedef {"good" | "warn" | "bad" | "info"} Tone */
 /** @typedef {{tone: Tone, text: string}} Verdict one sentence, with its full stop */
 /** @typedef {{slug: string, input: string, options: Record<string, string>}} Asked what the visitor asked, as it went to the API */
-/** @typedef {{tone: "bad" | "warn" | "info", text: string}} Concern something that deserves attention: one sentence that stands alone */
+/**
+ * Something that deserves attention.
+ * @typedef {object} Concern
+ * @property {"bad" | "warn" | "info"} tone
+ * @property {string} text one sentence that stands alone
+ * @property {string} [topic] what it is about, where several checks may see the same fault: a report says it once
+ * @property {boolean} [aside] another check says it better, if it saw it too
+ */
 /** @typedef {{label: string, command: string}} Command what it shows, and the line for a shell (made with sh from shell.js) */
 /** @typedef {{name: string, url?: string, zone?: string, server?: string, fetchedAt?: string, ageMs?: number, cached?: boolean}} Source */
 /** @typedef {Record<string, string | string[]>} Facts */

@@ -2,26 +2,12 @@
 // A chain of redirects: each step, what kind it is, and why the chain ended.
 
 import { plural } from "../lib/format.js";
-import { badge } from "../lib/parts.js";
 import { statusTone } from "../lib/statuses.js";
 
 /** @typedef {import("../lib/view.js").Tone} Tone */
 /** @typedef {import("../lib/view.js").Concern} Concern */
 /** @typedef {{index: number, url: string, status: number | null, statusText: string, location: string | null, address: string | null,
  *   responseTimeMs: number, timings: import("../lib/picture.js").Timings, flags: string[]}} Hop */
-
-/** What a flag says: its words, its tone, and the sentence that explains it. @type {Record<string, [string, Tone | "off", string]>} */
-export const flags = {
-  httpToHttps: ["to HTTPS", "good", "The step leads from an unencrypted address to an encrypted one."],
-  httpsToHttp: ["back to HTTP", "bad", "The step leads from an encrypted address to an unencrypted one, where others on the way can read along and change the page."],
-  permanent: ["permanent", "off", "Browsers and search engines may remember the new address and go there at once."],
-  temporary: ["temporary", "off", "The old address stays the one to use, and is asked every time."],
-  crossHost: ["other host", "off", "The step leads to another host name."],
-  wwwChange: ["www changes", "off", "The step adds www to the name or takes it away."],
-  relativeLocation: ["relative address", "off", "The server names the next address without its host. That is allowed."],
-  userinfo: ["user name in it", "warn", "The next address has a user name in it, which browsers warn of or ignore."],
-  certificateInvalid: ["certificate not valid", "bad", "Browsers show a warning here in place of following the step."],
-};
 
 /** How a chain may end badly: a sentence about the host that its last step names. @type {Record<string, (host: string, d: any) => string>} */
 const endings = {
@@ -65,6 +51,9 @@ export function endTone(d) {
   return d.outcome === "deadline" || d.outcome === "blocked" ? "warn" : "bad";
 }
 
+/** Whose certificate is not valid. @param {any} d @returns {string} */
+const unsafe = (d) => d.hops.find((/** @type {Hop} */ hop) => hop.flags.includes("certificateInvalid"))?.url ?? "";
+
 /** @param {any} d @returns {Concern[]} */
 function concerns(d) {
   /** @type {Concern[]} */
@@ -72,19 +61,13 @@ function concerns(d) {
   const name = host(d.url);
   if (d.outcome !== "final") list.push({ tone: endTone(d) === "warn" ? "warn" : "bad", text: `The redirects of ${d.url} could not be followed to a page. ${ending(d)}` });
   else if (d.finalStatus >= 400) list.push({ tone: statusTone(d.finalStatus) === "bad" ? "bad" : "warn", text: `${d.finalUrl} answers ${answered(last(d))}.` });
-  if (flagged(d, "certificateInvalid")) list.push({ tone: "bad", text: `A certificate on the way from ${name} is not valid, so that browsers stop with a warning.` });
+  if (flagged(d, "certificateInvalid")) list.push({ tone: "bad", text: `A certificate on the way from ${name} is not valid, so that browsers stop with a warning.`, topic: `certificate of ${host(unsafe(d))}`, aside: true });
   if (flagged(d, "httpsToHttp")) list.push({ tone: "bad", text: `The redirects of ${name} lead from HTTPS back to unencrypted HTTP.` });
   if (flagged(d, "userinfo")) list.push({ tone: "warn", text: `A redirect of ${name} leads to an address with a user name in it.` });
   if (d.redirectCount > many && d.outcome === "final") list.push({ tone: "warn", text: `${name} needs ${plural(d.redirectCount, "redirect")} to reach its page, and each one costs time.` });
   if (d.finalUrl?.startsWith("http:")) list.push({ tone: "warn", text: d.redirectCount === 0 ? `${d.url} is not encrypted, and does not lead to HTTPS.` : `${d.url} ends at ${d.finalUrl}, which is not encrypted.` });
   const order = ["bad", "warn", "info"];
   return list.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone));
-}
-
-/** @param {string} name */
-export function flag(name) {
-  const [words, tone] = flags[name] ?? [name, "off"];
-  return badge(tone, words);
 }
 
 /** @type {import("../lib/view.js").Judge} */

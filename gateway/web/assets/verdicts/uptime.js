@@ -40,6 +40,9 @@ function trouble(d) {
 /** @type {Record<Family["state"], string>} */
 export const stateWords = { up: "answers", down: "down", noAddress: "no address", skipped: "not checked" };
 
+/** The certificate is another check's trade. @param {any} d */
+const certificateOf = (d) => ({ topic: `certificate of ${new URL(d.finalUrl ?? d.url).host}`, aside: true });
+
 /** @type {import("../lib/view.js").Judge} */
 export default {
   verdict(d) {
@@ -53,7 +56,7 @@ export default {
     /** @type {import("../lib/view.js").Concern[]} */
     const list = [];
     if (d.verdict === "down") list.push({ tone: "bad", text: `${host(d)} is down. ${d.reason ?? ""}`.trim() });
-    if (d.verdict === "degraded") list.push({ tone: d.certificateValid === false ? "bad" : "warn", text: `${host(d)} is up, but not in order. ${d.reason ?? ""}`.trim() });
+    if (d.verdict === "degraded") list.push({ tone: d.certificateValid === false ? "bad" : "warn", text: `${host(d)} is up, but not in order. ${d.reason ?? ""}`.trim(), ...(d.certificateValid === false ? certificateOf(d) : {}) });
     if (d.responseTimeMs >= slow) list.push({ tone: "warn", text: `${host(d)} takes ${ms(d.responseTimeMs)} to answer.` });
     if (d.online && d.families.ipv4.state === "noAddress" && !d.url.includes("[")) {
       list.push({ tone: "warn", text: `${d.families.ipv4.reason} Visitors without IPv6 may not reach it.` });

@@ -7,9 +7,29 @@ import { badge, facts, mark, notice, section, table, value } from "../lib/parts.
 import { waterfall } from "../lib/picture.js";
 import { sh } from "../lib/shell.js";
 import { statusMeaning, statusShown, statusTone } from "../lib/statuses.js";
-import { endTone, ending, flag, flagged, flags, last } from "../verdicts/redirect-checker.js";
+import { endTone, ending, flagged, last } from "../verdicts/redirect-checker.js";
 
 /** @typedef {import("../verdicts/redirect-checker.js").Hop} Hop */
+/** @typedef {import("../lib/view.js").Tone} Tone */
+
+/** What a flag says: its words, its tone, and the sentence that explains it. @type {Record<string, [string, Tone | "off", string]>} */
+const flags = {
+  httpToHttps: ["to HTTPS", "good", "The step leads from an unencrypted address to an encrypted one."],
+  httpsToHttp: ["back to HTTP", "bad", "The step leads from an encrypted address to an unencrypted one, where others on the way can read along and change the page."],
+  permanent: ["permanent", "off", "Browsers and search engines may remember the new address and go there at once."],
+  temporary: ["temporary", "off", "The old address stays the one to use, and is asked every time."],
+  crossHost: ["other host", "off", "The step leads to another host name."],
+  wwwChange: ["www changes", "off", "The step adds www to the name or takes it away."],
+  relativeLocation: ["relative address", "off", "The server names the next address without its host. That is allowed."],
+  userinfo: ["user name in it", "warn", "The next address has a user name in it, which browsers warn of or ignore."],
+  certificateInvalid: ["certificate not valid", "bad", "Browsers show a warning here in place of following the step."],
+};
+
+/** @param {string} name */
+function flag(name) {
+  const [words, tone] = flags[name] ?? [name, "off"];
+  return badge(tone, words);
+}
 
 /** Nothing is sent to an address that may not be visited. @param {Hop} hop */
 const visited = (hop) => hop.timings.totalMs > 0;
