@@ -73,7 +73,7 @@ func everyPage() []shownPage {
 		{name: "packet-loss", path: toolPath("packet-loss", "lossy.lab-transit.net"), facts: []string{"11.93.0.1", "50", "%"}},
 		{name: "ping-browser", path: "/tools/ping", act: sample, ready: sampled, in: "#browser", facts: []string{"Median", "ms"}},
 		{name: "packet-loss-browser", path: "/tools/packet-loss", act: sample, ready: sampled, in: "#browser", facts: []string{"ms"}},
-		{name: "ping-failing", path: toolPath("ping", "silent.lab-transit.net"), tone: "bad", facts: []string{"11.92.3.1"}},
+		{name: "ping-failing", path: toolPath("ping", "silent.lab-transit.net"), tone: "warn", facts: []string{"11.92.3.1"}},
 	}
 }
 
