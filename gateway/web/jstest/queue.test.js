@@ -1,6 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, mock, test } from "node:test";
+import { setImmediate } from "node:timers";
 import { atOnce, makeQueue, mostTries, patience } from "../assets/lib/queue.js";
 
 /** @typedef {import("../assets/lib/queue.js").Reply} Reply */
@@ -39,8 +40,7 @@ function bench() {
   });
   /** @param {string} job @param {number} status @param {number} [retryAfter] */
   const answer = async (job, status, retryAfter) => {
-    const resolve = open.get(job);
-    assert.ok(resolve, `${job} is not running`);
+    const resolve = open.get(job) ?? assert.fail(`${job} is not running`);
     open.delete(job);
     resolve({ status, retryAfter });
     await settled();
