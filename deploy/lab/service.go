@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"diagnostics/lab/internal/site"
@@ -33,15 +34,20 @@ type Service struct {
 	lab     *Lab
 	opts    ServiceOptions
 	token   string
+	started atomic.Uint32
 	Gateway *Server
 	Worker  *Server
 }
 
-// Where the shipped binaries listen; see ServiceLoopback.
-const (
-	gatewayAddr = "127.77.0.1:8080"
-	workerAddr  = "127.77.0.2:8081"
-)
+// workerAddr is where the service's worker listens, again after each start.
+const workerAddr = "127.77.0.2:8081"
+
+// freshAddr is an address of ServiceLoopback that no server of this service ever had: an answer from it can come from one
+// server only.
+func (s *Service) freshAddr(port int) string {
+	n := s.started.Add(1)
+	return fmt.Sprintf("127.77.%d.%d:%d", 1+n/200, 1+n%200, port)
+}
 
 // StartService runs the shipped binaries on the service's host, with the lab's resolver and root, and waits until both
 // answer.
@@ -55,21 +61,25 @@ func (l *Lab) StartService(ctx context.Context, opts ServiceOptions) (*Service, 
 		return nil, err
 	}
 	var err error
-	s.Gateway, err = s.StartGateway(ctx, "gateway", gatewayAddr, opts.GatewayEnv...)
+	s.Gateway, err = s.StartGateway(ctx, "gateway", opts.GatewayEnv...)
 	return s, err
 }
 
 // StartWorker runs the worker; after a Kill it runs a new one.
 func (s *Service) StartWorker(ctx context.Context) error {
-	worker, err := s.StartWorkerAt(ctx, "worker", workerAddr, s.opts.WorkerEnv...)
+	worker, err := s.startWorkerAt(ctx, "worker", workerAddr, s.opts.WorkerEnv...)
 	if err == nil {
 		s.Worker = worker
 	}
 	return err
 }
 
-// StartWorkerAt runs a worker beside the service's own, as StartGateway does a gateway. It takes the same credential.
-func (s *Service) StartWorkerAt(ctx context.Context, name, addr string, env ...string) (*Server, error) {
+// StartExtraWorker runs a worker beside the service's own, as StartGateway does a gateway. It takes the same credential.
+func (s *Service) StartExtraWorker(ctx context.Context, name string, env ...string) (*Server, error) {
+	return s.startWorkerAt(ctx, name, s.freshAddr(8081), env...)
+}
+
+func (s *Service) startWorkerAt(ctx context.Context, name, addr string, env ...string) (*Server, error) {
 	settings := append([]string{
 		"WORKER_LISTEN_ADDR=" + addr,
 		"DIAGNOSTICS_WORKER_TOKEN=" + s.token,
@@ -77,9 +87,10 @@ func (s *Service) StartWorkerAt(ctx context.Context, name, addr string, env ...s
 	return s.start(ctx, name, s.opts.Worker, addr, settings)
 }
 
-// StartGateway runs a gateway beside the service's own, with settings of its own, on an address of ServiceLoopback. name
-// is that of its log.
-func (s *Service) StartGateway(ctx context.Context, name, addr string, env ...string) (*Server, error) {
+// StartGateway runs a gateway beside the service's own, with settings of its own, on an address of its own of
+// ServiceLoopback. name is that of its log.
+func (s *Service) StartGateway(ctx context.Context, name string, env ...string) (*Server, error) {
+	addr := s.freshAddr(8080)
 	settings := append([]string{
 		"GATEWAY_LISTEN_ADDR=" + addr,
 		"ENABLE_WORKER_TOOLS=true",

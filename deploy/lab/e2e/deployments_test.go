@@ -14,11 +14,11 @@ import (
 
 // The operator may ask for raw text, which names the private hop; the rows still hide it.
 func TestRawDiagnostics(t *testing.T) {
-	const workerAddr, gatewayAddr = "127.77.0.5:8081", "127.77.0.6:8080"
-	if _, err := service.StartWorkerAt(t.Context(), "worker-raw", workerAddr, "INCLUDE_RAW_DIAGNOSTICS=true"); err != nil {
+	worker, err := service.StartExtraWorker(t.Context(), "worker-raw", "INCLUDE_RAW_DIAGNOSTICS=true")
+	if err != nil {
 		t.Fatal(err)
 	}
-	gateway, err := service.StartGateway(t.Context(), "gateway-raw", gatewayAddr, "DIAGNOSTICS_WORKER_URL=http://"+workerAddr)
+	gateway, err := service.StartGateway(t.Context(), "gateway-raw", "DIAGNOSTICS_WORKER_URL=http://"+worker.Addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestRawDiagnostics(t *testing.T) {
 }
 
 func TestWorkerToolsSwitchedOff(t *testing.T) {
-	gateway, err := service.StartGateway(t.Context(), "gateway-alone", "127.77.0.7:8080", "ENABLE_WORKER_TOOLS=false")
+	gateway, err := service.StartGateway(t.Context(), "gateway-alone", "ENABLE_WORKER_TOOLS=false")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func states(tab *browser.Tab) map[string]string {
 // A report is complete although one tool fails, one is limited for an hour and one is switched off here.
 func TestReportWithFailures(t *testing.T) {
 	const target = "notls.lab-site.com"
-	origin, err := startPages("gateway-pages-limited", "127.77.0.9:8080", "TRUST_PROXY_HEADERS=true",
+	origin, err := startPages("gateway-pages-limited", "TRUST_PROXY_HEADERS=true",
 		"RATE_LIMIT_REQUESTS=1", "RATE_LIMIT_WINDOW=3600s", "DISABLED_TOOLS=asn-lookup,uptime")
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func spend(t *testing.T, origin, slug, input string) {
 
 // A tool that is limited for seconds is asked again when the pause is over, and the report comes to its end.
 func TestReportWaitsForItsTurn(t *testing.T) {
-	origin, err := startPages("gateway-pages-pausing", "127.77.0.10:8080", "TRUST_PROXY_HEADERS=true", "RATE_LIMIT_CLIENT_REQUESTS=12", "RATE_LIMIT_WINDOW=4s")
+	origin, err := startPages("gateway-pages-pausing", "TRUST_PROXY_HEADERS=true", "RATE_LIMIT_CLIENT_REQUESTS=12", "RATE_LIMIT_WINDOW=4s")
 	if err != nil {
 		t.Fatal(err)
 	}

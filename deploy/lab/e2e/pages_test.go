@@ -23,12 +23,12 @@ const visitor = "11.80.0.77"
 
 // pagesGateway serves the pages to the browser: unlimited, and behind what it takes for a proxy.
 var pagesGateway = sync.OnceValues(func() (origin string, err error) {
-	return startPages("gateway-pages", "127.77.0.8:8080", append(unlimited, "TRUST_PROXY_HEADERS=true")...)
+	return startPages("gateway-pages", append(unlimited, "TRUST_PROXY_HEADERS=true")...)
 })
 
 // startPages starts a gateway, and gives its origin on this machine's loopback.
-func startPages(name, addr string, env ...string) (origin string, err error) {
-	gateway, err := service.StartGateway(context.Background(), name, addr, env...)
+func startPages(name string, env ...string) (origin string, err error) {
+	gateway, err := service.StartGateway(context.Background(), name, env...)
 	if err != nil {
 		return "", err
 	}

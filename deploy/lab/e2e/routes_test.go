@@ -126,7 +126,7 @@ func TestMyIP(t *testing.T) {
 	if containsAny(string(a.Body), "11.80.0.99", "2a10:80::99", "127.") {
 		t.Errorf("an untrusting gateway tells an address: %s", a.Body)
 	}
-	trusting, err := service.StartGateway(t.Context(), "gateway-trusting", "127.77.0.3:8080", "TRUST_PROXY_HEADERS=true")
+	trusting, err := service.StartGateway(t.Context(), "gateway-trusting", "TRUST_PROXY_HEADERS=true")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestMyIP(t *testing.T) {
 
 // Limits hold in the shipped binary: a burst to one target, then 429 with the time to wait.
 func TestRateLimit(t *testing.T) {
-	limited, err := service.StartGateway(t.Context(), "gateway-limited", "127.77.0.4:8080", "RATE_LIMIT_REQUESTS=3", "RATE_LIMIT_WINDOW=60s")
+	limited, err := service.StartGateway(t.Context(), "gateway-limited", "RATE_LIMIT_REQUESTS=3", "RATE_LIMIT_WINDOW=60s")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -272,7 +272,7 @@ func TestWorkerKilledAndBack(t *testing.T) {
 
 // SIGTERM ends both in order; a new pair takes over.
 func TestStopsInOrder(t *testing.T) {
-	extra, err := service.StartGateway(t.Context(), "gateway-stopping", "127.77.0.9:8080")
+	extra, err := service.StartGateway(t.Context(), "gateway-stopping")
 	if err != nil {
 		t.Fatal(err)
 	}
