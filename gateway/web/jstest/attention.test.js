@@ -40,3 +40,9 @@ test("one topic is told once, by the check that knows best", () => {
   assert.deepEqual(attention(judged).map((c) => `${c.tone} ${c.text} ${c.from.map((f) => f.title).join("+")}`),
     ["bad TLS says so TLS+HTTP+Uptime", "bad Other says so Other"]);
 });
+
+test("what does not work at all comes before what is as bad and works", () => {
+  const [mail, site, bad] = [check("Mail", ["bad", "unsafe"], ["warn", "weak"]), check("Site", ["bad", "down"], ["warn", "gone"]), check("DNS", ["bad", "wrong"])];
+  site.concerns = site.concerns.map((concern) => ({ ...concern, broken: true }));
+  assert.deepEqual(told([mail, site, bad]), ["bad down Site", "bad unsafe Mail", "bad wrong DNS", "warn gone Site", "warn weak Mail"]);
+});

@@ -6,6 +6,9 @@
 
 const order = ["bad", "warn", "info"];
 
+/** How bad a concern is, the worst lowest. @param {Concern} concern */
+const rank = ({ tone, broken }) => order.indexOf(tone) * 2 + (broken ? 0 : 1);
+
 /**
  * All concerns, worst first and otherwise in the order of the checks. What several say in the same words or of one topic is
  * said once, as badly as the worst of them means it and by the one who knows best.
@@ -15,7 +18,7 @@ const order = ["bad", "warn", "info"];
  */
 export function attention(checks) {
   const all = checks.flatMap((check) => check.concerns.map((concern) => ({ ...concern, from: check })));
-  const sorted = all.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone));
+  const sorted = all.sort((a, b) => rank(a) - rank(b));
   const topics = [...new Set(sorted.map(topicOf))];
   return topics.map((topic) => {
     const same = sorted.filter((concern) => topicOf(concern) === topic);

@@ -11,11 +11,12 @@
  * @typedef {object} Concern
  * @property {"bad" | "warn" | "info"} tone
  * @property {string} text one sentence that stands alone
+ * @property {boolean} [broken] it does not work at all now: worse than what works and is unsafe or incomplete
  * @property {string} [topic] what it is about, where several checks may see the same fault: a report says it once
  * @property {boolean} [aside] another check says it better, if it saw it too
  */
 /** @typedef {{label: string, command: string}} Command what it shows, and the line for a shell (made with sh from shell.js) */
-/** @typedef {{name: string, url?: string, zone?: string, server?: string, fetchedAt?: string, ageMs?: number, cached?: boolean}} Source */
+/** @typedef {{name: string, url?: string, zone?: string, server?: string, fetchedAt?: string, ageMs?: number, cached?: boolean, told?: string}} Source without a time it was asked for this very answer; told in a sentence where the answer does not say */
 /** @typedef {Record<string, string | string[]>} Facts */
 
 /**
@@ -30,7 +31,7 @@
  * @property {(d: any, asked: Asked) => (Node | null)[]} show the pictures, then the tables; the page shows the verdict above and the rest below
  * @property {(d: any, asked: Asked) => string[]} meaning what this means for a person who is no specialist: one to four short paragraphs, about this very answer
  * @property {(asked: Asked, d: any) => Command[]} terminal the same check by common tools
- * @property {(d: any) => Source[]} [sources] who said so and when; absent where the tool looked itself
+ * @property {(d: any, asked: Asked) => Source[]} sources who said so, when, and whether it came from the service's cache
  */
 
 /**

@@ -44,7 +44,7 @@ export default {
   concerns(d) {
     const { tone, text } = verdict(d);
     const concerns = sum(d).said.map((s) => ({ tone: /** @type {"warn" | "bad"} */ ("warn"), text: `The resolver says of ${d.domain}: ${s}.` }));
-    return tone === "bad" || tone === "warn" ? [{ tone, text }, ...concerns] : concerns;
+    return tone === "bad" || tone === "warn" ? [{ tone, text, broken: tone === "bad" }, ...concerns] : concerns;
   },
   facts: (d) => Object.fromEntries(types.map((t) => [t, d.errors[t] ?? written(d, t)])),
 };

@@ -57,8 +57,8 @@ export default {
     /** @type {import("../lib/view.js").Concern[]} */
     const list = [];
     const fault = certificateFault(d);
-    if (d.status >= 400) list.push({ tone: d.status >= 500 ? "bad" : "warn", text: `${d.url} answers ${answered(d)}: ${lower(statusMeaning(d.status))}` });
-    if (fault) list.push({ tone: "bad", text: `The certificate of ${host(d)} is not valid: ${fault}.`, topic: `certificate of ${host(d)}`, aside: true });
+    if (d.status >= 400) list.push({ tone: d.status >= 500 ? "bad" : "warn", broken: d.status >= 500, text: `${d.url} answers ${answered(d)}: ${lower(statusMeaning(d.status))}` });
+    if (fault) list.push({ tone: "bad", broken: true, text: `The certificate of ${host(d)} is not valid: ${fault}.`, topic: `certificate of ${host(d)}`, aside: true });
     if (d.timings.firstByteMs >= slow) list.push({ tone: "warn", text: `${host(d)} takes ${ms(d.timings.firstByteMs)} to begin its answer.` });
     if (plain(d)) list.push({ tone: "warn", text: `${d.url} is served without encryption and does not lead to HTTPS.` });
     return list;

@@ -41,7 +41,7 @@ export const exposed = (d) => (d.state === "open" && risky.test(d.service) ? `${
 function concerns(d) {
   const { tone, text } = verdict(d);
   const risk = exposed(d);
-  return [...(tone === "good" ? [] : [{ tone, text }]), ...(risk ? [{ tone: /** @type {const} */ ("warn"), text: risk }] : [])];
+  return [...(tone === "good" ? [] : [{ tone, text, broken: tone === "bad" }]), ...(risk ? [{ tone: /** @type {const} */ ("warn"), text: risk }] : [])];
 }
 
 /** @type {import("../lib/view.js").Judge} */

@@ -41,7 +41,7 @@ function refusal(d) {
 function concerns(d) {
   const rest = ["fail", "warn"].flatMap((severity) => d.issues.filter((/** @type {any} */ i) => i.severity === severity && i.code !== d.authorizationError && i.code !== "INCOMPLETE_CHAIN"));
   const list = rest.map((i) => ({ tone: weights[i.severity][0], text: about(d, i.message) }));
-  return d.authorized ? list : [{ tone: "bad", text: refusal(d), topic: `certificate of ${place(d)}` }, ...list];
+  return d.authorized ? list : [{ tone: "bad", broken: true, text: refusal(d), topic: `certificate of ${place(d)}` }, ...list];
 }
 
 /** @param {any} d @returns {import("../lib/view.js").Verdict} */

@@ -42,7 +42,7 @@ export default {
 
   concerns: (d) => {
     const { tone, text } = verdict(d);
-    return tone === "bad" || tone === "warn" ? [{ tone, text }] : [];
+    return tone === "bad" || tone === "warn" ? [{ tone, text, broken: tone === "bad" }] : [];
   },
 
   facts: (d) => ({

@@ -28,10 +28,13 @@ function because(d) {
   return reason.startsWith(name) ? `it ${reason.slice(name.length)}` : reason.replace(/^(The|A|Over) /, (/** @type {string} */ word) => word.toLowerCase());
 }
 
+/** @param {any} d */
+const down = (d) => `${host(d)} is down: ${d.status === null ? because(d) : `it answers ${answered(d)}.`}`;
+
 /** @param {any} d @returns {string} why a site is degraded, as the end of a sentence */
 function trouble(d) {
   const missing = lame(d);
-  if (missing) return `does not answer over ${missing}.`;
+  if (missing) return `not over ${missing}.`;
   if (d.certificateValid === false) return "its certificate is not valid.";
   if (d.status >= 400) return `with ${answered(d)}.`;
   return because(d);
@@ -48,15 +51,15 @@ export default {
   verdict(d) {
     const over = families(d).filter(([, f]) => f.state === "up").map(([name]) => name).join(" and ");
     if (d.verdict === "up") return { tone: "good", text: `${host(d)} is up: it answers ${answered(d)} after ${ms(d.responseTimeMs)} over ${over}.` };
-    if (d.verdict === "degraded") return { tone: "warn", text: `${host(d)} answers, but ${trouble(d)}` };
-    return { tone: "bad", text: d.status === null ? `${host(d)} is down: ${because(d)}` : `${host(d)} is down: it answers ${answered(d)}.` };
+    if (d.verdict === "degraded") return { tone: "warn", text: `${host(d)} answers${lame(d) ? ` over ${over}` : ""}, but ${trouble(d)}` };
+    return { tone: "bad", text: down(d) };
   },
 
   concerns(d) {
     /** @type {import("../lib/view.js").Concern[]} */
     const list = [];
-    if (d.verdict === "down") list.push({ tone: "bad", text: `${host(d)} is down. ${d.reason ?? ""}`.trim() });
-    if (d.verdict === "degraded") list.push({ tone: d.certificateValid === false ? "bad" : "warn", text: `${host(d)} is up, but not in order. ${d.reason ?? ""}`.trim(), ...(d.certificateValid === false ? certificateOf(d) : {}) });
+    if (d.verdict === "down") list.push({ tone: "bad", broken: true, text: down(d) });
+    if (d.verdict === "degraded") list.push({ tone: d.certificateValid === false ? "bad" : "warn", broken: d.certificateValid === false, text: `${host(d)} is up, but not in order. ${d.reason ?? ""}`.trim(), ...(d.certificateValid === false ? certificateOf(d) : {}) });
     if (d.responseTimeMs >= slow) list.push({ tone: "warn", text: `${host(d)} takes ${ms(d.responseTimeMs)} to answer.` });
     if (d.online && d.families.ipv4.state === "noAddress" && !d.url.includes("[")) {
       list.push({ tone: "warn", text: `${d.families.ipv4.reason} Visitors without IPv6 may not reach it.` });

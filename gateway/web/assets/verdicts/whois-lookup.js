@@ -60,7 +60,7 @@ export default {
     if (!d.domain) return d.found ? [] : [{ tone: "info", text: absence(d) }];
     const list = troubles(d);
     const tone = endTone(d);
-    if (tone !== "good") list.push({ tone, text: `The registration of ${name(d)} ${end(d)}.` });
+    if (tone !== "good") list.push({ tone, broken: tone === "bad", text: `The registration of ${name(d)} ${end(d)}.` });
     if (d.domain.dnssec.signed === false) list.push({ tone: "info", text: `The delegation of ${name(d)} is not signed with DNSSEC, so resolvers cannot tell forged answers.` });
     return list.sort(worstFirst);
   },
