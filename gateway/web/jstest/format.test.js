@@ -20,6 +20,10 @@ test("milliseconds have as many digits as matter", () => {
   ]);
 });
 
+test("how long something took is in seconds from one second on", () => {
+  written(format.took, [[0, "0.00 ms"], [999, "999 ms"], [1000, "1.00 s"], [7025, "7.03 s"], [9999, "10.00 s"], [10_000, "10.0 s"], [null, "—"]]);
+});
+
 test("counts", () => {
   assert.equal(format.plural(0, "record"), "0 records");
   assert.equal(format.plural(1, "record"), "1 record");

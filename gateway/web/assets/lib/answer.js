@@ -5,8 +5,8 @@
 import { retryText } from "./api.js";
 import { changes } from "./compare.js";
 import { el } from "./dom.js";
-import { dateTime, duration, relative } from "./format.js";
-import { code, copyAction, facts, notice, section, table, value, verdictLine } from "./parts.js";
+import { dateTime, relative } from "./format.js";
+import { code, command, copyAction, facts, notice, section, table, value, verdictLine } from "./parts.js";
 import { keepAnswer, lastAnswer } from "./store.js";
 import { attempt, verdictOf } from "./view.js";
 
@@ -30,7 +30,7 @@ export function renderAnswer(judge, view, answer, asked) {
     ...attempt(() => view.show(d, asked), [notice("warn", "This page could not draw the answer. It is in full under JSON.")]),
     meaningPart(attempt(() => view.meaning(d, asked), [])),
     terminalPart(attempt(() => view.terminal(asked, d), [])),
-    sourcesPart(attempt(() => view.sources?.(d) ?? [], [])));
+    sourcesPart(attempt(() => view.sources(d, asked), [])));
   const json = jsonPart(d, asked);
   json.hidden = true;
   return [verdictLine(verdictOf(judge, d, asked)), toolbar(body, json, d, asked), body, json, requestLine(answer)];
@@ -114,29 +114,26 @@ function meaningPart(paragraphs) {
 /** @param {import("./view.js").Command[]} commands */
 function terminalPart(commands) {
   if (commands.length === 0) return null;
-  const blocks = commands.flatMap((c) => [el("p", { class: "command-label" }, c.label), code(c.command, `command: ${c.label}`)]);
+  const blocks = commands.flatMap((c) => [el("p", { class: "command-label" }, c.label), command(c.command, `command: ${c.label}`)]);
   return section("The same check in your terminal", el("div", { class: "commands" }, ...blocks));
 }
 
 /** @param {import("./view.js").Source[]} sources */
 function sourcesPart(sources) {
   if (sources.length === 0) return null;
-  const columns = [{ title: "Source" }, { title: "Asked" }, { title: "Fetched" }, { title: "From cache" }];
-  const rows = sources.map((s) => [s.name, place(s), fetched(s), s.cached === undefined ? "—" : s.cached ? "yes" : "no"]);
-  return section("Where this comes from", table({ caption: "Sources of this answer", columns, rows, hideCaption: true }));
+  return section("Where this comes from", facts(sources.map((s) => [s.name, el("div", {}, place(s), when(s))])));
 }
 
 /** @param {import("./view.js").Source} s */
 function place(s) {
   const text = s.url ?? s.zone ?? s.server;
-  return text ? value(text, { what: "source" }) : "—";
+  return text ? value(text, { what: "source" }) : null;
 }
 
-/** @param {import("./view.js").Source} s */
-function fetched(s) {
-  if (s.fetchedAt) return el("span", { title: dateTime(s.fetchedAt) }, relative(s.fetchedAt));
-  if (s.ageMs === undefined) return "—";
-  return s.ageMs < 1000 ? "just now" : `${duration(s.ageMs / 1000)} ago`;
+/** What was not fetched earlier was looked at for this very answer. @param {import("./view.js").Source} s */
+function when({ fetchedAt, ageMs = 0, cached, told }) {
+  const at = fetchedAt ?? Date.now() - ageMs;
+  return el("div", { class: "muted" }, told ?? `Asked ${relative(at)}, ${dateTime(at)}; ${cached ? "" : "not "}from our cache.`);
 }
 
 /**

@@ -16,6 +16,15 @@ export function ms(value) {
 }
 
 /**
+ * How long something took, in a sentence: from one second on in seconds.
+ * @param {number | null | undefined} value milliseconds
+ * @returns {string}
+ */
+export function took(value) {
+  return typeof value === "number" && value >= 1000 && value < 10_000 ? `${(value / 1000).toFixed(2)} s` : ms(value);
+}
+
+/**
  * @param {number} n
  * @param {string} one
  * @param {string} [many]

@@ -5,7 +5,7 @@
 import { runTool } from "../lib/api.js";
 import { renderAnswer, renderFailure } from "../lib/answer.js";
 import { announce, byId, startClock } from "../lib/dom.js";
-import { ms } from "../lib/format.js";
+import { took } from "../lib/format.js";
 import { clean } from "../lib/recognise.js";
 import { remember } from "../lib/store.js";
 import { loadJudge, loadView, verdictOf } from "../lib/view.js";
@@ -102,8 +102,8 @@ async function run(byHand) {
   const stop = startClock(byId("clock"));
   try {
     const answer = await runTool(slug, what.input, what.options, mine.signal);
-    const took = stop();
-    if (running === mine) await show(answer, what, took, byHand);
+    const waited = stop();
+    if (running === mine) await show(answer, what, waited, byHand);
   } catch (failure) {
     stop();
     if (!mine.signal.aborted) throw failure;
@@ -141,12 +141,12 @@ function fields() {
 /**
  * @param {Answer} answer
  * @param {Asked} what
- * @param {number} took
+ * @param {number} waited milliseconds
  * @param {boolean} byHand
  */
-async function show(answer, what, took, byHand) {
-  const service = answer.durationMs === undefined ? "" : ` (${ms(answer.durationMs)} of it in the service)`;
-  status.textContent = answer.ok ? `Answered after ${ms(took)}${service}.` : "No result.";
+async function show(answer, what, waited, byHand) {
+  const service = answer.durationMs === undefined ? "" : ` (${took(answer.durationMs)} of it in the service)`;
+  status.textContent = answer.ok ? `Answered after ${took(waited)}${service}.` : "No result.";
   if (answer.ok) {
     const [judge, view] = await drawing;
     result.replaceChildren(...renderAnswer(judge, view, answer, what));

@@ -93,4 +93,5 @@ export default {
     return [meanings[d.status], ttl > 0 ? `After a change, the answers kept by these resolvers run out within ${duration(ttl)}.` : ""].filter(Boolean);
   },
   terminal: (_, d) => d.resolvers.map((/** @type {any} */ r) => ({ label: r.name, command: sh`dig @${r.address} +noall +comments +answer ${d.domain} ${d.recordType}` })),
+  sources: (d) => d.resolvers.map((/** @type {any} */ r) => ({ name: r.name, server: r.address, ageMs: r.ageMs, cached: r.cached })),
 };

@@ -109,4 +109,8 @@ export default {
     { label: "SPF, DMARC, MTA-STS, TLS reporting", command: `dig +noall +answer ${["", "_dmarc.", "_mta-sts.", "_smtp._tls."].concat(dkim.selector ? `${dkim.selector}._domainkey.` : []).map((p) => sh`${p + domain} TXT`).join(" ")}` },
     { label: "The MTA-STS policy", command: sh`curl ${policyURL(domain)}` },
   ],
+  sources: ({ domain, checks: { mtaSts } }) => [
+    { name: "DNS, by a recursive resolver", zone: domain, told: "Asked now, or taken from our cache, where answers stay a minute at most." },
+    ...(mtaSts.policy === null ? [] : [{ name: "The policy's web server", url: policyURL(domain) }]),
+  ],
 };

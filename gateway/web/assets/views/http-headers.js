@@ -127,4 +127,5 @@ export default {
       { label: "The times, each counted from the start", command: `curl -sS ${trust}-o /dev/null -w ${sh`${format} ${d.url}`}` },
     ];
   },
+  sources: (d) => [{ name: "The web server itself", url: d.url }],
 };

@@ -46,7 +46,7 @@ export default {
   ],
 
   meaning: (d) => [
-    `Blocks of addresses are given out by five regional registries, and each records who holds a block. ${d.organization ? `For ${d.ip} that is ${d.organization}.` : "This one does not name the holder, or the holder is no organization."}`,
+    `Blocks of addresses are given out by five regional registries, and each records who holds a block. ${d.organization ? `${d.organization} holds the one with ${d.ip} in it.` : "This one does not name the holder, or the holder is no organization."}`,
     "The country is that of the registration, often that of the holder’s head office. The machine may stand anywhere, and no registry knows a city or a street; services that show one are guessing.",
     d.asn ? `A network is found on the internet by its AS number. ${originWords(d.asn)} tells the others that it can be reached there; it need not be the same company as the holder.` : "",
     d.abuseContact ? `Complaints about attacks or spam from this address go to ${d.abuseContact}, with times, time zone and log lines.` : "",

@@ -98,4 +98,5 @@ export default { meaning,
     { label: "Whether the port accepts a connection", command: sh`nc -vz -w 5 ${d.host} ${d.port}` },
     ...(d.addresses.length > 1 ? d.addresses.map((/** @type {Tried} */ a) => ({ label: `The same for ${a.address}`, command: sh`nc -vz -w 5 ${a.address} ${d.port}` })) : []),
   ],
+  sources: (d) => d.addresses.filter((/** @type {Tried} */ a) => a.state !== "skipped").map((/** @type {Tried} */ a) => ({ name: "The host itself", server: a.address })),
 };

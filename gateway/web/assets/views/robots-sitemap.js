@@ -135,4 +135,6 @@ export default {
       { label: "The beginning of a sitemap", command: `curl -sSL --compressed ${sh`${one}`}${/\.gz$/.test(one) ? " | gunzip" : ""} | head -c 2000` },
     ];
   },
+
+  sources: (d) => [d.robots, ...sitemaps(d).filter((s) => s.httpStatus)].map((file) => ({ name: "The web server itself", url: file.url })),
 };

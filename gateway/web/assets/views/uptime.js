@@ -84,4 +84,5 @@ export default {
       command: `curl -${name.slice(-1)} -sSL ${trust}--max-redirs 5 --max-time 15 -o /dev/null -w ${sh`${"%{http_code} after %{time_total} s\\n"} ${d.url}`}`,
     }));
   },
+  sources: (d) => [{ name: "The web server itself", url: d.url }],
 };
