@@ -5,37 +5,36 @@ import { explain, remarks } from "../lib/dns-codes.js";
 import { el, svg } from "../lib/dom.js";
 import { duration, listed, ms, plural } from "../lib/format.js";
 import { badge, facts, more, notice, section, table, value } from "../lib/parts.js";
-import { label, picture } from "../lib/picture.js";
 import { sh } from "../lib/shell.js";
 import { sum, titles, types, written } from "../verdicts/dns-lookup.js";
 
-const marks = /** @type {[number, string][]} */ ([[60, "1 min"], [3600, "1 hour"], [86400, "1 day"], [604800, "1 week"]]);
+/** What the notches of a bar stand for, in seconds: a minute, an hour, a day. */
+const notches = [60, 3600, 86400];
 
 /** Where a time stands between 0 and a week. @param {number} seconds */
 const share = (seconds) => Math.min(1, Math.log(1 + seconds / 60) / Math.log(1 + 10080));
 
-/** @param {any} d @param {string[]} shown */
-function lives({ details }, shown) {
-  const left = (/** @type {string} */ t) => duration(details[t].ttl);
-  const bottom = shown.length * 40;
-  return picture({
-    label: `Time left: ${shown.map((t) => `${t} ${left(t)}`).join(", ")}.`,
-    caption: "How long each answer may still be kept (TTL), on a logarithmic scale. A pale end was spent in this service’s cache.",
-    height: bottom + 22,
-    draw: (width) => {
-      const bar = (/** @type {number} */ seconds, /** @type {number} */ i, /** @type {string} */ fill) => svg("rect", { class: fill, x: 0, y: i * 40 + 21, width: Math.max(2, share(seconds) * width), height: 10, rx: 2 });
-      return [
-        // On a narrow screen the last two words would meet.
-        ...marks.filter((_, i) => i !== 2 || width > 360).flatMap(([s, name]) => [
-          svg("line", { class: "line", x1: share(s) * width, x2: share(s) * width, y1: 0, y2: bottom }), label(share(s) * width, bottom + 16, name, share(s) === 1 ? "soft end" : "soft middle"),
-        ]),
-        ...shown.flatMap((t, i) => [
-          label(0, i * 40 + 15, t, "strong"), label(width, i * 40 + 15, `${left(t)} left`, "end"),
-          bar(details[t].ttl + details[t].ageMs / 1000, i, "fill-soft"), bar(details[t].ttl, i, "fill-1"),
-        ]),
-      ];
-    },
-  });
+/**
+ * How long an answer may still be kept, as a bar; what of it this service's cache has spent is its pale end.
+ * @param {any} detail
+ */
+function life({ ttl, ageMs }) {
+  const bar = (/** @type {number} */ seconds, /** @type {string} */ fill) => svg("rect", { class: fill, width: Math.max(1, share(seconds) * 200), height: 8 });
+  return el("dd", { class: "lookup-life" }, `${duration(ttl)} left`,
+    svg("svg", { viewBox: "0 0 200 8", preserveAspectRatio: "none", "aria-hidden": "true" },
+      bar(604800, "fill-line"), bar(ttl + ageMs / 1000, "fill-soft"), bar(ttl, "fill-1"),
+      ...notches.map((s) => svg("rect", { class: "fill-raised", x: share(s) * 200, width: 1, height: 8 }))));
+}
+
+/**
+ * The records by type, each with the rest of its life.
+ * @param {any} d
+ * @param {string[]} shown
+ */
+function recordsPart(d, shown) {
+  const rows = shown.map((t) => el("div", {}, el("dt", {}, el("strong", {}, t), " ", titles[t]), el("dd", {}, list(d, t)), life(d.details[t])));
+  return section("Records", el("dl", { class: "facts lookup-records" }, ...rows),
+    el("p", { class: "hint" }, "A bar is how long the answer may still be kept (TTL), on a logarithmic scale to one week, with notches at a minute, an hour and a day. A pale end was spent in this service’s cache."));
 }
 
 /** Tells what a text is for, by its own prefix. @param {string} text */
@@ -64,9 +63,12 @@ function authority(soa) {
 /** @param {any} d */
 function answers({ details, errors, records }) {
   const columns = [{ title: "Type" }, { title: "Answer" }, { title: "Code" }, { title: "Time left", numeric: true }, { title: "DNSSEC validated" }, { title: "Resolver" }, { title: "Took", numeric: true }, { title: "Age in our cache" }];
-  const rows = types.map((t) => {
+  const told = types.map((t) => [errors[t] ? explain(errors[t]) : plural(records[t].length, "record"), ...remarks(details[t].extendedErrors)].join("; "));
+  const rows = types.map((t, i) => {
     const a = details[t];
-    return [t, el("span", { class: "lookup-answer" }, [errors[t] ? explain(errors[t]) : plural(records[t].length, "record"), ...remarks(a.extendedErrors)].join("; ")), a.rcode ?? "none", duration(a.ttl),
+    // A failure of every type would fill a page with one sentence.
+    const answer = errors[t] && told[i] === told[i - 1] ? `as above (${errors[t]})` : told[i];
+    return [t, el("span", { class: "lookup-answer" }, answer), a.rcode ?? "none", duration(a.ttl),
       a.authenticated ? badge("good", "yes") : "no", a.resolver ?? "—", ms(a.durationMs), a.cached ? duration(a.ageMs / 1000) : "fresh"];
   });
   return table({ caption: "How each question was answered", columns, rows, hideCaption: true });
@@ -78,10 +80,9 @@ export default {
     const { chain, said, gone } = sum(d);
     const shown = types.filter((t) => d.records[t].length > 0);
     return [
-      shown.length > 0 ? lives(d, shown) : null,
       ...said.map((text) => notice("warn", `The resolver adds: ${text}.`)),
       chain.length > 0 ? section("Path of aliases", el("ol", { class: "lookup-path" }, ...[d.domain, ...chain].map((n) => el("li", {}, value(n))))) : null,
-      shown.length > 0 ? section("Records", facts(shown.map((t) => [`${t}, ${titles[t]}`, list(d, t)]))) : null,
+      shown.length > 0 ? recordsPart(d, shown) : null,
       d.records.SOA[0] ? authority(d.records.SOA[0]) : null,
       (gone && shown.length === 0 ? more : section)("How each question was answered", answers(d)),
     ];
@@ -102,4 +103,13 @@ export default {
     { label: "All seven types", command: `dig +noall +answer ${types.map((t) => sh`${domain} ${t}`).join(" ")}` },
     { label: "One type, with codes and signatures, from a resolver of your choice", command: sh`dig @1.1.1.1 +dnssec ${domain} A` },
   ],
+  // A resolver has two rows where only a part of what it said came from the cache.
+  sources: ({ details }) => {
+    const asked = types.map((t) => ({ types: [t], server: details[t].resolver ?? "system", ageMs: details[t].ageMs, cached: details[t].cached }));
+    const rows = asked.filter((a, i) => asked.findIndex((b) => b.server === a.server && b.cached === a.cached) === i);
+    return rows.map((row) => {
+      const same = asked.filter((a) => a.server === row.server && a.cached === row.cached);
+      return { ...row, name: `Recursive resolver, for ${same.length === types.length ? "all types" : listed(same.flatMap((a) => a.types))}`, ageMs: Math.max(...same.map((a) => a.ageMs)) };
+    });
+  },
 };
