@@ -48,12 +48,28 @@ function overview(d) {
 function controlNode(c, d) {
   const lines = serverLines(c, d.cookies);
   return el("article", { class: "sec-control" }, el("h3", {}, c.name, " ", badge(...statuses[c.status])), el("p", {}, c.finding),
-    facts([["Sent now", c.value === null ? c.present ? null : none("nothing") : value(c.value || "(empty)")], ["Recommended", c.recommendation && value(c.recommendation)], ["Read more", /^https:/.test(c.reference) ? el("a", { href: c.reference, rel: "noreferrer nofollow" }, c.reference) : c.reference]]),
+    facts([["Sent now", c.value === null ? c.present ? null : none("nothing") : value(c.value || "(empty)")], ["Recommended", c.recommendation && value(c.recommendation)], ["Read more", reference(c, c.reference)]]),
     lines && more("The lines for nginx, Apache and Caddy", caution(c) && el("p", {}, caution(c)), servers(c.name, lines)));
 }
 
 /** @param {Control} c */
 const caution = (c) => (c.id === "csp" && !needsPolicy(c) ? undefined : cautions[c.id]);
+
+/** @param {Control} c */
+const settled = (c) => c.status === "pass" || c.status === "notApplicable";
+
+/** The controls that need something done, a card each; the others in a list. @param {any} d */
+function controlParts(d) {
+  const [open, done] = [sorted(d).filter((c) => !settled(c)), sorted(d).filter(settled)];
+  const rows = done.map((c) => el("div", {}, el("dt", {}, reference(c, c.name)), el("dd", {}, c.finding, c.value && el("div", {}, value(c.value, { what: c.name })))));
+  return [
+    open.length > 0 ? section("Controls to work on, most urgent first", ...open.map((c) => controlNode(c, d))) : null,
+    done.length > 0 ? section("Nothing to do", el("dl", { class: "facts" }, ...rows)) : null,
+  ];
+}
+
+/** @param {Control} c @param {string} text */
+const reference = (c, text) => (/^https:/.test(c.reference) ? el("a", { href: c.reference, rel: "noreferrer nofollow" }, text) : text);
 
 /** Everything that needs no decision of the owner's, for each server. @param {any} d */
 function everything(d) {
@@ -103,10 +119,11 @@ function meaning(d) {
 
 /** @type {import("../lib/view.js").View} */
 export default { meaning,
-  show: (d) => [d.notice && notice("warn", d.notice), overview(d), section("Controls, most urgent first", ...sorted(d).map((c) => controlNode(c, d))), everything(d), cookieTable(d), answerPart(d)],
+  show: (d) => [d.notice && notice("warn", d.notice), overview(d), ...controlParts(d), everything(d), cookieTable(d), answerPart(d)],
   // -k: with a certificate that is not trusted curl would show nothing.
   terminal: (_, d) => [
     { label: "The headers of the answer that was judged", command: `curl -sS${d.tls?.authorized === false ? "k" : ""} ${sh`-D - -o /dev/null ${d.finalUrl}`}` },
     ...(d.redirectCount > 0 ? [{ label: "The way there, with its redirects", command: sh`curl -sSL -D - -o /dev/null ${d.url}` }] : []),
   ],
+  sources: (d) => [{ name: "The web server itself", url: d.finalUrl }],
 };
