@@ -147,10 +147,21 @@ export function tableRow(columns, cells, attributes = {}) {
  * Text of several lines as it is, with a button that copies it.
  * @param {string} text
  * @param {string} what "the record to publish"
+ * @param {Child[]} [shown] the text in parts
  * @returns {HTMLElement}
  */
-export function code(text, what) {
-  return el("div", { class: "code" }, el("pre", { tabindex: "0", role: "group", "aria-label": what }, text), copyButton(text, what));
+export function code(text, what, shown = [text]) {
+  return el("div", { class: "code" }, el("pre", { tabindex: "0", role: "group", "aria-label": what }, ...shown), copyButton(text, what));
+}
+
+/**
+ * A line for a shell, with a button that copies it.
+ * @param {string} line
+ * @param {string} what
+ * @returns {HTMLElement}
+ */
+export function command(line, what) {
+  return code(line, what, line.split(/( )/).map((word) => (word === " " ? word : el("span", {}, word))));
 }
 
 /**

@@ -131,8 +131,8 @@ export function waterfall(rows, { sequential = false, caption } = {}) {
  * @returns {SVGElement[]}
  */
 function scale(longest, at, bottom, width) {
-  // A time takes up to 60 pixels to write, with some air.
-  const room = Math.round((at(longest) - at(0)) / 60);
+  // A time takes up to 45 pixels to write, and the last may stand to the left of its line.
+  const room = Math.max(1, Math.floor((at(longest) - at(0)) / 70));
   return ticks(longest, Math.min(5, room)).filter((t) => t <= longest).flatMap((t) => {
     const x = at(t);
     const anchor = x < 20 ? "" : x > width - 30 ? "end" : "middle";

@@ -8,7 +8,7 @@ import { sh } from "../lib/shell.js";
 
 /** @param {any} d */
 function addressPart({ ip, version }) {
-  return el("div", { class: "my-ip" }, el("p", { class: "my-ip-address mono" }, ip), el("p", { class: "my-ip-family" }, `IPv${version}`), copyAction("Copy address", ip));
+  return el("div", { class: "my-ip" }, el("p", { class: `my-ip-address mono v${version}` }, ip), el("p", { class: "my-ip-family" }, `IPv${version}`), copyAction("Copy address", ip));
 }
 
 /** What the operator can set: where the service stands, the setting, and what it does. */
@@ -44,4 +44,5 @@ export default {
     { label: "The same over IPv6", command: "dig -6 +short myip.opendns.com AAAA @resolver1.opendns.com" },
     { label: "The addresses of your own machine (Linux)", command: "ip -brief address" },
   ],
+  sources: (d) => (d.available ? [{ name: "The proxy in front of this service, by a header" }] : []),
 };

@@ -56,7 +56,7 @@ function path(d) {
   const hops = /** @type {Hop[]} */ (d.hops);
   const steps = hops.map((h, i) => el("li", { class: `rc-step ${h.status === null ? endTone(d) : statusTone(h.status)}` },
     el("span", { class: "rc-number", "aria-hidden": "true" }, String(h.index + 1)),
-    el("div", { class: "rc-head" }, h.status === null ? badge(endTone(d), unanswered(d)) : statusShown(h.status, h.statusText), ...h.flags.map(flag),
+    el("div", { class: "rc-head" }, h.status === null ? badge(endTone(d), unanswered(d)) : statusShown(h.status, h.statusText), el("span", { class: "rc-flags" }, ...h.flags.map(flag)),
       visited(h) && el("span", { class: "rc-time" }, ms(h.responseTimeMs))),
     el("div", { class: "rc-url" }, value(h.url, { what: `URL ${h.index + 1}` })),
     // The same words at every step would hide what differs.
@@ -140,4 +140,5 @@ export default {
       { label: "The number of redirects, the last address and the time", command: `curl -sSL ${trust}-b '' --max-redirs 8 -o /dev/null -w ${sh`${"%{num_redirects} redirects to %{url_effective}, %{http_code}, %{time_total} s\\n"} ${d.url}`}` },
     ];
   },
+  sources: (d) => d.hops.filter(visited).map((/** @type {Hop} */ h) => ({ name: "The web server itself", url: h.url })),
 };

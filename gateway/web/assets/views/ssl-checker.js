@@ -61,8 +61,22 @@ function station(c, i) {
       ["Subject", value(c.subject)], ["Issued by", value(c.issuer)], ["Valid", `${day(c.validFrom)} to ${day(c.validTo)} (${left(c)})`],
       ["Key", `${c.keyType}, ${plural(c.keyBits, "bit")}`], ["Signed with", value(c.signatureAlgorithm)],
       ["Self-signed", yesNo(c.selfSigned)], ["Authority (CA)", yesNo(c.isCA)],
-      ["SHA-256 fingerprint", value(c.fingerprint256)], ["Serial number", value(c.serialNumber)],
+      ["SHA-256 fingerprint", pairs(c.fingerprint256)], ["Serial number", value(c.serialNumber)],
+      ...issued(c),
     ]));
+}
+
+/** A fingerprint, which breaks between its bytes only. @param {string} text */
+function pairs(text) {
+  const node = value(text, { what: "fingerprint" });
+  node.querySelector(".text")?.replaceChildren(...text.split(/(?<=:)/).flatMap((pair) => [pair, el("wbr")]));
+  return node;
+}
+
+/** What only the server's own certificate tells here. @param {any} c @returns {[string, Node][]} */
+function issued({ validationLevel, ocspUrls, crlUrls }) {
+  if (!ocspUrls) return [];
+  return [["Validation level", validationLevel ? value(validationLevel) : none("not told")], ["Revocation is told by (OCSP)", values(ocspUrls)], ["Revocation lists (CRL)", values(crlUrls)]];
 }
 
 /** @param {boolean} is */
@@ -116,15 +130,11 @@ function connection(d) {
 
 /** @param {any} d */
 function names(d) {
-  const { subjectAltNames: { dns, ip }, validationLevel, ocspUrls, crlUrls } = d.certificate;
+  const { dns, ip } = d.certificate.subjectAltNames;
   const all = [...dns, ...ip];
   return section("Names in the certificate",
     notice(d.hostnameMatches ? "good" : "bad", `${d.host} is ${d.hostnameMatches ? "" : "not "}covered by these names.`),
-    all.length > 12 ? more(`All ${all.length} names`, values(all)) : values(all),
-    facts([
-      ["Validation level", validationLevel ?? none("not told")],
-      ["Revocation is told by (OCSP)", values(ocspUrls)], ["Revocation lists (CRL)", values(crlUrls)],
-    ]));
+    all.length > 12 ? more(`All ${all.length} names`, values(all)) : values(all));
 }
 
 /** @param {any} d */
@@ -151,4 +161,5 @@ function terminal(_, d) {
 /** @type {import("../lib/view.js").View} */
 export default { meaning, terminal,
   show: (d) => [validity(d), findings(d), chain(d), protocols(d), connection(d), names(d)],
+  sources: (d) => [{ name: "The server itself", server: d.address }],
 };
