@@ -1,20 +1,21 @@
 // @ts-check
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, mock, test } from "node:test";
+import { afterEach, beforeEach, test } from "node:test";
 import { setImmediate } from "node:timers";
 import { atOnce, makeQueue, mostTries, patience } from "../assets/lib/queue.js";
+import { releaseClock, stopClock, tick } from "./clock.js";
 
 /** @typedef {import("../assets/lib/queue.js").Reply} Reply */
 
-beforeEach(() => mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1_000_000 }));
-afterEach(() => mock.timers.reset());
+beforeEach(() => stopClock(1_000_000));
+afterEach(releaseClock);
 
 /** Lets what was promised happen. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 /** @param {number} seconds */
 async function pass(seconds) {
-  mock.timers.tick(seconds * 1000);
+  tick(seconds * 1000);
   await settled();
 }
 
