@@ -1,6 +1,6 @@
 // @ts-check
 // The lines that make web servers send what security-headers recommends. Every value is quoted as the server reads it; one
-// that holds what a server takes for a variable has no lines.
+// that holds what a server takes for a variable has no lines. jstest/servers.run.test.js holds them against real servers.
 
 /** @typedef {{id: string, present: boolean, recommendation: string | null}} Advice a control's */
 /** @typedef {{name: string, issues: {code: string}[]}} Cookie */
@@ -8,6 +8,16 @@
 
 /** @returns {Lines} */
 export const noLines = () => ({ nginx: [], Apache: [], Caddy: [] });
+
+/**
+ * Lines as they stand in a configuration. Caddy's are inside one block: deferred, so that they hold for what a backend sends,
+ * in the form that old versions know too.
+ * @param {Lines} lines
+ * @returns {[string, string][]} the server, and its text
+ */
+export const configurations = ({ nginx, Apache, Caddy }) => [
+  ["nginx", nginx.join("\n")], ["Apache", Apache.join("\n")], ["Caddy", ["header {", ...Caddy.map((line) => `\t${line}`), "\tdefer", "}"].join("\n")],
+];
 
 /** A policy to start with, which breaks nothing. */
 const cspStart = "Content-Security-Policy-Report-Only: default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'";
@@ -44,7 +54,7 @@ function setting(name, text, present) {
   return {
     nginx: [...(replaces ? [`proxy_hide_header ${name};`] : []), `add_header ${name} ${quoted} always;`],
     Apache: [...(replaces ? [`Header onsuccess unset ${name}`] : []), `Header always ${adds ? "add" : "set"} ${name} ${quoted}`],
-    Caddy: [`header ${adds ? "+" : ">"}${name} ${quoted === `"${text}"` ? quoted : `\`${text}\``}`],
+    Caddy: [`${adds ? "+" : ""}${name} ${quoted === `"${text}"` ? quoted : `\`${text}\``}`],
   };
 }
 
@@ -52,8 +62,9 @@ function setting(name, text, present) {
 function removal(names) {
   return {
     nginx: names.map((n) => (n === "server" ? "server_tokens off;" : `proxy_hide_header ${n};`)),
-    Apache: names.flatMap((n) => (n === "server" ? ["ServerTokens Prod"] : [`Header unset ${n}`, `Header always unset ${n}`])),
-    Caddy: names.map((n) => `header -${n}`),
+    // A proxy passes on the name of the server behind it, until that is unset; then ServerTokens says what its own is.
+    Apache: names.flatMap((n) => (n === "server" ? ["# Outside of every <VirtualHost>:", "ServerTokens Prod", "Header unset Server"] : [`Header unset ${n}`, `Header always unset ${n}`])),
+    Caddy: names.map((n) => `-${n}`),
   };
 }
 
@@ -67,8 +78,10 @@ function cookieLines(cookies) {
     const wanted = [...new Set(issues.flatMap((i) => attributes[i.code] ?? []))];
     if (wanted.length === 0 || !/^[\w-]+$/.test(name)) continue;
     lines.nginx.push(`proxy_cookie_flags ${name} ${wanted.join(" ").toLowerCase()};`);
-    lines.Apache.push(`Header always edit Set-Cookie "^(${name}=.*)$" "$1; ${wanted.join("; ")}"`);
-    lines.Caddy.push(`header >Set-Cookie "^(${name}=.*)$" "$1; ${wanted.join("; ")}"`);
+    const edit = `Set-Cookie "^(${name}=.*)$" "$1; ${wanted.join("; ")}"`;
+    // Apache keeps two tables of headers, and a cookie is in either.
+    lines.Apache.push(`Header edit ${edit}`, `Header always edit ${edit}`);
+    lines.Caddy.push(edit);
   }
   return lines.nginx.length > 0 ? lines : null;
 }

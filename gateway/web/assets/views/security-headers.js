@@ -4,7 +4,7 @@
 import { el } from "../lib/dom.js";
 import { listed, plural } from "../lib/format.js";
 import { badge, code, facts, more, none, notice, section, table, tabs, value } from "../lib/parts.js";
-import { needsPolicy, noLines, serverLines } from "../lib/servers.js";
+import { configurations, needsPolicy, noLines, serverLines } from "../lib/servers.js";
 import { sh } from "../lib/shell.js";
 import { having } from "../verdicts/security-headers.js";
 
@@ -32,7 +32,7 @@ const cautions = {
 };
 
 /** @param {string} what @param {Lines} lines */
-const servers = (what, lines) => tabs(`Server to configure for ${what}`, Object.entries(lines).map(([title, list]) => ({ title, panel: code(list.join("\n"), `${title}: ${what}`) })));
+const servers = (what, lines) => tabs(`Server to configure for ${what}`, configurations(lines).map(([title, text]) => ({ title, panel: code(text, `${title}: ${what}`) })));
 
 /** @param {any} d @returns {Control[]} */
 const sorted = (d) => d.controls.slice().sort((/** @type {Control} */ a, /** @type {Control} */ b) => order.indexOf(a.status) - order.indexOf(b.status));
