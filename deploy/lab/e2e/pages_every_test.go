@@ -41,11 +41,11 @@ func everyPage() []shownPage {
 			"200", "HTTP/2", "content-type", "set-cookie", "TLSv1.3"}},
 		{name: "ssl-checker", path: toolPath("ssl-checker", "fast.lab-site.com"), tone: "good", facts: []string{
 			"fast.lab-site.com", "TLSv1.3", "TLS 1.2", "443"}},
-		{name: "ssl-checker-expired", path: toolPath("ssl-checker", "expired.lab-site.com"), tone: "bad", facts: []string{"expired"}},
+		{name: "ssl-checker-expired", path: toolPath("ssl-checker", "expired.lab-site.com"), tone: "bad", facts: []string{"expired.lab-site.com", "expired 10 days ago", "CERT_HAS_EXPIRED", "Lab Issuing CA E1"}},
 		{name: "uptime", path: toolPath("uptime", "https://fast.lab-site.com/"), tone: "good", facts: []string{"200", fast.V4.String(), fast.V6.String(), "IPv4", "IPv6"}},
-		{name: "uptime-degraded", path: toolPath("uptime", "http://broken6.lab-site.com/"), tone: "warn", facts: []string{"IPv6"}},
+		{name: "uptime-degraded", path: toolPath("uptime", "http://broken6.lab-site.com/"), tone: "warn", facts: []string{"answers over IPv4, but not over IPv6", "did not accept a connection in time", "2a10:92:3::15", "200"}},
 		{name: "port-checker", path: toolPath("port-checker", "fast.lab-site.com:443"), tone: "good", facts: []string{"443", "open", fast.V4.String(), fast.V6.String()}},
-		{name: "port-checker-filtered", path: toolPath("port-checker", "v4only.lab-site.com:4444"), facts: []string{"4444", "filtered"}},
+		{name: "port-checker-filtered", path: toolPath("port-checker", "v4only.lab-site.com:4444"), tone: "warn", facts: []string{"4444", "filtered", "11.80.0.13", "no answer"}},
 		{name: "my-ip", path: toolPath("my-ip", ""), tone: "good", facts: []string{visitor, "IPv4"}},
 		{name: "ip-geolocation", path: toolPath("ip-geolocation", "11.80.0.5"), tone: "info", facts: []string{
 			"Lab Sites B.V.", "abuse@lab-site.com", "11.80.0.0", "AS212002", "ASSIGNED PA", "asn.cymru.com"}},
@@ -53,27 +53,27 @@ func everyPage() []shownPage {
 			"LAB-SITES-2", "11.80.0.0/24", "11.80.0.0/16", "AS212001", "AS212000", "asn.cymru.com"}},
 		{name: "whois-lookup", path: toolPath("whois-lookup", "example-shop.com"), facts: []string{
 			"MarkMonitor Inc.", "abuse@markmonitor.example.com", "ns1.example-shop.com", "client delete prohibited", "Example Shop LLC", "2138514_DOMAIN_COM-VRSN", "1997", "2028"}},
-		{name: "whois-lookup-none", path: toolPath("whois-lookup", "nobody-there.org"), facts: []string{"nobody-there.org"}},
+		{name: "whois-lookup-none", path: toolPath("whois-lookup", "nobody-there.org"), tone: "info", facts: []string{"nobody-there.org is not registered"}},
 		{name: "redirect-checker", path: toolPath("redirect-checker", "http://redirects.lab-site.com/chain/3"), facts: []string{
 			"301", "http://redirects.lab-site.com/chain/2", "http://redirects.lab-site.com/chain/0", "200"}},
-		{name: "redirect-checker-loop", path: toolPath("redirect-checker", "http://redirects.lab-site.com/loop"), facts: []string{"loop"}},
+		{name: "redirect-checker-loop", path: toolPath("redirect-checker", "http://redirects.lab-site.com/loop"), tone: "bad", facts: []string{"lead in a circle", "That is step 1 again", "302"}},
 		{name: "robots-sitemap", path: toolPath("robots-sitemap", "https://robots.lab-site.com/"), facts: []string{
-			"Crawl-delay: 2.5", "/private/", "https://robots.lab-site.com/robots.txt"}},
-		{name: "dns-resolver-check", path: toolPath("dns-resolver-check", "agree.lab-resolve.com"), facts: []string{"Google", "Cloudflare", "Quad9"}},
-		{name: "dns-resolver-check-mixed", path: toolPath("dns-resolver-check", "mixed.lab-resolve.com"), facts: []string{"Google"}},
+			"Crawl-delay: 2.5", "Disallow: /private/", "Labbot, Otherbot", "https://robots.lab-site.com/robots.txt", "SITEMAP_RELATIVE", "https://robots.lab-site.com/gone.xml", "HTTP 404", "28 January 2026"}},
+		{name: "dns-resolver-check", path: toolPath("dns-resolver-check", "agree.lab-resolve.com"), tone: "good", facts: []string{"All four resolvers give the same A records", "Google", "Cloudflare", "Quad9", "OpenDNS", "208.67.222.222", "11.80.0.1", "11.80.0.2"}},
+		{name: "dns-resolver-check-mixed", path: toolPath("dns-resolver-check", "mixed.lab-resolve.com"), tone: "warn", facts: []string{"but not by Google", "ENOTFOUND", "11.80.0.1"}},
 		{name: "email-dns-health", path: toolPath("email-dns-health", "lab-good-mail.com", "dkimSelector", "s1"), tone: "good", facts: []string{
 			"a.lab-good-mail.com", "v=spf1 mx -all", "v=DMARC1; p=reject; rua=mailto:d@lab-good-mail.com", "11.80.0.41", "s1"}},
-		{name: "email-dns-health-failing", path: toolPath("email-dns-health", "lab-spfeleven-mail.com"), facts: []string{"SPF"}},
+		{name: "email-dns-health-failing", path: toolPath("email-dns-health", "lab-spfeleven-mail.com"), tone: "bad", facts: []string{"11 of at most 10", "SPF_TOO_MANY_LOOKUPS", "_mta-sts.lab-spfeleven-mail.com", "mode: testing"}},
 		{name: "security-headers", path: toolPath("security-headers", "https://sec-good.lab-site.com/"), tone: "good", facts: []string{
 			"Strict-Transport-Security", "Content-Security-Policy", "__Host-session"}},
 		{name: "security-headers-failing", path: toolPath("security-headers", "https://sec-bad.lab-site.com/"), tone: "bad", facts: []string{
-			"Strict-Transport-Security: max-age="}},
-		{name: "traceroute", path: toolPath("traceroute", "dirty.lab-transit.net"), facts: []string{"11.91.0.1", "AS212000", "AS212005"}},
-		{name: "ping", path: toolPath("ping", "clean.lab-transit.net"), tone: "good", facts: []string{"11.90.0.1", "10"}},
-		{name: "packet-loss", path: toolPath("packet-loss", "lossy.lab-transit.net"), facts: []string{"11.93.0.1", "50", "%"}},
+			"Strict-Transport-Security: max-age=31536000; includeSubDomains", "max-age=0", "add_header", "proxy_cookie_flags session secure", "__Secure-id"}},
+		{name: "traceroute", path: toolPath("traceroute", "dirty.lab-transit.net"), facts: []string{"dirty.lab-transit.net (11.91.0.1) is 9 hops away", "AS212000", "AS212005", "Hop 2 has a private address", "no answer", "l4.lab-transit.net"}},
+		{name: "ping", path: toolPath("ping", "clean.lab-transit.net"), tone: "good", facts: []string{"11.90.0.1", "median of 10 probes", "none lost", "Jitter"}},
+		{name: "packet-loss", path: toolPath("packet-loss", "lossy.lab-transit.net"), tone: "bad", facts: []string{"10 % lost", "11.93.0.1", "45 of 50 probes", "First lost probe"}},
 		{name: "ping-browser", path: "/tools/ping", act: sample, ready: sampled, in: "#browser", facts: []string{"Median", "ms"}},
 		{name: "packet-loss-browser", path: "/tools/packet-loss", act: sample, ready: sampled, in: "#browser", facts: []string{"ms"}},
-		{name: "ping-failing", path: toolPath("ping", "silent.lab-transit.net"), tone: "warn", facts: []string{"11.92.3.1"}},
+		{name: "ping-failing", path: toolPath("ping", "silent.lab-transit.net"), tone: "warn", facts: []string{"silent.lab-transit.net", "11.92.3.1", "100 %"}},
 	}
 }
 
