@@ -141,4 +141,12 @@ func holdLooks(t *testing.T, tab *browser.Tab, name string) {
 			t.Errorf("at %d px, dark %t: %s", look.width, look.dark, finding)
 		}
 	}
+	tab.LookForced(1280)
+	tab.Screenshot(name)
+	// The width of A4 without its margins.
+	tab.LookPrinted(718)
+	tab.Screenshot(name)
+	if pixels, elements := tab.Overflow(); pixels > 0 {
+		t.Errorf("in print the page is %d px too wide: %s", pixels, elements)
+	}
 }

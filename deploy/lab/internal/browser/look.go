@@ -48,7 +48,7 @@ func (tab *Tab) Overflow() (pixels int, elements string) {
 		.map((e) => e.tagName.toLowerCase() + (e.id && "#" + e.id) + "." + e.getAttribute("class")).slice(0, 12).join(", ")`)
 }
 
-// Screenshot saves the whole page as name-width-theme.png in the directory that LAB_SCREENSHOTS names; without it none is
+// Screenshot saves the whole page as name-width-look.png, look being light, dark, forced or print, in the directory that LAB_SCREENSHOTS names; without it none is
 // taken.
 func (tab *Tab) Screenshot(name string) {
 	tab.t.Helper()
@@ -58,13 +58,10 @@ func (tab *Tab) Screenshot(name string) {
 	}
 	var look struct {
 		Width int
-		Dark  bool
+		Name  string
 	}
-	tab.Value(`({ width: innerWidth, dark: matchMedia("(prefers-color-scheme: dark)").matches })`, &look)
-	theme := "light"
-	if look.Dark {
-		theme = "dark"
-	}
+	tab.Value(`({ width: innerWidth, name: Object.entries({ print: "print", forced: "(forced-colors: active)", dark: "(prefers-color-scheme: dark)", light: "all" })
+		.find(([, query]) => matchMedia(query).matches)[0] })`, &look)
 	size := do(tab, page.GetLayoutMetrics, struct{}{}).CSSContentSize
 	yes := true
 	shot := do(tab, page.CaptureScreenshot, page.CaptureScreenshotParams{
@@ -74,7 +71,7 @@ func (tab *Tab) Screenshot(name string) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		tab.t.Fatal(err)
 	}
-	file := filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", name, look.Width, theme))
+	file := filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", name, look.Width, look.Name))
 	if err := os.WriteFile(file, shot.Data, 0o644); err != nil {
 		tab.t.Fatal(err)
 	}

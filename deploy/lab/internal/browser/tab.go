@@ -87,7 +87,7 @@ func (tab *Tab) prepare(o Options) {
 		width = 1280
 	}
 	tab.resize(width)
-	tab.prefer(o.Dark, false)
+	tab.prefer(theme(o.Dark))
 }
 
 // Origin is what the tab's paths are opened at.
@@ -137,7 +137,23 @@ func (tab *Tab) Before(script string) {
 func (tab *Tab) Look(width int, dark bool) {
 	tab.t.Helper()
 	tab.resize(width)
-	tab.prefer(dark, true)
+	tab.prefer(theme(dark), reducedMotion)
+	tab.Settle()
+}
+
+// LookForced shows the page in the visitor's own few colours, as Windows' contrast themes do.
+func (tab *Tab) LookForced(width int) {
+	tab.t.Helper()
+	tab.resize(width)
+	tab.prefer(theme(false), reducedMotion, &emulation.MediaFeature{Name: "forced-colors", Value: "active"})
+	tab.Settle()
+}
+
+// LookPrinted shows the page as it is printed, this wide.
+func (tab *Tab) LookPrinted(width int) {
+	tab.t.Helper()
+	tab.resize(width)
+	do(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print", Features: []*emulation.MediaFeature{theme(false), reducedMotion}})
 	tab.Settle()
 }
 
@@ -148,16 +164,18 @@ func (tab *Tab) resize(width int) {
 	})
 }
 
-func (tab *Tab) prefer(dark, still bool) {
-	tab.t.Helper()
-	scheme, motion := "light", "no-preference"
+var reducedMotion = &emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"}
+
+func theme(dark bool) *emulation.MediaFeature {
+	scheme := "light"
 	if dark {
 		scheme = "dark"
 	}
-	if still {
-		motion = "reduce"
-	}
-	do(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: motion},
-	}})
+	return &emulation.MediaFeature{Name: "prefers-color-scheme", Value: scheme}
+}
+
+// prefer sets what the visitor's system prefers, and nothing else.
+func (tab *Tab) prefer(features ...*emulation.MediaFeature) {
+	tab.t.Helper()
+	do(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
 }

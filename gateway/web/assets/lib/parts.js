@@ -126,7 +126,7 @@ export function table({ caption, columns, rows, hideCaption = false }) {
   const head = el("tr", {}, ...columns.map((c) => el("th", { scope: "col", class: c.numeric && "numeric" },
     c.title, c.hint && el("span", { class: "column-hint" }, c.hint))));
   const body = rows.map((row) => (row instanceof HTMLTableRowElement ? row : tableRow(columns, row)));
-  const node = el("table", {}, el("caption", { class: hideCaption && "offscreen" }, caption), el("thead", {}, head), el("tbody", {}, ...body));
+  const node = el("table", {}, el("caption", { class: hideCaption && "offscreen" }, el("span", {}, caption)), el("thead", {}, head), el("tbody", {}, ...body));
   return el("div", { class: "scroll", role: "group", "aria-label": caption, tabindex: "0" }, node);
 }
 
