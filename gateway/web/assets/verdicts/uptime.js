@@ -40,6 +40,9 @@ function trouble(d) {
   return because(d);
 }
 
+/** Browsers refuse a site whose certificate is not valid. @param {any} d @returns {"bad" | "warn"} */
+const degraded = (d) => (d.certificateValid === false ? "bad" : "warn");
+
 /** @type {Record<Family["state"], string>} */
 export const stateWords = { up: "answers", down: "down", noAddress: "no address", skipped: "not checked" };
 
@@ -51,7 +54,7 @@ export default {
   verdict(d) {
     const over = families(d).filter(([, f]) => f.state === "up").map(([name]) => name).join(" and ");
     if (d.verdict === "up") return { tone: "good", text: `${host(d)} is up: it answers ${answered(d)} after ${ms(d.responseTimeMs)} over ${over}.` };
-    if (d.verdict === "degraded") return { tone: "warn", text: `${host(d)} answers${lame(d) ? ` over ${over}` : ""}, but ${trouble(d)}` };
+    if (d.verdict === "degraded") return { tone: degraded(d), text: `${host(d)} answers${lame(d) ? ` over ${over}` : ""}, but ${trouble(d)}` };
     return { tone: "bad", text: down(d) };
   },
 
@@ -59,7 +62,7 @@ export default {
     /** @type {import("../lib/view.js").Concern[]} */
     const list = [];
     if (d.verdict === "down") list.push({ tone: "bad", broken: true, text: down(d) });
-    if (d.verdict === "degraded") list.push({ tone: d.certificateValid === false ? "bad" : "warn", broken: d.certificateValid === false, text: `${host(d)} is up, but not in order. ${d.reason ?? ""}`.trim(), ...(d.certificateValid === false ? certificateOf(d) : {}) });
+    if (d.verdict === "degraded") list.push({ tone: degraded(d), broken: degraded(d) === "bad", text: `${host(d)} is up, but not in order. ${d.reason ?? ""}`.trim(), ...(d.certificateValid === false ? certificateOf(d) : {}) });
     if (d.responseTimeMs >= slow) list.push({ tone: "warn", text: `${host(d)} takes ${ms(d.responseTimeMs)} to answer.` });
     if (d.online && d.families.ipv4.state === "noAddress" && !d.url.includes("[")) {
       list.push({ tone: "warn", text: `${d.families.ipv4.reason} Visitors without IPv6 may not reach it.` });
