@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { jitter, mean, median, percentile, runs, share, summary } from "../assets/lib/stats.js";
+import { felt, jitter, mean, median, percentile, runs, share, summary } from "../assets/lib/stats.js";
 
 test("the median is the middle value or the mean of the two in the middle", () => {
   assert.equal(median([]), null);
@@ -61,4 +61,10 @@ test("runs of what is missing", () => {
   assert.deepEqual(runs([false]), []);
   assert.deepEqual(runs([true]), [{ start: 0, length: 1 }]);
   assert.deepEqual(runs([true, true, false, true, false, false, true, true, true]), [{ start: 0, length: 2 }, { start: 3, length: 1 }, { start: 6, length: 3 }]);
+});
+
+test("what a jitter means changes at 10 and at 30 milliseconds", () => {
+  for (const [value, words] of /** @type {[number, RegExp][]} */ ([[0, /too little/], [9.99, /too little/], [10, /games may/], [29.9, /games may/], [30, /^calls and games/], [400, /^calls and games/]])) {
+    assert.match(felt(value), words, String(value));
+  }
 });

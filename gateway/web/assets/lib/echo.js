@@ -7,6 +7,7 @@ import { listed, ms, percent } from "./format.js";
 import { facts, more, code, section, table } from "./parts.js";
 import { label, picture, ticks } from "./picture.js";
 import { sh } from "./shell.js";
+import { felt } from "./stats.js";
 
 /** @typedef {{seq: number, rttMs: number | null, ttl: number | null}} Reply */
 /** @typedef {import("./view.js").Asked} Asked */
@@ -139,9 +140,7 @@ export function meaning(d) {
 
 /** @param {any} d */
 function unsteady(d) {
-  if (d.jitterMs === null) return "";
-  const much = d.jitterMs > Math.max(5, d.medianMs * 0.2);
-  return ` From one probe to the next it changed by ${ms(d.jitterMs)} on average (jitter), which is ${much ? "a lot: calls and games feel that" : "steady"}.`;
+  return d.jitterMs === null ? "" : ` From one probe to the next it changed by ${ms(d.jitterMs)} on average (jitter): ${felt(d.jitterMs)}.`;
 }
 
 /** @param {any} d */

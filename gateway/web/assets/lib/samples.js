@@ -6,7 +6,7 @@ import { el } from "./dom.js";
 import { strip } from "./echo.js";
 import { capital, dateTime, listed, ms, number, percent, plural } from "./format.js";
 import { copyAction, facts, more, none, notice, section, table, verdictLine } from "./parts.js";
-import { runs, share, summary } from "./stats.js";
+import { felt, runs, share, summary } from "./stats.js";
 
 /** @typedef {import("./sampling.js").Run} Run */
 /** @typedef {import("./sampling.js").Sample} Sample */
@@ -218,10 +218,7 @@ function meaning(t) {
   const { times } = t;
   const paragraphs = [];
   if (times.count > 0) paragraphs.push(`Half of the answered samples took ${ms(times.median)} or less, which is mostly the distance to this service. 95 of 100 took ${ms(times.p95)} or less: the more this differs, the more often the way is slower than usual.`);
-  if (times.jitter !== null && times.median !== null) {
-    const much = times.jitter > Math.max(10, times.median * 0.3);
-    paragraphs.push(`From one sample to the next the time changed by ${ms(times.jitter)} on average (jitter). ${much ? "That is a lot: calls and games feel it, websites hardly." : "That is steady."}`);
-  }
+  if (times.jitter !== null) paragraphs.push(`From one sample to the next the time changed by ${ms(times.jitter)} on average (jitter): ${felt(times.jitter)}.`);
   if (t.missed > 0) paragraphs.push(longestRun(t) > 2 ? `Up to ${longestRun(t)} samples in a row were late or failed: the connection or this service was stuck for a moment. A weak wireless signal and overloaded lines are common reasons.` : "Single samples were late or failed. A busy line, a weak wireless signal or a busy device can be why; measure again by cable to tell.");
   return paragraphs.length === 0 ? "" : section("What this means", el("div", { class: "prose" }, ...paragraphs.map((p) => el("p", {}, p))));
 }

@@ -82,3 +82,13 @@ export function runs(missing) {
 
 /** @param {number[]} list */
 const ascending = (list) => [...list].sort((a, b) => a - b);
+
+/**
+ * What a jitter means to people, as the end of a sentence. Network planners allow a call 30 ms.
+ * @param {number} jitter milliseconds
+ * @returns {string}
+ */
+export function felt(jitter) {
+  if (jitter >= 30) return "calls and games feel that";
+  return jitter >= 10 ? "fast games may feel that, calls and websites hardly" : "too little to be felt";
+}
