@@ -31,6 +31,12 @@ func everyPage() []shownPage {
 	fast := internet.Site("fast")
 	return []shownPage{
 		{name: "home", path: "/", ready: `true`, in: "main", facts: []string{"DNS lookup", "Packet loss", "TLS certificate"}},
+		{name: "home-recognised", path: "/", act: paste, ready: `document.querySelector("#offers [role=option]")`, in: "main", facts: []string{"E-mail address", "Email DNS health"}},
+		{name: "home-recent", path: toolPath("dns-lookup", "lab-dns.com"), act: comeHome, ready: `document.querySelector("#recent")`, in: "main", facts: []string{"lab-dns.com", "Clear"}},
+		{name: "refused", path: toolPath("dns-lookup", "bad_name..com"), ready: `document.querySelector("#input-error").textContent !== ""`, in: "main", facts: []string{"DNS lookup"}, console: []string{"400"}},
+		{name: "running", path: toolPath("uptime", "http://broken6.lab-site.com/"), ready: `document.querySelector("#result[aria-busy=true]")`, in: "main", facts: []string{"Cancel"}},
+		{name: "as-json", path: toolPath("my-ip", ""), act: showJSON, ready: `document.querySelector("section.json:not([hidden])")`, in: "section.json", facts: []string{`"available": true`}},
+		{name: "compared", path: toolPath("dns-lookup", "lab-dns.com"), act: runAgain, ready: `document.querySelector(".unchanged")`, facts: []string{"Nothing changed since your last run"}},
 		{name: "not-found", path: "/nothing-here", ready: `true`, in: "main", facts: []string{"Page not found"}, console: []string{"404"}},
 		{name: "report-empty", path: "/report", ready: `true`, in: "main", facts: []string{"Report"}},
 		{name: "report", path: "/report?target=lab-good-mail.com", ready: reported, in: "main", facts: []string{"lab-good-mail.com", "DNS lookup", "Registration lookup"}, console: []string{"/api/tools/"}},
@@ -75,6 +81,26 @@ func everyPage() []shownPage {
 		{name: "packet-loss-browser", path: "/tools/packet-loss", act: sample, ready: sampled, in: "#browser", facts: []string{"ms"}},
 		{name: "ping-failing", path: toolPath("ping", "silent.lab-transit.net"), tone: "warn", facts: []string{"silent.lab-transit.net", "11.92.3.1", "100 %"}},
 	}
+}
+
+// paste puts a whole sentence into the front page's field.
+func paste(tab *browser.Tab) {
+	tab.Fill("#target", "could you see why mail for (postmaster@lab-good-mail.com) bounces, please")
+}
+
+func comeHome(tab *browser.Tab) {
+	untilAnswered(tab)
+	tab.Open("/")
+}
+
+func showJSON(tab *browser.Tab) {
+	untilAnswered(tab)
+	tab.Click("#show-json")
+}
+
+func runAgain(tab *browser.Tab) {
+	untilAnswered(tab)
+	tab.Click("#run")
 }
 
 // sample lets the browser measure for a while, and stops it.

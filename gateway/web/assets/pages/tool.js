@@ -24,6 +24,9 @@ const result = byId("result");
 const status = byId("status");
 const drawing = Promise.all([loadJudge(slug), loadView(slug)]);
 
+/** What follows a deed within so many milliseconds is taken for its doing. */
+const inOneGo = 400;
+
 /** @type {AbortController | null} */
 let running = null;
 
@@ -163,6 +166,8 @@ async function show(answer, what, waited, byHand) {
   }
   field.setAttribute("aria-invalid", "true");
   byId(`${field.id}-error`).textContent = answer.error ?? "";
+  // The room for an answer is given back where the visitor's own deed explains that the page moves.
+  if (byHand && waited < inOneGo) result.classList.remove("used");
   if (byHand) field.focus();
 }
 
