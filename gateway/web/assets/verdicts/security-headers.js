@@ -21,11 +21,14 @@ function verdict(d) {
   return { tone: fail ? "bad" : warn || d.notice ? "warn" : "good", text: `Security controls of ${host(d.finalUrl)}: ${counts}${d.notice ? ", on an answer that may not be the site's page" : ""}.` };
 }
 
+/** The first thing that HSTS needs is a valid certificate, and that is another check's trade. @param {Control} c @param {any} d */
+const certificateOf = (c, d) => (c.id === "hsts" && d.tls?.authorized === false ? { topic: `certificate of ${host(d.finalUrl)}`, aside: true } : {});
+
 /** @param {any} d @returns {import("../lib/view.js").Concern[]} */
 function concerns(d) {
   const weak = having(d, "warn");
   return [
-    ...having(d, "fail").map((c) => ({ tone: /** @type {const} */ ("bad"), text: `${c.name} on ${host(d.finalUrl)}: ${gist(c)}` })),
+    ...having(d, "fail").map((c) => ({ tone: /** @type {const} */ ("bad"), text: `${c.name} on ${host(d.finalUrl)}: ${gist(c)}`, ...certificateOf(c, d) })),
     ...(weak.length > 0 ? [{ tone: /** @type {const} */ ("warn"), text: `Weak security headers on ${host(d.finalUrl)}: ${listed(weak.map((c) => c.name))}.` }] : []),
   ];
 }
