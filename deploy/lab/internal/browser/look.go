@@ -9,17 +9,31 @@ import (
 	"github.com/chromedp/cdproto/page"
 )
 
-// axeRun runs every rule of WCAG 2.2 A and AA, and the best practices.
-const axeRun = `axe.run(document, {
-  runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"],
-  resultTypes: ["violations"], preload: false,
-}).then((r) => r.violations.map((v) => ({
+// Which of axe's rules are run: every one of WCAG 2.2 A and AA with the best practices, and those that look at colours.
+const (
+	axeAll     = `["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"]`
+	axeColours = `{ type: "rule", values: ["color-contrast", "link-in-text-block"] }`
+)
+
+const axeRun = `axe.run(document, { runOnly: %s, resultTypes: ["violations"], preload: false }).then((r) => r.violations.map((v) => ({
   rule: v.id, impact: v.impact, help: v.help,
   nodes: v.nodes.map((n) => n.target.flat().join(" ") + ": " + n.html.slice(0, 200) + " " + [...n.any, ...n.all, ...n.none].map((c) => c.message).join("; ")),
 })))`
 
 // Axe gives what axe-core finds wrong with the page as it is now, a finding a string.
 func (tab *Tab) Axe() []string {
+	tab.t.Helper()
+	return tab.runAxe(axeAll)
+}
+
+// AxeColours is Axe for a page that had it in its other theme at this width: elements, names and sizes are the same in both,
+// and axe takes long.
+func (tab *Tab) AxeColours() []string {
+	tab.t.Helper()
+	return tab.runAxe(axeColours)
+}
+
+func (tab *Tab) runAxe(rules string) []string {
 	tab.t.Helper()
 	// The policy forbids a script element; the debugger needs none.
 	if tab.String(`typeof axe`) == "undefined" {
@@ -29,7 +43,7 @@ func (tab *Tab) Axe() []string {
 		Rule, Impact, Help string
 		Nodes              []string
 	}
-	tab.Value(axeRun, &found)
+	tab.Value(fmt.Sprintf(axeRun, rules), &found)
 	list := make([]string, len(found))
 	for i, f := range found {
 		list[i] = fmt.Sprintf("%s (%s): %s\n    %s", f.Rule, f.Impact, f.Help, strings.Join(f.Nodes, "\n    "))
@@ -65,7 +79,7 @@ func (tab *Tab) Screenshot(name string) {
 	size := do(tab, page.GetLayoutMetrics, struct{}{}).CSSContentSize
 	yes := true
 	shot := do(tab, page.CaptureScreenshot, page.CaptureScreenshotParams{
-		Format: page.CaptureScreenshotFormatPng, CaptureBeyondViewport: &yes,
+		Format: page.CaptureScreenshotFormatPng, CaptureBeyondViewport: &yes, OptimizeForSpeed: &yes,
 		Clip: &page.Viewport{Width: float64(look.Width), Height: size.Height, Scale: 1},
 	})
 	if err := os.MkdirAll(dir, 0o755); err != nil {
