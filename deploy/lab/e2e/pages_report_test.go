@@ -76,7 +76,7 @@ func spend(t *testing.T, origin, slug, input string) {
 
 // A tool that is limited for seconds is asked again when the pause is over, and the report comes to its end.
 func TestReportWaitsForItsTurn(t *testing.T) {
-	origin, err := startPages("gateway-pages-pausing", "TRUST_PROXY_HEADERS=true", "RATE_LIMIT_CLIENT_REQUESTS=12", "RATE_LIMIT_WINDOW=4s")
+	origin, err := startPages("gateway-pages-pausing", "TRUST_PROXY_HEADERS=true", "RATE_LIMIT_CLIENT_REQUESTS=6", "RATE_LIMIT_WINDOW=2s")
 	if err != nil {
 		t.Fatal(err)
 	}
