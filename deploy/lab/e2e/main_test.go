@@ -58,7 +58,7 @@ func run(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, internet.Close()) }()
-	defer stopChromium()
+	defer func() { stopChromium() }()
 	service, err = internet.StartService(ctx, lab.ServiceOptions{
 		Gateway: gateway, Worker: worker,
 		GatewayEnv: unlimited,

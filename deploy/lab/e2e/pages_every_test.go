@@ -154,7 +154,7 @@ func holdLooks(t *testing.T, tab *browser.Tab, name string) {
 		width int
 		dark  bool
 		full  bool
-	}{{1280, false, true}, {1280, true, true}, {360, false, true}, {360, true, true}, {320, false, false}} {
+	}{{1280, false, true}, {1280, true, true}, {360, true, true}, {360, false, true}, {320, false, false}} {
 		tab.Look(look.width, look.dark)
 		if pixels, elements := tab.Overflow(); pixels > 0 {
 			t.Errorf("at %d px the page is %d px too wide: %s", look.width, pixels, elements)
@@ -163,11 +163,7 @@ func holdLooks(t *testing.T, tab *browser.Tab, name string) {
 			continue
 		}
 		tab.Screenshot(name)
-		axe := tab.Axe
-		if look.dark {
-			axe = tab.AxeColours
-		}
-		for _, finding := range axe() {
+		for _, finding := range tab.Axe() {
 			t.Errorf("at %d px, dark %t: %s", look.width, look.dark, finding)
 		}
 	}

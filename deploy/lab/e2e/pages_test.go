@@ -36,39 +36,22 @@ func startPages(name string, env ...string) (origin string, err error) {
 	return "http://" + at, err
 }
 
-// chromium is one browser for all tests that want one.
-var chromium struct {
-	sync.Mutex
-	running *browser.Browser
-}
-
-func startChromium() (*browser.Browser, error) {
-	chromium.Lock()
-	defer chromium.Unlock()
-	if chromium.running != nil {
-		return chromium.running, nil
-	}
-	b, err := browser.Start()
-	if err == nil {
-		chromium.running = b
-	}
-	return b, err
-}
-
-// stopChromium ends the browser: when all tests are over, and before a test that judges times, which it would take from.
-func stopChromium() {
-	chromium.Lock()
-	defer chromium.Unlock()
-	if chromium.running != nil {
-		chromium.running.Close()
-		chromium.running = nil
-	}
-}
+// chromium is one browser for all tests. stopChromium ends it; TestMain does.
+var (
+	stopChromium = func() {}
+	chromium     = sync.OnceValues(func() (*browser.Browser, error) {
+		b, err := browser.Start()
+		if err == nil {
+			stopChromium = b.Close
+		}
+		return b, err
+	})
+)
 
 // openTab opens a tab on the pages' gateway, or on the one that the options name.
 func openTab(t *testing.T, o browser.Options) *browser.Tab {
 	t.Helper()
-	b, err := startChromium()
+	b, err := chromium()
 	if err != nil {
 		t.Fatal(err)
 	}

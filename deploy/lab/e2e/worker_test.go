@@ -78,7 +78,6 @@ func bothFamilies(at func(int) (netip.Addr, netip.Addr), n int) []netip.Addr {
 
 // On the clean path our trace equals the system's, hop for hop.
 func TestTracerouteEqualsTheSystems(t *testing.T) {
-	stopChromium()
 	for i, to := range bothFamilies(lab.Clean, 11) {
 		t.Run(to.String(), func(t *testing.T) {
 			out, err := internet.Exec(t.Context(), lab.ServiceHost, "traceroute", "-n", "-I", "-q", "3", to.String())
@@ -100,7 +99,6 @@ func TestTracerouteEqualsTheSystems(t *testing.T) {
 }
 
 func TestTracerouteTellsTheTruth(t *testing.T) {
-	stopChromium()
 	tests := []struct {
 		name    string
 		at      func(int) (netip.Addr, netip.Addr)
@@ -134,7 +132,6 @@ func TestTracerouteTellsTheTruth(t *testing.T) {
 
 // Several traces see both legs, and within a trace the first round keeps to one.
 func TestTracerouteSeesBothLegs(t *testing.T) {
-	stopChromium()
 	for _, family := range []int{0, 1} {
 		seen := map[string]bool{}
 		for n := range 6 {
@@ -165,7 +162,6 @@ func TestTracerouteNamesHops(t *testing.T) {
 
 // Fifty traces at once to fifty addresses, each right; then the same in IPv6; then half of them over the dirty path.
 func TestFiftyTracesAtOnce(t *testing.T) {
-	stopChromium()
 	rounds := []struct {
 		name string
 		to   func(n int) netip.Addr
@@ -202,7 +198,6 @@ func TestFiftyTracesAtOnce(t *testing.T) {
 }
 
 func TestPing(t *testing.T) {
-	stopChromium()
 	t.Parallel()
 	for _, to := range bothFamilies(lab.Clean, 13) {
 		a := call(t, "ping", to.String(), nil)
@@ -223,7 +218,6 @@ func TestPing(t *testing.T) {
 func nonNegative(v any) bool { n, ok := v.(float64); return ok && n >= 0 }
 
 func TestPacketLoss(t *testing.T) {
-	stopChromium()
 	t.Parallel()
 	for i, to := range bothFamilies(lab.LossyEnd, 14) {
 		a := call(t, "packet-loss", to.String(), nil)
@@ -297,7 +291,6 @@ func TestStopsInOrder(t *testing.T) {
 
 // The wall time of one trace beside what people use now, on the same path. Printed, not judged: that is the benches' job.
 func TestWallTimes(t *testing.T) {
-	stopChromium()
 	for _, path := range []struct {
 		name string
 		at   func(int) (netip.Addr, netip.Addr)

@@ -9,31 +9,17 @@ import (
 	"github.com/chromedp/cdproto/page"
 )
 
-// Which of axe's rules are run: every one of WCAG 2.2 A and AA with the best practices, and those that look at colours.
-const (
-	axeAll     = `["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"]`
-	axeColours = `{ type: "rule", values: ["color-contrast", "link-in-text-block"] }`
-)
-
-const axeRun = `axe.run(document, { runOnly: %s, resultTypes: ["violations"], preload: false }).then((r) => r.violations.map((v) => ({
+// axeRun runs every rule of WCAG 2.2 A and AA, and the best practices.
+const axeRun = `axe.run(document, {
+  runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"],
+  resultTypes: ["violations"], preload: false,
+}).then((r) => r.violations.map((v) => ({
   rule: v.id, impact: v.impact, help: v.help,
   nodes: v.nodes.map((n) => n.target.flat().join(" ") + ": " + n.html.slice(0, 200) + " " + [...n.any, ...n.all, ...n.none].map((c) => c.message).join("; ")),
 })))`
 
 // Axe gives what axe-core finds wrong with the page as it is now, a finding a string.
 func (tab *Tab) Axe() []string {
-	tab.t.Helper()
-	return tab.runAxe(axeAll)
-}
-
-// AxeColours is Axe for a page that had it in its other theme at this width: elements, names and sizes are the same in both,
-// and axe takes long.
-func (tab *Tab) AxeColours() []string {
-	tab.t.Helper()
-	return tab.runAxe(axeColours)
-}
-
-func (tab *Tab) runAxe(rules string) []string {
 	tab.t.Helper()
 	// The policy forbids a script element; the debugger needs none.
 	if tab.String(`typeof axe`) == "undefined" {
@@ -43,7 +29,7 @@ func (tab *Tab) runAxe(rules string) []string {
 		Rule, Impact, Help string
 		Nodes              []string
 	}
-	tab.Value(fmt.Sprintf(axeRun, rules), &found)
+	tab.Value(axeRun, &found)
 	list := make([]string, len(found))
 	for i, f := range found {
 		list[i] = fmt.Sprintf("%s (%s): %s\n    %s", f.Rule, f.Impact, f.Help, strings.Join(f.Nodes, "\n    "))
@@ -62,8 +48,8 @@ func (tab *Tab) Overflow() (pixels int, elements string) {
 		.map((e) => e.tagName.toLowerCase() + (e.id && "#" + e.id) + "." + e.getAttribute("class")).slice(0, 12).join(", ")`)
 }
 
-// Screenshot saves the whole page as name-width-look.png, look being light, dark, forced or print, in the directory that LAB_SCREENSHOTS names; without it none is
-// taken.
+// Screenshot saves the whole page as name-width-look.png, look being light, dark, forced or print, in the directory that
+// LAB_SCREENSHOTS names; without it none is taken.
 func (tab *Tab) Screenshot(name string) {
 	tab.t.Helper()
 	dir := os.Getenv("LAB_SCREENSHOTS")
