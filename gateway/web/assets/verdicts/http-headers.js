@@ -3,6 +3,7 @@
 
 import { ms } from "../lib/format.js";
 import { statusMeaning, statusTone } from "../lib/statuses.js";
+import { certificateAside } from "../lib/topics.js";
 
 /** @typedef {import("../views/http-headers.js").Header} Header */
 
@@ -58,7 +59,7 @@ export default {
     const list = [];
     const fault = certificateFault(d);
     if (d.status >= 400) list.push({ tone: d.status >= 500 ? "bad" : "warn", broken: d.status >= 500, text: `${d.url} answers ${answered(d)}: ${lower(statusMeaning(d.status))}` });
-    if (fault) list.push({ tone: "bad", broken: true, text: `The certificate of ${host(d)} is not valid: ${fault}.`, topic: `certificate of ${host(d)}`, aside: true });
+    if (fault) list.push({ tone: "bad", broken: true, text: `The certificate of ${host(d)} is not valid: ${fault}.`, ...certificateAside(host(d)) });
     if (d.timings.firstByteMs >= slow) list.push({ tone: "warn", text: `${host(d)} takes ${ms(d.timings.firstByteMs)} to begin its answer.` });
     if (plain(d)) list.push({ tone: "warn", text: `${d.url} is served without encryption and does not lead to HTTPS.` });
     return list;

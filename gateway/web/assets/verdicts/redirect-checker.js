@@ -3,6 +3,7 @@
 
 import { plural } from "../lib/format.js";
 import { statusTone } from "../lib/statuses.js";
+import { certificateAside } from "../lib/topics.js";
 
 /** @typedef {import("../lib/view.js").Tone} Tone */
 /** @typedef {import("../lib/view.js").Concern} Concern */
@@ -61,7 +62,7 @@ function concerns(d) {
   const name = host(d.url);
   if (d.outcome !== "final") list.push({ tone: endTone(d) === "warn" ? "warn" : "bad", broken: true, text: `The redirects of ${d.url} could not be followed to a page. ${ending(d)}` });
   else if (d.finalStatus >= 400) list.push({ tone: statusTone(d.finalStatus) === "bad" ? "bad" : "warn", broken: true, text: `${d.finalUrl} answers ${answered(last(d))}.` });
-  if (flagged(d, "certificateInvalid")) list.push({ tone: "bad", broken: true, text: `A certificate on the way from ${name} is not valid, so that browsers stop with a warning.`, topic: `certificate of ${host(unsafe(d))}`, aside: true });
+  if (flagged(d, "certificateInvalid")) list.push({ tone: "bad", broken: true, text: `A certificate on the way from ${name} is not valid, so that browsers stop with a warning.`, ...certificateAside(host(unsafe(d))) });
   if (flagged(d, "httpsToHttp")) list.push({ tone: "bad", text: `The redirects of ${name} lead from HTTPS back to unencrypted HTTP.` });
   if (flagged(d, "userinfo")) list.push({ tone: "warn", text: `A redirect of ${name} leads to an address with a user name in it.` });
   if (d.redirectCount > many && d.outcome === "final") list.push({ tone: "warn", text: `${name} needs ${plural(d.redirectCount, "redirect")} to reach its page, and each one costs time.` });

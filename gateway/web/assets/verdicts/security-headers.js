@@ -2,6 +2,7 @@
 // What a site tells browsers to protect its visitors with: control by control, and how to set what is missing.
 
 import { listed } from "../lib/format.js";
+import { certificateAside } from "../lib/topics.js";
 
 /** @typedef {import("../views/security-headers.js").Control} Control */
 
@@ -21,14 +22,14 @@ function verdict(d) {
   return { tone: fail ? "bad" : warn || d.notice ? "warn" : "good", text: `Security controls of ${host(d.finalUrl)}: ${counts}${d.notice ? ", on an answer that may not be the site's page" : ""}.` };
 }
 
-/** The first thing that HSTS needs is a valid certificate, and that is another check's trade. @param {Control} c @param {any} d */
-const certificateOf = (c, d) => (c.id === "hsts" && d.tls?.authorized === false ? { topic: `certificate of ${host(d.finalUrl)}`, aside: true } : {});
+/** The first thing that HSTS needs is a valid certificate. @param {Control} c @param {any} d */
+const fault = (c, d) => (c.id === "hsts" && d.tls?.authorized === false ? certificateAside(host(d.finalUrl)) : {});
 
 /** @param {any} d @returns {import("../lib/view.js").Concern[]} */
 function concerns(d) {
   const weak = having(d, "warn");
   return [
-    ...having(d, "fail").map((c) => ({ tone: /** @type {const} */ ("bad"), text: `${c.name} on ${host(d.finalUrl)}: ${gist(c)}`, ...certificateOf(c, d) })),
+    ...having(d, "fail").map((c) => ({ tone: /** @type {const} */ ("bad"), text: `${c.name} on ${host(d.finalUrl)}: ${gist(c)}`, ...fault(c, d) })),
     ...(weak.length > 0 ? [{ tone: /** @type {const} */ ("warn"), text: `Weak security headers on ${host(d.finalUrl)}: ${listed(weak.map((c) => c.name))}.` }] : []),
   ];
 }

@@ -2,6 +2,7 @@
 // A certificate: how long it holds, who vouches for it, and what the server speaks.
 
 import { dateTime, day, plural } from "../lib/format.js";
+import { certificateOf } from "../lib/topics.js";
 
 /** @typedef {"bad" | "warn" | "info"} Tone */
 
@@ -41,7 +42,7 @@ function refusal(d) {
 function concerns(d) {
   const rest = ["fail", "warn"].flatMap((severity) => d.issues.filter((/** @type {any} */ i) => i.severity === severity && i.code !== d.authorizationError && i.code !== "INCOMPLETE_CHAIN"));
   const list = rest.map((i) => ({ tone: weights[i.severity][0], text: about(d, i.message) }));
-  return d.authorized ? list : [{ tone: "bad", broken: true, text: refusal(d), topic: `certificate of ${place(d)}` }, ...list];
+  return d.authorized ? list : [{ tone: "bad", broken: true, text: refusal(d), topic: certificateOf(place(d)) }, ...list];
 }
 
 /** @param {any} d @returns {import("../lib/view.js").Verdict} */

@@ -2,6 +2,7 @@
 // Whether a site answers, over each family of addresses on its own.
 
 import { ms } from "../lib/format.js";
+import { certificateAside } from "../lib/topics.js";
 
 /** @typedef {{state: "up" | "down" | "noAddress" | "skipped", address: string | null, status: number | null, responseTimeMs: number | null, reason: string | null}} Family */
 /** @typedef {"IPv4" | "IPv6"} Name */
@@ -46,9 +47,6 @@ const degraded = (d) => (d.certificateValid === false ? "bad" : "warn");
 /** @type {Record<Family["state"], string>} */
 export const stateWords = { up: "answers", down: "down", noAddress: "no address", skipped: "not checked" };
 
-/** The certificate is another check's trade. @param {any} d */
-const certificateOf = (d) => ({ topic: `certificate of ${new URL(d.finalUrl ?? d.url).host}`, aside: true });
-
 /** @type {import("../lib/view.js").Judge} */
 export default {
   verdict(d) {
@@ -62,7 +60,7 @@ export default {
     /** @type {import("../lib/view.js").Concern[]} */
     const list = [];
     if (d.verdict === "down") list.push({ tone: "bad", broken: true, text: down(d) });
-    if (d.verdict === "degraded") list.push({ tone: degraded(d), broken: degraded(d) === "bad", text: `${host(d)} is up, but not in order. ${d.reason ?? ""}`.trim(), ...(d.certificateValid === false ? certificateOf(d) : {}) });
+    if (d.verdict === "degraded") list.push({ tone: degraded(d), broken: degraded(d) === "bad", text: `${host(d)} is up, but not in order. ${d.reason ?? ""}`.trim(), ...(degraded(d) === "bad" ? certificateAside(new URL(d.finalUrl ?? d.url).host) : {}) });
     if (d.responseTimeMs >= slow) list.push({ tone: "warn", text: `${host(d)} takes ${ms(d.responseTimeMs)} to answer.` });
     if (d.online && d.families.ipv4.state === "noAddress" && !d.url.includes("[")) {
       list.push({ tone: "warn", text: `${d.families.ipv4.reason} Visitors without IPv6 may not reach it.` });
