@@ -148,6 +148,22 @@ func (n *simNet) sentTo() map[int]int {
 	return count
 }
 
+// sentAt gives when the nth probe of a TTL was sent, counted from 0, since the first of all.
+func (n *simNet) sentAt(ttl, nth int) time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, p := range n.log {
+		if p.ttl != ttl {
+			continue
+		}
+		if nth == 0 {
+			return p.at.Sub(n.log[0].at)
+		}
+		nth--
+	}
+	return -1
+}
+
 // public11 gives the nth of a row of public addresses.
 func public11(n int) netip.Addr { return netip.AddrFrom4([4]byte{11, 0, byte(n >> 8), byte(n)}) }
 

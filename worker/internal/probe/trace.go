@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"math"
 	"net/netip"
 	"slices"
 	"time"
@@ -33,6 +34,17 @@ type ttlShots struct {
 	sent  int
 }
 
+// spread is how far the round trips of the TTL lie apart.
+func (h *ttlShots) spread() time.Duration {
+	least, most := time.Duration(math.MaxInt64), time.Duration(0)
+	for _, s := range h.shots[:h.sent] {
+		if s.answered {
+			least, most = min(least, s.rtt), max(most, s.rtt)
+		}
+	}
+	return max(most-least, 0)
+}
+
 // heard tells whether any probe of the TTL was answered.
 func (h *ttlShots) heard() bool {
 	return slices.ContainsFunc(h.shots[:h.sent], func(s shot) bool { return s.answered })
@@ -63,8 +75,9 @@ type trace struct {
 	placed   int // see place
 	farthest int // highest TTL that expired at a router
 	longest  time.Duration
-	wider    int  // by how much the window was widened
-	late     bool // cut by the deadline
+	unsteady time.Duration // largest spread of one TTL's round trips
+	wider    int           // by how much the window was widened
+	late     bool          // cut by the deadline
 }
 
 func newTrace(now time.Time) *trace {
@@ -139,7 +152,7 @@ func (t *trace) answered(a echo.Answer) {
 	}
 	s.answered, s.kind, s.from, s.ttl, s.labels = true, a.Kind, a.From, a.TTL, a.Labels
 	s.rtt = max(a.At.Sub(s.at), 0)
-	t.longest = max(t.longest, s.rtt)
+	t.longest, t.unsteady = max(t.longest, s.rtt), max(t.unsteady, t.ttls[ttl].spread())
 	switch {
 	case ttl == 0:
 	case a.Kind == echo.Reply:

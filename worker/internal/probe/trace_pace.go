@@ -23,9 +23,11 @@ const (
 	// are asked again before they have been heard.
 	window, ahead = 8, 6
 
-	// Silence is final after one and a half times the largest round trip seen, within these bounds. Whoever answers later
-	// than that, of a path whose end has been heard, is shown as not answering, which is how it treats who asks.
+	// Silence is final after one and a half times the largest round trip seen, and four times the unsteadiness of round
+	// trips (as RFC 6298 allows four times their variation), within these bounds. Whoever answers later than that, of a
+	// path whose end has been heard, is shown as not answering, which is how it treats who asks.
 	shortTail, longTail = 100 * time.Millisecond, time.Second
+	unsteadyTail        = 4
 )
 
 // choose gives the probe to send now. Where none is due, at is the moment at which one will be, or zero.
@@ -114,7 +116,7 @@ func (t *trace) patience(round int) time.Duration {
 	if round == 0 && !t.ended() && !t.reach.answered {
 		return longTail
 	}
-	return min(max(shortTail, 3*t.longest/2), longTail)
+	return min(max(shortTail, 3*t.longest/2+unsteadyTail*t.unsteady), longTail)
 }
 
 // silence is the moment at which the last open probe counts as unanswered; zero where none is open.
