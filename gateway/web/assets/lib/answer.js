@@ -30,7 +30,7 @@ export function renderAnswer(judge, view, answer, asked) {
     ...attempt(() => view.show(d, asked), [notice("warn", "This page could not draw the answer. It is in full under JSON.")]),
     meaningPart(attempt(() => view.meaning(d, asked), [])),
     terminalPart(attempt(() => view.terminal(asked, d), [])),
-    sourcesPart(attempt(() => view.sources(d, asked), [])));
+    sourcesPart(attempt(() => view.sources(d), [])));
   const json = jsonPart(d, asked);
   json.hidden = true;
   return [verdictLine(verdictOf(judge, d, asked)), toolbar(body, json, d, asked), body, json, requestLine(answer)];

@@ -31,7 +31,7 @@
  * @property {(d: any, asked: Asked) => (Node | null)[]} show the pictures, then the tables; the page shows the verdict above and the rest below
  * @property {(d: any, asked: Asked) => string[]} meaning what this means for a person who is no specialist: one to four short paragraphs, about this very answer
  * @property {(asked: Asked, d: any) => Command[]} terminal the same check by common tools
- * @property {(d: any, asked: Asked) => Source[]} sources who said so, when, and whether it came from the service's cache
+ * @property {(d: any) => Source[]} sources who said so, when, and whether it came from the service's cache
  */
 
 /**
