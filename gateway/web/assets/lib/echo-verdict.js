@@ -44,7 +44,8 @@ export function verdict(d, well, worse) {
 export function concerns(d) {
   const silence = unanswered(d);
   // Who never answers probes is not thereby in trouble.
-  if (silence) return [{ tone: d.stopReason === "unreachable" ? "bad" : "info", broken: d.stopReason === "unreachable", text: silence.text }];
+  const broken = d.stopReason === "unreachable";
+  if (silence) return [{ tone: broken ? "bad" : "info", broken, text: silence.text }];
   const list = /** @type {import("./view.js").Concern[]} */ ([]);
   if (d.lossPercent > 0) list.push({ tone: lossTone(d), text: `${percent(d.lossPercent)} of ${plural(d.sent, "probe")} to ${d.target} got no answer.` });
   if (d.duplicates > 0) list.push({ tone: "info", text: `${d.target} answered ${plural(d.duplicates, "probe")} more than once.` });

@@ -34,8 +34,8 @@ export default {
       SPF_ALLOWS_ALL: d.checks.spf.all === "+all" ? `Anyone can send mail as ${d.domain}: its SPF record ends in +all.` : "",
       DMARC_POLICY_NONE: `Mail forged in the name of ${d.domain} is delivered like any other: its DMARC policy is none.`,
     });
-    const all = parts.flatMap(([key, name]) => d.checks[key].issues.map((/** @type {any} */ i) => ({ ...i, broken: key === "mx", text: own[i.code] || `${name} of ${d.domain}: ${i.message}` })));
-    return bySeverity(all).filter((i) => i.severity !== "info").map((i) => ({ tone: i.severity === "fail" ? "bad" : "warn", broken: i.broken && i.severity === "fail", text: i.text }));
+    const all = parts.flatMap(([key, name]) => d.checks[key].issues.map((/** @type {any} */ i) => ({ ...i, broken: key === "mx" && i.severity === "fail", text: own[i.code] || `${name} of ${d.domain}: ${i.message}` })));
+    return bySeverity(all).filter((i) => i.severity !== "info").map((i) => ({ tone: i.severity === "fail" ? "bad" : "warn", broken: i.broken, text: i.text }));
   },
   facts: (d) => Object.fromEntries([
     ...parts.flatMap(([key, name]) => [[name, d.checks[key].status], [`${name} record`, d.checks[key].record ?? []]]),
