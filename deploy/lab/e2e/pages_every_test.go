@@ -33,7 +33,7 @@ func everyPage() []shownPage {
 		{name: "home", path: "/", ready: `true`, in: "main", facts: []string{"DNS lookup", "Packet loss", "TLS certificate"}},
 		{name: "home-recognised", path: "/", act: paste, ready: `document.querySelector("#offers [role=option]")`, in: "main", facts: []string{"E-mail address", "Email DNS health"}},
 		{name: "home-recent", path: toolPath("dns-lookup", "lab-dns.com"), act: comeHome, ready: `document.querySelector("#recent")`, in: "main", facts: []string{"lab-dns.com", "Clear"}},
-		{name: "refused", path: toolPath("dns-lookup", "bad_name..com"), ready: `document.querySelector("#input-error").textContent !== ""`, in: "main", facts: []string{"DNS lookup"}, console: []string{"400"}},
+		{name: "refused", path: toolPath("dns-lookup", "bad_name..com"), ready: `document.querySelector("#input-error").textContent !== ""`, in: "main", facts: []string{"bad_name..com has an empty part between its dots"}, console: []string{"400"}},
 		{name: "running", path: toolPath("uptime", "http://broken6.lab-site.com/"), ready: `document.querySelector("#result[aria-busy=true]")`, in: "main", facts: []string{"Cancel"}},
 		{name: "as-json", path: toolPath("my-ip", ""), act: showJSON, ready: `document.querySelector("section.json:not([hidden])")`, in: "section.json", facts: []string{`"available": true`}},
 		{name: "compared", path: toolPath("dns-lookup", "lab-dns.com"), act: runAgain, ready: `document.querySelector(".unchanged")`, facts: []string{"Nothing changed since your last run"}},
