@@ -83,7 +83,7 @@ function clockText({ stage, began, took }) {
 function pauseText(stage) {
   const left = "until" in stage && stage.until !== undefined ? Math.ceil((stage.until - Date.now()) / 1000) : 0;
   if (stage.state === "limited" && stage.final) return left > 0 ? ` It can run again in ${left} s.` : " It can run again now.";
-  if (left <= 0) return " It is next in line.";
+  if (left <= 0) return " It waits for its turn.";
   return stage.state === "limited" ? ` Trying again in ${left} s.` : ` It starts in ${left} s.`;
 }
 

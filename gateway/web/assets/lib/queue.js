@@ -27,12 +27,14 @@ export const patience = 90_000;
  * @property {number} ready before this moment it may not be sent
  * @property {number} since when it was first made to wait; 0 for never
  * @property {number} told the moment that was told last
+ * @property {number} after the end of the pause that it was last sent after
  * @property {R} [reply] the last refusal
  */
 
 /**
- * Makes a queue. Jobs start in the order in which they were added. 429 holds everything back as long as it says, 503 only
- * its own job; other answers end a job.
+ * Makes a queue. Jobs start in the order in which they were added. 429 holds everything back as long as it says, and then
+ * jobs go one by one until as many as may run at once have passed: what a limit gives back comes in drops, and each refusal
+ * costs a try. 503 holds back only its own job; other answers end a job.
  * @template J
  * @template {Reply} R
  * @param {object} hooks
@@ -44,13 +46,14 @@ export function makeQueue({ run, tell, idle }) {
   /** @type {Entry<J, R>[]} those that have not ended */
   let entries = [];
   let held = 0;
+  let singly = 0; // how many jobs have yet to pass one by one
   let stop = new AbortController();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
 
   /** @param {J[]} jobs */
   function add(...jobs) {
-    entries.push(...jobs.map((job) => ({ job, running: false, tries: 0, ready: 0, since: 0, told: 0 })));
+    entries.push(...jobs.map((job) => ({ job, running: false, tries: 0, ready: 0, since: 0, told: 0, after: 0 })));
     for (const job of jobs) tell(job, { state: "waiting" });
     next();
   }
@@ -61,11 +64,16 @@ export function makeQueue({ run, tell, idle }) {
     const now = Date.now();
     for (const entry of entries.filter((e) => !e.running && start(e) > now)) delay(entry, now);
     for (const entry of entries.filter((e) => !e.running && start(e) <= now)) {
-      if (entries.filter((e) => e.running).length < atOnce) send(entry);
+      if (room()) send(entry);
     }
     const later = entries.map(start).filter((moment) => moment > now);
     if (later.length > 0) timer = setTimeout(next, Math.min(...later) - now);
     if (entries.length === 0) idle();
+  }
+
+  function room() {
+    const running = entries.filter((e) => e.running);
+    return running.length < atOnce && (singly === 0 || !running.some((e) => e.after === held));
   }
 
   /** @param {Entry<J, R>} entry */
@@ -92,6 +100,7 @@ export function makeQueue({ run, tell, idle }) {
     const { signal } = stop;
     entry.running = true;
     entry.tries += 1;
+    entry.after = held;
     tell(entry.job, { state: "running" });
     const reply = await run(entry.job, signal).catch((failure) => {
       if (signal.aborted) return null;
@@ -110,6 +119,7 @@ export function makeQueue({ run, tell, idle }) {
    */
   function settle(entry, reply) {
     const until = Date.now() + Math.max(1, reply.retryAfter ?? 0) * 1000;
+    if (reply.status !== 429 && entry.after === held) singly = Math.max(0, singly - 1);
     if (reply.retryAfter === undefined || (reply.status !== 429 && reply.status !== 503)) {
       drop(entry);
       tell(entry.job, { state: "answered", reply });
@@ -117,7 +127,7 @@ export function makeQueue({ run, tell, idle }) {
     }
     entry.reply = reply;
     entry.ready = until;
-    if (reply.status === 429) held = Math.max(held, until);
+    if (reply.status === 429) [held, singly] = [Math.max(held, until), atOnce];
   }
 
   /** @param {Entry<J, R>} entry */
