@@ -2,6 +2,7 @@
 // The card of one check on the report: where it is, what it came to, and the way to its full page.
 
 import { el } from "./dom.js";
+import { duration } from "./format.js";
 import { verdictLine } from "./parts.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
@@ -82,9 +83,9 @@ function clockText({ stage, began, took }) {
 /** @param {Stage} stage */
 function pauseText(stage) {
   const left = "until" in stage && stage.until !== undefined ? Math.ceil((stage.until - Date.now()) / 1000) : 0;
-  if (stage.state === "limited" && stage.final) return left > 0 ? ` It can run again in ${left} s.` : " It can run again now.";
+  if (stage.state === "limited" && stage.final) return left > 0 ? ` It can run again in ${duration(left)}.` : " It can run again now.";
   if (left <= 0) return " It waits for its turn.";
-  return stage.state === "limited" ? ` Trying again in ${left} s.` : ` It starts in ${left} s.`;
+  return stage.state === "limited" ? ` Trying again in ${duration(left)}.` : ` It starts in ${duration(left)}.`;
 }
 
 /** @param {Check} check @returns {Node[]} what there is to say */
@@ -94,7 +95,7 @@ function sentence({ stage, verdict }) {
       if (stage.reply.ok) return [verdictLine(verdict ?? { tone: "info", text: "The answer is there, but this page could not read it." })];
       return [remark(stage.reply.error ?? "The service gave no reason.", false, stage.reply.status === 501 ? "Not run." : "No answer.")];
     case "limited":
-      return [remark(stage.final ? given(stage.reply) : "The service limits requests.", true)];
+      return [remark(stage.final ? given(stage.reply) : limits, true)];
     case "waiting":
       return stage.until === undefined ? [] : [remark("The service asks for a pause.", true)];
     case "cancelled":
@@ -103,8 +104,16 @@ function sentence({ stage, verdict }) {
   return [];
 }
 
-/** @param {Answer | undefined} reply */
-const given = (reply) => (reply ? reply.error ?? "The service limits requests." : "The service asks for a long pause, so this check was not sent.");
+const limits = "The service limits requests.";
+
+/**
+ * Why a check was given up. The words of a 429 tell how long to wait as of then; the card counts down.
+ * @param {Answer | undefined} reply
+ */
+function given(reply) {
+  if (!reply) return "The service asks for a long pause, so this check was not sent.";
+  return reply.status === 429 ? limits : reply.error ?? limits;
+}
 
 /**
  * What is said where there is no verdict.
