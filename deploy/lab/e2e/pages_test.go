@@ -84,8 +84,8 @@ const patience = 60 * time.Second
 
 func untilAnswered(tab *browser.Tab) { tab.UntilWithin(answered, patience) }
 
-// reported is true when every card of the report has come to an end.
-const reported = `document.querySelector("article.tool-card") && !document.querySelector("article.tool-card:is([data-state=waiting], [data-state=running])")`
+// reported is true when the whole report has come to an end: a card that is limited may still wait for its turn.
+const reported = `document.querySelector("#result[aria-busy=false] article.tool-card")`
 
 // holdRecord fails for all that must not happen behind a page. Where the API answers with a failure, Chromium says so in
 // the console; expected are parts of such messages.
