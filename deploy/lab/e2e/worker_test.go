@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -201,10 +200,9 @@ func TestFiftyTracesAtOnce(t *testing.T) {
 func TestPing(t *testing.T) {
 	t.Parallel()
 	for _, to := range bothFamilies(lab.Clean, 13) {
-		theirs := systemPing(t, to)
 		a := call(t, "ping", to.String(), nil)
 		facts{"address": to.String(), "sent": 10, "received": 10, "duplicates": 0, "lossPercent": 0, "stopReason": "completed",
-			"minMs": between(62, theirs+5), "medianMs": between(62, 100), "replies.9.seq": nonNegative, "replies.9.ttl": between(50, 64)}.hold(t, a)
+			"minMs": between(62, 67), "medianMs": between(62, 100), "replies.9.seq": nonNegative, "replies.9.ttl": between(50, 64)}.hold(t, a)
 		if to.Is4() {
 			show(t, "ping "+to.String(), a)
 		}
@@ -215,23 +213,6 @@ func TestPing(t *testing.T) {
 			facts{"received": 0, "lossPercent": 100, "minMs": nil, "stopReason": stop}.hold(t, a)
 		}
 	}
-}
-
-// systemPing gives the least round trip in milliseconds that the system's ping measures. The lab's cables add to it what a
-// busy machine costs, in ours as in theirs.
-func systemPing(t *testing.T, to netip.Addr) float64 {
-	t.Helper()
-	out, err := internet.Exec(t.Context(), lab.ServiceHost, "ping", "-n", "-q", "-c", "10", "-i", "0.2", to.String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, numbers, _ := strings.Cut(string(out), " = ")
-	least, _, _ := strings.Cut(numbers, "/")
-	ms, err := strconv.ParseFloat(least, 64)
-	if err != nil || ms < 62 {
-		t.Fatalf("ping says %s", out)
-	}
-	return ms
 }
 
 func nonNegative(v any) bool { n, ok := v.(float64); return ok && n >= 0 }
