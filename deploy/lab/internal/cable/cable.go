@@ -124,11 +124,10 @@ func (h *Hub) Close() error {
 }
 
 func (h *Hub) serve() error {
+	// Never unlocked: the thread ends with the goroutine, and no other inherits its settings.
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	// The default slack of 50 µs would be added to every delay.
-	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("timer slack: %w", err)
+	if err := punctual(); err != nil {
+		return err
 	}
 	polls := make([]unix.PollFd, 0, len(h.lanes)+1)
 	for _, l := range h.lanes {
@@ -153,6 +152,20 @@ func (h *Hub) serve() error {
 			l.drain(start)
 		}
 	}
+}
+
+// punctual lets the calling thread wake when it should.
+func punctual() error {
+	// The default slack of 50 µs would be added to every delay.
+	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("timer slack: %w", err)
+	}
+	// A cable does not grow longer on a busy machine. Without the right to it (the tests of this package) it does.
+	err := unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_FIFO, Priority: 1, Flags: unix.SCHED_FLAG_RESET_ON_FORK}, 0)
+	if err != nil && !errors.Is(err, unix.EPERM) {
+		return fmt.Errorf("real-time scheduling: %w", err)
+	}
+	return nil
 }
 
 // timeout is how long until the first packet is due; nil waits for ever.
