@@ -23,13 +23,13 @@ function verdict(d) {
 }
 
 /** The first thing that HSTS needs is a valid certificate. @param {Control} c @param {any} d */
-const fault = (c, d) => (c.id === "hsts" && d.tls?.authorized === false ? certificateAside(host(d.finalUrl)) : {});
+const topic = (c, d) => (c.id === "hsts" && d.tls?.authorized === false ? certificateAside(host(d.finalUrl)) : {});
 
 /** @param {any} d @returns {import("../lib/view.js").Concern[]} */
 function concerns(d) {
   const weak = having(d, "warn");
   return [
-    ...having(d, "fail").map((c) => ({ tone: /** @type {const} */ ("bad"), text: `${c.name} on ${host(d.finalUrl)}: ${gist(c)}`, ...fault(c, d) })),
+    ...having(d, "fail").map((c) => ({ tone: /** @type {const} */ ("bad"), text: `${c.name} on ${host(d.finalUrl)}: ${gist(c)}`, ...topic(c, d) })),
     ...(weak.length > 0 ? [{ tone: /** @type {const} */ ("warn"), text: `Weak security headers on ${host(d.finalUrl)}: ${listed(weak.map((c) => c.name))}.` }] : []),
   ];
 }

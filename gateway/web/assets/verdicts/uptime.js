@@ -41,8 +41,11 @@ function trouble(d) {
   return because(d);
 }
 
-/** Browsers refuse a site whose certificate is not valid. @param {any} d @returns {"bad" | "warn"} */
-const degraded = (d) => (d.certificateValid === false ? "bad" : "warn");
+/** Browsers refuse a site whose certificate is not valid. @param {any} d */
+const refused = (d) => d.certificateValid === false;
+
+/** @param {any} d @returns {"bad" | "warn"} */
+const degraded = (d) => (refused(d) ? "bad" : "warn");
 
 /** @type {Record<Family["state"], string>} */
 export const stateWords = { up: "answers", down: "down", noAddress: "no address", skipped: "not checked" };
@@ -60,7 +63,10 @@ export default {
     /** @type {import("../lib/view.js").Concern[]} */
     const list = [];
     if (d.verdict === "down") list.push({ tone: "bad", broken: true, text: down(d) });
-    if (d.verdict === "degraded") list.push({ tone: degraded(d), broken: degraded(d) === "bad", text: `${host(d)} is up, but not in order. ${d.reason ?? ""}`.trim(), ...(degraded(d) === "bad" ? certificateAside(new URL(d.finalUrl ?? d.url).host) : {}) });
+    if (d.verdict === "degraded") {
+      const topic = refused(d) ? certificateAside(new URL(d.finalUrl ?? d.url).host) : {};
+      list.push({ tone: degraded(d), broken: refused(d), text: `${host(d)} is up, but not in order. ${d.reason ?? ""}`.trim(), ...topic });
+    }
     if (d.responseTimeMs >= slow) list.push({ tone: "warn", text: `${host(d)} takes ${ms(d.responseTimeMs)} to answer.` });
     if (d.online && d.families.ipv4.state === "noAddress" && !d.url.includes("[")) {
       list.push({ tone: "warn", text: `${d.families.ipv4.reason} Visitors without IPv6 may not reach it.` });
