@@ -127,7 +127,9 @@ export function makeQueue({ run, tell, idle }) {
     }
     entry.reply = reply;
     entry.ready = until;
-    if (reply.status === 429) [held, singly] = [Math.max(held, until), atOnce];
+    if (reply.status !== 429) return;
+    held = Math.max(held, until);
+    singly = atOnce;
   }
 
   /** @param {Entry<J, R>} entry */
