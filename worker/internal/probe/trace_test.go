@@ -293,7 +293,7 @@ func TestTraceWaitsLongerWhereRoundTripsVary(t *testing.T) {
 		tail     time.Duration
 	}{
 		{"steady", usual, 2, shortTail},
-		{"hardly varying", usual + time.Millisecond, 2, 100 * time.Millisecond},
+		{"hardly varying", usual + time.Millisecond, 2, shortTail},
 		{"not enough", usual + 6*time.Millisecond, 2, 123 * time.Millisecond},
 		{"enough", usual + 8*time.Millisecond, 3, late},
 		{"varying", usual + 15*time.Millisecond, 3, late},
