@@ -1,0 +1,127 @@
+// Package flight lets all who ask for the same thing at the same time share one run of the function that gets it. Unlike
+// x/sync/singleflight, a run belongs to nobody: it goes on when the caller who began it leaves, ends when the last one who
+// waits for it has left, and a panic in it is raised again at each of them.
+package flight
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"diagnostics/shared/parallel"
+)
+
+// Group shares runs by key. The zero Group is ready for use, and not to be copied after the first.
+type Group[K comparable, V any] struct {
+	// Keep is how long after its start a run that succeeded still serves newcomers; 0 only while it is under way.
+	Keep time.Duration
+
+	mu   sync.Mutex
+	runs map[K]*run[V]
+}
+
+// run is one call of the function, with those who wait for it.
+type run[V any] struct {
+	began   time.Time
+	cancel  context.CancelFunc
+	waiters int // guarded by Group.mu
+	pending *parallel.Pending[outcome[V]]
+}
+
+type outcome[V any] struct {
+	value V
+	err   error
+}
+
+// Do gives what f returns for the key: of the run that is under way, else of one that it begins. The run's context carries
+// the values of the caller who began it but not that caller's end. A caller whose ctx ends leaves with ctx.Err(). An
+// error of f is given to all who wait and is not kept. Those who share a value must not change it. Where f panics, Do
+// panics with its *parallel.Panic.
+func (g *Group[K, V]) Do(ctx context.Context, key K, f func(context.Context) (V, error)) (V, error) {
+	if err := ctx.Err(); err != nil {
+		var none V
+		return none, err
+	}
+	r := g.join(ctx, key, f)
+	defer g.leave(key, r)
+	select {
+	case <-r.pending.Done():
+		o := r.pending.Wait()
+		return o.value, o.err
+	case <-ctx.Done():
+		var none V
+		return none, ctx.Err()
+	}
+}
+
+// join counts the caller among the waiters of the key's run, which it begins where there is none.
+func (g *Group[K, V]) join(ctx context.Context, key K, f func(context.Context) (V, error)) *run[V] {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if r := g.runs[key]; r != nil {
+		r.waiters++
+		return r
+	}
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	r := &run[V]{began: time.Now(), cancel: cancel, waiters: 1}
+	if g.runs == nil {
+		g.runs = make(map[K]*run[V])
+	}
+	g.runs[key] = r
+	r.pending = parallel.Start(func() outcome[V] {
+		defer cancel()
+		keep := time.Duration(0)
+		// Before anybody hears of the outcome: who asks after that must not be given a failure, or what is too old.
+		defer func() { g.retire(key, r, keep) }()
+		value, err := f(running)
+		if err == nil {
+			keep = g.Keep - time.Since(r.began)
+		}
+		return outcome[V]{value, err}
+	})
+	return r
+}
+
+// retire takes a run that has ended off the board, now or once it has been kept long enough.
+func (g *Group[K, V]) retire(key K, r *run[V], keep time.Duration) {
+	if keep <= 0 {
+		g.remove(key, r)
+		return
+	}
+	time.AfterFunc(keep, func() { g.remove(key, r) })
+}
+
+// leave counts a waiter out. The last one to leave a run that is under way ends it, and takes it off the board at once:
+// nobody must join what is being cancelled.
+func (g *Group[K, V]) leave(key K, r *run[V]) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r.waiters--
+	if r.waiters > 0 || r.ended() {
+		return
+	}
+	r.cancel()
+	g.removeLocked(key, r)
+}
+
+func (r *run[V]) ended() bool {
+	select {
+	case <-r.pending.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+func (g *Group[K, V]) remove(key K, r *run[V]) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.removeLocked(key, r)
+}
+
+// removeLocked leaves a newer run of the key alone.
+func (g *Group[K, V]) removeLocked(key K, r *run[V]) {
+	if g.runs[key] == r {
+		delete(g.runs, key)
+	}
+}

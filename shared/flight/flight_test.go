@@ -1,0 +1,199 @@
+package flight_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"diagnostics/shared/flight"
+	"diagnostics/shared/parallel"
+)
+
+type group = flight.Group[string, int]
+
+// ask calls Do in a goroutine of its own.
+func ask(ctx context.Context, g *group, key string, f func(context.Context) (int, error)) *parallel.Pending[answer] {
+	return parallel.Start(func() answer {
+		v, err := g.Do(ctx, key, f)
+		return answer{v, err}
+	})
+}
+
+type answer struct {
+	value int
+	err   error
+}
+
+// counted counts its calls and takes a second. When its context ends it takes a while to notice.
+type counted struct {
+	calls, canceled atomic.Int32
+	err             error
+}
+
+func (c *counted) f(ctx context.Context) (int, error) {
+	n := c.calls.Add(1)
+	select {
+	case <-time.After(time.Second):
+		return int(n), c.err
+	case <-ctx.Done():
+		c.canceled.Add(1)
+		time.Sleep(time.Minute)
+		return 0, ctx.Err()
+	}
+}
+
+func TestOneRunServesAll(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var g group
+		var c counted
+		var asked []*parallel.Pending[answer]
+		for range 10 {
+			asked = append(asked, ask(t.Context(), &g, "a", c.f))
+		}
+		other := ask(t.Context(), &g, "b", func(context.Context) (int, error) { return 7, nil })
+		for _, a := range asked {
+			if got := a.Wait(); got != (answer{1, nil}) {
+				t.Errorf("%+v", got)
+			}
+		}
+		if got := other.Wait(); got.value != 7 {
+			t.Errorf("another key: %+v", got)
+		}
+		if got := ask(t.Context(), &g, "a", c.f).Wait(); got.value != 2 {
+			t.Errorf("once it has ended: %+v, want a new run", got)
+		}
+	})
+}
+
+func TestARunOutlivesItsFirstCaller(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		type key struct{}
+		var g group
+		var c counted
+		first, leave := context.WithCancel(context.WithValue(t.Context(), key{}, "first"))
+		var value any
+		one := ask(first, &g, "a", func(ctx context.Context) (int, error) {
+			value = ctx.Value(key{})
+			return c.f(ctx)
+		})
+		synctest.Wait()
+		two := ask(t.Context(), &g, "a", c.f)
+		synctest.Wait()
+		leave()
+		if got := one.Wait(); !errors.Is(got.err, context.Canceled) {
+			t.Errorf("who left: %+v", got)
+		}
+		if got := two.Wait(); got != (answer{1, nil}) || c.canceled.Load() != 0 {
+			t.Errorf("who stayed: %+v, %d canceled", got, c.canceled.Load())
+		}
+		if value != "first" {
+			t.Errorf("the run lacks the values of the caller who began it: %v", value)
+		}
+	})
+}
+
+func TestTheLastToLeaveEndsTheRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var g group
+		var c counted
+		ctx, leave := context.WithCancel(t.Context())
+		for range 3 {
+			ask(ctx, &g, "a", c.f)
+		}
+		synctest.Wait()
+		leave()
+		synctest.Wait()
+		// Nobody boards what is being cancelled.
+		if got := ask(t.Context(), &g, "a", c.f).Wait(); got != (answer{2, nil}) {
+			t.Errorf("a newcomer: %+v", got)
+		}
+		if c.canceled.Load() != 1 {
+			t.Errorf("%d runs canceled, want 1", c.canceled.Load())
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
+func TestACallerWhoHasLeftBeginsNothing(t *testing.T) {
+	t.Parallel()
+	var g group
+	var c counted
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := g.Do(ctx, "a", c.f); !errors.Is(err, context.Canceled) || c.calls.Load() != 0 {
+		t.Errorf("%v, %d calls", err, c.calls.Load())
+	}
+}
+
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	failure := errors.New("failed")
+	for _, tt := range []struct {
+		name  string
+		keep  time.Duration
+		wait  time.Duration // from the end of the first run, which took a second
+		err   error
+		calls int32
+	}{
+		{"not kept", 0, 0, nil, 2},
+		{"just before its time is over", 3 * time.Second, 2*time.Second - 1, nil, 1},
+		{"when its time is over", 3 * time.Second, 2*time.Second + 1, nil, 2},
+		{"a run longer than that", time.Second, 0, nil, 2},
+		{"a failure", 3 * time.Second, 0, failure, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				g := group{Keep: tt.keep}
+				c := counted{err: tt.err}
+				for range 2 {
+					if _, err := g.Do(t.Context(), "a", c.f); !errors.Is(err, tt.err) {
+						t.Errorf("%v, want %v", err, tt.err)
+					}
+					time.Sleep(tt.wait)
+				}
+				if got := c.calls.Load(); got != tt.calls {
+					t.Errorf("%d calls, want %d", got, tt.calls)
+				}
+				time.Sleep(tt.keep) // the timer of the last run
+			})
+		})
+	}
+}
+
+func TestAPanicReachesAllWhoWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := group{Keep: time.Minute}
+		var panics atomic.Int32
+		var all parallel.Group
+		for range 5 {
+			all.Go(func() {
+				p := parallel.Catch(func() {
+					_, _ = g.Do(t.Context(), "a", func(context.Context) (int, error) {
+						time.Sleep(time.Second)
+						panic("boom")
+					})
+				})
+				if p != nil && p.Value == "boom" {
+					panics.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if panics.Load() != 5 {
+			t.Errorf("%d of 5 saw the panic", panics.Load())
+		}
+		// It is not kept: the next one gets a run of its own.
+		if v, err := g.Do(t.Context(), "a", func(context.Context) (int, error) { return 1, nil }); v != 1 || err != nil {
+			t.Errorf("%d, %v", v, err)
+		}
+		time.Sleep(time.Minute)
+	})
+}

@@ -1,0 +1,121 @@
+// Package parallel runs functions in goroutines of their own and carries a panic back to whoever waits for them. A panic
+// that nobody recovers ends the process whichever goroutine it is in, so below the edge of a service no other package
+// starts a goroutine: what a hostile answer can break must cost one request, not all of them.
+package parallel
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+)
+
+// Panic is a panic that was caught in another goroutine.
+type Panic struct {
+	// Value is what panic was called with.
+	Value any
+	// Stack is that of the goroutine that panicked, at the moment it did.
+	Stack []byte
+}
+
+// Error is for the log: it holds the stack.
+func (p *Panic) Error() string { return fmt.Sprintf("panic: %v\n\n%s", p.Value, p.Stack) }
+
+// Unwrap gives the panic's value where it was an error.
+func (p *Panic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
+
+// exited stands for the value of a function that ended its goroutine (runtime.Goexit): whoever waits for it would
+// otherwise take the lack of a result for a result.
+const exited = "the function called runtime.Goexit"
+
+// Go runs f in a goroutine of its own and then calls done, with the panic of f or nil.
+func Go(f func(), done func(*Panic)) {
+	go func() {
+		caught := &Panic{Value: exited}
+		// Deferred, so that a function that ends its goroutine is told of too.
+		defer func() { done(caught) }()
+		caught = Catch(f)
+	}()
+}
+
+// Catch calls f and gives the panic that it ended with, or nil. A Panic that came from another goroutine is given as it
+// is: its stack says more than that of this one.
+func Catch(f func()) (caught *Panic) {
+	defer func() {
+		switch value := recover().(type) {
+		case nil:
+		case *Panic:
+			caught = value
+		default:
+			caught = &Panic{Value: value, Stack: debug.Stack()}
+		}
+	}()
+	f()
+	return nil
+}
+
+// Group is functions that run at once. The zero Group is ready for use, and not to be copied after the first.
+type Group struct {
+	running sync.WaitGroup
+
+	mu    sync.Mutex
+	first *Panic
+}
+
+// Go runs f in a goroutine of its own.
+func (g *Group) Go(f func()) {
+	g.running.Add(1)
+	Go(f, func(p *Panic) {
+		defer g.running.Done()
+		if p == nil {
+			return
+		}
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.first == nil {
+			g.first = p
+		}
+	})
+}
+
+// Wait returns when all functions have. It panics with the *Panic of the first that did.
+func (g *Group) Wait() {
+	g.running.Wait()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.first != nil {
+		panic(g.first)
+	}
+}
+
+// Pending is the result of a function that runs by itself.
+type Pending[T any] struct {
+	done   chan struct{}
+	result T
+	panic  *Panic
+}
+
+// Start runs f in a goroutine of its own.
+func Start[T any](f func() T) *Pending[T] {
+	p := &Pending[T]{done: make(chan struct{})}
+	Go(func() { p.result = f() }, func(caught *Panic) {
+		p.panic = caught
+		close(p.done)
+	})
+	return p
+}
+
+// Done is closed when the function has returned or panicked.
+func (p *Pending[T]) Done() <-chan struct{} { return p.done }
+
+// Wait gives what the function returned. It panics with the function's *Panic where it did. It may be called more than
+// once.
+func (p *Pending[T]) Wait() T {
+	<-p.done
+	if p.panic != nil {
+		panic(p.panic)
+	}
+	return p.result
+}

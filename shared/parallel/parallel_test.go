@@ -1,0 +1,123 @@
+package parallel_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"diagnostics/shared/parallel"
+)
+
+// hostile panics in a function whose name a stack must show.
+func hostile(value any) { panic(value) }
+
+// caught gives the panic of f in this goroutine.
+func caught(t *testing.T, f func()) *parallel.Panic {
+	t.Helper()
+	p := parallel.Catch(f)
+	if p == nil {
+		t.Fatal("there is no panic")
+	}
+	return p
+}
+
+func TestCatch(t *testing.T) {
+	t.Parallel()
+	if p := parallel.Catch(func() {}); p != nil {
+		t.Errorf("a function that returns: %v", p)
+	}
+	p := caught(t, func() { hostile("boom") })
+	if p.Value != "boom" || !bytes.Contains(p.Stack, []byte("hostile")) || !strings.Contains(p.Error(), "boom") {
+		t.Errorf("%v", p)
+	}
+	// A panic that crosses several goroutines keeps its first stack.
+	if again := caught(t, func() { panic(p) }); again != p {
+		t.Errorf("caught again: %v", again)
+	}
+	if p := caught(t, func() { hostile(io.ErrUnexpectedEOF) }); !errors.Is(p, io.ErrUnexpectedEOF) {
+		t.Errorf("%v does not unwrap to the error that it holds", p)
+	}
+}
+
+func TestGroup(t *testing.T) {
+	t.Parallel()
+	var ran atomic.Int32
+	var g parallel.Group
+	for range 20 {
+		g.Go(func() { ran.Add(1) })
+	}
+	g.Wait()
+	if ran.Load() != 20 {
+		t.Errorf("%d ran", ran.Load())
+	}
+}
+
+func TestGroupPanics(t *testing.T) {
+	t.Parallel()
+	for name, f := range map[string]func(){
+		"panic": func() { hostile("boom") },
+		// Goexit is what testing's FailNow calls.
+		"goexit":    runtime.Goexit,
+		"nil panic": func() { hostile(nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var others atomic.Int32
+			var g parallel.Group
+			g.Go(f)
+			for range 5 {
+				g.Go(func() { others.Add(1) })
+			}
+			caught(t, g.Wait)
+			if others.Load() != 5 {
+				t.Errorf("Wait did not wait for the others: %d", others.Load())
+			}
+		})
+	}
+}
+
+func TestStart(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	p := parallel.Start(func() []int { <-release; return []int{1, 2} })
+	select {
+	case <-p.Done():
+		t.Error("done before it is")
+	default:
+	}
+	close(release)
+	for range 2 {
+		if got := p.Wait(); !slices.Equal(got, []int{1, 2}) {
+			t.Errorf("%v", got)
+		}
+	}
+	<-p.Done()
+}
+
+func TestStartPanics(t *testing.T) {
+	t.Parallel()
+	p := parallel.Start(func() int { hostile("boom"); return 1 })
+	for range 2 {
+		if got := caught(t, func() { p.Wait() }); got.Value != "boom" {
+			t.Errorf("%v", got)
+		}
+	}
+}
+
+func TestGo(t *testing.T) {
+	t.Parallel()
+	done := make(chan *parallel.Panic, 1)
+	parallel.Go(func() {}, func(p *parallel.Panic) { done <- p })
+	if p := <-done; p != nil {
+		t.Errorf("%v", p)
+	}
+	parallel.Go(func() { hostile("boom") }, func(p *parallel.Panic) { done <- p })
+	if p := <-done; p == nil || p.Value != "boom" {
+		t.Errorf("%v", p)
+	}
+}
