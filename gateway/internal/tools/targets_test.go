@@ -48,8 +48,8 @@ func TestTargetCases(t *testing.T) {
 		bySlug[tl.Slug()] = tl
 	}
 	cases := readTargetCases(t)
-	if len(cases) != 891 {
-		t.Fatalf("testdata/targets.json has %d cases, want 891", len(cases))
+	if len(cases) < 891 {
+		t.Fatalf("testdata/targets.json has %d cases, want at least 891", len(cases))
 	}
 	rejected, accepted := 0, 0
 	for _, c := range cases {
