@@ -52,7 +52,7 @@ func lookUpNumber(ctx context.Context, client *asn.Client, number target.ASN) (a
 	if system != nil {
 		result.Announced = true
 		result.Records = append(result.Records, asnRecord{
-			ASN: system.ASN, Name: told(system.Name), Country: told(system.Country), Registry: told(system.Registry), Allocated: told(system.Allocated),
+			ASN: system.ASN, Name: textOrNull(system.Name), Country: textOrNull(system.Country), Registry: textOrNull(system.Registry), Allocated: textOrNull(system.Allocated),
 		})
 	}
 	return result, nil

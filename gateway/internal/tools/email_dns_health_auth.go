@@ -150,13 +150,6 @@ func (c *dmarcCheck) describe(report dmarc.Report) {
 	c.Summary = fmt.Sprintf("The policy for mail that fails is %s, from the record of %s.", policy, mailauth.Show(report.FoundAt))
 }
 
-func textOrNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
 // dkimCheck is the key at one selector.
 type dkimCheck struct {
 	mailCheck

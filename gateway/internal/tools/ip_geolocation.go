@@ -108,11 +108,11 @@ func describeLocation(address target.Address, registered rdap.NetworkAnswer, ann
 func (r *ipGeolocationResult) setCountry(network *rdap.Network) {
 	switch {
 	case network.Country != nil:
-		r.Country, r.CountrySource = network.Country, told("rdap")
+		r.Country, r.CountrySource = network.Country, textOrNull("rdap")
 	case r.ASN != nil && r.ASN.Country != nil:
-		r.Country, r.CountrySource = r.ASN.Country, told("asn")
+		r.Country, r.CountrySource = r.ASN.Country, textOrNull("asn")
 	default:
 		return
 	}
-	r.CountryName = told(countryName(*r.Country))
+	r.CountryName = textOrNull(countryName(*r.Country))
 }

@@ -21,13 +21,13 @@ func sourceOfASN(s asn.Source) source {
 
 func describeAnnouncement(a asn.Announcement) asnRecord {
 	return asnRecord{
-		ASN: a.ASN, Name: told(a.Name), Prefix: told(a.Prefix.String()),
-		Country: told(a.Country), Registry: told(a.Registry), Allocated: told(a.Allocated),
+		ASN: a.ASN, Name: textOrNull(a.Name), Prefix: textOrNull(a.Prefix.String()),
+		Country: textOrNull(a.Country), Registry: textOrNull(a.Registry), Allocated: textOrNull(a.Allocated),
 	}
 }
 
-// told gives nil for what is empty.
-func told(s string) *string {
+// textOrNull gives nil for what is empty.
+func textOrNull(s string) *string {
 	if s == "" {
 		return nil
 	}

@@ -67,7 +67,7 @@ func placeHops(ctx context.Context, client *asn.Client, hops []workerapi.Hop) {
 	for i := range hops {
 		a, _ := hopAddress(&hops[i])
 		if origin, known := origins[a]; known {
-			hops[i].ASN = &workerapi.HopASN{ASN: int(origin.ASN), Name: told(origin.Name)}
+			hops[i].ASN = &workerapi.HopASN{ASN: int(origin.ASN), Name: textOrNull(origin.Name)}
 		}
 	}
 }
