@@ -26,7 +26,7 @@ const notePeersMissing = "The ASN service did not answer for the peers, so none 
 
 // asnLookup asks the DNS-based ASN service about an address or an AS number. That it knows neither is a result; that it fails
 // is an error, unless it had answered what was asked and fails only for names or peers.
-func asnLookup(d Deps) tool.Tool {
+func asnLookup(client *asn.Client) tool.Tool {
 	return tool.New(tool.Spec[target.NetworkQuery, asnLookupResult]{
 		Slug: "asn-lookup",
 		Parse: func(in tool.Input) (target.NetworkQuery, error) {
@@ -34,9 +34,9 @@ func asnLookup(d Deps) tool.Tool {
 		},
 		Run: func(ctx context.Context, query target.NetworkQuery) (asnLookupResult, error) {
 			if query.IsAddr() {
-				return lookUpAddress(ctx, d.ASN, query.Addr())
+				return lookUpAddress(ctx, client, query.Addr())
 			}
-			return lookUpNumber(ctx, d.ASN, query.ASN())
+			return lookUpNumber(ctx, client, query.ASN())
 		},
 	})
 }

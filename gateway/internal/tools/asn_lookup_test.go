@@ -22,7 +22,7 @@ const (
 
 func asnJob(t *testing.T, n *egresstest.Network, query string) tool.Job {
 	t.Helper()
-	job, err := asnLookup(Deps{ASN: asnClient(t, n.Client(nil))}).Parse(tool.Input{Text: query})
+	job, err := asnLookup(asnClient(t, n.Client(nil))).Parse(tool.Input{Text: query})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,14 +40,14 @@ type dnsLookupDetail struct {
 
 // dnsLookup shows what the operator's resolvers answer for a name. It reports addresses and connects to none, so that
 // private ones are shown and not refused.
-func dnsLookup(d Deps) tool.Tool {
+func dnsLookup(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[target.Domain, dnsLookupResult]{
 		Slug: "dns-lookup",
 		Parse: func(in tool.Input) (target.Domain, error) {
 			return target.ParseDomain(in.Text, true)
 		},
 		Run: func(ctx context.Context, name target.Domain) (dnsLookupResult, error) {
-			return runDNSLookup(ctx, d.Egress, name.String())
+			return runDNSLookup(ctx, client, name.String())
 		},
 	})
 }

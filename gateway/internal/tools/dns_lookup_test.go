@@ -19,7 +19,7 @@ import (
 
 func lookUp(t *testing.T, n *egresstest.Network, name string, mutate func(*egress.Settings)) dnsLookupResult {
 	t.Helper()
-	job, err := dnsLookup(Deps{Egress: n.Client(mutate), Now: time.Now}).Parse(tool.Input{Text: name})
+	job, err := dnsLookup(n.Client(mutate)).Parse(tool.Input{Text: name})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,12 +81,12 @@ const (
 func (a resolverAnswer) conclusive() bool { return a.Outcome != outcomeError }
 
 // dnsResolverCheck asks four public resolvers the same question. That they fail, or disagree, is its result and never an error.
-func dnsResolverCheck(d Deps) tool.Tool {
+func dnsResolverCheck(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[resolverCheck, resolverCheckResult]{
 		Slug:  "dns-resolver-check",
 		Parse: parseResolverCheck,
 		Run: func(ctx context.Context, check resolverCheck) (resolverCheckResult, error) {
-			return check.run(ctx, d.Egress)
+			return check.run(ctx, client)
 		},
 	})
 }

@@ -52,7 +52,7 @@ func (r fourResolvers) check(t *testing.T, name, recordType string) resolverChec
 
 func (r fourResolvers) run(ctx context.Context, t *testing.T, name, recordType string) (resolverCheckResult, error) {
 	t.Helper()
-	job, err := dnsResolverCheck(Deps{Egress: r.Client(nil)}).Parse(tool.Input{Text: name, Options: parseOptions(t, `{"recordType":"`+recordType+`"}`)})
+	job, err := dnsResolverCheck(r.Client(nil)).Parse(tool.Input{Text: name, Options: parseOptions(t, `{"recordType":"`+recordType+`"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +376,7 @@ func TestResolverCheckCache(t *testing.T) {
 	r.all("example.com. 300 IN A 93.184.216.34")
 	client := r.Client(nil)
 	for run := range 2 {
-		job, err := dnsResolverCheck(Deps{Egress: client}).Parse(tool.Input{Text: "example.com", Options: parseOptions(t, `null`)})
+		job, err := dnsResolverCheck(client).Parse(tool.Input{Text: "example.com", Options: parseOptions(t, `null`)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,12 +44,12 @@ type emailResults struct {
 
 // emailDNSHealth judges the mail records that a domain publishes. It reports addresses and connects to none, but for the
 // MTA-STS policy's own host.
-func emailDNSHealth(d Deps) tool.Tool {
+func emailDNSHealth(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[mailDomain, emailHealth]{
 		Slug:  "email-dns-health",
 		Parse: parseMailDomain,
 		Run: func(ctx context.Context, m mailDomain) (emailHealth, error) {
-			return checkMail(ctx, d.Egress, m)
+			return checkMail(ctx, client, m)
 		},
 	})
 }

@@ -100,7 +100,7 @@ func checkDomain(t *testing.T, ctx context.Context, n *egresstest.Network, autho
 	if err != nil {
 		t.Fatal(err)
 	}
-	job, err := emailDNSHealth(Deps{Egress: n.Client(nil, opts...)}).Parse(tool.Input{Text: domain, Options: parseOptions(t, string(options))})
+	job, err := emailDNSHealth(n.Client(nil, opts...)).Parse(tool.Input{Text: domain, Options: parseOptions(t, string(options))})
 	if err != nil {
 		t.Fatal(err)
 	}

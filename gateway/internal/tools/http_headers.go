@@ -23,12 +23,12 @@ type httpHeadersResult struct {
 }
 
 // httpHeaders shows the status and the headers of one answer. Without an HTTP answer it fails: Upstream or Timeout.
-func httpHeaders(d Deps) tool.Tool {
+func httpHeaders(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[target.URL, httpHeadersResult]{
 		Slug:  "http-headers",
 		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
 		Run: func(ctx context.Context, u target.URL) (httpHeadersResult, error) {
-			answer, err := d.Egress.Do(ctx, egress.Request{URL: u})
+			answer, err := client.Do(ctx, egress.Request{URL: u})
 			if err != nil {
 				return httpHeadersResult{}, err
 			}

@@ -17,7 +17,7 @@ import (
 )
 
 func runHeaders(ctx context.Context, n *egresstest.Network, url string) (httpHeadersResult, error) {
-	got, err := runJob(ctx, httpHeaders(Deps{Egress: n.Client(nil)}), webInput(url))
+	got, err := runJob(ctx, httpHeaders(n.Client(nil)), webInput(url))
 	if err != nil {
 		return httpHeadersResult{}, err
 	}
@@ -93,7 +93,7 @@ func TestHTTPHeadersVersions(t *testing.T) {
 		t.Parallel()
 		n, ca := webNetwork(t), newWebAuthority(t)
 		n.ServeTLS(webV4+":443", ca.issue("example.com", time.Now().Add(time.Hour)), statusHandler(200))
-		got, err := runJob(t.Context(), httpHeaders(Deps{Egress: n.Client(nil, ca.option())}), webInput("https://example.com"))
+		got, err := runJob(t.Context(), httpHeaders(n.Client(nil, ca.option())), webInput("https://example.com"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestHTTPHeadersInvalidCertificates(t *testing.T) {
 			t.Parallel()
 			n, ca := webNetwork(t), newWebAuthority(t)
 			n.ServeTLS(webV4+":443", config(ca), statusHandler(200))
-			got, err := runJob(t.Context(), httpHeaders(Deps{Egress: n.Client(nil, ca.option())}), webInput("https://example.com/"))
+			got, err := runJob(t.Context(), httpHeaders(n.Client(nil, ca.option())), webInput("https://example.com/"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -27,14 +27,14 @@ type ipGeolocationResult struct {
 
 // ipGeolocation asks the registry and the ASN service at once. Without the registry there is no answer; without the ASN
 // service there is one that says what it lacks.
-func ipGeolocation(d Deps) tool.Tool {
+func ipGeolocation(registries *rdap.Client, networks *asn.Client) tool.Tool {
 	return tool.New(tool.Spec[target.Address, ipGeolocationResult]{
 		Slug: "ip-geolocation",
 		Parse: func(in tool.Input) (target.Address, error) {
 			return target.ParseAddress(in.Text)
 		},
 		Run: func(ctx context.Context, address target.Address) (ipGeolocationResult, error) {
-			return geolocate(ctx, d, address)
+			return geolocate(ctx, registries, networks, address)
 		},
 	})
 }
@@ -45,15 +45,17 @@ type announcedBy struct {
 	err error
 }
 
-func geolocate(ctx context.Context, d Deps, address target.Address) (ipGeolocationResult, error) {
+func geolocate(
+	ctx context.Context, registries *rdap.Client, networks *asn.Client, address target.Address,
+) (ipGeolocationResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	beside := make(chan announcedBy, 1)
 	go func() {
-		found, err := d.ASN.Announcements(ctx, address.Addr())
+		found, err := networks.Announcements(ctx, address.Addr())
 		beside <- announcedBy{found, err}
 	}()
-	registered, err := findNetwork(ctx, d.RDAP, address)
+	registered, err := findNetwork(ctx, registries, address)
 	if err != nil {
 		cancel()
 		<-beside

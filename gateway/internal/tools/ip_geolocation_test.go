@@ -50,7 +50,7 @@ func newLocator(t *testing.T, registry http.HandlerFunc) locator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return locator{n, ipGeolocation(Deps{RDAP: registries, ASN: asnClient(t, out)})}
+	return locator{n, ipGeolocation(registries, asnClient(t, out))}
 }
 
 func (l locator) run(ctx context.Context, t *testing.T, address string) (ipGeolocationResult, error) {

@@ -23,7 +23,7 @@ type myIPTarget struct{ visitor tool.Visitor }
 // LimitKey is empty: the run charges the client alone.
 func (myIPTarget) LimitKey() string { return "" }
 
-func myIP(_ Deps) tool.Tool {
+func myIP() tool.Tool {
 	return tool.New(tool.Spec[myIPTarget, myIPResult]{
 		Slug: "my-ip",
 		Parse: func(in tool.Input) (myIPTarget, error) {

@@ -36,7 +36,7 @@ func TestMyIP(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			job, err := myIP(Deps{}).Parse(tool.Input{Visitor: c.visitor})
+			job, err := myIP().Parse(tool.Input{Visitor: c.visitor})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +76,7 @@ func TestMyIPReasonsDiffer(t *testing.T) {
 func TestMyIPTakesNoInput(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"8.8.8.8", "me", "-"} {
-		if _, err := myIP(Deps{}).Parse(tool.Input{Text: text}); !fault.Is(err, fault.Invalid) {
+		if _, err := myIP().Parse(tool.Input{Text: text}); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

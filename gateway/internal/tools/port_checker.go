@@ -60,8 +60,8 @@ type portCheck struct {
 
 // portChecker tells whether a TCP port answers, address by address. All are tried at once, each on its own: racing them
 // would hide that one family is broken.
-func portChecker(d Deps) tool.Tool {
-	check := portCheck{egress: d.Egress, timeout: egress.ConnectTimeout}
+func portChecker(client *egress.Client) tool.Tool {
+	check := portCheck{egress: client, timeout: egress.ConnectTimeout}
 	return tool.New(tool.Spec[target.HostPort, portCheckerResult]{
 		Slug: "port-checker",
 		Parse: func(in tool.Input) (target.HostPort, error) {

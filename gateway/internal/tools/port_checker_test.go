@@ -242,7 +242,7 @@ func TestPortCheckerShape(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
 	n.Fail("93.184.216.34:50000", syscall.EHOSTUNREACH)
-	job, err := portChecker(Deps{Egress: n.Client(nil), Now: time.Now}).Parse(tool.Input{Text: "93.184.216.34:50000"})
+	job, err := portChecker(n.Client(nil)).Parse(tool.Input{Text: "93.184.216.34:50000"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestPortCheckerShape(t *testing.T) {
 
 func TestPortNeedsAPort(t *testing.T) {
 	t.Parallel()
-	if _, err := portChecker(Deps{}).Parse(tool.Input{Text: "example.com"}); !fault.Is(err, fault.Invalid) {
+	if _, err := portChecker(nil).Parse(tool.Input{Text: "example.com"}); !fault.Is(err, fault.Invalid) {
 		t.Errorf("got %v", err)
 	}
 }

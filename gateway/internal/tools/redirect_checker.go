@@ -49,7 +49,7 @@ type redirectTarget struct {
 
 // redirectChecker follows a chain of redirects. That it ends badly is a result; only a first URL that may not be visited, or
 // that has no address, fails.
-func redirectChecker(d Deps) tool.Tool {
+func redirectChecker(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[redirectTarget, redirectResult]{
 		Slug: "redirect-checker",
 		Parse: func(in tool.Input) (redirectTarget, error) {
@@ -58,7 +58,7 @@ func redirectChecker(d Deps) tool.Tool {
 			return redirectTarget{URL: u, fragment: fragment}, err
 		},
 		Run: func(ctx context.Context, u redirectTarget) (redirectResult, error) {
-			return redirectRun{client: d.Egress, target: u}.run(ctx)
+			return redirectRun{client: client, target: u}.run(ctx)
 		},
 	})
 }

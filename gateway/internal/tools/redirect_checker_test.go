@@ -24,7 +24,7 @@ import (
 
 func mustRedirects(t *testing.T, n *egresstest.Network, url string, opts ...egress.Option) redirectResult {
 	t.Helper()
-	got, err := runJob(t.Context(), redirectChecker(Deps{Egress: n.Client(nil, opts...)}), webInput(url))
+	got, err := runJob(t.Context(), redirectChecker(n.Client(nil, opts...)), webInput(url))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestRedirectFirstTarget(t *testing.T) {
 	n := webNetwork(t)
 	n.Records("inside.example.com. 300 IN A 10.0.0.1", "six.example.com. 300 IN AAAA "+webV6)
 	run := func(url string, opts ...egress.Option) error {
-		_, err := runJob(t.Context(), redirectChecker(Deps{Egress: n.Client(nil, opts...)}), webInput(url))
+		_, err := runJob(t.Context(), redirectChecker(n.Client(nil, opts...)), webInput(url))
 		return err
 	}
 	for url, kind := range map[string]fault.Kind{
@@ -298,7 +298,7 @@ func TestRedirectDeadline(t *testing.T) {
 		}
 		http.Redirect(w, r, "/slow", http.StatusFound)
 	}))
-	tl := redirectChecker(Deps{Egress: n.Client(nil)})
+	tl := redirectChecker(n.Client(nil))
 	for path, hops := range map[string]int{"/": 2, "/slow": 1} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		got, err := runJob(ctx, tl, webInput("http://example.com"+path))

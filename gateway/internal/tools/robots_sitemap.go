@@ -85,12 +85,12 @@ type fileIssue struct {
 
 // robotsSitemap reads what a site tells crawlers. A file that is missing, dead or broken is a result; only a site that may not
 // be visited, or has no address, fails.
-func robotsSitemap(d Deps) tool.Tool {
+func robotsSitemap(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[target.URL, robotsResult]{
 		Slug:  "robots-sitemap",
 		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
 		Run: func(ctx context.Context, u target.URL) (robotsResult, error) {
-			return newRobotsRun(d.Egress, u).run(ctx)
+			return newRobotsRun(client, u).run(ctx)
 		},
 	})
 }

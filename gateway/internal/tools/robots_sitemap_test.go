@@ -29,7 +29,7 @@ import (
 
 func mustRobots(t *testing.T, n *egresstest.Network, url string, opts ...egress.Option) robotsResult {
 	t.Helper()
-	got, err := runJob(t.Context(), robotsSitemap(Deps{Egress: n.Client(nil, opts...)}), webInput(url))
+	got, err := runJob(t.Context(), robotsSitemap(n.Client(nil, opts...)), webInput(url))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestRobotsFirstTarget(t *testing.T) {
 	n := webNetwork(t)
 	n.Records("inside.example.com. 300 IN A 10.0.0.1", "six.example.com. 300 IN AAAA "+webV6)
 	run := func(url string, opts ...egress.Option) error {
-		_, err := runJob(t.Context(), robotsSitemap(Deps{Egress: n.Client(nil, opts...)}), webInput(url))
+		_, err := runJob(t.Context(), robotsSitemap(n.Client(nil, opts...)), webInput(url))
 		return err
 	}
 	for url, kind := range map[string]fault.Kind{
@@ -401,7 +401,7 @@ func TestRobotsDeadline(t *testing.T) {
 			<-r.Context().Done()
 		}
 	}))
-	tl := robotsSitemap(Deps{Egress: n.Client(nil)})
+	tl := robotsSitemap(n.Client(nil))
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	got, err := runJob(ctx, tl, webInput("http://example.com/"))

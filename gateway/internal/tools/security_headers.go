@@ -69,19 +69,19 @@ type securitySummary struct {
 
 // securityHeaders judges the headers of the answer that a URL's redirects end at, without reading its body. Without such an
 // answer it fails: Upstream or Timeout, also where a redirect is refused or one too many.
-func securityHeaders(d Deps) tool.Tool {
+func securityHeaders(client *egress.Client, now func() time.Time) tool.Tool {
 	return tool.New(tool.Spec[target.URL, securityResult]{
 		Slug:  "security-headers",
 		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
 		Run: func(ctx context.Context, u target.URL) (securityResult, error) {
 			// A server that has a document and data for one URL must give the document.
 			accept := http.Header{"Accept": {"text/html,application/xhtml+xml,*/*;q=0.8"}}
-			chain := d.Egress.Follow(ctx, egress.Request{URL: u, Header: accept}, securityRedirects)
+			chain := client.Follow(ctx, egress.Request{URL: u, Header: accept}, securityRedirects)
 			// A redirect without a destination is where browsers stop and show what came with it.
 			if chain.Err != nil && chain.End != egress.EndMissingLocation {
 				return securityResult{}, chain.Err
 			}
-			return describeSecurity(u, chain, d.Now()), nil
+			return describeSecurity(u, chain, now()), nil
 		},
 	})
 }

@@ -20,8 +20,8 @@ import (
 var securityNow = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func runSecurity(ctx context.Context, n *egresstest.Network, url string, opts ...egress.Option) (securityResult, error) {
-	d := Deps{Egress: n.Client(nil, opts...), Now: func() time.Time { return securityNow }}
-	got, err := runJob(ctx, securityHeaders(d), webInput(url))
+	tl := securityHeaders(n.Client(nil, opts...), func() time.Time { return securityNow })
+	got, err := runJob(ctx, tl, webInput(url))
 	if err != nil {
 		return securityResult{}, err
 	}
@@ -193,7 +193,7 @@ func TestSecurityHeadersRedirectsThatEnd(t *testing.T) {
 			if !fault.Is(err, fault.Upstream) {
 				t.Fatalf("got %v", err)
 			}
-			if sentence := sentenceOf(err); strings.Contains(sentence, "10.0.0.1") || strings.Contains(sentence, "127.0.0.1") || !strings.HasSuffix(sentence, ".") {
+			if sentence := faultSentence(err); strings.Contains(sentence, "10.0.0.1") || strings.Contains(sentence, "127.0.0.1") || !strings.HasSuffix(sentence, ".") {
 				t.Errorf("sentence: %s", sentence)
 			}
 			wantDials(t, n, webV4+":80", webV4+":81")

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
@@ -56,13 +57,15 @@ func familyTitle(family string) string {
 
 // probeJob looks the target up and chooses the address that the worker is asked to probe. The families that this host
 // lacks do not matter: the packets leave from the worker. Errors are *fault.Error.
-func probeJob(ctx context.Context, d Deps, t probeTarget) (workerclient.Job, error) {
-	if d.Worker == nil {
+func probeJob(
+	ctx context.Context, client *egress.Client, worker *workerclient.Client, t probeTarget,
+) (workerclient.Job, error) {
+	if worker == nil {
 		return workerclient.Job{}, fault.New(fault.NotEnabled, "This tool needs the diagnostics worker, which is not enabled here.")
 	}
 	families := make(chan []int, 1)
-	go func() { families <- workerFamilies(ctx, d.Worker) }()
-	resolution, err := d.Egress.Resolve(ctx, t.Host)
+	go func() { families <- workerFamilies(ctx, worker) }()
+	resolution, err := client.Resolve(ctx, t.Host)
 	if err != nil {
 		return workerclient.Job{}, err
 	}

@@ -165,8 +165,8 @@ func TestProbeFamilies(t *testing.T) {
 		t.Run(fmt.Sprintf("%s %s %v", c.host, c.family, c.worker), func(t *testing.T) {
 			t.Parallel()
 			f := &fakeWorker{families: c.worker}
-			d := Deps{Egress: probeNetwork(t).Client(nil), Worker: f.start(t)}
-			got, err := runJob(tool.WithRequestID(t.Context(), "the-id"), ping(d), probeInput(c.host, c.family))
+			tl := ping(probeNetwork(t).Client(nil), f.start(t))
+			got, err := runJob(tool.WithRequestID(t.Context(), "the-id"), tl, probeInput(c.host, c.family))
 			if c.kind != 0 {
 				if !fault.Is(err, c.kind) || c.sentence != "" && err.Error() != c.sentence {
 					t.Fatalf("got %v, want kind %d %q", err, c.kind, c.sentence)
@@ -197,11 +197,8 @@ func TestProbeFamilies(t *testing.T) {
 func TestProbeFamiliesOfThisHostDoNotMatter(t *testing.T) {
 	t.Parallel()
 	f := &fakeWorker{families: []int{6}}
-	d := Deps{
-		Egress: probeNetwork(t).Client(nil, egress.WithFamilies(egress.Families{V4: true})),
-		Worker: f.start(t),
-	}
-	if _, err := runJob(t.Context(), ping(d), probeInput("both.example.com", "auto")); err != nil {
+	tl := ping(probeNetwork(t).Client(nil, egress.WithFamilies(egress.Families{V4: true})), f.start(t))
+	if _, err := runJob(t.Context(), tl, probeInput("both.example.com", "auto")); err != nil {
 		t.Fatal(err)
 	}
 	if asked := f.requests(); len(asked) != 1 || asked[0].Target != probeV6 {
@@ -213,8 +210,8 @@ func TestProbeFamiliesOfThisHostDoNotMatter(t *testing.T) {
 func TestProbeWorkerWithoutReadiness(t *testing.T) {
 	t.Parallel()
 	f := &fakeWorker{ready: http.NotFound}
-	d := Deps{Egress: probeNetwork(t).Client(nil), Worker: f.start(t)}
-	if _, err := runJob(t.Context(), ping(d), probeInput("both.example.com", "auto")); err != nil {
+	tl := ping(probeNetwork(t).Client(nil), f.start(t))
+	if _, err := runJob(t.Context(), tl, probeInput("both.example.com", "auto")); err != nil {
 		t.Fatal(err)
 	}
 	if asked := f.requests(); len(asked) != 1 || asked[0].Target != probeV4 {
@@ -243,7 +240,7 @@ func TestProbeParse(t *testing.T) {
 		{"", ``, fault.Invalid},
 		{"https://example.com/", ``, fault.Invalid},
 	}
-	for _, tl := range []tool.Tool{traceroute(Deps{}), ping(Deps{}), packetLoss(Deps{})} {
+	for _, tl := range []tool.Tool{traceroute(nil, nil, nil), ping(nil, nil), packetLoss(nil, nil)} {
 		for _, c := range cases {
 			t.Run(tl.Slug()+" "+c.text+" "+c.option, func(t *testing.T) {
 				t.Parallel()
@@ -264,7 +261,7 @@ func TestProbeParse(t *testing.T) {
 			t.Errorf("%s runs without a worker", tl.Slug())
 		}
 	}
-	_, err := ping(Deps{}).Parse(tool.Input{Text: "example.com", Options: tool.Options{"family": json.RawMessage(`"both"`)}})
+	_, err := ping(nil, nil).Parse(tool.Input{Text: "example.com", Options: tool.Options{"family": json.RawMessage(`"both"`)}})
 	if err == nil || !strings.Contains(err.Error(), "auto, ipv4, ipv6") {
 		t.Errorf("the sentence does not name what is allowed: %v", err)
 	}
@@ -272,7 +269,7 @@ func TestProbeParse(t *testing.T) {
 
 func TestProbeWithoutWorkerIsNotEnabled(t *testing.T) {
 	t.Parallel()
-	for _, tl := range []tool.Tool{traceroute(Deps{}), ping(Deps{}), packetLoss(Deps{})} {
+	for _, tl := range []tool.Tool{traceroute(nil, nil, nil), ping(nil, nil), packetLoss(nil, nil)} {
 		if _, err := runJob(t.Context(), tl, probeInput("example.com", "")); !fault.Is(err, fault.NotEnabled) {
 			t.Errorf("%s: %v", tl.Slug(), err)
 		}
@@ -282,8 +279,8 @@ func TestProbeWithoutWorkerIsNotEnabled(t *testing.T) {
 func TestPacketLossResult(t *testing.T) {
 	t.Parallel()
 	f := &fakeWorker{families: []int{4, 6}}
-	d := Deps{Egress: probeNetwork(t).Client(nil), Worker: f.start(t)}
-	got, err := runJob(t.Context(), packetLoss(d), probeInput("Six.Example.COM.", ""))
+	tl := packetLoss(probeNetwork(t).Client(nil), f.start(t))
+	got, err := runJob(t.Context(), tl, probeInput("Six.Example.COM.", ""))
 	if err != nil {
 		t.Fatal(err)
 	}

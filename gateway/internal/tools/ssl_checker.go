@@ -47,8 +47,8 @@ type sslCheck struct {
 
 // sslChecker shows what a TLS server negotiates and whether its certificate would be accepted. The handshake is done
 // with verification off and the certificates are judged apart, so that a bad one is shown and not just refused.
-func sslChecker(d Deps) tool.Tool {
-	check := sslCheck{egress: d.Egress, certs: d.Certs, now: d.Now, timeout: egress.ConnectTimeout}
+func sslChecker(client *egress.Client, certs certcheck.Checker, now func() time.Time) tool.Tool {
+	check := sslCheck{egress: client, certs: certs, now: now, timeout: egress.ConnectTimeout}
 	return tool.New(tool.Spec[target.HostPort, sslCheckerResult]{
 		Slug: "ssl-checker",
 		Parse: func(in tool.Input) (target.HostPort, error) {

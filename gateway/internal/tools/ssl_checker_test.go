@@ -562,7 +562,7 @@ func TestSSLCheckerShape(t *testing.T) {
 	leaf := certtest.Leaf(t, nil, nil, func(c *x509.Certificate) { c.Subject.CommonName = "x\x00\"" })
 	w.serve(sslServer, oneCertificate(leaf.TLS()))
 	now := func() time.Time { return certtest.Epoch }
-	job, err := sslChecker(Deps{Egress: w.Client(nil), Certs: certcheck.Checker{Roots: certtest.Pool(w.root), Now: now}, Now: now}).
+	job, err := sslChecker(w.Client(nil), certcheck.Checker{Roots: certtest.Pool(w.root), Now: now}, now).
 		Parse(tool.Input{Text: sslName})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/workerclient"
 	"diagnostics/shared/workerapi"
 
 	"github.com/miekg/dns"
@@ -21,22 +22,22 @@ import (
 const hopNamesTime = 300 * time.Millisecond
 
 // traceroute traces the path from the worker and adds the names and the networks of the public routers on it.
-func traceroute(d Deps) tool.Tool {
+func traceroute(client *egress.Client, worker *workerclient.Client, networks *asn.Client) tool.Tool {
 	return tool.New(tool.Spec[probeTarget, workerapi.Traceroute]{
 		Slug:   "traceroute",
 		Worker: true,
 		Parse:  parseProbe,
 		Run: func(ctx context.Context, t probeTarget) (workerapi.Traceroute, error) {
-			job, err := probeJob(ctx, d, t)
+			job, err := probeJob(ctx, client, worker, t)
 			if err != nil {
 				return workerapi.Traceroute{}, err
 			}
-			result, err := d.Worker.Traceroute(ctx, job)
+			result, err := worker.Traceroute(ctx, job)
 			if err != nil {
 				return workerapi.Traceroute{}, err
 			}
 			result.Target = t.String()
-			tellHops(ctx, d, result.Hops)
+			tellHops(ctx, client, networks, result.Hops)
 			return result, nil
 		},
 	})
@@ -44,13 +45,13 @@ func traceroute(d Deps) tool.Tool {
 
 // tellHops fills in the reverse names and the networks of the hops that have an address (the worker client has removed
 // all that are not public). What does not come in time stays null: it is a courtesy, the trace is the answer.
-func tellHops(ctx context.Context, d Deps, hops []workerapi.Hop) {
+func tellHops(ctx context.Context, client *egress.Client, networks *asn.Client, hops []workerapi.Hop) {
 	ctx, cancel := context.WithTimeout(ctx, hopNamesTime)
 	defer cancel()
 	var both sync.WaitGroup
-	both.Go(func() { nameHops(ctx, d.Egress, hops) })
-	if d.ASN != nil {
-		both.Go(func() { placeHops(ctx, d.ASN, hops) })
+	both.Go(func() { nameHops(ctx, client, hops) })
+	if networks != nil {
+		both.Go(func() { placeHops(ctx, networks, hops) })
 	}
 	both.Wait()
 }

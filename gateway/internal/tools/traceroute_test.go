@@ -27,8 +27,7 @@ func hopsAt(addresses ...string) []workerapi.Hop {
 func runTraceroute(t *testing.T, n *egresstest.Network, hops []workerapi.Hop, text, family string) workerapi.Traceroute {
 	t.Helper()
 	f := &fakeWorker{families: []int{4, 6}, hops: hops}
-	d := Deps{Egress: n.Client(nil), Worker: f.start(t)}
-	got, err := runJob(t.Context(), traceroute(d), probeInput(text, family))
+	got, err := runJob(t.Context(), traceroute(n.Client(nil), f.start(t), nil), probeInput(text, family))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +85,7 @@ func TestTracerouteTellsTheNetworksOfPublicHops(t *testing.T) {
 	)
 	f := &fakeWorker{families: []int{4, 6}, hops: hopsAt("1.1.1.1", "1.1.1.2", "", "9.9.9.9", "8.8.8.8", "10.0.0.1")}
 	client := n.Client(nil)
-	result, err := runJob(t.Context(), traceroute(Deps{Egress: client, Worker: f.start(t), ASN: asnClient(t, client)}), probeInput(probeV4, ""))
+	result, err := runJob(t.Context(), traceroute(client, f.start(t), asnClient(t, client)), probeInput(probeV4, ""))
 	if err != nil {
 		t.Fatal(err)
 	}

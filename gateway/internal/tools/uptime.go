@@ -65,14 +65,14 @@ type uptimeBounds struct {
 var defaultUptimeBounds = uptimeBounds{first: 11 * time.Second, second: 5 * time.Second, pause: 250 * time.Millisecond}
 
 // uptime tells whether a site answers, over each family on its own. That it does not is a result, not a failure.
-func uptime(d Deps) tool.Tool { return uptimeWithin(d, defaultUptimeBounds) }
+func uptime(client *egress.Client) tool.Tool { return uptimeWithin(client, defaultUptimeBounds) }
 
-func uptimeWithin(d Deps, bounds uptimeBounds) tool.Tool {
+func uptimeWithin(client *egress.Client, bounds uptimeBounds) tool.Tool {
 	return tool.New(tool.Spec[target.URL, uptimeResult]{
 		Slug:  "uptime",
 		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
 		Run: func(ctx context.Context, u target.URL) (uptimeResult, error) {
-			return uptimeRun{client: d.Egress, bounds: bounds, url: u}.run(ctx)
+			return uptimeRun{client: client, bounds: bounds, url: u}.run(ctx)
 		},
 	})
 }

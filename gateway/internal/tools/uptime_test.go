@@ -45,7 +45,7 @@ func uptimeNetwork(t *testing.T) *egresstest.Network {
 
 func runUptime(t *testing.T, n *egresstest.Network, bounds uptimeBounds, url string, opts ...egress.Option) (uptimeResult, error) {
 	t.Helper()
-	got, err := runJob(t.Context(), uptimeWithin(Deps{Egress: n.Client(nil, opts...)}, bounds), webInput(url))
+	got, err := runJob(t.Context(), uptimeWithin(n.Client(nil, opts...), bounds), webInput(url))
 	if err != nil {
 		return uptimeResult{}, err
 	}
@@ -591,11 +591,11 @@ func TestUptimeEndsWithItsVisitor(t *testing.T) {
 	n := uptimeNetwork(t)
 	n.Drop(at4)
 	n.Drop(at6)
-	d := Deps{Egress: n.Client(nil)}
+	client := n.Client(nil)
 	ctx, leave := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, leave)
 	start := time.Now()
-	_, err := runJob(ctx, uptime(d), tool.Input{Text: "http://example.com/"})
+	_, err := runJob(ctx, uptime(client), tool.Input{Text: "http://example.com/"})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v", err)
 	}

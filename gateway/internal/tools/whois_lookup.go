@@ -22,7 +22,7 @@ type whoisLookupResult struct {
 }
 
 // whoisLookup shows the registration of a domain or of an address's network, asked over RDAP, without anything personal.
-func whoisLookup(d Deps) tool.Tool {
+func whoisLookup(client *rdap.Client) tool.Tool {
 	return tool.New(tool.Spec[target.Registration, whoisLookupResult]{
 		Slug: "whois-lookup",
 		Parse: func(in tool.Input) (target.Registration, error) {
@@ -30,9 +30,9 @@ func whoisLookup(d Deps) tool.Tool {
 		},
 		Run: func(ctx context.Context, query target.Registration) (whoisLookupResult, error) {
 			if query.IsAddr() {
-				return whoisNetwork(ctx, d.RDAP, query)
+				return whoisNetwork(ctx, client, query)
 			}
-			return whoisDomain(ctx, d.RDAP, query)
+			return whoisDomain(ctx, client, query)
 		},
 	})
 }

@@ -56,7 +56,7 @@ func newRegistrations(t *testing.T, redirector, registry registrations) tool.Too
 	if err != nil {
 		t.Fatal(err)
 	}
-	return whoisLookup(Deps{Egress: client, RDAP: registries, Now: time.Now})
+	return whoisLookup(registries)
 }
 
 func runWhois(t *testing.T, tl tool.Tool, input string) (map[string]any, error) {
