@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net"
+	"net/netip"
 	"strings"
 	"syscall"
 	"testing"
@@ -255,7 +256,7 @@ func TestDNSLookupResolverName(t *testing.T) {
 	n := egresstest.New(t)
 	n.NameServer("9.9.9.9:53").Records("example.com. 300 IN A 93.184.216.34")
 	got := lookUp(t, n, "example.com", func(s *egress.Settings) {
-		s.Resolvers = append(s.Resolvers[:0], mustAddrPort("9.9.9.9:53"))
+		s.Resolvers = append(s.Resolvers[:0], netip.MustParseAddrPort("9.9.9.9:53"))
 	})
 	if r := got.Details["A"].Resolver; r == nil || *r != "9.9.9.9:53" {
 		t.Errorf("a public resolver is told: %v", r)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"slices"
 	"strings"
@@ -22,8 +21,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 )
-
-func mustAddrPort(s string) netip.AddrPort { return netip.MustParseAddrPort(s) }
 
 func mustHostPort(t testing.TB, s string) target.HostPort {
 	t.Helper()

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"syscall"
@@ -405,7 +406,7 @@ func TestSSLNextAddress(t *testing.T) {
 			if got := w.mustCheck(t, "both.example.com"); got.Address != "93.184.216.34" || !got.Authorized {
 				t.Errorf("reached %s", got.Address)
 			}
-			if first := w.Dials()[0]; first != mustAddrPort("[2606:2800:220:1::1]:443") {
+			if first := w.Dials()[0]; first != netip.MustParseAddrPort("[2606:2800:220:1::1]:443") {
 				t.Errorf("the first dial went to %v", first)
 			}
 		})
