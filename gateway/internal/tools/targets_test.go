@@ -79,16 +79,6 @@ func TestTargetCases(t *testing.T) {
 	t.Logf("%d cases: %d to reject, %d to accept", len(cases), rejected, accepted)
 }
 
-// parseOptions reads the options object of a request body.
-func parseOptions(t *testing.T, body string) tool.Options {
-	t.Helper()
-	var o tool.Options
-	if err := json.Unmarshal([]byte(body), &o); err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
 // TestLimitKeysAreCanonical couples spellings of one target across the tools: CONTRACT.md section 5 counts them as one.
 func TestLimitKeysAreCanonical(t *testing.T) {
 	t.Parallel()
