@@ -103,29 +103,36 @@ type rule struct {
 	except []string // but not these
 	never  []string // what they must not reach
 	only   []string // or: all but the standard library that they may reach
+	apart  []string // or: they must not reach each other, but for these
 	direct bool     // only what they import themselves
 	reason string
 }
 
 // breaks gives one line for every package that breaks the rule.
 func (r rule) breaks(g graph) []string {
-	forbidden := func(path string) bool {
-		if r.only != nil {
-			return !g[path].Standard && !matchesAny(path, r.only)
-		}
-		return matchesAny(path, r.never)
-	}
 	var out []string
 	for path := range g {
 		if !matchesAny(path, r.from) || matchesAny(path, r.except) {
 			continue
 		}
+		forbidden := func(next string) bool { return r.forbids(g, path, next) }
 		if chain := g.chain(path, forbidden, r.direct); chain != nil {
 			out = append(out, strings.Join(chain, " -> "))
 		}
 	}
 	slices.Sort(out)
 	return out
+}
+
+// forbids tells whether a package that the rule is about must not reach another.
+func (r rule) forbids(g graph, from, to string) bool {
+	switch {
+	case r.only != nil:
+		return !g[to].Standard && !matchesAny(to, r.only)
+	case r.apart != nil:
+		return matchesAny(to, r.from) && !matchesAny(to, r.apart) && !matches(to, from+"/...")
+	}
+	return matchesAny(to, r.never)
 }
 
 const (
@@ -165,7 +172,18 @@ var rules = []rule{
 	{
 		name: "tools to settings", module: "gateway", from: []string{gw + "/internal/tools/..."},
 		never:  []string{"github.com/kelseyhightower/envconfig", gw, gw + "/internal/httpapi/...", gw + "/internal/clientip/...", gw + "/internal/ratelimit/..."},
-		reason: "a tool gets what it needs as Deps and knows neither the settings nor who asks",
+		reason: "a tool's New takes what it uses; a tool knows neither the settings nor who asks",
+	},
+	{
+		name: "tools to each other", module: "gateway", from: []string{gw + "/internal/tools/..."},
+		// The package above them is the list, which knows every tool.
+		except: []string{gw + "/internal/tools"}, apart: []string{gw + "/internal/tools/internal/..."},
+		reason: "a tool stands alone: what two of them need is in tools/internal, or in a package beside tools",
+	},
+	{
+		name: "production code to the tools' test support", module: "gateway", from: []string{gw + "/..."},
+		except: []string{gw + "/internal/tools/internal/toolstest"}, never: []string{gw + "/internal/tools/internal/toolstest"},
+		reason: "it fakes the internet and trusts authorities of its own making",
 	},
 	{
 		name: "gateway to os/exec", module: "gateway", from: []string{gw}, never: []string{"os/exec"},
@@ -238,6 +256,17 @@ func keys(g graph) func(func(string) bool) {
 	}
 }
 
+// wrongs are patterns of what the rule must catch.
+func (r rule) wrongs() []string {
+	switch {
+	case r.only != nil:
+		return append([]string{"example.com/stranger"}, r.never...)
+	case r.apart != nil:
+		return []string{strings.TrimSuffix(r.from[0], "/...") + "/another"}
+	}
+	return r.never
+}
+
 // Every rule must catch what it forbids, directly and, where it says so, over two steps.
 func TestEveryRuleCanFail(t *testing.T) {
 	t.Parallel()
@@ -246,11 +275,7 @@ func TestEveryRuleCanFail(t *testing.T) {
 		if !strings.HasSuffix(r.from[len(r.from)-1], "/...") {
 			from = r.from[len(r.from)-1]
 		}
-		bad := append([]string{"example.com/stranger"}, r.never...)
-		if r.only == nil {
-			bad = r.never
-		}
-		for _, pattern := range bad {
+		for _, pattern := range r.wrongs() {
 			path := strings.TrimSuffix(pattern, "/...")
 			g := graph{
 				from:   {ImportPath: from, Imports: []string{"fmt", path}},
@@ -270,6 +295,33 @@ func TestEveryRuleCanFail(t *testing.T) {
 				t.Errorf("%s: an innocent package breaks it: %v", r.name, got)
 			}
 		}
+	}
+}
+
+// Packages that stand apart may use what they share and what lies below them, and nothing that they share may use them.
+func TestStandingApart(t *testing.T) {
+	t.Parallel()
+	r := rule{from: []string{"tools/..."}, except: []string{"tools"}, apart: []string{"tools/internal/..."}}
+	g := graph{
+		"tools":               {Imports: []string{"tools/ping", "tools/uptime"}},
+		"tools/ping":          {Imports: []string{"tools/internal/probing", "tools/ping/packets"}},
+		"tools/ping/packets":  {Imports: []string{"tools/internal/probing"}},
+		"tools/pingpong":      {Imports: []string{"tools/ping"}},
+		"tools/uptime":        {Imports: []string{"tools/internal/web"}},
+		"tools/list":          {Imports: []string{"tools"}},
+		"tools/internal/web":  {Imports: []string{"tools/headers"}},
+		"tools/headers":       {Imports: []string{"target"}},
+		"tools/traceroute":    {Imports: []string{"target", "tools/internal/probing"}},
+		"tools/internal/also": {Imports: []string{"tools/internal/probing"}},
+	}
+	want := []string{
+		"tools/internal/web -> tools/headers",
+		"tools/list -> tools",
+		"tools/pingpong -> tools/ping",
+		"tools/uptime -> tools/internal/web -> tools/headers",
+	}
+	if got := r.breaks(g); !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package tools holds the diagnostics, one file a tool, and the literal list of them. Tools dial only through egress and know
-// neither the web framework nor the settings.
+// Package tools is the literal list of the diagnostics; each is a package of its own below it. Tools dial only through
+// egress and know neither the web framework nor the settings, nor each other.
 package tools
 
 import (
@@ -10,6 +10,23 @@ import (
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/asnlookup"
+	"diagnostics/gateway/internal/tools/dnslookup"
+	"diagnostics/gateway/internal/tools/dnsresolvercheck"
+	"diagnostics/gateway/internal/tools/emaildnshealth"
+	"diagnostics/gateway/internal/tools/httpheaders"
+	"diagnostics/gateway/internal/tools/ipgeolocation"
+	"diagnostics/gateway/internal/tools/myip"
+	"diagnostics/gateway/internal/tools/packetloss"
+	"diagnostics/gateway/internal/tools/ping"
+	"diagnostics/gateway/internal/tools/portchecker"
+	"diagnostics/gateway/internal/tools/redirectchecker"
+	"diagnostics/gateway/internal/tools/robotssitemap"
+	"diagnostics/gateway/internal/tools/securityheaders"
+	"diagnostics/gateway/internal/tools/sslchecker"
+	"diagnostics/gateway/internal/tools/traceroute"
+	"diagnostics/gateway/internal/tools/uptime"
+	"diagnostics/gateway/internal/tools/whoislookup"
 	"diagnostics/gateway/internal/workerclient"
 )
 
@@ -31,22 +48,22 @@ type Deps struct {
 // All is every tool of the specification, in its order.
 func All(d Deps) []tool.Tool {
 	return []tool.Tool{
-		dnsLookup(d),
-		httpHeaders(d),
-		sslChecker(d),
-		uptime(d),
-		portChecker(d),
-		myIP(d),
-		ipGeolocation(d),
-		asnLookup(d),
-		whoisLookup(d),
-		redirectChecker(d),
-		robotsSitemap(d),
-		dnsResolverCheck(d),
-		emailDNSHealth(d),
-		securityHeaders(d),
-		traceroute(d),
-		ping(d),
-		packetLoss(d),
+		dnslookup.New(d.Egress),
+		httpheaders.New(d.Egress),
+		sslchecker.New(d.Egress, d.Certs, d.Now),
+		uptime.New(d.Egress),
+		portchecker.New(d.Egress),
+		myip.New(),
+		ipgeolocation.New(d.RDAP, d.ASN),
+		asnlookup.New(d.ASN),
+		whoislookup.New(d.RDAP),
+		redirectchecker.New(d.Egress),
+		robotssitemap.New(d.Egress),
+		dnsresolvercheck.New(d.Egress),
+		emaildnshealth.New(d.Egress),
+		securityheaders.New(d.Egress, d.Now),
+		traceroute.New(d.Egress, d.Worker, d.ASN),
+		ping.New(d.Egress, d.Worker),
+		packetloss.New(d.Egress, d.Worker),
 	}
 }

@@ -48,8 +48,8 @@ func TestTargetCases(t *testing.T) {
 		bySlug[tl.Slug()] = tl
 	}
 	cases := readTargetCases(t)
-	if len(cases) != 891 {
-		t.Fatalf("testdata/targets.json has %d cases, want 891", len(cases))
+	if len(cases) < 891 {
+		t.Fatalf("testdata/targets.json has %d cases, want at least 891", len(cases))
 	}
 	rejected, accepted := 0, 0
 	for _, c := range cases {
@@ -77,16 +77,6 @@ func TestTargetCases(t *testing.T) {
 		}
 	}
 	t.Logf("%d cases: %d to reject, %d to accept", len(cases), rejected, accepted)
-}
-
-// parseOptions reads the options object of a request body.
-func parseOptions(t *testing.T, body string) tool.Options {
-	t.Helper()
-	var o tool.Options
-	if err := json.Unmarshal([]byte(body), &o); err != nil {
-		t.Fatal(err)
-	}
-	return o
 }
 
 // TestLimitKeysAreCanonical couples spellings of one target across the tools: CONTRACT.md section 5 counts them as one.

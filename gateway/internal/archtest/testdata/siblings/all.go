@@ -1,3 +1,0 @@
-package siblings
-
-func all() []any { return []any{first, two} }

@@ -1,6 +1,0 @@
-package siblings
-
-func help() int {
-	var wrong firstThing
-	return wrong.secondField
-}

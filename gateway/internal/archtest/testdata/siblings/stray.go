@@ -1,3 +1,0 @@
-package siblings
-
-func stray() int { return help() }

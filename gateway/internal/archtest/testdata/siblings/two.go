@@ -1,3 +1,0 @@
-package siblings
-
-func two() int { return secondThing() }

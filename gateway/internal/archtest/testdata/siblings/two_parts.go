@@ -1,3 +1,0 @@
-package siblings
-
-func secondThing() int { return help() }

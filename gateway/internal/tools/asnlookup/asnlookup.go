@@ -1,0 +1,115 @@
+// Package asnlookup is the tool asn-lookup. It asks the DNS-based ASN service about an address or an AS number. That it
+// knows neither is a result; that it fails is an error, unless it had answered what was asked and fails only for names
+// or peers.
+package asnlookup
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+
+	"diagnostics/gateway/internal/providers/asn"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/tools/internal/registration"
+)
+
+// asnLookupResult is who announces an address, or who has an AS number.
+type asnLookupResult struct {
+	Query     string                   `json:"query"`
+	QueryType string                   `json:"queryType"` // ip or asn
+	Records   []registration.ASNRecord `json:"records"`   // longest prefix first
+	Peers     []uint32                 `json:"peers"`     // IPv4 only
+	// Announced tells of an address that a network announces it, and of a number that the service knows it.
+	Announced bool                  `json:"announced"`
+	Notes     []string              `json:"notes"` // what could not be had
+	Sources   []registration.Source `json:"sources"`
+}
+
+const notePeersMissing = "The ASN service did not answer for the peers, so none are listed."
+
+// New makes the tool; client asks the ASN service.
+func New(client *asn.Client) tool.Tool {
+	return tool.New(tool.Spec[target.NetworkQuery, asnLookupResult]{
+		Slug: "asn-lookup",
+		Parse: func(in tool.Input) (target.NetworkQuery, error) {
+			return target.ParseNetworkQuery(in.Text)
+		},
+		Run: func(ctx context.Context, query target.NetworkQuery) (asnLookupResult, error) {
+			if query.IsAddr() {
+				return lookUpAddress(ctx, client, query.Addr())
+			}
+			return lookUpNumber(ctx, client, query.ASN())
+		},
+	})
+}
+
+func lookUpNumber(ctx context.Context, client *asn.Client, number target.ASN) (asnLookupResult, error) {
+	system, from, err := client.System(ctx, uint32(number))
+	if err != nil {
+		return asnLookupResult{}, err
+	}
+	result := asnLookupResult{
+		Query: number.String(), QueryType: "asn", Records: []registration.ASNRecord{}, Peers: []uint32{}, Notes: []string{}, Sources: []registration.Source{registration.SourceOfASN(from)},
+	}
+	if system != nil {
+		result.Announced = true
+		result.Records = append(result.Records, registration.ASNRecord{
+			ASN: system.ASN, Name: format.TextOrNull(system.Name), Country: format.TextOrNull(system.Country), Registry: format.TextOrNull(system.Registry), Allocated: format.TextOrNull(system.Allocated),
+		})
+	}
+	return result, nil
+}
+
+// addressPeers is the answer to the question for peers, which goes out beside the one for origins.
+type addressPeers struct {
+	peers []uint32
+	from  asn.Source
+	asked bool
+	err   error
+}
+
+func lookUpAddress(ctx context.Context, client *asn.Client, addr netip.Addr) (asnLookupResult, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	beside := make(chan addressPeers, 1)
+	go func() {
+		var p addressPeers
+		p.peers, p.from, p.asked, p.err = client.Peers(ctx, addr)
+		beside <- p
+	}()
+	found, err := client.Announcements(ctx, addr)
+	if err != nil {
+		cancel()
+		<-beside
+		return asnLookupResult{}, err
+	}
+	return describeAddress(ctx, addr, found, <-beside)
+}
+
+func describeAddress(ctx context.Context, addr netip.Addr, found asn.Announcements, beside addressPeers) (asnLookupResult, error) {
+	result := asnLookupResult{
+		Query: addr.String(), QueryType: "ip", Records: []registration.ASNRecord{}, Peers: []uint32{}, Announced: len(found.Records) > 0, Notes: []string{},
+	}
+	for _, a := range found.Records {
+		result.Records = append(result.Records, registration.DescribeAnnouncement(a))
+	}
+	if found.NamesMissing {
+		result.Notes = append(result.Notes, registration.NoteNamesMissing)
+	}
+	from := found.Source
+	switch {
+	case ctx.Err() != nil:
+		return asnLookupResult{}, ctx.Err()
+	case errors.Is(beside.err, asn.ErrUnreadable):
+		return asnLookupResult{}, beside.err
+	case beside.err != nil:
+		result.Notes = append(result.Notes, notePeersMissing)
+	case beside.asked:
+		result.Peers = append(result.Peers, beside.peers...)
+		from = from.With(beside.from)
+	}
+	result.Sources = []registration.Source{registration.SourceOfASN(from)}
+	return result, nil
+}

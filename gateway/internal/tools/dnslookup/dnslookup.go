@@ -1,0 +1,120 @@
+// Package dnslookup is the tool dns-lookup. It shows what the operator's resolvers answer for a name. It reports
+// addresses and connects to none, so that private ones are shown and not refused.
+package dnslookup
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/format"
+
+	"github.com/miekg/dns"
+)
+
+// dnsLookupTypes are the queries of dns-lookup, all sent at once.
+var dnsLookupTypes = [...]uint16{
+	dns.TypeA, dns.TypeAAAA, dns.TypeMX, dns.TypeTXT, dns.TypeCNAME, dns.TypeNS, dns.TypeSOA,
+}
+
+// dnsLookupResult is what dns-lookup found. Errors holds only the types that failed; Details holds all.
+type dnsLookupResult struct {
+	Domain  string                     `json:"domain"`
+	Records dnsRecords                 `json:"records"`
+	Errors  map[string]string          `json:"errors"`
+	Details map[string]dnsLookupDetail `json:"details"`
+}
+
+// dnsLookupDetail is how one answer came about.
+type dnsLookupDetail struct {
+	RCode          *string                `json:"rcode"`
+	TTL            *uint32                `json:"ttl"`
+	Authenticated  bool                   `json:"authenticated"`
+	CNAMEChain     []string               `json:"cnameChain"`
+	Resolver       *string                `json:"resolver"`
+	DurationMs     float64                `json:"durationMs"`
+	Cached         bool                   `json:"cached"`
+	AgeMs          float64                `json:"ageMs"`
+	ExtendedErrors []egress.ExtendedError `json:"extendedErrors"`
+}
+
+// New makes the tool; client asks the operator's resolvers.
+func New(client *egress.Client) tool.Tool {
+	return tool.New(tool.Spec[target.Domain, dnsLookupResult]{
+		Slug: "dns-lookup",
+		Parse: func(in tool.Input) (target.Domain, error) {
+			return target.ParseDomain(in.Text, true)
+		},
+		Run: func(ctx context.Context, name target.Domain) (dnsLookupResult, error) {
+			return runDNSLookup(ctx, client, name.String())
+		},
+	})
+}
+
+func runDNSLookup(ctx context.Context, client *egress.Client, name string) (dnsLookupResult, error) {
+	var answers [len(dnsLookupTypes)]egress.Answer
+	var queries sync.WaitGroup
+	for i, qtype := range dnsLookupTypes {
+		queries.Go(func() { answers[i] = client.Query(ctx, name, qtype) })
+	}
+	queries.Wait()
+	if err := ctx.Err(); err != nil {
+		return dnsLookupResult{}, err
+	}
+
+	result := dnsLookupResult{
+		Domain:  name,
+		Records: newDNSRecords(),
+		Errors:  map[string]string{},
+		Details: map[string]dnsLookupDetail{},
+	}
+	for i, answer := range answers {
+		kind := dns.TypeToString[dnsLookupTypes[i]]
+		result.Details[kind] = dnsDetail(client, answer)
+		if answer.Code != "" {
+			result.Errors[kind] = answer.Code
+			continue
+		}
+		result.Records.add(answer.Records)
+	}
+	result.Records.sort()
+	return result, nil
+}
+
+func dnsDetail(client *egress.Client, a egress.Answer) dnsLookupDetail {
+	detail := dnsLookupDetail{
+		RCode:          rcodeName(a.RCode),
+		Authenticated:  a.Authenticated,
+		CNAMEChain:     append([]string{}, a.CNAMEChain...),
+		DurationMs:     format.Milliseconds(a.Duration),
+		Cached:         a.Cached,
+		AgeMs:          format.Milliseconds(a.Age),
+		ExtendedErrors: append([]egress.ExtendedError{}, a.Extended...),
+	}
+	if len(a.Records) > 0 {
+		detail.TTL = &a.TTL
+	}
+	if a.Resolver.IsValid() {
+		shown := "system"
+		if client.Permit(a.Resolver.Addr()) == nil {
+			shown = a.Resolver.String()
+		}
+		detail.Resolver = &shown
+	}
+	return detail
+}
+
+// rcodeName gives the mnemonic of a response code (RFC 6895 section 2.3), RCODE<n> where it has none, nil for -1.
+func rcodeName(rcode int) *string {
+	if rcode < 0 {
+		return nil
+	}
+	name, ok := dns.RcodeToString[rcode]
+	if !ok {
+		name = fmt.Sprintf("RCODE%d", rcode)
+	}
+	return &name
+}

@@ -1,0 +1,183 @@
+// Package dnsresolvercheck is the tool dns-resolver-check. It asks four public resolvers the same question. That they
+// fail, or disagree, is its result and never an error.
+package dnsresolvercheck
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"time"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/format"
+
+	"github.com/miekg/dns"
+)
+
+// publicResolver is one of the recursive resolvers that dns-resolver-check compares.
+type publicResolver struct {
+	id, name string
+	server   netip.AddrPort
+}
+
+// publicResolvers are run by four different operators. Their order is that of every list of the result.
+var publicResolvers = [...]publicResolver{
+	{"cloudflare", "Cloudflare", netip.MustParseAddrPort("1.1.1.1:53")},
+	{"google", "Google", netip.MustParseAddrPort("8.8.8.8:53")},
+	{"quad9", "Quad9", netip.MustParseAddrPort("9.9.9.9:53")},
+	{"opendns", "OpenDNS", netip.MustParseAddrPort("208.67.222.222:53")},
+}
+
+// secondLookAfter is how long a change may take to reach all resolvers before it is called a conflict.
+const secondLookAfter = time.Second
+
+// resolverCheck is what dns-resolver-check asks each of its resolvers.
+type resolverCheck struct {
+	domain     target.Domain
+	recordType string
+}
+
+// LimitKey is the domain, whatever the record type.
+func (c resolverCheck) LimitKey() string { return c.domain.LimitKey() }
+
+// resolverCheckResult is what the resolvers answered, and whether that agrees.
+type resolverCheckResult struct {
+	Domain     string           `json:"domain"`
+	RecordType string           `json:"recordType"`
+	Status     string           `json:"status"`
+	Summary    string           `json:"summary"`
+	Resolvers  []resolverAnswer `json:"resolvers"`
+	Groups     []resolverGroup  `json:"groups"`
+}
+
+// resolverAnswer is one resolver's answer with its values in normal form.
+type resolverAnswer struct {
+	ID                string                 `json:"id"`
+	Name              string                 `json:"name"`
+	Address           string                 `json:"address"`
+	Outcome           string                 `json:"outcome"`
+	ErrorCode         *string                `json:"errorCode"` // of an error only
+	Values            []string               `json:"values"`
+	TTL               *uint32                `json:"ttl"`
+	Authenticated     bool                   `json:"authenticated"`
+	DurationMs        float64                `json:"durationMs"`
+	FilteredSuspected bool                   `json:"filteredSuspected"`
+	Cached            bool                   `json:"cached"`
+	AgeMs             float64                `json:"ageMs"`
+	ExtendedErrors    []egress.ExtendedError `json:"extendedErrors"`
+
+	// bare is a denial that no zone vouches for: its authority section is empty.
+	bare bool
+}
+
+// The outcomes of one resolver.
+const (
+	outcomeAnswer   = "answer"
+	outcomeNoData   = "nodata"
+	outcomeNXDomain = "nxdomain"
+	outcomeError    = "error"
+)
+
+// conclusive tells whether the resolver said what there is, or that there is nothing.
+func (a resolverAnswer) conclusive() bool { return a.Outcome != outcomeError }
+
+// New makes the tool; client asks the resolvers.
+func New(client *egress.Client) tool.Tool {
+	return tool.New(tool.Spec[resolverCheck, resolverCheckResult]{
+		Slug:  "dns-resolver-check",
+		Parse: parseResolverCheck,
+		Run: func(ctx context.Context, check resolverCheck) (resolverCheckResult, error) {
+			return check.run(ctx, client)
+		},
+	})
+}
+
+func parseResolverCheck(in tool.Input) (resolverCheck, error) {
+	domain, err := target.ParseDomain(in.Text, true)
+	if err != nil {
+		return resolverCheck{}, err
+	}
+	recordType, err := in.Options.OneOf("recordType", "A", "A", "AAAA", "CNAME", "MX", "NS", "TXT", "CAA")
+	if err != nil {
+		return resolverCheck{}, err
+	}
+	return resolverCheck{domain: domain, recordType: recordType}, nil
+}
+
+func (c resolverCheck) run(ctx context.Context, client *egress.Client) (resolverCheckResult, error) {
+	answers := make([]resolverAnswer, len(publicResolvers))
+	everyone := func(resolverAnswer) bool { return true }
+	c.look(ctx, client.QueryServer, answers, everyone)
+	if ctx.Err() == nil && c.status(answers) == statusConflict {
+		c.lookAgain(ctx, client, answers)
+	}
+	if err := ctx.Err(); err != nil {
+		return resolverCheckResult{}, err
+	}
+	markFiltered(answers)
+	status := c.status(answers)
+	return resolverCheckResult{
+		Domain:     c.domain.String(),
+		RecordType: c.recordType,
+		Status:     status,
+		Summary:    c.summarize(status, answers),
+		Resolvers:  answers,
+		Groups:     groupResolvers(answers),
+	}, nil
+}
+
+// lookAgain asks those that answered once more, past the cache: what differed because it was just being changed, or because
+// one of the answers was kept from a minute ago, is not a conflict. One that fails now has failed: a failure cannot conflict.
+func (c resolverCheck) lookAgain(ctx context.Context, client *egress.Client, answers []resolverAnswer) {
+	wait := time.NewTimer(secondLookAfter)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-ctx.Done():
+		return
+	}
+	c.look(ctx, client.QueryServerFresh, answers, resolverAnswer.conclusive)
+}
+
+// look asks the resolvers whose answers so far are wanted again, all at once.
+func (c resolverCheck) look(ctx context.Context, ask func(context.Context, netip.AddrPort, string, uint16) egress.Answer,
+	answers []resolverAnswer, wanted func(resolverAnswer) bool,
+) {
+	var asking sync.WaitGroup
+	for i, resolver := range publicResolvers {
+		if !wanted(answers[i]) {
+			continue
+		}
+		asking.Go(func() {
+			answers[i] = resolver.describe(ask(ctx, resolver.server, c.domain.String(), dns.StringToType[c.recordType]))
+		})
+	}
+	asking.Wait()
+}
+
+func (r publicResolver) describe(a egress.Answer) resolverAnswer {
+	answer := resolverAnswer{
+		ID: r.id, Name: r.name, Address: r.server.Addr().String(),
+		Outcome:        outcomeError,
+		Values:         normalValues(a.Records),
+		Authenticated:  a.Authenticated,
+		DurationMs:     format.Milliseconds(a.Duration),
+		Cached:         a.Cached,
+		AgeMs:          format.Milliseconds(a.Age),
+		ExtendedErrors: append([]egress.ExtendedError{}, a.Extended...),
+		bare:           len(a.Authority) == 0,
+	}
+	switch a.Code {
+	case "":
+		answer.Outcome, answer.TTL = outcomeAnswer, &a.TTL
+	case egress.CodeNoData:
+		answer.Outcome = outcomeNoData
+	case egress.CodeNotFound:
+		answer.Outcome = outcomeNXDomain
+	default:
+		answer.ErrorCode = &a.Code
+	}
+	return answer
+}

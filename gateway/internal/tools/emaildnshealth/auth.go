@@ -1,0 +1,238 @@
+package emaildnshealth
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/gateway/internal/mailauth/dkim"
+	"diagnostics/gateway/internal/mailauth/dmarc"
+	"diagnostics/gateway/internal/mailauth/spf"
+	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/shared/netpolicy"
+)
+
+// spfCheck is who may send, by address.
+type spfCheck struct {
+	mailCheck
+	Lookups     int       `json:"lookups"`
+	VoidLookups int       `json:"voidLookups"`
+	All         *string   `json:"all"`
+	Tree        *spf.Node `json:"tree"`
+
+	sendsNothing bool
+}
+
+func newSPFCheck(c mailCheck, domain string) spfCheck {
+	return spfCheck{mailCheck: c, Tree: &spf.Node{Term: "v=spf1", Domain: &domain, Children: []*spf.Node{}}}
+}
+
+func (r *mailRun) spf(ctx context.Context, mx mxCheck) spfCheck {
+	report := spf.Check(ctx, r.dns, r.domain)
+	c := newSPFCheck(newMailCheck(), r.domain)
+	c.Record, c.Tree = report.Record, report.Tree
+	c.Lookups, c.VoidLookups = report.Tree.Lookups, report.Tree.VoidLookups
+	c.sendsNothing = report.SendsNothing
+	if report.All != "" {
+		c.All = &report.All
+	}
+	c.take(report.Issues, report.Failed)
+	switch {
+	case !report.Found && report.Failed:
+		c.Status, c.Summary = mailError, "The SPF record could not be looked up."
+	case !report.Found:
+		c.missing(mx)
+	case report.Record == nil:
+		c.Summary = "There are several SPF records, so receivers use none."
+	case report.SendsNothing:
+		c.Summary = "The domain sends no mail: its SPF record authorizes nobody."
+	default:
+		c.Summary = fmt.Sprintf("SPF record with %d of %d lookups; %s.", c.Lookups, spf.MaxLookups, ending(report.All))
+	}
+	return c
+}
+
+func (c *spfCheck) missing(mx mxCheck) {
+	c.Status, c.Summary = mailMissing, "The domain has no SPF record."
+	advice := "Publish a TXT record such as v=spf1 mx -all that names all who send in the domain's name."
+	if mx.NullMX {
+		advice = "The domain takes no mail; if it sends none either, publish the TXT record v=spf1 -all."
+	}
+	c.Issues.Add(mailauth.Fail, "SPF_MISSING", "RFC 7208 section 3", "There is no SPF record, so receivers cannot tell who may send. "+advice)
+}
+
+func ending(all string) string {
+	if all == "" {
+		return "it has no all"
+	}
+	return "it ends in " + all
+}
+
+// dmarcCheck is what receivers do with mail that fails.
+type dmarcCheck struct {
+	mailCheck
+	Policy *string `json:"policy"`
+	// SubdomainPolicy is for names below that exist, NonexistentPolicy for those that do not.
+	SubdomainPolicy      *string        `json:"subdomainPolicy"`
+	NonexistentPolicy    *string        `json:"nonexistentSubdomainPolicy"`
+	FoundAt              *string        `json:"foundAt"`
+	OrganizationalDomain *string        `json:"organizationalDomain"`
+	Alignment            dmarcAlignment `json:"alignment"`
+	TestMode             bool           `json:"testMode"`
+	ReportAddresses      []string       `json:"reportAddresses"`
+	FailureAddresses     []string       `json:"failureReportAddresses"`
+}
+
+// dmarcAlignment is how closely the domains must agree; relaxed is what holds without a record.
+type dmarcAlignment struct {
+	DKIM string `json:"dkim"`
+	SPF  string `json:"spf"`
+}
+
+func (c dmarcCheck) reject() bool { return c.Policy != nil && *c.Policy == string(dmarc.Reject) }
+
+func newDMARCCheck(c mailCheck) dmarcCheck {
+	return dmarcCheck{
+		mailCheck: c, Alignment: dmarcAlignment{DKIM: "relaxed", SPF: "relaxed"},
+		ReportAddresses: []string{}, FailureAddresses: []string{},
+	}
+}
+
+func (r *mailRun) dmarc(ctx context.Context) dmarcCheck {
+	report := dmarc.Check(ctx, r.dns, r.domain)
+	c := newDMARCCheck(newMailCheck())
+	c.take(report.Issues, report.Failed)
+	c.FoundAt = format.TextOrNull(report.FoundAt)
+	c.OrganizationalDomain = format.TextOrNull(report.Organizational)
+	switch {
+	case report.Record != nil:
+		c.describe(report)
+	case report.Several:
+		c.Summary = "There are several DMARC records, so receivers use none."
+	case report.Failed:
+		c.Summary = "The DMARC record could not be looked up."
+	default:
+		c.Status, c.Summary = mailMissing, "Neither the domain nor its parents have a DMARC record."
+		c.Issues.Add(mailauth.Fail, "DMARC_MISSING", "RFC 9989 section 4.7",
+			"There is no DMARC record, so receivers do not know what to do with forged mail. Publish v=DMARC1; p=none; rua=mailto:… at _dmarc."+mailauth.Show(r.domain)+" and raise the policy once the reports look right.")
+		r.misplacedDMARC(ctx, &c)
+	}
+	return c
+}
+
+// misplacedDMARC looks for the record at the domain itself, where it is often put by mistake. SPF has asked that already.
+func (r *mailRun) misplacedDMARC(ctx context.Context, c *dmarcCheck) {
+	texts, _ := r.dns.TXT(ctx, r.domain)
+	if slices.ContainsFunc(texts, dmarc.IsRecord) {
+		name := mailauth.Show(r.domain)
+		c.Issues.Add(mailauth.Fail, "DMARC_MISPLACED", "RFC 9989 section 4.10", "A DMARC record stands at "+name+" itself, where nobody looks. Move it to _dmarc."+name+".")
+	}
+}
+
+func (c *dmarcCheck) describe(report dmarc.Report) {
+	record := report.Record
+	c.Record = &record.Text
+	policy, below, nonexistent := string(report.Policy), string(report.Subdomains), string(report.Nonexistent)
+	c.Policy, c.SubdomainPolicy, c.NonexistentPolicy = &policy, &below, &nonexistent
+	c.TestMode = record.Test
+	if record.StrictDKIM {
+		c.Alignment.DKIM = "strict"
+	}
+	if record.StrictSPF {
+		c.Alignment.SPF = "strict"
+	}
+	for _, uri := range record.Aggregate {
+		c.ReportAddresses = append(c.ReportAddresses, uri.Text)
+	}
+	for _, uri := range record.Failure {
+		c.FailureAddresses = append(c.FailureAddresses, uri.Text)
+	}
+	c.Summary = fmt.Sprintf("The policy for mail that fails is %s, from the record of %s.", policy, mailauth.Show(report.FoundAt))
+}
+
+// dkimCheck is the key at one selector.
+type dkimCheck struct {
+	mailCheck
+	Selector *string `json:"selector"`
+	KeyType  *string `json:"keyType"`
+	KeyBits  *int    `json:"keyBits"`
+}
+
+func newDKIMCheck(c mailCheck, selector string) dkimCheck {
+	return dkimCheck{mailCheck: c, Selector: format.TextOrNull(selector)}
+}
+
+// wildcardProbe is a selector that nobody uses. What it answers, every selector answers.
+const wildcardProbe = "no-such-selector-7f3a9c2e51"
+
+const sectionDKIM = "RFC 6376 section 3.6.2.1"
+
+func (r *mailRun) dkim(ctx context.Context, mx mxCheck) dkimCheck {
+	if mx.NullMX {
+		return newDKIMCheck(notForNullMX(), r.selector)
+	}
+	c := newDKIMCheck(newMailCheck(), r.selector)
+	if r.selector == "" {
+		c.Status, c.Summary = mailInfo, "A selector is needed to check a DKIM public key."
+		c.Issues.Add(mailauth.Info, "DKIM_SELECTOR_NEEDED", sectionDKIM, "Keys cannot be listed from outside. Enter the selector, which is the s= value in the DKIM-Signature header of a mail from the domain.")
+		return c
+	}
+	name := r.selector + "._domainkey." + r.domain
+	if len(name) > netpolicy.MaxNameOctets {
+		c.Summary = "The selector is too long for this domain."
+		var issues mailauth.Issues
+		issues.Add(mailauth.Fail, "DKIM_NAME_TOO_LONG", "RFC 1035 section 2.3.4", fmt.Sprintf("The selector and the domain make a name of %d characters, and DNS names have at most 253. Use a shorter selector.", len(name)))
+		c.take(issues, false)
+		return c
+	}
+	texts, err := r.dns.TXT(ctx, name)
+	if failure := mailauth.Failure(err); failure != nil {
+		c.unanswered("DKIM_LOOKUP_FAILED", "The key at "+mailauth.Show(name), sectionDKIM, failure)
+		return c
+	}
+	c.read(dkim.Read(texts), name)
+	if len(texts) > 0 {
+		r.wildcard(ctx, &c, texts)
+	}
+	return c
+}
+
+func (c *dkimCheck) read(report dkim.Report, name string) {
+	c.take(report.Issues, false)
+	c.Record = format.TextOrNull(report.Record)
+	c.KeyType = format.TextOrNull(report.KeyType)
+	if report.KeyBits > 0 {
+		c.KeyBits = &report.KeyBits
+	}
+	switch {
+	case !report.Found:
+		c.Status, c.Summary = mailMissing, "There is no DKIM key at this selector."
+		c.Issues.Add(mailauth.Warn, "DKIM_KEY_MISSING", sectionDKIM, "There is no key at "+mailauth.Show(name)+". Check the selector, or publish the key there.")
+	case report.Revoked:
+		c.Summary = "The DKIM key at this selector was revoked."
+	case report.KeyBits > 0:
+		c.Summary = fmt.Sprintf("DKIM key of type %s with %d bits.", report.KeyType, report.KeyBits)
+	default:
+		c.Summary = "The DKIM record at this selector cannot be used."
+	}
+}
+
+// wildcard asks whether every selector answers like this one.
+func (r *mailRun) wildcard(ctx context.Context, c *dkimCheck, texts []string) {
+	other, _ := r.dns.TXT(ctx, wildcardProbe+"._domainkey."+r.domain)
+	slices.Sort(other)
+	texts = slices.Sorted(slices.Values(texts))
+	if !slices.Equal(texts, other) {
+		return
+	}
+	message := "Every selector answers with this record, so it says nothing about the one asked for. Remove the wildcard record, or publish keys at their own selectors."
+	severity := mailauth.Warn
+	if c.Issues.HasCode("DKIM_KEY_REVOKED") {
+		severity, message = mailauth.Info, "Every selector answers that its key was revoked, which is how a domain says that it signs no mail."
+	}
+	c.Issues.Add(severity, "DKIM_WILDCARD", sectionDKIM, message)
+	if c.Status == mailPass {
+		c.Status = mailWarn
+	}
+}

@@ -1,0 +1,160 @@
+// Package emaildnshealth is the tool email-dns-health. It judges the mail records that a domain publishes. It reports
+// addresses and connects to none, but for the MTA-STS policy's own host.
+package emaildnshealth
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool"
+)
+
+// mailDomain is the domain whose mail records email-dns-health reads.
+type mailDomain struct {
+	domain target.Domain
+	// selector is the DKIM selector, lower case; empty where none was given.
+	selector string
+}
+
+// LimitKey is the domain, whatever the selector.
+func (d mailDomain) LimitKey() string { return d.domain.LimitKey() }
+
+// emailHealth is what email-dns-health found.
+type emailHealth struct {
+	Domain  string       `json:"domain"`
+	Overall mailStatus   `json:"overall"`
+	Summary mailCounts   `json:"summary"`
+	Checks  emailResults `json:"checks"`
+	// Note says what the records tell about the domain as a whole, such as that it sends no mail; null where they tell
+	// nothing of the kind.
+	Note *string `json:"note"`
+}
+
+type emailResults struct {
+	MX     mxCheck     `json:"mx"`
+	SPF    spfCheck    `json:"spf"`
+	DMARC  dmarcCheck  `json:"dmarc"`
+	DKIM   dkimCheck   `json:"dkim"`
+	MTASTS mtaStsCheck `json:"mtaSts"`
+	TLSRPT tlsRptCheck `json:"tlsRpt"`
+}
+
+// New makes the tool; client asks the DNS and fetches the MTA-STS policy.
+func New(client *egress.Client) tool.Tool {
+	return tool.New(tool.Spec[mailDomain, emailHealth]{
+		Slug:  "email-dns-health",
+		Parse: parseMailDomain,
+		Run: func(ctx context.Context, m mailDomain) (emailHealth, error) {
+			return checkMail(ctx, client, m)
+		},
+	})
+}
+
+// mailRun is one run: what its checks share.
+type mailRun struct {
+	client   *egress.Client
+	dns      *mailResolver
+	domain   string
+	selector string
+}
+
+// checkMail looks at the mail exchanges first, since whether the domain exists and takes mail decides what else applies. When
+// the time of the run is over, what is not finished is an error of its own check.
+func checkMail(ctx context.Context, client *egress.Client, m mailDomain) (emailHealth, error) {
+	run := &mailRun{client: client, dns: newMailResolver(client), domain: m.domain.String(), selector: m.selector}
+	mx := run.mx(ctx)
+	var results emailResults
+	if mx.notFound {
+		results = run.nonexistent(mx)
+	} else {
+		results = run.others(ctx, mx)
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return emailHealth{}, ctx.Err()
+	}
+	return summarizeMail(run.domain, results), nil
+}
+
+func (r *mailRun) others(ctx context.Context, mx mxCheck) emailResults {
+	results := emailResults{MX: mx}
+	var checks sync.WaitGroup
+	checks.Go(func() { results.SPF = r.spf(ctx, mx) })
+	checks.Go(func() { results.DMARC = r.dmarc(ctx) })
+	checks.Go(func() { results.DKIM = r.dkim(ctx, mx) })
+	checks.Go(func() { results.MTASTS = r.mtaSts(ctx, mx) })
+	checks.Go(func() { results.TLSRPT = r.tlsRpt(ctx, mx) })
+	checks.Wait()
+	return results
+}
+
+// nonexistent is a domain that is not there: nothing else is asked.
+func (r *mailRun) nonexistent(mx mxCheck) emailResults {
+	missing := newMailCheck()
+	missing.Status, missing.Summary = mailMissing, "The domain does not exist."
+	return emailResults{
+		MX:     mx,
+		SPF:    newSPFCheck(missing, r.domain),
+		DMARC:  newDMARCCheck(missing),
+		DKIM:   newDKIMCheck(missing, r.selector),
+		MTASTS: newMTASTSCheck(missing),
+		TLSRPT: tlsRptCheck{mailCheck: missing, ReportAddresses: []string{}},
+	}
+}
+
+func parseMailDomain(in tool.Input) (mailDomain, error) {
+	domain, err := target.ParseDomain(in.Text, false)
+	if err != nil {
+		return mailDomain{}, err
+	}
+	typed, _, err := in.Options.String("dkimSelector")
+	if err != nil {
+		return mailDomain{}, err
+	}
+	selector, err := parseSelector(typed)
+	if err != nil {
+		return mailDomain{}, err
+	}
+	return mailDomain{domain: domain, selector: selector}, nil
+}
+
+const (
+	maxSelector      = 253
+	maxSelectorLabel = 63
+)
+
+// parseSelector takes a DKIM selector (RFC 6376 section 3.1): one or more labels of letters, digits, underscores and inner
+// hyphens. A form that leaves its field empty has no selector.
+func parseSelector(s string) (string, error) {
+	if s == "" {
+		return "", nil
+	}
+	if len(s) > maxSelector {
+		return "", fault.New(fault.Invalid, "The option dkimSelector must be at most 253 characters long.")
+	}
+	for label := range strings.SplitSeq(s, ".") {
+		if !isSelectorLabel(label) {
+			return "", fault.New(fault.Invalid, "The option dkimSelector must be a DNS selector of letters, digits, underscores and inner hyphens, such as selector1.")
+		}
+	}
+	return strings.ToLower(s), nil
+}
+
+func isSelectorLabel(label string) bool {
+	if label == "" || len(label) > maxSelectorLabel {
+		return false
+	}
+	for i := range len(label) {
+		c := label[i]
+		alnum := 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '_'
+		inner := i > 0 && i < len(label)-1
+		if !alnum && (c != '-' || !inner) {
+			return false
+		}
+	}
+	return true
+}

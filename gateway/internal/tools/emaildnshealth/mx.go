@@ -1,0 +1,258 @@
+package emaildnshealth
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/shared/netpolicy"
+
+	"github.com/miekg/dns"
+)
+
+// mxCheck is where the domain takes its mail.
+type mxCheck struct {
+	mailCheck
+	Hosts  []mailHost `json:"hosts"`
+	NullMX bool       `json:"nullMx"`
+
+	// notFound tells that the domain does not exist, failed that its exchanges are not known.
+	notFound, failed bool
+}
+
+// mailHost is one exchange, in the order in which senders try them. A domain that takes mail at its own address, without
+// an MX record, is its own exchange.
+type mailHost struct {
+	Exchange  string   `json:"exchange"`
+	Priority  uint16   `json:"priority"`
+	Addresses []string `json:"addresses"`
+}
+
+// exchanges are the names that senders connect to: the root of a null MX that stands beside others is none.
+func (c mxCheck) exchanges() []string {
+	var names []string
+	for _, h := range c.Hosts {
+		if !isNull(h) && !slices.Contains(names, h.Exchange) {
+			names = append(names, h.Exchange)
+		}
+	}
+	return names
+}
+
+// maxMailHosts is how many exchanges are looked up.
+const maxMailHosts = 15
+
+const sectionMX = "RFC 5321 section 5.1"
+
+func (r *mailRun) mx(ctx context.Context) mxCheck {
+	c := mxCheck{mailCheck: newMailCheck(), Hosts: []mailHost{}}
+	answer := r.dns.ask(ctx, r.domain, dns.TypeMX)
+	failure := mailauth.Failure(answer.err)
+	switch {
+	case failure != nil:
+		c.failed = true
+		c.unanswered("MX_LOOKUP_FAILED", "The MX records of "+mailauth.Show(r.domain), sectionMX, failure)
+		return c
+	case errors.Is(answer.err, mailauth.ErrNotFound) && !answer.alias:
+		c.notFound = true
+		c.Summary = "The domain does not exist."
+		c.take(mailauth.Issues{{
+			Code: "DOMAIN_NOT_FOUND", Severity: mailauth.Fail, Reference: "RFC 8020 section 2",
+			Message: mailauth.Show(r.domain) + " does not exist in the DNS. Check its spelling and its registration.",
+		}}, false)
+		return c
+	}
+	c.read(answer.records)
+	switch {
+	case len(c.Hosts) == 0:
+		r.implicitMX(ctx, &c)
+	case slices.ContainsFunc(c.Hosts, isNull):
+		c.nullMX()
+	default:
+		r.hosts(ctx, &c)
+	}
+	return c
+}
+
+// read lists the records by priority.
+func (c *mxCheck) read(records []dns.RR) {
+	for _, record := range records {
+		if mx, is := record.(*dns.MX); is {
+			c.Hosts = append(c.Hosts, mailHost{Exchange: strings.ToLower(egress.TrimRoot(mx.Mx)), Priority: mx.Preference, Addresses: []string{}})
+		}
+	}
+	slices.SortFunc(c.Hosts, func(a, b mailHost) int {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), strings.Compare(a.Exchange, b.Exchange))
+	})
+	if len(c.Hosts) == 0 {
+		return
+	}
+	var lines []string
+	for _, h := range c.Hosts {
+		lines = append(lines, fmt.Sprintf("%d %s", h.Priority, cmp.Or(h.Exchange, ".")))
+	}
+	record := strings.Join(lines, ", ")
+	c.Record = &record
+}
+
+// isNull tells the record of RFC 7505: the root in place of a name.
+func isNull(h mailHost) bool { return h.Exchange == "" }
+
+func (c *mxCheck) nullMX() {
+	const reference = "RFC 7505 section 3"
+	if len(c.Hosts) > 1 {
+		c.Summary = "The domain says both that it takes no mail and where it takes it."
+		var issues mailauth.Issues
+		issues.Add(mailauth.Fail, "MX_NULL_WITH_OTHERS", reference, "A null MX record must be the only one. Remove it, or all the others.")
+		c.take(issues, false)
+		return
+	}
+	c.NullMX = true
+	c.Hosts = []mailHost{}
+	c.Summary = "The domain takes no mail (null MX)."
+	c.Issues.Add(mailauth.Info, "MX_NULL", reference, "The null MX record says that the domain takes no mail.")
+	c.Status = mailInfo
+}
+
+// implicitMX is a domain without MX records: senders try its own address.
+func (r *mailRun) implicitMX(ctx context.Context, c *mxCheck) {
+	addresses, _, err := r.dns.Both(ctx, r.domain)
+	name := mailauth.Show(r.domain)
+	if failure := mailauth.Failure(err); failure != nil && len(addresses) == 0 {
+		c.failed = true
+		c.unanswered("MX_LOOKUP_FAILED", "The addresses of "+name, sectionMX, failure)
+		return
+	}
+	if len(addresses) == 0 {
+		c.Status, c.Summary = mailMissing, "The domain has neither MX records nor an address, so it cannot take mail."
+		c.Issues.Add(mailauth.Warn, "MX_MISSING", sectionMX, "Publish an MX record if "+name+" is to take mail, and the null MX record \"0 .\" if not.")
+		return
+	}
+	c.Hosts = []mailHost{{Exchange: r.domain, Addresses: addressTexts(addresses)}}
+	c.Summary = "The domain has no MX record; senders fall back on its own address."
+	var issues mailauth.Issues
+	issues.Add(mailauth.Warn, "MX_IMPLICIT", sectionMX, "Mail goes to the address of "+name+" itself, which is often a web server. Publish an MX record, or the null MX record \"0 .\" if no mail is wanted.")
+	if !allPublic(addresses) {
+		issues.Add(mailauth.Fail, "MX_ADDRESS_NOT_PUBLIC", sectionMX, notPublic(r.domain))
+	}
+	c.take(issues, false)
+}
+
+// mailHostFacts is what the lookups of one exchange gave.
+type mailHostFacts struct {
+	addresses []netip.Addr
+	alias     bool
+	err       error
+	// problem is what is wrong with the name itself, in which case nothing was asked.
+	problem mailauth.Issue
+}
+
+// hosts looks up the exchanges.
+func (r *mailRun) hosts(ctx context.Context, c *mxCheck) {
+	names := c.exchanges()
+	var issues mailauth.Issues
+	if len(names) > maxMailHosts {
+		issues.Add(mailauth.Warn, "MX_TOO_MANY", sectionMX, fmt.Sprintf("The domain has %d mail exchanges; only the first %d were looked up. Few senders try them all.", len(names), maxMailHosts))
+		names = names[:maxMailHosts]
+	}
+	facts := make(map[string]*mailHostFacts, len(names))
+	var lookups sync.WaitGroup
+	for _, name := range names {
+		f := &mailHostFacts{}
+		facts[name] = f
+		lookups.Go(func() { r.host(ctx, name, f) })
+	}
+	lookups.Wait()
+	failed, usable := false, 0
+	var every []netip.Addr
+	for _, name := range names {
+		f := facts[name]
+		failed = f.judge(name, &issues) || failed
+		every = append(every, f.addresses...)
+		if len(f.addresses) > 0 {
+			usable++
+		}
+	}
+	for i, h := range c.Hosts {
+		if f := facts[h.Exchange]; f != nil {
+			c.Hosts[i].Addresses = addressTexts(f.addresses)
+		}
+	}
+	if len(every) > 0 && !failed && !slices.ContainsFunc(every, netip.Addr.Is4) {
+		issues.Add(mailauth.Warn, "MX_NO_IPV4", sectionMX, "No exchange has an IPv4 address, and many senders have nothing else. Give one of them an A record.")
+	}
+	c.Summary = fmt.Sprintf("%d of %d mail exchanges have an address.", usable, len(names))
+	c.take(issues, failed)
+}
+
+func (r *mailRun) host(ctx context.Context, name string, f *mailHostFacts) {
+	if f.problem = exchangeProblem(name); f.problem.Code != "" {
+		return
+	}
+	f.addresses, f.alias, f.err = r.dns.Both(ctx, name)
+}
+
+// exchangeProblem judges the name of an exchange. Names that no visitor could have typed are not looked up: a resolver inside
+// a private network would answer for them.
+func exchangeProblem(name string) mailauth.Issue {
+	shown := mailauth.Show(name)
+	if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
+		return mailauth.Issue{Code: "MX_ADDRESS_LITERAL", Severity: mailauth.Fail, Reference: "RFC 1035 section 3.3.9",
+			Message: "The exchange " + shown + " is an address, and MX records take names only. Give the host a name with that address."}
+	}
+	var bad *netpolicy.NameError
+	if _, err := netpolicy.ParseName(name, true); errors.As(err, &bad) {
+		code := "MX_NAME_INVALID"
+		if bad.Refused() {
+			code = "MX_NAME_NOT_PUBLIC"
+		}
+		return mailauth.Issue{Code: code, Severity: mailauth.Fail, Reference: sectionMX,
+			Message: "The exchange " + shown + " " + bad.Say() + ", so senders cannot find it. Use a public hostname."}
+	}
+	return mailauth.Issue{}
+}
+
+// judge adds what is wrong with an exchange; failed tells that a lookup gave no usable answer.
+func (f *mailHostFacts) judge(name string, issues *mailauth.Issues) (failed bool) {
+	shown := mailauth.Show(name)
+	failure := mailauth.Failure(f.err)
+	switch {
+	case f.problem.Code != "":
+		*issues = append(*issues, f.problem)
+		return false
+	case failure != nil:
+		issues.Add(mailauth.Warn, "MX_HOST_LOOKUP_FAILED", sectionMX, "The addresses of "+shown+" could not be looked up: "+failure.Reason()+".")
+	case len(f.addresses) == 0:
+		issues.Add(mailauth.Fail, "MX_HOST_WITHOUT_ADDRESS", sectionMX, "The exchange "+shown+" has no address, so no mail arrives there. Give it one, or remove the MX record.")
+	}
+	if f.alias {
+		issues.Add(mailauth.Warn, "MX_CNAME", "RFC 2181 section 10.3", "The exchange "+shown+" is an alias (CNAME), which an exchange must not be. Name the host that it leads to.")
+	}
+	if !allPublic(f.addresses) {
+		issues.Add(mailauth.Fail, "MX_ADDRESS_NOT_PUBLIC", sectionMX, notPublic(name))
+	}
+	return failure != nil
+}
+
+func notPublic(name string) string {
+	return "The exchange " + mailauth.Show(name) + " has an address that cannot be reached from the internet. Remove it."
+}
+
+func allPublic(addresses []netip.Addr) bool {
+	return !slices.ContainsFunc(addresses, func(a netip.Addr) bool { return !netpolicy.Judge(a).Public })
+}
+
+func addressTexts(addresses []netip.Addr) []string {
+	texts := make([]string, len(addresses))
+	for i, a := range addresses {
+		texts[i] = a.String()
+	}
+	return texts
+}

@@ -1,0 +1,127 @@
+package emaildnshealth
+
+import (
+	"fmt"
+
+	"diagnostics/gateway/internal/mailauth"
+)
+
+// mailStatus is the outcome of one check.
+type mailStatus string
+
+const (
+	mailPass          mailStatus = "pass"
+	mailInfo          mailStatus = "info"
+	mailWarn          mailStatus = "warn"
+	mailFail          mailStatus = "fail"
+	mailMissing       mailStatus = "missing"
+	mailError         mailStatus = "error"
+	mailNotApplicable mailStatus = "notApplicable"
+)
+
+// mailCheck is what all checks have in common.
+type mailCheck struct {
+	Status  mailStatus      `json:"status"`
+	Summary string          `json:"summary"`
+	Record  *string         `json:"record"`
+	Issues  mailauth.Issues `json:"issues"`
+}
+
+func newMailCheck() mailCheck { return mailCheck{Status: mailPass, Issues: mailauth.Issues{}} }
+
+// notForNullMX is a check that has no meaning for a domain that takes no mail.
+func notForNullMX() mailCheck {
+	c := newMailCheck()
+	c.Status, c.Summary = mailNotApplicable, "The domain takes no mail (null MX), so this does not apply."
+	return c
+}
+
+// take adds issues and draws the status from all of them. failed tells of a lookup without a usable answer: what is known to
+// be wrong counts more than what is not known.
+func (c *mailCheck) take(issues mailauth.Issues, failed bool) {
+	c.Issues = append(c.Issues, issues...)
+	switch {
+	case c.Issues.Has(mailauth.Fail):
+		c.Status = mailFail
+	case failed:
+		c.Status = mailError
+	case c.Issues.Has(mailauth.Warn):
+		c.Status = mailWarn
+	default:
+		c.Status = mailPass
+	}
+}
+
+// unanswered is a check whose first lookup failed.
+func (c *mailCheck) unanswered(code, what, reference string, failure *mailauth.LookupError) {
+	c.Status = mailError
+	c.Summary = what + " could not be looked up: " + failure.Reason() + "."
+	c.Issues.Add(mailauth.Warn, code, reference, c.Summary+" Try again later; if it stays, mend the name servers.")
+}
+
+// mailCounts counts the checks by status.
+type mailCounts struct {
+	Pass          int `json:"pass"`
+	Info          int `json:"info"`
+	Warn          int `json:"warn"`
+	Fail          int `json:"fail"`
+	Missing       int `json:"missing"`
+	Error         int `json:"error"`
+	NotApplicable int `json:"notApplicable"`
+}
+
+func (n *mailCounts) add(s mailStatus) {
+	switch s {
+	case mailPass:
+		n.Pass++
+	case mailInfo:
+		n.Info++
+	case mailWarn:
+		n.Warn++
+	case mailFail:
+		n.Fail++
+	case mailMissing:
+		n.Missing++
+	case mailError:
+		n.Error++
+	case mailNotApplicable:
+		n.NotApplicable++
+	}
+}
+
+func summarizeMail(domain string, r emailResults) emailHealth {
+	health := emailHealth{Domain: domain, Checks: r, Note: noteOnMail(domain, r)}
+	for _, s := range []mailStatus{r.MX.Status, r.SPF.Status, r.DMARC.Status, r.DKIM.Status, r.MTASTS.Status, r.TLSRPT.Status} {
+		health.Summary.add(s)
+	}
+	switch {
+	case health.Summary.Fail > 0 || r.SPF.Status == mailMissing || r.DMARC.Status == mailMissing:
+		health.Overall = mailFail
+	case health.Summary.Error > 0:
+		health.Overall = mailError
+	case health.Summary.Warn > 0:
+		health.Overall = mailWarn
+	default:
+		health.Overall = mailPass
+	}
+	return health
+}
+
+// noteOnMail recognises a domain that keeps out of mail.
+func noteOnMail(domain string, r emailResults) *string {
+	domain = mailauth.Show(domain)
+	var note string
+	switch sends := !r.SPF.sendsNothing; {
+	case !sends && r.MX.NullMX && r.DMARC.reject():
+		note = fmt.Sprintf("%s neither sends nor takes mail, and all of its records say so.", domain)
+	case !sends && r.MX.NullMX:
+		note = fmt.Sprintf("%s neither sends nor takes mail. A DMARC record with p=reject would complete that.", domain)
+	case !sends:
+		note = fmt.Sprintf("%s sends no mail: its SPF record authorizes nobody.", domain)
+	case r.MX.NullMX:
+		note = fmt.Sprintf("%s takes no mail (null MX). If it sends none either, publish the SPF record v=spf1 -all.", domain)
+	default:
+		return nil
+	}
+	return &note
+}

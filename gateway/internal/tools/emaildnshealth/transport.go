@@ -1,0 +1,235 @@
+package emaildnshealth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/gateway/internal/mailauth/mtasts"
+	"diagnostics/gateway/internal/mailauth/tlsrpt"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tools/internal/format"
+)
+
+// mtaStsCheck is whether senders must use TLS with a valid certificate.
+type mtaStsCheck struct {
+	mailCheck
+	// Policy is the text of the policy file.
+	Policy     *string  `json:"policy"`
+	Mode       *string  `json:"mode"`
+	MXPatterns []string `json:"mxPatterns"`
+	MaxAge     *int     `json:"maxAge"`
+}
+
+func newMTASTSCheck(c mailCheck) mtaStsCheck {
+	return mtaStsCheck{mailCheck: c, MXPatterns: []string{}}
+}
+
+// maxPolicy is how much of a policy file is read (RFC 8461 section 3.3).
+const maxPolicy = 64 << 10
+
+const (
+	sectionSTSRecord = "RFC 8461 section 3.1"
+	sectionSTSFetch  = "RFC 8461 section 3.3"
+)
+
+func (r *mailRun) mtaSts(ctx context.Context, mx mxCheck) mtaStsCheck {
+	if mx.NullMX {
+		return newMTASTSCheck(notForNullMX())
+	}
+	c := newMTASTSCheck(newMailCheck())
+	texts, err := r.dns.TXT(ctx, "_mta-sts."+r.domain)
+	if failure := mailauth.Failure(err); failure != nil {
+		c.unanswered("MTASTS_LOOKUP_FAILED", "_mta-sts."+mailauth.Show(r.domain), sectionSTSRecord, failure)
+		return c
+	}
+	record := mtasts.ReadRecord(texts)
+	c.take(record.Issues, false)
+	c.Record = format.TextOrNull(record.Text)
+	switch {
+	case !record.Found:
+		c.Status, c.Summary = mailMissing, "The domain has no MTA-STS record."
+		c.Issues.Add(mailauth.Info, "MTASTS_MISSING", sectionSTSRecord, "Without MTA-STS an attacker on the way can make senders deliver without encryption. Publish a policy file and a TXT record at _mta-sts."+mailauth.Show(r.domain)+".")
+		return c
+	case record.Text == "":
+		c.Summary = "There are several MTA-STS records, so senders use none."
+		return c
+	}
+	fetched := r.fetchPolicy(ctx)
+	c.Policy = fetched.text
+	var issues mailauth.Issues
+	issues = append(issues, fetched.issues...)
+	failed := fetched.failed
+	if fetched.readable {
+		failed = c.readPolicy(*fetched.text, mx, &issues) || failed
+	}
+	c.take(issues, failed)
+	c.conclude(fetched)
+	return c
+}
+
+func (c *mtaStsCheck) conclude(fetched mtaStsFetch) {
+	switch {
+	case c.Status == mailError:
+		c.Summary = "MTA-STS could not be checked to the end."
+	case !fetched.readable:
+		c.Summary = "The MTA-STS record has no policy that senders can use."
+	case c.Status == mailFail:
+		c.Summary = "The MTA-STS policy has faults."
+	case *c.Mode == "none":
+		c.Summary = "The MTA-STS policy is switched off (mode none)."
+		if c.Status == mailPass {
+			c.Status = mailInfo
+		}
+	default:
+		c.Summary = fmt.Sprintf("The MTA-STS policy covers every mail exchange, in mode %s.", *c.Mode)
+	}
+}
+
+// readPolicy judges the policy and whether it covers the exchanges; failed tells that those are not known.
+func (c *mtaStsCheck) readPolicy(text string, mx mxCheck, issues *mailauth.Issues) (failed bool) {
+	policy := mtasts.ParsePolicy(text)
+	*issues = append(*issues, policy.Issues...)
+	c.Mode = format.TextOrNull(policy.Mode)
+	c.MXPatterns = policy.MX
+	if policy.MaxAge >= 0 {
+		c.MaxAge = &policy.MaxAge
+	}
+	const section = "RFC 8461 section 5"
+	switch policy.Mode {
+	case "none":
+		issues.Add(mailauth.Info, "MTASTS_NONE", section, "The mode is none: senders behave as if there were no policy.")
+		return false
+	case "testing":
+		issues.Add(mailauth.Warn, "MTASTS_TESTING", section, "The mode is testing: senders report faults but deliver all the same. Use enforce once the reports look right.")
+	}
+	for _, exchange := range mx.exchanges() {
+		if !policy.Covers(exchange) {
+			issues.Add(mailauth.Fail, "MTASTS_MX_NOT_COVERED", "RFC 8461 section 4.1", "The policy does not name the exchange "+mailauth.Show(exchange)+", so senders refuse to deliver there. Add an mx line for it.")
+		}
+	}
+	return mx.failed
+}
+
+// mtaStsFetch is what the fetch of a policy file gave.
+type mtaStsFetch struct {
+	// text is the file, null where none came. readable tells that it came as senders accept it.
+	text     *string
+	readable bool
+	issues   mailauth.Issues
+	// failed tells that the DNS or the time of the run ended it, and not the server.
+	failed bool
+}
+
+func (f *mtaStsFetch) add(severity mailauth.Severity, code, format string, args ...any) {
+	f.issues.Add(severity, code, sectionSTSFetch, fmt.Sprintf(format, args...))
+}
+
+func (r *mailRun) fetchPolicy(ctx context.Context) mtaStsFetch {
+	var f mtaStsFetch
+	host := "mta-sts." + r.domain
+	shown := mailauth.Show(host)
+	addresses, _, err := r.dns.Both(ctx, host)
+	if failure := mailauth.Failure(err); failure != nil && len(addresses) == 0 {
+		f.failed = true
+		f.add(mailauth.Warn, "MTASTS_HOST_LOOKUP_FAILED", "%s could not be looked up: %s.", shown, failure.Reason())
+		return f
+	}
+	url, err := target.ParseURL("https://" + host + "/.well-known/mta-sts.txt")
+	if err != nil || len(addresses) == 0 {
+		f.add(mailauth.Fail, "MTASTS_HOST_ABSENT", "%s has no address, so there is no policy. Serve it at https://%s/.well-known/mta-sts.txt, or remove the TXT record.", shown, shown)
+		return f
+	}
+	response, err := r.client.Do(ctx, egress.Request{URL: url, RequireValidCertificate: true, MaxBody: maxPolicy})
+	if err != nil {
+		f.unreachable(ctx, err)
+		return f
+	}
+	f.read(ctx, response)
+	return f
+}
+
+// unreachable files an exchange that failed. The time of the run is nobody's fault but ours.
+func (f *mtaStsFetch) unreachable(ctx context.Context, err error) {
+	var known *fault.Error
+	switch {
+	case ctx.Err() != nil:
+		f.failed = true
+		f.add(mailauth.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched before the time of this run was over.")
+	case !errors.As(err, &known):
+		f.add(mailauth.Fail, "MTASTS_POLICY_UNREACHABLE", "The policy could not be fetched.")
+	case strings.HasPrefix(known.Sentence, "The certificate of "):
+		f.add(mailauth.Fail, "MTASTS_CERTIFICATE", "%s Senders accept the policy over a valid certificate only: renew it, or have it name this host.", known.Sentence)
+	default:
+		f.add(mailauth.Fail, "MTASTS_POLICY_UNREACHABLE", "The policy could not be fetched: %s", known.Sentence)
+	}
+}
+
+func (f *mtaStsFetch) read(ctx context.Context, response *egress.Response) {
+	switch {
+	case response.Status >= 300 && response.Status < 400:
+		f.add(mailauth.Fail, "MTASTS_POLICY_REDIRECT", "The policy's address answers with a redirect (%d), which senders do not follow. Serve the file there.", response.Status)
+		return
+	case response.Status != http.StatusOK:
+		f.add(mailauth.Fail, "MTASTS_POLICY_ABSENT", "The policy's address answers with status %d, and only 200 counts. Serve the file there.", response.Status)
+		return
+	case response.BodyErr != nil:
+		f.unreachable(ctx, response.BodyErr)
+		return
+	}
+	text := egress.DecodeText(response.Body)
+	f.text = &text
+	kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	switch {
+	case err != nil || kind != "text/plain":
+		f.add(mailauth.Fail, "MTASTS_MEDIA_TYPE", "The policy is not served as text/plain, so senders may refuse it. Set its Content-Type.")
+	case response.Truncated:
+		f.add(mailauth.Fail, "MTASTS_POLICY_TOO_LONG", "The policy is longer than 64 KiB, which is all that senders read. Shorten it.")
+	default:
+		f.readable = true
+	}
+}
+
+// tlsRptCheck is who gets told of failed TLS.
+type tlsRptCheck struct {
+	mailCheck
+	ReportAddresses []string `json:"reportAddresses"`
+}
+
+const sectionTLSRPT = "RFC 8460 section 3"
+
+func (r *mailRun) tlsRpt(ctx context.Context, mx mxCheck) tlsRptCheck {
+	if mx.NullMX {
+		return tlsRptCheck{mailCheck: notForNullMX(), ReportAddresses: []string{}}
+	}
+	c := tlsRptCheck{mailCheck: newMailCheck(), ReportAddresses: []string{}}
+	texts, err := r.dns.TXT(ctx, "_smtp._tls."+r.domain)
+	if failure := mailauth.Failure(err); failure != nil {
+		c.unanswered("TLSRPT_LOOKUP_FAILED", "_smtp._tls."+mailauth.Show(r.domain), sectionTLSRPT, failure)
+		return c
+	}
+	report := tlsrpt.Read(texts)
+	c.take(report.Issues, false)
+	c.Record = format.TextOrNull(report.Record)
+	c.ReportAddresses = append(c.ReportAddresses, report.Addresses...)
+	switch {
+	case !report.Found:
+		c.Status, c.Summary = mailMissing, "The domain has no TLS reporting record."
+		c.Issues.Add(mailauth.Info, "TLSRPT_MISSING", sectionTLSRPT, "Nobody is told when senders cannot use TLS. Publish v=TLSRPTv1; rua=mailto:… at _smtp._tls."+mailauth.Show(r.domain)+".")
+	case report.Record == "":
+		c.Summary = "There are several TLS reporting records, so senders use none."
+	case len(report.Addresses) == 0:
+		c.Summary = "The TLS reporting record names no address that can be used."
+	case len(report.Addresses) == 1:
+		c.Summary = "TLS reports go to one address."
+	default:
+		c.Summary = fmt.Sprintf("TLS reports go to %d addresses.", len(report.Addresses))
+	}
+	return c
+}

@@ -1,0 +1,72 @@
+// Package httpheaders is the tool http-headers. It shows the status and the headers of one answer. Without an HTTP
+// answer it fails: Upstream or Timeout.
+package httpheaders
+
+import (
+	"context"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+// httpHeadersResult is what one GET showed; no redirect is followed and no body is read.
+type httpHeadersResult struct {
+	URL            string           `json:"url"`
+	Status         int              `json:"status"`
+	StatusText     string           `json:"statusText"`
+	ResponseTimeMs float64          `json:"responseTimeMs"`
+	HTTPVersion    string           `json:"httpVersion"`
+	Address        string           `json:"address"`
+	Headers        []webview.Header `json:"headers"`
+	Timings        webview.Timings  `json:"timings"`
+	TLS            *webview.TLS     `json:"tls"`
+	RedirectsTo    *string          `json:"redirectsTo"`
+}
+
+// New makes the tool; client makes the request.
+func New(client *egress.Client) tool.Tool {
+	return tool.New(tool.Spec[target.URL, httpHeadersResult]{
+		Slug:  "http-headers",
+		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
+		Run: func(ctx context.Context, u target.URL) (httpHeadersResult, error) {
+			answer, err := client.Do(ctx, egress.Request{URL: u})
+			if err != nil {
+				return httpHeadersResult{}, err
+			}
+			return describeAnswer(answer), nil
+		},
+	})
+}
+
+func describeAnswer(r *egress.Response) httpHeadersResult {
+	return httpHeadersResult{
+		URL:            r.URL.String(),
+		Status:         r.Status,
+		StatusText:     webview.DescribeStatus(r),
+		ResponseTimeMs: format.Milliseconds(r.Timings.Total),
+		HTTPVersion:    r.Proto,
+		Address:        r.Address.String(),
+		Headers:        webview.DescribeHeaders(r.Header),
+		Timings:        webview.DescribeTimings(r.Timings),
+		TLS:            webview.DescribeTLS(r.TLS),
+		RedirectsTo:    redirectsTo(r),
+	}
+}
+
+// redirectsTo is the absolute URL that a browser would go to next. It is nil where there is none, and where the
+// Location is no URL that this service would visit: what the server wrote stands among the headers, and a page may make
+// a link of this one.
+func redirectsTo(r *egress.Response) *string {
+	if !webview.IsRedirect(r.Status) {
+		return nil
+	}
+	next, err := r.URL.Resolve(r.Header.Get("Location"))
+	if err != nil {
+		return nil
+	}
+	s := next.String()
+	return &s
+}

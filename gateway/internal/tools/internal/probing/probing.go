@@ -1,0 +1,111 @@
+// Package probing holds what the three worker tools share: the option family, and the choice of the address that the
+// worker probes.
+package probing
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/workerclient"
+)
+
+// The values of the option family that the three worker tools take.
+const (
+	familyAuto = "auto"
+	familyIPv4 = "ipv4"
+	familyIPv6 = "ipv6"
+)
+
+// Target is what a worker tool aims at, with the family to probe it over.
+type Target struct {
+	target.Host
+	family string
+}
+
+// Parse is the Parse of the three worker tools.
+func Parse(in tool.Input) (Target, error) {
+	host, err := target.ParseHost(in.Text)
+	if err != nil {
+		return Target{}, err
+	}
+	family, err := in.Options.OneOf("family", familyAuto, familyAuto, familyIPv4, familyIPv6)
+	if err != nil {
+		return Target{}, err
+	}
+	if host.IsAddr() && family != familyAuto && family != probeFamily(host.Addr()) {
+		return Target{}, fault.Newf(fault.Invalid, "%s is not an %s address; choose the family auto.", host, familyTitle(family))
+	}
+	return Target{Host: host, family: family}, nil
+}
+
+func probeFamily(a netip.Addr) string {
+	if a.Is4() {
+		return familyIPv4
+	}
+	return familyIPv6
+}
+
+func familyTitle(family string) string {
+	if family == familyIPv4 {
+		return "IPv4"
+	}
+	return "IPv6"
+}
+
+// NewJob looks the target up and chooses the address that the worker is asked to probe. The families that this host
+// lacks do not matter: the packets leave from the worker. Errors are *fault.Error.
+func NewJob(
+	ctx context.Context, client *egress.Client, worker *workerclient.Client, t Target,
+) (workerclient.Job, error) {
+	if worker == nil {
+		return workerclient.Job{}, fault.New(fault.NotEnabled, "This tool needs the diagnostics worker, which is not enabled here.")
+	}
+	families := make(chan []int, 1)
+	go func() { families <- workerFamilies(ctx, worker) }()
+	resolution, err := client.Resolve(ctx, t.Host)
+	if err != nil {
+		return workerclient.Job{}, err
+	}
+	address, err := chooseAddress(t, resolution.V4, resolution.V6, <-families)
+	if err != nil {
+		return workerclient.Job{}, err
+	}
+	return workerclient.Job{Address: address, Hostname: t.Name(), RequestID: tool.RequestID(ctx)}, nil
+}
+
+// workerFamilies gives the families of the worker. Where it does not say, both are assumed: the job itself then tells
+// what is wrong, in its own words.
+func workerFamilies(ctx context.Context, worker *workerclient.Client) []int {
+	ready, err := worker.Ready(ctx)
+	if err != nil {
+		return []int{4, 6}
+	}
+	return ready.Families
+}
+
+// chooseAddress takes the first address of the wanted family; auto is IPv4 where target and worker both have it, else
+// IPv6.
+func chooseAddress(t Target, v4, v6 []netip.Addr, worker []int) (netip.Addr, error) {
+	has4, has6 := slices.Contains(worker, 4), slices.Contains(worker, 6)
+	switch {
+	case t.family == familyIPv4 && len(v4) == 0, t.family == familyIPv6 && len(v6) == 0:
+		return netip.Addr{}, fault.Newf(fault.Invalid, "%s has no %s address.", format.ShortHost(t.Host), familyTitle(t.family))
+	case t.family != familyIPv6 && len(v4) > 0 && has4:
+		return v4[0], nil
+	case t.family != familyIPv4 && len(v6) > 0 && has6:
+		return v6[0], nil
+	case t.family != familyAuto:
+		return netip.Addr{}, fault.Newf(fault.Upstream, "The diagnostics worker has no %s connection.", familyTitle(t.family))
+	}
+	only := familyIPv4
+	if len(v4) == 0 {
+		only = familyIPv6
+	}
+	return netip.Addr{}, fault.Newf(fault.Upstream, "The diagnostics worker has no %[1]s connection, and %[2]s has only %[1]s addresses.", familyTitle(only), format.ShortHost(t.Host))
+}

@@ -1,0 +1,129 @@
+// Package webview writes what the web tools share of an HTTP exchange: timings, the TLS summary, headers with masked
+// cookies, the status, and why an exchange failed.
+package webview
+
+import (
+	"cmp"
+	"crypto/tls"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/tools/internal/format"
+)
+
+// Timings are the phases of one exchange in milliseconds, the common part "timings" of the web tools. TLSMs is null
+// over plain HTTP.
+type Timings struct {
+	DNSMs       float64  `json:"dnsMs"`
+	ConnectMs   float64  `json:"connectMs"`
+	TLSMs       *float64 `json:"tlsMs"`
+	FirstByteMs float64  `json:"firstByteMs"`
+	TotalMs     float64  `json:"totalMs"`
+}
+
+// DescribeTimings gives the phases of an exchange.
+func DescribeTimings(t egress.Timings) Timings {
+	out := Timings{
+		DNSMs:       format.Milliseconds(t.DNS),
+		ConnectMs:   format.Milliseconds(t.Connect),
+		FirstByteMs: format.Milliseconds(t.FirstByte),
+		TotalMs:     format.Milliseconds(t.Total),
+	}
+	if t.HasTLS {
+		ms := format.Milliseconds(t.TLS)
+		out.TLSMs = &ms
+	}
+	return out
+}
+
+// TLS is the common part T: what the handshake settled on, and whether a browser would accept the certificate.
+type TLS struct {
+	Version            string  `json:"version"` // TLSv1.3
+	Cipher             string  `json:"cipher"`  // the IANA name
+	Authorized         bool    `json:"authorized"`
+	AuthorizationError *string `json:"authorizationError"`
+}
+
+// DescribeTLS gives nil over plain HTTP.
+func DescribeTLS(t *egress.TLS) *TLS {
+	if t == nil {
+		return nil
+	}
+	out := &TLS{
+		Version:    strings.Replace(tls.VersionName(t.State.Version), "TLS ", "TLSv", 1),
+		Cipher:     tls.CipherSuiteName(t.State.CipherSuite),
+		Authorized: t.Verdict.Authorized,
+	}
+	if !t.Verdict.Authorized {
+		code := t.Verdict.Code
+		out.AuthorizationError = &code
+	}
+	return out
+}
+
+// Header is one field line of an answer.
+type Header struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// DescribeHeaders lists an answer's headers: lower-case names, sorted by name, every repeat a line of its own in the
+// order of arrival, the values of cookies masked.
+func DescribeHeaders(h http.Header) []Header {
+	keys := make([]string, 0, len(h))
+	for key := range h {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	lines := make([]Header, 0, len(h))
+	for _, key := range keys {
+		name := HeaderText(strings.ToLower(key))
+		for _, value := range h[key] {
+			lines = append(lines, Header{Name: name, Value: HeaderValue(name, value)})
+		}
+	}
+	// net/http keeps the spelling of names that are no tokens, so two keys may be one name in lower case.
+	slices.SortStableFunc(lines, func(a, b Header) int { return cmp.Compare(a.Name, b.Name) })
+	return lines
+}
+
+// HeaderValue gives the value of a field line as it is shown; name is in lower case.
+func HeaderValue(name, value string) string {
+	value = HeaderText(value)
+	if name == "set-cookie" || name == "set-cookie2" {
+		return maskCookie(value)
+	}
+	return value
+}
+
+// HeaderText reads a field value as UTF-8, or as a whole as ISO 8859-1, which is what it was before RFC 9110.
+func HeaderText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	runes := make([]rune, len(s))
+	for i := range len(s) {
+		runes[i] = rune(s[i])
+	}
+	return string(runes)
+}
+
+// DescribeStatus is the server's own reason phrase, or the standard one where it sent none.
+func DescribeStatus(r *egress.Response) string {
+	if text := strings.TrimSpace(HeaderText(r.StatusText)); text != "" {
+		return text
+	}
+	return http.StatusText(r.Status)
+}
+
+// IsRedirect tells the statuses whose Location a browser follows (RFC 9110 section 15.4).
+func IsRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}

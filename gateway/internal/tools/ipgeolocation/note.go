@@ -1,0 +1,66 @@
+package ipgeolocation
+
+import (
+	"fmt"
+	"strings"
+
+	"diagnostics/gateway/internal/providers/asn"
+	"diagnostics/gateway/internal/tools/internal/registration"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+)
+
+// notWhere is what every reader of a registration should know.
+const notWhere = "A registration tells who holds the addresses, not where they are used."
+
+// geolocationNote says in plain words what the country means, where it comes from, and what is missing.
+func geolocationNote(r ipGeolocationResult, announced announcedBy) string {
+	sentences := []string{countrySentence(r), notWhere}
+	switch {
+	case announced.err != nil:
+		sentences = append(sentences, "The ASN service failed to answer, so the AS number is missing.")
+	case r.ASN == nil:
+		sentences = append(sentences, "No network announces this address at present.")
+	case announced.NamesMissing:
+		sentences = append(sentences, registration.NoteNamesMissing)
+	}
+	if severalOrigins(announced.Records) {
+		sentences = append(sentences, fmt.Sprintf("AS%d is one of several origins; asn-lookup lists them all.", r.ASN.ASN))
+	}
+	return strings.Join(sentences, " ")
+}
+
+// severalOrigins tells whether more than one network announces the longest prefix.
+func severalOrigins(records []asn.Announcement) bool {
+	return len(records) > 1 && records[0].Prefix == records[1].Prefix
+}
+
+func countrySentence(r ipGeolocationResult) string {
+	if r.Country == nil {
+		return "Nobody says which country this network is registered in."
+	}
+	country := *r.Country
+	if r.CountryName != nil {
+		country = fmt.Sprintf("%s (%s)", *r.CountryName, country)
+	}
+	if *r.CountrySource == "asn" {
+		return fmt.Sprintf("This network is registered in %s, says the ASN service; the registry's own record of the network names no country.", country)
+	}
+	return fmt.Sprintf("This network is registered in %s, says its registry.", country)
+}
+
+// regions are what the registries have for more than one country.
+var regions = map[string]string{"AP": "Asia-Pacific", "EU": "European Union"}
+
+// countryName gives the English name of an ISO 3166-1 alpha-2 code, empty where it has none.
+func countryName(code string) string {
+	if name, ok := regions[code]; ok {
+		return name
+	}
+	region, err := language.ParseRegion(code)
+	if err != nil || !region.IsCountry() {
+		return ""
+	}
+	return display.English.Regions().Name(region.Canonicalize())
+}

@@ -1,0 +1,34 @@
+// Package packetloss is the tool packet-loss. It sends fifty ICMP echo requests from the worker and tells which runs of
+// them were lost.
+package packetloss
+
+import (
+	"context"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/probing"
+	"diagnostics/gateway/internal/workerclient"
+	"diagnostics/shared/workerapi"
+)
+
+// New makes the tool; client looks the target up, worker probes it. A nil worker is one that is not enabled.
+func New(client *egress.Client, worker *workerclient.Client) tool.Tool {
+	return tool.New(tool.Spec[probing.Target, workerapi.PacketLoss]{
+		Slug:   "packet-loss",
+		Worker: true,
+		Parse:  probing.Parse,
+		Run: func(ctx context.Context, t probing.Target) (workerapi.PacketLoss, error) {
+			job, err := probing.NewJob(ctx, client, worker, t)
+			if err != nil {
+				return workerapi.PacketLoss{}, err
+			}
+			result, err := worker.PacketLoss(ctx, job)
+			if err != nil {
+				return workerapi.PacketLoss{}, err
+			}
+			result.Target = t.String()
+			return result, nil
+		},
+	})
+}

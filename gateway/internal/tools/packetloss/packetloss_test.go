@@ -1,0 +1,28 @@
+package packetloss
+
+import (
+	"encoding/json"
+	"testing"
+
+	"diagnostics/gateway/internal/tools/internal/toolstest"
+)
+
+func TestPacketLossResult(t *testing.T) {
+	t.Parallel()
+	f := &toolstest.Worker{Families: []int{4, 6}}
+	tl := New(toolstest.ProbeNetwork(t).Client(nil), f.Start(t))
+	got, err := toolstest.Run(t.Context(), tl, toolstest.ProbeInput("Six.Example.COM.", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"target":"six.example.com","address":"` + toolstest.ProbeV6 + `","family":6,"sent":1,"received":0,"duplicates":0,"lossPercent":100,` +
+		`"minMs":null,"averageMs":null,"medianMs":null,"maxMs":null,"stddevMs":null,"jitterMs":null,` +
+		`"replies":[{"seq":0,"rttMs":null,"ttl":null}],"stopReason":"completed","bursts":[{"startSeq":0,"length":1}]}`
+	if string(out) != want {
+		t.Fatalf("got  %s\nwant %s", out, want)
+	}
+}

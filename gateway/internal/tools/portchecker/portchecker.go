@@ -1,0 +1,214 @@
+// Package portchecker is the tool port-checker. It tells whether a TCP port answers, address by address. All are tried
+// at once, each on its own: racing them would hide that one family is broken.
+package portchecker
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/format"
+)
+
+// The states of a port, best first. skipped stands outside the order: nothing was learnt.
+const (
+	portOpen        = "open"
+	portClosed      = "closed"
+	portFiltered    = "filtered"
+	portUnreachable = "unreachable"
+	portSkipped     = "skipped"
+)
+
+var portStateOrder = []string{portOpen, portClosed, portFiltered, portUnreachable, portSkipped}
+
+// portAddressesPerFamily bounds the addresses of each family that are tried.
+const portAddressesPerFamily = 2
+
+// portCheckerResult is what port-checker found: the best state, the address that gave it, and every address by itself.
+type portCheckerResult struct {
+	Host           string        `json:"host"`
+	Port           uint16        `json:"port"`
+	Reachable      bool          `json:"reachable"`
+	State          string        `json:"state"`
+	Address        string        `json:"address"`
+	ResponseTimeMs *float64      `json:"responseTimeMs"`
+	Addresses      []portAddress `json:"addresses"`
+	Service        *string       `json:"service"`
+}
+
+// portAddress is the state of the port at one address. ResponseTimeMs is the time of an answer, whether yes or no.
+type portAddress struct {
+	Address        string   `json:"address"`
+	Family         int      `json:"family"`
+	State          string   `json:"state"`
+	ResponseTimeMs *float64 `json:"responseTimeMs"`
+	Reason         *string  `json:"reason"`
+}
+
+// portCheck is one way of checking; timeout is for each address.
+type portCheck struct {
+	egress  *egress.Client
+	timeout time.Duration
+}
+
+// New makes the tool; client looks the target up and connects.
+func New(client *egress.Client) tool.Tool {
+	check := portCheck{egress: client, timeout: egress.ConnectTimeout}
+	return tool.New(tool.Spec[target.HostPort, portCheckerResult]{
+		Slug: "port-checker",
+		Parse: func(in tool.Input) (target.HostPort, error) {
+			return target.ParseHostPort(in.Text, 0)
+		},
+		Run: check.run,
+	})
+}
+
+func (p portCheck) run(ctx context.Context, to target.HostPort) (portCheckerResult, error) {
+	resolution, err := p.egress.Resolve(ctx, to.Host)
+	if err != nil {
+		return portCheckerResult{}, err
+	}
+	addresses := append(atMost(resolution.V4, portAddressesPerFamily), atMost(resolution.V6, portAddressesPerFamily)...)
+	tried := make([]portAddress, len(addresses))
+	failures := make([]error, len(addresses))
+	var attempts sync.WaitGroup
+	for i, addr := range addresses {
+		attempts.Go(func() { tried[i], failures[i] = p.try(ctx, netip.AddrPortFrom(addr, to.Port)) })
+	}
+	attempts.Wait()
+	if err := ctx.Err(); err != nil {
+		return portCheckerResult{}, err
+	}
+	if err := errors.Join(failures...); err != nil {
+		return portCheckerResult{}, err
+	}
+	return portResult(to, tried), nil
+}
+
+// portResult puts the best address on top; of several equally good ones the fastest, then the first.
+func portResult(to target.HostPort, tried []portAddress) portCheckerResult {
+	best := slices.MinFunc(tried, func(a, b portAddress) int {
+		if d := slices.Index(portStateOrder, a.State) - slices.Index(portStateOrder, b.State); d != 0 {
+			return d
+		}
+		if a.ResponseTimeMs == nil || b.ResponseTimeMs == nil || *a.ResponseTimeMs == *b.ResponseTimeMs {
+			return 0
+		}
+		if *a.ResponseTimeMs < *b.ResponseTimeMs {
+			return -1
+		}
+		return 1
+	})
+	result := portCheckerResult{
+		Host:           to.Host.String(),
+		Port:           to.Port,
+		Reachable:      best.State == portOpen,
+		State:          best.State,
+		Address:        best.Address,
+		ResponseTimeMs: best.ResponseTimeMs,
+		Addresses:      tried,
+		Service:        portService(to.Port),
+	}
+	if result.State == portSkipped {
+		result.State = portUnreachable
+	}
+	return result
+}
+
+// try connects once. The kernel repeats a lost SYN after one and after three seconds, which is the retry that keeps one
+// lost packet from reading as a filter; a second connect would only ask for the same again. An error is a refusal by the
+// address policy, or a fault of this host.
+func (p portCheck) try(ctx context.Context, to netip.AddrPort) (portAddress, error) {
+	out := portAddress{Address: to.Addr().String(), Family: 6}
+	if to.Addr().Is4() {
+		out.Family = 4
+	}
+	if !p.egress.Families().Has(to.Addr()) {
+		return out.end(portSkipped, "This service has no "+familyName(to.Addr())+" connection."), nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
+	defer cancel()
+	start := time.Now()
+	conn, err := p.egress.Dial(ctx, to)
+	took := format.Milliseconds(time.Since(start))
+	if err == nil {
+		_ = conn.Close()
+		out.State, out.ResponseTimeMs = portOpen, &took
+		return out, nil
+	}
+	state, reason, known := portFailure(err)
+	if !known {
+		return out, err
+	}
+	if state == portClosed {
+		out.ResponseTimeMs = &took
+	}
+	return out.end(state, reason), nil
+}
+
+func (a portAddress) end(state, reason string) portAddress {
+	a.State, a.Reason = state, &reason
+	return a
+}
+
+// portFailure reads a failed connect. Not known are refusals by the policy and this host's own faults, which say nothing
+// about the port.
+func portFailure(err error) (state, reason string, known bool) {
+	var refused *fault.Error
+	if errors.As(err, &refused) {
+		return "", "", false
+	}
+	for _, f := range portFailures {
+		if errors.Is(err, f.errno) {
+			return f.state, f.reason, true
+		}
+	}
+	var timeout net.Error
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.As(err, &timeout) && timeout.Timeout() {
+		return portFiltered, portSilence, true
+	}
+	return "", "", false
+}
+
+const portSilence = "No answer came: a firewall drops the packets, or nothing is there."
+
+// portFailures are the errors of connect(2) that tell something about the target or the way there.
+var portFailures = []struct {
+	errno         syscall.Errno
+	state, reason string
+}{
+	{syscall.ECONNREFUSED, portClosed, "The host refused the connection: nothing listens on this port."},
+	{syscall.ECONNRESET, portClosed, "The host reset the connection."},
+	{syscall.ETIMEDOUT, portFiltered, portSilence},
+	{syscall.EHOSTUNREACH, portUnreachable, "A router or the host's network says that the host cannot be reached."},
+	{syscall.EHOSTDOWN, portUnreachable, "The host is down."},
+	{syscall.ENETUNREACH, portUnreachable, "There is no route to the host's network."},
+	{syscall.ENETDOWN, portUnreachable, "The network on the way is down."},
+	{syscall.EACCES, portUnreachable, "A firewall on the way prohibits the connection."},
+	{syscall.EPERM, portUnreachable, "A firewall on the way prohibits the connection."},
+	{syscall.ENOPROTOOPT, portUnreachable, "The host says that it does not speak TCP."},
+	{syscall.EPROTO, portUnreachable, "The host answered with a protocol error."},
+}
+
+func familyName(a netip.Addr) string {
+	if a.Is4() {
+		return "IPv4"
+	}
+	return "IPv6"
+}
+
+// atMost gives a copy of the first n.
+func atMost[T any](list []T, n int) []T {
+	return slices.Clone(list[:min(len(list), n)])
+}

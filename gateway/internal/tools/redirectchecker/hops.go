@@ -1,0 +1,179 @@
+package redirectchecker
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+// The flags of a hop.
+const (
+	flagHTTPToHTTPS        = "httpToHttps"
+	flagHTTPSToHTTP        = "httpsToHttp"
+	flagPermanent          = "permanent"
+	flagTemporary          = "temporary"
+	flagCrossHost          = "crossHost"
+	flagWWWChange          = "wwwChange"
+	flagRelativeLocation   = "relativeLocation"
+	flagUserinfo           = "userinfo"
+	flagCertificateInvalid = "certificateInvalid"
+)
+
+// What a hop says that was not visited.
+const (
+	hopNotPublic    = "Not a public address that this service may visit. Nothing was sent to it."
+	hopWithUserName = "Not visited, because the redirect has a user name in its URL. Nothing was sent to it."
+)
+
+// describeHops lists the URLs of a chain, each with the fragment that it has inherited, as a browser would show it. A
+// destination that was refused for what its URL says is a hop too: one to which nothing was sent.
+func describeHops(chain egress.Chain, fragment string) []redirectHop {
+	hops := make([]redirectHop, 0, len(chain.Hops)+1)
+	for i, hop := range chain.Hops {
+		out := describeHop(hop)
+		out.Index = i
+		if i > 0 {
+			out.URL = withFragment(out.URL, fragment)
+		}
+		hops = append(hops, out)
+		if out.Location != nil {
+			if _, own, found := strings.Cut(*out.Location, "#"); found {
+				fragment = own
+			}
+		}
+	}
+	if blocked := blockedDestination(chain); blocked != nil {
+		hops = append(hops, redirectHop{Index: len(hops), URL: blocked.String(), StatusText: whyBlocked(chain), Flags: []string{}})
+	}
+	return hops
+}
+
+func whyBlocked(chain egress.Chain) string {
+	if endsAtUserName(chain) {
+		return hopWithUserName
+	}
+	return hopNotPublic
+}
+
+func describeHop(hop egress.Hop) redirectHop {
+	out := redirectHop{URL: hop.URL.String(), Flags: []string{}}
+	if hop.Response == nil {
+		out.StatusText = webview.FaultSentence(hop.Err)
+		if chainRefused(hop) {
+			out.StatusText = hopNotPublic
+		}
+		out.ResponseTimeMs = format.Milliseconds(hop.Took)
+		out.Timings.TotalMs = out.ResponseTimeMs
+		return out
+	}
+	r := hop.Response
+	status, address := r.Status, r.Address.String()
+	out.Status, out.StatusText, out.Address = &status, webview.DescribeStatus(r), &address
+	// The page behind the last answer is read for its meta elements, which is no part of the answer's time.
+	timings := r.Timings
+	timings.Total -= timings.Body
+	out.Timings = webview.DescribeTimings(timings)
+	out.ResponseTimeMs = out.Timings.TotalMs
+	out.Flags = append(out.Flags, redirectFlags(r)...)
+	if webview.IsRedirect(r.Status) && len(r.Header.Values("Location")) > 0 {
+		location := webview.HeaderText(r.Header.Get("Location"))
+		out.Location = &location
+	}
+	return out
+}
+
+// redirectFlags tells what kind of step a hop makes.
+func redirectFlags(r *egress.Response) []string {
+	var flags []string
+	add := func(flag string, holds bool) {
+		if holds {
+			flags = append(flags, flag)
+		}
+	}
+	if webview.IsRedirect(r.Status) {
+		permanent := r.Status == http.StatusMovedPermanently || r.Status == http.StatusPermanentRedirect
+		add(flagPermanent, permanent)
+		add(flagTemporary, !permanent)
+		if next := destination(r); next != nil {
+			from, to := r.URL.Host().String(), strings.ToLower(strings.TrimSuffix(next.Hostname(), "."))
+			// A Location without host stays on this one, and so does a protocol-relative one to it.
+			toHost := next.Host != ""
+			if host := knownHost(r); host != "" {
+				to = host
+			}
+			add(flagHTTPToHTTPS, r.URL.Scheme() == "http" && next.Scheme == "https")
+			add(flagHTTPSToHTTP, r.URL.Scheme() == "https" && next.Scheme == "http")
+			add(flagCrossHost, toHost && from != to)
+			add(flagWWWChange, toHost && (from == "www."+to || to == "www."+from))
+			add(flagUserinfo, next.User != nil)
+		}
+		add(flagRelativeLocation, isRelative(r))
+	}
+	add(flagCertificateInvalid, r.TLS != nil && !r.TLS.Verdict.Authorized)
+	return flags
+}
+
+// knownHost is the canonical host of a Location that can be followed, "" for any other.
+func knownHost(r *egress.Response) string {
+	next, err := r.URL.Resolve(r.Header.Get("Location"))
+	if err != nil {
+		return ""
+	}
+	return next.Host().String()
+}
+
+// destination reads a Location more leniently than what is followed: for its description alone, never for a dial. It is nil
+// where it is no URL at all.
+func destination(r *egress.Response) *url.URL {
+	base, err := url.Parse(r.URL.String())
+	if err != nil {
+		return nil
+	}
+	location := strings.Trim(webview.HeaderText(r.Header.Get("Location")), " \t")
+	next, err := base.Parse(location)
+	if err != nil || location == "" {
+		return nil
+	}
+	return next
+}
+
+func isRelative(r *egress.Response) bool {
+	location := strings.Trim(webview.HeaderText(r.Header.Get("Location")), " \t")
+	reference, err := url.Parse(location)
+	return err == nil && location != "" && reference.Scheme == ""
+}
+
+// blockedDestination is where a chain would have led that ended at a Location whose URL is refused as it stands. User
+// information is left out.
+func blockedDestination(chain egress.Chain) *url.URL {
+	final := chain.Final()
+	if chain.End != egress.EndBlocked || final == nil {
+		return nil
+	}
+	next := destination(final)
+	if next == nil {
+		return nil
+	}
+	next.User = nil
+	return next
+}
+
+// withFragment shows a URL with the fragment that it has inherited.
+func withFragment(s, fragment string) string {
+	if fragment == "" {
+		return s
+	}
+	return s + "#" + (&url.URL{Fragment: unescaped(fragment)}).EscapedFragment()
+}
+
+// unescaped undoes percent-encoding where it is whole, so that encoding it again changes nothing.
+func unescaped(fragment string) string {
+	if plain, err := url.PathUnescape(fragment); err == nil {
+		return plain
+	}
+	return fragment
+}

@@ -1,0 +1,117 @@
+// Package redirectchecker is the tool redirect-checker. It follows a chain of redirects. That it ends badly is a
+// result; only a first URL that may not be visited, or that has no address, fails.
+package redirectchecker
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+// redirectLimit is how many redirects are followed.
+const redirectLimit = 8
+
+// redirectResult is a chain of redirects, kept whatever ended it.
+type redirectResult struct {
+	URL            string          `json:"url"`
+	Hops           []redirectHop   `json:"hops"`
+	Outcome        egress.ChainEnd `json:"outcome"`
+	FinalURL       *string         `json:"finalUrl"`    // null unless the outcome is final
+	FinalStatus    *int            `json:"finalStatus"` // likewise
+	RedirectCount  int             `json:"redirectCount"`
+	TotalMs        float64         `json:"totalMs"`
+	ClientRedirect *clientRedirect `json:"clientRedirect"`
+	Summary        string          `json:"summary"`
+}
+
+// redirectHop is one URL of the chain: an answer, or with a null status the reason why there is none, in StatusText.
+type redirectHop struct {
+	Index          int             `json:"index"` // from 0
+	URL            string          `json:"url"`
+	Status         *int            `json:"status"`
+	StatusText     string          `json:"statusText"`
+	Location       *string         `json:"location"` // as sent
+	Address        *string         `json:"address"`
+	ResponseTimeMs float64         `json:"responseTimeMs"`
+	Timings        webview.Timings `json:"timings"`
+	Flags          []string        `json:"flags"`
+}
+
+// redirectTarget is the first URL. Its fragment never goes on the wire, but redirects pass it on (RFC 9110 section 10.2.2).
+type redirectTarget struct {
+	target.URL
+	fragment string
+}
+
+// New makes the tool; client makes the requests.
+func New(client *egress.Client) tool.Tool {
+	return tool.New(tool.Spec[redirectTarget, redirectResult]{
+		Slug: "redirect-checker",
+		Parse: func(in tool.Input) (redirectTarget, error) {
+			u, err := target.ParseURL(in.Text)
+			_, fragment, _ := strings.Cut(in.Text, "#")
+			return redirectTarget{URL: u, fragment: fragment}, err
+		},
+		Run: func(ctx context.Context, u redirectTarget) (redirectResult, error) {
+			return redirectRun{client: client, target: u}.run(ctx)
+		},
+	})
+}
+
+// redirectRun is one run of the tool.
+type redirectRun struct {
+	client *egress.Client
+	target redirectTarget
+}
+
+func (r redirectRun) run(ctx context.Context) (redirectResult, error) {
+	var page redirectPage
+	began := time.Now()
+	chain := r.client.Follow(ctx, egress.Request{URL: r.target.URL, Consume: page.read}, redirectLimit)
+	took := time.Since(began)
+	if err := r.fails(ctx, chain); err != nil {
+		return redirectResult{}, err
+	}
+	result := redirectResult{
+		URL:           r.target.String(),
+		Hops:          describeHops(chain, r.target.fragment),
+		Outcome:       chain.End,
+		RedirectCount: chain.Followed,
+		TotalMs:       format.Milliseconds(took),
+	}
+	// A name is found not to be public only after its redirect was taken up; nothing was sent to it.
+	if last := chain.Hops[len(chain.Hops)-1]; chain.End == egress.EndBlocked && last.Err != nil {
+		result.RedirectCount--
+	}
+	if final := chain.Final(); chain.End == egress.EndFinal {
+		last := result.Hops[len(result.Hops)-1]
+		result.FinalURL, result.FinalStatus = &last.URL, &final.Status
+		result.ClientRedirect = page.redirect(final)
+	}
+	result.Summary = redirectSummary(result, chain)
+	return result, nil
+}
+
+// fails gives the error of a run that has no result: the visitor is gone, or the first URL itself may not or cannot be
+// visited at all.
+func (r redirectRun) fails(ctx context.Context, chain egress.Chain) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	first := chain.Hops[0].Err
+	switch {
+	case first == nil, chain.End == egress.EndDeadline:
+		return nil
+	case fault.Is(first, fault.Refused), fault.Is(first, fault.NoAddress):
+		return first
+	}
+	return webview.Unroutable(ctx, r.client, r.target.URL, first)
+}

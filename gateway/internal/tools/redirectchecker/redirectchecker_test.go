@@ -1,0 +1,484 @@
+package redirectchecker
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tools/internal/toolstest"
+	"diagnostics/gateway/internal/tools/internal/webview"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func mustRedirects(t *testing.T, n *egresstest.Network, url string, opts ...egress.Option) redirectResult {
+	t.Helper()
+	got, err := toolstest.Run(t.Context(), New(n.Client(nil, opts...)), toolstest.URLInput(url))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.(redirectResult)
+}
+
+// locations answers each path with a status and a Location.
+type locations map[string]struct {
+	status   int
+	location string
+}
+
+func (l locations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if step, ok := l[r.URL.RequestURI()]; ok {
+		w.Header()["Location"] = []string{step.location}
+		w.WriteHeader(step.status)
+	}
+}
+
+// chainOf writes a chain's hops on a line each: status, URL, flags.
+func chainOf(r redirectResult) []string {
+	var out []string
+	for i, h := range r.Hops {
+		if h.Index != i {
+			out = append(out, fmt.Sprintf("index %d", h.Index))
+		}
+		out = append(out, strings.TrimSpace(fmt.Sprintf("%d %s %s", toolstest.Number(h.Status), h.URL, strings.Join(h.Flags, " "))))
+	}
+	return out
+}
+
+// TestRedirectOutcomes makes each ending once at least, and every one keeps the hops before it.
+func TestRedirectOutcomes(t *testing.T) {
+	t.Parallel()
+	site := locations{
+		"/":           {301, "/end"},
+		"/absolute":   {308, "http://example.com/end"},
+		"/protocol":   {302, "//www.example.com/end"},
+		"/www":        {307, "http://www.example.com/end"},
+		"/other":      {303, "http://other.example.net:8080/end"},
+		"/ping":       {302, "/pong"},
+		"/pong":       {302, "http://EXAMPLE.com:80/./ping#x"},
+		"/none":       {302, ""},
+		"/blank":      {302, " \t"},
+		"/colon":      {302, "http:foo"},
+		"/percent":    {302, "/%zz"},
+		"/port":       {302, "http://example.com:0/"},
+		"/ftp":        {302, "ftp://example.com/a"},
+		"/app":        {302, "intent:#Intent;package=x;end"},
+		"/javascript": {302, "javascript:alert(1)"},
+		"/user":       {302, "http://joe:secret@example.com/end"},
+		"/private":    {302, "http://10.0.0.1/x"},
+		"/relprivate": {302, "//localhost/x"},
+		"/rebound":    {302, "http://inside.example.com/x"},
+		"/nowhere":    {302, "http://nowhere.example.com/"},
+		"/closed":     {302, "http://example.com:81/"},
+		"/300":        {300, "/end"},
+		"/304":        {304, "/end"},
+		"/1":          {302, "/2"}, "/2": {302, "/3"}, "/3": {302, "/4"}, "/4": {302, "/5"}, "/5": {302, "/6"}, "/6": {302, "/7"},
+		"/7": {302, "/8"}, "/8": {302, "/9"}, "/9": {302, "/end"},
+	}
+	n := toolstest.WebNetwork(t)
+	n.Records("www.example.com. 300 IN A "+toolstest.WebV4, "other.example.net. 300 IN A 93.184.216.35", "inside.example.com. 300 IN A 10.0.0.1")
+	n.Serve(toolstest.WebV4Port80, site)
+	n.Serve("93.184.216.35:8080", site)
+	n.Fail(toolstest.WebV4+":81", syscall.ECONNREFUSED)
+	eight := []string{"302 http://example.com/2 temporary relativeLocation", "302 http://example.com/3 temporary relativeLocation",
+		"302 http://example.com/4 temporary relativeLocation", "302 http://example.com/5 temporary relativeLocation", "302 http://example.com/6 temporary relativeLocation",
+		"302 http://example.com/7 temporary relativeLocation", "302 http://example.com/8 temporary relativeLocation", "302 http://example.com/9 temporary relativeLocation"}
+	for _, test := range []struct {
+		path    string
+		outcome string
+		count   int
+		chain   []string // after the first hop
+		first   string   // flags of the first hop
+		says    string   // part of the summary
+	}{
+		{"/end", "final", 0, nil, "", "No redirect was followed. example.com answers 200 OK."},
+		{"/", "final", 1, []string{"200 http://example.com/end"}, "permanent relativeLocation", "One redirect was followed."},
+		{"/absolute", "final", 1, []string{"200 http://example.com/end"}, "permanent", "200 OK"},
+		{"/protocol", "final", 1, []string{"200 http://www.example.com/end"}, "temporary crossHost wwwChange relativeLocation", "www.example.com answers"},
+		{"/www", "final", 1, []string{"200 http://www.example.com/end"}, "temporary crossHost wwwChange", ""},
+		{"/other", "final", 1, []string{"200 http://other.example.net:8080/end"}, "temporary crossHost", ""},
+		{"/2", "final", 8, append(slices.Clone(eight[1:]), "200 http://example.com/end"), "temporary relativeLocation", "8 redirects were followed."},
+		{"/1", "tooManyRedirects", 8, eight, "temporary relativeLocation", "at most 8 are followed"},
+		{"/ping", "loop", 1, []string{"302 http://example.com/pong temporary"}, "temporary relativeLocation", "a loop"},
+		{"/none", "missingLocation", 0, nil, "temporary", "without saying where to"},
+		{"/blank", "missingLocation", 0, nil, "temporary", "it is blank"},
+		{"/colon", "invalidLocation", 0, nil, "temporary", "Two slashes must follow http:"},
+		{"/percent", "invalidLocation", 0, nil, "temporary", "percent sign"},
+		{"/port", "invalidLocation", 0, nil, "temporary", "not a valid URL"},
+		{"/ftp", "unsupportedScheme", 0, nil, "temporary", "a URL of the scheme ftp"},
+		{"/app", "unsupportedScheme", 0, nil, "temporary", "a URL of the scheme intent"},
+		{"/javascript", "unsupportedScheme", 0, nil, "temporary", "a URL of the scheme javascript"},
+		{"/user", "blocked", 0, []string{"-1 http://example.com/end"}, "temporary userinfo", "a user name in it"},
+		{"/private", "blocked", 0, []string{"-1 http://10.0.0.1/x"}, "temporary crossHost", "not a public address"},
+		{"/relprivate", "blocked", 0, []string{"-1 http://localhost/x"}, "temporary crossHost relativeLocation", "not a public address"},
+		{"/rebound", "blocked", 0, []string{"-1 http://inside.example.com/x"}, "temporary crossHost", "not a public address"},
+		{"/nowhere", "unreachable", 1, []string{"-1 http://nowhere.example.com/"}, "temporary crossHost", "nowhere.example.com"},
+		{"/closed", "unreachable", 1, []string{"-1 http://example.com:81/"}, "temporary", "refused the connection"},
+		{"/300", "final", 0, nil, "", "300 Multiple Choices"},
+		{"/304", "final", 0, nil, "", "304"},
+	} {
+		t.Run(strings.Trim(test.path, "/"), func(t *testing.T) {
+			t.Parallel()
+			got := mustRedirects(t, n, "http://example.com"+test.path)
+			if string(got.Outcome) != test.outcome || got.RedirectCount != test.count || got.URL != "http://example.com"+test.path {
+				t.Errorf("%s, %d followed: %s", got.Outcome, got.RedirectCount, got.Summary)
+			}
+			if diff := cmp.Diff(test.chain, chainOf(got)[1:], cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("hops: -want +got\n%s", diff)
+			}
+			if flags := strings.Join(got.Hops[0].Flags, " "); flags != test.first {
+				t.Errorf("the first hop's flags are %s, want %s", flags, test.first)
+			}
+			if !strings.Contains(got.Summary, test.says) || strings.Contains(got.Summary, "10.0.0.1") {
+				t.Errorf("summary: %s", got.Summary)
+			}
+			last := got.Hops[len(got.Hops)-1]
+			if test.outcome == "final" {
+				if toolstest.Text(got.FinalURL) != last.URL || toolstest.Number(got.FinalStatus) != toolstest.Number(last.Status) {
+					t.Errorf("final %s, %d", toolstest.Text(got.FinalURL), toolstest.Number(got.FinalStatus))
+				}
+			} else if got.FinalURL != nil || got.FinalStatus != nil {
+				t.Errorf("final %s, %d", toolstest.Text(got.FinalURL), toolstest.Number(got.FinalStatus))
+			}
+			for i, h := range got.Hops {
+				if redirects := h.Status != nil && webview.IsRedirect(*h.Status); redirects != (h.Location != nil) {
+					t.Errorf("hop %d: status %d, location %s", i, toolstest.Number(h.Status), toolstest.Text(h.Location))
+				}
+				if h.StatusText == "" || h.Flags == nil || (h.Status == nil) != (h.Address == nil) {
+					t.Errorf("hop %d: %+v", i, h)
+				}
+			}
+		})
+	}
+	t.Cleanup(func() { toolstest.WantDials(t, n, toolstest.WebV4+":80", "93.184.216.35:8080", toolstest.WebV4+":81") })
+}
+
+// TestRedirectToPrivate: nothing leaves, whichever way the address is found not to be public.
+func TestRedirectToPrivate(t *testing.T) {
+	t.Parallel()
+	for _, to := range []string{"http://169.254.169.254/latest/meta-data/", "http://inside.example.com/", "http://[::1]/", "//127.0.0.1:80/"} {
+		n := toolstest.WebNetwork(t)
+		n.Records("inside.example.com. 300 IN A 10.0.0.1", "inside.example.com. 300 IN A "+toolstest.WebV4)
+		n.Serve(toolstest.WebV4Port80, toolstest.RedirectHandler(to))
+		got := mustRedirects(t, n, "http://example.com/")
+		if got.Outcome != egress.EndBlocked || len(got.Hops) != 2 || !strings.Contains(got.Hops[1].StatusText, "Not a public address") {
+			t.Errorf("%s: %+v", to, got)
+		}
+		if dials := n.Dials(); len(dials) != 1 {
+			t.Errorf("%s: dials %v", to, dials)
+		}
+	}
+}
+
+// TestRedirectToUserName: that a URL has a user name in it says nothing about its host's address.
+func TestRedirectToUserName(t *testing.T) {
+	t.Parallel()
+	for to, says := range map[string]string{
+		"http://joe:secret@example.com/end": hopWithUserName, "http://joe@10.0.0.1/": hopWithUserName, "http://10.0.0.1/@": hopNotPublic,
+	} {
+		n := toolstest.WebNetwork(t)
+		n.Serve(toolstest.WebV4Port80, toolstest.RedirectHandler(to))
+		got := mustRedirects(t, n, "http://example.com/")
+		if got.Outcome != egress.EndBlocked || len(got.Hops) != 2 || got.Hops[1].StatusText != says {
+			t.Errorf("%s: %+v", to, got)
+		}
+	}
+}
+
+// TestRedirectFirstTarget: only the first URL can be the visitor's own mistake.
+func TestRedirectFirstTarget(t *testing.T) {
+	t.Parallel()
+	n := toolstest.WebNetwork(t)
+	n.Records("inside.example.com. 300 IN A 10.0.0.1", "six.example.com. 300 IN AAAA "+toolstest.WebV6)
+	run := func(url string, opts ...egress.Option) error {
+		_, err := toolstest.Run(t.Context(), New(n.Client(nil, opts...)), toolstest.URLInput(url))
+		return err
+	}
+	for url, kind := range map[string]fault.Kind{
+		"http://10.0.0.1/": fault.Refused, "http://inside.example.com/": fault.Refused, "http://nowhere.example.com/": fault.NoAddress,
+		"ftp://example.com/": fault.Invalid,
+	} {
+		if err := run(url); !fault.Is(err, kind) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	if err := run("http://six.example.com/", egress.WithFamilies(egress.Families{V4: true})); !fault.Is(err, fault.Upstream) || !strings.Contains(err.Error(), "IPv6") {
+		t.Errorf("a family that is missing: %v", err)
+	}
+	toolstest.WantDials(t, n)
+	got := mustRedirects(t, n, "http://example.com/#x")
+	if got.Outcome != egress.EndUnreachable || got.RedirectCount != 0 || len(got.Hops) != 1 || got.Hops[0].Status != nil || got.Hops[0].StatusText != "example.com refused the connection." {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestRedirectFragments: RFC 9110 section 10.2.2.
+func TestRedirectFragments(t *testing.T) {
+	t.Parallel()
+	n := toolstest.WebNetwork(t)
+	n.Serve(toolstest.WebV4Port80, locations{"/keep": {302, "/end"}, "/set": {302, "/keep#part two"}, "/drop": {302, "/keep#"}, "/again": {302, "/set#first"}})
+	for url, want := range map[string]string{
+		"/end#typed":   "http://example.com/end",
+		"/keep":        "http://example.com/end",
+		"/keep#typed":  "http://example.com/end#typed",
+		"/set#typed":   "http://example.com/end#part%20two",
+		"/again":       "http://example.com/end#part%20two",
+		"/drop#typed":  "http://example.com/end",
+		"/keep#a%20b<": "http://example.com/end#a%20b%3C",
+	} {
+		got := mustRedirects(t, n, "http://example.com"+url)
+		if toolstest.Text(got.FinalURL) != want || strings.Contains(got.URL, "#") || strings.Contains(got.Hops[0].URL, "#") {
+			t.Errorf("%s: %s, from %s", url, toolstest.Text(got.FinalURL), got.URL)
+		}
+	}
+}
+
+// TestRedirectCookies: a page that sets a cookie may send back to itself once.
+func TestRedirectCookies(t *testing.T) {
+	t.Parallel()
+	n := toolstest.WebNetwork(t)
+	n.Serve(toolstest.WebV4Port80, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := r.Cookie("seen"); err == nil && r.URL.Path == "/wall" {
+			return
+		}
+		http.SetCookie(w, &http.Cookie{Name: "seen", Value: fmt.Sprint(time.Now().UnixNano()), Path: "/"})
+		http.Redirect(w, r, r.URL.Path, http.StatusFound)
+	}))
+	if got := mustRedirects(t, n, "http://example.com/wall"); got.Outcome != egress.EndFinal || got.RedirectCount != 1 {
+		t.Errorf("wall: %+v", got)
+	}
+	if got := mustRedirects(t, n, "http://example.com/endless"); got.Outcome != egress.EndLoop || len(got.Hops) != 2 {
+		t.Errorf("endless: %v", chainOf(got))
+	}
+}
+
+func TestRedirectBetweenSchemes(t *testing.T) {
+	t.Parallel()
+	n, ca := toolstest.WebNetwork(t), toolstest.NewAuthority(t)
+	n.Records("bad.example.com. 300 IN A 93.184.216.35")
+	n.Serve(toolstest.WebV4Port80, toolstest.RedirectHandler("https://example.com/"))
+	n.ServeTLS(toolstest.WebV4+":443", ca.Issue("example.com", time.Now().Add(time.Hour)), toolstest.RedirectHandler("https://bad.example.com/"))
+	n.ServeTLS("93.184.216.35:443", ca.SelfSign("bad.example.com"), toolstest.RedirectHandler("http://bad.example.com/"))
+	n.Serve("93.184.216.35:80", toolstest.StatusHandler(404))
+	got := mustRedirects(t, n, "http://example.com/", ca.Option())
+	want := []string{"302 http://example.com/ temporary httpToHttps", "302 https://example.com/ temporary crossHost",
+		"302 https://bad.example.com/ temporary httpsToHttp certificateInvalid", "404 http://bad.example.com/"}
+	if diff := cmp.Diff(want, chainOf(got)); diff != "" || got.Outcome != egress.EndFinal {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	for i, h := range got.Hops {
+		if (h.Timings.TLSMs != nil) != strings.HasPrefix(h.URL, "https") || h.Timings.TotalMs != h.ResponseTimeMs || h.ResponseTimeMs <= 0 {
+			t.Errorf("hop %d: %+v", i, h.Timings)
+		}
+	}
+	if got.TotalMs <= 0 || toolstest.Text(got.Hops[0].Address) != toolstest.WebV4 || toolstest.Text(got.Hops[0].Location) != "https://example.com/" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestRedirectDeadline: the end of the run's time keeps what was seen; a visitor who is gone needs nothing.
+func TestRedirectDeadline(t *testing.T) {
+	t.Parallel()
+	n := toolstest.WebNetwork(t)
+	n.Serve(toolstest.WebV4Port80, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			<-r.Context().Done()
+			return
+		}
+		http.Redirect(w, r, "/slow", http.StatusFound)
+	}))
+	tl := New(n.Client(nil))
+	for path, hops := range map[string]int{"/": 2, "/slow": 1} {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		got, err := toolstest.Run(ctx, tl, toolstest.URLInput("http://example.com"+path))
+		cancel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := got.(redirectResult)
+		if r.Outcome != egress.EndDeadline || len(r.Hops) != hops || !strings.Contains(r.Summary, "time of this check was over") {
+			t.Errorf("%s: %+v", path, r)
+		}
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, leave)
+	if _, err := toolstest.Run(ctx, tl, toolstest.URLInput("http://example.com/slow")); !errors.Is(err, context.Canceled) {
+		t.Errorf("a visitor who left: %v", err)
+	}
+}
+
+func TestClientRedirects(t *testing.T) {
+	t.Parallel()
+	page := func(head string) string { return "<!doctype html><html><head>" + head + "</head></html>" }
+	for name, test := range map[string]struct {
+		kind, refresh, body string
+		want                string
+	}{
+		"none":              {"text/html", "", page(""), ""},
+		"meta":              {"text/html; charset=utf-8", "", page(`<META HTTP-EQUIV="Refresh" CONTENT="0; URL='/next?a=1&amp;b=2'">`), "metaRefresh http://example.com/next?a=1&b=2 0"},
+		"meta, XHTML":       {"application/xhtml+xml", "", page(`<meta http-equiv="refresh" content="5;url=https://example.net/" />`), "metaRefresh https://example.net/ 5"},
+		"meta with a base":  {"text/html", "", page(`<base href="//example.net/dir/"><base href="http://x/"><meta http-equiv=refresh content=1,next>`), "metaRefresh http://example.net/dir/next 1"},
+		"base that is none": {"text/html", "", page(`<base href="javascript:x"><meta http-equiv=refresh content="1;next">`), "metaRefresh http://example.com/next 1"},
+		"header":            {"text/html", "3;url=/h", page(`<meta http-equiv=refresh content="0;url=/m">`), "refreshHeader http://example.com/h 3"},
+		"header, no HTML":   {"text/plain", "0;url=//example.net", "x", "refreshHeader http://example.net 0"},
+		"header, private":   {"text/plain", "0;url=http://10.0.0.1/", "", "refreshHeader http://10.0.0.1/ 0"},
+		"reloads":           {"text/html", "30", page(`<meta http-equiv=refresh content="5"><meta http-equiv=refresh content="5;url=/page#top">`), ""},
+		"script URL":        {"text/html", "0;url=javascript:alert(1)", page(`<meta http-equiv=refresh content="0;url=data:text/html,x">`), ""},
+		"app":               {"text/html", "0;url=market://details?id=x", "", "refreshHeader market://details?id=x 0"},
+		"not HTML":          {"text/plain", "", page(`<meta http-equiv=refresh content="0;url=/m">`), ""},
+		"no type":           {"", "", page(`<meta http-equiv=refresh content="0;url=/m">`), ""},
+		"in a comment":      {"text/html", "", page(`<!-- <meta http-equiv=refresh content="0;url=/m"> -->`), ""},
+		"in a script":       {"text/html", "", page(`<script>"<meta http-equiv=refresh content='0;url=/m'>"</script>`), ""},
+		"in noscript":       {"text/html", "", page(`<noscript><meta http-equiv=refresh content="0;url=/m"></noscript>`), ""},
+		"in a template":     {"text/html", "", page(`<template><template></template><meta http-equiv=refresh content="0;url=/m"></template>`), ""},
+		"after a template":  {"text/html", "", page(`<template></template></template><meta http-equiv=refresh content="0;url=/m">`), "metaRefresh http://example.com/m 0"},
+		"another meta":      {"text/html", "", page(`<meta name=refresh content="0;url=/m"><meta http-equiv=refresh>`), ""},
+		"within the bound":  {"text/html", "", strings.Repeat(" ", maxRefreshPage-50) + `<meta http-equiv=refresh content="0;url=/m">`, "metaRefresh http://example.com/m 0"},
+		"beyond the bound":  {"text/html", "", strings.Repeat(" ", maxRefreshPage-10) + `<meta http-equiv=refresh content="0;url=/m">`, ""},
+		"too long":          {"text/html", "0;url=/" + strings.Repeat("x", maxRefreshURL), "", ""},
+		"no URL":            {"text/html", "0;url=http://[", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := toolstest.WebNetwork(t)
+			n.Serve(toolstest.WebV4Port80, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header()["Content-Type"] = []string{test.kind}
+				if test.refresh != "" {
+					w.Header().Set("Refresh", test.refresh)
+				}
+				w.Header().Set("Content-Encoding", "gzip")
+				z := gzip.NewWriter(w)
+				_, _ = z.Write([]byte(test.body))
+				_ = z.Close()
+			}))
+			got := mustRedirects(t, n, "http://example.com/page")
+			found := ""
+			if c := got.ClientRedirect; c != nil {
+				found = fmt.Sprintf("%s %s %g", c.Kind, c.URL, c.DelaySeconds)
+			}
+			if found != test.want || got.Outcome != egress.EndFinal || len(got.Hops) != 1 {
+				t.Errorf("found %q, want %q: %+v", found, test.want, got)
+			}
+			if says := strings.Contains(got.Summary, "The page itself"); says != (test.want != "") {
+				t.Errorf("summary: %s", got.Summary)
+			}
+			toolstest.WantDials(t, n, toolstest.WebV4+":80")
+		})
+	}
+}
+
+// TestRedirectEndlessPage: an answer that never ends is not waited for where it is no page, and its headers' time counts.
+func TestRedirectEndlessPage(t *testing.T) {
+	t.Parallel()
+	n := toolstest.WebNetwork(t)
+	n.Serve(toolstest.WebV4Port80, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.WriteHeader(http.StatusOK)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}))
+	began := time.Now()
+	got := mustRedirects(t, n, "http://example.com/")
+	if took := time.Since(began); took > 5*time.Second || got.Outcome != egress.EndFinal {
+		t.Errorf("took %v: %+v", took, got)
+	}
+}
+
+func TestParseRefresh(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]struct {
+		delay float64
+		url   string
+		ok    bool
+	}{
+		"":                 {0, "", false},
+		"x":                {0, "", false},
+		"0":                {0, "", true},
+		" 5 ":              {5, "", true},
+		"5;":               {5, "", true},
+		".5;a":             {0, "a", true},
+		"1.9.9; a":         {1, "a", true},
+		"1a":               {0, "", false},
+		"1 a b":            {1, "a b", true},
+		"1;url=a":          {1, "a", true},
+		"1;URL = a ":       {1, "a", true},
+		"1;url a":          {1, "url a", true},
+		"1;url='a'b":       {1, "a", true},
+		"1;\"a":            {1, "a", true},
+		"1;'a b' c":        {1, "a b", true},
+		"1;urlx":           {1, "urlx", true},
+		"1 , url=a;b":      {1, "a;b", true},
+		"-1;a":             {0, "", false},
+		"99999999999999;a": {maxRefreshDelay, "a", true},
+	} {
+		delay, reference, ok := parseRefresh(value)
+		if delay != want.delay || reference != want.url || ok != want.ok {
+			t.Errorf("%q: %g, %q, %t", value, delay, reference, ok)
+		}
+	}
+}
+
+func TestRedirectShape(t *testing.T) {
+	t.Parallel()
+	n := toolstest.WebNetwork(t)
+	n.Serve(toolstest.WebV4Port80, toolstest.RedirectHandler("http://10.0.0.1/"))
+	out, err := json.MarshalIndent(mustRedirects(t, n, "http://example.com/"), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s", out)
+	fields := toolstest.Fields(t, mustRedirects(t, n, "http://example.com/"))
+	keys := func(m map[string]any) string {
+		var names []string
+		for name := range m {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		return strings.Join(names, " ")
+	}
+	if got := keys(fields); got != "clientRedirect finalStatus finalUrl hops outcome redirectCount summary totalMs url" {
+		t.Error(got)
+	}
+	for _, hop := range fields["hops"].([]any) {
+		if got := keys(hop.(map[string]any)); got != "address flags index location responseTimeMs status statusText timings url" {
+			t.Error(got)
+		}
+	}
+}
+
+func FuzzMetaRefresh(f *testing.F) {
+	for _, s := range []string{
+		`<meta http-equiv=refresh content="0;url=/a">`, `<base href=x><META HTTP-EQUIV="refresh" CONTENT='1 "b'>`, `<template><meta`, "<!--", "<noscript>",
+	} {
+		f.Add([]byte(s), "0;url=x")
+	}
+	page, err := url.Parse("http://example.com/page")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, body []byte, header string) {
+		p := redirectPage{text: body}
+		for _, found := range []*clientRedirect{p.metaRefresh(page), refreshTo(page, page, refreshHeader, header)} {
+			if found == nil {
+				continue
+			}
+			u, err := url.Parse(found.URL)
+			if err != nil || !u.IsAbs() || u.Scheme == "javascript" || u.Scheme == "data" || found.DelaySeconds < 0 || found.DelaySeconds > maxRefreshDelay {
+				t.Fatalf("%+v, %v", found, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,98 @@
+package redirectchecker
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+// chainRefused tells a hop whose name led to an address that may not be visited.
+func chainRefused(hop egress.Hop) bool { return fault.Is(hop.Err, fault.Refused) }
+
+// redirectSummary says in a sentence or two how the chain ended.
+func redirectSummary(r redirectResult, chain egress.Chain) string {
+	return redirectCountWords(r.RedirectCount) + " " + redirectEnding(r, chain)
+}
+
+func redirectCountWords(n int) string {
+	switch n {
+	case 0:
+		return "No redirect was followed."
+	case 1:
+		return "One redirect was followed."
+	}
+	return fmt.Sprintf("%d redirects were followed.", n)
+}
+
+func redirectEnding(r redirectResult, chain egress.Chain) string {
+	last := chain.Hops[len(chain.Hops)-1]
+	host := format.ShortHost(last.URL.Host())
+	switch chain.End {
+	case egress.EndFinal:
+		answer := strings.TrimSpace(fmt.Sprintf("%d %s", *r.FinalStatus, r.Hops[len(r.Hops)-1].StatusText))
+		text := fmt.Sprintf("%s answers %s.", host, answer)
+		if r.ClientRedirect != nil {
+			text += " The page itself then sends browsers elsewhere, which is not followed here."
+		}
+		return text
+	case egress.EndLoop:
+		return "The next one leads back to a URL that was visited already: a loop."
+	case egress.EndTooManyRedirects:
+		return fmt.Sprintf("%s redirects once more, but at most %d are followed.", host, redirectLimit)
+	case egress.EndMissingLocation:
+		return fmt.Sprintf("%s redirects without saying where to: there is no Location, or it is blank.", host)
+	case egress.EndInvalidLocation:
+		return fmt.Sprintf("%s redirects to something that is not a valid URL. %s", host, locationSentence(chain.Err))
+	case egress.EndUnsupportedScheme:
+		return fmt.Sprintf("%s redirects to %s, which is neither http nor https.", host, schemeWords(last.Response))
+	case egress.EndBlocked:
+		return blockedEnding(chain, last)
+	case egress.EndDeadline:
+		return "Then the time of this check was over."
+	}
+	return webview.FaultSentence(last.Err)
+}
+
+// blockedEnding does not repeat what the name of a refused hop led to.
+func blockedEnding(chain egress.Chain, last egress.Hop) string {
+	if endsAtUserName(chain) {
+		return fmt.Sprintf("%s redirects to a URL with a user name in it, which is not followed. Nothing was sent to it.", format.ShortHost(last.URL.Host()))
+	}
+	return "The next destination is not a public address that this service may visit. Nothing was sent to it."
+}
+
+// endsAtUserName tells a chain that was not followed for the user information in a Location, whatever its host.
+func endsAtUserName(chain egress.Chain) bool {
+	var location *target.LocationError
+	return errors.As(chain.Err, &location) && location.Problem == target.LocationCredentials
+}
+
+// locationSentence is what is wrong with a Location.
+func locationSentence(err error) string {
+	var location *target.LocationError
+	if errors.As(err, &location) {
+		return webview.FaultSentence(location.Err)
+	}
+	return ""
+}
+
+// maxShownScheme bounds what is repeated of a scheme, which holds no other characters than letters, digits, +, - and dots.
+const maxShownScheme = 30
+
+func schemeWords(r *egress.Response) string {
+	scheme := ""
+	if u, err := url.Parse(strings.TrimSpace(r.Header.Get("Location"))); err == nil {
+		scheme = u.Scheme
+	}
+	if scheme == "" || len(scheme) > maxShownScheme {
+		return "a URL of another scheme"
+	}
+	return "a URL of the scheme " + scheme
+}

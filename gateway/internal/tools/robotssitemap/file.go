@@ -1,0 +1,122 @@
+package robotssitemap
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+// The severities of an issue of a file.
+const (
+	fileFail = "fail"
+	fileWarn = "warn"
+	fileInfo = "info"
+)
+
+// The codes of issues about how a file is served.
+const (
+	codeCertificate = "CERTIFICATE_INVALID"
+	codeRedirects   = "TOO_MANY_REDIRECTS"
+	codeBadRedirect = "BAD_REDIRECT"
+	codeNotPublic   = "NOT_PUBLIC"
+	codeUnreachable = "UNREACHABLE"
+	codeNotFinished = "NOT_FINISHED"
+	codeIncomplete  = "INCOMPLETE"
+	codeStatus      = "HTTP_STATUS"
+	codeServerError = "SERVER_ERROR"
+)
+
+// served is what became of the fetch of a file: found where there is a body to look at.
+type served struct {
+	state       string
+	finalURL    *string
+	httpStatus  *int
+	contentType *string
+	issues      []fileIssue
+}
+
+func (s *served) add(code, severity, format string, args ...any) {
+	s.issues = append(s.issues, fileIssue{Code: code, Severity: severity, Message: fmt.Sprintf(format, args...)})
+}
+
+// describeServed judges a fetch. Where redirects lead nowhere, the file is in the state misled.
+func describeServed(chain egress.Chain, misled string) served {
+	s := served{issues: []fileIssue{}}
+	for _, hop := range chain.Hops {
+		if hop.Response != nil && hop.Response.TLS != nil && !hop.Response.TLS.Verdict.Authorized {
+			s.add(codeCertificate, fileWarn, "The certificate of %s is not valid (%s). Crawlers may not read the file.", format.ShortHost(hop.URL.Host()), hop.Response.TLS.Verdict.Code)
+			break
+		}
+	}
+	if final := chain.Final(); final != nil {
+		status := final.Status
+		s.httpStatus = &status
+		if values := final.Header.Values("Content-Type"); len(values) > 0 {
+			kind := webview.HeaderText(values[0])
+			s.contentType = &kind
+		}
+		if u := final.URL.String(); chain.End == egress.EndFinal {
+			s.finalURL = &u
+		}
+	}
+	s.judge(chain, misled)
+	return s
+}
+
+func (s *served) judge(chain egress.Chain, misled string) {
+	s.state = fileUnreachable
+	switch chain.End {
+	case egress.EndFinal:
+		s.judgeStatus(*s.httpStatus)
+	case egress.EndLoop, egress.EndTooManyRedirects:
+		s.state = misled
+		s.add(codeRedirects, fileFail, "The file's URL redirects in a loop or more than %d times, where crawlers give up.", robotsRedirects)
+	case egress.EndMissingLocation, egress.EndInvalidLocation, egress.EndUnsupportedScheme:
+		s.state = misled
+		s.add(codeBadRedirect, fileFail, "The file's URL redirects to nothing that can be fetched.")
+	case egress.EndBlocked:
+		s.add(codeNotPublic, fileFail, "The file's URL leads to what is not a public address that this service may visit. Nothing was sent to it.")
+	case egress.EndDeadline:
+		s.add(codeNotFinished, fileFail, "The time of this check was over before the file had come.")
+	default:
+		s.add(codeUnreachable, fileFail, "%s", webview.FaultSentence(chain.Err))
+	}
+}
+
+func (s *served) judgeStatus(status int) {
+	switch {
+	case status >= http.StatusInternalServerError:
+		s.add(codeServerError, fileFail, "The server answers %d, which is an error of its own.", status)
+	case status == http.StatusNotFound, status == http.StatusGone:
+		s.state = fileMissing
+	case status < http.StatusOK, status >= http.StatusMultipleChoices:
+		s.state = fileMissing
+		s.add(codeStatus, fileWarn, "The server answers %d. Crawlers take that as no file.", status)
+	default:
+		s.state = fileFound
+	}
+}
+
+// cutShort tells of a body that did not come whole.
+func (s *served) cutShort(err error) {
+	s.state = fileUnreachable
+	s.add(codeIncomplete, fileFail, "The file could not be read to its end. %s", webview.FaultSentence(err))
+}
+
+// succeeds tells an answer whose body is the file.
+func succeeds(r *egress.Response) bool {
+	return r.Status >= http.StatusOK && r.Status < http.StatusMultipleChoices
+}
+
+// mediaType is a Content-Type without its parameters.
+func mediaType(s *string) string {
+	if s == nil {
+		return ""
+	}
+	kind, _, _ := strings.Cut(*s, ";")
+	return strings.ToLower(strings.TrimSpace(kind))
+}

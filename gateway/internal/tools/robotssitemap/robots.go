@@ -1,0 +1,161 @@
+package robotssitemap
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/robotstxt"
+	"diagnostics/gateway/internal/target"
+)
+
+// maxPreview is how much of a file is shown as it is, in bytes.
+const maxPreview = 4 << 10
+
+// The codes of issues about a robots.txt as a whole.
+const (
+	codeHTML        = "HTML"
+	codeBinary      = "NOT_TEXT"
+	codeContentType = "CONTENT_TYPE"
+	codeNotRead     = "SITEMAPS_NOT_READ"
+)
+
+// robotsBody is a robots.txt as read, at most robotstxt.MaxBytes of it.
+type robotsBody struct {
+	text      []byte
+	truncated bool
+	err       error
+}
+
+// maxRobotsWire bounds what comes: compression that lengthens is pointless, but endless without a byte of text.
+const maxRobotsWire = robotstxt.MaxBytes + 64<<10
+
+// read is an egress.Request.Consume.
+func (b *robotsBody) read(r *egress.Response, body io.Reader) {
+	if !succeeds(r) {
+		return
+	}
+	wire := &io.LimitedReader{R: body, N: maxRobotsWire}
+	text, err := egress.DecodeBody(r, wire)
+	if err == nil {
+		b.text, err = io.ReadAll(io.LimitReader(text, robotstxt.MaxBytes+1))
+	}
+	b.err = err
+	if len(b.text) > robotstxt.MaxBytes {
+		b.text, b.truncated, b.err = b.text[:robotstxt.MaxBytes], true, nil
+	} else if wire.N == 0 {
+		b.truncated, b.err = true, nil
+	}
+}
+
+// describeRobots judges a robots.txt as RFC 9309 section 2.3.1 says: without one everything is allowed, and nothing is
+// where the server fails. Redirects beyond the fifth may count as no file.
+func describeRobots(u target.URL, chain egress.Chain, body robotsBody) (robotsFile, []string) {
+	s := describeServed(chain, fileMissing)
+	declared := []string{}
+	file := robotsFile{URL: u.String(), Effect: robotstxt.AllowAll, Groups: []robotsGroup{}}
+	switch {
+	case s.state == fileFound && body.err != nil:
+		s.cutShort(body.err)
+		file.Effect = robotstxt.DisallowAll
+	case s.state == fileFound:
+		parsed := robotstxt.Parse(body.text, body.truncated)
+		if s.refuseText(body.text, parsed); s.state == fileFound {
+			file.Effect, file.Groups = parsed.Effect(), describeGroups(parsed.Groups)
+			declared = s.tellFile(body.text, parsed)
+		}
+	case s.state == fileUnreachable:
+		file.Effect = robotstxt.DisallowAll
+	case s.httpStatus != nil && *s.httpStatus == http.StatusTooManyRequests:
+		s.add(codeStatus, fileInfo, "RFC 9309 lets crawlers go on after a 429, but some, Google's among them, take it as a server error and stop.")
+	}
+	file.Status, file.FinalURL, file.HTTPStatus, file.ContentType, file.Issues = s.state, s.finalURL, s.httpStatus, s.contentType, s.issues
+	file.Bytes, file.Truncated, file.Preview = len(body.text), body.truncated, preview(body.text)
+	return file, declared
+}
+
+// refuseText tells what is no robots.txt, whatever its type says: a page that answers for every path, or no text.
+func (s *served) refuseText(text []byte, parsed robotstxt.File) {
+	start := bytes.ToLower(bytes.TrimLeft(bytes.TrimPrefix(text[:min(len(text), 1024)], []byte("\xef\xbb\xbf")), " \t\r\n"))
+	markup := false
+	for _, tag := range []string{"<!doctype", "<html", "<head", "<body", "<?xml", "<script"} {
+		markup = markup || bytes.HasPrefix(start, []byte(tag))
+	}
+	nothing := parsed.Lines == 0
+	isPage := nothing && (bytes.HasPrefix(start, []byte("<")) || strings.Contains(mediaType(s.contentType), "html") && len(parsed.Issues) > 0)
+	switch {
+	case markup || isPage:
+		s.state = fileInvalid
+		s.add(codeHTML, fileFail, "The server answers with an HTML page in place of robots.txt. Crawlers find no rules in it.")
+	case bytes.IndexByte(text, 0) >= 0 && nothing:
+		s.state = fileInvalid
+		s.add(codeBinary, fileFail, "The file is not text.")
+	}
+}
+
+// tellFile takes over the issues of a file and gives its sitemaps, each once.
+func (s *served) tellFile(text []byte, parsed robotstxt.File) []string {
+	if kind := mediaType(s.contentType); kind != "text/plain" && len(text) > 0 {
+		s.add(codeContentType, fileWarn, "The content type is not text/plain, as RFC 9309 requires.")
+	}
+	for _, i := range parsed.Issues {
+		s.issues = append(s.issues, describeIssue(i.Code, string(i.Severity), i.Line, i.Message))
+	}
+	declared, seen := []string{}, make(map[string]bool)
+	for _, sitemap := range parsed.Sitemaps {
+		if !seen[sitemap.URL] {
+			declared = append(declared, sitemap.URL)
+		}
+		seen[sitemap.URL] = true
+	}
+	if len(declared) > maxDeclaredRead {
+		s.add(codeNotRead, fileInfo, "The file declares %d sitemaps. Only the first %d are read here.", len(declared), maxDeclaredRead)
+	}
+	return declared
+}
+
+func describeIssue(code, severity string, line int, message string) fileIssue {
+	issue := fileIssue{Code: code, Severity: severity, Message: message}
+	if line > 0 {
+		issue.Line = &line
+	}
+	return issue
+}
+
+func describeGroups(groups []robotstxt.Group) []robotsGroup {
+	out := make([]robotsGroup, 0, len(groups))
+	for _, g := range groups {
+		rules := make([]robotsRule, 0, len(g.Rules))
+		for _, r := range g.Rules {
+			rules = append(rules, robotsRule{Type: r.Type, Path: r.Path, Line: r.Line})
+		}
+		out = append(out, robotsGroup{UserAgents: g.UserAgents, Rules: rules, CrawlDelay: g.CrawlDelay})
+	}
+	return out
+}
+
+// preview is the beginning of a file as text: whole characters, and no controls but those of lines.
+func preview(text []byte) string {
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	if len(text) > maxPreview {
+		text = text[:maxPreview]
+		for cut := 1; cut < utf8.UTFMax && cut < len(text); cut++ {
+			if last := text[len(text)-cut]; utf8.RuneStart(last) {
+				if !utf8.FullRune(text[len(text)-cut:]) {
+					text = text[:len(text)-cut]
+				}
+				break
+			}
+		}
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !strings.ContainsRune("\t\r\n", r) {
+			return utf8.RuneError
+		}
+		return r
+	}, strings.ToValidUTF8(string(text), "\uFFFD"))
+}

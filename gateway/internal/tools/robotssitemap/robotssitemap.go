@@ -1,0 +1,171 @@
+// Package robotssitemap is the tool robots-sitemap. It reads what a site tells crawlers. A file that is missing, dead
+// or broken is a result; only a site that may not be visited, or has no address, fails.
+package robotssitemap
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/robotstxt"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+// robotsRedirects is how many redirects are followed to a file (RFC 9309 section 2.3.1.2), also across hosts.
+const robotsRedirects = 5
+
+// maxDeclaredRead is how many declared sitemaps are read.
+const maxDeclaredRead = 5
+
+// The states of a file.
+const (
+	fileFound       = "found"
+	fileMissing     = "missing"
+	fileUnreachable = "unreachable"
+	fileInvalid     = "invalid"
+)
+
+// robotsResult is what a site tells crawlers.
+type robotsResult struct {
+	URL              string        `json:"url"`
+	Robots           robotsFile    `json:"robots"`
+	DeclaredSitemaps []string      `json:"declaredSitemaps"`
+	Sitemap          sitemapFile   `json:"sitemap"`  // of /sitemap.xml
+	Sitemaps         []sitemapFile `json:"sitemaps"` // of the first declared ones
+}
+
+// robotsFile is /robots.txt.
+type robotsFile struct {
+	URL         string           `json:"url"`
+	FinalURL    *string          `json:"finalUrl"` // after redirects
+	Status      string           `json:"status"`
+	HTTPStatus  *int             `json:"httpStatus"`
+	ContentType *string          `json:"contentType"`
+	Bytes       int              `json:"bytes"` // read, after decompression
+	Truncated   bool             `json:"truncated"`
+	Preview     string           `json:"preview"`
+	Effect      robotstxt.Effect `json:"effect"`
+	Groups      []robotsGroup    `json:"groups"`
+	Issues      []fileIssue      `json:"issues"`
+}
+
+type robotsGroup struct {
+	UserAgents []string     `json:"userAgents"`
+	Rules      []robotsRule `json:"rules"`
+	CrawlDelay *float64     `json:"crawlDelay"` // seconds
+}
+
+type robotsRule struct {
+	Type robotstxt.RuleType `json:"type"`
+	Path string             `json:"path"`
+	Line int                `json:"line"`
+}
+
+// sitemapFile is one sitemap.
+type sitemapFile struct {
+	URL          string      `json:"url"`
+	FinalURL     *string     `json:"finalUrl"`
+	Status       string      `json:"status"`
+	HTTPStatus   *int        `json:"httpStatus"`
+	Kind         *string     `json:"kind"`
+	URLCount     *int        `json:"urlCount"`     // of an index, its sitemaps
+	LastModified *string     `json:"lastModified"` // the newest in the file
+	Truncated    bool        `json:"truncated"`
+	Issues       []fileIssue `json:"issues"`
+}
+
+// fileIssue is something about a file that its owner should know.
+type fileIssue struct {
+	Code     string `json:"code"`
+	Severity string `json:"severity"` // fail, warn or info
+	Line     *int   `json:"line"`     // null for the file as a whole
+	Message  string `json:"message"`
+}
+
+// New makes the tool; client fetches the files.
+func New(client *egress.Client) tool.Tool {
+	return tool.New(tool.Spec[target.URL, robotsResult]{
+		Slug:  "robots-sitemap",
+		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
+		Run: func(ctx context.Context, u target.URL) (robotsResult, error) {
+			return newRobotsRun(client, u).run(ctx)
+		},
+	})
+}
+
+// robotsRun is one run of the tool.
+type robotsRun struct {
+	client  *egress.Client
+	site    target.URL
+	now     time.Time
+	budget  *sitemapBudget
+	fetches map[string]*sitemapFetch
+}
+
+func newRobotsRun(client *egress.Client, site target.URL) *robotsRun {
+	return &robotsRun{client: client, site: site, now: time.Now(), budget: newSitemapBudget(), fetches: make(map[string]*sitemapFetch)}
+}
+
+func (r *robotsRun) run(ctx context.Context) (robotsResult, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer r.wait(cancel)
+	sitemapURL, err := r.site.Resolve("/sitemap.xml")
+	if err != nil {
+		return robotsResult{}, err
+	}
+	own := r.fetch(ctx, sitemapURL)
+	robots, declared, err := r.robots(ctx)
+	if err != nil {
+		return robotsResult{}, err
+	}
+	result := robotsResult{URL: r.site.String(), Robots: robots, DeclaredSitemaps: declared}
+	others := r.fetchDeclared(ctx, declared[:min(len(declared), maxDeclaredRead)])
+	result.Sitemap = own.file()
+	result.Sitemaps = others()
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return robotsResult{}, ctx.Err()
+	}
+	return result, nil
+}
+
+// wait ends the fetches that are still under way: no packet leaves after a run.
+func (r *robotsRun) wait(cancel context.CancelFunc) {
+	cancel()
+	for _, f := range r.fetches {
+		<-f.done
+	}
+}
+
+// robots reads /robots.txt and gives the sitemaps that it declares.
+func (r *robotsRun) robots(ctx context.Context) (robotsFile, []string, error) {
+	u, err := r.site.Resolve("/robots.txt")
+	if err != nil {
+		return robotsFile{}, nil, err
+	}
+	var body robotsBody
+	chain := r.client.Follow(ctx, egress.Request{URL: u, Consume: body.read}, robotsRedirects)
+	if err := r.fails(ctx, chain); err != nil {
+		return robotsFile{}, nil, err
+	}
+	file, declared := describeRobots(u, chain, body)
+	return file, declared, nil
+}
+
+// fails gives the error of a site that may not or cannot be visited at all.
+func (r *robotsRun) fails(ctx context.Context, chain egress.Chain) error {
+	first := chain.Hops[0].Err
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return ctx.Err()
+	case first == nil, chain.End == egress.EndDeadline:
+		return nil
+	case fault.Is(first, fault.Refused), fault.Is(first, fault.NoAddress):
+		return first
+	}
+	return webview.Unroutable(ctx, r.client, r.site, first)
+}

@@ -1,0 +1,173 @@
+package robotssitemap
+
+import (
+	"context"
+	"io"
+	"sync/atomic"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/sitemap"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tools/internal/format"
+)
+
+// What all sitemaps of a run may come to together, as received and decompressed.
+const (
+	maxSitemapsReceived = 10 << 20
+	maxSitemapsText     = 50 << 20
+)
+
+// sitemapFetch is one sitemap under way.
+type sitemapFetch struct {
+	done   chan struct{}
+	result sitemapFile // once done is closed
+}
+
+func (f *sitemapFetch) file() sitemapFile {
+	<-f.done
+	return f.result
+}
+
+// fetch begins to read a sitemap, or gives the fetch of the same URL that is under way. It is called by the run alone.
+func (r *robotsRun) fetch(ctx context.Context, u target.URL) *sitemapFetch {
+	if f := r.fetches[u.String()]; f != nil {
+		return f
+	}
+	f := &sitemapFetch{done: make(chan struct{})}
+	r.fetches[u.String()] = f
+	go func() {
+		defer close(f.done)
+		f.result = r.read(ctx, u)
+	}()
+	return f
+}
+
+// fetchDeclared begins to read the declared sitemaps and gives a function that waits for them. A URL that is refused as it
+// stands is not fetched.
+func (r *robotsRun) fetchDeclared(ctx context.Context, declared []string) func() []sitemapFile {
+	fetches := make([]*sitemapFetch, len(declared))
+	files := make([]sitemapFile, len(declared))
+	for i, text := range declared {
+		u, err := target.ParseURL(text)
+		if err != nil {
+			files[i] = unfetched(text, err)
+			continue
+		}
+		fetches[i] = r.fetch(ctx, u)
+	}
+	return func() []sitemapFile {
+		for i, f := range fetches {
+			if f != nil {
+				files[i] = f.file()
+				files[i].URL = declared[i]
+			}
+		}
+		return files
+	}
+}
+
+// unfetched describes a declared sitemap to which nothing is sent.
+func unfetched(text string, err error) sitemapFile {
+	s := served{state: fileUnreachable}
+	if fault.Is(err, fault.Refused) {
+		s.add(codeNotPublic, fileFail, "The sitemap is not at a public address. Nothing was sent to it.")
+	} else {
+		s.add(codeUnreachable, fileFail, "The sitemap's URL cannot be fetched: it must be a valid http or https URL without a user name.")
+	}
+	return sitemapFile{URL: text, Status: s.state, Issues: s.issues}
+}
+
+// read fetches one sitemap.
+func (r *robotsRun) read(ctx context.Context, u target.URL) sitemapFile {
+	var report *sitemap.Report
+	chain := r.client.Follow(ctx, egress.Request{URL: u, Consume: func(answer *egress.Response, body io.Reader) {
+		if succeeds(answer) {
+			got := r.readBody(answer, body)
+			report = &got
+		}
+	}}, robotsRedirects)
+	s := describeServed(chain, fileUnreachable)
+	file := sitemapFile{URL: u.String()}
+	if report != nil && s.state == fileFound {
+		s.judgeReport(*report)
+		file.describe(*report)
+	}
+	file.Status, file.FinalURL, file.HTTPStatus, file.Issues = s.state, s.finalURL, s.httpStatus, s.issues
+	return file
+}
+
+func (r *robotsRun) readBody(answer *egress.Response, body io.Reader) sitemap.Report {
+	text, err := egress.DecodeBody(answer, budgeted{from: body, left: &r.budget.received})
+	if err != nil {
+		return sitemap.Report{Err: err}
+	}
+	return sitemap.Read(sitemap.Source{
+		Body: text, Host: answer.URL.Host().String(), Now: r.now,
+		Limit: func(text io.Reader) io.Reader { return budgeted{from: text, left: &r.budget.text} },
+	})
+}
+
+func (s *served) judgeReport(report sitemap.Report) {
+	for _, i := range report.Issues {
+		s.issues = append(s.issues, describeIssue(i.Code, string(i.Severity), i.Line, i.Message))
+	}
+	switch {
+	case report.Err != nil:
+		s.cutShort(report.Err)
+	case !report.Valid:
+		s.state = fileInvalid
+	}
+}
+
+func (f *sitemapFile) describe(report sitemap.Report) {
+	f.Truncated = report.Truncated
+	if report.Kind != "" {
+		kind, count := string(report.Kind), report.Count
+		f.Kind, f.URLCount = &kind, &count
+	}
+	if !report.LastModified.IsZero() {
+		at := format.RFC3339(report.LastModified)
+		f.LastModified = &at
+	}
+}
+
+// sitemapBudget is what the sitemaps of one run may still read together.
+type sitemapBudget struct{ received, text atomic.Int64 }
+
+func newSitemapBudget() *sitemapBudget {
+	b := &sitemapBudget{}
+	b.received.Store(maxSitemapsReceived)
+	b.text.Store(maxSitemapsText)
+	return b
+}
+
+// budgeted reads what is left, and ends with sitemap.ErrLimit where there would have been more.
+type budgeted struct {
+	from io.Reader
+	left *atomic.Int64
+}
+
+func (b budgeted) Read(p []byte) (int, error) {
+	granted := b.take(int64(len(p)))
+	if granted == 0 && len(p) > 0 {
+		if n, err := io.ReadFull(b.from, make([]byte, 1)); n == 0 {
+			return 0, err
+		}
+		return 0, sitemap.ErrLimit
+	}
+	n, err := b.from.Read(p[:granted])
+	b.left.Add(granted - int64(n))
+	return n, err
+}
+
+// take reserves at most want bytes, so that readers side by side do not read more than there is.
+func (b budgeted) take(want int64) int64 {
+	for {
+		left := b.left.Load()
+		granted := min(left, want)
+		if b.left.CompareAndSwap(left, left-granted) {
+			return granted
+		}
+	}
+}

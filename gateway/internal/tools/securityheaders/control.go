@@ -1,0 +1,127 @@
+package securityheaders
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+// securityCheck is one control: its id and name, what to read about it, and how it is judged.
+type securityCheck struct {
+	id, name, reference string
+	judge               func(securityPage) controlVerdict
+}
+
+// securityChecks are all controls, in the order of the contract.
+func securityChecks() []securityCheck {
+	const mdn = "https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/"
+	return []securityCheck{
+		{"hsts", "Strict-Transport-Security", "https://www.rfc-editor.org/rfc/rfc6797", judgeHSTS},
+		{"csp", "Content-Security-Policy", "https://www.w3.org/TR/CSP3/", judgeCSP},
+		{"frame-protection", "Frame protection", "https://www.w3.org/TR/CSP3/#directive-frame-ancestors", judgeFraming},
+		{"content-type-options", "X-Content-Type-Options", "https://fetch.spec.whatwg.org/#x-content-type-options-header", judgeContentTypeOptions},
+		{"referrer-policy", "Referrer-Policy", "https://www.w3.org/TR/referrer-policy/", judgeReferrerPolicy},
+		{"permissions-policy", "Permissions-Policy", "https://www.w3.org/TR/permissions-policy/", judgePermissionsPolicy},
+		{"coop", "Cross-Origin-Opener-Policy", mdn + "Cross-Origin-Opener-Policy", judgeCOOP},
+		{"coep", "Cross-Origin-Embedder-Policy", mdn + "Cross-Origin-Embedder-Policy", judgeCOEP},
+		{"corp", "Cross-Origin-Resource-Policy", mdn + "Cross-Origin-Resource-Policy", judgeCORP},
+		{"cors", "Cross-Origin Resource Sharing", "https://fetch.spec.whatwg.org/#http-cors-protocol", judgeCORS},
+		{"cookies", "Cookies", mdn + "Set-Cookie", judgeCookieControl},
+		{"information-leak", "Information leaks", "https://www.rfc-editor.org/rfc/rfc9110#section-10.2.4", judgeLeaks},
+		{"deprecated", "Retired headers", "https://cheatsheetseries.owasp.org/cheatsheets/HTTP_Headers_Cheat_Sheet.html", judgeDeprecated},
+	}
+}
+
+func judgeControls(p securityPage) []securityControl {
+	checks := securityChecks()
+	controls := make([]securityControl, 0, len(checks))
+	for _, c := range checks {
+		v := c.judge(p)
+		control := securityControl{
+			ID: c.id, Name: c.name, Status: v.status, Present: v.present, Value: v.value,
+			Finding: p.qualify(v), Reference: c.reference,
+		}
+		if v.recommendation != "" {
+			control.Recommendation = &v.recommendation
+		}
+		controls = append(controls, control)
+	}
+	return controls
+}
+
+// controlVerdict is a judgement in the making.
+type controlVerdict struct {
+	status         controlStatus
+	present        bool
+	value          *string
+	findings       []string // sentences
+	recommendation string
+}
+
+// add appends a sentence.
+func (v *controlVerdict) add(format string, args ...any) {
+	v.findings = append(v.findings, fmt.Sprintf(format, args...))
+}
+
+// atLeast makes the status no lighter than the given one.
+func (v *controlVerdict) atLeast(status controlStatus) {
+	weight := []controlStatus{controlNotApplicable, controlPass, controlInfo, controlWarn, controlFail}
+	if slices.Index(weight, status) > slices.Index(weight, v.status) {
+		v.status = status
+	}
+}
+
+// maxFindings bounds how many sentences one finding has: a hostile header could hold thousands of mistakes.
+const maxFindings = 14
+
+// qualify makes the finding one text, and says of what is wanting on an answer that is not the page itself.
+func (p securityPage) qualify(v controlVerdict) string {
+	sentences := v.findings
+	if more := len(sentences) - maxFindings; more > 0 {
+		sentences = append(slices.Clip(sentences[:maxFindings]), fmt.Sprintf("%d more remarks are left out.", more))
+	}
+	if p.notice != nil && (v.status == controlFail || v.status == controlWarn) {
+		sentences = append(slices.Clip(sentences), fmt.Sprintf("This was seen on an answer with status %d, which may differ from the site's pages.", p.answer.Status))
+	}
+	return strings.Join(sentences, " ")
+}
+
+// notForData is the verdict on a control that protects documents, where the answer is none and lacks the header.
+func (p securityPage) notForData(name string) controlVerdict {
+	v := controlVerdict{status: controlNotApplicable}
+	v.add("%s protects documents, and this answer is none (%s).", name, p.shownMedia())
+	return v
+}
+
+func (p securityPage) shownMedia() string {
+	if media := p.answer.Header.Get("Content-Type"); media != "" {
+		return shownHeader(media)
+	}
+	return fmt.Sprintf("status %d, without content", p.answer.Status)
+}
+
+// shownHeader makes what a stranger wrote fit for a sentence: one line, at most 80 characters.
+func shownHeader(s string) string {
+	const most = 80
+	runes := []rune(webview.HeaderText(s))
+	cut := len(runes) > most
+	for i, r := range runes[:min(len(runes), most)] {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			runes[i] = '?'
+		}
+	}
+	if cut {
+		return string(runes[:most]) + "…"
+	}
+	return string(runes)
+}
+
+// countWord words a count.
+func countWord(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
+}

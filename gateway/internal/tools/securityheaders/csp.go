@@ -1,0 +1,165 @@
+package securityheaders
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"diagnostics/gateway/internal/csp"
+)
+
+// cspBest is a policy that a site can start from: the random part changes with every answer.
+const cspBest = "Content-Security-Policy: default-src 'self'; script-src 'nonce-{RANDOM}' 'strict-dynamic'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+
+const cspNonceHint = " (with {RANDOM} as at least 128 random bits in base64, new in every answer and repeated in the nonce attribute of each script element)"
+
+// judgeCSP judges the policies that are enforced, all together, by what they leave to somebody who can inject markup.
+func judgeCSP(p securityPage) controlVerdict {
+	const name = "Content-Security-Policy"
+	v := controlVerdict{present: p.has(name), value: p.shownValue(name)}
+	switch {
+	case !p.document && !v.present:
+		v = p.notForData("A content security policy")
+		v.add("For data, “default-src 'none'; frame-ancestors 'none'” costs nothing.")
+		return v
+	case len(p.enforced) == 0:
+		v.judgeMissingCSP(p)
+		return v
+	}
+	v.status = controlPass
+	v.judgePolicies(p)
+	if !p.document && v.status != controlPass {
+		v.status, v.recommendation = controlInfo, ""
+		v.findings = append([]string{"This answer is no document (" + p.shownMedia() + "), so the policy matters only if a browser shows it as one."}, v.findings...)
+	}
+	return v
+}
+
+func (v *controlVerdict) judgeMissingCSP(p securityPage) {
+	v.status, v.recommendation = controlFail, cspBest+cspNonceHint
+	if v.present {
+		v.add("The header holds no directive, so nothing is restricted.")
+	} else {
+		v.add("No policy is enforced, so injected script runs without hindrance.")
+	}
+	if len(p.reported) > 0 {
+		v.add("Content-Security-Policy-Report-Only is sent, which reports what it would forbid and forbids nothing.")
+	}
+	v.add("A policy in a meta element would not be seen here, because the body is not read.")
+}
+
+func (v *controlVerdict) judgePolicies(p securityPage) {
+	issues := p.enforced.Assess()
+	for _, policy := range p.enforced {
+		issues = append(issues, policy.Lint()...)
+	}
+	issues = append(issues, p.reportingIssues()...)
+	slices.SortStableFunc(issues, func(a, b csp.Issue) int { return int(b.Severity) - int(a.Severity) })
+	v.addHeadline(p, issues)
+	for _, issue := range slices.CompactFunc(issues, func(a, b csp.Issue) bool { return a == b }) {
+		v.add("%s", issue.Message)
+		v.atLeast(statusOfSeverity(issue.Severity))
+	}
+	if len(p.reported) > 0 {
+		v.add("Content-Security-Policy-Report-Only is sent too, and only reports; sandbox and upgrade-insecure-requests do nothing in it.")
+	}
+	v.recommendation = cspAdvice(issues)
+}
+
+func (v *controlVerdict) addHeadline(p securityPage, issues []csp.Issue) {
+	heaviest := csp.Info
+	for _, issue := range issues {
+		heaviest = max(heaviest, issue.Severity)
+	}
+	if n := len(p.enforced); n > 1 {
+		v.add("%d policies are enforced together, so a source is allowed only if all of them allow it.", n)
+	}
+	switch {
+	case p.enforced.SandboxesScripts():
+		v.add("No script runs.")
+	case heaviest == csp.Fail:
+		v.add("Injected script is not stopped.")
+	case p.enforced.StrictDynamic() && p.enforced.TrustsOneByOne():
+		v.add("Only script that carries a nonce or hash runs, and what such script loads ('strict-dynamic').")
+	case p.enforced.TrustsOneByOne():
+		v.add("Only script from listed sources, or named by a nonce or hash, runs.")
+	default:
+		v.add("Only script from listed sources runs.")
+	}
+}
+
+// statusOfSeverity leaves what is only good to know at a pass.
+func statusOfSeverity(severity csp.Severity) controlStatus {
+	switch severity {
+	case csp.Fail:
+		return controlFail
+	case csp.Warn:
+		return controlWarn
+	case csp.Info:
+	}
+	return controlPass
+}
+
+// cspAdvice is the header line to send: another policy where this one fails, else one more line beside it, since policies
+// are enforced together.
+func cspAdvice(issues []csp.Issue) string {
+	var more []string
+	weak := false
+	for _, issue := range issues {
+		switch {
+		case issue.Severity == csp.Fail:
+			return cspBest + cspNonceHint
+		case issue.Code == "no-object-src":
+			more = append(more, "object-src 'none'")
+		case issue.Code == "no-base-uri":
+			more = append(more, "base-uri 'none'")
+		case issue.Code == "no-form-action":
+			more = append(more, "form-action 'self'")
+		case issue.Severity == csp.Warn:
+			weak = true
+		}
+	}
+	switch {
+	case len(more) > 0 && weak:
+		return "Correct what is named above, and send beside it: Content-Security-Policy: " + strings.Join(more, "; ")
+	case len(more) > 0:
+		return "Send one more line beside it: Content-Security-Policy: " + strings.Join(more, "; ")
+	case weak:
+		return "Correct what is named above; a policy to compare with: " + cspBest + cspNonceHint
+	}
+	return ""
+}
+
+// reportingIssues tells of reports that go nowhere: report-to names an endpoint that no header defines.
+func (p securityPage) reportingIssues() []csp.Issue {
+	var issues []csp.Issue
+	for _, policy := range p.enforced {
+		d, ok := policy.Directive("report-to")
+		if ok && len(d.Values) == 1 && !p.definesEndpoint(d.Values[0]) {
+			message := "report-to names " + csp.Quote(d.Values[0]) + ", which neither Reporting-Endpoints nor Report-To defines, so no report is sent to it."
+			issues = append(issues, csp.Issue{Severity: csp.Info, Code: "undefined-endpoint", Message: message})
+		}
+	}
+	return issues
+}
+
+// definesEndpoint looks at Reporting-Endpoints (a structured field) and at its forerunner Report-To (JSON objects).
+func (p securityPage) definesEndpoint(name string) bool {
+	if endpoints, err := parseFieldDictionary(p.values("Reporting-Endpoints")); err == nil {
+		if _, ok := endpoints.Get(name); ok {
+			return true
+		}
+	}
+	var groups []struct {
+		Group string `json:"group"`
+	}
+	if json.Unmarshal([]byte("["+p.joined("Report-To")+"]"), &groups) != nil {
+		return false
+	}
+	for _, group := range groups {
+		if group.Group == name || group.Group == "" && name == "default" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,73 @@
+package securityheaders
+
+import (
+	"strings"
+
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+// retiredHeaders are headers that browsers no longer act on, or act on to no good, and what took their place.
+var retiredHeaders = []struct {
+	name, advice string
+	status       controlStatus
+}{
+	{"Public-Key-Pins", "browsers dropped it, because a lost key locked visitors out; Certificate Transparency took its place", controlWarn},
+	{"Public-Key-Pins-Report-Only", "browsers dropped it with Public-Key-Pins", controlWarn},
+	{"X-Content-Security-Policy", "it is a forerunner of Content-Security-Policy that no browser of today reads", controlWarn},
+	{"X-Webkit-Csp", "it is a forerunner of Content-Security-Policy that no browser of today reads", controlWarn},
+	{"Feature-Policy", "Permissions-Policy took its place, with another syntax", controlWarn},
+	{"Expect-Ct", "browsers demand Certificate Transparency without it", controlInfo},
+	{"P3p", "no browser of today reads it", controlInfo},
+	{"Pragma", "it means something in requests only; Cache-Control speaks for answers", controlInfo},
+	{"Report-To", "Reporting-Endpoints took its place, but for Network Error Logging", controlInfo},
+	{"X-Download-Options", "it was for Internet Explorer alone", controlInfo},
+	{"X-Ua-Compatible", "it was for Internet Explorer alone", controlInfo},
+	{"X-Permitted-Cross-Domain-Policies", "it was for Flash and PDF plugins", controlInfo},
+	{"Set-Cookie2", "RFC 6265 retired it, and browsers ignore it", controlInfo},
+	{"Large-Allocation", "browsers dropped it", controlInfo},
+	{"Warning", "RFC 9111 retired it", controlInfo},
+	{"Content-Md5", "RFC 7231 retired it; Content-Digest took its place", controlInfo},
+	{"Tk", "Do Not Track was given up", controlInfo},
+	{"X-Xss-Protection", "", controlInfo}, // judged by its value
+}
+
+// judgeDeprecated names the retired headers that are still sent.
+func judgeDeprecated(p securityPage) controlVerdict {
+	v := controlVerdict{status: controlPass}
+	var shown, removable []string
+	for _, h := range retiredHeaders {
+		if !p.has(h.name) {
+			continue
+		}
+		value, lower := p.joined(h.name), strings.ToLower(h.name)
+		if h.name == "Set-Cookie2" {
+			value = webview.CookieMask
+		}
+		shown = append(shown, lower+": "+webview.HeaderText(value))
+		if h.name == "X-Xss-Protection" {
+			v.judgeXSSProtection(value)
+		} else {
+			v.atLeast(h.status)
+			v.add("%s: %s.", lower, h.advice)
+		}
+		removable = append(removable, lower)
+	}
+	if len(shown) == 0 {
+		v.add("No retired header is sent.")
+		return v
+	}
+	joined := strings.Join(shown, "; ")
+	v.present, v.value, v.recommendation = true, &joined, "Do not send: "+strings.Join(removable, ", ")
+	return v
+}
+
+// judgeXSSProtection: the filter that it steered is gone, and where it still runs it opens holes of its own.
+func (v *controlVerdict) judgeXSSProtection(value string) {
+	if mode, _, _ := strings.Cut(value, ";"); strings.TrimSpace(mode) == "0" {
+		v.atLeast(controlInfo)
+		v.add("x-xss-protection: 0 switches off a filter that only very old browsers have, which is harmless.")
+		return
+	}
+	v.atLeast(controlWarn)
+	v.add("x-xss-protection switches on a filter that browsers removed, because pages could be attacked through it.")
+}

@@ -1,0 +1,258 @@
+package securityheaders
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"diagnostics/gateway/internal/egress"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+// hstsPolicy is a Strict-Transport-Security field that browsers obey.
+type hstsPolicy struct {
+	maxAge            int64 // seconds
+	includeSubDomains bool
+	preload           bool // of no standard: a request to be built into browsers
+}
+
+const (
+	hstsPreloadAge = 31536000 // what hstspreload.org asks
+	hstsWeakAge    = 15552000 // 180 days: less forgets a visitor who comes twice a year
+	hstsBest       = "Strict-Transport-Security: max-age=31536000; includeSubDomains"
+)
+
+// parseHSTS reads one field value (RFC 6797 section 6.1). What does not follow the grammar, and what says a thing twice, is
+// not obeyed; problem then says why.
+func parseHSTS(value string) (policy hstsPolicy, problem string) {
+	seen := make(map[string]bool)
+	for _, directive := range splitHSTS(value) {
+		name, argument, hasArgument := strings.Cut(directive, "=")
+		name = strings.ToLower(strings.Trim(name, " \t"))
+		if name == "" && !hasArgument {
+			continue
+		}
+		argument, ok := hstsArgument(argument, hasArgument)
+		if !ok || !isToken(name) {
+			return hstsPolicy{}, fmt.Sprintf("“%s” is not a directive as RFC 6797 writes them", shownHeader(strings.TrimSpace(directive)))
+		}
+		if seen[name] {
+			return hstsPolicy{}, fmt.Sprintf("the directive %s stands twice", shownHeader(name))
+		}
+		seen[name] = true
+		if problem := policy.set(name, argument, hasArgument); problem != "" {
+			return hstsPolicy{}, problem
+		}
+	}
+	if !seen["max-age"] {
+		return hstsPolicy{}, "max-age is missing"
+	}
+	return policy, ""
+}
+
+// set takes one directive; unknown ones are ignored.
+func (p *hstsPolicy) set(name, argument string, hasArgument bool) (problem string) {
+	switch name {
+	case "max-age":
+		age, ok := parseSeconds(argument)
+		if !ok {
+			return "max-age is not a whole number of seconds"
+		}
+		p.maxAge = age
+	case "includesubdomains":
+		if hasArgument {
+			return "includeSubDomains takes no value"
+		}
+		p.includeSubDomains = true
+	case "preload":
+		p.preload = !hasArgument
+	}
+	return ""
+}
+
+// splitHSTS splits at the semicolons outside of quoted strings.
+func splitHSTS(value string) []string {
+	var parts []string
+	start, quoted := 0, false
+	for i := 0; i < len(value); i++ {
+		switch c := value[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\' && quoted:
+			i++
+		case c == ';' && !quoted:
+			parts = append(parts, value[start:i])
+			start = i + 1
+		}
+	}
+	return append(parts, value[start:])
+}
+
+// hstsArgument reads a directive's value: a token or a quoted string.
+func hstsArgument(argument string, present bool) (string, bool) {
+	if !present {
+		return "", true
+	}
+	argument = strings.Trim(argument, " \t")
+	if !strings.HasPrefix(argument, `"`) {
+		return argument, isToken(argument)
+	}
+	if len(argument) < 2 || !strings.HasSuffix(argument, `"`) {
+		return "", false
+	}
+	inner := argument[1 : len(argument)-1]
+	return inner, !strings.ContainsAny(inner, `"\`)
+}
+
+// parseSeconds reads digits; what is beyond every date is as good as for ever.
+func parseSeconds(s string) (int64, bool) {
+	if s == "" || strings.Trim(s, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return math.MaxInt64, true
+	}
+	return n, true
+}
+
+// isToken tells token of RFC 9110 section 5.6.2.
+func isToken(s string) bool {
+	if s == "" {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if !('a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// judgeHSTS follows RFC 6797 section 8.1: the first field alone, over TLS without errors alone, never for an address.
+func judgeHSTS(p securityPage) controlVerdict {
+	const name = "Strict-Transport-Security"
+	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: hstsBest}
+	switch {
+	case p.answer.URL.Host().IsAddr():
+		v.status, v.recommendation = controlNotApplicable, ""
+		v.add("Browsers keep no such policy for an IP address, only for names.")
+		return v
+	case p.answer.TLS == nil:
+		v.status = controlFail
+		v.add("The answer came over plain HTTP, where the network can read and change it%s.", thoughHSTS(v.present, ", and where browsers ignore this header"))
+		v.recommendation = "Redirect every http URL to https, and send there: " + hstsBest
+		return v
+	case !p.secure():
+		v.status = controlFail
+		v.add("The certificate is not valid (%s)%s.", p.answer.TLS.Verdict.Code, thoughHSTS(v.present, ", and browsers ignore this header over such a connection"))
+		v.recommendation = "Install a valid certificate, then send: " + hstsBest
+		return v
+	case !v.present:
+		v.status = controlFail
+		v.add("The header is missing, so a visitor's first request of each visit may go over plain HTTP, where it can be read and redirected.")
+		return v
+	}
+	v.judgeHSTSFields(p.values(name))
+	v.judgeHSTSOnTheWay(p)
+	return v
+}
+
+func thoughHSTS(present bool, words string) string {
+	if present {
+		return words
+	}
+	return ""
+}
+
+func (v *controlVerdict) judgeHSTSFields(values []string) {
+	if len(values) > 1 {
+		v.add("The header is sent %d times; browsers obey the first alone.", len(values))
+		v.atLeast(controlWarn)
+	}
+	policy, problem := parseHSTS(values[0])
+	switch {
+	case problem != "":
+		v.atLeast(controlFail)
+		v.add("Browsers ignore the header: %s.", problem)
+		return
+	case policy.maxAge == 0:
+		v.atLeast(controlFail)
+		v.add("max-age=0 makes browsers forget the policy.")
+		return
+	case policy.maxAge < hstsWeakAge:
+		v.atLeast(controlWarn)
+		v.add("Browsers keep to https for %s, which is too short for people who come seldom; send at least 180 days, better a year.", describeAge(policy.maxAge))
+	default:
+		v.atLeast(controlPass)
+		v.add("Browsers keep to https for %s.", describeAge(policy.maxAge))
+		v.recommendation = ""
+	}
+	v.judgeHSTSReach(policy)
+}
+
+func (v *controlVerdict) judgeHSTSReach(policy hstsPolicy) {
+	eligible := policy.maxAge >= hstsPreloadAge && policy.includeSubDomains
+	switch {
+	case policy.preload && !eligible:
+		v.atLeast(controlWarn)
+		v.add("preload asks for a place in browsers' built-in lists, which take max-age=31536000 or more with includeSubDomains only.")
+		v.recommendation = hstsBest + "; preload"
+	case policy.preload:
+		v.add("It covers subdomains and meets what the header needs for the built-in lists; whether the name is on them is not checked here.")
+	case policy.includeSubDomains:
+		v.add("It covers subdomains.")
+	default:
+		v.add("Subdomains are not covered, so one over plain HTTP can set cookies for this site.")
+		v.recommendation = hstsBest
+	}
+}
+
+// judgeHSTSOnTheWay looks at the https answers that redirected here: a browser that has only seen www.example.com's policy
+// still asks example.com over http.
+func (v *controlVerdict) judgeHSTSOnTheWay(p securityPage) {
+	site := registrableName(p.answer)
+	told := map[string]bool{p.answer.URL.Host().String(): true}
+	for _, hop := range p.earlier {
+		host := hop.URL.Host().String()
+		if told[host] || hop.TLS == nil || !hop.TLS.Verdict.Authorized || hop.URL.Host().IsAddr() || registrableName(hop) != site {
+			continue
+		}
+		told[host] = true
+		if policy, problem := parseHSTS(hop.Header.Get("Strict-Transport-Security")); problem == "" && policy.maxAge > 0 {
+			continue
+		}
+		v.atLeast(controlWarn)
+		v.add("The redirect from https://%s has no such header of its own, so that name stays unprotected.", shownHeader(host))
+		v.recommendation = hstsBest + " (on the redirects too)"
+	}
+}
+
+// registrableName is the name that one party registered, the host itself where there is none.
+func registrableName(r *egress.Response) string {
+	host := r.URL.Host().String()
+	name, err := publicsuffix.EffectiveTLDPlusOne(host)
+	if err != nil {
+		return host
+	}
+	return name
+}
+
+// describeAge words a number of seconds.
+func describeAge(seconds int64) string {
+	const minute, hour, day = 60, 3600, 86400
+	switch {
+	case seconds >= 100*365*day:
+		return "more than a century"
+	case seconds >= day:
+		return countWord(int(seconds/day), "day", "days")
+	case seconds >= hour:
+		return countWord(int(seconds/hour), "hour", "hours")
+	case seconds >= minute:
+		return countWord(int(seconds/minute), "minute", "minutes")
+	}
+	return countWord(int(seconds), "second", "seconds")
+}

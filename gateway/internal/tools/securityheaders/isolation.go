@@ -1,0 +1,140 @@
+package securityheaders
+
+import "fmt"
+
+// isolationPolicy is a header that is one token of a few (HTML sections 7.1.3 and 7.1.4).
+type isolationPolicy struct {
+	name    string
+	absent  string // what its absence means
+	best    string // the value to send
+	meaning map[string]isolationValue
+}
+
+type isolationValue struct {
+	status controlStatus
+	means  string
+}
+
+func coopPolicy() isolationPolicy {
+	return isolationPolicy{
+		name:   "Cross-Origin-Opener-Policy",
+		absent: "a window that this page opens, or that opens it, keeps a reference to it whatever its site",
+		best:   "same-origin",
+		meaning: map[string]isolationValue{
+			"same-origin":              {controlPass, "windows of other origins keep no reference to this page"},
+			"same-origin-allow-popups": {controlPass, "windows of other origins that open this page keep no reference to it; popups that it opens itself do"},
+			"noopener-allow-popups":    {controlPass, "no window that opens this page keeps a reference to it, not even one of the same origin"},
+			"unsafe-none":              {controlInfo, "this is the default, and protects nothing"},
+		},
+	}
+}
+
+func coepPolicy() isolationPolicy {
+	return isolationPolicy{
+		name:   "Cross-Origin-Embedder-Policy",
+		absent: "resources of other origins load without their consent; only pages that need cross-origin isolation (SharedArrayBuffer, exact timers) must send it",
+		best:   "require-corp",
+		meaning: map[string]isolationValue{
+			"require-corp":   {controlPass, "resources of other origins load only with their consent"},
+			"credentialless": {controlPass, "resources of other origins load without credentials, or with their consent"},
+			"unsafe-none":    {controlInfo, "this is the default, and protects nothing"},
+		},
+	}
+}
+
+func judgeCOOP(p securityPage) controlVerdict { return p.judgeIsolation(coopPolicy()) }
+
+func judgeCOEP(p securityPage) controlVerdict {
+	v := p.judgeIsolation(coepPolicy())
+	opener, _, _ := fieldToken(p.values("Cross-Origin-Opener-Policy"))
+	if v.status == controlPass && opener == "same-origin" {
+		v.add("Together with Cross-Origin-Opener-Policy: same-origin the page is cross-origin isolated.")
+	}
+	return v
+}
+
+func (p securityPage) judgeIsolation(policy isolationPolicy) controlVerdict {
+	v := controlVerdict{present: p.has(policy.name), value: p.shownValue(policy.name), recommendation: policy.name + ": " + policy.best}
+	if !v.present {
+		if !p.document {
+			return p.notForData("This header")
+		}
+		v.status = controlInfo
+		v.add("The header is missing: %s.", policy.absent)
+		v.addReportOnly(p, policy)
+		return v
+	}
+	token, endpoint, ok := fieldToken(p.values(policy.name))
+	value, isKnown := policy.meaning[token]
+	switch {
+	case !ok:
+		v.status = controlWarn
+		v.add("Browsers ignore the header: it must be one token, sent once (RFC 9651), such as %s.", policy.best)
+	case !isKnown:
+		v.status = controlWarn
+		v.add("Browsers ignore the value “%s”, which they do not know (values are lower case).", shownHeader(token))
+	default:
+		v.status = value.status
+		v.add("%s: %s.", token, value.means)
+	}
+	if v.status == controlPass {
+		v.recommendation = ""
+		v.needSecure(p)
+	}
+	v.addEndpoint(p, endpoint)
+	v.addReportOnly(p, policy)
+	return v
+}
+
+// needSecure holds back a pass that browsers give in a secure context alone.
+func (v *controlVerdict) needSecure(p securityPage) {
+	if !p.secure() {
+		v.status = controlWarn
+		v.add("But browsers ignore it, because the answer did not come over valid HTTPS.")
+		v.recommendation = "Send this header over https with a valid certificate."
+	}
+}
+
+func (v *controlVerdict) addEndpoint(p securityPage, endpoint string) {
+	if endpoint != "" && !p.definesEndpoint(endpoint) {
+		v.add("Its report-to names “%s”, which Reporting-Endpoints does not define, so no report is sent.", shownHeader(endpoint))
+	}
+}
+
+func (v *controlVerdict) addReportOnly(p securityPage, policy isolationPolicy) {
+	name := policy.name + "-Report-Only"
+	if !p.has(name) {
+		return
+	}
+	token, endpoint, ok := fieldToken(p.values(name))
+	if _, isKnown := policy.meaning[token]; !ok || !isKnown {
+		v.add("%s has no value that browsers know.", name)
+		return
+	}
+	v.add("%s: %s only reports.", name, token)
+	v.addEndpoint(p, endpoint)
+}
+
+// judgeCORP follows Fetch's cross-origin resource policy check: the header is no structured field, and its values are matched
+// to the letter.
+func judgeCORP(p securityPage) controlVerdict {
+	const name = "Cross-Origin-Resource-Policy"
+	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: name + ": same-origin"}
+	if !v.present {
+		v.status = controlInfo
+		v.add("The header is missing, so other sites can embed this resource, credentials included, where nothing else stops them.")
+		return v
+	}
+	switch value := p.joined(name); value {
+	case "same-origin", "same-site":
+		v.status, v.recommendation = controlPass, ""
+		v.add("Only the same %s can embed this resource.", map[string]string{"same-origin": "origin", "same-site": "site"}[value])
+	case "cross-origin":
+		v.status, v.recommendation = controlInfo, ""
+		v.add("Every site may embed this resource, which is right for public files alone.")
+	default:
+		v.status = controlWarn
+		v.add("Browsers ignore the value %s: it must be same-origin, same-site or cross-origin, in lower case and sent once.", fmt.Sprintf("“%s”", shownHeader(value)))
+	}
+	return v
+}

@@ -1,0 +1,135 @@
+package securityheaders
+
+import (
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+// leakyHeaders are headers that serve nobody but whoever looks for a way in. Those of true say something of the software
+// even without a version.
+var leakyHeaders = []string{
+	"Server", "X-Powered-By", "X-Powered-Cms", "X-Powered-By-Plesk", "X-Aspnet-Version", "X-Aspnetmvc-Version", "X-Generator", "Via",
+	"X-Php-Version", "X-Runtime", "X-Version", "X-Backend-Server", "X-Backend", "X-Server", "X-Server-Name", "X-Served-By-Host",
+	"X-Drupal-Cache", "X-Drupal-Dynamic-Cache", "Liferay-Portal", "X-Mod-Pagespeed", "X-Page-Speed", "X-Jenkins", "X-Hudson",
+	"Microsoftsharepointteamservices", "X-Owa-Version", "X-Feserver", "X-Beserver", "X-Diaginfo", "X-Shopify-Stage", "X-Redirect-By",
+}
+
+// debugHeaders show the insides of a program: no visitor should ever be sent one.
+var debugHeaders = []string{
+	"X-Debug-Token", "X-Debug-Token-Link", "X-Chromelogger-Data", "X-Chromephp-Data", "X-Firephp-Data", "X-Wf-Protocol-1",
+	"X-Clockwork-Id", "X-Clockwork-Version", "X-Sourcemap", "Sourcemap", "X-Debugbar-Data", "Phpdebugbar",
+}
+
+var (
+	// productVersion is a product with its version (RFC 9110 section 10.1.5) or a bare version of at least two numbers.
+	productVersion = regexp.MustCompile(`[A-Za-z][A-Za-z0-9._+-]*[/ ]v?[0-9]+(\.[0-9]+)+|[A-Za-z][A-Za-z._+-]*/v?[0-9]+|^v?[0-9]+(\.[0-9]+)+`)
+	// viaHop is what RFC 9110 section 7.6.3 asks of each entry of Via: the protocol and who received by it.
+	viaHop = regexp.MustCompile(`^([A-Za-z]+/)?[0-9]+(\.[0-9]+)?[ \t]+`)
+	// developmentServer are servers whose makers say that they are not for the public.
+	developmentServer = regexp.MustCompile(`(?i)werkzeug|simplehttp|webrick|php [0-9.]+ development server|wsgiserver|basehttp`)
+	ipv4Literal       = regexp.MustCompile(`\b[0-9]{1,3}(\.[0-9]{1,3}){3}\b`)
+)
+
+// judgeLeaks looks for software, versions, debugging aids and inner addresses.
+func judgeLeaks(p securityPage) controlVerdict {
+	v := controlVerdict{status: controlPass}
+	var shown, removable []string
+	for _, name := range slices.Concat(leakyHeaders, debugHeaders) {
+		if !p.has(name) {
+			continue
+		}
+		value := p.joined(name)
+		shown = append(shown, strings.ToLower(name)+": "+webview.HeaderText(value))
+		if v.judgeLeak(name, value) {
+			removable = append(removable, strings.ToLower(name))
+		}
+	}
+	inner := v.judgeInnerAddresses(p)
+	for _, name := range inner {
+		if !slices.ContainsFunc(shown, func(line string) bool { return strings.HasPrefix(line, strings.ToLower(name)+": ") }) {
+			shown = append(shown, strings.ToLower(name)+": "+webview.HeaderValue(strings.ToLower(name), strings.Join(p.answer.Header[name], ", ")))
+		}
+	}
+	if len(shown) == 0 {
+		if v.status == controlPass {
+			v.add("No header names the software, its version or its insides.")
+		}
+		return v
+	}
+	value := strings.Join(shown, "; ")
+	v.present, v.value = true, &value
+	if len(removable) > 0 {
+		v.recommendation = strings.TrimPrefix(v.recommendation+". ", ". ") + "Do not send: " + strings.Join(removable, ", ")
+		if slices.Contains(removable, "server") {
+			v.recommendation += "; or name the product alone, as in: Server: nginx"
+		}
+	}
+	return v
+}
+
+// judgeLeak tells whether the header should go.
+func (v *controlVerdict) judgeLeak(name, value string) bool {
+	lower := strings.ToLower(name)
+	if name == "Via" {
+		value = withoutViaProtocols(value)
+	}
+	switch {
+	case slices.Contains(debugHeaders, name):
+		v.atLeast(controlFail)
+		v.add("%s is a debugging aid and must not reach visitors.", lower)
+	case name == "Server" && developmentServer.MatchString(value):
+		v.atLeast(controlFail)
+		v.add("server names a development server (%s), which is not made for the public.", shownHeader(value))
+	case productVersion.MatchString(value) && name != "X-Runtime":
+		v.atLeast(controlWarn)
+		v.add("%s tells a version (%s), which spares an attacker the search for fitting exploits.", lower, shownHeader(value))
+	case name == "Server" || name == "Via":
+		v.atLeast(controlInfo)
+		v.add("%s names the product without a version (%s).", lower, shownHeader(value))
+		return false
+	default:
+		v.atLeast(controlInfo)
+		v.add("%s tells of the software (%s) and serves no visitor.", lower, shownHeader(value))
+	}
+	return true
+}
+
+// withoutViaProtocols drops the version of the protocol that each entry of Via begins with.
+func withoutViaProtocols(value string) string {
+	entries := strings.Split(value, ",")
+	for i, entry := range entries {
+		entries[i] = viaHop.ReplaceAllString(strings.TrimSpace(entry), "")
+	}
+	return strings.Join(entries, ", ")
+}
+
+// judgeInnerAddresses looks for addresses of private networks in any header but those that list addresses on purpose, and
+// gives the first of the headers that hold one.
+func (v *controlVerdict) judgeInnerAddresses(p securityPage) []string {
+	var names []string
+	for name, values := range p.answer.Header {
+		if name == "Content-Security-Policy" || name == "Set-Cookie" {
+			continue
+		}
+		for _, literal := range ipv4Literal.FindAllString(strings.Join(values, " "), 50) {
+			if addr, err := netip.ParseAddr(literal); err == nil && addr.IsPrivate() {
+				names = append(names, name)
+				break
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	names = names[:min(len(names), 5)]
+	list := shownHeader(strings.ToLower(strings.Join(names, ", ")))
+	v.atLeast(controlWarn)
+	v.add("%s holds an address of a private network.", list)
+	v.recommendation = "Remove inner addresses from: " + list
+	return names
+}

@@ -1,0 +1,101 @@
+package securityheaders
+
+import (
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"diagnostics/gateway/internal/csp"
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+// securityPage is what the controls judge: the final answer, and what of the chain before it matters to them.
+type securityPage struct {
+	answer  *egress.Response
+	earlier []*egress.Response // those that sent onward, in order
+	// document tells whether browsers show the answer as a document of its own. Most controls protect documents.
+	document bool
+	notice   *string
+	enforced csp.Set
+	reported []csp.Policy
+	cookies  []securityCookie
+	now      time.Time
+}
+
+func newSecurityPage(chain egress.Chain, now time.Time) securityPage {
+	page := securityPage{answer: chain.Final(), now: now}
+	for _, hop := range chain.Hops[:len(chain.Hops)-1] {
+		page.earlier = append(page.earlier, hop.Response)
+	}
+	page.document = isDocument(page.answer)
+	page.notice = noticeOf(page.answer)
+	page.enforced = csp.ParseHeaders(page.values("Content-Security-Policy"))
+	page.reported = csp.ParseHeaders(page.values("Content-Security-Policy-Report-Only"))
+	page.cookies = judgeCookies(page)
+	return page
+}
+
+// isDocument judges by the content type. Without one, browsers look at the body and may find a document in it.
+func isDocument(r *egress.Response) bool {
+	switch r.Status {
+	case http.StatusNoContent, http.StatusResetContent, http.StatusNotModified:
+		return false
+	}
+	declared := r.Header.Get("Content-Type")
+	media, _, err := mime.ParseMediaType(declared)
+	if err != nil && media == "" {
+		media, _, _ = strings.Cut(declared, ";")
+		media = strings.ToLower(strings.TrimSpace(media))
+	}
+	switch media {
+	case "", "text/html", "application/xhtml+xml", "text/xml", "application/xml", "image/svg+xml":
+		return true
+	}
+	return strings.HasSuffix(media, "+xml") || !strings.Contains(media, "/")
+}
+
+// values are the field values of a name, in the order of arrival, as they came.
+func (p securityPage) values(name string) []string { return p.answer.Header.Values(name) }
+
+// has tells whether the answer has a field of the name, be it empty.
+func (p securityPage) has(name string) bool { return len(p.values(name)) > 0 }
+
+// joined is the combined value of a field (RFC 9110 section 5.3).
+func (p securityPage) joined(name string) string { return strings.Join(p.values(name), ", ") }
+
+// shownValue is the combined value of a field for the eye, nil where there is none.
+func (p securityPage) shownValue(name string) *string {
+	if !p.has(name) {
+		return nil
+	}
+	text := webview.HeaderText(p.joined(name))
+	return &text
+}
+
+// secure tells whether the answer came over TLS with a certificate that browsers accept.
+func (p securityPage) secure() bool { return p.answer.TLS != nil && p.answer.TLS.Verdict.Authorized }
+
+// splitFieldList is "get, decode, and split" of the Fetch standard: the values between commas that stand outside of quoted
+// strings, without the spaces around them.
+func splitFieldList(values []string) []string {
+	if len(values) == 0 {
+		return nil
+	}
+	joined := strings.Join(values, ", ")
+	var list []string
+	start, quoted := 0, false
+	for i := 0; i < len(joined); i++ {
+		switch c := joined[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\' && quoted:
+			i++
+		case c == ',' && !quoted:
+			list = append(list, strings.Trim(joined[start:i], " \t"))
+			start = i + 1
+		}
+	}
+	return append(list, strings.Trim(joined[start:], " \t"))
+}

@@ -1,0 +1,73 @@
+package securityheaders
+
+import "strings"
+
+// referrerPolicies are the tokens of the Referrer Policy specification, and what each comes to.
+var referrerPolicies = map[string]struct {
+	status controlStatus
+	means  string
+}{
+	"no-referrer":                     {controlPass, "links and resources are fetched without a referrer"},
+	"same-origin":                     {controlPass, "only the site itself gets a referrer"},
+	"strict-origin":                   {controlPass, "other sites get the origin, and nothing over plain HTTP"},
+	"strict-origin-when-cross-origin": {controlPass, "other sites get the origin, and nothing over plain HTTP"},
+	"origin":                          {controlInfo, "everybody gets the origin, over plain HTTP too"},
+	"origin-when-cross-origin":        {controlInfo, "other sites get the origin, over plain HTTP too"},
+	"no-referrer-when-downgrade":      {controlWarn, "other https sites get the whole URL, with its path and query"},
+	"unsafe-url":                      {controlFail, "everybody gets the whole URL, with its path and query, over plain HTTP too"},
+}
+
+const referrerBest = "Referrer-Policy: strict-origin-when-cross-origin"
+
+// judgeReferrerPolicy follows "parse a referrer policy from a Referrer-Policy header": the last token that is known wins.
+func judgeReferrerPolicy(p securityPage) controlVerdict {
+	const name = "Referrer-Policy"
+	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: referrerBest}
+	if !v.present {
+		if !p.document {
+			return p.notForData("A referrer policy")
+		}
+		v.status = controlInfo
+		v.add("The header is missing; browsers of today then use strict-origin-when-cross-origin, older ones give other sites the whole URL.")
+		return v
+	}
+	policy, unknown := lastReferrerPolicy(p.values(name))
+	if policy == "" {
+		v.status = controlWarn
+		v.add("No value is one that browsers know%s, so their default applies.", examplesOf(unknown))
+		return v
+	}
+	about := referrerPolicies[policy]
+	v.status = about.status
+	v.add("%s applies: %s.", policy, about.means)
+	if len(unknown) > 0 {
+		v.add("What browsers do not know is skipped%s.", examplesOf(unknown))
+	}
+	if v.status == controlPass {
+		v.recommendation = ""
+	}
+	return v
+}
+
+func lastReferrerPolicy(values []string) (policy string, unknown []string) {
+	for token := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		token = strings.ToLower(strings.Trim(token, " \t"))
+		if token == "" {
+			continue
+		}
+		if _, ok := referrerPolicies[token]; ok {
+			policy = token
+			continue
+		}
+		unknown = append(unknown, token)
+	}
+	return policy, unknown
+}
+
+// examplesOf names the first of some values, in brackets.
+func examplesOf(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return " (“" + shownHeader(values[0]) + "”)"
+}

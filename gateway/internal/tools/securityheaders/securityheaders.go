@@ -1,0 +1,128 @@
+// Package securityheaders is the tool security-headers. It judges the headers of the answer that a URL's redirects end
+// at, without reading its body. Without such an answer it fails: Upstream or Timeout, also where a redirect is refused
+// or one too many.
+package securityheaders
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+// securityRedirects is how many redirects are followed.
+const securityRedirects = 5
+
+// securityResult is what the final answer's headers come to. There is no grade: each control stands for itself.
+type securityResult struct {
+	URL           string             `json:"url"`
+	FinalURL      string             `json:"finalUrl"`
+	Status        int                `json:"status"`
+	RedirectCount int                `json:"redirectCount"`
+	Redirects     []securityRedirect `json:"redirects"`
+	TLS           *webview.TLS       `json:"tls"`
+	Headers       []webview.Header   `json:"headers"`
+	Controls      []securityControl  `json:"controls"`
+	Cookies       []securityCookie   `json:"cookies"`
+	Summary       securitySummary    `json:"summary"`
+	// Notice says that the answer is not the page that was meant: an error, a challenge.
+	Notice *string `json:"notice"`
+}
+
+// securityRedirect is an answer that sent onward.
+type securityRedirect struct {
+	URL    string `json:"url"`
+	Status int    `json:"status"`
+}
+
+// controlStatus is what a control comes to.
+type controlStatus string
+
+const (
+	controlPass          controlStatus = "pass"
+	controlWarn          controlStatus = "warn"
+	controlFail          controlStatus = "fail"
+	controlInfo          controlStatus = "info"
+	controlNotApplicable controlStatus = "notApplicable"
+)
+
+// securityControl is one control. Value is what the server sent for it, Recommendation the very header line to send.
+type securityControl struct {
+	ID             string        `json:"id"`
+	Name           string        `json:"name"`
+	Status         controlStatus `json:"status"`
+	Present        bool          `json:"present"`
+	Value          *string       `json:"value"`
+	Finding        string        `json:"finding"`
+	Recommendation *string       `json:"recommendation"`
+	Reference      string        `json:"reference"`
+}
+
+// securitySummary counts the controls by status.
+type securitySummary struct {
+	Pass          int `json:"pass"`
+	Warn          int `json:"warn"`
+	Fail          int `json:"fail"`
+	Info          int `json:"info"`
+	NotApplicable int `json:"notApplicable"`
+}
+
+// New makes the tool; client makes the requests, now is time.Now outside tests.
+func New(client *egress.Client, now func() time.Time) tool.Tool {
+	return tool.New(tool.Spec[target.URL, securityResult]{
+		Slug:  "security-headers",
+		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
+		Run: func(ctx context.Context, u target.URL) (securityResult, error) {
+			// A server that has a document and data for one URL must give the document.
+			accept := http.Header{"Accept": {"text/html,application/xhtml+xml,*/*;q=0.8"}}
+			chain := client.Follow(ctx, egress.Request{URL: u, Header: accept}, securityRedirects)
+			// A redirect without a destination is where browsers stop and show what came with it.
+			if chain.Err != nil && chain.End != egress.EndMissingLocation {
+				return securityResult{}, chain.Err
+			}
+			return describeSecurity(u, chain, now()), nil
+		},
+	})
+}
+
+func describeSecurity(u target.URL, chain egress.Chain, now time.Time) securityResult {
+	page := newSecurityPage(chain, now)
+	result := securityResult{
+		URL:           u.String(),
+		FinalURL:      page.answer.URL.String(),
+		Status:        page.answer.Status,
+		RedirectCount: chain.Followed,
+		Redirects:     make([]securityRedirect, 0, chain.Followed),
+		TLS:           webview.DescribeTLS(page.answer.TLS),
+		Headers:       webview.DescribeHeaders(page.answer.Header),
+		Controls:      judgeControls(page),
+		Cookies:       page.cookies,
+		Notice:        page.notice,
+	}
+	for _, hop := range page.earlier {
+		result.Redirects = append(result.Redirects, securityRedirect{URL: hop.URL.String(), Status: hop.Status})
+	}
+	for _, c := range result.Controls {
+		result.Summary.count(c.Status)
+	}
+	return result
+}
+
+func (s *securitySummary) count(status controlStatus) {
+	switch status {
+	case controlPass:
+		s.Pass++
+	case controlWarn:
+		s.Warn++
+	case controlFail:
+		s.Fail++
+	case controlInfo:
+		s.Info++
+	case controlNotApplicable:
+		s.NotApplicable++
+	}
+}

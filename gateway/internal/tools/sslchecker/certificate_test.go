@@ -1,0 +1,270 @@
+package sslchecker
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"math/big"
+	"slices"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/certcheck/certtest"
+)
+
+func TestSSLDaysRemaining(t *testing.T) {
+	t.Parallel()
+	end := certtest.Epoch
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		before time.Duration
+		want   int64
+	}{
+		{10 * day, 10},
+		{10*day - time.Second, 9},
+		{day, 1},
+		{day - time.Nanosecond, 0},
+		{0, 0},
+		{-time.Nanosecond, -1},
+		{-time.Second, -1},
+		{-day, -1},
+		{-day - time.Nanosecond, -2},
+	} {
+		if got := daysRemaining(end, end.Add(-c.before)); got != c.want {
+			t.Errorf("%v before the end: %d, want %d", c.before, got, c.want)
+		}
+	}
+	// Beyond what a time.Duration holds.
+	if got := daysRemaining(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), end); got != 2912277 {
+		t.Errorf("to the end of time: %d", got)
+	}
+}
+
+func TestSSLSerialNumber(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[int64]string{0: "00", 10: "0A", 0xABCD: "ABCD", 0xBCD: "0BCD", -1: "-01"} {
+		if got := serialNumber(&x509.Certificate{SerialNumber: big.NewInt(in)}); got != want {
+			t.Errorf("%d: %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestSSLValidationLevel(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		policies [][]uint64
+		want     string
+	}{
+		{nil, ""},
+		{[][]uint64{{1, 3, 6, 1, 4, 1, 44947, 1, 1, 1}}, ""},
+		{[][]uint64{{2, 23, 140, 1, 2, 1}}, "DV"},
+		{[][]uint64{{2, 23, 140, 1, 2, 2}}, "OV"},
+		{[][]uint64{{2, 23, 140, 1, 2, 3}}, "IV"},
+		{[][]uint64{{1, 2, 3}, {2, 23, 140, 1, 1}}, "EV"},
+		{[][]uint64{{2, 23, 140, 1, 2, 2}, {2, 23, 140, 1, 1}}, "EV"},
+	} {
+		leaf := certtest.Leaf(t, nil, nil, func(x *x509.Certificate) {
+			for _, p := range c.policies {
+				x.Policies = append(x.Policies, mustOID(t, p...))
+			}
+		})
+		got := ""
+		if level := validationLevel(leaf.Certificate); level != nil {
+			got = *level
+		}
+		if got != c.want {
+			t.Errorf("%v: %q, want %q", c.policies, got, c.want)
+		}
+	}
+}
+
+func TestSSLKeys(t *testing.T) {
+	t.Parallel()
+	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, edKey, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := func() *x509.Certificate {
+		return &x509.Certificate{NotBefore: certtest.Epoch, NotAfter: certtest.Epoch.AddDate(0, 0, 1)}
+	}
+	got := describeElement(certtest.Sign(t, template(), nil, edKey).Certificate, certtest.Epoch)
+	if got.KeyType != "Ed25519" || got.KeyBits != 256 || got.SignatureAlgorithm != "ED25519" || !got.SelfSigned || got.IsCA {
+		t.Errorf("Ed25519: %+v", got)
+	}
+	got = describeElement(certtest.Sign(t, template(), nil, rsaKey, func(x *x509.Certificate) {
+		x.SignatureAlgorithm = x509.SHA384WithRSAPSS
+	}).Certificate, certtest.Epoch)
+	if got.KeyType != "RSA" || got.KeyBits != 2048 || got.SignatureAlgorithm != "rsassaPss-SHA384" {
+		t.Errorf("RSA: %+v", got)
+	}
+	if got := signatureAlgorithm(&x509.Certificate{}); got != "unknown" {
+		t.Errorf("no algorithm: %s", got)
+	}
+}
+
+// TestSSLStrangersNames: what a certificate calls itself is data, whatever it is.
+func TestSSLStrangersNames(t *testing.T) {
+	t.Parallel()
+	raw, err := asn1.Marshal(pkix.RDNSequence{
+		{{Type: asn1.ObjectIdentifier{2, 5, 4, 6}, Value: "CH"}},
+		{{Type: asn1.ObjectIdentifier{2, 5, 4, 3}, Value: `a,b+"<script>` + "\u202e"}},
+		{{Type: asn1.ObjectIdentifier{1, 2, 3}, Value: "x"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `1.2.3=#130178,CN=a\,b\+\"\<script\>` + "\u202e" + `,C=CH`
+	if got := distinguishedName(raw, pkix.Name{}); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := distinguishedName([]byte{0xff}, pkix.Name{CommonName: "x\xff"}); !utf8.ValidString(got) || got == "" {
+		t.Errorf("an unreadable name: %q", got)
+	}
+	if got := cleanStrings([]string{"a\xffb"}); got[0] != "a\uFFFDb" {
+		t.Errorf("got %q", got)
+	}
+	if cleanStrings(nil) == nil {
+		t.Error("a list is null")
+	}
+}
+
+func TestSSLCipherNames(t *testing.T) {
+	t.Parallel()
+	for _, suite := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {
+		is13 := slices.Contains(suite.SupportedVersions, tls.VersionTLS13)
+		if _, named := openSSLCiphers[suite.ID]; named == is13 {
+			t.Errorf("%s: in the table of OpenSSL's names: %v", suite.Name, named)
+		}
+	}
+	for id, want := range map[uint16]sslCipher{
+		tls.TLS_AES_128_GCM_SHA256:                      {"TLS_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256", 128},
+		tls.TLS_CHACHA20_POLY1305_SHA256:                {"TLS_CHACHA20_POLY1305_SHA256", "TLS_CHACHA20_POLY1305_SHA256", 256},
+		tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256:       {"ECDHE-RSA-AES128-GCM-SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", 128},
+		tls.TLS_RSA_WITH_3DES_EDE_CBC_SHA:               {"DES-CBC3-SHA", "TLS_RSA_WITH_3DES_EDE_CBC_SHA", 112},
+		tls.TLS_RSA_WITH_RC4_128_SHA:                    {"RC4-SHA", "TLS_RSA_WITH_RC4_128_SHA", 128},
+		tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: {"ECDHE-RSA-CHACHA20-POLY1305", "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256", 256},
+	} {
+		if got := describeCipher(id); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+}
+
+func TestSSLVerdictMessages(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{
+		certcheck.CodeExpired, certcheck.CodeNotYetValid, certcheck.CodeSelfSigned, certcheck.CodeSelfSignedInChain,
+		certcheck.CodeNoLocalIssuer, certcheck.CodeUnverifiableLeaf, certcheck.CodeNameMismatch,
+	} {
+		if verdictMessages[code] == "" {
+			t.Errorf("%s has no message", code)
+		}
+	}
+	for _, defect := range []string{
+		certcheck.DefectPurpose, certcheck.DefectNotPermitted, certcheck.DefectCriticalExtension,
+		certcheck.DefectInvalidCA, certcheck.DefectWeakDigest, certcheck.DefectPathLength,
+	} {
+		if defectMessages[defect] == "" {
+			t.Errorf("%s has no message", defect)
+		}
+	}
+}
+
+// TestSSLDefect: what the contract has no code for is NO_LOCAL_ISSUER on top and told by its own name among the issues.
+func TestSSLDefect(t *testing.T) {
+	t.Parallel()
+	w := newSSLWorld(t)
+	leaf := certtest.Leaf(t, w.inter, []string{sslName}, func(x *x509.Certificate) {
+		x.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	})
+	w.serve(sslServer, oneCertificate(leaf.TLS(w.inter)))
+	got := w.mustCheck(t, sslName)
+	if got.Authorized || *got.AuthorizationError != certcheck.CodeNoLocalIssuer || !got.ChainComplete ||
+		!hasIssue(got, severityFail, certcheck.DefectPurpose) || hasIssue(got, severityWarn, "INCOMPLETE_CHAIN") {
+		t.Errorf("%v %v %v", *got.AuthorizationError, got.ChainComplete, issueCodes(got))
+	}
+}
+
+// TestSSLLeafIssueBoundaries holds both sides of every limit.
+func TestSSLLeafIssueBoundaries(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	issued := func(from time.Time, life time.Duration) *certtest.Cert {
+		// Both ends of a validity are inside it: a life of whole days ends a second early.
+		return certtest.Leaf(t, nil, []string{sslName}, certtest.Valid(from, from.Add(life-time.Second)))
+	}
+	march := func(year, d int) time.Time { return time.Date(year, 3, d, 0, 0, 0, 0, time.UTC) }
+	for _, c := range []struct {
+		name string
+		from time.Time
+		life time.Duration
+		now  time.Duration // after from
+		code string
+		want bool
+	}{
+		{"398 days before March 2026", march(2026, 14), 398 * day, 0, "VALIDITY_TOO_LONG", false},
+		{"a second over 398 days", march(2026, 14), 398*day + time.Second, 0, "VALIDITY_TOO_LONG", true},
+		{"200 days from March 2026", march(2026, 15), 200 * day, 0, "VALIDITY_TOO_LONG", false},
+		{"a second over 200 days", march(2026, 15), 200*day + time.Second, 0, "VALIDITY_TOO_LONG", true},
+		{"100 days from March 2027", march(2027, 15), 100 * day, 0, "VALIDITY_TOO_LONG", false},
+		{"101 days from March 2027", march(2027, 15), 101 * day, 0, "VALIDITY_TOO_LONG", true},
+		{"47 days from March 2029", march(2029, 15), 47 * day, 0, "VALIDITY_TOO_LONG", false},
+		{"48 days from March 2029", march(2029, 15), 48 * day, 0, "VALIDITY_TOO_LONG", true},
+		{"15 days left", certtest.Epoch, 90 * day, 75*day - time.Second, "CERT_EXPIRES_SOON", false},
+		{"14 days left", certtest.Epoch, 90 * day, 75 * day, "CERT_EXPIRES_SOON", true},
+		{"less than a day left", certtest.Epoch, 90 * day, 90*day - time.Minute, "CERT_EXPIRES_SOON", true},
+		{"expired", certtest.Epoch, 90 * day, 90 * day, "CERT_EXPIRES_SOON", false},
+		{"short-lived, fresh", certtest.Epoch, 6 * day, 0, "CERT_EXPIRES_SOON", false},
+		{"short-lived, old", certtest.Epoch, 6 * day, 4 * day, "CERT_EXPIRES_SOON", true},
+		{"not yet valid", certtest.Epoch, 60 * day, -time.Second, "CERT_EXPIRES_SOON", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			leaf := issued(c.from, c.life)
+			now := c.from.Add(c.now)
+			found := leafIssues(describeCertificate(leaf.Certificate, now), leaf.Certificate, now)
+			got := slices.ContainsFunc(found, func(i sslIssue) bool { return i.Code == c.code })
+			if got != c.want {
+				t.Errorf("%s: %v (%+v)", c.code, got, found)
+			}
+		})
+	}
+}
+
+func TestSSLWeakSignature(t *testing.T) {
+	t.Parallel()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sha1 := func(x *x509.Certificate) { x.SignatureAlgorithm = x509.SHA1WithRSA }
+	root := certtest.Sign(t, &x509.Certificate{
+		Subject: pkix.Name{CommonName: "Old Root"}, NotBefore: certtest.Epoch, NotAfter: certtest.Epoch.AddDate(1, 0, 0),
+		IsCA: true, BasicConstraintsValid: true,
+	}, nil, key, sha1)
+	for _, c := range []struct {
+		name string
+		leaf *certtest.Cert
+		want bool
+	}{
+		{"only the root", certtest.Leaf(t, root, []string{sslName}), false},
+		{"the leaf", certtest.Leaf(t, root, []string{sslName}, sha1), true},
+	} {
+		sent := certtest.List(c.leaf, root)
+		found := chainIssues(sent, certcheck.Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}.Check(sent, sslName))
+		got := slices.ContainsFunc(found, func(i sslIssue) bool { return i.Code == "WEAK_SIGNATURE" })
+		if got != c.want {
+			t.Errorf("%s: %+v", c.name, found)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package sslchecker
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"syscall"
+	"time"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tools/internal/format"
+)
+
+// minConnectShare is what every address is given at least, as net.Dialer does.
+const minConnectShare = 2 * time.Second
+
+// connect reaches the first address that takes the connection. The time is shared out, so that a silent first address
+// leaves some to the next. Errors are *fault.Error, or the context's own.
+func (s sslCheck) connect(ctx context.Context, to target.HostPort) (net.Conn, netip.Addr, error) {
+	resolution, err := s.egress.Resolve(ctx, to.Host)
+	if err != nil {
+		return nil, netip.Addr{}, err
+	}
+	if err := resolution.Reachable(); err != nil {
+		return nil, netip.Addr{}, err
+	}
+	var failures []error
+	deadline := time.Now().Add(s.timeout)
+	addresses := resolution.All()
+	for i, address := range addresses {
+		left := time.Until(deadline)
+		if left <= 0 {
+			break
+		}
+		share := max(left/time.Duration(len(addresses)-i), min(left, minConnectShare))
+		conn, err := s.dial(ctx, netip.AddrPortFrom(address, to.Port), share)
+		if err == nil {
+			return conn, address, nil
+		}
+		if ended := ctx.Err(); ended != nil {
+			return nil, netip.Addr{}, ended
+		}
+		var refused *fault.Error
+		if errors.As(err, &refused) {
+			return nil, netip.Addr{}, err
+		}
+		failures = append(failures, err)
+	}
+	return nil, netip.Addr{}, connectFault(to, failures)
+}
+
+func (s sslCheck) dial(ctx context.Context, to netip.AddrPort, limit time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return s.egress.Dial(ctx, to)
+}
+
+// connectFault says why no address took the connection. An answer of any says more than the silence of others.
+func connectFault(to target.HostPort, failures []error) error {
+	cause := errors.Join(failures...)
+	switch {
+	case errors.Is(cause, syscall.ECONNREFUSED):
+		return fault.Wrap(fault.Upstream, cause, fmt.Sprintf("%s refused the connection on port %d.", format.ShortHost(to.Host), to.Port))
+	case allTimedOut(failures):
+		return fault.Wrap(fault.Timeout, cause, fmt.Sprintf("%s did not answer on port %d.", format.ShortHost(to.Host), to.Port))
+	}
+	return fault.Wrap(fault.Upstream, cause, fmt.Sprintf("%s could not be reached on port %d.", format.ShortHost(to.Host), to.Port))
+}
+
+func allTimedOut(failures []error) bool {
+	for _, err := range failures {
+		if !isTimeout(err) {
+			return false
+		}
+	}
+	return true
+}
+
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) ||
+		errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// sslSeen is what the main handshake showed. failure is why it did not complete although the certificates came.
+type sslSeen struct {
+	state           tls.ConnectionState
+	took            time.Duration
+	failure         error
+	clientRequested bool
+}
+
+// handshake does STARTTLS where the port asks for it, and the main handshake. One that fails after the server has shown
+// its certificates still counts: servers that demand a client certificate end so. Errors are *fault.Error, or the
+// context's own.
+func (s sslCheck) handshake(ctx context.Context, conn net.Conn, to target.HostPort, alpn []string) (sslSeen, error) {
+	limited, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	defer interruptOn(limited, conn)()
+
+	if protocol, ok := starttlsByPort[to.Port]; ok {
+		if err := startTLS(conn, protocol); err != nil {
+			return sslSeen{}, endOr(ctx, starttlsFault(limited, to, protocol, err))
+		}
+	}
+	var seen sslSeen
+	config := sslConfig(to.Host.Name())
+	config.NextProtos = alpn
+	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		seen.clientRequested = true
+		return &tls.Certificate{}, nil
+	}
+	heard := &openingRecorder{Conn: conn}
+	client := tls.Client(heard, config)
+	start := time.Now()
+	seen.failure = client.HandshakeContext(limited)
+	seen.took = time.Since(start)
+	seen.state = client.ConnectionState()
+	if len(seen.state.PeerCertificates) > 0 && ctx.Err() == nil {
+		return seen, nil
+	}
+	return sslSeen{}, endOr(ctx, handshakeFault(limited, to, seen.failure, readOpening(heard.opening)))
+}
+
+// errALPNRefused marks a server that speaks TLS, but none of the protocols offered on top of it.
+var errALPNRefused = errors.New("no application protocol in common")
+
+// handshakeWithoutALPN is the handshake again for servers that are no web servers and insist on that.
+func (s sslCheck) handshakeWithoutALPN(ctx context.Context, address netip.Addr, to target.HostPort) (sslSeen, error) {
+	conn, err := s.dial(ctx, netip.AddrPortFrom(address, to.Port), s.timeout)
+	var refused *fault.Error
+	if errors.As(err, &refused) {
+		return sslSeen{}, err
+	}
+	if err != nil {
+		return sslSeen{}, endOr(ctx, connectFault(to, []error{err}))
+	}
+	defer func() { _ = conn.Close() }()
+	return s.handshake(ctx, conn, to, nil)
+}
+
+// endOr gives the end of the run where that is why something failed.
+func endOr(ctx context.Context, err error) error {
+	if ended := ctx.Err(); ended != nil {
+		return ended
+	}
+	return err
+}
+
+func starttlsFault(ctx context.Context, to target.HostPort, protocol string, err error) error {
+	timedOut := ctx.Err() != nil || isTimeout(err)
+	host := format.ShortHost(to.Host)
+	switch {
+	case timedOut:
+		return fault.Wrap(fault.Timeout, err, fmt.Sprintf("%s took the connection on port %d and then said nothing in time.", host, to.Port))
+	case errors.Is(err, errStarttlsNotOffered):
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not offer STARTTLS on port %d.", host, to.Port))
+	case errors.Is(err, errStarttlsRejected):
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("The server of %s on port %d turned the connection away.", host, to.Port))
+	case errors.Is(err, errStarttlsProtocol):
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak %s on port %d as it should.", host, starttlsTitles[protocol], to.Port))
+	}
+	return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s closed the connection on port %d before TLS could begin.", host, to.Port))
+}
+
+// starttlsTitles are the protocols as sentences write them.
+var starttlsTitles = map[string]string{"smtp": "SMTP", "pop3": "POP3", "imap": "IMAP"}
+
+// handshakeFault says why no certificate was seen.
+func handshakeFault(ctx context.Context, to target.HostPort, err error, heard opening) error {
+	host := format.ShortHost(to.Host)
+	var notTLS tls.RecordHeaderError
+	switch {
+	case ctx.Err() != nil || isTimeout(err):
+		return fault.Wrap(fault.Timeout, err, fmt.Sprintf("%s took the connection on port %d but did not complete a TLS handshake in time.", host, to.Port))
+	case errors.As(err, &notTLS):
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak TLS on port %d.", host, to.Port))
+	case heard.alert == alertNoALPN:
+		return fault.Wrap(fault.Upstream, errALPNRefused, fmt.Sprintf("%s refused the TLS handshake on port %d: it speaks another protocol on top.", host, to.Port))
+	case heard.alert >= 0:
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s refused the TLS handshake on port %d: %s.", host, to.Port, alertName(heard.alert)))
+	case heard.version != 0:
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s began a TLS handshake on port %d that cannot be completed; its certificate cannot be read.", host, to.Port))
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s closed the connection on port %d in place of a TLS handshake.", host, to.Port))
+	}
+	return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak TLS on port %d.", host, to.Port))
+}
+
+// alertNoALPN is no_application_protocol (RFC 7301 section 3.2).
+const alertNoALPN = 120
+
+// alertName describes a fatal alert by its registered name (RFC 8446 section 6).
+func alertName(alert int) string {
+	switch alert {
+	case 40:
+		return "it has no protocol version or cipher suite in common with this service (handshake_failure)"
+	case 70:
+		return "it takes none of TLS 1.0 to 1.3 (protocol_version)"
+	case 71:
+		return "it demands more security than was offered (insufficient_security)"
+	case 80:
+		return "it has a fault of its own (internal_error)"
+	case 112:
+		return "it does not know this host name (unrecognized_name)"
+	}
+	return fmt.Sprintf("alert %d", alert)
+}

@@ -1,0 +1,264 @@
+package sslchecker
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"diagnostics/gateway/internal/certcheck"
+)
+
+// sslIssue is one thing to know about a server. The code is certcheck's or one of this file's.
+type sslIssue struct {
+	Code     string `json:"code"`
+	Severity string `json:"severity"`
+	Message  string `json:"message"`
+}
+
+// The severities: fail is what clients refuse or should, warn what will break or is weak, info what is good to know.
+const (
+	severityFail = "fail"
+	severityWarn = "warn"
+	severityInfo = "info"
+)
+
+// expiresSoonDays is when people want to hear of it; certificates that live for less are given a third of their life.
+const expiresSoonDays = 14
+
+const daySeconds = 24 * 60 * 60
+
+// validityLimits are the most days that a certificate of a public authority may be valid, by the day from which it is
+// (Baseline Requirements section 6.3.2), the latest first.
+var validityLimits = []struct {
+	from time.Time
+	days int64
+}{
+	{time.Date(2029, 3, 15, 0, 0, 0, 0, time.UTC), 47},
+	{time.Date(2027, 3, 15, 0, 0, 0, 0, time.UTC), 100},
+	{time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC), 200},
+	{time.Time{}, 398},
+}
+
+// verdictMessages explain certcheck's codes.
+var verdictMessages = map[string]string{
+	certcheck.CodeExpired:           "The certificate, or one of its chain, has expired.",
+	certcheck.CodeNotYetValid:       "The certificate, or one of its chain, is not valid yet.",
+	certcheck.CodeSelfSigned:        "The certificate is self-signed: no authority vouches for it.",
+	certcheck.CodeSelfSignedInChain: "The chain ends in a root that is not trusted.",
+	certcheck.CodeNoLocalIssuer:     "The chain ends in a certificate whose issuer is not known.",
+	certcheck.CodeUnverifiableLeaf:  "The certificate's issuer is not known and was not sent: an intermediate certificate is missing.",
+	certcheck.CodeNameMismatch:      "The certificate is not for this host.",
+}
+
+// defectMessages explain certcheck's defects.
+var defectMessages = map[string]string{
+	certcheck.DefectPurpose:           "The chain may not be used for servers.",
+	certcheck.DefectNotPermitted:      "An authority of the chain may not issue certificates for these names.",
+	certcheck.DefectCriticalExtension: "The chain holds a critical extension that clients do not understand.",
+	certcheck.DefectInvalidCA:         "The chain holds an issuer that is not a certificate authority.",
+	certcheck.DefectWeakDigest:        "The chain is signed with SHA-1 or MD5, which clients refuse.",
+	certcheck.DefectPathLength:        "The chain is longer than one of its authorities allows.",
+}
+
+// findIssues lists all that holds, the verdict first.
+func findIssues(r sslCheckerResult, verdict certcheck.Verdict, seen sslSeen, now time.Time) []sslIssue {
+	issues := append([]sslIssue{}, verdictIssues(verdict)...)
+	issues = append(issues, chainIssues(seen.state.PeerCertificates, verdict)...)
+	issues = append(issues, leafIssues(r.Certificate, seen.state.PeerCertificates[0], now)...)
+	issues = append(issues, stapleIssues(r)...)
+	if r.Authorized && r.SCTs.Count == 0 {
+		issues = append(issues, sslIssue{"NO_SCTS", severityInfo,
+			"The server sent no signed certificate timestamps, which browsers demand of public authorities."})
+	}
+	issues = append(issues, protocolIssues(r, seen.state.Version)...)
+	issues = append(issues, cipherIssues(seen.state.CipherSuite)...)
+	return append(issues, handshakeIssues(seen)...)
+}
+
+// verdictIssues tell why clients refuse the certificate.
+func verdictIssues(verdict certcheck.Verdict) []sslIssue {
+	var issues []sslIssue
+	for _, code := range verdict.Codes {
+		message := verdictMessages[code]
+		if code == certcheck.CodeNoLocalIssuer && len(verdict.Defects) > 0 {
+			message = "The chain leads to a trusted root, but clients do not accept it."
+		}
+		issues = append(issues, sslIssue{code, severityFail, message})
+	}
+	for _, defect := range verdict.Defects {
+		issues = append(issues, sslIssue{defect, severityFail, defectMessages[defect]})
+	}
+	return issues
+}
+
+// chainIssues are about the certificates as they were sent.
+func chainIssues(sent []*x509.Certificate, verdict certcheck.Verdict) []sslIssue {
+	var issues []sslIssue
+	if slices.Contains(verdict.Codes, certcheck.CodeUnverifiableLeaf) {
+		issues = append(issues, sslIssue{"INCOMPLETE_CHAIN", severityWarn,
+			"Install the intermediate certificates of your authority, so that the server sends them: some browsers hide their absence, other clients fail."})
+	}
+	if !inOrder(sent) {
+		issues = append(issues, sslIssue{"CHAIN_NOT_IN_ORDER", severityInfo,
+			"The certificates came out of order, repeated or with others that do not belong to the chain."})
+	}
+	if len(sent)-1 > maxShownChain {
+		issues = append(issues, sslIssue{"CHAIN_TOO_LONG", severityWarn,
+			fmt.Sprintf("The server sent %d certificates; only the first %d are shown.", len(sent), maxShownChain+1)})
+	}
+	if i := slices.IndexFunc(verdict.Chain, weaklySigned); i >= 0 {
+		issues = append(issues, sslIssue{"WEAK_SIGNATURE", severityFail,
+			"A certificate of the chain is signed with SHA-1 or MD5, which can be forged."})
+	}
+	return issues
+}
+
+// weaklySigned leaves roots out: their own signature proves nothing to anybody.
+func weaklySigned(cert *x509.Certificate) bool {
+	return certcheck.WeakDigest(cert) && !certcheck.SelfSigned(cert)
+}
+
+// inOrder tells whether every certificate is followed by its issuer, as TLS up to 1.2 demands (RFC 5246 section 7.4.2).
+func inOrder(sent []*x509.Certificate) bool {
+	for i, cert := range sent[:len(sent)-1] {
+		issuer := sent[i+1]
+		if !bytes.Equal(cert.RawIssuer, issuer.RawSubject) || cert.Equal(issuer) {
+			return false
+		}
+	}
+	return true
+}
+
+// leafIssues are about the server's own certificate.
+func leafIssues(cert sslCertificate, leaf *x509.Certificate, now time.Time) []sslIssue {
+	var issues []sslIssue
+	life := leaf.NotAfter.Unix() - leaf.NotBefore.Unix() + 1 // both ends are inside it
+	soon := min(expiresSoonDays, life/daySeconds/3)
+	if cert.DaysRemaining >= 0 && cert.DaysRemaining <= soon && !now.Before(leaf.NotBefore) {
+		issues = append(issues, sslIssue{"CERT_EXPIRES_SOON", severityWarn,
+			fmt.Sprintf("The certificate expires in %s.", inDays(cert.DaysRemaining))})
+	}
+	if cert.KeyType == "RSA" && cert.KeyBits < 2048 || cert.KeyType == "ECDSA" && cert.KeyBits < 256 {
+		issues = append(issues, sslIssue{"WEAK_KEY", severityFail,
+			fmt.Sprintf("The key has %d bits; RSA keys need 2048 and elliptic curves 256.", cert.KeyBits)})
+	}
+	if len(cert.SubjectAltNames.DNS)+len(cert.SubjectAltNames.IP) == 0 {
+		issues = append(issues, sslIssue{"NO_SUBJECT_ALT_NAMES", severityFail,
+			"The certificate has no subject alternative names; clients ignore the common name."})
+	}
+	if limit := validityLimit(leaf.NotBefore); life > limit*daySeconds {
+		issues = append(issues, sslIssue{"VALIDITY_TOO_LONG", severityWarn,
+			fmt.Sprintf("The certificate is valid for more than the %d days that public authorities may give; some clients refuse it.", limit)})
+	}
+	return issues
+}
+
+func validityLimit(from time.Time) int64 {
+	for _, limit := range validityLimits {
+		if !from.Before(limit.from) {
+			return limit.days
+		}
+	}
+	return validityLimits[0].days
+}
+
+func inDays(n int64) string {
+	switch n {
+	case 0:
+		return "less than a day"
+	case 1:
+		return "1 day"
+	}
+	return fmt.Sprintf("%d days", n)
+}
+
+// stapleIssues are about the revocation status that was sent along.
+func stapleIssues(r sslCheckerResult) []sslIssue {
+	if !r.OCSPStapling.Present {
+		if r.Certificate.MustStaple {
+			return []sslIssue{{"MUST_STAPLE_MISSING", severityFail,
+				"The certificate demands a stapled OCSP response, and the server sent none."}}
+		}
+		return nil
+	}
+	if r.OCSPStapling.Status == nil {
+		return nil
+	}
+	switch *r.OCSPStapling.Status {
+	case stapleRevoked:
+		return []sslIssue{{"CERT_REVOKED", severityFail, "The authority has revoked the certificate."}}
+	case stapleUnknown:
+		return []sslIssue{{"OCSP_STATUS_UNKNOWN", severityWarn, "The authority's responder does not know the certificate."}}
+	case stapleInvalid:
+		severity := severityWarn
+		if r.Certificate.MustStaple {
+			severity = severityFail
+		}
+		return []sslIssue{{"OCSP_STAPLE_INVALID", severity,
+			"The stapled OCSP response is unreadable, out of date or not signed for this certificate."}}
+	}
+	return nil
+}
+
+// protocolIssues are about the versions of TLS.
+func protocolIssues(r sslCheckerResult, chosen uint16) []sslIssue {
+	var issues []sslIssue
+	if chosen < tls.VersionTLS12 {
+		issues = append(issues, sslIssue{"DEPRECATED_PROTOCOL", severityFail,
+			fmt.Sprintf("The best version that the server has is %s, which clients refuse (RFC 8996).", r.Protocol)})
+	} else if old := offered(r.SupportedProtocols, tls.VersionTLS10, tls.VersionTLS11); len(old) > 0 {
+		issues = append(issues, sslIssue{"DEPRECATED_PROTOCOL", severityWarn,
+			fmt.Sprintf("The server still takes %s (RFC 8996).", strings.Join(old, " and "))})
+	}
+	if modern := r.SupportedProtocols[protocolName(tls.VersionTLS13)]; modern != nil && !*modern {
+		issues = append(issues, sslIssue{"NO_TLS13", severityInfo, "The server does not take TLS 1.3."})
+	}
+	return issues
+}
+
+func offered(supported map[string]*bool, versions ...uint16) []string {
+	var names []string
+	for _, version := range versions {
+		name := protocolName(version)
+		if taken := supported[name]; taken != nil && *taken {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// cipherIssues are about the cipher suite that the server chose.
+func cipherIssues(suite uint16) []sslIssue {
+	var issues []sslIssue
+	name := tls.CipherSuiteName(suite)
+	if isRSAKeyExchange(suite) {
+		issues = append(issues, sslIssue{"NO_FORWARD_SECRECY", severityWarn,
+			"The key exchange has no forward secrecy: whoever gets the server's key can read recorded traffic."})
+	}
+	switch {
+	case strings.Contains(name, "_RC4_"), strings.Contains(name, "_3DES_"):
+		issues = append(issues, sslIssue{"WEAK_CIPHER", severityFail,
+			fmt.Sprintf("The server chose %s, which is broken (RFC 7465, RFC 9325).", name)})
+	case strings.Contains(name, "_CBC_"):
+		issues = append(issues, sslIssue{"CBC_CIPHER", severityInfo,
+			fmt.Sprintf("The server chose %s; authenticated encryption (GCM, ChaCha20-Poly1305) is preferred.", name)})
+	}
+	return issues
+}
+
+// handshakeIssues are about how the handshake went.
+func handshakeIssues(seen sslSeen) []sslIssue {
+	if seen.clientRequested {
+		return []sslIssue{{"CLIENT_CERTIFICATE_REQUESTED", severityInfo,
+			"The server asks for a client certificate; none was sent."}}
+	}
+	if seen.failure != nil {
+		return []sslIssue{{"HANDSHAKE_NOT_COMPLETED", severityFail,
+			"The server showed its certificate, but the handshake could not be completed."}}
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+// Package sslchecker is the tool ssl-checker. It shows what a TLS server negotiates and whether its certificate would
+// be accepted. The handshake is done with verification off and the certificates are judged apart, so that a bad one is
+// shown and not just refused.
+package sslchecker
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/netip"
+	"time"
+
+	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/format"
+)
+
+// sslCheckerResult is what ssl-checker found. AuthorizationError is a code of package certcheck.
+type sslCheckerResult struct {
+	Host               string            `json:"host"`
+	Port               uint16            `json:"port"`
+	Address            string            `json:"address"`
+	Authorized         bool              `json:"authorized"`
+	AuthorizationError *string           `json:"authorizationError"`
+	Issues             []sslIssue        `json:"issues"`
+	Protocol           string            `json:"protocol"`
+	Cipher             sslCipher         `json:"cipher"`
+	KeyExchange        string            `json:"keyExchange"`
+	ALPN               *string           `json:"alpn"`
+	SupportedProtocols map[string]*bool  `json:"supportedProtocols"`
+	STARTTLS           *string           `json:"starttls"`
+	Certificate        sslCertificate    `json:"certificate"`
+	Chain              []sslChainElement `json:"chain"`
+	HostnameMatches    bool              `json:"hostnameMatches"`
+	ChainComplete      bool              `json:"chainComplete"`
+	OCSPStapling       sslStaple         `json:"ocspStapling"`
+	SCTs               sslSCTs           `json:"scts"`
+	HandshakeMs        float64           `json:"handshakeMs"`
+}
+
+// sslCheck is one way of checking; timeout is for the connecting, for the handshake and for the probes, each.
+type sslCheck struct {
+	egress  *egress.Client
+	certs   certcheck.Checker
+	now     func() time.Time
+	timeout time.Duration
+}
+
+// New makes the tool; client connects, certs judges the certificates, now is time.Now outside tests.
+func New(client *egress.Client, certs certcheck.Checker, now func() time.Time) tool.Tool {
+	check := sslCheck{egress: client, certs: certs, now: now, timeout: egress.ConnectTimeout}
+	return tool.New(tool.Spec[target.HostPort, sslCheckerResult]{
+		Slug: "ssl-checker",
+		Parse: func(in tool.Input) (target.HostPort, error) {
+			return target.ParseHostPort(in.Text, 443)
+		},
+		Run: check.run,
+	})
+}
+
+func (s sslCheck) run(ctx context.Context, to target.HostPort) (sslCheckerResult, error) {
+	conn, address, err := s.connect(ctx, to)
+	if err != nil {
+		return sslCheckerResult{}, err
+	}
+	seen, err := s.handshake(ctx, conn, to, webProtocols(to.Port))
+	_ = conn.Close() // before any other: some servers count connections
+	if errors.Is(err, errALPNRefused) {
+		seen, err = s.handshakeWithoutALPN(ctx, address, to)
+	}
+	if err != nil {
+		return sslCheckerResult{}, err
+	}
+	supported := s.probeVersions(ctx, netip.AddrPortFrom(address, to.Port), to.Host.Name(), seen.state.Version)
+	if err := ctx.Err(); err != nil {
+		return sslCheckerResult{}, err
+	}
+	return s.report(to, address, seen, supported), nil
+}
+
+// sslConfig offers all that Go can, judges nothing, and names the host where it has a name: literal addresses are not
+// permitted as server names (RFC 6066 section 3).
+func sslConfig(name string) *tls.Config {
+	return &tls.Config{
+		ServerName:         name,
+		InsecureSkipVerify: true, // the verdict comes from certcheck
+		MinVersion:         tls.VersionTLS10,
+		MaxVersion:         tls.VersionTLS13,
+		CipherSuites:       everySuite(),
+	}
+}
+
+// webProtocols are offered by ALPN (RFC 7301), but not to the mail protocols.
+func webProtocols(port uint16) []string {
+	if _, starttls := starttlsByPort[port]; starttls {
+		return nil
+	}
+	return []string{"h2", "http/1.1"}
+}
+
+// interruptOn ends what the connection waits for when the context ends. The function that it returns undoes that.
+func interruptOn(ctx context.Context, conn net.Conn) func() {
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	return func() { stop() }
+}
+
+// report puts the result together.
+func (s sslCheck) report(to target.HostPort, address netip.Addr, seen sslSeen, supported map[string]*bool) sslCheckerResult {
+	now := s.now()
+	sent := seen.state.PeerCertificates
+	verdict := s.certs.Check(sent, to.Host.String())
+	staple := readStaple(seen.state.OCSPResponse, verdict.Chain, now)
+	result := sslCheckerResult{
+		Host:               to.Host.String(),
+		Port:               to.Port,
+		Address:            address.String(),
+		Authorized:         verdict.Authorized,
+		Protocol:           protocolName(seen.state.Version),
+		Cipher:             describeCipher(seen.state.CipherSuite),
+		KeyExchange:        describeKeyExchange(seen.state),
+		SupportedProtocols: supported,
+		Certificate:        describeCertificate(sent[0], now),
+		Chain:              describeChain(sent[1:], now),
+		HostnameMatches:    verdict.HostnameMatches,
+		ChainComplete:      verdict.ChainComplete,
+		OCSPStapling:       staple.sslStaple,
+		SCTs:               countSCTs(sent[0], seen.state.SignedCertificateTimestamps, staple.extensions),
+		HandshakeMs:        format.Milliseconds(seen.took),
+	}
+	if !verdict.Authorized {
+		result.AuthorizationError = &verdict.Code
+	}
+	if alpn := seen.state.NegotiatedProtocol; alpn != "" {
+		result.ALPN = &alpn
+	}
+	if protocol, ok := starttlsByPort[to.Port]; ok {
+		result.STARTTLS = &protocol
+	}
+	result.Issues = findIssues(result, verdict, seen, now)
+	return result
+}

@@ -1,0 +1,167 @@
+package sslchecker
+
+import (
+	"bytes"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"golang.org/x/crypto/ocsp"
+)
+
+// The statuses of a stapled OCSP response. stapleInvalid is one that a client must not take: not readable, not signed
+// for this certificate, or not of this time.
+const (
+	stapleGood    = "good"
+	stapleRevoked = "revoked"
+	stapleUnknown = "unknown"
+	stapleInvalid = "invalid"
+)
+
+// sslStaple is the OCSP response that came with the handshake (RFC 6066 section 8). Status is nil without one, and where
+// the issuer that could vouch for it is not known.
+type sslStaple struct {
+	Present    bool    `json:"present"`
+	Status     *string `json:"status"`
+	ThisUpdate *string `json:"thisUpdate,omitempty"`
+	NextUpdate *string `json:"nextUpdate,omitempty"`
+}
+
+// readSSLStaple is a staple with what its one response carries besides.
+type readSSLStaple struct {
+	sslStaple
+	extensions []pkix.Extension
+}
+
+// readStaple judges a staple for the first certificate of the chain, by the second (RFC 6960 section 3.2).
+func readStaple(der []byte, chain []*x509.Certificate, now time.Time) readSSLStaple {
+	if len(der) == 0 {
+		return readSSLStaple{}
+	}
+	out := readSSLStaple{sslStaple: sslStaple{Present: true}}
+	issuer := issuerIn(chain)
+	if len(chain) == 0 {
+		return out
+	}
+	response, err := ocsp.ParseResponseForCert(der, chain[0], issuer)
+	if err != nil {
+		out.Status = statusOf(stapleInvalid)
+		return out
+	}
+	out.ThisUpdate = moment(response.ThisUpdate)
+	out.NextUpdate = moment(response.NextUpdate)
+	if issuer == nil {
+		return out
+	}
+	if !isResponder(response.Certificate, issuer, now) || !isOfNow(response, now) {
+		out.Status = statusOf(stapleInvalid)
+		return out
+	}
+	out.extensions = response.Extensions
+	switch response.Status {
+	case ocsp.Good:
+		out.Status = statusOf(stapleGood)
+	case ocsp.Revoked:
+		out.Status = statusOf(stapleRevoked)
+	default:
+		out.Status = statusOf(stapleUnknown)
+	}
+	return out
+}
+
+func statusOf(s string) *string { return &s }
+
+// issuerIn gives who may speak for the leaf: the next in its chain, itself where it is self-signed, nil where unknown.
+func issuerIn(chain []*x509.Certificate) *x509.Certificate {
+	switch {
+	case len(chain) > 1:
+		return chain[1]
+	case len(chain) == 1 && bytes.Equal(chain[0].RawIssuer, chain[0].RawSubject):
+		return chain[0]
+	}
+	return nil
+}
+
+// isResponder tells whether the certificate that signed the response may: the issuer itself (nil, where the response
+// carries none), or one that the issuer made for that purpose. The library checks the signatures, not the purpose.
+func isResponder(signer, issuer *x509.Certificate, now time.Time) bool {
+	if signer == nil || signer.Equal(issuer) {
+		return true
+	}
+	return slices.Contains(signer.ExtKeyUsage, x509.ExtKeyUsageOCSPSigning) &&
+		!now.Before(signer.NotBefore) && !now.After(signer.NotAfter)
+}
+
+// isOfNow tells whether the response holds now; without a next update it has no end.
+func isOfNow(response *ocsp.Response, now time.Time) bool {
+	// Clocks differ, and responders sign a response the moment before it is stapled.
+	const skew = 5 * time.Minute
+	return !now.Add(skew).Before(response.ThisUpdate) &&
+		(response.NextUpdate.IsZero() || !now.Add(-skew).After(response.NextUpdate))
+}
+
+func moment(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	s := t.UTC().Format(time.RFC3339)
+	return &s
+}
+
+// sslSCTs counts the signed certificate timestamps (RFC 6962 section 3.3) by the way they came. They are not verified:
+// that needs the list of logs, which changes.
+type sslSCTs struct {
+	Count   int      `json:"count"`
+	Sources []string `json:"sources"`
+}
+
+// The extensions that carry timestamps in a certificate and in an OCSP response.
+var (
+	oidSCTsInCertificate = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 11129, 2, 4, 2}
+	oidSCTsInOCSP        = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 11129, 2, 4, 5}
+)
+
+func countSCTs(cert *x509.Certificate, fromTLS [][]byte, fromOCSP []pkix.Extension) sslSCTs {
+	out := sslSCTs{Sources: []string{}}
+	for _, source := range []struct {
+		name  string
+		count int
+	}{
+		{"certificate", sctsInExtension(extension(cert.Extensions, oidSCTsInCertificate))},
+		{"tls", len(fromTLS)},
+		{"ocsp", sctsInExtension(extension(fromOCSP, oidSCTsInOCSP))},
+	} {
+		if source.count > 0 {
+			out.Count += source.count
+			out.Sources = append(out.Sources, source.name)
+		}
+	}
+	return out
+}
+
+// sctsInExtension counts the entries of a SignedCertificateTimestampList inside an OCTET STRING; one that cannot be read
+// to its end has none.
+func sctsInExtension(value []byte) int {
+	var list []byte
+	if rest, err := asn1.Unmarshal(value, &list); err != nil || len(rest) > 0 || len(list) < 2 {
+		return 0
+	}
+	if int(binary.BigEndian.Uint16(list)) != len(list)-2 {
+		return 0
+	}
+	count := 0
+	for list = list[2:]; len(list) > 0; count++ {
+		if len(list) < 2 {
+			return 0
+		}
+		length := int(binary.BigEndian.Uint16(list))
+		if list = list[2:]; length == 0 || length > len(list) {
+			return 0
+		}
+		list = list[length:]
+	}
+	return count
+}

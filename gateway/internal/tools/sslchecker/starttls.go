@@ -1,0 +1,246 @@
+package sslchecker
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"strings"
+)
+
+const (
+	starttlsMaxLine  = 4 << 10
+	starttlsMaxLines = 128
+)
+
+// starttlsName is what the SMTP dialogue introduces this service as: a complete name, which strict servers insist on,
+// that can be nobody's (RFC 2606).
+const starttlsName = "tls-check.invalid"
+
+// starttlsByPort are the ports on which a plain-text protocol comes first.
+var starttlsByPort = map[uint16]string{25: "smtp", 587: "smtp", 110: "pop3", 143: "imap"}
+
+// The ways in which a dialogue fails, apart from those of the connection.
+var (
+	errStarttlsNotOffered = errors.New("the server does not offer STARTTLS")
+	errStarttlsRejected   = errors.New("the server turned the connection away")
+	errStarttlsProtocol   = errors.New("the server does not follow the protocol")
+)
+
+// startTLS speaks the protocol (smtp, pop3 or imap) up to the point where the handshake begins.
+func startTLS(conn net.Conn, protocol string) error {
+	d := &starttlsDialogue{in: bufio.NewReaderSize(conn, starttlsMaxLine), out: conn}
+	var err error
+	switch protocol {
+	case "smtp":
+		err = d.smtp()
+	case "pop3":
+		err = d.pop3()
+	case "imap":
+		err = d.imap()
+	}
+	if err != nil {
+		return err
+	}
+	// Bytes sent along with the consent are not part of the TLS stream, and a client that drops them silently can be
+	// made to mistake an injected answer for an encrypted one (CVE-2011-0411).
+	if d.in.Buffered() > 0 {
+		return errStarttlsProtocol
+	}
+	return nil
+}
+
+// starttlsDialogue is one conversation. lines counts what was read of it.
+type starttlsDialogue struct {
+	in    *bufio.Reader
+	out   io.Writer
+	lines int
+}
+
+func (d *starttlsDialogue) send(line string) error {
+	_, err := io.WriteString(d.out, line+"\r\n")
+	return err
+}
+
+// line reads one line without its end.
+func (d *starttlsDialogue) line() (string, error) {
+	if d.lines++; d.lines > starttlsMaxLines {
+		return "", errStarttlsProtocol
+	}
+	raw, err := d.in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return "", errStarttlsProtocol
+	}
+	if errors.Is(err, io.EOF) && len(raw) > 0 {
+		return "", errStarttlsProtocol
+	}
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimRight(string(raw), "\r\n"), nil
+}
+
+func (d *starttlsDialogue) smtp() error {
+	code, _, err := d.smtpReply()
+	if err != nil {
+		return err
+	}
+	if code != "220" {
+		return errStarttlsRejected
+	}
+	if err := d.send("EHLO " + starttlsName); err != nil {
+		return err
+	}
+	code, extensions, err := d.smtpReply()
+	if err != nil {
+		return err
+	}
+	if code != "250" || !starttlsOffered(extensions) {
+		return errStarttlsNotOffered
+	}
+	if err := d.send("STARTTLS"); err != nil {
+		return err
+	}
+	code, _, err = d.smtpReply()
+	if err != nil {
+		return err
+	}
+	if code != "220" {
+		return errStarttlsNotOffered
+	}
+	return nil
+}
+
+// smtpReply reads one reply, of which every line repeats the code and all but the last join it by a hyphen (RFC 5321
+// section 4.2.1).
+func (d *starttlsDialogue) smtpReply() (code string, texts []string, err error) {
+	for {
+		line, err := d.line()
+		if err != nil {
+			return "", nil, err
+		}
+		this, text, last, ok := splitSMTPLine(line)
+		if !ok || code != "" && this != code {
+			return "", nil, errStarttlsProtocol
+		}
+		code = this
+		texts = append(texts, text)
+		if last {
+			return code, texts, nil
+		}
+	}
+}
+
+func splitSMTPLine(line string) (code, text string, last, ok bool) {
+	if len(line) < 3 || line[0] < '2' || line[0] > '5' || !isDigit(line[1]) || !isDigit(line[2]) {
+		return "", "", false, false
+	}
+	code, rest := line[:3], line[3:]
+	switch {
+	case rest == "":
+		return code, "", true, true
+	case rest[0] == ' ':
+		return code, rest[1:], true, true
+	case rest[0] == '-':
+		return code, rest[1:], false, true
+	}
+	return "", "", false, false
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// starttlsOffered looks through the answer to EHLO, whose first line is the server's name and no extension.
+func starttlsOffered(lines []string) bool {
+	for _, line := range lines[1:] {
+		if keyword, _, _ := strings.Cut(line, " "); strings.EqualFold(keyword, "STARTTLS") {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *starttlsDialogue) pop3() error {
+	ok, err := d.pop3Status()
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errStarttlsRejected
+	}
+	if err := d.send("STLS"); err != nil {
+		return err
+	}
+	ok, err = d.pop3Status()
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errStarttlsNotOffered
+	}
+	return nil
+}
+
+// pop3Status reads a status line (RFC 1939 section 3).
+func (d *starttlsDialogue) pop3Status() (ok bool, err error) {
+	line, err := d.line()
+	if err != nil {
+		return false, err
+	}
+	status, _, _ := strings.Cut(line, " ")
+	switch {
+	case strings.EqualFold(status, "+OK"):
+		return true, nil
+	case strings.EqualFold(status, "-ERR"):
+		return false, nil
+	}
+	return false, errStarttlsProtocol
+}
+
+func (d *starttlsDialogue) imap() error {
+	greeting, err := d.line()
+	if err != nil {
+		return err
+	}
+	tag, status := splitIMAPLine(greeting)
+	switch {
+	case tag != "*":
+		return errStarttlsProtocol
+	case status == "BYE":
+		return errStarttlsRejected
+	case status == "PREAUTH":
+		return errStarttlsNotOffered // RFC 9051 section 11.1: no longer possible then
+	case status != "OK":
+		return errStarttlsProtocol
+	}
+	const command = "a1"
+	if err := d.send(command + " STARTTLS"); err != nil {
+		return err
+	}
+	for {
+		line, err := d.line()
+		if err != nil {
+			return err
+		}
+		tag, status := splitIMAPLine(line)
+		switch {
+		case tag == "*" && status == "BYE":
+			return errStarttlsRejected
+		case tag == "*":
+			continue
+		case tag != command:
+			return errStarttlsProtocol
+		case status == "OK":
+			return nil
+		case status == "NO", status == "BAD":
+			return errStarttlsNotOffered
+		}
+		return errStarttlsProtocol
+	}
+}
+
+// splitIMAPLine gives the tag of a response and its status word in upper case (RFC 9051 section 7.1).
+func splitIMAPLine(line string) (tag, status string) {
+	tag, rest, _ := strings.Cut(line, " ")
+	status, _, _ = strings.Cut(rest, " ")
+	return tag, strings.ToUpper(status)
+}

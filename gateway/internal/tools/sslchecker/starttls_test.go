@@ -1,0 +1,164 @@
+package sslchecker
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/fault"
+)
+
+// converse plays a server's part: it says a line, hears one, says the next. The connection is left as it is after the
+// last line.
+func converse(c net.Conn, says ...string) {
+	in := bufio.NewReader(c)
+	for i, line := range says {
+		if i > 0 {
+			if _, err := in.ReadString('\n'); err != nil {
+				return
+			}
+		}
+		if _, err := io.WriteString(c, line); err != nil {
+			return
+		}
+	}
+}
+
+func TestSSLStartTLS(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		port, protocol string
+		says           []string
+	}{
+		{"25", "smtp", []string{"220 mx.example.com ESMTP\r\n", "250-mx.example.com\r\n250-PIPELINING\r\n250-starttls\r\n250 8BITMIME\r\n", "220 Go ahead\r\n"}},
+		{"587", "smtp", []string{"220-hello\r\n220 mx.example.com\n", "250-mx\r\n250 STARTTLS\r\n", "220\r\n"}},
+		{"110", "pop3", []string{"+OK POP3 ready <1896.697170952@example.com>\r\n", "+OK Begin TLS\r\n"}},
+		{"143", "imap", []string{"* OK [CAPABILITY IMAP4rev1 STARTTLS] ready\r\n", "* CAPABILITY IMAP4rev1\r\na1 OK begin\r\n"}},
+	} {
+		t.Run(c.port, func(t *testing.T) {
+			t.Parallel()
+			w := newSSLWorld(t)
+			config := oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(w.inter))
+			config.NextProtos = []string{"nothing of the web"} // refuses a client that offers h2
+			w.ServeConn("93.184.216.34:"+c.port, func(conn net.Conn) {
+				converse(conn, c.says...)
+				handshakeAndWait(conn, config)
+			})
+			got := w.mustCheck(t, sslName+":"+c.port)
+			if got.STARTTLS == nil || *got.STARTTLS != c.protocol || !got.Authorized || got.ALPN != nil {
+				t.Errorf("starttls %v, authorized %v, alpn %v", got.STARTTLS, got.Authorized, got.ALPN)
+			}
+			if s := yesNo(got.SupportedProtocols); s != "no no yes yes" {
+				t.Errorf("supported: %s", s)
+			}
+		})
+	}
+}
+
+// TestSSLHostileStartTLS: a server without STARTTLS, or one that does not play by the rules, is told as such in bounded
+// time.
+func TestSSLHostileStartTLS(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1<<20)
+	for _, c := range []struct {
+		name, port string
+		says       []string
+		kind       fault.Kind
+		sentence   string
+	}{
+		{"smtp without", "25", []string{"220 hi\r\n", "250-mx\r\n250 SIZE\r\n"}, fault.Upstream, "does not offer STARTTLS"},
+		{"smtp named so", "25", []string{"220 hi\r\n", "250-STARTTLS\r\n250 SIZE\r\n"}, fault.Upstream, "does not offer STARTTLS"},
+		{"smtp without EHLO", "25", []string{"220 hi\r\n", "502 what\r\n"}, fault.Upstream, "does not offer STARTTLS"},
+		{"smtp changes its mind", "25", []string{"220 hi\r\n", "250-mx\r\n250 STARTTLS\r\n", "454 not now\r\n"}, fault.Upstream, "does not offer STARTTLS"},
+		{"smtp turns away", "25", []string{"554 go away <script>\r\n"}, fault.Upstream, "turned the connection away"},
+		{"smtp mixed codes", "25", []string{"220-hi\r\n250 hi\r\n"}, fault.Upstream, "does not speak SMTP"},
+		{"smtp long line", "25", []string{"220 " + long}, fault.Upstream, "does not speak SMTP"},
+		{"smtp endless reply", "587", []string{strings.Repeat("220-more\r\n", 5000)}, fault.Upstream, "does not speak SMTP"},
+		{"smtp injected answer", "25", []string{"220 hi\r\n", "250-mx\r\n250 STARTTLS\r\n", "220 go\r\n250 injected\r\n"}, fault.Upstream, "does not speak SMTP"},
+		{"HTTP on 25", "25", []string{"HTTP/1.1 400 Bad Request\r\n"}, fault.Upstream, "does not speak SMTP"},
+		{"TLS on 25", "25", []string{"\x16\x03\x01\r\n"}, fault.Upstream, "does not speak SMTP"},
+		{"smtp stops mid-line", "25", []string{"220 h"}, fault.Upstream, "does not speak SMTP"},
+		{"smtp closes", "25", []string{"220 hi\r\n"}, fault.Upstream, "closed the connection"},
+		{"pop3 without", "110", []string{"+OK hi\r\n", "-ERR unknown command\r\n"}, fault.Upstream, "does not offer STARTTLS"},
+		{"pop3 turns away", "110", []string{"-ERR busy\r\n"}, fault.Upstream, "turned the connection away"},
+		{"pop3 nonsense", "110", []string{"220 hi\r\n"}, fault.Upstream, "does not speak POP3"},
+		{"imap without", "143", []string{"* OK hi\r\n", "a1 BAD what\r\n"}, fault.Upstream, "does not offer STARTTLS"},
+		{"imap known already", "143", []string{"* PREAUTH hi\r\n"}, fault.Upstream, "does not offer STARTTLS"},
+		{"imap turns away", "143", []string{"* BYE busy\r\n"}, fault.Upstream, "turned the connection away"},
+		{"imap turns away late", "143", []string{"* OK hi\r\n", "* BYE busy\r\n"}, fault.Upstream, "turned the connection away"},
+		{"imap other tag", "143", []string{"* OK hi\r\n", "a2 OK go\r\n"}, fault.Upstream, "does not speak IMAP"},
+		{"imap endless", "143", []string{"* OK hi\r\n", strings.Repeat("* OK still here\r\n", 5000)}, fault.Upstream, "does not speak IMAP"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newSSLWorld(t)
+			w.ServeConn("93.184.216.34:"+c.port, func(conn net.Conn) { converse(conn, c.says...) })
+			_, err := w.check(t, sslName+":"+c.port)
+			var failed *fault.Error
+			if !errors.As(err, &failed) || failed.Kind != c.kind || !strings.Contains(failed.Sentence, c.sentence) {
+				t.Errorf("got %v", err)
+			}
+			if strings.Contains(err.Error(), "script") {
+				t.Error("the server's words are in the error")
+			}
+		})
+	}
+}
+
+// TestSSLSlowStartTLS: a greeting that never comes, and one that comes byte by byte, end in time.
+func TestSSLSlowStartTLS(t *testing.T) {
+	t.Parallel()
+	for name, serve := range map[string]func(net.Conn){
+		"silent": func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
+		"drips": func(c net.Conn) {
+			for {
+				if _, err := c.Write([]byte("2")); err != nil {
+					return
+				}
+				time.Sleep(sslTimeout / 10)
+			}
+		},
+	} {
+		w := newSSLWorld(t)
+		w.timeout = sslTimeout
+		w.ServeConn("93.184.216.34:25", serve)
+		start := time.Now()
+		_, err := w.check(t, sslName+":25")
+		if took := time.Since(start); !fault.Is(err, fault.Timeout) || took > 5*sslTimeout {
+			t.Errorf("%s: %v after %v", name, err, took)
+		}
+	}
+}
+
+// script is a connection whose other side says one thing, whatever it hears.
+type script struct {
+	net.Conn
+	in *bytes.Reader
+}
+
+func (s script) Read(p []byte) (int, error) { return s.in.Read(p) }
+
+func (s script) Write(p []byte) (int, error) { return len(p), nil }
+
+func FuzzSSLStartTLS(f *testing.F) {
+	f.Add("smtp", "220 hi\r\n250-mx\r\n250 STARTTLS\r\n220 go\r\n")
+	f.Add("pop3", "+OK hi\r\n+OK go\r\n")
+	f.Add("imap", "* OK hi\r\n* x\r\na1 OK go\r\n")
+	f.Add("smtp", "220-\n220")
+	f.Fuzz(func(t *testing.T, protocol, says string) {
+		conn := script{in: bytes.NewReader([]byte(says))}
+		err := startTLS(conn, protocol)
+		if err == nil && conn.in.Len() == 0 && says != "" && !strings.HasSuffix(says, "\n") && protocol != "" {
+			switch protocol {
+			case "smtp", "pop3", "imap":
+				t.Errorf("%s: an unfinished line passes: %q", protocol, says)
+			}
+		}
+	})
+}

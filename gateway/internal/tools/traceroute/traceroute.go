@@ -1,0 +1,122 @@
+// Package traceroute is the tool traceroute. It traces the path from the worker and adds the names and the networks of
+// the public routers on it.
+package traceroute
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/providers/asn"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/tools/internal/probing"
+	"diagnostics/gateway/internal/workerclient"
+	"diagnostics/shared/workerapi"
+
+	"github.com/miekg/dns"
+)
+
+// hopNamesTime is how long a finished trace waits for the names and networks of its routers, all together.
+const hopNamesTime = 300 * time.Millisecond
+
+// New makes the tool; client looks up the target and the names of its routers, worker traces it, networks tells who
+// announces them. A nil worker is one that is not enabled, and without networks the routers have none.
+func New(client *egress.Client, worker *workerclient.Client, networks *asn.Client) tool.Tool {
+	return tool.New(tool.Spec[probing.Target, workerapi.Traceroute]{
+		Slug:   "traceroute",
+		Worker: true,
+		Parse:  probing.Parse,
+		Run: func(ctx context.Context, t probing.Target) (workerapi.Traceroute, error) {
+			job, err := probing.NewJob(ctx, client, worker, t)
+			if err != nil {
+				return workerapi.Traceroute{}, err
+			}
+			result, err := worker.Traceroute(ctx, job)
+			if err != nil {
+				return workerapi.Traceroute{}, err
+			}
+			result.Target = t.String()
+			tellHops(ctx, client, networks, result.Hops)
+			return result, nil
+		},
+	})
+}
+
+// tellHops fills in the reverse names and the networks of the hops that have an address (the worker client has removed
+// all that are not public). What does not come in time stays null: it is a courtesy, the trace is the answer.
+func tellHops(ctx context.Context, client *egress.Client, networks *asn.Client, hops []workerapi.Hop) {
+	ctx, cancel := context.WithTimeout(ctx, hopNamesTime)
+	defer cancel()
+	var both sync.WaitGroup
+	both.Go(func() { nameHops(ctx, client, hops) })
+	if networks != nil {
+		both.Go(func() { placeHops(ctx, networks, hops) })
+	}
+	both.Wait()
+}
+
+// placeHops fills in the network that announces each hop's address.
+func placeHops(ctx context.Context, client *asn.Client, hops []workerapi.Hop) {
+	addresses := make([]netip.Addr, 0, len(hops))
+	for i := range hops {
+		if a, ok := hopAddress(&hops[i]); ok && !slices.Contains(addresses, a) {
+			addresses = append(addresses, a)
+		}
+	}
+	origins := client.HopOrigins(ctx, addresses)
+	for i := range hops {
+		a, _ := hopAddress(&hops[i])
+		if origin, known := origins[a]; known {
+			hops[i].ASN = &workerapi.HopASN{ASN: int(origin.ASN), Name: format.TextOrNull(origin.Name)}
+		}
+	}
+}
+
+// hopAddress takes a pointer because the names are written to the same hops at the same time.
+func hopAddress(hop *workerapi.Hop) (netip.Addr, bool) {
+	if hop.Address == nil {
+		return netip.Addr{}, false
+	}
+	a, err := netip.ParseAddr(*hop.Address)
+	return a, err == nil
+}
+
+// nameHops fills in the reverse names.
+func nameHops(ctx context.Context, client *egress.Client, hops []workerapi.Hop) {
+	var lookups sync.WaitGroup
+	for i := range hops {
+		hop := &hops[i]
+		if hop.Address == nil {
+			continue
+		}
+		lookups.Go(func() { hop.Hostname = reverseName(ctx, client, *hop.Address) })
+	}
+	lookups.Wait()
+}
+
+// reverseName gives the first PTR name that a visitor could have typed as a target, or nil. Whoever owns an address may
+// write anything into its reverse zone: markup, control characters, the name of an inside.
+func reverseName(ctx context.Context, client *egress.Client, address string) *string {
+	owner, err := dns.ReverseAddr(address)
+	if err != nil {
+		return nil
+	}
+	answer := client.Query(ctx, strings.TrimSuffix(owner, "."), dns.TypePTR)
+	for _, rr := range answer.Records {
+		ptr, is := rr.(*dns.PTR)
+		if !is {
+			continue
+		}
+		if domain, err := target.ParseDomain(ptr.Ptr, true); err == nil {
+			name := domain.String()
+			return &name
+		}
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package traceroute
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/providers/asn"
+	"diagnostics/gateway/internal/tools/internal/toolstest"
+	"diagnostics/shared/workerapi"
+)
+
+func hopsAt(addresses ...string) []workerapi.Hop {
+	hops := make([]workerapi.Hop, len(addresses))
+	for i, a := range addresses {
+		hops[i] = workerapi.Hop{TTL: i + 1, Addresses: []string{}, RTTsMs: []*float64{}}
+		if a != "" {
+			hops[i].Address, hops[i].Addresses = &a, []string{a}
+		}
+	}
+	return hops
+}
+
+func runTraceroute(t *testing.T, n *egresstest.Network, hops []workerapi.Hop, text, family string) workerapi.Traceroute {
+	t.Helper()
+	f := &toolstest.Worker{Families: []int{4, 6}, Hops: hops}
+	got, err := toolstest.Run(t.Context(), New(n.Client(nil), f.Start(t), nil), toolstest.ProbeInput(text, family))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.(workerapi.Traceroute)
+}
+
+func TestTracerouteNamesPublicHops(t *testing.T) {
+	t.Parallel()
+	n := toolstest.ProbeNetwork(t)
+	n.Records(
+		"1.0.0.10.in-addr.arpa. 300 IN PTR gw.corp.example.com.",
+		"1.1.1.1.in-addr.arpa. 300 IN PTR ONE.example.net.",
+		"2.1.1.1.in-addr.arpa. 300 IN PTR localhost.",
+		`3.1.1.1.in-addr.arpa. 300 IN PTR <script>alert\(1\)</script>.example.net.`,
+		"4.1.1.1.in-addr.arpa. 300 IN PTR router.corp.internal.",
+		"5.1.1.1.in-addr.arpa. 300 IN PTR core_1.example.net.",
+		"6.1.1.1.in-addr.arpa. 300 IN TXT no-name",
+		"7.1.1.1.in-addr.arpa. 300 IN CNAME 7.0-15.1.1.1.in-addr.arpa.",
+		"7.0-15.1.1.1.in-addr.arpa. 300 IN PTR seven.example.net.",
+	)
+	got := runTraceroute(t, n, hopsAt("10.0.0.1", "1.1.1.1", "", "1.1.1.2", "1.1.1.3", "1.1.1.4", "1.1.1.5", "1.1.1.6", "1.1.1.7", "1.1.1.8"), "Both.example.com", "")
+	if got.Target != "both.example.com" || got.Address != toolstest.ProbeV4 {
+		t.Errorf("target %s, address %s", got.Target, got.Address)
+	}
+	want := []string{"", "one.example.net", "", "", "", "", "core_1.example.net", "", "seven.example.net", ""}
+	for i, h := range got.Hops {
+		name := ""
+		if h.Hostname != nil {
+			name = *h.Hostname
+		}
+		if name != want[i] || h.ASN != nil {
+			t.Errorf("hop %d is %q (ASN %v), want %q", h.TTL, name, h.ASN, want[i])
+		}
+	}
+	if h := got.Hops[0]; !h.Hidden || h.Address != nil {
+		t.Errorf("the private hop is told: %+v", h)
+	}
+	for _, q := range n.Queries() {
+		if strings.HasPrefix(q.Name, "1.0.0.10.") {
+			t.Error("the private hop was looked up")
+		}
+	}
+}
+
+func TestTracerouteTellsTheNetworksOfPublicHops(t *testing.T) {
+	t.Parallel()
+	n := toolstest.ProbeNetwork(t)
+	n.Records(
+		// Either address of the block may be the one that is asked for.
+		toolstest.ASNLine("1.1.1.1.origin", "13335 | 1.1.1.0/24 | AU | apnic | 2011-08-11"),
+		toolstest.ASNLine("2.1.1.1.origin", "13335 | 1.1.1.0/24 | AU | apnic | 2011-08-11"),
+		toolstest.ASNLine("as13335", "13335 | US | arin | 2010-07-14 | CLOUDFLARENET, US"),
+		toolstest.ASNLine("9.9.9.9.origin", "19281 | 9.9.9.0/24 | US | arin | 2017-09-13"),
+		"1.1.1.1.in-addr.arpa. 300 IN PTR one.example.net.",
+	)
+	f := &toolstest.Worker{Families: []int{4, 6}, Hops: hopsAt("1.1.1.1", "1.1.1.2", "", "9.9.9.9", "8.8.8.8", "10.0.0.1")}
+	client := n.Client(nil)
+	result, err := toolstest.Run(t.Context(), New(client, f.Start(t), toolstest.ASNClient(t, client)), toolstest.ProbeInput(toolstest.ProbeV4, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, h := range result.(workerapi.Traceroute).Hops {
+		line := "-"
+		if h.ASN != nil {
+			line = fmt.Sprint(h.ASN.ASN)
+			if h.ASN.Name != nil {
+				line += " " + *h.ASN.Name
+			}
+		}
+		got = append(got, line)
+	}
+	want := []string{"13335 CLOUDFLARENET, US", "13335 CLOUDFLARENET, US", "-", "19281", "-", "-"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	asked := 0
+	for _, q := range n.Queries() {
+		if strings.HasSuffix(q.Name, ".origin."+asn.DefaultZone+".") || strings.HasSuffix(q.Name, ".origin."+asn.DefaultZone) {
+			asked++
+			if strings.HasPrefix(q.Name, "1.0.0.10.") {
+				t.Error("the hidden hop was looked up")
+			}
+		}
+	}
+	if asked != 3 {
+		t.Errorf("%d lookups for three blocks", asked)
+	}
+}
+
+func TestTracerouteNamesIPv6Hops(t *testing.T) {
+	t.Parallel()
+	n := toolstest.ProbeNetwork(t)
+	n.Records("1.1.1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.7.4.0.0.7.4.6.0.6.2.ip6.arpa. 300 IN PTR six.example.net.")
+	got := runTraceroute(t, n, hopsAt("2606:4700:4700::1111"), toolstest.ProbeV6, "ipv6")
+	if h := got.Hops[0]; h.Hostname == nil || *h.Hostname != "six.example.net" {
+		t.Fatalf("hop is %+v", h)
+	}
+}
+
+// TestTracerouteDoesNotWaitForNames: thirty routers whose names never come cost 300 ms together.
+func TestTracerouteDoesNotWaitForNames(t *testing.T) {
+	t.Parallel()
+	n := toolstest.ProbeNetwork(t)
+	var addresses []string
+	for i := range workerapi.MaxHops {
+		addresses = append(addresses, fmt.Sprintf("1.1.1.%d", i+1))
+		toolstest.SilentName(n, fmt.Sprintf("%d.1.1.1.in-addr.arpa", i+1))
+	}
+	start := time.Now()
+	got := runTraceroute(t, n, hopsAt(addresses...), toolstest.ProbeV4, "")
+	if took := time.Since(start); took > 5*hopNamesTime {
+		t.Errorf("took %v", took)
+	}
+	if len(got.Hops) != workerapi.MaxHops || got.Hops[29].Hostname != nil {
+		t.Errorf("got %d hops", len(got.Hops))
+	}
+}
+
+func TestTracerouteResultShape(t *testing.T) {
+	t.Parallel()
+	got := runTraceroute(t, toolstest.ProbeNetwork(t), hopsAt(""), toolstest.ProbeV4, "auto")
+	out, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"target":"93.184.216.34","address":"93.184.216.34","family":4,"reached":false,"stopReason":"gapLimit",` +
+		`"hops":[{"ttl":1,"address":null,"addresses":[],"hostname":null,"hidden":false,"asn":null,"sent":0,"received":0,"lossPercent":0,` +
+		`"bestMs":null,"averageMs":null,"worstMs":null,"rttsMs":[],"note":null}],"explanation":[]}`
+	if string(out) != want {
+		t.Fatalf("got  %s\nwant %s", out, want)
+	}
+}

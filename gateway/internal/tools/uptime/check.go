@@ -1,0 +1,172 @@
+package uptime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+// uptimeRedirects is how many redirects a check follows.
+const uptimeRedirects = 5
+
+// uptimeCheck is what became of one family: the chain of the try that counts.
+type uptimeCheck struct {
+	family  int
+	address netip.Addr // of the site, over this family
+	chain   egress.Chain
+	ended   time.Time
+}
+
+// check tries the site over one family, and once more where that was not enough: a deployment or a lost packet is no
+// outage. lookup is how long the site's own lookup took, which the exchange finds in the cache.
+func (r uptimeRun) check(ctx context.Context, c *uptimeCheck, lookup time.Duration) {
+	r.try(ctx, c, r.bounds.first)
+	c.addLookup(lookup)
+	if !c.down() || c.refused() || ctx.Err() != nil {
+		return
+	}
+	pause(ctx, r.bounds.pause)
+	second := uptimeCheck{family: c.family, address: c.address}
+	r.try(ctx, &second, r.bounds.second)
+	// A 503 says more about the site than the silence after it.
+	if second.answer() != nil || c.answer() == nil {
+		*c = second
+	}
+}
+
+func (r uptimeRun) try(ctx context.Context, c *uptimeCheck, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	c.chain = r.client.Follow(ctx, egress.Request{URL: r.url, Family: c.family}, uptimeRedirects)
+	if first := c.chain.Hops[0].Response; first != nil {
+		c.address = first.Address
+	}
+	// The family was to be tried on the site itself. Where it redirects to a host without that family, all visitors but
+	// those with nothing else go on over the other one.
+	if c.leavesFamily() {
+		c.chain = r.client.Follow(ctx, egress.Request{URL: r.url}, uptimeRedirects)
+	}
+	c.ended = time.Now()
+}
+
+// addLookup puts the lookup that was made before the exchange into the exchange's times.
+func (c *uptimeCheck) addLookup(lookup time.Duration) {
+	first := c.chain.Hops[0].Response
+	if first == nil || first.Timings.DNS >= lookup {
+		return
+	}
+	first.Timings.Total += lookup - first.Timings.DNS
+	first.Timings.DNS = lookup
+}
+
+// answer is the last HTTP answer of the chain, nil where there was none.
+func (c *uptimeCheck) answer() *egress.Response {
+	for i := len(c.chain.Hops) - 1; i >= 0; i-- {
+		if r := c.chain.Hops[i].Response; r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// down tells that no HTTP answer under 500 came.
+func (c *uptimeCheck) down() bool {
+	last := c.answer()
+	return last == nil || last.Status >= http.StatusInternalServerError
+}
+
+// refused tells that the site itself, not one that it redirects to, may not be visited: its name's answers have changed
+// since they were judged first.
+func (c *uptimeCheck) refused() bool {
+	return len(c.chain.Hops) == 1 && fault.Is(c.chain.Hops[0].Err, fault.Refused)
+}
+
+// leavesFamily tells that all went well up to a redirect to a host without an address of the family.
+func (c *uptimeCheck) leavesFamily() bool {
+	last := c.chain.Hops[len(c.chain.Hops)-1]
+	return !c.down() && fault.Is(last.Err, fault.NoAddress)
+}
+
+func (c *uptimeCheck) responseTime() time.Duration {
+	var sum time.Duration
+	for _, hop := range c.chain.Hops {
+		if hop.Response != nil {
+			sum += hop.Response.Timings.Total
+		}
+	}
+	return sum
+}
+
+// certificateValid is nil where no answer came over TLS, else whether every certificate of the chain is valid.
+func (c *uptimeCheck) certificateValid() *bool {
+	var valid *bool
+	for _, hop := range c.chain.Hops {
+		if hop.Response == nil || hop.Response.TLS == nil {
+			continue
+		}
+		ok := hop.Response.TLS.Verdict.Authorized && (valid == nil || *valid)
+		valid = &ok
+	}
+	return valid
+}
+
+// reason says in sentences why the family is not simply up; empty where it is.
+func (c *uptimeCheck) reason() string {
+	var sentences []string
+	if c.chain.End != egress.EndFinal {
+		sentences = append(sentences, endSentence(c.chain))
+	} else if last := c.answer(); last.Status >= http.StatusBadRequest {
+		sentences = append(sentences, strings.TrimSpace(fmt.Sprintf("The server answered %d %s", last.Status, webview.DescribeStatus(last)))+".")
+	}
+	for _, hop := range c.chain.Hops {
+		if hop.Response == nil || hop.Response.TLS == nil || hop.Response.TLS.Verdict.Authorized {
+			continue
+		}
+		sentences = append(sentences, fmt.Sprintf("The certificate of %s is not valid (%s).", format.ShortHost(hop.URL.Host()), hop.Response.TLS.Verdict.Code))
+		break
+	}
+	return strings.Join(sentences, " ")
+}
+
+// endSentence says why a chain ended before its final answer. Where a redirect was refused the sentence is our own: the
+// fault's may repeat the inner address that the Location holds.
+func endSentence(chain egress.Chain) string {
+	if len(chain.Hops) == 1 && chain.Hops[0].Err != nil {
+		return sentenceOf(chain.Hops[0].Err)
+	}
+	switch chain.End {
+	case egress.EndLoop:
+		return "The site's redirects lead back to where they came from."
+	case egress.EndTooManyRedirects:
+		return fmt.Sprintf("The site redirects more than %d times.", uptimeRedirects)
+	case egress.EndMissingLocation:
+		return "The site redirects without saying where to."
+	case egress.EndInvalidLocation:
+		return "The site redirects to something that is not a valid URL."
+	case egress.EndUnsupportedScheme:
+		return "The site redirects to a URL that is neither http nor https."
+	case egress.EndBlocked:
+		return "The site redirects to a URL that this service does not visit, because it is not public or holds a user name."
+	case egress.EndDeadline:
+		return "The site's redirects took too long to follow."
+	}
+	return "A redirect could not be followed: " + sentenceOf(chain.Err)
+}
+
+// sentenceOf is what a failure tells a visitor.
+func sentenceOf(err error) string {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return f.Sentence
+	}
+	return "The site could not be checked."
+}

@@ -1,0 +1,182 @@
+// Package uptime is the tool uptime. It tells whether a site answers, over each family on its own. That it does not is
+// a result, not a failure.
+package uptime
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"time"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+// The verdicts on a site.
+const (
+	verdictUp       = "up"
+	verdictDegraded = "degraded"
+	verdictDown     = "down"
+)
+
+// The states of one family of a site.
+const (
+	uptimeUp        = "up"
+	uptimeDown      = "down"
+	uptimeNoAddress = "noAddress"
+	uptimeSkipped   = "skipped" // this host lacks the family
+)
+
+// uptimeResult says whether a site answers. The fields from Status to FinalURL, CertificateValid and Timings are those of
+// the family that answered first, null where none did.
+type uptimeResult struct {
+	URL              string           `json:"url"`
+	Online           bool             `json:"online"`
+	Verdict          string           `json:"verdict"`
+	Status           *int             `json:"status"`
+	StatusText       *string          `json:"statusText"`
+	ResponseTimeMs   *float64         `json:"responseTimeMs"` // of the whole chain of redirects
+	FinalURL         *string          `json:"finalUrl"`
+	CertificateValid *bool            `json:"certificateValid"`
+	Reason           *string          `json:"reason"`
+	Timings          *webview.Timings `json:"timings"` // of the last answer
+	Families         uptimeFamilies   `json:"families"`
+}
+
+type uptimeFamilies struct {
+	IPv4 uptimeFamily `json:"ipv4"`
+	IPv6 uptimeFamily `json:"ipv6"`
+}
+
+type uptimeFamily struct {
+	State          string   `json:"state"`
+	Address        *string  `json:"address"`
+	Status         *int     `json:"status"`
+	ResponseTimeMs *float64 `json:"responseTimeMs"`
+	Reason         *string  `json:"reason"`
+}
+
+// uptimeBounds keep the two tries, each a chain of up to six exchanges, well inside the bound of the whole run.
+type uptimeBounds struct {
+	first, second time.Duration
+	pause         time.Duration // between them
+}
+
+var defaultUptimeBounds = uptimeBounds{first: 11 * time.Second, second: 5 * time.Second, pause: 250 * time.Millisecond}
+
+// New makes the tool; client makes the requests.
+func New(client *egress.Client) tool.Tool { return uptimeWithin(client, defaultUptimeBounds) }
+
+func uptimeWithin(client *egress.Client, bounds uptimeBounds) tool.Tool {
+	return tool.New(tool.Spec[target.URL, uptimeResult]{
+		Slug:  "uptime",
+		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
+		Run: func(ctx context.Context, u target.URL) (uptimeResult, error) {
+			return uptimeRun{client: client, bounds: bounds, url: u}.run(ctx)
+		},
+	})
+}
+
+// uptimeRun is one run of the tool.
+type uptimeRun struct {
+	client *egress.Client
+	bounds uptimeBounds
+	url    target.URL
+}
+
+func (r uptimeRun) run(ctx context.Context) (uptimeResult, error) {
+	resolution, err := r.resolve(ctx)
+	if ctx.Err() != nil {
+		return uptimeResult{}, ctx.Err()
+	}
+	if err != nil {
+		return r.unresolved(err)
+	}
+	// A site that only the missing family leads to is neither up nor down for all this service can tell.
+	if err := resolution.Reachable(); err != nil {
+		return uptimeResult{}, err
+	}
+	checks := r.checkFamilies(ctx, resolution)
+	if ctx.Err() != nil {
+		return uptimeResult{}, ctx.Err()
+	}
+	for _, c := range checks {
+		if c.refused() {
+			return uptimeResult{}, c.chain.Hops[0].Err
+		}
+	}
+	return r.conclude(resolution, checks), nil
+}
+
+// resolve looks the name up, once more where the name servers failed.
+func (r uptimeRun) resolve(ctx context.Context) (egress.Resolution, error) {
+	resolution, err := r.client.Resolve(ctx, r.url.Host())
+	if fault.Is(err, fault.Upstream) || fault.Is(err, fault.Timeout) {
+		pause(ctx, r.bounds.pause)
+		return r.client.Resolve(ctx, r.url.Host())
+	}
+	return resolution, err
+}
+
+// unresolved is the result for a name that leads nowhere: a site that nobody can find is down. A refusal stays one.
+func (r uptimeRun) unresolved(err error) (uptimeResult, error) {
+	state := uptimeDown
+	switch {
+	case fault.Is(err, fault.NoAddress):
+		state = uptimeNoAddress
+	case !fault.Is(err, fault.Upstream) && !fault.Is(err, fault.Timeout):
+		return uptimeResult{}, err
+	}
+	reason := sentenceOf(err)
+	family := uptimeFamily{State: state, Reason: &reason}
+	return uptimeResult{
+		URL: r.url.String(), Verdict: verdictDown, Reason: &reason,
+		Families: uptimeFamilies{IPv4: family, IPv6: family},
+	}, nil
+}
+
+// checkFamilies checks the families that both the site and this host have, at the same time.
+func (r uptimeRun) checkFamilies(ctx context.Context, resolution egress.Resolution) []uptimeCheck {
+	has := r.client.Families()
+	var checks []uptimeCheck
+	if len(resolution.V4) > 0 && has.V4 {
+		checks = append(checks, uptimeCheck{family: 4, address: resolution.V4[0]})
+	}
+	if len(resolution.V6) > 0 && has.V6 {
+		checks = append(checks, uptimeCheck{family: 6, address: resolution.V6[0]})
+	}
+	var running sync.WaitGroup
+	for i := range checks {
+		running.Go(func() { r.check(ctx, &checks[i], resolution.Duration) })
+	}
+	running.Wait()
+	return checks
+}
+
+// untried describes a family that was not checked. unanswered tells that its lookup failed: name servers that answer for
+// one family alone are common, and their site is no worse for it.
+func (r uptimeRun) untried(family int, addresses []netip.Addr, unanswered bool) uptimeFamily {
+	name := map[int]string{4: "IPv4", 6: "IPv6"}[family]
+	if len(addresses) == 0 {
+		reason := format.ShortHost(r.url.Host()) + " has no " + name + " address."
+		if unanswered {
+			reason = "Whether " + format.ShortHost(r.url.Host()) + " has " + name + " addresses could not be looked up."
+		}
+		return uptimeFamily{State: uptimeNoAddress, Reason: &reason}
+	}
+	address, reason := addresses[0].String(), "This service has no "+name+" connection."
+	return uptimeFamily{State: uptimeSkipped, Address: &address, Reason: &reason}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,102 @@
+package uptime
+
+import (
+	"strings"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+// conclude makes the result of the checks; there is at least one.
+func (r uptimeRun) conclude(resolution egress.Resolution, checks []uptimeCheck) uptimeResult {
+	result := uptimeResult{
+		URL: r.url.String(),
+		Families: uptimeFamilies{
+			IPv4: r.untried(4, resolution.V4, resolution.Unanswered.V4),
+			IPv6: r.untried(6, resolution.V6, resolution.Unanswered.V6),
+		},
+	}
+	for i := range checks {
+		family := checks[i].describe()
+		if checks[i].family == 4 {
+			result.Families.IPv4 = family
+		} else {
+			result.Families.IPv6 = family
+		}
+	}
+	first := firstAnswer(checks)
+	if last := first.answer(); last != nil {
+		status, text, ms, final, timings := last.Status, webview.DescribeStatus(last), format.Milliseconds(first.responseTime()), last.URL.String(), webview.DescribeTimings(last.Timings)
+		result.Status, result.StatusText, result.ResponseTimeMs, result.FinalURL, result.Timings = &status, &text, &ms, &final, &timings
+		result.CertificateValid = first.certificateValid()
+	}
+	result.Online = !first.down()
+	reason := joinReasons(checks)
+	switch {
+	case !result.Online:
+		result.Verdict = verdictDown
+	case reason != "":
+		result.Verdict = verdictDegraded
+	default:
+		result.Verdict = verdictUp
+	}
+	if reason != "" {
+		result.Reason = &reason
+	}
+	return result
+}
+
+// firstAnswer is the check that speaks for the site: the first to end among those that are up, else among those with any
+// answer, else any.
+func firstAnswer(checks []uptimeCheck) *uptimeCheck {
+	rank := func(c *uptimeCheck) int {
+		switch {
+		case !c.down():
+			return 2
+		case c.answer() != nil:
+			return 1
+		}
+		return 0
+	}
+	best := &checks[0]
+	for i := range checks[1:] {
+		c := &checks[i+1]
+		if rank(c) > rank(best) || rank(c) == rank(best) && c.ended.Before(best.ended) {
+			best = c
+		}
+	}
+	return best
+}
+
+// joinReasons says what is wrong with the site, naming the family where not both have the same trouble.
+func joinReasons(checks []uptimeCheck) string {
+	if len(checks) == 1 || checks[0].reason() == checks[1].reason() {
+		return checks[0].reason()
+	}
+	var reasons []string
+	for i := range checks {
+		if reason := checks[i].reason(); reason != "" {
+			reasons = append(reasons, familyPrefix[checks[i].family]+reason)
+		}
+	}
+	return strings.Join(reasons, " ")
+}
+
+var familyPrefix = map[int]string{4: "Over IPv4: ", 6: "Over IPv6: "}
+
+func (c *uptimeCheck) describe() uptimeFamily {
+	address := c.address.String()
+	family := uptimeFamily{State: uptimeUp, Address: &address}
+	if c.down() {
+		family.State = uptimeDown
+	}
+	if last := c.answer(); last != nil {
+		status, ms := last.Status, format.Milliseconds(c.responseTime())
+		family.Status, family.ResponseTimeMs = &status, &ms
+	}
+	if reason := c.reason(); reason != "" {
+		family.Reason = &reason
+	}
+	return family
+}

@@ -1,0 +1,77 @@
+// Package whoislookup is the tool whois-lookup. It shows the registration of a domain or of an address's network, asked
+// over RDAP, without anything personal.
+package whoislookup
+
+import (
+	"context"
+
+	"diagnostics/gateway/internal/providers/rdap"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/registration"
+)
+
+// whoisLookupResult is what whois-lookup found: Domain or Network where Found, else Reason.
+type whoisLookupResult struct {
+	Query             string                `json:"query"`
+	QueryType         string                `json:"queryType"` // domain or ip
+	Found             bool                  `json:"found"`
+	RegistrableDomain *string               `json:"registrableDomain"` // A-labels
+	Domain            *rdap.Domain          `json:"domain"`
+	Network           *registration.Network `json:"network"`
+	Notices           []rdap.Notice         `json:"notices"`
+	Reason            *rdap.Reason          `json:"reason"`
+	Sources           []registration.Source `json:"sources"`
+}
+
+// New makes the tool; client asks the registries.
+func New(client *rdap.Client) tool.Tool {
+	return tool.New(tool.Spec[target.Registration, whoisLookupResult]{
+		Slug: "whois-lookup",
+		Parse: func(in tool.Input) (target.Registration, error) {
+			return target.ParseRegistration(in.Text)
+		},
+		Run: func(ctx context.Context, query target.Registration) (whoisLookupResult, error) {
+			if query.IsAddr() {
+				return whoisNetwork(ctx, client, query)
+			}
+			return whoisDomain(ctx, client, query)
+		},
+	})
+}
+
+func whoisDomain(ctx context.Context, client *rdap.Client, query target.Registration) (whoisLookupResult, error) {
+	name := query.Registrable()
+	answer, err := client.Domain(ctx, name)
+	if err != nil {
+		return whoisLookupResult{}, err
+	}
+	result := whoisLookupResult{
+		Query: query.String(), QueryType: "domain", RegistrableDomain: &name,
+		Found: answer.Found, Reason: whoisReason(answer.Reason), Domain: answer.Domain, Notices: answer.Notices,
+		Sources: []registration.Source{},
+	}
+	for _, s := range answer.Sources {
+		result.Sources = append(result.Sources, registration.SourceOfRDAP(s))
+	}
+	return result, nil
+}
+
+func whoisNetwork(ctx context.Context, client *rdap.Client, query target.Registration) (whoisLookupResult, error) {
+	answer, err := client.Network(ctx, query.Addr())
+	if err != nil {
+		return whoisLookupResult{}, err
+	}
+	return whoisLookupResult{
+		Query: query.String(), QueryType: "ip",
+		Found: answer.Found, Reason: whoisReason(answer.Reason), Network: registration.DescribeNetwork(answer.Network), Notices: answer.Notices,
+		Sources: []registration.Source{registration.SourceOfRDAP(answer.Source)},
+	}, nil
+}
+
+func whoisReason(r rdap.Reason) *rdap.Reason {
+	if r == "" {
+		return nil
+	}
+	return &r
+}
