@@ -15,8 +15,8 @@ import (
 	"diagnostics/gateway/internal/tools/internal/registration"
 )
 
-// asnLookupResult is who announces an address, or who has an AS number.
-type asnLookupResult struct {
+// Result is who announces an address, or who has an AS number.
+type Result struct {
 	Query     string                   `json:"query"`
 	QueryType string                   `json:"queryType"` // ip or asn
 	Records   []registration.ASNRecord `json:"records"`   // longest prefix first
@@ -31,12 +31,12 @@ const notePeersMissing = "The ASN service did not answer for the peers, so none 
 
 // New makes the tool; client asks the ASN service.
 func New(client *asn.Client) tool.Tool {
-	return tool.New(tool.Spec[target.NetworkQuery, asnLookupResult]{
+	return tool.New(tool.Spec[target.NetworkQuery, Result]{
 		Slug: "asn-lookup",
 		Parse: func(in tool.Input) (target.NetworkQuery, error) {
 			return target.ParseNetworkQuery(in.Text)
 		},
-		Run: func(ctx context.Context, query target.NetworkQuery) (asnLookupResult, error) {
+		Run: func(ctx context.Context, query target.NetworkQuery) (Result, error) {
 			if query.IsAddr() {
 				return lookUpAddress(ctx, client, query.Addr())
 			}
@@ -45,12 +45,12 @@ func New(client *asn.Client) tool.Tool {
 	})
 }
 
-func lookUpNumber(ctx context.Context, client *asn.Client, number target.ASN) (asnLookupResult, error) {
+func lookUpNumber(ctx context.Context, client *asn.Client, number target.ASN) (Result, error) {
 	system, from, err := client.System(ctx, uint32(number))
 	if err != nil {
-		return asnLookupResult{}, err
+		return Result{}, err
 	}
-	result := asnLookupResult{
+	result := Result{
 		Query: number.String(), QueryType: "asn", Records: []registration.ASNRecord{}, Peers: []uint32{}, Notes: []string{}, Sources: []registration.Source{registration.SourceOfASN(from)},
 	}
 	if system != nil {
@@ -70,7 +70,7 @@ type addressPeers struct {
 	err   error
 }
 
-func lookUpAddress(ctx context.Context, client *asn.Client, addr netip.Addr) (asnLookupResult, error) {
+func lookUpAddress(ctx context.Context, client *asn.Client, addr netip.Addr) (Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	beside := make(chan addressPeers, 1)
@@ -83,13 +83,13 @@ func lookUpAddress(ctx context.Context, client *asn.Client, addr netip.Addr) (as
 	if err != nil {
 		cancel()
 		<-beside
-		return asnLookupResult{}, err
+		return Result{}, err
 	}
 	return describeAddress(ctx, addr, found, <-beside)
 }
 
-func describeAddress(ctx context.Context, addr netip.Addr, found asn.Announcements, beside addressPeers) (asnLookupResult, error) {
-	result := asnLookupResult{
+func describeAddress(ctx context.Context, addr netip.Addr, found asn.Announcements, beside addressPeers) (Result, error) {
+	result := Result{
 		Query: addr.String(), QueryType: "ip", Records: []registration.ASNRecord{}, Peers: []uint32{}, Announced: len(found.Records) > 0, Notes: []string{},
 	}
 	for _, a := range found.Records {
@@ -101,9 +101,9 @@ func describeAddress(ctx context.Context, addr netip.Addr, found asn.Announcemen
 	from := found.Source
 	switch {
 	case ctx.Err() != nil:
-		return asnLookupResult{}, ctx.Err()
+		return Result{}, ctx.Err()
 	case errors.Is(beside.err, asn.ErrUnreadable):
-		return asnLookupResult{}, beside.err
+		return Result{}, beside.err
 	case beside.err != nil:
 		result.Notes = append(result.Notes, notePeersMissing)
 	case beside.asked:

@@ -31,17 +31,17 @@ func asnJob(t *testing.T, n *egresstest.Network, query string) tool.Job {
 	return job
 }
 
-func asnAnswer(t *testing.T, job tool.Job) asnLookupResult {
+func asnAnswer(t *testing.T, job tool.Job) Result {
 	t.Helper()
 	result, err := job.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return result.(asnLookupResult)
+	return result.(Result)
 }
 
 // asnJSON is a result as the page sees it, without the moment of its source, which must be there.
-func asnJSON(t *testing.T, result asnLookupResult) string {
+func asnJSON(t *testing.T, result Result) string {
 	t.Helper()
 	for i := range result.Sources {
 		if len(result.Sources[i].FetchedAt) != len("2026-11-21T09:00:00Z") {

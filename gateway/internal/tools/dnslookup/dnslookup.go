@@ -15,21 +15,21 @@ import (
 	"github.com/miekg/dns"
 )
 
-// dnsLookupTypes are the queries of dns-lookup, all sent at once.
-var dnsLookupTypes = [...]uint16{
+// recordTypes are the queries of dns-lookup, all sent at once.
+var recordTypes = [...]uint16{
 	dns.TypeA, dns.TypeAAAA, dns.TypeMX, dns.TypeTXT, dns.TypeCNAME, dns.TypeNS, dns.TypeSOA,
 }
 
-// dnsLookupResult is what dns-lookup found. Errors holds only the types that failed; Details holds all.
-type dnsLookupResult struct {
-	Domain  string                     `json:"domain"`
-	Records dnsRecords                 `json:"records"`
-	Errors  map[string]string          `json:"errors"`
-	Details map[string]dnsLookupDetail `json:"details"`
+// Result is what dns-lookup found. Errors holds only the types that failed; Details holds all.
+type Result struct {
+	Domain  string                  `json:"domain"`
+	Records recordSet               `json:"records"`
+	Errors  map[string]string       `json:"errors"`
+	Details map[string]answerDetail `json:"details"`
 }
 
-// dnsLookupDetail is how one answer came about.
-type dnsLookupDetail struct {
+// answerDetail is how one answer came about.
+type answerDetail struct {
 	RCode          *string                `json:"rcode"`
 	TTL            *uint32                `json:"ttl"`
 	Authenticated  bool                   `json:"authenticated"`
@@ -43,37 +43,37 @@ type dnsLookupDetail struct {
 
 // New makes the tool; client asks the operator's resolvers.
 func New(client *egress.Client) tool.Tool {
-	return tool.New(tool.Spec[target.Domain, dnsLookupResult]{
+	return tool.New(tool.Spec[target.Domain, Result]{
 		Slug: "dns-lookup",
 		Parse: func(in tool.Input) (target.Domain, error) {
 			return target.ParseDomain(in.Text, true)
 		},
-		Run: func(ctx context.Context, name target.Domain) (dnsLookupResult, error) {
-			return runDNSLookup(ctx, client, name.String())
+		Run: func(ctx context.Context, name target.Domain) (Result, error) {
+			return run(ctx, client, name.String())
 		},
 	})
 }
 
-func runDNSLookup(ctx context.Context, client *egress.Client, name string) (dnsLookupResult, error) {
-	var answers [len(dnsLookupTypes)]egress.Answer
+func run(ctx context.Context, client *egress.Client, name string) (Result, error) {
+	var answers [len(recordTypes)]egress.Answer
 	var queries sync.WaitGroup
-	for i, qtype := range dnsLookupTypes {
+	for i, qtype := range recordTypes {
 		queries.Go(func() { answers[i] = client.Query(ctx, name, qtype) })
 	}
 	queries.Wait()
 	if err := ctx.Err(); err != nil {
-		return dnsLookupResult{}, err
+		return Result{}, err
 	}
 
-	result := dnsLookupResult{
+	result := Result{
 		Domain:  name,
-		Records: newDNSRecords(),
+		Records: newRecordSet(),
 		Errors:  map[string]string{},
-		Details: map[string]dnsLookupDetail{},
+		Details: map[string]answerDetail{},
 	}
 	for i, answer := range answers {
-		kind := dns.TypeToString[dnsLookupTypes[i]]
-		result.Details[kind] = dnsDetail(client, answer)
+		kind := dns.TypeToString[recordTypes[i]]
+		result.Details[kind] = describeAnswer(client, answer)
 		if answer.Code != "" {
 			result.Errors[kind] = answer.Code
 			continue
@@ -84,8 +84,8 @@ func runDNSLookup(ctx context.Context, client *egress.Client, name string) (dnsL
 	return result, nil
 }
 
-func dnsDetail(client *egress.Client, a egress.Answer) dnsLookupDetail {
-	detail := dnsLookupDetail{
+func describeAnswer(client *egress.Client, a egress.Answer) answerDetail {
+	detail := answerDetail{
 		RCode:          rcodeName(a.RCode),
 		Authenticated:  a.Authenticated,
 		CNAMEChain:     append([]string{}, a.CNAMEChain...),

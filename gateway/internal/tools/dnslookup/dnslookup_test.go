@@ -18,7 +18,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-func lookUp(t *testing.T, n *egresstest.Network, name string, mutate func(*egress.Settings)) dnsLookupResult {
+func lookUp(t *testing.T, n *egresstest.Network, name string, mutate func(*egress.Settings)) Result {
 	t.Helper()
 	job, err := New(n.Client(mutate)).Parse(tool.Input{Text: name})
 	if err != nil {
@@ -28,7 +28,7 @@ func lookUp(t *testing.T, n *egresstest.Network, name string, mutate func(*egres
 	if err != nil {
 		t.Fatal(err)
 	}
-	return result.(dnsLookupResult)
+	return result.(Result)
 }
 
 func TestDNSLookupEveryType(t *testing.T) {
@@ -48,14 +48,14 @@ func TestDNSLookupEveryType(t *testing.T) {
 		`example.com. 300 IN SOA ns.icann.org. john\.doe.dns.icann.org. 2026010101 7200 3600 1209600 3600`,
 	)
 	got := lookUp(t, n, "Example.COM.", nil)
-	want := dnsRecords{
+	want := recordSet{
 		A:     []string{"93.184.216.34", "93.184.216.35"},
 		AAAA:  []string{"2606:2800:220:1::1", "2606:2800:220:1::2"},
-		MX:    []dnsMX{{"z.mx.example.com", 10}, {"a.mx.example.com", 20}, {"b.mx.example.com", 20}},
+		MX:    []mxRecord{{"z.mx.example.com", 10}, {"a.mx.example.com", 20}, {"b.mx.example.com", 20}},
 		TXT:   []string{"v=spf1 -all"},
 		CNAME: []string{},
 		NS:    []string{"a.iana-servers.net", "b.iana-servers.net"},
-		SOA:   []dnsSOA{{"ns.icann.org", "john.doe.dns.icann.org", 2026010101, 7200, 3600, 1209600, 3600}},
+		SOA:   []soaRecord{{"ns.icann.org", "john.doe.dns.icann.org", 2026010101, 7200, 3600, 1209600, 3600}},
 	}
 	if d := cmp.Diff(want, got.Records); d != "" {
 		t.Errorf("records (-want +got):\n%s", d)
@@ -160,7 +160,7 @@ func TestDNSLookupNullMX(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
 	n.Records("example.com. 300 IN MX 0 .")
-	if d := cmp.Diff([]dnsMX{{"", 0}}, lookUp(t, n, "example.com", nil).Records.MX); d != "" {
+	if d := cmp.Diff([]mxRecord{{"", 0}}, lookUp(t, n, "example.com", nil).Records.MX); d != "" {
 		t.Error(d)
 	}
 }
@@ -244,7 +244,7 @@ func TestDNSLookupAsksAtOnce(t *testing.T) {
 	if took := time.Since(start); took > 5*delay {
 		t.Errorf("seven queries took %v, one takes %v", took, delay)
 	}
-	for _, qtype := range dnsLookupTypes {
+	for _, qtype := range recordTypes {
 		if got := n.QueriesFor("example.com", qtype); got != 1 {
 			t.Errorf("%s was asked %d times", dns.TypeToString[qtype], got)
 		}
@@ -266,7 +266,7 @@ func TestDNSLookupResolverName(t *testing.T) {
 	silent.Handle("example.com", func(*dns.Msg) *dns.Msg { return new(dns.Msg) })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := runDNSLookup(ctx, silent.Client(nil), "example.com"); err == nil {
+	if _, err := run(ctx, silent.Client(nil), "example.com"); err == nil {
 		t.Error("a run whose visitor has left gives a result")
 	}
 }
@@ -290,7 +290,7 @@ func TestDNSLookupCachedAnswer(t *testing.T) {
 	n.Records("example.com. 300 IN A 93.184.216.34")
 	client := n.Client(nil)
 	for i := range 2 {
-		got, err := runDNSLookup(t.Context(), client, "example.com")
+		got, err := run(t.Context(), client, "example.com")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,25 +11,25 @@ import (
 	"github.com/miekg/dns"
 )
 
-// dnsRecords are the values by type; no list is null.
-type dnsRecords struct {
-	A     []string `json:"A"`
-	AAAA  []string `json:"AAAA"`
-	MX    []dnsMX  `json:"MX"`
-	TXT   []string `json:"TXT"`
-	CNAME []string `json:"CNAME"`
-	NS    []string `json:"NS"`
-	SOA   []dnsSOA `json:"SOA"`
+// recordSet is the values by type; no list is null.
+type recordSet struct {
+	A     []string    `json:"A"`
+	AAAA  []string    `json:"AAAA"`
+	MX    []mxRecord  `json:"MX"`
+	TXT   []string    `json:"TXT"`
+	CNAME []string    `json:"CNAME"`
+	NS    []string    `json:"NS"`
+	SOA   []soaRecord `json:"SOA"`
 }
 
-// dnsMX is a mail exchange; Exchange is empty in a null MX (RFC 7505).
-type dnsMX struct {
+// mxRecord is a mail exchange; Exchange is empty in a null MX (RFC 7505).
+type mxRecord struct {
 	Exchange string `json:"exchange"`
 	Priority uint16 `json:"priority"`
 }
 
-// dnsSOA is a start of authority (RFC 1035 section 3.3.13), with the names of Node's dns module. Times are seconds.
-type dnsSOA struct {
+// soaRecord is a start of authority (RFC 1035 section 3.3.13), with the names of Node's dns module. Times are seconds.
+type soaRecord struct {
 	NSName     string `json:"nsname"`
 	Hostmaster string `json:"hostmaster"`
 	Serial     uint32 `json:"serial"`
@@ -39,14 +39,14 @@ type dnsSOA struct {
 	MinTTL     uint32 `json:"minttl"`
 }
 
-func newDNSRecords() dnsRecords {
-	return dnsRecords{
-		A: []string{}, AAAA: []string{}, MX: []dnsMX{}, TXT: []string{}, CNAME: []string{}, NS: []string{}, SOA: []dnsSOA{},
+func newRecordSet() recordSet {
+	return recordSet{
+		A: []string{}, AAAA: []string{}, MX: []mxRecord{}, TXT: []string{}, CNAME: []string{}, NS: []string{}, SOA: []soaRecord{},
 	}
 }
 
 // add files records under their types.
-func (r *dnsRecords) add(records []dns.RR) {
+func (r *recordSet) add(records []dns.RR) {
 	for _, record := range records {
 		switch rr := record.(type) {
 		case *dns.A:
@@ -59,7 +59,7 @@ func (r *dnsRecords) add(records []dns.RR) {
 				r.AAAA = append(r.AAAA, addr.String())
 			}
 		case *dns.MX:
-			r.MX = append(r.MX, dnsMX{Exchange: egress.TrimRoot(rr.Mx), Priority: rr.Preference})
+			r.MX = append(r.MX, mxRecord{Exchange: egress.TrimRoot(rr.Mx), Priority: rr.Preference})
 		case *dns.TXT:
 			r.TXT = append(r.TXT, egress.JoinTXT(rr.Txt))
 		case *dns.CNAME:
@@ -70,7 +70,7 @@ func (r *dnsRecords) add(records []dns.RR) {
 			if len(r.SOA) > 0 {
 				continue // a zone has one (RFC 1035 section 5.2); what else comes is a broken server's
 			}
-			r.SOA = append(r.SOA, dnsSOA{
+			r.SOA = append(r.SOA, soaRecord{
 				NSName: egress.TrimRoot(rr.Ns), Hostmaster: egress.DecodeText(egress.Unescape(egress.TrimRoot(rr.Mbox))), Serial: rr.Serial,
 				Refresh: rr.Refresh, Retry: rr.Retry, Expire: rr.Expire, MinTTL: rr.Minttl,
 			})
@@ -79,11 +79,11 @@ func (r *dnsRecords) add(records []dns.RR) {
 }
 
 // sort puts every list in one order, since resolvers rotate theirs and two runs should look alike.
-func (r *dnsRecords) sort() {
+func (r *recordSet) sort() {
 	byAddr := func(a, b string) int { return netip.MustParseAddr(a).Compare(netip.MustParseAddr(b)) }
 	slices.SortFunc(r.A, byAddr)
 	slices.SortFunc(r.AAAA, byAddr)
-	slices.SortFunc(r.MX, func(a, b dnsMX) int {
+	slices.SortFunc(r.MX, func(a, b mxRecord) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), strings.Compare(a.Exchange, b.Exchange))
 	})
 	slices.Sort(r.TXT)

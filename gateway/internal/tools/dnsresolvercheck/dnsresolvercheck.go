@@ -33,17 +33,17 @@ var publicResolvers = [...]publicResolver{
 // secondLookAfter is how long a change may take to reach all resolvers before it is called a conflict.
 const secondLookAfter = time.Second
 
-// resolverCheck is what dns-resolver-check asks each of its resolvers.
-type resolverCheck struct {
+// query is what dns-resolver-check asks each of its resolvers.
+type query struct {
 	domain     target.Domain
 	recordType string
 }
 
 // LimitKey is the domain, whatever the record type.
-func (c resolverCheck) LimitKey() string { return c.domain.LimitKey() }
+func (c query) LimitKey() string { return c.domain.LimitKey() }
 
-// resolverCheckResult is what the resolvers answered, and whether that agrees.
-type resolverCheckResult struct {
+// Result is what the resolvers answered, and whether that agrees.
+type Result struct {
 	Domain     string           `json:"domain"`
 	RecordType string           `json:"recordType"`
 	Status     string           `json:"status"`
@@ -85,28 +85,28 @@ func (a resolverAnswer) conclusive() bool { return a.Outcome != outcomeError }
 
 // New makes the tool; client asks the resolvers.
 func New(client *egress.Client) tool.Tool {
-	return tool.New(tool.Spec[resolverCheck, resolverCheckResult]{
+	return tool.New(tool.Spec[query, Result]{
 		Slug:  "dns-resolver-check",
-		Parse: parseResolverCheck,
-		Run: func(ctx context.Context, check resolverCheck) (resolverCheckResult, error) {
+		Parse: parse,
+		Run: func(ctx context.Context, check query) (Result, error) {
 			return check.run(ctx, client)
 		},
 	})
 }
 
-func parseResolverCheck(in tool.Input) (resolverCheck, error) {
+func parse(in tool.Input) (query, error) {
 	domain, err := target.ParseDomain(in.Text, true)
 	if err != nil {
-		return resolverCheck{}, err
+		return query{}, err
 	}
 	recordType, err := in.Options.OneOf("recordType", "A", "A", "AAAA", "CNAME", "MX", "NS", "TXT", "CAA")
 	if err != nil {
-		return resolverCheck{}, err
+		return query{}, err
 	}
-	return resolverCheck{domain: domain, recordType: recordType}, nil
+	return query{domain: domain, recordType: recordType}, nil
 }
 
-func (c resolverCheck) run(ctx context.Context, client *egress.Client) (resolverCheckResult, error) {
+func (c query) run(ctx context.Context, client *egress.Client) (Result, error) {
 	answers := make([]resolverAnswer, len(publicResolvers))
 	everyone := func(resolverAnswer) bool { return true }
 	c.look(ctx, client.QueryServer, answers, everyone)
@@ -114,11 +114,11 @@ func (c resolverCheck) run(ctx context.Context, client *egress.Client) (resolver
 		c.lookAgain(ctx, client, answers)
 	}
 	if err := ctx.Err(); err != nil {
-		return resolverCheckResult{}, err
+		return Result{}, err
 	}
 	markFiltered(answers)
 	status := c.status(answers)
-	return resolverCheckResult{
+	return Result{
 		Domain:     c.domain.String(),
 		RecordType: c.recordType,
 		Status:     status,
@@ -130,7 +130,7 @@ func (c resolverCheck) run(ctx context.Context, client *egress.Client) (resolver
 
 // lookAgain asks those that answered once more, past the cache: what differed because it was just being changed, or because
 // one of the answers was kept from a minute ago, is not a conflict. One that fails now has failed: a failure cannot conflict.
-func (c resolverCheck) lookAgain(ctx context.Context, client *egress.Client, answers []resolverAnswer) {
+func (c query) lookAgain(ctx context.Context, client *egress.Client, answers []resolverAnswer) {
 	wait := time.NewTimer(secondLookAfter)
 	defer wait.Stop()
 	select {
@@ -142,7 +142,7 @@ func (c resolverCheck) lookAgain(ctx context.Context, client *egress.Client, ans
 }
 
 // look asks the resolvers whose answers so far are wanted again, all at once.
-func (c resolverCheck) look(ctx context.Context, ask func(context.Context, netip.AddrPort, string, uint16) egress.Answer,
+func (c query) look(ctx context.Context, ask func(context.Context, netip.AddrPort, string, uint16) egress.Answer,
 	answers []resolverAnswer, wanted func(resolverAnswer) bool,
 ) {
 	var asking sync.WaitGroup

@@ -42,7 +42,7 @@ func (r fourResolvers) all(records ...string) {
 	}
 }
 
-func (r fourResolvers) check(t *testing.T, name, recordType string) resolverCheckResult {
+func (r fourResolvers) check(t *testing.T, name, recordType string) Result {
 	t.Helper()
 	result, err := r.run(t.Context(), t, name, recordType)
 	if err != nil {
@@ -51,14 +51,14 @@ func (r fourResolvers) check(t *testing.T, name, recordType string) resolverChec
 	return result
 }
 
-func (r fourResolvers) run(ctx context.Context, t *testing.T, name, recordType string) (resolverCheckResult, error) {
+func (r fourResolvers) run(ctx context.Context, t *testing.T, name, recordType string) (Result, error) {
 	t.Helper()
 	job, err := New(r.Client(nil)).Parse(tool.Input{Text: name, Options: toolstest.Options(t, `{"recordType":"`+recordType+`"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	result, err := job.Run(ctx)
-	return result.(resolverCheckResult), err
+	return result.(Result), err
 }
 
 // sorts of answers that a resolver of the table below gives.
@@ -385,7 +385,7 @@ func TestResolverCheckCache(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, a := range result.(resolverCheckResult).Resolvers {
+		for _, a := range result.(Result).Resolvers {
 			if a.Cached != (run == 1) || run == 1 && a.AgeMs <= 0 || a.DurationMs <= 0 {
 				t.Errorf("run %d: %+v", run, a)
 			}

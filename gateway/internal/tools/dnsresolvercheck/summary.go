@@ -7,7 +7,7 @@ import (
 )
 
 // summarize says in plain words what the status means here, who failed, and who may be filtering.
-func (c resolverCheck) summarize(status string, answers []resolverAnswer) string {
+func (c query) summarize(status string, answers []resolverAnswer) string {
 	sentences := []string{c.verdict(status, answers)}
 	if status != statusUnavailable {
 		sentences = append(sentences, resolverFailures(answers)...)
@@ -19,7 +19,7 @@ func (c resolverCheck) summarize(status string, answers []resolverAnswer) string
 	return strings.Join(sentences, " ")
 }
 
-func (c resolverCheck) verdict(status string, answers []resolverAnswer) string {
+func (c query) verdict(status string, answers []resolverAnswer) string {
 	has := func(a resolverAnswer) bool { return a.Outcome == outcomeAnswer }
 	lacks := func(a resolverAnswer) bool { return a.conclusive() && !has(a) }
 	records := c.recordType + " records"
@@ -46,7 +46,7 @@ func (c resolverCheck) verdict(status string, answers []resolverAnswer) string {
 }
 
 // absence ends a sentence about resolvers that found nothing, and tells if they disagree on whether the name exists.
-func (c resolverCheck) absence(answers []resolverAnswer) string {
+func (c query) absence(answers []resolverAnswer) string {
 	gone := func(a resolverAnswer) bool { return a.Outcome == outcomeNXDomain }
 	empty := func(a resolverAnswer) bool { return a.Outcome == outcomeNoData }
 	nothing := fmt.Sprintf("%s has no %s records.", c.domain, c.recordType)

@@ -26,7 +26,7 @@ type resolverGroup struct {
 }
 
 // status is the first that holds. Addresses that differ are what a CDN gives to resolvers in different places.
-func (c resolverCheck) status(answers []resolverAnswer) string {
+func (c query) status(answers []resolverAnswer) string {
 	groups := groupResolvers(answers)
 	with, conclusive := len(groups), 0
 	for _, group := range groups {
@@ -54,7 +54,7 @@ func (c resolverCheck) status(answers []resolverAnswer) string {
 	return statusAgreeAbsent
 }
 
-func (c resolverCheck) holdsAddresses() bool { return c.recordType == "A" || c.recordType == "AAAA" }
+func (c query) holdsAddresses() bool { return c.recordType == "A" || c.recordType == "AAAA" }
 
 // groupResolvers puts those with the same values together, the largest group first. Errors are in none.
 func groupResolvers(answers []resolverAnswer) []resolverGroup {

@@ -15,7 +15,7 @@ import (
 
 // spfCheck is who may send, by address.
 type spfCheck struct {
-	mailCheck
+	check
 	Lookups     int       `json:"lookups"`
 	VoidLookups int       `json:"voidLookups"`
 	All         *string   `json:"all"`
@@ -24,13 +24,13 @@ type spfCheck struct {
 	sendsNothing bool
 }
 
-func newSPFCheck(c mailCheck, domain string) spfCheck {
-	return spfCheck{mailCheck: c, Tree: &spf.Node{Term: "v=spf1", Domain: &domain, Children: []*spf.Node{}}}
+func newSPFCheck(c check, domain string) spfCheck {
+	return spfCheck{check: c, Tree: &spf.Node{Term: "v=spf1", Domain: &domain, Children: []*spf.Node{}}}
 }
 
-func (r *mailRun) spf(ctx context.Context, mx mxCheck) spfCheck {
+func (r *checker) spf(ctx context.Context, mx mxCheck) spfCheck {
 	report := spf.Check(ctx, r.dns, r.domain)
-	c := newSPFCheck(newMailCheck(), r.domain)
+	c := newSPFCheck(newCheck(), r.domain)
 	c.Record, c.Tree = report.Record, report.Tree
 	c.Lookups, c.VoidLookups = report.Tree.Lookups, report.Tree.VoidLookups
 	c.sendsNothing = report.SendsNothing
@@ -71,7 +71,7 @@ func ending(all string) string {
 
 // dmarcCheck is what receivers do with mail that fails.
 type dmarcCheck struct {
-	mailCheck
+	check
 	Policy *string `json:"policy"`
 	// SubdomainPolicy is for names below that exist, NonexistentPolicy for those that do not.
 	SubdomainPolicy      *string        `json:"subdomainPolicy"`
@@ -92,16 +92,16 @@ type dmarcAlignment struct {
 
 func (c dmarcCheck) reject() bool { return c.Policy != nil && *c.Policy == string(dmarc.Reject) }
 
-func newDMARCCheck(c mailCheck) dmarcCheck {
+func newDMARCCheck(c check) dmarcCheck {
 	return dmarcCheck{
-		mailCheck: c, Alignment: dmarcAlignment{DKIM: "relaxed", SPF: "relaxed"},
+		check: c, Alignment: dmarcAlignment{DKIM: "relaxed", SPF: "relaxed"},
 		ReportAddresses: []string{}, FailureAddresses: []string{},
 	}
 }
 
-func (r *mailRun) dmarc(ctx context.Context) dmarcCheck {
+func (r *checker) dmarc(ctx context.Context) dmarcCheck {
 	report := dmarc.Check(ctx, r.dns, r.domain)
-	c := newDMARCCheck(newMailCheck())
+	c := newDMARCCheck(newCheck())
 	c.take(report.Issues, report.Failed)
 	c.FoundAt = format.TextOrNull(report.FoundAt)
 	c.OrganizationalDomain = format.TextOrNull(report.Organizational)
@@ -122,7 +122,7 @@ func (r *mailRun) dmarc(ctx context.Context) dmarcCheck {
 }
 
 // misplacedDMARC looks for the record at the domain itself, where it is often put by mistake. SPF has asked that already.
-func (r *mailRun) misplacedDMARC(ctx context.Context, c *dmarcCheck) {
+func (r *checker) misplacedDMARC(ctx context.Context, c *dmarcCheck) {
 	texts, _ := r.dns.TXT(ctx, r.domain)
 	if slices.ContainsFunc(texts, dmarc.IsRecord) {
 		name := mailauth.Show(r.domain)
@@ -153,14 +153,14 @@ func (c *dmarcCheck) describe(report dmarc.Report) {
 
 // dkimCheck is the key at one selector.
 type dkimCheck struct {
-	mailCheck
+	check
 	Selector *string `json:"selector"`
 	KeyType  *string `json:"keyType"`
 	KeyBits  *int    `json:"keyBits"`
 }
 
-func newDKIMCheck(c mailCheck, selector string) dkimCheck {
-	return dkimCheck{mailCheck: c, Selector: format.TextOrNull(selector)}
+func newDKIMCheck(c check, selector string) dkimCheck {
+	return dkimCheck{check: c, Selector: format.TextOrNull(selector)}
 }
 
 // wildcardProbe is a selector that nobody uses. What it answers, every selector answers.
@@ -168,11 +168,11 @@ const wildcardProbe = "no-such-selector-7f3a9c2e51"
 
 const sectionDKIM = "RFC 6376 section 3.6.2.1"
 
-func (r *mailRun) dkim(ctx context.Context, mx mxCheck) dkimCheck {
+func (r *checker) dkim(ctx context.Context, mx mxCheck) dkimCheck {
 	if mx.NullMX {
 		return newDKIMCheck(notForNullMX(), r.selector)
 	}
-	c := newDKIMCheck(newMailCheck(), r.selector)
+	c := newDKIMCheck(newCheck(), r.selector)
 	if r.selector == "" {
 		c.Status, c.Summary = mailInfo, "A selector is needed to check a DKIM public key."
 		c.Issues.Add(mailauth.Info, "DKIM_SELECTOR_NEEDED", sectionDKIM, "Keys cannot be listed from outside. Enter the selector, which is the s= value in the DKIM-Signature header of a mail from the domain.")
@@ -219,7 +219,7 @@ func (c *dkimCheck) read(report dkim.Report, name string) {
 }
 
 // wildcard asks whether every selector answers like this one.
-func (r *mailRun) wildcard(ctx context.Context, c *dkimCheck, texts []string) {
+func (r *checker) wildcard(ctx context.Context, c *dkimCheck, texts []string) {
 	other, _ := r.dns.TXT(ctx, wildcardProbe+"._domainkey."+r.domain)
 	slices.Sort(other)
 	texts = slices.Sorted(slices.Values(texts))

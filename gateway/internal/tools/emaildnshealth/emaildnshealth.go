@@ -14,28 +14,28 @@ import (
 	"diagnostics/gateway/internal/tool"
 )
 
-// mailDomain is the domain whose mail records email-dns-health reads.
-type mailDomain struct {
+// query is the domain whose mail records email-dns-health reads.
+type query struct {
 	domain target.Domain
 	// selector is the DKIM selector, lower case; empty where none was given.
 	selector string
 }
 
 // LimitKey is the domain, whatever the selector.
-func (d mailDomain) LimitKey() string { return d.domain.LimitKey() }
+func (d query) LimitKey() string { return d.domain.LimitKey() }
 
-// emailHealth is what email-dns-health found.
-type emailHealth struct {
-	Domain  string       `json:"domain"`
-	Overall mailStatus   `json:"overall"`
-	Summary mailCounts   `json:"summary"`
-	Checks  emailResults `json:"checks"`
+// Result is what email-dns-health found.
+type Result struct {
+	Domain  string  `json:"domain"`
+	Overall status  `json:"overall"`
+	Summary counts  `json:"summary"`
+	Checks  results `json:"checks"`
 	// Note says what the records tell about the domain as a whole, such as that it sends no mail; null where they tell
 	// nothing of the kind.
 	Note *string `json:"note"`
 }
 
-type emailResults struct {
+type results struct {
 	MX     mxCheck     `json:"mx"`
 	SPF    spfCheck    `json:"spf"`
 	DMARC  dmarcCheck  `json:"dmarc"`
@@ -46,42 +46,42 @@ type emailResults struct {
 
 // New makes the tool; client asks the DNS and fetches the MTA-STS policy.
 func New(client *egress.Client) tool.Tool {
-	return tool.New(tool.Spec[mailDomain, emailHealth]{
+	return tool.New(tool.Spec[query, Result]{
 		Slug:  "email-dns-health",
-		Parse: parseMailDomain,
-		Run: func(ctx context.Context, m mailDomain) (emailHealth, error) {
-			return checkMail(ctx, client, m)
+		Parse: parse,
+		Run: func(ctx context.Context, m query) (Result, error) {
+			return run(ctx, client, m)
 		},
 	})
 }
 
-// mailRun is one run: what its checks share.
-type mailRun struct {
+// checker is one run: what its checks share.
+type checker struct {
 	client   *egress.Client
-	dns      *mailResolver
+	dns      *resolver
 	domain   string
 	selector string
 }
 
-// checkMail looks at the mail exchanges first, since whether the domain exists and takes mail decides what else applies. When
+// run looks at the mail exchanges first, since whether the domain exists and takes mail decides what else applies. When
 // the time of the run is over, what is not finished is an error of its own check.
-func checkMail(ctx context.Context, client *egress.Client, m mailDomain) (emailHealth, error) {
-	run := &mailRun{client: client, dns: newMailResolver(client), domain: m.domain.String(), selector: m.selector}
+func run(ctx context.Context, client *egress.Client, m query) (Result, error) {
+	run := &checker{client: client, dns: newResolver(client), domain: m.domain.String(), selector: m.selector}
 	mx := run.mx(ctx)
-	var results emailResults
+	var results results
 	if mx.notFound {
 		results = run.nonexistent(mx)
 	} else {
 		results = run.others(ctx, mx)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return emailHealth{}, ctx.Err()
+		return Result{}, ctx.Err()
 	}
-	return summarizeMail(run.domain, results), nil
+	return summarize(run.domain, results), nil
 }
 
-func (r *mailRun) others(ctx context.Context, mx mxCheck) emailResults {
-	results := emailResults{MX: mx}
+func (r *checker) others(ctx context.Context, mx mxCheck) results {
+	results := results{MX: mx}
 	var checks sync.WaitGroup
 	checks.Go(func() { results.SPF = r.spf(ctx, mx) })
 	checks.Go(func() { results.DMARC = r.dmarc(ctx) })
@@ -93,33 +93,33 @@ func (r *mailRun) others(ctx context.Context, mx mxCheck) emailResults {
 }
 
 // nonexistent is a domain that is not there: nothing else is asked.
-func (r *mailRun) nonexistent(mx mxCheck) emailResults {
-	missing := newMailCheck()
+func (r *checker) nonexistent(mx mxCheck) results {
+	missing := newCheck()
 	missing.Status, missing.Summary = mailMissing, "The domain does not exist."
-	return emailResults{
+	return results{
 		MX:     mx,
 		SPF:    newSPFCheck(missing, r.domain),
 		DMARC:  newDMARCCheck(missing),
 		DKIM:   newDKIMCheck(missing, r.selector),
 		MTASTS: newMTASTSCheck(missing),
-		TLSRPT: tlsRptCheck{mailCheck: missing, ReportAddresses: []string{}},
+		TLSRPT: tlsRptCheck{check: missing, ReportAddresses: []string{}},
 	}
 }
 
-func parseMailDomain(in tool.Input) (mailDomain, error) {
+func parse(in tool.Input) (query, error) {
 	domain, err := target.ParseDomain(in.Text, false)
 	if err != nil {
-		return mailDomain{}, err
+		return query{}, err
 	}
 	typed, _, err := in.Options.String("dkimSelector")
 	if err != nil {
-		return mailDomain{}, err
+		return query{}, err
 	}
 	selector, err := parseSelector(typed)
 	if err != nil {
-		return mailDomain{}, err
+		return query{}, err
 	}
-	return mailDomain{domain: domain, selector: selector}, nil
+	return query{domain: domain, selector: selector}, nil
 }
 
 const (

@@ -22,7 +22,7 @@ func TestParseMailDomain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := parseMailDomain(tool.Input{Text: "Example.com", Options: toolstest.Options(t, string(body))})
+		d, err := parse(tool.Input{Text: "Example.com", Options: toolstest.Options(t, string(body))})
 		if err != nil || d.selector != want || d.domain.String() != "example.com" || d.LimitKey() != "example.com" {
 			t.Errorf("%.40q: %+v, %v; want %.40q", typed, d, err, want)
 		}
@@ -37,22 +37,22 @@ func TestParseMailDomain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = parseMailDomain(tool.Input{Text: "example.com", Options: toolstest.Options(t, string(body))})
+		_, err = parse(tool.Input{Text: "example.com", Options: toolstest.Options(t, string(body))})
 		if !fault.Is(err, fault.Invalid) {
 			t.Errorf("%.40q: %v, want Invalid", typed, err)
 		}
 	}
 	for _, body := range []string{`null`, `{}`, `{"dkimSelector":null}`} {
-		if d, err := parseMailDomain(tool.Input{Text: "example.com", Options: toolstest.Options(t, body)}); err != nil || d.selector != "" {
+		if d, err := parse(tool.Input{Text: "example.com", Options: toolstest.Options(t, body)}); err != nil || d.selector != "" {
 			t.Errorf("%s: %+v, %v", body, d, err)
 		}
 	}
 	for _, body := range []string{`{"dkimSelector":1}`, `{"dkimSelector":["a"]}`, `{"dkimSelector":{}}`} {
-		if _, err := parseMailDomain(tool.Input{Text: "example.com", Options: toolstest.Options(t, body)}); !fault.Is(err, fault.Invalid) {
+		if _, err := parse(tool.Input{Text: "example.com", Options: toolstest.Options(t, body)}); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %v, want Invalid", body, err)
 		}
 	}
-	if _, err := parseMailDomain(tool.Input{Text: "_dmarc.example.com"}); !fault.Is(err, fault.Invalid) {
+	if _, err := parse(tool.Input{Text: "_dmarc.example.com"}); !fault.Is(err, fault.Invalid) {
 		t.Errorf("an underscore in a mail domain: %v", err)
 	}
 }

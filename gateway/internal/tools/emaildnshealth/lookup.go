@@ -19,77 +19,77 @@ const (
 	maxMailConcurrent = 8
 )
 
-// mailResolver is the DNS of one run: each question is asked once, a few at a time, up to a bound. It is the Resolver of
+// resolver is the DNS of one run: each question is asked once, a few at a time, up to a bound. It is the Resolver of
 // packages spf and dmarc.
-type mailResolver struct {
+type resolver struct {
 	client *egress.Client
 	places chan struct{}
 
 	mu    sync.Mutex
 	left  int
-	asked map[mailQuestion]func(context.Context) mailAnswer
+	asked map[question]func(context.Context) reply
 }
 
-type mailQuestion struct {
+type question struct {
 	name  string
 	qtype uint16
 }
 
-// mailAnswer is an answer as mailauth's errors tell it.
-type mailAnswer struct {
+// reply is an answer as mailauth's errors tell it.
+type reply struct {
 	records []dns.RR
 	// alias tells that the name is an alias of another.
 	alias bool
 	err   error
 }
 
-func newMailResolver(client *egress.Client) *mailResolver {
-	return &mailResolver{
+func newResolver(client *egress.Client) *resolver {
+	return &resolver{
 		client: client,
 		places: make(chan struct{}, maxMailConcurrent),
 		left:   maxMailQueries,
-		asked:  make(map[mailQuestion]func(context.Context) mailAnswer),
+		asked:  make(map[question]func(context.Context) reply),
 	}
 }
 
 // ask gives the answer to a question, which all who ask it share.
-func (r *mailResolver) ask(ctx context.Context, name string, qtype uint16) mailAnswer {
+func (r *resolver) ask(ctx context.Context, name string, qtype uint16) reply {
 	if len(name) > netpolicy.MaxNameOctets {
-		return mailAnswer{err: mailauth.ErrNotFound} // no such name can exist
+		return reply{err: mailauth.ErrNotFound} // no such name can exist
 	}
-	return r.flight(mailQuestion{name, qtype})(ctx)
+	return r.flight(question{name, qtype})(ctx)
 }
 
-func (r *mailResolver) flight(q mailQuestion) func(context.Context) mailAnswer {
+func (r *resolver) flight(q question) func(context.Context) reply {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if known, ok := r.asked[q]; ok {
 		return known
 	}
 	if r.left == 0 {
-		return func(context.Context) mailAnswer {
-			return mailAnswer{err: &mailauth.LookupError{Code: mailauth.CodeBound}}
+		return func(context.Context) reply {
+			return reply{err: &mailauth.LookupError{Code: mailauth.CodeBound}}
 		}
 	}
 	r.left--
 	var once sync.Once
-	var answer mailAnswer
-	r.asked[q] = func(ctx context.Context) mailAnswer {
-		once.Do(func() { answer = r.send(ctx, q) })
-		return answer
+	var got reply
+	r.asked[q] = func(ctx context.Context) reply {
+		once.Do(func() { got = r.send(ctx, q) })
+		return got
 	}
 	return r.asked[q]
 }
 
-func (r *mailResolver) send(ctx context.Context, q mailQuestion) mailAnswer {
+func (r *resolver) send(ctx context.Context, q question) reply {
 	select {
 	case r.places <- struct{}{}:
 		defer func() { <-r.places }()
 	case <-ctx.Done():
-		return mailAnswer{err: &mailauth.LookupError{Code: egress.CodeTimeout}}
+		return reply{err: &mailauth.LookupError{Code: egress.CodeTimeout}}
 	}
 	a := r.client.Query(ctx, q.name, q.qtype)
-	answer := mailAnswer{records: a.Records, alias: len(a.CNAMEChain) > 0}
+	answer := reply{records: a.Records, alias: len(a.CNAMEChain) > 0}
 	switch a.Code {
 	case "", egress.CodeNoData:
 	case egress.CodeNotFound:
@@ -101,7 +101,7 @@ func (r *mailResolver) send(ctx context.Context, q mailQuestion) mailAnswer {
 }
 
 // TXT gives the TXT records of a name, each with its strings joined.
-func (r *mailResolver) TXT(ctx context.Context, name string) ([]string, error) {
+func (r *resolver) TXT(ctx context.Context, name string) ([]string, error) {
 	answer := r.ask(ctx, name, dns.TypeTXT)
 	var texts []string
 	for _, record := range answer.records {
@@ -113,7 +113,7 @@ func (r *mailResolver) TXT(ctx context.Context, name string) ([]string, error) {
 }
 
 // MX gives the names of the exchanges of a name.
-func (r *mailResolver) MX(ctx context.Context, name string) ([]string, error) {
+func (r *resolver) MX(ctx context.Context, name string) ([]string, error) {
 	answer := r.ask(ctx, name, dns.TypeMX)
 	var names []string
 	for _, record := range answer.records {
@@ -125,37 +125,37 @@ func (r *mailResolver) MX(ctx context.Context, name string) ([]string, error) {
 }
 
 // V4 gives the IPv4 addresses of a name.
-func (r *mailResolver) V4(ctx context.Context, name string) ([]netip.Addr, error) {
+func (r *resolver) V4(ctx context.Context, name string) ([]netip.Addr, error) {
 	answer := r.ask(ctx, name, dns.TypeA)
-	return mailAddresses(answer.records), answer.err
+	return addressLookup(answer.records), answer.err
 }
 
 // Addresses gives the IPv4 addresses of a name, or the IPv6 ones where it has no others.
-func (r *mailResolver) Addresses(ctx context.Context, name string) ([]netip.Addr, error) {
+func (r *resolver) Addresses(ctx context.Context, name string) ([]netip.Addr, error) {
 	v4, err := r.V4(ctx, name)
 	if len(v4) > 0 || err != nil {
 		return v4, err
 	}
 	answer := r.ask(ctx, name, dns.TypeAAAA)
-	return mailAddresses(answer.records), answer.err
+	return addressLookup(answer.records), answer.err
 }
 
 // Both gives the addresses of both families, and whether the name is an alias. A failed lookup of either is an error.
-func (r *mailResolver) Both(ctx context.Context, name string) (addresses []netip.Addr, alias bool, err error) {
-	var v4, v6 mailAnswer
+func (r *resolver) Both(ctx context.Context, name string) (addresses []netip.Addr, alias bool, err error) {
+	var v4, v6 reply
 	var lookups sync.WaitGroup
 	lookups.Go(func() { v4 = r.ask(ctx, name, dns.TypeA) })
 	lookups.Go(func() { v6 = r.ask(ctx, name, dns.TypeAAAA) })
 	lookups.Wait()
-	addresses = mailAddresses(v4.records)
+	addresses = addressLookup(v4.records)
 	mapped := len(addresses) > 0
-	for _, a := range mailAddresses(v6.records) {
+	for _, a := range addressLookup(v6.records) {
 		// What a DNS64 resolver makes up for a name that has an IPv4 address is none of the domain's.
 		if !mapped || !netpolicy.NAT64(a) {
 			addresses = append(addresses, a)
 		}
 	}
-	for _, answer := range []mailAnswer{v4, v6} {
+	for _, answer := range []reply{v4, v6} {
 		if failure := mailauth.Failure(answer.err); failure != nil {
 			return addresses, v4.alias || v6.alias, failure
 		}
@@ -163,7 +163,7 @@ func (r *mailResolver) Both(ctx context.Context, name string) (addresses []netip
 	return addresses, v4.alias || v6.alias, nil
 }
 
-func mailAddresses(records []dns.RR) []netip.Addr {
+func addressLookup(records []dns.RR) []netip.Addr {
 	var list []netip.Addr
 	for _, record := range records {
 		switch rr := record.(type) {

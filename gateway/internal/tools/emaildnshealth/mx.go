@@ -19,17 +19,17 @@ import (
 
 // mxCheck is where the domain takes its mail.
 type mxCheck struct {
-	mailCheck
-	Hosts  []mailHost `json:"hosts"`
-	NullMX bool       `json:"nullMx"`
+	check
+	Hosts  []mxHost `json:"hosts"`
+	NullMX bool     `json:"nullMx"`
 
 	// notFound tells that the domain does not exist, failed that its exchanges are not known.
 	notFound, failed bool
 }
 
-// mailHost is one exchange, in the order in which senders try them. A domain that takes mail at its own address, without
+// mxHost is one exchange, in the order in which senders try them. A domain that takes mail at its own address, without
 // an MX record, is its own exchange.
-type mailHost struct {
+type mxHost struct {
 	Exchange  string   `json:"exchange"`
 	Priority  uint16   `json:"priority"`
 	Addresses []string `json:"addresses"`
@@ -46,13 +46,13 @@ func (c mxCheck) exchanges() []string {
 	return names
 }
 
-// maxMailHosts is how many exchanges are looked up.
-const maxMailHosts = 15
+// maxExchanges is how many exchanges are looked up.
+const maxExchanges = 15
 
 const sectionMX = "RFC 5321 section 5.1"
 
-func (r *mailRun) mx(ctx context.Context) mxCheck {
-	c := mxCheck{mailCheck: newMailCheck(), Hosts: []mailHost{}}
+func (r *checker) mx(ctx context.Context) mxCheck {
+	c := mxCheck{check: newCheck(), Hosts: []mxHost{}}
 	answer := r.dns.ask(ctx, r.domain, dns.TypeMX)
 	failure := mailauth.Failure(answer.err)
 	switch {
@@ -85,10 +85,10 @@ func (r *mailRun) mx(ctx context.Context) mxCheck {
 func (c *mxCheck) read(records []dns.RR) {
 	for _, record := range records {
 		if mx, is := record.(*dns.MX); is {
-			c.Hosts = append(c.Hosts, mailHost{Exchange: strings.ToLower(egress.TrimRoot(mx.Mx)), Priority: mx.Preference, Addresses: []string{}})
+			c.Hosts = append(c.Hosts, mxHost{Exchange: strings.ToLower(egress.TrimRoot(mx.Mx)), Priority: mx.Preference, Addresses: []string{}})
 		}
 	}
-	slices.SortFunc(c.Hosts, func(a, b mailHost) int {
+	slices.SortFunc(c.Hosts, func(a, b mxHost) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), strings.Compare(a.Exchange, b.Exchange))
 	})
 	if len(c.Hosts) == 0 {
@@ -103,7 +103,7 @@ func (c *mxCheck) read(records []dns.RR) {
 }
 
 // isNull tells the record of RFC 7505: the root in place of a name.
-func isNull(h mailHost) bool { return h.Exchange == "" }
+func isNull(h mxHost) bool { return h.Exchange == "" }
 
 func (c *mxCheck) nullMX() {
 	const reference = "RFC 7505 section 3"
@@ -115,14 +115,14 @@ func (c *mxCheck) nullMX() {
 		return
 	}
 	c.NullMX = true
-	c.Hosts = []mailHost{}
+	c.Hosts = []mxHost{}
 	c.Summary = "The domain takes no mail (null MX)."
 	c.Issues.Add(mailauth.Info, "MX_NULL", reference, "The null MX record says that the domain takes no mail.")
 	c.Status = mailInfo
 }
 
 // implicitMX is a domain without MX records: senders try its own address.
-func (r *mailRun) implicitMX(ctx context.Context, c *mxCheck) {
+func (r *checker) implicitMX(ctx context.Context, c *mxCheck) {
 	addresses, _, err := r.dns.Both(ctx, r.domain)
 	name := mailauth.Show(r.domain)
 	if failure := mailauth.Failure(err); failure != nil && len(addresses) == 0 {
@@ -135,7 +135,7 @@ func (r *mailRun) implicitMX(ctx context.Context, c *mxCheck) {
 		c.Issues.Add(mailauth.Warn, "MX_MISSING", sectionMX, "Publish an MX record if "+name+" is to take mail, and the null MX record \"0 .\" if not.")
 		return
 	}
-	c.Hosts = []mailHost{{Exchange: r.domain, Addresses: addressTexts(addresses)}}
+	c.Hosts = []mxHost{{Exchange: r.domain, Addresses: addressTexts(addresses)}}
 	c.Summary = "The domain has no MX record; senders fall back on its own address."
 	var issues mailauth.Issues
 	issues.Add(mailauth.Warn, "MX_IMPLICIT", sectionMX, "Mail goes to the address of "+name+" itself, which is often a web server. Publish an MX record, or the null MX record \"0 .\" if no mail is wanted.")
@@ -145,8 +145,8 @@ func (r *mailRun) implicitMX(ctx context.Context, c *mxCheck) {
 	c.take(issues, false)
 }
 
-// mailHostFacts is what the lookups of one exchange gave.
-type mailHostFacts struct {
+// mxHostFacts is what the lookups of one exchange gave.
+type mxHostFacts struct {
 	addresses []netip.Addr
 	alias     bool
 	err       error
@@ -155,17 +155,17 @@ type mailHostFacts struct {
 }
 
 // hosts looks up the exchanges.
-func (r *mailRun) hosts(ctx context.Context, c *mxCheck) {
+func (r *checker) hosts(ctx context.Context, c *mxCheck) {
 	names := c.exchanges()
 	var issues mailauth.Issues
-	if len(names) > maxMailHosts {
-		issues.Add(mailauth.Warn, "MX_TOO_MANY", sectionMX, fmt.Sprintf("The domain has %d mail exchanges; only the first %d were looked up. Few senders try them all.", len(names), maxMailHosts))
-		names = names[:maxMailHosts]
+	if len(names) > maxExchanges {
+		issues.Add(mailauth.Warn, "MX_TOO_MANY", sectionMX, fmt.Sprintf("The domain has %d mail exchanges; only the first %d were looked up. Few senders try them all.", len(names), maxExchanges))
+		names = names[:maxExchanges]
 	}
-	facts := make(map[string]*mailHostFacts, len(names))
+	facts := make(map[string]*mxHostFacts, len(names))
 	var lookups sync.WaitGroup
 	for _, name := range names {
-		f := &mailHostFacts{}
+		f := &mxHostFacts{}
 		facts[name] = f
 		lookups.Go(func() { r.host(ctx, name, f) })
 	}
@@ -192,7 +192,7 @@ func (r *mailRun) hosts(ctx context.Context, c *mxCheck) {
 	c.take(issues, failed)
 }
 
-func (r *mailRun) host(ctx context.Context, name string, f *mailHostFacts) {
+func (r *checker) host(ctx context.Context, name string, f *mxHostFacts) {
 	if f.problem = exchangeProblem(name); f.problem.Code != "" {
 		return
 	}
@@ -220,7 +220,7 @@ func exchangeProblem(name string) mailauth.Issue {
 }
 
 // judge adds what is wrong with an exchange; failed tells that a lookup gave no usable answer.
-func (f *mailHostFacts) judge(name string, issues *mailauth.Issues) (failed bool) {
+func (f *mxHostFacts) judge(name string, issues *mailauth.Issues) (failed bool) {
 	shown := mailauth.Show(name)
 	failure := mailauth.Failure(f.err)
 	switch {

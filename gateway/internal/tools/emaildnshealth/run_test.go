@@ -29,8 +29,8 @@ const goodKey = "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHU
 
 const goodPolicy = "version: STSv1\r\nmode: enforce\r\nmx: *.post.com\r\nmax_age: 1209600\r\n"
 
-// mailZone is a domain with everything in order.
-var mailZone = map[string]string{
+// testZone is a domain with everything in order.
+var testZone = map[string]string{
 	"mx":     "post.com. 300 IN MX 10 a.post.com.\npost.com. 300 IN MX 20 b.post.com.",
 	"hosts":  "a.post.com. 300 IN A 93.184.216.40\na.post.com. 300 IN AAAA 2606:2800:220:1::40\nb.post.com. 300 IN A 93.184.216.41",
 	"spf":    `post.com. 300 IN TXT "v=spf1 mx " "-all"`,
@@ -41,24 +41,24 @@ var mailZone = map[string]string{
 	"tlsrpt": `_smtp._tls.post.com. 300 IN TXT "v=TLSRPTv1; rua=mailto:t@post.com"`,
 }
 
-// mailCase changes the good domain and says what becomes of it.
-type mailCase struct {
+// testCase changes the good domain and says what becomes of it.
+type testCase struct {
 	zone     map[string]string // an empty value takes the records away
 	failing  []string          // names that answer SERVFAIL
 	policy   http.HandlerFunc  // in place of goodPolicy
 	config   func(*toolstest.Authority) *tls.Config
 	selector string // s1 where empty, none where "-"
 	check    string // mx, spf, dmarc, dkim, mtaSts, tlsRpt
-	status   mailStatus
+	status   status
 	codes    string // of that check, in order of severity and name
-	overall  mailStatus
+	overall  status
 }
 
-func (c mailCase) run(t *testing.T) (emailHealth, *egresstest.Network) {
+func (c testCase) run(t *testing.T) (Result, *egresstest.Network) {
 	t.Helper()
 	n := egresstest.New(t)
 	zone := map[string]string{}
-	for _, m := range []map[string]string{mailZone, c.zone} {
+	for _, m := range []map[string]string{testZone, c.zone} {
 		for k, v := range m {
 			zone[k] = v
 		}
@@ -91,7 +91,7 @@ func (c mailCase) run(t *testing.T) (emailHealth, *egresstest.Network) {
 	return checkDomain(t, t.Context(), n, authority, "post.com", selector), n
 }
 
-func checkDomain(t *testing.T, ctx context.Context, n *egresstest.Network, authority *toolstest.Authority, domain, selector string) emailHealth {
+func checkDomain(t *testing.T, ctx context.Context, n *egresstest.Network, authority *toolstest.Authority, domain, selector string) Result {
 	t.Helper()
 	var opts []egress.Option
 	if authority != nil {
@@ -109,7 +109,7 @@ func checkDomain(t *testing.T, ctx context.Context, n *egresstest.Network, autho
 	if err != nil {
 		t.Fatal(err)
 	}
-	return result.(emailHealth)
+	return result.(Result)
 }
 
 func servePolicy(text string) http.HandlerFunc {
@@ -127,14 +127,14 @@ func policyWith(lines string) http.HandlerFunc {
 	return servePolicy("version: STSv1\n" + lines + "max_age: 1209600\n")
 }
 
-func common(h emailHealth, check string) mailCheck {
-	return map[string]mailCheck{
-		"mx": h.Checks.MX.mailCheck, "spf": h.Checks.SPF.mailCheck, "dmarc": h.Checks.DMARC.mailCheck,
-		"dkim": h.Checks.DKIM.mailCheck, "mtaSts": h.Checks.MTASTS.mailCheck, "tlsRpt": h.Checks.TLSRPT.mailCheck,
-	}[check]
+func common(h Result, name string) check {
+	return map[string]check{
+		"mx": h.Checks.MX.check, "spf": h.Checks.SPF.check, "dmarc": h.Checks.DMARC.check,
+		"dkim": h.Checks.DKIM.check, "mtaSts": h.Checks.MTASTS.check, "tlsRpt": h.Checks.TLSRPT.check,
+	}[name]
 }
 
-func mailCodes(c mailCheck) string {
+func codes(c check) string {
 	var list []string
 	for _, i := range c.Issues {
 		list = append(list, string(i.Severity)+" "+i.Code)
@@ -159,7 +159,7 @@ func TestEmailEveryOutcome(t *testing.T) {
 	txt := func(key, name, text string) map[string]string {
 		return zone(key, name+". 300 IN TXT "+fmt.Sprintf("%q", text))
 	}
-	for name, c := range map[string]mailCase{
+	for name, c := range map[string]testCase{
 		"all is well":               {check: "mx", status: mailPass, overall: mailPass},
 		"null mx":                   {zone: map[string]string{"mx": "post.com. 300 IN MX 0 .", "spf": `post.com. 300 IN TXT "v=spf1 -all"`}, check: "mx", status: mailInfo, codes: "info MX_NULL", overall: mailPass},
 		"null mx and others":        {zone: zone("mx", "post.com. 300 IN MX 0 .\npost.com. 300 IN MX 10 a.post.com."), check: "mx", status: mailFail, codes: "fail MX_NULL_WITH_OTHERS", overall: mailFail},
@@ -259,8 +259,8 @@ func TestEmailEveryOutcome(t *testing.T) {
 			t.Parallel()
 			h, _ := c.run(t)
 			got := common(h, c.check)
-			if got.Status != c.status || mailCodes(got) != c.codes || h.Overall != c.overall {
-				t.Errorf("%s %s, overall %s, %q; want %s, %s, %q", c.check, got.Status, h.Overall, mailCodes(got), c.status, c.overall, c.codes)
+			if got.Status != c.status || codes(got) != c.codes || h.Overall != c.overall {
+				t.Errorf("%s %s, overall %s, %q; want %s, %s, %q", c.check, got.Status, h.Overall, codes(got), c.status, c.overall, c.codes)
 			}
 			holdTogether(t, h)
 		})
@@ -268,7 +268,7 @@ func TestEmailEveryOutcome(t *testing.T) {
 }
 
 // holdTogether holds what is true of every result.
-func holdTogether(t *testing.T, h emailHealth) {
+func holdTogether(t *testing.T, h Result) {
 	t.Helper()
 	s := h.Summary
 	if s.Pass+s.Info+s.Warn+s.Fail+s.Missing+s.Error+s.NotApplicable != 6 {
@@ -305,7 +305,7 @@ func cutOff(w http.ResponseWriter, _ *http.Request) {
 
 func TestEmailShape(t *testing.T) {
 	t.Parallel()
-	h, n := mailCase{}.run(t)
+	h, n := testCase{}.run(t)
 	fields := toolstest.Fields(t, h)
 	want := map[string]any{
 		"domain": "post.com", "overall": "pass", "note": nil,
@@ -358,7 +358,7 @@ func TestEmailSPFSummary(t *testing.T) {
 		`post.com. 300 IN TXT "v=spf1 -all"`:                                         "The domain sends no mail: its SPF record authorizes nobody.",
 		"post.com. 300 IN TXT \"v=spf1 -all\"\npost.com. 300 IN TXT \"v=spf1 ~all\"": "There are several SPF records, so receivers use none.",
 	} {
-		h, _ := mailCase{zone: map[string]string{"spf": records}}.run(t)
+		h, _ := testCase{zone: map[string]string{"spf": records}}.run(t)
 		if got := h.Checks.SPF.Summary; got != want {
 			t.Errorf("%s: %q, want %q", records, got, want)
 		}
@@ -369,7 +369,7 @@ func TestEmailDomainThatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
 	h := checkDomain(t, t.Context(), n, nil, "nowhere.com", "s1")
-	if h.Overall != mailFail || h.Checks.MX.Status != mailFail || mailCodes(h.Checks.MX.mailCheck) != "fail DOMAIN_NOT_FOUND" || h.Summary.Missing != 5 {
+	if h.Overall != mailFail || h.Checks.MX.Status != mailFail || codes(h.Checks.MX.check) != "fail DOMAIN_NOT_FOUND" || h.Summary.Missing != 5 {
 		t.Errorf("%+v", h)
 	}
 	if *h.Checks.DKIM.Selector != "s1" || h.Checks.SPF.Tree == nil {
@@ -417,7 +417,7 @@ func TestEmailWithoutMail(t *testing.T) {
 
 func TestEmailNoFetchWithoutTheRecord(t *testing.T) {
 	t.Parallel()
-	h, n := mailCase{zone: map[string]string{"sts": ""}}.run(t)
+	h, n := testCase{zone: map[string]string{"sts": ""}}.run(t)
 	if h.Checks.MTASTS.Status != mailMissing || len(n.Dials()) != 0 || n.QueriesFor("mta-sts.post.com", dns.TypeA) != 0 {
 		t.Errorf("%s, dialled %v", h.Checks.MTASTS.Status, n.Dials())
 	}
@@ -426,7 +426,7 @@ func TestEmailNoFetchWithoutTheRecord(t *testing.T) {
 // TestEmailNamesOfPrivateNetworksAreNotAsked: a resolver inside a private network would answer for them.
 func TestEmailNamesOfPrivateNetworksAreNotAsked(t *testing.T) {
 	t.Parallel()
-	_, n := mailCase{zone: map[string]string{
+	_, n := testCase{zone: map[string]string{
 		"mx": "post.com. 300 IN MX 10 mail.internal.\npost.com. 300 IN MX 10 localhost.", "spf": `post.com. 300 IN TXT "v=spf1 a:db.internal include:x.localhost exists:y.corp mx:z.home.arpa -all"`,
 		"dmarc": `_dmarc.post.com. 300 IN TXT "v=DMARC1; p=reject; rua=mailto:a@b.internal"`,
 	}}.run(t)
@@ -446,7 +446,7 @@ func TestEmailQuestionsAreBounded(t *testing.T) {
 		record += fmt.Sprintf(" a:v%d.void.com", i)
 	}
 	zone["spf"] = `post.com. 300 IN TXT "` + record[:250] + `" "` + record[250:] + ` -all"`
-	h, n := mailCase{zone: zone}.run(t)
+	h, n := testCase{zone: zone}.run(t)
 	if asked := len(n.Queries()); asked > maxMailQueries+2 { // the policy's own host is resolved once more for its dial
 		t.Errorf("asked %d questions", asked)
 	}
@@ -458,7 +458,7 @@ func TestEmailQuestionsAreBounded(t *testing.T) {
 func TestMailResolverStopsAtItsBound(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
-	r := newMailResolver(n.Client(nil))
+	r := newResolver(n.Client(nil))
 	r.left = 1
 	for range 2 { // the same question costs once
 		if _, err := r.TXT(t.Context(), "a.com"); err == nil || strings.Contains(err.Error(), "EBOUND") {
@@ -477,7 +477,7 @@ func TestMailResolverStopsAtItsBound(t *testing.T) {
 func TestEmailDeadline(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
-	for _, lines := range mailZone {
+	for _, lines := range testZone {
 		for line := range strings.Lines(lines) {
 			n.Records(strings.TrimSpace(line))
 		}
@@ -492,7 +492,7 @@ func TestEmailDeadline(t *testing.T) {
 	if took := time.Since(began); took > 5*bound {
 		t.Errorf("took %v", took)
 	}
-	if h.Checks.TLSRPT.Status != mailError || h.Checks.MTASTS.Status != mailError || mailCodes(h.Checks.MTASTS.mailCheck) != "warn MTASTS_NOT_FINISHED" || h.Checks.SPF.Status != mailPass || h.Overall != mailError {
+	if h.Checks.TLSRPT.Status != mailError || h.Checks.MTASTS.Status != mailError || codes(h.Checks.MTASTS.check) != "warn MTASTS_NOT_FINISHED" || h.Checks.SPF.Status != mailPass || h.Overall != mailError {
 		t.Errorf("%+v", h.Checks)
 	}
 	holdTogether(t, h)
@@ -504,7 +504,7 @@ func TestEmailEndsWithTheClient(t *testing.T) {
 	n.Handle("post.com", func(*dns.Msg) *dns.Msg { return nil })
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	_, err := checkMail(ctx, n.Client(nil), mailDomain{domain: mustDomain(t, "post.com")})
+	_, err := run(ctx, n.Client(nil), query{domain: mustDomain(t, "post.com")})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
@@ -521,7 +521,7 @@ func TestEmailAddressOfItsOwnFails(t *testing.T) {
 		}
 		return n.Recursive(q)
 	})
-	if mx := checkDomain(t, t.Context(), n, nil, "post.com", "").Checks.MX; mx.Status != mailError || mailCodes(mx.mailCheck) != "warn MX_LOOKUP_FAILED" {
+	if mx := checkDomain(t, t.Context(), n, nil, "post.com", "").Checks.MX; mx.Status != mailError || codes(mx.check) != "warn MX_LOOKUP_FAILED" {
 		t.Errorf("%+v", mx)
 	}
 }
@@ -548,10 +548,10 @@ func TestEmailDMARCDetails(t *testing.T) {
 func TestEmailPolicyHostOutOfReach(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
-	n.Records("post.com. 300 IN MX 10 a.post.com.", "a.post.com. 300 IN A 93.184.216.40", mailZone["sts"], mailZone["web"])
+	n.Records("post.com. 300 IN MX 10 a.post.com.", "a.post.com. 300 IN A 93.184.216.40", testZone["sts"], testZone["web"])
 	n.Fail("93.184.216.42:443", syscall.EHOSTUNREACH)
 	h := checkDomain(t, t.Context(), n, nil, "post.com", "")
-	if mailCodes(h.Checks.MTASTS.mailCheck) != "fail MTASTS_POLICY_UNREACHABLE" {
+	if codes(h.Checks.MTASTS.check) != "fail MTASTS_POLICY_UNREACHABLE" {
 		t.Errorf("%+v", h.Checks.MTASTS)
 	}
 }

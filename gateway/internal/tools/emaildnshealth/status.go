@@ -6,39 +6,39 @@ import (
 	"diagnostics/gateway/internal/mailauth"
 )
 
-// mailStatus is the outcome of one check.
-type mailStatus string
+// status is the outcome of one check.
+type status string
 
 const (
-	mailPass          mailStatus = "pass"
-	mailInfo          mailStatus = "info"
-	mailWarn          mailStatus = "warn"
-	mailFail          mailStatus = "fail"
-	mailMissing       mailStatus = "missing"
-	mailError         mailStatus = "error"
-	mailNotApplicable mailStatus = "notApplicable"
+	mailPass          status = "pass"
+	mailInfo          status = "info"
+	mailWarn          status = "warn"
+	mailFail          status = "fail"
+	mailMissing       status = "missing"
+	mailError         status = "error"
+	mailNotApplicable status = "notApplicable"
 )
 
-// mailCheck is what all checks have in common.
-type mailCheck struct {
-	Status  mailStatus      `json:"status"`
+// check is what all checks have in common.
+type check struct {
+	Status  status          `json:"status"`
 	Summary string          `json:"summary"`
 	Record  *string         `json:"record"`
 	Issues  mailauth.Issues `json:"issues"`
 }
 
-func newMailCheck() mailCheck { return mailCheck{Status: mailPass, Issues: mailauth.Issues{}} }
+func newCheck() check { return check{Status: mailPass, Issues: mailauth.Issues{}} }
 
 // notForNullMX is a check that has no meaning for a domain that takes no mail.
-func notForNullMX() mailCheck {
-	c := newMailCheck()
+func notForNullMX() check {
+	c := newCheck()
 	c.Status, c.Summary = mailNotApplicable, "The domain takes no mail (null MX), so this does not apply."
 	return c
 }
 
 // take adds issues and draws the status from all of them. failed tells of a lookup without a usable answer: what is known to
 // be wrong counts more than what is not known.
-func (c *mailCheck) take(issues mailauth.Issues, failed bool) {
+func (c *check) take(issues mailauth.Issues, failed bool) {
 	c.Issues = append(c.Issues, issues...)
 	switch {
 	case c.Issues.Has(mailauth.Fail):
@@ -53,14 +53,14 @@ func (c *mailCheck) take(issues mailauth.Issues, failed bool) {
 }
 
 // unanswered is a check whose first lookup failed.
-func (c *mailCheck) unanswered(code, what, reference string, failure *mailauth.LookupError) {
+func (c *check) unanswered(code, what, reference string, failure *mailauth.LookupError) {
 	c.Status = mailError
 	c.Summary = what + " could not be looked up: " + failure.Reason() + "."
 	c.Issues.Add(mailauth.Warn, code, reference, c.Summary+" Try again later; if it stays, mend the name servers.")
 }
 
-// mailCounts counts the checks by status.
-type mailCounts struct {
+// counts counts the checks by status.
+type counts struct {
 	Pass          int `json:"pass"`
 	Info          int `json:"info"`
 	Warn          int `json:"warn"`
@@ -70,7 +70,7 @@ type mailCounts struct {
 	NotApplicable int `json:"notApplicable"`
 }
 
-func (n *mailCounts) add(s mailStatus) {
+func (n *counts) add(s status) {
 	switch s {
 	case mailPass:
 		n.Pass++
@@ -89,9 +89,9 @@ func (n *mailCounts) add(s mailStatus) {
 	}
 }
 
-func summarizeMail(domain string, r emailResults) emailHealth {
-	health := emailHealth{Domain: domain, Checks: r, Note: noteOnMail(domain, r)}
-	for _, s := range []mailStatus{r.MX.Status, r.SPF.Status, r.DMARC.Status, r.DKIM.Status, r.MTASTS.Status, r.TLSRPT.Status} {
+func summarize(domain string, r results) Result {
+	health := Result{Domain: domain, Checks: r, Note: noteOn(domain, r)}
+	for _, s := range []status{r.MX.Status, r.SPF.Status, r.DMARC.Status, r.DKIM.Status, r.MTASTS.Status, r.TLSRPT.Status} {
 		health.Summary.add(s)
 	}
 	switch {
@@ -107,8 +107,8 @@ func summarizeMail(domain string, r emailResults) emailHealth {
 	return health
 }
 
-// noteOnMail recognises a domain that keeps out of mail.
-func noteOnMail(domain string, r emailResults) *string {
+// noteOn recognises a domain that keeps out of mail.
+func noteOn(domain string, r results) *string {
 	domain = mailauth.Show(domain)
 	var note string
 	switch sends := !r.SPF.sendsNothing; {

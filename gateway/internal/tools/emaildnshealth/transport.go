@@ -19,7 +19,7 @@ import (
 
 // mtaStsCheck is whether senders must use TLS with a valid certificate.
 type mtaStsCheck struct {
-	mailCheck
+	check
 	// Policy is the text of the policy file.
 	Policy     *string  `json:"policy"`
 	Mode       *string  `json:"mode"`
@@ -27,8 +27,8 @@ type mtaStsCheck struct {
 	MaxAge     *int     `json:"maxAge"`
 }
 
-func newMTASTSCheck(c mailCheck) mtaStsCheck {
-	return mtaStsCheck{mailCheck: c, MXPatterns: []string{}}
+func newMTASTSCheck(c check) mtaStsCheck {
+	return mtaStsCheck{check: c, MXPatterns: []string{}}
 }
 
 // maxPolicy is how much of a policy file is read (RFC 8461 section 3.3).
@@ -39,11 +39,11 @@ const (
 	sectionSTSFetch  = "RFC 8461 section 3.3"
 )
 
-func (r *mailRun) mtaSts(ctx context.Context, mx mxCheck) mtaStsCheck {
+func (r *checker) mtaSts(ctx context.Context, mx mxCheck) mtaStsCheck {
 	if mx.NullMX {
 		return newMTASTSCheck(notForNullMX())
 	}
-	c := newMTASTSCheck(newMailCheck())
+	c := newMTASTSCheck(newCheck())
 	texts, err := r.dns.TXT(ctx, "_mta-sts."+r.domain)
 	if failure := mailauth.Failure(err); failure != nil {
 		c.unanswered("MTASTS_LOOKUP_FAILED", "_mta-sts."+mailauth.Show(r.domain), sectionSTSRecord, failure)
@@ -131,7 +131,7 @@ func (f *mtaStsFetch) add(severity mailauth.Severity, code, format string, args 
 	f.issues.Add(severity, code, sectionSTSFetch, fmt.Sprintf(format, args...))
 }
 
-func (r *mailRun) fetchPolicy(ctx context.Context) mtaStsFetch {
+func (r *checker) fetchPolicy(ctx context.Context) mtaStsFetch {
 	var f mtaStsFetch
 	host := "mta-sts." + r.domain
 	shown := mailauth.Show(host)
@@ -198,17 +198,17 @@ func (f *mtaStsFetch) read(ctx context.Context, response *egress.Response) {
 
 // tlsRptCheck is who gets told of failed TLS.
 type tlsRptCheck struct {
-	mailCheck
+	check
 	ReportAddresses []string `json:"reportAddresses"`
 }
 
 const sectionTLSRPT = "RFC 8460 section 3"
 
-func (r *mailRun) tlsRpt(ctx context.Context, mx mxCheck) tlsRptCheck {
+func (r *checker) tlsRpt(ctx context.Context, mx mxCheck) tlsRptCheck {
 	if mx.NullMX {
-		return tlsRptCheck{mailCheck: notForNullMX(), ReportAddresses: []string{}}
+		return tlsRptCheck{check: notForNullMX(), ReportAddresses: []string{}}
 	}
-	c := tlsRptCheck{mailCheck: newMailCheck(), ReportAddresses: []string{}}
+	c := tlsRptCheck{check: newCheck(), ReportAddresses: []string{}}
 	texts, err := r.dns.TXT(ctx, "_smtp._tls."+r.domain)
 	if failure := mailauth.Failure(err); failure != nil {
 		c.unanswered("TLSRPT_LOOKUP_FAILED", "_smtp._tls."+mailauth.Show(r.domain), sectionTLSRPT, failure)

@@ -12,8 +12,8 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// httpHeadersResult is what one GET showed; no redirect is followed and no body is read.
-type httpHeadersResult struct {
+// Result is what one GET showed; no redirect is followed and no body is read.
+type Result struct {
 	URL            string           `json:"url"`
 	Status         int              `json:"status"`
 	StatusText     string           `json:"statusText"`
@@ -28,21 +28,21 @@ type httpHeadersResult struct {
 
 // New makes the tool; client makes the request.
 func New(client *egress.Client) tool.Tool {
-	return tool.New(tool.Spec[target.URL, httpHeadersResult]{
+	return tool.New(tool.Spec[target.URL, Result]{
 		Slug:  "http-headers",
 		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
-		Run: func(ctx context.Context, u target.URL) (httpHeadersResult, error) {
+		Run: func(ctx context.Context, u target.URL) (Result, error) {
 			answer, err := client.Do(ctx, egress.Request{URL: u})
 			if err != nil {
-				return httpHeadersResult{}, err
+				return Result{}, err
 			}
 			return describeAnswer(answer), nil
 		},
 	})
 }
 
-func describeAnswer(r *egress.Response) httpHeadersResult {
-	return httpHeadersResult{
+func describeAnswer(r *egress.Response) Result {
+	return Result{
 		URL:            r.URL.String(),
 		Status:         r.Status,
 		StatusText:     webview.DescribeStatus(r),

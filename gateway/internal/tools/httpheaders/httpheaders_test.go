@@ -18,12 +18,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func runHeaders(ctx context.Context, n *egresstest.Network, url string) (httpHeadersResult, error) {
+func run(ctx context.Context, n *egresstest.Network, url string) (Result, error) {
 	got, err := toolstest.Run(ctx, New(n.Client(nil)), toolstest.URLInput(url))
 	if err != nil {
-		return httpHeadersResult{}, err
+		return Result{}, err
 	}
-	return got.(httpHeadersResult), nil
+	return got.(Result), nil
 }
 
 func TestHTTPHeadersOverPlainHTTP(t *testing.T) {
@@ -31,7 +31,7 @@ func TestHTTPHeadersOverPlainHTTP(t *testing.T) {
 	n := toolstest.WebNetwork(t)
 	toolstest.ServeRaw(n, toolstest.WebV4+":80", "HTTP/1.1 200 Fine today\r\nX-B: 2\r\nx-a: caf\xe9\r\nSet-Cookie: b=secret; Path=/; HttpOnly\r\n"+
 		"X-B: 1\r\nSet-Cookie: a=secret\r\nContent-Length: 5\r\n\r\nhello")
-	got, err := runHeaders(t.Context(), n, "HTTP://EXAMPLE.com:80/a?b=c#d")
+	got, err := run(t.Context(), n, "HTTP://EXAMPLE.com:80/a?b=c#d")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestHTTPHeadersShape(t *testing.T) {
 	t.Parallel()
 	n := toolstest.WebNetwork(t)
 	n.Serve(toolstest.WebV4+":80", toolstest.StatusHandler(204))
-	got, err := runHeaders(t.Context(), n, "http://example.com/")
+	got, err := run(t.Context(), n, "http://example.com/")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestHTTPHeadersVersions(t *testing.T) {
 		t.Parallel()
 		n := toolstest.WebNetwork(t)
 		toolstest.ServeRaw(n, toolstest.WebV4+":80", "HTTP/1.0 404\r\n\r\n")
-		got, err := runHeaders(t.Context(), n, "http://example.com/")
+		got, err := run(t.Context(), n, "http://example.com/")
 		if err != nil || got.HTTPVersion != "HTTP/1.0" || got.Status != 404 || got.StatusText != "Not Found" || got.Headers == nil {
 			t.Fatalf("got %+v, %v", got, err)
 		}
@@ -93,7 +93,7 @@ func TestHTTPHeadersVersions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := got.(httpHeadersResult)
+		r := got.(Result)
 		if r.HTTPVersion != "HTTP/2" || r.StatusText != "OK" || r.Timings.TLSMs == nil || *r.Timings.TLSMs <= 0 {
 			t.Errorf("got %+v", r)
 		}
@@ -120,7 +120,7 @@ func TestHTTPHeadersInvalidCertificates(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := got.(httpHeadersResult)
+			r := got.(Result)
 			if r.Status != 200 || r.TLS == nil || r.TLS.Authorized || r.TLS.AuthorizationError == nil || *r.TLS.AuthorizationError != code {
 				t.Fatalf("got %+v with TLS %+v", r, r.TLS)
 			}
@@ -166,7 +166,7 @@ func TestHTTPHeadersRedirectsTo(t *testing.T) {
 				}
 				w.WriteHeader(c.status)
 			}))
-			got, err := runHeaders(t.Context(), n, "http://example.com/a/b")
+			got, err := run(t.Context(), n, "http://example.com/a/b")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -197,7 +197,7 @@ func TestHTTPHeadersDoesNotReadTheBody(t *testing.T) {
 		}
 	}))
 	start := time.Now()
-	if _, err := runHeaders(t.Context(), n, "http://example.com/"); err != nil {
+	if _, err := run(t.Context(), n, "http://example.com/"); err != nil {
 		t.Fatal(err)
 	}
 	if took := time.Since(start); took > 5*time.Second {
@@ -209,7 +209,7 @@ func TestHTTPHeadersDoesNotReadTheBody(t *testing.T) {
 func TestHTTPHeadersWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	toolstest.CheckWithoutAnswer(t, func(ctx context.Context, n *egresstest.Network) error {
-		_, err := runHeaders(ctx, n, "http://example.com/")
+		_, err := run(ctx, n, "http://example.com/")
 		return err
 	})
 }
@@ -235,7 +235,7 @@ func TestHTTPHeadersRefusesWithoutADial(t *testing.T) {
 			t.Parallel()
 			n := egresstest.New(t)
 			n.Records(c.records...)
-			if _, err := runHeaders(t.Context(), n, "http://bad.example.com/"); !fault.Is(err, c.want) {
+			if _, err := run(t.Context(), n, "http://bad.example.com/"); !fault.Is(err, c.want) {
 				t.Fatalf("got %v, want kind %d", err, c.want)
 			}
 			if dials := n.Dials(); len(dials) != 0 {
@@ -252,7 +252,7 @@ func TestHTTPHeadersTriesTheNextAddress(t *testing.T) {
 	n.Records("example.com. 300 IN AAAA "+toolstest.WebV6, "example.com. 300 IN A "+toolstest.WebV4)
 	n.Drop("[" + toolstest.WebV6 + "]:80")
 	n.Serve(toolstest.WebV4+":80", toolstest.StatusHandler(200))
-	got, err := runHeaders(t.Context(), n, "http://example.com/")
+	got, err := run(t.Context(), n, "http://example.com/")
 	if err != nil || got.Address != toolstest.WebV4 {
 		t.Fatalf("got %+v, %v", got, err)
 	}

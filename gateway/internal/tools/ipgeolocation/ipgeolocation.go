@@ -14,8 +14,8 @@ import (
 	"diagnostics/gateway/internal/tools/internal/registration"
 )
 
-// ipGeolocationResult is where an address is registered. That is all that the registries know: not where it is used.
-type ipGeolocationResult struct {
+// Result is where an address is registered. That is all that the registries know: not where it is used.
+type Result struct {
 	IP            string                  `json:"ip"`
 	Version       int                     `json:"version"` // 4 or 6
 	Network       *registration.Network   `json:"network"` // never null
@@ -31,12 +31,12 @@ type ipGeolocationResult struct {
 
 // New makes the tool; registries tell whose an address is, networks who announces it.
 func New(registries *rdap.Client, networks *asn.Client) tool.Tool {
-	return tool.New(tool.Spec[target.Address, ipGeolocationResult]{
+	return tool.New(tool.Spec[target.Address, Result]{
 		Slug: "ip-geolocation",
 		Parse: func(in tool.Input) (target.Address, error) {
 			return target.ParseAddress(in.Text)
 		},
-		Run: func(ctx context.Context, address target.Address) (ipGeolocationResult, error) {
+		Run: func(ctx context.Context, address target.Address) (Result, error) {
 			return geolocate(ctx, registries, networks, address)
 		},
 	})
@@ -50,7 +50,7 @@ type announcedBy struct {
 
 func geolocate(
 	ctx context.Context, registries *rdap.Client, networks *asn.Client, address target.Address,
-) (ipGeolocationResult, error) {
+) (Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	beside := make(chan announcedBy, 1)
@@ -62,11 +62,11 @@ func geolocate(
 	if err != nil {
 		cancel()
 		<-beside
-		return ipGeolocationResult{}, err
+		return Result{}, err
 	}
 	announced := <-beside
 	if err := ctx.Err(); err != nil {
-		return ipGeolocationResult{}, err
+		return Result{}, err
 	}
 	return describeLocation(address, registered, announced), nil
 }
@@ -87,9 +87,9 @@ func findNetwork(ctx context.Context, client *rdap.Client, address target.Addres
 	return rdap.NetworkAnswer{}, fault.New(fault.Upstream, "The registry has no registration data for this address.")
 }
 
-func describeLocation(address target.Address, registered rdap.NetworkAnswer, announced announcedBy) ipGeolocationResult {
+func describeLocation(address target.Address, registered rdap.NetworkAnswer, announced announcedBy) Result {
 	network := registered.Network
-	result := ipGeolocationResult{
+	result := Result{
 		IP: address.String(), Version: 6,
 		Network: registration.DescribeNetwork(network), Organization: network.Organization, AbuseContact: network.AbuseContact,
 		Sources: []registration.Source{registration.SourceOfRDAP(registered.Source)},
@@ -105,12 +105,12 @@ func describeLocation(address target.Address, registered rdap.NetworkAnswer, ann
 		}
 	}
 	result.setCountry(network)
-	result.Note = geolocationNote(result, announced)
+	result.Note = note(result, announced)
 	return result
 }
 
 // setCountry prefers the registry's own record of the network. Some registries, as ARIN, tell no country there.
-func (r *ipGeolocationResult) setCountry(network *rdap.Network) {
+func (r *Result) setCountry(network *rdap.Network) {
 	switch {
 	case network.Country != nil:
 		r.Country, r.CountrySource = network.Country, format.TextOrNull("rdap")

@@ -55,17 +55,17 @@ func newLocator(t *testing.T, registry http.HandlerFunc) locator {
 	return locator{n, New(registries, toolstest.ASNClient(t, out))}
 }
 
-func (l locator) run(ctx context.Context, t *testing.T, address string) (ipGeolocationResult, error) {
+func (l locator) run(ctx context.Context, t *testing.T, address string) (Result, error) {
 	t.Helper()
 	job, err := l.tool.Parse(tool.Input{Text: address})
 	if err != nil {
 		t.Fatal(err)
 	}
 	result, err := job.Run(ctx)
-	return result.(ipGeolocationResult), err
+	return result.(Result), err
 }
 
-func (l locator) locate(t *testing.T, address string) ipGeolocationResult {
+func (l locator) locate(t *testing.T, address string) Result {
 	t.Helper()
 	result, err := l.run(t.Context(), t, address)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 // notWhere is what every reader of a registration should know.
 const notWhere = "A registration tells who holds the addresses, not where they are used."
 
-// geolocationNote says in plain words what the country means, where it comes from, and what is missing.
-func geolocationNote(r ipGeolocationResult, announced announcedBy) string {
+// note says in plain words what the country means, where it comes from, and what is missing.
+func note(r Result, announced announcedBy) string {
 	sentences := []string{countrySentence(r), notWhere}
 	switch {
 	case announced.err != nil:
@@ -36,7 +36,7 @@ func severalOrigins(records []asn.Announcement) bool {
 	return len(records) > 1 && records[0].Prefix == records[1].Prefix
 }
 
-func countrySentence(r ipGeolocationResult) string {
+func countrySentence(r Result) string {
 	if r.Country == nil {
 		return "Nobody says which country this network is registered in."
 	}

@@ -10,49 +10,49 @@ import (
 	"diagnostics/shared/workerapi"
 )
 
-// myIPResult is the visitor's public address as a trusted header tells it, or why it cannot be told.
-type myIPResult struct {
+// Result is the visitor's public address as a trusted header tells it, or why it cannot be told.
+type Result struct {
 	Available bool    `json:"available"`
 	IP        *string `json:"ip"`
 	Version   *int    `json:"version"` // 4 or 6
 	Reason    *string `json:"reason"`
 }
 
-// myIPTarget is the visitor: no target that anybody else could be hit at, so it has no key of its own.
-type myIPTarget struct{ visitor tool.Visitor }
+// visitor is who asks: no target that anybody else could be hit at, so it has no key of its own.
+type visitor struct{ visitor tool.Visitor }
 
 // LimitKey is empty: the run charges the client alone.
-func (myIPTarget) LimitKey() string { return "" }
+func (visitor) LimitKey() string { return "" }
 
 // New makes the tool. It needs nothing: the edge tells who the visitor is.
 func New() tool.Tool {
-	return tool.New(tool.Spec[myIPTarget, myIPResult]{
+	return tool.New(tool.Spec[visitor, Result]{
 		Slug: "my-ip",
-		Parse: func(in tool.Input) (myIPTarget, error) {
+		Parse: func(in tool.Input) (visitor, error) {
 			if in.Text != "" {
-				return myIPTarget{}, fault.New(fault.Invalid, "This tool looks at your own address and takes no input; leave it empty.")
+				return visitor{}, fault.New(fault.Invalid, "This tool looks at your own address and takes no input; leave it empty.")
 			}
-			return myIPTarget{in.Visitor}, nil
+			return visitor{in.Visitor}, nil
 		},
-		Run: func(_ context.Context, t myIPTarget) (myIPResult, error) { return describeVisitor(t.visitor), nil },
+		Run: func(_ context.Context, t visitor) (Result, error) { return describeVisitor(t.visitor), nil },
 	})
 }
 
 // describeVisitor never falls back on the other end of the connection: where no trusted header names the visitor, that
 // end is likely to be the service's own proxy.
-func describeVisitor(v tool.Visitor) myIPResult {
+func describeVisitor(v tool.Visitor) Result {
 	if !v.HeadersTrusted {
-		return myIPUnavailable("This service is not set up to trust the headers that would tell your address.")
+		return unavailable("This service is not set up to trust the headers that would tell your address.")
 	}
 	if !v.Addr.IsValid() {
-		return myIPUnavailable("The proxy in front of this service did not tell your address.")
+		return unavailable("The proxy in front of this service did not tell your address.")
 	}
 	addr := v.Addr.Unmap()
 	if addr.Zone() != "" || !netpolicy.Judge(addr).Public {
-		return myIPUnavailable("The address that the proxy in front of this service told is not a public one.")
+		return unavailable("The address that the proxy in front of this service told is not a public one.")
 	}
 	ip, version := addr.String(), workerapi.Family(addr)
-	return myIPResult{Available: true, IP: &ip, Version: &version}
+	return Result{Available: true, IP: &ip, Version: &version}
 }
 
-func myIPUnavailable(reason string) myIPResult { return myIPResult{Reason: &reason} }
+func unavailable(reason string) Result { return Result{Reason: &reason} }

@@ -29,25 +29,25 @@ const (
 	portSkipped     = "skipped"
 )
 
-var portStateOrder = []string{portOpen, portClosed, portFiltered, portUnreachable, portSkipped}
+var stateOrder = []string{portOpen, portClosed, portFiltered, portUnreachable, portSkipped}
 
-// portAddressesPerFamily bounds the addresses of each family that are tried.
-const portAddressesPerFamily = 2
+// addressesPerFamily bounds the addresses of each family that are tried.
+const addressesPerFamily = 2
 
-// portCheckerResult is what port-checker found: the best state, the address that gave it, and every address by itself.
-type portCheckerResult struct {
-	Host           string        `json:"host"`
-	Port           uint16        `json:"port"`
-	Reachable      bool          `json:"reachable"`
-	State          string        `json:"state"`
-	Address        string        `json:"address"`
-	ResponseTimeMs *float64      `json:"responseTimeMs"`
-	Addresses      []portAddress `json:"addresses"`
-	Service        *string       `json:"service"`
+// Result is what port-checker found: the best state, the address that gave it, and every address by itself.
+type Result struct {
+	Host           string    `json:"host"`
+	Port           uint16    `json:"port"`
+	Reachable      bool      `json:"reachable"`
+	State          string    `json:"state"`
+	Address        string    `json:"address"`
+	ResponseTimeMs *float64  `json:"responseTimeMs"`
+	Addresses      []attempt `json:"addresses"`
+	Service        *string   `json:"service"`
 }
 
-// portAddress is the state of the port at one address. ResponseTimeMs is the time of an answer, whether yes or no.
-type portAddress struct {
+// attempt is the state of the port at one address. ResponseTimeMs is the time of an answer, whether yes or no.
+type attempt struct {
 	Address        string   `json:"address"`
 	Family         int      `json:"family"`
 	State          string   `json:"state"`
@@ -55,16 +55,16 @@ type portAddress struct {
 	Reason         *string  `json:"reason"`
 }
 
-// portCheck is one way of checking; timeout is for each address.
-type portCheck struct {
+// checker is one way of checking; timeout is for each address.
+type checker struct {
 	egress  *egress.Client
 	timeout time.Duration
 }
 
 // New makes the tool; client looks the target up and connects.
 func New(client *egress.Client) tool.Tool {
-	check := portCheck{egress: client, timeout: egress.ConnectTimeout}
-	return tool.New(tool.Spec[target.HostPort, portCheckerResult]{
+	check := checker{egress: client, timeout: egress.ConnectTimeout}
+	return tool.New(tool.Spec[target.HostPort, Result]{
 		Slug: "port-checker",
 		Parse: func(in tool.Input) (target.HostPort, error) {
 			return target.ParseHostPort(in.Text, 0)
@@ -73,13 +73,13 @@ func New(client *egress.Client) tool.Tool {
 	})
 }
 
-func (p portCheck) run(ctx context.Context, to target.HostPort) (portCheckerResult, error) {
+func (p checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	resolution, err := p.egress.Resolve(ctx, to.Host)
 	if err != nil {
-		return portCheckerResult{}, err
+		return Result{}, err
 	}
-	addresses := append(atMost(resolution.V4, portAddressesPerFamily), atMost(resolution.V6, portAddressesPerFamily)...)
-	tried := make([]portAddress, len(addresses))
+	addresses := append(atMost(resolution.V4, addressesPerFamily), atMost(resolution.V6, addressesPerFamily)...)
+	tried := make([]attempt, len(addresses))
 	failures := make([]error, len(addresses))
 	var attempts sync.WaitGroup
 	for i, addr := range addresses {
@@ -87,18 +87,18 @@ func (p portCheck) run(ctx context.Context, to target.HostPort) (portCheckerResu
 	}
 	attempts.Wait()
 	if err := ctx.Err(); err != nil {
-		return portCheckerResult{}, err
+		return Result{}, err
 	}
 	if err := errors.Join(failures...); err != nil {
-		return portCheckerResult{}, err
+		return Result{}, err
 	}
-	return portResult(to, tried), nil
+	return summarize(to, tried), nil
 }
 
-// portResult puts the best address on top; of several equally good ones the fastest, then the first.
-func portResult(to target.HostPort, tried []portAddress) portCheckerResult {
-	best := slices.MinFunc(tried, func(a, b portAddress) int {
-		if d := slices.Index(portStateOrder, a.State) - slices.Index(portStateOrder, b.State); d != 0 {
+// summarize puts the best address on top; of several equally good ones the fastest, then the first.
+func summarize(to target.HostPort, tried []attempt) Result {
+	best := slices.MinFunc(tried, func(a, b attempt) int {
+		if d := slices.Index(stateOrder, a.State) - slices.Index(stateOrder, b.State); d != 0 {
 			return d
 		}
 		if a.ResponseTimeMs == nil || b.ResponseTimeMs == nil || *a.ResponseTimeMs == *b.ResponseTimeMs {
@@ -109,7 +109,7 @@ func portResult(to target.HostPort, tried []portAddress) portCheckerResult {
 		}
 		return 1
 	})
-	result := portCheckerResult{
+	result := Result{
 		Host:           to.Host.String(),
 		Port:           to.Port,
 		Reachable:      best.State == portOpen,
@@ -117,7 +117,7 @@ func portResult(to target.HostPort, tried []portAddress) portCheckerResult {
 		Address:        best.Address,
 		ResponseTimeMs: best.ResponseTimeMs,
 		Addresses:      tried,
-		Service:        portService(to.Port),
+		Service:        serviceName(to.Port),
 	}
 	if result.State == portSkipped {
 		result.State = portUnreachable
@@ -128,8 +128,8 @@ func portResult(to target.HostPort, tried []portAddress) portCheckerResult {
 // try connects once. The kernel repeats a lost SYN after one and after three seconds, which is the retry that keeps one
 // lost packet from reading as a filter; a second connect would only ask for the same again. An error is a refusal by the
 // address policy, or a fault of this host.
-func (p portCheck) try(ctx context.Context, to netip.AddrPort) (portAddress, error) {
-	out := portAddress{Address: to.Addr().String(), Family: 6}
+func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
+	out := attempt{Address: to.Addr().String(), Family: 6}
 	if to.Addr().Is4() {
 		out.Family = 4
 	}
@@ -146,7 +146,7 @@ func (p portCheck) try(ctx context.Context, to netip.AddrPort) (portAddress, err
 		out.State, out.ResponseTimeMs = portOpen, &took
 		return out, nil
 	}
-	state, reason, known := portFailure(err)
+	state, reason, known := readFailure(err)
 	if !known {
 		return out, err
 	}
@@ -156,19 +156,19 @@ func (p portCheck) try(ctx context.Context, to netip.AddrPort) (portAddress, err
 	return out.end(state, reason), nil
 }
 
-func (a portAddress) end(state, reason string) portAddress {
+func (a attempt) end(state, reason string) attempt {
 	a.State, a.Reason = state, &reason
 	return a
 }
 
-// portFailure reads a failed connect. Not known are refusals by the policy and this host's own faults, which say nothing
+// readFailure reads a failed connect. Not known are refusals by the policy and this host's own faults, which say nothing
 // about the port.
-func portFailure(err error) (state, reason string, known bool) {
+func readFailure(err error) (state, reason string, known bool) {
 	var refused *fault.Error
 	if errors.As(err, &refused) {
 		return "", "", false
 	}
-	for _, f := range portFailures {
+	for _, f := range connectFailures {
 		if errors.Is(err, f.errno) {
 			return f.state, f.reason, true
 		}
@@ -176,21 +176,21 @@ func portFailure(err error) (state, reason string, known bool) {
 	var timeout net.Error
 	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) ||
 		errors.As(err, &timeout) && timeout.Timeout() {
-		return portFiltered, portSilence, true
+		return portFiltered, silence, true
 	}
 	return "", "", false
 }
 
-const portSilence = "No answer came: a firewall drops the packets, or nothing is there."
+const silence = "No answer came: a firewall drops the packets, or nothing is there."
 
-// portFailures are the errors of connect(2) that tell something about the target or the way there.
-var portFailures = []struct {
+// connectFailures are the errors of connect(2) that tell something about the target or the way there.
+var connectFailures = []struct {
 	errno         syscall.Errno
 	state, reason string
 }{
 	{syscall.ECONNREFUSED, portClosed, "The host refused the connection: nothing listens on this port."},
 	{syscall.ECONNRESET, portClosed, "The host reset the connection."},
-	{syscall.ETIMEDOUT, portFiltered, portSilence},
+	{syscall.ETIMEDOUT, portFiltered, silence},
 	{syscall.EHOSTUNREACH, portUnreachable, "A router or the host's network says that the host cannot be reached."},
 	{syscall.EHOSTDOWN, portUnreachable, "The host is down."},
 	{syscall.ENETUNREACH, portUnreachable, "There is no route to the host's network."},

@@ -22,12 +22,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// portTimeout stands for the seven seconds.
-const portTimeout = 150 * time.Millisecond
+// testTimeout stands for the seven seconds.
+const testTimeout = 150 * time.Millisecond
 
-func checkPort(t *testing.T, client *egress.Client, input string) portCheckerResult {
+func checkPort(t *testing.T, client *egress.Client, input string) Result {
 	t.Helper()
-	result, err := portCheck{egress: client, timeout: portTimeout}.run(t.Context(), toolstest.HostPort(t, input))
+	result, err := checker{egress: client, timeout: testTimeout}.run(t.Context(), toolstest.HostPort(t, input))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,8 +97,8 @@ func TestPortAddressesAreTriedOnTheirOwn(t *testing.T) {
 
 	start := time.Now()
 	got := checkPort(t, n.Client(nil), "example.com:25")
-	if took := time.Since(start); took > 5*portTimeout {
-		t.Errorf("took %v, one timeout is %v", took, portTimeout)
+	if took := time.Since(start); took > 5*testTimeout {
+		t.Errorf("took %v, one timeout is %v", took, testTimeout)
 	}
 	states := map[string]string{}
 	for _, a := range got.Addresses {
@@ -122,24 +122,24 @@ func TestPortAddressesAreTriedOnTheirOwn(t *testing.T) {
 func TestPortBestState(t *testing.T) {
 	t.Parallel()
 	fast, slow := 1.0, 9.0
-	at := func(address, state string, took *float64) portAddress {
-		return portAddress{Address: address, State: state, ResponseTimeMs: took}
+	at := func(address, state string, took *float64) attempt {
+		return attempt{Address: address, State: state, ResponseTimeMs: took}
 	}
 	order := []string{"open", "closed", "filtered", "unreachable", "skipped"}
 	for i, better := range order {
 		for _, worse := range order[i+1:] {
-			tried := []portAddress{at("worse", worse, nil), at("better", better, nil)}
-			got := portResult(toolstest.HostPort(t, "example.com:1"), tried)
+			tried := []attempt{at("worse", worse, nil), at("better", better, nil)}
+			got := summarize(toolstest.HostPort(t, "example.com:1"), tried)
 			if got.Address != "better" || got.State != better {
 				t.Errorf("%s and %s: %s by %s", better, worse, got.State, got.Address)
 			}
 		}
 	}
-	got := portResult(toolstest.HostPort(t, "example.com:1"), []portAddress{at("slow", "open", &slow), at("fast", "open", &fast), at("equal", "open", &fast)})
+	got := summarize(toolstest.HostPort(t, "example.com:1"), []attempt{at("slow", "open", &slow), at("fast", "open", &fast), at("equal", "open", &fast)})
 	if got.Address != "fast" || *got.ResponseTimeMs != fast {
 		t.Errorf("of several open ones: %+v", got)
 	}
-	got = portResult(toolstest.HostPort(t, "example.com:1"), []portAddress{at("first", "filtered", nil), at("second", "filtered", nil)})
+	got = summarize(toolstest.HostPort(t, "example.com:1"), []attempt{at("first", "filtered", nil), at("second", "filtered", nil)})
 	if got.Address != "first" {
 		t.Errorf("of several silent ones: %+v", got)
 	}
@@ -156,7 +156,7 @@ func TestPortAbsentFamilyIsSkipped(t *testing.T) {
 	if got.State != "closed" || got.Address != "93.184.216.34" {
 		t.Errorf("top: %+v", got)
 	}
-	i := slices.IndexFunc(got.Addresses, func(a portAddress) bool { return a.Family == 6 })
+	i := slices.IndexFunc(got.Addresses, func(a attempt) bool { return a.Family == 6 })
 	if a := got.Addresses[i]; a.State != "skipped" || a.ResponseTimeMs != nil || *a.Reason != "This service has no IPv6 connection." {
 		t.Errorf("the absent family: %+v", a)
 	}
@@ -187,7 +187,7 @@ func TestPortRefusedTargets(t *testing.T) {
 		"empty.example.com:443":   fault.NoAddress,
 		"nowhere.example.com:443": fault.NoAddress,
 	} {
-		_, err := portCheck{egress: client, timeout: portTimeout}.run(t.Context(), toolstest.HostPort(t, input))
+		_, err := checker{egress: client, timeout: testTimeout}.run(t.Context(), toolstest.HostPort(t, input))
 		if !fault.Is(err, kind) {
 			t.Errorf("%s: %v", input, err)
 		}
@@ -202,14 +202,14 @@ func TestPortFaultsOfThisHost(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
 	n.Fail("93.184.216.34:443", syscall.EMFILE)
-	_, err := portCheck{egress: n.Client(nil), timeout: portTimeout}.run(t.Context(), toolstest.HostPort(t, "93.184.216.34:443"))
+	_, err := checker{egress: n.Client(nil), timeout: testTimeout}.run(t.Context(), toolstest.HostPort(t, "93.184.216.34:443"))
 	if !errors.Is(err, syscall.EMFILE) {
 		t.Errorf("got %v", err)
 	}
-	if _, _, known := portFailure(fault.New(fault.Refused, "no")); known {
+	if _, _, known := readFailure(fault.New(fault.Refused, "no")); known {
 		t.Error("a refusal by the policy reads as a state")
 	}
-	if state, _, _ := portFailure(os.ErrDeadlineExceeded); state != portFiltered {
+	if state, _, _ := readFailure(os.ErrDeadlineExceeded); state != portFiltered {
 		t.Errorf("a timeout reads as %q", state)
 	}
 }
@@ -220,7 +220,7 @@ func TestPortVisitorLeaves(t *testing.T) {
 	n.Drop("93.184.216.34:443")
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, cancel)
-	_, err := portCheck{egress: n.Client(nil), timeout: time.Minute}.run(ctx, toolstest.HostPort(t, "93.184.216.34:443"))
+	_, err := checker{egress: n.Client(nil), timeout: time.Minute}.run(ctx, toolstest.HostPort(t, "93.184.216.34:443"))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -260,12 +260,12 @@ func TestPortNeedsAPort(t *testing.T) {
 func TestPortService(t *testing.T) {
 	t.Parallel()
 	for port, want := range map[uint16]string{22: "ssh", 53: "domain", 443: "https", 465: "submissions", 3389: "ms-wbt-server", 8080: "http-alt"} {
-		if got := portService(port); got == nil || *got != want {
+		if got := serviceName(port); got == nil || *got != want {
 			t.Errorf("portService(%d) = %v, want %s", port, got, want)
 		}
 	}
 	for _, port := range []uint16{1, 4444, 65535} {
-		if got := portService(port); got != nil {
+		if got := serviceName(port); got != nil {
 			t.Errorf("portService(%d) = %s", port, *got)
 		}
 	}

@@ -77,8 +77,8 @@ var wellKnownServices = map[uint16]string{
 	27017: "mongodb",
 }
 
-// portService gives the registered name of a TCP port, nil where the table has none.
-func portService(port uint16) *string {
+// serviceName gives the registered name of a TCP port, nil where the table has none.
+func serviceName(port uint16) *string {
 	name, ok := wellKnownServices[port]
 	if !ok {
 		return nil

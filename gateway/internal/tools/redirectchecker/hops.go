@@ -31,8 +31,8 @@ const (
 
 // describeHops lists the URLs of a chain, each with the fragment that it has inherited, as a browser would show it. A
 // destination that was refused for what its URL says is a hop too: one to which nothing was sent.
-func describeHops(chain egress.Chain, fragment string) []redirectHop {
-	hops := make([]redirectHop, 0, len(chain.Hops)+1)
+func describeHops(chain egress.Chain, fragment string) []hopResult {
+	hops := make([]hopResult, 0, len(chain.Hops)+1)
 	for i, hop := range chain.Hops {
 		out := describeHop(hop)
 		out.Index = i
@@ -47,7 +47,7 @@ func describeHops(chain egress.Chain, fragment string) []redirectHop {
 		}
 	}
 	if blocked := blockedDestination(chain); blocked != nil {
-		hops = append(hops, redirectHop{Index: len(hops), URL: blocked.String(), StatusText: whyBlocked(chain), Flags: []string{}})
+		hops = append(hops, hopResult{Index: len(hops), URL: blocked.String(), StatusText: whyBlocked(chain), Flags: []string{}})
 	}
 	return hops
 }
@@ -59,18 +59,18 @@ func whyBlocked(chain egress.Chain) string {
 	return hopNotPublic
 }
 
-func describeHop(hop egress.Hop) redirectHop {
-	out := redirectHop{URL: hop.URL.String(), Flags: []string{}}
-	if hop.Response == nil {
-		out.StatusText = webview.FaultSentence(hop.Err)
-		if chainRefused(hop) {
+func describeHop(seen egress.Hop) hopResult {
+	out := hopResult{URL: seen.URL.String(), Flags: []string{}}
+	if seen.Response == nil {
+		out.StatusText = webview.FaultSentence(seen.Err)
+		if chainRefused(seen) {
 			out.StatusText = hopNotPublic
 		}
-		out.ResponseTimeMs = format.Milliseconds(hop.Took)
+		out.ResponseTimeMs = format.Milliseconds(seen.Took)
 		out.Timings.TotalMs = out.ResponseTimeMs
 		return out
 	}
-	r := hop.Response
+	r := seen.Response
 	status, address := r.Status, r.Address.String()
 	out.Status, out.StatusText, out.Address = &status, webview.DescribeStatus(r), &address
 	// The page behind the last answer is read for its meta elements, which is no part of the answer's time.
@@ -78,7 +78,7 @@ func describeHop(hop egress.Hop) redirectHop {
 	timings.Total -= timings.Body
 	out.Timings = webview.DescribeTimings(timings)
 	out.ResponseTimeMs = out.Timings.TotalMs
-	out.Flags = append(out.Flags, redirectFlags(r)...)
+	out.Flags = append(out.Flags, flagsOf(r)...)
 	if webview.IsRedirect(r.Status) && len(r.Header.Values("Location")) > 0 {
 		location := webview.HeaderText(r.Header.Get("Location"))
 		out.Location = &location
@@ -86,8 +86,8 @@ func describeHop(hop egress.Hop) redirectHop {
 	return out
 }
 
-// redirectFlags tells what kind of step a hop makes.
-func redirectFlags(r *egress.Response) []string {
+// flagsOf tells what kind of step a hop makes.
+func flagsOf(r *egress.Response) []string {
 	var flags []string
 	add := func(flag string, holds bool) {
 		if holds {

@@ -16,13 +16,13 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// redirectLimit is how many redirects are followed.
-const redirectLimit = 8
+// maxRedirects is how many redirects are followed.
+const maxRedirects = 8
 
-// redirectResult is a chain of redirects, kept whatever ended it.
-type redirectResult struct {
+// Result is a chain of redirects, kept whatever ended it.
+type Result struct {
 	URL            string          `json:"url"`
-	Hops           []redirectHop   `json:"hops"`
+	Hops           []hopResult     `json:"hops"`
 	Outcome        egress.ChainEnd `json:"outcome"`
 	FinalURL       *string         `json:"finalUrl"`    // null unless the outcome is final
 	FinalStatus    *int            `json:"finalStatus"` // likewise
@@ -32,8 +32,8 @@ type redirectResult struct {
 	Summary        string          `json:"summary"`
 }
 
-// redirectHop is one URL of the chain: an answer, or with a null status the reason why there is none, in StatusText.
-type redirectHop struct {
+// hopResult is one URL of the chain: an answer, or with a null status the reason why there is none, in StatusText.
+type hopResult struct {
 	Index          int             `json:"index"` // from 0
 	URL            string          `json:"url"`
 	Status         *int            `json:"status"`
@@ -45,42 +45,42 @@ type redirectHop struct {
 	Flags          []string        `json:"flags"`
 }
 
-// redirectTarget is the first URL. Its fragment never goes on the wire, but redirects pass it on (RFC 9110 section 10.2.2).
-type redirectTarget struct {
+// start is the URL that a chain begins with. Its fragment never goes on the wire, but redirects pass it on (RFC 9110 section 10.2.2).
+type start struct {
 	target.URL
 	fragment string
 }
 
 // New makes the tool; client makes the requests.
 func New(client *egress.Client) tool.Tool {
-	return tool.New(tool.Spec[redirectTarget, redirectResult]{
+	return tool.New(tool.Spec[start, Result]{
 		Slug: "redirect-checker",
-		Parse: func(in tool.Input) (redirectTarget, error) {
+		Parse: func(in tool.Input) (start, error) {
 			u, err := target.ParseURL(in.Text)
 			_, fragment, _ := strings.Cut(in.Text, "#")
-			return redirectTarget{URL: u, fragment: fragment}, err
+			return start{URL: u, fragment: fragment}, err
 		},
-		Run: func(ctx context.Context, u redirectTarget) (redirectResult, error) {
-			return redirectRun{client: client, target: u}.run(ctx)
+		Run: func(ctx context.Context, u start) (Result, error) {
+			return checker{client: client, target: u}.run(ctx)
 		},
 	})
 }
 
-// redirectRun is one run of the tool.
-type redirectRun struct {
+// checker is one run of the tool.
+type checker struct {
 	client *egress.Client
-	target redirectTarget
+	target start
 }
 
-func (r redirectRun) run(ctx context.Context) (redirectResult, error) {
-	var page redirectPage
+func (r checker) run(ctx context.Context) (Result, error) {
+	var page lastPage
 	began := time.Now()
-	chain := r.client.Follow(ctx, egress.Request{URL: r.target.URL, Consume: page.read}, redirectLimit)
+	chain := r.client.Follow(ctx, egress.Request{URL: r.target.URL, Consume: page.read}, maxRedirects)
 	took := time.Since(began)
 	if err := r.fails(ctx, chain); err != nil {
-		return redirectResult{}, err
+		return Result{}, err
 	}
-	result := redirectResult{
+	result := Result{
 		URL:           r.target.String(),
 		Hops:          describeHops(chain, r.target.fragment),
 		Outcome:       chain.End,
@@ -96,13 +96,13 @@ func (r redirectRun) run(ctx context.Context) (redirectResult, error) {
 		result.FinalURL, result.FinalStatus = &last.URL, &final.Status
 		result.ClientRedirect = page.redirect(final)
 	}
-	result.Summary = redirectSummary(result, chain)
+	result.Summary = summarize(result, chain)
 	return result, nil
 }
 
 // fails gives the error of a run that has no result: the visitor is gone, or the first URL itself may not or cannot be
 // visited at all.
-func (r redirectRun) fails(ctx context.Context, chain egress.Chain) error {
+func (r checker) fails(ctx context.Context, chain egress.Chain) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}

@@ -24,13 +24,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-func mustRedirects(t *testing.T, n *egresstest.Network, url string, opts ...egress.Option) redirectResult {
+func mustRun(t *testing.T, n *egresstest.Network, url string, opts ...egress.Option) Result {
 	t.Helper()
 	got, err := toolstest.Run(t.Context(), New(n.Client(nil, opts...)), toolstest.URLInput(url))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return got.(redirectResult)
+	return got.(Result)
 }
 
 // locations answers each path with a status and a Location.
@@ -47,7 +47,7 @@ func (l locations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // chainOf writes a chain's hops on a line each: status, URL, flags.
-func chainOf(r redirectResult) []string {
+func chainOf(r Result) []string {
 	var out []string
 	for i, h := range r.Hops {
 		if h.Index != i {
@@ -132,7 +132,7 @@ func TestRedirectOutcomes(t *testing.T) {
 	} {
 		t.Run(strings.Trim(test.path, "/"), func(t *testing.T) {
 			t.Parallel()
-			got := mustRedirects(t, n, "http://example.com"+test.path)
+			got := mustRun(t, n, "http://example.com"+test.path)
 			if string(got.Outcome) != test.outcome || got.RedirectCount != test.count || got.URL != "http://example.com"+test.path {
 				t.Errorf("%s, %d followed: %s", got.Outcome, got.RedirectCount, got.Summary)
 			}
@@ -173,7 +173,7 @@ func TestRedirectToPrivate(t *testing.T) {
 		n := toolstest.WebNetwork(t)
 		n.Records("inside.example.com. 300 IN A 10.0.0.1", "inside.example.com. 300 IN A "+toolstest.WebV4)
 		n.Serve(toolstest.WebV4Port80, toolstest.RedirectHandler(to))
-		got := mustRedirects(t, n, "http://example.com/")
+		got := mustRun(t, n, "http://example.com/")
 		if got.Outcome != egress.EndBlocked || len(got.Hops) != 2 || !strings.Contains(got.Hops[1].StatusText, "Not a public address") {
 			t.Errorf("%s: %+v", to, got)
 		}
@@ -191,7 +191,7 @@ func TestRedirectToUserName(t *testing.T) {
 	} {
 		n := toolstest.WebNetwork(t)
 		n.Serve(toolstest.WebV4Port80, toolstest.RedirectHandler(to))
-		got := mustRedirects(t, n, "http://example.com/")
+		got := mustRun(t, n, "http://example.com/")
 		if got.Outcome != egress.EndBlocked || len(got.Hops) != 2 || got.Hops[1].StatusText != says {
 			t.Errorf("%s: %+v", to, got)
 		}
@@ -219,7 +219,7 @@ func TestRedirectFirstTarget(t *testing.T) {
 		t.Errorf("a family that is missing: %v", err)
 	}
 	toolstest.WantDials(t, n)
-	got := mustRedirects(t, n, "http://example.com/#x")
+	got := mustRun(t, n, "http://example.com/#x")
 	if got.Outcome != egress.EndUnreachable || got.RedirectCount != 0 || len(got.Hops) != 1 || got.Hops[0].Status != nil || got.Hops[0].StatusText != "example.com refused the connection." {
 		t.Errorf("%+v", got)
 	}
@@ -239,7 +239,7 @@ func TestRedirectFragments(t *testing.T) {
 		"/drop#typed":  "http://example.com/end",
 		"/keep#a%20b<": "http://example.com/end#a%20b%3C",
 	} {
-		got := mustRedirects(t, n, "http://example.com"+url)
+		got := mustRun(t, n, "http://example.com"+url)
 		if toolstest.Text(got.FinalURL) != want || strings.Contains(got.URL, "#") || strings.Contains(got.Hops[0].URL, "#") {
 			t.Errorf("%s: %s, from %s", url, toolstest.Text(got.FinalURL), got.URL)
 		}
@@ -257,10 +257,10 @@ func TestRedirectCookies(t *testing.T) {
 		http.SetCookie(w, &http.Cookie{Name: "seen", Value: fmt.Sprint(time.Now().UnixNano()), Path: "/"})
 		http.Redirect(w, r, r.URL.Path, http.StatusFound)
 	}))
-	if got := mustRedirects(t, n, "http://example.com/wall"); got.Outcome != egress.EndFinal || got.RedirectCount != 1 {
+	if got := mustRun(t, n, "http://example.com/wall"); got.Outcome != egress.EndFinal || got.RedirectCount != 1 {
 		t.Errorf("wall: %+v", got)
 	}
-	if got := mustRedirects(t, n, "http://example.com/endless"); got.Outcome != egress.EndLoop || len(got.Hops) != 2 {
+	if got := mustRun(t, n, "http://example.com/endless"); got.Outcome != egress.EndLoop || len(got.Hops) != 2 {
 		t.Errorf("endless: %v", chainOf(got))
 	}
 }
@@ -273,7 +273,7 @@ func TestRedirectBetweenSchemes(t *testing.T) {
 	n.ServeTLS(toolstest.WebV4+":443", ca.Issue("example.com", time.Now().Add(time.Hour)), toolstest.RedirectHandler("https://bad.example.com/"))
 	n.ServeTLS("93.184.216.35:443", ca.SelfSign("bad.example.com"), toolstest.RedirectHandler("http://bad.example.com/"))
 	n.Serve("93.184.216.35:80", toolstest.StatusHandler(404))
-	got := mustRedirects(t, n, "http://example.com/", ca.Option())
+	got := mustRun(t, n, "http://example.com/", ca.Option())
 	want := []string{"302 http://example.com/ temporary httpToHttps", "302 https://example.com/ temporary crossHost",
 		"302 https://bad.example.com/ temporary httpsToHttp certificateInvalid", "404 http://bad.example.com/"}
 	if diff := cmp.Diff(want, chainOf(got)); diff != "" || got.Outcome != egress.EndFinal {
@@ -308,7 +308,7 @@ func TestRedirectDeadline(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := got.(redirectResult)
+		r := got.(Result)
 		if r.Outcome != egress.EndDeadline || len(r.Hops) != hops || !strings.Contains(r.Summary, "time of this check was over") {
 			t.Errorf("%s: %+v", path, r)
 		}
@@ -364,7 +364,7 @@ func TestClientRedirects(t *testing.T) {
 				_, _ = z.Write([]byte(test.body))
 				_ = z.Close()
 			}))
-			got := mustRedirects(t, n, "http://example.com/page")
+			got := mustRun(t, n, "http://example.com/page")
 			found := ""
 			if c := got.ClientRedirect; c != nil {
 				found = fmt.Sprintf("%s %s %g", c.Kind, c.URL, c.DelaySeconds)
@@ -391,7 +391,7 @@ func TestRedirectEndlessPage(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	began := time.Now()
-	got := mustRedirects(t, n, "http://example.com/")
+	got := mustRun(t, n, "http://example.com/")
 	if took := time.Since(began); took > 5*time.Second || got.Outcome != egress.EndFinal {
 		t.Errorf("took %v: %+v", took, got)
 	}
@@ -435,12 +435,12 @@ func TestRedirectShape(t *testing.T) {
 	t.Parallel()
 	n := toolstest.WebNetwork(t)
 	n.Serve(toolstest.WebV4Port80, toolstest.RedirectHandler("http://10.0.0.1/"))
-	out, err := json.MarshalIndent(mustRedirects(t, n, "http://example.com/"), "", " ")
+	out, err := json.MarshalIndent(mustRun(t, n, "http://example.com/"), "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%s", out)
-	fields := toolstest.Fields(t, mustRedirects(t, n, "http://example.com/"))
+	fields := toolstest.Fields(t, mustRun(t, n, "http://example.com/"))
 	keys := func(m map[string]any) string {
 		var names []string
 		for name := range m {
@@ -465,13 +465,13 @@ func FuzzMetaRefresh(f *testing.F) {
 	} {
 		f.Add([]byte(s), "0;url=x")
 	}
-	page, err := url.Parse("http://example.com/page")
+	base, err := url.Parse("http://example.com/page")
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, body []byte, header string) {
-		p := redirectPage{text: body}
-		for _, found := range []*clientRedirect{p.metaRefresh(page), refreshTo(page, page, refreshHeader, header)} {
+		p := lastPage{text: body}
+		for _, found := range []*clientRedirect{p.metaRefresh(base), refreshTo(base, base, refreshHeader, header)} {
 			if found == nil {
 				continue
 			}

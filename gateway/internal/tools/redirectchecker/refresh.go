@@ -33,11 +33,11 @@ type clientRedirect struct {
 	DelaySeconds float64 `json:"delaySeconds"`
 }
 
-// redirectPage is the beginning of the last answer's body, where it is HTML.
-type redirectPage struct{ text []byte }
+// lastPage is the beginning of the last answer's body, where it is HTML.
+type lastPage struct{ text []byte }
 
 // read is an egress.Request.Consume.
-func (p *redirectPage) read(r *egress.Response, body io.Reader) {
+func (p *lastPage) read(r *egress.Response, body io.Reader) {
 	if !isHTML(r) {
 		return
 	}
@@ -55,7 +55,7 @@ func isHTML(r *egress.Response) bool {
 }
 
 // redirect gives the first refresh that leads to another URL: the header comes before the page.
-func (p *redirectPage) redirect(r *egress.Response) *clientRedirect {
+func (p *lastPage) redirect(r *egress.Response) *clientRedirect {
 	page, err := url.Parse(r.URL.String())
 	if err != nil {
 		return nil
@@ -69,7 +69,7 @@ func (p *redirectPage) redirect(r *egress.Response) *clientRedirect {
 }
 
 // metaRefresh looks for <meta http-equiv="refresh"> outside of what a browser that runs scripts ignores.
-func (p *redirectPage) metaRefresh(page *url.URL) *clientRedirect {
+func (p *lastPage) metaRefresh(page *url.URL) *clientRedirect {
 	tokens := html.NewTokenizer(bytes.NewReader(p.text))
 	base, inert := page, 0
 	for {

@@ -16,12 +16,12 @@ import (
 // chainRefused tells a hop whose name led to an address that may not be visited.
 func chainRefused(hop egress.Hop) bool { return fault.Is(hop.Err, fault.Refused) }
 
-// redirectSummary says in a sentence or two how the chain ended.
-func redirectSummary(r redirectResult, chain egress.Chain) string {
-	return redirectCountWords(r.RedirectCount) + " " + redirectEnding(r, chain)
+// summarize says in a sentence or two how the chain ended.
+func summarize(r Result, chain egress.Chain) string {
+	return countWords(r.RedirectCount) + " " + ending(r, chain)
 }
 
-func redirectCountWords(n int) string {
+func countWords(n int) string {
 	switch n {
 	case 0:
 		return "No redirect was followed."
@@ -31,7 +31,7 @@ func redirectCountWords(n int) string {
 	return fmt.Sprintf("%d redirects were followed.", n)
 }
 
-func redirectEnding(r redirectResult, chain egress.Chain) string {
+func ending(r Result, chain egress.Chain) string {
 	last := chain.Hops[len(chain.Hops)-1]
 	host := format.ShortHost(last.URL.Host())
 	switch chain.End {
@@ -45,7 +45,7 @@ func redirectEnding(r redirectResult, chain egress.Chain) string {
 	case egress.EndLoop:
 		return "The next one leads back to a URL that was visited already: a loop."
 	case egress.EndTooManyRedirects:
-		return fmt.Sprintf("%s redirects once more, but at most %d are followed.", host, redirectLimit)
+		return fmt.Sprintf("%s redirects once more, but at most %d are followed.", host, maxRedirects)
 	case egress.EndMissingLocation:
 		return fmt.Sprintf("%s redirects without saying where to: there is no Location, or it is blank.", host)
 	case egress.EndInvalidLocation:

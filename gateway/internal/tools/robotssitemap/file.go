@@ -74,7 +74,7 @@ func (s *served) judge(chain egress.Chain, misled string) {
 		s.judgeStatus(*s.httpStatus)
 	case egress.EndLoop, egress.EndTooManyRedirects:
 		s.state = misled
-		s.add(codeRedirects, fileFail, "The file's URL redirects in a loop or more than %d times, where crawlers give up.", robotsRedirects)
+		s.add(codeRedirects, fileFail, "The file's URL redirects in a loop or more than %d times, where crawlers give up.", maxRedirects)
 	case egress.EndMissingLocation, egress.EndInvalidLocation, egress.EndUnsupportedScheme:
 		s.state = misled
 		s.add(codeBadRedirect, fileFail, "The file's URL redirects to nothing that can be fetched.")

@@ -15,8 +15,8 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// robotsRedirects is how many redirects are followed to a file (RFC 9309 section 2.3.1.2), also across hosts.
-const robotsRedirects = 5
+// maxRedirects is how many redirects are followed to a file (RFC 9309 section 2.3.1.2), also across hosts.
+const maxRedirects = 5
 
 // maxDeclaredRead is how many declared sitemaps are read.
 const maxDeclaredRead = 5
@@ -29,8 +29,8 @@ const (
 	fileInvalid     = "invalid"
 )
 
-// robotsResult is what a site tells crawlers.
-type robotsResult struct {
+// Result is what a site tells crawlers.
+type Result struct {
 	URL              string        `json:"url"`
 	Robots           robotsFile    `json:"robots"`
 	DeclaredSitemaps []string      `json:"declaredSitemaps"`
@@ -88,17 +88,17 @@ type fileIssue struct {
 
 // New makes the tool; client fetches the files.
 func New(client *egress.Client) tool.Tool {
-	return tool.New(tool.Spec[target.URL, robotsResult]{
+	return tool.New(tool.Spec[target.URL, Result]{
 		Slug:  "robots-sitemap",
 		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
-		Run: func(ctx context.Context, u target.URL) (robotsResult, error) {
-			return newRobotsRun(client, u).run(ctx)
+		Run: func(ctx context.Context, u target.URL) (Result, error) {
+			return newChecker(client, u).run(ctx)
 		},
 	})
 }
 
-// robotsRun is one run of the tool.
-type robotsRun struct {
+// checker is one run of the tool.
+type checker struct {
 	client  *egress.Client
 	site    target.URL
 	now     time.Time
@@ -106,35 +106,35 @@ type robotsRun struct {
 	fetches map[string]*sitemapFetch
 }
 
-func newRobotsRun(client *egress.Client, site target.URL) *robotsRun {
-	return &robotsRun{client: client, site: site, now: time.Now(), budget: newSitemapBudget(), fetches: make(map[string]*sitemapFetch)}
+func newChecker(client *egress.Client, site target.URL) *checker {
+	return &checker{client: client, site: site, now: time.Now(), budget: newSitemapBudget(), fetches: make(map[string]*sitemapFetch)}
 }
 
-func (r *robotsRun) run(ctx context.Context) (robotsResult, error) {
+func (r *checker) run(ctx context.Context) (Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer r.wait(cancel)
 	sitemapURL, err := r.site.Resolve("/sitemap.xml")
 	if err != nil {
-		return robotsResult{}, err
+		return Result{}, err
 	}
 	own := r.fetch(ctx, sitemapURL)
 	robots, declared, err := r.robots(ctx)
 	if err != nil {
-		return robotsResult{}, err
+		return Result{}, err
 	}
-	result := robotsResult{URL: r.site.String(), Robots: robots, DeclaredSitemaps: declared}
+	result := Result{URL: r.site.String(), Robots: robots, DeclaredSitemaps: declared}
 	others := r.fetchDeclared(ctx, declared[:min(len(declared), maxDeclaredRead)])
 	result.Sitemap = own.file()
 	result.Sitemaps = others()
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return robotsResult{}, ctx.Err()
+		return Result{}, ctx.Err()
 	}
 	return result, nil
 }
 
 // wait ends the fetches that are still under way: no packet leaves after a run.
-func (r *robotsRun) wait(cancel context.CancelFunc) {
+func (r *checker) wait(cancel context.CancelFunc) {
 	cancel()
 	for _, f := range r.fetches {
 		<-f.done
@@ -142,13 +142,13 @@ func (r *robotsRun) wait(cancel context.CancelFunc) {
 }
 
 // robots reads /robots.txt and gives the sitemaps that it declares.
-func (r *robotsRun) robots(ctx context.Context) (robotsFile, []string, error) {
+func (r *checker) robots(ctx context.Context) (robotsFile, []string, error) {
 	u, err := r.site.Resolve("/robots.txt")
 	if err != nil {
 		return robotsFile{}, nil, err
 	}
 	var body robotsBody
-	chain := r.client.Follow(ctx, egress.Request{URL: u, Consume: body.read}, robotsRedirects)
+	chain := r.client.Follow(ctx, egress.Request{URL: u, Consume: body.read}, maxRedirects)
 	if err := r.fails(ctx, chain); err != nil {
 		return robotsFile{}, nil, err
 	}
@@ -157,7 +157,7 @@ func (r *robotsRun) robots(ctx context.Context) (robotsFile, []string, error) {
 }
 
 // fails gives the error of a site that may not or cannot be visited at all.
-func (r *robotsRun) fails(ctx context.Context, chain egress.Chain) error {
+func (r *checker) fails(ctx context.Context, chain egress.Chain) error {
 	first := chain.Hops[0].Err
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):

@@ -28,13 +28,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func mustRobots(t *testing.T, n *egresstest.Network, url string, opts ...egress.Option) robotsResult {
+func mustRun(t *testing.T, n *egresstest.Network, url string, opts ...egress.Option) Result {
 	t.Helper()
 	got, err := toolstest.Run(t.Context(), New(n.Client(nil, opts...)), toolstest.URLInput(url))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return got.(robotsResult)
+	return got.(Result)
 }
 
 // file is what a path of a site answers.
@@ -103,7 +103,7 @@ func TestRobotsAndSitemaps(t *testing.T) {
 	})
 	n.Serve("93.184.216.35:80", files{"/index.xml.gz": {kind: "application/x-gzip",
 		body: gzipOf(t, `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>http://cdn.example.net/1.xml</loc></sitemap></sitemapindex>`)}})
-	got := mustRobots(t, n, "http://example.com/some/page?q#f")
+	got := mustRun(t, n, "http://example.com/some/page?q#f")
 	if got.URL != "http://example.com/some/page?q" || got.Robots.URL != "http://example.com/robots.txt" || got.Robots.Status != "found" || got.Robots.Effect != "rules" || toolstest.Number(got.Robots.HTTPStatus) != 200 {
 		t.Errorf("%+v", got.Robots)
 	}
@@ -201,7 +201,7 @@ func TestRobotsStates(t *testing.T) {
 				site[path] = f
 			}
 			n.Serve(toolstest.WebV4Port80, site)
-			got := mustRobots(t, n, "http://example.com/").Robots
+			got := mustRun(t, n, "http://example.com/").Robots
 			if got.Status != test.status || toolstest.Number(got.HTTPStatus) != test.http || got.Effect != test.effect || got.Groups == nil {
 				t.Errorf("%+v", got)
 			}
@@ -224,7 +224,7 @@ func TestRobotsStates(t *testing.T) {
 func TestRobotsUnreachable(t *testing.T) {
 	t.Parallel()
 	n := toolstest.WebNetwork(t)
-	got := mustRobots(t, n, "http://example.com/")
+	got := mustRun(t, n, "http://example.com/")
 	if got.Robots.Status != "unreachable" || got.Robots.Effect != "disallowAll" || got.Robots.HTTPStatus != nil || got.Robots.ContentType != nil ||
 		fileCodes(got.Robots.Issues) != "UNREACHABLE" || got.Sitemap.Status != "unreachable" || fileCodes(got.Sitemap.Issues) != "UNREACHABLE" {
 		t.Errorf("%+v", got)
@@ -266,7 +266,7 @@ func TestRobotsLength(t *testing.T) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = io.WriteString(w, gzipOf(t, body))
 		}))
-		got := mustRobots(t, n, "http://example.com/").Robots
+		got := mustRun(t, n, "http://example.com/").Robots
 		if got.Truncated != truncated || got.Bytes != robotstxt.MaxBytes || got.Effect != "disallowAll" || len(got.Preview) != maxPreview || (fileCodes(got.Issues) == "TOO_LONG") != truncated {
 			t.Errorf("%d bytes: %d read, truncated %t, %s, preview of %d", size, got.Bytes, got.Truncated, fileCodes(got.Issues), len(got.Preview))
 		}
@@ -303,7 +303,7 @@ func TestRobotsBreaksOff(t *testing.T) {
 		_, _ = c.Read(make([]byte, 4096))
 		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 1000\r\n\r\nUser-agent: *\nDisallow:\nSitemap: http://example.com/x\n")
 	})
-	got := mustRobots(t, n, "http://example.com/")
+	got := mustRun(t, n, "http://example.com/")
 	if got.Robots.Status != "unreachable" || got.Robots.Effect != "disallowAll" || fileCodes(got.Robots.Issues) != "INCOMPLETE" || len(got.DeclaredSitemaps) != 0 || got.Robots.Bytes == 0 {
 		t.Errorf("%+v", got.Robots)
 	}
@@ -336,7 +336,7 @@ func TestSitemapStates(t *testing.T) {
 			t.Parallel()
 			n := toolstest.WebNetwork(t)
 			n.Serve(toolstest.WebV4Port80, files{"/sitemap.xml": test.file, "/moved.xml": {body: urlset}})
-			got := mustRobots(t, n, "http://example.com/").Sitemap
+			got := mustRun(t, n, "http://example.com/").Sitemap
 			if got.Status != test.status || toolstest.Number(got.HTTPStatus) != test.http || toolstest.Text(got.Kind) != test.kind || (got.Kind == nil) != (got.URLCount == nil) {
 				t.Errorf("%+v", got)
 			}
@@ -355,7 +355,7 @@ func TestDeclaredSitemapsThatAreRefused(t *testing.T) {
 	n.Records("inside.example.com. 300 IN A 10.0.0.1")
 	n.Serve(toolstest.WebV4Port80, files{"/robots.txt": {body: "Sitemap: http://10.0.0.1/s.xml\nSitemap: http://inside.example.com/s.xml\nSitemap: ftp://example.com/s.xml\nSitemap: http://u:p@example.com/s.xml\n" +
 		"Sitemap: http://localhost/s.xml\nSitemap: http://example.com/sixth.xml"}})
-	got := mustRobots(t, n, "http://example.com/")
+	got := mustRun(t, n, "http://example.com/")
 	var codes []string
 	for i, f := range got.Sitemaps {
 		if f.Status != "unreachable" || f.URL != got.DeclaredSitemaps[i] || f.HTTPStatus != nil {
@@ -376,7 +376,7 @@ func TestRobotsInvalidCertificate(t *testing.T) {
 	t.Parallel()
 	n, ca := toolstest.WebNetwork(t), toolstest.NewAuthority(t)
 	n.ServeTLS(toolstest.WebV4+":443", ca.Issue("example.com", time.Now().Add(-time.Hour)), files{"/robots.txt": {body: "User-agent: *\nDisallow: /x"}, "/sitemap.xml": {body: urlset}})
-	got := mustRobots(t, n, "https://example.com/", ca.Option())
+	got := mustRun(t, n, "https://example.com/", ca.Option())
 	if got.Robots.Status != "found" || fileCodes(got.Robots.Issues) != "CERTIFICATE_INVALID" || !strings.Contains(got.Robots.Issues[0].Message, "CERT_HAS_EXPIRED") {
 		t.Errorf("%+v", got.Robots)
 	}
@@ -409,7 +409,7 @@ func TestRobotsDeadline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := got.(robotsResult)
+	r := got.(Result)
 	if r.Robots.Status != "found" || r.Sitemap.Status != "unreachable" || fileCodes(r.Sitemap.Issues) != "INCOMPLETE" || r.Sitemaps[0].Status != "unreachable" || fileCodes(r.Sitemaps[0].Issues) != "NOT_FINISHED" {
 		t.Errorf("%+v", r)
 	}
@@ -438,7 +438,7 @@ func TestSitemapsShareOneBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := newRobotsRun(n.Client(nil), u)
+		r := newChecker(n.Client(nil), u)
 		r.budget.received.Store(test.received)
 		r.budget.text.Store(test.text)
 		got, err := r.run(t.Context())

@@ -30,7 +30,7 @@ func (f *sitemapFetch) file() sitemapFile {
 }
 
 // fetch begins to read a sitemap, or gives the fetch of the same URL that is under way. It is called by the run alone.
-func (r *robotsRun) fetch(ctx context.Context, u target.URL) *sitemapFetch {
+func (r *checker) fetch(ctx context.Context, u target.URL) *sitemapFetch {
 	if f := r.fetches[u.String()]; f != nil {
 		return f
 	}
@@ -45,7 +45,7 @@ func (r *robotsRun) fetch(ctx context.Context, u target.URL) *sitemapFetch {
 
 // fetchDeclared begins to read the declared sitemaps and gives a function that waits for them. A URL that is refused as it
 // stands is not fetched.
-func (r *robotsRun) fetchDeclared(ctx context.Context, declared []string) func() []sitemapFile {
+func (r *checker) fetchDeclared(ctx context.Context, declared []string) func() []sitemapFile {
 	fetches := make([]*sitemapFetch, len(declared))
 	files := make([]sitemapFile, len(declared))
 	for i, text := range declared {
@@ -79,14 +79,14 @@ func unfetched(text string, err error) sitemapFile {
 }
 
 // read fetches one sitemap.
-func (r *robotsRun) read(ctx context.Context, u target.URL) sitemapFile {
+func (r *checker) read(ctx context.Context, u target.URL) sitemapFile {
 	var report *sitemap.Report
 	chain := r.client.Follow(ctx, egress.Request{URL: u, Consume: func(answer *egress.Response, body io.Reader) {
 		if succeeds(answer) {
 			got := r.readBody(answer, body)
 			report = &got
 		}
-	}}, robotsRedirects)
+	}}, maxRedirects)
 	s := describeServed(chain, fileUnreachable)
 	file := sitemapFile{URL: u.String()}
 	if report != nil && s.state == fileFound {
@@ -97,7 +97,7 @@ func (r *robotsRun) read(ctx context.Context, u target.URL) sitemapFile {
 	return file
 }
 
-func (r *robotsRun) readBody(answer *egress.Response, body io.Reader) sitemap.Report {
+func (r *checker) readBody(answer *egress.Response, body io.Reader) sitemap.Report {
 	text, err := egress.DecodeBody(answer, budgeted{from: body, left: &r.budget.received})
 	if err != nil {
 		return sitemap.Report{Err: err}

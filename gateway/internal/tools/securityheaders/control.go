@@ -8,16 +8,16 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// securityCheck is one control: its id and name, what to read about it, and how it is judged.
-type securityCheck struct {
+// controlKind is one control: its id and name, what to read about it, and how it is judged.
+type controlKind struct {
 	id, name, reference string
-	judge               func(securityPage) controlVerdict
+	judge               func(page) controlVerdict
 }
 
-// securityChecks are all controls, in the order of the contract.
-func securityChecks() []securityCheck {
+// controls are all controls, in the order of the contract.
+func controls() []controlKind {
 	const mdn = "https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/"
-	return []securityCheck{
+	return []controlKind{
 		{"hsts", "Strict-Transport-Security", "https://www.rfc-editor.org/rfc/rfc6797", judgeHSTS},
 		{"csp", "Content-Security-Policy", "https://www.w3.org/TR/CSP3/", judgeCSP},
 		{"frame-protection", "Frame protection", "https://www.w3.org/TR/CSP3/#directive-frame-ancestors", judgeFraming},
@@ -34,12 +34,12 @@ func securityChecks() []securityCheck {
 	}
 }
 
-func judgeControls(p securityPage) []securityControl {
-	checks := securityChecks()
-	controls := make([]securityControl, 0, len(checks))
+func judgeControls(p page) []controlResult {
+	checks := controls()
+	controls := make([]controlResult, 0, len(checks))
 	for _, c := range checks {
 		v := c.judge(p)
-		control := securityControl{
+		control := controlResult{
 			ID: c.id, Name: c.name, Status: v.status, Present: v.present, Value: v.value,
 			Finding: p.qualify(v), Reference: c.reference,
 		}
@@ -77,7 +77,7 @@ func (v *controlVerdict) atLeast(status controlStatus) {
 const maxFindings = 14
 
 // qualify makes the finding one text, and says of what is wanting on an answer that is not the page itself.
-func (p securityPage) qualify(v controlVerdict) string {
+func (p page) qualify(v controlVerdict) string {
 	sentences := v.findings
 	if more := len(sentences) - maxFindings; more > 0 {
 		sentences = append(slices.Clip(sentences[:maxFindings]), fmt.Sprintf("%d more remarks are left out.", more))
@@ -89,13 +89,13 @@ func (p securityPage) qualify(v controlVerdict) string {
 }
 
 // notForData is the verdict on a control that protects documents, where the answer is none and lacks the header.
-func (p securityPage) notForData(name string) controlVerdict {
+func (p page) notForData(name string) controlVerdict {
 	v := controlVerdict{status: controlNotApplicable}
 	v.add("%s protects documents, and this answer is none (%s).", name, p.shownMedia())
 	return v
 }
 
-func (p securityPage) shownMedia() string {
+func (p page) shownMedia() string {
 	if media := p.answer.Header.Get("Content-Type"); media != "" {
 		return shownHeader(media)
 	}

@@ -39,9 +39,9 @@ func chainTo(answers ...*egress.Response) egress.Chain {
 	return chain
 }
 
-func controlsOf(t testing.TB, answers ...*egress.Response) securityResult {
+func controlsOf(t testing.TB, answers ...*egress.Response) Result {
 	t.Helper()
-	return describeSecurity(answers[0].URL, chainTo(answers...), securityNow)
+	return describe(answers[0].URL, chainTo(answers...), testNow)
 }
 
 const (
@@ -50,9 +50,9 @@ const (
 	asJSON    = "Content-Type: application/json"
 )
 
-// securityCases are judged on https://example.com/ with status 200, unless they say otherwise. says is part of the finding,
+// cases are judged on https://example.com/ with status 200, unless they say otherwise. says is part of the finding,
 // advises of the recommendation; "<null>" is none.
-var securityCases = []struct {
+var cases = []struct {
 	id      string
 	url     string
 	fields  []string
@@ -208,14 +208,14 @@ var securityCases = []struct {
 
 func TestSecurityControls(t *testing.T) {
 	t.Parallel()
-	for _, c := range securityCases {
+	for _, c := range cases {
 		t.Run(c.id+" "+c.url+" "+strings.Join(c.fields, " | "), func(t *testing.T) {
 			t.Parallel()
 			url := c.url
 			if url == "" {
 				url = "https://example.com/"
 			}
-			got := securityControlOf(t, controlsOf(t, answerTo(t, url, 200, c.fields...)), c.id)
+			got := controlOf(t, controlsOf(t, answerTo(t, url, 200, c.fields...)), c.id)
 			if got.Status != c.status || got.Present != c.present || (got.Value != nil) != (c.present) {
 				t.Errorf("%s, present %t, value %s; want %s, %t: %s", got.Status, got.Present, toolstest.Text(got.Value), c.status, c.present, got.Finding)
 			}
@@ -243,10 +243,10 @@ func TestSecurityControlsReachEveryStatus(t *testing.T) {
 		"cors": "fail info pass warn", "cookies": "fail info notApplicable pass warn", "information-leak": "fail info pass warn",
 		"deprecated": "info pass warn",
 	}
-	for _, check := range securityChecks() {
+	for _, check := range controls() {
 		for _, status := range []controlStatus{controlFail, controlInfo, controlNotApplicable, controlPass, controlWarn} {
 			found := false
-			for _, c := range securityCases {
+			for _, c := range cases {
 				found = found || c.id == check.id && c.status == status
 			}
 			wanted := false
@@ -266,10 +266,10 @@ func TestSecurityInvalidCertificate(t *testing.T) {
 	r := answerTo(t, "https://example.com/", 200, "Strict-Transport-Security: max-age=31536000", "Cross-Origin-Opener-Policy: same-origin")
 	r.TLS.Verdict = certcheck.Verdict{Code: certcheck.CodeExpired}
 	got := controlsOf(t, r)
-	if c := securityControlOf(t, got, "hsts"); c.Status != controlFail || !strings.Contains(c.Finding, "CERT_HAS_EXPIRED") || !strings.Contains(c.Finding, "ignore") {
+	if c := controlOf(t, got, "hsts"); c.Status != controlFail || !strings.Contains(c.Finding, "CERT_HAS_EXPIRED") || !strings.Contains(c.Finding, "ignore") {
 		t.Errorf("%+v", c)
 	}
-	if c := securityControlOf(t, got, "coop"); c.Status != controlWarn {
+	if c := controlOf(t, got, "coop"); c.Status != controlWarn {
 		t.Errorf("%+v", c)
 	}
 }
@@ -292,7 +292,7 @@ func TestSecurityHSTSOnTheWay(t *testing.T) {
 		{"the same name", answerTo(t, "https://www.example.com/x", 301), controlPass},
 	} {
 		got := controlsOf(t, c.before, final)
-		if control := securityControlOf(t, got, "hsts"); control.Status != c.want {
+		if control := controlOf(t, got, "hsts"); control.Status != c.want {
 			t.Errorf("%s: %s, want %s: %s", c.name, control.Status, c.want, control.Finding)
 		}
 	}
@@ -331,7 +331,7 @@ func TestSecurityNotice(t *testing.T) {
 		if !strings.Contains(toolstest.Text(got.Notice), c.want) {
 			t.Errorf("%d %v: %s", c.status, c.fields, toolstest.Text(got.Notice))
 		}
-		said := strings.Contains(securityControlOf(t, got, "content-type-options").Finding, "which may differ from the site's pages")
+		said := strings.Contains(controlOf(t, got, "content-type-options").Finding, "which may differ from the site's pages")
 		if said != (c.want != "<null>") {
 			t.Errorf("%d %v: in the finding: %t", c.status, c.fields, said)
 		}
@@ -394,12 +394,12 @@ func TestDefinesEndpoint(t *testing.T) {
 		`Report-To: {"group":"a","max_age":1,"endpoints":[]}`: true, `Report-To: {"group":"b"}, {"group":"a"}`: true, `Report-To: {"max_age":1}`: false,
 		`Report-To: {`: false, `X: a`: false,
 	} {
-		page := securityPage{answer: answerTo(t, "https://example.com/", 200, field)}
-		if got := page.definesEndpoint("a"); got != want {
+		p := page{answer: answerTo(t, "https://example.com/", 200, field)}
+		if got := p.definesEndpoint("a"); got != want {
 			t.Errorf("%s: %t", field, got)
 		}
 	}
-	if page := (securityPage{answer: answerTo(t, "https://example.com/", 200, `Report-To: {"max_age":1}`)}); !page.definesEndpoint("default") {
+	if p := (page{answer: answerTo(t, "https://example.com/", 200, `Report-To: {"max_age":1}`)}); !p.definesEndpoint("default") {
 		t.Error("a group without a name is the default one")
 	}
 }
@@ -412,7 +412,7 @@ func TestSecurityFindingsAreBounded(t *testing.T) {
 	for i := range 3000 {
 		policy.WriteString(" 'x" + strings.Repeat("y", i%7) + string(rune('a'+i%26)) + "'")
 	}
-	got := securityControlOf(t, controlsOf(t, answerTo(t, "https://example.com/", 200, policy.String())), "csp")
+	got := controlOf(t, controlsOf(t, answerTo(t, "https://example.com/", 200, policy.String())), "csp")
 	if len(got.Finding) > 4000 || !strings.Contains(got.Finding, "more remarks are left out") {
 		t.Errorf("%d bytes: %.300s", len(got.Finding), got.Finding)
 	}

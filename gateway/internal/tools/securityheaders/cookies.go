@@ -10,8 +10,8 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// securityCookie is one Set-Cookie field. SameSite is Strict, Lax or None, null where it is absent or no such value.
-type securityCookie struct {
+// cookie is one Set-Cookie field. SameSite is Strict, Lax or None, null where it is absent or no such value.
+type cookie struct {
 	Name     string        `json:"name"`
 	Secure   bool          `json:"secure"`
 	HTTPOnly bool          `json:"httpOnly"`
@@ -35,8 +35,8 @@ const (
 // maxCookieAge is the longest that browsers keep a cookie (RFC 6265bis section 5.5).
 const maxCookieAge = 400 * 24 * time.Hour
 
-func judgeCookies(p securityPage) []securityCookie {
-	cookies := make([]securityCookie, 0, len(p.values("Set-Cookie")))
+func judgeCookies(p page) []cookie {
+	cookies := make([]cookie, 0, len(p.values("Set-Cookie")))
 	seen := make(map[string]bool)
 	for _, field := range p.values("Set-Cookie") {
 		c := parseSetCookie(field)
@@ -51,12 +51,12 @@ func judgeCookies(p securityPage) []securityCookie {
 	return cookies
 }
 
-func (c *securityCookie) add(severity, code, message string) {
+func (c *cookie) add(severity, code, message string) {
 	c.Issues = append(c.Issues, cookieIssue{Code: code, Severity: severity, Message: message})
 }
 
-func (p securityPage) judgeCookie(c setCookie) securityCookie {
-	out := securityCookie{Name: webview.HeaderText(c.name), Secure: c.secure, HTTPOnly: c.httpOnly, SameSite: c.sameSiteValue(), Issues: []cookieIssue{}}
+func (p page) judgeCookie(c setCookie) cookie {
+	out := cookie{Name: webview.HeaderText(c.name), Secure: c.secure, HTTPOnly: c.httpOnly, SameSite: c.sameSiteValue(), Issues: []cookieIssue{}}
 	if c.ignored != "" {
 		out.add(cookieWarn, "IGNORED", "Browsers ignore this cookie: "+c.ignored+".")
 		return out
@@ -83,7 +83,7 @@ func (c setCookie) sameSiteValue() *string {
 }
 
 // judgeRefusals tells what makes browsers refuse the cookie.
-func (c *securityCookie) judgeRefusals(p securityPage, set setCookie) {
+func (c *cookie) judgeRefusals(p page, set setCookie) {
 	if lacks := set.brokenPrefix(); lacks != "" {
 		c.add(cookieWarn, "PREFIX", "Browsers refuse it: its name's prefix promises what it lacks ("+lacks+").")
 	}
@@ -103,7 +103,7 @@ func (c *securityCookie) judgeRefusals(p securityPage, set setCookie) {
 
 func (c setCookie) isNone() bool { return strings.EqualFold(c.sameSite, "None") }
 
-func (p securityPage) domainProblem(c setCookie) string {
+func (p page) domainProblem(c setCookie) string {
 	host := p.answer.URL.Host().String()
 	switch {
 	case !c.hasDomain || c.domain == host:
@@ -118,7 +118,7 @@ func (p securityPage) domainProblem(c setCookie) string {
 }
 
 // judgeTransport: a session that travels in clear is a session that the network can take over.
-func (c *securityCookie) judgeTransport(p securityPage, set setCookie) {
+func (c *cookie) judgeTransport(p page, set setCookie) {
 	switch {
 	case set.secure:
 	case looksLikeSession(set.name):
@@ -130,7 +130,7 @@ func (c *securityCookie) judgeTransport(p securityPage, set setCookie) {
 	}
 }
 
-func (c *securityCookie) judgeScripts(set setCookie) {
+func (c *cookie) judgeScripts(set setCookie) {
 	switch {
 	case set.httpOnly:
 	case looksLikeSession(set.name):
@@ -140,7 +140,7 @@ func (c *securityCookie) judgeScripts(set setCookie) {
 	}
 }
 
-func (c *securityCookie) judgeSites(set setCookie) {
+func (c *cookie) judgeSites(set setCookie) {
 	switch {
 	case set.isNone():
 		c.add(cookieInfo, "SAME_SITE_NONE", "It is sent with requests that other sites cause. Use Lax or Strict, unless it is meant for use in frames of other sites.")
@@ -154,7 +154,7 @@ func (c *securityCookie) judgeSites(set setCookie) {
 	}
 }
 
-func (c *securityCookie) judgeReach(p securityPage, set setCookie) {
+func (c *cookie) judgeReach(p page, set setCookie) {
 	if set.hasDomain && p.domainProblem(set) == "" {
 		c.add(cookieInfo, "DOMAIN_WIDE", "Domain makes it known to every subdomain. Leave Domain out, unless they need it.")
 	}
@@ -167,7 +167,7 @@ func (c *securityCookie) judgeReach(p securityPage, set setCookie) {
 }
 
 // judgeCookieControl sums the cookies up by the worst of them.
-func judgeCookieControl(p securityPage) controlVerdict {
+func judgeCookieControl(p page) controlVerdict {
 	if len(p.cookies) == 0 {
 		v := controlVerdict{status: controlNotApplicable}
 		v.add("The answer sets no cookies.")
@@ -192,7 +192,7 @@ func judgeCookieControl(p securityPage) controlVerdict {
 }
 
 // weighCookie tells the worst of what is wrong with a cookie. What would only be better still is left to the list of cookies.
-func (v *controlVerdict) weighCookie(c securityCookie) {
+func (v *controlVerdict) weighCookie(c cookie) {
 	weights := map[string]controlStatus{cookieFail: controlFail, cookieWarn: controlWarn, cookieInfo: controlInfo}
 	for _, severity := range []string{cookieFail, cookieWarn, cookieInfo} {
 		for _, issue := range c.Issues {

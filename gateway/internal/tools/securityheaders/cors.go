@@ -7,7 +7,7 @@ import (
 
 // judgeCORS looks at what the answer to a request without Origin shows. A server that reflects the Origin of each request
 // cannot be told by it.
-func judgeCORS(p securityPage) controlVerdict {
+func judgeCORS(p page) controlVerdict {
 	const name = "Access-Control-Allow-Origin"
 	v := controlVerdict{status: controlPass, present: p.has(name), value: p.shownValue(name)}
 	// Fetch's CORS check compares to the letter.
@@ -23,7 +23,7 @@ func judgeCORS(p securityPage) controlVerdict {
 	return v
 }
 
-func (v *controlVerdict) judgeAllowedOrigin(p securityPage, origin string, credentials bool) {
+func (v *controlVerdict) judgeAllowedOrigin(p page, origin string, credentials bool) {
 	own := strings.TrimSuffix(p.answer.URL.String(), p.answer.URL.RequestURI())
 	switch {
 	case origin == "*" && credentials:

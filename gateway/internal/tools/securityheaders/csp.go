@@ -14,7 +14,7 @@ const cspBest = "Content-Security-Policy: default-src 'self'; script-src 'nonce-
 const cspNonceHint = " (with {RANDOM} as at least 128 random bits in base64, new in every answer and repeated in the nonce attribute of each script element)"
 
 // judgeCSP judges the policies that are enforced, all together, by what they leave to somebody who can inject markup.
-func judgeCSP(p securityPage) controlVerdict {
+func judgeCSP(p page) controlVerdict {
 	const name = "Content-Security-Policy"
 	v := controlVerdict{present: p.has(name), value: p.shownValue(name)}
 	switch {
@@ -35,7 +35,7 @@ func judgeCSP(p securityPage) controlVerdict {
 	return v
 }
 
-func (v *controlVerdict) judgeMissingCSP(p securityPage) {
+func (v *controlVerdict) judgeMissingCSP(p page) {
 	v.status, v.recommendation = controlFail, cspBest+cspNonceHint
 	if v.present {
 		v.add("The header holds no directive, so nothing is restricted.")
@@ -48,7 +48,7 @@ func (v *controlVerdict) judgeMissingCSP(p securityPage) {
 	v.add("A policy in a meta element would not be seen here, because the body is not read.")
 }
 
-func (v *controlVerdict) judgePolicies(p securityPage) {
+func (v *controlVerdict) judgePolicies(p page) {
 	issues := p.enforced.Assess()
 	for _, policy := range p.enforced {
 		issues = append(issues, policy.Lint()...)
@@ -66,7 +66,7 @@ func (v *controlVerdict) judgePolicies(p securityPage) {
 	v.recommendation = cspAdvice(issues)
 }
 
-func (v *controlVerdict) addHeadline(p securityPage, issues []csp.Issue) {
+func (v *controlVerdict) addHeadline(p page, issues []csp.Issue) {
 	heaviest := csp.Info
 	for _, issue := range issues {
 		heaviest = max(heaviest, issue.Severity)
@@ -131,7 +131,7 @@ func cspAdvice(issues []csp.Issue) string {
 }
 
 // reportingIssues tells of reports that go nowhere: report-to names an endpoint that no header defines.
-func (p securityPage) reportingIssues() []csp.Issue {
+func (p page) reportingIssues() []csp.Issue {
 	var issues []csp.Issue
 	for _, policy := range p.enforced {
 		d, ok := policy.Directive("report-to")
@@ -144,7 +144,7 @@ func (p securityPage) reportingIssues() []csp.Issue {
 }
 
 // definesEndpoint looks at Reporting-Endpoints (a structured field) and at its forerunner Report-To (JSON objects).
-func (p securityPage) definesEndpoint(name string) bool {
+func (p page) definesEndpoint(name string) bool {
 	if endpoints, err := parseFieldDictionary(p.values("Reporting-Endpoints")); err == nil {
 		if _, ok := endpoints.Get(name); ok {
 			return true

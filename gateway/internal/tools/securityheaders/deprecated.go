@@ -32,7 +32,7 @@ var retiredHeaders = []struct {
 }
 
 // judgeDeprecated names the retired headers that are still sent.
-func judgeDeprecated(p securityPage) controlVerdict {
+func judgeDeprecated(p page) controlVerdict {
 	v := controlVerdict{status: controlPass}
 	var shown, removable []string
 	for _, h := range retiredHeaders {

@@ -15,7 +15,7 @@ const (
 
 // judgeFraming follows CSP Level 3 section 6.4.2.1: where an enforced policy has frame-ancestors, X-Frame-Options does not
 // count.
-func judgeFraming(p securityPage) controlVerdict {
+func judgeFraming(p page) controlVerdict {
 	framing := p.enforced.Framing()
 	v := controlVerdict{present: framing != csp.FramingUnset || p.has(xfo), value: p.framingValue()}
 	switch {
@@ -38,7 +38,7 @@ func judgeFraming(p securityPage) controlVerdict {
 	return v
 }
 
-func (p securityPage) framingValue() *string {
+func (p page) framingValue() *string {
 	var parts []string
 	for _, policy := range p.enforced {
 		if d, ok := policy.Directive("frame-ancestors"); ok {

@@ -133,7 +133,7 @@ func isToken(s string) bool {
 }
 
 // judgeHSTS follows RFC 6797 section 8.1: the first field alone, over TLS without errors alone, never for an address.
-func judgeHSTS(p securityPage) controlVerdict {
+func judgeHSTS(p page) controlVerdict {
 	const name = "Strict-Transport-Security"
 	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: hstsBest}
 	switch {
@@ -213,7 +213,7 @@ func (v *controlVerdict) judgeHSTSReach(policy hstsPolicy) {
 
 // judgeHSTSOnTheWay looks at the https answers that redirected here: a browser that has only seen www.example.com's policy
 // still asks example.com over http.
-func (v *controlVerdict) judgeHSTSOnTheWay(p securityPage) {
+func (v *controlVerdict) judgeHSTSOnTheWay(p page) {
 	site := registrableName(p.answer)
 	told := map[string]bool{p.answer.URL.Host().String(): true}
 	for _, hop := range p.earlier {

@@ -42,9 +42,9 @@ func coepPolicy() isolationPolicy {
 	}
 }
 
-func judgeCOOP(p securityPage) controlVerdict { return p.judgeIsolation(coopPolicy()) }
+func judgeCOOP(p page) controlVerdict { return p.judgeIsolation(coopPolicy()) }
 
-func judgeCOEP(p securityPage) controlVerdict {
+func judgeCOEP(p page) controlVerdict {
 	v := p.judgeIsolation(coepPolicy())
 	opener, _, _ := fieldToken(p.values("Cross-Origin-Opener-Policy"))
 	if v.status == controlPass && opener == "same-origin" {
@@ -53,7 +53,7 @@ func judgeCOEP(p securityPage) controlVerdict {
 	return v
 }
 
-func (p securityPage) judgeIsolation(policy isolationPolicy) controlVerdict {
+func (p page) judgeIsolation(policy isolationPolicy) controlVerdict {
 	v := controlVerdict{present: p.has(policy.name), value: p.shownValue(policy.name), recommendation: policy.name + ": " + policy.best}
 	if !v.present {
 		if !p.document {
@@ -87,7 +87,7 @@ func (p securityPage) judgeIsolation(policy isolationPolicy) controlVerdict {
 }
 
 // needSecure holds back a pass that browsers give in a secure context alone.
-func (v *controlVerdict) needSecure(p securityPage) {
+func (v *controlVerdict) needSecure(p page) {
 	if !p.secure() {
 		v.status = controlWarn
 		v.add("But browsers ignore it, because the answer did not come over valid HTTPS.")
@@ -95,13 +95,13 @@ func (v *controlVerdict) needSecure(p securityPage) {
 	}
 }
 
-func (v *controlVerdict) addEndpoint(p securityPage, endpoint string) {
+func (v *controlVerdict) addEndpoint(p page, endpoint string) {
 	if endpoint != "" && !p.definesEndpoint(endpoint) {
 		v.add("Its report-to names “%s”, which Reporting-Endpoints does not define, so no report is sent.", shownHeader(endpoint))
 	}
 }
 
-func (v *controlVerdict) addReportOnly(p securityPage, policy isolationPolicy) {
+func (v *controlVerdict) addReportOnly(p page, policy isolationPolicy) {
 	name := policy.name + "-Report-Only"
 	if !p.has(name) {
 		return
@@ -117,7 +117,7 @@ func (v *controlVerdict) addReportOnly(p securityPage, policy isolationPolicy) {
 
 // judgeCORP follows Fetch's cross-origin resource policy check: the header is no structured field, and its values are matched
 // to the letter.
-func judgeCORP(p securityPage) controlVerdict {
+func judgeCORP(p page) controlVerdict {
 	const name = "Cross-Origin-Resource-Policy"
 	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: name + ": same-origin"}
 	if !v.present {

@@ -35,7 +35,7 @@ var (
 )
 
 // judgeLeaks looks for software, versions, debugging aids and inner addresses.
-func judgeLeaks(p securityPage) controlVerdict {
+func judgeLeaks(p page) controlVerdict {
 	v := controlVerdict{status: controlPass}
 	var shown, removable []string
 	for _, name := range slices.Concat(leakyHeaders, debugHeaders) {
@@ -109,7 +109,7 @@ func withoutViaProtocols(value string) string {
 
 // judgeInnerAddresses looks for addresses of private networks in any header but those that list addresses on purpose, and
 // gives the first of the headers that hold one.
-func (v *controlVerdict) judgeInnerAddresses(p securityPage) []string {
+func (v *controlVerdict) judgeInnerAddresses(p page) []string {
 	var names []string
 	for name, values := range p.answer.Header {
 		if name == "Content-Security-Policy" || name == "Set-Cookie" {

@@ -11,8 +11,8 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// securityPage is what the controls judge: the final answer, and what of the chain before it matters to them.
-type securityPage struct {
+// page is what the controls judge: the final answer, and what of the chain before it matters to them.
+type page struct {
 	answer  *egress.Response
 	earlier []*egress.Response // those that sent onward, in order
 	// document tells whether browsers show the answer as a document of its own. Most controls protect documents.
@@ -20,21 +20,21 @@ type securityPage struct {
 	notice   *string
 	enforced csp.Set
 	reported []csp.Policy
-	cookies  []securityCookie
+	cookies  []cookie
 	now      time.Time
 }
 
-func newSecurityPage(chain egress.Chain, now time.Time) securityPage {
-	page := securityPage{answer: chain.Final(), now: now}
+func newPage(chain egress.Chain, now time.Time) page {
+	p := page{answer: chain.Final(), now: now}
 	for _, hop := range chain.Hops[:len(chain.Hops)-1] {
-		page.earlier = append(page.earlier, hop.Response)
+		p.earlier = append(p.earlier, hop.Response)
 	}
-	page.document = isDocument(page.answer)
-	page.notice = noticeOf(page.answer)
-	page.enforced = csp.ParseHeaders(page.values("Content-Security-Policy"))
-	page.reported = csp.ParseHeaders(page.values("Content-Security-Policy-Report-Only"))
-	page.cookies = judgeCookies(page)
-	return page
+	p.document = isDocument(p.answer)
+	p.notice = noticeOf(p.answer)
+	p.enforced = csp.ParseHeaders(p.values("Content-Security-Policy"))
+	p.reported = csp.ParseHeaders(p.values("Content-Security-Policy-Report-Only"))
+	p.cookies = judgeCookies(p)
+	return p
 }
 
 // isDocument judges by the content type. Without one, browsers look at the body and may find a document in it.
@@ -57,16 +57,16 @@ func isDocument(r *egress.Response) bool {
 }
 
 // values are the field values of a name, in the order of arrival, as they came.
-func (p securityPage) values(name string) []string { return p.answer.Header.Values(name) }
+func (p page) values(name string) []string { return p.answer.Header.Values(name) }
 
 // has tells whether the answer has a field of the name, be it empty.
-func (p securityPage) has(name string) bool { return len(p.values(name)) > 0 }
+func (p page) has(name string) bool { return len(p.values(name)) > 0 }
 
 // joined is the combined value of a field (RFC 9110 section 5.3).
-func (p securityPage) joined(name string) string { return strings.Join(p.values(name), ", ") }
+func (p page) joined(name string) string { return strings.Join(p.values(name), ", ") }
 
 // shownValue is the combined value of a field for the eye, nil where there is none.
-func (p securityPage) shownValue(name string) *string {
+func (p page) shownValue(name string) *string {
 	if !p.has(name) {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (p securityPage) shownValue(name string) *string {
 }
 
 // secure tells whether the answer came over TLS with a certificate that browsers accept.
-func (p securityPage) secure() bool { return p.answer.TLS != nil && p.answer.TLS.Verdict.Authorized }
+func (p page) secure() bool { return p.answer.TLS != nil && p.answer.TLS.Verdict.Authorized }
 
 // splitFieldList is "get, decode, and split" of the Fetch standard: the values between commas that stand outside of quoted
 // strings, without the spaces around them.

@@ -247,7 +247,7 @@ func FuzzSetCookie(f *testing.F) {
 		if len(got.Cookies) != 1 || got.Cookies[0].Issues == nil {
 			t.Fatalf("%q gives %+v", field, got.Cookies)
 		}
-		control := securityControlOf(t, got, "cookies")
+		control := controlOf(t, got, "cookies")
 		told := toolstest.Text(control.Value) + control.Finding + got.Cookies[0].Name
 		for _, issue := range got.Cookies[0].Issues {
 			told += issue.Message

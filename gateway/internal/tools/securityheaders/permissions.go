@@ -19,7 +19,7 @@ var powerfulFeatures = map[string]bool{
 
 // judgePermissionsPolicy reads the header as a structured field that is a dictionary: one mistake makes browsers ignore all
 // of it.
-func judgePermissionsPolicy(p securityPage) controlVerdict {
+func judgePermissionsPolicy(p page) controlVerdict {
 	const name = "Permissions-Policy"
 	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: permissionsBest}
 	if !v.present {

@@ -20,7 +20,7 @@ var referrerPolicies = map[string]struct {
 const referrerBest = "Referrer-Policy: strict-origin-when-cross-origin"
 
 // judgeReferrerPolicy follows "parse a referrer policy from a Referrer-Policy header": the last token that is known wins.
-func judgeReferrerPolicy(p securityPage) controlVerdict {
+func judgeReferrerPolicy(p page) controlVerdict {
 	const name = "Referrer-Policy"
 	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: referrerBest}
 	if !v.present {

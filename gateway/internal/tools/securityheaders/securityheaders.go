@@ -14,27 +14,27 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// securityRedirects is how many redirects are followed.
-const securityRedirects = 5
+// maxRedirects is how many redirects are followed.
+const maxRedirects = 5
 
-// securityResult is what the final answer's headers come to. There is no grade: each control stands for itself.
-type securityResult struct {
-	URL           string             `json:"url"`
-	FinalURL      string             `json:"finalUrl"`
-	Status        int                `json:"status"`
-	RedirectCount int                `json:"redirectCount"`
-	Redirects     []securityRedirect `json:"redirects"`
-	TLS           *webview.TLS       `json:"tls"`
-	Headers       []webview.Header   `json:"headers"`
-	Controls      []securityControl  `json:"controls"`
-	Cookies       []securityCookie   `json:"cookies"`
-	Summary       securitySummary    `json:"summary"`
+// Result is what the final answer's headers come to. There is no grade: each control stands for itself.
+type Result struct {
+	URL           string           `json:"url"`
+	FinalURL      string           `json:"finalUrl"`
+	Status        int              `json:"status"`
+	RedirectCount int              `json:"redirectCount"`
+	Redirects     []redirect       `json:"redirects"`
+	TLS           *webview.TLS     `json:"tls"`
+	Headers       []webview.Header `json:"headers"`
+	Controls      []controlResult  `json:"controls"`
+	Cookies       []cookie         `json:"cookies"`
+	Summary       summary          `json:"summary"`
 	// Notice says that the answer is not the page that was meant: an error, a challenge.
 	Notice *string `json:"notice"`
 }
 
-// securityRedirect is an answer that sent onward.
-type securityRedirect struct {
+// redirect is an answer that sent onward.
+type redirect struct {
 	URL    string `json:"url"`
 	Status int    `json:"status"`
 }
@@ -50,8 +50,8 @@ const (
 	controlNotApplicable controlStatus = "notApplicable"
 )
 
-// securityControl is one control. Value is what the server sent for it, Recommendation the very header line to send.
-type securityControl struct {
+// controlResult is one control. Value is what the server sent for it, Recommendation the very header line to send.
+type controlResult struct {
 	ID             string        `json:"id"`
 	Name           string        `json:"name"`
 	Status         controlStatus `json:"status"`
@@ -62,8 +62,8 @@ type securityControl struct {
 	Reference      string        `json:"reference"`
 }
 
-// securitySummary counts the controls by status.
-type securitySummary struct {
+// summary counts the controls by status.
+type summary struct {
 	Pass          int `json:"pass"`
 	Warn          int `json:"warn"`
 	Fail          int `json:"fail"`
@@ -73,30 +73,30 @@ type securitySummary struct {
 
 // New makes the tool; client makes the requests, now is time.Now outside tests.
 func New(client *egress.Client, now func() time.Time) tool.Tool {
-	return tool.New(tool.Spec[target.URL, securityResult]{
+	return tool.New(tool.Spec[target.URL, Result]{
 		Slug:  "security-headers",
 		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
-		Run: func(ctx context.Context, u target.URL) (securityResult, error) {
+		Run: func(ctx context.Context, u target.URL) (Result, error) {
 			// A server that has a document and data for one URL must give the document.
 			accept := http.Header{"Accept": {"text/html,application/xhtml+xml,*/*;q=0.8"}}
-			chain := client.Follow(ctx, egress.Request{URL: u, Header: accept}, securityRedirects)
+			chain := client.Follow(ctx, egress.Request{URL: u, Header: accept}, maxRedirects)
 			// A redirect without a destination is where browsers stop and show what came with it.
 			if chain.Err != nil && chain.End != egress.EndMissingLocation {
-				return securityResult{}, chain.Err
+				return Result{}, chain.Err
 			}
-			return describeSecurity(u, chain, now()), nil
+			return describe(u, chain, now()), nil
 		},
 	})
 }
 
-func describeSecurity(u target.URL, chain egress.Chain, now time.Time) securityResult {
-	page := newSecurityPage(chain, now)
-	result := securityResult{
+func describe(u target.URL, chain egress.Chain, now time.Time) Result {
+	page := newPage(chain, now)
+	result := Result{
 		URL:           u.String(),
 		FinalURL:      page.answer.URL.String(),
 		Status:        page.answer.Status,
 		RedirectCount: chain.Followed,
-		Redirects:     make([]securityRedirect, 0, chain.Followed),
+		Redirects:     make([]redirect, 0, chain.Followed),
 		TLS:           webview.DescribeTLS(page.answer.TLS),
 		Headers:       webview.DescribeHeaders(page.answer.Header),
 		Controls:      judgeControls(page),
@@ -104,7 +104,7 @@ func describeSecurity(u target.URL, chain egress.Chain, now time.Time) securityR
 		Notice:        page.notice,
 	}
 	for _, hop := range page.earlier {
-		result.Redirects = append(result.Redirects, securityRedirect{URL: hop.URL.String(), Status: hop.Status})
+		result.Redirects = append(result.Redirects, redirect{URL: hop.URL.String(), Status: hop.Status})
 	}
 	for _, c := range result.Controls {
 		result.Summary.count(c.Status)
@@ -112,7 +112,7 @@ func describeSecurity(u target.URL, chain egress.Chain, now time.Time) securityR
 	return result
 }
 
-func (s *securitySummary) count(status controlStatus) {
+func (s *summary) count(status controlStatus) {
 	switch status {
 	case controlPass:
 		s.Pass++

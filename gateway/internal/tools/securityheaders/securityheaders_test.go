@@ -18,20 +18,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// securityNow is the clock of these tests.
-var securityNow = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+// testNow is the clock of these tests.
+var testNow = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-func runSecurity(ctx context.Context, n *egresstest.Network, url string, opts ...egress.Option) (securityResult, error) {
-	tl := New(n.Client(nil, opts...), func() time.Time { return securityNow })
+func run(ctx context.Context, n *egresstest.Network, url string, opts ...egress.Option) (Result, error) {
+	tl := New(n.Client(nil, opts...), func() time.Time { return testNow })
 	got, err := toolstest.Run(ctx, tl, toolstest.URLInput(url))
 	if err != nil {
-		return securityResult{}, err
+		return Result{}, err
 	}
-	return got.(securityResult), nil
+	return got.(Result), nil
 }
 
-// securityFields answers with a status and these very field lines.
-func securityFields(status int, fields ...string) http.Handler {
+// runFields answers with a status and these very field lines.
+func runFields(status int, fields ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header()["Date"] = nil
 		for _, field := range fields {
@@ -68,8 +68,8 @@ func secureSite(t *testing.T, h http.Handler) (*egresstest.Network, egress.Optio
 
 func TestSecurityHeadersOfAGoodSite(t *testing.T) {
 	t.Parallel()
-	n, trust := secureSite(t, securityFields(200, goodFields()...))
-	got, err := runSecurity(t.Context(), n, "https://example.com/", trust)
+	n, trust := secureSite(t, runFields(200, goodFields()...))
+	got, err := run(t.Context(), n, "https://example.com/", trust)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,14 +78,14 @@ func TestSecurityHeadersOfAGoodSite(t *testing.T) {
 			t.Errorf("%s: %s, %s, %s", c.ID, c.Status, c.Finding, toolstest.Text(c.Recommendation))
 		}
 	}
-	if got.Summary != (securitySummary{Pass: 13}) || got.Notice != nil || got.RedirectCount != 0 || got.FinalURL != "https://example.com/" {
+	if got.Summary != (summary{Pass: 13}) || got.Notice != nil || got.RedirectCount != 0 || got.FinalURL != "https://example.com/" {
 		t.Errorf("got %+v", got)
 	}
 	if got.TLS == nil || !got.TLS.Authorized || got.TLS.Version != "TLSv1.3" {
 		t.Errorf("TLS is %+v", got.TLS)
 	}
 	lax := "Lax"
-	want := []securityCookie{{Name: "__Host-session", Secure: true, HTTPOnly: true, SameSite: &lax, Issues: []cookieIssue{}}}
+	want := []cookie{{Name: "__Host-session", Secure: true, HTTPOnly: true, SameSite: &lax, Issues: []cookieIssue{}}}
 	if diff := cmp.Diff(want, got.Cookies); diff != "" {
 		t.Error(diff)
 	}
@@ -100,8 +100,8 @@ func TestSecurityHeadersOfAGoodSite(t *testing.T) {
 func TestSecurityHeadersShape(t *testing.T) {
 	t.Parallel()
 	n := toolstest.WebNetwork(t)
-	n.Serve(toolstest.WebV4+":80", securityFields(200, "Content-Type: text/html"))
-	got, err := runSecurity(t.Context(), n, "http://example.com/")
+	n.Serve(toolstest.WebV4+":80", runFields(200, "Content-Type: text/html"))
+	got, err := run(t.Context(), n, "http://example.com/")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,14 +145,14 @@ func countdownTo(final http.Handler) http.Handler {
 func TestSecurityHeadersFollowsFive(t *testing.T) {
 	t.Parallel()
 	n := toolstest.WebNetwork(t)
-	n.Serve(toolstest.WebV4+":80", countdownTo(securityFields(200, "X-Content-Type-Options: nosniff")))
-	got, err := runSecurity(t.Context(), n, "http://example.com/5")
+	n.Serve(toolstest.WebV4+":80", countdownTo(runFields(200, "X-Content-Type-Options: nosniff")))
+	got, err := run(t.Context(), n, "http://example.com/5")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want []securityRedirect
+	var want []redirect
 	for i := 5; i > 0; i-- {
-		want = append(want, securityRedirect{URL: fmt.Sprintf("http://example.com/%d", i), Status: 301})
+		want = append(want, redirect{URL: fmt.Sprintf("http://example.com/%d", i), Status: 301})
 	}
 	if diff := cmp.Diff(want, got.Redirects); diff != "" {
 		t.Error(diff)
@@ -160,15 +160,15 @@ func TestSecurityHeadersFollowsFive(t *testing.T) {
 	if got.RedirectCount != 5 || got.FinalURL != "http://example.com/0" || got.URL != "http://example.com/5" || got.Status != 200 {
 		t.Errorf("got %+v", got)
 	}
-	if c := securityControlOf(t, got, "content-type-options"); c.Status != controlPass {
+	if c := controlOf(t, got, "content-type-options"); c.Status != controlPass {
 		t.Errorf("judged another answer: %+v", c)
 	}
-	if _, err := runSecurity(t.Context(), n, "http://example.com/6"); !fault.Is(err, fault.Upstream) || !strings.Contains(err.Error(), "more than 5 times") {
+	if _, err := run(t.Context(), n, "http://example.com/6"); !fault.Is(err, fault.Upstream) || !strings.Contains(err.Error(), "more than 5 times") {
 		t.Errorf("a sixth: %v", err)
 	}
 }
 
-func securityControlOf(t *testing.T, r securityResult, id string) securityControl {
+func controlOf(t *testing.T, r Result, id string) controlResult {
 	t.Helper()
 	for _, c := range r.Controls {
 		if c.ID == id {
@@ -176,7 +176,7 @@ func securityControlOf(t *testing.T, r securityResult, id string) securityContro
 		}
 	}
 	t.Fatalf("no control %s", id)
-	return securityControl{}
+	return controlResult{}
 }
 
 // TestSecurityHeadersRedirectsThatEnd: nothing is sent to what is refused, and the answer is a sentence without the address.
@@ -191,7 +191,7 @@ func TestSecurityHeadersRedirectsThatEnd(t *testing.T) {
 			n := toolstest.WebNetwork(t)
 			n.Records("inside.example.com. 300 IN A 10.0.0.1")
 			n.Serve(toolstest.WebV4+":80", toolstest.RedirectHandler(location))
-			_, err := runSecurity(t.Context(), n, "http://example.com/loop")
+			_, err := run(t.Context(), n, "http://example.com/loop")
 			if !fault.Is(err, fault.Upstream) {
 				t.Fatalf("got %v", err)
 			}
@@ -206,8 +206,8 @@ func TestSecurityHeadersRedirectsThatEnd(t *testing.T) {
 func TestSecurityHeadersRedirectWithoutDestination(t *testing.T) {
 	t.Parallel()
 	n := toolstest.WebNetwork(t)
-	n.Serve(toolstest.WebV4+":80", securityFields(302, "Content-Type: text/html"))
-	got, err := runSecurity(t.Context(), n, "http://example.com/")
+	n.Serve(toolstest.WebV4+":80", runFields(302, "Content-Type: text/html"))
+	got, err := run(t.Context(), n, "http://example.com/")
 	if err != nil || got.Status != 302 || got.RedirectCount != 0 || len(got.Redirects) != 0 || !strings.Contains(toolstest.Text(got.Notice), "302 Found") {
 		t.Fatalf("got %+v, %v", got, err)
 	}
@@ -216,7 +216,7 @@ func TestSecurityHeadersRedirectWithoutDestination(t *testing.T) {
 func TestSecurityHeadersWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	toolstest.CheckWithoutAnswer(t, func(ctx context.Context, n *egresstest.Network) error {
-		_, err := runSecurity(ctx, n, "http://example.com/")
+		_, err := run(ctx, n, "http://example.com/")
 		return err
 	})
 }
@@ -225,10 +225,10 @@ func TestSecurityHeadersRefusesTheFirstURL(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
 	n.Records("bad.example.com. 60 IN A 10.0.0.1", "empty.example.com. 60 IN TXT x")
-	if _, err := runSecurity(t.Context(), n, "http://bad.example.com/"); !fault.Is(err, fault.Refused) {
+	if _, err := run(t.Context(), n, "http://bad.example.com/"); !fault.Is(err, fault.Refused) {
 		t.Errorf("private: %v", err)
 	}
-	if _, err := runSecurity(t.Context(), n, "http://empty.example.com/"); !fault.Is(err, fault.NoAddress) {
+	if _, err := run(t.Context(), n, "http://empty.example.com/"); !fault.Is(err, fault.NoAddress) {
 		t.Errorf("without address: %v", err)
 	}
 	if dials := n.Dials(); len(dials) != 0 {
@@ -251,7 +251,7 @@ func TestSecurityHeadersDoesNotReadTheBody(t *testing.T) {
 		}
 	}))
 	start := time.Now()
-	got, err := runSecurity(t.Context(), n, "http://example.com/")
+	got, err := run(t.Context(), n, "http://example.com/")
 	if err != nil || got.Status != 200 {
 		t.Fatalf("got %+v, %v", got, err)
 	}

@@ -3,7 +3,7 @@ package securityheaders
 import "strings"
 
 // judgeContentTypeOptions follows Fetch's "determine nosniff": only the first value of the combined list counts.
-func judgeContentTypeOptions(p securityPage) controlVerdict {
+func judgeContentTypeOptions(p page) controlVerdict {
 	const name = "X-Content-Type-Options"
 	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: name + ": nosniff"}
 	if !v.present {

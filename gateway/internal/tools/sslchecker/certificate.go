@@ -18,18 +18,18 @@ import (
 // maxShownChain bounds the certificates that are described: a handshake may carry hundreds.
 const maxShownChain = 16
 
-// sslCertificate is the server's own certificate.
-type sslCertificate struct {
-	sslChainElement
-	SubjectAltNames sslAltNames `json:"subjectAltNames"`
-	ValidationLevel *string     `json:"validationLevel"`
-	OCSPURLs        []string    `json:"ocspUrls"`
-	CRLURLs         []string    `json:"crlUrls"`
-	MustStaple      bool        `json:"mustStaple"`
+// certificate is the server's own certificate.
+type certificate struct {
+	chainElement
+	SubjectAltNames altNames `json:"subjectAltNames"`
+	ValidationLevel *string  `json:"validationLevel"`
+	OCSPURLs        []string `json:"ocspUrls"`
+	CRLURLs         []string `json:"crlUrls"`
+	MustStaple      bool     `json:"mustStaple"`
 }
 
-// sslChainElement is what is told of every certificate. Names are strings of RFC 4514, moments RFC 3339.
-type sslChainElement struct {
+// chainElement is what is told of every certificate. Names are strings of RFC 4514, moments RFC 3339.
+type chainElement struct {
 	Subject            string `json:"subject"`
 	Issuer             string `json:"issuer"`
 	SerialNumber       string `json:"serialNumber"`
@@ -44,19 +44,19 @@ type sslChainElement struct {
 	IsCA               bool   `json:"isCA"`
 }
 
-// sslAltNames are the names that a certificate holds for.
-type sslAltNames struct {
+// altNames are the names that a certificate holds for.
+type altNames struct {
 	DNS []string `json:"dns"`
 	IP  []string `json:"ip"`
 }
 
-func describeCertificate(cert *x509.Certificate, now time.Time) sslCertificate {
-	names := sslAltNames{DNS: cleanStrings(cert.DNSNames), IP: []string{}}
+func describeCertificate(cert *x509.Certificate, now time.Time) certificate {
+	names := altNames{DNS: cleanStrings(cert.DNSNames), IP: []string{}}
 	for _, ip := range cert.IPAddresses {
 		names.IP = append(names.IP, ip.String())
 	}
-	return sslCertificate{
-		sslChainElement: describeElement(cert, now),
+	return certificate{
+		chainElement:    describeElement(cert, now),
 		SubjectAltNames: names,
 		ValidationLevel: validationLevel(cert),
 		OCSPURLs:        cleanStrings(cert.OCSPServer),
@@ -65,17 +65,17 @@ func describeCertificate(cert *x509.Certificate, now time.Time) sslCertificate {
 	}
 }
 
-func describeChain(certs []*x509.Certificate, now time.Time) []sslChainElement {
-	chain := []sslChainElement{}
+func describeChain(certs []*x509.Certificate, now time.Time) []chainElement {
+	chain := []chainElement{}
 	for _, cert := range certs[:min(len(certs), maxShownChain)] {
 		chain = append(chain, describeElement(cert, now))
 	}
 	return chain
 }
 
-func describeElement(cert *x509.Certificate, now time.Time) sslChainElement {
+func describeElement(cert *x509.Certificate, now time.Time) chainElement {
 	keyType, keyBits := describeKey(cert)
-	return sslChainElement{
+	return chainElement{
 		Subject:            distinguishedName(cert.RawSubject, cert.Subject),
 		Issuer:             distinguishedName(cert.RawIssuer, cert.Issuer),
 		SerialNumber:       serialNumber(cert),

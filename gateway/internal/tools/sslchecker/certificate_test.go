@@ -146,7 +146,7 @@ func TestSSLCipherNames(t *testing.T) {
 			t.Errorf("%s: in the table of OpenSSL's names: %v", suite.Name, named)
 		}
 	}
-	for id, want := range map[uint16]sslCipher{
+	for id, want := range map[uint16]cipher{
 		tls.TLS_AES_128_GCM_SHA256:                      {"TLS_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256", 128},
 		tls.TLS_CHACHA20_POLY1305_SHA256:                {"TLS_CHACHA20_POLY1305_SHA256", "TLS_CHACHA20_POLY1305_SHA256", 256},
 		tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256:       {"ECDHE-RSA-AES128-GCM-SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", 128},
@@ -183,7 +183,7 @@ func TestSSLVerdictMessages(t *testing.T) {
 // TestSSLDefect: what the contract has no code for is NO_LOCAL_ISSUER on top and told by its own name among the issues.
 func TestSSLDefect(t *testing.T) {
 	t.Parallel()
-	w := newSSLWorld(t)
+	w := newWorld(t)
 	leaf := certtest.Leaf(t, w.inter, []string{sslName}, func(x *x509.Certificate) {
 		x.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 	})
@@ -233,7 +233,7 @@ func TestSSLLeafIssueBoundaries(t *testing.T) {
 			leaf := issued(c.from, c.life)
 			now := c.from.Add(c.now)
 			found := leafIssues(describeCertificate(leaf.Certificate, now), leaf.Certificate, now)
-			got := slices.ContainsFunc(found, func(i sslIssue) bool { return i.Code == c.code })
+			got := slices.ContainsFunc(found, func(i issue) bool { return i.Code == c.code })
 			if got != c.want {
 				t.Errorf("%s: %v (%+v)", c.code, got, found)
 			}
@@ -262,7 +262,7 @@ func TestSSLWeakSignature(t *testing.T) {
 	} {
 		sent := certtest.List(c.leaf, root)
 		found := chainIssues(sent, certcheck.Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}.Check(sent, sslName))
-		got := slices.ContainsFunc(found, func(i sslIssue) bool { return i.Code == "WEAK_SIGNATURE" })
+		got := slices.ContainsFunc(found, func(i issue) bool { return i.Code == "WEAK_SIGNATURE" })
 		if got != c.want {
 			t.Errorf("%s: %+v", c.name, found)
 		}

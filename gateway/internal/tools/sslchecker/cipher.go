@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// sslCipher names a cipher suite as OpenSSL and as IANA do; Bits is its strength as OpenSSL counts it.
-type sslCipher struct {
+// cipher names a cipher suite as OpenSSL and as IANA do; Bits is its strength as OpenSSL counts it.
+type cipher struct {
 	Name         string `json:"name"`
 	StandardName string `json:"standardName"`
 	Bits         int    `json:"bits"`
@@ -49,13 +49,13 @@ func everySuite() []uint16 {
 	return ids
 }
 
-func describeCipher(id uint16) sslCipher {
+func describeCipher(id uint16) cipher {
 	standard := tls.CipherSuiteName(id)
 	name, ok := openSSLCiphers[id]
 	if !ok {
 		name = standard
 	}
-	return sslCipher{Name: name, StandardName: standard, Bits: cipherBits(standard)}
+	return cipher{Name: name, StandardName: standard, Bits: cipherBits(standard)}
 }
 
 // cipherBits reads the strength off the IANA name.

@@ -22,7 +22,7 @@ const minConnectShare = 2 * time.Second
 
 // connect reaches the first address that takes the connection. The time is shared out, so that a silent first address
 // leaves some to the next. Errors are *fault.Error, or the context's own.
-func (s sslCheck) connect(ctx context.Context, to target.HostPort) (net.Conn, netip.Addr, error) {
+func (s checker) connect(ctx context.Context, to target.HostPort) (net.Conn, netip.Addr, error) {
 	resolution, err := s.egress.Resolve(ctx, to.Host)
 	if err != nil {
 		return nil, netip.Addr{}, err
@@ -55,7 +55,7 @@ func (s sslCheck) connect(ctx context.Context, to target.HostPort) (net.Conn, ne
 	return nil, netip.Addr{}, connectFault(to, failures)
 }
 
-func (s sslCheck) dial(ctx context.Context, to netip.AddrPort, limit time.Duration) (net.Conn, error) {
+func (s checker) dial(ctx context.Context, to netip.AddrPort, limit time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return s.egress.Dial(ctx, to)
@@ -88,8 +88,8 @@ func isTimeout(err error) bool {
 		errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// sslSeen is what the main handshake showed. failure is why it did not complete although the certificates came.
-type sslSeen struct {
+// observation is what the main handshake showed. failure is why it did not complete although the certificates came.
+type observation struct {
 	state           tls.ConnectionState
 	took            time.Duration
 	failure         error
@@ -99,18 +99,18 @@ type sslSeen struct {
 // handshake does STARTTLS where the port asks for it, and the main handshake. One that fails after the server has shown
 // its certificates still counts: servers that demand a client certificate end so. Errors are *fault.Error, or the
 // context's own.
-func (s sslCheck) handshake(ctx context.Context, conn net.Conn, to target.HostPort, alpn []string) (sslSeen, error) {
+func (s checker) handshake(ctx context.Context, conn net.Conn, to target.HostPort, alpn []string) (observation, error) {
 	limited, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	defer interruptOn(limited, conn)()
 
 	if protocol, ok := starttlsByPort[to.Port]; ok {
 		if err := startTLS(conn, protocol); err != nil {
-			return sslSeen{}, endOr(ctx, starttlsFault(limited, to, protocol, err))
+			return observation{}, endOr(ctx, starttlsFault(limited, to, protocol, err))
 		}
 	}
-	var seen sslSeen
-	config := sslConfig(to.Host.Name())
+	var seen observation
+	config := clientConfig(to.Host.Name())
 	config.NextProtos = alpn
 	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		seen.clientRequested = true
@@ -125,21 +125,21 @@ func (s sslCheck) handshake(ctx context.Context, conn net.Conn, to target.HostPo
 	if len(seen.state.PeerCertificates) > 0 && ctx.Err() == nil {
 		return seen, nil
 	}
-	return sslSeen{}, endOr(ctx, handshakeFault(limited, to, seen.failure, readOpening(heard.opening)))
+	return observation{}, endOr(ctx, handshakeFault(limited, to, seen.failure, readOpening(heard.opening)))
 }
 
 // errALPNRefused marks a server that speaks TLS, but none of the protocols offered on top of it.
 var errALPNRefused = errors.New("no application protocol in common")
 
 // handshakeWithoutALPN is the handshake again for servers that are no web servers and insist on that.
-func (s sslCheck) handshakeWithoutALPN(ctx context.Context, address netip.Addr, to target.HostPort) (sslSeen, error) {
+func (s checker) handshakeWithoutALPN(ctx context.Context, address netip.Addr, to target.HostPort) (observation, error) {
 	conn, err := s.dial(ctx, netip.AddrPortFrom(address, to.Port), s.timeout)
 	var refused *fault.Error
 	if errors.As(err, &refused) {
-		return sslSeen{}, err
+		return observation{}, err
 	}
 	if err != nil {
-		return sslSeen{}, endOr(ctx, connectFault(to, []error{err}))
+		return observation{}, endOr(ctx, connectFault(to, []error{err}))
 	}
 	defer func() { _ = conn.Close() }()
 	return s.handshake(ctx, conn, to, nil)

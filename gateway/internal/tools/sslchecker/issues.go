@@ -12,8 +12,8 @@ import (
 	"diagnostics/gateway/internal/certcheck"
 )
 
-// sslIssue is one thing to know about a server. The code is certcheck's or one of this file's.
-type sslIssue struct {
+// issue is one thing to know about a server. The code is certcheck's or one of this file's.
+type issue struct {
 	Code     string `json:"code"`
 	Severity string `json:"severity"`
 	Message  string `json:"message"`
@@ -65,13 +65,13 @@ var defectMessages = map[string]string{
 }
 
 // findIssues lists all that holds, the verdict first.
-func findIssues(r sslCheckerResult, verdict certcheck.Verdict, seen sslSeen, now time.Time) []sslIssue {
-	issues := append([]sslIssue{}, verdictIssues(verdict)...)
+func findIssues(r Result, verdict certcheck.Verdict, seen observation, now time.Time) []issue {
+	issues := append([]issue{}, verdictIssues(verdict)...)
 	issues = append(issues, chainIssues(seen.state.PeerCertificates, verdict)...)
 	issues = append(issues, leafIssues(r.Certificate, seen.state.PeerCertificates[0], now)...)
 	issues = append(issues, stapleIssues(r)...)
 	if r.Authorized && r.SCTs.Count == 0 {
-		issues = append(issues, sslIssue{"NO_SCTS", severityInfo,
+		issues = append(issues, issue{"NO_SCTS", severityInfo,
 			"The server sent no signed certificate timestamps, which browsers demand of public authorities."})
 	}
 	issues = append(issues, protocolIssues(r, seen.state.Version)...)
@@ -80,38 +80,38 @@ func findIssues(r sslCheckerResult, verdict certcheck.Verdict, seen sslSeen, now
 }
 
 // verdictIssues tell why clients refuse the certificate.
-func verdictIssues(verdict certcheck.Verdict) []sslIssue {
-	var issues []sslIssue
+func verdictIssues(verdict certcheck.Verdict) []issue {
+	var issues []issue
 	for _, code := range verdict.Codes {
 		message := verdictMessages[code]
 		if code == certcheck.CodeNoLocalIssuer && len(verdict.Defects) > 0 {
 			message = "The chain leads to a trusted root, but clients do not accept it."
 		}
-		issues = append(issues, sslIssue{code, severityFail, message})
+		issues = append(issues, issue{code, severityFail, message})
 	}
 	for _, defect := range verdict.Defects {
-		issues = append(issues, sslIssue{defect, severityFail, defectMessages[defect]})
+		issues = append(issues, issue{defect, severityFail, defectMessages[defect]})
 	}
 	return issues
 }
 
 // chainIssues are about the certificates as they were sent.
-func chainIssues(sent []*x509.Certificate, verdict certcheck.Verdict) []sslIssue {
-	var issues []sslIssue
+func chainIssues(sent []*x509.Certificate, verdict certcheck.Verdict) []issue {
+	var issues []issue
 	if slices.Contains(verdict.Codes, certcheck.CodeUnverifiableLeaf) {
-		issues = append(issues, sslIssue{"INCOMPLETE_CHAIN", severityWarn,
+		issues = append(issues, issue{"INCOMPLETE_CHAIN", severityWarn,
 			"Install the intermediate certificates of your authority, so that the server sends them: some browsers hide their absence, other clients fail."})
 	}
 	if !inOrder(sent) {
-		issues = append(issues, sslIssue{"CHAIN_NOT_IN_ORDER", severityInfo,
+		issues = append(issues, issue{"CHAIN_NOT_IN_ORDER", severityInfo,
 			"The certificates came out of order, repeated or with others that do not belong to the chain."})
 	}
 	if len(sent)-1 > maxShownChain {
-		issues = append(issues, sslIssue{"CHAIN_TOO_LONG", severityWarn,
+		issues = append(issues, issue{"CHAIN_TOO_LONG", severityWarn,
 			fmt.Sprintf("The server sent %d certificates; only the first %d are shown.", len(sent), maxShownChain+1)})
 	}
 	if i := slices.IndexFunc(verdict.Chain, weaklySigned); i >= 0 {
-		issues = append(issues, sslIssue{"WEAK_SIGNATURE", severityFail,
+		issues = append(issues, issue{"WEAK_SIGNATURE", severityFail,
 			"A certificate of the chain is signed with SHA-1 or MD5, which can be forged."})
 	}
 	return issues
@@ -134,24 +134,24 @@ func inOrder(sent []*x509.Certificate) bool {
 }
 
 // leafIssues are about the server's own certificate.
-func leafIssues(cert sslCertificate, leaf *x509.Certificate, now time.Time) []sslIssue {
-	var issues []sslIssue
+func leafIssues(cert certificate, leaf *x509.Certificate, now time.Time) []issue {
+	var issues []issue
 	life := leaf.NotAfter.Unix() - leaf.NotBefore.Unix() + 1 // both ends are inside it
 	soon := min(expiresSoonDays, life/daySeconds/3)
 	if cert.DaysRemaining >= 0 && cert.DaysRemaining <= soon && !now.Before(leaf.NotBefore) {
-		issues = append(issues, sslIssue{"CERT_EXPIRES_SOON", severityWarn,
+		issues = append(issues, issue{"CERT_EXPIRES_SOON", severityWarn,
 			fmt.Sprintf("The certificate expires in %s.", inDays(cert.DaysRemaining))})
 	}
 	if cert.KeyType == "RSA" && cert.KeyBits < 2048 || cert.KeyType == "ECDSA" && cert.KeyBits < 256 {
-		issues = append(issues, sslIssue{"WEAK_KEY", severityFail,
+		issues = append(issues, issue{"WEAK_KEY", severityFail,
 			fmt.Sprintf("The key has %d bits; RSA keys need 2048 and elliptic curves 256.", cert.KeyBits)})
 	}
 	if len(cert.SubjectAltNames.DNS)+len(cert.SubjectAltNames.IP) == 0 {
-		issues = append(issues, sslIssue{"NO_SUBJECT_ALT_NAMES", severityFail,
+		issues = append(issues, issue{"NO_SUBJECT_ALT_NAMES", severityFail,
 			"The certificate has no subject alternative names; clients ignore the common name."})
 	}
 	if limit := validityLimit(leaf.NotBefore); life > limit*daySeconds {
-		issues = append(issues, sslIssue{"VALIDITY_TOO_LONG", severityWarn,
+		issues = append(issues, issue{"VALIDITY_TOO_LONG", severityWarn,
 			fmt.Sprintf("The certificate is valid for more than the %d days that public authorities may give; some clients refuse it.", limit)})
 	}
 	return issues
@@ -177,10 +177,10 @@ func inDays(n int64) string {
 }
 
 // stapleIssues are about the revocation status that was sent along.
-func stapleIssues(r sslCheckerResult) []sslIssue {
+func stapleIssues(r Result) []issue {
 	if !r.OCSPStapling.Present {
 		if r.Certificate.MustStaple {
-			return []sslIssue{{"MUST_STAPLE_MISSING", severityFail,
+			return []issue{{"MUST_STAPLE_MISSING", severityFail,
 				"The certificate demands a stapled OCSP response, and the server sent none."}}
 		}
 		return nil
@@ -190,32 +190,32 @@ func stapleIssues(r sslCheckerResult) []sslIssue {
 	}
 	switch *r.OCSPStapling.Status {
 	case stapleRevoked:
-		return []sslIssue{{"CERT_REVOKED", severityFail, "The authority has revoked the certificate."}}
+		return []issue{{"CERT_REVOKED", severityFail, "The authority has revoked the certificate."}}
 	case stapleUnknown:
-		return []sslIssue{{"OCSP_STATUS_UNKNOWN", severityWarn, "The authority's responder does not know the certificate."}}
+		return []issue{{"OCSP_STATUS_UNKNOWN", severityWarn, "The authority's responder does not know the certificate."}}
 	case stapleInvalid:
 		severity := severityWarn
 		if r.Certificate.MustStaple {
 			severity = severityFail
 		}
-		return []sslIssue{{"OCSP_STAPLE_INVALID", severity,
+		return []issue{{"OCSP_STAPLE_INVALID", severity,
 			"The stapled OCSP response is unreadable, out of date or not signed for this certificate."}}
 	}
 	return nil
 }
 
 // protocolIssues are about the versions of TLS.
-func protocolIssues(r sslCheckerResult, chosen uint16) []sslIssue {
-	var issues []sslIssue
+func protocolIssues(r Result, chosen uint16) []issue {
+	var issues []issue
 	if chosen < tls.VersionTLS12 {
-		issues = append(issues, sslIssue{"DEPRECATED_PROTOCOL", severityFail,
+		issues = append(issues, issue{"DEPRECATED_PROTOCOL", severityFail,
 			fmt.Sprintf("The best version that the server has is %s, which clients refuse (RFC 8996).", r.Protocol)})
 	} else if old := offered(r.SupportedProtocols, tls.VersionTLS10, tls.VersionTLS11); len(old) > 0 {
-		issues = append(issues, sslIssue{"DEPRECATED_PROTOCOL", severityWarn,
+		issues = append(issues, issue{"DEPRECATED_PROTOCOL", severityWarn,
 			fmt.Sprintf("The server still takes %s (RFC 8996).", strings.Join(old, " and "))})
 	}
 	if modern := r.SupportedProtocols[protocolName(tls.VersionTLS13)]; modern != nil && !*modern {
-		issues = append(issues, sslIssue{"NO_TLS13", severityInfo, "The server does not take TLS 1.3."})
+		issues = append(issues, issue{"NO_TLS13", severityInfo, "The server does not take TLS 1.3."})
 	}
 	return issues
 }
@@ -232,32 +232,32 @@ func offered(supported map[string]*bool, versions ...uint16) []string {
 }
 
 // cipherIssues are about the cipher suite that the server chose.
-func cipherIssues(suite uint16) []sslIssue {
-	var issues []sslIssue
+func cipherIssues(suite uint16) []issue {
+	var issues []issue
 	name := tls.CipherSuiteName(suite)
 	if isRSAKeyExchange(suite) {
-		issues = append(issues, sslIssue{"NO_FORWARD_SECRECY", severityWarn,
+		issues = append(issues, issue{"NO_FORWARD_SECRECY", severityWarn,
 			"The key exchange has no forward secrecy: whoever gets the server's key can read recorded traffic."})
 	}
 	switch {
 	case strings.Contains(name, "_RC4_"), strings.Contains(name, "_3DES_"):
-		issues = append(issues, sslIssue{"WEAK_CIPHER", severityFail,
+		issues = append(issues, issue{"WEAK_CIPHER", severityFail,
 			fmt.Sprintf("The server chose %s, which is broken (RFC 7465, RFC 9325).", name)})
 	case strings.Contains(name, "_CBC_"):
-		issues = append(issues, sslIssue{"CBC_CIPHER", severityInfo,
+		issues = append(issues, issue{"CBC_CIPHER", severityInfo,
 			fmt.Sprintf("The server chose %s; authenticated encryption (GCM, ChaCha20-Poly1305) is preferred.", name)})
 	}
 	return issues
 }
 
 // handshakeIssues are about how the handshake went.
-func handshakeIssues(seen sslSeen) []sslIssue {
+func handshakeIssues(seen observation) []issue {
 	if seen.clientRequested {
-		return []sslIssue{{"CLIENT_CERTIFICATE_REQUESTED", severityInfo,
+		return []issue{{"CLIENT_CERTIFICATE_REQUESTED", severityInfo,
 			"The server asks for a client certificate; none was sent."}}
 	}
 	if seen.failure != nil {
-		return []sslIssue{{"HANDSHAKE_NOT_COMPLETED", severityFail,
+		return []issue{{"HANDSHAKE_NOT_COMPLETED", severityFail,
 			"The server showed its certificate, but the handshake could not be completed."}}
 	}
 	return nil

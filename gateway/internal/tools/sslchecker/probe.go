@@ -11,19 +11,19 @@ import (
 	"sync"
 )
 
-// sslVersions are the versions that are probed, in the order of the result.
-var sslVersions = []uint16{tls.VersionTLS10, tls.VersionTLS11, tls.VersionTLS12, tls.VersionTLS13}
+// versions are the versions that are probed, in the order of the result.
+var versions = []uint16{tls.VersionTLS10, tls.VersionTLS11, tls.VersionTLS12, tls.VersionTLS13}
 
 // maxOpening is how much of what a server says first is kept: a ServerHello with the largest key share.
 const maxOpening = 4 << 10
 
 // probeVersions asks for every version at once, but the one that is known already. A nil is one that could not be told.
-func (s sslCheck) probeVersions(ctx context.Context, to netip.AddrPort, host string, known uint16) map[string]*bool {
+func (s checker) probeVersions(ctx context.Context, to netip.AddrPort, host string, known uint16) map[string]*bool {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	taken := make([]*bool, len(sslVersions))
+	taken := make([]*bool, len(versions))
 	var probes sync.WaitGroup
-	for i, version := range sslVersions {
+	for i, version := range versions {
 		if version == known {
 			yes := true
 			taken[i] = &yes
@@ -32,14 +32,14 @@ func (s sslCheck) probeVersions(ctx context.Context, to netip.AddrPort, host str
 		probes.Go(func() { taken[i] = s.probeVersion(ctx, to, host, version) })
 	}
 	probes.Wait()
-	result := make(map[string]*bool, len(sslVersions))
-	for i, version := range sslVersions {
+	result := make(map[string]*bool, len(versions))
+	for i, version := range versions {
 		result[protocolName(version)] = taken[i]
 	}
 	return result
 }
 
-func (s sslCheck) probeVersion(ctx context.Context, to netip.AddrPort, host string, version uint16) *bool {
+func (s checker) probeVersion(ctx context.Context, to netip.AddrPort, host string, version uint16) *bool {
 	conn, err := s.egress.Dial(ctx, to)
 	if err != nil {
 		return nil
@@ -52,7 +52,7 @@ func (s sslCheck) probeVersion(ctx context.Context, to netip.AddrPort, host stri
 		}
 	}
 	heard := &openingRecorder{Conn: conn}
-	config := sslConfig(host)
+	config := clientConfig(host)
 	config.MinVersion, config.MaxVersion = version, version
 	err = tls.Client(heard, config).HandshakeContext(ctx)
 	if err == nil {

@@ -84,7 +84,7 @@ func TestSSLOpeningTakes(t *testing.T) {
 // TestSSLVersionThatCannotBeTold: silence on one version is neither yes nor no, and does not hold up the result.
 func TestSSLVersionThatCannotBeTold(t *testing.T) {
 	t.Parallel()
-	w := newSSLWorld(t)
+	w := newWorld(t)
 	w.timeout = 4 * sslTimeout
 	config := oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(w.inter))
 	silence := errors.New("say nothing")
@@ -109,7 +109,7 @@ func TestSSLVersionThatCannotBeTold(t *testing.T) {
 // TestSSLConnectionLimit: a server that takes one connection and no more leaves the other versions untold.
 func TestSSLConnectionLimit(t *testing.T) {
 	t.Parallel()
-	w := newSSLWorld(t)
+	w := newWorld(t)
 	config := oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(w.inter))
 	l := w.Listen(sslServer)
 	go func() {

@@ -18,31 +18,31 @@ import (
 	"diagnostics/gateway/internal/tools/internal/format"
 )
 
-// sslCheckerResult is what ssl-checker found. AuthorizationError is a code of package certcheck.
-type sslCheckerResult struct {
-	Host               string            `json:"host"`
-	Port               uint16            `json:"port"`
-	Address            string            `json:"address"`
-	Authorized         bool              `json:"authorized"`
-	AuthorizationError *string           `json:"authorizationError"`
-	Issues             []sslIssue        `json:"issues"`
-	Protocol           string            `json:"protocol"`
-	Cipher             sslCipher         `json:"cipher"`
-	KeyExchange        string            `json:"keyExchange"`
-	ALPN               *string           `json:"alpn"`
-	SupportedProtocols map[string]*bool  `json:"supportedProtocols"`
-	STARTTLS           *string           `json:"starttls"`
-	Certificate        sslCertificate    `json:"certificate"`
-	Chain              []sslChainElement `json:"chain"`
-	HostnameMatches    bool              `json:"hostnameMatches"`
-	ChainComplete      bool              `json:"chainComplete"`
-	OCSPStapling       sslStaple         `json:"ocspStapling"`
-	SCTs               sslSCTs           `json:"scts"`
-	HandshakeMs        float64           `json:"handshakeMs"`
+// Result is what ssl-checker found. AuthorizationError is a code of package certcheck.
+type Result struct {
+	Host               string           `json:"host"`
+	Port               uint16           `json:"port"`
+	Address            string           `json:"address"`
+	Authorized         bool             `json:"authorized"`
+	AuthorizationError *string          `json:"authorizationError"`
+	Issues             []issue          `json:"issues"`
+	Protocol           string           `json:"protocol"`
+	Cipher             cipher           `json:"cipher"`
+	KeyExchange        string           `json:"keyExchange"`
+	ALPN               *string          `json:"alpn"`
+	SupportedProtocols map[string]*bool `json:"supportedProtocols"`
+	STARTTLS           *string          `json:"starttls"`
+	Certificate        certificate      `json:"certificate"`
+	Chain              []chainElement   `json:"chain"`
+	HostnameMatches    bool             `json:"hostnameMatches"`
+	ChainComplete      bool             `json:"chainComplete"`
+	OCSPStapling       staplingState    `json:"ocspStapling"`
+	SCTs               timestamps       `json:"scts"`
+	HandshakeMs        float64          `json:"handshakeMs"`
 }
 
-// sslCheck is one way of checking; timeout is for the connecting, for the handshake and for the probes, each.
-type sslCheck struct {
+// checker is one way of checking; timeout is for the connecting, for the handshake and for the probes, each.
+type checker struct {
 	egress  *egress.Client
 	certs   certcheck.Checker
 	now     func() time.Time
@@ -51,8 +51,8 @@ type sslCheck struct {
 
 // New makes the tool; client connects, certs judges the certificates, now is time.Now outside tests.
 func New(client *egress.Client, certs certcheck.Checker, now func() time.Time) tool.Tool {
-	check := sslCheck{egress: client, certs: certs, now: now, timeout: egress.ConnectTimeout}
-	return tool.New(tool.Spec[target.HostPort, sslCheckerResult]{
+	check := checker{egress: client, certs: certs, now: now, timeout: egress.ConnectTimeout}
+	return tool.New(tool.Spec[target.HostPort, Result]{
 		Slug: "ssl-checker",
 		Parse: func(in tool.Input) (target.HostPort, error) {
 			return target.ParseHostPort(in.Text, 443)
@@ -61,10 +61,10 @@ func New(client *egress.Client, certs certcheck.Checker, now func() time.Time) t
 	})
 }
 
-func (s sslCheck) run(ctx context.Context, to target.HostPort) (sslCheckerResult, error) {
+func (s checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	conn, address, err := s.connect(ctx, to)
 	if err != nil {
-		return sslCheckerResult{}, err
+		return Result{}, err
 	}
 	seen, err := s.handshake(ctx, conn, to, webProtocols(to.Port))
 	_ = conn.Close() // before any other: some servers count connections
@@ -72,18 +72,18 @@ func (s sslCheck) run(ctx context.Context, to target.HostPort) (sslCheckerResult
 		seen, err = s.handshakeWithoutALPN(ctx, address, to)
 	}
 	if err != nil {
-		return sslCheckerResult{}, err
+		return Result{}, err
 	}
 	supported := s.probeVersions(ctx, netip.AddrPortFrom(address, to.Port), to.Host.Name(), seen.state.Version)
 	if err := ctx.Err(); err != nil {
-		return sslCheckerResult{}, err
+		return Result{}, err
 	}
 	return s.report(to, address, seen, supported), nil
 }
 
-// sslConfig offers all that Go can, judges nothing, and names the host where it has a name: literal addresses are not
+// clientConfig offers all that Go can, judges nothing, and names the host where it has a name: literal addresses are not
 // permitted as server names (RFC 6066 section 3).
-func sslConfig(name string) *tls.Config {
+func clientConfig(name string) *tls.Config {
 	return &tls.Config{
 		ServerName:         name,
 		InsecureSkipVerify: true, // the verdict comes from certcheck
@@ -108,12 +108,12 @@ func interruptOn(ctx context.Context, conn net.Conn) func() {
 }
 
 // report puts the result together.
-func (s sslCheck) report(to target.HostPort, address netip.Addr, seen sslSeen, supported map[string]*bool) sslCheckerResult {
+func (s checker) report(to target.HostPort, address netip.Addr, seen observation, supported map[string]*bool) Result {
 	now := s.now()
 	sent := seen.state.PeerCertificates
 	verdict := s.certs.Check(sent, to.Host.String())
 	staple := readStaple(seen.state.OCSPResponse, verdict.Chain, now)
-	result := sslCheckerResult{
+	result := Result{
 		Host:               to.Host.String(),
 		Port:               to.Port,
 		Address:            address.String(),
@@ -126,7 +126,7 @@ func (s sslCheck) report(to target.HostPort, address netip.Addr, seen sslSeen, s
 		Chain:              describeChain(sent[1:], now),
 		HostnameMatches:    verdict.HostnameMatches,
 		ChainComplete:      verdict.ChainComplete,
-		OCSPStapling:       staple.sslStaple,
+		OCSPStapling:       staple.staplingState,
 		SCTs:               countSCTs(sent[0], seen.state.SignedCertificateTimestamps, staple.extensions),
 		HandshakeMs:        format.Milliseconds(seen.took),
 	}

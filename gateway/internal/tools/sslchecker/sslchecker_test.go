@@ -37,26 +37,26 @@ const (
 	sslPatience = 10 * time.Second
 )
 
-// sslWorld is a network with a certificate authority that the checker trusts.
-type sslWorld struct {
+// world is a network with a certificate authority that the checker trusts.
+type world struct {
 	*egresstest.Network
 	root, inter *certtest.Cert
 	timeout     time.Duration
 	options     []egress.Option
 }
 
-func newSSLWorld(t *testing.T) *sslWorld {
+func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &sslWorld{Network: egresstest.New(t), root: certtest.Root(t, "Test Root"), timeout: sslPatience}
+	w := &world{Network: egresstest.New(t), root: certtest.Root(t, "Test Root"), timeout: sslPatience}
 	w.inter = certtest.Intermediate(t, w.root, "Test Intermediate")
 	w.Records(sslName + ". 300 IN A 93.184.216.34")
 	return w
 }
 
-func (w *sslWorld) check(t *testing.T, input string) (sslCheckerResult, error) {
+func (w *world) check(t *testing.T, input string) (Result, error) {
 	t.Helper()
 	now := func() time.Time { return certtest.Epoch }
-	check := sslCheck{
+	check := checker{
 		egress:  w.Client(nil, w.options...),
 		certs:   certcheck.Checker{Roots: certtest.Pool(w.root), Now: now},
 		now:     now,
@@ -65,7 +65,7 @@ func (w *sslWorld) check(t *testing.T, input string) (sslCheckerResult, error) {
 	return check.run(t.Context(), toolstest.HostPort(t, input))
 }
 
-func (w *sslWorld) mustCheck(t *testing.T, input string) sslCheckerResult {
+func (w *world) mustCheck(t *testing.T, input string) Result {
 	t.Helper()
 	got, err := w.check(t, input)
 	if err != nil {
@@ -75,7 +75,7 @@ func (w *sslWorld) mustCheck(t *testing.T, input string) sslCheckerResult {
 }
 
 // serve completes handshakes at the public address and then waits for the client to go.
-func (w *sslWorld) serve(public string, config *tls.Config) {
+func (w *world) serve(public string, config *tls.Config) {
 	w.ServeConn(public, func(c net.Conn) { handshakeAndWait(c, config) })
 }
 
@@ -90,7 +90,7 @@ func oneCertificate(cert tls.Certificate) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
 }
 
-func issueCodes(r sslCheckerResult) []string {
+func issueCodes(r Result) []string {
 	codes := []string{}
 	for _, issue := range r.Issues {
 		codes = append(codes, issue.Severity+" "+issue.Code)
@@ -98,13 +98,13 @@ func issueCodes(r sslCheckerResult) []string {
 	return codes
 }
 
-func hasIssue(r sslCheckerResult, severity, code string) bool {
+func hasIssue(r Result, severity, code string) bool {
 	return slices.Contains(issueCodes(r), severity+" "+code)
 }
 
 func yesNo(supported map[string]*bool) string {
 	var out []string
-	for _, version := range sslVersions {
+	for _, version := range versions {
 		word := "null"
 		if taken := supported[protocolName(version)]; taken != nil && *taken {
 			word = "yes"
@@ -118,7 +118,7 @@ func yesNo(supported map[string]*bool) string {
 
 func TestSSLGoodServer(t *testing.T) {
 	t.Parallel()
-	w := newSSLWorld(t)
+	w := newWorld(t)
 	leaf := certtest.Leaf(t, w.inter, []string{sslName, "*.example.org", "93.184.216.34"}, func(c *x509.Certificate) {
 		c.Subject = pkix.Name{CommonName: sslName, Organization: []string{"Acme, Inc."}, Country: []string{"CH"}}
 		c.Policies = []x509.OID{mustOID(t, 2, 23, 140, 1, 2, 2)}
@@ -150,19 +150,19 @@ func TestSSLGoodServer(t *testing.T) {
 	}
 	c := got.Certificate
 	level := "OV"
-	want := sslCertificate{
-		sslChainElement: sslChainElement{
+	want := certificate{
+		chainElement: chainElement{
 			Subject: `CN=www.example.com,O=Acme\, Inc.,C=CH`, Issuer: "CN=Test Intermediate",
 			SerialNumber: serialNumber(leaf.Certificate), Fingerprint256: c.Fingerprint256,
 			ValidFrom: "2026-05-16T12:00:00Z", ValidTo: "2026-07-15T12:00:00Z", DaysRemaining: 30,
 			KeyType: "ECDSA", KeyBits: 256, SignatureAlgorithm: "ecdsa-with-SHA256",
 		},
-		SubjectAltNames: sslAltNames{DNS: []string{sslName, "*.example.org"}, IP: []string{"93.184.216.34"}},
+		SubjectAltNames: altNames{DNS: []string{sslName, "*.example.org"}, IP: []string{"93.184.216.34"}},
 		ValidationLevel: &level,
 		OCSPURLs:        []string{"http://ocsp.example.com"},
 		CRLURLs:         []string{"http://crl.example.com/1.crl"},
 	}
-	if d := cmp.Diff(want, c, cmp.AllowUnexported(sslCertificate{})); d != "" {
+	if d := cmp.Diff(want, c, cmp.AllowUnexported(certificate{})); d != "" {
 		t.Errorf("certificate (-want +got):\n%s", d)
 	}
 	if len(c.Fingerprint256) != 32*3-1 || strings.ToUpper(c.Fingerprint256) != c.Fingerprint256 {
@@ -190,45 +190,45 @@ func TestSSLVerdicts(t *testing.T) {
 	name := []string{sslName}
 	for _, c := range []struct {
 		name     string
-		present  func(*testing.T, *sslWorld) tls.Certificate
+		present  func(*testing.T, *world) tls.Certificate
 		code     string
 		matches  bool
 		complete bool
 		extra    string // one more issue that must hold
 	}{
-		{"expired", func(t *testing.T, w *sslWorld) tls.Certificate {
+		{"expired", func(t *testing.T, w *world) tls.Certificate {
 			return certtest.Leaf(t, w.inter, name, past).TLS(w.inter)
 		}, "CERT_HAS_EXPIRED", true, true, ""},
-		{"not yet valid", func(t *testing.T, w *sslWorld) tls.Certificate {
+		{"not yet valid", func(t *testing.T, w *world) tls.Certificate {
 			return certtest.Leaf(t, w.inter, name, future).TLS(w.inter)
 		}, "CERT_NOT_YET_VALID", true, true, ""},
-		{"self-signed", func(t *testing.T, _ *sslWorld) tls.Certificate {
+		{"self-signed", func(t *testing.T, _ *world) tls.Certificate {
 			return certtest.Leaf(t, nil, name).TLS()
 		}, "DEPTH_ZERO_SELF_SIGNED_CERT", true, false, ""},
-		{"wrong host", func(t *testing.T, w *sslWorld) tls.Certificate {
+		{"wrong host", func(t *testing.T, w *world) tls.Certificate {
 			return certtest.Leaf(t, w.inter, []string{"other.example.com"}).TLS(w.inter)
 		}, "ERR_TLS_CERT_ALTNAME_INVALID", false, true, ""},
-		{"common name alone", func(t *testing.T, w *sslWorld) tls.Certificate {
+		{"common name alone", func(t *testing.T, w *world) tls.Certificate {
 			return certtest.Leaf(t, w.inter, nil, func(c *x509.Certificate) { c.Subject.CommonName = sslName }).TLS(w.inter)
 		}, "ERR_TLS_CERT_ALTNAME_INVALID", false, true, "fail NO_SUBJECT_ALT_NAMES"},
-		{"missing intermediate", func(t *testing.T, w *sslWorld) tls.Certificate {
+		{"missing intermediate", func(t *testing.T, w *world) tls.Certificate {
 			return certtest.Leaf(t, w.inter, name).TLS()
 		}, "UNABLE_TO_VERIFY_LEAF_SIGNATURE", true, false, "warn INCOMPLETE_CHAIN"},
-		{"untrusted root in the chain", func(t *testing.T, _ *sslWorld) tls.Certificate {
+		{"untrusted root in the chain", func(t *testing.T, _ *world) tls.Certificate {
 			other := certtest.Root(t, "Other Root")
 			return certtest.Leaf(t, other, name).TLS(other)
 		}, "SELF_SIGNED_CERT_IN_CHAIN", true, false, ""},
-		{"untrusted root not sent", func(t *testing.T, _ *sslWorld) tls.Certificate {
+		{"untrusted root not sent", func(t *testing.T, _ *world) tls.Certificate {
 			other := certtest.Intermediate(t, certtest.Root(t, "Other Root"), "Other Intermediate")
 			return certtest.Leaf(t, other, name).TLS(other)
 		}, "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", true, false, ""},
-		{"expired, untrusted and for another host", func(t *testing.T, _ *sslWorld) tls.Certificate {
+		{"expired, untrusted and for another host", func(t *testing.T, _ *world) tls.Certificate {
 			return certtest.Leaf(t, nil, []string{"other.example.com"}, past).TLS()
 		}, "CERT_HAS_EXPIRED", false, false, "fail DEPTH_ZERO_SELF_SIGNED_CERT"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newSSLWorld(t)
+			w := newWorld(t)
 			w.serve(sslServer, oneCertificate(c.present(t, w)))
 			got := w.mustCheck(t, sslName)
 			if got.Authorized || got.AuthorizationError == nil || *got.AuthorizationError != c.code {
@@ -267,7 +267,7 @@ func TestSSLVersions(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newSSLWorld(t)
+			w := newWorld(t)
 			config := oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(w.inter))
 			config.MinVersion, config.MaxVersion = c.low, c.high
 			w.serve(sslServer, config)
@@ -285,7 +285,7 @@ func TestSSLVersions(t *testing.T) {
 // TestSSLEverySuite: whatever suite of Go's a server insists on is met and named.
 func TestSSLEverySuite(t *testing.T) {
 	t.Parallel()
-	w := newSSLWorld(t)
+	w := newWorld(t)
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -301,7 +301,7 @@ func TestSSLEverySuite(t *testing.T) {
 		}
 		t.Run(suite.Name, func(t *testing.T) {
 			t.Parallel()
-			w := newSSLWorld(t)
+			w := newWorld(t)
 			config := &tls.Config{
 				Certificates: []tls.Certificate{ecdsaLeaf.TLS(), rsaLeaf.TLS()},
 				CipherSuites: []uint16{suite.ID}, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS12,
@@ -328,7 +328,7 @@ func TestSSLKeyExchange(t *testing.T) {
 		tls.X25519: "X25519", tls.CurveP256: "P-256", tls.CurveP384: "P-384", tls.CurveP521: "P-521",
 		tls.X25519MLKEM768: "X25519MLKEM768", tls.SecP256r1MLKEM768: "SecP256r1MLKEM768",
 	} {
-		w := newSSLWorld(t)
+		w := newWorld(t)
 		config := oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(w.inter))
 		config.CurvePreferences = []tls.CurveID{curve}
 		w.serve(sslServer, config)
@@ -341,35 +341,35 @@ func TestSSLKeyExchange(t *testing.T) {
 // TestSSLServersThatAreNone: what cannot be checked is an error of the right kind, and its sentence names no cause of Go's.
 func TestSSLServersThatAreNone(t *testing.T) {
 	t.Parallel()
-	plain := func(answer string) func(*sslWorld) {
-		return func(w *sslWorld) {
+	plain := func(answer string) func(*world) {
+		return func(w *world) {
 			w.ServeConn(sslServer, func(c net.Conn) { _, _ = io.WriteString(c, answer); _, _ = io.Copy(io.Discard, c) })
 		}
 	}
 	for _, c := range []struct {
 		name    string
-		arrange func(*sslWorld)
+		arrange func(*world)
 		kind    fault.Kind
 		says    string
 	}{
-		{"refused", func(*sslWorld) {}, fault.Upstream, "refused the connection"},
-		{"unreachable", func(w *sslWorld) { w.Fail(sslServer, syscall.EHOSTUNREACH) }, fault.Upstream, "could not be reached"},
-		{"filtered", func(w *sslWorld) { w.Drop(sslServer) }, fault.Timeout, "did not answer"},
-		{"silent", func(w *sslWorld) { w.ServeConn(sslServer, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }) }, fault.Timeout, "in time"},
+		{"refused", func(*world) {}, fault.Upstream, "refused the connection"},
+		{"unreachable", func(w *world) { w.Fail(sslServer, syscall.EHOSTUNREACH) }, fault.Upstream, "could not be reached"},
+		{"filtered", func(w *world) { w.Drop(sslServer) }, fault.Timeout, "did not answer"},
+		{"silent", func(w *world) { w.ServeConn(sslServer, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }) }, fault.Timeout, "in time"},
 		{"SSH", plain("SSH-2.0-OpenSSH_9.9\r\n"), fault.Upstream, "does not speak TLS"},
 		{"HTTP", plain("HTTP/1.1 400 Bad Request\r\n\r\n"), fault.Upstream, "does not speak TLS"},
-		{"closes", func(w *sslWorld) { w.ServeConn(sslServer, func(net.Conn) {}) }, fault.Upstream, "closed the connection"},
+		{"closes", func(w *world) { w.ServeConn(sslServer, func(net.Conn) {}) }, fault.Upstream, "closed the connection"},
 		{"alert", plain("\x15\x03\x01\x00\x02\x02\x28"), fault.Upstream, "handshake_failure"},
 		{"unknown name", plain("\x15\x03\x03\x00\x02\x02\x70"), fault.Upstream, "unrecognized_name"},
 		{"strange alert", plain("\x15\x03\x03\x00\x02\x02\xc8"), fault.Upstream, "alert 200"},
 		{"one byte", plain("\x16"), fault.Timeout, "in time"},
-		{"unreadable certificate", func(w *sslWorld) {
+		{"unreadable certificate", func(w *world) {
 			w.serve(sslServer, &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{{1, 2, 3}}, PrivateKey: w.root.Key}}})
 		}, fault.Upstream, "certificate cannot be read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newSSLWorld(t)
+			w := newWorld(t)
 			w.timeout = sslTimeout
 			c.arrange(w)
 			start := time.Now()
@@ -392,14 +392,14 @@ func TestSSLServersThatAreNone(t *testing.T) {
 // TestSSLNextAddress: a failing address is followed by the next, and a silent one leaves it time.
 func TestSSLNextAddress(t *testing.T) {
 	t.Parallel()
-	for name, breakIt := range map[string]func(*sslWorld, string){
-		"unreachable": func(w *sslWorld, at string) { w.Fail(at, syscall.EHOSTUNREACH) },
-		"refused":     func(*sslWorld, string) {},
-		"silent":      func(w *sslWorld, at string) { w.Drop(at) },
+	for name, breakIt := range map[string]func(*world, string){
+		"unreachable": func(w *world, at string) { w.Fail(at, syscall.EHOSTUNREACH) },
+		"refused":     func(*world, string) {},
+		"silent":      func(w *world, at string) { w.Drop(at) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newSSLWorld(t)
+			w := newWorld(t)
 			w.timeout = minConnectShare + time.Second
 			w.Records("both.example.com. 300 IN AAAA 2606:2800:220:1::1", "both.example.com. 300 IN A 93.184.216.34")
 			breakIt(w, "[2606:2800:220:1::1]:443")
@@ -416,7 +416,7 @@ func TestSSLNextAddress(t *testing.T) {
 
 func TestSSLRefusedTargets(t *testing.T) {
 	t.Parallel()
-	w := newSSLWorld(t)
+	w := newWorld(t)
 	w.Records("mixed.example.com. 300 IN A 93.184.216.34", "mixed.example.com. 300 IN A 192.168.1.1",
 		"six.example.com. 300 IN AAAA 2606:2800:220:1::1")
 	w.options = []egress.Option{egress.WithFamilies(egress.Families{V4: true})}
@@ -443,7 +443,7 @@ func TestSSLRefusedTargets(t *testing.T) {
 func TestSSLClientCertificate(t *testing.T) {
 	t.Parallel()
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
-		w := newSSLWorld(t)
+		w := newWorld(t)
 		config := oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(w.inter))
 		config.ClientAuth, config.MaxVersion = tls.RequireAnyClientCert, version
 		w.serve(sslServer, config)
@@ -459,7 +459,7 @@ func TestSSLClientCertificate(t *testing.T) {
 
 func TestSSLServerName(t *testing.T) {
 	t.Parallel()
-	w := newSSLWorld(t)
+	w := newWorld(t)
 	leaf := certtest.Leaf(t, w.inter, []string{"93.184.216.34", "2606:2800:220:1::1", sslName})
 	names := make(chan string, 16)
 	config := oneCertificate(leaf.TLS(w.inter))
@@ -488,7 +488,7 @@ func TestSSLServerName(t *testing.T) {
 // TestSSLOtherApplicationProtocol: a server that insists on its own protocol over TLS is asked again without any.
 func TestSSLOtherApplicationProtocol(t *testing.T) {
 	t.Parallel()
-	w := newSSLWorld(t)
+	w := newWorld(t)
 	config := oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(w.inter))
 	config.NextProtos = []string{"imap"}
 	w.serve("93.184.216.34:993", config)
@@ -500,7 +500,7 @@ func TestSSLOtherApplicationProtocol(t *testing.T) {
 
 func TestSSLLongChain(t *testing.T) {
 	t.Parallel()
-	w := newSSLWorld(t)
+	w := newWorld(t)
 	others := []*certtest.Cert{w.inter}
 	for range 200 {
 		others = append(others, w.root)
@@ -511,7 +511,7 @@ func TestSSLLongChain(t *testing.T) {
 		t.Errorf("%d shown, issues %v", len(got.Chain), issueCodes(got))
 	}
 
-	w = newSSLWorld(t)
+	w = newWorld(t)
 	for range 2000 {
 		others = append(others, w.root)
 	}
@@ -524,7 +524,7 @@ func TestSSLLongChain(t *testing.T) {
 func TestSSLWeakKeys(t *testing.T) {
 	t.Parallel()
 	for bits, weak := range map[int]bool{1024: true, 2047: true, 2048: false} {
-		w := newSSLWorld(t)
+		w := newWorld(t)
 		key, err := rsa.GenerateKey(rand.Reader, bits)
 		if err != nil {
 			t.Fatal(err)
@@ -542,9 +542,9 @@ func TestSSLWeakKeys(t *testing.T) {
 
 func TestSSLWhenTheRunEnds(t *testing.T) {
 	t.Parallel()
-	w := newSSLWorld(t)
+	w := newWorld(t)
 	w.ServeConn(sslServer, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
-	check := sslCheck{egress: w.Client(nil), now: time.Now, timeout: time.Minute}
+	check := checker{egress: w.Client(nil), now: time.Now, timeout: time.Minute}
 	for name, at := range map[string]string{"dial": "93.184.216.34:444", "handshake": sslServer, "starttls": "93.184.216.34:25"} {
 		w.Drop("93.184.216.34:444")
 		if name == "starttls" {
@@ -560,7 +560,7 @@ func TestSSLWhenTheRunEnds(t *testing.T) {
 
 func TestSSLCheckerShape(t *testing.T) {
 	t.Parallel()
-	w := newSSLWorld(t)
+	w := newWorld(t)
 	leaf := certtest.Leaf(t, nil, nil, func(c *x509.Certificate) { c.Subject.CommonName = "x\x00\"" })
 	w.serve(sslServer, oneCertificate(leaf.TLS()))
 	now := func() time.Time { return certtest.Epoch }

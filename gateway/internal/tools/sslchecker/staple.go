@@ -21,27 +21,27 @@ const (
 	stapleInvalid = "invalid"
 )
 
-// sslStaple is the OCSP response that came with the handshake (RFC 6066 section 8). Status is nil without one, and where
+// staplingState is the OCSP response that came with the handshake (RFC 6066 section 8). Status is nil without one, and where
 // the issuer that could vouch for it is not known.
-type sslStaple struct {
+type staplingState struct {
 	Present    bool    `json:"present"`
 	Status     *string `json:"status"`
 	ThisUpdate *string `json:"thisUpdate,omitempty"`
 	NextUpdate *string `json:"nextUpdate,omitempty"`
 }
 
-// readSSLStaple is a staple with what its one response carries besides.
-type readSSLStaple struct {
-	sslStaple
+// judgedStaple is a staple with what its one response carries besides.
+type judgedStaple struct {
+	staplingState
 	extensions []pkix.Extension
 }
 
 // readStaple judges a staple for the first certificate of the chain, by the second (RFC 6960 section 3.2).
-func readStaple(der []byte, chain []*x509.Certificate, now time.Time) readSSLStaple {
+func readStaple(der []byte, chain []*x509.Certificate, now time.Time) judgedStaple {
 	if len(der) == 0 {
-		return readSSLStaple{}
+		return judgedStaple{}
 	}
-	out := readSSLStaple{sslStaple: sslStaple{Present: true}}
+	out := judgedStaple{staplingState: staplingState{Present: true}}
 	issuer := issuerIn(chain)
 	if len(chain) == 0 {
 		return out
@@ -111,9 +111,9 @@ func moment(t time.Time) *string {
 	return &s
 }
 
-// sslSCTs counts the signed certificate timestamps (RFC 6962 section 3.3) by the way they came. They are not verified:
+// timestamps counts the signed certificate timestamps (RFC 6962 section 3.3) by the way they came. They are not verified:
 // that needs the list of logs, which changes.
-type sslSCTs struct {
+type timestamps struct {
 	Count   int      `json:"count"`
 	Sources []string `json:"sources"`
 }
@@ -124,8 +124,8 @@ var (
 	oidSCTsInOCSP        = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 11129, 2, 4, 5}
 )
 
-func countSCTs(cert *x509.Certificate, fromTLS [][]byte, fromOCSP []pkix.Extension) sslSCTs {
-	out := sslSCTs{Sources: []string{}}
+func countSCTs(cert *x509.Certificate, fromTLS [][]byte, fromOCSP []pkix.Extension) timestamps {
+	out := timestamps{Sources: []string{}}
 	for _, source := range []struct {
 		name  string
 		count int

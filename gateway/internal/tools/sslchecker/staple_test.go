@@ -123,7 +123,7 @@ func TestSSLStaples(t *testing.T) {
 func TestSSLStapleOverTheWire(t *testing.T) {
 	t.Parallel()
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
-		w := newSSLWorld(t)
+		w := newWorld(t)
 		leaf := certtest.Leaf(t, w.inter, []string{sslName}, func(c *x509.Certificate) {
 			c.ExtraExtensions = []pkix.Extension{
 				{Id: oidTLSFeature, Value: []byte{0x30, 0x03, 0x02, 0x01, 0x05}},
@@ -154,7 +154,7 @@ func TestSSLStapleOverTheWire(t *testing.T) {
 
 func TestSSLMustStapleMissing(t *testing.T) {
 	t.Parallel()
-	w := newSSLWorld(t)
+	w := newWorld(t)
 	leaf := certtest.Leaf(t, w.inter, []string{sslName}, func(c *x509.Certificate) {
 		c.ExtraExtensions = []pkix.Extension{{Id: oidTLSFeature, Value: []byte{0x30, 0x06, 0x02, 0x01, 0x11, 0x02, 0x01, 0x05}}}
 	})

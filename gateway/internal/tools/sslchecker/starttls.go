@@ -29,7 +29,7 @@ var (
 
 // startTLS speaks the protocol (smtp, pop3 or imap) up to the point where the handshake begins.
 func startTLS(conn net.Conn, protocol string) error {
-	d := &starttlsDialogue{in: bufio.NewReaderSize(conn, starttlsMaxLine), out: conn}
+	d := &dialogue{in: bufio.NewReaderSize(conn, starttlsMaxLine), out: conn}
 	var err error
 	switch protocol {
 	case "smtp":
@@ -50,20 +50,20 @@ func startTLS(conn net.Conn, protocol string) error {
 	return nil
 }
 
-// starttlsDialogue is one conversation. lines counts what was read of it.
-type starttlsDialogue struct {
+// dialogue is one conversation. lines counts what was read of it.
+type dialogue struct {
 	in    *bufio.Reader
 	out   io.Writer
 	lines int
 }
 
-func (d *starttlsDialogue) send(line string) error {
+func (d *dialogue) send(line string) error {
 	_, err := io.WriteString(d.out, line+"\r\n")
 	return err
 }
 
 // line reads one line without its end.
-func (d *starttlsDialogue) line() (string, error) {
+func (d *dialogue) line() (string, error) {
 	if d.lines++; d.lines > starttlsMaxLines {
 		return "", errStarttlsProtocol
 	}
@@ -80,7 +80,7 @@ func (d *starttlsDialogue) line() (string, error) {
 	return strings.TrimRight(string(raw), "\r\n"), nil
 }
 
-func (d *starttlsDialogue) smtp() error {
+func (d *dialogue) smtp() error {
 	code, _, err := d.smtpReply()
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (d *starttlsDialogue) smtp() error {
 
 // smtpReply reads one reply, of which every line repeats the code and all but the last join it by a hyphen (RFC 5321
 // section 4.2.1).
-func (d *starttlsDialogue) smtpReply() (code string, texts []string, err error) {
+func (d *dialogue) smtpReply() (code string, texts []string, err error) {
 	for {
 		line, err := d.line()
 		if err != nil {
@@ -159,7 +159,7 @@ func starttlsOffered(lines []string) bool {
 	return false
 }
 
-func (d *starttlsDialogue) pop3() error {
+func (d *dialogue) pop3() error {
 	ok, err := d.pop3Status()
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (d *starttlsDialogue) pop3() error {
 }
 
 // pop3Status reads a status line (RFC 1939 section 3).
-func (d *starttlsDialogue) pop3Status() (ok bool, err error) {
+func (d *dialogue) pop3Status() (ok bool, err error) {
 	line, err := d.line()
 	if err != nil {
 		return false, err
@@ -196,7 +196,7 @@ func (d *starttlsDialogue) pop3Status() (ok bool, err error) {
 	return false, errStarttlsProtocol
 }
 
-func (d *starttlsDialogue) imap() error {
+func (d *dialogue) imap() error {
 	greeting, err := d.line()
 	if err != nil {
 		return err

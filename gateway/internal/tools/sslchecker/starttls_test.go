@@ -43,7 +43,7 @@ func TestSSLStartTLS(t *testing.T) {
 	} {
 		t.Run(c.port, func(t *testing.T) {
 			t.Parallel()
-			w := newSSLWorld(t)
+			w := newWorld(t)
 			config := oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(w.inter))
 			config.NextProtos = []string{"nothing of the web"} // refuses a client that offers h2
 			w.ServeConn("93.184.216.34:"+c.port, func(conn net.Conn) {
@@ -97,7 +97,7 @@ func TestSSLHostileStartTLS(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newSSLWorld(t)
+			w := newWorld(t)
 			w.ServeConn("93.184.216.34:"+c.port, func(conn net.Conn) { converse(conn, c.says...) })
 			_, err := w.check(t, sslName+":"+c.port)
 			var failed *fault.Error
@@ -125,7 +125,7 @@ func TestSSLSlowStartTLS(t *testing.T) {
 			}
 		},
 	} {
-		w := newSSLWorld(t)
+		w := newWorld(t)
 		w.timeout = sslTimeout
 		w.ServeConn("93.184.216.34:25", serve)
 		start := time.Now()

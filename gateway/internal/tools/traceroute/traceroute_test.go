@@ -25,7 +25,7 @@ func hopsAt(addresses ...string) []workerapi.Hop {
 	return hops
 }
 
-func runTraceroute(t *testing.T, n *egresstest.Network, hops []workerapi.Hop, text, family string) workerapi.Traceroute {
+func run(t *testing.T, n *egresstest.Network, hops []workerapi.Hop, text, family string) workerapi.Traceroute {
 	t.Helper()
 	f := &toolstest.Worker{Families: []int{4, 6}, Hops: hops}
 	got, err := toolstest.Run(t.Context(), New(n.Client(nil), f.Start(t), nil), toolstest.ProbeInput(text, family))
@@ -49,7 +49,7 @@ func TestTracerouteNamesPublicHops(t *testing.T) {
 		"7.1.1.1.in-addr.arpa. 300 IN CNAME 7.0-15.1.1.1.in-addr.arpa.",
 		"7.0-15.1.1.1.in-addr.arpa. 300 IN PTR seven.example.net.",
 	)
-	got := runTraceroute(t, n, hopsAt("10.0.0.1", "1.1.1.1", "", "1.1.1.2", "1.1.1.3", "1.1.1.4", "1.1.1.5", "1.1.1.6", "1.1.1.7", "1.1.1.8"), "Both.example.com", "")
+	got := run(t, n, hopsAt("10.0.0.1", "1.1.1.1", "", "1.1.1.2", "1.1.1.3", "1.1.1.4", "1.1.1.5", "1.1.1.6", "1.1.1.7", "1.1.1.8"), "Both.example.com", "")
 	if got.Target != "both.example.com" || got.Address != toolstest.ProbeV4 {
 		t.Errorf("target %s, address %s", got.Target, got.Address)
 	}
@@ -123,7 +123,7 @@ func TestTracerouteNamesIPv6Hops(t *testing.T) {
 	t.Parallel()
 	n := toolstest.ProbeNetwork(t)
 	n.Records("1.1.1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.7.4.0.0.7.4.6.0.6.2.ip6.arpa. 300 IN PTR six.example.net.")
-	got := runTraceroute(t, n, hopsAt("2606:4700:4700::1111"), toolstest.ProbeV6, "ipv6")
+	got := run(t, n, hopsAt("2606:4700:4700::1111"), toolstest.ProbeV6, "ipv6")
 	if h := got.Hops[0]; h.Hostname == nil || *h.Hostname != "six.example.net" {
 		t.Fatalf("hop is %+v", h)
 	}
@@ -139,7 +139,7 @@ func TestTracerouteDoesNotWaitForNames(t *testing.T) {
 		toolstest.SilentName(n, fmt.Sprintf("%d.1.1.1.in-addr.arpa", i+1))
 	}
 	start := time.Now()
-	got := runTraceroute(t, n, hopsAt(addresses...), toolstest.ProbeV4, "")
+	got := run(t, n, hopsAt(addresses...), toolstest.ProbeV4, "")
 	if took := time.Since(start); took > 5*hopNamesTime {
 		t.Errorf("took %v", took)
 	}
@@ -150,7 +150,7 @@ func TestTracerouteDoesNotWaitForNames(t *testing.T) {
 
 func TestTracerouteResultShape(t *testing.T) {
 	t.Parallel()
-	got := runTraceroute(t, toolstest.ProbeNetwork(t), hopsAt(""), toolstest.ProbeV4, "auto")
+	got := run(t, toolstest.ProbeNetwork(t), hopsAt(""), toolstest.ProbeV4, "auto")
 	out, err := json.Marshal(got)
 	if err != nil {
 		t.Fatal(err)

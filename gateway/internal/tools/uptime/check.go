@@ -15,11 +15,11 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// uptimeRedirects is how many redirects a check follows.
-const uptimeRedirects = 5
+// maxRedirects is how many redirects a check follows.
+const maxRedirects = 5
 
-// uptimeCheck is what became of one family: the chain of the try that counts.
-type uptimeCheck struct {
+// familyCheck is what became of one family: the chain of the try that counts.
+type familyCheck struct {
 	family  int
 	address netip.Addr // of the site, over this family
 	chain   egress.Chain
@@ -28,14 +28,14 @@ type uptimeCheck struct {
 
 // check tries the site over one family, and once more where that was not enough: a deployment or a lost packet is no
 // outage. lookup is how long the site's own lookup took, which the exchange finds in the cache.
-func (r uptimeRun) check(ctx context.Context, c *uptimeCheck, lookup time.Duration) {
+func (r checker) check(ctx context.Context, c *familyCheck, lookup time.Duration) {
 	r.try(ctx, c, r.bounds.first)
 	c.addLookup(lookup)
 	if !c.down() || c.refused() || ctx.Err() != nil {
 		return
 	}
 	pause(ctx, r.bounds.pause)
-	second := uptimeCheck{family: c.family, address: c.address}
+	second := familyCheck{family: c.family, address: c.address}
 	r.try(ctx, &second, r.bounds.second)
 	// A 503 says more about the site than the silence after it.
 	if second.answer() != nil || c.answer() == nil {
@@ -43,23 +43,23 @@ func (r uptimeRun) check(ctx context.Context, c *uptimeCheck, lookup time.Durati
 	}
 }
 
-func (r uptimeRun) try(ctx context.Context, c *uptimeCheck, limit time.Duration) {
+func (r checker) try(ctx context.Context, c *familyCheck, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	c.chain = r.client.Follow(ctx, egress.Request{URL: r.url, Family: c.family}, uptimeRedirects)
+	c.chain = r.client.Follow(ctx, egress.Request{URL: r.url, Family: c.family}, maxRedirects)
 	if first := c.chain.Hops[0].Response; first != nil {
 		c.address = first.Address
 	}
 	// The family was to be tried on the site itself. Where it redirects to a host without that family, all visitors but
 	// those with nothing else go on over the other one.
 	if c.leavesFamily() {
-		c.chain = r.client.Follow(ctx, egress.Request{URL: r.url}, uptimeRedirects)
+		c.chain = r.client.Follow(ctx, egress.Request{URL: r.url}, maxRedirects)
 	}
 	c.ended = time.Now()
 }
 
 // addLookup puts the lookup that was made before the exchange into the exchange's times.
-func (c *uptimeCheck) addLookup(lookup time.Duration) {
+func (c *familyCheck) addLookup(lookup time.Duration) {
 	first := c.chain.Hops[0].Response
 	if first == nil || first.Timings.DNS >= lookup {
 		return
@@ -69,7 +69,7 @@ func (c *uptimeCheck) addLookup(lookup time.Duration) {
 }
 
 // answer is the last HTTP answer of the chain, nil where there was none.
-func (c *uptimeCheck) answer() *egress.Response {
+func (c *familyCheck) answer() *egress.Response {
 	for i := len(c.chain.Hops) - 1; i >= 0; i-- {
 		if r := c.chain.Hops[i].Response; r != nil {
 			return r
@@ -79,24 +79,24 @@ func (c *uptimeCheck) answer() *egress.Response {
 }
 
 // down tells that no HTTP answer under 500 came.
-func (c *uptimeCheck) down() bool {
+func (c *familyCheck) down() bool {
 	last := c.answer()
 	return last == nil || last.Status >= http.StatusInternalServerError
 }
 
 // refused tells that the site itself, not one that it redirects to, may not be visited: its name's answers have changed
 // since they were judged first.
-func (c *uptimeCheck) refused() bool {
+func (c *familyCheck) refused() bool {
 	return len(c.chain.Hops) == 1 && fault.Is(c.chain.Hops[0].Err, fault.Refused)
 }
 
 // leavesFamily tells that all went well up to a redirect to a host without an address of the family.
-func (c *uptimeCheck) leavesFamily() bool {
+func (c *familyCheck) leavesFamily() bool {
 	last := c.chain.Hops[len(c.chain.Hops)-1]
 	return !c.down() && fault.Is(last.Err, fault.NoAddress)
 }
 
-func (c *uptimeCheck) responseTime() time.Duration {
+func (c *familyCheck) responseTime() time.Duration {
 	var sum time.Duration
 	for _, hop := range c.chain.Hops {
 		if hop.Response != nil {
@@ -107,7 +107,7 @@ func (c *uptimeCheck) responseTime() time.Duration {
 }
 
 // certificateValid is nil where no answer came over TLS, else whether every certificate of the chain is valid.
-func (c *uptimeCheck) certificateValid() *bool {
+func (c *familyCheck) certificateValid() *bool {
 	var valid *bool
 	for _, hop := range c.chain.Hops {
 		if hop.Response == nil || hop.Response.TLS == nil {
@@ -120,7 +120,7 @@ func (c *uptimeCheck) certificateValid() *bool {
 }
 
 // reason says in sentences why the family is not simply up; empty where it is.
-func (c *uptimeCheck) reason() string {
+func (c *familyCheck) reason() string {
 	var sentences []string
 	if c.chain.End != egress.EndFinal {
 		sentences = append(sentences, endSentence(c.chain))
@@ -147,7 +147,7 @@ func endSentence(chain egress.Chain) string {
 	case egress.EndLoop:
 		return "The site's redirects lead back to where they came from."
 	case egress.EndTooManyRedirects:
-		return fmt.Sprintf("The site redirects more than %d times.", uptimeRedirects)
+		return fmt.Sprintf("The site redirects more than %d times.", maxRedirects)
 	case egress.EndMissingLocation:
 		return "The site redirects without saying where to."
 	case egress.EndInvalidLocation:

@@ -31,9 +31,9 @@ const (
 	uptimeSkipped   = "skipped" // this host lacks the family
 )
 
-// uptimeResult says whether a site answers. The fields from Status to FinalURL, CertificateValid and Timings are those of
+// Result says whether a site answers. The fields from Status to FinalURL, CertificateValid and Timings are those of
 // the family that answered first, null where none did.
-type uptimeResult struct {
+type Result struct {
 	URL              string           `json:"url"`
 	Online           bool             `json:"online"`
 	Verdict          string           `json:"verdict"`
@@ -44,15 +44,15 @@ type uptimeResult struct {
 	CertificateValid *bool            `json:"certificateValid"`
 	Reason           *string          `json:"reason"`
 	Timings          *webview.Timings `json:"timings"` // of the last answer
-	Families         uptimeFamilies   `json:"families"`
+	Families         families         `json:"families"`
 }
 
-type uptimeFamilies struct {
-	IPv4 uptimeFamily `json:"ipv4"`
-	IPv6 uptimeFamily `json:"ipv6"`
+type families struct {
+	IPv4 familyState `json:"ipv4"`
+	IPv6 familyState `json:"ipv6"`
 }
 
-type uptimeFamily struct {
+type familyState struct {
 	State          string   `json:"state"`
 	Address        *string  `json:"address"`
 	Status         *int     `json:"status"`
@@ -60,60 +60,60 @@ type uptimeFamily struct {
 	Reason         *string  `json:"reason"`
 }
 
-// uptimeBounds keep the two tries, each a chain of up to six exchanges, well inside the bound of the whole run.
-type uptimeBounds struct {
+// limits keep the two tries, each a chain of up to six exchanges, well inside the bound of the whole run.
+type limits struct {
 	first, second time.Duration
 	pause         time.Duration // between them
 }
 
-var defaultUptimeBounds = uptimeBounds{first: 11 * time.Second, second: 5 * time.Second, pause: 250 * time.Millisecond}
+var defaultLimits = limits{first: 11 * time.Second, second: 5 * time.Second, pause: 250 * time.Millisecond}
 
 // New makes the tool; client makes the requests.
-func New(client *egress.Client) tool.Tool { return uptimeWithin(client, defaultUptimeBounds) }
+func New(client *egress.Client) tool.Tool { return newWithin(client, defaultLimits) }
 
-func uptimeWithin(client *egress.Client, bounds uptimeBounds) tool.Tool {
-	return tool.New(tool.Spec[target.URL, uptimeResult]{
+func newWithin(client *egress.Client, bounds limits) tool.Tool {
+	return tool.New(tool.Spec[target.URL, Result]{
 		Slug:  "uptime",
 		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
-		Run: func(ctx context.Context, u target.URL) (uptimeResult, error) {
-			return uptimeRun{client: client, bounds: bounds, url: u}.run(ctx)
+		Run: func(ctx context.Context, u target.URL) (Result, error) {
+			return checker{client: client, bounds: bounds, url: u}.run(ctx)
 		},
 	})
 }
 
-// uptimeRun is one run of the tool.
-type uptimeRun struct {
+// checker is one run of the tool.
+type checker struct {
 	client *egress.Client
-	bounds uptimeBounds
+	bounds limits
 	url    target.URL
 }
 
-func (r uptimeRun) run(ctx context.Context) (uptimeResult, error) {
+func (r checker) run(ctx context.Context) (Result, error) {
 	resolution, err := r.resolve(ctx)
 	if ctx.Err() != nil {
-		return uptimeResult{}, ctx.Err()
+		return Result{}, ctx.Err()
 	}
 	if err != nil {
 		return r.unresolved(err)
 	}
 	// A site that only the missing family leads to is neither up nor down for all this service can tell.
 	if err := resolution.Reachable(); err != nil {
-		return uptimeResult{}, err
+		return Result{}, err
 	}
 	checks := r.checkFamilies(ctx, resolution)
 	if ctx.Err() != nil {
-		return uptimeResult{}, ctx.Err()
+		return Result{}, ctx.Err()
 	}
 	for _, c := range checks {
 		if c.refused() {
-			return uptimeResult{}, c.chain.Hops[0].Err
+			return Result{}, c.chain.Hops[0].Err
 		}
 	}
 	return r.conclude(resolution, checks), nil
 }
 
 // resolve looks the name up, once more where the name servers failed.
-func (r uptimeRun) resolve(ctx context.Context) (egress.Resolution, error) {
+func (r checker) resolve(ctx context.Context) (egress.Resolution, error) {
 	resolution, err := r.client.Resolve(ctx, r.url.Host())
 	if fault.Is(err, fault.Upstream) || fault.Is(err, fault.Timeout) {
 		pause(ctx, r.bounds.pause)
@@ -123,31 +123,31 @@ func (r uptimeRun) resolve(ctx context.Context) (egress.Resolution, error) {
 }
 
 // unresolved is the result for a name that leads nowhere: a site that nobody can find is down. A refusal stays one.
-func (r uptimeRun) unresolved(err error) (uptimeResult, error) {
+func (r checker) unresolved(err error) (Result, error) {
 	state := uptimeDown
 	switch {
 	case fault.Is(err, fault.NoAddress):
 		state = uptimeNoAddress
 	case !fault.Is(err, fault.Upstream) && !fault.Is(err, fault.Timeout):
-		return uptimeResult{}, err
+		return Result{}, err
 	}
 	reason := sentenceOf(err)
-	family := uptimeFamily{State: state, Reason: &reason}
-	return uptimeResult{
+	family := familyState{State: state, Reason: &reason}
+	return Result{
 		URL: r.url.String(), Verdict: verdictDown, Reason: &reason,
-		Families: uptimeFamilies{IPv4: family, IPv6: family},
+		Families: families{IPv4: family, IPv6: family},
 	}, nil
 }
 
 // checkFamilies checks the families that both the site and this host have, at the same time.
-func (r uptimeRun) checkFamilies(ctx context.Context, resolution egress.Resolution) []uptimeCheck {
+func (r checker) checkFamilies(ctx context.Context, resolution egress.Resolution) []familyCheck {
 	has := r.client.Families()
-	var checks []uptimeCheck
+	var checks []familyCheck
 	if len(resolution.V4) > 0 && has.V4 {
-		checks = append(checks, uptimeCheck{family: 4, address: resolution.V4[0]})
+		checks = append(checks, familyCheck{family: 4, address: resolution.V4[0]})
 	}
 	if len(resolution.V6) > 0 && has.V6 {
-		checks = append(checks, uptimeCheck{family: 6, address: resolution.V6[0]})
+		checks = append(checks, familyCheck{family: 6, address: resolution.V6[0]})
 	}
 	var running sync.WaitGroup
 	for i := range checks {
@@ -159,17 +159,17 @@ func (r uptimeRun) checkFamilies(ctx context.Context, resolution egress.Resoluti
 
 // untried describes a family that was not checked. unanswered tells that its lookup failed: name servers that answer for
 // one family alone are common, and their site is no worse for it.
-func (r uptimeRun) untried(family int, addresses []netip.Addr, unanswered bool) uptimeFamily {
+func (r checker) untried(family int, addresses []netip.Addr, unanswered bool) familyState {
 	name := map[int]string{4: "IPv4", 6: "IPv6"}[family]
 	if len(addresses) == 0 {
 		reason := format.ShortHost(r.url.Host()) + " has no " + name + " address."
 		if unanswered {
 			reason = "Whether " + format.ShortHost(r.url.Host()) + " has " + name + " addresses could not be looked up."
 		}
-		return uptimeFamily{State: uptimeNoAddress, Reason: &reason}
+		return familyState{State: uptimeNoAddress, Reason: &reason}
 	}
 	address, reason := addresses[0].String(), "This service has no "+name+" connection."
-	return uptimeFamily{State: uptimeSkipped, Address: &address, Reason: &reason}
+	return familyState{State: uptimeSkipped, Address: &address, Reason: &reason}
 }
 
 func pause(ctx context.Context, d time.Duration) {

@@ -23,11 +23,11 @@ import (
 	"github.com/miekg/dns"
 )
 
-// quickUptime are bounds that a test can wait for.
-var quickUptime = uptimeBounds{first: 2 * time.Second, second: 2 * time.Second, pause: 10 * time.Millisecond}
+// quick are bounds that a test can wait for.
+var quick = limits{first: 2 * time.Second, second: 2 * time.Second, pause: 10 * time.Millisecond}
 
-// uptimeNetwork knows a site of both families and one of each alone.
-func uptimeNetwork(t *testing.T) *egresstest.Network {
+// network knows a site of both families and one of each alone.
+func network(t *testing.T) *egresstest.Network {
 	t.Helper()
 	n := egresstest.New(t)
 	n.Records(
@@ -39,18 +39,18 @@ func uptimeNetwork(t *testing.T) *egresstest.Network {
 	return n
 }
 
-func runUptime(t *testing.T, n *egresstest.Network, bounds uptimeBounds, url string, opts ...egress.Option) (uptimeResult, error) {
+func run(t *testing.T, n *egresstest.Network, bounds limits, url string, opts ...egress.Option) (Result, error) {
 	t.Helper()
-	got, err := toolstest.Run(t.Context(), uptimeWithin(n.Client(nil, opts...), bounds), toolstest.URLInput(url))
+	got, err := toolstest.Run(t.Context(), newWithin(n.Client(nil, opts...), bounds), toolstest.URLInput(url))
 	if err != nil {
-		return uptimeResult{}, err
+		return Result{}, err
 	}
-	return got.(uptimeResult), nil
+	return got.(Result), nil
 }
 
-func mustUptime(t *testing.T, n *egresstest.Network, url string, opts ...egress.Option) uptimeResult {
+func mustRun(t *testing.T, n *egresstest.Network, url string, opts ...egress.Option) Result {
 	t.Helper()
-	got, err := runUptime(t, n, quickUptime, url, opts...)
+	got, err := run(t, n, quick, url, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,9 +64,9 @@ func serveBoth(n *egresstest.Network, four, six http.Handler) {
 
 func TestUptimeUp(t *testing.T) {
 	t.Parallel()
-	n := uptimeNetwork(t)
+	n := network(t)
 	serveBoth(n, toolstest.StatusHandler(200), toolstest.StatusHandler(200))
-	got := mustUptime(t, n, "http://example.com/path?q")
+	got := mustRun(t, n, "http://example.com/path?q")
 	if !got.Online || got.Verdict != "up" || toolstest.Number(got.Status) != 200 || toolstest.Text(got.StatusText) != "OK" || got.Reason != nil {
 		t.Errorf("got %+v, reason %s", got, toolstest.Text(got.Reason))
 	}
@@ -76,7 +76,7 @@ func TestUptimeUp(t *testing.T) {
 	if got.ResponseTimeMs == nil || got.Timings == nil || *got.ResponseTimeMs != got.Timings.TotalMs || got.Timings.DNSMs <= 0 {
 		t.Errorf("response time %v, timings %+v", got.ResponseTimeMs, got.Timings)
 	}
-	for want, f := range map[string]uptimeFamily{toolstest.WebV4: got.Families.IPv4, toolstest.WebV6: got.Families.IPv6} {
+	for want, f := range map[string]familyState{toolstest.WebV4: got.Families.IPv4, toolstest.WebV6: got.Families.IPv6} {
 		if f.State != "up" || toolstest.Text(f.Address) != want || toolstest.Number(f.Status) != 200 || f.ResponseTimeMs == nil || f.Reason != nil {
 			t.Errorf("family of %s is %+v", want, f)
 		}
@@ -86,8 +86,8 @@ func TestUptimeUp(t *testing.T) {
 
 func TestUptimeShape(t *testing.T) {
 	t.Parallel()
-	n := uptimeNetwork(t)
-	fields := toolstest.Fields(t, mustUptime(t, n, "http://example.com/"))
+	n := network(t)
+	fields := toolstest.Fields(t, mustRun(t, n, "http://example.com/"))
 	for _, name := range []string{"url", "online", "verdict", "status", "statusText", "responseTimeMs", "finalUrl", "certificateValid", "reason", "timings", "families"} {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("no %s", name)
@@ -132,9 +132,9 @@ func TestUptimeStatuses(t *testing.T) {
 	for _, c := range cases {
 		t.Run(fmt.Sprint(c.status), func(t *testing.T) {
 			t.Parallel()
-			n := uptimeNetwork(t)
+			n := network(t)
 			serveBoth(n, toolstest.StatusHandler(c.status), toolstest.StatusHandler(c.status))
-			got := mustUptime(t, n, "http://example.com/")
+			got := mustRun(t, n, "http://example.com/")
 			if got.Online != c.online || got.Verdict != c.verdict || toolstest.Number(got.Status) != c.status || toolstest.Text(got.Reason) != c.reason {
 				t.Errorf("got %+v, reason %s", got, toolstest.Text(got.Reason))
 			}
@@ -163,9 +163,9 @@ func failFirst(count *atomic.Int32, first, rest http.Handler) http.Handler {
 // TestUptimeStatusWithoutPhrase: a status that nobody has named stands alone.
 func TestUptimeStatusWithoutPhrase(t *testing.T) {
 	t.Parallel()
-	n := uptimeNetwork(t)
+	n := network(t)
 	toolstest.ServeRaw(n, toolstest.WebV4Port80, "HTTP/1.1 477\r\nContent-Length: 0\r\n\r\n")
-	got := mustUptime(t, n, "http://four.example.com/")
+	got := mustRun(t, n, "http://four.example.com/")
 	if got.StatusText == nil || *got.StatusText != "" || toolstest.Text(got.Reason) != "The server answered 477." {
 		t.Fatalf("text %q, reason %s", toolstest.Text(got.StatusText), toolstest.Text(got.Reason))
 	}
@@ -174,10 +174,10 @@ func TestUptimeStatusWithoutPhrase(t *testing.T) {
 // TestUptimeLeavingTheFamily: a site is not blamed for a redirect to a host that has only the other family.
 func TestUptimeLeavingTheFamily(t *testing.T) {
 	t.Parallel()
-	n := uptimeNetwork(t)
+	n := network(t)
 	n.Serve(toolstest.WebV6Port80, toolstest.RedirectHandler("http://four.example.com/"))
 	n.Serve(toolstest.WebV4Port80, toolstest.StatusHandler(200))
-	got := mustUptime(t, n, "http://six.example.com/")
+	got := mustRun(t, n, "http://six.example.com/")
 	if got.Verdict != "up" || toolstest.Text(got.FinalURL) != "http://four.example.com/" || got.Families.IPv6.State != "up" || toolstest.Text(got.Families.IPv6.Address) != toolstest.WebV6 {
 		t.Fatalf("got %+v, reason %s", got, toolstest.Text(got.Reason))
 	}
@@ -205,10 +205,10 @@ func TestUptimeOneMoreTry(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			n := uptimeNetwork(t)
+			n := network(t)
 			var requests atomic.Int32
 			n.Serve(toolstest.WebV4Port80, failFirst(&requests, c.first, c.rest))
-			got := mustUptime(t, n, "http://four.example.com/")
+			got := mustRun(t, n, "http://four.example.com/")
 			if got.Verdict != c.verdict || toolstest.Number(got.Status) != c.status || requests.Load() != c.requests {
 				t.Fatalf("verdict %s, status %d, %d requests", got.Verdict, toolstest.Number(got.Status), requests.Load())
 			}
@@ -250,11 +250,11 @@ func TestUptimeFamilies(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			n := uptimeNetwork(t)
+			n := network(t)
 			c.serve(n)
-			bounds := quickUptime
+			bounds := quick
 			bounds.first, bounds.second = time.Second, 100*time.Millisecond
-			got, err := runUptime(t, n, bounds, "http://"+c.host+"/", egress.WithFamilies(c.has))
+			got, err := run(t, n, bounds, "http://"+c.host+"/", egress.WithFamilies(c.has))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -272,7 +272,7 @@ func TestUptimeFamilies(t *testing.T) {
 			if c.verdict != "down" && status != toolstest.Number(got.Families.IPv4.Status) && status != toolstest.Number(got.Families.IPv6.Status) {
 				t.Errorf("the status is %d", status)
 			}
-			for _, f := range []uptimeFamily{got.Families.IPv4, got.Families.IPv6} {
+			for _, f := range []familyState{got.Families.IPv4, got.Families.IPv6} {
 				if (f.State == "up" && toolstest.Number(f.Status) == 200) != (f.Reason == nil) {
 					t.Errorf("family %+v: reason %s", f, toolstest.Text(f.Reason))
 				}
@@ -284,8 +284,8 @@ func TestUptimeFamilies(t *testing.T) {
 // TestUptimeWithoutRouteOfItsFamily: whether such a site is up cannot be told from here, and that is a failure of ours.
 func TestUptimeWithoutRouteOfItsFamily(t *testing.T) {
 	t.Parallel()
-	n := uptimeNetwork(t)
-	_, err := runUptime(t, n, quickUptime, "http://six.example.com/", egress.WithFamilies(egress.Families{V4: true}))
+	n := network(t)
+	_, err := run(t, n, quick, "http://six.example.com/", egress.WithFamilies(egress.Families{V4: true}))
 	if !fault.Is(err, fault.Upstream) || err.Error() != "This service has no IPv6 connection, and the target has only IPv6 addresses." {
 		t.Fatalf("got %v", err)
 	}
@@ -307,10 +307,10 @@ func TestUptimeTopFieldsAreOfTheFamilyThatAnsweredFirst(t *testing.T) {
 	}{{0, 400 * time.Millisecond, "four"}, {400 * time.Millisecond, 0, "six"}} {
 		t.Run(c.want, func(t *testing.T) {
 			t.Parallel()
-			n := uptimeNetwork(t)
+			n := network(t)
 			n.ServeConn(toolstest.WebV4Port80, say("four", c.four))
 			n.ServeConn(toolstest.WebV6Port80, say("six", c.six))
-			if got := mustUptime(t, n, "http://example.com/"); toolstest.Text(got.StatusText) != c.want || got.Verdict != "up" {
+			if got := mustRun(t, n, "http://example.com/"); toolstest.Text(got.StatusText) != c.want || got.Verdict != "up" {
 				t.Fatalf("got %s, %s", toolstest.Text(got.StatusText), got.Verdict)
 			}
 		})
@@ -342,7 +342,7 @@ func TestUptimeNames(t *testing.T) {
 			t.Parallel()
 			n := egresstest.New(t)
 			c.setup(n)
-			got, err := runUptime(t, n, quickUptime, "http://site.example.net/")
+			got, err := run(t, n, quick, "http://site.example.net/")
 			switch {
 			case c.kind != 0:
 				if !fault.Is(err, c.kind) {
@@ -363,7 +363,7 @@ func TestUptimeNames(t *testing.T) {
 // TestUptimeNameServersRecover: the lookup, too, has one more try.
 func TestUptimeNameServersRecover(t *testing.T) {
 	t.Parallel()
-	n := uptimeNetwork(t)
+	n := network(t)
 	n.Serve(toolstest.WebV4Port80, toolstest.StatusHandler(200))
 	var failing atomic.Bool
 	failing.Store(true)
@@ -373,10 +373,10 @@ func TestUptimeNameServersRecover(t *testing.T) {
 		}
 		return n.Recursive(q)
 	})
-	bounds := quickUptime
+	bounds := quick
 	bounds.pause = 300 * time.Millisecond
 	time.AfterFunc(100*time.Millisecond, func() { failing.Store(false) })
-	got, err := runUptime(t, n, bounds, "http://four.example.com/")
+	got, err := run(t, n, bounds, "http://four.example.com/")
 	if err != nil || got.Verdict != "up" {
 		t.Fatalf("got %+v, %v", got, err)
 	}
@@ -385,7 +385,7 @@ func TestUptimeNameServersRecover(t *testing.T) {
 // TestUptimeFamilyThatCouldNotBeLookedUp: name servers that fail for one type do not say that there is no address of it.
 func TestUptimeFamilyThatCouldNotBeLookedUp(t *testing.T) {
 	t.Parallel()
-	n := uptimeNetwork(t)
+	n := network(t)
 	n.Serve(toolstest.WebV4Port80, toolstest.StatusHandler(200))
 	n.Handle("four.example.com", func(q *dns.Msg) *dns.Msg {
 		if q.Question[0].Qtype == dns.TypeAAAA {
@@ -393,13 +393,13 @@ func TestUptimeFamilyThatCouldNotBeLookedUp(t *testing.T) {
 		}
 		return n.Recursive(q)
 	})
-	got := mustUptime(t, n, "http://four.example.com/")
+	got := mustRun(t, n, "http://four.example.com/")
 	const want = "Whether four.example.com has IPv6 addresses could not be looked up."
 	if got.Verdict != "up" || got.Families.IPv6.State != "noAddress" || toolstest.Text(got.Families.IPv6.Reason) != want {
 		t.Fatalf("got %+v, IPv6: %s", got, toolstest.Text(got.Families.IPv6.Reason))
 	}
 	n.Handle("four.example.com", n.Recursive)
-	got = mustUptime(t, n, "http://four.example.com/")
+	got = mustRun(t, n, "http://four.example.com/")
 	if toolstest.Text(got.Families.IPv6.Reason) != "four.example.com has no IPv6 address." {
 		t.Fatalf("IPv6: %s", toolstest.Text(got.Families.IPv6.Reason))
 	}
@@ -426,7 +426,7 @@ func TestUptimeRebinding(t *testing.T) {
 		m.Answer = append(m.Answer, rr)
 		return m
 	})
-	_, err := runUptime(t, n, quickUptime, "http://rebind.example.net/")
+	_, err := run(t, n, quick, "http://rebind.example.net/")
 	if !fault.Is(err, fault.Refused) {
 		t.Fatalf("got %v", err)
 	}
@@ -474,7 +474,7 @@ func TestUptimeRedirects(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			n := uptimeNetwork(t)
+			n := network(t)
 			n.Records(
 				"inside.example.com. 60 IN A 192.168.0.1", "inside.example.com. 60 IN AAAA fd00::1",
 				"dead.example.com. 60 IN A 93.184.216.99", "dead.example.com. 60 IN AAAA 2606:2800:220:1::99",
@@ -485,7 +485,7 @@ func TestUptimeRedirects(t *testing.T) {
 			n.Serve(toolstest.WebV4+":8081", toolstest.StatusHandler(404))
 			n.Serve(toolstest.WebV4+":8082", toolstest.StatusHandler(500))
 			n.Serve("["+toolstest.WebV6+"]:8082", toolstest.StatusHandler(500))
-			got := mustUptime(t, n, "http://example.com"+c.path)
+			got := mustRun(t, n, "http://example.com"+c.path)
 			if got.Verdict != c.verdict || got.Online != (c.verdict != "down") {
 				t.Fatalf("got %+v, reason %s", got, toolstest.Text(got.Reason))
 			}
@@ -520,10 +520,10 @@ func TestUptimeCertificates(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			n, ca := uptimeNetwork(t), toolstest.NewAuthority(t)
+			n, ca := network(t), toolstest.NewAuthority(t)
 			n.ServeTLS(toolstest.WebV4+":443", c.config(ca), toolstest.StatusHandler(200))
 			n.ServeTLS("["+toolstest.WebV6+"]:443", c.config(ca), toolstest.StatusHandler(200))
-			got := mustUptime(t, n, "https://example.com/", ca.Option())
+			got := mustRun(t, n, "https://example.com/", ca.Option())
 			if !got.Online || got.CertificateValid == nil || *got.CertificateValid != c.valid || toolstest.Number(got.Status) != 200 || got.Timings.TLSMs == nil {
 				t.Fatalf("got %+v", got)
 			}
@@ -542,10 +542,10 @@ func TestUptimeCertificates(t *testing.T) {
 // a valid one.
 func TestUptimeCertificateOnTheWay(t *testing.T) {
 	t.Parallel()
-	n, ca := uptimeNetwork(t), toolstest.NewAuthority(t)
+	n, ca := network(t), toolstest.NewAuthority(t)
 	n.ServeTLS(toolstest.WebV4+":443", ca.SelfSign("four.example.com"), toolstest.RedirectHandler("http://four.example.com/"))
 	n.Serve(toolstest.WebV4Port80, toolstest.StatusHandler(200))
-	got := mustUptime(t, n, "https://four.example.com/", ca.Option())
+	got := mustRun(t, n, "https://four.example.com/", ca.Option())
 	if got.Verdict != "degraded" || got.CertificateValid == nil || *got.CertificateValid || toolstest.Text(got.FinalURL) != "http://four.example.com/" {
 		t.Fatalf("got %+v", got)
 	}
@@ -554,12 +554,12 @@ func TestUptimeCertificateOnTheWay(t *testing.T) {
 // TestUptimeSilenceIsBounded: two silent families are down within the two tries.
 func TestUptimeSilenceIsBounded(t *testing.T) {
 	t.Parallel()
-	n := uptimeNetwork(t)
+	n := network(t)
 	n.Drop(toolstest.WebV4Port80)
 	n.ServeConn(toolstest.WebV6Port80, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
-	bounds := uptimeBounds{first: 400 * time.Millisecond, second: 200 * time.Millisecond, pause: 10 * time.Millisecond}
+	bounds := limits{first: 400 * time.Millisecond, second: 200 * time.Millisecond, pause: 10 * time.Millisecond}
 	start := time.Now()
-	got, err := runUptime(t, n, bounds, "http://example.com/")
+	got, err := run(t, n, bounds, "http://example.com/")
 	if err != nil || got.Verdict != "down" || got.Families.IPv4.State != "down" || got.Families.IPv6.State != "down" {
 		t.Fatalf("got %+v, %v", got, err)
 	}
@@ -573,7 +573,7 @@ func TestUptimeSilenceIsBounded(t *testing.T) {
 
 func TestUptimeEndsWithItsVisitor(t *testing.T) {
 	t.Parallel()
-	n := uptimeNetwork(t)
+	n := network(t)
 	n.Drop(toolstest.WebV4Port80)
 	n.Drop(toolstest.WebV6Port80)
 	client := n.Client(nil)
@@ -593,7 +593,7 @@ func TestUptimeEndsWithItsVisitor(t *testing.T) {
 func TestUptimeBoundsFitTheRun(t *testing.T) {
 	t.Parallel()
 	const run = 30 * time.Second
-	b := defaultUptimeBounds
+	b := defaultLimits
 	lookups := 2*egress.DNSTries*egress.DNSTimeout + b.pause
 	if total := lookups + b.first + b.pause + b.second; total >= run {
 		t.Fatalf("the bounds add up to %v", total)

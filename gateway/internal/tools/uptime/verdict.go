@@ -9,10 +9,10 @@ import (
 )
 
 // conclude makes the result of the checks; there is at least one.
-func (r uptimeRun) conclude(resolution egress.Resolution, checks []uptimeCheck) uptimeResult {
-	result := uptimeResult{
+func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Result {
+	result := Result{
 		URL: r.url.String(),
-		Families: uptimeFamilies{
+		Families: families{
 			IPv4: r.untried(4, resolution.V4, resolution.Unanswered.V4),
 			IPv6: r.untried(6, resolution.V6, resolution.Unanswered.V6),
 		},
@@ -49,8 +49,8 @@ func (r uptimeRun) conclude(resolution egress.Resolution, checks []uptimeCheck) 
 
 // firstAnswer is the check that speaks for the site: the first to end among those that are up, else among those with any
 // answer, else any.
-func firstAnswer(checks []uptimeCheck) *uptimeCheck {
-	rank := func(c *uptimeCheck) int {
+func firstAnswer(checks []familyCheck) *familyCheck {
+	rank := func(c *familyCheck) int {
 		switch {
 		case !c.down():
 			return 2
@@ -70,7 +70,7 @@ func firstAnswer(checks []uptimeCheck) *uptimeCheck {
 }
 
 // joinReasons says what is wrong with the site, naming the family where not both have the same trouble.
-func joinReasons(checks []uptimeCheck) string {
+func joinReasons(checks []familyCheck) string {
 	if len(checks) == 1 || checks[0].reason() == checks[1].reason() {
 		return checks[0].reason()
 	}
@@ -85,9 +85,9 @@ func joinReasons(checks []uptimeCheck) string {
 
 var familyPrefix = map[int]string{4: "Over IPv4: ", 6: "Over IPv6: "}
 
-func (c *uptimeCheck) describe() uptimeFamily {
+func (c *familyCheck) describe() familyState {
 	address := c.address.String()
-	family := uptimeFamily{State: uptimeUp, Address: &address}
+	family := familyState{State: uptimeUp, Address: &address}
 	if c.down() {
 		family.State = uptimeDown
 	}

@@ -11,8 +11,8 @@ import (
 	"diagnostics/gateway/internal/tools/internal/registration"
 )
 
-// whoisLookupResult is what whois-lookup found: Domain or Network where Found, else Reason.
-type whoisLookupResult struct {
+// Result is what whois-lookup found: Domain or Network where Found, else Reason.
+type Result struct {
 	Query             string                `json:"query"`
 	QueryType         string                `json:"queryType"` // domain or ip
 	Found             bool                  `json:"found"`
@@ -26,29 +26,29 @@ type whoisLookupResult struct {
 
 // New makes the tool; client asks the registries.
 func New(client *rdap.Client) tool.Tool {
-	return tool.New(tool.Spec[target.Registration, whoisLookupResult]{
+	return tool.New(tool.Spec[target.Registration, Result]{
 		Slug: "whois-lookup",
 		Parse: func(in tool.Input) (target.Registration, error) {
 			return target.ParseRegistration(in.Text)
 		},
-		Run: func(ctx context.Context, query target.Registration) (whoisLookupResult, error) {
+		Run: func(ctx context.Context, query target.Registration) (Result, error) {
 			if query.IsAddr() {
-				return whoisNetwork(ctx, client, query)
+				return network(ctx, client, query)
 			}
-			return whoisDomain(ctx, client, query)
+			return domain(ctx, client, query)
 		},
 	})
 }
 
-func whoisDomain(ctx context.Context, client *rdap.Client, query target.Registration) (whoisLookupResult, error) {
+func domain(ctx context.Context, client *rdap.Client, query target.Registration) (Result, error) {
 	name := query.Registrable()
 	answer, err := client.Domain(ctx, name)
 	if err != nil {
-		return whoisLookupResult{}, err
+		return Result{}, err
 	}
-	result := whoisLookupResult{
+	result := Result{
 		Query: query.String(), QueryType: "domain", RegistrableDomain: &name,
-		Found: answer.Found, Reason: whoisReason(answer.Reason), Domain: answer.Domain, Notices: answer.Notices,
+		Found: answer.Found, Reason: reason(answer.Reason), Domain: answer.Domain, Notices: answer.Notices,
 		Sources: []registration.Source{},
 	}
 	for _, s := range answer.Sources {
@@ -57,19 +57,19 @@ func whoisDomain(ctx context.Context, client *rdap.Client, query target.Registra
 	return result, nil
 }
 
-func whoisNetwork(ctx context.Context, client *rdap.Client, query target.Registration) (whoisLookupResult, error) {
+func network(ctx context.Context, client *rdap.Client, query target.Registration) (Result, error) {
 	answer, err := client.Network(ctx, query.Addr())
 	if err != nil {
-		return whoisLookupResult{}, err
+		return Result{}, err
 	}
-	return whoisLookupResult{
+	return Result{
 		Query: query.String(), QueryType: "ip",
-		Found: answer.Found, Reason: whoisReason(answer.Reason), Network: registration.DescribeNetwork(answer.Network), Notices: answer.Notices,
+		Found: answer.Found, Reason: reason(answer.Reason), Network: registration.DescribeNetwork(answer.Network), Notices: answer.Notices,
 		Sources: []registration.Source{registration.SourceOfRDAP(answer.Source)},
 	}, nil
 }
 
-func whoisReason(r rdap.Reason) *rdap.Reason {
+func reason(r rdap.Reason) *rdap.Reason {
 	if r == "" {
 		return nil
 	}

@@ -60,7 +60,7 @@ func newRegistrations(t *testing.T, redirector, registry registrations) tool.Too
 	return New(registries)
 }
 
-func runWhois(t *testing.T, tl tool.Tool, input string) (map[string]any, error) {
+func run(t *testing.T, tl tool.Tool, input string) (map[string]any, error) {
 	t.Helper()
 	job, err := tl.Parse(tool.Input{Text: input})
 	if err != nil {
@@ -117,7 +117,7 @@ func TestWhoisOfADomain(t *testing.T) {
 		"network":null,"notices":[{"title":"Terms","description":"Be kind."}],"reason":null,
 		"sources":[{"name":"Registry RDAP","url":"https://registry-site.net/registry/domain/xn--bcher-kva.co.uk","cached":CACHED}]}`
 	for _, cached := range []string{"false", "true"} {
-		got, err := runWhois(t, tl, "shop.www.Bücher.co.uk")
+		got, err := run(t, tl, "shop.www.Bücher.co.uk")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestWhoisOfAnAddress(t *testing.T) {
 	t.Parallel()
 	tl := newRegistrations(t, registrations{"ip/2606:4700::1111": `{"objectClassName":"ip network","handle":"NET6-1","name":"NET","type":"DIRECT ALLOCATION",
 		"startAddress":"2606:4700::","endAddress":"2606:4700:ffff:ffff:ffff:ffff:ffff:ffff","parentHandle":"NET6-0","country":"US","status":["active"]}`}, nil)
-	got, err := runWhois(t, tl, "2606:4700::1111")
+	got, err := run(t, tl, "2606:4700::1111")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestWhoisThatFindsNothing(t *testing.T) {
 		{"8.8.4.4", "ip", "null", "notFound", "Registry RDAP", "https://registry-site.net/ip/8.8.4.4"},
 		{"8.8.8.8", "ip", "null", "noRdapService", "RDAP redirector", "https://redirector-site.net/rdap/ip/8.8.8.8"},
 	} {
-		got, err := runWhois(t, tl, c.input)
+		got, err := run(t, tl, c.input)
 		if err != nil {
 			t.Errorf("%s: %v", c.input, err)
 			continue
@@ -169,7 +169,7 @@ func TestWhoisWhoseProviderFails(t *testing.T) {
 		input string
 		kind  fault.Kind
 	}{{"slow.com", fault.Timeout}, {"8.8.8.8", fault.Upstream}, {"8.8.4.4", fault.Upstream}} {
-		if got, err := runWhois(t, tl, c.input); !fault.Is(err, c.kind) {
+		if got, err := run(t, tl, c.input); !fault.Is(err, c.kind) {
 			t.Errorf("%s: %v, %v; want kind %d", c.input, got, err, c.kind)
 		}
 	}
