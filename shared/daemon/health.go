@@ -1,0 +1,52 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"diagnostics/daemon/settings"
+)
+
+// healthTimeout is shorter than a container engine's own for a health check, so that the cause is told.
+const healthTimeout = 2 * time.Second
+
+// CheckHealth asks a path of the service that runs with the same settings whether it lives: the health check of a
+// container that has no other program in it.
+func CheckHealth(ctx context.Context, addr settings.ListenAddr, path string) error {
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+localAddr(addr)+path, nil)
+	if err != nil {
+		return err
+	}
+	// Straight there: a proxy of the environment has no business in between.
+	client := &http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("not healthy: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("not healthy: %s answers %d", path, resp.StatusCode)
+	}
+	return nil
+}
+
+// localAddr is how to reach a listener from its own host: one on all addresses is on loopback too.
+func localAddr(listen settings.ListenAddr) string {
+	host, port, err := net.SplitHostPort(string(listen))
+	if err != nil {
+		return string(listen)
+	}
+	switch a, err := netip.ParseAddr(host); {
+	case host == "", err == nil && a.Is4() && a.IsUnspecified():
+		host = "127.0.0.1"
+	case err == nil && a.IsUnspecified():
+		host = "::1"
+	}
+	return net.JoinHostPort(host, port)
+}
