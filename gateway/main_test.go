@@ -344,15 +344,6 @@ func TestHealthcheck(t *testing.T) {
 	}
 }
 
-func TestLocalAddr(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[listenAddr]string{":80": "127.0.0.1:80", "0.0.0.0:80": "127.0.0.1:80", "[::]:80": "[::1]:80", "192.0.2.1:80": "192.0.2.1:80", "[2001:db8::1]:80": "[2001:db8::1]:80"} {
-		if got := localAddr(in); got != want {
-			t.Errorf("%s: %s, want %s", in, got, want)
-		}
-	}
-}
-
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
