@@ -20,12 +20,15 @@ import (
 
 // Bounds of the HTTP server.
 const (
-	readHeaderTimeout = 5 * time.Second
-	// The read and write timeouts must outlast a job: a read timeout that strikes during one looks like a client that
-	// left. The body has a bound of its own, in httpapi.
-	exchangeTimeout = workerapi.JobLimit + 10*time.Second
-	idleTimeout     = 2 * time.Minute
-	maxHeaderBytes  = 16 << 10
+	headerTimeout = 5 * time.Second
+	// A whole request must be there by then. A job may take longer: once a body has been read to its end, net/http lifts
+	// the deadline to watch for a client that leaves. It ends a body that nobody reads, as that of a caller without a
+	// token, which net/http waits for before the answer goes out. For those with a token httpapi has a bound of its own.
+	readTimeout = headerTimeout + 5*time.Second
+	// The answer must be out by then, counted from the header's end; this one runs during the job.
+	writeTimeout   = workerapi.JobLimit + 10*time.Second
+	idleTimeout    = 2 * time.Minute
+	maxHeaderBytes = 16 << 10
 )
 
 // serve opens everything, then serves until ctx ends, then leaves in an orderly way.
@@ -75,9 +78,9 @@ func newAPI(c Config, engine *icmp.Engine, metrics *metrics, log *slog.Logger) *
 func newServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           h,
-		ReadHeaderTimeout: readHeaderTimeout,
-		ReadTimeout:       exchangeTimeout,
-		WriteTimeout:      exchangeTimeout,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		// What the server itself would print are strangers' protocol errors.
