@@ -3,9 +3,9 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-MODULES := shared gateway worker deploy/lab
+MODULES := shared shared/daemon gateway worker deploy/lab
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
-LDFLAGS := -s -w -X main.version=$(VERSION)
+LDFLAGS := -s -w -X diagnostics/daemon.version=$(VERSION)
 TOOLS := $(CURDIR)/.artifacts/tools
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)

@@ -4,7 +4,8 @@ WORKDIR /src
 COPY shared shared
 COPY worker worker
 ARG VERSION=container
-RUN cd worker && GOWORK=off CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/worker .
+RUN cd worker && GOWORK=off CGO_ENABLED=0 \
+    go build -trimpath -ldflags "-s -w -X diagnostics/daemon.version=${VERSION}" -o /out/worker .
 
 FROM scratch
 COPY --from=build /out/worker /worker

@@ -7,23 +7,25 @@ import (
 	"strconv"
 	"strings"
 
+	"diagnostics/daemon/settings"
+
 	"github.com/redis/go-redis/v9"
 )
 
-// redisURL is the address of a Redis, which may hold a password: it prints as a Secret does.
-type redisURL struct{ Secret }
+// redisURL is the address of a Redis, which may hold a password: it prints as a settings.Secret does.
+type redisURL struct{ settings.Secret }
 
 // Decode checks the URL as well, so that a malformed one stops the start.
 func (r *redisURL) Decode(s string) error {
 	if _, err := parseRedisURL(s); err != nil {
-		return errMalformed
+		return settings.ErrMalformed
 	}
-	r.Secret = NewSecret(s)
+	r.Secret = settings.NewSecret(s)
 	return nil
 }
 
 // options gives the driver's options; token is the password where the URL has none.
-func (r redisURL) options(token Secret) (*redis.UniversalOptions, error) {
+func (r redisURL) options(token settings.Secret) (*redis.UniversalOptions, error) {
 	o, err := parseRedisURL(r.Reveal())
 	if err != nil {
 		return nil, err
@@ -45,13 +47,13 @@ const (
 func parseRedisURL(s string) (*redis.UniversalOptions, error) {
 	scheme, rest, found := strings.Cut(s, "://")
 	if !found {
-		return nil, errMalformed
+		return nil, settings.ErrMalformed
 	}
 	o := &redis.UniversalOptions{}
 	if at := strings.LastIndexByte(authority(rest), '@'); at >= 0 {
 		u, err := url.Parse("redis://" + rest[:at] + "@host")
 		if err != nil || u.User == nil {
-			return nil, errMalformed
+			return nil, settings.ErrMalformed
 		}
 		o.Username = u.User.Username()
 		o.Password, _ = u.User.Password()
@@ -62,14 +64,14 @@ func parseRedisURL(s string) (*redis.UniversalOptions, error) {
 	}
 	plain, mode, _ := strings.Cut(scheme, "+")
 	if strings.HasSuffix(scheme, "+") {
-		return nil, errMalformed
+		return nil, settings.ErrMalformed
 	}
 	switch plain {
 	case "redis":
 	case "rediss":
 		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	default:
-		return nil, errMalformed
+		return nil, settings.ErrMalformed
 	}
 	hosts, path, _ := strings.Cut(rest, "/")
 	return o, topology(o, mode, hosts, path)
@@ -84,7 +86,7 @@ func authority(rest string) string {
 func unixSocket(o *redis.UniversalOptions, rest string) error {
 	path, query, _ := strings.Cut(rest, "?")
 	if !strings.HasPrefix(path, "/") || path == "/" {
-		return errMalformed
+		return settings.ErrMalformed
 	}
 	o.Addrs = []string{path}
 	if query == "" {
@@ -92,7 +94,7 @@ func unixSocket(o *redis.UniversalOptions, rest string) error {
 	}
 	db, found := strings.CutPrefix(query, "db=")
 	if !found {
-		return errMalformed
+		return settings.ErrMalformed
 	}
 	return database(o, db)
 }
@@ -102,14 +104,14 @@ func topology(o *redis.UniversalOptions, mode, hosts, path string) error {
 	switch mode {
 	case "":
 		if o.Addrs, err = hostList(hosts, redisPort); err != nil || len(o.Addrs) != 1 {
-			return errMalformed
+			return settings.ErrMalformed
 		}
 		return database(o, path)
 	case "cluster":
 		o.IsClusterMode = true
 		o.Addrs, err = hostList(hosts, redisPort)
 		if path != "" { // a cluster has the one database
-			return errMalformed
+			return settings.ErrMalformed
 		}
 		return err
 	case "sentinel":
@@ -118,11 +120,11 @@ func topology(o *redis.UniversalOptions, mode, hosts, path string) error {
 		}
 		master, db, _ := strings.Cut(path, "/")
 		if o.MasterName, err = url.PathUnescape(master); err != nil || o.MasterName == "" {
-			return errMalformed
+			return settings.ErrMalformed
 		}
 		return database(o, db)
 	}
-	return errMalformed
+	return settings.ErrMalformed
 }
 
 func database(o *redis.UniversalOptions, s string) error {
@@ -131,7 +133,7 @@ func database(o *redis.UniversalOptions, s string) error {
 	}
 	n, err := strconv.ParseUint(s, 10, 16)
 	if err != nil {
-		return errMalformed
+		return settings.ErrMalformed
 	}
 	o.DB = int(n)
 	return nil
@@ -146,11 +148,11 @@ func hostList(s, defaultPort string) ([]string, error) {
 		} else if bare, ok := strings.CutPrefix(host, "["); ok {
 			host = strings.TrimSuffix(bare, "]")
 		} else if strings.Contains(host, ":") {
-			return nil, errMalformed
+			return nil, settings.ErrMalformed
 		}
 		n, err := strconv.ParseUint(port, 10, 16)
 		if err != nil || n == 0 || !isHost(host) {
-			return nil, errMalformed
+			return nil, settings.ErrMalformed
 		}
 		out = append(out, net.JoinHostPort(host, port))
 	}
@@ -159,7 +161,7 @@ func hostList(s, defaultPort string) ([]string, error) {
 
 // isHost takes names and addresses; colons only where they are IPv6.
 func isHost(s string) bool {
-	if s == "" || strings.ContainsAny(s, " []?#@\"'") || strings.IndexFunc(s, notTokenRune) >= 0 {
+	if s == "" || strings.ContainsAny(s, " []?#@\"'") || !settings.IsPrintable(s) {
 		return false
 	}
 	return !strings.Contains(s, ":") || net.ParseIP(s) != nil

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"diagnostics/daemon/settings"
 )
 
 func TestRedisURL(t *testing.T) {
@@ -64,7 +66,7 @@ func TestRedisTokenStandsInForAPassword(t *testing.T) {
 		if err := r.Decode(url); err != nil {
 			t.Fatal(err)
 		}
-		o, err := r.options(NewSecret("token"))
+		o, err := r.options(settings.NewSecret("token"))
 		if err != nil || o.Password != want {
 			t.Errorf("%s: %q, %v", url, o.Password, err)
 		}

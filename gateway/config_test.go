@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -13,10 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/daemon/daemontest"
+	"diagnostics/daemon/settings"
 	"diagnostics/gateway/internal/tools"
 )
 
 var update = flag.Bool("update", false, "rewrite the README's tables")
+
+const readme = "../README.md"
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
@@ -42,27 +45,20 @@ func TestValues(t *testing.T) {
 		name, value string
 		ok          bool
 	}{
-		{"GATEWAY_LISTEN_ADDR", ":8080", yes}, {"GATEWAY_LISTEN_ADDR", "[::1]:0", yes}, {"GATEWAY_LISTEN_ADDR", "localhost:65535", yes},
-		{"GATEWAY_LISTEN_ADDR", "8080", no}, {"GATEWAY_LISTEN_ADDR", "127.0.0.1", no}, {"GATEWAY_LISTEN_ADDR", "127.0.0.1:65536", no},
-		{"GATEWAY_LISTEN_ADDR", "127.0.0.1:http", no}, {"GATEWAY_LISTEN_ADDR", "::1:80", no}, {"GATEWAY_LISTEN_ADDR", "http://x:1", no},
-		{"METRICS_LISTEN_ADDR", "127.0.0.1:9090", yes}, {"METRICS_LISTEN_ADDR", "x", no},
+		{"GATEWAY_LISTEN_ADDR", ":8080", yes}, {"GATEWAY_LISTEN_ADDR", "8080", no}, {"METRICS_LISTEN_ADDR", "127.0.0.1:9090", yes}, {"METRICS_LISTEN_ADDR", "x", no},
 		{"PUBLIC_ORIGIN", "https://tools.example.com", yes}, {"PUBLIC_ORIGIN", "https://tools.example.com/", no}, {"PUBLIC_ORIGIN", "tools.example.com", no}, {"PUBLIC_ORIGIN", "null", no},
-		{"ENABLE_WORKER_TOOLS", "true", yes}, {"ENABLE_WORKER_TOOLS", "false", yes}, {"ENABLE_WORKER_TOOLS", "TRUE", no}, {"ENABLE_WORKER_TOOLS", "1", no}, {"ENABLE_WORKER_TOOLS", "yes", no},
+		{"ENABLE_WORKER_TOOLS", "true", yes}, {"ENABLE_WORKER_TOOLS", "false", yes}, {"ENABLE_WORKER_TOOLS", "1", no},
 		{"DIAGNOSTICS_WORKER_URL", "http://worker:8081", yes}, {"DIAGNOSTICS_WORKER_URL", "https://worker/base", yes}, {"DIAGNOSTICS_WORKER_URL", "worker:8081", no},
 		{"DIAGNOSTICS_WORKER_URL", "http://u:p@worker", no}, {"DIAGNOSTICS_WORKER_URL", "http://worker?x", no}, {"DIAGNOSTICS_WORKER_URL", "http://worker#x", no},
 		{"DIAGNOSTICS_WORKER_URL", "http://worker:0", no}, {"DIAGNOSTICS_WORKER_URL", "http://worker:65536", no}, {"DIAGNOSTICS_WORKER_URL", "http://", no},
-		{"DIAGNOSTICS_WORKER_TOKEN", "one", yes}, {"DIAGNOSTICS_WORKER_TOKEN", "one,two", yes}, {"DIAGNOSTICS_WORKER_TOKEN", "one,two,three", no},
-		{"DIAGNOSTICS_WORKER_TOKEN", "one,", no}, {"DIAGNOSTICS_WORKER_TOKEN", ",one", no}, {"DIAGNOSTICS_WORKER_TOKEN", "a b", no}, {"DIAGNOSTICS_WORKER_TOKEN", "a\nb", no}, {"DIAGNOSTICS_WORKER_TOKEN", "tökén", no},
+		{"DIAGNOSTICS_WORKER_TOKEN", "o", yes}, {"DIAGNOSTICS_WORKER_TOKEN", "one,two", yes}, {"DIAGNOSTICS_WORKER_TOKEN", "one,two,three", no}, {"DIAGNOSTICS_WORKER_TOKEN", "one,", no},
 		{"TRUST_PROXY_HEADERS", "true", yes}, {"TRUST_PROXY_HEADERS", "on", no},
 		{"TRUSTED_PROXY_PLATFORM", "cloudflare", yes}, {"TRUSTED_PROXY_PLATFORM", "vercel", yes}, {"TRUSTED_PROXY_PLATFORM", "Cloudflare", no}, {"TRUSTED_PROXY_PLATFORM", "netlify", no},
 		{"TRUSTED_PROXY_CIDRS", "10.0.0.0/8, fd00::/8,192.0.2.1", yes}, {"TRUSTED_PROXY_CIDRS", "10.0.0.0/33", no}, {"TRUSTED_PROXY_CIDRS", "10.0.0.0/8,x", no},
 		{"TRUSTED_PROXY_CIDRS", ",", no}, {"TRUSTED_PROXY_CIDRS", "::ffff:10.0.0.0/104", no}, {"TRUSTED_PROXY_CIDRS", "example.com", no},
 		{"RATE_LIMIT_REDIS_URL", "redis://localhost", yes}, {"RATE_LIMIT_REDIS_URL", "http://localhost", no},
 		{"RATE_LIMIT_REDIS_TOKEN", "any thing", yes},
-		{"RATE_LIMIT_REQUESTS", "0", yes}, {"RATE_LIMIT_REQUESTS", "1000000000", yes}, {"RATE_LIMIT_REQUESTS", "1000000001", no}, {"RATE_LIMIT_REQUESTS", "-1", no},
-		{"RATE_LIMIT_REQUESTS", "+1", no}, {"RATE_LIMIT_REQUESTS", "0x10", no}, {"RATE_LIMIT_REQUESTS", "1_000", no}, {"RATE_LIMIT_REQUESTS", "1.5", no}, {"RATE_LIMIT_REQUESTS", " 1", no},
-		{"RATE_LIMIT_REQUESTS", "99999999999999999999", no},
-		{"RATE_LIMIT_WINDOW", "1m30s", yes}, {"RATE_LIMIT_WINDOW", "1ns", yes}, {"RATE_LIMIT_WINDOW", "0s", no}, {"RATE_LIMIT_WINDOW", "-1s", no}, {"RATE_LIMIT_WINDOW", "60", no}, {"RATE_LIMIT_WINDOW", "1 minute", no},
+		{"RATE_LIMIT_REQUESTS", "0", yes}, {"RATE_LIMIT_REQUESTS", "x", no}, {"RATE_LIMIT_WINDOW", "1m30s", yes}, {"RATE_LIMIT_WINDOW", "0s", no},
 		{"RATE_LIMIT_CLIENT_REQUESTS", "0", yes}, {"RATE_LIMIT_CLIENT_REQUESTS", "x", no},
 		{"RATE_LIMIT_TARGET_REQUESTS", "0", yes}, {"RATE_LIMIT_TARGET_REQUESTS", "x", no},
 		{"RATE_LIMIT_SAMPLES", "0", yes}, {"RATE_LIMIT_SAMPLES", "x", no},
@@ -92,12 +88,12 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s=%q: the line is %q", tt.name, tt.value, err)
 		}
 	}
-	for _, s := range settings() {
-		if s.shown && !tested[s.name] {
-			t.Errorf("no case for %s", s.name)
+	for _, s := range settings.Of[Config]() {
+		if !s.Hidden && !tested[s.Name] {
+			t.Errorf("no case for %s", s.Name)
 		}
-		if _, err := ParseConfig([]string{s.name + "="}); err != nil {
-			t.Errorf("%s set but empty: %v", s.name, err)
+		if _, err := ParseConfig([]string{s.Name + "="}); err != nil {
+			t.Errorf("%s set but empty: %v", s.Name, err)
 		}
 	}
 }
@@ -105,11 +101,11 @@ func TestValues(t *testing.T) {
 // No value is repeated, secret or not: which one is a secret is a matter of luck where a line is pasted wrong.
 func TestErrorsHoldNoValue(t *testing.T) {
 	t.Parallel()
-	for _, s := range settings() {
+	for _, s := range settings.Of[Config]() {
 		value := "hunter2 \x01\n,,,"
-		_, err := ParseConfig([]string{s.name + "=" + value})
+		_, err := ParseConfig([]string{s.Name + "=" + value})
 		if err != nil && strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: %v", s.name, err)
+			t.Errorf("%s: %v", s.Name, err)
 		}
 	}
 	_, err := ParseConfig([]string{"RATE_LIMIT_REDIS_URL=redis://user:hunter2@host:port/"})
@@ -118,52 +114,16 @@ func TestErrorsHoldNoValue(t *testing.T) {
 	}
 }
 
+// Package settings has the rules for the files; which settings take one is the gateway's.
 func TestSecretsFromFiles(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	file := func(name, content string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
+	path := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(path, []byte("the-token\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	good := map[string]string{"plain": "the-token", "newline": "the-token\n", "crlf": "the-token\r\n"}
-	for name, content := range good {
-		c, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN_FILE=" + file(name, content)})
-		if err != nil || c.WorkerToken.Reveal() != "the-token" {
-			t.Errorf("%s: %q, %v", name, c.WorkerToken.Reveal(), err)
-		}
-	}
-	// Exactly one newline goes.
-	c, err := ParseConfig([]string{"RATE_LIMIT_REDIS_TOKEN_FILE=" + file("two", "pass word\n\n")})
-	if err != nil || c.RedisToken.Reveal() != "pass word\n" {
-		t.Errorf("%q, %v", c.RedisToken.Reveal(), err)
-	}
-	for name, path := range map[string]string{
-		"absent": filepath.Join(dir, "none"), "empty": file("empty", ""), "only a newline": file("nl", "\n"), "a directory": dir,
-		"too long": file("long", strings.Repeat("x", maxFileBytes+1)), "NUL": file("nul", "a\x00b"),
-	} {
-		_, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN_FILE=" + path})
-		if err == nil || !strings.HasPrefix(err.Error(), "DIAGNOSTICS_WORKER_TOKEN_FILE takes ") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	_, err = ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN_FILE=" + file("bad", "a\nb\n")})
-	if err == nil || !strings.HasPrefix(err.Error(), "DIAGNOSTICS_WORKER_TOKEN takes ") {
-		t.Errorf("a token of two lines: %v", err)
-	}
-	for _, name := range []string{"DIAGNOSTICS_WORKER_TOKEN", "RATE_LIMIT_REDIS_TOKEN"} {
-		_, err := ParseConfig([]string{name + "=x", name + "_FILE=" + filepath.Join(dir, "plain")})
-		if err == nil || !strings.Contains(err.Error(), name+"_FILE are both set") {
-			t.Errorf("both: %v", err)
-		}
-		if _, err := ParseConfig([]string{name + "=x", name + "_FILE="}); err != nil {
-			t.Errorf("an empty file setting is absent: %v", err)
-		}
-		if _, err := ParseConfig([]string{name + "=", name + "_FILE=" + filepath.Join(dir, "plain")}); err != nil {
-			t.Errorf("an empty setting is absent: %v", err)
-		}
+	c, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN_FILE=" + path, "RATE_LIMIT_REDIS_TOKEN_FILE=" + path})
+	if err != nil || c.WorkerToken.Reveal() != "the-token" || c.RedisToken.Reveal() != "the-token" {
+		t.Errorf("%q, %q, %v", c.WorkerToken.Reveal(), c.RedisToken.Reveal(), err)
 	}
 }
 
@@ -221,40 +181,17 @@ func TestDisabledToolsAreKnown(t *testing.T) {
 	}
 }
 
-// envconfig reads the process environment; what it finds there must not count, and must stand afterwards.
-func TestProcessEnvironmentIsLeftAlone(t *testing.T) {
-	t.Setenv("LOG_LEVEL", "nonsense")
-	t.Setenv("MAX_IN_FLIGHT", "")
-	c, err := ParseConfig([]string{"LOG_FORMAT=text"})
-	if err != nil || c.LogLevel != "info" || c.LogFormat != "text" {
-		t.Errorf("%v %v, %v", c.LogLevel, c.LogFormat, err)
-	}
-	if v, set := os.LookupEnv("LOG_FORMAT"); set {
-		t.Errorf("LOG_FORMAT stayed behind: %q", v)
-	}
-	if v := os.Getenv("LOG_LEVEL"); v != "nonsense" {
-		t.Errorf("LOG_LEVEL became %q", v)
-	}
-	if _, set := os.LookupEnv("MAX_IN_FLIGHT"); !set {
-		t.Error("MAX_IN_FLIGHT is gone")
-	}
-}
-
-func TestSecretsPrintThemselvesRedacted(t *testing.T) {
+func TestConfigPrintsNoSecret(t *testing.T) {
 	t.Parallel()
-	type hidden struct{ secret Secret }
 	c, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN=hunter2", "RATE_LIMIT_REDIS_URL=redis://:hunter2@localhost", "RATE_LIMIT_REDIS_TOKEN=hunter2"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
-		fmt.Fprintf(&out, verb+"\n", c.WorkerToken)
-		fmt.Fprintf(&out, verb+"\n", &c.WorkerToken)
-		fmt.Fprintf(&out, verb+"\n", c.RedisURL)
-		fmt.Fprintf(&out, verb+"\n", c)
-		fmt.Fprintf(&out, verb+"\n", hidden{c.WorkerToken})
-		fmt.Fprintf(&out, verb+"\n", []any{c.RedisToken, map[string]Secret{"a": c.RedisToken}})
+		for _, v := range []any{c, &c, c.WorkerToken, &c.WorkerToken, c.RedisURL, c.RedisToken} {
+			fmt.Fprintf(&out, verb+"\n", v)
+		}
 	}
 	text, err := json.Marshal(c)
 	if err != nil {
@@ -268,17 +205,14 @@ func TestSecretsPrintThemselvesRedacted(t *testing.T) {
 	if printed := out.String(); strings.Contains(printed, "hunter2") || strings.Contains(printed, fmt.Sprintf("%x", "hunter2")) {
 		t.Errorf("printed: %s", printed)
 	}
-	if !strings.Contains(out.String(), redacted) {
+	if !strings.Contains(out.String(), "[redacted]") {
 		t.Error("nothing was printed at all")
-	}
-	if c.WorkerToken.Reveal() != "hunter2" || (Secret{}).Reveal() != "" {
-		t.Error("not revealed")
 	}
 }
 
 func TestREADMESettings(t *testing.T) {
 	t.Parallel()
-	section(t, "<!-- settings:gateway -->", "<!-- /settings -->", settingsTable())
+	daemontest.Section(t, readme, "<!-- settings:gateway -->", "<!-- /settings -->", settings.Table[Config](), *update)
 }
 
 // The table of tools comes from the API's description, which a test holds against the registry.
@@ -294,49 +228,5 @@ func TestREADMETools(t *testing.T) {
 			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", slug, tool.Summary, strings.TrimSuffix(tool.Input, "."))
 		}
 	}
-	section(t, "<!-- tools -->", "<!-- /tools -->", b.String())
-}
-
-// section compares what stands between two markers of the README, or rewrites it.
-func section(t *testing.T, start, end, want string) {
-	t.Helper()
-	const path = "../README.md"
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(text), start)
-	got, after, ended := strings.Cut(rest, end)
-	if !found || !ended {
-		t.Fatalf("the README has no section %s", start)
-	}
-	want = "\n" + want
-	if got == want {
-		return
-	}
-	if !*update {
-		t.Fatalf("the README's section %s is stale: run make generate", start)
-	}
-	if err := os.WriteFile(path, []byte(before+start+want+end+after), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestLoggerFollowsTheSettings(t *testing.T) {
-	t.Parallel()
-	for level, lines := range map[string]int{"debug": 4, "info": 3, "warn": 2, "error": 1} {
-		c, err := ParseConfig([]string{"LOG_LEVEL=" + level, "LOG_FORMAT=text"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out strings.Builder
-		log := newLogger(c, io.Writer(&out))
-		log.Debug("x")
-		log.Info("x")
-		log.Warn("x")
-		log.Error("x")
-		if got := strings.Count(out.String(), "\n"); got != lines {
-			t.Errorf("%s: %d lines", level, got)
-		}
-	}
+	daemontest.Section(t, readme, "<!-- tools -->", "<!-- /tools -->", b.String(), *update)
 }

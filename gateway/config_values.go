@@ -1,82 +1,22 @@
 package main
 
 import (
-	"errors"
-	"net"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"diagnostics/daemon/settings"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/shared/netpolicy"
 )
-
-// errMalformed is all that a parser says: Config's tags say what the setting takes.
-var errMalformed = errors.New("malformed")
-
-// boolean is true or false, and nothing that merely looks like it.
-type boolean bool
-
-func (b *boolean) Decode(s string) error {
-	if s != "true" && s != "false" {
-		return errMalformed
-	}
-	*b = s == "true"
-	return nil
-}
 
 // platformFlag is a variable of a hosting platform, which we do not own: 1 is set, anything else is not.
 type platformFlag bool
 
 func (f *platformFlag) Decode(s string) error { //nolint:unparam // the interface wants it
 	*f = s == "1"
-	return nil
-}
-
-const maxCount = 1_000_000_000
-
-// count is a whole number from 0 to maxCount, in plain digits.
-type count int
-
-func (c *count) Decode(s string) error {
-	n, err := strconv.ParseUint(s, 10, 32)
-	if err != nil || n > maxCount {
-		return errMalformed
-	}
-	*c = count(n)
-	return nil
-}
-
-// duration is Go's syntax, and not negative.
-type duration time.Duration
-
-func (d *duration) Decode(s string) error {
-	parsed, err := time.ParseDuration(s)
-	if err != nil || parsed < 0 {
-		return errMalformed
-	}
-	*d = duration(parsed)
-	return nil
-}
-
-// choice is one of the values in the field's oneof tag.
-type choice string
-
-// listenAddr is host:port, where the host may be empty and the port 0.
-type listenAddr string
-
-func (a *listenAddr) Decode(s string) error {
-	host, port, err := net.SplitHostPort(s)
-	if err != nil || strings.ContainsAny(host, " /") {
-		return errMalformed
-	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return errMalformed
-	}
-	*a = listenAddr(s)
 	return nil
 }
 
@@ -92,7 +32,7 @@ func (l *list) Decode(s string) error {
 		}
 	}
 	if len(*l) == 0 {
-		return errMalformed
+		return settings.ErrMalformed
 	}
 	return nil
 }
@@ -112,7 +52,7 @@ func (c *cidrs) Decode(s string) error {
 			p, err = a.Prefix(a.BitLen())
 		}
 		if err != nil || p.Addr().Is4In6() {
-			return errMalformed
+			return settings.ErrMalformed
 		}
 		*c = append(*c, p.Masked())
 	}
@@ -136,7 +76,7 @@ func (r *resolvers) Decode(s string) error {
 			ap, err = netip.AddrPortFrom(a, dnsPort), nil
 		}
 		if err != nil || ap.Port() == 0 {
-			return errMalformed
+			return settings.ErrMalformed
 		}
 		*r = append(*r, netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port()))
 	}
@@ -167,18 +107,30 @@ func (z *zone) Decode(s string) error {
 func baseURL(s string, schemes ...string) (string, error) {
 	u, err := url.Parse(s)
 	if err != nil || !slices.Contains(schemes, u.Scheme) || u.Hostname() == "" {
-		return "", errMalformed
+		return "", settings.ErrMalformed
 	}
 	if u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(s, "#") {
-		return "", errMalformed
+		return "", settings.ErrMalformed
 	}
 	// The parser passes ports that do not exist.
 	if p := u.Port(); p != "" {
 		if n, err := strconv.ParseUint(p, 10, 16); err != nil || n == 0 {
-			return "", errMalformed
+			return "", settings.ErrMalformed
 		}
 	}
 	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// workerToken is the credential of the worker; of two, the first is sent.
+type workerToken struct{ settings.Secret }
+
+func (t *workerToken) Decode(s string) error {
+	all, err := settings.ParseTokens(s, 1)
+	if err != nil {
+		return err
+	}
+	t.Secret = all[0]
+	return nil
 }
 
 type workerURL string
@@ -205,14 +157,14 @@ type contactURL string
 
 func (c *contactURL) Decode(s string) error {
 	u, err := url.Parse(s)
-	if err != nil || strings.IndexFunc(s, notTokenRune) >= 0 || strings.ContainsAny(s, `()<>"\`) {
-		return errMalformed
+	if err != nil || !settings.IsPrintable(s) || strings.ContainsAny(s, `()<>"\`) {
+		return settings.ErrMalformed
 	}
 	switch {
 	case u.Scheme == "mailto" && strings.Contains(u.Opaque, "@"):
 	case (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil:
 	default:
-		return errMalformed
+		return settings.ErrMalformed
 	}
 	*c = contactURL(s)
 	return nil

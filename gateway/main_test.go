@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -34,10 +35,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// output is what a gateway prints, and how it ended.
 type output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
+	mu   sync.Mutex
+	b    bytes.Buffer
+	over chan struct{} // closed when the gateway has ended
+	err  error         // with what, from then on
 }
+
+func newOutput() *output { return &output{over: make(chan struct{})} }
 
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
@@ -51,19 +57,54 @@ func (o *output) String() string {
 	return o.b.String()
 }
 
+// end tells that nothing more is printed.
+func (o *output) end(err error) {
+	o.err = err
+	close(o.over)
+}
+
+func (o *output) isOver() bool {
+	select {
+	case <-o.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// find gives the line of the log with that message, or nil.
+func (o *output) find(message string) map[string]any {
+	for line := range strings.Lines(o.String()) {
+		var fields map[string]any
+		if json.Unmarshal([]byte(line), &fields) == nil && fields["msg"] == message {
+			return fields
+		}
+	}
+	return nil
+}
+
 // line waits for the line of the log with that message.
 func (o *output) line(t *testing.T, message string) map[string]any {
 	t.Helper()
+	fields, err := o.await(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fields
+}
+
+// await does not wait for a gateway that has ended without the line.
+func (o *output) await(message string) (map[string]any, error) {
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		for line := range strings.Lines(o.String()) {
-			var fields map[string]any
-			if json.Unmarshal([]byte(line), &fields) == nil && fields["msg"] == message {
-				return fields
-			}
+		over := o.isOver() // asked first: what was printed last counts
+		if fields := o.find(message); fields != nil {
+			return fields, nil
+		}
+		if over {
+			return nil, fmt.Errorf("ended with %w, without a line %q in %q", o.err, message, o)
 		}
 	}
-	t.Fatalf("no line %q in %s", message, o.String())
-	return nil
+	return nil, fmt.Errorf("no line %q in %q", message, o)
 }
 
 // started is a gateway that runs in this process.
@@ -78,12 +119,14 @@ type started struct {
 func start(t *testing.T, env ...string) *started {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	s := &started{log: &output{}, stop: stop, ended: make(chan error, 1)}
+	s := &started{log: newOutput(), stop: stop, ended: make(chan error, 1)}
 	env = append([]string{"GATEWAY_LISTEN_ADDR=127.0.0.1:0", "METRICS_LISTEN_ADDR=127.0.0.1:0", "DNS_RESOLVERS=127.0.0.1:1", "EGRESS_FAMILIES=ipv4"}, env...)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.ended <- run(ctx, nil, env, s.log, io.Discard)
+		err := run(ctx, nil, env, s.log, io.Discard)
+		s.log.end(err)
+		s.ended <- err
 	}()
 	t.Cleanup(func() {
 		stop()
@@ -251,9 +294,16 @@ func TestDrain(t *testing.T) {
 	if resp, _ := s.post(t, "my-ip", ""); resp.StatusCode != http.StatusOK {
 		t.Errorf("during the delay: %d", resp.StatusCode)
 	}
-	time.Sleep(600 * time.Millisecond)
-	if _, err := http.Get(s.url + "/healthz"); err == nil {
-		t.Error("still accepting after the delay")
+	// Package daemon tests when; here it is enough that the listener goes before the run in flight does.
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		resp, err := http.Get(s.url + "/healthz")
+		if err != nil {
+			break
+		}
+		resp.Body.Close()
+		if time.Now().After(deadline) {
+			t.Fatal("still accepting after the delay")
+		}
 	}
 	select {
 	case err := <-s.ended:
@@ -344,15 +394,6 @@ func TestHealthcheck(t *testing.T) {
 	}
 }
 
-func TestLocalAddr(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[listenAddr]string{":80": "127.0.0.1:80", "0.0.0.0:80": "127.0.0.1:80", "[::]:80": "[::1]:80", "192.0.2.1:80": "192.0.2.1:80", "[2001:db8::1]:80": "[2001:db8::1]:80"} {
-		if got := localAddr(in); got != want {
-			t.Errorf("%s: %s, want %s", in, got, want)
-		}
-	}
-}
-
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -369,45 +410,73 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// spawn starts the gateway as a process of its own.
-func spawn(t *testing.T, env ...string) (*exec.Cmd, *output, *output) {
+// process is a gateway that runs as a process of its own.
+type process struct {
+	*os.Process
+	stdout, stderr *output
+	ended          chan error
+}
+
+// spawn starts a process, until the test ends.
+func spawn(t *testing.T, env ...string) *process {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	stdout, stderr := &output{}, &output{}
-	cmd.Env, cmd.Stdout, cmd.Stderr = append([]string{asMain + "=1", "GATEWAY_LISTEN_ADDR=127.0.0.1:0"}, env...), stdout, stderr
+	p := &process{stdout: newOutput(), stderr: newOutput(), ended: make(chan error, 1)}
+	cmd.Env = append([]string{asMain + "=1", "GATEWAY_LISTEN_ADDR=127.0.0.1:0"}, env...)
+	cmd.Stdout, cmd.Stderr = p.stdout, p.stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	return cmd, stdout, stderr
+	p.Process = cmd.Process
+	t.Cleanup(func() { _ = p.Kill() })
+	go func() {
+		err := cmd.Wait()
+		p.stdout.end(fmt.Errorf("%w, saying %q", err, p.stderr))
+		p.ended <- err
+	}()
+	return p
+}
+
+// A test whose gateway does not start says why, at once.
+func TestAStartThatFailsIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	p := spawn(t, "LOG_FORMAT=xml")
+	<-p.ended
+	begin := time.Now()
+	_, err := p.stdout.await("gateway started")
+	if err == nil || !strings.Contains(err.Error(), "LOG_FORMAT takes json or text") {
+		t.Errorf("%v", err)
+	}
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("waited %v", took)
+	}
 }
 
 func TestSignalEndsTheProcessWell(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
-		cmd, stdout, stderr := spawn(t)
-		stdout.line(t, "gateway started")
-		_ = cmd.Process.Signal(signal)
-		if err := cmd.Wait(); err != nil || stderr.String() != "" {
-			t.Errorf("%v: %v, %q", signal, err, stderr.String())
+		p := spawn(t)
+		p.stdout.line(t, "gateway started")
+		_ = p.Signal(signal)
+		if err := <-p.ended; err != nil || p.stderr.String() != "" {
+			t.Errorf("%v: %v, %q", signal, err, p.stderr.String())
 		}
-		stdout.line(t, "stopped")
+		p.stdout.line(t, "stopped")
 	}
 }
 
 func TestASecondSignalEndsTheProcessAtOnce(t *testing.T) {
 	t.Parallel()
-	cmd, stdout, _ := spawn(t, "SHUTDOWN_DELAY=1m")
-	stdout.line(t, "gateway started")
-	_ = cmd.Process.Signal(syscall.SIGTERM)
-	stdout.line(t, "draining")
-	begin, ended := time.Now(), make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	p := spawn(t, "SHUTDOWN_DELAY=1m")
+	p.stdout.line(t, "gateway started")
+	_ = p.Signal(syscall.SIGTERM)
+	p.stdout.line(t, "draining")
+	begin := time.Now()
 	for {
 		// The default action is back a moment after the first signal.
-		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = p.Signal(syscall.SIGTERM)
 		select {
-		case err := <-ended:
+		case err := <-p.ended:
 			if err == nil || time.Since(begin) > 5*time.Second {
 				t.Errorf("%v after %v", err, time.Since(begin))
 			}
@@ -425,14 +494,14 @@ func TestMalformedSettingStopsTheStartWithOneLine(t *testing.T) {
 		"RATE_LIMIT_REDIS_URL=ftp://:secret@redis": "gateway: RATE_LIMIT_REDIS_URL takes ",
 		"DIAGNOSTICS_WORKER_TOKEN=secret,":         "gateway: DIAGNOSTICS_WORKER_TOKEN takes ",
 	} {
-		cmd, stdout, stderr := spawn(t, setting)
+		p := spawn(t, setting)
 		var exit *exec.ExitError
-		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		if err := <-p.ended; !errors.As(err, &exit) || exit.ExitCode() != 1 {
 			t.Errorf("%s: %v", setting, err)
 		}
-		text := stderr.String()
-		if !strings.HasPrefix(text, want) || strings.Count(text, "\n") != 1 || strings.Contains(text, "secret") || stdout.String() != "" {
-			t.Errorf("%s: stderr %q, stdout %q", setting, text, stdout.String())
+		text := p.stderr.String()
+		if !strings.HasPrefix(text, want) || strings.Count(text, "\n") != 1 || strings.Contains(text, "secret") || p.stdout.String() != "" {
+			t.Errorf("%s: stderr %q, stdout %q", setting, text, p.stdout.String())
 		}
 	}
 }

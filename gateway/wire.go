@@ -2,12 +2,13 @@ package main
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net/http"
 	"runtime"
 	"time"
 
+	"diagnostics/daemon"
+	"diagnostics/daemon/settings"
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/egress"
@@ -36,7 +37,7 @@ type service struct {
 // wire builds every part from the settings. Nothing listens yet.
 func wire(c Config, log *slog.Logger) (*service, error) {
 	s := &service{metrics: httpapi.NewMetrics()}
-	s.metrics.Build(buildVersion(), runtime.Version())
+	s.metrics.Build(daemon.Version(), runtime.Version())
 	if err := s.build(c, log); err != nil {
 		s.close()
 		return nil, err
@@ -105,17 +106,6 @@ func (s *service) close() {
 	}
 }
 
-func newLogger(c Config, out io.Writer) *slog.Logger {
-	var level slog.Level
-	// The setting's own check has left only slog's names.
-	_ = level.UnmarshalText([]byte(c.LogLevel))
-	options := &slog.HandlerOptions{Level: level}
-	if c.LogFormat == "text" {
-		return slog.New(slog.NewTextHandler(out, options))
-	}
-	return slog.New(slog.NewJSONHandler(out, options))
-}
-
 // newWorker gives nil where the worker is off. A half-configured worker is no reason not to start: its tools answer 501.
 func newWorker(c Config, log *slog.Logger) (*workerclient.Client, error) {
 	if !c.EnableWorkerTools {
@@ -141,7 +131,7 @@ func newEgress(c Config) (*egress.Client, error) {
 }
 
 func userAgent(c Config) string {
-	agent := "network-diagnostics/" + buildVersion()
+	agent := "network-diagnostics/" + daemon.Version()
 	if c.ContactURL != "" {
 		agent += " (+" + string(c.ContactURL) + ")"
 	}
@@ -205,7 +195,7 @@ const (
 )
 
 func limits(c Config) httpapi.Limits {
-	per := func(n count) ratelimit.Limit {
+	per := func(n settings.Count) ratelimit.Limit {
 		return ratelimit.Limit{Requests: int(n), Window: time.Duration(c.Window)}
 	}
 	return httpapi.Limits{Tool: per(c.Requests), Client: per(c.ClientRequests), Target: per(c.TargetRequests), Samples: per(c.Samples)}

@@ -3,10 +3,10 @@ module diagnostics/worker
 go 1.26.0
 
 require (
+	diagnostics/daemon v0.0.0
 	diagnostics/shared v0.0.0
 	github.com/google/go-cmp v0.7.0
 	github.com/google/uuid v1.6.0
-	github.com/kelseyhightower/envconfig v1.4.0
 	go.uber.org/goleak v1.3.0
 	golang.org/x/net v0.62.0
 	golang.org/x/sys v0.49.0
@@ -15,8 +15,11 @@ require (
 )
 
 require (
+	github.com/kelseyhightower/envconfig v1.4.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	kernel.org/pub/linux/libs/security/libcap/psx v1.2.78 // indirect
 )
+
+replace diagnostics/daemon => ../shared/daemon
 
 replace diagnostics/shared => ../shared

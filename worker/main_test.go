@@ -198,18 +198,6 @@ func TestHealthcheck(t *testing.T) {
 	}
 }
 
-func TestLocalAddr(t *testing.T) {
-	t.Parallel()
-	for listen, want := range map[listenAddr]string{
-		"127.0.0.1:8081": "127.0.0.1:8081", ":8081": "127.0.0.1:8081", "0.0.0.0:8081": "127.0.0.1:8081",
-		"[::]:8081": "[::1]:8081", "[::1]:8081": "[::1]:8081", "localhost:8081": "localhost:8081",
-	} {
-		if got := localAddr(listen); got != want {
-			t.Errorf("%s: %s", listen, got)
-		}
-	}
-}
-
 func TestMetricsText(t *testing.T) {
 	t.Parallel()
 	m := newMetrics()

@@ -43,10 +43,9 @@ func (m *metrics) JobEnded(tool string, status int, took time.Duration) {
 	m.jobs[labels] = totals
 }
 
-// handler serves /metrics.
+// handler writes them all.
 func (m *metrics) handler(engine *icmp.Engine, api *httpapi.Server) http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		m.writeJobs(w)
 		writeGauge(w, "worker_places_in_use", "Jobs that run now.", api.PlacesInUse())
@@ -57,7 +56,6 @@ func (m *metrics) handler(engine *icmp.Engine, api *httpapi.Server) http.Handler
 		writeCounter(w, "worker_packets_unmatched_total", "ICMP messages received that answered no live probe.", c.Unmatched)
 		writeCounter(w, "worker_packets_dropped_total", "ICMP messages that the kernel dropped for want of room.", c.Dropped)
 	})
-	return mux
 }
 
 func (m *metrics) writeJobs(w http.ResponseWriter) {

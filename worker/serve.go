@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
+	"diagnostics/daemon"
 	"diagnostics/shared/workerapi"
 	"diagnostics/worker/internal/httpapi"
 	"diagnostics/worker/internal/icmp"
@@ -22,26 +20,24 @@ import (
 
 // Bounds of the HTTP server.
 const (
-	readHeaderTimeout = 5 * time.Second
-	// The read and write timeouts must outlast a job: a read timeout that strikes during one looks like a client that
-	// left. The body has a bound of its own, in httpapi.
-	exchangeTimeout = workerapi.JobLimit + 10*time.Second
-	idleTimeout     = 2 * time.Minute
-	maxHeaderBytes  = 16 << 10
+	headerTimeout = 5 * time.Second
+	// A whole request must be there by then. A job may take longer: once a body has been read to its end, net/http lifts
+	// the deadline to watch for a client that leaves. It ends a body that nobody reads, as that of a caller without a
+	// token, which net/http waits for before the answer goes out. For those with a token httpapi has a bound of its own.
+	readTimeout = headerTimeout + 5*time.Second
+	// The answer must be out by then, counted from the header's end; this one runs during the job.
+	writeTimeout   = workerapi.JobLimit + 10*time.Second
+	idleTimeout    = 2 * time.Minute
+	maxHeaderBytes = 16 << 10
 )
 
 // serve opens everything, then serves until ctx ends, then leaves in an orderly way.
 func serve(ctx context.Context, c Config, log *slog.Logger) error {
-	public, err := listen(ctx, "WORKER_LISTEN_ADDR", c.ListenAddr)
+	listeners, err := daemon.Listen(ctx, "WORKER_LISTEN_ADDR", c.ListenAddr, c.MetricsListenAddr)
 	if err != nil {
 		return err
 	}
-	defer public.Close()
-	private, err := listenIfSet(ctx, "METRICS_LISTEN_ADDR", c.MetricsListenAddr)
-	if err != nil {
-		return err
-	}
-	defer private.Close()
+	defer listeners.Close()
 	engine, err := openEngine(log)
 	if err != nil {
 		return err
@@ -54,23 +50,13 @@ func serve(ctx context.Context, c Config, log *slog.Logger) error {
 
 	metrics := newMetrics()
 	api := newAPI(c, engine, metrics, log)
-	server := newServer(api)
-	failed := make(chan error, 2)
-	go func() { failed <- server.Serve(public) }()
-	if private.Listener != nil {
-		exporter := newServer(metrics.handler(engine, api))
-		defer exporter.Close()
-		go func() { failed <- exporter.Serve(private) }()
-	}
-	log.Info("worker started", "version", buildVersion(), "listen", public.Addr().String(), "metrics", private.String(),
+	log.Info("worker started", "version", daemon.Version(), "listen", listeners.Public(), "metrics", listeners.Metrics(),
 		"families", engine.Families(), "mode", engine.Mode(), "places", int(c.MaxConcurrent))
-
-	select {
-	case err := <-failed:
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
-	}
-	return drain(c, api, server, log, failed)
+	return c.Serve(ctx, listeners, daemon.Service{
+		Server:  newServer(api),
+		Metrics: metrics.handler(engine, api),
+		Drain:   api.Drain,
+	}, log)
 }
 
 func newAPI(c Config, engine *icmp.Engine, metrics *metrics, log *slog.Logger) *httpapi.Server {
@@ -92,34 +78,14 @@ func newAPI(c Config, engine *icmp.Engine, metrics *metrics, log *slog.Logger) *
 func newServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           h,
-		ReadHeaderTimeout: readHeaderTimeout,
-		ReadTimeout:       exchangeTimeout,
-		WriteTimeout:      exchangeTimeout,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		// What the server itself would print are strangers' protocol errors.
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
-}
-
-// drain is unready but accepting for SHUTDOWN_DELAY, so that gateways notice, and then lets the jobs in flight finish
-// within SHUTDOWN_TIMEOUT.
-func drain(c Config, api *httpapi.Server, server *http.Server, log *slog.Logger, failed <-chan error) error {
-	log.Info("draining", "delay", time.Duration(c.ShutdownDelay).String(), "timeout", time.Duration(c.ShutdownTimeout).String())
-	api.Drain()
-	select {
-	case err := <-failed:
-		return fmt.Errorf("serve: %w", err)
-	case <-time.After(time.Duration(c.ShutdownDelay)):
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(c.ShutdownTimeout))
-	defer cancel()
-	if err := server.Shutdown(ctx); err != nil {
-		_ = server.Close()
-		return errors.New("SHUTDOWN_TIMEOUT ran out with jobs still in flight; they were cut off")
-	}
-	log.Info("stopped")
-	return nil
 }
 
 // rightsError is a system that grants no ICMP socket of either kind.
@@ -164,53 +130,4 @@ func dropPrivileges(c Config, engine *icmp.Engine) error {
 		return &rightsError{cause: err}
 	}
 	return nil
-}
-
-// listen names the setting to change where the address cannot be had.
-func listen(ctx context.Context, setting string, addr listenAddr) (net.Listener, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", string(addr))
-	switch {
-	case err == nil:
-		return l, nil
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s is already in use: stop what listens there, or choose another address by %s", addr, setting)
-	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("no right to listen on %s: choose a port of 1024 or above by %s", addr, setting)
-	}
-	return nil, fmt.Errorf("cannot listen on %s, which %s sets: %w", addr, setting, err)
-}
-
-// optionalListener is a listener, or none.
-type optionalListener struct{ net.Listener }
-
-func listenIfSet(ctx context.Context, setting string, addr listenAddr) (optionalListener, error) {
-	if addr == "" {
-		return optionalListener{}, nil
-	}
-	l, err := listen(ctx, setting, addr)
-	return optionalListener{l}, err
-}
-
-// Close closes the listener, if there is one.
-func (o optionalListener) Close() error {
-	if o.Listener == nil {
-		return nil
-	}
-	return o.Listener.Close()
-}
-
-// String is its address, or off.
-func (o optionalListener) String() string {
-	if o.Listener == nil {
-		return "off"
-	}
-	return o.Addr().String()
-}
-
-func newLogger(c Config, out io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: slog.Level(c.LogLevel)}
-	if c.LogFormat == "text" {
-		return slog.New(slog.NewTextHandler(out, options))
-	}
-	return slog.New(slog.NewJSONHandler(out, options))
 }

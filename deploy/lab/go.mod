@@ -23,6 +23,8 @@ require (
 	golang.org/x/text v0.43.0 // indirect
 )
 
+replace diagnostics/daemon => ../../shared/daemon
+
 replace diagnostics/gateway => ../../gateway
 
 replace diagnostics/shared => ../../shared

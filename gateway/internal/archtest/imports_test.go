@@ -38,8 +38,9 @@ func list(t *testing.T, dir string) graph {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,Standard,Imports,GoFiles", "./...")
 	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as the binaries are built
 	if dir == offender {
-		cmd.Env = append(os.Environ(), "GOWORK=off")
+		cmd.Env = append(cmd.Env, "GOWORK=off")
 	}
 	out, err := cmd.Output()
 	if err != nil {
@@ -140,6 +141,8 @@ const (
 	redis = "github.com/redis/..."
 	dns   = "github.com/miekg/dns"
 	gw    = "diagnostics/gateway"
+
+	daemon = "diagnostics/daemon"
 )
 
 var rules = []rule{
@@ -160,6 +163,24 @@ var rules = []rule{
 		name: "shared to I/O", module: "shared", from: []string{"diagnostics/shared/..."}, direct: true,
 		never:  []string{"net", "net/http", "os", "os/exec", "syscall", "log/...", "io/fs", "database/..."},
 		reason: "the address policy is a pure function of an address",
+	},
+	{
+		name: "daemon to anything else", module: "shared/daemon", from: []string{daemon + "/..."},
+		only:   []string{daemon + "/...", "github.com/kelseyhightower/envconfig"},
+		reason: "both processes start with it, so that it carries neither side's code: no framework, no store, no DNS",
+	},
+	{
+		name: "daemon to commands", module: "shared/daemon", from: []string{daemon + "/..."}, never: []string{"os/exec"},
+		reason: "neither process has commands to run",
+	},
+	{
+		name: "gateway below main to daemon", module: "gateway", from: []string{gw + "/..."}, except: []string{gw}, never: []string{daemon + "/..."},
+		reason: "what the process is told is main's to know; everything below gets what it needs",
+	},
+	{
+		name: "worker below main to daemon", module: "worker", from: []string{"diagnostics/worker/..."}, except: []string{"diagnostics/worker"},
+		never:  []string{daemon + "/..."},
+		reason: "what the process is told is main's to know; everything below gets what it needs",
 	},
 	{
 		name: "tools to the web framework", module: "gateway", from: []string{gw + "/internal/tools/..."}, never: []string{echo},
@@ -233,7 +254,7 @@ var rules = []rule{
 func TestForbiddenImports(t *testing.T) {
 	t.Parallel()
 	graphs := map[string]graph{}
-	for _, module := range []string{"gateway", "worker", "shared"} {
+	for _, module := range []string{"gateway", "worker", "shared", "shared/daemon"} {
 		graphs[module] = list(t, filepath.Join(root, module))
 	}
 	for _, r := range rules {

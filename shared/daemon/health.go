@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"context"
@@ -8,17 +8,18 @@ import (
 	"net/netip"
 	"time"
 
-	"diagnostics/shared/workerapi"
+	"diagnostics/daemon/settings"
 )
 
+// healthTimeout is shorter than a container engine's own for a health check, so that the cause is told.
 const healthTimeout = 2 * time.Second
 
-// checkHealth asks the worker that runs with the same settings whether it lives: the health check of a container that
-// has no other program in it.
-func checkHealth(ctx context.Context, c Config) error {
+// CheckHealth asks a path of the service that runs with the same settings whether it lives: the health check of a
+// container that has no other program in it.
+func CheckHealth(ctx context.Context, addr settings.ListenAddr, path string) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+localAddr(c.ListenAddr)+workerapi.PathHealth, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+localAddr(addr)+path, nil)
 	if err != nil {
 		return err
 	}
@@ -30,13 +31,13 @@ func checkHealth(ctx context.Context, c Config) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("not healthy: %s answers %d", workerapi.PathHealth, resp.StatusCode)
+		return fmt.Errorf("not healthy: %s answers %d", path, resp.StatusCode)
 	}
 	return nil
 }
 
-// localAddr is where a listener can be reached from its own host.
-func localAddr(listen listenAddr) string {
+// localAddr is how to reach a listener from its own host: one on all addresses is on loopback too.
+func localAddr(listen settings.ListenAddr) string {
 	host, port, err := net.SplitHostPort(string(listen))
 	if err != nil {
 		return string(listen)

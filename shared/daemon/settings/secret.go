@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ type Secret struct{ value *string }
 func NewSecret(value string) Secret { return Secret{value: &value} }
 
 // Decode is envconfig's way in.
-func (s *Secret) Decode(value string) error { //nolint:unparam // the interface wants it
+func (s *Secret) Decode(value string) error {
 	*s = NewSecret(value)
 	return nil
 }
@@ -42,6 +42,6 @@ func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted)
 func (s Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText is not the value; JSON uses it as well.
-func (s Secret) MarshalText() ([]byte, error) { //nolint:unparam // the interface wants it
+func (s Secret) MarshalText() ([]byte, error) {
 	return []byte(redacted), nil
 }

@@ -1,0 +1,71 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+
+	"diagnostics/daemon/settings"
+)
+
+// metricsSetting names the address of the private listener, in every service.
+const metricsSetting = "METRICS_LISTEN_ADDR"
+
+// Listeners are where a service can be reached.
+type Listeners struct {
+	public  net.Listener
+	metrics net.Listener // nil where there is none
+}
+
+// Listen opens the public listener, whose setting is named, and the private one where its address is not empty. An
+// error names the setting to change.
+func Listen(ctx context.Context, setting string, public, metrics settings.ListenAddr) (*Listeners, error) {
+	var l Listeners
+	var err error
+	if l.public, err = listen(ctx, setting, public); err != nil {
+		return nil, err
+	}
+	if metrics == "" {
+		return &l, nil
+	}
+	if l.metrics, err = listen(ctx, metricsSetting, metrics); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return &l, nil
+}
+
+func listen(ctx context.Context, setting string, addr settings.ListenAddr) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", string(addr))
+	switch {
+	case err == nil:
+		return l, nil
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is already in use: stop what listens there, or choose another address by %s",
+			addr, setting)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("no right to listen on %s: choose a port of 1024 or above by %s", addr, setting)
+	}
+	return nil, fmt.Errorf("cannot listen on %s, which %s sets: %w", addr, setting, err)
+}
+
+// Close closes them.
+func (l *Listeners) Close() {
+	_ = l.public.Close()
+	if l.metrics != nil {
+		_ = l.metrics.Close()
+	}
+}
+
+// Public is the address of the public listener.
+func (l *Listeners) Public() string { return l.public.Addr().String() }
+
+// Metrics is the address of the private listener, or off.
+func (l *Listeners) Metrics() string {
+	if l.metrics == nil {
+		return "off"
+	}
+	return l.metrics.Addr().String()
+}

@@ -1,0 +1,78 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Service is what a process serves.
+type Service struct {
+	// Server answers the public listener.
+	Server *http.Server
+	// Metrics answers /metrics of the private listener.
+	Metrics http.Handler
+	// Drain makes the service tell that it leaves. It goes on answering.
+	Drain func()
+}
+
+// Serve answers both listeners until ctx ends, then leaves in an orderly way. The listeners stay the caller's to close.
+func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log *slog.Logger) error {
+	// Requests end when their client goes, or when the drain is over; not when the signal comes.
+	requests, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	service.Server.BaseContext = func(net.Listener) context.Context { return requests }
+	failed := make(chan error, 2)
+	go func() { failed <- service.Server.Serve(l.public) }()
+	if l.metrics != nil {
+		exporter := newExporter(service.Metrics, log)
+		defer exporter.Close()
+		go func() { failed <- exporter.Serve(l.metrics) }()
+	}
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	return s.drain(service, log, failed)
+}
+
+// drain is unready but accepting for SHUTDOWN_DELAY, so that balancers notice, and then lets the requests in flight
+// finish within SHUTDOWN_TIMEOUT.
+func (s Settings) drain(service Service, log *slog.Logger, failed <-chan error) error {
+	delay, timeout := time.Duration(s.ShutdownDelay), time.Duration(s.ShutdownTimeout)
+	log.Info("draining", "delay", delay.String(), "timeout", timeout.String())
+	service.Drain()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-time.After(delay):
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	if err := service.Server.Shutdown(ctx); err != nil {
+		_ = service.Server.Close()
+		return errors.New("SHUTDOWN_TIMEOUT ran out with requests still in flight; they were cut off")
+	}
+	log.Info("stopped")
+	return nil
+}
+
+// newExporter makes the server of the private listener, whose few clients ask for one small page.
+func newExporter(metrics http.Handler, log *slog.Logger) *http.Server {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", metrics)
+	return &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       5 * time.Second,
+		WriteTimeout:      10 * time.Second,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+}

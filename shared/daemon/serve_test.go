@@ -1,0 +1,148 @@
+package daemon
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"diagnostics/daemon/daemontest"
+)
+
+// running is a service on pipes, in a bubble whose clock its delays follow.
+type running struct {
+	public, metrics *daemontest.Pipes
+	log             *strings.Builder
+	drained         chan struct{} // closed by Drain
+	signal          context.CancelFunc
+	ended           chan error
+}
+
+// serve runs a service whose requests take as long as their path says, until the test ends.
+func serve(t *testing.T, env ...string) *running {
+	t.Helper()
+	r := &running{public: daemontest.NewPipes(), metrics: daemontest.NewPipes(), log: new(strings.Builder),
+		drained: make(chan struct{}), ended: make(chan error, 1)}
+	s := given(t, env...)
+	var ctx context.Context
+	ctx, r.signal = context.WithCancel(t.Context())
+	service := Service{
+		Server: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			took, err := time.ParseDuration(r.URL.Path[1:])
+			if err != nil {
+				t.Error(err)
+			}
+			select {
+			case <-time.After(took):
+			case <-r.Context().Done():
+				panic(http.ErrAbortHandler)
+			}
+		})},
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a 1\n") }),
+		Drain:   func() { close(r.drained) },
+	}
+	listeners := &Listeners{public: r.public, metrics: r.metrics}
+	go func() {
+		defer listeners.Close()
+		r.ended <- s.Serve(ctx, listeners, service, s.Logger(r.log))
+	}()
+	t.Cleanup(r.signal)
+	return r
+}
+
+// get asks for a path and gives the status, 0 where there is no answer.
+func get(p *daemontest.Pipes, path string) int {
+	resp, err := p.Client().Get("http://sample" + path)
+	if err != nil {
+		return 0
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+// TestDrain: unready but accepting for the delay, then deaf, but for what is in flight.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := serve(t, "SHUTDOWN_DELAY=10s", "SHUTDOWN_TIMEOUT=20s")
+		if get(r.public, "/1s") != http.StatusOK || get(r.metrics, "/metrics") != http.StatusOK {
+			t.Error("it does not serve")
+		}
+		if get(r.metrics, "/1s") != http.StatusNotFound {
+			t.Error("the private listener serves more than metrics")
+		}
+		inFlight := make(chan int, 1)
+		go func() { inFlight <- get(r.public, "/25s") }()
+		synctest.Wait()
+		begin := time.Now()
+		r.signal()
+		<-r.drained
+		time.Sleep(9 * time.Second)
+		if get(r.public, "/0s") != http.StatusOK {
+			t.Error("a visitor who comes during the delay is not served")
+		}
+		time.Sleep(2 * time.Second)
+		if get(r.public, "/0s") != 0 {
+			t.Error("still accepting after the delay")
+		}
+		if get(r.metrics, "/metrics") != http.StatusOK {
+			t.Error("the metrics go before the service does")
+		}
+		if status := <-inFlight; status != http.StatusOK || time.Since(begin) != 25*time.Second {
+			t.Errorf("the request in flight: %d after %v", status, time.Since(begin))
+		}
+		if err := <-r.ended; err != nil || get(r.metrics, "/metrics") != 0 {
+			t.Errorf("ended with %v", err)
+		}
+		for _, line := range []string{`"msg":"draining","delay":"10s","timeout":"20s"}`, `"msg":"stopped"}`} {
+			if !strings.Contains(r.log.String(), line) {
+				t.Errorf("no %s in %s", line, r.log)
+			}
+		}
+	})
+}
+
+func TestDrainThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := serve(t, "SHUTDOWN_DELAY=5s", "SHUTDOWN_TIMEOUT=20s")
+		inFlight := make(chan int, 1)
+		go func() { inFlight <- get(r.public, "/1h") }()
+		synctest.Wait()
+		begin := time.Now()
+		r.signal()
+		err := <-r.ended
+		if err == nil || !strings.HasPrefix(err.Error(), "SHUTDOWN_TIMEOUT ran out ") || time.Since(begin) != 25*time.Second {
+			t.Errorf("%v after %v", err, time.Since(begin))
+		}
+		if status := <-inFlight; status != 0 {
+			t.Errorf("the request in flight was not cut off: %d", status)
+		}
+	})
+}
+
+// A listener that fails ends the service, in the middle of the delay too.
+func TestAListenerThatFails(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]func(*running) *daemontest.Pipes{
+		"public":  func(r *running) *daemontest.Pipes { return r.public },
+		"metrics": func(r *running) *daemontest.Pipes { return r.metrics },
+	} {
+		for _, draining := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				r := serve(t, "SHUTDOWN_DELAY=5s")
+				if draining {
+					r.signal()
+					<-r.drained
+				}
+				fail(r).Close()
+				if err := <-r.ended; err == nil || !strings.HasPrefix(err.Error(), "serve: ") {
+					t.Errorf("%s, draining %t: %v", name, draining, err)
+				}
+			})
+		}
+	}
+}

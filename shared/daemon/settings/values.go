@@ -1,0 +1,82 @@
+package settings
+
+import (
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ErrMalformed is all that a type says of a value that it refuses: the setting's tags say what it takes.
+var ErrMalformed = errors.New("malformed")
+
+// Bool is true or false, and nothing that merely looks like it.
+type Bool bool
+
+// Decode is envconfig's way in; so for every type here.
+func (b *Bool) Decode(s string) error {
+	if s != "true" && s != "false" {
+		return ErrMalformed
+	}
+	*b = s == "true"
+	return nil
+}
+
+const maxCount = 1_000_000_000
+
+// Count is a whole number from 0 to 1,000,000,000, in plain digits.
+type Count int
+
+// Decode takes digits alone.
+func (c *Count) Decode(s string) error {
+	n, err := strconv.ParseUint(s, 10, 32)
+	if err != nil || n > maxCount {
+		return ErrMalformed
+	}
+	*c = Count(n)
+	return nil
+}
+
+// Duration is a time.Duration in Go's syntax, and not negative.
+type Duration time.Duration
+
+// Decode takes what time.ParseDuration takes, but for a negative one.
+func (d *Duration) Decode(s string) error {
+	parsed, err := time.ParseDuration(s)
+	if err != nil || parsed < 0 {
+		return ErrMalformed
+	}
+	*d = Duration(parsed)
+	return nil
+}
+
+// Choice is one of the values in the field's oneof tag.
+type Choice string
+
+// Decode takes anything: the tag decides.
+func (c *Choice) Decode(s string) error {
+	*c = Choice(s)
+	return nil
+}
+
+// ListenAddr is host:port, where the host may be empty and the port 0.
+type ListenAddr string
+
+// Decode takes a port in digits: the name of a service depends on the system.
+func (a *ListenAddr) Decode(s string) error {
+	host, port, err := net.SplitHostPort(s)
+	if err != nil || strings.ContainsAny(host, " /") {
+		return ErrMalformed
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return ErrMalformed
+	}
+	*a = ListenAddr(s)
+	return nil
+}
+
+// IsPrintable tells whether a text is printable ASCII without spaces, which goes into a header as it is.
+func IsPrintable(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) < 0
+}
