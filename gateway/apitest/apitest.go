@@ -69,6 +69,8 @@ func closeObjects(node any) {
 // Tool is one tool's operation, for tables.
 type Tool struct {
 	Slug, Summary, Input string
+	// Typical is the body of the request that the description calls typical, nil where it has none.
+	Typical any
 }
 
 // Tools are the tools that the description knows, by slug.
@@ -82,6 +84,9 @@ func (d *Description) Tools() []Tool {
 		t := Tool{Slug: slug, Summary: item.Post.Summary}
 		if media := item.Post.RequestBody.Value.Content.Get("application/json"); media != nil {
 			t.Input = media.Schema.Value.Properties["input"].Value.Description
+			if example := media.Examples["typical"]; example != nil {
+				t.Typical = example.Value.Value
+			}
 		}
 		out = append(out, t)
 	}
