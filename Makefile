@@ -50,6 +50,9 @@ shots: build $(AXE) ## screenshots of every page into .artifacts/screenshots (ro
 LAB_ENV = LAB_GATEWAY=$(CURDIR)/bin/gateway LAB_WORKER=$(CURDIR)/bin/worker LAB_AXE=$(AXE) \
 	LAB_SCREENSHOTS=$(SCREENSHOTS)
 
+golden: build ## record the service's answers in the lab anew (root)
+	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 5m -run '^TestGoldenAnswers$$' ./e2e -update
+
 demo: build ## the lab with the service in it, to click through without the internet (root)
 	cd deploy/lab && $(LAB_ENV) go run ./cmd/lab demo
 
@@ -96,4 +99,4 @@ $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
 	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help build run test e2e shots demo bench lint fmt generate up down clean
+.PHONY: help build run test e2e shots golden demo bench lint fmt generate up down clean
