@@ -34,7 +34,7 @@ func (s *Server) succeed(c echo.Context, data any) error {
 	if gone(c) {
 		return context.Canceled
 	}
-	body, err := json.Marshal(success{Data: data, DurationMs: x.durationMs(s.Now()), RequestID: x.id})
+	body, err := json.Marshal(success{Data: data, DurationMs: x.durationMs(s.config.Now()), RequestID: x.id})
 	if err != nil {
 		return fmt.Errorf("encode the result: %w", err)
 	}
@@ -63,7 +63,7 @@ func (s *Server) fail(err error, c echo.Context) {
 		h.Set(echo.HeaderRetryAfter, strconv.FormatInt(wholeSeconds(p.retryAfter), 10))
 	}
 	if isAPI(c.Request()) {
-		body, _ := json.Marshal(failure{Error: p.sentence, DurationMs: x.durationMs(s.Now()), RequestID: x.id})
+		body, _ := json.Marshal(failure{Error: p.sentence, DurationMs: x.durationMs(s.config.Now()), RequestID: x.id})
 		_ = c.JSONBlob(p.status, body)
 		return
 	}

@@ -44,7 +44,8 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		if !strings.Contains(strings.ToLower(r.URL.RawPath), "%2f") {
 			r.URL.RawPath = ""
 		}
-		x := &exchange{id: uuid.NewString(), start: s.Now(), client: s.Clients.Identify(r), outcome: outcomeOK}
+		x := &exchange{id: uuid.NewString(), start: s.config.Now(), outcome: outcomeOK}
+		x.client = s.config.Clients.Identify(r)
 		c.Set(exchangeKey, x)
 		h := c.Response().Header()
 		h.Set("X-Request-Id", x.id)

@@ -27,7 +27,7 @@ type readiness struct {
 func (s *Server) ready(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readyTimeout)
 	defer cancel()
-	answer := readiness{Status: "ready", Redis: ask(ctx, s.Redis), Worker: ask(ctx, s.Worker)}
+	answer := readiness{Status: "ready", Redis: ask(ctx, s.config.Redis), Worker: ask(ctx, s.config.Worker)}
 	status := http.StatusOK
 	if s.draining.Load() {
 		answer.Status, status = "draining", http.StatusServiceUnavailable

@@ -83,7 +83,7 @@ type Config struct {
 
 // Server answers the public listener. It is an http.Handler.
 type Server struct {
-	Config
+	config   Config
 	echo     *echo.Echo
 	disabled map[string]bool
 	known    map[string]bool
@@ -94,7 +94,7 @@ type Server struct {
 // New makes the edge.
 func New(c Config) (*Server, error) {
 	s := &Server{
-		Config:   c,
+		config:   c,
 		disabled: make(map[string]bool),
 		known:    make(map[string]bool),
 		places:   newPlaces(c.MaxInFlight, c.MaxInFlightPerClient),
@@ -128,6 +128,6 @@ func (s *Server) HTTPServer() *http.Server {
 		IdleTimeout:                  idleTimeout,
 		MaxHeaderBytes:               MaxHeaderBytes,
 		DisableGeneralOptionsHandler: true,
-		ErrorLog:                     slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
+		ErrorLog:                     slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn),
 	}
 }

@@ -17,18 +17,18 @@ import (
 // last can hold a "|", so no two kinds of buckets meet.
 func (s *Server) runCharges(client, slug, target string) []ratelimit.Charge {
 	charges := []ratelimit.Charge{
-		{Key: "tool|" + client + "|" + slug + "|" + target, Limit: s.Limits.Tool},
-		{Key: "client|" + client, Limit: s.Limits.Client},
+		{Key: "tool|" + client + "|" + slug + "|" + target, Limit: s.config.Limits.Tool},
+		{Key: "client|" + client, Limit: s.config.Limits.Client},
 	}
 	if target != "" {
-		charges = append(charges, ratelimit.Charge{Key: "target|" + target, Limit: s.Limits.Target})
+		charges = append(charges, ratelimit.Charge{Key: "target|" + target, Limit: s.config.Limits.Target})
 	}
 	return charges
 }
 
 // charge takes from the buckets and sets the three headers, which stay on whatever answer follows.
 func (s *Server) charge(c echo.Context, charges ...ratelimit.Charge) error {
-	d, err := s.Limiter.Take(c.Request().Context(), charges)
+	d, err := s.config.Limiter.Take(c.Request().Context(), charges)
 	if err != nil {
 		return fmt.Errorf("charge the rate limits: %w", err)
 	}
@@ -36,7 +36,7 @@ func (s *Server) charge(c echo.Context, charges ...ratelimit.Charge) error {
 	if d.Allowed {
 		return nil
 	}
-	s.Metrics.limited.WithLabelValues(label(c)).Inc()
+	s.config.Metrics.limited.WithLabelValues(label(c)).Inc()
 	wait := max(d.RetryAfter, time.Second)
 	return &fault.Error{Kind: fault.Limited, RetryAfter: wait,
 		Sentence: "Too many requests. Try again in " + inWords(wholeSeconds(wait)) + "."}
@@ -47,7 +47,7 @@ func (s *Server) tell(h http.Header, d ratelimit.Decision) {
 	if d.Limit == 0 {
 		return
 	}
-	reset := float64(s.Now().Add(d.ResetAfter).UnixNano()) / float64(time.Second)
+	reset := float64(s.config.Now().Add(d.ResetAfter).UnixNano()) / float64(time.Second)
 	h.Set("X-RateLimit-Limit", strconv.Itoa(d.Limit))
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(0, d.Remaining)))
 	h.Set("X-RateLimit-Reset", strconv.FormatInt(int64(math.Ceil(reset)), 10))

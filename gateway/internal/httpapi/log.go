@@ -18,14 +18,14 @@ func (s *Server) observed(c echo.Context, x *exchange) {
 	if x.outcome == outcomeCanceled && !c.Response().Committed {
 		status = 0 // nobody was answered
 	}
-	elapsed := s.Now().Sub(x.start)
-	s.Metrics.finished(label(c), status, elapsed)
+	elapsed := s.config.Now().Sub(x.start)
+	s.config.Metrics.finished(label(c), status, elapsed)
 	ctx := c.Request().Context()
 	level := s.level(c, x)
-	if !s.Log.Enabled(ctx, level) {
+	if !s.config.Log.Enabled(ctx, level) {
 		return
 	}
-	s.Log.LogAttrs(ctx, level, "request",
+	s.config.Log.LogAttrs(ctx, level, "request",
 		slog.String("requestId", x.id),
 		slog.String("method", methodName(c.Request().Method)),
 		slog.String("route", route(c)),
@@ -62,10 +62,10 @@ func (s *Server) explain(c echo.Context, p *problem) {
 		level, message = slog.LevelError, "unforeseen error"
 	}
 	ctx := context.WithoutCancel(c.Request().Context())
-	if !s.Log.Enabled(ctx, level) {
+	if !s.config.Log.Enabled(ctx, level) {
 		return
 	}
-	s.Log.LogAttrs(ctx, level, message,
+	s.config.Log.LogAttrs(ctx, level, message,
 		slog.String("requestId", x.id),
 		slog.String("route", route(c)),
 		slog.String("error", x.withoutInput(p.cause.Error())),

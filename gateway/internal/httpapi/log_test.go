@@ -29,7 +29,7 @@ func TestNothingHostileReachesTheLog(t *testing.T) {
 			}
 			e := newEdge(t, fail, trusting)
 			if format == "text" {
-				e.Log = slog.New(slog.NewTextHandler(e.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+				e.config.Log = slog.New(slog.NewTextHandler(e.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 			}
 			sent := 0
 			for _, h := range hostile {
@@ -95,7 +95,7 @@ func TestCausesAreForDebugging(t *testing.T) {
 		t.Errorf("no cause at debug level: %s", e.log.String())
 	}
 	quiet := newEdge(t, fail, func(c *Config) {})
-	quiet.Log = slog.New(slog.NewJSONHandler(quiet.log, nil))
+	quiet.config.Log = slog.New(slog.NewJSONHandler(quiet.log, nil))
 	id = quiet.post(t, "echo", `{"input":"a"}`).Header.Get("X-Request-Id")
 	quiet.requestLine(t, id)
 	if strings.Contains(quiet.log.String(), "refused") {

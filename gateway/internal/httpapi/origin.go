@@ -97,8 +97,8 @@ func (s *Server) ownOrigin(r *http.Request, trusted bool) bool {
 	if err != nil {
 		return false
 	}
-	if !s.PublicOrigin.IsZero() {
-		return origin == s.PublicOrigin
+	if !s.config.PublicOrigin.IsZero() {
+		return origin == s.config.PublicOrigin
 	}
 	if scheme := requestScheme(r, trusted); scheme != "" && scheme != origin.scheme {
 		return false

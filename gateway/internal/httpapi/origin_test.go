@@ -97,7 +97,7 @@ func TestOwnOrigin(t *testing.T) {
 			t.Parallel()
 			s := &Server{}
 			if tt.public != "" {
-				if err := s.PublicOrigin.UnmarshalText([]byte(tt.public)); err != nil {
+				if err := s.config.PublicOrigin.UnmarshalText([]byte(tt.public)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -24,7 +24,7 @@ func (s *Server) routes() *echo.Echo {
 	e.HTTPErrorHandler = s.fail
 	e.Pre(s.observe)
 
-	for _, t := range s.Tools {
+	for _, t := range s.config.Tools {
 		s.handle(e, pathTools+t.Slug(), s.api(s.runTool(t)), http.MethodPost)
 	}
 	for _, probe := range []string{"ping", "packet-loss"} {
@@ -54,7 +54,7 @@ func (s *Server) handle(e *echo.Echo, path string, h echo.HandlerFunc, methods .
 
 // page hands the request to the pages.
 func (s *Server) page(c echo.Context) error {
-	s.Pages.ServeHTTP(c.Response(), c.Request())
+	s.config.Pages.ServeHTTP(c.Response(), c.Request())
 	return nil
 }
 

@@ -191,15 +191,15 @@ func TestMetrics(t *testing.T) {
 			return ratelimit.Decision{Limit: 1, Allowed: !strings.HasSuffix(charges[0].Key, "|limited.example.com")}, nil
 		})
 	})
-	e.Metrics.Build("v1", "go1")
-	e.Metrics.RedisUp(func() bool { return false })
+	e.config.Metrics.Build("v1", "go1")
+	e.config.Metrics.RedisUp(func() bool { return false })
 	for _, input := range []string{"secret.example.com", "limited.example.com", "bad"} {
 		e.requestLine(t, e.post(t, "echo", `{"input":"`+input+`"}`, "X-Real-IP: 192.0.2.99").Header.Get("X-Request-Id"))
 	}
 	e.requestLine(t, e.send(t, "GET", "/api/connection/ping", "").Header.Get("X-Request-Id"))
 	e.requestLine(t, e.send(t, "GET", "/whatever/secret", "").Header.Get("X-Request-Id"))
 	w := httptest.NewRecorder()
-	e.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	e.config.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	text := w.Body.String()
 	for _, want := range []string{
 		`diagnostics_requests_total{slug="echo",status="2xx"} 1`,

@@ -54,7 +54,7 @@ func (s *Server) parse(c echo.Context, x *exchange, t tool.Tool) (tool.Job, erro
 		return tool.Job{}, err
 	}
 	x.private = append(x.private, job.LimitKey(), job.DenyKey())
-	if s.Deny.DeniesKey(job.DenyKey()) {
+	if s.config.Deny.DeniesKey(job.DenyKey()) {
 		return tool.Job{}, fault.New(fault.Refused, "The operator of this service does not allow this target.")
 	}
 	return job, nil
@@ -65,7 +65,7 @@ func (s *Server) enabled(t tool.Tool) error {
 	switch {
 	case s.disabled[t.Slug()]:
 		return fault.New(fault.NotEnabled, "This tool is switched off on this service.")
-	case t.NeedsWorker() && !s.WorkerEnabled:
+	case t.NeedsWorker() && !s.config.WorkerEnabled:
 		return fault.New(fault.NotEnabled,
 			"This tool needs the diagnostics worker, which is not enabled on this service. The browser's ping and packet-loss tools work without it.")
 	}
@@ -74,9 +74,9 @@ func (s *Server) enabled(t tool.Tool) error {
 
 // run is steps 11 to 13. The run ends with its time, or when the client goes away.
 func (s *Server) run(ctx context.Context, x *exchange, job tool.Job) (any, error) {
-	s.Metrics.inFlight.Inc()
-	defer s.Metrics.inFlight.Dec()
-	bounded, cancel := context.WithTimeout(tool.WithRequestID(ctx, x.id), s.RunLimit)
+	s.config.Metrics.inFlight.Inc()
+	defer s.config.Metrics.inFlight.Dec()
+	bounded, cancel := context.WithTimeout(tool.WithRequestID(ctx, x.id), s.config.RunLimit)
 	defer cancel()
 	data, err := job.Run(bounded)
 	if err != nil && ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded) && errors.Is(err, context.Canceled) {

@@ -28,10 +28,11 @@ func (s *Server) sample(probe string) func(echo.Context, *exchange) (any, error)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.charge(c, ratelimit.Charge{Key: "samples|" + x.client.LimitKey(), Limit: s.Limits.Samples}); err != nil {
+		bucket := ratelimit.Charge{Key: "samples|" + x.client.LimitKey(), Limit: s.config.Limits.Samples}
+		if err := s.charge(c, bucket); err != nil {
 			return nil, err
 		}
-		return sampleData{Probe: probe, N: n, ServerTime: s.Now().UTC().Format(time.RFC3339Nano)}, nil
+		return sampleData{Probe: probe, N: n, ServerTime: s.config.Now().UTC().Format(time.RFC3339Nano)}, nil
 	}
 }
 
