@@ -83,21 +83,23 @@ type Config struct {
 
 // Server answers the public listener. It is an http.Handler.
 type Server struct {
-	config   Config
-	echo     *echo.Echo
-	disabled map[string]bool
-	known    map[string]bool
-	places   *places
-	draining atomic.Bool
+	config      Config
+	echo        *echo.Echo
+	description description
+	disabled    map[string]bool
+	known       map[string]bool
+	places      *places
+	draining    atomic.Bool
 }
 
 // New makes the edge.
 func New(c Config) (*Server, error) {
 	s := &Server{
-		config:   c,
-		disabled: make(map[string]bool),
-		known:    make(map[string]bool),
-		places:   newPlaces(c.MaxInFlight, c.MaxInFlightPerClient),
+		config:      c,
+		description: newDescription(string(openAPI)),
+		disabled:    make(map[string]bool),
+		known:       make(map[string]bool),
+		places:      newPlaces(c.MaxInFlight, c.MaxInFlightPerClient),
 	}
 	for _, t := range c.Tools {
 		if s.known[t.Slug()] {

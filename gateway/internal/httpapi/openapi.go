@@ -6,6 +6,7 @@ import (
 	_ "embed" // the API's description
 	"encoding/hex"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -17,17 +18,24 @@ var openAPI []byte
 // OpenAPI is the description of the API, as it is served.
 func OpenAPI() []byte { return bytes.Clone(openAPI) }
 
-// serveOpenAPI is the one answer under /api/ without an envelope and without an origin rule: anybody may read and keep it.
-func serveOpenAPI(c echo.Context) error {
-	sum := sha256.Sum256(openAPI)
+// description is the API's description as it is served.
+type description struct{ text, etag string }
+
+func newDescription(text string) description {
+	sum := sha256.Sum256([]byte(text))
+	return description{text: text, etag: `"` + hex.EncodeToString(sum[:16]) + `"`}
+}
+
+// serve gives the one answer under /api/ without an envelope and without an origin rule: anybody may read and keep it.
+func (d description) serve(c echo.Context) error {
 	h := c.Response().Header()
 	h.Set("Content-Type", "application/yaml")
 	h.Set("Cache-Control", "public, max-age=3600")
-	h.Set("ETag", `"`+hex.EncodeToString(sum[:16])+`"`)
+	h.Set("ETag", d.etag)
 	// A part of it, or a precondition that fails, would be an answer under /api/ that nobody described.
 	for _, name := range []string{"Range", "If-Match", "If-Unmodified-Since"} {
 		c.Request().Header.Del(name)
 	}
-	http.ServeContent(c.Response(), c.Request(), "", time.Time{}, bytes.NewReader(openAPI))
+	http.ServeContent(c.Response(), c.Request(), "", time.Time{}, strings.NewReader(d.text))
 	return nil
 }

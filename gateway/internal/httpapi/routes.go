@@ -30,7 +30,7 @@ func (s *Server) routes() *echo.Echo {
 	for _, probe := range []string{"ping", "packet-loss"} {
 		s.get(e, pathConnection+probe, s.api(s.sample(probe)))
 	}
-	s.get(e, pathOpenAPI, serveOpenAPI)
+	s.get(e, pathOpenAPI, s.description.serve)
 	s.get(e, "/healthz", health)
 	s.get(e, "/readyz", s.ready)
 	for _, path := range []string{"/", pathPage, "/report", "/assets/*", "/robots.txt"} {
