@@ -1,0 +1,269 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/cache"
+	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/clientip"
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/httpapi"
+	"diagnostics/gateway/internal/providers/asn"
+	"diagnostics/gateway/internal/providers/rdap"
+	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tools"
+	"diagnostics/gateway/internal/workerclient"
+	"diagnostics/shared/workerapi"
+)
+
+// gatewayOn is the real edge with the real tools on a private internet, with a worker of the test's own.
+func gatewayOn(t *testing.T, client *egress.Client, certs certcheck.Checker, worker *workerclient.Client, change func(*httpapi.Config)) *httptest.Server {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	c := httpapi.Config{
+		Tools:         tools.All(tools.Deps{Egress: client, RDAP: registries(t, client), ASN: announcers(t, client), Worker: worker, Certs: certs, Now: time.Now}),
+		WorkerEnabled: worker != nil,
+		Deny:          target.Denylist{},
+		Limiter:       ratelimit.NewMemory(),
+		Limits: httpapi.Limits{Tool: perMinute(1000), Client: perMinute(1000), Target: perMinute(1000),
+			Samples: perMinute(1000)},
+		MaxInFlight: 100,
+		Clients:     clientip.New(clientip.Trust{Headers: true}, log),
+		Pages:       http.NotFoundHandler(),
+		Metrics:     httpapi.NewMetrics(),
+		Log:         log,
+		Now:         time.Now,
+		RunLimit:    httpapi.RunLimit,
+	}
+	if change != nil {
+		change(&c)
+	}
+	edge, err := httpapi.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(edge)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// registries is a client whose redirector is a path of the test's own site, which answers by itself.
+func registries(t *testing.T, client *egress.Client) *rdap.Client {
+	t.Helper()
+	memory := cache.NewMemory(1 << 20)
+	t.Cleanup(memory.Close)
+	c, err := rdap.New(rdap.Config{Egress: client, Base: "https://site.test-site.com/rdap", Cache: memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// announcers is a client of the zone that the private internet's resolver has.
+func announcers(t *testing.T, client *egress.Client) *asn.Client {
+	t.Helper()
+	memory := cache.NewMemory(1 << 20)
+	t.Cleanup(memory.Close)
+	return asn.New(client, "", memory)
+}
+
+func perMinute(n int) ratelimit.Limit { return ratelimit.Limit{Requests: n, Window: time.Minute} }
+
+// network is a private internet with a server of every kind that the answers below need.
+func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
+	t.Helper()
+	n := egresstest.New(t)
+	n.Records(
+		"site.test-site.com. 300 IN A 93.184.216.34",
+		"site.test-site.com. 300 IN AAAA 2606:2800:220:1::34",
+		"site.test-site.com. 300 IN MX 10 mail.test-site.com.",
+		`site.test-site.com. 300 IN TXT "v=spf1 " "-all"`,
+		"site.test-site.com. 300 IN NS ns1.test-site.com.",
+		"site.test-site.com. 300 IN SOA ns1.test-site.com. host.test-site.com. 1 2 3 4 5",
+		"alias.test-site.com. 300 IN CNAME site.test-site.com.",
+		"inside.test-site.com. 300 IN A 10.0.0.1",
+		"empty.test-site.com. 300 IN TXT nothing",
+		"down.test-site.com. 300 IN A 93.184.216.99",
+		`34.216.184.93.origin.asn.cymru.com. 300 IN TXT "15133 | 93.184.216.0/24 | EU | ripencc | 2008-06-02"`,
+		`34.216.184.93.origin.asn.cymru.com. 300 IN TXT "14210 | 93.184.0.0/16 |  |  |"`,
+		`34.216.184.93.peer.asn.cymru.com. 300 IN TXT "174 3356 | 93.184.216.0/24 | EU | ripencc | 2008-06-02"`,
+		`as15133.asn.cymru.com. 300 IN TXT "15133 | US | arin | 2007-03-19 | EDGECAST, US"`,
+		`35.216.184.93.origin.asn.cymru.com. 300 IN TXT "not the format"`,
+		"post-site.com. 300 IN MX 10 mx.post-site.com.",
+		"mx.post-site.com. 300 IN A 93.184.216.37",
+		`post-site.com. 300 IN TXT "v=spf1 include:_spf.post-site.com mx -all"`,
+		`_spf.post-site.com. 300 IN TXT "v=spf1 ip4:93.184.216.0/24 ?all"`,
+		`_dmarc.post-site.com. 300 IN TXT "v=DMARC1; p=reject; rua=mailto:d@post-site.com; ruf=mailto:f@post-site.com"`,
+		`s1._domainkey.post-site.com. 300 IN TXT "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="`,
+		`_mta-sts.post-site.com. 300 IN TXT "v=STSv1; id=1"`,
+		"mta-sts.post-site.com. 300 IN A 93.184.216.37",
+		`_smtp._tls.post-site.com. 300 IN TXT "v=TLSRPTv1; rua=mailto:t@post-site.com"`,
+		"null-site.com. 300 IN MX 0 .",
+	)
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Add("Set-Cookie", "session=secret; Path=/; HttpOnly")
+		w.Header().Add("Set-Cookie", "other=secret")
+		switch r.URL.Path {
+		case "/moved":
+			http.Redirect(w, r, "/", http.StatusMovedPermanently)
+		case "/inside":
+			http.Redirect(w, r, "http://10.0.0.1/", http.StatusFound)
+		case "/broken":
+			w.WriteHeader(http.StatusInternalServerError)
+		case "/missing":
+			w.WriteHeader(http.StatusNotFound)
+		case "/robots.txt":
+			_, _ = io.WriteString(w, "User-agent: *\nCrawl-delay: 1\nDisallow: /x\nSitemap: /y\nSitemap: http://site.test-site.com/sitemap.xml\nSitemap: http://10.0.0.1/\n")
+		case "/sitemap.xml":
+			_, _ = io.WriteString(w, "<urlset><url><loc>http://site.test-site.com/</loc><lastmod>2026-05-06</lastmod></url></urlset>")
+		case "/page":
+			w.Header().Set("Refresh", "5; url=/elsewhere")
+		}
+		if strings.HasPrefix(r.URL.Path, "/rdap/") {
+			registrations(w, r)
+		}
+	})
+	pool, good := certificates(t, "site.test-site.com", time.Now().Add(48*time.Hour))
+	_, expired := certificates(t, "site.test-site.com", time.Now().Add(-48*time.Hour))
+	for _, address := range []string{"93.184.216.34", "[2606:2800:220:1::34]"} {
+		n.Serve(address+":80", handler)
+		n.ServeTLS(address+":443", &tls.Config{Certificates: []tls.Certificate{good}}, handler)
+		n.ServeTLS(address+":8443", &tls.Config{Certificates: []tls.Certificate{expired}}, handler)
+	}
+	n.Drop("93.184.216.34:81")
+	n.Fail("[2606:2800:220:1::34]:81", syscall.EHOSTUNREACH)
+	n.Fail("93.184.216.34:82", syscall.EHOSTUNREACH)
+	for i, public := range []string{"1.1.1.1:53", "8.8.8.8:53", "9.9.9.9:53", "208.67.222.222:53"} {
+		n.NameServer(public).Records("site.test-site.com. 300 IN A 93.184.216.34", fmt.Sprintf("differs.test-site.com. 300 IN TXT %d", i%2))
+	}
+	return n, certcheck.Checker{Roots: pool}
+}
+
+// registrations are what the site's RDAP server knows.
+func registrations(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/rdap+json")
+	switch r.URL.Path {
+	case "/rdap/domain/test-site.com":
+		_, _ = io.WriteString(w, `{"objectClassName":"domain","handle":"D1","ldhName":"TEST-SITE.COM","status":["active"],
+			"events":[{"eventAction":"registration","eventDate":"1999-01-02T03:04:05Z"},{"eventAction":"expiration","eventDate":"2030-01-02T03:04:05Z"}],
+			"nameservers":[{"ldhName":"NS1.TEST-SITE.COM"}],
+			"secureDNS":{"delegationSigned":true,"dsData":[{"keyTag":1,"algorithm":13,"digestType":2,"digest":"AB01"}]},
+			"notices":[{"title":"Terms","description":["Be kind."]}],
+			"entities":[{"roles":["registrar"],"publicIds":[{"type":"IANA Registrar ID","identifier":"376"}],
+				"links":[{"rel":"about","href":"https://registrar.test-site.com"}],
+				"vcardArray":["vcard",[["fn",{},"text","A Registrar"]]],
+				"entities":[{"roles":["abuse"],"vcardArray":["vcard",[["email",{},"text","abuse@test-site.com"],["tel",{},"uri","tel:+1.555"]]]}]},
+				{"roles":["registrant"],"vcardArray":["vcard",[["kind",{},"text","org"],["fn",{},"text","Test Site Ltd"],["adr",{"cc":"DE"},"text",["","","","","","",""]]]]}]}`)
+	case "/rdap/ip/93.184.216.34":
+		_, _ = io.WriteString(w, `{"objectClassName":"ip network","handle":"NET-1","name":"TEST","type":"DIRECT ALLOCATION","startAddress":"93.184.216.0",
+			"endAddress":"93.184.216.255","parentHandle":"NET-0","status":["active"],"country":"US",
+			"entities":[{"roles":["registrant"],"vcardArray":["vcard",[["kind",{},"text","org"],["fn",{},"text","Test Site Ltd"]]],
+				"entities":[{"roles":["abuse"],"vcardArray":["vcard",[["email",{},"text","abuse@test-site.com"]]]}]}]}`)
+	case "/rdap/ip/93.184.216.35":
+		w.WriteHeader(http.StatusInternalServerError)
+	default:
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+// certificates makes a root and a leaf for the name.
+func certificates(t *testing.T, name string, notAfter time.Time) (*x509.CertPool, tls.Certificate) {
+	t.Helper()
+	rootKey, root := issue(t, &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Test Root"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-1000 * time.Hour), NotAfter: time.Now().Add(1000 * time.Hour), KeyUsage: x509.KeyUsageCertSign,
+	}, nil, nil)
+	leafKey, leaf := issue(t, &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name, Organization: []string{"Test"}}, DNSNames: []string{name},
+		NotBefore: time.Now().Add(-100 * time.Hour), NotAfter: notAfter, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		OCSPServer: []string{"http://ocsp.test-site.com"},
+	}, root, rootKey)
+	pool := x509.NewCertPool()
+	pool.AddCert(root)
+	return pool, tls.Certificate{Certificate: [][]byte{leaf.Raw, root.Raw}, PrivateKey: leafKey}
+}
+
+func issue(t *testing.T, template, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (*ecdsa.PrivateKey, *x509.Certificate) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if parent == nil {
+		parent, parentKey = template, key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, parentKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, cert
+}
+
+// fakeWorker answers jobs with results of the contract's own types; hostname picks a misbehaviour.
+func fakeWorker(t *testing.T) *workerclient.Client {
+	t.Helper()
+	ms, ttl, note := 1.5, 60, "a note"
+	hop := workerapi.Hop{TTL: 1, Addresses: []string{}, Sent: 3, LossPercent: 100, RTTsMs: []*float64{nil, nil, nil}, Note: &note}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var job workerapi.Request
+		_ = json.NewDecoder(r.Body).Decode(&job)
+		switch {
+		case strings.HasPrefix(job.Hostname, "down."):
+			w.Header().Set("Retry-After", "3")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		case strings.HasPrefix(job.Hostname, "alias."):
+			_, _ = io.WriteString(w, "<html>")
+			return
+		}
+		address := job.Target
+		last := workerapi.Hop{TTL: 2, Labels: []workerapi.Label{{Label: 24001, TC: 1, Bottom: true, TTL: 254}}, Address: &address, Addresses: []string{address}, Sent: 3, Received: 3,
+			BestMs: &ms, AverageMs: &ms, WorstMs: &ms, RTTsMs: []*float64{&ms, &ms, &ms}}
+		ping := workerapi.Ping{Target: address, Address: address, Family: 4, Sent: 2, Received: 1, LossPercent: 50, MinMs: &ms, AverageMs: &ms,
+			MedianMs: &ms, MaxMs: &ms, StddevMs: new(float64), Replies: []workerapi.Reply{{Seq: 0, RTTMs: &ms, TTL: &ttl}, {Seq: 1}}, StopReason: workerapi.StopCompleted}
+		switch r.URL.Path {
+		case workerapi.PathTraceroute:
+			reply(w, workerapi.Traceroute{Target: address, Address: address, Family: 4, Reached: true, StopReason: workerapi.StopReached,
+				Hops: []workerapi.Hop{hop, last}, Explanation: []string{"All is well."}})
+		case workerapi.PathPing:
+			reply(w, ping)
+		case workerapi.PathPacketLoss:
+			reply(w, workerapi.PacketLoss{Ping: ping, Bursts: []workerapi.Burst{{StartSeq: 1, Length: 1}}})
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	c, err := workerclient.New(s.URL, "0123456789abcdef")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func reply[T any](w http.ResponseWriter, data T) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(workerapi.Envelope[T]{Data: &data, DurationMs: 1, RequestID: "x"})
+}
