@@ -14,6 +14,7 @@ import (
 	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,11 +36,15 @@ import (
 )
 
 // gatewayOn is the real edge with the real tools on a private internet, with a worker of the test's own.
-func gatewayOn(t *testing.T, client *egress.Client, certs certcheck.Checker, worker *workerclient.Client, change func(*httpapi.Config)) *httptest.Server {
+func gatewayOn(
+	t *testing.T, client *egress.Client, certs certcheck.Checker, worker *workerclient.Client,
+	change func(*httpapi.Config),
+) *httptest.Server {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	c := httpapi.Config{
-		Tools:         tools.All(tools.Deps{Egress: client, RDAP: registries(t, client), ASN: announcers(t, client), Worker: worker, Certs: certs, Now: time.Now}),
+		Tools: tools.All(tools.Deps{Egress: client, RDAP: registries(t, client), ASN: announcers(t, client), Worker: worker,
+			Certs: certs, Now: time.Now}),
 		WorkerEnabled: worker != nil,
 		Deny:          target.Denylist{},
 		Limiter:       ratelimit.NewMemory(),
@@ -98,6 +103,8 @@ func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 		`site.test-site.com. 300 IN TXT "v=spf1 " "-all"`,
 		"site.test-site.com. 300 IN NS ns1.test-site.com.",
 		"site.test-site.com. 300 IN SOA ns1.test-site.com. host.test-site.com. 1 2 3 4 5",
+		"example.com. 300 IN A 93.184.216.34",
+		"example.com. 300 IN AAAA 2606:2800:220:1::34",
 		"alias.test-site.com. 300 IN CNAME site.test-site.com.",
 		"inside.test-site.com. 300 IN A 10.0.0.1",
 		"empty.test-site.com. 300 IN TXT nothing",
@@ -106,6 +113,8 @@ func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 		`34.216.184.93.origin.asn.cymru.com. 300 IN TXT "14210 | 93.184.0.0/16 |  |  |"`,
 		`34.216.184.93.peer.asn.cymru.com. 300 IN TXT "174 3356 | 93.184.216.0/24 | EU | ripencc | 2008-06-02"`,
 		`as15133.asn.cymru.com. 300 IN TXT "15133 | US | arin | 2007-03-19 | EDGECAST, US"`,
+		`1.1.1.1.origin.asn.cymru.com. 300 IN TXT "13335 | 1.1.1.0/24 | AU | apnic | 2011-08-11"`,
+		`as15169.asn.cymru.com. 300 IN TXT "15169 | US | arin | 2000-03-30 | GOOGLE, US"`,
 		`35.216.184.93.origin.asn.cymru.com. 300 IN TXT "not the format"`,
 		"post-site.com. 300 IN MX 10 mx.post-site.com.",
 		"mx.post-site.com. 300 IN A 93.184.216.37",
@@ -131,9 +140,11 @@ func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 		case "/missing":
 			w.WriteHeader(http.StatusNotFound)
 		case "/robots.txt":
-			_, _ = io.WriteString(w, "User-agent: *\nCrawl-delay: 1\nDisallow: /x\nSitemap: /y\nSitemap: http://site.test-site.com/sitemap.xml\nSitemap: http://10.0.0.1/\n")
+			_, _ = io.WriteString(w, "User-agent: *\nCrawl-delay: 1\nDisallow: /x\nSitemap: /y\n"+
+				"Sitemap: http://site.test-site.com/sitemap.xml\nSitemap: http://10.0.0.1/\n")
 		case "/sitemap.xml":
-			_, _ = io.WriteString(w, "<urlset><url><loc>http://site.test-site.com/</loc><lastmod>2026-05-06</lastmod></url></urlset>")
+			_, _ = io.WriteString(w, "<urlset><url><loc>http://site.test-site.com/</loc>"+
+				"<lastmod>2026-05-06</lastmod></url></urlset>")
 		case "/page":
 			w.Header().Set("Refresh", "5; url=/elsewhere")
 		}
@@ -141,8 +152,8 @@ func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 			registrations(w, r)
 		}
 	})
-	pool, good := certificates(t, "site.test-site.com", time.Now().Add(48*time.Hour))
-	_, expired := certificates(t, "site.test-site.com", time.Now().Add(-48*time.Hour))
+	pool, good := certificates(t, time.Now().Add(48*time.Hour), "site.test-site.com", "example.com")
+	_, expired := certificates(t, time.Now().Add(-48*time.Hour), "site.test-site.com")
 	for _, address := range []string{"93.184.216.34", "[2606:2800:220:1::34]"} {
 		n.Serve(address+":80", handler)
 		n.ServeTLS(address+":443", &tls.Config{Certificates: []tls.Certificate{good}}, handler)
@@ -152,7 +163,8 @@ func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 	n.Fail("[2606:2800:220:1::34]:81", syscall.EHOSTUNREACH)
 	n.Fail("93.184.216.34:82", syscall.EHOSTUNREACH)
 	for i, public := range []string{"1.1.1.1:53", "8.8.8.8:53", "9.9.9.9:53", "208.67.222.222:53"} {
-		n.NameServer(public).Records("site.test-site.com. 300 IN A 93.184.216.34", fmt.Sprintf("differs.test-site.com. 300 IN TXT %d", i%2))
+		n.NameServer(public).Records("site.test-site.com. 300 IN A 93.184.216.34", "example.com. 300 IN A 93.184.216.34",
+			fmt.Sprintf("differs.test-site.com. 300 IN TXT %d", i%2))
 	}
 	return n, certcheck.Checker{Roots: pool}
 }
@@ -161,21 +173,27 @@ func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 func registrations(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/rdap+json")
 	switch r.URL.Path {
-	case "/rdap/domain/test-site.com":
-		_, _ = io.WriteString(w, `{"objectClassName":"domain","handle":"D1","ldhName":"TEST-SITE.COM","status":["active"],
-			"events":[{"eventAction":"registration","eventDate":"1999-01-02T03:04:05Z"},{"eventAction":"expiration","eventDate":"2030-01-02T03:04:05Z"}],
+	case "/rdap/domain/test-site.com", "/rdap/domain/example.com":
+		name := path.Base(r.URL.Path)
+		_, _ = io.WriteString(w, `{"objectClassName":"domain","handle":"D1","ldhName":"`+name+`","status":["active"],
+			"events":[{"eventAction":"registration","eventDate":"1999-01-02T03:04:05Z"},
+				{"eventAction":"expiration","eventDate":"2030-01-02T03:04:05Z"}],
 			"nameservers":[{"ldhName":"NS1.TEST-SITE.COM"}],
 			"secureDNS":{"delegationSigned":true,"dsData":[{"keyTag":1,"algorithm":13,"digestType":2,"digest":"AB01"}]},
 			"notices":[{"title":"Terms","description":["Be kind."]}],
 			"entities":[{"roles":["registrar"],"publicIds":[{"type":"IANA Registrar ID","identifier":"376"}],
 				"links":[{"rel":"about","href":"https://registrar.test-site.com"}],
 				"vcardArray":["vcard",[["fn",{},"text","A Registrar"]]],
-				"entities":[{"roles":["abuse"],"vcardArray":["vcard",[["email",{},"text","abuse@test-site.com"],["tel",{},"uri","tel:+1.555"]]]}]},
-				{"roles":["registrant"],"vcardArray":["vcard",[["kind",{},"text","org"],["fn",{},"text","Test Site Ltd"],["adr",{"cc":"DE"},"text",["","","","","","",""]]]]}]}`)
-	case "/rdap/ip/93.184.216.34":
-		_, _ = io.WriteString(w, `{"objectClassName":"ip network","handle":"NET-1","name":"TEST","type":"DIRECT ALLOCATION","startAddress":"93.184.216.0",
-			"endAddress":"93.184.216.255","parentHandle":"NET-0","status":["active"],"country":"US",
-			"entities":[{"roles":["registrant"],"vcardArray":["vcard",[["kind",{},"text","org"],["fn",{},"text","Test Site Ltd"]]],
+				"entities":[{"roles":["abuse"],"vcardArray":["vcard",[["email",{},"text","abuse@test-site.com"],
+					["tel",{},"uri","tel:+1.555"]]]}]},
+				{"roles":["registrant"],"vcardArray":["vcard",[["kind",{},"text","org"],["fn",{},"text","Test Site Ltd"],
+					["adr",{"cc":"DE"},"text",["","","","","","",""]]]]}]}`)
+	case "/rdap/ip/93.184.216.34", "/rdap/ip/1.1.1.1":
+		block := strings.TrimRight(path.Base(r.URL.Path), "0123456789")
+		_, _ = io.WriteString(w, `{"objectClassName":"ip network","handle":"NET-1","name":"TEST","type":"DIRECT ALLOCATION",
+			"startAddress":"`+block+`0","endAddress":"`+block+`255","parentHandle":"NET-0","status":["active"],"country":"US",
+			"entities":[{"roles":["registrant"],
+				"vcardArray":["vcard",[["kind",{},"text","org"],["fn",{},"text","Test Site Ltd"]]],
 				"entities":[{"roles":["abuse"],"vcardArray":["vcard",[["email",{},"text","abuse@test-site.com"]]]}]}]}`)
 	case "/rdap/ip/93.184.216.35":
 		w.WriteHeader(http.StatusInternalServerError)
@@ -184,24 +202,28 @@ func registrations(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// certificates makes a root and a leaf for the name.
-func certificates(t *testing.T, name string, notAfter time.Time) (*x509.CertPool, tls.Certificate) {
+// certificates makes a root and a leaf for the names.
+func certificates(t *testing.T, notAfter time.Time, names ...string) (*x509.CertPool, tls.Certificate) {
 	t.Helper()
 	rootKey, root := issue(t, &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Test Root"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-1000 * time.Hour), NotAfter: time.Now().Add(1000 * time.Hour), KeyUsage: x509.KeyUsageCertSign,
+		NotBefore: time.Now().Add(-1000 * time.Hour), NotAfter: time.Now().Add(1000 * time.Hour),
+		KeyUsage: x509.KeyUsageCertSign,
 	}, nil, nil)
 	leafKey, leaf := issue(t, &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name, Organization: []string{"Test"}}, DNSNames: []string{name},
-		NotBefore: time.Now().Add(-100 * time.Hour), NotAfter: notAfter, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		OCSPServer: []string{"http://ocsp.test-site.com"},
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: names[0], Organization: []string{"Test"}},
+		DNSNames: names, NotBefore: time.Now().Add(-100 * time.Hour), NotAfter: notAfter,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		OCSPServer:  []string{"http://ocsp.test-site.com"},
 	}, root, rootKey)
 	pool := x509.NewCertPool()
 	pool.AddCert(root)
 	return pool, tls.Certificate{Certificate: [][]byte{leaf.Raw, root.Raw}, PrivateKey: leafKey}
 }
 
-func issue(t *testing.T, template, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (*ecdsa.PrivateKey, *x509.Certificate) {
+func issue(
+	t *testing.T, template, parent *x509.Certificate, parentKey *ecdsa.PrivateKey,
+) (*ecdsa.PrivateKey, *x509.Certificate) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -225,7 +247,8 @@ func issue(t *testing.T, template, parent *x509.Certificate, parentKey *ecdsa.Pr
 func fakeWorker(t *testing.T) *workerclient.Client {
 	t.Helper()
 	ms, ttl, note := 1.5, 60, "a note"
-	hop := workerapi.Hop{TTL: 1, Addresses: []string{}, Sent: 3, LossPercent: 100, RTTsMs: []*float64{nil, nil, nil}, Note: &note}
+	hop := workerapi.Hop{TTL: 1, Addresses: []string{}, Sent: 3, LossPercent: 100, RTTsMs: []*float64{nil, nil, nil},
+		Note: &note}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var job workerapi.Request
 		_ = json.NewDecoder(r.Body).Decode(&job)
@@ -239,14 +262,17 @@ func fakeWorker(t *testing.T) *workerclient.Client {
 			return
 		}
 		address := job.Target
-		last := workerapi.Hop{TTL: 2, Labels: []workerapi.Label{{Label: 24001, TC: 1, Bottom: true, TTL: 254}}, Address: &address, Addresses: []string{address}, Sent: 3, Received: 3,
+		last := workerapi.Hop{TTL: 2, Labels: []workerapi.Label{{Label: 24001, TC: 1, Bottom: true, TTL: 254}},
+			Address: &address, Addresses: []string{address}, Sent: 3, Received: 3,
 			BestMs: &ms, AverageMs: &ms, WorstMs: &ms, RTTsMs: []*float64{&ms, &ms, &ms}}
-		ping := workerapi.Ping{Target: address, Address: address, Family: 4, Sent: 2, Received: 1, LossPercent: 50, MinMs: &ms, AverageMs: &ms,
-			MedianMs: &ms, MaxMs: &ms, StddevMs: new(float64), Replies: []workerapi.Reply{{Seq: 0, RTTMs: &ms, TTL: &ttl}, {Seq: 1}}, StopReason: workerapi.StopCompleted}
+		ping := workerapi.Ping{Target: address, Address: address, Family: 4, Sent: 2, Received: 1, LossPercent: 50,
+			MinMs: &ms, AverageMs: &ms, MedianMs: &ms, MaxMs: &ms, StddevMs: new(float64),
+			Replies: []workerapi.Reply{{Seq: 0, RTTMs: &ms, TTL: &ttl}, {Seq: 1}}, StopReason: workerapi.StopCompleted}
 		switch r.URL.Path {
 		case workerapi.PathTraceroute:
-			reply(w, workerapi.Traceroute{Target: address, Address: address, Family: 4, Reached: true, StopReason: workerapi.StopReached,
-				Hops: []workerapi.Hop{hop, last}, Explanation: []string{"All is well."}})
+			reply(w, workerapi.Traceroute{Target: address, Address: address, Family: 4, Reached: true,
+				StopReason: workerapi.StopReached,
+				Hops:       []workerapi.Hop{hop, last}, Explanation: []string{"All is well."}})
 		case workerapi.PathPing:
 			reply(w, ping)
 		case workerapi.PathPacketLoss:

@@ -1,49 +1,146 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"diagnostics/gateway/apitest"
 	"diagnostics/gateway/internal/httpapi"
+	"diagnostics/gateway/internal/openapi"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
-	"diagnostics/gateway/internal/tools"
-
-	"github.com/google/go-cmp/cmp"
 )
+
+// described is the description of every tool. Each is tried alone first, which tells whose file is at fault, and that
+// it leans on no other tool's: what several need stands in the part that they share.
+var described = sync.OnceValues(func() (*apitest.Description, error) {
+	var broken []error
+	for _, one := range registry() {
+		if _, err := load([]tool.Tool{one}); err != nil {
+			broken = append(broken, fmt.Errorf("%s: %w", openapi.File(one.Slug()), err))
+		}
+	}
+	if broken != nil {
+		return nil, errors.Join(broken...)
+	}
+	return load(registry())
+})
+
+func load(tools []tool.Tool) (*apitest.Description, error) {
+	text, err := openapi.Document(tools)
+	if err != nil {
+		return nil, err
+	}
+	return apitest.Load([]byte(text))
+}
 
 func description(t *testing.T) *apitest.Description {
 	t.Helper()
-	d, err := apitest.Load(httpapi.OpenAPI())
+	d, err := described()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-// Registry and description must name the same tools.
-func TestOpenAPIKnowsTheRegistry(t *testing.T) {
+// typical is the request that the description shows for a tool.
+func typical(t *testing.T, d *apitest.Description, slug string) string {
+	t.Helper()
+	for _, described := range d.Tools() {
+		if described.Slug != slug || described.Typical == nil {
+			continue
+		}
+		body, err := json.Marshal(described.Typical)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(body)
+	}
+	t.Fatalf("%s: missing: operation.requestExamples.typical", openapi.File(slug))
+	return ""
+}
+
+// A folder of a tool that is not in the registry is a tool that nobody can ask.
+func TestOpenAPIFilesAreThoseOfTheRegistry(t *testing.T) {
 	t.Parallel()
-	var want, got []string
-	for _, tool := range tools.All(tools.Deps{Now: time.Now}) {
-		want = append(want, tool.Slug())
+	found, err := filepath.Glob("internal/tools/*/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, tool := range description(t).Tools() {
-		got = append(got, tool.Slug)
+	var registered []string
+	for _, one := range registry() {
+		registered = append(registered, strings.TrimPrefix(openapi.File(one.Slug()), "gateway/"))
 	}
-	slices.Sort(want)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the registry (-) and openapi.yaml (+) disagree:\n%s", diff)
+	for _, file := range registered {
+		if !slices.Contains(found, file) {
+			t.Errorf("gateway/%s: write this file", file)
+		}
+	}
+	for _, file := range found {
+		if !slices.Contains(registered, file) {
+			t.Errorf("gateway/internal/tools/all.go: no line for the tool of gateway/%s", file)
+		}
 	}
 }
+
+var schemaName = regexp.MustCompile(`(?m)^    (\w+):`)
+
+// schemaNames are the schemas of a document.
+func schemaNames(t *testing.T, document string) []string {
+	t.Helper()
+	_, schemas, _ := strings.Cut(document, "\n  schemas:\n")
+	var names []string
+	for _, found := range schemaName.FindAllStringSubmatch(schemas, -1) {
+		names = append(names, found[1])
+	}
+	if len(names) == 0 {
+		t.Fatal("no schemas found")
+	}
+	return names
+}
+
+// A schema stands where it is used: with the one tool that uses it, or in the part that tools share.
+func TestOpenAPIKeepsSchemasWhereTheyAreUsed(t *testing.T) {
+	t.Parallel()
+	whole, err := openapi.Document(registry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range schemaNames(t, whole) {
+		if !strings.Contains(whole, reference(name)) {
+			t.Errorf("nothing uses the schema %s", name)
+		}
+	}
+	shared, err := openapi.Document(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range schemaNames(t, shared) {
+		var users []string
+		for _, one := range registry() {
+			if strings.Contains(one.OpenAPI(), reference(name)) {
+				users = append(users, openapi.File(one.Slug()))
+			}
+		}
+		if len(users) == 1 && !strings.Contains(shared, reference(name)) {
+			t.Errorf("gateway/internal/openapi/openapi.yaml: the schema %s belongs to %s alone", name, users[0])
+		}
+	}
+}
+
+func reference(schema string) string { return "'#/components/schemas/" + schema + "'" }
 
 // The edge's own answers, on every path that the description has.
 func TestOpenAPIDescribesTheEdge(t *testing.T) {
@@ -81,10 +178,11 @@ func TestOpenAPIDescribesTheEdge(t *testing.T) {
 	ask(t, d, s, "PUT", "/api/openapi.yaml", "/api/openapi.yaml", "")
 	ask(t, d, s, "GET", "/healthz", "/healthz", "")
 	ask(t, d, s, "GET", "/readyz", "/readyz", "")
-	for _, slug := range []string{"traceroute", "ping", "packet-loss"} {
-		path := "/api/tools/" + slug
-		if status, _ := ask(t, d, s, "POST", path, path, `{"input":"site.test-site.com"}`); status != 501 {
-			t.Errorf("%s without a worker: %d", slug, status)
+	for _, tool := range registry() {
+		path := "/api/tools/" + tool.Slug()
+		status, _ := ask(t, d, s, "POST", path, path, typical(t, d, tool.Slug()))
+		if (status == http.StatusNotImplemented) != tool.NeedsWorker() {
+			t.Errorf("%s without a worker: %d", tool.Slug(), status)
 		}
 	}
 }
@@ -124,26 +222,4 @@ type limiter struct {
 
 func (l limiter) Take(context.Context, []ratelimit.Charge) (ratelimit.Decision, error) {
 	return l.decision, l.err
-}
-
-// A tool that somebody adds must be described before it is served.
-func TestOpenAPIRefusesAnUnknownTool(t *testing.T) {
-	t.Parallel()
-	n, certs := network(t)
-	s := gatewayOn(t, n.Client(nil), certs, nil, func(c *httpapi.Config) {
-		c.Tools = append(c.Tools, tool.New(tool.Spec[target.Domain, int]{
-			Slug:  "new-tool",
-			Parse: func(tool.Input) (target.Domain, error) { return target.Domain{}, nil },
-			Run:   func(context.Context, target.Domain) (int, error) { return 1, nil },
-		}))
-	})
-	resp, err := s.Client().Post(s.URL+"/api/tools/new-tool", "application/json", bytes.NewBufferString(`{"input":"a"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, _ := io.ReadAll(resp.Body)
-	if err := description(t).Check("POST", "/api/tools/new-tool", resp, body); err == nil {
-		t.Error("an answer that is not described passed")
-	}
 }

@@ -5,12 +5,18 @@ import (
 	"strings"
 	"testing"
 
-	"diagnostics/gateway/internal/httpapi"
+	"diagnostics/gateway/internal/openapi"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/myip"
 )
 
 func load(t *testing.T) *Description {
 	t.Helper()
-	d, err := Load(httpapi.OpenAPI())
+	text, err := openapi.Document([]tool.Tool{myip.New()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Load([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,6 +40,18 @@ func parseFake(in tool.Input) (fakeTarget, error) {
 	return fakeTarget(in.Text), nil
 }
 
+// fakeOpenAPI is the least that a tool must say of itself.
+func fakeOpenAPI(result string) string {
+	return `operation:
+  summary: Do nothing
+  input: {type: string}
+  options: {$ref: '#/components/schemas/NoOptions'}
+  requestExamples: {}
+schemas:
+  ` + result + `: {type: object}
+`
+}
+
 // limiterFunc is a ratelimit.Limiter.
 type limiterFunc func(context.Context, []ratelimit.Charge) (ratelimit.Decision, error)
 
@@ -99,9 +111,10 @@ func newEdge(t *testing.T, do run, change ...func(*Config)) *edge {
 	logger := slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	c := Config{
 		Tools: []tool.Tool{
-			tool.New(tool.Spec[fakeTarget, any]{Slug: "echo", Parse: parseFake, Run: do}),
-			tool.New(tool.Spec[fakeTarget, any]{Slug: "off", Parse: parseFake, Run: echoRun}),
-			tool.New(tool.Spec[fakeTarget, any]{Slug: "probe", Worker: true, Parse: parseFake, Run: echoRun}),
+			tool.New(tool.Spec[fakeTarget, any]{Slug: "echo", OpenAPI: fakeOpenAPI("Echo"), Parse: parseFake, Run: do}),
+			tool.New(tool.Spec[fakeTarget, any]{Slug: "off", OpenAPI: fakeOpenAPI("Off"), Parse: parseFake, Run: echoRun}),
+			tool.New(tool.Spec[fakeTarget, any]{Slug: "probe", OpenAPI: fakeOpenAPI("Probe"), Worker: true, Parse: parseFake,
+				Run: echoRun}),
 		},
 		Disabled:             []string{"off"},
 		Deny:                 denier{"denied.example.com": true},

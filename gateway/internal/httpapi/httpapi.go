@@ -92,20 +92,23 @@ type Server struct {
 	draining    atomic.Bool
 }
 
-// New makes the edge.
+// New makes the edge. Two tools of one slug are an error, and so is a tool that openapi.Document cannot describe.
 func New(c Config) (*Server, error) {
 	s := &Server{
-		config:      c,
-		description: newDescription(string(openAPI)),
-		disabled:    make(map[string]bool),
-		known:       make(map[string]bool),
-		places:      newPlaces(c.MaxInFlight, c.MaxInFlightPerClient),
+		config:   c,
+		disabled: make(map[string]bool),
+		known:    make(map[string]bool),
+		places:   newPlaces(c.MaxInFlight, c.MaxInFlightPerClient),
 	}
 	for _, t := range c.Tools {
 		if s.known[t.Slug()] {
 			return nil, errors.New("two tools have the slug " + t.Slug())
 		}
 		s.known[t.Slug()] = true
+	}
+	var err error
+	if s.description, err = newDescription(c.Tools); err != nil {
+		return nil, err
 	}
 	for _, slug := range c.Disabled {
 		s.disabled[slug] = true

@@ -139,7 +139,9 @@ func TestTheCanonicalHostStaysOutOfTheLog(t *testing.T) {
 			parse := func(tool.Input) (fakeTarget, error) { return "visited.example.org", nil }
 			fail := func(context.Context, fakeTarget) (any, error) { return nil, failure }
 			e := newEdge(t, nil, func(c *Config) {
-				c.Tools = []tool.Tool{tool.New(tool.Spec[fakeTarget, any]{Slug: "echo", Parse: parse, Run: fail})}
+				c.Tools = []tool.Tool{tool.New(tool.Spec[fakeTarget, any]{
+					Slug: "echo", OpenAPI: fakeOpenAPI("Echo"), Parse: parse, Run: fail,
+				})}
 				c.Disabled = nil
 			})
 			id := e.post(t, "echo", `{"input":"HTTPS://Visited.example.org./path"}`).Header.Get("X-Request-Id")

@@ -1,29 +1,28 @@
 package httpapi
 
 import (
-	"bytes"
 	"crypto/sha256"
-	_ "embed" // the API's description
 	"encoding/hex"
 	"net/http"
 	"strings"
 	"time"
 
+	"diagnostics/gateway/internal/openapi"
+	"diagnostics/gateway/internal/tool"
+
 	"github.com/labstack/echo/v4"
 )
-
-//go:embed openapi.yaml
-var openAPI []byte
-
-// OpenAPI is the description of the API, as it is served.
-func OpenAPI() []byte { return bytes.Clone(openAPI) }
 
 // description is the API's description as it is served.
 type description struct{ text, etag string }
 
-func newDescription(text string) description {
+func newDescription(tools []tool.Tool) (description, error) {
+	text, err := openapi.Document(tools)
+	if err != nil {
+		return description{}, err
+	}
 	sum := sha256.Sum256([]byte(text))
-	return description{text: text, etag: `"` + hex.EncodeToString(sum[:16]) + `"`}
+	return description{text: text, etag: `"` + hex.EncodeToString(sum[:16]) + `"`}, nil
 }
 
 // serve gives the one answer under /api/ without an envelope and without an origin rule: anybody may read and keep it.

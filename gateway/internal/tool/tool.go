@@ -36,6 +36,9 @@ type Spec[T Target, R any] struct {
 	Slug string
 	// Worker marks a tool that runs only where the worker is enabled (501 otherwise).
 	Worker bool
+	// OpenAPI describes the tool to the outside, as YAML: its operation and its schemas. It is the openapi.yaml beside the
+	// tool's code; package openapi says what belongs in it.
+	OpenAPI string
 	// Parse turns the input into a canonical target. It is pure: no I/O. Errors are *fault.Error of kind Invalid or
 	// Refused.
 	Parse func(Input) (T, error)
@@ -45,9 +48,10 @@ type Spec[T Target, R any] struct {
 
 // Tool is a Spec with its types erased.
 type Tool struct {
-	slug   string
-	worker bool
-	parse  func(Input) (Job, error)
+	slug    string
+	worker  bool
+	openAPI string
+	parse   func(Input) (Job, error)
 }
 
 // New erases the types of a Spec.
@@ -66,7 +70,7 @@ func New[T Target, R any](spec Spec[T, R]) Tool {
 		}
 		return job, nil
 	}
-	return Tool{slug: spec.Slug, worker: spec.Worker, parse: parse}
+	return Tool{slug: spec.Slug, worker: spec.Worker, openAPI: spec.OpenAPI, parse: parse}
 }
 
 // Slug is the tool's name in the path.
@@ -74,6 +78,9 @@ func (t Tool) Slug() string { return t.slug }
 
 // NeedsWorker tells whether the tool runs only where the worker is enabled.
 func (t Tool) NeedsWorker() bool { return t.worker }
+
+// OpenAPI is the tool's own part of the API's description.
+func (t Tool) OpenAPI() string { return t.openAPI }
 
 // Parse validates the input and gives the job to run. Errors are as Spec.Parse says.
 func (t Tool) Parse(in Input) (Job, error) { return t.parse(in) }

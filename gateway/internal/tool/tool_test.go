@@ -29,11 +29,11 @@ func parseName(in Input) (name, error) {
 func TestNewErasesTheTypes(t *testing.T) {
 	t.Parallel()
 	tl := New(Spec[name, int]{
-		Slug: "length", Worker: true, Parse: parseName,
+		Slug: "length", Worker: true, OpenAPI: "operation:", Parse: parseName,
 		Run: func(_ context.Context, n name) (int, error) { return len(n), nil },
 	})
-	if tl.Slug() != "length" || !tl.NeedsWorker() {
-		t.Errorf("slug %q, worker %t", tl.Slug(), tl.NeedsWorker())
+	if tl.Slug() != "length" || !tl.NeedsWorker() || tl.OpenAPI() != "operation:" {
+		t.Errorf("slug %q, worker %t, description %q", tl.Slug(), tl.NeedsWorker(), tl.OpenAPI())
 	}
 	job, err := tl.Parse(Input{Text: "example.com"})
 	if err != nil {

@@ -5,6 +5,7 @@ package asnlookup
 
 import (
 	"context"
+	_ "embed" // openapi.yaml
 	"errors"
 	"net/netip"
 
@@ -14,6 +15,9 @@ import (
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/registration"
 )
+
+//go:embed openapi.yaml
+var openAPI string
 
 // Result is who announces an address, or who has an AS number.
 type Result struct {
@@ -32,7 +36,8 @@ const notePeersMissing = "The ASN service did not answer for the peers, so none 
 // New makes the tool; client asks the ASN service.
 func New(client *asn.Client) tool.Tool {
 	return tool.New(tool.Spec[target.NetworkQuery, Result]{
-		Slug: "asn-lookup",
+		Slug:    "asn-lookup",
+		OpenAPI: openAPI,
 		Parse: func(in tool.Input) (target.NetworkQuery, error) {
 			return target.ParseNetworkQuery(in.Text)
 		},

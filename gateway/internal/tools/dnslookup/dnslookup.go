@@ -4,6 +4,7 @@ package dnslookup
 
 import (
 	"context"
+	_ "embed" // openapi.yaml
 	"fmt"
 	"sync"
 
@@ -14,6 +15,9 @@ import (
 
 	"github.com/miekg/dns"
 )
+
+//go:embed openapi.yaml
+var openAPI string
 
 // recordTypes are the queries of dns-lookup, all sent at once.
 var recordTypes = [...]uint16{
@@ -44,7 +48,8 @@ type answerDetail struct {
 // New makes the tool; client asks the operator's resolvers.
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[target.Domain, Result]{
-		Slug: "dns-lookup",
+		Slug:    "dns-lookup",
+		OpenAPI: openAPI,
 		Parse: func(in tool.Input) (target.Domain, error) {
 			return target.ParseDomain(in.Text, true)
 		},

@@ -4,6 +4,7 @@ package dnsresolvercheck
 
 import (
 	"context"
+	_ "embed" // openapi.yaml
 	"net/netip"
 	"sync"
 	"time"
@@ -15,6 +16,9 @@ import (
 
 	"github.com/miekg/dns"
 )
+
+//go:embed openapi.yaml
+var openAPI string
 
 // publicResolver is one of the recursive resolvers that dns-resolver-check compares.
 type publicResolver struct {
@@ -86,8 +90,9 @@ func (a resolverAnswer) conclusive() bool { return a.Outcome != outcomeError }
 // New makes the tool; client asks the resolvers.
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[query, Result]{
-		Slug:  "dns-resolver-check",
-		Parse: parse,
+		Slug:    "dns-resolver-check",
+		OpenAPI: openAPI,
+		Parse:   parse,
 		Run: func(ctx context.Context, check query) (Result, error) {
 			return check.run(ctx, client)
 		},

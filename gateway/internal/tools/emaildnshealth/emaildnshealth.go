@@ -4,6 +4,7 @@ package emaildnshealth
 
 import (
 	"context"
+	_ "embed" // openapi.yaml
 	"errors"
 	"strings"
 	"sync"
@@ -13,6 +14,9 @@ import (
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 )
+
+//go:embed openapi.yaml
+var openAPI string
 
 // query is the domain whose mail records email-dns-health reads.
 type query struct {
@@ -47,8 +51,9 @@ type results struct {
 // New makes the tool; client asks the DNS and fetches the MTA-STS policy.
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[query, Result]{
-		Slug:  "email-dns-health",
-		Parse: parse,
+		Slug:    "email-dns-health",
+		OpenAPI: openAPI,
+		Parse:   parse,
 		Run: func(ctx context.Context, m query) (Result, error) {
 			return run(ctx, client, m)
 		},

@@ -4,6 +4,7 @@ package httpheaders
 
 import (
 	"context"
+	_ "embed" // openapi.yaml
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/target"
@@ -11,6 +12,9 @@ import (
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
+
+//go:embed openapi.yaml
+var openAPI string
 
 // Result is what one GET showed; no redirect is followed and no body is read.
 type Result struct {
@@ -29,8 +33,9 @@ type Result struct {
 // New makes the tool; client makes the request.
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[target.URL, Result]{
-		Slug:  "http-headers",
-		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
+		Slug:    "http-headers",
+		OpenAPI: openAPI,
+		Parse:   func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
 		Run: func(ctx context.Context, u target.URL) (Result, error) {
 			answer, err := client.Do(ctx, egress.Request{URL: u})
 			if err != nil {

@@ -4,6 +4,7 @@ package ipgeolocation
 
 import (
 	"context"
+	_ "embed" // openapi.yaml
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/providers/asn"
@@ -13,6 +14,9 @@ import (
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/registration"
 )
+
+//go:embed openapi.yaml
+var openAPI string
 
 // Result is where an address is registered. That is all that the registries know: not where it is used.
 type Result struct {
@@ -32,7 +36,8 @@ type Result struct {
 // New makes the tool; registries tell whose an address is, networks who announces it.
 func New(registries *rdap.Client, networks *asn.Client) tool.Tool {
 	return tool.New(tool.Spec[target.Address, Result]{
-		Slug: "ip-geolocation",
+		Slug:    "ip-geolocation",
+		OpenAPI: openAPI,
 		Parse: func(in tool.Input) (target.Address, error) {
 			return target.ParseAddress(in.Text)
 		},

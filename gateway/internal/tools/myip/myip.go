@@ -3,12 +3,16 @@ package myip
 
 import (
 	"context"
+	_ "embed" // openapi.yaml
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/workerapi"
 )
+
+//go:embed openapi.yaml
+var openAPI string
 
 // Result is the visitor's public address as a trusted header tells it, or why it cannot be told.
 type Result struct {
@@ -27,7 +31,8 @@ func (visitor) LimitKey() string { return "" }
 // New makes the tool. It needs nothing: the edge tells who the visitor is.
 func New() tool.Tool {
 	return tool.New(tool.Spec[visitor, Result]{
-		Slug: "my-ip",
+		Slug:    "my-ip",
+		OpenAPI: openAPI,
 		Parse: func(in tool.Input) (visitor, error) {
 			if in.Text != "" {
 				return visitor{}, fault.New(fault.Invalid, "This tool looks at your own address and takes no input; leave it empty.")

@@ -4,6 +4,7 @@ package portchecker
 
 import (
 	"context"
+	_ "embed" // openapi.yaml
 	"errors"
 	"net"
 	"net/netip"
@@ -19,6 +20,9 @@ import (
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
 )
+
+//go:embed openapi.yaml
+var openAPI string
 
 // The states of a port, best first. skipped stands outside the order: nothing was learnt.
 const (
@@ -65,7 +69,8 @@ type checker struct {
 func New(client *egress.Client) tool.Tool {
 	check := checker{egress: client, timeout: egress.ConnectTimeout}
 	return tool.New(tool.Spec[target.HostPort, Result]{
-		Slug: "port-checker",
+		Slug:    "port-checker",
+		OpenAPI: openAPI,
 		Parse: func(in tool.Input) (target.HostPort, error) {
 			return target.ParseHostPort(in.Text, 0)
 		},

@@ -4,6 +4,7 @@ package redirectchecker
 
 import (
 	"context"
+	_ "embed" // openapi.yaml
 	"errors"
 	"strings"
 	"time"
@@ -15,6 +16,9 @@ import (
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
+
+//go:embed openapi.yaml
+var openAPI string
 
 // maxRedirects is how many redirects are followed.
 const maxRedirects = 8
@@ -54,7 +58,8 @@ type start struct {
 // New makes the tool; client makes the requests.
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[start, Result]{
-		Slug: "redirect-checker",
+		Slug:    "redirect-checker",
+		OpenAPI: openAPI,
 		Parse: func(in tool.Input) (start, error) {
 			u, err := target.ParseURL(in.Text)
 			_, fragment, _ := strings.Cut(in.Text, "#")

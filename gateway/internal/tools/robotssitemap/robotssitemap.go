@@ -4,6 +4,7 @@ package robotssitemap
 
 import (
 	"context"
+	_ "embed" // openapi.yaml
 	"errors"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
+
+//go:embed openapi.yaml
+var openAPI string
 
 // maxRedirects is how many redirects are followed to a file (RFC 9309 section 2.3.1.2), also across hosts.
 const maxRedirects = 5
@@ -89,8 +93,9 @@ type fileIssue struct {
 // New makes the tool; client fetches the files.
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[target.URL, Result]{
-		Slug:  "robots-sitemap",
-		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
+		Slug:    "robots-sitemap",
+		OpenAPI: openAPI,
+		Parse:   func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
 		Run: func(ctx context.Context, u target.URL) (Result, error) {
 			return newChecker(client, u).run(ctx)
 		},

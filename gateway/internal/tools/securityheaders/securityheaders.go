@@ -5,6 +5,7 @@ package securityheaders
 
 import (
 	"context"
+	_ "embed" // openapi.yaml
 	"net/http"
 	"time"
 
@@ -13,6 +14,9 @@ import (
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
+
+//go:embed openapi.yaml
+var openAPI string
 
 // maxRedirects is how many redirects are followed.
 const maxRedirects = 5
@@ -74,8 +78,9 @@ type summary struct {
 // New makes the tool; client makes the requests, now is time.Now outside tests.
 func New(client *egress.Client, now func() time.Time) tool.Tool {
 	return tool.New(tool.Spec[target.URL, Result]{
-		Slug:  "security-headers",
-		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
+		Slug:    "security-headers",
+		OpenAPI: openAPI,
+		Parse:   func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
 		Run: func(ctx context.Context, u target.URL) (Result, error) {
 			// A server that has a document and data for one URL must give the document.
 			accept := http.Header{"Accept": {"text/html,application/xhtml+xml,*/*;q=0.8"}}

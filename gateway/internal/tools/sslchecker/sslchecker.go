@@ -6,6 +6,7 @@ package sslchecker
 import (
 	"context"
 	"crypto/tls"
+	_ "embed" // openapi.yaml
 	"errors"
 	"net"
 	"net/netip"
@@ -17,6 +18,9 @@ import (
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
 )
+
+//go:embed openapi.yaml
+var openAPI string
 
 // Result is what ssl-checker found. AuthorizationError is a code of package certcheck.
 type Result struct {
@@ -53,7 +57,8 @@ type checker struct {
 func New(client *egress.Client, certs certcheck.Checker, now func() time.Time) tool.Tool {
 	check := checker{egress: client, certs: certs, now: now, timeout: egress.ConnectTimeout}
 	return tool.New(tool.Spec[target.HostPort, Result]{
-		Slug: "ssl-checker",
+		Slug:    "ssl-checker",
+		OpenAPI: openAPI,
 		Parse: func(in tool.Input) (target.HostPort, error) {
 			return target.ParseHostPort(in.Text, 443)
 		},

@@ -4,6 +4,7 @@ package traceroute
 
 import (
 	"context"
+	_ "embed" // openapi.yaml
 	"net/netip"
 	"slices"
 	"strings"
@@ -22,6 +23,9 @@ import (
 	"github.com/miekg/dns"
 )
 
+//go:embed openapi.yaml
+var openAPI string
+
 // hopNamesTime is how long a finished trace waits for the names and networks of its routers, all together.
 const hopNamesTime = 300 * time.Millisecond
 
@@ -29,9 +33,10 @@ const hopNamesTime = 300 * time.Millisecond
 // announces them. A nil worker is one that is not enabled, and without networks the routers have none.
 func New(client *egress.Client, worker *workerclient.Client, networks *asn.Client) tool.Tool {
 	return tool.New(tool.Spec[probing.Target, workerapi.Traceroute]{
-		Slug:   "traceroute",
-		Worker: true,
-		Parse:  probing.Parse,
+		Slug:    "traceroute",
+		OpenAPI: openAPI,
+		Worker:  true,
+		Parse:   probing.Parse,
 		Run: func(ctx context.Context, t probing.Target) (workerapi.Traceroute, error) {
 			job, err := probing.NewJob(ctx, client, worker, t)
 			if err != nil {

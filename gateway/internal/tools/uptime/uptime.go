@@ -4,6 +4,7 @@ package uptime
 
 import (
 	"context"
+	_ "embed" // openapi.yaml
 	"net/netip"
 	"sync"
 	"time"
@@ -15,6 +16,9 @@ import (
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
+
+//go:embed openapi.yaml
+var openAPI string
 
 // The verdicts on a site.
 const (
@@ -73,8 +77,9 @@ func New(client *egress.Client) tool.Tool { return newWithin(client, defaultLimi
 
 func newWithin(client *egress.Client, bounds limits) tool.Tool {
 	return tool.New(tool.Spec[target.URL, Result]{
-		Slug:  "uptime",
-		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
+		Slug:    "uptime",
+		OpenAPI: openAPI,
+		Parse:   func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
 		Run: func(ctx context.Context, u target.URL) (Result, error) {
 			return checker{client: client, bounds: bounds, url: u}.run(ctx)
 		},

@@ -4,12 +4,16 @@ package whoislookup
 
 import (
 	"context"
+	_ "embed" // openapi.yaml
 
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/registration"
 )
+
+//go:embed openapi.yaml
+var openAPI string
 
 // Result is what whois-lookup found: Domain or Network where Found, else Reason.
 type Result struct {
@@ -27,7 +31,8 @@ type Result struct {
 // New makes the tool; client asks the registries.
 func New(client *rdap.Client) tool.Tool {
 	return tool.New(tool.Spec[target.Registration, Result]{
-		Slug: "whois-lookup",
+		Slug:    "whois-lookup",
+		OpenAPI: openAPI,
 		Parse: func(in tool.Input) (target.Registration, error) {
 			return target.ParseRegistration(in.Text)
 		},

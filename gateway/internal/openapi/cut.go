@@ -1,0 +1,84 @@
+package openapi
+
+import (
+	"fmt"
+	"strings"
+)
+
+// entry is one key of a YAML block mapping with its value.
+type entry struct {
+	key   string
+	value string // what stands on the key's own line
+	body  string // the lines below it, one level less indented
+}
+
+const level = "  "
+
+// cut splits a block mapping whose keys stand in the first column, and leaves out the comments in that column. A key
+// that stands twice is an error, and so is a line that is neither a key nor indented below one.
+func cut(text string) ([]entry, error) {
+	var entries []entry
+	seen := map[string]bool{}
+	for line := range strings.Lines(text) {
+		below, indented := strings.CutPrefix(line, level)
+		blank := strings.TrimSpace(line) == ""
+		switch {
+		case strings.HasPrefix(line, "#"), blank && entries == nil:
+		case blank:
+			entries[len(entries)-1].body += "\n"
+		case indented && entries != nil:
+			entries[len(entries)-1].body += below
+		default:
+			e, err := keyOf(line)
+			if err != nil {
+				return nil, err
+			}
+			if seen[e.key] {
+				return nil, fmt.Errorf("the key %s stands twice", e.key)
+			}
+			seen[e.key] = true
+			entries = append(entries, e)
+		}
+	}
+	return entries, nil
+}
+
+func keyOf(line string) (entry, error) {
+	key, value, found := strings.Cut(strings.TrimRight(line, " \n"), ":")
+	if !found || key == "" || strings.ContainsAny(key, " \t") || value != "" && value[0] != ' ' {
+		return entry{}, fmt.Errorf("a line is neither a key nor indented by two spaces below one: %q", line)
+	}
+	return entry{key: key, value: strings.TrimSpace(value)}, nil
+}
+
+// isEmpty tells whether the key has no value.
+func (e entry) isEmpty() bool { return e.value == "" && strings.TrimSpace(e.body) == "" }
+
+// String is the entry as it stood, without the empty lines at its end.
+func (e entry) String() string {
+	head := e.key + ":"
+	if e.value != "" {
+		head += " " + e.value
+	}
+	return head + "\n" + indent(strings.TrimRight(e.body, "\n"), level)
+}
+
+func join(entries []entry) string {
+	var b strings.Builder
+	for _, e := range entries {
+		b.WriteString(e.String())
+	}
+	return b.String()
+}
+
+// indent puts every line that is not empty further to the right, and ends the last one.
+func indent(text, by string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSuffix(line, "\n"); line != "" {
+			line = by + line
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}

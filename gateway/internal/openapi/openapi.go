@@ -1,0 +1,138 @@
+// Package openapi puts the description of the API together: openapi.yaml here says what tools share, and every tool
+// brings an openapi.yaml of its own. Text is cut at its keys and indented anew: that leaves what YAML says as it was,
+// and saves the service a YAML library. Tests hold the outcome against one.
+//
+// A tool's file has two keys:
+//
+//	operation:
+//	  summary:           what the tool does, in a few words
+//	  description:       what else a caller needs to know; optional
+//	  input:             schema of the input
+//	  options:           schema of the options; NoOptions where there are none
+//	  requestExamples:   one of them typical, which a test sends
+//	  responseExamples:  optional
+//	schemas:
+//	  DnsLookup:         the result of dns-lookup, named after the slug
+//	  …:                 what else this tool alone needs
+package openapi
+
+import (
+	_ "embed" // what the tools share
+	"fmt"
+	"regexp"
+	"strings"
+
+	"diagnostics/gateway/internal/tool"
+)
+
+//go:embed openapi.yaml
+var shared string
+
+// Document is the description of the API with these tools: OpenAPI 3.1, as YAML. An error names the file at fault.
+func Document(tools []tool.Tool) (string, error) {
+	described := make([]description, 0, len(tools))
+	for _, t := range tools {
+		d, err := describe(t)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", File(t.Slug()), err)
+		}
+		described = append(described, d)
+	}
+	return assemble(shared, described)
+}
+
+func assemble(shared string, tools []description) (string, error) {
+	top, err := cut(shared)
+	if err != nil {
+		return "", err
+	}
+	for i := range top {
+		switch e := &top[i]; e.key {
+		case "paths":
+			e.body, err = withPaths(e.body, tools)
+		case "components":
+			e.body, err = withSchemas(e.body, tools)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return join(top), nil
+}
+
+// toolPath is the path of openapi.yaml that stands for every tool.
+const toolPath = "/api/tools/{slug}"
+
+func withPaths(text string, tools []description) (string, error) {
+	paths, err := cut(text)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, path := range paths {
+		if path.key != toolPath {
+			b.WriteString(path.String())
+			continue
+		}
+		for _, d := range tools {
+			b.WriteString(d.fill(path.String()))
+		}
+	}
+	return b.String(), nil
+}
+
+// placeholder is a key whose value is the name of a part in braces.
+var placeholder = regexp.MustCompile(`^( *)(\S+): \{(\w+)\}\n$`)
+
+// fill makes the path of one tool from the one that stands for all.
+func (d description) fill(path string) string {
+	names := strings.NewReplacer("{slug}", d.slug, "{result}", resultName(d.slug))
+	var b strings.Builder
+	for line := range strings.Lines(path) {
+		found := placeholder.FindStringSubmatch(line)
+		if found == nil {
+			b.WriteString(names.Replace(line))
+			continue
+		}
+		if part, there := find(d.operation, found[3]); there {
+			part.key = found[2]
+			b.WriteString(indent(part.String(), found[1]))
+		}
+	}
+	return b.String()
+}
+
+func withSchemas(text string, tools []description) (string, error) {
+	components, err := cut(text)
+	if err != nil {
+		return "", err
+	}
+	for i := range components {
+		if e := &components[i]; e.key == "schemas" {
+			e.body, err = joinSchemas(e.body, tools)
+		}
+	}
+	return join(components), err
+}
+
+// joinSchemas adds the schemas of the tools to those that they share.
+func joinSchemas(text string, tools []description) (string, error) {
+	all, err := cut(text)
+	if err != nil {
+		return "", err
+	}
+	taken := make(map[string]bool)
+	for _, schema := range all {
+		taken[schema.key] = true
+	}
+	for _, d := range tools {
+		for _, schema := range d.schemas {
+			if taken[schema.key] {
+				return "", fmt.Errorf("%s: there is a schema %s elsewhere already", File(d.slug), schema.key)
+			}
+			taken[schema.key] = true
+			all = append(all, schema)
+		}
+	}
+	return join(all), nil
+}

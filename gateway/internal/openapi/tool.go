@@ -1,0 +1,94 @@
+package openapi
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"diagnostics/gateway/internal/tool"
+)
+
+// description is what a tool's own openapi.yaml says.
+type description struct {
+	slug      string
+	operation []entry
+	schemas   []entry
+}
+
+// parts are what an operation says of itself; optional are those that it may leave out.
+var (
+	parts    = []string{"summary", "description", "input", "options", "requestExamples", "responseExamples"}
+	optional = []string{"description", "responseExamples"}
+)
+
+// File is where a tool is described, from the root of the repository.
+func File(slug string) string {
+	return "gateway/internal/tools/" + strings.ReplaceAll(slug, "-", "") + "/openapi.yaml"
+}
+
+// resultName is the schema of a tool's result: DnsLookup for dns-lookup.
+func resultName(slug string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(slug, "-") {
+		if word != "" {
+			b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		}
+	}
+	return b.String()
+}
+
+func describe(t tool.Tool) (description, error) {
+	d := description{slug: t.Slug()}
+	if strings.TrimSpace(t.OpenAPI()) == "" {
+		return d, errors.New("write this file, and give it to the tool's Spec as OpenAPI")
+	}
+	top, err := cut(t.OpenAPI())
+	if err != nil {
+		return d, err
+	}
+	for _, e := range top {
+		switch e.key {
+		case "operation":
+			d.operation, err = cut(e.body)
+		case "schemas":
+			d.schemas, err = cut(e.body)
+		default:
+			err = fmt.Errorf("%s is neither operation nor schemas", e.key)
+		}
+		if err != nil {
+			return d, err
+		}
+	}
+	return d, d.check()
+}
+
+// check wants all that every tool must say, and nothing that has no place in the document.
+func (d description) check() error {
+	for _, e := range d.operation {
+		if !slices.Contains(parts, e.key) {
+			return fmt.Errorf("operation.%s is none of %s", e.key, strings.Join(parts, ", "))
+		}
+	}
+	var missing []string
+	for _, name := range parts {
+		if e, there := find(d.operation, name); e.isEmpty() && (there || !slices.Contains(optional, name)) {
+			missing = append(missing, "operation."+name)
+		}
+	}
+	if _, there := find(d.schemas, resultName(d.slug)); !there {
+		missing = append(missing, "schemas."+resultName(d.slug)+" (the tool's result)")
+	}
+	if missing != nil {
+		return fmt.Errorf("missing: %s", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+func find(entries []entry, key string) (entry, bool) {
+	i := slices.IndexFunc(entries, func(e entry) bool { return e.key == key })
+	if i < 0 {
+		return entry{}, false
+	}
+	return entries[i], true
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// registry is every tool there is, to look at and not to run.
+func registry() []tool.Tool { return tools.All(tools.Deps{Now: time.Now}) }
+
+// These are promised to whoever calls them. A tool that is added needs no line here.
+func TestTheRegistryHoldsTheSpecification(t *testing.T) {
+	t.Parallel()
+	want := []string{
+		"dns-lookup", "http-headers", "ssl-checker", "uptime", "port-checker", "my-ip", "ip-geolocation", "asn-lookup",
+		"whois-lookup", "redirect-checker", "robots-sitemap", "dns-resolver-check", "email-dns-health", "security-headers",
+		"traceroute", "ping", "packet-loss",
+	}
+	onTheWorker := []string{"traceroute", "ping", "packet-loss"}
+	var got []string
+	for _, one := range registry() {
+		if !slices.Contains(want, one.Slug()) {
+			continue
+		}
+		got = append(got, one.Slug())
+		if one.NeedsWorker() != slices.Contains(onTheWorker, one.Slug()) {
+			t.Errorf("%s needs the worker: %t", one.Slug(), one.NeedsWorker())
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the specification (-) and the registry (+) disagree:\n%s", diff)
+	}
+}
