@@ -32,6 +32,10 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	if err := complete(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 
