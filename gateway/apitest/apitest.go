@@ -42,7 +42,8 @@ func Load(text []byte) (*Description, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not OpenAPI: %w", err)
 	}
-	if err := doc.Validate(context.Background(), openapi3.IsOpenAPI31OrLater(), openapi3.EnableExamplesValidation()); err != nil {
+	err = doc.Validate(context.Background(), openapi3.IsOpenAPI31OrLater(), openapi3.EnableExamplesValidation())
+	if err != nil {
 		return nil, fmt.Errorf("not valid OpenAPI: %w", err)
 	}
 	return &Description{doc: doc}, nil
@@ -134,7 +135,8 @@ func (d *Description) Check(method, path string, resp *http.Response, body []byt
 	if err := json.Unmarshal(body, &value); err != nil {
 		return fmt.Errorf("body: %w", err)
 	}
-	if err := content.Schema.Value.VisitJSON(value, openapi3.EnableJSONSchema2020(), openapi3.EnableFormatValidation()); err != nil {
+	err = content.Schema.Value.VisitJSON(value, openapi3.EnableJSONSchema2020(), openapi3.EnableFormatValidation())
+	if err != nil {
 		return fmt.Errorf("body: %w: %s", err, body)
 	}
 	return checkID(value, resp.Header)

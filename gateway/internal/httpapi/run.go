@@ -67,7 +67,8 @@ func (s *Server) enabled(t tool.Tool) error {
 		return fault.New(fault.NotEnabled, "This tool is switched off on this service.")
 	case t.NeedsWorker() && !s.config.WorkerEnabled:
 		return fault.New(fault.NotEnabled,
-			"This tool needs the diagnostics worker, which is not enabled on this service. The browser's ping and packet-loss tools work without it.")
+			"This tool needs the diagnostics worker, which is not enabled on this service. "+
+				"The browser's ping and packet-loss tools work without it.")
 	}
 	return nil
 }
@@ -79,15 +80,16 @@ func (s *Server) run(ctx context.Context, x *exchange, job tool.Job) (any, error
 	bounded, cancel := context.WithTimeout(tool.WithRequestID(ctx, x.id), s.config.RunLimit)
 	defer cancel()
 	data, err := job.Run(bounded)
-	if err != nil && ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded) && errors.Is(err, context.Canceled) {
+	outOfTime := ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded)
+	if outOfTime && errors.Is(err, context.Canceled) {
 		// Something inside gave up because the run's time was over, and called it cancelled.
 		return nil, context.DeadlineExceeded
 	}
 	return data, err
 }
 
-// keepPrivate remembers what no log may repeat: the input, and its query, which survives canonicalisation. The host in its
-// canonical spelling comes with the job.
+// keepPrivate remembers what no log may repeat: the input, and its query, which survives canonicalisation. The host in
+// its canonical spelling comes with the job.
 func (x *exchange) keepPrivate(text string) {
 	x.private = append(x.private, text)
 	if _, query, found := strings.Cut(text, "?"); found {

@@ -1,5 +1,5 @@
-// Package tool says what a diagnostic tool is: types only, no I/O. A tool is a value made from a Spec; the edge (httpapi)
-// sees every tool through the erased Tool and cannot tell one that dials from one that asks the worker.
+// Package tool says what a diagnostic tool is: types only, no I/O. A tool is a value made from a Spec; the edge
+// (httpapi) sees every tool through the erased Tool and cannot tell one that dials from one that asks the worker.
 package tool
 
 import (
