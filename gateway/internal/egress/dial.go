@@ -11,7 +11,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// Dial connects over TCP to an address that is permitted now, within ConnectTimeout. A refusal is *fault.Error; all
+// Dial connects over TCP to an address that is permitted now, within ConnectTimeout. What Permit says is *fault.Error; all
 // other errors are the socket's own (so that a caller can tell ECONNREFUSED from a timeout).
 func (c *Client) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.bounds.connect)

@@ -43,8 +43,9 @@ type Client struct {
 	// lookupExempt finds ExemptHosts as this host's other programs would.
 	lookupExempt LookupFunc
 
-	own      *rereadEvery[map[netip.Addr]bool]
-	families *rereadEvery[Families]
+	// own and families tell what is known of this host; an error means that nothing is yet.
+	own      func() (map[netip.Addr]bool, error)
+	families func() (Families, error)
 	system   *systemResolvers
 	checker  certcheck.Checker
 	now      func() time.Time
@@ -77,8 +78,8 @@ func New(s Settings, opts ...Option) (*Client, error) {
 		life:     life,
 		end:      end,
 	}
-	c.own = newReread(interfaceAddresses)
-	c.families = newReread(func() Families { return detectFamilies(sourceFor) })
+	c.own = newHostFact(interfaceAddresses).get
+	c.families = newHostFact(func() (Families, error) { return detectFamilies(sourceFor) }).get
 	c.dialPermitted = c.dialSocket
 	c.dialExempt = dialExempt
 	c.lookupExempt = lookupSystem

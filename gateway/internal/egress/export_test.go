@@ -75,19 +75,26 @@ const (
 func IsPrivateName(name string) bool { return isPrivateName(name) }
 
 // DetectFamilies is EGRESS_FAMILIES=auto over a kernel that the test plays.
-func DetectFamilies(source func(network, to string) (netip.Addr, bool)) Families {
+func DetectFamilies(source func(network, to string) (netip.Addr, error)) (Families, error) {
 	return detectFamilies(source)
 }
 
-// Reread is a fact that is read again when it is older than a minute of the given clock.
-func Reread[T any](read func() T, now func() time.Time) func() T {
-	r := newReread(read)
-	r.now = now
-	return r.get
+// HostFact is a fact about this host, kept by the given clock.
+func HostFact[T any](read func() (T, error), now func() time.Time) func() (T, error) {
+	f := newHostFact(read)
+	f.now = now
+	return f.get
+}
+
+// WithHost replaces what is asked for this host's addresses and routes, and the clock by which the answers are kept.
+func WithHost(own func() (map[netip.Addr]bool, error), families func() (Families, error), now func() time.Time) Option {
+	return func(c *Client) {
+		c.own, c.families = HostFact(own, now), HostFact(families, now)
+	}
 }
 
 // InterfaceAddresses lists this host's own.
-func InterfaceAddresses() map[netip.Addr]bool { return interfaceAddresses() }
+func InterfaceAddresses() (map[netip.Addr]bool, error) { return interfaceAddresses() }
 
 // ExtendedErrorName names a code of RFC 8914.
 func ExtendedErrorName(code uint16) string { return extendedErrorName(code) }
@@ -104,4 +111,7 @@ func (c *Client) Waiting() int {
 }
 
 // SourceFor asks the kernel for the source address towards to.
-func SourceFor(network, to string) (netip.Addr, bool) { return sourceFor(network, to) }
+func SourceFor(network, to string) (netip.Addr, error) { return sourceFor(network, to) }
+
+// Shortage gives the error where it says that this host has run out of something.
+func Shortage(err error) error { return shortage(err) }

@@ -65,8 +65,8 @@ type Response struct {
 }
 
 // Do performs one exchange without following redirects, within HTTPTimeout. Errors are *fault.Error: Refused, NoAddress,
-// Upstream (with the reason in its sentence: refused, reset, not HTTP, header too large, no route of this family …) or
-// Timeout.
+// Upstream (with the reason in its sentence: refused, reset, not HTTP, header too large, no route of this family …),
+// Timeout, or Busy where this host is not ready to connect.
 func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	return c.do(ctx, r, nil)
 }

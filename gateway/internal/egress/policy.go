@@ -3,6 +3,7 @@ package egress
 import (
 	"net"
 	"net/netip"
+	"time"
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/shared/netpolicy"
@@ -16,8 +17,19 @@ const (
 	sentenceDenied    = "The operator of this service does not allow this target."
 )
 
+// unready is the failure while nothing is known of this host yet: a dial could lead to the host itself. That is our fault
+// and not the target's.
+func unready(cause error) error {
+	return &fault.Error{
+		Kind:       fault.Busy,
+		Sentence:   "This service cannot make connections at the moment. Please try again in a few seconds.",
+		RetryAfter: time.Second,
+		Cause:      cause,
+	}
+}
+
 // Permit judges an address for a dial: public, not denied, not this host's own. The error is a *fault.Error of kind
-// Refused whose sentence does not name the address.
+// Refused whose sentence does not name the address, or of kind Busy as long as this host's own addresses are not known.
 func (c *Client) Permit(a netip.Addr) error {
 	if !netpolicy.Judge(a).Public { // the zero and every zoned address are not
 		return fault.New(fault.Refused, sentenceNotPublic)
@@ -25,7 +37,14 @@ func (c *Client) Permit(a netip.Addr) error {
 	if c.settings.Deny.DeniesAddr(a) {
 		return fault.New(fault.Refused, sentenceDenied)
 	}
-	if !c.settings.AllowOwnAddresses && c.own.get()[a] {
+	if c.settings.AllowOwnAddresses {
+		return nil
+	}
+	own, err := c.own()
+	switch {
+	case err != nil:
+		return unready(err)
+	case own[a]:
 		return fault.New(fault.Refused, sentenceOwn)
 	}
 	return nil
@@ -33,10 +52,10 @@ func (c *Client) Permit(a netip.Addr) error {
 
 // interfaceAddresses lists the addresses of this host's interfaces. A service that listens on every interface would
 // otherwise be reachable through its own public address, from behind its own firewall.
-func interfaceAddresses() map[netip.Addr]bool {
+func interfaceAddresses() (map[netip.Addr]bool, error) {
 	list, err := net.InterfaceAddrs()
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	var own []netip.Addr
 	for _, a := range list {
@@ -44,7 +63,7 @@ func interfaceAddresses() map[netip.Addr]bool {
 			own = append(own, prefix.Addr())
 		}
 	}
-	return setOf(own)
+	return setOf(own), nil
 }
 
 func setOf(list []netip.Addr) map[netip.Addr]bool {

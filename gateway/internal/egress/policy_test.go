@@ -8,14 +8,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/miekg/dns"
 )
 
@@ -81,37 +79,6 @@ func TestAllowOwnAddressesLiftsOnlyThat(t *testing.T) {
 	}
 	if err := c.Permit(netip.MustParseAddr("127.0.0.1")); err == nil {
 		t.Error("loopback is permitted")
-	}
-}
-
-func TestOwnAddressesAreTheInterfaces(t *testing.T) {
-	t.Parallel()
-	own := egress.InterfaceAddresses()
-	if !own[netip.MustParseAddr("127.0.0.1")] {
-		t.Errorf("loopback is missing from %v", own)
-	}
-	for a := range own {
-		if a.Zone() != "" || a.Is4In6() {
-			t.Errorf("%v is not in the form that a dial is judged in", a)
-		}
-	}
-}
-
-func TestRereadOnceAMinute(t *testing.T) {
-	t.Parallel()
-	now := time.Unix(1_000_000, 0)
-	reads := 0
-	get := egress.Reread(func() int { reads++; return reads }, func() time.Time { return now })
-	for _, test := range []struct {
-		step time.Duration
-		want int
-	}{
-		{0, 1}, {time.Minute - 1, 1}, {1, 2}, {time.Minute - 1, 2}, {time.Hour, 3},
-	} {
-		now = now.Add(test.step)
-		if got := get(); got != test.want {
-			t.Errorf("after %v: reading %d, want %d", test.step, got, test.want)
-		}
 	}
 }
 
@@ -218,59 +185,5 @@ func TestRealSockets(t *testing.T) {
 	wantFault(t, err, fault.Refused)
 	if a := c.QueryServer(t.Context(), n.Loopback(), "outside.example.com", dns.TypeA); a.Code != egress.CodeConnRefused {
 		t.Errorf("a visitor's question went to a private server: %+v", a)
-	}
-	if source, ok := egress.SourceFor("udp4", "127.0.0.1:9"); !ok || source != netip.MustParseAddr("127.0.0.1") {
-		t.Errorf("source towards loopback: %v, %v", source, ok)
-	}
-}
-
-func TestFamilies(t *testing.T) {
-	t.Parallel()
-	for setting, want := range map[egress.FamilySetting]egress.Families{
-		egress.FamiliesAuto: {V6: true},
-		"":                  {V6: true},
-		egress.FamiliesIPv4: {V4: true},
-		egress.FamiliesIPv6: {V6: true},
-		egress.FamiliesBoth: {V4: true, V6: true},
-	} {
-		c := egresstest.New(t).Client(func(s *egress.Settings) { s.Families = setting }, egress.WithFamilies(egress.Families{V6: true}))
-		if got := c.Families(); got != want {
-			t.Errorf("%q: %v, want %v", setting, got, want)
-		}
-	}
-	if _, err := egress.New(egress.Settings{Families: "ipv5"}); err == nil {
-		t.Error("ipv5 is taken")
-	}
-}
-
-func TestDetectFamilies(t *testing.T) {
-	t.Parallel()
-	const none = ""
-	for _, test := range []struct {
-		v4, v6 string
-		want   egress.Families
-	}{
-		{none, none, egress.Families{}},
-		{"10.0.0.2", none, egress.Families{V4: true}},
-		{"93.184.216.34", none, egress.Families{V4: true}},
-		{none, "2606:4700::1", egress.Families{V6: true}},
-		{none, "fd00::1", egress.Families{}},
-		{none, "fe80::1", egress.Families{}},
-		{"10.0.0.2", "fdff::1", egress.Families{V4: true}},
-		{"10.0.0.2", "2606:4700::1", egress.Families{V4: true, V6: true}},
-	} {
-		got := egress.DetectFamilies(func(network, to string) (netip.Addr, bool) {
-			source := test.v4
-			if network == "udp6" {
-				source = test.v6
-			}
-			if source == none {
-				return netip.Addr{}, false
-			}
-			return netip.MustParseAddr(source), true
-		})
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("v4 from %q, v6 from %q: %s", test.v4, test.v6, diff)
-		}
 	}
 }

@@ -38,8 +38,8 @@ type Hop struct {
 type Chain struct {
 	Hops []Hop
 	End  ChainEnd
-	// Err is the *fault.Error behind an End other than EndFinal. Where a redirect led there its kind is Upstream or
-	// Timeout, so that only a first URL can be the visitor's own mistake; Hops holds the hop's error as Do gave it.
+	// Err is the *fault.Error behind an End other than EndFinal. Where a redirect led there its kind is Upstream, Timeout
+	// or Busy, so that only a first URL can be the visitor's own mistake; Hops holds the hop's error as Do gave it.
 	Err error
 	// Followed counts the redirects that were followed.
 	Followed int
@@ -172,10 +172,13 @@ func (f *follower) blame(err error) error {
 		return err
 	}
 	var failed *fault.Error
-	if !errors.As(err, &failed) || failed.Kind == fault.Upstream || failed.Kind == fault.Timeout {
+	if !errors.As(err, &failed) {
 		return err
 	}
-	if failed.Kind == fault.Refused {
+	switch failed.Kind {
+	case fault.Upstream, fault.Timeout, fault.Busy:
+		return err
+	case fault.Refused:
 		return fault.Wrap(fault.Upstream, err, "The target redirects to an address that is not checked here.")
 	}
 	return fault.Wrap(fault.Upstream, err, failed.Sentence)

@@ -74,12 +74,16 @@ func (r Resolution) only(family int) Resolution {
 
 // Resolve looks up both families of a host, or takes its literal address, and permits every answer: one refused address
 // refuses the host. An AAAA in 64:ff9b::/96 is ignored where an A record exists. Errors are *fault.Error: Refused,
-// NoAddress (no such name, or no address of any family), Upstream or Timeout (the resolver).
+// NoAddress (no such name, or no address of any family), Upstream or Timeout (the resolver), Busy (this host's own
+// addresses or routes are not known yet).
 //
 // A family whose lookup failed is left out where the other has addresses. That this host lacks a family is no error
 // here; Reachable tells.
 func (c *Client) Resolve(ctx context.Context, h target.Host) (Resolution, error) {
-	has := c.Families()
+	has, err := c.knownFamilies()
+	if err != nil {
+		return Resolution{}, err
+	}
 	r := Resolution{lacking: Families{V4: !has.V4, V6: !has.V6}}
 	if h.IsAddr() {
 		if err := c.Permit(h.Addr()); err != nil {

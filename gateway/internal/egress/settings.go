@@ -80,14 +80,13 @@ func WithSystemLookup(lookup LookupFunc) Option {
 // WithOwnAddresses replaces the list of this host's interface addresses. It is asked for every judgement.
 func WithOwnAddresses(list func() []netip.Addr) Option {
 	return func(c *Client) {
-		c.own = newReread(func() map[netip.Addr]bool { return setOf(list()) })
-		c.own.period = 0
+		c.own = func() (map[netip.Addr]bool, error) { return setOf(list()), nil }
 	}
 }
 
 // WithFamilies replaces what auto detects.
 func WithFamilies(f Families) Option {
-	return func(c *Client) { c.families = newReread(func() Families { return f }) }
+	return func(c *Client) { c.families = func() (Families, error) { return f, nil } }
 }
 
 // WithChecker replaces the certificate judgement (roots, clock).
