@@ -3,7 +3,9 @@ package egress_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -344,5 +346,23 @@ func TestMethodAfterRedirects(t *testing.T) {
 	follow(t, n.Client(nil), "http://example.com/", 8, func(r *egress.Request) { r.Method = http.MethodHead })
 	if first, second := <-methods, <-methods; first != http.MethodHead || second != http.MethodHead {
 		t.Errorf("%s, then %s", first, second)
+	}
+}
+
+// What this service lacks is no fault of the site's, however far the chain had come.
+func TestOurOwnFaultStaysOursAfterARedirect(t *testing.T) {
+	t.Parallel()
+	n := withSite(t)
+	n.Serve(web4+":80", http.RedirectHandler("http://example.com:8080/", http.StatusFound))
+	busy := fault.New(fault.Busy, "This service is short of files.")
+	c := n.Client(nil, egress.WithDialer(func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+		if to.Port() == 8080 {
+			return nil, busy
+		}
+		return n.Dial(ctx, network, to)
+	}))
+	chain := follow(t, c, "http://example.com/", 8)
+	if wantFault(t, chain.Err, fault.Busy) != busy.Sentence || chain.Followed != 1 {
+		t.Errorf("%v after %d redirects", chain.Err, chain.Followed)
 	}
 }
