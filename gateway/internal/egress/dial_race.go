@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/parallel"
 )
 
 const (
@@ -25,10 +27,18 @@ type raced struct {
 	address netip.Addr
 	took    time.Duration
 	err     error
+	panic   *parallel.Panic
+}
+
+func (r raced) close() {
+	if r.conn != nil {
+		_ = r.conn.Close()
+	}
 }
 
 // race connects to the first of the addresses that answers, each dialled (and with it judged) for itself. It returns when no
-// attempt is left: the losers' connections are closed. The error is that of the attempt that tells most.
+// attempt is left: the losers' connections are closed. The error is that of the attempt that tells most. A panic of any
+// attempt is raised here, with no connection left open.
 func race(ctx context.Context, w way, port uint16) (raced, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -39,11 +49,11 @@ func race(ctx context.Context, w way, port uint16) (raced, error) {
 		to := netip.AddrPortFrom(waiting[0], port)
 		waiting = waiting[1:]
 		running++
-		go func() {
-			began := time.Now()
-			conn, err := w.dial(ctx, to)
-			results <- raced{conn: conn, address: to.Addr(), took: time.Since(began), err: err}
-		}()
+		var r raced
+		parallel.Go(func() { r = w.attempt(ctx, to) }, func(p *parallel.Panic) {
+			r.panic = p
+			results <- r
+		})
 	}
 
 	next := time.NewTicker(headStart)
@@ -53,10 +63,9 @@ func race(ctx context.Context, w way, port uint16) (raced, error) {
 		select {
 		case r := <-results:
 			running--
-			if r.err == nil || fault.Is(r.err, fault.Refused) {
+			if r.panic != nil || r.err == nil || fault.Is(r.err, fault.Refused) {
 				cancel()
-				closeAll(results, running)
-				return r, r.err
+				return settle(r, results, running)
 			}
 			failures = append(failures, r.err)
 		case <-next.C:
@@ -72,12 +81,25 @@ func race(ctx context.Context, w way, port uint16) (raced, error) {
 	return raced{}, tellingMost(failures)
 }
 
-func closeAll(results <-chan raced, running int) {
+func (w way) attempt(ctx context.Context, to netip.AddrPort) raced {
+	began := time.Now()
+	conn, err := w.dial(ctx, to)
+	return raced{conn: conn, address: to.Addr(), took: time.Since(began), err: err}
+}
+
+// settle ends a race with the attempt that decided it: it waits for the others and closes their connections.
+func settle(decided raced, others <-chan raced, running int) (raced, error) {
+	panicked := decided.panic
 	for range running {
-		if r := <-results; r.conn != nil {
-			_ = r.conn.Close()
-		}
+		other := <-others
+		other.close()
+		panicked = cmp.Or(panicked, other.panic)
 	}
+	if panicked != nil {
+		decided.close()
+		panic(panicked)
+	}
+	return decided, decided.err
 }
 
 // tellingMost picks the failure to report: a refusal by the target says more than silence, silence more than the lack of

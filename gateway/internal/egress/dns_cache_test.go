@@ -1,7 +1,6 @@
 package egress_test
 
 import (
-	"context"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -174,95 +173,5 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 	if size := c.CachedBytes(); size > egress.MaxDNSCacheBytes || size < egress.MaxDNSCacheBytes/2 {
 		t.Errorf("%d bytes kept, the bound is %d", size, egress.MaxDNSCacheBytes)
-	}
-}
-
-func TestIdenticalQueriesShareOneFlight(t *testing.T) {
-	t.Parallel()
-	n := egresstest.New(t)
-	release := make(chan struct{})
-	n.Handle("example.com", func(q *dns.Msg) *dns.Msg {
-		<-release
-		return reply(q, 0, "example.com. 0 IN A 93.184.216.34")
-	})
-	c := n.Client(nil)
-	const callers = 20
-	answers := make(chan egress.Answer, callers)
-	for range callers {
-		go func() { answers <- c.Query(t.Context(), "example.com", dns.TypeA) }()
-	}
-	waitFor(t, func() bool { return n.QueriesFor("example.com", dns.TypeA) == 1 && c.Waiting() == callers })
-	close(release)
-	for range callers {
-		if a := <-answers; a.Code != "" || a.Cached || len(a.Records) != 1 {
-			t.Errorf("%+v", a)
-		}
-	}
-	if queries := n.QueriesFor("example.com", dns.TypeA); queries != 1 {
-		t.Errorf("%d queries", queries)
-	}
-}
-
-func TestAFlightOutlivesItsFirstCallerAndEndsWithItsLast(t *testing.T) {
-	t.Parallel()
-	n := egresstest.New(t)
-	release := make(chan struct{})
-	n.Handle("example.com", func(q *dns.Msg) *dns.Msg {
-		<-release
-		return reply(q, 0, "example.com. 300 IN A 93.184.216.34")
-	})
-	n.Handle("silent.example.com", func(*dns.Msg) *dns.Msg { return nil })
-	c := n.Client(nil)
-
-	firstContext, leaveFirst := context.WithCancel(t.Context())
-	first, second := make(chan egress.Answer, 1), make(chan egress.Answer, 1)
-	go func() { first <- c.Query(firstContext, "example.com", dns.TypeA) }()
-	waitFor(t, func() bool { return c.Waiting() == 1 })
-	go func() { second <- c.Query(t.Context(), "example.com", dns.TypeA) }()
-	waitFor(t, func() bool { return c.Waiting() == 2 })
-	leaveFirst()
-	if a := <-first; a.Code != egress.CodeTimeout {
-		t.Errorf("the caller that left: %+v", a)
-	}
-	close(release)
-	if a := <-second; a.Code != "" {
-		t.Errorf("the caller that stayed: %+v", a)
-	}
-
-	ctx, leave := context.WithCancel(t.Context())
-	only := make(chan egress.Answer, 1)
-	go func() { only <- c.Query(ctx, "silent.example.com", dns.TypeA) }()
-	waitFor(t, func() bool { return c.InFlight() == 1 })
-	leave()
-	<-only
-	if flights := c.InFlight(); flights != 0 {
-		t.Errorf("%d flights without a passenger", flights)
-	}
-}
-
-func TestCloseEndsFlights(t *testing.T) {
-	t.Parallel()
-	n := egresstest.New(t)
-	n.Handle("silent.example.com", func(*dns.Msg) *dns.Msg { return nil })
-	c := n.Client(nil)
-	answer := make(chan egress.Answer, 1)
-	go func() { answer <- c.Query(t.Context(), "silent.example.com", dns.TypeA) }()
-	waitFor(t, func() bool { return c.InFlight() == 1 })
-	began := time.Now()
-	c.Close()
-	if a := <-answer; a.Code != egress.CodeTimeout {
-		t.Errorf("%+v", a)
-	}
-	if took := time.Since(began); took > time.Second {
-		t.Errorf("took %v", took)
-	}
-}
-
-func waitFor(t testing.TB, what func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !what(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("waited in vain")
-		}
 	}
 }

@@ -22,24 +22,34 @@ func (c *Client) QueryServer(ctx context.Context, server netip.AddrPort, name st
 	return c.ask(ctx, dnsKey{server: server, name: name, qtype: qtype})
 }
 
-// ask answers from the cache, or from a flight that all callers of the same question share.
+// ask answers from the cache, or from a lookup that all callers of the same question share.
 func (c *Client) ask(ctx context.Context, key dnsKey) Answer {
 	began := time.Now()
 	answer, ok := c.answers.get(key, c.now())
 	if !ok {
-		answer, ok = c.flights.join(ctx, key, func(ctx context.Context) Answer { return c.fetch(ctx, key) })
+		answer = c.share(ctx, key)
 	}
-	if !ok {
-		answer = unanswered(CodeTimeout)
-	}
-	// Waiters of one flight share its answer, so each takes records of its own.
+	// Those who share a lookup share its answer, so each takes records of its own.
 	answer = answer.aged(0)
 	answer.Duration = time.Since(began)
 	return answer
 }
 
-// fetch is one flight. The cache is asked once more: the flight before this one may have landed in between.
+// share waits for the lookup of the key that is under way, or begins it.
+func (c *Client) share(ctx context.Context, key dnsKey) Answer {
+	answer, err := c.flights.Do(ctx, key, func(ctx context.Context) (Answer, error) { return c.fetch(ctx, key), nil })
+	if err != nil { // ctx ended first
+		return unanswered(CodeTimeout)
+	}
+	return answer
+}
+
+// fetch is one shared lookup, which ends with the Client. The cache is asked once more: the lookup before this one may
+// have ended in between.
 func (c *Client) fetch(ctx context.Context, key dnsKey) Answer {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.life, cancel)()
 	if kept, ok := c.answers.get(key, c.now()); ok {
 		return kept
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/shared/flight"
 )
 
 // Bounds of CONTRACT.md section 6.
@@ -51,7 +52,7 @@ type Client struct {
 	now      func() time.Time
 
 	answers *dnsCache
-	flights *flights
+	flights flight.Group[dnsKey, Answer]
 
 	// life ends with Close, and with it every lookup that is still under way.
 	life context.Context
@@ -74,7 +75,6 @@ func New(s Settings, opts ...Option) (*Client, error) {
 		system:   newSystemResolvers(resolvConf),
 		now:      time.Now,
 		answers:  answers,
-		flights:  newFlights(life),
 		life:     life,
 		end:      end,
 	}

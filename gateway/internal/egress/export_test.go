@@ -33,13 +33,6 @@ func (c *Client) ControlFor(asked netip.AddrPort) func(context.Context, string, 
 	return c.controlFor(asked)
 }
 
-// InFlight counts the lookups under way.
-func (c *Client) InFlight() int {
-	c.flights.mu.Lock()
-	defer c.flights.mu.Unlock()
-	return len(c.flights.under)
-}
-
 // ReadPacket reads a packet as the answer to a question, as the exchange does; ok is false where it is not one.
 func ReadPacket(packet []byte, query *dns.Msg) (answer Answer, ok bool) {
 	message, err := readMessage(packet, query)
@@ -98,17 +91,6 @@ func InterfaceAddresses() (map[netip.Addr]bool, error) { return interfaceAddress
 
 // ExtendedErrorName names a code of RFC 8914.
 func ExtendedErrorName(code uint16) string { return extendedErrorName(code) }
-
-// Waiting counts the callers that wait for a lookup under way.
-func (c *Client) Waiting() int {
-	c.flights.mu.Lock()
-	defer c.flights.mu.Unlock()
-	waiting := 0
-	for _, f := range c.flights.under {
-		waiting += f.waiting
-	}
-	return waiting
-}
 
 // SourceFor asks the kernel for the source address towards to.
 func SourceFor(network, to string) (netip.Addr, error) { return sourceFor(network, to) }

@@ -1,7 +1,6 @@
 package egress
 
 import (
-	"context"
 	"crypto/tls"
 	"net"
 	"time"
@@ -17,7 +16,7 @@ const (
 
 // dialTLS connects for https and shakes hands with verification off: what is wrong with a certificate is told, not the end
 // of the exchange, unless the request says so. For HTTP/2 the transport wants the *tls.Conn itself.
-func (x *trip) dialTLS(_ context.Context, _, _ string) (net.Conn, error) {
+func (x *trip) dialTLS() (net.Conn, error) {
 	raw, err := x.connect()
 	if err != nil {
 		return nil, err

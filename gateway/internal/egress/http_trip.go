@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/parallel"
 )
 
 // maxConnections is how often one exchange may connect. The library connects again where a server of HTTP/2 turns a fresh
@@ -47,8 +48,8 @@ func (x *trip) run() (*Response, error) {
 	x.chain.addTo(request)
 	transport := &http.Transport{
 		Proxy:                  nil, // with a proxy the control hook would judge the proxy's address, not the target's
-		DialContext:            x.dialPlain,
-		DialTLSContext:         x.dialTLS,
+		DialContext:            caught(x.dialPlain),
+		DialTLSContext:         caught(x.dialTLS),
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: MaxHeaderBytes,
 		ForceAttemptHTTP2:      true, // a custom dialer would switch it off
@@ -56,6 +57,7 @@ func (x *trip) run() (*Response, error) {
 	defer transport.CloseIdleConnections()
 	answer, err := transport.RoundTrip(request)
 	if err != nil {
+		raise(err)
 		return nil, x.fault(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
@@ -127,8 +129,27 @@ func (x *trip) end() {
 
 var errTripEnded = errors.New("the exchange has ended")
 
-// dialPlain connects for http. The transport's own context is detached from the request, so the trip's is used.
-func (x *trip) dialPlain(_ context.Context, _, _ string) (net.Conn, error) {
+// caught is dial as the transport calls it: in a goroutine of its own, so that a panic is handed out as an error. The
+// transport's own context is detached from the request, so the trip's is used.
+func caught(dial func() (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
+	return func(context.Context, string, string) (conn net.Conn, err error) {
+		if p := parallel.Catch(func() { conn, err = dial() }); p != nil {
+			return nil, p
+		}
+		return conn, err
+	}
+}
+
+// raise panics with the panic that caught has made the error of.
+func raise(err error) {
+	var p *parallel.Panic
+	if errors.As(err, &p) {
+		panic(p)
+	}
+}
+
+// dialPlain connects for http.
+func (x *trip) dialPlain() (net.Conn, error) {
 	c, err := x.connect()
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/shared/netpolicy"
+	"diagnostics/shared/parallel"
 
 	"github.com/miekg/dns"
 )
@@ -125,13 +126,10 @@ func (r *Resolution) add(a netip.Addr) {
 // bothFamilies asks for both at once. Both are asked whatever this host can reach: a private address in either refuses
 // the name.
 func (c *Client) bothFamilies(ctx context.Context, name string) (a, aaaa Answer) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		aaaa = c.Query(ctx, name, dns.TypeAAAA)
-	}()
-	a = c.Query(ctx, name, dns.TypeA)
-	<-done
+	var both parallel.Group
+	both.Go(func() { a = c.Query(ctx, name, dns.TypeA) })
+	both.Go(func() { aaaa = c.Query(ctx, name, dns.TypeAAAA) })
+	both.Wait()
 	return a, aaaa
 }
 
