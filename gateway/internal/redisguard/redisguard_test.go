@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"diagnostics/gateway/internal/redisguard"
@@ -191,27 +192,30 @@ func TestProbeWrites(t *testing.T) {
 			do(t, admin, "ACL", "SETUSER", "limited", "on", ">password", "~*", "+@all")
 			o := server.Options()
 			o.Username, o.Password = "limited", "password"
-			g := redisguard.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler))
-			t.Cleanup(func() { _ = g.Close() })
-			script := func(ctx context.Context, c redis.UniversalClient) error {
-				return c.Eval(ctx, "return redis.call('SET', KEYS[1], 1)", []string{"k"}).Err()
-			}
-			if err := g.Do(t.Context(), script); err != nil {
-				t.Fatal(err)
-			}
-			do(t, admin, c.breaks...)
-			if err := g.Do(t.Context(), script); err == nil || g.State() != redisguard.Down {
-				t.Fatalf("broken: %v, state %s", err, g.State())
-			}
-			time.Sleep(600 * time.Millisecond)
-			if g.State() != redisguard.Down {
-				t.Error("back before it can serve")
-			}
-			do(t, admin, c.mends...)
-			await(t, g, redisguard.OK)
-			if err := g.Do(t.Context(), script); err != nil {
-				t.Errorf("mended: %v", err)
-			}
+			// The clock of the bubble stands still while Redis is asked.
+			synctest.Test(t, func(t *testing.T) {
+				g := redisguard.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler))
+				defer g.Close()
+				script := func(ctx context.Context, c redis.UniversalClient) error {
+					return c.Eval(ctx, "return redis.call('SET', KEYS[1], 1)", []string{"k"}).Err()
+				}
+				if err := g.Do(t.Context(), script); err != nil {
+					t.Fatal(err)
+				}
+				do(t, admin, c.breaks...)
+				if err := g.Do(t.Context(), script); err == nil || g.State() != redisguard.Down {
+					t.Fatalf("broken: %v, state %s", err, g.State())
+				}
+				time.Sleep(time.Minute)
+				if g.State() != redisguard.Down {
+					t.Error("back before it can serve")
+				}
+				do(t, admin, c.mends...)
+				await(t, g, redisguard.OK)
+				if err := g.Do(t.Context(), script); err != nil {
+					t.Errorf("mended: %v", err)
+				}
+			})
 		})
 	}
 }
