@@ -2,16 +2,18 @@ package redisguard
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 )
 
 // cannotServe are the codes of replies that say: not this command but every one like it, until somebody mends something.
-// All others (WRONGTYPE, NOSCRIPT, a plain ERR) blame the command, and Redis itself is well.
+// All others (WRONGTYPE, NOSCRIPT, a plain ERR) blame the command, and Redis itself is well. A reply's code is its first
+// word, which the protocol sets apart for programs; the driver has types for some codes, but for neither MISCONF nor BUSY.
 var cannotServe = []string{
 	"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS",
-	"OOM", "MISCONF", "BUSY", "NOAUTH", "WRONGPASS", "NOPERM", "ERR max number of clients",
+	"OOM", "MISCONF", "BUSY", "NOAUTH", "WRONGPASS", "NOPERM",
 }
 
 // isOutage tells whether a failed call means that Redis cannot serve. Whatever is not a reply of Redis is: a timeout, a
@@ -21,11 +23,13 @@ func isOutage(err error) bool {
 	if !errors.As(err, &reply) {
 		return true
 	}
-	for _, code := range cannotServe {
-		// Redis 6 quotes an error inside a script as "ERR Error running script …: -OOM command not allowed".
-		if strings.HasPrefix(reply.Error(), code) || strings.Contains(reply.Error(), "-"+code+" ") {
-			return true
-		}
-	}
-	return false
+	code, text, _ := strings.Cut(reply.Error(), " ")
+	return slices.Contains(cannotServe, code) || code == "ERR" && isOutageInside(text)
+}
+
+// isOutageInside judges an ERR by what it says, since it has no code that tells: too many clients, or a script's quote of
+// the true error, as in "Error running script …: -OOM command not allowed" of Redis 6.
+func isOutageInside(text string) bool {
+	return strings.HasPrefix(text, "max number of clients") ||
+		slices.ContainsFunc(cannotServe, func(code string) bool { return strings.Contains(text, "-"+code+" ") })
 }

@@ -128,6 +128,7 @@ func TestErrorsThatMeanAnOutage(t *testing.T) {
 		"broken cluster":        {reply("CLUSTERDOWN Hash slot not served"), redisguard.Down},
 		"wrapped":               {fmt.Errorf("take: %w", reply("READONLY You can't write")), redisguard.Down},
 		"wrong type":            {reply("WRONGTYPE Operation against a key holding the wrong kind of value"), redisguard.OK},
+		"a key that is there":   {reply("BUSYKEY Target key name already exists."), redisguard.OK},
 		"no script":             {reply("NOSCRIPT No matching script."), redisguard.OK},
 		"another error":         {reply("ERR unknown command"), redisguard.OK},
 		"no value":              {redis.Nil, redisguard.OK},
