@@ -22,6 +22,7 @@ const namespace = "http://www.sitemaps.org/schemas/sitemap/0.9"
 type tokens struct {
 	from *bufio.Reader
 	left int
+	err  error // of the file, nil while it can be read
 }
 
 var errTokenTooLong = &defect{code: CodeMalformed, message: "The XML has a text, comment or tag of more than 256 KiB."}
@@ -31,7 +32,9 @@ func (t *tokens) ReadByte() (byte, error) {
 		return 0, errTokenTooLong
 	}
 	t.left--
-	return t.from.ReadByte()
+	c, err := t.from.ReadByte()
+	t.err = err
+	return c, err
 }
 
 // Read is what an encoding is undone from.
@@ -41,12 +44,14 @@ func (t *tokens) Read(p []byte) (int, error) {
 	}
 	n, err := t.from.Read(p[:min(len(p), t.left)])
 	t.left -= n
+	t.err = err
 	return n, err
 }
 
 // document is the state between two tokens.
 type document struct {
 	r       *reader
+	source  *tokens
 	decoder *xml.Decoder
 	stack   []xml.Name
 	rooted  bool
@@ -64,7 +69,7 @@ type entry struct {
 // that is done here.
 func (r *reader) readXML(text *bufio.Reader) error {
 	source := &tokens{from: text}
-	d := &document{r: r, decoder: xml.NewDecoder(source)}
+	d := &document{r: r, source: source, decoder: xml.NewDecoder(source)}
 	d.decoder.CharsetReader = r.charset
 	for {
 		source.left = maxToken
@@ -212,7 +217,8 @@ func (d *document) fault(err error) error {
 		return &defect{code: CodeMalformed, line: syntax.Line, message: "The file is not well-formed XML."}
 	case errors.As(err, &bad):
 		return &defect{code: bad.code, line: line, message: bad.message}
-	case strings.HasPrefix(err.Error(), "xml: "):
+	case d.source.err == nil:
+		// The decoder's own error, of which all but those of the declaration are of the type above.
 		return &defect{code: CodeMalformed, line: line, message: "The XML declaration cannot be read."}
 	}
 	return err
