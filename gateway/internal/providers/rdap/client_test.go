@@ -386,6 +386,15 @@ func TestRedirectorsPauseIsNotNamed(t *testing.T) {
 	}
 }
 
+// What this service lacks is not told as a fault of the server.
+func TestOurOwnFaultStaysOurs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.net.Fail("93.184.216.1:443", fault.New(fault.Busy, "This service is short of files."))
+	_, err := w.domain("one-site.com")
+	wantFailure(t, err, fault.Busy, "This service is short of files.")
+}
+
 func TestSlots(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
