@@ -30,7 +30,8 @@ type Request struct {
 	// headers: the answer is complete but for what comes of the body, and the content encoding is still on (DecodeBody
 	// undoes it). It bounds what it reads itself and does not keep the reader, whose errors are *fault.Error or io.EOF.
 	Consume func(answer *Response, body io.Reader)
-	// RequireValidCertificate fails the exchange on an unauthorized certificate, before the request is written.
+	// RequireValidCertificate fails the exchange on an unauthorized certificate, before the request is written; the
+	// failure's cause is a *CertificateError.
 	RequireValidCertificate bool
 	// Exempt asks for the exemption of Settings.ExemptHosts. Only for a URL that the operator chose: never for one that a
 	// visitor or a stranger's redirect named. On a host that is not listed it changes nothing.

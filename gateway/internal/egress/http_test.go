@@ -168,6 +168,10 @@ func TestInvalidCertificates(t *testing.T) {
 	if s := wantFault(t, err, fault.Upstream); s != "The certificate of example.com is not valid (CERT_HAS_EXPIRED)." {
 		t.Error(s)
 	}
+	var refused *egress.CertificateError
+	if !errors.As(err, &refused) || refused.Code != certcheck.CodeExpired {
+		t.Errorf("the cause is %v", errors.Unwrap(err))
+	}
 	if requests.Load() != 1 {
 		t.Error("the request was written before the certificate was judged")
 	}

@@ -2,6 +2,7 @@ package egress
 
 import (
 	"crypto/tls"
+	"fmt"
 	"net"
 	"time"
 
@@ -44,10 +45,19 @@ func (x *trip) judge(state tls.ConnectionState) error {
 	x.tls = &TLS{State: state, Verdict: verdict}
 	x.mu.Unlock()
 	if x.request.RequireValidCertificate && !verdict.Authorized {
-		return fault.Newf(fault.Upstream, "The certificate of %s is not valid (%s).", x.host(), verdict.Code)
+		sentence := fmt.Sprintf("The certificate of %s is not valid (%s).", x.host(), verdict.Code)
+		return fault.Wrap(fault.Upstream, &CertificateError{Code: verdict.Code}, sentence)
 	}
 	return nil
 }
+
+// CertificateError is the cause of a failure where a request required a valid certificate and the server has none.
+type CertificateError struct {
+	// Code is that of certcheck's verdict.
+	Code string
+}
+
+func (e *CertificateError) Error() string { return "certificate not authorized: " + e.Code }
 
 // tlsConfig offers everything that Go can speak, since old servers are looked at too. An address literal has no name to
 // send.
