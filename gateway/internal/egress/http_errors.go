@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"strings"
 	"syscall"
 
 	"diagnostics/gateway/internal/fault"
@@ -22,8 +21,7 @@ const (
 	phaseBody
 )
 
-// fault gives a failure of the exchange its kind and its sentence. The library's errors are often untyped: those are told
-// by their text, which the tests hold on to.
+// fault gives a failure of the exchange its kind and its sentence.
 func (x *trip) fault(err error) error {
 	var known *fault.Error
 	if errors.As(err, &known) {
@@ -86,57 +84,28 @@ func handshakeSentence(err error) string {
 	return "did not complete a TLS handshake that this service understands."
 }
 
-// alertReason puts a TLS alert in words, from the texts that crypto/tls gives them.
-func alertReason(err error) string {
-	reasons := map[string]string{
-		"tls: handshake failure":              " (handshake_failure)",
-		"tls: protocol version not supported": " (protocol_version)",
-		"tls: unrecognized name":              " (unrecognized_name)",
-		"tls: internal error":                 " (internal_error)",
-		"tls: insufficient security level":    " (insufficient_security)",
-		"tls: no application protocol":        " (no_application_protocol)",
-		"tls: certificate required":           " (certificate_required)",
-		"tls: bad certificate":                " (bad_certificate)",
-		"tls: access denied":                  " (access_denied)",
-		"tls: illegal parameter":              " (illegal_parameter)",
-		"tls: error decoding message":         " (decode_error)",
-		"tls: unexpected message":             " (unexpected_message)",
-		"tls: inappropriate fallback":         " (inappropriate_fallback)",
+func alertReason(alert error) string {
+	name := alertName(alert)
+	if name == "" {
+		return ""
 	}
-	return reasons[err.Error()]
+	return " (" + name + ")"
 }
 
 func answerSentence(err error) string {
-	text := err.Error()
-	has := func(parts ...string) bool {
-		for _, part := range parts {
-			if strings.Contains(text, part) {
-				return true
-			}
-		}
-		return false
-	}
+	told := sentenceByText(err)
 	switch {
-	case has("response headers exceeded", "header list larger"):
-		return "sent response headers of more than 64 KiB."
-	case has("COMPRESSION_ERROR"): // also for one field that is longer than all may be together
-		return "sent HTTP/2 headers that are broken or longer than 64 KiB."
-	case has(`malformed HTTP response "\x15\x03`):
-		return "speaks TLS on this port. Use https:// in the URL."
-	case has("malformed", "invalid header", "Content-Length", "transfer encoding", "transfer-encoding"):
-		return "did not answer with valid HTTP."
+	case told != "":
+		return told
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "reset the connection without an answer."
 	case isClosed(err):
 		return "closed the connection without an answer."
-	case has("http2:", "stream error", "connection error"):
-		return "broke off the HTTP/2 connection without an answer."
 	}
 	return "gave no usable HTTP answer."
 }
 
 func isClosed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || strings.HasSuffix(err.Error(), "EOF") ||
-		strings.Contains(err.Error(), "server closed idle connection")
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
