@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
-	"strings"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
@@ -158,13 +157,14 @@ func (r *checker) fetchPolicy(ctx context.Context) mtaStsFetch {
 // unreachable files an exchange that failed. The time of the run is nobody's fault but ours.
 func (f *mtaStsFetch) unreachable(ctx context.Context, err error) {
 	var known *fault.Error
+	var invalid *egress.CertificateError
 	switch {
 	case ctx.Err() != nil:
 		f.failed = true
 		f.add(mailauth.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched before the time of this run was over.")
 	case !errors.As(err, &known):
 		f.add(mailauth.Fail, "MTASTS_POLICY_UNREACHABLE", "The policy could not be fetched.")
-	case strings.HasPrefix(known.Sentence, "The certificate of "):
+	case errors.As(err, &invalid):
 		f.add(mailauth.Fail, "MTASTS_CERTIFICATE", "%s Senders accept the policy over a valid certificate only: renew it, or have it name this host.", known.Sentence)
 	default:
 		f.add(mailauth.Fail, "MTASTS_POLICY_UNREACHABLE", "The policy could not be fetched: %s", known.Sentence)
