@@ -109,7 +109,7 @@ func tellingMost(failures []error) error {
 		switch {
 		case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ECONNRESET):
 			return 2
-		case isTimeout(err):
+		case fault.IsTimeout(err):
 			return 1
 		}
 		return 0
@@ -121,9 +121,4 @@ func tellingMost(failures []error) error {
 		}
 	}
 	return most
-}
-
-func isTimeout(err error) bool {
-	var timeout net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }

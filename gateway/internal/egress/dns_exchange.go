@@ -7,9 +7,10 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"os"
 	"strings"
 	"time"
+
+	"diagnostics/gateway/internal/fault"
 
 	"github.com/miekg/dns"
 )
@@ -165,13 +166,10 @@ func rejectsEDNS(m *dns.Msg) bool {
 
 // codeOfError gives the code for an exchange without an answer.
 func codeOfError(err error) string {
-	var timeout net.Error
 	switch {
 	case errors.Is(err, errMalformed):
 		return CodeBadResp
-	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return CodeTimeout
-	case errors.As(err, &timeout) && timeout.Timeout():
+	case fault.IsTimeout(err), errors.Is(err, context.Canceled):
 		return CodeTimeout
 	}
 	return CodeConnRefused

@@ -33,7 +33,7 @@ func (c *Client) exemptAddresses(ctx context.Context, r Request) ([]netip.Addr, 
 	}
 	found, err := c.lookupExempt(ctx, host.Name())
 	switch {
-	case err != nil && isTimeout(err):
+	case err != nil && fault.IsTimeout(err):
 		return nil, fault.Wrap(fault.Timeout, err, "A service that this one relies on could not be found in time.")
 	case err != nil:
 		return nil, fault.Wrap(fault.Upstream, err, "A service that this one relies on could not be found.")

@@ -127,7 +127,7 @@ func bodyFault(err error) error {
 		return nil
 	case errors.As(err, &known):
 		return known
-	case isTimeout(err):
+	case fault.IsTimeout(err):
 		return fault.Wrap(fault.Timeout, err, "The body did not arrive in time.")
 	case errors.Is(err, errEncoding):
 		return fault.Wrap(fault.Upstream, err, "The body came in a content encoding that was not asked for.")

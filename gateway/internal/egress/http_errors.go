@@ -30,7 +30,7 @@ func (x *trip) fault(err error) error {
 	x.mu.Lock()
 	p := x.phase
 	x.mu.Unlock()
-	if x.ctx.Err() != nil || isTimeout(err) || errors.Is(err, context.Canceled) {
+	if x.ctx.Err() != nil || fault.IsTimeout(err) || errors.Is(err, context.Canceled) {
 		return x.say(fault.Timeout, err, timeoutSentences[p])
 	}
 	switch p {

@@ -1,9 +1,13 @@
 package fault
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"os"
+	"syscall"
 	"testing"
 )
 
@@ -44,6 +48,32 @@ func TestIs(t *testing.T) {
 		{"the zero kind is no kind", New(0, "x"), Invalid, false},
 	} {
 		if got := Is(c.err, c.kind); got != c.want {
+			t.Errorf("%s: %t, want %t", c.name, got, c.want)
+		}
+	}
+}
+
+func TestIsTimeout(t *testing.T) {
+	t.Parallel()
+	dial := func(err error) error { return &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", err)} }
+	for _, c := range []struct {
+		name string
+		err  error
+		want bool
+	}{
+		{"a context's deadline", context.DeadlineExceeded, true},
+		{"a socket's deadline", &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, true},
+		{"the kernel's patience", dial(syscall.ETIMEDOUT), true},
+		{"a name server's silence", &net.DNSError{IsTimeout: true}, true},
+		{"wrapped", Wrap(Upstream, fmt.Errorf("dial: %w", context.DeadlineExceeded), "Failed."), true},
+		{"one of several", errors.Join(dial(syscall.ECONNREFUSED), os.ErrDeadlineExceeded), true},
+		{"the caller's leaving", context.Canceled, false},
+		{"a refusal", dial(syscall.ECONNREFUSED), false},
+		{"our own word for it", New(Timeout, "Too slow."), false},
+		{"another error", io.EOF, false},
+		{"none", nil, false},
+	} {
+		if got := IsTimeout(c.err); got != c.want {
 			t.Errorf("%s: %t, want %t", c.name, got, c.want)
 		}
 	}

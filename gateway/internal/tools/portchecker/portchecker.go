@@ -6,9 +6,7 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"errors"
-	"net"
 	"net/netip"
-	"os"
 	"slices"
 	"sync"
 	"syscall"
@@ -178,9 +176,7 @@ func readFailure(err error) (state, reason string, known bool) {
 			return f.state, f.reason, true
 		}
 	}
-	var timeout net.Error
-	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) ||
-		errors.As(err, &timeout) && timeout.Timeout() {
+	if fault.IsTimeout(err) {
 		return portFiltered, silence, true
 	}
 	return "", "", false

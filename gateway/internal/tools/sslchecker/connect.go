@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"os"
 	"syscall"
 	"time"
 
@@ -75,17 +74,11 @@ func connectFault(to target.HostPort, failures []error) error {
 
 func allTimedOut(failures []error) bool {
 	for _, err := range failures {
-		if !isTimeout(err) {
+		if !fault.IsTimeout(err) {
 			return false
 		}
 	}
 	return true
-}
-
-func isTimeout(err error) bool {
-	var timeout net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) ||
-		errors.As(err, &timeout) && timeout.Timeout()
 }
 
 // observation is what the main handshake showed. failure is why it did not complete although the certificates came.
@@ -154,7 +147,7 @@ func endOr(ctx context.Context, err error) error {
 }
 
 func starttlsFault(ctx context.Context, to target.HostPort, protocol string, err error) error {
-	timedOut := ctx.Err() != nil || isTimeout(err)
+	timedOut := ctx.Err() != nil || fault.IsTimeout(err)
 	host := format.ShortHost(to.Host)
 	switch {
 	case timedOut:
@@ -177,7 +170,7 @@ func handshakeFault(ctx context.Context, to target.HostPort, err error, heard op
 	host := format.ShortHost(to.Host)
 	var notTLS tls.RecordHeaderError
 	switch {
-	case ctx.Err() != nil || isTimeout(err):
+	case ctx.Err() != nil || fault.IsTimeout(err):
 		return fault.Wrap(fault.Timeout, err, fmt.Sprintf("%s took the connection on port %d but did not complete a TLS handshake in time.", host, to.Port))
 	case errors.As(err, &notTLS):
 		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak TLS on port %d.", host, to.Port))
