@@ -94,7 +94,7 @@ func (x *trip) read(answer *http.Response) *Response {
 
 // wantsBody leaves out what is not a body (the other protocol after 101) and what nobody will look at.
 func (x *trip) wantsBody(r *Response) bool {
-	onward := x.chain != nil && r.redirects() && strings.TrimSpace(r.Header.Get("Location")) != ""
+	onward := x.chain != nil && IsRedirect(r.Status) && strings.TrimSpace(r.Header.Get("Location")) != ""
 	return (x.request.MaxBody > 0 || x.request.Consume != nil) && r.Status != http.StatusSwitchingProtocols && !onward
 }
 

@@ -95,7 +95,7 @@ func (f *follower) step(ctx context.Context) bool {
 		return f.end(endOf(ctx, err), f.blame(err))
 	}
 	f.cookies.keep(answer)
-	if !answer.redirects() {
+	if !IsRedirect(answer.Status) {
 		return f.end(EndFinal, nil)
 	}
 	next, err := url.Resolve(answer.Header.Get("Location"))
@@ -134,8 +134,9 @@ func (f *follower) loops(next target.URL) bool {
 	return false
 }
 
-func (r *Response) redirects() bool {
-	switch r.Status {
+// IsRedirect tells the statuses whose Location a browser follows (RFC 9110 section 15.4).
+func IsRedirect(status int) bool {
+	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return true
 	}

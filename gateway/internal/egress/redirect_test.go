@@ -332,6 +332,16 @@ func TestCookiesAreBounded(t *testing.T) {
 	}
 }
 
+func TestIsRedirect(t *testing.T) {
+	t.Parallel()
+	for status := 100; status < 600; status++ {
+		want := status == 301 || status == 302 || status == 303 || status == 307 || status == 308
+		if egress.IsRedirect(status) != want {
+			t.Errorf("%d: %v", status, !want)
+		}
+	}
+}
+
 func TestMethodAfterRedirects(t *testing.T) {
 	t.Parallel()
 	n := withSite(t)

@@ -53,7 +53,7 @@ func (w *walk) run(outer context.Context) (reply, error) {
 		if err != nil {
 			return reply{}, w.failure(outer, err)
 		}
-		if !redirects(answer.Status) {
+		if !egress.IsRedirect(answer.Status) {
 			err := w.finish(answer)
 			return w.reply, err
 		}
@@ -75,14 +75,6 @@ func (w *walk) failure(outer context.Context, err error) error {
 		return fault.Wrap(fault.Timeout, err, w.client.server(w.at)+" did not answer in time.")
 	}
 	return err
-}
-
-func redirects(status int) bool {
-	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
-	}
-	return false
 }
 
 func (w *walk) follow(answer *egress.Response) error {

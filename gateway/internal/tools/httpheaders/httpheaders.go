@@ -65,7 +65,7 @@ func describeAnswer(r *egress.Response) Result {
 // Location is no URL that this service would visit: what the server wrote stands among the headers, and a page may make
 // a link of this one.
 func redirectsTo(r *egress.Response) *string {
-	if !webview.IsRedirect(r.Status) {
+	if !egress.IsRedirect(r.Status) {
 		return nil
 	}
 	next, err := r.URL.Resolve(r.Header.Get("Location"))

@@ -79,7 +79,7 @@ func describeHop(seen egress.Hop) hopResult {
 	out.Timings = webview.DescribeTimings(timings)
 	out.ResponseTimeMs = out.Timings.TotalMs
 	out.Flags = append(out.Flags, flagsOf(r)...)
-	if webview.IsRedirect(r.Status) && len(r.Header.Values("Location")) > 0 {
+	if egress.IsRedirect(r.Status) && len(r.Header.Values("Location")) > 0 {
 		location := webview.HeaderText(r.Header.Get("Location"))
 		out.Location = &location
 	}
@@ -94,7 +94,7 @@ func flagsOf(r *egress.Response) []string {
 			flags = append(flags, flag)
 		}
 	}
-	if webview.IsRedirect(r.Status) {
+	if egress.IsRedirect(r.Status) {
 		permanent := r.Status == http.StatusMovedPermanently || r.Status == http.StatusPermanentRedirect
 		add(flagPermanent, permanent)
 		add(flagTemporary, !permanent)

@@ -18,7 +18,6 @@ import (
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
-	"diagnostics/gateway/internal/tools/internal/webview"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -154,7 +153,7 @@ func TestRedirectOutcomes(t *testing.T) {
 				t.Errorf("final %s, %d", toolstest.Text(got.FinalURL), toolstest.Number(got.FinalStatus))
 			}
 			for i, h := range got.Hops {
-				if redirects := h.Status != nil && webview.IsRedirect(*h.Status); redirects != (h.Location != nil) {
+				if redirects := h.Status != nil && egress.IsRedirect(*h.Status); redirects != (h.Location != nil) {
 					t.Errorf("hop %d: status %d, location %s", i, toolstest.Number(h.Status), toolstest.Text(h.Location))
 				}
 				if h.StatusText == "" || h.Flags == nil || (h.Status == nil) != (h.Address == nil) {

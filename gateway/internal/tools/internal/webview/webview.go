@@ -118,12 +118,3 @@ func DescribeStatus(r *egress.Response) string {
 	}
 	return http.StatusText(r.Status)
 }
-
-// IsRedirect tells the statuses whose Location a browser follows (RFC 9110 section 15.4).
-func IsRedirect(status int) bool {
-	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
-	}
-	return false
-}

@@ -118,13 +118,3 @@ func TestDescribeStatus(t *testing.T) {
 		}
 	}
 }
-
-func TestIsRedirect(t *testing.T) {
-	t.Parallel()
-	for status := 100; status < 600; status++ {
-		want := status == 301 || status == 302 || status == 303 || status == 307 || status == 308
-		if IsRedirect(status) != want {
-			t.Errorf("%d: %v", status, !want)
-		}
-	}
-}
