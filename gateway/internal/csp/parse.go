@@ -6,7 +6,11 @@
 // asked in allow.go; what a reviewer would say of them is in assess.go, and of their syntax in lint.go.
 package csp
 
-import "strings"
+import (
+	"strings"
+
+	"diagnostics/gateway/internal/ascii"
+)
 
 // Policy is one serialized policy (section 2.2).
 type Policy struct {
@@ -49,7 +53,7 @@ func Parse(serialized string) Policy {
 		switch {
 		case token == "":
 			continue
-		case !isASCII(token):
+		case !ascii.Is(token):
 			p.NonASCII++
 			continue
 		}
@@ -95,12 +99,3 @@ func (p Policy) Effective(name string) (Directive, bool) {
 const whitespace = "\t\n\f\r "
 
 func isWhitespace(r rune) bool { return r < 0x80 && strings.ContainsRune(whitespace, r) }
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
-}

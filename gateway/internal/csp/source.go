@@ -3,6 +3,8 @@ package csp
 import (
 	"encoding/base64"
 	"strings"
+
+	"diagnostics/gateway/internal/ascii"
 )
 
 // Kind says which production of source-expression (section 2.3.1) a source is.
@@ -118,17 +120,17 @@ func isHostPart(s string) bool {
 	return true
 }
 
-func isHostChar(r rune) bool { return isAlpha(r) || isDigit(r) || r == '-' || r == '_' }
+func isHostChar(r rune) bool { return ascii.IsAlphanumeric(r) || r == '-' || r == '_' }
 
 func isPort(s string) bool {
-	return s != "" && len(s) <= 5 && !strings.ContainsFunc(s, func(r rune) bool { return !isDigit(r) })
+	return len(s) <= 5 && ascii.AllDigits(s)
 }
 
 func isScheme(s string) bool {
-	if s == "" || !isAlpha(rune(s[0])) {
+	if s == "" || !ascii.IsLetter(s[0]) {
 		return false
 	}
-	return !strings.ContainsFunc(s, func(r rune) bool { return !isAlpha(r) && !isDigit(r) && r != '+' && r != '-' && r != '.' })
+	return !strings.ContainsFunc(s, func(r rune) bool { return !ascii.IsAlphanumeric(r) && r != '+' && r != '-' && r != '.' })
 }
 
 // isBase64Value tells base64-value: both alphabets, at most two signs of padding.
@@ -137,12 +139,8 @@ func isBase64Value(s string) bool {
 	if digits == "" || len(s)-len(digits) > 2 {
 		return false
 	}
-	return !strings.ContainsFunc(digits, func(r rune) bool { return !isAlpha(r) && !isDigit(r) && !strings.ContainsRune("+/-_", r) })
+	return !strings.ContainsFunc(digits, func(r rune) bool { return !ascii.IsAlphanumeric(r) && !strings.ContainsRune("+/-_", r) })
 }
-
-func isAlpha(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
-
-func isDigit(r rune) bool { return '0' <= r && r <= '9' }
 
 // MinNonceBits is what section 7.1 asks of a nonce before encoding.
 const MinNonceBits = 128

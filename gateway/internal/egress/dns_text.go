@@ -3,6 +3,8 @@ package egress
 import (
 	"strings"
 	"unicode/utf8"
+
+	"diagnostics/gateway/internal/ascii"
 )
 
 // TrimRoot drops the dot of the root from a name in presentation form; the root itself is "". An escaped dot at the end
@@ -56,7 +58,7 @@ func decimalByte(s string) (byte, bool) {
 	}
 	value := 0
 	for _, c := range []byte(s[:3]) {
-		if c < '0' || c > '9' {
+		if !ascii.IsDigit(c) {
 			return 0, false
 		}
 		value = value*10 + int(c-'0')

@@ -124,11 +124,6 @@ func Show(s string) string {
 	return string(runes)
 }
 
-// IsASCII tells whether the text has 7-bit characters alone.
-func IsASCII(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
-}
-
 // Under tells whether name is the zone itself or below it. Both are lower case, without a trailing dot.
 func Under(name, zone string) bool {
 	return name == zone || strings.HasSuffix(name, "."+zone)

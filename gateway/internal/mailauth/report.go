@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"diagnostics/gateway/internal/ascii"
 )
 
 // ReportURI is one address of a rua or ruf tag.
@@ -30,7 +32,7 @@ func ParseReportURI(s string) (uri ReportURI, problem string) {
 		text = strings.TrimSuffix(text, "!"+m[1])
 	}
 	uri.Text = text
-	if !IsASCII(text) || strings.ContainsAny(text, whiteSpace) {
+	if !ascii.Is(text) || strings.ContainsAny(text, whiteSpace) {
 		return uri, "has spaces or characters that a URI cannot have"
 	}
 	parsed, err := url.Parse(text)

@@ -1,6 +1,10 @@
 package mailauth
 
-import "strings"
+import (
+	"strings"
+
+	"diagnostics/gateway/internal/ascii"
+)
 
 // Tag is one tag=value of a tag list (RFC 6376 section 3.2). Name and value are trimmed of white space.
 type Tag struct{ Name, Value string }
@@ -56,8 +60,8 @@ func isTagName(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		switch {
-		case 'a' <= c|0x20 && c|0x20 <= 'z':
-		case i > 0 && ('0' <= c && c <= '9' || c == '_'):
+		case ascii.IsLetter(c):
+		case i > 0 && (ascii.IsDigit(c) || c == '_'):
 		default:
 			return false
 		}

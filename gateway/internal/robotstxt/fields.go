@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"diagnostics/gateway/internal/ascii"
 )
 
 // maxCrawlDelay is a day in seconds; what is longer is a mistake.
@@ -92,9 +94,7 @@ func productToken(value string) string {
 	if value == "*" || strings.HasPrefix(value, "*") && strings.ContainsAny(value[1:2], space) {
 		return "*"
 	}
-	end := strings.IndexFunc(value, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-')
-	})
+	end := strings.IndexFunc(value, func(r rune) bool { return !ascii.IsAlphanumeric(r) && r != '_' && r != '-' })
 	if end < 0 {
 		return value
 	}

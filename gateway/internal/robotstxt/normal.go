@@ -3,6 +3,8 @@ package robotstxt
 import (
 	"strings"
 	"unicode/utf8"
+
+	"diagnostics/gateway/internal/ascii"
 )
 
 const (
@@ -71,9 +73,9 @@ func brokenEscape(path string) bool {
 	return false
 }
 
-func isEscape(s string) bool { return len(s) >= 3 && s[0] == '%' && isHex(s[1]) && isHex(s[2]) }
-
-func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }
+func isEscape(s string) bool {
+	return len(s) >= 3 && s[0] == '%' && ascii.IsHexDigit(s[1]) && ascii.IsHexDigit(s[2])
+}
 
 func unhex(c byte) byte {
 	if c <= '9' {
@@ -83,5 +85,5 @@ func unhex(c byte) byte {
 }
 
 func isUnreserved(c byte) bool {
-	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
+	return ascii.IsAlphanumeric(c) || strings.IndexByte("-._~", c) >= 0
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"diagnostics/gateway/internal/ascii"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/shared/netpolicy"
 )
@@ -67,15 +68,11 @@ func ParseNetworkQuery(s string) (NetworkQuery, error) {
 		a, err := ParseAddress(s)
 		return NetworkQuery{addr: a.addr}, err
 	}
-	if digits, prefixed := cutAS(s); !prefixed && !allDigits(digits) {
+	if digits, prefixed := cutAS(s); !prefixed && !ascii.AllDigits(digits) {
 		return NetworkQuery{}, fail(fault.Invalid, wantQuery, "%s is neither an AS number nor an IP address.", orNothing(s))
 	}
 	n, err := ParseASN(s)
 	return NetworkQuery{asn: n}, err
-}
-
-func allDigits(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
 }
 
 // IsAddr tells whether the query is about an address.

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"diagnostics/gateway/internal/ascii"
 	"diagnostics/shared/netpolicy"
 )
 
@@ -60,7 +61,7 @@ func parseRange(entry string) (netip.Prefix, bool) {
 }
 
 // endsInNumber recognises a malformed address, which would otherwise be a suffix that never matches.
-func endsInNumber(name string) bool { return isDigit(name[strings.LastIndexByte(name, '.')+1]) }
+func endsInNumber(name string) bool { return ascii.IsDigit(name[strings.LastIndexByte(name, '.')+1]) }
 
 // DeniesAddr tells whether the address lies in a denied range.
 func (d Denylist) DeniesAddr(a netip.Addr) bool {

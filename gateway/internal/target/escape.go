@@ -3,6 +3,8 @@ package target
 import (
 	"strings"
 	"unicode/utf8"
+
+	"diagnostics/gateway/internal/ascii"
 )
 
 // The characters that stand for themselves: pchar of RFC 3986 and the slash in a path, the question mark too in a query, and
@@ -64,9 +66,9 @@ func escape(s, safe string) string {
 }
 
 // isEscape tells whether s starts with a whole percent-encoding.
-func isEscape(s string) bool { return len(s) >= 3 && s[0] == '%' && isHex(s[1]) && isHex(s[2]) }
-
-func isHex(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
+func isEscape(s string) bool {
+	return len(s) >= 3 && s[0] == '%' && ascii.IsHexDigit(s[1]) && ascii.IsHexDigit(s[2])
+}
 
 // removeDotSegments is RFC 3986 section 5.2.4 on a path that is absolute or empty; `%2e` counts as a dot, as it does for
 // browsers.

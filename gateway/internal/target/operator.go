@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"diagnostics/gateway/internal/ascii"
+
 	"golang.org/x/net/idna"
 )
 
@@ -56,7 +58,7 @@ func operatorHost(s string) (Host, error) {
 }
 
 func notInOperatorHost(r rune) bool {
-	return r > 0x7f || !isLetter(byte(r)) && !isDigit(byte(r)) && r != '-' && r != '.'
+	return !ascii.IsAlphanumeric(r) && r != '-' && r != '.'
 }
 
 // Append gives the URL below u whose path has the segments added, each escaped.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"diagnostics/gateway/internal/ascii"
 	"diagnostics/gateway/internal/fault"
 )
 
@@ -97,11 +98,11 @@ func unsupported(scheme, rest, want string) *LocationError {
 // cutScheme splits off a scheme (RFC 3986 section 3.1), lower-cased.
 func cutScheme(s string) (scheme, rest string, ok bool) {
 	scheme, rest, ok = strings.Cut(s, ":")
-	if !ok || scheme == "" || !isLetter(scheme[0]) {
+	if !ok || scheme == "" || !ascii.IsLetter(scheme[0]) {
 		return "", "", false
 	}
 	for i := range len(scheme) {
-		if c := scheme[i]; !isLetter(c) && !isDigit(c) && c != '+' && c != '-' && c != '.' {
+		if c := scheme[i]; !ascii.IsAlphanumeric(c) && c != '+' && c != '-' && c != '.' {
 			return "", "", false
 		}
 	}
@@ -150,7 +151,3 @@ func parseAuthority(s, scheme string, want advice) (Host, uint16, *LocationError
 	}
 	return h, n, nil
 }
-
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -1,6 +1,7 @@
 package spf
 
 import (
+	"diagnostics/gateway/internal/ascii"
 	"diagnostics/gateway/internal/mailauth"
 	"diagnostics/shared/netpolicy"
 )
@@ -24,7 +25,7 @@ func (w *walk) judgeText(v *visit, record string, truncated bool) {
 	if truncated {
 		w.add(mailauth.Fail, "SPF_TOO_MANY_TERMS", "RFC 7208 section 3.4", "The SPF record of %s has more than %d terms. Shorten it.", owner, maxTerms)
 	}
-	if !mailauth.IsASCII(record) {
+	if !ascii.Is(record) {
 		w.add(mailauth.Fail, "SPF_NOT_ASCII", "RFC 7208 section 3.1",
 			"The SPF record of %s has characters outside ASCII. Type it anew: they often come from a word processor.", owner)
 	}

@@ -2,6 +2,8 @@ package spf
 
 import (
 	"strings"
+
+	"diagnostics/gateway/internal/ascii"
 )
 
 // checkMacros holds a macro-string against RFC 7208 section 7.1: 7-bit printable characters without spaces, and a percent
@@ -108,9 +110,9 @@ func isTopLabel(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		switch {
-		case 'a' <= c|0x20 && c|0x20 <= 'z':
+		case ascii.IsLetter(c):
 			alpha = true
-		case '0' <= c && c <= '9':
+		case ascii.IsDigit(c):
 		case c == '-' && i > 0 && i < len(s)-1:
 			alpha = true // "1-2" is a top label too
 		default:

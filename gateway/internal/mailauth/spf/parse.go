@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"diagnostics/gateway/internal/ascii"
 )
 
 // Kind is what a term is.
@@ -137,13 +139,12 @@ func parseTerm(field string) Term {
 // sign comes before any colon or slash.
 func cutModifier(field string) (name, value string, ok bool) {
 	name, value, ok = strings.Cut(field, "=")
-	if !ok || name == "" || name[0]|0x20 < 'a' || name[0]|0x20 > 'z' {
+	if !ok || name == "" || !ascii.IsLetter(name[0]) {
 		return "", "", false
 	}
 	for i := range len(name) {
 		c := name[i]
-		alnum := 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
-		if !alnum && c != '-' && c != '_' && c != '.' {
+		if !ascii.IsAlphanumeric(c) && c != '-' && c != '_' && c != '.' {
 			return "", "", false
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strings"
 	"unicode"
+
+	"diagnostics/gateway/internal/ascii"
 )
 
 // The types below read JSON as it comes: what is not of their type is as if it were not there, so that one wrong member does
@@ -76,7 +78,7 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 		if json.Unmarshal(raw, &s) == nil {
 			*t = text(clean(s, maxText))
 		}
-	case raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9':
+	case raw[0] == '-' || ascii.IsDigit(raw[0]):
 		*t = text(clean(string(raw), maxText))
 	case raw[0] == '[':
 		var several list[text]

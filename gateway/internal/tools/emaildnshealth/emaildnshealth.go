@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"diagnostics/gateway/internal/ascii"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
@@ -155,9 +156,8 @@ func isSelectorLabel(label string) bool {
 	}
 	for i := range len(label) {
 		c := label[i]
-		alnum := 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '_'
 		inner := i > 0 && i < len(label)-1
-		if !alnum && (c != '-' || !inner) {
+		if !ascii.IsAlphanumeric(c) && c != '_' && (c != '-' || !inner) {
 			return false
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"diagnostics/gateway/internal/ascii"
 	"diagnostics/gateway/internal/egress"
 
 	"golang.org/x/net/publicsuffix"
@@ -125,7 +126,7 @@ func isToken(s string) bool {
 	}
 	for i := range len(s) {
 		c := s[i]
-		if !('a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {
+		if !ascii.IsAlphanumeric(c) && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
 			return false
 		}
 	}

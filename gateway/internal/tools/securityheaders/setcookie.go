@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"diagnostics/gateway/internal/ascii"
 )
 
 // setCookie is a Set-Cookie field as RFC 6265bis section 5.6 reads it. The value is not kept.
@@ -188,7 +190,7 @@ func looksLikeSession(name string) bool {
 			return true
 		}
 	}
-	for word := range strings.FieldsFuncSeq(lower, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
+	for word := range strings.FieldsFuncSeq(lower, func(r rune) bool { return !ascii.IsAlphanumeric(r) }) {
 		if word == "sid" || word == "ssid" || word == "sso" || word == "saml" || word == "cfid" || word == "cftoken" {
 			return true
 		}

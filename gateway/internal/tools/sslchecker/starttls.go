@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"strings"
+
+	"diagnostics/gateway/internal/ascii"
 )
 
 const (
@@ -132,7 +134,7 @@ func (d *dialogue) smtpReply() (code string, texts []string, err error) {
 }
 
 func splitSMTPLine(line string) (code, text string, last, ok bool) {
-	if len(line) < 3 || line[0] < '2' || line[0] > '5' || !isDigit(line[1]) || !isDigit(line[2]) {
+	if len(line) < 3 || line[0] < '2' || line[0] > '5' || !ascii.IsDigit(line[1]) || !ascii.IsDigit(line[2]) {
 		return "", "", false, false
 	}
 	code, rest := line[:3], line[3:]
@@ -146,8 +148,6 @@ func splitSMTPLine(line string) (code, text string, last, ok bool) {
 	}
 	return "", "", false, false
 }
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // starttlsOffered looks through the answer to EHLO, whose first line is the server's name and no extension.
 func starttlsOffered(lines []string) bool {

@@ -1,0 +1,30 @@
+// Package ascii classifies the characters that the grammars of protocols are made of: those of US-ASCII alone, whatever
+// else Unicode calls a letter or a digit.
+package ascii
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// IsDigit tells 0 to 9.
+func IsDigit[C byte | rune](c C) bool { return '0' <= c && c <= '9' }
+
+// IsLetter tells A to Z and a to z.
+func IsLetter[C byte | rune](c C) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// IsAlphanumeric tells letters and digits.
+func IsAlphanumeric[C byte | rune](c C) bool { return IsLetter(c) || IsDigit(c) }
+
+// IsHexDigit tells hexadecimal digits of either case.
+func IsHexDigit[C byte | rune](c C) bool { return IsDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
+
+// AllDigits tells a number in digits alone; the empty string is none.
+func AllDigits(s string) bool { return s != "" && strings.IndexFunc(s, notDigit) < 0 }
+
+func notDigit(r rune) bool { return !IsDigit(r) }
+
+// Is tells whether the text is of 7-bit characters alone.
+func Is(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+}
