@@ -125,7 +125,7 @@ func (r Request) addressesOfFamily(resolution Resolution) ([]netip.Addr, error) 
 	case len(resolution.V4)+len(resolution.V6) > 0:
 		return nil, fault.Newf(fault.Upstream, "This service has no IPv%d connection.", r.Family)
 	}
-	return nil, fault.Newf(fault.NoAddress, "%s has no IPv%d address.", shownName(r.URL.Host().String()), r.Family)
+	return nil, fault.Newf(fault.NoAddress, "%s has no IPv%d address.", r.URL.Host().Short(), r.Family)
 }
 
 func (r Request) limit(all []netip.Addr) []netip.Addr {

@@ -218,4 +218,4 @@ func (x *trip) setPhase(p phase) {
 	x.phase = p
 }
 
-func (x *trip) host() string { return shownName(x.request.URL.Host().String()) }
+func (x *trip) host() string { return x.request.URL.Host().Short() }

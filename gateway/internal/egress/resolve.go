@@ -110,7 +110,7 @@ func (c *Client) Resolve(ctx context.Context, h target.Host) (Resolution, error)
 		r.add(address)
 	}
 	if len(r.V4)+len(r.V6) == 0 {
-		return Resolution{}, withoutAddress(ctx, h.Name(), a, aaaa)
+		return Resolution{}, withoutAddress(ctx, h, a, aaaa)
 	}
 	return r, nil
 }
@@ -207,8 +207,8 @@ func addressesOf(a, aaaa Answer) []netip.Addr {
 }
 
 // withoutAddress says why a name has no address that could be used.
-func withoutAddress(ctx context.Context, name string, a, aaaa Answer) error {
-	name = shownName(name)
+func withoutAddress(ctx context.Context, h target.Host, a, aaaa Answer) error {
+	name := h.Short()
 	if a.Code == CodeNotFound || aaaa.Code == CodeNotFound {
 		return fault.Newf(fault.NoAddress, "%s does not exist.", name)
 	}
@@ -229,14 +229,4 @@ func withoutAddress(ctx context.Context, name string, a, aaaa Answer) error {
 		return fault.Newf(fault.Upstream, "The name servers of %s gave an answer that makes no sense.", name)
 	}
 	return fault.Newf(fault.Upstream, "The name servers of %s failed (%s).", name, strings.TrimPrefix(failed.Code, "E"))
-}
-
-// maxShownName keeps sentences short: a name may have 253 octets.
-const maxShownName = 80
-
-func shownName(name string) string {
-	if len(name) <= maxShownName {
-		return name
-	}
-	return name[:maxShownName-3] + "..."
 }

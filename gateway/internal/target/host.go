@@ -68,6 +68,18 @@ func (h Host) String() string {
 	return h.name
 }
 
+// maxShort keeps sentences short: a name may have 253 octets.
+const maxShort = 80
+
+// Short is String for a sentence, cut to 80 characters.
+func (h Host) Short() string {
+	s := h.String()
+	if len(s) <= maxShort {
+		return s
+	}
+	return s[:maxShort-3] + "..."
+}
+
 // LimitKey is String.
 func (h Host) LimitKey() string { return h.String() }
 

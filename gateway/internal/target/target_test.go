@@ -113,3 +113,23 @@ func TestShow(t *testing.T) {
 		}
 	}
 }
+
+func TestShortHosts(t *testing.T) {
+	t.Parallel()
+	fits := strings.Repeat("a", 38) + "." + strings.Repeat("b", 37) + ".com"
+	for name, want := range map[string]string{
+		"example.com":                     "example.com",
+		"2606:4700:4700::1111":            "2606:4700:4700::1111",
+		fits:                              fits,
+		"c" + fits:                        "c" + fits[:76] + "...",
+		strings.Repeat("a.", 100) + "com": strings.Repeat("a.", 38) + "a...",
+	} {
+		h, err := ParseHost(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := h.Short(); got != want || len(got) > 80 {
+			t.Errorf("%s: %q of %d, want %q", name, got, len(got), want)
+		}
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
-	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
@@ -33,7 +32,7 @@ func countWords(n int) string {
 
 func ending(r Result, chain egress.Chain) string {
 	last := chain.Hops[len(chain.Hops)-1]
-	host := format.ShortHost(last.URL.Host())
+	host := last.URL.Host().Short()
 	switch chain.End {
 	case egress.EndFinal:
 		answer := strings.TrimSpace(fmt.Sprintf("%d %s", *r.FinalStatus, r.Hops[len(r.Hops)-1].StatusText))
@@ -63,7 +62,7 @@ func ending(r Result, chain egress.Chain) string {
 // blockedEnding does not repeat what the name of a refused hop led to.
 func blockedEnding(chain egress.Chain, last egress.Hop) string {
 	if endsAtUserName(chain) {
-		return fmt.Sprintf("%s redirects to a URL with a user name in it, which is not followed. Nothing was sent to it.", format.ShortHost(last.URL.Host()))
+		return fmt.Sprintf("%s redirects to a URL with a user name in it, which is not followed. Nothing was sent to it.", last.URL.Host().Short())
 	}
 	return "The next destination is not a public address that this service may visit. Nothing was sent to it."
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
@@ -48,7 +47,7 @@ func describeServed(chain egress.Chain, misled string) served {
 	s := served{issues: []fileIssue{}}
 	for _, hop := range chain.Hops {
 		if hop.Response != nil && hop.Response.TLS != nil && !hop.Response.TLS.Verdict.Authorized {
-			s.add(codeCertificate, fileWarn, "The certificate of %s is not valid (%s). Crawlers may not read the file.", format.ShortHost(hop.URL.Host()), hop.Response.TLS.Verdict.Code)
+			s.add(codeCertificate, fileWarn, "The certificate of %s is not valid (%s). Crawlers may not read the file.", hop.URL.Host().Short(), hop.Response.TLS.Verdict.Code)
 			break
 		}
 	}

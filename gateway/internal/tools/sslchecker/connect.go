@@ -13,7 +13,6 @@ import (
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
-	"diagnostics/gateway/internal/tools/internal/format"
 )
 
 // minConnectShare is what every address is given at least, as net.Dialer does.
@@ -65,11 +64,11 @@ func connectFault(to target.HostPort, failures []error) error {
 	cause := errors.Join(failures...)
 	switch {
 	case errors.Is(cause, syscall.ECONNREFUSED):
-		return fault.Wrap(fault.Upstream, cause, fmt.Sprintf("%s refused the connection on port %d.", format.ShortHost(to.Host), to.Port))
+		return fault.Wrap(fault.Upstream, cause, fmt.Sprintf("%s refused the connection on port %d.", to.Host.Short(), to.Port))
 	case allTimedOut(failures):
-		return fault.Wrap(fault.Timeout, cause, fmt.Sprintf("%s did not answer on port %d.", format.ShortHost(to.Host), to.Port))
+		return fault.Wrap(fault.Timeout, cause, fmt.Sprintf("%s did not answer on port %d.", to.Host.Short(), to.Port))
 	}
-	return fault.Wrap(fault.Upstream, cause, fmt.Sprintf("%s could not be reached on port %d.", format.ShortHost(to.Host), to.Port))
+	return fault.Wrap(fault.Upstream, cause, fmt.Sprintf("%s could not be reached on port %d.", to.Host.Short(), to.Port))
 }
 
 func allTimedOut(failures []error) bool {
@@ -148,7 +147,7 @@ func endOr(ctx context.Context, err error) error {
 
 func starttlsFault(ctx context.Context, to target.HostPort, protocol string, err error) error {
 	timedOut := ctx.Err() != nil || fault.IsTimeout(err)
-	host := format.ShortHost(to.Host)
+	host := to.Host.Short()
 	switch {
 	case timedOut:
 		return fault.Wrap(fault.Timeout, err, fmt.Sprintf("%s took the connection on port %d and then said nothing in time.", host, to.Port))
@@ -167,7 +166,7 @@ var starttlsTitles = map[string]string{"smtp": "SMTP", "pop3": "POP3", "imap": "
 
 // handshakeFault says why no certificate was seen.
 func handshakeFault(ctx context.Context, to target.HostPort, err error, heard opening) error {
-	host := format.ShortHost(to.Host)
+	host := to.Host.Short()
 	var notTLS tls.RecordHeaderError
 	switch {
 	case ctx.Err() != nil || fault.IsTimeout(err):

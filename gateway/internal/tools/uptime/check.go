@@ -2,7 +2,6 @@ package uptime
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -11,7 +10,6 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
@@ -131,7 +129,7 @@ func (c *familyCheck) reason() string {
 		if hop.Response == nil || hop.Response.TLS == nil || hop.Response.TLS.Verdict.Authorized {
 			continue
 		}
-		sentences = append(sentences, fmt.Sprintf("The certificate of %s is not valid (%s).", format.ShortHost(hop.URL.Host()), hop.Response.TLS.Verdict.Code))
+		sentences = append(sentences, fmt.Sprintf("The certificate of %s is not valid (%s).", hop.URL.Host().Short(), hop.Response.TLS.Verdict.Code))
 		break
 	}
 	return strings.Join(sentences, " ")
@@ -141,7 +139,7 @@ func (c *familyCheck) reason() string {
 // fault's may repeat the inner address that the Location holds.
 func endSentence(chain egress.Chain) string {
 	if len(chain.Hops) == 1 && chain.Hops[0].Err != nil {
-		return sentenceOf(chain.Hops[0].Err)
+		return webview.FaultSentence(chain.Hops[0].Err)
 	}
 	switch chain.End {
 	case egress.EndLoop:
@@ -159,14 +157,5 @@ func endSentence(chain egress.Chain) string {
 	case egress.EndDeadline:
 		return "The site's redirects took too long to follow."
 	}
-	return "A redirect could not be followed: " + sentenceOf(chain.Err)
-}
-
-// sentenceOf is what a failure tells a visitor.
-func sentenceOf(err error) string {
-	var f *fault.Error
-	if errors.As(err, &f) {
-		return f.Sentence
-	}
-	return "The site could not be checked."
+	return "A redirect could not be followed: " + webview.FaultSentence(chain.Err)
 }

@@ -13,7 +13,6 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
-	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
@@ -136,7 +135,7 @@ func (r checker) unresolved(err error) (Result, error) {
 	case !fault.Is(err, fault.Upstream) && !fault.Is(err, fault.Timeout):
 		return Result{}, err
 	}
-	reason := sentenceOf(err)
+	reason := webview.FaultSentence(err)
 	family := familyState{State: state, Reason: &reason}
 	return Result{
 		URL: r.url.String(), Verdict: verdictDown, Reason: &reason,
@@ -167,9 +166,9 @@ func (r checker) checkFamilies(ctx context.Context, resolution egress.Resolution
 func (r checker) untried(family int, addresses []netip.Addr, unanswered bool) familyState {
 	name := map[int]string{4: "IPv4", 6: "IPv6"}[family]
 	if len(addresses) == 0 {
-		reason := format.ShortHost(r.url.Host()) + " has no " + name + " address."
+		reason := r.url.Host().Short() + " has no " + name + " address."
 		if unanswered {
-			reason = "Whether " + format.ShortHost(r.url.Host()) + " has " + name + " addresses could not be looked up."
+			reason = "Whether " + r.url.Host().Short() + " has " + name + " addresses could not be looked up."
 		}
 		return familyState{State: uptimeNoAddress, Reason: &reason}
 	}

@@ -1,5 +1,5 @@
 // Package format writes the small values of results the same way in every tool: durations, times, texts that may be
-// absent, long host names.
+// absent.
 package format
 
 import (

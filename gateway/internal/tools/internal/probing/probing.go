@@ -11,7 +11,6 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
-	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/workerclient"
 )
 
@@ -95,7 +94,7 @@ func chooseAddress(t Target, v4, v6 []netip.Addr, worker []int) (netip.Addr, err
 	has4, has6 := slices.Contains(worker, 4), slices.Contains(worker, 6)
 	switch {
 	case t.family == familyIPv4 && len(v4) == 0, t.family == familyIPv6 && len(v6) == 0:
-		return netip.Addr{}, fault.Newf(fault.Invalid, "%s has no %s address.", format.ShortHost(t.Host), familyTitle(t.family))
+		return netip.Addr{}, fault.Newf(fault.Invalid, "%s has no %s address.", t.Host.Short(), familyTitle(t.family))
 	case t.family != familyIPv6 && len(v4) > 0 && has4:
 		return v4[0], nil
 	case t.family != familyIPv4 && len(v6) > 0 && has6:
@@ -107,5 +106,5 @@ func chooseAddress(t Target, v4, v6 []netip.Addr, worker []int) (netip.Addr, err
 	if len(v4) == 0 {
 		only = familyIPv6
 	}
-	return netip.Addr{}, fault.Newf(fault.Upstream, "The diagnostics worker has no %[1]s connection, and %[2]s has only %[1]s addresses.", familyTitle(only), format.ShortHost(t.Host))
+	return netip.Addr{}, fault.Newf(fault.Upstream, "The diagnostics worker has no %[1]s connection, and %[2]s has only %[1]s addresses.", familyTitle(only), t.Host.Short())
 }
