@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tools/internal/format"
 )
 
@@ -100,21 +100,12 @@ func HeaderValue(name, value string) string {
 }
 
 // HeaderText reads a field value as UTF-8, or as a whole as ISO 8859-1, which is what it was before RFC 9110.
-func HeaderText(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	runes := make([]rune, len(s))
-	for i := range len(s) {
-		runes[i] = rune(s[i])
-	}
-	return string(runes)
-}
+func HeaderText(s string) string { return text.Decode(s) }
 
 // DescribeStatus is the server's own reason phrase, or the standard one where it sent none.
 func DescribeStatus(r *egress.Response) string {
-	if text := strings.TrimSpace(HeaderText(r.StatusText)); text != "" {
-		return text
+	if phrase := strings.TrimSpace(HeaderText(r.StatusText)); phrase != "" {
+		return phrase
 	}
 	return http.StatusText(r.Status)
 }
