@@ -249,6 +249,11 @@ var rules = []rule{
 		never:  []string{gw + "/internal/tools/...", gw + "/internal/httpapi/...", gw + "/internal/tool/..."},
 		reason: "the one way out serves whoever goes out, and knows nobody",
 	},
+	{
+		name: "the DNS client to ways out of its own", module: "gateway", from: []string{gw + "/internal/dnsclient/..."}, direct: true,
+		never:  []string{gw + "/internal/egress/...", gw + "/internal/target/...", gw + "/internal/tools/...", "diagnostics/shared/netpolicy", "net/http", "crypto/tls"},
+		reason: "it asks over connections that egress hands it, which alone judges who may be asked",
+	},
 }
 
 func TestForbiddenImports(t *testing.T) {

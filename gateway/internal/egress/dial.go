@@ -64,7 +64,7 @@ func (c *Client) controlFor(asked netip.AddrPort) func(context.Context, string, 
 	}
 }
 
-// dialExempt connects to one of the operator's own resolvers or exempt hosts, which may well be private. Only the DNS code
+// dialExempt connects to one of the operator's own resolvers or exempt hosts, which may well be private. Only newDNS
 // and exempt.go hold it.
 func dialExempt(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 	var d net.Dialer

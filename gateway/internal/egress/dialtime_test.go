@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
@@ -101,7 +102,7 @@ func (d dialtimeCase) script() func(q *dns.Msg) *dns.Msg {
 		for _, a := range lists[q.Question[0].Qtype] {
 			lines = append(lines, owner+" 0 IN "+dns.TypeToString[q.Question[0].Qtype]+" "+a)
 		}
-		return reply(q, dns.RcodeSuccess, lines...)
+		return egresstest.Reply(q, dns.RcodeSuccess, lines...)
 	}
 }
 
@@ -117,7 +118,7 @@ func (d dialtimeCase) runName(t *testing.T) {
 	took := time.Since(began)
 	if d.Expect == "timeout" {
 		wantFault(t, err, fault.Timeout)
-		if bound := egress.DNSTries * egress.DNSTimeout; took > 5*bound {
+		if bound := dnsclient.Tries * dnsclient.Timeout; took > 5*bound {
 			t.Errorf("took %v, the bound is %v", took, bound)
 		}
 		t.Logf("took %v", took)

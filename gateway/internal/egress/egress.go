@@ -2,27 +2,25 @@
 // and redirects included, dials an address that was judged for that dial, and judges it once more in the socket's
 // control hook. Nothing is read from a proxy variable of the environment.
 //
-// One connection goes through four steps, a file each: a name is looked up (dns_*.go, through the operator's resolvers),
-// all of its answers are judged (resolve.go, policy.go), one of them is dialled (dial.go), and an exchange is spoken over
-// it (http*.go, redirect.go). There is no option that skips the judgement: tests replace the socket layer below it.
+// One connection goes through four steps: a name is looked up (package dnsclient, over connections that are made here), all
+// of its answers are judged (resolve.go, policy.go), one of them is dialled (dial.go), and an exchange is spoken over it
+// (http*.go, redirect.go). There is no option that skips the judgement: tests replace the socket layer below it.
 package egress
 
 import (
 	"context"
+	"net"
 	"net/netip"
 	"time"
 
 	"diagnostics/gateway/internal/certcheck"
-	"diagnostics/shared/flight"
+	"diagnostics/gateway/internal/dnsclient"
 )
 
 // Bounds of CONTRACT.md section 6.
 const (
 	HTTPTimeout    = 8 * time.Second
 	ConnectTimeout = 7 * time.Second
-	DNSTimeout     = 2500 * time.Millisecond
-	DNSTries       = 2
-	DNSCacheFor    = 60 * time.Second
 	MaxHeaderBytes = 64 << 10
 	MaxBodyBytes   = 512 << 10
 )
@@ -47,16 +45,9 @@ type Client struct {
 	// own and families tell what is known of this host; an error means that nothing is yet.
 	own      func() (map[netip.Addr]bool, error)
 	families func() (Families, error)
-	system   *systemResolvers
 	checker  certcheck.Checker
 	now      func() time.Time
-
-	answers *dnsCache
-	flights flight.Group[dnsKey, Answer]
-
-	// life ends with Close, and with it every lookup that is still under way.
-	life context.Context
-	end  context.CancelFunc
+	dns      *dnsclient.Client
 }
 
 // New makes the way out. An error means a setting that it cannot take.
@@ -64,19 +55,10 @@ func New(s Settings, opts ...Option) (*Client, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	answers, err := newDNSCache()
-	if err != nil {
-		return nil, err
-	}
-	life, end := context.WithCancel(context.Background())
 	c := &Client{
 		settings: s,
-		bounds:   bounds{http: HTTPTimeout, connect: ConnectTimeout, dnsTry: DNSTimeout},
-		system:   newSystemResolvers(resolvConf),
+		bounds:   bounds{http: HTTPTimeout, connect: ConnectTimeout, dnsTry: dnsclient.Timeout},
 		now:      time.Now,
-		answers:  answers,
-		life:     life,
-		end:      end,
 	}
 	c.own = newHostFact(interfaceAddresses).get
 	c.families = newHostFact(func() (Families, error) { return detectFamilies(sourceFor) }).get
@@ -86,11 +68,31 @@ func New(s Settings, opts ...Option) (*Client, error) {
 	for _, o := range opts {
 		o(c)
 	}
+	names, err := c.newDNS()
+	if err != nil {
+		return nil, err
+	}
+	c.dns = names
 	return c, nil
 }
 
-// Close ends the lookups that are still under way. The Client is not used afterwards.
-func (c *Client) Close() {
-	c.end()
-	c.answers.close()
+// newDNS makes the DNS client, to which the dialer and the policy are handed: the operator's resolvers are exempt from it, a
+// server that a lookup names is judged like every other address.
+func (c *Client) newDNS() (*dnsclient.Client, error) {
+	return dnsclient.New(dnsclient.Settings{
+		Resolvers: c.settings.Resolvers,
+		DialResolver: func(ctx context.Context, transport string, to netip.AddrPort) (net.Conn, error) {
+			return c.dialExempt(ctx, networkFor(transport, to.Addr()), to)
+		},
+		DialServer: c.dial,
+		Timeout:    c.bounds.dnsTry,
+		Now:        c.now,
+	})
 }
+
+// DNS asks name servers: the operator's resolvers, or a public one that is named. What Permit refuses is ECONNREFUSED there,
+// with no packet sent. Answers are told as they are; addresses to connect to come from Resolve.
+func (c *Client) DNS() *dnsclient.Client { return c.dns }
+
+// Close ends the lookups that are still under way. The Client is not used afterwards.
+func (c *Client) Close() { c.dns.Close() }

@@ -7,21 +7,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/miekg/dns"
+	"diagnostics/gateway/internal/dnsclient"
 )
 
 // WithBounds shortens the times of CONTRACT.md section 6, which production code cannot.
 func WithBounds(http, connect, dnsTry time.Duration) Option {
 	return func(c *Client) { c.bounds = bounds{http: http, connect: connect, dnsTry: dnsTry} }
 }
-
-// WithSystemResolvers reads another file than /etc/resolv.conf.
-func WithSystemResolvers(path string) Option {
-	return func(c *Client) { c.system = newSystemResolvers(path) }
-}
-
-// SystemResolvers are those of the file.
-func (c *Client) SystemResolvers() []netip.AddrPort { return c.system.servers() }
 
 // DialSocket is the real socket layer with its control hook.
 func (c *Client) DialSocket(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
@@ -33,35 +25,14 @@ func (c *Client) ControlFor(asked netip.AddrPort) func(context.Context, string, 
 	return c.controlFor(asked)
 }
 
-// ReadPacket reads a packet as the answer to a question, as the exchange does; ok is false where it is not one.
-func ReadPacket(packet []byte, query *dns.Msg) (answer Answer, ok bool) {
-	message, err := readMessage(packet, query)
-	if err != nil || message == nil {
-		return Answer{}, false
-	}
-	q := query.Question[0]
-	return readAnswer(message, question{name: q.Name, qtype: q.Qtype}), true
-}
-
 // Addresses are those that a host with these answers is given.
-func Addresses(a, aaaa Answer) []netip.Addr { return addressesOf(a, aaaa) }
-
-// KeepFor is how long the cache keeps the answer.
-func (a Answer) KeepFor() time.Duration { return a.keepFor() }
-
-// CachedBytes is the weight of the answers kept.
-func (c *Client) CachedBytes() uint64 {
-	c.answers.kept.CleanUp()
-	return c.answers.kept.WeightedSize()
-}
+func Addresses(a, aaaa dnsclient.Answer) []netip.Addr { return addressesOf(a, aaaa) }
 
 // Exported for the tests of their bounds.
 const (
-	MaxAliases       = maxAliases
-	MaxDNSCacheBytes = maxDNSCacheBytes
-	MaxRaced         = maxRaced
-	MaxConnections   = maxConnections
-	HeadStart        = headStart
+	MaxRaced       = maxRaced
+	MaxConnections = maxConnections
+	HeadStart      = headStart
 )
 
 // IsPrivateName judges the name of an alias.
@@ -88,9 +59,6 @@ func WithHost(own func() (map[netip.Addr]bool, error), families func() (Families
 
 // InterfaceAddresses lists this host's own.
 func InterfaceAddresses() (map[netip.Addr]bool, error) { return interfaceAddresses() }
-
-// ExtendedErrorName names a code of RFC 8914.
-func ExtendedErrorName(code uint16) string { return extendedErrorName(code) }
 
 // SourceFor asks the kernel for the source address towards to.
 func SourceFor(network, to string) (netip.Addr, error) { return sourceFor(network, to) }

@@ -104,7 +104,7 @@ func TestHostFact(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			clock := newSteppedClock()
+			clock := egresstest.NewClock()
 			reads, fails := 0, false
 			get := egress.HostFact(func() (int, error) {
 				reads++
@@ -114,7 +114,7 @@ func TestHostFact(t *testing.T) {
 				return reads, nil
 			}, clock.Now)
 			for i, step := range steps {
-				clock.step(step.after)
+				clock.Step(step.after)
 				fails = step.fails
 				got, err := get()
 				if (err == nil) != (step.want > 0) || err != nil && !errors.Is(err, errUnread) {
@@ -130,14 +130,14 @@ func TestHostFact(t *testing.T) {
 
 // fakeHost is the host of a Client: what it says of itself, and whether it can be asked.
 type fakeHost struct {
-	clock               *steppedClock
+	clock               *egresstest.Clock
 	own                 string
 	families            egress.Families
 	ownErr, familiesErr error
 }
 
 func newFakeHost() *fakeHost {
-	return &fakeHost{clock: newSteppedClock(), own: web4, families: egress.Families{V4: true, V6: true}}
+	return &fakeHost{clock: egresstest.NewClock(), own: web4, families: egress.Families{V4: true, V6: true}}
 }
 
 func (h *fakeHost) option() egress.Option {
@@ -177,7 +177,7 @@ func TestNothingIsDialledBeforeTheOwnAddressesAreKnown(t *testing.T) {
 	wantFault(t, c.Permit(netip.MustParseAddr("127.0.0.1")), fault.Refused)
 
 	h.ownErr = nil
-	h.clock.step(100 * time.Millisecond)
+	h.clock.Step(100 * time.Millisecond)
 	if _, err := c.Resolve(t.Context(), host(t, "example.com")); err != nil {
 		t.Errorf("once they are known: %v", err)
 	}
@@ -190,7 +190,7 @@ func TestOwnAddressesStandWhileTheyCannotBeRead(t *testing.T) {
 	c := egresstest.New(t).Client(nil, h.option())
 	own, another := netip.MustParseAddr(h.own), netip.MustParseAddr("93.184.216.35")
 	for _, age := range []time.Duration{0, 2 * time.Second, time.Hour} {
-		h.clock.step(age)
+		h.clock.Step(age)
 		wantFault(t, c.Permit(own), fault.Refused)
 		if err := c.Permit(another); err != nil {
 			t.Errorf("another address, after %v: %v", age, err)
@@ -198,7 +198,7 @@ func TestOwnAddressesStandWhileTheyCannotBeRead(t *testing.T) {
 		h.ownErr = errUnread
 	}
 	h.own, h.ownErr = another.String(), nil
-	h.clock.step(100 * time.Millisecond)
+	h.clock.Step(100 * time.Millisecond)
 	wantFault(t, c.Permit(another), fault.Refused)
 }
 
@@ -230,7 +230,7 @@ func TestFamiliesThatCannotBeAsked(t *testing.T) {
 	}
 	h.familiesErr = nil
 	for _, age := range []time.Duration{100 * time.Millisecond, 2 * time.Second, time.Hour} {
-		h.clock.step(age)
+		h.clock.Step(age)
 		r, err := c.Resolve(t.Context(), host(t, "93.184.216.35"))
 		if err != nil || r.Reachable() != nil || c.Families() != h.families {
 			t.Errorf("after %v: %v, %v, %v", age, err, r.Reachable(), c.Families())
@@ -255,7 +255,7 @@ func TestANetworkThatComesUpIsSeenWithinSeconds(t *testing.T) {
 		t.Errorf("before: %v, %v", err, c.Families())
 	}
 	h.families, h.own = egress.Families{V4: true}, own.String()
-	h.clock.step(2 * time.Second)
+	h.clock.Step(2 * time.Second)
 	wantFault(t, c.Permit(own), fault.Refused)
 	if !c.Families().V4 {
 		t.Error("the family is not seen")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/text"
 	"diagnostics/shared/parallel"
 )
 
@@ -112,7 +113,7 @@ func statusText(answer *http.Response) string {
 		return http.StatusText(answer.StatusCode)
 	}
 	_, phrase, _ := strings.Cut(answer.Status, " ")
-	return cleanText(phrase, maxReasonPhrase)
+	return text.Clean(phrase, maxReasonPhrase)
 }
 
 const maxReasonPhrase = 256

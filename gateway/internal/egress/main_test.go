@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 
@@ -71,9 +72,9 @@ func sentence(err error) string {
 func slowly(wait time.Duration, record string) func(q *dns.Msg) *dns.Msg {
 	return func(q *dns.Msg) *dns.Msg {
 		if q.Question[0].Qtype != dns.TypeA {
-			return reply(q, 0)
+			return egresstest.Reply(q, 0)
 		}
 		time.Sleep(wait)
-		return reply(q, 0, record)
+		return egresstest.Reply(q, 0, record)
 	}
 }

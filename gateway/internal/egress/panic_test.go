@@ -12,6 +12,7 @@ import (
 
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/shared/parallel"
 
 	"github.com/miekg/dns"
@@ -30,12 +31,30 @@ func wantPanic(t *testing.T, f func()) {
 	t.Error("there is no panic")
 }
 
+// pipesClient gives a client whose every connection goes over dial. It is closed with the test, inside the bubble.
+func pipesClient(t *testing.T, dial egress.DialFunc, opts ...egress.Option) *egress.Client {
+	t.Helper()
+	all := append([]egress.Option{
+		egress.WithDialer(dial),
+		egress.WithOwnAddresses(func() []netip.Addr { return nil }),
+	}, opts...)
+	c, err := egress.New(egress.Settings{
+		Resolvers: addrPorts("192.0.2.53:53"),
+		Families:  egress.FamiliesBoth,
+	}, all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
 // answerA answers questions for A; one for AAAA is never answered.
 func answerA(q *dns.Msg) *dns.Msg {
 	if q.Question[0].Qtype != dns.TypeA {
 		return nil
 	}
-	return reply(q, 0, "example.com. 300 IN A 93.184.216.34")
+	return egresstest.Reply(q, 0, "example.com. 300 IN A 93.184.216.34")
 }
 
 // hostileTo panics when a question of the type is written to it.
@@ -54,13 +73,13 @@ func (h hostileTo) Write(packet []byte) (int, error) {
 func TestAPanicInALookupReachesAllWhoShareIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := memoryClient(t, func(context.Context, string, netip.AddrPort) (net.Conn, error) {
+		c := pipesClient(t, func(context.Context, string, netip.AddrPort) (net.Conn, error) {
 			time.Sleep(time.Second)
 			panic("boom")
 		})
 		var callers sync.WaitGroup
 		for range 3 {
-			callers.Go(func() { wantPanic(t, func() { c.Query(t.Context(), "example.com", dns.TypeA) }) })
+			callers.Go(func() { wantPanic(t, func() { c.DNS().Query(t.Context(), "example.com", dns.TypeA) }) })
 		}
 		callers.Wait()
 	})
@@ -72,13 +91,13 @@ func TestAPanicInTheLookupOfEitherFamily(t *testing.T) {
 		t.Run(dns.TypeToString[qtype], func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := &memory{serve: nameServer(answerA)}
-				c := memoryClient(t, func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
-					conn, err := m.dial(ctx, network, to)
+				m := &egresstest.Pipes{Serve: egresstest.NameServer(answerA)}
+				c := pipesClient(t, func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+					conn, err := m.Dial(ctx, network, to)
 					return hostileTo{conn, qtype}, err
 				})
 				wantPanic(t, func() { _, _ = c.Resolve(t.Context(), host(t, "example.com")) })
-				if open := m.open.Load(); open != 0 {
+				if open := m.Open(); open != 0 {
 					t.Errorf("%d connections are left", open)
 				}
 			})
@@ -107,19 +126,19 @@ func TestAPanicInARacedDial(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				web := &memory{serve: func(_ string, _ netip.AddrPort, far net.Conn) { stay(far) }}
-				names := &memory{serve: nameServer(func(q *dns.Msg) *dns.Msg {
-					m := reply(q, 0)
+				web := &egresstest.Pipes{Serve: func(_ netip.AddrPort, far net.Conn) { stay(far) }}
+				names := &egresstest.Pipes{Serve: egresstest.NameServer(func(q *dns.Msg) *dns.Msg {
+					m := egresstest.Reply(q, 0)
 					for i := range attempts {
 						if q.Question[0].Qtype == dns.TypeA {
-							m.Answer = append(m.Answer, reply(q, 0, "example.com. 300 IN A "+addresses[i].String()).Answer...)
+							m.Answer = append(m.Answer, egresstest.Reply(q, 0, "example.com. 300 IN A "+addresses[i].String()).Answer...)
 						}
 					}
 					return m
 				})}
-				c := memoryClient(t, func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+				c := pipesClient(t, func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 					if to.Port() == 53 {
-						return names.dial(ctx, network, to)
+						return names.Dial(ctx, network, to)
 					}
 					for i, a := range attempts {
 						if addresses[i] != to.Addr() {
@@ -130,11 +149,11 @@ func TestAPanicInARacedDial(t *testing.T) {
 							panic("boom")
 						}
 					}
-					return web.dial(ctx, network, to)
+					return web.Dial(ctx, network, to)
 				})
 				for _, url := range []string{"http://example.com/", "https://example.com/"} {
 					wantPanic(t, func() { _, _ = get(t, c, url) })
-					if open := web.open.Load(); open != 0 {
+					if open := web.Open(); open != 0 {
 						t.Errorf("%s: %d connections are left", url, open)
 					}
 				}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
@@ -183,7 +184,7 @@ func TestRealSockets(t *testing.T) {
 	wantFault(t, err, fault.Refused)
 	_, err = c.Dial(t.Context(), netip.MustParseAddrPort(l.Addr().String()))
 	wantFault(t, err, fault.Refused)
-	if a := c.QueryServer(t.Context(), n.Loopback(), "outside.example.com", dns.TypeA); a.Code != egress.CodeConnRefused {
+	if a := c.DNS().QueryServer(t.Context(), n.Loopback(), "outside.example.com", dns.TypeA); a.Code != dnsclient.CodeConnRefused {
 		t.Errorf("a visitor's question went to a private server: %+v", a)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/shared/netpolicy"
@@ -99,7 +100,7 @@ func (c *Client) Resolve(ctx context.Context, h target.Host) (Resolution, error)
 	began := time.Now()
 	a, aaaa := c.bothFamilies(ctx, h.Name())
 	r.Duration = time.Since(began)
-	r.Unanswered = Families{V4: !a.conclusive(), V6: !aaaa.conclusive()}
+	r.Unanswered = Families{V4: !a.Conclusive(), V6: !aaaa.Conclusive()}
 	if err := c.judgeAliases(a, aaaa); err != nil {
 		return Resolution{}, err
 	}
@@ -125,17 +126,17 @@ func (r *Resolution) add(a netip.Addr) {
 
 // bothFamilies asks for both at once. Both are asked whatever this host can reach: a private address in either refuses
 // the name.
-func (c *Client) bothFamilies(ctx context.Context, name string) (a, aaaa Answer) {
+func (c *Client) bothFamilies(ctx context.Context, name string) (a, aaaa dnsclient.Answer) {
 	var both parallel.Group
-	both.Go(func() { a = c.Query(ctx, name, dns.TypeA) })
-	both.Go(func() { aaaa = c.Query(ctx, name, dns.TypeAAAA) })
+	both.Go(func() { a = c.dns.Query(ctx, name, dns.TypeA) })
+	both.Go(func() { aaaa = c.dns.Query(ctx, name, dns.TypeAAAA) })
 	both.Wait()
 	return a, aaaa
 }
 
 // judgeAliases refuses a name that is an alias of one that a visitor could not have typed: a resolver inside a private
 // network answers for such names, and what it answers need not look private.
-func (c *Client) judgeAliases(answers ...Answer) error {
+func (c *Client) judgeAliases(answers ...dnsclient.Answer) error {
 	for _, answer := range answers {
 		for _, name := range answer.CNAMEChain {
 			if isPrivateName(name) {
@@ -175,7 +176,7 @@ func isPrivateName(name string) bool {
 
 // addressesOf gives the addresses of both answers, once each. What a DNS64 resolver adds to a name that has an IPv4
 // address of its own is left out.
-func addressesOf(a, aaaa Answer) []netip.Addr {
+func addressesOf(a, aaaa dnsclient.Answer) []netip.Addr {
 	var list []netip.Addr
 	seen := make(map[netip.Addr]bool)
 	add := func(ip []byte) {
@@ -207,25 +208,25 @@ func addressesOf(a, aaaa Answer) []netip.Addr {
 }
 
 // withoutAddress says why a name has no address that could be used.
-func withoutAddress(ctx context.Context, h target.Host, a, aaaa Answer) error {
+func withoutAddress(ctx context.Context, h target.Host, a, aaaa dnsclient.Answer) error {
 	name := h.Short()
-	if a.Code == CodeNotFound || aaaa.Code == CodeNotFound {
+	if a.Code == dnsclient.CodeNotFound || aaaa.Code == dnsclient.CodeNotFound {
 		return fault.Newf(fault.NoAddress, "%s does not exist.", name)
 	}
 	failed := a
-	if a.conclusive() {
+	if a.Conclusive() {
 		failed = aaaa
 	}
 	switch {
-	case failed.conclusive():
+	case failed.Conclusive():
 		return fault.Newf(fault.NoAddress, "%s has no address.", name)
-	case failed.Code == CodeTimeout:
+	case failed.Code == dnsclient.CodeTimeout:
 		e := fault.Newf(fault.Timeout, "The name servers of %s did not answer.", name)
 		e.Cause = context.Cause(ctx)
 		return e
-	case failed.Code == CodeConnRefused:
+	case failed.Code == dnsclient.CodeConnRefused:
 		return fault.New(fault.Upstream, "The name servers of this service cannot be reached at the moment.")
-	case failed.Code == CodeBadResp:
+	case failed.Code == dnsclient.CodeBadResp:
 		return fault.Newf(fault.Upstream, "The name servers of %s gave an answer that makes no sense.", name)
 	}
 	return fault.Newf(fault.Upstream, "The name servers of %s failed (%s).", name, strings.TrimPrefix(failed.Code, "E"))

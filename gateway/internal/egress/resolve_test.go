@@ -6,7 +6,9 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
@@ -88,9 +90,9 @@ func TestResolveRefuses(t *testing.T) {
 	)
 	n.Handle("lopsided.example.com", func(q *dns.Msg) *dns.Msg {
 		if q.Question[0].Qtype == dns.TypeAAAA {
-			return reply(q, 0, "lopsided.example.com. 300 IN CNAME db.internal.", "db.internal. 300 IN AAAA 2606:4700::1")
+			return egresstest.Reply(q, 0, "lopsided.example.com. 300 IN CNAME db.internal.", "db.internal. 300 IN AAAA 2606:4700::1")
 		}
-		return reply(q, 0, "lopsided.example.com. 300 IN A 93.184.216.34")
+		return egresstest.Reply(q, 0, "lopsided.example.com. 300 IN A 93.184.216.34")
 	})
 	c := n.Client(func(s *egress.Settings) { s.Deny = deny }, egress.WithOwnAddresses(func() []netip.Addr { return addrs("93.184.216.50") }))
 	for _, name := range []string{
@@ -111,6 +113,9 @@ func TestResolveRefuses(t *testing.T) {
 	}
 }
 
+// brisk shortens a try of the DNS, so that silence need not be waited for.
+var brisk = egress.WithBounds(egress.HTTPTimeout, egress.ConnectTimeout, 300*time.Millisecond)
+
 func TestResolveFailures(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
@@ -124,17 +129,19 @@ func TestResolveFailures(t *testing.T) {
 		})
 	}
 	silence := func(*dns.Msg) *dns.Msg { return nil }
-	servfail := func(q *dns.Msg) *dns.Msg { return reply(q, dns.RcodeServerFailure) }
-	refused := func(q *dns.Msg) *dns.Msg { return reply(q, dns.RcodeRefused) }
-	nodata := func(q *dns.Msg) *dns.Msg { return reply(q, 0) }
-	nxdomain := func(q *dns.Msg) *dns.Msg { return reply(q, dns.RcodeNameError) }
+	servfail := func(q *dns.Msg) *dns.Msg { return egresstest.Reply(q, dns.RcodeServerFailure) }
+	refused := func(q *dns.Msg) *dns.Msg { return egresstest.Reply(q, dns.RcodeRefused) }
+	nodata := func(q *dns.Msg) *dns.Msg { return egresstest.Reply(q, 0) }
+	nxdomain := func(q *dns.Msg) *dns.Msg { return egresstest.Reply(q, dns.RcodeNameError) }
 	address := func(q *dns.Msg) *dns.Msg {
 		if q.Question[0].Qtype == dns.TypeA {
-			return reply(q, 0, q.Question[0].Name+" 300 IN A 93.184.216.34")
+			return egresstest.Reply(q, 0, q.Question[0].Name+" 300 IN A 93.184.216.34")
 		}
-		return reply(q, 0, q.Question[0].Name+" 300 IN AAAA 2606:4700::1")
+		return egresstest.Reply(q, 0, q.Question[0].Name+" 300 IN AAAA 2606:4700::1")
 	}
-	loop := func(q *dns.Msg) *dns.Msg { return reply(q, 0, "loop.example.com. 300 IN CNAME loop.example.com.") }
+	loop := func(q *dns.Msg) *dns.Msg {
+		return egresstest.Reply(q, 0, "loop.example.com. 300 IN CNAME loop.example.com.")
+	}
 	script("silent.example.com", silence, silence)
 	script("servfail.example.com", servfail, servfail)
 	script("refused.example.com", refused, nodata)
@@ -268,6 +275,21 @@ func TestPrivateNamesOfAliases(t *testing.T) {
 	} {
 		if got := egress.IsPrivateName(name); got != private {
 			t.Errorf("%q: %v, want %v", name, got, private)
+		}
+	}
+}
+
+func TestNamedServersAreJudged(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.NameServer("10.0.0.53:53").Records("example.com. 300 IN A 93.184.216.34")
+	names := n.Client(nil).DNS()
+	private := netip.MustParseAddrPort("10.0.0.53:53")
+	for way, ask := range map[string]func(context.Context, netip.AddrPort, string, uint16) dnsclient.Answer{
+		"shared": names.QueryServer, "fresh": names.QueryServerFresh,
+	} {
+		if a := ask(t.Context(), private, "example.com", dns.TypeA); a.Code != dnsclient.CodeConnRefused || len(n.Dials()) != 0 {
+			t.Errorf("%s: %+v, dials %v", way, a, n.Dials())
 		}
 	}
 }

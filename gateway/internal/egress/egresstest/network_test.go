@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
 
 	"github.com/google/go-cmp/cmp"
@@ -91,19 +91,19 @@ func TestResolverAnswersLikeARecursiveOne(t *testing.T) {
 	}{
 		{"example.com", dns.TypeA, "", nil},
 		{"www.example.com", dns.TypeA, "", []string{"example.com"}},
-		{"www.example.com", dns.TypeMX, egress.CodeNoData, []string{"example.com"}},
-		{"example.com", dns.TypeAAAA, egress.CodeNoData, nil},
-		{"below.example.com", dns.TypeA, egress.CodeNoData, nil},
-		{"nowhere.example.com", dns.TypeA, egress.CodeNotFound, nil},
+		{"www.example.com", dns.TypeMX, dnsclient.CodeNoData, []string{"example.com"}},
+		{"example.com", dns.TypeAAAA, dnsclient.CodeNoData, nil},
+		{"below.example.com", dns.TypeA, dnsclient.CodeNoData, nil},
+		{"nowhere.example.com", dns.TypeA, dnsclient.CodeNotFound, nil},
 	} {
-		a := c.Query(t.Context(), test.name, test.qtype)
+		a := c.DNS().Query(t.Context(), test.name, test.qtype)
 		if a.Code != test.code || !cmp.Equal(a.CNAMEChain, test.chain) {
 			t.Errorf("%s %s: code %q, chain %v", test.name, dns.TypeToString[test.qtype], a.Code, a.CNAMEChain)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if a := c.Query(ctx, "silent.example.com", dns.TypeA); a.Code != egress.CodeTimeout {
+	if a := c.DNS().Query(ctx, "silent.example.com", dns.TypeA); a.Code != dnsclient.CodeTimeout {
 		t.Errorf("silent: %q", a.Code)
 	}
 	if dials := n.Dials(); len(dials) != 0 {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/fault"
 
 	"github.com/miekg/dns"
@@ -73,16 +73,16 @@ func ask[V any](ctx context.Context, c *Client, name string, read func([]string)
 // fetch asks past the resolver's cache: what is kept here is dated by when the service said it, and a bad answer must not
 // outlive the question.
 func (c *Client) fetch(ctx context.Context, name string) ([]string, error) {
-	answer := c.egress.QueryFresh(ctx, name, dns.TypeTXT)
+	answer := c.egress.DNS().QueryFresh(ctx, name, dns.TypeTXT)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	switch answer.Code {
 	case "":
 		return textsOf(answer.Records), nil
-	case egress.CodeNoData, egress.CodeNotFound:
+	case dnsclient.CodeNoData, dnsclient.CodeNotFound:
 		return nil, nil
-	case egress.CodeTimeout:
+	case dnsclient.CodeTimeout:
 		return nil, fault.Wrap(fault.Timeout, fmt.Errorf("asn: %s: %s", name, answer.Code), "The ASN service did not answer in time. Please try again later.")
 	}
 	return nil, fault.Wrap(fault.Upstream, fmt.Errorf("asn: %s: %s", name, answer.Code), "The ASN service failed to answer. Please try again later.")
@@ -92,7 +92,7 @@ func textsOf(records []dns.RR) []string {
 	texts := make([]string, 0, len(records))
 	for _, rr := range records {
 		if txt, is := rr.(*dns.TXT); is {
-			texts = append(texts, egress.JoinTXT(txt.Txt))
+			texts = append(texts, dnsclient.JoinTXT(txt.Txt))
 		}
 	}
 	return texts

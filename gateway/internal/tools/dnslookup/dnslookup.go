@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"sync"
 
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
@@ -34,15 +35,15 @@ type Result struct {
 
 // answerDetail is how one answer came about.
 type answerDetail struct {
-	RCode          *string                `json:"rcode"`
-	TTL            *uint32                `json:"ttl"`
-	Authenticated  bool                   `json:"authenticated"`
-	CNAMEChain     []string               `json:"cnameChain"`
-	Resolver       *string                `json:"resolver"`
-	DurationMs     float64                `json:"durationMs"`
-	Cached         bool                   `json:"cached"`
-	AgeMs          float64                `json:"ageMs"`
-	ExtendedErrors []egress.ExtendedError `json:"extendedErrors"`
+	RCode          *string                   `json:"rcode"`
+	TTL            *uint32                   `json:"ttl"`
+	Authenticated  bool                      `json:"authenticated"`
+	CNAMEChain     []string                  `json:"cnameChain"`
+	Resolver       *string                   `json:"resolver"`
+	DurationMs     float64                   `json:"durationMs"`
+	Cached         bool                      `json:"cached"`
+	AgeMs          float64                   `json:"ageMs"`
+	ExtendedErrors []dnsclient.ExtendedError `json:"extendedErrors"`
 }
 
 // New makes the tool; client asks the operator's resolvers.
@@ -60,10 +61,10 @@ func New(client *egress.Client) tool.Tool {
 }
 
 func run(ctx context.Context, client *egress.Client, name string) (Result, error) {
-	var answers [len(recordTypes)]egress.Answer
+	var answers [len(recordTypes)]dnsclient.Answer
 	var queries sync.WaitGroup
 	for i, qtype := range recordTypes {
-		queries.Go(func() { answers[i] = client.Query(ctx, name, qtype) })
+		queries.Go(func() { answers[i] = client.DNS().Query(ctx, name, qtype) })
 	}
 	queries.Wait()
 	if err := ctx.Err(); err != nil {
@@ -89,7 +90,7 @@ func run(ctx context.Context, client *egress.Client, name string) (Result, error
 	return result, nil
 }
 
-func describeAnswer(client *egress.Client, a egress.Answer) answerDetail {
+func describeAnswer(client *egress.Client, a dnsclient.Answer) answerDetail {
 	detail := answerDetail{
 		RCode:          rcodeName(a.RCode),
 		Authenticated:  a.Authenticated,
@@ -97,7 +98,7 @@ func describeAnswer(client *egress.Client, a egress.Answer) answerDetail {
 		DurationMs:     format.Milliseconds(a.Duration),
 		Cached:         a.Cached,
 		AgeMs:          format.Milliseconds(a.Age),
-		ExtendedErrors: append([]egress.ExtendedError{}, a.Extended...),
+		ExtendedErrors: append([]dnsclient.ExtendedError{}, a.Extended...),
 	}
 	if len(a.Records) > 0 {
 		detail.TTL = &a.TTL

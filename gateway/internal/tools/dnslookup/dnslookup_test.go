@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/tool"
@@ -194,7 +195,7 @@ func TestDNSLookupResolverFailures(t *testing.T) {
 					t.Errorf("%s: %s, rcode %s", kind, code, *got.Details[kind].RCode)
 				}
 			}
-			want := []egress.ExtendedError{{Code: 6, Name: "DNSSEC Bogus", Text: "bogus"}}
+			want := []dnsclient.ExtendedError{{Code: 6, Name: "DNSSEC Bogus", Text: "bogus"}}
 			if d := cmp.Diff(want, got.Details["A"].ExtendedErrors); d != "" {
 				t.Error(d)
 			}

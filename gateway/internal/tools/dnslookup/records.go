@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/text"
 
 	"github.com/miekg/dns"
 )
@@ -59,19 +60,19 @@ func (r *recordSet) add(records []dns.RR) {
 				r.AAAA = append(r.AAAA, addr.String())
 			}
 		case *dns.MX:
-			r.MX = append(r.MX, mxRecord{Exchange: egress.TrimRoot(rr.Mx), Priority: rr.Preference})
+			r.MX = append(r.MX, mxRecord{Exchange: dnsclient.TrimRoot(rr.Mx), Priority: rr.Preference})
 		case *dns.TXT:
-			r.TXT = append(r.TXT, egress.JoinTXT(rr.Txt))
+			r.TXT = append(r.TXT, dnsclient.JoinTXT(rr.Txt))
 		case *dns.CNAME:
-			r.CNAME = append(r.CNAME, egress.TrimRoot(rr.Target))
+			r.CNAME = append(r.CNAME, dnsclient.TrimRoot(rr.Target))
 		case *dns.NS:
-			r.NS = append(r.NS, egress.TrimRoot(rr.Ns))
+			r.NS = append(r.NS, dnsclient.TrimRoot(rr.Ns))
 		case *dns.SOA:
 			if len(r.SOA) > 0 {
 				continue // a zone has one (RFC 1035 section 5.2); what else comes is a broken server's
 			}
 			r.SOA = append(r.SOA, soaRecord{
-				NSName: egress.TrimRoot(rr.Ns), Hostmaster: egress.DecodeText(egress.Unescape(egress.TrimRoot(rr.Mbox))), Serial: rr.Serial,
+				NSName: dnsclient.TrimRoot(rr.Ns), Hostmaster: text.Decode(dnsclient.Unescape(dnsclient.TrimRoot(rr.Mbox))), Serial: rr.Serial,
 				Refresh: rr.Refresh, Retry: rr.Retry, Expire: rr.Expire, MinTTL: rr.Minttl,
 			})
 		}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
@@ -58,19 +59,19 @@ type Result struct {
 
 // resolverAnswer is one resolver's answer with its values in normal form.
 type resolverAnswer struct {
-	ID                string                 `json:"id"`
-	Name              string                 `json:"name"`
-	Address           string                 `json:"address"`
-	Outcome           string                 `json:"outcome"`
-	ErrorCode         *string                `json:"errorCode"` // of an error only
-	Values            []string               `json:"values"`
-	TTL               *uint32                `json:"ttl"`
-	Authenticated     bool                   `json:"authenticated"`
-	DurationMs        float64                `json:"durationMs"`
-	FilteredSuspected bool                   `json:"filteredSuspected"`
-	Cached            bool                   `json:"cached"`
-	AgeMs             float64                `json:"ageMs"`
-	ExtendedErrors    []egress.ExtendedError `json:"extendedErrors"`
+	ID                string                    `json:"id"`
+	Name              string                    `json:"name"`
+	Address           string                    `json:"address"`
+	Outcome           string                    `json:"outcome"`
+	ErrorCode         *string                   `json:"errorCode"` // of an error only
+	Values            []string                  `json:"values"`
+	TTL               *uint32                   `json:"ttl"`
+	Authenticated     bool                      `json:"authenticated"`
+	DurationMs        float64                   `json:"durationMs"`
+	FilteredSuspected bool                      `json:"filteredSuspected"`
+	Cached            bool                      `json:"cached"`
+	AgeMs             float64                   `json:"ageMs"`
+	ExtendedErrors    []dnsclient.ExtendedError `json:"extendedErrors"`
 
 	// bare is a denial that no zone vouches for: its authority section is empty.
 	bare bool
@@ -114,7 +115,7 @@ func parse(in tool.Input) (query, error) {
 func (c query) run(ctx context.Context, client *egress.Client) (Result, error) {
 	answers := make([]resolverAnswer, len(publicResolvers))
 	everyone := func(resolverAnswer) bool { return true }
-	c.look(ctx, client.QueryServer, answers, everyone)
+	c.look(ctx, client.DNS().QueryServer, answers, everyone)
 	if ctx.Err() == nil && c.status(answers) == statusConflict {
 		c.lookAgain(ctx, client, answers)
 	}
@@ -143,11 +144,11 @@ func (c query) lookAgain(ctx context.Context, client *egress.Client, answers []r
 	case <-ctx.Done():
 		return
 	}
-	c.look(ctx, client.QueryServerFresh, answers, resolverAnswer.conclusive)
+	c.look(ctx, client.DNS().QueryServerFresh, answers, resolverAnswer.conclusive)
 }
 
 // look asks the resolvers whose answers so far are wanted again, all at once.
-func (c query) look(ctx context.Context, ask func(context.Context, netip.AddrPort, string, uint16) egress.Answer,
+func (c query) look(ctx context.Context, ask func(context.Context, netip.AddrPort, string, uint16) dnsclient.Answer,
 	answers []resolverAnswer, wanted func(resolverAnswer) bool,
 ) {
 	var asking sync.WaitGroup
@@ -162,7 +163,7 @@ func (c query) look(ctx context.Context, ask func(context.Context, netip.AddrPor
 	asking.Wait()
 }
 
-func (r publicResolver) describe(a egress.Answer) resolverAnswer {
+func (r publicResolver) describe(a dnsclient.Answer) resolverAnswer {
 	answer := resolverAnswer{
 		ID: r.id, Name: r.name, Address: r.server.Addr().String(),
 		Outcome:        outcomeError,
@@ -171,15 +172,15 @@ func (r publicResolver) describe(a egress.Answer) resolverAnswer {
 		DurationMs:     format.Milliseconds(a.Duration),
 		Cached:         a.Cached,
 		AgeMs:          format.Milliseconds(a.Age),
-		ExtendedErrors: append([]egress.ExtendedError{}, a.Extended...),
+		ExtendedErrors: append([]dnsclient.ExtendedError{}, a.Extended...),
 		bare:           len(a.Authority) == 0,
 	}
 	switch a.Code {
 	case "":
 		answer.Outcome, answer.TTL = outcomeAnswer, &a.TTL
-	case egress.CodeNoData:
+	case dnsclient.CodeNoData:
 		answer.Outcome = outcomeNoData
-	case egress.CodeNotFound:
+	case dnsclient.CodeNotFound:
 		answer.Outcome = outcomeNXDomain
 	default:
 		answer.ErrorCode = &a.Code

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/dnsclient"
 
 	"github.com/miekg/dns"
 )
@@ -53,7 +53,7 @@ func normalRecord(record dns.RR) (normalValue, bool) {
 	case *dns.NS:
 		return normalValue{text: normalName(rr.Ns)}, true
 	case *dns.TXT:
-		return normalValue{text: egress.JoinTXT(rr.Txt)}, true
+		return normalValue{text: dnsclient.JoinTXT(rr.Txt)}, true
 	case *dns.CAA:
 		return normalValue{text: normalCAA(rr)}, true
 	}
@@ -62,7 +62,7 @@ func normalRecord(record dns.RR) (normalValue, bool) {
 
 // normalName leaves the root a name: "0 ." is a null MX (RFC 7505).
 func normalName(name string) string {
-	return cmp.Or(egress.TrimRoot(dns.CanonicalName(name)), ".")
+	return cmp.Or(dnsclient.TrimRoot(dns.CanonicalName(name)), ".")
 }
 
 // normalCAA writes a property as zone files do, its tag in lower case since case does not matter in it (RFC 8659 section 4.1).

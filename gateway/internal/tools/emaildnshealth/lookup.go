@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"sync"
 
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/mailauth"
 	"diagnostics/shared/netpolicy"
@@ -86,13 +87,13 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 	case r.places <- struct{}{}:
 		defer func() { <-r.places }()
 	case <-ctx.Done():
-		return reply{err: &mailauth.LookupError{Code: egress.CodeTimeout}}
+		return reply{err: &mailauth.LookupError{Code: dnsclient.CodeTimeout}}
 	}
-	a := r.client.Query(ctx, q.name, q.qtype)
+	a := r.client.DNS().Query(ctx, q.name, q.qtype)
 	answer := reply{records: a.Records, alias: len(a.CNAMEChain) > 0}
 	switch a.Code {
-	case "", egress.CodeNoData:
-	case egress.CodeNotFound:
+	case "", dnsclient.CodeNoData:
+	case dnsclient.CodeNotFound:
 		answer.err = mailauth.ErrNotFound
 	default:
 		answer.err = &mailauth.LookupError{Code: a.Code}
@@ -106,7 +107,7 @@ func (r *resolver) TXT(ctx context.Context, name string) ([]string, error) {
 	var texts []string
 	for _, record := range answer.records {
 		if txt, is := record.(*dns.TXT); is {
-			texts = append(texts, egress.JoinTXT(txt.Txt))
+			texts = append(texts, dnsclient.JoinTXT(txt.Txt))
 		}
 	}
 	return texts, answer.err
@@ -118,7 +119,7 @@ func (r *resolver) MX(ctx context.Context, name string) ([]string, error) {
 	var names []string
 	for _, record := range answer.records {
 		if mx, is := record.(*dns.MX); is {
-			names = append(names, egress.TrimRoot(mx.Mx))
+			names = append(names, dnsclient.TrimRoot(mx.Mx))
 		}
 	}
 	return names, answer.err

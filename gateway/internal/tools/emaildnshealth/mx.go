@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/mailauth"
 	"diagnostics/shared/netpolicy"
 
@@ -85,7 +85,7 @@ func (r *checker) mx(ctx context.Context) mxCheck {
 func (c *mxCheck) read(records []dns.RR) {
 	for _, record := range records {
 		if mx, is := record.(*dns.MX); is {
-			c.Hosts = append(c.Hosts, mxHost{Exchange: strings.ToLower(egress.TrimRoot(mx.Mx)), Priority: mx.Preference, Addresses: []string{}})
+			c.Hosts = append(c.Hosts, mxHost{Exchange: strings.ToLower(dnsclient.TrimRoot(mx.Mx)), Priority: mx.Preference, Addresses: []string{}})
 		}
 	}
 	slices.SortFunc(c.Hosts, func(a, b mxHost) int {

@@ -13,6 +13,7 @@ import (
 	"diagnostics/gateway/internal/mailauth/mtasts"
 	"diagnostics/gateway/internal/mailauth/tlsrpt"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tools/internal/format"
 )
 
@@ -183,8 +184,8 @@ func (f *mtaStsFetch) read(ctx context.Context, response *egress.Response) {
 		f.unreachable(ctx, response.BodyErr)
 		return
 	}
-	text := egress.DecodeText(response.Body)
-	f.text = &text
+	content := text.Decode(response.Body)
+	f.text = &content
 	kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch {
 	case err != nil || kind != "text/plain":

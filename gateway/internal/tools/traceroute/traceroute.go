@@ -112,7 +112,7 @@ func reverseName(ctx context.Context, client *egress.Client, address string) *st
 	if err != nil {
 		return nil
 	}
-	answer := client.Query(ctx, strings.TrimSuffix(owner, "."), dns.TypePTR)
+	answer := client.DNS().Query(ctx, strings.TrimSuffix(owner, "."), dns.TypePTR)
 	for _, rr := range answer.Records {
 		ptr, is := rr.(*dns.PTR)
 		if !is {

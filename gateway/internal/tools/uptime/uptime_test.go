@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
@@ -594,7 +595,7 @@ func TestUptimeBoundsFitTheRun(t *testing.T) {
 	t.Parallel()
 	const run = 30 * time.Second
 	b := defaultLimits
-	lookups := 2*egress.DNSTries*egress.DNSTimeout + b.pause
+	lookups := 2*dnsclient.Tries*dnsclient.Timeout + b.pause
 	if total := lookups + b.first + b.pause + b.second; total >= run {
 		t.Fatalf("the bounds add up to %v", total)
 	}

@@ -1,4 +1,4 @@
-package egress_test
+package dnsclient_test
 
 import (
 	"context"
@@ -7,7 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/shared/parallel"
 
 	"github.com/miekg/dns"
@@ -19,20 +20,20 @@ type oneSecond struct{ queries atomic.Int32 }
 func (o *oneSecond) answer(q *dns.Msg) *dns.Msg {
 	o.queries.Add(1)
 	time.Sleep(time.Second)
-	return reply(q, 0, "example.com. 0 IN A 93.184.216.34")
+	return egresstest.Reply(q, 0, "example.com. 0 IN A 93.184.216.34")
 }
 
-func query(ctx context.Context, c *egress.Client, name string) *parallel.Pending[egress.Answer] {
-	return parallel.Start(func() egress.Answer { return c.Query(ctx, name, dns.TypeA) })
+func query(ctx context.Context, c *dnsclient.Client, name string) *parallel.Pending[dnsclient.Answer] {
+	return parallel.Start(func() dnsclient.Answer { return c.Query(ctx, name, dns.TypeA) })
 }
 
 func TestIdenticalQueriesShareOneLookup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var server oneSecond
-		m := &memory{serve: nameServer(server.answer)}
-		c := memoryClient(t, m.dial)
-		var asked []*parallel.Pending[egress.Answer]
+		m := &egresstest.Pipes{Serve: egresstest.NameServer(server.answer)}
+		c := clientOver(t, m.Dial)
+		var asked []*parallel.Pending[dnsclient.Answer]
 		for range 20 {
 			asked = append(asked, query(t.Context(), c, "example.com"))
 		}
@@ -57,15 +58,15 @@ func TestALookupOutlivesItsFirstCallerAndEndsWithItsLast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var server oneSecond
-		m := &memory{serve: nameServer(server.answer)}
-		c := memoryClient(t, m.dial)
+		m := &egresstest.Pipes{Serve: egresstest.NameServer(server.answer)}
+		c := clientOver(t, m.Dial)
 		ctx, leave := context.WithCancel(t.Context())
 		first := query(ctx, c, "example.com")
 		synctest.Wait()
 		second := query(t.Context(), c, "example.com")
 		synctest.Wait()
 		leave()
-		if a := first.Wait(); a.Code != egress.CodeTimeout {
+		if a := first.Wait(); a.Code != dnsclient.CodeTimeout {
 			t.Errorf("the caller that left: %+v", a)
 		}
 		if a := second.Wait(); a.Code != "" || server.queries.Load() != 1 {
@@ -75,13 +76,13 @@ func TestALookupOutlivesItsFirstCallerAndEndsWithItsLast(t *testing.T) {
 		ctx, leave = context.WithCancel(t.Context())
 		only := query(ctx, c, "example.com")
 		synctest.Wait()
-		if m.open.Load() != 1 {
-			t.Fatalf("%d connections to the name server", m.open.Load())
+		if m.Open() != 1 {
+			t.Fatalf("%d connections to the name server", m.Open())
 		}
 		leave()
 		only.Wait()
 		synctest.Wait()
-		if open := m.open.Load(); open != 0 {
+		if open := m.Open(); open != 0 {
 			t.Errorf("%d connections for a lookup that nobody waits for", open)
 		}
 		time.Sleep(time.Second) // the server's own
@@ -91,19 +92,19 @@ func TestALookupOutlivesItsFirstCallerAndEndsWithItsLast(t *testing.T) {
 func TestCloseEndsLookups(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{serve: nameServer(func(*dns.Msg) *dns.Msg { return nil })}
-		c := memoryClient(t, m.dial)
+		m := &egresstest.Pipes{Serve: egresstest.NameServer(func(*dns.Msg) *dns.Msg { return nil })}
+		c := clientOver(t, m.Dial)
 		pending := query(t.Context(), c, "silent.example.com")
 		synctest.Wait()
 		began := time.Now()
 		c.Close()
-		if a := pending.Wait(); a.Code != egress.CodeTimeout {
+		if a := pending.Wait(); a.Code != dnsclient.CodeTimeout {
 			t.Errorf("%+v", a)
 		}
 		if took := time.Since(began); took > 0 {
 			t.Errorf("took %v", took)
 		}
-		if open := m.open.Load(); open != 0 {
+		if open := m.Open(); open != 0 {
 			t.Errorf("%d connections are left", open)
 		}
 	})

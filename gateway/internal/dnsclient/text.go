@@ -1,10 +1,10 @@
-package egress
+package dnsclient
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"diagnostics/gateway/internal/ascii"
+	"diagnostics/gateway/internal/text"
 )
 
 // TrimRoot drops the dot of the root from a name in presentation form; the root itself is "". An escaped dot at the end
@@ -28,7 +28,7 @@ func JoinTXT(chunks []string) string {
 	for _, chunk := range chunks {
 		whole = append(whole, Unescape(chunk)...)
 	}
-	return DecodeText(whole)
+	return text.Decode(whole)
 }
 
 // Unescape undoes \DDD and \X of the presentation format (RFC 1035 section 5.1). A backslash at the end, and digits
@@ -64,16 +64,4 @@ func decimalByte(s string) (byte, bool) {
 		value = value*10 + int(c-'0')
 	}
 	return byte(value), value <= 255
-}
-
-// DecodeText reads bytes as UTF-8, or as Latin-1 where they are not valid UTF-8 as a whole.
-func DecodeText(b []byte) string {
-	if utf8.Valid(b) {
-		return string(b)
-	}
-	runes := make([]rune, len(b))
-	for i, c := range b {
-		runes[i] = rune(c)
-	}
-	return string(runes)
 }

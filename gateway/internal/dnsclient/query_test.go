@@ -1,4 +1,4 @@
-package egress_test
+package dnsclient_test
 
 import (
 	"context"
@@ -14,38 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/miekg/dns"
 )
-
-// brisk shortens a try, so that silence need not be waited for.
-var brisk = egress.WithBounds(egress.HTTPTimeout, egress.ConnectTimeout, briskTry)
-
-const briskTry = 300 * time.Millisecond
-
-func reply(q *dns.Msg, rcode int, answer ...string) *dns.Msg {
-	m := new(dns.Msg).SetRcode(q, rcode)
-	for _, line := range answer {
-		rr, err := dns.NewRR(line)
-		if err != nil {
-			panic(err)
-		}
-		m.Answer = append(m.Answer, rr)
-	}
-	return m
-}
-
-func texts(records []dns.RR) []string {
-	var list []string
-	for _, rr := range records {
-		list = append(list, strings.Join(strings.Fields(rr.String()), " "))
-	}
-	return list
-}
 
 func TestQueryReadsRecordsAndAliases(t *testing.T) {
 	t.Parallel()
@@ -58,7 +33,7 @@ func TestQueryReadsRecordsAndAliases(t *testing.T) {
 		"edge.example.com. 40 IN CNAME example.com.",
 		`_dmarc.example.com. 60 IN TXT "v=DMARC1; p=none"`,
 	)
-	c := n.Client(nil)
+	c := newClient(t, n)
 	for _, test := range []struct {
 		name  string
 		qtype uint16
@@ -92,16 +67,16 @@ func TestQueryCodes(t *testing.T) {
 		rcode int
 		code  string
 	}{
-		"servfail.example.com": {dns.RcodeServerFailure, egress.CodeServFail},
-		"refused.example.com":  {dns.RcodeRefused, egress.CodeRefused},
-		"formerr.example.com":  {dns.RcodeFormatError, egress.CodeFormErr},
-		"notimp.example.com":   {dns.RcodeNotImplemented, egress.CodeNotImp},
-		"yxdomain.example.com": {dns.RcodeYXDomain, egress.CodeBadResp},
+		"servfail.example.com": {dns.RcodeServerFailure, dnsclient.CodeServFail},
+		"refused.example.com":  {dns.RcodeRefused, dnsclient.CodeRefused},
+		"formerr.example.com":  {dns.RcodeFormatError, dnsclient.CodeFormErr},
+		"notimp.example.com":   {dns.RcodeNotImplemented, dnsclient.CodeNotImp},
+		"yxdomain.example.com": {dns.RcodeYXDomain, dnsclient.CodeBadResp},
 	}
 	for name, want := range rcodes {
-		n.Handle(name, func(q *dns.Msg) *dns.Msg { return reply(q, want.rcode) })
+		n.Handle(name, func(q *dns.Msg) *dns.Msg { return egresstest.Reply(q, want.rcode) })
 	}
-	c := n.Client(nil)
+	c := newClient(t, n)
 	for name, want := range rcodes {
 		a := c.Query(t.Context(), name, dns.TypeA)
 		if a.Code != want.code || a.RCode != want.rcode || len(a.Records) != 0 {
@@ -114,10 +89,10 @@ func TestQueryCodes(t *testing.T) {
 		code  string
 		rcode int
 	}{
-		{"exists.example.com", dns.TypeAAAA, egress.CodeNoData, dns.RcodeSuccess},
-		{"alias.example.com", dns.TypeAAAA, egress.CodeNoData, dns.RcodeSuccess},
-		{"nowhere.example.com", dns.TypeA, egress.CodeNotFound, dns.RcodeNameError},
-		{"dangling.example.com", dns.TypeA, egress.CodeNotFound, dns.RcodeNameError},
+		{"exists.example.com", dns.TypeAAAA, dnsclient.CodeNoData, dns.RcodeSuccess},
+		{"alias.example.com", dns.TypeAAAA, dnsclient.CodeNoData, dns.RcodeSuccess},
+		{"nowhere.example.com", dns.TypeA, dnsclient.CodeNotFound, dns.RcodeNameError},
+		{"dangling.example.com", dns.TypeA, dnsclient.CodeNotFound, dns.RcodeNameError},
 	} {
 		a := c.Query(t.Context(), test.name, test.qtype)
 		if a.Code != test.code || a.RCode != test.rcode {
@@ -141,35 +116,47 @@ func TestForgedPacketsAreIgnored(t *testing.T) {
 		return packet
 	}
 	for name, forge := range map[string]func(q *dns.Msg) []byte{
-		"another id":   func(q *dns.Msg) []byte { m := reply(q, 0, forged); m.Id++; return pack(m) },
-		"another name": func(q *dns.Msg) []byte { m := reply(q, 0, forged); m.Question[0].Name = "x."; return pack(m) },
-		"another type": func(q *dns.Msg) []byte { m := reply(q, 0, forged); m.Question[0].Qtype++; return pack(m) },
+		"another id": func(q *dns.Msg) []byte { m := egresstest.Reply(q, 0, forged); m.Id++; return pack(m) },
+		"another name": func(q *dns.Msg) []byte {
+			m := egresstest.Reply(q, 0, forged)
+			m.Question[0].Name = "x."
+			return pack(m)
+		},
+		"another type": func(q *dns.Msg) []byte { m := egresstest.Reply(q, 0, forged); m.Question[0].Qtype++; return pack(m) },
 		"another class": func(q *dns.Msg) []byte {
-			m := reply(q, 0, forged)
+			m := egresstest.Reply(q, 0, forged)
 			m.Question[0].Qclass = dns.ClassCHAOS
 			return pack(m)
 		},
-		"no question":           func(q *dns.Msg) []byte { m := reply(q, 0, forged); m.Question = nil; return pack(m) },
-		"NXDOMAIN, no question": func(q *dns.Msg) []byte { m := reply(q, dns.RcodeNameError); m.Question = nil; return pack(m) },
+		"no question": func(q *dns.Msg) []byte { m := egresstest.Reply(q, 0, forged); m.Question = nil; return pack(m) },
+		"NXDOMAIN, no question": func(q *dns.Msg) []byte {
+			m := egresstest.Reply(q, dns.RcodeNameError)
+			m.Question = nil
+			return pack(m)
+		},
 		"two questions": func(q *dns.Msg) []byte {
-			m := reply(q, 0, forged)
+			m := egresstest.Reply(q, 0, forged)
 			m.Question = append(m.Question, m.Question[0])
 			return pack(m)
 		},
-		"a query":        func(q *dns.Msg) []byte { m := reply(q, 0, forged); m.Response = false; return pack(m) },
-		"another opcode": func(q *dns.Msg) []byte { m := reply(q, 0, forged); m.Opcode = dns.OpcodeUpdate; return pack(m) },
+		"a query": func(q *dns.Msg) []byte { m := egresstest.Reply(q, 0, forged); m.Response = false; return pack(m) },
+		"another opcode": func(q *dns.Msg) []byte {
+			m := egresstest.Reply(q, 0, forged)
+			m.Opcode = dns.OpcodeUpdate
+			return pack(m)
+		},
 		"noise":          func(*dns.Msg) []byte { return []byte("noise") },
 		"nothing":        func(*dns.Msg) []byte { return nil },
-		"half a message": func(q *dns.Msg) []byte { p := pack(reply(q, 0, forged)); return p[:len(p)-3] },
+		"half a message": func(q *dns.Msg) []byte { p := pack(egresstest.Reply(q, 0, forged)); return p[:len(p)-3] },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := egresstest.New(t)
 			n.HandleRaw("victim.example.com", func(w dns.ResponseWriter, q *dns.Msg) {
 				_, _ = w.Write(forge(q))
-				_, _ = w.Write(pack(reply(q, 0, "victim.example.com. 300 IN A 93.184.216.34")))
+				_, _ = w.Write(pack(egresstest.Reply(q, 0, "victim.example.com. 300 IN A 93.184.216.34")))
 			})
-			a := n.Client(nil).Query(t.Context(), "victim.example.com", dns.TypeA)
+			a := newClient(t, n).Query(t.Context(), "victim.example.com", dns.TypeA)
 			if diff := cmp.Diff([]string{"victim.example.com. 300 IN A 93.184.216.34"}, texts(a.Records)); diff != "" {
 				t.Errorf("%s, code %q", diff, a.Code)
 			}
@@ -185,21 +172,21 @@ func TestSilenceAndNoiseEndAfterTwoTries(t *testing.T) {
 	n := egresstest.New(t)
 	n.Handle("silent.example.com", func(*dns.Msg) *dns.Msg { return nil })
 	n.HandleRaw("noisy.example.com", func(w dns.ResponseWriter, q *dns.Msg) {
-		p, _ := reply(q, 0, "noisy.example.com. 300 IN A 93.184.216.34").Pack()
+		p, _ := egresstest.Reply(q, 0, "noisy.example.com. 300 IN A 93.184.216.34").Pack()
 		_, _ = w.Write(p[:len(p)-1])
 	})
-	c := n.Client(nil, brisk)
-	for name, code := range map[string]string{"silent.example.com": egress.CodeTimeout, "noisy.example.com": egress.CodeBadResp} {
+	c := newClient(t, n, brisk)
+	for name, code := range map[string]string{"silent.example.com": dnsclient.CodeTimeout, "noisy.example.com": dnsclient.CodeBadResp} {
 		began := time.Now()
 		a := c.Query(t.Context(), name, dns.TypeA)
 		if a.Code != code || a.RCode != -1 || a.Resolver.IsValid() {
 			t.Errorf("%s: %+v", name, a)
 		}
-		if took := time.Since(began); took > 5*egress.DNSTries*briskTry {
+		if took := time.Since(began); took > 5*dnsclient.Tries*briskTry {
 			t.Errorf("%s: took %v", name, took)
 		}
-		if tries := n.QueriesFor(name, dns.TypeA); tries != egress.DNSTries {
-			t.Errorf("%s: %d tries, want %d", name, tries, egress.DNSTries)
+		if tries := n.QueriesFor(name, dns.TypeA); tries != dnsclient.Tries {
+			t.Errorf("%s: %d tries, want %d", name, tries, dnsclient.Tries)
 		}
 	}
 }
@@ -212,9 +199,9 @@ func TestSecondTryGetsThrough(t *testing.T) {
 		if asked.Add(1) == 1 {
 			return nil
 		}
-		return reply(q, 0, "lossy.example.com. 300 IN A 93.184.216.34")
+		return egresstest.Reply(q, 0, "lossy.example.com. 300 IN A 93.184.216.34")
 	})
-	if a := n.Client(nil, brisk).Query(t.Context(), "lossy.example.com", dns.TypeA); a.Code != "" {
+	if a := newClient(t, n, brisk).Query(t.Context(), "lossy.example.com", dns.TypeA); a.Code != "" {
 		t.Errorf("%+v", a)
 	}
 }
@@ -225,10 +212,10 @@ func TestSecondTryGoesToTheNextResolver(t *testing.T) {
 	for name, first := range map[string]func(n *egresstest.Network){
 		"silent": func(n *egresstest.Network) { n.Handle("example.com", func(*dns.Msg) *dns.Msg { return nil }) },
 		"SERVFAIL": func(n *egresstest.Network) {
-			n.Handle("example.com", func(q *dns.Msg) *dns.Msg { return reply(q, dns.RcodeServerFailure) })
+			n.Handle("example.com", func(q *dns.Msg) *dns.Msg { return egresstest.Reply(q, dns.RcodeServerFailure) })
 		},
 		"REFUSED": func(n *egresstest.Network) {
-			n.Handle("example.com", func(q *dns.Msg) *dns.Msg { return reply(q, dns.RcodeRefused) })
+			n.Handle("example.com", func(q *dns.Msg) *dns.Msg { return egresstest.Reply(q, dns.RcodeRefused) })
 		},
 		"gone": func(n *egresstest.Network) { n.Fail(egresstest.ResolverAddr.String(), syscall.ECONNREFUSED) },
 	} {
@@ -238,7 +225,7 @@ func TestSecondTryGoesToTheNextResolver(t *testing.T) {
 			first(n)
 			other := n.NameServer(second.String())
 			other.Records("example.com. 300 IN A 93.184.216.34")
-			c := n.Client(func(s *egress.Settings) { s.Resolvers = append(s.Resolvers, second) }, brisk)
+			c := newClient(t, n, func(s *dnsclient.Settings) { s.Resolvers = append(s.Resolvers, second) }, brisk)
 			if a := c.Query(t.Context(), "example.com", dns.TypeA); a.Code != "" || a.Resolver != second {
 				t.Errorf("%+v", a)
 			}
@@ -249,10 +236,12 @@ func TestSecondTryGoesToTheNextResolver(t *testing.T) {
 func TestWhatAServerSaidBeatsSilence(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
-	n.Handle("example.com", func(q *dns.Msg) *dns.Msg { return reply(q, dns.RcodeServerFailure) })
+	n.Handle("example.com", func(q *dns.Msg) *dns.Msg { return egresstest.Reply(q, dns.RcodeServerFailure) })
 	n.NameServer("192.0.2.54:53").Handle("example.com", func(*dns.Msg) *dns.Msg { return nil })
-	c := n.Client(func(s *egress.Settings) { s.Resolvers = append(s.Resolvers, netip.MustParseAddrPort("192.0.2.54:53")) }, brisk)
-	if a := c.Query(t.Context(), "example.com", dns.TypeA); a.Code != egress.CodeServFail {
+	c := newClient(t, n, func(s *dnsclient.Settings) {
+		s.Resolvers = append(s.Resolvers, netip.MustParseAddrPort("192.0.2.54:53"))
+	}, brisk)
+	if a := c.Query(t.Context(), "example.com", dns.TypeA); a.Code != dnsclient.CodeServFail {
 		t.Errorf("%+v", a)
 	}
 }
@@ -261,7 +250,7 @@ func TestNoResolverListens(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
 	n.Fail(egresstest.ResolverAddr.String(), syscall.ENETUNREACH)
-	if a := n.Client(nil).Query(t.Context(), "example.com", dns.TypeA); a.Code != egress.CodeConnRefused || a.RCode != -1 {
+	if a := newClient(t, n).Query(t.Context(), "example.com", dns.TypeA); a.Code != dnsclient.CodeConnRefused || a.RCode != -1 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -274,7 +263,7 @@ func TestTruncatedAnswersAreAskedForOverTCP(t *testing.T) {
 	}
 	n := egresstest.New(t)
 	n.Records(records...)
-	a := n.Client(nil).Query(t.Context(), "big.example.com", dns.TypeA)
+	a := newClient(t, n).Query(t.Context(), "big.example.com", dns.TypeA)
 	if a.Code != "" || len(a.Records) != len(records) {
 		t.Errorf("code %q, %d records of %d", a.Code, len(a.Records), len(records))
 	}
@@ -288,7 +277,7 @@ func TestTruncatedInTheMiddleOfARecord(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
 	n.HandleRaw("cut.example.com", func(w dns.ResponseWriter, q *dns.Msg) {
-		m := reply(q, 0, "cut.example.com. 300 IN A 93.184.216.34")
+		m := egresstest.Reply(q, 0, "cut.example.com. 300 IN A 93.184.216.34")
 		if w.LocalAddr().Network() == "tcp" {
 			_ = w.WriteMsg(m)
 			return
@@ -297,7 +286,7 @@ func TestTruncatedInTheMiddleOfARecord(t *testing.T) {
 		p, _ := m.Pack()
 		_, _ = w.Write(p[:len(p)-2])
 	})
-	if a := n.Client(nil).Query(t.Context(), "cut.example.com", dns.TypeA); a.Code != "" || len(a.Records) != 1 {
+	if a := newClient(t, n).Query(t.Context(), "cut.example.com", dns.TypeA); a.Code != "" || len(a.Records) != 1 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -310,11 +299,11 @@ func TestTruncatedWithoutTCPIsAFailure(t *testing.T) {
 			_ = w.Close()
 			return
 		}
-		m := reply(q, 0, "udponly.example.com. 300 IN A 93.184.216.34")
+		m := egresstest.Reply(q, 0, "udponly.example.com. 300 IN A 93.184.216.34")
 		m.Truncated = true
 		_ = w.WriteMsg(m)
 	})
-	if a := n.Client(nil).Query(t.Context(), "udponly.example.com", dns.TypeA); len(a.Records) != 0 || a.RCode != -1 {
+	if a := newClient(t, n).Query(t.Context(), "udponly.example.com", dns.TypeA); len(a.Records) != 0 || a.RCode != -1 {
 		t.Errorf("half an answer was taken: %+v", a)
 	}
 }
@@ -326,13 +315,13 @@ func TestQueriesCarryEDNS(t *testing.T) {
 	script := func(q *dns.Msg) *dns.Msg {
 		opt := q.IsEdns0()
 		got <- fmt.Sprintf("size %d, do %v, ad %v, rd %v, cd %v", opt.UDPSize(), opt.Do(), q.AuthenticatedData, q.RecursionDesired, q.CheckingDisabled)
-		m := reply(q, 0, "example.com. 300 IN A 93.184.216.34")
+		m := egresstest.Reply(q, 0, "example.com. 300 IN A 93.184.216.34")
 		m.AuthenticatedData = true
 		return m
 	}
 	n.Handle("example.com", script)
 	n.NameServer("9.9.9.9:53").Handle("example.com", script)
-	c := n.Client(nil)
+	c := newClient(t, n)
 	if a := c.Query(t.Context(), "example.com", dns.TypeA); !a.Authenticated {
 		t.Errorf("%+v", a)
 	}
@@ -349,22 +338,12 @@ func TestQueriesCarryEDNS(t *testing.T) {
 	}
 }
 
-func TestQueryServerIsJudged(t *testing.T) {
-	t.Parallel()
-	n := egresstest.New(t)
-	n.NameServer("10.0.0.53:53").Records("example.com. 300 IN A 93.184.216.34")
-	a := n.Client(nil).QueryServer(t.Context(), netip.MustParseAddrPort("10.0.0.53:53"), "example.com", dns.TypeA)
-	if a.Code != egress.CodeConnRefused || len(n.Dials()) != 0 {
-		t.Errorf("%+v, dials %v", a, n.Dials())
-	}
-}
-
 func TestServersWithoutEDNS(t *testing.T) {
 	t.Parallel()
 	for name, refuse := range map[string]func(q *dns.Msg) *dns.Msg{
-		"FORMERR":              func(q *dns.Msg) *dns.Msg { return reply(q, dns.RcodeFormatError) },
-		"NOTIMP":               func(q *dns.Msg) *dns.Msg { return reply(q, dns.RcodeNotImplemented) },
-		"FORMERR, bare header": func(q *dns.Msg) *dns.Msg { m := reply(q, dns.RcodeFormatError); m.Question = nil; return m },
+		"FORMERR":              func(q *dns.Msg) *dns.Msg { return egresstest.Reply(q, dns.RcodeFormatError) },
+		"NOTIMP":               func(q *dns.Msg) *dns.Msg { return egresstest.Reply(q, dns.RcodeNotImplemented) },
+		"FORMERR, bare header": func(q *dns.Msg) *dns.Msg { m := egresstest.Reply(q, dns.RcodeFormatError); m.Question = nil; return m },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -373,9 +352,9 @@ func TestServersWithoutEDNS(t *testing.T) {
 				if q.IsEdns0() != nil {
 					return refuse(q)
 				}
-				return reply(q, 0, "old.example.com. 300 IN A 93.184.216.34")
+				return egresstest.Reply(q, 0, "old.example.com. 300 IN A 93.184.216.34")
 			})
-			if a := n.Client(nil).Query(t.Context(), "old.example.com", dns.TypeA); a.Code != "" || len(a.Records) != 1 {
+			if a := newClient(t, n).Query(t.Context(), "old.example.com", dns.TypeA); a.Code != "" || len(a.Records) != 1 {
 				t.Errorf("%+v", a)
 			}
 		})
@@ -398,19 +377,19 @@ func TestAliasChains(t *testing.T) {
 		chain  int
 	}{
 		{"none", []string{"c0.example.com. 300 IN A 93.184.216.34"}, "", 0},
-		{"as long as may be", chain(egress.MaxAliases), "", egress.MaxAliases},
-		{"one longer", chain(egress.MaxAliases + 1), egress.CodeBadResp, 0},
-		{"to itself", []string{"c0.example.com. 300 IN CNAME C0.example.com."}, egress.CodeBadResp, 0},
-		{"in a circle", []string{"c0.example.com. 300 IN CNAME c1.example.com.", "c1.example.com. 300 IN CNAME c0.example.com."}, egress.CodeBadResp, 0},
-		{"in a circle further on", []string{"c0.example.com. 300 IN CNAME c1.example.com.", "c1.example.com. 300 IN CNAME c2.example.com.", "c2.example.com. 300 IN CNAME c1.example.com."}, egress.CodeBadResp, 0},
+		{"as long as may be", chain(dnsclient.MaxAliases), "", dnsclient.MaxAliases},
+		{"one longer", chain(dnsclient.MaxAliases + 1), dnsclient.CodeBadResp, 0},
+		{"to itself", []string{"c0.example.com. 300 IN CNAME C0.example.com."}, dnsclient.CodeBadResp, 0},
+		{"in a circle", []string{"c0.example.com. 300 IN CNAME c1.example.com.", "c1.example.com. 300 IN CNAME c0.example.com."}, dnsclient.CodeBadResp, 0},
+		{"in a circle further on", []string{"c0.example.com. 300 IN CNAME c1.example.com.", "c1.example.com. 300 IN CNAME c2.example.com.", "c2.example.com. 300 IN CNAME c1.example.com."}, dnsclient.CodeBadResp, 0},
 		{"in another order", []string{"c2.example.com. 300 IN A 93.184.216.34", "c1.example.com. 300 IN CNAME c2.example.com.", "c0.example.com. 300 IN CNAME c1.example.com."}, "", 2},
-		{"of another class", []string{"c0.example.com. 300 CH CNAME c1.example.com.", "c1.example.com. 300 IN A 93.184.216.34"}, egress.CodeNoData, 0},
+		{"of another class", []string{"c0.example.com. 300 CH CNAME c1.example.com.", "c1.example.com. 300 IN A 93.184.216.34"}, dnsclient.CodeNoData, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			n := egresstest.New(t)
-			n.Handle("c0.example.com", func(q *dns.Msg) *dns.Msg { return reply(q, 0, test.answer...) })
-			a := n.Client(nil).Query(t.Context(), "c0.example.com", dns.TypeA)
+			n.Handle("c0.example.com", func(q *dns.Msg) *dns.Msg { return egresstest.Reply(q, 0, test.answer...) })
+			a := newClient(t, n).Query(t.Context(), "c0.example.com", dns.TypeA)
 			if a.Code != test.code || len(a.CNAMEChain) != test.chain {
 				t.Errorf("%+v", a)
 			}
@@ -425,7 +404,7 @@ func TestOnlyRecordsOfTheNameAreTaken(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
 	n.Handle("example.com", func(q *dns.Msg) *dns.Msg {
-		m := reply(q, 0,
+		m := egresstest.Reply(q, 0,
 			"other.example.com. 300 IN A 6.6.6.6",
 			"Example.COM. 300 IN A 93.184.216.34",
 			"example.com. 300 IN AAAA 2606:4700::1",
@@ -436,7 +415,7 @@ func TestOnlyRecordsOfTheNameAreTaken(t *testing.T) {
 		m.Answer = append(m.Answer, empty)
 		return m
 	})
-	a := n.Client(nil).Query(t.Context(), "example.com", dns.TypeA)
+	a := newClient(t, n).Query(t.Context(), "example.com", dns.TypeA)
 	if diff := cmp.Diff([]string{"Example.COM. 300 IN A 93.184.216.34"}, texts(a.Records)); diff != "" {
 		t.Error(diff)
 	}
@@ -446,7 +425,7 @@ func TestExtendedErrors(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
 	n.Handle("blocked.example.com", func(q *dns.Msg) *dns.Msg {
-		m := reply(q, dns.RcodeNameError)
+		m := egresstest.Reply(q, dns.RcodeNameError)
 		m.SetEdns0(1232, false)
 		opt := m.IsEdns0()
 		opt.Option = append(opt.Option,
@@ -457,17 +436,17 @@ func TestExtendedErrors(t *testing.T) {
 		)
 		return m
 	})
-	a := n.Client(nil).Query(t.Context(), "blocked.example.com", dns.TypeA)
-	want := []egress.ExtendedError{
+	a := newClient(t, n).Query(t.Context(), "blocked.example.com", dns.TypeA)
+	want := []dnsclient.ExtendedError{
 		{Code: 15, Name: "Blocked", Text: "by policy[31m\uFFFD"},
 		{Code: 48000, Name: "Unassigned"},
 		{Code: 49152, Name: "Private Use", Text: strings.Repeat("é", 128)},
 	}
-	if diff := cmp.Diff(want, a.Extended); diff != "" || a.Code != egress.CodeNotFound {
+	if diff := cmp.Diff(want, a.Extended); diff != "" || a.Code != dnsclient.CodeNotFound {
 		t.Errorf("%s, code %q", diff, a.Code)
 	}
 	for code, name := range map[uint16]string{0: "Other Error", 6: "DNSSEC Bogus", 18: "Prohibited", 30: "Invalid Query Type"} {
-		if got := egress.ExtendedErrorName(code); got != name {
+		if got := dnsclient.ExtendedErrorName(code); got != name {
 			t.Errorf("code %d is %q, want %q", code, got, name)
 		}
 	}
@@ -485,7 +464,8 @@ func TestSystemResolvers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := egresstest.New(t).Client(nil, egress.WithSystemResolvers(path))
+	c := newClient(t, egresstest.New(t))
+	c.ReadSystemResolvers(path)
 	loopback := addrPorts("127.0.0.1:53", "[::1]:53")
 	check := func(what string, want []netip.AddrPort) {
 		t.Helper()
@@ -517,8 +497,9 @@ func TestSearchDomainsAreNeverUsed(t *testing.T) {
 	}
 	n := egresstest.New(t)
 	n.Records("intern.example.com.inside.example.net. 300 IN A 93.184.216.34")
-	c := n.Client(func(s *egress.Settings) { s.Resolvers = nil }, egress.WithSystemResolvers(path))
-	if a := c.Query(t.Context(), "intern.example.com", dns.TypeA); a.Code != egress.CodeNotFound || a.Resolver != egresstest.ResolverAddr {
+	c := newClient(t, n, func(s *dnsclient.Settings) { s.Resolvers = nil })
+	c.ReadSystemResolvers(path)
+	if a := c.Query(t.Context(), "intern.example.com", dns.TypeA); a.Code != dnsclient.CodeNotFound || a.Resolver != egresstest.ResolverAddr {
 		t.Errorf("%+v", a)
 	}
 	for _, q := range n.Queries() {
@@ -544,7 +525,7 @@ func TestEveryQueryHasASocketOfItsOwn(t *testing.T) {
 		}
 		return conn, err
 	}
-	c := n.Client(nil, egress.WithDialer(record))
+	c := clientOver(t, record)
 	const queries = 20
 	for range queries {
 		c.Query(t.Context(), "example.com", dns.TypeA)

@@ -1,4 +1,4 @@
-package egress
+package dnsclient
 
 import (
 	"net/netip"

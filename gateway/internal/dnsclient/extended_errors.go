@@ -1,8 +1,7 @@
-package egress
+package dnsclient
 
 import (
-	"strings"
-	"unicode"
+	"diagnostics/gateway/internal/text"
 
 	"github.com/miekg/dns"
 )
@@ -69,7 +68,7 @@ func extendedErrors(m *dns.Msg) []ExtendedError {
 		list = append(list, ExtendedError{
 			Code: ede.InfoCode,
 			Name: extendedErrorName(ede.InfoCode),
-			Text: cleanText(ede.ExtraText, maxExtendedText),
+			Text: text.Clean(ede.ExtraText, maxExtendedText),
 		})
 	}
 	return list
@@ -86,18 +85,4 @@ func extendedErrorName(code uint16) string {
 		return "Private Use"
 	}
 	return "Unassigned"
-}
-
-// cleanText makes a stranger's text fit to be shown: valid UTF-8, no control characters, at most limit bytes.
-func cleanText(s string, limit int) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	if len(s) > limit {
-		s = strings.ToValidUTF8(s[:limit], "")
-	}
-	return s
 }

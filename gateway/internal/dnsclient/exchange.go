@@ -1,11 +1,10 @@
-package egress
+package dnsclient
 
 import (
 	"context"
 	"encoding/binary"
 	"errors"
 	"io"
-	"net"
 	"net/netip"
 	"strings"
 	"time"
@@ -22,11 +21,6 @@ const (
 	readSize = 4096
 )
 
-type conn = net.Conn
-
-// serverDial connects to a name server; transport is "udp" or "tcp".
-type serverDial func(ctx context.Context, transport string, to netip.AddrPort) (conn, error)
-
 // question is what is asked: name fully qualified and in canonical case; dnssec sets the DO bit.
 type question struct {
 	name   string
@@ -36,7 +30,7 @@ type question struct {
 
 // exchange is one question to one server.
 type exchange struct {
-	dial   serverDial
+	dial   DialFunc
 	server netip.AddrPort
 	question
 }

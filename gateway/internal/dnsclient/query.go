@@ -1,4 +1,4 @@
-package egress
+package dnsclient
 
 import (
 	"context"
@@ -9,23 +9,23 @@ import (
 )
 
 // Query asks the operator's resolvers: cache and single flight, UDP with EDNS 1232 and DO off but AD wanted, then TCP
-// where truncated, DNSTries tries of DNSTimeout each. name is canonical, without a trailing dot.
+// where truncated, Tries tries of Timeout each. name is canonical, without a trailing dot.
 //
 // Where several resolvers are set the second try goes to the next one, also after SERVFAIL, REFUSED and the like.
 func (c *Client) Query(ctx context.Context, name string, qtype uint16) Answer {
-	return c.ask(ctx, dnsKey{name: name, qtype: qtype})
+	return c.ask(ctx, cacheKey{name: name, qtype: qtype})
 }
 
-// QueryServer asks one public server, with the DO bit; its answers have a cache of their own. A server that Permit
-// refuses is ECONNREFUSED, with no packet sent.
+// QueryServer asks one server, with the DO bit; its answers have a cache of their own. A server that DialServer refuses is
+// ECONNREFUSED.
 func (c *Client) QueryServer(ctx context.Context, server netip.AddrPort, name string, qtype uint16) Answer {
-	return c.ask(ctx, dnsKey{server: server, name: name, qtype: qtype})
+	return c.ask(ctx, cacheKey{server: server, name: name, qtype: qtype})
 }
 
 // ask answers from the cache, or from a lookup that all callers of the same question share.
-func (c *Client) ask(ctx context.Context, key dnsKey) Answer {
+func (c *Client) ask(ctx context.Context, key cacheKey) Answer {
 	began := time.Now()
-	answer, ok := c.answers.get(key, c.now())
+	answer, ok := c.answers.get(key, c.settings.Now())
 	if !ok {
 		answer = c.share(ctx, key)
 	}
@@ -36,8 +36,8 @@ func (c *Client) ask(ctx context.Context, key dnsKey) Answer {
 }
 
 // share waits for the lookup of the key that is under way, or begins it.
-func (c *Client) share(ctx context.Context, key dnsKey) Answer {
-	answer, err := c.flights.Do(ctx, key, func(ctx context.Context) (Answer, error) { return c.fetch(ctx, key), nil })
+func (c *Client) share(ctx context.Context, key cacheKey) Answer {
+	answer, err := c.lookups.Do(ctx, key, func(ctx context.Context) (Answer, error) { return c.fetch(ctx, key), nil })
 	if err != nil { // ctx ended first
 		return unanswered(CodeTimeout)
 	}
@@ -46,54 +46,51 @@ func (c *Client) share(ctx context.Context, key dnsKey) Answer {
 
 // fetch is one shared lookup, which ends with the Client. The cache is asked once more: the lookup before this one may
 // have ended in between.
-func (c *Client) fetch(ctx context.Context, key dnsKey) Answer {
+func (c *Client) fetch(ctx context.Context, key cacheKey) Answer {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
-	if kept, ok := c.answers.get(key, c.now()); ok {
+	if kept, ok := c.answers.get(key, c.settings.Now()); ok {
 		return kept
 	}
 	answer := c.lookup(ctx, key)
-	c.answers.put(key, answer, c.now())
+	c.answers.put(key, answer, c.settings.Now())
 	return answer
 }
 
 // lookup makes the tries. What a server said beats silence, and a conclusive answer ends it.
-func (c *Client) lookup(ctx context.Context, key dnsKey) Answer {
+func (c *Client) lookup(ctx context.Context, key cacheKey) Answer {
 	q := question{name: dns.CanonicalName(key.name), qtype: key.qtype, dnssec: key.server.IsValid()}
 	servers, dial := c.serversFor(key)
 	var best Answer
-	for try := range DNSTries {
+	for try := range Tries {
 		answer := c.tryServer(ctx, dial, servers[try%len(servers)], q)
 		if try == 0 || rank(answer) >= rank(best) {
 			best = answer
 		}
 		lastWord := answer.RCode != noRCode && len(servers) == 1
-		if best.conclusive() || lastWord || ctx.Err() != nil {
+		if best.Conclusive() || lastWord || ctx.Err() != nil {
 			break
 		}
 	}
 	return best
 }
 
-// serversFor gives the servers to ask in turn, and how they are dialled. The operator's are exempt from the policy; a
-// named server is judged like every other address.
-func (c *Client) serversFor(key dnsKey) ([]netip.AddrPort, serverDial) {
+// serversFor gives the servers to ask in turn, and how they are dialled.
+func (c *Client) serversFor(key cacheKey) ([]netip.AddrPort, DialFunc) {
 	if key.server.IsValid() {
-		return []netip.AddrPort{key.server}, c.dial
+		return []netip.AddrPort{key.server}, c.settings.DialServer
 	}
 	servers := c.settings.Resolvers
 	if len(servers) == 0 {
 		servers = c.system.servers()
 	}
-	return servers, func(ctx context.Context, transport string, to netip.AddrPort) (conn, error) {
-		return c.dialExempt(ctx, networkFor(transport, to.Addr()), to)
-	}
+	return servers, c.settings.DialResolver
 }
 
 // tryServer is one try: UDP, and whatever that server's answer makes necessary, within one bound of time.
-func (c *Client) tryServer(ctx context.Context, dial serverDial, server netip.AddrPort, q question) Answer {
-	ctx, cancel := context.WithTimeout(ctx, c.bounds.dnsTry)
+func (c *Client) tryServer(ctx context.Context, dial DialFunc, server netip.AddrPort, q question) Answer {
+	ctx, cancel := context.WithTimeout(ctx, c.settings.Timeout)
 	defer cancel()
 	message, err := exchange{dial: dial, server: server, question: q}.run(ctx)
 	if err != nil {
@@ -107,7 +104,7 @@ func (c *Client) tryServer(ctx context.Context, dial serverDial, server netip.Ad
 // rank orders the outcomes of tries: the higher tells more.
 func rank(a Answer) int {
 	switch {
-	case a.conclusive():
+	case a.Conclusive():
 		return 4
 	case a.RCode != noRCode:
 		return 3

@@ -1,39 +1,18 @@
-package egress_test
+package dnsclient_test
 
 import (
 	"fmt"
 	"net/netip"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/miekg/dns"
 )
-
-// steppedClock is a clock that the test moves.
-type steppedClock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func newSteppedClock() *steppedClock { return &steppedClock{now: time.Unix(1_700_000_000, 0)} }
-
-func (c *steppedClock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *steppedClock) step(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
 
 func TestAnswersAreKeptForTheirTime(t *testing.T) {
 	t.Parallel()
@@ -42,13 +21,13 @@ func TestAnswersAreKeptForTheirTime(t *testing.T) {
 	}
 	negative := func(rcode int, authority ...string) func(q *dns.Msg) *dns.Msg {
 		return func(q *dns.Msg) *dns.Msg {
-			m := reply(q, rcode, authority...)
+			m := egresstest.Reply(q, rcode, authority...)
 			m.Ns, m.Answer = m.Answer, nil
 			return m
 		}
 	}
 	positive := func(answer ...string) func(q *dns.Msg) *dns.Msg {
-		return func(q *dns.Msg) *dns.Msg { return reply(q, 0, answer...) }
+		return func(q *dns.Msg) *dns.Msg { return egresstest.Reply(q, 0, answer...) }
 	}
 	for name, test := range map[string]struct {
 		script func(q *dns.Msg) *dns.Msg
@@ -73,8 +52,8 @@ func TestAnswersAreKeptForTheirTime(t *testing.T) {
 			t.Parallel()
 			n := egresstest.New(t)
 			n.Handle("example.com", test.script)
-			clock := newSteppedClock()
-			c := n.Client(nil, brisk, egress.WithClock(clock.Now))
+			clock := egresstest.NewClock()
+			c := newClient(t, n, brisk, func(s *dnsclient.Settings) { s.Now = clock.Now })
 			first := c.Query(t.Context(), "example.com", dns.TypeA)
 			if first.Cached || first.Age != 0 || first.TTL != test.ttl {
 				t.Errorf("first answer: %+v", first)
@@ -85,7 +64,7 @@ func TestAnswersAreKeptForTheirTime(t *testing.T) {
 				}
 				return
 			}
-			clock.step(test.keep - 1)
+			clock.Step(test.keep - 1)
 			age := test.keep - 1
 			kept := c.Query(t.Context(), "example.com", dns.TypeA)
 			if !kept.Cached || kept.Age != age || kept.TTL != test.ttl-uint32(age/time.Second) {
@@ -94,7 +73,7 @@ func TestAnswersAreKeptForTheirTime(t *testing.T) {
 			if kept.Code != first.Code || kept.RCode != first.RCode || kept.Resolver != first.Resolver {
 				t.Errorf("kept %+v, first %+v", kept, first)
 			}
-			clock.step(1)
+			clock.Step(1)
 			if late := c.Query(t.Context(), "example.com", dns.TypeA); late.Cached {
 				t.Errorf("at its end: %+v", late)
 			}
@@ -106,12 +85,12 @@ func TestTTLsAreShownLessTheirAge(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
 	n.Records("example.com. 100 IN A 93.184.216.34", "example.com. 90 IN A 93.184.216.35")
-	clock := newSteppedClock()
-	c := n.Client(nil, egress.WithClock(clock.Now))
+	clock := egresstest.NewClock()
+	c := newClient(t, n, func(s *dnsclient.Settings) { s.Now = clock.Now })
 	first := c.Query(t.Context(), "example.com", dns.TypeA)
 	// What one caller does to its records is nobody else's business.
 	first.Records[0].Header().Ttl = 7
-	clock.step(20500 * time.Millisecond)
+	clock.Step(20500 * time.Millisecond)
 	for range 2 {
 		a := c.Query(t.Context(), "example.com", dns.TypeA)
 		want := []string{"example.com. 80 IN A 93.184.216.34", "example.com. 70 IN A 93.184.216.35"}
@@ -127,9 +106,9 @@ func TestCacheKeepsQuestionsApart(t *testing.T) {
 	n.Records("example.com. 100 IN A 93.184.216.34", "example.com. 100 IN MX 10 mail.example.com.")
 	n.NameServer("1.1.1.1:53").Records("example.com. 100 IN A 93.184.216.36")
 	n.NameServer("8.8.8.8:53").Records("example.com. 100 IN A 93.184.216.37")
-	c := n.Client(nil)
+	c := newClient(t, n)
 	for range 2 {
-		for want, a := range map[string]egress.Answer{
+		for want, a := range map[string]dnsclient.Answer{
 			"example.com. 100 IN A 93.184.216.34":         c.Query(t.Context(), "example.com", dns.TypeA),
 			"example.com. 100 IN MX 10 mail.example.com.": c.Query(t.Context(), "example.com", dns.TypeMX),
 			"example.com. 100 IN A 93.184.216.36":         c.QueryServer(t.Context(), netip.MustParseAddrPort("1.1.1.1:53"), "example.com", dns.TypeA),
@@ -156,9 +135,9 @@ func TestCacheIsBounded(t *testing.T) {
 		m.Answer = []dns.RR{txt}
 		return m
 	}
-	c := n.Client(nil)
+	c := newClient(t, n)
 	const each = 100_000 // about what one of these answers weighs
-	for i := range 2 * egress.MaxDNSCacheBytes / each {
+	for i := range 2 * dnsclient.MaxCacheBytes / each {
 		name := fmt.Sprintf("n%d.example.com", i)
 		n.HandleRaw(name, func(w dns.ResponseWriter, q *dns.Msg) {
 			m := answer(q)
@@ -171,7 +150,7 @@ func TestCacheIsBounded(t *testing.T) {
 			t.Fatalf("%s: %+v", name, a)
 		}
 	}
-	if size := c.CachedBytes(); size > egress.MaxDNSCacheBytes || size < egress.MaxDNSCacheBytes/2 {
-		t.Errorf("%d bytes kept, the bound is %d", size, egress.MaxDNSCacheBytes)
+	if size := c.CachedBytes(); size > dnsclient.MaxCacheBytes || size < dnsclient.MaxCacheBytes/2 {
+		t.Errorf("%d bytes kept, the bound is %d", size, dnsclient.MaxCacheBytes)
 	}
 }

@@ -1,4 +1,4 @@
-package egress
+package dnsclient
 
 import (
 	"math"
@@ -58,17 +58,17 @@ type Answer struct {
 // unanswered is the Answer where no server gave one.
 func unanswered(code string) Answer { return Answer{Code: code, RCode: noRCode} }
 
-// conclusive tells whether the servers said what there is, or that there is nothing.
-func (a Answer) conclusive() bool {
+// Conclusive tells whether the servers said what there is, or that there is nothing.
+func (a Answer) Conclusive() bool {
 	return a.Code == "" || a.Code == CodeNoData || a.Code == CodeNotFound
 }
 
 // keepFor is how long the answer may be kept: no longer than its TTL, failures not at all.
 func (a Answer) keepFor() time.Duration {
-	if !a.conclusive() {
+	if !a.Conclusive() {
 		return 0
 	}
-	return min(time.Duration(a.TTL)*time.Second, DNSCacheFor)
+	return min(time.Duration(a.TTL)*time.Second, CacheFor)
 }
 
 // aged is a copy of the answer with its TTLs less the age, which shares no record with the original.
@@ -121,7 +121,7 @@ func readAnswer(m *dns.Msg, q question) Answer {
 	switch {
 	case a.Code == "":
 		a.TTL = ttl
-	case a.conclusive():
+	case a.Conclusive():
 		a.TTL = min(ttl, negativeTTL(m.Ns))
 	}
 	return a

@@ -1,11 +1,11 @@
-package egress_test
+package dnsclient_test
 
 import (
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/dnsclient"
 
 	"github.com/miekg/dns"
 )
@@ -35,7 +35,7 @@ func TestJoinTXT(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if got := egress.JoinTXT(overTheWire(t, c.chunks)); got != c.want {
+			if got := dnsclient.JoinTXT(overTheWire(t, c.chunks)); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -81,7 +81,7 @@ func FuzzJoinTXT(f *testing.F) {
 		if len(a) > 255 || len(b) > 255 {
 			return // longer than a character-string can be
 		}
-		got := egress.JoinTXT(overTheWire(t, []string{a, b}))
+		got := dnsclient.JoinTXT(overTheWire(t, []string{a, b}))
 		want := a + b
 		if !utf8.ValidString(want) {
 			want = latin1(want)
@@ -89,7 +89,7 @@ func FuzzJoinTXT(f *testing.F) {
 		if got != want {
 			t.Errorf("JoinTXT(%q, %q) = %q, want %q", a, b, got, want)
 		}
-		_ = egress.Unescape(a) // whatever is not from the library must not panic
+		_ = dnsclient.Unescape(a) // whatever is not from the library must not panic
 	})
 }
 
@@ -103,7 +103,7 @@ func TestTrimRoot(t *testing.T) {
 		`example.com\.`:  `example.com\.`,
 		`example.com\\.`: `example.com\\`,
 	} {
-		if got := egress.TrimRoot(in); got != want {
+		if got := dnsclient.TrimRoot(in); got != want {
 			t.Errorf("TrimRoot(%q) = %q, want %q", in, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package egress
+package dnsclient
 
 import (
 	"net/netip"
@@ -8,12 +8,12 @@ import (
 	"github.com/miekg/dns"
 )
 
-// maxDNSCacheBytes bounds the answers kept, as they would go over the wire. An answer may be of any size up to 64 KiB, and
+// maxCacheBytes bounds the answers kept, as they would go over the wire. An answer may be of any size up to 64 KiB, and
 // strangers choose the names, so counting entries alone would bound nothing.
-const maxDNSCacheBytes = 16 << 20
+const maxCacheBytes = 16 << 20
 
-// dnsKey is one question to one server; the zero server stands for the operator's resolvers.
-type dnsKey struct {
+// cacheKey is one question to one server; the zero server stands for the operator's resolvers.
+type cacheKey struct {
 	server netip.AddrPort
 	name   string
 	qtype  uint16
@@ -25,26 +25,26 @@ type keptAnswer struct {
 	keep      time.Duration
 }
 
-// dnsCache keeps answers as typed values: records are shared and their TTLs are shown less their age, which a store of
+// cache keeps answers as typed values: records are shared and their TTLs are shown less their age, which a store of
 // bytes would have to decode and encode each time. Expiry is judged on reading, by the Client's own clock, so the library
 // has no timer to run; the bound on size is the library's.
-type dnsCache struct {
-	kept *otter.Cache[dnsKey, keptAnswer]
+type cache struct {
+	kept *otter.Cache[cacheKey, keptAnswer]
 }
 
-func newDNSCache() (*dnsCache, error) {
-	kept, err := otter.New(&otter.Options[dnsKey, keptAnswer]{
-		MaximumWeight: maxDNSCacheBytes,
-		Weigher:       func(k dnsKey, v keptAnswer) uint32 { return weight(k, v.answer) },
+func newCache() (*cache, error) {
+	kept, err := otter.New(&otter.Options[cacheKey, keptAnswer]{
+		MaximumWeight: maxCacheBytes,
+		Weigher:       func(k cacheKey, v keptAnswer) uint32 { return weight(k, v.answer) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &dnsCache{kept: kept}, nil
+	return &cache{kept: kept}, nil
 }
 
 // weight is the size of the records on the wire, doubled for what Go keeps around them, and a constant for the rest.
-func weight(k dnsKey, a Answer) uint32 {
+func weight(k cacheKey, a Answer) uint32 {
 	size := 512 + len(k.name)
 	for _, section := range [][]dns.RR{a.Records, a.Authority} {
 		for _, rr := range section {
@@ -57,7 +57,7 @@ func weight(k dnsKey, a Answer) uint32 {
 	return uint32(size)
 }
 
-func (c *dnsCache) get(key dnsKey, now time.Time) (Answer, bool) {
+func (c *cache) get(key cacheKey, now time.Time) (Answer, bool) {
 	k, ok := c.kept.GetIfPresent(key)
 	if !ok {
 		return Answer{}, false
@@ -71,10 +71,10 @@ func (c *dnsCache) get(key dnsKey, now time.Time) (Answer, bool) {
 	return a, true
 }
 
-func (c *dnsCache) put(key dnsKey, a Answer, now time.Time) {
+func (c *cache) put(key cacheKey, a Answer, now time.Time) {
 	if keep := a.keepFor(); keep > 0 {
 		c.kept.Set(key, keptAnswer{answer: a, fetchedAt: now, keep: keep})
 	}
 }
 
-func (c *dnsCache) close() { c.kept.StopAllGoroutines() }
+func (c *cache) close() { c.kept.StopAllGoroutines() }

@@ -1,0 +1,77 @@
+// Package dnsclient is the gateway's DNS client: a stub that asks recursive name servers, keeps what they say for its time
+// and shares lookups under way. It opens no connection of its own: both ways to dial come from outside, so that who may be
+// asked is not decided here.
+package dnsclient
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"time"
+
+	"diagnostics/shared/flight"
+)
+
+// Bounds of CONTRACT.md section 6.
+const (
+	Timeout  = 2500 * time.Millisecond // of one try
+	Tries    = 2
+	CacheFor = 60 * time.Second
+)
+
+// DialFunc connects to a name server; transport is "udp" or "tcp".
+type DialFunc func(ctx context.Context, transport string, to netip.AddrPort) (net.Conn, error)
+
+// Settings are what a Client is made of.
+type Settings struct {
+	// Resolvers are the operator's, which Query asks; empty means the system's.
+	Resolvers []netip.AddrPort
+	// DialResolver connects to the operator's resolvers.
+	DialResolver DialFunc
+	// DialServer connects to the servers that QueryServer names.
+	DialServer DialFunc
+	// Timeout is how long one try may take; 0 means the constant of that name.
+	Timeout time.Duration
+	// Now gives the time for the ages of kept answers; nil means time.Now.
+	Now func() time.Time
+}
+
+// Client asks name servers. It is safe for concurrent use.
+type Client struct {
+	settings Settings
+	system   *systemResolvers
+	answers  *cache
+	lookups  flight.Group[cacheKey, Answer]
+
+	// life ends with Close, and with it every shared lookup that is still under way.
+	life context.Context
+	end  context.CancelFunc
+}
+
+// New makes a client.
+func New(s Settings) (*Client, error) {
+	if s.Timeout == 0 {
+		s.Timeout = Timeout
+	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	answers, err := newCache()
+	if err != nil {
+		return nil, err
+	}
+	life, end := context.WithCancel(context.Background())
+	return &Client{
+		settings: s,
+		system:   newSystemResolvers(resolvConf),
+		answers:  answers,
+		life:     life,
+		end:      end,
+	}, nil
+}
+
+// Close ends the shared lookups that are still under way. The Client is not used afterwards.
+func (c *Client) Close() {
+	c.end()
+	c.answers.close()
+}
