@@ -6,7 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"diagnostics/gateway/internal/ascii"
 )
 
 // Origin is a web origin (RFC 6454): scheme, host and port. The zero Origin is none.
@@ -24,7 +25,7 @@ func ParseOrigin(s string) (Origin, error) {
 		return Origin{}, errors.New("the scheme is not http or https")
 	}
 	// Comparing with what was typed refuses everything that is not the host and port: user, path, query, fragment.
-	if u.Host == "" || u.Host != rest || strings.IndexFunc(rest, notASCII) >= 0 {
+	if u.Host == "" || u.Host != rest || !ascii.Is(rest) {
 		return Origin{}, errors.New("an origin has a scheme, a host and maybe a port, and nothing after them")
 	}
 	host, port, ok := splitAuthority(rest, scheme)
@@ -39,8 +40,6 @@ func (o *Origin) UnmarshalText(text []byte) (err error) {
 	*o, err = ParseOrigin(string(text))
 	return err
 }
-
-func notASCII(r rune) bool { return r > unicode.MaxASCII }
 
 // IsZero tells whether there is no origin.
 func (o Origin) IsZero() bool { return o == Origin{} }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"diagnostics/gateway/internal/ascii"
 	"diagnostics/gateway/internal/ratelimit"
 
 	"github.com/labstack/echo/v4"
@@ -49,7 +50,7 @@ func sampleNumber(rawQuery string) (*int, error) {
 	if !given {
 		return nil, nil
 	}
-	if len(values) != 1 || !isDigits(values[0]) || len(values[0]) > longestN {
+	if len(values) != 1 || !ascii.AllDigits(values[0]) || len(values[0]) > longestN {
 		return nil, errSampleNumber
 	}
 	n, err := strconv.Atoi(values[0])
@@ -57,13 +58,4 @@ func sampleNumber(rawQuery string) (*int, error) {
 		return nil, errSampleNumber
 	}
 	return &n, nil
-}
-
-func isDigits(s string) bool {
-	for _, r := range s {
-		if r < '0' || r > '9' {
-			return false
-		}
-	}
-	return s != ""
 }
