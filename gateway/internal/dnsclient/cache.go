@@ -26,8 +26,8 @@ type keptAnswer struct {
 }
 
 // cache keeps answers as typed values: records are shared and their TTLs are shown less their age, which a store of
-// bytes would have to decode and encode each time. Expiry is judged on reading, by the Client's own clock, so the library
-// has no timer to run; the bound on size is the library's.
+// bytes would have to decode and encode each time. Expiry is judged on reading, by the Client's own clock, so the
+// library has no timer to run; the bound on size is the library's.
 type cache struct {
 	kept *otter.Cache[cacheKey, keptAnswer]
 }

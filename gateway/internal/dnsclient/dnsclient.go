@@ -1,6 +1,6 @@
-// Package dnsclient is the gateway's DNS client: a stub that asks recursive name servers, keeps what they say for its time
-// and shares lookups under way. It opens no connection of its own: both ways to dial come from outside, so that who may be
-// asked is not decided here.
+// Package dnsclient is the gateway's DNS client: a stub that asks recursive name servers, keeps what they say for its
+// time and shares lookups under way. It opens no connection of its own: both ways to dial come from outside, so that
+// who may be asked is not decided here.
 package dnsclient
 
 import (

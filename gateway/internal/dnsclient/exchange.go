@@ -58,7 +58,9 @@ func (e exchange) ask(ctx context.Context, query *dns.Msg) (*dns.Msg, error) {
 
 // over sends the query over a connection of its own, so that every query has a source port of its own, and reads
 // messages until one answers it: what does not is somebody else's guess, and must not end the wait for the true one.
-func (e exchange) over(ctx context.Context, transport string, query *dns.Msg, read func(io.Reader, []byte) ([]byte, error)) (*dns.Msg, error) {
+func (e exchange) over(ctx context.Context, transport string, query *dns.Msg,
+	read func(io.Reader, []byte) ([]byte, error),
+) (*dns.Msg, error) {
 	packet, err := query.Pack()
 	if err != nil {
 		return nil, err
@@ -118,8 +120,8 @@ func readStream(r io.Reader, buffer []byte) ([]byte, error) {
 	return message, err
 }
 
-// readMessage gives the message if it answers the query, nil if it does not, and errMalformed if it claims to but cannot
-// be read.
+// readMessage gives the message if it answers the query, nil if it does not, and errMalformed if it claims to but
+// cannot be read.
 func readMessage(packet []byte, query *dns.Msg) (*dns.Msg, error) {
 	m := new(dns.Msg)
 	err := m.Unpack(packet)

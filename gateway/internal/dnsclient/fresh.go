@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// QueryFresh is Query past the cache and past lookups under way, for callers that keep answers themselves. What comes is
-// kept for the others.
+// QueryFresh is Query past the cache and past lookups under way, for callers that keep answers themselves. What comes
+// is kept for the others.
 func (c *Client) QueryFresh(ctx context.Context, name string, qtype uint16) Answer {
 	return c.askFresh(ctx, cacheKey{name: name, qtype: qtype})
 }

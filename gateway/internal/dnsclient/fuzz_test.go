@@ -10,8 +10,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// FuzzAnswer feeds the reader of DNS answers arbitrary packets, for the type that is asked of a question that the packet
-// may or may not answer.
+// FuzzAnswer feeds the reader of DNS answers arbitrary packets, for the type that is asked of a question that the
+// packet may or may not answer.
 func FuzzAnswer(f *testing.F) {
 	query := new(dns.Msg).SetQuestion("example.com.", dns.TypeA)
 	query.Id = 1

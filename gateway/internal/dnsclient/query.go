@@ -16,8 +16,8 @@ func (c *Client) Query(ctx context.Context, name string, qtype uint16) Answer {
 	return c.ask(ctx, cacheKey{name: name, qtype: qtype})
 }
 
-// QueryServer asks one server, with the DO bit; its answers have a cache of their own. A server that DialServer refuses is
-// ECONNREFUSED.
+// QueryServer asks one server, with the DO bit; its answers have a cache of their own. A server that DialServer refuses
+// is ECONNREFUSED.
 func (c *Client) QueryServer(ctx context.Context, server netip.AddrPort, name string, qtype uint16) Answer {
 	return c.ask(ctx, cacheKey{server: server, name: name, qtype: qtype})
 }

@@ -11,8 +11,8 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// Dial connects over TCP to an address that is permitted now, within ConnectTimeout. What Permit says is *fault.Error; all
-// other errors are the socket's own (so that a caller can tell ECONNREFUSED from a timeout).
+// Dial connects over TCP to an address that is permitted now, within ConnectTimeout. What Permit says is *fault.Error;
+// all other errors are the socket's own (so that a caller can tell ECONNREFUSED from a timeout).
 func (c *Client) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.bounds.connect)
 	defer cancel()
@@ -43,8 +43,8 @@ func networkFor(transport string, a netip.Addr) string {
 	return transport + "6"
 }
 
-// dialSocket is the real socket layer. Its control hook sees the address that the kernel is about to be given, so even a
-// dialer that was handed the wrong one cannot leave.
+// dialSocket is the real socket layer. Its control hook sees the address that the kernel is about to be given, so even
+// a dialer that was handed the wrong one cannot leave.
 func (c *Client) dialSocket(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 	d := net.Dialer{ControlContext: c.controlFor(to)}
 	return d.DialContext(ctx, network, to.String())

@@ -36,9 +36,9 @@ func (r raced) close() {
 	}
 }
 
-// race connects to the first of the addresses that answers, each dialled (and with it judged) for itself. It returns when no
-// attempt is left: the losers' connections are closed. The error is that of the attempt that tells most. A panic of any
-// attempt is raised here, with no connection left open.
+// race connects to the first of the addresses that answers, each dialled (and with it judged) for itself. It returns
+// when no attempt is left: the losers' connections are closed. The error is that of the attempt that tells most. A
+// panic of any attempt is raised here, with no connection left open.
 func race(ctx context.Context, w way, port uint16) (raced, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -102,8 +102,8 @@ func settle(decided raced, others <-chan raced, running int) (raced, error) {
 	return decided, decided.err
 }
 
-// tellingMost picks the failure to report: a refusal by the target says more than silence, silence more than the lack of
-// a route.
+// tellingMost picks the failure to report: a refusal by the target says more than silence, silence more than the lack
+// of a route.
 func tellingMost(failures []error) error {
 	telling := func(err error) int {
 		switch {

@@ -79,8 +79,8 @@ func TestDialtime(t *testing.T) {
 	}
 }
 
-// script answers with one element of the case after the other for each type, TTL 0, so that nothing is kept. An alias is
-// answered together with the elements after it, as a recursive resolver does.
+// script answers with one element of the case after the other for each type, TTL 0, so that nothing is kept. An alias
+// is answered together with the elements after it, as a recursive resolver does.
 func (d dialtimeCase) script() func(q *dns.Msg) *dns.Msg {
 	var mu sync.Mutex
 	asked := make(map[uint16]int)

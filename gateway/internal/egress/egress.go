@@ -1,10 +1,11 @@
-// Package egress is the only way out of the gateway: its only dialer, resolver and HTTP client. Every connection, retries
-// and redirects included, dials an address that was judged for that dial, and judges it once more in the socket's
-// control hook. Nothing is read from a proxy variable of the environment.
+// Package egress is the only way out of the gateway: its only dialer, resolver and HTTP client. Every connection,
+// retries and redirects included, dials an address that was judged for that dial, and judges it once more in the
+// socket's control hook. Nothing is read from a proxy variable of the environment.
 //
-// One connection goes through four steps: a name is looked up (package dnsclient, over connections that are made here), all
-// of its answers are judged (resolve.go, policy.go), one of them is dialled (dial.go), and an exchange is spoken over it
-// (http*.go, redirect.go). There is no option that skips the judgement: tests replace the socket layer below it.
+// One connection goes through four steps: a name is looked up (package dnsclient, over connections that are made here),
+// all of its answers are judged (resolve.go, policy.go), one of them is dialled (dial.go), and an exchange is spoken
+// over it (http*.go, redirect.go). There is no option that skips the judgement: tests replace the socket layer below
+// it.
 package egress
 
 import (
@@ -76,8 +77,8 @@ func New(s Settings, opts ...Option) (*Client, error) {
 	return c, nil
 }
 
-// newDNS makes the DNS client, to which the dialer and the policy are handed: the operator's resolvers are exempt from it, a
-// server that a lookup names is judged like every other address.
+// newDNS makes the DNS client. Whom it may ask is decided by the ways to dial that it is handed: the operator's resolvers
+// are exempt from the policy, a server that a lookup names is judged like every other address.
 func (c *Client) newDNS() (*dnsclient.Client, error) {
 	return dnsclient.New(dnsclient.Settings{
 		Resolvers: c.settings.Resolvers,
@@ -90,8 +91,8 @@ func (c *Client) newDNS() (*dnsclient.Client, error) {
 	})
 }
 
-// DNS asks name servers: the operator's resolvers, or a public one that is named. What Permit refuses is ECONNREFUSED there,
-// with no packet sent. Answers are told as they are; addresses to connect to come from Resolve.
+// DNS asks name servers: the operator's resolvers, or a public one that is named. What Permit refuses is ECONNREFUSED
+// there, with no packet sent. Answers are told as they are; addresses to connect to come from Resolve.
 func (c *Client) DNS() *dnsclient.Client { return c.dns }
 
 // Close ends the lookups that are still under way. The Client is not used afterwards.

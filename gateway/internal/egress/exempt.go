@@ -15,8 +15,8 @@ func (c *Client) exempts(r Request) bool {
 	return r.Exempt && slices.Contains(c.settings.ExemptHosts, r.URL.Authority())
 }
 
-// exemptWay finds an exempt host through the system's resolver. The families of EGRESS_FAMILIES are those of the internet and
-// say nothing of the operator's own network, so all addresses are tried.
+// exemptWay finds an exempt host through the system's resolver. The families of EGRESS_FAMILIES are those of the
+// internet and say nothing of the operator's own network, so all addresses are tried.
 func (c *Client) exemptWay(ctx context.Context, r Request) (way, error) {
 	began := time.Now()
 	addresses, err := c.exemptAddresses(ctx, r)

@@ -76,7 +76,8 @@ func sourceFor(network, to string) (netip.Addr, error) {
 }
 
 // shortages are the errors of a socket call that say that this host has run out of files, memory or ports. All others
-// (ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT, EACCES of a route of type prohibit and so on) are the routing table's answer.
+// (ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT, EACCES of a route of type prohibit and so on) are the routing table's
+// answer.
 var shortages = []syscall.Errno{
 	syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EAGAIN, syscall.ENOSPC,
 }

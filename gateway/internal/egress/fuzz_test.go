@@ -47,8 +47,8 @@ func FuzzAddresses(f *testing.F) {
 	})
 }
 
-// FuzzFollow sends a stranger's Location and Set-Cookie through a chain. Whatever they say, nothing but public addresses is
-// dialled and the chain ends as one of the known ends.
+// FuzzFollow sends a stranger's Location and Set-Cookie through a chain. Whatever they say, nothing but public
+// addresses is dialled and the chain ends as one of the known ends.
 func FuzzFollow(f *testing.F) {
 	n := egresstest.New(f)
 	n.Records("example.com. 300 IN A "+web4, "inside.example.com. 300 IN A 10.0.0.1", "localhost. 300 IN A 127.0.0.1")

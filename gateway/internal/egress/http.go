@@ -65,9 +65,9 @@ type Response struct {
 	TLS     *TLS
 }
 
-// Do performs one exchange without following redirects, within HTTPTimeout. Errors are *fault.Error: Refused, NoAddress,
-// Upstream (with the reason in its sentence: refused, reset, not HTTP, header too large, no route of this family …),
-// Timeout, or Busy where this host is not ready to connect.
+// Do performs one exchange without following redirects, within HTTPTimeout. Errors are *fault.Error: Refused,
+// NoAddress, Upstream (with the reason in its sentence: refused, reset, not HTTP, header too large, no route of this
+// family …), Timeout, or Busy where this host is not ready to connect.
 func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	return c.do(ctx, r, nil)
 }
@@ -135,8 +135,8 @@ func (r Request) limit(all []netip.Addr) []netip.Addr {
 	return all
 }
 
-// ignoredHeaders are what a caller cannot set: the identity of this service and of the target, the framing, and whatever
-// could carry a secret or tell one site about another.
+// ignoredHeaders are what a caller cannot set: the identity of this service and of the target, the framing, and
+// whatever could carry a secret or tell one site about another.
 var ignoredHeaders = []string{
 	"Host", "User-Agent", "Referer", "Authorization", "Cookie",
 	"Connection", "Content-Length", "Expect", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer",

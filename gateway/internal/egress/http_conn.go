@@ -5,9 +5,10 @@ import (
 	"sync"
 )
 
-// politeConn is a connection for one exchange of HTTP/1. Its reads wait until something was written: a client of HTTP speaks
-// first, and a server that greets (mail, SSH) would otherwise be read before the request is out or after it, as chance has
-// it, and the library would write what it read to the process's log. It also keeps what came first, for headAsSent.
+// politeConn is a connection for one exchange of HTTP/1. Its reads wait until something was written: a client of HTTP
+// speaks first, and a server that greets (mail, SSH) would otherwise be read before the request is out or after it, as
+// chance has it, and the library would write what it read to the process's log. It also keeps what came first, for
+// headAsSent.
 type politeConn struct {
 	net.Conn
 

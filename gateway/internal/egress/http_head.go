@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// headAsSent reads the header of an HTTP/1 answer from the bytes that came. The library's own header is not what the server
-// sent: it drops Transfer-Encoding, Trailer, and Content-Length beside chunks, and adds a Cache-Control where there is a
-// Pragma. parsed is given back where the bytes cannot be read, which the library would have refused before.
+// headAsSent reads the header of an HTTP/1 answer from the bytes that came. The library's own header is not what the
+// server sent: it drops Transfer-Encoding, Trailer, and Content-Length beside chunks, and adds a Cache-Control where
+// there is a Pragma. parsed is given back where the bytes cannot be read, which the library would have refused before.
 func headAsSent(start []byte, parsed http.Header) http.Header {
 	r := textproto.NewReader(bufio.NewReader(bytes.NewReader(start)))
 	for {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// net/http and crypto/tls have no types for most of what can be wrong with an answer or in a handshake, so in this file,
-// and nowhere else, their texts decide. How a text begins decides alone: the rest may quote the server. The tests provoke
-// each of these errors, so that they fail where a release of Go words one differently.
+// net/http and crypto/tls have no types for most of what can be wrong with an answer or in a handshake, so in this
+// file, and nowhere else, their texts decide. How a text begins decides alone: the rest may quote the server. The tests
+// provoke each of these errors, so that they fail where a release of Go words one differently.
 
 const (
 	sentenceNotHTTP     = "did not answer with valid HTTP."
@@ -19,8 +19,8 @@ const (
 // answerText is how the text of an error begins that a server's answer ended in, and the sentence for it.
 type answerText struct{ begins, sentence string }
 
-// answerTexts are looked for in this order. A connection of ours carries one request, so a stream of HTTP/2 is always the
-// first.
+// answerTexts are looked for in this order. A connection of ours carries one request, so a stream of HTTP/2 is always
+// the first.
 var answerTexts = []answerText{
 	{"net/http: server response headers exceeded ", sentenceLongHeaders},
 	{"stream error: stream ID 1; PROTOCOL_ERROR; http2: response header list larger ", sentenceLongHeaders},
@@ -76,8 +76,8 @@ var alertNames = map[tls.AlertError]string{
 	120: "no_application_protocol",
 }
 
-// alertName names the alert that a server ended a handshake with, or is empty. Over TCP crypto/tls gives an alert a type of
-// its own, but the text that its exported one has.
+// alertName names the alert that a server ended a handshake with, or is empty. Over TCP crypto/tls gives an alert a
+// type of its own, but the text that its exported one has.
 func alertName(alert error) string {
 	for known, name := range alertNames {
 		if alert.Error() == known.Error() {

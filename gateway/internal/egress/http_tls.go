@@ -15,8 +15,8 @@ const (
 	protoHTTP1 = "http/1.1"
 )
 
-// dialTLS connects for https and shakes hands with verification off: what is wrong with a certificate is told, not the end
-// of the exchange, unless the request says so. For HTTP/2 the transport wants the *tls.Conn itself.
+// dialTLS connects for https and shakes hands with verification off: what is wrong with a certificate is told, not the
+// end of the exchange, unless the request says so. For HTTP/2 the transport wants the *tls.Conn itself.
 func (x *trip) dialTLS() (net.Conn, error) {
 	raw, err := x.connect()
 	if err != nil {

@@ -17,12 +17,12 @@ import (
 	"diagnostics/shared/parallel"
 )
 
-// maxConnections is how often one exchange may connect. The library connects again where a server of HTTP/2 turns a fresh
-// connection down; a server that always does must not make us dial it for eight seconds.
+// maxConnections is how often one exchange may connect. The library connects again where a server of HTTP/2 turns a
+// fresh connection down; a server that always does must not make us dial it for eight seconds.
 const maxConnections = 2
 
-// trip is one exchange under way: a transport of its own, so that no connection outlives it or serves another visitor, and
-// everything learnt while connecting.
+// trip is one exchange under way: a transport of its own, so that no connection outlives it or serves another visitor,
+// and everything learnt while connecting.
 type trip struct {
 	client  *Client
 	ctx     context.Context

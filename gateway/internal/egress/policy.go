@@ -17,8 +17,8 @@ const (
 	sentenceDenied    = "The operator of this service does not allow this target."
 )
 
-// unready is the failure while nothing is known of this host yet: a dial could lead to the host itself. That is our fault
-// and not the target's.
+// unready is the failure while nothing is known of this host yet: a dial could lead to the host itself. That is our
+// fault and not the target's.
 func unready(cause error) error {
 	return &fault.Error{
 		Kind:       fault.Busy,

@@ -95,7 +95,8 @@ func TestDialRefusesBeforeTheSocket(t *testing.T) {
 	}
 }
 
-// The control hook is the second lock: even where the first was passed with another address, the socket is not connected.
+// The control hook is the second lock: even where the first was passed with another address, the socket is not
+// connected.
 func TestControlHookJudgesTheRealAddress(t *testing.T) {
 	t.Parallel()
 	c := egresstest.New(t).Client(nil)

@@ -74,8 +74,8 @@ type follower struct {
 	chain   Chain
 }
 
-// visit is what is remembered of a URL: how many answers had set a cookie when it was last asked for, and whether it has
-// been given its second chance.
+// visit is what is remembered of a URL: how many answers had set a cookie when it was last asked for, and whether it
+// has been given its second chance.
 type visit struct {
 	cookies  int
 	forgiven bool
@@ -119,8 +119,8 @@ func (f *follower) end(end ChainEnd, err error) bool {
 	return false
 }
 
-// loops tells whether next was asked for already, with the cookies that there are now. A URL is forgiven once: a page that
-// sets a cookie and sends back to itself is common, one that sets a new cookie each time must not go on.
+// loops tells whether next was asked for already, with the cookies that there are now. A URL is forgiven once: a page
+// that sets a cookie and sends back to itself is common, one that sets a new cookie each time must not go on.
 func (f *follower) loops(next target.URL) bool {
 	seen, visited := f.visits[next.String()]
 	if !visited {
@@ -137,7 +137,8 @@ func (f *follower) loops(next target.URL) bool {
 // IsRedirect tells the statuses whose Location a browser follows (RFC 9110 section 15.4).
 func IsRedirect(status int) bool {
 	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return true
 	}
 	return false

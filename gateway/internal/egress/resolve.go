@@ -150,8 +150,8 @@ func (c *Client) judgeAliases(answers ...dnsclient.Answer) error {
 	return nil
 }
 
-// isPrivateName judges the name of an alias by its zone. Its own spelling is no concern of ours (owner names may hold any
-// octet), so labels that no hostname can have are stepped over until a name is left that can be judged.
+// isPrivateName judges the name of an alias by its zone. Its own spelling is no concern of ours (owner names may hold
+// any octet), so labels that no hostname can have are stepped over until a name is left that can be judged.
 func isPrivateName(name string) bool {
 	for {
 		_, err := netpolicy.ParseName(name, true)
@@ -180,8 +180,8 @@ func addressesOf(a, aaaa dnsclient.Answer) []netip.Addr {
 	var list []netip.Addr
 	seen := make(map[netip.Addr]bool)
 	add := func(ip []byte) {
-		// An A record whose address the library kept in 16 octets is still an IPv4 address; an AAAA record that maps one is not,
-		// and is refused as such.
+		// An A record whose address the library kept in 16 octets is still an IPv4 address; an AAAA record that maps one is
+		// not, and is refused as such.
 		address, ok := netip.AddrFromSlice(ip)
 		if ok && !seen[address] {
 			seen[address] = true

@@ -27,7 +27,8 @@ type clock struct {
 	written, answers time.Time
 }
 
-// trace notes the two moments that only the transport knows. Its hooks may still be called after the exchange has failed.
+// trace notes the two moments that only the transport knows. Its hooks may still be called after the exchange has
+// failed.
 func (c *clock) trace() *httptrace.ClientTrace {
 	note := func(at *time.Time) {
 		now := time.Now()

@@ -1,6 +1,6 @@
-// Package egresstest is a private internet on loopback for the tests of whatever goes out through package egress: servers
-// listen at public addresses, a resolver answers for public names, addresses drop, refuse or fail. Nothing leaves the
-// machine, and the address policy above it is the real one.
+// Package egresstest is a private internet on loopback for the tests of whatever goes out through package egress:
+// servers listen at public addresses, a resolver answers for public names, addresses drop, refuse or fail. Nothing
+// leaves the machine, and the address policy above it is the real one.
 //
 //	n := egresstest.New(t)
 //	n.Records("example.com. 300 IN A 93.184.216.34")
@@ -125,7 +125,8 @@ func (n *Network) Listen(public string) net.Listener {
 	return l
 }
 
-// Drop makes dials to the public address hang until the context or the timeout ends them, as a firewall that drops does.
+// Drop makes dials to the public address hang until the context or the timeout ends them, as a firewall that drops
+// does.
 func (n *Network) Drop(public string) {
 	n.t.Helper()
 	at := n.address(public)

@@ -10,8 +10,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Pipes are a socket layer without sockets, for tests in a bubble of synctest: whoever waits for a pipe waits for something
-// in the bubble.
+// Pipes are a socket layer without sockets, for tests in a bubble of synctest: whoever waits for a pipe waits for
+// something in the bubble.
 type Pipes struct {
 	// Serve is called with the far end of each connection, in a goroutine of its own.
 	Serve func(to netip.AddrPort, far net.Conn)

@@ -41,8 +41,9 @@ func (n *Network) NameServer(public string) *Resolver {
 	return r
 }
 
-// Records adds zone-file lines, such as "example.com. 300 IN A 93.184.216.34". A name that exists without the type asked
-// for is answered with NODATA, any other with NXDOMAIN, both with a SOA record; aliases are chased within the records.
+// Records adds zone-file lines, such as "example.com. 300 IN A 93.184.216.34". A name that exists without the type
+// asked for is answered with NODATA, any other with NXDOMAIN, both with a SOA record; aliases are chased within the
+// records.
 func (r *Resolver) Records(rrs ...string) {
 	r.t.Helper()
 	r.mu.Lock()
@@ -57,8 +58,8 @@ func (r *Resolver) Records(rrs ...string) {
 	}
 }
 
-// Handle scripts the answers for one name, whatever the type; a nil answer is silence. It goes before the records, and is
-// called for UDP and TCP alike, on a goroutine of the server.
+// Handle scripts the answers for one name, whatever the type; a nil answer is silence. It goes before the records, and
+// is called for UDP and TCP alike, on a goroutine of the server.
 func (r *Resolver) Handle(name string, h func(q *dns.Msg) *dns.Msg) {
 	r.HandleRaw(name, func(w dns.ResponseWriter, q *dns.Msg) {
 		if m := h(q); m != nil {
@@ -222,6 +223,7 @@ func (r *Resolver) authority(name string) dns.RR {
 	}
 	return &dns.SOA{
 		Hdr: dns.RR_Header{Name: ".", Rrtype: dns.TypeSOA, Class: dns.ClassINET, Ttl: 300},
-		Ns:  "a.root-servers.net.", Mbox: "nstld.verisign-grs.com.", Serial: 1, Refresh: 1800, Retry: 900, Expire: 604800, Minttl: 300,
+		Ns:  "a.root-servers.net.", Mbox: "nstld.verisign-grs.com.",
+		Serial: 1, Refresh: 1800, Retry: 900, Expire: 604800, Minttl: 300,
 	}
 }
