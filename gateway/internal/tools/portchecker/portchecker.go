@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"os"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/shared/parallel"
 )
 
 //go:embed openapi.yaml
@@ -86,7 +86,7 @@ func (p checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	addresses := append(atMost(resolution.V4, addressesPerFamily), atMost(resolution.V6, addressesPerFamily)...)
 	tried := make([]attempt, len(addresses))
 	failures := make([]error, len(addresses))
-	var attempts sync.WaitGroup
+	var attempts parallel.Group
 	for i, addr := range addresses {
 		attempts.Go(func() { tried[i], failures[i] = p.try(ctx, netip.AddrPortFrom(addr, to.Port)) })
 	}
