@@ -55,6 +55,7 @@ func (m *metrics) handler(engine *icmp.Engine, api *httpapi.Server) http.Handler
 		writeCounter(w, "worker_packets_received_total", "ICMP messages received, whoever they were for.", c.Received)
 		writeCounter(w, "worker_packets_unmatched_total", "ICMP messages received that answered no live probe.", c.Unmatched)
 		writeCounter(w, "worker_packets_dropped_total", "ICMP messages that the kernel dropped for want of room.", c.Dropped)
+		writeCounter(w, "worker_packets_panics_total", "ICMP messages dropped because reading them panicked.", c.Panics)
 	})
 }
 

@@ -104,7 +104,7 @@ func (e *rightsError) Unwrap() error { return e.cause }
 
 // openEngine opens the ICMP sockets and tells of a family that is missing.
 func openEngine(log *slog.Logger) (*icmp.Engine, error) {
-	engine, err := icmp.Open()
+	engine, err := icmp.Open(log)
 	if err != nil {
 		return nil, &rightsError{cause: err}
 	}

@@ -58,7 +58,8 @@ func (g *Group[K, V]) Do(ctx context.Context, key K, f func(context.Context) (V,
 func (g *Group[K, V]) join(ctx context.Context, key K, f func(context.Context) (V, error)) *run[V] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if r := g.runs[key]; r != nil {
+	// The timer that retires a kept run may fire late.
+	if r := g.runs[key]; r != nil && (!r.ended() || time.Since(r.began) < g.Keep) {
 		r.waiters++
 		return r
 	}

@@ -143,7 +143,7 @@ func TestKeep(t *testing.T) {
 	}{
 		{"not kept", 0, 0, nil, 2},
 		{"just before its time is over", 3 * time.Second, 2*time.Second - 1, nil, 1},
-		{"when its time is over", 3 * time.Second, 2*time.Second + 1, nil, 2},
+		{"when its time is over", 3 * time.Second, 2 * time.Second, nil, 2},
 		{"a run longer than that", time.Second, 0, nil, 2},
 		{"a failure", 3 * time.Second, 0, failure, 2},
 	} {
@@ -162,6 +162,10 @@ func TestKeep(t *testing.T) {
 					t.Errorf("%d calls, want %d", got, tt.calls)
 				}
 				time.Sleep(tt.keep) // the timer of the last run
+				synctest.Wait()
+				if n := g.Runs(); n != 0 {
+					t.Errorf("%d runs are still held", n)
+				}
 			})
 		})
 	}
@@ -196,4 +200,34 @@ func TestAPanicReachesAllWhoWait(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 	})
+}
+
+func TestComingAndGoing(t *testing.T) {
+	t.Parallel()
+	var g group
+	f := func(ctx context.Context) (int, error) {
+		select {
+		case <-time.After(time.Millisecond):
+			return 1, nil
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+	var all parallel.Group
+	for i := range 40 {
+		all.Go(func() {
+			for j := range 50 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration((i*7+j*13)%2000)*time.Microsecond)
+				v, err := g.Do(ctx, "a", f)
+				cancel()
+				if err == nil && v != 1 || err != nil && ctx.Err() == nil {
+					t.Errorf("%d, %v", v, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n := g.Runs(); n != 0 {
+		t.Errorf("%d runs are still held", n)
+	}
 }

@@ -4,6 +4,7 @@
 package parallel
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -54,6 +55,24 @@ func Catch(f func()) (caught *Panic) {
 	}()
 	f()
 	return nil
+}
+
+// Try calls f and gives its panic as an error, for a function that a library calls in a goroutine of the library's own
+// (the dial of net/http). Whoever is given the library's error hands it to Raise.
+func Try[T any](f func() (T, error)) (result T, err error) {
+	if p := Catch(func() { result, err = f() }); p != nil {
+		var none T
+		return none, p
+	}
+	return result, err
+}
+
+// Raise panics with the *Panic that err is or wraps; it returns where there is none.
+func Raise(err error) {
+	var p *Panic
+	if errors.As(err, &p) {
+		panic(p)
+	}
 }
 
 // Group is functions that run at once. The zero Group is ready for use, and not to be copied after the first.

@@ -3,6 +3,7 @@ package parallel_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"slices"
@@ -41,6 +42,23 @@ func TestCatch(t *testing.T) {
 	}
 	if p := caught(t, func() { hostile(io.ErrUnexpectedEOF) }); !errors.Is(p, io.ErrUnexpectedEOF) {
 		t.Errorf("%v does not unwrap to the error that it holds", p)
+	}
+}
+
+func TestTry(t *testing.T) {
+	t.Parallel()
+	if v, err := parallel.Try(func() (int, error) { return 1, io.EOF }); v != 1 || err != io.EOF {
+		t.Errorf("%d, %v", v, err)
+	}
+	var p *parallel.Panic
+	v, err := parallel.Try(func() (v int, _ error) { v = 1; hostile("boom"); return v, nil })
+	if v != 0 || !errors.As(err, &p) || p.Value != "boom" {
+		t.Errorf("%d, %v", v, err)
+	}
+	parallel.Raise(nil)
+	parallel.Raise(io.EOF)
+	if got := caught(t, func() { parallel.Raise(fmt.Errorf("dial: %w", err)) }); got != p {
+		t.Errorf("%v", got)
 	}
 }
 

@@ -2,107 +2,33 @@ package cache
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"runtime/debug"
-	"sync"
 	"time"
+
+	"diagnostics/shared/flight"
 )
 
-// Loading reads through a Store with one flight a key. A flight's context is not its first caller's: it carries that
-// caller's values but ends only when the last waiter leaves. A failing store is a miss, never an error of the lookup.
+// Loading reads through a Store, and those who ask for the same key at the same time share one load. A failing store is
+// a miss, never an error of the lookup.
 type Loading[V any] struct {
 	store  Store
 	prefix string
 	now    func() time.Time
-
-	mu      sync.Mutex
-	flights map[string]*flight[V]
-}
-
-// flight is one lookup under way. entry and err are written before done is closed and not after.
-type flight[V any] struct {
-	done    chan struct{}
-	cancel  context.CancelFunc
-	waiters int // guarded by Loading.mu
-	entry   Entry[V]
-	err     error
+	loads  flight.Group[string, Entry[V]]
 }
 
 // NewLoading makes a read-through cache over the store; prefix keeps the kinds of values apart in a shared store. V goes
 // through encoding/json into the store and back, in memory too, so that both kinds of store give the same values.
 func NewLoading[V any](store Store, prefix string) *Loading[V] {
-	return &Loading[V]{store: store, prefix: prefix + ":", now: time.Now, flights: map[string]*flight[V]{}}
+	return &Loading[V]{store: store, prefix: prefix + ":", now: time.Now}
 }
 
-// Get gives the kept value or loads it. An error of load is given to all who waited, and is not kept. A caller whose ctx
-// ends leaves with ctx.Err(), the others go on waiting. The callers of one flight share its value: it is not to be
-// changed.
+// Get gives the kept value or loads it. A load, its context, its error and its panic are shared as flight.Group says;
+// an error is not kept. The callers who share a value must not change it.
 func (l *Loading[V]) Get(ctx context.Context, key string, load Load[V]) (Entry[V], error) {
-	if err := ctx.Err(); err != nil {
-		return Entry[V]{}, err
-	}
 	key = l.prefix + key
-	f := l.join(ctx, key, load)
-	select {
-	case <-f.done:
-		return f.entry, f.err
-	case <-ctx.Done():
-		l.leave(key, f)
-		return Entry[V]{}, ctx.Err()
-	}
-}
-
-// join boards the flight of the key, or starts one. The look into the store is part of the flight: between a miss and a
-// flight of one's own another's flight could have landed, and the same value would be fetched twice.
-func (l *Loading[V]) join(ctx context.Context, key string, load Load[V]) *flight[V] {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if f, ok := l.flights[key]; ok {
-		f.waiters++
-		return f
-	}
-	flying, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	f := &flight[V]{done: make(chan struct{}), cancel: cancel, waiters: 1}
-	l.flights[key] = f
-	go l.fly(flying, key, f, load)
-	return f
-}
-
-// leave takes one waiter off. The last one ends the flight and forgets it, so that nobody boards a dying one.
-func (l *Loading[V]) leave(key string, f *flight[V]) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	f.waiters--
-	if f.waiters > 0 {
-		return
-	}
-	f.cancel()
-	l.forget(key, f)
-}
-
-// forget unlists the flight, unless the key has a newer one. l.mu is held.
-func (l *Loading[V]) forget(key string, f *flight[V]) {
-	if l.flights[key] == f {
-		delete(l.flights, key)
-	}
-}
-
-var errExited = errors.New("cache: load ended its goroutine")
-
-func (l *Loading[V]) fly(ctx context.Context, key string, f *flight[V], load Load[V]) {
-	f.err = errExited
-	defer func() {
-		if r := recover(); r != nil {
-			f.err = fmt.Errorf("cache: load panicked: %v\n%s", r, debug.Stack())
-		}
-		l.mu.Lock()
-		l.forget(key, f)
-		l.mu.Unlock()
-		f.cancel()
-		close(f.done)
-	}()
-	f.entry, f.err = l.fetch(ctx, key, load)
+	// The look into the store is part of the shared run: between a miss and a run of one's own another's could have
+	// ended, and the same value would be fetched twice.
+	return l.loads.Do(ctx, key, func(ctx context.Context) (Entry[V], error) { return l.fetch(ctx, key, load) })
 }
 
 func (l *Loading[V]) fetch(ctx context.Context, key string, load Load[V]) (Entry[V], error) {

@@ -3,20 +3,17 @@ package cache
 import (
 	"context"
 	"errors"
-	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"diagnostics/gateway/internal/redisguard/redistest"
+	"diagnostics/shared/parallel"
 )
 
 func TestMain(m *testing.M) { redistest.Main(m) }
-
-// soon is how long a test waits for what must happen at once.
-const soon = 5 * time.Second
 
 func give[V any](v V, ttl time.Duration) Load[V] {
 	return func(context.Context) (V, time.Duration, error) { return v, ttl, nil }
@@ -123,255 +120,74 @@ func TestLoadingDoesNotKeep(t *testing.T) {
 	}
 }
 
-// gate is a load that reports its start and its context's end, and waits to be opened.
-type gate struct {
-	started chan struct{}
-	ended   chan struct{}
-	open    chan struct{}
-	loads   atomic.Int32
-}
-
-func newGate() *gate {
-	return &gate{started: make(chan struct{}, 100), ended: make(chan struct{}, 100), open: make(chan struct{})}
-}
-
-func (g *gate) load(ctx context.Context) (int32, time.Duration, error) {
-	n := g.loads.Add(1)
-	g.started <- struct{}{}
-	select {
-	case <-g.open:
-		return n, time.Minute, nil
-	case <-ctx.Done():
-		g.ended <- struct{}{}
-		return 0, 0, ctx.Err()
-	}
-}
-
-func await(t *testing.T, what string, c <-chan struct{}) {
-	t.Helper()
-	select {
-	case <-c:
-	case <-time.After(soon):
-		t.Fatalf("%s: not within %s", what, soon)
-	}
-}
-
-func awaitWaiters[V any](t *testing.T, l *Loading[V], key string, n int) {
-	t.Helper()
-	deadline := time.Now().Add(soon)
-	for {
-		l.mu.Lock()
-		f := l.flights[l.prefix+key]
-		has := f != nil && f.waiters == n
-		l.mu.Unlock()
-		if has {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("never %d waiters", n)
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
 type outcome struct {
 	entry Entry[int32]
 	err   error
 }
 
-func goGet(ctx context.Context, l *Loading[int32], key string, load Load[int32]) <-chan outcome {
-	out := make(chan outcome, 1)
-	go func() {
-		e, err := l.Get(ctx, key, load)
-		out <- outcome{e, err}
-	}()
-	return out
+// slow counts its calls and takes a second.
+func slow(calls *atomic.Int32) Load[int32] {
+	return func(context.Context) (int32, time.Duration, error) {
+		n := calls.Add(1)
+		time.Sleep(time.Second)
+		return n, time.Minute, nil
+	}
 }
 
-func TestLoadingFliesOnce(t *testing.T) {
+func TestLoadingLoadsOnceForAll(t *testing.T) {
 	t.Parallel()
-	m, _ := newMemory(t, 1<<20)
-	l, g := NewLoading[int32](m, "k"), newGate()
-	const waiters = 50
-	var outs []<-chan outcome
-	for range waiters {
-		outs = append(outs, goGet(t.Context(), l, "key", g.load))
-	}
-	awaitWaiters(t, l, "key", waiters)
-	close(g.open)
-	for _, out := range outs {
-		if o := <-out; o.err != nil || o.entry.Value != 1 || o.entry.Cached {
-			t.Errorf("%+v, want the one flight's value, not cached", o)
+	synctest.Test(t, func(t *testing.T) {
+		m, _ := newMemory(t, 1<<20)
+		l := NewLoading[int32](m, "k")
+		var calls atomic.Int32
+		var asked []*parallel.Pending[outcome]
+		for range 50 {
+			asked = append(asked, parallel.Start(func() outcome {
+				e, err := l.Get(t.Context(), "key", slow(&calls))
+				return outcome{e, err}
+			}))
 		}
-	}
-	if n := g.loads.Load(); n != 1 {
-		t.Errorf("%d loads", n)
-	}
-	if e, err := l.Get(t.Context(), "key", g.load); err != nil || !e.Cached {
-		t.Errorf("afterwards %+v, %v", e, err)
-	}
-}
-
-func TestLoadingOutlivesItsFirstCaller(t *testing.T) {
-	t.Parallel()
-	m, _ := newMemory(t, 1<<20)
-	l, g := NewLoading[int32](m, "k"), newGate()
-	ctx, cancel := context.WithCancel(t.Context())
-	first := goGet(ctx, l, "key", g.load)
-	await(t, "start", g.started)
-	second := goGet(t.Context(), l, "key", g.load)
-	awaitWaiters(t, l, "key", 2)
-	cancel()
-	if o := <-first; !errors.Is(o.err, context.Canceled) {
-		t.Errorf("the first caller got %+v", o)
-	}
-	select {
-	case <-g.ended:
-		t.Fatal("the flight died with its first caller")
-	case <-time.After(50 * time.Millisecond):
-	}
-	close(g.open)
-	if o := <-second; o.err != nil || o.entry.Value != 1 {
-		t.Errorf("the second caller got %+v", o)
-	}
-}
-
-func TestLoadingEndsWithItsLastWaiter(t *testing.T) {
-	t.Parallel()
-	m, _ := newMemory(t, 1<<20)
-	l, g := NewLoading[int32](m, "k"), newGate()
-	ctx, cancel := context.WithCancel(t.Context())
-	one, two := goGet(ctx, l, "key", g.load), goGet(ctx, l, "key", g.load)
-	awaitWaiters(t, l, "key", 2)
-	await(t, "start", g.started)
-	cancel()
-	for _, out := range []<-chan outcome{one, two} {
-		if o := <-out; !errors.Is(o.err, context.Canceled) {
-			t.Errorf("got %+v", o)
+		for _, a := range asked {
+			if o := a.Wait(); o.err != nil || o.entry.Value != 1 || o.entry.Cached {
+				t.Errorf("%+v, want the one load's value, not cached", o)
+			}
 		}
-	}
-	await(t, "the flight's end", g.ended)
-	close(g.open)
-	if e, err := l.Get(t.Context(), "key", g.load); err != nil || e.Value != 2 || e.Cached {
-		t.Errorf("the next caller got %+v, %v; want a flight of its own", e, err)
-	}
+		if e, err := l.Get(t.Context(), "key", slow(&calls)); err != nil || e.Value != 1 || !e.Cached {
+			t.Errorf("afterwards %+v, %v", e, err)
+		}
+	})
 }
 
-// A load that ignores its context must not catch the callers who come after its last waiter left.
-func TestLoadingLetsNobodyBoardADyingFlight(t *testing.T) {
+// What nobody waits for any more is done all the same, and kept.
+func TestLoadingKeepsWhatItsLastCallerDidNotWaitFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m, _ := newMemory(t, 1<<20)
+		l := NewLoading[int32](m, "k")
+		var calls atomic.Int32
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if _, err := l.Get(ctx, "key", slow(&calls)); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+		time.Sleep(time.Second)
+		if e, err := l.Get(t.Context(), "key", forbidden[int32](t)); err != nil || !e.Cached {
+			t.Errorf("%+v, %v", e, err)
+		}
+	})
+}
+
+func TestAPanicOfALoadReachesItsCaller(t *testing.T) {
 	t.Parallel()
 	m, _ := newMemory(t, 1<<20)
 	l := NewLoading[int32](m, "k")
-	started, release := make(chan struct{}), make(chan struct{})
-	ctx, cancel := context.WithCancel(t.Context())
-	out := goGet(ctx, l, "key", func(context.Context) (int32, time.Duration, error) {
-		close(started)
-		<-release
-		return 1, 0, nil
+	p := parallel.Catch(func() {
+		_, _ = l.Get(t.Context(), "key", func(context.Context) (int32, time.Duration, error) { panic("boom") })
 	})
-	await(t, "start", started)
-	cancel()
-	<-out
-	defer close(release)
-	if e, err := l.Get(t.Context(), "key", give(int32(2), time.Minute)); err != nil || e.Value != 2 {
-		t.Errorf("got %+v, %v", e, err)
+	if p == nil || p.Value != "boom" || !strings.Contains(p.Error(), "loading_test.go") {
+		t.Errorf("caught %v", p)
 	}
-}
-
-func TestLoadingCallerWithoutTimeNeverStarts(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	l := NewLoading[int32](broken{}, "k")
-	if _, err := l.Get(ctx, "key", forbidden[int32](t)); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestLoadingGivesItsErrorToAll(t *testing.T) {
-	t.Parallel()
-	failed := errors.New("failed")
-	cases := map[string]struct {
-		end  func() error
-		want func(error) bool
-	}{
-		"error": {func() error { return failed }, func(err error) bool { return errors.Is(err, failed) }},
-		"panic": {func() error { panic("boom") }, func(err error) bool {
-			return err != nil && strings.Contains(err.Error(), "boom") && strings.Contains(err.Error(), "loading_test.go")
-		}},
-		"exit": {func() error { runtime.Goexit(); return nil }, func(err error) bool { return errors.Is(err, errExited) }},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m, _ := newMemory(t, 1<<20)
-			l, open := NewLoading[int32](m, "k"), make(chan struct{})
-			load := func(context.Context) (int32, time.Duration, error) {
-				<-open
-				return 0, time.Hour, c.end()
-			}
-			var outs []<-chan outcome
-			for range 5 {
-				outs = append(outs, goGet(t.Context(), l, "key", load))
-			}
-			awaitWaiters(t, l, "key", 5)
-			close(open)
-			for _, out := range outs {
-				if o := <-out; !c.want(o.err) {
-					t.Errorf("got %+v", o)
-				}
-			}
-			if e, err := l.Get(t.Context(), "key", give(int32(7), 0)); err != nil || e.Value != 7 {
-				t.Errorf("the next caller got %+v, %v", e, err)
-			}
-		})
-	}
-}
-
-func TestLoadingCarriesTheFirstCallersValues(t *testing.T) {
-	t.Parallel()
-	type key struct{}
-	l := NewLoading[any](broken{}, "k")
-	e, err := l.Get(context.WithValue(t.Context(), key{}, "id"), "key", func(ctx context.Context) (any, time.Duration, error) {
-		return ctx.Value(key{}), 0, nil
-	})
-	if err != nil || e.Value != "id" {
-		t.Errorf("got %+v, %v", e, err)
-	}
-}
-
-func TestLoadingUnderComingAndGoing(t *testing.T) {
-	t.Parallel()
-	m, _ := newMemory(t, 1<<20)
-	l := NewLoading[int32](m, "k")
-	var flying, most atomic.Int32
-	load := func(ctx context.Context) (int32, time.Duration, error) {
-		most.Store(max(most.Load(), flying.Add(1)))
-		defer flying.Add(-1)
-		select {
-		case <-time.After(time.Millisecond):
-			return 1, 0, nil
-		case <-ctx.Done():
-			return 0, 0, ctx.Err()
-		}
-	}
-	var all sync.WaitGroup
-	for i := range 40 {
-		all.Go(func() {
-			for j := range 50 {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Duration((i*7+j*13)%2000)*time.Microsecond)
-				e, err := l.Get(ctx, "key", load)
-				cancel()
-				if err == nil && e.Value != 1 || err != nil && ctx.Err() == nil {
-					t.Errorf("got %+v, %v", e, err)
-				}
-			}
-		})
-	}
-	all.Wait()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.flights) != 0 {
-		t.Errorf("%d flights are left", len(l.flights))
+	if e, err := l.Get(t.Context(), "key", give(int32(7), 0)); err != nil || e.Value != 7 {
+		t.Errorf("the next caller got %+v, %v", e, err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode"
 
+	"diagnostics/shared/parallel"
+
 	"github.com/labstack/echo/v4"
 )
 
@@ -77,7 +79,7 @@ func gone(c echo.Context) bool { return c.Request().Context().Err() != nil }
 // excused tells whether a failure may come of the client's leaving: not a panic, and not what the edge itself refused.
 func excused(err error) bool {
 	var own *problem
-	var panicked *panicked
+	var panicked *parallel.Panic
 	return !errors.As(err, &own) && !errors.As(err, &panicked)
 }
 

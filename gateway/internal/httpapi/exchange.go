@@ -2,13 +2,12 @@ package httpapi
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
-	"runtime/debug"
 	"strings"
 	"time"
 
 	"diagnostics/gateway/internal/clientip"
+	"diagnostics/shared/parallel"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
@@ -53,41 +52,34 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		if isAPI(r) {
 			h.Set("Cache-Control", "no-store")
 		}
-		defer func() {
-			if p := recover(); p != nil {
-				s.recovered(c, x, p)
-			}
-			s.observed(c, x)
-			if x.cut {
-				panic(http.ErrAbortHandler)
-			}
-		}()
-		err := next(c)
-		if errors.Is(err, echo.ErrNotFound) {
-			err = s.unknown(c)
+		if p := parallel.Catch(func() { s.answer(c, next) }); p != nil {
+			s.recovered(c, x, p)
 		}
-		if err != nil {
-			s.fail(err, c)
+		s.observed(c, x)
+		if x.cut {
+			panic(http.ErrAbortHandler)
 		}
 		return nil
 	}
 }
 
-// recovered answers a panic, unless an answer had begun: nobody may take a half for a whole.
-func (s *Server) recovered(c echo.Context, x *exchange, p any) {
+// answer hands the request to its route, and what comes of it to fail.
+func (s *Server) answer(c echo.Context, next echo.HandlerFunc) {
+	err := next(c)
+	if errors.Is(err, echo.ErrNotFound) {
+		err = s.unknown(c)
+	}
+	if err != nil {
+		s.fail(err, c)
+	}
+}
+
+// recovered answers a panic, wherever it began, unless an answer had begun: nobody may take a half for a whole.
+func (s *Server) recovered(c echo.Context, x *exchange, p *parallel.Panic) {
 	x.cut = c.Response().Committed
-	err := &panicked{value: p, stack: debug.Stack()}
 	if x.cut {
-		s.explain(c, problemOf(err))
+		s.explain(c, problemOf(p))
 		return
 	}
-	s.fail(err, c)
+	s.fail(p, c)
 }
-
-// panicked is a panic as an unforeseen error.
-type panicked struct {
-	value any
-	stack []byte
-}
-
-func (p *panicked) Error() string { return fmt.Sprintf("panic: %v\n%s", p.value, p.stack) }

@@ -11,6 +11,8 @@ import (
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/shared/flight"
+	"diagnostics/shared/parallel"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -233,6 +235,53 @@ func TestUnforeseenGoesToTheLogAlone(t *testing.T) {
 		if !found {
 			t.Errorf("%s: the log does not say what happened: %s", input, e.log.String())
 		}
+	}
+}
+
+// explode is what a panic's stack must name.
+func explode(value any) { panic(value) }
+
+// Whatever goroutine a panic began in, and whatever it was called with, it is a 500, and its own stack is logged once.
+func TestAPanicOfAnotherGoroutine(t *testing.T) {
+	t.Parallel()
+	var share flight.Group[string, any]
+	foreseen := fault.New(fault.Invalid, "The detail.")
+	for name, do := range map[string]run{
+		"one of several": func(context.Context, fakeTarget) (any, error) {
+			var g parallel.Group
+			g.Go(func() {})
+			g.Go(func() { explode("the detail") })
+			g.Wait()
+			return "unreachable", nil
+		},
+		"with an error": func(context.Context, fakeTarget) (any, error) {
+			return parallel.Start(func() any { explode(foreseen); return nil }).Wait(), nil
+		},
+		"of a shared run": func(ctx context.Context, _ fakeTarget) (any, error) {
+			return share.Do(ctx, "key", func(context.Context) (any, error) { explode("the detail"); return nil, nil })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEdge(t, do)
+			a := e.post(t, "echo", `{"input":"a"}`)
+			if _, sentence := a.envelope(t, 500); strings.Contains(sentence, "detail") {
+				t.Errorf("told: %s", sentence)
+			}
+			id := a.Header.Get("X-Request-Id")
+			if line := e.requestLine(t, id); line["outcome"] != "internal" {
+				t.Errorf("outcome %v", line["outcome"])
+			}
+			var told []string
+			for _, line := range e.lines(t) {
+				if text, _ := line["error"].(string); line["requestId"] == id && text != "" {
+					told = append(told, text)
+				}
+			}
+			if len(told) != 1 || strings.Count(told[0], "[running]") != 1 || !strings.Contains(told[0], "httpapi.explode(") {
+				t.Errorf("logged: %q", told)
+			}
+		})
 	}
 }
 

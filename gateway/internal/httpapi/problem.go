@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/parallel"
 
 	"github.com/labstack/echo/v4"
 )
@@ -80,7 +81,11 @@ func problemOf(err error) *problem {
 	var own *problem
 	var known *fault.Error
 	var framework *echo.HTTPError
+	var panicked *parallel.Panic
 	switch {
+	case errors.As(err, &panicked):
+		// Whatever error it was called with: nobody foresaw it.
+		return internal(err)
 	case errors.As(err, &own):
 		return own
 	case errors.As(err, &known):
@@ -90,7 +95,13 @@ func problemOf(err error) *problem {
 	case errors.Is(err, context.DeadlineExceeded):
 		return &problem{status: http.StatusGatewayTimeout, outcome: outcomeTimeout, sentence: sentenceDeadline, cause: err}
 	}
-	return &problem{status: http.StatusInternalServerError, outcome: outcomeInternal, sentence: sentenceInternal, cause: err}
+	return internal(err)
+}
+
+func internal(cause error) *problem {
+	return &problem{
+		status: http.StatusInternalServerError, outcome: outcomeInternal, sentence: sentenceInternal, cause: cause,
+	}
 }
 
 // ofFault maps a typed failure. Limits and places always say when to come again; a provider may. Its sentence may repeat
@@ -115,7 +126,7 @@ func ofFault(f *fault.Error) *problem {
 	case fault.Timeout:
 		p.status, p.outcome = http.StatusGatewayTimeout, outcomeTimeout
 	default:
-		return &problem{status: http.StatusInternalServerError, outcome: outcomeInternal, sentence: sentenceInternal, cause: f}
+		return internal(f)
 	}
 	return p
 }
@@ -128,5 +139,5 @@ func ofFramework(e *echo.HTTPError) *problem {
 	case e.Code >= 400 && e.Code < 500:
 		return &problem{status: e.Code, outcome: outcomeBadRequest, sentence: "The request could not be understood.", cause: e}
 	}
-	return &problem{status: http.StatusInternalServerError, outcome: outcomeInternal, sentence: sentenceInternal, cause: e}
+	return internal(e)
 }

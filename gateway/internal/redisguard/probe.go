@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"diagnostics/shared/parallel"
+
 	"github.com/redis/go-redis/v9"
 )
 
@@ -86,7 +88,16 @@ func (g *Guard) sleep(d time.Duration) bool {
 	}
 }
 
-func (g *Guard) probe() error {
+// probe tells whether Redis serves. A panic in the driver is a failure like any other: it must not end the one
+// goroutine that can end an outage.
+func (g *Guard) probe() (err error) {
+	if p := parallel.Catch(func() { err = g.ask() }); p != nil {
+		return p
+	}
+	return err
+}
+
+func (g *Guard) ask() error {
 	ctx, cancel := context.WithTimeout(g.ctx, probeTimeout)
 	defer cancel()
 	if cluster, ok := g.client.(*redis.ClusterClient); ok {

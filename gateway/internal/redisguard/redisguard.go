@@ -7,9 +7,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"diagnostics/shared/parallel"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
@@ -43,7 +44,7 @@ type Guard struct {
 	fell  chan struct{}
 	ctx   context.Context
 	close context.CancelFunc
-	done  sync.WaitGroup
+	done  parallel.Group
 }
 
 // New watches over the client, which it owns from now on, and which Tune has set up. Redis is taken to be up until a first

@@ -10,6 +10,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -82,6 +83,41 @@ func TestDoGivesTheClientAndTheError(t *testing.T) {
 	if !errors.Is(err, redis.Nil) || g.State() != redisguard.OK || log.String() != "" {
 		t.Errorf("a missing key: %v, state %s, log %q", err, g.State(), log)
 	}
+}
+
+// panicky is a driver that panics while it is on.
+type panicky struct{ on atomic.Bool }
+
+func (p *panicky) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (p *panicky) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if p.on.Load() {
+			panic("boom")
+		}
+		return next(ctx, cmd)
+	}
+}
+
+func (p *panicky) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func TestAPanicOfTheDriverIsAnOutage(t *testing.T) {
+	t.Parallel()
+	o := &redis.UniversalOptions{Addrs: []string{miniredis.RunT(t).Addr()}}
+	redisguard.Tune(o)
+	client, driver, log := redis.NewUniversalClient(o), &panicky{}, &journal{}
+	driver.on.Store(true)
+	client.AddHook(driver)
+	g := redisguard.New(client, slog.New(slog.NewTextHandler(log, nil)))
+	t.Cleanup(func() { _ = g.Close() })
+	await(t, g, redisguard.Down)
+	if !strings.Contains(log.String(), "redisguard_test.(*panicky)") {
+		t.Errorf("logged without a stack: %s", log)
+	}
+	driver.on.Store(false)
+	await(t, g, redisguard.OK)
 }
 
 func TestCheckNoticesWhatNobodyAskedFor(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/parallel"
 	"diagnostics/shared/workerapi"
 )
 
@@ -91,6 +92,7 @@ func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte
 	}
 	response, err := c.transport.RoundTrip(request)
 	if err != nil {
+		parallel.Raise(err)
 		return nil, err
 	}
 	// The connection serves this exchange alone, so closing the body early ends it whatever is still on its way.

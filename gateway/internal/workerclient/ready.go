@@ -8,15 +8,17 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/flight"
 	"diagnostics/shared/workerapi"
 )
 
-// readiness keeps the last answer on readiness, good or bad, and the flight that fetches the next one.
+// readiness keeps the last answer on readiness, good or bad.
 type readiness struct {
-	mu     sync.Mutex
-	last   readyAnswer
-	at     time.Time
-	flight *readyFlight
+	asking flight.Group[struct{}, workerapi.Ready]
+
+	mu   sync.Mutex
+	last readyAnswer
+	at   time.Time
 }
 
 type readyAnswer struct {
@@ -24,44 +26,34 @@ type readyAnswer struct {
 	err   error
 }
 
-type readyFlight struct {
-	done   chan struct{}
-	answer readyAnswer
-}
-
 // Ready asks the worker's /readyz. An answer, a failure included, is kept for three seconds, and callers at the same
 // time share one question. A nil error means that the worker takes jobs for the families that it names; a worker that
 // drains is an error. Errors are as those of Traceroute.
 func (c *Client) Ready(ctx context.Context) (workerapi.Ready, error) {
-	r := &c.ready
-	r.mu.Lock()
-	if r.flight == nil && !r.at.IsZero() && time.Since(r.at) < c.limits.keep {
-		defer r.mu.Unlock()
-		return r.last.ready, r.last.err
-	}
-	if r.flight == nil {
-		r.flight = &readyFlight{done: make(chan struct{})}
-		// The flight is everybody's: it must not end with the caller who happened to come first.
-		go c.fly(context.WithoutCancel(ctx), r.flight)
-	}
-	flight := r.flight
-	r.mu.Unlock()
-
-	select {
-	case <-flight.done:
-		return flight.answer.ready, flight.answer.err
-	case <-ctx.Done():
-		return workerapi.Ready{}, ctx.Err()
-	}
+	return c.ready.asking.Do(ctx, struct{}{}, func(ctx context.Context) (workerapi.Ready, error) {
+		if kept, ok := c.ready.kept(c.limits.keep); ok {
+			return kept.ready, kept.err
+		}
+		ready, err := c.askReady(ctx)
+		// That nobody waits for the answer any more says nothing about the worker.
+		if ctx.Err() == nil {
+			c.ready.keep(readyAnswer{ready, err})
+		}
+		return ready, err
+	})
 }
 
-func (c *Client) fly(ctx context.Context, flight *readyFlight) {
-	flight.answer.ready, flight.answer.err = c.askReady(ctx)
-	r := &c.ready
+// kept gives the last answer where it is not older than that.
+func (r *readiness) kept(longest time.Duration) (answer readyAnswer, ok bool) {
 	r.mu.Lock()
-	r.last, r.at, r.flight = flight.answer, time.Now(), nil
-	r.mu.Unlock()
-	close(flight.done)
+	defer r.mu.Unlock()
+	return r.last, !r.at.IsZero() && time.Since(r.at) < longest
+}
+
+func (r *readiness) keep(answer readyAnswer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last, r.at = answer, time.Now()
 }
 
 func (c *Client) askReady(ctx context.Context) (workerapi.Ready, error) {

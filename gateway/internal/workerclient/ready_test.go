@@ -3,13 +3,14 @@ package workerclient
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/parallel"
 )
 
 const goodReady = `{"status":"ready","families":[4,6],"mode":"raw"}`
@@ -79,40 +80,75 @@ func TestReadyIsKeptForAWhile(t *testing.T) {
 	}
 }
 
-// TestReadyLeaderMayLeave: callers share one question, and it does not die with the caller who came first.
-func TestReadyLeaderMayLeave(t *testing.T) {
+func TestReadyIsAskedOnceForAll(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
-	arrived, goOn := make(chan struct{}), make(chan struct{})
 	s := worker(t, func(w http.ResponseWriter, r *http.Request) {
-		if asked.Add(1) == 1 {
-			close(arrived)
-		}
-		<-goOn
+		asked.Add(1)
 		jsonAnswer(http.StatusOK, goodReady)(w, r)
 	})
-	c := client(t, s.URL, quick())
-
-	ctx, leave := context.WithCancel(context.Background())
-	leader := make(chan error, 1)
-	go func() { _, err := c.Ready(ctx); leader <- err }()
-	<-arrived
-	var others sync.WaitGroup
+	l := quick()
+	l.keep = time.Minute
+	c := client(t, s.URL, l)
+	var all parallel.Group
 	for range 8 {
-		others.Go(func() {
+		all.Go(func() {
 			if _, err := c.Ready(context.Background()); err != nil {
-				t.Errorf("a follower got %v", err)
+				t.Error(err)
 			}
 		})
 	}
-	leave()
-	if err := <-leader; !errors.Is(err, context.Canceled) {
-		t.Errorf("the leader got %v", err)
-	}
-	close(goOn)
-	others.Wait()
+	all.Wait()
 	if asked.Load() != 1 {
 		t.Fatalf("asked %d times", asked.Load())
+	}
+}
+
+// That the last caller left is no answer of the worker's.
+func TestReadyKeepsNoCancellation(t *testing.T) {
+	t.Parallel()
+	arrived, ended := make(chan struct{}), make(chan struct{})
+	var asked atomic.Int32
+	s := worker(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 1 {
+			close(arrived)
+			<-r.Context().Done()
+			close(ended)
+			return
+		}
+		jsonAnswer(http.StatusOK, goodReady)(w, r)
+	})
+	l := quick()
+	l.keep = time.Minute
+	c := client(t, s.URL, l)
+	ctx, leave := context.WithCancel(context.Background())
+	left := parallel.Start(func() error { _, err := c.Ready(ctx); return err })
+	<-arrived
+	leave()
+	if err := left.Wait(); !errors.Is(err, context.Canceled) {
+		t.Errorf("who left got %v", err)
+	}
+	<-ended
+	time.Sleep(20 * time.Millisecond) // what was asked has ended on our side too
+	if _, err := c.Ready(context.Background()); err != nil {
+		t.Errorf("the next one got %v", err)
+	}
+}
+
+// net/http dials in a goroutine of its own, and Ready asks in another.
+func TestAPanicWhileDiallingReachesTheCaller(t *testing.T) {
+	t.Parallel()
+	c := client(t, "http://worker.test-site.com", quick())
+	c.transport = newTransport(quick(), func(context.Context, string, string) (net.Conn, error) { panic("boom") })
+	for name, ask := range map[string]func() error{
+		"ready":              func() error { _, err := c.Ready(t.Context()); return err },
+		"ready, asked again": func() error { _, err := c.Ready(t.Context()); return err },
+		"a job":              func() error { _, err := c.Ping(t.Context(), job); return err },
+	} {
+		var err error
+		if p := parallel.Catch(func() { err = ask() }); p == nil || p.Value != "boom" {
+			t.Errorf("%s: caught %v, err %v", name, p, err)
+		}
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"time"
 
+	"diagnostics/shared/parallel"
+
 	"github.com/sony/gobreaker/v2"
 )
 
@@ -26,8 +28,7 @@ func (e *unreachableError) Unwrap() error { return e.cause }
 // its policy on purpose. No proxy of the environment is read, since the token would pass through it. Every exchange has
 // a connection of its own, so the worker's name is looked up anew each time and a moved worker is found at once; beside
 // a job of a tenth of a second and more the handshake costs nothing.
-func newTransport(l limits) *http.Transport {
-	dialer := &net.Dialer{Timeout: l.connect, Resolver: &net.Resolver{PreferGo: true}}
+func newTransport(l limits, dial dialFunc) *http.Transport {
 	breaker := gobreaker.NewCircuitBreaker[net.Conn](gobreaker.Settings{
 		Name:        "worker",
 		Timeout:     l.open,
@@ -48,11 +49,21 @@ func newTransport(l limits) *http.Transport {
 		// trips it, and when it is half open the trial costs a handshake and not a job of ten seconds, during which
 		// all others would be turned away.
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			conn, err := breaker.Execute(func() (net.Conn, error) { return dialer.DialContext(ctx, network, addr) })
+			conn, err := breaker.Execute(func() (net.Conn, error) {
+				// net/http dials in a goroutine of its own, where nobody would catch a panic.
+				return parallel.Try(func() (net.Conn, error) { return dial(ctx, network, addr) })
+			})
 			if err != nil {
 				return nil, &unreachableError{cause: err}
 			}
 			return conn, nil
 		},
 	}
+}
+
+type dialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
+
+func dialer(l limits) dialFunc {
+	d := &net.Dialer{Timeout: l.connect, Resolver: &net.Resolver{PreferGo: true}}
+	return d.DialContext
 }

@@ -57,7 +57,7 @@ func newClient(base, token string, l limits) (*Client, error) {
 	if !validToken(token) {
 		return nil, errors.New("the worker's token must be printable ASCII without spaces, and not empty")
 	}
-	c := &Client{base: u, token: token, transport: newTransport(l), limits: l}
+	c := &Client{base: u, token: token, transport: newTransport(l, dialer(l)), limits: l}
 	return c, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 	"net/http"
 	"net/netip"
-	"runtime/debug"
 	"time"
 
 	"diagnostics/shared/workerapi"
@@ -97,5 +96,3 @@ func (x *exchange) write(status int, mediaType string, body []byte) {
 
 // ms gives a duration in milliseconds, to the microsecond.
 func ms(d time.Duration) float64 { return math.Round(float64(d)/1e3) / 1e3 }
-
-func stack() string { return string(debug.Stack()) }

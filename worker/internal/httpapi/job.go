@@ -3,46 +3,65 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"strconv"
 	"time"
 
+	"diagnostics/shared/flight"
 	"diagnostics/worker/internal/echo"
 )
 
+// sharedFor is how long after its start a job still serves those who ask the same.
+const sharedFor = 3 * time.Second
+
+// busyError is that every place is taken.
+type busyError struct {
+	free time.Duration // until the first of them is expected to be
+}
+
+func (e *busyError) Error() string { return fmt.Sprintf("every place is taken for %v", e.free) }
+
 // job makes the route of one kind of job. limit is how long such a job takes at most by itself.
 func job[T any](s *Server, limit time.Duration, run func(context.Context, netip.Addr) (T, error)) func(*exchange) {
-	flights := &flights[T]{
-		limit: s.config.JobLimit, run: run, places: s.places, atMost: limit, all: map[netip.Addr]*flight[T]{},
-	}
+	// By address alone, which tells its family too.
+	jobs := &flight.Group[netip.Addr, T]{Keep: sharedFor}
 	return func(x *exchange) {
 		if refused := x.readJob(); refused != nil {
 			x.fail(refused.status, refused.sentence)
 			return
 		}
-		f, free, ok := flights.join(time.Now(), x.target)
-		if !ok {
-			x.w.Header().Set("Retry-After", strconv.Itoa(wholeSeconds(free)))
-			x.fail(http.StatusTooManyRequests, "Every place of this worker is taken.")
-			return
-		}
-		defer flights.leave(x.target, f)
-		select {
-		case <-f.done:
-		case <-x.r.Context().Done():
-			x.failJob(x.r.Context().Err())
-			return
-		}
+		result, err := jobs.Do(x.r.Context(), x.target, func(ctx context.Context) (T, error) {
+			return inPlace(ctx, s, limit, func(ctx context.Context) (T, error) { return run(ctx, x.target) })
+		})
+		var busy *busyError
 		switch {
-		case f.panic != nil:
-			panic(f.panic)
-		case f.err != nil:
-			x.failJob(f.err)
+		case errors.As(err, &busy):
+			x.w.Header().Set("Retry-After", strconv.Itoa(wholeSeconds(busy.free)))
+			x.fail(http.StatusTooManyRequests, "Every place of this worker is taken.")
+		case err != nil:
+			x.failJob(err)
 		default:
-			succeed(x, f.result)
+			succeed(x, result)
 		}
 	}
+}
+
+// inPlace runs a job in a place of its own, within the bound from outside. Without a free place the error is a
+// *busyError.
+func inPlace[T any](
+	ctx context.Context, s *Server, limit time.Duration, run func(context.Context) (T, error),
+) (T, error) {
+	place, free, ok := s.places.take(time.Now(), limit)
+	if !ok {
+		var none T
+		return none, &busyError{free}
+	}
+	defer s.places.leave(place)
+	ctx, cancel := context.WithTimeout(ctx, s.config.JobLimit)
+	defer cancel()
+	return run(ctx)
 }
 
 // failJob answers for a job that could not be done.

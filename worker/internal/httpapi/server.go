@@ -6,6 +6,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -13,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"diagnostics/shared/parallel"
 	"diagnostics/shared/workerapi"
 )
 
@@ -82,22 +84,22 @@ func (s *Server) PlacesInUse() int { return s.places.inUse() }
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := newExchange(w, r)
 	found, known := s.routes[r.URL.Path]
-	defer func() {
-		if p := recover(); p != nil {
-			s.config.Log.Error("panic", "requestId", x.id, "panic", p, "stack", stack())
-			x.fail(http.StatusInternalServerError, "The worker failed unexpectedly.")
+	p := parallel.Catch(func() {
+		switch {
+		case isAPI(r.URL.Path) && !s.tokens.admit(r.Header.Values("Authorization")):
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			x.fail(http.StatusUnauthorized, "A valid bearer token is required.")
+		case !known:
+			x.fail(http.StatusNotFound, "There is no such route.")
+		default:
+			found.serve(x)
 		}
-		s.report(x, found.tool)
-	}()
-	switch {
-	case isAPI(r.URL.Path) && !s.tokens.admit(r.Header.Values("Authorization")):
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		x.fail(http.StatusUnauthorized, "A valid bearer token is required.")
-	case !known:
-		x.fail(http.StatusNotFound, "There is no such route.")
-	default:
-		found.serve(x)
+	})
+	if p != nil {
+		s.config.Log.Error("panic", "requestId", x.id, "panic", fmt.Sprint(p.Value), "stack", string(p.Stack))
+		x.fail(http.StatusInternalServerError, "The worker failed unexpectedly.")
 	}
+	s.report(x, found.tool)
 }
 
 func isAPI(path string) bool { return path == "/api" || strings.HasPrefix(path, "/api/") }

@@ -1,6 +1,13 @@
 package icmp
 
-import "sync/atomic"
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"diagnostics/shared/parallel"
+)
 
 // Counters are how many packets there have been since the start.
 type Counters struct {
@@ -9,6 +16,7 @@ type Counters struct {
 	Received   uint64
 	Unmatched  uint64 // received, but no answer to a live flow
 	Dropped    uint64 // lost by the kernel for want of room in the sockets
+	Panics     uint64 // received, but reading them panicked
 }
 
 type counters struct {
@@ -16,6 +24,24 @@ type counters struct {
 	dropped4, dropped6                    atomic.Uint32
 	// droppedDatagrams is of the flows that were closed.
 	droppedDatagrams atomic.Uint64
+
+	panics     atomic.Uint64
+	firstPanic sync.Once
+	log        *slog.Logger
+}
+
+// guard calls what reads one packet. A packet that makes it panic is dropped and counted; the reader goes on, for all
+// other flows depend on it. Only the first is logged: whoever sends one can send a thousand a second.
+func (c *counters) guard(read func()) {
+	p := parallel.Catch(read)
+	if p == nil {
+		return
+	}
+	c.panics.Add(1)
+	c.firstPanic.Do(func() {
+		c.log.Error("reading a packet panicked; the next ones are only counted",
+			"panic", fmt.Sprint(p.Value), "stack", string(p.Stack))
+	})
 }
 
 // noteDropped keeps a socket's own count, which the kernel attaches to packets only once it is above zero.
@@ -39,5 +65,6 @@ func (e *Engine) Counters() Counters {
 		Received:   c.received.Load(),
 		Unmatched:  c.unmatched.Load(),
 		Dropped:    uint64(c.dropped4.Load()) + uint64(c.dropped6.Load()) + c.droppedDatagrams.Load(),
+		Panics:     c.panics.Load(),
 	}
 }

@@ -70,7 +70,7 @@ func openDatagrams(p datagramProtocol, c *counters) (family, error) {
 	if d.poller, err = newPoller(); err != nil {
 		return nil, err
 	}
-	go d.poller.read()
+	d.poller.reader.Go(d.poller.read)
 	return d, nil
 }
 

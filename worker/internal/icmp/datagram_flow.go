@@ -146,31 +146,33 @@ func newBuffers() buffers {
 	return buffers{make([]byte, packetSize), make([]byte, errorSpace)}
 }
 
+// datagram is what one call gave: data and control messages within the buffers.
+type datagram struct {
+	data, control []byte
+	from          unix.Sockaddr
+}
+
 // receive reads what has come, first the error queue and then the replies, and delivers what answers the flow. What is
 // left over after a batch makes the poller call again.
 func (f *datagramFlow) receive(b buffers) {
 	for _, flags := range []int{unix.MSG_ERRQUEUE, 0} {
 		for range batchSize {
-			a, got, ok := f.take(b, flags)
+			d, got := f.take(b, flags)
 			if !got {
 				break
 			}
 			f.network.counters.received.Add(1)
-			if !ok || a.id != f.id || !a.answers(f.dst, f.cookie) {
-				f.network.counters.unmatched.Add(1)
-				continue
-			}
-			f.deliver(a.answer(time.Now()))
+			f.network.counters.guard(func() { f.dispatch(d, flags) })
 		}
 	}
 }
 
-// take reads one packet; got is false where there is none, ok where it is an ICMP message that answers some request.
-func (f *datagramFlow) take(b buffers, flags int) (a arrived, got, ok bool) {
+// take reads one packet; got is false where there is none.
+func (f *datagramFlow) take(b buffers, flags int) (d datagram, got bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
-		return a, false, false
+		return d, false
 	}
 	for range pendingTries {
 		n, controls, _, from, err := unix.Recvmsg(f.fd, b.data, b.control, flags|unix.MSG_DONTWAIT)
@@ -178,16 +180,31 @@ func (f *datagramFlow) take(b buffers, flags int) (a arrived, got, ok bool) {
 			continue
 		}
 		if err != nil {
-			return a, false, false
+			return d, false
 		}
-		a.kernel = parseControl(b.control[:controls])
-		if flags == unix.MSG_ERRQUEUE {
-			ok = a.readError(f.network.protocol, b.data[:n], b.control[:controls], address(from))
-			return a, true, ok
-		}
-		a.source, a.ttl = address(from), a.kernel.hopLimit
-		a.message, ok = f.network.protocol.parse(b.data[:n])
-		return a, true, ok && a.source.IsValid()
+		return datagram{b.data[:n], b.control[:controls], from}, true
 	}
-	return a, false, false
+	return d, false
+}
+
+// dispatch delivers a packet that answers the flow.
+func (f *datagramFlow) dispatch(d datagram, flags int) {
+	a, ok := f.network.protocol.read(d, flags)
+	if !ok || a.id != f.id || !a.answers(f.dst, f.cookie) {
+		f.network.counters.unmatched.Add(1)
+		return
+	}
+	f.deliver(a.answer(time.Now()))
+}
+
+// read tells whether a packet is an ICMP message that answers some request.
+func (p datagramProtocol) read(d datagram, flags int) (a arrived, ok bool) {
+	a.kernel = parseControl(d.control)
+	if flags == unix.MSG_ERRQUEUE {
+		ok = a.readError(p, d.data, d.control, address(d.from))
+		return a, ok
+	}
+	a.source, a.ttl = address(d.from), a.kernel.hopLimit
+	a.message, ok = p.parse(d.data)
+	return a, ok && a.source.IsValid()
 }

@@ -14,6 +14,7 @@ package icmp
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/netip"
 
 	"diagnostics/worker/internal/echo"
@@ -46,13 +47,14 @@ type Engine struct {
 }
 
 // Open opens raw sockets, or makes ready for datagram sockets where no raw one is granted, for each family that the
-// system has. It fails only if there is none of either kind, with the errors of each.
-func Open() (*Engine, error) {
-	e, err := openMode(Raw)
+// system has. It fails only if there is none of either kind, with the errors of each. The log is told of a packet that
+// could not be read because of a mistake of our own.
+func Open(log *slog.Logger) (*Engine, error) {
+	e, err := openMode(Raw, log)
 	if err == nil {
 		return e, nil
 	}
-	e, err2 := openMode(Datagram)
+	e, err2 := openMode(Datagram, log)
 	if err2 == nil {
 		return e, nil
 	}
@@ -60,8 +62,8 @@ func Open() (*Engine, error) {
 }
 
 // openMode opens both families in one mode.
-func openMode(m Mode) (*Engine, error) {
-	e := &Engine{mode: m}
+func openMode(m Mode, log *slog.Logger) (*Engine, error) {
+	e := &Engine{mode: m, counters: counters{log: log}}
 	open4, open6 := openRaw4, openRaw6
 	if m == Datagram {
 		open4, open6 = openDatagram4, openDatagram6

@@ -4,6 +4,7 @@ package icmp
 
 import (
 	"errors"
+	"log/slog"
 	"net"
 	"net/netip"
 	"sync"
@@ -44,7 +45,7 @@ func openIn(t *testing.T, n *labtest.Namespace, m Mode) labEngine {
 	}
 	e := labEngine{namespace: n}
 	var err error
-	n.Do(func() { e.Engine, err = openMode(m) })
+	n.Do(func() { e.Engine, err = openMode(m, slog.New(slog.DiscardHandler)) })
 	if err != nil {
 		t.Fatal(err)
 	}

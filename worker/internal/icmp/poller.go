@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"diagnostics/shared/parallel"
 	"diagnostics/worker/internal/echo"
 
 	"golang.org/x/sys/unix"
@@ -25,7 +26,7 @@ type poller struct {
 
 	closing chan struct{}
 	once    sync.Once
-	ended   chan struct{}
+	reader  parallel.Group
 }
 
 func newPoller() (*poller, error) {
@@ -44,10 +45,7 @@ func newPoller() (*poller, error) {
 		file.Close()
 		return nil, err
 	}
-	return &poller{
-		file: file, raw: raw, flows: map[uint64]*datagramFlow{},
-		closing: make(chan struct{}), ended: make(chan struct{}),
-	}, nil
+	return &poller{file: file, raw: raw, flows: map[uint64]*datagramFlow{}, closing: make(chan struct{})}, nil
 }
 
 // add starts to read a flow's socket.
@@ -86,7 +84,6 @@ func (p *poller) find(e unix.EpollEvent) *datagramFlow {
 
 // read serves the sockets until the poller is closed.
 func (p *poller) read() {
-	defer close(p.ended)
 	events := make([]unix.EpollEvent, batchSize)
 	b := newBuffers()
 	for {
@@ -124,7 +121,7 @@ func (p *poller) wait(events []unix.EpollEvent) (n int, err error) {
 func (p *poller) close() error {
 	p.once.Do(func() { close(p.closing) })
 	err := p.file.Close()
-	<-p.ended
+	p.reader.Wait()
 	p.mu.Lock()
 	left := make([]*datagramFlow, 0, len(p.flows))
 	for _, f := range p.flows {

@@ -42,7 +42,7 @@ func (s *socket) read() {
 		}
 		now := time.Now()
 		for _, m := range batch[:n] {
-			s.dispatch(now, m)
+			s.counters.guard(func() { s.dispatch(now, m) })
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"diagnostics/shared/parallel"
 	"diagnostics/worker/internal/echo"
 
 	"golang.org/x/net/ipv4"
@@ -40,6 +41,7 @@ type socket struct {
 	unlabelled  atomic.Bool // the system refuses flow labels
 	counters    *counters
 	receive     func(*socket, ipv4.Message) (arrived, bool)
+	reader      parallel.Group
 	closed      chan struct{}
 }
 
@@ -58,7 +60,7 @@ func openRaw4(c *counters) (family, error) {
 	s.receive = (*socket).receive4
 	s.requestType = v4EchoRequest
 	s.fillControls(unix.IPPROTO_IP, unix.IP_TTL)
-	go s.read()
+	s.reader.Go(s.read)
 	return s, nil
 }
 
@@ -77,7 +79,7 @@ func openRaw6(c *counters) (family, error) {
 	s.receive = (*socket).receive6
 	s.requestType = v6EchoRequest
 	s.fillControls(unix.IPPROTO_IPV6, unix.IPV6_HOPLIMIT)
-	go s.read()
+	s.reader.Go(s.read)
 	return s, nil
 }
 
@@ -188,6 +190,6 @@ func (s *socket) check() error { return nil }
 // close implements family.
 func (s *socket) close() error {
 	err := s.conn.Close()
-	<-s.closed
+	s.reader.Wait()
 	return err
 }

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/shared/parallel"
 
 	"golang.org/x/net/publicsuffix"
 )
@@ -92,7 +92,7 @@ func (c *check) add(severity mailauth.Severity, code, reference, format string, 
 func walkUp(ctx context.Context, dns Resolver, domain string) []step {
 	names := Names(domain)
 	steps := make([]step, len(names))
-	var lookups sync.WaitGroup
+	var lookups parallel.Group
 	for i, name := range names {
 		lookups.Go(func() { steps[i] = ask(ctx, dns, name) })
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/shared/parallel"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -54,6 +55,33 @@ func codes(issues mailauth.Issues) []string {
 	}
 	slices.Sort(list)
 	return list
+}
+
+// hostile panics on one name.
+type hostile struct {
+	*zone
+	name string
+}
+
+func (h hostile) TXT(ctx context.Context, name string) ([]string, error) {
+	if name == h.name {
+		panic("boom")
+	}
+	return h.zone.TXT(ctx, name)
+}
+
+func TestAPanicOfALookupReachesTheCaller(t *testing.T) {
+	t.Parallel()
+	z := with("example.com", "v=DMARC1; p=reject; rua=mailto:r@reports.org")
+	for what, name := range map[string]string{
+		"the walk up":      "_dmarc.com",
+		"the destinations": "example.com._report._dmarc.reports.org",
+	} {
+		p := parallel.Catch(func() { Check(t.Context(), hostile{z, name}, "example.com") })
+		if p == nil || p.Value != "boom" {
+			t.Errorf("%s: caught %v", what, p)
+		}
+	}
 }
 
 func TestNames(t *testing.T) {

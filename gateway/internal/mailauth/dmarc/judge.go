@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 
 	"diagnostics/gateway/internal/mailauth"
 	"diagnostics/shared/netpolicy"
+	"diagnostics/shared/parallel"
 )
 
 // judge works out the policies and says what they mean.
@@ -82,7 +82,7 @@ func (c *check) external(ctx context.Context, dns Resolver) {
 	}
 	answers := make([]error, len(hosts))
 	authorized := make([]bool, len(hosts))
-	var lookups sync.WaitGroup
+	var lookups parallel.Group
 	for i, host := range hosts {
 		lookups.Go(func() { authorized[i], answers[i] = c.authorized(ctx, dns, host) })
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/shared/parallel"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -82,6 +83,29 @@ func single(record string) *zone {
 		},
 		mx: map[string][]string{"mail.com": {"mx.mail.com"}, "many.com": strings.Fields(strings.Repeat("mx.mail.com ", 11)), "ten.com": strings.Fields(strings.Repeat("mx.mail.com ", 10)), "mxfails.com": {"!ETIMEOUT"}},
 		ip: map[string][]string{home: {"192.0.43.8"}, "host.com": {"192.0.43.8"}, "v6.com": {"2001:500:88:200::8"}, "afails.com": {"!EREFUSED"}},
+	}
+}
+
+// hostile panics on the TXT records of one name.
+type hostile struct {
+	*zone
+	name string
+}
+
+func (h hostile) TXT(ctx context.Context, name string) ([]string, error) {
+	if name == h.name {
+		panic("boom")
+	}
+	return h.zone.TXT(ctx, name)
+}
+
+func TestAPanicOfALookupReachesTheCaller(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{home, "ok.com"} {
+		p := parallel.Catch(func() { Check(t.Context(), hostile{single("v=spf1 include:ok.com -all"), name}, home) })
+		if p == nil || p.Value != "boom" {
+			t.Errorf("%s: caught %v", name, p)
+		}
 	}
 }
 

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 
 	"diagnostics/gateway/internal/mailauth"
 	"diagnostics/shared/netpolicy"
+	"diagnostics/shared/parallel"
 )
 
 // walk is the state of one Check.
@@ -45,7 +45,7 @@ func (v *visit) record() bool {
 
 // fetch makes the lookups of a level at once.
 func (w *walk) fetch(ctx context.Context, level []*visit) {
-	var lookups sync.WaitGroup
+	var lookups parallel.Group
 	for _, v := range level {
 		w.followed++
 		if w.followed > maxFollowed {

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/netip"
-	"sync"
+
+	"diagnostics/shared/parallel"
 )
 
 // maxParallel bounds the questions that one request has at the service at once.
@@ -78,9 +79,9 @@ func (c *Client) systems(ctx context.Context, numbers []uint32) []foundSystem {
 	return found
 }
 
-// inParallel calls do for 0 to n-1, at most maxParallel at once.
+// inParallel calls do for 0 to n-1, at most maxParallel at once. It panics as one of them did.
 func inParallel(n int, do func(i int)) {
-	var running sync.WaitGroup
+	var running parallel.Group
 	places := make(chan struct{}, maxParallel)
 	for i := range n {
 		places <- struct{}{}

@@ -15,6 +15,7 @@ import (
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/providers/asn"
+	"diagnostics/shared/parallel"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -61,6 +62,37 @@ func txt(name, text string) string { return fmt.Sprintf("%s. 300 IN TXT %q", nam
 
 func record(number uint32, prefix, country, registry, allocated string) asn.Record {
 	return asn.Record{ASN: number, Prefix: netip.MustParsePrefix(prefix), Country: country, Registry: registry, Allocated: allocated}
+}
+
+// hostile is a store that panics on the keys that hold a part.
+type hostile struct {
+	cache.Store
+	part string
+}
+
+func (h hostile) Get(ctx context.Context, key string) ([]byte, bool, error) {
+	if strings.Contains(key, h.part) {
+		panic("boom")
+	}
+	return h.Store.Get(ctx, key)
+}
+
+// A panic crosses two goroutines here: that of the one number or hop, and that of the shared load.
+func TestAPanicOfALookupReachesTheCaller(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Records(txt(originV4, "23028 701 | 216.90.108.0/24 | US | arin | 1998-09-25"))
+	store, _ := memory(t)
+	for what, lookup := range map[string]func(*asn.Client){
+		"the names of networks": func(c *asn.Client) { _, _ = c.Announcements(t.Context(), v4) },
+		"the hops of a trace":   func(c *asn.Client) { c.HopOrigins(t.Context(), []netip.Addr{v6, v4}) },
+	} {
+		// The lowest number is the one that a hop is named after.
+		p := parallel.Catch(func() { lookup(asn.New(n.Client(nil), "", hostile{store, ":as701."})) })
+		if p == nil || p.Value != "boom" {
+			t.Errorf("%s: caught %v", what, p)
+		}
+	}
 }
 
 func TestOrigins(t *testing.T) {

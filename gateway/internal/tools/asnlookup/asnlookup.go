@@ -14,6 +14,7 @@ import (
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/registration"
+	"diagnostics/shared/parallel"
 )
 
 //go:embed openapi.yaml
@@ -78,19 +79,17 @@ type addressPeers struct {
 func lookUpAddress(ctx context.Context, client *asn.Client, addr netip.Addr) (Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	beside := make(chan addressPeers, 1)
-	go func() {
-		var p addressPeers
+	beside := parallel.Start(func() (p addressPeers) {
 		p.peers, p.from, p.asked, p.err = client.Peers(ctx, addr)
-		beside <- p
-	}()
+		return p
+	})
 	found, err := client.Announcements(ctx, addr)
 	if err != nil {
 		cancel()
-		<-beside
+		beside.Wait()
 		return Result{}, err
 	}
-	return describeAddress(ctx, addr, found, <-beside)
+	return describeAddress(ctx, addr, found, beside.Wait())
 }
 
 func describeAddress(ctx context.Context, addr netip.Addr, found asn.Announcements, beside addressPeers) (Result, error) {

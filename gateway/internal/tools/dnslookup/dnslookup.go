@@ -6,13 +6,13 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"fmt"
-	"sync"
 
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/shared/parallel"
 
 	"github.com/miekg/dns"
 )
@@ -62,7 +62,7 @@ func New(client *egress.Client) tool.Tool {
 
 func run(ctx context.Context, client *egress.Client, name string) (Result, error) {
 	var answers [len(recordTypes)]dnsclient.Answer
-	var queries sync.WaitGroup
+	var queries parallel.Group
 	for i, qtype := range recordTypes {
 		queries.Go(func() { answers[i] = client.DNS().Query(ctx, name, qtype) })
 	}

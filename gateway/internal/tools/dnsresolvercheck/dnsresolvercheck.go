@@ -6,7 +6,6 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"net/netip"
-	"sync"
 	"time"
 
 	"diagnostics/gateway/internal/dnsclient"
@@ -14,6 +13,7 @@ import (
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/shared/parallel"
 
 	"github.com/miekg/dns"
 )
@@ -151,7 +151,7 @@ func (c query) lookAgain(ctx context.Context, client *egress.Client, answers []r
 func (c query) look(ctx context.Context, ask func(context.Context, netip.AddrPort, string, uint16) dnsclient.Answer,
 	answers []resolverAnswer, wanted func(resolverAnswer) bool,
 ) {
-	var asking sync.WaitGroup
+	var asking parallel.Group
 	for i, resolver := range publicResolvers {
 		if !wanted(answers[i]) {
 			continue

@@ -7,13 +7,13 @@ import (
 	_ "embed" // openapi.yaml
 	"errors"
 	"strings"
-	"sync"
 
 	"diagnostics/gateway/internal/ascii"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/shared/parallel"
 )
 
 //go:embed openapi.yaml
@@ -88,7 +88,7 @@ func run(ctx context.Context, client *egress.Client, m query) (Result, error) {
 
 func (r *checker) others(ctx context.Context, mx mxCheck) results {
 	results := results{MX: mx}
-	var checks sync.WaitGroup
+	var checks parallel.Group
 	checks.Go(func() { results.SPF = r.spf(ctx, mx) })
 	checks.Go(func() { results.DMARC = r.dmarc(ctx) })
 	checks.Go(func() { results.DKIM = r.dkim(ctx, mx) })

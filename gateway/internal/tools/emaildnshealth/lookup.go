@@ -9,6 +9,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/mailauth"
 	"diagnostics/shared/netpolicy"
+	"diagnostics/shared/parallel"
 
 	"github.com/miekg/dns"
 )
@@ -144,7 +145,7 @@ func (r *resolver) Addresses(ctx context.Context, name string) ([]netip.Addr, er
 // Both gives the addresses of both families, and whether the name is an alias. A failed lookup of either is an error.
 func (r *resolver) Both(ctx context.Context, name string) (addresses []netip.Addr, alias bool, err error) {
 	var v4, v6 reply
-	var lookups sync.WaitGroup
+	var lookups parallel.Group
 	lookups.Go(func() { v4 = r.ask(ctx, name, dns.TypeA) })
 	lookups.Go(func() { v6 = r.ask(ctx, name, dns.TypeAAAA) })
 	lookups.Wait()

@@ -8,11 +8,11 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/mailauth"
 	"diagnostics/shared/netpolicy"
+	"diagnostics/shared/parallel"
 
 	"github.com/miekg/dns"
 )
@@ -163,7 +163,7 @@ func (r *checker) hosts(ctx context.Context, c *mxCheck) {
 		names = names[:maxExchanges]
 	}
 	facts := make(map[string]*mxHostFacts, len(names))
-	var lookups sync.WaitGroup
+	var lookups parallel.Group
 	for _, name := range names {
 		f := &mxHostFacts{}
 		facts[name] = f

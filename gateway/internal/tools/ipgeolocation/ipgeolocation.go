@@ -13,6 +13,7 @@ import (
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/registration"
+	"diagnostics/shared/parallel"
 )
 
 //go:embed openapi.yaml
@@ -58,18 +59,17 @@ func geolocate(
 ) (Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	beside := make(chan announcedBy, 1)
-	go func() {
+	beside := parallel.Start(func() announcedBy {
 		found, err := networks.Announcements(ctx, address.Addr())
-		beside <- announcedBy{found, err}
-	}()
+		return announcedBy{found, err}
+	})
 	registered, err := findNetwork(ctx, registries, address)
 	if err != nil {
 		cancel()
-		<-beside
+		beside.Wait()
 		return Result{}, err
 	}
-	announced := <-beside
+	announced := beside.Wait()
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}

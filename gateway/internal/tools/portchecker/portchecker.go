@@ -8,7 +8,6 @@ import (
 	"errors"
 	"net/netip"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/shared/parallel"
 )
 
 //go:embed openapi.yaml
@@ -84,7 +84,7 @@ func (p checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	addresses := append(atMost(resolution.V4, addressesPerFamily), atMost(resolution.V6, addressesPerFamily)...)
 	tried := make([]attempt, len(addresses))
 	failures := make([]error, len(addresses))
-	var attempts sync.WaitGroup
+	var attempts parallel.Group
 	for i, addr := range addresses {
 		attempts.Go(func() { tried[i], failures[i] = p.try(ctx, netip.AddrPortFrom(addr, to.Port)) })
 	}

@@ -14,6 +14,7 @@ import (
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/webview"
+	"diagnostics/shared/parallel"
 )
 
 //go:embed openapi.yaml
@@ -108,11 +109,14 @@ type checker struct {
 	site    target.URL
 	now     time.Time
 	budget  *sitemapBudget
-	fetches map[string]*sitemapFetch
+	fetches map[string]*parallel.Pending[sitemapFile]
 }
 
 func newChecker(client *egress.Client, site target.URL) *checker {
-	return &checker{client: client, site: site, now: time.Now(), budget: newSitemapBudget(), fetches: make(map[string]*sitemapFetch)}
+	return &checker{
+		client: client, site: site, now: time.Now(), budget: newSitemapBudget(),
+		fetches: make(map[string]*parallel.Pending[sitemapFile]),
+	}
 }
 
 func (r *checker) run(ctx context.Context) (Result, error) {
@@ -130,7 +134,7 @@ func (r *checker) run(ctx context.Context) (Result, error) {
 	}
 	result := Result{URL: r.site.String(), Robots: robots, DeclaredSitemaps: declared}
 	others := r.fetchDeclared(ctx, declared[:min(len(declared), maxDeclaredRead)])
-	result.Sitemap = own.file()
+	result.Sitemap = own.Wait()
 	result.Sitemaps = others()
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return Result{}, ctx.Err()
@@ -138,11 +142,15 @@ func (r *checker) run(ctx context.Context) (Result, error) {
 	return result, nil
 }
 
-// wait ends the fetches that are still under way: no packet leaves after a run.
+// wait ends the fetches that are still under way: no packet leaves after a run. A panic of one is raised even where
+// its file was not needed any more.
 func (r *checker) wait(cancel context.CancelFunc) {
 	cancel()
 	for _, f := range r.fetches {
-		<-f.done
+		<-f.Done()
+	}
+	for _, f := range r.fetches {
+		f.Wait()
 	}
 }
 

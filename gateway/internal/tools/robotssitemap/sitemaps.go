@@ -10,6 +10,7 @@ import (
 	"diagnostics/gateway/internal/sitemap"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/shared/parallel"
 )
 
 // What all sitemaps of a run may come to together, as received and decompressed.
@@ -18,35 +19,20 @@ const (
 	maxSitemapsText     = 50 << 20
 )
 
-// sitemapFetch is one sitemap under way.
-type sitemapFetch struct {
-	done   chan struct{}
-	result sitemapFile // once done is closed
-}
-
-func (f *sitemapFetch) file() sitemapFile {
-	<-f.done
-	return f.result
-}
-
 // fetch begins to read a sitemap, or gives the fetch of the same URL that is under way. It is called by the run alone.
-func (r *checker) fetch(ctx context.Context, u target.URL) *sitemapFetch {
+func (r *checker) fetch(ctx context.Context, u target.URL) *parallel.Pending[sitemapFile] {
 	if f := r.fetches[u.String()]; f != nil {
 		return f
 	}
-	f := &sitemapFetch{done: make(chan struct{})}
+	f := parallel.Start(func() sitemapFile { return r.read(ctx, u) })
 	r.fetches[u.String()] = f
-	go func() {
-		defer close(f.done)
-		f.result = r.read(ctx, u)
-	}()
 	return f
 }
 
 // fetchDeclared begins to read the declared sitemaps and gives a function that waits for them. A URL that is refused as it
 // stands is not fetched.
 func (r *checker) fetchDeclared(ctx context.Context, declared []string) func() []sitemapFile {
-	fetches := make([]*sitemapFetch, len(declared))
+	fetches := make([]*parallel.Pending[sitemapFile], len(declared))
 	files := make([]sitemapFile, len(declared))
 	for i, text := range declared {
 		u, err := target.ParseURL(text)
@@ -59,7 +45,7 @@ func (r *checker) fetchDeclared(ctx context.Context, declared []string) func() [
 	return func() []sitemapFile {
 		for i, f := range fetches {
 			if f != nil {
-				files[i] = f.file()
+				files[i] = f.Wait()
 				files[i].URL = declared[i]
 			}
 		}

@@ -8,7 +8,8 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"sync"
+
+	"diagnostics/shared/parallel"
 )
 
 // versions are the versions that are probed, in the order of the result.
@@ -22,7 +23,7 @@ func (s checker) probeVersions(ctx context.Context, to netip.AddrPort, host stri
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	taken := make([]*bool, len(versions))
-	var probes sync.WaitGroup
+	var probes parallel.Group
 	for i, version := range versions {
 		if version == known {
 			yes := true

@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
@@ -18,6 +17,7 @@ import (
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/probing"
 	"diagnostics/gateway/internal/workerclient"
+	"diagnostics/shared/parallel"
 	"diagnostics/shared/workerapi"
 
 	"github.com/miekg/dns"
@@ -58,7 +58,7 @@ func New(client *egress.Client, worker *workerclient.Client, networks *asn.Clien
 func tellHops(ctx context.Context, client *egress.Client, networks *asn.Client, hops []workerapi.Hop) {
 	ctx, cancel := context.WithTimeout(ctx, hopNamesTime)
 	defer cancel()
-	var both sync.WaitGroup
+	var both parallel.Group
 	both.Go(func() { nameHops(ctx, client, hops) })
 	if networks != nil {
 		both.Go(func() { placeHops(ctx, networks, hops) })
@@ -94,7 +94,7 @@ func hopAddress(hop *workerapi.Hop) (netip.Addr, bool) {
 
 // nameHops fills in the reverse names.
 func nameHops(ctx context.Context, client *egress.Client, hops []workerapi.Hop) {
-	var lookups sync.WaitGroup
+	var lookups parallel.Group
 	for i := range hops {
 		hop := &hops[i]
 		if hop.Address == nil {

@@ -6,7 +6,6 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"net/netip"
-	"sync"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
@@ -14,6 +13,7 @@ import (
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/webview"
+	"diagnostics/shared/parallel"
 )
 
 //go:embed openapi.yaml
@@ -153,7 +153,7 @@ func (r checker) checkFamilies(ctx context.Context, resolution egress.Resolution
 	if len(resolution.V6) > 0 && has.V6 {
 		checks = append(checks, familyCheck{family: 6, address: resolution.V6[0]})
 	}
-	var running sync.WaitGroup
+	var running parallel.Group
 	for i := range checks {
 		running.Go(func() { r.check(ctx, &checks[i], resolution.Duration) })
 	}

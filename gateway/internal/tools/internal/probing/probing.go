@@ -12,6 +12,7 @@ import (
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/workerclient"
+	"diagnostics/shared/parallel"
 )
 
 // The values of the option family that the three worker tools take.
@@ -65,13 +66,12 @@ func NewJob(
 	if worker == nil {
 		return workerclient.Job{}, fault.New(fault.NotEnabled, "This tool needs the diagnostics worker, which is not enabled here.")
 	}
-	families := make(chan []int, 1)
-	go func() { families <- workerFamilies(ctx, worker) }()
+	families := parallel.Start(func() []int { return workerFamilies(ctx, worker) })
 	resolution, err := client.Resolve(ctx, t.Host)
 	if err != nil {
 		return workerclient.Job{}, err
 	}
-	address, err := chooseAddress(t, resolution.V4, resolution.V6, <-families)
+	address, err := chooseAddress(t, resolution.V4, resolution.V6, families.Wait())
 	if err != nil {
 		return workerclient.Job{}, err
 	}
