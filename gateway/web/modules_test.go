@@ -60,7 +60,7 @@ func TestModulesAreAllUsed(t *testing.T) {
 	modules := sources(t)
 	used := []string{"theme.js", "pages/site.js", "pages/tool.js", "pages/connection.js", "pages/home.js", "pages/report.js"}
 	for _, slug := range slugs {
-		used = append(used, "verdicts/"+slug+".js", "views/"+slug+".js")
+		used = append(used, "tools/"+slug+"/verdict.js", "tools/"+slug+"/view.js")
 	}
 	for i := 0; i < len(used); i++ {
 		source, ok := modules[used[i]]
@@ -145,7 +145,7 @@ func TestPagesAreSmall(t *testing.T) {
 		}
 		if p == "/report" {
 			for _, slug := range slugs {
-				weighModule(t, site, "verdicts/"+slug+".js", script)
+				weighModule(t, site, "tools/"+slug+"/verdict.js", script)
 			}
 		}
 		js, css := sum(script), sum(style)

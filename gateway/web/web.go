@@ -118,7 +118,7 @@ func (s *site) describe() error {
 func (s *site) toolView(group string, d Descriptor, r Registered) (toolView, error) {
 	t := toolView{
 		Descriptor: d, Unavailable: s.unavailable(r), group: group,
-		modules: []string{"verdicts/" + d.Slug + ".js", "views/" + d.Slug + ".js"}, styles: []string{"site.css"},
+		modules: []string{toolFile(d.Slug, "verdict.js"), toolFile(d.Slug, "view.js")}, styles: []string{"site.css"},
 	}
 	for _, module := range t.modules {
 		if !s.assets.has(module) {
@@ -128,11 +128,14 @@ func (s *site) toolView(group string, d Descriptor, r Registered) (toolView, err
 	if d.Samples != "" {
 		t.styles = append(t.styles, "vendor/uplot/uPlot.min.css", "connection.css")
 	}
-	if style := "views/" + d.Slug + ".css"; s.assets.has(style) {
+	if style := toolFile(d.Slug, "view.css"); s.assets.has(style) {
 		t.styles = append(t.styles, style)
 	}
 	return t, nil
 }
+
+// toolFile is the name of one of a tool's own files among the assets.
+func toolFile(slug, name string) string { return "tools/" + slug + "/" + name }
 
 func (s *site) unavailable(r Registered) string {
 	switch {

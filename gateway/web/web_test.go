@@ -194,7 +194,7 @@ func TestToolPages(t *testing.T) {
 			}
 			one(t, root, "", header{"id": "status"})
 			one(t, root, "link", header{"rel": "icon", "href": assetURL(t, site, "icons/"+d.Slug+".svg")})
-			one(t, root, "link", header{"rel": "modulepreload", "href": assetURL(t, site, "views/"+d.Slug+".js")})
+			one(t, root, "link", header{"rel": "modulepreload", "href": assetURL(t, site, "tools/"+d.Slug+"/view.js")})
 			if content(one(t, root, "title", nil)) != d.Title+" · Network diagnostics" {
 				t.Errorf("title %q", content(one(t, root, "title", nil)))
 			}
@@ -427,7 +427,7 @@ func TestAssets(t *testing.T) {
 	site := newSite(t, everything())
 	kinds := map[string]string{
 		"site.css": "text/css; charset=utf-8", "icons/site.svg": "image/svg+xml", "icons.svg": "image/svg+xml", "pages/tool.js": "text/javascript; charset=utf-8",
-		"vendor/uplot/LICENSE.txt": "text/plain; charset=utf-8", "views/uptime.js": "text/javascript; charset=utf-8",
+		"vendor/uplot/LICENSE.txt": "text/plain; charset=utf-8", "tools/uptime/view.js": "text/javascript; charset=utf-8",
 	}
 	for name, kind := range kinds {
 		r := get(t, site, assetURL(t, site, name))

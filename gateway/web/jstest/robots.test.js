@@ -5,10 +5,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { agentFor, mayFetch } from "../assets/lib/robots.js";
+import { agentFor, mayFetch } from "../assets/tools/robots-sitemap/matcher.js";
 
-/** @typedef {import("../assets/lib/robots.js").Rule} Rule */
-/** @typedef {import("../assets/lib/robots.js").Group} Group */
+/** @typedef {import("../assets/tools/robots-sitemap/matcher.js").Rule} Rule */
+/** @typedef {import("../assets/tools/robots-sitemap/matcher.js").Group} Group */
 
 /**
  * A group as the API gives it, of lines like "disallow /x".
