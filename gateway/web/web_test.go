@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,11 +22,24 @@ import (
 
 func everything() web.Config { return web.Config{Tools: registry(), WorkerEnabled: true} }
 
-// registry is the tools of the specification.
-func registry() []web.Registered {
+// slugs are the tools that have a folder.
+var slugs = func() []string {
+	folders, err := os.ReadDir("assets/tools")
+	if err != nil {
+		panic(err)
+	}
+	var all []string
+	for _, folder := range folders {
+		all = append(all, folder.Name())
+	}
+	return all
+}()
+
+// registry is a registry of all tools that have a folder, the named ones with a need of the worker.
+func registry(worker ...string) []web.Registered {
 	var all []web.Registered
 	for _, slug := range slugs {
-		all = append(all, web.Registered{Slug: slug, NeedsWorker: slug == "traceroute" || slug == "ping" || slug == "packet-loss"})
+		all = append(all, web.Registered{Slug: slug, NeedsWorker: slices.Contains(worker, slug)})
 	}
 	return all
 }
@@ -125,35 +139,10 @@ func content(n *html.Node) string {
 	return strings.TrimSpace(out.String())
 }
 
-// The slugs of the specification.
-var slugs = []string{
-	"dns-lookup", "http-headers", "ssl-checker", "uptime", "port-checker", "my-ip", "ip-geolocation", "asn-lookup", "whois-lookup",
-	"redirect-checker", "robots-sitemap", "dns-resolver-check", "email-dns-health", "security-headers", "traceroute", "ping", "packet-loss",
-}
-
-func TestEverySlugHasADescriptor(t *testing.T) {
-	t.Parallel()
-	var described []string
-	for _, d := range web.Descriptors() {
-		described = append(described, d.Slug)
-		if d.Title == "" || !strings.HasSuffix(d.Promise, ".") || d.Kind == "" {
-			t.Errorf("%s: title %q, promise %q, kind %q", d.Slug, d.Title, d.Promise, d.Kind)
-		}
-		if hasInput := d.Kind != web.KindNone; hasInput != (d.Label != "") || hasInput != (d.Placeholder != "") {
-			t.Errorf("%s: kind %s with label %q, placeholder %q", d.Slug, d.Kind, d.Label, d.Placeholder)
-		}
-	}
-	slices.Sort(described)
-	want := slices.Sorted(slices.Values(slugs))
-	if !slices.Equal(described, want) {
-		t.Errorf("described %v\nwant      %v", described, want)
-	}
-}
-
 func TestFrontPageListsTheTools(t *testing.T) {
 	t.Parallel()
 	root := document(t, newSite(t, everything()), "/")
-	for _, d := range web.Descriptors() {
+	for _, d := range web.Descriptors(t) {
 		link := one(t, root, "a", header{"href": "/tools/" + d.Slug})
 		if content(link) != d.Title {
 			t.Errorf("%s is called %q", d.Slug, content(link))
@@ -167,7 +156,7 @@ func TestFrontPageListsTheTools(t *testing.T) {
 func TestToolPages(t *testing.T) {
 	t.Parallel()
 	site := newSite(t, everything())
-	for _, d := range web.Descriptors() {
+	for _, d := range web.Descriptors(t) {
 		t.Run(d.Slug, func(t *testing.T) {
 			t.Parallel()
 			root := document(t, site, "/tools/"+d.Slug)
@@ -185,8 +174,7 @@ func TestToolPages(t *testing.T) {
 			for _, o := range d.Options {
 				one(t, form, "", header{"name": o.Name, "data-option": "*"})
 			}
-			sampled := len(all(root, "section", header{"id": "connection", "data-probe": d.Slug})) == 1
-			if sampled != (d.Slug == "ping" || d.Slug == "packet-loss") {
+			if sampled := len(all(root, "section", header{"id": "connection", "data-probe": d.Samples})) == 1; sampled != (d.Samples != "") {
 				t.Errorf("samples the connection: %t", sampled)
 			}
 			if !strings.Contains(content(one(t, root, "noscript", nil)), "needs JavaScript") {
@@ -388,7 +376,7 @@ func TestHSTSOnlyWhereHTTPSIsKnown(t *testing.T) {
 
 func TestUnavailableTools(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, web.Config{Tools: registry(), Disabled: []string{"uptime"}})
+	site := newSite(t, web.Config{Tools: registry("traceroute", "ping"), Disabled: []string{"uptime"}})
 	cases := map[string]string{
 		"dns-lookup":   "",
 		"uptime":       "switched off",
