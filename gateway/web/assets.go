@@ -94,12 +94,12 @@ func (a *assets) url(name string) (string, error) {
 
 // asset serves one file under the current hash. An old hash is unknown: serving today's file under it would have it kept
 // for a year as yesterday's.
-func (s *site) asset(w http.ResponseWriter, r *http.Request) {
+func (s *Site) asset(w http.ResponseWriter, r *http.Request) error {
 	hash, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, assetPrefix), "/")
 	c, ok := s.assets.byName[name]
 	if !ok || hash != s.assets.hash {
-		s.notFound(w, r)
-		return
+		return s.notFound(w, r)
 	}
 	serve(w, r, c)
+	return nil
 }

@@ -65,7 +65,7 @@ func (p parts) replace(t *testing.T, name, old, by string) {
 	p.write(name, strings.Replace(before, old, by, 1))
 }
 
-func (p parts) start() (*site, error) {
+func (p parts) start() (*Site, error) {
 	return newSite(Config{Tools: p.registry}, p.catalogue, p.files)
 }
 
@@ -79,7 +79,9 @@ func TestAWholeToolStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := httptest.NewRecorder()
-	s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/tools/foo", nil))
+	if err := s.Serve(w, httptest.NewRequest(http.MethodGet, "/tools/foo", nil)); err != nil {
+		t.Error(err)
+	}
 	body := w.Body.String()
 	for _, want := range []string{"<h1>", "Foo</h1>", "See a foo.", `name="size"`, "/icons/foo.svg", "/icons.svg#foo", "/tools/foo/view.css", "/tools/foo/view.js"} {
 		if !strings.Contains(body, want) {
@@ -125,7 +127,7 @@ func TestTheStartNamesWhatIsMissing(t *testing.T) {
 		"the right name of a style": {func(p *parts) { p.write("style.css", "") }, []string{folder + "/style.css is read by nothing: "}},
 		"a second line":             {func(p *parts) { p.catalogue = append(p.catalogue, group{"Again", []string{"foo"}}) }, []string{"gateway/web/catalogue.go lists foo twice"}},
 		"a name that is not taken":  {func(p *parts) { p.files["glyphs/foo.svg"] = p.files["tools/foo/icon.svg"] }, []string{"there is another icon called foo"}},
-		"a module that it imports":  {func(p *parts) { p.write("view.js", `import { a } from "../../lib/nothing.js";`+"\n") }, []string{`the page Foo: `}},
+		"a module that it imports":  {func(p *parts) { p.write("view.js", `import { a } from "../../lib/nothing.js";`+"\n") }, []string{`page "/tools/foo": `}},
 		"a content type":            {func(p *parts) { p.files["lib/font.woff"] = &fstest.MapFile{} }, []string{"gateway/web/assets/lib/font.woff has no content type"}},
 	} {
 		t.Run(name, func(t *testing.T) {

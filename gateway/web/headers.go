@@ -11,7 +11,7 @@ const permissionsPolicy = "accelerometer=(), autoplay=(), camera=(), display-cap
 	"geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=(), xr-spatial-tracking=()"
 
 // setHeaders sets what our own security-headers tool asks of others.
-func (s *site) setHeaders(h http.Header, r *http.Request) {
+func (s *Site) setHeaders(h http.Header, r *http.Request) {
 	h.Set("Content-Security-Policy", contentSecurityPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")

@@ -33,7 +33,7 @@ type field struct {
 	Value string
 }
 
-func (s *site) home() page {
+func (s *Site) home() page {
 	return page{
 		template: "index.html", Path: "/", Icon: tabIconName("site"), Groups: s.groups,
 		Description: "Check a domain, a website, an address or a connection: DNS, TLS, mail, headers, ports, routes and more, " +
@@ -42,7 +42,7 @@ func (s *site) home() page {
 	}
 }
 
-func (s *site) report(query url.Values) page {
+func (s *Site) report(query url.Values) page {
 	return page{
 		template: "report.html", Path: "/report", Icon: tabIconName("report"), Groups: s.groups, Title: "Report",
 		Description: "Run every check that fits a domain, a website or an address, and see what deserves attention.",
@@ -51,7 +51,7 @@ func (s *site) report(query url.Values) page {
 	}
 }
 
-func (s *site) tool(t toolView, query url.Values) page {
+func (s *Site) tool(t toolView, query url.Values) page {
 	p := page{
 		template: "tool.html", Path: "/tools/" + t.Slug, Icon: tabIconName(t.Slug), Title: t.Title, Description: t.Promise,
 		Group: t.group, Tool: &t, Input: query.Get("input"),
@@ -66,7 +66,7 @@ func (s *site) tool(t toolView, query url.Values) page {
 	return p
 }
 
-func (s *site) missing() page {
+func (s *Site) missing() page {
 	return page{
 		template: "notfound.html", Icon: tabIconName("site"), Title: "Page not found",
 		Styles: []string{"site.css"}, Modules: []string{"pages/site.js"},
@@ -74,7 +74,7 @@ func (s *site) missing() page {
 }
 
 // rehearse makes every page once, so that a module that is not there stops the start and not a visitor.
-func (s *site) rehearse() error {
+func (s *Site) rehearse() error {
 	all := []page{s.home(), s.report(nil), s.missing()}
 	for _, t := range s.tools {
 		all = append(all, s.tool(t, nil))
@@ -88,31 +88,35 @@ func (s *site) rehearse() error {
 }
 
 // markup gives a page's HTML, whole: a template that fails half-way must not look like a page.
-func (s *site) markup(p page) ([]byte, error) {
+func (s *Site) markup(p page) ([]byte, error) {
 	p.ContactURL = s.config.ContactURL
 	if s.config.PublicOrigin != "" && p.Path != "" {
 		p.Canonical = s.config.PublicOrigin + p.Path
 	}
 	var body bytes.Buffer
 	if err := s.templates.ExecuteTemplate(&body, p.template, p); err != nil {
-		return nil, fmt.Errorf("the page %s: %w", p.Title, err)
+		return nil, fmt.Errorf("page %q: %w", p.Path, err)
 	}
 	return body.Bytes(), nil
 }
 
-func (s *site) notFound(w http.ResponseWriter, r *http.Request) {
-	s.render(w, r, http.StatusNotFound, s.missing())
+func (s *Site) notFound(w http.ResponseWriter, r *http.Request) error {
+	if err := s.render(w, r, http.StatusNotFound, s.missing()); err != nil {
+		return err
+	}
+	return ErrNotFound
 }
 
 // render answers with a page.
-func (s *site) render(w http.ResponseWriter, r *http.Request, status int, p page) {
+func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, p page) error {
 	body, err := s.markup(p)
 	if err != nil {
 		http.Error(w, "This page could not be made.", http.StatusInternalServerError)
-		return
+		return err
 	}
 	if r.URL.RawQuery != "" {
 		w.Header().Set("X-Robots-Tag", "noindex, nofollow")
 	}
 	serve(w, r, content{status: status, kind: "text/html; charset=utf-8", cache: "no-cache", body: body})
+	return nil
 }

@@ -7,6 +7,7 @@ package web
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -41,8 +42,16 @@ type Registered struct {
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-// site serves the pages.
-type site struct {
+// What an answer of Serve may have been other than a page.
+var (
+	// ErrNotFound is a path with nothing at it. It was answered with a page that says so.
+	ErrNotFound = errors.New("there is no such page")
+	// ErrMethod is a method other than GET and HEAD.
+	ErrMethod = errors.New("pages are read with GET and HEAD alone")
+)
+
+// Site is all that is not the API: /, /tools/{slug}, /report, /robots.txt, /assets/ and the page for everything unknown.
+type Site struct {
 	config    Config
 	templates *template.Template
 	assets    *assets
@@ -50,9 +59,8 @@ type site struct {
 	tools     map[string]toolView
 }
 
-// New makes the handler of all that is not the API: /, /tools/{slug}, /report, /robots.txt, /assets/ and the page for
-// everything unknown. It answers GET and HEAD.
-func New(c Config) (http.Handler, error) {
+// New makes the pages. It fails where registry, catalogue and folders do not hold the same tools, or a page cannot be made.
+func New(c Config) (*Site, error) {
 	files, err := fs.Sub(embedded, "assets")
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
@@ -64,11 +72,11 @@ func New(c Config) (http.Handler, error) {
 	return s, nil
 }
 
-func newSite(c Config, catalogue []group, files fs.FS) (*site, error) {
+func newSite(c Config, catalogue []group, files fs.FS) (*Site, error) {
 	if err := agree(c.Tools, catalogue, files); err != nil {
 		return nil, err
 	}
-	s := &site{config: c, tools: map[string]toolView{}}
+	s := &Site{config: c, tools: map[string]toolView{}}
 	if err := s.describe(catalogue, files); err != nil {
 		return nil, err
 	}
@@ -101,7 +109,7 @@ type toolView struct {
 }
 
 // describe makes the views of all tools, in the order of the catalogue.
-func (s *site) describe(catalogue []group, files fs.FS) error {
+func (s *Site) describe(catalogue []group, files fs.FS) error {
 	registered := map[string]Registered{}
 	for _, r := range s.config.Tools {
 		registered[r.Slug] = r
@@ -121,7 +129,7 @@ func (s *site) describe(catalogue []group, files fs.FS) error {
 	return nil
 }
 
-func (s *site) toolView(group string, d Descriptor, r Registered, files fs.FS) toolView {
+func (s *Site) toolView(group string, d Descriptor, r Registered, files fs.FS) toolView {
 	t := toolView{
 		Descriptor: d, Unavailable: s.unavailable(r), group: group,
 		modules: []string{toolFile(d.Slug, verdictFile), toolFile(d.Slug, viewFile)}, styles: []string{"site.css"},
@@ -135,7 +143,7 @@ func (s *site) toolView(group string, d Descriptor, r Registered, files fs.FS) t
 	return t
 }
 
-func (s *site) unavailable(r Registered) string {
+func (s *Site) unavailable(r Registered) string {
 	switch {
 	case slices.Contains(s.config.Disabled, r.Slug):
 		return "This tool is switched off here."
@@ -145,38 +153,39 @@ func (s *site) unavailable(r Registered) string {
 	return ""
 }
 
-// ServeHTTP routes one request.
-func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// Serve answers one request, whatever comes of it. The error is for the log: ErrNotFound, ErrMethod, or why a page could
+// not be made, which was answered with 500.
+func (s *Site) Serve(w http.ResponseWriter, r *http.Request) error {
 	s.setHeaders(w.Header(), r)
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "Only GET and HEAD are allowed here.", http.StatusMethodNotAllowed)
-		return
+		return ErrMethod
 	}
 	path := r.URL.Path
 	switch {
 	case path == "/":
-		s.render(w, r, http.StatusOK, s.home())
+		return s.render(w, r, http.StatusOK, s.home())
 	case path == "/report":
-		s.render(w, r, http.StatusOK, s.report(r.URL.Query()))
+		return s.render(w, r, http.StatusOK, s.report(r.URL.Query()))
 	case path == "/robots.txt":
 		serve(w, r, content{kind: "text/plain; charset=utf-8", cache: "public, max-age=3600", body: []byte(robots)})
+		return nil
 	case strings.HasPrefix(path, assetPrefix):
-		s.asset(w, r)
+		return s.asset(w, r)
 	default:
-		s.toolOrNothing(w, r)
+		return s.toolOrNothing(w, r)
 	}
 }
 
 // toolOrNothing answers a path that is a tool's, or nothing at all.
-func (s *site) toolOrNothing(w http.ResponseWriter, r *http.Request) {
+func (s *Site) toolOrNothing(w http.ResponseWriter, r *http.Request) error {
 	slug, under := strings.CutPrefix(r.URL.Path, "/tools/")
 	t, known := s.tools[slug]
 	if !under || !known {
-		s.notFound(w, r)
-		return
+		return s.notFound(w, r)
 	}
-	s.render(w, r, http.StatusOK, s.tool(t, r.URL.Query()))
+	return s.render(w, r, http.StatusOK, s.tool(t, r.URL.Query()))
 }
 
 // Filled-in links run a tool: a crawler that followed them would spend our visitors' limits and other people's servers.

@@ -46,11 +46,11 @@ func registry(worker ...string) []web.Registered {
 
 func newSite(t *testing.T, c web.Config) http.Handler {
 	t.Helper()
-	h, err := web.New(c)
+	s, err := web.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _ = s.Serve(w, r) })
 }
 
 type header map[string]string

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/web"
 
 	"github.com/labstack/echo/v4"
 )
@@ -87,6 +88,10 @@ func problemOf(err error) *problem {
 		return ofFault(known)
 	case errors.As(err, &framework):
 		return ofFramework(framework)
+	case errors.Is(err, web.ErrNotFound):
+		return errNotFound
+	case errors.Is(err, web.ErrMethod):
+		return methodNotAllowed("GET, HEAD")
 	case errors.Is(err, context.DeadlineExceeded):
 		return &problem{status: http.StatusGatewayTimeout, outcome: outcomeTimeout, sentence: sentenceDeadline, cause: err}
 	}
