@@ -1,6 +1,6 @@
 // @ts-check
-// What a robots.txt says to one crawler about one path (RFC 9309). It mirrors the service's own matcher, so that a path can be
-// tried in the browser. No pattern takes longer than its own length and the path's together.
+// What a robots.txt says to one crawler about one path (RFC 9309), so that a path can be tried in the browser. No pattern takes
+// longer than its own length and the path's together.
 
 /** @typedef {{type: "allow" | "disallow", path: string, line: number}} Rule */
 /** @typedef {{userAgents: string[], rules: Rule[]}} Group */
