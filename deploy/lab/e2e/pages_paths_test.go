@@ -315,3 +315,58 @@ func TestTheme(t *testing.T) {
 	}
 	holdRecord(t, tab)
 }
+
+// A module that does not load takes nothing of the answer away: the page shows what it has, says what is missing, and offers
+// to load itself again.
+func TestModulesThatDoNotLoad(t *testing.T) {
+	const missing = "Failed to fetch dynamically imported module"
+	for _, c := range []struct{ name, blocked, verdict string }{
+		{"the view", "/assets/*/tools/my-ip/view.js", "Your public address is " + visitor},
+		{"the verdict", "/assets/*/tools/my-ip/verdict.js", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			tab := openTab(t, browser.Options{})
+			tab.Block(c.blocked)
+			tab.Open("/tools/my-ip")
+			untilAnswered(tab)
+			holdText(t, tab, "#result", "did not load", "Reload the page")
+			if shown := tab.Count("#result .verdict") > 0; shown != (c.verdict != "") {
+				t.Errorf("a verdict is shown: %t", shown)
+			} else if shown {
+				holdText(t, tab, "#result .verdict", c.verdict)
+			}
+			if json := tab.Text("#result .json pre"); !strings.Contains(json, `"ip": "`+visitor+`"`) {
+				t.Errorf("the answer is not there: %s", json)
+			}
+			tab.Until(`document.querySelector("#live").textContent !== ""`)
+			for _, finding := range tab.Axe() {
+				t.Error(finding)
+			}
+			holdRecord(t, tab, missing)
+			tab.Block()
+			tab.Click("#result .notice button")
+			tab.Until(`document.querySelector("#show-json")`)
+			holdText(t, tab, "#result .verdict", "Your public address is "+visitor)
+		})
+	}
+	t.Run("a report's verdict and its file", func(t *testing.T) {
+		t.Parallel()
+		tab := openTab(t, browser.Options{})
+		tab.Block("/assets/*/tools/dns-lookup/verdict.js", "/assets/*/lib/export.js")
+		tab.Open("/report?target=lab-dns.com")
+		tab.UntilWithin(reported, patience)
+		holdText(t, tab, `article.tool-card[data-slug=dns-lookup] .notice`, "did not load", "Reload the page")
+		holdText(t, tab, "#attention", "answered what this page could not read: DNS lookup.")
+		if n := tab.Count("article.tool-card .verdict"); n == 0 {
+			t.Error("the other checks have no verdict either")
+		}
+		tab.Click("#export-json")
+		tab.WaitFor("#result > div > .notice")
+		holdText(t, tab, "#result > div > .notice", "The file was not made", "Reload the page")
+		for _, finding := range tab.Axe() {
+			t.Error(finding)
+		}
+		holdRecord(t, tab, missing, "/api/tools/")
+	})
+}

@@ -51,6 +51,17 @@ export function notice(tone, ...children) {
 }
 
 /**
+ * What is shown where a part of the page itself did not load.
+ * @param {string} sentence what is missing for it
+ * @returns {HTMLElement}
+ */
+export function lost(sentence) {
+  const reload = el("button", { type: "button", class: "quiet" }, "Reload the page");
+  reload.addEventListener("click", () => location.reload());
+  return notice("warn", el("p", {}, sentence), el("p", {}, reload));
+}
+
+/**
  * A titled part of an answer. Its heading is an h2; what is inside starts at h3.
  * @param {string} title
  * @param {...Child} children

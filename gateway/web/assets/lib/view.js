@@ -36,18 +36,30 @@
 
 /**
  * @param {string} slug
- * @returns {Promise<Judge>}
+ * @returns {Promise<Judge | null>} null where it did not load
  */
-export async function loadJudge(slug) {
-  return (await import(`../tools/${slug}/verdict.js`)).default;
-}
+export const loadJudge = (slug) => unlessLost(import(`../tools/${slug}/verdict.js`));
 
 /**
  * @param {string} slug
- * @returns {Promise<View>}
+ * @returns {Promise<View | null>} null where it did not load
  */
-export async function loadView(slug) {
-  return (await import(`../tools/${slug}/view.js`)).default;
+export const loadView = (slug) => unlessLost(import(`../tools/${slug}/view.js`));
+
+/**
+ * The default export of a module, or null where it did not load: the connection is gone, or the service was renewed since the
+ * page was opened and the module has another address now.
+ * @template T
+ * @param {Promise<{default: T}>} module
+ * @returns {Promise<T | null>}
+ */
+export async function unlessLost(module) {
+  try {
+    return (await module).default;
+  } catch (failure) {
+    console.warn(failure);
+    return null;
+  }
 }
 
 /** @type {Verdict} */

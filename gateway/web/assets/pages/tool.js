@@ -3,7 +3,7 @@
 // the check.
 
 import { runTool } from "../lib/api.js";
-import { renderAnswer, renderFailure } from "../lib/answer.js";
+import { renderAnswer, renderFailure, renderUndrawn, undrawn } from "../lib/answer.js";
 import { announce, byId, startClock } from "../lib/dom.js";
 import { took } from "../lib/format.js";
 import { clean } from "../lib/recognise.js";
@@ -152,8 +152,8 @@ async function show(answer, what, waited, byHand) {
   status.textContent = answer.ok ? `Answered after ${took(waited)}${service}.` : "No result.";
   if (answer.ok) {
     const [judge, view] = await drawing;
-    result.replaceChildren(...renderAnswer(judge, view, answer, what));
-    announce(verdictOf(judge, answer.data, what).text);
+    result.replaceChildren(...(judge && view ? renderAnswer(judge, view, answer, what) : renderUndrawn(judge, answer, what)));
+    announce(judge ? verdictOf(judge, answer.data, what).text : undrawn);
     if (what.input) remember(what.input);
     if (byHand) result.focus();
     return;
