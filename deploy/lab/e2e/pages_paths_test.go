@@ -209,25 +209,43 @@ func TestKeyboardOnly(t *testing.T) {
 	t.Error("the answer's buttons are not to be reached")
 }
 
-// A refusal appears at the field, in the API's own words.
+// A refusal appears at the field that it is about, in the API's own words.
 func TestErrorAtTheField(t *testing.T) {
-	for _, c := range []struct{ slug, input string }{
-		{"port-checker", "fast.lab-site.com:99999"}, {"dns-lookup", "not a domain"}, {"ping", "10.0.0.1"}, {"http-headers", "http://private.lab-site.com/"},
+	ipv6 := map[string]any{"family": "ipv6"}
+	for _, c := range []struct {
+		slug, input string
+		options     map[string]any
+		field       string
+	}{
+		{"port-checker", "fast.lab-site.com:99999", nil, "input"},
+		{"dns-lookup", "not a domain", nil, "input"},
+		{"ping", "10.0.0.1", nil, "input"},
+		{"http-headers", "http://private.lab-site.com/", nil, "input"},
+		{"ping", "family.local", ipv6, "input"},
+		{"ping", "11.90.0.1", ipv6, "family"},
+		{"email-dns-health", "lab-good-mail.com", map[string]any{"dkimSelector": "a b"}, "dkimSelector"},
 	} {
-		t.Run(c.slug, func(t *testing.T) {
+		t.Run(c.slug+" "+c.input, func(t *testing.T) {
 			t.Parallel()
-			want := call(t, c.slug, c.input, nil).Error
+			want := call(t, c.slug, c.input, c.options).Error
+			link := []string{}
+			for name, value := range c.options {
+				link = append(link, name, value.(string))
+			}
 			tab := openTab(t, browser.Options{})
-			tab.Open(toolPath(c.slug, c.input))
-			tab.WaitFor("#input[aria-invalid=true]")
-			if got := tab.Text("#input-error"); got != want {
+			tab.Open(toolPath(c.slug, c.input, link...))
+			tab.WaitFor("#" + c.field + "[aria-invalid=true]")
+			if n := tab.Count("[aria-invalid]"); n != 1 {
+				t.Errorf("%d fields are marked", n)
+			}
+			if got := tab.Text("#" + c.field + "-error"); got != want {
 				t.Errorf("the field says %q, the API %q", got, want)
 			}
-			if !strings.Contains(tab.Attribute("#input", "aria-describedby"), "input-error") {
+			if !strings.Contains(tab.Attribute("#"+c.field, "aria-describedby"), c.field+"-error") {
 				t.Error("the sentence is not joined to the field")
 			}
 			tab.Click("#run")
-			tab.Until(`document.activeElement.id === "input" && document.querySelector("#input[aria-invalid=true]")`)
+			tab.Until(`document.activeElement.id === "` + c.field + `" && document.querySelector("#` + c.field + `[aria-invalid=true]")`)
 			for _, finding := range tab.Axe() {
 				t.Error(finding)
 			}

@@ -41,6 +41,7 @@ type problem struct {
 	outcome    outcome
 	sentence   string
 	allow      string        // of a 405
+	field      string        // of a 400: the member of the body that the sentence is about, where it is about one
 	retryAfter time.Duration // 0 where there is nothing to say
 	cause      error         // for the log alone
 }
@@ -98,17 +99,25 @@ func problemOf(err error) *problem {
 	return &problem{status: http.StatusInternalServerError, outcome: outcomeInternal, sentence: sentenceInternal, cause: err}
 }
 
+// fieldOf names the member of the body that a failure of step 6 or later is about.
+func fieldOf(f *fault.Error) string {
+	if f.Option != "" {
+		return "options." + f.Option
+	}
+	return "input"
+}
+
 // ofFault maps a typed failure. Limits and places always say when to come again; a provider may. Its sentence may repeat
 // the visitor's host, so the cause alone is for the log.
 func ofFault(f *fault.Error) *problem {
 	p := &problem{sentence: plain(f.Sentence), retryAfter: f.RetryAfter, cause: f.Cause}
 	switch f.Kind {
 	case fault.Invalid:
-		p.status, p.outcome = http.StatusBadRequest, outcomeInvalid
+		p.status, p.outcome, p.field = http.StatusBadRequest, outcomeInvalid, fieldOf(f)
 	case fault.Refused:
-		p.status, p.outcome = http.StatusBadRequest, outcomeRefused
+		p.status, p.outcome, p.field = http.StatusBadRequest, outcomeRefused, fieldOf(f)
 	case fault.NoAddress:
-		p.status, p.outcome = http.StatusBadRequest, outcomeNoAddress
+		p.status, p.outcome, p.field = http.StatusBadRequest, outcomeNoAddress, fieldOf(f)
 	case fault.NotEnabled:
 		p.status, p.outcome = http.StatusNotImplemented, outcomeNotEnabled
 	case fault.Limited:

@@ -2,7 +2,7 @@
 // The page of one tool: its form, one run at a time, and the answer. The address bar always holds the link that reproduces
 // the check.
 
-import { runTool } from "../lib/api.js";
+import { fieldOf, runTool } from "../lib/api.js";
 import { renderAnswer, renderFailure, renderUndrawn, undrawn } from "../lib/answer.js";
 import { announce, byId, startClock } from "../lib/dom.js";
 import { took } from "../lib/format.js";
@@ -159,7 +159,8 @@ async function show(answer, what, waited, byHand) {
     return;
   }
   announce(answer.error ?? "");
-  const field = fieldOf(answer);
+  const refused = fieldOf(answer, fields().map((field) => field.name));
+  const field = fields().find(({ name }) => name === refused);
   if (!field) {
     result.replaceChildren(renderFailure(answer));
     return;
@@ -169,13 +170,4 @@ async function show(answer, what, waited, byHand) {
   // The room for an answer is given back where the visitor's own deed explains that the page moves.
   if (byHand && waited < inOneGo) result.classList.remove("used");
   if (byHand) field.focus();
-}
-
-/**
- * The field that a refusal is about: an option that the sentence names, else the input.
- * @param {Answer} answer
- */
-function fieldOf(answer) {
-  if (answer.status !== 400 && answer.status !== 413) return null;
-  return options.find((option) => answer.error?.includes(option.name)) ?? input;
 }
