@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path"
@@ -81,6 +82,45 @@ func TestModulesAreAllUsed(t *testing.T) {
 	for name := range modules {
 		if !slices.Contains(used, name) {
 			t.Errorf("no page uses %s", name)
+		}
+	}
+}
+
+var (
+	exported   = regexp.MustCompile(`(?m)^export (?:async )?(?:function|const|let|class) (\w+)`)
+	importList = regexp.MustCompile(`(?:import|const) \{([^}]*)\} (?:from|= await import\()`)
+	laterNames = regexp.MustCompile(`(?m)^\s*const \[(.*)\] = modules;$`)
+)
+
+// What a module exports another one imports, or a test of its own does.
+func TestExportsAreAllUsed(t *testing.T) {
+	t.Parallel()
+	imported := map[string]bool{}
+	modules := sources(t)
+	tests, err := filepath.Glob("jstest/*.js")
+	if err != nil || len(tests) == 0 {
+		t.Fatalf("%d tests: %v", len(tests), err)
+	}
+	texts := slices.Collect(maps.Values(modules))
+	for _, name := range tests {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	for _, text := range texts {
+		for _, m := range append(importList.FindAllStringSubmatch(text, -1), laterNames.FindAllStringSubmatch(text, -1)...) {
+			for name := range strings.FieldsFuncSeq(m[1], func(r rune) bool { return strings.ContainsRune(" ,{}", r) }) {
+				imported[name] = true
+			}
+		}
+	}
+	for module, text := range modules {
+		for _, m := range exported.FindAllStringSubmatch(text, -1) {
+			if !imported[m[1]] {
+				t.Errorf("%s exports %s, which nothing imports", module, m[1])
+			}
 		}
 	}
 }

@@ -147,7 +147,7 @@ export function table({ caption, columns, rows, hideCaption = false }) {
  * @param {import("./dom.js").Attributes} [attributes]
  * @returns {HTMLTableRowElement}
  */
-export function tableRow(columns, cells, attributes = {}) {
+function tableRow(columns, cells, attributes = {}) {
   return el("tr", attributes, ...cells.map((cell, i) => {
     const numeric = columns[i]?.numeric && "numeric";
     return i === 0 ? el("th", { scope: "row", class: numeric }, cell) : el("td", { class: numeric }, cell);

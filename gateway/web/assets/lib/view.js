@@ -53,7 +53,7 @@ export const loadView = (slug) => unlessLost(import(`../tools/${slug}/view.js`))
  * @param {Promise<{default: T}>} module
  * @returns {Promise<T | null>}
  */
-export async function unlessLost(module) {
+async function unlessLost(module) {
   try {
     return (await module).default;
   } catch (failure) {
