@@ -32,9 +32,9 @@ var assetKinds = map[string]string{
 	".txt": "text/plain; charset=utf-8",
 }
 
-// assets are what is served under /assets/<hash>/<name>: the files as they travel, and what is made of the icons. The one
-// hash covers all, so that modules can import each other by relative names: renaming each by its own content would mean
-// rewriting the imports.
+// assets are what is served under /assets/<hash>/<name>: the files as they travel, and what is made of the icons. The
+// one hash covers all, so that modules can import each other by relative names: renaming each by its own content would
+// mean rewriting the imports.
 type assets struct {
 	hash   string
 	byName map[string]content
@@ -92,8 +92,8 @@ func (a *assets) url(name string) (string, error) {
 	return assetPrefix + a.hash + "/" + name, nil
 }
 
-// asset serves one file under the current hash. An old hash is unknown: serving today's file under it would have it kept
-// for a year as yesterday's.
+// asset serves one file under the current hash. An old hash is unknown: serving today's file under it would have it
+// kept for a year as yesterday's.
 func (s *Site) asset(w http.ResponseWriter, r *http.Request) error {
 	hash, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, assetPrefix), "/")
 	c, ok := s.assets.byName[name]

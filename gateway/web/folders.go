@@ -33,22 +33,42 @@ const (
 // toolFile is the name of a file in the folder of a tool.
 func toolFile(slug, name string) string { return "tools/" + slug + "/" + name }
 
-// agree holds the registry, the catalogue and the folders against each other: none may know a tool that another does not,
-// and no folder may lack a file. Every gap is told at once, each by the file that closes it.
+// agree holds the registry, the catalogue and the folders against each other: none may know a tool that another does
+// not, and no folder may lack a file. Every gap is told at once, each by the file that closes it.
 func agree(registry []Registered, catalogue []group, files fs.FS) error {
-	folders, err := fs.ReadDir(files, "tools")
-	if err != nil {
-		return err
-	}
-	var registered, listed []string
-	var gaps []error
+	var registered []string
 	for _, r := range registry {
 		registered = append(registered, r.Slug)
 	}
+	gaps := unlisted(registered, catalogue)
+	for _, slug := range registered {
+		gaps = append(gaps, missingFiles(files, slug)...)
+	}
+	folders, err := fs.ReadDir(files, "tools")
+	gaps = append(gaps, err)
+	for _, folder := range folders {
+		slug := folder.Name()
+		if slices.Contains(registered, slug) {
+			gaps = append(gaps, strayFiles(files, slug)...)
+			continue
+		}
+		gaps = append(gaps, fmt.Errorf("%s is the page of no tool: %s has no line for it",
+			sourceName("tools/"+slug), registryPlace))
+	}
+	return errors.Join(gaps...)
+}
+
+// unlisted finds where the catalogue is not the registry in another order.
+func unlisted(registered []string, catalogue []group) (gaps []error) {
+	var listed []string
 	for _, g := range catalogue {
 		for _, slug := range g.slugs {
 			if slices.Contains(listed, slug) {
 				gaps = append(gaps, fmt.Errorf("%s lists %s twice", cataloguePlace, slug))
+			}
+			if !slices.Contains(registered, slug) {
+				gaps = append(gaps, fmt.Errorf("%s lists %s, which is no tool: %s has no line for it",
+					cataloguePlace, slug, registryPlace))
 			}
 			listed = append(listed, slug)
 		}
@@ -57,21 +77,8 @@ func agree(registry []Registered, catalogue []group, files fs.FS) error {
 		if !slices.Contains(listed, slug) {
 			gaps = append(gaps, fmt.Errorf("%s has no line for the tool %s", cataloguePlace, slug))
 		}
-		gaps = append(gaps, missingFiles(files, slug)...)
 	}
-	for _, slug := range listed {
-		if !slices.Contains(registered, slug) {
-			gaps = append(gaps, fmt.Errorf("%s lists %s, which is no tool: %s has no line for it", cataloguePlace, slug, registryPlace))
-		}
-	}
-	for _, folder := range folders {
-		if slug := folder.Name(); slices.Contains(registered, slug) {
-			gaps = append(gaps, strayFiles(files, slug)...)
-		} else {
-			gaps = append(gaps, fmt.Errorf("%s is the page of no tool: %s has no line for it", sourceName("tools/"+slug), registryPlace))
-		}
-	}
-	return errors.Join(gaps...)
+	return gaps
 }
 
 func exists(files fs.FS, name string) bool {

@@ -17,6 +17,8 @@ type parts struct {
 	files     fstest.MapFS
 }
 
+const circle = `<circle cx="12" cy="12" r="7.5"/>`
+
 // withTool is the real pages and one more tool, called foo, that is whole.
 func withTool(t *testing.T) parts {
 	t.Helper()
@@ -42,9 +44,10 @@ func withTool(t *testing.T) parts {
 	p.registry = append(p.registry, Registered{Slug: "foo"})
 	p.catalogue = append(p.catalogue, catalogue...)
 	p.catalogue = append(p.catalogue, group{"Toys", []string{"foo"}})
-	p.write("page.json", `{"title": "Foo", "promise": "See a foo.", "kind": "host", "label": "Host", "placeholder": "example.com",
-		"examples": ["example.com"], "suits": "domain:10", "options": [{"name": "size", "label": "Size"}], "about": ["A foo is a foo."]}`)
-	p.write("icon.svg", `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><circle cx="12" cy="12" r="7.5"/></svg>`)
+	p.write("page.json", `{"title": "Foo", "promise": "See a foo.", "kind": "host", "label": "Host",
+		"placeholder": "example.com", "examples": ["example.com"], "suits": "domain:10",
+		"options": [{"name": "size", "label": "Size"}], "about": ["A foo is a foo."]}`)
+	p.write("icon.svg", `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">`+circle+`</svg>`)
 	p.write("verdict.js", "export default {};\n")
 	p.write("view.js", "export default {};\n")
 	return p
@@ -83,15 +86,19 @@ func TestAWholeToolStarts(t *testing.T) {
 		t.Error(err)
 	}
 	body := w.Body.String()
-	for _, want := range []string{"<h1>", "Foo</h1>", "See a foo.", `name="size"`, "/icons/foo.svg", "/icons.svg#foo", "/tools/foo/view.css", "/tools/foo/view.js"} {
+	for _, want := range []string{
+		"<h1>", "Foo</h1>", "See a foo.", `name="size"`,
+		"/icons/foo.svg", "/icons.svg#foo", "/tools/foo/view.css", "/tools/foo/view.js",
+	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page has no %s", want)
 		}
 	}
-	if symbol := `<symbol id="foo" viewBox="0 0 24 24"><circle cx="12" cy="12" r="7.5"/></symbol>`; !strings.Contains(string(s.assets.byName["icons.svg"].body), symbol) {
+	symbol := `<symbol id="foo" viewBox="0 0 24 24">` + circle + `</symbol>`
+	if !strings.Contains(string(s.assets.byName["icons.svg"].body), symbol) {
 		t.Error("the sprite has no symbol for it")
 	}
-	if strings.Count(string(s.assets.byName["icons/foo.svg"].body), `<circle cx="12" cy="12" r="7.5"/>`) != 1 {
+	if strings.Count(string(s.assets.byName["icons/foo.svg"].body), circle) != 1 {
 		t.Error("the picture for the tab does not show it")
 	}
 	for _, private := range []string{"tools/foo/page.json", "tools/foo/icon.svg", "glyphs/site.svg"} {
@@ -106,29 +113,55 @@ func TestAWholeToolStarts(t *testing.T) {
 func TestTheStartNamesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	const folder = "gateway/web/assets/tools/foo"
+	without := func(file string) func(*parts) { return func(p *parts) { delete(p.files, "tools/foo/"+file) } }
 	for name, c := range map[string]struct {
 		change func(*parts)
 		want   []string
 	}{
-		"the descriptor":       {func(p *parts) { delete(p.files, "tools/foo/page.json") }, []string{folder + "/page.json is missing: "}},
-		"the icon":             {func(p *parts) { delete(p.files, "tools/foo/icon.svg") }, []string{folder + "/icon.svg is missing: "}},
-		"the verdict":          {func(p *parts) { delete(p.files, "tools/foo/verdict.js") }, []string{folder + "/verdict.js is missing: "}},
-		"the view":             {func(p *parts) { delete(p.files, "tools/foo/view.js") }, []string{folder + "/view.js is missing: "}},
-		"the catalogue's line": {func(p *parts) { p.catalogue = catalogue }, []string{"gateway/web/catalogue.go has no line for the tool foo"}},
-		"the folder": {func(p *parts) {
-			maps.DeleteFunc(p.files, func(name string, _ *fstest.MapFile) bool { return strings.HasPrefix(name, "tools/foo/") })
-		}, []string{
-			folder + "/page.json is missing: ", folder + "/icon.svg is missing: ", folder + "/verdict.js is missing: ", folder + "/view.js is missing: ",
-		}},
-		"the registry's line": {func(p *parts) { p.registry = p.registry[:len(p.registry)-1] }, []string{
-			"gateway/web/catalogue.go lists foo, which is no tool: gateway/internal/tools/all.go has no line for it",
-			folder + " is the page of no tool: gateway/internal/tools/all.go has no line for it",
-		}},
-		"the right name of a style": {func(p *parts) { p.write("style.css", "") }, []string{folder + "/style.css is read by nothing: "}},
-		"a second line":             {func(p *parts) { p.catalogue = append(p.catalogue, group{"Again", []string{"foo"}}) }, []string{"gateway/web/catalogue.go lists foo twice"}},
-		"a name that is not taken":  {func(p *parts) { p.files["glyphs/foo.svg"] = p.files["tools/foo/icon.svg"] }, []string{"there is another icon called foo"}},
-		"a module that it imports":  {func(p *parts) { p.write("view.js", `import { a } from "../../lib/nothing.js";`+"\n") }, []string{`page "/tools/foo": `}},
-		"a content type":            {func(p *parts) { p.files["lib/font.woff"] = &fstest.MapFile{} }, []string{"gateway/web/assets/lib/font.woff has no content type"}},
+		"the descriptor": {without("page.json"), []string{folder + "/page.json is missing: "}},
+		"the icon":       {without("icon.svg"), []string{folder + "/icon.svg is missing: "}},
+		"the verdict":    {without("verdict.js"), []string{folder + "/verdict.js is missing: "}},
+		"the view":       {without("view.js"), []string{folder + "/view.js is missing: "}},
+		"the folder": {
+			func(p *parts) {
+				maps.DeleteFunc(p.files, func(name string, _ *fstest.MapFile) bool { return strings.HasPrefix(name, "tools/foo/") })
+			},
+			[]string{
+				folder + "/page.json is missing: ", folder + "/icon.svg is missing: ",
+				folder + "/verdict.js is missing: ", folder + "/view.js is missing: ",
+			},
+		},
+		"the catalogue's line": {
+			func(p *parts) { p.catalogue = catalogue },
+			[]string{"gateway/web/catalogue.go has no line for the tool foo"},
+		},
+		"the registry's line": {
+			func(p *parts) { p.registry = p.registry[:len(p.registry)-1] },
+			[]string{
+				"gateway/web/catalogue.go lists foo, which is no tool: gateway/internal/tools/all.go has no line for it",
+				folder + " is the page of no tool: gateway/internal/tools/all.go has no line for it",
+			},
+		},
+		"a line that is not there yet": {
+			func(p *parts) { p.catalogue = append(p.catalogue, group{"Again", []string{"foo"}}) },
+			[]string{"gateway/web/catalogue.go lists foo twice"},
+		},
+		"the name of a style": {
+			func(p *parts) { p.write("style.css", "") },
+			[]string{folder + "/style.css is read by nothing: "},
+		},
+		"an icon's name for itself": {
+			func(p *parts) { p.files["glyphs/foo.svg"] = p.files["tools/foo/icon.svg"] },
+			[]string{"there is another icon called foo"},
+		},
+		"a module that it imports": {
+			func(p *parts) { p.write("view.js", `import { a } from "../../lib/nothing.js";`+"\n") },
+			[]string{`page "/tools/foo": `},
+		},
+		"a content type": {
+			func(p *parts) { p.files["lib/font.woff"] = &fstest.MapFile{} },
+			[]string{"gateway/web/assets/lib/font.woff has no content type"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -162,10 +195,17 @@ func TestIconsAreSquareDrawings(t *testing.T) {
 			t.Parallel()
 			p := withTool(t)
 			p.replace(t, "icon.svg", c.old, c.by)
-			if _, err := p.start(); err == nil || !strings.HasPrefix(err.Error(), "gateway/web/assets/tools/foo/icon.svg: ") || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v", err)
-			}
+			_, err := p.start()
+			holdError(t, err, "gateway/web/assets/tools/foo/icon.svg: ", c.want)
 		})
+	}
+}
+
+// holdError wants an error that names the file first and then what is wrong in it.
+func holdError(t *testing.T, err error, file, part string) {
+	t.Helper()
+	if err == nil || !strings.HasPrefix(err.Error(), file) || !strings.Contains(err.Error(), part) {
+		t.Errorf("%v, want %s… %s", err, file, part)
 	}
 }
 
@@ -182,7 +222,7 @@ func TestDescriptorsAreHeldStrictly(t *testing.T) {
 		"no title":                    {`"Foo"`, `""`, `"title" is missing`},
 		"half a promise":              {`"See a foo."`, `"See a foo"`, `"promise"`},
 		"an unknown kind":             {`"host"`, `"hostname"`, `"kind" is "hostname"`},
-		"no label":                    {`"label": "Host", `, ``, `"label"`},
+		"no label":                    {`"label": "Host",`, ``, `"label"`},
 		"no placeholder":              {`"placeholder": "example.com",`, ``, `"placeholder"`},
 		"no examples":                 {`["example.com"]`, `[]`, `"examples"`},
 		"an empty example":            {`["example.com"]`, `[""]`, `"examples"`},
@@ -204,9 +244,7 @@ func TestDescriptorsAreHeldStrictly(t *testing.T) {
 			p := withTool(t)
 			p.replace(t, "page.json", c.old, c.by)
 			_, err := p.start()
-			if err == nil || !strings.HasPrefix(err.Error(), "gateway/web/assets/tools/foo/page.json: ") || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v", err)
-			}
+			holdError(t, err, "gateway/web/assets/tools/foo/page.json: ", c.want)
 		})
 	}
 }

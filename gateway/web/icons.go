@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// An icon is one file: a tool's own icon.svg, or one of the glyphs that are no tool's. Two things are made of it: a symbol
-// of the sprite, for the pages, and a picture on a ground for the browser's tab.
+// An icon is one file: a tool's own icon.svg, or one of the glyphs that are no tool's. Two things are made of it: a
+// symbol of the sprite, for the pages, and a picture on a ground for the browser's tab.
 const (
 	sprite  = "icons.svg"
-	tabIcon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#14598c"/>` +
-		`<g transform="translate(4 4)" fill="none" stroke="#fff" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">` +
-		"%s</g></svg>\n"
+	tabIcon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">` +
+		`<rect width="32" height="32" rx="7" fill="#14598c"/><g transform="translate(4 4)" fill="none" ` +
+		`stroke="#fff" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">%s</g></svg>` + "\n"
 )
 
 // tabIconName is the asset that a page shows in the browser's tab.

@@ -9,8 +9,8 @@ import (
 // imported finds the static imports of a module; ours are one a line.
 var imported = regexp.MustCompile(`(?m)^(?:import|export) [^"\n]*"(\.[^"\n]+)";$`)
 
-// preload gives the addresses of the modules that a page loads later (a tool's view) and of all that these and its entry
-// modules import, so that a browser can fetch them at once instead of finding them one level after the other.
+// preload gives the addresses of the modules that a page loads later (a tool's view) and of all that these and its
+// entry modules import, so that a browser can fetch them at once instead of finding them one level after the other.
 func (a *assets) preload(entries, later []string) ([]string, error) {
 	seen := slices.Concat(entries, later)
 	var urls []string

@@ -36,7 +36,8 @@ func sources(t *testing.T) map[string]string {
 // None of the modules can turn a string into markup or code, and all are checked by tsc.
 func TestModulesAreCareful(t *testing.T) {
 	t.Parallel()
-	forbidden := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|createContextualFragment|setHTML|srcdoc|\.style\b|https?://[a-z]`)
+	forbidden := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|` +
+		`createContextualFragment|setHTML|srcdoc|\.style\b|https?://[a-z]`)
 	for name, source := range sources(t) {
 		if !strings.HasPrefix(source, "// @ts-check\n") {
 			t.Errorf("%s does not begin with // @ts-check", name)
@@ -54,12 +55,14 @@ var (
 	anyImport    = regexp.MustCompile(`(?m)^\s*(?:import|export)\b.*\bfrom\b|^import "`)
 )
 
-// Modules import each other by names that are there, on one line each (which is what preloading reads), and nothing from
-// elsewhere; nothing is there that no page uses.
+// Modules import each other by names that are there, on one line each (which is what preloading reads), and nothing
+// from elsewhere; nothing is there that no page uses.
 func TestModulesAreAllUsed(t *testing.T) {
 	t.Parallel()
 	modules := sources(t)
-	used := []string{"theme.js", "pages/site.js", "pages/tool.js", "pages/connection.js", "pages/home.js", "pages/report.js"}
+	used := []string{
+		"theme.js", "pages/site.js", "pages/tool.js", "pages/connection.js", "pages/home.js", "pages/report.js",
+	}
 	for _, slug := range slugs {
 		used = append(used, "tools/"+slug+"/verdict.js", "tools/"+slug+"/view.js")
 	}

@@ -36,8 +36,8 @@ type field struct {
 func (s *Site) home() page {
 	return page{
 		template: "index.html", Path: "/", Icon: tabIconName("site"), Groups: s.groups,
-		Description: "Check a domain, a website, an address or a connection: DNS, TLS, mail, headers, ports, routes and more, " +
-			"each in one request.",
+		Description: "Check a domain, a website, an address or a connection: DNS, TLS, mail, headers, ports, routes and " +
+			"more, each in one request.",
 		Styles: []string{"site.css", "home.css"}, Modules: []string{"pages/site.js", "pages/home.js"},
 	}
 }

@@ -1,5 +1,5 @@
-// Package web is the pages: server-rendered HTML, hand-written modules and styles, all embedded. The pages are the API's
-// first user and know no more of the tools than their descriptors say; they must never import tools.
+// Package web is the pages: server-rendered HTML, hand-written modules and styles, all embedded. The pages are the
+// API's first user and know no more of the tools than their descriptors say; they must never import tools.
 //
 // Nothing is inline and nothing comes from elsewhere, so that the Content-Security-Policy can forbid both. What the API
 // answers becomes text nodes, never markup.
@@ -50,7 +50,8 @@ var (
 	ErrMethod = errors.New("pages are read with GET and HEAD alone")
 )
 
-// Site is all that is not the API: /, /tools/{slug}, /report, /robots.txt, /assets/ and the page for everything unknown.
+// Site is all that is not the API: /, /tools/{slug}, /report, /robots.txt, /assets/ and the page for everything
+// unknown.
 type Site struct {
 	config    Config
 	templates *template.Template
@@ -59,7 +60,8 @@ type Site struct {
 	tools     map[string]toolView
 }
 
-// New makes the pages. It fails where registry, catalogue and folders do not hold the same tools, or a page cannot be made.
+// New makes the pages. It fails where registry, catalogue and folders do not hold the same tools, or a page cannot be
+// made.
 func New(c Config) (*Site, error) {
 	files, err := fs.Sub(embedded, "assets")
 	if err != nil {
@@ -153,8 +155,8 @@ func (s *Site) unavailable(r Registered) string {
 	return ""
 }
 
-// Serve answers one request, whatever comes of it. The error is for the log: ErrNotFound, ErrMethod, or why a page could
-// not be made, which was answered with 500.
+// Serve answers one request, whatever comes of it. The error is for the log: ErrNotFound, ErrMethod, or why a page
+// could not be made, which was answered with 500.
 func (s *Site) Serve(w http.ResponseWriter, r *http.Request) error {
 	s.setHeaders(w.Header(), r)
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {

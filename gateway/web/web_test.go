@@ -174,7 +174,8 @@ func TestToolPages(t *testing.T) {
 			for _, o := range d.Options {
 				one(t, form, "", header{"name": o.Name, "data-option": "*"})
 			}
-			if sampled := len(all(root, "section", header{"id": "connection", "data-probe": d.Samples})) == 1; sampled != (d.Samples != "") {
+			sampled := len(all(root, "section", header{"id": "connection", "data-probe": d.Samples})) == 1
+			if sampled != (d.Samples != "") {
 				t.Errorf("samples the connection: %t", sampled)
 			}
 			if !strings.Contains(content(one(t, root, "noscript", nil)), "needs JavaScript") {
@@ -191,7 +192,8 @@ func TestToolPages(t *testing.T) {
 	}
 }
 
-// Every page: labels for all fields, no id twice, every id that is pointed to is there, nothing inline, nothing external.
+// Every page: labels for all fields, no id twice, every id that is pointed to is there, nothing inline, nothing
+// external.
 func TestPagesAreWellMade(t *testing.T) {
 	t.Parallel()
 	config := everything()
@@ -306,7 +308,10 @@ func TestHostileLinksStayText(t *testing.T) {
 			t.Errorf("report: %.40q makes %d elements out of %d", h, n, cleanReport)
 		}
 	}
-	for _, path := range []string{"/tools/x%22%3E%3Cscript%3E", "/%3Cscript%3Ealert(1)%3C/script%3E", "/tools/../../etc/passwd", "/tools/dns-lookup?%zz", "/tools/%00"} {
+	for _, path := range []string{
+		"/tools/x%22%3E%3Cscript%3E", "/%3Cscript%3Ealert(1)%3C/script%3E", "/tools/../../etc/passwd",
+		"/tools/dns-lookup?%zz", "/tools/%00",
+	} {
 		if body := text(t, get(t, site, path)); strings.Contains(body, "<script>") || strings.Contains(body, "alert(1)") {
 			t.Errorf("%s comes back", path)
 		}
@@ -419,7 +424,8 @@ func TestAssets(t *testing.T) {
 	}
 	for name, kind := range kinds {
 		r := get(t, site, assetURL(t, site, name))
-		if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != kind || r.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
+		if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != kind ||
+			r.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
 			t.Errorf("%s: %d, %q, %q", name, r.StatusCode, r.Header.Get("Content-Type"), r.Header.Get("Cache-Control"))
 		}
 	}
@@ -447,7 +453,9 @@ func TestRobots(t *testing.T) {
 			t.Errorf("no %q in:\n%s", line, body)
 		}
 	}
-	for path, want := range map[string]string{"/": "", "/tools/uptime": "", "/tools/uptime?input=x": "noindex, nofollow", "/report?target=x": "noindex, nofollow"} {
+	for path, want := range map[string]string{
+		"/": "", "/tools/uptime": "", "/tools/uptime?input=x": "noindex, nofollow", "/report?target=x": "noindex, nofollow",
+	} {
 		if got := get(t, newSite(t, everything()), path).Header.Get("X-Robots-Tag"); got != want {
 			t.Errorf("%s: X-Robots-Tag %q", path, got)
 		}
@@ -477,7 +485,8 @@ func TestStatusesAndMethods(t *testing.T) {
 func TestHead(t *testing.T) {
 	t.Parallel()
 	site := newSite(t, everything())
-	for _, path := range []string{"/", "/tools/uptime?input=x", "/missing", "/robots.txt", assetURL(t, site, "pages/tool.js")} {
+	script := assetURL(t, site, "pages/tool.js")
+	for _, path := range []string{"/", "/tools/uptime?input=x", "/missing", "/robots.txt", script} {
 		for _, encoding := range []string{"", "gzip"} {
 			accept := header{"Accept-Encoding": encoding}
 			g, h := get(t, site, path, accept), do(t, site, http.MethodHead, path, accept)
@@ -513,8 +522,8 @@ func TestETag(t *testing.T) {
 			}
 		}
 	}
-	a, b := get(t, site, "/tools/uptime?input=a").Header.Get("ETag"), get(t, site, "/tools/uptime?input=b").Header.Get("ETag")
-	if a == b {
+	a, b := get(t, site, "/tools/uptime?input=a"), get(t, site, "/tools/uptime?input=b")
+	if a.Header.Get("ETag") == b.Header.Get("ETag") {
 		t.Error("two contents have one ETag")
 	}
 	if tag := get(t, site, "/missing", header{"If-None-Match": "*"}); tag.StatusCode != 404 {

@@ -26,8 +26,8 @@ type shownPage struct {
 	act func(tab *browser.Tab)
 }
 
-// everyPage is every page of the site: those of pagesWithFacts, and of each tool that has no row there its page with the
-// first example that it offers. A new tool is so opened and run before anybody writes a row for it.
+// everyPage is every page of the site: those of pagesWithFacts, and of each tool that has no row there its page with
+// the first example that it offers. A new tool is so opened and run before anybody writes a row for it.
 func everyPage(t *testing.T) []shownPage {
 	t.Helper()
 	pages := pagesWithFacts()
@@ -52,8 +52,8 @@ func runExample(tab *browser.Tab) {
 	}
 }
 
-// pagesWithFacts are each tool with an answer that is well, those that draw something else with one that is not, and the
-// other pages.
+// pagesWithFacts are each tool with an answer that is well, those that draw something else with one that is not, and
+// the other pages.
 func pagesWithFacts() []shownPage {
 	fast := internet.Site("fast")
 	return []shownPage{

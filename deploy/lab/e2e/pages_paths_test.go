@@ -245,7 +245,7 @@ func TestErrorAtTheField(t *testing.T) {
 				t.Error("the sentence is not joined to the field")
 			}
 			tab.Click("#run")
-			tab.Until(`document.activeElement.id === "` + c.field + `" && document.querySelector("#` + c.field + `[aria-invalid=true]")`)
+			tab.Until(`document.activeElement.matches("#` + c.field + `[aria-invalid=true]")`)
 			for _, finding := range tab.Axe() {
 				t.Error(finding)
 			}
@@ -334,8 +334,8 @@ func TestTheme(t *testing.T) {
 	holdRecord(t, tab)
 }
 
-// A module that does not load takes nothing of the answer away: the page shows what it has, says what is missing, and offers
-// to load itself again.
+// A module that does not load takes nothing of the answer away: the page shows what it has, says what is missing, and
+// offers to load itself again.
 func TestModulesThatDoNotLoad(t *testing.T) {
 	const missing = "Failed to fetch dynamically imported module"
 	for _, c := range []struct{ name, blocked, verdict string }{

@@ -16,7 +16,8 @@ func TestErrorKeepsTheCauseFromTheSentence(t *testing.T) {
 	if f := Newf(Refused, "%s is refused.", "x"); f.Kind != Refused || f.Sentence != "x is refused." {
 		t.Errorf("Newf: %+v", f)
 	}
-	if f := OfOption("size", "%s is no size.", "x"); f.Kind != Invalid || f.Sentence != "x is no size." || f.Option != "size" {
+	f := OfOption("size", "%s is no size.", "x")
+	if f.Kind != Invalid || f.Sentence != "x is no size." || f.Option != "size" {
 		t.Errorf("OfOption: %+v", f)
 	}
 	wrapped := Wrap(Upstream, io.ErrUnexpectedEOF, "The server hung up.")

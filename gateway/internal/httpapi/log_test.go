@@ -176,7 +176,8 @@ func TestPagesThatFailAreLogged(t *testing.T) {
 			t.Errorf("%s: %d %s", tt.path, a.StatusCode, a.body)
 		}
 		id := a.Header.Get("X-Request-Id")
-		if line := e.requestLine(t, id); line["outcome"] != tt.outcome || line["level"] != tt.level || line["status"] != float64(tt.status) {
+		line := e.requestLine(t, id)
+		if line["outcome"] != tt.outcome || line["level"] != tt.level || line["status"] != float64(tt.status) {
 			t.Errorf("%s: %v", tt.path, line)
 		}
 		var causes []any

@@ -15,8 +15,8 @@ const (
 	DisallowAll Effect = "disallowAll"
 )
 
-// Effect is what the file says to a crawler without a group of its own: the group for "*" decides, and where there is none
-// everything is allowed.
+// Effect is what the file says to a crawler without a group of its own: the group for "*" decides, and where there is
+// none everything is allowed.
 func (f File) Effect() Effect {
 	for _, group := range f.Groups {
 		if slices.Contains(group.UserAgents, "*") {
@@ -26,7 +26,8 @@ func (f File) Effect() Effect {
 	return AllowAll
 }
 
-// effect looks for rules that no other can outweigh: a pattern that matches every path decides against all that are shorter.
+// effect looks for rules that no other can outweigh: a pattern that matches every path decides against all that are
+// shorter.
 func (g Group) effect() Effect {
 	openTo, shutTo := -1, -1 // the longest rule for every path, by type
 	for _, rule := range g.Rules {

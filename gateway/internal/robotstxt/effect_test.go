@@ -36,7 +36,8 @@ func TestEffect(t *testing.T) {
 			t.Errorf("%q: %s, want %s", rules, got, want)
 		}
 		for _, path := range []string{"/", "/a", "/ab", "/x/y.html?z"} {
-			if allowed := allows(parse("User-agent: *\n"+rules), path); allowed && want == DisallowAll || !allowed && want == AllowAll {
+			allowed := allows(parse("User-agent: *\n"+rules), path)
+			if allowed && want == DisallowAll || !allowed && want == AllowAll {
 				t.Errorf("%q: %s is allowed: %t, which is not %s", rules, path, allowed, want)
 			}
 		}

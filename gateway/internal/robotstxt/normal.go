@@ -7,8 +7,9 @@ import (
 
 const upperHex = "0123456789ABCDEF"
 
-// normal writes a pattern as its octets are compared and counted (RFC 9309 section 2.2.2): escapes of unreserved characters
-// are undone, all others in upper case; octets outside ASCII are escaped, and so is $, which is special at the end alone.
+// normal writes a pattern as its octets are compared and counted (RFC 9309 section 2.2.2): escapes of unreserved
+// characters are undone, all others in upper case; octets outside ASCII are escaped, and so is $, which is special at
+// the end alone.
 func normal(path string) string {
 	var b strings.Builder
 	for i := 0; i < len(path); i++ {

@@ -132,8 +132,8 @@ func (tab *Tab) Before(script string) {
 	do(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 }
 
-// Block keeps every later request from being sent whose path fits one of the patterns, such as "/assets/*/home.css". Without
-// a pattern nothing is blocked any more.
+// Block keeps every later request from being sent whose path fits one of the patterns, such as "/assets/*/home.css".
+// Without a pattern nothing is blocked any more.
 func (tab *Tab) Block(patterns ...string) {
 	tab.t.Helper()
 	blocked := []*network.BlockPattern{}

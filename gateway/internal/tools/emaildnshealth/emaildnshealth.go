@@ -146,7 +146,8 @@ func parseSelector(s string) (string, error) {
 	for label := range strings.SplitSeq(s, ".") {
 		if !isSelectorLabel(label) {
 			return "", fault.OfOption(optionSelector,
-				"The option dkimSelector must be a DNS selector of letters, digits, underscores and inner hyphens, such as selector1.")
+				"The option dkimSelector must be a DNS selector of letters, digits, underscores and inner hyphens, "+
+					"such as selector1.")
 		}
 	}
 	return strings.ToLower(s), nil
