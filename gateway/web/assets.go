@@ -38,6 +38,8 @@ var assetKinds = map[string]string{
 type assets struct {
 	hash   string
 	byName map[string]content
+	// imports are what each module imports.
+	imports map[string][]string
 }
 
 func loadAssets(files fs.FS) (*assets, error) {
@@ -68,7 +70,7 @@ func isServed(name string) bool {
 }
 
 func newAssets(bodies map[string][]byte) (*assets, error) {
-	a := &assets{byName: map[string]content{}}
+	a := &assets{byName: map[string]content{}, imports: map[string][]string{}}
 	digest := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(bodies)) {
 		kind, ok := assetKinds[path.Ext(name)]
@@ -78,6 +80,7 @@ func newAssets(bodies map[string][]byte) (*assets, error) {
 		body := bodies[name]
 		fmt.Fprintf(digest, "%s %d\n", name, len(body))
 		digest.Write(body)
+		a.imports[name] = importsOf(name, body)
 		a.byName[name] = content{kind: kind, cache: immutable, body: body, zipped: compress(body, gzip.BestCompression)}
 	}
 	a.hash = hex.EncodeToString(digest.Sum(nil)[:8])

@@ -131,7 +131,7 @@ func TestExportsAreAllUsed(t *testing.T) {
 // On the wire modules have no comments of their own lines and lose nothing else.
 func TestModulesTravelWithoutComments(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	comment := regexp.MustCompile(`(?m)^\s*(//|/\*|\*)|/\*\* @type`)
 	for name, source := range sources(t) {
 		served := text(t, get(t, site, assetURL(t, site, name)))
@@ -175,7 +175,7 @@ const (
 // Every page, with all that it may load later: at most 60 KiB of JavaScript and 20 KiB of CSS, compressed.
 func TestPagesAreSmall(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	paths := []string{"/", "/report", "/missing"}
 	for _, slug := range slugs {
 		paths = append(paths, "/tools/"+slug)

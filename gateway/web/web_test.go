@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -50,6 +51,22 @@ func newSite(t *testing.T, c web.Config) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return handler(s)
+}
+
+// whole is one site with everything, for all tests that only look at it: making one compresses every asset.
+var whole = sync.OnceValues(func() (*web.Site, error) { return web.New(everything()) })
+
+func wholeSite(t *testing.T) http.Handler {
+	t.Helper()
+	s, err := whole()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handler(s)
+}
+
+func handler(s *web.Site) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _ = s.Serve(w, r) })
 }
 
@@ -141,7 +158,7 @@ func content(n *html.Node) string {
 
 func TestFrontPageListsTheTools(t *testing.T) {
 	t.Parallel()
-	root := document(t, newSite(t, everything()), "/")
+	root := document(t, wholeSite(t), "/")
 	for _, d := range web.Descriptors(t) {
 		link := one(t, root, "a", header{"href": "/tools/" + d.Slug})
 		if content(link) != d.Title {
@@ -155,7 +172,7 @@ func TestFrontPageListsTheTools(t *testing.T) {
 
 func TestToolPages(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	for _, d := range web.Descriptors(t) {
 		t.Run(d.Slug, func(t *testing.T) {
 			t.Parallel()
@@ -269,7 +286,7 @@ func checkElement(t *testing.T, path string, root, n *html.Node, ids map[string]
 
 func TestLinksFillTheForm(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	root := document(t, site, "/tools/dns-resolver-check?input=example.org&recordType=MX")
 	one(t, root, "input", header{"name": "input", "value": "example.org"})
 	if v, _ := attribute(one(t, root, "option", header{"selected": ""}), "value"); v != "MX" {
@@ -287,7 +304,7 @@ func TestLinksFillTheForm(t *testing.T) {
 
 func TestHostileLinksStayText(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	hostile := []string{
 		`"><script>alert(1)</script>`, `' onfocus=alert(1) autofocus '`, `</input><img src=x onerror=alert(1)>`, `{{.Title}}`, "\x00\xff\xfe",
 		`<!--`, `]]>`, `javascript:alert(1)`, strings.Repeat("A", 20_000), "\u202egnp.exe", "a\r\nSet-Cookie: x=y",
@@ -320,7 +337,7 @@ func TestHostileLinksStayText(t *testing.T) {
 
 func TestHeaders(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	asset := assetURL(t, site, "site.css")
 	for _, path := range []string{"/", "/tools/dns-lookup", "/report", "/robots.txt", "/missing", asset} {
 		r := get(t, site, path)
@@ -417,7 +434,7 @@ func assetURL(t *testing.T, site http.Handler, name string) string {
 
 func TestAssets(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	kinds := map[string]string{
 		"site.css": "text/css; charset=utf-8", "icons/site.svg": "image/svg+xml", "icons.svg": "image/svg+xml", "pages/tool.js": "text/javascript; charset=utf-8",
 		"vendor/uplot/LICENSE.txt": "text/plain; charset=utf-8", "tools/uptime/view.js": "text/javascript; charset=utf-8",
@@ -443,7 +460,7 @@ func TestAssets(t *testing.T) {
 
 func TestRobots(t *testing.T) {
 	t.Parallel()
-	r := get(t, newSite(t, everything()), "/robots.txt")
+	r := get(t, wholeSite(t), "/robots.txt")
 	body := text(t, r)
 	if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 		t.Errorf("%d, %q", r.StatusCode, r.Header.Get("Content-Type"))
@@ -456,7 +473,7 @@ func TestRobots(t *testing.T) {
 	for path, want := range map[string]string{
 		"/": "", "/tools/uptime": "", "/tools/uptime?input=x": "noindex, nofollow", "/report?target=x": "noindex, nofollow",
 	} {
-		if got := get(t, newSite(t, everything()), path).Header.Get("X-Robots-Tag"); got != want {
+		if got := get(t, wholeSite(t), path).Header.Get("X-Robots-Tag"); got != want {
 			t.Errorf("%s: X-Robots-Tag %q", path, got)
 		}
 	}
@@ -464,7 +481,7 @@ func TestRobots(t *testing.T) {
 
 func TestStatusesAndMethods(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	for path, want := range map[string]int{
 		"/": 200, "/tools/uptime": 200, "/report": 200, "/tools": 404, "/tools/": 404, "/tools/uptime/": 404, "/tools/UPTIME": 404, "/tools/nope": 404,
 		"/index.html": 404, "/report/": 404, "/favicon.ico": 404,
@@ -484,7 +501,7 @@ func TestStatusesAndMethods(t *testing.T) {
 
 func TestHead(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	script := assetURL(t, site, "pages/tool.js")
 	for _, path := range []string{"/", "/tools/uptime?input=x", "/missing", "/robots.txt", script} {
 		for _, encoding := range []string{"", "gzip"} {
@@ -504,7 +521,7 @@ func TestHead(t *testing.T) {
 
 func TestETag(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	for _, path := range []string{"/", assetURL(t, site, "site.css"), "/robots.txt"} {
 		tag := get(t, site, path).Header.Get("ETag")
 		if !strings.HasPrefix(tag, `"`) {
@@ -533,7 +550,7 @@ func TestETag(t *testing.T) {
 
 func TestGzip(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	for _, path := range []string{"/", "/tools/uptime?input=x", "/report", assetURL(t, site, "site.css")} {
 		plain := get(t, site, path)
 		want := text(t, plain)
