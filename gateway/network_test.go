@@ -32,6 +32,7 @@ import (
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tools"
 	"diagnostics/gateway/internal/workerclient"
+	"diagnostics/gateway/web"
 	"diagnostics/shared/workerapi"
 )
 
@@ -52,7 +53,7 @@ func gatewayOn(
 			Samples: perMinute(1000)},
 		MaxInFlight: 100,
 		Clients:     clientip.New(clientip.Trust{Headers: true}, log),
-		Pages:       http.NotFoundHandler(),
+		Pages:       noPages,
 		Metrics:     httpapi.NewMetrics(),
 		Log:         log,
 		Now:         time.Now,
@@ -68,6 +69,12 @@ func gatewayOn(
 	s := httptest.NewServer(edge)
 	t.Cleanup(s.Close)
 	return s
+}
+
+// noPages answers as the pages do where there are none.
+func noPages(w http.ResponseWriter, r *http.Request) error {
+	http.NotFound(w, r)
+	return web.ErrNotFound
 }
 
 // registries is a client whose redirector is a path of the test's own site, which answers by itself.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"net/http"
 	"runtime"
 	"time"
 
@@ -82,7 +81,7 @@ func (s *service) build(c Config, log *slog.Logger) error {
 		MaxInFlightPerClient: int(c.MaxInFlightEach),
 		Clients:              clientip.New(clientip.Trust{Headers: c.TrustsHeaders(), Peers: c.TrustedCIDRs}, log),
 		PublicOrigin:         c.PublicOrigin,
-		Pages:                pages,
+		Pages:                pages.Serve,
 		Redis:                redisState(s.guard),
 		Worker:               workerState(worker),
 		Metrics:              s.metrics,
@@ -220,7 +219,7 @@ func workerState(worker *workerclient.Client) func(context.Context) httpapi.Stat
 	}
 }
 
-func newPages(c Config, registry []tool.Tool, workerEnabled bool) (http.Handler, error) {
+func newPages(c Config, registry []tool.Tool, workerEnabled bool) (*web.Site, error) {
 	registered := make([]web.Registered, 0, len(registry))
 	for _, t := range registry {
 		registered = append(registered, web.Registered{Slug: t.Slug(), NeedsWorker: t.NeedsWorker()})

@@ -6,15 +6,19 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
-	"html/template"
 	"io/fs"
+	"maps"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 )
 
 //go:embed assets
-var assetFiles embed.FS
+var embedded embed.FS
+
+// sourceName is how the repository calls a file among the assets, for messages to who changes it.
+func sourceName(name string) string { return "gateway/web/assets/" + name }
 
 const assetPrefix = "/assets/"
 
@@ -28,39 +32,59 @@ var assetKinds = map[string]string{
 	".txt": "text/plain; charset=utf-8",
 }
 
-// assets are the embedded files under /assets/<hash>/<name>. The one hash covers all files, so that modules can import each
-// other by relative names: renaming each by its own content would mean rewriting the imports.
+// assets are what is served under /assets/<hash>/<name>: the files as they travel, and what is made of the icons. The
+// one hash covers all, so that modules can import each other by relative names: renaming each by its own content would
+// mean rewriting the imports.
 type assets struct {
 	hash   string
 	byName map[string]content
+	// imports are what each module imports.
+	imports map[string][]string
 }
 
-func loadAssets() (*assets, error) {
-	a := &assets{byName: map[string]content{}}
+func loadAssets(files fs.FS) (*assets, error) {
+	bodies, err := drawIcons(files)
+	if err != nil {
+		return nil, err
+	}
+	err = fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !isServed(name) {
+			return err
+		}
+		bodies[name], err = fs.ReadFile(files, name)
+		if path.Ext(name) == ".js" && !strings.HasPrefix(name, "vendor/") {
+			bodies[name] = withoutComments(bodies[name])
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newAssets(bodies)
+}
+
+// isServed tells whether a file travels as it is: descriptors and icons are only read.
+func isServed(name string) bool {
+	_, isIcon := iconName(name)
+	return !isIcon && path.Base(name) != pageFile
+}
+
+func newAssets(bodies map[string][]byte) (*assets, error) {
+	a := &assets{byName: map[string]content{}, imports: map[string][]string{}}
 	digest := sha256.New()
-	err := fs.WalkDir(assetFiles, "assets", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		body, err := assetFiles.ReadFile(name)
-		if err != nil {
-			return err
-		}
+	for _, name := range slices.Sorted(maps.Keys(bodies)) {
 		kind, ok := assetKinds[path.Ext(name)]
 		if !ok {
-			return fmt.Errorf("%s has no content type", name)
+			return nil, fmt.Errorf("%s has no content type", sourceName(name))
 		}
-		short := strings.TrimPrefix(name, "assets/")
-		fmt.Fprintf(digest, "%s %d\n", short, len(body))
+		body := bodies[name]
+		fmt.Fprintf(digest, "%s %d\n", name, len(body))
 		digest.Write(body)
-		if path.Ext(name) == ".js" && !strings.HasPrefix(short, "vendor/") {
-			body = withoutComments(body)
-		}
-		a.byName[short] = content{kind: kind, cache: immutable, body: body, zipped: compress(body, gzip.BestCompression)}
-		return nil
-	})
+		a.imports[name] = importsOf(name, body)
+		a.byName[name] = content{kind: kind, cache: immutable, body: body, zipped: compress(body, gzip.BestCompression)}
+	}
 	a.hash = hex.EncodeToString(digest.Sum(nil)[:8])
-	return a, err
+	return a, nil
 }
 
 // url is the hashed address of an asset, for the templates.
@@ -71,29 +95,14 @@ func (a *assets) url(name string) (string, error) {
 	return assetPrefix + a.hash + "/" + name, nil
 }
 
-func (a *assets) has(name string) bool {
-	_, ok := a.byName[name]
-	return ok
-}
-
-// glyph is an icon of the sprite, in the colour of the text around it.
-func (a *assets) glyph(name string) (template.HTML, error) {
-	sprite, err := a.url("icons.svg")
-	if err != nil {
-		return "", err
-	}
-	markup := `<svg class="glyph" width="24" height="24" aria-hidden="true"><use href="` + sprite + "#" + template.HTMLEscapeString(name) + `"/></svg>`
-	return template.HTML(markup), nil //nolint:gosec // made of our own names, escaped
-}
-
-// asset serves one file under the current hash. An old hash is unknown: serving today's file under it would have it kept
-// for a year as yesterday's.
-func (s *site) asset(w http.ResponseWriter, r *http.Request) {
+// asset serves one file under the current hash. An old hash is unknown: serving today's file under it would have it
+// kept for a year as yesterday's.
+func (s *Site) asset(w http.ResponseWriter, r *http.Request) error {
 	hash, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, assetPrefix), "/")
 	c, ok := s.assets.byName[name]
 	if !ok || hash != s.assets.hash {
-		s.notFound(w, r)
-		return
+		return s.notFound(w, r)
 	}
 	serve(w, r, c)
+	return nil
 }

@@ -1,5 +1,17 @@
 package web
 
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+)
+
 // Kind is what a tool's input is; the report page picks the tools that fit a target by it.
 type Kind string
 
@@ -16,65 +28,140 @@ const (
 	KindRegistration Kind = "registration" // a domain name or an IP address
 )
 
-// Group is a named set of tools, as the front page shows it.
-type Group struct {
-	Name  string
-	Tools []Descriptor
+var kinds = []Kind{
+	KindNone, KindDomain, KindHost, KindHostPort, KindTLSHost, KindURL, KindAddress, KindNetwork, KindRegistration,
 }
 
-// Descriptor is what a page says of one tool.
+// meanings are what somebody's text on the front page may be taken for.
+var meanings = []string{"url", "email", "hostPort", "address", "asn", "domain"}
+
+// Descriptor is what a page says of one tool: the page.json in the tool's folder.
 type Descriptor struct {
-	Slug    string
-	Title   string
-	Promise string
-	Kind    Kind
+	// Slug is the folder's name.
+	Slug    string `json:"-"`
+	Title   string `json:"title"`
+	Promise string `json:"promise"`
+	Kind    Kind   `json:"kind"`
 	// Label, Placeholder and Hint are those of the input field; empty where the tool takes no input.
-	Label       string
-	Placeholder string
-	Hint        string
-	Options     []Option
+	Label       string   `json:"label"`
+	Placeholder string   `json:"placeholder"`
+	Hint        string   `json:"hint"`
+	Options     []Option `json:"options"`
 	// Examples are inputs that the page offers to try.
-	Examples []string
+	Examples []string `json:"examples"`
 	// Suits says how well the tool fits what somebody typed into the front page's field, as "url:90 domain:40": the
 	// recognised kind and a weight, the heaviest offered first. What is not named weighs 10 where the kind of input fits.
-	Suits string
-	// About says what the check does and what its result means, a paragraph each, to somebody who is no specialist.
-	About []string
+	Suits string `json:"suits"`
 	// Samples is the connection route that the page samples from the browser, empty for none.
-	Samples string
+	Samples string `json:"samples"`
+	// About says what the check does and what its result means, a paragraph each, to somebody who is no specialist.
+	About []string `json:"about"`
 }
 
 // Option is a field for one member of the request's options.
 type Option struct {
-	Name  string
-	Label string
+	Name  string `json:"name"`
+	Label string `json:"label"`
+	// Placeholder is that of a field for text.
+	Placeholder string `json:"placeholder"`
+	Hint        string `json:"hint"`
 	// Values are the choices, the default first. Without choices the option is free text.
-	Values      []Choice
-	Placeholder string
-	Hint        string
+	Values []Choice `json:"values"`
 }
 
 // Choice is one value of an option.
-type Choice struct{ Value, Label string }
-
-var recordTypes = Option{Name: "recordType", Label: "Record type", Values: []Choice{
-	{"A", "A"}, {"AAAA", "AAAA"}, {"CNAME", "CNAME"}, {"MX", "MX"}, {"NS", "NS"}, {"TXT", "TXT"}, {"CAA", "CAA"},
-}}
-
-var dkimSelector = Option{
-	Name: "dkimSelector", Label: "DKIM selector (optional)", Placeholder: "selector1",
-	Hint: "The s= value of a DKIM-Signature header. Without it the DKIM key cannot be checked.",
+type Choice struct {
+	Value string `json:"value"`
+	Label string `json:"label"`
 }
 
-var family = Option{Name: "family", Label: "Address family", Values: []Choice{
-	{"auto", "Automatic"}, {"ipv4", "IPv4"}, {"ipv6", "IPv6"},
-}}
-
-// Descriptors is every tool that has a page, in the order of the front page.
-func Descriptors() []Descriptor {
-	var all []Descriptor
-	for _, g := range groups {
-		all = append(all, g.Tools...)
+// readDescriptor reads what the page of a tool says. It takes nothing that it does not know.
+func readDescriptor(files fs.FS, slug string) (Descriptor, error) {
+	d := Descriptor{Slug: slug}
+	name := toolFile(slug, pageFile)
+	text, err := fs.ReadFile(files, name)
+	if err != nil {
+		return d, err
 	}
-	return all
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&d); err != nil {
+		return d, fmt.Errorf("%s: %w", sourceName(name), err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return d, fmt.Errorf("%s: there is something behind the object", sourceName(name))
+	}
+	if err := d.check(); err != nil {
+		return d, fmt.Errorf("%s: %w", sourceName(name), err)
+	}
+	return d, nil
+}
+
+// check finds what the page could not be made of, or would be made of and make no sense.
+func (d Descriptor) check() error {
+	switch {
+	case d.Title == "":
+		return errors.New(`"title" is missing`)
+	case !strings.HasSuffix(d.Promise, "."):
+		return errors.New(`"promise" must be a sentence with its full stop`)
+	case !slices.Contains(kinds, d.Kind):
+		return fmt.Errorf(`"kind" is %q, and must be one of %s`, d.Kind, kinds)
+	case len(d.About) == 0 || slices.Contains(d.About, ""):
+		return errors.New(`"about" must be paragraphs, one at least`)
+	case !slices.Contains([]string{"", "ping", "packet-loss"}, d.Samples):
+		return fmt.Errorf(`"samples" is %q, and must be ping or packet-loss where it is given`, d.Samples)
+	}
+	return errors.Join(d.checkInput(), d.checkSuits(), d.checkOptions())
+}
+
+func (d Descriptor) checkInput() error {
+	if d.Kind == KindNone {
+		if d.Label+d.Placeholder+d.Hint+d.Suits != "" || len(d.Examples) > 0 {
+			return errors.New(`a tool without input has no "label", "placeholder", "hint", "examples" or "suits"`)
+		}
+		return nil
+	}
+	if d.Label == "" || d.Placeholder == "" || len(d.Examples) == 0 || slices.Contains(d.Examples, "") {
+		return errors.New(`a tool with an input has a "label", a "placeholder" and at least one of "examples"`)
+	}
+	return nil
+}
+
+var weighed = regexp.MustCompile(`^([a-zA-Z]+):(\d{1,3})$`)
+
+func (d Descriptor) checkSuits() error {
+	for pair := range strings.FieldsSeq(d.Suits) {
+		if m := weighed.FindStringSubmatch(pair); m == nil || !slices.Contains(meanings, m[1]) {
+			return fmt.Errorf(`"suits" has %q, and must be pairs like url:90, of %s`, pair, meanings)
+		}
+	}
+	return nil
+}
+
+// taken are the ids and names that the page of a tool has anyway.
+var taken = []string{"input", "run", "cancel", "result", "status", "clock", "tool", "server", "browser", "main", "live"}
+
+var optionName = regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
+
+func (d Descriptor) checkOptions() error {
+	seen := slices.Clone(taken)
+	for _, o := range d.Options {
+		switch {
+		case !optionName.MatchString(o.Name):
+			return fmt.Errorf(`the option's "name" %q is no name`, o.Name)
+		case slices.Contains(seen, o.Name):
+			return fmt.Errorf("the option's name %s is taken", o.Name)
+		case o.Label == "":
+			return fmt.Errorf(`the option %s has no "label"`, o.Name)
+		case len(o.Values) > 0 && o.Placeholder != "":
+			return fmt.Errorf(`the option %s has "values" to choose from, and so no room for a "placeholder"`, o.Name)
+		}
+		seen = append(seen, o.Name)
+		for _, c := range o.Values {
+			if c.Value == "" || c.Label == "" {
+				return fmt.Errorf(`each of the "values" of the option %s has a "value" and a "label"`, o.Name)
+			}
+		}
+	}
+	return nil
 }

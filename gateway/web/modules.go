@@ -9,8 +9,17 @@ import (
 // imported finds the static imports of a module; ours are one a line.
 var imported = regexp.MustCompile(`(?m)^(?:import|export) [^"\n]*"(\.[^"\n]+)";$`)
 
-// preload gives the addresses of the modules that a page loads later (a tool's view) and of all that these and its entry
-// modules import, so that a browser can fetch them at once instead of finding them one level after the other.
+// importsOf gives the assets that a module imports.
+func importsOf(module string, body []byte) []string {
+	var names []string
+	for _, m := range imported.FindAllSubmatch(body, -1) {
+		names = append(names, path.Join(path.Dir(module), string(m[1])))
+	}
+	return names
+}
+
+// preload gives the addresses of the modules that a page loads later (a tool's view) and of all that these and its
+// entry modules import, so that a browser can fetch them at once instead of finding them one level after the other.
 func (a *assets) preload(entries, later []string) ([]string, error) {
 	seen := slices.Concat(entries, later)
 	var urls []string
@@ -22,8 +31,7 @@ func (a *assets) preload(entries, later []string) ([]string, error) {
 		urls = append(urls, url)
 	}
 	for i := 0; i < len(seen); i++ {
-		for _, m := range imported.FindAllSubmatch(a.byName[seen[i]].body, -1) {
-			name := path.Join(path.Dir(seen[i]), string(m[1]))
+		for _, name := range a.imports[seen[i]] {
 			if slices.Contains(seen, name) {
 				continue
 			}

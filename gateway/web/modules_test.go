@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path"
@@ -35,7 +36,8 @@ func sources(t *testing.T) map[string]string {
 // None of the modules can turn a string into markup or code, and all are checked by tsc.
 func TestModulesAreCareful(t *testing.T) {
 	t.Parallel()
-	forbidden := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|createContextualFragment|setHTML|srcdoc|\.style\b|https?://[a-z]`)
+	forbidden := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|` +
+		`createContextualFragment|setHTML|srcdoc|\.style\b|https?://[a-z]`)
 	for name, source := range sources(t) {
 		if !strings.HasPrefix(source, "// @ts-check\n") {
 			t.Errorf("%s does not begin with // @ts-check", name)
@@ -53,14 +55,16 @@ var (
 	anyImport    = regexp.MustCompile(`(?m)^\s*(?:import|export)\b.*\bfrom\b|^import "`)
 )
 
-// Modules import each other by names that are there, on one line each (which is what preloading reads), and nothing from
-// elsewhere; nothing is there that no page uses.
+// Modules import each other by names that are there, on one line each (which is what preloading reads), and nothing
+// from elsewhere; nothing is there that no page uses.
 func TestModulesAreAllUsed(t *testing.T) {
 	t.Parallel()
 	modules := sources(t)
-	used := []string{"theme.js", "pages/site.js", "pages/tool.js", "pages/connection.js", "pages/home.js", "pages/report.js"}
+	used := []string{
+		"theme.js", "pages/site.js", "pages/tool.js", "pages/connection.js", "pages/home.js", "pages/report.js",
+	}
 	for _, slug := range slugs {
-		used = append(used, "verdicts/"+slug+".js", "views/"+slug+".js")
+		used = append(used, "tools/"+slug+"/verdict.js", "tools/"+slug+"/view.js")
 	}
 	for i := 0; i < len(used); i++ {
 		source, ok := modules[used[i]]
@@ -85,10 +89,49 @@ func TestModulesAreAllUsed(t *testing.T) {
 	}
 }
 
+var (
+	exported   = regexp.MustCompile(`(?m)^export (?:async )?(?:function|const|let|class) (\w+)`)
+	importList = regexp.MustCompile(`(?:import|const) \{([^}]*)\} (?:from|= await import\()`)
+	laterNames = regexp.MustCompile(`(?m)^\s*const \[(.*)\] = modules;$`)
+)
+
+// What a module exports another one imports, or a test of its own does.
+func TestExportsAreAllUsed(t *testing.T) {
+	t.Parallel()
+	imported := map[string]bool{}
+	modules := sources(t)
+	tests, err := filepath.Glob("jstest/*.js")
+	if err != nil || len(tests) == 0 {
+		t.Fatalf("%d tests: %v", len(tests), err)
+	}
+	texts := slices.Collect(maps.Values(modules))
+	for _, name := range tests {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	for _, text := range texts {
+		for _, m := range append(importList.FindAllStringSubmatch(text, -1), laterNames.FindAllStringSubmatch(text, -1)...) {
+			for name := range strings.FieldsFuncSeq(m[1], func(r rune) bool { return strings.ContainsRune(" ,{}", r) }) {
+				imported[name] = true
+			}
+		}
+	}
+	for module, text := range modules {
+		for _, m := range exported.FindAllStringSubmatch(text, -1) {
+			if !imported[m[1]] {
+				t.Errorf("%s exports %s, which nothing imports", module, m[1])
+			}
+		}
+	}
+}
+
 // On the wire modules have no comments of their own lines and lose nothing else.
 func TestModulesTravelWithoutComments(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	comment := regexp.MustCompile(`(?m)^\s*(//|/\*|\*)|/\*\* @type`)
 	for name, source := range sources(t) {
 		served := text(t, get(t, site, assetURL(t, site, name)))
@@ -132,7 +175,7 @@ const (
 // Every page, with all that it may load later: at most 60 KiB of JavaScript and 20 KiB of CSS, compressed.
 func TestPagesAreSmall(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	paths := []string{"/", "/report", "/missing"}
 	for _, slug := range slugs {
 		paths = append(paths, "/tools/"+slug)
@@ -145,7 +188,7 @@ func TestPagesAreSmall(t *testing.T) {
 		}
 		if p == "/report" {
 			for _, slug := range slugs {
-				weighModule(t, site, "verdicts/"+slug+".js", script)
+				weighModule(t, site, "tools/"+slug+"/verdict.js", script)
 			}
 		}
 		js, css := sum(script), sum(style)

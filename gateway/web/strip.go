@@ -12,8 +12,9 @@ var (
 	emptyLines = regexp.MustCompile(`\n\s*\n`)
 )
 
-// withoutComments takes the comments out of one of our modules: those that have lines of their own, and JSDoc's casts. It
-// knows no strings, so ours hold nothing that looks like one of these at the start of a line (a test looks).
+// withoutComments takes the comments out of one of our modules: those that have lines of their own, and JSDoc's
+// casts. It knows no strings, so ours hold nothing that looks like one of these at the start of a line (a test
+// looks).
 func withoutComments(source []byte) []byte {
 	source = cast.ReplaceAll(source, nil)
 	source = wholeLines.ReplaceAll(source, nil)

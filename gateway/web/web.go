@@ -1,15 +1,16 @@
-// Package web is the pages: server-rendered HTML, hand-written modules and styles, all embedded. The pages are the API's
-// first user and know no more of the tools than their descriptors say; they must never import tools.
+// Package web is the pages: server-rendered HTML, hand-written modules and styles, all embedded. The pages are the
+// API's first user and know no more of the tools than their descriptors say; they must never import tools.
 //
 // Nothing is inline and nothing comes from elsewhere, so that the Content-Security-Policy can forbid both. What the API
 // answers becomes text nodes, never markup.
 package web
 
 import (
-	"bytes"
 	"embed"
+	"errors"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"slices"
 	"strings"
@@ -17,8 +18,8 @@ import (
 
 // Config is what the pages need to know of the service.
 type Config struct {
-	// Tools are all tools that the service has, whether switched on or not. Each has a descriptor here, and a verdict and a
-	// view among the assets, and there are no others.
+	// Tools are all tools that the service has, whether switched on or not. Each has a line in the catalogue and a folder
+	// among the assets, and there are no others.
 	Tools []Registered
 	// Disabled are the slugs that the operator switched off.
 	Disabled []string
@@ -41,8 +42,17 @@ type Registered struct {
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-// site serves the pages.
-type site struct {
+// What an answer of Serve may have been other than a page.
+var (
+	// ErrNotFound is a path with nothing at it. It was answered with a page that says so.
+	ErrNotFound = errors.New("there is no such page")
+	// ErrMethod is a method other than GET and HEAD.
+	ErrMethod = errors.New("pages are read with GET and HEAD alone")
+)
+
+// Site is all that is not the API: /, /tools/{slug}, /report, /robots.txt, /assets/ and the page for everything
+// unknown.
+type Site struct {
 	config    Config
 	templates *template.Template
 	assets    *assets
@@ -50,23 +60,38 @@ type site struct {
 	tools     map[string]toolView
 }
 
-// New makes the handler of all that is not the API: /, /tools/{slug}, /report, /robots.txt, /assets/ and the page for
-// everything unknown. It answers GET and HEAD.
-func New(c Config) (http.Handler, error) {
-	assets, err := loadAssets()
+// New makes the pages. It fails where registry, catalogue and folders do not hold the same tools, or a page cannot be
+// made.
+func New(c Config) (*Site, error) {
+	files, err := fs.Sub(embedded, "assets")
 	if err != nil {
-		return nil, fmt.Errorf("web: assets: %w", err)
+		return nil, fmt.Errorf("web: %w", err)
 	}
-	s := &site{config: c, assets: assets, tools: map[string]toolView{}}
-	functions := template.FuncMap{"asset": assets.url, "preload": assets.preload, "glyph": assets.glyph}
-	s.templates, err = template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html")
+	s, err := newSite(c, catalogue, files)
 	if err != nil {
-		return nil, fmt.Errorf("web: templates: %w", err)
-	}
-	if err := s.describe(); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	return s, nil
+}
+
+func newSite(c Config, catalogue []group, files fs.FS) (*Site, error) {
+	if err := agree(c.Tools, catalogue, files); err != nil {
+		return nil, err
+	}
+	s := &Site{config: c, tools: map[string]toolView{}}
+	if err := s.describe(catalogue, files); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.assets, err = loadAssets(files); err != nil {
+		return nil, err
+	}
+	functions := template.FuncMap{"asset": s.assets.url, "preload": s.assets.preload, "glyph": s.assets.glyph}
+	s.templates, err = template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	return s, s.rehearse()
 }
 
 // groupView and toolView are descriptors with what this instance makes of them.
@@ -85,56 +110,42 @@ type toolView struct {
 	styles  []string
 }
 
-// describe joins the registry, the descriptors and the views; none of them may know a tool that another does not.
-func (s *site) describe() error {
+// describe makes the views of all tools, in the order of the catalogue.
+func (s *Site) describe(catalogue []group, files fs.FS) error {
 	registered := map[string]Registered{}
 	for _, r := range s.config.Tools {
 		registered[r.Slug] = r
 	}
-	for _, g := range groups {
-		view := groupView{Name: g.Name}
-		for _, d := range g.Tools {
-			r, ok := registered[d.Slug]
-			if !ok {
-				return fmt.Errorf("%s has a descriptor and is no tool", d.Slug)
-			}
-			t, err := s.toolView(g.Name, d, r)
+	for _, g := range catalogue {
+		view := groupView{Name: g.name}
+		for _, slug := range g.slugs {
+			d, err := readDescriptor(files, slug)
 			if err != nil {
 				return err
 			}
-			s.tools[d.Slug] = t
-			view.Tools = append(view.Tools, t)
+			s.tools[slug] = s.toolView(g.name, d, registered[slug], files)
+			view.Tools = append(view.Tools, s.tools[slug])
 		}
 		s.groups = append(s.groups, view)
-	}
-	for slug := range registered {
-		if _, ok := s.tools[slug]; !ok {
-			return fmt.Errorf("the tool %s has no descriptor", slug)
-		}
 	}
 	return nil
 }
 
-func (s *site) toolView(group string, d Descriptor, r Registered) (toolView, error) {
+func (s *Site) toolView(group string, d Descriptor, r Registered, files fs.FS) toolView {
 	t := toolView{
 		Descriptor: d, Unavailable: s.unavailable(r), group: group,
-		modules: []string{"verdicts/" + d.Slug + ".js", "views/" + d.Slug + ".js"}, styles: []string{"site.css"},
-	}
-	for _, module := range t.modules {
-		if !s.assets.has(module) {
-			return t, fmt.Errorf("the tool %s has no %s", d.Slug, module)
-		}
+		modules: []string{toolFile(d.Slug, verdictFile), toolFile(d.Slug, viewFile)}, styles: []string{"site.css"},
 	}
 	if d.Samples != "" {
 		t.styles = append(t.styles, "vendor/uplot/uPlot.min.css", "connection.css")
 	}
-	if style := "views/" + d.Slug + ".css"; s.assets.has(style) {
+	if style := toolFile(d.Slug, styleFile); exists(files, style) {
 		t.styles = append(t.styles, style)
 	}
-	return t, nil
+	return t
 }
 
-func (s *site) unavailable(r Registered) string {
+func (s *Site) unavailable(r Registered) string {
 	switch {
 	case slices.Contains(s.config.Disabled, r.Slug):
 		return "This tool is switched off here."
@@ -144,29 +155,39 @@ func (s *site) unavailable(r Registered) string {
 	return ""
 }
 
-// ServeHTTP routes one request.
-func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// Serve answers one request, whatever comes of it. The error is for the log: ErrNotFound, ErrMethod, or why a page
+// could not be made, which was answered with 500.
+func (s *Site) Serve(w http.ResponseWriter, r *http.Request) error {
 	s.setHeaders(w.Header(), r)
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "Only GET and HEAD are allowed here.", http.StatusMethodNotAllowed)
-		return
+		return ErrMethod
 	}
 	path := r.URL.Path
 	switch {
 	case path == "/":
-		s.home(w, r)
+		return s.render(w, r, http.StatusOK, s.home())
 	case path == "/report":
-		s.report(w, r)
+		return s.render(w, r, http.StatusOK, s.report(r.URL.Query()))
 	case path == "/robots.txt":
 		serve(w, r, content{kind: "text/plain; charset=utf-8", cache: "public, max-age=3600", body: []byte(robots)})
+		return nil
 	case strings.HasPrefix(path, assetPrefix):
-		s.asset(w, r)
-	case strings.HasPrefix(path, "/tools/"):
-		s.tool(w, r, strings.TrimPrefix(path, "/tools/"))
+		return s.asset(w, r)
 	default:
-		s.notFound(w, r)
+		return s.toolOrNothing(w, r)
 	}
+}
+
+// toolOrNothing answers a path that is a tool's, or nothing at all.
+func (s *Site) toolOrNothing(w http.ResponseWriter, r *http.Request) error {
+	slug, under := strings.CutPrefix(r.URL.Path, "/tools/")
+	t, known := s.tools[slug]
+	if !under || !known {
+		return s.notFound(w, r)
+	}
+	return s.render(w, r, http.StatusOK, s.tool(t, r.URL.Query()))
 }
 
 // Filled-in links run a tool: a crawler that followed them would spend our visitors' limits and other people's servers.
@@ -175,88 +196,3 @@ Disallow: /*?
 Disallow: /report?target
 Allow: /
 `
-
-// page is what every template gets.
-type page struct {
-	Title       string
-	Description string
-	Path        string
-	Icon        string
-	Styles      []string
-	// Modules are the page's own; Later are those that it loads by itself.
-	Modules    []string
-	Later      []string
-	Canonical  string
-	ContactURL string
-	Groups     []groupView
-	Group      string
-	Tool       *toolView
-	Fields     []field
-	Input      string
-}
-
-// field is an option with the value that the link gave.
-type field struct {
-	Option
-	Value string
-}
-
-func (s *site) home(w http.ResponseWriter, r *http.Request) {
-	s.render(w, r, http.StatusOK, "index.html", page{
-		Description: "Check a domain, a website, an address or a connection: DNS, TLS, mail, headers, ports, routes and more, each in one request.",
-		Path:        "/", Icon: "icons/site.svg", Groups: s.groups,
-		Styles: []string{"site.css", "home.css"}, Modules: []string{"pages/site.js", "pages/home.js"},
-	})
-}
-
-func (s *site) tool(w http.ResponseWriter, r *http.Request, slug string) {
-	t, ok := s.tools[slug]
-	if !ok {
-		s.notFound(w, r)
-		return
-	}
-	query := r.URL.Query()
-	p := page{
-		Title: t.Title, Description: t.Promise, Path: "/tools/" + slug, Icon: "icons/" + slug + ".svg", Group: t.group,
-		Tool: &t, Input: query.Get("input"),
-		Styles: t.styles, Modules: []string{"pages/site.js", "pages/tool.js"}, Later: t.modules,
-	}
-	if t.Samples != "" {
-		p.Modules = append(p.Modules, "pages/connection.js")
-	}
-	for _, o := range t.Options {
-		p.Fields = append(p.Fields, field{Option: o, Value: query.Get(o.Name)})
-	}
-	s.render(w, r, http.StatusOK, "tool.html", p)
-}
-
-func (s *site) report(w http.ResponseWriter, r *http.Request) {
-	s.render(w, r, http.StatusOK, "report.html", page{
-		Title: "Report", Description: "Run every check that fits a domain, a website or an address, and see what deserves attention.",
-		Path: "/report", Icon: "icons/report.svg", Groups: s.groups, Input: r.URL.Query().Get("target"),
-		Styles: []string{"site.css", "report.css"}, Modules: []string{"pages/site.js", "pages/report.js"},
-	})
-}
-
-func (s *site) notFound(w http.ResponseWriter, r *http.Request) {
-	s.render(w, r, http.StatusNotFound, "notfound.html", page{
-		Title: "Page not found", Icon: "icons/site.svg", Styles: []string{"site.css"}, Modules: []string{"pages/site.js"},
-	})
-}
-
-// render writes a page, from a buffer: a template that fails half-way must not look like a page.
-func (s *site) render(w http.ResponseWriter, r *http.Request, status int, name string, p page) {
-	p.ContactURL = s.config.ContactURL
-	if s.config.PublicOrigin != "" && p.Path != "" {
-		p.Canonical = s.config.PublicOrigin + p.Path
-	}
-	var body bytes.Buffer
-	if err := s.templates.ExecuteTemplate(&body, name, p); err != nil {
-		http.Error(w, "This page could not be made.", http.StatusInternalServerError)
-		return
-	}
-	if r.URL.RawQuery != "" {
-		w.Header().Set("X-Robots-Tag", "noindex, nofollow")
-	}
-	serve(w, r, content{status: status, kind: "text/html; charset=utf-8", cache: "no-cache", body: body.Bytes()})
-}

@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -21,22 +23,51 @@ import (
 
 func everything() web.Config { return web.Config{Tools: registry(), WorkerEnabled: true} }
 
-// registry is the tools of the specification.
-func registry() []web.Registered {
+// slugs are the tools that have a folder.
+var slugs = func() []string {
+	folders, err := os.ReadDir("assets/tools")
+	if err != nil {
+		panic(err)
+	}
+	var all []string
+	for _, folder := range folders {
+		all = append(all, folder.Name())
+	}
+	return all
+}()
+
+// registry is a registry of all tools that have a folder, the named ones with a need of the worker.
+func registry(worker ...string) []web.Registered {
 	var all []web.Registered
 	for _, slug := range slugs {
-		all = append(all, web.Registered{Slug: slug, NeedsWorker: slug == "traceroute" || slug == "ping" || slug == "packet-loss"})
+		all = append(all, web.Registered{Slug: slug, NeedsWorker: slices.Contains(worker, slug)})
 	}
 	return all
 }
 
 func newSite(t *testing.T, c web.Config) http.Handler {
 	t.Helper()
-	h, err := web.New(c)
+	s, err := web.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h
+	return handler(s)
+}
+
+// whole is one site with everything, for all tests that only look at it: making one compresses every asset.
+var whole = sync.OnceValues(func() (*web.Site, error) { return web.New(everything()) })
+
+func wholeSite(t *testing.T) http.Handler {
+	t.Helper()
+	s, err := whole()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handler(s)
+}
+
+func handler(s *web.Site) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _ = s.Serve(w, r) })
 }
 
 type header map[string]string
@@ -125,35 +156,10 @@ func content(n *html.Node) string {
 	return strings.TrimSpace(out.String())
 }
 
-// The slugs of the specification.
-var slugs = []string{
-	"dns-lookup", "http-headers", "ssl-checker", "uptime", "port-checker", "my-ip", "ip-geolocation", "asn-lookup", "whois-lookup",
-	"redirect-checker", "robots-sitemap", "dns-resolver-check", "email-dns-health", "security-headers", "traceroute", "ping", "packet-loss",
-}
-
-func TestEverySlugHasADescriptor(t *testing.T) {
-	t.Parallel()
-	var described []string
-	for _, d := range web.Descriptors() {
-		described = append(described, d.Slug)
-		if d.Title == "" || !strings.HasSuffix(d.Promise, ".") || d.Kind == "" {
-			t.Errorf("%s: title %q, promise %q, kind %q", d.Slug, d.Title, d.Promise, d.Kind)
-		}
-		if hasInput := d.Kind != web.KindNone; hasInput != (d.Label != "") || hasInput != (d.Placeholder != "") {
-			t.Errorf("%s: kind %s with label %q, placeholder %q", d.Slug, d.Kind, d.Label, d.Placeholder)
-		}
-	}
-	slices.Sort(described)
-	want := slices.Sorted(slices.Values(slugs))
-	if !slices.Equal(described, want) {
-		t.Errorf("described %v\nwant      %v", described, want)
-	}
-}
-
 func TestFrontPageListsTheTools(t *testing.T) {
 	t.Parallel()
-	root := document(t, newSite(t, everything()), "/")
-	for _, d := range web.Descriptors() {
+	root := document(t, wholeSite(t), "/")
+	for _, d := range web.Descriptors(t) {
 		link := one(t, root, "a", header{"href": "/tools/" + d.Slug})
 		if content(link) != d.Title {
 			t.Errorf("%s is called %q", d.Slug, content(link))
@@ -166,8 +172,8 @@ func TestFrontPageListsTheTools(t *testing.T) {
 
 func TestToolPages(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
-	for _, d := range web.Descriptors() {
+	site := wholeSite(t)
+	for _, d := range web.Descriptors(t) {
 		t.Run(d.Slug, func(t *testing.T) {
 			t.Parallel()
 			root := document(t, site, "/tools/"+d.Slug)
@@ -185,8 +191,8 @@ func TestToolPages(t *testing.T) {
 			for _, o := range d.Options {
 				one(t, form, "", header{"name": o.Name, "data-option": "*"})
 			}
-			sampled := len(all(root, "section", header{"id": "connection", "data-probe": d.Slug})) == 1
-			if sampled != (d.Slug == "ping" || d.Slug == "packet-loss") {
+			sampled := len(all(root, "section", header{"id": "connection", "data-probe": d.Samples})) == 1
+			if sampled != (d.Samples != "") {
 				t.Errorf("samples the connection: %t", sampled)
 			}
 			if !strings.Contains(content(one(t, root, "noscript", nil)), "needs JavaScript") {
@@ -194,7 +200,7 @@ func TestToolPages(t *testing.T) {
 			}
 			one(t, root, "", header{"id": "status"})
 			one(t, root, "link", header{"rel": "icon", "href": assetURL(t, site, "icons/"+d.Slug+".svg")})
-			one(t, root, "link", header{"rel": "modulepreload", "href": assetURL(t, site, "views/"+d.Slug+".js")})
+			one(t, root, "link", header{"rel": "modulepreload", "href": assetURL(t, site, "tools/"+d.Slug+"/view.js")})
 			if content(one(t, root, "title", nil)) != d.Title+" · Network diagnostics" {
 				t.Errorf("title %q", content(one(t, root, "title", nil)))
 			}
@@ -203,7 +209,8 @@ func TestToolPages(t *testing.T) {
 	}
 }
 
-// Every page: labels for all fields, no id twice, every id that is pointed to is there, nothing inline, nothing external.
+// Every page: labels for all fields, no id twice, every id that is pointed to is there, nothing inline, nothing
+// external.
 func TestPagesAreWellMade(t *testing.T) {
 	t.Parallel()
 	config := everything()
@@ -279,7 +286,7 @@ func checkElement(t *testing.T, path string, root, n *html.Node, ids map[string]
 
 func TestLinksFillTheForm(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	root := document(t, site, "/tools/dns-resolver-check?input=example.org&recordType=MX")
 	one(t, root, "input", header{"name": "input", "value": "example.org"})
 	if v, _ := attribute(one(t, root, "option", header{"selected": ""}), "value"); v != "MX" {
@@ -297,7 +304,7 @@ func TestLinksFillTheForm(t *testing.T) {
 
 func TestHostileLinksStayText(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	hostile := []string{
 		`"><script>alert(1)</script>`, `' onfocus=alert(1) autofocus '`, `</input><img src=x onerror=alert(1)>`, `{{.Title}}`, "\x00\xff\xfe",
 		`<!--`, `]]>`, `javascript:alert(1)`, strings.Repeat("A", 20_000), "\u202egnp.exe", "a\r\nSet-Cookie: x=y",
@@ -318,7 +325,10 @@ func TestHostileLinksStayText(t *testing.T) {
 			t.Errorf("report: %.40q makes %d elements out of %d", h, n, cleanReport)
 		}
 	}
-	for _, path := range []string{"/tools/x%22%3E%3Cscript%3E", "/%3Cscript%3Ealert(1)%3C/script%3E", "/tools/../../etc/passwd", "/tools/dns-lookup?%zz", "/tools/%00"} {
+	for _, path := range []string{
+		"/tools/x%22%3E%3Cscript%3E", "/%3Cscript%3Ealert(1)%3C/script%3E", "/tools/../../etc/passwd",
+		"/tools/dns-lookup?%zz", "/tools/%00",
+	} {
 		if body := text(t, get(t, site, path)); strings.Contains(body, "<script>") || strings.Contains(body, "alert(1)") {
 			t.Errorf("%s comes back", path)
 		}
@@ -327,7 +337,7 @@ func TestHostileLinksStayText(t *testing.T) {
 
 func TestHeaders(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	asset := assetURL(t, site, "site.css")
 	for _, path := range []string{"/", "/tools/dns-lookup", "/report", "/robots.txt", "/missing", asset} {
 		r := get(t, site, path)
@@ -388,7 +398,7 @@ func TestHSTSOnlyWhereHTTPSIsKnown(t *testing.T) {
 
 func TestUnavailableTools(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, web.Config{Tools: registry(), Disabled: []string{"uptime"}})
+	site := newSite(t, web.Config{Tools: registry("traceroute", "ping"), Disabled: []string{"uptime"}})
 	cases := map[string]string{
 		"dns-lookup":   "",
 		"uptime":       "switched off",
@@ -424,14 +434,15 @@ func assetURL(t *testing.T, site http.Handler, name string) string {
 
 func TestAssets(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	kinds := map[string]string{
 		"site.css": "text/css; charset=utf-8", "icons/site.svg": "image/svg+xml", "icons.svg": "image/svg+xml", "pages/tool.js": "text/javascript; charset=utf-8",
-		"vendor/uplot/LICENSE.txt": "text/plain; charset=utf-8", "views/uptime.js": "text/javascript; charset=utf-8",
+		"vendor/uplot/LICENSE.txt": "text/plain; charset=utf-8", "tools/uptime/view.js": "text/javascript; charset=utf-8",
 	}
 	for name, kind := range kinds {
 		r := get(t, site, assetURL(t, site, name))
-		if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != kind || r.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
+		if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != kind ||
+			r.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
 			t.Errorf("%s: %d, %q, %q", name, r.StatusCode, r.Header.Get("Content-Type"), r.Header.Get("Cache-Control"))
 		}
 	}
@@ -449,7 +460,7 @@ func TestAssets(t *testing.T) {
 
 func TestRobots(t *testing.T) {
 	t.Parallel()
-	r := get(t, newSite(t, everything()), "/robots.txt")
+	r := get(t, wholeSite(t), "/robots.txt")
 	body := text(t, r)
 	if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 		t.Errorf("%d, %q", r.StatusCode, r.Header.Get("Content-Type"))
@@ -459,8 +470,10 @@ func TestRobots(t *testing.T) {
 			t.Errorf("no %q in:\n%s", line, body)
 		}
 	}
-	for path, want := range map[string]string{"/": "", "/tools/uptime": "", "/tools/uptime?input=x": "noindex, nofollow", "/report?target=x": "noindex, nofollow"} {
-		if got := get(t, newSite(t, everything()), path).Header.Get("X-Robots-Tag"); got != want {
+	for path, want := range map[string]string{
+		"/": "", "/tools/uptime": "", "/tools/uptime?input=x": "noindex, nofollow", "/report?target=x": "noindex, nofollow",
+	} {
+		if got := get(t, wholeSite(t), path).Header.Get("X-Robots-Tag"); got != want {
 			t.Errorf("%s: X-Robots-Tag %q", path, got)
 		}
 	}
@@ -468,7 +481,7 @@ func TestRobots(t *testing.T) {
 
 func TestStatusesAndMethods(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	for path, want := range map[string]int{
 		"/": 200, "/tools/uptime": 200, "/report": 200, "/tools": 404, "/tools/": 404, "/tools/uptime/": 404, "/tools/UPTIME": 404, "/tools/nope": 404,
 		"/index.html": 404, "/report/": 404, "/favicon.ico": 404,
@@ -488,8 +501,9 @@ func TestStatusesAndMethods(t *testing.T) {
 
 func TestHead(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
-	for _, path := range []string{"/", "/tools/uptime?input=x", "/missing", "/robots.txt", assetURL(t, site, "pages/tool.js")} {
+	site := wholeSite(t)
+	script := assetURL(t, site, "pages/tool.js")
+	for _, path := range []string{"/", "/tools/uptime?input=x", "/missing", "/robots.txt", script} {
 		for _, encoding := range []string{"", "gzip"} {
 			accept := header{"Accept-Encoding": encoding}
 			g, h := get(t, site, path, accept), do(t, site, http.MethodHead, path, accept)
@@ -507,7 +521,7 @@ func TestHead(t *testing.T) {
 
 func TestETag(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	for _, path := range []string{"/", assetURL(t, site, "site.css"), "/robots.txt"} {
 		tag := get(t, site, path).Header.Get("ETag")
 		if !strings.HasPrefix(tag, `"`) {
@@ -525,8 +539,8 @@ func TestETag(t *testing.T) {
 			}
 		}
 	}
-	a, b := get(t, site, "/tools/uptime?input=a").Header.Get("ETag"), get(t, site, "/tools/uptime?input=b").Header.Get("ETag")
-	if a == b {
+	a, b := get(t, site, "/tools/uptime?input=a"), get(t, site, "/tools/uptime?input=b")
+	if a.Header.Get("ETag") == b.Header.Get("ETag") {
 		t.Error("two contents have one ETag")
 	}
 	if tag := get(t, site, "/missing", header{"If-None-Match": "*"}); tag.StatusCode != 404 {
@@ -536,7 +550,7 @@ func TestETag(t *testing.T) {
 
 func TestGzip(t *testing.T) {
 	t.Parallel()
-	site := newSite(t, everything())
+	site := wholeSite(t)
 	for _, path := range []string{"/", "/tools/uptime?input=x", "/report", assetURL(t, site, "site.css")} {
 		plain := get(t, site, path)
 		want := text(t, plain)

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"slices"
 	"testing"
 
 	"diagnostics/lab/internal/browser"
@@ -25,9 +26,35 @@ type shownPage struct {
 	act func(tab *browser.Tab)
 }
 
-// everyPage is every page of the site: each tool with an answer that is well, and those that draw something else with one
-// that is not.
-func everyPage() []shownPage {
+// everyPage is every page of the site: those of pagesWithFacts, and of each tool that has no row there its page with
+// the first example that it offers. A new tool is so opened and run before anybody writes a row for it.
+func everyPage(t *testing.T) []shownPage {
+	t.Helper()
+	pages := pagesWithFacts()
+	description, err := described()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range description.Tools() {
+		path := "/tools/" + tool.Slug
+		if !slices.ContainsFunc(pages, func(p shownPage) bool { return pathOf(p.path) == path }) {
+			pages = append(pages, shownPage{name: tool.Slug, path: path, act: runExample, ready: answeredOrRefused, in: "main",
+				console: []string{"/api/tools/" + tool.Slug}})
+		}
+	}
+	return pages
+}
+
+// runExample runs the first example that a page offers. A tool without an input has run by itself.
+func runExample(tab *browser.Tab) {
+	if tab.Count(".examples a") > 0 {
+		tab.Click(".examples a")
+	}
+}
+
+// pagesWithFacts are each tool with an answer that is well, those that draw something else with one that is not, and
+// the other pages.
+func pagesWithFacts() []shownPage {
 	fast := internet.Site("fast")
 	return []shownPage{
 		{name: "home", path: "/", ready: `true`, in: "main", facts: []string{"DNS lookup", "Packet loss", "TLS certificate"}},
@@ -116,7 +143,7 @@ const sampled = `document.querySelector("#sample-stop[hidden]") && document.quer
 
 // Every page with its answer: the facts, and all that must hold of it in both themes, on a telephone and on a screen.
 func TestEveryPage(t *testing.T) {
-	for _, p := range everyPage() {
+	for _, p := range everyPage(t) {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			tab := openTab(t, browser.Options{})

@@ -32,7 +32,7 @@ func TestHostileAnswersStayText(t *testing.T) {
 			t.Parallel()
 			tab := openTab(t, browser.Options{})
 			tab.Open(c.path)
-			tab.UntilWithin(answered+` || document.querySelector("[aria-invalid=true]")`, patience)
+			tab.UntilWithin(answeredOrRefused, patience)
 			holdTextOnly(t, tab, "#result")
 			if c.shown != "" {
 				holdText(t, tab, "#result", c.shown)

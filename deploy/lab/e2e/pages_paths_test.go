@@ -209,25 +209,43 @@ func TestKeyboardOnly(t *testing.T) {
 	t.Error("the answer's buttons are not to be reached")
 }
 
-// A refusal appears at the field, in the API's own words.
+// A refusal appears at the field that it is about, in the API's own words.
 func TestErrorAtTheField(t *testing.T) {
-	for _, c := range []struct{ slug, input string }{
-		{"port-checker", "fast.lab-site.com:99999"}, {"dns-lookup", "not a domain"}, {"ping", "10.0.0.1"}, {"http-headers", "http://private.lab-site.com/"},
+	ipv6 := map[string]any{"family": "ipv6"}
+	for _, c := range []struct {
+		slug, input string
+		options     map[string]any
+		field       string
+	}{
+		{"port-checker", "fast.lab-site.com:99999", nil, "input"},
+		{"dns-lookup", "not a domain", nil, "input"},
+		{"ping", "10.0.0.1", nil, "input"},
+		{"http-headers", "http://private.lab-site.com/", nil, "input"},
+		{"ping", "family.local", ipv6, "input"},
+		{"ping", "11.90.0.1", ipv6, "family"},
+		{"email-dns-health", "lab-good-mail.com", map[string]any{"dkimSelector": "a b"}, "dkimSelector"},
 	} {
-		t.Run(c.slug, func(t *testing.T) {
+		t.Run(c.slug+" "+c.input, func(t *testing.T) {
 			t.Parallel()
-			want := call(t, c.slug, c.input, nil).Error
+			want := call(t, c.slug, c.input, c.options).Error
+			link := []string{}
+			for name, value := range c.options {
+				link = append(link, name, value.(string))
+			}
 			tab := openTab(t, browser.Options{})
-			tab.Open(toolPath(c.slug, c.input))
-			tab.WaitFor("#input[aria-invalid=true]")
-			if got := tab.Text("#input-error"); got != want {
+			tab.Open(toolPath(c.slug, c.input, link...))
+			tab.WaitFor("#" + c.field + "[aria-invalid=true]")
+			if n := tab.Count("[aria-invalid]"); n != 1 {
+				t.Errorf("%d fields are marked", n)
+			}
+			if got := tab.Text("#" + c.field + "-error"); got != want {
 				t.Errorf("the field says %q, the API %q", got, want)
 			}
-			if !strings.Contains(tab.Attribute("#input", "aria-describedby"), "input-error") {
+			if !strings.Contains(tab.Attribute("#"+c.field, "aria-describedby"), c.field+"-error") {
 				t.Error("the sentence is not joined to the field")
 			}
 			tab.Click("#run")
-			tab.Until(`document.activeElement.id === "input" && document.querySelector("#input[aria-invalid=true]")`)
+			tab.Until(`document.activeElement.matches("#` + c.field + `[aria-invalid=true]")`)
 			for _, finding := range tab.Axe() {
 				t.Error(finding)
 			}
@@ -314,4 +332,59 @@ func TestTheme(t *testing.T) {
 		t.Errorf("automatic is %s in the light", got)
 	}
 	holdRecord(t, tab)
+}
+
+// A module that does not load takes nothing of the answer away: the page shows what it has, says what is missing, and
+// offers to load itself again.
+func TestModulesThatDoNotLoad(t *testing.T) {
+	const missing = "Failed to fetch dynamically imported module"
+	for _, c := range []struct{ name, blocked, verdict string }{
+		{"the view", "/assets/*/tools/my-ip/view.js", "Your public address is " + visitor},
+		{"the verdict", "/assets/*/tools/my-ip/verdict.js", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			tab := openTab(t, browser.Options{})
+			tab.Block(c.blocked)
+			tab.Open("/tools/my-ip")
+			untilAnswered(tab)
+			holdText(t, tab, "#result", "did not load", "Reload the page")
+			if shown := tab.Count("#result .verdict") > 0; shown != (c.verdict != "") {
+				t.Errorf("a verdict is shown: %t", shown)
+			} else if shown {
+				holdText(t, tab, "#result .verdict", c.verdict)
+			}
+			if json := tab.Text("#result .json pre"); !strings.Contains(json, `"ip": "`+visitor+`"`) {
+				t.Errorf("the answer is not there: %s", json)
+			}
+			tab.Until(`document.querySelector("#live").textContent !== ""`)
+			for _, finding := range tab.Axe() {
+				t.Error(finding)
+			}
+			holdRecord(t, tab, missing)
+			tab.Block()
+			tab.Click("#result .notice button")
+			tab.Until(`document.querySelector("#show-json")`)
+			holdText(t, tab, "#result .verdict", "Your public address is "+visitor)
+		})
+	}
+	t.Run("a report's verdict and its file", func(t *testing.T) {
+		t.Parallel()
+		tab := openTab(t, browser.Options{})
+		tab.Block("/assets/*/tools/dns-lookup/verdict.js", "/assets/*/lib/export.js")
+		tab.Open("/report?target=lab-dns.com")
+		tab.UntilWithin(reported, patience)
+		holdText(t, tab, `article.tool-card[data-slug=dns-lookup] .notice`, "did not load", "Reload the page")
+		holdText(t, tab, "#attention", "answered what this page could not read: DNS lookup.")
+		if n := tab.Count("article.tool-card .verdict"); n == 0 {
+			t.Error("the other checks have no verdict either")
+		}
+		tab.Click("#export-json")
+		tab.WaitFor("#result > div > .notice")
+		holdText(t, tab, "#result > div > .notice", "The file was not made", "Reload the page")
+		for _, finding := range tab.Axe() {
+			t.Error(finding)
+		}
+		holdRecord(t, tab, missing, "/api/tools/")
+	})
 }

@@ -23,7 +23,7 @@ const (
 // page itself is asked for again each time.
 func TestSizeBudget(t *testing.T) {
 	pages := []shownPage{{path: "/", ready: "true"}, {path: "/nothing-here", ready: "true"}}
-	for _, p := range everyPage() {
+	for _, p := range everyPage(t) {
 		// One answer of each tool; the report loads every view.
 		slug := strings.TrimPrefix(p.path, "/tools/")
 		if !slices.ContainsFunc(pages, func(other shownPage) bool { return pathOf(other.path) == pathOf(p.path) && p.act == nil }) && slug != "" {

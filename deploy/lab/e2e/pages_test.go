@@ -79,6 +79,9 @@ func toolPath(slug, input string, options ...string) string {
 // answered is true when a tool's page shows an answer or a failure.
 const answered = `document.querySelector("#result[aria-busy=false] :is(.verdict, .notice)")`
 
+// answeredOrRefused is true as well when a field says that it cannot be asked.
+const answeredOrRefused = answered + ` || document.querySelector("[aria-invalid=true]")`
+
 // patience is longer than the deadline of any tool, and than a report.
 const patience = 60 * time.Second
 

@@ -38,6 +38,8 @@ type Error struct {
 	// Sentence is one short sentence that a person can act on. It holds no private address, no internal URL and no
 	// Go error text.
 	Sentence string
+	// Option names the request's option that the failure is about, where it is about one; else it is about the input.
+	Option string
 	// RetryAfter is set on Limited and Busy, and on Upstream where a provider named it.
 	RetryAfter time.Duration
 	Cause      error
@@ -60,6 +62,13 @@ func New(kind Kind, sentence string) *Error { return &Error{Kind: kind, Sentence
 // Newf is New with a formatted sentence.
 func Newf(kind Kind, format string, args ...any) *Error {
 	return New(kind, fmt.Sprintf(format, args...))
+}
+
+// OfOption makes an Invalid failure that is about one of the request's options, with a formatted sentence.
+func OfOption(name, format string, args ...any) *Error {
+	e := Newf(Invalid, format, args...)
+	e.Option = name
+	return e
 }
 
 // Wrap makes a failure of the kind whose cause goes to the log.

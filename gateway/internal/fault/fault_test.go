@@ -20,6 +20,10 @@ func TestErrorKeepsTheCauseFromTheSentence(t *testing.T) {
 	if f := Newf(Refused, "%s is refused.", "x"); f.Kind != Refused || f.Sentence != "x is refused." {
 		t.Errorf("Newf: %+v", f)
 	}
+	f := OfOption("size", "%s is no size.", "x")
+	if f.Kind != Invalid || f.Sentence != "x is no size." || f.Option != "size" {
+		t.Errorf("OfOption: %+v", f)
+	}
 	wrapped := Wrap(Upstream, io.ErrUnexpectedEOF, "The server hung up.")
 	if wrapped.Sentence != "The server hung up." {
 		t.Errorf("the sentence holds the cause: %q", wrapped.Sentence)

@@ -61,6 +61,9 @@ func (s *Server) fail(err error, c echo.Context) {
 	if p.allow != "" {
 		h.Set(echo.HeaderAllow, p.allow)
 	}
+	if p.field != "" {
+		h.Set("X-Invalid-Field", p.field)
+	}
 	if p.retryAfter > 0 {
 		h.Set(echo.HeaderRetryAfter, strconv.FormatInt(wholeSeconds(p.retryAfter), 10))
 	}

@@ -61,9 +61,15 @@ func isJSON(values []string) bool {
 var (
 	errNotObject = badRequest(`The request body must be one JSON object, such as {"input": "example.com"}.`)
 	errNotUTF8   = badRequest("The request body must be UTF-8.")
-	errInput     = badRequest(`The field "input" is required and must be a string.`)
-	errOptions   = badRequest(`The field "options" must be an object where it is given.`)
+	errInput     = badField("input", `The field "input" is required and must be a string.`)
+	errOptions   = badField("options", `The field "options" must be an object where it is given.`)
 )
+
+func badField(field, sentence string) *problem {
+	p := badRequest(sentence)
+	p.field = field
+	return p
+}
 
 // decodeBody is step 5. Keys are matched exactly; of a repeated key the last counts, as in a browser's JSON.parse.
 func decodeBody(body []byte) (input string, options tool.Options, err error) {

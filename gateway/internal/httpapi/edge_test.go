@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,6 +21,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/web"
 )
 
 // fakeTarget is its text; an input of "bad" does not parse, "refused" is refused.
@@ -123,15 +125,20 @@ func newEdge(t *testing.T, do run, change ...func(*Config)) *edge {
 		MaxInFlight:          4,
 		MaxInFlightPerClient: 2,
 		Clients:              clientip.New(clientip.Trust{}, logger),
-		Pages: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/panic" {
+		Pages: func(w http.ResponseWriter, r *http.Request) (err error) {
+			switch {
+			case r.URL.Path == "/panic":
 				panic("pages")
-			}
-			if r.URL.Path != "/" && !strings.HasPrefix(r.URL.Path, "/tools/") {
+			case r.URL.Path == "/tools/unmade":
+				w.WriteHeader(http.StatusInternalServerError)
+				err = errors.New("template: no such field")
+			case r.URL.Path != "/" && !strings.HasPrefix(r.URL.Path, "/tools/"):
 				w.WriteHeader(http.StatusNotFound)
+				err = web.ErrNotFound
 			}
 			_, _ = io.WriteString(w, "<p>a page</p>")
-		}),
+			return err
+		},
 		Metrics:  NewMetrics(),
 		Log:      logger,
 		Now:      time.Now,

@@ -68,8 +68,9 @@ type Config struct {
 	Clients              *clientip.Finder
 	// PublicOrigin is the one allowed Origin; the zero Origin compares with the request's own Host.
 	PublicOrigin Origin
-	// Pages serves everything that is not the API; an unknown path is its own 404.
-	Pages http.Handler
+	// Pages answers everything that is not the API, an unknown path with a 404 of its own. Its error is for the log:
+	// web.ErrNotFound, web.ErrMethod, or why a page could not be made.
+	Pages func(http.ResponseWriter, *http.Request) error
 	// Redis and Worker tell /readyz how those are; nil means off.
 	Redis   func(context.Context) State
 	Worker  func(context.Context) State

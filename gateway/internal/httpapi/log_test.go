@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,5 +154,40 @@ func TestTheCanonicalHostStaysOutOfTheLog(t *testing.T) {
 				t.Errorf("a cause is logged: %t", told)
 			}
 		})
+	}
+}
+
+// A page that is not there, or that could not be made, is one in the log too, and keeps its own answer.
+func TestPagesThatFailAreLogged(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, nil)
+	for _, tt := range []struct {
+		path, outcome, level string
+		status               int
+		cause                string
+	}{
+		{"/", "ok", "INFO", 200, ""},
+		{"/nothing", "not_found", "INFO", 404, ""},
+		{"/assets/0000000000000000/site.css", "not_found", "INFO", 404, ""},
+		{"/tools/unmade", "internal", "ERROR", 500, "template: no such field"},
+	} {
+		a := e.send(t, "GET", tt.path, "")
+		if a.StatusCode != tt.status || string(a.body) != "<p>a page</p>" {
+			t.Errorf("%s: %d %s", tt.path, a.StatusCode, a.body)
+		}
+		id := a.Header.Get("X-Request-Id")
+		line := e.requestLine(t, id)
+		if line["outcome"] != tt.outcome || line["level"] != tt.level || line["status"] != float64(tt.status) {
+			t.Errorf("%s: %v", tt.path, line)
+		}
+		var causes []any
+		for _, line := range e.lines(t) {
+			if line["requestId"] == id && line["error"] != nil {
+				causes = append(causes, line["level"], line["error"])
+			}
+		}
+		if tt.cause == "" && causes != nil || tt.cause != "" && !slices.Equal(causes, []any{"ERROR", tt.cause}) {
+			t.Errorf("%s: causes %v", tt.path, causes)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/web"
 	"diagnostics/shared/parallel"
 
 	"github.com/labstack/echo/v4"
@@ -41,6 +42,7 @@ type problem struct {
 	outcome    outcome
 	sentence   string
 	allow      string        // of a 405
+	field      string        // of a 400: the member of the body that the sentence is about, where it is about one
 	retryAfter time.Duration // 0 where there is nothing to say
 	cause      error         // for the log alone
 }
@@ -92,6 +94,10 @@ func problemOf(err error) *problem {
 		return ofFault(known)
 	case errors.As(err, &framework):
 		return ofFramework(framework)
+	case errors.Is(err, web.ErrNotFound):
+		return errNotFound
+	case errors.Is(err, web.ErrMethod):
+		return methodNotAllowed("GET, HEAD")
 	case errors.Is(err, context.DeadlineExceeded):
 		return &problem{status: http.StatusGatewayTimeout, outcome: outcomeTimeout, sentence: sentenceDeadline, cause: err}
 	}
@@ -104,17 +110,25 @@ func internal(cause error) *problem {
 	}
 }
 
+// fieldOf names the member of the body that a failure of step 6 or later is about.
+func fieldOf(f *fault.Error) string {
+	if f.Option != "" {
+		return "options." + f.Option
+	}
+	return "input"
+}
+
 // ofFault maps a typed failure. Limits and places always say when to come again; a provider may. Its sentence may repeat
 // the visitor's host, so the cause alone is for the log.
 func ofFault(f *fault.Error) *problem {
 	p := &problem{sentence: plain(f.Sentence), retryAfter: f.RetryAfter, cause: f.Cause}
 	switch f.Kind {
 	case fault.Invalid:
-		p.status, p.outcome = http.StatusBadRequest, outcomeInvalid
+		p.status, p.outcome, p.field = http.StatusBadRequest, outcomeInvalid, fieldOf(f)
 	case fault.Refused:
-		p.status, p.outcome = http.StatusBadRequest, outcomeRefused
+		p.status, p.outcome, p.field = http.StatusBadRequest, outcomeRefused, fieldOf(f)
 	case fault.NoAddress:
-		p.status, p.outcome = http.StatusBadRequest, outcomeNoAddress
+		p.status, p.outcome, p.field = http.StatusBadRequest, outcomeNoAddress, fieldOf(f)
 	case fault.NotEnabled:
 		p.status, p.outcome = http.StatusNotImplemented, outcomeNotEnabled
 	case fault.Limited:

@@ -54,7 +54,10 @@ func (s *Server) handle(e *echo.Echo, path string, h echo.HandlerFunc, methods .
 
 // page hands the request to the pages.
 func (s *Server) page(c echo.Context) error {
-	s.config.Pages.ServeHTTP(c.Response(), c.Request())
+	if err := s.config.Pages(c.Response(), c.Request()); err != nil {
+		// Made a problem here, since a visitor who has left excuses nothing in a page.
+		return problemOf(err)
+	}
 	return nil
 }
 

@@ -7,17 +7,12 @@ import (
 	"diagnostics/gateway/internal/ascii"
 )
 
-const (
-	upperHex = "0123456789ABCDEF"
-	// reservedInQuery are the reserved characters that mean nothing of their own in a query (RFC 3986 section 3.4). Those
-	// that separate its parts (& = + ;) stay apart from their encodings.
-	reservedInQuery = ":/?@"
-)
+const upperHex = "0123456789ABCDEF"
 
-// normal writes a path or pattern so that equal ones are equal octet by octet (RFC 9309 section 2.2.2): escapes of unreserved
-// characters are undone, all others in upper case; octets outside ASCII are escaped, and so are * and $, unless they
-// are special here, so that %2A matches a literal star.
-func normal(path, special string) string {
+// normal writes a pattern as its octets are compared and counted (RFC 9309 section 2.2.2): escapes of unreserved
+// characters are undone, all others in upper case; octets outside ASCII are escaped, and so is $, which is special at
+// the end alone.
+func normal(path string) string {
 	var b strings.Builder
 	for i := 0; i < len(path); i++ {
 		c := path[i]
@@ -31,31 +26,9 @@ func normal(path, special string) string {
 			}
 			continue
 		}
-		if c >= utf8.RuneSelf || (c == '*' || c == '$') && !strings.Contains(special, string(rune(c))) {
+		if c >= utf8.RuneSelf || c == '$' {
 			writeEscape(&b, c)
 			continue
-		}
-		b.WriteByte(c)
-	}
-	return b.String()
-}
-
-// queryDecoded undoes the escapes of reserved characters behind the first question mark.
-func queryDecoded(path string) string {
-	path, query, found := strings.Cut(path, "?")
-	if !found {
-		return path
-	}
-	var b strings.Builder
-	b.WriteString(path)
-	b.WriteByte('?')
-	for i := 0; i < len(query); i++ {
-		c := query[i]
-		if c == '%' && isEscape(query[i:]) {
-			if d := unhex(query[i+1])<<4 | unhex(query[i+2]); strings.IndexByte(reservedInQuery, d) >= 0 {
-				c = d
-				i += 2
-			}
 		}
 		b.WriteByte(c)
 	}

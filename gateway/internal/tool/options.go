@@ -17,7 +17,7 @@ func (o Options) String(name string) (value string, present bool, err error) {
 		return "", false, nil
 	}
 	if err := json.Unmarshal(raw, &value); err != nil {
-		return "", false, fault.Newf(fault.Invalid, "The option %s must be a string.", name)
+		return "", false, fault.OfOption(name, "The option %s must be a string.", name)
 	}
 	return value, true, nil
 }
@@ -37,5 +37,5 @@ func (o Options) OneOf(name, fallback string, allowed ...string) (string, error)
 			return value, nil
 		}
 	}
-	return "", fault.Newf(fault.Invalid, "The option %s must be one of %s.", name, strings.Join(allowed, ", "))
+	return "", fault.OfOption(name, "The option %s must be one of %s.", name, strings.Join(allowed, ", "))
 }

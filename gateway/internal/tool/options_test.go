@@ -57,7 +57,10 @@ func TestOptionOneOf(t *testing.T) {
 	}
 	_, err := options(t, `{"x":"SRV"}`).OneOf("x", "A", "A", "MX")
 	var f *fault.Error
-	if !errors.As(err, &f) || !strings.Contains(f.Sentence, "A, MX") {
-		t.Errorf("%v does not name what is allowed", err)
+	if !errors.As(err, &f) || !strings.Contains(f.Sentence, "A, MX") || f.Option != "x" {
+		t.Errorf("%#v does not name what is allowed, or where", err)
+	}
+	if _, _, err := options(t, `{"x":1}`).String("x"); !errors.As(err, &f) || f.Option != "x" {
+		t.Errorf("%#v does not name the option", err)
 	}
 }

@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { statusMeaning } from "../assets/lib/domain-status.js";
+import { statusMeaning } from "../assets/tools/whois-lookup/status.js";
 import { addressNumber, prefixRange, spanRange } from "../assets/lib/ranges.js";
 
 // The parts of a page listen to it from the start.

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { attention } from "../assets/lib/attention.js";
-import securityHeaders from "../assets/verdicts/security-headers.js";
+import securityHeaders from "../assets/tools/security-headers/verdict.js";
 
 /** @param {boolean} authorized @param {string} finding */
 const answer = (authorized, finding) => ({ finalUrl: "https://a.example/", tls: { authorized }, summary: { fail: 1 }, controls: [{ id: "hsts", name: "Strict-Transport-Security", status: "fail", finding }] });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { repairs } from "../assets/lib/mail-repairs.js";
+import { repairs } from "../assets/tools/email-dns-health/repairs.js";
 
 const now = new Date("2026-11-21T12:00:00Z");
 

@@ -1,14 +1,13 @@
 // @ts-check
-// The matcher of robots.txt against the tables of RFC 9309 and of Google's documentation: the same as the service's own has to
-// pass (internal/robotstxt).
+// The matcher of robots.txt against the tables of RFC 9309 and of Google's documentation.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { agentFor, mayFetch } from "../assets/lib/robots.js";
+import { agentFor, mayFetch } from "../assets/tools/robots-sitemap/matcher.js";
 
-/** @typedef {import("../assets/lib/robots.js").Rule} Rule */
-/** @typedef {import("../assets/lib/robots.js").Group} Group */
+/** @typedef {import("../assets/tools/robots-sitemap/matcher.js").Rule} Rule */
+/** @typedef {import("../assets/tools/robots-sitemap/matcher.js").Group} Group */
 
 /**
  * A group as the API gives it, of lines like "disallow /x".
@@ -37,7 +36,7 @@ test("patterns match as in Google's table", () => {
     ["/fish", fish, notFish],
     ["/fish*", fish, notFish],
     ["/fish/", ["/fish/", "/fish/?id=anything", "/fish/salmon.htm"], ["/fish", "/fish.html", "/animals/fish/", "/Fish/Salmon.asp"]],
-    ["/*.php", ["/index.php", "/filename.php", "/folder/filename.php?parameters", "/folder/any.php.file.html", "/filename.php/"], ["/", "/windows.PHP"]],
+    ["/*.php", ["/index.php", "/filename.php", "/folder/filename.php", "/folder/filename.php?parameters", "/folder/any.php.file.html", "/filename.php/"], ["/", "/windows.PHP"]],
     ["/*.php$", ["/filename.php", "/folder/filename.php"], ["/filename.php?parameters", "/filename.php/", "/filename.php5", "/windows.PHP"]],
     ["/fish*.php", ["/fish.php", "/fishheads/catfish.php?parameters"], ["/Fish.PHP"]],
   ];
@@ -97,7 +96,9 @@ test("the longest rule decides, and allow wins a tie", () => {
   ];
   for (const [allow, disallow, path, want] of table) {
     for (const lines of [[`allow ${allow}`, `disallow ${disallow}`], [`disallow ${disallow}`, `allow ${allow}`]]) {
-      assert.equal(mayFetch([group(["*"], ...lines)], "anybot", path).allowed, want, `${lines} for ${path}`);
+      const decided = mayFetch([group(["*"], ...lines)], "anybot", path);
+      assert.equal(decided.allowed, want, `${lines} for ${path}`);
+      assert.ok(decided.rule, `${lines} for ${path}`);
     }
   }
 });

@@ -10,9 +10,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
-import { configurations, noLines, serverLines } from "../assets/lib/servers.js";
+import { configurations, noLines, serverLines } from "../assets/tools/security-headers/servers.js";
 
-/** @typedef {import("../assets/lib/servers.js").Lines} Lines */
+/** @typedef {import("../assets/tools/security-headers/servers.js").Lines} Lines */
 
 /** What a control recommends, as the API words it, with the header that must come. @type {[string, string, string, string][]} */
 const advice = [

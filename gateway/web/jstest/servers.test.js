@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import test from "node:test";
-import { serverLines } from "../assets/lib/servers.js";
+import { serverLines } from "../assets/tools/security-headers/servers.js";
 
 /** @param {string} recommendation @param {{id?: string, present?: boolean}} [how] */
 const lines = (recommendation, { id = "x", present = false } = {}) => serverLines({ id, present, recommendation }, []);

@@ -132,6 +132,17 @@ func (tab *Tab) Before(script string) {
 	do(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 }
 
+// Block keeps every later request from being sent whose path fits one of the patterns, such as "/assets/*/home.css".
+// Without a pattern nothing is blocked any more.
+func (tab *Tab) Block(patterns ...string) {
+	tab.t.Helper()
+	blocked := []*network.BlockPattern{}
+	for _, pattern := range patterns {
+		blocked = append(blocked, &network.BlockPattern{URLPattern: tab.origin + pattern, Block: true})
+	}
+	do(tab, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: blocked})
+}
+
 // Look makes the window this wide and the visitor's system prefer light or dark, and waits until the page is drawn so.
 // Motion is reduced: a colour half-way through a transition is nobody's choice.
 func (tab *Tab) Look(width int, dark bool) {

@@ -117,7 +117,7 @@ func parse(in tool.Input) (query, error) {
 	if err != nil {
 		return query{}, err
 	}
-	typed, _, err := in.Options.String("dkimSelector")
+	typed, _, err := in.Options.String(optionSelector)
 	if err != nil {
 		return query{}, err
 	}
@@ -129,6 +129,8 @@ func parse(in tool.Input) (query, error) {
 }
 
 const (
+	optionSelector = "dkimSelector"
+
 	maxSelector      = 253
 	maxSelectorLabel = 63
 )
@@ -140,11 +142,13 @@ func parseSelector(s string) (string, error) {
 		return "", nil
 	}
 	if len(s) > maxSelector {
-		return "", fault.New(fault.Invalid, "The option dkimSelector must be at most 253 characters long.")
+		return "", fault.OfOption(optionSelector, "The option dkimSelector must be at most 253 characters long.")
 	}
 	for label := range strings.SplitSeq(s, ".") {
 		if !isSelectorLabel(label) {
-			return "", fault.New(fault.Invalid, "The option dkimSelector must be a DNS selector of letters, digits, underscores and inner hyphens, such as selector1.")
+			return "", fault.OfOption(optionSelector,
+				"The option dkimSelector must be a DNS selector of letters, digits, underscores and inner hyphens, "+
+					"such as selector1.")
 		}
 	}
 	return strings.ToLower(s), nil

@@ -2,6 +2,7 @@ package emaildnshealth
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -38,8 +39,9 @@ func TestParseMailDomain(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = parse(tool.Input{Text: "example.com", Options: toolstest.Options(t, string(body))})
-		if !fault.Is(err, fault.Invalid) {
-			t.Errorf("%.40q: %v, want Invalid", typed, err)
+		var f *fault.Error
+		if !errors.As(err, &f) || f.Kind != fault.Invalid || f.Option != "dkimSelector" {
+			t.Errorf("%.40q: %v, want Invalid, about the selector", typed, err)
 		}
 	}
 	for _, body := range []string{`null`, `{}`, `{"dkimSelector":null}`} {

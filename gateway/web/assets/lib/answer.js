@@ -6,7 +6,7 @@ import { retryText } from "./api.js";
 import { changes } from "./compare.js";
 import { el } from "./dom.js";
 import { dateTime, relative } from "./format.js";
-import { code, command, copyAction, facts, notice, section, table, value, verdictLine } from "./parts.js";
+import { code, command, copyAction, facts, lost, notice, section, table, value, verdictLine } from "./parts.js";
 import { keepAnswer, lastAnswer } from "./store.js";
 import { attempt, verdictOf } from "./view.js";
 
@@ -33,16 +33,29 @@ export function renderAnswer(judge, view, answer, asked) {
     sourcesPart(attempt(() => view.sources(d), [])));
   const json = jsonPart(d, asked);
   json.hidden = true;
-  return [verdictLine(verdictOf(judge, d, asked)), toolbar(body, json, d, asked), body, json, requestLine(answer)];
+  return [verdictLine(verdictOf(judge, d, asked)), toolbar(d, asked, toggleBetween(body, json)), body, json, requestLine(answer)];
+}
+
+/** What a page says where it has an answer and nothing to draw it with. */
+export const undrawn = "The part of this page that draws the answer did not load. This is the answer as it came.";
+
+/**
+ * An answer that cannot be drawn, since a module of its tool did not load: its verdict where there is one, and its JSON.
+ * @param {Judge | null} judge
+ * @param {Answer} answer with data
+ * @param {Asked} asked
+ * @returns {Node[]}
+ */
+export function renderUndrawn(judge, answer, asked) {
+  const d = answer.data;
+  return [...(judge ? [verdictLine(verdictOf(judge, d, asked))] : []), lost(undrawn), toolbar(d, asked), jsonPart(d, asked), requestLine(answer)];
 }
 
 /**
  * @param {HTMLElement} body
  * @param {HTMLElement} json
- * @param {any} d
- * @param {Asked} asked
  */
-function toolbar(body, json, d, asked) {
+function toggleBetween(body, json) {
   const toggle = el("button", { type: "button", class: "quiet", id: "show-json", "aria-pressed": "false" }, "JSON");
   toggle.addEventListener("click", () => {
     const on = json.hidden;
@@ -50,9 +63,18 @@ function toolbar(body, json, d, asked) {
     body.hidden = on;
     toggle.setAttribute("aria-pressed", String(on));
   });
+  return toggle;
+}
+
+/**
+ * @param {any} d
+ * @param {Asked} asked
+ * @param {HTMLElement[]} views buttons that show the answer in another way
+ */
+function toolbar(d, asked, ...views) {
   const save = el("button", { type: "button", class: "quiet", id: "download-json" }, "Download JSON");
   save.addEventListener("click", () => download(`${fileName(asked)}.json`, "application/json", pretty(d)));
-  return el("div", { class: "toolbar", role: "group", "aria-label": "This answer" }, toggle, copyAction("Copy JSON", () => pretty(d)), save,
+  return el("div", { class: "toolbar", role: "group", "aria-label": "This answer" }, ...views, copyAction("Copy JSON", () => pretty(d)), save,
     copyAction("Copy link", () => location.href));
 }
 

@@ -10,6 +10,7 @@
  * @property {number} [durationMs] how long the service worked
  * @property {string} [requestId]
  * @property {number} [retryAfter] seconds
+ * @property {string} [field] what a refusal is about: "input", or "options." and the name of an option
  */
 
 /**
@@ -62,7 +63,8 @@ async function ask(path, init) {
  */
 async function read(response) {
   const after = Number.parseInt(response.headers.get("Retry-After") ?? "", 10);
-  const answer = { status: response.status, retryAfter: Number.isFinite(after) ? after : undefined };
+  const field = response.headers.get("X-Invalid-Field") ?? undefined;
+  const answer = { status: response.status, retryAfter: Number.isFinite(after) ? after : undefined, field };
   const text = await response.text();
   let envelope;
   try {
@@ -79,6 +81,18 @@ async function read(response) {
     return { ...answer, ok: false, error: sentence, durationMs, requestId };
   }
   return { ...answer, ok: true, data, durationMs, requestId };
+}
+
+/**
+ * The name of the field that a refusal is about, null where it is about none that the page has.
+ * @param {Answer} answer
+ * @param {string[]} names of the page's fields: "input", and the options by their own names
+ * @returns {string | null}
+ */
+export function fieldOf({ status, field = "input" }, names) {
+  if (status !== 400 && status !== 413) return null;
+  const name = field.replace(/^options\./, "");
+  return names.includes(name) ? name : null;
 }
 
 /**

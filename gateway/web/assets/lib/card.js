@@ -3,13 +3,13 @@
 
 import { el } from "./dom.js";
 import { duration } from "./format.js";
-import { verdictLine } from "./parts.js";
+import { lost, verdictLine } from "./parts.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
 /** @typedef {import("./queue.js").Stage<Answer>} Stage */
 /** @typedef {import("./view.js").Verdict} Verdict */
 
-/** What a card needs to know of its check. verdict is that of an answer, null where the page could not make one. @typedef {{slug: string, title: string, input: string, glyph: Node | null, stage: Stage, began: number, took: number, verdict: Verdict | null}} Check */
+/** What a card needs to know of its check. verdict is that of an answer, null where what makes it did not load. @typedef {{slug: string, title: string, input: string, glyph: Node | null, stage: Stage, began: number, took: number, verdict: Verdict | null}} Check */
 
 /** @typedef {"waiting" | "running" | "done" | "failed" | "limited" | "cancelled"} State */
 
@@ -92,7 +92,7 @@ function pauseText(stage) {
 function sentence({ stage, verdict }) {
   switch (stage.state) {
     case "answered":
-      if (stage.reply.ok) return [verdictLine(verdict ?? { tone: "info", text: "The answer is there, but this page could not read it." })];
+      if (stage.reply.ok) return [verdict ? verdictLine(verdict) : lost("The answer is there, but the part of this page that reads it did not load.")];
       return [remark(stage.reply.error ?? "The service gave no reason.", false, stage.reply.status === 501 ? "Not run." : "No answer.")];
     case "limited":
       return [remark(stage.final ? given(stage.reply) : limits, true)];

@@ -51,6 +51,17 @@ export function notice(tone, ...children) {
 }
 
 /**
+ * What is shown where a part of the page itself did not load.
+ * @param {string} sentence what is missing for it
+ * @returns {HTMLElement}
+ */
+export function lost(sentence) {
+  const reload = el("button", { type: "button", class: "quiet" }, "Reload the page");
+  reload.addEventListener("click", () => location.reload());
+  return notice("warn", el("p", {}, sentence), el("p", {}, reload));
+}
+
+/**
  * A titled part of an answer. Its heading is an h2; what is inside starts at h3.
  * @param {string} title
  * @param {...Child} children
@@ -136,7 +147,7 @@ export function table({ caption, columns, rows, hideCaption = false }) {
  * @param {import("./dom.js").Attributes} [attributes]
  * @returns {HTMLTableRowElement}
  */
-export function tableRow(columns, cells, attributes = {}) {
+function tableRow(columns, cells, attributes = {}) {
   return el("tr", attributes, ...cells.map((cell, i) => {
     const numeric = columns[i]?.numeric && "numeric";
     return i === 0 ? el("th", { scope: "row", class: numeric }, cell) : el("td", { class: numeric }, cell);

@@ -1,7 +1,7 @@
 // @ts-check
 // Pictures: inline SVG, drawn one unit a pixel at the width that there is, so that text in them keeps its size on every
-// screen. Each has a text equivalent. Colours are classes: line, fill-soft, fill-good, fill-warn, fill-bad, fill-info,
-// fill-1 to fill-6 (categories), stroke-1 to stroke-6, and for text: soft, strong, end, middle, mono.
+// screen. Each has a text equivalent. Colours are classes: line, fill- and stroke- with a tone, fill-soft, fill-1 to fill-6
+// (categories), stroke-2, and for text: soft, strong, end, middle, mono.
 
 import { el, svg } from "./dom.js";
 import { ms } from "./format.js";
@@ -196,7 +196,7 @@ function waterfallRow(row, bars, y, start, at, width) {
  * @param {[string, number][]} entries a name and its category, 1 to 6
  * @returns {HTMLElement}
  */
-export function legend(entries) {
+function legend(entries) {
   return el("ul", { class: "legend", "aria-hidden": "true" }, ...entries.map(([name, n]) => el("li", {},
     svg("svg", { width: 12, height: 12 }, svg("rect", { class: `fill-${n}`, width: 12, height: 12, rx: 2 })), name)));
 }

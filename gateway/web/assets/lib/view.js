@@ -1,7 +1,7 @@
 // @ts-check
-// What a tool's verdict and view are, and how to get them. Two modules a tool: verdicts/<slug>.js says what an answer comes to,
-// which is all that the report needs; views/<slug>.js draws it and explains it. Everything in an answer may be hostile text or
-// absent; these turn it into nodes and sentences and fetch nothing.
+// What a tool's verdict and view are, and how to get them. Two modules in the folder of a tool: verdict.js says what an answer
+// comes to, which is all that the report needs; view.js draws it and explains it. Everything in an answer may be hostile text
+// or absent; these turn it into nodes and sentences and fetch nothing.
 
 /** @typedef {"good" | "warn" | "bad" | "info"} Tone */
 /** @typedef {{tone: Tone, text: string}} Verdict one sentence, with its full stop */
@@ -20,14 +20,14 @@
 /** @typedef {Record<string, string | string[]>} Facts */
 
 /**
- * @typedef {object} Judge what an answer comes to: the default export of verdicts/<slug>.js
+ * @typedef {object} Judge what an answer comes to: the default export of a tool's verdict.js
  * @property {(d: any, asked: Asked) => Verdict} verdict
  * @property {(d: any, asked: Asked) => Concern[]} concerns worst first; none where all is well
  * @property {(d: any) => Facts} facts what is worth comparing with an earlier answer, by a label; nothing that changes at every run
  */
 
 /**
- * @typedef {object} View an answer on its tool's page: the default export of views/<slug>.js
+ * @typedef {object} View an answer on its tool's page: the default export of a tool's view.js
  * @property {(d: any, asked: Asked) => (Node | null)[]} show the pictures, then the tables; the page shows the verdict above and the rest below
  * @property {(d: any, asked: Asked) => string[]} meaning what this means for a person who is no specialist: one to four short paragraphs, about this very answer
  * @property {(asked: Asked, d: any) => Command[]} terminal the same check by common tools
@@ -36,18 +36,30 @@
 
 /**
  * @param {string} slug
- * @returns {Promise<Judge>}
+ * @returns {Promise<Judge | null>} null where it did not load
  */
-export async function loadJudge(slug) {
-  return (await import(`../verdicts/${slug}.js`)).default;
-}
+export const loadJudge = (slug) => unlessLost(import(`../tools/${slug}/verdict.js`));
 
 /**
  * @param {string} slug
- * @returns {Promise<View>}
+ * @returns {Promise<View | null>} null where it did not load
  */
-export async function loadView(slug) {
-  return (await import(`../views/${slug}.js`)).default;
+export const loadView = (slug) => unlessLost(import(`../tools/${slug}/view.js`));
+
+/**
+ * The default export of a module, or null where it did not load: the connection is gone, or the service was renewed since the
+ * page was opened and the module has another address now.
+ * @template T
+ * @param {Promise<{default: T}>} module
+ * @returns {Promise<T | null>}
+ */
+async function unlessLost(module) {
+  try {
+    return (await module).default;
+  } catch (failure) {
+    console.warn(failure);
+    return null;
+  }
 }
 
 /** @type {Verdict} */

@@ -7,7 +7,7 @@ import { ended, makeCard, seconds } from "../lib/card.js";
 import { announce, byId, el, startClock } from "../lib/dom.js";
 import { dateTime, plural } from "../lib/format.js";
 import { concernsOf, headline, makeOverview, missing } from "../lib/overview.js";
-import { copyAction } from "../lib/parts.js";
+import { copyAction, lost } from "../lib/parts.js";
 import { makeQueue } from "../lib/queue.js";
 import { recognise } from "../lib/recognise.js";
 import { remember } from "../lib/store.js";
@@ -98,8 +98,7 @@ function checksFor(found) {
     if (input === undefined) return [];
     const group = tool.closest("[data-group]")?.getAttribute("data-group") ?? "";
     const glyph = tool.querySelector("svg")?.cloneNode(true) ?? null;
-    const judging = loadJudge(slug).catch((failure) => { console.warn(failure); return null; });
-    return [{ slug, title, group, input, glyph, judging, judge: null, stage: { state: "waiting" }, began: 0, took: 0, verdict: null, concerns: null }];
+    return [{ slug, title, group, input, glyph, judging: loadJudge(slug), judge: null, stage: { state: "waiting" }, began: 0, took: 0, verdict: null, concerns: null }];
   });
 }
 
@@ -131,8 +130,9 @@ function open(found, byHand) {
   catalogue.hidden = true;
   document.title = `${found.text} · ${name}`;
   const heading = el("h2", { id: "report-title", tabindex: "-1" }, found.text);
-  const files = ["JSON", "HTML"].map((kind) => exportButton(kind, () => save(kind, found, at, checks)));
-  result.replaceChildren(head(heading, `${found.label}, ${dateTime(at)}`, files), overview.node, ...groups(checks, cards));
+  const trouble = el("div");
+  const files = ["JSON", "HTML"].map((kind) => exportButton(kind, () => save(kind, found, at, checks, trouble)));
+  result.replaceChildren(head(heading, `${found.label}, ${dateTime(at)}`, files), trouble, overview.node, ...groups(checks, cards));
   remember(found.text);
   announce(`Running ${plural(checks.length, "check")} on ${found.text}.`);
   go(checks);
@@ -258,13 +258,27 @@ function groups(checks, cards) {
  * @param {Found} found
  * @param {string} at
  * @param {Check[]} checks
+ * @param {HTMLElement} trouble where to say that there is no file
  */
-async function save(kind, found, at, checks) {
-  const [{ asHTML, asJSON }, { download, fileName }] = await Promise.all([import("../lib/export.js"), import("../lib/answer.js")]);
+async function save(kind, found, at, checks, trouble) {
+  const modules = await Promise.all([import("../lib/export.js"), import("../lib/answer.js")]).catch((failure) => unsaved(failure, trouble));
+  if (!modules) return;
+  const [{ asHTML, asJSON }, { download, fileName }] = modules;
   const report = { target: found.text, recognisedAs: found.label, at, summary: [headline(checks), ...missing(checks)], attention: concernsOf(checks), checks: checks.map(exported) };
   const file = fileName({ slug: "report", input: found.text, options: {} });
   if (kind === "JSON") download(`${file}.json`, "application/json", asJSON(report));
   else download(`${file}.html`, "text/html;charset=utf-8", asHTML(report));
+}
+
+/**
+ * @param {unknown} failure
+ * @param {HTMLElement} trouble
+ */
+function unsaved(failure, trouble) {
+  const sentence = "The file was not made: the part of this page that writes it did not load.";
+  console.warn(failure);
+  trouble.replaceChildren(lost(sentence));
+  announce(sentence);
 }
 
 /** @param {Check} check @returns {import("../lib/export.js").Check} */

@@ -2,8 +2,8 @@
 // The page of one tool: its form, one run at a time, and the answer. The address bar always holds the link that reproduces
 // the check.
 
-import { runTool } from "../lib/api.js";
-import { renderAnswer, renderFailure } from "../lib/answer.js";
+import { fieldOf, runTool } from "../lib/api.js";
+import { renderAnswer, renderFailure, renderUndrawn, undrawn } from "../lib/answer.js";
 import { announce, byId, startClock } from "../lib/dom.js";
 import { took } from "../lib/format.js";
 import { clean } from "../lib/recognise.js";
@@ -152,14 +152,15 @@ async function show(answer, what, waited, byHand) {
   status.textContent = answer.ok ? `Answered after ${took(waited)}${service}.` : "No result.";
   if (answer.ok) {
     const [judge, view] = await drawing;
-    result.replaceChildren(...renderAnswer(judge, view, answer, what));
-    announce(verdictOf(judge, answer.data, what).text);
+    result.replaceChildren(...(judge && view ? renderAnswer(judge, view, answer, what) : renderUndrawn(judge, answer, what)));
+    announce(judge ? verdictOf(judge, answer.data, what).text : undrawn);
     if (what.input) remember(what.input);
     if (byHand) result.focus();
     return;
   }
   announce(answer.error ?? "");
-  const field = fieldOf(answer);
+  const refused = fieldOf(answer, fields().map((field) => field.name));
+  const field = fields().find(({ name }) => name === refused);
   if (!field) {
     result.replaceChildren(renderFailure(answer));
     return;
@@ -169,13 +170,4 @@ async function show(answer, what, waited, byHand) {
   // The room for an answer is given back where the visitor's own deed explains that the page moves.
   if (byHand && waited < inOneGo) result.classList.remove("used");
   if (byHand) field.focus();
-}
-
-/**
- * The field that a refusal is about: an option that the sentence names, else the input.
- * @param {Answer} answer
- */
-function fieldOf(answer) {
-  if (answer.status !== 400 && answer.status !== 413) return null;
-  return options.find((option) => answer.error?.includes(option.name)) ?? input;
 }

@@ -15,8 +15,10 @@ import (
 	"diagnostics/shared/parallel"
 )
 
-// The values of the option family that the three worker tools take.
+// The option that the three worker tools take, and its values.
 const (
+	optionFamily = "family"
+
 	familyAuto = "auto"
 	familyIPv4 = "ipv4"
 	familyIPv6 = "ipv6"
@@ -34,12 +36,13 @@ func Parse(in tool.Input) (Target, error) {
 	if err != nil {
 		return Target{}, err
 	}
-	family, err := in.Options.OneOf("family", familyAuto, familyAuto, familyIPv4, familyIPv6)
+	family, err := in.Options.OneOf(optionFamily, familyAuto, familyAuto, familyIPv4, familyIPv6)
 	if err != nil {
 		return Target{}, err
 	}
 	if host.IsAddr() && family != familyAuto && family != probeFamily(host.Addr()) {
-		return Target{}, fault.Newf(fault.Invalid, "%s is not an %s address; choose the family auto.", host, familyTitle(family))
+		return Target{}, fault.OfOption(optionFamily,
+			"%s is not an %s address; choose the family auto.", host, familyTitle(family))
 	}
 	return Target{Host: host, family: family}, nil
 }
@@ -94,7 +97,8 @@ func chooseAddress(t Target, v4, v6 []netip.Addr, worker []int) (netip.Addr, err
 	has4, has6 := slices.Contains(worker, 4), slices.Contains(worker, 6)
 	switch {
 	case t.family == familyIPv4 && len(v4) == 0, t.family == familyIPv6 && len(v6) == 0:
-		return netip.Addr{}, fault.Newf(fault.Invalid, "%s has no %s address.", t.Host.Short(), familyTitle(t.family))
+		return netip.Addr{}, fault.OfOption(optionFamily,
+			"%s has no %s address.", t.Host.Short(), familyTitle(t.family))
 	case t.family != familyIPv6 && len(v4) > 0 && has4:
 		return v4[0], nil
 	case t.family != familyIPv4 && len(v6) > 0 && has6:

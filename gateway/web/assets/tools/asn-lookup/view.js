@@ -1,0 +1,90 @@
+// @ts-check
+// Who announces an address, or who holds an AS number.
+
+import { el } from "../../lib/dom.js";
+import { day, listed, plural } from "../../lib/format.js";
+import { facts, more, none, notice, section, table, value } from "../../lib/parts.js";
+import { addressLinks, allocations, originName, rdapAddress, registryName, toolLink } from "../../lib/network.js";
+import { addressPicture, prefixRange } from "../../lib/ranges.js";
+import { sh } from "../../lib/shell.js";
+import { attempt } from "../../lib/view.js";
+import { name, winners } from "./verdict.js";
+
+/** @typedef {import("./verdict.js").Origin} Origin */
+
+/** @param {any} d */
+function placePart(d) {
+  /** @type {Map<string, string[]>} */
+  const prefixes = new Map();
+  for (const r of d.records) prefixes.set(r.prefix, [...(prefixes.get(r.prefix) ?? []), name(r)]);
+  const caption = prefixes.size > 1 ? "Packets follow the narrowest range that holds the address; the wider ones only take what it leaves." : undefined;
+  const shown = attempt(() => addressPicture(d.query, [...prefixes].map(([prefix, names]) => prefixRange(`Announced by ${listed(names)}`, prefix)), caption), null);
+  return shown && section("Where it lies", shown);
+}
+
+/** @param {any} d */
+function recordsTable(d) {
+  const columns = [{ title: "AS number" }, { title: "Name" }, { title: "Prefix" }, { title: "Country", hint: "of registration" }, { title: "Registry" }, { title: "Given out" }];
+  const rows = d.records.map((/** @type {Origin} */ r) => [
+    value(name(r), { what: "AS number" }), r.name ? value(r.name, { what: "name", mono: false }) : none("not told"),
+    value(r.prefix ?? "", { what: "prefix" }), r.country ?? "—", registryName(r.registry)?.split(" (")[0] ?? "—", r.allocated ? day(r.allocated) : "—",
+  ]);
+  return el("div", { class: "asn-origins" }, table({ caption: "Networks that announce the address, the narrowest prefix first", columns, rows }));
+}
+
+/** @param {Origin} r */
+function numberCard(r) {
+  return facts([
+    ["AS number", value(name(r), { what: "AS number" })], ["Name", r.name ?? none("not told")], ["Country of registration", r.country ?? none("not told")],
+    ["Registry", registryName(r.registry)], ["Given out", r.allocated && day(r.allocated)],
+  ]);
+}
+
+/** @param {any} d */
+function peersPart(d) {
+  if (d.peers.length === 0) return null;
+  const list = d.peers.map((/** @type {number} */ n) => el("li", {}, value(`AS${n}`, { what: "AS number" }), " ", toolLink("asn-lookup", `AS${n}`, "look up", `look up AS${n}`)));
+  return section("Peers", el("p", {}, "Networks that Team Cymru sees directly next to the origin. The list is what its collectors see, not a list of contracts."),
+    more(plural(d.peers.length, "neighbouring network"), el("ul", { class: "values" }, ...list)));
+}
+
+/** @param {any} d */
+function linksPart(d) {
+  const numbers = [...new Set(d.records.map(name))].map((n) => toolLink("asn-lookup", String(n), `Who holds ${n}`));
+  return d.queryType === "ip" ? addressLinks(d.query, "asn-lookup", ...numbers) : null;
+}
+
+/** @type {import("../../lib/view.js").View} */
+export default {
+
+  show: (d) => [
+    d.queryType === "ip" ? placePart(d) : null,
+    ...d.notes.map((/** @type {string} */ note) => notice("warn", note)),
+    d.records.length > 0 ? section(d.queryType === "ip" ? "Origins" : "The number", d.queryType === "ip" ? recordsTable(d) : numberCard(d.records[0])) : null,
+    allocations(d.records),
+    peersPart(d),
+    linksPart(d),
+  ],
+
+  meaning: (d) => {
+    if (d.queryType === "asn") return ["An AS number stands for one network with a policy of its own on the internet: a provider, a cloud, a large company. Country, registry and day are those of the number’s registration, not places of its machines.", "That the number is registered does not tell whether it announces anything at present."];
+    if (!d.announced) return ["Every reachable address is part of a range that some network announces to the others. None does so for this one: it is unused, withdrawn, or announced too little for the service to see it."];
+    return [
+      "The internet is made of networks with AS numbers, and each announces the ranges of addresses that can be reached by way of it. Packets to this address end up at the origin.",
+      winners(d).length > 1 ? "Several networks announce the very same range. Services that run at many places do so on purpose (anycast); otherwise ask the holder whether all of them may." : "",
+      "Country, registry and day are those of the registration of the range. They do not tell where the machine stands.",
+    ].filter(Boolean);
+  },
+
+  terminal: (_asked, d) => (d.queryType === "ip" ? [
+    { label: "Who announces it: AS number, prefix, country, registry, day", command: sh`dig +short TXT ${originName(d.query)}` },
+    ...d.records.slice(0, 1).map((/** @type {Origin} */ r) => ({ label: "The name of that network", command: sh`dig +short TXT ${`${name(r)}.asn.cymru.com`}` })),
+    { label: "The same in one go", command: sh`whois -h whois.cymru.com ${` -v ${d.query}`}` },
+  ] : [
+    { label: "Country, registry, day and name", command: sh`dig +short TXT ${`${d.query}.asn.cymru.com`}` },
+    { label: "The registration", command: sh`whois ${d.query}` },
+    { label: "The same as data (RDAP), by way of a public redirector", command: sh`curl -sL ${rdapAddress("autnum", d.query.slice(2))}` },
+  ]),
+
+  sources: (d) => d.sources,
+};

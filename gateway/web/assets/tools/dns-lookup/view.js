@@ -1,0 +1,115 @@
+// @ts-check
+// dns-lookup: the records of a name, how long the answers may still be kept, and what failed.
+
+import { explain, remarks } from "../../lib/dns-codes.js";
+import { el, svg } from "../../lib/dom.js";
+import { duration, listed, ms, plural } from "../../lib/format.js";
+import { badge, facts, more, notice, section, table, value } from "../../lib/parts.js";
+import { sh } from "../../lib/shell.js";
+import { sum, titles, types, written } from "./verdict.js";
+
+/** What the notches of a bar stand for, in seconds: a minute, an hour, a day. */
+const notches = [60, 3600, 86400];
+
+/** Where a time stands between 0 and a week. @param {number} seconds */
+const share = (seconds) => Math.min(1, Math.log(1 + seconds / 60) / Math.log(1 + 10080));
+
+/**
+ * How long an answer may still be kept, as a bar; what of it this service's cache has spent is its pale end.
+ * @param {any} detail
+ */
+function life({ ttl, ageMs }) {
+  const bar = (/** @type {number} */ seconds, /** @type {string} */ fill) => svg("rect", { class: fill, width: Math.max(1, share(seconds) * 200), height: 8 });
+  return el("dd", { class: "lookup-life" }, `${duration(ttl)} left`,
+    svg("svg", { viewBox: "0 0 200 8", preserveAspectRatio: "none", "aria-hidden": "true" },
+      bar(604800, "fill-line"), bar(ttl + ageMs / 1000, "fill-soft"), bar(ttl, "fill-1"),
+      ...notches.map((s) => svg("rect", { class: "fill-raised", x: share(s) * 200, width: 1, height: 8 }))));
+}
+
+/**
+ * The records by type, each with the rest of its life.
+ * @param {any} d
+ * @param {string[]} shown
+ */
+function recordsPart(d, shown) {
+  const rows = shown.map((t) => el("div", {}, el("dt", {}, el("strong", {}, t), " ", titles[t]), el("dd", {}, list(d, t)), life(d.details[t])));
+  return section("Records", el("dl", { class: "facts lookup-records" }, ...rows),
+    el("p", { class: "hint" }, "A bar is how long the answer may still be kept (TTL), on a logarithmic scale to one week, with notches at a minute, an hour and a day. A pale end was spent in this service’s cache."));
+}
+
+/** Tells what a text is for, by its own prefix. @param {string} text */
+function purpose(text) {
+  const token = text.match(/^[_-]*(MS(?==)|[a-z0-9][\w.-]*?(?=[_-](?:site-|domain-)?verif\w*[=:]))/i);
+  return token ? `verification token (${token[1]})` : text.match(/^v=(spf1|DMARC1|DKIM1|STSv1|TLSRPTv1)\b/i)?.[1].replace(/v?1$/, "").toUpperCase();
+}
+
+/** @param {any} d @param {string} t */
+function list(d, t) {
+  return el("ul", { class: "values" }, ...written(d, t).map((r) => {
+    const tag = t === "TXT" && purpose(r);
+    return el("li", {}, value(r, { what: t }), tag && badge("info", tag));
+  }));
+}
+
+/** @param {any} soa */
+function authority(soa) {
+  const time = (/** @type {number} */ s) => value(`${duration(s)} (${s} s)`, { mono: false, copied: `${s}`, what: "seconds" });
+  return section("Start of authority (SOA)", facts([
+    ["Primary name server", value(soa.nsname)], ["Contact, with a dot for its @", value(soa.hostmaster)], ["Serial number", value(soa.serial)],
+    ["Copies look for changes every", time(soa.refresh)], ["after a failure again in", time(soa.retry)], ["and expire after", time(soa.expire)], ["Absence is kept for", time(soa.minttl)],
+  ]));
+}
+
+/** @param {any} d */
+function answers({ details, errors, records }) {
+  const columns = [{ title: "Type" }, { title: "Answer" }, { title: "Code" }, { title: "Time left", numeric: true }, { title: "DNSSEC validated" }, { title: "Resolver" }, { title: "Took", numeric: true }, { title: "Age in our cache" }];
+  const told = types.map((t) => [errors[t] ? explain(errors[t]) : plural(records[t].length, "record"), ...remarks(details[t].extendedErrors)].join("; "));
+  const rows = types.map((t, i) => {
+    const a = details[t];
+    // A failure of every type would fill a page with one sentence.
+    const answer = errors[t] && told[i] === told[i - 1] ? `as above (${errors[t]})` : told[i];
+    return [t, el("span", { class: "lookup-answer" }, answer), a.rcode ?? "none", duration(a.ttl),
+      a.authenticated ? badge("good", "yes") : "no", a.resolver ?? "—", ms(a.durationMs), a.cached ? duration(a.ageMs / 1000) : "fresh"];
+  });
+  return table({ caption: "How each question was answered", columns, rows, hideCaption: true });
+}
+
+/** @type {import("../../lib/view.js").View} */
+export default {
+  show(d) {
+    const { chain, said, gone } = sum(d);
+    const shown = types.filter((t) => d.records[t].length > 0);
+    return [
+      ...said.map((text) => notice("warn", `The resolver adds: ${text}.`)),
+      chain.length > 0 ? section("Path of aliases", el("ol", { class: "lookup-path" }, ...[d.domain, ...chain].map((n) => el("li", {}, value(n))))) : null,
+      shown.length > 0 ? recordsPart(d, shown) : null,
+      d.records.SOA[0] ? authority(d.records.SOA[0]) : null,
+      (gone && shown.length === 0 ? more : section)("How each question was answered", answers(d)),
+    ];
+  },
+  meaning(d) {
+    const { found, failed, gone } = sum(d);
+    const ttl = Math.max(...types.map((t) => d.details[t].ttl));
+    const signed = types.filter((t) => d.details[t].authenticated);
+    return [
+      gone && found.length === 0 && "Neither website nor mail works at this name. Look for a typing error; if the name is yours, see whether it is still registered.",
+      failed.length > 0 && "A failed lookup does not tell whether there are records. Try again, or see how other resolvers fare in the DNS resolver check.",
+      found.length > 0 && "Browsers connect to the addresses in A and AAAA; mail goes to the servers in MX; TXT holds notes for other services.",
+      ttl > 0 && `The resolver may repeat an answer for up to ${duration(ttl)}, so a change made now may stay unseen that long.`,
+      signed.length > 0 && `DNSSEC: the resolver found the signatures for ${listed(signed)} in order.`,
+    ].filter((p) => p !== false);
+  },
+  terminal: (_, { domain }) => [
+    { label: "All seven types", command: `dig +noall +answer ${types.map((t) => sh`${domain} ${t}`).join(" ")}` },
+    { label: "One type, with codes and signatures, from a resolver of your choice", command: sh`dig @1.1.1.1 +dnssec ${domain} A` },
+  ],
+  // A resolver has two rows where only a part of what it said came from the cache.
+  sources: ({ details }) => {
+    const asked = types.map((t) => ({ types: [t], server: details[t].resolver ?? "system", ageMs: details[t].ageMs, cached: details[t].cached }));
+    const rows = asked.filter((a, i) => asked.findIndex((b) => b.server === a.server && b.cached === a.cached) === i);
+    return rows.map((row) => {
+      const same = asked.filter((a) => a.server === row.server && a.cached === row.cached);
+      return { ...row, name: `Recursive resolver, for ${same.length === types.length ? "all types" : listed(same.flatMap((a) => a.types))}`, ageMs: Math.max(...same.map((a) => a.ageMs)) };
+    });
+  },
+};

@@ -1,0 +1,116 @@
+// @ts-check
+// email-dns-health: six panels, the SPF tree with what each branch costs, and records to publish where something is wrong.
+
+import { el } from "../../lib/dom.js";
+import { duration, plural } from "../../lib/format.js";
+import { has, policyURL, repairs } from "./repairs.js";
+import { badge, code, facts, mark, more, notice, section, table, value, values } from "../../lib/parts.js";
+import { sh } from "../../lib/shell.js";
+import { bySeverity, parts, tones } from "./verdict.js";
+
+/** @typedef {import("../../lib/view.js").Tone} Tone */
+
+const jobs = ["where mail goes", "who may send", "policy on forgery", "signing key", "forced encryption", "failure reports"];
+
+/** @type {Record<string, string>} */
+const words = { pass: "in order", info: "note", warn: "warning", fail: "fault", missing: "missing", error: "not known", notApplicable: "not needed" };
+
+/** What the end of an SPF record says of everybody else. @type {Record<string, string>} */
+const others = { "-": "to be refused", "~": "doubtful", "?": "no opinion", "+": "welcome" };
+
+/** What is missing is as bad as what it leads to. @param {any} check @returns {Tone | "off"} */
+function toneOf({ status, issues }) {
+  if (status !== "missing") return tones[status] ?? "off";
+  return tones[["fail", "warn"].find((s) => issues.some((/** @type {any} */ i) => i.severity === s)) ?? "info"];
+}
+
+/** @param {any} check @param {string} key @param {number} n */
+function panel(check, key, n) {
+  return el("section", { class: "mail-panel" },
+    el("h3", {}, parts[n][1], el("span", { class: "mail-job" }, jobs[n]), badge(toneOf(check), words[check.status] ?? check.status)),
+    el("p", {}, check.summary),
+    check.issues.length > 0 && el("ul", { class: "mail-issues" }, ...bySeverity(check.issues).map((i) => el("li", {}, mark(tones[i.severity] ?? "info"),
+      el("span", {}, i.message, " ", el("span", { class: "muted" }, `${i.reference}; ${i.code}`))))),
+    check.record && code(check.record, `${parts[n][1]} record`),
+    facts(details(key, check)), check.policy && key === "mtaSts" && more("Policy file", code(check.policy, "policy file")));
+}
+
+/** @param {string} key @param {any} c @returns {[string, Node | string | null][]} */
+function details(key, c) {
+  const list = (/** @type {string[]} */ items) => (items?.length > 0 ? values(items) : null);
+  if (key === "spf") return [["All others", c.all && `${c.all} (${others[c.all[0]]})`]];
+  if (key === "dkim") return [["Selector", c.selector], ["Key", c.keyType && `${c.keyType}${c.keyBits ? `, ${c.keyBits} bits` : ""}`]];
+  if (key === "mtaSts") return [["Mode", c.mode], ["Mail servers", list(c.mxPatterns)], ["Kept for", c.maxAge === null ? null : duration(c.maxAge)]];
+  if (key === "dmarc" && c.record) return [
+    ["Policy", c.policy + (c.testMode ? ", in test mode" : "")], ["Subdomains", `${c.subdomainPolicy}; absent ones ${c.nonexistentSubdomainPolicy}`],
+    ["Alignment", `DKIM ${c.alignment.dkim}, SPF ${c.alignment.spf}`], ["Organization", c.organizationalDomain],
+    ["Reports to", list(c.reportAddresses)], ["Failures to", list(c.failureReportAddresses)],
+  ];
+  return [["Reports to", list(c.reportAddresses)]];
+}
+
+/** @param {string} name @param {number} n @param {number} most */
+function meter(name, n, most) {
+  const text = `${n} of at most ${most}`;
+  return el("div", { class: "mail-meter" }, el("span", {}, name), el("span", {}, text),
+    el("meter", { value: n, max: Math.max(n, most), high: most, low: most, optimum: 0, "aria-label": `${name}: ${text}` }));
+}
+
+/** @param {any} node @param {number} [depth] @returns {HTMLElement} */
+function branch(node, depth = 0) {
+  const { term, domain, lookups, voidLookups, record, error, children } = node;
+  const head = [
+    el("span", { class: "mono" }, term), domain && !term.includes(domain) && ` (${domain})`, " ",
+    lookups > 0 && badge("off", plural(lookups, "lookup")), voidLookups > 0 && badge("warn", `${voidLookups} void`),
+    error && badge(/^(ignored|nothing)/.test(error) ? "warn" : "bad", error),
+  ];
+  return el("li", {}, ...(record ? [el("details", { open: depth < 2 || voidLookups > 0 }, el("summary", {}, ...head), value(record, { what: "record" }),
+    children.length > 0 && el("ul", {}, ...children.map((/** @type {any} */ c) => branch(c, depth + 1))))] : head));
+}
+
+/** @param {import("./repairs.js").Repair} r */
+function repair({ what, why, name, type, text = "", file }) {
+  return el("div", { class: "mail-repair" }, el("h3", {}, what), el("p", {}, why), name ? facts([["Name", value(name)], ["Type", type], ["Value", value(text)]]) : null,
+    ...(file ? [el("p", {}, "File at ", value(file[0])), code(file[1], "policy file")] : []));
+}
+
+/** @param {any} d */
+function exchanges({ checks: { mx } }) {
+  return section("Mail exchanges", table({
+    caption: "In the order in which senders try them: lowest priority number first.", columns: [{ title: "Host" }, { title: "Priority", numeric: true }, { title: "Addresses" }],
+    rows: mx.hosts.map((/** @type {any} */ h) => [value(h.exchange || "."), String(h.priority), values(h.addresses)]),
+  }));
+}
+
+/** @type {import("../../lib/view.js").View} */
+export default {
+  show(d) {
+    const list = repairs(d);
+    return [
+      d.note && d.overall !== "pass" ? notice("info", d.note) : null,
+      section("What the domain publishes", el("div", { class: "mail-panels" }, ...parts.map(([key], n) => panel(d.checks[key], key, n)))),
+      list.length > 0 ? section("Records to publish", ...list.map(repair)) : null,
+      d.checks.spf.record ? section("SPF tree", meter("DNS lookups", d.checks.spf.lookups, 10), meter("Lookups that find nothing (void)", d.checks.spf.voidLookups, 2), el("ul", { class: "mail-tree" }, branch(d.checks.spf.tree))) : null,
+      d.checks.mx.hosts.length > 0 ? exchanges(d) : null,
+    ];
+  },
+  meaning({ domain, checks: { spf, dmarc, dkim, mx } }) {
+    const asked = dmarc.testMode ? "" : dmarc.policy === "reject" ? "refuse" : dmarc.policy === "quarantine" ? "set aside" : "";
+    return [
+      "SPF, DKIM and DMARC let receivers tell genuine mail of a domain from forged mail. MX says where mail for the domain goes; MTA-STS and TLS reporting guard the encryption on the way there.",
+      has(spf, "SPF_ALLOWS_ALL") ? `Since SPF lets everybody send, forged mail passes for genuine mail of ${domain}, whatever the DMARC policy says.`
+        : asked ? `Receivers are asked to ${asked} mail that only pretends to come from ${domain}.`
+        : `Nothing asks receivers to stop mail that only pretends to come from ${domain}.`,
+      !dkim.selector && !mx.nullMx ? "The DKIM key was not checked, since keys cannot be listed from outside. Its selector is the s= value in the DKIM-Signature header of any mail from the domain." : "",
+    ].filter(Boolean);
+  },
+  terminal: (_, { domain, checks: { dkim } }) => [
+    { label: "Mail exchanges", command: sh`dig +noall +answer ${domain} MX` },
+    { label: "SPF, DMARC, MTA-STS, TLS reporting", command: `dig +noall +answer ${["", "_dmarc.", "_mta-sts.", "_smtp._tls."].concat(dkim.selector ? `${dkim.selector}._domainkey.` : []).map((p) => sh`${p + domain} TXT`).join(" ")}` },
+    { label: "The MTA-STS policy", command: sh`curl ${policyURL(domain)}` },
+  ],
+  sources: ({ domain, checks: { mtaSts } }) => [
+    { name: "DNS, by a recursive resolver", zone: domain, told: "Asked now, or taken from our cache, where answers stay a minute at most." },
+    ...(mtaSts.policy === null ? [] : [{ name: "The policy's web server", url: policyURL(domain) }]),
+  ],
+};

@@ -1,0 +1,77 @@
+// @ts-check
+// One request: its timing, its status, its headers.
+
+import { ms } from "../../lib/format.js";
+import { statusMeaning, statusTone } from "../../lib/statuses.js";
+import { certificateAside } from "../../lib/topics.js";
+
+/** @typedef {import("./view.js").Header} Header */
+
+/** What is wrong with a certificate, by OpenSSL's codes. @type {Record<string, string>} */
+const certificateFaults = {
+  CERT_HAS_EXPIRED: "it has expired", CERT_NOT_YET_VALID: "its time has not begun", DEPTH_ZERO_SELF_SIGNED_CERT: "it is signed by itself alone",
+  SELF_SIGNED_CERT_IN_CHAIN: "its authority is not one that browsers trust", UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its authority is not known",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "nothing that the server sends leads to an authority that browsers trust",
+  ERR_TLS_CERT_ALTNAME_INVALID: "it is for another name",
+};
+
+/** @param {any} d @returns {string | null} the end of a sentence about the certificate, null where it is valid or there is none */
+export function certificateFault(d) {
+  return d.tls && !d.tls.authorized ? certificateFaults[d.tls.authorizationError] ?? d.tls.authorizationError : null;
+}
+
+/** @param {any} d */
+export const host = (d) => new URL(d.url).host;
+
+/** @param {any} d */
+export const answered = (d) => `${d.status} ${d.statusText}`.trim();
+
+/** @param {any} d */
+const plain = (d) => d.tls === null && d.status < 300;
+
+/** Longer than this is worth a word, in milliseconds. */
+const slow = 2000;
+
+/** What an answer says anew at every request, and so is nothing to compare. */
+const volatile = /^(date|age|expires|last-modified|etag|content-length|cf-ray|report-to|nel|server-timing|retry-after|traceparent|x-timer|x-served-by|x-cache.*|x-runtime|x-amz-.*|(x-)?ratelimit.*|.*-(request|trace|correlation)-?id)$/;
+
+/**
+ * A header without what is random in it: nonces, and a cookie's end.
+ * @param {Header} header
+ */
+function steady(header) {
+  return header.value.replace(/'nonce-[^']*'/g, "'nonce-…'").replace(header.name === "set-cookie" ? /;\s*expires=[^;]*/i : /$^/, "");
+}
+
+/** @param {string} sentence */
+const lower = (sentence) => sentence.charAt(0).toLowerCase() + sentence.slice(1);
+
+/** @type {import("../../lib/view.js").Judge} */
+export default {
+  verdict(d) {
+    const fault = certificateFault(d);
+    const end = fault ? `, but its certificate is not valid: ${fault}.` : d.redirectsTo ? `, and sends visitors on to ${d.redirectsTo}.` : plain(d) ? ", without encryption." : ".";
+    return { tone: fault ? "bad" : plain(d) ? "warn" : statusTone(d.status), text: `${host(d)} answers ${answered(d)} after ${ms(d.responseTimeMs)}${end}` };
+  },
+
+  concerns(d) {
+    /** @type {import("../../lib/view.js").Concern[]} */
+    const list = [];
+    const fault = certificateFault(d);
+    if (d.status >= 400) list.push({ tone: d.status >= 500 ? "bad" : "warn", broken: d.status >= 500, text: `${d.url} answers ${answered(d)}: ${lower(statusMeaning(d.status))}` });
+    if (fault) list.push({ tone: "bad", broken: true, text: `The certificate of ${host(d)} is not valid: ${fault}.`, ...certificateAside(host(d)) });
+    if (d.timings.firstByteMs >= slow) list.push({ tone: "warn", text: `${host(d)} takes ${ms(d.timings.firstByteMs)} to begin its answer.` });
+    if (plain(d)) list.push({ tone: "warn", text: `${d.url} is served without encryption and does not lead to HTTPS.` });
+    return list;
+  },
+
+  facts(d) {
+    /** @type {import("../../lib/view.js").Facts} */
+    const list = { "Status": answered(d), "Protocol": d.httpVersion, "Redirects to": d.redirectsTo ?? "", "TLS": d.tls?.version ?? "none" };
+    if (d.tls) list["Certificate"] = certificateFault(d) ?? "valid";
+    for (const header of d.headers) {
+      if (!volatile.test(header.name)) list[header.name] = [list[header.name] ?? [], steady(header)].flat();
+    }
+    return list;
+  },
+};

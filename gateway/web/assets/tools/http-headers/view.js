@@ -1,0 +1,131 @@
+// @ts-check
+// One request: its timing, its status, its headers.
+
+import { el } from "../../lib/dom.js";
+import { ms, plural } from "../../lib/format.js";
+import { badge, facts, none, section, table, value } from "../../lib/parts.js";
+import { waterfall } from "../../lib/picture.js";
+import { sh } from "../../lib/shell.js";
+import { statusMeaning, statusShown } from "../../lib/statuses.js";
+import { timingFacts } from "../../lib/timings.js";
+import { answered, certificateFault, host } from "./verdict.js";
+
+/** @typedef {{name: string, value: string}} Header */
+
+/** What well-known headers are for. @type {Record<string, string>} */
+const purposes = {
+  "accept-ranges": "Whether parts of the file can be asked for, as for resuming a download.",
+  "access-control-allow-origin": "Which other sites' scripts may read this answer.",
+  "age": "For how many seconds a cache has held this answer.",
+  "allow": "Which kinds of request the server takes here.",
+  "alt-svc": "Other protocols or ports, such as HTTP/3, under which the site can be had.",
+  "cache-control": "Who may keep this answer, and for how long.",
+  "cf-cache-status": "Whether Cloudflare answered from its cache.",
+  "cf-ray": "Cloudflare's number for this request.",
+  "connection": "Whether the connection stays open.",
+  "content-disposition": "Whether browsers show the content or save it as a file.",
+  "content-encoding": "How the content is compressed.",
+  "content-language": "The language that the content is meant for.",
+  "content-length": "The size of the content in bytes.",
+  "content-security-policy": "What the page may load and run, as a guard against injected scripts.",
+  "content-type": "What kind of content this is, and its character set.",
+  "cross-origin-opener-policy": "Keeps the page apart from windows of other sites.",
+  "cross-origin-resource-policy": "Which sites may embed this content.",
+  "date": "When the server made this answer.",
+  "etag": "A mark of this version, by which caches ask whether it still holds.",
+  "expires": "Until when caches may use this answer.",
+  "last-modified": "When the content changed last.",
+  "link": "Related addresses, such as files to load early or the canonical page.",
+  "location": "Where the server sends the visitor.",
+  "nel": "Where browsers report failed connections.",
+  "permissions-policy": "Which abilities of the browser, such as the camera, the page may use.",
+  "referrer-policy": "How much of this address other sites learn from links.",
+  "report-to": "Where browsers send reports about this site.",
+  "retry-after": "When to try again.",
+  "server": "What the server says it runs.",
+  "server-timing": "What the server says of its own times.",
+  "set-cookie": "A cookie that the server asks the browser to keep. Its value is masked here.",
+  "strict-transport-security": "Has browsers use HTTPS alone for this host from now on.",
+  "transfer-encoding": "How the content is sent in pieces.",
+  "vary": "Which parts of a request change the answer; caches keep a copy for each.",
+  "via": "Proxies that the answer came through.",
+  "www-authenticate": "How to sign in.",
+  "x-cache": "Whether a cache had the answer.",
+  "x-content-type-options": "Has browsers not guess at the kind of content.",
+  "x-frame-options": "Whether other sites may show the page in a frame.",
+  "x-powered-by": "What software made the page, as it says itself.",
+  "x-robots-tag": "What search engines may do with this page.",
+};
+
+/** @param {any} d */
+function certificate(d) {
+  const fault = certificateFault(d);
+  return el("span", {}, badge(fault ? "bad" : "good", fault ? "not valid" : "valid"), fault && ` ${fault} `, fault && value(d.tls.authorizationError, { what: "error" }));
+}
+
+/** @param {string} url */
+function onward(url) {
+  const link = (/** @type {string} */ slug, /** @type {string} */ text) => el("a", { href: `/tools/${slug}?input=${encodeURIComponent(url)}` }, text);
+  return el("span", {}, value(url, { what: "URL" }), el("br"), link("redirect-checker", "Follow it to the end"), " · ", link("http-headers", "See its headers"));
+}
+
+/** @param {Header[]} headers */
+function headerTable(headers) {
+  const rows = headers.map((h, i) => [
+    el("span", { class: "mono" }, h.name),
+    el("div", {}, value(h.value, { what: h.name }), purposes[h.name] && h.name !== headers[i - 1]?.name && el("div", { class: "hint" }, purposes[h.name])),
+  ]);
+  return table({ caption: `${plural(headers.length, "header")}, by name; what is sent repeatedly stands repeatedly.`, columns: [{ title: "Name" }, { title: "Value" }], rows });
+}
+
+/** @param {import("../../lib/picture.js").Timings} t */
+function longestStep(t) {
+  /** @type {[number, string][]} */
+  const steps = [[t.dnsMs, "looking up the name"], [t.connectMs, "opening the connection"], [t.tlsMs ?? 0, "agreeing on encryption"], [t.firstByteMs, "waiting for the server to begin its answer"]];
+  const [took, what] = steps.reduce((a, b) => (b[0] > a[0] ? b : a));
+  return `Of ${ms(t.totalMs)} in all, the longest step was ${what}, with ${ms(took)}.`;
+}
+
+/** @type {import("../../lib/view.js").View} */
+export default {
+
+  show(d) {
+    return [
+      section("Where the time went", waterfall([{ title: host(d), timings: d.timings }]), timingFacts(d.timings)),
+      section("The answer", facts([
+        ["Status", el("span", {}, statusShown(d.status, d.statusText), el("br"), el("span", { class: "muted" }, statusMeaning(d.status)))],
+        ["URL", value(d.url, { what: "URL" })],
+        ["Redirects to", d.redirectsTo && onward(d.redirectsTo)],
+        ["Address", value(d.address, { what: "address" })],
+        ["Protocol", d.httpVersion],
+        ["Response time", ms(d.responseTimeMs)],
+        ["TLS version", d.tls ? d.tls.version : none("none: the connection is not encrypted")],
+        ["Cipher suite", d.tls && value(d.tls.cipher, { what: "cipher suite" })],
+        ["Certificate", d.tls && certificate(d)],
+      ])),
+      section("Headers", d.headers.length === 0 ? none("The answer has no headers.") : headerTable(d.headers)),
+    ];
+  },
+
+  meaning(d) {
+    const cookies = d.headers.filter((/** @type {Header} */ h) => h.name === "set-cookie").length;
+    const fault = certificateFault(d);
+    return [
+      `The server answered ${answered(d)}. ${statusMeaning(d.status)}`,
+      fault ? `The certificate is not valid: ${fault}. Browsers show their visitors a warning in place of the page. This check went on, because it sends nothing secret.` : "",
+      longestStep(d.timings),
+      "Only the headers were asked for here: the page itself was not read, and no redirect was followed.",
+      cookies > 0 ? `The answer sets ${plural(cookies, "cookie")}. Their values can be secrets, so that they are not shown.` : "",
+    ].filter(Boolean);
+  },
+
+  terminal(_, d) {
+    const trust = d.tls && !d.tls.authorized ? "-k " : "";
+    const format = "DNS %{time_namelookup} s, connected %{time_connect} s, TLS %{time_appconnect} s, first byte %{time_starttransfer} s\\n";
+    return [
+      { label: trust ? "The status and headers; -k goes on in spite of the certificate" : "The status and headers", command: `curl -sS ${trust}-D - -o /dev/null ${sh`${d.url}`}` },
+      { label: "The times, each counted from the start", command: `curl -sS ${trust}-o /dev/null -w ${sh`${format} ${d.url}`}` },
+    ];
+  },
+  sources: (d) => [{ name: "The web server itself", url: d.url }],
+};

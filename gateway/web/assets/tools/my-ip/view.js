@@ -1,0 +1,48 @@
+// @ts-check
+// The visitor's own address, large; or why it cannot be told, and what the operator can do about it.
+
+import { el } from "../../lib/dom.js";
+import { code, copyAction, facts, section, value } from "../../lib/parts.js";
+import { addressLinks } from "../../lib/network.js";
+import { sh } from "../../lib/shell.js";
+
+/** @param {any} d */
+function addressPart({ ip, version }) {
+  return el("div", { class: "my-ip" }, el("p", { class: `my-ip-address mono v${version}` }, ip), el("p", { class: "my-ip-family" }, `IPv${version}`), copyAction("Copy address", ip));
+}
+
+/** What the operator can set: where the service stands, the setting, and what it does. */
+const settings = [
+  ["Behind any proxy", "TRUST_PROXY_HEADERS=true", "Believes the headers in which a proxy tells the visitor’s address. Only for a proxy that overwrites them: otherwise visitors can claim any address."],
+  ["Behind Cloudflare or Vercel", "TRUSTED_PROXY_PLATFORM=cloudflare", "The same; the other value is vercel. It is not needed where CF_PAGES=1 or VERCEL=1 is set."],
+  ["To be stricter", "TRUSTED_PROXY_CIDRS=10.0.0.0/8", "Believes the headers only from proxies in these ranges, with yours in place of the example. It narrows the trust and grants none."],
+];
+
+function operatorPart() {
+  return section("What the operator of this service can set",
+    el("p", {}, "The address is only taken from a proxy that the operator trusts, never guessed from the connection, whose other end is likely to be that proxy."),
+    facts(settings.map(([where, setting, does]) => [where, el("div", {}, value(setting, { what: "setting" }), el("p", {}, does))])),
+    el("p", {}, "The proxy must set one of these headers to one public address, IPv4 or IPv6: cf-connecting-ip, x-real-ip, or x-forwarded-for, whose first address counts. They are read in this order. In nginx:"),
+    code("proxy_set_header X-Real-IP $remote_addr;", "the line for nginx"));
+}
+
+/** @type {import("../../lib/view.js").View} */
+export default {
+
+  show: (d) => (d.available ? [addressPart(d), addressLinks(d.ip, "my-ip")] : [operatorPart()]),
+
+  meaning: (d) => (d.available ? [
+    "This is the address that this service sees. Everybody behind the same router, company network, mobile provider or VPN may share it; the addresses of the devices behind it are others.",
+    `Your browser came over IPv${d.version}. ${d.version === 4 ? "You may have an IPv6 address besides" : "You may have an IPv4 address besides"}, which cannot be seen here: one connection shows one address.`,
+  ] : [
+    "Nothing is wrong with your connection: this service stands behind a proxy, or is not told whom to believe, and does not pass a guess off as your address.",
+  ]),
+
+  terminal: () => [
+    { label: "Ask this service from another machine", command: sh`curl -s -X POST -H ${"Content-Type: application/json"} -d ${'{"input":""}'} ${location.origin}/api/tools/my-ip` },
+    { label: "Ask a public resolver, over IPv4", command: "dig -4 +short myip.opendns.com A @resolver1.opendns.com" },
+    { label: "The same over IPv6", command: "dig -6 +short myip.opendns.com AAAA @resolver1.opendns.com" },
+    { label: "The addresses of your own machine (Linux)", command: "ip -brief address" },
+  ],
+  sources: (d) => (d.available ? [{ name: "The proxy in front of this service, by a header" }] : []),
+};

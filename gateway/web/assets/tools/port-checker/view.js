@@ -1,0 +1,102 @@
+// @ts-check
+// A TCP port, address by address: who answered what, and how fast.
+
+import { el, svg } from "../../lib/dom.js";
+import { ms } from "../../lib/format.js";
+import { badge, facts, none, section, table, value } from "../../lib/parts.js";
+import { fit, label, picture, ticks } from "../../lib/picture.js";
+import { sh } from "../../lib/shell.js";
+import { exposed, others, states } from "./verdict.js";
+
+/** @typedef {import("./verdict.js").Tone} Tone */
+/** @typedef {import("./verdict.js").Tried} Tried */
+
+/** @param {Tried} a */
+const shownTime = (a) => (a.responseTimeMs === null ? states[a.state][2] : `${states[a.state][2]} after ${ms(a.responseTimeMs)}`);
+
+/** Below this width what happened stands under the address, not beside it. */
+const narrow = 520;
+
+/** One row an address: the way from this service to it, as long as the answer took. @param {any} d */
+function answers(d) {
+  const list = /** @type {Tried[]} */ (d.addresses);
+  // Where nobody answered there is nothing to measure.
+  const slowest = Math.max(0, ...list.map((a) => a.responseTimeMs ?? 0));
+  const scale = slowest > 0 ? ticks(slowest) : [];
+  const each = (/** @type {number} */ width) => (width < narrow ? 62 : 48);
+  return picture({
+    label: `From this service: ${list.map((a) => `${a.address} ${shownTime(a)}`).join("; ")}.`,
+    height: (width) => list.length * each(width) + (slowest > 0 ? 24 : 0),
+    draw: (width) => {
+      const bottom = list.length * each(width);
+      const x = (/** @type {number} */ time) => 6 + (time / (scale.at(-1) || 1)) * (width - 14);
+      return [
+        ...scale.flatMap((t, i) => [
+          svg("line", { class: "line", x1: x(t), x2: x(t), y1: 0, y2: bottom }),
+          label(i === 0 ? 0 : i === scale.length - 1 ? width : x(t), bottom + 18, `${t} ms`, i === 0 ? "soft" : i === scale.length - 1 ? "soft end" : "soft middle"),
+        ]),
+        ...list.flatMap((a, i) => rowNodes(a, i * each(width), x, width)),
+      ];
+    },
+  });
+}
+
+/** @param {Tried} a @param {number} y @param {(time: number) => number} x @param {number} width @returns {Node[]} */
+function rowNodes(a, y, x, width) {
+  const [tone] = states[a.state];
+  const end = a.responseTimeMs === null ? width - 8 : x(a.responseTimeMs);
+  const words = [label(0, y + 14, fit(a.address, width), "mono"), label(width, y + (width < narrow ? 48 : 14), `IPv${a.family}: ${shownTime(a)}`, "end")];
+  if (a.state === "skipped") return words;
+  const way = a.responseTimeMs === null
+    ? [svg("line", { class: `stroke-${tone}`, "stroke-width": 2, "stroke-dasharray": "2 6", x1: x(0), x2: end, y1: y + 28, y2: y + 28 })]
+    : [svg("rect", { class: `fill-${tone}`, x: x(0), y: y + 25, width: Math.max(2, end - x(0)), height: 6 })];
+  return [...words, ...way, svg("circle", { class: "dot fill-soft", cx: x(0), cy: y + 28, r: 6 }), ...endNodes(a.state, tone, end, y + 28)];
+}
+
+/** Open is a disc, refused a cross; from silence nothing comes back. @param {string} state @param {Tone} tone @param {number} x @param {number} y */
+function endNodes(state, tone, x, y) {
+  if (state === "open") return [svg("circle", { class: `dot fill-${tone}`, cx: x, cy: y, r: 7 })];
+  if (state === "filtered") return [label(x, y + 5, "?", "strong end")];
+  return [svg("path", { class: `stroke-${tone}`, "stroke-width": 3, d: `M${x - 6} ${y - 6}l12 12m0-12l-12 12` })];
+}
+
+/** @param {any} d */
+function addresses(d) {
+  const columns = [{ title: "Address" }, { title: "State" }, { title: "Answered after", numeric: true }, { title: "What happened" }];
+  const rows = d.addresses.map((/** @type {Tried} */ a) => [value(a.address), badge(states[a.state][0], a.state), ms(a.responseTimeMs), el("p", { class: "sentence" }, a.reason ?? "The connection was accepted.")]);
+  return table({ caption: "Every address that was tried, at most two of each family", columns, rows });
+}
+
+/** @param {any} d */
+const summary = (d) => facts([
+  ["Host", value(d.host)], ["Port", value(d.port)], ["Usual service", d.service ? value(d.service) : none("none is registered for this port, as far as this service knows")],
+  ["Best answer", `${d.state}, from ${d.address}${d.responseTimeMs === null ? "" : ` after ${ms(d.responseTimeMs)}`}`], ["Reachable", d.reachable ? "yes" : "no"],
+]);
+
+/** What a state comes to for a visitor. @type {Record<string, string>} */
+const meanings = {
+  open: "Open means that something accepted the connection. It does not say that the program behind it works; the service's name is only what usually uses this port.",
+  closed: "Closed means that the host is there and answered, but nothing listens on this port, or a firewall refuses for it. If a service should be here, it does not run or listens elsewhere.",
+  filtered: "No answer came within the time that is allowed. Most often a firewall drops the packets silently; it may also let in some sources only, so that the port is open for others.",
+  unreachable: "The network says that the host cannot be reached at this address, so nothing is known of the port itself.",
+  skipped: "This service has no way to these addresses, so nothing was learnt. Others may reach them.",
+};
+
+/** @param {any} d */
+function meaning(d) {
+  const list = [meanings[d.addresses.every((/** @type {Tried} */ a) => a.state === "skipped") ? "skipped" : d.state]];
+  if (others(d).length > 0) list.push("Visitors use whichever address their own connection prefers, so some of them will see the other state.");
+  const risk = exposed(d);
+  if (risk) list.push(`${risk} Unless that is meant, let a firewall admit only those who need it.`);
+  return list;
+}
+
+/** @type {import("../../lib/view.js").View} */
+export default { meaning,
+  show: (d) => [section("From this service to each address", answers(d), addresses(d)), section("In short", summary(d))],
+  terminal: (_, d) => [
+    { label: "Whether the port accepts a connection", command: sh`nc -vz -w 5 ${d.host} ${d.port}` },
+    ...(d.addresses.length > 1 ? d.addresses.map((/** @type {Tried} */ a) => ({ label: `The same for ${a.address}`, command: sh`nc -vz -w 5 ${a.address} ${d.port}` })) : []),
+  ],
+  sources: (d) => d.addresses.filter((/** @type {Tried} */ a) => a.state !== "skipped").map((/** @type {Tried} */ a) => ({ name: "The host itself", server: a.address })),
+};

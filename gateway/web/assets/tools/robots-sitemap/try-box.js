@@ -1,0 +1,79 @@
+// @ts-check
+// A box to try a path against a robots.txt and a crawler's name.
+
+import { el, freshId } from "../../lib/dom.js";
+import { mark } from "../../lib/parts.js";
+import { mayFetch } from "./matcher.js";
+
+/** @typedef {import("./matcher.js").Rule} Rule */
+/** @typedef {{status: string, groups: import("./matcher.js").Group[]}} Robots */
+
+/** How many of the file's crawlers are offered. */
+const mostNames = 100;
+
+/** @param {Rule} rule */
+export const spell = (rule) => `${rule.type === "allow" ? "Allow" : "Disallow"}: ${rule.path}`;
+
+/**
+ * A form that tries a path against the rules as one types.
+ * @param {Robots} robots
+ * @param {URL} url what was asked for: its path is tried first
+ * @param {{lines: Map<number, HTMLElement>, box?: HTMLElement}} file
+ */
+export function tryBox(robots, url, { lines, box }) {
+  const names = [...new Set([...robots.groups.flatMap((g) => g.userAgents).slice(0, mostNames), "Googlebot", "Bingbot", "GPTBot"])].filter((n) => n !== "*");
+  const listId = freshId("crawlers");
+  const crawler = el("input", { id: freshId("crawler"), value: "Googlebot", list: listId, maxlength: 200, autocomplete: "off", spellcheck: "false" });
+  const path = el("input", { id: freshId("path"), value: url.pathname + url.search, maxlength: 2000, autocomplete: "off", spellcheck: "false" });
+  const out = el("div", { class: "rs-out", role: "status" });
+  const decide = (/** @type {boolean} */ byHand) => {
+    const tried = asURL(path.value);
+    const { line, nodes } = decision(robots, crawler.value.trim(), tried ? tried.pathname + tried.search : asPath(path.value));
+    const foreign = tried && tried.host !== url.host;
+    out.replaceChildren(...nodes, ...(foreign ? [el("p", { class: "hint" }, `This file is for ${url.host} alone; ${tried.host} has rules of its own.`)] : []));
+    for (const [n, node] of lines) node.classList.toggle("rs-decides", n === line);
+    const at = byHand && line && lines.get(line);
+    if (at && box) box.scrollTop = at.offsetTop - box.clientHeight / 2;
+  };
+  decide(false);
+  const form = el("form", { class: "tool rs-try" },
+    el("div", { class: "field" }, el("label", { for: crawler.id }, "Crawler"), crawler, el("datalist", { id: listId }, ...names.map((n) => el("option", { value: n })))),
+    el("div", { class: "field wide" }, el("label", { for: path.id }, "Path, or a whole URL"), path), out);
+  form.addEventListener("input", () => decide(true));
+  form.addEventListener("submit", (event) => event.preventDefault());
+  return form;
+}
+
+/** @param {string} text */
+function asURL(text) {
+  return /^\s*https?:/i.test(text) && URL.canParse(text) ? new URL(text) : null;
+}
+
+/** @param {string} text @returns {string} a path with its query, without a fragment */
+function asPath(text) {
+  const path = text.trim().split("#")[0];
+  return path.startsWith("/") ? path : `/${path}`;
+}
+
+/**
+ * @param {Robots} robots
+ * @param {string} crawler
+ * @param {string} path
+ * @returns {{line: number | null, nodes: Node[]}}
+ */
+function decision(robots, crawler, path) {
+  const closed = robots.status === "unreachable" && path !== "/robots.txt";
+  const { allowed, rule, agent, matching } = mayFetch(robots.groups, crawler, path);
+  const may = allowed && !closed;
+  const who = crawler || "A crawler without a name";
+  const why = path === "/robots.txt" ? "The file itself may always be read."
+    : closed ? "The file cannot be read, and so everything counts as closed."
+    : robots.status !== "found" ? "There are no rules to follow."
+    : agent === null ? "No group is for it, so that everything is open to it."
+    : `It follows the group for ${agent === "*" ? "all crawlers (*), as none names it" : agent}. ${rule ? `Line ${rule.line} decides: ${spell(rule)}` : "No rule in it matches the path, so that it is open."}`;
+  const others = matching.slice(1, 4).map((r) => `line ${r.line} (${spell(r)})`).join(", ");
+  return { line: rule?.line ?? null, nodes: [
+    el("p", { class: `rs-verdict ${may ? "good" : "bad"}` }, mark(may ? "good" : "bad"), ` ${who} ${may ? "may" : "may not"} fetch ${path}`),
+    el("p", {}, why), ...(others ? [el("p", { class: "hint" }, `Weaker rules that match too: ${others}${matching.length > 4 ? ` and ${matching.length - 4} more` : ""}.`)] : []),
+  ] };
+}

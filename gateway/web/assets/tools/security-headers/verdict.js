@@ -1,0 +1,44 @@
+// @ts-check
+// What a site tells browsers to protect its visitors with: control by control, and how to set what is missing.
+
+import { listed } from "../../lib/format.js";
+import { certificateAside } from "../../lib/topics.js";
+
+/** @typedef {import("./view.js").Control} Control */
+
+/** @param {any} d @param {string} status @returns {Control[]} */
+export const having = (d, status) => d.controls.filter((/** @type {Control} */ c) => c.status === status);
+
+/** @param {string} url */
+const host = (url) => new URL(url).host;
+
+/** The first sentence of a finding that says something by itself. @param {Control} c */
+const gist = (c) => c.finding.replace(/^\d+ (?:cookie|policies)[^.]*\. /, "").match(/^.*?\.(?= [A-Z“]|$)/s)?.[0] ?? c.finding;
+
+/** @param {any} d @returns {import("../../lib/view.js").Verdict} */
+function verdict(d) {
+  const { fail, warn, info, pass } = d.summary;
+  const counts = listed([fail && `${fail} fail`, warn && `${warn} weak`, info && `${info} could be better`, pass && `${pass} in order`].filter(Boolean));
+  return { tone: fail ? "bad" : warn || d.notice ? "warn" : "good", text: `Security controls of ${host(d.finalUrl)}: ${counts}${d.notice ? ", on an answer that may not be the site's page" : ""}.` };
+}
+
+/** The first thing that HSTS needs is a valid certificate. @param {Control} c @param {any} d */
+const topic = (c, d) => (c.id === "hsts" && d.tls?.authorized === false ? certificateAside(host(d.finalUrl)) : {});
+
+/** @param {any} d @returns {import("../../lib/view.js").Concern[]} */
+function concerns(d) {
+  const weak = having(d, "warn");
+  return [
+    ...having(d, "fail").map((c) => ({ tone: /** @type {const} */ ("bad"), text: `${c.name} on ${host(d.finalUrl)}: ${gist(c)}`, ...topic(c, d) })),
+    ...(weak.length > 0 ? [{ tone: /** @type {const} */ ("warn"), text: `Weak security headers on ${host(d.finalUrl)}: ${listed(weak.map((c) => c.name))}.` }] : []),
+  ];
+}
+
+/** Values that are new in every answer stay out of comparisons. @param {Control} c */
+const lasting = (c) => (c.value === null ? "" : `: ${c.id === "information-leak" ? c.recommendation ?? "" : c.value.replace(/'nonce-[^']*'/g, "'nonce-…'")}`);
+
+/** @type {import("../../lib/view.js").Judge} */
+export default {
+  verdict, concerns,
+  facts: (d) => ({ "Answer": `${d.status} ${d.finalUrl}`, ...Object.fromEntries(d.controls.map((/** @type {Control} */ c) => [c.name, c.status + lasting(c)])) }),
+};

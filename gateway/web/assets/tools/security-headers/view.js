@@ -1,0 +1,129 @@
+// @ts-check
+// What a site tells browsers to protect its visitors with: control by control, and how to set what is missing.
+
+import { el } from "../../lib/dom.js";
+import { listed, plural } from "../../lib/format.js";
+import { badge, code, facts, more, none, notice, section, table, tabs, value } from "../../lib/parts.js";
+import { configurations, needsPolicy, noLines, serverLines } from "./servers.js";
+import { sh } from "../../lib/shell.js";
+import { having } from "./verdict.js";
+
+/** @typedef {{id: string, name: string, status: "fail" | "warn" | "info" | "pass" | "notApplicable", present: boolean, value: string | null, finding: string, recommendation: string | null, reference: string}} Control */
+/** @typedef {import("./servers.js").Lines} Lines */
+/** @typedef {"good" | "warn" | "bad" | "info"} Tone */
+
+/** By urgency: the tone of a status, and the word for it. @type {Record<string, [Tone | "off", string]>} */
+const statuses = { fail: ["bad", "fails"], warn: ["warn", "weak"], info: ["info", "could be better"], pass: ["good", "in order"], notApplicable: ["off", "does not apply"] };
+
+const order = Object.keys(statuses);
+
+const signs = { fail: "✗", warn: "!", info: "i", pass: "✓", notApplicable: "–" };
+
+/** What to think of before sending a header. @type {Record<string, string>} */
+const cautions = {
+  hsts: "It holds for every subdomain: first make sure that all of them answer over https.",
+  csp: "Which policy fits cannot be guessed from outside. Content-Security-Policy-Report-Only is a start that blocks nothing: watch the browser's console, add what your pages need, then send it without -Report-Only.",
+  coop: "Windows of other sites, for a login or a payment, may lose their tie to the page.",
+  coep: "Files and frames of other sites stop loading, unless these agree. Send it only where the page needs isolation.",
+  corp: "Other sites can no longer show your images and files.",
+  "permissions-policy": "Leave out what your pages use.",
+  cookies: "Best changed in the program that sets them. HttpOnly hides a cookie from the page's own scripts.",
+  "information-leak": "nginx removes what the program behind it sends; for the rest it needs the headers-more module.",
+};
+
+/** @param {string} what @param {Lines} lines */
+const servers = (what, lines) => tabs(`Server to configure for ${what}`, configurations(lines).map(([title, text]) => ({ title, panel: code(text, `${title}: ${what}`) })));
+
+/** @param {any} d @returns {Control[]} */
+const sorted = (d) => d.controls.slice().sort((/** @type {Control} */ a, /** @type {Control} */ b) => order.indexOf(a.status) - order.indexOf(b.status));
+
+/** All controls at a glance: a tile each, and below in words which is what. @param {any} d */
+function overview(d) {
+  const tile = (/** @type {Control} */ c) => el("li", { class: statuses[c.status][0] }, signs[c.status]);
+  const row = (/** @type {string} */ status) => having(d, status).length > 0 && el("div", {}, el("dt", {}, badge(...statuses[status])), el("dd", {}, listed(having(d, status).map((c) => c.name))));
+  return section("At a glance", el("ol", { class: "sec-strip", "aria-hidden": "true" }, ...sorted(d).map(tile)), el("dl", { class: "facts" }, ...order.map(row)));
+}
+
+/** @param {Control} c @param {any} d */
+function controlNode(c, d) {
+  const lines = serverLines(c, d.cookies);
+  return el("article", { class: "sec-control" }, el("h3", {}, c.name, " ", badge(...statuses[c.status])), el("p", {}, c.finding),
+    facts([["Sent now", c.value === null ? c.present ? null : none("nothing") : value(c.value || "(empty)")], ["Recommended", c.recommendation && value(c.recommendation)], ["Read more", reference(c, c.reference)]]),
+    lines && more("The lines for nginx, Apache and Caddy", caution(c) && el("p", {}, caution(c)), servers(c.name, lines)));
+}
+
+/** @param {Control} c */
+const caution = (c) => (c.id === "csp" && !needsPolicy(c) ? undefined : cautions[c.id]);
+
+/** @param {Control} c */
+const settled = (c) => c.status === "pass" || c.status === "notApplicable";
+
+/** The controls that need something done, a card each; the others in a list. @param {any} d */
+function controlParts(d) {
+  const [open, done] = [sorted(d).filter((c) => !settled(c)), sorted(d).filter(settled)];
+  const rows = done.map((c) => el("div", {}, el("dt", {}, reference(c, c.name)), el("dd", {}, c.finding, c.value && el("div", {}, value(c.value, { what: c.name })))));
+  return [
+    open.length > 0 ? section("Controls to work on, most urgent first", ...open.map((c) => controlNode(c, d))) : null,
+    done.length > 0 ? section("Nothing to do", el("dl", { class: "facts" }, ...rows)) : null,
+  ];
+}
+
+/** @param {Control} c @param {string} text */
+const reference = (c, text) => (/^https:/.test(c.reference) ? el("a", { href: c.reference, rel: "noreferrer nofollow" }, text) : text);
+
+/** Everything that needs no decision of the owner's, for each server. @param {any} d */
+function everything(d) {
+  const all = noLines();
+  const included = sorted(d).filter((c) => {
+    const lines = (c.id === "coep" && c.status === "info") || c.recommendation?.includes(".example") ? null : serverLines(c, d.cookies);
+    for (const server of /** @type {const} */ (["nginx", "Apache", "Caddy"])) all[server].push(...(lines?.[server] ?? []));
+    return lines;
+  });
+  if (included.length === 0) return null;
+  return section("All of it, ready to paste",
+    el("p", {}, `The lines of ${plural(included.length, "control")}; one whose value only you can choose is left out. In nginx, an add_header in an inner block hides those of outer blocks.`),
+    el("ul", {}, ...included.filter(caution).map((c) => el("li", {}, el("strong", {}, c.name), `: ${caution(c)}`))),
+    servers("all recommended headers", all));
+}
+
+/** @param {any} d */
+function cookieTable(d) {
+  if (d.cookies.length === 0) return null;
+  const yes = (/** @type {boolean} */ on) => (on ? "yes" : badge("off", "no"));
+  const rows = d.cookies.map((/** @type {any} */ c) => [value(c.name || "(no name)"),
+    c.issues.length === 0 ? "nothing" : el("ul", { class: "values sentence" }, ...c.issues.map((/** @type {any} */ i) => el("li", {}, badge(statuses[i.severity][0], i.severity), ` ${i.message}`))),
+    yes(c.secure), yes(c.httpOnly), c.sameSite ?? badge("off", "not set")]);
+  return section("Cookies", table({ caption: "Cookies that the answer sets", hideCaption: true, columns: [{ title: "Name" }, { title: "What is wrong" }, { title: "Secure" }, { title: "HttpOnly" }, { title: "SameSite" }], rows }));
+}
+
+/** @param {any} d */
+function answerPart(d) {
+  const columns = [{ title: "Header" }, { title: "Value" }];
+  return section("The answer that was judged",
+    facts([
+      ["URL asked", value(d.url)], ["URL judged", value(d.finalUrl)], ["Status", value(d.status)],
+      ["TLS", d.tls ? `${d.tls.version}, ${d.tls.cipher}` : "none: plain HTTP"], ["Certificate", d.tls && (d.tls.authorized ? "trusted" : `not trusted (${d.tls.authorizationError})`)],
+      ["Redirects followed", d.redirectCount],
+    ]),
+    d.redirects.length > 0 && table({ caption: "Redirects on the way", columns: [{ title: "URL" }, { title: "Status", numeric: true }], rows: d.redirects.map((/** @type {any} */ r) => [value(r.url), String(r.status)]) }),
+    more(`All ${plural(d.headers.length, "header")}`, table({ caption: "Headers of the answer; cookie values are masked", columns, rows: d.headers.map((/** @type {any} */ h) => [h.name, value(h.value)]) })));
+}
+
+/** @param {any} d */
+function meaning(d) {
+  const list = ["With these headers a site tells browsers what to refuse on its behalf: unencrypted connections, foreign script, frames around its pages. They limit what a mistake elsewhere can cost."];
+  if (d.summary.fail > 0) list.push("A missing header is no break-in by itself. Begin with the controls at the top.");
+  if (d.summary.info > 0) list.push("What could be better is optional; whether it fits depends on the site.");
+  return list;
+}
+
+/** @type {import("../../lib/view.js").View} */
+export default { meaning,
+  show: (d) => [d.notice && notice("warn", d.notice), overview(d), ...controlParts(d), everything(d), cookieTable(d), answerPart(d)],
+  // -k: with a certificate that is not trusted curl would show nothing.
+  terminal: (_, d) => [
+    { label: "The headers of the answer that was judged", command: `curl -sS${d.tls?.authorized === false ? "k" : ""} ${sh`-D - -o /dev/null ${d.finalUrl}`}` },
+    ...(d.redirectCount > 0 ? [{ label: "The way there, with its redirects", command: sh`curl -sSL -D - -o /dev/null ${d.url}` }] : []),
+  ],
+  sources: (d) => [{ name: "The web server itself", url: d.finalUrl }],
+};

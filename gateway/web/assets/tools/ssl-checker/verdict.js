@@ -1,0 +1,62 @@
+// @ts-check
+// A certificate: how long it holds, who vouches for it, and what the server speaks.
+
+import { dateTime, day, plural } from "../../lib/format.js";
+import { certificateOf } from "../../lib/topics.js";
+
+/** @typedef {"bad" | "warn" | "info"} Tone */
+
+/** A severity's tone and word. @type {Record<string, [Tone, string]>} */
+export const weights = { fail: ["bad", "problem"], warn: ["warn", "warning"], info: ["info", "note"] };
+
+/** @param {any} c a certificate */
+export const notYet = (c) => Date.parse(c.validFrom) > Date.now();
+
+/** @param {number} n whole days */
+const days = (n) => (n < 1 ? "less than a day" : plural(n, "day"));
+
+/** What is left of a certificate. @param {any} c */
+export const left = (c) => (c.daysRemaining < 0 ? `expired ${days(-c.daysRemaining - 1)} ago` : notYet(c) ? "not valid yet" : `${days(c.daysRemaining)} left`);
+
+/** @param {any} d */
+const place = (d) => (d.port === 443 ? d.host : `${d.host}:${d.port}`);
+
+/** A remark of the service as a sentence that stands alone. @param {any} d @param {string} message */
+function about(d, message) {
+  const named = message.replace(/^The certificate(?:'s (\w+))? /, (_, part) => `The ${part ? `${part} of the ` : ""}certificate of ${place(d)} `);
+  return named === message ? `${place(d)}: ${message.charAt(0).toLowerCase()}${message.slice(1)}` : named;
+}
+
+/** Why clients refuse the certificate. @param {any} d */
+function refusal(d) {
+  const { certificate: c, authorizationError: code } = d;
+  const why = code === "CERT_HAS_EXPIRED" && c.daysRemaining < 0 ? `The certificate ${left(c)}.`
+    : code === "CERT_NOT_YET_VALID" && notYet(c) ? `The certificate is not valid before ${day(c.validFrom)}.`
+    : d.issues.find((/** @type {any} */ i) => i.code === code)?.message ?? `The certificate is not accepted (${code}).`;
+  const who = code === "UNABLE_TO_VERIFY_LEAF_SIGNATURE" ? "many clients refuse it" : d.port === 443 ? "browsers refuse the site" : "clients that check certificates refuse it";
+  const sentence = code === "ERR_TLS_CERT_ALTNAME_INVALID" ? `${place(d)} shows a certificate for other names.` : about(d, why);
+  return `${sentence.slice(0, -1)}; ${who}.`;
+}
+
+/** @param {any} d @returns {import("../../lib/view.js").Concern[]} */
+function concerns(d) {
+  const rest = ["fail", "warn"].flatMap((severity) => d.issues.filter((/** @type {any} */ i) => i.severity === severity && i.code !== d.authorizationError && i.code !== "INCOMPLETE_CHAIN"));
+  const list = rest.map((i) => ({ tone: weights[i.severity][0], text: about(d, i.message) }));
+  return d.authorized ? list : [{ tone: "bad", broken: true, text: refusal(d), topic: certificateOf(place(d)) }, ...list];
+}
+
+/** @param {any} d @returns {import("../../lib/view.js").Verdict} */
+function verdict(d) {
+  const [worst] = concerns(d);
+  return worst ?? { tone: "good", text: `The certificate of ${place(d)} is trusted and valid for another ${days(d.certificate.daysRemaining)}.` };
+}
+
+/** @type {import("../../lib/view.js").Judge} */
+export default {
+  verdict, concerns,
+  facts: ({ certificate: c, ...d }) => ({
+    "Trusted": d.authorized ? "yes" : `no (${d.authorizationError})`, "SHA-256 fingerprint": c.fingerprint256, "Issuer": c.issuer, "Valid to": dateTime(c.validTo),
+    "Names": [...c.subjectAltNames.dns, ...c.subjectAltNames.ip], "Protocol versions": Object.keys(d.supportedProtocols).filter((name) => d.supportedProtocols[name]),
+    "Chain": d.chain.map((/** @type {any} */ e) => e.subject), "Findings": d.issues.map((/** @type {any} */ i) => i.code),
+  }),
+};

@@ -1,0 +1,165 @@
+// @ts-check
+// A certificate: how long it holds, who vouches for it, and what the server speaks.
+
+import { el } from "../../lib/dom.js";
+import { dateTime, day, duration, listed, ms, plural } from "../../lib/format.js";
+import { badge, facts, mark, more, none, notice, section, table, value, values } from "../../lib/parts.js";
+import { timeline } from "../../lib/picture.js";
+import { sh } from "../../lib/shell.js";
+import { left, notYet, weights } from "./verdict.js";
+
+const wholeChain = "Install the whole chain that the authority provides.";
+
+const trusted = "The public needs one from an authority that browsers trust.";
+
+/** What to do about the code of a refusal. @type {Record<string, string>} */
+const remedies = {
+  CERT_HAS_EXPIRED: "Renew it, and find out why that did not happen by itself.",
+  CERT_NOT_YET_VALID: "Use the previous certificate until then, and check the clock of the machine that issued this one.",
+  DEPTH_ZERO_SELF_SIGNED_CERT: `It encrypts, but anybody can make one like it. ${trusted}`,
+  SELF_SIGNED_CERT_IN_CHAIN: `Only devices that were told of this authority accept it, as inside a company. ${trusted}`,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `${wholeChain} ${trusted}`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `${wholeChain} Some browsers find the missing part by themselves, so yours may show no fault.`,
+  ERR_TLS_CERT_ALTNAME_INVALID: "Get a certificate that lists this name, or point the name at the server that it belongs to.",
+};
+
+/** @param {any} d */
+function validity(d) {
+  const c = d.certificate;
+  const [from, to] = [Date.parse(c.validFrom), Date.parse(c.validTo)];
+  // Within two days the day alone says too little.
+  const write = to - from < 2 * 86400e3 ? dateTime : day;
+  const tone = c.daysRemaining < 0 || notYet(c) ? "bad" : d.issues.some((/** @type {any} */ i) => i.code === "CERT_EXPIRES_SOON") ? "warn" : "good";
+  const [begin, end] = [dateTime(c.validFrom), dateTime(c.validTo)];
+  return section("Validity",
+    timeline([{ at: from, title: "Valid from" }, { at: to, title: "Valid to", tone }],
+      { label: `The certificate is valid from ${begin} to ${end}: ${left(c)}.`, span: { from, to, tone }, write }),
+    facts([["Today", badge(tone, left(c))], ["Valid from", begin], ["Valid to", end], ["In all", duration((to - from) / 1000)]]));
+}
+
+/** @param {any} d */
+function findings(d) {
+  if (d.issues.length === 0) return null;
+  const rows = d.issues.map((/** @type {any} */ i) => [badge(...weights[i.severity]), el("p", { class: "sentence" }, i.message), value(i.code)]);
+  return section("Findings", table({ caption: "Findings", hideCaption: true, columns: [{ title: "Weight" }, { title: "Finding" }, { title: "Code" }], rows }));
+}
+
+/** The common name, or all of a name without one. @param {string} name */
+const short = (name) => /(?:^|[,+])CN=((?:\\.|[^,+\\])*)/.exec(name)?.[1].replace(/\\(.)/g, "$1") ?? name;
+
+/** @param {any} d */
+function chain(d) {
+  const sent = [d.certificate, ...d.chain];
+  return section("The chain, from the server to its root", el("ol", { class: "ssl-chain" }, ...sent.flatMap((c, i) => [station(c, i), link(d, sent, i)])));
+}
+
+/** @param {any} c @param {number} i */
+function station(c, i) {
+  const role = i === 0 ? "The server's certificate" : c.selfSigned ? "A root" : c.isCA ? "An intermediate" : "Not an authority";
+  return el("li", {}, el("h3", {}, short(c.subject)), el("p", {}, `${role} `, (c.daysRemaining < 0 || notYet(c)) && badge("bad", left(c))),
+    facts([
+      ["Subject", value(c.subject)], ["Issued by", value(c.issuer)], ["Valid", `${day(c.validFrom)} to ${day(c.validTo)} (${left(c)})`],
+      ["Key", `${c.keyType}, ${plural(c.keyBits, "bit")}`], ["Signed with", value(c.signatureAlgorithm)],
+      ["Self-signed", yesNo(c.selfSigned)], ["Authority (CA)", yesNo(c.isCA)],
+      ["SHA-256 fingerprint", pairs(c.fingerprint256)], ["Serial number", value(c.serialNumber)],
+      ...issued(c),
+    ]));
+}
+
+/** A fingerprint, which breaks between its bytes only. @param {string} text */
+function pairs(text) {
+  const node = value(text, { what: "fingerprint" });
+  node.querySelector(".text")?.replaceChildren(...text.split(/(?<=:)/).flatMap((pair) => [pair, el("wbr")]));
+  return node;
+}
+
+/** What only the server's own certificate tells here. @param {any} c @returns {[string, Node][]} */
+function issued({ validationLevel, ocspUrls, crlUrls }) {
+  if (!ocspUrls) return [];
+  return [["Validation level", validationLevel ? value(validationLevel) : none("not told")], ["Revocation is told by (OCSP)", values(ocspUrls)], ["Revocation lists (CRL)", values(crlUrls)]];
+}
+
+/** @param {boolean} is */
+const yesNo = (is) => el("span", {}, is ? "yes" : "no");
+
+/**
+ * What stands behind a certificate, unless the next one issued it.
+ * @param {any} d @param {any[]} sent @param {number} i
+ */
+function link(d, sent, i) {
+  const [c, next] = [sent[i], sent[i + 1]];
+  if (next?.subject === c.issuer || (next && c.selfSigned)) return null;
+  if (!next && d.chainComplete) return end("good", "A trusted root", "These certificates lead to a root that is trusted here. Clients have it, so it need not be sent.");
+  if (c.selfSigned) return end("bad", "Nobody vouches for this", i === 0 ? "It is signed with its own key." : "This root is not trusted here.");
+  return end("bad", `Missing: ${short(c.issuer)}`, "The server did not send it in this place, and it is no trusted root.");
+}
+
+/** @param {"good" | "bad"} tone @param {string} title @param {string} text */
+const end = (tone, title, text) => el("li", { class: tone }, el("h3", {}, title), el("p", {}, text));
+
+/** @param {any} d */
+function protocols(d) {
+  const cells = Object.entries(d.supportedProtocols).map(([name, taken]) => {
+    const old = name < "TLSv1.2";
+    const tone = taken === null || (!taken && !old) ? "info" : taken && old ? "warn" : "good";
+    const words = taken === null ? "could not be told" : `${taken ? "" : "not "}offered${old ? (taken ? ", though retired" : ", as it should be") : ""}`;
+    return el("li", { class: tone }, mark(tone), el("span", {}, el("strong", {}, name.replace("v", " ")), ` ${words}`));
+  });
+  return section("Protocol versions", el("ul", { class: "ssl-versions" }, ...cells));
+}
+
+/** What a stapled status means. @type {Record<string, string>} */
+const staples = {
+  good: "good: not revoked", revoked: "revoked by the authority", unknown: "unknown to the authority", invalid: "invalid: clients must not take it",
+};
+
+/** @param {any} d */
+function connection(d) {
+  const { cipher, ocspStapling: o, scts } = d;
+  return section("The connection", facts([
+    ["Server", value(`${d.host}:${d.port}`)], ["Address", value(d.address)],
+    ["Began in plain text", d.starttls && `by ${d.starttls.toUpperCase()}, with STARTTLS`], ["Version chosen", value(d.protocol)],
+    ["Cipher suite", values([...new Set([cipher.standardName, cipher.name])])], ["Cipher strength", plural(cipher.bits, "bit")],
+    ["Key exchange", value(d.keyExchange)], ["Application protocol (ALPN)", d.alpn ? value(d.alpn) : none("none agreed")], ["Handshake", ms(d.handshakeMs)],
+    ["Revocation status sent along (OCSP)", o.present ? staples[o.status] ?? "sent, but not judged: its issuer is unknown" : none("none")],
+    ["Revocation status holds", o.thisUpdate && `from ${dateTime(o.thisUpdate)}${o.nextUpdate ? ` to ${dateTime(o.nextUpdate)}` : ""}`],
+    ["Must be sent along (must-staple)", yesNo(d.certificate.mustStaple)],
+    ["Certificate transparency (SCTs)", scts.count ? `${plural(scts.count, "timestamp")} by ${listed(scts.sources)}, not verified here` : none("no timestamps")],
+  ]));
+}
+
+/** @param {any} d */
+function names(d) {
+  const { dns, ip } = d.certificate.subjectAltNames;
+  const all = [...dns, ...ip];
+  return section("Names in the certificate",
+    notice(d.hostnameMatches ? "good" : "bad", `${d.host} is ${d.hostnameMatches ? "" : "not "}covered by these names.`),
+    all.length > 12 ? more(`All ${all.length} names`, values(all)) : values(all));
+}
+
+/** @param {any} d */
+function meaning(d) {
+  const list = [
+    "By its certificate a server proves who it is. Clients accept one that is within its time, lists the host's name, and leads to an authority that they trust.",
+    d.authorized ? `All three hold here. It must be renewed before ${day(d.certificate.validTo)}.` : `This one is refused. ${remedies[d.authorizationError] ?? ""}`,
+  ];
+  if (d.supportedProtocols["TLSv1.0"] || d.supportedProtocols["TLSv1.1"]) list.push("TLS 1.0 and 1.1 were retired for their weaknesses (RFC 8996). Browsers no longer use them, so they can be switched off.");
+  return list;
+}
+
+/** @param {any} _ @param {any} d */
+function terminal(_, d) {
+  const literal = d.host.includes(":");
+  const ip = literal || /^[\d.]+$/.test(d.host);
+  const client = [sh`openssl s_client -connect ${`${literal ? `[${d.host}]` : d.host}:${d.port}`}`, !ip && sh`-servername ${d.host}`, d.starttls && sh`-starttls ${d.starttls}`].filter(Boolean).join(" ");
+  return [
+    { label: "The certificate, its names and dates", command: `${client} </dev/null | openssl x509 -noout -text -dates` },
+    { label: "The chain as it is sent, and whether it is trusted", command: `${client} -showcerts ${ip ? sh`-verify_ip ${d.host}` : sh`-verify_hostname ${d.host}`} </dev/null` },
+  ];
+}
+
+/** @type {import("../../lib/view.js").View} */
+export default { meaning, terminal,
+  show: (d) => [validity(d), findings(d), chain(d), protocols(d), connection(d), names(d)],
+  sources: (d) => [{ name: "The server itself", server: d.address }],
+};

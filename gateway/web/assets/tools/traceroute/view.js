@@ -1,0 +1,151 @@
+// @ts-check
+// The path to a host: the engine's explanation, then the hops with their times on one scale, network by network.
+
+import { el, svg } from "../../lib/dom.js";
+import { listed, ms, percent } from "../../lib/format.js";
+import { badge, code, facts, more, none, section, value, values } from "../../lib/parts.js";
+import { addressLinks, originWords, toolLink } from "../../lib/network.js";
+import { ticks } from "../../lib/picture.js";
+import { sh } from "../../lib/shell.js";
+import { destination, ending } from "./verdict.js";
+
+/** @typedef {import("./verdict.js").Group} Group */
+/** @typedef {import("./verdict.js").Row} Row */
+
+/**
+ * Three or more silent hops in a row become one row.
+ * @param {any[]} hops
+ * @returns {Row[]}
+ */
+function rowsOf(hops) {
+  const alike = (/** @type {any} */ a, /** @type {any} */ b) => a.received + b?.received === 0 && a.note === b.note && a.sent === b.sent;
+  const rows = [];
+  for (let i = 0; i < hops.length; i++) {
+    let end = i;
+    while (alike(hops[i], hops[end + 1])) end++;
+    if (end < i + 2) end = i;
+    rows.push({ hop: hops[i], last: hops[end].ttl });
+    i = end;
+  }
+  return rows;
+}
+
+/**
+ * The rows network by network. Unknown ones between two of the same network are taken for its own; others stand apart.
+ * @param {Row[]} rows
+ * @returns {Group[]}
+ */
+function networks(rows) {
+  /** @type {Group[]} */
+  const groups = [];
+  rows.forEach((row, i) => {
+    const before = groups.at(-1);
+    const next = rows.slice(i).find((r) => r.hop.asn)?.hop.asn;
+    const asn = row.hop.asn ?? (next && next.asn === before?.asn?.asn ? next : null);
+    if (before && before.asn?.asn === asn?.asn) before.rows.push(row);
+    else groups.push({ asn, rows: [row] });
+  });
+  return groups;
+}
+
+/**
+ * Where a time lies on the scale, as a percentage: so a plot fits its cell at every width.
+ * @param {number} time
+ * @param {number[]} scale
+ */
+const at = (time, scale) => `${((time / scale[scale.length - 1]) * 100).toFixed(2)}%`;
+
+/**
+ * The times of one hop: a bar from best to worst, a dot for each, a stroke for the average.
+ * @param {any} hop
+ * @param {number[]} scale
+ */
+function plot(hop, scale) {
+  /** @type {number[]} */
+  const times = hop.rttsMs.filter((/** @type {number | null} */ t) => t !== null);
+  const [best, average, worst] = [hop.bestMs, hop.averageMs, hop.worstMs].map((t) => at(t, scale));
+  return svg("svg", { class: "picture trace-plot", width: "100%", height: "100%", role: "img", "aria-label": times.length > 0 ? `Answers after ${listed(times.map(ms))}` : "No answer" },
+    ...scale.map((t) => svg("line", { class: "line", x1: at(t, scale), x2: at(t, scale), y2: "100%" })),
+    times.length > 0 && svg("svg", { class: "trace-plot", y: "50%" },
+      svg("line", { class: "stroke-info trace-range", x1: best, x2: worst }),
+      svg("line", { class: "stroke-info trace-average", x1: average, x2: average, y1: -9, y2: 9 }),
+      ...times.map((t) => svg("circle", { class: "fill-info", cx: at(t, scale), r: 3 }))));
+}
+
+/** @param {number[]} scale */
+function axis(scale) {
+  const anchor = (/** @type {number} */ i) => (i === 0 ? "" : i === scale.length - 1 ? "end" : "middle");
+  return svg("svg", { class: "picture trace-plot", width: "100%", height: 18, "aria-hidden": "true" },
+    ...scale.map((t, i) => svg("text", { class: `soft ${anchor(i)}`, x: at(t, scale), y: 14 }, String(t))));
+}
+
+/** @param {Row} row @param {any} d */
+function router({ hop, last }, d) {
+  const labels = hop.labels?.map((/** @type {any} */ l) => `${l.label} (class ${l.tc}, TTL ${l.ttl}${l.bottom ? ", last" : ""})`);
+  return [
+    last > hop.ttl ? none(`These ${last - hop.ttl + 1} hops did not answer.`)
+      : hop.addresses.length > 0 ? values(hop.addresses, { what: "address" }) : none(hop.hidden ? "hidden" : "no answer"),
+    hop === destination(d) && badge(d.reached ? "good" : "info", "destination"),
+    hop.addresses.length > 1 && badge("off", "several paths"),
+    hop.hostname && el("p", {}, value(hop.hostname, { what: "name" })),
+    labels && el("p", { class: "muted" }, `The packet went through a tunnel here; MPLS labels: ${labels.join(", ")}.`),
+    hop.note && el("p", { class: "muted" }, hop.note),
+  ];
+}
+
+/** @param {Row} row @param {any} d @param {number[]} scale */
+function hopRow(row, d, scale) {
+  const { hop, last } = row;
+  const small = (/** @type {string} */ text) => el("p", { class: "muted" }, text);
+  const cells = [
+    router(row, d), [plot(hop, scale)],
+    hop.received > 0 ? [el("strong", {}, ms(hop.averageMs)), small(`${ms(hop.bestMs)} to ${ms(hop.worstMs)}`.replace(/ ms (to .* ms)/, " $1"))] : [],
+    [`${hop.received} of ${hop.sent}`, hop.received < hop.sent && small(`${percent(hop.lossPercent)} ${hop === destination(d) ? "lost" : "unanswered"}`)],
+  ];
+  return el("tr", { role: "row", class: "trace-hop" }, el("th", { scope: "row", role: "rowheader" }, last > hop.ttl ? `${hop.ttl}–${last}` : String(hop.ttl)),
+    ...cells.map((cell) => el("td", { role: "cell" }, ...cell)));
+}
+
+/** The roles are for browsers that forget them once narrow screens lay the table out as blocks. @param {any} d */
+function path(d) {
+  const scale = ticks(Math.max(1, ...d.hops.map((/** @type {any} */ h) => h.worstMs ?? 0)), 4);
+  const head = [["Hop"], ["Router"], ["Round-trip time in ms", axis(scale)], ["Average, best to worst"], ["Probes answered"]];
+  const groups = networks(rowsOf(d.hops)).map(({ asn, rows }) => el("tbody", { role: "rowgroup" },
+    el("tr", { role: "row", class: "trace-network" }, el("th", { colspan: 5, scope: "rowgroup", role: "rowheader" },
+      asn ? toolLink("asn-lookup", `AS${asn.asn}`, originWords(asn)) : "Network not known")),
+    ...rows.map((row) => hopRow(row, d, scale))));
+  return el("table", { class: "trace", role: "table" },
+    el("caption", {}, "Times from our server to each hop and back, on one scale: a dot for each answer, a bar from best to worst, a stroke for the average."),
+    el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, ...head.map((title) => el("th", { scope: "col", role: "columnheader" }, ...title)))), ...groups);
+}
+
+/** @type {import("../../lib/view.js").View} */
+export default {
+
+  show: (d) => [
+    el("ul", { class: "trace-story" }, ...d.explanation.map((/** @type {string} */ s) => el("li", {}, s))),
+    d.hops.length > 0 ? section("The path", path(d)) : null,
+    section("The trace", facts([
+      ["Destination", value(d.target, { what: "destination" })], ["Address", value(d.address, { what: "address" })], ["Address family", `IPv${d.family}`], ["Ended because", el("span", {}, ending(d))],
+    ])),
+    d.raw ? more("Raw output", code(d.raw, "raw output")) : null,
+    addressLinks(d.address, "traceroute"),
+  ],
+
+  meaning: (d) => [
+    "Each probe may pass one router more than the one before, and the router where it has to stop reports back. The path is the one from our server, not from your computer; the way back may be another and is not seen.",
+    "A router in the middle that leaves probes unanswered mostly just limits how many it answers, and passes your traffic on all the same. Only what is lost at the destination is lost.",
+    d.reached ? "A step in time that stays until the end is a long or a busy link; one that goes away again is a router that was slow to answer."
+      : "This need not mean that the destination is down: firewalls often drop probes and let other traffic pass. Check its website or port before you decide.",
+  ],
+
+  terminal: (_asked, d) => [
+    { label: "From your own computer", command: d.family === 6 ? sh`traceroute -6 -n -I ${d.target}` : sh`traceroute -4 -n -I ${d.target}` },
+    { label: "With loss, three rounds", command: d.family === 6 ? sh`mtr -6 -n -r -c 3 ${d.target}` : sh`mtr -4 -n -r -c 3 ${d.target}` },
+  ],
+  sources: (d) => [
+    { name: "The routers and the host themselves", server: d.address, measured: true },
+    { name: "Names: reverse DNS", told: "Asked now, or taken from our cache, where answers stay a minute at most." },
+    { name: "Networks: Team Cymru", zone: "asn.cymru.com", told: "Asked now, or taken from our cache, where answers stay half an hour at most." },
+  ],
+};

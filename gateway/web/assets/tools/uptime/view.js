@@ -1,0 +1,88 @@
+// @ts-check
+// Whether a site answers, over each family of addresses on its own.
+
+import { el } from "../../lib/dom.js";
+import { ms } from "../../lib/format.js";
+import { badge, facts, mark, none, section, value } from "../../lib/parts.js";
+import { waterfall } from "../../lib/picture.js";
+import { sh } from "../../lib/shell.js";
+import { statusMeaning, statusShown } from "../../lib/statuses.js";
+import { timingFacts } from "../../lib/timings.js";
+import { families, host, lame, stateWords } from "./verdict.js";
+
+/** @typedef {import("./verdict.js").Family} Family */
+/** @typedef {import("./verdict.js").Name} Name */
+
+/** @param {any} d */
+const redirected = (d) => d.finalUrl !== null && d.finalUrl !== d.url;
+
+/** @param {any} d @returns {string} which request the timing is of: the family that answered first speaks for the site */
+function whose(d) {
+  const first = families(d).find(([, f]) => f.responseTimeMs === d.responseTimeMs)?.[0];
+  return `The request${first ? ` over ${first}` : ""} ${redirected(d) ? `to ${d.finalUrl}, where the redirects end` : `to ${d.url}`}.`;
+}
+
+/** @param {any} d */
+function certificate(d) {
+  if (d.certificateValid === null) return none(d.status === null ? "unknown, as no answer came" : "none: no answer came over TLS");
+  return badge(d.certificateValid ? "good" : "bad", d.certificateValid ? "valid" : "not valid");
+}
+
+/**
+ * One family. What was not checked says why in its reason.
+ * @param {Name} name
+ * @param {Family} f
+ */
+function card(name, f) {
+  const tone = f.state === "down" ? "bad" : f.state !== "up" ? "info" : f.reason ? "warn" : "good";
+  return el("div", { class: `uptime-family ${tone}` },
+    el("h3", {}, mark(tone), ` ${name} `, el("span", { class: "uptime-state" }, stateWords[f.state] ?? f.state)),
+    f.responseTimeMs !== null && el("p", { class: "uptime-time" }, ms(f.responseTimeMs)),
+    f.reason && el("p", { class: "uptime-reason" }, f.reason),
+    facts([["Address", f.address && value(f.address, { what: `${name} address` })], ["Status", f.status && statusShown(f.status)]]));
+}
+
+/** @type {import("../../lib/view.js").View} */
+export default {
+
+  show(d) {
+    return [
+      section("IPv4 and IPv6", el("div", { class: "uptime-families" }, ...families(d).map(([name, f]) => card(name, f)))),
+      d.timings && section("Where the time went", waterfall([{ title: host(d), timings: d.timings }], { caption: whose(d) }), timingFacts(d.timings)),
+      section("The site", facts([
+        ["URL", value(d.url, { what: "URL" })],
+        ["Online", el("span", {}, d.online ? "yes, it gives an answer that is no server error" : "no")],
+        ["Reason", d.reason && el("span", {}, d.reason)],
+        ["Status", d.status && el("span", {}, statusShown(d.status, d.statusText), el("br"), el("span", { class: "muted" }, statusMeaning(d.status)))],
+        ["Final URL", d.finalUrl && value(d.finalUrl, { what: "final URL" })],
+        ["Response time", d.responseTimeMs !== null ? el("span", {}, value(ms(d.responseTimeMs), { what: "response time", mono: false }), redirected(d) && " with all redirects") : null],
+        ["Certificate", certificate(d)],
+      ])),
+    ];
+  },
+
+  meaning(d) {
+    const missing = lame(d);
+    const nowhere = families(d).every(([, f]) => f.state === "noAddress");
+    const absent = families(d).find(([, f]) => f.state === "noAddress");
+    return [
+      { up: "The site answered just now, from where this service runs. That says nothing about any other place or time.",
+        degraded: `The site answers, but a part of its visitors may have trouble with it. ${d.reason ?? ""}`,
+        down: nowhere ? `${d.reason} Without an address nobody can reach a site by its name.`
+          : `No answer that visitors could use came, also at a second try. ${d.reason ?? ""} The cause may lie with the site, with the way to it, or in a rule that keeps automated checks out.` }[/** @type {"up" | "degraded" | "down"} */ (d.verdict)],
+      missing ? `Visitors whose connection prefers ${missing} wait until their browser gives up on it, or do not reach the site at all.` : "",
+      d.certificateValid === false ? "Browsers show a warning in place of a site whose certificate is not valid, so that for most people it is as good as down." : "",
+      absent && d.online ? `${absent[1].reason} ${absent[0] === "IPv6" ? "That is common and harms nobody who has IPv4." : "Visitors who have IPv4 alone cannot reach it."}` : "",
+      families(d).some(([, f]) => f.state === "skipped") ? "This service has no connection of one of the two families, so that it cannot tell how the site does over it." : "",
+    ].filter(Boolean);
+  },
+
+  terminal(_, d) {
+    const trust = d.certificateValid === false ? "-k " : "";
+    return families(d).filter(([, f]) => f.state !== "noAddress").map(([name]) => ({
+      label: `The status and the time over ${name}`,
+      command: `curl -${name.slice(-1)} -sSL ${trust}--max-redirs 5 --max-time 15 -o /dev/null -w ${sh`${"%{http_code} after %{time_total} s\\n"} ${d.url}`}`,
+    }));
+  },
+  sources: (d) => [{ name: "The web server itself", url: d.url }],
+};

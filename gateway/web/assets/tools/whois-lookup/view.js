@@ -1,0 +1,122 @@
+// @ts-check
+// The registration of a domain name, or of the network of an address.
+
+import { el } from "../../lib/dom.js";
+import { day, dateTime, listed, plural } from "../../lib/format.js";
+import { facts, mark, more, none, notice, section, table, value, values } from "../../lib/parts.js";
+import { addressLinks, networkRows, rdapAddress, toolLink } from "../../lib/network.js";
+import { statusMeaning } from "./status.js";
+import { timeline } from "../../lib/picture.js";
+import { addressPicture, spanRange } from "../../lib/ranges.js";
+import { sh } from "../../lib/shell.js";
+import { attempt } from "../../lib/view.js";
+import { endTone } from "./verdict.js";
+
+/** @param {any} d */
+function datesPart(d) {
+  const events = d.domain.events;
+  const tone = endTone(d);
+  const told = [["registered", "Registered"], ["transferred", "Transferred"], ["updated", "Updated"], ["expires", tone === "bad" ? "Expired" : "Expires"]].filter(([key]) => events[key]);
+  if (told.length === 0) return section("Dates", none("The registry tells no dates."));
+  const span = events.registered && events.expires ? { from: events.registered, to: events.expires, tone } : undefined;
+  const moments = told.map(([key, title]) => ({ at: events[key], title, tone: key === "expires" ? tone : undefined }));
+  return section("Dates",
+    timeline(moments, { label: `${told.map(([key, title]) => `${title} ${day(events[key])}`).join("; ")}; today ${day(Date.now())}.`, span, write: day }),
+    facts(told.map(([key, title]) => [title, dateTime(events[key])])));
+}
+
+/** @param {any} d */
+function registrationPart(d) {
+  const { name: ascii, unicodeName, handle, registrar: r } = d.domain;
+  return section("Registration",
+    d.query !== d.registrableDomain && el("p", {}, `${d.query} has no registration of its own; it belongs to ${d.registrableDomain}.`),
+    facts([
+      ["Domain name", value(ascii, { what: "domain name" })], ["In its own script", unicodeName === ascii ? null : unicodeName], ["Handle", handle],
+      ["Registrar", r?.name ?? none("not told")], ["Registrar’s number at IANA", r?.ianaId], ["Registrar’s website", r?.url],
+      ["Abuse contact", r?.abuseEmail ?? none("not told")], ["Abuse telephone", r?.abusePhone],
+    ]));
+}
+
+/** @param {string[]} list */
+function statusPart(list) {
+  if (list.length === 0) return null;
+  return section("Status", facts(list.map((s) => {
+    const { tone, text } = statusMeaning(s);
+    return [s, el("span", {}, tone !== "off" && mark(tone), ` ${text}`)];
+  })));
+}
+
+/** @param {string[]} names */
+function serversPart(names) {
+  const items = names.map((ns) => el("li", {}, value(ns, { what: "nameserver" }), " ", toolLink("dns-lookup", ns, "look up", `look up ${ns}`)));
+  return section("Nameservers", items.length > 0 ? el("ul", { class: "values" }, ...items) : none("The registry names none."));
+}
+
+/** @param {{signed: boolean | null, ds: any[]}} dnssec */
+function dnssecPart({ signed, ds }) {
+  const words = signed === null ? "The registry does not tell whether the delegation is signed." : signed ? "The delegation is signed: resolvers can tell forged answers." : "The delegation is not signed: resolvers cannot tell forged answers.";
+  const records = ds.map((r) => `${r.keyTag} ${r.algorithm} ${r.digestType} ${r.digest}`);
+  return section("DNSSEC", el("p", {}, words), records.length > 0 && el("p", {}, "DS records, the fingerprints of the zone’s keys (key tag, algorithm, digest type, digest):"), records.length > 0 && values(records, { what: "DS record" }));
+}
+
+/** @param {any[]} contacts */
+function contactsPart(contacts) {
+  const columns = [{ title: "Role" }, { title: "Organization" }, { title: "Country" }, { title: "Data held back" }];
+  const rows = contacts.map((c) => [listed(c.roles), c.organization ?? none("not told"), c.country ?? none("not told"), c.redacted ? "yes, says the registry" : "nothing said"]);
+  return section("Contacts", el("p", {}, `${rows.length > 0 ? "" : "None are told. "}Personal data is never shown here, even where a registry tells it.`),
+    rows.length > 0 && table({ caption: "Contacts", columns, rows, hideCaption: true }));
+}
+
+/** @param {any} d */
+function networkParts({ query, network: n }) {
+  const place = attempt(() => addressPicture(query, [spanRange("Registered network", n.startAddress, n.endAddress, n.cidrs)]), null);
+  return [place && section("Where it lies", place), section("Network", facts(networkRows(n)))];
+}
+
+/** Ours, where the registrar could not be asked; the others are small print. @param {any} n */
+const lacks = (n) => n.title === "Registrar data missing";
+
+/** @param {any[]} list */
+function noticesPart(list) {
+  return list.length === 0 ? null : more(`${plural(list.length, "notice")} of the registry`, ...list.flatMap((n) => [el("h3", {}, n.title || "Notice"), el("p", {}, n.description)]));
+}
+
+/** @param {any} d */
+function meaning(d) {
+  if (d.reason === "noRdapService") return ["Not every registry offers its data in the form (RDAP) that this check reads. That says nothing about the name or address itself; the old whois service may know more."];
+  if (d.queryType === "ip") return [d.found ? "Addresses are given out in blocks, by registries to providers and by these to users. Holder and country are told by “Where it is registered”; nothing tells where a machine stands." : "The registry that is responsible answered, and knows no block around this address."];
+  if (!d.found) return ["The name was never registered, or its registration ran out and was deleted. It may still be reserved or blocked."];
+  const tone = endTone(d);
+  return [
+    "A name is registered for a time, through a registrar, with the registry of its ending. Renewed in time, it stays with its holder.",
+    tone === "bad" ? "The end has passed. Many registries leave the holder some weeks to renew; after that anybody can register the name." : "",
+    tone === "warn" ? "Many registrars renew by themselves; the holder should make sure that this one does." : "",
+    "Data of holders is often held back, by law or by the registry’s rules. The way to a holder leads through the registrar.",
+  ].filter(Boolean);
+}
+
+/** @type {import("../../lib/view.js").View} */
+export default {
+
+  show: (d) => [
+    ...d.notices.filter(lacks).map((/** @type {any} */ n) => notice("warn", n.description)),
+    ...(d.domain ? [datesPart(d), registrationPart(d), statusPart(d.domain.status), serversPart(d.domain.nameservers), dnssecPart(d.domain.dnssec), contactsPart(d.domain.contacts)] : []),
+    ...(d.network ? networkParts(d) : []),
+    noticesPart(d.notices.filter((/** @type {any} */ n) => !lacks(n))),
+    d.queryType === "ip" ? addressLinks(d.query, "whois-lookup") : null,
+  ],
+
+  meaning,
+
+  terminal: (_asked, d) => {
+    const ip = d.queryType === "ip";
+    const what = d.registrableDomain ?? d.query;
+    return [
+      { label: "By the old whois protocol", command: sh`whois ${what}` },
+      { label: "As data (RDAP), by way of a public redirector", command: sh`curl -sL ${rdapAddress(ip ? "ip" : "domain", what)}` },
+      ip ? { label: "The name of the address", command: sh`dig +short -x ${what}` } : { label: "The nameservers in the DNS", command: sh`dig +short NS ${what}` },
+    ];
+  },
+
+  sources: (d) => d.sources,
+};

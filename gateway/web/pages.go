@@ -1,0 +1,122 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/url"
+)
+
+// page is what every template gets.
+type page struct {
+	template    string
+	Title       string
+	Description string
+	Path        string
+	Icon        string
+	Styles      []string
+	// Modules are the page's own; Later are those that it loads by itself.
+	Modules    []string
+	Later      []string
+	Canonical  string
+	ContactURL string
+	Groups     []groupView
+	Group      string
+	Tool       *toolView
+	Fields     []field
+	Input      string
+}
+
+// field is an option with the value that the link gave.
+type field struct {
+	Option
+	Value string
+}
+
+func (s *Site) home() page {
+	return page{
+		template: "index.html", Path: "/", Icon: tabIconName("site"), Groups: s.groups,
+		Description: "Check a domain, a website, an address or a connection: DNS, TLS, mail, headers, ports, routes and " +
+			"more, each in one request.",
+		Styles: []string{"site.css", "home.css"}, Modules: []string{"pages/site.js", "pages/home.js"},
+	}
+}
+
+func (s *Site) report(query url.Values) page {
+	return page{
+		template: "report.html", Path: "/report", Icon: tabIconName("report"), Groups: s.groups, Title: "Report",
+		Description: "Run every check that fits a domain, a website or an address, and see what deserves attention.",
+		Styles:      []string{"site.css", "report.css"}, Modules: []string{"pages/site.js", "pages/report.js"},
+		Input: query.Get("target"),
+	}
+}
+
+func (s *Site) tool(t toolView, query url.Values) page {
+	p := page{
+		template: "tool.html", Path: "/tools/" + t.Slug, Icon: tabIconName(t.Slug), Title: t.Title, Description: t.Promise,
+		Group: t.group, Tool: &t, Input: query.Get("input"),
+		Styles: t.styles, Modules: []string{"pages/site.js", "pages/tool.js"}, Later: t.modules,
+	}
+	if t.Samples != "" {
+		p.Modules = append(p.Modules, "pages/connection.js")
+	}
+	for _, o := range t.Options {
+		p.Fields = append(p.Fields, field{Option: o, Value: query.Get(o.Name)})
+	}
+	return p
+}
+
+func (s *Site) missing() page {
+	return page{
+		template: "notfound.html", Icon: tabIconName("site"), Title: "Page not found",
+		Styles: []string{"site.css"}, Modules: []string{"pages/site.js"},
+	}
+}
+
+// rehearse makes every page once, so that a module that is not there stops the start and not a visitor.
+func (s *Site) rehearse() error {
+	all := []page{s.home(), s.report(nil), s.missing()}
+	for _, t := range s.tools {
+		all = append(all, s.tool(t, nil))
+	}
+	for _, p := range all {
+		if _, err := s.markup(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// markup gives a page's HTML, whole: a template that fails half-way must not look like a page.
+func (s *Site) markup(p page) ([]byte, error) {
+	p.ContactURL = s.config.ContactURL
+	if s.config.PublicOrigin != "" && p.Path != "" {
+		p.Canonical = s.config.PublicOrigin + p.Path
+	}
+	var body bytes.Buffer
+	if err := s.templates.ExecuteTemplate(&body, p.template, p); err != nil {
+		return nil, fmt.Errorf("page %q: %w", p.Path, err)
+	}
+	return body.Bytes(), nil
+}
+
+func (s *Site) notFound(w http.ResponseWriter, r *http.Request) error {
+	if err := s.render(w, r, http.StatusNotFound, s.missing()); err != nil {
+		return err
+	}
+	return ErrNotFound
+}
+
+// render answers with a page.
+func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, p page) error {
+	body, err := s.markup(p)
+	if err != nil {
+		http.Error(w, "This page could not be made.", http.StatusInternalServerError)
+		return err
+	}
+	if r.URL.RawQuery != "" {
+		w.Header().Set("X-Robots-Tag", "noindex, nofollow")
+	}
+	serve(w, r, content{status: status, kind: "text/html; charset=utf-8", cache: "no-cache", body: body})
+	return nil
+}
