@@ -58,7 +58,7 @@ func (x *trip) run() (*Response, error) {
 	defer transport.CloseIdleConnections()
 	answer, err := transport.RoundTrip(request)
 	if err != nil {
-		raise(err)
+		parallel.Raise(err)
 		return nil, x.fault(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
@@ -133,20 +133,7 @@ var errTripEnded = errors.New("the exchange has ended")
 // caught is dial as the transport calls it: in a goroutine of its own, so that a panic is handed out as an error. The
 // transport's own context is detached from the request, so the trip's is used.
 func caught(dial func() (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
-	return func(context.Context, string, string) (conn net.Conn, err error) {
-		if p := parallel.Catch(func() { conn, err = dial() }); p != nil {
-			return nil, p
-		}
-		return conn, err
-	}
-}
-
-// raise panics with the panic that caught has made the error of.
-func raise(err error) {
-	var p *parallel.Panic
-	if errors.As(err, &p) {
-		panic(p)
-	}
+	return func(context.Context, string, string) (net.Conn, error) { return parallel.Try(dial) }
 }
 
 // dialPlain connects for http.
