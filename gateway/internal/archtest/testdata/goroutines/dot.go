@@ -1,0 +1,5 @@
+package goroutines
+
+import . "sync"
+
+var hidden WaitGroup
