@@ -47,7 +47,8 @@ func TestRedisURL(t *testing.T) {
 			t.Errorf("%s: %+v", in, o)
 		}
 	}
-	bad := []string{"", "localhost", "localhost:6379", "http://localhost", "redis:localhost", "redis://", "redis:///1", "redis://localhost/x", "redis://localhost/1/2",
+	bad := []string{"", "localhost", "localhost:6379", "http://localhost", "redis:localhost", "redis://", "redis:///1",
+		"redis://localhost/x", "redis://localhost/1/2",
 		"redis://localhost:0", "redis://localhost:65536", "redis://localhost:x", "redis://a,b", "redis://localhost?db=1", "redis://localhost/0?pool_size=1",
 		"redis://u:%zz@localhost", "rediss", "rediss+x://a", "redis+://a", "unix://run/redis.sock", "unix://", "unix:///", "unix:///run/redis.sock?x=1", "unix:///run/redis.sock?db=x",
 		"redis+cluster://a,", "redis+cluster://a:1,:2", "redis+cluster://a/1", "redis+sentinel://a,b", "redis+sentinel://a,b/", "redis+sentinel://a/m/x", "redis+sentinel:///m",
@@ -61,7 +62,8 @@ func TestRedisURL(t *testing.T) {
 
 func TestRedisTokenStandsInForAPassword(t *testing.T) {
 	t.Parallel()
-	for url, want := range map[string]string{"redis://localhost": "token", "redis://user@localhost": "token", "redis://:own@localhost": "own"} {
+	for url, want := range map[string]string{"redis://localhost": "token", "redis://user@localhost": "token",
+		"redis://:own@localhost": "own"} {
 		var r redisURL
 		if err := r.Decode(url); err != nil {
 			t.Fatal(err)
@@ -74,7 +76,8 @@ func TestRedisTokenStandsInForAPassword(t *testing.T) {
 }
 
 func FuzzRedisURL(f *testing.F) {
-	for _, s := range []string{"redis://u:p@h:1/2", "unix:///a?db=1", "redis+cluster://a:1,[::1]", "rediss+sentinel://a,b/m/1"} {
+	for _, s := range []string{"redis://u:p@h:1/2", "unix:///a?db=1", "redis+cluster://a:1,[::1]",
+		"rediss+sentinel://a,b/m/1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -27,11 +27,15 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := fmt.Sprintf("%v %v %v %v|%v %v %v %v|%v %v %v|%v %v|%v|%v|%v %v %v %v", c.ListenAddr, c.MetricsListenAddr == "", c.PublicOrigin.IsZero(), c.EnableWorkerTools,
+	got := fmt.Sprintf("%v %v %v %v|%v %v %v %v|%v %v %v|%v %v|%v|%v|%v %v %v %v", c.ListenAddr,
+		c.MetricsListenAddr == "", c.PublicOrigin.IsZero(), c.EnableWorkerTools,
 		c.TrustsHeaders(), len(c.TrustedCIDRs), c.RedisURL.IsZero(), c.WorkerEnabled(),
-		c.Requests, time.Duration(c.Window), c.ClientRequests, c.TargetRequests, c.Samples, c.EgressFamilies, c.RDAPBaseURL.String(),
-		c.ASNZone, []any{c.MaxInFlight, c.MaxInFlightEach}, []any{c.LogLevel, c.LogFormat}, []any{time.Duration(c.ShutdownDelay), time.Duration(c.ShutdownTimeout)})
-	want := "127.0.0.1:8080 true true false|false 0 true false|30 1m0s 120|300 1800|auto|https://rdap.org/|asn.cymru.com [512 8] [info json] [0s 30s]"
+		c.Requests, time.Duration(c.Window), c.ClientRequests, c.TargetRequests, c.Samples, c.EgressFamilies,
+		c.RDAPBaseURL.String(),
+		c.ASNZone, []any{c.MaxInFlight, c.MaxInFlightEach}, []any{c.LogLevel, c.LogFormat},
+		[]any{time.Duration(c.ShutdownDelay), time.Duration(c.ShutdownTimeout)})
+	want := "127.0.0.1:8080 true true false|false 0 true false|30 1m0s 120|300 " +
+		"1800|auto|https://rdap.org/|asn.cymru.com [512 8] [info json] [0s 30s]"
 	if got != want {
 		t.Errorf("defaults\n%s, want\n%s", got, want)
 	}
@@ -183,7 +187,8 @@ func TestDisabledToolsAreKnown(t *testing.T) {
 
 func TestConfigPrintsNoSecret(t *testing.T) {
 	t.Parallel()
-	c, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN=hunter2", "RATE_LIMIT_REDIS_URL=redis://:hunter2@localhost", "RATE_LIMIT_REDIS_TOKEN=hunter2"})
+	c, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN=hunter2", "RATE_LIMIT_REDIS_URL=redis://:hunter2@localhost",
+		"RATE_LIMIT_REDIS_TOKEN=hunter2"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +207,8 @@ func TestConfigPrintsNoSecret(t *testing.T) {
 		slog.New(handler).Info("x", "token", c.WorkerToken, "url", c.RedisURL, "config", c)
 	}
 	fmt.Fprintln(&out, c.WorkerToken.String(), c.RedisURL)
-	if printed := out.String(); strings.Contains(printed, "hunter2") || strings.Contains(printed, fmt.Sprintf("%x", "hunter2")) {
+	if printed := out.String(); strings.Contains(printed, "hunter2") ||
+		strings.Contains(printed, fmt.Sprintf("%x", "hunter2")) {
 		t.Errorf("printed: %s", printed)
 	}
 	if !strings.Contains(out.String(), "[redacted]") {

@@ -124,7 +124,8 @@ func start(t *testing.T, env ...string) *started {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	s := &started{log: newOutput(), stop: stop, ended: make(chan error, 1)}
-	env = append([]string{"GATEWAY_LISTEN_ADDR=127.0.0.1:0", "METRICS_LISTEN_ADDR=127.0.0.1:0", "DNS_RESOLVERS=127.0.0.1:1", "EGRESS_FAMILIES=ipv4"}, env...)
+	env = append([]string{"GATEWAY_LISTEN_ADDR=127.0.0.1:0", "METRICS_LISTEN_ADDR=127.0.0.1:0",
+		"DNS_RESOLVERS=127.0.0.1:1", "EGRESS_FAMILIES=ipv4"}, env...)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -166,14 +167,17 @@ func (s *started) post(t *testing.T, slug, input string) (*http.Response, string
 
 func TestStart(t *testing.T) {
 	t.Parallel()
-	s := start(t, "TRUSTED_PROXY_PLATFORM=vercel", "TRUSTED_PROXY_CIDRS=10.0.0.0/8", "CONTACT_URL=https://example.com/contact")
+	s := start(t, "TRUSTED_PROXY_PLATFORM=vercel", "TRUSTED_PROXY_CIDRS=10.0.0.0/8",
+		"CONTACT_URL=https://example.com/contact")
 	line := s.log.line(t, "gateway started")
-	for key, want := range map[string]any{"ipv4": true, "ipv6": false, "redis": "off", "worker": "off", "proxyHeaders": "peers in TRUSTED_PROXY_CIDRS"} {
+	for key, want := range map[string]any{"ipv4": true, "ipv6": false, "redis": "off", "worker": "off",
+		"proxyHeaders": "peers in TRUSTED_PROXY_CIDRS"} {
 		if line[key] != want {
 			t.Errorf("%s: %v, want %v", key, line[key], want)
 		}
 	}
-	for path, want := range map[string]int{"/": 200, "/tools/dns-lookup": 200, "/robots.txt": 200, "/healthz": 200, "/readyz": 200, "/api/openapi.yaml": 200,
+	for path, want := range map[string]int{"/": 200, "/tools/dns-lookup": 200, "/robots.txt": 200, "/healthz": 200,
+		"/readyz": 200, "/api/openapi.yaml": 200,
 		"/nothing": 404, "/metrics": 404, "/api/nothing": 404} {
 		if status, body := s.get(t, s.url+path); status != want {
 			t.Errorf("%s: %d, want %d: %.200s", path, status, want, body)
@@ -182,13 +186,15 @@ func TestStart(t *testing.T) {
 	if _, body := s.get(t, s.url+"/"); !strings.Contains(body, "https://example.com/contact") {
 		t.Error("the pages do not know CONTACT_URL")
 	}
-	if resp, body := s.post(t, "my-ip", ""); resp.StatusCode != http.StatusOK || !strings.Contains(body, `"available":false`) {
+	if resp, body := s.post(t, "my-ip", ""); resp.StatusCode != http.StatusOK ||
+		!strings.Contains(body, `"available":false`) {
 		t.Errorf("%d %s", resp.StatusCode, body)
 	}
 	if resp, _ := s.post(t, "traceroute", "93.184.216.34"); resp.StatusCode != http.StatusNotImplemented {
 		t.Errorf("a worker tool without a worker: %d", resp.StatusCode)
 	}
-	if status, body := s.get(t, s.metrics+"/metrics"); status != 200 || !strings.Contains(body, `diagnostics_requests_total{slug="my-ip",status="2xx"} 1`) {
+	if status, body := s.get(t, s.metrics+"/metrics"); status != 200 ||
+		!strings.Contains(body, `diagnostics_requests_total{slug="my-ip",status="2xx"} 1`) {
 		t.Errorf("metrics: %d %.300s", status, body)
 	}
 	if status, _ := s.get(t, s.metrics+"/api/openapi.yaml"); status != 404 {
@@ -219,10 +225,12 @@ func TestRedisIsSharedAndItsLossIsTold(t *testing.T) {
 	t.Parallel()
 	server := miniredis.RunT(t)
 	server.RequireAuth("pass")
-	env := []string{"RATE_LIMIT_REDIS_URL=redis://" + server.Addr(), "RATE_LIMIT_REDIS_TOKEN=pass", "RATE_LIMIT_REQUESTS=2"}
+	env := []string{"RATE_LIMIT_REDIS_URL=redis://" + server.Addr(), "RATE_LIMIT_REDIS_TOKEN=pass",
+		"RATE_LIMIT_REQUESTS=2"}
 	a, b := start(t, env...), start(t, env...)
 	for i, s := range []*started{a, b} {
-		if resp, body := s.post(t, "my-ip", ""); resp.StatusCode != http.StatusOK || resp.Header.Get("X-RateLimit-Remaining") != []string{"1", "0"}[i] {
+		if resp, body := s.post(t, "my-ip", ""); resp.StatusCode != http.StatusOK ||
+			resp.Header.Get("X-RateLimit-Remaining") != []string{"1", "0"}[i] {
 			t.Errorf("%d: %d, %s left: %s", i, resp.StatusCode, resp.Header.Get("X-RateLimit-Remaining"), body)
 		}
 	}
@@ -276,7 +284,8 @@ func slowWorker(t *testing.T) (url string, asked, release chan struct{}) {
 }
 
 func workerEnv(url string) []string {
-	return []string{"ENABLE_WORKER_TOOLS=true", "DIAGNOSTICS_WORKER_URL=" + url, "DIAGNOSTICS_WORKER_TOKEN=0123456789abcdef"}
+	return []string{"ENABLE_WORKER_TOOLS=true", "DIAGNOSTICS_WORKER_URL=" + url,
+		"DIAGNOSTICS_WORKER_TOKEN=0123456789abcdef"}
 }
 
 func TestDrain(t *testing.T) {
@@ -369,7 +378,8 @@ func TestTakenPort(t *testing.T) {
 	for _, name := range []string{"GATEWAY_LISTEN_ADDR", "METRICS_LISTEN_ADDR"} {
 		env := []string{"GATEWAY_LISTEN_ADDR=127.0.0.1:0", name + "=" + l.Addr().String()}
 		err := run(context.Background(), nil, env, io.Discard, io.Discard)
-		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), l.Addr().String()) || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), l.Addr().String()) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -381,19 +391,22 @@ func TestHealthcheck(t *testing.T) {
 	addr := strings.TrimPrefix(s.url, "http://")
 	_, port, _ := net.SplitHostPort(addr)
 	for _, listen := range []string{addr, "0.0.0.0:" + port, ":" + port, "localhost:" + port} {
-		if err := run(context.Background(), []string{"-healthcheck"}, []string{"GATEWAY_LISTEN_ADDR=" + listen}, io.Discard, io.Discard); err != nil {
+		if err := run(context.Background(), []string{"-healthcheck"}, []string{"GATEWAY_LISTEN_ADDR=" + listen}, io.Discard,
+			io.Discard); err != nil {
 			t.Errorf("%s: %v", listen, err)
 		}
 	}
 	s.stop()
 	<-s.ended
-	if err := run(context.Background(), []string{"-healthcheck"}, []string{"GATEWAY_LISTEN_ADDR=" + addr}, io.Discard, io.Discard); err == nil {
+	if err := run(context.Background(), []string{"-healthcheck"}, []string{"GATEWAY_LISTEN_ADDR=" + addr}, io.Discard,
+		io.Discard); err == nil {
 		t.Error("a gateway that is gone is healthy")
 	}
 	unwell := httptest.NewServer(http.NotFoundHandler())
 	defer unwell.Close()
 	env := []string{"GATEWAY_LISTEN_ADDR=" + strings.TrimPrefix(unwell.URL, "http://")}
-	if err := run(context.Background(), []string{"-healthcheck"}, env, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "404") {
+	if err := run(context.Background(), []string{"-healthcheck"}, env, io.Discard, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "404") {
 		t.Errorf("%v", err)
 	}
 }
@@ -401,7 +414,8 @@ func TestHealthcheck(t *testing.T) {
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	if err := run(context.Background(), []string{"-version"}, nil, &out, io.Discard); err != nil || !strings.HasPrefix(out.String(), "gateway ") || strings.Count(out.String(), "\n") != 1 {
+	if err := run(context.Background(), []string{"-version"}, nil, &out, io.Discard); err != nil ||
+		!strings.HasPrefix(out.String(), "gateway ") || strings.Count(out.String(), "\n") != 1 {
 		t.Errorf("%v %q", err, out.String())
 	}
 	if err := run(context.Background(), []string{"-h"}, nil, &out, io.Discard); err != nil {
@@ -504,7 +518,8 @@ func TestMalformedSettingStopsTheStartWithOneLine(t *testing.T) {
 			t.Errorf("%s: %v", setting, err)
 		}
 		text := p.stderr.String()
-		if !strings.HasPrefix(text, want) || strings.Count(text, "\n") != 1 || strings.Contains(text, "secret") || p.stdout.String() != "" {
+		if !strings.HasPrefix(text, want) || strings.Count(text, "\n") != 1 || strings.Contains(text, "secret") ||
+			p.stdout.String() != "" {
 			t.Errorf("%s: stderr %q, stdout %q", setting, text, p.stdout.String())
 		}
 	}

@@ -55,7 +55,8 @@ func TestTargetCasesAtTheEdge(t *testing.T) {
 		case tt.Expect != "reject" && passed:
 			accepted++
 		default:
-			t.Errorf("%s %s %q: status %d, want %s (%s): %s", tt.ID, tt.Slug, tt.Input[:min(80, len(tt.Input))], resp.StatusCode, tt.Expect, tt.Why, answer)
+			t.Errorf("%s %s %q: status %d, want %s (%s): %s", tt.ID, tt.Slug, tt.Input[:min(80, len(tt.Input))],
+				resp.StatusCode, tt.Expect, tt.Why, answer)
 		}
 	}
 	if queries, dials := n.Queries(), n.Dials(); len(queries)+len(dials) > 0 {

@@ -105,7 +105,8 @@ func (s *service) close() {
 	}
 }
 
-// newWorker gives nil where the worker is off. A half-configured worker is no reason not to start: its tools answer 501.
+// newWorker gives nil where the worker is off. A half-configured worker is no reason not to start: its tools answer
+// 501.
 func newWorker(c Config, log *slog.Logger) (*workerclient.Client, error) {
 	if !c.EnableWorkerTools {
 		return nil, nil
@@ -197,7 +198,8 @@ func limits(c Config) httpapi.Limits {
 	per := func(n settings.Count) ratelimit.Limit {
 		return ratelimit.Limit{Requests: int(n), Window: time.Duration(c.Window)}
 	}
-	return httpapi.Limits{Tool: per(c.Requests), Client: per(c.ClientRequests), Target: per(c.TargetRequests), Samples: per(c.Samples)}
+	return httpapi.Limits{Tool: per(c.Requests), Client: per(c.ClientRequests), Target: per(c.TargetRequests),
+		Samples: per(c.Samples)}
 }
 
 func redisState(guard *redisguard.Guard) func(context.Context) httpapi.State {

@@ -26,7 +26,8 @@ func asnZone(t *testing.T, texts map[string]string) (address string, asked *atom
 		if !ok {
 			m.Rcode = dns.RcodeNameError
 		} else {
-			m.Answer = []dns.RR{&dns.TXT{Hdr: dns.RR_Header{Name: q.Question[0].Name, Rrtype: dns.TypeTXT, Class: dns.ClassINET, Ttl: 300}, Txt: []string{text}}}
+			m.Answer = []dns.RR{&dns.TXT{Hdr: dns.RR_Header{Name: q.Question[0].Name, Rrtype: dns.TypeTXT, Class: dns.ClassINET,
+				Ttl: 300}, Txt: []string{text}}}
 		}
 		_ = w.WriteMsg(m)
 	})}
@@ -51,11 +52,13 @@ func TestASNAnswersAreShared(t *testing.T) {
 		"31.108.90.216.origin.mapping.test-site.com.": "23028 | 216.90.108.0/24 | US | arin | 1998-09-25",
 		"as23028.mapping.test-site.com.":              "23028 | US | arin | 2002-01-04 | TEAM-CYMRU, US",
 	})
-	env := []string{"DNS_RESOLVERS=" + resolver, "ASN_DNS_ZONE=Mapping.Test-Site.com.", "RATE_LIMIT_REDIS_URL=redis://" + miniredis.RunT(t).Addr()}
+	env := []string{"DNS_RESOLVERS=" + resolver, "ASN_DNS_ZONE=Mapping.Test-Site.com.", "RATE_LIMIT_REDIS_URL=redis://" +
+		miniredis.RunT(t).Addr()}
 	for i, s := range []*started{start(t, env...), start(t, env...)} {
 		resp, body := s.post(t, "asn-lookup", "216.90.108.31")
 		cached := []string{`"cached":false`, `"cached":true`}[i]
-		if resp.StatusCode != http.StatusOK || !strings.Contains(body, `"zone":"mapping.test-site.com"`) || !strings.Contains(body, `"name":"TEAM-CYMRU, US"`) || !strings.Contains(body, cached) {
+		if resp.StatusCode != http.StatusOK || !strings.Contains(body, `"zone":"mapping.test-site.com"`) ||
+			!strings.Contains(body, `"name":"TEAM-CYMRU, US"`) || !strings.Contains(body, cached) {
 			t.Errorf("instance %d: %d %s", i, resp.StatusCode, body)
 		}
 	}

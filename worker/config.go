@@ -29,7 +29,8 @@ func ParseConfig(env []string) (Config, error) {
 		return Config{}, err
 	}
 	if len(c.Tokens) == 0 {
-		return Config{}, errors.New("DIAGNOSTICS_WORKER_TOKEN is not set: the worker does not start without a token of at least 16 characters")
+		return Config{}, errors.New("DIAGNOSTICS_WORKER_TOKEN is not set: the worker does not start without a token of at " +
+			"least 16 characters")
 	}
 	return c, nil
 }

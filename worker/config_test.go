@@ -57,7 +57,8 @@ func TestEmptyIsAbsent(t *testing.T) {
 	if diff := cmp.Diff(fmt.Sprintf("%+v", unset), fmt.Sprintf("%+v", empty)); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN="}); err == nil || !strings.Contains(err.Error(), "DIAGNOSTICS_WORKER_TOKEN is not set") {
+	if _, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN="}); err == nil ||
+		!strings.Contains(err.Error(), "DIAGNOSTICS_WORKER_TOKEN is not set") {
 		t.Errorf("an empty token: %v", err)
 	}
 }
@@ -97,7 +98,8 @@ func TestValues(t *testing.T) {
 				t.Errorf("%s=%q is taken", tt.name, value)
 				continue
 			}
-			if m := err.Error(); !strings.HasPrefix(m, tt.name+" takes ") || !strings.Contains(m, tt.mentions) || strings.Contains(m, "\n") {
+			if m := err.Error(); !strings.HasPrefix(m, tt.name+" takes ") || !strings.Contains(m, tt.mentions) ||
+				strings.Contains(m, "\n") {
 				t.Errorf("%s=%q: %q", tt.name, value, m)
 			}
 		}

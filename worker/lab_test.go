@@ -75,7 +75,8 @@ func commandInLab(t *testing.T, chain *labtest.Chain, with rights, env ...string
 		args = append(append(args, "setpriv"), with...)
 	}
 	c := exec.Command("ip", append(args, labtest.Self(t))...)
-	c.Env = append([]string{"PATH=" + os.Getenv("PATH"), roleVariable + "=" + asWorker, tokenSet, "LOG_LEVEL=debug"}, env...)
+	c.Env = append([]string{"PATH=" + os.Getenv("PATH"), roleVariable + "=" + asWorker, tokenSet, "LOG_LEVEL=debug"},
+		env...)
 	return c
 }
 
@@ -290,7 +291,8 @@ func checkPingAndPacketLossOnTheWire(t *testing.T, m icmp.Mode) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Sent != 10 || p.Received != 10 || p.Duplicates != 0 || p.StopReason != "completed" || *p.Replies[9].TTL != 62 || p.Raw == nil {
+		if p.Sent != 10 || p.Received != 10 || p.Duplicates != 0 || p.StopReason != "completed" || *p.Replies[9].TTL != 62 ||
+			p.Raw == nil {
 			t.Errorf("%+v", p)
 		}
 		if *p.MinMs <= 0 || *p.MaxMs > 500 || *p.MinMs > *p.MedianMs || *p.MedianMs > *p.MaxMs {
@@ -350,7 +352,8 @@ func checkRefusalsOnTheWire(t *testing.T, m icmp.Mode) {
 		}
 	}
 	var p workerapi.Ping
-	if _, err := w.ask(workerapi.PathPing, netip.MustParseAddr("11.0.200.1"), &p); err != nil || p.StopReason != "prohibited" || p.Received != 0 {
+	if _, err := w.ask(workerapi.PathPing, netip.MustParseAddr("11.0.200.1"), &p); err != nil ||
+		p.StopReason != "prohibited" || p.Received != 0 {
 		t.Errorf("%v %+v", err, p)
 	}
 }

@@ -143,7 +143,8 @@ func TestItDoesNotStart(t *testing.T) {
 		{"with a taken port for metrics", []string{tokenSet, "WORKER_LISTEN_ADDR=127.0.0.1:0", "METRICS_LISTEN_ADDR=" + taken.Addr().String()}, nil,
 			exitFailure, []string{"METRICS_LISTEN_ADDR", "already in use"}},
 		{"without the right to sockets", []string{tokenSet, "WORKER_LISTEN_ADDR=127.0.0.1:0"}, nil, exitNoRights,
-			[]string{"NET_RAW", "setcap cap_net_raw+ep", "cap_add", "AmbientCapabilities=CAP_NET_RAW", "net.ipv4.ping_group_range=\"" + strconv.Itoa(os.Getegid())}},
+			[]string{"NET_RAW", "setcap cap_net_raw+ep", "cap_add", "AmbientCapabilities=CAP_NET_RAW",
+				"net.ipv4.ping_group_range=\"" + strconv.Itoa(os.Getegid())}},
 		{"with arguments", []string{tokenSet}, []string{"serve"}, exitFailure, []string{"environment"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -189,7 +190,8 @@ func TestHealthcheck(t *testing.T) {
 		t.Errorf("healthy: %+v", got)
 	}
 	status.Store(http.StatusServiceUnavailable)
-	if got := runWorker(t, withoutRights, env, "-healthcheck"); got.status != exitFailure || !strings.Contains(got.stderr, "503") {
+	if got := runWorker(t, withoutRights, env, "-healthcheck"); got.status != exitFailure ||
+		!strings.Contains(got.stderr, "503") {
 		t.Errorf("not healthy: %+v", got)
 	}
 	s.Close()

@@ -96,7 +96,8 @@ func (e *rightsError) Error() string {
 	cause := strings.ReplaceAll(e.cause.Error(), "\n", "; ")
 	return "cannot open any ICMP socket (" + cause + "); it needs the capability NET_RAW, by one of: " +
 		"`sudo setcap cap_net_raw+ep` on the worker's binary; Docker: `cap_add: [NET_RAW]`; " +
-		"systemd: `AmbientCapabilities=CAP_NET_RAW`; or a start as root. Or, without any capability, datagram sockets for its group: " +
+		"systemd: `AmbientCapabilities=CAP_NET_RAW`; or a start as root. Or, without any capability, datagram sockets for " +
+		"its group: " +
 		fmt.Sprintf("`sudo sysctl -w net.ipv4.ping_group_range=\"%d %[1]d\"`", os.Getegid())
 }
 
@@ -121,7 +122,8 @@ func dropPrivileges(c Config, engine *icmp.Engine) error {
 	err := privilege.Drop(privilege.Identity{UID: int(c.RunAsUID), GID: int(c.RunAsGID)})
 	switch {
 	case errors.Is(err, privilege.ErrIdentity):
-		return fmt.Errorf("RUN_AS_UID and RUN_AS_GID need the capabilities CAP_SETUID and CAP_SETGID: start as root, or leave them unset (%w)", err)
+		return fmt.Errorf("RUN_AS_UID and RUN_AS_GID need the capabilities CAP_SETUID and CAP_SETGID: start as root, or "+
+			"leave them unset (%w)", err)
 	case err != nil:
 		return err
 	}

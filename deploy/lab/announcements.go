@@ -14,8 +14,8 @@ import (
 // asnZone is where the service asks by default who announces an address.
 const asnZone = "asn.cymru.com"
 
-// announcement is one prefix of the lab's routing table. Text, where it is set, is answered in place of a record that can be
-// read.
+// announcement is one prefix of the lab's routing table. Text, where it is set, is answered in place of a record that
+// can be read.
 type announcement struct {
 	prefix                       string
 	origins                      string
@@ -26,11 +26,16 @@ type announcement struct {
 
 // announcements of addresses that the lab has, and of a few that it does not: nobody connects to those.
 var announcements = []announcement{
-	{prefix: "11.77.0.0/16", origins: "212000", country: "NL", registry: "ripencc", allocated: "2019-05-06", peers: "3333 13335"},
-	{prefix: "11.78.0.0/16", origins: "212005", country: "DE", registry: "ripencc", allocated: "2020-02-03", peers: "212000"},
-	{prefix: "11.80.0.0/16", origins: "212001", country: "NL", registry: "ripencc", allocated: "2018-01-02", peers: "212000"},
-	{prefix: "11.80.0.0/24", origins: "212002", country: "NL", registry: "ripencc", allocated: "2018-01-02", peers: "212000 212001"},
-	{prefix: "11.90.0.0/24", origins: "212003 212004", country: "US", registry: "arin", allocated: "2001-03-04", peers: "212000"},
+	{prefix: "11.77.0.0/16", origins: "212000", country: "NL", registry: "ripencc", allocated: "2019-05-06",
+		peers: "3333 13335"},
+	{prefix: "11.78.0.0/16", origins: "212005", country: "DE", registry: "ripencc", allocated: "2020-02-03",
+		peers: "212000"},
+	{prefix: "11.80.0.0/16", origins: "212001", country: "NL", registry: "ripencc", allocated: "2018-01-02",
+		peers: "212000"},
+	{prefix: "11.80.0.0/24", origins: "212002", country: "NL", registry: "ripencc", allocated: "2018-01-02",
+		peers: "212000 212001"},
+	{prefix: "11.90.0.0/24", origins: "212003 212004", country: "US", registry: "arin", allocated: "2001-03-04",
+		peers: "212000"},
 	{prefix: "11.91.0.0/24", origins: "212006", registry: "apnic", peers: "212005"},
 	{prefix: "11.94.1.0/24", text: "<html>this is no announcement</html>"},
 	{prefix: "2a10:80::/32", origins: "212001", country: "NL", registry: "ripencc", allocated: "2018-01-02"},

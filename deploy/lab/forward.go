@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Forward listens outside the lab, on loopback, and carries each connection to an address inside the service's namespace.
-// No device joins the two: only this process's two sockets do. It ends with the lab.
+// Forward listens outside the lab, on loopback, and carries each connection to an address inside the service's
+// namespace. No device joins the two: only this process's two sockets do. It ends with the lab.
 func (l *Lab) Forward(listen, to string) (at string, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)

@@ -136,8 +136,8 @@ func (g *graph) route(b *strings.Builder, name, next, table string, to ...netip.
 	}
 }
 
-// markRules is the ip(8) batch that routes marked packets by the table of their leg; the same for both families, which the
-// command must be told.
+// markRules is the ip(8) batch that routes marked packets by the table of their leg; the same for both families, which
+// the command must be told.
 func markRules() string {
 	var b strings.Builder
 	for _, mark := range []int{leg1Mark, leg2Mark} {

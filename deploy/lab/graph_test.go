@@ -65,12 +65,14 @@ func TestRoutes(t *testing.T) {
 		}
 	}
 	svc := g.setup(ServiceHost)
-	for _, want := range []string{"address add 11.77.0.2/32 dev uplink\n", "route add ::/0 via 2a10:77:1::1 dev uplink onlink src 2a10:77::2\n"} {
+	for _, want := range []string{"address add 11.77.0.2/32 dev uplink\n",
+		"route add ::/0 via 2a10:77:1::1 dev uplink onlink src 2a10:77::2\n"} {
 		if !strings.Contains(svc, want) {
 			t.Errorf("the service's host lacks %q in\n%s", want, svc)
 		}
 	}
-	if x5 := g.setup(spreader); !strings.Contains(x5, "route add 11.91.0.0/24 via 11.78.6.2 dev to-b6 onlink src 11.78.5.1 table 102\n") {
+	if x5 := g.setup(spreader); !strings.Contains(x5,
+		"route add 11.91.0.0/24 via 11.78.6.2 dev to-b6 onlink src 11.78.5.1 table 102\n") {
 		t.Errorf("x5 lacks its second leg in\n%s", x5)
 	}
 }
@@ -110,7 +112,8 @@ func TestParseSent(t *testing.T) {
 	if err != nil || total != 5 || fmt.Sprint(flows) != want {
 		t.Errorf("%d %v %v, want 5 %s", total, flows, err, want)
 	}
-	for _, bad := range []string{`[`, `{"nftables":[{"set":{"elem":[{"elem":{"val":{"concat":["x","tcp",1]}}}]}}]}`, `{"nftables":[{"set":{"elem":[{"elem":{"val":{"concat":["1.1.1.1"]}}}]}}]}`} {
+	for _, bad := range []string{`[`, `{"nftables":[{"set":{"elem":[{"elem":{"val":{"concat":["x","tcp",1]}}}]}}]}`,
+		`{"nftables":[{"set":{"elem":[{"elem":{"val":{"concat":["1.1.1.1"]}}}]}}]}`} {
 		if _, _, err := parseSent([]byte(bad)); err == nil {
 			t.Errorf("%s was read", bad)
 		}

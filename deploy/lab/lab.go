@@ -2,8 +2,8 @@
 // cables, resolvers, web and TLS servers of every temper, and a host on which the shipped binaries run unmodified. No
 // device joins it to the outside: what is sent in it stays in it. It takes root, iproute2 and nftables.
 //
-// Everything that it makes is named lab-<id>-…, and is taken away by Close, by a watchdog when the process is killed, and
-// by the next Build when the watchdog was killed too.
+// Everything that it makes is named lab-<id>-…, and is taken away by Close, by a watchdog when the process is killed,
+// and by the next Build when the watchdog was killed too.
 package lab
 
 import (
@@ -173,8 +173,8 @@ func (l *Lab) addNamespaces(ctx context.Context) error {
 	return nil
 }
 
-// forwarding is everywhere but on the service's host: a host that is a router announces itself to the other routers, and
-// the uplink is to carry nothing that the service did not send.
+// forwarding is everywhere but on the service's host: a host that is a router announces itself to the other routers,
+// and the uplink is to carry nothing that the service did not send.
 var forwarding = map[string]string{
 	"net.ipv4.ip_forward":              "1",
 	"net.ipv6.conf.all.forwarding":     "1",
@@ -279,8 +279,8 @@ func (l *Lab) toolIn(ctx context.Context, node, stdin, name string, args ...stri
 	return out, err
 }
 
-// tool runs a command that must not outlive this process: a killed lab is taken away at once, and nothing may be made in
-// it afterwards. The signal comes at the death of the starting thread, so the thread is kept until the command ends.
+// tool runs a command that must not outlive this process: a killed lab is taken away at once, and nothing may be made
+// in it afterwards. The signal comes at the death of the starting thread, so the thread is kept until the command ends.
 func tool(ctx context.Context, stdin, name string, args ...string) ([]byte, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

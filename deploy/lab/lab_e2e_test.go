@@ -113,7 +113,8 @@ func TestBothLegsAreTaken(t *testing.T) {
 			v4, v6 := lab.Wild(10 + n)
 			to := map[int]netip.Addr{4: v4, 6: v6}[family]
 			truth = shared.PathTo(to)[5]
-			out, err := shared.Exec(t.Context(), lab.ServiceHost, "traceroute", "-n", "-I", "-q", "3", "-w", "0.3", "-f", "6", "-m", "6", to.String())
+			out, err := shared.Exec(t.Context(), lab.ServiceHost, "traceroute", "-n", "-I", "-q", "3", "-w", "0.3", "-f", "6",
+				"-m", "6", to.String())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +134,8 @@ var pingTimes = regexp.MustCompile(`time=([0-9.]+) ms`)
 func pings(t *testing.T, to netip.Addr, count int) []float64 {
 	t.Helper()
 	// ping exits 1 when nothing came back; what came is counted by the caller.
-	out, _ := shared.Exec(t.Context(), lab.ServiceHost, "ping", "-n", "-i", "0.02", "-W", "1", "-c", strconv.Itoa(count), to.String())
+	out, _ := shared.Exec(t.Context(), lab.ServiceHost, "ping", "-n", "-i", "0.02", "-W", "1", "-c", strconv.Itoa(count),
+		to.String())
 	var times []float64
 	for _, m := range pingTimes.FindAllStringSubmatch(string(out), -1) {
 		ms, err := strconv.ParseFloat(m[1], 64)

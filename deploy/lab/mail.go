@@ -19,8 +19,8 @@ const (
 	ed25519 = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
 )
 
-// mailDomain is one domain and what it publishes: its parts are those of goodMail but for the ones that change says. In all
-// lines DOMAIN is the domain itself; an empty part takes the good one away.
+// mailDomain is one domain and what it publishes: its parts are those of goodMail but for the ones that change says. In
+// all lines DOMAIN is the domain itself; an empty part takes the good one away.
 type mailDomain struct {
 	label, note string
 	change      parts
@@ -65,13 +65,18 @@ func mx(record string) parts { return parts{"mx": "DOMAIN. 300 IN MX " + record}
 // mailDomains show what a mail check can find, one fault each.
 var mailDomains = []mailDomain{
 	{label: "plain", note: "mail in order, without MTA-STS; DKIM selector s1"},
-	{label: "nomail", note: "takes and sends no mail, and says so", change: parts{"mx": "DOMAIN. 300 IN MX 0 .", "spf": `DOMAIN. 300 IN TXT "v=spf1 -all"`, "hosts": "", "dkim": "", "tlsrpt": ""}},
-	{label: "nothing", note: "an address and no mail records", change: parts{"mx": "DOMAIN. 300 IN A 11.80.0.1", "hosts": "", "spf": "", "dmarc": "", "dkim": "", "tlsrpt": ""}},
+	{label: "nomail", note: "takes and sends no mail, and says so",
+		change: parts{"mx": "DOMAIN. 300 IN MX 0 .", "spf": `DOMAIN. 300 IN TXT "v=spf1 -all"`, "hosts": "", "dkim": "",
+			"tlsrpt": ""}},
+	{label: "nothing", note: "an address and no mail records",
+		change: parts{"mx": "DOMAIN. 300 IN A 11.80.0.1", "hosts": "", "spf": "", "dmarc": "", "dkim": "", "tlsrpt": ""}},
 	{label: "bare", note: "neither exchange nor address", change: parts{"mx": ""}},
 
 	{label: "mxgone", note: "an exchange without an address", change: parts{"hosts": "a.DOMAIN. 300 IN A 11.80.0.40"}},
-	{label: "mxprivate", note: "an exchange at a private address", change: parts{"hosts": "a.DOMAIN. 300 IN A 11.80.0.40\nb.DOMAIN. 300 IN A 192.168.1.1"}},
-	{label: "mxalias", note: "an exchange that is an alias", change: parts{"hosts": "a.DOMAIN. 300 IN A 11.80.0.40\nb.DOMAIN. 300 IN CNAME a.DOMAIN."}},
+	{label: "mxprivate", note: "an exchange at a private address",
+		change: parts{"hosts": "a.DOMAIN. 300 IN A 11.80.0.40\nb.DOMAIN. 300 IN A 192.168.1.1"}},
+	{label: "mxalias", note: "an exchange that is an alias",
+		change: parts{"hosts": "a.DOMAIN. 300 IN A 11.80.0.40\nb.DOMAIN. 300 IN CNAME a.DOMAIN."}},
 	{label: "mxliteral", note: "an address in place of an exchange's name", change: mx("10 11.80.0.40.")},
 	{label: "mxnull", note: "a null MX beside another", change: mx("0 .\nDOMAIN. 300 IN MX 10 a.DOMAIN.")},
 	{label: "mxfails", note: "its DNS fails", servfail: []string{"DOMAIN"}},
@@ -83,23 +88,30 @@ var mailDomains = []mailDomain{
 	{label: "spfptr", note: "SPF by reverse names", change: spf("v=spf1 ptr -all")},
 	{label: "spfsyntax", note: "SPF with a mistake", change: spf("v=spf1 mx ipv4:11.80.0.1 -all")},
 	{label: "spftwo", note: "two SPF records", change: spf("v=spf1 mx -all\"\nDOMAIN. 300 IN TXT \"v=spf1 ~all")},
-	{label: "spfloop", note: "SPF that includes itself", change: spf("v=spf1 include:x.DOMAIN -all\"\nx.DOMAIN. 300 IN TXT \"v=spf1 include:DOMAIN -all")},
-	{label: "spftree", note: "SPF as a tree of ten lookups", change: spf("v=spf1 include:t1.DOMAIN include:t2.DOMAIN redirect=t3.DOMAIN\"\n" +
-		"t1.DOMAIN. 300 IN TXT \"v=spf1 a:a.DOMAIN mx:DOMAIN include:t4.DOMAIN ?all\"\n" +
-		"t2.DOMAIN. 300 IN TXT \"v=spf1 exists:a.DOMAIN a:b.DOMAIN ip6:2a10:80::/64\"\n" +
-		"t3.DOMAIN. 300 IN TXT \"v=spf1 a:a.DOMAIN ~all\"\n" +
-		"t4.DOMAIN. 300 IN TXT \"v=spf1 a:b.DOMAIN -all")},
-	{label: "spfeleven", note: "SPF with one lookup too many", change: spf("v=spf1" + strings.Repeat(" a:a.DOMAIN", 11) + " -all")},
-	{label: "spfvoid", note: "SPF that looks for what is not there", change: spf("v=spf1 a:x1.DOMAIN a:x2.DOMAIN a:x3.DOMAIN -all")},
-	{label: "spffails", note: "SPF whose include fails", change: spf("v=spf1 include:x.DOMAIN -all"), servfail: []string{"x.DOMAIN"}},
+	{label: "spfloop", note: "SPF that includes itself",
+		change: spf("v=spf1 include:x.DOMAIN -all\"\nx.DOMAIN. 300 IN TXT \"v=spf1 include:DOMAIN -all")},
+	{label: "spftree", note: "SPF as a tree of ten lookups",
+		change: spf("v=spf1 include:t1.DOMAIN include:t2.DOMAIN redirect=t3.DOMAIN\"\n" +
+			"t1.DOMAIN. 300 IN TXT \"v=spf1 a:a.DOMAIN mx:DOMAIN include:t4.DOMAIN ?all\"\n" +
+			"t2.DOMAIN. 300 IN TXT \"v=spf1 exists:a.DOMAIN a:b.DOMAIN ip6:2a10:80::/64\"\n" +
+			"t3.DOMAIN. 300 IN TXT \"v=spf1 a:a.DOMAIN ~all\"\n" +
+			"t4.DOMAIN. 300 IN TXT \"v=spf1 a:b.DOMAIN -all")},
+	{label: "spfeleven", note: "SPF with one lookup too many",
+		change: spf("v=spf1" + strings.Repeat(" a:a.DOMAIN", 11) + " -all")},
+	{label: "spfvoid", note: "SPF that looks for what is not there",
+		change: spf("v=spf1 a:x1.DOMAIN a:x2.DOMAIN a:x3.DOMAIN -all")},
+	{label: "spffails", note: "SPF whose include fails", change: spf("v=spf1 include:x.DOMAIN -all"),
+		servfail: []string{"x.DOMAIN"}},
 
 	{label: "dmarcnone", note: "DMARC that only watches", change: dmarc("v=DMARC1; p=none; rua=mailto:d@DOMAIN")},
-	{label: "dmarctwo", note: "two DMARC records", change: dmarc("v=DMARC1; p=none\"\n_dmarc.DOMAIN. 300 IN TXT \"v=DMARC1; p=reject")},
+	{label: "dmarctwo", note: "two DMARC records",
+		change: dmarc("v=DMARC1; p=none\"\n_dmarc.DOMAIN. 300 IN TXT \"v=DMARC1; p=reject")},
 	{label: "dmarcstrict", note: "DMARC with every tag; sub.… inherits its policy", change: parts{
 		"dmarc": `_dmarc.DOMAIN. 300 IN TXT "v=DMARC1; p=reject; sp=quarantine; np=reject; psd=n; adkim=s; aspf=s; rua=mailto:d@DOMAIN,mailto:r@lab-plain-mail.com"` +
 			"\nDOMAIN._report._dmarc.lab-plain-mail.com. 300 IN TXT \"v=DMARC1\"",
 		"below": "sub.DOMAIN. 300 IN MX 10 a.DOMAIN.\nsub.DOMAIN. 300 IN TXT \"v=spf1 mx -all\""}},
-	{label: "dmarcforeign", note: "reports to somebody who did not agree", change: dmarc("v=DMARC1; p=reject; rua=mailto:r@lab-nothing-mail.com")},
+	{label: "dmarcforeign", note: "reports to somebody who did not agree",
+		change: dmarc("v=DMARC1; p=reject; rua=mailto:r@lab-nothing-mail.com")},
 	{label: "dmarcfails", note: "the lookup of its DMARC record fails", servfail: []string{"_dmarc.DOMAIN"}},
 
 	{label: "dkimed", note: "an Ed25519 key", change: dkim("v=DKIM1; k=ed25519; p=" + ed25519)},
@@ -107,16 +119,21 @@ var mailDomains = []mailDomain{
 	{label: "dkimweak", note: "a key of 512 bits", change: dkim("v=DKIM1; p=" + rsa512)},
 	{label: "dkimtest", note: "a key under test", change: dkim("v=DKIM1; t=y; p=" + rsa2048)},
 	{label: "dkimrevoked", note: "a revoked key", change: dkim("v=DKIM1; p=")},
-	{label: "dkimtwo", note: "two keys at one selector", change: dkim("v=DKIM1; p=" + rsa2048 + "\"\ns1._domainkey.DOMAIN. 300 IN TXT \"v=DKIM1; p=")},
+	{label: "dkimtwo", note: "two keys at one selector",
+		change: dkim("v=DKIM1; p=" + rsa2048 + "\"\ns1._domainkey.DOMAIN. 300 IN TXT \"v=DKIM1; p=")},
 	{label: "dkimfails", note: "the lookup of its key fails", servfail: []string{"s1._domainkey.DOMAIN"}},
 
-	{label: "tlsrpttwo", note: "two TLS reporting records", change: parts{"tlsrpt": "_smtp._tls.DOMAIN. 300 IN TXT \"v=TLSRPTv1; rua=mailto:t@DOMAIN\"\n_smtp._tls.DOMAIN. 300 IN TXT \"v=TLSRPTv1; rua=mailto:u@DOMAIN\""}},
-	{label: "tlsrpthalf", note: "TLS reports to what is no address", change: parts{"tlsrpt": "_smtp._tls.DOMAIN. 300 IN TXT \"v=TLSRPTv1; rua=mailto:t@DOMAIN,x\""}},
+	{label: "tlsrpttwo", note: "two TLS reporting records", change: parts{"tlsrpt": "_smtp._tls.DOMAIN. 300 IN TXT " +
+		"\"v=TLSRPTv1; rua=mailto:t@DOMAIN\"\n_smtp._tls.DOMAIN. 300 IN TXT \"v=TLSRPTv1; rua=mailto:u@DOMAIN\""}},
+	{label: "tlsrpthalf", note: "TLS reports to what is no address",
+		change: parts{"tlsrpt": "_smtp._tls.DOMAIN. 300 IN TXT \"v=TLSRPTv1; rua=mailto:t@DOMAIN,x\""}},
 	{label: "tlsrptfails", note: "the lookup of its TLS reporting record fails", servfail: []string{"_smtp._tls.DOMAIN"}},
 
 	{label: "stsabsent", note: "an MTA-STS record without a policy's host", change: stsRecord},
-	{label: "ststwo", note: "two MTA-STS records", change: parts{"sts": stsRecord["sts"] + "\n" + `_mta-sts.DOMAIN. 300 IN TXT "v=STSv1; id=2"`}},
-	{label: "stsprivate", note: "its MTA-STS policy is at a private address", change: parts{"sts": stsRecord["sts"] + "\nmta-sts.DOMAIN. 300 IN A 10.0.0.1"}},
+	{label: "ststwo", note: "two MTA-STS records", change: parts{"sts": stsRecord["sts"] + "\n" +
+		`_mta-sts.DOMAIN. 300 IN TXT "v=STSv1; id=2"`}},
+	{label: "stsprivate", note: "its MTA-STS policy is at a private address",
+		change: parts{"sts": stsRecord["sts"] + "\nmta-sts.DOMAIN. 300 IN A 10.0.0.1"}},
 	{label: "stsfails", note: "the lookup of its MTA-STS record fails", servfail: []string{"_mta-sts.DOMAIN"}},
 
 	{label: "hostile", note: "markup in every record", change: parts{

@@ -81,7 +81,8 @@ func records(g *graph, sites []site.Site) []string {
 		v4, v6 := p.at(1)
 		lines = append(lines, named(p.label+"."+TransitZone, v4, v6)...)
 	}
-	lines = append(lines, addressRecords("ns1."+TransitZone, netip.MustParseAddr(resolver4), netip.MustParseAddr(resolver6))...)
+	lines = append(lines, addressRecords("ns1."+TransitZone, netip.MustParseAddr(resolver4),
+		netip.MustParseAddr(resolver6))...)
 	return append(append(lines, siteRecords(sites)...), dnsRecords...)
 }
 
@@ -152,9 +153,11 @@ func scriptNames(t *zone.Table) {
 		Extended: []dns.EDNS0_EDE{{InfoCode: dns.ExtendedErrorCodeDNSBogus, ExtraText: "signature expired"}}})
 	t.Script("timeout."+DNSZone, zone.Step{Drop: true})
 	t.Script("slow."+DNSZone, zone.Step{Delay: time.Second, Records: []string{"@ 60 IN A 11.80.0.1"}})
-	t.Script("truncated."+DNSZone, zone.Step{Truncate: true, Records: []string{`@ 60 IN TXT "came over TCP"`, "@ 60 IN A 11.80.0.1"}})
+	t.Script("truncated."+DNSZone, zone.Step{Truncate: true,
+		Records: []string{`@ 60 IN TXT "came over TCP"`, "@ 60 IN A 11.80.0.1"}})
 	t.Script("signed."+DNSZone, zone.Step{Authenticated: true, Records: []string{"@ 60 IN A 11.80.0.1"}})
-	t.Cycle("rebind."+ProbeZone, zone.Step{Records: []string{"@ 0 IN A 8.8.8.8"}}, zone.Step{Records: []string{"@ 0 IN A 127.0.0.1"}})
+	t.Cycle("rebind."+ProbeZone, zone.Step{Records: []string{"@ 0 IN A 8.8.8.8"}},
+		zone.Step{Records: []string{"@ 0 IN A 127.0.0.1"}})
 }
 
 // Name is something to try, with a line on what to expect.

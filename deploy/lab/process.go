@@ -18,8 +18,8 @@ type Process struct {
 	done chan struct{}
 }
 
-// Start runs a program inside a node as ip-netns(8) does, with the lab's resolv.conf, and with no environment but env and
-// PATH. Its output goes to a file of the lab's directory.
+// Start runs a program inside a node as ip-netns(8) does, with the lab's resolv.conf, and with no environment but env
+// and PATH. Its output goes to a file of the lab's directory.
 func (l *Lab) Start(node, name string, env []string, program string, args ...string) (*Process, error) {
 	path, err := filepath.Abs(program)
 	if err != nil {
@@ -31,7 +31,8 @@ func (l *Lab) Start(node, name string, env []string, program string, args ...str
 	}
 	defer log.Close()
 	// Its life is the lab's, not a caller's: Kill, Stop and Close end it.
-	cmd := exec.CommandContext(context.Background(), "ip", append([]string{"netns", "exec", l.Namespace(node), path}, args...)...)
+	cmd := exec.CommandContext(context.Background(), "ip",
+		append([]string{"netns", "exec", l.Namespace(node), path}, args...)...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	// A group of its own: the terminal's interrupt goes to the lab, which ends its programs in order.

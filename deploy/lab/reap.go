@@ -19,10 +19,10 @@ import (
 	"diagnostics/lab/internal/netns"
 )
 
-// A lab is registered as a directory with a lock that its process holds: the lock goes when the process does, however it
-// does, and whoever can take the lock of a lab knows that it is dead. Three things take a lab away, all by the one script:
-// Close; a watchdog child that notices the death of its parent by the end of a pipe; and the next Build, for the case
-// that the watchdog died too.
+// A lab is registered as a directory with a lock that its process holds: the lock goes when the process does, however
+// it does, and whoever can take the lock of a lab knows that it is dead. Three things take a lab away, all by the one
+// script: Close; a watchdog child that notices the death of its parent by the end of a pipe; and the next Build, for
+// the case that the watchdog died too.
 const registry = "/run/diagnostics-lab"
 
 //go:embed teardown.sh
@@ -142,8 +142,8 @@ func alive(id string) bool {
 	return false
 }
 
-// lockRegistry keeps labs from starting and sweeping at once. It locks a directory that is always there, so that the lock
-// itself leaves nothing behind.
+// lockRegistry keeps labs from starting and sweeping at once. It locks a directory that is always there, so that the
+// lock itself leaves nothing behind.
 func lockRegistry() (release func(), err error) {
 	dir, err := os.Open("/run")
 	if err != nil {
@@ -183,21 +183,24 @@ func lockFile(path string, how int) (*os.File, error) {
 
 func teardown(id string) error {
 	// Nothing interrupts this: a lab that is half taken away is what it is there to prevent.
-	out, err := exec.CommandContext(context.Background(), "sh", "-c", teardownScript, "lab-teardown", id, strconv.Itoa(os.Getpid())).CombinedOutput()
+	out, err := exec.CommandContext(context.Background(), "sh", "-c", teardownScript, "lab-teardown", id,
+		strconv.Itoa(os.Getpid())).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("take lab %s away: %w: %s", id, err, out)
 	}
 	return nil
 }
 
-// watchdog is a shell that waits for a line, which Close sends, or for the end of the pipe, which is this process's death.
+// watchdog is a shell that waits for a line, which Close sends, or for the end of the pipe, which is this process's
+// death.
 type watchdog struct {
 	cmd  *exec.Cmd
 	pipe io.WriteCloser
 }
 
 func startWatchdog(id string) (*watchdog, error) {
-	cmd := exec.CommandContext(context.Background(), "sh", "-c", "read -r done && exit 0\n"+teardownScript, "lab-watchdog", id, "0")
+	cmd := exec.CommandContext(context.Background(), "sh", "-c", "read -r done && exit 0\n"+teardownScript,
+		"lab-watchdog", id, "0")
 	// A session of its own: neither the terminal's interrupt nor its hang-up reaches it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	pipe, err := cmd.StdinPipe()

@@ -34,8 +34,8 @@ func (l *Lab) ScriptAt(resolver, name string, steps ...Step) error {
 // Sites are the web and mail servers.
 func (l *Lab) Sites() []site.Site { return l.catalogue }
 
-// Site is the server of a label, such as "fast", or of a whole name. Labels are literals of the tests, which use the answer
-// within an expression: one that the catalogue lacks is a mistake in the test, and panics.
+// Site is the server of a label, such as "fast", or of a whole name. Labels are literals of the tests, which use the
+// answer within an expression: one that the catalogue lacks is a mistake in the test, and panics.
 func (l *Lab) Site(label string) site.Site {
 	for _, s := range l.catalogue {
 		if s.Host == label || s.Host == label+"."+site.Zone {

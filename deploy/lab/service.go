@@ -42,8 +42,8 @@ type Service struct {
 // workerAddr is where the service's worker listens, again after each start.
 const workerAddr = "127.77.0.2:8081"
 
-// freshAddr is an address of ServiceLoopback that no server of this service ever had: an answer from it can come from one
-// server only.
+// freshAddr is an address of ServiceLoopback that no server of this service ever had: an answer from it can come from
+// one server only.
 func (s *Service) freshAddr(port int) string {
 	n := s.started.Add(1)
 	return fmt.Sprintf("127.77.%d.%d:%d", 1+n/200, 1+n%200, port)
@@ -74,7 +74,8 @@ func (s *Service) StartWorker(ctx context.Context) error {
 	return err
 }
 
-// StartExtraWorker runs a worker beside the service's own, as StartGateway does a gateway. It takes the same credential.
+// StartExtraWorker runs a worker beside the service's own, as StartGateway does a gateway. It takes the same
+// credential.
 func (s *Service) StartExtraWorker(ctx context.Context, name string, env ...string) (*Server, error) {
 	return s.startWorkerAt(ctx, name, s.freshAddr(8081), env...)
 }

@@ -17,12 +17,13 @@ import (
 	"diagnostics/lab"
 )
 
-// machine is everything of this machine that the lab of an id could leave behind, by kind: what bears its id, and the whole
-// of the machine's own network. Other labs may come and go meanwhile.
+// machine is everything of this machine that the lab of an id could leave behind, by kind: what bears its id, and the
+// whole of the machine's own network. Other labs may come and go meanwhile.
 func machine(t *testing.T, id string) map[string][]string {
 	t.Helper()
 	state := map[string][]string{}
-	for kind, dir := range map[string]string{"namespace": "/run/netns", "etc": "/etc/netns", "registry": "/run/diagnostics-lab"} {
+	for kind, dir := range map[string]string{"namespace": "/run/netns", "etc": "/etc/netns",
+		"registry": "/run/diagnostics-lab"} {
 		entries, err := os.ReadDir(dir)
 		if err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
@@ -47,7 +48,8 @@ func machine(t *testing.T, id string) map[string][]string {
 	return state
 }
 
-// labProcesses are the processes that belong to a lab: its watchdogs, its commands, and all that runs in its namespaces.
+// labProcesses are the processes that belong to a lab: its watchdogs, its commands, and all that runs in its
+// namespaces.
 func labProcesses(t *testing.T, id string) (found []string) {
 	t.Helper()
 	entries, err := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -21,8 +21,8 @@ const (
 // ServiceHost is the node where the shipped binaries run.
 const ServiceHost = "svc"
 
-// node is one namespace. Each has exactly one address a family of its own, used as the source of all its routes, so that
-// every answer of a router comes from the address that the truth tables name.
+// node is one namespace. Each has exactly one address a family of its own, used as the source of all its routes, so
+// that every answer of a router comes from the address that the truth tables name.
 type node struct {
 	name   string
 	v4, v6 netip.Addr
@@ -70,8 +70,8 @@ var PublicResolvers = map[string][2]netip.Addr{
 	"opendns":    {netip.MustParseAddr("208.67.222.222"), netip.MustParseAddr("2620:119:35::35")},
 }
 
-// spreader is the router that spreads packets over two legs, by marks: a mark's packets are routed by the table of the same
-// number past legTable.
+// spreader is the router that spreads packets over two legs, by marks: a mark's packets are routed by the table of the
+// same number past legTable.
 const (
 	spreader = "x5"
 	leg1Mark = 1

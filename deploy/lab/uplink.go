@@ -10,8 +10,8 @@ import (
 )
 
 // ServiceLoopback is where the shipped binaries listen, inside the service's namespace. Packets to and from it are the
-// conversation between browser, gateway and worker; every other packet that the service's host sends, over the uplink or
-// over loopback (127.0.0.1 included), is counted.
+// conversation between browser, gateway and worker; every other packet that the service's host sends, over the uplink
+// or over loopback (127.0.0.1 included), is counted.
 var ServiceLoopback = netip.MustParsePrefix("127.77.0.0/16")
 
 var uplinkFilter = fmt.Sprintf(`
@@ -39,11 +39,12 @@ type Flow struct {
 }
 
 func (f Flow) String() string {
-	return fmt.Sprintf("%d packets to %s", f.Packets, strings.TrimSuffix(fmt.Sprintf("%s %s %d", f.To, f.Protocol, f.Port), " 0"))
+	return fmt.Sprintf("%d packets to %s", f.Packets,
+		strings.TrimSuffix(fmt.Sprintf("%s %s %d", f.To, f.Protocol, f.Port), " 0"))
 }
 
-// Sent is what the service's host has sent since the last ResetSent: the number of packets, and where they went, in order
-// of address.
+// Sent is what the service's host has sent since the last ResetSent: the number of packets, and where they went, in
+// order of address.
 func (l *Lab) Sent(ctx context.Context) (total int, flows []Flow, err error) {
 	out, err := l.toolIn(ctx, ServiceHost, "", "nft", "-j", "list", "table", "inet", "lab")
 	if err != nil {

@@ -9,7 +9,8 @@ const contentSecurityPolicy = "default-src 'self'; object-src 'none'; base-uri '
 	"frame-ancestors 'none'"
 
 const permissionsPolicy = "accelerometer=(), autoplay=(), camera=(), display-capture=(), encrypted-media=(), " +
-	"fullscreen=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=(), xr-spatial-tracking=()"
+	"fullscreen=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=(), " +
+	"xr-spatial-tracking=()"
 
 // setHeaders sets what our own security-headers tool asks of others.
 func (s *Site) setHeaders(h http.Header, r *http.Request) {

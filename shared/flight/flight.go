@@ -1,6 +1,6 @@
-// Package flight lets all who ask for the same thing at the same time share one run of the function that gets it. Unlike
-// x/sync/singleflight, a run belongs to nobody: it goes on when the caller who began it leaves, ends when the last one who
-// waits for it has left, and a panic in it is raised again at each of them.
+// Package flight lets all who ask for the same thing at the same time share one run of the function that gets it.
+// Unlike x/sync/singleflight, a run belongs to nobody: it goes on when the caller who began it leaves, ends when the
+// last one who waits for it has left, and a panic in it is raised again at each of them.
 package flight
 
 import (
@@ -33,10 +33,10 @@ type outcome[V any] struct {
 	err   error
 }
 
-// Do gives what f returns for the key: of the run that is under way, else of one that it begins. The run's context carries
-// the values of the caller who began it but not that caller's end. A caller whose ctx ends leaves with ctx.Err(). An
-// error of f is given to all who wait and is not kept. Those who share a value must not change it. Where f panics, Do
-// panics with its *parallel.Panic.
+// Do gives what f returns for the key: of the run that is under way, else of one that it begins. The run's context
+// carries the values of the caller who began it but not that caller's end. A caller whose ctx ends leaves with
+// ctx.Err(). An error of f is given to all who wait and is not kept. Those who share a value must not change it. Where
+// f panics, Do panics with its *parallel.Panic.
 func (g *Group[K, V]) Do(ctx context.Context, key K, f func(context.Context) (V, error)) (V, error) {
 	if err := ctx.Err(); err != nil {
 		var none V

@@ -19,7 +19,8 @@ type asnRow struct {
 	kind         string
 }
 
-// asnRows are the IANA Special-Purpose AS Numbers registry (RFC 7249), and the range that the AS Numbers registry reserves.
+// asnRows are the IANA Special-Purpose AS Numbers registry (RFC 7249), and the range that the AS Numbers registry
+// reserves.
 var asnRows = []asnRow{
 	{0, 0, "Reserved", "RFC 7607", false, "a reserved AS number"},
 	{112, 112, "Used by the AS112 project to sink misdirected DNS queries", "RFC 7534", true, ""},

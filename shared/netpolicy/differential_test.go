@@ -78,7 +78,8 @@ func TestDifferentialAtRandom(t *testing.T) {
 	})
 }
 
-// drawAddr draws addresses of all kinds, most of them inside or near a special-purpose block: uniform ones never hit any.
+// drawAddr draws addresses of all kinds, most of them inside or near a special-purpose block: uniform ones never hit
+// any.
 func drawAddr(t *rapid.T) netip.Addr {
 	if rapid.IntRange(0, 3).Draw(t, "uniform") == 0 {
 		if rapid.Bool().Draw(t, "v4") {

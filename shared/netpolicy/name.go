@@ -16,8 +16,8 @@ const (
 	maxTypedOctets = 4 * (MaxNameOctets + 1)
 )
 
-// profile is UTS #46 as browsers apply it (non-transitional), except that the rules for ASCII are left to us: hyphens in the
-// third and fourth place are real names, and what is no letter, digit or hyphen deserves its own sentence.
+// profile is UTS #46 as browsers apply it (non-transitional), except that the rules for ASCII are left to us: hyphens
+// in the third and fourth place are real names, and what is no letter, digit or hyphen deserves its own sentence.
 var profile = idna.New(
 	idna.MapForLookup(),
 	idna.BidiRule(),
@@ -29,8 +29,8 @@ var profile = idna.New(
 // ParseName takes the name of a public host and gives its canonical form: A-labels, lower case, no trailing dot. With
 // underscores, labels may hold `_` as DNS owner names do. Errors are *NameError.
 //
-// Names are mapped first and judged after: fullwidth digits, ideographic full stops, soft hyphens and circled letters all map
-// to ASCII, and what they map to is what a resolver would be asked for.
+// Names are mapped first and judged after: fullwidth digits, ideographic full stops, soft hyphens and circled letters
+// all map to ASCII, and what they map to is what a resolver would be asked for.
 func ParseName(s string, underscores bool) (string, error) {
 	name, err := CanonicalName(s, underscores)
 	if err != nil {
@@ -48,8 +48,8 @@ func ParseName(s string, underscores bool) (string, error) {
 	return name, nil
 }
 
-// CanonicalName maps a name and checks its syntax alone: it may be a single label, special-use or end in a number. It is for
-// names that the operator and not a visitor chose. Errors are *NameError.
+// CanonicalName maps a name and checks its syntax alone: it may be a single label, special-use or end in a number. It
+// is for names that the operator and not a visitor chose. Errors are *NameError.
 func CanonicalName(s string, underscores bool) (string, error) {
 	if s == "" {
 		return "", &NameError{Problem: NameEmpty}
@@ -111,6 +111,6 @@ func isLowerAlnum(c rune) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <=
 
 func lastLabel(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
-// startsWithLetter is the test of a last label. No top-level domain starts with anything else (RFC 3696 section 2), while
-// browsers and C libraries read a name that ends in a number, `127.1` or `0x7f`, as an address.
+// startsWithLetter is the test of a last label. No top-level domain starts with anything else (RFC 3696 section 2),
+// while browsers and C libraries read a name that ends in a number, `127.1` or `0x7f`, as an address.
 func startsWithLetter(label string) bool { return 'a' <= label[0] && label[0] <= 'z' }

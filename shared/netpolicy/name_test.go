@@ -110,7 +110,8 @@ func TestParseNameRefuses(t *testing.T) {
 
 func TestUnderscores(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"_dmarc.example.com", "selector1._domainkey.example.com", "a_b.example.com", "_.example.com", "_443._tcp.example.com"} {
+	for _, name := range []string{"_dmarc.example.com", "selector1._domainkey.example.com", "a_b.example.com",
+		"_.example.com", "_443._tcp.example.com"} {
 		if got, err := ParseName(name, true); err != nil || got != name {
 			t.Errorf("%s with underscores: %q, %v", name, got, err)
 		}
@@ -118,7 +119,8 @@ func TestUnderscores(t *testing.T) {
 			t.Errorf("%s without underscores: %q", name, got)
 		}
 	}
-	for _, name := range []string{"_dns.resolver.arpa", "_tcp.local", "_dmarc", "example._tcp", "_-.example.com", "a b_.example.com"} {
+	for _, name := range []string{"_dns.resolver.arpa", "_tcp.local", "_dmarc", "example._tcp", "_-.example.com",
+		"a b_.example.com"} {
 		if got, err := ParseName(name, true); err == nil {
 			t.Errorf("%s with underscores: %q, want an error", name, got)
 		}
@@ -128,7 +130,8 @@ func TestUnderscores(t *testing.T) {
 // TestRefusedIsPolicy draws the line between malformed and refused.
 func TestRefusedIsPolicy(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]bool{"localhost": true, "router": true, "127.1": true, "a..b": false, "a b.com": false, "_a.com": false} {
+	for name, want := range map[string]bool{"localhost": true, "router": true, "127.1": true, "a..b": false,
+		"a b.com": false, "_a.com": false} {
 		_, err := ParseName(name, false)
 		var ne *NameError
 		if !errors.As(err, &ne) || ne.Refused() != want {
@@ -139,7 +142,8 @@ func TestRefusedIsPolicy(t *testing.T) {
 
 func TestCanonicalNameIsSyntaxAlone(t *testing.T) {
 	t.Parallel()
-	for typed, want := range map[string]string{"Internal": "internal", "LOCALHOST.": "localhost", "127.1": "127.1", "ＣＯＲＰ": "corp", "münchen": "xn--mnchen-3ya"} {
+	for typed, want := range map[string]string{"Internal": "internal", "LOCALHOST.": "localhost", "127.1": "127.1",
+		"ＣＯＲＰ": "corp", "münchen": "xn--mnchen-3ya"} {
 		if got, err := CanonicalName(typed, false); err != nil || got != want {
 			t.Errorf("%s: %q, %v; want %q", typed, got, err, want)
 		}
@@ -149,14 +153,18 @@ func TestCanonicalNameIsSyntaxAlone(t *testing.T) {
 // TestNamesAtRandom builds well-formed names and expects them back, in every spelling that means the same.
 func TestNamesAtRandom(t *testing.T) {
 	t.Parallel()
-	label := rapid.StringMatching(`[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?`).Filter(func(s string) bool { return !strings.HasPrefix(s, "xn--") })
+	label := rapid.StringMatching(`[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?`).Filter(func(s string) bool {
+		return !strings.HasPrefix(s, "xn--")
+	})
 	rapid.Check(t, func(t *rapid.T) {
-		labels := append(rapid.SliceOfN(label, 1, 6).Draw(t, "labels"), rapid.SampledFrom([]string{"com", "de", "museum", "arpa"}).Draw(t, "tld"))
+		labels := append(rapid.SliceOfN(label, 1, 6).Draw(t, "labels"),
+			rapid.SampledFrom([]string{"com", "de", "museum", "arpa"}).Draw(t, "tld"))
 		name := strings.Join(labels, ".")
 		if _, special := specialUse(name); special {
 			return
 		}
-		for _, spelling := range []string{name, strings.ToUpper(name), name + ".", strings.ReplaceAll(name, ".", "。"), fullwidth(name)} {
+		for _, spelling := range []string{name, strings.ToUpper(name), name + ".", strings.ReplaceAll(name, ".", "。"),
+			fullwidth(name)} {
 			if got, err := ParseName(spelling, false); err != nil || got != name {
 				t.Fatalf("%q: %q, %v; want %q", spelling, got, err, name)
 			}
@@ -174,7 +182,8 @@ func fullwidth(s string) string {
 
 // FuzzParseName holds what every caller relies on: a name that passes is canonical, plain ASCII and not special.
 func FuzzParseName(f *testing.F) {
-	for _, s := range []string{"example.com", "MÜNCHEN.de.", "127.0.0.1", "ⓛⓞⓒⓐⓛ", "xn--a.com", "a\u00ad.b", "_a.b_c.com", "８.8", "\xff"} {
+	for _, s := range []string{"example.com", "MÜNCHEN.de.", "127.0.0.1", "ⓛⓞⓒⓐⓛ", "xn--a.com", "a\u00ad.b", "_a.b_c.com",
+		"８.8", "\xff"} {
 		f.Add(s, true)
 		f.Add(s, false)
 	}

@@ -1,9 +1,9 @@
-// Package netpolicy decides what a public diagnostics service may touch: is this address public, may this name be looked
-// up, can this AS number be assigned, and if not, why. It is pure: tables and functions on values, no I/O.
+// Package netpolicy decides what a public diagnostics service may touch: is this address public, may this name be
+// looked up, can this AS number be assigned, and if not, why. It is pure: tables and functions on values, no I/O.
 //
-// The tables are the IANA special-purpose registries (RFC 6890, RFC 8190) as data, plus the blocks that those registries
-// leave to others: multicast, site-local, everything outside the global unicast space. netip's own predicates are not a
-// policy: IsGlobalUnicast calls 192.0.2.1, 100.64.0.1 and 10.0.0.1 global unicast.
+// The tables are the IANA special-purpose registries (RFC 6890, RFC 8190) as data, plus the blocks that those
+// registries leave to others: multicast, site-local, everything outside the global unicast space. netip's own
+// predicates are not a policy: IsGlobalUnicast calls 192.0.2.1, 100.64.0.1 and 10.0.0.1 global unicast.
 package netpolicy
 
 import "net/netip"
@@ -50,7 +50,8 @@ func judge6(a netip.Addr) Verdict {
 		return v
 	}
 	if v4, ok := isatap(a); ok && !judge4(v4).Public {
-		return Verdict{Prefix: v.Prefix, Name: "ISATAP", Source: "RFC 5214", Reason: "a tunnel address that leads to a non-public IPv4 address"}
+		return Verdict{Prefix: v.Prefix, Name: "ISATAP", Source: "RFC 5214",
+			Reason: "a tunnel address that leads to a non-public IPv4 address"}
 	}
 	return v
 }
@@ -67,8 +68,8 @@ func block6(a netip.Addr) Verdict {
 }
 
 // isatap gives the IPv4 address that an ISATAP interface identifier embeds (RFC 5214 section 6.1): ::0:5efe:a.b.c.d, or
-// ::200:5efe:a.b.c.d where the universal bit is set, under any prefix. Only a site's own router unpacks it, but that router
-// would send it on to the embedded address.
+// ::200:5efe:a.b.c.d where the universal bit is set, under any prefix. Only a site's own router unpacks it, but that
+// router would send it on to the embedded address.
 func isatap(a netip.Addr) (netip.Addr, bool) {
 	b := a.As16()
 	if (b[8] != 0x00 && b[8] != 0x02) || b[9] != 0x00 || b[10] != 0x5e || b[11] != 0xfe {
@@ -77,8 +78,8 @@ func isatap(a netip.Addr) (netip.Addr, bool) {
 	return netip.AddrFrom4([4]byte(b[12:16])), true
 }
 
-// NAT64 is the well-known prefix of RFC 6052. An address in it is never public, but a DNS64 resolver adds one to the answers
-// of every name that has only IPv4 addresses: whoever resolves a name may drop those where an A record exists.
+// NAT64 is the well-known prefix of RFC 6052. An address in it is never public, but a DNS64 resolver adds one to the
+// answers of every name that has only IPv4 addresses: whoever resolves a name may drop those where an A record exists.
 func NAT64(a netip.Addr) bool { return nat64.Contains(a) }
 
 var (

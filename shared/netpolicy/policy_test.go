@@ -83,7 +83,8 @@ func TestJudgeWords(t *testing.T) {
 		}
 	}
 	for _, r := range Rows() {
-		if r.Kind != "" && !strings.HasPrefix(r.Kind, "a ") && !strings.HasPrefix(r.Kind, "an ") && !strings.HasPrefix(r.Kind, "the ") {
+		if r.Kind != "" && !strings.HasPrefix(r.Kind, "a ") && !strings.HasPrefix(r.Kind, "an ") &&
+			!strings.HasPrefix(r.Kind, "the ") {
 			t.Errorf("%s: %q does not complete a sentence", r.Prefix, r.Kind)
 		}
 	}
@@ -102,7 +103,8 @@ func TestNAT64(t *testing.T) {
 }
 
 func TestJudgeAllocatesNothing(t *testing.T) {
-	for _, s := range []string{"8.8.8.8", "240.0.0.1", "2606:4700::1", "fd00::1", "2606:4700::5efe:10.0.0.1", "fe80::1%eth0"} {
+	for _, s := range []string{"8.8.8.8", "240.0.0.1", "2606:4700::1", "fd00::1", "2606:4700::5efe:10.0.0.1",
+		"fe80::1%eth0"} {
 		a := netip.MustParseAddr(s)
 		if n := testing.AllocsPerRun(100, func() { Judge(a) }); n != 0 {
 			t.Errorf("%s: %.0f allocations", s, n)

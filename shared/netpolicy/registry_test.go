@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// registry is both IANA special-purpose registries written down from the RFCs, apart from the rows that the code reads, so
-// that a wrong row cannot agree with its own test. Each entry: block, first and last address, the document, the registry's
-// "Globally Reachable", and whether this service may probe it.
+// registry is both IANA special-purpose registries written down from the RFCs, apart from the rows that the code reads,
+// so that a wrong row cannot agree with its own test. Each entry: block, first and last address, the document, the
+// registry's "Globally Reachable", and whether this service may probe it.
 var registry = []struct {
 	block, first, last string
 	source             string
@@ -127,8 +127,8 @@ func TestRowsAreWellFormed(t *testing.T) {
 	}
 }
 
-// TestEveryEdge goes to both ends of every row, just inside and just outside, and compares with the longest match over all
-// rows, found another way.
+// TestEveryEdge goes to both ends of every row, just inside and just outside, and compares with the longest match over
+// all rows, found another way.
 func TestEveryEdge(t *testing.T) {
 	t.Parallel()
 	n := 0

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Zone is a name that is not part of the public DNS, or not the same name everywhere. It stands for itself and all below it.
+// Zone is a name that is not part of the public DNS, or not the same name everywhere. It stands for itself and all
+// below it.
 type Zone struct {
 	Name string
 	// Source is the document behind the row.
@@ -23,9 +24,9 @@ const (
 	kindService  = "a name that each network answers for itself"
 )
 
-// specialNames are the IANA Special-Use Domain Names registry and the top-level names that private networks use although
-// nobody reserved them. The registry's example.com, example.net and example.org are missing: they are delegated and answer
-// like any other name (RFC 6761 section 6.5 asks for no special treatment).
+// specialNames are the IANA Special-Use Domain Names registry and the top-level names that private networks use
+// although nobody reserved them. The registry's example.com, example.net and example.org are missing: they are
+// delegated and answer like any other name (RFC 6761 section 6.5 asks for no special treatment).
 var specialNames = []Zone{
 	{"localhost", "RFC 6761", kindLocal},
 	{"test", "RFC 6761", kindReserved},
@@ -38,7 +39,8 @@ var specialNames = []Zone{
 	{"home.arpa", "RFC 8375", kindPrivate},
 	{"resolver.arpa", "RFC 9462", kindService},
 	{"service.arpa", "RFC 9665", kindService},
-	// The answers are about the asker's own translator (RFC 8880 section 7), which is nobody's business but the operator's.
+	// The answers are about the asker's own translator (RFC 8880 section 7), which is nobody's business but the
+	// operator's.
 	{"ipv4only.arpa", "RFC 8880", kindService},
 	{"eap-noob.arpa", "RFC 9140", kindReserved},
 	{"eap.arpa", "RFC 9965", kindReserved},
@@ -60,8 +62,8 @@ var specialNames = []Zone{
 	{"consul", "Consul", kindPrivate},
 }
 
-// reverseZones are the locally served zones of RFC 6303 and the reverse zones of the Special-Use Domain Names registry. The
-// test compares each with Judge.
+// reverseZones are the locally served zones of RFC 6303 and the reverse zones of the Special-Use Domain Names registry.
+// The test compares each with Judge.
 var reverseZones = []Zone{
 	{"0.in-addr.arpa", "RFC 6303", kindReverse},
 	{"10.in-addr.arpa", "RFC 6761", kindReverse},
@@ -87,7 +89,8 @@ var reverseZones = []Zone{
 }
 
 // zones are all of them, by name.
-var zones = index(specialNames, reverseZones, numberedZones(16, 31, "172", "RFC 6761"), numberedZones(64, 127, "100", "RFC 7793"))
+var zones = index(specialNames, reverseZones, numberedZones(16, 31, "172", "RFC 6761"),
+	numberedZones(64, 127, "100", "RFC 7793"))
 
 // numberedZones are the reverse zones <first>.<octet>.in-addr.arpa to <last>.<octet>.in-addr.arpa.
 func numberedZones(first, last int, octet, source string) []Zone {

@@ -1,6 +1,6 @@
-// Package parallel runs functions in goroutines of their own and carries a panic back to whoever waits for them. A panic
-// that nobody recovers ends the process whichever goroutine it is in, so below the edge of a service no other package
-// starts a goroutine: what a hostile answer can break must cost one request, not all of them.
+// Package parallel runs functions in goroutines of their own and carries a panic back to whoever waits for them. A
+// panic that nobody recovers ends the process whichever goroutine it is in, so below the edge of a service no other
+// package starts a goroutine: what a hostile answer can break must cost one request, not all of them.
 package parallel
 
 import (

@@ -29,7 +29,8 @@ func (t Traceroute) Validate(asked netip.Addr) error {
 	if err := validTarget(t.Target, t.Address, t.Family, asked); err != nil {
 		return err
 	}
-	if !slices.Contains([]string{StopReached, StopMaxHops, StopUnreachable, StopProhibited, StopDeadline, StopGapLimit}, t.StopReason) {
+	if !slices.Contains([]string{StopReached, StopMaxHops, StopUnreachable, StopProhibited, StopDeadline, StopGapLimit},
+		t.StopReason) {
 		return breach("stopReason %q is unknown", t.StopReason)
 	}
 	if t.StopReason == StopReached && !t.Reached {

@@ -97,7 +97,8 @@ type Hop struct {
 	WorstMs     *float64   `json:"worstMs"`
 	RTTsMs      []*float64 `json:"rttsMs"` // one per probe, null where silent
 	Note        *string    `json:"note"`
-	Labels      []Label    `json:"labels,omitempty"` // MPLS label stack, outermost first; absent where the router tells none
+	// Labels are the MPLS label stack, outermost first; absent where the router tells none.
+	Labels []Label `json:"labels,omitempty"`
 }
 
 // Label is one entry of an MPLS label stack (RFC 3032 section 2.1, RFC 4950).

@@ -36,7 +36,8 @@ func (b *bench) atOnce(ctx context.Context) error {
 		r, l := t.judge(b.lab.PathTo(floodTarget(i)))
 		right, lost = right+r, lost+l
 	}
-	fmt.Printf("\n%d traces at once: %d right in every hop, %d probes unanswered; %v in all, %.0f traces a second, %v of processor time each\n",
+	fmt.Printf("\n%d traces at once: %d right in every hop, %d probes unanswered; %v in all, %.0f traces a second, %v "+
+		"of processor time each\n",
 		n, right, lost, round(took), float64(n)/took.Seconds(), ((after - before) / time.Duration(n)).Round(time.Microsecond))
 	if right < n {
 		return fmt.Errorf("%d of %d traces are wrong", n-right, n)

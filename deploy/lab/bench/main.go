@@ -1,6 +1,6 @@
-// Command bench lays the shipped worker beside traceroute and mtr on the lab's paths, in one run, and prints ratios; then
-// it runs a thousand traces at once through one worker and counts the hops that are wrong. It takes root, traceroute and
-// mtr; without root it says so and does nothing.
+// Command bench lays the shipped worker beside traceroute and mtr on the lab's paths, in one run, and prints ratios;
+// then it runs a thousand traces at once through one worker and counts the hops that are wrong. It takes root,
+// traceroute and mtr; without root it says so and does nothing.
 package main
 
 import (

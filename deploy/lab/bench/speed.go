@@ -48,7 +48,8 @@ func paths() []path {
 	}
 	return []path{
 		{name: "clean path", address: in(11, 90, 0), rivals: []rival{fastTraceroute, mtr}},
-		{name: "dirty path (private, silent, rate-limited, spread, lossy)", address: in(11, 91, 0), rivals: []rival{dirty, mtr}},
+		{name: "dirty path (private, silent, rate-limited, spread, lossy)", address: in(11, 91, 0),
+			rivals: []rival{dirty, mtr}},
 		{name: "silent destination", address: in(11, 92, 3), rivals: []rival{icmpTraceroute}},
 	}
 }
@@ -62,7 +63,8 @@ func (b *bench) speed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\nwall time, median [least – most] of %d; a rival's start in the namespace (%v) is taken off\n", b.options.runs, round(start))
+	fmt.Printf("\nwall time, median [least – most] of %d; a rival's start in the namespace (%v) is taken off\n",
+		b.options.runs, round(start))
 	var errs []error
 	for _, p := range paths() {
 		errs = append(errs, b.comparePath(ctx, p, start))
@@ -128,8 +130,8 @@ func (b *bench) comparePath(ctx context.Context, p path, start time.Duration) er
 	return nil
 }
 
-// limit is the least that a trace of this path can take: the round trip of the last hop that answered, the probes of the
-// hops before it one gap apart, and one wait where anything stayed silent.
+// limit is the least that a trace of this path can take: the round trip of the last hop that answered, the probes of
+// the hops before it one gap apart, and one wait where anything stayed silent.
 func (t trace) limit() time.Duration {
 	limit := time.Duration(0)
 	silent := false
@@ -153,7 +155,8 @@ func (b *bench) pings(ctx context.Context) error {
 		return err
 	}
 	last := 9*200*time.Millisecond + time.Duration(p.MaxMs*float64(time.Millisecond))
-	fmt.Printf("\nping of ten probes: %v, of which %v until the last reply is due; %d replies\n", round(took), round(last), p.Received)
+	fmt.Printf("\nping of ten probes: %v, of which %v until the last reply is due; %d replies\n", round(took),
+		round(last), p.Received)
 	return nil
 }
 

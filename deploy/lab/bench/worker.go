@@ -30,8 +30,8 @@ type bench struct {
 	options options
 }
 
-// packetsPerSecond is what the lab's cables, one thread for all, carry without delay on a small machine. Only the traces at
-// once come near it.
+// packetsPerSecond is what the lab's cables, one thread for all, carry without delay on a small machine. Only the
+// traces at once come near it.
 const packetsPerSecond = "12000"
 
 // startWorker runs the worker with places and budgets for the flood, which are not what is measured.
@@ -104,7 +104,8 @@ type ping struct {
 // job runs one job and gives its wall time.
 func (b *bench) job(ctx context.Context, tool string, target netip.Addr, data any) (time.Duration, error) {
 	body := fmt.Sprintf(`{"target":%q}`, target)
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+workerAddr+"/api/"+tool, bytes.NewBufferString(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+workerAddr+"/api/"+tool,
+		bytes.NewBufferString(body))
 	if err != nil {
 		return 0, err
 	}

@@ -94,7 +94,8 @@ func TestWorkerJudgesForItself(t *testing.T) {
 	}
 }
 
-// A browser on this machine reaches the gateway through the forwarder of the demo, and its own origin is the forwarder's.
+// A browser on this machine reaches the gateway through the forwarder of the demo, and its own origin is the
+// forwarder's.
 func TestThroughTheForwarder(t *testing.T) {
 	at, err := internet.Forward("127.0.0.1:0", service.Gateway.Addr)
 	if err != nil {

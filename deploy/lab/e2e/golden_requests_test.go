@@ -50,38 +50,46 @@ func redirectsTo(location string) string {
 }
 
 // oddHosts are no names of public hosts, each in its own way.
-var oddHosts = []string{"", "localhost", "router.local", "10.0.0.1", "127.1", "::ffff:11.90.0.1", "fe80::1%eth0", "a..b.com", "two words.com",
+var oddHosts = []string{"", "localhost", "router.local", "10.0.0.1", "127.1", "::ffff:11.90.0.1", "fe80::1%eth0",
+	"a..b.com", "two words.com",
 	"user@fast.lab-site.com", "http://fast.lab-site.com/", "１２７.0.0.1", strings.Repeat("a", 64) + ".com", "<b>.com"}
 
 // goldenTools are the requests to each tool beside the typical one of its description.
 var goldenTools = map[string]recording{
 	"dns-lookup": {asks: join(
-		inputs("lab-dns.com", "LAB-DNS.com.", "alias.lab-dns.com", "nowhere.lab-dns.com", "dangling.lab-dns.com", "loop.lab-dns.com", "servfail.lab-dns.com",
+		inputs("lab-dns.com", "LAB-DNS.com.", "alias.lab-dns.com", "nowhere.lab-dns.com", "dangling.lab-dns.com",
+			"loop.lab-dns.com", "servfail.lab-dns.com",
 			"refused.lab-dns.com", "bogus.lab-dns.com", "timeout.lab-dns.com", "truncated.lab-dns.com", "signed.lab-dns.com", "private.lab-site.com",
 			"_dmarc.lab-dns.com", "lab-hostile-mail.com", "bücher.lab-dns.com", "11.80.0.1", "lab-dns.com:53"),
 		inputs(oddHosts...),
 		with("lab-dns.com", `{"types":"A"}`, `[]`, `"A"`, `null`),
 	)},
 	"dns-resolver-check": {asks: join(
-		inputs("agree.lab-resolve.com", "alias.lab-resolve.com", "absent.lab-resolve.com", "empty.lab-resolve.com", "partial.lab-resolve.com", "mixed.lab-resolve.com",
+		inputs("agree.lab-resolve.com", "alias.lab-resolve.com", "absent.lab-resolve.com", "empty.lab-resolve.com",
+			"partial.lab-resolve.com", "mixed.lab-resolve.com",
 			"varies.lab-resolve.com", "alone.lab-resolve.com", "nobody.lab-resolve.com", "unsigned.lab-resolve.com", "filtered.lab-resolve.com",
 			"blockpage.lab-resolve.com", "router.local", "a..b.com", "11.80.0.1"),
-		with("agree.lab-resolve.com", `{"recordType":"AAAA"}`, `{"recordType":"MX"}`, `{"recordType":"NS"}`, `{"recordType":"TXT"}`, `{"recordType":"CAA"}`,
+		with("agree.lab-resolve.com", `{"recordType":"AAAA"}`, `{"recordType":"MX"}`, `{"recordType":"NS"}`,
+			`{"recordType":"TXT"}`, `{"recordType":"CAA"}`,
 			`{"recordType":"CNAME"}`, `{"recordType":"SOA"}`, `{"recordType":"mx"}`, `{"recordType":""}`, `{"recordType":7}`, `{"recordType":null}`),
 		with("alias.lab-resolve.com", `{"recordType":"CNAME"}`),
 		with("conflict.lab-resolve.com", `{"recordType":"TXT"}`, `{"recordType":"MX"}`),
 		with("long.lab-resolve.com", `{"recordType":"TXT"}`),
 	)},
 	"email-dns-health": {asks: join(
-		mail("good", "plain", "nomail", "nothing", "bare", "absent", "mxgone", "mxprivate", "mxalias", "mxliteral", "mxnull", "mxfails",
+		mail("good", "plain", "nomail", "nothing", "bare", "absent", "mxgone", "mxprivate", "mxalias", "mxliteral", "mxnull",
+			"mxfails",
 			"spfall", "spfptr", "spfsyntax", "spftwo", "spfloop", "spftree", "spfeleven", "spfvoid", "spffails",
 			"dmarctwo", "dmarcstrict", "dmarcforeign", "dkimed", "dkimweak", "dkimtest", "dkimrevoked", "dkimtwo", "tlsrpttwo", "tlsrpthalf",
 			"ststwo", "stsprivate", "ststesting", "stsmisses", "stssyntax", "stsredirect", "sts404", "stsexpired", "stslong", "hostile"),
-		inputs("lab-good-mail.com", "sub.lab-dmarcstrict-mail.com", "11.80.0.1", "somebody@lab-good-mail.com", "intranet.corp"),
-		with("lab-good-mail.com", `{"dkimSelector":"none"}`, `{"dkimSelector":"S1"}`, `{"dkimSelector":""}`, `{"dkimSelector":"a..b"}`, `{"dkimSelector":7}`),
+		inputs("lab-good-mail.com", "sub.lab-dmarcstrict-mail.com", "11.80.0.1", "somebody@lab-good-mail.com",
+			"intranet.corp"),
+		with("lab-good-mail.com", `{"dkimSelector":"none"}`, `{"dkimSelector":"S1"}`, `{"dkimSelector":""}`,
+			`{"dkimSelector":"a..b"}`, `{"dkimSelector":7}`),
 	)},
 	"http-headers": {asks: join(
-		inputs("https://v4only.lab-site.com/", "http://v4only.lab-site.com/path?x=1#gone", "https://v6only.lab-site.com/", "http://broken6.lab-site.com/",
+		inputs("https://v4only.lab-site.com/", "http://v4only.lab-site.com/path?x=1#gone", "https://v6only.lab-site.com/",
+			"http://broken6.lab-site.com/",
 			"http://11.80.0.1/", "http://[2a10:80::1]/", "http://slow.lab-site.com/", "http://never.lab-site.com/", "http://mute.lab-site.com/",
 			"http://huge.lab-site.com/", "http://endless.lab-site.com/", "http://redirects.lab-site.com/chain/3", "http://redirects.lab-site.com/none",
 			"http://notfound.lab-site.com/", "http://broken.lab-site.com/", "https://expired.lab-site.com/", "https://notyet.lab-site.com/",
@@ -91,41 +99,50 @@ var goldenTools = map[string]recording{
 			"https://reset.lab-site.com/", "https://notls.lab-site.com/", "http://v4only.lab-site.com:81/", "http://v4only.lab-site.com:4444/",
 			"http://silent.lab-site.com/", "http://private.lab-site.com/", "http://mixed.lab-site.com/", "http://noaddress.lab-site.com/",
 			"http://nowhere.lab-site.com/", "http://servfail.lab-dns.com/", "http://timeout.lab-dns.com/"),
-		inputs("fast.lab-site.com", "ftp://fast.lab-site.com/", "http:fast.lab-site.com", "http://user:secret@fast.lab-site.com/", "http://fast.lab-site.com:0/",
+		inputs("fast.lab-site.com", "ftp://fast.lab-site.com/", "http:fast.lab-site.com",
+			"http://user:secret@fast.lab-site.com/", "http://fast.lab-site.com:0/",
 			"http://fast.lab-site.com:99999/", "http://fast.lab-site.com%2f/", "http://[::1]/", "http://10.0.0.1/", "http://localhost/", "https://", ""),
 	)},
 	"uptime": {asks: join(
-		inputs("http://redirects.lab-site.com/chain/6", "http://v4only.lab-site.com/", "http://v6only.lab-site.com/", "https://v4only.lab-site.com/",
+		inputs("http://redirects.lab-site.com/chain/6", "http://v4only.lab-site.com/", "http://v6only.lab-site.com/",
+			"https://v4only.lab-site.com/",
 			"http://broken6.lab-site.com/", "http://never.lab-site.com/", "http://v4only.lab-site.com:81/", "http://reset.lab-site.com/",
 			"http://noaddress.lab-site.com/", "http://nowhere.lab-site.com/", "http://private.lab-site.com/", "http://servfail.lab-dns.com/",
 			"http://11.80.0.7/", "http://11.80.0.8/", "http://11.80.0.9/", "http://[2a10:80::1]/", "https://11.80.0.1/", "http://11.80.0.5/chain/5",
 			"http://11.80.0.5/to?location=http%3A%2F%2F10.0.0.1%2F", "http://11.80.0.5/loop", "http://11.80.0.5/none", "fast.lab-site.com", "http://localhost/"),
 	)},
 	"ssl-checker": {asks: join(
-		inputs("v4only.lab-site.com", "v6only.lab-site.com", "11.80.0.1", "[2a10:80::1]:443", "11.80.0.15", "11.80.0.16", "11.80.0.17", "expired.lab-site.com",
+		inputs("v4only.lab-site.com", "v6only.lab-site.com", "11.80.0.1", "[2a10:80::1]:443", "11.80.0.15", "11.80.0.16",
+			"11.80.0.17", "expired.lab-site.com",
 			"notyet.lab-site.com", "selfsigned.lab-site.com", "wronghost.lab-site.com", "nointermediate.lab-site.com", "untrusted.lab-site.com",
 			"unknownissuer.lab-site.com", "expiredself.lab-site.com", "rsa.lab-site.com:443", "tls13.lab-site.com", "tls12.lab-site.com", "tls10.lab-site.com",
 			"clientcert.lab-site.com", "http1.lab-site.com", "mail.lab-site.com:25", "mail.lab-site.com:587", "mail.lab-site.com:110",
 			"mail.lab-site.com:143", "hostilecert.lab-site.com", "notls.lab-site.com", "mute.lab-site.com", "reset.lab-site.com", "v4only.lab-site.com:81",
 			"v4only.lab-site.com:80", "silent.lab-site.com", "private.lab-site.com", "mixed.lab-site.com", "noaddress.lab-site.com", "nowhere.lab-site.com"),
-		inputs("fast.lab-site.com:0", "fast.lab-site.com:65536", "fast.lab-site.com:https", "https://fast.lab-site.com/", "localhost:443", "[::1]:443", "10.0.0.1"),
+		inputs("fast.lab-site.com:0", "fast.lab-site.com:65536", "fast.lab-site.com:https", "https://fast.lab-site.com/",
+			"localhost:443", "[::1]:443", "10.0.0.1"),
 	)},
 	"port-checker": {asks: join(
-		inputs("v4only.lab-site.com:443", "v4only.lab-site.com:81", "v4only.lab-site.com:4444", "v4only.lab-site.com:5555", "11.80.0.34:25",
+		inputs("v4only.lab-site.com:443", "v4only.lab-site.com:81", "v4only.lab-site.com:4444", "v4only.lab-site.com:5555",
+			"11.80.0.34:25",
 			"silent.lab-site.com:443", "broken6.lab-site.com:80", "11.80.0.1:443", "[2a10:80::1]:443", "[2a10:80::1]:81",
 			"private.lab-site.com:443", "mixed.lab-site.com:443", "noaddress.lab-site.com:443", "nowhere.lab-site.com:443"),
-		inputs("fast.lab-site.com", "fast.lab-site.com:", "fast.lab-site.com:0", "fast.lab-site.com:65536", ":443", "2a10:80::1:443", "[2a10:80::1]",
+		inputs("fast.lab-site.com", "fast.lab-site.com:", "fast.lab-site.com:0", "fast.lab-site.com:65536", ":443",
+			"2a10:80::1:443", "[2a10:80::1]",
 			"[::1]:443", "127.0.0.1:80", "localhost:22"),
 	)},
 	"my-ip": {asks: inputs("x")},
 	"redirect-checker": {asks: join(
-		inputs("https://v4only.lab-site.com/", "http://11.80.0.6/a?b=c#part", "http://11.80.0.5/chain/8", "http://11.80.0.5/chain/9", "http://11.80.0.5/loop",
+		inputs("https://v4only.lab-site.com/", "http://11.80.0.6/a?b=c#part", "http://11.80.0.5/chain/8",
+			"http://11.80.0.5/chain/9", "http://11.80.0.5/loop",
 			"http://11.80.0.5/cookie", "http://11.80.0.5/relative", "http://11.80.0.5/none", "http://11.80.0.5/meta", "http://11.80.0.5/refresh",
 			"https://expired.lab-site.com/", "http://v4only.lab-site.com:81/", "http://private.lab-site.com/", "http://noaddress.lab-site.com/",
 			"http://10.0.0.1/", "fast.lab-site.com", "http://never.lab-site.com/"),
-		inputs(redirectsTo(""), redirectsTo("http://%zz/"), redirectsTo("http:foo"), redirectsTo("ftp://fast.lab-site.com/"), redirectsTo("javascript:alert(1)"),
+		inputs(redirectsTo(""), redirectsTo("http://%zz/"), redirectsTo("http:foo"), redirectsTo("ftp://fast.lab-site.com/"),
+			redirectsTo("javascript:alert(1)"),
 			redirectsTo("//v4only.lab-site.com/x"), redirectsTo("http://10.0.0.1/"), redirectsTo("http://private.lab-site.com/"),
-			redirectsTo("https://user:secret@fast.lab-site.com/"), redirectsTo("http://reset.lab-site.com/"), redirectsTo("http://noaddress.lab-site.com/"),
+			redirectsTo("https://user:secret@fast.lab-site.com/"), redirectsTo("http://reset.lab-site.com/"),
+			redirectsTo("http://noaddress.lab-site.com/"),
 			redirectsTo("https://www.redirects.lab-site.com/"), redirectsTo("https://selfsigned.lab-site.com/")),
 	)},
 	"robots-sitemap": {asks: inputs("https://robots.lab-site.com/some/page", "http://robots-closed.lab-site.com", "https://robots-empty.lab-site.com/",
@@ -136,7 +153,8 @@ var goldenTools = map[string]recording{
 	"security-headers": {asks: inputs("https://sec-good.lab-site.com/", "https://sec-bad.lab-site.com/", "http://sec-expired.lab-site.com/", "https://rich.lab-site.com/",
 		"https://sec-challenge.lab-site.com/", "http://v4only.lab-site.com/", "https://v4only.lab-site.com/", "https://robots.lab-site.com/list.txt",
 		"http://broken.lab-site.com/", "http://redirects.lab-site.com/chain/5", "http://redirects.lab-site.com/chain/6", redirectsTo("http://10.0.0.1/"),
-		redirectsTo("http://private.lab-site.com/"), "http://redirects.lab-site.com/none", "https://hostile.lab-site.com/", "http://reset.lab-site.com/",
+		redirectsTo("http://private.lab-site.com/"), "http://redirects.lab-site.com/none", "https://hostile.lab-site.com/",
+		"http://reset.lab-site.com/",
 		"http://never.lab-site.com/", "http://private.lab-site.com/", "http://100.64.0.1/", "https://")},
 	"asn-lookup": {asks: inputs("11.80.0.1", "11.90.0.1", "11.91.0.1", "11.91.0.9", "2a10:80::1", "11.93.0.1", "as212002", "15169", "AS212999", "11.94.1.1", "AS212099",
 		"11.94.2.1", "11.94.3.1", "AS64500", "AS0", "AS4294967295", "AS23456", "AS99999999999", "10.0.0.1", "fast.lab-site.com", "AS", "11.80.0.0/16")},
@@ -150,9 +168,11 @@ var goldenTools = map[string]recording{
 		ends(131, lab.Unreachable, lab.Prohibited, lab.SilentEnd),
 		// Behind a private router, to one that is silent.
 		inputs("11.78.3.1", "2a10:78:3::1"),
-		with("clean.lab-transit.net", `{"family":"ipv4"}`, `{"family":"ipv6"}`, `{"family":"ipv5"}`, `{"family":4}`, `{"family":"IPv4"}`, `{"family":null}`),
+		with("clean.lab-transit.net", `{"family":"ipv4"}`, `{"family":"ipv6"}`, `{"family":"ipv5"}`, `{"family":4}`,
+			`{"family":"IPv4"}`, `{"family":null}`),
 		with("v4only.lab-site.com", `{"family":"ipv6"}`),
-		inputs("family.local", "10.66.0.2", "noaddress.lab-site.com", "private.lab-site.com", "nowhere.lab-site.com", "http://fast.lab-site.com/"),
+		inputs("family.local", "10.66.0.2", "noaddress.lab-site.com", "private.lab-site.com", "nowhere.lab-site.com",
+			"http://fast.lab-site.com/"),
 	)},
 	"ping": {measured: true, asks: join(
 		ends(132, lab.Clean, lab.Unreachable, lab.Prohibited, lab.SilentEnd),
@@ -184,7 +204,8 @@ func get(paths ...string) (asks []asked) {
 
 // goldenPages are pages and files, of which the bodies are left out.
 func goldenPages(slugs []string) recording {
-	r := recording{name: "pages", asks: get("/", "/report", "/report?target=lab-dns.com", "/robots.txt", "/tools/dns-lookup?input=lab-dns.com",
+	r := recording{name: "pages", asks: get("/", "/report", "/report?target=lab-dns.com", "/robots.txt",
+		"/tools/dns-lookup?input=lab-dns.com",
 		"/tools/ping?input=clean.lab-transit.net&family=ipv6", "/tools/nothing", "/tools/", "/tools", "/nothing", "/index.html", "/favicon.ico", "/assets/", "/assets/nothing.js",
 		"/assets/../main.go", "/metrics", "/healthz", "/readyz", "/api/openapi.yaml")}
 	for _, slug := range slugs {
@@ -212,17 +233,20 @@ var goldenEdge = []recording{
 		"EGRESS_FAMILIES=ipv4", "TRUST_PROXY_HEADERS=true", "CONTACT_URL=https://lab-site.com/contact"}},
 	{name: "limited", asks: limitedAsks(), inTurn: true, env: []string{"RATE_LIMIT_REQUESTS=1", "RATE_LIMIT_CLIENT_REQUESTS=3", "RATE_LIMIT_SAMPLES=1", "RATE_LIMIT_WINDOW=1h"}},
 	{name: "worker-lost", env: []string{"DIAGNOSTICS_WORKER_URL=http://127.77.250.1:8081"}, asks: join(
-		[]asked{{path: "/api/tools/traceroute", input: "11.90.0.134"}, {path: "/api/tools/ping", input: "11.90.0.134"}, {path: "/api/tools/packet-loss", input: "11.90.0.134"}},
+		[]asked{{path: "/api/tools/traceroute", input: "11.90.0.134"}, {path: "/api/tools/ping", input: "11.90.0.134"},
+			{path: "/api/tools/packet-loss", input: "11.90.0.134"}},
 		get("/readyz", "/healthz"))},
 	{name: "worker", worker: true, measured: true, asks: workerAsks()},
 }
 
 func failingRegistries() (asks []asked) {
-	for _, input := range []string{"example.biz", "example.io", "example.app", "example.dev", "example.shop", "example.online", "example.xyz", "example.us",
+	for _, input := range []string{"example.biz", "example.io", "example.app", "example.dev", "example.shop",
+		"example.online", "example.xyz", "example.us",
 		"example.ca", "example.ch"} {
 		asks = append(asks, asked{path: "/api/tools/whois-lookup", input: input})
 	}
-	return append(asks, asked{path: "/api/tools/whois-lookup", input: "11.95.0.1"}, asked{path: "/api/tools/whois-lookup", input: "11.91.0.1"},
+	return append(asks, asked{path: "/api/tools/whois-lookup", input: "11.95.0.1"},
+		asked{path: "/api/tools/whois-lookup", input: "11.91.0.1"},
 		asked{path: "/api/tools/ip-geolocation", input: "11.95.0.1"})
 }
 
@@ -233,7 +257,8 @@ func edgeAsks() []asked {
 	var asks []asked
 	for _, body := range []string{
 		`{"input":`, `{}`, `{"input":null}`, `{"input":7}`, `{"input":["fast.lab-site.com:0"]}`, `[]`, `"fast.lab-site.com:0"`, `null`, `7`, ` `,
-		plain + plain, plain + "x", "\ufeff" + plain, "{\"input\":\"\xff.com:80\"}", `{"input":"\ud800:80"}`, `{"input":"a\u0000b.com:80"}`, `{"input":"fast.lab-site.com:0\n"}`,
+		plain + plain, plain + "x", "\ufeff" + plain, "{\"input\":\"\xff.com:80\"}", `{"input":"\ud800:80"}`,
+		`{"input":"a\u0000b.com:80"}`, `{"input":"fast.lab-site.com:0\n"}`,
 		`{"INPUT":"fast.lab-site.com:0"}`, `{"input":"a.local:1","input":"fast.lab-site.com:0"}`,
 		`{"input":"fast.lab-site.com:0","options":[]}`, `{"input":"fast.lab-site.com:0","options":""}`, `{"input":"fast.lab-site.com:0","options":null,"other":{"a":[1]}}`,
 		`{"input":"fast.lab-site.com:0","options":{"family":"ipv5"}}`, `{"input":"  fast.lab-site.com:0  "}`, `{'input':1}`,
@@ -252,10 +277,12 @@ func edgeAsks() []asked {
 	} {
 		asks = append(asks, asked{path: tool, body: plain, header: []string{header}})
 	}
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete, http.MethodOptions, http.MethodPatch, "NONSENSE"} {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete,
+		http.MethodOptions, http.MethodPatch, "NONSENSE"} {
 		asks = append(asks, asked{path: tool, method: method})
 	}
-	for _, path := range []string{"/api/tools/nothing", "/api/tools/", "/api/tools", "/api/", "/api", "/api/nothing", tool + "/", tool + "/x", "/api/tools/PORT-CHECKER",
+	for _, path := range []string{"/api/tools/nothing", "/api/tools/", "/api/tools", "/api/", "/api", "/api/nothing",
+		tool + "/", tool + "/x", "/api/tools/PORT-CHECKER",
 		"/api/tools/port%2Dchecker", "/api//tools/port-checker", "/API/tools/port-checker", tool + "?x=1", "/healthz", "/api/openapi.yaml", "/nothing"} {
 		asks = append(asks, asked{path: path, body: plain})
 	}
@@ -270,7 +297,8 @@ func edgeAsks() []asked {
 func connectionAsks() (asks []asked) {
 	for _, probe := range []string{"ping", "packet-loss"} {
 		path := "/api/connection/" + probe
-		asks = append(asks, get(path, path+"?n=7", path+"?n=0", path+"?n=999999999", path+"?n=1000000000", path+"?n=-1", path+"?n=1.5", path+"?n=x", path+"?n=", path+"?n=7&n=8",
+		asks = append(asks, get(path, path+"?n=7", path+"?n=0", path+"?n=999999999", path+"?n=1000000000", path+"?n=-1",
+			path+"?n=1.5", path+"?n=x", path+"?n=", path+"?n=7&n=8",
 			path+"?n=%37", path+"?n=07", path+"?m=7", path+"?n=%zz", path+"/")...)
 		for _, method := range []string{http.MethodHead, http.MethodOptions, http.MethodPut} {
 			asks = append(asks, asked{method: method, path: path})
@@ -286,7 +314,8 @@ func connectionAsks() (asks []asked) {
 func narrowAsks() []asked {
 	var asks []asked
 	for _, slug := range []string{"traceroute", "ping", "packet-loss"} {
-		asks = append(asks, asked{path: "/api/tools/" + slug, input: "11.91.0.134"}, asked{path: "/api/tools/" + slug, input: "10.0.0.1"})
+		asks = append(asks, asked{path: "/api/tools/" + slug, input: "11.91.0.134"},
+			asked{path: "/api/tools/" + slug, input: "10.0.0.1"})
 	}
 	for _, request := range [][2]string{
 		{"whois-lookup", "charity-site.org"}, {"whois-lookup", "localhost"}, {"asn-lookup", "11.80.0.1"},
@@ -301,7 +330,8 @@ func narrowAsks() []asked {
 		asks = append(asks, asked{path: "/api/tools/" + request[0], input: request[1]})
 	}
 	for _, header := range [][]string{
-		nil, {"X-Real-IP: 11.80.0.99"}, {"X-Real-IP: 2a10:80::99", "X-Forwarded-For: 11.80.0.98"}, {"CF-Connecting-IP: 11.80.0.97", "X-Real-IP: 11.80.0.99"},
+		nil, {"X-Real-IP: 11.80.0.99"}, {"X-Real-IP: 2a10:80::99", "X-Forwarded-For: 11.80.0.98"},
+		{"CF-Connecting-IP: 11.80.0.97", "X-Real-IP: 11.80.0.99"},
 		{"X-Forwarded-For: 11.80.0.96, 10.0.0.1"}, {"X-Real-IP: 10.0.0.1"}, {"X-Real-IP: nonsense"}, {"X-Real-IP: ::ffff:11.80.0.95"}, {"X-Real-IP: 11.80.0.99:80"},
 	} {
 		asks = append(asks, asked{path: "/api/tools/my-ip", header: header})
@@ -310,7 +340,8 @@ func narrowAsks() []asked {
 }
 
 func limitedAsks() (asks []asked) {
-	for i, request := range [][2]string{{"dns-lookup", "lab-dns.com"}, {"dns-lookup", "lab-dns.com"}, {"dns-lookup", "a..b.com"}, {"asn-lookup", "AS15169"},
+	for i, request := range [][2]string{{"dns-lookup", "lab-dns.com"}, {"dns-lookup", "lab-dns.com"},
+		{"dns-lookup", "a..b.com"}, {"asn-lookup", "AS15169"},
 		{"my-ip", ""}, {"my-ip", ""}, {"dns-lookup", "alias.lab-dns.com"}, {"traceroute", "11.90.0.135"}} {
 		asks = append(asks, asked{path: "/api/tools/" + request[0], input: request[1], note: fmt.Sprint(i + 1)})
 	}
@@ -324,19 +355,25 @@ func workerAsks() (asks []asked) {
 	const bearer = "Authorization: Bearer " + goldenToken
 	const plain = `{"target":"11.90.0.137"}`
 	for _, path := range []string{"/api/traceroute", "/api/ping", "/api/packet-loss"} {
-		for _, body := range []string{`{"target":"11.90.0.136","hostname":"clean.lab-transit.net"}`, `{"target":"2a10:92:3::136"}`, `{"target":"10.66.0.2"}`, `{"target":"fd66::2"}`, `{"target":"::ffff:11.90.0.1"}`, `{"target":"clean.lab-transit.net"}`, `{"target":""}`, `{}`} {
+		for _, body := range []string{`{"target":"11.90.0.136","hostname":"clean.lab-transit.net"}`,
+			`{"target":"2a10:92:3::136"}`, `{"target":"10.66.0.2"}`, `{"target":"fd66::2"}`, `{"target":"::ffff:11.90.0.1"}`,
+			`{"target":"clean.lab-transit.net"}`, `{"target":""}`, `{}`} {
 			asks = append(asks, asked{path: path, body: body, header: []string{bearer}})
 		}
-		asks = append(asks, asked{path: path, body: plain}, asked{path: path, method: http.MethodGet, header: []string{bearer}})
+		asks = append(asks, asked{path: path, body: plain},
+			asked{path: path, method: http.MethodGet, header: []string{bearer}})
 	}
 	const path = "/api/ping"
-	for _, body := range []string{`[]`, `{"target":7}`, `{"target":`, `null`, plain + plain, `{"target":"11.92.2.137","other":1}`, strings.Repeat(" ", 4097)} {
+	for _, body := range []string{`[]`, `{"target":7}`, `{"target":`, `null`, plain + plain,
+		`{"target":"11.92.2.137","other":1}`, strings.Repeat(" ", 4097)} {
 		asks = append(asks, asked{path: path, body: body, header: []string{bearer}})
 	}
-	for _, header := range []string{"Content-Type: text/plain", "Content-Type: application/json; charset=latin1", "Content-Encoding: gzip"} {
+	for _, header := range []string{"Content-Type: text/plain", "Content-Type: application/json; charset=latin1",
+		"Content-Encoding: gzip"} {
 		asks = append(asks, asked{path: path, body: plain, header: []string{bearer, header}})
 	}
-	for _, header := range []string{"Authorization: Bearer wrong-wrong-wrong-wrong", "Authorization: Bearer", "Authorization: Basic " + goldenToken, "Authorization: " + goldenToken,
+	for _, header := range []string{"Authorization: Bearer wrong-wrong-wrong-wrong", "Authorization: Bearer",
+		"Authorization: Basic " + goldenToken, "Authorization: " + goldenToken,
 		bearer + "x"} {
 		asks = append(asks, asked{path: path, body: plain, header: []string{header}})
 	}

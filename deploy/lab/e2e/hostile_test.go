@@ -91,7 +91,8 @@ func TestRefusedTargetsSendNothing(t *testing.T) {
 	if refused[400] < 700 {
 		t.Errorf("only %d cases were refused", refused[400])
 	}
-	t.Logf("%d cases to %d tools were refused (%v by status); %d packets left the machine", refused[400]+refused[413], len(slugs), refused, total)
+	t.Logf("%d cases to %d tools were refused (%v by status); %d packets left the machine", refused[400]+refused[413],
+		len(slugs), refused, total)
 }
 
 // dialCase is one entry of dialtime.json: a name with the answers that its resolver gives one after the other, or a
@@ -114,8 +115,8 @@ func dialCases(t *testing.T) []dialCase {
 	return cases
 }
 
-// steps makes a case's answers a script of the resolver, without caching. Where an alias comes first, the answers after it
-// are its target's.
+// steps makes a case's answers a script of the resolver, without caching. Where an alias comes first, the answers after
+// it are its target's.
 func (c dialCase) steps() (own, target []lab.Step, alias string) {
 	for _, answer := range c.Answers {
 		step := lab.Step{}
@@ -297,8 +298,8 @@ func (c dialCase) otherTools(t *testing.T, url string, stops bool) int {
 // stopped are the ends of a chain that is stopped before a packet goes to where it leads.
 var stopped = map[any]bool{"blocked": true, "invalidLocation": true, "unsupportedScheme": true, "unreachable": true}
 
-// Files, sitemaps, policies, registries and registrars that lead inside: their own servers are asked, and nothing is sent to
-// where they lead.
+// Files, sitemaps, policies, registries and registrars that lead inside: their own servers are asked, and nothing is
+// sent to where they lead.
 func TestProvidersThatLeadAstray(t *testing.T) {
 	for _, c := range []struct {
 		slug, input string
@@ -331,8 +332,8 @@ func TestProvidersThatLeadAstray(t *testing.T) {
 	}
 }
 
-// Every input whose format is good passes the judgement of its format, whatever comes of it: its names are none of the lab's,
-// and its addresses lead nowhere in it.
+// Every input whose format is good passes the judgement of its format, whatever comes of it: its names are none of the
+// lab's, and its addresses lead nowhere in it.
 func TestAcceptedFormats(t *testing.T) {
 	t.Parallel()
 	var cases []struct{ ID, Slug, Input, Expect, Why string }
@@ -345,7 +346,8 @@ func TestAcceptedFormats(t *testing.T) {
 			t.Parallel()
 			a := call(t, c.Slug, c.Input, nil)
 			// For want of an address the run answers 400 too; that is not for the format.
-			if a.Status == 500 || a.Status == 400 && !strings.Contains(a.Error, "does not exist") && !strings.Contains(a.Error, "no address") {
+			if a.Status == 500 || a.Status == 400 && !strings.Contains(a.Error, "does not exist") &&
+				!strings.Contains(a.Error, "no address") {
 				t.Errorf("%s %.100q: status %d (%s): %s", c.Slug, c.Input, a.Status, c.Why, a.Error)
 			}
 		})

@@ -1,7 +1,7 @@
 //go:build e2e
 
-// Package e2e runs the shipped binaries on the lab and holds what they answer against what the lab knows. LAB_GATEWAY and
-// LAB_WORKER name the binaries; without them they are built here, as `make build` does.
+// Package e2e runs the shipped binaries on the lab and holds what they answer against what the lab knows. LAB_GATEWAY
+// and LAB_WORKER name the binaries; without them they are built here, as `make build` does.
 package e2e
 
 import (
@@ -17,8 +17,8 @@ import (
 	"diagnostics/lab"
 )
 
-// The lab and the service of all tests. Tests that count packets run one after the other; the others are parallel, and so
-// run after those.
+// The lab and the service of all tests. Tests that count packets run one after the other; the others are parallel, and
+// so run after those.
 var (
 	internet *lab.Lab
 	service  *lab.Service
@@ -62,7 +62,8 @@ func run(m *testing.M) (code int, err error) {
 	service, err = internet.StartService(ctx, lab.ServiceOptions{
 		Gateway: gateway, Worker: worker,
 		GatewayEnv: unlimited,
-		WorkerEnv:  []string{"WORKER_MAX_CONCURRENT=256", "WORKER_PACKETS_PER_SECOND=0", "WORKER_TARGET_PACKETS_PER_SECOND=0"},
+		WorkerEnv: []string{"WORKER_MAX_CONCURRENT=256", "WORKER_PACKETS_PER_SECOND=0",
+			"WORKER_TARGET_PACKETS_PER_SECOND=0"},
 	})
 	if err != nil {
 		return 1, err

@@ -34,7 +34,8 @@ func oddAnswers() map[string][]string {
 	}
 }
 
-// However a tool's answer turns out, its page is drawn without a mistake, fits a narrow telephone and is accessible there.
+// However a tool's answer turns out, its page is drawn without a mistake, fits a narrow telephone and is accessible
+// there.
 func TestOddAnswers(t *testing.T) {
 	for slug, inputs := range oddAnswers() {
 		t.Run(slug, func(t *testing.T) {

@@ -130,7 +130,8 @@ func TestCancel(t *testing.T) {
 	tab.Press("Enter")
 	tab.Until(`document.querySelector("#result[aria-busy=true]") && document.querySelector("#clock").textContent !== ""`)
 	tab.Click("#cancel")
-	tab.UntilWithin(`document.querySelector("#result[aria-busy=false]") && document.querySelector("#cancel").hidden`, 3*time.Second)
+	tab.UntilWithin(`document.querySelector("#result[aria-busy=false]") && document.querySelector("#cancel").hidden`,
+		3*time.Second)
 	holdText(t, tab, "#status", "Cancelled.")
 	if focus := tab.String(`document.activeElement.id`); focus != "run" {
 		t.Errorf("the focus is at %q", focus)
@@ -157,7 +158,8 @@ func TestJSONDownload(t *testing.T) {
 	tab.Click("#show-json")
 	tab.Until(`document.querySelector("section.json").checkVisibility()`)
 	name, file := tab.Download(func() { tab.Click("#download-json") })
-	if !strings.Contains(name, "dns-lookup") || !strings.Contains(name, "lab-dns.com") || !strings.HasSuffix(name, ".json") {
+	if !strings.Contains(name, "dns-lookup") || !strings.Contains(name, "lab-dns.com") ||
+		!strings.HasSuffix(name, ".json") {
 		t.Errorf("the file is called %s", name)
 	}
 	for from, text := range map[string]string{"the file": string(file), "the page": tab.Text("section.json pre")} {
@@ -176,7 +178,8 @@ func TestJSONDownload(t *testing.T) {
 func TestKeyboardOnly(t *testing.T) {
 	tab := openTab(t, browser.Options{})
 	tab.Open("/tools/dns-resolver-check")
-	stops := []string{"a.skip", "header a.home", "header nav a", "header nav a", "header input[name=theme]", "main .crumb a", "#input", "#recordType", "#run"}
+	stops := []string{"a.skip", "header a.home", "header nav a", "header nav a", "header input[name=theme]",
+		"main .crumb a", "#input", "#recordType", "#run"}
 	for _, stop := range stops {
 		tab.Press("Tab")
 		if !tab.Holds(`document.activeElement.matches("` + stop + `")`) {
@@ -302,9 +305,11 @@ func TestWithoutJavaScript(t *testing.T) {
 // A theme is chosen once, and no later page is first drawn in another.
 func TestTheme(t *testing.T) {
 	tab := openTab(t, browser.Options{})
-	tab.Before(`requestAnimationFrame(() => { globalThis.firstFrame = document.documentElement.dataset.theme ?? "auto"; })`)
+	tab.Before(
+		`requestAnimationFrame(() => { globalThis.firstFrame = document.documentElement.dataset.theme ?? "auto"; })`)
 	ground := func() string {
-		return tab.String(`getComputedStyle(document.documentElement).backgroundColor + getComputedStyle(document.body).backgroundColor`)
+		return tab.String(
+			`getComputedStyle(document.documentElement).backgroundColor + getComputedStyle(document.body).backgroundColor`)
 	}
 	tab.Open("/")
 	light := ground()

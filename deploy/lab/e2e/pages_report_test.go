@@ -61,7 +61,8 @@ func TestReportWithFailures(t *testing.T) {
 // spend uses up the one request that a limited gateway allows.
 func spend(t *testing.T, origin, slug, input string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, origin+"/api/tools/"+slug, strings.NewReader(`{"input":"`+input+`"}`))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, origin+"/api/tools/"+slug,
+		strings.NewReader(`{"input":"`+input+`"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,8 @@ func spend(t *testing.T, origin, slug, input string) {
 
 // A tool that is limited for seconds is asked again when the pause is over, and the report comes to its end.
 func TestReportWaitsForItsTurn(t *testing.T) {
-	origin, err := startPages("gateway-pages-pausing", "TRUST_PROXY_HEADERS=true", "RATE_LIMIT_CLIENT_REQUESTS=6", "RATE_LIMIT_WINDOW=2s")
+	origin, err := startPages("gateway-pages-pausing", "TRUST_PROXY_HEADERS=true", "RATE_LIMIT_CLIENT_REQUESTS=6",
+		"RATE_LIMIT_WINDOW=2s")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,8 +108,8 @@ func TestReportIsCancelled(t *testing.T) {
 	holdRecord(t, tab, "/api/tools/")
 }
 
-// Both files hold the whole report of a domain whose records are markup: the one as data, the other as a page that loads
-// nothing and runs nothing.
+// Both files hold the whole report of a domain whose records are markup: the one as data, the other as a page that
+// loads nothing and runs nothing.
 func TestReportExport(t *testing.T) {
 	const target = "lab-hostile-mail.com"
 	tab := openTab(t, browser.Options{})
@@ -152,7 +154,8 @@ func holdFile(t *testing.T, file []byte) {
 		if n.Type != html.ElementNode {
 			continue
 		}
-		if slices.Contains([]string{"script", "img", "iframe", "object", "embed", "base", "link", "video", "audio", "image"}, n.Data) {
+		if slices.Contains([]string{"script", "img", "iframe", "object", "embed", "base", "link", "video", "audio", "image"},
+			n.Data) {
 			t.Errorf("<%s> in the file", n.Data)
 		}
 		for _, a := range n.Attr {

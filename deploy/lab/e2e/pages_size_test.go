@@ -19,14 +19,17 @@ const (
 	maxStyle  = 20 << 10
 )
 
-// What a page loads, in all that a visitor may do there, stays within the budget. Its parts are kept for a year, and the
-// page itself is asked for again each time.
+// What a page loads, in all that a visitor may do there, stays within the budget. Its parts are kept for a year, and
+// the page itself is asked for again each time.
 func TestSizeBudget(t *testing.T) {
 	pages := []shownPage{{path: "/", ready: "true"}, {path: "/nothing-here", ready: "true"}}
 	for _, p := range everyPage(t) {
 		// One answer of each tool; the report loads every view.
 		slug := strings.TrimPrefix(p.path, "/tools/")
-		if !slices.ContainsFunc(pages, func(other shownPage) bool { return pathOf(other.path) == pathOf(p.path) && p.act == nil }) && slug != "" {
+		if !slices.ContainsFunc(pages, func(other shownPage) bool {
+			return pathOf(other.path) == pathOf(p.path) &&
+				p.act == nil
+		}) && slug != "" {
 			pages = append(pages, p)
 		}
 	}
@@ -73,7 +76,8 @@ func holdBudget(t *testing.T, tab *browser.Tab) {
 		case strings.HasSuffix(at.Path, ".css"):
 			style += size
 		}
-		if asset := strings.HasPrefix(at.Path, "/assets/"); asset && cache != "public, max-age=31536000, immutable" || !asset && cache != "no-cache" {
+		if asset := strings.HasPrefix(at.Path, "/assets/"); asset && cache != "public, max-age=31536000, immutable" ||
+			!asset && cache != "no-cache" {
 			t.Errorf("%s: Cache-Control %q", at.Path, cache)
 		}
 	}

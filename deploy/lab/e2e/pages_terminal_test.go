@@ -17,8 +17,8 @@ import (
 // notRun marks a command that asks a server which the lab does not have, or that takes a minute.
 const notRun = ""
 
-// The same check in the visitor's terminal: what each page offers is run as it stands, in a shell inside the lab, and must
-// come to the same facts.
+// The same check in the visitor's terminal: what each page offers is run as it stands, in a shell inside the lab, and
+// must come to the same facts.
 func TestCommandsOfThePages(t *testing.T) {
 	pages := map[string][]string{
 		toolPath("dns-lookup", "lab-dns.com"):                   {"11.80.0.1", "IN\tA\t11.80.0.1"},
@@ -38,8 +38,9 @@ func TestCommandsOfThePages(t *testing.T) {
 			"a.lab-good-mail.com.", "v=DKIM1", "version: STSv1"},
 		toolPath("security-headers", "https://sec-good.lab-site.com/"): {"x-content-type-options: nosniff"},
 		toolPath("traceroute", "clean.lab-transit.net"):                {" 11.90.0.1 ", " 11.90.0.1 "},
-		toolPath("ping", "clean.lab-transit.net"):                      {"10 received, 0% packet loss", "clean.lab-transit.net"},
-		toolPath("packet-loss", "clean.lab-transit.net"):               {"50 received, 0% packet loss", notRun},
+		toolPath("ping", "clean.lab-transit.net"): {"10 received, 0% packet loss",
+			"clean.lab-transit.net"},
+		toolPath("packet-loss", "clean.lab-transit.net"): {"50 received, 0% packet loss", notRun},
 	}
 	for path, want := range pages {
 		t.Run(path, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"diagnostics/lab/internal/browser"
 )
 
-// The tests of the pages are not parallel with others: they run one after the other before all that are, because a browser
-// needs the processor for itself. Within one of them three tabs work at once.
+// The tests of the pages are not parallel with others: they run one after the other before all that are, because a
+// browser needs the processor for itself. Within one of them three tabs work at once.
 
 // visitor is the address of the browser as a proxy tells it to the pages' gateway.
 const visitor = "11.80.0.77"
@@ -90,8 +90,8 @@ func untilAnswered(tab *browser.Tab) { tab.UntilWithin(answered, patience) }
 // reported is true when the whole report has come to an end: a card that is limited may still wait for its turn.
 const reported = `document.querySelector("#result[aria-busy=false] article.tool-card")`
 
-// holdRecord fails for all that must not happen behind a page. Where the API answers with a failure, Chromium says so in
-// the console; expected are parts of such messages.
+// holdRecord fails for all that must not happen behind a page. Where the API answers with a failure, Chromium says so
+// in the console; expected are parts of such messages.
 func holdRecord(t *testing.T, tab *browser.Tab, expected ...string) {
 	t.Helper()
 	seen := tab.Record()
@@ -130,8 +130,8 @@ func holdText(t *testing.T, tab *browser.Tab, selector string, want ...string) {
 	}
 }
 
-// textOf is an expression for the text of an element as data has it: with what is folded away, without what is hidden and
-// the JSON view, and without the case that the style gives it.
+// textOf is an expression for the text of an element as data has it: with what is folded away, without what is hidden
+// and the JSON view, and without the case that the style gives it.
 func textOf(selector string) string {
 	return `(() => { const copy = document.querySelector("` + selector + `").cloneNode(true);
 		for (const hidden of copy.querySelectorAll("[hidden], .json")) hidden.remove();
@@ -144,10 +144,12 @@ const noElements = `:is(script, img, iframe, object, embed, base, link, style, m
 // holdTextOnly fails where an element's content has become more than text and our own elements.
 func holdTextOnly(t *testing.T, tab *browser.Tab, selector string) {
 	t.Helper()
-	if made := tab.String(`[...document.querySelectorAll("` + selector + ` ` + noElements + `")].map((e) => e.outerHTML.slice(0, 200)).join("\n")`); made != "" {
+	if made := tab.String(`[...document.querySelectorAll("` + selector + ` ` + noElements +
+		`")].map((e) => e.outerHTML.slice(0, 200)).join("\n")`); made != "" {
 		t.Errorf("elements made of data:\n%s", made)
 	}
-	if links := tab.String(`[...document.querySelectorAll("` + selector + ` [href]")].map((a) => new URL(a.getAttribute("href"), location.href).href).filter((href) => !/^https?:/.test(href)).join("\n")`); links != "" {
+	if links := tab.String(`[...document.querySelectorAll("` + selector +
+		` [href]")].map((a) => new URL(a.getAttribute("href"), location.href).href).filter((href) => !/^https?:/.test(href)).join("\n")`); links != "" {
 		t.Errorf("links that lead nowhere good:\n%s", links)
 	}
 }

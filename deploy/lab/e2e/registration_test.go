@@ -11,7 +11,8 @@ import (
 	"diagnostics/lab"
 )
 
-// patiently asks again where the redirector's places are taken (8 in 10 s for all of the service): that answer says when.
+// patiently asks again where the redirector's places are taken (8 in 10 s for all of the service): that answer says
+// when.
 func patiently(t *testing.T, slug, input string) answer {
 	t.Helper()
 	for range 12 {
@@ -168,8 +169,10 @@ func TestASNLookup(t *testing.T) {
 func TestTraceTellsNetworks(t *testing.T) {
 	t.Parallel()
 	v4, v6 := lab.Clean(60)
-	facts{"hops.0.asn.asn": 212000, "hops.0.asn.name": contains("LAB-TRANSIT"), "hops.8.asn.asn": 212003}.hold(t, call(t, "traceroute", v4.String(), nil))
+	facts{"hops.0.asn.asn": 212000, "hops.0.asn.name": contains("LAB-TRANSIT"), "hops.8.asn.asn": 212003}.hold(t,
+		call(t, "traceroute", v4.String(), nil))
 	facts{"hops.0.asn": nil, "hops.8.asn.asn": 212003}.hold(t, call(t, "traceroute", v6.String(), nil))
 	dirty, _ := lab.Wild(60)
-	facts{"hops.1.hidden": true, "hops.1.asn": nil, "hops.4.asn.asn": 212005}.hold(t, call(t, "traceroute", dirty.String(), nil))
+	facts{"hops.1.hidden": true, "hops.1.asn": nil, "hops.4.asn.asn": 212005}.hold(t,
+		call(t, "traceroute", dirty.String(), nil))
 }

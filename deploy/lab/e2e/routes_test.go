@@ -29,12 +29,14 @@ func TestConnectionRoutes(t *testing.T) {
 }
 
 func TestHealthAndReadiness(t *testing.T) {
-	if a := fetch(t, service.Gateway, http.MethodGet, "/healthz", nil, nil); a.Status != 200 || strings.TrimSpace(string(a.Body)) != "ok" {
+	if a := fetch(t, service.Gateway, http.MethodGet, "/healthz", nil, nil); a.Status != 200 ||
+		strings.TrimSpace(string(a.Body)) != "ok" {
 		t.Errorf("/healthz: status %d, %q", a.Status, a.Body)
 	}
 	var ready struct{ Status, Redis, Worker string }
 	a := fetch(t, service.Gateway, http.MethodGet, "/readyz", nil, nil)
-	if err := json.Unmarshal(a.Body, &ready); err != nil || a.Status != 200 || ready.Status != "ready" || ready.Redis != "off" || ready.Worker != "ok" {
+	if err := json.Unmarshal(a.Body, &ready); err != nil || a.Status != 200 || ready.Status != "ready" ||
+		ready.Redis != "off" || ready.Worker != "ok" {
 		t.Errorf("/readyz: status %d, %s, %v", a.Status, a.Body, err)
 	}
 	var families struct {
@@ -49,7 +51,8 @@ func TestHealthAndReadiness(t *testing.T) {
 
 func TestOpenAPI(t *testing.T) {
 	a := fetch(t, service.Gateway, http.MethodGet, "/api/openapi.yaml", nil, nil)
-	if a.Status != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/yaml") || !strings.Contains(string(a.Body), "openapi: 3.1") {
+	if a.Status != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/yaml") ||
+		!strings.Contains(string(a.Body), "openapi: 3.1") {
 		t.Errorf("status %d, %s, %.200s", a.Status, a.Header.Get("Content-Type"), a.Body)
 	}
 }
@@ -57,7 +60,8 @@ func TestOpenAPI(t *testing.T) {
 func TestPages(t *testing.T) {
 	const policy = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 	paths := []string{"/", "/robots.txt"}
-	for _, slug := range []string{"dns-lookup", "http-headers", "ssl-checker", "uptime", "port-checker", "my-ip", "traceroute", "ping", "packet-loss",
+	for _, slug := range []string{"dns-lookup", "http-headers", "ssl-checker", "uptime", "port-checker", "my-ip",
+		"traceroute", "ping", "packet-loss",
 		"redirect-checker", "robots-sitemap", "security-headers", "ip-geolocation", "asn-lookup", "whois-lookup", "dns-resolver-check", "email-dns-health"} {
 		paths = append(paths, "/tools/"+slug)
 	}
@@ -137,7 +141,8 @@ func TestMyIP(t *testing.T) {
 	a = post(t, trusting, "my-ip", map[string]any{"input": ""}, forwarded.Clone())
 	facts{"available": true, "ip": "11.80.0.98", "version": 4}.hold(t, a)
 	private := http.Header{"X-Real-Ip": {"10.0.0.1"}}
-	facts{"available": false, "ip": nil, "reason": nonEmpty}.hold(t, post(t, trusting, "my-ip", map[string]any{"input": ""}, private))
+	facts{"available": false, "ip": nil, "reason": nonEmpty}.hold(t,
+		post(t, trusting, "my-ip", map[string]any{"input": ""}, private))
 }
 
 // Limits hold in the shipped binary: a burst to one target, then 429 with the time to wait.

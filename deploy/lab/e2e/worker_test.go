@@ -38,8 +38,8 @@ func hopsOf(t *testing.T, a answer) [][]netip.Addr {
 	return hops
 }
 
-// holdTruth lays a trace beside what the lab knows. It is for any number of traces at once, so it counts loss only where
-// the lab promises none.
+// holdTruth lays a trace beside what the lab knows. It is for any number of traces at once, so it counts loss only
+// where the lab promises none.
 func holdTruth(t *testing.T, a answer, truth []lab.Hop) {
 	t.Helper()
 	hops := hopsOf(t, a)
@@ -65,7 +65,8 @@ func holdTruth(t *testing.T, a answer, truth []lab.Hop) {
 			}
 		case lab.Answers:
 			if len(hops[i]) == 0 || received != a.number(row+"sent") {
-				t.Errorf("hop %d: %v answers of %v probes from %v, want all from %v", i+1, received, a.number(row+"sent"), hops[i], want.Addresses)
+				t.Errorf("hop %d: %v answers of %v probes from %v, want all from %v", i+1, received, a.number(row+"sent"), hops[i],
+					want.Addresses)
 			}
 		}
 	}
@@ -201,13 +202,15 @@ func TestPing(t *testing.T) {
 	t.Parallel()
 	for _, to := range bothFamilies(lab.Clean, 13) {
 		a := call(t, "ping", to.String(), nil)
-		facts{"address": to.String(), "sent": 10, "received": 10, "duplicates": 0, "lossPercent": 0, "stopReason": "completed",
-			"minMs": between(62, 67), "medianMs": between(62, 100), "replies.9.seq": nonNegative, "replies.9.ttl": between(50, 64)}.hold(t, a)
+		facts{"address": to.String(), "sent": 10, "received": 10, "duplicates": 0, "lossPercent": 0,
+			"stopReason": "completed",
+			"minMs":      between(62, 67), "medianMs": between(62, 100), "replies.9.seq": nonNegative, "replies.9.ttl": between(50, 64)}.hold(t, a)
 		if to.Is4() {
 			show(t, "ping "+to.String(), a)
 		}
 	}
-	for stop, at := range map[string]func(int) (netip.Addr, netip.Addr){"unreachable": lab.Unreachable, "prohibited": lab.Prohibited, "completed": lab.SilentEnd} {
+	for stop, at := range map[string]func(int) (netip.Addr, netip.Addr){"unreachable": lab.Unreachable,
+		"prohibited": lab.Prohibited, "completed": lab.SilentEnd} {
 		for _, to := range bothFamilies(at, 13) {
 			a := call(t, "ping", to.String(), nil)
 			facts{"received": 0, "lossPercent": 100, "minMs": nil, "stopReason": stop}.hold(t, a)
@@ -229,12 +232,14 @@ func TestPacketLoss(t *testing.T) {
 		}
 	}
 	v4, _ := lab.Clean(15)
-	facts{"sent": 50, "received": 50, "lossPercent": 0, "bursts": []string{}}.hold(t, call(t, "packet-loss", v4.String(), nil))
+	facts{"sent": 50, "received": 50, "lossPercent": 0, "bursts": []string{}}.hold(t,
+		call(t, "packet-loss", v4.String(), nil))
 }
 
 // A family that was asked for and that the name lacks.
 func TestFamilyThatIsMissing(t *testing.T) {
-	if a := call(t, "ping", internet.Site("v4only").Host, map[string]any{"family": "ipv6"}); a.Status != 400 && a.Status != 502 {
+	if a := call(t, "ping", internet.Site("v4only").Host, map[string]any{"family": "ipv6"}); a.Status != 400 &&
+		a.Status != 502 {
 		t.Errorf("status %d: %s", a.Status, a.Body)
 	}
 	if a := call(t, "ping", internet.Site("v4only").Host, map[string]any{"family": "ipv5"}); a.Status != 400 {
@@ -289,7 +294,8 @@ func TestStopsInOrder(t *testing.T) {
 	}
 }
 
-// The wall time of one trace beside what people use now, on the same path. Printed, not judged: that is the benches' job.
+// The wall time of one trace beside what people use now, on the same path. Printed, not judged: that is the benches'
+// job.
 func TestWallTimes(t *testing.T) {
 	for _, path := range []struct {
 		name string
@@ -312,7 +318,8 @@ func TestWallTimes(t *testing.T) {
 		mtr := timed(t, "mtr", "-r", "-c", "3", "-n", last.String())
 		slices.Sort(ours)
 		slices.Sort(theirs)
-		t.Logf("%s path, median of 3: ours through gateway and worker %s ms, traceroute -n -N 16 %s ms; mtr -r -c 3 -n once %s ms",
+		t.Logf("%s path, median of 3: ours through gateway and worker %s ms, traceroute -n -N 16 %s ms; mtr -r -c 3 -n "+
+			"once %s ms",
 			path.name, ms(ours[1]), ms(theirs[1]), ms(mtr))
 	}
 }

@@ -1,5 +1,5 @@
-// Package archtest holds the arrows of the design: who must never import or call what. It has only tests, and each check
-// is itself shown to fail.
+// Package archtest holds the arrows of the design: who must never import or call what. It has only tests, and each
+// check is itself shown to fail.
 package archtest
 
 import (
@@ -74,7 +74,8 @@ func matchesAny(path string, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return matches(path, p) })
 }
 
-// chain gives the imports that lead from a package to a forbidden one, or nothing. direct looks no further than its own.
+// chain gives the imports that lead from a package to a forbidden one, or nothing. direct looks no further than its
+// own.
 func (g graph) chain(from string, forbidden func(string) bool, direct bool) []string {
 	type step struct {
 		path string
@@ -174,25 +175,30 @@ var rules = []rule{
 		reason: "neither process has commands to run",
 	},
 	{
-		name: "gateway below main to daemon", module: "gateway", from: []string{gw + "/..."}, except: []string{gw}, never: []string{daemon + "/..."},
-		reason: "what the process is told is main's to know; everything below gets what it needs",
-	},
-	{
-		name: "worker below main to daemon", module: "worker", from: []string{"diagnostics/worker/..."}, except: []string{"diagnostics/worker"},
+		name: "gateway below main to daemon", module: "gateway", from: []string{gw + "/..."}, except: []string{gw},
 		never:  []string{daemon + "/..."},
 		reason: "what the process is told is main's to know; everything below gets what it needs",
 	},
 	{
-		name: "tools to the web framework", module: "gateway", from: []string{gw + "/internal/tools/..."}, never: []string{echo},
+		name: "worker below main to daemon", module: "worker", from: []string{"diagnostics/worker/..."},
+		except: []string{"diagnostics/worker"},
+		never:  []string{daemon + "/..."},
+		reason: "what the process is told is main's to know; everything below gets what it needs",
+	},
+	{
+		name: "tools to the web framework", module: "gateway", from: []string{gw + "/internal/tools/..."},
+		never:  []string{echo},
 		reason: "the framework stays at the edge, where a move to another is one package",
 	},
 	{
-		name: "tools to Redis", module: "gateway", from: []string{gw + "/internal/tools/..."}, direct: true, never: []string{redis, "github.com/go-redis/..."},
+		name: "tools to Redis", module: "gateway", from: []string{gw + "/internal/tools/..."}, direct: true,
+		never:  []string{redis, "github.com/go-redis/..."},
 		reason: "what tools keep, they keep through cache",
 	},
 	{
 		name: "tools to settings", module: "gateway", from: []string{gw + "/internal/tools/..."},
-		never:  []string{"github.com/kelseyhightower/envconfig", gw, gw + "/internal/httpapi/...", gw + "/internal/clientip/...", gw + "/internal/ratelimit/..."},
+		never: []string{"github.com/kelseyhightower/envconfig", gw, gw + "/internal/httpapi/...", gw +
+			"/internal/clientip/...", gw + "/internal/ratelimit/..."},
 		reason: "a tool's New takes what it uses; a tool knows neither the settings nor who asks",
 	},
 	{
@@ -203,7 +209,8 @@ var rules = []rule{
 	},
 	{
 		name: "production code to the tools' test support", module: "gateway", from: []string{gw + "/..."},
-		except: []string{gw + "/internal/tools/internal/toolstest"}, never: []string{gw + "/internal/tools/internal/toolstest"},
+		except: []string{gw + "/internal/tools/internal/toolstest"},
+		never:  []string{gw + "/internal/tools/internal/toolstest"},
 		reason: "it fakes the internet and trusts authorities of its own making",
 	},
 	{
@@ -211,7 +218,8 @@ var rules = []rule{
 		reason: "no visitor's input can become a command where there are no commands",
 	},
 	{
-		name: "the framework only at the edge", module: "gateway", from: []string{gw + "/..."}, except: []string{gw + "/internal/httpapi/..."}, direct: true, never: []string{echo},
+		name: "the framework only at the edge", module: "gateway", from: []string{gw + "/..."},
+		except: []string{gw + "/internal/httpapi/..."}, direct: true, never: []string{echo},
 		reason: "handlers are thin, and everything below them is plain Go",
 	},
 	{
@@ -230,12 +238,14 @@ var rules = []rule{
 		reason: "the privileged process carries as little as it can: no framework, no store, no resolver, no commands",
 	},
 	{
-		name: "target and tool to the network", module: "gateway", from: []string{gw + "/internal/target/...", gw + "/internal/tool/..."},
+		name: "target and tool to the network", module: "gateway",
+		from:   []string{gw + "/internal/target/...", gw + "/internal/tool/..."},
 		never:  []string{"os/exec", dns, gw + "/internal/egress/..."},
 		reason: "what a visitor typed is judged without a packet",
 	},
 	{
-		name: "target and tool to the system", module: "gateway", from: []string{gw + "/internal/target/...", gw + "/internal/tool/..."}, direct: true,
+		name: "target and tool to the system", module: "gateway",
+		from: []string{gw + "/internal/target/...", gw + "/internal/tool/..."}, direct: true,
 		// x/net/publicsuffix drags net/http in for the sake of one interface.
 		never:  []string{"net/http", "os", "syscall", "io/fs", "log/...", "golang.org/x/sys/..."},
 		reason: "what a visitor typed is judged without I/O",
@@ -250,8 +260,10 @@ var rules = []rule{
 		reason: "the one way out serves whoever goes out, and knows nobody",
 	},
 	{
-		name: "the DNS client to ways out of its own", module: "gateway", from: []string{gw + "/internal/dnsclient/..."}, direct: true,
-		never:  []string{gw + "/internal/egress/...", gw + "/internal/target/...", gw + "/internal/tools/...", "diagnostics/shared/netpolicy", "net/http", "crypto/tls"},
+		name: "the DNS client to ways out of its own", module: "gateway", from: []string{gw + "/internal/dnsclient/..."},
+		direct: true,
+		never: []string{gw + "/internal/egress/...", gw + "/internal/target/...", gw + "/internal/tools/...",
+			"diagnostics/shared/netpolicy", "net/http", "crypto/tls"},
 		reason: "it asks over connections that egress hands it, which alone judges who may be asked",
 	},
 }
@@ -266,7 +278,9 @@ func TestForbiddenImports(t *testing.T) {
 		for _, chain := range r.breaks(graphs[r.module]) {
 			t.Errorf("%s: %s\n\t%s", r.name, chain, r.reason)
 		}
-		if !slices.ContainsFunc(slices.Collect(keys(graphs[r.module])), func(p string) bool { return matchesAny(p, r.from) && !matchesAny(p, r.except) }) {
+		if !slices.ContainsFunc(slices.Collect(keys(graphs[r.module])), func(p string) bool {
+			return matchesAny(p, r.from) && !matchesAny(p, r.except)
+		}) {
 			t.Errorf("%s: there is no package that the rule is about", r.name)
 		}
 	}
@@ -356,7 +370,8 @@ func TestTheOffenderIsFound(t *testing.T) {
 	t.Parallel()
 	g := list(t, offender)
 	r := rule{from: []string{"offender/..."}, never: []string{"os/exec"}}
-	if got, want := strings.Join(r.breaks(g), "; "), "offender/a -> offender/b -> os/exec; offender/b -> os/exec"; got != want {
+	if got, want := strings.Join(r.breaks(g), "; "),
+		"offender/a -> offender/b -> os/exec; offender/b -> os/exec"; got != want {
 		t.Errorf("found %q, want %q", got, want)
 	}
 	r.direct = true

@@ -16,8 +16,8 @@ type Loading[V any] struct {
 	loads  flight.Group[string, Entry[V]]
 }
 
-// NewLoading makes a read-through cache over the store; prefix keeps the kinds of values apart in a shared store. V goes
-// through encoding/json into the store and back, in memory too, so that both kinds of store give the same values.
+// NewLoading makes a read-through cache over the store; prefix keeps the kinds of values apart in a shared store. V
+// goes through encoding/json into the store and back, in memory too, so that both kinds of store give the same values.
 func NewLoading[V any](store Store, prefix string) *Loading[V] {
 	return &Loading[V]{store: store, prefix: prefix + ":", now: time.Now}
 }

@@ -35,7 +35,8 @@ func TestLoadingKeepsWithItsHistory(t *testing.T) {
 	if err != nil || first.Value != "value" || first.Cached {
 		t.Fatalf("first: %+v, %v", first, err)
 	}
-	if first.FetchedAt.Before(before.Round(0)) || first.FetchedAt.After(time.Now()) || first.FetchedAt.Location() != time.UTC {
+	if first.FetchedAt.Before(before.Round(0)) || first.FetchedAt.After(time.Now()) ||
+		first.FetchedAt.Location() != time.UTC {
 		t.Errorf("fetched at %v, asked at %v", first.FetchedAt, before)
 	}
 	second, err := l.Get(t.Context(), "key", forbidden[string](t))

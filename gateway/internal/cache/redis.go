@@ -17,8 +17,8 @@ const redisPrefix = "diagnostics:cache:"
 
 type redisStore struct{ guard *redisguard.Guard }
 
-// NewRedis makes a Store in a Redis that instances share. Each call is bounded by the guard; its errors, and the guard's
-// ErrDown at once during an outage, are the Store's.
+// NewRedis makes a Store in a Redis that instances share. Each call is bounded by the guard; its errors, and the
+// guard's ErrDown at once during an outage, are the Store's.
 func NewRedis(guard *redisguard.Guard) Store { return redisStore{guard: guard} }
 
 func (s redisStore) Get(ctx context.Context, key string) ([]byte, bool, error) {

@@ -245,7 +245,8 @@ func TestEnvelope(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, ok := open[value](sealed)
-	if diff := cmp.Diff(Entry[value]{Value: value{"n", []int{1, 2}}, FetchedAt: at, Cached: true}, got); !ok || diff != "" {
+	if diff := cmp.Diff(Entry[value]{Value: value{"n", []int{1, 2}}, FetchedAt: at, Cached: true}, got); !ok ||
+		diff != "" {
 		t.Errorf("opened %t, -want +got:\n%s", ok, diff)
 	}
 	for i := range sealed {

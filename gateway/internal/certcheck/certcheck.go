@@ -1,6 +1,6 @@
-// Package certcheck judges the certificates that a server sent, after a handshake with verification off: time, chain and
-// name each on its own, so that an expired certificate does not hide an untrusted root. It is pure: no I/O, nothing is
-// fetched.
+// Package certcheck judges the certificates that a server sent, after a handshake with verification off: time, chain
+// and name each on its own, so that an expired certificate does not hide an untrusted root. It is pure: no I/O, nothing
+// is fetched.
 package certcheck
 
 import (
@@ -20,8 +20,9 @@ const (
 	CodeNameMismatch      = "ERR_TLS_CERT_ALTNAME_INVALID"
 )
 
-// The defects, named as OpenSSL does, for which a chain that leads to a trusted root is refused all the same. The contract
-// has no code of their own for them: such a chain has no issuer that this place accepts, and is CodeNoLocalIssuer.
+// The defects, named as OpenSSL does, for which a chain that leads to a trusted root is refused all the same. The
+// contract has no code of their own for them: such a chain has no issuer that this place accepts, and is
+// CodeNoLocalIssuer.
 const (
 	// DefectPurpose is a chain that may not authenticate servers (RFC 5280 section 4.2.1.12).
 	DefectPurpose = "INVALID_PURPOSE"
@@ -64,8 +65,8 @@ type Checker struct {
 	Now func() time.Time
 }
 
-// Check judges the sent certificates, leaf first, for the host (a canonical name or an address literal). Nothing sent is
-// judged as a leaf whose issuer is unknown.
+// Check judges the sent certificates, leaf first, for the host (a canonical name or an address literal). Nothing sent
+// is judged as a leaf whose issuer is unknown.
 func (c Checker) Check(sent []*x509.Certificate, host string) Verdict {
 	sent = distinct(sent)
 	if len(sent) == 0 {
@@ -105,8 +106,8 @@ func (c Checker) now() time.Time {
 // alone where the signature's algorithm is too old to be checked.
 func SelfSigned(cert *x509.Certificate) bool { return issued(cert, cert) }
 
-// timeCodes tells what is wrong with the validity of any certificate of the chain. Both ends of a validity are inside it
-// (RFC 5280 section 4.1.2.5).
+// timeCodes tells what is wrong with the validity of any certificate of the chain. Both ends of a validity are inside
+// it (RFC 5280 section 4.1.2.5).
 func timeCodes(chain []*x509.Certificate, now time.Time) []string {
 	var codes []string
 	if slices.ContainsFunc(chain, func(cert *x509.Certificate) bool { return now.After(cert.NotAfter) }) {

@@ -190,7 +190,8 @@ func TestValiditiesThatNeverMeet(t *testing.T) {
 func TestCrossSigned(t *testing.T) {
 	t.Parallel()
 	old := certtest.Root(t, "Old Root")
-	expiredOld := certtest.Root(t, "Expired Root", certtest.Valid(certtest.Epoch.AddDate(-20, 0, 0), certtest.Epoch.AddDate(-1, 0, 0)))
+	expiredOld := certtest.Root(t, "Expired Root", certtest.Valid(certtest.Epoch.AddDate(-20, 0, 0),
+		certtest.Epoch.AddDate(-1, 0, 0)))
 	young := certtest.Root(t, "New Root")
 	inter := certtest.Intermediate(t, young, "Intermediate")
 	leaf := certtest.Leaf(t, inter, hosts)

@@ -1,8 +1,9 @@
 package certcheck
 
 // The chain is verified with the validity of the sent certificates lifted: copies of them that hold at any time go
-// through x509.Verify, whose signatures cover the raw bytes and so still count. What was lifted is judged afterwards, on
-// the originals. That way an intermediate that expired before its leaf was issued hides no more than an expired leaf does.
+// through x509.Verify, whose signatures cover the raw bytes and so still count. What was lifted is judged afterwards,
+// on the originals. That way an intermediate that expired before its leaf was issued hides no more than an expired leaf
+// does.
 
 import (
 	"crypto/x509"

@@ -112,7 +112,8 @@ func (f *Finder) Identify(r *http.Request) Identity {
 }
 
 func (f *Finder) warn() {
-	f.log.Warn("forwarded headers come from a private peer and are not trusted: all visitors behind it share one rate limit; " +
+	f.log.Warn("forwarded headers come from a private peer and are not trusted: all visitors behind it share one rate " +
+		"limit; " +
 		"set TRUST_PROXY_HEADERS=true if that proxy overwrites them")
 }
 

@@ -63,14 +63,14 @@ func (s Set) AllowsWASM() bool {
 	return s.governed("script-src", func(l list) bool { return l.has("'unsafe-eval'") || l.has("'wasm-unsafe-eval'") })
 }
 
-// AllowsAnyScript tells whether a script element may load from whoever it likes over the scheme. With 'strict-dynamic' hosts,
-// schemes and 'self' do not count (section 8.2).
+// AllowsAnyScript tells whether a script element may load from whoever it likes over the scheme. With 'strict-dynamic'
+// hosts, schemes and 'self' do not count (section 8.2).
 func (s Set) AllowsAnyScript(scheme string) bool {
 	return s.governed("script-src-elem", func(l list) bool { return !l.has("'strict-dynamic'") && l.admitsAnyone(scheme) })
 }
 
-// AllowsScriptsOf tells whether the host is among those that scripts may come from, and is named there rather than covered by
-// a list that is open to all.
+// AllowsScriptsOf tells whether the host is among those that scripts may come from, and is named there rather than
+// covered by a list that is open to all.
 func (s Set) AllowsScriptsOf(host string) bool {
 	return s.Restricts("script-src-elem") && s.governed("script-src-elem", func(l list) bool {
 		return !l.has("'strict-dynamic'") && (l.admitsHost(host) || l.admitsAnyone("https"))
@@ -156,7 +156,8 @@ const (
 	FramingNone                  // nobody
 )
 
-// Framing gives the narrowest of the policies' frame-ancestors (section 6.4.2): there is no fallback to another directive.
+// Framing gives the narrowest of the policies' frame-ancestors (section 6.4.2): there is no fallback to another
+// directive.
 func (s Set) Framing() Framing {
 	narrowest := FramingUnset
 	for _, p := range s {

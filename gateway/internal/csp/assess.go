@@ -23,8 +23,8 @@ type Issue struct {
 	Message  string // a sentence
 }
 
-// Assess says what the policies, enforced together, leave open to somebody who can inject markup into the page: the heaviest
-// first.
+// Assess says what the policies, enforced together, leave open to somebody who can inject markup into the page: the
+// heaviest first.
 func (s Set) Assess() []Issue {
 	if len(s) == 0 {
 		return nil
@@ -49,19 +49,23 @@ func one(severity Severity, code, message string) []Issue {
 func (s Set) scriptIssues() []Issue {
 	switch {
 	case !s.Restricts("script-src-elem") && !s.Restricts("script-src-attr"):
-		return one(Fail, "no-script-policy", "Neither script-src nor default-src is set, so any script runs, inline or from any host.")
+		return one(Fail, "no-script-policy",
+			"Neither script-src nor default-src is set, so any script runs, inline or from any host.")
 	case !s.Restricts("script-src-elem"):
-		return one(Fail, "no-script-policy", "Script elements are governed by no directive, so any script runs, inline or from any host.")
+		return one(Fail, "no-script-policy",
+			"Script elements are governed by no directive, so any script runs, inline or from any host.")
 	case s.AllowsInlineScripts():
-		return one(Fail, "inline-scripts", "'unsafe-inline' lets injected inline scripts run, and no nonce, hash or 'strict-dynamic' takes it back.")
+		return one(Fail, "inline-scripts",
+			"'unsafe-inline' lets injected inline scripts run, and no nonce, hash or 'strict-dynamic' takes it back.")
 	case s.AllowsInlineHandlers():
-		return one(Fail, "inline-handlers", "Injected event handler attributes (such as onerror) run, because script-src-attr allows them or is not governed.")
+		return one(Fail, "inline-handlers",
+			"Injected event handler attributes (such as onerror) run, because script-src-attr allows them or is not governed.")
 	}
 	return nil
 }
 
-// bypasses are hosts that serve whatever anybody publishes, or old libraries and callbacks that run what a page hands them, so
-// that naming them as a source of scripts allows nearly any script.
+// bypasses are hosts that serve whatever anybody publishes, or old libraries and callbacks that run what a page hands
+// them, so that naming them as a source of scripts allows nearly any script.
 var bypasses = []string{
 	"ajax.googleapis.com", "cdn.jsdelivr.net", "cdnjs.cloudflare.com", "unpkg.com", "esm.sh", "code.angularjs.org",
 	"accounts.google.com", "www.google.com", "www.googletagmanager.com", "storage.googleapis.com", "s3.amazonaws.com",
@@ -74,15 +78,19 @@ func (s Set) scriptSourceIssues() []Issue {
 	}
 	var issues []Issue
 	if open := s.openScriptSchemes(); len(open) > 0 {
-		issues = append(issues, Issue{Fail, "any-script-source", "Scripts may come from anywhere over " + strings.Join(open, ", ") + ", so an attacker's own file is as good as the site's."})
+		issues = append(issues, Issue{Fail, "any-script-source", "Scripts may come from anywhere over " +
+			strings.Join(open, ", ") + ", so an attacker's own file is as good as the site's."})
 	} else if named := s.namedBypasses(); len(named) > 0 {
-		issues = append(issues, Issue{Warn, "bypass-host", "Scripts may come from " + strings.Join(named, ", ") + ", where anybody can publish scripts or find one that undoes the policy."})
+		issues = append(issues, Issue{Warn, "bypass-host", "Scripts may come from " + strings.Join(named, ", ") +
+			", where anybody can publish scripts or find one that undoes the policy."})
 	}
 	if s.AllowsAnyScript("blob") {
-		issues = append(issues, Issue{Warn, "blob-scripts", "blob: as a source of scripts lets script that runs already make more of it out of strings."})
+		issues = append(issues, Issue{Warn, "blob-scripts",
+			"blob: as a source of scripts lets script that runs already make more of it out of strings."})
 	}
 	if hosts := s.plainScriptHosts(); len(hosts) > 0 {
-		issues = append(issues, Issue{Warn, "plain-script-host", "Scripts may come over unprotected http from " + strings.Join(hosts, ", ") + ", where the network can change them."})
+		issues = append(issues, Issue{Warn, "plain-script-host", "Scripts may come over unprotected http from " +
+			strings.Join(hosts, ", ") + ", where the network can change them."})
 	}
 	return issues
 }
@@ -102,8 +110,8 @@ const (
 	maxAsked = 20 // how many suffixes are looked into
 )
 
-// namedBypasses are the wildcards below suffixes that are lent to anybody, and the hosts of the list above, that all policies
-// allow.
+// namedBypasses are the wildcards below suffixes that are lent to anybody, and the hosts of the list above, that all
+// policies allow.
 func (s Set) namedBypasses() []string {
 	var named, asked []string
 	for _, source := range s.scriptSources() {
@@ -159,7 +167,8 @@ func (s Set) evalIssues() []Issue {
 		issues = one(Info, "wasm", "'wasm-unsafe-eval' allows WebAssembly, without allowing eval.")
 	}
 	if s.some("script-src-attr", func(l list) bool { return l.has("'unsafe-hashes'") }) {
-		issues = append(issues, Issue{Info, "unsafe-hashes", "'unsafe-hashes' lets the event handlers that a hash names run wherever an attacker puts them."})
+		issues = append(issues, Issue{Info, "unsafe-hashes",
+			"'unsafe-hashes' lets the event handlers that a hash names run wherever an attacker puts them."})
 	}
 	return issues
 }
@@ -167,10 +176,14 @@ func (s Set) evalIssues() []Issue {
 func (s Set) strictDynamicIssues() []Issue {
 	var issues []Issue
 	if s.some("script-src-elem", func(l list) bool { return l.has("'strict-dynamic'") && !l.trusts() }) {
-		issues = append(issues, Issue{Warn, "strict-dynamic-alone", "'strict-dynamic' without a nonce or hash lets no script element run at all: it makes browsers ignore 'self', hosts and schemes."})
+		issues = append(issues, Issue{Warn, "strict-dynamic-alone", "'strict-dynamic' without a nonce or hash lets no " +
+			"script element run at all: it makes browsers ignore 'self', hosts and schemes."})
 	}
-	if s.some("script-src-elem", func(l list) bool { return l.has("'strict-dynamic'") && l.trusts() && l.hasFallbacks() }) {
-		issues = append(issues, Issue{Info, "strict-dynamic-fallbacks", "With 'strict-dynamic' the hosts, schemes, 'self' and 'unsafe-inline' beside it count only in browsers that do not know it."})
+	if s.some("script-src-elem", func(l list) bool {
+		return l.has("'strict-dynamic'") && l.trusts() && l.hasFallbacks()
+	}) {
+		issues = append(issues, Issue{Info, "strict-dynamic-fallbacks", "With 'strict-dynamic' the hosts, schemes, 'self' " +
+			"and 'unsafe-inline' beside it count only in browsers that do not know it."})
 	}
 	return issues
 }
@@ -185,35 +198,43 @@ func (s Set) baseIssues() []Issue {
 		return nil
 	}
 	if s.TrustsOneByOne() || s.StrictDynamic() {
-		return one(Warn, "no-base-uri", "base-uri is not restricted (default-src does not cover it), so an injected base element can make scripts that carry a nonce load from an attacker's host.")
+		return one(Warn, "no-base-uri", "base-uri is not restricted (default-src does not cover it), so an injected base "+
+			"element can make scripts that carry a nonce load from an attacker's host.")
 	}
-	return one(Info, "no-base-uri", "base-uri is not restricted (default-src does not cover it), so an injected base element can redirect relative links.")
+	return one(Info, "no-base-uri", "base-uri is not restricted (default-src does not cover it), so an injected base "+
+		"element can redirect relative links.")
 }
 
 func (s Set) pluginIssues() []Issue {
 	if !s.AllowsAnyPlugin() || !s.Restricts("script-src-elem") {
 		return nil
 	}
-	return one(Warn, "no-object-src", "Neither object-src nor default-src restricts object and embed elements, which can load documents and plugins of any origin.")
+	return one(Warn, "no-object-src", "Neither object-src nor default-src restricts object and embed elements, which "+
+		"can load documents and plugins of any origin.")
 }
 
 func (s Set) sandboxIssues() []Issue {
-	return one(Info, "sandbox", "sandbox without allow-scripts lets no script run at all, whatever the lists of sources say.")
+	return one(Info, "sandbox",
+		"sandbox without allow-scripts lets no script run at all, whatever the lists of sources say.")
 }
 
 func (s Set) otherIssues() []Issue {
 	var issues []Issue
 	if s.has("upgrade-insecure-requests") {
-		issues = one(Info, "upgrade", "upgrade-insecure-requests makes browsers ask for the page's http resources over https.")
+		issues = one(Info, "upgrade",
+			"upgrade-insecure-requests makes browsers ask for the page's http resources over https.")
 	}
 	if s.AllowsInlineStyles() && s.Restricts("style-src-elem") {
-		issues = append(issues, Issue{Info, "inline-styles", "Inline styles are allowed, which lets injected ones read parts of a page by CSS selectors."})
+		issues = append(issues, Issue{Info, "inline-styles",
+			"Inline styles are allowed, which lets injected ones read parts of a page by CSS selectors."})
 	}
 	if s.AllowsAnyForm() {
-		issues = append(issues, Issue{Info, "no-form-action", "form-action is not restricted (default-src does not cover it), so an injected form can send what is typed anywhere."})
+		issues = append(issues, Issue{Info, "no-form-action", "form-action is not restricted (default-src does not cover " +
+			"it), so an injected form can send what is typed anywhere."})
 	}
 	if s.RequiresTrustedTypes() {
-		issues = append(issues, Issue{Info, "trusted-types", "Trusted Types are required, so strings cannot reach the DOM's script sinks unchecked."})
+		issues = append(issues, Issue{Info, "trusted-types",
+			"Trusted Types are required, so strings cannot reach the DOM's script sinks unchecked."})
 	}
 	return issues
 }

@@ -24,7 +24,8 @@ func TestParse(t *testing.T) {
 		{"  Default-SRC\t'self'\n https://a.example ;sandbox;", Policy{Directives: []Directive{{"default-src", []string{"'self'", "https://a.example"}}, {"sandbox", []string{}}}}},
 		{
 			"img-src a; IMG-SRC b; img-src c; font-src d; font-src e",
-			Policy{Directives: []Directive{{"img-src", []string{"a"}}, {"font-src", []string{"d"}}}, Duplicates: []string{"img-src", "font-src"}},
+			Policy{Directives: []Directive{{"img-src", []string{"a"}}, {"font-src", []string{"d"}}},
+				Duplicates: []string{"img-src", "font-src"}},
 		},
 		// All of a directive is lost with one character, and its name is free again.
 		{"script-src caf\u00e9; script-src 'self'", Policy{Directives: []Directive{{"script-src", []string{"'self'"}}}, NonASCII: 1}},
@@ -41,7 +42,8 @@ func TestParse(t *testing.T) {
 func TestParseHeaders(t *testing.T) {
 	t.Parallel()
 	got := ParseHeaders([]string{"default-src 'none', script-src 'self'", "", ",;, ", "img-src \u00e9"})
-	if len(got) != 3 || got[0].Directives[0].Name != "default-src" || got[1].Directives[0].Name != "script-src" || got[2].NonASCII != 1 {
+	if len(got) != 3 || got[0].Directives[0].Name != "default-src" || got[1].Directives[0].Name != "script-src" ||
+		got[2].NonASCII != 1 {
 		t.Errorf("%+v", got)
 	}
 	if got := ParseHeaders(nil); got != nil {
@@ -208,8 +210,10 @@ func TestAllows(t *testing.T) {
 	} {
 		s := Set(ParseHeaders([]string{c.policies}))
 		got := map[string]bool{
-			inline: s.AllowsInlineScripts(), handler: s.AllowsInlineHandlers(), style: s.AllowsInlineStyles(), eval: s.AllowsEval(),
-			wasm: s.AllowsWASM(), https: s.AllowsAnyScript("https"), http: s.AllowsAnyScript("http"), data: s.AllowsAnyScript("data"),
+			inline: s.AllowsInlineScripts(), handler: s.AllowsInlineHandlers(), style: s.AllowsInlineStyles(),
+			eval: s.AllowsEval(),
+			wasm: s.AllowsWASM(), https: s.AllowsAnyScript("https"), http: s.AllowsAnyScript("http"),
+			data:   s.AllowsAnyScript("data"),
 			plugin: s.AllowsAnyPlugin(), base: s.AllowsAnyBase(), form: s.AllowsAnyForm(),
 		}
 		for _, what := range all {
@@ -361,7 +365,8 @@ func TestLint(t *testing.T) {
 func TestHostileHeaderIsCheap(t *testing.T) {
 	t.Parallel()
 	const most, bound = 64 << 10, 200 * time.Millisecond
-	for _, part := range []string{"a b,", "a;", "*.github.io ", "'nonce-", "script-src *.a%d.github.io,", "x%d ", "d%d;", "d%d e;d%d;", ";", ","} {
+	for _, part := range []string{"a b,", "a;", "*.github.io ", "'nonce-", "script-src *.a%d.github.io,", "x%d ", "d%d;",
+		"d%d e;d%d;", ";", ","} {
 		var header strings.Builder
 		header.WriteString("script-src *.github.io ")
 		for i := 0; header.Len() < most; i++ {
@@ -392,8 +397,8 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that what is enforced together never allows more than one of its parts, that parsing what was parsed changes
-// nothing, and that no message repeats raw what a stranger wrote.
+// FuzzParse holds that what is enforced together never allows more than one of its parts, that parsing what was parsed
+// changes nothing, and that no message repeats raw what a stranger wrote.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"default-src 'self'; script-src " + nonce + " 'strict-dynamic' https: 'unsafe-inline'", "script-src *.com:*/x https://[::1] 'sha256-abc=' 'nonce-'",
@@ -406,12 +411,14 @@ func FuzzParse(f *testing.F) {
 		set := Set(policies)
 		for _, p := range policies {
 			alone := Set{p}
-			if set.AllowsInlineScripts() && !alone.AllowsInlineScripts() || set.AllowsAnyScript("https") && !alone.AllowsAnyScript("https") ||
+			if set.AllowsInlineScripts() && !alone.AllowsInlineScripts() || set.AllowsAnyScript("https") &&
+				!alone.AllowsAnyScript("https") ||
 				set.AllowsEval() && !alone.AllowsEval() || set.Framing() < alone.Framing() {
 				t.Fatalf("%q allows together what a part forbids", header)
 			}
 			for _, issue := range append(p.Lint(), alone.Assess()...) {
-				if issue.Severity < Info || issue.Severity > Fail || issue.Code == "" || strings.ContainsFunc(issue.Message, func(r rune) bool { return r < ' ' }) || len(issue.Message) > 500 {
+				if issue.Severity < Info || issue.Severity > Fail || issue.Code == "" ||
+					strings.ContainsFunc(issue.Message, func(r rune) bool { return r < ' ' }) || len(issue.Message) > 500 {
 					t.Fatalf("%q: %+v", header, issue)
 				}
 			}

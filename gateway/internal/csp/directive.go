@@ -51,7 +51,8 @@ var known = map[string]about{
 	"report-to":                 {grammar: freeText},
 	"report-uri":                {grammar: freeText},
 
-	"prefetch-src":            {grammar: retired, fallbacks: []string{"default-src"}, note: "default-src governs prefetching"},
+	"prefetch-src": {grammar: retired, fallbacks: []string{"default-src"},
+		note: "default-src governs prefetching"},
 	"block-all-mixed-content": {grammar: retired, note: "browsers block or upgrade mixed content by themselves"},
 	"plugin-types":            {grammar: retired, note: "object-src 'none' switches plugins off"},
 	"referrer":                {grammar: retired, note: "the Referrer-Policy header took its place"},

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Lint says where the policy does not say what its author must have meant: what a browser ignores, and why. An issue of one
-// code and message is told once; the heaviest come first.
+// Lint says where the policy does not say what its author must have meant: what a browser ignores, and why. An issue of
+// one code and message is told once; the heaviest come first.
 func (p Policy) Lint() []Issue {
 	l := linter{seen: make(map[Issue]bool)}
 	if p.NonASCII > 0 {
@@ -69,7 +69,8 @@ func (l *linter) unknown(d Directive) {
 	case known[strings.TrimSuffix(d.Name, ":")].grammar != 0:
 		l.add(Warn, "unknown-directive", Quote(d.Name)+" is no directive: a name stands without a colon.")
 	case ParseSource(d.Name).Kind != Invalid && strings.ContainsAny(d.Name, "':./*"):
-		l.add(Warn, "unknown-directive", Quote(d.Name)+" stands where a directive's name is expected: sources are separated by spaces, a comma begins another policy and a semicolon another directive.")
+		l.add(Warn, "unknown-directive", Quote(d.Name)+" stands where a directive's name is expected: sources are "+
+			"separated by spaces, a comma begins another policy and a semicolon another directive.")
 	default:
 		l.add(Warn, "unknown-directive", Quote(d.Name)+" is no directive that browsers know, and is ignored.")
 	}
@@ -86,10 +87,12 @@ func (l *linter) sandbox(d Directive) {
 func (l *linter) text(d Directive) {
 	switch d.Name {
 	case "report-uri":
-		l.add(Info, "retired-directive", "report-uri is being replaced by report-to with a Reporting-Endpoints header; browsers that know both use report-to.")
+		l.add(Info, "retired-directive", "report-uri is being replaced by report-to with a Reporting-Endpoints header; "+
+			"browsers that know both use report-to.")
 	case "require-trusted-types-for":
 		if !slices.Contains(d.Values, "'script'") {
-			l.add(Warn, "trusted-types-sink", "require-trusted-types-for has only one value that counts: 'script', with its quotes.")
+			l.add(Warn, "trusted-types-sink",
+				"require-trusted-types-for has only one value that counts: 'script', with its quotes.")
 		}
 	case "report-to":
 		if len(d.Values) != 1 {
@@ -102,7 +105,8 @@ func (l *linter) sources(d Directive, grammar grammar) {
 	sources := d.sources()
 	for _, s := range sources {
 		l.source(d, s)
-		if grammar == ancestorList || !strings.HasPrefix(d.Name, "script-src") && !strings.HasPrefix(d.Name, "style-src") && d.Name != "default-src" {
+		if grammar == ancestorList || !strings.HasPrefix(d.Name, "script-src") && !strings.HasPrefix(d.Name, "style-src") &&
+			d.Name != "default-src" {
 			l.misplaced(d, s)
 		}
 	}
@@ -113,7 +117,8 @@ func (l *linter) sources(d Directive, grammar grammar) {
 		l.add(Warn, "none-with-others", "'none' in "+d.Name+" is ignored, because it stands beside other sources.")
 	}
 	if sources.trusts() && sources.has("'unsafe-inline'") {
-		l.add(Info, "inline-taken-back", "'unsafe-inline' in "+d.Name+" is ignored, because of the nonces or hashes beside it; it only serves very old browsers.")
+		l.add(Info, "inline-taken-back", "'unsafe-inline' in "+d.Name+" is ignored, because of the nonces or hashes beside "+
+			"it; it only serves very old browsers.")
 	}
 }
 
@@ -125,11 +130,13 @@ func (l *linter) source(d Directive, s Source) {
 		l.host(d, s)
 	case Nonce:
 		if s.NonceBits() < MinNonceBits {
-			l.add(Warn, "short-nonce", fmt.Sprintf("The nonce in %s holds at most %d bits; it must hold at least %d random ones, new with every answer.", d.Name, s.NonceBits(), MinNonceBits))
+			l.add(Warn, "short-nonce", fmt.Sprintf("The nonce in %s holds at most %d bits; it must hold at least %d random "+
+				"ones, new with every answer.", d.Name, s.NonceBits(), MinNonceBits))
 		}
 	case Hash:
 		if !s.DigestFits() {
-			l.add(Warn, "bad-hash", fmt.Sprintf("A hash in %s is not as long as one of %s, so it never matches.", d.Name, s.Algorithm))
+			l.add(Warn, "bad-hash", fmt.Sprintf("A hash in %s is not as long as one of %s, so it never matches.", d.Name,
+				s.Algorithm))
 		}
 	case None, Keyword, Scheme:
 	}
@@ -139,9 +146,11 @@ func (l *linter) invalid(d Directive, s Source) {
 	lower := strings.ToLower(s.Text)
 	switch {
 	case strings.HasPrefix(lower, "'nonce-"):
-		l.add(Warn, "invalid-source", "A nonce in "+d.Name+" is malformed: it is base64, with a quotation mark on both sides.")
+		l.add(Warn, "invalid-source",
+			"A nonce in "+d.Name+" is malformed: it is base64, with a quotation mark on both sides.")
 	case strings.HasPrefix(lower, "'sha"):
-		l.add(Warn, "invalid-source", "A hash in "+d.Name+" is malformed: it is 'sha256-…', 'sha384-…' or 'sha512-…' in base64.")
+		l.add(Warn, "invalid-source",
+			"A hash in "+d.Name+" is malformed: it is 'sha256-…', 'sha384-…' or 'sha512-…' in base64.")
 	case strings.HasPrefix(lower, "'"):
 		l.add(Warn, "invalid-source", Quote(s.Text)+" in "+d.Name+" is no keyword that browsers know.")
 	case strings.Contains(lower, "["):
@@ -168,7 +177,8 @@ func (l *linter) host(d Directive, s Source) {
 	case s.Scheme == "" && s.Port == "" && s.Path == "" && bareWord(word):
 		l.add(Warn, "unquoted-keyword", Quote(s.Text)+" in "+d.Name+" lacks its single quotes, so it names a host.")
 	case known[word].grammar != 0:
-		l.add(Warn, "missing-semicolon", Quote(s.Text)+" stands among the sources of "+d.Name+": is a semicolon missing before it?")
+		l.add(Warn, "missing-semicolon",
+			Quote(s.Text)+" stands among the sources of "+d.Name+": is a semicolon missing before it?")
 	}
 }
 

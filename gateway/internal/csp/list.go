@@ -47,8 +47,8 @@ func (l list) allowsAllInline(isScript bool) bool {
 	return l.has("'unsafe-inline'")
 }
 
-// admitsAnyone tells whether the list matches URLs of the scheme that a stranger controls: every host of a network scheme, or
-// a scheme without hosts.
+// admitsAnyone tells whether the list matches URLs of the scheme that a stranger controls: every host of a network
+// scheme, or a scheme without hosts.
 func (l list) admitsAnyone(scheme string) bool {
 	for _, s := range l {
 		switch s.Kind {
@@ -72,8 +72,9 @@ func (s Source) openHost() bool {
 	return s.Host == "*" || suffix != "" && icann
 }
 
-// sharedSuffix is the public suffix below which a wildcard matches every name, empty where it is none: whoever registers
-// there is matched. icann tells a registry's suffix (com) from that of a company which lends names (github.io).
+// sharedSuffix is the public suffix below which a wildcard matches every name, empty where it is none: whoever
+// registers there is matched. icann tells a registry's suffix (com) from that of a company which lends names
+// (github.io).
 func (s Source) sharedSuffix() (suffix string, icann bool) {
 	below, isWildcard := strings.CutPrefix(s.Host, "*.")
 	if !isWildcard {
@@ -111,7 +112,8 @@ func isNetwork(scheme string) bool {
 	return false
 }
 
-// schemeMatches is "scheme-part match" (section 6.7.2.9): what is written without protection also matches the same with it.
+// schemeMatches is "scheme-part match" (section 6.7.2.9): what is written without protection also matches the same with
+// it.
 func schemeMatches(written, scheme string) bool {
 	if written == scheme {
 		return true

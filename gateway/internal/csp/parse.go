@@ -1,9 +1,10 @@
 // Package csp reads Content Security Policies by the grammar and the algorithms of W3C CSP Level 3 (section numbers are
 // that text's) and says what several of them allow together and what is wrong with each. It is pure: no I/O.
 //
-// A policy is a list of directives (parse.go), most of which hold a list of source expressions (source.go). What a directive
-// governs, and which other one speaks where it is absent, is a table (directive.go). What all enforced policies allow is
-// asked in allow.go; what a reviewer would say of them is in assess.go, and of their syntax in lint.go.
+// A policy is a list of directives (parse.go), most of which hold a list of source expressions (source.go). What a
+// directive governs, and which other one speaks where it is absent, is a table (directive.go). What all enforced
+// policies allow is asked in allow.go; what a reviewer would say of them is in assess.go, and of their syntax in
+// lint.go.
 package csp
 
 import (
@@ -30,8 +31,8 @@ type Directive struct {
 	Values []string
 }
 
-// ParseHeaders reads the values of the header fields of one name (section 2.2.2). Each may hold several policies: a comma
-// always separates two of them. A policy without anything in it is none.
+// ParseHeaders reads the values of the header fields of one name (section 2.2.2). Each may hold several policies: a
+// comma always separates two of them. A policy without anything in it is none.
 func ParseHeaders(values []string) []Policy {
 	var policies []Policy
 	for _, value := range values {

@@ -130,7 +130,9 @@ func isScheme(s string) bool {
 	if s == "" || !ascii.IsLetter(s[0]) {
 		return false
 	}
-	return !strings.ContainsFunc(s, func(r rune) bool { return !ascii.IsAlphanumeric(r) && r != '+' && r != '-' && r != '.' })
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return !ascii.IsAlphanumeric(r) && r != '+' && r != '-' && r != '.'
+	})
 }
 
 // isBase64Value tells base64-value: both alphabets, at most two signs of padding.
@@ -139,7 +141,9 @@ func isBase64Value(s string) bool {
 	if digits == "" || len(s)-len(digits) > 2 {
 		return false
 	}
-	return !strings.ContainsFunc(digits, func(r rune) bool { return !ascii.IsAlphanumeric(r) && !strings.ContainsRune("+/-_", r) })
+	return !strings.ContainsFunc(digits, func(r rune) bool {
+		return !ascii.IsAlphanumeric(r) && !strings.ContainsRune("+/-_", r)
+	})
 }
 
 // MinNonceBits is what section 7.1 asks of a nonce before encoding.

@@ -52,7 +52,8 @@ func TestFreshQueriesPassTheCache(t *testing.T) {
 				t.Errorf("fresh: %+v %s", fresh, diff)
 			}
 			fresh.Records[0].Header().Ttl = 7 // what the caller does to its records is nobody else's business
-			if after := ask.kept(t.Context(), c); !after.Cached || after.TTL != 300 || after.Records[0].(*dns.A).A.String() != "93.184.216.35" {
+			if after := ask.kept(t.Context(), c); !after.Cached || after.TTL != 300 ||
+				after.Records[0].(*dns.A).A.String() != "93.184.216.35" {
 				t.Errorf("kept afterwards: %+v", after)
 			}
 		})

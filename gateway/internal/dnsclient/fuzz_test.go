@@ -27,7 +27,8 @@ func FuzzAnswer(f *testing.F) {
 		f.Add(packet[:len(packet)/2])
 	}
 	seed(0, "example.com. 300 IN A 93.184.216.34")
-	seed(0, "example.com. 300 IN CNAME a.example.com.", "a.example.com. 300 IN AAAA 2606:4700::1", "a.example.com. 300 IN A 10.0.0.1")
+	seed(0, "example.com. 300 IN CNAME a.example.com.", "a.example.com. 300 IN AAAA 2606:4700::1",
+		"a.example.com. 300 IN A 10.0.0.1")
 	seed(0, "example.com. 300 IN CNAME example.com.")
 	seed(3, "com. 900 IN SOA a.gtld-servers.net. nstld.verisign-grs.com. 1 2 3 4 5")
 	f.Fuzz(func(t *testing.T, packet []byte) {

@@ -62,7 +62,8 @@ func TestQueryReadsRecordsAndAliases(t *testing.T) {
 func TestQueryCodes(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
-	n.Records("exists.example.com. 300 IN A 93.184.216.34", "alias.example.com. 300 IN CNAME exists.example.com.", "dangling.example.com. 300 IN CNAME gone.example.com.")
+	n.Records("exists.example.com. 300 IN A 93.184.216.34", "alias.example.com. 300 IN CNAME exists.example.com.",
+		"dangling.example.com. 300 IN CNAME gone.example.com.")
 	rcodes := map[string]struct {
 		rcode int
 		code  string
@@ -176,7 +177,8 @@ func TestSilenceAndNoiseEndAfterTwoTries(t *testing.T) {
 		_, _ = w.Write(p[:len(p)-1])
 	})
 	c := newClient(t, n, brisk)
-	for name, code := range map[string]string{"silent.example.com": dnsclient.CodeTimeout, "noisy.example.com": dnsclient.CodeBadResp} {
+	for name, code := range map[string]string{"silent.example.com": dnsclient.CodeTimeout,
+		"noisy.example.com": dnsclient.CodeBadResp} {
 		began := time.Now()
 		a := c.Query(t.Context(), name, dns.TypeA)
 		if a.Code != code || a.RCode != -1 || a.Resolver.IsValid() {
@@ -250,7 +252,8 @@ func TestNoResolverListens(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
 	n.Fail(egresstest.ResolverAddr.String(), syscall.ENETUNREACH)
-	if a := newClient(t, n).Query(t.Context(), "example.com", dns.TypeA); a.Code != dnsclient.CodeConnRefused || a.RCode != -1 {
+	if a := newClient(t, n).Query(t.Context(), "example.com", dns.TypeA); a.Code != dnsclient.CodeConnRefused ||
+		a.RCode != -1 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -314,7 +317,8 @@ func TestQueriesCarryEDNS(t *testing.T) {
 	got := make(chan string, 2)
 	script := func(q *dns.Msg) *dns.Msg {
 		opt := q.IsEdns0()
-		got <- fmt.Sprintf("size %d, do %v, ad %v, rd %v, cd %v", opt.UDPSize(), opt.Do(), q.AuthenticatedData, q.RecursionDesired, q.CheckingDisabled)
+		got <- fmt.Sprintf("size %d, do %v, ad %v, rd %v, cd %v", opt.UDPSize(), opt.Do(), q.AuthenticatedData,
+			q.RecursionDesired, q.CheckingDisabled)
 		m := egresstest.Reply(q, 0, "example.com. 300 IN A 93.184.216.34")
 		m.AuthenticatedData = true
 		return m
@@ -445,7 +449,8 @@ func TestExtendedErrors(t *testing.T) {
 	if diff := cmp.Diff(want, a.Extended); diff != "" || a.Code != dnsclient.CodeNotFound {
 		t.Errorf("%s, code %q", diff, a.Code)
 	}
-	for code, name := range map[uint16]string{0: "Other Error", 6: "DNSSEC Bogus", 18: "Prohibited", 30: "Invalid Query Type"} {
+	for code, name := range map[uint16]string{0: "Other Error", 6: "DNSSEC Bogus", 18: "Prohibited",
+		30: "Invalid Query Type"} {
 		if got := dnsclient.ExtendedErrorName(code); got != name {
 			t.Errorf("code %d is %q, want %q", code, got, name)
 		}
@@ -475,7 +480,8 @@ func TestSystemResolvers(t *testing.T) {
 	}
 	check("no file", loopback)
 	epoch := time.Unix(1_700_000_000, 0)
-	write("# comment\nsearch corp.example\nnameserver 10.0.0.53\nnameserver fe80::1%eth0\nnameserver not-an-address\noptions ndots:5\n", epoch)
+	write("# comment\nsearch corp.example\nnameserver 10.0.0.53\nnameserver fe80::1%eth0\nnameserver "+
+		"not-an-address\noptions ndots:5\n", epoch)
 	check("two servers", addrPorts("10.0.0.53:53", "[fe80::1%eth0]:53"))
 	write("nameserver 10.0.0.54\n", epoch.Add(time.Second))
 	check("changed", addrPorts("10.0.0.54:53"))
@@ -492,14 +498,16 @@ func TestSystemResolvers(t *testing.T) {
 func TestSearchDomainsAreNeverUsed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "resolv.conf")
-	if err := os.WriteFile(path, []byte("nameserver 192.0.2.53\nsearch inside.example.net\noptions ndots:9\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("nameserver 192.0.2.53\nsearch inside.example.net\noptions ndots:9\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	n := egresstest.New(t)
 	n.Records("intern.example.com.inside.example.net. 300 IN A 93.184.216.34")
 	c := newClient(t, n, func(s *dnsclient.Settings) { s.Resolvers = nil })
 	c.ReadSystemResolvers(path)
-	if a := c.Query(t.Context(), "intern.example.com", dns.TypeA); a.Code != dnsclient.CodeNotFound || a.Resolver != egresstest.ResolverAddr {
+	if a := c.Query(t.Context(), "intern.example.com", dns.TypeA); a.Code != dnsclient.CodeNotFound ||
+		a.Resolver != egresstest.ResolverAddr {
 		t.Errorf("%+v", a)
 	}
 	for _, q := range n.Queries() {

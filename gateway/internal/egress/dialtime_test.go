@@ -137,7 +137,8 @@ func (d dialtimeCase) runName(t *testing.T) {
 				t.Errorf("dialled %v", to)
 			}
 		}
-		allowed = append(allowed, addrPorts("8.8.8.8:80", "8.8.8.8:443", "[2606:4700:4700::1111]:80", "[2606:4700:4700::1111]:443")...)
+		allowed = append(allowed, addrPorts("8.8.8.8:80", "8.8.8.8:443", "[2606:4700:4700::1111]:80",
+			"[2606:4700:4700::1111]:443")...)
 	} else if d.Expect != "refuse-at-dial" && d.Expect != "resolve-error" {
 		t.Fatalf("nobody knows what %q means", d.Expect)
 	}

@@ -77,8 +77,8 @@ func New(s Settings, opts ...Option) (*Client, error) {
 	return c, nil
 }
 
-// newDNS makes the DNS client. Whom it may ask is decided by the ways to dial that it is handed: the operator's resolvers
-// are exempt from the policy, a server that a lookup names is judged like every other address.
+// newDNS makes the DNS client. Whom it may ask is decided by the ways to dial that it is handed: the operator's
+// resolvers are exempt from the policy, a server that a lookup names is judged like every other address.
 func (c *Client) newDNS() (*dnsclient.Client, error) {
 	return dnsclient.New(dnsclient.Settings{
 		Resolvers: c.settings.Resolvers,

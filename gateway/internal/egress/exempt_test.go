@@ -140,7 +140,8 @@ func TestExemptHostThatCannotBeFound(t *testing.T) {
 		n := withInside(t)
 		client := n.Client(exempting("rdap.internal:8080"), egress.WithSystemLookup(c.lookup),
 			egress.WithBounds(50*time.Millisecond, time.Second, time.Second))
-		_, err := client.Do(t.Context(), egress.Request{URL: operatorURL(t, "http://rdap.internal:8080/"), Exempt: true, Family: c.family})
+		_, err := client.Do(t.Context(), egress.Request{URL: operatorURL(t, "http://rdap.internal:8080/"), Exempt: true,
+			Family: c.family})
 		wantFault(t, err, c.kind)
 	}
 }

@@ -61,15 +61,18 @@ func FuzzFollow(f *testing.F) {
 		}
 	})
 	c := n.Client(nil, egress.WithBounds(2*time.Second, time.Second, time.Second))
-	for _, location := range []string{"/x", "//127.0.0.1/", "http://inside.example.com/", "http:\\\\127.0.0.1", "http://127\u30020\u30020\u30021/", "?", "\x00", "http://[::1]/"} {
+	for _, location := range []string{"/x", "//127.0.0.1/", "http://inside.example.com/", "http:\\\\127.0.0.1",
+		"http://127\u30020\u30020\u30021/", "?", "\x00", "http://[::1]/"} {
 		f.Add(location, "a=1; Path=/; Domain=example.com; Max-Age=1")
 	}
 	ends := map[egress.ChainEnd]bool{
-		egress.EndFinal: true, egress.EndLoop: true, egress.EndTooManyRedirects: true, egress.EndMissingLocation: true, egress.EndInvalidLocation: true,
+		egress.EndFinal: true, egress.EndLoop: true, egress.EndTooManyRedirects: true, egress.EndMissingLocation: true,
+		egress.EndInvalidLocation:   true,
 		egress.EndUnsupportedScheme: true, egress.EndBlocked: true, egress.EndUnreachable: true,
 	}
 	f.Fuzz(func(t *testing.T, location, cookie string) {
-		text := fmt.Sprintf("HTTP/1.1 302 Found\r\nLocation: %s\r\nSet-Cookie: %s\r\nContent-Length: 0\r\n\r\n", location, cookie)
+		text := fmt.Sprintf("HTTP/1.1 302 Found\r\nLocation: %s\r\nSet-Cookie: %s\r\nContent-Length: 0\r\n\r\n", location,
+			cookie)
 		answers <- text
 		answers <- "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 		chain := follow(t, c, "http://example.com/", 1)

@@ -271,7 +271,8 @@ func TestFamilies(t *testing.T) {
 		egress.FamiliesIPv6: {V6: true},
 		egress.FamiliesBoth: {V4: true, V6: true},
 	} {
-		c := egresstest.New(t).Client(func(s *egress.Settings) { s.Families = setting }, egress.WithFamilies(egress.Families{V6: true}))
+		c := egresstest.New(t).Client(func(s *egress.Settings) { s.Families = setting },
+			egress.WithFamilies(egress.Families{V6: true}))
 		if got := c.Families(); got != want {
 			t.Errorf("%q: %v, want %v", setting, got, want)
 		}

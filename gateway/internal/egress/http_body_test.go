@@ -92,7 +92,8 @@ func TestBodies(t *testing.T) {
 			if !bytes.Equal(r.Body, test.want) && len(r.Body)+len(test.want) > 0 {
 				t.Errorf("%d bytes, want %d", len(r.Body), len(test.want))
 			}
-			if r.Truncated != test.truncated || sentence(r.BodyErr) != test.sentence || (r.BodyErr != nil) != (test.sentence != "") {
+			if r.Truncated != test.truncated || sentence(r.BodyErr) != test.sentence ||
+				(r.BodyErr != nil) != (test.sentence != "") {
 				t.Errorf("truncated %v, error %v", r.Truncated, r.BodyErr)
 			}
 			if r.Received > limit+64<<10 || !r.Truncated && r.BodyErr == nil && r.Received != int64(len(test.sent)) {
@@ -126,7 +127,8 @@ func TestBodiesThatEndEarly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if string(r.Body) != "half" || !fault.Is(r.BodyErr, test.kind) || sentence(r.BodyErr) != test.sentence || r.Truncated {
+			if string(r.Body) != "half" || !fault.Is(r.BodyErr, test.kind) || sentence(r.BodyErr) != test.sentence ||
+				r.Truncated {
 				t.Errorf("%q, %v", r.Body, r.BodyErr)
 			}
 			if took := time.Since(began); took > 5*bound {

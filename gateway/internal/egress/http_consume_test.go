@@ -61,10 +61,11 @@ func TestConsumedBodies(t *testing.T) {
 			t.Errorf("%s took %v, less than %v", hop.URL, hop.Took, hop.Response.Timings.Total)
 		}
 	}
-	_, err := c.Do(t.Context(), egress.Request{URL: parseURL(t, "http://example.com/unknown"), Consume: func(answer *egress.Response, body io.Reader) {
-		_, err := egress.DecodeBody(answer, body)
-		wantFault(t, err, fault.Upstream)
-	}})
+	_, err := c.Do(t.Context(), egress.Request{URL: parseURL(t, "http://example.com/unknown"),
+		Consume: func(answer *egress.Response, body io.Reader) {
+			_, err := egress.DecodeBody(answer, body)
+			wantFault(t, err, fault.Upstream)
+		}})
 	if err != nil {
 		t.Error(err)
 	}
@@ -79,14 +80,15 @@ func TestConsumedBodyThatBreaksOff(t *testing.T) {
 		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1000\r\n\r\n")
 		_, _ = conn.Write(zip[:len(zip)-9])
 	})
-	answer, err := n.Client(nil).Do(t.Context(), egress.Request{URL: parseURL(t, "http://example.com/"), Consume: func(answer *egress.Response, body io.Reader) {
-		decoded, err := egress.DecodeBody(answer, body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = io.ReadAll(decoded)
-		wantFault(t, err, fault.Upstream)
-	}})
+	answer, err := n.Client(nil).Do(t.Context(), egress.Request{URL: parseURL(t, "http://example.com/"),
+		Consume: func(answer *egress.Response, body io.Reader) {
+			decoded, err := egress.DecodeBody(answer, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = io.ReadAll(decoded)
+			wantFault(t, err, fault.Upstream)
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,8 @@ func TestDoOverHTTP1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != http.StatusTeapot || r.StatusText != "I'm a teapot" || r.Proto != "HTTP/1.1" || r.Address != netip.MustParseAddr(web4) {
+	if r.Status != http.StatusTeapot || r.StatusText != "I'm a teapot" || r.Proto != "HTTP/1.1" ||
+		r.Address != netip.MustParseAddr(web4) {
 		t.Errorf("%+v", r)
 	}
 	if diff := cmp.Diff([]string{"a=1", "b=2"}, r.Header["Set-Cookie"]); diff != "" {
@@ -96,7 +97,8 @@ func TestDoOverHTTP1(t *testing.T) {
 	if diff := cmp.Diff(want, request.Header); diff != "" {
 		t.Error(diff)
 	}
-	if request.Host != "example.com:8080" || request.RequestURI != "/a%2Fb//c?q=1&[x]=50%25" || request.Method != http.MethodGet {
+	if request.Host != "example.com:8080" || request.RequestURI != "/a%2Fb//c?q=1&[x]=50%25" ||
+		request.Method != http.MethodGet {
 		t.Errorf("%s %s at %s", request.Method, request.RequestURI, request.Host)
 	}
 }
@@ -128,18 +130,22 @@ func TestDoOverTLS(t *testing.T) {
 			t.Parallel()
 			n := withSite(t)
 			config, trust := site(t)
-			config.NextProtos, config.MinVersion, config.MaxVersion, config.CipherSuites = test.protos, tls.VersionTLS10, test.version, test.suites
+			config.NextProtos, config.MinVersion, config.MaxVersion, config.CipherSuites = test.protos, tls.VersionTLS10,
+				test.version, test.suites
 			n.ServeTLS(web4+":443", config, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				_, _ = io.WriteString(w, "hello")
 			}))
-			r, err := get(t, n.Client(nil, trust), "https://example.com/", maxBody(100), func(r *egress.Request) { r.RequireValidCertificate = true })
+			r, err := get(t, n.Client(nil, trust), "https://example.com/", maxBody(100), func(r *egress.Request) {
+				r.RequireValidCertificate = true
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if r.Proto != test.proto || r.StatusText != "OK" || string(r.Body) != "hello" || r.BodyErr != nil {
 				t.Errorf("%+v", r)
 			}
-			if r.TLS == nil || !r.TLS.Verdict.Authorized || r.TLS.State.Version != test.version || r.TLS.State.ServerName != "example.com" {
+			if r.TLS == nil || !r.TLS.Verdict.Authorized || r.TLS.State.Version != test.version ||
+				r.TLS.State.ServerName != "example.com" {
 				t.Errorf("%+v", r.TLS)
 			}
 			if !r.Timings.HasTLS || r.Timings.TLS <= 0 {
@@ -182,7 +188,10 @@ func TestAddressLiteralsOverTLS(t *testing.T) {
 	n := egresstest.New(t)
 	config, trust := site(t)
 	names := make(chan string, 1)
-	config.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) { names <- hello.ServerName; return nil, nil }
+	config.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		names <- hello.ServerName
+		return nil, nil
+	}
 	n.ServeTLS("["+web6+"]:443", config, http.NotFoundHandler())
 	r, err := get(t, n.Client(nil, trust), "https://["+web6+"]/")
 	if err != nil {
@@ -213,7 +222,8 @@ func TestServersThatMisbehave(t *testing.T) {
 		}
 	}
 	tlsAlert := func(c net.Conn) {
-		server := tls.Server(c, &tls.Config{MinVersion: tls.VersionTLS13, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return nil, errors.New("none") }})
+		server := tls.Server(c, &tls.Config{MinVersion: tls.VersionTLS13,
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return nil, errors.New("none") }})
 		_ = server.Handshake()
 		stay(c)
 	}
@@ -346,7 +356,8 @@ func TestOneHugeFieldOverHTTP2(t *testing.T) {
 		w.Header().Set("X", strings.Repeat("x", 2*egress.MaxHeaderBytes))
 	}))
 	_, err := get(t, n.Client(nil, trust), "https://example.com/")
-	if s := wantFault(t, err, fault.Upstream); s != "example.com sent HTTP/2 headers that are broken or longer than 64 KiB." {
+	if s := wantFault(t, err,
+		fault.Upstream); s != "example.com sent HTTP/2 headers that are broken or longer than 64 KiB." {
 		t.Error(s)
 	}
 }
@@ -378,7 +389,8 @@ func TestUnusualAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Status != test.status || r.StatusText != test.statusText || r.Proto != test.proto || string(r.Body) != test.body || r.BodyErr != nil {
+			if r.Status != test.status || r.StatusText != test.statusText || r.Proto != test.proto ||
+				string(r.Body) != test.body || r.BodyErr != nil {
 				t.Errorf("%+v, body %q", r, r.Body)
 			}
 		})
@@ -464,8 +476,12 @@ func TestHeadersAreShownAsSent(t *testing.T) {
 func TestHEADHasNoBody(t *testing.T) {
 	t.Parallel()
 	n := withSite(t)
-	n.Serve(web4+":80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Header().Set("X-Method", r.Method) }))
-	r, err := get(t, n.Client(nil), "http://example.com/", maxBody(100), func(r *egress.Request) { r.Method = http.MethodHead })
+	n.Serve(web4+":80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Method", r.Method)
+	}))
+	r, err := get(t, n.Client(nil), "http://example.com/", maxBody(100), func(r *egress.Request) {
+		r.Method = http.MethodHead
+	})
 	if err != nil || r.Header.Get("X-Method") != http.MethodHead || len(r.Body) != 0 || r.BodyErr != nil {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -516,7 +532,8 @@ func TestHeadersAreTheEnd(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	}))
-	if r, err := get(t, n.Client(nil), "http://example.com/"); err != nil || r.Status != http.StatusOK || r.Timings.Total <= 0 {
+	if r, err := get(t, n.Client(nil), "http://example.com/"); err != nil || r.Status != http.StatusOK ||
+		r.Timings.Total <= 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -640,7 +657,8 @@ func TestOneFamily(t *testing.T) {
 		t.Error(s)
 	}
 	_, err = get(t, c, "http://["+web6+"]/")
-	if s := wantFault(t, err, fault.Upstream); s != "This service has no IPv6 connection, and the target has only IPv6 addresses." {
+	if s := wantFault(t, err,
+		fault.Upstream); s != "This service has no IPv6 connection, and the target has only IPv6 addresses." {
 		t.Error(s)
 	}
 }
@@ -683,7 +701,8 @@ func TestConnectionsOfOneExchangeAreCounted(t *testing.T) {
 			return
 		}
 		// SETTINGS, then GOAWAY with last stream 0 and no error.
-		_, _ = server.Write([]byte("\x00\x00\x00\x04\x00\x00\x00\x00\x00" + "\x00\x00\x08\x07\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00\x00\x00\x00\x00"))
+		_, _ = server.Write([]byte("\x00\x00\x00\x04\x00\x00\x00\x00\x00" + "\x00\x00\x08\x07\x00\x00\x00\x00\x00" +
+			"\x00\x00\x00\x00\x00\x00\x00\x00"))
 		stay(server)
 	})
 	_, err := get(t, n.Client(nil, trust), "https://example.com/")

@@ -179,7 +179,8 @@ func TestAPanicInAHandshake(t *testing.T) {
 	n := withSite(t)
 	config, trust := site(t)
 	n.ServeTLS(web4+":443", config, http.NotFoundHandler())
-	c := n.Client(nil, trust, egress.WithDialer(func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+	c := n.Client(nil, trust, egress.WithDialer(func(ctx context.Context, network string, to netip.AddrPort) (net.Conn,
+		error) {
 		conn, err := n.Dial(ctx, network, to)
 		if to.Port() != 443 {
 			return conn, err

@@ -185,7 +185,8 @@ func TestRealSockets(t *testing.T) {
 	wantFault(t, err, fault.Refused)
 	_, err = c.Dial(t.Context(), netip.MustParseAddrPort(l.Addr().String()))
 	wantFault(t, err, fault.Refused)
-	if a := c.DNS().QueryServer(t.Context(), n.Loopback(), "outside.example.com", dns.TypeA); a.Code != dnsclient.CodeConnRefused {
+	if a := c.DNS().QueryServer(t.Context(), n.Loopback(), "outside.example.com",
+		dns.TypeA); a.Code != dnsclient.CodeConnRefused {
 		t.Errorf("a visitor's question went to a private server: %+v", a)
 	}
 }

@@ -19,7 +19,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-var equateAddrs = cmp.Options{cmpopts.EquateComparable(netip.Addr{}), cmpopts.EquateComparable(netip.AddrPort{}), cmpopts.EquateEmpty()}
+var equateAddrs = cmp.Options{cmpopts.EquateComparable(netip.Addr{}), cmpopts.EquateComparable(netip.AddrPort{}),
+	cmpopts.EquateEmpty()}
 
 func TestResolve(t *testing.T) {
 	t.Parallel()
@@ -90,11 +91,13 @@ func TestResolveRefuses(t *testing.T) {
 	)
 	n.Handle("lopsided.example.com", func(q *dns.Msg) *dns.Msg {
 		if q.Question[0].Qtype == dns.TypeAAAA {
-			return egresstest.Reply(q, 0, "lopsided.example.com. 300 IN CNAME db.internal.", "db.internal. 300 IN AAAA 2606:4700::1")
+			return egresstest.Reply(q, 0, "lopsided.example.com. 300 IN CNAME db.internal.",
+				"db.internal. 300 IN AAAA 2606:4700::1")
 		}
 		return egresstest.Reply(q, 0, "lopsided.example.com. 300 IN A 93.184.216.34")
 	})
-	c := n.Client(func(s *egress.Settings) { s.Deny = deny }, egress.WithOwnAddresses(func() []netip.Addr { return addrs("93.184.216.50") }))
+	c := n.Client(func(s *egress.Settings) { s.Deny = deny },
+		egress.WithOwnAddresses(func() []netip.Addr { return addrs("93.184.216.50") }))
 	for _, name := range []string{
 		"mixed.example.com", "mixed46.example.com", "nat64.example.com", "mapped.example.com", "own.example.com",
 		"deniedaddress.example.com", "www.denied.example.net", "aliasdenied.example.com", "internal.example.com",
@@ -104,7 +107,8 @@ func TestResolveRefuses(t *testing.T) {
 		if !fault.Is(err, fault.Refused) || len(r.All()) != 0 {
 			t.Errorf("%s: %v, %v", name, r.All(), err)
 		}
-		if s := sentence(err); strings.Contains(s, "127.0.0.1") || strings.Contains(s, "fd00") || strings.Contains(s, "google") {
+		if s := sentence(err); strings.Contains(s, "127.0.0.1") || strings.Contains(s, "fd00") ||
+			strings.Contains(s, "google") {
 			t.Errorf("%s: the sentence tells what is inside: %s", name, s)
 		}
 	}
@@ -288,7 +292,8 @@ func TestNamedServersAreJudged(t *testing.T) {
 	for way, ask := range map[string]func(context.Context, netip.AddrPort, string, uint16) dnsclient.Answer{
 		"shared": names.QueryServer, "fresh": names.QueryServerFresh,
 	} {
-		if a := ask(t.Context(), private, "example.com", dns.TypeA); a.Code != dnsclient.CodeConnRefused || len(n.Dials()) != 0 {
+		if a := ask(t.Context(), private, "example.com", dns.TypeA); a.Code != dnsclient.CodeConnRefused ||
+			len(n.Dials()) != 0 {
 			t.Errorf("%s: %+v, dials %v", way, a, n.Dials())
 		}
 	}

@@ -51,7 +51,8 @@ func TestContentType(t *testing.T) {
 			e.post(t, "echo", `{"input":"a"}`, tt.headers...).envelope(t, tt.status)
 		})
 	}
-	a := e.raw(t, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 13\r\n\r\n"+`{"input":"a"}`)
+	a := e.raw(
+		t, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 13\r\n\r\n"+`{"input":"a"}`)
 	a.envelope(t, 415)
 }
 
@@ -137,7 +138,8 @@ func chunked(body string, size int) string {
 	return b.String() + "0\r\n\r\n"
 }
 
-const chunkedHead = "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+const chunkedHead = "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: " +
+	"application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 func TestBodySize(t *testing.T) {
 	t.Parallel()
@@ -166,7 +168,8 @@ func TestEndlessBody(t *testing.T) {
 func TestDeclaredTooLongIsNotReadAtAll(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, nil)
-	head := "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n"
+	head := "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: " +
+		"%d\r\nExpect: 100-continue\r\n\r\n"
 	// Nothing of the body is ever sent: only the refusal may come, never "100 Continue".
 	a := e.raw(t, fmt.Sprintf(head, MaxBodyBytes+1))
 	a.envelope(t, 413)
@@ -178,7 +181,8 @@ func TestExpectContinue(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, nil)
 	conn := dial(t, e.addr)
-	write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 13\r\nExpect: 100-continue\r\n\r\n")
+	write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: "+
+		"application/json\r\nContent-Length: 13\r\nExpect: 100-continue\r\n\r\n")
 	buffer := make([]byte, 64)
 	n, err := conn.Read(buffer)
 	if err != nil || !strings.HasPrefix(string(buffer[:n]), "HTTP/1.1 100 ") {
@@ -258,7 +262,8 @@ func TestShortBody(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, nil)
 	conn := dial(t, e.addr).(*net.TCPConn)
-	write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n"+`{"input":"a"}`)
+	write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "+
+		"14\r\n\r\n"+`{"input":"a"}`)
 	_ = conn.CloseWrite()
 	if status := readStatus(conn); status != 400 {
 		t.Errorf("status %d", status)
@@ -273,7 +278,8 @@ func TestHalfClosedClient(t *testing.T) {
 		return nil, ctx.Err()
 	})
 	conn := dial(t, e.addr).(*net.TCPConn)
-	write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n"+`{"input":"a"}`)
+	write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "+
+		"13\r\n\r\n"+`{"input":"a"}`)
 	_ = conn.CloseWrite()
 	if status := readStatus(conn); status != 0 {
 		t.Errorf("status %d", status)
@@ -285,7 +291,8 @@ func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, nil, func(c *Config) { c.RunLimit = quickServer })
 	begin := time.Now()
-	a := e.raw(t, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{")
+	a := e.raw(t, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "+
+		"13\r\n\r\n{")
 	a.envelope(t, http.StatusRequestTimeout)
 	conn := dial(t, e.addr)
 	write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nX-Slow: ")
@@ -312,7 +319,8 @@ func TestRunOutlastsTheReadTimeout(t *testing.T) {
 }
 
 func FuzzDecodeBody(f *testing.F) {
-	for _, s := range []string{`{"input":"a"}`, `{"input":"a","options":{"x":null}}`, `{"input":1}`, `[]`, "\xff", `{"input":"\ud800"}`} {
+	for _, s := range []string{`{"input":"a"}`, `{"input":"a","options":{"x":null}}`, `{"input":1}`, `[]`, "\xff",
+		`{"input":"\ud800"}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

@@ -6,7 +6,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// net/http lingers for half a second on a connection that it closes with a body unread, so that the client sees the answer.
+// net/http lingers for half a second on a connection that it closes with a body unread, so that the client sees the
+// answer.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 }

@@ -72,8 +72,8 @@ func (s *Server) explain(c echo.Context, p *problem) {
 	)
 }
 
-// withoutInput replaces the visitor's input where an error repeats it, as it came or in a spelling that libraries give it:
-// a query may hold secrets. Short inputs stay, or half of every message would be replaced.
+// withoutInput replaces the visitor's input where an error repeats it, as it came or in a spelling that libraries give
+// it: a query may hold secrets. Short inputs stay, or half of every message would be replaced.
 func (x *exchange) withoutInput(message string) string {
 	for _, part := range x.private {
 		if len(part) < 4 {
@@ -82,7 +82,8 @@ func (x *exchange) withoutInput(message string) string {
 		quoted := strconv.Quote(part)
 		quoted = quoted[1 : len(quoted)-1]
 		twice := strconv.Quote(quoted)
-		for _, spelling := range []string{twice[1 : len(twice)-1], quoted, part, url.QueryEscape(part), url.PathEscape(part)} {
+		for _, spelling := range []string{twice[1 : len(twice)-1], quoted, part, url.QueryEscape(part),
+			url.PathEscape(part)} {
 			message = strings.ReplaceAll(message, spelling, "[input]")
 		}
 	}

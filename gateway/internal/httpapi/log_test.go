@@ -26,7 +26,8 @@ func TestNothingHostileReachesTheLog(t *testing.T) {
 			t.Parallel()
 			fail := func(_ context.Context, target fakeTarget) (any, error) {
 				// What a careless library would put into its error.
-				return nil, &url.Error{Op: "Get", URL: "https://x/?" + string(target), Err: errors.New("failed for " + string(target))}
+				return nil, &url.Error{Op: "Get", URL: "https://x/?" + string(target),
+					Err: errors.New("failed for " + string(target))}
 			}
 			e := newEdge(t, fail, trusting)
 			if format == "text" {
@@ -34,15 +35,18 @@ func TestNothingHostileReachesTheLog(t *testing.T) {
 			}
 			sent := 0
 			for _, h := range hostile {
-				for _, name := range []string{"User-Agent", "Referer", "X-Request-Id", "X-Forwarded-For", "X-Real-IP", "CF-Connecting-IP",
+				for _, name := range []string{"User-Agent", "Referer", "X-Request-Id", "X-Forwarded-For", "X-Real-IP",
+					"CF-Connecting-IP",
 					"X-Forwarded-Proto", "X-Forwarded-Host", "Cookie", "Authorization", "Accept", "Origin", "Content-Type", "Content-Encoding", "Sec-Fetch-Site"} {
 					header := name + ": " + strings.NewReplacer("\r", "", "\n", "").Replace(h)
-					raw := "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 13\r\n" + header + "\r\n\r\n" + `{"input":"a"}`
+					raw := "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 13\r\n" + header +
+						"\r\n\r\n" + `{"input":"a"}`
 					status(t, e, raw)
 					sent++
 				}
 				escaped := url.PathEscape(h)
-				for _, target := range []string{"/" + escaped, "/api/" + escaped, "/api/tools/" + escaped, "/tools/" + escaped, "/?q=" + escaped, "/api/connection/ping?n=" + escaped} {
+				for _, target := range []string{"/" + escaped, "/api/" + escaped, "/api/tools/" + escaped, "/tools/" + escaped,
+					"/?q=" + escaped, "/api/connection/ping?n=" + escaped} {
 					status(t, e, "GET "+target+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 					sent++
 				}
@@ -82,7 +86,8 @@ func status(t *testing.T, e *edge, request string) int {
 func TestCausesAreForDebugging(t *testing.T) {
 	t.Parallel()
 	fail := func(context.Context, fakeTarget) (any, error) {
-		return nil, fault.Wrap(fault.Upstream, errors.New("dial tcp 192.0.2.1:443: connection refused"), "The server refused the connection.")
+		return nil, fault.Wrap(fault.Upstream, errors.New("dial tcp 192.0.2.1:443: connection refused"),
+			"The server refused the connection.")
 	}
 	e := newEdge(t, fail)
 	id := e.post(t, "echo", `{"input":"a"}`).Header.Get("X-Request-Id")

@@ -28,7 +28,8 @@ func TestSuccess(t *testing.T) {
 		t.Errorf("data %v", data)
 	}
 	line := e.requestLine(t, a.Header.Get("X-Request-Id"))
-	want := map[string]any{"method": "POST", "route": "/api/tools/echo", "slug": "echo", "status": 200.0, "outcome": "ok", "client": "127.0.0.0/24"}
+	want := map[string]any{"method": "POST", "route": "/api/tools/echo", "slug": "echo", "status": 200.0, "outcome": "ok",
+		"client": "127.0.0.0/24"}
 	for k, v := range want {
 		if line[k] != v {
 			t.Errorf("log %s: %v, want %v", k, line[k], v)
@@ -153,9 +154,11 @@ func TestEscapedPath(t *testing.T) {
 func TestHeadForEveryGet(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, nil)
-	for _, path := range []string{"/", "/tools/echo", "/healthz", "/readyz", "/api/connection/ping?n=1", "/api/connection/packet-loss", "/api/openapi.yaml"} {
+	for _, path := range []string{"/", "/tools/echo", "/healthz", "/readyz", "/api/connection/ping?n=1",
+		"/api/connection/packet-loss", "/api/openapi.yaml"} {
 		get, head := e.send(t, "GET", path, ""), e.send(t, "HEAD", path, "")
-		if head.StatusCode != http.StatusOK || len(head.body) != 0 || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") {
+		if head.StatusCode != http.StatusOK || len(head.body) != 0 ||
+			head.Header.Get("Content-Type") != get.Header.Get("Content-Type") {
 			t.Errorf("HEAD %s: %d, %d bytes, %q", path, head.StatusCode, len(head.body), head.Header.Get("Content-Type"))
 		}
 	}
@@ -295,7 +298,8 @@ func TestPanicInPages(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, nil)
 	a := e.send(t, "GET", "/panic", "")
-	if a.StatusCode != http.StatusInternalServerError || strings.Contains(string(a.body), "pages") || a.Header.Get("Content-Security-Policy") == "" {
+	if a.StatusCode != http.StatusInternalServerError || strings.Contains(string(a.body), "pages") ||
+		a.Header.Get("Content-Security-Policy") == "" {
 		t.Errorf("%d %s %v", a.StatusCode, a.body, a.Header)
 	}
 }
@@ -335,7 +339,8 @@ func TestClientThatLeaves(t *testing.T) {
 		return nil, fault.Wrap(fault.Upstream, ctx.Err(), "It failed.")
 	})
 	conn := dial(t, e.addr)
-	write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n"+`{"input":"a"}`)
+	write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "+
+		"13\r\n\r\n"+`{"input":"a"}`)
 	<-started
 	conn.Close()
 	select {
@@ -403,15 +408,19 @@ func TestCharges(t *testing.T) {
 func TestRateLimitHeaders(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 200_000_000)
-	decision := ratelimit.Decision{Allowed: true, Limit: 30, Remaining: 12, ResetAfter: 35*time.Second + 100*time.Millisecond}
+	decision := ratelimit.Decision{Allowed: true, Limit: 30, Remaining: 12, ResetAfter: 35*time.Second +
+		100*time.Millisecond}
 	var failure error
 	e := newEdge(t, nil, func(c *Config) {
 		c.Now = func() time.Time { return now }
-		c.Limiter = limiterFunc(func(context.Context, []ratelimit.Charge) (ratelimit.Decision, error) { return decision, failure })
+		c.Limiter = limiterFunc(func(context.Context, []ratelimit.Charge) (ratelimit.Decision, error) {
+			return decision, failure
+		})
 	})
 	check := func(a *answer, limit, remaining, reset, retry string) {
 		t.Helper()
-		got := []string{a.Header.Get("X-RateLimit-Limit"), a.Header.Get("X-RateLimit-Remaining"), a.Header.Get("X-RateLimit-Reset"), a.Header.Get("Retry-After")}
+		got := []string{a.Header.Get("X-RateLimit-Limit"), a.Header.Get("X-RateLimit-Remaining"),
+			a.Header.Get("X-RateLimit-Reset"), a.Header.Get("Retry-After")}
 		if diff := cmp.Diff([]string{limit, remaining, reset, retry}, got); diff != "" {
 			t.Error(diff)
 		}
@@ -454,7 +463,8 @@ func TestPlaces(t *testing.T) {
 	hold := func(client string) {
 		go func() {
 			conn := dial(t, e.addr)
-			write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nX-Real-IP: "+client+
+			write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: "+
+				"application/json\r\nX-Real-IP: "+client+
 				"\r\nContent-Length: 16\r\n\r\n"+`{"input":"slow"}`)
 			done <- readStatus(conn)
 		}()
@@ -512,7 +522,8 @@ func TestPlacesWithoutAPerClientLimit(t *testing.T) {
 
 func TestAPlaceIsGivenBackAfterAPanic(t *testing.T) {
 	t.Parallel()
-	e := newEdge(t, func(context.Context, fakeTarget) (any, error) { panic("x") }, func(c *Config) { c.MaxInFlightPerClient = 1 })
+	e := newEdge(t, func(context.Context, fakeTarget) (any, error) { panic("x") },
+		func(c *Config) { c.MaxInFlightPerClient = 1 })
 	for range 3 {
 		e.post(t, "echo", `{"input":"a"}`).envelope(t, 500)
 	}

@@ -27,7 +27,8 @@ func TestParseOrigin(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %s", in, got, err, want)
 		}
 	}
-	bad := []string{"", "null", "https://", "https://example.com/", "https://example.com/path", "https://example.com?x", "https://example.com#x",
+	bad := []string{"", "null", "https://", "https://example.com/", "https://example.com/path", "https://example.com?x",
+		"https://example.com#x",
 		"https://user@example.com", "ftp://example.com", "example.com", "//example.com", "https:example.com", "https://example.com:0",
 		"https://example.com:65536", "https://example.com:http", "https://example.com:-1", "https://a b", "https://ex%61mple.com", "https://bücher.example",
 		"https://example.com\n", " https://example.com", "https://::1", "https://:443", "https://[::1", "file://", "https://example.com, https://example.com",
@@ -144,7 +145,8 @@ func TestOriginOnEveryRoute(t *testing.T) {
 }
 
 func FuzzParseOrigin(f *testing.F) {
-	for _, s := range []string{"https://example.com", "http://[::1]:80", "null", "https://a@b", "http://a:b:c", "https://[::1%25x]"} {
+	for _, s := range []string{"https://example.com", "http://[::1]:80", "null", "https://a@b", "http://a:b:c",
+		"https://[::1%25x]"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

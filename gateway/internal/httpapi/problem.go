@@ -51,9 +51,11 @@ func (p *problem) Error() string { return p.sentence }
 
 // The failures of the edge itself. Those of the tools come as *fault.Error.
 var (
-	errNotFound      = &problem{status: http.StatusNotFound, outcome: outcomeNotFound, sentence: "There is nothing at this address."}
-	errForeignOrigin = &problem{status: http.StatusForbidden, outcome: outcomeForeign, sentence: "Requests from other websites are not accepted."}
-	errMediaType     = &problem{status: http.StatusUnsupportedMediaType, outcome: outcomeMediaType,
+	errNotFound = &problem{status: http.StatusNotFound, outcome: outcomeNotFound,
+		sentence: "There is nothing at this address."}
+	errForeignOrigin = &problem{status: http.StatusForbidden, outcome: outcomeForeign,
+		sentence: "Requests from other websites are not accepted."}
+	errMediaType = &problem{status: http.StatusUnsupportedMediaType, outcome: outcomeMediaType,
 		sentence: "Send the request as application/json in UTF-8."}
 	errCompressed = &problem{status: http.StatusUnsupportedMediaType, outcome: outcomeMediaType,
 		sentence: "Send the request body uncompressed."}
@@ -118,8 +120,8 @@ func fieldOf(f *fault.Error) string {
 	return "input"
 }
 
-// ofFault maps a typed failure. Limits and places always say when to come again; a provider may. Its sentence may repeat
-// the visitor's host, so the cause alone is for the log.
+// ofFault maps a typed failure. Limits and places always say when to come again; a provider may. Its sentence may
+// repeat the visitor's host, so the cause alone is for the log.
 func ofFault(f *fault.Error) *problem {
 	p := &problem{sentence: plain(f.Sentence), retryAfter: f.RetryAfter, cause: f.Cause}
 	switch f.Kind {
@@ -151,7 +153,8 @@ func ofFramework(e *echo.HTTPError) *problem {
 	case e.Code == http.StatusNotFound:
 		return errNotFound
 	case e.Code >= 400 && e.Code < 500:
-		return &problem{status: e.Code, outcome: outcomeBadRequest, sentence: "The request could not be understood.", cause: e}
+		return &problem{status: e.Code, outcome: outcomeBadRequest, sentence: "The request could not be understood.",
+			cause: e}
 	}
 	return internal(e)
 }

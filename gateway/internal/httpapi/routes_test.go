@@ -55,7 +55,8 @@ func TestSamples(t *testing.T) {
 				continue
 			}
 			n, there := data["n"]
-			if !there || n != tt.n || data["probe"] != probe || data["serverTime"] != "2026-07-01T11:00:00.005Z" || len(data) != 3 {
+			if !there || n != tt.n || data["probe"] != probe || data["serverTime"] != "2026-07-01T11:00:00.005Z" ||
+				len(data) != 3 {
 				t.Errorf("%s%s: %v", probe, tt.query, data)
 			}
 		}
@@ -109,7 +110,8 @@ func TestReady(t *testing.T) {
 			}
 			start := time.Now()
 			a := e.send(t, "GET", "/readyz", "")
-			if a.StatusCode != tt.status || strings.TrimSpace(string(a.body)) != tt.body || a.Header.Get("Content-Type") != "application/json" {
+			if a.StatusCode != tt.status || strings.TrimSpace(string(a.body)) != tt.body ||
+				a.Header.Get("Content-Type") != "application/json" {
 				t.Errorf("%d %s", a.StatusCode, a.body)
 			}
 			if took := time.Since(start); took > 5*readyTimeout {
@@ -130,13 +132,15 @@ func TestOpenAPIIsServed(t *testing.T) {
 	}
 	a := e.send(t, "GET", "/api/openapi.yaml", "")
 	tag := a.Header.Get("ETag")
-	if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != "application/yaml" || string(a.body) != want || tag == "" {
+	if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != "application/yaml" || string(a.body) != want ||
+		tag == "" {
 		t.Fatalf("%d %v", a.StatusCode, a.Header)
 	}
 	if cc := a.Header.Get("Cache-Control"); !strings.Contains(cc, "max-age") {
 		t.Errorf("Cache-Control: %q", cc)
 	}
-	if a := e.send(t, "GET", "/api/openapi.yaml", "", "If-None-Match: "+tag); a.StatusCode != http.StatusNotModified || len(a.body) != 0 {
+	if a := e.send(t, "GET", "/api/openapi.yaml", "", "If-None-Match: "+tag); a.StatusCode != http.StatusNotModified ||
+		len(a.body) != 0 {
 		t.Errorf("again: %d", a.StatusCode)
 	}
 	for _, header := range []string{"Range: bytes=99999999-", "Range: bytes=0-9", `If-Match: "other"`} {

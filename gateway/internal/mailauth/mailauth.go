@@ -13,8 +13,8 @@ import (
 // Severity says how bad an issue is.
 type Severity string
 
-// The severities. Fail is a record that receivers refuse, ignore or are misled by; Warn works, but not as it should, or could
-// not be looked up; Info is worth knowing.
+// The severities. Fail is a record that receivers refuse, ignore or are misled by; Warn works, but not as it should, or
+// could not be looked up; Info is worth knowing.
 const (
 	Fail Severity = "fail"
 	Warn Severity = "warn"
@@ -56,8 +56,8 @@ func (list Issues) HasCode(code string) bool {
 	return slices.ContainsFunc(list, func(i Issue) bool { return i.Code == code })
 }
 
-// ErrNotFound is the answer that a name does not exist (NXDOMAIN). A name that exists without records of the type asked for
-// is an empty list and no error.
+// ErrNotFound is the answer that a name does not exist (NXDOMAIN). A name that exists without records of the type asked
+// for is an empty list and no error.
 var ErrNotFound = errors.New("the name does not exist")
 
 // LookupError is a lookup without a usable answer: nothing is known about the name.

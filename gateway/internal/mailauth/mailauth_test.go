@@ -129,7 +129,8 @@ func FuzzParseReportURI(f *testing.F) {
 		if problem == "" && (uri.Host == "" || uri.Scheme == "" || strings.ContainsAny(uri.Host, " \t\n@")) {
 			t.Fatalf("%q: %+v", s, uri)
 		}
-		if shown := Show(s); !utf8.ValidString(shown) || utf8.RuneCountInString(shown) > maxShown || strings.ContainsAny(shown, "\n\r\x1b") {
+		if shown := Show(s); !utf8.ValidString(shown) || utf8.RuneCountInString(shown) > maxShown ||
+			strings.ContainsAny(shown, "\n\r\x1b") {
 			t.Fatalf("%q is shown as %q", s, shown)
 		}
 		ParseTags(s)

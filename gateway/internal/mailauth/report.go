@@ -23,8 +23,8 @@ type ReportURI struct {
 // sizeLimit is the "!10m" that RFC 7489 section 6.2 let follow a URI.
 var sizeLimit = regexp.MustCompile(`!([0-9]+[kKmMgGtT]?)$`)
 
-// ParseReportURI takes a mailto URI with one address, or another URI with a host. problem says in words what is wrong with
-// it, and is empty where nothing is.
+// ParseReportURI takes a mailto URI with one address, or another URI with a host. problem says in words what is wrong
+// with it, and is empty where nothing is.
 func ParseReportURI(s string) (uri ReportURI, problem string) {
 	text := strings.Trim(s, whiteSpace)
 	if m := sizeLimit.FindStringSubmatch(text); m != nil {

@@ -12,7 +12,8 @@ type Tag struct{ Name, Value string }
 // Tags is a tag list in its order.
 type Tags []Tag
 
-// ParseTags splits a tag list at its semicolons. What has no equals sign, or no name in front of it, comes back in broken.
+// ParseTags splits a tag list at its semicolons. What has no equals sign, or no name in front of it, comes back in
+// broken.
 func ParseTags(s string) (tags Tags, broken []string) {
 	for part := range strings.SplitSeq(s, ";") {
 		part = strings.Trim(part, whiteSpace)

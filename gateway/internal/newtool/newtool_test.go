@@ -18,7 +18,8 @@ import (
 
 const checkout = "../../.."
 
-// TestTheSkeletonIsATool builds and tests what would be written, without writing it: the files are laid over the checkout.
+// TestTheSkeletonIsATool builds and tests what would be written, without writing it: the files are laid over the
+// checkout.
 func TestTheSkeletonIsATool(t *testing.T) {
 	t.Parallel()
 	made, err := plan(os.DirFS(checkout), "toy-lookup")

@@ -13,8 +13,8 @@ type fallback struct {
 	guard         *redisguard.Guard
 }
 
-// NewFallback makes a Limiter that asks redis, within the guard's bound, and memory where redis fails or the guard knows
-// it to be down. Its only error is that of a ctx that has ended.
+// NewFallback makes a Limiter that asks redis, within the guard's bound, and memory where redis fails or the guard
+// knows it to be down. Its only error is that of a ctx that has ended.
 func NewFallback(redis, memory Limiter, guard *redisguard.Guard) Limiter {
 	return fallback{shared: redis, local: memory, guard: guard}
 }

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// GCRA comes in two equal forms (ITU-T I.371, annex A): virtual scheduling, which keeps the theoretical arrival time, and
-// the continuous-state leaky bucket, which keeps a level. We keep the level, in requests: bursts count in whole numbers
-// and stay exact up to a billion, where an arrival time would have to be exact to a fraction of a nanosecond. The
-// libraries that keep times lose it: at 10^9 per minute a step of redis_rate is smaller than the last digit of its clock,
-// and throttled refuses 10^9 per 500 ms. The script in redis.go does the same arithmetic in the same order.
+// GCRA comes in two equal forms (ITU-T I.371, annex A): virtual scheduling, which keeps the theoretical arrival time,
+// and the continuous-state leaky bucket, which keeps a level. We keep the level, in requests: bursts count in whole
+// numbers and stay exact up to a billion, where an arrival time would have to be exact to a fraction of a nanosecond.
+// The libraries that keep times lose it: at 10^9 per minute a step of redis_rate is smaller than the last digit of its
+// clock, and throttled refuses 10^9 per 500 ms. The script in redis.go does the same arithmetic in the same order.
 
 // slack forgives the rounding of a level, in requests: a bucket that has refilled for exactly one request passes one.
 const slack = 1e-6

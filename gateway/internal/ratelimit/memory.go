@@ -18,10 +18,12 @@ const (
 )
 
 // Memory is a Limiter in this process. It holds a bounded number of buckets. A bucket that is full again is forgotten,
-// which changes nothing. When there is no room left, the bucket that would be full again soonest goes: the one that holds
-// back least. Whoever wants to be rid of a bucket that refuses them must therefore fill the store with buckets that are
-// emptier still, each at the price of as many requests; spraying fresh keys only displaces fresh keys. Keys are kept as
-// 128 bits of two hashes with secret seeds, so nobody can aim at a shard or at another's bucket, and long keys cost nothing.
+// which changes nothing. When there is no room left, the bucket that would be full again soonest goes: the one that
+// holds back least. Whoever wants to be rid of a bucket that refuses them must therefore fill the store with buckets
+// that are emptier still, each at the price of as many requests; spraying fresh keys only displaces fresh keys. Keys
+// are kept as
+// 128 bits of two hashes with secret seeds, so nobody can aim at a shard or at another's bucket, and long keys cost
+// nothing.
 type Memory struct {
 	now    func() time.Time
 	start  time.Time

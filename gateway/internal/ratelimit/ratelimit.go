@@ -18,8 +18,8 @@ type Charge struct {
 	Limit Limit
 }
 
-// Decision is the outcome over all charged buckets: refused if any refuses; the numbers are those of the bucket with the
-// least left (of the refusing one with the longest wait where any refuses).
+// Decision is the outcome over all charged buckets: refused if any refuses; the numbers are those of the bucket with
+// the least left (of the refusing one with the longest wait where any refuses).
 type Decision struct {
 	Allowed   bool
 	Limit     int
@@ -30,8 +30,8 @@ type Decision struct {
 	RetryAfter time.Duration
 }
 
-// Limiter charges buckets. Each bucket is charged atomically; a refused request may have been charged in another bucket.
-// With no charges (all limits off) the Decision is Allowed with a zero Limit.
+// Limiter charges buckets. Each bucket is charged atomically; a refused request may have been charged in another
+// bucket. With no charges (all limits off) the Decision is Allowed with a zero Limit.
 type Limiter interface {
 	Take(ctx context.Context, charges []Charge) (Decision, error)
 }

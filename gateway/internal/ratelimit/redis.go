@@ -15,8 +15,8 @@ import (
 // redisPrefix keeps the limits apart from the cache and from other programs on the same server.
 const redisPrefix = "diagnostics:limit:"
 
-// takeScript is bucket.take on the server's own clock: one key, and nothing that Redis 6 lacks. redis_rate's script could
-// not be used, whatever its arithmetic: its client reads the reply at once and so cannot go into a pipeline.
+// takeScript is bucket.take on the server's own clock: one key, and nothing that Redis 6 lacks. redis_rate's script
+// could not be used, whatever its arithmetic: its client reads the reply at once and so cannot go into a pipeline.
 var takeScript = redis.NewScript(`
 local n, window, slack = tonumber(ARGV[1]), tonumber(ARGV[2]), 1e-6
 local time = redis.call('TIME')
@@ -43,8 +43,8 @@ return {1, math.floor(n - level + slack), 0, math.ceil(level * window / n)}
 
 type redisLimiter struct{ client redis.UniversalClient }
 
-// NewRedis makes a Limiter whose buckets are shared by all who use that Redis. Take fails as the client does; bound it with
-// NewFallback.
+// NewRedis makes a Limiter whose buckets are shared by all who use that Redis. Take fails as the client does; bound it
+// with NewFallback.
 func NewRedis(client redis.UniversalClient) Limiter { return redisLimiter{client: client} }
 
 // Take charges all buckets in one pipeline. Each is one script on one key, and keys of several slots may go to several
@@ -64,8 +64,8 @@ func (r redisLimiter) Take(ctx context.Context, charges []Charge) (Decision, err
 	return worst(decisions), nil
 }
 
-// run sends the script's hash, and the script itself once more for the buckets whose node did not know it yet: a restart,
-// a failover and SCRIPT FLUSH forget scripts.
+// run sends the script's hash, and the script itself once more for the buckets whose node did not know it yet: a
+// restart, a failover and SCRIPT FLUSH forget scripts.
 func (r redisLimiter) run(ctx context.Context, on []Charge) ([]*redis.Cmd, error) {
 	replies, unknown := make([]*redis.Cmd, len(on)), make([]int, 0, len(on))
 	for i := range on {

@@ -223,7 +223,8 @@ func testRefill(t *attempts, b *bench) {
 }
 
 func testKeys(t *attempts, b *bench) {
-	keys := []string{"", "a", "A", "a:b", "a\x00b", "a b", "client:192.0.2.1", "client:192.0.2.10", strings.Repeat("k", 5000), strings.Repeat("k", 5001)}
+	keys := []string{"", "a", "A", "a:b", "a\x00b", "a b", "client:192.0.2.1", "client:192.0.2.10",
+		strings.Repeat("k", 5000), strings.Repeat("k", 5001)}
 	for _, key := range keys {
 		c := charge(key, 1, time.Hour)
 		if d := b.take(t, c); !d.Allowed {
@@ -390,7 +391,8 @@ func TestMemoryAndRedisAgree(t *testing.T) {
 	_, client, advanceRedis := newMini(t)
 	clock := &fakeClock{}
 	memory, shared := NewMemory(WithClock(clock.now)), NewRedis(client)
-	limits := []Limit{{1, time.Second}, {3, time.Second}, {7, time.Minute}, {30, 60 * time.Second}, {1000, 90 * time.Millisecond}, {1_000_000_000, time.Minute}}
+	limits := []Limit{{1, time.Second}, {3, time.Second}, {7, time.Minute}, {30, 60 * time.Second},
+		{1000, 90 * time.Millisecond}, {1_000_000_000, time.Minute}}
 	// A fixed, uneven walk over the buckets and the clock.
 	for i := range 3000 {
 		l := limits[i*7%len(limits)]

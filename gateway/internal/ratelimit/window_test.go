@@ -51,7 +51,8 @@ func (f failing) Take(context.Context, []Charge) (Decision, error) { return Deci
 
 func TestWindowGivesTheLimitersError(t *testing.T) {
 	t.Parallel()
-	if _, err := NewWindow(failing{context.Canceled}, "places", 3, time.Second).Take(t.Context()); !errors.Is(err, context.Canceled) {
+	if _, err := NewWindow(failing{context.Canceled}, "places", 3, time.Second).Take(t.Context()); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

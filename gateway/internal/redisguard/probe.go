@@ -22,8 +22,8 @@ const (
 	probeLifetime = 1000
 )
 
-// The probe writes from a script, as the real calls do: a replica, a full memory, a failed save or a missing right let a
-// PING pass.
+// The probe writes from a script, as the real calls do: a replica, a full memory, a failed save or a missing right let
+// a PING pass.
 const probeScript = `return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`
 
 // watch is the one goroutine that probes: once at the start, then only while Redis is down.

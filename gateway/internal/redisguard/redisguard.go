@@ -47,9 +47,9 @@ type Guard struct {
 	done  parallel.Group
 }
 
-// New watches over the client, which it owns from now on, and which Tune has set up. Redis is taken to be up until a first
-// probe, in the background, or a first call fails. The driver's own log is switched off: it writes a line for every
-// failed dial, past slog.
+// New watches over the client, which it owns from now on, and which Tune has set up. Redis is taken to be up until a
+// first probe, in the background, or a first call fails. The driver's own log is switched off: it writes a line for
+// every failed dial, past slog.
 func New(client redis.UniversalClient, log *slog.Logger) *Guard {
 	redis.SetLogger(&logging.VoidLogger{})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -90,8 +90,8 @@ func (g *Guard) State() string {
 // checkedFor is how long Check believes its last look, so that whoever asks for readiness does not load Redis.
 const checkedFor = time.Second
 
-// Check is State after a look at Redis: on an instance without visitors nothing else would notice that Redis is gone. It
-// waits for Bound at most and looks once a second at most.
+// Check is State after a look at Redis: on an instance without visitors nothing else would notice that Redis is gone.
+// It waits for Bound at most and looks once a second at most.
 func (g *Guard) Check(ctx context.Context) string {
 	now, last := time.Now().UnixNano(), g.checkedAt.Load()
 	if now-last >= int64(checkedFor) && g.checkedAt.CompareAndSwap(last, now) {

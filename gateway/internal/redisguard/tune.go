@@ -10,9 +10,9 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Tune sets the bounds that Guard relies on: calls obey their context, one retry, short timeouts, and a dialer that obeys
-// its context through the TLS handshake as well (the driver's own does not). Call it once the TLSConfig is set; it
-// replaces a Dialer. It asks nothing of a server that Redis 6 does not have.
+// Tune sets the bounds that Guard relies on: calls obey their context, one retry, short timeouts, and a dialer that
+// obeys its context through the TLS handshake as well (the driver's own does not). Call it once the TLSConfig is set;
+// it replaces a Dialer. It asks nothing of a server that Redis 6 does not have.
 func Tune(o *redis.UniversalOptions) {
 	o.ContextTimeoutEnabled = true
 	// One retry mends a pooled connection that died unnoticed.

@@ -21,7 +21,8 @@ func (p *parser) sitemap(number int, value string) {
 	case err != nil:
 		p.issues.add(CodeSitemapInvalid, SeverityFail, number, "The sitemap line does not hold a valid URL.")
 	case !u.IsAbs() || u.Host == "":
-		p.issues.add(CodeSitemapRelative, SeverityFail, number, "The URL of a sitemap must be absolute, with scheme and host.")
+		p.issues.add(CodeSitemapRelative, SeverityFail, number,
+			"The URL of a sitemap must be absolute, with scheme and host.")
 	default:
 		p.sitemaps = append(p.sitemaps, Sitemap{URL: strings.ToValidUTF8(value, "\uFFFD"), Line: number})
 	}
@@ -35,7 +36,8 @@ func (p *parser) crawlDelay(number int, value string) {
 		p.issues.add(CodeBadCrawlDelay, SeverityWarn, number, "The crawl delay is not a number of seconds.")
 		return
 	case len(p.rules) == 0:
-		p.issues.add(CodeRuleBeforeAgent, SeverityFail, number, "The crawl delay stands before any user-agent line, so that it is for nobody.")
+		p.issues.add(CodeRuleBeforeAgent, SeverityFail, number,
+			"The crawl delay stands before any user-agent line, so that it is for nobody.")
 		return
 	}
 	if !p.ruled {
@@ -53,10 +55,14 @@ var retired = map[string]struct {
 	severity Severity
 	say      string
 }{
-	"noindex":        {SeverityWarn, "Crawlers no longer read noindex here. Use a robots meta tag or the X-Robots-Tag header."},
-	"nofollow":       {SeverityWarn, "Crawlers no longer read nofollow here. Use a robots meta tag or the X-Robots-Tag header."},
-	"noarchive":      {SeverityWarn, "Crawlers do not read noarchive here. Use a robots meta tag or the X-Robots-Tag header."},
-	"host":           {SeverityInfo, "Host is an extension that hardly any crawler reads. A redirect to the preferred host does the same for all."},
+	"noindex": {SeverityWarn,
+		"Crawlers no longer read noindex here. Use a robots meta tag or the X-Robots-Tag header."},
+	"nofollow": {SeverityWarn,
+		"Crawlers no longer read nofollow here. Use a robots meta tag or the X-Robots-Tag header."},
+	"noarchive": {SeverityWarn,
+		"Crawlers do not read noarchive here. Use a robots meta tag or the X-Robots-Tag header."},
+	"host": {SeverityInfo,
+		"Host is an extension that hardly any crawler reads. A redirect to the preferred host does the same for all."},
 	"clean-param":    {SeverityInfo, "Clean-param is an extension of Yandex."},
 	"request-rate":   {SeverityInfo, "Request-rate is an extension that hardly any crawler reads."},
 	"visit-time":     {SeverityInfo, "Visit-time is an extension that hardly any crawler reads."},
@@ -88,7 +94,8 @@ func (p *parser) unknown(number int, name string) {
 	p.issues.add(CodeUnknownField, SeverityWarn, number, "%s is not a field that crawlers know.", show(name))
 }
 
-// productToken is the start of a user-agent value that names a crawler: "*", or letters, digits, _ and -. RFC 9309 section
+// productToken is the start of a user-agent value that names a crawler: "*", or letters, digits, _ and -. RFC 9309
+// section
 // 2.2.1 leaves the digits out, but real crawlers have them in their names.
 func productToken(value string) string {
 	if value == "*" || strings.HasPrefix(value, "*") && strings.ContainsAny(value[1:2], space) {

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// What groups may come to when rules are copied to every crawler that they are for. No file of MaxBytes reaches it by its own
-// rules; one that names thousands of crawlers twice does.
+// What groups may come to when rules are copied to every crawler that they are for. No file of MaxBytes reaches it by
+// its own rules; one that names thousands of crawlers twice does.
 const (
 	maxMerged = 4 << 20
 	ruleCost  = 48 // octets of a rule beside its path
@@ -27,7 +27,8 @@ func (p *parser) groups() []Group {
 		groups = append(groups, Group{UserAgents: []string{a.name}, Rules: p.merged(a, &left), CrawlDelay: a.delay})
 	}
 	if left < 0 {
-		p.issues.add(CodeTooManyRules, SeverityFail, 0, "The groups that name the same crawlers come to so many rules together that the last ones are left out here.")
+		p.issues.add(CodeTooManyRules, SeverityFail, 0,
+			"The groups that name the same crawlers come to so many rules together that the last ones are left out here.")
 	}
 	return groups
 }

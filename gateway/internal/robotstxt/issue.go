@@ -71,7 +71,8 @@ func (i *issues) add(code string, severity Severity, line int, format string, ar
 func (i *issues) list() []Issue {
 	out := append([]Issue{}, i.kept...)
 	if i.more > 0 {
-		out = append(out, Issue{Code: CodeMoreIssues, Severity: SeverityInfo, Message: fmt.Sprintf("%d more issues are not listed.", i.more)})
+		out = append(out, Issue{Code: CodeMoreIssues, Severity: SeverityInfo,
+			Message: fmt.Sprintf("%d more issues are not listed.", i.more)})
 	}
 	return out
 }

@@ -1,5 +1,5 @@
-// Package robotstxt reads robots.txt files as RFC 9309 says, and tells what is wrong with them. It is pure: bytes in, facts
-// out. A line that cannot be read costs only itself.
+// Package robotstxt reads robots.txt files as RFC 9309 says, and tells what is wrong with them. It is pure: bytes in,
+// facts out. A line that cannot be read costs only itself.
 package robotstxt
 
 import (
@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxBytes is how much of a file counts (RFC 9309 section 2.5: at least 500 kibibytes; the large crawlers stop right there).
+// MaxBytes is how much of a file counts (RFC 9309 section 2.5: at least 500 kibibytes; the large crawlers stop right
+// there).
 const MaxBytes = 500 << 10
 
 // RuleType is what a rule does.
@@ -27,8 +28,8 @@ type Rule struct {
 	Line int    // from 1
 }
 
-// Group is what one or several crawlers are told. No crawler is in two groups of a file: what several groups say to it is
-// merged (RFC 9309 section 2.2.1).
+// Group is what one or several crawlers are told. No crawler is in two groups of a file: what several groups say to it
+// is merged (RFC 9309 section 2.2.1).
 type Group struct {
 	// UserAgents are the product tokens as first written, "*" for all crawlers without a group of their own.
 	UserAgents []string
@@ -52,8 +53,8 @@ type File struct {
 	Lines int
 }
 
-// Parse reads a file. truncated says that its end is missing, so that its last line, unless a line break ends it, is half a
-// line and left out. What is beyond MaxBytes is not read.
+// Parse reads a file. truncated says that its end is missing, so that its last line, unless a line break ends it, is
+// half a line and left out. What is beyond MaxBytes is not read.
 func Parse(body []byte, truncated bool) File {
 	if len(body) > MaxBytes {
 		body, truncated = body[:MaxBytes], true
@@ -65,7 +66,8 @@ func Parse(body []byte, truncated bool) File {
 	}
 	if text, marked := bytes.CutPrefix(body, []byte("\xef\xbb\xbf")); marked {
 		body = text
-		p.issues.add(CodeByteOrderMark, SeverityInfo, 1, "The file begins with a byte order mark, which not every crawler skips.")
+		p.issues.add(CodeByteOrderMark, SeverityInfo, 1,
+			"The file begins with a byte order mark, which not every crawler skips.")
 	}
 	for number := 1; len(body) > 0; number++ {
 		var line []byte
@@ -132,7 +134,8 @@ func (p *parser) line(number int, raw []byte) {
 	p.field(number, name, value)
 }
 
-// space is what may stand around a field's parts: WS of RFC 9309 section 2.2, and the other blanks that files really have.
+// space is what may stand around a field's parts: WS of RFC 9309 section 2.2, and the other blanks that files really
+// have.
 const space = " \t\v\f\x00"
 
 func (p *parser) field(number int, name, value string) {
@@ -152,8 +155,8 @@ func (p *parser) field(number int, name, value string) {
 	p.lines++
 }
 
-// userAgent adds a crawler to the group, or begins the next group where this one has rules already. Other fields in between
-// do not separate groups (RFC 9309 section 2.2.4).
+// userAgent adds a crawler to the group, or begins the next group where this one has rules already. Other fields in
+// between do not separate groups (RFC 9309 section 2.2.4).
 func (p *parser) userAgent(number int, value string) {
 	token := p.token(number, value)
 	if p.ruled || len(p.rules) == 0 {
@@ -198,7 +201,8 @@ func (p *parser) token(number int, value string) string {
 	case token == "":
 		p.issues.add(CodeBadUserAgent, SeverityFail, number, "The user-agent line does not begin with a product token or *.")
 	case token != value:
-		p.issues.add(CodeUserAgentVersion, SeverityInfo, number, "Only the product token counts: %s. What follows it is ignored.", show(token))
+		p.issues.add(CodeUserAgentVersion, SeverityInfo, number,
+			"Only the product token counts: %s. What follows it is ignored.", show(token))
 	}
 	return token
 }
@@ -206,7 +210,8 @@ func (p *parser) token(number int, value string) string {
 func (p *parser) rule(number int, kind RuleType, path string) {
 	if len(p.rules) == 0 {
 		if !p.early {
-			p.issues.add(CodeRuleBeforeAgent, SeverityFail, number, "The rule stands before any user-agent line, so that it is for nobody.")
+			p.issues.add(CodeRuleBeforeAgent, SeverityFail, number,
+				"The rule stands before any user-agent line, so that it is for nobody.")
 		}
 		p.early = true
 		return
@@ -221,21 +226,25 @@ func (p *parser) checkPath(number int, path string) {
 	case path == "":
 		return
 	case path[0] != '/' && path[0] != '*':
-		p.issues.add(CodePathWithoutSlash, SeverityFail, number, "The path begins with neither / nor *, so that it matches nothing.")
+		p.issues.add(CodePathWithoutSlash, SeverityFail, number,
+			"The path begins with neither / nor *, so that it matches nothing.")
 	case strings.Contains(strings.TrimSuffix(path, "$"), "$"):
 		p.issues.add(CodeInnerDollar, SeverityInfo, number, "A $ that is not at the end of a path stands for itself.")
 	}
 	if strings.ContainsAny(path, " \t") {
-		p.issues.add(CodePathWithSpace, SeverityWarn, number, "The path has a blank in it. One that is meant is written as %%20.")
+		p.issues.add(CodePathWithSpace, SeverityWarn, number,
+			"The path has a blank in it. One that is meant is written as %%20.")
 	}
 	if brokenEscape(path) {
-		p.issues.add(CodeBrokenEscape, SeverityWarn, number, "The path has a percent sign without two hexadecimal digits after it.")
+		p.issues.add(CodeBrokenEscape, SeverityWarn, number,
+			"The path has a percent sign without two hexadecimal digits after it.")
 	}
 }
 
 // finish tells of a group that names crawlers and says nothing to them.
 func (p *parser) finish() {
 	if len(p.rules) > 0 && !p.ruled {
-		p.issues.add(CodeEmptyGroup, SeverityInfo, p.began, "The last group has no allow or disallow line, so that it allows everything.")
+		p.issues.add(CodeEmptyGroup, SeverityInfo, p.began,
+			"The last group has no allow or disallow line, so that it allows everything.")
 	}
 }

@@ -67,7 +67,8 @@ func TestGroups(t *testing.T) {
 		"first delay counts":    {"User-agent: a\nDisallow: /\nCrawl-delay: 1\nUser-agent: a\nAllow: /b\nCrawl-delay: 2", []string{"a: delay=1 -/@2 +/b@5"}, []string{}},
 		"delay does not divide": {"User-agent: a\nCrawl-delay: 5\n\nUser-agent: *\nDisallow: /x", []string{"a: delay=5 -/x@5", "*: -/x@5"}, []string{"GROUPS_JOIN@4"}},
 		"bad delays": {"User-agent: a\nCrawl-delay: soon\nCrawl-delay: -1\nCrawl-delay: NaN\nCrawl-delay: 86401\nCrawl-delay: 86400\nDisallow: /",
-			[]string{"a: delay=86400 -/@7"}, []string{"BAD_CRAWL_DELAY@2", "BAD_CRAWL_DELAY@3", "BAD_CRAWL_DELAY@4", "BAD_CRAWL_DELAY@5"}},
+			[]string{"a: delay=86400 -/@7"}, []string{"BAD_CRAWL_DELAY@2", "BAD_CRAWL_DELAY@3", "BAD_CRAWL_DELAY@4",
+				"BAD_CRAWL_DELAY@5"}},
 		"rules before any agent": {"Disallow: /\nAllow: /x\nCrawl-delay: 3\nUser-agent: *\nDisallow: /y",
 			[]string{"*: -/y@5"}, []string{"RULE_BEFORE_USER_AGENT@1", "RULE_BEFORE_USER_AGENT@3"}},
 		"byte order mark": {"\xef\xbb\xbfUser-agent: *\nDisallow: /", []string{"*: -/@2"}, []string{"BYTE_ORDER_MARK@1"}},
@@ -75,7 +76,8 @@ func TestGroups(t *testing.T) {
 		"CRLF":            {"User-agent: *\r\nDisallow: /a\r\n\r\nDisallow: /b\r\n", []string{"*: -/a@2 -/b@4"}, []string{}},
 		"LFCR":            {"User-agent: *\n\rDisallow: /a", []string{"*: -/a@3"}, []string{}},
 		"bad lines cost themselves": {"User-agent: *\nDisallow /a\nnonsense\nFoo: bar\n: x\nDissallow: /b\nNoindex: /c\nDisallow: /d",
-			[]string{"*: -/d@8"}, []string{"NO_COLON@2", "NO_COLON@3", "UNKNOWN_FIELD@4", "UNKNOWN_FIELD@5", "MISSPELT_FIELD@6", "UNKNOWN_FIELD@7"}},
+			[]string{"*: -/d@8"}, []string{"NO_COLON@2", "NO_COLON@3", "UNKNOWN_FIELD@4", "UNKNOWN_FIELD@5", "MISSPELT_FIELD@6",
+				"UNKNOWN_FIELD@7"}},
 		"not UTF-8": {"User-agent: *\nDisallow: /caf\xe9\n", []string{"*: -/caf\uFFFD@2"}, []string{"NOT_UTF8@2"}},
 		"agents": {"User-agent: Googlebot/2.1 (+http://x)\nUser-agent: * \nUser-agent: * # all\nUser-agent:\nUser-agent: *bot\nUser-agent: MJ12bot\nDisallow: /",
 			[]string{"Googlebot,*,MJ12bot: -/@7"}, []string{"USER_AGENT_VERSION@1", "BAD_USER_AGENT@4", "BAD_USER_AGENT@5"}},
@@ -105,13 +107,16 @@ func TestGroups(t *testing.T) {
 
 func TestSitemapLines(t *testing.T) {
 	t.Parallel()
-	f := parse("Sitemap: https://example.com/a.xml\nUser-agent: *\nSITEMAP:http://other.example.net/b.xml.gz # c\nsitemap: /c.xml\nsitemap: d.xml\n" +
+	f := parse("Sitemap: https://example.com/a.xml\nUser-agent: *\nSITEMAP:http://other.example.net/b.xml.gz # " +
+		"c\nsitemap: /c.xml\nsitemap: d.xml\n" +
 		"sitemap: //example.com/e\nsitemap:\nsitemap: http://exa mple.com/\nDisallow:\nsitemap: ftp://example.com/f\nsitemap: https:example.com")
-	want := []Sitemap{{"https://example.com/a.xml", 1}, {"http://other.example.net/b.xml.gz", 3}, {"ftp://example.com/f", 10}}
+	want := []Sitemap{{"https://example.com/a.xml", 1}, {"http://other.example.net/b.xml.gz", 3},
+		{"ftp://example.com/f", 10}}
 	if diff := cmp.Diff(want, f.Sitemaps); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
-	if got, want := codes(f), []string{"SITEMAP_RELATIVE@4", "SITEMAP_RELATIVE@5", "SITEMAP_RELATIVE@6", "SITEMAP_MISSING@7", "SITEMAP_INVALID@8", "SITEMAP_RELATIVE@11"}; !slices.Equal(got, want) {
+	if got, want := codes(f), []string{"SITEMAP_RELATIVE@4", "SITEMAP_RELATIVE@5", "SITEMAP_RELATIVE@6",
+		"SITEMAP_MISSING@7", "SITEMAP_INVALID@8", "SITEMAP_RELATIVE@11"}; !slices.Equal(got, want) {
 		t.Errorf("issues %v, want %v", got, want)
 	}
 }
@@ -140,7 +145,8 @@ func TestFilesOverTheBound(t *testing.T) {
 
 func TestIssuesAreBounded(t *testing.T) {
 	t.Parallel()
-	for count, want := range map[int]int{maxIssues - 1: maxIssues - 1, maxIssues: maxIssues, maxIssues + 1: maxIssues + 1, 5000: maxIssues + 1} {
+	for count, want := range map[int]int{maxIssues - 1: maxIssues - 1, maxIssues: maxIssues, maxIssues + 1: maxIssues + 1,
+		5000: maxIssues + 1} {
 		f := parse(strings.Repeat("x\n", count))
 		if len(f.Issues) != want {
 			t.Errorf("%d bad lines: %d issues, want %d", count, len(f.Issues), want)
@@ -149,7 +155,8 @@ func TestIssuesAreBounded(t *testing.T) {
 			t.Errorf("%d bad lines: the last issue is %+v", count, last)
 		}
 	}
-	if f := parse(strings.Repeat("\u202e", 100) + strings.Repeat("w", 100) + "\x1b[31m: x"); f.Issues[0].Message != strings.Repeat("w", 40)+"… is not a field that crawlers know." {
+	if f := parse(strings.Repeat("\u202e", 100) + strings.Repeat("w", 100) +
+		"\x1b[31m: x"); f.Issues[0].Message != strings.Repeat("w", 40)+"… is not a field that crawlers know." {
 		t.Errorf("%q", f.Issues[0].Message)
 	}
 }

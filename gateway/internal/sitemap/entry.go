@@ -63,8 +63,8 @@ func (r *reader) checkDate(text string, line int) {
 // w3cDates are the shapes of the W3C's note on dates and times. Fractions of a second are read with any of them.
 var w3cDates = []string{"2006-01-02", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04Z07:00", "2006-01", "2006"}
 
-// w3cDate reads a date in UTC; where the day or the time is left out, it is the first. In UTC a date may fall out of the
-// years that can be written (RFC 3339 has four digits for them).
+// w3cDate reads a date in UTC; where the day or the time is left out, it is the first. In UTC a date may fall out of
+// the years that can be written (RFC 3339 has four digits for them).
 func w3cDate(text string) (time.Time, bool) {
 	for _, layout := range w3cDates {
 		if at, err := time.Parse(layout, text); err == nil {

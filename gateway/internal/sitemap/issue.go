@@ -49,8 +49,8 @@ type Issue struct {
 	Message  string
 }
 
-// issues collects what was found. A mistake that every entry has is told once, with how often, so that there are never more
-// than there are codes.
+// issues collects what was found. A mistake that every entry has is told once, with how often, so that there are never
+// more than there are codes.
 type issues struct {
 	kept  []Issue
 	times map[string]int
@@ -81,5 +81,6 @@ func (i *issues) list() []Issue {
 
 func isGzipError(err error) bool {
 	var corrupt flate.CorruptInputError
-	return errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt) || errors.Is(err, io.ErrUnexpectedEOF)
+	return errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt) ||
+		errors.Is(err, io.ErrUnexpectedEOF)
 }

@@ -1,5 +1,6 @@
-// Package sitemap reads sitemaps as sitemaps.org says, as they come and without keeping them, and tells what is wrong with
-// them. What it reads comes from strangers: entities are not expanded, and depth, token size and length are bounded.
+// Package sitemap reads sitemaps as sitemaps.org says, as they come and without keeping them, and tells what is wrong
+// with them. What it reads comes from strangers: entities are not expanded, and depth, token size and length are
+// bounded.
 package sitemap
 
 import (
@@ -50,16 +51,17 @@ type Source struct {
 	// Host is the file's own, which its URLs should be on.
 	Host string
 	Now  time.Time
-	// Limit wraps what decompression gives, so that a caller can bound it, also over several files. Reading beyond its bound
-	// gives ErrLimit, as it may for Body. It may be nil.
+	// Limit wraps what decompression gives, so that a caller can bound it, also over several files. Reading beyond its
+	// bound gives ErrLimit, as it may for Body. It may be nil.
 	Limit func(io.Reader) io.Reader
 }
 
 // ErrLimit is the error of a reader whose bound is reached.
 var ErrLimit = errors.New("sitemap: the bound of what is read is reached")
 
-// maxLayers is how often a file may be compressed: once by its name and once more by a server that does not know it. What
-// is compressed itself may be maxPacked long: what is inside, and shrinks again, would escape the bound of the outside.
+// maxLayers is how often a file may be compressed: once by its name and once more by a server that does not know it.
+// What is compressed itself may be maxPacked long: what is inside, and shrinks again, would escape the bound of the
+// outside.
 const (
 	maxLayers = 2
 	maxPacked = 10 << 20
@@ -212,7 +214,8 @@ func (r *reader) conclude(err error) Report {
 		r.report.Valid, r.report.Truncated = true, true
 	case errors.Is(err, errTooLong):
 		r.report.Valid, r.report.Truncated = true, true
-		r.kept.add(CodeTooLong, SeverityFail, 0, "The file is longer than 50 MiB (52,428,800 bytes), which a sitemap may not be.")
+		r.kept.add(CodeTooLong, SeverityFail, 0,
+			"The file is longer than 50 MiB (52,428,800 bytes), which a sitemap may not be.")
 	case errors.As(err, &bad):
 		r.kept.add(bad.code, SeverityFail, bad.line, "%s", bad.message)
 	case r.zipped && isGzipError(err):

@@ -168,7 +168,8 @@ func TestDates(t *testing.T) {
 
 func TestRepeatedIssuesAreCounted(t *testing.T) {
 	t.Parallel()
-	for n, end := range map[int]string{1: "loc element.", 2: " The same holds for one more.", 5: " The same holds for 4 more."} {
+	for n, end := range map[int]string{1: "loc element.", 2: " The same holds for one more.",
+		5: " The same holds for 4 more."} {
 		got := readText(set(strings.Repeat("<url/>", n)))
 		if len(got.Issues) != 1 || !strings.HasSuffix(got.Issues[0].Message, end) {
 			t.Errorf("%d: %+v", n, got.Issues)
@@ -194,8 +195,10 @@ func filler(size int) string {
 func TestLengthOfAFile(t *testing.T) {
 	t.Parallel()
 	b := bounds{text: 10_000, packed: maxPacked}
-	for _, pack := range []func(string) string{func(s string) string { return s }, func(s string) string { return zip(t, s) }} {
-		if got := read(Source{Body: strings.NewReader(pack(filler(10_000))), Host: "example.com", Now: now}, b); !got.Valid || got.Truncated || got.Count != 1 || len(got.Issues) != 0 {
+	for _, pack := range []func(string) string{func(s string) string { return s },
+		func(s string) string { return zip(t, s) }} {
+		if got := read(Source{Body: strings.NewReader(pack(filler(10_000))), Host: "example.com", Now: now},
+			b); !got.Valid || got.Truncated || got.Count != 1 || len(got.Issues) != 0 {
 			t.Errorf("as long as may be: %+v", got)
 		}
 		got := read(Source{Body: strings.NewReader(pack(filler(10_001))), Host: "example.com", Now: now}, b)
@@ -249,7 +252,8 @@ func TestBombs(t *testing.T) {
 	if bomb.Len() > 1<<20 {
 		t.Fatalf("the bomb is of %d bytes", bomb.Len())
 	}
-	if got := Read(Source{Body: &bomb, Host: "example.com", Now: now}); !got.Truncated || !slices.Equal(codesOf(got), []string{"LONG_LOC@1", "TOO_LONG@0"}) {
+	if got := Read(Source{Body: &bomb, Host: "example.com", Now: now}); !got.Truncated ||
+		!slices.Equal(codesOf(got), []string{"LONG_LOC@1", "TOO_LONG@0"}) {
 		t.Errorf("%+v", got)
 	}
 	// A bomb of empty gzip members inside gzip never gives a byte of text.
@@ -266,7 +270,8 @@ func TestBombs(t *testing.T) {
 func TestFailuresOfTheReader(t *testing.T) {
 	t.Parallel()
 	failure := errors.New("reset")
-	for name, before := range map[string]string{"at once": "", "in the XML": "<urlset " + ns + ">" + loc(1), "in the text": "https://example.com/\n", "in the gzip": zip(t, set(loc(1)))[:30]} {
+	for name, before := range map[string]string{"at once": "", "in the XML": "<urlset " + ns + ">" + loc(1),
+		"in the text": "https://example.com/\n", "in the gzip": zip(t, set(loc(1)))[:30]} {
 		got := Read(Source{Body: io.MultiReader(strings.NewReader(before), iotest.ErrReader(failure)), Now: now})
 		if got.Valid || got.Truncated || !errors.Is(got.Err, failure) {
 			t.Errorf("%s: %+v", name, got)

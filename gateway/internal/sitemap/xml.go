@@ -65,8 +65,8 @@ type entry struct {
 	line         int
 }
 
-// readXML reads the document without building it. RawToken expands no entities but the five of XML, and checks no nesting:
-// that is done here.
+// readXML reads the document without building it. RawToken expands no entities but the five of XML, and checks no
+// nesting: that is done here.
 func (r *reader) readXML(text *bufio.Reader) error {
 	source := &tokens{from: text}
 	d := &document{r: r, source: source, decoder: xml.NewDecoder(source)}
@@ -156,7 +156,8 @@ func (d *document) root(element xml.StartElement) error {
 	case "sitemapindex":
 		d.r.report.Kind = Index
 	case "rss", "feed", "RDF":
-		d.r.kept.add(CodeFeed, SeverityInfo, 0, "The file is a feed. Crawlers take it as a sitemap, but it names only the newest pages; it is not counted here.")
+		d.r.kept.add(CodeFeed, SeverityInfo, 0,
+			"The file is a feed. Crawlers take it as a sitemap, but it names only the newest pages; it is not counted here.")
 		return errDone
 	case "html":
 		return broken(CodeHTML, "The file is an HTML page, not a sitemap.")

@@ -30,7 +30,8 @@ func ParseASN(s string) (ASN, error) {
 		return 0, notASN(s)
 	}
 	if !prefixed && n >= firstAmbiguous {
-		return 0, fault.Newf(fault.Invalid, "%d may be an AS number or the decimal spelling of an IP address. Write AS%d, or the address with its dots.", n, n)
+		return 0, fault.Newf(fault.Invalid,
+			"%d may be an AS number or the decimal spelling of an IP address. Write AS%d, or the address with its dots.", n, n)
 	}
 	if v := netpolicy.JudgeASN(uint32(n)); !v.Public {
 		return 0, fail(fault.Refused, wantASN, "AS%d is %s (%s).", n, v.Reason, v.Source)

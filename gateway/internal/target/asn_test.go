@@ -54,11 +54,13 @@ func TestParseNetworkQuery(t *testing.T) {
 			t.Errorf("%q: %q, %v; want %q", typed, q, err, want)
 			continue
 		}
-		if _, err := netip.ParseAddr(want); q.IsAddr() != (err == nil) || q.IsAddr() == (q.ASN() != 0) || q.IsAddr() != q.Addr().IsValid() {
+		if _, err := netip.ParseAddr(want); q.IsAddr() != (err == nil) || q.IsAddr() == (q.ASN() != 0) ||
+			q.IsAddr() != q.Addr().IsValid() {
 			t.Errorf("%q: IsAddr %t, ASN %d, Addr %s", typed, q.IsAddr(), q.ASN(), q.Addr())
 		}
 	}
-	for _, s := range []string{"example.com", "asus.com", "8.8.8", "8.8.8.8:53", "[::1]", "::1/128", "8.8.8.8/32", "0x7f.1"} {
+	for _, s := range []string{"example.com", "asus.com", "8.8.8", "8.8.8.8:53", "[::1]", "::1/128", "8.8.8.8/32",
+		"0x7f.1"} {
 		_, err := ParseNetworkQuery(s)
 		checkFault(t, s, err, fault.Invalid)
 	}

@@ -15,8 +15,8 @@ type Denylist struct {
 	suffixes []string
 }
 
-// ParseDenylist reads the comma-separated CIDRs, addresses and domain suffixes of DENY_TARGETS. A suffix may start with a
-// dot. Empty entries are skipped; the error names the first entry that is none of these.
+// ParseDenylist reads the comma-separated CIDRs, addresses and domain suffixes of DENY_TARGETS. A suffix may start with
+// a dot. Empty entries are skipped; the error names the first entry that is none of these.
 func ParseDenylist(s string) (Denylist, error) {
 	var d Denylist
 	for entry := range strings.SplitSeq(s, ",") {
@@ -44,7 +44,8 @@ func (d *Denylist) add(entry string) error {
 	return nil
 }
 
-// parseRange takes a CIDR or a bare address. The host bits of a CIDR are dropped, and an IPv4-mapped one is the IPv4 range.
+// parseRange takes a CIDR or a bare address. The host bits of a CIDR are dropped, and an IPv4-mapped one is the IPv4
+// range.
 func parseRange(entry string) (netip.Prefix, bool) {
 	if a, err := netip.ParseAddr(entry); err == nil && a.Zone() == "" {
 		a = a.Unmap()

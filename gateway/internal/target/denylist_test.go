@@ -9,7 +9,8 @@ import (
 
 func TestDenylist(t *testing.T) {
 	t.Parallel()
-	d, err := ParseDenylist(" 8.8.8.0/24, 1.1.1.1 ,2606:4700::/32,9.9.9.9/24,::ffff:5.5.5.0/120,::ffff:4.4.4.4,, .Example.COM ,münchen.de,gov,_a.example.net.,")
+	d, err := ParseDenylist(" 8.8.8.0/24, 1.1.1.1 ,2606:4700::/32,9.9.9.9/24,::ffff:5.5.5.0/120,::ffff:4.4.4.4,, " +
+		".Example.COM ,münchen.de,gov,_a.example.net.,")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,8 @@ func TestDenylistJudgesWhatTargetsGive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for typed, want := range map[string]bool{"WWW.example.com.": true, "a.www.example.com": true, "example.com": false, "8.8.8.8": true, "8.8.4.4": false} {
+	for typed, want := range map[string]bool{"WWW.example.com.": true, "a.www.example.com": true, "example.com": false,
+		"8.8.8.8": true, "8.8.4.4": false} {
 		r, err := ParseRegistration(typed)
 		if err != nil {
 			t.Fatal(err)

@@ -7,10 +7,10 @@ import (
 	"diagnostics/gateway/internal/ascii"
 )
 
-// The characters that stand for themselves: pchar of RFC 3986 and the slash in a path, the question mark too in a query, and
-// square brackets in both, which browsers send and servers expect (`a[]=1`). All others are percent-encoded byte by byte;
-// unlike a browser, which sends a few of them raw in a query (| ^ ` { }), so that what is sent is always a valid request
-// target.
+// The characters that stand for themselves: pchar of RFC 3986 and the slash in a path, the question mark too in a
+// query, and square brackets in both, which browsers send and servers expect (`a[]=1`). All others are percent-encoded
+// byte by byte; unlike a browser, which sends a few of them raw in a query (| ^ ` { }), so that what is sent is always
+// a valid request target.
 const (
 	unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 	subDelims  = "!$&'()*+,;="
@@ -18,8 +18,8 @@ const (
 	querySafe  = pathSafe + "?"
 )
 
-// requestURI canonicalises a path and query without fragment: dot segments removed (RFC 3986 section 5.2.4), escaped, starting
-// with a slash.
+// requestURI canonicalises a path and query without fragment: dot segments removed (RFC 3986 section 5.2.4), escaped,
+// starting with a slash.
 func requestURI(pathQuery string) (string, *LocationError) {
 	path, query, hasQuery := strings.Cut(pathQuery, "?")
 	if strings.Contains(path, `\`) {
@@ -36,8 +36,8 @@ func requestURI(pathQuery string) (string, *LocationError) {
 	return out, nil
 }
 
-// escapePath keeps existing escapes and reports whether all of them are whole. A stray percent sign in a path is a mistake
-// that servers read in several ways.
+// escapePath keeps existing escapes and reports whether all of them are whole. A stray percent sign in a path is a
+// mistake that servers read in several ways.
 func escapePath(path string) (string, bool) {
 	for i := range len(path) {
 		if path[i] == '%' && !isEscape(path[i:]) {
@@ -47,8 +47,8 @@ func escapePath(path string) (string, bool) {
 	return escape(path, pathSafe), true
 }
 
-// escapeQuery keeps existing escapes and encodes the stray percent signs of queries such as `?discount=50%`, which are common
-// and which servers read as themselves.
+// escapeQuery keeps existing escapes and encodes the stray percent signs of queries such as `?discount=50%`, which are
+// common and which servers read as themselves.
 func escapeQuery(query string) string { return escape(query, querySafe) }
 
 func escape(s, safe string) string {
@@ -70,8 +70,8 @@ func isEscape(s string) bool {
 	return len(s) >= 3 && s[0] == '%' && ascii.IsHexDigit(s[1]) && ascii.IsHexDigit(s[2])
 }
 
-// removeDotSegments is RFC 3986 section 5.2.4 on a path that is absolute or empty; `%2e` counts as a dot, as it does for
-// browsers.
+// removeDotSegments is RFC 3986 section 5.2.4 on a path that is absolute or empty; `%2e` counts as a dot, as it does
+// for browsers.
 func removeDotSegments(path string) string {
 	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	kept := make([]string, 0, len(segments))

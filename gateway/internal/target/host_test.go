@@ -62,7 +62,8 @@ func TestParseDomain(t *testing.T) {
 			t.Errorf("%q: %q, %v; want %q", c.typed, d, err, c.want)
 		}
 	}
-	for _, s := range []string{"8.8.8.8", "10.0.0.1", "::1", "2606:4700:4700::1111", "_dmarc.example.com", "", "a b.com", "example.com:53", "https://example.com/"} {
+	for _, s := range []string{"8.8.8.8", "10.0.0.1", "::1", "2606:4700:4700::1111", "_dmarc.example.com", "", "a b.com",
+		"example.com:53", "https://example.com/"} {
 		_, err := ParseDomain(s, false)
 		checkFault(t, s, err, fault.Invalid)
 	}
@@ -74,17 +75,20 @@ func TestParseDomain(t *testing.T) {
 
 func TestParseAddress(t *testing.T) {
 	t.Parallel()
-	for typed, want := range map[string]string{"8.8.8.8": "8.8.8.8", "2606:4700:4700::1111": "2606:4700:4700::1111", "2606:4700:4700:0::1111": "2606:4700:4700::1111"} {
+	for typed, want := range map[string]string{"8.8.8.8": "8.8.8.8", "2606:4700:4700::1111": "2606:4700:4700::1111",
+		"2606:4700:4700:0::1111": "2606:4700:4700::1111"} {
 		a, err := ParseAddress(typed)
 		if err != nil || a.String() != want || a.LimitKey() != want || a.Addr() != netip.MustParseAddr(want) {
 			t.Errorf("%q: %q, %v; want %q", typed, a, err, want)
 		}
 	}
-	for _, s := range []string{"", "example.com", "8.8.8.8:53", "[::1]", "8.8.8", "010.8.8.8", "134744072", "8.8.8.8.", "::1/128", "8.8.8.8%0"} {
+	for _, s := range []string{"", "example.com", "8.8.8.8:53", "[::1]", "8.8.8", "010.8.8.8", "134744072", "8.8.8.8.",
+		"::1/128", "8.8.8.8%0"} {
 		_, err := ParseAddress(s)
 		checkFault(t, s, err, fault.Invalid)
 	}
-	for _, s := range []string{"10.0.0.1", "::1", "::ffff:8.8.8.8", "fe80::1%;id", "2606:4700::1%eth0", "2606:4700::5efe:10.0.0.1", "168.63.129.16"} {
+	for _, s := range []string{"10.0.0.1", "::1", "::ffff:8.8.8.8", "fe80::1%;id", "2606:4700::1%eth0",
+		"2606:4700::5efe:10.0.0.1", "168.63.129.16"} {
 		_, err := ParseAddress(s)
 		checkFault(t, s, err, fault.Refused)
 	}
@@ -115,7 +119,8 @@ func checkPlain(t *testing.T, input, s string) {
 }
 
 func FuzzParseHost(f *testing.F) {
-	for _, s := range []string{"example.com", "8.8.8.8", "2606:4700::1", "１２７.０.０.１", "fe80::1%eth0", "a_b.com", "[::1]", "xn--mnchen-3ya.de", "münchen.de."} {
+	for _, s := range []string{"example.com", "8.8.8.8", "2606:4700::1", "１２７.０.０.１", "fe80::1%eth0", "a_b.com", "[::1]",
+		"xn--mnchen-3ya.de", "münchen.de."} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

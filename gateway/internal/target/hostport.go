@@ -19,8 +19,8 @@ type HostPort struct {
 	Port uint16
 }
 
-// ParseHostPort takes host:port, [v6]:port or addr:port. A defaultPort of 0 makes the port required. Where it is not, a bare
-// IPv6 address is taken whole: its last group is never read as a port.
+// ParseHostPort takes host:port, [v6]:port or addr:port. A defaultPort of 0 makes the port required. Where it is not, a
+// bare IPv6 address is taken whole: its last group is never read as a port.
 func ParseHostPort(s string, defaultPort uint16) (HostPort, error) {
 	want := advice{host: wantHostname, addr: wantAddress}
 	if defaultPort == 0 {
@@ -52,7 +52,8 @@ func ParseHostPort(s string, defaultPort uint16) (HostPort, error) {
 
 func missingPort(h Host) *fault.Error {
 	if h.addr.Is6() {
-		return fail(fault.Invalid, "Enter the address in brackets and a port, such as [2606:4700:4700::1111]:443.", "The port is missing.")
+		return fail(fault.Invalid, "Enter the address in brackets and a port, such as [2606:4700:4700::1111]:443.",
+			"The port is missing.")
 	}
 	return fail(fault.Invalid, wantHostPort, "The port is missing.")
 }
@@ -69,8 +70,8 @@ func (hp HostPort) String() string {
 	return hp.Host.authority() + ":" + strconv.Itoa(int(hp.Port))
 }
 
-// splitHostPort takes an authority without user information apart. Brackets hold an IPv6 address and nothing else, and are
-// gone from host; an IPv6 address without them has no port.
+// splitHostPort takes an authority without user information apart. Brackets hold an IPv6 address and nothing else, and
+// are gone from host; an IPv6 address without them has no port.
 func splitHostPort(s, want string) (host, port string, hasPort bool, err error) {
 	if strings.HasPrefix(s, "[") {
 		return splitBracketed(s, want)

@@ -46,7 +46,8 @@ func TestParseHostPortRefuses(t *testing.T) {
 			checkFault(t, s, err, fault.Invalid)
 		}
 	}
-	for _, s := range []string{"example.com", "1.1.1.1", "2606:4700:4700::1111", "[2606:4700:4700::1111]", "2606:4700:4700::1111:443"} {
+	for _, s := range []string{"example.com", "1.1.1.1", "2606:4700:4700::1111", "[2606:4700:4700::1111]",
+		"2606:4700:4700::1111:443"} {
 		_, err := ParseHostPort(s, 0)
 		checkFault(t, s, err, fault.Invalid)
 	}
@@ -60,7 +61,8 @@ func TestParseHostPortRefuses(t *testing.T) {
 }
 
 func FuzzParseHostPort(f *testing.F) {
-	for _, s := range []string{"example.com:443", "[2606:4700::1]:1", "1.1.1.1", "::1", "[::1%lo]:1", "a:b:c", "[x]:1", "example.com:065"} {
+	for _, s := range []string{"example.com:443", "[2606:4700::1]:1", "1.1.1.1", "::1", "[::1%lo]:1", "a:b:c", "[x]:1",
+		"example.com:065"} {
 		f.Add(s, uint16(0))
 		f.Add(s, uint16(443))
 	}

@@ -46,8 +46,8 @@ func hostProblem(err error) *LocationError {
 	return &LocationError{LocationInvalid, err}
 }
 
-// Resolve reads a Location header against u (RFC 9110 section 10.2.2, RFC 3986 section 5) and judges the result as a first
-// target is judged. The fragment of u is not kept here. Errors are *LocationError.
+// Resolve reads a Location header against u (RFC 9110 section 10.2.2, RFC 3986 section 5) and judges the result as a
+// first target is judged. The fragment of u is not kept here. Errors are *LocationError.
 func (u URL) Resolve(location string) (URL, error) {
 	next, err := u.resolve(strings.Trim(location, " \t"))
 	if err != nil {
@@ -96,8 +96,8 @@ func (u URL) merge(ref string) string {
 	return path[:strings.LastIndexByte(path, '/')+1] + ref
 }
 
-// checkCharacters refuses control characters anywhere in a URL: some readers drop tabs and newlines, others stop at them, and
-// either way the rest becomes something else.
+// checkCharacters refuses control characters anywhere in a URL: some readers drop tabs and newlines, others stop at
+// them, and either way the rest becomes something else.
 func checkCharacters(s string) *LocationError {
 	if strings.ContainsFunc(s, unicode.IsControl) {
 		return invalid("", "The URL has a control character in it.")

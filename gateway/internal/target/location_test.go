@@ -188,7 +188,8 @@ func TestDialtimeLocations(t *testing.T) {
 }
 
 func FuzzResolve(f *testing.F) {
-	for _, s := range []string{"/x", "../../x?y#z", "//example.org", "http:foo", `/\x`, "http://u@x.com", "?", "http://[::1]/", "%2e%2e/x", "x:y", " "} {
+	for _, s := range []string{"/x", "../../x?y#z", "//example.org", "http:foo", `/\x`, "http://u@x.com", "?",
+		"http://[::1]/", "%2e%2e/x", "x:y", " "} {
 		f.Add(s)
 	}
 	base, err := ParseURL("https://example.com:8443/a/b/../c?q")

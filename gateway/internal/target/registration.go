@@ -49,8 +49,8 @@ func (r Registration) LimitKey() string {
 // DenyKey is the host that was typed, which an operator may refuse below a registrable name that is not refused.
 func (r Registration) DenyKey() string { return r.host.String() }
 
-// registrable reduces a canonical name by the ICANN section of the public suffix list. A name that is itself a suffix, such as
-// co.uk, stays as it stands.
+// registrable reduces a canonical name by the ICANN section of the public suffix list. A name that is itself a suffix,
+// such as co.uk, stays as it stands.
 func registrable(name string) string {
 	suffix := registrySuffix(name)
 	if name == suffix {
@@ -60,9 +60,9 @@ func registrable(name string) string {
 	return below[strings.LastIndexByte(below, '.')+1:] + "." + suffix
 }
 
-// registrySuffix is the longest suffix of the name under which a registry sells names. The list's private section (github.io,
-// blogspot.com) names hosting companies, whose own registration is the one to ask for; a longer private rule hides the ICANN
-// rule that it lies under, so ask again for its parent.
+// registrySuffix is the longest suffix of the name under which a registry sells names. The list's private section
+// (github.io, blogspot.com) names hosting companies, whose own registration is the one to ask for; a longer private
+// rule hides the ICANN rule that it lies under, so ask again for its parent.
 func registrySuffix(name string) string {
 	for {
 		suffix, icann := publicsuffix.PublicSuffix(name)

@@ -39,8 +39,10 @@ func TestParseRegistration(t *testing.T) {
 			t.Errorf("%q: %v", c.typed, err)
 			continue
 		}
-		if r.IsAddr() || r.Name() != c.name || r.String() != c.name || r.DenyKey() != c.name || r.Registrable() != c.registrable || r.LimitKey() != c.registrable {
-			t.Errorf("%q: name %q, deny key %q, registrable %q, limit key %q; want %q, %q", c.typed, r.Name(), r.DenyKey(), r.Registrable(), r.LimitKey(), c.name, c.registrable)
+		if r.IsAddr() || r.Name() != c.name || r.String() != c.name || r.DenyKey() != c.name ||
+			r.Registrable() != c.registrable || r.LimitKey() != c.registrable {
+			t.Errorf("%q: name %q, deny key %q, registrable %q, limit key %q; want %q, %q", c.typed, r.Name(), r.DenyKey(),
+				r.Registrable(), r.LimitKey(), c.name, c.registrable)
 		}
 	}
 }
@@ -52,7 +54,8 @@ func TestParseRegistrationOfAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "2606:4700:4700::1111"
-	if !r.IsAddr() || r.Addr() != netip.MustParseAddr(want) || r.Name() != "" || r.Registrable() != "" || r.LimitKey() != want || r.DenyKey() != want || r.String() != want {
+	if !r.IsAddr() || r.Addr() != netip.MustParseAddr(want) || r.Name() != "" || r.Registrable() != "" ||
+		r.LimitKey() != want || r.DenyKey() != want || r.String() != want {
 		t.Errorf("%+v", r)
 	}
 }

@@ -23,8 +23,8 @@ const (
 // maxShown bounds how much of a visitor's own text an error repeats, in characters.
 const maxShown = 60
 
-// show gives somebody's own text for a sentence: short, on one line, and without characters that are invisible or turn the
-// reading order around.
+// show gives somebody's own text for a sentence: short, on one line, and without characters that are invisible or turn
+// the reading order around.
 func show(s string) string {
 	var b strings.Builder
 	n := 0

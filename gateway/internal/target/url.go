@@ -92,7 +92,8 @@ func unsupported(scheme, rest, want string) *LocationError {
 	if strings.Contains(scheme, ".") && !strings.HasPrefix(rest, "//") {
 		return &LocationError{LocationScheme, fail(fault.Invalid, want, "The URL has no scheme.")}
 	}
-	return &LocationError{LocationScheme, fail(fault.Invalid, want, "Only http and https URLs can be checked, not %s.", show(scheme))}
+	return &LocationError{LocationScheme, fail(fault.Invalid, want, "Only http and https URLs can be checked, not %s.",
+		show(scheme))}
 }
 
 // cutScheme splits off a scheme (RFC 3986 section 3.1), lower-cased.
@@ -123,7 +124,8 @@ func parseAuthority(s, scheme string, want advice) (Host, uint16, *LocationError
 	case strings.Contains(s, `\`):
 		return Host{}, 0, invalid(want.url, "A URL has no backslash in its host.")
 	case strings.Contains(s, "@"):
-		return Host{}, 0, &LocationError{LocationCredentials, fail(fault.Invalid, "", "A URL must not have a user name or password in it.")}
+		return Host{}, 0, &LocationError{LocationCredentials,
+			fail(fault.Invalid, "", "A URL must not have a user name or password in it.")}
 	case strings.Contains(s, "%"):
 		return Host{}, 0, invalid(want.url, "The host of a URL cannot be percent-encoded.")
 	}

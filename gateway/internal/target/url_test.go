@@ -63,7 +63,8 @@ func TestURLParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if u.Scheme() != "http" || u.Port() != 8080 || u.RequestURI() != "/a?b" || u.Host().String() != "2606:4700:4700::1111" || u.LimitKey() != "2606:4700:4700::1111" {
+	if u.Scheme() != "http" || u.Port() != 8080 || u.RequestURI() != "/a?b" ||
+		u.Host().String() != "2606:4700:4700::1111" || u.LimitKey() != "2606:4700:4700::1111" {
 		t.Errorf("parts of %s: %q %d %q %q %q", u, u.Scheme(), u.Port(), u.RequestURI(), u.Host(), u.LimitKey())
 	}
 	for typed, want := range map[string]uint16{"http://example.com/": 80, "https://example.com/": 443} {
@@ -109,7 +110,8 @@ func TestParseURLRefuses(t *testing.T) {
 	}
 }
 
-// checkURL holds the promises of a URL that a parser gave, against our own parser and against net/url, which is what sends it.
+// checkURL holds the promises of a URL that a parser gave, against our own parser and against net/url, which is what
+// sends it.
 func checkURL(t *testing.T, input string, u URL) {
 	t.Helper()
 	checkHost(t, input, u.Host())

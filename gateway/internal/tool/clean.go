@@ -12,8 +12,8 @@ import (
 const MaxInput = 2048
 
 // CleanInput applies the rules that the inputs of all tools share, and trims surrounding spaces. Control characters are
-// refused before the trimming, so that a line break at the end is refused like one in the middle. Errors are *fault.Error of
-// kind Invalid.
+// refused before the trimming, so that a line break at the end is refused like one in the middle. Errors are
+// *fault.Error of kind Invalid.
 func CleanInput(s string) (string, error) {
 	if !utf8.ValidString(s) {
 		return "", fault.New(fault.Invalid, "The input must be valid UTF-8 text.")

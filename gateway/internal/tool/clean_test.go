@@ -65,7 +65,8 @@ func FuzzCleanInput(f *testing.F) {
 			}
 			return
 		}
-		if !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) || utf8.RuneCountInString(got) > MaxInput || got != strings.TrimSpace(got) {
+		if !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) ||
+			utf8.RuneCountInString(got) > MaxInput || got != strings.TrimSpace(got) {
 			t.Fatalf("%q gives %q", s, got)
 		}
 	})

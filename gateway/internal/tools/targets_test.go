@@ -31,7 +31,8 @@ func readTargetCases(t *testing.T) []targetCase {
 	return cases
 }
 
-// parseAsEdge does what the edge does with an input before any packet: the rules that all tools share, then the tool's own.
+// parseAsEdge does what the edge does with an input before any packet: the rules that all tools share, then the tool's
+// own.
 func parseAsEdge(tl tool.Tool, input string) (tool.Job, error) {
 	text, err := tool.CleanInput(input)
 	if err != nil {
@@ -40,7 +41,8 @@ func parseAsEdge(tl tool.Tool, input string) (tool.Job, error) {
 	return tl.Parse(tool.Input{Text: text})
 }
 
-// TestTargetCases judges every case of testdata/targets.json, for tools that are built and for those that come later alike.
+// TestTargetCases judges every case of testdata/targets.json, for tools that are built and for those that come later
+// alike.
 func TestTargetCases(t *testing.T) {
 	t.Parallel()
 	bySlug := make(map[string]tool.Tool)
@@ -102,7 +104,8 @@ func TestLimitKeysAreCanonical(t *testing.T) {
 	} {
 		job, err := bySlug[c.slug].Parse(tool.Input{Text: c.input})
 		if err != nil || job.LimitKey() != c.key || job.DenyKey() != c.denyKey {
-			t.Errorf("%s %q: limit key %q, deny key %q, %v; want %q, %q", c.slug, c.input, job.LimitKey(), job.DenyKey(), err, c.key, c.denyKey)
+			t.Errorf("%s %q: limit key %q, deny key %q, %v; want %q, %q", c.slug, c.input, job.LimitKey(), job.DenyKey(), err,
+				c.key, c.denyKey)
 		}
 	}
 }

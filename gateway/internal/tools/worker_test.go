@@ -55,7 +55,8 @@ func TestProbeParse(t *testing.T) {
 			t.Errorf("%s runs without a worker", tl.Slug())
 		}
 	}
-	_, err := ping.New(nil, nil).Parse(tool.Input{Text: "example.com", Options: tool.Options{"family": json.RawMessage(`"both"`)}})
+	_, err := ping.New(nil, nil).Parse(tool.Input{Text: "example.com",
+		Options: tool.Options{"family": json.RawMessage(`"both"`)}})
 	if err == nil || !strings.Contains(err.Error(), "auto, ipv4, ipv6") {
 		t.Errorf("the sentence does not name what is allowed: %v", err)
 	}
@@ -64,7 +65,8 @@ func TestProbeParse(t *testing.T) {
 func TestProbeWithoutWorkerIsNotEnabled(t *testing.T) {
 	t.Parallel()
 	for _, tl := range []tool.Tool{traceroute.New(nil, nil, nil), ping.New(nil, nil), packetloss.New(nil, nil)} {
-		if _, err := toolstest.Run(t.Context(), tl, toolstest.ProbeInput("example.com", "")); !fault.Is(err, fault.NotEnabled) {
+		if _, err := toolstest.Run(t.Context(), tl, toolstest.ProbeInput("example.com", "")); !fault.Is(err,
+			fault.NotEnabled) {
 			t.Errorf("%s: %v", tl.Slug(), err)
 		}
 	}

@@ -30,7 +30,8 @@ type result interface{ Validate(asked netip.Addr) error }
 // run performs one job: request, answer, contract.
 func run[T result](ctx context.Context, c *Client, path string, j Job) (T, error) {
 	var none T
-	request, err := json.Marshal(workerapi.Request{Target: j.Address.String(), Hostname: j.Hostname, RequestID: j.RequestID})
+	request, err := json.Marshal(workerapi.Request{Target: j.Address.String(), Hostname: j.Hostname,
+		RequestID: j.RequestID})
 	if err != nil {
 		return none, fmt.Errorf("encode the worker's request: %w", err)
 	}
@@ -123,7 +124,8 @@ func wantJSON(h http.Header) error {
 	return nil
 }
 
-// classify gives an error of roundTrip its kind and its sentence. What the worker or the socket said stays in the cause.
+// classify gives an error of roundTrip its kind and its sentence. What the worker or the socket said stays in the
+// cause.
 func classify(err error) error {
 	var known *fault.Error
 	if errors.As(err, &known) {
@@ -131,7 +133,8 @@ func classify(err error) error {
 	}
 	var unreachable *unreachableError
 	if errors.As(err, &unreachable) {
-		return fault.Wrap(fault.Upstream, err, "The diagnostics worker cannot be reached at the moment; try again in a few seconds.")
+		return fault.Wrap(fault.Upstream, err,
+			"The diagnostics worker cannot be reached at the moment; try again in a few seconds.")
 	}
 	return fault.Wrap(fault.Upstream, err, "The diagnostics worker sent an answer that cannot be used.")
 }

@@ -9,8 +9,8 @@ import (
 	"diagnostics/shared/workerapi"
 )
 
-// FuzzTracerouteAnswer holds that whatever bytes a worker sends, what is left of them is about the asked address, names no
-// address that is not public, and can be written as JSON.
+// FuzzTracerouteAnswer holds that whatever bytes a worker sends, what is left of them is about the asked address, names
+// no address that is not public, and can be written as JSON.
 func FuzzTracerouteAnswer(f *testing.F) {
 	f.Add([]byte(goodTrace))
 	f.Add([]byte(strings.Replace(goodTrace, `"note":null`, `"note":"From 10.0.0.1: fe80::1 said no."`, 1)))

@@ -10,8 +10,8 @@ import (
 )
 
 // hidePrivate removes what tells of somebody's inside. The worker has done so already; this is the second lock, for a
-// worker that is older, wrong or not ours. A private hop keeps its row, so that the count of hops stays true. Raw is left
-// alone: it exists only where the worker's operator asked for all of it.
+// worker that is older, wrong or not ours. A private hop keeps its row, so that the count of hops stays true. Raw is
+// left alone: it exists only where the worker's operator asked for all of it.
 func hidePrivate(t *workerapi.Traceroute) {
 	for i := range t.Hops {
 		hideHop(&t.Hops[i])
@@ -49,7 +49,8 @@ func public(address string) bool {
 }
 
 // addressLike finds what may be an address within a sentence: IPv6 (perhaps with a dotted end) or IPv4.
-var addressLike = regexp.MustCompile(`[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,8}(?:\.\d{1,3}){0,3}|\d{1,3}(?:\.\d{1,3}){3}`)
+var addressLike = regexp.MustCompile(
+	`[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,8}(?:\.\d{1,3}){0,3}|\d{1,3}(?:\.\d{1,3}){3}`)
 
 func hideInText(s string) string {
 	return addressLike.ReplaceAllStringFunc(s, func(found string) string {

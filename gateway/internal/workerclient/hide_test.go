@@ -18,12 +18,15 @@ func TestHideHop(t *testing.T) {
 	}{
 		{
 			name: "public hop is kept",
-			hop:  workerapi.Hop{TTL: 1, Address: ptr("8.8.8.8"), Addresses: []string{"8.8.8.8", "1.1.1.1"}, Sent: 3, Note: ptr("8.8.8.8 limits its answers.")},
-			want: workerapi.Hop{TTL: 1, Address: ptr("8.8.8.8"), Addresses: []string{"8.8.8.8", "1.1.1.1"}, Sent: 3, Note: ptr("8.8.8.8 limits its answers.")},
+			hop: workerapi.Hop{TTL: 1, Address: ptr("8.8.8.8"), Addresses: []string{"8.8.8.8", "1.1.1.1"}, Sent: 3,
+				Note: ptr("8.8.8.8 limits its answers.")},
+			want: workerapi.Hop{TTL: 1, Address: ptr("8.8.8.8"), Addresses: []string{"8.8.8.8", "1.1.1.1"}, Sent: 3,
+				Note: ptr("8.8.8.8 limits its answers.")},
 		},
 		{
 			name: "private hop keeps its row and its times",
-			hop:  workerapi.Hop{TTL: 2, Address: ptr("10.0.0.1"), Addresses: []string{"10.0.0.1", "8.8.8.8"}, Sent: 3, Received: 3, BestMs: ptr(1.0)},
+			hop: workerapi.Hop{TTL: 2, Address: ptr("10.0.0.1"), Addresses: []string{"10.0.0.1", "8.8.8.8"}, Sent: 3,
+				Received: 3, BestMs: ptr(1.0)},
 			want: workerapi.Hop{TTL: 2, Hidden: true, Addresses: []string{}, Sent: 3, Received: 3, BestMs: ptr(1.0)},
 		},
 		{
@@ -48,12 +51,14 @@ func TestHideHop(t *testing.T) {
 		},
 		{
 			name: "names and networks are never the worker's",
-			hop:  workerapi.Hop{TTL: 7, Address: ptr("8.8.8.8"), Addresses: []string{}, Hostname: ptr("core.internal"), ASN: &workerapi.HopASN{ASN: 64512}},
+			hop: workerapi.Hop{TTL: 7, Address: ptr("8.8.8.8"), Addresses: []string{}, Hostname: ptr("core.internal"),
+				ASN: &workerapi.HopASN{ASN: 64512}},
 			want: workerapi.Hop{TTL: 7, Address: ptr("8.8.8.8"), Addresses: []string{}},
 		},
 		{
 			name: "IPv6",
-			hop:  workerapi.Hop{TTL: 8, Address: ptr("fd00::1"), Addresses: []string{"fd00::1"}, Note: ptr("fd00::1: prohibited.")},
+			hop: workerapi.Hop{TTL: 8, Address: ptr("fd00::1"), Addresses: []string{"fd00::1"},
+				Note: ptr("fd00::1: prohibited.")},
 			want: workerapi.Hop{TTL: 8, Hidden: true, Addresses: []string{}, Note: ptr("a hidden address: prohibited.")},
 		},
 	}

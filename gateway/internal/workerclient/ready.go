@@ -66,7 +66,8 @@ func (c *Client) askReady(ctx context.Context) (workerapi.Ready, error) {
 		err = ready.Validate()
 	}
 	if err != nil {
-		return workerapi.Ready{}, fault.Wrap(fault.Upstream, err, "The diagnostics worker sent an answer that cannot be used.")
+		return workerapi.Ready{}, fault.Wrap(fault.Upstream, err,
+			"The diagnostics worker sent an answer that cannot be used.")
 	}
 	return ready, nil
 }

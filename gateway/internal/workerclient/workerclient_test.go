@@ -48,7 +48,8 @@ func goodLoss() string {
 
 // quick are bounds that a test can wait for.
 func quick() limits {
-	return limits{job: 5 * time.Second, ready: time.Second, connect: time.Second, keep: 200 * time.Millisecond, trip: 3, open: 200 * time.Millisecond}
+	return limits{job: 5 * time.Second, ready: time.Second, connect: time.Second, keep: 200 * time.Millisecond, trip: 3,
+		open: 200 * time.Millisecond}
 }
 
 func worker(t *testing.T, h http.HandlerFunc) *httptest.Server {
@@ -139,7 +140,8 @@ func TestTracerouteAsksAsPromised(t *testing.T) {
 		t.Errorf("sent %d bytes of %q", len(body), seen.Header.Get("Content-Type"))
 	}
 	var asked workerapi.Request
-	if err := json.Unmarshal(body, &asked); err != nil || asked.Target != "93.184.216.34" || asked.Hostname != job.Hostname || asked.RequestID != job.RequestID {
+	if err := json.Unmarshal(body, &asked); err != nil || asked.Target != "93.184.216.34" ||
+		asked.Hostname != job.Hostname || asked.RequestID != job.RequestID {
 		t.Errorf("asked %s (%v)", body, err)
 	}
 	if h := got.Hops[0]; !h.Hidden || h.Address != nil || len(h.Addresses) != 0 || h.Hostname != nil {
@@ -281,7 +283,8 @@ func wantFault(t *testing.T, err error, want fault.Kind, base string) *fault.Err
 		t.Fatalf("got %v, want a fault of kind %d", err, want)
 	}
 	host := strings.TrimPrefix(base, "http://")
-	for _, leak := range []string{secret, host, "127.0.0.1", "10.9.8.7", token, "tcp", "json", "EOF", "breaker", "context"} {
+	for _, leak := range []string{secret, host, "127.0.0.1", "10.9.8.7", token, "tcp", "json", "EOF", "breaker",
+		"context"} {
 		if strings.Contains(f.Sentence, leak) {
 			t.Fatalf("the sentence holds %q: %s", leak, f.Sentence)
 		}
@@ -346,7 +349,9 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 				elsewhere.Add(1)
 				jsonAnswer(http.StatusOK, goodTrace)(w, r)
 			})
-			s := worker(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL+"/api/traceroute", status) })
+			s := worker(t, func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, other.URL+"/api/traceroute", status)
+			})
 			_, err := client(t, s.URL, quick()).Traceroute(context.Background(), job)
 			wantFault(t, err, fault.Upstream, s.URL)
 			if elsewhere.Load() != 0 {

@@ -277,7 +277,8 @@ func TestAuthorizationDoesNotReadTheBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	fmt.Fprintf(conn, "POST /api/ping HTTP/1.1\r\nHost: worker\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n")
+	fmt.Fprintf(conn, "POST /api/ping HTTP/1.1\r\nHost: worker\r\nContent-Type: application/json\r\nContent-Length: "+
+		"1000000\r\n\r\n")
 	conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 	line := make([]byte, 12)
 	if _, err := io.ReadFull(conn, line); err != nil || string(line) != "HTTP/1.1 401" {
@@ -398,7 +399,8 @@ func TestRequestIDs(t *testing.T) {
 			t.Errorf("%q became %q", given, a.envelope.RequestID)
 		}
 	}
-	a := f.do(f.request("POST", workerapi.PathPing, `{"target":"10.0.0.1","requestId":"6F1C2A34-5B6D-4E7F-8A90-B1C2D3E4F506"}`))
+	a := f.do(f.request("POST", workerapi.PathPing,
+		`{"target":"10.0.0.1","requestId":"6F1C2A34-5B6D-4E7F-8A90-B1C2D3E4F506"}`))
 	if a.envelope.RequestID != "6f1c2a34-5b6d-4e7f-8a90-b1c2d3e4f506" {
 		t.Errorf("a refused target answers under %q", a.envelope.RequestID)
 	}
@@ -488,7 +490,8 @@ func TestPlacesKnowWhenTheNextIsFree(t *testing.T) {
 	if _, _, ok := p.take(now.Add(4*time.Second), time.Second); !ok {
 		t.Error("a place that was left is not free")
 	}
-	for d, want := range map[time.Duration]int{-time.Second: 1, 0: 1, time.Millisecond: 1, time.Second: 1, time.Second + 1: 2} {
+	for d, want := range map[time.Duration]int{-time.Second: 1, 0: 1, time.Millisecond: 1, time.Second: 1, time.Second +
+		1: 2} {
 		if got := wholeSeconds(d); got != want {
 			t.Errorf("%v: %d", d, got)
 		}

@@ -45,8 +45,9 @@ type datagramProtocol struct {
 func openDatagram4(c *counters) (family, error) {
 	return openDatagrams(datagramProtocol{
 		domain: unix.AF_INET, protocol: unix.IPPROTO_ICMP, any: &unix.SockaddrInet4{},
-		level: unix.IPPROTO_IP, ttlOption: unix.IP_TTL, options: []int{unix.IP_RECVERR, unix.IP_RECVTTL}, lengthOption: unix.IP_RECVERR_RFC4884,
-		requestType: v4EchoRequest, origin: unix.SO_EE_ORIGIN_ICMP, errorOption: unix.IP_RECVERR,
+		level: unix.IPPROTO_IP, ttlOption: unix.IP_TTL, options: []int{unix.IP_RECVERR, unix.IP_RECVTTL},
+		lengthOption: unix.IP_RECVERR_RFC4884,
+		requestType:  v4EchoRequest, origin: unix.SO_EE_ORIGIN_ICMP, errorOption: unix.IP_RECVERR,
 		quotedHeader: minIPv4Header, kind: kind4, parse: parse4,
 	}, c)
 }
@@ -55,7 +56,8 @@ func openDatagram4(c *counters) (family, error) {
 func openDatagram6(c *counters) (family, error) {
 	return openDatagrams(datagramProtocol{
 		domain: unix.AF_INET6, protocol: unix.IPPROTO_ICMPV6, any: &unix.SockaddrInet6{},
-		level: unix.IPPROTO_IPV6, ttlOption: unix.IPV6_UNICAST_HOPS, options: []int{unix.IPV6_RECVERR, unix.IPV6_RECVHOPLIMIT}, lengthOption: unix.IPV6_RECVERR_RFC4884,
+		level: unix.IPPROTO_IPV6, ttlOption: unix.IPV6_UNICAST_HOPS,
+		options: []int{unix.IPV6_RECVERR, unix.IPV6_RECVHOPLIMIT}, lengthOption: unix.IPV6_RECVERR_RFC4884,
 		requestType: v6EchoRequest, origin: unix.SO_EE_ORIGIN_ICMP6, errorOption: unix.IPV6_RECVERR,
 		quotedHeader: ipv6Header, kind: kind6, parse: parse6,
 	}, c)

@@ -78,7 +78,8 @@ func (t *flows) owner(m message) *flow {
 }
 
 // answers tells whether the message answers a request to dst under the cookie. An echo reply proves itself by the
-// payload, whatever its source; an error by the destination that it quotes and, where it quotes so much, by the payload.
+// payload, whatever its source; an error by the destination that it quotes and, where it quotes so much, by the
+// payload.
 func (m message) answers(dst netip.Addr, c cookie) bool {
 	if m.kind == echo.Reply {
 		return provesReply(m.payload, m.seq, c)

@@ -66,7 +66,8 @@ func (s *socket) dispatch(now time.Time, m ipv4.Message) {
 
 // answer is the message as the flow is told of it; now is the moment at which it was read.
 func (a arrived) answer(now time.Time) echo.Answer {
-	return echo.Answer{Seq: a.seq, Kind: a.kind, From: a.source, TTL: a.ttl, At: arrival(now, a.kernel.stamp), Labels: a.labels}
+	return echo.Answer{Seq: a.seq, Kind: a.kind, From: a.source, TTL: a.ttl, At: arrival(now, a.kernel.stamp),
+		Labels: a.labels}
 }
 
 // receive4 reads a packet of the IPv4 socket. A raw IPv4 socket is served before the kernel verifies the ICMP checksum

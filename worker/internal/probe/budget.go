@@ -10,8 +10,9 @@ import (
 const sweepAt = 1024
 
 // Budget limits how fast packets leave: all of them together, and those of jobs that probe one address. It paces and
-// never fails. Each limit refills evenly (GCRA). That of one address lets a second's worth go at once, which is more than a
-// job sends; that of all lets a tenth go, so that many jobs that start together are no burst that a link would drop.
+// never fails. Each limit refills evenly (GCRA). That of one address lets a second's worth go at once, which is more
+// than a job sends; that of all lets a tenth go, so that many jobs that start together are no burst that a link would
+// drop.
 type Budget struct {
 	mu      sync.Mutex
 	all     rate

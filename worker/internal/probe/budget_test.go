@@ -92,7 +92,8 @@ func TestBudgetForgets(t *testing.T) {
 	b := NewBudget(0, 10)
 	now := time.Unix(1000, 0)
 	for i := range 200_000 {
-		b.grant(now.Add(time.Duration(i)*time.Millisecond), netip.AddrFrom4([4]byte{11, byte(i >> 16), byte(i >> 8), byte(i)}))
+		b.grant(now.Add(time.Duration(i)*time.Millisecond),
+			netip.AddrFrom4([4]byte{11, byte(i >> 16), byte(i >> 8), byte(i)}))
 	}
 	if len(b.targets) > 2*sweepAt {
 		t.Errorf("%d addresses are remembered", len(b.targets))

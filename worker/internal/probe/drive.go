@@ -19,8 +19,8 @@ type request struct {
 	flow int
 }
 
-// step is what a plan wants at a moment: to send a probe, to be asked again at a later moment (or sooner, when an answer
-// comes), or to end. missing says that it ends because an answer did not come.
+// step is what a plan wants at a moment: to send a probe, to be asked again at a later moment (or sooner, when an
+// answer comes), or to end. missing says that it ends because an answer did not come.
 type step struct {
 	send    *request
 	again   time.Time

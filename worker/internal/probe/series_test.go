@@ -101,7 +101,8 @@ func TestPingOfSilence(t *testing.T) {
 	n := chain(0)
 	n.dest.kind = 0
 	r, took := pingOver(t, n, Options{})
-	if r.Received != 0 || r.LossPercent != 100 || r.StopReason != "completed" || r.MinMs != nil || r.JitterMs != nil || len(r.Replies) != 10 {
+	if r.Received != 0 || r.LossPercent != 100 || r.StopReason != "completed" || r.MinMs != nil || r.JitterMs != nil ||
+		len(r.Replies) != 10 {
 		t.Errorf("%+v", r)
 	}
 	if want := 9*workerapi.PingGap + workerapi.LateAfter + grace; took != want {
@@ -138,7 +139,8 @@ func TestPingRefused(t *testing.T) {
 		n := chain(2)
 		n.routers[1].refuses = tt.kind
 		r, took := pingOver(t, n, Options{})
-		if r.StopReason != tt.stop || r.Sent != refusalsEnd || r.Received != 0 || r.LossPercent != 100 || len(r.Replies) != refusalsEnd {
+		if r.StopReason != tt.stop || r.Sent != refusalsEnd || r.Received != 0 || r.LossPercent != 100 ||
+			len(r.Replies) != refusalsEnd {
 			t.Errorf("kind %v: %+v", tt.kind, r)
 		}
 		if took > 3*workerapi.PingGap {
@@ -280,8 +282,8 @@ func TestPacketLossOfSilence(t *testing.T) {
 	}
 }
 
-// TestPacketLossOfAnyNetwork draws losses, copies and delays, so large that replies overtake each other, and holds every
-// number of the result against them.
+// TestPacketLossOfAnyNetwork draws losses, copies and delays, so large that replies overtake each other, and holds
+// every number of the result against them.
 func TestPacketLossOfAnyNetwork(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -316,7 +318,9 @@ func TestPacketLossOfAnyNetwork(t *testing.T) {
 		for _, b := range r.Bursts {
 			length += b.Length
 		}
-		if length != r.Sent-r.Received || !slices.IsSortedFunc(r.Bursts, func(a, b workerapi.Burst) int { return a.StartSeq - b.StartSeq }) {
+		if length != r.Sent-r.Received || !slices.IsSortedFunc(r.Bursts, func(a, b workerapi.Burst) int {
+			return a.StartSeq - b.StartSeq
+		}) {
 			rt.Errorf("bursts %v for %d lost", r.Bursts, r.Sent-r.Received)
 		}
 	})

@@ -8,8 +8,8 @@ import (
 	"diagnostics/worker/internal/echo"
 )
 
-// simNet is a network in memory: a row of routers and a destination behind them. Inside a synctest bubble it runs on the
-// bubble's clock.
+// simNet is a network in memory: a row of routers and a destination behind them. Inside a synctest bubble it runs on
+// the bubble's clock.
 type simNet struct {
 	routers []simNode
 	dest    simNode
@@ -131,7 +131,8 @@ func (f *simFlow) answer(node *simNode, kind echo.Kind, passed int, seq uint16, 
 	if nth < len(node.rtts) {
 		rtt = node.rtts[nth]
 	}
-	a := echo.Answer{Seq: seq, Kind: kind, From: node.addresses[f.index%len(node.addresses)], TTL: simTTL - passed - node.detour, At: now.Add(rtt), Labels: node.labels}
+	a := echo.Answer{Seq: seq, Kind: kind, From: node.addresses[f.index%len(node.addresses)],
+		TTL: simTTL - passed - node.detour, At: now.Add(rtt), Labels: node.labels}
 	for range node.copies + 1 {
 		time.AfterFunc(rtt, func() { f.deliver(a) })
 	}

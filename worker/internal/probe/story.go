@@ -10,8 +10,8 @@ import (
 	"diagnostics/worker/internal/echo"
 )
 
-// story tells a person what to make of a trace: a note on single hops, and a few sentences on the whole. It names hops by
-// number alone, so nothing hidden can slip out.
+// story tells a person what to make of a trace: a note on single hops, and a few sentences on the whole. It names hops
+// by number alone, so nothing hidden can slip out.
 type story struct {
 	trace *trace
 	rows  []row
@@ -85,7 +85,8 @@ func (s story) wholeBeyond(i int) bool {
 // explanation gives the sentences on the whole trace, the most important first.
 func (s story) explanation() []string {
 	sentences := []string{s.ending()}
-	for _, more := range []string{s.loss(), s.jump(), s.limited(), s.before(), s.silent(), s.back(), s.spread(), s.hidden(), s.loop()} {
+	for _, more := range []string{s.loss(), s.jump(), s.limited(), s.before(), s.silent(), s.back(), s.spread(),
+		s.hidden(), s.loop()} {
 		if more != "" {
 			sentences = append(sentences, more)
 		}
@@ -106,22 +107,26 @@ func (s story) ending() string {
 	case workerapi.StopMaxHops:
 		return fmt.Sprintf("The destination was not reached within %d hops.", workerapi.MaxHops)
 	case workerapi.StopDeadline:
-		return fmt.Sprintf("The trace was ended after %d seconds, before it was complete.", int(workerapi.TracerouteLimit.Seconds()))
+		return fmt.Sprintf("The trace was ended after %d seconds, before it was complete.",
+			int(workerapi.TracerouteLimit.Seconds()))
 	}
 	if s.trace.farthest == 0 {
 		return "Nothing answered, neither routers nor the destination. A firewall may drop the probes near their start."
 	}
-	return fmt.Sprintf("Nothing answered beyond hop %d, the destination included. It may be down, or a firewall drops the probes; "+
+	return fmt.Sprintf("Nothing answered beyond hop %d, the destination included. It may be down, or a firewall drops "+
+		"the probes; "+
 		"other traffic may still get through.", s.trace.farthest)
 }
 
 // rationing is about a destination that answered the reach probe alone.
 func (s story) rationing() string {
-	const answers = "The destination answers, but not to the probes that would tell how far away it is: it limits how often it answers"
+	const answers = "The destination answers, but not to the probes that would tell how far away it is: it limits how " +
+		"often it answers"
 	if len(s.rows) == 0 || !s.rows[len(s.rows)-1].destination {
 		return answers + ", or it is very far away."
 	}
-	return fmt.Sprintf("%s. It is shown at hop %d, where the TTL of its reply or the last router puts it.", answers, s.rows[len(s.rows)-1].ttl)
+	return fmt.Sprintf("%s. It is shown at hop %d, where the TTL of its reply or the last router puts it.", answers,
+		s.rows[len(s.rows)-1].ttl)
 }
 
 func (s story) refusal() string {
@@ -130,7 +135,8 @@ func (s story) refusal() string {
 	}
 	ttl, kind := s.trace.refused, s.trace.refusalKind()
 	if slices.Contains(s.rows[len(s.rows)-1].addresses(), s.dst) {
-		return fmt.Sprintf("The destination itself, at hop %d, refuses the probes: %s. Packets do get there.", ttl, refusalWords[kind])
+		return fmt.Sprintf("The destination itself, at hop %d, refuses the probes: %s. Packets do get there.", ttl,
+			refusalWords[kind])
 	}
 	if kind == echo.Prohibited {
 		return fmt.Sprintf("A firewall at hop %d forbids the probes: %s.", ttl, refusalWords[kind])
@@ -152,9 +158,11 @@ func (s story) loss() string {
 		first--
 	}
 	if first == last {
-		return "Loss begins at the destination itself: the hop before it answered every probe. Measure it with more probes before you call it loss."
+		return "Loss begins at the destination itself: the hop before it answered every probe. Measure it with more probes " +
+			"before you call it loss."
 	}
-	return fmt.Sprintf("Loss begins at hop %d and continues to the destination: packets may be lost from there on. Measure the destination "+
+	return fmt.Sprintf("Loss begins at hop %d and continues to the destination: packets may be lost from there on. "+
+		"Measure the destination "+
 		"with more probes to be sure.", s.hops[first].TTL)
 }
 

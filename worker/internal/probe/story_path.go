@@ -27,9 +27,11 @@ func (s story) before() string {
 		first--
 	}
 	if first == 0 {
-		return "No router on the way answers, but the destination does: a firewall near the start holds back their answers, not your traffic."
+		return "No router on the way answers, but the destination does: a firewall near the start holds back their " +
+			"answers, not your traffic."
 	}
-	return fmt.Sprintf("Right before the destination nothing answers (from hop %d on), often because a firewall there keeps silent; "+
+	return fmt.Sprintf("Right before the destination nothing answers (from hop %d on), often because a firewall there "+
+		"keeps silent; "+
 		"the destination answers, so the way is whole.", s.hops[first].TTL)
 }
 
@@ -55,7 +57,8 @@ func (s story) jump() string {
 	if most < jumpMs || most < jumpShare*total {
 		return ""
 	}
-	return fmt.Sprintf("The largest step in time, %s, lies between hop %d and hop %d and stays from there on: a long link, or a busy one.",
+	return fmt.Sprintf("The largest step in time, %s, lies between hop %d and hop %d and stays from there on: a long "+
+		"link, or a busy one.",
 		inWords(most), from, to)
 }
 
@@ -91,7 +94,8 @@ func (s story) back() string {
 			if there-back < detourHops && back-there < detourHops {
 				return ""
 			}
-			return fmt.Sprintf("Hop %d is %d hops away, but its answers seem to come back over %d: the way back differs from the way "+
+			return fmt.Sprintf("Hop %d is %d hops away, but its answers seem to come back over %d: the way back differs from "+
+				"the way "+
 				"there, so a delay or a loss may lie on either.", there, there, back)
 		}
 	}

@@ -57,8 +57,8 @@ func (h *ttlShots) heard() bool {
 // round do not wait for the first (trace_pace.go). Each round is a flow of its own, so that routers that spread load by
 // flow show their other legs, while within a round all probes go the same way.
 //
-// The reach probe and those of TTLs past the destination's arrive at the destination as surely as its own; its row is the
-// first three of them all, in the order of sending (trace_place.go).
+// The reach probe and those of TTLs past the destination's arrive at the destination as surely as its own; its row is
+// the first three of them all, in the order of sending (trace_place.go).
 //
 // What ends the trace is the type of an answer, never its address: destinations behind NAT and anycast answer from
 // other addresses.

@@ -65,8 +65,8 @@ func (t *trace) wants(ttl int) bool {
 	return ttl != t.place() || len(t.arrivals(ttl)) < workerapi.ProbesPerHop
 }
 
-// The ranks of the probes that are due; the lowest goes first, and of one rank the nearest TTL. Only of the TTLs that have
-// not been heard the farthest goes first: its last probe decides how long the trace takes.
+// The ranks of the probes that are due; the lowest goes first, and of one rank the nearest TTL. Only of the TTLs that
+// have not been heard the farthest goes first: its last probe decides how long the trace takes.
 const (
 	rankFirst = iota
 	rankUnheard
@@ -110,8 +110,8 @@ func (t *trace) due(ttl int) time.Time {
 }
 
 // patience is how long the answer to a probe of a round is waited for. Until the destination has answered nobody knows
-// how long the way is: the routers seen so far may be a millisecond away and the rest behind a satellite. The first round
-// finds that out for all.
+// how long the way is: the routers seen so far may be a millisecond away and the rest behind a satellite. The first
+// round finds that out for all.
 func (t *trace) patience(round int) time.Duration {
 	if round == 0 && !t.ended() && !t.reach.answered {
 		return longTail

@@ -25,9 +25,9 @@ func (t *trace) ended() bool { return t.replied > 0 || t.refusal() }
 // for the whole way: only one of several legs is broken, or was for a moment.
 func (t *trace) refusal() bool { return t.replied == 0 && t.refused > t.farthest }
 
-// place is the TTL at which the destination stands; 0 while no probe of a TTL has got there. It is the lowest TTL that the
-// destination answered; or a lower one, silent, where the replies say that they come from there: then the destination
-// left the probes of its own TTL unanswered, and would stand a hop too far.
+// place is the TTL at which the destination stands; 0 while no probe of a TTL has got there. It is the lowest TTL that
+// the destination answered; or a lower one, silent, where the replies say that they come from there: then the
+// destination left the probes of its own TTL unanswered, and would stand a hop too far.
 //
 // Only an answer can change it, so answered calls locate, and the many who ask read what it found.
 func (t *trace) place() int { return t.placed }
@@ -56,10 +56,10 @@ func (t *trace) guess() int {
 	return t.farthest + 1
 }
 
-// implied is the TTL of the destination according to the TTL with which its reply came in, compared with that of the last
-// router's answers; 0 where that says nothing. The way back may be another than the way there, so it is held against what
-// probes have shown only where the router answered over as many hops as it is away; where they have shown nothing, the
-// difference alone must do.
+// implied is the TTL of the destination according to the TTL with which its reply came in, compared with that of the
+// last router's answers; 0 where that says nothing. The way back may be another than the way there, so it is held
+// against what probes have shown only where the router answered over as many hops as it is away; where they have shown
+// nothing, the difference alone must do.
 func (t *trace) implied() int {
 	reply, router := t.replyTTL(), t.lastRouter()
 	if reply == 0 {

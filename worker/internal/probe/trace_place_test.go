@@ -82,7 +82,8 @@ func TestLabels(t *testing.T) {
 	n.routers[2].addresses = simPrivate
 	r, _ := traceOver(t, n, Options{})
 	got := r.Hops[1].Labels
-	if len(got) != 2 || got[0].Label != 24001 || got[0].TC != 5 || got[0].Bottom || got[0].TTL != 1 || !got[1].Bottom || got[1].TTL != 255 {
+	if len(got) != 2 || got[0].Label != 24001 || got[0].TC != 5 || got[0].Bottom || got[0].TTL != 1 || !got[1].Bottom ||
+		got[1].TTL != 255 {
 		t.Errorf("labels %+v", got)
 	}
 	if r.Hops[0].Labels != nil || r.Hops[2].Labels != nil {

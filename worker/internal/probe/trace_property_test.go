@@ -14,9 +14,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestTraceOfAnyPathReturnsThatPath draws a path: routers with one to three legs, public or private, near or far, silent
-// or losing up to two of three answers, answering twice, out of order; and a destination that answers, is silent or
-// refuses. The trace must return that path.
+// TestTraceOfAnyPathReturnsThatPath draws a path: routers with one to three legs, public or private, near or far,
+// silent or losing up to two of three answers, answering twice, out of order; and a destination that answers, is silent
+// or refuses. The trace must return that path.
 func TestTraceOfAnyPathReturnsThatPath(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -85,8 +85,8 @@ type row struct {
 	shots       []shot
 }
 
-// rows gives the TTLs up to the last that says something. Where only the reach probe was refused, the silent TTLs behind
-// the last router say nothing: they may lie before whoever refused it or be it.
+// rows gives the TTLs up to the last that says something. Where only the reach probe was refused, the silent TTLs
+// behind the last router say nothing: they may lie before whoever refused it or be it.
 func (t *trace) rows() []row {
 	place := max(t.place(), t.guess())
 	last := t.end()

@@ -71,7 +71,9 @@ func TestTrace(t *testing.T) {
 		{name: "30 routers are too many", routers: 30, stop: "maxHops", says: "within 30 hops",
 			hops: "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30"},
 		{name: "a silent router", routers: 4, hops: "1 2 * 4 11.9.9.9", stop: "reached", reached: true,
-			says: "Hop 3 does not answer probes but passes traffic on", change: func(n *simNet) { n.routers[2] = silentRouter() }},
+			says: "Hop 3 does not answer probes but passes traffic on", change: func(n *simNet) {
+				n.routers[2] = silentRouter()
+			}},
 		{name: "a router that answers once", routers: 4, hops: "1 2 3 4 11.9.9.9", stop: "reached", reached: true,
 			says: "routers limit ICMP", change: func(n *simNet) { n.routers[2].every = time.Minute }},
 		{name: "a private router", routers: 4, hops: "1 2 ? 4 11.9.9.9", stop: "reached", reached: true,
@@ -121,7 +123,8 @@ func TestTrace(t *testing.T) {
 		{name: "the refusal comes to the reach probe alone", routers: 4, hops: "1 2", stop: "unreachable", says: "refuses the probes: host unreachable",
 			change: func(n *simNet) {
 				silence(n, 3, 3)
-				n.routers[2] = simNode{addresses: []netip.Addr{private}, refuses: echo.HostUnreachable, every: time.Hour, drops: map[int]bool{}}
+				n.routers[2] = simNode{addresses: []netip.Addr{private}, refuses: echo.HostUnreachable, every: time.Hour,
+					drops: map[int]bool{}}
 			}},
 		{name: "a lossy destination", routers: 2, hops: "1 2 11.9.9.9", stop: "reached", reached: true,
 			says: "Loss begins", change: func(n *simNet) { n.dest.drops = map[int]bool{1: true} }},
@@ -189,7 +192,8 @@ func checkShape(t testing.TB, r workerapi.Traceroute) {
 		if want := lossPercent(h.Sent, h.Received); h.LossPercent != want {
 			t.Errorf("hop %d: loss %v, want %v", h.TTL, h.LossPercent, want)
 		}
-		if (h.BestMs == nil) != (h.Received == 0) || (h.AverageMs == nil) != (h.Received == 0) || (h.WorstMs == nil) != (h.Received == 0) {
+		if (h.BestMs == nil) != (h.Received == 0) || (h.AverageMs == nil) != (h.Received == 0) ||
+			(h.WorstMs == nil) != (h.Received == 0) {
 			t.Errorf("hop %d: statistics %v %v %v with %d received", h.TTL, h.BestMs, h.AverageMs, h.WorstMs, h.Received)
 		}
 		if h.Addresses == nil || (h.Address == nil) != (len(h.Addresses) == 0) {
@@ -277,8 +281,10 @@ func TestTraceRTTs(t *testing.T) {
 	n.routers[0].rtts = []time.Duration{4 * time.Millisecond, 2 * time.Millisecond, 9 * time.Millisecond}
 	r, _ := traceOver(t, n, Options{})
 	h := r.Hops[0]
-	if *h.BestMs != 2 || *h.AverageMs != 5 || *h.WorstMs != 9 || *h.RTTsMs[0] != 4 || *h.RTTsMs[1] != 2 || *h.RTTsMs[2] != 9 {
-		t.Errorf("best %v average %v worst %v of %v %v %v", *h.BestMs, *h.AverageMs, *h.WorstMs, *h.RTTsMs[0], *h.RTTsMs[1], *h.RTTsMs[2])
+	if *h.BestMs != 2 || *h.AverageMs != 5 || *h.WorstMs != 9 || *h.RTTsMs[0] != 4 || *h.RTTsMs[1] != 2 ||
+		*h.RTTsMs[2] != 9 {
+		t.Errorf("best %v average %v worst %v of %v %v %v", *h.BestMs, *h.AverageMs, *h.WorstMs, *h.RTTsMs[0], *h.RTTsMs[1],
+			*h.RTTsMs[2])
 	}
 }
 
@@ -325,7 +331,8 @@ func TestTraceSilentDestinationEndsSoon(t *testing.T) {
 	n.dest.kind = 0
 	_, took := traceOver(t, n, Options{})
 	if took < longTail || took > 2*longTail {
-		t.Errorf("a silent destination took %v: not less than %v, so that a far one is heard, and not much more", took, longTail)
+		t.Errorf("a silent destination took %v: not less than %v, so that a far one is heard, and not much more", took,
+			longTail)
 	}
 }
 

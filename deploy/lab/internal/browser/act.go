@@ -17,8 +17,10 @@ import (
 
 // keys are those that are pressed by name, with what Windows calls them: Chromium acts by that number.
 var keys = map[string]input.DispatchKeyEventParams{
-	"Tab": {WindowsVirtualKeyCode: 9}, "Enter": {WindowsVirtualKeyCode: 13, Text: "\r"}, "Escape": {WindowsVirtualKeyCode: 27},
-	"Delete": {WindowsVirtualKeyCode: 46}, "ArrowUp": {WindowsVirtualKeyCode: 38}, "ArrowDown": {WindowsVirtualKeyCode: 40},
+	"Tab": {WindowsVirtualKeyCode: 9}, "Enter": {WindowsVirtualKeyCode: 13, Text: "\r"},
+	"Escape": {WindowsVirtualKeyCode: 27},
+	"Delete": {WindowsVirtualKeyCode: 46}, "ArrowUp": {WindowsVirtualKeyCode: 38},
+	"ArrowDown": {WindowsVirtualKeyCode: 40},
 }
 
 // Press presses a key by its name, wherever the page has its focus.
@@ -40,7 +42,8 @@ func (tab *Tab) Type(text string) {
 	}
 }
 
-// strike presses a key and lets it go. The text comes with the key, so that a page that forbids the one forbids the other.
+// strike presses a key and lets it go. The text comes with the key, so that a page that forbids the one forbids the
+// other.
 func (tab *Tab) strike(key input.DispatchKeyEventParams) {
 	tab.t.Helper()
 	key.Type = input.DispatchKeyEventTypeKeyDown
@@ -69,7 +72,11 @@ func (tab *Tab) Choose(selector, value string) {
 	tab.t.Helper()
 	tab.WaitFor(selector)
 	tab.Run(`const field = document.querySelector(` + quote(selector) + `);
-		if (field.type === "radio") field.click(); else { field.value = ` + quote(value) + `; field.dispatchEvent(new Event("change", { bubbles: true })); }`)
+		if (field.type === "radio") field.click();
+		else {
+			field.value = ` + quote(value) + `;
+			field.dispatchEvent(new Event("change", { bubbles: true }));
+		}`)
 }
 
 // Click clicks an element with the mouse where it is shown.
@@ -185,7 +192,8 @@ func (tab *Tab) Settle() {
 	if tab.noScript {
 		return
 	}
-	_, _ = tab.evaluate(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)))).then(() => null)`)
+	_, _ = tab.evaluate(
+		`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)))).then(() => null)`)
 }
 
 // evaluate gives an expression's value as JSON.

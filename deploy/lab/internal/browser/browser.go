@@ -1,5 +1,5 @@
-// Package browser drives a real Chromium for the tests of the pages. One browser serves all tests; each test opens tabs of
-// its own, which share neither storage nor cache. A tab records all that a visitor would never see and that must not
+// Package browser drives a real Chromium for the tests of the pages. One browser serves all tests; each test opens tabs
+// of its own, which share neither storage nor cache. A tab records all that a visitor would never see and that must not
 // happen: messages in the console, exceptions, requests, violations of the policy, dialogs and layout shifts.
 //
 // The browser can reach 127.0.0.1 alone.

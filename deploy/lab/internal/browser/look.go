@@ -15,7 +15,8 @@ const axeRun = `axe.run(document, {
   resultTypes: ["violations"], preload: false,
 }).then((r) => r.violations.map((v) => ({
   rule: v.id, impact: v.impact, help: v.help,
-  nodes: v.nodes.map((n) => n.target.flat().join(" ") + ": " + n.html.slice(0, 200) + " " + [...n.any, ...n.all, ...n.none].map((c) => c.message).join("; ")),
+  nodes: v.nodes.map((n) => n.target.flat().join(" ") + ": " + n.html.slice(0, 200) + " " +
+    [...n.any, ...n.all, ...n.none].map((c) => c.message).join("; ")),
 })))`
 
 // Axe gives what axe-core finds wrong with the page as it is now, a finding a string.
@@ -48,8 +49,8 @@ func (tab *Tab) Overflow() (pixels int, elements string) {
 		.map((e) => e.tagName.toLowerCase() + (e.id && "#" + e.id) + "." + e.getAttribute("class")).slice(0, 12).join(", ")`)
 }
 
-// Screenshot saves the whole page as name-width-look.png, look being light, dark, forced or print, in the directory that
-// LAB_SCREENSHOTS names; without it none is taken.
+// Screenshot saves the whole page as name-width-look.png, look being light, dark, forced or print, in the directory
+// that LAB_SCREENSHOTS names; without it none is taken.
 func (tab *Tab) Screenshot(name string) {
 	tab.t.Helper()
 	dir := os.Getenv("LAB_SCREENSHOTS")

@@ -22,12 +22,16 @@ const watch = `{
   const report = globalThis.` + binding + `;
   const send = (kind, text, value) => report(JSON.stringify({ kind, text, value }));
   addEventListener("securitypolicyviolation", (e) =>
-    send("violation", e.effectiveDirective + " " + e.blockedURI + " at " + e.sourceFile + ":" + e.lineNumber + " " + e.sample, 0));
-  const name = (n) => n?.nodeType === 1 ? n.tagName.toLowerCase() + (n.id && "#" + n.id) + (n.className && "." + n.className) : String(n?.nodeName);
+    send("violation", e.effectiveDirective + " " + e.blockedURI +
+      " at " + e.sourceFile + ":" + e.lineNumber + " " + e.sample, 0));
+  const element = (n) => n.tagName.toLowerCase() + (n.id && "#" + n.id) + (n.className && "." + n.className);
+  const name = (n) => n?.nodeType === 1 ? element(n) : String(n?.nodeName);
   const box = (r) => [r.x, r.y, r.width, r.height].map(Math.round).join(" ");
   new PerformanceObserver((list) => {
     for (const e of list.getEntries()) {
-      if (!e.hadRecentInput) send("shift", e.value.toFixed(4) + ": " + e.sources.map((s) => name(s.node) + " from " + box(s.previousRect) + " to " + box(s.currentRect)).join(", "), e.value);
+      if (e.hadRecentInput) continue;
+      const moves = e.sources.map((s) => name(s.node) + " from " + box(s.previousRect) + " to " + box(s.currentRect));
+      send("shift", e.value.toFixed(4) + ": " + moves.join(", "), e.value);
     }
   }).observe({ type: "layout-shift", buffered: true });
 }`
@@ -81,7 +85,8 @@ func (r *recorder) hear(event any) {
 	defer r.mu.Unlock()
 	switch e := event.(type) {
 	case *runtime.EventConsoleAPICalled:
-		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning || e.Type == runtime.ConsoleAPICalledTypeAssert {
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning ||
+			e.Type == runtime.ConsoleAPICalledTypeAssert {
 			r.seen.Console = append(r.seen.Console, fmt.Sprintf("console.%s: %s", e.Type, arguments(e.Args)))
 		}
 	case *runtime.EventExceptionThrown:

@@ -164,7 +164,8 @@ func (tab *Tab) LookForced(width int) {
 func (tab *Tab) LookPrinted(width int) {
 	tab.t.Helper()
 	tab.resize(width)
-	do(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print", Features: []*emulation.MediaFeature{theme(false), reducedMotion}})
+	do(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print",
+		Features: []*emulation.MediaFeature{theme(false), reducedMotion}})
 	tab.Settle()
 }
 

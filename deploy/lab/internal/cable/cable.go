@@ -1,5 +1,5 @@
-// Package cable is a long cable in user space, for kernels without netem: a TUN device in each of two namespaces, and one
-// thread that carries packets between them after a fixed one-way delay, dropping every n-th where asked.
+// Package cable is a long cable in user space, for kernels without netem: a TUN device in each of two namespaces, and
+// one thread that carries packets between them after a fixed one-way delay, dropping every n-th where asked.
 //
 // One thread serves all cables with ppoll, whose timeout is in nanoseconds: Go's own timers round up to a millisecond
 // when a process idles, and a hand-over between goroutines costs as much as a short cable.
@@ -161,7 +161,8 @@ func punctual() error {
 		return fmt.Errorf("timer slack: %w", err)
 	}
 	// A cable does not grow longer on a busy machine. Without the right to it (the tests of this package) it does.
-	err := unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_FIFO, Priority: 1, Flags: unix.SCHED_FLAG_RESET_ON_FORK}, 0)
+	err := unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_FIFO, Priority: 1,
+		Flags: unix.SCHED_FLAG_RESET_ON_FORK}, 0)
 	if err != nil && !errors.Is(err, unix.EPERM) {
 		return fmt.Errorf("real-time scheduling: %w", err)
 	}

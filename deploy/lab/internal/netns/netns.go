@@ -79,8 +79,8 @@ func (n *NS) ListenPacket(network, address string) (c net.PacketConn, err error)
 	return c, err
 }
 
-// DialContext connects inside the namespace. Only literal addresses: a name would be looked up, and its addresses raced,
-// by goroutines outside.
+// DialContext connects inside the namespace. Only literal addresses: a name would be looked up, and its addresses
+// raced, by goroutines outside.
 func (n *NS) DialContext(ctx context.Context, network, address string) (c net.Conn, err error) {
 	if !literal(address) {
 		return nil, fmt.Errorf("dial %q in %s: not a literal address", address, n.name)

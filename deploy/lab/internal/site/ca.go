@@ -58,7 +58,8 @@ func newAuthority(name string, parent *authority) (*authority, error) {
 		return nil, err
 	}
 	template := &x509.Certificate{
-		Subject:               pkix.Name{CommonName: name, Organization: []string{"Diagnostics Lab"}, Country: []string{"ZZ"}},
+		Subject: pkix.Name{CommonName: name, Organization: []string{"Diagnostics Lab"},
+			Country: []string{"ZZ"}},
 		NotBefore:             time.Now().Add(-400 * day),
 		NotAfter:              time.Now().Add(3650 * day),
 		IsCA:                  true,

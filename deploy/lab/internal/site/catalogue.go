@@ -25,7 +25,8 @@ func web(h http.Handler) []endpoint {
 }
 
 func secure(note certificate) []endpoint {
-	return []endpoint{{port: 80, http: page("Plain")}, {port: 443, http: page("Secure"), tls: &tlsSetup{certificate: note}}}
+	return []endpoint{{port: 80, http: page("Plain")},
+		{port: 443, http: page("Secure"), tls: &tlsSetup{certificate: note}}}
 }
 
 // Catalogue is every site, with the addresses that at gives to the n-th.
@@ -48,7 +49,8 @@ func Catalogue(at func(n int) (v4, v6 netip.Addr)) []Site {
 	addRegistries(add)
 	addPolicies(add)
 	// Self-signed, so that the issuer's name is the same markup.
-	add("hostilecert", "markup in its certificate's names", secure(certificate{signedBy: "self", subject: "<img src=x onerror=alert(1)>"}))
+	add("hostilecert", "markup in its certificate's names",
+		secure(certificate{signedBy: "self", subject: "<img src=x onerror=alert(1)>"}))
 	return sites
 }
 
@@ -60,7 +62,8 @@ func addWeb(add adder) {
 	add("slow", "headers after three seconds", web(late(3*time.Second, page("Slow"))))
 	add("never", "takes the request and never answers", web(late(time.Hour, page("Never"))))
 	add("huge", "80 KiB of response headers", web(hugeHeaders()))
-	add("redirects", "/chain/3, /loop, /relative, /none, /slow/9, /cookie, /meta, /refresh, /to?location=…", web(redirects()))
+	add("redirects", "/chain/3, /loop, /relative, /none, /slow/9, /cookie, /meta, /refresh, /to?location=…",
+		web(redirects()))
 	add("upgrade", "http redirects to https", []endpoint{
 		{port: 80, http: toHTTPS("upgrade." + Zone)},
 		{port: 443, http: page("Upgraded"), tls: &tlsSetup{}},
@@ -81,9 +84,11 @@ func addTLS(add adder) {
 	add("selfsigned", "self-signed certificate", secure(certificate{signedBy: "self"}))
 	add("wronghost", "certificate of another name", secure(certificate{names: []string{"other." + Zone}}))
 	add("nointermediate", "leaves its intermediate out", secure(certificate{leafOnly: true}))
-	add("untrusted", "signed by an unknown authority, whose root it sends", secure(certificate{signedBy: "stranger", withRoot: true}))
+	add("untrusted", "signed by an unknown authority, whose root it sends",
+		secure(certificate{signedBy: "stranger", withRoot: true}))
 	add("unknownissuer", "signed by an unknown authority, alone", secure(certificate{signedBy: "stranger"}))
-	add("expiredself", "self-signed and expired", secure(certificate{signedBy: "self", notBefore: -100 * day, notAfter: -10 * day}))
+	add("expiredself", "self-signed and expired", secure(certificate{signedBy: "self", notBefore: -100 * day,
+		notAfter: -10 * day}))
 	add("rsa", "an RSA certificate", secure(certificate{rsa: true}))
 	only := func(version uint16) []endpoint {
 		return []endpoint{{port: 443, http: page("One version"), tls: &tlsSetup{min: version, max: version}}}

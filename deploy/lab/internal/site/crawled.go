@@ -56,12 +56,14 @@ Sitemap: /relative.xml
 
 const robotsWithMarkup = "Disallow: /before-any-agent\r\nUser-agent: *\r\nDisallow: /<script>alert(1)</script>\r\n" +
 	"Disalow: /misspelt\r\nno colon here\r\nX-Note: \x1b[31m<img src=x onerror=alert(1)>\r\n" +
-	"Sitemap: https://10.0.0.1/sitemap.xml\r\nSitemap: http://private.lab-site.com/sitemap.xml\r\nSitemap: https://robots-broken.lab-site.com/sitemap.xml\r\n"
+	"Sitemap: https://10.0.0.1/sitemap.xml\r\nSitemap: http://private.lab-site.com/sitemap.xml\r\nSitemap: " +
+	"https://robots-broken.lab-site.com/sitemap.xml\r\n"
 
 // urls is a sitemap of n pages of a host; later ones are newer.
 func urls(host string, n int) string {
 	var b strings.Builder
-	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")
+	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
+		`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")
 	for i := range n {
 		fmt.Fprintf(&b, "<url><loc>https://%s/page/%d</loc><lastmod>2026-01-%02d</lastmod></url>\n", host, i, i%28+1)
 	}
@@ -83,22 +85,27 @@ func addCrawled(add adder) {
 		"/packed.xml.gz": markup(urls("robots."+Zone, 28)),
 		"/list.txt":      plain("https://robots.lab-site.com/a\nhttps://robots.lab-site.com/b\n"),
 	})))
-	add("robots-closed", "robots.txt that forbids everything", web(files(map[string]file{"/robots.txt": plain("User-agent: *\nDisallow: /\n")})))
-	add("robots-empty", "an empty robots.txt", web(files(map[string]file{"/robots.txt": plain(""), "/sitemap.xml": markup("")})))
+	add("robots-closed", "robots.txt that forbids everything",
+		web(files(map[string]file{"/robots.txt": plain("User-agent: *\nDisallow: /\n")})))
+	add("robots-empty", "an empty robots.txt", web(files(map[string]file{"/robots.txt": plain(""),
+		"/sitemap.xml": markup("")})))
 	add("robots-hostile", "robots.txt with mistakes and markup", web(files(map[string]file{
 		"/robots.txt": plain(robotsWithMarkup), "/sitemap.xml": markup("<urlset><url><loc>javascript:alert(1)</loc>"),
 	})))
 	add("robots-broken", "answers 503 to crawlers", web(status(http.StatusServiceUnavailable)))
 	add("robots-huge", "a robots.txt of 600 KiB, and a sitemap that is a bomb", web(huge()))
 	add("robots-moved", "robots.txt behind five redirects, the sitemap behind six", web(moved()))
-	add("robots-astray", "robots.txt and sitemap lead to a private address", web(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		send(w, http.StatusFound, "http://10.0.0.1"+r.URL.Path)
-	})))
+	add("robots-astray", "robots.txt and sitemap lead to a private address",
+		web(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			send(w, http.StatusFound, "http://10.0.0.1"+r.URL.Path)
+		})))
 }
 
 func moved() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/robots.txt", func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusMovedPermanently, "/on/4") })
+	mux.HandleFunc("/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
+		send(w, http.StatusMovedPermanently, "/on/4")
+	})
 	mux.HandleFunc("/sitemap.xml", func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusFound, "/on/5") })
 	mux.HandleFunc("/on/{n}", func(w http.ResponseWriter, r *http.Request) {
 		n := r.PathValue("n")
@@ -117,7 +124,8 @@ func huge() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
-		_, _ = io.WriteString(w, "User-agent: *\nDisallow: /first/\n"+strings.Repeat("# a line of thirty-two bytes....\n", 600<<5))
+		_, _ = io.WriteString(w, "User-agent: *\nDisallow: /first/\n"+strings.Repeat("# a line of thirty-two bytes....\n",
+			600<<5))
 	})
 	mux.HandleFunc("/sitemap.xml", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/xml")

@@ -133,7 +133,9 @@ func redirects() http.Handler {
 	})
 	mux.HandleFunc("/loop", func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusFound, "/loop2") })
 	mux.HandleFunc("/loop2", func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusFound, "/loop") })
-	mux.HandleFunc("/relative", func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusSeeOther, "deeper/../page?x=1") })
+	mux.HandleFunc("/relative", func(w http.ResponseWriter, _ *http.Request) {
+		send(w, http.StatusSeeOther, "deeper/../page?x=1")
+	})
 	mux.HandleFunc("/none", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusFound) })
 	return mux
 }

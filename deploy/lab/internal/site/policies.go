@@ -19,17 +19,21 @@ type Policy struct {
 
 // Policies are those of which each has a site of its own, mta-sts below the mail domain.
 var Policies = []Policy{
-	{Label: "good", Note: "mail in order in every respect; DKIM selector s1", serve: policy("mode: enforce", "mx: *.%s", "max_age: 1209600")},
+	{Label: "good", Note: "mail in order in every respect; DKIM selector s1",
+		serve: policy("mode: enforce", "mx: *.%s", "max_age: 1209600")},
 	{Label: "ststesting", Note: "MTA-STS that only tests", serve: policy("mode: testing", "mx: *.%s", "max_age: 86400")},
 	{Label: "stsnone", Note: "MTA-STS switched off", serve: policy("mode: none", "max_age: 86400")},
-	{Label: "stsmisses", Note: "MTA-STS that leaves an exchange out", serve: policy("mode: enforce", "mx: a.%s", "max_age: 86400")},
-	{Label: "stssyntax", Note: "MTA-STS policy with a mistake", serve: policy("mode enforce", "mx: *.%s", "max_age: 86400")},
+	{Label: "stsmisses", Note: "MTA-STS that leaves an exchange out",
+		serve: policy("mode: enforce", "mx: a.%s", "max_age: 86400")},
+	{Label: "stssyntax", Note: "MTA-STS policy with a mistake",
+		serve: policy("mode enforce", "mx: *.%s", "max_age: 86400")},
 	{Label: "stsredirect", Note: "MTA-STS policy that redirects", serve: func(w http.ResponseWriter, r *http.Request) {
 		send(w, http.StatusFound, "https://mta-sts."+MailDomain("good")+r.URL.Path)
 	}},
 	{Label: "sts404", Note: "MTA-STS record without a policy", serve: http.NotFound},
-	{Label: "stsexpired", Note: "MTA-STS behind an expired certificate", certificate: certificate{notBefore: -100 * day, notAfter: -10 * day},
-		serve: policy("mode: enforce", "mx: *.%s", "max_age: 86400")},
+	{Label: "stsexpired", Note: "MTA-STS behind an expired certificate",
+		certificate: certificate{notBefore: -100 * day, notAfter: -10 * day},
+		serve:       policy("mode: enforce", "mx: *.%s", "max_age: 86400")},
 	{Label: "stsself", Note: "MTA-STS behind a self-signed certificate", certificate: certificate{signedBy: "self"},
 		serve: policy("mode: enforce", "mx: *.%s", "max_age: 86400")},
 	{Label: "stshtml", Note: "MTA-STS policy that is a web page", serve: page("Policy").ServeHTTP},

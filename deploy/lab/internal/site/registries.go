@@ -59,19 +59,23 @@ func addRegistries(add adder) {
 	https := func(h http.Handler) []endpoint { return []endpoint{{port: 443, http: h, tls: &tlsSetup{}}} }
 	add("rdap", "the RDAP redirector", https(redirector()))
 	add("rdap-com", "a registry that knows registrars alone: example-shop.com", https(thinRegistry()))
-	add("rdap-registrar", "the registrar of example-shop.com", https(registry(map[string]string{"example-shop.com": "registrar.json"})))
+	add("rdap-registrar", "the registrar of example-shop.com",
+		https(registry(map[string]string{"example-shop.com": "registrar.json"})))
 	add("rdap-org", "a registry: charity-site.org", https(registry(map[string]string{"charity-site.org": "pir.json"})))
-	add("rdap-de", "a registry: münchen-shop.de", https(registry(map[string]string{"xn--mnchen-shop-thb.de": "denic.json"})))
+	add("rdap-de", "a registry: münchen-shop.de",
+		https(registry(map[string]string{"xn--mnchen-shop-thb.de": "denic.json"})))
 	add("rdap-uk", "a registry: news-site.co.uk", https(registry(map[string]string{"news-site.co.uk": "nominet.json"})))
 	add("rdap-ip", "a registry of addresses", https(addressRegistry()))
 	add("rdap-arin", "a registry of addresses that tells no country", https(addressRegistry()))
-	add("rdap-limited", "a registry that answers 429", https(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", "7")
-		http.Error(w, "too many requests", http.StatusTooManyRequests)
-	})))
+	add("rdap-limited", "a registry that answers 429",
+		https(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "7")
+			http.Error(w, "too many requests", http.StatusTooManyRequests)
+		})))
 	add("rdap-bad", "registries that fail", https(badRegistries()))
 	add("rdap-expired", "a registry behind an expired certificate", []endpoint{{
-		port: 443, http: registry(map[string]string{}), tls: &tlsSetup{certificate: certificate{notBefore: -100 * day, notAfter: -10 * day}},
+		port: 443, http: registry(map[string]string{}),
+		tls: &tlsSetup{certificate: certificate{notBefore: -100 * day, notAfter: -10 * day}},
 	}})
 }
 
@@ -149,7 +153,8 @@ func serveRegistration(w http.ResponseWriter, body string, edit *strings.Replace
 	w.Header().Set("Content-Type", "application/rdap+json")
 	if body == "" {
 		w.WriteHeader(http.StatusNotFound)
-		fmt.Fprint(w, `{"errorCode":404,"title":"Not Found","description":["The server has no information about this object."]}`)
+		fmt.Fprint(
+			w, `{"errorCode":404,"title":"Not Found","description":["The server has no information about this object."]}`)
 		return
 	}
 	text, err := registrations.ReadFile("rdap/" + body)
@@ -186,5 +191,6 @@ func badRegistries() http.Handler {
 
 // serveNamed puts the asked name into a body.
 func serveNamed(w http.ResponseWriter, r *http.Request, body string) {
-	serveRegistration(w, body, strings.NewReplacer("odd-site.net", path.Base(r.URL.Path), "evil-site.com", path.Base(r.URL.Path)))
+	serveRegistration(w, body, strings.NewReplacer("odd-site.net", path.Base(r.URL.Path), "evil-site.com",
+		path.Base(r.URL.Path)))
 }

@@ -8,7 +8,8 @@ import (
 // secureHeaders are what security-headers asks for, all of it.
 var secureHeaders = [][2]string{
 	{"Strict-Transport-Security", "max-age=63072000; includeSubDomains; preload"},
-	{"Content-Security-Policy", "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},
+	{"Content-Security-Policy",
+		"default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},
 	{"X-Frame-Options", "DENY"},
 	{"X-Content-Type-Options", "nosniff"},
 	{"Referrer-Policy", "no-referrer, strict-origin-when-cross-origin"},
@@ -55,9 +56,11 @@ func withHeaders(code int, headers [][2]string) http.Handler {
 func addSecured(add adder) {
 	add("sec-good", "every security header, none wrong", web(withHeaders(http.StatusOK, secureHeaders)))
 	add("sec-bad", "every security header, all wrong", web(withHeaders(http.StatusOK, insecureHeaders)))
-	add("sec-challenge", "a challenge page in place of the site", web(withHeaders(http.StatusForbidden, [][2]string{{"Cf-Mitigated", "challenge"}, {"Server", "cloudflare"}})))
+	add("sec-challenge", "a challenge page in place of the site",
+		web(withHeaders(http.StatusForbidden, [][2]string{{"Cf-Mitigated", "challenge"}, {"Server", "cloudflare"}})))
 	add("sec-expired", "every security header, behind an expired certificate", []endpoint{
 		{port: 80, http: toHTTPS("sec-expired." + Zone)},
-		{port: 443, http: withHeaders(http.StatusOK, secureHeaders), tls: &tlsSetup{certificate: certificate{notBefore: -100 * day, notAfter: -10 * day}}},
+		{port: 443, http: withHeaders(http.StatusOK, secureHeaders),
+			tls: &tlsSetup{certificate: certificate{notBefore: -100 * day, notAfter: -10 * day}}},
 	})
 }

@@ -31,7 +31,9 @@ func newWorld(t *testing.T) *world {
 	}
 	w := &world{ports: map[string]string{}, roots: x509.NewCertPool()}
 	w.roots.AppendCertsFromPEM(ca.RootPEM())
-	sites := Catalogue(func(n int) (v4, v6 netip.Addr) { return netip.AddrFrom4([4]byte{11, 80, 0, byte(n)}), netip.Addr{} })
+	sites := Catalogue(func(n int) (v4, v6 netip.Addr) {
+		return netip.AddrFrom4([4]byte{11, 80, 0, byte(n)}), netip.Addr{}
+	})
 	servers, err := Start(w.listen, ca, sites)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +68,8 @@ func (w *world) dial(ctx context.Context, network, address string) (net.Conn, er
 func (w *world) client() *http.Client {
 	return &http.Client{
 		Timeout: 10 * time.Second,
-		Transport: &http.Transport{DialContext: w.dial, TLSClientConfig: &tls.Config{RootCAs: w.roots}, ForceAttemptHTTP2: true,
+		Transport: &http.Transport{DialContext: w.dial, TLSClientConfig: &tls.Config{RootCAs: w.roots},
+			ForceAttemptHTTP2: true,
 			DisableKeepAlives: true, MaxResponseHeaderBytes: 1 << 20},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -124,8 +127,8 @@ func TestSitesAnswerInTheirTemper(t *testing.T) {
 	}
 }
 
-// TLS 1.3 refuses a client without a certificate after the client's part of the handshake is over (RFC 8446 section 4.4.2.4):
-// the refusal is read here without a request under way, whose write may meet the closed connection first.
+// TLS 1.3 refuses a client without a certificate after the client's part of the handshake is over (RFC 8446 section
+// 4.4.2.4): the refusal is read here without a request under way, whose write may meet the closed connection first.
 func TestClientCertificateWanted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -82,8 +82,8 @@ func (t *Table) Add(lines ...string) error {
 	return nil
 }
 
-// Script answers the n-th query for a name and type with the n-th step; the last step goes on for ever. A step's records
-// of other types than the asked (and CNAME) are left out.
+// Script answers the n-th query for a name and type with the n-th step; the last step goes on for ever. A step's
+// records of other types than the asked (and CNAME) are left out.
 func (t *Table) Script(name string, steps ...Step) { t.script(name, &script{steps: steps}) }
 
 // Cycle does as Script, but begins again after the last step.
@@ -96,8 +96,8 @@ func (t *Table) script(name string, s *script) {
 	t.scripts[dns.CanonicalName(name)] = s
 }
 
-// Derive answers for every name below a zone with what records gives for the name's labels before the zone, in zone-file
-// spelling with "@" as the owner; a name for which it gives none does not exist. Records that were added win.
+// Derive answers for every name below a zone with what records gives for the name's labels before the zone, in
+// zone-file spelling with "@" as the owner; a name for which it gives none does not exist. Records that were added win.
 func (t *Table) Derive(zone string, records func(labels string) []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

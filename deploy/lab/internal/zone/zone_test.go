@@ -26,7 +26,8 @@ func table(t *testing.T) *Table {
 	tab.Script("scripted.com", Step{Records: []string{"@ 0 IN A 8.8.8.8"}}, Step{Records: []string{"@ 0 IN A 127.0.0.1"}})
 	tab.Script("chain.com", Step{Records: []string{"@ 0 IN CNAME end.com."}})
 	tab.Script("end.com", Step{Records: []string{"@ 0 IN A 10.0.0.1"}})
-	tab.Script("fails.com", Step{RCode: dns.RcodeServerFailure, Extended: []dns.EDNS0_EDE{{InfoCode: 6, ExtraText: "expired"}}})
+	tab.Script("fails.com", Step{RCode: dns.RcodeServerFailure,
+		Extended: []dns.EDNS0_EDE{{InfoCode: 6, ExtraText: "expired"}}})
 	tab.Script("tcp.com", Step{Truncate: true, Records: []string{"@ 0 IN A 11.0.0.3"}})
 	tab.Script("silent.com", Step{Drop: true})
 	return tab
@@ -119,7 +120,8 @@ func TestTablesLieOverOthers(t *testing.T) {
 	t.Parallel()
 	over := NewTable(table(t))
 	over.Script("site.com", Step{RCode: dns.RcodeNameError, WithoutSOA: true})
-	for name, want := range map[string]string{"site.com.": "NXDOMAIN", "alias.site.com.": "NXDOMAIN, CNAME site.com.", "deep.under.site.com.": "NOERROR, A 11.0.0.2"} {
+	for name, want := range map[string]string{"site.com.": "NXDOMAIN", "alias.site.com.": "NXDOMAIN, CNAME site.com.",
+		"deep.under.site.com.": "NOERROR, A 11.0.0.2"} {
 		if got := short(over.answer(query(name, dns.TypeA), true)); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
@@ -161,7 +163,8 @@ func TestServes(t *testing.T) {
 			at = server.Listener.Addr()
 		}
 		network := at.Network()
-		m, _, err := (&dns.Client{Net: network, Timeout: 5 * time.Second}).Exchange(query("site.com.", dns.TypeA), at.String())
+		m, _, err := (&dns.Client{Net: network, Timeout: 5 * time.Second}).Exchange(query("site.com.", dns.TypeA),
+			at.String())
 		if err != nil || short(m) != "NOERROR, A 11.0.0.1" {
 			t.Errorf("%s: %v, %v", network, m, err)
 		}

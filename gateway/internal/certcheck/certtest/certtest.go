@@ -1,5 +1,5 @@
-// Package certtest makes certificates for tests: authorities, cross-signatures and leaves with every fault that a server
-// in the wild shows.
+// Package certtest makes certificates for tests: authorities, cross-signatures and leaves with every fault that a
+// server in the wild shows.
 package certtest
 
 import (

@@ -1,4 +1,5 @@
-// Package dkim judges the DKIM key records of one selector (RFC 6376 section 3.6, RFC 8301, RFC 8463). It is pure: no I/O.
+// Package dkim judges the DKIM key records of one selector (RFC 6376 section 3.6, RFC 8301, RFC 8463). It is pure: no
+// I/O.
 package dkim
 
 import (
@@ -49,15 +50,18 @@ func Read(txt []string) Report {
 	switch {
 	case len(keys) > 1:
 		r.report.Found = true
-		r.add(mailauth.Fail, "DKIM_SEVERAL_RECORDS", "RFC 6376 section 3.6.2.2", "The selector has %d key records, and which one is used is undefined. Keep one.", len(keys))
+		r.add(mailauth.Fail, "DKIM_SEVERAL_RECORDS", "RFC 6376 section 3.6.2.2",
+			"The selector has %d key records, and which one is used is undefined. Keep one.", len(keys))
 		return r.report
 	case len(keys) == 0 && len(txt) > 0:
-		r.add(mailauth.Warn, "DKIM_NOT_A_KEY", sectionKey, "The selector has a TXT record that is no DKIM key: %q. Publish v=DKIM1; p=… there.", mailauth.Show(txt[0]))
+		r.add(mailauth.Warn, "DKIM_NOT_A_KEY", sectionKey,
+			"The selector has a TXT record that is no DKIM key: %q. Publish v=DKIM1; p=… there.", mailauth.Show(txt[0]))
 		return r.report
 	case len(keys) == 0:
 		return r.report
 	case len(txt) > 1:
-		r.add(mailauth.Warn, "DKIM_EXTRA_RECORDS", "RFC 6376 section 3.6.2.2", "The selector has other TXT records beside the key, and which one is used is undefined. Remove them.")
+		r.add(mailauth.Warn, "DKIM_EXTRA_RECORDS", "RFC 6376 section 3.6.2.2",
+			"The selector has other TXT records beside the key, and which one is used is undefined. Remove them.")
 	}
 	r.report.Found, r.report.Record = true, keys[0]
 	r.read(keys[0])
@@ -91,10 +95,12 @@ func (r *reader) read(record string) {
 	p, ok := tags.Get("p")
 	switch {
 	case !ok:
-		r.add(mailauth.Fail, "DKIM_KEY_ABSENT", sectionKey, "The record has no p tag and so no key. Add p= with the public key.")
+		r.add(mailauth.Fail, "DKIM_KEY_ABSENT", sectionKey,
+			"The record has no p tag and so no key. Add p= with the public key.")
 	case strip(p) == "":
 		r.report.Revoked = true
-		r.add(mailauth.Fail, "DKIM_KEY_REVOKED", sectionKey, "The p tag is empty: the key was revoked, and signatures with this selector fail. Sign with another selector.")
+		r.add(mailauth.Fail, "DKIM_KEY_REVOKED", sectionKey,
+			"The p tag is empty: the key was revoked, and signatures with this selector fail. Sign with another selector.")
 	default:
 		r.key(strip(p))
 	}
@@ -102,34 +108,41 @@ func (r *reader) read(record string) {
 
 func (r *reader) syntax(record string, tags mailauth.Tags, broken []string) {
 	if version, ok := tags.Get("v"); ok && (version != "DKIM1" || tags[0].Name != "v") {
-		r.add(mailauth.Fail, "DKIM_VERSION", sectionKey, "Where a record has a v tag, it must be the first and say DKIM1. Correct it.")
+		r.add(mailauth.Fail, "DKIM_VERSION", sectionKey,
+			"Where a record has a v tag, it must be the first and say DKIM1. Correct it.")
 	}
 	if len(broken) > 0 || strings.Contains(record, `\`) {
 		part := "a backslash"
 		if len(broken) > 0 {
 			part = fmt.Sprintf("%q", mailauth.Show(broken[0]))
 		}
-		r.add(mailauth.Fail, "DKIM_SYNTAX", "RFC 6376 section 3.2", "The record has %s, which is no tag with a value, so verifiers may refuse all of it. Correct it.", part)
+		r.add(mailauth.Fail, "DKIM_SYNTAX", "RFC 6376 section 3.2",
+			"The record has %s, which is no tag with a value, so verifiers may refuse all of it. Correct it.", part)
 	}
 	if doubles := tags.Doubles(); len(doubles) > 0 {
-		r.add(mailauth.Fail, "DKIM_TAG_TWICE", "RFC 6376 section 3.2", "The tag %s is there more than once, which makes the record invalid. Keep one.", mailauth.Show(doubles[0]))
+		r.add(mailauth.Fail, "DKIM_TAG_TWICE", "RFC 6376 section 3.2",
+			"The tag %s is there more than once, which makes the record invalid. Keep one.", mailauth.Show(doubles[0]))
 	}
 }
 
 // usage reads the tags that say what the key may be used for.
 func (r *reader) usage(tags mailauth.Tags) {
 	if h, ok := tags.Get("h"); ok && !listed(h, "sha256") {
-		r.add(mailauth.Fail, "DKIM_HASH", "RFC 8301 section 3.1", "The h tag does not allow sha256, the one hash that may still be used. Add it, or remove the tag.")
+		r.add(mailauth.Fail, "DKIM_HASH", "RFC 8301 section 3.1",
+			"The h tag does not allow sha256, the one hash that may still be used. Add it, or remove the tag.")
 	}
 	if s, ok := tags.Get("s"); ok && !listed(s, "email") && !listed(s, "*") {
-		r.add(mailauth.Fail, "DKIM_SERVICE_TYPE", sectionKey, "The s tag says that the key is not for mail. Use s=email, or remove the tag.")
+		r.add(mailauth.Fail, "DKIM_SERVICE_TYPE", sectionKey,
+			"The s tag says that the key is not for mail. Use s=email, or remove the tag.")
 	}
 	if g, ok := tags.Get("g"); ok && g != "*" {
-		r.add(mailauth.Info, "DKIM_TAG_RETIRED", "RFC 6376 appendix E", "The tag g was retired with RFC 6376; old verifiers may still narrow the key to it. Remove it.")
+		r.add(mailauth.Info, "DKIM_TAG_RETIRED", "RFC 6376 appendix E",
+			"The tag g was retired with RFC 6376; old verifiers may still narrow the key to it. Remove it.")
 	}
 	t, _ := tags.Get("t")
 	if listed(t, "y") {
-		r.add(mailauth.Warn, "DKIM_TEST_MODE", sectionKey, "The record says t=y, so verifiers treat signed mail like unsigned. Remove it when the test is over.")
+		r.add(mailauth.Warn, "DKIM_TEST_MODE", sectionKey,
+			"The record says t=y, so verifiers treat signed mail like unsigned. Remove it when the test is over.")
 	}
 	if listed(t, "s") {
 		r.add(mailauth.Info, "DKIM_STRICT_DOMAIN", sectionKey, "The record says t=s: the key does not sign for subdomains.")
@@ -161,7 +174,8 @@ func (r *reader) key(p string) {
 		octets, err = base64.RawStdEncoding.DecodeString(p)
 	}
 	if err != nil {
-		r.add(mailauth.Fail, "DKIM_KEY_INVALID", sectionKey, "The p tag is not valid base64, so no signature verifies. Copy the whole public key anew.")
+		r.add(mailauth.Fail, "DKIM_KEY_INVALID", sectionKey,
+			"The p tag is not valid base64, so no signature verifies. Copy the whole public key anew.")
 		return
 	}
 	switch strings.ToLower(r.report.KeyType) {
@@ -170,7 +184,8 @@ func (r *reader) key(p string) {
 	case "ed25519":
 		r.ed25519(octets)
 	default:
-		r.add(mailauth.Fail, "DKIM_KEY_TYPE", sectionKey, "The key type %s does not exist, so verifiers ignore the key. Use rsa or ed25519.", r.report.KeyType)
+		r.add(mailauth.Fail, "DKIM_KEY_TYPE", sectionKey,
+			"The key type %s does not exist, so verifiers ignore the key. Use rsa or ed25519.", r.report.KeyType)
 	}
 }
 
@@ -178,18 +193,21 @@ func (r *reader) key(p string) {
 func (r *reader) rsa(der []byte) {
 	key, problem := parseRSA(der)
 	if problem != "" {
-		r.add(mailauth.Fail, "DKIM_KEY_INVALID", sectionKey, "The p tag %s, so no signature verifies. Copy the whole public key anew.", problem)
+		r.add(mailauth.Fail, "DKIM_KEY_INVALID", sectionKey,
+			"The p tag %s, so no signature verifies. Copy the whole public key anew.", problem)
 		return
 	}
 	bits := key.N.BitLen()
 	r.report.KeyBits = bits
 	switch {
 	case bits < minBits:
-		r.add(mailauth.Fail, "DKIM_KEY_TOO_SHORT", "RFC 8301 section 3.2", "The key has %d bits, and verifiers refuse keys under 1024. Publish one of 2048.", bits)
+		r.add(mailauth.Fail, "DKIM_KEY_TOO_SHORT", "RFC 8301 section 3.2",
+			"The key has %d bits, and verifiers refuse keys under 1024. Publish one of 2048.", bits)
 	case bits < goodBits:
 		r.add(mailauth.Warn, "DKIM_KEY_SHORT", "RFC 8301 section 3.2", "The key has %d bits. Publish one of 2048.", bits)
 	case bits > maxBits:
-		r.add(mailauth.Warn, "DKIM_KEY_LONG", "RFC 8301 section 3.2", "The key has %d bits, and verifiers need not read keys over 4096. Publish one of 2048.", bits)
+		r.add(mailauth.Warn, "DKIM_KEY_LONG", "RFC 8301 section 3.2",
+			"The key has %d bits, and verifiers need not read keys over 4096. Publish one of 2048.", bits)
 	}
 }
 
@@ -210,9 +228,11 @@ func parseRSA(der []byte) (*rsa.PublicKey, string) {
 
 func (r *reader) ed25519(octets []byte) {
 	if len(octets) != ed25519Octets {
-		r.add(mailauth.Fail, "DKIM_KEY_INVALID", "RFC 8463 section 4.2", "An Ed25519 key is 32 octets in base64, without any wrapping; this one has %d. Publish the bare key.", len(octets))
+		r.add(mailauth.Fail, "DKIM_KEY_INVALID", "RFC 8463 section 4.2",
+			"An Ed25519 key is 32 octets in base64, without any wrapping; this one has %d. Publish the bare key.", len(octets))
 		return
 	}
 	r.report.KeyBits = 8 * ed25519Octets
-	r.add(mailauth.Info, "DKIM_ED25519", "RFC 8463 section 5", "Not every receiver verifies Ed25519. Sign with an RSA key at another selector too.")
+	r.add(mailauth.Info, "DKIM_ED25519", "RFC 8463 section 5",
+		"Not every receiver verifies Ed25519. Sign with an RSA key at another selector too.")
 }

@@ -1,5 +1,5 @@
-// Package dmarc finds the DMARC policy of a domain by the tree walk of RFC 9989, judges its record, and says where receivers
-// that still follow RFC 7489 come to another result.
+// Package dmarc finds the DMARC policy of a domain by the tree walk of RFC 9989, judges its record, and says where
+// receivers that still follow RFC 7489 come to another result.
 package dmarc
 
 import (
@@ -14,9 +14,9 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Resolver is what the walk needs of the DNS. Names are canonical: lower case, no trailing dot. No records and a nil error
-// is a name without the type; errors are mailauth.ErrNotFound or a *mailauth.LookupError. It is called from several
-// goroutines at once.
+// Resolver is what the walk needs of the DNS. Names are canonical: lower case, no trailing dot. No records and a nil
+// error is a name without the type; errors are mailauth.ErrNotFound or a *mailauth.LookupError. It is called from
+// several goroutines at once.
 type Resolver interface {
 	// TXT gives the records with their strings joined.
 	TXT(ctx context.Context, name string) ([]string, error)
@@ -53,8 +53,8 @@ type step struct {
 	several bool
 }
 
-// Names are those of the tree walk for a domain, in order: the domain, then its parents, of which those with more than seven
-// labels are left out.
+// Names are those of the tree walk for a domain, in order: the domain, then its parents, of which those with more than
+// seven labels are left out.
 func Names(domain string) []string {
 	names := []string{domain}
 	labels := strings.Split(domain, ".")
@@ -87,8 +87,8 @@ func (c *check) add(severity mailauth.Severity, code, reference, format string, 
 	c.report.Issues.Add(severity, code, reference, fmt.Sprintf(format, args...))
 }
 
-// walkUp asks all names at once, which costs no more queries than the protocol allows, and keeps those that a walk in order
-// would have come to.
+// walkUp asks all names at once, which costs no more queries than the protocol allows, and keeps those that a walk in
+// order would have come to.
 func walkUp(ctx context.Context, dns Resolver, domain string) []step {
 	names := Names(domain)
 	steps := make([]step, len(names))
@@ -135,7 +135,8 @@ func (c *check) choose() {
 			c.report.Organizational = organizational
 			return
 		}
-		c.add(mailauth.Info, "DMARC_WALK_INCOMPLETE", sectionWalk, "The organizational domain could not be told, because a name above %s could not be looked up.", mailauth.Show(c.domain))
+		c.add(mailauth.Info, "DMARC_WALK_INCOMPLETE", sectionWalk, "The organizational domain could not be told, because a "+
+			"name above %s could not be looked up.", mailauth.Show(c.domain))
 		return
 	}
 	c.near(first)
@@ -146,8 +147,9 @@ func (c *check) choose() {
 	c.inherit(organizational)
 }
 
-// unknown gives the first failed lookup that leaves the organizational domain open, -1 where there is none. Directly above the
-// highest record a failure changes nothing: whatever is published there, that record stays the organization's.
+// unknown gives the first failed lookup that leaves the organizational domain open, -1 where there is none. Directly
+// above the highest record a failure changes nothing: whatever is published there, that record stays the
+// organization's.
 func (c *check) unknown() int {
 	highest := -2
 	for i, s := range c.steps {
@@ -209,20 +211,23 @@ const sectionWalk = "RFC 9989 section 4.10"
 
 func (c *check) failed(s step) {
 	c.report.Failed = true
-	c.add(mailauth.Warn, "DMARC_LOOKUP_FAILED", "RFC 9989 section 4.10.1", "_dmarc.%s could not be looked up: %s. Try again later; if it stays, mend the name servers.", mailauth.Show(s.domain), s.failure.Reason())
+	c.add(mailauth.Warn, "DMARC_LOOKUP_FAILED", "RFC 9989 section 4.10.1", "_dmarc.%s could not be looked up: %s. Try "+
+		"again later; if it stays, mend the name servers.", mailauth.Show(s.domain), s.failure.Reason())
 }
 
 func (c *check) several(s step) {
 	c.report.Several = true
 	c.report.FoundAt = s.domain
-	c.add(mailauth.Fail, "DMARC_SEVERAL_RECORDS", sectionWalk, "_dmarc.%s has several DMARC records, and receivers then use none. Keep one.", mailauth.Show(s.domain))
+	c.add(mailauth.Fail, "DMARC_SEVERAL_RECORDS", sectionWalk,
+		"_dmarc.%s has several DMARC records, and receivers then use none. Keep one.", mailauth.Show(s.domain))
 }
 
 // near tells of TXT records that were meant to be DMARC records.
 func (c *check) near(s step) {
 	for _, txt := range s.txt {
 		if mailauth.NearVersion(txt, version) {
-			c.add(mailauth.Fail, "DMARC_VERSION", sectionRecord, "_dmarc.%s has a TXT record that is not read as DMARC: %q. It must begin with v=DMARC1; in capitals.", mailauth.Show(s.domain), mailauth.Show(txt))
+			c.add(mailauth.Fail, "DMARC_VERSION", sectionRecord, "_dmarc.%s has a TXT record that is not read as DMARC: %q. "+
+				"It must begin with v=DMARC1; in capitals.", mailauth.Show(s.domain), mailauth.Show(txt))
 		}
 	}
 }
@@ -235,8 +240,8 @@ func (c *check) take(s step) {
 	}
 }
 
-// compare tells where a receiver that takes the organizational domain from the public suffix list (RFC 7489 section 3.2)
-// comes to another record.
+// compare tells where a receiver that takes the organizational domain from the public suffix list (RFC 7489 section
+// 3.2) comes to another record.
 func (c *check) compare() {
 	if c.report.Record == nil || c.report.Organizational == "" {
 		return
@@ -248,12 +253,14 @@ func (c *check) compare() {
 	switch {
 	case c.report.FoundAt == c.domain && c.report.Organizational != old:
 		c.add(mailauth.Info, "DMARC_RFC7489_ALIGNMENT", "RFC 7489 section 3.2",
-			"Receivers that still follow RFC 7489 take %s for the organizational domain by the public suffix list, others %s, so relaxed alignment may differ.", mailauth.Show(old), mailauth.Show(c.report.Organizational))
+			"Receivers that still follow RFC 7489 take %s for the organizational domain by the public suffix list, others %s, "+
+				"so relaxed alignment may differ.", mailauth.Show(old), mailauth.Show(c.report.Organizational))
 		return
 	case c.report.FoundAt == c.domain || c.report.FoundAt == old:
 		return
 	}
 	c.add(mailauth.Info, "DMARC_RFC7489_DIFFERS", "RFC 7489 section 3.2",
-		"Receivers that still follow RFC 7489 look at %s and then at %s by the public suffix list, and do not use the record of %s. Publish one at %s too.",
+		"Receivers that still follow RFC 7489 look at %s and then at %s by the public suffix list, and do not use the "+
+			"record of %s. Publish one at %s too.",
 		mailauth.Show(c.domain), mailauth.Show(old), mailauth.Show(c.report.FoundAt), mailauth.Show(c.domain))
 }

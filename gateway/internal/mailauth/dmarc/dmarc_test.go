@@ -145,7 +145,8 @@ func TestWalk(t *testing.T) {
 		if diff := cmp.Diff(c.want, codes(r.Issues)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-		if r.FoundAt != c.at || r.Organizational != c.organization || r.Policy != c.policy || r.Subdomains != c.below || r.Nonexistent != c.absent || r.Several != c.several || r.Failed != c.failed {
+		if r.FoundAt != c.at || r.Organizational != c.organization || r.Policy != c.policy || r.Subdomains != c.below ||
+			r.Nonexistent != c.absent || r.Several != c.several || r.Failed != c.failed {
 			t.Errorf("%s: %+v", name, r)
 		}
 		if (r.Record != nil) != (c.policy != "") {
@@ -218,7 +219,8 @@ func TestRecordIssues(t *testing.T) {
 			"warn DMARC_REPORTS_NOT_AUTHORIZED", "warn DMARC_REPORTS_NOT_AUTHORIZED", "warn DMARC_REPORTS_NOT_AUTHORIZED", "warn DMARC_REPORTS_NOT_AUTHORIZED", "warn DMARC_REPORTS_NOT_AUTHORIZED",
 			"warn DMARC_REPORTS_NOT_AUTHORIZED", "warn DMARC_TOO_MANY_DESTINATIONS"},
 	} {
-		z := with("home.com", record, "home.com._report._dmarc.yes.com", "v=DMARC1;", "home.com._report._dmarc.other.com", "v=spf1", "home.com._report._dmarc.fails.com", "!ESERVFAIL")
+		z := with("home.com", record, "home.com._report._dmarc.yes.com", "v=DMARC1;", "home.com._report._dmarc.other.com",
+			"v=spf1", "home.com._report._dmarc.fails.com", "!ESERVFAIL")
 		r := Check(t.Context(), z, "home.com")
 		if diff := cmp.Diff(want, codes(r.Issues)); diff != "" {
 			t.Errorf("%q: %s", record, diff)
@@ -226,7 +228,9 @@ func TestRecordIssues(t *testing.T) {
 		if r.Failed != r.Issues.HasCode("DMARC_DESTINATION_LOOKUP_FAILED") {
 			t.Errorf("%q: failed %t", record, r.Failed)
 		}
-		if strings.Contains(record, "internal") && slices.ContainsFunc(z.asked, func(n string) bool { return strings.HasSuffix(n, "internal") }) {
+		if strings.Contains(record, "internal") && slices.ContainsFunc(z.asked, func(n string) bool {
+			return strings.HasSuffix(n, "internal")
+		}) {
 			t.Error("a name of private networks was looked up")
 		}
 		for _, i := range r.Issues {
@@ -239,7 +243,8 @@ func TestRecordIssues(t *testing.T) {
 
 func TestFlags(t *testing.T) {
 	t.Parallel()
-	r, _ := Parse("v=DMARC1; p=reject; adkim=s; aspf=s; t=y; psd=y; rua=mailto:a@b.com, mailto:c@d.com; ruf=https://e.com/f")
+	r, _ := Parse("v=DMARC1; p=reject; adkim=s; aspf=s; t=y; psd=y; rua=mailto:a@b.com, mailto:c@d.com; " +
+		"ruf=https://e.com/f")
 	if !r.StrictDKIM || !r.StrictSPF || !r.Test || r.PSD != "y" || len(r.Aggregate) != 2 || len(r.Failure) != 1 {
 		t.Errorf("%+v", r)
 	}

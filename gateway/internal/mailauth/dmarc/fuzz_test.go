@@ -26,7 +26,8 @@ func FuzzCheck(f *testing.F) {
 		if (report.Record != nil) != IsRecord(record) {
 			t.Fatalf("%q: %+v", record, report)
 		}
-		if report.Record != nil && (report.Policy == "" || report.Subdomains == "" || report.Nonexistent == "" || report.Organizational == "") {
+		if report.Record != nil && (report.Policy == "" || report.Subdomains == "" || report.Nonexistent == "" ||
+			report.Organizational == "") {
 			t.Fatalf("%q: %+v", record, report)
 		}
 		for _, i := range report.Issues {

@@ -23,14 +23,17 @@ func (c *check) judge() {
 	c.report.Subdomains = cmp.Or(below.SP, below.effective())
 	c.report.Nonexistent = cmp.Or(below.NP, c.report.Subdomains)
 	if below != r && (r.SP != "" || r.NP != "") {
-		c.add(mailauth.Info, "DMARC_SP_IGNORED", sectionRecord, "The tags sp and np have no effect in a record below the organizational domain %s, whose own are used.", mailauth.Show(c.report.Organizational))
+		c.add(mailauth.Info, "DMARC_SP_IGNORED", sectionRecord, "The tags sp and np have no effect in a record below the "+
+			"organizational domain %s, whose own are used.", mailauth.Show(c.report.Organizational))
 	}
 	c.judgePolicy(r)
 	if len(r.Aggregate) == 0 {
-		c.add(mailauth.Info, "DMARC_NO_REPORTS", sectionRecord, "No aggregate reports are asked for. Add rua=mailto:… to see who sends in your name.")
+		c.add(mailauth.Info, "DMARC_NO_REPORTS", sectionRecord,
+			"No aggregate reports are asked for. Add rua=mailto:… to see who sends in your name.")
 	}
 	if r.PSD == "y" && !inherited {
-		c.add(mailauth.Info, "DMARC_PSD", sectionRecord, "The record says psd=y: %s is a public suffix, and names one label below it are organizations of their own.", mailauth.Show(c.domain))
+		c.add(mailauth.Info, "DMARC_PSD", sectionRecord, "The record says psd=y: %s is a public suffix, and names one "+
+			"label below it are organizations of their own.", mailauth.Show(c.domain))
 	}
 }
 
@@ -57,14 +60,18 @@ func (c *check) judgePolicy(r *Record) {
 	switch {
 	case r.invalid:
 	case c.report.Policy == None:
-		c.add(mailauth.Warn, "DMARC_POLICY_NONE", sectionRecord, "The policy is none, so forged mail is delivered like any other. Once the reports look right, use p=quarantine and then p=reject.")
+		c.add(mailauth.Warn, "DMARC_POLICY_NONE", sectionRecord, "The policy is none, so forged mail is delivered like any "+
+			"other. Once the reports look right, use p=quarantine and then p=reject.")
 	case c.report.Subdomains.rank() < c.report.Policy.rank():
-		c.add(mailauth.Warn, "DMARC_SUBDOMAIN_POLICY_WEAKER", sectionRecord, "Subdomains have the weaker policy %s, so mail can be forged in their names. Raise sp, or remove it.", c.report.Subdomains)
+		c.add(mailauth.Warn, "DMARC_SUBDOMAIN_POLICY_WEAKER", sectionRecord, "Subdomains have the weaker policy %s, so "+
+			"mail can be forged in their names. Raise sp, or remove it.", c.report.Subdomains)
 	case c.report.Nonexistent.rank() < c.report.Policy.rank():
-		c.add(mailauth.Warn, "DMARC_NONEXISTENT_POLICY_WEAKER", sectionRecord, "Subdomains that do not exist have the weaker policy %s, so mail can be forged in their names. Raise np, or remove it.", c.report.Nonexistent)
+		c.add(mailauth.Warn, "DMARC_NONEXISTENT_POLICY_WEAKER", sectionRecord, "Subdomains that do not exist have the "+
+			"weaker policy %s, so mail can be forged in their names. Raise np, or remove it.", c.report.Nonexistent)
 	}
 	if r.Test {
-		c.add(mailauth.Warn, "DMARC_TEST_MODE", sectionRecord, "The record says t=y, so receivers do not apply the policy. Remove it when the test is over.")
+		c.add(mailauth.Warn, "DMARC_TEST_MODE", sectionRecord,
+			"The record says t=y, so receivers do not apply the policy. Remove it when the test is over.")
 	}
 }
 
@@ -77,7 +84,8 @@ const sectionExternal = "RFC 9990, Verifying External Destinations; RFC 7489 sec
 func (c *check) external(ctx context.Context, dns Resolver) {
 	hosts := c.externalHosts()
 	if len(hosts) > maxExternal {
-		c.add(mailauth.Warn, "DMARC_TOO_MANY_DESTINATIONS", sectionExternal, "Reports go to %d other domains; only the first %d were asked whether they take them.", len(hosts), maxExternal)
+		c.add(mailauth.Warn, "DMARC_TOO_MANY_DESTINATIONS", sectionExternal,
+			"Reports go to %d other domains; only the first %d were asked whether they take them.", len(hosts), maxExternal)
 		hosts = hosts[:maxExternal]
 	}
 	answers := make([]error, len(hosts))
@@ -119,11 +127,14 @@ func (c *check) judgeDestination(host string, authorized bool, failure *mailauth
 	case authorized:
 	case failure == nil:
 		c.add(mailauth.Warn, "DMARC_REPORTS_NOT_AUTHORIZED", sectionExternal,
-			"%s does not say that it takes reports about %s, so none are sent there. It must publish a TXT record v=DMARC1 at %s._report._dmarc.%s.", host, from, from, host)
+			"%s does not say that it takes reports about %s, so none are sent there. It must publish a TXT record v=DMARC1 at "+
+				"%s._report._dmarc.%s.", host, from, from, host)
 	case failure.Code == mailauth.CodeName:
-		c.add(mailauth.Warn, "DMARC_REPORTS_NOT_AUTHORIZED", sectionExternal, "%s cannot say that it takes reports about %s, because the name that would say so cannot exist in the public DNS.", host, from)
+		c.add(mailauth.Warn, "DMARC_REPORTS_NOT_AUTHORIZED", sectionExternal, "%s cannot say that it takes reports about "+
+			"%s, because the name that would say so cannot exist in the public DNS.", host, from)
 	default:
 		c.report.Failed = true
-		c.add(mailauth.Warn, "DMARC_DESTINATION_LOOKUP_FAILED", sectionExternal, "Whether %s takes reports about %s could not be looked up: %s.", host, from, failure.Reason())
+		c.add(mailauth.Warn, "DMARC_DESTINATION_LOOKUP_FAILED", sectionExternal,
+			"Whether %s takes reports about %s could not be looked up: %s.", host, from, failure.Reason())
 	}
 }

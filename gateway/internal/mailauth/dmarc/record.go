@@ -50,7 +50,8 @@ type Record struct {
 // IsRecord tells whether a TXT record is a DMARC record: v=DMARC1, in this case, is its first tag.
 func IsRecord(txt string) bool { return mailauth.HasVersion(txt, version) }
 
-// Parse reads a DMARC record. What is not valid is left at its default, as RFC 9989 section 4.7 says, and told in issues.
+// Parse reads a DMARC record. What is not valid is left at its default, as RFC 9989 section 4.7 says, and told in
+// issues.
 func Parse(text string) (Record, mailauth.Issues) {
 	r := Record{Text: text, PSD: "u"}
 	r.tags, r.broken = mailauth.ParseTags(text)
@@ -82,23 +83,28 @@ const sectionRecord = "RFC 9989 section 4.7"
 
 func (p *parser) syntax() {
 	for _, part := range p.record.broken {
-		p.add(mailauth.Warn, "DMARC_SYNTAX", "%q is not a tag with a value and is ignored. Write tag=value, with semicolons between.", mailauth.Show(part))
+		p.add(mailauth.Warn, "DMARC_SYNTAX",
+			"%q is not a tag with a value and is ignored. Write tag=value, with semicolons between.", mailauth.Show(part))
 	}
 	for _, name := range p.record.tags.Doubles() {
-		p.add(mailauth.Warn, "DMARC_TAG_TWICE", "The tag %s is there more than once. Keep one: receivers differ in which they read.", mailauth.Show(name))
+		p.add(mailauth.Warn, "DMARC_TAG_TWICE",
+			"The tag %s is there more than once. Keep one: receivers differ in which they read.", mailauth.Show(name))
 	}
 	if strings.Contains(p.record.Text, `\`) {
-		p.add(mailauth.Warn, "DMARC_BACKSLASH", "The record has a backslash, which often comes from escaping semicolons that need none. Remove it.")
+		p.add(mailauth.Warn, "DMARC_BACKSLASH",
+			"The record has a backslash, which often comes from escaping semicolons that need none. Remove it.")
 	}
 	for _, tag := range p.record.tags {
 		if !known[tag.Name] {
-			p.add(mailauth.Info, "DMARC_TAG_UNKNOWN", "The tag %s does not exist in DMARC and is ignored.", mailauth.Show(tag.Name))
+			p.add(mailauth.Info, "DMARC_TAG_UNKNOWN", "The tag %s does not exist in DMARC and is ignored.",
+				mailauth.Show(tag.Name))
 		}
 	}
 }
 
 var known = map[string]bool{
-	"v": true, "p": true, "sp": true, "np": true, "adkim": true, "aspf": true, "fo": true, "rua": true, "ruf": true, "psd": true, "t": true,
+	"v": true, "p": true, "sp": true, "np": true, "adkim": true, "aspf": true, "fo": true, "rua": true, "ruf": true,
+	"psd": true, "t": true,
 	"pct": true, "rf": true, "ri": true,
 }
 
@@ -116,10 +122,12 @@ func (p *parser) policies() {
 		}
 	}
 	if p.record.invalid {
-		p.add(mailauth.Fail, "DMARC_POLICY_INVALID", "A value of p, sp or np is none of none, quarantine and reject, so no policy is applied. Correct it.")
+		p.add(mailauth.Fail, "DMARC_POLICY_INVALID",
+			"A value of p, sp or np is none of none, quarantine and reject, so no policy is applied. Correct it.")
 	}
 	if _, ok := p.record.tags.Get("p"); !ok {
-		p.add(mailauth.Warn, "DMARC_POLICY_ABSENT", "The record has no p tag and counts as p=none; receivers that follow RFC 7489 may ignore all of it. Add p=quarantine or p=reject.")
+		p.add(mailauth.Warn, "DMARC_POLICY_ABSENT", "The record has no p tag and counts as p=none; receivers that follow "+
+			"RFC 7489 may ignore all of it. Add p=quarantine or p=reject.")
 		return
 	}
 	if len(p.record.tags) > 1 && p.record.tags[1].Name != "p" {
@@ -157,7 +165,8 @@ func (p *parser) letter(name, allowed string, otherwise byte) byte {
 	if value = strings.ToLower(value); len(value) == 1 && strings.Contains(allowed, value) {
 		return value[0]
 	}
-	p.add(mailauth.Warn, "DMARC_VALUE_INVALID", "The value of %s is not valid, so %c is used. Use one of %s.", name, otherwise, strings.Join(strings.Split(allowed, ""), ", "))
+	p.add(mailauth.Warn, "DMARC_VALUE_INVALID", "The value of %s is not valid, so %c is used. Use one of %s.", name,
+		otherwise, strings.Join(strings.Split(allowed, ""), ", "))
 	return otherwise
 }
 
@@ -172,19 +181,23 @@ func (p *parser) addresses(name string) []mailauth.ReportURI {
 	var valid []mailauth.ReportURI
 	for i, part := range strings.SplitN(value, ",", maxAddresses+1) {
 		if i == maxAddresses {
-			p.add(mailauth.Warn, "DMARC_TOO_MANY_ADDRESSES", "The tag %s has more than %d addresses; the others were not read.", name, maxAddresses)
+			p.add(mailauth.Warn, "DMARC_TOO_MANY_ADDRESSES", "The tag %s has more than %d addresses; the others were not read.",
+				name, maxAddresses)
 			break
 		}
 		uri, problem := mailauth.ParseReportURI(part)
 		if problem != "" {
-			p.add(mailauth.Warn, "DMARC_REPORT_URI_INVALID", "The address %q in %s %s, so no reports go there. Write mailto:name@example.com.", mailauth.Show(part), name, problem)
+			p.add(mailauth.Warn, "DMARC_REPORT_URI_INVALID", "The address %q in %s %s, so no reports go there. Write "+
+				"mailto:name@example.com.", mailauth.Show(part), name, problem)
 			continue
 		}
 		if uri.Scheme != "mailto" {
-			p.add(mailauth.Warn, "DMARC_REPORT_URI_SCHEME", "The address %q in %s is not mailto, which is all that receivers must support.", mailauth.Show(part), name)
+			p.add(mailauth.Warn, "DMARC_REPORT_URI_SCHEME",
+				"The address %q in %s is not mailto, which is all that receivers must support.", mailauth.Show(part), name)
 		}
 		if uri.Size != "" {
-			p.issues.Add(mailauth.Info, "DMARC_REPORT_SIZE", "RFC 9989 appendix C", "The size limit behind the exclamation point in "+name+" was retired with RFC 9989. Remove it.")
+			p.issues.Add(mailauth.Info, "DMARC_REPORT_SIZE", "RFC 9989 appendix C",
+				"The size limit behind the exclamation point in "+name+" was retired with RFC 9989. Remove it.")
 		}
 		valid = append(valid, uri)
 	}
@@ -203,9 +216,11 @@ func (p *parser) retired() {
 	switch {
 	case !ok:
 	case pct == "100":
-		p.issues.Add(mailauth.Info, "DMARC_TAG_RETIRED", reference, "The tag pct was retired with RFC 9989. Remove it: 100 is what holds without it.")
+		p.issues.Add(mailauth.Info, "DMARC_TAG_RETIRED", reference,
+			"The tag pct was retired with RFC 9989. Remove it: 100 is what holds without it.")
 	default:
 		p.issues.Add(mailauth.Warn, "DMARC_PCT", reference,
-			"The tag pct was retired with RFC 9989: new receivers apply the policy to all mail, those that follow RFC 7489 to that share only. Remove it, or use t=y while you test.")
+			"The tag pct was retired with RFC 9989: new receivers apply the policy to all mail, those that follow RFC 7489 to "+
+				"that share only. Remove it, or use t=y while you test.")
 	}
 }

@@ -42,15 +42,18 @@ func ParsePolicy(text string) Policy {
 		}
 		key, value, found := strings.Cut(line, ":")
 		if !found || !validKey.MatchString(key) || !printable(value) {
-			p.add(mailauth.Fail, "MTASTS_POLICY_SYNTAX", "Line %d of the policy, %q, is not a key, a colon and a value. Correct it.", i+1, mailauth.Show(line))
+			p.add(mailauth.Fail, "MTASTS_POLICY_SYNTAX",
+				"Line %d of the policy, %q, is not a key, a colon and a value. Correct it.", i+1, mailauth.Show(line))
 			continue
 		}
 		value = strings.TrimLeft(value, " \t")
 		if key != "version" && len(seen) == 0 {
-			p.add(mailauth.Warn, "MTASTS_VERSION_NOT_FIRST", "The policy does not begin with version: STSv1, as readers expect. Move that line to the top.")
+			p.add(mailauth.Warn, "MTASTS_VERSION_NOT_FIRST",
+				"The policy does not begin with version: STSv1, as readers expect. Move that line to the top.")
 		}
 		if seen[key] && key != "mx" {
-			p.add(mailauth.Warn, "MTASTS_KEY_TWICE", "The policy has the key %s more than once; only the first counts. Keep one.", mailauth.Show(key))
+			p.add(mailauth.Warn, "MTASTS_KEY_TWICE",
+				"The policy has the key %s more than once; only the first counts. Keep one.", mailauth.Show(key))
 			continue
 		}
 		seen[key] = true
@@ -75,14 +78,16 @@ func (p *Policy) set(key, value string) {
 	switch key {
 	case "version":
 		if value != version {
-			p.add(mailauth.Fail, "MTASTS_POLICY_VERSION", "The policy has the version %q. It must be STSv1.", mailauth.Show(value))
+			p.add(mailauth.Fail, "MTASTS_POLICY_VERSION", "The policy has the version %q. It must be STSv1.",
+				mailauth.Show(value))
 		}
 	case "mode":
 		switch value {
 		case "enforce", "testing", "none":
 			p.Mode = value
 		default:
-			p.add(mailauth.Fail, "MTASTS_MODE", "The mode %q does not exist. Use enforce, testing or none.", mailauth.Show(value))
+			p.add(mailauth.Fail, "MTASTS_MODE", "The mode %q does not exist. Use enforce, testing or none.",
+				mailauth.Show(value))
 		}
 	case "max_age":
 		p.setMaxAge(value)
@@ -95,24 +100,29 @@ func (p *Policy) setMaxAge(value string) {
 	age, err := strconv.ParseUint(value, 10, 64)
 	switch {
 	case err != nil || len(value) > 10 || age > MaxAge:
-		p.add(mailauth.Fail, "MTASTS_MAX_AGE", "The max_age %q is not a number of seconds up to %d. Correct it.", mailauth.Show(value), MaxAge)
+		p.add(mailauth.Fail, "MTASTS_MAX_AGE", "The max_age %q is not a number of seconds up to %d. Correct it.",
+			mailauth.Show(value), MaxAge)
 		return
 	case age < shortAge:
-		p.add(mailauth.Warn, "MTASTS_MAX_AGE_SHORT", "The max_age is under a day, so the policy protects hardly anybody. Use weeks, such as 1209600.")
+		p.add(mailauth.Warn, "MTASTS_MAX_AGE_SHORT",
+			"The max_age is under a day, so the policy protects hardly anybody. Use weeks, such as 1209600.")
 	}
 	p.MaxAge = int(age)
 }
 
 // validPattern is a hostname, or one with a star for its whole first label.
-var validPattern = regexp.MustCompile(`^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+var validPattern = regexp.MustCompile(
+	`^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 func (p *Policy) addPattern(value string) {
 	pattern := strings.ToLower(value)
 	switch {
 	case len(p.MX) >= maxPatterns:
-		p.add(mailauth.Warn, "MTASTS_TOO_MANY_PATTERNS", "The policy has more than %d mx lines; the others were not read.", maxPatterns)
+		p.add(mailauth.Warn, "MTASTS_TOO_MANY_PATTERNS", "The policy has more than %d mx lines; the others were not read.",
+			maxPatterns)
 	case len(pattern) > 253 || !validPattern.MatchString(pattern):
-		p.add(mailauth.Fail, "MTASTS_PATTERN", "The mx pattern %q is not a hostname. A star may stand only for the whole first label, as in *.example.com.", mailauth.Show(value))
+		p.add(mailauth.Fail, "MTASTS_PATTERN", "The mx pattern %q is not a hostname. A star may stand only for the whole "+
+			"first label, as in *.example.com.", mailauth.Show(value))
 	default:
 		p.MX = append(p.MX, pattern)
 	}
@@ -129,8 +139,8 @@ func (p *Policy) required(seen map[string]bool) {
 	}
 }
 
-// Covers tells whether a mail exchange matches one of the patterns (RFC 8461 section 4.1): a star stands for exactly one
-// label. The name is lower case, without a trailing dot.
+// Covers tells whether a mail exchange matches one of the patterns (RFC 8461 section 4.1): a star stands for exactly
+// one label. The name is lower case, without a trailing dot.
 func (p Policy) Covers(exchange string) bool {
 	for _, pattern := range p.MX {
 		parent, wild := strings.CutPrefix(pattern, "*.")

@@ -1,4 +1,5 @@
-// Package mtasts judges a domain's MTA-STS record and policy (RFC 8461). It is pure: the policy is fetched by the caller.
+// Package mtasts judges a domain's MTA-STS record and policy (RFC 8461). It is pure: the policy is fetched by the
+// caller.
 package mtasts
 
 import (
@@ -34,7 +35,8 @@ func ReadRecord(txt []string) Record {
 		case mailauth.HasVersion(record, version):
 			records = append(records, record)
 		case mailauth.NearVersion(record, version):
-			r.fail("MTASTS_VERSION", "The TXT record %q is not read as MTA-STS. It must begin with v=STSv1; in this spelling.", mailauth.Show(record))
+			r.fail("MTASTS_VERSION", "The TXT record %q is not read as MTA-STS. It must begin with v=STSv1; in this spelling.",
+				mailauth.Show(record))
 		}
 	}
 	switch len(records) {
@@ -44,7 +46,8 @@ func ReadRecord(txt []string) Record {
 		r.read()
 	default:
 		r.Found = true
-		r.fail("MTASTS_SEVERAL_RECORDS", "There are %d MTA-STS records, and senders then take it that there is no policy. Keep one.", len(records))
+		r.fail("MTASTS_SEVERAL_RECORDS",
+			"There are %d MTA-STS records, and senders then take it that there is no policy. Keep one.", len(records))
 	}
 	return r
 }
@@ -61,7 +64,8 @@ func (r *Record) read() {
 	id, ok := tags.Get("id")
 	switch {
 	case !ok:
-		r.fail("MTASTS_ID", "The record has no id. Add one, such as id=20260101000000, and change it with every change of the policy.")
+		r.fail("MTASTS_ID", "The record has no id. Add one, such as id=20260101000000, and change it with every change of "+
+			"the policy.")
 	case !validID.MatchString(id):
 		r.fail("MTASTS_ID", "The id %q is not valid. Use up to 32 letters and digits.", mailauth.Show(id))
 	default:

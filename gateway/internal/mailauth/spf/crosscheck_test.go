@@ -48,12 +48,13 @@ func (r peerResolver) LookupAddr(context.Context, string) ([]string, error) { re
 
 const plenty = 200
 
-// peerNeeds is the least limit at which the other implementation gets to the end for a sender that matches nothing, which is
-// its count of the worst case.
+// peerNeeds is the least limit at which the other implementation gets to the end for a sender that matches nothing,
+// which is its count of the worst case.
 func peerNeeds(t *testing.T, z *zone, limited error, option func(uint) peer.Option, other peer.Option) int {
 	t.Helper()
 	for limit := range uint(plenty) {
-		_, err := peer.CheckHostWithSender(net.IPv4(203, 0, 113, 9), home, "x@"+home, peer.WithResolver(peerResolver{z}), option(limit), other)
+		_, err := peer.CheckHostWithSender(net.IPv4(203, 0, 113, 9), home, "x@"+home, peer.WithResolver(peerResolver{z}),
+			option(limit), other)
 		if !errors.Is(err, limited) {
 			return int(limit)
 		}
@@ -63,8 +64,8 @@ func peerNeeds(t *testing.T, z *zone, limited error, option func(uint) peer.Opti
 }
 
 // grow makes a record with random terms for the name, and those that it includes below it. It keeps to what both
-// implementations count alike: no macros, no ptr, no loops, no exists that matches every sender, and no include without a record (whose lookup we count
-// as void).
+// implementations count alike: no macros, no ptr, no loops, no exists that matches every sender, and no include without
+// a record (whose lookup we count as void).
 func grow(r *rand.Rand, z *zone, name string, depth int) {
 	record := "v=spf1"
 	for i := range r.IntN(4) {
@@ -110,17 +111,20 @@ func TestCountsAgreeWithAnotherImplementation(t *testing.T) {
 	lookups, void := 0, 0
 	for seed := range uint64(300) {
 		z := &zone{
-			txt: map[string][]string{"e.com": {"sorry"}}, mx: map[string][]string{"mail.com": {"host.com"}}, ip: map[string][]string{"host.com": {"192.0.43.8"}},
+			txt: map[string][]string{"e.com": {"sorry"}}, mx: map[string][]string{"mail.com": {"host.com"}},
+			ip: map[string][]string{"host.com": {"192.0.43.8"}},
 		}
 		grow(rand.New(rand.NewPCG(seed, 1)), z, home, 3)
 		report := Check(t.Context(), z, home)
 		if report.Issues.HasCode("SPF_TARGET_WITHOUT_RECORD") {
 			t.Fatalf("seed %d: %v", seed, report.Issues)
 		}
-		if w := peerNeeds(t, z, peer.ErrLookupLimitReached, peer.OverrideLookupLimit, peer.OverrideVoidLookupLimit(plenty)); w != report.Tree.Lookups {
+		if w := peerNeeds(t, z, peer.ErrLookupLimitReached, peer.OverrideLookupLimit,
+			peer.OverrideVoidLookupLimit(plenty)); w != report.Tree.Lookups {
 			t.Errorf("seed %d: %d lookups, the other says %d: %v", seed, report.Tree.Lookups, w, z.txt)
 		}
-		if w := peerNeeds(t, z, peer.ErrVoidLookupLimitReached, peer.OverrideVoidLookupLimit, peer.OverrideLookupLimit(plenty)); w != report.Tree.VoidLookups {
+		if w := peerNeeds(t, z, peer.ErrVoidLookupLimitReached, peer.OverrideVoidLookupLimit,
+			peer.OverrideLookupLimit(plenty)); w != report.Tree.VoidLookups {
 			t.Errorf("seed %d: %d void lookups, the other says %d: %v", seed, report.Tree.VoidLookups, w, z.txt)
 		}
 		lookups, void = max(lookups, report.Tree.Lookups), max(void, report.Tree.VoidLookups)

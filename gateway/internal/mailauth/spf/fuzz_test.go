@@ -64,7 +64,8 @@ func count(t *testing.T, n *Node, nodes *int) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"a:b.com/24//64", "-ip4:1.2.3.4/8", "exists:%{ir}.%{v}._spf.%{d2}", "redirect=%{d}", "exp=%{c", "~all", "?mx//128", "ip6:::/0"} {
+	for _, seed := range []string{"a:b.com/24//64", "-ip4:1.2.3.4/8", "exists:%{ir}.%{v}._spf.%{d2}", "redirect=%{d}",
+		"exp=%{c", "~all", "?mx//128", "ip6:::/0"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, field string) {

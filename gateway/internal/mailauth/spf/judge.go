@@ -17,13 +17,15 @@ func (w *walk) judgeText(v *visit, record string, truncated bool) {
 	switch {
 	case len(record) > udpOctets:
 		w.add(mailauth.Warn, "SPF_RECORD_TOO_LONG", "RFC 7208 section 3.4",
-			"The SPF record of %s has %d octets, which do not fit in a plain DNS answer of 512. Shorten it or move parts into an include.", owner, len(record))
+			"The SPF record of %s has %d octets, which do not fit in a plain DNS answer of 512. Shorten it or move parts into "+
+				"an include.", owner, len(record))
 	case len(record) > safeOctets:
 		w.add(mailauth.Info, "SPF_RECORD_LONG", "RFC 7208 section 3.4",
 			"The SPF record of %s has %d octets; up to 450 are sure to fit in a plain DNS answer.", owner, len(record))
 	}
 	if truncated {
-		w.add(mailauth.Fail, "SPF_TOO_MANY_TERMS", "RFC 7208 section 3.4", "The SPF record of %s has more than %d terms. Shorten it.", owner, maxTerms)
+		w.add(mailauth.Fail, "SPF_TOO_MANY_TERMS", "RFC 7208 section 3.4",
+			"The SPF record of %s has more than %d terms. Shorten it.", owner, maxTerms)
 	}
 	if !ascii.Is(record) {
 		w.add(mailauth.Fail, "SPF_NOT_ASCII", "RFC 7208 section 3.1",
@@ -36,14 +38,16 @@ func (w *walk) judgeTerms(v *visit, terms []Term) {
 	modifiers := map[Kind]int{}
 	for _, t := range terms {
 		if t.Problem != "" {
-			w.add(mailauth.Fail, "SPF_SYNTAX", "RFC 7208 section 4.6", "The term %s %s. One such term makes the whole record an error.", w.name(v, t), t.Problem)
+			w.add(mailauth.Fail, "SPF_SYNTAX", "RFC 7208 section 4.6",
+				"The term %s %s. One such term makes the whole record an error.", w.name(v, t), t.Problem)
 			continue
 		}
 		modifiers[t.Kind]++
 		w.judgeTerm(v, t)
 	}
 	if modifiers[Redirect] > 1 || modifiers[Exp] > 1 {
-		w.add(mailauth.Fail, "SPF_MODIFIER_TWICE", "RFC 7208 section 6", "The SPF record of %s has redirect or exp more than once. Keep one.", mailauth.Show(v.domain))
+		w.add(mailauth.Fail, "SPF_MODIFIER_TWICE", "RFC 7208 section 6",
+			"The SPF record of %s has redirect or exp more than once. Keep one.", mailauth.Show(v.domain))
 	}
 	w.judgeOrder(v, terms)
 }
@@ -51,7 +55,8 @@ func (w *walk) judgeTerms(v *visit, terms []Term) {
 func (w *walk) judgeTerm(v *visit, t Term) {
 	switch t.Kind {
 	case PTR:
-		w.add(mailauth.Warn, "SPF_PTR", "RFC 7208 section 5.5", "The term %s is slow and unreliable and should not be used. Replace it by ip4, ip6 or a terms.", w.name(v, t))
+		w.add(mailauth.Warn, "SPF_PTR", "RFC 7208 section 5.5",
+			"The term %s is slow and unreliable and should not be used. Replace it by ip4, ip6 or a terms.", w.name(v, t))
 	case IP4, IP6:
 		w.judgeNetwork(v, t)
 	case A, MX:
@@ -60,7 +65,8 @@ func (w *walk) judgeTerm(v *visit, t Term) {
 		}
 	case UnknownModifier:
 		if _, confused := mechanisms[t.Name]; confused {
-			w.add(mailauth.Warn, "SPF_MODIFIER_UNKNOWN", "RFC 7208 section 4.6.1", "The term %s has an equals sign where a colon belongs, and is ignored. Write %s with a colon.", w.name(v, t), t.Name)
+			w.add(mailauth.Warn, "SPF_MODIFIER_UNKNOWN", "RFC 7208 section 4.6.1", "The term %s has an equals sign where a "+
+				"colon belongs, and is ignored. Write %s with a colon.", w.name(v, t), t.Name)
 		}
 	}
 }
@@ -78,9 +84,11 @@ func (w *walk) judgeNetwork(v *visit, t Term) {
 	case t.Prefix.Bits() == 0:
 		w.matchesAll(v, t)
 	case t.Prefix.Bits() < broad(t) && t.Qualifier == '+' && v.passing:
-		w.add(mailauth.Warn, "SPF_NETWORK_BROAD", "RFC 7208 section 10.1.1", "The term %s lets a large part of the internet send. Name the networks that do.", w.name(v, t))
+		w.add(mailauth.Warn, "SPF_NETWORK_BROAD", "RFC 7208 section 10.1.1",
+			"The term %s lets a large part of the internet send. Name the networks that do.", w.name(v, t))
 	case !netpolicy.Judge(t.Prefix.Addr()).Public:
-		w.add(mailauth.Info, "SPF_NETWORK_NOT_PUBLIC", "RFC 7208 section 5.6", "The term %s names addresses that no mail comes from on the internet. It can be removed.", w.name(v, t))
+		w.add(mailauth.Info, "SPF_NETWORK_NOT_PUBLIC", "RFC 7208 section 5.6",
+			"The term %s names addresses that no mail comes from on the internet. It can be removed.", w.name(v, t))
 	}
 }
 
@@ -89,7 +97,8 @@ func (w *walk) matchesAll(v *visit, t Term) {
 	if t.Qualifier != '+' || !v.passing {
 		return
 	}
-	w.add(mailauth.Fail, "SPF_ALLOWS_ALL", "RFC 7208 section 5.1", "The term %s lets anybody send mail of this domain. Name the senders instead.", w.name(v, t))
+	w.add(mailauth.Fail, "SPF_ALLOWS_ALL", "RFC 7208 section 5.1",
+		"The term %s lets anybody send mail of this domain. Name the senders instead.", w.name(v, t))
 }
 
 // judgeOrder looks at "all" and what stands around it.
@@ -112,13 +121,16 @@ func (w *walk) judgeOrder(v *visit, terms []Term) {
 	}
 	if behind != "" {
 		w.add(mailauth.Warn, "SPF_TERMS_AFTER_ALL", "RFC 7208 section 5.1",
-			"In the SPF record of %s the term %s stands behind all and is never reached. Move it to the front or remove it.", mailauth.Show(v.domain), mailauth.Show(behind))
+			"In the SPF record of %s the term %s stands behind all and is never reached. Move it to the front or remove it.",
+			mailauth.Show(v.domain), mailauth.Show(behind))
 	}
 	if all && redirect {
-		w.add(mailauth.Warn, "SPF_REDIRECT_IGNORED", "RFC 7208 section 6.1", "The SPF record of %s has both all and redirect, so redirect is ignored. Remove one.", mailauth.Show(v.domain))
+		w.add(mailauth.Warn, "SPF_REDIRECT_IGNORED", "RFC 7208 section 6.1",
+			"The SPF record of %s has both all and redirect, so redirect is ignored. Remove one.", mailauth.Show(v.domain))
 	}
 	if v.final && !all && !redirect {
-		w.add(mailauth.Warn, "SPF_NO_ALL", "RFC 7208 section 4.7", "The SPF record of %s does not say what becomes of other senders. End it with -all or ~all.", mailauth.Show(v.domain))
+		w.add(mailauth.Warn, "SPF_NO_ALL", "RFC 7208 section 4.7", "The SPF record of %s does not say what becomes of "+
+			"other senders. End it with -all or ~all.", mailauth.Show(v.domain))
 	}
 }
 
@@ -126,19 +138,23 @@ func (w *walk) judgeOrder(v *visit, terms []Term) {
 func (w *walk) conclude() {
 	tree := w.report.Tree
 	if w.report.All == "?all" {
-		w.add(mailauth.Warn, "SPF_NEUTRAL_ALL", "RFC 7208 section 8.2", "The record ends in ?all, which says nothing about other senders. Use -all or ~all.")
+		w.add(mailauth.Warn, "SPF_NEUTRAL_ALL", "RFC 7208 section 8.2",
+			"The record ends in ?all, which says nothing about other senders. Use -all or ~all.")
 	}
 	if tree.Lookups > MaxLookups {
 		w.add(mailauth.Fail, "SPF_TOO_MANY_LOOKUPS", "RFC 7208 section 4.6.4",
-			"The record needs %s%d lookups and receivers make at most 10. Remove includes that are no longer used, or replace a and mx by ip4 and ip6.", atLeast(w.cut), tree.Lookups)
+			"The record needs %s%d lookups and receivers make at most 10. Remove includes that are no longer used, or replace "+
+				"a and mx by ip4 and ip6.", atLeast(w.cut), tree.Lookups)
 	}
 	if tree.VoidLookups > MaxVoidLookups {
 		w.add(mailauth.Fail, "SPF_TOO_MANY_VOID_LOOKUPS", "RFC 7208 section 4.6.4",
-			"%d of the lookups find nothing and receivers allow at most 2. Remove the terms whose names do not exist.", tree.VoidLookups)
+			"%d of the lookups find nothing and receivers allow at most 2. Remove the terms whose names do not exist.",
+			tree.VoidLookups)
 	}
 	if w.cut && !w.report.Issues.Has(mailauth.Fail) {
 		w.report.Failed = true
-		w.add(mailauth.Warn, "SPF_NOT_FINISHED", "RFC 7208 section 11.1", "The record leads to more lookups than one run makes, so not all of it was seen. Simplify it.")
+		w.add(mailauth.Warn, "SPF_NOT_FINISHED", "RFC 7208 section 11.1",
+			"The record leads to more lookups than one run makes, so not all of it was seen. Simplify it.")
 	}
 }
 

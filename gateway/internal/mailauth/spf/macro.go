@@ -6,8 +6,9 @@ import (
 	"diagnostics/gateway/internal/ascii"
 )
 
-// checkMacros holds a macro-string against RFC 7208 section 7.1: 7-bit printable characters without spaces, and a percent
-// sign only where it begins a macro. macros tells whether anything in it is expanded. problem is empty where all is well.
+// checkMacros holds a macro-string against RFC 7208 section 7.1: 7-bit printable characters without spaces, and a
+// percent sign only where it begins a macro. macros tells whether anything in it is expanded. problem is empty where
+// all is well.
 func checkMacros(s string, explanation bool) (macros bool, problem string) {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -71,8 +72,8 @@ func isMacroBody(body string, explanation bool) bool {
 	return strings.Trim(rest, ".-+,/_=") == ""
 }
 
-// checkDomainSpec holds a domain-spec against RFC 7208 section 7.1: a macro-string whose end is a macro or a top label that
-// is not all digits.
+// checkDomainSpec holds a domain-spec against RFC 7208 section 7.1: a macro-string whose end is a macro or a top label
+// that is not all digits.
 func checkDomainSpec(s string) (macros bool, problem string) {
 	macros, problem = checkMacros(s, false)
 	switch {

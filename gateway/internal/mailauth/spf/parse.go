@@ -84,8 +84,8 @@ func IsNear(txt string) bool {
 // maxTerms bounds what is read of one record; the longest that DNS can carry has thirty thousand.
 const maxTerms = 500
 
-// Parse splits an SPF record into its terms. It does not stop at what it does not understand: such a term has a Problem.
-// truncated tells that the record has more terms than are read.
+// Parse splits an SPF record into its terms. It does not stop at what it does not understand: such a term has a
+// Problem. truncated tells that the record has more terms than are read.
 func Parse(record string) (terms []Term, truncated bool) {
 	for field := range strings.SplitSeq(record[len(version):], " ") {
 		if field == "" {
@@ -135,8 +135,8 @@ func parseTerm(field string) Term {
 	return t
 }
 
-// cutModifier splits name=value where the name is one (RFC 7208 section 4.6.1): modifiers have no qualifier, and their equals
-// sign comes before any colon or slash.
+// cutModifier splits name=value where the name is one (RFC 7208 section 4.6.1): modifiers have no qualifier, and their
+// equals sign comes before any colon or slash.
 func cutModifier(field string) (name, value string, ok bool) {
 	name, value, ok = strings.Cut(field, "=")
 	if !ok || name == "" || !ascii.IsLetter(name[0]) {
@@ -247,7 +247,8 @@ func (t *Term) network(rest string) {
 // unknown says what is wrong with a name that is no mechanism's, with what was probably meant.
 func unknown(name string) string {
 	meant := map[string]string{
-		"ipv4": "ip4", "ip": "ip4", "ipv6": "ip6", "includes": "include", "incude": "include", "inlcude": "include", "al": "all", "exist": "exists",
+		"ipv4": "ip4", "ip": "ip4", "ipv6": "ip6", "includes": "include", "incude": "include", "inlcude": "include",
+		"al": "all", "exist": "exists",
 	}[name]
 	if meant == "" {
 		return "is no mechanism of SPF"

@@ -1,8 +1,8 @@
-// Package spf reads a domain's SPF record (RFC 7208) and walks through all that it names, without a mail at hand: it counts
-// what a receiver would look up in the worst case, along every branch, and says what is wrong on the way.
+// Package spf reads a domain's SPF record (RFC 7208) and walks through all that it names, without a mail at hand: it
+// counts what a receiver would look up in the worst case, along every branch, and says what is wrong on the way.
 //
-// The walk goes level by level, so that the lookups of one level are made at once and a record that is cut by a bound is cut
-// at the same place every time.
+// The walk goes level by level, so that the lookups of one level are made at once and a record that is cut by a bound
+// is cut at the same place every time.
 package spf
 
 import (
@@ -12,9 +12,9 @@ import (
 	"diagnostics/gateway/internal/mailauth"
 )
 
-// Resolver is what the walk needs of the DNS. Names are canonical: lower case, no trailing dot. No records and a nil error
-// is a name without the type; errors are mailauth.ErrNotFound or a *mailauth.LookupError. It is called from several
-// goroutines at once.
+// Resolver is what the walk needs of the DNS. Names are canonical: lower case, no trailing dot. No records and a nil
+// error is a name without the type; errors are mailauth.ErrNotFound or a *mailauth.LookupError. It is called from
+// several goroutines at once.
 type Resolver interface {
 	// TXT gives the records with their strings joined.
 	TXT(ctx context.Context, name string) ([]string, error)
@@ -33,8 +33,8 @@ const (
 	maxExchanges   = 10
 )
 
-// Bounds of our own on what one hostile tree can cost: terms followed, nodes shown, octets of a record. All are far past the
-// point where the record has failed.
+// Bounds of our own on what one hostile tree can cost: terms followed, nodes shown, octets of a record. All are far
+// past the point where the record has failed.
 const (
 	maxFollowed = 30
 	maxNodes    = 2000

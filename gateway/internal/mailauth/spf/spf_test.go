@@ -77,12 +77,15 @@ func codes(issues mailauth.Issues) []string {
 func single(record string) *zone {
 	return &zone{
 		txt: map[string][]string{
-			home: {record}, "ok.com": {"v=spf1 ip4:192.31.196.0/24 -all"}, "noall.com": {"v=spf1 ip4:192.31.196.0/24"}, "open.com": {"v=spf1 +all"},
+			home: {record}, "ok.com": {"v=spf1 ip4:192.31.196.0/24 -all"}, "noall.com": {"v=spf1 ip4:192.31.196.0/24"},
+			"open.com": {"v=spf1 +all"},
 			"none.com": {"hello"}, "two.com": {"v=spf1 -all", "V=SPF1 ~all"}, "fails.com": {"!ESERVFAIL"}, "back.com": {"v=spf1 include:" + home + " -all"},
 			"neutral.com": {"v=spf1 ?all"}, "near.com": {"v=spf1; -all"}, "ptr.com": {"v=spf1 ptr -all"}, "void.com": {"v=spf1 a:v1.com a:v2.com a:v3.com -all"},
 		},
-		mx: map[string][]string{"mail.com": {"mx.mail.com"}, "many.com": strings.Fields(strings.Repeat("mx.mail.com ", 11)), "ten.com": strings.Fields(strings.Repeat("mx.mail.com ", 10)), "mxfails.com": {"!ETIMEOUT"}},
-		ip: map[string][]string{home: {"192.0.43.8"}, "host.com": {"192.0.43.8"}, "v6.com": {"2001:500:88:200::8"}, "afails.com": {"!EREFUSED"}},
+		mx: map[string][]string{"mail.com": {"mx.mail.com"}, "many.com": strings.Fields(strings.Repeat("mx.mail.com ", 11)),
+			"ten.com": strings.Fields(strings.Repeat("mx.mail.com ", 10)), "mxfails.com": {"!ETIMEOUT"}},
+		ip: map[string][]string{home: {"192.0.43.8"}, "host.com": {"192.0.43.8"}, "v6.com": {"2001:500:88:200::8"},
+			"afails.com": {"!EREFUSED"}},
 	}
 }
 
@@ -191,7 +194,8 @@ func TestCheckJudgesEveryFault(t *testing.T) {
 			t.Errorf("%.80q: issues (-want +got):\n%s", c.record, diff)
 		}
 		if report.Tree.Lookups != c.lookups || report.Tree.VoidLookups != c.void || report.All != c.all {
-			t.Errorf("%.80q: %d lookups, %d void, all %q; want %d, %d, %q", c.record, report.Tree.Lookups, report.Tree.VoidLookups, report.All, c.lookups, c.void, c.all)
+			t.Errorf("%.80q: %d lookups, %d void, all %q; want %d, %d, %q", c.record, report.Tree.Lookups,
+				report.Tree.VoidLookups, report.All, c.lookups, c.void, c.all)
 		}
 		if !report.Found || report.Record == nil || *report.Record != c.record {
 			t.Errorf("%.80q: found %t", c.record, report.Found)
@@ -251,7 +255,8 @@ func TestTree(t *testing.T) {
 	t.Parallel()
 	z := &zone{
 		txt: map[string][]string{
-			home: {"v=spf1 ip4:192.31.196.1 include:one.com a:gone.com redirect=two.com"}, "one.com": {"v=spf1 mx -include:deep.com ?all"},
+			home:      {"v=spf1 ip4:192.31.196.1 include:one.com a:gone.com redirect=two.com"},
+			"one.com": {"v=spf1 mx -include:deep.com ?all"},
 			"two.com": {"v=spf1 ~all include:never.com"}, "deep.com": {"v=spf1 exists:%{i}.deep.com -all"},
 		},
 		mx: map[string][]string{"one.com": {"mx.one.com"}},
@@ -259,22 +264,23 @@ func TestTree(t *testing.T) {
 	report := Check(t.Context(), z, home)
 	str := func(s string) *string { return &s }
 	none := []*Node{}
-	want := &Node{Term: "v=spf1", Domain: str(home), Lookups: 6, VoidLookups: 1, Record: str(z.txt[home][0]), Children: []*Node{
-		{Term: "ip4:192.31.196.1", Children: none},
-		{Term: "include:one.com", Domain: str("one.com"), Lookups: 4, Record: str(z.txt["one.com"][0]), Children: []*Node{
-			{Term: "mx", Domain: str("one.com"), Lookups: 1, Children: none},
-			{Term: "-include:deep.com", Domain: str("deep.com"), Lookups: 2, Record: str(z.txt["deep.com"][0]), Children: []*Node{
-				{Term: "exists:%{i}.deep.com", Domain: str("%{i}.deep.com"), Lookups: 1, Children: none},
-				{Term: "-all", Children: none},
+	want := &Node{Term: "v=spf1", Domain: str(home), Lookups: 6, VoidLookups: 1, Record: str(z.txt[home][0]),
+		Children: []*Node{
+			{Term: "ip4:192.31.196.1", Children: none},
+			{Term: "include:one.com", Domain: str("one.com"), Lookups: 4, Record: str(z.txt["one.com"][0]), Children: []*Node{
+				{Term: "mx", Domain: str("one.com"), Lookups: 1, Children: none},
+				{Term: "-include:deep.com", Domain: str("deep.com"), Lookups: 2, Record: str(z.txt["deep.com"][0]), Children: []*Node{
+					{Term: "exists:%{i}.deep.com", Domain: str("%{i}.deep.com"), Lookups: 1, Children: none},
+					{Term: "-all", Children: none},
+				}},
+				{Term: "?all", Children: none},
 			}},
-			{Term: "?all", Children: none},
-		}},
-		{Term: "a:gone.com", Domain: str("gone.com"), Lookups: 1, VoidLookups: 1, Error: str("nothing there (void lookup)"), Children: none},
-		{Term: "redirect=two.com", Domain: str("two.com"), Lookups: 1, Record: str(z.txt["two.com"][0]), Children: []*Node{
-			{Term: "~all", Children: none},
-			{Term: "include:never.com", Domain: str("never.com"), Error: str("ignored: all decides before it"), Children: none},
-		}},
-	}}
+			{Term: "a:gone.com", Domain: str("gone.com"), Lookups: 1, VoidLookups: 1, Error: str("nothing there (void lookup)"), Children: none},
+			{Term: "redirect=two.com", Domain: str("two.com"), Lookups: 1, Record: str(z.txt["two.com"][0]), Children: []*Node{
+				{Term: "~all", Children: none},
+				{Term: "include:never.com", Domain: str("never.com"), Error: str("ignored: all decides before it"), Children: none},
+			}},
+		}}
 	if len(want.Children) != 4 {
 		t.Fatal("the want is wrong")
 	}
@@ -330,10 +336,12 @@ func TestTheTreeIsBounded(t *testing.T) {
 
 func TestRecordsTooLongToRead(t *testing.T) {
 	t.Parallel()
-	for octets, want := range map[int]string{maxOctets: "warn SPF_RECORD_TOO_LONG", maxOctets + 1: "fail SPF_RECORD_UNREADABLE"} {
+	for octets, want := range map[int]string{maxOctets: "warn SPF_RECORD_TOO_LONG", maxOctets +
+		1: "fail SPF_RECORD_UNREADABLE"} {
 		record := "v=spf1 -all x=" + strings.Repeat("y", octets-14)
 		report := Check(t.Context(), single(record), home)
-		if diff := cmp.Diff([]string{want}, codes(report.Issues)); diff != "" || len(*report.Record) != maxOctets || !report.Found {
+		if diff := cmp.Diff([]string{want}, codes(report.Issues)); diff != "" || len(*report.Record) != maxOctets ||
+			!report.Found {
 			t.Errorf("%d octets: %s", octets, diff)
 		}
 	}

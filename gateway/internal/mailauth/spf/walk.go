@@ -92,11 +92,13 @@ func (w *walk) read(v *visit) []*visit {
 	switch {
 	case void:
 		v.node.fail("nothing there (void lookup)")
-		w.add(mailauth.Info, "SPF_VOID_LOOKUP", "RFC 7208 section 4.6.4", "The term %s names something that does not exist. Remove it, or publish what it names.", show(v))
+		w.add(mailauth.Info, "SPF_VOID_LOOKUP", "RFC 7208 section 4.6.4",
+			"The term %s names something that does not exist. Remove it, or publish what it names.", show(v))
 	case v.term.Kind == MX && v.count > maxExchanges:
 		v.node.fail("more than ten exchanges")
 		w.add(mailauth.Fail, "SPF_TOO_MANY_EXCHANGES", "RFC 7208 section 4.6.4",
-			"The term %s leads to %d mail exchanges, and receivers refuse more than 10. Replace it by ip4 and ip6 terms.", show(v), v.count)
+			"The term %s leads to %d mail exchanges, and receivers refuse more than 10. Replace it by ip4 and ip6 terms.",
+			show(v), v.count)
 	}
 	return nil
 }
@@ -108,7 +110,8 @@ func (w *walk) failed(v *visit, failure *mailauth.LookupError) {
 		w.cut = true
 		return
 	case mailauth.CodeName:
-		w.add(mailauth.Fail, "SPF_TARGET_NOT_PUBLIC", "RFC 7208 section 4.3", "The term %s does not name a domain of the public DNS. Correct or remove it.", show(v))
+		w.add(mailauth.Fail, "SPF_TARGET_NOT_PUBLIC", "RFC 7208 section 4.3",
+			"The term %s does not name a domain of the public DNS. Correct or remove it.", show(v))
 		return
 	}
 	w.report.Failed = true
@@ -116,7 +119,8 @@ func (w *walk) failed(v *visit, failure *mailauth.LookupError) {
 	if v.parent != nil {
 		what = "The term " + show(v)
 	}
-	w.add(mailauth.Warn, "SPF_LOOKUP_FAILED", "RFC 7208 section 2.6.6", "%s could not be looked up: %s. Try again later; if it stays, mend the name servers.", what, failure.Reason())
+	w.add(mailauth.Warn, "SPF_LOOKUP_FAILED", "RFC 7208 section 2.6.6",
+		"%s could not be looked up: %s. Try again later; if it stays, mend the name servers.", what, failure.Reason())
 }
 
 // readRecords picks the SPF record out of the TXT records.
@@ -154,7 +158,8 @@ func (w *walk) readRecord(v *visit, record string) []*visit {
 	}
 	if len(whole) > maxOctets {
 		v.node.fail("too long to be read")
-		w.add(mailauth.Fail, "SPF_RECORD_UNREADABLE", "RFC 7208 section 3.4", "The SPF record of %s has %d octets and was not read. Shorten it to 450.", mailauth.Show(v.domain), len(whole))
+		w.add(mailauth.Fail, "SPF_RECORD_UNREADABLE", "RFC 7208 section 3.4",
+			"The SPF record of %s has %d octets and was not read. Shorten it to 450.", mailauth.Show(v.domain), len(whole))
 		return nil
 	}
 	return w.readTerms(v, record)
@@ -164,7 +169,8 @@ func (w *walk) noRecord(v *visit) {
 	for _, txt := range v.txt {
 		if IsNear(txt) {
 			w.add(mailauth.Fail, "SPF_VERSION", "RFC 7208 section 4.5",
-				"%s has a TXT record that is not read as SPF: %q. It must begin with v=spf1 and a space.", mailauth.Show(v.domain), mailauth.Show(txt))
+				"%s has a TXT record that is not read as SPF: %q. It must begin with v=spf1 and a space.", mailauth.Show(v.domain),
+				mailauth.Show(txt))
 		}
 	}
 	v.node.fail("no SPF record")
@@ -172,7 +178,8 @@ func (w *walk) noRecord(v *visit) {
 		return
 	}
 	w.add(mailauth.Fail, "SPF_TARGET_WITHOUT_RECORD", "RFC 7208 section "+section(v.term.Kind),
-		"The term %s names a domain without an SPF record, which makes the whole record an error. Correct or remove it.", show(v))
+		"The term %s names a domain without an SPF record, which makes the whole record an error. Correct or remove it.",
+		show(v))
 }
 
 // readTerms judges a record and adds its terms to the tree.
@@ -206,7 +213,8 @@ func (w *walk) readTerms(v *visit, record string) []*visit {
 	return next
 }
 
-// addTerm adds a term to the tree; a visit comes back where it leads to a lookup. past tells that it stands behind "all".
+// addTerm adds a term to the tree; a visit comes back where it leads to a lookup. past tells that it stands behind
+// "all".
 func (w *walk) addTerm(v *visit, t Term, all *Term, past bool) *visit {
 	node := &Node{Term: t.Text, Children: []*Node{}}
 	v.node.Children = append(v.node.Children, node)
@@ -234,7 +242,8 @@ func (w *walk) addTerm(v *visit, t Term, all *Term, past bool) *visit {
 	node.Lookups = 1
 	if t.Macros {
 		w.add(mailauth.Info, "SPF_MACRO_NOT_FOLLOWED", "RFC 7208 section 7",
-			"The term %s depends on the mail that is judged. It counts as one lookup and was not followed.", mailauth.Show(t.Text))
+			"The term %s depends on the mail that is judged. It counts as one lookup and was not followed.",
+			mailauth.Show(t.Text))
 		return nil
 	}
 	if t.Kind == PTR {
@@ -261,7 +270,8 @@ func (w *walk) aim(v *visit, domain string) *visit {
 	for up := v.parent; up != nil; up = up.parent {
 		if up.record() && up.domain == name {
 			v.node.fail("a loop")
-			w.add(mailauth.Fail, "SPF_LOOP", "RFC 7208 section 4.6.4", "The term %s leads back to %s, without end. Remove it.", show(v), mailauth.Show(name))
+			w.add(mailauth.Fail, "SPF_LOOP", "RFC 7208 section 4.6.4", "The term %s leads back to %s, without end. Remove it.",
+				show(v), mailauth.Show(name))
 			return nil
 		}
 	}

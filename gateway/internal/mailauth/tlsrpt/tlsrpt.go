@@ -35,7 +35,8 @@ func Read(txt []string) Report {
 		case mailauth.HasVersion(record, version):
 			records = append(records, record)
 		case mailauth.NearVersion(record, version):
-			r.add(mailauth.Fail, "TLSRPT_VERSION", "The TXT record %q is not read as TLS reporting. It must begin with v=TLSRPTv1; in this spelling.", mailauth.Show(record))
+			r.add(mailauth.Fail, "TLSRPT_VERSION", "The TXT record %q is not read as TLS reporting. It must begin with "+
+				"v=TLSRPTv1; in this spelling.", mailauth.Show(record))
 		}
 	}
 	switch len(records) {
@@ -45,7 +46,8 @@ func Read(txt []string) Report {
 		r.read()
 	default:
 		r.Found = true
-		r.add(mailauth.Fail, "TLSRPT_SEVERAL_RECORDS", "There are %d TLS reporting records, and senders then use none. Keep one.", len(records))
+		r.add(mailauth.Fail, "TLSRPT_SEVERAL_RECORDS",
+			"There are %d TLS reporting records, and senders then use none. Keep one.", len(records))
 	}
 	return r
 }
@@ -57,22 +59,26 @@ func (r *Report) add(severity mailauth.Severity, code, format string, args ...an
 func (r *Report) read() {
 	tags, broken := mailauth.ParseTags(r.Record)
 	for _, part := range broken {
-		r.add(mailauth.Warn, "TLSRPT_SYNTAX", "%q is not a tag with a value. Write tag=value, with semicolons between.", mailauth.Show(part))
+		r.add(mailauth.Warn, "TLSRPT_SYNTAX", "%q is not a tag with a value. Write tag=value, with semicolons between.",
+			mailauth.Show(part))
 	}
 	rua, ok := tags.Get("rua")
 	if !ok || rua == "" {
-		r.add(mailauth.Fail, "TLSRPT_NO_ADDRESS", "The record has no rua tag, so it asks for nothing. Add rua=mailto:… or rua=https://….")
+		r.add(mailauth.Fail, "TLSRPT_NO_ADDRESS",
+			"The record has no rua tag, so it asks for nothing. Add rua=mailto:… or rua=https://….")
 		return
 	}
 	for i, part := range strings.SplitN(rua, ",", maxAddresses+1) {
 		if i == maxAddresses {
-			r.add(mailauth.Warn, "TLSRPT_TOO_MANY_ADDRESSES", "The record has more than %d addresses; the others were not read.", maxAddresses)
+			r.add(mailauth.Warn, "TLSRPT_TOO_MANY_ADDRESSES",
+				"The record has more than %d addresses; the others were not read.", maxAddresses)
 			break
 		}
 		r.address(part)
 	}
 	if len(r.Addresses) == 0 {
-		r.add(mailauth.Fail, "TLSRPT_NO_ADDRESS", "None of the addresses in rua can be used. Use mailto:name@example.com or an https URL.")
+		r.add(mailauth.Fail, "TLSRPT_NO_ADDRESS",
+			"None of the addresses in rua can be used. Use mailto:name@example.com or an https URL.")
 	}
 }
 
@@ -82,7 +88,8 @@ func (r *Report) address(part string) {
 		problem = "is neither mailto nor https"
 	}
 	if problem != "" {
-		r.add(mailauth.Warn, "TLSRPT_URI_INVALID", "The address %q %s, so no reports go there. Use mailto:name@example.com or an https URL.", mailauth.Show(part), problem)
+		r.add(mailauth.Warn, "TLSRPT_URI_INVALID", "The address %q %s, so no reports go there. Use mailto:name@example.com "+
+			"or an https URL.", mailauth.Show(part), problem)
 		return
 	}
 	r.Addresses = append(r.Addresses, uri.Text)

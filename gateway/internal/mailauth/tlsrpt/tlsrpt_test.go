@@ -46,7 +46,8 @@ func TestRead(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, seed := range []string{"v=TLSRPTv1; rua=mailto:a@b.com,https://c.com/r", "v=TLSRPTv1", "v=TLSRPTv1; rua=mailto:%40,x:,,"} {
+	for _, seed := range []string{"v=TLSRPTv1; rua=mailto:a@b.com,https://c.com/r", "v=TLSRPTv1",
+		"v=TLSRPTv1; rua=mailto:%40,x:,,"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, record string) {

@@ -25,8 +25,8 @@ type Announcements struct {
 	Source       Source
 }
 
-// Announcements gives what Origins gives, with the networks' names. A name that the service fails to answer for is missing
-// and no error; one in an answer that cannot be read is one. Errors are those of Origins.
+// Announcements gives what Origins gives, with the networks' names. A name that the service fails to answer for is
+// missing and no error; one in an answer that cannot be read is one. Errors are those of Origins.
 func (c *Client) Announcements(ctx context.Context, addr netip.Addr) (Announcements, error) {
 	records, source, err := c.Origins(ctx, addr)
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package asn is the client of an IP to AS number mapping that is asked over DNS, in the format of Team Cymru's service: which
-// networks announce an address (RFC 4271), who their neighbours are, and what an AS number is called.
+// Package asn is the client of an IP to AS number mapping that is asked over DNS, in the format of Team Cymru's
+// service: which networks announce an address (RFC 4271), who their neighbours are, and what an AS number is called.
 //
-// An answer is one or more TXT records of fields between vertical bars, and a name that does not exist is an answer too: no
-// network announces the address, or nobody has the number. Answers are kept through package cache as the texts that they
-// were, so that instances with a shared store share them.
+// An answer is one or more TXT records of fields between vertical bars, and a name that does not exist is an answer
+// too: no network announces the address, or nobody has the number. Answers are kept through package cache as the texts
+// that they were, so that instances with a shared store share them.
 package asn
 
 import (
@@ -44,8 +44,8 @@ func (s Source) With(other Source) Source {
 	return s
 }
 
-// Record is one announcement: a prefix and one of the networks that originate it. Country, Registry and Allocated are those
-// of the prefix; empty is not told.
+// Record is one announcement: a prefix and one of the networks that originate it. Country, Registry and Allocated are
+// those of the prefix; empty is not told.
 type Record struct {
 	ASN       uint32
 	Prefix    netip.Prefix
@@ -96,7 +96,9 @@ func (c *Client) Peers(ctx context.Context, addr netip.Addr) (peers []uint32, so
 	if !addr.Is4() {
 		return nil, Source{}, false, nil
 	}
-	peers, source, err = ask(ctx, c, c.peerName(addr), func(texts []string) ([]uint32, error) { return readPeers(texts, addr) })
+	peers, source, err = ask(ctx, c, c.peerName(addr), func(texts []string) ([]uint32, error) {
+		return readPeers(texts, addr)
+	})
 	return peers, source, err == nil, err
 }
 

@@ -61,7 +61,8 @@ func client(t testing.TB, n *egresstest.Network) *asn.Client {
 func txt(name, text string) string { return fmt.Sprintf("%s. 300 IN TXT %q", name, text) }
 
 func record(number uint32, prefix, country, registry, allocated string) asn.Record {
-	return asn.Record{ASN: number, Prefix: netip.MustParsePrefix(prefix), Country: country, Registry: registry, Allocated: allocated}
+	return asn.Record{ASN: number, Prefix: netip.MustParsePrefix(prefix), Country: country, Registry: registry,
+		Allocated: allocated}
 }
 
 // hostile is a store that panics on the keys that hold a part.
@@ -105,13 +106,16 @@ func TestOrigins(t *testing.T) {
 		"one":  {v4, []string{"23028 | 216.90.108.0/24 | US | arin | 1998-09-25"}, []asn.Record{record(23028, "216.90.108.0/24", "US", "arin", "1998-09-25")}},
 		"IPv6": {v6, []string{"15169 | 2001:4860::/32 | US | arin | 2005-03-14"}, []asn.Record{record(15169, "2001:4860::/32", "US", "arin", "2005-03-14")}},
 		"several origins in one field": {v4, []string{"64500 23028 | 216.90.108.0/24 | US | arin | 1998-09-25"}, []asn.Record{
-			record(23028, "216.90.108.0/24", "US", "arin", "1998-09-25"), record(64500, "216.90.108.0/24", "US", "arin", "1998-09-25"),
+			record(23028, "216.90.108.0/24", "US", "arin", "1998-09-25"),
+			record(64500, "216.90.108.0/24", "US", "arin", "1998-09-25"),
 		}},
 		"several records, longest prefix first": {
 			v4,
-			[]string{"701 | 216.90.0.0/16 | US | arin | 1998-09-25", "23028 | 216.90.108.0/24 | US | arin | 1998-09-25", "1239 | 216.0.0.0/8 | US | arin |"},
+			[]string{"701 | 216.90.0.0/16 | US | arin | 1998-09-25", "23028 | 216.90.108.0/24 | US | arin | 1998-09-25",
+				"1239 | 216.0.0.0/8 | US | arin |"},
 			[]asn.Record{
-				record(23028, "216.90.108.0/24", "US", "arin", "1998-09-25"), record(701, "216.90.0.0/16", "US", "arin", "1998-09-25"), record(1239, "216.0.0.0/8", "US", "arin", ""),
+				record(23028, "216.90.108.0/24", "US", "arin", "1998-09-25"),
+				record(701, "216.90.0.0/16", "US", "arin", "1998-09-25"), record(1239, "216.0.0.0/8", "US", "arin", ""),
 			},
 		},
 		"an AS_SET":                  {v4, []string{"{701,1239} | 216.90.108.0/24 | US | arin | 1998-09-25"}, []asn.Record{record(701, "216.90.108.0/24", "US", "arin", "1998-09-25"), record(1239, "216.90.108.0/24", "US", "arin", "1998-09-25")}},
@@ -145,7 +149,8 @@ func TestOrigins(t *testing.T) {
 			if diff := cmp.Diff(test.want, got, sameAddrs, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("records (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(asn.Source{Name: "Team Cymru", Zone: "asn.cymru.com"}, source, noTimes); diff != "" || time.Since(source.FetchedAt) > time.Minute {
+			if diff := cmp.Diff(asn.Source{Name: "Team Cymru", Zone: "asn.cymru.com"}, source, noTimes); diff != "" ||
+				time.Since(source.FetchedAt) > time.Minute {
 				t.Errorf("source %+v", source)
 			}
 			if asked := n.QueriesFor(owner, dns.TypeTXT); asked != 1 {
@@ -244,7 +249,8 @@ func TestFailures(t *testing.T) {
 		"a loop": {func(n *egresstest.Network) {
 			n.Handle(originV4, func(q *dns.Msg) *dns.Msg {
 				m := new(dns.Msg).SetReply(q)
-				m.Answer = []dns.RR{&dns.CNAME{Hdr: dns.RR_Header{Name: q.Question[0].Name, Rrtype: dns.TypeCNAME, Class: dns.ClassINET}, Target: q.Question[0].Name}}
+				m.Answer = []dns.RR{&dns.CNAME{Hdr: dns.RR_Header{Name: q.Question[0].Name, Rrtype: dns.TypeCNAME,
+					Class: dns.ClassINET}, Target: q.Question[0].Name}}
 				return m
 			})
 		}, fault.Upstream},
@@ -259,7 +265,8 @@ func TestFailures(t *testing.T) {
 				t.Fatalf("got %v", err)
 			}
 			var f *fault.Error
-			if errors.As(err, &f); f.Sentence == "" || strings.Contains(f.Sentence, "cymru") || strings.Contains(f.Sentence, "192.0.2.53") {
+			if errors.As(err, &f); f.Sentence == "" || strings.Contains(f.Sentence, "cymru") ||
+				strings.Contains(f.Sentence, "192.0.2.53") {
 				t.Errorf("sentence %q", f.Sentence)
 			}
 		})
@@ -286,10 +293,12 @@ func TestPeers(t *testing.T) {
 	)
 	c := client(t, n)
 	peers, source, ok, err := c.Peers(t.Context(), v4)
-	if diff := cmp.Diff([]uint32{701, 1239, 3549, 3561, 7132}, peers); diff != "" || err != nil || !ok || source.Zone != "asn.cymru.com" {
+	if diff := cmp.Diff([]uint32{701, 1239, 3549, 3561, 7132}, peers); diff != "" || err != nil || !ok ||
+		source.Zone != "asn.cymru.com" {
 		t.Errorf("%v %v %s", ok, err, diff)
 	}
-	if peers, _, ok, err := c.Peers(t.Context(), netip.MustParseAddr("216.90.108.32")); len(peers) != 0 || !ok || err != nil {
+	if peers, _, ok, err := c.Peers(t.Context(), netip.MustParseAddr("216.90.108.32")); len(peers) != 0 || !ok ||
+		err != nil {
 		t.Errorf("no peers: %v %v %v", peers, ok, err)
 	}
 	before := len(n.Queries())
@@ -297,7 +306,8 @@ func TestPeers(t *testing.T) {
 		t.Errorf("IPv6: %v %v %v", peers, ok, err)
 	}
 	serve(n, "33.108.90.216.peer.asn.cymru.com", "hello")
-	if _, _, ok, err := c.Peers(t.Context(), netip.MustParseAddr("216.90.108.33")); ok || !errors.Is(err, asn.ErrUnreadable) {
+	if _, _, ok, err := c.Peers(t.Context(), netip.MustParseAddr("216.90.108.33")); ok ||
+		!errors.Is(err, asn.ErrUnreadable) {
 		t.Errorf("unreadable: %v %v", ok, err)
 	}
 	many := strings.Repeat("1 ", 1025) + "| 216.90.108.0/24 | US | arin | "
@@ -425,7 +435,8 @@ func TestASpoiltStoreIsAFailure(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := asn.New(n.Client(nil), "", store).Origins(t.Context(), v4); !errors.Is(err, asn.ErrUnreadable) || !fault.Is(err, fault.Upstream) {
+	if _, _, err := asn.New(n.Client(nil), "", store).Origins(t.Context(), v4); !errors.Is(err, asn.ErrUnreadable) ||
+		!fault.Is(err, fault.Upstream) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -455,7 +466,8 @@ func TestAnnouncements(t *testing.T) {
 	if asked := n.QueriesFor("as701.asn.cymru.com", dns.TypeTXT); asked != 1 {
 		t.Errorf("one name was asked for %d times", asked)
 	}
-	if got, err := client(t, egresstest.New(t)).Announcements(t.Context(), v4); err != nil || len(got.Records) != 0 || got.Source.Zone == "" {
+	if got, err := client(t, egresstest.New(t)).Announcements(t.Context(), v4); err != nil || len(got.Records) != 0 ||
+		got.Source.Zone == "" {
 		t.Errorf("not announced: %+v, %v", got, err)
 	}
 }
@@ -536,7 +548,8 @@ func TestHopOrigins(t *testing.T) {
 	serve(n, "1.9.115.62.origin.asn.cymru.com", "nonsense")
 	c := client(t, n)
 	hops := []netip.Addr{
-		addr("62.115.0.1"), addr("62.115.1.1"), addr("193.0.2.1"), v6, addr("2001:4860:4860::1"), addr("62.115.9.1"), addr("198.41.0.4"),
+		addr("62.115.0.1"), addr("62.115.1.1"), addr("193.0.2.1"), v6, addr("2001:4860:4860::1"), addr("62.115.9.1"),
+		addr("198.41.0.4"),
 	}
 	if _, ok, err := c.Origin(t.Context(), hops[0]); !ok || err != nil {
 		t.Fatalf("%t, %v", ok, err)
@@ -549,8 +562,9 @@ func TestHopOrigins(t *testing.T) {
 	want := map[netip.Addr]asn.Origin{
 		addr("62.115.0.1"): arelion, addr("62.115.0.9"): arelion, addr("62.115.1.1"): arelion,
 		// A block that is split after all: each address by itself.
-		addr("193.0.2.1"): {ASN: 3333, Prefix: netip.MustParsePrefix("193.0.2.0/25")}, addr("193.0.2.200"): {ASN: 4444, Prefix: netip.MustParsePrefix("193.0.2.128/25")},
-		v6: google, addr("2001:4860:4860::1"): google,
+		addr("193.0.2.1"):   {ASN: 3333, Prefix: netip.MustParsePrefix("193.0.2.0/25")},
+		addr("193.0.2.200"): {ASN: 4444, Prefix: netip.MustParsePrefix("193.0.2.128/25")},
+		v6:                  google, addr("2001:4860:4860::1"): google,
 	}
 	for range 2 {
 		got := c.HopOrigins(t.Context(), append(hops, addr("62.115.0.9"), addr("193.0.2.200")))

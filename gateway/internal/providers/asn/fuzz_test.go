@@ -34,7 +34,8 @@ func FuzzReadOrigins(f *testing.F) {
 			if !r.Prefix.IsValid() || r.Prefix != r.Prefix.Masked() || !r.Prefix.Contains(addr) {
 				t.Errorf("prefix %v", r.Prefix)
 			}
-			if len(r.Country) != 0 && len(r.Country) != 2 || !only(r.Country, 'A', 'Z') || !only(r.Registry, 'a', 'z') || len(r.Registry) > 16 || len(r.Allocated) != 0 && len(r.Allocated) != 10 {
+			if len(r.Country) != 0 && len(r.Country) != 2 || !only(r.Country, 'A', 'Z') || !only(r.Registry, 'a', 'z') ||
+				len(r.Registry) > 16 || len(r.Allocated) != 0 && len(r.Allocated) != 10 {
 				t.Errorf("record %+v", r)
 			}
 		}

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// The longest prefixes that the world's networks take from each other. All addresses of such a block have the same origin,
-// so that one lookup serves them; where a longer prefix turns up all the same, its block is looked up address by address.
+// The longest prefixes that the world's networks take from each other. All addresses of such a block have the same
+// origin, so that one lookup serves them; where a longer prefix turns up all the same, its block is looked up address
+// by address.
 const (
 	blockBits4 = 24
 	blockBits6 = 48
@@ -21,9 +22,9 @@ type Origin struct {
 	Prefix netip.Prefix
 }
 
-// Origin gives the network that announces an address with the longest prefix (the lowest number where several do), by one
-// kept lookup for all addresses of a block. ok is false where nobody announces it. A name that cannot be had is empty.
-// Errors are those of Origins.
+// Origin gives the network that announces an address with the longest prefix (the lowest number where several do), by
+// one kept lookup for all addresses of a block. ok is false where nobody announces it. A name that cannot be had is
+// empty. Errors are those of Origins.
 func (c *Client) Origin(ctx context.Context, addr netip.Addr) (origin Origin, ok bool, err error) {
 	records, err := c.blockOrigins(ctx, addr)
 	if err != nil || len(records) == 0 {
@@ -36,8 +37,8 @@ func (c *Client) Origin(ctx context.Context, addr netip.Addr) (origin Origin, ok
 	return origin, true, nil
 }
 
-// HopOrigins gives the Origin of each of the public addresses that has one and that the service answers for before ctx ends,
-// looked up in parallel. It never fails: a trace is complete without it.
+// HopOrigins gives the Origin of each of the public addresses that has one and that the service answers for before ctx
+// ends, looked up in parallel. It never fails: a trace is complete without it.
 func (c *Client) HopOrigins(ctx context.Context, addrs []netip.Addr) map[netip.Addr]Origin {
 	var mu sync.Mutex
 	origins := make(map[netip.Addr]Origin, len(addrs))

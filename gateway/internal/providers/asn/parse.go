@@ -37,8 +37,8 @@ func checkSize(texts []string) error {
 	return nil
 }
 
-// readOrigins reads the texts at an address's name, such as "23028 | 216.90.108.0/24 | US | arin | 1998-09-25". The first
-// field holds every network that originates the prefix, and every prefix that covers the address has a text.
+// readOrigins reads the texts at an address's name, such as "23028 | 216.90.108.0/24 | US | arin | 1998-09-25". The
+// first field holds every network that originates the prefix, and every prefix that covers the address has a text.
 func readOrigins(texts []string, addr netip.Addr) ([]Record, error) {
 	announcements, err := readAnnouncements(texts, addr)
 	if err != nil {
@@ -113,13 +113,14 @@ func readAnnouncement(text string) (announcement, error) {
 		return announcement{}, err
 	}
 	return announcement{numbers: numbers, prefix: Record{
-		Prefix: prefix.Masked(), Country: readCountry(fields[2]), Registry: readRegistry(fields[3]), Allocated: readDate(fields[4]),
+		Prefix: prefix.Masked(), Country: readCountry(fields[2]), Registry: readRegistry(fields[3]),
+		Allocated: readDate(fields[4]),
 	}}, nil
 }
 
-// readSystem reads the texts at a number's name, such as "23028 | US | arin | 2002-01-04 | TEAM-CYMRU - Team Cymru Inc., US".
-// The description is the rest of the text: it may hold vertical bars. Of several texts the first in their own order counts,
-// since resolvers rotate them.
+// readSystem reads the texts at a number's name, such as "23028 | US | arin | 2002-01-04 | TEAM-CYMRU - Team Cymru
+// Inc., US". The description is the rest of the text: it may hold vertical bars. Of several texts the first in their
+// own order counts, since resolvers rotate them.
 func readSystem(texts []string, number uint32) (*System, error) {
 	if err := checkSize(texts); err != nil {
 		return nil, err
@@ -178,8 +179,8 @@ func readNumber(word string) (uint32, error) {
 	return uint32(number), nil
 }
 
-// readCountry, readRegistry and readDate take what is not in their form as not told: they are beside the point of an answer,
-// and often empty.
+// readCountry, readRegistry and readDate take what is not in their form as not told: they are beside the point of an
+// answer, and often empty.
 func readCountry(field string) string {
 	country := strings.ToUpper(field)
 	if len(country) != 2 || !only(country, 'A', 'Z') || country == unknownCountry {
@@ -229,5 +230,6 @@ func readName(field string) string {
 
 // compareRecords orders by the length of the prefix, longest first, then by prefix and number.
 func compareRecords(a, b Record) int {
-	return cmp.Or(cmp.Compare(b.Prefix.Bits(), a.Prefix.Bits()), a.Prefix.Addr().Compare(b.Prefix.Addr()), cmp.Compare(a.ASN, b.ASN))
+	return cmp.Or(cmp.Compare(b.Prefix.Bits(), a.Prefix.Bits()), a.Prefix.Addr().Compare(b.Prefix.Addr()),
+		cmp.Compare(a.ASN, b.ASN))
 }

@@ -49,8 +49,8 @@ func reverseNibbles(addr netip.Addr) string {
 	return b.String()
 }
 
-// ask gives what read makes of the texts at a name, kept or fetched. Texts are read before they are kept, so that an answer
-// that cannot be read is asked for again.
+// ask gives what read makes of the texts at a name, kept or fetched. Texts are read before they are kept, so that an
+// answer that cannot be read is asked for again.
 func ask[V any](ctx context.Context, c *Client, name string, read func([]string) (V, error)) (V, Source, error) {
 	var none V
 	entry, err := c.answers.Get(ctx, name, func(ctx context.Context) ([]string, time.Duration, error) {
@@ -70,8 +70,8 @@ func ask[V any](ctx context.Context, c *Client, name string, read func([]string)
 	return value, Source{Name: c.sourceName(), Zone: c.zone, FetchedAt: entry.FetchedAt, Cached: entry.Cached}, nil
 }
 
-// fetch asks past the resolver's cache: what is kept here is dated by when the service said it, and a bad answer must not
-// outlive the question.
+// fetch asks past the resolver's cache: what is kept here is dated by when the service said it, and a bad answer must
+// not outlive the question.
 func (c *Client) fetch(ctx context.Context, name string) ([]string, error) {
 	answer := c.egress.DNS().QueryFresh(ctx, name, dns.TypeTXT)
 	if err := ctx.Err(); err != nil {
@@ -83,9 +83,11 @@ func (c *Client) fetch(ctx context.Context, name string) ([]string, error) {
 	case dnsclient.CodeNoData, dnsclient.CodeNotFound:
 		return nil, nil
 	case dnsclient.CodeTimeout:
-		return nil, fault.Wrap(fault.Timeout, fmt.Errorf("asn: %s: %s", name, answer.Code), "The ASN service did not answer in time. Please try again later.")
+		return nil, fault.Wrap(fault.Timeout, fmt.Errorf("asn: %s: %s", name, answer.Code),
+			"The ASN service did not answer in time. Please try again later.")
 	}
-	return nil, fault.Wrap(fault.Upstream, fmt.Errorf("asn: %s: %s", name, answer.Code), "The ASN service failed to answer. Please try again later.")
+	return nil, fault.Wrap(fault.Upstream, fmt.Errorf("asn: %s: %s", name, answer.Code),
+		"The ASN service failed to answer. Please try again later.")
 }
 
 func textsOf(records []dns.RR) []string {
@@ -103,5 +105,6 @@ func asFault(name string, err error) error {
 	if !errors.Is(err, ErrUnreadable) {
 		return err
 	}
-	return fault.Wrap(fault.Upstream, fmt.Errorf("%s: %w", name, err), "The ASN service gave an answer that cannot be read. Please try again later.")
+	return fault.Wrap(fault.Upstream, fmt.Errorf("%s: %w", name, err),
+		"The ASN service gave an answer that cannot be read. Please try again later.")
 }

@@ -23,8 +23,8 @@ type Source struct {
 	Cached    bool
 }
 
-// Notice is a message of the registry or the registrar about its answer, or ours about the registrar's failure. Plain text,
-// bounded in length.
+// Notice is a message of the registry or the registrar about its answer, or ours about the registrar's failure. Plain
+// text, bounded in length.
 type Notice struct {
 	Title       string `json:"title"`
 	Description string `json:"description"`
@@ -90,7 +90,8 @@ type DS struct {
 type Contact struct {
 	Roles        []string `json:"roles"`
 	Organization *string  `json:"organization"`
-	Country      *string  `json:"country"` // ISO 3166-1 alpha-2 where the registry wrote that or an English name, else as written
+	// Country is ISO 3166-1 alpha-2 where the registry wrote that or an English name, else as written.
+	Country *string `json:"country"`
 	// Redacted tells that the provider says of itself that it holds data of this contact back.
 	Redacted bool `json:"redacted"`
 }
@@ -105,8 +106,8 @@ type NetworkAnswer struct {
 	Source  Source
 }
 
-// Network is the registration of an address block. Lists are never nil; handle, name and type are empty where the registry
-// does not tell them.
+// Network is the registration of an address block. Lists are never nil; handle, name and type are empty where the
+// registry does not tell them.
 type Network struct {
 	Handle string `json:"handle"`
 	Name   string `json:"name"`

@@ -8,8 +8,8 @@ import (
 	"diagnostics/gateway/internal/target"
 )
 
-// ask puts a question to the registry that is remembered for it, or to the redirector. keys are the memory's, most specific
-// first. A remembered registry that fails is forgiven once: the redirector may know where it has moved to.
+// ask puts a question to the registry that is remembered for it, or to the redirector. keys are the memory's, most
+// specific first. A remembered registry that fails is forgiven once: the redirector may know where it has moved to.
 func (c *Client) ask(ctx context.Context, q question, keys []string) (reply, error) {
 	known, ok := c.recall(ctx, keys)
 	switch {
@@ -39,8 +39,8 @@ func (c *Client) walk(ctx context.Context, q question, from place, avoid target.
 	return w.run(ctx)
 }
 
-// doubtful tells an outcome that may come of the registry having moved. A server that asks for a pause is where it was; so is
-// one that says in its own format that it has no such domain. A block may have gone to another registry.
+// doubtful tells an outcome that may come of the registry having moved. A server that asks for a pause is where it was;
+// so is one that says in its own format that it has no such domain. A block may have gone to another registry.
 func doubtful(r reply, err error, q question) bool {
 	if err == nil {
 		return r.reason == NotFound && (r.vague || q.kind == kindIP)

@@ -9,9 +9,10 @@ import (
 	"diagnostics/gateway/internal/target"
 )
 
-// Domain asks the registry about a registrable domain name (A-labels, lower case), and the registrar too where the registry
-// knows the name and its registrar alone. That nothing is found is no error. Errors are ctx.Err() or *fault.Error: Upstream
-// (with RetryAfter where the provider is to be left alone for a time) or Timeout. A failure of the registrar is a notice.
+// Domain asks the registry about a registrable domain name (A-labels, lower case), and the registrar too where the
+// registry knows the name and its registrar alone. That nothing is found is no error. Errors are ctx.Err() or
+// *fault.Error: Upstream (with RetryAfter where the provider is to be left alone for a time) or Timeout. A failure of
+// the registrar is a notice.
 func (c *Client) Domain(ctx context.Context, name string) (DomainAnswer, error) {
 	kept, err := c.domains.Get(ctx, name, func(ctx context.Context) (domainRecord, time.Duration, error) {
 		return c.loadDomain(ctx, name)
@@ -103,7 +104,8 @@ func (c *Client) loadRegistrar(ctx context.Context, name, related string) (domai
 func (c *Client) askRegistrar(ctx context.Context, name, related string) (domainRecord, error) {
 	u, err := target.ParseURL(related)
 	if err != nil || u.Scheme() != "https" {
-		return domainRecord{}, fault.New(fault.Upstream, "The registry names a server of the registrar that is not a public https URL.")
+		return domainRecord{}, fault.New(fault.Upstream,
+			"The registry names a server of the registrar that is not a public https URL.")
 	}
 	var record domainRecord
 	q := question{kind: kindDomain, value: name, read: func(body []byte) (err error) {

@@ -9,8 +9,8 @@ import (
 	"diagnostics/gateway/internal/target"
 )
 
-// Network asks the registry about the network that a public address lies in. That nothing is found is no error. Errors are
-// those of Domain.
+// Network asks the registry about the network that a public address lies in. That nothing is found is no error. Errors
+// are those of Domain.
 func (c *Client) Network(ctx context.Context, addr netip.Addr) (NetworkAnswer, error) {
 	kept, err := c.networks.Get(ctx, addr.String(), func(ctx context.Context) (networkRecord, time.Duration, error) {
 		return c.loadNetwork(ctx, addr)
@@ -47,8 +47,8 @@ func (c *Client) loadNetwork(ctx context.Context, addr netip.Addr) (networkRecor
 	return record, KeepFound, nil
 }
 
-// rememberBlock notes which registry has told of the block; only its own answer says how far the block reaches. What was
-// found by memory is not noted again, so that the redirector is heard once in KeepBase.
+// rememberBlock notes which registry has told of the block; only its own answer says how far the block reaches. What
+// was found by memory is not noted again, so that the redirector is heard once in KeepBase.
 func (c *Client) rememberBlock(ctx context.Context, q question, r reply, b block, addr netip.Addr) {
 	base, ok := baseOf(r.at.url, q)
 	p, within := largestWithin(b, addr)
@@ -74,7 +74,8 @@ func sourceOf[V any](name, url string, e cache.Entry[V]) Source {
 	return Source{Name: name, URL: url, FetchedAt: e.FetchedAt.UTC(), Cached: e.Cached}
 }
 
-// shownURL is what may be told of where the answer came from: not the operator's own host where a visitor could not name it.
+// shownURL is what may be told of where the answer came from: not the operator's own host where a visitor could not
+// name it.
 func (c *Client) shownURL(at place) string {
 	if at.own {
 		if _, err := target.ParseURL(at.url.String()); err != nil {

@@ -24,8 +24,8 @@ type known struct {
 	url target.URL
 }
 
-// recall gives the first of the keys that something is remembered for. The store may be shared, so what it holds is judged as
-// a stranger's word is.
+// recall gives the first of the keys that something is remembered for. The store may be shared, so what it holds is
+// judged as a stranger's word is.
 func (c *Client) recall(ctx context.Context, keys []string) (known, bool) {
 	for _, key := range keys {
 		raw, ok, err := c.store.Get(ctx, key)
@@ -63,8 +63,8 @@ func (c *Client) keep(ctx context.Context, key string, k known) {
 	_ = c.store.Set(context.WithoutCancel(ctx), key, raw, ttl)
 }
 
-// domainKeys is the top-level domain. The registries of names below .arpa are those of the blocks that they stand for, so
-// nothing is remembered for it.
+// domainKeys is the top-level domain. The registries of names below .arpa are those of the blocks that they stand for,
+// so nothing is remembered for it.
 func domainKeys(name string) []string {
 	tld := name[strings.LastIndexByte(name, '.')+1:]
 	if tld == "arpa" || tld == name {
@@ -73,8 +73,8 @@ func domainKeys(name string) []string {
 	return []string{"rdap-base:domain:" + tld}
 }
 
-// The lengths of prefixes that a base is remembered for, the shortest last. A block need not be a prefix: what is remembered
-// is the largest of these that holds the address and lies within the block.
+// The lengths of prefixes that a base is remembered for, the shortest last. A block need not be a prefix: what is
+// remembered is the largest of these that holds the address and lies within the block.
 const (
 	gridStep  = 4
 	gridEndV4 = 8
@@ -118,8 +118,8 @@ func largestWithin(b block, a netip.Addr) (netip.Prefix, bool) {
 	return found, found.IsValid()
 }
 
-// baseOf takes "/domain/example.com" off the end of a URL. It gives none where the URL has another shape: what cannot be told
-// is not remembered.
+// baseOf takes "/domain/example.com" off the end of a URL. It gives none where the URL has another shape: what cannot
+// be told is not remembered.
 func baseOf(u target.URL, q question) (target.URL, bool) {
 	path, _, hasQuery := strings.Cut(u.RequestURI(), "?")
 	path = strings.TrimSuffix(path, "/")

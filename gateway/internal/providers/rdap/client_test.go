@@ -72,10 +72,12 @@ func TestTheTwoKindsOf404(t *testing.T) {
 	if b, err := w.domain("other-site.com"); err != nil || b.Reason != NotFound {
 		t.Errorf("%+v, %v", b, err)
 	}
-	w.wantAsked(redirectorHost+"/domain/free-site.com", registryHost+"/domain/free-site.com", registryHost+"/domain/other-site.com")
+	w.wantAsked(redirectorHost+"/domain/free-site.com", registryHost+"/domain/free-site.com",
+		registryHost+"/domain/other-site.com")
 
 	c, err := w.domain("site.zz")
-	if err != nil || c.Found || c.Reason != NoService || c.Sources[0].Name != "RDAP redirector" || c.Sources[0].URL != "https://"+redirectorHost+"/domain/site.zz" {
+	if err != nil || c.Found || c.Reason != NoService || c.Sources[0].Name != "RDAP redirector" ||
+		c.Sources[0].URL != "https://"+redirectorHost+"/domain/site.zz" {
 		t.Errorf("%+v, %v", c, err)
 	}
 	// That there is none is remembered for a minute, for the top-level domain.
@@ -128,7 +130,8 @@ func TestBlocksAreRememberedAsFarAsTheyReach(t *testing.T) {
 	w.on(secondHost+"/ip/8.8.8.8", networkBody("8.8.8.0", "8.8.8.255"))
 	w.on(secondHost+"/ip/8.8.8.9", networkBody("8.8.8.8", "8.8.8.9"))
 	a, err := w.network("8.8.8.8")
-	if err != nil || !a.Found || a.Network.CIDRs[0] != "8.8.8.0/24" || a.Source.URL != "https://"+secondHost+"/ip/8.8.8.8" || a.Notices == nil {
+	if err != nil || !a.Found || a.Network.CIDRs[0] != "8.8.8.0/24" ||
+		a.Source.URL != "https://"+secondHost+"/ip/8.8.8.8" || a.Notices == nil {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	w.wantAsked(redirectorHost+"/ip/8.8.8.8", registryHost+"/registry/ip/8.8.8.8", secondHost+"/ip/8.8.8.8")
@@ -356,7 +359,8 @@ func TestPause(t *testing.T) {
 	w.on(registryHost+"/domain/one-site.com", status(429, "Retry-After", "30"))
 	w.on(registryHost+"/domain/two-site.com", domainBody("two-site.com"))
 	_, err := w.domain("one-site.com")
-	if f := wantFailure(t, err, fault.Upstream, registryHost+" has been asked too often. Try again in 30 s."); f.RetryAfter != 30*time.Second {
+	if f := wantFailure(t, err, fault.Upstream,
+		registryHost+" has been asked too often. Try again in 30 s."); f.RetryAfter != 30*time.Second {
 		t.Errorf("retry after %v", f.RetryAfter)
 	}
 	w.wantAsked(redirectorHost+"/domain/one-site.com", registryHost+"/domain/one-site.com")
@@ -381,7 +385,8 @@ func TestRedirectorsPauseIsNotNamed(t *testing.T) {
 	w := newWorld(t, nil)
 	w.on(redirectorHost+"/domain/one-site.com", status(429))
 	_, err := w.domain("one-site.com")
-	if f := wantFailure(t, err, fault.Upstream, sentenceOwn); f.RetryAfter != defaultPause || strings.Contains(f.Sentence, redirectorHost) {
+	if f := wantFailure(t, err, fault.Upstream, sentenceOwn); f.RetryAfter != defaultPause ||
+		strings.Contains(f.Sentence, redirectorHost) {
 		t.Errorf("%v after %v", f, f.RetryAfter)
 	}
 }
@@ -509,7 +514,8 @@ func TestPrivateRedirectorMayLeadWithinItself(t *testing.T) {
 		_, err := w.domain(name)
 		wantFailure(t, err, fault.Upstream, "not a public URL")
 	}
-	w.wantAsked(inside+"/rdap/domain/two-site.com", inside+"/rdap/domain/three-site.com", registryHost+"/domain/three-site.com")
+	w.wantAsked(inside+"/rdap/domain/two-site.com", inside+"/rdap/domain/three-site.com",
+		registryHost+"/domain/three-site.com")
 	// Nothing that it has not got is said to come from it by name.
 	b, err := w.domain("site.zz")
 	if err != nil || b.Reason != NoService || b.Sources[0].URL != "" {

@@ -13,8 +13,8 @@ import (
 // The place of the country in the value of adr (RFC 6350 section 6.3.1).
 const adrCountry = 6
 
-// countryOf reads the country of an address, and nothing else of it: the parameter cc (RFC 8605), else the structured value,
-// else the last line of the label, if that is the name of a country (above it are streets and towns).
+// countryOf reads the country of an address, and nothing else of it: the parameter cc (RFC 8605), else the structured
+// value, else the last line of the label, if that is the name of a country (above it are streets and towns).
 func countryOf(p property) string {
 	if cc, ok := p.parameter("cc"); ok {
 		if code := countryCode(cc); code != "" {
@@ -73,8 +73,10 @@ func countryCode(s string) string {
 var countryNames = sync.OnceValue(func() map[string]string {
 	names := map[string]string{
 		"united states of america": "US", "usa": "US", "uk": "GB", "great britain": "GB", "russian federation": "RU",
-		"republic of korea": "KR", "korea, republic of": "KR", "viet nam": "VN", "the netherlands": "NL", "czech republic": "CZ",
-		"hong kong": "HK", "macau": "MO", "turkey": "TR", "iran, islamic republic of": "IR", "taiwan, province of china": "TW",
+		"republic of korea": "KR", "korea, republic of": "KR", "viet nam": "VN", "the netherlands": "NL",
+		"czech republic": "CZ",
+		"hong kong":      "HK", "macau": "MO", "turkey": "TR", "iran, islamic republic of": "IR",
+		"taiwan, province of china": "TW",
 	}
 	english := display.English.Regions()
 	for a := 'A'; a <= 'Z'; a++ {
@@ -90,7 +92,8 @@ var countryNames = sync.OnceValue(func() map[string]string {
 
 const maxCountry = 60
 
-// likeCountry lets a country through that is written as no list has it, if it is nothing else: no digit, no line of an address.
+// likeCountry lets a country through that is written as no list has it, if it is nothing else: no digit, no line of an
+// address.
 func likeCountry(s string) string {
 	if len(s) > maxCountry || len(s) < 3 || isRedactedText(s) {
 		return ""

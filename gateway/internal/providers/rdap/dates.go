@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// layouts are the shapes in which registries write moments. RFC 9083 section 4.5 wants RFC 3339; a fraction of a second is
-// read by all of them, and what names no offset is taken for UTC.
+// layouts are the shapes in which registries write moments. RFC 9083 section 4.5 wants RFC 3339; a fraction of a second
+// is read by all of them, and what names no offset is taken for UTC.
 var layouts = []string{
 	"2006-01-02T15:04:05Z07:00",
 	"2006-01-02T15:04:05Z0700",
@@ -32,7 +32,8 @@ var layouts = []string{
 	time.RFC1123Z,
 }
 
-// No domain name was registered before 1985; earlier moments are what programs make of a missing one (year 1, 1900, 1970).
+// No domain name was registered before 1985; earlier moments are what programs make of a missing one (year 1, 1900,
+// 1970).
 const firstYear = 1983
 
 func parseDate(s string) (time.Time, bool) {
@@ -49,8 +50,8 @@ func parseDate(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// moments picks the events of a domain. Where an action comes more than once the first registration counts, and the last of
-// all others.
+// moments picks the events of a domain. Where an action comes more than once the first registration counts, and the
+// last of all others.
 func moments(events []event) Events {
 	var registered, expires, updated, transferred time.Time
 	for _, e := range events {

@@ -90,8 +90,8 @@ func (o object) contacts() []Contact {
 	return out
 }
 
-// contactRoles are an entity's roles, lower case, those left out that are not of a contact: the registrar and its abuse desk
-// are told as such.
+// contactRoles are an entity's roles, lower case, those left out that are not of a contact: the registrar and its abuse
+// desk are told as such.
 func (e entity) contactRoles() []string {
 	var out []string
 	for _, r := range e.Roles {
@@ -103,8 +103,8 @@ func (e entity) contactRoles() []string {
 	return out
 }
 
-// organization is the name of an organization, and never a person's: the property org, or fn where the card says that its
-// kind is org. Where org repeats the fn of a card that does not, people have written their own name into both.
+// organization is the name of an organization, and never a person's: the property org, or fn where the card says that
+// its kind is org. Where org repeats the fn of a card that does not, people have written their own name into both.
 func (e entity) organization() *string {
 	c := e.Card
 	name := c.org

@@ -22,8 +22,8 @@ type place struct {
 	own bool
 }
 
-// exchange makes one request, if its server may be asked now. Errors are *fault.Error (Upstream or Timeout) or those of a
-// ctx that has ended.
+// exchange makes one request, if its server may be asked now. Errors are *fault.Error (Upstream or Timeout) or those of
+// a ctx that has ended.
 func (c *Client) exchange(ctx context.Context, at place) (*egress.Response, error) {
 	if err := c.mayAsk(ctx, at); err != nil {
 		return nil, err
@@ -108,7 +108,8 @@ func (c *Client) server(at place) string {
 	return "The registration server " + clean(at.url.Host().String(), 80)
 }
 
-// blame gives the failure of an exchange the kind and the words that it has for the visitor, who did not choose the server.
+// blame gives the failure of an exchange the kind and the words that it has for the visitor, who did not choose the
+// server.
 func (c *Client) blame(err error, at place) error {
 	var failed *fault.Error
 	if !errors.As(err, &failed) {

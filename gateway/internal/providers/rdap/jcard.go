@@ -7,16 +7,17 @@ import (
 	"strings"
 )
 
-// card is what is kept of a jCard (RFC 7095) while an answer is read. Only kind, org, country and, for roles that are published
-// to be written to (abuse), email and tel ever leave the package; fn does where kind says that it names an organization.
+// card is what is kept of a jCard (RFC 7095) while an answer is read. Only kind, org, country and, for roles that are
+// published to be written to (abuse), email and tel ever leave the package; fn does where kind says that it names an
+// organization.
 type card struct {
 	kind, fn, org    string
 	email, tel, link string
 	country          string
 }
 
-// UnmarshalJSON reads ["vcard", [[name, parameters, type, value…], …]]. Servers leave out the parameters, the type, or the
-// outer array; a property that cannot be understood is skipped.
+// UnmarshalJSON reads ["vcard", [[name, parameters, type, value…], …]]. Servers leave out the parameters, the type, or
+// the outer array; a property that cannot be understood is skipped.
 func (c *card) UnmarshalJSON(raw []byte) error {
 	*c = card{}
 	for _, p := range propertiesOf(raw) {

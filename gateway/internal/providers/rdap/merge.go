@@ -1,8 +1,8 @@
 package rdap
 
-// merged joins what the registry and the registrar say of a name. The registry's word counts for what it keeps itself (dates,
-// status, nameservers, DNSSEC), the registrar's for its customers and its own abuse desk; each fills what the other left
-// out. Neither is changed: others may be reading them.
+// merged joins what the registry and the registrar say of a name. The registry's word counts for what it keeps itself
+// (dates, status, nameservers, DNSSEC), the registrar's for its customers and its own abuse desk; each fills what the
+// other left out. Neither is changed: others may be reading them.
 func merged(registry, registrar *Domain) *Domain {
 	out := *registry
 	if out.Handle == nil {

@@ -60,8 +60,8 @@ func (o object) network(b block, told []netip.Prefix) *Network {
 	return n
 }
 
-// block reads the ends of the range, or takes those of the prefixes where they are missing. Some servers write a prefix in
-// the place of an address.
+// block reads the ends of the range, or takes those of the prefixes where they are missing. Some servers write a prefix
+// in the place of an address.
 func (o object) block(told []netip.Prefix) block {
 	b := block{start: readAddr(string(o.Start), false), end: readAddr(string(o.End), true)}
 	if b.valid() || len(told) == 0 {
@@ -146,7 +146,8 @@ func coverExactly(b block, sorted []netip.Prefix) bool {
 	return false
 }
 
-// prefixes are the fewest that cover the range: from its start the largest that begins there and ends within, and so on.
+// prefixes are the fewest that cover the range: from its start the largest that begins there and ends within, and so
+// on.
 func (b block) prefixes() []netip.Prefix {
 	var out []netip.Prefix
 	for at := b.start; ; {
@@ -192,8 +193,8 @@ func networkCountry(s string) *string {
 	return &s
 }
 
-// networkOrganization is the first registrant that is an organization. RIPE names maintainers as registrants too, whose cards
-// are of kind individual.
+// networkOrganization is the first registrant that is an organization. RIPE names maintainers as registrants too, whose
+// cards are of kind individual.
 func networkOrganization(entities []entity) *string {
 	for _, e := range entities {
 		if e.has(roleRegistrant) {

@@ -1,11 +1,11 @@
-// Package rdap is the client of the registration data access protocol (RFC 7480 to 7484, 9082, 9083): what a registry says of
-// a domain name or of the network that an address lies in.
+// Package rdap is the client of the registration data access protocol (RFC 7480 to 7484, 9082, 9083): what a registry
+// says of a domain name or of the network that an address lies in.
 //
-// A question goes to the operator's redirector, which knows the registry of every top-level domain and address block, and
-// follows its redirects; where the redirector led is remembered, so that the next question of that kind goes straight to
-// the registry. What comes back is from strangers and is read with patience (object.go, jcard.go, dates.go): a member of
-// the wrong type is a missing one. What is personal is dropped before anything is kept: no person's name, address, e-mail
-// or telephone number reaches a cache or a caller.
+// A question goes to the operator's redirector, which knows the registry of every top-level domain and address block,
+// and follows its redirects; where the redirector led is remembered, so that the next question of that kind goes
+// straight to the registry. What comes back is from strangers and is read with patience (object.go, jcard.go,
+// dates.go): a member of the wrong type is a missing one. What is personal is dropped before anything is kept: no
+// person's name, address, e-mail or telephone number reaches a cache or a caller.
 package rdap
 
 import (
@@ -34,8 +34,8 @@ const (
 	KeepBase = 24 * time.Hour
 )
 
-// Slots are the places that this service has at the redirector. Take takes one at once and gives 0, or gives the time until
-// one is free; its only error is that of a ctx that has ended.
+// Slots are the places that this service has at the redirector. Take takes one at once and gives 0, or gives the time
+// until one is free; its only error is that of a ctx that has ended.
 type Slots interface {
 	Take(ctx context.Context) (wait time.Duration, err error)
 }

@@ -88,7 +88,8 @@ func TestNothingPersonalIsKept(t *testing.T) {
 		"Doe", "Perez", "jane", "john", "Secret", "Hiddentown", "94043", "5550001111", "Amphitheatre", "Broadcasting Street", "Rambla",
 		"Cordelia", "Box", "mmr-", "2003-12", "Floor",
 	}
-	for _, file := range []string{"registrar.json", "nominet.json", "arin.json", "ripe.json", "apnic.json", "lacnic.json", "afrinic.json"} {
+	for _, file := range []string{"registrar.json", "nominet.json", "arin.json", "ripe.json", "apnic.json", "lacnic.json",
+		"afrinic.json"} {
 		kept, err := os.ReadFile(filepath.Join("testdata", "want", file))
 		if err != nil {
 			t.Fatal(err)
@@ -168,7 +169,8 @@ func TestErrorObjectsWithStatus200(t *testing.T) {
 		if r, err := readDomain(body, "a.com"); err != nil || r.Reason != NotFound || r.Domain != nil {
 			t.Errorf("domain %s: %+v, %v", code, r, err)
 		}
-		if r, _, err := readNetwork(body, netip.MustParseAddr("1.1.1.1")); err != nil || r.Reason != NotFound || r.Network != nil {
+		if r, _, err := readNetwork(body, netip.MustParseAddr("1.1.1.1")); err != nil || r.Reason != NotFound ||
+			r.Network != nil {
 			t.Errorf("network %s: %+v, %v", code, r, err)
 		}
 	}
@@ -177,7 +179,8 @@ func TestErrorObjectsWithStatus200(t *testing.T) {
 func TestHugeLists(t *testing.T) {
 	t.Parallel()
 	body := `{"ldhName":"a.com","status":[` + strings.Repeat(`"active",`, 50000) + `"last"],"notices":[` +
-		strings.TrimSuffix(strings.Repeat(`{"title":"t","description":["`+strings.Repeat("x", 5000)+`"]},{"title":"u"},`, 50), ",") + `],"entities":[` +
+		strings.TrimSuffix(strings.Repeat(`{"title":"t","description":["`+strings.Repeat("x", 5000)+`"]},{"title":"u"},`,
+			50), ",") + `],"entities":[` +
 		strings.TrimSuffix(strings.Repeat(`{"roles":["registrant"]},`, 1000), ",") + `]}`
 	r, err := readDomain([]byte(body), "a.com")
 	if err != nil {

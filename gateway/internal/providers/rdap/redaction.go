@@ -29,7 +29,8 @@ func (p *path) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// roleWords are the beginnings by which the names of redactions call the roles: "Registrant Name", "Admin Email", "Tech Phone".
+// roleWords are the beginnings by which the names of redactions call the roles: "Registrant Name", "Admin Email", "Tech
+// Phone".
 var roleWords = []struct{ word, role string }{
 	{"registrant", "registrant"}, {"admin", "administrative"}, {"tech", "technical"}, {"billing", "billing"},
 }

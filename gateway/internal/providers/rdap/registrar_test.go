@@ -12,7 +12,8 @@ func thinWorld(t *testing.T, related string) *world {
 	t.Helper()
 	w := newWorld(t, nil)
 	w.on(redirectorHost+"/domain/example-shop.com", to("https://"+registryHost+"/domain/example-shop.com"))
-	body := strings.ReplaceAll(string(fixture(t, "verisign.json")), `https:\/\/rdap.markmonitor.com\/rdap\/domain\/EXAMPLE-SHOP.COM`, related)
+	body := strings.ReplaceAll(string(fixture(t, "verisign.json")),
+		`https:\/\/rdap.markmonitor.com\/rdap\/domain\/EXAMPLE-SHOP.COM`, related)
 	w.on(registryHost+"/domain/example-shop.com", rdapBody(body))
 	return w
 }

@@ -10,8 +10,8 @@ import (
 	"diagnostics/gateway/internal/ascii"
 )
 
-// The types below read JSON as it comes: what is not of their type is as if it were not there, so that one wrong member does
-// not hide all the right ones. None of their UnmarshalJSON gives an error.
+// The types below read JSON as it comes: what is not of their type is as if it were not there, so that one wrong member
+// does not hide all the right ones. None of their UnmarshalJSON gives an error.
 
 const (
 	// maxDepth is deeper than any answer that says something: an address of an entity of an entity of a domain is at 10.
@@ -27,8 +27,8 @@ var (
 	errTooDeep = errors.New("rdap: JSON nested too deeply")
 )
 
-// decode reads a body into an object after its shape was checked: nothing is decoded, and no recursion begun, that is not
-// JSON or too deep.
+// decode reads a body into an object after its shape was checked: nothing is decoded, and no recursion begun, that is
+// not JSON or too deep.
 func decode(body []byte) (object, error) {
 	if tooDeep(body) {
 		return object{}, errTooDeep
@@ -158,8 +158,8 @@ func (f *truth) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// clean makes one line of printable text of at most limit characters: no control character, no mark that turns the direction
-// of what stands beside it, no run of spaces.
+// clean makes one line of printable text of at most limit characters: no control character, no mark that turns the
+// direction of what stands beside it, no run of spaces.
 func clean(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r) || unicode.IsSpace(r) {

@@ -11,8 +11,8 @@ import (
 	"diagnostics/gateway/internal/target"
 )
 
-// question is what a server is asked: kind is "domain" or "ip" (RFC 9082 section 3.1). read takes the body of an answer; its
-// error means that the answer cannot be used.
+// question is what a server is asked: kind is "domain" or "ip" (RFC 9082 section 3.1). read takes the body of an
+// answer; its error means that the answer cannot be used.
 type question struct {
 	kind, value string
 	read        func(body []byte) error
@@ -24,7 +24,8 @@ type reply struct {
 	reason Reason
 	// led is where the redirector led first, the zero URL where it did not.
 	led target.URL
-	// vague marks a 404 that is a web page: perhaps nothing is known of the object, perhaps nothing is served there any more.
+	// vague marks a 404 that is a web page: perhaps nothing is known of the object, perhaps nothing is served there any
+	// more.
 	vague bool
 	// remembered marks a reply for which nobody was asked.
 	remembered bool

@@ -52,12 +52,14 @@ type world struct {
 // newWorld makes one; change may alter the client's configuration and be nil.
 func newWorld(t *testing.T, change func(*Config)) *world {
 	t.Helper()
-	w := &world{T: t, net: egresstest.New(t), now: time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC), answer: map[string]http.HandlerFunc{}}
+	w := &world{T: t, net: egresstest.New(t), now: time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC),
+		answer: map[string]http.HandlerFunc{}}
 	root := certtest.Root(t, "RDAP test root")
 	roots := x509.NewCertPool()
 	roots.AddCert(root.Certificate)
 	for host, address := range map[string]string{
-		redirectorHost: "93.184.216.1", registryHost: "93.184.216.2", secondHost: "93.184.216.3", registrarHost: "93.184.216.4",
+		redirectorHost: "93.184.216.1", registryHost: "93.184.216.2", secondHost: "93.184.216.3",
+		registrarHost: "93.184.216.4",
 	} {
 		w.net.Records(host + ". 300 IN A " + address)
 		leaf := certtest.Leaf(t, root, []string{host})
@@ -65,12 +67,14 @@ func newWorld(t *testing.T, change func(*Config)) *world {
 	}
 	w.net.Records("rdap.inside-site.com. 300 IN A 10.0.0.1")
 	inside := certtest.Leaf(t, root, []string{"10.0.0.5"})
-	w.net.ServeTLS(insideHost+":8443", &tls.Config{Certificates: []tls.Certificate{inside.TLS()}}, http.HandlerFunc(w.serve))
+	w.net.ServeTLS(insideHost+":8443", &tls.Config{Certificates: []tls.Certificate{inside.TLS()}},
+		http.HandlerFunc(w.serve))
 	w.store = cache.NewMemory(8<<20, cache.WithClock(w.clock))
 	t.Cleanup(w.store.Close)
 	c := Config{
-		Egress: w.net.Client(func(s *egress.Settings) { s.ExemptHosts = []string{insideHost + ":8443"} }, egress.WithChecker(certcheck.Checker{Roots: roots, Now: func() time.Time { return certtest.Epoch }})),
-		Base:   "https://" + redirectorHost, Cache: w.store, Now: w.clock,
+		Egress: w.net.Client(func(s *egress.Settings) { s.ExemptHosts = []string{insideHost + ":8443"} },
+			egress.WithChecker(certcheck.Checker{Roots: roots, Now: func() time.Time { return certtest.Epoch }})),
+		Base: "https://" + redirectorHost, Cache: w.store, Now: w.clock,
 	}
 	if change != nil {
 		change(&c)
@@ -164,7 +168,8 @@ func domainBody(name string) http.HandlerFunc {
 }
 
 func networkBody(start, end string) http.HandlerFunc {
-	return rdapBody(fmt.Sprintf(`{"objectClassName":"ip network","handle":"H","startAddress":%q,"endAddress":%q}`, start, end))
+	return rdapBody(fmt.Sprintf(`{"objectClassName":"ip network","handle":"H","startAddress":%q,"endAddress":%q}`, start,
+		end))
 }
 
 // wantFailure holds an error's kind and a part of its sentence, and that it names nothing of the inside.

@@ -9,8 +9,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// driverDials is how long the driver may go on with a dial in the background after its client was closed: its dial timeout,
-// of a second, five times.
+// driverDials is how long the driver may go on with a dial in the background after its client was closed: its dial
+// timeout, of a second, five times.
 const driverDials = 5 * time.Second
 
 // Main runs the tests and then looks for goroutines that they left behind. The driver does not cancel the dials that a

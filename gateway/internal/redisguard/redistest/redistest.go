@@ -28,8 +28,8 @@ type Server struct {
 	exited chan struct{}
 }
 
-// Start runs a redis-server on a free port of loopback until the test ends. The test is skipped where the machine has no
-// redis-server, but never in CI. Arguments are added to the server's command line.
+// Start runs a redis-server on a free port of loopback until the test ends. The test is skipped where the machine has
+// no redis-server, but never in CI. Arguments are added to the server's command line.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
 	s := prepare(t)

@@ -57,12 +57,14 @@ func lookUpNumber(ctx context.Context, client *asn.Client, number target.ASN) (R
 		return Result{}, err
 	}
 	result := Result{
-		Query: number.String(), QueryType: "asn", Records: []registration.ASNRecord{}, Peers: []uint32{}, Notes: []string{}, Sources: []registration.Source{registration.SourceOfASN(from)},
+		Query: number.String(), QueryType: "asn", Records: []registration.ASNRecord{}, Peers: []uint32{}, Notes: []string{},
+		Sources: []registration.Source{registration.SourceOfASN(from)},
 	}
 	if system != nil {
 		result.Announced = true
 		result.Records = append(result.Records, registration.ASNRecord{
-			ASN: system.ASN, Name: format.TextOrNull(system.Name), Country: format.TextOrNull(system.Country), Registry: format.TextOrNull(system.Registry), Allocated: format.TextOrNull(system.Allocated),
+			ASN: system.ASN, Name: format.TextOrNull(system.Name), Country: format.TextOrNull(system.Country),
+			Registry: format.TextOrNull(system.Registry), Allocated: format.TextOrNull(system.Allocated),
 		})
 	}
 	return result, nil
@@ -92,9 +94,12 @@ func lookUpAddress(ctx context.Context, client *asn.Client, addr netip.Addr) (Re
 	return describeAddress(ctx, addr, found, beside.Wait())
 }
 
-func describeAddress(ctx context.Context, addr netip.Addr, found asn.Announcements, beside addressPeers) (Result, error) {
+func describeAddress(
+	ctx context.Context, addr netip.Addr, found asn.Announcements, beside addressPeers,
+) (Result, error) {
 	result := Result{
-		Query: addr.String(), QueryType: "ip", Records: []registration.ASNRecord{}, Peers: []uint32{}, Announced: len(found.Records) > 0, Notes: []string{},
+		Query: addr.String(), QueryType: "ip", Records: []registration.ASNRecord{}, Peers: []uint32{},
+		Announced: len(found.Records) > 0, Notes: []string{},
 	}
 	for _, a := range found.Records {
 		result.Records = append(result.Records, registration.DescribeAnnouncement(a))

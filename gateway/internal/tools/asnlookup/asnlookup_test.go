@@ -65,7 +65,8 @@ func TestASNLookup(t *testing.T) {
 		toolstest.ASNLine(cymruPeer, "7132 3561 | 216.90.108.0/24 | US | arin | 1998-09-25"),
 		toolstest.ASNLine("as23028", "23028 | US | arin | 2002-01-04 | TEAM-CYMRU - Team Cymru | Inc., US"),
 		toolstest.ASNLine("as701", "701 | US | arin | 1990-08-03 | UUNET, US"),
-		toolstest.ASNLine("8.8.8.8.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.6.8.4.0.6.8.4.1.0.0.2.origin6", "15169 | 2001:4860::/32 | US | arin | 2005-03-14"),
+		toolstest.ASNLine("8.8.8.8.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.6.8.4.0.6.8.4.1.0.0.2.origin6",
+			"15169 | 2001:4860::/32 | US | arin | 2005-03-14"),
 		toolstest.ASNLine("as15169", "15169 | US | arin | 2000-03-30 | GOOGLE, US"),
 	)
 	const from = `"notes":[],"sources":[{"name":"Team Cymru","zone":"asn.cymru.com","fetchedAt":"then","cached":false}]}`
@@ -95,12 +96,14 @@ func TestASNLookup(t *testing.T) {
 func TestASNLookupCached(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
-	n.Records(toolstest.ASNLine(cymruOrigin, "23028 | 216.90.108.0/24 | US | arin | 1998-09-25"), toolstest.ASNLine("as23028", "23028 | US | arin | 2002-01-04 | TEAM-CYMRU, US"))
+	n.Records(toolstest.ASNLine(cymruOrigin, "23028 | 216.90.108.0/24 | US | arin | 1998-09-25"),
+		toolstest.ASNLine("as23028", "23028 | US | arin | 2002-01-04 | TEAM-CYMRU, US"))
 	job := asnJob(t, n, "216.90.108.31")
 	first := asnAnswer(t, job)
 	asked := len(n.Queries())
 	second := asnAnswer(t, job)
-	if first.Sources[0].Cached || !second.Sources[0].Cached || first.Sources[0].FetchedAt != second.Sources[0].FetchedAt || len(n.Queries()) != asked {
+	if first.Sources[0].Cached || !second.Sources[0].Cached ||
+		first.Sources[0].FetchedAt != second.Sources[0].FetchedAt || len(n.Queries()) != asked {
 		t.Errorf("%+v, then %+v after %d questions and %d", first.Sources, second.Sources, asked, len(n.Queries()))
 	}
 }
@@ -152,7 +155,8 @@ func TestASNLookupWithoutNamesAndPeers(t *testing.T) {
 	n.Handle(cymruPeer+".asn.cymru.com", toolstest.Failing(dns.RcodeServerFailure))
 	n.Handle("as23028.asn.cymru.com", toolstest.Failing(dns.RcodeRefused))
 	got := asnAnswer(t, asnJob(t, n, "216.90.108.31"))
-	if diff := cmp.Diff([]string{registration.NoteNamesMissing, notePeersMissing}, got.Notes); diff != "" || len(got.Records) != 1 || got.Records[0].Name != nil || !got.Announced || len(got.Sources) != 1 {
+	if diff := cmp.Diff([]string{registration.NoteNamesMissing, notePeersMissing}, got.Notes); diff != "" ||
+		len(got.Records) != 1 || got.Records[0].Name != nil || !got.Announced || len(got.Sources) != 1 {
 		t.Errorf("%+v %s", got, diff)
 	}
 }

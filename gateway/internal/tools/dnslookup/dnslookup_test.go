@@ -108,7 +108,8 @@ func TestDNSLookupShape(t *testing.T) {
 func TestDNSLookupPrivateAnswersAreShown(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
-	n.Records("inside.example.com. 60 IN A 10.1.2.3", "inside.example.com. 60 IN AAAA fd00::1", "inside.example.com. 60 IN A 127.0.0.1")
+	n.Records("inside.example.com. 60 IN A 10.1.2.3", "inside.example.com. 60 IN AAAA fd00::1",
+		"inside.example.com. 60 IN A 127.0.0.1")
 	got := lookUp(t, n, "inside.example.com", nil)
 	if d := cmp.Diff([]string{"10.1.2.3", "127.0.0.1"}, got.Records.A); d != "" {
 		t.Error(d)
@@ -295,7 +296,8 @@ func TestDNSLookupCachedAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if detail := got.Details["A"]; detail.Cached != (i == 1) || i == 1 && detail.AgeMs <= 0 || *detail.Resolver != "system" {
+		if detail := got.Details["A"]; detail.Cached != (i == 1) || i == 1 && detail.AgeMs <= 0 ||
+			*detail.Resolver != "system" {
 			t.Errorf("run %d: %+v", i, detail)
 		}
 	}
@@ -304,7 +306,8 @@ func TestDNSLookupCachedAnswer(t *testing.T) {
 func TestDNSLookupOneSOA(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
-	n.Records("example.com. 300 IN SOA a.example.com. x.example.com. 1 2 3 4 5", "example.com. 300 IN SOA b.example.com. x.example.com. 6 2 3 4 5")
+	n.Records("example.com. 300 IN SOA a.example.com. x.example.com. 1 2 3 4 5",
+		"example.com. 300 IN SOA b.example.com. x.example.com. 6 2 3 4 5")
 	if got := lookUp(t, n, "example.com", nil).Records.SOA; len(got) != 1 {
 		t.Errorf("%d records: %+v", len(got), got)
 	}

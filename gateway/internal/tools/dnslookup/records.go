@@ -42,7 +42,8 @@ type soaRecord struct {
 
 func newRecordSet() recordSet {
 	return recordSet{
-		A: []string{}, AAAA: []string{}, MX: []mxRecord{}, TXT: []string{}, CNAME: []string{}, NS: []string{}, SOA: []soaRecord{},
+		A: []string{}, AAAA: []string{}, MX: []mxRecord{}, TXT: []string{}, CNAME: []string{}, NS: []string{},
+		SOA: []soaRecord{},
 	}
 }
 
@@ -72,7 +73,8 @@ func (r *recordSet) add(records []dns.RR) {
 				continue // a zone has one (RFC 1035 section 5.2); what else comes is a broken server's
 			}
 			r.SOA = append(r.SOA, soaRecord{
-				NSName: dnsclient.TrimRoot(rr.Ns), Hostmaster: text.Decode(dnsclient.Unescape(dnsclient.TrimRoot(rr.Mbox))), Serial: rr.Serial,
+				NSName: dnsclient.TrimRoot(rr.Ns), Hostmaster: text.Decode(dnsclient.Unescape(dnsclient.TrimRoot(rr.Mbox))),
+				Serial:  rr.Serial,
 				Refresh: rr.Refresh, Retry: rr.Retry, Expire: rr.Expire, MinTTL: rr.Minttl,
 			})
 		}

@@ -134,8 +134,9 @@ func (c query) run(ctx context.Context, client *egress.Client) (Result, error) {
 	}, nil
 }
 
-// lookAgain asks those that answered once more, past the cache: what differed because it was just being changed, or because
-// one of the answers was kept from a minute ago, is not a conflict. One that fails now has failed: a failure cannot conflict.
+// lookAgain asks those that answered once more, past the cache: what differed because it was just being changed, or
+// because one of the answers was kept from a minute ago, is not a conflict. One that fails now has failed: a failure
+// cannot conflict.
 func (c query) lookAgain(ctx context.Context, client *egress.Client, answers []resolverAnswer) {
 	wait := time.NewTimer(secondLookAfter)
 	defer wait.Stop()

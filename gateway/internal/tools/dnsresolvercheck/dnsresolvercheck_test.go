@@ -17,11 +17,13 @@ func TestParseResolverCheck(t *testing.T) {
 		`{"recordType":"NS"}`: "NS", `{"recordType":"TXT"}`: "TXT", `{"recordType":"CAA"}`: "CAA", `{"other":1}`: "A",
 	} {
 		c, err := parse(tool.Input{Text: "_dmarc.Example.com.", Options: toolstest.Options(t, body)})
-		if err != nil || c.recordType != want || c.domain.String() != "_dmarc.example.com" || c.LimitKey() != "_dmarc.example.com" {
+		if err != nil || c.recordType != want || c.domain.String() != "_dmarc.example.com" ||
+			c.LimitKey() != "_dmarc.example.com" {
 			t.Errorf("%s: %+v, %v; want %s", body, c, err, want)
 		}
 	}
-	for _, body := range []string{`{"recordType":"a"}`, `{"recordType":""}`, `{"recordType":"SOA"}`, `{"recordType":"ANY"}`, `{"recordType":1}`, `{"recordType":["A"]}`} {
+	for _, body := range []string{`{"recordType":"a"}`, `{"recordType":""}`, `{"recordType":"SOA"}`,
+		`{"recordType":"ANY"}`, `{"recordType":1}`, `{"recordType":["A"]}`} {
 		_, err := parse(tool.Input{Text: "example.com", Options: toolstest.Options(t, body)})
 		if !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %v, want Invalid", body, err)

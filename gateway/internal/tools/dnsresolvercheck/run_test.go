@@ -53,7 +53,8 @@ func (r fourResolvers) check(t *testing.T, name, recordType string) Result {
 
 func (r fourResolvers) run(ctx context.Context, t *testing.T, name, recordType string) (Result, error) {
 	t.Helper()
-	job, err := New(r.Client(nil)).Parse(tool.Input{Text: name, Options: toolstest.Options(t, `{"recordType":"`+recordType+`"}`)})
+	job, err := New(r.Client(nil)).Parse(tool.Input{Text: name,
+		Options: toolstest.Options(t, `{"recordType":"`+recordType+`"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,17 +175,20 @@ func TestResolverCheckStatus(t *testing.T) {
 				if a.FilteredSuspected {
 					filtered = append(filtered, a.ID)
 				}
-				if (a.ErrorCode != nil) != (a.Outcome == "error") || (len(a.Values) > 0) != (a.Outcome == "answer") || (a.TTL != nil) != (a.Outcome == "answer") {
+				if (a.ErrorCode != nil) != (a.Outcome == "error") || (len(a.Values) > 0) != (a.Outcome == "answer") ||
+					(a.TTL != nil) != (a.Outcome == "answer") {
 					t.Errorf("%+v does not fit together", a)
 				}
 			}
-			if got.Status != test.status || strings.Join(outcomes, " ") != test.outcomes || strings.Join(filtered, " ") != test.filtered {
+			if got.Status != test.status || strings.Join(outcomes, " ") != test.outcomes ||
+				strings.Join(filtered, " ") != test.filtered {
 				t.Errorf("%s, outcomes %v, filtered %v, %q", got.Status, outcomes, filtered, got.Summary)
 			}
 			if !strings.Contains(got.Summary, test.summary) || strings.Contains(got.Summary, "  ") {
 				t.Errorf("summary %q", got.Summary)
 			}
-			if diff := cmp.Diff([]string{"cloudflare 1.1.1.1", "google 8.8.8.8", "quad9 9.9.9.9", "opendns 208.67.222.222"}, order); diff != "" {
+			if diff := cmp.Diff([]string{"cloudflare 1.1.1.1", "google 8.8.8.8", "quad9 9.9.9.9", "opendns 208.67.222.222"},
+				order); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -222,7 +226,8 @@ func TestResolverCheckNormalises(t *testing.T) {
 			if got.Status != "agree" {
 				t.Errorf("%s: %+v", got.Status, got.Groups)
 			}
-			if diff := cmp.Diff([]resolverGroup{{test.want, []string{"cloudflare", "google", "quad9", "opendns"}}}, got.Groups); diff != "" {
+			if diff := cmp.Diff([]resolverGroup{{test.want, []string{"cloudflare", "google", "quad9", "opendns"}}},
+				got.Groups); diff != "" {
 				t.Error(diff)
 			}
 			for i, a := range got.Resolvers {
@@ -237,7 +242,8 @@ func TestResolverCheckNormalises(t *testing.T) {
 // Case matters in text and in the values of CAA.
 func TestResolverCheckKeepsCaseWhereItMatters(t *testing.T) {
 	t.Parallel()
-	for recordType, values := range map[string][2]string{"TXT": {"a", "A"}, "CAA": {`0 issue "a.example"`, `0 issue "A.example"`}} {
+	for recordType, values := range map[string][2]string{"TXT": {"a", "A"},
+		"CAA": {`0 issue "a.example"`, `0 issue "A.example"`}} {
 		t.Run(recordType, func(t *testing.T) {
 			t.Parallel()
 			r := newFourResolvers(t)
@@ -264,7 +270,8 @@ func TestResolverCheckGroups(t *testing.T) {
 	}
 }
 
-// changing gives one value the first time and another after, with a TTL that would outlive the second look in any cache.
+// changing gives one value the first time and another after, with a TTL that would outlive the second look in any
+// cache.
 func changing(first, then string) resolverTemper {
 	return func(r fourResolvers, i int, recordType string) {
 		var asked atomic.Int32
@@ -314,7 +321,8 @@ func TestResolverCheckLooksTwiceBeforeItSaysConflict(t *testing.T) {
 				t.Errorf("%s after %v", got.Status, took)
 			}
 			for i, a := range got.Resolvers {
-				if asked := r.each[i].QueriesFor("example.com", dns.StringToType[test.recordType]); asked != test.asked[i] || a.Cached {
+				if asked := r.each[i].QueriesFor("example.com", dns.StringToType[test.recordType]); asked != test.asked[i] ||
+					a.Cached {
 					t.Errorf("%s was asked %d times: %+v", a.ID, asked, a)
 				}
 			}
@@ -335,11 +343,13 @@ func TestResolverCheckSecondLookFails(t *testing.T) {
 			return new(dns.Msg).SetRcode(q, dns.RcodeServerFailure)
 		}
 		m := new(dns.Msg).SetReply(q)
-		m.Answer = []dns.RR{&dns.TXT{Hdr: dns.RR_Header{Name: "example.com.", Rrtype: dns.TypeTXT, Class: dns.ClassINET, Ttl: 300}, Txt: []string{"old"}}}
+		m.Answer = []dns.RR{&dns.TXT{Hdr: dns.RR_Header{Name: "example.com.", Rrtype: dns.TypeTXT, Class: dns.ClassINET,
+			Ttl: 300}, Txt: []string{"old"}}}
 		return m
 	})
 	got := r.check(t, "example.com", "TXT")
-	if got.Status != "partial" || got.Resolvers[3].Outcome != "error" || *got.Resolvers[3].ErrorCode != "ESERVFAIL" || *got.Resolvers[2].ErrorCode != "ETIMEOUT" {
+	if got.Status != "partial" || got.Resolvers[3].Outcome != "error" || *got.Resolvers[3].ErrorCode != "ESERVFAIL" ||
+		*got.Resolvers[2].ErrorCode != "ETIMEOUT" {
 		t.Errorf("%+v", got)
 	}
 	var dials int
@@ -417,7 +427,8 @@ func TestResolverCheckLongAnswersAndDNSSEC(t *testing.T) {
 		_ = w.WriteMsg(m)
 	})
 	got := r.check(t, "example.com", "A")
-	if got.Status != "agree" || len(got.Resolvers[0].Values) != 200 || !got.Resolvers[0].Authenticated || got.Resolvers[1].Authenticated || asked.Load() != 2 {
+	if got.Status != "agree" || len(got.Resolvers[0].Values) != 200 || !got.Resolvers[0].Authenticated ||
+		got.Resolvers[1].Authenticated || asked.Load() != 2 {
 		t.Errorf("%s, %d values, asked rightly %d times", got.Status, len(got.Resolvers[0].Values), asked.Load())
 	}
 	for i, resolver := range r.each {

@@ -27,11 +27,14 @@ func (c query) verdict(status string, answers []resolverAnswer) string {
 	case statusUnavailable:
 		return "None of the four resolvers gave a usable answer."
 	case statusInconclusive:
-		return fmt.Sprintf("Only %s answered, so there is nothing to compare its answer with.", namesOf(answers, resolverAnswer.conclusive))
+		return fmt.Sprintf("Only %s answered, so there is nothing to compare its answer with.",
+			namesOf(answers, resolverAnswer.conclusive))
 	case statusMixedPresence:
-		return fmt.Sprintf("%s for %s are given by %s, but not by %s.", records, c.domain, namesOf(answers, has), namesOf(answers, lacks))
+		return fmt.Sprintf("%s for %s are given by %s, but not by %s.", records, c.domain, namesOf(answers, has),
+			namesOf(answers, lacks))
 	case statusVariation:
-		return fmt.Sprintf("The resolvers give different %s for %s, as is usual for names that are served from several places (CDN, load balancing).", records, c.domain)
+		return fmt.Sprintf("The resolvers give different %s for %s, as is usual for names that are served from several "+
+			"places (CDN, load balancing).", records, c.domain)
 	case statusConflict:
 		return fmt.Sprintf("The resolvers give different %s for %s, also when asked again after a second.", records, c.domain)
 	case statusAgree:
@@ -67,7 +70,8 @@ func resolverFailures(answers []resolverAnswer) []string {
 		switch {
 		case answer.conclusive():
 		case answer.rejectsSignatures():
-			sentences = append(sentences, fmt.Sprintf("%s could not validate the DNSSEC signatures (%s).", answer.Name, *answer.ErrorCode))
+			sentences = append(sentences, fmt.Sprintf("%s could not validate the DNSSEC signatures (%s).", answer.Name,
+				*answer.ErrorCode))
 		default:
 			sentences = append(sentences, fmt.Sprintf("%s failed (%s).", answer.Name, *answer.ErrorCode))
 		}

@@ -19,8 +19,8 @@ type normalValue struct {
 	text       string
 }
 
-// normalValues gives the records as a set in one order, so that equal answers are equal lists: names in lower case and without
-// the root's dot, addresses in their one spelling, TTLs left out.
+// normalValues gives the records as a set in one order, so that equal answers are equal lists: names in lower case and
+// without the root's dot, addresses in their one spelling, TTLs left out.
 func normalValues(records []dns.RR) []string {
 	values := make([]normalValue, 0, len(records))
 	for _, rr := range records {
@@ -65,7 +65,8 @@ func normalName(name string) string {
 	return cmp.Or(dnsclient.TrimRoot(dns.CanonicalName(name)), ".")
 }
 
-// normalCAA writes a property as zone files do, its tag in lower case since case does not matter in it (RFC 8659 section 4.1).
+// normalCAA writes a property as zone files do, its tag in lower case since case does not matter in it (RFC 8659
+// section 4.1).
 func normalCAA(rr *dns.CAA) string {
 	property := *rr
 	property.Tag = strings.ToLower(rr.Tag)

@@ -19,7 +19,8 @@ const (
 	statusAgreeAbsent   = "agreeAbsent"
 )
 
-// resolverGroup is a set of values and the resolvers that gave it; the set of those that say that there is nothing is empty.
+// resolverGroup is a set of values and the resolvers that gave it; the set of those that say that there is nothing is
+// empty.
 type resolverGroup struct {
 	Values    []string `json:"values"`
 	Resolvers []string `json:"resolvers"` // their ids
@@ -75,16 +76,19 @@ func groupResolvers(answers []resolverAnswer) []resolverGroup {
 }
 
 // blockPages are the addresses that OpenDNS gives in place of those that it blocks.
-var blockPages = struct{ first, last netip.Addr }{netip.MustParseAddr("146.112.61.104"), netip.MustParseAddr("146.112.61.110")}
+var blockPages = struct{ first, last netip.Addr }{netip.MustParseAddr("146.112.61.104"),
+	netip.MustParseAddr("146.112.61.110")}
 
-// markFiltered finds the answers that look as if the resolver keeps something from its users. What a resolver says of itself
-// (RFC 8914) is enough; the other signs count only where another resolver, which shows none, answers differently.
+// markFiltered finds the answers that look as if the resolver keeps something from its users. What a resolver says of
+// itself (RFC 8914) is enough; the other signs count only where another resolver, which shows none, answers
+// differently.
 func markFiltered(answers []resolverAnswer) {
 	for i, answer := range answers {
 		contradicted := func(other resolverAnswer) bool {
 			return other.conclusive() && !other.looksFiltered() && contradicts(other, answer)
 		}
-		answers[i].FilteredSuspected = answer.saysFiltered() || answer.looksFiltered() && slices.ContainsFunc(answers, contradicted)
+		answers[i].FilteredSuspected = answer.saysFiltered() || answer.looksFiltered() &&
+			slices.ContainsFunc(answers, contradicted)
 	}
 }
 
@@ -98,8 +102,8 @@ func (a resolverAnswer) saysFiltered() bool {
 	return false
 }
 
-// looksFiltered looks for the weaker signs: Quad9 denies without an authority section what it blocks, others give an address
-// that leads nowhere or to a page of theirs.
+// looksFiltered looks for the weaker signs: Quad9 denies without an authority section what it blocks, others give an
+// address that leads nowhere or to a page of theirs.
 func (a resolverAnswer) looksFiltered() bool {
 	switch a.Outcome {
 	case outcomeNXDomain:
@@ -119,8 +123,8 @@ func isBlockAddress(value string) bool {
 	return addr.IsUnspecified() || addr.Compare(blockPages.first) >= 0 && addr.Compare(blockPages.last) <= 0
 }
 
-// contradicts tells whether two answers cannot both be the zone's: a name that exists for one and not for the other, or other
-// values.
+// contradicts tells whether two answers cannot both be the zone's: a name that exists for one and not for the other, or
+// other values.
 func contradicts(a, b resolverAnswer) bool {
 	return (a.Outcome == outcomeNXDomain) != (b.Outcome == outcomeNXDomain) || !slices.Equal(a.Values, b.Values)
 }

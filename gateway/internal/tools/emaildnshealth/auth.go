@@ -59,7 +59,8 @@ func (c *spfCheck) missing(mx mxCheck) {
 	if mx.NullMX {
 		advice = "The domain takes no mail; if it sends none either, publish the TXT record v=spf1 -all."
 	}
-	c.Issues.Add(mailauth.Fail, "SPF_MISSING", "RFC 7208 section 3", "There is no SPF record, so receivers cannot tell who may send. "+advice)
+	c.Issues.Add(mailauth.Fail, "SPF_MISSING", "RFC 7208 section 3",
+		"There is no SPF record, so receivers cannot tell who may send. "+advice)
 }
 
 func ending(all string) string {
@@ -115,18 +116,21 @@ func (r *checker) dmarc(ctx context.Context) dmarcCheck {
 	default:
 		c.Status, c.Summary = mailMissing, "Neither the domain nor its parents have a DMARC record."
 		c.Issues.Add(mailauth.Fail, "DMARC_MISSING", "RFC 9989 section 4.7",
-			"There is no DMARC record, so receivers do not know what to do with forged mail. Publish v=DMARC1; p=none; rua=mailto:… at _dmarc."+mailauth.Show(r.domain)+" and raise the policy once the reports look right.")
+			"There is no DMARC record, so receivers do not know what to do with forged mail. Publish v=DMARC1; p=none; "+
+				"rua=mailto:… at _dmarc."+mailauth.Show(r.domain)+" and raise the policy once the reports look right.")
 		r.misplacedDMARC(ctx, &c)
 	}
 	return c
 }
 
-// misplacedDMARC looks for the record at the domain itself, where it is often put by mistake. SPF has asked that already.
+// misplacedDMARC looks for the record at the domain itself, where it is often put by mistake. SPF has asked that
+// already.
 func (r *checker) misplacedDMARC(ctx context.Context, c *dmarcCheck) {
 	texts, _ := r.dns.TXT(ctx, r.domain)
 	if slices.ContainsFunc(texts, dmarc.IsRecord) {
 		name := mailauth.Show(r.domain)
-		c.Issues.Add(mailauth.Fail, "DMARC_MISPLACED", "RFC 9989 section 4.10", "A DMARC record stands at "+name+" itself, where nobody looks. Move it to _dmarc."+name+".")
+		c.Issues.Add(mailauth.Fail, "DMARC_MISPLACED", "RFC 9989 section 4.10",
+			"A DMARC record stands at "+name+" itself, where nobody looks. Move it to _dmarc."+name+".")
 	}
 }
 
@@ -148,7 +152,8 @@ func (c *dmarcCheck) describe(report dmarc.Report) {
 	for _, uri := range record.Failure {
 		c.FailureAddresses = append(c.FailureAddresses, uri.Text)
 	}
-	c.Summary = fmt.Sprintf("The policy for mail that fails is %s, from the record of %s.", policy, mailauth.Show(report.FoundAt))
+	c.Summary = fmt.Sprintf("The policy for mail that fails is %s, from the record of %s.", policy,
+		mailauth.Show(report.FoundAt))
 }
 
 // dkimCheck is the key at one selector.
@@ -175,14 +180,16 @@ func (r *checker) dkim(ctx context.Context, mx mxCheck) dkimCheck {
 	c := newDKIMCheck(newCheck(), r.selector)
 	if r.selector == "" {
 		c.Status, c.Summary = mailInfo, "A selector is needed to check a DKIM public key."
-		c.Issues.Add(mailauth.Info, "DKIM_SELECTOR_NEEDED", sectionDKIM, "Keys cannot be listed from outside. Enter the selector, which is the s= value in the DKIM-Signature header of a mail from the domain.")
+		c.Issues.Add(mailauth.Info, "DKIM_SELECTOR_NEEDED", sectionDKIM, "Keys cannot be listed from outside. Enter the "+
+			"selector, which is the s= value in the DKIM-Signature header of a mail from the domain.")
 		return c
 	}
 	name := r.selector + "._domainkey." + r.domain
 	if len(name) > netpolicy.MaxNameOctets {
 		c.Summary = "The selector is too long for this domain."
 		var issues mailauth.Issues
-		issues.Add(mailauth.Fail, "DKIM_NAME_TOO_LONG", "RFC 1035 section 2.3.4", fmt.Sprintf("The selector and the domain make a name of %d characters, and DNS names have at most 253. Use a shorter selector.", len(name)))
+		issues.Add(mailauth.Fail, "DKIM_NAME_TOO_LONG", "RFC 1035 section 2.3.4", fmt.Sprintf("The selector and the domain "+
+			"make a name of %d characters, and DNS names have at most 253. Use a shorter selector.", len(name)))
 		c.take(issues, false)
 		return c
 	}
@@ -208,7 +215,8 @@ func (c *dkimCheck) read(report dkim.Report, name string) {
 	switch {
 	case !report.Found:
 		c.Status, c.Summary = mailMissing, "There is no DKIM key at this selector."
-		c.Issues.Add(mailauth.Warn, "DKIM_KEY_MISSING", sectionDKIM, "There is no key at "+mailauth.Show(name)+". Check the selector, or publish the key there.")
+		c.Issues.Add(mailauth.Warn, "DKIM_KEY_MISSING", sectionDKIM,
+			"There is no key at "+mailauth.Show(name)+". Check the selector, or publish the key there.")
 	case report.Revoked:
 		c.Summary = "The DKIM key at this selector was revoked."
 	case report.KeyBits > 0:
@@ -226,10 +234,12 @@ func (r *checker) wildcard(ctx context.Context, c *dkimCheck, texts []string) {
 	if !slices.Equal(texts, other) {
 		return
 	}
-	message := "Every selector answers with this record, so it says nothing about the one asked for. Remove the wildcard record, or publish keys at their own selectors."
+	message := "Every selector answers with this record, so it says nothing about the one asked for. Remove the " +
+		"wildcard record, or publish keys at their own selectors."
 	severity := mailauth.Warn
 	if c.Issues.HasCode("DKIM_KEY_REVOKED") {
-		severity, message = mailauth.Info, "Every selector answers that its key was revoked, which is how a domain says that it signs no mail."
+		severity, message = mailauth.Info,
+			"Every selector answers that its key was revoked, which is how a domain says that it signs no mail."
 	}
 	c.Issues.Add(severity, "DKIM_WILDCARD", sectionDKIM, message)
 	if c.Status == mailPass {

@@ -135,8 +135,8 @@ const (
 	maxSelectorLabel = 63
 )
 
-// parseSelector takes a DKIM selector (RFC 6376 section 3.1): one or more labels of letters, digits, underscores and inner
-// hyphens. A form that leaves its field empty has no selector.
+// parseSelector takes a DKIM selector (RFC 6376 section 3.1): one or more labels of letters, digits, underscores and
+// inner hyphens. A form that leaves its field empty has no selector.
 func parseSelector(s string) (string, error) {
 	if s == "" {
 		return "", nil

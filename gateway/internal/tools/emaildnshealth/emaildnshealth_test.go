@@ -45,12 +45,14 @@ func TestParseMailDomain(t *testing.T) {
 		}
 	}
 	for _, body := range []string{`null`, `{}`, `{"dkimSelector":null}`} {
-		if d, err := parse(tool.Input{Text: "example.com", Options: toolstest.Options(t, body)}); err != nil || d.selector != "" {
+		if d, err := parse(tool.Input{Text: "example.com", Options: toolstest.Options(t, body)}); err != nil ||
+			d.selector != "" {
 			t.Errorf("%s: %+v, %v", body, d, err)
 		}
 	}
 	for _, body := range []string{`{"dkimSelector":1}`, `{"dkimSelector":["a"]}`, `{"dkimSelector":{}}`} {
-		if _, err := parse(tool.Input{Text: "example.com", Options: toolstest.Options(t, body)}); !fault.Is(err, fault.Invalid) {
+		if _, err := parse(tool.Input{Text: "example.com", Options: toolstest.Options(t, body)}); !fault.Is(err,
+			fault.Invalid) {
 			t.Errorf("%s: %v, want Invalid", body, err)
 		}
 	}

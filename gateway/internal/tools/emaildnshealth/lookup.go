@@ -14,8 +14,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Bounds on the DNS of one run. The records of strangers say what is looked up, so that without them one request could be
-// made to ask thousands of questions.
+// Bounds on the DNS of one run. The records of strangers say what is looked up, so that without them one request could
+// be made to ask thousands of questions.
 const (
 	maxMailQueries    = 120
 	maxMailConcurrent = 8

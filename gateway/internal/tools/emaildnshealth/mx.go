@@ -85,7 +85,8 @@ func (r *checker) mx(ctx context.Context) mxCheck {
 func (c *mxCheck) read(records []dns.RR) {
 	for _, record := range records {
 		if mx, is := record.(*dns.MX); is {
-			c.Hosts = append(c.Hosts, mxHost{Exchange: strings.ToLower(dnsclient.TrimRoot(mx.Mx)), Priority: mx.Preference, Addresses: []string{}})
+			c.Hosts = append(c.Hosts, mxHost{Exchange: strings.ToLower(dnsclient.TrimRoot(mx.Mx)), Priority: mx.Preference,
+				Addresses: []string{}})
 		}
 	}
 	slices.SortFunc(c.Hosts, func(a, b mxHost) int {
@@ -110,7 +111,8 @@ func (c *mxCheck) nullMX() {
 	if len(c.Hosts) > 1 {
 		c.Summary = "The domain says both that it takes no mail and where it takes it."
 		var issues mailauth.Issues
-		issues.Add(mailauth.Fail, "MX_NULL_WITH_OTHERS", reference, "A null MX record must be the only one. Remove it, or all the others.")
+		issues.Add(mailauth.Fail, "MX_NULL_WITH_OTHERS", reference,
+			"A null MX record must be the only one. Remove it, or all the others.")
 		c.take(issues, false)
 		return
 	}
@@ -132,13 +134,15 @@ func (r *checker) implicitMX(ctx context.Context, c *mxCheck) {
 	}
 	if len(addresses) == 0 {
 		c.Status, c.Summary = mailMissing, "The domain has neither MX records nor an address, so it cannot take mail."
-		c.Issues.Add(mailauth.Warn, "MX_MISSING", sectionMX, "Publish an MX record if "+name+" is to take mail, and the null MX record \"0 .\" if not.")
+		c.Issues.Add(mailauth.Warn, "MX_MISSING", sectionMX,
+			"Publish an MX record if "+name+" is to take mail, and the null MX record \"0 .\" if not.")
 		return
 	}
 	c.Hosts = []mxHost{{Exchange: r.domain, Addresses: addressTexts(addresses)}}
 	c.Summary = "The domain has no MX record; senders fall back on its own address."
 	var issues mailauth.Issues
-	issues.Add(mailauth.Warn, "MX_IMPLICIT", sectionMX, "Mail goes to the address of "+name+" itself, which is often a web server. Publish an MX record, or the null MX record \"0 .\" if no mail is wanted.")
+	issues.Add(mailauth.Warn, "MX_IMPLICIT", sectionMX, "Mail goes to the address of "+name+" itself, which is often a "+
+		"web server. Publish an MX record, or the null MX record \"0 .\" if no mail is wanted.")
 	if !allPublic(addresses) {
 		issues.Add(mailauth.Fail, "MX_ADDRESS_NOT_PUBLIC", sectionMX, notPublic(r.domain))
 	}
@@ -159,7 +163,8 @@ func (r *checker) hosts(ctx context.Context, c *mxCheck) {
 	names := c.exchanges()
 	var issues mailauth.Issues
 	if len(names) > maxExchanges {
-		issues.Add(mailauth.Warn, "MX_TOO_MANY", sectionMX, fmt.Sprintf("The domain has %d mail exchanges; only the first %d were looked up. Few senders try them all.", len(names), maxExchanges))
+		issues.Add(mailauth.Warn, "MX_TOO_MANY", sectionMX, fmt.Sprintf("The domain has %d mail exchanges; only the first "+
+			"%d were looked up. Few senders try them all.", len(names), maxExchanges))
 		names = names[:maxExchanges]
 	}
 	facts := make(map[string]*mxHostFacts, len(names))
@@ -186,7 +191,8 @@ func (r *checker) hosts(ctx context.Context, c *mxCheck) {
 		}
 	}
 	if len(every) > 0 && !failed && !slices.ContainsFunc(every, netip.Addr.Is4) {
-		issues.Add(mailauth.Warn, "MX_NO_IPV4", sectionMX, "No exchange has an IPv4 address, and many senders have nothing else. Give one of them an A record.")
+		issues.Add(mailauth.Warn, "MX_NO_IPV4", sectionMX,
+			"No exchange has an IPv4 address, and many senders have nothing else. Give one of them an A record.")
 	}
 	c.Summary = fmt.Sprintf("%d of %d mail exchanges have an address.", usable, len(names))
 	c.take(issues, failed)
@@ -199,13 +205,14 @@ func (r *checker) host(ctx context.Context, name string, f *mxHostFacts) {
 	f.addresses, f.alias, f.err = r.dns.Both(ctx, name)
 }
 
-// exchangeProblem judges the name of an exchange. Names that no visitor could have typed are not looked up: a resolver inside
-// a private network would answer for them.
+// exchangeProblem judges the name of an exchange. Names that no visitor could have typed are not looked up: a resolver
+// inside a private network would answer for them.
 func exchangeProblem(name string) mailauth.Issue {
 	shown := mailauth.Show(name)
 	if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
 		return mailauth.Issue{Code: "MX_ADDRESS_LITERAL", Severity: mailauth.Fail, Reference: "RFC 1035 section 3.3.9",
-			Message: "The exchange " + shown + " is an address, and MX records take names only. Give the host a name with that address."}
+			Message: "The exchange " + shown +
+				" is an address, and MX records take names only. Give the host a name with that address."}
 	}
 	var bad *netpolicy.NameError
 	if _, err := netpolicy.ParseName(name, true); errors.As(err, &bad) {
@@ -228,12 +235,15 @@ func (f *mxHostFacts) judge(name string, issues *mailauth.Issues) (failed bool) 
 		*issues = append(*issues, f.problem)
 		return false
 	case failure != nil:
-		issues.Add(mailauth.Warn, "MX_HOST_LOOKUP_FAILED", sectionMX, "The addresses of "+shown+" could not be looked up: "+failure.Reason()+".")
+		issues.Add(mailauth.Warn, "MX_HOST_LOOKUP_FAILED", sectionMX,
+			"The addresses of "+shown+" could not be looked up: "+failure.Reason()+".")
 	case len(f.addresses) == 0:
-		issues.Add(mailauth.Fail, "MX_HOST_WITHOUT_ADDRESS", sectionMX, "The exchange "+shown+" has no address, so no mail arrives there. Give it one, or remove the MX record.")
+		issues.Add(mailauth.Fail, "MX_HOST_WITHOUT_ADDRESS", sectionMX,
+			"The exchange "+shown+" has no address, so no mail arrives there. Give it one, or remove the MX record.")
 	}
 	if f.alias {
-		issues.Add(mailauth.Warn, "MX_CNAME", "RFC 2181 section 10.3", "The exchange "+shown+" is an alias (CNAME), which an exchange must not be. Name the host that it leads to.")
+		issues.Add(mailauth.Warn, "MX_CNAME", "RFC 2181 section 10.3",
+			"The exchange "+shown+" is an alias (CNAME), which an exchange must not be. Name the host that it leads to.")
 	}
 	if !allPublic(f.addresses) {
 		issues.Add(mailauth.Fail, "MX_ADDRESS_NOT_PUBLIC", sectionMX, notPublic(name))

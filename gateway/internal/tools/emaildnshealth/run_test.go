@@ -91,7 +91,8 @@ func (c testCase) run(t *testing.T) (Result, *egresstest.Network) {
 	return checkDomain(t, t.Context(), n, authority, "post.com", selector), n
 }
 
-func checkDomain(t *testing.T, ctx context.Context, n *egresstest.Network, authority *toolstest.Authority, domain, selector string) Result {
+func checkDomain(t *testing.T, ctx context.Context, n *egresstest.Network, authority *toolstest.Authority, domain,
+	selector string) Result {
 	t.Helper()
 	var opts []egress.Option
 	if authority != nil {
@@ -192,7 +193,8 @@ func TestEmailEveryOutcome(t *testing.T) {
 			codes: "fail SPF_LOOP, warn SPF_LOOKUP_FAILED", overall: mailFail},
 		"spf over ipv6 alone": {zone: map[string]string{"spf": "post.com. 300 IN TXT \"v=spf1 a:v6.com -all\"", "v6": "v6.com. 300 IN AAAA 2606:2800:220:1::40"}, check: "spf", status: mailPass, overall: mailPass},
 		"spf of nobody there": {zone: txt("spf", "post.com", "v=spf1 a:x.com a:y.com exists:z.com -all"), check: "spf", status: mailFail,
-			codes: "fail SPF_TOO_MANY_VOID_LOOKUPS, info SPF_VOID_LOOKUP, info SPF_VOID_LOOKUP, info SPF_VOID_LOOKUP", overall: mailFail},
+			codes:   "fail SPF_TOO_MANY_VOID_LOOKUPS, info SPF_VOID_LOOKUP, info SPF_VOID_LOOKUP, info SPF_VOID_LOOKUP",
+			overall: mailFail},
 		"spf several": {zone: zone("spf", "post.com. 300 IN TXT \"v=spf1 -all\"\npost.com. 300 IN TXT \"v=spf1 ~all\""), check: "spf", status: mailFail, codes: "fail SPF_SEVERAL_RECORDS", overall: mailFail},
 
 		"dmarc passes":    {check: "dmarc", status: mailPass, overall: mailPass},
@@ -260,7 +262,8 @@ func TestEmailEveryOutcome(t *testing.T) {
 			h, _ := c.run(t)
 			got := common(h, c.check)
 			if got.Status != c.status || codes(got) != c.codes || h.Overall != c.overall {
-				t.Errorf("%s %s, overall %s, %q; want %s, %s, %q", c.check, got.Status, h.Overall, codes(got), c.status, c.overall, c.codes)
+				t.Errorf("%s %s, overall %s, %q; want %s, %s, %q", c.check, got.Status, h.Overall, codes(got), c.status, c.overall,
+					c.codes)
 			}
 			holdTogether(t, h)
 		})
@@ -280,7 +283,8 @@ func holdTogether(t *testing.T, h Result) {
 			t.Errorf("%s: %+v", name, c)
 		}
 		for _, i := range c.Issues {
-			if !strings.HasPrefix(i.Reference, "RFC ") || !strings.HasSuffix(i.Message, ".") || strings.Contains(i.Message, "10.0.0.1") || strings.Contains(i.Message, "192.168.") {
+			if !strings.HasPrefix(i.Reference, "RFC ") || !strings.HasSuffix(i.Message, ".") ||
+				strings.Contains(i.Message, "10.0.0.1") || strings.Contains(i.Message, "192.168.") {
 				t.Errorf("%s: %+v", name, i)
 			}
 		}
@@ -314,15 +318,18 @@ func TestEmailShape(t *testing.T) {
 			"mx": map[string]any{
 				"status": "pass", "summary": "2 of 2 mail exchanges have an address.", "record": "10 a.post.com, 20 b.post.com", "issues": []any{}, "nullMx": false,
 				"hosts": []any{
-					map[string]any{"exchange": "a.post.com", "priority": 10.0, "addresses": []any{"93.184.216.40", "2606:2800:220:1::40"}},
+					map[string]any{"exchange": "a.post.com", "priority": 10.0,
+						"addresses": []any{"93.184.216.40", "2606:2800:220:1::40"}},
 					map[string]any{"exchange": "b.post.com", "priority": 20.0, "addresses": []any{"93.184.216.41"}},
 				},
 			},
 			"spf": map[string]any{
 				"status": "pass", "summary": "SPF record with 1 of 10 lookups; it ends in -all.", "record": "v=spf1 mx -all", "issues": []any{}, "lookups": 1.0, "voidLookups": 0.0, "all": "-all",
 				"tree": map[string]any{"term": "v=spf1", "domain": "post.com", "lookups": 1.0, "voidLookups": 0.0, "record": "v=spf1 mx -all", "error": nil, "children": []any{
-					map[string]any{"term": "mx", "domain": "post.com", "lookups": 1.0, "voidLookups": 0.0, "record": nil, "error": nil, "children": []any{}},
-					map[string]any{"term": "-all", "domain": nil, "lookups": 0.0, "voidLookups": 0.0, "record": nil, "error": nil, "children": []any{}},
+					map[string]any{"term": "mx", "domain": "post.com", "lookups": 1.0, "voidLookups": 0.0, "record": nil,
+						"error": nil, "children": []any{}},
+					map[string]any{"term": "-all", "domain": nil, "lookups": 0.0, "voidLookups": 0.0, "record": nil, "error": nil,
+						"children": []any{}},
 				}},
 			},
 			"dmarc": map[string]any{
@@ -369,7 +376,8 @@ func TestEmailDomainThatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
 	h := checkDomain(t, t.Context(), n, nil, "nowhere.com", "s1")
-	if h.Overall != mailFail || h.Checks.MX.Status != mailFail || codes(h.Checks.MX.check) != "fail DOMAIN_NOT_FOUND" || h.Summary.Missing != 5 {
+	if h.Overall != mailFail || h.Checks.MX.Status != mailFail || codes(h.Checks.MX.check) != "fail DOMAIN_NOT_FOUND" ||
+		h.Summary.Missing != 5 {
 		t.Errorf("%+v", h)
 	}
 	if *h.Checks.DKIM.Selector != "s1" || h.Checks.SPF.Tree == nil {
@@ -393,7 +401,8 @@ func TestEmailAliasToNothing(t *testing.T) {
 
 func TestEmailWithoutMail(t *testing.T) {
 	t.Parallel()
-	const null, nobody, reject = "quiet.com. 300 IN MX 0 .", `quiet.com. 300 IN TXT "v=spf1 -all"`, `_dmarc.quiet.com. 300 IN TXT "v=DMARC1; p=reject; rua=mailto:a@quiet.com"`
+	const null, nobody, reject = "quiet.com. 300 IN MX 0 .", `quiet.com. 300 IN TXT "v=spf1 -all"`,
+		`_dmarc.quiet.com. 300 IN TXT "v=DMARC1; p=reject; rua=mailto:a@quiet.com"`
 	for note, records := range map[string][]string{
 		"quiet.com neither sends nor takes mail, and all of its records say so.":                          {null, nobody, reject},
 		"quiet.com neither sends nor takes mail. A DMARC record with p=reject would complete that.":       {null, nobody},
@@ -408,7 +417,8 @@ func TestEmailWithoutMail(t *testing.T) {
 		}
 		holdTogether(t, h)
 		if h.Checks.MX.NullMX {
-			if h.Summary.NotApplicable != 3 || n.QueriesFor("_mta-sts.quiet.com", dns.TypeTXT)+n.QueriesFor("s1._domainkey.quiet.com", dns.TypeTXT) != 0 {
+			if h.Summary.NotApplicable != 3 || n.QueriesFor("_mta-sts.quiet.com",
+				dns.TypeTXT)+n.QueriesFor("s1._domainkey.quiet.com", dns.TypeTXT) != 0 {
 				t.Errorf("%q: %+v", note, h.Summary)
 			}
 		}
@@ -468,7 +478,8 @@ func TestMailResolverStopsAtItsBound(t *testing.T) {
 	if _, err := r.TXT(t.Context(), "b.com"); err == nil || !strings.Contains(err.Error(), "EBOUND") {
 		t.Errorf("%v", err)
 	}
-	if _, err := r.TXT(t.Context(), strings.Repeat("a.", 130)+"com"); err == nil || strings.Contains(err.Error(), "EBOUND") {
+	if _, err := r.TXT(t.Context(), strings.Repeat("a.", 130)+"com"); err == nil ||
+		strings.Contains(err.Error(), "EBOUND") {
 		t.Errorf("a name that cannot exist: %v", err)
 	}
 }
@@ -492,7 +503,9 @@ func TestEmailDeadline(t *testing.T) {
 	if took := time.Since(began); took > 5*bound {
 		t.Errorf("took %v", took)
 	}
-	if h.Checks.TLSRPT.Status != mailError || h.Checks.MTASTS.Status != mailError || codes(h.Checks.MTASTS.check) != "warn MTASTS_NOT_FINISHED" || h.Checks.SPF.Status != mailPass || h.Overall != mailError {
+	if h.Checks.TLSRPT.Status != mailError || h.Checks.MTASTS.Status != mailError ||
+		codes(h.Checks.MTASTS.check) != "warn MTASTS_NOT_FINISHED" || h.Checks.SPF.Status != mailPass ||
+		h.Overall != mailError {
 		t.Errorf("%+v", h.Checks)
 	}
 	holdTogether(t, h)
@@ -521,7 +534,8 @@ func TestEmailAddressOfItsOwnFails(t *testing.T) {
 		}
 		return n.Recursive(q)
 	})
-	if mx := checkDomain(t, t.Context(), n, nil, "post.com", "").Checks.MX; mx.Status != mailError || codes(mx.check) != "warn MX_LOOKUP_FAILED" {
+	if mx := checkDomain(t, t.Context(), n, nil, "post.com", "").Checks.MX; mx.Status != mailError ||
+		codes(mx.check) != "warn MX_LOOKUP_FAILED" {
 		t.Errorf("%+v", mx)
 	}
 }
@@ -529,9 +543,11 @@ func TestEmailAddressOfItsOwnFails(t *testing.T) {
 func TestEmailDMARCDetails(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
-	n.Records("sub.post.com. 300 IN TXT x", `_dmarc.post.com. 300 IN TXT "v=DMARC1; p=reject; sp=quarantine; np=reject; adkim=s; aspf=s; t=y; rua=mailto:d@post.com,https://post.com/r; ruf=mailto:f@post.com"`)
+	n.Records("sub.post.com. 300 IN TXT x",
+		`_dmarc.post.com. 300 IN TXT "v=DMARC1; p=reject; sp=quarantine; np=reject; adkim=s; aspf=s; t=y; rua=mailto:d@post.com,https://post.com/r; ruf=mailto:f@post.com"`)
 	c := checkDomain(t, t.Context(), n, nil, "sub.post.com", "").Checks.DMARC
-	if *c.Policy != "quarantine" || *c.SubdomainPolicy != "quarantine" || *c.NonexistentPolicy != "reject" || *c.FoundAt != "post.com" || *c.OrganizationalDomain != "post.com" || !c.TestMode {
+	if *c.Policy != "quarantine" || *c.SubdomainPolicy != "quarantine" || *c.NonexistentPolicy != "reject" ||
+		*c.FoundAt != "post.com" || *c.OrganizationalDomain != "post.com" || !c.TestMode {
 		t.Errorf("%+v", c)
 	}
 	if diff := cmp.Diff(dmarcAlignment{"strict", "strict"}, c.Alignment); diff != "" {

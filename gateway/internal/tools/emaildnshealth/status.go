@@ -36,8 +36,8 @@ func notForNullMX() check {
 	return c
 }
 
-// take adds issues and draws the status from all of them. failed tells of a lookup without a usable answer: what is known to
-// be wrong counts more than what is not known.
+// take adds issues and draws the status from all of them. failed tells of a lookup without a usable answer: what is
+// known to be wrong counts more than what is not known.
 func (c *check) take(issues mailauth.Issues, failed bool) {
 	c.Issues = append(c.Issues, issues...)
 	switch {
@@ -91,7 +91,8 @@ func (n *counts) add(s status) {
 
 func summarize(domain string, r results) Result {
 	health := Result{Domain: domain, Checks: r, Note: noteOn(domain, r)}
-	for _, s := range []status{r.MX.Status, r.SPF.Status, r.DMARC.Status, r.DKIM.Status, r.MTASTS.Status, r.TLSRPT.Status} {
+	for _, s := range []status{r.MX.Status, r.SPF.Status, r.DMARC.Status, r.DKIM.Status, r.MTASTS.Status,
+		r.TLSRPT.Status} {
 		health.Summary.add(s)
 	}
 	switch {

@@ -55,7 +55,9 @@ func (r *checker) mtaSts(ctx context.Context, mx mxCheck) mtaStsCheck {
 	switch {
 	case !record.Found:
 		c.Status, c.Summary = mailMissing, "The domain has no MTA-STS record."
-		c.Issues.Add(mailauth.Info, "MTASTS_MISSING", sectionSTSRecord, "Without MTA-STS an attacker on the way can make senders deliver without encryption. Publish a policy file and a TXT record at _mta-sts."+mailauth.Show(r.domain)+".")
+		c.Issues.Add(mailauth.Info, "MTASTS_MISSING", sectionSTSRecord, "Without MTA-STS an attacker on the way can make "+
+			"senders deliver without encryption. Publish a policy file and a TXT record at _mta-sts."+mailauth.Show(
+			r.domain)+".")
 		return c
 	case record.Text == "":
 		c.Summary = "There are several MTA-STS records, so senders use none."
@@ -107,11 +109,14 @@ func (c *mtaStsCheck) readPolicy(text string, mx mxCheck, issues *mailauth.Issue
 		issues.Add(mailauth.Info, "MTASTS_NONE", section, "The mode is none: senders behave as if there were no policy.")
 		return false
 	case "testing":
-		issues.Add(mailauth.Warn, "MTASTS_TESTING", section, "The mode is testing: senders report faults but deliver all the same. Use enforce once the reports look right.")
+		issues.Add(mailauth.Warn, "MTASTS_TESTING", section,
+			"The mode is testing: senders report faults but deliver all the same. Use enforce once the reports look right.")
 	}
 	for _, exchange := range mx.exchanges() {
 		if !policy.Covers(exchange) {
-			issues.Add(mailauth.Fail, "MTASTS_MX_NOT_COVERED", "RFC 8461 section 4.1", "The policy does not name the exchange "+mailauth.Show(exchange)+", so senders refuse to deliver there. Add an mx line for it.")
+			issues.Add(mailauth.Fail, "MTASTS_MX_NOT_COVERED", "RFC 8461 section 4.1",
+				"The policy does not name the exchange "+mailauth.Show(exchange)+", so senders refuse to deliver there. Add an "+
+					"mx line for it.")
 		}
 	}
 	return mx.failed
@@ -143,7 +148,8 @@ func (r *checker) fetchPolicy(ctx context.Context) mtaStsFetch {
 	}
 	url, err := target.ParseURL("https://" + host + "/.well-known/mta-sts.txt")
 	if err != nil || len(addresses) == 0 {
-		f.add(mailauth.Fail, "MTASTS_HOST_ABSENT", "%s has no address, so there is no policy. Serve it at https://%s/.well-known/mta-sts.txt, or remove the TXT record.", shown, shown)
+		f.add(mailauth.Fail, "MTASTS_HOST_ABSENT", "%s has no address, so there is no policy. Serve it at "+
+			"https://%s/.well-known/mta-sts.txt, or remove the TXT record.", shown, shown)
 		return f
 	}
 	response, err := r.client.Do(ctx, egress.Request{URL: url, RequireValidCertificate: true, MaxBody: maxPolicy})
@@ -166,7 +172,8 @@ func (f *mtaStsFetch) unreachable(ctx context.Context, err error) {
 	case !errors.As(err, &known):
 		f.add(mailauth.Fail, "MTASTS_POLICY_UNREACHABLE", "The policy could not be fetched.")
 	case errors.As(err, &invalid):
-		f.add(mailauth.Fail, "MTASTS_CERTIFICATE", "%s Senders accept the policy over a valid certificate only: renew it, or have it name this host.", known.Sentence)
+		f.add(mailauth.Fail, "MTASTS_CERTIFICATE",
+			"%s Senders accept the policy over a valid certificate only: renew it, or have it name this host.", known.Sentence)
 	default:
 		f.add(mailauth.Fail, "MTASTS_POLICY_UNREACHABLE", "The policy could not be fetched: %s", known.Sentence)
 	}
@@ -175,10 +182,12 @@ func (f *mtaStsFetch) unreachable(ctx context.Context, err error) {
 func (f *mtaStsFetch) read(ctx context.Context, response *egress.Response) {
 	switch {
 	case response.Status >= 300 && response.Status < 400:
-		f.add(mailauth.Fail, "MTASTS_POLICY_REDIRECT", "The policy's address answers with a redirect (%d), which senders do not follow. Serve the file there.", response.Status)
+		f.add(mailauth.Fail, "MTASTS_POLICY_REDIRECT", "The policy's address answers with a redirect (%d), which senders "+
+			"do not follow. Serve the file there.", response.Status)
 		return
 	case response.Status != http.StatusOK:
-		f.add(mailauth.Fail, "MTASTS_POLICY_ABSENT", "The policy's address answers with status %d, and only 200 counts. Serve the file there.", response.Status)
+		f.add(mailauth.Fail, "MTASTS_POLICY_ABSENT",
+			"The policy's address answers with status %d, and only 200 counts. Serve the file there.", response.Status)
 		return
 	case response.BodyErr != nil:
 		f.unreachable(ctx, response.BodyErr)
@@ -189,9 +198,11 @@ func (f *mtaStsFetch) read(ctx context.Context, response *egress.Response) {
 	kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch {
 	case err != nil || kind != "text/plain":
-		f.add(mailauth.Fail, "MTASTS_MEDIA_TYPE", "The policy is not served as text/plain, so senders may refuse it. Set its Content-Type.")
+		f.add(mailauth.Fail, "MTASTS_MEDIA_TYPE",
+			"The policy is not served as text/plain, so senders may refuse it. Set its Content-Type.")
 	case response.Truncated:
-		f.add(mailauth.Fail, "MTASTS_POLICY_TOO_LONG", "The policy is longer than 64 KiB, which is all that senders read. Shorten it.")
+		f.add(mailauth.Fail, "MTASTS_POLICY_TOO_LONG",
+			"The policy is longer than 64 KiB, which is all that senders read. Shorten it.")
 	default:
 		f.readable = true
 	}
@@ -222,7 +233,8 @@ func (r *checker) tlsRpt(ctx context.Context, mx mxCheck) tlsRptCheck {
 	switch {
 	case !report.Found:
 		c.Status, c.Summary = mailMissing, "The domain has no TLS reporting record."
-		c.Issues.Add(mailauth.Info, "TLSRPT_MISSING", sectionTLSRPT, "Nobody is told when senders cannot use TLS. Publish v=TLSRPTv1; rua=mailto:… at _smtp._tls."+mailauth.Show(r.domain)+".")
+		c.Issues.Add(mailauth.Info, "TLSRPT_MISSING", sectionTLSRPT, "Nobody is told when senders cannot use TLS. Publish "+
+			"v=TLSRPTv1; rua=mailto:… at _smtp._tls."+mailauth.Show(r.domain)+".")
 	case report.Record == "":
 		c.Summary = "There are several TLS reporting records, so senders use none."
 	case len(report.Addresses) == 0:

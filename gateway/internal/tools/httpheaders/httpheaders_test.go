@@ -29,8 +29,9 @@ func run(ctx context.Context, n *egresstest.Network, url string) (Result, error)
 func TestHTTPHeadersOverPlainHTTP(t *testing.T) {
 	t.Parallel()
 	n := toolstest.WebNetwork(t)
-	toolstest.ServeRaw(n, toolstest.WebV4+":80", "HTTP/1.1 200 Fine today\r\nX-B: 2\r\nx-a: caf\xe9\r\nSet-Cookie: b=secret; Path=/; HttpOnly\r\n"+
-		"X-B: 1\r\nSet-Cookie: a=secret\r\nContent-Length: 5\r\n\r\nhello")
+	toolstest.ServeRaw(n, toolstest.WebV4+":80",
+		"HTTP/1.1 200 Fine today\r\nX-B: 2\r\nx-a: caf\xe9\r\nSet-Cookie: b=secret; Path=/; HttpOnly\r\n"+
+			"X-B: 1\r\nSet-Cookie: a=secret\r\nContent-Length: 5\r\n\r\nhello")
 	got, err := run(t.Context(), n, "HTTP://EXAMPLE.com:80/a?b=c#d")
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +44,8 @@ func TestHTTPHeadersOverPlainHTTP(t *testing.T) {
 	if diff := cmp.Diff(want, got.Headers); diff != "" {
 		t.Errorf("headers: -want +got\n%s", diff)
 	}
-	if got.URL != "http://example.com/a?b=c" || got.Status != 200 || got.StatusText != "Fine today" || got.HTTPVersion != "HTTP/1.1" || got.Address != toolstest.WebV4 {
+	if got.URL != "http://example.com/a?b=c" || got.Status != 200 || got.StatusText != "Fine today" ||
+		got.HTTPVersion != "HTTP/1.1" || got.Address != toolstest.WebV4 {
 		t.Errorf("got %+v", got)
 	}
 	if got.TLS != nil || got.Timings.TLSMs != nil || got.RedirectsTo != nil {
@@ -64,7 +66,8 @@ func TestHTTPHeadersShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	fields := toolstest.Fields(t, got)
-	for _, name := range []string{"url", "status", "statusText", "responseTimeMs", "httpVersion", "address", "headers", "timings", "tls", "redirectsTo"} {
+	for _, name := range []string{"url", "status", "statusText", "responseTimeMs", "httpVersion", "address", "headers",
+		"timings", "tls", "redirectsTo"} {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("no %s", name)
 		}
@@ -81,7 +84,8 @@ func TestHTTPHeadersVersions(t *testing.T) {
 		n := toolstest.WebNetwork(t)
 		toolstest.ServeRaw(n, toolstest.WebV4+":80", "HTTP/1.0 404\r\n\r\n")
 		got, err := run(t.Context(), n, "http://example.com/")
-		if err != nil || got.HTTPVersion != "HTTP/1.0" || got.Status != 404 || got.StatusText != "Not Found" || got.Headers == nil {
+		if err != nil || got.HTTPVersion != "HTTP/1.0" || got.Status != 404 || got.StatusText != "Not Found" ||
+			got.Headers == nil {
 			t.Fatalf("got %+v, %v", got, err)
 		}
 	})
@@ -97,7 +101,8 @@ func TestHTTPHeadersVersions(t *testing.T) {
 		if r.HTTPVersion != "HTTP/2" || r.StatusText != "OK" || r.Timings.TLSMs == nil || *r.Timings.TLSMs <= 0 {
 			t.Errorf("got %+v", r)
 		}
-		if r.TLS == nil || r.TLS.Version != "TLSv1.3" || !r.TLS.Authorized || r.TLS.AuthorizationError != nil || !strings.HasPrefix(r.TLS.Cipher, "TLS_") {
+		if r.TLS == nil || r.TLS.Version != "TLSv1.3" || !r.TLS.Authorized || r.TLS.AuthorizationError != nil ||
+			!strings.HasPrefix(r.TLS.Cipher, "TLS_") {
 			t.Errorf("TLS is %+v", r.TLS)
 		}
 	})
@@ -121,7 +126,8 @@ func TestHTTPHeadersInvalidCertificates(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := got.(Result)
-			if r.Status != 200 || r.TLS == nil || r.TLS.Authorized || r.TLS.AuthorizationError == nil || *r.TLS.AuthorizationError != code {
+			if r.Status != 200 || r.TLS == nil || r.TLS.Authorized || r.TLS.AuthorizationError == nil ||
+				*r.TLS.AuthorizationError != code {
 				t.Fatalf("got %+v with TLS %+v", r, r.TLS)
 			}
 		})

@@ -76,8 +76,8 @@ func geolocate(
 	return describeLocation(address, registered, announced), nil
 }
 
-// findNetwork takes a registry's ignorance as its failure: every public address lies in a block that some registry has given
-// out, and there is nothing to tell without it.
+// findNetwork takes a registry's ignorance as its failure: every public address lies in a block that some registry has
+// given out, and there is nothing to tell without it.
 func findNetwork(ctx context.Context, client *rdap.Client, address target.Address) (rdap.NetworkAnswer, error) {
 	answer, err := client.Network(ctx, address.Addr())
 	if err != nil {
@@ -87,7 +87,8 @@ func findNetwork(ctx context.Context, client *rdap.Client, address target.Addres
 		return answer, nil
 	}
 	if answer.Reason == rdap.NoService {
-		return rdap.NetworkAnswer{}, fault.New(fault.Upstream, "No registry that offers registration data (RDAP) is known for this address.")
+		return rdap.NetworkAnswer{}, fault.New(fault.Upstream,
+			"No registry that offers registration data (RDAP) is known for this address.")
 	}
 	return rdap.NetworkAnswer{}, fault.New(fault.Upstream, "The registry has no registration data for this address.")
 }
@@ -96,8 +97,9 @@ func describeLocation(address target.Address, registered rdap.NetworkAnswer, ann
 	network := registered.Network
 	result := Result{
 		IP: address.String(), Version: 6,
-		Network: registration.DescribeNetwork(network), Organization: network.Organization, AbuseContact: network.AbuseContact,
-		Sources: []registration.Source{registration.SourceOfRDAP(registered.Source)},
+		Network: registration.DescribeNetwork(network), Organization: network.Organization,
+		AbuseContact: network.AbuseContact,
+		Sources:      []registration.Source{registration.SourceOfRDAP(registered.Source)},
 	}
 	if address.Addr().Is4() {
 		result.Version = 4

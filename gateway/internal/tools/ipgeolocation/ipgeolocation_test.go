@@ -44,7 +44,8 @@ func newLocator(t *testing.T, registry http.HandlerFunc) locator {
 	authority := toolstest.NewAuthority(t)
 	n.Records("rdap.test-site.com. 300 IN A 93.184.216.34", "registry.test-site.com. 300 IN A 93.184.216.35")
 	n.ServeTLS("93.184.216.34:443", authority.Issue("rdap.test-site.com", time.Now().Add(time.Hour)), registry)
-	n.ServeTLS("93.184.216.35:443", authority.Issue("registry.test-site.com", time.Now().Add(time.Hour)), toolstest.StatusHandler(http.StatusNotFound))
+	n.ServeTLS("93.184.216.35:443", authority.Issue("registry.test-site.com", time.Now().Add(time.Hour)),
+		toolstest.StatusHandler(http.StatusNotFound))
 	out := n.Client(nil, authority.Option())
 	store := cache.NewMemory(1 << 20)
 	t.Cleanup(store.Close)
@@ -127,7 +128,8 @@ func TestIPGeolocation(t *testing.T) {
 // Where the country comes from, and what the note says of what is missing.
 func TestIPGeolocationSources(t *testing.T) {
 	t.Parallel()
-	const address, origin = "2001:4860:4860::8888", "8.8.8.8.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.6.8.4.0.6.8.4.1.0.0.2.origin6"
+	const address, origin = "2001:4860:4860::8888",
+		"8.8.8.8.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.6.8.4.0.6.8.4.1.0.0.2.origin6"
 	withCountry := strings.Replace(arinNetwork, `"type"`, `"country":"DE","type"`, 1)
 	for name, test := range map[string]struct {
 		network string
@@ -152,7 +154,8 @@ func TestIPGeolocationSources(t *testing.T) {
 			l.Records(toolstest.ASNLine(origin, "36040 15169 | 2001:4860::/32 | US | arin | 2005-03-14"))
 		}, "DE Germany rdap", 15169, "AS15169 is one of several origins", 2},
 		"a shorter prefix of another": {withCountry, func(l locator) {
-			l.Records(toolstest.ASNLine(origin, "15169 | 2001:4860::/32 | US | arin | 2005-03-14"), toolstest.ASNLine(origin, "1 | 2001::/16 | US | arin | 2005-03-14"))
+			l.Records(toolstest.ASNLine(origin, "15169 | 2001:4860::/32 | US | arin | 2005-03-14"),
+				toolstest.ASNLine(origin, "1 | 2001::/16 | US | arin | 2005-03-14"))
 		}, "DE Germany rdap", 15169, "where they are used.", 2},
 		"no name": {withCountry, func(l locator) {
 			l.Records(toolstest.ASNLine(origin, "15169 | 2001:4860::/32 | US | arin | 2005-03-14"))
@@ -174,7 +177,8 @@ func TestIPGeolocationSources(t *testing.T) {
 			if got.Country != nil {
 				country = *got.Country + " " + deref(got.CountryName) + " " + *got.CountrySource
 			}
-			if country != test.country || got.Version != 6 || len(got.Sources) != test.sources || !strings.Contains(got.Note, test.note) {
+			if country != test.country || got.Version != 6 || len(got.Sources) != test.sources ||
+				!strings.Contains(got.Note, test.note) {
 				t.Errorf("country %q, %d sources, note %q", country, len(got.Sources), got.Note)
 			}
 			if test.asn == 0 != (got.ASN == nil) || got.ASN != nil && got.ASN.ASN != test.asn {
@@ -232,7 +236,8 @@ func TestIPGeolocationUnknownToItsRegistry(t *testing.T) {
 	l := newLocator(t, toolstest.RedirectHandler("https://registry.test-site.com/ip/1.1.1.1").ServeHTTP)
 	_, err := l.run(t.Context(), t, "1.1.1.1")
 	var f *fault.Error
-	if !errors.As(err, &f) || f.Kind != fault.Upstream || f.Sentence != "The registry has no registration data for this address." {
+	if !errors.As(err, &f) || f.Kind != fault.Upstream ||
+		f.Sentence != "The registry has no registration data for this address." {
 		t.Errorf("got %v", err)
 	}
 }

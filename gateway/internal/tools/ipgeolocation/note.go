@@ -45,7 +45,8 @@ func countrySentence(r Result) string {
 		country = fmt.Sprintf("%s (%s)", *r.CountryName, country)
 	}
 	if *r.CountrySource == "asn" {
-		return fmt.Sprintf("This network is registered in %s, says the ASN service; the registry's own record of the network names no country.", country)
+		return fmt.Sprintf("This network is registered in %s, says the ASN service; the registry's own record of the "+
+			"network names no country.", country)
 	}
 	return fmt.Sprintf("This network is registered in %s, says its registry.", country)
 }

@@ -35,7 +35,8 @@ func New() tool.Tool {
 		OpenAPI: openAPI,
 		Parse: func(in tool.Input) (visitor, error) {
 			if in.Text != "" {
-				return visitor{}, fault.New(fault.Invalid, "This tool looks at your own address and takes no input; leave it empty.")
+				return visitor{}, fault.New(fault.Invalid,
+					"This tool looks at your own address and takes no input; leave it empty.")
 			}
 			return visitor{in.Visitor}, nil
 		},

@@ -65,7 +65,8 @@ func TestMyIP(t *testing.T) {
 func TestMyIPReasonsDiffer(t *testing.T) {
 	t.Parallel()
 	reasons := make(map[string]bool)
-	for _, v := range []tool.Visitor{{}, {HeadersTrusted: true}, {HeadersTrusted: true, Addr: netip.MustParseAddr("10.0.0.1")}} {
+	for _, v := range []tool.Visitor{{}, {HeadersTrusted: true},
+		{HeadersTrusted: true, Addr: netip.MustParseAddr("10.0.0.1")}} {
 		reasons[*describeVisitor(v).Reason] = true
 	}
 	if len(reasons) != 3 {

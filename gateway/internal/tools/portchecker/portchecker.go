@@ -129,8 +129,8 @@ func summarize(to target.HostPort, tried []attempt) Result {
 }
 
 // try connects once. The kernel repeats a lost SYN after one and after three seconds, which is the retry that keeps one
-// lost packet from reading as a filter; a second connect would only ask for the same again. An error is a refusal by the
-// address policy, or a fault of this host.
+// lost packet from reading as a filter; a second connect would only ask for the same again. An error is a refusal by
+// the address policy, or a fault of this host.
 func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
 	out := attempt{Address: to.Addr().String(), Family: 6}
 	if to.Addr().Is4() {
@@ -164,8 +164,8 @@ func (a attempt) end(state, reason string) attempt {
 	return a
 }
 
-// readFailure reads a failed connect. Not known are refusals by the policy and this host's own faults, which say nothing
-// about the port.
+// readFailure reads a failed connect. Not known are refusals by the policy and this host's own faults, which say
+// nothing about the port.
 func readFailure(err error) (state, reason string, known bool) {
 	var refused *fault.Error
 	if errors.As(err, &refused) {

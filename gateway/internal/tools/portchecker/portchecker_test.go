@@ -70,7 +70,8 @@ func TestPortStates(t *testing.T) {
 			if len(got.Addresses) != 1 || only.State != c.state || only.Family != 4 {
 				t.Errorf("addresses: %+v", got.Addresses)
 			}
-			if (only.Reason != nil) != (c.reasonHas != "") || only.Reason != nil && !strings.Contains(*only.Reason, c.reasonHas) {
+			if (only.Reason != nil) != (c.reasonHas != "") || only.Reason != nil &&
+				!strings.Contains(*only.Reason, c.reasonHas) {
 				t.Errorf("reason = %v", only.Reason)
 			}
 		})
@@ -81,8 +82,8 @@ func failWith(err error) func(*egresstest.Network) {
 	return func(n *egresstest.Network) { n.Fail("93.184.216.34:443", err) }
 }
 
-// TestPortAddressesAreTriedOnTheirOwn is the trap of Happy Eyeballs: the broken address shows beside the good one, all at
-// once, at most two of each family.
+// TestPortAddressesAreTriedOnTheirOwn is the trap of Happy Eyeballs: the broken address shows beside the good one, all
+// at once, at most two of each family.
 func TestPortAddressesAreTriedOnTheirOwn(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
@@ -135,11 +136,13 @@ func TestPortBestState(t *testing.T) {
 			}
 		}
 	}
-	got := summarize(toolstest.HostPort(t, "example.com:1"), []attempt{at("slow", "open", &slow), at("fast", "open", &fast), at("equal", "open", &fast)})
+	got := summarize(toolstest.HostPort(t, "example.com:1"),
+		[]attempt{at("slow", "open", &slow), at("fast", "open", &fast), at("equal", "open", &fast)})
 	if got.Address != "fast" || *got.ResponseTimeMs != fast {
 		t.Errorf("of several open ones: %+v", got)
 	}
-	got = summarize(toolstest.HostPort(t, "example.com:1"), []attempt{at("first", "filtered", nil), at("second", "filtered", nil)})
+	got = summarize(toolstest.HostPort(t, "example.com:1"),
+		[]attempt{at("first", "filtered", nil), at("second", "filtered", nil)})
 	if got.Address != "first" {
 		t.Errorf("of several silent ones: %+v", got)
 	}
@@ -157,12 +160,14 @@ func TestPortAbsentFamilyIsSkipped(t *testing.T) {
 		t.Errorf("top: %+v", got)
 	}
 	i := slices.IndexFunc(got.Addresses, func(a attempt) bool { return a.Family == 6 })
-	if a := got.Addresses[i]; a.State != "skipped" || a.ResponseTimeMs != nil || *a.Reason != "This service has no IPv6 connection." {
+	if a := got.Addresses[i]; a.State != "skipped" || a.ResponseTimeMs != nil ||
+		*a.Reason != "This service has no IPv6 connection." {
 		t.Errorf("the absent family: %+v", a)
 	}
 
 	got = checkPort(t, onlyV4, "[2606:2800:220:1::1]:443")
-	if got.State != "unreachable" || got.Reachable || got.Address != "2606:2800:220:1::1" || got.Addresses[0].State != "skipped" {
+	if got.State != "unreachable" || got.Reachable || got.Address != "2606:2800:220:1::1" ||
+		got.Addresses[0].State != "skipped" {
 		t.Errorf("all skipped: %+v", got)
 	}
 	for _, d := range n.Dials() {
@@ -202,7 +207,8 @@ func TestPortFaultsOfThisHost(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
 	n.Fail("93.184.216.34:443", syscall.EMFILE)
-	_, err := checker{egress: n.Client(nil), timeout: testTimeout}.run(t.Context(), toolstest.HostPort(t, "93.184.216.34:443"))
+	_, err := checker{egress: n.Client(nil), timeout: testTimeout}.run(t.Context(),
+		toolstest.HostPort(t, "93.184.216.34:443"))
 	if !errors.Is(err, syscall.EMFILE) {
 		t.Errorf("got %v", err)
 	}
@@ -259,7 +265,8 @@ func TestPortNeedsAPort(t *testing.T) {
 
 func TestPortService(t *testing.T) {
 	t.Parallel()
-	for port, want := range map[uint16]string{22: "ssh", 53: "domain", 443: "https", 465: "submissions", 3389: "ms-wbt-server", 8080: "http-alt"} {
+	for port, want := range map[uint16]string{22: "ssh", 53: "domain", 443: "https", 465: "submissions",
+		3389: "ms-wbt-server", 8080: "http-alt"} {
 		if got := serviceName(port); got == nil || *got != want {
 			t.Errorf("portService(%d) = %v, want %s", port, got, want)
 		}

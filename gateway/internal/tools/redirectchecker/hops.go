@@ -47,7 +47,8 @@ func describeHops(chain egress.Chain, fragment string) []hopResult {
 		}
 	}
 	if blocked := blockedDestination(chain); blocked != nil {
-		hops = append(hops, hopResult{Index: len(hops), URL: blocked.String(), StatusText: whyBlocked(chain), Flags: []string{}})
+		hops = append(hops, hopResult{Index: len(hops), URL: blocked.String(), StatusText: whyBlocked(chain),
+			Flags: []string{}})
 	}
 	return hops
 }
@@ -126,8 +127,8 @@ func knownHost(r *egress.Response) string {
 	return next.Host().String()
 }
 
-// destination reads a Location more leniently than what is followed: for its description alone, never for a dial. It is nil
-// where it is no URL at all.
+// destination reads a Location more leniently than what is followed: for its description alone, never for a dial. It is
+// nil where it is no URL at all.
 func destination(r *egress.Response) *url.URL {
 	base, err := url.Parse(r.URL.String())
 	if err != nil {

@@ -49,7 +49,8 @@ type hopResult struct {
 	Flags          []string        `json:"flags"`
 }
 
-// start is the URL that a chain begins with. Its fragment never goes on the wire, but redirects pass it on (RFC 9110 section 10.2.2).
+// start is the URL that a chain begins with. Its fragment never goes on the wire, but redirects pass it on (RFC 9110
+// section 10.2.2).
 type start struct {
 	target.URL
 	fragment string

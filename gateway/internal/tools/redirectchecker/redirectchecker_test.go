@@ -52,7 +52,8 @@ func chainOf(r Result) []string {
 		if h.Index != i {
 			out = append(out, fmt.Sprintf("index %d", h.Index))
 		}
-		out = append(out, strings.TrimSpace(fmt.Sprintf("%d %s %s", toolstest.Number(h.Status), h.URL, strings.Join(h.Flags, " "))))
+		out = append(out, strings.TrimSpace(fmt.Sprintf("%d %s %s", toolstest.Number(h.Status), h.URL,
+			strings.Join(h.Flags, " "))))
 	}
 	return out
 }
@@ -88,11 +89,13 @@ func TestRedirectOutcomes(t *testing.T) {
 		"/7": {302, "/8"}, "/8": {302, "/9"}, "/9": {302, "/end"},
 	}
 	n := toolstest.WebNetwork(t)
-	n.Records("www.example.com. 300 IN A "+toolstest.WebV4, "other.example.net. 300 IN A 93.184.216.35", "inside.example.com. 300 IN A 10.0.0.1")
+	n.Records("www.example.com. 300 IN A "+toolstest.WebV4, "other.example.net. 300 IN A 93.184.216.35",
+		"inside.example.com. 300 IN A 10.0.0.1")
 	n.Serve(toolstest.WebV4Port80, site)
 	n.Serve("93.184.216.35:8080", site)
 	n.Fail(toolstest.WebV4+":81", syscall.ECONNREFUSED)
-	eight := []string{"302 http://example.com/2 temporary relativeLocation", "302 http://example.com/3 temporary relativeLocation",
+	eight := []string{"302 http://example.com/2 temporary relativeLocation",
+		"302 http://example.com/3 temporary relativeLocation",
 		"302 http://example.com/4 temporary relativeLocation", "302 http://example.com/5 temporary relativeLocation", "302 http://example.com/6 temporary relativeLocation",
 		"302 http://example.com/7 temporary relativeLocation", "302 http://example.com/8 temporary relativeLocation", "302 http://example.com/9 temporary relativeLocation"}
 	for _, test := range []struct {
@@ -132,7 +135,8 @@ func TestRedirectOutcomes(t *testing.T) {
 		t.Run(strings.Trim(test.path, "/"), func(t *testing.T) {
 			t.Parallel()
 			got := mustRun(t, n, "http://example.com"+test.path)
-			if string(got.Outcome) != test.outcome || got.RedirectCount != test.count || got.URL != "http://example.com"+test.path {
+			if string(got.Outcome) != test.outcome || got.RedirectCount != test.count ||
+				got.URL != "http://example.com"+test.path {
 				t.Errorf("%s, %d followed: %s", got.Outcome, got.RedirectCount, got.Summary)
 			}
 			if diff := cmp.Diff(test.chain, chainOf(got)[1:], cmpopts.EquateEmpty()); diff != "" {
@@ -168,12 +172,14 @@ func TestRedirectOutcomes(t *testing.T) {
 // TestRedirectToPrivate: nothing leaves, whichever way the address is found not to be public.
 func TestRedirectToPrivate(t *testing.T) {
 	t.Parallel()
-	for _, to := range []string{"http://169.254.169.254/latest/meta-data/", "http://inside.example.com/", "http://[::1]/", "//127.0.0.1:80/"} {
+	for _, to := range []string{"http://169.254.169.254/latest/meta-data/", "http://inside.example.com/", "http://[::1]/",
+		"//127.0.0.1:80/"} {
 		n := toolstest.WebNetwork(t)
 		n.Records("inside.example.com. 300 IN A 10.0.0.1", "inside.example.com. 300 IN A "+toolstest.WebV4)
 		n.Serve(toolstest.WebV4Port80, toolstest.RedirectHandler(to))
 		got := mustRun(t, n, "http://example.com/")
-		if got.Outcome != egress.EndBlocked || len(got.Hops) != 2 || !strings.Contains(got.Hops[1].StatusText, "Not a public address") {
+		if got.Outcome != egress.EndBlocked || len(got.Hops) != 2 ||
+			!strings.Contains(got.Hops[1].StatusText, "Not a public address") {
 			t.Errorf("%s: %+v", to, got)
 		}
 		if dials := n.Dials(); len(dials) != 1 {
@@ -214,12 +220,14 @@ func TestRedirectFirstTarget(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
-	if err := run("http://six.example.com/", egress.WithFamilies(egress.Families{V4: true})); !fault.Is(err, fault.Upstream) || !strings.Contains(err.Error(), "IPv6") {
+	if err := run("http://six.example.com/", egress.WithFamilies(egress.Families{V4: true})); !fault.Is(err,
+		fault.Upstream) || !strings.Contains(err.Error(), "IPv6") {
 		t.Errorf("a family that is missing: %v", err)
 	}
 	toolstest.WantDials(t, n)
 	got := mustRun(t, n, "http://example.com/#x")
-	if got.Outcome != egress.EndUnreachable || got.RedirectCount != 0 || len(got.Hops) != 1 || got.Hops[0].Status != nil || got.Hops[0].StatusText != "example.com refused the connection." {
+	if got.Outcome != egress.EndUnreachable || got.RedirectCount != 0 || len(got.Hops) != 1 ||
+		got.Hops[0].Status != nil || got.Hops[0].StatusText != "example.com refused the connection." {
 		t.Errorf("%+v", got)
 	}
 }
@@ -228,7 +236,8 @@ func TestRedirectFirstTarget(t *testing.T) {
 func TestRedirectFragments(t *testing.T) {
 	t.Parallel()
 	n := toolstest.WebNetwork(t)
-	n.Serve(toolstest.WebV4Port80, locations{"/keep": {302, "/end"}, "/set": {302, "/keep#part two"}, "/drop": {302, "/keep#"}, "/again": {302, "/set#first"}})
+	n.Serve(toolstest.WebV4Port80, locations{"/keep": {302, "/end"}, "/set": {302, "/keep#part two"},
+		"/drop": {302, "/keep#"}, "/again": {302, "/set#first"}})
 	for url, want := range map[string]string{
 		"/end#typed":   "http://example.com/end",
 		"/keep":        "http://example.com/end",
@@ -269,7 +278,8 @@ func TestRedirectBetweenSchemes(t *testing.T) {
 	n, ca := toolstest.WebNetwork(t), toolstest.NewAuthority(t)
 	n.Records("bad.example.com. 300 IN A 93.184.216.35")
 	n.Serve(toolstest.WebV4Port80, toolstest.RedirectHandler("https://example.com/"))
-	n.ServeTLS(toolstest.WebV4+":443", ca.Issue("example.com", time.Now().Add(time.Hour)), toolstest.RedirectHandler("https://bad.example.com/"))
+	n.ServeTLS(toolstest.WebV4+":443", ca.Issue("example.com", time.Now().Add(time.Hour)),
+		toolstest.RedirectHandler("https://bad.example.com/"))
 	n.ServeTLS("93.184.216.35:443", ca.SelfSign("bad.example.com"), toolstest.RedirectHandler("http://bad.example.com/"))
 	n.Serve("93.184.216.35:80", toolstest.StatusHandler(404))
 	got := mustRun(t, n, "http://example.com/", ca.Option())
@@ -279,11 +289,13 @@ func TestRedirectBetweenSchemes(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	for i, h := range got.Hops {
-		if (h.Timings.TLSMs != nil) != strings.HasPrefix(h.URL, "https") || h.Timings.TotalMs != h.ResponseTimeMs || h.ResponseTimeMs <= 0 {
+		if (h.Timings.TLSMs != nil) != strings.HasPrefix(h.URL, "https") || h.Timings.TotalMs != h.ResponseTimeMs ||
+			h.ResponseTimeMs <= 0 {
 			t.Errorf("hop %d: %+v", i, h.Timings)
 		}
 	}
-	if got.TotalMs <= 0 || toolstest.Text(got.Hops[0].Address) != toolstest.WebV4 || toolstest.Text(got.Hops[0].Location) != "https://example.com/" {
+	if got.TotalMs <= 0 || toolstest.Text(got.Hops[0].Address) != toolstest.WebV4 ||
+		toolstest.Text(got.Hops[0].Location) != "https://example.com/" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -308,7 +320,8 @@ func TestRedirectDeadline(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := got.(Result)
-		if r.Outcome != egress.EndDeadline || len(r.Hops) != hops || !strings.Contains(r.Summary, "time of this check was over") {
+		if r.Outcome != egress.EndDeadline || len(r.Hops) != hops ||
+			!strings.Contains(r.Summary, "time of this check was over") {
 			t.Errorf("%s: %+v", path, r)
 		}
 	}
@@ -379,7 +392,8 @@ func TestClientRedirects(t *testing.T) {
 	}
 }
 
-// TestRedirectEndlessPage: an answer that never ends is not waited for where it is no page, and its headers' time counts.
+// TestRedirectEndlessPage: an answer that never ends is not waited for where it is no page, and its headers' time
+// counts.
 func TestRedirectEndlessPage(t *testing.T) {
 	t.Parallel()
 	n := toolstest.WebNetwork(t)
@@ -452,7 +466,8 @@ func TestRedirectShape(t *testing.T) {
 		t.Error(got)
 	}
 	for _, hop := range fields["hops"].([]any) {
-		if got := keys(hop.(map[string]any)); got != "address flags index location responseTimeMs status statusText timings url" {
+		if got := keys(hop.(map[string]any)); got != "address flags index location responseTimeMs status statusText "+
+			"timings url" {
 			t.Error(got)
 		}
 	}
@@ -475,7 +490,8 @@ func FuzzMetaRefresh(f *testing.F) {
 				continue
 			}
 			u, err := url.Parse(found.URL)
-			if err != nil || !u.IsAbs() || u.Scheme == "javascript" || u.Scheme == "data" || found.DelaySeconds < 0 || found.DelaySeconds > maxRefreshDelay {
+			if err != nil || !u.IsAbs() || u.Scheme == "javascript" || u.Scheme == "data" || found.DelaySeconds < 0 ||
+				found.DelaySeconds > maxRefreshDelay {
 				t.Fatalf("%+v, %v", found, err)
 			}
 		}

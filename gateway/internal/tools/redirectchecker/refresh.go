@@ -139,8 +139,8 @@ func refreshTo(page, base *url.URL, kind, value string) *clientRedirect {
 // maxRefreshDelay keeps a delay a number; browsers cap it as well.
 const maxRefreshDelay = 1e9
 
-// parseRefresh reads the value of a refresh as browsers do (HTML, shared declarative refresh steps): a number, a separator,
-// and a URL that may stand behind "url=" and in quotes.
+// parseRefresh reads the value of a refresh as browsers do (HTML, shared declarative refresh steps): a number, a
+// separator, and a URL that may stand behind "url=" and in quotes.
 func parseRefresh(value string) (delay float64, reference string, ok bool) {
 	value = strings.TrimLeft(value, htmlSpace)
 	rest := strings.TrimLeft(value, "0123456789")

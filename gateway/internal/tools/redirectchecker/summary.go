@@ -62,7 +62,8 @@ func ending(r Result, chain egress.Chain) string {
 // blockedEnding does not repeat what the name of a refused hop led to.
 func blockedEnding(chain egress.Chain, last egress.Hop) string {
 	if endsAtUserName(chain) {
-		return fmt.Sprintf("%s redirects to a URL with a user name in it, which is not followed. Nothing was sent to it.", last.URL.Host().Short())
+		return fmt.Sprintf("%s redirects to a URL with a user name in it, which is not followed. Nothing was sent to it.",
+			last.URL.Host().Short())
 	}
 	return "The next destination is not a public address that this service may visit. Nothing was sent to it."
 }
@@ -82,7 +83,8 @@ func locationSentence(err error) string {
 	return ""
 }
 
-// maxShownScheme bounds what is repeated of a scheme, which holds no other characters than letters, digits, +, - and dots.
+// maxShownScheme bounds what is repeated of a scheme, which holds no other characters than letters, digits, +, - and
+// dots.
 const maxShownScheme = 30
 
 func schemeWords(r *egress.Response) string {

@@ -47,7 +47,8 @@ func describeServed(chain egress.Chain, misled string) served {
 	s := served{issues: []fileIssue{}}
 	for _, hop := range chain.Hops {
 		if hop.Response != nil && hop.Response.TLS != nil && !hop.Response.TLS.Verdict.Authorized {
-			s.add(codeCertificate, fileWarn, "The certificate of %s is not valid (%s). Crawlers may not read the file.", hop.URL.Host().Short(), hop.Response.TLS.Verdict.Code)
+			s.add(codeCertificate, fileWarn, "The certificate of %s is not valid (%s). Crawlers may not read the file.",
+				hop.URL.Host().Short(), hop.Response.TLS.Verdict.Code)
 			break
 		}
 	}
@@ -73,12 +74,14 @@ func (s *served) judge(chain egress.Chain, misled string) {
 		s.judgeStatus(*s.httpStatus)
 	case egress.EndLoop, egress.EndTooManyRedirects:
 		s.state = misled
-		s.add(codeRedirects, fileFail, "The file's URL redirects in a loop or more than %d times, where crawlers give up.", maxRedirects)
+		s.add(codeRedirects, fileFail, "The file's URL redirects in a loop or more than %d times, where crawlers give up.",
+			maxRedirects)
 	case egress.EndMissingLocation, egress.EndInvalidLocation, egress.EndUnsupportedScheme:
 		s.state = misled
 		s.add(codeBadRedirect, fileFail, "The file's URL redirects to nothing that can be fetched.")
 	case egress.EndBlocked:
-		s.add(codeNotPublic, fileFail, "The file's URL leads to what is not a public address that this service may visit. Nothing was sent to it.")
+		s.add(codeNotPublic, fileFail,
+			"The file's URL leads to what is not a public address that this service may visit. Nothing was sent to it.")
 	case egress.EndDeadline:
 		s.add(codeNotFinished, fileFail, "The time of this check was over before the file had come.")
 	default:

@@ -71,26 +71,31 @@ func describeRobots(u target.URL, chain egress.Chain, body robotsBody) (robotsFi
 	case s.state == fileUnreachable:
 		file.Effect = robotstxt.DisallowAll
 	case s.httpStatus != nil && *s.httpStatus == http.StatusTooManyRequests:
-		s.add(codeStatus, fileInfo, "RFC 9309 lets crawlers go on after a 429, but some, Google's among them, take it as a server error and stop.")
+		s.add(codeStatus, fileInfo,
+			"RFC 9309 lets crawlers go on after a 429, but some, Google's among them, take it as a server error and stop.")
 	}
-	file.Status, file.FinalURL, file.HTTPStatus, file.ContentType, file.Issues = s.state, s.finalURL, s.httpStatus, s.contentType, s.issues
+	file.Status, file.FinalURL, file.HTTPStatus, file.ContentType, file.Issues = s.state, s.finalURL, s.httpStatus,
+		s.contentType, s.issues
 	file.Bytes, file.Truncated, file.Preview = len(body.text), body.truncated, preview(body.text)
 	return file, declared
 }
 
 // refuseText tells what is no robots.txt, whatever its type says: a page that answers for every path, or no text.
 func (s *served) refuseText(text []byte, parsed robotstxt.File) {
-	start := bytes.ToLower(bytes.TrimLeft(bytes.TrimPrefix(text[:min(len(text), 1024)], []byte("\xef\xbb\xbf")), " \t\r\n"))
+	start := bytes.ToLower(bytes.TrimLeft(bytes.TrimPrefix(text[:min(len(text), 1024)], []byte("\xef\xbb\xbf")),
+		" \t\r\n"))
 	markup := false
 	for _, tag := range []string{"<!doctype", "<html", "<head", "<body", "<?xml", "<script"} {
 		markup = markup || bytes.HasPrefix(start, []byte(tag))
 	}
 	nothing := parsed.Lines == 0
-	isPage := nothing && (bytes.HasPrefix(start, []byte("<")) || strings.Contains(mediaType(s.contentType), "html") && len(parsed.Issues) > 0)
+	isPage := nothing && (bytes.HasPrefix(start, []byte("<")) || strings.Contains(mediaType(s.contentType), "html") &&
+		len(parsed.Issues) > 0)
 	switch {
 	case markup || isPage:
 		s.state = fileInvalid
-		s.add(codeHTML, fileFail, "The server answers with an HTML page in place of robots.txt. Crawlers find no rules in it.")
+		s.add(codeHTML, fileFail,
+			"The server answers with an HTML page in place of robots.txt. Crawlers find no rules in it.")
 	case bytes.IndexByte(text, 0) >= 0 && nothing:
 		s.state = fileInvalid
 		s.add(codeBinary, fileFail, "The file is not text.")
@@ -113,7 +118,8 @@ func (s *served) tellFile(text []byte, parsed robotstxt.File) []string {
 		seen[sitemap.URL] = true
 	}
 	if len(declared) > maxDeclaredRead {
-		s.add(codeNotRead, fileInfo, "The file declares %d sitemaps. Only the first %d are read here.", len(declared), maxDeclaredRead)
+		s.add(codeNotRead, fileInfo, "The file declares %d sitemaps. Only the first %d are read here.", len(declared),
+			maxDeclaredRead)
 	}
 	return declared
 }

@@ -102,9 +102,11 @@ func TestRobotsAndSitemaps(t *testing.T) {
 		"/urls.txt":    {body: "http://example.com/a\nhttp://example.com/b\n"},
 	})
 	n.Serve("93.184.216.35:80", files{"/index.xml.gz": {kind: "application/x-gzip",
-		body: gzipOf(t, `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>http://cdn.example.net/1.xml</loc></sitemap></sitemapindex>`)}})
+		body: gzipOf(
+			t, `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>http://cdn.example.net/1.xml</loc></sitemap></sitemapindex>`)}})
 	got := mustRun(t, n, "http://example.com/some/page?q#f")
-	if got.URL != "http://example.com/some/page?q" || got.Robots.URL != "http://example.com/robots.txt" || got.Robots.Status != "found" || got.Robots.Effect != "rules" || toolstest.Number(got.Robots.HTTPStatus) != 200 {
+	if got.URL != "http://example.com/some/page?q" || got.Robots.URL != "http://example.com/robots.txt" ||
+		got.Robots.Status != "found" || got.Robots.Effect != "rules" || toolstest.Number(got.Robots.HTTPStatus) != 200 {
 		t.Errorf("%+v", got.Robots)
 	}
 	delay := 2.5
@@ -115,7 +117,8 @@ func TestRobotsAndSitemaps(t *testing.T) {
 	if diff := cmp.Diff(groups, got.Robots.Groups); diff != "" {
 		t.Errorf("groups: -want +got\n%s", diff)
 	}
-	declared := []string{"http://example.com/sitemap.xml", "http://cdn.example.net/index.xml.gz", "http://example.com/urls.txt"}
+	declared := []string{"http://example.com/sitemap.xml", "http://cdn.example.net/index.xml.gz",
+		"http://example.com/urls.txt"}
 	if diff := cmp.Diff(declared, got.DeclaredSitemaps); diff != "" {
 		t.Errorf("declared: -want +got\n%s", diff)
 	}
@@ -123,12 +126,14 @@ func TestRobotsAndSitemaps(t *testing.T) {
 		t.Errorf("issues %s", codes)
 	}
 	describe := func(f sitemapFile) string {
-		return fmt.Sprintf("%s %s %s %d %s", f.URL, f.Status, toolstest.Text(f.Kind), toolstest.Number(f.URLCount), toolstest.Text(f.LastModified))
+		return fmt.Sprintf("%s %s %s %d %s", f.URL, f.Status, toolstest.Text(f.Kind), toolstest.Number(f.URLCount),
+			toolstest.Text(f.LastModified))
 	}
 	if got := describe(got.Sitemap); got != "http://example.com/sitemap.xml found urlset 1 2024-05-06T00:00:00Z" {
 		t.Error(got)
 	}
-	want := []string{"http://example.com/sitemap.xml found urlset 1 2024-05-06T00:00:00Z", "http://cdn.example.net/index.xml.gz found sitemapindex 1 <null>", "http://example.com/urls.txt found text 2 <null>"}
+	want := []string{"http://example.com/sitemap.xml found urlset 1 2024-05-06T00:00:00Z",
+		"http://cdn.example.net/index.xml.gz found sitemapindex 1 <null>", "http://example.com/urls.txt found text 2 <null>"}
 	for i, f := range got.Sitemaps {
 		if describe(f) != want[i] || len(f.Issues) != 0 {
 			t.Errorf("%s, %+v", describe(f), f.Issues)
@@ -202,7 +207,8 @@ func TestRobotsStates(t *testing.T) {
 			}
 			n.Serve(toolstest.WebV4Port80, site)
 			got := mustRun(t, n, "http://example.com/").Robots
-			if got.Status != test.status || toolstest.Number(got.HTTPStatus) != test.http || got.Effect != test.effect || got.Groups == nil {
+			if got.Status != test.status || toolstest.Number(got.HTTPStatus) != test.http || got.Effect != test.effect ||
+				got.Groups == nil {
 				t.Errorf("%+v", got)
 			}
 			if codes := fileCodes(got.Issues); codes != test.issues {
@@ -225,8 +231,10 @@ func TestRobotsUnreachable(t *testing.T) {
 	t.Parallel()
 	n := toolstest.WebNetwork(t)
 	got := mustRun(t, n, "http://example.com/")
-	if got.Robots.Status != "unreachable" || got.Robots.Effect != "disallowAll" || got.Robots.HTTPStatus != nil || got.Robots.ContentType != nil ||
-		fileCodes(got.Robots.Issues) != "UNREACHABLE" || got.Sitemap.Status != "unreachable" || fileCodes(got.Sitemap.Issues) != "UNREACHABLE" {
+	if got.Robots.Status != "unreachable" || got.Robots.Effect != "disallowAll" || got.Robots.HTTPStatus != nil ||
+		got.Robots.ContentType != nil ||
+		fileCodes(got.Robots.Issues) != "UNREACHABLE" || got.Sitemap.Status != "unreachable" ||
+		fileCodes(got.Sitemap.Issues) != "UNREACHABLE" {
 		t.Errorf("%+v", got)
 	}
 	if got.DeclaredSitemaps == nil || got.Sitemaps == nil {
@@ -249,7 +257,8 @@ func TestRobotsFirstTarget(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
-	if err := run("http://six.example.com/", egress.WithFamilies(egress.Families{V4: true})); !fault.Is(err, fault.Upstream) || !strings.Contains(err.Error(), "IPv6") {
+	if err := run("http://six.example.com/", egress.WithFamilies(egress.Families{V4: true})); !fault.Is(err,
+		fault.Upstream) || !strings.Contains(err.Error(), "IPv6") {
 		t.Errorf("a family that is missing: %v", err)
 	}
 	toolstest.WantDials(t, n)
@@ -267,8 +276,10 @@ func TestRobotsLength(t *testing.T) {
 			_, _ = io.WriteString(w, gzipOf(t, body))
 		}))
 		got := mustRun(t, n, "http://example.com/").Robots
-		if got.Truncated != truncated || got.Bytes != robotstxt.MaxBytes || got.Effect != "disallowAll" || len(got.Preview) != maxPreview || (fileCodes(got.Issues) == "TOO_LONG") != truncated {
-			t.Errorf("%d bytes: %d read, truncated %t, %s, preview of %d", size, got.Bytes, got.Truncated, fileCodes(got.Issues), len(got.Preview))
+		if got.Truncated != truncated || got.Bytes != robotstxt.MaxBytes || got.Effect != "disallowAll" ||
+			len(got.Preview) != maxPreview || (fileCodes(got.Issues) == "TOO_LONG") != truncated {
+			t.Errorf("%d bytes: %d read, truncated %t, %s, preview of %d", size, got.Bytes, got.Truncated,
+				fileCodes(got.Issues), len(got.Preview))
 		}
 	}
 }
@@ -301,10 +312,12 @@ func TestRobotsBreaksOff(t *testing.T) {
 	n := toolstest.WebNetwork(t)
 	n.ServeConn(toolstest.WebV4Port80, func(c net.Conn) {
 		_, _ = c.Read(make([]byte, 4096))
-		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 1000\r\n\r\nUser-agent: *\nDisallow:\nSitemap: http://example.com/x\n")
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 1000\r\n\r\nUser-agent: "+
+			"*\nDisallow:\nSitemap: http://example.com/x\n")
 	})
 	got := mustRun(t, n, "http://example.com/")
-	if got.Robots.Status != "unreachable" || got.Robots.Effect != "disallowAll" || fileCodes(got.Robots.Issues) != "INCOMPLETE" || len(got.DeclaredSitemaps) != 0 || got.Robots.Bytes == 0 {
+	if got.Robots.Status != "unreachable" || got.Robots.Effect != "disallowAll" ||
+		fileCodes(got.Robots.Issues) != "INCOMPLETE" || len(got.DeclaredSitemaps) != 0 || got.Robots.Bytes == 0 {
 		t.Errorf("%+v", got.Robots)
 	}
 }
@@ -337,7 +350,8 @@ func TestSitemapStates(t *testing.T) {
 			n := toolstest.WebNetwork(t)
 			n.Serve(toolstest.WebV4Port80, files{"/sitemap.xml": test.file, "/moved.xml": {body: urlset}})
 			got := mustRun(t, n, "http://example.com/").Sitemap
-			if got.Status != test.status || toolstest.Number(got.HTTPStatus) != test.http || toolstest.Text(got.Kind) != test.kind || (got.Kind == nil) != (got.URLCount == nil) {
+			if got.Status != test.status || toolstest.Number(got.HTTPStatus) != test.http ||
+				toolstest.Text(got.Kind) != test.kind || (got.Kind == nil) != (got.URLCount == nil) {
 				t.Errorf("%+v", got)
 			}
 			if codes := fileCodes(got.Issues); codes != test.issues {
@@ -353,7 +367,8 @@ func TestDeclaredSitemapsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	n := toolstest.WebNetwork(t)
 	n.Records("inside.example.com. 300 IN A 10.0.0.1")
-	n.Serve(toolstest.WebV4Port80, files{"/robots.txt": {body: "Sitemap: http://10.0.0.1/s.xml\nSitemap: http://inside.example.com/s.xml\nSitemap: ftp://example.com/s.xml\nSitemap: http://u:p@example.com/s.xml\n" +
+	n.Serve(toolstest.WebV4Port80, files{"/robots.txt": {body: "Sitemap: http://10.0.0.1/s.xml\nSitemap: " +
+		"http://inside.example.com/s.xml\nSitemap: ftp://example.com/s.xml\nSitemap: http://u:p@example.com/s.xml\n" +
 		"Sitemap: http://localhost/s.xml\nSitemap: http://example.com/sixth.xml"}})
 	got := mustRun(t, n, "http://example.com/")
 	var codes []string
@@ -363,7 +378,8 @@ func TestDeclaredSitemapsThatAreRefused(t *testing.T) {
 		}
 		codes = append(codes, fileCodes(f.Issues))
 	}
-	if want := []string{"NOT_PUBLIC", "NOT_PUBLIC", "UNREACHABLE", "UNREACHABLE", "NOT_PUBLIC"}; !slices.Equal(codes, want) {
+	if want := []string{"NOT_PUBLIC", "NOT_PUBLIC", "UNREACHABLE", "UNREACHABLE", "NOT_PUBLIC"}; !slices.Equal(codes,
+		want) {
 		t.Errorf("issues %v, want %v", codes, want)
 	}
 	if len(got.DeclaredSitemaps) != 6 || fileCodes(got.Robots.Issues) != "SITEMAPS_NOT_READ" {
@@ -375,9 +391,11 @@ func TestDeclaredSitemapsThatAreRefused(t *testing.T) {
 func TestRobotsInvalidCertificate(t *testing.T) {
 	t.Parallel()
 	n, ca := toolstest.WebNetwork(t), toolstest.NewAuthority(t)
-	n.ServeTLS(toolstest.WebV4+":443", ca.Issue("example.com", time.Now().Add(-time.Hour)), files{"/robots.txt": {body: "User-agent: *\nDisallow: /x"}, "/sitemap.xml": {body: urlset}})
+	n.ServeTLS(toolstest.WebV4+":443", ca.Issue("example.com", time.Now().Add(-time.Hour)),
+		files{"/robots.txt": {body: "User-agent: *\nDisallow: /x"}, "/sitemap.xml": {body: urlset}})
 	got := mustRun(t, n, "https://example.com/", ca.Option())
-	if got.Robots.Status != "found" || fileCodes(got.Robots.Issues) != "CERTIFICATE_INVALID" || !strings.Contains(got.Robots.Issues[0].Message, "CERT_HAS_EXPIRED") {
+	if got.Robots.Status != "found" || fileCodes(got.Robots.Issues) != "CERTIFICATE_INVALID" ||
+		!strings.Contains(got.Robots.Issues[0].Message, "CERT_HAS_EXPIRED") {
 		t.Errorf("%+v", got.Robots)
 	}
 	if got.Sitemap.Status != "found" || fileCodes(got.Sitemap.Issues) != "CERTIFICATE_INVALID" {
@@ -410,7 +428,8 @@ func TestRobotsDeadline(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := got.(Result)
-	if r.Robots.Status != "found" || r.Sitemap.Status != "unreachable" || fileCodes(r.Sitemap.Issues) != "INCOMPLETE" || r.Sitemaps[0].Status != "unreachable" || fileCodes(r.Sitemaps[0].Issues) != "NOT_FINISHED" {
+	if r.Robots.Status != "found" || r.Sitemap.Status != "unreachable" || fileCodes(r.Sitemap.Issues) != "INCOMPLETE" ||
+		r.Sitemaps[0].Status != "unreachable" || fileCodes(r.Sitemaps[0].Issues) != "NOT_FINISHED" {
 		t.Errorf("%+v", r)
 	}
 	ctx, leave := context.WithCancel(t.Context())
@@ -433,7 +452,8 @@ func TestSitemapsShareOneBudget(t *testing.T) {
 		"decompressed": {gzipOf(t, long), maxSitemapsReceived, budget},
 	} {
 		n := toolstest.WebNetwork(t)
-		n.Serve(toolstest.WebV4Port80, files{"/robots.txt": {body: "Sitemap: http://example.com/2.xml"}, "/sitemap.xml": {body: test.body}, "/2.xml": {body: test.body}})
+		n.Serve(toolstest.WebV4Port80, files{"/robots.txt": {body: "Sitemap: http://example.com/2.xml"},
+			"/sitemap.xml": {body: test.body}, "/2.xml": {body: test.body}})
 		u, err := target.ParseURL("http://example.com/")
 		if err != nil {
 			t.Fatal(err)

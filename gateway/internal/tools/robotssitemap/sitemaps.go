@@ -29,8 +29,8 @@ func (r *checker) fetch(ctx context.Context, u target.URL) *parallel.Pending[sit
 	return f
 }
 
-// fetchDeclared begins to read the declared sitemaps and gives a function that waits for them. A URL that is refused as it
-// stands is not fetched.
+// fetchDeclared begins to read the declared sitemaps and gives a function that waits for them. A URL that is refused as
+// it stands is not fetched.
 func (r *checker) fetchDeclared(ctx context.Context, declared []string) func() []sitemapFile {
 	fetches := make([]*parallel.Pending[sitemapFile], len(declared))
 	files := make([]sitemapFile, len(declared))
@@ -59,7 +59,8 @@ func unfetched(text string, err error) sitemapFile {
 	if fault.Is(err, fault.Refused) {
 		s.add(codeNotPublic, fileFail, "The sitemap is not at a public address. Nothing was sent to it.")
 	} else {
-		s.add(codeUnreachable, fileFail, "The sitemap's URL cannot be fetched: it must be a valid http or https URL without a user name.")
+		s.add(codeUnreachable, fileFail,
+			"The sitemap's URL cannot be fetched: it must be a valid http or https URL without a user name.")
 	}
 	return sitemapFile{URL: text, Status: s.state, Issues: s.issues}
 }

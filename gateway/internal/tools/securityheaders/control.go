@@ -21,7 +21,8 @@ func controls() []controlKind {
 		{"hsts", "Strict-Transport-Security", "https://www.rfc-editor.org/rfc/rfc6797", judgeHSTS},
 		{"csp", "Content-Security-Policy", "https://www.w3.org/TR/CSP3/", judgeCSP},
 		{"frame-protection", "Frame protection", "https://www.w3.org/TR/CSP3/#directive-frame-ancestors", judgeFraming},
-		{"content-type-options", "X-Content-Type-Options", "https://fetch.spec.whatwg.org/#x-content-type-options-header", judgeContentTypeOptions},
+		{"content-type-options", "X-Content-Type-Options", "https://fetch.spec.whatwg.org/#x-content-type-options-header",
+			judgeContentTypeOptions},
 		{"referrer-policy", "Referrer-Policy", "https://www.w3.org/TR/referrer-policy/", judgeReferrerPolicy},
 		{"permissions-policy", "Permissions-Policy", "https://www.w3.org/TR/permissions-policy/", judgePermissionsPolicy},
 		{"coop", "Cross-Origin-Opener-Policy", mdn + "Cross-Origin-Opener-Policy", judgeCOOP},
@@ -30,7 +31,8 @@ func controls() []controlKind {
 		{"cors", "Cross-Origin Resource Sharing", "https://fetch.spec.whatwg.org/#http-cors-protocol", judgeCORS},
 		{"cookies", "Cookies", mdn + "Set-Cookie", judgeCookieControl},
 		{"information-leak", "Information leaks", "https://www.rfc-editor.org/rfc/rfc9110#section-10.2.4", judgeLeaks},
-		{"deprecated", "Retired headers", "https://cheatsheetseries.owasp.org/cheatsheets/HTTP_Headers_Cheat_Sheet.html", judgeDeprecated},
+		{"deprecated", "Retired headers", "https://cheatsheetseries.owasp.org/cheatsheets/HTTP_Headers_Cheat_Sheet.html",
+			judgeDeprecated},
 	}
 }
 
@@ -83,7 +85,8 @@ func (p page) qualify(v controlVerdict) string {
 		sentences = append(slices.Clip(sentences[:maxFindings]), fmt.Sprintf("%d more remarks are left out.", more))
 	}
 	if p.notice != nil && (v.status == controlFail || v.status == controlWarn) {
-		sentences = append(slices.Clip(sentences), fmt.Sprintf("This was seen on an answer with status %d, which may differ from the site's pages.", p.answer.Status))
+		sentences = append(slices.Clip(sentences),
+			fmt.Sprintf("This was seen on an answer with status %d, which may differ from the site's pages.", p.answer.Status))
 	}
 	return strings.Join(sentences, " ")
 }

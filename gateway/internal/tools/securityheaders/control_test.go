@@ -26,7 +26,8 @@ func answerTo(t testing.TB, url string, status int, fields ...string) *egress.Re
 		r.Header.Add(name, strings.TrimPrefix(value, " "))
 	}
 	if u.Scheme() == "https" {
-		r.TLS = &egress.TLS{State: tls.ConnectionState{Version: tls.VersionTLS13}, Verdict: certcheck.Verdict{Authorized: true}}
+		r.TLS = &egress.TLS{State: tls.ConnectionState{Version: tls.VersionTLS13},
+			Verdict: certcheck.Verdict{Authorized: true}}
 	}
 	return r
 }
@@ -217,7 +218,8 @@ func TestSecurityControls(t *testing.T) {
 			}
 			got := controlOf(t, controlsOf(t, answerTo(t, url, 200, c.fields...)), c.id)
 			if got.Status != c.status || got.Present != c.present || (got.Value != nil) != (c.present) {
-				t.Errorf("%s, present %t, value %s; want %s, %t: %s", got.Status, got.Present, toolstest.Text(got.Value), c.status, c.present, got.Finding)
+				t.Errorf("%s, present %t, value %s; want %s, %t: %s", got.Status, got.Present, toolstest.Text(got.Value), c.status,
+					c.present, got.Finding)
 			}
 			if got.Finding == "" || !strings.Contains(got.Finding, c.says) {
 				t.Errorf("finding: %s; want %q in it", got.Finding, c.says)
@@ -263,10 +265,12 @@ func TestSecurityControlsReachEveryStatus(t *testing.T) {
 // TestSecurityInvalidCertificate: what browsers only heed over a valid connection is no protection over another.
 func TestSecurityInvalidCertificate(t *testing.T) {
 	t.Parallel()
-	r := answerTo(t, "https://example.com/", 200, "Strict-Transport-Security: max-age=31536000", "Cross-Origin-Opener-Policy: same-origin")
+	r := answerTo(t, "https://example.com/", 200, "Strict-Transport-Security: max-age=31536000",
+		"Cross-Origin-Opener-Policy: same-origin")
 	r.TLS.Verdict = certcheck.Verdict{Code: certcheck.CodeExpired}
 	got := controlsOf(t, r)
-	if c := controlOf(t, got, "hsts"); c.Status != controlFail || !strings.Contains(c.Finding, "CERT_HAS_EXPIRED") || !strings.Contains(c.Finding, "ignore") {
+	if c := controlOf(t, got, "hsts"); c.Status != controlFail || !strings.Contains(c.Finding, "CERT_HAS_EXPIRED") ||
+		!strings.Contains(c.Finding, "ignore") {
 		t.Errorf("%+v", c)
 	}
 	if c := controlOf(t, got, "coop"); c.Status != controlWarn {
@@ -385,8 +389,8 @@ func TestShownHeader(t *testing.T) {
 	}
 }
 
-// TestDefinesEndpoint: the structured field and its forerunner in JSON both count, and what neither can be read as defines
-// nothing.
+// TestDefinesEndpoint: the structured field and its forerunner in JSON both count, and what neither can be read as
+// defines nothing.
 func TestDefinesEndpoint(t *testing.T) {
 	t.Parallel()
 	for field, want := range map[string]bool{
@@ -399,7 +403,8 @@ func TestDefinesEndpoint(t *testing.T) {
 			t.Errorf("%s: %t", field, got)
 		}
 	}
-	if p := (page{answer: answerTo(t, "https://example.com/", 200, `Report-To: {"max_age":1}`)}); !p.definesEndpoint("default") {
+	if p := (page{answer: answerTo(t, "https://example.com/", 200,
+		`Report-To: {"max_age":1}`)}); !p.definesEndpoint("default") {
 		t.Error("a group without a name is the default one")
 	}
 }

@@ -43,7 +43,8 @@ func judgeCookies(p page) []cookie {
 		judged := p.judgeCookie(c)
 		key := c.name + "\x00" + c.domain + "\x00" + c.path
 		if seen[key] {
-			judged.add(cookieInfo, "DUPLICATE", "A cookie of this name, domain and path is set more than once; the last one stays.")
+			judged.add(cookieInfo, "DUPLICATE",
+				"A cookie of this name, domain and path is set more than once; the last one stays.")
 		}
 		seen[key] = true
 		cookies = append(cookies, judged)
@@ -56,7 +57,8 @@ func (c *cookie) add(severity, code, message string) {
 }
 
 func (p page) judgeCookie(c setCookie) cookie {
-	out := cookie{Name: webview.HeaderText(c.name), Secure: c.secure, HTTPOnly: c.httpOnly, SameSite: c.sameSiteValue(), Issues: []cookieIssue{}}
+	out := cookie{Name: webview.HeaderText(c.name), Secure: c.secure, HTTPOnly: c.httpOnly, SameSite: c.sameSiteValue(),
+		Issues: []cookieIssue{}}
 	if c.ignored != "" {
 		out.add(cookieWarn, "IGNORED", "Browsers ignore this cookie: "+c.ignored+".")
 		return out
@@ -122,7 +124,8 @@ func (c *cookie) judgeTransport(p page, set setCookie) {
 	switch {
 	case set.secure:
 	case looksLikeSession(set.name):
-		c.add(cookieFail, "NOT_SECURE", "Without Secure this cookie, which looks like a login's, is also sent over plain HTTP. Add: Secure.")
+		c.add(cookieFail, "NOT_SECURE",
+			"Without Secure this cookie, which looks like a login's, is also sent over plain HTTP. Add: Secure.")
 	case p.answer.TLS == nil:
 		c.add(cookieWarn, "NOT_SECURE", "It is set and sent over plain HTTP. Use https and add: Secure.")
 	default:
@@ -134,7 +137,8 @@ func (c *cookie) judgeScripts(set setCookie) {
 	switch {
 	case set.httpOnly:
 	case looksLikeSession(set.name):
-		c.add(cookieFail, "NOT_HTTP_ONLY", "Without HttpOnly injected script can steal this cookie, which looks like a login's. Add: HttpOnly.")
+		c.add(cookieFail, "NOT_HTTP_ONLY",
+			"Without HttpOnly injected script can steal this cookie, which looks like a login's. Add: HttpOnly.")
 	default:
 		c.add(cookieInfo, "NOT_HTTP_ONLY", "Scripts can read it. Add HttpOnly, unless the page's own scripts need it.")
 	}
@@ -143,14 +147,18 @@ func (c *cookie) judgeScripts(set setCookie) {
 func (c *cookie) judgeSites(set setCookie) {
 	switch {
 	case set.isNone():
-		c.add(cookieInfo, "SAME_SITE_NONE", "It is sent with requests that other sites cause. Use Lax or Strict, unless it is meant for use in frames of other sites.")
+		c.add(cookieInfo, "SAME_SITE_NONE", "It is sent with requests that other sites cause. Use Lax or Strict, unless it "+
+			"is meant for use in frames of other sites.")
 	case c.SameSite != nil:
 	case set.hasSameSite:
-		c.add(cookieWarn, "SAME_SITE_INVALID", "Its SameSite is none of Strict, Lax and None, so the browser's default applies.")
+		c.add(cookieWarn, "SAME_SITE_INVALID",
+			"Its SameSite is none of Strict, Lax and None, so the browser's default applies.")
 	case looksLikeSession(set.name):
-		c.add(cookieWarn, "NO_SAME_SITE", "Without SameSite this cookie, which looks like a login's, is sent with requests that other sites cause, in browsers whose default is not Lax. Add: SameSite=Lax.")
+		c.add(cookieWarn, "NO_SAME_SITE", "Without SameSite this cookie, which looks like a login's, is sent with requests "+
+			"that other sites cause, in browsers whose default is not Lax. Add: SameSite=Lax.")
 	default:
-		c.add(cookieInfo, "NO_SAME_SITE", "Without SameSite browsers differ: some take it for Lax, others send it everywhere. Add: SameSite=Lax.")
+		c.add(cookieInfo, "NO_SAME_SITE",
+			"Without SameSite browsers differ: some take it for Lax, others send it everywhere. Add: SameSite=Lax.")
 	}
 }
 
@@ -162,7 +170,8 @@ func (c *cookie) judgeReach(p page, set setCookie) {
 		c.add(cookieInfo, "LONG_LIVED", "Browsers cut its lifetime to 400 days.")
 	}
 	if looksLikeSession(set.name) && !hasCookiePrefix(set.name) && set.secure && !set.hasDomain && set.path == "/" {
-		c.add(cookieInfo, "NO_PREFIX", "It could be called __Host-"+shownHeader(set.name)+", so that no subdomain can set one in its place.")
+		c.add(cookieInfo, "NO_PREFIX",
+			"It could be called __Host-"+shownHeader(set.name)+", so that no subdomain can set one in its place.")
 	}
 }
 
@@ -191,7 +200,8 @@ func judgeCookieControl(p page) controlVerdict {
 	return v
 }
 
-// weighCookie tells the worst of what is wrong with a cookie. What would only be better still is left to the list of cookies.
+// weighCookie tells the worst of what is wrong with a cookie. What would only be better still is left to the list of
+// cookies.
 func (v *controlVerdict) weighCookie(c cookie) {
 	weights := map[string]controlStatus{cookieFail: controlFail, cookieWarn: controlWarn, cookieInfo: controlInfo}
 	for _, severity := range []string{cookieFail, cookieWarn, cookieInfo} {

@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// judgeCORS looks at what the answer to a request without Origin shows. A server that reflects the Origin of each request
-// cannot be told by it.
+// judgeCORS looks at what the answer to a request without Origin shows. A server that reflects the Origin of each
+// request cannot be told by it.
 func judgeCORS(p page) controlVerdict {
 	const name = "Access-Control-Allow-Origin"
 	v := controlVerdict{status: controlPass, present: p.has(name), value: p.shownValue(name)}
 	// Fetch's CORS check compares to the letter.
 	credentials := p.joined("Access-Control-Allow-Credentials") == "true"
 	if !v.present {
-		v.add("No other site is allowed to read this answer. It was asked without an Origin header, and a server may answer one with more.")
+		v.add("No other site is allowed to read this answer. It was asked without an Origin header, and a server may " +
+			"answer one with more.")
 		return v
 	}
 	v.judgeAllowedOrigin(p, p.joined(name), credentials)
@@ -27,22 +28,28 @@ func (v *controlVerdict) judgeAllowedOrigin(p page, origin string, credentials b
 	own := strings.TrimSuffix(p.answer.URL.String(), p.answer.URL.RequestURI())
 	switch {
 	case origin == "*" && credentials:
-		v.status, v.recommendation = controlWarn, "Access-Control-Allow-Origin: https://the-site-that-may.example (with Vary: Origin)"
-		v.add("An asterisk beside Access-Control-Allow-Credentials: true does not work: browsers refuse to hand out answers to requests with credentials. A server that means every site must not send credentials.")
+		v.status, v.recommendation = controlWarn,
+			"Access-Control-Allow-Origin: https://the-site-that-may.example (with Vary: Origin)"
+		v.add("An asterisk beside Access-Control-Allow-Credentials: true does not work: browsers refuse to hand out " +
+			"answers to requests with credentials. A server that means every site must not send credentials.")
 	case origin == "*":
 		v.status = controlInfo
-		v.add("Every site can read this answer, as anybody without credentials can; right for public data, and wrong where the network or the address is what protects it.")
+		v.add("Every site can read this answer, as anybody without credentials can; right for public data, and wrong where " +
+			"the network or the address is what protects it.")
 	case origin == "null":
 		v.judgeNullOrigin(credentials)
 	case !isSerializedOrigin(origin):
 		v.status, v.recommendation = controlWarn, "Access-Control-Allow-Origin: https://the-site-that-may.example"
-		v.add("Browsers refuse the value “%s”: it must be one origin, *, or null, sent once, without a path, a list or a wildcard inside.", shownHeader(origin))
+		v.add("Browsers refuse the value “%s”: it must be one origin, *, or null, sent once, without a path, a list or a "+
+			"wildcard inside.", shownHeader(origin))
 	case origin == own:
 		v.status = controlInfo
 		v.add("It names the site's own origin, which needs no permission.")
 	case credentials && strings.HasPrefix(origin, "http://") && p.answer.URL.Scheme() == "https":
-		v.status, v.recommendation = controlWarn, "Access-Control-Allow-Origin: https://"+shownHeader(strings.TrimPrefix(origin, "http://"))
-		v.add("%s, over plain HTTP, can read answers made for a logged-in person, and so can whoever is on its network.", shownHeader(origin))
+		v.status, v.recommendation = controlWarn,
+			"Access-Control-Allow-Origin: https://"+shownHeader(strings.TrimPrefix(origin, "http://"))
+		v.add("%s, over plain HTTP, can read answers made for a logged-in person, and so can whoever is on its network.",
+			shownHeader(origin))
 	case credentials:
 		v.status = controlInfo
 		v.add("%s can read answers made for a logged-in person, and must be trusted with that.", shownHeader(origin))
@@ -64,5 +71,6 @@ func (v *controlVerdict) judgeNullOrigin(credentials bool) {
 // isSerializedOrigin tells what browsers could ever have sent as an Origin.
 func isSerializedOrigin(s string) bool {
 	u, err := url.Parse(s)
-	return err == nil && u.Scheme != "" && u.Host != "" && s == u.Scheme+"://"+u.Host && !strings.ContainsAny(u.Host, "*, ")
+	return err == nil && u.Scheme != "" && u.Host != "" && s == u.Scheme+"://"+u.Host &&
+		!strings.ContainsAny(u.Host, "*, ")
 }

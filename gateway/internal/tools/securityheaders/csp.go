@@ -9,9 +9,11 @@ import (
 )
 
 // cspBest is a policy that a site can start from: the random part changes with every answer.
-const cspBest = "Content-Security-Policy: default-src 'self'; script-src 'nonce-{RANDOM}' 'strict-dynamic'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+const cspBest = "Content-Security-Policy: default-src 'self'; script-src 'nonce-{RANDOM}' 'strict-dynamic'; " +
+	"object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
 
-const cspNonceHint = " (with {RANDOM} as at least 128 random bits in base64, new in every answer and repeated in the nonce attribute of each script element)"
+const cspNonceHint = " (with {RANDOM} as at least 128 random bits in base64, new in every answer and repeated in the " +
+	"nonce attribute of each script element)"
 
 // judgeCSP judges the policies that are enforced, all together, by what they leave to somebody who can inject markup.
 func judgeCSP(p page) controlVerdict {
@@ -30,7 +32,8 @@ func judgeCSP(p page) controlVerdict {
 	v.judgePolicies(p)
 	if !p.document && v.status != controlPass {
 		v.status, v.recommendation = controlInfo, ""
-		v.findings = append([]string{"This answer is no document (" + p.shownMedia() + "), so the policy matters only if a browser shows it as one."}, v.findings...)
+		v.findings = append([]string{"This answer is no document (" + p.shownMedia() +
+			"), so the policy matters only if a browser shows it as one."}, v.findings...)
 	}
 	return v
 }
@@ -61,7 +64,8 @@ func (v *controlVerdict) judgePolicies(p page) {
 		v.atLeast(statusOfSeverity(issue.Severity))
 	}
 	if len(p.reported) > 0 {
-		v.add("Content-Security-Policy-Report-Only is sent too, and only reports; sandbox and upgrade-insecure-requests do nothing in it.")
+		v.add("Content-Security-Policy-Report-Only is sent too, and only reports; sandbox and upgrade-insecure-requests do " +
+			"nothing in it.")
 	}
 	v.recommendation = cspAdvice(issues)
 }
@@ -100,8 +104,8 @@ func statusOfSeverity(severity csp.Severity) controlStatus {
 	return controlPass
 }
 
-// cspAdvice is the header line to send: another policy where this one fails, else one more line beside it, since policies
-// are enforced together.
+// cspAdvice is the header line to send: another policy where this one fails, else one more line beside it, since
+// policies are enforced together.
 func cspAdvice(issues []csp.Issue) string {
 	var more []string
 	weak := false
@@ -136,7 +140,8 @@ func (p page) reportingIssues() []csp.Issue {
 	for _, policy := range p.enforced {
 		d, ok := policy.Directive("report-to")
 		if ok && len(d.Values) == 1 && !p.definesEndpoint(d.Values[0]) {
-			message := "report-to names " + csp.Quote(d.Values[0]) + ", which neither Reporting-Endpoints nor Report-To defines, so no report is sent to it."
+			message := "report-to names " + csp.Quote(d.Values[0]) +
+				", which neither Reporting-Endpoints nor Report-To defines, so no report is sent to it."
 			issues = append(issues, csp.Issue{Severity: csp.Info, Code: "undefined-endpoint", Message: message})
 		}
 	}

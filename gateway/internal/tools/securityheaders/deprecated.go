@@ -11,9 +11,11 @@ var retiredHeaders = []struct {
 	name, advice string
 	status       controlStatus
 }{
-	{"Public-Key-Pins", "browsers dropped it, because a lost key locked visitors out; Certificate Transparency took its place", controlWarn},
+	{"Public-Key-Pins", "browsers dropped it, because a lost key locked visitors out; Certificate Transparency took its " +
+		"place", controlWarn},
 	{"Public-Key-Pins-Report-Only", "browsers dropped it with Public-Key-Pins", controlWarn},
-	{"X-Content-Security-Policy", "it is a forerunner of Content-Security-Policy that no browser of today reads", controlWarn},
+	{"X-Content-Security-Policy", "it is a forerunner of Content-Security-Policy that no browser of today reads",
+		controlWarn},
 	{"X-Webkit-Csp", "it is a forerunner of Content-Security-Policy that no browser of today reads", controlWarn},
 	{"Feature-Policy", "Permissions-Policy took its place, with another syntax", controlWarn},
 	{"Expect-Ct", "browsers demand Certificate Transparency without it", controlInfo},

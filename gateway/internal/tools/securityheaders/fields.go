@@ -6,7 +6,8 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// parseFieldDictionary reads a structured field that is a dictionary (RFC 9651). One mistake makes browsers ignore all of it.
+// parseFieldDictionary reads a structured field that is a dictionary (RFC 9651). One mistake makes browsers ignore all
+// of it.
 func parseFieldDictionary(values []string) (*httpsfv.Dictionary, error) {
 	if len(values) == 0 {
 		return nil, errNoField
@@ -16,8 +17,8 @@ func parseFieldDictionary(values []string) (*httpsfv.Dictionary, error) {
 
 var errNoField = errors.New("there is no such field")
 
-// fieldToken reads a structured field that is one token with parameters. endpoint is its report-to parameter, empty where it
-// has none. ok is false for everything else, several fields included, and browsers then ignore the header.
+// fieldToken reads a structured field that is one token with parameters. endpoint is its report-to parameter, empty
+// where it has none. ok is false for everything else, several fields included, and browsers then ignore the header.
 func fieldToken(values []string) (token, endpoint string, ok bool) {
 	item, err := httpsfv.UnmarshalItem(values)
 	if err != nil {

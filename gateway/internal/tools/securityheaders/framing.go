@@ -13,8 +13,8 @@ const (
 	xfo         = "X-Frame-Options"
 )
 
-// judgeFraming follows CSP Level 3 section 6.4.2.1: where an enforced policy has frame-ancestors, X-Frame-Options does not
-// count.
+// judgeFraming follows CSP Level 3 section 6.4.2.1: where an enforced policy has frame-ancestors, X-Frame-Options does
+// not count.
 func judgeFraming(p page) controlVerdict {
 	framing := p.enforced.Framing()
 	v := controlVerdict{present: framing != csp.FramingUnset || p.has(xfo), value: p.framingValue()}
@@ -92,12 +92,15 @@ func (v *controlVerdict) judgeXFO(values []string) {
 		v.add("X-Frame-Options lets no site show this page in a frame; frame-ancestors is the newer way to say so.")
 	case len(distinct) == 1 && distinct[0] == "sameorigin":
 		v.status = controlPass
-		v.add("X-Frame-Options lets only the site itself show this page in a frame; frame-ancestors is the newer way to say so.")
+		v.add("X-Frame-Options lets only the site itself show this page in a frame; frame-ancestors is the newer way to " +
+			"say so.")
 	case strings.HasPrefix(distinct[0], "allow-from"):
-		v.status, v.recommendation = controlFail, "Content-Security-Policy: frame-ancestors 'self' https://the-site-that-may.example"
+		v.status, v.recommendation = controlFail,
+			"Content-Security-Policy: frame-ancestors 'self' https://the-site-that-may.example"
 		v.add("Browsers ignore ALLOW-FROM, so any site can show this page in a frame.")
 	default:
 		v.status, v.recommendation = controlFail, framingBest
-		v.add("X-Frame-Options has no value that browsers act on (DENY or SAMEORIGIN), so any site can show this page in a frame.")
+		v.add("X-Frame-Options has no value that browsers act on (DENY or SAMEORIGIN), so any site can show this page in a " +
+			"frame.")
 	}
 }

@@ -25,8 +25,8 @@ const (
 	hstsBest       = "Strict-Transport-Security: max-age=31536000; includeSubDomains"
 )
 
-// parseHSTS reads one field value (RFC 6797 section 6.1). What does not follow the grammar, and what says a thing twice, is
-// not obeyed; problem then says why.
+// parseHSTS reads one field value (RFC 6797 section 6.1). What does not follow the grammar, and what says a thing
+// twice, is not obeyed; problem then says why.
 func parseHSTS(value string) (policy hstsPolicy, problem string) {
 	seen := make(map[string]bool)
 	for _, directive := range splitHSTS(value) {
@@ -37,7 +37,8 @@ func parseHSTS(value string) (policy hstsPolicy, problem string) {
 		}
 		argument, ok := hstsArgument(argument, hasArgument)
 		if !ok || !isToken(name) {
-			return hstsPolicy{}, fmt.Sprintf("“%s” is not a directive as RFC 6797 writes them", shownHeader(strings.TrimSpace(directive)))
+			return hstsPolicy{}, fmt.Sprintf("“%s” is not a directive as RFC 6797 writes them",
+				shownHeader(strings.TrimSpace(directive)))
 		}
 		if seen[name] {
 			return hstsPolicy{}, fmt.Sprintf("the directive %s stands twice", shownHeader(name))
@@ -144,17 +145,20 @@ func judgeHSTS(p page) controlVerdict {
 		return v
 	case p.answer.TLS == nil:
 		v.status = controlFail
-		v.add("The answer came over plain HTTP, where the network can read and change it%s.", thoughHSTS(v.present, ", and where browsers ignore this header"))
+		v.add("The answer came over plain HTTP, where the network can read and change it%s.",
+			thoughHSTS(v.present, ", and where browsers ignore this header"))
 		v.recommendation = "Redirect every http URL to https, and send there: " + hstsBest
 		return v
 	case !p.secure():
 		v.status = controlFail
-		v.add("The certificate is not valid (%s)%s.", p.answer.TLS.Verdict.Code, thoughHSTS(v.present, ", and browsers ignore this header over such a connection"))
+		v.add("The certificate is not valid (%s)%s.", p.answer.TLS.Verdict.Code,
+			thoughHSTS(v.present, ", and browsers ignore this header over such a connection"))
 		v.recommendation = "Install a valid certificate, then send: " + hstsBest
 		return v
 	case !v.present:
 		v.status = controlFail
-		v.add("The header is missing, so a visitor's first request of each visit may go over plain HTTP, where it can be read and redirected.")
+		v.add("The header is missing, so a visitor's first request of each visit may go over plain HTTP, where it can be " +
+			"read and redirected.")
 		return v
 	}
 	v.judgeHSTSFields(p.values(name))
@@ -186,7 +190,8 @@ func (v *controlVerdict) judgeHSTSFields(values []string) {
 		return
 	case policy.maxAge < hstsWeakAge:
 		v.atLeast(controlWarn)
-		v.add("Browsers keep to https for %s, which is too short for people who come seldom; send at least 180 days, better a year.", describeAge(policy.maxAge))
+		v.add("Browsers keep to https for %s, which is too short for people who come seldom; send at least 180 days, "+
+			"better a year.", describeAge(policy.maxAge))
 	default:
 		v.atLeast(controlPass)
 		v.add("Browsers keep to https for %s.", describeAge(policy.maxAge))
@@ -200,10 +205,12 @@ func (v *controlVerdict) judgeHSTSReach(policy hstsPolicy) {
 	switch {
 	case policy.preload && !eligible:
 		v.atLeast(controlWarn)
-		v.add("preload asks for a place in browsers' built-in lists, which take max-age=31536000 or more with includeSubDomains only.")
+		v.add("preload asks for a place in browsers' built-in lists, which take max-age=31536000 or more with " +
+			"includeSubDomains only.")
 		v.recommendation = hstsBest + "; preload"
 	case policy.preload:
-		v.add("It covers subdomains and meets what the header needs for the built-in lists; whether the name is on them is not checked here.")
+		v.add("It covers subdomains and meets what the header needs for the built-in lists; whether the name is on them is " +
+			"not checked here.")
 	case policy.includeSubDomains:
 		v.add("It covers subdomains.")
 	default:
@@ -212,14 +219,15 @@ func (v *controlVerdict) judgeHSTSReach(policy hstsPolicy) {
 	}
 }
 
-// judgeHSTSOnTheWay looks at the https answers that redirected here: a browser that has only seen www.example.com's policy
-// still asks example.com over http.
+// judgeHSTSOnTheWay looks at the https answers that redirected here: a browser that has only seen www.example.com's
+// policy still asks example.com over http.
 func (v *controlVerdict) judgeHSTSOnTheWay(p page) {
 	site := registrableName(p.answer)
 	told := map[string]bool{p.answer.URL.Host().String(): true}
 	for _, hop := range p.earlier {
 		host := hop.URL.Host().String()
-		if told[host] || hop.TLS == nil || !hop.TLS.Verdict.Authorized || hop.URL.Host().IsAddr() || registrableName(hop) != site {
+		if told[host] || hop.TLS == nil || !hop.TLS.Verdict.Authorized || hop.URL.Host().IsAddr() ||
+			registrableName(hop) != site {
 			continue
 		}
 		told[host] = true
@@ -227,7 +235,8 @@ func (v *controlVerdict) judgeHSTSOnTheWay(p page) {
 			continue
 		}
 		v.atLeast(controlWarn)
-		v.add("The redirect from https://%s has no such header of its own, so that name stays unprotected.", shownHeader(host))
+		v.add("The redirect from https://%s has no such header of its own, so that name stays unprotected.",
+			shownHeader(host))
 		v.recommendation = hstsBest + " (on the redirects too)"
 	}
 }

@@ -1,7 +1,5 @@
 package securityheaders
 
-import "fmt"
-
 // isolationPolicy is a header that is one token of a few (HTML sections 7.1.3 and 7.1.4).
 type isolationPolicy struct {
 	name    string
@@ -21,19 +19,22 @@ func coopPolicy() isolationPolicy {
 		absent: "a window that this page opens, or that opens it, keeps a reference to it whatever its site",
 		best:   "same-origin",
 		meaning: map[string]isolationValue{
-			"same-origin":              {controlPass, "windows of other origins keep no reference to this page"},
-			"same-origin-allow-popups": {controlPass, "windows of other origins that open this page keep no reference to it; popups that it opens itself do"},
-			"noopener-allow-popups":    {controlPass, "no window that opens this page keeps a reference to it, not even one of the same origin"},
-			"unsafe-none":              {controlInfo, "this is the default, and protects nothing"},
+			"same-origin": {controlPass, "windows of other origins keep no reference to this page"},
+			"same-origin-allow-popups": {controlPass,
+				"windows of other origins that open this page keep no reference to it; popups that it opens itself do"},
+			"noopener-allow-popups": {controlPass,
+				"no window that opens this page keeps a reference to it, not even one of the same origin"},
+			"unsafe-none": {controlInfo, "this is the default, and protects nothing"},
 		},
 	}
 }
 
 func coepPolicy() isolationPolicy {
 	return isolationPolicy{
-		name:   "Cross-Origin-Embedder-Policy",
-		absent: "resources of other origins load without their consent; only pages that need cross-origin isolation (SharedArrayBuffer, exact timers) must send it",
-		best:   "require-corp",
+		name: "Cross-Origin-Embedder-Policy",
+		absent: "resources of other origins load without their consent; only pages that need cross-origin isolation " +
+			"(SharedArrayBuffer, exact timers) must send it",
+		best: "require-corp",
 		meaning: map[string]isolationValue{
 			"require-corp":   {controlPass, "resources of other origins load only with their consent"},
 			"credentialless": {controlPass, "resources of other origins load without credentials, or with their consent"},
@@ -54,7 +55,8 @@ func judgeCOEP(p page) controlVerdict {
 }
 
 func (p page) judgeIsolation(policy isolationPolicy) controlVerdict {
-	v := controlVerdict{present: p.has(policy.name), value: p.shownValue(policy.name), recommendation: policy.name + ": " + policy.best}
+	v := controlVerdict{present: p.has(policy.name), value: p.shownValue(policy.name), recommendation: policy.name +
+		": " + policy.best}
 	if !v.present {
 		if !p.document {
 			return p.notForData("This header")
@@ -97,7 +99,8 @@ func (v *controlVerdict) needSecure(p page) {
 
 func (v *controlVerdict) addEndpoint(p page, endpoint string) {
 	if endpoint != "" && !p.definesEndpoint(endpoint) {
-		v.add("Its report-to names “%s”, which Reporting-Endpoints does not define, so no report is sent.", shownHeader(endpoint))
+		v.add("Its report-to names “%s”, which Reporting-Endpoints does not define, so no report is sent.",
+			shownHeader(endpoint))
 	}
 }
 
@@ -115,26 +118,29 @@ func (v *controlVerdict) addReportOnly(p page, policy isolationPolicy) {
 	v.addEndpoint(p, endpoint)
 }
 
-// judgeCORP follows Fetch's cross-origin resource policy check: the header is no structured field, and its values are matched
-// to the letter.
+// judgeCORP follows Fetch's cross-origin resource policy check: the header is no structured field, and its values are
+// matched to the letter.
 func judgeCORP(p page) controlVerdict {
 	const name = "Cross-Origin-Resource-Policy"
 	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: name + ": same-origin"}
 	if !v.present {
 		v.status = controlInfo
-		v.add("The header is missing, so other sites can embed this resource, credentials included, where nothing else stops them.")
+		v.add("The header is missing, so other sites can embed this resource, credentials included, where nothing else " +
+			"stops them.")
 		return v
 	}
 	switch value := p.joined(name); value {
 	case "same-origin", "same-site":
 		v.status, v.recommendation = controlPass, ""
-		v.add("Only the same %s can embed this resource.", map[string]string{"same-origin": "origin", "same-site": "site"}[value])
+		v.add("Only the same %s can embed this resource.",
+			map[string]string{"same-origin": "origin", "same-site": "site"}[value])
 	case "cross-origin":
 		v.status, v.recommendation = controlInfo, ""
 		v.add("Every site may embed this resource, which is right for public files alone.")
 	default:
 		v.status = controlWarn
-		v.add("Browsers ignore the value %s: it must be same-origin, same-site or cross-origin, in lower case and sent once.", fmt.Sprintf("“%s”", shownHeader(value)))
+		v.add("Browsers ignore the value “%s”: it must be same-origin, same-site or cross-origin, in lower case and sent "+
+			"once.", shownHeader(value))
 	}
 	return v
 }

@@ -9,13 +9,17 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// leakyHeaders are headers that serve nobody but whoever looks for a way in. Those of true say something of the software
-// even without a version.
+// leakyHeaders are headers that serve nobody but whoever looks for a way in. Those of true say something of the
+// software even without a version.
 var leakyHeaders = []string{
-	"Server", "X-Powered-By", "X-Powered-Cms", "X-Powered-By-Plesk", "X-Aspnet-Version", "X-Aspnetmvc-Version", "X-Generator", "Via",
-	"X-Php-Version", "X-Runtime", "X-Version", "X-Backend-Server", "X-Backend", "X-Server", "X-Server-Name", "X-Served-By-Host",
-	"X-Drupal-Cache", "X-Drupal-Dynamic-Cache", "Liferay-Portal", "X-Mod-Pagespeed", "X-Page-Speed", "X-Jenkins", "X-Hudson",
-	"Microsoftsharepointteamservices", "X-Owa-Version", "X-Feserver", "X-Beserver", "X-Diaginfo", "X-Shopify-Stage", "X-Redirect-By",
+	"Server", "X-Powered-By", "X-Powered-Cms", "X-Powered-By-Plesk", "X-Aspnet-Version", "X-Aspnetmvc-Version",
+	"X-Generator", "Via",
+	"X-Php-Version", "X-Runtime", "X-Version", "X-Backend-Server", "X-Backend", "X-Server", "X-Server-Name",
+	"X-Served-By-Host",
+	"X-Drupal-Cache", "X-Drupal-Dynamic-Cache", "Liferay-Portal", "X-Mod-Pagespeed", "X-Page-Speed", "X-Jenkins",
+	"X-Hudson",
+	"Microsoftsharepointteamservices", "X-Owa-Version", "X-Feserver", "X-Beserver", "X-Diaginfo", "X-Shopify-Stage",
+	"X-Redirect-By",
 }
 
 // debugHeaders show the insides of a program: no visitor should ever be sent one.
@@ -26,12 +30,14 @@ var debugHeaders = []string{
 
 var (
 	// productVersion is a product with its version (RFC 9110 section 10.1.5) or a bare version of at least two numbers.
-	productVersion = regexp.MustCompile(`[A-Za-z][A-Za-z0-9._+-]*[/ ]v?[0-9]+(\.[0-9]+)+|[A-Za-z][A-Za-z._+-]*/v?[0-9]+|^v?[0-9]+(\.[0-9]+)+`)
+	productVersion = regexp.MustCompile(
+		`[A-Za-z][A-Za-z0-9._+-]*[/ ]v?[0-9]+(\.[0-9]+)+|[A-Za-z][A-Za-z._+-]*/v?[0-9]+|^v?[0-9]+(\.[0-9]+)+`)
 	// viaHop is what RFC 9110 section 7.6.3 asks of each entry of Via: the protocol and who received by it.
 	viaHop = regexp.MustCompile(`^([A-Za-z]+/)?[0-9]+(\.[0-9]+)?[ \t]+`)
 	// developmentServer are servers whose makers say that they are not for the public.
-	developmentServer = regexp.MustCompile(`(?i)werkzeug|simplehttp|webrick|php [0-9.]+ development server|wsgiserver|basehttp`)
-	ipv4Literal       = regexp.MustCompile(`\b[0-9]{1,3}(\.[0-9]{1,3}){3}\b`)
+	developmentServer = regexp.MustCompile(
+		`(?i)werkzeug|simplehttp|webrick|php [0-9.]+ development server|wsgiserver|basehttp`)
+	ipv4Literal = regexp.MustCompile(`\b[0-9]{1,3}(\.[0-9]{1,3}){3}\b`)
 )
 
 // judgeLeaks looks for software, versions, debugging aids and inner addresses.
@@ -50,8 +56,11 @@ func judgeLeaks(p page) controlVerdict {
 	}
 	inner := v.judgeInnerAddresses(p)
 	for _, name := range inner {
-		if !slices.ContainsFunc(shown, func(line string) bool { return strings.HasPrefix(line, strings.ToLower(name)+": ") }) {
-			shown = append(shown, strings.ToLower(name)+": "+webview.HeaderValue(strings.ToLower(name), strings.Join(p.answer.Header[name], ", ")))
+		if !slices.ContainsFunc(shown, func(line string) bool {
+			return strings.HasPrefix(line, strings.ToLower(name)+": ")
+		}) {
+			shown = append(shown, strings.ToLower(name)+": "+webview.HeaderValue(strings.ToLower(name),
+				strings.Join(p.answer.Header[name], ", ")))
 		}
 	}
 	if len(shown) == 0 {
@@ -107,8 +116,8 @@ func withoutViaProtocols(value string) string {
 	return strings.Join(entries, ", ")
 }
 
-// judgeInnerAddresses looks for addresses of private networks in any header but those that list addresses on purpose, and
-// gives the first of the headers that hold one.
+// judgeInnerAddresses looks for addresses of private networks in any header but those that list addresses on purpose,
+// and gives the first of the headers that hold one.
 func (v *controlVerdict) judgeInnerAddresses(p page) []string {
 	var names []string
 	for name, values := range p.answer.Header {

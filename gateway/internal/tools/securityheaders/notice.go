@@ -8,8 +8,9 @@ import (
 	"diagnostics/gateway/internal/egress"
 )
 
-// challengeSigns are the headers by which protective services mark an answer of their own. Where value is empty the header's
-// presence is enough; where refusal is set it only counts beside a status of 400 or more, because pages carry it too.
+// challengeSigns are the headers by which protective services mark an answer of their own. Where value is empty the
+// header's presence is enough; where refusal is set it only counts beside a status of 400 or more, because pages carry
+// it too.
 var challengeSigns = []struct {
 	header, value, service string
 	refusal                bool
@@ -34,13 +35,17 @@ func noticeOf(r *egress.Response) *string {
 	var notice string
 	switch service := challengedBy(r); {
 	case service != "":
-		notice = fmt.Sprintf("%s answered in the site's place with a challenge or a block page (status %d): these are that page's headers, not those that people see.", service, r.Status)
+		notice = fmt.Sprintf("%s answered in the site's place with a challenge or a block page (status %d): these are that "+
+			"page's headers, not those that people see.", service, r.Status)
 	case r.Status == http.StatusUnauthorized:
-		notice = "The target asks for a login (status 401): these are the headers of that answer, and the pages behind it may send others."
+		notice = "The target asks for a login (status 401): these are the headers of that answer, and the pages behind it " +
+			"may send others."
 	case r.Status >= http.StatusBadRequest:
-		notice = fmt.Sprintf("The target answered with an error (%s): error pages often lack headers that a site's other pages have.", statusLine(r))
+		notice = fmt.Sprintf("The target answered with an error (%s): error pages often lack headers that a site's other "+
+			"pages have.", statusLine(r))
 	case r.Status >= http.StatusMultipleChoices:
-		notice = fmt.Sprintf("The target answered %s and led nowhere: these are the headers of that answer, not of a page.", statusLine(r))
+		notice = fmt.Sprintf("The target answered %s and led nowhere: these are the headers of that answer, not of a page.",
+			statusLine(r))
 	default:
 		return nil
 	}

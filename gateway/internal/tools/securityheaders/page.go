@@ -77,8 +77,8 @@ func (p page) shownValue(name string) *string {
 // secure tells whether the answer came over TLS with a certificate that browsers accept.
 func (p page) secure() bool { return p.answer.TLS != nil && p.answer.TLS.Verdict.Authorized }
 
-// splitFieldList is "get, decode, and split" of the Fetch standard: the values between commas that stand outside of quoted
-// strings, without the spaces around them.
+// splitFieldList is "get, decode, and split" of the Fetch standard: the values between commas that stand outside of
+// quoted strings, without the spaces around them.
 func splitFieldList(values []string) []string {
 	if len(values) == 0 {
 		return nil

@@ -64,8 +64,10 @@ func TestParseHSTS(t *testing.T) {
 func TestDescribeAge(t *testing.T) {
 	t.Parallel()
 	for seconds, want := range map[int64]string{
-		1: "1 second", 59: "59 seconds", 60: "1 minute", 3599: "59 minutes", 3600: "1 hour", 86399: "23 hours", 86400: "1 day",
-		31536000: "365 days", 100*31536000 - 1: "36499 days", 100 * 31536000: "more than a century", math.MaxInt64: "more than a century",
+		1: "1 second", 59: "59 seconds", 60: "1 minute", 3599: "59 minutes", 3600: "1 hour", 86399: "23 hours",
+		86400:    "1 day",
+		31536000: "365 days", 100*31536000 - 1: "36499 days", 100 * 31536000: "more than a century",
+		math.MaxInt64: "more than a century",
 	} {
 		if got := describeAge(seconds); got != want {
 			t.Errorf("%d: %s, want %s", seconds, got, want)
@@ -80,7 +82,8 @@ func TestParseSetCookie(t *testing.T) {
 		"a=b":    {name: "a"},
 		" a = b": {name: "a"},
 		"a=b; Secure; HTTPONLY; Partitioned; Path=/; Domain=.Example.COM; SameSite=lax": {
-			name: "a", secure: true, httpOnly: true, partitioned: true, path: "/", domain: "example.com", hasDomain: true, hasSameSite: true, sameSite: "lax"},
+			name: "a", secure: true, httpOnly: true, partitioned: true, path: "/", domain: "example.com", hasDomain: true,
+			hasSameSite: true, sameSite: "lax"},
 		"a=b; samesite":                                            {name: "a", hasSameSite: true},
 		"a=b; SameSite=None; SameSite=Strict":                      {name: "a", hasSameSite: true, sameSite: "Strict"},
 		"a=b; Path=/x; Path=y":                                     {name: "a"},
@@ -176,15 +179,18 @@ func TestCookieIssues(t *testing.T) {
 			t.Errorf("%s %s: %v, want %s", url, c.field, codes, c.codes)
 		}
 	}
-	twice := controlsOf(t, answerTo(t, "https://example.com/", 200, "Set-Cookie: a=b"+rest, "Set-Cookie: a=c"+rest, "Set-Cookie: a=c; Path=/x"+rest)).Cookies
-	if len(twice) != 3 || len(twice[0].Issues) != 0 || len(twice[1].Issues) != 1 || twice[1].Issues[0].Code != "DUPLICATE" || len(twice[2].Issues) != 0 {
+	twice := controlsOf(t, answerTo(t, "https://example.com/", 200, "Set-Cookie: a=b"+rest, "Set-Cookie: a=c"+rest,
+		"Set-Cookie: a=c; Path=/x"+rest)).Cookies
+	if len(twice) != 3 || len(twice[0].Issues) != 0 || len(twice[1].Issues) != 1 ||
+		twice[1].Issues[0].Code != "DUPLICATE" || len(twice[2].Issues) != 0 {
 		t.Errorf("twice: %+v", twice)
 	}
 }
 
 func TestCookieSameSite(t *testing.T) {
 	t.Parallel()
-	for value, want := range map[string]string{"strict": "Strict", "LAX": "Lax", "None": "None", "": "<null>", "x": "<null>"} {
+	for value, want := range map[string]string{"strict": "Strict", "LAX": "Lax", "None": "None", "": "<null>",
+		"x": "<null>"} {
 		got := controlsOf(t, answerTo(t, "https://example.com/", 200, "Set-Cookie: a=b; SameSite="+value)).Cookies[0]
 		if toolstest.Text(got.SameSite) != want {
 			t.Errorf("%q: %s, want %s", value, toolstest.Text(got.SameSite), want)
@@ -205,9 +211,11 @@ func TestLooksLikeSession(t *testing.T) {
 	}
 }
 
-// FuzzHSTS holds that a policy always names its age, and that an obeyed value is obeyed with a future directive beside it.
+// FuzzHSTS holds that a policy always names its age, and that an obeyed value is obeyed with a future directive beside
+// it.
 func FuzzHSTS(f *testing.F) {
-	for _, s := range []string{"max-age=31536000; includeSubDomains; preload", `max-age="1"; x="a;b\"c"`, "max-age=1, max-age=2", ";;", `"`, "=", "max-age=99999999999999999999"} {
+	for _, s := range []string{"max-age=31536000; includeSubDomains; preload", `max-age="1"; x="a;b\"c"`,
+		"max-age=1, max-age=2", ";;", `"`, "=", "max-age=99999999999999999999"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
@@ -221,7 +229,8 @@ func FuzzHSTS(f *testing.F) {
 		if !strings.Contains(strings.ToLower(value), "max-age") || policy.maxAge < 0 {
 			t.Fatalf("%q gives %+v", value, policy)
 		}
-		if again, problem := parseHSTS(value + ";zzz-fuzz"); problem != "" && !strings.Contains(value, "zzz") || problem == "" && again != policy {
+		if again, problem := parseHSTS(value + ";zzz-fuzz"); problem != "" && !strings.Contains(value, "zzz") ||
+			problem == "" && again != policy {
 			t.Fatalf("%q gives %+v, and with one more directive %+v, %s", value, policy, again, problem)
 		}
 	})
@@ -258,7 +267,8 @@ func FuzzSetCookie(f *testing.F) {
 	})
 }
 
-// FuzzSecurityFields holds the readers of structured and other fields to an answer of full shape whatever a server sends.
+// FuzzSecurityFields holds the readers of structured and other fields to an answer of full shape whatever a server
+// sends.
 func FuzzSecurityFields(f *testing.F) {
 	for _, s := range []string{
 		`camera=(self "https://a.example.com");report-to=x, usb=*`, `same-origin; report-to="x"`, `:YQ==:, ?1, @1, %"a%20"`,
@@ -281,7 +291,8 @@ func FuzzSecurityFields(f *testing.F) {
 			t.Fatalf("%q gives %+v", value, s)
 		}
 		for _, c := range got.Controls {
-			if c.Finding == "" || c.Name == "" || len(c.Finding) > 8000 || (c.Status == controlFail || c.Status == controlWarn) && c.Recommendation == nil {
+			if c.Finding == "" || c.Name == "" || len(c.Finding) > 8000 ||
+				(c.Status == controlFail || c.Status == controlWarn) && c.Recommendation == nil {
 				t.Fatalf("%q gives %+v", value, c)
 			}
 		}

@@ -17,8 +17,8 @@ var powerfulFeatures = map[string]bool{
 	"publickey-credentials-get": true, "screen-wake-lock": true, "serial": true, "usb": true, "window-management": true,
 }
 
-// judgePermissionsPolicy reads the header as a structured field that is a dictionary: one mistake makes browsers ignore all
-// of it.
+// judgePermissionsPolicy reads the header as a structured field that is a dictionary: one mistake makes browsers ignore
+// all of it.
 func judgePermissionsPolicy(p page) controlVerdict {
 	const name = "Permissions-Policy"
 	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: permissionsBest}
@@ -41,7 +41,8 @@ func judgePermissionsPolicy(p page) controlVerdict {
 		v.status = controlWarn
 		v.add("Browsers ignore all of the header, because it is not a structured dictionary (RFC 9651).")
 		if looksLikeFeaturePolicy(p.joined(name)) {
-			v.add("It is written as Feature-Policy was: a feature now takes “=” and a list in brackets, and commas separate features.")
+			v.add("It is written as Feature-Policy was: a feature now takes “=” and a list in brackets, and commas separate " +
+				"features.")
 		}
 		return v
 	}
@@ -76,20 +77,22 @@ func (v *controlVerdict) judgeFeatures(features *httpsfv.Dictionary) {
 	}
 	if len(open) > 0 {
 		slices.Sort(open)
-		v.status, v.recommendation = controlWarn, "Permissions-Policy: "+strings.Join(open[:min(len(open), 6)], "=(self), ")+"=(self)"
+		v.status, v.recommendation = controlWarn, "Permissions-Policy: "+strings.Join(open[:min(len(open), 6)],
+			"=(self), ")+"=(self)"
 		v.add("An asterisk opens %s to every site that is framed here.", strings.Join(open, ", "))
 	}
 	if len(odd) > 0 {
 		v.atLeast(controlWarn)
-		v.add("The list of %s holds values that browsers skip: only (), self, * and quoted origins count, so “none” is written ().", shownHeader(odd[0]))
+		v.add("The list of %s holds values that browsers skip: only (), self, * and quoted origins count, so “none” is "+
+			"written ().", shownHeader(odd[0]))
 		if v.recommendation == "" {
 			v.recommendation = "Permissions-Policy: " + shownHeader(odd[0]) + "=()"
 		}
 	}
 }
 
-// readAllowlist reads a feature's value as "construct policy from dictionary and origin" does: everyone tells an asterisk,
-// mistaken a value that is skipped.
+// readAllowlist reads a feature's value as "construct policy from dictionary and origin" does: everyone tells an
+// asterisk, mistaken a value that is skipped.
 func readAllowlist(member httpsfv.Member) (everyone, mistaken bool) {
 	items := []httpsfv.Item{}
 	switch m := member.(type) {

@@ -14,12 +14,14 @@ var referrerPolicies = map[string]struct {
 	"origin":                          {controlInfo, "everybody gets the origin, over plain HTTP too"},
 	"origin-when-cross-origin":        {controlInfo, "other sites get the origin, over plain HTTP too"},
 	"no-referrer-when-downgrade":      {controlWarn, "other https sites get the whole URL, with its path and query"},
-	"unsafe-url":                      {controlFail, "everybody gets the whole URL, with its path and query, over plain HTTP too"},
+	"unsafe-url": {controlFail,
+		"everybody gets the whole URL, with its path and query, over plain HTTP too"},
 }
 
 const referrerBest = "Referrer-Policy: strict-origin-when-cross-origin"
 
-// judgeReferrerPolicy follows "parse a referrer policy from a Referrer-Policy header": the last token that is known wins.
+// judgeReferrerPolicy follows "parse a referrer policy from a Referrer-Policy header": the last token that is known
+// wins.
 func judgeReferrerPolicy(p page) controlVerdict {
 	const name = "Referrer-Policy"
 	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: referrerBest}
@@ -28,7 +30,8 @@ func judgeReferrerPolicy(p page) controlVerdict {
 			return p.notForData("A referrer policy")
 		}
 		v.status = controlInfo
-		v.add("The header is missing; browsers of today then use strict-origin-when-cross-origin, older ones give other sites the whole URL.")
+		v.add("The header is missing; browsers of today then use strict-origin-when-cross-origin, older ones give other " +
+			"sites the whole URL.")
 		return v
 	}
 	policy, unknown := lastReferrerPolicy(p.values(name))

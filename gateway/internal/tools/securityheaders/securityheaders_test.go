@@ -78,7 +78,8 @@ func TestSecurityHeadersOfAGoodSite(t *testing.T) {
 			t.Errorf("%s: %s, %s, %s", c.ID, c.Status, c.Finding, toolstest.Text(c.Recommendation))
 		}
 	}
-	if got.Summary != (summary{Pass: 13}) || got.Notice != nil || got.RedirectCount != 0 || got.FinalURL != "https://example.com/" {
+	if got.Summary != (summary{Pass: 13}) || got.Notice != nil || got.RedirectCount != 0 ||
+		got.FinalURL != "https://example.com/" {
 		t.Errorf("got %+v", got)
 	}
 	if got.TLS == nil || !got.TLS.Authorized || got.TLS.Version != "TLSv1.3" {
@@ -106,23 +107,27 @@ func TestSecurityHeadersShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	fields := toolstest.Fields(t, got)
-	for _, name := range []string{"url", "finalUrl", "status", "redirectCount", "redirects", "tls", "headers", "controls", "cookies", "summary", "notice"} {
+	for _, name := range []string{"url", "finalUrl", "status", "redirectCount", "redirects", "tls", "headers", "controls",
+		"cookies", "summary", "notice"} {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("no %s", name)
 		}
 	}
-	if len(fields) != 11 || fields["tls"] != nil || fields["notice"] != nil || fields["redirects"] == nil || fields["cookies"] == nil {
+	if len(fields) != 11 || fields["tls"] != nil || fields["notice"] != nil || fields["redirects"] == nil ||
+		fields["cookies"] == nil {
 		t.Errorf("%v", fields)
 	}
 	var ids []string
 	for _, c := range fields["controls"].([]any) {
 		control := c.(map[string]any)
 		ids = append(ids, control["id"].(string))
-		if len(control) != 8 || control["name"] == "" || control["finding"] == "" || !strings.HasPrefix(control["reference"].(string), "https://") {
+		if len(control) != 8 || control["name"] == "" || control["finding"] == "" ||
+			!strings.HasPrefix(control["reference"].(string), "https://") {
 			t.Errorf("%v", control)
 		}
 	}
-	want := []string{"hsts", "csp", "frame-protection", "content-type-options", "referrer-policy", "permissions-policy", "coop", "coep", "corp", "cors", "cookies", "information-leak", "deprecated"}
+	want := []string{"hsts", "csp", "frame-protection", "content-type-options", "referrer-policy", "permissions-policy",
+		"coop", "coep", "corp", "cors", "cookies", "information-leak", "deprecated"}
 	if diff := cmp.Diff(want, ids); diff != "" {
 		t.Error(diff)
 	}
@@ -157,13 +162,15 @@ func TestSecurityHeadersFollowsFive(t *testing.T) {
 	if diff := cmp.Diff(want, got.Redirects); diff != "" {
 		t.Error(diff)
 	}
-	if got.RedirectCount != 5 || got.FinalURL != "http://example.com/0" || got.URL != "http://example.com/5" || got.Status != 200 {
+	if got.RedirectCount != 5 || got.FinalURL != "http://example.com/0" || got.URL != "http://example.com/5" ||
+		got.Status != 200 {
 		t.Errorf("got %+v", got)
 	}
 	if c := controlOf(t, got, "content-type-options"); c.Status != controlPass {
 		t.Errorf("judged another answer: %+v", c)
 	}
-	if _, err := run(t.Context(), n, "http://example.com/6"); !fault.Is(err, fault.Upstream) || !strings.Contains(err.Error(), "more than 5 times") {
+	if _, err := run(t.Context(), n, "http://example.com/6"); !fault.Is(err, fault.Upstream) ||
+		!strings.Contains(err.Error(), "more than 5 times") {
 		t.Errorf("a sixth: %v", err)
 	}
 }
@@ -179,7 +186,8 @@ func controlOf(t *testing.T, r Result, id string) controlResult {
 	return controlResult{}
 }
 
-// TestSecurityHeadersRedirectsThatEnd: nothing is sent to what is refused, and the answer is a sentence without the address.
+// TestSecurityHeadersRedirectsThatEnd: nothing is sent to what is refused, and the answer is a sentence without the
+// address.
 func TestSecurityHeadersRedirectsThatEnd(t *testing.T) {
 	t.Parallel()
 	for _, location := range []string{
@@ -195,7 +203,8 @@ func TestSecurityHeadersRedirectsThatEnd(t *testing.T) {
 			if !fault.Is(err, fault.Upstream) {
 				t.Fatalf("got %v", err)
 			}
-			if sentence := webview.FaultSentence(err); strings.Contains(sentence, "10.0.0.1") || strings.Contains(sentence, "127.0.0.1") || !strings.HasSuffix(sentence, ".") {
+			if sentence := webview.FaultSentence(err); strings.Contains(sentence, "10.0.0.1") ||
+				strings.Contains(sentence, "127.0.0.1") || !strings.HasSuffix(sentence, ".") {
 				t.Errorf("sentence: %s", sentence)
 			}
 			toolstest.WantDials(t, n, toolstest.WebV4+":80", toolstest.WebV4+":81")
@@ -208,7 +217,8 @@ func TestSecurityHeadersRedirectWithoutDestination(t *testing.T) {
 	n := toolstest.WebNetwork(t)
 	n.Serve(toolstest.WebV4+":80", runFields(302, "Content-Type: text/html"))
 	got, err := run(t.Context(), n, "http://example.com/")
-	if err != nil || got.Status != 302 || got.RedirectCount != 0 || len(got.Redirects) != 0 || !strings.Contains(toolstest.Text(got.Notice), "302 Found") {
+	if err != nil || got.Status != 302 || got.RedirectCount != 0 || len(got.Redirects) != 0 ||
+		!strings.Contains(toolstest.Text(got.Notice), "302 Found") {
 		t.Fatalf("got %+v, %v", got, err)
 	}
 }

@@ -107,7 +107,8 @@ func parseMaxAge(s string) (int64, bool) {
 	return math.MaxInt64, true
 }
 
-// cookieDates are the forms in which servers write Expires. Browsers read more; a date that is none of these is no date here.
+// cookieDates are the forms in which servers write Expires. Browsers read more; a date that is none of these is no date
+// here.
 var cookieDates = []string{
 	"Mon, 02 Jan 2006 15:04:05 MST", "Mon, 02-Jan-2006 15:04:05 MST", "Monday, 02-Jan-06 15:04:05 MST",
 	"Mon, 2 Jan 2006 15:04:05 MST", "Mon, 02-Jan-06 15:04:05 MST", "Mon Jan _2 15:04:05 2006",
@@ -123,8 +124,8 @@ func parseCookieDate(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// lifetime is how long the browser is to keep the cookie; kept is false for one that ends with the session. Max-Age goes
-// before Expires.
+// lifetime is how long the browser is to keep the cookie; kept is false for one that ends with the session. Max-Age
+// goes before Expires.
 func (c setCookie) lifetime(now time.Time) (life time.Duration, kept bool) {
 	const day = 24 * time.Hour
 	switch {
@@ -143,7 +144,8 @@ func (c setCookie) deletes(now time.Time) bool {
 	return kept && life <= 0
 }
 
-// cookiePrefixes are name prefixes that browsers hold a cookie to, in any case of letters; the longest that fits counts.
+// cookiePrefixes are name prefixes that browsers hold a cookie to, in any case of letters; the longest that fits
+// counts.
 var cookiePrefixes = []string{"__host-http-", "__host-", "__http-", "__secure-"}
 
 func cookiePrefix(name string) string {
@@ -179,13 +181,15 @@ func (c setCookie) brokenPrefix() string {
 	return strings.Join(lacks, ", ")
 }
 
-// looksLikeSession tells the names under which a login is usually kept. A token against forged requests is meant to be read.
+// looksLikeSession tells the names under which a login is usually kept. A token against forged requests is meant to be
+// read.
 func looksLikeSession(name string) bool {
 	lower := strings.ToLower(name)
 	if strings.Contains(lower, "csrf") || strings.Contains(lower, "xsrf") {
 		return false
 	}
-	for _, part := range []string{"sess", "auth", "token", "jwt", "login", "logged", "remember", "credential", "identity"} {
+	for _, part := range []string{"sess", "auth", "token", "jwt", "login", "logged", "remember", "credential",
+		"identity"} {
 		if strings.Contains(lower, part) {
 			return true
 		}

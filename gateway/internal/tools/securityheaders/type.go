@@ -8,13 +8,15 @@ func judgeContentTypeOptions(p page) controlVerdict {
 	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: name + ": nosniff"}
 	if !v.present {
 		v.status = controlFail
-		v.add("The header is missing, so browsers may take a file for another type than it is declared, such as an upload for a script.")
+		v.add("The header is missing, so browsers may take a file for another type than it is declared, such as an upload " +
+			"for a script.")
 		return v
 	}
 	list := splitFieldList(p.values(name))
 	if !strings.EqualFold(list[0], "nosniff") {
 		v.status = controlFail
-		v.add("Browsers ignore the header: its first value is “%s”, and only nosniff counts, without quotes or anything after it.", shownHeader(list[0]))
+		v.add("Browsers ignore the header: its first value is “%s”, and only nosniff counts, without quotes or anything "+
+			"after it.", shownHeader(list[0]))
 		return v
 	}
 	v.status, v.recommendation = controlPass, ""

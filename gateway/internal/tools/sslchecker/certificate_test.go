@@ -98,7 +98,8 @@ func TestSSLKeys(t *testing.T) {
 		return &x509.Certificate{NotBefore: certtest.Epoch, NotAfter: certtest.Epoch.AddDate(0, 0, 1)}
 	}
 	got := describeElement(certtest.Sign(t, template(), nil, edKey).Certificate, certtest.Epoch)
-	if got.KeyType != "Ed25519" || got.KeyBits != 256 || got.SignatureAlgorithm != "ED25519" || !got.SelfSigned || got.IsCA {
+	if got.KeyType != "Ed25519" || got.KeyBits != 256 || got.SignatureAlgorithm != "ED25519" || !got.SelfSigned ||
+		got.IsCA {
 		t.Errorf("Ed25519: %+v", got)
 	}
 	got = describeElement(certtest.Sign(t, template(), nil, rsaKey, func(x *x509.Certificate) {
@@ -147,12 +148,15 @@ func TestSSLCipherNames(t *testing.T) {
 		}
 	}
 	for id, want := range map[uint16]cipher{
-		tls.TLS_AES_128_GCM_SHA256:                      {"TLS_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256", 128},
-		tls.TLS_CHACHA20_POLY1305_SHA256:                {"TLS_CHACHA20_POLY1305_SHA256", "TLS_CHACHA20_POLY1305_SHA256", 256},
-		tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256:       {"ECDHE-RSA-AES128-GCM-SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", 128},
-		tls.TLS_RSA_WITH_3DES_EDE_CBC_SHA:               {"DES-CBC3-SHA", "TLS_RSA_WITH_3DES_EDE_CBC_SHA", 112},
-		tls.TLS_RSA_WITH_RC4_128_SHA:                    {"RC4-SHA", "TLS_RSA_WITH_RC4_128_SHA", 128},
-		tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: {"ECDHE-RSA-CHACHA20-POLY1305", "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256", 256},
+		tls.TLS_AES_128_GCM_SHA256: {"TLS_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256", 128},
+		tls.TLS_CHACHA20_POLY1305_SHA256: {"TLS_CHACHA20_POLY1305_SHA256", "TLS_CHACHA20_POLY1305_SHA256",
+			256},
+		tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: {"ECDHE-RSA-AES128-GCM-SHA256",
+			"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", 128},
+		tls.TLS_RSA_WITH_3DES_EDE_CBC_SHA: {"DES-CBC3-SHA", "TLS_RSA_WITH_3DES_EDE_CBC_SHA", 112},
+		tls.TLS_RSA_WITH_RC4_128_SHA:      {"RC4-SHA", "TLS_RSA_WITH_RC4_128_SHA", 128},
+		tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: {"ECDHE-RSA-CHACHA20-POLY1305",
+			"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256", 256},
 	} {
 		if got := describeCipher(id); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
@@ -261,7 +265,8 @@ func TestSSLWeakSignature(t *testing.T) {
 		{"the leaf", certtest.Leaf(t, root, []string{sslName}, sha1), true},
 	} {
 		sent := certtest.List(c.leaf, root)
-		found := chainIssues(sent, certcheck.Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}.Check(sent, sslName))
+		found := chainIssues(sent, certcheck.Checker{Roots: certtest.Pool(root),
+			Now: func() time.Time { return certtest.Epoch }}.Check(sent, sslName))
 		got := slices.ContainsFunc(found, func(i issue) bool { return i.Code == "WEAK_SIGNATURE" })
 		if got != c.want {
 			t.Errorf("%s: %+v", c.name, found)

@@ -39,8 +39,8 @@ var openSSLCiphers = map[uint16]string{
 	tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: "ECDHE-ECDSA-CHACHA20-POLY1305",
 }
 
-// everySuite is what the handshakes offer: the insecure suites too, since a server that has no others is to be shown and
-// not missed.
+// everySuite is what the handshakes offer: the insecure suites too, since a server that has no others is to be shown
+// and not missed.
 func everySuite() []uint16 {
 	var ids []uint16
 	for _, suite := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {

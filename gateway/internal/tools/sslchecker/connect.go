@@ -64,7 +64,8 @@ func connectFault(to target.HostPort, failures []error) error {
 	cause := errors.Join(failures...)
 	switch {
 	case errors.Is(cause, syscall.ECONNREFUSED):
-		return fault.Wrap(fault.Upstream, cause, fmt.Sprintf("%s refused the connection on port %d.", to.Host.Short(), to.Port))
+		return fault.Wrap(fault.Upstream, cause, fmt.Sprintf("%s refused the connection on port %d.", to.Host.Short(),
+			to.Port))
 	case allTimedOut(failures):
 		return fault.Wrap(fault.Timeout, cause, fmt.Sprintf("%s did not answer on port %d.", to.Host.Short(), to.Port))
 	}
@@ -124,7 +125,9 @@ func (s checker) handshake(ctx context.Context, conn net.Conn, to target.HostPor
 var errALPNRefused = errors.New("no application protocol in common")
 
 // handshakeWithoutALPN is the handshake again for servers that are no web servers and insist on that.
-func (s checker) handshakeWithoutALPN(ctx context.Context, address netip.Addr, to target.HostPort) (observation, error) {
+func (s checker) handshakeWithoutALPN(
+	ctx context.Context, address netip.Addr, to target.HostPort,
+) (observation, error) {
 	conn, err := s.dial(ctx, netip.AddrPortFrom(address, to.Port), s.timeout)
 	var refused *fault.Error
 	if errors.As(err, &refused) {
@@ -150,15 +153,19 @@ func starttlsFault(ctx context.Context, to target.HostPort, protocol string, err
 	host := to.Host.Short()
 	switch {
 	case timedOut:
-		return fault.Wrap(fault.Timeout, err, fmt.Sprintf("%s took the connection on port %d and then said nothing in time.", host, to.Port))
+		return fault.Wrap(fault.Timeout, err, fmt.Sprintf("%s took the connection on port %d and then said nothing in time.",
+			host, to.Port))
 	case errors.Is(err, errStarttlsNotOffered):
 		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not offer STARTTLS on port %d.", host, to.Port))
 	case errors.Is(err, errStarttlsRejected):
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("The server of %s on port %d turned the connection away.", host, to.Port))
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("The server of %s on port %d turned the connection away.", host,
+			to.Port))
 	case errors.Is(err, errStarttlsProtocol):
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak %s on port %d as it should.", host, starttlsTitles[protocol], to.Port))
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak %s on port %d as it should.", host,
+			starttlsTitles[protocol], to.Port))
 	}
-	return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s closed the connection on port %d before TLS could begin.", host, to.Port))
+	return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s closed the connection on port %d before TLS could begin.",
+		host, to.Port))
 }
 
 // starttlsTitles are the protocols as sentences write them.
@@ -170,17 +177,22 @@ func handshakeFault(ctx context.Context, to target.HostPort, err error, heard op
 	var notTLS tls.RecordHeaderError
 	switch {
 	case ctx.Err() != nil || fault.IsTimeout(err):
-		return fault.Wrap(fault.Timeout, err, fmt.Sprintf("%s took the connection on port %d but did not complete a TLS handshake in time.", host, to.Port))
+		return fault.Wrap(fault.Timeout, err,
+			fmt.Sprintf("%s took the connection on port %d but did not complete a TLS handshake in time.", host, to.Port))
 	case errors.As(err, &notTLS):
 		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak TLS on port %d.", host, to.Port))
 	case heard.alert == alertNoALPN:
-		return fault.Wrap(fault.Upstream, errALPNRefused, fmt.Sprintf("%s refused the TLS handshake on port %d: it speaks another protocol on top.", host, to.Port))
+		return fault.Wrap(fault.Upstream, errALPNRefused,
+			fmt.Sprintf("%s refused the TLS handshake on port %d: it speaks another protocol on top.", host, to.Port))
 	case heard.alert >= 0:
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s refused the TLS handshake on port %d: %s.", host, to.Port, alertName(heard.alert)))
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s refused the TLS handshake on port %d: %s.", host, to.Port,
+			alertName(heard.alert)))
 	case heard.version != 0:
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s began a TLS handshake on port %d that cannot be completed; its certificate cannot be read.", host, to.Port))
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s began a TLS handshake on port %d that cannot be completed; "+
+			"its certificate cannot be read.", host, to.Port))
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s closed the connection on port %d in place of a TLS handshake.", host, to.Port))
+		return fault.Wrap(fault.Upstream, err,
+			fmt.Sprintf("%s closed the connection on port %d in place of a TLS handshake.", host, to.Port))
 	}
 	return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak TLS on port %d.", host, to.Port))
 }

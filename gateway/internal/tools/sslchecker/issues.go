@@ -50,8 +50,9 @@ var verdictMessages = map[string]string{
 	certcheck.CodeSelfSigned:        "The certificate is self-signed: no authority vouches for it.",
 	certcheck.CodeSelfSignedInChain: "The chain ends in a root that is not trusted.",
 	certcheck.CodeNoLocalIssuer:     "The chain ends in a certificate whose issuer is not known.",
-	certcheck.CodeUnverifiableLeaf:  "The certificate's issuer is not known and was not sent: an intermediate certificate is missing.",
-	certcheck.CodeNameMismatch:      "The certificate is not for this host.",
+	certcheck.CodeUnverifiableLeaf: "The certificate's issuer is not known and was not sent: an intermediate " +
+		"certificate is missing.",
+	certcheck.CodeNameMismatch: "The certificate is not for this host.",
 }
 
 // defectMessages explain certcheck's defects.
@@ -100,7 +101,8 @@ func chainIssues(sent []*x509.Certificate, verdict certcheck.Verdict) []issue {
 	var issues []issue
 	if slices.Contains(verdict.Codes, certcheck.CodeUnverifiableLeaf) {
 		issues = append(issues, issue{"INCOMPLETE_CHAIN", severityWarn,
-			"Install the intermediate certificates of your authority, so that the server sends them: some browsers hide their absence, other clients fail."})
+			"Install the intermediate certificates of your authority, so that the server sends them: some browsers hide their " +
+				"absence, other clients fail."})
 	}
 	if !inOrder(sent) {
 		issues = append(issues, issue{"CHAIN_NOT_IN_ORDER", severityInfo,
@@ -152,7 +154,8 @@ func leafIssues(cert certificate, leaf *x509.Certificate, now time.Time) []issue
 	}
 	if limit := validityLimit(leaf.NotBefore); life > limit*daySeconds {
 		issues = append(issues, issue{"VALIDITY_TOO_LONG", severityWarn,
-			fmt.Sprintf("The certificate is valid for more than the %d days that public authorities may give; some clients refuse it.", limit)})
+			fmt.Sprintf("The certificate is valid for more than the %d days that public authorities may give; some clients "+
+				"refuse it.", limit)})
 	}
 	return issues
 }

@@ -137,8 +137,8 @@ func readOpening(b []byte) opening {
 	return o
 }
 
-// serverHelloVersion gives the version that a ServerHello chose: the one of its supported_versions extension where it has
-// one (RFC 8446 section 4.2.1), else its own; 0 where it is not complete.
+// serverHelloVersion gives the version that a ServerHello chose: the one of its supported_versions extension where it
+// has one (RFC 8446 section 4.2.1), else its own; 0 where it is not complete.
 func serverHelloVersion(b []byte) uint16 {
 	const header, fixed = 4, 2 + 32 // type and length; version and random
 	if len(b) < header || b[0] != helloFromServer {

@@ -86,8 +86,8 @@ func (s checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	return s.report(to, address, seen, supported), nil
 }
 
-// clientConfig offers all that Go can, judges nothing, and names the host where it has a name: literal addresses are not
-// permitted as server names (RFC 6066 section 3).
+// clientConfig offers all that Go can, judges nothing, and names the host where it has a name: literal addresses are
+// not permitted as server names (RFC 6066 section 3).
 func clientConfig(name string) *tls.Config {
 	return &tls.Config{
 		ServerName:         name,

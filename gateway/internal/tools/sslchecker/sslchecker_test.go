@@ -136,7 +136,8 @@ func TestSSLGoodServer(t *testing.T) {
 	if d := cmp.Diff([]string{"info NO_SCTS"}, issueCodes(got)); d != "" {
 		t.Errorf("issues (-want +got):\n%s", d)
 	}
-	if got.Protocol != "TLSv1.3" || got.Cipher.Name != got.Cipher.StandardName || !strings.HasPrefix(got.Cipher.Name, "TLS_") || got.Cipher.Bits < 128 {
+	if got.Protocol != "TLSv1.3" || got.Cipher.Name != got.Cipher.StandardName ||
+		!strings.HasPrefix(got.Cipher.Name, "TLS_") || got.Cipher.Bits < 128 {
 		t.Errorf("protocol %s, cipher %+v", got.Protocol, got.Cipher)
 	}
 	if got.KeyExchange != "X25519MLKEM768" || got.ALPN == nil || *got.ALPN != "h2" || got.STARTTLS != nil {
@@ -273,7 +274,8 @@ func TestSSLVersions(t *testing.T) {
 			w.serve(sslServer, config)
 			got := w.mustCheck(t, sslName)
 			if got.Protocol != c.protocol || yesNo(got.SupportedProtocols) != c.supported {
-				t.Errorf("protocol %s, supported %s; want %s, %s", got.Protocol, yesNo(got.SupportedProtocols), c.protocol, c.supported)
+				t.Errorf("protocol %s, supported %s; want %s, %s", got.Protocol, yesNo(got.SupportedProtocols), c.protocol,
+					c.supported)
 			}
 			if c.issue != "" && !slices.Contains(issueCodes(got), c.issue) {
 				t.Errorf("issues: %v", issueCodes(got))
@@ -311,7 +313,8 @@ func TestSSLEverySuite(t *testing.T) {
 			if got.Cipher.StandardName != suite.Name || got.Cipher.Name == suite.Name || got.Cipher.Bits < 112 {
 				t.Errorf("cipher: %+v", got.Cipher)
 			}
-			if static := strings.HasPrefix(suite.Name, "TLS_RSA_"); static != (got.KeyExchange == "RSA") || static != hasIssue(got, severityWarn, "NO_FORWARD_SECRECY") {
+			if static := strings.HasPrefix(suite.Name, "TLS_RSA_"); static != (got.KeyExchange == "RSA") ||
+				static != hasIssue(got, severityWarn, "NO_FORWARD_SECRECY") {
 				t.Errorf("key exchange %s, issues %v", got.KeyExchange, issueCodes(got))
 			}
 			broken := strings.Contains(suite.Name, "RC4") || strings.Contains(suite.Name, "3DES")
@@ -338,7 +341,8 @@ func TestSSLKeyExchange(t *testing.T) {
 	}
 }
 
-// TestSSLServersThatAreNone: what cannot be checked is an error of the right kind, and its sentence names no cause of Go's.
+// TestSSLServersThatAreNone: what cannot be checked is an error of the right kind, and its sentence names no cause of
+// Go's.
 func TestSSLServersThatAreNone(t *testing.T) {
 	t.Parallel()
 	plain := func(answer string) func(*world) {
@@ -364,7 +368,8 @@ func TestSSLServersThatAreNone(t *testing.T) {
 		{"strange alert", plain("\x15\x03\x03\x00\x02\x02\xc8"), fault.Upstream, "alert 200"},
 		{"one byte", plain("\x16"), fault.Timeout, "in time"},
 		{"unreadable certificate", func(w *world) {
-			w.serve(sslServer, &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{{1, 2, 3}}, PrivateKey: w.root.Key}}})
+			w.serve(sslServer, &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{{1, 2, 3}},
+				PrivateKey: w.root.Key}}})
 		}, fault.Upstream, "certificate cannot be read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -480,7 +485,8 @@ func TestSSLServerName(t *testing.T) {
 			}
 		}
 	}
-	if got := w.mustCheck(t, "[2606:2800:220:1::1]:8443"); got.Host != "2606:2800:220:1::1" || got.Address != got.Host || got.Port != 8443 {
+	if got := w.mustCheck(t, "[2606:2800:220:1::1]:8443"); got.Host != "2606:2800:220:1::1" || got.Address != got.Host ||
+		got.Port != 8443 {
 		t.Errorf("literal: %s %s %d", got.Host, got.Address, got.Port)
 	}
 }
@@ -507,7 +513,8 @@ func TestSSLLongChain(t *testing.T) {
 	}
 	w.serve(sslServer, oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(others...)))
 	got := w.mustCheck(t, sslName)
-	if !got.Authorized || len(got.Chain) != maxShownChain || !hasIssue(got, severityWarn, "CHAIN_TOO_LONG") || !hasIssue(got, severityInfo, "CHAIN_NOT_IN_ORDER") {
+	if !got.Authorized || len(got.Chain) != maxShownChain || !hasIssue(got, severityWarn, "CHAIN_TOO_LONG") ||
+		!hasIssue(got, severityInfo, "CHAIN_NOT_IN_ORDER") {
 		t.Errorf("%d shown, issues %v", len(got.Chain), issueCodes(got))
 	}
 
@@ -534,7 +541,8 @@ func TestSSLWeakKeys(t *testing.T) {
 		}, w.inter, key)
 		w.serve(sslServer, oneCertificate(leaf.TLS(w.inter)))
 		got := w.mustCheck(t, sslName)
-		if got.Certificate.KeyType != "RSA" || got.Certificate.KeyBits != bits || hasIssue(got, severityFail, "WEAK_KEY") != weak {
+		if got.Certificate.KeyType != "RSA" || got.Certificate.KeyBits != bits ||
+			hasIssue(got, severityFail, "WEAK_KEY") != weak {
 			t.Errorf("%d bits: %s %d, issues %v", bits, got.Certificate.KeyType, got.Certificate.KeyBits, issueCodes(got))
 		}
 	}
@@ -545,7 +553,8 @@ func TestSSLWhenTheRunEnds(t *testing.T) {
 	w := newWorld(t)
 	w.ServeConn(sslServer, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
 	check := checker{egress: w.Client(nil), now: time.Now, timeout: time.Minute}
-	for name, at := range map[string]string{"dial": "93.184.216.34:444", "handshake": sslServer, "starttls": "93.184.216.34:25"} {
+	for name, at := range map[string]string{"dial": "93.184.216.34:444", "handshake": sslServer,
+		"starttls": "93.184.216.34:25"} {
 		w.Drop("93.184.216.34:444")
 		if name == "starttls" {
 			w.ServeConn(at, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
@@ -604,7 +613,8 @@ func TestSSLCheckerShape(t *testing.T) {
 		}
 	}
 	slices.Sort(keys)
-	want := []string{"crlUrls", "daysRemaining", "fingerprint256", "isCA", "issuer", "keyBits", "keyType", "mustStaple", "ocspUrls",
+	want := []string{"crlUrls", "daysRemaining", "fingerprint256", "isCA", "issuer", "keyBits", "keyType", "mustStaple",
+		"ocspUrls",
 		"selfSigned", "serialNumber", "signatureAlgorithm", "subject", "subjectAltNames", "validFrom", "validTo", "validationLevel"}
 	if d := cmp.Diff(want, keys); d != "" {
 		t.Errorf("certificate (-want +got):\n%s", d)

@@ -21,8 +21,8 @@ const (
 	stapleInvalid = "invalid"
 )
 
-// staplingState is the OCSP response that came with the handshake (RFC 6066 section 8). Status is nil without one, and where
-// the issuer that could vouch for it is not known.
+// staplingState is the OCSP response that came with the handshake (RFC 6066 section 8). Status is nil without one, and
+// where the issuer that could vouch for it is not known.
 type staplingState struct {
 	Present    bool    `json:"present"`
 	Status     *string `json:"status"`
@@ -111,8 +111,8 @@ func moment(t time.Time) *string {
 	return &s
 }
 
-// timestamps counts the signed certificate timestamps (RFC 6962 section 3.3) by the way they came. They are not verified:
-// that needs the list of logs, which changes.
+// timestamps counts the signed certificate timestamps (RFC 6962 section 3.3) by the way they came. They are not
+// verified: that needs the list of logs, which changes.
 type timestamps struct {
 	Count   int      `json:"count"`
 	Sources []string `json:"sources"`
@@ -142,8 +142,8 @@ func countSCTs(cert *x509.Certificate, fromTLS [][]byte, fromOCSP []pkix.Extensi
 	return out
 }
 
-// sctsInExtension counts the entries of a SignedCertificateTimestampList inside an OCTET STRING; one that cannot be read
-// to its end has none.
+// sctsInExtension counts the entries of a SignedCertificateTimestampList inside an OCTET STRING; one that cannot be
+// read to its end has none.
 func sctsInExtension(value []byte) int {
 	var list []byte
 	if rest, err := asn1.Unmarshal(value, &list); err != nil || len(rest) > 0 || len(list) < 2 {

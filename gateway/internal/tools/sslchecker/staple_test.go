@@ -15,7 +15,8 @@ import (
 )
 
 // staple makes an OCSP response; a nil responder is the issuer itself.
-func staple(t testing.TB, issuer, responder *certtest.Cert, leaf *x509.Certificate, mutate func(*ocsp.Response)) []byte {
+func staple(t testing.TB, issuer, responder *certtest.Cert, leaf *x509.Certificate,
+	mutate func(*ocsp.Response)) []byte {
 	t.Helper()
 	template := ocsp.Response{
 		Status:       ocsp.Good,
@@ -140,10 +141,12 @@ func TestSSLStapleOverTheWire(t *testing.T) {
 		config.MaxVersion = version
 		w.serve(sslServer, config)
 		got := w.mustCheck(t, sslName)
-		if s := got.OCSPStapling; !s.Present || s.Status == nil || *s.Status != stapleRevoked || *s.ThisUpdate != "2026-06-15T11:00:00Z" {
+		if s := got.OCSPStapling; !s.Present || s.Status == nil || *s.Status != stapleRevoked ||
+			*s.ThisUpdate != "2026-06-15T11:00:00Z" {
 			t.Errorf("%s: staple %+v", protocolName(version), s)
 		}
-		if !hasIssue(got, severityFail, "CERT_REVOKED") || hasIssue(got, severityFail, "MUST_STAPLE_MISSING") || !got.Certificate.MustStaple {
+		if !hasIssue(got, severityFail, "CERT_REVOKED") || hasIssue(got, severityFail, "MUST_STAPLE_MISSING") ||
+			!got.Certificate.MustStaple {
 			t.Errorf("%s: issues %v", protocolName(version), issueCodes(got))
 		}
 		if got.SCTs.Count != 4 || len(got.SCTs.Sources) != 3 || hasIssue(got, severityInfo, "NO_SCTS") {
@@ -156,7 +159,8 @@ func TestSSLMustStapleMissing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	leaf := certtest.Leaf(t, w.inter, []string{sslName}, func(c *x509.Certificate) {
-		c.ExtraExtensions = []pkix.Extension{{Id: oidTLSFeature, Value: []byte{0x30, 0x06, 0x02, 0x01, 0x11, 0x02, 0x01, 0x05}}}
+		c.ExtraExtensions = []pkix.Extension{{Id: oidTLSFeature,
+			Value: []byte{0x30, 0x06, 0x02, 0x01, 0x11, 0x02, 0x01, 0x05}}}
 	})
 	w.serve(sslServer, oneCertificate(leaf.TLS(w.inter)))
 	if got := w.mustCheck(t, sslName); !got.Certificate.MustStaple || !hasIssue(got, severityFail, "MUST_STAPLE_MISSING") {

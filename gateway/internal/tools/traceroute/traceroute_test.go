@@ -49,7 +49,8 @@ func TestTracerouteNamesPublicHops(t *testing.T) {
 		"7.1.1.1.in-addr.arpa. 300 IN CNAME 7.0-15.1.1.1.in-addr.arpa.",
 		"7.0-15.1.1.1.in-addr.arpa. 300 IN PTR seven.example.net.",
 	)
-	got := run(t, n, hopsAt("10.0.0.1", "1.1.1.1", "", "1.1.1.2", "1.1.1.3", "1.1.1.4", "1.1.1.5", "1.1.1.6", "1.1.1.7", "1.1.1.8"), "Both.example.com", "")
+	got := run(t, n, hopsAt("10.0.0.1", "1.1.1.1", "", "1.1.1.2", "1.1.1.3", "1.1.1.4", "1.1.1.5", "1.1.1.6", "1.1.1.7",
+		"1.1.1.8"), "Both.example.com", "")
 	if got.Target != "both.example.com" || got.Address != toolstest.ProbeV4 {
 		t.Errorf("target %s, address %s", got.Target, got.Address)
 	}
@@ -86,7 +87,8 @@ func TestTracerouteTellsTheNetworksOfPublicHops(t *testing.T) {
 	)
 	f := &toolstest.Worker{Families: []int{4, 6}, Hops: hopsAt("1.1.1.1", "1.1.1.2", "", "9.9.9.9", "8.8.8.8", "10.0.0.1")}
 	client := n.Client(nil)
-	result, err := toolstest.Run(t.Context(), New(client, f.Start(t), toolstest.ASNClient(t, client)), toolstest.ProbeInput(toolstest.ProbeV4, ""))
+	result, err := toolstest.Run(t.Context(), New(client, f.Start(t), toolstest.ASNClient(t, client)),
+		toolstest.ProbeInput(toolstest.ProbeV4, ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +109,8 @@ func TestTracerouteTellsTheNetworksOfPublicHops(t *testing.T) {
 	}
 	asked := 0
 	for _, q := range n.Queries() {
-		if strings.HasSuffix(q.Name, ".origin."+asn.DefaultZone+".") || strings.HasSuffix(q.Name, ".origin."+asn.DefaultZone) {
+		if strings.HasSuffix(q.Name, ".origin."+asn.DefaultZone+".") ||
+			strings.HasSuffix(q.Name, ".origin."+asn.DefaultZone) {
 			asked++
 			if strings.HasPrefix(q.Name, "1.0.0.10.") {
 				t.Error("the hidden hop was looked up")

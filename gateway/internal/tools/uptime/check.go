@@ -123,13 +123,15 @@ func (c *familyCheck) reason() string {
 	if c.chain.End != egress.EndFinal {
 		sentences = append(sentences, endSentence(c.chain))
 	} else if last := c.answer(); last.Status >= http.StatusBadRequest {
-		sentences = append(sentences, strings.TrimSpace(fmt.Sprintf("The server answered %d %s", last.Status, webview.DescribeStatus(last)))+".")
+		sentences = append(sentences, strings.TrimSpace(fmt.Sprintf("The server answered %d %s", last.Status,
+			webview.DescribeStatus(last)))+".")
 	}
 	for _, hop := range c.chain.Hops {
 		if hop.Response == nil || hop.Response.TLS == nil || hop.Response.TLS.Verdict.Authorized {
 			continue
 		}
-		sentences = append(sentences, fmt.Sprintf("The certificate of %s is not valid (%s).", hop.URL.Host().Short(), hop.Response.TLS.Verdict.Code))
+		sentences = append(sentences, fmt.Sprintf("The certificate of %s is not valid (%s).", hop.URL.Host().Short(),
+			hop.Response.TLS.Verdict.Code))
 		break
 	}
 	return strings.Join(sentences, " ")

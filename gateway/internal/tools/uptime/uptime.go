@@ -161,8 +161,8 @@ func (r checker) checkFamilies(ctx context.Context, resolution egress.Resolution
 	return checks
 }
 
-// untried describes a family that was not checked. unanswered tells that its lookup failed: name servers that answer for
-// one family alone are common, and their site is no worse for it.
+// untried describes a family that was not checked. unanswered tells that its lookup failed: name servers that answer
+// for one family alone are common, and their site is no worse for it.
 func (r checker) untried(family int, addresses []netip.Addr, unanswered bool) familyState {
 	name := map[int]string{4: "IPv4", 6: "IPv6"}[family]
 	if len(addresses) == 0 {

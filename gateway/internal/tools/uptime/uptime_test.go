@@ -68,17 +68,21 @@ func TestUptimeUp(t *testing.T) {
 	n := network(t)
 	serveBoth(n, toolstest.StatusHandler(200), toolstest.StatusHandler(200))
 	got := mustRun(t, n, "http://example.com/path?q")
-	if !got.Online || got.Verdict != "up" || toolstest.Number(got.Status) != 200 || toolstest.Text(got.StatusText) != "OK" || got.Reason != nil {
+	if !got.Online || got.Verdict != "up" || toolstest.Number(got.Status) != 200 ||
+		toolstest.Text(got.StatusText) != "OK" || got.Reason != nil {
 		t.Errorf("got %+v, reason %s", got, toolstest.Text(got.Reason))
 	}
-	if toolstest.Text(got.FinalURL) != "http://example.com/path?q" || got.URL != "http://example.com/path?q" || got.CertificateValid != nil {
+	if toolstest.Text(got.FinalURL) != "http://example.com/path?q" || got.URL != "http://example.com/path?q" ||
+		got.CertificateValid != nil {
 		t.Errorf("got %+v", got)
 	}
-	if got.ResponseTimeMs == nil || got.Timings == nil || *got.ResponseTimeMs != got.Timings.TotalMs || got.Timings.DNSMs <= 0 {
+	if got.ResponseTimeMs == nil || got.Timings == nil || *got.ResponseTimeMs != got.Timings.TotalMs ||
+		got.Timings.DNSMs <= 0 {
 		t.Errorf("response time %v, timings %+v", got.ResponseTimeMs, got.Timings)
 	}
 	for want, f := range map[string]familyState{toolstest.WebV4: got.Families.IPv4, toolstest.WebV6: got.Families.IPv6} {
-		if f.State != "up" || toolstest.Text(f.Address) != want || toolstest.Number(f.Status) != 200 || f.ResponseTimeMs == nil || f.Reason != nil {
+		if f.State != "up" || toolstest.Text(f.Address) != want || toolstest.Number(f.Status) != 200 ||
+			f.ResponseTimeMs == nil || f.Reason != nil {
 			t.Errorf("family of %s is %+v", want, f)
 		}
 	}
@@ -89,7 +93,8 @@ func TestUptimeShape(t *testing.T) {
 	t.Parallel()
 	n := network(t)
 	fields := toolstest.Fields(t, mustRun(t, n, "http://example.com/"))
-	for _, name := range []string{"url", "online", "verdict", "status", "statusText", "responseTimeMs", "finalUrl", "certificateValid", "reason", "timings", "families"} {
+	for _, name := range []string{"url", "online", "verdict", "status", "statusText", "responseTimeMs", "finalUrl",
+		"certificateValid", "reason", "timings", "families"} {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("no %s", name)
 		}
@@ -104,7 +109,8 @@ func TestUptimeShape(t *testing.T) {
 	}
 	for _, family := range []string{"ipv4", "ipv6"} {
 		f, _ := fields["families"].(map[string]any)[family].(map[string]any)
-		if len(f) != 5 || f["state"] != "down" || f["address"] == nil || f["status"] != nil || f["responseTimeMs"] != nil || f["reason"] == nil {
+		if len(f) != 5 || f["state"] != "down" || f["address"] == nil || f["status"] != nil || f["responseTimeMs"] != nil ||
+			f["reason"] == nil {
 			t.Errorf("%s is %v", family, f)
 		}
 	}
@@ -136,14 +142,16 @@ func TestUptimeStatuses(t *testing.T) {
 			n := network(t)
 			serveBoth(n, toolstest.StatusHandler(c.status), toolstest.StatusHandler(c.status))
 			got := mustRun(t, n, "http://example.com/")
-			if got.Online != c.online || got.Verdict != c.verdict || toolstest.Number(got.Status) != c.status || toolstest.Text(got.Reason) != c.reason {
+			if got.Online != c.online || got.Verdict != c.verdict || toolstest.Number(got.Status) != c.status ||
+				toolstest.Text(got.Reason) != c.reason {
 				t.Errorf("got %+v, reason %s", got, toolstest.Text(got.Reason))
 			}
 			state := "up"
 			if !c.online {
 				state = "down"
 			}
-			if f := got.Families.IPv6; f.State != state || toolstest.Number(f.Status) != c.status || toolstest.Text(f.Reason) != c.reason {
+			if f := got.Families.IPv6; f.State != state || toolstest.Number(f.Status) != c.status ||
+				toolstest.Text(f.Reason) != c.reason {
 				t.Errorf("IPv6 is %+v", f)
 			}
 		})
@@ -179,7 +187,8 @@ func TestUptimeLeavingTheFamily(t *testing.T) {
 	n.Serve(toolstest.WebV6Port80, toolstest.RedirectHandler("http://four.example.com/"))
 	n.Serve(toolstest.WebV4Port80, toolstest.StatusHandler(200))
 	got := mustRun(t, n, "http://six.example.com/")
-	if got.Verdict != "up" || toolstest.Text(got.FinalURL) != "http://four.example.com/" || got.Families.IPv6.State != "up" || toolstest.Text(got.Families.IPv6.Address) != toolstest.WebV6 {
+	if got.Verdict != "up" || toolstest.Text(got.FinalURL) != "http://four.example.com/" ||
+		got.Families.IPv6.State != "up" || toolstest.Text(got.Families.IPv6.Address) != toolstest.WebV6 {
 		t.Fatalf("got %+v, reason %s", got, toolstest.Text(got.Reason))
 	}
 }
@@ -259,10 +268,12 @@ func TestUptimeFamilies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Verdict != c.verdict || got.Online == (c.verdict == "down") || got.Families.IPv4.State != c.four || got.Families.IPv6.State != c.six {
+			if got.Verdict != c.verdict || got.Online == (c.verdict == "down") || got.Families.IPv4.State != c.four ||
+				got.Families.IPv6.State != c.six {
 				t.Fatalf("got %+v, reason %s", got, toolstest.Text(got.Reason))
 			}
-			if c.reasonHas == "" && got.Reason != nil || c.reasonHas != "" && !strings.HasPrefix(toolstest.Text(got.Reason), c.reasonHas) {
+			if c.reasonHas == "" && got.Reason != nil || c.reasonHas != "" &&
+				!strings.HasPrefix(toolstest.Text(got.Reason), c.reasonHas) {
 				t.Errorf("the reason is %s", toolstest.Text(got.Reason))
 			}
 			if toolstest.Text(got.Families.IPv6.Address) != c.sixAddress {
@@ -270,7 +281,8 @@ func TestUptimeFamilies(t *testing.T) {
 			}
 			// Where both families answer, the first of them gives the status.
 			status := toolstest.Number(got.Status)
-			if c.verdict != "down" && status != toolstest.Number(got.Families.IPv4.Status) && status != toolstest.Number(got.Families.IPv6.Status) {
+			if c.verdict != "down" && status != toolstest.Number(got.Families.IPv4.Status) &&
+				status != toolstest.Number(got.Families.IPv6.Status) {
 				t.Errorf("the status is %d", status)
 			}
 			for _, f := range []familyState{got.Families.IPv4, got.Families.IPv6} {
@@ -287,7 +299,8 @@ func TestUptimeWithoutRouteOfItsFamily(t *testing.T) {
 	t.Parallel()
 	n := network(t)
 	_, err := run(t, n, quick, "http://six.example.com/", egress.WithFamilies(egress.Families{V4: true}))
-	if !fault.Is(err, fault.Upstream) || err.Error() != "This service has no IPv6 connection, and the target has only IPv6 addresses." {
+	if !fault.Is(err, fault.Upstream) ||
+		err.Error() != "This service has no IPv6 connection, and the target has only IPv6 addresses." {
 		t.Fatalf("got %v", err)
 	}
 }
@@ -351,7 +364,8 @@ func TestUptimeNames(t *testing.T) {
 				}
 			case err != nil:
 				t.Fatal(err)
-			case got.Online || got.Verdict != "down" || got.Reason == nil || got.Families.IPv4.State != c.state || got.Families.IPv6.State != c.state:
+			case got.Online || got.Verdict != "down" || got.Reason == nil || got.Families.IPv4.State != c.state ||
+				got.Families.IPv6.State != c.state:
 				t.Fatalf("got %+v, reason %s", got, toolstest.Text(got.Reason))
 			}
 			if dials := n.Dials(); len(dials) != 0 {
@@ -383,7 +397,8 @@ func TestUptimeNameServersRecover(t *testing.T) {
 	}
 }
 
-// TestUptimeFamilyThatCouldNotBeLookedUp: name servers that fail for one type do not say that there is no address of it.
+// TestUptimeFamilyThatCouldNotBeLookedUp: name servers that fail for one type do not say that there is no address of
+// it.
 func TestUptimeFamilyThatCouldNotBeLookedUp(t *testing.T) {
 	t.Parallel()
 	n := network(t)
@@ -496,10 +511,12 @@ func TestUptimeRedirects(t *testing.T) {
 			if toolstest.Text(got.FinalURL) != c.final || toolstest.Number(got.Status) != c.status {
 				t.Errorf("final %s, status %d", toolstest.Text(got.FinalURL), toolstest.Number(got.Status))
 			}
-			if strings.Contains(toolstest.Text(got.Reason), "10.0.0.1") || strings.Contains(toolstest.Text(got.Reason), "192.168") {
+			if strings.Contains(toolstest.Text(got.Reason), "10.0.0.1") ||
+				strings.Contains(toolstest.Text(got.Reason), "192.168") {
 				t.Errorf("the reason tells an inner address: %s", toolstest.Text(got.Reason))
 			}
-			toolstest.WantDials(t, n, toolstest.WebV4Port80, toolstest.WebV6Port80, "93.184.216.99:80", "[2606:2800:220:1::99]:80",
+			toolstest.WantDials(t, n, toolstest.WebV4Port80, toolstest.WebV6Port80, "93.184.216.99:80",
+				"[2606:2800:220:1::99]:80",
 				toolstest.WebV4+":8080", toolstest.WebV4+":8081", toolstest.WebV4+":8082", "["+toolstest.WebV6+"]:8082")
 		})
 	}
@@ -525,7 +542,8 @@ func TestUptimeCertificates(t *testing.T) {
 			n.ServeTLS(toolstest.WebV4+":443", c.config(ca), toolstest.StatusHandler(200))
 			n.ServeTLS("["+toolstest.WebV6+"]:443", c.config(ca), toolstest.StatusHandler(200))
 			got := mustRun(t, n, "https://example.com/", ca.Option())
-			if !got.Online || got.CertificateValid == nil || *got.CertificateValid != c.valid || toolstest.Number(got.Status) != 200 || got.Timings.TLSMs == nil {
+			if !got.Online || got.CertificateValid == nil || *got.CertificateValid != c.valid ||
+				toolstest.Number(got.Status) != 200 || got.Timings.TLSMs == nil {
 				t.Fatalf("got %+v", got)
 			}
 			verdict, reason := "up", "<null>"
@@ -539,15 +557,17 @@ func TestUptimeCertificates(t *testing.T) {
 	}
 }
 
-// TestUptimeCertificateOnTheWay: an invalid certificate counts also where the answer behind it comes without TLS, or with
-// a valid one.
+// TestUptimeCertificateOnTheWay: an invalid certificate counts also where the answer behind it comes without TLS, or
+// with a valid one.
 func TestUptimeCertificateOnTheWay(t *testing.T) {
 	t.Parallel()
 	n, ca := network(t), toolstest.NewAuthority(t)
-	n.ServeTLS(toolstest.WebV4+":443", ca.SelfSign("four.example.com"), toolstest.RedirectHandler("http://four.example.com/"))
+	n.ServeTLS(toolstest.WebV4+":443", ca.SelfSign("four.example.com"),
+		toolstest.RedirectHandler("http://four.example.com/"))
 	n.Serve(toolstest.WebV4Port80, toolstest.StatusHandler(200))
 	got := mustRun(t, n, "https://four.example.com/", ca.Option())
-	if got.Verdict != "degraded" || got.CertificateValid == nil || *got.CertificateValid || toolstest.Text(got.FinalURL) != "http://four.example.com/" {
+	if got.Verdict != "degraded" || got.CertificateValid == nil || *got.CertificateValid ||
+		toolstest.Text(got.FinalURL) != "http://four.example.com/" {
 		t.Fatalf("got %+v", got)
 	}
 }

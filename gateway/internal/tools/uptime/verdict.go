@@ -27,8 +27,10 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 	}
 	first := firstAnswer(checks)
 	if last := first.answer(); last != nil {
-		status, text, ms, final, timings := last.Status, webview.DescribeStatus(last), format.Milliseconds(first.responseTime()), last.URL.String(), webview.DescribeTimings(last.Timings)
-		result.Status, result.StatusText, result.ResponseTimeMs, result.FinalURL, result.Timings = &status, &text, &ms, &final, &timings
+		status, text, ms, final, timings := last.Status, webview.DescribeStatus(last),
+			format.Milliseconds(first.responseTime()), last.URL.String(), webview.DescribeTimings(last.Timings)
+		result.Status, result.StatusText, result.ResponseTimeMs, result.FinalURL, result.Timings = &status, &text, &ms,
+			&final, &timings
 		result.CertificateValid = first.certificateValid()
 	}
 	result.Online = !first.down()
@@ -47,8 +49,8 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 	return result
 }
 
-// firstAnswer is the check that speaks for the site: the first to end among those that are up, else among those with any
-// answer, else any.
+// firstAnswer is the check that speaks for the site: the first to end among those that are up, else among those with
+// any answer, else any.
 func firstAnswer(checks []familyCheck) *familyCheck {
 	rank := func(c *familyCheck) int {
 		switch {

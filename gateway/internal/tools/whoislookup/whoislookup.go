@@ -69,7 +69,8 @@ func network(ctx context.Context, client *rdap.Client, query target.Registration
 	}
 	return Result{
 		Query: query.String(), QueryType: "ip",
-		Found: answer.Found, Reason: reason(answer.Reason), Network: registration.DescribeNetwork(answer.Network), Notices: answer.Notices,
+		Found: answer.Found, Reason: reason(answer.Reason), Network: registration.DescribeNetwork(answer.Network),
+		Notices: answer.Notices,
 		Sources: []registration.Source{registration.SourceOfRDAP(answer.Source)},
 	}, nil
 }

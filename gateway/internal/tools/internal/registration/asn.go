@@ -5,8 +5,8 @@ import (
 	"diagnostics/gateway/internal/tools/internal/format"
 )
 
-// ASNRecord is the part "asn" of ip-geolocation and a record of asn-lookup. Country, Registry and Allocated are those of the
-// prefix, or of the number where there is no prefix; null is not told.
+// ASNRecord is the part "asn" of ip-geolocation and a record of asn-lookup. Country, Registry and Allocated are those
+// of the prefix, or of the number where there is no prefix; null is not told.
 type ASNRecord struct {
 	ASN       uint32  `json:"asn"`
 	Name      *string `json:"name"`

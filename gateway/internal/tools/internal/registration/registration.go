@@ -7,8 +7,8 @@ import (
 	"diagnostics/gateway/internal/tools/internal/format"
 )
 
-// Source is the common part of the same name: who gave a fact, when, and whether it came out of a cache. One of URL, Zone
-// and Server says where the provider was asked.
+// Source is the common part of the same name: who gave a fact, when, and whether it came out of a cache. One of URL,
+// Zone and Server says where the provider was asked.
 type Source struct {
 	Name      string `json:"name"`
 	URL       string `json:"url,omitempty"`

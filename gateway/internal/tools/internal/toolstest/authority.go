@@ -62,7 +62,8 @@ func (a *Authority) SelfSign(host string) *tls.Config {
 	return a.sign(host, time.Now().Add(time.Hour), nil, nil)
 }
 
-func (a *Authority) sign(host string, notAfter time.Time, parent *x509.Certificate, signer *ecdsa.PrivateKey) *tls.Config {
+func (a *Authority) sign(host string, notAfter time.Time, parent *x509.Certificate,
+	signer *ecdsa.PrivateKey) *tls.Config {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

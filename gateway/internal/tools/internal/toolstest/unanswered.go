@@ -12,7 +12,8 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// CheckWithoutAnswer runs a tool for which no HTTP answer is a failure against every way in which example.com can give none.
+// CheckWithoutAnswer runs a tool for which no HTTP answer is a failure against every way in which example.com can give
+// none.
 func CheckWithoutAnswer(t *testing.T, run func(context.Context, *egresstest.Network) error) {
 	t.Helper()
 	cases := []struct {
@@ -26,8 +27,10 @@ func CheckWithoutAnswer(t *testing.T, run func(context.Context, *egresstest.Netw
 			n.ServeConn(WebV4+":80", func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
 		}, fault.Timeout},
 		{"closes", func(n *egresstest.Network) { ServeRaw(n, WebV4+":80", "") }, fault.Upstream},
-		{"no HTTP", func(n *egresstest.Network) { ServeRaw(n, WebV4+":80", "220 mail.example.com ESMTP\r\n") }, fault.Upstream},
-		{"half a header", func(n *egresstest.Network) { ServeRaw(n, WebV4+":80", "HTTP/1.1 200 OK\r\nX-A: ") }, fault.Upstream},
+		{"no HTTP", func(n *egresstest.Network) { ServeRaw(n, WebV4+":80", "220 mail.example.com ESMTP\r\n") },
+			fault.Upstream},
+		{"half a header", func(n *egresstest.Network) { ServeRaw(n, WebV4+":80", "HTTP/1.1 200 OK\r\nX-A: ") },
+			fault.Upstream},
 		{"huge headers", func(n *egresstest.Network) {
 			ServeRaw(n, WebV4+":80", "HTTP/1.1 200 OK\r\nX-A: "+strings.Repeat("a", 128<<10)+"\r\n\r\n")
 		}, fault.Upstream},

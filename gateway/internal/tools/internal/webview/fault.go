@@ -9,8 +9,8 @@ import (
 	"diagnostics/gateway/internal/target"
 )
 
-// Unroutable gives the error of a site that only a family leads to which this host lacks: that says nothing about the site.
-// It is nil where the failed exchange has another reason.
+// Unroutable gives the error of a site that only a family leads to which this host lacks: that says nothing about the
+// site. It is nil where the failed exchange has another reason.
 func Unroutable(ctx context.Context, client *egress.Client, site target.URL, failed error) error {
 	if !fault.Is(failed, fault.Upstream) {
 		return nil

@@ -59,7 +59,8 @@ func TestDescribeHeaders(t *testing.T) {
 
 func TestDescribeTimings(t *testing.T) {
 	t.Parallel()
-	plain := egress.Timings{DNS: time.Millisecond, Connect: 2 * time.Millisecond, FirstByte: 3 * time.Millisecond, Total: 6 * time.Millisecond}
+	plain := egress.Timings{DNS: time.Millisecond, Connect: 2 * time.Millisecond, FirstByte: 3 * time.Millisecond,
+		Total: 6 * time.Millisecond}
 	secure := plain
 	secure.TLS, secure.HasTLS = 1500*time.Microsecond, true
 	for _, c := range []struct {
