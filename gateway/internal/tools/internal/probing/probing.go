@@ -98,7 +98,7 @@ func chooseAddress(t Target, v4, v6 []netip.Addr, worker []int) (netip.Addr, err
 	switch {
 	case t.family == familyIPv4 && len(v4) == 0, t.family == familyIPv6 && len(v6) == 0:
 		return netip.Addr{}, fault.OfOption(optionFamily,
-			"%s has no %s address.", t.Host.Short(), familyTitle(t.family))
+			"%s has no %s address.", t.Short(), familyTitle(t.family))
 	case t.family != familyIPv6 && len(v4) > 0 && has4:
 		return v4[0], nil
 	case t.family != familyIPv4 && len(v6) > 0 && has6:
@@ -110,5 +110,5 @@ func chooseAddress(t Target, v4, v6 []netip.Addr, worker []int) (netip.Addr, err
 	if len(v4) == 0 {
 		only = familyIPv6
 	}
-	return netip.Addr{}, fault.Newf(fault.Upstream, "The diagnostics worker has no %[1]s connection, and %[2]s has only %[1]s addresses.", familyTitle(only), t.Host.Short())
+	return netip.Addr{}, fault.Newf(fault.Upstream, "The diagnostics worker has no %[1]s connection, and %[2]s has only %[1]s addresses.", familyTitle(only), t.Short())
 }
