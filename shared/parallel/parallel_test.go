@@ -47,7 +47,7 @@ func TestCatch(t *testing.T) {
 
 func TestTry(t *testing.T) {
 	t.Parallel()
-	if v, err := parallel.Try(func() (int, error) { return 1, io.EOF }); v != 1 || err != io.EOF {
+	if v, err := parallel.Try(func() (int, error) { return 1, io.EOF }); v != 1 || !errors.Is(err, io.EOF) {
 		t.Errorf("%d, %v", v, err)
 	}
 	var p *parallel.Panic
