@@ -570,6 +570,11 @@ func TestEmailPolicyHostOutOfReach(t *testing.T) {
 	if codes(h.Checks.MTASTS.check) != "fail MTASTS_POLICY_UNREACHABLE" {
 		t.Errorf("%+v", h.Checks.MTASTS)
 	}
+	n.Fail("93.184.216.42:443", toolstest.OurFault)
+	h = checkDomain(t, t.Context(), n, nil, "post.com", "")
+	if codes(h.Checks.MTASTS.check) != "warn MTASTS_NOT_FINISHED" || h.Checks.MTASTS.Status != mailError {
+		t.Errorf("a fault of ours: %+v", h.Checks.MTASTS)
+	}
 }
 
 func mustDomain(t *testing.T, name string) target.Domain {

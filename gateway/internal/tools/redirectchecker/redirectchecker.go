@@ -116,7 +116,7 @@ func (r checker) fails(ctx context.Context, chain egress.Chain) error {
 	switch {
 	case first == nil, chain.End == egress.EndDeadline:
 		return nil
-	case fault.Is(first, fault.Refused), fault.Is(first, fault.NoAddress):
+	case fault.Is(first, fault.Refused), fault.Is(first, fault.NoAddress), fault.Is(first, fault.Busy):
 		return first
 	}
 	return webview.Unroutable(ctx, r.client, r.target.URL, first)

@@ -225,6 +225,10 @@ func TestRedirectFirstTarget(t *testing.T) {
 		t.Errorf("a family that is missing: %v", err)
 	}
 	toolstest.WantDials(t, n)
+	n.Fail(toolstest.WebV4+":8080", toolstest.OurFault)
+	if err := run("http://example.com:8080/"); !errors.Is(err, toolstest.OurFault) {
+		t.Errorf("a fault of ours: %v", err)
+	}
 	got := mustRun(t, n, "http://example.com/#x")
 	if got.Outcome != egress.EndUnreachable || got.RedirectCount != 0 || len(got.Hops) != 1 ||
 		got.Hops[0].Status != nil || got.Hops[0].StatusText != "example.com refused the connection." {

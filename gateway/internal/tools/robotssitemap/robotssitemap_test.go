@@ -262,6 +262,10 @@ func TestRobotsFirstTarget(t *testing.T) {
 		t.Errorf("a family that is missing: %v", err)
 	}
 	toolstest.WantDials(t, n)
+	n.Fail(toolstest.WebV4+":8080", toolstest.OurFault)
+	if err := run("http://example.com:8080/"); !errors.Is(err, toolstest.OurFault) {
+		t.Errorf("a fault of ours: %v", err)
+	}
 }
 
 func TestRobotsLength(t *testing.T) {

@@ -83,9 +83,10 @@ func (c *familyCheck) down() bool {
 }
 
 // refused tells that the site itself, not one that it redirects to, may not be visited: its name's answers have changed
-// since they were judged first.
+// since they were judged first; or that it cannot be visited by a fault of ours.
 func (c *familyCheck) refused() bool {
-	return len(c.chain.Hops) == 1 && fault.Is(c.chain.Hops[0].Err, fault.Refused)
+	first := c.chain.Hops[0].Err
+	return len(c.chain.Hops) == 1 && (fault.Is(first, fault.Refused) || fault.Is(first, fault.Busy))
 }
 
 // leavesFamily tells that all went well up to a redirect to a host without an address of the family.

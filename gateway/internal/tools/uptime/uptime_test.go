@@ -305,6 +305,17 @@ func TestUptimeWithoutRouteOfItsFamily(t *testing.T) {
 	}
 }
 
+// TestUptimeWithAFaultOfOurs: nor can it be told when this service lacks what it needs to look.
+func TestUptimeWithAFaultOfOurs(t *testing.T) {
+	t.Parallel()
+	n := network(t)
+	n.Fail(toolstest.WebV4+":80", toolstest.OurFault)
+	n.Fail("["+toolstest.WebV6+"]:80", toolstest.OurFault)
+	if got, err := run(t, n, quick, "http://example.com/"); !errors.Is(err, toolstest.OurFault) {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+}
+
 func TestUptimeTopFieldsAreOfTheFamilyThatAnsweredFirst(t *testing.T) {
 	t.Parallel()
 	say := func(phrase string, after time.Duration) func(net.Conn) {

@@ -12,6 +12,10 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
+// OurFault is the failure of a dial for want of something that this service's host does not have. No tool may tell it
+// as the target's.
+var OurFault = fault.New(fault.Busy, "This service cannot make connections at the moment.")
+
 // CheckWithoutAnswer runs a tool for which no HTTP answer is a failure against every way in which example.com can give
 // none.
 func CheckWithoutAnswer(t *testing.T, run func(context.Context, *egresstest.Network) error) {
@@ -22,6 +26,7 @@ func CheckWithoutAnswer(t *testing.T, run func(context.Context, *egresstest.Netw
 		want  fault.Kind
 	}{
 		{"refused", func(*egresstest.Network) {}, fault.Upstream},
+		{"our own fault", func(n *egresstest.Network) { n.Fail(WebV4+":80", OurFault) }, fault.Busy},
 		{"dropped", func(n *egresstest.Network) { n.Drop(WebV4 + ":80") }, fault.Timeout},
 		{"silent", func(n *egresstest.Network) {
 			n.ServeConn(WebV4+":80", func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
