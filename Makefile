@@ -9,6 +9,8 @@ LDFLAGS := -s -w -X diagnostics/daemon.version=$(VERSION)
 TOOLS := $(CURDIR)/.artifacts/tools
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
+DEADCODE_VERSION := v0.52.0
+DEADCODE := $(TOOLS)/deadcode-$(DEADCODE_VERSION)
 
 # The pages' tools, for lint and tests alone: nothing of node is built in or served. They are never below gateway/, where
 # go would walk through them.
@@ -24,7 +26,7 @@ RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 NODE := $(shell command -v node 2>/dev/null)
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## bin/gateway and bin/worker, static
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/gateway ./gateway
@@ -60,13 +62,21 @@ bench: ## benchmarks, as ratios against a baseline in the same run
 	@for m in $(MODULES); do (cd $$m && go test -run '^$$' -bench . -benchmem ./...); done
 	cd deploy/lab && go run ./bench
 
-lint: $(GOLANGCI) $(AXE) ## formatting, vet, linters, generated files up to date
+lint: $(GOLANGCI) $(DEADCODE) $(AXE) ## formatting, vet, linters, generated files up to date
 	@test -z "$$(gofmt -l $(MODULES))" || { echo 'gofmt would change:'; gofmt -l $(MODULES); exit 1; }
 	@for m in $(MODULES); do echo "lint $$m"; \
 		(cd $$m && GOWORK=off go mod tidy -diff && go vet -tags e2e,lab ./... && $(GOLANGCI) run --allow-parallel-runners --build-tags e2e,lab ./...); done
+	@echo 'lint: unreachable functions'
+	@found=$$($(DEADCODE) -test -tags e2e,lab $(MODULES:%=./%/...)); $(none_found)
+	@found=$$($(DEADCODE) ./gateway ./worker); found=$$(grep -vE $(SEAMS) <<<"$$found" || true); $(none_found)
 	@echo 'lint $(PAGES)'
 	@$(NODE_TOOLS)/node_modules/.bin/tsc -p $(PAGES)/tsconfig.json
 	go test -run 'TestREADME|TestOpenAPI' ./gateway ./worker
+
+# What only tests reach is dead in a service, but for the options by which tests set a clock, a dialer and the like.
+SEAMS := 'unreachable func: (With[A-Z]|clock\.)'
+
+none_found = test -z "$$found" || { echo "$$found"; exit 1; }
 
 fmt: ## format the code
 	gofmt -w $(MODULES)
@@ -74,6 +84,9 @@ fmt: ## format the code
 generate: ## rewrite the README's tables from the code
 	go test ./gateway -run TestREADME -update
 	go test ./worker -run TestREADME -update
+
+new-tool: ## the skeleton of a new tool: make new-tool SLUG=cname-chain
+	@go run ./gateway/internal/newtool -slug '$(SLUG)'
 
 up: ## docker compose up
 	$(COMPOSE) up --build --detach
@@ -91,6 +104,11 @@ $(GOLANGCI):
 	GOBIN=$(TOOLS) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	@mv $(TOOLS)/golangci-lint $@
 
+$(DEADCODE):
+	@mkdir -p $(TOOLS)
+	GOBIN=$(TOOLS) go install golang.org/x/tools/cmd/deadcode@$(DEADCODE_VERSION)
+	@mv $(TOOLS)/deadcode $@
+
 # One command installs all of them, and no package's own scripts run.
 $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
 	@command -v npm >/dev/null || { echo 'node and npm are missing: lint checks the types of the pages with them, e2e their accessibility'; exit 1; }
@@ -99,4 +117,4 @@ $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
 	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help build run test e2e shots golden demo bench lint fmt generate up down clean
+.PHONY: help build run test e2e shots golden demo bench lint fmt generate new-tool up down clean

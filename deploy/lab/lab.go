@@ -47,7 +47,6 @@ type Lab struct {
 
 	catalogue []site.Site
 	table     *zone.Table
-	public    map[string]*zone.Table
 
 	mu        sync.Mutex
 	processes []*Process
@@ -89,9 +88,6 @@ func Build(ctx context.Context, opts Options) (*Lab, error) {
 	}
 	return l, nil
 }
-
-// ID is the lab's id, part of the name of all that it makes.
-func (l *Lab) ID() string { return l.id }
 
 // Dir is the lab's directory: certificates and logs. It goes with the lab.
 func (l *Lab) Dir() string { return l.reg.dir }

@@ -21,19 +21,6 @@ func (l *Lab) Resolver() netip.Addr { return netip.MustParseAddr(resolver4) }
 // Script makes the resolvers of the lab answer for a name as the steps say; see Step.
 func (l *Lab) Script(name string, steps ...Step) { l.table.Script(name, steps...) }
 
-// ScriptAt does so at one of PublicResolvers alone.
-func (l *Lab) ScriptAt(resolver, name string, steps ...Step) error {
-	t, ok := l.public[resolver]
-	if !ok {
-		return fmt.Errorf("the lab has no public resolver %q", resolver)
-	}
-	t.Script(name, steps...)
-	return nil
-}
-
-// Sites are the web and mail servers.
-func (l *Lab) Sites() []site.Site { return l.catalogue }
-
 // Site is the server of a label, such as "fast", or of a whole name. Labels are literals of the tests, which use the
 // answer within an expression: one that the catalogue lacks is a mistake in the test, and panics.
 func (l *Lab) Site(label string) site.Site {
@@ -91,15 +78,15 @@ func (l *Lab) startDNS() error {
 	if err := servers.Serve(l.ns["dns"], l.table, resolver4, resolver6); err != nil {
 		return err
 	}
-	l.public = map[string]*zone.Table{}
+	public := map[string]*zone.Table{}
 	for id, addresses := range PublicResolvers {
 		t := zone.NewTable(l.table)
-		l.public[id] = t
+		public[id] = t
 		if err := servers.Serve(l.ns["pub"], t, addresses[0].String(), addresses[1].String()); err != nil {
 			return err
 		}
 	}
-	divide(l.table, l.public)
+	divide(l.table, public)
 	return nil
 }
 

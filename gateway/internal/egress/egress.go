@@ -47,7 +47,6 @@ type Client struct {
 	own      func() (map[netip.Addr]bool, error)
 	families func() (Families, error)
 	checker  certcheck.Checker
-	now      func() time.Time
 	dns      *dnsclient.Client
 }
 
@@ -59,7 +58,6 @@ func New(s Settings, opts ...Option) (*Client, error) {
 	c := &Client{
 		settings: s,
 		bounds:   bounds{http: HTTPTimeout, connect: ConnectTimeout, dnsTry: dnsclient.Timeout},
-		now:      time.Now,
 	}
 	c.own = newHostFact(interfaceAddresses).get
 	c.families = newHostFact(func() (Families, error) { return detectFamilies(sourceFor) }).get
@@ -87,7 +85,6 @@ func (c *Client) newDNS() (*dnsclient.Client, error) {
 		},
 		DialServer: c.dial,
 		Timeout:    c.bounds.dnsTry,
-		Now:        c.now,
 	})
 }
 

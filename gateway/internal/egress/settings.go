@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"time"
 
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/target"
@@ -92,9 +91,4 @@ func WithFamilies(f Families) Option {
 // WithChecker replaces the certificate judgement (roots, clock).
 func WithChecker(checker certcheck.Checker) Option {
 	return func(c *Client) { c.checker = checker }
-}
-
-// WithClock replaces time.Now for cache ages.
-func WithClock(now func() time.Time) Option {
-	return func(c *Client) { c.now = now }
 }
