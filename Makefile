@@ -22,6 +22,9 @@ SCREENSHOTS := $(CURDIR)/.artifacts/screenshots
 # The race detector needs a C compiler; without one the tests still run. .ci/run requires it.
 RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 
+# Many tests wait rather than compute: for processes, for timeouts, for each other.
+PACKAGES_AT_ONCE := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1))))
+
 # The pages' modules have unit tests of their own for node; without node the rest is still tested. .ci/run requires it.
 NODE := $(shell command -v node 2>/dev/null)
 
@@ -36,7 +39,7 @@ run: build ## build and run both on loopback; prints the URL
 	@deploy/run.sh
 
 test: ## every test that needs no privileges, offline
-	$(if $(RACE),CGO_ENABLED=1) go test $(RACE) -timeout 10m work
+	$(if $(RACE),CGO_ENABLED=1) go test $(RACE) -p $(PACKAGES_AT_ONCE) -timeout 10m work
 	@$(if $(NODE),$(jstest),echo "skip    $(PAGES)/jstest: node is not installed")
 
 # node's runner is silent here unless a test fails.
