@@ -13,11 +13,11 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"diagnostics/gateway/apitest"
 	"diagnostics/shared/workerapi"
 
 	"github.com/alicebob/miniredis/v2"
@@ -41,25 +41,12 @@ func TestMain(m *testing.M) {
 
 // output is what a gateway prints, and how it ended.
 type output struct {
-	mu   sync.Mutex
-	b    bytes.Buffer
+	apitest.Log
 	over chan struct{} // closed when the gateway has ended
 	err  error         // with what, from then on
 }
 
 func newOutput() *output { return &output{over: make(chan struct{})} }
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.String()
-}
 
 // end tells that nothing more is printed.
 func (o *output) end(err error) {

@@ -1,17 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"log/slog"
 	"net"
 	"net/netip"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
+	"diagnostics/gateway/apitest"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/httpapi"
@@ -54,7 +53,7 @@ func TestAPanicEndsItsRequestAlone(t *testing.T) {
 			path := "/api/tools/" + tool.Slug()
 			for nth := int32(1); ; nth++ {
 				dials := &hostileDials{to: n, nth: nth}
-				log := &lockedBuffer{}
+				log := &apitest.Log{}
 				client := n.Client(nil, egress.WithChecker(certs), egress.WithDialer(dials.dial))
 				s := gatewayOn(t, client, certs, worker, func(c *httpapi.Config) {
 					c.Log = slog.New(slog.NewJSONHandler(log, nil))
@@ -105,21 +104,4 @@ func stacksOf(t *testing.T, log, id string) []string {
 		}
 	}
 	return stacks
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

@@ -78,6 +78,14 @@ var bans = []ban{
 // uses gives "file:line: name" for every banned use in the files.
 func (b ban) uses(t *testing.T, dir string, files []string) []string {
 	t.Helper()
+	return inspect(t, dir, files, b.banned)
+}
+
+// inspect gives "file:line: what" for every node of the files in which find finds something.
+func inspect(
+	t *testing.T, dir string, files []string, find func(n ast.Node, imports map[string]string) string,
+) []string {
+	t.Helper()
 	var out []string
 	for _, name := range files {
 		set := token.NewFileSet()
@@ -87,7 +95,7 @@ func (b ban) uses(t *testing.T, dir string, files []string) []string {
 		}
 		imports := importNames(file)
 		ast.Inspect(file, func(n ast.Node) bool {
-			if found := b.banned(n, imports); found != "" {
+			if found := find(n, imports); found != "" {
 				out = append(out, fmt.Sprintf("%s:%d: %s", name, set.Position(n.Pos()).Line, found))
 			}
 			return true

@@ -1,10 +1,7 @@
 package archtest
 
 import (
-	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -34,22 +31,7 @@ var harmless = []string{"cancel", "stop", "Close", "SetDeadline", "remove"}
 // goroutines gives "file:line: what" for everything in the files that starts a goroutine.
 func goroutines(t *testing.T, dir string, files []string) []string {
 	t.Helper()
-	var out []string
-	for _, name := range files {
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, filepath.Join(dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		imports := importNames(file)
-		ast.Inspect(file, func(n ast.Node) bool {
-			if found := starter(n, imports); found != "" {
-				out = append(out, fmt.Sprintf("%s:%d: %s", name, set.Position(n.Pos()).Line, found))
-			}
-			return true
-		})
-	}
-	return out
+	return inspect(t, dir, files, starter)
 }
 
 // starter names how a node starts a goroutine, or nothing.

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,10 +12,10 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"diagnostics/gateway/apitest"
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/ratelimit"
@@ -69,29 +68,11 @@ type denier map[string]bool
 
 func (d denier) DeniesKey(key string) bool { return d[key] }
 
-// lockedBuffer is a log that the server writes and the test reads.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // edge is a listening server with fake tools around the real routes.
 type edge struct {
 	*Server
 	addr string
-	log  *lockedBuffer
+	log  *apitest.Log
 }
 
 // quickServer as a RunLimit shortens the server's own timeouts as well.
@@ -109,7 +90,7 @@ func newEdge(t *testing.T, do run, change ...func(*Config)) *edge {
 	if do == nil {
 		do = echoRun
 	}
-	log := &lockedBuffer{}
+	log := &apitest.Log{}
 	logger := slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	c := Config{
 		Tools: []tool.Tool{

@@ -14,6 +14,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/toolstest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/miekg/dns"
@@ -21,15 +22,7 @@ import (
 
 func lookUp(t *testing.T, n *egresstest.Network, name string, mutate func(*egress.Settings)) Result {
 	t.Helper()
-	job, err := New(n.Client(mutate)).Parse(tool.Input{Text: name})
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := job.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result.(Result)
+	return toolstest.MustRun[Result](t, New(n.Client(mutate)), tool.Input{Text: name})
 }
 
 func TestDNSLookupEveryType(t *testing.T) {

@@ -236,14 +236,7 @@ func TestPortCheckerShape(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
 	n.Fail("93.184.216.34:50000", syscall.EHOSTUNREACH)
-	job, err := New(n.Client(nil)).Parse(tool.Input{Text: "93.184.216.34:50000"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := job.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := toolstest.MustRun[Result](t, New(n.Client(nil)), tool.Input{Text: "93.184.216.34:50000"})
 	raw, err := json.Marshal(result)
 	if err != nil {
 		t.Fatal(err)

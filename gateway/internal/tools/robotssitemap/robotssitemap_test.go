@@ -30,11 +30,7 @@ import (
 
 func mustRun(t *testing.T, n *egresstest.Network, url string, opts ...egress.Option) Result {
 	t.Helper()
-	got, err := toolstest.Run(t.Context(), New(n.Client(nil, opts...)), toolstest.URLInput(url))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got.(Result)
+	return toolstest.MustRun[Result](t, New(n.Client(nil, opts...)), toolstest.URLInput(url))
 }
 
 // file is what a path of a site answers.

@@ -573,15 +573,8 @@ func TestSSLCheckerShape(t *testing.T) {
 	leaf := certtest.Leaf(t, nil, nil, func(c *x509.Certificate) { c.Subject.CommonName = "x\x00\"" })
 	w.serve(sslServer, oneCertificate(leaf.TLS()))
 	now := func() time.Time { return certtest.Epoch }
-	job, err := New(w.Client(nil), certcheck.Checker{Roots: certtest.Pool(w.root), Now: now}, now).
-		Parse(tool.Input{Text: sslName})
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := job.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	certs := certcheck.Checker{Roots: certtest.Pool(w.root), Now: now}
+	result := toolstest.MustRun[Result](t, New(w.Client(nil), certs, now), tool.Input{Text: sslName})
 	raw, err := json.Marshal(result)
 	if err != nil {
 		t.Fatal(err)

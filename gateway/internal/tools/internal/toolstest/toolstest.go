@@ -44,6 +44,16 @@ func Run(ctx context.Context, tl tool.Tool, in tool.Input) (any, error) {
 	return job.Run(ctx)
 }
 
+// MustRun runs the tool on an input that must give a result.
+func MustRun[R any](t testing.TB, tl tool.Tool, in tool.Input) R {
+	t.Helper()
+	result, err := Run(t.Context(), tl, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.(R)
+}
+
 // Options reads the options object of a request body.
 func Options(t *testing.T, body string) tool.Options {
 	t.Helper()
