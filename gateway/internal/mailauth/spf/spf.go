@@ -51,8 +51,12 @@ type Node struct {
 	Lookups     int `json:"lookups"`
 	VoidLookups int `json:"voidLookups"`
 	// Record is the SPF record that include, redirect and the root lead to.
-	Record   *string `json:"record"`
-	Error    *string `json:"error"`
+	Record *string `json:"record"`
+	Error  *string `json:"error"`
+	// Void tells that the term itself names something that does not exist, Ignored that "all" decides before it. Error
+	// says so in words.
+	Void     bool    `json:"void,omitempty"`
+	Ignored  bool    `json:"ignored,omitempty"`
 	Children []*Node `json:"children"`
 }
 

@@ -91,6 +91,7 @@ func (w *walk) read(v *visit) []*visit {
 	}
 	switch {
 	case void:
+		v.node.Void = true
 		v.node.fail("nothing there (void lookup)")
 		w.add(mailauth.Info, "SPF_VOID_LOOKUP", "RFC 7208 section 4.6.4",
 			"The term %s names something that does not exist. Remove it, or publish what it names.", show(v))
@@ -234,6 +235,7 @@ func (w *walk) addTerm(v *visit, t Term, all *Term, past bool) *visit {
 		node.fail(t.Problem)
 		return nil
 	case ignored:
+		node.Ignored = true
 		node.fail("ignored: all decides before it")
 		return nil
 	case !t.Kind.Lookup():

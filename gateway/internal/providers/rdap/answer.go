@@ -28,6 +28,8 @@ type Source struct {
 type Notice struct {
 	Title       string `json:"title"`
 	Description string `json:"description"`
+	// FromService marks ours.
+	FromService bool `json:"fromService,omitempty"`
 }
 
 // DomainAnswer is what is known of a domain name.

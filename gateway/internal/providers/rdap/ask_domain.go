@@ -121,7 +121,10 @@ func (c *Client) askRegistrar(ctx context.Context, name, related string) (domain
 }
 
 func registrarNotice(failure string) Notice {
-	return Notice{Title: "Registrar data missing", Description: failure + " What is shown comes from the registry alone."}
+	return Notice{
+		Title: "Registrar data missing", Description: failure + " What is shown comes from the registry alone.",
+		FromService: true,
+	}
 }
 
 func mergedNotices(registry, registrar []Notice) []Notice {

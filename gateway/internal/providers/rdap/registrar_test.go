@@ -79,7 +79,7 @@ func TestRegistrarsFailureIsANotice(t *testing.T) {
 			continue
 		}
 		last := a.Notices[len(a.Notices)-1]
-		if last.Title != "Registrar data missing" || !strings.Contains(last.Description, c.notice) {
+		if last.Title != "Registrar data missing" || !last.FromService || !strings.Contains(last.Description, c.notice) {
 			t.Errorf("%s: %+v", c.name, last)
 		}
 		if a.Domain.Registrar == nil || *a.Domain.Registrar.IANAID != "292" {

@@ -45,7 +45,7 @@ function spfRepair({ domain, hosts, silent, implicit }, spf) {
     return { what: "SPF", why: `The record needs ${spf.lookups} DNS lookups and may need 10. Most cost: ${costs(spf.tree.children)}. You must decide which of these senders are still in use.` };
   }
   if (!spf.record || /redirect=/i.test(spf.record)) return null;
-  const gone = [...spf.tree.children].filter((c) => spf.voidLookups > 2 && /^nothing there/.test(c.error)).map((c) => c.term);
+  const gone = [...spf.tree.children].filter((c) => spf.voidLookups > 2 && c.void).map((c) => c.term);
   if (gone.length > 0) {
     return { ...record, text: spf.record.split(" ").filter((/** @type {string} */ t) => !gone.includes(t)).join(" "), why: "The same record without the terms that name nothing. If one of them is misspelt, correct it instead." };
   }

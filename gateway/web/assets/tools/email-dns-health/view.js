@@ -58,11 +58,11 @@ function meter(name, n, most) {
 
 /** @param {any} node @param {number} [depth] @returns {HTMLElement} */
 function branch(node, depth = 0) {
-  const { term, domain, lookups, voidLookups, record, error, children } = node;
+  const { term, domain, lookups, voidLookups, record, error, ignored, children } = node;
   const head = [
     el("span", { class: "mono" }, term), domain && !term.includes(domain) && ` (${domain})`, " ",
     lookups > 0 && badge("off", plural(lookups, "lookup")), voidLookups > 0 && badge("warn", `${voidLookups} void`),
-    error && badge(/^(ignored|nothing)/.test(error) ? "warn" : "bad", error),
+    error && badge(ignored || node.void ? "warn" : "bad", error),
   ];
   return el("li", {}, ...(record ? [el("details", { open: depth < 2 || voidLookups > 0 }, el("summary", {}, ...head), value(record, { what: "record" }),
     children.length > 0 && el("ul", {}, ...children.map((/** @type {any} */ c) => branch(c, depth + 1))))] : head));

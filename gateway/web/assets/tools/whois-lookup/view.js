@@ -74,7 +74,7 @@ function networkParts({ query, network: n }) {
 }
 
 /** Ours, where the registrar could not be asked; the others are small print. @param {any} n */
-const lacks = (n) => n.title === "Registrar data missing";
+const lacks = (n) => n.fromService;
 
 /** @param {any[]} list */
 function noticesPart(list) {
