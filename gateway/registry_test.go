@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -17,11 +18,9 @@ func registry() []tool.Tool { return tools.All(tools.Deps{Now: time.Now}) }
 
 // complete tells once which part of a tool is missing: without it nothing starts, and every test would fail.
 func complete() error {
-	if _, err := openapi.Document(registry()); err != nil {
-		return err
-	}
-	_, err := newPages(Config{}, registry(), false)
-	return err
+	_, described := openapi.Document(registry())
+	_, shown := newPages(Config{}, registry(), false)
+	return errors.Join(described, shown)
 }
 
 // These are promised to whoever calls them. A tool that is added needs no line here.

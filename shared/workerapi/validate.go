@@ -225,6 +225,14 @@ func Family(a netip.Addr) int {
 	return 6
 }
 
+// FamilyName is IPv4 or IPv6.
+func FamilyName(a netip.Addr) string {
+	if a.Is4() {
+		return "IPv4"
+	}
+	return "IPv6"
+}
+
 // validHopAddress demands the family of the trace: a router answers in the protocol that it was asked in.
 func validHopAddress(s string, asked netip.Addr) error {
 	a, err := netip.ParseAddr(s)

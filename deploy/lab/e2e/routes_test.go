@@ -60,10 +60,12 @@ func TestOpenAPI(t *testing.T) {
 func TestPages(t *testing.T) {
 	const policy = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 	paths := []string{"/", "/robots.txt"}
-	for _, slug := range []string{"dns-lookup", "http-headers", "ssl-checker", "uptime", "port-checker", "my-ip",
-		"traceroute", "ping", "packet-loss",
-		"redirect-checker", "robots-sitemap", "security-headers", "ip-geolocation", "asn-lookup", "whois-lookup", "dns-resolver-check", "email-dns-health"} {
-		paths = append(paths, "/tools/"+slug)
+	description, err := described()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range description.Tools() {
+		paths = append(paths, "/tools/"+tool.Slug)
 	}
 	for _, path := range paths {
 		a := fetch(t, service.Gateway, http.MethodGet, path, nil, nil)

@@ -22,7 +22,7 @@ const checkout = "../../.."
 // checkout.
 func TestTheSkeletonIsATool(t *testing.T) {
 	t.Parallel()
-	made, err := plan(os.DirFS(checkout), "toy-lookup")
+	made, err := plan(os.DirFS(checkout), "skeleton-under-test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +53,8 @@ func TestTheSkeletonIsATool(t *testing.T) {
 	}
 	// The tool's own tests, and the gateway's that every part of every tool is there.
 	for pkg, run := range map[string]string{
-		"./internal/tools/toylookup": "TestAddresses|TestRefusals",
-		".":                          "TestTheRegistryHoldsTheSpecification",
+		"./internal/tools/skeletonundertest": "TestAddresses|TestRefusals",
+		".":                                  "TestTheRegistryHoldsTheSpecification",
 	} {
 		t.Run(pkg, func(t *testing.T) {
 			t.Parallel()
@@ -93,7 +93,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: %+v, %v", slug, got, err)
 		}
 	}
-	for _, slug := range []string{"", "Ping", "a_b", "-a", "a-", "a--b", "1st", "../x", "go", "internal", "ma-in", "a b"} {
+	for _, slug := range []string{"", "Ping", "a_b", "-a", "a-", "a--b", "1st", "../x", "go", "a b"} {
 		if _, err := namesOf(slug); err == nil || !strings.Contains(err.Error(), "SLUG") {
 			t.Errorf("%q: %v", slug, err)
 		}
@@ -123,11 +123,17 @@ func TestPlan(t *testing.T) {
 	want := []string{
 		"gateway/web/assets/tools/toy-lookup/icon.svg", "gateway/web/assets/tools/toy-lookup/page.json",
 		"gateway/web/assets/tools/toy-lookup/verdict.js", "gateway/web/assets/tools/toy-lookup/view.js",
+		"gateway/internal/tools/toylookup/main_test.go",
 		"gateway/internal/tools/toylookup/openapi.yaml", "gateway/internal/tools/toylookup/toylookup.go",
 		"gateway/internal/tools/toylookup/toylookup_test.go", registryFile, catalogueFile,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+	for _, slug := range []string{"worker-client", "internal", "vendor", "d", "tools"} {
+		if _, err := plan(tree(func(fstest.MapFS) {}), slug); err == nil || !strings.Contains(err.Error(), "another use") {
+			t.Errorf("%s: %v", slug, err)
+		}
 	}
 	for name, change := range map[string]func(fstest.MapFS){
 		"tools/toylookup is there already":         func(f fstest.MapFS) { f["gateway/internal/tools/toylookup/x.go"] = &fstest.MapFile{} },

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"go/format"
+	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -44,7 +46,7 @@ var kebab = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
 func namesOf(slug string) (names, error) {
 	n := names{Slug: slug, Package: strings.ReplaceAll(slug, "-", "")}
-	if !kebab.MatchString(slug) || token.IsKeyword(n.Package) || n.Package == "internal" || n.Package == "main" {
+	if !kebab.MatchString(slug) || token.IsKeyword(n.Package) {
 		return n, fmt.Errorf("SLUG is %q, and must be a name in kebab-case, such as cname-chain", slug)
 	}
 	words := strings.Split(slug, "-")
@@ -64,6 +66,9 @@ func plan(checkout fs.FS, slug string) ([]file, error) {
 	}
 	made, err := n.files(checkout)
 	if err != nil {
+		return nil, err
+	}
+	if err := n.clash(checkout); err != nil {
 		return nil, err
 	}
 	imported := "\t\"diagnostics/gateway/internal/tools/" + n.Package + "\"\n"
@@ -92,6 +97,26 @@ func plan(checkout fs.FS, slug string) ([]file, error) {
 		made = append(made, file{name: name, content: formatted, existed: true})
 	}
 	return made, nil
+}
+
+// clash refuses a name that the list of tools has in another meaning, or that no package can be imported by.
+func (n names) clash(checkout fs.FS) error {
+	text, err := fs.ReadFile(checkout, registryFile)
+	if err != nil {
+		return err
+	}
+	parsed, err := parser.ParseFile(token.NewFileSet(), registryFile, text, parser.ImportsOnly)
+	if err != nil {
+		return err
+	}
+	taken := []string{"d", "internal", "main", "testdata", "tools", "vendor"}
+	for _, spec := range parsed.Imports {
+		taken = append(taken, path.Base(strings.Trim(spec.Path.Value, `"`)))
+	}
+	if slices.Contains(taken, n.Package) {
+		return fmt.Errorf("SLUG is %q, and %s has another use for the name %s", n.Slug, registryFile, n.Package)
+	}
+	return nil
 }
 
 // insertBefore puts a line before the last place where the text has the mark.
@@ -124,8 +149,9 @@ func (n names) files(checkout fs.FS) ([]file, error) {
 			return err
 		}
 		base := strings.TrimSuffix(path.Base(name), ".tmpl")
-		base = strings.Replace(base, "tool.go", n.Package+".go", 1)
-		base = strings.Replace(base, "tool_test.go", n.Package+"_test.go", 1)
+		if rest, ok := strings.CutPrefix(base, "tool"); ok {
+			base = n.Package + rest
+		}
 		made = append(made, file{name: path.Join(folders[path.Base(path.Dir(name))], base), content: content})
 		return nil
 	})

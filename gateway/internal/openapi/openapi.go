@@ -18,6 +18,7 @@ package openapi
 
 import (
 	_ "embed" // what the tools share
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -31,12 +32,16 @@ var shared string
 // Document is the description of the API with these tools: OpenAPI 3.1, as YAML. An error names the file at fault.
 func Document(tools []tool.Tool) (string, error) {
 	described := make([]description, 0, len(tools))
+	var missing []error
 	for _, t := range tools {
 		d, err := describe(t)
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", File(t.Slug()), err)
+			missing = append(missing, fmt.Errorf("%s: %w", File(t.Slug()), err))
 		}
 		described = append(described, d)
+	}
+	if len(missing) > 0 {
+		return "", errors.Join(missing...)
 	}
 	return assemble(shared, described)
 }

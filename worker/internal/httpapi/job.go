@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"diagnostics/shared/flight"
+	"diagnostics/shared/workerapi"
 	"diagnostics/worker/internal/echo"
 )
 
@@ -73,19 +74,12 @@ func (x *exchange) failJob(err error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		x.fail(http.StatusGatewayTimeout, "The measurement did not end in time.")
 	case errors.Is(err, echo.ErrFamily), errors.Is(err, echo.ErrNoRoute):
-		x.fail(http.StatusBadGateway, "This worker has no "+familyName(x.target)+" connection to the target.")
+		x.fail(http.StatusBadGateway, "This worker has no "+workerapi.FamilyName(x.target)+" connection to the target.")
 	case errors.Is(err, echo.ErrForbidden):
 		x.fail(http.StatusBadGateway, "A rule of the worker's own host forbids probes to the target.")
 	default:
 		x.fail(http.StatusBadGateway, "The worker could not send its probes.")
 	}
-}
-
-func familyName(a netip.Addr) string {
-	if a.Is4() {
-		return "IPv4"
-	}
-	return "IPv6"
 }
 
 // wholeSeconds rounds up, to at least 1.

@@ -17,6 +17,7 @@ import (
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/workerapi"
 )
 
 //go:embed openapi.yaml
@@ -137,7 +138,7 @@ func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
 		out.Family = 4
 	}
 	if !p.egress.Families().Has(to.Addr()) {
-		return out.end(portSkipped, "This service has no "+familyName(to.Addr())+" connection."), nil
+		return out.end(portSkipped, "This service has no "+workerapi.FamilyName(to.Addr())+" connection."), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
@@ -200,13 +201,6 @@ var connectFailures = []struct {
 	{syscall.EPERM, portUnreachable, "A firewall on the way prohibits the connection."},
 	{syscall.ENOPROTOOPT, portUnreachable, "The host says that it does not speak TCP."},
 	{syscall.EPROTO, portUnreachable, "The host answered with a protocol error."},
-}
-
-func familyName(a netip.Addr) string {
-	if a.Is4() {
-		return "IPv4"
-	}
-	return "IPv6"
 }
 
 // atMost gives a copy of the first n.

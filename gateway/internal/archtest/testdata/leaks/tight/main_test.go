@@ -1,0 +1,3 @@
+package tight
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
