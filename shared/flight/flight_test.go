@@ -3,6 +3,7 @@ package flight_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -171,36 +172,6 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-func TestAPanicReachesAllWhoWait(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		g := group{Keep: time.Minute}
-		var panics atomic.Int32
-		var all parallel.Group
-		for range 5 {
-			all.Go(func() {
-				p := parallel.Catch(func() {
-					_, _ = g.Do(t.Context(), "a", func(context.Context) (int, error) {
-						time.Sleep(time.Second)
-						panic("boom")
-					})
-				})
-				if p != nil && p.Value == "boom" {
-					panics.Add(1)
-				}
-			})
-		}
-		all.Wait()
-		if panics.Load() != 5 {
-			t.Errorf("%d of 5 saw the panic", panics.Load())
-		}
-		// It is not kept: the next one gets a run of its own.
-		if v, err := g.Do(t.Context(), "a", func(context.Context) (int, error) { return 1, nil }); v != 1 || err != nil {
-			t.Errorf("%d, %v", v, err)
-		}
-		time.Sleep(time.Minute)
-	})
-}
 
 func TestComingAndGoing(t *testing.T) {
 	t.Parallel()
@@ -229,5 +200,50 @@ func TestComingAndGoing(t *testing.T) {
 	all.Wait()
 	if n := g.Runs(); n != 0 {
 		t.Errorf("%d runs are still held", n)
+	}
+}
+
+func TestAFailureReachesAllWhoWait(t *testing.T) {
+	t.Parallel()
+	failure := errors.New("failed")
+	for name, fail := range map[string]func() error{
+		"error":  func() error { return failure },
+		"panic":  func() error { panic("boom") },
+		"goexit": func() error { runtime.Goexit(); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				g := group{Keep: time.Minute}
+				var told, panicked atomic.Int32
+				var all parallel.Group
+				for range 5 {
+					all.Go(func() {
+						p := parallel.Catch(func() {
+							_, err := g.Do(t.Context(), "a", func(context.Context) (int, error) {
+								time.Sleep(time.Second)
+								return 0, fail()
+							})
+							if errors.Is(err, failure) {
+								told.Add(1)
+							}
+						})
+						if p != nil {
+							panicked.Add(1)
+						}
+					})
+				}
+				all.Wait()
+				if name == "error" && told.Load() != 5 || name != "error" && panicked.Load() != 5 {
+					t.Errorf("of 5 callers %d heard of the error and %d of the panic", told.Load(), panicked.Load())
+				}
+				// It is not kept: the next one gets a run of its own.
+				one := func(context.Context) (int, error) { return 1, nil }
+				if v, err := g.Do(t.Context(), "a", one); v != 1 || err != nil {
+					t.Errorf("%d, %v", v, err)
+				}
+				time.Sleep(time.Minute)
+			})
+		})
 	}
 }

@@ -77,10 +77,10 @@ func TestAShortageIsNoAnswer(t *testing.T) {
 
 var errUnread = errors.New("too many open files")
 
-// reading is one reading of a fact: its number, or a failure.
+// reading is one call: how many of the readings that it takes fail, and what it gives.
 type reading struct {
 	after time.Duration // since the call before
-	fails bool          // if a reading takes place
+	fail  int           // of the readings that take place
 	want  int           // the number of the reading whose value is given, 0 for an error
 	reads int           // readings so far
 }
@@ -90,32 +90,36 @@ func TestHostFact(t *testing.T) {
 	const age, pause = 2 * time.Second, 100 * time.Millisecond
 	for name, steps := range map[string][]reading{
 		"read again when it is too old": {
-			{0, false, 1, 1}, {age - 1, false, 1, 1}, {1, false, 2, 2}, {age - 1, false, 2, 2}, {time.Hour, false, 3, 3},
+			{0, 0, 1, 1}, {age - 1, 0, 1, 1}, {1, 0, 2, 2}, {age - 1, 0, 2, 2}, {time.Hour, 0, 3, 3},
+		},
+		"one failure is tried again at once": {
+			{0, 1, 2, 2}, {age, 1, 4, 4}, {age - 1, 1, 4, 4}, {1, 1, 6, 6},
 		},
 		"a failure leaves the last good value": {
-			{0, false, 1, 1}, {age, true, 1, 2}, {pause - 1, true, 1, 2}, {1, true, 1, 3}, {time.Hour, true, 1, 4},
+			{0, 0, 1, 1}, {age, 2, 1, 3}, {pause - 1, 2, 1, 3}, {1, 2, 1, 5}, {time.Hour, 2, 1, 7},
 		},
 		"and is mended by the next reading": {
-			{0, false, 1, 1}, {age, true, 1, 2}, {pause, false, 3, 3}, {age - 1, false, 3, 3}, {1, false, 4, 4},
+			{0, 0, 1, 1}, {age, 2, 1, 3}, {pause, 0, 4, 4}, {age - 1, 0, 4, 4}, {1, 0, 5, 5},
 		},
 		"nothing is known yet": {
-			{0, true, 0, 1}, {pause - 1, false, 0, 1}, {1, true, 0, 2}, {pause, false, 3, 3}, {age - 1, false, 3, 3}, {1, true, 3, 4},
+			{0, 2, 0, 2}, {pause - 1, 0, 0, 2}, {1, 2, 0, 4}, {pause, 0, 5, 5}, {age - 1, 0, 5, 5}, {1, 2, 5, 7},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			clock := egresstest.NewClock()
-			reads, fails := 0, false
+			reads, fail := 0, 0
 			get := egress.HostFact(func() (int, error) {
 				reads++
-				if fails {
+				if fail > 0 {
+					fail--
 					return -1, errUnread
 				}
 				return reads, nil
 			}, clock.Now)
 			for i, step := range steps {
 				clock.Step(step.after)
-				fails = step.fails
+				fail = step.fail
 				got, err := get()
 				if (err == nil) != (step.want > 0) || err != nil && !errors.Is(err, errUnread) {
 					t.Errorf("step %d: error %v", i, err)

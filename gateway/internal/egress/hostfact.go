@@ -9,7 +9,7 @@ const (
 	// rereadAfter is how old a fact about this host (its addresses, its routes) may grow. A reading takes microseconds,
 	// and a gateway that starts before its network is up must notice within seconds.
 	rereadAfter = 2 * time.Second
-	// retryAfter is the pause after a reading that failed.
+	// retryAfter is the pause after a reading that failed twice.
 	retryAfter = 100 * time.Millisecond
 )
 
@@ -45,6 +45,9 @@ func (f *hostFact[T]) get() (T, error) {
 
 func (f *hostFact[T]) reread(now time.Time) {
 	value, err := f.read()
+	if err != nil { // what lacks for a moment is mostly there a moment later
+		value, err = f.read()
+	}
 	f.err = err
 	if err != nil {
 		f.due = now.Add(retryAfter)

@@ -3,6 +3,8 @@ package egress
 import (
 	"net"
 	"sync"
+
+	"diagnostics/shared/parallel"
 )
 
 // politeConn is a connection for one exchange of HTTP/1. Its reads wait until something was written: a client of HTTP
@@ -22,7 +24,12 @@ func newPoliteConn(over net.Conn) *politeConn {
 	return &politeConn{Conn: over, spoke: make(chan struct{})}
 }
 
+// Read is called by the library in a goroutine of its own, so that a panic goes out as an error.
 func (c *politeConn) Read(p []byte) (int, error) {
+	return parallel.Try(func() (int, error) { return c.read(p) })
+}
+
+func (c *politeConn) read(p []byte) (int, error) {
 	<-c.spoke
 	n, err := c.Conn.Read(p)
 	c.mu.Lock()

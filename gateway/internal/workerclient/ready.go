@@ -34,11 +34,10 @@ func (c *Client) Ready(ctx context.Context) (workerapi.Ready, error) {
 		if kept, ok := c.ready.kept(c.limits.keep); ok {
 			return kept.ready, kept.err
 		}
-		ready, err := c.askReady(ctx)
-		// That nobody waits for the answer any more says nothing about the worker.
-		if ctx.Err() == nil {
-			c.ready.keep(readyAnswer{ready, err})
-		}
+		// A question has a bound of its own. It goes on when nobody waits any more: whoever asks next wants the answer,
+		// and one who waits less long than a slow worker takes would otherwise never hear it.
+		ready, err := c.askReady(context.WithoutCancel(ctx))
+		c.ready.keep(readyAnswer{ready, err})
 		return ready, err
 	})
 }

@@ -104,22 +104,23 @@ func TestReadyIsAskedOnceForAll(t *testing.T) {
 	}
 }
 
-// That the last caller left is no answer of the worker's.
-func TestReadyKeepsNoCancellation(t *testing.T) {
+// One who waits less long than a slow worker takes must not keep the answer from those who ask later.
+func TestReadyIsKeptForThoseWhoComeLater(t *testing.T) {
 	t.Parallel()
-	arrived, ended := make(chan struct{}), make(chan struct{})
+	arrived, answer, answered := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	var asked atomic.Int32
 	s := worker(t, func(w http.ResponseWriter, r *http.Request) {
-		if asked.Add(1) == 1 {
-			close(arrived)
-			<-r.Context().Done()
-			close(ended)
+		if asked.Add(1) > 1 {
+			t.Error("the worker is asked again")
 			return
 		}
+		close(arrived)
+		<-answer
 		jsonAnswer(http.StatusOK, goodReady)(w, r)
+		close(answered)
 	})
 	l := quick()
-	l.keep = time.Minute
+	l.ready, l.keep = time.Minute, time.Minute
 	c := client(t, s.URL, l)
 	ctx, leave := context.WithCancel(context.Background())
 	left := parallel.Start(func() error { _, err := c.Ready(ctx); return err })
@@ -128,10 +129,18 @@ func TestReadyKeepsNoCancellation(t *testing.T) {
 	if err := left.Wait(); !errors.Is(err, context.Canceled) {
 		t.Errorf("who left got %v", err)
 	}
-	<-ended
-	time.Sleep(20 * time.Millisecond) // what was asked has ended on our side too
+	close(answer)
+	<-answered
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if _, ok := c.ready.kept(l.keep); ok {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the answer is not kept")
+		}
+	}
 	if _, err := c.Ready(context.Background()); err != nil {
-		t.Errorf("the next one got %v", err)
+		t.Errorf("who came later got %v", err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"diagnostics/shared/parallel"
 )
@@ -16,7 +17,7 @@ type Counters struct {
 	Received   uint64
 	Unmatched  uint64 // received, but no answer to a live flow
 	Dropped    uint64 // lost by the kernel for want of room in the sockets
-	Panics     uint64 // received, but reading them panicked
+	Panics     uint64 // panics while packets were read
 }
 
 type counters struct {
@@ -33,13 +34,28 @@ type counters struct {
 // guard calls what reads one packet. A packet that makes it panic is dropped and counted; the reader goes on, for all
 // other flows depend on it. Only the first is logged: whoever sends one can send a thousand a second.
 func (c *counters) guard(read func()) {
-	p := parallel.Catch(read)
-	if p == nil {
-		return
+	if p := parallel.Catch(read); p != nil {
+		c.note(p)
 	}
+}
+
+// keepReading runs a family's one reader until it is closed. A panic outside of a packet must not end it: every flow
+// would hear nothing from then on, and take that for loss.
+func (c *counters) keepReading(read func()) {
+	for {
+		p := parallel.Catch(read)
+		if p == nil {
+			return
+		}
+		c.note(p)
+		time.Sleep(readPause)
+	}
+}
+
+func (c *counters) note(p *parallel.Panic) {
 	c.panics.Add(1)
 	c.firstPanic.Do(func() {
-		c.log.Error("reading a packet panicked; the next ones are only counted",
+		c.log.Error("reading packets panicked; the next time is only counted",
 			"panic", fmt.Sprint(p.Value), "stack", string(p.Stack))
 	})
 }

@@ -72,7 +72,7 @@ func openDatagrams(p datagramProtocol, c *counters) (family, error) {
 	if d.poller, err = newPoller(); err != nil {
 		return nil, err
 	}
-	d.poller.reader.Go(d.poller.read)
+	d.poller.reader.Go(func() { c.keepReading(d.poller.read) })
 	return d, nil
 }
 

@@ -25,7 +25,6 @@ type arrived struct {
 
 // read is the socket's one reader. It ends when the socket is closed.
 func (s *socket) read() {
-	defer close(s.closed)
 	batch := make([]ipv4.Message, batchSize)
 	for i := range batch {
 		batch[i].Buffers = [][]byte{make([]byte, packetSize)}

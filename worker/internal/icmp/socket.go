@@ -60,7 +60,7 @@ func openRaw4(c *counters) (family, error) {
 	s.receive = (*socket).receive4
 	s.requestType = v4EchoRequest
 	s.fillControls(unix.IPPROTO_IP, unix.IP_TTL)
-	s.reader.Go(s.read)
+	s.start()
 	return s, nil
 }
 
@@ -79,8 +79,16 @@ func openRaw6(c *counters) (family, error) {
 	s.receive = (*socket).receive6
 	s.requestType = v6EchoRequest
 	s.fillControls(unix.IPPROTO_IPV6, unix.IPV6_HOPLIMIT)
-	s.reader.Go(s.read)
+	s.start()
 	return s, nil
+}
+
+// start begins to read.
+func (s *socket) start() {
+	s.reader.Go(func() {
+		defer close(s.closed)
+		s.counters.keepReading(s.read)
+	})
 }
 
 // openRaw opens a raw socket with the options that both families share.

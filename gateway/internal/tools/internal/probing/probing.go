@@ -70,9 +70,13 @@ func NewJob(
 		return workerclient.Job{}, fault.New(fault.NotEnabled,
 			"This tool needs the diagnostics worker, which is not enabled here.")
 	}
-	families := parallel.Start(func() []int { return workerFamilies(ctx, worker) })
+	asking, leave := context.WithCancel(ctx)
+	defer leave()
+	families := parallel.Start(func() []int { return workerFamilies(asking, worker) })
 	resolution, err := client.Resolve(ctx, t.Host)
 	if err != nil {
+		leave()
+		families.Wait()
 		return workerclient.Job{}, err
 	}
 	address, err := chooseAddress(t, resolution.V4, resolution.V6, families.Wait())
