@@ -172,7 +172,6 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-
 func TestComingAndGoing(t *testing.T) {
 	t.Parallel()
 	var g group
