@@ -22,23 +22,16 @@ export const lame = (d) => (d.online ? families(d).find(([, f]) => f.state === "
 /** @param {any} d */
 const answered = (d) => `${d.status} ${d.statusText ?? ""}`.trim();
 
-/** The reason as the end of a sentence about the host. @param {any} d */
-function because(d) {
-  const name = `${new URL(d.url).hostname} `;
-  const reason = d.reason ?? "it did not answer as it should.";
-  return reason.startsWith(name) ? `it ${reason.slice(name.length)}` : reason.replace(/^(The|A|Over) /, (/** @type {string} */ word) => word.toLowerCase());
-}
-
 /** @param {any} d */
-const down = (d) => `${host(d)} is down: ${d.status === null ? because(d) : `it answers ${answered(d)}.`}`;
+const down = (d) => (d.status === null ? `${host(d)} is down. ${d.reason ?? ""}`.trim() : `${host(d)} is down: it answers ${answered(d)}.`);
 
-/** @param {any} d @returns {string} why a site is degraded, as the end of a sentence */
+/** @param {any} d @returns {string} why a site is degraded, as the end of a sentence, or with the reason as one of its own */
 function trouble(d) {
   const missing = lame(d);
   if (missing) return `not over ${missing}.`;
   if (d.certificateValid === false) return "its certificate is not valid.";
   if (d.status >= 400) return `with ${answered(d)}.`;
-  return because(d);
+  return `not as it should. ${d.reason ?? ""}`.trim();
 }
 
 /** Browsers refuse a site whose certificate is not valid. @param {any} d */
