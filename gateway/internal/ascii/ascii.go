@@ -24,6 +24,11 @@ func AllDigits(s string) bool { return s != "" && strings.IndexFunc(s, notDigit)
 
 func notDigit(r rune) bool { return !IsDigit(r) }
 
+// StartsWithEscape tells a text that begins with a whole percent-encoded octet (RFC 3986 section 2.1).
+func StartsWithEscape(s string) bool {
+	return len(s) >= 3 && s[0] == '%' && IsHexDigit(s[1]) && IsHexDigit(s[2])
+}
+
 // Is tells whether the text is of 7-bit characters alone.
 func Is(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0

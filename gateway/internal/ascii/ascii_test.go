@@ -62,3 +62,22 @@ func TestTexts(t *testing.T) {
 		}
 	}
 }
+
+func TestEscapes(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]bool{
+		"":      false,
+		"%":     false,
+		"%2":    false,
+		"%2f":   true,
+		"%2F/a": true,
+		"%2g":   false,
+		"%g2":   false,
+		"a%2f":  false,
+		"%%2f":  false,
+	} {
+		if got := StartsWithEscape(s); got != want {
+			t.Errorf("StartsWithEscape(%q) = %t", s, got)
+		}
+	}
+}

@@ -2,8 +2,6 @@ package cache
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"time"
 
@@ -24,7 +22,7 @@ func NewRedis(guard *redisguard.Guard) Store { return redisStore{guard: guard} }
 func (s redisStore) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	var value []byte
 	err := s.guard.Do(ctx, func(ctx context.Context, client redis.UniversalClient) (err error) {
-		value, err = client.Get(ctx, redisKey(key)).Bytes()
+		value, err = client.Get(ctx, redisguard.Key(redisPrefix, key)).Bytes()
 		return err
 	})
 	if errors.Is(err, redis.Nil) {
@@ -36,15 +34,9 @@ func (s redisStore) Get(ctx context.Context, key string) ([]byte, bool, error) {
 func (s redisStore) Set(ctx context.Context, key string, value []byte, ttl time.Duration) error {
 	return s.guard.Do(ctx, func(ctx context.Context, client redis.UniversalClient) error {
 		if ttl <= 0 {
-			return client.Del(ctx, redisKey(key)).Err()
+			return client.Del(ctx, redisguard.Key(redisPrefix, key)).Err()
 		}
 		// A millisecond is the finest that Redis has.
-		return client.Set(ctx, redisKey(key), value, max(ttl, time.Millisecond)).Err()
+		return client.Set(ctx, redisguard.Key(redisPrefix, key), value, max(ttl, time.Millisecond)).Err()
 	})
-}
-
-// redisKey is of one length, and tells whoever reads the server's keys nothing of what visitors asked for.
-func redisKey(key string) string {
-	sum := sha256.Sum256([]byte(key))
-	return redisPrefix + base64.RawURLEncoding.EncodeToString(sum[:])
 }

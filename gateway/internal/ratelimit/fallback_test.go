@@ -190,7 +190,7 @@ func TestFallbackForARefusedCommand(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	r := newRig(t, s.Addr())
-	if err := s.Client().LPush(t.Context(), redisKey("list"), "x").Err(); err != nil {
+	if err := s.Client().LPush(t.Context(), redisguard.Key(redisPrefix, "list"), "x").Err(); err != nil {
 		t.Fatal(err)
 	}
 	for i := 1; i <= 3; i++ {

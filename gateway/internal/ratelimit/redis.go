@@ -2,12 +2,12 @@ package ratelimit
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"strconv"
 	"time"
+
+	"diagnostics/gateway/internal/redisguard"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -92,7 +92,7 @@ func (r redisLimiter) pipeline(ctx context.Context, on []Charge, replies []*redi
 	for _, i := range which {
 		l := on[i].Limit
 		window := strconv.FormatFloat(float64(l.Window)/float64(time.Microsecond), 'f', -1, 64)
-		replies[i] = send(ctx, pipe, []string{redisKey(on[i].Key)}, l.Requests, window)
+		replies[i] = send(ctx, pipe, []string{redisguard.Key(redisPrefix, on[i].Key)}, l.Requests, window)
 	}
 	// Exec's error is that of the first command that failed, and each reply has its own.
 	_, _ = pipe.Exec(ctx)
@@ -133,10 +133,4 @@ func decide(l Limit, reply *redis.Cmd) (Decision, error) {
 		RetryAfter: time.Duration(v[2]) * time.Microsecond,
 		ResetAfter: time.Duration(v[3]) * time.Microsecond,
 	}, nil
-}
-
-// redisKey is of one length, and tells whoever reads the server's keys nothing of who asked for what.
-func redisKey(key string) string {
-	sum := sha256.Sum256([]byte(key))
-	return redisPrefix + base64.RawURLEncoding.EncodeToString(sum[:])
 }

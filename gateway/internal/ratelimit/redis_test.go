@@ -111,14 +111,14 @@ func TestRedisForeignValues(t *testing.T) {
 	client := redistest.Start(t).Client()
 	l := NewRedis(client)
 	for _, foreign := range []string{"", "garbage", "1", "x 5", "1e3", "5 -1", "5 99 1", "\x00\xff"} {
-		if err := client.Set(t.Context(), redisKey(foreign), foreign, 0).Err(); err != nil {
+		if err := client.Set(t.Context(), redisguard.Key(redisPrefix, foreign), foreign, 0).Err(); err != nil {
 			t.Fatal(err)
 		}
 		if d := take(t, l, charge(foreign, 3, time.Hour)); !d.Allowed || d.Remaining != 2 {
 			t.Errorf("over %q: %+v", foreign, d)
 		}
 	}
-	if err := client.LPush(t.Context(), redisKey("list"), "x").Err(); err != nil {
+	if err := client.LPush(t.Context(), redisguard.Key(redisPrefix, "list"), "x").Err(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.Take(t.Context(), []Charge{charge("fine", 3, time.Hour), charge("list", 3, time.Hour)}); err == nil {

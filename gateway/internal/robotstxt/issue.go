@@ -2,8 +2,8 @@ package robotstxt
 
 import (
 	"fmt"
-	"strings"
-	"unicode"
+
+	"diagnostics/gateway/internal/text"
 )
 
 // Severity is how bad an issue is.
@@ -80,20 +80,4 @@ func (i *issues) list() []Issue {
 // maxShown bounds how much of a stranger's word a message repeats, in characters.
 const maxShown = 40
 
-// show gives a stranger's word for a message: short, printable, on one line.
-func show(s string) string {
-	var b strings.Builder
-	n := 0
-	for _, r := range s {
-		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
-			continue
-		}
-		if n == maxShown {
-			b.WriteRune('…')
-			break
-		}
-		b.WriteRune(r)
-		n++
-	}
-	return strings.TrimSpace(b.String())
-}
+func show(s string) string { return text.Show(s, maxShown) }

@@ -16,7 +16,7 @@ func normal(path string) string {
 	var b strings.Builder
 	for i := 0; i < len(path); i++ {
 		c := path[i]
-		if c == '%' && isEscape(path[i:]) {
+		if c == '%' && ascii.StartsWithEscape(path[i:]) {
 			c = unhex(path[i+1])<<4 | unhex(path[i+2])
 			i += 2
 			if isUnreserved(c) {
@@ -39,15 +39,11 @@ func writeEscape(b *strings.Builder, c byte) { b.Write([]byte{'%', upperHex[c>>4
 
 func brokenEscape(path string) bool {
 	for i := range len(path) {
-		if path[i] == '%' && !isEscape(path[i:]) {
+		if path[i] == '%' && !ascii.StartsWithEscape(path[i:]) {
 			return true
 		}
 	}
 	return false
-}
-
-func isEscape(s string) bool {
-	return len(s) >= 3 && s[0] == '%' && ascii.IsHexDigit(s[1]) && ascii.IsHexDigit(s[2])
 }
 
 func unhex(c byte) byte {

@@ -40,7 +40,7 @@ func requestURI(pathQuery string) (string, *LocationError) {
 // mistake that servers read in several ways.
 func escapePath(path string) (string, bool) {
 	for i := range len(path) {
-		if path[i] == '%' && !isEscape(path[i:]) {
+		if path[i] == '%' && !ascii.StartsWithEscape(path[i:]) {
 			return "", false
 		}
 	}
@@ -56,18 +56,13 @@ func escape(s, safe string) string {
 	var b strings.Builder
 	for i := range len(s) {
 		switch c := s[i]; {
-		case c < utf8.RuneSelf && strings.IndexByte(safe, c) >= 0, c == '%' && isEscape(s[i:]):
+		case c < utf8.RuneSelf && strings.IndexByte(safe, c) >= 0, c == '%' && ascii.StartsWithEscape(s[i:]):
 			b.WriteByte(c)
 		default:
 			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
 		}
 	}
 	return b.String()
-}
-
-// isEscape tells whether s starts with a whole percent-encoding.
-func isEscape(s string) bool {
-	return len(s) >= 3 && s[0] == '%' && ascii.IsHexDigit(s[1]) && ascii.IsHexDigit(s[2])
 }
 
 // removeDotSegments is RFC 3986 section 5.2.4 on a path that is absolute or empty; `%2e` counts as a dot, as it does

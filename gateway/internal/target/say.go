@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
-	"unicode"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/text"
 	"diagnostics/shared/netpolicy"
 )
 
@@ -23,24 +23,7 @@ const (
 // maxShown bounds how much of a visitor's own text an error repeats, in characters.
 const maxShown = 60
 
-// show gives somebody's own text for a sentence: short, on one line, and without characters that are invisible or turn
-// the reading order around.
-func show(s string) string {
-	var b strings.Builder
-	n := 0
-	for _, r := range s {
-		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
-			continue
-		}
-		if n == maxShown {
-			b.WriteRune('…')
-			break
-		}
-		b.WriteRune(r)
-		n++
-	}
-	return strings.TrimSpace(b.String())
-}
+func show(s string) string { return text.Show(s, maxShown) }
 
 // fail makes an error of a finding and what would be right.
 func fail(kind fault.Kind, want, format string, args ...any) *fault.Error {

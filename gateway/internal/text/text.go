@@ -1,4 +1,4 @@
-// Package text makes text of what strangers' servers send as such.
+// Package text makes what strangers send, visitors and servers alike, fit to be shown.
 package text
 
 import (
@@ -32,4 +32,23 @@ func Clean(s string, limit int) string {
 		s = strings.ToValidUTF8(s[:limit], "")
 	}
 	return s
+}
+
+// Show gives somebody's own text for a sentence: at most limit characters, with an ellipsis where there were more; on
+// one line, and without characters that are invisible or turn the reading order around.
+func Show(s string, limit int) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+			continue
+		}
+		if n == limit {
+			b.WriteRune('…')
+			break
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return strings.TrimSpace(b.String())
 }

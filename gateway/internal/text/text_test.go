@@ -46,3 +46,26 @@ func TestClean(t *testing.T) {
 		}
 	}
 }
+
+func TestShow(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		in    string
+		limit int
+		want  string
+	}{
+		{"", 3, ""},
+		{"abc", 3, "abc"},
+		{"abcd", 3, "abc…"},
+		{"éüß", 3, "éüß"}, // characters, not octets
+		{"éüßa", 3, "éüß…"},
+		{"a\r\nb\tc", 3, "abc"},
+		{"abc\x00\u200b", 3, "abc"}, // what is left out does not count
+		{"\u202eab\u2028c\xff", 3, "abc"},
+		{"  a  ", 5, "a"},
+	} {
+		if got := Show(c.in, c.limit); got != c.want {
+			t.Errorf("Show(%q, %d) = %q, want %q", c.in, c.limit, got, c.want)
+		}
+	}
+}

@@ -80,4 +80,12 @@ test("how long ago, in words", () => {
 test("lists and sentences", () => {
   written(format.listed, [[[], ""], [["a"], "a"], [["a", "b"], "a and b"], [["a", "b", "c"], "a, b and c"]]);
   written(format.capital, [["", ""], ["no answer", "No answer"], ["DNS", "DNS"]]);
+  written(format.lower, [["", ""], ["No answer came.", "no answer came."], ["port 80", "port 80"]]);
+});
+
+test("the host of a URL", () => {
+  written(format.host, [
+    ["https://example.com/a?b", "example.com"], ["https://example.com:443/", "example.com"], ["https://example.com:8443/", "example.com:8443"],
+    ["http://[2001:db8::1]:8080/", "[2001:db8::1]:8080"], ["http://[", "http://["], ["", ""],
+  ]);
 });

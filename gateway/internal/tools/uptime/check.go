@@ -2,15 +2,12 @@ package uptime
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/netip"
-	"strings"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
 // maxRedirects is how many redirects a check follows.
@@ -116,49 +113,4 @@ func (c *familyCheck) certificateValid() *bool {
 		valid = &ok
 	}
 	return valid
-}
-
-// reason says in sentences why the family is not simply up; empty where it is.
-func (c *familyCheck) reason() string {
-	var sentences []string
-	if c.chain.End != egress.EndFinal {
-		sentences = append(sentences, endSentence(c.chain))
-	} else if last := c.answer(); last.Status >= http.StatusBadRequest {
-		sentences = append(sentences, strings.TrimSpace(fmt.Sprintf("The server answered %d %s", last.Status,
-			webview.DescribeStatus(last)))+".")
-	}
-	for _, hop := range c.chain.Hops {
-		if hop.Response == nil || hop.Response.TLS == nil || hop.Response.TLS.Verdict.Authorized {
-			continue
-		}
-		sentences = append(sentences, fmt.Sprintf("The certificate of %s is not valid (%s).", hop.URL.Host().Short(),
-			hop.Response.TLS.Verdict.Code))
-		break
-	}
-	return strings.Join(sentences, " ")
-}
-
-// endSentence says why a chain ended before its final answer. Where a redirect was refused the sentence is our own: the
-// fault's may repeat the inner address that the Location holds.
-func endSentence(chain egress.Chain) string {
-	if len(chain.Hops) == 1 && chain.Hops[0].Err != nil {
-		return webview.FaultSentence(chain.Hops[0].Err)
-	}
-	switch chain.End {
-	case egress.EndLoop:
-		return "The site's redirects lead back to where they came from."
-	case egress.EndTooManyRedirects:
-		return fmt.Sprintf("The site redirects more than %d times.", maxRedirects)
-	case egress.EndMissingLocation:
-		return "The site redirects without saying where to."
-	case egress.EndInvalidLocation:
-		return "The site redirects to something that is not a valid URL."
-	case egress.EndUnsupportedScheme:
-		return "The site redirects to a URL that is neither http nor https."
-	case egress.EndBlocked:
-		return "The site redirects to a URL that this service does not visit, because it is not public or holds a user name."
-	case egress.EndDeadline:
-		return "The site's redirects took too long to follow."
-	}
-	return "A redirect could not be followed: " + webview.FaultSentence(chain.Err)
 }

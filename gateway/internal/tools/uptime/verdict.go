@@ -1,6 +1,7 @@
 package uptime
 
 import (
+	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/egress"
@@ -34,17 +35,14 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 		result.CertificateValid = first.certificateValid()
 	}
 	result.Online = !first.down()
-	reason := joinReasons(checks)
+	result.Reason = format.TextOrNull(joinReasons(checks))
 	switch {
 	case !result.Online:
 		result.Verdict = verdictDown
-	case reason != "":
+	case anyTroubled(checks):
 		result.Verdict = verdictDegraded
 	default:
 		result.Verdict = verdictUp
-	}
-	if reason != "" {
-		result.Reason = &reason
 	}
 	return result
 }
@@ -71,15 +69,19 @@ func firstAnswer(checks []familyCheck) *familyCheck {
 	return best
 }
 
+func anyTroubled(checks []familyCheck) bool {
+	return slices.ContainsFunc(checks, func(c familyCheck) bool { return c.troubled() })
+}
+
 // joinReasons says what is wrong with the site, naming the family where not both have the same trouble.
 func joinReasons(checks []familyCheck) string {
-	if len(checks) == 1 || checks[0].reason() == checks[1].reason() {
-		return checks[0].reason()
+	if len(checks) == 1 || checks[0].trouble() == checks[1].trouble() {
+		return checks[0].trouble().reason()
 	}
 	var reasons []string
 	for i := range checks {
-		if reason := checks[i].reason(); reason != "" {
-			reasons = append(reasons, familyPrefix[checks[i].family]+reason)
+		if c := &checks[i]; c.troubled() {
+			reasons = append(reasons, familyPrefix[c.family]+c.trouble().reason())
 		}
 	}
 	return strings.Join(reasons, " ")
@@ -89,16 +91,13 @@ var familyPrefix = map[int]string{4: "Over IPv4: ", 6: "Over IPv6: "}
 
 func (c *familyCheck) describe() familyState {
 	address := c.address.String()
-	family := familyState{State: uptimeUp, Address: &address}
+	family := familyState{State: uptimeUp, Address: &address, Reason: format.TextOrNull(c.trouble().reason())}
 	if c.down() {
 		family.State = uptimeDown
 	}
 	if last := c.answer(); last != nil {
 		status, ms := last.Status, format.Milliseconds(c.responseTime())
 		family.Status, family.ResponseTimeMs = &status, &ms
-	}
-	if reason := c.reason(); reason != "" {
-		family.Reason = &reason
 	}
 	return family
 }

@@ -159,3 +159,21 @@ export function listed(items) {
 export function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
+
+/**
+ * A sentence with a small first letter, to stand inside another.
+ * @param {string} text
+ * @returns {string}
+ */
+export function lower(text) {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+/**
+ * The host of a URL, with its port where that is not the scheme's own; what is no URL stays as it is.
+ * @param {string} url
+ * @returns {string}
+ */
+export function host(url) {
+  return URL.canParse(url) ? new URL(url).host : url;
+}

@@ -4,7 +4,7 @@
 import { liveChart } from "./chart.js";
 import { el } from "./dom.js";
 import { strip } from "./echo.js";
-import { capital, dateTime, listed, ms, number, percent, plural } from "./format.js";
+import { capital, dateTime, listed, lower, ms, number, percent, plural } from "./format.js";
 import { copyAction, facts, more, none, notice, section, table, verdictLine } from "./parts.js";
 import { felt, runs, share, summary } from "./stats.js";
 
@@ -111,7 +111,7 @@ export function board(probe, planned, length) {
     live: (/** @type {Run} */ run) => {
       const t = tally(run);
       draw(run, t, false);
-      if (t.counted.length > 0) sentence.replaceChildren(verdictLine({ tone: "info", text: `So far: ${lowered(verdictOf(probe, t).text)}` }));
+      if (t.counted.length > 0) sentence.replaceChildren(verdictLine({ tone: "info", text: `So far: ${lower(verdictOf(probe, t).text)}` }));
     },
     done: (/** @type {Run} */ run) => {
       const t = tally(run);
@@ -124,9 +124,6 @@ export function board(probe, planned, length) {
     },
   };
 }
-
-/** @param {string} text */
-const lowered = (text) => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** @param {Tally} t */
 const spread = ({ times }) => (times.count ? `From ${ms(times.min)} to ${ms(times.max)}, 95th percentile ${ms(times.p95)}, jitter ${ms(times.jitter)}.` : "");

@@ -60,3 +60,12 @@ export function statusTone(status) {
 export function statusShown(status, text) {
   return el("span", {}, badge(statusTone(status), String(status)), text && ` ${text}`);
 }
+
+/**
+ * A status with the server's own words, for a sentence: "404 Not Found".
+ * @param {{status: number | null, statusText: string | null}} answer
+ * @returns {string}
+ */
+export function answered({ status, statusText }) {
+  return status === null ? "no answer" : `${status} ${statusText ?? ""}`.trim();
+}

@@ -1,8 +1,8 @@
 // @ts-check
 // One request: its timing, its status, its headers.
 
-import { ms } from "../../lib/format.js";
-import { statusMeaning, statusTone } from "../../lib/statuses.js";
+import { host, lower, ms } from "../../lib/format.js";
+import { answered, statusMeaning, statusTone } from "../../lib/statuses.js";
 import { certificateAside } from "../../lib/topics.js";
 
 /** @typedef {import("./view.js").Header} Header */
@@ -21,12 +21,6 @@ export function certificateFault(d) {
 }
 
 /** @param {any} d */
-export const host = (d) => new URL(d.url).host;
-
-/** @param {any} d */
-export const answered = (d) => `${d.status} ${d.statusText}`.trim();
-
-/** @param {any} d */
 const plain = (d) => d.tls === null && d.status < 300;
 
 /** Longer than this is worth a word, in milliseconds. */
@@ -43,15 +37,12 @@ function steady(header) {
   return header.value.replace(/'nonce-[^']*'/g, "'nonce-…'").replace(header.name === "set-cookie" ? /;\s*expires=[^;]*/i : /$^/, "");
 }
 
-/** @param {string} sentence */
-const lower = (sentence) => sentence.charAt(0).toLowerCase() + sentence.slice(1);
-
 /** @type {import("../../lib/view.js").Judge} */
 export default {
   verdict(d) {
     const fault = certificateFault(d);
     const end = fault ? `, but its certificate is not valid: ${fault}.` : d.redirectsTo ? `, and sends visitors on to ${d.redirectsTo}.` : plain(d) ? ", without encryption." : ".";
-    return { tone: fault ? "bad" : plain(d) ? "warn" : statusTone(d.status), text: `${host(d)} answers ${answered(d)} after ${ms(d.responseTimeMs)}${end}` };
+    return { tone: fault ? "bad" : plain(d) ? "warn" : statusTone(d.status), text: `${host(d.url)} answers ${answered(d)} after ${ms(d.responseTimeMs)}${end}` };
   },
 
   concerns(d) {
@@ -59,8 +50,8 @@ export default {
     const list = [];
     const fault = certificateFault(d);
     if (d.status >= 400) list.push({ tone: d.status >= 500 ? "bad" : "warn", broken: d.status >= 500, text: `${d.url} answers ${answered(d)}: ${lower(statusMeaning(d.status))}` });
-    if (fault) list.push({ tone: "bad", broken: true, text: `The certificate of ${host(d)} is not valid: ${fault}.`, ...certificateAside(host(d)) });
-    if (d.timings.firstByteMs >= slow) list.push({ tone: "warn", text: `${host(d)} takes ${ms(d.timings.firstByteMs)} to begin its answer.` });
+    if (fault) list.push({ tone: "bad", broken: true, text: `The certificate of ${host(d.url)} is not valid: ${fault}.`, ...certificateAside(host(d.url)) });
+    if (d.timings.firstByteMs >= slow) list.push({ tone: "warn", text: `${host(d.url)} takes ${ms(d.timings.firstByteMs)} to begin its answer.` });
     if (plain(d)) list.push({ tone: "warn", text: `${d.url} is served without encryption and does not lead to HTTPS.` });
     return list;
   },

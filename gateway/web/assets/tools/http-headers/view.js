@@ -2,13 +2,13 @@
 // One request: its timing, its status, its headers.
 
 import { el } from "../../lib/dom.js";
-import { ms, plural } from "../../lib/format.js";
+import { host, ms, plural } from "../../lib/format.js";
 import { badge, facts, none, section, table, value } from "../../lib/parts.js";
 import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
-import { statusMeaning, statusShown } from "../../lib/statuses.js";
+import { answered, statusMeaning, statusShown } from "../../lib/statuses.js";
 import { timingFacts } from "../../lib/timings.js";
-import { answered, certificateFault, host } from "./verdict.js";
+import { certificateFault } from "./verdict.js";
 
 /** @typedef {{name: string, value: string}} Header */
 
@@ -91,7 +91,7 @@ export default {
 
   show(d) {
     return [
-      section("Where the time went", waterfall([{ title: host(d), timings: d.timings }]), timingFacts(d.timings)),
+      section("Where the time went", waterfall([{ title: host(d.url), timings: d.timings }]), timingFacts(d.timings)),
       section("The answer", facts([
         ["Status", el("span", {}, statusShown(d.status, d.statusText), el("br"), el("span", { class: "muted" }, statusMeaning(d.status)))],
         ["URL", value(d.url, { what: "URL" })],

@@ -1,6 +1,8 @@
 // @ts-check
 // A TCP port, address by address: who answered what, and how fast.
 
+import { lower } from "../../lib/format.js";
+
 /** @typedef {{address: string, family: 4 | 6, state: string, responseTimeMs: number | null, reason: string | null}} Tried */
 /** @typedef {"good" | "warn" | "bad" | "info"} Tone */
 
@@ -30,9 +32,6 @@ function verdict(d) {
   if (odd === 0 || d.state !== "open") return { tone, text: `${named(d)} ${words}.` };
   return { tone: "warn", text: `${named(d)} is open, but only at ${d.addresses.length - odd} of ${d.addresses.length} addresses.` };
 }
-
-/** @param {string} text */
-const lower = (text) => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** @param {any} d */
 export const exposed = (d) => (d.state === "open" && risky.test(d.service) ? `${named(d)} is open to the internet, and this service is rarely meant for everybody.` : null);

@@ -1,8 +1,8 @@
 // @ts-check
 // A chain of redirects: each step, what kind it is, and why the chain ended.
 
-import { plural } from "../../lib/format.js";
-import { statusTone } from "../../lib/statuses.js";
+import { host, plural } from "../../lib/format.js";
+import { answered, statusTone } from "../../lib/statuses.js";
 import { certificateAside } from "../../lib/topics.js";
 
 /** @typedef {import("../../lib/view.js").Tone} Tone */
@@ -25,17 +25,11 @@ const endings = {
 /** More redirects than this are worth a word. */
 const many = 3;
 
-/** @param {string} url */
-const host = (url) => (URL.canParse(url) ? new URL(url).host : url);
-
 /** @param {any} d @returns {Hop} */
 export const last = (d) => d.hops[d.hops.length - 1];
 
 /** @param {any} d @param {string} flag */
 export const flagged = (d, flag) => d.hops.some((/** @type {Hop} */ h) => h.flags.includes(flag));
-
-/** @param {Hop} hop */
-const answered = (hop) => (hop.status === null ? "no answer" : `${hop.status} ${hop.statusText}`.trim());
 
 /** @param {any} d */
 export function ending(d) {

@@ -1,7 +1,7 @@
 // @ts-check
 // What a site tells crawlers: its robots.txt line by line, a path to try against it, and its sitemaps.
 
-import { plural } from "../../lib/format.js";
+import { host, plural } from "../../lib/format.js";
 import { spell } from "./try-box.js";
 
 /** @typedef {import("./view.js").Group} Group */
@@ -14,17 +14,14 @@ export const mostGroups = 100;
 
 export const mostNames = 20;
 
-/** @param {any} d */
-const host = (d) => new URL(d.url).host;
-
 /** What the file comes to, as a main clause. @param {any} d @returns {[Tone, string]} */
 function effect(d) {
   const { status, effect, groups } = d.robots;
-  if (status === "unreachable") return ["bad", `robots.txt of ${host(d)} cannot be read, so crawlers must stay away from the whole site`];
-  if (status === "missing") return ["good", `${host(d)} has no robots.txt, so crawlers may visit everything`];
-  if (status === "invalid") return ["warn", `What ${host(d)} serves as robots.txt is something else, so crawlers may visit everything`];
-  if (effect === "disallowAll") return ["warn", `${host(d)} asks ${groups.length > 1 ? "crawlers without a group of their own" : "all crawlers"} to stay away from the whole site`];
-  return ["good", effect === "rules" ? `${host(d)} asks crawlers to stay away from some paths` : `${host(d)} lets crawlers visit everything`];
+  if (status === "unreachable") return ["bad", `robots.txt of ${host(d.url)} cannot be read, so crawlers must stay away from the whole site`];
+  if (status === "missing") return ["good", `${host(d.url)} has no robots.txt, so crawlers may visit everything`];
+  if (status === "invalid") return ["warn", `What ${host(d.url)} serves as robots.txt is something else, so crawlers may visit everything`];
+  if (effect === "disallowAll") return ["warn", `${host(d.url)} asks ${groups.length > 1 ? "crawlers without a group of their own" : "all crawlers"} to stay away from the whole site`];
+  return ["good", effect === "rules" ? `${host(d.url)} asks crawlers to stay away from some paths` : `${host(d.url)} lets crawlers visit everything`];
 }
 
 /** Lines that do not do what they are meant to. @param {any} d */
@@ -68,7 +65,7 @@ export default {
     const list = [];
     const [tone, text] = effect(d);
     if (tone !== "good") list.push({ tone: tone === "bad" ? "bad" : "warn", text: `${text}.` });
-    if (faulty(d) > 0) list.push({ tone: "warn", text: `${plural(faulty(d), "line")} in robots.txt of ${host(d)} ${faulty(d) === 1 ? "does" : "do"} not have the effect that ${faulty(d) === 1 ? "it is" : "they are"} meant to have.` });
+    if (faulty(d) > 0) list.push({ tone: "warn", text: `${plural(faulty(d), "line")} in robots.txt of ${host(d.url)} ${faulty(d) === 1 ? "does" : "do"} not have the effect that ${faulty(d) === 1 ? "it is" : "they are"} meant to have.` });
     for (const s of sitemaps(d).filter((s) => expected(d, s) && (s.status !== "found" || fault(s)))) {
       list.push({ tone: d.declaredSitemaps.includes(s.url) ? "warn" : "info", text: `The sitemap ${s.url} ${s.status === "found" ? "has a mistake" : "cannot be used"}. ${fault(s)?.message ?? "It is not there."}` });
     }

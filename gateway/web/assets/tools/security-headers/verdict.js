@@ -1,16 +1,13 @@
 // @ts-check
 // What a site tells browsers to protect its visitors with: control by control, and how to set what is missing.
 
-import { listed } from "../../lib/format.js";
+import { host, listed } from "../../lib/format.js";
 import { certificateAside } from "../../lib/topics.js";
 
 /** @typedef {import("./view.js").Control} Control */
 
 /** @param {any} d @param {string} status @returns {Control[]} */
 export const having = (d, status) => d.controls.filter((/** @type {Control} */ c) => c.status === status);
-
-/** @param {string} url */
-const host = (url) => new URL(url).host;
 
 /** The first sentence of a finding that says something by itself. @param {Control} c */
 const gist = (c) => c.finding.replace(/^\d+ (?:cookie|policies)[^.]*\. /, "").match(/^.*?\.(?= [A-Z“]|$)/s)?.[0] ?? c.finding;

@@ -1,7 +1,7 @@
 // @ts-check
 // A certificate: how long it holds, who vouches for it, and what the server speaks.
 
-import { dateTime, day, plural } from "../../lib/format.js";
+import { dateTime, day, lower, plural } from "../../lib/format.js";
 import { certificateOf } from "../../lib/topics.js";
 
 /** @typedef {"bad" | "warn" | "info"} Tone */
@@ -24,7 +24,7 @@ const place = (d) => (d.port === 443 ? d.host : `${d.host}:${d.port}`);
 /** A remark of the service as a sentence that stands alone. @param {any} d @param {string} message */
 function about(d, message) {
   const named = message.replace(/^The certificate(?:'s (\w+))? /, (_, part) => `The ${part ? `${part} of the ` : ""}certificate of ${place(d)} `);
-  return named === message ? `${place(d)}: ${message.charAt(0).toLowerCase()}${message.slice(1)}` : named;
+  return named === message ? `${place(d)}: ${lower(message)}` : named;
 }
 
 /** Why clients refuse the certificate. @param {any} d */

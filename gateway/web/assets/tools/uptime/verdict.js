@@ -1,7 +1,8 @@
 // @ts-check
 // Whether a site answers, over each family of addresses on its own.
 
-import { ms } from "../../lib/format.js";
+import { host, ms } from "../../lib/format.js";
+import { answered } from "../../lib/statuses.js";
 import { certificateAside } from "../../lib/topics.js";
 
 /** @typedef {{state: "up" | "down" | "noAddress" | "skipped", address: string | null, status: number | null, responseTimeMs: number | null, reason: string | null}} Family */
@@ -13,32 +14,19 @@ const slow = 2000;
 /** @param {any} d @returns {[Name, Family][]} */
 export const families = (d) => [["IPv4", d.families.ipv4], ["IPv6", d.families.ipv6]];
 
-/** @param {any} d */
-export const host = (d) => new URL(d.url).host;
-
 /** @param {any} d the family that does not answer while the other does @returns {Name | undefined} */
 export const lame = (d) => (d.online ? families(d).find(([, f]) => f.state === "down")?.[0] : undefined);
 
 /** @param {any} d */
-const answered = (d) => `${d.status} ${d.statusText ?? ""}`.trim();
+const down = (d) => (d.status === null ? `${host(d.url)} is down. ${d.reason ?? ""}`.trim() : `${host(d.url)} is down: it answers ${answered(d)}.`);
 
-/** The reason as the end of a sentence about the host. @param {any} d */
-function because(d) {
-  const name = `${new URL(d.url).hostname} `;
-  const reason = d.reason ?? "it did not answer as it should.";
-  return reason.startsWith(name) ? `it ${reason.slice(name.length)}` : reason.replace(/^(The|A|Over) /, (/** @type {string} */ word) => word.toLowerCase());
-}
-
-/** @param {any} d */
-const down = (d) => `${host(d)} is down: ${d.status === null ? because(d) : `it answers ${answered(d)}.`}`;
-
-/** @param {any} d @returns {string} why a site is degraded, as the end of a sentence */
+/** @param {any} d @returns {string} why a site is degraded, as the end of a sentence, or with the reason as one of its own */
 function trouble(d) {
   const missing = lame(d);
   if (missing) return `not over ${missing}.`;
   if (d.certificateValid === false) return "its certificate is not valid.";
   if (d.status >= 400) return `with ${answered(d)}.`;
-  return because(d);
+  return `not as it should. ${d.reason ?? ""}`.trim();
 }
 
 /** Browsers refuse a site whose certificate is not valid. @param {any} d */
@@ -54,8 +42,8 @@ export const stateWords = { up: "answers", down: "down", noAddress: "no address"
 export default {
   verdict(d) {
     const over = families(d).filter(([, f]) => f.state === "up").map(([name]) => name).join(" and ");
-    if (d.verdict === "up") return { tone: "good", text: `${host(d)} is up: it answers ${answered(d)} after ${ms(d.responseTimeMs)} over ${over}.` };
-    if (d.verdict === "degraded") return { tone: degraded(d), text: `${host(d)} answers${lame(d) ? ` over ${over}` : ""}, but ${trouble(d)}` };
+    if (d.verdict === "up") return { tone: "good", text: `${host(d.url)} is up: it answers ${answered(d)} after ${ms(d.responseTimeMs)} over ${over}.` };
+    if (d.verdict === "degraded") return { tone: degraded(d), text: `${host(d.url)} answers${lame(d) ? ` over ${over}` : ""}, but ${trouble(d)}` };
     return { tone: "bad", text: down(d) };
   },
 
@@ -64,10 +52,10 @@ export default {
     const list = [];
     if (d.verdict === "down") list.push({ tone: "bad", broken: true, text: down(d) });
     if (d.verdict === "degraded") {
-      const topic = refused(d) ? certificateAside(new URL(d.finalUrl ?? d.url).host) : {};
-      list.push({ tone: degraded(d), broken: refused(d), text: `${host(d)} is up, but not in order. ${d.reason ?? ""}`.trim(), ...topic });
+      const topic = refused(d) ? certificateAside(host(d.finalUrl ?? d.url)) : {};
+      list.push({ tone: degraded(d), broken: refused(d), text: `${host(d.url)} is up, but not in order. ${d.reason ?? ""}`.trim(), ...topic });
     }
-    if (d.responseTimeMs >= slow) list.push({ tone: "warn", text: `${host(d)} takes ${ms(d.responseTimeMs)} to answer.` });
+    if (d.responseTimeMs >= slow) list.push({ tone: "warn", text: `${host(d.url)} takes ${ms(d.responseTimeMs)} to answer.` });
     if (d.online && d.families.ipv4.state === "noAddress" && !d.url.includes("[")) {
       list.push({ tone: "warn", text: `${d.families.ipv4.reason} Visitors without IPv6 may not reach it.` });
     }
@@ -76,7 +64,7 @@ export default {
 
   facts(d) {
     return {
-      "Verdict": d.verdict, "Status": d.status === null ? "no answer" : answered(d), "Final URL": d.finalUrl ?? "", "Reason": d.reason ?? "",
+      "Verdict": d.verdict, "Status": answered(d), "Final URL": d.finalUrl ?? "", "Reason": d.reason ?? "",
       "Certificate": { true: "valid", false: "not valid", null: "none" }[String(d.certificateValid)] ?? "",
       ...Object.fromEntries(families(d).map(([name, f]) => [name, stateWords[f.state] ?? f.state])),
     };

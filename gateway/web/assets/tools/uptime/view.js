@@ -2,13 +2,13 @@
 // Whether a site answers, over each family of addresses on its own.
 
 import { el } from "../../lib/dom.js";
-import { ms } from "../../lib/format.js";
+import { host, ms } from "../../lib/format.js";
 import { badge, facts, mark, none, section, value } from "../../lib/parts.js";
 import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { statusMeaning, statusShown } from "../../lib/statuses.js";
 import { timingFacts } from "../../lib/timings.js";
-import { families, host, lame, stateWords } from "./verdict.js";
+import { families, lame, stateWords } from "./verdict.js";
 
 /** @typedef {import("./verdict.js").Family} Family */
 /** @typedef {import("./verdict.js").Name} Name */
@@ -48,7 +48,7 @@ export default {
   show(d) {
     return [
       section("IPv4 and IPv6", el("div", { class: "uptime-families" }, ...families(d).map(([name, f]) => card(name, f)))),
-      d.timings && section("Where the time went", waterfall([{ title: host(d), timings: d.timings }], { caption: whose(d) }), timingFacts(d.timings)),
+      d.timings && section("Where the time went", waterfall([{ title: host(d.url), timings: d.timings }], { caption: whose(d) }), timingFacts(d.timings)),
       section("The site", facts([
         ["URL", value(d.url, { what: "URL" })],
         ["Online", el("span", {}, d.online ? "yes, it gives an answer that is no server error" : "no")],

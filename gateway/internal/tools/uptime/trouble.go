@@ -1,0 +1,119 @@
+package uptime
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+// trouble is why a family is not simply up; the zero value is that it is. It holds what its sentences tell and nothing
+// else, so that two families have the same trouble where theirs are equal.
+type trouble struct {
+	kind        kind
+	status      int             // of errorStatus
+	phrase      string          // of errorStatus; may be empty
+	end         egress.ChainEnd // of badRedirect
+	failure     string          // of noAnswer, and of badRedirect at EndUnreachable: egress's sentence about it
+	certificate badCertificate  // of the first URL whose certificate is not valid, whatever the kind
+}
+
+// kind is what is wrong with the answer.
+type kind int
+
+const (
+	goodAnswer  kind = iota
+	errorStatus      // the final answer is a 4xx or 5xx
+	noAnswer         // the exchange with the site itself failed
+	badRedirect      // the site redirects, and no final answer comes of it
+)
+
+// badCertificate is zero where there is none.
+type badCertificate struct{ host, code string }
+
+func (c *familyCheck) trouble() trouble {
+	t := answerTrouble(c.chain)
+	t.certificate = certificateTrouble(c.chain)
+	return t
+}
+
+func (c *familyCheck) troubled() bool { return c.trouble() != trouble{} }
+
+func answerTrouble(chain egress.Chain) trouble {
+	switch {
+	case chain.End == egress.EndFinal:
+		return statusTrouble(chain.Final())
+	case len(chain.Hops) == 1 && chain.Hops[0].Err != nil:
+		return trouble{kind: noAnswer, failure: webview.FaultSentence(chain.Hops[0].Err)}
+	case chain.End == egress.EndUnreachable:
+		return trouble{kind: badRedirect, end: chain.End, failure: webview.FaultSentence(chain.Err)}
+	}
+	return trouble{kind: badRedirect, end: chain.End}
+}
+
+func statusTrouble(final *egress.Response) trouble {
+	if final.Status < http.StatusBadRequest {
+		return trouble{}
+	}
+	return trouble{kind: errorStatus, status: final.Status, phrase: webview.DescribeStatus(final)}
+}
+
+func certificateTrouble(chain egress.Chain) badCertificate {
+	for _, hop := range chain.Hops {
+		if hop.Response == nil || hop.Response.TLS == nil || hop.Response.TLS.Verdict.Authorized {
+			continue
+		}
+		return badCertificate{host: hop.URL.Host().Short(), code: hop.Response.TLS.Verdict.Code}
+	}
+	return badCertificate{}
+}
+
+// reason says it in sentences; empty where there is none.
+func (t trouble) reason() string {
+	sentences := make([]string, 0, 2)
+	if t.kind != goodAnswer {
+		sentences = append(sentences, t.answerSentence())
+	}
+	if t.certificate != (badCertificate{}) {
+		sentences = append(sentences, fmt.Sprintf("The certificate of %s is not valid (%s).", t.certificate.host,
+			t.certificate.code))
+	}
+	return strings.Join(sentences, " ")
+}
+
+func (t trouble) answerSentence() string {
+	switch t.kind {
+	case errorStatus:
+		return strings.TrimSpace(fmt.Sprintf("The server answered %d %s", t.status, t.phrase)) + "."
+	case noAnswer:
+		return t.failure
+	case badRedirect:
+		return t.redirectSentence()
+	case goodAnswer:
+	}
+	return ""
+}
+
+// redirectSentence says why the redirects led to no final answer. Where one was refused the sentence is our own: the
+// fault's may repeat the inner address that the Location holds.
+func (t trouble) redirectSentence() string {
+	switch t.end {
+	case egress.EndLoop:
+		return "The site's redirects lead back to where they came from."
+	case egress.EndTooManyRedirects:
+		return fmt.Sprintf("The site redirects more than %d times.", maxRedirects)
+	case egress.EndMissingLocation:
+		return "The site redirects without saying where to."
+	case egress.EndInvalidLocation:
+		return "The site redirects to something that is not a valid URL."
+	case egress.EndUnsupportedScheme:
+		return "The site redirects to a URL that is neither http nor https."
+	case egress.EndBlocked:
+		return "The site redirects to a URL that this service does not visit, because it is not public or holds a user name."
+	case egress.EndDeadline:
+		return "The site's redirects took too long to follow."
+	}
+	return "A redirect could not be followed: " + t.failure
+}
