@@ -14,17 +14,17 @@ import { configurations, noLines, serverLines } from "../assets/tools/security-h
 
 /** @typedef {import("../assets/tools/security-headers/servers.js").Lines} Lines */
 
-/** What a control recommends, as the API words it, with the header that must come. @type {[string, string, string, string][]} */
+/** What a control recommends, with the header that must come. @type {[string, import("../assets/tools/security-headers/servers.js").Header, string, string][]} */
 const advice = [
-  ["hsts", "Strict-Transport-Security: max-age=31536000; includeSubDomains", "strict-transport-security", "max-age=31536000; includeSubDomains"],
-  ["csp", "Content-Security-Policy: default-src 'self'; script-src 'nonce-{RANDOM}' 'strict-dynamic' (with {RANDOM} as …)", "content-security-policy-report-only",
+  ["hsts", { name: "Strict-Transport-Security", value: "max-age=31536000; includeSubDomains" }, "strict-transport-security", "max-age=31536000; includeSubDomains"],
+  ["csp", { name: "Content-Security-Policy", value: "default-src 'self'; script-src 'nonce-{RANDOM}' 'strict-dynamic'", startingPoint: true }, "content-security-policy-report-only",
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"],
-  ["frame-protection", "Content-Security-Policy: frame-ancestors 'self'", "content-security-policy", "frame-ancestors 'self'"],
-  ["content-type-options", "X-Content-Type-Options: nosniff", "x-content-type-options", "nosniff"],
-  ["referrer-policy", "Referrer-Policy: strict-origin-when-cross-origin", "referrer-policy", "strict-origin-when-cross-origin"],
-  ["permissions-policy", "Permissions-Policy: camera=(), geolocation=(self \"https://a.example\")", "permissions-policy", "camera=(), geolocation=(self \"https://a.example\")"],
-  ["coop", "Cross-Origin-Opener-Policy: same-origin", "cross-origin-opener-policy", "same-origin"],
-  ["corp", "Cross-Origin-Resource-Policy: same-origin", "cross-origin-resource-policy", "same-origin"],
+  ["frame-protection", { name: "Content-Security-Policy", value: "frame-ancestors 'self'" }, "content-security-policy", "frame-ancestors 'self'"],
+  ["content-type-options", { name: "X-Content-Type-Options", value: "nosniff" }, "x-content-type-options", "nosniff"],
+  ["referrer-policy", { name: "Referrer-Policy", value: "strict-origin-when-cross-origin" }, "referrer-policy", "strict-origin-when-cross-origin"],
+  ["permissions-policy", { name: "Permissions-Policy", value: "camera=(), geolocation=(self \"https://a.example\")" }, "permissions-policy", "camera=(), geolocation=(self \"https://a.example\")"],
+  ["coop", { name: "Cross-Origin-Opener-Policy", value: "same-origin" }, "cross-origin-opener-policy", "same-origin"],
+  ["corp", { name: "Cross-Origin-Resource-Policy", value: "same-origin" }, "cross-origin-resource-policy", "same-origin"],
 ];
 const removed = ["x-powered-by", "x-backend", "public-key-pins"];
 const cookies = [
@@ -45,10 +45,11 @@ const sites = {
 /** @param {boolean} present @returns {Lines} every line there is */
 function allLines(present) {
   const all = noLines();
-  const controls = advice.map(([id, recommendation]) => ({ id, present, recommendation }));
+  /** @type {import("../assets/tools/security-headers/servers.js").Advice[]} */
+  const controls = advice.map(([id, set]) => ({ id, present, set }));
   if (present) {
-    controls.push({ id: "information-leak", present, recommendation: "Remove inner addresses from: x-backend. Do not send: server, x-powered-by, x-backend; or name the product alone, as in: Server: nginx" });
-    controls.push({ id: "deprecated", present, recommendation: "Do not send: public-key-pins" }, { id: "cookies", present, recommendation: "Set-Cookie: …" });
+    controls.push({ id: "information-leak", present, remove: ["server", "x-powered-by", "x-backend"] });
+    controls.push({ id: "deprecated", present, remove: ["public-key-pins"] }, { id: "cookies", present });
   }
   for (const control of controls) {
     const lines = serverLines(control, cookies);

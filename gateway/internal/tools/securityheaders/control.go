@@ -43,10 +43,10 @@ func judgeControls(p page) []controlResult {
 		v := c.judge(p)
 		control := controlResult{
 			ID: c.id, Name: c.name, Status: v.status, Present: v.present, Value: v.value,
-			Finding: p.qualify(v), Reference: c.reference,
+			Finding: p.qualify(v), Set: v.recommendation.set, Remove: v.recommendation.remove, Reference: c.reference,
 		}
-		if v.recommendation != "" {
-			control.Recommendation = &v.recommendation
+		if text := v.recommendation.text(); text != "" {
+			control.Recommendation = &text
 		}
 		controls = append(controls, control)
 	}
@@ -59,7 +59,7 @@ type controlVerdict struct {
 	present        bool
 	value          *string
 	findings       []string // sentences
-	recommendation string
+	recommendation advice
 }
 
 // add appends a sentence.

@@ -45,6 +45,14 @@ func controlsOf(t testing.TB, answers ...*egress.Response) Result {
 	return describe(answers[0].URL, chainTo(answers...), testNow)
 }
 
+// What is recommended most, as the sentences have it.
+const (
+	hstsBest        = "Strict-Transport-Security: max-age=31536000; includeSubDomains"
+	framingBest     = "Content-Security-Policy: frame-ancestors 'self'"
+	referrerBest    = "Referrer-Policy: strict-origin-when-cross-origin"
+	permissionsBest = "Permissions-Policy: camera=(), microphone=(), geolocation=(), payment=(), usb=()"
+)
+
 const (
 	goodNonce = "'nonce-4AEemGb0xJptoIGFP3Nd5w=='"
 	asHTML    = "Content-Type: text/html"

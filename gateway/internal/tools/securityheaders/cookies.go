@@ -196,7 +196,8 @@ func judgeCookieControl(p page) controlVerdict {
 		return v
 	}
 	v.findings = append([]string{opening + "."}, v.findings...)
-	v.recommendation = "Set-Cookie: __Host-name=value; Path=/; Secure; HttpOnly; SameSite=Lax"
+	// A pattern and no header to send: the issues of each cookie say what that one lacks.
+	v.recommendation = advice{before: "Set-Cookie: __Host-name=value; Path=/; Secure; HttpOnly; SameSite=Lax"}
 	return v
 }
 

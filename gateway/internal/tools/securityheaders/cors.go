@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
+const allowOrigin = "Access-Control-Allow-Origin"
+
 // judgeCORS looks at what the answer to a request without Origin shows. A server that reflects the Origin of each
 // request cannot be told by it.
 func judgeCORS(p page) controlVerdict {
-	const name = "Access-Control-Allow-Origin"
-	v := controlVerdict{status: controlPass, present: p.has(name), value: p.shownValue(name)}
+	v := controlVerdict{status: controlPass, present: p.has(allowOrigin), value: p.shownValue(allowOrigin)}
 	// Fetch's CORS check compares to the letter.
 	credentials := p.joined("Access-Control-Allow-Credentials") == "true"
 	if !v.present {
@@ -17,7 +18,7 @@ func judgeCORS(p page) controlVerdict {
 			"answer one with more.")
 		return v
 	}
-	v.judgeAllowedOrigin(p, p.joined(name), credentials)
+	v.judgeAllowedOrigin(p, p.joined(allowOrigin), credentials)
 	if p.has("Access-Control-Allow-Credentials") && !credentials {
 		v.add("Access-Control-Allow-Credentials counts only as true, in lower case.")
 	}
@@ -28,8 +29,8 @@ func (v *controlVerdict) judgeAllowedOrigin(p page, origin string, credentials b
 	own := strings.TrimSuffix(p.answer.URL.String(), p.answer.URL.RequestURI())
 	switch {
 	case origin == "*" && credentials:
-		v.status, v.recommendation = controlWarn,
-			"Access-Control-Allow-Origin: https://the-site-that-may.example (with Vary: Origin)"
+		v.status, v.recommendation = controlWarn, sendExample(allowOrigin, exampleOrigin)
+		v.recommendation.after = " (with Vary: Origin)"
 		v.add("An asterisk beside Access-Control-Allow-Credentials: true does not work: browsers refuse to hand out " +
 			"answers to requests with credentials. A server that means every site must not send credentials.")
 	case origin == "*":
@@ -39,15 +40,15 @@ func (v *controlVerdict) judgeAllowedOrigin(p page, origin string, credentials b
 	case origin == "null":
 		v.judgeNullOrigin(credentials)
 	case !isSerializedOrigin(origin):
-		v.status, v.recommendation = controlWarn, "Access-Control-Allow-Origin: https://the-site-that-may.example"
+		v.status, v.recommendation = controlWarn, sendExample(allowOrigin, exampleOrigin)
 		v.add("Browsers refuse the value “%s”: it must be one origin, *, or null, sent once, without a path, a list or a "+
 			"wildcard inside.", shownHeader(origin))
 	case origin == own:
 		v.status = controlInfo
 		v.add("It names the site's own origin, which needs no permission.")
 	case credentials && strings.HasPrefix(origin, "http://") && p.answer.URL.Scheme() == "https":
-		v.status, v.recommendation = controlWarn,
-			"Access-Control-Allow-Origin: https://"+shownHeader(strings.TrimPrefix(origin, "http://"))
+		v.status = controlWarn
+		v.recommendation = send(allowOrigin, "https://"+shownHeader(strings.TrimPrefix(origin, "http://")))
 		v.add("%s, over plain HTTP, can read answers made for a logged-in person, and so can whoever is on its network.",
 			shownHeader(origin))
 	case credentials:
@@ -60,7 +61,7 @@ func (v *controlVerdict) judgeAllowedOrigin(p page, origin string, credentials b
 }
 
 func (v *controlVerdict) judgeNullOrigin(credentials bool) {
-	v.status, v.recommendation = controlWarn, "Access-Control-Allow-Origin: https://the-site-that-may.example"
+	v.status, v.recommendation = controlWarn, sendExample(allowOrigin, exampleOrigin)
 	v.add("The origin null is that of every sandboxed frame, so any site can read this answer through one.")
 	if credentials {
 		v.status = controlFail

@@ -8,17 +8,21 @@ import (
 	"diagnostics/gateway/internal/csp"
 )
 
-// cspBest is a policy that a site can start from: the random part changes with every answer.
-const cspBest = "Content-Security-Policy: default-src 'self'; script-src 'nonce-{RANDOM}' 'strict-dynamic'; " +
-	"object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+const cspHeader = "Content-Security-Policy"
 
-const cspNonceHint = " (with {RANDOM} as at least 128 random bits in base64, new in every answer and repeated in the " +
-	"nonce attribute of each script element)"
+// bestCSP is a policy that a site can start from: the random part changes with every answer.
+func bestCSP() advice {
+	a := send(cspHeader, "default-src 'self'; script-src 'nonce-{RANDOM}' 'strict-dynamic'; object-src 'none'; "+
+		"base-uri 'none'; form-action 'self'; frame-ancestors 'self'")
+	a.set.StartingPoint = true
+	a.after = " (with {RANDOM} as at least 128 random bits in base64, new in every answer and repeated in the " +
+		"nonce attribute of each script element)"
+	return a
+}
 
 // judgeCSP judges the policies that are enforced, all together, by what they leave to somebody who can inject markup.
 func judgeCSP(p page) controlVerdict {
-	const name = "Content-Security-Policy"
-	v := controlVerdict{present: p.has(name), value: p.shownValue(name)}
+	v := controlVerdict{present: p.has(cspHeader), value: p.shownValue(cspHeader)}
 	switch {
 	case !p.document && !v.present:
 		v = p.notForData("A content security policy")
@@ -31,7 +35,7 @@ func judgeCSP(p page) controlVerdict {
 	v.status = controlPass
 	v.judgePolicies(p)
 	if !p.document && v.status != controlPass {
-		v.status, v.recommendation = controlInfo, ""
+		v.status, v.recommendation = controlInfo, advice{}
 		v.findings = append([]string{"This answer is no document (" + p.shownMedia() +
 			"), so the policy matters only if a browser shows it as one."}, v.findings...)
 	}
@@ -39,7 +43,7 @@ func judgeCSP(p page) controlVerdict {
 }
 
 func (v *controlVerdict) judgeMissingCSP(p page) {
-	v.status, v.recommendation = controlFail, cspBest+cspNonceHint
+	v.status, v.recommendation = controlFail, bestCSP()
 	if v.present {
 		v.add("The header holds no directive, so nothing is restricted.")
 	} else {
@@ -105,14 +109,14 @@ func statusOfSeverity(severity csp.Severity) controlStatus {
 }
 
 // cspAdvice is the header line to send: another policy where this one fails, else one more line beside it, since
-// policies are enforced together.
-func cspAdvice(issues []csp.Issue) string {
+// policies are enforced together. A policy that is only to be corrected comes without one.
+func cspAdvice(issues []csp.Issue) advice {
 	var more []string
 	weak := false
 	for _, issue := range issues {
 		switch {
 		case issue.Severity == csp.Fail:
-			return cspBest + cspNonceHint
+			return bestCSP()
 		case issue.Code == "no-object-src":
 			more = append(more, "object-src 'none'")
 		case issue.Code == "no-base-uri":
@@ -124,14 +128,17 @@ func cspAdvice(issues []csp.Issue) string {
 		}
 	}
 	switch {
-	case len(more) > 0 && weak:
-		return "Correct what is named above, and send beside it: Content-Security-Policy: " + strings.Join(more, "; ")
-	case len(more) > 0:
-		return "Send one more line beside it: Content-Security-Policy: " + strings.Join(more, "; ")
-	case weak:
-		return "Correct what is named above; a policy to compare with: " + cspBest + cspNonceHint
+	case len(more) == 0 && weak:
+		return advice{before: "Correct what is named above; a policy to compare with: " + bestCSP().text()}
+	case len(more) == 0:
+		return advice{}
 	}
-	return ""
+	a := send(cspHeader, strings.Join(more, "; "))
+	a.before = "Send one more line beside it: "
+	if weak {
+		a.before = "Correct what is named above, and send beside it: "
+	}
+	return a
 }
 
 // reportingIssues tells of reports that go nowhere: report-to names an endpoint that no header defines.

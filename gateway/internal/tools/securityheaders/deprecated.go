@@ -59,7 +59,7 @@ func judgeDeprecated(p page) controlVerdict {
 		return v
 	}
 	joined := strings.Join(shown, "; ")
-	v.present, v.value, v.recommendation = true, &joined, "Do not send: "+strings.Join(removable, ", ")
+	v.present, v.value, v.recommendation = true, &joined, advice{remove: removable}
 	return v
 }
 

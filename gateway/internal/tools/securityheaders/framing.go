@@ -8,10 +8,9 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-const (
-	framingBest = "Content-Security-Policy: frame-ancestors 'self'"
-	xfo         = "X-Frame-Options"
-)
+const xfo = "X-Frame-Options"
+
+func bestFraming() advice { return send(cspHeader, "frame-ancestors 'self'") }
 
 // judgeFraming follows CSP Level 3 section 6.4.2.1: where an enforced policy has frame-ancestors, X-Frame-Options does
 // not count.
@@ -29,7 +28,7 @@ func judgeFraming(p page) controlVerdict {
 	case p.has(xfo):
 		v.judgeXFO(p.values(xfo))
 	default:
-		v.status, v.recommendation = controlFail, framingBest
+		v.status, v.recommendation = controlFail, bestFraming()
 		v.add("Any site can show this page in a frame and trick people into clicking on it.")
 	}
 	if framing == csp.FramingUnset && csp.Set(p.reported).Framing() != csp.FramingUnset {
@@ -67,7 +66,7 @@ func (v *controlVerdict) judgeAncestors(framing csp.Framing) {
 		v.status = controlPass
 		v.add("frame-ancestors lets only the named sites show this page in a frame; each of them must be trusted with it.")
 	case csp.FramingAnyone, csp.FramingUnset:
-		v.status, v.recommendation = controlFail, framingBest
+		v.status, v.recommendation = controlFail, bestFraming()
 		v.add("frame-ancestors is open to any site (an asterisk, a bare scheme, or a wildcard below a public suffix).")
 	}
 }
@@ -85,7 +84,7 @@ func (v *controlVerdict) judgeXFO(values []string) {
 	isKnown := func(value string) bool { return value == "deny" || value == "sameorigin" || value == "allowall" }
 	switch {
 	case len(distinct) > 1 && slices.ContainsFunc(distinct, isKnown):
-		v.status, v.recommendation = controlWarn, framingBest
+		v.status, v.recommendation = controlWarn, bestFraming()
 		v.add("X-Frame-Options has several different values, so browsers refuse every frame, whatever was meant.")
 	case len(distinct) == 1 && distinct[0] == "deny":
 		v.status = controlPass
@@ -95,11 +94,10 @@ func (v *controlVerdict) judgeXFO(values []string) {
 		v.add("X-Frame-Options lets only the site itself show this page in a frame; frame-ancestors is the newer way to " +
 			"say so.")
 	case strings.HasPrefix(distinct[0], "allow-from"):
-		v.status, v.recommendation = controlFail,
-			"Content-Security-Policy: frame-ancestors 'self' https://the-site-that-may.example"
+		v.status, v.recommendation = controlFail, sendExample(cspHeader, "frame-ancestors 'self' "+exampleOrigin)
 		v.add("Browsers ignore ALLOW-FROM, so any site can show this page in a frame.")
 	default:
-		v.status, v.recommendation = controlFail, framingBest
+		v.status, v.recommendation = controlFail, bestFraming()
 		v.add("X-Frame-Options has no value that browsers act on (DENY or SAMEORIGIN), so any site can show this page in a " +
 			"frame.")
 	}

@@ -20,10 +20,12 @@ type hstsPolicy struct {
 }
 
 const (
+	hstsHeader     = "Strict-Transport-Security"
 	hstsPreloadAge = 31536000 // what hstspreload.org asks
 	hstsWeakAge    = 15552000 // 180 days: less forgets a visitor who comes twice a year
-	hstsBest       = "Strict-Transport-Security: max-age=31536000; includeSubDomains"
 )
+
+func bestHSTS() advice { return send(hstsHeader, "max-age=31536000; includeSubDomains") }
 
 // parseHSTS reads one field value (RFC 6797 section 6.1). What does not follow the grammar, and what says a thing
 // twice, is not obeyed; problem then says why.
@@ -136,24 +138,23 @@ func isToken(s string) bool {
 
 // judgeHSTS follows RFC 6797 section 8.1: the first field alone, over TLS without errors alone, never for an address.
 func judgeHSTS(p page) controlVerdict {
-	const name = "Strict-Transport-Security"
-	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: hstsBest}
+	v := controlVerdict{present: p.has(hstsHeader), value: p.shownValue(hstsHeader), recommendation: bestHSTS()}
 	switch {
 	case p.answer.URL.Host().IsAddr():
-		v.status, v.recommendation = controlNotApplicable, ""
+		v.status, v.recommendation = controlNotApplicable, advice{}
 		v.add("Browsers keep no such policy for an IP address, only for names.")
 		return v
 	case p.answer.TLS == nil:
 		v.status = controlFail
 		v.add("The answer came over plain HTTP, where the network can read and change it%s.",
 			thoughHSTS(v.present, ", and where browsers ignore this header"))
-		v.recommendation = "Redirect every http URL to https, and send there: " + hstsBest
+		v.recommendation.before = "Redirect every http URL to https, and send there: "
 		return v
 	case !p.secure():
 		v.status = controlFail
 		v.add("The certificate is not valid (%s)%s.", p.answer.TLS.Verdict.Code,
 			thoughHSTS(v.present, ", and browsers ignore this header over such a connection"))
-		v.recommendation = "Install a valid certificate, then send: " + hstsBest
+		v.recommendation.before = "Install a valid certificate, then send: "
 		return v
 	case !v.present:
 		v.status = controlFail
@@ -161,7 +162,7 @@ func judgeHSTS(p page) controlVerdict {
 			"read and redirected.")
 		return v
 	}
-	v.judgeHSTSFields(p.values(name))
+	v.judgeHSTSFields(p.values(hstsHeader))
 	v.judgeHSTSOnTheWay(p)
 	return v
 }
@@ -195,7 +196,7 @@ func (v *controlVerdict) judgeHSTSFields(values []string) {
 	default:
 		v.atLeast(controlPass)
 		v.add("Browsers keep to https for %s.", describeAge(policy.maxAge))
-		v.recommendation = ""
+		v.recommendation = advice{}
 	}
 	v.judgeHSTSReach(policy)
 }
@@ -207,7 +208,8 @@ func (v *controlVerdict) judgeHSTSReach(policy hstsPolicy) {
 		v.atLeast(controlWarn)
 		v.add("preload asks for a place in browsers' built-in lists, which take max-age=31536000 or more with " +
 			"includeSubDomains only.")
-		v.recommendation = hstsBest + "; preload"
+		v.recommendation = bestHSTS()
+		v.recommendation.set.Value += "; preload"
 	case policy.preload:
 		v.add("It covers subdomains and meets what the header needs for the built-in lists; whether the name is on them is " +
 			"not checked here.")
@@ -215,7 +217,7 @@ func (v *controlVerdict) judgeHSTSReach(policy hstsPolicy) {
 		v.add("It covers subdomains.")
 	default:
 		v.add("Subdomains are not covered, so one over plain HTTP can set cookies for this site.")
-		v.recommendation = hstsBest
+		v.recommendation = bestHSTS()
 	}
 }
 
@@ -231,13 +233,14 @@ func (v *controlVerdict) judgeHSTSOnTheWay(p page) {
 			continue
 		}
 		told[host] = true
-		if policy, problem := parseHSTS(hop.Header.Get("Strict-Transport-Security")); problem == "" && policy.maxAge > 0 {
+		if policy, problem := parseHSTS(hop.Header.Get(hstsHeader)); problem == "" && policy.maxAge > 0 {
 			continue
 		}
 		v.atLeast(controlWarn)
 		v.add("The redirect from https://%s has no such header of its own, so that name stays unprotected.",
 			shownHeader(host))
-		v.recommendation = hstsBest + " (on the redirects too)"
+		v.recommendation = bestHSTS()
+		v.recommendation.after = " (on the redirects too)"
 	}
 }
 

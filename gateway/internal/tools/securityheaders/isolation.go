@@ -55,8 +55,8 @@ func judgeCOEP(p page) controlVerdict {
 }
 
 func (p page) judgeIsolation(policy isolationPolicy) controlVerdict {
-	v := controlVerdict{present: p.has(policy.name), value: p.shownValue(policy.name), recommendation: policy.name +
-		": " + policy.best}
+	v := controlVerdict{present: p.has(policy.name), value: p.shownValue(policy.name),
+		recommendation: send(policy.name, policy.best)}
 	if !v.present {
 		if !p.document {
 			return p.notForData("This header")
@@ -80,7 +80,7 @@ func (p page) judgeIsolation(policy isolationPolicy) controlVerdict {
 		v.add("%s: %s.", token, value.means)
 	}
 	if v.status == controlPass {
-		v.recommendation = ""
+		v.recommendation = advice{}
 		v.needSecure(p)
 	}
 	v.addEndpoint(p, endpoint)
@@ -93,7 +93,7 @@ func (v *controlVerdict) needSecure(p page) {
 	if !p.secure() {
 		v.status = controlWarn
 		v.add("But browsers ignore it, because the answer did not come over valid HTTPS.")
-		v.recommendation = "Send this header over https with a valid certificate."
+		v.recommendation = advice{before: "Send this header over https with a valid certificate."}
 	}
 }
 
@@ -122,7 +122,7 @@ func (v *controlVerdict) addReportOnly(p page, policy isolationPolicy) {
 // matched to the letter.
 func judgeCORP(p page) controlVerdict {
 	const name = "Cross-Origin-Resource-Policy"
-	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: name + ": same-origin"}
+	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: send(name, "same-origin")}
 	if !v.present {
 		v.status = controlInfo
 		v.add("The header is missing, so other sites can embed this resource, credentials included, where nothing else " +
@@ -131,11 +131,11 @@ func judgeCORP(p page) controlVerdict {
 	}
 	switch value := p.joined(name); value {
 	case "same-origin", "same-site":
-		v.status, v.recommendation = controlPass, ""
+		v.status, v.recommendation = controlPass, advice{}
 		v.add("Only the same %s can embed this resource.",
 			map[string]string{"same-origin": "origin", "same-site": "site"}[value])
 	case "cross-origin":
-		v.status, v.recommendation = controlInfo, ""
+		v.status, v.recommendation = controlInfo, advice{}
 		v.add("Every site may embed this resource, which is right for public files alone.")
 	default:
 		v.status = controlWarn

@@ -72,9 +72,12 @@ func judgeLeaks(p page) controlVerdict {
 	value := strings.Join(shown, "; ")
 	v.present, v.value = true, &value
 	if len(removable) > 0 {
-		v.recommendation = strings.TrimPrefix(v.recommendation+". ", ". ") + "Do not send: " + strings.Join(removable, ", ")
+		v.recommendation.remove = removable
+		if v.recommendation.before != "" {
+			v.recommendation.before += ". "
+		}
 		if slices.Contains(removable, "server") {
-			v.recommendation += "; or name the product alone, as in: Server: nginx"
+			v.recommendation.after = "; or name the product alone, as in: Server: nginx"
 		}
 	}
 	return v
@@ -139,6 +142,6 @@ func (v *controlVerdict) judgeInnerAddresses(p page) []string {
 	list := shownHeader(strings.ToLower(strings.Join(names, ", ")))
 	v.atLeast(controlWarn)
 	v.add("%s holds an address of a private network.", list)
-	v.recommendation = "Remove inner addresses from: " + list
+	v.recommendation.before = "Remove inner addresses from: " + list
 	return names
 }

@@ -7,8 +7,12 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// permissionsBest switches off what most sites never use.
-const permissionsBest = "Permissions-Policy: camera=(), microphone=(), geolocation=(), payment=(), usb=()"
+const permissionsHeader = "Permissions-Policy"
+
+// bestPermissions switches off what most sites never use.
+func bestPermissions() advice {
+	return send(permissionsHeader, "camera=(), microphone=(), geolocation=(), payment=(), usb=()")
+}
 
 // powerfulFeatures are those behind which a person, a device or money stands.
 var powerfulFeatures = map[string]bool{
@@ -20,8 +24,8 @@ var powerfulFeatures = map[string]bool{
 // judgePermissionsPolicy reads the header as a structured field that is a dictionary: one mistake makes browsers ignore
 // all of it.
 func judgePermissionsPolicy(p page) controlVerdict {
-	const name = "Permissions-Policy"
-	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: permissionsBest}
+	const name = permissionsHeader
+	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: bestPermissions()}
 	if !v.present {
 		if !p.document {
 			return p.notForData("A permissions policy")
@@ -67,26 +71,26 @@ func (v *controlVerdict) judgeFeatures(features *httpsfv.Dictionary) {
 			odd = append(odd, feature)
 		}
 	}
-	v.status, v.recommendation = controlPass, ""
+	v.status, v.recommendation = controlPass, advice{}
 	switch n := len(features.Names()); n {
 	case 0:
-		v.status, v.recommendation = controlWarn, permissionsBest
+		v.status, v.recommendation = controlWarn, bestPermissions()
 		v.add("The header names no feature.")
 	default:
 		v.add("It limits %s.", countWord(n, "feature", "features"))
 	}
 	if len(open) > 0 {
 		slices.Sort(open)
-		v.status, v.recommendation = controlWarn, "Permissions-Policy: "+strings.Join(open[:min(len(open), 6)],
-			"=(self), ")+"=(self)"
+		v.status = controlWarn
+		v.recommendation = send(permissionsHeader, strings.Join(open[:min(len(open), 6)], "=(self), ")+"=(self)")
 		v.add("An asterisk opens %s to every site that is framed here.", strings.Join(open, ", "))
 	}
 	if len(odd) > 0 {
 		v.atLeast(controlWarn)
 		v.add("The list of %s holds values that browsers skip: only (), self, * and quoted origins count, so “none” is "+
 			"written ().", shownHeader(odd[0]))
-		if v.recommendation == "" {
-			v.recommendation = "Permissions-Policy: " + shownHeader(odd[0]) + "=()"
+		if v.recommendation.set == nil {
+			v.recommendation = send(permissionsHeader, shownHeader(odd[0])+"=()")
 		}
 	}
 }

@@ -18,13 +18,12 @@ var referrerPolicies = map[string]struct {
 		"everybody gets the whole URL, with its path and query, over plain HTTP too"},
 }
 
-const referrerBest = "Referrer-Policy: strict-origin-when-cross-origin"
-
 // judgeReferrerPolicy follows "parse a referrer policy from a Referrer-Policy header": the last token that is known
 // wins.
 func judgeReferrerPolicy(p page) controlVerdict {
 	const name = "Referrer-Policy"
-	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: referrerBest}
+	v := controlVerdict{present: p.has(name), value: p.shownValue(name),
+		recommendation: send(name, "strict-origin-when-cross-origin")}
 	if !v.present {
 		if !p.document {
 			return p.notForData("A referrer policy")
@@ -47,7 +46,7 @@ func judgeReferrerPolicy(p page) controlVerdict {
 		v.add("What browsers do not know is skipped%s.", examplesOf(unknown))
 	}
 	if v.status == controlPass {
-		v.recommendation = ""
+		v.recommendation = advice{}
 	}
 	return v
 }

@@ -54,7 +54,8 @@ const (
 	controlNotApplicable controlStatus = "notApplicable"
 )
 
-// controlResult is one control. Value is what the server sent for it, Recommendation the very header line to send.
+// controlResult is one control. Value is what the server sent for it, Recommendation the very header line to send, with
+// what else to do. Set and Remove are the headers that it says to send or not to send; at most one of the two is there.
 type controlResult struct {
 	ID             string        `json:"id"`
 	Name           string        `json:"name"`
@@ -63,6 +64,8 @@ type controlResult struct {
 	Value          *string       `json:"value"`
 	Finding        string        `json:"finding"`
 	Recommendation *string       `json:"recommendation"`
+	Set            *headerLine   `json:"set,omitempty"`
+	Remove         []string      `json:"remove,omitempty"`
 	Reference      string        `json:"reference"`
 }
 

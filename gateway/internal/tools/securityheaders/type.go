@@ -5,7 +5,7 @@ import "strings"
 // judgeContentTypeOptions follows Fetch's "determine nosniff": only the first value of the combined list counts.
 func judgeContentTypeOptions(p page) controlVerdict {
 	const name = "X-Content-Type-Options"
-	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: name + ": nosniff"}
+	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: send(name, "nosniff")}
 	if !v.present {
 		v.status = controlFail
 		v.add("The header is missing, so browsers may take a file for another type than it is declared, such as an upload " +
@@ -19,13 +19,13 @@ func judgeContentTypeOptions(p page) controlVerdict {
 			"after it.", shownHeader(list[0]))
 		return v
 	}
-	v.status, v.recommendation = controlPass, ""
+	v.status, v.recommendation = controlPass, advice{}
 	v.add("Scripts and style sheets are taken only under their own declared types.")
 	if len(list) > 1 {
 		v.add("The further values are ignored.")
 	}
 	if p.document && p.answer.Header.Get("Content-Type") == "" && p.answer.Header.Get("Content-Length") != "0" {
-		v.status, v.recommendation = controlWarn, "Content-Type: text/html; charset=utf-8"
+		v.status, v.recommendation = controlWarn, send("Content-Type", "text/html; charset=utf-8")
 		v.add("But the answer declares no Content-Type, so browsers must guess what it is.")
 	}
 	return v

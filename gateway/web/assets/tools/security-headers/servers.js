@@ -2,7 +2,8 @@
 // The lines that make web servers send what security-headers recommends. Every value is quoted as the server reads it; one
 // that holds what a server takes for a variable has no lines. jstest/servers.run.test.js holds them against real servers.
 
-/** @typedef {{id: string, present: boolean, recommendation: string | null}} Advice a control's */
+/** @typedef {{name: string, value: string, startingPoint?: boolean, exampleHost?: boolean}} Header to send */
+/** @typedef {{id: string, present: boolean, set?: Header, remove?: string[]}} Advice a control's */
 /** @typedef {{name: string, issues: {code: string}[]}} Cookie */
 /** @typedef {{nginx: string[], Apache: string[], Caddy: string[]}} Lines for each server */
 
@@ -20,29 +21,23 @@ export const configurations = ({ nginx, Apache, Caddy }) => [
 ];
 
 /** A policy to start with, which breaks nothing. */
-const cspStart = "Content-Security-Policy-Report-Only: default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'";
+const cspStart = { name: "Content-Security-Policy-Report-Only", value: "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'" };
 
 /**
- * Whether a whole policy is recommended. Which one fits cannot be guessed, so the lines then only report.
- * @param {Advice} advice
- */
-export const needsPolicy = ({ recommendation }) => !!recommendation?.startsWith("Content-Security-Policy: default-src");
-
-/**
- * The lines that set or remove what a control recommends; none where that is no header.
+ * The lines that set or remove what a control recommends; none where that is no header. Which whole policy fits cannot be
+ * guessed, so the lines for one only report.
  * @param {Advice} advice
  * @param {Cookie[]} cookies
  * @returns {Lines | null}
  */
 export function serverLines(advice, cookies) {
-  const { id, present } = advice;
-  const text = advice.recommendation ?? "";
-  if (id === "cookies") return text ? cookieLines(cookies) : null;
-  const gone = /Do not send: ([\w-]+(?:, [\w-]+)*)/.exec(text)?.[1].split(", ");
-  if (gone) return removal(gone);
-  const line = needsPolicy(advice) ? cspStart : text.replace(/^.*(?:there|then send|beside it): /, "");
-  const [, name, content] = /^([A-Z][A-Za-z-]+): (.+?)(?: \([^()]*\))?$/.exec(line) ?? [];
-  return name && name !== "Content-Type" && !/[$%{}`\r\n]/.test(content) ? setting(name, content, present) : null;
+  const { id, present, set, remove } = advice;
+  if (id === "cookies") return cookieLines(cookies);
+  if (remove) return removal(remove);
+  if (!set) return null;
+  const { name, value } = set.startingPoint ? cspStart : set;
+  // Every file has a Content-Type of its own.
+  return name === "Content-Type" || /[$%{}`\r\n]/.test(value) ? null : setting(name, value, present);
 }
 
 /** @param {string} name @param {string} text @param {boolean} present @returns {Lines} */

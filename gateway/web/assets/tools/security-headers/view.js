@@ -4,11 +4,11 @@
 import { el } from "../../lib/dom.js";
 import { listed, plural } from "../../lib/format.js";
 import { badge, code, facts, more, none, notice, section, table, tabs, value } from "../../lib/parts.js";
-import { configurations, needsPolicy, noLines, serverLines } from "./servers.js";
+import { configurations, noLines, serverLines } from "./servers.js";
 import { sh } from "../../lib/shell.js";
 import { having } from "./verdict.js";
 
-/** @typedef {{id: string, name: string, status: "fail" | "warn" | "info" | "pass" | "notApplicable", present: boolean, value: string | null, finding: string, recommendation: string | null, reference: string}} Control */
+/** @typedef {import("./servers.js").Advice & {name: string, status: "fail" | "warn" | "info" | "pass" | "notApplicable", value: string | null, finding: string, recommendation: string | null, reference: string}} Control */
 /** @typedef {import("./servers.js").Lines} Lines */
 /** @typedef {"good" | "warn" | "bad" | "info"} Tone */
 
@@ -53,7 +53,7 @@ function controlNode(c, d) {
 }
 
 /** @param {Control} c */
-const caution = (c) => (c.id === "csp" && !needsPolicy(c) ? undefined : cautions[c.id]);
+const caution = (c) => (c.id === "csp" && !c.set?.startingPoint ? undefined : cautions[c.id]);
 
 /** @param {Control} c */
 const settled = (c) => c.status === "pass" || c.status === "notApplicable";
@@ -75,7 +75,7 @@ const reference = (c, text) => (/^https:/.test(c.reference) ? el("a", { href: c.
 function everything(d) {
   const all = noLines();
   const included = sorted(d).filter((c) => {
-    const lines = (c.id === "coep" && c.status === "info") || c.recommendation?.includes(".example") ? null : serverLines(c, d.cookies);
+    const lines = (c.id === "coep" && c.status === "info") || c.set?.exampleHost ? null : serverLines(c, d.cookies);
     for (const server of /** @type {const} */ (["nginx", "Apache", "Caddy"])) all[server].push(...(lines?.[server] ?? []));
     return lines;
   });
