@@ -10,7 +10,7 @@ package csp
 import (
 	"strings"
 
-	"diagnostics/gateway/internal/ascii"
+	"diagnostics/shared/ascii"
 )
 
 // Policy is one serialized policy (section 2.2).

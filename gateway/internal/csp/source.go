@@ -4,7 +4,7 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"diagnostics/gateway/internal/ascii"
+	"diagnostics/shared/ascii"
 )
 
 // Kind says which production of source-expression (section 2.3.1) a source is.

@@ -3,8 +3,8 @@ package dnsclient
 import (
 	"strings"
 
-	"diagnostics/gateway/internal/ascii"
 	"diagnostics/gateway/internal/text"
+	"diagnostics/shared/ascii"
 )
 
 // TrimRoot drops the dot of the root from a name in presentation form; the root itself is "". An escaped dot at the end

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"diagnostics/gateway/internal/ascii"
+	"diagnostics/shared/ascii"
 )
 
 // Origin is a web origin (RFC 6454): scheme, host and port. The zero Origin is none.

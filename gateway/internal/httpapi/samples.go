@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"diagnostics/gateway/internal/ascii"
 	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/shared/ascii"
 
 	"github.com/labstack/echo/v4"
 )

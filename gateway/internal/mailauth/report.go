@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"diagnostics/gateway/internal/ascii"
+	"diagnostics/shared/ascii"
 )
 
 // ReportURI is one address of a rua or ruf tag.

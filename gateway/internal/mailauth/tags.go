@@ -3,7 +3,7 @@ package mailauth
 import (
 	"strings"
 
-	"diagnostics/gateway/internal/ascii"
+	"diagnostics/shared/ascii"
 )
 
 // Tag is one tag=value of a tag list (RFC 6376 section 3.2). Name and value are trimmed of white space.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"diagnostics/gateway/internal/ascii"
+	"diagnostics/shared/ascii"
 )
 
 // maxCrawlDelay is a day in seconds; what is longer is a mistake.

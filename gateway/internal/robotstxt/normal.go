@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"diagnostics/gateway/internal/ascii"
+	"diagnostics/shared/ascii"
 )
 
 const upperHex = "0123456789ABCDEF"

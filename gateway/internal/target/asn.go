@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"diagnostics/gateway/internal/ascii"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/ascii"
 	"diagnostics/shared/netpolicy"
 )
 

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"diagnostics/gateway/internal/ascii"
+	"diagnostics/shared/ascii"
 	"diagnostics/shared/netpolicy"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"diagnostics/gateway/internal/ascii"
+	"diagnostics/shared/ascii"
 )
 
 // The characters that stand for themselves: pchar of RFC 3986 and the slash in a path, the question mark too in a

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"diagnostics/gateway/internal/ascii"
+	"diagnostics/shared/ascii"
 
 	"golang.org/x/net/idna"
 )

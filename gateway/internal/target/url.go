@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"diagnostics/gateway/internal/ascii"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/ascii"
 )
 
 // URL is an absolute http or https URL with a public host, no user information, a port from 1 to 65535 and no fragment.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"diagnostics/shared/ascii"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/workerapi"
 )
@@ -115,9 +116,7 @@ func loggable(hostname string) string {
 		return ""
 	}
 	for _, c := range []byte(hostname) {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		digit := c >= '0' && c <= '9'
-		if !letter && !digit && !strings.ContainsRune("-._:", rune(c)) {
+		if !ascii.IsAlphanumeric(c) && !strings.ContainsRune("-._:", rune(c)) {
 			return ""
 		}
 	}

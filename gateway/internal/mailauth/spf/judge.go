@@ -1,8 +1,8 @@
 package spf
 
 import (
-	"diagnostics/gateway/internal/ascii"
 	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/shared/ascii"
 	"diagnostics/shared/netpolicy"
 )
 

@@ -3,7 +3,7 @@ package spf
 import (
 	"strings"
 
-	"diagnostics/gateway/internal/ascii"
+	"diagnostics/shared/ascii"
 )
 
 // checkMacros holds a macro-string against RFC 7208 section 7.1: 7-bit printable characters without spaces, and a

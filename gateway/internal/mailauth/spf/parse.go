@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"diagnostics/gateway/internal/ascii"
+	"diagnostics/shared/ascii"
 )
 
 // Kind is what a term is.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"diagnostics/gateway/internal/ascii"
+	"diagnostics/shared/ascii"
 )
 
 // The types below read JSON as it comes: what is not of their type is as if it were not there, so that one wrong member

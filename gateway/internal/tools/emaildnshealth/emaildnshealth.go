@@ -8,11 +8,11 @@ import (
 	"errors"
 	"strings"
 
-	"diagnostics/gateway/internal/ascii"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/shared/ascii"
 	"diagnostics/shared/parallel"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"diagnostics/gateway/internal/ascii"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/shared/ascii"
 
 	"golang.org/x/net/publicsuffix"
 )

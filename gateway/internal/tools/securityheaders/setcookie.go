@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"diagnostics/gateway/internal/ascii"
+	"diagnostics/shared/ascii"
 )
 
 // setCookie is a Set-Cookie field as RFC 6265bis section 5.6 reads it. The value is not kept.

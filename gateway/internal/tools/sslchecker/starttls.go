@@ -7,7 +7,7 @@ import (
 	"net"
 	"strings"
 
-	"diagnostics/gateway/internal/ascii"
+	"diagnostics/shared/ascii"
 )
 
 const (
