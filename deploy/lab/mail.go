@@ -13,9 +13,15 @@ import (
 
 // Public keys whose private halves nobody has: RSA of three lengths, and the one of RFC 8463 appendix A.2.
 const (
-	rsa512  = "MFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBAMaNXbSV1kiyJdc8ufLloT+FoifaQTq7FrHnzyuilCjuNa/SRQhQjZc8gC7k1SUdnqQ1UsFtOx2HUqNOjMS30wsCAwEAAQ=="
-	rsa1024 = "MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDL11sE4WHrN9i9PhQp2rUVPWDjP7h3HQhY9OlfcIF2LD45Kh7NIpAsgGc5SKId6oiXGIXs6X3wBQ7hOuEObWv0Q2rQkcNCpNK4vXdhSfoVCYokUu/99kVIwYIw6DQu/wZ2dpTFgnoCxzpaLWNb87S3wXShJQ9cCY5gikjBa9jHiQIDAQAB"
-	rsa2048 = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAw+t1yL1GFejIxYejxHfs4vxAQjhnSvar8E1UlNBlr2iydVXzL2jy+RAbH1dpJ4HiaoxJ4IFfzNdPxrqwyrznPi1vvHJT0BRXx4ArNI+fUk2eDzB4zAGHRdq1gX/gEdwbJ+IgcNAiFJYVT+KDfX1A9DBKiMCqWZEpg9dFAcgxeGqqnvUzCsVBaSe40bA32PiYwWTfqmXh4a/q7Tb2B4FU3p3TuV1de2dOKG8Vw8ykuuWryquJGrpJ0UjmH5trhl7p2D2fmd2snKBFDeuvn03XHuvmPxiuYCwgOCEJdioKcQEFrdihCqyp13bWJczweP+hi2M6pWgmz25m+2nMYE5/uwIDAQAB"
+	rsa512 = "MFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBAMaNXbSV1kiyJdc8ufLloT+FoifaQTq7FrHnzyuilCjuNa/SRQhQjZc8gC7k1SUdnqQ1" +
+		"UsFtOx2HUqNOjMS30wsCAwEAAQ=="
+	rsa1024 = "MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDL11sE4WHrN9i9PhQp2rUVPWDjP7h3HQhY9OlfcIF2LD45Kh7NIpAsgGc5SKId" +
+		"6oiXGIXs6X3wBQ7hOuEObWv0Q2rQkcNCpNK4vXdhSfoVCYokUu/99kVIwYIw6DQu/wZ2dpTFgnoCxzpaLWNb87S3wXShJQ9cCY5g" +
+		"ikjBa9jHiQIDAQAB"
+	rsa2048 = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAw+t1yL1GFejIxYejxHfs4vxAQjhnSvar8E1UlNBlr2iydVXzL2jy+RAb" +
+		"H1dpJ4HiaoxJ4IFfzNdPxrqwyrznPi1vvHJT0BRXx4ArNI+fUk2eDzB4zAGHRdq1gX/gEdwbJ+IgcNAiFJYVT+KDfX1A9DBKiMCq" +
+		"WZEpg9dFAcgxeGqqnvUzCsVBaSe40bA32PiYwWTfqmXh4a/q7Tb2B4FU3p3TuV1de2dOKG8Vw8ykuuWryquJGrpJ0UjmH5trhl7p" +
+		"2D2fmd2snKBFDeuvn03XHuvmPxiuYCwgOCEJdioKcQEFrdihCqyp13bWJczweP+hi2M6pWgmz25m+2nMYE5/uwIDAQAB"
 	ed25519 = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
 )
 
@@ -107,7 +113,8 @@ var mailDomains = []mailDomain{
 	{label: "dmarctwo", note: "two DMARC records",
 		change: dmarc("v=DMARC1; p=none\"\n_dmarc.DOMAIN. 300 IN TXT \"v=DMARC1; p=reject")},
 	{label: "dmarcstrict", note: "DMARC with every tag; sub.… inherits its policy", change: parts{
-		"dmarc": `_dmarc.DOMAIN. 300 IN TXT "v=DMARC1; p=reject; sp=quarantine; np=reject; psd=n; adkim=s; aspf=s; rua=mailto:d@DOMAIN,mailto:r@lab-plain-mail.com"` +
+		"dmarc": `_dmarc.DOMAIN. 300 IN TXT "v=DMARC1; p=reject; sp=quarantine; np=reject; psd=n; ` +
+			`adkim=s; aspf=s; rua=mailto:d@DOMAIN,mailto:r@lab-plain-mail.com"` +
 			"\nDOMAIN._report._dmarc.lab-plain-mail.com. 300 IN TXT \"v=DMARC1\"",
 		"below": "sub.DOMAIN. 300 IN MX 10 a.DOMAIN.\nsub.DOMAIN. 300 IN TXT \"v=spf1 mx -all\""}},
 	{label: "dmarcforeign", note: "reports to somebody who did not agree",

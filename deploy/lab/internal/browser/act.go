@@ -193,7 +193,8 @@ func (tab *Tab) Settle() {
 		return
 	}
 	_, _ = tab.evaluate(
-		`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)))).then(() => null)`)
+		`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0))))
+			.then(() => null)`)
 }
 
 // evaluate gives an expression's value as JSON.

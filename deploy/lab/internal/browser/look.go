@@ -45,7 +45,8 @@ func (tab *Tab) Overflow() (pixels int, elements string) {
 	if pixels <= 0 {
 		return 0, ""
 	}
-	return pixels, tab.String(`[...document.querySelectorAll("main *, header *, footer *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1)
+	return pixels, tab.String(`[...document.querySelectorAll("main *, header *, footer *")]
+		.filter((e) => e.getBoundingClientRect().right > innerWidth + 1)
 		.map((e) => e.tagName.toLowerCase() + (e.id && "#" + e.id) + "." + e.getAttribute("class")).slice(0, 12).join(", ")`)
 }
 
@@ -61,7 +62,8 @@ func (tab *Tab) Screenshot(name string) {
 		Width int
 		Name  string
 	}
-	tab.Value(`({ width: innerWidth, name: Object.entries({ print: "print", forced: "(forced-colors: active)", dark: "(prefers-color-scheme: dark)", light: "all" })
+	tab.Value(`({ width: innerWidth, name: Object.entries({
+		print: "print", forced: "(forced-colors: active)", dark: "(prefers-color-scheme: dark)", light: "all" })
 		.find(([, query]) => matchMedia(query).matches)[0] })`, &look)
 	size := do(tab, page.GetLayoutMetrics, struct{}{}).CSSContentSize
 	yes := true
