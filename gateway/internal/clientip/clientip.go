@@ -65,6 +65,21 @@ func (id Identity) LimitKey() string {
 	return masked(id.Addr(), 64)
 }
 
+// Network is a network around a client whose limits are a multiple of one client's.
+type Network struct {
+	Key   string
+	Times int
+}
+
+// Networks are the wider networks that an IPv6 client counts in, the widest last: whoever is given a /56 or a /48 is one
+// subscriber with many /64s. IPv4 has none.
+func (id Identity) Networks() []Network {
+	if !id.Addr().Is6() {
+		return nil
+	}
+	return []Network{{masked(id.Addr(), 56), 4}, {masked(id.Addr(), 48), 16}}
+}
+
 // LogPrefix names the neighbourhood of the client, for logs: an IPv4 /24 or an IPv6 /48. It finds an abusive network
 // again but not one person.
 func (id Identity) LogPrefix() string {

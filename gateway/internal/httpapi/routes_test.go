@@ -163,7 +163,7 @@ func TestAToolThatIsNotDescribed(t *testing.T) {
 func TestRequestIDsAreOurOwn(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, func(ctx context.Context, _ fakeTarget) (any, error) {
-		return map[string]string{"seen": tool.RequestID(ctx)}, nil
+		return map[string]string{"seen": tool.CallerOf(ctx).RequestID}, nil
 	})
 	const theirs = "11111111-1111-4111-8111-111111111111"
 	a := e.post(t, "echo", `{"input":"a"}`, "X-Request-Id: "+theirs)

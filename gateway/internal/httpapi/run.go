@@ -77,7 +77,7 @@ func (s *Server) enabled(t tool.Tool) error {
 func (s *Server) run(ctx context.Context, x *exchange, job tool.Job) (any, error) {
 	s.config.Metrics.inFlight.Inc()
 	defer s.config.Metrics.inFlight.Dec()
-	bounded, cancel := context.WithTimeout(tool.WithRequestID(ctx, x.id), s.config.RunLimit)
+	bounded, cancel := context.WithTimeout(tool.WithCaller(ctx, x.caller()), s.config.RunLimit)
 	defer cancel()
 	data, err := job.Run(bounded)
 	outOfTime := ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded)
@@ -96,4 +96,13 @@ func (x *exchange) keepPrivate(text string) {
 		query, _, _ = strings.Cut(query, "#")
 		x.private = append(x.private, query)
 	}
+}
+
+// caller is on whose behalf the run is made.
+func (x *exchange) caller() tool.Caller {
+	c := tool.Caller{RequestID: x.id, Client: x.client.LimitKey()}
+	if networks := x.client.Networks(); len(networks) > 0 {
+		c.Network = networks[len(networks)-1].Key
+	}
+	return c
 }

@@ -61,8 +61,8 @@ func TestRunGetsTheContextAndKeepsItsError(t *testing.T) {
 	tl := New(Spec[name, int]{
 		Slug: "fails", Parse: parseName,
 		Run: func(ctx context.Context, _ name) (int, error) {
-			if RequestID(ctx) != "an id" {
-				t.Errorf("request id %q", RequestID(ctx))
+			if CallerOf(ctx).RequestID != "an id" {
+				t.Errorf("request id %q", CallerOf(ctx).RequestID)
 			}
 			return 0, failure
 		},
@@ -71,7 +71,7 @@ func TestRunGetsTheContextAndKeepsItsError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := job.Run(WithRequestID(t.Context(), "an id")); !errors.Is(err, failure) {
+	if _, err := job.Run(WithCaller(t.Context(), Caller{RequestID: "an id"})); !errors.Is(err, failure) {
 		t.Errorf("run: %v", err)
 	}
 }
@@ -91,9 +91,9 @@ func TestDenyKeyOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestRequestIDWithoutOne(t *testing.T) {
+func TestCallerWithoutOne(t *testing.T) {
 	t.Parallel()
-	if id := RequestID(context.Background()); id != "" {
-		t.Errorf("request id %q", id)
+	if c := CallerOf(context.Background()); c != (Caller{}) {
+		t.Errorf("caller %+v", c)
 	}
 }

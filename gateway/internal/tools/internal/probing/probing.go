@@ -83,7 +83,7 @@ func NewJob(
 	if err != nil {
 		return workerclient.Job{}, err
 	}
-	return workerclient.Job{Address: address, Hostname: t.Name(), RequestID: tool.RequestID(ctx)}, nil
+	return workerclient.Job{Address: address, Hostname: t.Name(), RequestID: tool.CallerOf(ctx).RequestID}, nil
 }
 
 // workerFamilies gives the families of the worker. Where it does not say, both are assumed: the job itself then tells
