@@ -22,6 +22,8 @@ type Config struct {
 	TrustProxyHeaders settings.Bool   `envconfig:"TRUST_PROXY_HEADERS" default:"false" takes:"true or false" doc:"trust cf-connecting-ip, then x-real-ip, then the first of x-forwarded-for"`
 	TrustedPlatform   settings.Choice `envconfig:"TRUSTED_PROXY_PLATFORM" oneof:"cloudflare vercel" takes:"cloudflare or vercel" doc:"cloudflare or vercel trusts them too, as do the runtime flags CF_PAGES=1 and VERCEL=1"`
 	TrustedCIDRs      cidrs           `envconfig:"TRUSTED_PROXY_CIDRS" takes:"comma-separated CIDRs, such as 10.0.0.0/8,fd00::/8" doc:"narrows trust to peers in these ranges, never grants it; empty = any peer"`
+	ClientHeader      headerName      `envconfig:"CLIENT_ADDRESS_HEADER" takes:"the name of one header, such as x-real-ip" doc:"the one header that is believed where headers are trusted: the one that your proxy overwrites, or x-forwarded-for; empty = the order of TRUST_PROXY_HEADERS, which visitors can forge through most proxies"`
+	ProxyHops         hops            `envconfig:"TRUSTED_PROXY_HOPS" default:"1" takes:"a whole number from 1 to 16" doc:"which address of x-forwarded-for counts, from the right: the number of your own proxies that add to it"`
 	CFPages           platformFlag    `envconfig:"CF_PAGES" hidden:"true"`
 	Vercel            platformFlag    `envconfig:"VERCEL" hidden:"true"`
 
@@ -64,9 +66,4 @@ func (c *Config) CheckSlugs(known []string) error {
 // WorkerEnabled tells whether the worker's tools run.
 func (c *Config) WorkerEnabled() bool {
 	return bool(c.EnableWorkerTools) && c.WorkerURL != "" && !c.WorkerToken.IsZero()
-}
-
-// TrustsHeaders tells whether any of the grants of trust holds.
-func (c *Config) TrustsHeaders() bool {
-	return bool(c.TrustProxyHeaders) || c.TrustedPlatform != "" || bool(c.CFPages) || bool(c.Vercel)
 }

@@ -34,6 +34,9 @@ func TestDefaults(t *testing.T) {
 		c.RDAPBaseURL.String(),
 		c.ASNZone, []any{c.MaxInFlight, c.MaxInFlightEach}, []any{c.LogLevel, c.LogFormat},
 		[]any{time.Duration(c.ShutdownDelay), time.Duration(c.ShutdownTimeout)})
+	if c.ClientHeader != "" || c.ProxyHops != 1 {
+		t.Errorf("client header %q, hops %d", c.ClientHeader, c.ProxyHops)
+	}
 	want := "127.0.0.1:8080 true true false|false 0 true false|30 1m0s 120|300 " +
 		"1800|auto|https://rdap.org/|asn.cymru.com [512 8] [info json] [0s 30s]"
 	if got != want {
@@ -60,6 +63,10 @@ func TestValues(t *testing.T) {
 		{"TRUSTED_PROXY_PLATFORM", "cloudflare", yes}, {"TRUSTED_PROXY_PLATFORM", "vercel", yes}, {"TRUSTED_PROXY_PLATFORM", "Cloudflare", no}, {"TRUSTED_PROXY_PLATFORM", "netlify", no},
 		{"TRUSTED_PROXY_CIDRS", "10.0.0.0/8, fd00::/8,192.0.2.1", yes}, {"TRUSTED_PROXY_CIDRS", "10.0.0.0/33", no}, {"TRUSTED_PROXY_CIDRS", "10.0.0.0/8,x", no},
 		{"TRUSTED_PROXY_CIDRS", ",", no}, {"TRUSTED_PROXY_CIDRS", "::ffff:10.0.0.0/104", no}, {"TRUSTED_PROXY_CIDRS", "example.com", no},
+		{"CLIENT_ADDRESS_HEADER", "X-Real-IP", yes}, {"CLIENT_ADDRESS_HEADER", "x_any~thing", yes}, {"CLIENT_ADDRESS_HEADER", "x-real-ip, x-forwarded-for", no},
+		{"CLIENT_ADDRESS_HEADER", "x-real-ip:", no}, {"CLIENT_ADDRESS_HEADER", " x-real-ip", no}, {"CLIENT_ADDRESS_HEADER", "x-réal-ip", no},
+		{"TRUSTED_PROXY_HOPS", "1", yes}, {"TRUSTED_PROXY_HOPS", "16", yes}, {"TRUSTED_PROXY_HOPS", "0", no}, {"TRUSTED_PROXY_HOPS", "17", no}, {"TRUSTED_PROXY_HOPS", "-1", no},
+		{"TRUSTED_PROXY_HOPS", "1.5", no}, {"TRUSTED_PROXY_HOPS", "257", no}, {"TRUSTED_PROXY_HOPS", "x", no},
 		{"RATE_LIMIT_REDIS_URL", "redis://localhost", yes}, {"RATE_LIMIT_REDIS_URL", "http://localhost", no},
 		{"RATE_LIMIT_REDIS_TOKEN", "any thing", yes},
 		{"RATE_LIMIT_REQUESTS", "0", yes}, {"RATE_LIMIT_REQUESTS", "x", no}, {"RATE_LIMIT_WINDOW", "1m30s", yes}, {"RATE_LIMIT_WINDOW", "0s", no},

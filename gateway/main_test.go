@@ -152,6 +152,24 @@ func (s *started) post(t *testing.T, slug, input string) (*http.Response, string
 	return resp, string(body)
 }
 
+// postWith is post with one header more; it gives the body.
+func (s *started) postWith(t *testing.T, slug, input, name, value string) string {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodPost, s.url+"/api/tools/"+slug, strings.NewReader(`{"input":"`+input+`"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set(name, value)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	return string(body)
+}
+
 func TestStart(t *testing.T) {
 	t.Parallel()
 	s := start(t, "TRUSTED_PROXY_PLATFORM=vercel", "TRUSTED_PROXY_CIDRS=10.0.0.0/8",

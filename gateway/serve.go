@@ -47,5 +47,6 @@ func logStart(ctx context.Context, c Config, s *service, l *daemon.Listeners, lo
 		slog.String("redis", redis),
 		slog.String("worker", worker),
 		slog.String("proxyHeaders", trust),
+		slog.String("clientAddress", c.clientAddress()),
 	)
 }

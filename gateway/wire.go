@@ -66,6 +66,7 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	if err := c.CheckSlugs(slugs(all)); err != nil {
 		return err
 	}
+	c.warnOfProxies(log)
 	pages, err := newPages(c, all, worker != nil)
 	if err != nil {
 		return err
@@ -79,7 +80,7 @@ func (s *service) build(c Config, log *slog.Logger) error {
 		Limits:               limits(c),
 		MaxInFlight:          int(c.MaxInFlight),
 		MaxInFlightPerClient: int(c.MaxInFlightEach),
-		Clients:              clientip.New(clientip.Trust{Headers: c.TrustsHeaders(), Peers: c.TrustedCIDRs}, log),
+		Clients:              clientip.New(c.trust(), log),
 		PublicOrigin:         c.PublicOrigin,
 		Pages:                pages.Serve,
 		Redis:                redisState(s.guard),

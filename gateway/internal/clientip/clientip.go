@@ -2,16 +2,13 @@
 // believed only where the operator said so.
 //
 // Trust is granted by TRUST_PROXY_HEADERS, TRUSTED_PROXY_PLATFORM or a platform's runtime flag, and narrowed (never
-// granted) by TRUSTED_PROXY_CIDRS. Where it is granted the first of cf-connecting-ip, x-real-ip and the first value of
-// x-forwarded-for that is one bare address literal is the client; a header that is repeated, or that holds a port, a
-// zone, a name or a list (x-forwarded-for alone may be a list) is skipped as if it were absent.
+// granted) by TRUSTED_PROXY_CIDRS. Where it is granted, headers.go says which header is read, and how.
 package clientip
 
 import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"strings"
 	"sync"
 
 	"diagnostics/gateway/internal/tool"
@@ -23,6 +20,13 @@ type Trust struct {
 	Headers bool
 	// Peers narrows the trust to peers in these ranges; empty means any peer. It grants nothing by itself.
 	Peers []netip.Prefix
+	// Header is the one header that is believed, as ParseHeader gives it; empty means the order that was before it
+	// could be named: cf-connecting-ip, x-real-ip, the first of x-forwarded-for. Stock proxies pass some of these three
+	// through as the visitor wrote them.
+	Header string
+	// Hops is which entry of x-forwarded-for counts where that is the Header: 1 is the last, the one that the nearest
+	// proxy wrote.
+	Hops int
 }
 
 // trusts tells whether the headers that this peer sent are believed.
@@ -104,12 +108,14 @@ func masked(a netip.Addr, bits int) string {
 
 // Finder identifies clients.
 type Finder struct {
-	trust  Trust
-	log    *slog.Logger
-	warned sync.Once
+	trust Trust
+	log   *slog.Logger
+	// Either warning comes once: it is about a setting, not about a request.
+	untrusted, missing sync.Once
 }
 
-// New makes a Finder; log gets the one warning about forwarded headers that nobody believes.
+// New makes a Finder; log gets one warning about forwarded headers that nobody believes, and one about a proxy that
+// sends others than the one that is believed.
 func New(trust Trust, log *slog.Logger) *Finder { return &Finder{trust: trust, log: log} }
 
 // Identify says who sent the request.
@@ -117,19 +123,28 @@ func (f *Finder) Identify(r *http.Request) Identity {
 	id := Identity{Peer: peer(r.RemoteAddr)}
 	id.Trusted = f.trust.trusts(id.Peer)
 	if id.Trusted {
-		id.Forwarded = forwarded(r.Header)
-		return id
+		id.Forwarded = f.trust.forwarded(r.Header)
 	}
-	if isPrivate(id.Peer) && carriesForwarded(r.Header) {
-		f.warned.Do(f.warn)
-	}
+	f.warn(id, r.Header)
 	return id
 }
 
-func (f *Finder) warn() {
-	f.log.Warn("forwarded headers come from a private peer and are not trusted: all visitors behind it share one rate " +
-		"limit; " +
-		"set TRUST_PROXY_HEADERS=true if that proxy overwrites them")
+// warn tells of settings that make all visitors behind a proxy share one limit.
+func (f *Finder) warn(id Identity, h http.Header) {
+	switch {
+	case id.Forwarded.IsValid() || !f.trust.carriesForwarded(h):
+	case id.Trusted && f.trust.Header != "":
+		f.missing.Do(func() {
+			f.log.Warn("a trusted proxy sends forwarded headers, but CLIENT_ADDRESS_HEADER gives no address: all visitors " +
+				"whose requests come like this share one limit; set CLIENT_ADDRESS_HEADER (for x-forwarded-for also " +
+				"TRUSTED_PROXY_HOPS) to what that proxy sends")
+		})
+	case !id.Trusted && isPrivate(id.Peer):
+		f.untrusted.Do(func() {
+			f.log.Warn("forwarded headers come from a private peer and are not trusted: all visitors behind it share one " +
+				"limit; set TRUST_PROXY_HEADERS=true, and CLIENT_ADDRESS_HEADER to the one header that this proxy overwrites")
+		})
+	}
 }
 
 // peer reads RemoteAddr. A dual-stack socket shows IPv4 peers as ::ffff:a.b.c.d, a link-local one has a zone.
@@ -148,41 +163,3 @@ func isPrivate(a netip.Addr) bool {
 
 // sharedSpace is RFC 6598, which some container platforms number their proxies from.
 var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
-
-const (
-	headerCloudflare = "Cf-Connecting-Ip"
-	headerRealIP     = "X-Real-Ip"
-	headerForwarded  = "X-Forwarded-For"
-)
-
-func carriesForwarded(h http.Header) bool {
-	return len(h[headerCloudflare]) > 0 || len(h[headerRealIP]) > 0 || len(h[headerForwarded]) > 0
-}
-
-// forwarded reads the three headers in their order of precedence.
-func forwarded(h http.Header) netip.Addr {
-	for _, name := range []string{headerCloudflare, headerRealIP} {
-		if values := h[name]; len(values) == 1 {
-			if a, ok := literal(values[0]); ok {
-				return a
-			}
-		}
-	}
-	// Repeated x-forwarded-for lines are one list (RFC 9110 section 5.3), so the first line holds the first value.
-	if values := h[headerForwarded]; len(values) > 0 {
-		first, _, _ := strings.Cut(values[0], ",")
-		if a, ok := literal(first); ok {
-			return a
-		}
-	}
-	return netip.Addr{}
-}
-
-// literal takes one bare address: no port, no brackets, no zone.
-func literal(s string) (netip.Addr, bool) {
-	a, err := netip.ParseAddr(strings.Trim(s, " \t"))
-	if err != nil || a.Zone() != "" {
-		return netip.Addr{}, false
-	}
-	return a.Unmap(), true
-}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+
+	"diagnostics/daemon/settings"
+	"diagnostics/gateway/internal/clientip"
+)
+
+// headerName is a header's name in net/http's spelling.
+type headerName string
+
+func (h *headerName) Decode(s string) error {
+	name, err := clientip.ParseHeader(s)
+	*h = headerName(name)
+	return err
+}
+
+// hops counts proxies.
+type hops int
+
+func (h *hops) Decode(s string) error {
+	n, err := strconv.ParseUint(s, 10, 8)
+	if err != nil || n < 1 || n > clientip.MaxHops {
+		return settings.ErrMalformed
+	}
+	*h = hops(n)
+	return nil
+}
+
+// TrustsHeaders tells whether any of the grants of trust holds.
+func (c *Config) TrustsHeaders() bool {
+	return bool(c.TrustProxyHeaders) || c.TrustedPlatform != "" || bool(c.CFPages) || bool(c.Vercel)
+}
+
+// trust is whose word about the client's address is taken.
+func (c *Config) trust() clientip.Trust {
+	return clientip.Trust{
+		Headers: c.TrustsHeaders(),
+		Peers:   c.TrustedCIDRs,
+		Header:  string(c.ClientHeader),
+		Hops:    int(c.ProxyHops),
+	}
+}
+
+// clientAddress tells in words where a client's address is taken from.
+func (c *Config) clientAddress() string {
+	switch header := strings.ToLower(string(c.ClientHeader)); {
+	case !c.TrustsHeaders():
+		return "the connection"
+	case header == "":
+		return "cf-connecting-ip, x-real-ip or the first of x-forwarded-for"
+	case clientip.IsList(string(c.ClientHeader)):
+		return fmt.Sprintf("%s, entry %d from the right", header, c.ProxyHops)
+	default:
+		return header
+	}
+}
+
+// warnOfProxies tells the operator of settings that a visitor could use, or that do nothing.
+func (c *Config) warnOfProxies(log *slog.Logger) {
+	// Cloudflare overwrites the first of the three headers, and the ranges let nobody else send it.
+	forgeable := c.TrustsHeaders() && c.ClientHeader == "" &&
+		(c.TrustedPlatform != "cloudflare" || len(c.TrustedCIDRs) == 0)
+	if forgeable {
+		log.Warn("proxy headers are trusted, but CLIENT_ADDRESS_HEADER is not set: through a proxy that passes " +
+			"cf-connecting-ip or x-real-ip on, visitors can forge their address and escape every limit; set " +
+			"CLIENT_ADDRESS_HEADER to the one header that your proxy overwrites (deploy/proxies has examples)")
+	}
+	if c.ClientHeader != "" && !c.TrustsHeaders() {
+		log.Warn("CLIENT_ADDRESS_HEADER is set, but no headers are trusted: it is not read; set TRUST_PROXY_HEADERS=true")
+	}
+	if c.ClientHeader == "Forwarded" {
+		log.Warn("CLIENT_ADDRESS_HEADER=forwarded never gives an address: its values have names (for=…), and one bare " +
+			"address is wanted; all visitors share one limit")
+	}
+	if c.ProxyHops > 1 && !clientip.IsList(string(c.ClientHeader)) {
+		log.Warn("TRUSTED_PROXY_HOPS counts entries of x-forwarded-for alone: without " +
+			"CLIENT_ADDRESS_HEADER=x-forwarded-for it does nothing")
+	}
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+// What an operator is told at the start about the settings of proxies: each setting that a visitor could use, or that
+// does nothing, in one line that says what to set.
+func TestWarningsAboutProxies(t *testing.T) {
+	t.Parallel()
+	const (
+		forgeable = "can forge their address"
+		unread    = "it is not read"
+		forwarded = "never gives an address"
+		hops      = "TRUSTED_PROXY_HOPS counts"
+	)
+	tests := []struct {
+		env  string
+		want []string
+	}{
+		{"", nil},
+		{"TRUST_PROXY_HEADERS=true", []string{forgeable}},
+		{"TRUST_PROXY_HEADERS=true TRUSTED_PROXY_CIDRS=10.0.0.0/8", []string{forgeable}},
+		{"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=x-real-ip", nil},
+		{"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=X-Forwarded-For TRUSTED_PROXY_HOPS=2", nil},
+		{"TRUSTED_PROXY_PLATFORM=vercel", []string{forgeable}},
+		{"TRUSTED_PROXY_PLATFORM=vercel TRUSTED_PROXY_CIDRS=10.0.0.0/8", []string{forgeable}},
+		{"TRUSTED_PROXY_PLATFORM=cloudflare", []string{forgeable}},
+		{"TRUSTED_PROXY_PLATFORM=cloudflare TRUSTED_PROXY_CIDRS=10.0.0.0/8", nil},
+		{"CF_PAGES=1 TRUSTED_PROXY_CIDRS=10.0.0.0/8", []string{forgeable}},
+		{"VERCEL=1", []string{forgeable}},
+		{"VERCEL=1 CLIENT_ADDRESS_HEADER=x-vercel-forwarded-for", nil},
+		{"TRUSTED_PROXY_CIDRS=10.0.0.0/8", nil},
+		{"CLIENT_ADDRESS_HEADER=x-real-ip", []string{unread}},
+		{"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=forwarded", []string{forwarded}},
+		{"TRUST_PROXY_HEADERS=true TRUSTED_PROXY_HOPS=2", []string{forgeable, hops}},
+		{"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=x-real-ip TRUSTED_PROXY_HOPS=2", []string{hops}},
+		{"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=x-real-ip TRUSTED_PROXY_HOPS=1", nil},
+	}
+	for _, tt := range tests {
+		c, err := ParseConfig(strings.Fields(tt.env))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		c.warnOfProxies(slog.New(slog.NewTextHandler(&log, nil)))
+		if got := strings.Count(log.String(), "\n"); got != len(tt.want) {
+			t.Errorf("%s: %d lines, want %d: %s", tt.env, got, len(tt.want), log.String())
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(log.String(), want) {
+				t.Errorf("%s: no line with %q in %s", tt.env, want, log.String())
+			}
+		}
+	}
+}
+
+func TestStartTellsWhereAddressesComeFrom(t *testing.T) {
+	t.Parallel()
+	for env, want := range map[string]string{
+		"":                         "the connection",
+		"TRUST_PROXY_HEADERS=true": "cf-connecting-ip, x-real-ip or the first of x-forwarded-for",
+		"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=X-Real-IP":                            "x-real-ip",
+		"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=x-forwarded-for":                      "x-forwarded-for, entry 1 from the right",
+		"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=X-Forwarded-For TRUSTED_PROXY_HOPS=3": "x-forwarded-for, entry 3 from the right",
+		"CLIENT_ADDRESS_HEADER=x-real-ip":                                                     "the connection",
+	} {
+		c, err := ParseConfig(strings.Fields(env))
+		if err != nil || c.clientAddress() != want {
+			t.Errorf("%s: %q, %v; want %q", env, c.clientAddress(), err, want)
+		}
+	}
+}
+
+// The settings are wired: the header that they name is the one that my-ip and the limits go by.
+func TestClientAddressHeader(t *testing.T) {
+	t.Parallel()
+	s := start(t, "TRUST_PROXY_HEADERS=true", "CLIENT_ADDRESS_HEADER=x-forwarded-for", "TRUSTED_PROXY_HOPS=2")
+	if got := s.log.line(t, "gateway started")["clientAddress"]; got != "x-forwarded-for, entry 2 from the right" {
+		t.Errorf("the start says %v", got)
+	}
+	for list, want := range map[string]string{
+		"8.8.8.8, 8.8.4.4, 10.0.0.1": `"ip":"8.8.4.4"`,
+		"8.8.4.4":                    `"available":false`,
+		"8.8.8.8, x, 10.0.0.1":       `"available":false`,
+	} {
+		body := s.postWith(t, "my-ip", "", "X-Forwarded-For", list)
+		if !strings.Contains(body, want) {
+			t.Errorf("%s: %s, want %s", list, body, want)
+		}
+	}
+}

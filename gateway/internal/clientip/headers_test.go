@@ -1,0 +1,173 @@
+package clientip
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// finder trusts any peer's header of that name.
+func finder(t *testing.T, header string, hops int) *Finder {
+	t.Helper()
+	name, err := ParseHeader(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(Trust{Headers: true, Header: name, Hops: hops}, quiet())
+}
+
+const peerAddr = "203.0.113.9"
+
+func TestOneHeaderIsBelieved(t *testing.T) {
+	t.Parallel()
+	const cf, realIP, xff = "cf-connecting-ip: 192.0.2.1", "x-real-ip: 192.0.2.2", "x-forwarded-for: 192.0.2.3"
+	tests := []struct {
+		name, header string
+		lines        []string
+		want         string
+	}{
+		{"it alone, of three", "x-real-ip", []string{cf, realIP, xff}, "192.0.2.2"},
+		{"nothing stands in for it", "x-real-ip", []string{cf, xff}, peerAddr},
+		{"without regard to case", "X-REAL-ip", []string{realIP}, "192.0.2.2"},
+		{"an underscore is no hyphen", "x-real-ip", []string{"x_real_ip: 192.0.2.2"}, peerAddr},
+		{"any name", "fly-client-ip", []string{cf, "Fly-Client-IP: 192.0.2.4"}, "192.0.2.4"},
+		{"spaces around it", "x-real-ip", []string{"x-real-ip: \t192.0.2.2 "}, "192.0.2.2"},
+		{"IPv6", "x-real-ip", []string{"x-real-ip: 2001:DB8::1"}, "2001:db8::1"},
+		{"IPv4-mapped", "x-real-ip", []string{"x-real-ip: ::ffff:192.0.2.2"}, "192.0.2.2"},
+		{"private is still an address", "x-real-ip", []string{"x-real-ip: 10.1.2.3"}, "10.1.2.3"},
+		{"two lines", "x-real-ip", []string{realIP, realIP}, peerAddr},
+		{"a list", "x-real-ip", []string{"x-real-ip: 192.0.2.1, 192.0.2.2"}, peerAddr},
+		{"empty", "x-real-ip", []string{"x-real-ip: "}, peerAddr},
+		{"a port", "x-real-ip", []string{"x-real-ip: 192.0.2.2:80"}, peerAddr},
+		{"brackets", "x-real-ip", []string{"x-real-ip: [2001:db8::1]"}, peerAddr},
+		{"a zone", "x-real-ip", []string{"x-real-ip: fe80::1%eth0"}, peerAddr},
+		{"quotes", "x-real-ip", []string{`x-real-ip: "192.0.2.2"`}, peerAddr},
+		{"octal", "x-real-ip", []string{"x-real-ip: 010.0.0.1"}, peerAddr},
+		{"RFC 7239 has names", "forwarded", []string{"forwarded: for=192.0.2.1"}, peerAddr},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			id := finder(t, tt.header, 1).Identify(request(peerAddr+":5", tt.lines...))
+			if got := id.Addr().String(); got != tt.want || !id.Trusted || id.Forwarded.IsValid() != (tt.want != peerAddr) {
+				t.Errorf("client %s of %+v, want %s", got, id, tt.want)
+			}
+		})
+	}
+}
+
+func TestCountsFromTheRight(t *testing.T) {
+	t.Parallel()
+	sixteen := "192.0.2.16" + strings.Repeat(", 10.0.0.1", 15)
+	tests := []struct {
+		name  string
+		hops  int
+		lines []string
+		want  string
+	}{
+		{"the last of one", 1, []string{"192.0.2.1"}, "192.0.2.1"},
+		{"the last of many", 1, []string{"192.0.2.1, 192.0.2.2 ,192.0.2.3"}, "192.0.2.3"},
+		{"the last line", 1, []string{"192.0.2.1", "192.0.2.2"}, "192.0.2.2"},
+		{"the second from the right", 2, []string{"192.0.2.1, 192.0.2.2, 10.0.0.1"}, "192.0.2.2"},
+		{"counted over lines", 2, []string{"192.0.2.1, 192.0.2.2", "10.0.0.1"}, "192.0.2.2"},
+		{"counted over many lines", 3, []string{"192.0.2.1", "192.0.2.2", "10.0.0.1", "10.0.0.2"}, "192.0.2.2"},
+		{"as many entries as hops", 2, []string{"192.0.2.1, 10.0.0.1"}, "192.0.2.1"},
+		{"one fewer", 2, []string{"192.0.2.1"}, peerAddr},
+		{"sixteen of sixteen", MaxHops, []string{sixteen}, "192.0.2.16"},
+		{"sixteen of fifteen", MaxHops, []string{strings.TrimPrefix(sixteen, "192.0.2.16, ")}, peerAddr},
+		{"no header", 1, nil, peerAddr},
+		{"an empty line", 1, []string{""}, peerAddr},
+		{"an empty entry counts, and is none", 1, []string{"192.0.2.1,"}, peerAddr},
+		{"an empty entry in between counts", 2, []string{"192.0.2.1,,10.0.0.1"}, peerAddr},
+		{"an empty last line counts", 1, []string{"192.0.2.1", ""}, peerAddr},
+		{"what is left of it is never looked at", 1, []string{"unknown, \"x,192.0.2.2"}, "192.0.2.2"},
+		{"nor is what is right of it", 2, []string{"192.0.2.1, junk"}, "192.0.2.1"},
+		{"an entry that is no address is not passed over", 1, []string{"192.0.2.1, unknown"}, peerAddr},
+		{"an entry with a port", 1, []string{"192.0.2.1, 192.0.2.2:80"}, peerAddr},
+		{"IPv6", 1, []string{"192.0.2.1, 2001:db8::1"}, "2001:db8::1"},
+		{"IPv6 in brackets", 1, []string{"192.0.2.1, [2001:db8::1]"}, peerAddr},
+		{"IPv4-mapped", 1, []string{"::ffff:192.0.2.1"}, "192.0.2.1"},
+		{"a long list", 1, []string{strings.Repeat("10.0.0.1,", 3000) + "192.0.2.1"}, "192.0.2.1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := request(peerAddr + ":5")
+			r.Header[headerForwarded] = tt.lines
+			id := finder(t, "x-forwarded-for", tt.hops).Identify(r)
+			if got := id.Addr().String(); got != tt.want {
+				t.Errorf("client %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// A visitor's entries stand left of the proxy's, whatever they are.
+func FuzzCountsFromTheRight(f *testing.F) {
+	f.Add("192.0.2.1", "192.0.2.2")
+	f.Add(",,", "")
+	f.Add("\"", "for=1")
+	f.Fuzz(func(t *testing.T, first, second string) {
+		r := request(peerAddr + ":5")
+		r.Header[headerForwarded] = []string{first, second + ", 192.0.2.7", "10.0.0.1"}
+		if got := finder(t, "x-forwarded-for", 2).Identify(r).Addr().String(); got != "192.0.2.7" {
+			t.Errorf("client %s", got)
+		}
+	})
+}
+
+func TestParseHeader(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"x-real-ip": "X-Real-Ip", "CF-Connecting-IP": "Cf-Connecting-Ip", "a": "A", "x_real_ip": "X_real_ip", "9~": "9~",
+		"!#$%&'*+-.^_`|~": http.CanonicalHeaderKey("!#$%&'*+-.^_`|~"), "az-AZ-09": "Az-Az-09",
+	} {
+		if got, err := ParseHeader(in); err != nil || got != want {
+			t.Errorf("%s: %s, %v; want %s", in, got, err, want)
+		}
+	}
+	for _, in := range []string{"", " ", "x real ip", " x-real-ip", "x-real-ip ", "x-real-ip:", "x,y", "x/y", "x\"", "x(y)", "x@y", "x[", "x{",
+		"x`\x7f", "x\x00", "x\n", "ä", "x-real-ip\u00ad"} {
+		if got, err := ParseHeader(in); err == nil {
+			t.Errorf("%q: taken as %s", in, got)
+		}
+	}
+}
+
+// A proxy that sends other headers than the one that is believed makes all visitors share a limit.
+func TestWarnsOnceAboutAMissingHeader(t *testing.T) {
+	t.Parallel()
+	const xff, realIP = "x-forwarded-for: 192.0.2.1", "x-real-ip: 192.0.2.1"
+	tests := []struct {
+		name  string
+		trust Trust
+		lines []string
+		want  int
+	}{
+		{"another header", Trust{Headers: true, Header: headerRealIP}, []string{xff}, 1},
+		{"no address in it", Trust{Headers: true, Header: headerRealIP}, []string{"x-real-ip: unknown"}, 1},
+		{"fewer entries than hops", Trust{Headers: true, Header: headerForwarded, Hops: 2}, []string{xff}, 1},
+		{"a header that we do not know", Trust{Headers: true, Header: "Fly-Client-Ip"}, []string{"fly-client-ip: ?"}, 1},
+		{"it gives an address", Trust{Headers: true, Header: headerRealIP}, []string{realIP, xff}, 0},
+		{"no forwarded header at all", Trust{Headers: true, Header: headerRealIP}, nil, 0},
+		{"no header named", Trust{Headers: true}, []string{"x-real-ip: unknown"}, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			f := New(tt.trust, slog.New(slog.NewTextHandler(&log, nil)))
+			for range 3 {
+				f.Identify(request("203.0.113.9:1", tt.lines...))
+			}
+			if got := strings.Count(log.String(), "CLIENT_ADDRESS_HEADER gives no address"); got != tt.want {
+				t.Errorf("%d warnings, want %d: %s", got, tt.want, log.String())
+			}
+			if strings.Contains(log.String(), "192.0.2.1") {
+				t.Errorf("the log repeats a header's value: %s", log.String())
+			}
+		})
+	}
+}
