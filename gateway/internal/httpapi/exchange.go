@@ -52,6 +52,9 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		if isAPI(r) {
 			h.Set("Cache-Control", "no-store")
 		}
+		if endsConnection(r) {
+			h.Set("Connection", "close")
+		}
 		if p := parallel.Catch(func() { s.answer(c, next) }); p != nil {
 			s.recovered(c, x, p)
 		}
