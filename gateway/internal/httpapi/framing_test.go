@@ -101,6 +101,8 @@ func TestNoRequestHidesInAnother(t *testing.T) {
 		{"a body that nobody waits for", post + "Content-Length: 5000\r\nExpect: 100-continue\r\n\r\n" + hidden + strings.Repeat(" ", 5000-len(hidden)) + hidden, []int{413}},
 		{"a body that is refused by its chunks", post + "Transfer-Encoding: chunked\r\n\r\n" + chunked(large, 8192) + hidden, []int{413}},
 		{"an upgrade", post + length + "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + hidden, []int{200}},
+		{"a CONNECT", "CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n" + hidden, []int{404}},
+		{"a CONNECT of a path", "CONNECT /api/tools/echo HTTP/1.1\r\nHost: x\r\n\r\n" + hidden, []int{405}},
 		{"garbage after the body", post + length + "\r\n" + visible + "garbage\r\n\r\n" + hidden, []int{200}},
 	}
 	for _, tt := range tests {
