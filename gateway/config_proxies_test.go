@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -90,6 +92,31 @@ func TestClientAddressHeader(t *testing.T) {
 		body := s.postWith(t, "my-ip", "", "X-Forwarded-For", list)
 		if !strings.Contains(body, want) {
 			t.Errorf("%s: %s, want %s", list, body, want)
+		}
+	}
+}
+
+// The settings that deploy/proxies shows are taken as they stand, trust one header of one peer, and leave nothing to warn
+// of. What the proxies of Caddy and nginx make of them is tried in the lab.
+func TestSettingsOfDocumentedProxies(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../deploy/proxies/*.env")
+	if err != nil || len(files) != 4 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := ParseConfig(strings.Split(string(text), "\n"))
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		var log bytes.Buffer
+		c.warnOfProxies(slog.New(slog.NewTextHandler(&log, nil)))
+		if trust := c.trust(); !trust.Headers || trust.Header == "" || len(trust.Peers) != 1 || log.Len() != 0 {
+			t.Errorf("%s: %+v, %s", file, trust, log.String())
 		}
 	}
 }

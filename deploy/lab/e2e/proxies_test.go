@@ -577,10 +577,16 @@ func TestProxiesLeadToHTTPS(t *testing.T) {
 		if a, err = secure.send(t.Context(), client, http.MethodGet, visitor4, long, "", nil); err != nil || a.Status != 200 {
 			t.Errorf("%s: %d for a long query, %v", name, a.Status, err)
 		}
-		tooLong := `{"input":"` + strings.Repeat("x", 40000) + `"}`
-		a, err = secure.send(t.Context(), client, http.MethodPost, visitor4, "/api/tools/my-ip", tooLong, [][2]string{{"Content-Type", "application/json"}})
-		if err != nil || a.Status != 413 || refusedByProxy(a) {
-			t.Errorf("%s: %d %.200s for a long body, %v", name, a.Status, a.Body, err)
+		for _, size := range []int{5000, 60000} {
+			if a, err = secure.ask(t.Context(), client, visitor4, "my-ip", strings.Repeat("x", size), nil); err != nil {
+				t.Fatal(err)
+			}
+			if a.Status != 413 || refusedByProxy(a) {
+				t.Errorf("%s: %d %.200s for a body of %d", name, a.Status, a.Body, size)
+			}
+		}
+		if a, err = secure.ask(t.Context(), client, visitor4, "my-ip", strings.Repeat("x", 3<<20), nil); err != nil || a.Status != 413 {
+			t.Errorf("%s: %d %.200s for a body of 3 MiB, %v", name, a.Status, a.Body, err)
 		}
 	}
 }

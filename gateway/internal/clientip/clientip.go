@@ -110,12 +110,12 @@ func masked(a netip.Addr, bits int) string {
 type Finder struct {
 	trust Trust
 	log   *slog.Logger
-	// Either warning comes once: it is about a setting, not about a request.
-	untrusted, missing sync.Once
+	// Each warning comes once: it is about a setting, not about a request.
+	untrusted, missing, anybody sync.Once
 }
 
-// New makes a Finder; log gets one warning about forwarded headers that nobody believes, and one about a proxy that
-// sends others than the one that is believed.
+// New makes a Finder; log gets a warning about forwarded headers that nobody believes, about a proxy that sends others
+// than the one that is believed, and about headers that are believed from whoever connects.
 func New(trust Trust, log *slog.Logger) *Finder { return &Finder{trust: trust, log: log} }
 
 // Identify says who sent the request.
@@ -129,9 +129,14 @@ func (f *Finder) Identify(r *http.Request) Identity {
 	return id
 }
 
-// warn tells of settings that make all visitors behind a proxy share one limit.
+// warn tells of settings that make all visitors behind a proxy share one limit, or that let a visitor claim any address.
 func (f *Finder) warn(id Identity, h http.Header) {
 	switch {
+	case id.Forwarded.IsValid() && len(f.trust.Peers) == 0 && !isPrivate(id.Peer):
+		f.anybody.Do(func() {
+			f.log.Warn("an address was believed from a public peer, since headers are trusted from any peer: whoever reaches " +
+				"this port can claim any address; set TRUSTED_PROXY_CIDRS to the ranges of your proxies")
+		})
 	case id.Forwarded.IsValid() || !f.trust.carriesForwarded(h):
 	case id.Trusted && f.trust.Header != "":
 		f.missing.Do(func() {

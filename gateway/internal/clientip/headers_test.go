@@ -171,3 +171,40 @@ func TestWarnsOnceAboutAMissingHeader(t *testing.T) {
 		})
 	}
 }
+
+// Headers that are believed from whoever connects are told of when somebody does connect who is no proxy of this network.
+func TestWarnsOnceAboutPublicPeers(t *testing.T) {
+	t.Parallel()
+	const realIP = "x-real-ip: 192.0.2.1"
+	narrowed := Trust{Headers: true, Header: headerRealIP, Peers: prefixes(t, "203.0.113.0/24")}
+	tests := []struct {
+		name   string
+		trust  Trust
+		remote string
+		lines  []string
+		want   int
+	}{
+		{"a public peer", Trust{Headers: true, Header: headerRealIP}, "203.0.113.9:1", []string{realIP}, 1},
+		{"a public peer, no header named", Trust{Headers: true}, "203.0.113.9:1", []string{realIP}, 1},
+		{"a private peer", Trust{Headers: true}, "10.0.0.1:1", []string{realIP}, 0},
+		{"a public peer without a header", Trust{Headers: true}, "203.0.113.9:1", nil, 0},
+		{"a peer of the ranges", narrowed, "203.0.113.9:1", []string{realIP}, 0},
+		{"headers are not trusted", Trust{}, "203.0.113.9:1", []string{realIP}, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			f := New(tt.trust, slog.New(slog.NewTextHandler(&log, nil)))
+			for range 3 {
+				f.Identify(request(tt.remote, tt.lines...))
+			}
+			if got := strings.Count(log.String(), "set TRUSTED_PROXY_CIDRS"); got != tt.want {
+				t.Errorf("%d warnings, want %d: %s", got, tt.want, log.String())
+			}
+			if strings.Contains(log.String(), "192.0.2.1") || strings.Contains(log.String(), "203.0.113.9") {
+				t.Errorf("the log names an address: %s", log.String())
+			}
+		})
+	}
+}

@@ -107,7 +107,9 @@ func (s *Server) ownOrigin(r *http.Request, trusted bool) bool {
 }
 
 // requestScheme is how the visitor reached us, empty where it is not known: behind a proxy that we do not trust, plain
-// HTTP here says nothing about the visitor's side.
+// HTTP here says nothing about the visitor's side. Of several values the first is the visitor's side of the outermost
+// proxy, or what the visitor wrote himself; that is his to write, since the origin rule guards him alone, and a foreign
+// page cannot make his browser send this header (it would take a preflight, which is 405).
 func requestScheme(r *http.Request, trusted bool) string {
 	if r.TLS != nil {
 		return "https"
