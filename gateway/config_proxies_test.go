@@ -96,8 +96,8 @@ func TestClientAddressHeader(t *testing.T) {
 	}
 }
 
-// The settings that deploy/proxies shows are taken as they stand, trust one header of one peer, and leave nothing to warn
-// of. What the proxies of Caddy and nginx make of them is tried in the lab.
+// The settings that deploy/proxies shows are taken as they stand, trust one header of one peer, and leave nothing to
+// warn of. What the proxies of Caddy and nginx make of them is tried in the lab.
 func TestSettingsOfDocumentedProxies(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../deploy/proxies/*.env")

@@ -33,8 +33,9 @@ const (
 
 // hidden is the request that is to reach the gateway without its proxy's knowledge. Where the proxy does take it for a
 // request, it is the visitor's second one, and the proxy writes his address into it.
-const hidden = "POST /api/tools/my-ip HTTP/1.1\r\nHost: " + siteName + "\r\nX-Real-IP: " + hiddenAddr + "\r\nX-Forwarded-For: " + hiddenAddr +
-	"\r\nCF-Connecting-IP: " + hiddenAddr + "\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n" + `{"input":""}`
+const hidden = "POST /api/tools/my-ip HTTP/1.1\r\nHost: " + siteName + "\r\n" +
+	"X-Real-IP: " + hiddenAddr + "\r\nX-Forwarded-For: " + hiddenAddr + "\r\nCF-Connecting-IP: " + hiddenAddr + "\r\n" +
+	"Content-Type: application/json\r\nContent-Length: 12\r\n\r\n" + `{"input":""}`
 
 // smuggled are requests of HTTP/1.1 that different servers end in different places, each before a hidden one.
 func smuggled() map[string]string {
@@ -124,8 +125,8 @@ func frames() map[string]struct {
 		body   string
 	}
 	post := func(more ...string) []string {
-		return append([]string{":method", "POST", ":scheme", "https", ":authority", siteName, ":path", "/api/tools/port-checker",
-			"content-type", "application/json"}, more...)
+		return append([]string{":method", "POST", ":scheme", "https", ":authority", siteName,
+			":path", "/api/tools/port-checker", "content-type", "application/json"}, more...)
 	}
 	with := func(name, value string) []string {
 		fields := post()
@@ -175,8 +176,8 @@ func frames() map[string]struct {
 	}
 }
 
-// A request that hides in another one never reaches the gateway as one of its own: nothing runs under the address that it
-// claims, nothing runs that its sender was not answered, and nobody else gets an answer that is not his.
+// A request that hides in another one never reaches the gateway as one of its own: nothing runs under the address that
+// it claims, nothing runs that its sender was not answered, and nobody else gets an answer that is not his.
 func TestNothingIsSmuggledThroughProxies(t *testing.T) {
 	p := needProxies(t)
 	before := map[*lab.Server]int{}
@@ -207,8 +208,8 @@ func TestNothingIsSmuggledThroughProxies(t *testing.T) {
 	}
 }
 
-// ranSince gives what the gateway logged past that many bytes, and how often my-ip ran; it waits a little for as many as
-// were answered, since a line is written after its answer.
+// ranSince gives what the gateway logged past that many bytes, and how often my-ip ran; it waits a little for as many
+// as were answered, since a line is written after its answer.
 func ranSince(gateway *lab.Server, past int, answered int64) (log string, ran int64) {
 	for range 100 {
 		log = gateway.Process.Log()[past:]
@@ -323,7 +324,7 @@ func (e entrance) raw(ctx context.Context, request string) (string, error) {
 	}
 }
 
-// framed sends one request of HTTP/2 with fields that no client of its own would send, and gives what is answered to it.
+// framed sends one request of HTTP/2 with fields that no honest client sends, and gives what is answered to it.
 func (e entrance) framed(ctx context.Context, fields []string, body string) (string, error) {
 	conn, err := e.dial(ctx, http2.NextProtoTLS)
 	if err != nil {
@@ -342,8 +343,8 @@ func (e entrance) framed(ctx context.Context, fields []string, body string) (str
 	_, _ = out.WriteString(http2.ClientPreface)
 	framer := http2.NewFramer(out, conn)
 	framer.AllowIllegalWrites = true
-	err = errors.Join(framer.WriteSettings(), framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(),
-		EndHeaders: true, EndStream: body == ""}))
+	head := http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: body == ""}
+	err = errors.Join(framer.WriteSettings(), framer.WriteHeaders(head))
 	if body != "" {
 		err = errors.Join(err, framer.WriteData(1, true, []byte(body)))
 	}

@@ -129,7 +129,7 @@ func (f *Finder) Identify(r *http.Request) Identity {
 	return id
 }
 
-// warn tells of settings that make all visitors behind a proxy share one limit, or that let a visitor claim any address.
+// warn tells of settings that make all visitors behind a proxy share one limit, or let a visitor claim any address.
 func (f *Finder) warn(id Identity, h http.Header) {
 	switch {
 	case id.Forwarded.IsValid() && len(f.trust.Peers) == 0 && !isPrivate(id.Peer):

@@ -128,8 +128,8 @@ func TestParseHeader(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s", in, got, err, want)
 		}
 	}
-	for _, in := range []string{"", " ", "x real ip", " x-real-ip", "x-real-ip ", "x-real-ip:", "x,y", "x/y", "x\"", "x(y)", "x@y", "x[", "x{",
-		"x`\x7f", "x\x00", "x\n", "ä", "x-real-ip\u00ad"} {
+	for _, in := range []string{"", " ", "x real ip", " x-real-ip", "x-real-ip ", "x-real-ip:",
+		"x,y", "x/y", "x\"", "x(y)", "x@y", "x[", "x{", "x`\x7f", "x\x00", "x\n", "ä", "x-real-ip\u00ad"} {
 		if got, err := ParseHeader(in); err == nil {
 			t.Errorf("%q: taken as %s", in, got)
 		}
@@ -172,7 +172,7 @@ func TestWarnsOnceAboutAMissingHeader(t *testing.T) {
 	}
 }
 
-// Headers that are believed from whoever connects are told of when somebody does connect who is no proxy of this network.
+// Headers that are believed from whoever connects are told of when one comes from outside this network.
 func TestWarnsOnceAboutPublicPeers(t *testing.T) {
 	t.Parallel()
 	const realIP = "x-real-ip: 192.0.2.1"

@@ -3,10 +3,12 @@ package httpapi
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -27,8 +29,8 @@ func (r *ran) run(ctx context.Context, t fakeTarget) (any, error) {
 	return echoRun(ctx, t)
 }
 
-// talk sends bytes as they stand, and gives the statuses of all answers until the connection is closed, by the server or,
-// after a while without an answer, by the client.
+// talk sends bytes as they stand, and gives the statuses of all answers until the server closes the connection, or says
+// nothing for a while.
 func (e *edge) talk(t *testing.T, request string) (statuses []int, closed bool) {
 	t.Helper()
 	conn := dial(t, e.addr).(*net.TCPConn)
@@ -38,8 +40,7 @@ func (e *edge) talk(t *testing.T, request string) (statuses []int, closed bool) 
 		_ = conn.SetReadDeadline(time.Now().Add(300 * time.Millisecond))
 		resp, err := http.ReadResponse(answers, &http.Request{Method: http.MethodPost})
 		if err != nil {
-			timeout, ok := err.(net.Error)
-			return statuses, !ok || !timeout.Timeout()
+			return statuses, !errors.Is(err, os.ErrDeadlineExceeded)
 		}
 		_, _ = io.Copy(io.Discard, resp.Body)
 		if resp.StatusCode != http.StatusContinue {
@@ -49,7 +50,7 @@ func (e *edge) talk(t *testing.T, request string) (statuses []int, closed bool) 
 }
 
 // Each of these can be read as one request by one server and as two by another. Whatever it is taken for, the request
-// that hides behind it, with an address of its own choosing, must not be run: the connection ends with the first answer.
+// that hides behind it, with an address of its own choosing, is not run: the connection ends with the first answer.
 func TestNoRequestHidesInAnother(t *testing.T) {
 	t.Parallel()
 	const (
@@ -126,12 +127,11 @@ func TestNoRequestHidesInAnother(t *testing.T) {
 func TestClearFramingStaysOpen(t *testing.T) {
 	t.Parallel()
 	const inside = "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
-	const after = "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 17\r\n\r\n" +
-		`{"input":"after"}`
+	const head, json = "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\n", "Content-Type: application/json\r\n"
 	post := func(headers, body string) string {
-		return fmt.Sprintf("POST /api/tools/echo HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n%s", headers, len(body), body)
+		return head + headers + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(body)) + body
 	}
-	const json = "Content-Type: application/json\r\n"
+	after := post(json, `{"input":"after"}`)
 	for name, tt := range map[string]struct {
 		first  string
 		status int
