@@ -75,8 +75,8 @@ type Network struct {
 	Times int
 }
 
-// Networks are the wider networks that an IPv6 client counts in, the widest last: whoever is given a /56 or a /48 is one
-// subscriber with many /64s. IPv4 has none.
+// Networks are the wider networks that an IPv6 client counts in, the widest last: whoever is given a /56 or a /48 is
+// one subscriber with many /64s. IPv4 has none.
 func (id Identity) Networks() []Network {
 	if !id.Addr().Is6() {
 		return nil

@@ -52,7 +52,8 @@ func TestProbeFamilies(t *testing.T) {
 			t.Parallel()
 			f := &toolstest.Worker{Families: c.worker}
 			tl := New(toolstest.ProbeNetwork(t).Client(nil), f.Start(t))
-			got, err := toolstest.Run(tool.WithCaller(t.Context(), tool.Caller{RequestID: "the-id"}), tl, toolstest.ProbeInput(c.host, c.family))
+			ctx := tool.WithCaller(t.Context(), tool.Caller{RequestID: "the-id"})
+			got, err := toolstest.Run(ctx, tl, toolstest.ProbeInput(c.host, c.family))
 			if c.kind != 0 {
 				if !fault.Is(err, c.kind) || c.sentence != "" && err.Error() != c.sentence {
 					t.Fatalf("got %v, want kind %d %q", err, c.kind, c.sentence)
