@@ -27,7 +27,9 @@ var profile = idna.New(
 )
 
 // ParseName takes the name of a public host and gives its canonical form: A-labels, lower case, no trailing dot. With
-// underscores, labels may hold `_` as DNS owner names do. Errors are *NameError.
+// underscores, labels may hold `_` as DNS owner names do, the last one excepted: there is no such top-level domain,
+// while container networks are called so, and their resolvers answer for names below them (redis.project_default).
+// Errors are *NameError.
 //
 // Names are mapped first and judged after: fullwidth digits, ideographic full stops, soft hyphens and circled letters
 // all map to ASCII, and what they map to is what a resolver would be asked for.
@@ -35,6 +37,9 @@ func ParseName(s string, underscores bool) (string, error) {
 	name, err := CanonicalName(s, underscores)
 	if err != nil {
 		return "", err
+	}
+	if strings.Contains(lastLabel(name), "_") {
+		return "", &NameError{Problem: NameUnderscoreEnd}
 	}
 	if !startsWithLetter(lastLabel(name)) {
 		return "", &NameError{Problem: NameNumeric}

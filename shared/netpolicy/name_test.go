@@ -34,6 +34,12 @@ func TestParseNameAccepts(t *testing.T) {
 		"internal.io": "internal.io", "test.com": "test.com", "mylocal.dev": "mylocal.dev", "onion.com": "onion.com",
 		"alt.org": "alt.org", "a.mylocal": "a.mylocal", "a.localx": "a.localx", "home.arpa.example.com": "home.arpa.example.com",
 		"xhome.arpa": "xhome.arpa", "a.hometest": "a.hometest", "in-addr.arpa": "in-addr.arpa",
+		"xmetadata.goog": "xmetadata.goog", "about.goog": "about.goog", "metadata.goog.com": "metadata.goog.com",
+		"cloudapp.net": "cloudapp.net", "myinternal.cloudapp.net": "myinternal.cloudapp.net", "app.cloudapp.net": "app.cloudapp.net",
+		"chinacloudapp.cn": "chinacloudapp.cn", "oraclevcn.example.com": "oraclevcn.example.com", "notoraclevcn.com": "notoraclevcn.com",
+		"metadata.cloud.ibm.com": "metadata.cloud.ibm.com", "cloud.ibm.com": "cloud.ibm.com", "tencentyun.com": "tencentyun.com",
+		"xmetadata.tencentyun.com": "xmetadata.tencentyun.com", "platformequinix.com": "platformequinix.com", "packet.net": "packet.net",
+		"novalocal.com": "novalocal.com", "a.xopenstacklocal": "a.xopenstacklocal",
 		// Reverse zones of public addresses, also next door to private ones.
 		"8.8.8.8.in-addr.arpa": "8.8.8.8.in-addr.arpa", "11.in-addr.arpa": "11.in-addr.arpa",
 		"15.172.in-addr.arpa": "15.172.in-addr.arpa", "32.172.in-addr.arpa": "32.172.in-addr.arpa",
@@ -85,6 +91,9 @@ func TestParseNameRefuses(t *testing.T) {
 			"6tisch.arpa", "metadata.google.internal", "metadata．google．internal", "internal", "host.docker.internal", "a.intranet", "a.private",
 			"router.lan", "intranet.corp", "nas.home", "mx.mail", "localhost.localdomain", "a.localdomain6", "kubernetes.default.svc", "x.svc.cluster.local",
 			"consul.service.consul",
+			"metadata.goog", "METADATA.goog.", "x.metadata.goog", "metadata\u3002goog", "vm1.abc.bx.internal.cloudapp.net", "internal.chinacloudapp.cn",
+			"db.sub.vcn1.oraclevcn.com", "api.metadata.cloud.ibm.com", "metadata.tencentyun.com", "metadata.platformequinix.com", "metadata.packet.net",
+			"host-10-0-0-5.openstacklocal", "vm.novalocal",
 			"10.in-addr.arpa", "1.0.0.10.in-addr.arpa", "1.0.0.127.in-addr.arpa", "16.172.in-addr.arpa", "31.172.in-addr.arpa", "1.20.172.in-addr.arpa",
 			"168.192.in-addr.arpa", "254.169.in-addr.arpa", "64.100.in-addr.arpa", "1.127.100.in-addr.arpa", "170.0.0.192.in-addr.arpa",
 			"171.0.0.192.in-addr.arpa", "0.in-addr.arpa", "1.2.0.192.in-addr.arpa", "255.255.255.255.in-addr.arpa", "d.f.ip6.arpa", "1.c.f.ip6.arpa",
@@ -111,7 +120,7 @@ func TestParseNameRefuses(t *testing.T) {
 func TestUnderscores(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"_dmarc.example.com", "selector1._domainkey.example.com", "a_b.example.com",
-		"_.example.com", "_443._tcp.example.com"} {
+		"_.example.com", "_443._tcp.example.com", "redis.project_inside.com", "a_.b_.com"} {
 		if got, err := ParseName(name, true); err != nil || got != name {
 			t.Errorf("%s with underscores: %q, %v", name, got, err)
 		}
@@ -123,6 +132,15 @@ func TestUnderscores(t *testing.T) {
 		"a b_.example.com"} {
 		if got, err := ParseName(name, true); err == nil {
 			t.Errorf("%s with underscores: %q, want an error", name, got)
+		}
+	}
+	// The names of container networks end so, in every spelling that maps to an underscore.
+	for _, name := range []string{"redis.project_inside", "REDIS.Project_Inside.", "redis.default_", "a.b_1", "_a._b",
+		"example._tcp", "_dmarc", "redis.project＿inside"} {
+		_, err := ParseName(name, true)
+		var ne *NameError
+		if !errors.As(err, &ne) || ne.Problem != NameUnderscoreEnd || !ne.Refused() {
+			t.Errorf("%s with underscores: %v, want %s", name, err, NameUnderscoreEnd)
 		}
 	}
 }

@@ -21,6 +21,8 @@ const (
 	NameNumeric      NameProblem = "numeric"    // ends in a number, as an address does
 	NameSingleLabel  NameProblem = "single-label"
 	NameSpecialUse   NameProblem = "special-use"
+	// NameUnderscoreEnd is an underscore in the last label, where other underscores are allowed.
+	NameUnderscoreEnd NameProblem = "underscore-end"
 )
 
 // NameError says why a string is not the name of a public host.
@@ -35,7 +37,11 @@ type NameError struct {
 // Refused tells whether the string is well-formed and refused by policy, and not merely malformed. A name that ends in
 // a number is the spelling of an address in other software, so that is policy too.
 func (e *NameError) Refused() bool {
-	return e.Problem == NameSpecialUse || e.Problem == NameSingleLabel || e.Problem == NameNumeric
+	switch e.Problem {
+	case NameSpecialUse, NameSingleLabel, NameNumeric, NameUnderscoreEnd:
+		return true
+	}
+	return false
 }
 
 // Say completes the sentence "<name> …", such as "has an empty label".
@@ -59,6 +65,8 @@ func (e *NameError) Say() string {
 		return "has characters that no hostname has"
 	case NameNumeric:
 		return "ends in a number, which no public hostname does"
+	case NameUnderscoreEnd:
+		return "has an underscore in its last part, which no public name does"
 	case NameSingleLabel:
 		return "has no dot and is known to local networks only"
 	case NameSpecialUse:

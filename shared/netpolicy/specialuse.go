@@ -22,6 +22,7 @@ const (
 	kindLocal    = "a name of the local machine"
 	kindReverse  = "the reverse name of a non-public address"
 	kindService  = "a name that each network answers for itself"
+	kindCloud    = "a name that a cloud answers for its own machines"
 )
 
 // specialNames are the IANA Special-Use Domain Names registry and the top-level names that private networks use
@@ -62,6 +63,32 @@ var specialNames = []Zone{
 	{"consul", "Consul", kindPrivate},
 }
 
+// cloudNames are what the resolvers of clouds answer for the machines inside alone: the metadata services, which hand
+// out credentials, and the zones of the machines' own names. `internal` above covers the others that are documented
+// (metadata.google.internal, ec2.internal, compute.internal, auto.internal); DigitalOcean, Alibaba, Huawei and others
+// document an address and no name.
+var cloudNames = []Zone{
+	// cloud.google.com/compute/docs/metadata/querying-metadata
+	{"metadata.goog", "Google Cloud", kindCloud},
+	// learn.microsoft.com/azure/virtual-network/virtual-networks-name-resolution-for-vms-and-role-instances and the same
+	// page of docs.azure.cn
+	{"internal.cloudapp.net", "Microsoft Azure", kindCloud},
+	{"internal.chinacloudapp.cn", "Microsoft Azure", kindCloud},
+	// docs.oracle.com/iaas/Content/Network/Concepts/dns.htm
+	{"oraclevcn.com", "Oracle Cloud", kindCloud},
+	// cloud.ibm.com/docs/vpc?topic=vpc-imd-get-metadata
+	{"api.metadata.cloud.ibm.com", "IBM Cloud", kindCloud},
+	// tencentcloud.com/document/product/213/4934
+	{"metadata.tencentyun.com", "Tencent Cloud", kindCloud},
+	// deploy.equinix.com/developers/docs/metal/server-metadata/metadata; the older name is its alias. Both lead to public
+	// addresses that tell each machine about itself, so that the address alone would not be refused.
+	{"metadata.platformequinix.com", "Equinix Metal", kindCloud},
+	{"metadata.packet.net", "Equinix Metal", kindCloud},
+	// docs.openstack.org: nova's dhcp_domain and neutron's dns_domain where the operator sets no other
+	{"novalocal", "OpenStack", kindCloud},
+	{"openstacklocal", "OpenStack", kindCloud},
+}
+
 // reverseZones are the locally served zones of RFC 6303 and the reverse zones of the Special-Use Domain Names registry.
 // The test compares each with Judge.
 var reverseZones = []Zone{
@@ -89,7 +116,7 @@ var reverseZones = []Zone{
 }
 
 // zones are all of them, by name.
-var zones = index(specialNames, reverseZones, numberedZones(16, 31, "172", "RFC 6761"),
+var zones = index(specialNames, cloudNames, reverseZones, numberedZones(16, 31, "172", "RFC 6761"),
 	numberedZones(64, 127, "100", "RFC 7793"))
 
 // numberedZones are the reverse zones <first>.<octet>.in-addr.arpa to <last>.<octet>.in-addr.arpa.

@@ -162,8 +162,7 @@ func isPrivateName(name string) bool {
 		if !errors.As(err, &bad) {
 			return true
 		}
-		switch bad.Problem {
-		case netpolicy.NameSpecialUse, netpolicy.NameSingleLabel, netpolicy.NameNumeric, netpolicy.NameEmpty:
+		if bad.Refused() || bad.Problem == netpolicy.NameEmpty {
 			return true
 		}
 		next, end := dns.NextLabel(name, 0)
