@@ -66,7 +66,10 @@ var pathNames = []struct {
 
 // records is the static part of the lab's DNS.
 func records(g *graph, sites []site.Site) []string {
-	lines := []string{soa("."), "com. 3600 IN NS a.gtld-servers.net.", soa("com."), soa("net."), soa("arpa.")}
+	lines := []string{soa("."), soa("com."), soa("net."), soa("arpa.")}
+	for _, tld := range []string{"com", "net", "arpa"} {
+		lines = append(lines, tld+". 3600 IN NS a.gtld-servers.net.")
+	}
 	for _, z := range []string{SiteZone, TransitZone, DNSZone, ProbeZone, ResolveZone} {
 		lines = append(lines, soa(z+"."), fmt.Sprintf("%s. 3600 IN NS ns1.%s.", z, TransitZone))
 	}
@@ -83,7 +86,16 @@ func records(g *graph, sites []site.Site) []string {
 	}
 	lines = append(lines, addressRecords("ns1."+TransitZone, netip.MustParseAddr(resolver4),
 		netip.MustParseAddr(resolver6))...)
-	return append(append(lines, siteRecords(sites)...), dnsRecords...)
+	lines = append(append(lines, siteRecords(sites)...), dnsRecords...)
+	return append(lines, insideRecords...)
+}
+
+// insideRecords are what a resolver inside a network knows and the public DNS does not: a container by its name and its
+// network's, and a visitor's alias of it.
+var insideRecords = []string{
+	"redis.backend. 600 IN A 172.18.0.3",
+	"redis.project_inside. 600 IN A 172.18.0.3",
+	"inside." + ProbeZone + ". 300 IN CNAME redis.backend.",
 }
 
 func soa(z string) string {
@@ -184,6 +196,7 @@ func (l *Lab) Names() []Name {
 		Name{"private." + SiteZone, "leads to a private address"},
 		Name{"mixed." + SiteZone, "leads to a public and a private address"},
 		Name{"rebind." + ProbeZone, "leads to a public and to a local address, by turns"},
+		Name{"redis.backend", "a container's name, which the resolver knows and no visitor is told of"},
 		Name{DNSZone, "records of every kind"},
 		Name{"alias." + DNSZone, "a chain of aliases"},
 		Name{"bogus." + DNSZone, "SERVFAIL with an extended error"},

@@ -87,6 +87,12 @@ func TestDNSLookup(t *testing.T) {
 		{name: "over TCP", input: "truncated.lab-dns.com", facts: facts{"records.TXT": []string{"came over TCP"}}},
 		{name: "authenticated", input: "signed.lab-dns.com", facts: facts{"details.A.authenticated": true, "details.A.cached": false, "details.A.ttl": 60}},
 		{name: "a private answer is only told", input: "private.lab-site.com", facts: facts{"records.A": []string{"10.1.2.3"}}},
+		{name: "a name inside is not there", input: "redis.backend", facts: facts{
+			"records.A": []string{}, "errors.A": "ENOTFOUND", "errors.MX": "ENOTFOUND", "errors.SOA": "ENOTFOUND", "details.A.rcode": "NXDOMAIN"}},
+		{name: "nor through an alias", input: "inside.probe-case.com", facts: facts{
+			"records.A": []string{}, "errors.A": "ENOTFOUND", "records.CNAME": []string{"redis.backend"}}},
+		{name: "a network's name", input: "redis.project_inside", status: 400},
+		{name: "a cloud's name", input: "metadata.goog", status: 400},
 		{name: "an underscore label", input: "_dmarc.lab-dns.com", facts: facts{"records.TXT": []string{"v=DMARC1; p=reject"}}},
 		{name: "a bad name", input: "lab dns.com", status: 400},
 	})

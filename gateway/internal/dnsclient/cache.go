@@ -17,6 +17,9 @@ type cacheKey struct {
 	server netip.AddrPort
 	name   string
 	qtype  uint16
+	// judging is a question that hide asks for itself. Kept with the visitors' own it would show: their next answer about
+	// a name inside would come from the cache, and about a name that does not exist it would not.
+	judging bool
 }
 
 type keptAnswer struct {

@@ -30,6 +30,10 @@ type Settings struct {
 	DialResolver DialFunc
 	// DialServer connects to the servers that QueryServer names.
 	DialServer DialFunc
+	// Public judges the addresses of answers and PrivateName the names that aliases lead to: with both, a name of a
+	// network inside is told as one that does not exist (see inside.go). Without either nothing is held back.
+	Public      func(netip.Addr) bool
+	PrivateName func(name string) bool
 	// Timeout is how long one try may take; 0 means the constant of that name.
 	Timeout time.Duration
 	// Now gives the time for the ages of kept answers; nil means time.Now.

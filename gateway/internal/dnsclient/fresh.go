@@ -7,14 +7,15 @@ import (
 )
 
 // QueryFresh is Query past the cache and past lookups under way, for callers that keep answers themselves. What comes
-// is kept for the others.
+// is kept for the others. The name is the operator's own, so nothing is held back.
 func (c *Client) QueryFresh(ctx context.Context, name string, qtype uint16) Answer {
 	return c.askFresh(ctx, cacheKey{name: name, qtype: qtype})
 }
 
 // QueryServerFresh is QueryServer past the cache and past lookups under way, for a second look.
 func (c *Client) QueryServerFresh(ctx context.Context, server netip.AddrPort, name string, qtype uint16) Answer {
-	return c.askFresh(ctx, cacheKey{server: server, name: name, qtype: qtype})
+	key := cacheKey{server: server, name: name, qtype: qtype}
+	return c.hide(ctx, key, c.askFresh(ctx, key))
 }
 
 func (c *Client) askFresh(ctx context.Context, key cacheKey) Answer {

@@ -12,14 +12,19 @@ import (
 // where truncated, Tries tries of Timeout each. name is canonical, without a trailing dot.
 //
 // Where several resolvers are set the second try goes to the next one, also after SERVFAIL, REFUSED and the like.
+//
+// A name of a network inside is ENOTFOUND; where it could not be told whether it is one, Query says so in place of
+// private addresses, with the code of that failure.
 func (c *Client) Query(ctx context.Context, name string, qtype uint16) Answer {
-	return c.ask(ctx, cacheKey{name: name, qtype: qtype})
+	key := cacheKey{name: name, qtype: qtype}
+	return c.hide(ctx, key, c.ask(ctx, key))
 }
 
 // QueryServer asks one server, with the DO bit; its answers have a cache of their own. A server that DialServer refuses
-// is ECONNREFUSED.
+// is ECONNREFUSED. Names inside are held back as by Query: a router may answer in the place of any server.
 func (c *Client) QueryServer(ctx context.Context, server netip.AddrPort, name string, qtype uint16) Answer {
-	return c.ask(ctx, cacheKey{server: server, name: name, qtype: qtype})
+	key := cacheKey{server: server, name: name, qtype: qtype}
+	return c.hide(ctx, key, c.ask(ctx, key))
 }
 
 // ask answers from the cache, or from a lookup that all callers of the same question share.

@@ -16,6 +16,7 @@ import (
 
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/shared/netpolicy"
 )
 
 // Bounds of CONTRACT.md section 6.
@@ -83,13 +84,16 @@ func (c *Client) newDNS() (*dnsclient.Client, error) {
 		DialResolver: func(ctx context.Context, transport string, to netip.AddrPort) (net.Conn, error) {
 			return c.dialExempt(ctx, networkFor(transport, to.Addr()), to)
 		},
-		DialServer: c.dial,
-		Timeout:    c.bounds.dnsTry,
+		DialServer:  c.dial,
+		Public:      func(a netip.Addr) bool { return netpolicy.Judge(a).Public },
+		PrivateName: isPrivateName,
+		Timeout:     c.bounds.dnsTry,
 	})
 }
 
 // DNS asks name servers: the operator's resolvers, or a public one that is named. What Permit refuses is ECONNREFUSED
-// there, with no packet sent. Answers are told as they are; addresses to connect to come from Resolve.
+// there, with no packet sent. Answers are told as they are, but for the names of a network inside, which do not exist;
+// addresses to connect to come from Resolve.
 func (c *Client) DNS() *dnsclient.Client { return c.dns }
 
 // Close ends the lookups that are still under way. The Client is not used afterwards.

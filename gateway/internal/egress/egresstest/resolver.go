@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/miekg/dns"
+	"golang.org/x/net/publicsuffix"
 )
 
 // maxChase is how many aliases a Resolver follows within its records.
@@ -43,7 +44,7 @@ func (n *Network) NameServer(public string) *Resolver {
 
 // Records adds zone-file lines, such as "example.com. 300 IN A 93.184.216.34". A name that exists without the type
 // asked for is answered with NODATA, any other with NXDOMAIN, both with a SOA record; aliases are chased within the
-// records.
+// records. The top-level domains of the real root have name servers, no other last label has.
 func (r *Resolver) Records(rrs ...string) {
 	r.t.Helper()
 	r.mu.Lock()
@@ -194,7 +195,20 @@ func (r *Resolver) at(name string, qtype uint16) (found []dns.RR, alias string) 
 			return []dns.RR{dns.Copy(rr)}, dns.CanonicalName(cname.Target)
 		}
 	}
+	if len(found) == 0 && qtype == dns.TypeNS && delegated(name) {
+		found = append(found, &dns.NS{
+			Hdr: dns.RR_Header{Name: name, Rrtype: dns.TypeNS, Class: dns.ClassINET, Ttl: 300},
+			Ns:  "a.nic." + name,
+		})
+	}
 	return found, ""
+}
+
+// delegated tells whether the name is a top-level domain of the real root.
+func delegated(name string) bool {
+	label := strings.TrimSuffix(name, ".")
+	suffix, icann := publicsuffix.PublicSuffix(label)
+	return icann && suffix == label && !strings.Contains(label, ".")
 }
 
 // deny completes an answer without records: NODATA where the name, or one below it, exists, else NXDOMAIN.

@@ -1,0 +1,117 @@
+package dnsclient
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+
+	"diagnostics/shared/parallel"
+
+	"github.com/miekg/dns"
+)
+
+// A resolver inside a network answers for names that the public DNS does not have: Docker's for containers, a router's
+// for its leases, a company's for its domain. What it says of them is nobody's business but the operator's. Such a name
+// is known by two things together: its addresses are private alone, and its last label, or that of a name that it is an
+// alias of, is no top-level domain, as the same resolver says that asked for its name servers. It is told as the public
+// DNS would tell it, as a name that does not exist, whatever type was asked for: an empty answer, too, tells that a name
+// is there.
+//
+// The name servers are asked for first, since that answer is kept and most names end there; the addresses of a name are
+// looked up only where its last label has none.
+
+// hide gives the answer as a visitor may see it.
+func (c *Client) hide(ctx context.Context, key cacheKey, a Answer) Answer {
+	if c.settings.Public == nil || c.settings.PrivateName == nil ||
+		a.RCode == noRCode || a.Code == CodeNotFound || c.leadsOutside(a) {
+		return a
+	}
+	names := append([]string{key.name}, a.CNAMEChain...)
+	for i, name := range names {
+		delegated := c.delegation(ctx, key.server, name)
+		switch {
+		case delegated.Code == "":
+			continue
+		case !c.privateAlone(ctx, key, a):
+			return a
+		case !delegated.Conclusive():
+			return delegated
+		}
+		return absent(delegated, a, names[1:i+1])
+	}
+	return a
+}
+
+// absent is what the public DNS says in place of a: what it says of the last label, which does not exist.
+func absent(delegated, a Answer, aliases []string) Answer {
+	hidden := delegated
+	hidden.Code, hidden.RCode, hidden.CNAMEChain = CodeNotFound, dns.RcodeNameError, aliases
+	hidden.Resolver, hidden.Cached, hidden.Age, hidden.Duration = a.Resolver, a.Cached, a.Age, a.Duration
+	return hidden
+}
+
+// leadsOutside tells whether the answer holds a public address, so that nothing more need be asked.
+func (c *Client) leadsOutside(a Answer) bool {
+	for _, address := range addresses(a) {
+		if c.settings.Public(address) {
+			return true
+		}
+	}
+	return false
+}
+
+// delegation asks for the name servers of a name's last label; an Answer without a Code says that it has some. A name
+// that no visitor could have typed, where an alias leads to one, is not asked for: the resolver inside may well be its
+// name server.
+func (c *Client) delegation(ctx context.Context, server netip.AddrPort, name string) Answer {
+	if c.settings.PrivateName(name) {
+		return Answer{Code: CodeNotFound}
+	}
+	labels := dns.SplitDomainName(name)
+	if len(labels) == 0 {
+		return Answer{}
+	}
+	last := strings.ToLower(labels[len(labels)-1])
+	return c.ask(ctx, cacheKey{server: server, name: last, qtype: dns.TypeNS, judging: true})
+}
+
+// privateAlone tells whether the name has addresses, and none of them is public; given is what is known of it. A family
+// that cannot be looked up has none: what is private must not be told for the other's failure.
+func (c *Client) privateAlone(ctx context.Context, key cacheKey, given Answer) bool {
+	families := [...]uint16{dns.TypeA, dns.TypeAAAA}
+	var answers [len(families)]Answer
+	var both parallel.Group
+	for i, qtype := range families {
+		both.Go(func() {
+			answers[i] = given
+			if qtype != key.qtype {
+				answers[i] = c.ask(ctx, cacheKey{server: key.server, name: key.name, qtype: qtype, judging: true})
+			}
+		})
+	}
+	both.Wait()
+	found := 0
+	for _, answer := range answers {
+		if c.leadsOutside(answer) {
+			return false
+		}
+		found += len(addresses(answer))
+	}
+	return found > 0
+}
+
+// addresses are those of an answer's records; one that cannot be read is the zero Addr.
+func addresses(a Answer) []netip.Addr {
+	var list []netip.Addr
+	for _, rr := range a.Records {
+		switch record := rr.(type) {
+		case *dns.A:
+			address, _ := netip.AddrFromSlice(record.A.To4())
+			list = append(list, address)
+		case *dns.AAAA:
+			address, _ := netip.AddrFromSlice(record.AAAA)
+			list = append(list, address)
+		}
+	}
+	return list
+}
