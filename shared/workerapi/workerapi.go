@@ -41,7 +41,18 @@ type Request struct {
 	// RequestID is the gateway's, so that both logs tell one story.
 	RequestID string         `json:"requestId,omitempty"`
 	Options   map[string]any `json:"options,omitempty"`
+	// Client and Group name the visitor and the network around them by keyed hashes (Pseudonym), for the shares of the
+	// worker's places alone. A job without Client is in nobody's share, one without Group in no network's.
+	Client string `json:"client,omitempty"`
+	Group  string `json:"group,omitempty"`
 }
+
+// HeaderRefused goes with a 429 of the worker and says why, where it is not that every place is taken: RefusedShare is
+// that the Client, or the Group, holds its share of the places. Retry-After is then about that share.
+const (
+	HeaderRefused = "X-Worker-Refused"
+	RefusedShare  = "share"
+)
 
 // Envelope is the answer of the worker, as of the gateway: Data on success, Error otherwise.
 type Envelope[T any] struct {

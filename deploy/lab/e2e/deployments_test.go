@@ -5,8 +5,10 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"diagnostics/lab"
@@ -27,6 +29,52 @@ func TestRawDiagnostics(t *testing.T) {
 	facts{"reached": true, "hops.1.hidden": true, "hops.1.address": nil, "hops.1.addresses": []string{},
 		"raw": func(v any) bool { s, ok := v.(string); return ok && strings.Contains(s, "10.66.0.2") }}.hold(t, a)
 	facts{"raw": "(absent)"}.hold(t, call(t, "traceroute", v4.String(), nil))
+}
+
+// One visitor holds a share of a worker's places, whichever gateway the requests come through; the others go on.
+func TestWorkerSharesHoldOverGateways(t *testing.T) {
+	worker, err := service.StartExtraWorker(t.Context(), "worker-shares", "WORKER_MAX_CONCURRENT=16") // three for a client
+	if err != nil {
+		t.Fatal(err)
+	}
+	var gateways [2]*lab.Server
+	for i := range gateways {
+		gateways[i], err = service.StartGateway(t.Context(), fmt.Sprintf("gateway-shares-%d", i),
+			"DIAGNOSTICS_WORKER_URL=http://"+worker.Addr, "TRUST_PROXY_HEADERS=true")
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	measure := func(i int, visitor string) answer {
+		v4, _ := lab.Clean(120 + i)
+		return post(t, gateways[i%2], "packet-loss", map[string]any{"input": v4.String()},
+			http.Header{"X-Forwarded-For": {visitor}})
+	}
+	const each = 6
+	answers := make([]answer, each+1)
+	var all sync.WaitGroup
+	for i := range each {
+		all.Go(func() { answers[i] = measure(i, "11.80.0.77") })
+	}
+	all.Go(func() { answers[each] = measure(each, "11.80.0.78") })
+	all.Wait()
+	held, refused := 0, 0
+	for _, a := range answers[:each] {
+		switch {
+		case a.Status == 200:
+			held++
+		case a.Status == 429 && a.Header.Get("Retry-After") != "":
+			refused++
+		default:
+			t.Errorf("status %d: %s", a.Status, a.Body)
+		}
+	}
+	if held != 3 || refused != each-3 {
+		t.Errorf("one visitor held %d places and was refused %d, want 3 and %d", held, refused, each-3)
+	}
+	if a := answers[each]; a.Status != 200 {
+		t.Errorf("another visitor: status %d: %s", a.Status, a.Body)
+	}
 }
 
 func TestWorkerToolsSwitchedOff(t *testing.T) {

@@ -62,7 +62,8 @@ func run(m *testing.M) (code int, err error) {
 	service, err = internet.StartService(ctx, lab.ServiceOptions{
 		Gateway: gateway, Worker: worker,
 		GatewayEnv: unlimited,
-		WorkerEnv: []string{"WORKER_MAX_CONCURRENT=256", "WORKER_PACKETS_PER_SECOND=0",
+		// The tests are one visitor, who has a sixteenth of the places.
+		WorkerEnv: []string{"WORKER_MAX_CONCURRENT=4096", "WORKER_PACKETS_PER_SECOND=0",
 			"WORKER_TARGET_PACKETS_PER_SECOND=0"},
 	})
 	if err != nil {

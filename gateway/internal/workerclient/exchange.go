@@ -30,8 +30,7 @@ type result interface{ Validate(asked netip.Addr) error }
 // run performs one job: request, answer, contract.
 func run[T result](ctx context.Context, c *Client, path string, j Job) (T, error) {
 	var none T
-	request, err := json.Marshal(workerapi.Request{Target: j.Address.String(), Hostname: j.Hostname,
-		RequestID: j.RequestID})
+	request, err := json.Marshal(j.request(c.token))
 	if err != nil {
 		return none, fmt.Errorf("encode the worker's request: %w", err)
 	}
@@ -144,8 +143,15 @@ func refusal(response *http.Response) error {
 	cause := failureCause(response)
 	switch response.StatusCode {
 	case http.StatusTooManyRequests:
+		wait := retryAfter(response.Header.Get("Retry-After"))
+		if response.Header.Get(workerapi.HeaderRefused) == workerapi.RefusedShare {
+			limited := fault.Wrap(fault.Limited, cause,
+				"You have as many measurements under way as one visitor may; wait until one of them has ended.")
+			limited.RetryAfter = wait
+			return limited
+		}
 		busy := fault.Wrap(fault.Busy, cause, "Every place of the diagnostics worker is taken; try again in a few seconds.")
-		busy.RetryAfter = retryAfter(response.Header.Get("Retry-After"))
+		busy.RetryAfter = wait
 		return busy
 	case http.StatusGatewayTimeout:
 		return fault.Wrap(fault.Timeout, cause, "The diagnostics worker did not finish in time.")

@@ -96,15 +96,25 @@ func validToken(token string) bool {
 	return token != ""
 }
 
-// Job is what to probe: an address that was judged, and the name that it came from.
+// Job is what to probe, an address that was judged and the name that it came from, and for whom: Client and Network as
+// tool.Caller has them, of which the worker is given hashes alone.
 type Job struct {
 	Address   netip.Addr
 	Hostname  string
 	RequestID string
+	Client    string
+	Network   string
+}
+
+func (j Job) request(token string) workerapi.Request {
+	return workerapi.Request{
+		Target: j.Address.String(), Hostname: j.Hostname, RequestID: j.RequestID,
+		Client: workerapi.Pseudonym(token, "client", j.Client), Group: workerapi.Pseudonym(token, "group", j.Network),
+	}
 }
 
 // Traceroute traces the way to the address. Errors are *fault.Error: Busy with the worker's Retry-After (429 of the
-// worker), Timeout, Upstream (all other misbehaviour); or ctx.Err() where the visitor has left. The answer is held
+// worker), Limited with it where the client holds its share of the worker's places, Timeout, Upstream (all other misbehaviour); or ctx.Err() where the visitor has left. The answer is held
 // against the contract; private hops are hidden once more.
 func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traceroute, error) {
 	result, err := run[workerapi.Traceroute](ctx, c, workerapi.PathTraceroute, j)

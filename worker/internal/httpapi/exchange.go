@@ -26,7 +26,8 @@ type exchange struct {
 
 	target   netip.Addr
 	hostname string
-	cause    error // for the log alone
+	holder   holder // for the places alone; never logged
+	cause    error  // for the log alone
 }
 
 func newExchange(w http.ResponseWriter, r *http.Request) *exchange {

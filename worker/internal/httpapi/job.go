@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"diagnostics/shared/flight"
@@ -17,9 +18,10 @@ import (
 // sharedFor is how long after its start a job still serves those who ask the same.
 const sharedFor = 3 * time.Second
 
-// busyError is that every place is taken.
+// busyError is that every place is taken or, with share, every one that this client or its group may hold.
 type busyError struct {
-	free time.Duration // until the first of them is expected to be
+	free  time.Duration // until the first of them is expected to be
+	share bool
 }
 
 func (e *busyError) Error() string { return fmt.Sprintf("every place is taken for %v", e.free) }
@@ -33,14 +35,16 @@ func job[T any](s *Server, limit time.Duration, run func(context.Context, netip.
 			x.fail(refused.status, refused.sentence)
 			return
 		}
-		result, err := jobs.Do(x.r.Context(), x.target, func(ctx context.Context) (T, error) {
-			return inPlace(ctx, s, limit, func(ctx context.Context) (T, error) { return run(ctx, x.target) })
+		result, err := inShare(func(begun *atomic.Bool) (T, error) {
+			return jobs.Do(x.r.Context(), x.target, func(ctx context.Context) (T, error) {
+				begun.Store(true)
+				return inPlace(ctx, s, limit, x.holder, func(ctx context.Context) (T, error) { return run(ctx, x.target) })
+			})
 		})
 		var busy *busyError
 		switch {
 		case errors.As(err, &busy):
-			x.w.Header().Set("Retry-After", strconv.Itoa(wholeSeconds(busy.free)))
-			x.fail(http.StatusTooManyRequests, "Every place of this worker is taken.")
+			x.refuse(busy)
 		case err != nil:
 			x.failJob(err)
 		default:
@@ -49,15 +53,39 @@ func job[T any](s *Server, limit time.Duration, run func(context.Context, netip.
 	}
 }
 
+// inShare asks until the job is one that this request has begun or that runs: who joined the job of somebody else must
+// not be turned away because that one's share is used up. Each further round is one that somebody else has lost.
+func inShare[T any](do func(begun *atomic.Bool) (T, error)) (T, error) {
+	for {
+		var begun atomic.Bool
+		result, err := do(&begun)
+		var busy *busyError
+		if begun.Load() || !errors.As(err, &busy) || !busy.share {
+			return result, err
+		}
+	}
+}
+
+// refuse answers a request without a place.
+func (x *exchange) refuse(busy *busyError) {
+	sentence := "Every place of this worker is taken."
+	if busy.share {
+		x.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedShare)
+		sentence = "This client or its network holds its share of this worker's places."
+	}
+	x.w.Header().Set("Retry-After", strconv.Itoa(wholeSeconds(busy.free)))
+	x.fail(http.StatusTooManyRequests, sentence)
+}
+
 // inPlace runs a job in a place of its own, within the bound from outside. Without a free place the error is a
 // *busyError.
 func inPlace[T any](
-	ctx context.Context, s *Server, limit time.Duration, run func(context.Context) (T, error),
+	ctx context.Context, s *Server, limit time.Duration, who holder, run func(context.Context) (T, error),
 ) (T, error) {
-	place, free, ok := s.places.take(time.Now(), limit)
-	if !ok {
+	place, err := s.places.take(time.Now(), limit, who)
+	if err != nil {
 		var none T
-		return none, &busyError{free}
+		return none, err
 	}
 	defer s.places.leave(place)
 	ctx, cancel := context.WithTimeout(ctx, s.config.JobLimit)

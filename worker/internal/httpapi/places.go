@@ -3,51 +3,86 @@ package httpapi
 import (
 	"sync"
 	"time"
+
+	"diagnostics/shared/workerapi"
 )
 
-// places bounds how many jobs run at once. A job that finds none free is refused at once; nothing queues.
+// holder is on whose behalf a job runs: the hashes that the gateway gave, empty where it gave none.
+type holder struct{ client, group string }
+
+// taken is the place of a running job.
+type taken struct {
+	holder
+	end time.Time // at the latest
+}
+
+// places bounds how many jobs run at once, in all and of one client or group. A job that finds none free is refused at
+// once; nothing queues.
 type places struct {
-	mu    sync.Mutex
-	limit int
-	next  int
-	ends  map[int]time.Time // latest end of each running job
+	mu      sync.Mutex
+	limit   int
+	next    int
+	running map[int]taken
+	clients map[string]int // how many of the running jobs are each one's
+	groups  map[string]int
 }
 
 func newPlaces(limit int) *places {
-	return &places{limit: limit, ends: map[int]time.Time{}}
+	return &places{limit: limit, running: map[int]taken{}, clients: map[string]int{}, groups: map[string]int{}}
 }
 
-// take gives a place for a job that takes at most a while. Without a free one, free is the time by which the first of
-// the running jobs will have ended.
-func (p *places) take(now time.Time, atMost time.Duration) (place int, free time.Duration, ok bool) {
+// take gives a place for a job that takes at most a while. Without a free one the error is a *busyError: who holds a
+// share of the places already hears of that, whether or not there are others.
+func (p *places) take(now time.Time, atMost time.Duration, who holder) (place int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.ends) >= p.limit {
-		return 0, p.firstEnd().Sub(now), false
+	switch {
+	case who.client != "" && p.clients[who.client] >= workerapi.ClientShare(p.limit):
+		return 0, p.refuse(now, true, func(t taken) bool { return t.client == who.client })
+	case who.group != "" && p.groups[who.group] >= workerapi.GroupShare(p.limit):
+		return 0, p.refuse(now, true, func(t taken) bool { return t.group == who.group })
+	case len(p.running) >= p.limit:
+		return 0, p.refuse(now, false, func(taken) bool { return true })
 	}
 	p.next++
-	p.ends[p.next] = now.Add(atMost)
-	return p.next, 0, true
+	p.running[p.next] = taken{who, now.Add(atMost)}
+	count(p.clients, who.client, 1)
+	count(p.groups, who.group, 1)
+	return p.next, nil
 }
 
-func (p *places) firstEnd() time.Time {
+// refuse says by when the first of the jobs that stand in the way will have ended.
+func (p *places) refuse(now time.Time, share bool, inTheWay func(taken) bool) *busyError {
 	var first time.Time
-	for _, end := range p.ends {
-		if first.IsZero() || end.Before(first) {
-			first = end
+	for _, t := range p.running {
+		if inTheWay(t) && (first.IsZero() || t.end.Before(first)) {
+			first = t.end
 		}
 	}
-	return first
+	return &busyError{free: first.Sub(now), share: share}
 }
 
 func (p *places) leave(place int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.ends, place)
+	t := p.running[place]
+	delete(p.running, place)
+	count(p.clients, t.client, -1)
+	count(p.groups, t.group, -1)
+}
+
+// count keeps no entry for who holds nothing.
+func count(of map[string]int, who string, n int) {
+	if who == "" {
+		return
+	}
+	if of[who] += n; of[who] <= 0 {
+		delete(of, who)
+	}
 }
 
 func (p *places) inUse() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.ends)
+	return len(p.running)
 }

@@ -39,6 +39,10 @@ func (x *exchange) readJob() (refused *refusal) {
 	if err := decodeObject(body, &request); err != nil {
 		return &refusal{http.StatusBadRequest, `Send one JSON object such as {"target": "192.31.196.1"}.`}
 	}
+	if !workerapi.ValidPseudonym(request.Client) || !workerapi.ValidPseudonym(request.Group) {
+		return &refusal{http.StatusBadRequest, "Send client and group as at most 64 printable characters."}
+	}
+	x.holder = holder{client: request.Client, group: request.Group}
 	x.adopt(request.RequestID)
 	x.hostname = loggable(request.Hostname)
 	x.target, refused = judge(request.Target)

@@ -1,7 +1,12 @@
 // Package httpapi is the worker's HTTP side: who may ask, how much at once, and what every answer looks like.
 //
 // The bearer token is checked before anything else of a request is looked at. Then come method, media type, size, JSON
-// and target, in that order; only a request that passes all of them takes a place and starts a job.
+// and target, in that order; only a request that passes all of them takes a place and starts a job, unless one for the
+// same target runs, which it joins without a place.
+//
+// A request may say on whose behalf it comes by two hashes, client and group (workerapi.Pseudonym). One client holds at
+// most workerapi.ClientShare of the places and one group workerapi.GroupShare: over that the answer is 429 with
+// "X-Worker-Refused: share", where 429 without it is that every place is taken. Both have Retry-After.
 package httpapi
 
 import (

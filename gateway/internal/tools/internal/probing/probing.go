@@ -83,7 +83,9 @@ func NewJob(
 	if err != nil {
 		return workerclient.Job{}, err
 	}
-	return workerclient.Job{Address: address, Hostname: t.Name(), RequestID: tool.CallerOf(ctx).RequestID}, nil
+	caller := tool.CallerOf(ctx)
+	return workerclient.Job{Address: address, Hostname: t.Name(), RequestID: caller.RequestID, Client: caller.Client,
+		Network: caller.Network}, nil
 }
 
 // workerFamilies gives the families of the worker. Where it does not say, both are assumed: the job itself then tells
