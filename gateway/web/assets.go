@@ -22,6 +22,9 @@ func sourceName(name string) string { return "gateway/web/assets/" + name }
 
 const assetPrefix = "/assets/"
 
+// hashOctets is how much of the digest is in an asset's address.
+const hashOctets = 8
+
 // A hashed name never changes its content, so it may be kept for a year.
 const immutable = "public, max-age=31536000, immutable"
 
@@ -83,7 +86,7 @@ func newAssets(bodies map[string][]byte) (*assets, error) {
 		a.imports[name] = importsOf(name, body)
 		a.byName[name] = content{kind: kind, cache: immutable, body: body, zipped: compress(body, gzip.BestCompression)}
 	}
-	a.hash = hex.EncodeToString(digest.Sum(nil)[:8])
+	a.hash = hex.EncodeToString(digest.Sum(nil)[:hashOctets])
 	return a, nil
 }
 
@@ -95,14 +98,23 @@ func (a *assets) url(name string) (string, error) {
 	return assetPrefix + a.hash + "/" + name, nil
 }
 
-// asset serves one file under the current hash. An old hash is unknown: serving today's file under it would have it
-// kept for a year as yesterday's.
+// asset serves one file. Behind a balancer a page of another version may ask this one for its files, whose hash is then
+// another: today's file under that name is better than none, but nobody may keep it as the other's.
 func (s *Site) asset(w http.ResponseWriter, r *http.Request) error {
 	hash, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, assetPrefix), "/")
 	c, ok := s.assets.byName[name]
-	if !ok || hash != s.assets.hash {
+	if !ok || !isHash(hash) {
 		return s.notFound(w, r)
+	}
+	if hash != s.assets.hash {
+		c.cache = "no-store"
 	}
 	serve(w, r, c)
 	return nil
+}
+
+// isHash tells whether some version may have had this hash.
+func isHash(s string) bool {
+	octets, err := hex.DecodeString(s)
+	return err == nil && len(octets) == hashOctets && s == strings.ToLower(s)
 }

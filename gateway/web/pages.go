@@ -25,6 +25,10 @@ type page struct {
 	Tool       *toolView
 	Fields     []field
 	Input      string
+	// Waits tells that the page came by another site's link and asks for a click before it runs anything.
+	Waits bool
+	// vary is the request header that the page depends on, empty for none.
+	vary string
 }
 
 // field is an option with the value that the link gave.
@@ -42,20 +46,23 @@ func (s *Site) home() page {
 	}
 }
 
-func (s *Site) report(query url.Values) page {
+func (s *Site) report(query url.Values, foreign bool) page {
 	return page{
 		template: "report.html", Path: "/report", Icon: tabIconName("report"), Groups: s.groups, Title: "Report",
 		Description: "Run every check that fits a domain, a website or an address, and see what deserves attention.",
 		Styles:      []string{"site.css", "report.css"}, Modules: []string{"pages/site.js", "pages/report.js"},
-		Input: query.Get("target"),
+		Input: query.Get("target"), Waits: foreign && query.Get("target") != "", vary: headerFetchSite,
 	}
 }
 
-func (s *Site) tool(t toolView, query url.Values) page {
+func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 	p := page{
 		template: "tool.html", Path: "/tools/" + t.Slug, Icon: tabIconName(t.Slug), Title: t.Title, Description: t.Promise,
 		Group: t.group, Tool: &t, Input: query.Get("input"),
 		Styles: t.styles, Modules: []string{"pages/site.js", "pages/tool.js"}, Later: t.modules,
+	}
+	if t.probes {
+		p.Waits, p.vary = foreign && p.Input != "" && t.Unavailable == "", headerFetchSite
 	}
 	if t.Samples != "" {
 		p.Modules = append(p.Modules, "pages/connection.js")
@@ -75,9 +82,9 @@ func (s *Site) missing() page {
 
 // rehearse makes every page once, so that a module that is not there stops the start and not a visitor.
 func (s *Site) rehearse() error {
-	all := []page{s.home(), s.report(nil), s.missing()}
+	all := []page{s.home(), s.report(nil, true), s.missing()}
 	for _, t := range s.tools {
-		all = append(all, s.tool(t, nil))
+		all = append(all, s.tool(t, nil, true))
 	}
 	for _, p := range all {
 		if _, err := s.markup(p); err != nil {
@@ -117,6 +124,6 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, p page
 	if r.URL.RawQuery != "" {
 		w.Header().Set("X-Robots-Tag", "noindex, nofollow")
 	}
-	serve(w, r, content{status: status, kind: "text/html; charset=utf-8", cache: "no-cache", body: body})
+	serve(w, r, content{status: status, kind: "text/html; charset=utf-8", cache: "no-cache", body: body, vary: p.vary})
 	return nil
 }

@@ -18,6 +18,8 @@ type content struct {
 	body   []byte
 	// zipped is the body compressed beforehand, nil to compress it now.
 	zipped []byte
+	// vary is the request header that the body depends on, empty for none.
+	vary string
 }
 
 // smallest is the size from which compression pays.
@@ -28,7 +30,11 @@ func serve(w http.ResponseWriter, r *http.Request, c content) {
 	h := w.Header()
 	h.Set("Content-Type", c.kind)
 	h.Set("Cache-Control", c.cache)
-	h.Add("Vary", "Accept-Encoding")
+	vary := "Accept-Encoding"
+	if c.vary != "" {
+		vary += ", " + c.vary
+	}
+	h.Set("Vary", vary)
 	tag, body := etag(c.body), c.body
 	if len(c.body) >= smallest && acceptsGzip(r.Header.Values("Accept-Encoding")) {
 		if c.zipped == nil {

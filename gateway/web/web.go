@@ -105,6 +105,8 @@ type toolView struct {
 	// Unavailable says why the tool cannot run here, empty where it can.
 	Unavailable string
 	group       string
+	// probes tells a tool that the worker runs.
+	probes bool
 	// modules are its verdict and its view.
 	modules []string
 	styles  []string
@@ -133,7 +135,7 @@ func (s *Site) describe(catalogue []group, files fs.FS) error {
 
 func (s *Site) toolView(group string, d Descriptor, r Registered, files fs.FS) toolView {
 	t := toolView{
-		Descriptor: d, Unavailable: s.unavailable(r), group: group,
+		Descriptor: d, Unavailable: s.unavailable(r), group: group, probes: r.NeedsWorker,
 		modules: []string{toolFile(d.Slug, verdictFile), toolFile(d.Slug, viewFile)}, styles: []string{"site.css"},
 	}
 	if d.Samples != "" {
@@ -169,7 +171,7 @@ func (s *Site) Serve(w http.ResponseWriter, r *http.Request) error {
 	case path == "/":
 		return s.render(w, r, http.StatusOK, s.home())
 	case path == "/report":
-		return s.render(w, r, http.StatusOK, s.report(r.URL.Query()))
+		return s.render(w, r, http.StatusOK, s.report(r.URL.Query(), isForeign(r)))
 	case path == "/robots.txt":
 		serve(w, r, content{kind: "text/plain; charset=utf-8", cache: "public, max-age=3600", body: []byte(robots)})
 		return nil
@@ -187,7 +189,16 @@ func (s *Site) toolOrNothing(w http.ResponseWriter, r *http.Request) error {
 	if !under || !known {
 		return s.notFound(w, r)
 	}
-	return s.render(w, r, http.StatusOK, s.tool(t, r.URL.Query()))
+	return s.render(w, r, http.StatusOK, s.tool(t, r.URL.Query(), isForeign(r)))
+}
+
+const headerFetchSite = "Sec-Fetch-Site"
+
+// isForeign tells a page that another site's link or script opened. Such a page must not send packets, or a dozen
+// requests, to a host of that site's choice in the visitor's name: it waits for a click. Browsers that do not say where
+// a request comes from run it as ever.
+func isForeign(r *http.Request) bool {
+	return slices.Contains(r.Header.Values(headerFetchSite), "cross-site")
 }
 
 // Filled-in links run a tool: a crawler that followed them would spend our visitors' limits and other people's servers.

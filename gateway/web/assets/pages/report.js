@@ -12,6 +12,7 @@ import { makeQueue } from "../lib/queue.js";
 import { recognise } from "../lib/recognise.js";
 import { remember } from "../lib/store.js";
 import { attempt, loadJudge, verdictOf } from "../lib/view.js";
+import { waitingOf } from "../lib/waiting.js";
 
 /** @typedef {import("../lib/api.js").Answer} Answer */
 /** @typedef {import("../lib/recognise.js").Found} Found */
@@ -25,6 +26,7 @@ const result = byId("result");
 const status = byId("status");
 const catalogue = byId("catalogue");
 const name = document.title;
+const waiting = waitingOf(form);
 
 /** Takes the report on the page away, if there is one. */
 let leave = () => {};
@@ -49,10 +51,10 @@ window.addEventListener("popstate", () => {
 window.addEventListener("beforeprint", () => result.querySelectorAll("details").forEach((fold) => { fold.open = true; }));
 start();
 
-/** Runs what the address says, if it says anything. */
+/** Runs what the address says, if it says anything and no click is waited for. */
 function start() {
   const found = target.value.trim() === "" ? null : read();
-  if (found) open(found, false);
+  if (found && !waiting.on) open(found, false);
   else close();
 }
 
@@ -108,6 +110,7 @@ function checksFor(found) {
  * @param {boolean} byHand whether the visitor pressed the button, and so expects to be taken to the report
  */
 function open(found, byHand) {
+  waiting.end();
   leave();
   const at = new Date().toISOString();
   const checks = checksFor(found);

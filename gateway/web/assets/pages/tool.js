@@ -9,6 +9,7 @@ import { took } from "../lib/format.js";
 import { clean } from "../lib/recognise.js";
 import { remember } from "../lib/store.js";
 import { loadJudge, loadView, verdictOf } from "../lib/view.js";
+import { waitingOf } from "../lib/waiting.js";
 
 /** @typedef {import("../lib/api.js").Answer} Answer */
 /** @typedef {import("../lib/view.js").Asked} Asked */
@@ -23,6 +24,8 @@ const cancel = byId("cancel");
 const result = byId("result");
 const status = byId("status");
 const drawing = Promise.all([loadJudge(slug), loadView(slug)]);
+
+const waiting = waitingOf(form);
 
 /** What follows a deed within so many milliseconds is taken for its doing. */
 const inOneGo = 400;
@@ -44,12 +47,12 @@ window.addEventListener("popstate", () => {
 });
 start();
 
-/** Runs what the address says, if it says anything and the tool can run here. */
+/** Runs what the address says, if it says anything, the tool can run here, and no click is waited for. */
 function start() {
   if (submit.disabled) return;
   if (kind === "none" || (input && input.value.trim() !== "")) {
     tidy();
-    run(false);
+    if (!waiting.on) run(false);
   } else {
     running?.abort();
     clear();
@@ -95,6 +98,7 @@ function asked() {
 
 /** @param {boolean} byHand whether the visitor pressed the button, and so expects to be taken to the answer */
 async function run(byHand) {
+  waiting.end();
   running?.abort();
   const mine = new AbortController();
   running = mine;
