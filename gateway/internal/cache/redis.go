@@ -23,6 +23,10 @@ func (s redisStore) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	var value []byte
 	err := s.guard.Do(ctx, func(ctx context.Context, client redis.UniversalClient) (err error) {
 		value, err = client.Get(ctx, redisguard.Key(redisPrefix, key)).Bytes()
+		if redis.HasErrorPrefix(err, "WRONGTYPE") {
+			// Not ours, so a miss: what is stored next takes its place.
+			return redis.Nil
+		}
 		return err
 	})
 	if errors.Is(err, redis.Nil) {

@@ -295,3 +295,43 @@ type broken struct{ err error }
 
 func (b broken) Get(context.Context, string) ([]byte, bool, error)        { return nil, false, b.err }
 func (b broken) Set(context.Context, string, []byte, time.Duration) error { return b.err }
+
+// TestForeignTypesAreReplaced: a key of ours that holds no string is a miss, not a refusal without end.
+func TestForeignTypesAreReplaced(t *testing.T) {
+	t.Parallel()
+	for server, addr := range map[string]string{
+		"miniredis": miniredis.RunT(t).Addr(), "redis-server": redistest.Start(t).Addr(),
+	} {
+		client := redis.NewClient(&redis.Options{Addr: addr})
+		t.Cleanup(func() { _ = client.Close() })
+		var refused strings.Builder
+		o := &redis.UniversalOptions{Addrs: []string{addr}}
+		redisguard.Tune(o)
+		guard := redisguard.New(redis.NewUniversalClient(o), slog.New(slog.NewTextHandler(&refused, nil)))
+		local, _ := newMemory(t, 1<<20)
+		for kind, put := range map[string]func(key string) error{
+			"list":  func(key string) error { return client.RPush(t.Context(), key, "1").Err() },
+			"hash":  func(key string) error { return client.HSet(t.Context(), key, "a", "1").Err() },
+			"set":   func(key string) error { return client.SAdd(t.Context(), key, "1").Err() },
+			"zset":  func(key string) error { return client.ZAdd(t.Context(), key, redis.Z{Member: "1"}).Err() },
+			"bytes": func(key string) error { return client.Set(t.Context(), key, "dgc\x01 cut", 0).Err() },
+		} {
+			if err := put(redisguard.Key(redisPrefix, "kind:"+kind)); err != nil {
+				t.Fatal(err)
+			}
+			l := NewLoading[string](NewFallback(NewRedis(guard), local), "kind")
+			e, err := l.Get(t.Context(), kind, give("fresh", time.Minute))
+			if err != nil || e.Value != "fresh" || e.Cached {
+				t.Errorf("%s, %s: %+v, %v", server, kind, e, err)
+			}
+			// Another instance, whose memory is empty, finds what was stored in its place.
+			other := NewLoading[string](NewRedis(guard), "kind")
+			if e, err = other.Get(t.Context(), kind, forbidden[string](t)); err != nil || !e.Cached || e.Value != "fresh" {
+				t.Errorf("%s, %s is not replaced: %+v, %v", server, kind, e, err)
+			}
+		}
+		if err := guard.Close(); err != nil || refused.Len() > 0 {
+			t.Errorf("%s: %v, logged %s", server, err, refused.String())
+		}
+	}
+}

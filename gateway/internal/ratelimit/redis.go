@@ -17,16 +17,21 @@ const redisPrefix = "diagnostics:limit:"
 
 // takeScript is bucket.take on the server's own clock: one key, and nothing that Redis 6 lacks. redis_rate's script
 // could not be used, whatever its arithmetic: its client reads the reply at once and so cannot go into a pipeline.
+//
+// A key that holds what the script cannot have written, of another type or no level, is an empty bucket, and is written
+// anew: to fail there would leave that bucket to the memory of each instance for as long as the key lives.
 var takeScript = redis.NewScript(`
-local n, window, slack = tonumber(ARGV[1]), tonumber(ARGV[2]), 1e-6
+local n, window, slack, most = tonumber(ARGV[1]), tonumber(ARGV[2]), 1e-6, 1e9 + 1
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local level, at = 0, now
-local kept = redis.call('GET', KEYS[1])
-if kept then
-  local l, a = string.match(kept, '^(%S+) (%d+)$')
+local kept = redis.pcall('GET', KEYS[1])
+if type(kept) == 'table' and not string.find(kept.err, '^-?WRONGTYPE') then return kept end
+if type(kept) == 'string' then
+  local l, a = string.match(kept, '^(%d[%d.e+-]*) (%d+)$')
   level, at = l and tonumber(l) or 0, a and tonumber(a) or 0
 end
+if level > most then level = 0 end
 level = math.max(level - math.max(now - at, 0) * n / window, 0)
 local function keep()
   local ms = math.max(math.ceil(level * window / n / 1000), 1)
