@@ -3,6 +3,7 @@ package tools
 import (
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 
 	"diagnostics/gateway/internal/fault"
@@ -106,6 +107,42 @@ func TestLimitKeysAreCanonical(t *testing.T) {
 		if err != nil || job.LimitKey() != c.key || job.DenyKey() != c.denyKey {
 			t.Errorf("%s %q: limit key %q, deny key %q, %v; want %q, %q", c.slug, c.input, job.LimitKey(), job.DenyKey(), err,
 				c.key, c.denyKey)
+		}
+	}
+}
+
+// TestNamesInsideAreRefusedByFormat: names that networks and clouds answer for themselves are refused with no packet
+// sent, by every tool that takes a name, and their neighbours are not.
+func TestNamesInsideAreRefusedByFormat(t *testing.T) {
+	t.Parallel()
+	shapes := map[string]string{
+		"dns-lookup": "%", "dns-resolver-check": "%", "email-dns-health": "%", "whois-lookup": "%", "ssl-checker": "%:443",
+		"port-checker": "%:80", "traceroute": "%", "ping": "%", "packet-loss": "%", "http-headers": "http://%/",
+		"uptime": "https://%/", "redirect-checker": "http://%/", "robots-sitemap": "https://%/x", "security-headers": "http://%/",
+	}
+	names := map[string]bool{
+		"metadata.goog": false, "METADATA.goog.": false, "x.metadata.goog": false, "metadata.tencentyun.com": false,
+		"vm.abc.bx.internal.cloudapp.net": false, "db.sub.vcn.oraclevcn.com": false, "api.metadata.cloud.ibm.com": false,
+		"redis.project_inside": false, "a.b.c_d": false,
+		"about.goog": true, "metadata.goog.com": true, "xmetadata.goog": true, "myapp.cloudapp.net": true,
+		"cloud.ibm.com": true, "www.tencentyun.com": true,
+	}
+	bySlug := make(map[string]tool.Tool)
+	for _, tl := range All(Deps{}) {
+		bySlug[tl.Slug()] = tl
+	}
+	for slug, shape := range shapes {
+		for name, taken := range names {
+			_, err := parseAsEdge(bySlug[slug], strings.Replace(shape, "%", name, 1))
+			if refused := fault.Is(err, fault.Invalid) || fault.Is(err, fault.Refused); (err == nil) != taken || !taken && !refused {
+				t.Errorf("%s %s: %v", slug, name, err)
+			}
+		}
+	}
+	// Labels with an underscore stay what dns-lookup is asked for, but for the last.
+	for _, slug := range []string{"dns-lookup", "dns-resolver-check"} {
+		if _, err := parseAsEdge(bySlug[slug], "_dmarc.project_inside.com"); err != nil {
+			t.Errorf("%s: %v", slug, err)
 		}
 	}
 }

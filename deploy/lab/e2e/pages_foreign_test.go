@@ -1,0 +1,83 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"diagnostics/lab"
+	"diagnostics/lab/internal/browser"
+)
+
+// A link of another website must not send packets in the visitor's name: the page fills the form in and waits.
+func TestForeignLinksWaitForAClick(t *testing.T) {
+	origin, err := pagesGateway()
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := "clean." + lab.TransitZone
+	follow := func(t *testing.T, path string) *browser.Tab {
+		// A page without a site of its own is another site's to every other.
+		tab := openTab(t, browser.Options{Origin: "data:text/html,"})
+		tab.Open("elsewhere")
+		tab.Forget()
+		tab.Run(`location.href = "` + origin + path + `"`)
+		tab.Until(`location.origin === "` + origin + `" && document.readyState === "complete"`)
+		tab.Settle()
+		return tab
+	}
+	asked := func(tab *browser.Tab) (requests []string) {
+		for _, request := range tab.Record().Requests {
+			if strings.Contains(request, "/api/") {
+				requests = append(requests, request)
+			}
+		}
+		return requests
+	}
+	t.Run("traceroute", func(t *testing.T) {
+		t.Parallel()
+		tab := follow(t, toolPath("traceroute", target, "family", "ipv4"))
+		tab.WaitFor("#waits")
+		if sent := asked(tab); len(sent) > 0 {
+			t.Fatalf("asked without a click: %v", sent)
+		}
+		if got := tab.String(`document.querySelector("#input").value + " " + document.querySelector("#family").value`); got != target+" ipv4" {
+			t.Errorf("the form holds %q", got)
+		}
+		if wrong := tab.Axe(); len(wrong) > 0 {
+			t.Errorf("axe: %v", wrong)
+		}
+		tab.Screenshot("traceroute-waiting")
+		tab.Click("#run")
+		untilAnswered(tab)
+		if n := tab.Count("#waits"); n != 0 {
+			t.Error("it still says that it waits")
+		}
+		// What has run once here runs again.
+		tab.Reload()
+		untilAnswered(tab)
+	})
+	t.Run("report", func(t *testing.T) {
+		t.Parallel()
+		tab := follow(t, "/report?target="+target)
+		tab.WaitFor("#waits")
+		if sent := asked(tab); len(sent) > 0 || !tab.Holds(`!document.querySelector("#catalogue").hidden`) {
+			t.Errorf("asked without a click: %v", sent)
+		}
+		tab.Click("#run")
+		tab.WaitFor("#report-title")
+	})
+	t.Run("what sends no packets of the worker's runs at once", func(t *testing.T) {
+		t.Parallel()
+		untilAnswered(follow(t, toolPath("dns-lookup", "lab-dns.com")))
+	})
+	t.Run("our own links run at once", func(t *testing.T) {
+		t.Parallel()
+		tab := openTab(t, browser.Options{})
+		tab.Open("/")
+		tab.Run(`location.href = "` + toolPath("traceroute", target) + `"`)
+		tab.Until(`location.pathname === "/tools/traceroute"`)
+		untilAnswered(tab)
+	})
+}
