@@ -14,8 +14,8 @@ import (
 // for its leases, a company's for its domain. What it says of them is nobody's business but the operator's. Such a name
 // is known by two things together: its addresses are private alone, and its last label, or that of a name that it is an
 // alias of, is no top-level domain, as the same resolver says that asked for its name servers. It is told as the public
-// DNS would tell it, as a name that does not exist, whatever type was asked for: an empty answer, too, tells that a name
-// is there.
+// DNS would tell it, as a name that does not exist, whatever type was asked for: that there is no data of a type tells,
+// too, that the name is there.
 //
 // The name servers are asked for first, since that answer is kept and most names end there; the addresses of a name are
 // looked up only where its last label has none.

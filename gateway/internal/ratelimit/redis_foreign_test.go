@@ -43,7 +43,8 @@ func TestForeignValuesAreReplaced(t *testing.T) {
 		"without end": text("inf 1"), "less than nothing": text("-5 1"), "more than there is": text("1e300 99999999999999999"),
 		"octets": text("\xff\x00 1"), "several points": text("1.2.3 5"),
 	}
-	for server, connect := range map[string]func(*testing.T) redis.UniversalClient{"miniredis": mini, "redis-server": real} {
+	servers := map[string]func(*testing.T) redis.UniversalClient{"miniredis": mini, "redis-server": real}
+	for server, connect := range servers {
 		client := connect(t)
 		l := NewRedis(client)
 		for name, put := range foreign {

@@ -54,7 +54,8 @@ func TestJobsNameTheirVisitorByHashes(t *testing.T) {
 	if again, _ := send(token, net64, net48); again.Client != one.Client || again.Group != one.Group {
 		t.Errorf("another gateway names the visitor %+v, the first %+v", again, one)
 	}
-	if neighbour, _ := send(token, "2001:db8:1:3::/64", net48); neighbour.Client == one.Client || neighbour.Group != one.Group {
+	neighbour, _ := send(token, "2001:db8:1:3::/64", net48)
+	if neighbour.Client == one.Client || neighbour.Group != one.Group {
 		t.Errorf("a neighbour is %+v beside %+v", neighbour, one)
 	}
 	if other, _ := send(token+"-two", net64, net48); other.Client == one.Client || other.Group == one.Group {

@@ -52,8 +52,8 @@ func TestProbeFamilies(t *testing.T) {
 			t.Parallel()
 			f := &toolstest.Worker{Families: c.worker}
 			tl := New(toolstest.ProbeNetwork(t).Client(nil), f.Start(t))
-			ctx := tool.WithCaller(t.Context(), tool.Caller{RequestID: "the-id"})
-			got, err := toolstest.Run(ctx, tl, toolstest.ProbeInput(c.host, c.family))
+			caller := tool.Caller{RequestID: "the-id", Client: "2001:db8::/64", Network: "2001:db8::/48"}
+			got, err := toolstest.Run(tool.WithCaller(t.Context(), caller), tl, toolstest.ProbeInput(c.host, c.family))
 			if c.kind != 0 {
 				if !fault.Is(err, c.kind) || c.sentence != "" && err.Error() != c.sentence {
 					t.Fatalf("got %v, want kind %d %q", err, c.kind, c.sentence)
@@ -69,6 +69,9 @@ func TestProbeFamilies(t *testing.T) {
 			asked := f.Requests()
 			if len(asked) != 1 || asked[0].Target != c.want || asked[0].RequestID != "the-id" {
 				t.Fatalf("asked %+v, want %s", asked, c.want)
+			}
+			if asked[0].Client == "" || asked[0].Group == "" || asked[0].Client == asked[0].Group {
+				t.Fatalf("asked on behalf of %q in %q", asked[0].Client, asked[0].Group)
 			}
 			if want := strings.Contains(c.host, "example"); (asked[0].Hostname == c.host) != want {
 				t.Fatalf("the hostname is %q", asked[0].Hostname)
