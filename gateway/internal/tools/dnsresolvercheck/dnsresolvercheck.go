@@ -55,6 +55,7 @@ type Result struct {
 	Summary    string           `json:"summary"`
 	Resolvers  []resolverAnswer `json:"resolvers"`
 	Groups     []resolverGroup  `json:"groups"`
+	Truncated  bool             `json:"truncated,omitempty"`
 }
 
 // resolverAnswer is one resolver's answer with its values in normal form.
@@ -72,6 +73,7 @@ type resolverAnswer struct {
 	Cached            bool                      `json:"cached"`
 	AgeMs             float64                   `json:"ageMs"`
 	ExtendedErrors    []dnsclient.ExtendedError `json:"extendedErrors"`
+	Truncated         bool                      `json:"truncated,omitempty"`
 
 	// bare is a denial that no zone vouches for: its authority section is empty.
 	bare bool
@@ -124,14 +126,16 @@ func (c query) run(ctx context.Context, client *egress.Client) (Result, error) {
 	}
 	markFiltered(answers)
 	status := c.status(answers)
-	return Result{
+	result := Result{
 		Domain:     c.domain.String(),
 		RecordType: c.recordType,
 		Status:     status,
 		Summary:    c.summarize(status, answers),
 		Resolvers:  answers,
 		Groups:     groupResolvers(answers),
-	}, nil
+	}
+	result.bound()
+	return result, nil
 }
 
 // lookAgain asks those that answered once more, past the cache: what differed because it was just being changed, or

@@ -24,6 +24,7 @@ const (
 type resolverGroup struct {
 	Values    []string `json:"values"`
 	Resolvers []string `json:"resolvers"` // their ids
+	Truncated bool     `json:"truncated,omitempty"`
 }
 
 // status is the first that holds. Addresses that differ are what a CDN gives to resolvers in different places.

@@ -33,6 +33,7 @@ type mxHost struct {
 	Exchange  string   `json:"exchange"`
 	Priority  uint16   `json:"priority"`
 	Addresses []string `json:"addresses"`
+	Truncated bool     `json:"truncated,omitempty"`
 }
 
 // exchanges are the names that senders connect to: the root of a null MX that stands beside others is none.

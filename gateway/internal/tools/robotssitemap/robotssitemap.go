@@ -41,6 +41,7 @@ type Result struct {
 	DeclaredSitemaps []string      `json:"declaredSitemaps"`
 	Sitemap          sitemapFile   `json:"sitemap"`  // of /sitemap.xml
 	Sitemaps         []sitemapFile `json:"sitemaps"` // of the first declared ones
+	Truncated        bool          `json:"truncated,omitempty"`
 }
 
 // robotsFile is /robots.txt.
@@ -50,8 +51,8 @@ type robotsFile struct {
 	Status      string           `json:"status"`
 	HTTPStatus  *int             `json:"httpStatus"`
 	ContentType *string          `json:"contentType"`
-	Bytes       int              `json:"bytes"` // read, after decompression
-	Truncated   bool             `json:"truncated"`
+	Bytes       int              `json:"bytes"`     // read, after decompression
+	Truncated   bool             `json:"truncated"` // the file was longer than is read, or its lists than are shown
 	Preview     string           `json:"preview"`
 	Effect      robotstxt.Effect `json:"effect"`
 	Groups      []robotsGroup    `json:"groups"`
@@ -62,6 +63,7 @@ type robotsGroup struct {
 	UserAgents []string     `json:"userAgents"`
 	Rules      []robotsRule `json:"rules"`
 	CrawlDelay *float64     `json:"crawlDelay"` // seconds
+	Truncated  bool         `json:"truncated,omitempty"`
 }
 
 type robotsRule struct {
@@ -79,7 +81,7 @@ type sitemapFile struct {
 	Kind         *string     `json:"kind"`
 	URLCount     *int        `json:"urlCount"`     // of an index, its sitemaps
 	LastModified *string     `json:"lastModified"` // the newest in the file
-	Truncated    bool        `json:"truncated"`
+	Truncated    bool        `json:"truncated"`    // as that of robotsFile
 	Issues       []fileIssue `json:"issues"`
 }
 
@@ -139,6 +141,7 @@ func (r *checker) run(ctx context.Context) (Result, error) {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return Result{}, ctx.Err()
 	}
+	result.bound()
 	return result, nil
 }
 
