@@ -19,24 +19,24 @@ const MaxData = 1 << 20
 const ellipsis = "…"
 
 // List gives the longest beginning of a list whose elements take at most so many bytes as JSON, and sets the marks where
-// that is not all of it. It is never nil where the list is not.
+// that is not all of it. It is never nil where the list is not, and does not keep what was cut off in memory.
 func List[T any](list []T, most int, marks ...*bool) []T {
 	for i := range list {
 		if most -= Size(list[i]) + len(","); most < 0 {
 			set(marks)
-			return list[:i:i]
+			return slices.Clone(list[:i])
 		}
 	}
 	return list
 }
 
-// First gives the first elements of a list, and sets the marks where there are more.
+// First is List by the number of elements.
 func First[T any](list []T, most int, marks ...*bool) []T {
 	if len(list) <= most {
 		return list
 	}
 	set(marks)
-	return list[:most:most]
+	return slices.Clone(list[:most])
 }
 
 // Text gives a text of at most so many bytes as JSON, its quotes left out of account. A longer one is cut between two

@@ -14,11 +14,14 @@ const (
 	maxContentType = 1 << 10
 )
 
-// bound cuts what is too long for an answer. That of robots.txt is told where it is told that the file itself was: what
-// is missing is missing either way.
-func (r *Result) bound() {
+// boundRobots cuts what is too long for an answer of robots.txt, and tells so where it is told that the file itself was
+// cut: what is missing is missing either way.
+func (r *Result) boundRobots() {
 	r.Robots.bound(&r.Truncated)
 	r.DeclaredSitemaps = bound.Texts(r.DeclaredSitemaps, maxPath, maxDeclared, &r.Truncated)
+}
+
+func (r *Result) boundSitemaps() {
 	r.Sitemap.bound(&r.Truncated)
 	for i := range r.Sitemaps {
 		r.Sitemaps[i].bound(&r.Truncated)

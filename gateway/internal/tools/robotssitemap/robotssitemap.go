@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"errors"
+	"slices"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
@@ -134,14 +135,15 @@ func (r *checker) run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	others := r.fetchDeclared(ctx, slices.Clone(declared[:min(len(declared), maxDeclaredRead)]))
 	result := Result{URL: r.site.String(), Robots: robots, DeclaredSitemaps: declared}
-	others := r.fetchDeclared(ctx, declared[:min(len(declared), maxDeclaredRead)])
+	result.boundRobots() // now, since what is cut off need not wait in memory for the sitemaps
 	result.Sitemap = own.Wait()
 	result.Sitemaps = others()
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return Result{}, ctx.Err()
 	}
-	result.bound()
+	result.boundSitemaps()
 	return result, nil
 }
 
