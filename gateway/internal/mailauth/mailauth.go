@@ -76,6 +76,8 @@ type LookupError struct {
 const (
 	// CodeBound is a lookup that was not made, because the run had made as many as it may.
 	CodeBound = "EBOUND"
+	// CodeLong is an answer with more records than are read.
+	CodeLong = "ELONG"
 	// CodeName is a lookup that was not made, because the name is not one of the public DNS.
 	CodeName = "EBADNAME"
 )
@@ -87,6 +89,8 @@ func (e *LookupError) Reason() string {
 	switch e.Code {
 	case CodeBound:
 		return "the records lead to more lookups than one run makes"
+	case CodeLong:
+		return "the answer holds more records than are read"
 	case CodeName:
 		return "it is not a name of the public DNS"
 	case "ETIMEOUT":

@@ -103,6 +103,7 @@ func describeAnswer(client *egress.Client, a dnsclient.Answer) answerDetail {
 		Cached:         a.Cached,
 		AgeMs:          format.Milliseconds(a.Age),
 		ExtendedErrors: append([]dnsclient.ExtendedError{}, a.Extended...),
+		Truncated:      a.Cut,
 	}
 	if len(a.Records) > 0 {
 		detail.TTL = &a.TTL

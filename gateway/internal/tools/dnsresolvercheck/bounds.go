@@ -13,6 +13,7 @@ const (
 func (r *Result) bound() {
 	for i := range r.Resolvers {
 		a := &r.Resolvers[i]
+		r.Truncated = r.Truncated || a.Truncated
 		a.Values = bound.Texts(a.Values, maxValue, maxValues, &a.Truncated, &r.Truncated)
 		a.ExtendedErrors = bound.List(a.ExtendedErrors, maxTold, &a.Truncated, &r.Truncated)
 	}

@@ -4,6 +4,7 @@ package dnsresolvercheck
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed" // openapi.yaml
 	"net/netip"
 	"time"
@@ -75,6 +76,8 @@ type resolverAnswer struct {
 	ExtendedErrors    []dnsclient.ExtendedError `json:"extendedErrors"`
 	Truncated         bool                      `json:"truncated,omitempty"`
 
+	// Whole stands for all values where more came than are kept.
+	Whole [sha256.Size]byte `json:"-"`
 	// bare is a denial that no zone vouches for: its authority section is empty.
 	bare bool
 }
@@ -178,6 +181,8 @@ func (r publicResolver) describe(a dnsclient.Answer) resolverAnswer {
 		Cached:         a.Cached,
 		AgeMs:          format.Milliseconds(a.Age),
 		ExtendedErrors: append([]dnsclient.ExtendedError{}, a.Extended...),
+		Truncated:      a.Cut,
+		Whole:          a.Digest,
 		bare:           len(a.Authority) == 0,
 	}
 	switch a.Code {

@@ -71,6 +71,7 @@ func (r *checker) mx(ctx context.Context) mxCheck {
 		return c
 	}
 	c.read(answer.records)
+	c.Truncated = answer.cut
 	switch {
 	case len(c.Hosts) == 0:
 		r.implicitMX(ctx, &c)
