@@ -18,7 +18,7 @@ const MaxData = 1 << 20
 // ellipsis ends a text that was cut.
 const ellipsis = "…"
 
-// List gives the longest beginning of a list whose elements take at most so many bytes as JSON, and sets the marks where
+// List gives the longest beginning of a list whose elements take at most so many bytes as JSON; it sets the marks where
 // that is not all of it. It is never nil where the list is not, and does not keep what was cut off in memory.
 func List[T any](list []T, most int, marks ...*bool) []T {
 	for i := range list {

@@ -108,7 +108,8 @@ func TestPlan(t *testing.T) {
 		files := fstest.MapFS{
 			registryFile:  {Data: []byte(registry)},
 			catalogueFile: {Data: []byte("package web\n\nvar catalogue = []group{\n\t{\"A\", []string{\n\t}},\n}\n")},
-			boundsFile:    {Data: []byte("package main\n\nvar worstAnswers = map[string]worst{\n}\n\n// Every tool keeps to the bound\n")},
+			boundsFile: {Data: []byte("package main\n\nvar worstAnswers = map[string]worst{\n" +
+				"}\n\n// Every tool keeps to the bound\n")},
 		}
 		change(files)
 		return files

@@ -77,7 +77,8 @@ func plan(checkout fs.FS, slug string) ([]file, error) {
 		{registryFile, "\t\"diagnostics/gateway/internal/workerclient\"\n", imported},
 		{registryFile, "\t}\n}\n", "\t\t" + n.Package + ".New(d.Egress),\n"},
 		{catalogueFile, "\t}},\n}\n", "\t\t\"" + n.Slug + "\",\n"},
-		{boundsFile, "}\n\n// Every tool keeps to the bound", "\t\"" + n.Slug + "\": {`{\"input\":\"worst-site.com\"}`, nil},\n"},
+		{boundsFile, "}\n\n// Every tool keeps to the bound",
+			"\t\"" + n.Slug + "\": {`{\"input\":\"worst-site.com\"}`, nil},\n"},
 	}
 	texts := map[string][]byte{}
 	for _, l := range lines {

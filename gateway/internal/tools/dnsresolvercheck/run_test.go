@@ -226,8 +226,8 @@ func TestResolverCheckNormalises(t *testing.T) {
 			if got.Status != "agree" {
 				t.Errorf("%s: %+v", got.Status, got.Groups)
 			}
-			if diff := cmp.Diff([]resolverGroup{{Values: test.want, Resolvers: []string{"cloudflare", "google", "quad9", "opendns"}}},
-				got.Groups); diff != "" {
+			want := []resolverGroup{{Values: test.want, Resolvers: []string{"cloudflare", "google", "quad9", "opendns"}}}
+			if diff := cmp.Diff(want, got.Groups); diff != "" {
 				t.Error(diff)
 			}
 			for i, a := range got.Resolvers {

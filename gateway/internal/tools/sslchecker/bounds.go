@@ -17,7 +17,7 @@ const (
 // bound cuts what is too long for an answer, once all of it was judged.
 func (r *Result) bound() {
 	leaf := &r.Certificate
-	leaf.chainElement.bound(&r.Truncated)
+	leaf.bound(&r.Truncated)
 	names := &leaf.SubjectAltNames
 	names.DNS = bound.Texts(names.DNS, maxAltName, maxAltNames, &names.Truncated, &r.Truncated)
 	names.IP = bound.List(names.IP, maxAltIPs, &names.Truncated, &r.Truncated)
