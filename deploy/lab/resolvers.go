@@ -1,6 +1,9 @@
 package lab
 
 import (
+	"fmt"
+	"strings"
+
 	"diagnostics/lab/internal/zone"
 
 	"github.com/miekg/dns"
@@ -70,6 +73,17 @@ var views = []view{
 		by: map[string]zone.Step{"opendns": givesA("146.112.61.106")}},
 	{label: "long", note: "answers over TCP alone", all: zone.Step{Truncate: true,
 		Records: []string{`@ 300 IN TXT "came over TCP"`}}},
+	{label: "endless", note: "more texts than an answer of the service holds",
+		all: zone.Step{Truncate: true, Records: endless()}},
+}
+
+// endless are texts of 50 KB, of bytes that take six each in JSON.
+func endless() []string {
+	records := []string{"@ 300 IN A 11.80.0.1"}
+	for i := range 200 {
+		records = append(records, fmt.Sprintf(`@ 300 IN TXT "%03d%s"`, i, strings.Repeat("<", 230)))
+	}
+	return records
 }
 
 // divide gives each resolver its view of the names of ResolveZone.

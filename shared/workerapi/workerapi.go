@@ -90,6 +90,8 @@ type Traceroute struct {
 	Hops        []Hop    `json:"hops"`
 	Explanation []string `json:"explanation"`
 	Raw         *string  `json:"raw,omitempty"`
+	// Truncated is the gateway's to say: that the worker sent more than an answer may hold.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 // Hop is one TTL of a trace. A private hop is Hidden and has no address.
@@ -110,6 +112,8 @@ type Hop struct {
 	Note        *string    `json:"note"`
 	// Labels are the MPLS label stack, outermost first; absent where the router tells none.
 	Labels []Label `json:"labels,omitempty"`
+	// Truncated is as that of Traceroute.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 // Label is one entry of an MPLS label stack (RFC 3032 section 2.1, RFC 4950).
@@ -144,6 +148,8 @@ type Ping struct {
 	Replies     []Reply  `json:"replies"`
 	StopReason  string   `json:"stopReason"`
 	Raw         *string  `json:"raw,omitempty"`
+	// Truncated is as that of Traceroute.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 // Reply is one probe of a ping; RTTMs is null where it was lost.

@@ -35,6 +35,7 @@ func TestDNSResolverCheck(t *testing.T) {
 			"resolvers.1.filteredSuspected": false, "resolvers.2.filteredSuspected": true, "resolvers.2.outcome": "nxdomain", "summary": contains("Cloudflare and Quad9 may be filtering")}},
 		{name: "a page of the resolver", input: "blockpage.lab-resolve.com", facts: facts{"status": "variation", "resolvers.3.filteredSuspected": true}},
 		{name: "over TCP", input: "long.lab-resolve.com", options: of("TXT"), facts: facts{"status": "agree", "groups.0.values": []string{"came over TCP"}}},
+		{name: "more than an answer holds", input: "endless.lab-resolve.com", options: of("TXT"), facts: facts{"status": "agree", "truncated": true, "groups.0.truncated": true, "resolvers.3.truncated": true}},
 		{name: "another type", input: "agree.lab-resolve.com", options: of("SOA"), status: 400},
 		{name: "a private name", input: "router.local", status: 400},
 	})

@@ -1,6 +1,7 @@
 package dnsclient
 
 import (
+	"crypto/sha256"
 	"math"
 	"net/netip"
 	"strings"
@@ -38,7 +39,12 @@ type Answer struct {
 	// Records are of the asked type and owned by the asked name or the end of its CNAME chain (the CNAME records
 	// themselves for type CNAME). TTLs are shown less their age.
 	Records []dns.RR
-	// Authority is the authority section as it came.
+	// Cut tells that the server sent more records than are kept, which are then the first of them in an order that is the
+	// same for equal sets.
+	Cut bool
+	// Digest is equal for equal sets of records where Cut, whatever their order, their TTLs and the case of names.
+	Digest [sha256.Size]byte
+	// Authority is the authority section as it came, or the first records of a long one.
 	Authority []dns.RR
 	// CNAMEChain is the targets of the aliases followed, in order, lower case and without a trailing dot. It is empty
 	// for type CNAME, which no alias is followed for.
@@ -124,6 +130,7 @@ func readAnswer(m *dns.Msg, q question) Answer {
 	case a.Conclusive():
 		a.TTL = min(ttl, negativeTTL(m.Ns))
 	}
+	a.bound()
 	return a
 }
 
@@ -166,6 +173,9 @@ func ownedBy(answer []dns.RR, owner string, qtype uint16, ttl uint32) ([]dns.RR,
 			continue
 		}
 		h.Ttl = validTTL(h.Ttl)
+		if len(records) > 0 { // which makes thousands of equal names one
+			h.Name = records[0].Header().Name
+		}
 		records = append(records, rr)
 		ttl = min(ttl, h.Ttl)
 	}

@@ -5,11 +5,10 @@ import (
 	"time"
 
 	"github.com/maypok86/otter/v2"
-	"github.com/miekg/dns"
 )
 
-// maxCacheBytes bounds the answers kept, as they would go over the wire. An answer may be of any size up to 64 KiB, and
-// strangers choose the names, so counting entries alone would bound nothing.
+// maxCacheBytes bounds the answers kept, by what they take in memory: an answer of 64 KiB may be megabytes there, and
+// strangers choose the names, so that neither entries nor bytes of the wire would bound anything.
 const maxCacheBytes = 16 << 20
 
 // cacheKey is one question to one server; the zero server stands for the operator's resolvers.
@@ -38,26 +37,12 @@ type cache struct {
 func newCache() (*cache, error) {
 	kept, err := otter.New(&otter.Options[cacheKey, keptAnswer]{
 		MaximumWeight: maxCacheBytes,
-		Weigher:       func(k cacheKey, v keptAnswer) uint32 { return weight(k, v.answer) },
+		Weigher:       func(k cacheKey, v keptAnswer) uint32 { return uint32(v.answer.Weight() + len(k.name)) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &cache{kept: kept}, nil
-}
-
-// weight is the size of the records on the wire, doubled for what Go keeps around them, and a constant for the rest.
-func weight(k cacheKey, a Answer) uint32 {
-	size := 512 + len(k.name)
-	for _, section := range [][]dns.RR{a.Records, a.Authority} {
-		for _, rr := range section {
-			size += 2*dns.Len(rr) + 64
-		}
-	}
-	for _, e := range a.Extended {
-		size += len(e.Text) + 64
-	}
-	return uint32(size)
 }
 
 func (c *cache) get(key cacheKey, now time.Time) (Answer, bool) {

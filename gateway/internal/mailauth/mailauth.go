@@ -38,13 +38,19 @@ type Issues []Issue
 // Add appends an issue, once.
 func (list *Issues) Add(severity Severity, code, reference, message string) {
 	issue := Issue{Code: code, Severity: severity, Message: message, Reference: reference}
-	if !slices.Contains(*list, issue) && len(*list) < maxIssues {
+	// The first fail is kept whatever came before it: it decides what the record comes to.
+	room := len(*list) < maxIssues || severity == Fail && !list.Has(Fail)
+	if room && !slices.Contains(*list, issue) {
 		*list = append(*list, issue)
 	}
 }
 
-// maxIssues bounds what one hostile record can make us say.
-const maxIssues = 100
+// maxIssues bounds what one hostile record can make us keep, one more than MaxShown so that it is known that there are
+// more.
+const maxIssues = MaxShown + 1
+
+// MaxShown is how many issues of a record are worth showing.
+const MaxShown = 100
 
 // Has tells whether the list has an issue of the severity.
 func (list Issues) Has(severity Severity) bool {
@@ -70,6 +76,8 @@ type LookupError struct {
 const (
 	// CodeBound is a lookup that was not made, because the run had made as many as it may.
 	CodeBound = "EBOUND"
+	// CodeLong is an answer with more records than are read.
+	CodeLong = "ELONG"
 	// CodeName is a lookup that was not made, because the name is not one of the public DNS.
 	CodeName = "EBADNAME"
 )
@@ -81,6 +89,8 @@ func (e *LookupError) Reason() string {
 	switch e.Code {
 	case CodeBound:
 		return "the records lead to more lookups than one run makes"
+	case CodeLong:
+		return "the answer holds more records than are read"
 	case CodeName:
 		return "it is not a name of the public DNS"
 	case "ETIMEOUT":

@@ -115,6 +115,11 @@ func TestIssues(t *testing.T) {
 	if len(list) != maxIssues || !list.Has(Warn) || list.Has(Fail) || !list.HasCode("SAME") || list.HasCode("NONE") {
 		t.Errorf("%d issues", len(list))
 	}
+	list.Add(Fail, "LAST", "RFC 1", "The record is not read.")
+	list.Add(Fail, "LATER", "RFC 1", "Nor does it end.")
+	if len(list) != maxIssues+1 || !list.HasCode("LAST") {
+		t.Errorf("%d issues, and whether one of them is a fail: %t", len(list), list.Has(Fail))
+	}
 	if !Under("a.b", "b") || !Under("b", "b") || Under("ab", "b") || Under("b", "a.b") {
 		t.Error("Under")
 	}

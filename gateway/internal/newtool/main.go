@@ -1,4 +1,4 @@
-// Command newtool writes the files of a new tool and its two lines: `make new-tool SLUG=cname-chain`. What it writes
+// Command newtool writes the files of a new tool and its three lines: `make new-tool SLUG=cname-chain`. What it writes
 // compiles, passes the tests and shows a page: a tool that looks up a host's addresses, to be made into the real one.
 package main
 

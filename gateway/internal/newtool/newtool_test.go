@@ -108,6 +108,8 @@ func TestPlan(t *testing.T) {
 		files := fstest.MapFS{
 			registryFile:  {Data: []byte(registry)},
 			catalogueFile: {Data: []byte("package web\n\nvar catalogue = []group{\n\t{\"A\", []string{\n\t}},\n}\n")},
+			boundsFile: {Data: []byte("package main\n\nvar worstAnswers = map[string]worst{\n" +
+				"}\n\n// Every tool keeps to the bound\n")},
 		}
 		change(files)
 		return files
@@ -125,7 +127,7 @@ func TestPlan(t *testing.T) {
 		"gateway/web/assets/tools/toy-lookup/verdict.js", "gateway/web/assets/tools/toy-lookup/view.js",
 		"gateway/internal/tools/toylookup/main_test.go",
 		"gateway/internal/tools/toylookup/openapi.yaml", "gateway/internal/tools/toylookup/toylookup.go",
-		"gateway/internal/tools/toylookup/toylookup_test.go", registryFile, catalogueFile,
+		"gateway/internal/tools/toylookup/toylookup_test.go", registryFile, catalogueFile, boundsFile,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
@@ -140,6 +142,7 @@ func TestPlan(t *testing.T) {
 		"assets/tools/toy-lookup is there already": func(f fstest.MapFS) { f["gateway/web/assets/tools/toy-lookup/x.js"] = &fstest.MapFile{} },
 		"all.go: there is no":                      func(f fstest.MapFS) { f[registryFile] = &fstest.MapFile{Data: []byte("package tools\n")} },
 		"catalogue.go":                             func(f fstest.MapFS) { delete(f, catalogueFile) },
+		"bounds_test.go: there is no":              func(f fstest.MapFS) { f[boundsFile] = &fstest.MapFile{Data: []byte("package main\n")} },
 	} {
 		if _, err := plan(tree(change), "toy-lookup"); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)

@@ -21,10 +21,11 @@ import (
 //go:embed skeleton
 var skeleton embed.FS
 
-// The two files that name every tool.
+// The files that name every tool.
 const (
 	registryFile  = "gateway/internal/tools/all.go"
 	catalogueFile = "gateway/web/catalogue.go"
+	boundsFile    = "gateway/bounds_test.go"
 )
 
 // file is one that is to be written; existed tells that it was there and gets a line more.
@@ -76,6 +77,8 @@ func plan(checkout fs.FS, slug string) ([]file, error) {
 		{registryFile, "\t\"diagnostics/gateway/internal/workerclient\"\n", imported},
 		{registryFile, "\t}\n}\n", "\t\t" + n.Package + ".New(d.Egress),\n"},
 		{catalogueFile, "\t}},\n}\n", "\t\t\"" + n.Slug + "\",\n"},
+		{boundsFile, "}\n\n// Every tool keeps to the bound",
+			"\t\"" + n.Slug + "\": {`{\"input\":\"worst-site.com\"}`, nil},\n"},
 	}
 	texts := map[string][]byte{}
 	for _, l := range lines {
@@ -88,7 +91,7 @@ func plan(checkout fs.FS, slug string) ([]file, error) {
 			return nil, fmt.Errorf("%s: %w", l.name, err)
 		}
 	}
-	for _, name := range []string{registryFile, catalogueFile} {
+	for _, name := range []string{registryFile, catalogueFile, boundsFile} {
 		// gofmt puts the import in its place.
 		formatted, err := format.Source(texts[name])
 		if err != nil {

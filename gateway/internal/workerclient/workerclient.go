@@ -123,15 +123,20 @@ func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traceroute, e
 		return workerapi.Traceroute{}, err
 	}
 	hidePrivate(&result)
+	boundTrace(&result)
 	return result, nil
 }
 
 // Ping sends ten echo requests. Errors are as those of Traceroute.
 func (c *Client) Ping(ctx context.Context, j Job) (workerapi.Ping, error) {
-	return run[workerapi.Ping](ctx, c, workerapi.PathPing, j)
+	result, err := run[workerapi.Ping](ctx, c, workerapi.PathPing, j)
+	boundPing(&result)
+	return result, err
 }
 
 // PacketLoss sends fifty echo requests. Errors are as those of Traceroute.
 func (c *Client) PacketLoss(ctx context.Context, j Job) (workerapi.PacketLoss, error) {
-	return run[workerapi.PacketLoss](ctx, c, workerapi.PathPacketLoss, j)
+	result, err := run[workerapi.PacketLoss](ctx, c, workerapi.PathPacketLoss, j)
+	boundPing(&result.Ping)
+	return result, err
 }

@@ -76,6 +76,13 @@ test("the page quotes the answer as JSON that can be read back", () => {
   assert.deepEqual(JSON.parse(text), full("a\u202Eb\u{E0041}").checks[0].data);
 });
 
+test("an answer that was cut says so, and no other", () => {
+  const [check] = full("x").checks;
+  const cut = asHTML({ ...full("x"), checks: [{ ...check, data: { ...check.data, truncated: true } }] });
+  assert.match(cut, /<p class="small">More came than one answer holds/);
+  assert.doesNotMatch(asHTML(full("x")), /More came than/);
+});
+
 test("the page tells a report without anything to look at", () => {
   const html = asHTML({ ...full("harmless"), attention: [], summary: ["Nothing needs attention."] });
   assert.match(html, /<h2>What deserves attention<\/h2>\n<p>Nothing needs attention.<\/p>/);

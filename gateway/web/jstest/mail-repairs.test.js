@@ -49,6 +49,13 @@ test("SPF", () => {
   assert.deepEqual(texts({ spf: { record: "v=spf1 redirect=example.org", all: "+all" } }), [], "the other record is at fault");
 });
 
+test("what was cut is not offered as a record", () => {
+  assert.deepEqual(texts({ spf: { record: "v=spf1 ip4:192.0.2.1 +all…", truncated: true } }), []);
+  assert.deepEqual(texts({ dmarc: { status: "warn", record: "v=DMARC1; p=none; rua=mailto:d@exam…", truncated: true } }), []);
+  const more = { hosts: [{ exchange: "a.example.com", priority: 10 }], truncated: true };
+  assert.deepEqual(texts({ mx: more, mtaSts: missing }), [], "the policy would shut the others out");
+});
+
 test("too many lookups are counted by term, and no record is made up", () => {
   const children = [{ term: "a", lookups: 1 }, { term: "include:x.example", lookups: 9 }, { term: "a", lookups: 1 }];
   const [only] = repairs(answer({ spf: { lookups: 11, tree: { children } } }), now);

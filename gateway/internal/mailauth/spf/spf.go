@@ -58,6 +58,8 @@ type Node struct {
 	Void     bool    `json:"void,omitempty"`
 	Ignored  bool    `json:"ignored,omitempty"`
 	Children []*Node `json:"children"`
+	// Truncated tells that there are more children, or that a text of the node goes on.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 // Report is what a walk found.

@@ -158,6 +158,7 @@ func (w *walk) readRecord(v *visit, record string) []*visit {
 		w.report.Found, w.report.Record = true, &record
 	}
 	if len(whole) > maxOctets {
+		v.node.Truncated = true
 		v.node.fail("too long to be read")
 		w.add(mailauth.Fail, "SPF_RECORD_UNREADABLE", "RFC 7208 section 3.4",
 			"The SPF record of %s has %d octets and was not read. Shorten it to 450.", mailauth.Show(v.domain), len(whole))
@@ -186,6 +187,7 @@ func (w *walk) noRecord(v *visit) {
 // readTerms judges a record and adds its terms to the tree.
 func (w *walk) readTerms(v *visit, record string) []*visit {
 	terms, truncated := Parse(record)
+	v.node.Truncated = truncated
 	w.judgeText(v, record, truncated)
 	w.judgeTerms(v, terms)
 	all := allOf(terms)
@@ -202,7 +204,7 @@ func (w *walk) readTerms(v *visit, record string) []*visit {
 	past := false
 	for _, t := range terms {
 		if w.nodes >= maxNodes {
-			w.cut = true
+			w.cut, v.node.Truncated = true, true
 			break
 		}
 		w.nodes++

@@ -39,6 +39,8 @@ type DomainAnswer struct {
 	Reason  Reason
 	Domain  *Domain
 	Notices []Notice // never nil
+	// MoreNotices tells that there are others.
+	MoreNotices bool
 	// Sources are the registry (or the redirector, where it knows of none), then the registrar where it answered.
 	Sources []Source
 }
@@ -54,6 +56,8 @@ type Domain struct {
 	Nameservers []string   `json:"nameservers"` // lower case, without trailing dots
 	DNSSEC      DNSSEC     `json:"dnssec"`
 	Contacts    []Contact  `json:"contacts"`
+	// Truncated tells that the registry told more than is shown: of the lists here, not of those inside.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 // Registrar is the company that the name was registered through.
@@ -78,6 +82,8 @@ type DNSSEC struct {
 	// Signed is nil where the registry does not tell.
 	Signed *bool `json:"signed"`
 	DS     []DS  `json:"ds"`
+	// Truncated is as that of Domain.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 // DS is a delegation signer record (RFC 4034 section 5).
@@ -96,6 +102,8 @@ type Contact struct {
 	Country *string `json:"country"`
 	// Redacted tells that the provider says of itself that it holds data of this contact back.
 	Redacted bool `json:"redacted"`
+	// Truncated is as that of Domain.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 // NetworkAnswer is what is known of an address's network.
@@ -105,7 +113,9 @@ type NetworkAnswer struct {
 	Reason  Reason
 	Network *Network
 	Notices []Notice // never nil
-	Source  Source
+	// MoreNotices tells that there are others.
+	MoreNotices bool
+	Source      Source
 }
 
 // Network is the registration of an address block. Lists are never nil; handle, name and type are empty where the
@@ -126,4 +136,6 @@ type Network struct {
 	Organization *string `json:"organization"`
 	// AbuseContact is an e-mail address.
 	AbuseContact *string `json:"abuseContact"`
+	// Truncated is as that of Domain.
+	Truncated bool `json:"truncated,omitempty"`
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 )
@@ -23,7 +24,8 @@ func (c *Client) Domain(ctx context.Context, name string) (DomainAnswer, error) 
 	r := kept.Value
 	answer := DomainAnswer{
 		Found: r.Domain != nil, Reason: r.Reason, Domain: r.Domain, Notices: append([]Notice{}, r.Notices...),
-		Sources: []Source{sourceOf(registryName(r.Reason), r.URL, kept)},
+		MoreNotices: r.MoreNotices,
+		Sources:     []Source{sourceOf(registryName(r.Reason), r.URL, kept)},
 	}
 	if r.Domain == nil || r.Related == "" || !r.Domain.thin() {
 		return answer, nil
@@ -81,7 +83,8 @@ func (c *Client) withRegistrar(ctx context.Context, name, related string, answer
 		return answer, nil
 	}
 	answer.Domain = merged(answer.Domain, r.Domain)
-	answer.Notices = mergedNotices(answer.Notices, r.Notices)
+	answer.MoreNotices = answer.MoreNotices || r.MoreNotices
+	answer.Notices = mergedNotices(answer.Notices, r.Notices, &answer.MoreNotices)
 	answer.Sources = append(answer.Sources, sourceOf(nameRegistrar, r.URL, kept))
 	return answer, nil
 }
@@ -127,16 +130,16 @@ func registrarNotice(failure string) Notice {
 	}
 }
 
-func mergedNotices(registry, registrar []Notice) []Notice {
+func mergedNotices(registry, registrar []Notice, more *bool) []Notice {
 	out := append([]Notice{}, registry...)
 	seen := make(map[Notice]bool)
 	for _, n := range out {
 		seen[n] = true
 	}
 	for _, n := range registrar {
-		if !seen[n] && len(out) < maxNotices {
+		if !seen[n] {
 			out = append(out, n)
 		}
 	}
-	return out
+	return bound.First(out, maxNotices, more)
 }

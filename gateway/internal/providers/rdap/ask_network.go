@@ -21,7 +21,8 @@ func (c *Client) Network(ctx context.Context, addr netip.Addr) (NetworkAnswer, e
 	r := kept.Value
 	return NetworkAnswer{
 		Found: r.Network != nil, Reason: r.Reason, Network: r.Network, Notices: append([]Notice{}, r.Notices...),
-		Source: sourceOf(registryName(r.Reason), r.URL, kept),
+		MoreNotices: r.MoreNotices,
+		Source:      sourceOf(registryName(r.Reason), r.URL, kept),
 	}, nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/bound"
+
 	"golang.org/x/net/idna"
 )
 
@@ -27,21 +29,24 @@ func readDomain(body []byte, name string) (domainRecord, error) {
 	if o.LDHName != "" && !sameName(string(o.LDHName), name) {
 		return domainRecord{}, errOtherName
 	}
-	return domainRecord{Domain: o.domain(name), Notices: notices(o.Notices), Related: o.registrarLink()}, nil
+	record := domainRecord{Domain: o.domain(name), Related: o.registrarLink()}
+	record.Notices = notices(o.Notices, &record.MoreNotices)
+	return record, nil
 }
 
 func (o object) domain(name string) *Domain {
-	return &Domain{
+	d := &Domain{
 		Name:        name,
 		UnicodeName: unicodeName(name),
 		Handle:      o.Handle.pointer(),
-		Status:      o.status(),
 		Registrar:   o.registrar(),
 		Events:      moments(o.Events),
-		Nameservers: o.nameservers(),
 		DNSSEC:      o.dnssec(),
-		Contacts:    o.contacts(),
 	}
+	d.Status = o.status(&d.Truncated)
+	d.Nameservers = o.nameservers(&d.Truncated)
+	d.Contacts = o.contacts(&d.Truncated)
+	return d
 }
 
 // sameName compares a name as the server writes it, which may be upper case, in U-labels or with a trailing dot.
@@ -64,15 +69,15 @@ func unicodeName(name string) string {
 	return name
 }
 
-func (o object) nameservers() []string {
+func (o object) nameservers(cut *bool) []string {
 	out := []string{}
-	for _, n := range o.Nameservers {
+	for _, n := range bound.First([]nameserver(o.Nameservers), maxElements, cut) {
 		name := canonicalName(n.name)
 		if strings.Contains(name, ".") && !strings.Contains(name, " ") && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
-	return out
+	return bound.List(out, maxNameservers, cut)
 }
 
 func (o object) dnssec() DNSSEC {
@@ -80,11 +85,12 @@ func (o object) dnssec() DNSSEC {
 	if o.SecureDNS.value == nil {
 		return d
 	}
-	for _, written := range o.SecureDNS.value.DS {
+	for _, written := range bound.First([]dsData(o.SecureDNS.value.DS), maxElements, &d.Truncated) {
 		if ds, ok := written.read(); ok {
 			d.DS = append(d.DS, ds)
 		}
 	}
+	d.DS = bound.List(d.DS, maxDS, &d.Truncated)
 	signed := o.SecureDNS.value.DelegationSigned
 	if signed.known || len(d.DS) > 0 {
 		value := signed.set || !signed.known

@@ -3,6 +3,8 @@ package rdap
 import (
 	"slices"
 	"strings"
+
+	"diagnostics/gateway/internal/bound"
 )
 
 const (
@@ -66,22 +68,28 @@ func (e entity) webSite() *string {
 
 // contacts are the entities but the registrar, without what is personal. A role that was held back as a whole
 // (RFC 9537) is a contact too: that there is one is what was told.
-func (o object) contacts() []Contact {
+func (o object) contacts(cut *bool) []Contact {
 	redacted := redactedRoles(o.Redacted)
 	out := []Contact{}
 	var told []string
 	for _, e := range o.Entities {
 		roles := e.contactRoles()
-		if len(roles) == 0 || len(out) == maxContacts {
+		if len(roles) == 0 {
 			continue
 		}
+		if len(out) == maxContacts {
+			*cut = true
+			break
+		}
 		told = append(told, roles...)
-		c := Contact{Roles: roles, Organization: e.organization(), Country: pointer(e.Card.country), Redacted: e.redacts()}
+		c := Contact{Organization: e.organization(), Country: pointer(e.Card.country), Redacted: e.redacts()}
+		c.Roles = bound.List(roles, maxRoles, &c.Truncated)
 		for _, role := range redacted {
 			c.Redacted = c.Redacted || slices.Contains(roles, role)
 		}
 		out = append(out, c)
 	}
+	*cut = *cut || len(o.Entities) > maxElements
 	for _, role := range redacted {
 		if !slices.Contains(told, role) && len(out) < maxContacts {
 			out = append(out, Contact{Roles: []string{role}, Redacted: true})

@@ -8,6 +8,7 @@ func merged(registry, registrar *Domain) *Domain {
 	if out.Handle == nil {
 		out.Handle = registrar.Handle
 	}
+	out.Truncated = registry.Truncated || registrar.Truncated
 	if len(out.Status) == 0 {
 		out.Status = registrar.Status
 	}

@@ -38,7 +38,9 @@ func readNetwork(body []byte, addr netip.Addr) (networkRecord, block, error) {
 	case !b.holds(addr):
 		return networkRecord{}, block{}, errOtherRange
 	}
-	return networkRecord{Network: o.network(b, told), Notices: notices(o.Notices)}, b, nil
+	record := networkRecord{Network: o.network(b, told)}
+	record.Notices = notices(o.Notices, &record.MoreNotices)
+	return record, b, nil
 }
 
 func (o object) network(b block, told []netip.Prefix) *Network {
@@ -50,9 +52,9 @@ func (o object) network(b block, told []netip.Prefix) *Network {
 		StartAddress: b.start.String(),
 		EndAddress:   b.end.String(),
 		ParentHandle: o.ParentHandle.pointer(),
-		Status:       o.status(),
 		Country:      networkCountry(string(o.Country)),
 	}
+	n.Status = o.status(&n.Truncated)
 	n.Organization = networkOrganization(o.Entities)
 	if abuse, ok := abuseDesk(o.Entities); ok {
 		n.AbuseContact = pointer(abuse)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"diagnostics/gateway/internal/bound"
 )
 
 var (
@@ -50,14 +52,14 @@ func (o object) of(class string) error {
 	return nil
 }
 
-func (o object) status() []string {
+func (o object) status(cut *bool) []string {
 	out := make([]string, 0, len(o.Status))
-	for _, s := range o.Status {
+	for _, s := range bound.First([]text(o.Status), maxElements, cut) {
 		if s != "" {
 			out = append(out, string(s))
 		}
 	}
-	return out
+	return bound.List(out, maxStatus, cut)
 }
 
 type entity struct {

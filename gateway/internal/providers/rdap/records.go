@@ -6,6 +6,8 @@ type domainRecord struct {
 	URL     string   `json:"url"`
 	Domain  *Domain  `json:"domain,omitempty"`
 	Notices []Notice `json:"notices,omitempty"`
+	// MoreNotices tells that there are others.
+	MoreNotices bool `json:"moreNotices,omitempty"`
 	// Related is the registrar's own object, empty where the registry names none.
 	Related string `json:"related,omitempty"`
 	// Failure is the sentence of a registrar's failure, which is kept for a moment so that it is not asked at once again.
@@ -18,4 +20,6 @@ type networkRecord struct {
 	URL     string   `json:"url"`
 	Network *Network `json:"network,omitempty"`
 	Notices []Notice `json:"notices,omitempty"`
+	// MoreNotices tells that there are others.
+	MoreNotices bool `json:"moreNotices,omitempty"`
 }

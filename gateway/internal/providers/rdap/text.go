@@ -1,6 +1,10 @@
 package rdap
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"diagnostics/gateway/internal/bound"
+)
 
 const (
 	maxHref        = 2048
@@ -33,8 +37,9 @@ func long(raw []byte, limit int) string {
 	return clean(s, limit)
 }
 
-// notices gives the messages that say something, each once, bounded in number and length.
-func notices(remarks []remark) []Notice {
+// notices gives the messages that say something, each once, bounded in number and length, and tells whether there are
+// more.
+func notices(remarks []remark, more *bool) []Notice {
 	var out []Notice
 	seen := make(map[Notice]bool)
 	for _, r := range remarks {
@@ -43,11 +48,9 @@ func notices(remarks []remark) []Notice {
 			continue
 		}
 		seen[n] = true
-		if out = append(out, n); len(out) == maxNotices {
-			break
-		}
+		out = append(out, n)
 	}
-	return out
+	return bound.First(out, maxNotices, more)
 }
 
 func (r remark) text() string {

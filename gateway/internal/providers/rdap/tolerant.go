@@ -16,7 +16,7 @@ import (
 const (
 	// maxDepth is deeper than any answer that says something: an address of an entity of an entity of a domain is at 10.
 	maxDepth = 32
-	// maxElements bounds every list.
+	// maxElements bounds every list. One more is read, so that it is known that there are more.
 	maxElements = 256
 	// maxText bounds every text, in characters.
 	maxText = 256
@@ -113,7 +113,7 @@ func (l *list[T]) UnmarshalJSON(raw []byte) error {
 	}
 	elements := json.NewDecoder(bytes.NewReader(raw))
 	_, _ = elements.Token()
-	for elements.More() && len(*l) < maxElements {
+	for elements.More() && len(*l) <= maxElements {
 		var element json.RawMessage
 		if elements.Decode(&element) != nil {
 			return nil //nolint:nilerr // the elements before a broken one are kept

@@ -31,6 +31,8 @@ type Result struct {
 	Records recordSet               `json:"records"`
 	Errors  map[string]string       `json:"errors"`
 	Details map[string]answerDetail `json:"details"`
+	// Truncated tells that more came than is shown, in the details of the types of which it did.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 // answerDetail is how one answer came about.
@@ -44,6 +46,7 @@ type answerDetail struct {
 	Cached         bool                      `json:"cached"`
 	AgeMs          float64                   `json:"ageMs"`
 	ExtendedErrors []dnsclient.ExtendedError `json:"extendedErrors"`
+	Truncated      bool                      `json:"truncated,omitempty"` // the records of this type
 }
 
 // New makes the tool; client asks the operator's resolvers.
@@ -87,6 +90,7 @@ func run(ctx context.Context, client *egress.Client, name string) (Result, error
 		result.Records.add(answer.Records)
 	}
 	result.Records.sort()
+	result.bound()
 	return result, nil
 }
 
@@ -99,6 +103,7 @@ func describeAnswer(client *egress.Client, a dnsclient.Answer) answerDetail {
 		Cached:         a.Cached,
 		AgeMs:          format.Milliseconds(a.Age),
 		ExtendedErrors: append([]dnsclient.ExtendedError{}, a.Extended...),
+		Truncated:      a.Cut,
 	}
 	if len(a.Records) > 0 {
 		detail.TTL = &a.TTL

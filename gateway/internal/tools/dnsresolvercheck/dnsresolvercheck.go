@@ -4,6 +4,7 @@ package dnsresolvercheck
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed" // openapi.yaml
 	"net/netip"
 	"time"
@@ -55,6 +56,7 @@ type Result struct {
 	Summary    string           `json:"summary"`
 	Resolvers  []resolverAnswer `json:"resolvers"`
 	Groups     []resolverGroup  `json:"groups"`
+	Truncated  bool             `json:"truncated,omitempty"`
 }
 
 // resolverAnswer is one resolver's answer with its values in normal form.
@@ -72,7 +74,10 @@ type resolverAnswer struct {
 	Cached            bool                      `json:"cached"`
 	AgeMs             float64                   `json:"ageMs"`
 	ExtendedErrors    []dnsclient.ExtendedError `json:"extendedErrors"`
+	Truncated         bool                      `json:"truncated,omitempty"`
 
+	// Whole stands for all values where more came than are kept.
+	Whole [sha256.Size]byte `json:"-"`
 	// bare is a denial that no zone vouches for: its authority section is empty.
 	bare bool
 }
@@ -124,14 +129,16 @@ func (c query) run(ctx context.Context, client *egress.Client) (Result, error) {
 	}
 	markFiltered(answers)
 	status := c.status(answers)
-	return Result{
+	result := Result{
 		Domain:     c.domain.String(),
 		RecordType: c.recordType,
 		Status:     status,
 		Summary:    c.summarize(status, answers),
 		Resolvers:  answers,
 		Groups:     groupResolvers(answers),
-	}, nil
+	}
+	result.bound()
+	return result, nil
 }
 
 // lookAgain asks those that answered once more, past the cache: what differed because it was just being changed, or
@@ -174,6 +181,8 @@ func (r publicResolver) describe(a dnsclient.Answer) resolverAnswer {
 		Cached:         a.Cached,
 		AgeMs:          format.Milliseconds(a.Age),
 		ExtendedErrors: append([]dnsclient.ExtendedError{}, a.Extended...),
+		Truncated:      a.Cut,
+		Whole:          a.Digest,
 		bare:           len(a.Authority) == 0,
 	}
 	switch a.Code {

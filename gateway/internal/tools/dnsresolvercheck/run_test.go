@@ -226,8 +226,8 @@ func TestResolverCheckNormalises(t *testing.T) {
 			if got.Status != "agree" {
 				t.Errorf("%s: %+v", got.Status, got.Groups)
 			}
-			if diff := cmp.Diff([]resolverGroup{{test.want, []string{"cloudflare", "google", "quad9", "opendns"}}},
-				got.Groups); diff != "" {
+			want := []resolverGroup{{Values: test.want, Resolvers: []string{"cloudflare", "google", "quad9", "opendns"}}}
+			if diff := cmp.Diff(want, got.Groups); diff != "" {
 				t.Error(diff)
 			}
 			for i, a := range got.Resolvers {
@@ -264,7 +264,10 @@ func TestResolverCheckGroups(t *testing.T) {
 	for i, temper := range tempers {
 		temper(r, i, "A")
 	}
-	want := []resolverGroup{{[]string{}, []string{"cloudflare", "quad9"}}, {[]string{"93.184.216.34"}, []string{"google"}}}
+	want := []resolverGroup{
+		{Values: []string{}, Resolvers: []string{"cloudflare", "quad9"}},
+		{Values: []string{"93.184.216.34"}, Resolvers: []string{"google"}},
+	}
 	if diff := cmp.Diff(want, r.check(t, "example.com", "A").Groups); diff != "" {
 		t.Error(diff)
 	}

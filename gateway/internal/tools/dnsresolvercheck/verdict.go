@@ -2,6 +2,7 @@ package dnsresolvercheck
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"net/netip"
 	"slices"
 	"strings"
@@ -24,6 +25,15 @@ const (
 type resolverGroup struct {
 	Values    []string `json:"values"`
 	Resolvers []string `json:"resolvers"` // their ids
+	Truncated bool     `json:"truncated,omitempty"`
+
+	// Whole is that of its answers.
+	Whole [sha256.Size]byte `json:"-"`
+}
+
+// holds tells whether the answer's values are the group's.
+func (g resolverGroup) holds(a resolverAnswer) bool {
+	return g.Whole == a.Whole && slices.Equal(g.Values, a.Values)
 }
 
 // status is the first that holds. Addresses that differ are what a CDN gives to resolvers in different places.
@@ -64,10 +74,10 @@ func groupResolvers(answers []resolverAnswer) []resolverGroup {
 		if !answer.conclusive() {
 			continue
 		}
-		at := slices.IndexFunc(groups, func(g resolverGroup) bool { return slices.Equal(g.Values, answer.Values) })
+		at := slices.IndexFunc(groups, func(g resolverGroup) bool { return g.holds(answer) })
 		if at < 0 {
 			at = len(groups)
-			groups = append(groups, resolverGroup{Values: answer.Values})
+			groups = append(groups, resolverGroup{Values: answer.Values, Whole: answer.Whole, Truncated: answer.Truncated})
 		}
 		groups[at].Resolvers = append(groups[at].Resolvers, answer.ID)
 	}
@@ -126,7 +136,8 @@ func isBlockAddress(value string) bool {
 // contradicts tells whether two answers cannot both be the zone's: a name that exists for one and not for the other, or
 // other values.
 func contradicts(a, b resolverAnswer) bool {
-	return (a.Outcome == outcomeNXDomain) != (b.Outcome == outcomeNXDomain) || !slices.Equal(a.Values, b.Values)
+	return (a.Outcome == outcomeNXDomain) != (b.Outcome == outcomeNXDomain) || a.Whole != b.Whole ||
+		!slices.Equal(a.Values, b.Values)
 }
 
 // namesOf lists the resolvers that hold, in words.

@@ -38,6 +38,8 @@ type Result struct {
 	// Note says what the records tell about the domain as a whole, such as that it sends no mail; null where they tell
 	// nothing of the kind.
 	Note *string `json:"note"`
+	// Truncated tells that more came than is shown, in the checks of which it did.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 type results struct {
@@ -83,7 +85,9 @@ func run(ctx context.Context, client *egress.Client, m query) (Result, error) {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return Result{}, ctx.Err()
 	}
-	return summarize(run.domain, results), nil
+	health := summarize(run.domain, results)
+	health.bound()
+	return health, nil
 }
 
 func (r *checker) others(ctx context.Context, mx mxCheck) results {

@@ -19,6 +19,9 @@ import (
 const (
 	maxMailQueries    = 120
 	maxMailConcurrent = 8
+	// maxMailBytes bounds the memory that all answers of a run take, which are kept to its end. Those of a domain with a
+	// hundred lookups take a tenth of it.
+	maxMailBytes = 2 << 20
 )
 
 // resolver is the DNS of one run: each question is asked once, a few at a time, up to a bound. It is the Resolver of
@@ -29,6 +32,7 @@ type resolver struct {
 
 	mu    sync.Mutex
 	left  int
+	room  int // of maxMailBytes
 	asked map[question]func(context.Context) reply
 }
 
@@ -42,7 +46,9 @@ type reply struct {
 	records []dns.RR
 	// alias tells that the name is an alias of another.
 	alias bool
-	err   error
+	// cut tells that there are more exchanges than are kept.
+	cut bool
+	err error
 }
 
 func newResolver(client *egress.Client) *resolver {
@@ -50,6 +56,7 @@ func newResolver(client *egress.Client) *resolver {
 		client: client,
 		places: make(chan struct{}, maxMailConcurrent),
 		left:   maxMailQueries,
+		room:   maxMailBytes,
 		asked:  make(map[question]func(context.Context) reply),
 	}
 }
@@ -91,15 +98,30 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 		return reply{err: &mailauth.LookupError{Code: dnsclient.CodeTimeout}}
 	}
 	a := r.client.DNS().Query(ctx, q.name, q.qtype)
-	answer := reply{records: a.Records, alias: len(a.CNAMEChain) > 0}
+	if !r.keeps(a) {
+		return reply{err: &mailauth.LookupError{Code: mailauth.CodeBound}}
+	}
+	answer := reply{records: a.Records, alias: len(a.CNAMEChain) > 0, cut: a.Cut}
 	switch a.Code {
 	case "", dnsclient.CodeNoData:
+		// Which of several texts is missing nobody can tell; of the exchanges enough are there.
+		if a.Cut && q.qtype != dns.TypeMX {
+			answer.err = &mailauth.LookupError{Code: mailauth.CodeLong}
+		}
 	case dnsclient.CodeNotFound:
 		answer.err = mailauth.ErrNotFound
 	default:
 		answer.err = &mailauth.LookupError{Code: a.Code}
 	}
 	return answer
+}
+
+// keeps takes the room for an answer, if there is some.
+func (r *resolver) keeps(a dnsclient.Answer) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.room -= a.Weight()
+	return r.room >= 0
 }
 
 // TXT gives the TXT records of a name, each with its strings joined.

@@ -33,6 +33,7 @@ type mxHost struct {
 	Exchange  string   `json:"exchange"`
 	Priority  uint16   `json:"priority"`
 	Addresses []string `json:"addresses"`
+	Truncated bool     `json:"truncated,omitempty"`
 }
 
 // exchanges are the names that senders connect to: the root of a null MX that stands beside others is none.
@@ -70,6 +71,7 @@ func (r *checker) mx(ctx context.Context) mxCheck {
 		return c
 	}
 	c.read(answer.records)
+	c.Truncated = answer.cut
 	switch {
 	case len(c.Hosts) == 0:
 		r.implicitMX(ctx, &c)

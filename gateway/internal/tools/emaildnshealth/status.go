@@ -25,6 +25,8 @@ type check struct {
 	Summary string          `json:"summary"`
 	Record  *string         `json:"record"`
 	Issues  mailauth.Issues `json:"issues"`
+	// Truncated tells that more came than is shown: of the record, of a list, or of what is wrong.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 func newCheck() check { return check{Status: mailPass, Issues: mailauth.Issues{}} }

@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 
+	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
@@ -28,6 +29,7 @@ type Result struct {
 	Timings        webview.Timings  `json:"timings"`
 	TLS            *webview.TLS     `json:"tls"`
 	RedirectsTo    *string          `json:"redirectsTo"`
+	Truncated      bool             `json:"truncated,omitempty"`
 }
 
 // New makes the tool; client makes the request.
@@ -47,7 +49,7 @@ func New(client *egress.Client) tool.Tool {
 }
 
 func describeAnswer(r *egress.Response) Result {
-	return Result{
+	result := Result{
 		URL:            r.URL.String(),
 		Status:         r.Status,
 		StatusText:     webview.DescribeStatus(r),
@@ -59,6 +61,15 @@ func describeAnswer(r *egress.Response) Result {
 		TLS:            webview.DescribeTLS(r.TLS),
 		RedirectsTo:    redirectsTo(r),
 	}
+	result.bound()
+	return result
+}
+
+// bound cuts what is too long for an answer.
+func (r *Result) bound() {
+	r.StatusText = bound.Text(r.StatusText, webview.MaxStatusText, &r.Truncated)
+	r.Headers = webview.BoundHeaders(r.Headers, &r.Truncated)
+	r.RedirectsTo = bound.Pointer(r.RedirectsTo, webview.MaxURL, &r.Truncated)
 }
 
 // redirectsTo is the absolute URL that a browser would go to next. It is nil where there is none, and where the

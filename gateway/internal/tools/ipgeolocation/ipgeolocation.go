@@ -32,6 +32,7 @@ type Result struct {
 	ASN           *registration.ASNRecord `json:"asn"`
 	Note          string                  `json:"note"`
 	Sources       []registration.Source   `json:"sources"`
+	Truncated     bool                    `json:"truncated,omitempty"`
 }
 
 // New makes the tool; registries tell whose an address is, networks who announces it.
@@ -98,9 +99,9 @@ func describeLocation(address target.Address, registered rdap.NetworkAnswer, ann
 	result := Result{
 		IP: address.String(), Version: 6,
 		Network: registration.DescribeNetwork(network), Organization: network.Organization,
-		AbuseContact: network.AbuseContact,
-		Sources:      []registration.Source{registration.SourceOfRDAP(registered.Source)},
+		AbuseContact: network.AbuseContact, Truncated: network.Truncated,
 	}
+	result.Sources = []registration.Source{registration.SourceOfRDAP(registered.Source, &result.Truncated)}
 	if address.Addr().Is4() {
 		result.Version = 4
 	}

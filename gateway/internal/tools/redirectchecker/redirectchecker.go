@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
@@ -34,6 +35,7 @@ type Result struct {
 	TotalMs        float64         `json:"totalMs"`
 	ClientRedirect *clientRedirect `json:"clientRedirect"`
 	Summary        string          `json:"summary"`
+	Truncated      bool            `json:"truncated,omitempty"`
 }
 
 // hopResult is one URL of the chain: an answer, or with a null status the reason why there is none, in StatusText.
@@ -47,6 +49,7 @@ type hopResult struct {
 	ResponseTimeMs float64         `json:"responseTimeMs"`
 	Timings        webview.Timings `json:"timings"`
 	Flags          []string        `json:"flags"`
+	Truncated      bool            `json:"truncated,omitempty"` // a text of this hop
 }
 
 // start is the URL that a chain begins with. Its fragment never goes on the wire, but redirects pass it on (RFC 9110
@@ -102,8 +105,23 @@ func (r checker) run(ctx context.Context) (Result, error) {
 		result.FinalURL, result.FinalStatus = &last.URL, &final.Status
 		result.ClientRedirect = page.redirect(final)
 	}
+	result.bound()
 	result.Summary = summarize(result, chain)
 	return result, nil
+}
+
+// bound cuts what is too long for an answer.
+func (r *Result) bound() {
+	for i := range r.Hops {
+		hop := &r.Hops[i]
+		hop.URL = bound.Text(hop.URL, webview.MaxURL, &hop.Truncated, &r.Truncated)
+		hop.StatusText = bound.Text(hop.StatusText, webview.MaxStatusText, &hop.Truncated, &r.Truncated)
+		hop.Location = bound.Pointer(hop.Location, webview.MaxURL, &hop.Truncated, &r.Truncated)
+	}
+	r.FinalURL = bound.Pointer(r.FinalURL, webview.MaxURL, &r.Truncated)
+	if r.ClientRedirect != nil {
+		r.ClientRedirect.URL = bound.Text(r.ClientRedirect.URL, webview.MaxURL, &r.Truncated)
+	}
 }
 
 // fails gives the error of a run that has no result: the visitor is gone, or the first URL itself may not or cannot be

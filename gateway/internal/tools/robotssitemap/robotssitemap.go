@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"errors"
+	"slices"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
@@ -41,6 +42,7 @@ type Result struct {
 	DeclaredSitemaps []string      `json:"declaredSitemaps"`
 	Sitemap          sitemapFile   `json:"sitemap"`  // of /sitemap.xml
 	Sitemaps         []sitemapFile `json:"sitemaps"` // of the first declared ones
+	Truncated        bool          `json:"truncated,omitempty"`
 }
 
 // robotsFile is /robots.txt.
@@ -50,8 +52,8 @@ type robotsFile struct {
 	Status      string           `json:"status"`
 	HTTPStatus  *int             `json:"httpStatus"`
 	ContentType *string          `json:"contentType"`
-	Bytes       int              `json:"bytes"` // read, after decompression
-	Truncated   bool             `json:"truncated"`
+	Bytes       int              `json:"bytes"`     // read, after decompression
+	Truncated   bool             `json:"truncated"` // the file was longer than is read, or its lists than are shown
 	Preview     string           `json:"preview"`
 	Effect      robotstxt.Effect `json:"effect"`
 	Groups      []robotsGroup    `json:"groups"`
@@ -62,6 +64,7 @@ type robotsGroup struct {
 	UserAgents []string     `json:"userAgents"`
 	Rules      []robotsRule `json:"rules"`
 	CrawlDelay *float64     `json:"crawlDelay"` // seconds
+	Truncated  bool         `json:"truncated,omitempty"`
 }
 
 type robotsRule struct {
@@ -79,7 +82,7 @@ type sitemapFile struct {
 	Kind         *string     `json:"kind"`
 	URLCount     *int        `json:"urlCount"`     // of an index, its sitemaps
 	LastModified *string     `json:"lastModified"` // the newest in the file
-	Truncated    bool        `json:"truncated"`
+	Truncated    bool        `json:"truncated"`    // as that of robotsFile
 	Issues       []fileIssue `json:"issues"`
 }
 
@@ -132,13 +135,15 @@ func (r *checker) run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	others := r.fetchDeclared(ctx, slices.Clone(declared[:min(len(declared), maxDeclaredRead)]))
 	result := Result{URL: r.site.String(), Robots: robots, DeclaredSitemaps: declared}
-	others := r.fetchDeclared(ctx, declared[:min(len(declared), maxDeclaredRead)])
+	result.boundRobots() // now, since what is cut off need not wait in memory for the sitemaps
 	result.Sitemap = own.Wait()
 	result.Sitemaps = others()
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return Result{}, ctx.Err()
 	}
+	result.boundSitemaps()
 	return result, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
@@ -35,6 +36,8 @@ type Result struct {
 	Summary       summary          `json:"summary"`
 	// Notice says that the answer is not the page that was meant: an error, a challenge.
 	Notice *string `json:"notice"`
+	// Truncated tells that more came than is shown: headers, cookies or URLs, or the value of a control that says so too.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 // redirect is an answer that sent onward.
@@ -67,6 +70,7 @@ type controlResult struct {
 	Set            *headerLine   `json:"set,omitempty"`
 	Remove         []string      `json:"remove,omitempty"`
 	Reference      string        `json:"reference"`
+	Truncated      bool          `json:"truncated,omitempty"`
 }
 
 // summary counts the controls by status.
@@ -117,7 +121,34 @@ func describe(u target.URL, chain egress.Chain, now time.Time) Result {
 	for _, c := range result.Controls {
 		result.Summary.count(c.Status)
 	}
+	result.bound()
 	return result
+}
+
+// The shares of an answer, in bytes of JSON, beside those of package webview.
+const (
+	maxCookies    = 160 << 10
+	maxCookieName = 4 << 10
+	maxValue      = 24 << 10 // of one control
+	maxFinding    = 12 << 10
+)
+
+// bound cuts what is too long for an answer, once all of it was judged.
+func (r *Result) bound() {
+	r.FinalURL = bound.Text(r.FinalURL, webview.MaxURL, &r.Truncated)
+	for i := range r.Redirects {
+		r.Redirects[i].URL = bound.Text(r.Redirects[i].URL, webview.MaxURL, &r.Truncated)
+	}
+	r.Headers = webview.BoundHeaders(r.Headers, &r.Truncated)
+	for i := range r.Controls {
+		c := &r.Controls[i]
+		c.Value = bound.Pointer(c.Value, maxValue, &c.Truncated, &r.Truncated)
+		c.Finding = bound.Text(c.Finding, maxFinding, &c.Truncated, &r.Truncated)
+	}
+	for i := range r.Cookies {
+		r.Cookies[i].Name = bound.Text(r.Cookies[i].Name, maxCookieName, &r.Truncated)
+	}
+	r.Cookies = bound.List(r.Cookies, maxCookies, &r.Truncated)
 }
 
 func (s *summary) count(status controlStatus) {

@@ -42,12 +42,14 @@ type chainElement struct {
 	SignatureAlgorithm string `json:"signatureAlgorithm"`
 	SelfSigned         bool   `json:"selfSigned"`
 	IsCA               bool   `json:"isCA"`
+	Truncated          bool   `json:"truncated,omitempty"` // a text or a list of this certificate
 }
 
 // altNames are the names that a certificate holds for.
 type altNames struct {
-	DNS []string `json:"dns"`
-	IP  []string `json:"ip"`
+	DNS       []string `json:"dns"`
+	IP        []string `json:"ip"`
+	Truncated bool     `json:"truncated,omitempty"`
 }
 
 func describeCertificate(cert *x509.Certificate, now time.Time) certificate {
@@ -67,7 +69,7 @@ func describeCertificate(cert *x509.Certificate, now time.Time) certificate {
 
 func describeChain(certs []*x509.Certificate, now time.Time) []chainElement {
 	chain := []chainElement{}
-	for _, cert := range certs[:min(len(certs), maxShownChain)] {
+	for _, cert := range certs {
 		chain = append(chain, describeElement(cert, now))
 	}
 	return chain

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"time"
 
+	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/target"
@@ -43,6 +44,7 @@ type Result struct {
 	OCSPStapling       staplingState    `json:"ocspStapling"`
 	SCTs               timestamps       `json:"scts"`
 	HandshakeMs        float64          `json:"handshakeMs"`
+	Truncated          bool             `json:"truncated,omitempty"`
 }
 
 // checker is one way of checking; timeout is for the connecting, for the handshake and for the probes, each.
@@ -118,7 +120,10 @@ func (s checker) report(to target.HostPort, address netip.Addr, seen observation
 	sent := seen.state.PeerCertificates
 	verdict := s.certs.Check(sent, to.Host.String())
 	staple := readStaple(seen.state.OCSPResponse, verdict.Chain, now)
+	var cut bool
+	chain := describeChain(bound.First(sent[1:], maxShownChain, &cut), now)
 	result := Result{
+		Truncated:          cut,
 		Host:               to.Host.String(),
 		Port:               to.Port,
 		Address:            address.String(),
@@ -128,7 +133,7 @@ func (s checker) report(to target.HostPort, address netip.Addr, seen observation
 		KeyExchange:        describeKeyExchange(seen.state),
 		SupportedProtocols: supported,
 		Certificate:        describeCertificate(sent[0], now),
-		Chain:              describeChain(sent[1:], now),
+		Chain:              chain,
 		HostnameMatches:    verdict.HostnameMatches,
 		ChainComplete:      verdict.ChainComplete,
 		OCSPStapling:       staple.staplingState,
@@ -145,5 +150,6 @@ func (s checker) report(to target.HostPort, address netip.Addr, seen observation
 		result.STARTTLS = &protocol
 	}
 	result.Issues = findIssues(result, verdict, seen, now)
+	result.bound()
 	return result
 }

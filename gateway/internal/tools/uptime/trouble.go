@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
@@ -15,6 +16,7 @@ type trouble struct {
 	kind        kind
 	status      int             // of errorStatus
 	phrase      string          // of errorStatus; may be empty
+	cut         bool            // the phrase was longer
 	end         egress.ChainEnd // of badRedirect
 	failure     string          // of noAnswer, and of badRedirect at EndUnreachable: egress's sentence about it
 	certificate badCertificate  // of the first URL whose certificate is not valid, whatever the kind
@@ -57,7 +59,9 @@ func statusTrouble(final *egress.Response) trouble {
 	if final.Status < http.StatusBadRequest {
 		return trouble{}
 	}
-	return trouble{kind: errorStatus, status: final.Status, phrase: webview.DescribeStatus(final)}
+	t := trouble{kind: errorStatus, status: final.Status}
+	t.phrase = bound.Text(webview.DescribeStatus(final), webview.MaxStatusText, &t.cut)
+	return t
 }
 
 func certificateTrouble(chain egress.Chain) badCertificate {

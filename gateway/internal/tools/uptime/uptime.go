@@ -48,6 +48,7 @@ type Result struct {
 	Reason           *string          `json:"reason"`
 	Timings          *webview.Timings `json:"timings"` // of the last answer
 	Families         families         `json:"families"`
+	Truncated        bool             `json:"truncated,omitempty"`
 }
 
 type families struct {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
@@ -25,11 +26,13 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 		} else {
 			result.Families.IPv6 = family
 		}
+		result.Truncated = result.Truncated || checks[i].trouble().cut
 	}
 	first := firstAnswer(checks)
 	if last := first.answer(); last != nil {
-		status, text, ms, final, timings := last.Status, webview.DescribeStatus(last),
-			format.Milliseconds(first.responseTime()), last.URL.String(), webview.DescribeTimings(last.Timings)
+		text := bound.Text(webview.DescribeStatus(last), webview.MaxStatusText, &result.Truncated)
+		final := bound.Text(last.URL.String(), webview.MaxURL, &result.Truncated)
+		status, ms, timings := last.Status, format.Milliseconds(first.responseTime()), webview.DescribeTimings(last.Timings)
 		result.Status, result.StatusText, result.ResponseTimeMs, result.FinalURL, result.Timings = &status, &text, &ms,
 			&final, &timings
 		result.CertificateValid = first.certificateValid()

@@ -5,6 +5,7 @@ package whoislookup
 import (
 	"context"
 	_ "embed" // openapi.yaml
+	"slices"
 
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/target"
@@ -26,6 +27,8 @@ type Result struct {
 	Notices           []rdap.Notice         `json:"notices"`
 	Reason            *rdap.Reason          `json:"reason"`
 	Sources           []registration.Source `json:"sources"`
+	// Truncated tells that the registry told more than is shown: more notices, or what says so itself.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 // New makes the tool; client asks the registries.
@@ -54,10 +57,10 @@ func domain(ctx context.Context, client *rdap.Client, query target.Registration)
 	result := Result{
 		Query: query.String(), QueryType: "domain", RegistrableDomain: &name,
 		Found: answer.Found, Reason: reason(answer.Reason), Domain: answer.Domain, Notices: answer.Notices,
-		Sources: []registration.Source{},
+		Sources: []registration.Source{}, Truncated: answer.MoreNotices || cut(answer.Domain),
 	}
 	for _, s := range answer.Sources {
-		result.Sources = append(result.Sources, registration.SourceOfRDAP(s))
+		result.Sources = append(result.Sources, registration.SourceOfRDAP(s, &result.Truncated))
 	}
 	return result, nil
 }
@@ -67,12 +70,20 @@ func network(ctx context.Context, client *rdap.Client, query target.Registration
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{
+	result := Result{
 		Query: query.String(), QueryType: "ip",
 		Found: answer.Found, Reason: reason(answer.Reason), Network: registration.DescribeNetwork(answer.Network),
 		Notices: answer.Notices,
-		Sources: []registration.Source{registration.SourceOfRDAP(answer.Source)},
-	}, nil
+	}
+	result.Truncated = answer.MoreNotices || answer.Network != nil && answer.Network.Truncated
+	result.Sources = []registration.Source{registration.SourceOfRDAP(answer.Source, &result.Truncated)}
+	return result, nil
+}
+
+// cut tells whether anything of a registration is not shown.
+func cut(d *rdap.Domain) bool {
+	return d != nil && (d.Truncated || d.DNSSEC.Truncated ||
+		slices.ContainsFunc(d.Contacts, func(c rdap.Contact) bool { return c.Truncated }))
 }
 
 func reason(r rdap.Reason) *rdap.Reason {

@@ -5,7 +5,7 @@
 import { retryText } from "./api.js";
 import { changes } from "./compare.js";
 import { el } from "./dom.js";
-import { dateTime, relative } from "./format.js";
+import { cutAnswer, dateTime, relative } from "./format.js";
 import { code, command, copyAction, facts, lost, notice, section, table, value, verdictLine } from "./parts.js";
 import { keepAnswer, lastAnswer } from "./store.js";
 import { attempt, verdictOf } from "./view.js";
@@ -33,7 +33,7 @@ export function renderAnswer(judge, view, answer, asked) {
     sourcesPart(attempt(() => view.sources(d), [])));
   const json = jsonPart(d, asked);
   json.hidden = true;
-  return [verdictLine(verdictOf(judge, d, asked)), toolbar(d, asked, toggleBetween(body, json)), body, json, requestLine(answer)];
+  return [verdictLine(verdictOf(judge, d, asked)), ...cutPart(d), toolbar(d, asked, toggleBetween(body, json)), body, json, requestLine(answer)];
 }
 
 /** What a page says where it has an answer and nothing to draw it with. */
@@ -48,8 +48,11 @@ export const undrawn = "The part of this page that draws the answer did not load
  */
 export function renderUndrawn(judge, answer, asked) {
   const d = answer.data;
-  return [...(judge ? [verdictLine(verdictOf(judge, d, asked))] : []), lost(undrawn), toolbar(d, asked), jsonPart(d, asked), requestLine(answer)];
+  return [...(judge ? [verdictLine(verdictOf(judge, d, asked))] : []), ...cutPart(d), lost(undrawn), toolbar(d, asked), jsonPart(d, asked), requestLine(answer)];
 }
+
+/** @param {any} d */
+const cutPart = (d) => (d.truncated ? [notice("info", cutAnswer)] : []);
 
 /**
  * @param {HTMLElement} body

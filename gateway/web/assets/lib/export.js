@@ -2,7 +2,7 @@
 // A report as a file: JSON for programs, and one HTML page for people that needs nothing else. All of it is text made here,
 // and whatever comes from outside goes through escaped().
 
-import { dateTime, ms, plural } from "./format.js";
+import { cutAnswer, dateTime, ms, plural } from "./format.js";
 
 /** @typedef {import("./view.js").Concern} Concern */
 /** @typedef {import("./view.js").Facts} Facts */
@@ -147,6 +147,7 @@ function section({ title, input, ok, data, error, durationMs, requestId, verdict
 <h3>${title} <code>${input}</code></h3>
 <p class="verdict ${tone}"><bdi>${sentence}</bdi></p>
 ${concerns.length > 0 ? markup`<ul>${concerns.map((c) => markup`<li><strong class="${c.tone}">${tones[c.tone]}:</strong> <bdi>${c.text}</bdi></li>`)}</ul>
+` : ""}${ok && data?.truncated ? markup`<p class="small">${cutAnswer}</p>
 ` : ""}${factList(facts ?? {})}${asked.length > 0 ? markup`<p class="small">${asked.join(" ")}</p>
 ` : ""}${ok ? markup`<details><summary>The whole answer, ${plural(Object.keys(data ?? {}).length, "member")}</summary><pre>${JSON.stringify(data, null, 2)}</pre></details>
 ` : ""}</section>

@@ -34,6 +34,20 @@ export function plural(n, one, many = `${one}s`) {
   return `${number(n)} ${n === 1 ? one : many}`;
 }
 
+/** What is said of an answer that was cut. */
+export const cutAnswer = "More came than one answer holds, so this one was cut. Each list that ends early says so, and a text that goes on ends in “…”.";
+
+/**
+ * A count of a list that may have been cut.
+ * @param {number} n
+ * @param {boolean | undefined} cut
+ * @param {string} one
+ * @returns {string}
+ */
+export function counted(n, cut, one) {
+  return `${cut ? "more than " : ""}${plural(n, one)}`;
+}
+
 const grouped = new Intl.NumberFormat("en");
 
 /**

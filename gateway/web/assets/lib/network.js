@@ -7,7 +7,7 @@ import { section, value, values } from "./parts.js";
 import { timeline } from "./picture.js";
 import { addressNumber } from "./ranges.js";
 
-/** @typedef {{handle: string, name: string, type: string, cidrs: string[], startAddress: string, endAddress: string, parentHandle: string | null, status: string[]}} Network */
+/** @typedef {{handle: string, name: string, type: string, cidrs: string[], startAddress: string, endAddress: string, parentHandle: string | null, status: string[], truncated?: boolean}} Network */
 /** @typedef {{asn: number, name: string | null, prefix: string | null, country: string | null, registry: string | null, allocated: string | null}} Origin */
 /** @typedef {[string, Node | string | number | null | undefined]} Row */
 
@@ -54,7 +54,7 @@ export function networkRows(n) {
     ["Handle", n.handle && value(n.handle, { what: "handle" })],
     ["Type", meaning ? el("span", {}, value(n.type, { what: "type", mono: false }), ` (${meaning})`) : n.type],
     ["Part of", n.parentHandle && value(n.parentHandle, { what: "parent network" })],
-    ["Status", n.status.join(", ")],
+    ["Status", n.status.join(", ") + (n.truncated ? " and more, which the service does not pass on" : "")],
   ];
 }
 

@@ -38,17 +38,19 @@ export function headline(checks) {
 }
 
 /**
- * Which checks gave nothing to look at, in sentences.
+ * Which checks gave nothing to look at, or not all there is, in sentences.
  * @param {Check[]} checks
  * @returns {string[]}
  */
 export function missing(checks) {
   const off = checks.filter((check) => check.stage.state === "answered" && check.stage.reply.status === 501);
   const silent = checks.filter((check) => ended(check.stage) && ["failed", "limited"].includes(stateOf(check.stage)) && !off.includes(check));
+  const cut = checks.filter((check) => check.stage.state === "answered" && check.stage.reply.data?.truncated);
   return [
     who(silent, "could not answer"),
     who(checks.filter((check) => stateOf(check.stage) === "done" && check.concerns === null), "answered what this page could not read"),
     who(checks.filter((check) => check.stage.state === "cancelled"), "gave no answer before the report was cancelled"),
+    cut.length > 0 ? `More came than an answer holds, so a part is missing in ${plural(cut.length, "answer")}: ${listed(cut.map((check) => check.title))}.` : "",
     off.length > 0 ? `Not enabled here: ${listed(off.map((check) => check.title))}.` : "",
   ].filter((sentence) => sentence !== "");
 }

@@ -112,6 +112,16 @@ export function values(list, how) {
 }
 
 /**
+ * What stands below a list that the service cut; nothing where it did not.
+ * @param {{truncated?: boolean} | null | undefined} holder the object of the answer that holds the list
+ * @param {string} [text]
+ * @returns {HTMLElement | null}
+ */
+export function cut(holder, text = "The list was cut here: more came than the service passes on.") {
+  return holder?.truncated ? el("p", { class: "hint" }, text) : null;
+}
+
+/**
  * Names with their values. A string or number becomes a copyable value; what is null or undefined is left out.
  * @param {[string, Node | string | number | null | undefined][]} rows
  * @returns {HTMLElement}

@@ -3,6 +3,7 @@
 package registration
 
 import (
+	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/tools/internal/format"
 )
@@ -18,9 +19,14 @@ type Source struct {
 	Cached    bool   `json:"cached"`
 }
 
-// SourceOfRDAP is the source of what a registry said.
-func SourceOfRDAP(s rdap.Source) Source {
-	return Source{Name: s.Name, URL: s.URL, FetchedAt: format.RFC3339(s.FetchedAt), Cached: s.Cached}
+// maxURL is the share of an answer, in bytes of JSON, that the URL of a source has: redirects may have led to any.
+const maxURL = 8 << 10
+
+// SourceOfRDAP is the source of what a registry said. The mark is set where its URL is too long to be shown whole.
+func SourceOfRDAP(s rdap.Source, cut *bool) Source {
+	return Source{
+		Name: s.Name, URL: bound.Text(s.URL, maxURL, cut), FetchedAt: format.RFC3339(s.FetchedAt), Cached: s.Cached,
+	}
 }
 
 // Network is the common part "network" of whois-lookup and ip-geolocation.
@@ -33,6 +39,7 @@ type Network struct {
 	EndAddress   string   `json:"endAddress"`
 	ParentHandle *string  `json:"parentHandle"`
 	Status       []string `json:"status"`
+	Truncated    bool     `json:"truncated,omitempty"`
 }
 
 // DescribeNetwork gives nil where no network was found.
@@ -43,5 +50,6 @@ func DescribeNetwork(n *rdap.Network) *Network {
 	return &Network{
 		Handle: n.Handle, Name: n.Name, Type: n.Type, CIDRs: n.CIDRs,
 		StartAddress: n.StartAddress, EndAddress: n.EndAddress, ParentHandle: n.ParentHandle, Status: n.Status,
+		Truncated: n.Truncated,
 	}
 }

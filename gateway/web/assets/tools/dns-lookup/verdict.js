@@ -2,7 +2,7 @@
 // dns-lookup: the records of a name, how long the answers may still be kept, and what failed.
 
 import { explain, remarks } from "../../lib/dns-codes.js";
-import { listed, plural } from "../../lib/format.js";
+import { counted, listed, plural } from "../../lib/format.js";
 
 /** @type {Record<string, string>} */
 export const titles = { A: "IPv4 addresses", AAAA: "IPv6 addresses", CNAME: "alias of", MX: "mail exchanges, lowest number first", NS: "name servers", TXT: "texts", SOA: "start of authority" };
@@ -28,7 +28,7 @@ function verdict(d) {
   if (failed.length === types.length) return { tone: "bad", text: `${d.domain} could not be looked up: ${explain(d.errors.A)}.` };
   if (gone && found.length === 0) return { tone: "bad", text: `${who} does not exist in the DNS.` };
   const count = found.reduce((n, t) => n + d.records[t].length, 0);
-  const has = count > 0 ? `has ${plural(count, "record")} of ${plural(found.length, "type")}: ${listed(found)}` : "has none of the records asked for";
+  const has = count > 0 ? `has ${counted(count, d.truncated, "record")} of ${plural(found.length, "type")}: ${listed(found)}` : "has none of the records asked for";
   if (failed.length > 0) return { tone: "warn", text: `${who} ${has}; the lookup of ${listed(failed)} failed: ${explain(d.errors[failed[0]])}.` };
   return { tone: count > 0 ? "good" : "warn", text: `${who} ${has}.` };
 }

@@ -3,8 +3,8 @@
 
 import { explain, remarks } from "../../lib/dns-codes.js";
 import { el, svg } from "../../lib/dom.js";
-import { duration, listed, ms, plural } from "../../lib/format.js";
-import { badge, facts, more, notice, section, table, value } from "../../lib/parts.js";
+import { counted, duration, listed, ms } from "../../lib/format.js";
+import { badge, cut, facts, more, notice, section, table, value } from "../../lib/parts.js";
 import { sh } from "../../lib/shell.js";
 import { sum, titles, types, written } from "./verdict.js";
 
@@ -32,7 +32,7 @@ function life({ ttl, ageMs }) {
  * @param {string[]} shown
  */
 function recordsPart(d, shown) {
-  const rows = shown.map((t) => el("div", {}, el("dt", {}, el("strong", {}, t), " ", titles[t]), el("dd", {}, list(d, t)), life(d.details[t])));
+  const rows = shown.map((t) => el("div", {}, el("dt", {}, el("strong", {}, t), " ", titles[t]), el("dd", {}, list(d, t), cut(d.details[t])), life(d.details[t])));
   return section("Records", el("dl", { class: "facts lookup-records" }, ...rows),
     el("p", { class: "hint" }, "A bar is how long the answer may still be kept (TTL), on a logarithmic scale to one week, with notches at a minute, an hour and a day. A pale end was spent in this service’s cache."));
 }
@@ -63,7 +63,7 @@ function authority(soa) {
 /** @param {any} d */
 function answers({ details, errors, records }) {
   const columns = [{ title: "Type" }, { title: "Answer" }, { title: "Code" }, { title: "Time left", numeric: true }, { title: "DNSSEC validated" }, { title: "Resolver" }, { title: "Took", numeric: true }, { title: "Age in our cache" }];
-  const told = types.map((t) => [errors[t] ? explain(errors[t]) : plural(records[t].length, "record"), ...remarks(details[t].extendedErrors)].join("; "));
+  const told = types.map((t) => [errors[t] ? explain(errors[t]) : counted(records[t].length, details[t].truncated, "record"), ...remarks(details[t].extendedErrors)].join("; "));
   const rows = types.map((t, i) => {
     const a = details[t];
     // A failure of every type would fill a page with one sentence.

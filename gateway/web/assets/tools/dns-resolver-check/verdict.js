@@ -1,7 +1,7 @@
 // @ts-check
 // dns-resolver-check: who gives which answer. Equal answers share a number and a colour.
 
-/** @typedef {{sign: string, colour: string, title: string, values: string[], ids: string[]}} Group */
+/** @typedef {{sign: string, colour: string, title: string, values: string[], ids: string[], truncated?: boolean}} Group */
 
 /** @type {Record<string, import("../../lib/view.js").Tone>} */
 const tones = { agree: "good", agreeAbsent: "info", partial: "warn", variation: "info", mixedPresence: "warn", conflict: "bad", inconclusive: "warn", unavailable: "bad" };

@@ -4,7 +4,7 @@
 import { explain, remarks } from "../../lib/dns-codes.js";
 import { el, svg } from "../../lib/dom.js";
 import { duration, listed, ms } from "../../lib/format.js";
-import { badge, none, notice, section, table, value, values } from "../../lib/parts.js";
+import { badge, cut, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { fit, label, picture } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { absent } from "./verdict.js";
@@ -26,8 +26,8 @@ const meanings = {
 /** @param {any} d @returns {Group[]} those that gave no answer come last */
 function groups(d) {
   const list = d.groups.map((/** @type {any} */ g, /** @type {number} */ i) => ({
-    sign: `${i + 1}`, colour: g.values.length > 0 ? `fill-${i + 1}` : "fill-6", values: g.values, ids: g.resolvers,
-    title: g.values.length > 0 ? g.values[0] + (g.values.length > 1 ? ` +${g.values.length - 1}` : "") : "no record",
+    sign: `${i + 1}`, colour: g.values.length > 0 ? `fill-${i + 1}` : "fill-6", values: g.values, ids: g.resolvers, truncated: g.truncated,
+    title: g.values.length > 0 ? g.values[0] + (g.values.length > 1 ? ` +${g.values.length - 1}` : "") + (g.truncated ? " and more" : "") : "no record",
   }));
   const failed = d.resolvers.filter((/** @type {any} */ r) => r.outcome === "error").map((/** @type {any} */ r) => r.id);
   return failed.length > 0 ? [...list, { sign: "✗", colour: "fill-bad", values: [], ids: failed, title: "failed" }] : list;
@@ -78,7 +78,7 @@ export default {
       filtering.length > 0 ? notice("warn", `${listed(filtering)} may be withholding this name from its users, as resolvers do with names that they hold for dangerous or must block. Either it says so itself, or its answer is of the kind that filters give and others contradict it.`) : null,
       section("Answers", table({
         caption: "The different answers", hideCaption: true, columns: [{ title: "Answer" }, { title: `${d.recordType} records` }, { title: "Given by" }],
-        rows: all.map((g) => [g.sign, g.values.length > 0 ? values(g.values, { what: d.recordType }) : none(g.title), givers(d, g)]),
+        rows: all.map((g) => [g.sign, g.values.length > 0 ? el("div", {}, values(g.values, { what: d.recordType }), cut(g)) : none(g.title), givers(d, g)]),
       })),
       section("Resolvers", table({
         caption: "Each resolver’s answer", hideCaption: true,

@@ -21,11 +21,11 @@ export function repairs({ domain, checks: { mx, spf, dmarc, mtaSts, tlsRpt } }, 
   if (has(mx, "DOMAIN_NOT_FOUND")) return [];
   // An address or the root in place of a name is a fault of its own, which no other record may repeat.
   const hosts = [...new Set(mx.hosts.map((/** @type {any} */ h) => h.exchange))].filter((h) => /\.[^.]*[a-z][^.]*$/.test(h));
-  const at = { domain, hosts, silent: mx.nullMx || mx.status === "missing", implicit: has(mx, "MX_IMPLICIT") };
+  const at = { domain, hosts, cut: mx.truncated === true, silent: mx.nullMx || mx.status === "missing", implicit: has(mx, "MX_IMPLICIT") };
   return [mxRepair(at, mx), spfRepair(at, spf), dmarcRepair(at, dmarc, spf), stsRepair(at, mtaSts, now), tlsRepair(at, tlsRpt)].filter((r) => r !== null);
 }
 
-/** @typedef {{domain: string, hosts: string[], silent: boolean, implicit: boolean}} Mail silent takes no mail; implicit takes it without an MX record */
+/** @typedef {{domain: string, hosts: string[], cut: boolean, silent: boolean, implicit: boolean}} Mail cut has more hosts than these; silent takes no mail; implicit takes it without an MX record */
 
 /** @param {Mail} mail @param {any} mx @returns {Repair | null} */
 function mxRepair({ domain, implicit }, mx) {
@@ -44,7 +44,8 @@ function spfRepair({ domain, hosts, silent, implicit }, spf) {
   if (spf.lookups > 10) {
     return { what: "SPF", why: `The record needs ${spf.lookups} DNS lookups and may need 10. Most cost: ${costs(spf.tree.children)}. You must decide which of these senders are still in use.` };
   }
-  if (!spf.record || /redirect=/i.test(spf.record)) return null;
+  // Half a record is none to begin with.
+  if (!spf.record || spf.truncated || /redirect=/i.test(spf.record)) return null;
   const gone = [...spf.tree.children].filter((c) => spf.voidLookups > 2 && c.void).map((c) => c.term);
   if (gone.length > 0) {
     return { ...record, text: spf.record.split(" ").filter((/** @type {string} */ t) => !gone.includes(t)).join(" "), why: "The same record without the terms that name nothing. If one of them is misspelt, correct it instead." };
@@ -72,7 +73,7 @@ function dmarcRepair({ domain, hosts, silent }, dmarc, spf) {
     return mute ? { ...record, text: "v=DMARC1; p=reject", why: "The domain keeps out of mail, so receivers may refuse all mail in its name." }
       : { ...record, text: `v=DMARC1; p=none${rua}`, why: `Begins by watching. When the reports show that all genuine mail passes, raise p to quarantine, then reject. ${rua ? mailbox : "Name a mailbox at another domain, which must agree to it, in rua=mailto:… to get them."}` };
   }
-  if (!dmarc.record || dmarc.foundAt !== domain || dmarc.status === "fail") return null;
+  if (!dmarc.record || dmarc.truncated || dmarc.foundAt !== domain || dmarc.status === "fail") return null;
   const stricter = dmarc.record.replace(/(;\s*p\s*=\s*)none\b/i, "$1quarantine").replace(/;\s*t\s*=\s*y\s*(?=;|$)/i, "");
   const text = has(dmarc, "DMARC_NO_REPORTS") ? stricter.replace(/[;\s]*$/, "") + rua : stricter;
   if (text === dmarc.record) return null;
@@ -80,10 +81,10 @@ function dmarcRepair({ domain, hosts, silent }, dmarc, spf) {
 }
 
 /** @param {Mail} mail @param {any} sts @param {Date} now @returns {Repair | null} */
-function stsRepair({ domain, hosts }, sts, now) {
+function stsRepair({ domain, hosts, cut }, sts, now) {
   const wanted = ["missing", "fail"].includes(sts.status) || sts.mode === "testing";
   // Where the policy could not be fetched it may be right, and is not ours to rewrite.
-  if (!wanted || hosts.length === 0 || sts.issues.some((/** @type {any} */ i) => /CERTIFICATE|UNREACHABLE/.test(i.code))) return null;
+  if (!wanted || hosts.length === 0 || cut || sts.issues.some((/** @type {any} */ i) => /CERTIFICATE|UNREACHABLE/.test(i.code))) return null;
   const mode = sts.mode === "testing" || sts.mode === "enforce" ? "enforce" : "testing";
   const policy = ["version: STSv1", `mode: ${mode}`, ...hosts.map((h) => `mx: ${h}`), `max_age: ${Math.max(86400, sts.maxAge ?? 1209600)}`, ""].join("\n");
   return {

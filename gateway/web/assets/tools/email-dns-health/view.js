@@ -4,7 +4,7 @@
 import { el } from "../../lib/dom.js";
 import { duration, plural } from "../../lib/format.js";
 import { has, policyURL, repairs } from "./repairs.js";
-import { badge, code, facts, mark, more, notice, section, table, value, values } from "../../lib/parts.js";
+import { badge, code, cut, facts, mark, more, notice, section, table, value, values } from "../../lib/parts.js";
 import { sh } from "../../lib/shell.js";
 import { bySeverity, parts, tones } from "./verdict.js";
 
@@ -32,7 +32,8 @@ function panel(check, key, n) {
     check.issues.length > 0 && el("ul", { class: "mail-issues" }, ...bySeverity(check.issues).map((i) => el("li", {}, mark(tones[i.severity] ?? "info"),
       el("span", {}, i.message, " ", el("span", { class: "muted" }, `${i.reference}; ${i.code}`))))),
     check.record && code(check.record, `${parts[n][1]} record`),
-    facts(details(key, check)), check.policy && key === "mtaSts" && more("Policy file", code(check.policy, "policy file")));
+    facts(details(key, check)), check.policy && key === "mtaSts" && more("Policy file", code(check.policy, "policy file")),
+    cut(check, "A part of this was cut: the domain publishes more than the service passes on."));
 }
 
 /** @param {string} key @param {any} c @returns {[string, Node | string | null][]} */
@@ -58,11 +59,11 @@ function meter(name, n, most) {
 
 /** @param {any} node @param {number} [depth] @returns {HTMLElement} */
 function branch(node, depth = 0) {
-  const { term, domain, lookups, voidLookups, record, error, ignored, children } = node;
+  const { term, domain, lookups, voidLookups, record, error, ignored, children, truncated } = node;
   const head = [
     el("span", { class: "mono" }, term), domain && !term.includes(domain) && ` (${domain})`, " ",
     lookups > 0 && badge("off", plural(lookups, "lookup")), voidLookups > 0 && badge("warn", `${voidLookups} void`),
-    error && badge(ignored || node.void ? "warn" : "bad", error),
+    error && badge(ignored || node.void ? "warn" : "bad", error), truncated && badge("info", "cut: there is more"),
   ];
   return el("li", {}, ...(record ? [el("details", { open: depth < 2 || voidLookups > 0 }, el("summary", {}, ...head), value(record, { what: "record" }),
     children.length > 0 && el("ul", {}, ...children.map((/** @type {any} */ c) => branch(c, depth + 1))))] : head));
@@ -78,8 +79,8 @@ function repair({ what, why, name, type, text = "", file }) {
 function exchanges({ checks: { mx } }) {
   return section("Mail exchanges", table({
     caption: "In the order in which senders try them: lowest priority number first.", columns: [{ title: "Host" }, { title: "Priority", numeric: true }, { title: "Addresses" }],
-    rows: mx.hosts.map((/** @type {any} */ h) => [value(h.exchange || "."), String(h.priority), values(h.addresses)]),
-  }));
+    rows: mx.hosts.map((/** @type {any} */ h) => [value(h.exchange || "."), String(h.priority), el("div", {}, values(h.addresses), cut(h))]),
+  }), cut(mx));
 }
 
 /** @type {import("../../lib/view.js").View} */

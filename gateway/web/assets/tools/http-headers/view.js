@@ -2,8 +2,8 @@
 // One request: its timing, its status, its headers.
 
 import { el } from "../../lib/dom.js";
-import { host, ms, plural } from "../../lib/format.js";
-import { badge, facts, none, section, table, value } from "../../lib/parts.js";
+import { counted, host, ms, plural } from "../../lib/format.js";
+import { badge, cut, facts, none, section, table, value } from "../../lib/parts.js";
 import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { answered, statusMeaning, statusShown } from "../../lib/statuses.js";
@@ -57,6 +57,8 @@ const purposes = {
   "x-robots-tag": "What search engines may do with this page.",
 };
 
+const cutHead = "The head of the answer was cut: the server sent more headers, or longer texts, than the service passes on.";
+
 /** @param {any} d */
 function certificate(d) {
   const fault = certificateFault(d);
@@ -65,17 +67,18 @@ function certificate(d) {
 
 /** @param {string} url */
 function onward(url) {
+  if (url.endsWith("…")) return value(url, { what: "URL" }); // it was cut, and leads nowhere
   const link = (/** @type {string} */ slug, /** @type {string} */ text) => el("a", { href: `/tools/${slug}?input=${encodeURIComponent(url)}` }, text);
   return el("span", {}, value(url, { what: "URL" }), el("br"), link("redirect-checker", "Follow it to the end"), " · ", link("http-headers", "See its headers"));
 }
 
-/** @param {Header[]} headers */
-function headerTable(headers) {
+/** @param {Header[]} headers @param {boolean} [more] whether the server sent others */
+function headerTable(headers, more) {
   const rows = headers.map((h, i) => [
     el("span", { class: "mono" }, h.name),
     el("div", {}, value(h.value, { what: h.name }), purposes[h.name] && h.name !== headers[i - 1]?.name && el("div", { class: "hint" }, purposes[h.name])),
   ]);
-  return table({ caption: `${plural(headers.length, "header")}, by name; what is sent repeatedly stands repeatedly.`, columns: [{ title: "Name" }, { title: "Value" }], rows });
+  return table({ caption: `${counted(headers.length, more, "header")}, by name; what is sent repeatedly stands repeatedly.`, columns: [{ title: "Name" }, { title: "Value" }], rows });
 }
 
 /** @param {import("../../lib/picture.js").Timings} t */
@@ -103,7 +106,7 @@ export default {
         ["Cipher suite", d.tls && value(d.tls.cipher, { what: "cipher suite" })],
         ["Certificate", d.tls && certificate(d)],
       ])),
-      section("Headers", d.headers.length === 0 ? none("The answer has no headers.") : headerTable(d.headers)),
+      section("Headers", d.headers.length === 0 ? none("The answer has no headers.") : headerTable(d.headers, d.truncated), cut(d, cutHead)),
     ];
   },
 

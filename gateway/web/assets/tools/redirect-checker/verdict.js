@@ -8,7 +8,7 @@ import { certificateAside } from "../../lib/topics.js";
 /** @typedef {import("../../lib/view.js").Tone} Tone */
 /** @typedef {import("../../lib/view.js").Concern} Concern */
 /** @typedef {{index: number, url: string, status: number | null, statusText: string, location: string | null, address: string | null,
- *   responseTimeMs: number, timings: import("../../lib/picture.js").Timings, flags: string[]}} Hop */
+ *   responseTimeMs: number, timings: import("../../lib/picture.js").Timings, flags: string[], truncated?: boolean}} Hop */
 
 /** How a chain may end badly: a sentence about the host that its last step names. @type {Record<string, (host: string, d: any) => string>} */
 const endings = {

@@ -3,7 +3,7 @@
 
 import { el } from "../../lib/dom.js";
 import { ms, plural } from "../../lib/format.js";
-import { badge, facts, mark, notice, section, table, value } from "../../lib/parts.js";
+import { badge, cut, facts, mark, notice, section, table, value } from "../../lib/parts.js";
 import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { statusMeaning, statusShown, statusTone } from "../../lib/statuses.js";
@@ -62,7 +62,8 @@ function path(d) {
     // The same words at every step would hide what differs.
     h.status !== hops[i - 1]?.status && el("div", { class: "hint" }, h.status === null ? h.statusText : statusMeaning(h.status)),
     h.address && el("div", { class: "hint" }, "Answered by ", value(h.address, { what: "address" })),
-    h.location !== null && el("div", { class: "hint" }, "Location: ", value(h.location, { what: "Location" }), backTo(h, hops))));
+    h.location !== null && el("div", { class: "hint" }, "Location: ", value(h.location, { what: "Location" }), backTo(h, hops)),
+    cut(h, "A text of this step was cut: the server sent more than the service passes on.")));
   const tone = endTone(d);
   const end = el("li", { class: `rc-end ${tone}` }, mark(tone), el("p", {}, d.outcome === "final" ? "The chain ends here: this is the page." : ending(d)), clientRedirect(d));
   const used = Object.entries(flags).filter(([name]) => flagged(d, name));

@@ -3,20 +3,23 @@
 
 import { el } from "../../lib/dom.js";
 import { bytes, day, number, plural } from "../../lib/format.js";
-import { badge, code, facts, mark, more, none, section, table, value } from "../../lib/parts.js";
+import { badge, code, cut, facts, mark, more, none, section, table, value } from "../../lib/parts.js";
 import { spell, tryBox } from "./try-box.js";
 import { sh } from "../../lib/shell.js";
 import { expected, mostGroups, mostNames, sitemaps } from "./verdict.js";
 
 /** @typedef {import("../../lib/view.js").Tone} Tone */
 /** @typedef {import("./matcher.js").Rule} Rule */
-/** @typedef {{userAgents: string[], rules: Rule[], crawlDelay: number | null}} Group */
+/** @typedef {{userAgents: string[], rules: Rule[], crawlDelay: number | null, truncated?: boolean}} Group */
 /** @typedef {{code: string, severity: "fail" | "warn" | "info", line: number | null, message: string}} Issue */
 /** @typedef {{url: string, finalUrl: string | null, status: "found" | "missing" | "unreachable" | "invalid", httpStatus: number | null,
  *   kind: string | null, urlCount: number | null, lastModified: string | null, truncated: boolean, issues: Issue[]}} Sitemap */
 
 /** @type {Record<Issue["severity"], Tone>} */
 const tones = { fail: "bad", warn: "warn", info: "info" };
+
+/** How much of the file the service reads. */
+const wholeBytes = 500 * 1024;
 
 /** How much of the file the service shows. */
 const previewBytes = 4096;
@@ -63,7 +66,7 @@ function fileBox(robots) {
   });
   const list = el("ol", {}, ...lines.values());
   const box = el("div", { class: "rs-file", role: "region", "aria-label": "robots.txt", tabindex: "0" }, list);
-  return { lines, box, node: el("div", {}, box, robots.bytes > previewBytes && el("p", { class: "hint" }, `These are the first 4 KiB of ${bytes(robots.bytes)}. The rules below and the box are of the whole that was read.`)) };
+  return { lines, box, node: el("div", {}, box, robots.bytes > previewBytes && el("p", { class: "hint" }, `These are the first 4 KiB of ${bytes(robots.bytes)}. The rules below and the box are of ${robots.truncated ? "as much as the answer holds" : "the whole that was read"}.`)) };
 }
 
 /** @param {Group[]} groups */
@@ -74,7 +77,7 @@ function groupTable(groups) {
     const count = (/** @type {string} */ type) => number(g.rules.filter((r) => r.type === type).length);
     return [g.userAgents.length > mostNames ? `${names} and ${g.userAgents.length - mostNames} more` : names === "*" ? "* (all others)" : names,
       count("allow"), count("disallow"), g.crawlDelay === null ? "—" : `${g.crawlDelay} s`,
-      g.rules.length === 0 ? none() : more(plural(g.rules.length, "rule"), code(g.rules.map(spell).join("\n"), `rules for ${names}`))];
+      g.rules.length === 0 ? none() : more(plural(g.rules.length, "rule"), code(g.rules.map(spell).join("\n"), `rules for ${names}`), cut(g))];
   });
   const caption = groups.length > mostGroups ? `The first ${mostGroups} of ${number(groups.length)} groups; all are in the JSON` : "The groups of crawlers and what they are told";
   return table({ caption, columns, rows, hideCaption: groups.length <= mostGroups });
@@ -102,15 +105,15 @@ export default {
     const file = fileBox(d.robots);
     return [
       section("robots.txt, line by line", ...issueList(d.robots.issues.filter((/** @type {Issue} */ i) => !file.lines.has(i.line ?? 0))), file.node),
-      section("Try a path", tryBox(d.robots, new URL(d.url), file)),
-      d.robots.groups.length > 0 && section("Who is told what", groupTable(d.robots.groups)),
-      section("Sitemaps", sitemapTable(d)),
+      section("Try a path", tryBox(d.robots, new URL(d.url), file), cut(d.robots, "Rules at the end of the file are missing here, so that a path that they speak of is judged wrongly.")),
+      d.robots.groups.length > 0 && section("Who is told what", groupTable(d.robots.groups), cut(d.robots, "Crawlers and rules at the end of the file are missing here: it is longer than the service reads, or passes on.")),
+      section("Sitemaps", sitemapTable(d), cut(d, "The answer was cut: more sitemaps may be declared than are listed.")),
       section("How robots.txt is served", facts([
         ["URL", value(d.robots.url, { what: "URL" })],
         ["Final URL", d.robots.finalUrl && d.robots.finalUrl !== d.robots.url ? value(d.robots.finalUrl, { what: "final URL" }) : null],
         ["State", state(d.robots)],
         ["Content type", d.robots.contentType && value(d.robots.contentType, { what: "content type" })],
-        ["Size", `${bytes(d.robots.bytes)}${d.robots.truncated ? ", at which reading ended" : ""}`],
+        ["Size", `${bytes(d.robots.bytes)}${d.robots.truncated && d.robots.bytes >= wholeBytes ? ", at which reading ended" : ""}`],
         ["Effect", el("span", {}, effectWords[d.robots.effect] ?? d.robots.effect)],
         ["Site", value(d.url, { what: "URL" })],
       ])),

@@ -2,8 +2,8 @@
 // What a site tells browsers to protect its visitors with: control by control, and how to set what is missing.
 
 import { el } from "../../lib/dom.js";
-import { listed, plural } from "../../lib/format.js";
-import { badge, code, facts, more, none, notice, section, table, tabs, value } from "../../lib/parts.js";
+import { counted, listed, plural } from "../../lib/format.js";
+import { badge, code, cut, facts, more, none, notice, section, table, tabs, value } from "../../lib/parts.js";
 import { configurations, noLines, serverLines } from "./servers.js";
 import { sh } from "../../lib/shell.js";
 import { having } from "./verdict.js";
@@ -86,6 +86,8 @@ function everything(d) {
     servers("all recommended headers", all));
 }
 
+const cutHead = "The head of the answer was cut: the server sent more headers or cookies than the service passes on. All of them were judged.";
+
 /** @param {any} d */
 function cookieTable(d) {
   if (d.cookies.length === 0) return null;
@@ -93,7 +95,7 @@ function cookieTable(d) {
   const rows = d.cookies.map((/** @type {any} */ c) => [value(c.name || "(no name)"),
     c.issues.length === 0 ? "nothing" : el("ul", { class: "values sentence" }, ...c.issues.map((/** @type {any} */ i) => el("li", {}, badge(statuses[i.severity][0], i.severity), ` ${i.message}`))),
     yes(c.secure), yes(c.httpOnly), c.sameSite ?? badge("off", "not set")]);
-  return section("Cookies", table({ caption: "Cookies that the answer sets", hideCaption: true, columns: [{ title: "Name" }, { title: "What is wrong" }, { title: "Secure" }, { title: "HttpOnly" }, { title: "SameSite" }], rows }));
+  return section("Cookies", table({ caption: "Cookies that the answer sets", hideCaption: true, columns: [{ title: "Name" }, { title: "What is wrong" }, { title: "Secure" }, { title: "HttpOnly" }, { title: "SameSite" }], rows }), cut(d, cutHead));
 }
 
 /** @param {any} d */
@@ -106,7 +108,7 @@ function answerPart(d) {
       ["Redirects followed", d.redirectCount],
     ]),
     d.redirects.length > 0 && table({ caption: "Redirects on the way", columns: [{ title: "URL" }, { title: "Status", numeric: true }], rows: d.redirects.map((/** @type {any} */ r) => [value(r.url), String(r.status)]) }),
-    more(`All ${plural(d.headers.length, "header")}`, table({ caption: "Headers of the answer; cookie values are masked", columns, rows: d.headers.map((/** @type {any} */ h) => [h.name, value(h.value)]) })));
+    more(d.truncated ? `Headers: ${counted(d.headers.length, true, "header")}` : `All ${plural(d.headers.length, "header")}`, table({ caption: "Headers of the answer; cookie values are masked", columns, rows: d.headers.map((/** @type {any} */ h) => [h.name, value(h.value)]) }), cut(d, cutHead)));
 }
 
 /** @param {any} d */

@@ -3,7 +3,7 @@
 
 import { el } from "../../lib/dom.js";
 import { dateTime, day, duration, listed, ms, plural } from "../../lib/format.js";
-import { badge, facts, mark, more, none, notice, section, table, value, values } from "../../lib/parts.js";
+import { badge, cut, facts, mark, more, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { timeline } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { left, notYet, weights } from "./verdict.js";
@@ -63,7 +63,7 @@ function station(c, i) {
       ["Self-signed", yesNo(c.selfSigned)], ["Authority (CA)", yesNo(c.isCA)],
       ["SHA-256 fingerprint", pairs(c.fingerprint256)], ["Serial number", value(c.serialNumber)],
       ...issued(c),
-    ]));
+    ]), cut(c, "A text or list of this certificate was cut: it holds more than the service passes on."));
 }
 
 /** A fingerprint, which breaks between its bytes only. @param {string} text */
@@ -130,11 +130,11 @@ function connection(d) {
 
 /** @param {any} d */
 function names(d) {
-  const { dns, ip } = d.certificate.subjectAltNames;
+  const { dns, ip, truncated } = d.certificate.subjectAltNames;
   const all = [...dns, ...ip];
   return section("Names in the certificate",
     notice(d.hostnameMatches ? "good" : "bad", `${d.host} is ${d.hostnameMatches ? "" : "not "}covered by these names.`),
-    all.length > 12 ? more(`All ${all.length} names`, values(all)) : values(all));
+    all.length > 12 ? more(`${truncated ? "The first" : "All"} ${all.length} names`, values(all)) : values(all), cut(d.certificate.subjectAltNames));
 }
 
 /** @param {any} d */

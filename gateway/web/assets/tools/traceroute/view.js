@@ -3,7 +3,7 @@
 
 import { el, svg } from "../../lib/dom.js";
 import { listed, ms, percent } from "../../lib/format.js";
-import { badge, code, facts, more, none, section, value, values } from "../../lib/parts.js";
+import { badge, code, cut, facts, more, none, section, value, values } from "../../lib/parts.js";
 import { addressLinks, originWords, toolLink } from "../../lib/network.js";
 import { ticks } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
@@ -90,6 +90,7 @@ function router({ hop, last }, d) {
     hop.hostname && el("p", {}, value(hop.hostname, { what: "name" })),
     labels && el("p", { class: "muted" }, `The packet went through a tunnel here; MPLS labels: ${labels.join(", ")}.`),
     hop.note && el("p", { class: "muted" }, hop.note),
+    cut(hop),
   ];
 }
 
@@ -119,16 +120,18 @@ function path(d) {
     el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, ...head.map((title) => el("th", { scope: "col", role: "columnheader" }, ...title)))), ...groups);
 }
 
+const cutTrace = "The answer was cut: the worker sent more than the service passes on.";
+
 /** @type {import("../../lib/view.js").View} */
 export default {
 
   show: (d) => [
     el("ul", { class: "trace-story" }, ...d.explanation.map((/** @type {string} */ s) => el("li", {}, s))),
-    d.hops.length > 0 ? section("The path", path(d)) : null,
+    d.hops.length > 0 ? section("The path", path(d), cut(d, cutTrace)) : null,
     section("The trace", facts([
       ["Destination", value(d.target, { what: "destination" })], ["Address", value(d.address, { what: "address" })], ["Address family", `IPv${d.family}`], ["Ended because", el("span", {}, ending(d))],
     ])),
-    d.raw ? more("Raw output", code(d.raw, "raw output")) : null,
+    d.raw ? more("Raw output", code(d.raw, "raw output"), cut(d, cutTrace)) : null,
     addressLinks(d.address, "traceroute"),
   ],
 

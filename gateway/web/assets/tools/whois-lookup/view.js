@@ -3,7 +3,7 @@
 
 import { el } from "../../lib/dom.js";
 import { day, dateTime, listed, plural } from "../../lib/format.js";
-import { facts, mark, more, none, notice, section, table, value, values } from "../../lib/parts.js";
+import { cut, facts, mark, more, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { addressLinks, networkRows, rdapAddress, toolLink } from "../../lib/network.js";
 import { statusMeaning } from "./status.js";
 import { timeline } from "../../lib/picture.js";
@@ -34,7 +34,7 @@ function registrationPart(d) {
       ["Domain name", value(ascii, { what: "domain name" })], ["In its own script", unicodeName === ascii ? null : unicodeName], ["Handle", handle],
       ["Registrar", r?.name ?? none("not told")], ["Registrar’s number at IANA", r?.ianaId], ["Registrar’s website", r?.url],
       ["Abuse contact", r?.abuseEmail ?? none("not told")], ["Abuse telephone", r?.abusePhone],
-    ]));
+    ]), cut(d.domain, "Of the lists below (status, nameservers, contacts) one was cut: the registry tells more than the service passes on."));
 }
 
 /** @param {string[]} list */
@@ -52,17 +52,18 @@ function serversPart(names) {
   return section("Nameservers", items.length > 0 ? el("ul", { class: "values" }, ...items) : none("The registry names none."));
 }
 
-/** @param {{signed: boolean | null, ds: any[]}} dnssec */
-function dnssecPart({ signed, ds }) {
+/** @param {{signed: boolean | null, ds: any[], truncated?: boolean}} dnssec */
+function dnssecPart(dnssec) {
+  const { signed, ds } = dnssec;
   const words = signed === null ? "The registry does not tell whether the delegation is signed." : signed ? "The delegation is signed: resolvers can tell forged answers." : "The delegation is not signed: resolvers cannot tell forged answers.";
   const records = ds.map((r) => `${r.keyTag} ${r.algorithm} ${r.digestType} ${r.digest}`);
-  return section("DNSSEC", el("p", {}, words), records.length > 0 && el("p", {}, "DS records, the fingerprints of the zone’s keys (key tag, algorithm, digest type, digest):"), records.length > 0 && values(records, { what: "DS record" }));
+  return section("DNSSEC", el("p", {}, words), records.length > 0 && el("p", {}, "DS records, the fingerprints of the zone’s keys (key tag, algorithm, digest type, digest):"), records.length > 0 && values(records, { what: "DS record" }), cut(dnssec));
 }
 
 /** @param {any[]} contacts */
 function contactsPart(contacts) {
   const columns = [{ title: "Role" }, { title: "Organization" }, { title: "Country" }, { title: "Data held back" }];
-  const rows = contacts.map((c) => [listed(c.roles), c.organization ?? none("not told"), c.country ?? none("not told"), c.redacted ? "yes, says the registry" : "nothing said"]);
+  const rows = contacts.map((c) => [listed(c.truncated ? [...c.roles, "more"] : c.roles), c.organization ?? none("not told"), c.country ?? none("not told"), c.redacted ? "yes, says the registry" : "nothing said"]);
   return section("Contacts", el("p", {}, `${rows.length > 0 ? "" : "None are told. "}Personal data is never shown here, even where a registry tells it.`),
     rows.length > 0 && table({ caption: "Contacts", columns, rows, hideCaption: true }));
 }
@@ -103,6 +104,7 @@ export default {
     ...(d.domain ? [datesPart(d), registrationPart(d), statusPart(d.domain.status), serversPart(d.domain.nameservers), dnssecPart(d.domain.dnssec), contactsPart(d.domain.contacts)] : []),
     ...(d.network ? networkParts(d) : []),
     noticesPart(d.notices.filter((/** @type {any} */ n) => !lacks(n))),
+    cut(d, "The answer was cut: the registry may have more notices."),
     d.queryType === "ip" ? addressLinks(d.query, "whois-lookup") : null,
   ],
 

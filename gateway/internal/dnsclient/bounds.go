@@ -1,0 +1,100 @@
+package dnsclient
+
+import (
+	"crypto/sha256"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+// Bounds on what an answer keeps in memory, where 64 KiB of compressed names are megabytes: a visitor chooses how many
+// answers a run holds at once, and how long the slowest of them takes.
+const (
+	// maxRecordBytes bounds the records by their weight. Addresses are not cut: 64 KiB hold no more than some 400 KiB of
+	// them, and who is refused depends on each.
+	maxRecordBytes = 128 << 10
+	// maxAuthority bounds the records of the authority section.
+	maxAuthority = 8
+)
+
+// bound cuts what no zone that means well comes near to. What is kept are the first of the records in an order of their
+// own, so that equal sets stay equal however a resolver rotates them; Digest stands for all.
+func (a *Answer) bound() {
+	a.Authority = slices.Clone(a.Authority[:min(len(a.Authority), maxAuthority)])
+	left := maxRecordBytes
+	for _, rr := range a.Records {
+		if t := rr.Header().Rrtype; t == dns.TypeA || t == dns.TypeAAAA {
+			return
+		}
+		left -= recordWeight(rr)
+	}
+	if left >= 0 {
+		return
+	}
+	a.Cut, left = true, maxRecordBytes
+	a.Records = inOrder(a.Records, &a.Digest)
+	for i, rr := range a.Records {
+		if left -= recordWeight(rr); left < 0 {
+			a.Records = slices.Clone(a.Records[:i])
+			return
+		}
+	}
+}
+
+// inOrder gives the records as a set, by their presentation form without owner and TTL, and the digest of that.
+func inOrder(records []dns.RR, digest *[sha256.Size]byte) []dns.RR {
+	texts := make(map[string]dns.RR, len(records))
+	for _, rr := range records {
+		text := strings.TrimPrefix(rr.String(), rr.Header().String())
+		if rr.Header().Rrtype != dns.TypeTXT {
+			text = strings.ToLower(text) // names have no case
+		}
+		texts[text] = rr
+	}
+	all := sha256.New()
+	ordered := make([]dns.RR, 0, len(texts))
+	for _, text := range slices.Sorted(maps.Keys(texts)) {
+		all.Write([]byte(text + "\n"))
+		ordered = append(ordered, texts[text])
+	}
+	all.Sum(digest[:0])
+	return ordered
+}
+
+// Weight is about what the answer takes in memory, and rather more than less. The wire tells nothing of that: a name
+// that two octets point to is whole in every record, an octet may be four characters of the presentation format, and an
+// empty text of one octet is a string.
+func (a Answer) Weight() int {
+	size := 512
+	for _, section := range [][]dns.RR{a.Records, a.Authority} {
+		for _, rr := range section {
+			size += recordWeight(rr)
+		}
+	}
+	for _, alias := range a.CNAMEChain {
+		size += len(alias) + 32
+	}
+	for _, e := range a.Extended {
+		size += len(e.Text) + 64
+	}
+	return size
+}
+
+func recordWeight(rr dns.RR) int { return 192 + len(rr.String())*5/4 + 48*textsIn(rr) }
+
+// textsIn counts the strings of a record that is a list of them.
+func textsIn(record dns.RR) int {
+	switch rr := record.(type) {
+	case *dns.TXT:
+		return len(rr.Txt)
+	case *dns.SPF:
+		return len(rr.Txt)
+	case *dns.AVC:
+		return len(rr.Txt)
+	case *dns.NINFO:
+		return len(rr.ZSData)
+	}
+	return 0
+}

@@ -1,0 +1,72 @@
+package dnsclient
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/miekg/dns"
+)
+
+func answerOf(records ...dns.RR) Answer {
+	m := &dns.Msg{Answer: records}
+	return readAnswer(m, question{name: "example.com.", qtype: records[0].Header().Rrtype})
+}
+
+func named(n int, last string) []dns.RR {
+	var records []dns.RR
+	for i := range n {
+		target := fmt.Sprintf("n%05d.%s.", i, strings.Repeat("x", 60))
+		if i == n-1 {
+			target = last
+		}
+		records = append(records, &dns.NS{Hdr: dns.RR_Header{Name: "example.com.", Rrtype: dns.TypeNS, Class: dns.ClassINET,
+			Rdlength: 1}, Ns: target})
+	}
+	return records
+}
+
+func TestLongAnswersAreCut(t *testing.T) {
+	t.Parallel()
+	each := recordWeight(named(2, "z.")[0])
+	fits := maxRecordBytes / each
+	if a := answerOf(named(fits, "z.")...); a.Cut || len(a.Records) != fits || a.Digest != [32]byte{} {
+		t.Errorf("%d records: %d are left, cut %t", fits, len(a.Records), a.Cut)
+	}
+	long := answerOf(named(2*fits, "zz.")...)
+	if !long.Cut || len(long.Records) > fits || len(long.Records) < fits-1 || long.Digest == [32]byte{} {
+		t.Errorf("%d records: %d are left, cut %t", 2*fits, len(long.Records), long.Cut)
+	}
+	turned := named(2*fits, "ZZ.")
+	rand.Shuffle(len(turned), func(i, j int) { turned[i], turned[j] = turned[j], turned[i] })
+	turned[0].Header().Ttl = 7
+	if same := answerOf(turned...); same.Digest != long.Digest ||
+		same.Records[0].(*dns.NS).Ns != long.Records[0].(*dns.NS).Ns {
+		t.Error("the same set in another order is another answer")
+	}
+	if other := answerOf(named(2*fits, "zy.")...); other.Digest == long.Digest {
+		t.Error("what differs beyond what is kept is not told")
+	}
+}
+
+// Whether a name is refused depends on each of its addresses.
+func TestAddressesAreNotCut(t *testing.T) {
+	t.Parallel()
+	var records []dns.RR
+	for i := range 4000 {
+		records = append(records, &dns.A{Hdr: dns.RR_Header{Name: "example.com.", Rrtype: dns.TypeA,
+			Class: dns.ClassINET, Rdlength: 4}, A: []byte{93, 184, byte(i >> 8), byte(i)}})
+	}
+	if a := answerOf(records...); a.Cut || len(a.Records) != 4000 {
+		t.Errorf("%d are left, cut %t", len(a.Records), a.Cut)
+	}
+}
+
+func TestOfALongAuthorityTheFirstAreKept(t *testing.T) {
+	t.Parallel()
+	m := &dns.Msg{Ns: named(100, "z.")}
+	if a := readAnswer(m, question{name: "example.com.", qtype: dns.TypeA}); len(a.Authority) != maxAuthority {
+		t.Errorf("%d records", len(a.Authority))
+	}
+}

@@ -1,0 +1,94 @@
+package dnsclient
+
+import (
+	"fmt"
+	"net"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/miekg/dns"
+)
+
+// What an answer is said to weigh is what it takes in memory, or more: the cache is bounded by that. Escaped bytes take
+// four in the library's strings, and names that one octet pair points to take their whole length in each record.
+func TestWeightIsWhatAnAnswerTakes(t *testing.T) {
+	ugly := strings.Repeat(strings.Repeat(`\001`, 59)+".", 4)
+	for name, record := range map[string]func(dns.RR_Header, int) dns.RR{
+		"addresses": func(h dns.RR_Header, i int) dns.RR {
+			return &dns.A{Hdr: h, A: net.IPv4(93, 184, byte(i>>8), byte(i))}
+		},
+		"names": func(h dns.RR_Header, _ int) dns.RR { return &dns.NS{Hdr: h, Ns: ugly} },
+		"owners": func(h dns.RR_Header, i int) dns.RR {
+			h.Name = ugly
+			return &dns.A{Hdr: h, A: net.IPv4(93, 184, byte(i>>8), byte(i))}
+		},
+		"text": func(h dns.RR_Header, _ int) dns.RR {
+			return &dns.TXT{Hdr: h, Txt: []string{strings.Repeat(`\001`, 250), strings.Repeat("x", 250)}}
+		},
+		"short texts": func(h dns.RR_Header, _ int) dns.RR {
+			return &dns.TXT{Hdr: h, Txt: strings.Split(strings.Repeat("x", 250), "")}
+		},
+		"no text": func(h dns.RR_Header, _ int) dns.RR { return &dns.TXT{Hdr: h, Txt: make([]string, 250)} },
+		"SOA":     func(h dns.RR_Header, _ int) dns.RR { return &dns.SOA{Hdr: h, Ns: ugly, Mbox: ugly} },
+		"unknown": func(h dns.RR_Header, _ int) dns.RR { return &dns.RFC3597{Hdr: h, Rdata: strings.Repeat("01", 250)} },
+		"CAA": func(h dns.RR_Header, _ int) dns.RR {
+			return &dns.CAA{Hdr: h, Tag: "issue", Value: strings.Repeat(`\001`, 250)}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			packet := fill(t, record)
+			const copies = 20
+			kept := make([]Answer, copies)
+			before := heap()
+			for i := range kept {
+				var got dns.Msg
+				if err := got.Unpack(packet); err != nil {
+					t.Fatal(err)
+				}
+				kept[i] = Answer{Records: got.Answer}
+			}
+			if took, said := (heap()-before)/copies, kept[0].Weight(); took > int64(said) {
+				t.Errorf("%d records take %d bytes, and are said to take %d", len(kept[0].Records), took, said)
+			}
+			runtime.KeepAlive(kept)
+		})
+	}
+}
+
+// fill makes a message of about 60 KB.
+func fill(t *testing.T, record func(dns.RR_Header, int) dns.RR) []byte {
+	t.Helper()
+	m := new(dns.Msg).SetQuestion("example.com.", dns.TypeA)
+	m.Compress = true
+	for i := range 5000 {
+		rr := record(dns.RR_Header{Name: "example.com.", Class: dns.ClassINET, Ttl: 300}, i)
+		rr.Header().Rrtype = typeOf(rr)
+		m.Answer = append(m.Answer, rr)
+		if i%64 == 0 && m.Len() > 60_000 {
+			break
+		}
+	}
+	packet, err := m.Pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packet
+}
+
+// typeOf gives the type of a record, and for one that has none a number for private use.
+func typeOf(rr dns.RR) uint16 {
+	for code, name := range dns.TypeToString {
+		if "*dns."+name == fmt.Sprintf("%T", rr) {
+			return code
+		}
+	}
+	return 65280
+}
+
+func heap() int64 {
+	runtime.GC()
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	return int64(s.HeapAlloc)
+}

@@ -1,0 +1,104 @@
+package emaildnshealth
+
+import (
+	"diagnostics/gateway/internal/bound"
+	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/gateway/internal/mailauth/spf"
+)
+
+// The shares of an answer, in bytes of JSON. The records are strangers', each as long as a message of the DNS may be.
+const (
+	maxSummary   = 2 << 10
+	maxRecord    = 16 << 10
+	maxIssues    = 48 << 10 // of one check
+	maxHosts     = 96 << 10
+	maxAddresses = 8 << 10 // of one exchange
+	maxTree      = 224 << 10
+	maxTerm      = 2 << 10
+	maxReports   = 32 << 10 // addresses for reports of one kind
+	maxReport    = 4 << 10
+	maxPolicies  = 96 << 10 // the text of an MTA-STS policy
+	maxPatterns  = 48 << 10
+)
+
+// bound cuts what is too long for an answer, once all of it was judged.
+func (r *Result) bound() {
+	c := &r.Checks
+	for _, check := range []*check{&c.MX.check, &c.SPF.check, &c.DMARC.check, &c.DKIM.check, &c.MTASTS.check,
+		&c.TLSRPT.check} {
+		check.bound()
+	}
+	c.MX.boundHosts()
+	c.SPF.boundTree()
+	c.DMARC.boundReports()
+	c.MTASTS.boundPolicy()
+	c.TLSRPT.boundReports()
+	r.Truncated = c.MX.Truncated || c.SPF.Truncated || c.DMARC.Truncated || c.DKIM.Truncated || c.MTASTS.Truncated ||
+		c.TLSRPT.Truncated
+}
+
+func (c *check) bound() {
+	c.Summary = bound.Text(c.Summary, maxSummary, &c.Truncated)
+	c.Record = bound.Pointer(c.Record, maxRecord, &c.Truncated)
+	c.Issues = bound.First(c.Issues, mailauth.MaxShown, &c.Truncated)
+	c.Issues = bound.List(c.Issues, maxIssues, &c.Truncated)
+}
+
+func (c *mxCheck) boundHosts() {
+	for i := range c.Hosts {
+		h := &c.Hosts[i]
+		h.Addresses = bound.List(h.Addresses, maxAddresses, &h.Truncated, &c.Truncated)
+	}
+	c.Hosts = bound.List(c.Hosts, maxHosts, &c.Truncated)
+}
+
+// boundTree cuts level by level, so that what the domain itself says is there before what others say.
+func (c *spfCheck) boundTree() {
+	left := maxTree
+	c.boundNode(c.Tree)
+	for level := []*spf.Node{c.Tree}; len(level) > 0; {
+		var next []*spf.Node
+		for _, n := range level {
+			n.Children = c.affordable(n, &left)
+			next = append(next, n.Children...)
+		}
+		level = next
+	}
+}
+
+func (c *spfCheck) boundNode(n *spf.Node) {
+	n.Term = bound.Text(n.Term, maxTerm, &n.Truncated)
+	n.Domain = bound.Pointer(n.Domain, maxTerm, &n.Truncated)
+	n.Record = bound.Pointer(n.Record, maxRecord, &n.Truncated)
+	c.Truncated = c.Truncated || n.Truncated
+}
+
+// affordable gives the children of a node for which there is room, and takes it.
+func (c *spfCheck) affordable(n *spf.Node, left *int) []*spf.Node {
+	for i, child := range n.Children {
+		c.boundNode(child)
+		alone := *child
+		alone.Children = []*spf.Node{}
+		if *left -= bound.Size(alone); *left < 0 {
+			return bound.First(n.Children, i, &n.Truncated, &c.Truncated)
+		}
+	}
+	return n.Children
+}
+
+func (c *dmarcCheck) boundReports() {
+	c.Truncated = c.Truncated || c.Issues.HasCode("DMARC_TOO_MANY_ADDRESSES")
+	c.ReportAddresses = bound.Texts(c.ReportAddresses, maxReport, maxReports, &c.Truncated)
+	c.FailureAddresses = bound.Texts(c.FailureAddresses, maxReport, maxReports, &c.Truncated)
+}
+
+func (c *mtaStsCheck) boundPolicy() {
+	c.Truncated = c.Truncated || c.Issues.HasCode("MTASTS_TOO_MANY_PATTERNS")
+	c.Policy = bound.Pointer(c.Policy, maxPolicies, &c.Truncated)
+	c.MXPatterns = bound.Texts(c.MXPatterns, maxTerm, maxPatterns, &c.Truncated)
+}
+
+func (c *tlsRptCheck) boundReports() {
+	c.Truncated = c.Truncated || c.Issues.HasCode("TLSRPT_TOO_MANY_ADDRESSES")
+	c.ReportAddresses = bound.Texts(c.ReportAddresses, maxReport, maxReports, &c.Truncated)
+}

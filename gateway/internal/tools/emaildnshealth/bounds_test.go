@@ -1,0 +1,77 @@
+package emaildnshealth
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/toolstest"
+
+	"github.com/miekg/dns"
+)
+
+// Which of too many texts is the record cannot be told, so that none of them is missing.
+func TestAnAnswerThatIsCutTellsNothing(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.HandleRaw("example.com", func(w dns.ResponseWriter, q *dns.Msg) {
+		m := new(dns.Msg).SetReply(q)
+		m.Compress = true
+		if m.Truncated = w.LocalAddr().Network() == "udp"; !m.Truncated && q.Question[0].Qtype == dns.TypeTXT {
+			for i := range 1500 {
+				m.Answer = append(m.Answer, &dns.TXT{Hdr: dns.RR_Header{Name: "example.com.", Rrtype: dns.TypeTXT,
+					Class: dns.ClassINET, Ttl: 60}, Txt: []string{fmt.Sprintf("t%d", i)}})
+			}
+		}
+		_ = w.WriteMsg(m)
+	})
+	spf := toolstest.MustRun[Result](t, New(n.Client(nil)), tool.Input{Text: "example.com"}).Checks.SPF
+	if spf.Status != mailError || !strings.Contains(spf.Issues[0].Message, "more records than are read") {
+		t.Errorf("status %s, %+v", spf.Status, spf.Issues)
+	}
+}
+
+// All answers of a run together are bounded too: each is kept until its end.
+func TestAnswersOfARunHaveRoomTogether(t *testing.T) {
+	t.Parallel()
+	var one dnsclient.Answer
+	r := newResolver(nil)
+	for i := range maxMailBytes / one.Weight() {
+		if !r.keeps(one) {
+			t.Fatalf("no room for answer %d", i)
+		}
+	}
+	if r.keeps(one) {
+		t.Error("there is room without end")
+	}
+}
+
+// A tree of terms that nobody could read is cut from its leaves.
+func TestTheTreeIsCutFromItsLeaves(t *testing.T) {
+	t.Parallel()
+	c := newSPFCheck(newCheck(), "example.com")
+	long := strings.Repeat("<", 1000)
+	for range 3 {
+		child := newSPFCheck(newCheck(), "example.com").Tree
+		for range 50 {
+			child.Children = append(child.Children, newSPFCheck(newCheck(), long).Tree)
+		}
+		c.Tree.Children = append(c.Tree.Children, child)
+	}
+	health := Result{Checks: results{SPF: c}}
+	health.bound()
+	tree := health.Checks.SPF.Tree
+	if !health.Truncated || !health.Checks.SPF.Truncated || tree.Truncated || len(tree.Children) != 3 {
+		t.Errorf("truncated %t, its root %t with %d children", health.Truncated, tree.Truncated, len(tree.Children))
+	}
+	if last := tree.Children[2]; !last.Truncated || len(last.Children) == 50 {
+		t.Errorf("the last branch: truncated %t, %d children", last.Truncated, len(last.Children))
+	}
+	if health.Checks.SPF.Issues.Has(mailauth.Fail) {
+		t.Error("what is cut is no fault of the record")
+	}
+}
