@@ -23,7 +23,7 @@ func (s *Server) runTool(t tool.Tool) func(echo.Context, *exchange) (any, error)
 			return nil, err
 		}
 		client := x.client.LimitKey()
-		if err := s.charge(c, s.runCharges(client, t.Slug(), job.LimitKey())...); err != nil {
+		if err := s.charge(c, s.runStages(x.client, t.Slug(), job.LimitKey())); err != nil {
 			return nil, err
 		}
 		release, err := s.places.take(client)

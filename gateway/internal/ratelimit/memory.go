@@ -21,9 +21,8 @@ const (
 // which changes nothing. When there is no room left, the bucket that would be full again soonest goes: the one that
 // holds back least. Whoever wants to be rid of a bucket that refuses them must therefore fill the store with buckets
 // that are emptier still, each at the price of as many requests; spraying fresh keys only displaces fresh keys. Keys
-// are kept as
-// 128 bits of two hashes with secret seeds, so nobody can aim at a shard or at another's bucket, and long keys cost
-// nothing.
+// are kept as 128 bits of two hashes with secret seeds, so nobody can aim at a shard or at another's bucket, and long
+// keys cost nothing.
 type Memory struct {
 	now    func() time.Time
 	start  time.Time
@@ -62,16 +61,23 @@ func (m *Memory) setRoom(n int) {
 }
 
 // Take charges the buckets one after another. It never fails.
-func (m *Memory) Take(_ context.Context, charges []Charge) (Decision, error) {
+func (m *Memory) Take(_ context.Context, stages ...Stage) (Decision, error) {
 	// The monotonic clock: a step of the wall clock is no refill.
 	now := m.now().Sub(m.start).Microseconds()
-	decisions := make([]Decision, 0, len(charges))
-	for _, c := range active(charges) {
-		key := id{maphash.String(m.seeds[0], c.Key), maphash.String(m.seeds[1], c.Key)}
-		decisions = append(decisions, m.shards[key[0]%shardCount].take(key, c.Limit, now))
-	}
+	d, err := chain(stages, func(on []Charge) ([]Decision, error) {
+		decisions := make([]Decision, 0, len(on))
+		for _, c := range on {
+			decisions = append(decisions, m.charge(c, now))
+		}
+		return decisions, nil
+	})
 	m.shards[m.next.Add(1)%shardCount].sweep(now)
-	return worst(decisions), nil
+	return d, err
+}
+
+func (m *Memory) charge(c Charge, now int64) Decision {
+	key := id{maphash.String(m.seeds[0], c.Key), maphash.String(m.seeds[1], c.Key)}
+	return m.shards[key[0]%shardCount].take(key, c.Limit, now)
 }
 
 // Len is how many buckets are held.

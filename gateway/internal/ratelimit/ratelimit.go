@@ -18,20 +18,26 @@ type Charge struct {
 	Limit Limit
 }
 
-// Decision is the outcome over all charged buckets: refused if any refuses; the numbers are those of the bucket with
-// the least left (of the refusing one with the longest wait where any refuses).
+// Stage are the charges that are made together. Each is made whether or not the others pass, so they belong to one
+// client: a bucket that several share goes into a stage of its own, behind those that are narrower.
+type Stage []Charge
+
+// Decision is the outcome over the buckets of all stages that were looked at: refused if any refuses; the numbers are
+// those of the bucket with the least left (of the refusing one with the longest wait where any refuses).
 type Decision struct {
 	Allowed   bool
 	Limit     int
 	Remaining int
 	// ResetAfter is when that bucket is full again.
 	ResetAfter time.Duration
-	// RetryAfter is when the next request passes; 0 where Allowed.
+	// RetryAfter is when the next request passes that bucket; 0 where Allowed.
 	RetryAfter time.Duration
 }
 
-// Limiter charges buckets. Each bucket is charged atomically; a refused request may have been charged in another
-// bucket. With no charges (all limits off) the Decision is Allowed with a zero Limit.
+// Limiter charges buckets, each atomically. It takes the stages in their order, each only where all before it have
+// passed: a refused request charges nothing behind the stage that refuses it, so that nobody can use up what others
+// share by requests beyond a share of their own. With no charges (all limits off) the Decision is Allowed with a zero
+// Limit.
 type Limiter interface {
-	Take(ctx context.Context, charges []Charge) (Decision, error)
+	Take(ctx context.Context, stages ...Stage) (Decision, error)
 }
