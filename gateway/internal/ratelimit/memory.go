@@ -28,6 +28,8 @@ type Memory struct {
 	start  time.Time
 	seeds  [2]maphash.Seed
 	shards [shardCount]shard
+	// sightings are the buckets of different things.
+	sightings *sightings
 	// next is the shard that the next Take sweeps beside its own: quiet shards are cleared too.
 	next atomic.Uint32
 }
@@ -45,7 +47,9 @@ func WithMaxBuckets(n int) MemoryOption {
 
 // NewMemory makes an empty Limiter.
 func NewMemory(opts ...MemoryOption) *Memory {
-	m := &Memory{now: time.Now, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
+	m := &Memory{
+		now: time.Now, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, sightings: newSightings(maxSightings),
+	}
 	m.setRoom(DefaultMaxBuckets)
 	for _, opt := range opts {
 		opt(m)
@@ -77,10 +81,13 @@ func (m *Memory) Take(_ context.Context, stages ...Stage) (Decision, error) {
 
 func (m *Memory) charge(c Charge, now int64) Decision {
 	key := id{maphash.String(m.seeds[0], c.Key), maphash.String(m.seeds[1], c.Key)}
+	if c.Item != 0 {
+		return m.sightings.take(key, c, now)
+	}
 	return m.shards[key[0]%shardCount].take(key, c.Limit, now)
 }
 
-// Len is how many buckets are held.
+// Len is how many buckets of requests are held.
 func (m *Memory) Len() int {
 	n := 0
 	for i := range m.shards {

@@ -1,4 +1,5 @@
-// Package ratelimit counts requests by GCRA (a burst of N, refilled evenly at N per window), in memory or in Redis.
+// Package ratelimit counts requests by GCRA (a burst of N, refilled evenly at N per window), and different things by a
+// strict window, in memory or in Redis.
 package ratelimit
 
 import (
@@ -16,6 +17,10 @@ type Limit struct {
 type Charge struct {
 	Key   string
 	Limit Limit
+	// Item makes the bucket one of different things, such as ports, where it is not 0: a new thing is refused while
+	// Requests others were seen within the last Window. That is strict, without a burst; a thing that was seen within the
+	// window is free. A key is used for one kind of bucket only.
+	Item uint16
 }
 
 // Stage are the charges that are made together. Each is made whether or not the others pass, so they belong to one

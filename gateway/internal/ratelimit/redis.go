@@ -110,6 +110,9 @@ func (r redisLimiter) pipeline(ctx context.Context, on []Charge, replies []*redi
 
 // script is what judges the charge, and its arguments.
 func (c Charge) script() (*redis.Script, []any) {
+	if c.Item != 0 {
+		return sightingScript, []any{c.Limit.Requests, wholeMicros(c.Limit.Window), c.Item}
+	}
 	window := strconv.FormatFloat(float64(c.Limit.Window)/float64(time.Microsecond), 'f', -1, 64)
 	return takeScript, []any{c.Limit.Requests, window}
 }
