@@ -9,7 +9,7 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// conclude makes the result of the checks; there is at least one.
+// conclude makes the result of the checks; at least one visited the site.
 func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Result {
 	result := Result{
 		URL: r.url.String(),
@@ -26,6 +26,7 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 			result.Families.IPv6 = family
 		}
 	}
+	checks = slices.DeleteFunc(checks, func(c familyCheck) bool { return !c.visited() })
 	first := firstAnswer(checks)
 	if last := first.answer(); last != nil {
 		status, text, ms, final, timings := last.Status, webview.DescribeStatus(last),
@@ -91,6 +92,10 @@ var familyPrefix = map[int]string{4: "Over IPv4: ", 6: "Over IPv6: "}
 
 func (c *familyCheck) describe() familyState {
 	address := c.address.String()
+	if !c.visited() {
+		return familyState{State: uptimeSkipped, Address: &address,
+			Reason: format.TextOrNull(webview.FaultSentence(c.chain.Limited()))}
+	}
 	family := familyState{State: uptimeUp, Address: &address, Reason: format.TextOrNull(c.trouble().reason())}
 	if c.down() {
 		family.State = uptimeDown

@@ -62,7 +62,7 @@ func familyTitle(family string) string {
 }
 
 // NewJob looks the target up and chooses the address that the worker is asked to probe. The families that this host
-// lacks do not matter: the packets leave from the worker. Errors are *fault.Error.
+// lacks do not matter: the packets leave from the worker. The address is charged. Errors are *fault.Error.
 func NewJob(
 	ctx context.Context, client *egress.Client, worker *workerclient.Client, t Target,
 ) (workerclient.Job, error) {
@@ -81,6 +81,10 @@ func NewJob(
 	}
 	address, err := chooseAddress(t, resolution.V4, resolution.V6, families.Wait())
 	if err != nil {
+		return workerclient.Job{}, err
+	}
+	// The worker dials no port of the target here.
+	if err := client.Charge(ctx, netip.AddrPortFrom(address, 0)); err != nil {
 		return workerclient.Job{}, err
 	}
 	return workerclient.Job{Address: address, Hostname: t.Name(), RequestID: tool.CallerOf(ctx).RequestID}, nil
