@@ -3,9 +3,14 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/addresslimit"
 	"diagnostics/gateway/internal/ratelimit"
 
 	"github.com/google/go-cmp/cmp"
@@ -162,5 +167,38 @@ func TestNetworksAroundAClient(t *testing.T) {
 	}
 	if status := e.statusFor(t, "2001:db8:1::1", "t.example.com"); status != 200 {
 		t.Errorf("another /48 is answered %d", status)
+	}
+}
+
+// A run that meets the limit of an address is counted, whether that ends it or is told in one of its steps; its headers
+// stay those of the request's own buckets.
+func TestAddressLimitsAreCounted(t *testing.T) {
+	t.Parallel()
+	addresses := addresslimit.New(ratelimit.NewMemory(), 1, time.Hour)
+	e := newEdge(t, func(ctx context.Context, target fakeTarget) (any, error) {
+		err := addresses.Charge(ctx, netip.MustParseAddrPort("93.184.216.34:443"))
+		if target == "goes-on.example.com" {
+			return "a step says so", nil
+		}
+		return "reached", err
+	})
+	for _, c := range []struct {
+		target  string
+		status  int
+		counted int
+	}{{"a.example.com", 200, 0}, {"b.example.com", 429, 1}, {"goes-on.example.com", 200, 2}} {
+		a := e.post(t, "echo", `{"input":"`+c.target+`"}`)
+		if a.StatusCode != c.status || a.Header.Get("X-RateLimit-Remaining") != "29" {
+			t.Errorf("%s: %d %v %s", c.target, a.StatusCode, a.Header, a.body)
+		}
+		if a.StatusCode == 429 && a.Header.Get("Retry-After") != "3600" {
+			t.Errorf("again after %s", a.Header.Get("Retry-After"))
+		}
+		w := httptest.NewRecorder()
+		e.config.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		want := fmt.Sprintf("diagnostics_rate_limited_total{slug=%q} %d\n", "echo", c.counted)
+		if counted := strings.Contains(w.Body.String(), want); counted != (c.counted > 0) {
+			t.Errorf("%s: counted %t, want %q", c.target, counted, want)
+		}
 	}
 }

@@ -71,7 +71,9 @@ func (m *Memory) Take(_ context.Context, stages ...Stage) (Decision, error) {
 	d, err := chain(stages, func(on []Charge) ([]Decision, error) {
 		decisions := make([]Decision, 0, len(on))
 		for _, c := range on {
-			decisions = append(decisions, m.charge(c, now))
+			d := m.charge(c, now)
+			d.Key = c.Key
+			decisions = append(decisions, d)
 		}
 		return decisions, nil
 	})

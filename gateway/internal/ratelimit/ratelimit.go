@@ -30,6 +30,8 @@ type Stage []Charge
 // Decision is the outcome over the buckets of all stages that were looked at: refused if any refuses; the numbers are
 // those of the bucket with the least left (of the refusing one with the longest wait where any refuses).
 type Decision struct {
+	// Key is that of the bucket that the numbers are of, empty where there is none.
+	Key       string
 	Allowed   bool
 	Limit     int
 	Remaining int

@@ -63,6 +63,7 @@ func (r redisLimiter) stage(ctx context.Context, on []Charge) ([]Decision, error
 		if decisions[i], err = decide(on[i].Limit, reply); err != nil {
 			return nil, err
 		}
+		decisions[i].Key = on[i].Key
 	}
 	return decisions, nil
 }
