@@ -31,9 +31,10 @@ type Config struct {
 	RedisToken settings.Secret `envconfig:"RATE_LIMIT_REDIS_TOKEN" file:"true" takes:"the password of RATE_LIMIT_REDIS_URL" doc:"the password, where it is not in the URL"`
 
 	Requests        settings.Count    `envconfig:"RATE_LIMIT_REQUESTS" default:"30" takes:"a whole number from 0 to 1000000000" doc:"requests per client, tool and target in a window"`
-	Window          settings.Duration `envconfig:"RATE_LIMIT_WINDOW" default:"60s" positive:"true" takes:"a positive duration, such as 60s" doc:"the window of all four limits"`
+	Window          settings.Duration `envconfig:"RATE_LIMIT_WINDOW" default:"60s" positive:"true" takes:"a positive duration, such as 60s" doc:"the window of all limits"`
 	ClientRequests  settings.Count    `envconfig:"RATE_LIMIT_CLIENT_REQUESTS" default:"120" takes:"a whole number from 0 to 1000000000" doc:"requests per client over everything"`
 	TargetRequests  settings.Count    `envconfig:"RATE_LIMIT_TARGET_REQUESTS" default:"300" takes:"a whole number from 0 to 1000000000" doc:"requests per target over all clients"`
+	AddressRequests settings.Count    `envconfig:"RATE_LIMIT_ADDRESS_REQUESTS" default:"1200" takes:"a whole number from 0 to 1000000000" doc:"runs that reach one address, by whatever names, over all clients; a client's share is a tenth"`
 	Samples         settings.Count    `envconfig:"RATE_LIMIT_SAMPLES" default:"1800" takes:"a whole number from 0 to 1000000000" doc:"samples of the two connection routes per client"`
 	MaxInFlight     settings.Count    `envconfig:"MAX_IN_FLIGHT" default:"512" positive:"true" takes:"a whole number from 1 to 1000000000" doc:"tool runs at once in this instance"`
 	MaxInFlightEach settings.Count    `envconfig:"MAX_IN_FLIGHT_PER_CLIENT" default:"8" takes:"a whole number from 0 to 1000000000" doc:"tool runs at once of one client"`

@@ -72,6 +72,7 @@ func TestValues(t *testing.T) {
 		{"RATE_LIMIT_REQUESTS", "0", yes}, {"RATE_LIMIT_REQUESTS", "x", no}, {"RATE_LIMIT_WINDOW", "1m30s", yes}, {"RATE_LIMIT_WINDOW", "0s", no},
 		{"RATE_LIMIT_CLIENT_REQUESTS", "0", yes}, {"RATE_LIMIT_CLIENT_REQUESTS", "x", no},
 		{"RATE_LIMIT_TARGET_REQUESTS", "0", yes}, {"RATE_LIMIT_TARGET_REQUESTS", "x", no},
+		{"RATE_LIMIT_ADDRESS_REQUESTS", "0", yes}, {"RATE_LIMIT_ADDRESS_REQUESTS", "x", no},
 		{"RATE_LIMIT_SAMPLES", "0", yes}, {"RATE_LIMIT_SAMPLES", "x", no},
 		{"MAX_IN_FLIGHT", "1", yes}, {"MAX_IN_FLIGHT", "0", no}, {"MAX_IN_FLIGHT_PER_CLIENT", "0", yes}, {"MAX_IN_FLIGHT_PER_CLIENT", "-1", no},
 		{"DNS_RESOLVERS", "9.9.9.9", yes}, {"DNS_RESOLVERS", "127.0.0.53:53, [2620:fe::fe]:5353, 2620:fe::9, [2620:fe::9]", yes}, {"DNS_RESOLVERS", "dns.quad9.net", no},

@@ -220,6 +220,6 @@ type limiter struct {
 	err      error
 }
 
-func (l limiter) Take(context.Context, []ratelimit.Charge) (ratelimit.Decision, error) {
+func (l limiter) Take(context.Context, ...ratelimit.Stage) (ratelimit.Decision, error) {
 	return l.decision, l.err
 }

@@ -8,6 +8,7 @@ import (
 
 	"diagnostics/daemon"
 	"diagnostics/daemon/settings"
+	"diagnostics/gateway/internal/addresslimit"
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/egress"
@@ -49,11 +50,11 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	if s.egress, err = newEgress(c); err != nil {
-		return err
-	}
 	limiter, err := s.newLimiter(c, log)
 	if err != nil {
+		return err
+	}
+	if s.egress, err = newEgress(c, limiter); err != nil {
 		return err
 	}
 	store := s.newStore()
@@ -120,13 +121,14 @@ func newWorker(c Config, log *slog.Logger) (*workerclient.Client, error) {
 	return workerclient.New(string(c.WorkerURL), c.WorkerToken.Reveal())
 }
 
-func newEgress(c Config) (*egress.Client, error) {
+func newEgress(c Config, limiter ratelimit.Limiter) (*egress.Client, error) {
 	return egress.New(egress.Settings{
 		Resolvers:         c.Resolvers,
 		Families:          egress.FamilySetting(c.EgressFamilies),
 		Deny:              c.DenyTargets.Denylist,
 		AllowOwnAddresses: bool(c.AllowOwnAddresses),
 		ExemptHosts:       []string{c.RDAPBaseURL.Authority()},
+		Charge:            addresslimit.New(limiter, int(c.AddressRequests), time.Duration(c.Window)).Charge,
 		UserAgent:         userAgent(c),
 	})
 }

@@ -11,12 +11,14 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// Dial connects over TCP to an address that is permitted now, within ConnectTimeout. What Permit says is *fault.Error;
-// all other errors are the socket's own (so that a caller can tell ECONNREFUSED from a timeout).
+// Dial connects over TCP to an address that is permitted now, within ConnectTimeout, once Charge has let it. What
+// Permit and Charge say is *fault.Error; all other errors are the socket's own (so that a caller can tell ECONNREFUSED
+// from a timeout).
 func (c *Client) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.bounds.connect)
-	defer cancel()
-	return c.dial(ctx, "tcp", to)
+	if err := c.Charge(ctx, to); err != nil {
+		return nil, err
+	}
+	return c.dialTCP(ctx, to)
 }
 
 // dial judges the address and connects. transport is "tcp" or "udp".

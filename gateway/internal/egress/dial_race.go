@@ -82,6 +82,11 @@ func race(ctx context.Context, w way, port uint16) (raced, error) {
 }
 
 func (w way) attempt(ctx context.Context, to netip.AddrPort) raced {
+	if w.charge != nil {
+		if err := w.charge(ctx, to); err != nil {
+			return raced{address: to.Addr(), err: err}
+		}
+	}
 	began := time.Now()
 	conn, err := w.dial(ctx, to)
 	return raced{conn: conn, address: to.Addr(), took: time.Since(began), err: err}
@@ -103,10 +108,13 @@ func settle(decided raced, others <-chan raced, running int) (raced, error) {
 }
 
 // tellingMost picks the failure to report: a refusal by the target says more than silence, silence more than the lack
-// of a route.
+// of a route. Of an address that was not tried because a limit was reached nothing is known, and so nothing of the
+// target.
 func tellingMost(failures []error) error {
 	telling := func(err error) int {
 		switch {
+		case fault.Is(err, fault.Limited):
+			return 3
 		case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ECONNRESET):
 			return 2
 		case fault.IsTimeout(err):

@@ -36,6 +36,9 @@ type Request struct {
 	// Exempt asks for the exemption of Settings.ExemptHosts. Only for a URL that the operator chose: never for one that a
 	// visitor or a stranger's redirect named. On a host that is not listed it changes nothing.
 	Exempt bool
+	// Uncharged is for a server that a provider's answers led to, and not the visitor's input: Settings.Charge is not
+	// asked.
+	Uncharged bool
 	// OneTry dials only the first address of the resolution in place of the next when one fails.
 	OneTry bool
 }
@@ -67,7 +70,7 @@ type Response struct {
 
 // Do performs one exchange without following redirects, within HTTPTimeout. Errors are *fault.Error: Refused,
 // NoAddress, Upstream (with the reason in its sentence: refused, reset, not HTTP, header too large, no route of this
-// family …), Timeout, or Busy where this host is not ready to connect.
+// family …), Timeout, Limited, or Busy where this host is not ready to connect.
 func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	return c.do(ctx, r, nil)
 }
@@ -91,6 +94,7 @@ func (c *Client) do(ctx context.Context, r Request, chain *cookies) (*Response, 
 type way struct {
 	addresses []netip.Addr // those that may be dialled, in order
 	lookup    time.Duration
+	charge    ChargeFunc // asked before a dial; nil for not at all
 	dial      func(context.Context, netip.AddrPort) (net.Conn, error)
 }
 
@@ -103,7 +107,7 @@ func (c *Client) wayTo(ctx context.Context, r Request) (way, error) {
 		return way{}, err
 	}
 	addresses, err := r.addresses(resolution)
-	return way{addresses: addresses, lookup: resolution.Duration, dial: c.Dial}, err
+	return way{addresses: addresses, lookup: resolution.Duration, charge: c.chargeFor(r), dial: c.dialTCP}, err
 }
 
 // addresses are those that the request may dial, in order.

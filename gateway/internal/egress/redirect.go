@@ -38,7 +38,8 @@ type Hop struct {
 type Chain struct {
 	Hops []Hop
 	End  ChainEnd
-	// Err is the *fault.Error behind an End other than EndFinal. Where a redirect led there its kind is Upstream, Timeout
+	// Err is the *fault.Error behind an End other than EndFinal (EndBlocked: the last hop was refused, or it was not
+	// visited because a limit was reached). Where a redirect led there its kind is Upstream, Timeout
 	// or Busy, so that only a first URL can be the visitor's own mistake; Hops holds the hop's error as Do gave it.
 	Err error
 	// Followed counts the redirects that were followed.
@@ -51,6 +52,14 @@ func (c Chain) Final() *Response {
 		return nil
 	}
 	return c.Hops[len(c.Hops)-1].Response
+}
+
+// Limited is the *fault.Error of a last hop that was not visited because a limit was reached, else nil.
+func (c Chain) Limited() error {
+	if len(c.Hops) == 0 || !fault.Is(c.Hops[len(c.Hops)-1].Err, fault.Limited) {
+		return nil
+	}
+	return c.Hops[len(c.Hops)-1].Err
 }
 
 // Follow performs r and follows at most limit redirects (301, 302, 303, 307, 308), each Location parsed and judged as a
@@ -162,7 +171,7 @@ func endOf(ctx context.Context, err error) ChainEnd {
 	switch {
 	case ctx.Err() != nil:
 		return EndDeadline
-	case fault.Is(err, fault.Refused):
+	case fault.Is(err, fault.Refused), fault.Is(err, fault.Limited):
 		return EndBlocked
 	}
 	return EndUnreachable
@@ -182,6 +191,8 @@ func (f *follower) blame(err error) error {
 		return err
 	case fault.Refused:
 		return fault.Wrap(fault.Upstream, err, "The target redirects to an address that is not checked here.")
+	case fault.Limited:
+		return fault.Wrap(fault.Upstream, err, "A redirect of the target could not be followed. "+failed.Sentence)
 	}
 	return fault.Wrap(fault.Upstream, err, failed.Sentence)
 }

@@ -71,6 +71,26 @@ func OfOption(name, format string, args ...any) *Error {
 	return e
 }
 
+// LimitedFor makes a Limited failure whose sentence goes on to say when to come again: after wait, a second at least.
+func LimitedFor(wait time.Duration, sentence string) *Error {
+	wait = max(wait, time.Second)
+	e := New(Limited, sentence+" Try again in "+inWords(wait)+".")
+	e.RetryAfter = wait
+	return e
+}
+
+// inWords rounds up, as Retry-After does.
+func inWords(wait time.Duration) string {
+	seconds := int64((wait + time.Second - 1) / time.Second)
+	switch {
+	case seconds == 1:
+		return "1 second"
+	case seconds < 120:
+		return fmt.Sprintf("%d seconds", seconds)
+	}
+	return fmt.Sprintf("%d minutes", (seconds+59)/60)
+}
+
 // Wrap makes a failure of the kind whose cause goes to the log.
 func Wrap(kind Kind, cause error, sentence string) *Error {
 	return &Error{Kind: kind, Sentence: sentence, Cause: cause}

@@ -54,13 +54,13 @@ schemas:
 }
 
 // limiterFunc is a ratelimit.Limiter.
-type limiterFunc func(context.Context, []ratelimit.Charge) (ratelimit.Decision, error)
+type limiterFunc func(context.Context, ...ratelimit.Stage) (ratelimit.Decision, error)
 
-func (f limiterFunc) Take(ctx context.Context, c []ratelimit.Charge) (ratelimit.Decision, error) {
-	return f(ctx, c)
+func (f limiterFunc) Take(ctx context.Context, stages ...ratelimit.Stage) (ratelimit.Decision, error) {
+	return f(ctx, stages...)
 }
 
-func allowAll(context.Context, []ratelimit.Charge) (ratelimit.Decision, error) {
+func allowAll(context.Context, ...ratelimit.Stage) (ratelimit.Decision, error) {
 	return ratelimit.Decision{Allowed: true, Limit: 30, Remaining: 29, ResetAfter: 1500 * time.Millisecond}, nil
 }
 

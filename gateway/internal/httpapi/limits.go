@@ -7,28 +7,56 @@ import (
 	"strconv"
 	"time"
 
+	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/ratelimit"
 
 	"github.com/labstack/echo/v4"
 )
 
-// runCharges are the buckets of a run. One without a target (my-ip) charges the client alone. No part of a key but the
-// last can hold a "|", so no two kinds of buckets meet.
-func (s *Server) runCharges(client, slug, target string) []ratelimit.Charge {
-	charges := []ratelimit.Charge{
-		{Key: "tool|" + client + "|" + slug + "|" + target, Limit: s.config.Limits.Tool},
-		{Key: "client|" + client, Limit: s.config.Limits.Client},
+// runStages are the buckets of a run, the narrowest first, each charged only where all before it pass: the client's
+// own, those of the networks around it, the target's. One without a target (my-ip) charges the client and its networks
+// alone. No part of a key but the last can hold a "|", so no two kinds of buckets meet.
+func (s *Server) runStages(client clientip.Identity, slug, target string) []ratelimit.Stage {
+	limits, key := s.config.Limits, client.LimitKey()
+	own := ratelimit.Stage{
+		{Key: "tool|" + key + "|" + slug + "|" + target, Limit: limits.Tool},
+		{Key: "client|" + key, Limit: limits.Client},
 	}
+	stages := append([]ratelimit.Stage{own}, networkStages("client|", client, limits.Client)...)
 	if target != "" {
-		charges = append(charges, ratelimit.Charge{Key: "target|" + target, Limit: s.config.Limits.Target})
+		stages = append(stages, ratelimit.Stage{{Key: "target|" + target, Limit: limits.Target}})
 	}
-	return charges
+	return stages
 }
 
-// charge takes from the buckets and sets the three headers, which stay on whatever answer follows.
-func (s *Server) charge(c echo.Context, charges ...ratelimit.Charge) error {
-	d, err := s.config.Limiter.Take(c.Request().Context(), charges)
+// sampleStages are the buckets of one sample of the connection routes.
+func (s *Server) sampleStages(client clientip.Identity) []ratelimit.Stage {
+	limit := s.config.Limits.Samples
+	own := ratelimit.Stage{{Key: "samples|" + client.LimitKey(), Limit: limit}}
+	return append([]ratelimit.Stage{own}, networkStages("samples|", client, limit)...)
+}
+
+// networkStages are the buckets of the networks around a client, whose limit is a multiple of the client's. Several
+// clients share them, so each is a stage of its own.
+func networkStages(kind string, client clientip.Identity, limit ratelimit.Limit) []ratelimit.Stage {
+	networks := client.Networks()
+	stages := make([]ratelimit.Stage, 0, len(networks))
+	for _, n := range networks {
+		wider := ratelimit.Limit{Requests: min(limit.Requests*n.Times, maxRequests), Window: limit.Window}
+		stages = append(stages, ratelimit.Stage{{Key: kind + n.Key, Limit: wider}})
+	}
+	return stages
+}
+
+// maxRequests is the most that any limit can be, and up to which a bucket's level is exact.
+const maxRequests = 1_000_000_000
+
+// charge takes from the buckets and sets the three headers, which stay on whatever answer follows: those of the bucket
+// with the least left among the ones that were looked at. Of a refusal they tell the bucket that refuses, of several
+// the one with the longest wait, which Retry-After is about too; wider buckets are not looked at then.
+func (s *Server) charge(c echo.Context, stages []ratelimit.Stage) error {
+	d, err := s.config.Limiter.Take(c.Request().Context(), stages...)
 	if err != nil {
 		return fmt.Errorf("charge the rate limits: %w", err)
 	}
@@ -37,9 +65,7 @@ func (s *Server) charge(c echo.Context, charges ...ratelimit.Charge) error {
 		return nil
 	}
 	s.config.Metrics.limited.WithLabelValues(label(c)).Inc()
-	wait := max(d.RetryAfter, time.Second)
-	return &fault.Error{Kind: fault.Limited, RetryAfter: wait,
-		Sentence: "Too many requests. Try again in " + inWords(wholeSeconds(wait)) + "."}
+	return fault.LimitedFor(d.RetryAfter, "Too many requests.")
 }
 
 // tell sets the rate-limit headers. With every limit off there is nothing to tell.
@@ -51,14 +77,4 @@ func (s *Server) tell(h http.Header, d ratelimit.Decision) {
 	h.Set("X-RateLimit-Limit", strconv.Itoa(d.Limit))
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(0, d.Remaining)))
 	h.Set("X-RateLimit-Reset", strconv.FormatInt(int64(math.Ceil(reset)), 10))
-}
-
-func inWords(seconds int64) string {
-	switch {
-	case seconds == 1:
-		return "1 second"
-	case seconds < 120:
-		return fmt.Sprintf("%d seconds", seconds)
-	}
-	return fmt.Sprintf("%d minutes", (seconds+59)/60)
 }

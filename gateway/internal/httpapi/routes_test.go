@@ -203,8 +203,8 @@ func TestTwoToolsOfOneSlug(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, nil, func(c *Config) {
-		c.Limiter = limiterFunc(func(_ context.Context, charges []ratelimit.Charge) (ratelimit.Decision, error) {
-			return ratelimit.Decision{Limit: 1, Allowed: !strings.HasSuffix(charges[0].Key, "|limited.example.com")}, nil
+		c.Limiter = limiterFunc(func(_ context.Context, stages ...ratelimit.Stage) (ratelimit.Decision, error) {
+			return ratelimit.Decision{Limit: 1, Allowed: !strings.HasSuffix(stages[0][0].Key, "|limited.example.com")}, nil
 		})
 	})
 	e.config.Metrics.Build("v1", "go1")

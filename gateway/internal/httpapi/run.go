@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"diagnostics/gateway/internal/addresslimit"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"
 
@@ -23,7 +24,7 @@ func (s *Server) runTool(t tool.Tool) func(echo.Context, *exchange) (any, error)
 			return nil, err
 		}
 		client := x.client.LimitKey()
-		if err := s.charge(c, s.runCharges(client, t.Slug(), job.LimitKey())...); err != nil {
+		if err := s.charge(c, s.runStages(x.client, t.Slug(), job.LimitKey())); err != nil {
 			return nil, err
 		}
 		release, err := s.places.take(client)
@@ -31,7 +32,12 @@ func (s *Server) runTool(t tool.Tool) func(echo.Context, *exchange) (any, error)
 			return nil, err
 		}
 		defer release()
-		return s.run(c.Request().Context(), x, job)
+		ctx, visits := addresslimit.Begin(c.Request().Context())
+		data, err := s.run(ctx, x, job)
+		if visits.Refused() {
+			s.config.Metrics.limited.WithLabelValues(label(c)).Inc()
+		}
+		return data, err
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/shared/ascii"
 
 	"github.com/labstack/echo/v4"
@@ -29,8 +28,7 @@ func (s *Server) sample(probe string) func(echo.Context, *exchange) (any, error)
 		if err != nil {
 			return nil, err
 		}
-		bucket := ratelimit.Charge{Key: "samples|" + x.client.LimitKey(), Limit: s.config.Limits.Samples}
-		if err := s.charge(c, bucket); err != nil {
+		if err := s.charge(c, s.sampleStages(x.client)); err != nil {
 			return nil, err
 		}
 		return sampleData{Probe: probe, N: n, ServerTime: s.config.Now().UTC().Format(time.RFC3339Nano)}, nil

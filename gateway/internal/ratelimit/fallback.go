@@ -19,10 +19,10 @@ func NewFallback(redis, memory Limiter, guard *redisguard.Guard) Limiter {
 	return fallback{shared: redis, local: memory, guard: guard}
 }
 
-func (f fallback) Take(ctx context.Context, charges []Charge) (Decision, error) {
+func (f fallback) Take(ctx context.Context, stages ...Stage) (Decision, error) {
 	var d Decision
 	err := f.guard.Do(ctx, func(ctx context.Context, _ redis.UniversalClient) (err error) {
-		d, err = f.shared.Take(ctx, charges)
+		d, err = f.shared.Take(ctx, stages...)
 		return err
 	})
 	if err == nil {
@@ -31,5 +31,5 @@ func (f fallback) Take(ctx context.Context, charges []Charge) (Decision, error) 
 	if ctx.Err() != nil {
 		return Decision{}, ctx.Err()
 	}
-	return f.local.Take(ctx, charges)
+	return f.local.Take(ctx, stages...)
 }

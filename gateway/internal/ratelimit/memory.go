@@ -21,14 +21,15 @@ const (
 // which changes nothing. When there is no room left, the bucket that would be full again soonest goes: the one that
 // holds back least. Whoever wants to be rid of a bucket that refuses them must therefore fill the store with buckets
 // that are emptier still, each at the price of as many requests; spraying fresh keys only displaces fresh keys. Keys
-// are kept as
-// 128 bits of two hashes with secret seeds, so nobody can aim at a shard or at another's bucket, and long keys cost
-// nothing.
+// are kept as 128 bits of two hashes with secret seeds, so nobody can aim at a shard or at another's bucket, and long
+// keys cost nothing.
 type Memory struct {
 	now    func() time.Time
 	start  time.Time
 	seeds  [2]maphash.Seed
 	shards [shardCount]shard
+	// sightings are the buckets of different things.
+	sightings *sightings
 	// next is the shard that the next Take sweeps beside its own: quiet shards are cleared too.
 	next atomic.Uint32
 }
@@ -46,7 +47,9 @@ func WithMaxBuckets(n int) MemoryOption {
 
 // NewMemory makes an empty Limiter.
 func NewMemory(opts ...MemoryOption) *Memory {
-	m := &Memory{now: time.Now, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
+	m := &Memory{
+		now: time.Now, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, sightings: newSightings(maxSightings),
+	}
 	m.setRoom(DefaultMaxBuckets)
 	for _, opt := range opts {
 		opt(m)
@@ -62,19 +65,31 @@ func (m *Memory) setRoom(n int) {
 }
 
 // Take charges the buckets one after another. It never fails.
-func (m *Memory) Take(_ context.Context, charges []Charge) (Decision, error) {
+func (m *Memory) Take(_ context.Context, stages ...Stage) (Decision, error) {
 	// The monotonic clock: a step of the wall clock is no refill.
 	now := m.now().Sub(m.start).Microseconds()
-	decisions := make([]Decision, 0, len(charges))
-	for _, c := range active(charges) {
-		key := id{maphash.String(m.seeds[0], c.Key), maphash.String(m.seeds[1], c.Key)}
-		decisions = append(decisions, m.shards[key[0]%shardCount].take(key, c.Limit, now))
-	}
+	d, err := chain(stages, func(on []Charge) ([]Decision, error) {
+		decisions := make([]Decision, 0, len(on))
+		for _, c := range on {
+			d := m.charge(c, now)
+			d.Key = c.Key
+			decisions = append(decisions, d)
+		}
+		return decisions, nil
+	})
 	m.shards[m.next.Add(1)%shardCount].sweep(now)
-	return worst(decisions), nil
+	return d, err
 }
 
-// Len is how many buckets are held.
+func (m *Memory) charge(c Charge, now int64) Decision {
+	key := id{maphash.String(m.seeds[0], c.Key), maphash.String(m.seeds[1], c.Key)}
+	if c.Item != 0 {
+		return m.sightings.take(key, c, now)
+	}
+	return m.shards[key[0]%shardCount].take(key, c.Limit, now)
+}
+
+// Len is how many buckets of requests are held.
 func (m *Memory) Len() int {
 	n := 0
 	for i := range m.shards {

@@ -92,6 +92,70 @@ func TestMemoryEvictionIsNoReset(t *testing.T) {
 	}
 }
 
+// However many keys there are, the store of different things stays within its room, and the one used least recently
+// goes. It is not parallel: it reads the heap of the whole process.
+func TestMemoryOfThingsIsBounded(t *testing.T) {
+	const atMost = 24 << 20
+	clock := &fakeClock{}
+	m := NewMemory(WithClock(clock.now))
+	before := liveHeap()
+	for i := range 2 * maxSightings {
+		for port := range uint16(20) {
+			take(t, m, see(fmt.Sprint("ports|192.0.2.1|", i), port+1, 20, time.Minute))
+		}
+	}
+	grown := liveHeap() - before
+	t.Logf("%d sets of 20: %.1f MiB", m.sightings.len(), float64(grown)/(1<<20))
+	if n := m.sightings.len(); n != maxSightings {
+		t.Errorf("%d sets, want %d", n, maxSightings)
+	}
+	if grown > atMost {
+		t.Errorf("the heap grew by %d bytes, want at most %d", grown, atMost)
+	}
+	if d := take(t, m, see(fmt.Sprint("ports|192.0.2.1|", maxSightings), 21, 20, time.Minute)); d.Allowed {
+		t.Errorf("the oldest that there is room for is forgotten: %+v", d)
+	}
+	if d := take(t, m, see("ports|192.0.2.1|0", 21, 20, time.Minute)); !d.Allowed {
+		t.Errorf("one that there is no room for: %+v", d)
+	}
+	runtime.KeepAlive(m)
+}
+
+func TestMemoryForgetsThings(t *testing.T) {
+	t.Parallel()
+	clock := &fakeClock{}
+	m := NewMemory(WithClock(clock.now))
+	for i := range 10 {
+		take(t, m, see(fmt.Sprint(i), 80, 20, time.Minute))
+	}
+	clock.advance(time.Minute - time.Microsecond)
+	take(t, m, see("0", 81, 20, time.Minute))
+	if n := m.sightings.len(); n != 10 {
+		t.Errorf("%d sets just before the window is over", n)
+	}
+	clock.advance(time.Microsecond)
+	take(t, m, see("0", 81, 20, time.Minute))
+	if n := m.sightings.len(); n != 1 {
+		t.Errorf("%d sets after it", n)
+	}
+}
+
+func TestMemoryOfThingsClockStepsBack(t *testing.T) {
+	t.Parallel()
+	clock := &fakeClock{}
+	m := NewMemory(WithClock(clock.now))
+	clock.advance(time.Hour)
+	take(t, m, see("k", 80, 1, time.Minute))
+	clock.advance(-30 * time.Minute)
+	if d := take(t, m, see("k", 81, 1, time.Minute)); d.Allowed || d.RetryAfter != time.Minute {
+		t.Errorf("after the step: %+v", d)
+	}
+	clock.advance(time.Minute)
+	if d := take(t, m, see("k", 81, 1, time.Minute)); !d.Allowed {
+		t.Errorf("a window later: %+v", d)
+	}
+}
+
 func TestMemoryRoomIsRoundedUp(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[int]int{-1: 1, 0: 1, 1: 1, 64: 1, 65: 2, 128: 2, 129: 3} {

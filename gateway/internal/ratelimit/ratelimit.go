@@ -1,4 +1,5 @@
-// Package ratelimit counts requests by GCRA (a burst of N, refilled evenly at N per window), in memory or in Redis.
+// Package ratelimit counts requests by GCRA (a burst of N, refilled evenly at N per window), and different things by a
+// strict window, in memory or in Redis.
 package ratelimit
 
 import (
@@ -16,22 +17,34 @@ type Limit struct {
 type Charge struct {
 	Key   string
 	Limit Limit
+	// Item makes the bucket one of different things, such as ports, where it is not 0: a new thing is refused while
+	// Requests others were seen within the last Window. That is strict, without a burst; a thing that was seen within the
+	// window is free. A key is used for one kind of bucket only.
+	Item uint16
 }
 
-// Decision is the outcome over all charged buckets: refused if any refuses; the numbers are those of the bucket with
-// the least left (of the refusing one with the longest wait where any refuses).
+// Stage are the charges that are made together. Each is made whether or not the others pass, so they belong to one
+// client: a bucket that several share goes into a stage of its own, behind those that are narrower.
+type Stage []Charge
+
+// Decision is the outcome over the buckets of all stages that were looked at: refused if any refuses; the numbers are
+// those of the bucket with the least left (of the refusing one with the longest wait where any refuses).
 type Decision struct {
+	// Key is that of the bucket that the numbers are of, empty where there is none.
+	Key       string
 	Allowed   bool
 	Limit     int
 	Remaining int
 	// ResetAfter is when that bucket is full again.
 	ResetAfter time.Duration
-	// RetryAfter is when the next request passes; 0 where Allowed.
+	// RetryAfter is when the next request passes that bucket; 0 where Allowed.
 	RetryAfter time.Duration
 }
 
-// Limiter charges buckets. Each bucket is charged atomically; a refused request may have been charged in another
-// bucket. With no charges (all limits off) the Decision is Allowed with a zero Limit.
+// Limiter charges buckets, each atomically. It takes the stages in their order, each only where all before it have
+// passed: a refused request charges nothing behind the stage that refuses it, so that nobody can use up what others
+// share by requests beyond a share of their own. With no charges (all limits off) the Decision is Allowed with a zero
+// Limit.
 type Limiter interface {
-	Take(ctx context.Context, charges []Charge) (Decision, error)
+	Take(ctx context.Context, stages ...Stage) (Decision, error)
 }

@@ -52,31 +52,35 @@ type redisLimiter struct{ client redis.UniversalClient }
 // with NewFallback.
 func NewRedis(client redis.UniversalClient) Limiter { return redisLimiter{client: client} }
 
-// Take charges all buckets in one pipeline. Each is one script on one key, and keys of several slots may go to several
-// nodes of a cluster.
-func (r redisLimiter) Take(ctx context.Context, charges []Charge) (Decision, error) {
-	on := active(charges)
+// Take charges each stage in one pipeline. Each bucket is one script on one key, and keys of several slots may go to
+// several nodes of a cluster.
+func (r redisLimiter) Take(ctx context.Context, stages ...Stage) (Decision, error) {
+	return chain(stages, func(on []Charge) ([]Decision, error) { return r.stage(ctx, on) })
+}
+
+func (r redisLimiter) stage(ctx context.Context, on []Charge) ([]Decision, error) {
 	replies, err := r.run(ctx, on)
 	if err != nil {
-		return Decision{}, err
+		return nil, err
 	}
 	decisions := make([]Decision, len(on))
 	for i, reply := range replies {
 		if decisions[i], err = decide(on[i].Limit, reply); err != nil {
-			return Decision{}, err
+			return nil, err
 		}
+		decisions[i].Key = on[i].Key
 	}
-	return worst(decisions), nil
+	return decisions, nil
 }
 
-// run sends the script's hash, and the script itself once more for the buckets whose node did not know it yet: a
+// run sends a script's hash, and the script itself once more for the buckets whose node did not know it yet: a
 // restart, a failover and SCRIPT FLUSH forget scripts.
 func (r redisLimiter) run(ctx context.Context, on []Charge) ([]*redis.Cmd, error) {
 	replies, unknown := make([]*redis.Cmd, len(on)), make([]int, 0, len(on))
 	for i := range on {
 		unknown = append(unknown, i)
 	}
-	for _, send := range []sender{takeScript.EvalSha, takeScript.Eval} {
+	for _, send := range []sender{(*redis.Script).EvalSha, (*redis.Script).Eval} {
 		if err := r.pipeline(ctx, on, replies, unknown, send); err != nil {
 			return nil, err
 		}
@@ -87,7 +91,9 @@ func (r redisLimiter) run(ctx context.Context, on []Charge) ([]*redis.Cmd, error
 	return nil, replies[unknown[0]].Err()
 }
 
-type sender func(ctx context.Context, to redis.Scripter, keys []string, args ...any) *redis.Cmd
+type sender func(
+	script *redis.Script, ctx context.Context, to redis.Scripter, keys []string, args ...any,
+) *redis.Cmd
 
 func (r redisLimiter) pipeline(ctx context.Context, on []Charge, replies []*redis.Cmd, which []int, send sender) error {
 	if len(which) == 0 {
@@ -95,9 +101,8 @@ func (r redisLimiter) pipeline(ctx context.Context, on []Charge, replies []*redi
 	}
 	pipe := r.client.Pipeline()
 	for _, i := range which {
-		l := on[i].Limit
-		window := strconv.FormatFloat(float64(l.Window)/float64(time.Microsecond), 'f', -1, 64)
-		replies[i] = send(ctx, pipe, []string{redisguard.Key(redisPrefix, on[i].Key)}, l.Requests, window)
+		script, args := on[i].script()
+		replies[i] = send(script, ctx, pipe, []string{redisguard.Key(redisPrefix, on[i].Key)}, args...)
 	}
 	// Exec's error is that of the first command that failed, and each reply has its own.
 	_, _ = pipe.Exec(ctx)
@@ -107,6 +112,15 @@ func (r redisLimiter) pipeline(ctx context.Context, on []Charge, replies []*redi
 		}
 	}
 	return nil
+}
+
+// script is what judges the charge, and its arguments.
+func (c Charge) script() (*redis.Script, []any) {
+	if c.Item != 0 {
+		return sightingScript, []any{c.Limit.Requests, wholeMicros(c.Limit.Window), c.Item}
+	}
+	window := strconv.FormatFloat(float64(c.Limit.Window)/float64(time.Microsecond), 'f', -1, 64)
+	return takeScript, []any{c.Limit.Requests, window}
 }
 
 func withoutScript(replies []*redis.Cmd) []int {

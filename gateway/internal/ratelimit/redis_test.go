@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"net"
 	"os"
@@ -99,6 +100,12 @@ func TestRedisTakesOneRoundTrip(t *testing.T) {
 	if p, c := count.pipelines.Load(), count.commands.Load(); p != 1 || c != 0 {
 		t.Errorf("%d pipelines and %d single commands for three buckets", p, c)
 	}
+	if _, err := l.Take(t.Context(), Stage(charges), Stage{charge("d", 5, time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	if p, c := count.pipelines.Swap(1), count.commands.Load(); p != 3 || c != 0 {
+		t.Errorf("%d pipelines and %d single commands more for two stages", p-1, c)
+	}
 	take(t, l)
 	take(t, l, charge("off", 0, time.Hour))
 	if p, c := count.pipelines.Load(), count.commands.Load(); p != 1 || c != 0 {
@@ -117,6 +124,48 @@ func TestRedisForeignValues(t *testing.T) {
 		if d := take(t, l, charge(foreign, 3, time.Hour)); !d.Allowed || d.Remaining != 2 {
 			t.Errorf("over %q: %+v", foreign, d)
 		}
+	}
+}
+
+// A value of another kind where things are kept is not one of ours.
+func TestRedisForeignThings(t *testing.T) {
+	t.Parallel()
+	client := redistest.Start(t).Client()
+	l := NewRedis(client)
+	for i, plant := range []func(key string) error{
+		func(key string) error { return client.Set(t.Context(), key, "5 99", 0).Err() },
+		func(key string) error { return client.LPush(t.Context(), key, "x").Err() },
+		func(key string) error {
+			return client.ZAdd(t.Context(), key, redis.Z{Score: 1e18, Member: "80"}, redis.Z{Score: -1, Member: "x"}).Err()
+		},
+	} {
+		key := fmt.Sprint("things ", i)
+		must(t, plant(redisguard.Key(redisPrefix, key)))
+		for item := range uint16(3) {
+			if d := take(t, l, see(key, 80+item, 3, time.Hour)); !d.Allowed || d.Remaining != 2-int(item) {
+				t.Errorf("case %d, thing %d: %+v", i, item, d)
+			}
+		}
+		if d := take(t, l, see(key, 90, 3, time.Hour)); d.Allowed || d.RetryAfter > time.Hour {
+			t.Errorf("case %d: %+v", i, d)
+		}
+	}
+}
+
+func TestRedisThingsExpire(t *testing.T) {
+	t.Parallel()
+	server, client, advance := newMini(t)
+	l := NewRedis(client)
+	take(t, l, see("ports|secret.example.com", 80, 3, time.Minute))
+	advance(30 * time.Second)
+	take(t, l, see("ports|secret.example.com", 81, 3, time.Minute))
+	keys := server.Keys()
+	if len(keys) != 1 || strings.Contains(keys[0], "secret") || server.TTL(keys[0]) != time.Minute {
+		t.Errorf("keys %q", keys)
+	}
+	advance(time.Minute)
+	if keys := server.Keys(); len(keys) != 0 {
+		t.Errorf("%q are left", keys)
 	}
 }
 

@@ -164,6 +164,10 @@ func TestLimiter(t *testing.T) {
 		"windows of ms and of hours": testWindows,
 		"a window of a request":      testOne,
 		"a limit that shrinks":       testShrinking,
+		"stages stop at a refusal":   testStages,
+		"different things":           testSightings,
+		"a thing that is seen again": testSeenAgain,
+		"fewer things than before":   testFewerThings,
 	}
 	for kind, make := range benches() {
 		t.Run(kind, func(t *testing.T) {
@@ -383,6 +387,120 @@ func testShrinking(t *attempts, b *bench) {
 		t.Errorf("%+v", d)
 	}
 	b.wantTime(t, "RetryAfter", d.RetryAfter, 7*time.Hour/4)
+}
+
+// takeStages is take for several stages.
+func (b *bench) takeStages(t testing.TB, stages ...Stage) Decision {
+	t.Helper()
+	mine := make([]Stage, len(stages))
+	for i, stage := range stages {
+		mine[i] = b.own(stage)
+	}
+	d, err := b.Take(t.Context(), mine...)
+	if err != nil {
+		t.Fatalf("Take: %v", err)
+	}
+	return d
+}
+
+func testStages(t *attempts, b *bench) {
+	own, beside := charge("stage own", 2, time.Hour), charge("stage beside", 9, time.Hour)
+	wide, widest := charge("stage wide", 5, time.Hour), charge("stage widest", 4, time.Hour)
+	all := []Stage{{own, beside}, {wide}, {}, {widest}}
+	for i := 1; i <= 2; i++ {
+		if d := b.takeStages(t, all...); !d.Allowed || d.Limit != 2 || d.Remaining != 2-i {
+			t.Errorf("request %d: %+v, want the numbers of the narrowest", i, d)
+		}
+	}
+	for range 20 {
+		d := b.takeStages(t, all...)
+		if d.Allowed || d.Limit != 2 || d.Remaining != 0 {
+			t.Errorf("the own bucket is empty: %+v", d)
+		}
+		b.wantTime(t, "RetryAfter", d.RetryAfter, time.Hour/2)
+	}
+	// What stands beside the refusing one has been charged, what stands behind it has not.
+	for c, left := range map[*Charge]int{&beside: 0, &wide: 2, &widest: 1} {
+		if d := b.take(t, *c); d.Remaining != left {
+			t.Errorf("%s: %+v, want %d to remain", c.Key, d, left)
+		}
+	}
+	// A refusal in the middle tells its own bucket, though an earlier one has less left.
+	for range 2 {
+		b.take(t, wide)
+	}
+	tight := charge("stage tight", 1, 10*time.Hour)
+	if d := b.takeStages(t, Stage{tight}, Stage{wide}, Stage{widest}); d.Allowed || d.Limit != 5 {
+		t.Errorf("the wide one is empty: %+v", d)
+	}
+	if d := b.take(t, widest); !d.Allowed || d.Remaining != 0 {
+		t.Errorf("the one behind it: %+v", d)
+	}
+}
+
+// see is a charge of one thing.
+func see(key string, item uint16, n int, window time.Duration) Charge {
+	c := charge(key, n, window)
+	c.Item = item
+	return c
+}
+
+func testSightings(t *attempts, b *bench) {
+	const window = 1500 * time.Millisecond
+	for i, item := range []uint16{80, 443, 65535} {
+		d := b.take(t, see("things", item, 3, window))
+		if !d.Allowed || d.Limit != 3 || d.Remaining != 2-i {
+			t.Errorf("thing %d: %+v", item, d)
+		}
+		b.wantTime(t, "ResetAfter", d.ResetAfter, window)
+	}
+	b.advance(b.drift + 200*time.Millisecond)
+	for range 5 {
+		d := b.take(t, see("things", 22, 3, window))
+		if d.Allowed || d.Limit != 3 || d.Remaining != 0 {
+			t.Errorf("a fourth: %+v", d)
+		}
+		b.wantTime(t, "RetryAfter", d.RetryAfter, window-b.drift-200*time.Millisecond)
+	}
+	if d := b.take(t, see("others", 22, 3, window)); !d.Allowed {
+		t.Errorf("under another key: %+v", d)
+	}
+	if d := b.take(t, see("things", 443, 3, window)); !d.Allowed || d.Remaining != 0 {
+		t.Errorf("one that was seen: %+v", d)
+	}
+	wait := b.take(t, see("things", 22, 3, window)).RetryAfter
+	b.advance(wait - b.drift - 10*time.Millisecond)
+	if d := b.take(t, see("things", 22, 3, window)); d.Allowed {
+		t.Errorf("passes %s early", b.drift+10*time.Millisecond)
+	}
+	b.advance(b.drift + 10*time.Millisecond)
+	if d := b.take(t, see("things", 22, 3, window)); !d.Allowed {
+		t.Errorf("at RetryAfter: %+v", d)
+	}
+}
+
+func testSeenAgain(t *attempts, b *bench) {
+	const window = time.Hour
+	for range 50 {
+		if d := b.take(t, see("again", 1, 1, window)); !d.Allowed || d.Remaining != 0 {
+			t.Errorf("%+v", d)
+		}
+	}
+	if d := b.take(t, see("again", 2, 1, window)); d.Allowed {
+		t.Errorf("%+v", d)
+	}
+}
+
+func testFewerThings(t *attempts, b *bench) {
+	for item := range uint16(5) {
+		b.take(t, see("fewer", item+1, 5, time.Hour))
+	}
+	if d := b.take(t, see("fewer", 3, 2, time.Hour)); !d.Allowed || d.Remaining != 0 {
+		t.Errorf("one that was seen: %+v", d)
+	}
+	if d := b.take(t, see("fewer", 9, 2, time.Hour)); d.Allowed {
+		t.Errorf("a new one: %+v", d)
+	}
 }
 
 // Both kinds count alike: the same requests at the same moments get the same answers to the microsecond.

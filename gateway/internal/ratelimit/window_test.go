@@ -47,7 +47,7 @@ func TestWindowsOfTwoKeysAreApart(t *testing.T) {
 
 type failing struct{ err error }
 
-func (f failing) Take(context.Context, []Charge) (Decision, error) { return Decision{}, f.err }
+func (f failing) Take(context.Context, ...Stage) (Decision, error) { return Decision{}, f.err }
 
 func TestWindowGivesTheLimitersError(t *testing.T) {
 	t.Parallel()

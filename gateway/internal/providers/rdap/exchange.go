@@ -34,6 +34,7 @@ func (c *Client) exchange(ctx context.Context, at place) (*egress.Response, erro
 		MaxBody:                 MaxBody,
 		RequireValidCertificate: true,
 		Exempt:                  at.own,
+		Uncharged:               true,
 	})
 	if err != nil {
 		return nil, c.blame(err, at)

@@ -161,8 +161,8 @@ func (r *checker) fetchPolicy(ctx context.Context) mtaStsFetch {
 	return f
 }
 
-// unreachable files an exchange that failed. The time of the run, and what this service lacks, is nobody's fault but
-// ours.
+// unreachable files an exchange that failed. The time of the run, what this service lacks, and its limits are
+// nobody's fault but ours.
 func (f *mtaStsFetch) unreachable(ctx context.Context, err error) {
 	var known *fault.Error
 	var invalid *egress.CertificateError
@@ -172,7 +172,7 @@ func (f *mtaStsFetch) unreachable(ctx context.Context, err error) {
 		f.add(mailauth.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched before the time of this run was over.")
 	case !errors.As(err, &known):
 		f.add(mailauth.Fail, "MTASTS_POLICY_UNREACHABLE", "The policy could not be fetched.")
-	case known.Kind == fault.Busy:
+	case known.Kind == fault.Busy, known.Kind == fault.Limited:
 		f.failed = true
 		f.add(mailauth.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched: %s", known.Sentence)
 	case errors.As(err, &invalid):

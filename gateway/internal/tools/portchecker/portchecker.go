@@ -56,6 +56,8 @@ type attempt struct {
 	State          string   `json:"state"`
 	ResponseTimeMs *float64 `json:"responseTimeMs"`
 	Reason         *string  `json:"reason"`
+
+	limit *fault.Error // why it was not tried, where that is a limit
 }
 
 // checker is one way of checking; timeout is for each address.
@@ -94,6 +96,9 @@ func (p checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 		return Result{}, err
 	}
 	if err := errors.Join(failures...); err != nil {
+		return Result{}, err
+	}
+	if err := undialled(tried); err != nil {
 		return Result{}, err
 	}
 	return summarize(to, tried), nil
@@ -140,6 +145,9 @@ func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
 	if !p.egress.Families().Has(to.Addr()) {
 		return out.end(portSkipped, "This service has no "+workerapi.FamilyName(to.Addr())+" connection."), nil
 	}
+	if err := p.egress.Charge(ctx, to); err != nil {
+		return out.limited(err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	start := time.Now()
@@ -158,6 +166,30 @@ func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
 		out.ResponseTimeMs = &took
 	}
 	return out.end(state, reason), nil
+}
+
+// limited ends an attempt that the limits of the address allow no dial for.
+func (a attempt) limited(err error) (attempt, error) {
+	var limit *fault.Error
+	if !errors.As(err, &limit) || limit.Kind != fault.Limited {
+		return a, err
+	}
+	a.limit = limit
+	return a.end(portSkipped, limit.Sentence), nil
+}
+
+// undialled is the failure of a run that dialled no address, and would have but for a limit.
+func undialled(tried []attempt) error {
+	var limit error
+	for _, a := range tried {
+		switch {
+		case a.State != portSkipped:
+			return nil
+		case a.limit != nil && limit == nil:
+			limit = a.limit
+		}
+	}
+	return limit
 }
 
 func (a attempt) end(state, reason string) attempt {

@@ -96,7 +96,8 @@ func (r checker) run(ctx context.Context) (Result, error) {
 		RedirectCount: chain.Followed,
 		TotalMs:       format.Milliseconds(took),
 	}
-	// A name is found not to be public only after its redirect was taken up; nothing was sent to it.
+	// A name is found not to be public, or its address to be at its limit, only after its redirect was taken up; nothing
+	// was sent to it.
 	if last := chain.Hops[len(chain.Hops)-1]; chain.End == egress.EndBlocked && last.Err != nil {
 		result.RedirectCount--
 	}
@@ -134,7 +135,8 @@ func (r checker) fails(ctx context.Context, chain egress.Chain) error {
 	switch {
 	case first == nil, chain.End == egress.EndDeadline:
 		return nil
-	case fault.Is(first, fault.Refused), fault.Is(first, fault.NoAddress), fault.Is(first, fault.Busy):
+	case fault.Is(first, fault.Refused), fault.Is(first, fault.NoAddress), fault.Is(first, fault.Busy),
+		fault.Is(first, fault.Limited):
 		return first
 	}
 	return webview.Unroutable(ctx, r.client, r.target.URL, first)

@@ -61,6 +61,9 @@ func ending(r Result, chain egress.Chain) string {
 
 // blockedEnding does not repeat what the name of a refused hop led to.
 func blockedEnding(chain egress.Chain, last egress.Hop) string {
+	if limited := chain.Limited(); limited != nil {
+		return "The next destination was not visited. " + webview.FaultSentence(limited)
+	}
 	if endsAtUserName(chain) {
 		return fmt.Sprintf("%s redirects to a URL with a user name in it, which is not followed. Nothing was sent to it.",
 			last.URL.Host().Short())

@@ -23,6 +23,7 @@ const (
 	codeBadRedirect = "BAD_REDIRECT"
 	codeNotPublic   = "NOT_PUBLIC"
 	codeUnreachable = "UNREACHABLE"
+	codeLimit       = "LIMIT_REACHED"
 	codeNotFinished = "NOT_FINISHED"
 	codeIncomplete  = "INCOMPLETE"
 	codeStatus      = "HTTP_STATUS"
@@ -80,6 +81,10 @@ func (s *served) judge(chain egress.Chain, misled string) {
 		s.state = misled
 		s.add(codeBadRedirect, fileFail, "The file's URL redirects to nothing that can be fetched.")
 	case egress.EndBlocked:
+		if limited := chain.Limited(); limited != nil {
+			s.add(codeLimit, fileWarn, "The file was not fetched. %s", webview.FaultSentence(limited))
+			return
+		}
 		s.add(codeNotPublic, fileFail,
 			"The file's URL leads to what is not a public address that this service may visit. Nothing was sent to it.")
 	case egress.EndDeadline:

@@ -182,7 +182,8 @@ func (r *checker) fails(ctx context.Context, chain egress.Chain) error {
 		return ctx.Err()
 	case first == nil, chain.End == egress.EndDeadline:
 		return nil
-	case fault.Is(first, fault.Refused), fault.Is(first, fault.NoAddress), fault.Is(first, fault.Busy):
+	case fault.Is(first, fault.Refused), fault.Is(first, fault.NoAddress), fault.Is(first, fault.Busy),
+		fault.Is(first, fault.Limited):
 		return first
 	}
 	return webview.Unroutable(ctx, r.client, r.site, first)

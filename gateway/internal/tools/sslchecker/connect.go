@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 
@@ -45,7 +46,7 @@ func (s checker) connect(ctx context.Context, to target.HostPort) (net.Conn, net
 			return nil, netip.Addr{}, ended
 		}
 		var refused *fault.Error
-		if errors.As(err, &refused) {
+		if errors.As(err, &refused) && refused.Kind != fault.Limited {
 			return nil, netip.Addr{}, err
 		}
 		failures = append(failures, err)
@@ -59,9 +60,13 @@ func (s checker) dial(ctx context.Context, to netip.AddrPort, limit time.Duratio
 	return s.egress.Dial(ctx, to)
 }
 
-// connectFault says why no address took the connection. An answer of any says more than the silence of others.
+// connectFault says why no address took the connection. An answer of any says more than the silence of others, but
+// nothing is known of one that was not tried because a limit was reached.
 func connectFault(to target.HostPort, failures []error) error {
 	cause := errors.Join(failures...)
+	if i := slices.IndexFunc(failures, func(err error) bool { return fault.Is(err, fault.Limited) }); i >= 0 {
+		return failures[i]
+	}
 	switch {
 	case errors.Is(cause, syscall.ECONNREFUSED):
 		return fault.Wrap(fault.Upstream, cause, fmt.Sprintf("%s refused the connection on port %d.", to.Host.Short(),

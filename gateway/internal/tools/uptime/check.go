@@ -26,7 +26,7 @@ type familyCheck struct {
 func (r checker) check(ctx context.Context, c *familyCheck, lookup time.Duration) {
 	r.try(ctx, c, r.bounds.first)
 	c.addLookup(lookup)
-	if !c.down() || c.refused() || ctx.Err() != nil {
+	if !c.down() || c.refused() || !c.visited() || ctx.Err() != nil {
 		return
 	}
 	pause(ctx, r.bounds.pause)
@@ -85,6 +85,9 @@ func (c *familyCheck) refused() bool {
 	first := c.chain.Hops[0].Err
 	return len(c.chain.Hops) == 1 && (fault.Is(first, fault.Refused) || fault.Is(first, fault.Busy))
 }
+
+// visited tells that the site itself was not left alone because the limit of its address is reached.
+func (c *familyCheck) visited() bool { return len(c.chain.Hops) > 1 || c.chain.Limited() == nil }
 
 // leavesFamily tells that all went well up to a redirect to a host without an address of the family.
 func (c *familyCheck) leavesFamily() bool {

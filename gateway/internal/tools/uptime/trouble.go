@@ -18,7 +18,7 @@ type trouble struct {
 	phrase      string          // of errorStatus; may be empty
 	cut         bool            // the phrase was longer
 	end         egress.ChainEnd // of badRedirect
-	failure     string          // of noAnswer, and of badRedirect at EndUnreachable: egress's sentence about it
+	failure     string          // of noAnswer, and of badRedirect at a hop that was dead or at its limit: its sentence
 	certificate badCertificate  // of the first URL whose certificate is not valid, whatever the kind
 }
 
@@ -49,6 +49,8 @@ func answerTrouble(chain egress.Chain) trouble {
 		return statusTrouble(chain.Final())
 	case len(chain.Hops) == 1 && chain.Hops[0].Err != nil:
 		return trouble{kind: noAnswer, failure: webview.FaultSentence(chain.Hops[0].Err)}
+	case chain.Limited() != nil:
+		return trouble{kind: badRedirect, end: chain.End, failure: webview.FaultSentence(chain.Limited())}
 	case chain.End == egress.EndUnreachable:
 		return trouble{kind: badRedirect, end: chain.End, failure: webview.FaultSentence(chain.Err)}
 	}
@@ -103,6 +105,9 @@ func (t trouble) answerSentence() string {
 // redirectSentence says why the redirects led to no final answer. Where one was refused the sentence is our own: the
 // fault's may repeat the inner address that the Location holds.
 func (t trouble) redirectSentence() string {
+	if t.failure != "" {
+		return "A redirect could not be followed: " + t.failure
+	}
 	switch t.end {
 	case egress.EndLoop:
 		return "The site's redirects lead back to where they came from."
@@ -119,5 +124,5 @@ func (t trouble) redirectSentence() string {
 	case egress.EndDeadline:
 		return "The site's redirects took too long to follow."
 	}
-	return "A redirect could not be followed: " + t.failure
+	return "A redirect could not be followed."
 }

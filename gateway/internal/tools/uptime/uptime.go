@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"net/netip"
+	"slices"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
@@ -31,7 +32,7 @@ const (
 	uptimeUp        = "up"
 	uptimeDown      = "down"
 	uptimeNoAddress = "noAddress"
-	uptimeSkipped   = "skipped" // this host lacks the family
+	uptimeSkipped   = "skipped" // this host lacks the family, or the limit of the address is reached
 )
 
 // Result says whether a site answers. The fields from Status to FinalURL, CertificateValid and Timings are those of
@@ -114,7 +115,23 @@ func (r checker) run(ctx context.Context) (Result, error) {
 			return Result{}, c.chain.Hops[0].Err
 		}
 	}
+	if err := unknown(checks); err != nil {
+		return Result{}, err
+	}
 	return r.conclude(resolution, checks), nil
+}
+
+// unknown is the failure of a run in which no family is up and one was not tried because of a limit: it may well be up.
+func unknown(checks []familyCheck) error {
+	if slices.ContainsFunc(checks, func(c familyCheck) bool { return !c.down() }) {
+		return nil
+	}
+	for i := range checks {
+		if !checks[i].visited() {
+			return checks[i].chain.Limited()
+		}
+	}
+	return nil
 }
 
 // resolve looks the name up, once more where the name servers failed.

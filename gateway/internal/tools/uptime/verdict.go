@@ -10,7 +10,7 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// conclude makes the result of the checks; there is at least one.
+// conclude makes the result of the checks; at least one visited the site.
 func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Result {
 	result := Result{
 		URL: r.url.String(),
@@ -28,6 +28,7 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 		}
 		result.Truncated = result.Truncated || checks[i].trouble().cut
 	}
+	checks = slices.DeleteFunc(checks, func(c familyCheck) bool { return !c.visited() })
 	first := firstAnswer(checks)
 	if last := first.answer(); last != nil {
 		text := bound.Text(webview.DescribeStatus(last), webview.MaxStatusText, &result.Truncated)
@@ -94,6 +95,10 @@ var familyPrefix = map[int]string{4: "Over IPv4: ", 6: "Over IPv6: "}
 
 func (c *familyCheck) describe() familyState {
 	address := c.address.String()
+	if !c.visited() {
+		return familyState{State: uptimeSkipped, Address: &address,
+			Reason: format.TextOrNull(webview.FaultSentence(c.chain.Limited()))}
+	}
 	family := familyState{State: uptimeUp, Address: &address, Reason: format.TextOrNull(c.trouble().reason())}
 	if c.down() {
 		family.State = uptimeDown

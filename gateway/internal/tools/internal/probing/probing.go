@@ -62,7 +62,7 @@ func familyTitle(family string) string {
 }
 
 // NewJob looks the target up and chooses the address that the worker is asked to probe. The families that this host
-// lacks do not matter: the packets leave from the worker. Errors are *fault.Error.
+// lacks do not matter: the packets leave from the worker. The address is charged. Errors are *fault.Error.
 func NewJob(
 	ctx context.Context, client *egress.Client, worker *workerclient.Client, t Target,
 ) (workerclient.Job, error) {
@@ -83,7 +83,9 @@ func NewJob(
 	if err != nil {
 		return workerclient.Job{}, err
 	}
-	caller := tool.CallerOf(ctx)
+	// The worker dials no port of the target here.
+	if err := client.Charge(ctx, netip.AddrPortFrom(address, 0)); err != nil {
+		caller := tool.CallerOf(ctx)
 	return workerclient.Job{Address: address, Hostname: t.Name(), RequestID: caller.RequestID, Client: caller.Client,
 		Network: caller.Network}, nil
 }

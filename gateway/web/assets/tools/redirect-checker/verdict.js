@@ -17,7 +17,7 @@ const endings = {
   missingLocation: (host) => `${host} redirects without saying where to.`,
   invalidLocation: (host) => `${host} redirects to something that is not a valid URL.`,
   unsupportedScheme: (host) => `${host} redirects to an address that is neither http nor https.`,
-  blocked: () => "The chain leads to an address that this service does not visit.",
+  blocked: () => "The chain leads to an address that this service did not visit.",
   unreachable: (host) => `The chain breaks off: no answer came from ${host}.`,
   deadline: () => "The time of this check was over before the chain had ended.",
 };

@@ -73,7 +73,7 @@ export default {
       missing ? `Visitors whose connection prefers ${missing} wait until their browser gives up on it, or do not reach the site at all.` : "",
       d.certificateValid === false ? "Browsers show a warning in place of a site whose certificate is not valid, so that for most people it is as good as down." : "",
       absent && d.online ? `${absent[1].reason} ${absent[0] === "IPv6" ? "That is common and harms nobody who has IPv4." : "Visitors who have IPv4 alone cannot reach it."}` : "",
-      families(d).some(([, f]) => f.state === "skipped") ? "This service has no connection of one of the two families, so that it cannot tell how the site does over it." : "",
+      ...families(d).filter(([, f]) => f.state === "skipped").map(([name, f]) => `${f.reason} How the site does over ${name} is therefore not known.`),
     ].filter(Boolean);
   },
 

@@ -1,0 +1,111 @@
+// Package addresslimit bounds what visitors make this service do to one address, by whatever names they come to it. The
+// limits of the edge count what a visitor typed: four hundred names of one address are four hundred targets there.
+//
+// A run pays for each address once, before its first dial: with one request of the client's own share of the address,
+// and, only where that passes, with one of what all clients share of it. A client also has at most Ports different
+// ports of an address in a window. Repeating a port is free, and so is all that one run does to a port after the first
+// time.
+package addresslimit
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/tool"
+)
+
+const (
+	// Ports is how many different ports of one address a client may have tried in a window. It is no setting: more of
+	// them is a port scan.
+	Ports = 20
+	// shares is how many parts of an address's requests a client's own is one of.
+	shares = 10
+)
+
+// Limiter charges addresses. It is safe for concurrent use.
+type Limiter struct {
+	limiter         ratelimit.Limiter
+	all, own, ports ratelimit.Limit
+}
+
+// New makes a Limiter of so many requests to an address in a window over all clients; 0 leaves the rule on ports alone.
+func New(l ratelimit.Limiter, requests int, window time.Duration) *Limiter {
+	own := requests / shares
+	if requests > 0 {
+		own = max(own, 1) // 0 would be no limit
+	}
+	return &Limiter{
+		limiter: l,
+		all:     ratelimit.Limit{Requests: requests, Window: window},
+		own:     ratelimit.Limit{Requests: own, Window: window},
+		ports:   ratelimit.Limit{Requests: Ports, Window: window},
+	}
+}
+
+// The sentences of refusals, which steps of a run repeat. They name nothing: the address may be one that the visitor
+// has never heard of.
+const (
+	sentenceOwn   = "Too many of your requests went to this server's address."
+	sentenceAll   = "Too many requests go to this server's address at the moment."
+	sentencePorts = "Too many different ports of this server's address were tried."
+)
+
+// Charge is an egress.ChargeFunc. What is done for no visitor is not charged.
+func (l *Limiter) Charge(ctx context.Context, to netip.AddrPort) error {
+	client := tool.CallerOf(ctx).Client
+	if client == "" {
+		return nil
+	}
+	run := runOf(ctx)
+	at := run.visit(to.Addr())
+	// Two dials of one run to one address pay once: the second waits for what becomes of the first.
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	keys := keysOf(client, to.Addr())
+	d, err := l.limiter.Take(ctx, l.stages(keys, at, to.Port())...)
+	switch {
+	case err != nil:
+		return fmt.Errorf("charge the limits of an address: %w", err)
+	case !d.Allowed:
+		run.refuse()
+		return fault.LimitedFor(d.RetryAfter, keys.sentence(d.Key))
+	}
+	at.pay(to.Port())
+	return nil
+}
+
+// keys name the buckets of an address. No part but the last can hold a "|".
+type keys struct{ all, own, ports string }
+
+func keysOf(client string, a netip.Addr) keys {
+	return keys{all: "address|" + a.String(), own: "own|" + client + "|" + a.String(),
+		ports: "ports|" + client + "|" + a.String()}
+}
+
+func (k keys) sentence(refusing string) string {
+	switch refusing {
+	case k.own:
+		return sentenceOwn
+	case k.ports:
+		return sentencePorts
+	}
+	return sentenceAll
+}
+
+// stages are what the run has not paid for yet. What all clients share comes last: what a client's own limits refuse
+// must not be charged there. So a port counts as tried also where it is refused there.
+func (l *Limiter) stages(k keys, at *visit, port uint16) []ratelimit.Stage {
+	var own, all ratelimit.Stage
+	if port != 0 && !at.ports[port] {
+		own = append(own, ratelimit.Charge{Key: k.ports, Limit: l.ports, Item: port})
+	}
+	if !at.paid {
+		own = append(own, ratelimit.Charge{Key: k.own, Limit: l.own})
+		all = append(all, ratelimit.Charge{Key: k.all, Limit: l.all})
+	}
+	return []ratelimit.Stage{own, all}
+}
