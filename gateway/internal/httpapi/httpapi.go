@@ -134,6 +134,5 @@ func (s *Server) HTTPServer() *http.Server {
 		IdleTimeout:                  idleTimeout,
 		MaxHeaderBytes:               MaxHeaderBytes,
 		DisableGeneralOptionsHandler: true,
-		ErrorLog:                     slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn),
 	}
 }

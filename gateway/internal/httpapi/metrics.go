@@ -68,6 +68,18 @@ func (m *Metrics) RedisUp(up func() bool) {
 	}))
 }
 
+// LogLines tells how many lines libraries tried to print, and how many of our own could not be written.
+func (m *Metrics) LogLines(foreign, dropped func() uint64) {
+	counter := func(name, help string, count func() uint64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
+			func() float64 { return float64(count()) })
+	}
+	m.registry.MustRegister(
+		counter("diagnostics_foreign_log_lines_total", "Lines that libraries tried to print; none is shown.", foreign),
+		counter("diagnostics_dropped_log_lines_total", "Lines of the log that could not be written.", dropped),
+	)
+}
+
 // Handler serves the registry, for the private listener alone.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})

@@ -13,7 +13,6 @@ import (
 	"diagnostics/shared/parallel"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/logging"
 )
 
 // Bound is when Do gives a call up. No request may wait more than 250 ms for Redis, and timers fire late.
@@ -48,10 +47,8 @@ type Guard struct {
 }
 
 // New watches over the client, which it owns from now on, and which Tune has set up. Redis is taken to be up until a
-// first probe, in the background, or a first call fails. The driver's own log is switched off: it writes a line for
-// every failed dial, past slog.
+// first probe, in the background, or a first call fails.
 func New(client redis.UniversalClient, log *slog.Logger) *Guard {
-	redis.SetLogger(&logging.VoidLogger{})
 	ctx, cancel := context.WithCancel(context.Background())
 	g := &Guard{client: client, log: log, fell: make(chan struct{}, 1), ctx: ctx, close: cancel}
 	g.done.Go(g.watch)
