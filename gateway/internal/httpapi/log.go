@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"diagnostics/shared/redact"
+
 	"github.com/labstack/echo/v4"
 )
 
@@ -49,17 +51,18 @@ func (s *Server) level(c echo.Context, x *exchange) slog.Level {
 	return slog.LevelInfo
 }
 
-// explain notes how the request failed. All that is known of something unforeseen goes to the log; a foreseen failure's
-// cause is for debugging. What the visitor typed is cut out of either.
+// explain notes how the request failed. Something unforeseen goes to the log with its text, out of which what the
+// visitor typed is cut. Of a foreseen failure the log has at debug level what kind of error it was: its text may hold
+// names and addresses, and what a stranger's server said.
 func (s *Server) explain(c echo.Context, p *problem) {
 	x := exchangeOf(c)
 	x.outcome = p.outcome
 	if p.cause == nil {
 		return
 	}
-	level, message := slog.LevelDebug, "request failed"
+	level, message, text := slog.LevelDebug, "request failed", redact.Outline(p.cause)
 	if p.outcome == outcomeInternal {
-		level, message = slog.LevelError, "unforeseen error"
+		level, message, text = slog.LevelError, "unforeseen error", redact.Message(p.cause, x.withoutInput)
 	}
 	ctx := context.WithoutCancel(c.Request().Context())
 	if !s.config.Log.Enabled(ctx, level) {
@@ -68,7 +71,7 @@ func (s *Server) explain(c echo.Context, p *problem) {
 	s.config.Log.LogAttrs(ctx, level, message,
 		slog.String("requestId", x.id),
 		slog.String("route", route(c)),
-		slog.String("error", x.withoutInput(p.cause.Error())),
+		slog.String("error", text),
 	)
 }
 

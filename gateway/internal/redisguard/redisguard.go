@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/redact"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -112,7 +113,7 @@ func (g *Guard) fall(epoch uint64, err error) {
 	if !g.epoch.CompareAndSwap(epoch, epoch+1) {
 		return
 	}
-	g.log.Warn("redis is down, memory takes over", slog.Any("error", err))
+	g.log.Warn("redis is down, memory takes over", slog.String("error", redact.Message(err, nil)))
 	select {
 	case g.fell <- struct{}{}:
 	default:
@@ -125,5 +126,5 @@ func (g *Guard) logRefused(err error) {
 	if now-last < int64(time.Minute) || !g.refusedAt.CompareAndSwap(last, now) {
 		return
 	}
-	g.log.Warn("redis refuses a command, memory takes over for it", slog.Any("error", err))
+	g.log.Warn("redis refuses a command, memory takes over for it", slog.String("error", redact.Message(err, nil)))
 }

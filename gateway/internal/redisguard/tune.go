@@ -47,4 +47,6 @@ func dialer(config *tls.Config) func(context.Context, string, string) (net.Conn,
 type driverLog struct{}
 
 // Printf implements the driver's logging.Logging.
-func (driverLog) Printf(_ context.Context, format string, v ...any) { log.Printf("redis: "+format, v...) }
+func (driverLog) Printf(_ context.Context, format string, v ...any) {
+	log.Printf("redis: "+format, v...)
+}

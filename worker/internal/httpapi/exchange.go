@@ -24,9 +24,8 @@ type exchange struct {
 	status  int // of the answer; 0 until it is written
 	written bool
 
-	target   netip.Addr
-	hostname string
-	cause    error // for the log alone
+	target netip.Addr
+	cause  error // for the log alone
 }
 
 func newExchange(w http.ResponseWriter, r *http.Request) *exchange {
