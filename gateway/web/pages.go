@@ -25,6 +25,7 @@ type page struct {
 	Tool       *toolView
 	Fields     []field
 	Input      string
+	AuditLog   bool
 }
 
 // field is an option with the value that the link gave.
@@ -48,6 +49,15 @@ func (s *Site) report(query url.Values) page {
 		Description: "Run every check that fits a domain, a website or an address, and see what deserves attention.",
 		Styles:      []string{"site.css", "report.css"}, Modules: []string{"pages/site.js", "pages/report.js"},
 		Input: query.Get("target"),
+	}
+}
+
+func (s *Site) privacy() page {
+	return page{
+		template: "privacy.html", Path: "/privacy", Icon: tabIconName("site"), Title: "Privacy",
+		Description: "What this service keeps of a visit, and whom it asks on your behalf.",
+		Styles:      []string{"site.css"}, Modules: []string{"pages/site.js"},
+		AuditLog: s.config.AuditLog,
 	}
 }
 
@@ -75,7 +85,7 @@ func (s *Site) missing() page {
 
 // rehearse makes every page once, so that a module that is not there stops the start and not a visitor.
 func (s *Site) rehearse() error {
-	all := []page{s.home(), s.report(nil), s.missing()}
+	all := []page{s.home(), s.report(nil), s.privacy(), s.missing()}
 	for _, t := range s.tools {
 		all = append(all, s.tool(t, nil))
 	}

@@ -18,11 +18,11 @@ const (
 	restTime = time.Second
 )
 
-// lines writes whole lines from a goroutine of its own. Write never waits for the destination: a line that finds the
+// Lines writes whole lines from a goroutine of its own. Write never waits for the destination: a line that finds the
 // queue full is dropped and counted, and so is what waits when a write fails.
-type lines struct {
+type Lines struct {
 	out io.Writer
-	// loss makes the line that tells of dropped ones.
+	// loss makes the line that tells of dropped ones, once lines go out again.
 	loss    func(dropped uint64) []byte
 	dropped atomic.Uint64
 
@@ -40,15 +40,17 @@ type lines struct {
 	spare []byte // the queue that was written last, to be used again
 }
 
-func newLines(out io.Writer, loss func(uint64) []byte) *lines {
-	l := &lines{out: out, loss: loss,
+// NewLines begins to write to out, until Close. loss is given the number of lines that were dropped, once lines go out
+// again, and makes the line that tells of it, or none.
+func NewLines(out io.Writer, loss func(uint64) []byte) *Lines {
+	l := &Lines{out: out, loss: loss,
 		wake: make(chan struct{}, 1), closing: make(chan struct{}), ended: make(chan struct{})}
 	go l.pump()
 	return l
 }
 
 // Write takes one line. It always succeeds: nobody who logs could do anything about a failure.
-func (l *lines) Write(line []byte) (int, error) {
+func (l *Lines) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	if l.closed || len(l.queue)+len(line) > queueBytes {
 		l.dropped.Add(1)
@@ -61,15 +63,18 @@ func (l *lines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-func (l *lines) rouse() {
+func (l *Lines) rouse() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
 	}
 }
 
-// close ends the writing, after what waits is out or the time is over.
-func (l *lines) close(within time.Duration) {
+// Dropped is how many lines could not be written since the start.
+func (l *Lines) Dropped() uint64 { return l.dropped.Load() }
+
+// Close writes what waits, for a second at most. What comes afterwards is dropped.
+func (l *Lines) Close() {
 	l.mu.Lock()
 	if !l.closed {
 		l.closed = true
@@ -78,12 +83,12 @@ func (l *lines) close(within time.Duration) {
 	l.mu.Unlock()
 	select {
 	case <-l.ended:
-	case <-time.After(within):
+	case <-time.After(flushTime):
 	}
 }
 
-// pump writes until the log is closed.
-func (l *lines) pump() {
+// pump writes until the end.
+func (l *Lines) pump() {
 	defer close(l.ended)
 	for {
 		select {
@@ -105,7 +110,7 @@ func (l *lines) pump() {
 }
 
 // flush writes what waits, and then how many lines are missing. It gives false where that failed.
-func (l *lines) flush() bool {
+func (l *Lines) flush() bool {
 	batch, untold := l.take()
 	unsent, ok := l.send(batch)
 	l.spare = batch[:0]
@@ -127,7 +132,7 @@ func (l *lines) flush() bool {
 var newline = []byte{'\n'}
 
 // take gives the lines that wait, and how many were dropped that nobody knows of.
-func (l *lines) take() (batch []byte, untold uint64) {
+func (l *Lines) take() (batch []byte, untold uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	batch, untold = l.queue, l.untold
@@ -136,14 +141,14 @@ func (l *lines) take() (batch []byte, untold uint64) {
 }
 
 // missing remembers lines to be told of.
-func (l *lines) missing(n uint64) {
+func (l *Lines) missing(n uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.untold += n
 }
 
 // send writes whole lines, after the rest of one that a failure had cut, and gives those that it could not begin.
-func (l *lines) send(text []byte) (unsent []byte, ok bool) {
+func (l *Lines) send(text []byte) (unsent []byte, ok bool) {
 	within := len(l.torn) > 0
 	if within {
 		text, l.torn = append(l.torn, text...), nil

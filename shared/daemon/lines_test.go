@@ -60,7 +60,7 @@ func (v *valve) String() string {
 
 func lossOf(n uint64) []byte { return fmt.Appendf(nil, "lost %d\n", n) }
 
-func say(l *lines, text ...string) {
+func say(l *Lines, text ...string) {
 	for _, t := range text {
 		_, _ = io.WriteString(l, t+"\n")
 	}
@@ -69,22 +69,22 @@ func say(l *lines, text ...string) {
 func TestLinesGoOutInOrder(t *testing.T) {
 	t.Parallel()
 	v := &valve{room: -1}
-	l := newLines(v, lossOf)
+	l := NewLines(v, lossOf)
 	var want strings.Builder
 	for n := range 5000 {
 		say(l, fmt.Sprint("line ", n))
 		fmt.Fprintln(&want, "line", n)
 	}
 	say(l, strings.Repeat("x", 2*writeBytes))
-	l.close(flushTime)
+	l.Close()
 	if got := v.String(); got != want.String()+strings.Repeat("x", 2*writeBytes)+"\n" {
 		t.Errorf("%d bytes came, want %d", len(got), want.Len()+2*writeBytes+1)
 	}
-	if v.longest != 2*writeBytes+1 || l.dropped.Load() != 0 {
-		t.Errorf("the longest write has %d bytes, %d lines dropped", v.longest, l.dropped.Load())
+	if v.longest != 2*writeBytes+1 || l.Dropped() != 0 {
+		t.Errorf("the longest write has %d bytes, %d lines dropped", v.longest, l.Dropped())
 	}
 	say(l, "too late")
-	if l.dropped.Load() != 1 || strings.Contains(v.String(), "late") {
+	if l.Dropped() != 1 || strings.Contains(v.String(), "late") {
 		t.Error("what comes after the end is not counted")
 	}
 }
@@ -118,7 +118,7 @@ func TestTheQueueIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := &valve{room: -1, gate: make(chan struct{})}
-		l := newLines(v, lossOf)
+		l := NewLines(v, lossOf)
 		begin := time.Now()
 		say(l, "first")
 		synctest.Wait() // the first line is on its way, and stuck
@@ -127,12 +127,12 @@ func TestTheQueueIsBounded(t *testing.T) {
 			say(l, line)
 		}
 		say(l, strings.Repeat("y", 1023)) // fills the queue to the last byte
-		if l.dropped.Load() != 0 {
-			t.Errorf("%d lines dropped from a queue that is just full", l.dropped.Load())
+		if l.Dropped() != 0 {
+			t.Errorf("%d lines dropped from a queue that is just full", l.Dropped())
 		}
 		say(l, "", line)
-		if l.dropped.Load() != 2 || time.Since(begin) != 0 {
-			t.Errorf("%d lines dropped after %v", l.dropped.Load(), time.Since(begin))
+		if l.Dropped() != 2 || time.Since(begin) != 0 {
+			t.Errorf("%d lines dropped after %v", l.Dropped(), time.Since(begin))
 		}
 		close(v.gate)
 		synctest.Wait()
@@ -143,9 +143,9 @@ func TestTheQueueIsBounded(t *testing.T) {
 		say(l, strings.Repeat("z", queueBytes))
 		synctest.Wait()
 		say(l, "next")
-		l.close(flushTime)
-		if l.dropped.Load() != 3 || !strings.HasSuffix(v.String(), "lost 2\nlost 1\nnext\n") {
-			t.Errorf("%d dropped, ends %q", l.dropped.Load(), v.String()[max(0, v.text.Len()-30):])
+		l.Close()
+		if l.Dropped() != 3 || !strings.HasSuffix(v.String(), "lost 2\nlost 1\nnext\n") {
+			t.Errorf("%d dropped, ends %q", l.Dropped(), v.String()[max(0, v.text.Len()-30):])
 		}
 	})
 }
@@ -157,7 +157,7 @@ func TestAFailureLosesWholeLines(t *testing.T) {
 	for room := range 12 {
 		synctest.Test(t, func(t *testing.T) {
 			v := &valve{room: 0, gate: make(chan struct{}, 1)}
-			l := newLines(v, lossOf)
+			l := NewLines(v, lossOf)
 			say(l, "zero")
 			synctest.Wait()
 			say(l, "one", "two", "three")
@@ -176,10 +176,10 @@ func TestAFailureLosesWholeLines(t *testing.T) {
 					t.Errorf("room for %d: a torn line in %q", room, v.String())
 				}
 			}
-			if told == 0 || uint64(told) != l.dropped.Load() || told+strings.Count(v.String(), "\n") != 5 {
-				t.Errorf("room for %d: %d dropped, told %q", room, l.dropped.Load(), v.String())
+			if told == 0 || uint64(told) != l.Dropped() || told+strings.Count(v.String(), "\n") != 5 {
+				t.Errorf("room for %d: %d dropped, told %q", room, l.Dropped(), v.String())
 			}
-			l.close(flushTime)
+			l.Close()
 		})
 	}
 }
@@ -189,7 +189,7 @@ func TestTheLineOfTheLossMayFailToo(t *testing.T) {
 	for room := range len("lost 1\n") {
 		synctest.Test(t, func(t *testing.T) {
 			v := &valve{}
-			l := newLines(v, lossOf)
+			l := NewLines(v, lossOf)
 			say(l, "gone")
 			synctest.Wait()
 			v.set(room)
@@ -197,8 +197,8 @@ func TestTheLineOfTheLossMayFailToo(t *testing.T) {
 			synctest.Wait()
 			v.set(-1)
 			time.Sleep(restTime)
-			l.close(flushTime)
-			if v.String() != "lost 1\n" || l.dropped.Load() != 1 {
+			l.Close()
+			if v.String() != "lost 1\n" || l.Dropped() != 1 {
 				t.Errorf("room for %d: %q", room, v.String())
 			}
 		})
@@ -213,7 +213,7 @@ func TestAFullPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	l := newLines(w, lossOf)
+	l := NewLines(w, lossOf)
 	const all = 20_000
 	line := strings.Repeat("x", 199)
 	begin := time.Now()
@@ -223,7 +223,7 @@ func TestAFullPipe(t *testing.T) {
 	if took := time.Since(begin); took > 5*time.Second {
 		t.Errorf("%d lines took %v", all, took)
 	}
-	if l.dropped.Load() == 0 {
+	if l.Dropped() == 0 {
 		t.Fatal("a pipe that nobody reads has taken it all")
 	}
 	came, told := 0, 0
@@ -232,10 +232,10 @@ func TestAFullPipe(t *testing.T) {
 			t.Fatalf("a torn line: %q", scanner.Text())
 		}
 	}
-	if came-1+told != all || uint64(told) != l.dropped.Load() {
+	if came-1+told != all || uint64(told) != l.Dropped() {
 		t.Errorf("%d came, %d told of %d", came-1, told, all)
 	}
-	l.close(flushTime)
+	l.Close()
 	w.Close()
 }
 
@@ -246,12 +246,12 @@ func TestAFullDisk(t *testing.T) {
 		t.Skip(err)
 	}
 	defer full.Close()
-	l := newLines(full, lossOf)
+	l := NewLines(full, lossOf)
 	say(l, "one", "two", "three")
 	begin := time.Now()
-	l.close(flushTime)
-	if l.dropped.Load() != 3 || time.Since(begin) >= flushTime {
-		t.Errorf("%d dropped after %v", l.dropped.Load(), time.Since(begin))
+	l.Close()
+	if l.Dropped() != 3 || time.Since(begin) >= flushTime {
+		t.Errorf("%d dropped after %v", l.Dropped(), time.Since(begin))
 	}
 }
 
@@ -261,14 +261,14 @@ func TestTheEndIsBounded(t *testing.T) {
 	for pause, whole := range map[time.Duration]bool{flushTime - 1: true, flushTime + 1: false} {
 		synctest.Test(t, func(t *testing.T) {
 			v := &valve{room: -1, gate: make(chan struct{})}
-			l := newLines(v, lossOf)
+			l := NewLines(v, lossOf)
 			say(l, "one")
 			go func() {
 				time.Sleep(pause)
 				close(v.gate)
 			}()
 			begin := time.Now()
-			l.close(flushTime)
+			l.Close()
 			if got := v.String() != ""; got != whole || time.Since(begin) > flushTime {
 				t.Errorf("a pause of %v: %q after %v", pause, v.String(), time.Since(begin))
 			}

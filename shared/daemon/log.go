@@ -15,7 +15,7 @@ const flushTime = time.Second
 // full, costs lines and never time. What is lost is counted, and told in a line of its own once lines go out again.
 type Log struct {
 	*slog.Logger
-	lines *lines
+	lines *Lines
 }
 
 // OpenLog makes the log that LOG_LEVEL and LOG_FORMAT ask for. Whoever opens it closes it.
@@ -23,7 +23,7 @@ func (s Settings) OpenLog(out io.Writer) *Log {
 	var level slog.Level
 	// The setting's own check has left only slog's names.
 	_ = level.UnmarshalText([]byte(s.LogLevel))
-	lines := newLines(out, s.lossLine)
+	lines := NewLines(out, s.lossLine)
 	return &Log{Logger: slog.New(s.handler(lines, level)), lines: lines}
 }
 
@@ -44,7 +44,7 @@ func (s Settings) lossLine(dropped uint64) []byte {
 }
 
 // Dropped is how many lines could not be written since the start.
-func (l *Log) Dropped() uint64 { return l.lines.dropped.Load() }
+func (l *Log) Dropped() uint64 { return l.lines.Dropped() }
 
 // Close writes what waits, for a second at most. What is logged afterwards is dropped.
-func (l *Log) Close() { l.lines.close(flushTime) }
+func (l *Log) Close() { l.lines.Close() }

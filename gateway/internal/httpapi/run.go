@@ -31,6 +31,7 @@ func (s *Server) runTool(t tool.Tool) func(echo.Context, *exchange) (any, error)
 			return nil, err
 		}
 		defer release()
+		s.audited(x, t, job)
 		return s.run(c.Request().Context(), x, job)
 	}
 }
