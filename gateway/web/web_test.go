@@ -598,7 +598,8 @@ func unzip(t *testing.T, body string) string {
 // The page on privacy tells what is true of this instance.
 func TestPrivacyTellsOfTheAuditLog(t *testing.T) {
 	t.Parallel()
-	const on, off, contact = "this instance writes down of each check", "This instance keeps none", "who runs this instance"
+	const on, off = "this instance writes down of each check", "This instance keeps none"
+	const contact = "who runs this instance"
 	for _, audit := range []bool{true, false} {
 		config := everything()
 		config.AuditLog = audit

@@ -34,14 +34,14 @@ var constantTypes = map[string]bool{
 }
 
 // Outline says what a failure was without its text: the types of the error and of all that it wraps, such as
-// "*net.OpError: *os.SyscallError: connection refused". Words are given only of errors that are Loggable, of some of the
-// standard library, and of those that the caller knows: variables whose text it wrote itself.
+// "*net.OpError: *os.SyscallError: connection refused". Words are given only of errors that are Loggable, of some of
+// the standard library, and of those that the caller knows: variables whose text it wrote itself.
 func Outline(err error, known ...error) string {
 	if text, ok := words(err, known); ok {
 		return text
 	}
 	name := fmt.Sprintf("%T", err)
-	switch inner := err.(type) {
+	switch inner := err.(type) { //nolint:errorlint // each is looked at by itself
 	case interface{ Unwrap() error }:
 		if next := inner.Unwrap(); next != nil {
 			return name + ": " + Outline(next, known...)
@@ -74,9 +74,9 @@ func words(err error, known []error) (text string, ok bool) {
 	return "", false
 }
 
-// Message is the text of an error that nobody foresaw, where the types alone would not find the mistake: as Text has it,
-// after cut has taken out what its caller knows of; nil for nothing. A panic keeps its stack, which holds our own names
-// alone.
+// Message is the text of an error that nobody foresaw, where the types alone would not find the mistake: as Text has
+// it, after cut has taken out what its caller knows of; nil for nothing. A panic keeps its stack, which holds our own
+// names alone.
 func Message(err error, cut func(string) string) string {
 	if cut == nil {
 		cut = func(text string) string { return text }

@@ -83,7 +83,8 @@ func TestText(t *testing.T) {
 
 func TestMessage(t *testing.T) {
 	t.Parallel()
-	if got := Message(fmt.Errorf("encode: %w", errors.New("no field of www.example.com")), nil); got != "encode: no field of [name]" {
+	nested := fmt.Errorf("encode: %w", errors.New("no field of www.example.com"))
+	if got := Message(nested, nil); got != "encode: no field of [name]" {
 		t.Errorf("%q", got)
 	}
 	p := parallel.Catch(func() { panic("cannot read hunter2.example") })

@@ -189,7 +189,8 @@ func TestAuditLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := post(t, gateway, "http-headers", map[string]any{"input": "http://Fast.lab-site.com:80/path?secret"}, nil)
-	if page := fetch(t, gateway, http.MethodGet, "/privacy", nil, nil); !strings.Contains(string(page.Body), "writes down") {
+	page := fetch(t, gateway, http.MethodGet, "/privacy", nil, nil)
+	if !strings.Contains(string(page.Body), "writes down") {
 		t.Error("/privacy does not tell of it")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

@@ -90,7 +90,7 @@ var printers = []string{"os.Stdout", "os.Stderr", "fmt.Print*", "log.Print*", "l
 	"log.Default", "log.Writer", "log.SetOutput", "log/slog.Default", "log/slog.SetDefault", "log/slog.Debug*",
 	"log/slog.Info*", "log/slog.Warn*", "log/slog.Error*", "log/slog.LogAttrs"}
 
-const printersReason = "what a service prints is its log, which never holds input; and a full pipe or disk never stops it"
+const printersReason = "what a service prints is its log, which never holds input, and which never waits for its reader"
 
 // uses gives "file:line: name" for every banned use in the files.
 func (b ban) uses(t *testing.T, dir string, files []string) []string {

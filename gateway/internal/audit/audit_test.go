@@ -57,7 +57,7 @@ func put(t *testing.T, f *File, text string) {
 // What was there stays, with a mode of its owner's alone and a last line that is whole.
 func TestAFileThatIsThere(t *testing.T) {
 	t.Parallel()
-	for before, want := range map[string]string{"": "new\n", "old\n": "old\nnew\n", "half of a li": "half of a li\nnew\n"} {
+	for before, want := range map[string]string{"": "new\n", "old\n": "old\nnew\n", "half a li": "half a li\nnew\n"} {
 		path := filepath.Join(t.TempDir(), "audit.log")
 		if err := os.WriteFile(path, []byte(before), 0o644); err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -76,10 +77,11 @@ func (s *Server) explain(c echo.Context, p *problem) {
 }
 
 // withoutInput replaces the visitor's input where an error repeats it, as it came or in a spelling that libraries give
-// it: a query may hold secrets. Short inputs stay, or half of every message would be replaced.
+// it: a query may hold secrets. A short input goes where it is a word, or half of every message would be replaced.
 func (x *exchange) withoutInput(message string) string {
 	for _, part := range x.private {
 		if len(part) < 4 {
+			message = withoutWord(message, part)
 			continue
 		}
 		quoted := strconv.Quote(part)
@@ -91,6 +93,15 @@ func (x *exchange) withoutInput(message string) string {
 		}
 	}
 	return message
+}
+
+// withoutWord replaces a word where it stands alone. An empty one is none.
+func withoutWord(message, word string) string {
+	if word == "" {
+		return message
+	}
+	alone := regexp.MustCompile(`(^|[^\pL\pN])` + regexp.QuoteMeta(word) + `($|[^\pL\pN])`)
+	return alone.ReplaceAllString(message, "${1}[input]${2}")
 }
 
 // route is our own pattern, never the path that came.

@@ -169,6 +169,20 @@ func TestTheCanonicalHostStaysOutOfTheLog(t *testing.T) {
 	}
 }
 
+// The text of an error that nobody foresaw repeats neither a short input nor an option.
+func TestShortInputsAndOptionsStayOutOfTheLog(t *testing.T) {
+	t.Parallel()
+	fail := func(context.Context, fakeTarget) (any, error) {
+		return nil, errors.New("qx7: no (qx7) for selectorone at qx7e and aqx7")
+	}
+	e := newEdge(t, fail)
+	id := e.post(t, "echo", `{"input":"qx7","options":{"selector":"selectorone","n":1}}`).Header.Get("X-Request-Id")
+	e.requestLine(t, id)
+	if want := `"error":"[input]: no ([input]) for [input] at qx7e and aqx7"`; !strings.Contains(e.log.String(), want) {
+		t.Errorf("no %s in %s", want, e.log.String())
+	}
+}
+
 // A page that is not there, or that could not be made, is one in the log too, and keeps its own answer.
 func TestPagesThatFailAreLogged(t *testing.T) {
 	t.Parallel()
