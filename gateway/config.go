@@ -48,6 +48,8 @@ type Config struct {
 	RDAPBaseURL       rdapURL         `envconfig:"RDAP_BASE_URL" default:"https://rdap.org" takes:"an https URL without user, query or fragment" doc:"bootstrap and redirector of registration data"`
 	ASNZone           zone            `envconfig:"ASN_DNS_ZONE" default:"asn.cymru.com" takes:"a domain name" doc:"zone of the DNS-based ASN service"`
 
+	AuditLogFile filePath `envconfig:"AUDIT_LOG_FILE" takes:"the path of a file" doc:"for answering complaints: a JSON object a line for each run that began (time, client, tool, host, requestId), rotated, told on /privacy; empty = off"`
+
 	daemon.Settings
 }
 

@@ -85,6 +85,7 @@ func TestValues(t *testing.T) {
 		{"CONTACT_URL", "noc@example.com", no}, {"CONTACT_URL", "https://example.com/\r\nX: y", no}, {"CONTACT_URL", "https://example.com/)", no}, {"CONTACT_URL", "https://", no},
 		{"RDAP_BASE_URL", "https://rdap.example.com/base/", yes}, {"RDAP_BASE_URL", "http://rdap.example.com", no}, {"RDAP_BASE_URL", "https://rdap.example.com?x=y", no},
 		{"ASN_DNS_ZONE", "asn.example.com", yes}, {"ASN_DNS_ZONE", "a..b", no}, {"ASN_DNS_ZONE", "https://x", no},
+		{"AUDIT_LOG_FILE", "/var/log/diagnostics/audit.log", yes}, {"AUDIT_LOG_FILE", "audit\nlog", no},
 		{"LOG_LEVEL", "debug", yes}, {"LOG_LEVEL", "error", yes}, {"LOG_LEVEL", "INFO", no}, {"LOG_LEVEL", "trace", no},
 		{"LOG_FORMAT", "text", yes}, {"LOG_FORMAT", "logfmt", no},
 		{"SHUTDOWN_DELAY", "0s", yes}, {"SHUTDOWN_DELAY", "5", no}, {"SHUTDOWN_TIMEOUT", "1h", yes}, {"SHUTDOWN_TIMEOUT", "-1s", no},

@@ -29,11 +29,13 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 	if task == daemon.TaskHealthcheck {
 		return daemon.CheckHealth(ctx, config.ListenAddr, "/healthz")
 	}
-	log := config.Logger(stdout)
-	service, err := wire(config, log)
+	log := config.OpenLog(stdout)
+	defer log.Close()
+	service, err := wire(config, log.Logger)
 	if err != nil {
 		return err
 	}
 	defer service.close()
-	return serve(ctx, config, service, log)
+	service.metrics.LogLines(daemon.ForeignLines, log.Dropped)
+	return serve(ctx, config, service, log.Logger)
 }

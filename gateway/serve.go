@@ -25,12 +25,15 @@ func serve(ctx context.Context, c Config, s *service, log *slog.Logger) error {
 // logStart tells in one line what this instance is.
 func logStart(ctx context.Context, c Config, s *service, l *daemon.Listeners, log *slog.Logger) {
 	families := s.egress.Families()
-	redis, worker, trust := "off", "off", "none"
+	redis, worker, trust, audit := "off", "off", "none", "off"
 	if s.guard != nil {
 		redis = "on"
 	}
 	if c.WorkerEnabled() {
 		worker = "on"
+	}
+	if s.audit != nil {
+		audit = "on"
 	}
 	if c.TrustsHeaders() {
 		trust = "any peer"
@@ -48,5 +51,6 @@ func logStart(ctx context.Context, c Config, s *service, l *daemon.Listeners, lo
 		slog.String("worker", worker),
 		slog.String("proxyHeaders", trust),
 		slog.String("clientAddress", c.clientAddress()),
+		slog.String("auditLog", audit),
 	)
 }

@@ -32,6 +32,7 @@ type service struct {
 	egress  *egress.Client
 	guard   *redisguard.Guard // nil without Redis
 	memory  *cache.Memory
+	audit   *auditLog // nil where none is kept
 }
 
 // wire builds every part from the settings. Nothing listens yet.
@@ -68,6 +69,9 @@ func (s *service) build(c Config, log *slog.Logger) error {
 		return err
 	}
 	c.warnOfProxies(log)
+	if s.audit, err = openAudit(c.AuditLogFile, log); err != nil {
+		return err
+	}
 	pages, err := newPages(c, all, worker != nil)
 	if err != nil {
 		return err
@@ -88,6 +92,7 @@ func (s *service) build(c Config, log *slog.Logger) error {
 		Worker:               workerState(worker),
 		Metrics:              s.metrics,
 		Log:                  log,
+		Audit:                s.auditor(),
 		Now:                  time.Now,
 		RunLimit:             httpapi.RunLimit,
 	})
@@ -105,6 +110,18 @@ func (s *service) close() {
 	if s.guard != nil {
 		_ = s.guard.Close()
 	}
+	if s.audit != nil {
+		s.audit.close()
+	}
+}
+
+// auditor is who is told of every run, nil for nobody.
+func (s *service) auditor() httpapi.Auditor {
+	if s.audit == nil {
+		return nil
+	}
+	s.metrics.AuditLines(s.audit.lines.Dropped)
+	return s.audit
 }
 
 // newWorker gives nil where the worker is off. A half-configured worker is no reason not to start: its tools answer
@@ -235,5 +252,6 @@ func newPages(c Config, registry []tool.Tool, workerEnabled bool) (*web.Site, er
 		WorkerEnabled: workerEnabled,
 		ContactURL:    string(c.ContactURL),
 		PublicOrigin:  c.PublicOrigin.String(),
+		AuditLog:      c.AuditLogFile != "",
 	})
 }

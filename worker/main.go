@@ -43,5 +43,7 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 	if task == daemon.TaskHealthcheck {
 		return daemon.CheckHealth(ctx, config.ListenAddr, workerapi.PathHealth)
 	}
-	return serve(ctx, config, config.Logger(stdout))
+	log := config.OpenLog(stdout)
+	defer log.Close()
+	return serve(ctx, config, log)
 }

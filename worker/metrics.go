@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"diagnostics/daemon"
 	"diagnostics/worker/internal/httpapi"
 	"diagnostics/worker/internal/icmp"
 )
@@ -44,7 +45,7 @@ func (m *metrics) JobEnded(tool string, status int, took time.Duration) {
 }
 
 // handler writes them all.
-func (m *metrics) handler(engine *icmp.Engine, api *httpapi.Server) http.Handler {
+func (m *metrics) handler(engine *icmp.Engine, api *httpapi.Server, droppedLines func() uint64) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		m.writeJobs(w)
@@ -56,6 +57,9 @@ func (m *metrics) handler(engine *icmp.Engine, api *httpapi.Server) http.Handler
 		writeCounter(w, "worker_packets_unmatched_total", "ICMP messages received that answered no live probe.", c.Unmatched)
 		writeCounter(w, "worker_packets_dropped_total", "ICMP messages that the kernel dropped for want of room.", c.Dropped)
 		writeCounter(w, "worker_packets_panics_total", "ICMP messages dropped because reading them panicked.", c.Panics)
+		writeCounter(w, "worker_foreign_log_lines_total", "Lines that libraries tried to print; none is shown.",
+			daemon.ForeignLines())
+		writeCounter(w, "worker_dropped_log_lines_total", "Lines of the log that could not be written.", droppedLines())
 	})
 }
 

@@ -32,13 +32,13 @@ const (
 )
 
 // serve opens everything, then serves until ctx ends, then leaves in an orderly way.
-func serve(ctx context.Context, c Config, log *slog.Logger) error {
+func serve(ctx context.Context, c Config, log *daemon.Log) error {
 	listeners, err := daemon.Listen(ctx, "WORKER_LISTEN_ADDR", c.ListenAddr, c.MetricsListenAddr)
 	if err != nil {
 		return err
 	}
 	defer listeners.Close()
-	engine, err := openEngine(log)
+	engine, err := openEngine(log.Logger)
 	if err != nil {
 		return err
 	}
@@ -49,14 +49,14 @@ func serve(ctx context.Context, c Config, log *slog.Logger) error {
 	log.Debug("privileges dropped", "uid", os.Getuid(), "gid", os.Getgid())
 
 	metrics := newMetrics()
-	api := newAPI(c, engine, metrics, log)
+	api := newAPI(c, engine, metrics, log.Logger)
 	log.Info("worker started", "version", daemon.Version(), "listen", listeners.Public(), "metrics", listeners.Metrics(),
 		"families", engine.Families(), "mode", engine.Mode(), "places", int(c.MaxConcurrent))
 	return c.Serve(ctx, listeners, daemon.Service{
 		Server:  newServer(api),
-		Metrics: metrics.handler(engine, api),
+		Metrics: metrics.handler(engine, api, log.Dropped),
 		Drain:   api.Drain,
-	}, log)
+	}, log.Logger)
 }
 
 func newAPI(c Config, engine *icmp.Engine, metrics *metrics, log *slog.Logger) *httpapi.Server {
@@ -83,8 +83,6 @@ func newServer(h http.Handler) *http.Server {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		// What the server itself would print are strangers' protocol errors.
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 }
 

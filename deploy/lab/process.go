@@ -8,33 +8,39 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
 // Process is a program that runs inside a node.
 type Process struct {
 	cmd  *exec.Cmd
-	log  string
+	log  string // what it writes to stdout; stderr goes to a file of its own beside it
 	done chan struct{}
 }
 
 // Start runs a program inside a node as ip-netns(8) does, with the lab's resolv.conf, and with no environment but env
-// and PATH. Its output goes to a file of the lab's directory.
+// and PATH. Its output goes to two files of the lab's directory.
 func (l *Lab) Start(node, name string, env []string, program string, args ...string) (*Process, error) {
 	path, err := filepath.Abs(program)
 	if err != nil {
 		return nil, err
 	}
-	log, err := os.OpenFile(filepath.Join(l.Dir(), name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := appendTo(filepath.Join(l.Dir(), name+logSuffix))
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
+	errors, err := appendTo(log.Name() + errorsSuffix)
+	if err != nil {
+		return nil, err
+	}
+	defer errors.Close()
 	// Its life is the lab's, not a caller's: Kill, Stop and Close end it.
 	cmd := exec.CommandContext(context.Background(), "ip",
 		append([]string{"netns", "exec", l.Namespace(node), path}, args...)...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
-	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Stdout, cmd.Stderr = log, errors
 	// A group of its own: the terminal's interrupt goes to the lab, which ends its programs in order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
@@ -51,15 +57,33 @@ func (l *Lab) Start(node, name string, env []string, program string, args ...str
 	return p, nil
 }
 
+// The names of what a program writes, behind the program's own.
+const (
+	logSuffix    = ".log"
+	errorsSuffix = ".stderr"
+)
+
+func appendTo(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+}
+
 // PID is the program's process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Done is closed when the program has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Log is what the program has written so far.
-func (p *Process) Log() string {
-	text, err := os.ReadFile(p.log)
+// Log is what the program has written to stdout so far.
+func (p *Process) Log() string { return contents(p.log) }
+
+// Errors is what the program has written to stderr so far.
+func (p *Process) Errors() string { return contents(p.log + errorsSuffix) }
+
+// Name is the one that Start was given.
+func (p *Process) Name() string { return strings.TrimSuffix(filepath.Base(p.log), logSuffix) }
+
+func contents(path string) string {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return err.Error()
 	}

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +22,8 @@ const startTimeout = 15 * time.Second
 type ServiceOptions struct {
 	Gateway, Worker       string
 	GatewayEnv, WorkerEnv []string
+	// Env is for every server of the service, those included that are started later.
+	Env []string
 }
 
 // Server is one running binary.
@@ -37,6 +41,9 @@ type Service struct {
 	started atomic.Uint32
 	Gateway *Server
 	Worker  *Server
+
+	mu        sync.Mutex
+	processes []*Process
 }
 
 // workerAddr is where the service's worker listens, again after each start.
@@ -108,15 +115,29 @@ func (s *Service) StartGateway(ctx context.Context, name string, env ...string) 
 func (s *Service) Token() string { return s.token }
 
 func (s *Service) start(ctx context.Context, name, program, addr string, env []string) (*Server, error) {
-	p, err := s.lab.Start(ServiceHost, name, env, program)
+	p, err := s.lab.Start(ServiceHost, name, append(slices.Clone(s.opts.Env), env...), program)
 	if err != nil {
 		return nil, err
 	}
+	s.keep(p)
 	if err := s.lab.healthy(ctx, p, addr); err != nil {
 		p.Kill()
-		return nil, fmt.Errorf("%s: %w\n%s", name, err, p.Log())
+		return nil, fmt.Errorf("%s: %w\n%s\n%s", name, err, p.Log(), p.Errors())
 	}
 	return &Server{Process: p, Addr: addr}, nil
+}
+
+func (s *Service) keep(p *Process) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.processes = append(s.processes, p)
+}
+
+// Processes are all that the service has been since its start, those that have ended too.
+func (s *Service) Processes() []*Process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.processes)
 }
 
 // healthy waits until /healthz answers 200.

@@ -176,7 +176,7 @@ const (
 func TestPagesAreSmall(t *testing.T) {
 	t.Parallel()
 	site := wholeSite(t)
-	paths := []string{"/", "/report", "/missing"}
+	paths := []string{"/", "/report", "/privacy", "/missing"}
 	for _, slug := range slugs {
 		paths = append(paths, "/tools/"+slug)
 	}

@@ -29,6 +29,7 @@ type page struct {
 	Waits bool
 	// vary is the request header that the page depends on, empty for none.
 	vary string
+	AuditLog   bool
 }
 
 // field is an option with the value that the link gave.
@@ -52,6 +53,15 @@ func (s *Site) report(query url.Values, foreign bool) page {
 		Description: "Run every check that fits a domain, a website or an address, and see what deserves attention.",
 		Styles:      []string{"site.css", "report.css"}, Modules: []string{"pages/site.js", "pages/report.js"},
 		Input: query.Get("target"), Waits: foreign && query.Get("target") != "", vary: headerFetchSite,
+	}
+}
+
+func (s *Site) privacy() page {
+	return page{
+		template: "privacy.html", Path: "/privacy", Icon: tabIconName("site"), Title: "Privacy",
+		Description: "What this service keeps of a visit, and whom it asks on your behalf.",
+		Styles:      []string{"site.css"}, Modules: []string{"pages/site.js"},
+		AuditLog: s.config.AuditLog,
 	}
 }
 
@@ -82,7 +92,7 @@ func (s *Site) missing() page {
 
 // rehearse makes every page once, so that a module that is not there stops the start and not a visitor.
 func (s *Site) rehearse() error {
-	all := []page{s.home(), s.report(nil, true), s.missing()}
+	all := []page{s.home(), s.report(nil, true), s.privacy(), s.missing()}
 	for _, t := range s.tools {
 		all = append(all, s.tool(t, nil, true))
 	}

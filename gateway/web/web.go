@@ -30,6 +30,8 @@ type Config struct {
 	// PublicOrigin is the service's own origin, such as "https://tools.example.com", empty where it is not known. An
 	// https origin, like a request over TLS, makes the answers carry Strict-Transport-Security.
 	PublicOrigin string
+	// AuditLog tells whether this instance writes down who ran what, for the page that tells visitors.
+	AuditLog bool
 }
 
 // Registered is what the pages take from the registry of tools.
@@ -50,8 +52,8 @@ var (
 	ErrMethod = errors.New("pages are read with GET and HEAD alone")
 )
 
-// Site is all that is not the API: /, /tools/{slug}, /report, /robots.txt, /assets/ and the page for everything
-// unknown.
+// Site is all that is not the API: /, /tools/{slug}, /report, /privacy, /robots.txt, /assets/ and the page for
+// everything unknown.
 type Site struct {
 	config    Config
 	templates *template.Template
@@ -172,6 +174,8 @@ func (s *Site) Serve(w http.ResponseWriter, r *http.Request) error {
 		return s.render(w, r, http.StatusOK, s.home())
 	case path == "/report":
 		return s.render(w, r, http.StatusOK, s.report(r.URL.Query(), isForeign(r)))
+	case path == "/privacy":
+		return s.render(w, r, http.StatusOK, s.privacy())
 	case path == "/robots.txt":
 		serve(w, r, content{kind: "text/plain; charset=utf-8", cache: "public, max-age=3600", body: []byte(robots)})
 		return nil

@@ -216,7 +216,7 @@ func TestPagesAreWellMade(t *testing.T) {
 	config := everything()
 	config.ContactURL = "https://contact.example.org/"
 	site := newSite(t, config)
-	paths := []string{"/", "/report", "/nothing-here", "/report?target=example.com"}
+	paths := []string{"/", "/report", "/privacy", "/nothing-here", "/report?target=example.com"}
 	for _, slug := range slugs {
 		paths = append(paths, "/tools/"+slug)
 	}
@@ -339,7 +339,7 @@ func TestHeaders(t *testing.T) {
 	t.Parallel()
 	site := wholeSite(t)
 	asset := assetURL(t, site, "site.css")
-	for _, path := range []string{"/", "/tools/dns-lookup", "/report", "/robots.txt", "/missing", asset} {
+	for _, path := range []string{"/", "/tools/dns-lookup", "/report", "/privacy", "/robots.txt", "/missing", asset} {
 		r := get(t, site, path)
 		want := header{
 			"Content-Security-Policy":      "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -483,7 +483,7 @@ func TestStatusesAndMethods(t *testing.T) {
 	t.Parallel()
 	site := wholeSite(t)
 	for path, want := range map[string]int{
-		"/": 200, "/tools/uptime": 200, "/report": 200, "/tools": 404, "/tools/": 404, "/tools/uptime/": 404, "/tools/UPTIME": 404, "/tools/nope": 404,
+		"/": 200, "/tools/uptime": 200, "/report": 200, "/privacy": 200, "/privacy/": 404, "/tools": 404, "/tools/": 404, "/tools/uptime/": 404, "/tools/UPTIME": 404, "/tools/nope": 404,
 		"/index.html": 404, "/report/": 404, "/favicon.ico": 404,
 	} {
 		r := get(t, site, path)
@@ -597,4 +597,23 @@ func unzip(t *testing.T, body string) string {
 		t.Fatal(err)
 	}
 	return string(plain)
+}
+
+// The page on privacy tells what is true of this instance.
+func TestPrivacyTellsOfTheAuditLog(t *testing.T) {
+	t.Parallel()
+	const on, off = "this instance writes down of each check", "This instance keeps none"
+	const contact = "who runs this instance"
+	for _, audit := range []bool{true, false} {
+		config := everything()
+		config.AuditLog = audit
+		if audit {
+			config.ContactURL = "mailto:noc@example.com"
+		}
+		page := text(t, get(t, newSite(t, config), "/privacy"))
+		if strings.Contains(page, on) != audit || strings.Contains(page, off) == audit ||
+			strings.Contains(page, contact) != audit {
+			t.Errorf("audit log %t: %s", audit, page)
+		}
+	}
 }

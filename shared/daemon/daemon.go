@@ -4,12 +4,12 @@ package daemon
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"log/slog"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"diagnostics/daemon/settings"
 )
@@ -22,27 +22,32 @@ type Settings struct {
 	ShutdownTimeout settings.Duration `envconfig:"SHUTDOWN_TIMEOUT" default:"30s" takes:"a duration, such as 30s" doc:"then requests in flight may finish for this long"`
 }
 
-// Logger makes the log that LOG_LEVEL and LOG_FORMAT ask for.
-func (s Settings) Logger(out io.Writer) *slog.Logger {
-	var level slog.Level
-	// The setting's own check has left only slog's names.
-	_ = level.UnmarshalText([]byte(s.LogLevel))
-	options := &slog.HandlerOptions{Level: level}
-	if s.LogFormat == "text" {
-		return slog.New(slog.NewTextHandler(out, options))
-	}
-	return slog.New(slog.NewJSONHandler(out, options))
-}
-
 // Main runs a service as the process that it is, until SIGTERM or an interrupt ends its context; a second signal ends
-// the process at once. It prints the error that it gives, in one line with the service's name.
+// the process at once. It prints the error that it gives, in one line with the service's name. Of what libraries print
+// nothing is shown.
 func Main(name string, run func(ctx context.Context, args, env []string, stdout, stderr io.Writer) error) error {
+	log.SetOutput(foreign{})
+	// Else Go ends a process that writes to a stdout or stderr whose reader has gone.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The first signal drains; with the default action back, a second one ends the process.
 	context.AfterFunc(ctx, stop)
 	err := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, name+": "+err.Error())
+		lastWords(os.Stderr, name+": "+err.Error()+"\n")
 	}
 	return err
+}
+
+// lastWords prints, and does not wait forever for somebody to read.
+func lastWords(out io.Writer, text string) {
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		_, _ = io.WriteString(out, text)
+	}()
+	select {
+	case <-said:
+	case <-time.After(flushTime):
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"diagnostics/daemon/settings"
 
@@ -27,11 +28,12 @@ func TestLoggerFollowsTheSettings(t *testing.T) {
 	for level, lines := range map[string]int{"debug": 4, "info": 3, "warn": 2, "error": 1} {
 		for format, start := range map[string]string{"text": "time=", "json": `{"time":`} {
 			var out strings.Builder
-			log := given(t, "LOG_LEVEL="+level, "LOG_FORMAT="+format).Logger(&out)
+			log := given(t, "LOG_LEVEL="+level, "LOG_FORMAT="+format).OpenLog(&out)
 			log.Debug("x")
 			log.Info("x")
 			log.Warn("x")
 			log.Error("x")
+			log.Close()
 			if got := strings.Count(out.String(), "\n"); got != lines || !strings.HasPrefix(out.String(), start) {
 				t.Errorf("%s, %s: %d lines: %s", level, format, got, out.String())
 			}
@@ -73,4 +75,38 @@ func TestParseArgs(t *testing.T) {
 // startsWith tells whether a text starts so; nothing starts like nothing alone.
 func startsWith(text, start string) bool {
 	return strings.HasPrefix(text, start) && (text == "") == (start == "")
+}
+
+// A loss is told in the log's own format, whatever its level.
+func TestALossIsTold(t *testing.T) {
+	t.Parallel()
+	for format, want := range map[string]string{
+		"json": `"level":"WARN","msg":"log lines were dropped","count":3}` + "\n",
+		"text": `level=WARN msg="log lines were dropped" count=3` + "\n",
+	} {
+		v := &valve{}
+		log := given(t, "LOG_LEVEL=error", "LOG_FORMAT="+format).OpenLog(v)
+		for range 3 {
+			log.Error("x")
+		}
+		for log.Dropped() < 3 {
+			time.Sleep(time.Millisecond)
+		}
+		v.set(-1)
+		log.Close()
+		if !strings.HasSuffix(v.String(), want) || strings.Count(v.String(), "\n") != 1 {
+			t.Errorf("%s: %q", format, v.String())
+		}
+	}
+}
+
+func TestForeignLinesAreCounted(t *testing.T) {
+	t.Parallel()
+	before := ForeignLines()
+	log := foreignLog()
+	log.Print("one line")
+	log.Print("two\nlines\n")
+	if got := ForeignLines() - before; got != 3 {
+		t.Errorf("%d lines", got)
+	}
 }

@@ -25,11 +25,12 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 	// Requests end when their client goes, or when the drain is over; not when the signal comes.
 	requests, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
+	service.Server.ErrorLog = foreignLog()
 	service.Server.BaseContext = func(net.Listener) context.Context { return requests }
 	failed := make(chan error, 2)
 	go func() { failed <- service.Server.Serve(l.public) }()
 	if l.metrics != nil {
-		exporter := newExporter(service.Metrics, log)
+		exporter := newExporter(service.Metrics)
 		defer exporter.Close()
 		go func() { failed <- exporter.Serve(l.metrics) }()
 	}
@@ -63,7 +64,7 @@ func (s Settings) drain(service Service, log *slog.Logger, failed <-chan error) 
 }
 
 // newExporter makes the server of the private listener, whose few clients ask for one small page.
-func newExporter(metrics http.Handler, log *slog.Logger) *http.Server {
+func newExporter(metrics http.Handler) *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)
 	return &http.Server{
@@ -73,6 +74,6 @@ func newExporter(metrics http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout:      10 * time.Second,
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		ErrorLog:          foreignLog(),
 	}
 }

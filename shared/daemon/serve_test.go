@@ -47,7 +47,10 @@ func serve(t *testing.T, env ...string) *running {
 	listeners := &Listeners{public: r.public, metrics: r.metrics}
 	go func() {
 		defer listeners.Close()
-		r.ended <- s.Serve(ctx, listeners, service, s.Logger(r.log))
+		log := s.OpenLog(r.log)
+		err := s.Serve(ctx, listeners, service, log.Logger)
+		log.Close()
+		r.ended <- err
 	}()
 	t.Cleanup(r.signal)
 	return r

@@ -36,7 +36,7 @@ const (
 // Request is the body of every job. Target is an address literal; the worker never resolves a name.
 type Request struct {
 	Target string `json:"target"`
-	// Hostname is the name that the visitor typed, for the worker's log alone.
+	// Hostname is the name that the visitor typed. The worker neither looks it up nor logs it.
 	Hostname string `json:"hostname,omitempty"`
 	// RequestID is the gateway's, so that both logs tell one story.
 	RequestID string         `json:"requestId,omitempty"`

@@ -62,6 +62,8 @@ func run(m *testing.M) (code int, err error) {
 	service, err = internet.StartService(ctx, lab.ServiceOptions{
 		Gateway: gateway, Worker: worker,
 		GatewayEnv: unlimited,
+		// All that they can say: the log is read as a whole at the end.
+		Env: []string{"LOG_LEVEL=debug"},
 		// The tests are one visitor, who has a sixteenth of the places.
 		WorkerEnv: []string{"WORKER_MAX_CONCURRENT=4096", "WORKER_PACKETS_PER_SECOND=0",
 			"WORKER_TARGET_PACKETS_PER_SECOND=0"},
@@ -75,6 +77,10 @@ func run(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	code = m.Run()
+	for _, finding := range strangeLines(service.Processes()) {
+		fmt.Fprintln(os.Stderr, finding)
+		code = 1
+	}
 	if code != 0 {
 		fmt.Fprintf(os.Stderr, "the gateway's log ends:\n%s\nthe worker's:\n%s\n",
 			tail(service.Gateway.Process.Log()), tail(service.Worker.Process.Log()))

@@ -65,6 +65,7 @@ func pagesWithFacts() []shownPage {
 		{name: "as-json", path: toolPath("my-ip", ""), act: showJSON, ready: `document.querySelector("section.json:not([hidden])")`, in: "section.json", facts: []string{`"available": true`}},
 		{name: "compared", path: toolPath("dns-lookup", "lab-dns.com"), act: runAgain, ready: `document.querySelector(".unchanged")`, facts: []string{"Nothing changed since your last run"}},
 		{name: "not-found", path: "/nothing-here", ready: `true`, in: "main", facts: []string{"Page not found"}, console: []string{"404"}},
+		{name: "privacy", path: "/privacy", ready: `true`, in: "main", facts: []string{"Privacy", "This instance keeps none", "Google, Cloudflare, Quad9 and OpenDNS"}},
 		{name: "report-empty", path: "/report", ready: `true`, in: "main", facts: []string{"Report"}},
 		{name: "report", path: "/report?target=lab-good-mail.com", ready: reported, in: "main", facts: []string{"lab-good-mail.com", "DNS lookup", "Registration lookup"}, console: []string{"/api/tools/"}},
 		{name: "dns-lookup", path: toolPath("dns-lookup", "lab-dns.com"), tone: "good", facts: []string{

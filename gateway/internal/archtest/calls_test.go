@@ -73,7 +73,24 @@ var bans = []ban{
 			"net/http.Client", "net/http.Transport"},
 		reason: "the worker fetches nothing",
 	},
+	{
+		name: "lines past the gateway's log", module: "gateway", from: []string{gw + "/..."},
+		// A command of the developers, support of tests, and what hands the driver's lines to the standard logger.
+		except: []string{gw + "/internal/newtool", gw + "/internal/redisguard/...", gw + "/internal/egress/egresstest"},
+		names:  printers, reason: printersReason,
+	},
+	{
+		name: "lines past the worker's log", module: "worker", from: []string{"diagnostics/worker/..."},
+		names: printers, reason: printersReason,
+	},
 }
+
+// printers are ways to write a line that is not the log's.
+var printers = []string{"os.Stdout", "os.Stderr", "fmt.Print*", "log.Print*", "log.Fatal*", "log.Panic*", "log.New",
+	"log.Default", "log.Writer", "log.SetOutput", "log/slog.Default", "log/slog.SetDefault", "log/slog.Debug*",
+	"log/slog.Info*", "log/slog.Warn*", "log/slog.Error*", "log/slog.LogAttrs"}
+
+const printersReason = "what a service prints is its log, which never holds input, and which never waits for its reader"
 
 // uses gives "file:line: name" for every banned use in the files.
 func (b ban) uses(t *testing.T, dir string, files []string) []string {

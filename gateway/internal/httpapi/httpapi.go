@@ -52,7 +52,7 @@ type Limits struct {
 	Samples ratelimit.Limit // per client, connection routes
 }
 
-// Config is what the edge is made of. All fields but PublicOrigin, Disabled and Worker are needed.
+// Config is what the edge is made of. All fields but PublicOrigin, Disabled, Worker and Audit are needed.
 type Config struct {
 	Tools []tool.Tool
 	// Disabled are the slugs that the operator switched off.
@@ -76,6 +76,8 @@ type Config struct {
 	Worker  func(context.Context) State
 	Metrics *Metrics
 	Log     *slog.Logger
+	// Audit is told of every run that begins; nil for nobody.
+	Audit Auditor
 	// Now is time.Now outside tests.
 	Now func() time.Time
 	// RunLimit is the bound of a whole run outside tests.
@@ -134,6 +136,5 @@ func (s *Server) HTTPServer() *http.Server {
 		IdleTimeout:                  idleTimeout,
 		MaxHeaderBytes:               MaxHeaderBytes,
 		DisableGeneralOptionsHandler: true,
-		ErrorLog:                     slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn),
 	}
 }

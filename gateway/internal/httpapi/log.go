@@ -5,8 +5,11 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
+
+	"diagnostics/shared/redact"
 
 	"github.com/labstack/echo/v4"
 )
@@ -49,17 +52,18 @@ func (s *Server) level(c echo.Context, x *exchange) slog.Level {
 	return slog.LevelInfo
 }
 
-// explain notes how the request failed. All that is known of something unforeseen goes to the log; a foreseen failure's
-// cause is for debugging. What the visitor typed is cut out of either.
+// explain notes how the request failed. Something unforeseen goes to the log with its text, out of which what the
+// visitor typed is cut. Of a foreseen failure the log has at debug level what kind of error it was: its text may hold
+// names and addresses, and what a stranger's server said.
 func (s *Server) explain(c echo.Context, p *problem) {
 	x := exchangeOf(c)
 	x.outcome = p.outcome
 	if p.cause == nil {
 		return
 	}
-	level, message := slog.LevelDebug, "request failed"
+	level, message, text := slog.LevelDebug, "request failed", redact.Outline(p.cause)
 	if p.outcome == outcomeInternal {
-		level, message = slog.LevelError, "unforeseen error"
+		level, message, text = slog.LevelError, "unforeseen error", redact.Message(p.cause, x.withoutInput)
 	}
 	ctx := context.WithoutCancel(c.Request().Context())
 	if !s.config.Log.Enabled(ctx, level) {
@@ -68,15 +72,16 @@ func (s *Server) explain(c echo.Context, p *problem) {
 	s.config.Log.LogAttrs(ctx, level, message,
 		slog.String("requestId", x.id),
 		slog.String("route", route(c)),
-		slog.String("error", x.withoutInput(p.cause.Error())),
+		slog.String("error", text),
 	)
 }
 
 // withoutInput replaces the visitor's input where an error repeats it, as it came or in a spelling that libraries give
-// it: a query may hold secrets. Short inputs stay, or half of every message would be replaced.
+// it: a query may hold secrets. A short input goes where it is a word, or half of every message would be replaced.
 func (x *exchange) withoutInput(message string) string {
 	for _, part := range x.private {
 		if len(part) < 4 {
+			message = withoutWord(message, part)
 			continue
 		}
 		quoted := strconv.Quote(part)
@@ -88,6 +93,15 @@ func (x *exchange) withoutInput(message string) string {
 		}
 	}
 	return message
+}
+
+// withoutWord replaces a word where it stands alone. An empty one is none.
+func withoutWord(message, word string) string {
+	if word == "" {
+		return message
+	}
+	alone := regexp.MustCompile(`(^|[^\pL\pN])` + regexp.QuoteMeta(word) + `($|[^\pL\pN])`)
+	return alone.ReplaceAllString(message, "${1}[input]${2}")
 }
 
 // route is our own pattern, never the path that came.

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"diagnostics/gateway/internal/fault"
@@ -86,8 +89,9 @@ func status(t *testing.T, e *edge, request string) int {
 func TestCausesAreForDebugging(t *testing.T) {
 	t.Parallel()
 	fail := func(context.Context, fakeTarget) (any, error) {
-		return nil, fault.Wrap(fault.Upstream, errors.New("dial tcp 192.0.2.1:443: connection refused"),
-			"The server refused the connection.")
+		cause := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 443},
+			Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+		return nil, fault.Wrap(fault.Upstream, cause, "The server refused the connection.")
 	}
 	e := newEdge(t, fail)
 	id := e.post(t, "echo", `{"input":"a"}`).Header.Get("X-Request-Id")
@@ -97,8 +101,8 @@ func TestCausesAreForDebugging(t *testing.T) {
 		text, _ := line["error"].(string)
 		found = found || line["level"] == "DEBUG" && line["requestId"] == id && strings.Contains(text, "connection refused")
 	}
-	if !found {
-		t.Errorf("no cause at debug level: %s", e.log.String())
+	if !found || strings.Contains(e.log.String(), "192.0.2.1") {
+		t.Errorf("no cause at debug level, or one with an address: %s", e.log.String())
 	}
 	quiet := newEdge(t, fail, func(c *Config) {})
 	quiet.config.Log = slog.New(slog.NewJSONHandler(quiet.log, nil))
@@ -155,10 +159,27 @@ func TestTheCanonicalHostStaysOutOfTheLog(t *testing.T) {
 			if text := strings.ToLower(e.log.String()); strings.Contains(text, "visited") {
 				t.Errorf("the log names the host: %s", text)
 			}
-			if told := strings.Contains(e.log.String(), "[input]"); told != (name != "sentence") {
+			if told := strings.Contains(e.log.String(), `"error":`); told != (name != "sentence") {
 				t.Errorf("a cause is logged: %t", told)
 			}
+			if cut := strings.Contains(e.log.String(), "[input]"); cut != (name == "unforeseen") {
+				t.Errorf("a text is logged: %t", cut)
+			}
 		})
+	}
+}
+
+// The text of an error that nobody foresaw repeats neither a short input nor an option.
+func TestShortInputsAndOptionsStayOutOfTheLog(t *testing.T) {
+	t.Parallel()
+	fail := func(context.Context, fakeTarget) (any, error) {
+		return nil, errors.New("qx7: no (qx7) for selectorone at qx7e and aqx7")
+	}
+	e := newEdge(t, fail)
+	id := e.post(t, "echo", `{"input":"qx7","options":{"selector":"selectorone","n":1}}`).Header.Get("X-Request-Id")
+	e.requestLine(t, id)
+	if want := `"error":"[input]: no ([input]) for [input] at qx7e and aqx7"`; !strings.Contains(e.log.String(), want) {
+		t.Errorf("no %s in %s", want, e.log.String())
 	}
 }
 

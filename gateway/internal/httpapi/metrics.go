@@ -68,6 +68,23 @@ func (m *Metrics) RedisUp(up func() bool) {
 	}))
 }
 
+// LogLines tells how many lines libraries tried to print, and how many of our own could not be written.
+func (m *Metrics) LogLines(foreign, dropped func() uint64) {
+	m.counter("diagnostics_foreign_log_lines_total", "Lines that libraries tried to print; none is shown.", foreign)
+	m.counter("diagnostics_dropped_log_lines_total", "Lines of the log that could not be written.", dropped)
+}
+
+// AuditLines tells how many lines of the audit log could not be written; it is absent where none is kept.
+func (m *Metrics) AuditLines(dropped func() uint64) {
+	m.counter("diagnostics_dropped_audit_lines_total", "Lines of the audit log that could not be written.", dropped)
+}
+
+// counter registers a count that is kept elsewhere.
+func (m *Metrics) counter(name, help string, count func() uint64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
+		func() float64 { return float64(count()) }))
+}
+
 // Handler serves the registry, for the private listener alone.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})

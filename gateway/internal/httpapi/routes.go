@@ -33,7 +33,7 @@ func (s *Server) routes() *echo.Echo {
 	s.get(e, pathOpenAPI, s.description.serve)
 	s.get(e, "/healthz", health)
 	s.get(e, "/readyz", s.ready)
-	for _, path := range []string{"/", pathPage, "/report", "/assets/*", "/robots.txt"} {
+	for _, path := range []string{"/", pathPage, "/report", "/privacy", "/assets/*", "/robots.txt"} {
 		s.get(e, path, s.page)
 	}
 	return e

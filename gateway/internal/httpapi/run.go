@@ -32,6 +32,7 @@ func (s *Server) runTool(t tool.Tool) func(echo.Context, *exchange) (any, error)
 			return nil, err
 		}
 		defer release()
+		s.audited(x, t, job)
 		ctx, visits := addresslimit.Begin(c.Request().Context())
 		data, err := s.run(ctx, x, job)
 		if visits.Refused() {
@@ -51,7 +52,7 @@ func (s *Server) parse(c echo.Context, x *exchange, t tool.Tool) (tool.Job, erro
 	if err != nil {
 		return tool.Job{}, err
 	}
-	x.keepPrivate(text)
+	x.keepPrivate(text, options)
 	if text, err = tool.CleanInput(text); err != nil {
 		return tool.Job{}, err
 	}
@@ -94,10 +95,15 @@ func (s *Server) run(ctx context.Context, x *exchange, job tool.Job) (any, error
 	return data, err
 }
 
-// keepPrivate remembers what no log may repeat: the input, and its query, which survives canonicalisation. The host in
-// its canonical spelling comes with the job.
-func (x *exchange) keepPrivate(text string) {
+// keepPrivate remembers what no log may repeat: the input, its query, which survives canonicalisation, and the options.
+// The host in its canonical spelling comes with the job.
+func (x *exchange) keepPrivate(text string, options tool.Options) {
 	x.private = append(x.private, text)
+	for name := range options {
+		if value, _, err := options.String(name); err == nil {
+			x.private = append(x.private, value)
+		}
+	}
 	if _, query, found := strings.Cut(text, "?"); found {
 		query, _, _ = strings.Cut(query, "#")
 		x.private = append(x.private, query)

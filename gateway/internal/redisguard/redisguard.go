@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/redact"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/logging"
 )
 
 // Bound is when Do gives a call up. No request may wait more than 250 ms for Redis, and timers fire late.
@@ -48,10 +48,8 @@ type Guard struct {
 }
 
 // New watches over the client, which it owns from now on, and which Tune has set up. Redis is taken to be up until a
-// first probe, in the background, or a first call fails. The driver's own log is switched off: it writes a line for
-// every failed dial, past slog.
+// first probe, in the background, or a first call fails.
 func New(client redis.UniversalClient, log *slog.Logger) *Guard {
-	redis.SetLogger(&logging.VoidLogger{})
 	ctx, cancel := context.WithCancel(context.Background())
 	g := &Guard{client: client, log: log, fell: make(chan struct{}, 1), ctx: ctx, close: cancel}
 	g.done.Go(g.watch)
@@ -115,7 +113,7 @@ func (g *Guard) fall(epoch uint64, err error) {
 	if !g.epoch.CompareAndSwap(epoch, epoch+1) {
 		return
 	}
-	g.log.Warn("redis is down, memory takes over", slog.Any("error", err))
+	g.log.Warn("redis is down, memory takes over", slog.String("error", redact.Message(err, nil)))
 	select {
 	case g.fell <- struct{}{}:
 	default:
@@ -128,5 +126,5 @@ func (g *Guard) logRefused(err error) {
 	if now-last < int64(time.Minute) || !g.refusedAt.CompareAndSwap(last, now) {
 		return
 	}
-	g.log.Warn("redis refuses a command, memory takes over for it", slog.Any("error", err))
+	g.log.Warn("redis refuses a command, memory takes over for it", slog.String("error", redact.Message(err, nil)))
 }

@@ -3,6 +3,7 @@ package redisguard
 import (
 	"context"
 	"crypto/tls"
+	"log"
 	"net"
 	"time"
 
@@ -12,8 +13,10 @@ import (
 
 // Tune sets the bounds that Guard relies on: calls obey their context, one retry, short timeouts, and a dialer that
 // obeys its context through the TLS handshake as well (the driver's own does not). Call it once the TLSConfig is set;
-// it replaces a Dialer. It asks nothing of a server that Redis 6 does not have.
+// it replaces a Dialer. It asks nothing of a server that Redis 6 does not have. What the driver prints goes to the
+// process's standard logger from then on.
 func Tune(o *redis.UniversalOptions) {
+	redis.SetLogger(driverLog{})
 	o.ContextTimeoutEnabled = true
 	// One retry mends a pooled connection that died unnoticed.
 	o.MaxRetries = 1
@@ -37,4 +40,13 @@ func dialer(config *tls.Config) func(context.Context, string, string) (net.Conn,
 		return plain.DialContext
 	}
 	return (&tls.Dialer{NetDialer: plain, Config: config}).DialContext
+}
+
+// driverLog hands the driver's own lines to the standard logger; by itself it writes one to stderr for every failed
+// dial.
+type driverLog struct{}
+
+// Printf implements the driver's logging.Logging.
+func (driverLog) Printf(_ context.Context, format string, v ...any) {
+	log.Printf("redis: "+format, v...)
 }

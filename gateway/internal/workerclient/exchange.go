@@ -161,16 +161,33 @@ func refusal(response *http.Response) error {
 	return fault.Wrap(fault.Upstream, cause, "The diagnostics worker could not run this job.")
 }
 
-// failureCause is for the log: the status and the worker's own sentence where it sent one, quoted, since it may hold
-// anything.
+// failureCause is for the log: the status and the worker's own sentence where it sent one.
 func failureCause(response *http.Response) error {
+	cause := &statusError{status: response.StatusCode}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxFailureBytes))
 	var envelope workerapi.Envelope[json.RawMessage]
-	if err == nil && json.Unmarshal(body, &envelope) == nil && envelope.Error != "" {
-		return fmt.Errorf("worker status %d: %q", response.StatusCode, envelope.Error)
+	if err == nil && json.Unmarshal(body, &envelope) == nil {
+		cause.said = envelope.Error
 	}
-	return fmt.Errorf("worker status %d", response.StatusCode)
+	return cause
 }
+
+// statusError is an answer of the worker with a status other than 200.
+type statusError struct {
+	status int
+	said   string // empty where it said nothing
+}
+
+// Error quotes what the worker said, since it may hold anything.
+func (e *statusError) Error() string {
+	if e.said == "" {
+		return e.LogText()
+	}
+	return fmt.Sprintf("%s: %q", e.LogText(), e.said)
+}
+
+// LogText implements redact.Loggable.
+func (e *statusError) LogText() string { return fmt.Sprintf("worker status %d", e.status) }
 
 // retryAfter reads the seconds that the worker asks for. Without a usable number it is one to five, so that visitors
 // who were turned away together do not come back together.

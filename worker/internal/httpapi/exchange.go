@@ -24,10 +24,9 @@ type exchange struct {
 	status  int // of the answer; 0 until it is written
 	written bool
 
-	target   netip.Addr
-	hostname string
-	holder   holder // for the places alone; never logged
-	cause    error  // for the log alone
+	target netip.Addr
+	holder holder // for the places alone; never logged
+	cause  error  // for the log alone
 }
 
 func newExchange(w http.ResponseWriter, r *http.Request) *exchange {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"diagnostics/shared/ascii"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/workerapi"
 )
@@ -44,7 +43,6 @@ func (x *exchange) readJob() (refused *refusal) {
 	}
 	x.holder = holder{client: request.Client, group: request.Group}
 	x.adopt(request.RequestID)
-	x.hostname = loggable(request.Hostname)
 	x.target, refused = judge(request.Target)
 	return refused
 }
@@ -109,20 +107,4 @@ func judge(target string) (netip.Addr, *refusal) {
 		return netip.Addr{}, &refusal{http.StatusBadRequest, "Only public addresses can be probed."}
 	}
 	return a, nil
-}
-
-// maxHostname is the length of the longest name (RFC 1035 section 2.3.4).
-const maxHostname = 253
-
-// loggable gives a hostname for the log, or nothing where it is not one: the log is no place for a stranger's bytes.
-func loggable(hostname string) string {
-	if len(hostname) > maxHostname {
-		return ""
-	}
-	for _, c := range []byte(hostname) {
-		if !ascii.IsAlphanumeric(c) && !strings.ContainsRune("-._:", rune(c)) {
-			return ""
-		}
-	}
-	return hostname
 }

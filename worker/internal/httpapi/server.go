@@ -20,7 +20,9 @@ import (
 	"time"
 
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/redact"
 	"diagnostics/shared/workerapi"
+	"diagnostics/worker/internal/echo"
 )
 
 // Prober runs jobs. Its errors are those of the echo package, or the context's.
@@ -101,7 +103,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	})
 	if p != nil {
-		s.config.Log.Error("panic", "requestId", x.id, "panic", fmt.Sprint(p.Value), "stack", string(p.Stack))
+		s.config.Log.Error("panic", "requestId", x.id, "panic", redact.Text(fmt.Sprint(p.Value)), "stack", string(p.Stack))
 		x.fail(http.StatusInternalServerError, "The worker failed unexpectedly.")
 	}
 	s.report(x, found.tool)
@@ -109,7 +111,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func isAPI(path string) bool { return path == "/api" || strings.HasPrefix(path, "/api/") }
 
-// report logs a request and tells the observer of a job. The path is logged only as the route that it named.
+// knownCauses are failures of jobs whose text is ours.
+var knownCauses = []error{echo.ErrFamily, echo.ErrNoRoute, echo.ErrForbidden, echo.ErrNoFlow, echo.ErrClosed}
+
+// report logs a request and tells the observer of a job. The path is logged only as the route that it named, and the
+// target not at all.
 func (s *Server) report(x *exchange, tool string) {
 	took := time.Since(x.start)
 	if tool == "" {
@@ -117,14 +123,8 @@ func (s *Server) report(x *exchange, tool string) {
 		return
 	}
 	attributes := []any{"tool", tool, "status", x.status, "durationMs", ms(took), "requestId", x.id}
-	if x.target.IsValid() {
-		attributes = append(attributes, "target", x.target.String())
-	}
-	if x.hostname != "" {
-		attributes = append(attributes, "hostname", x.hostname)
-	}
 	if x.cause != nil {
-		attributes = append(attributes, "cause", x.cause.Error())
+		attributes = append(attributes, "cause", redact.Outline(x.cause, knownCauses...))
 	}
 	s.config.Log.Info("job", attributes...)
 	if s.config.Observer != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/redact"
 )
 
 // Counters are how many packets there have been since the start.
@@ -56,7 +57,7 @@ func (c *counters) note(p *parallel.Panic) {
 	c.panics.Add(1)
 	c.firstPanic.Do(func() {
 		c.log.Error("reading packets panicked; the next time is only counted",
-			"panic", fmt.Sprint(p.Value), "stack", string(p.Stack))
+			"panic", redact.Text(fmt.Sprint(p.Value)), "stack", string(p.Stack))
 	})
 }
 

@@ -2,6 +2,7 @@ package site
 
 import (
 	"crypto/tls"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -51,7 +52,16 @@ func Catalogue(at func(n int) (v4, v6 netip.Addr)) []Site {
 	// Self-signed, so that the issuer's name is the same markup.
 	add("hostilecert", "markup in its certificate's names",
 		secure(certificate{signedBy: "self", subject: "<img src=x onerror=alert(1)>"}))
+	addLoud(add)
 	return sites
+}
+
+// addLoud adds sites that make an HTTP client's library complain.
+func addLoud(add adder) {
+	add("frames", fmt.Sprintf("%d HTTP/2 frames that nobody knows, and no answer", UnknownFrames),
+		[]endpoint{{port: 443, raw: unknownFrames, tls: &tlsSetup{onlyHTTP2: true}}})
+	add("unsolicited", "says more than it was asked, a secret included", []endpoint{{port: 80, raw: once(
+		"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" + strings.Repeat(Unsolicited+" ", 200))}})
 }
 
 // adder adds a site by its label below Zone, or by its whole name.

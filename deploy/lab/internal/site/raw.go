@@ -143,3 +143,26 @@ var imap = mailProtocol{
 		return tag + " BAD no\r\n", false, false
 	},
 }
+
+const (
+	// UnknownFrames is how many frames "frames" sends that no HTTP/2 client knows.
+	UnknownFrames = 20_000
+	// Unsolicited is what "unsolicited" says after its answer.
+	Unsolicited = "token=hunter2-unsolicited"
+)
+
+// unknownFrames speaks HTTP/2 as far as it must to be heard (RFC 9113 sections 3.4 and 4.1), and then says nothing that
+// a client knows.
+func unknownFrames(_ context.Context, c net.Conn) {
+	_ = c.SetDeadline(time.Now().Add(idle))
+	const (
+		settings = "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+		unknown  = "\x00\x00\x00\x77\x00\x00\x00\x00\x00"
+	)
+	if _, err := io.WriteString(c, settings+strings.Repeat(unknown, UnknownFrames)); err != nil {
+		return
+	}
+	// Time to read them all, before the connection ends.
+	_ = c.SetReadDeadline(time.Now().Add(time.Second))
+	_, _ = io.Copy(io.Discard, c)
+}

@@ -32,6 +32,7 @@ type tlsSetup struct {
 	min, max    uint16
 	clientAuth  tls.ClientAuthType
 	noHTTP2     bool
+	onlyHTTP2   bool
 }
 
 // Servers are the running sites.
@@ -109,8 +110,11 @@ func (s *Servers) config(host string, t *tlsSetup) (*tls.Config, error) {
 		return nil, err
 	}
 	c := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: t.min, MaxVersion: t.max, ClientAuth: t.clientAuth}
-	if t.noHTTP2 {
+	switch {
+	case t.noHTTP2:
 		c.NextProtos = []string{"http/1.1"}
+	case t.onlyHTTP2:
+		c.NextProtos = []string{"h2"}
 	}
 	return c, nil
 }

@@ -3,11 +3,15 @@ package calls
 
 import (
 	"crypto/tls"
+	"fmt"
+	"log"
+	"log/slog"
 	"net"
 	web "net/http"
 	"net/rpc"
 	"net/smtp"
 	"net/url"
+	"os"
 	"syscall"
 
 	"github.com/miekg/dns"
@@ -49,6 +53,23 @@ var guilty = []any{
 	net.ListenPacket,
 	net.InterfaceAddrs,
 	net.FileConn,
+	os.Stdout,
+	os.Stderr,
+	fmt.Println,
+	log.Printf,
+	log.Fatal,
+	log.Panicln,
+	log.New,
+	log.Default,
+	log.Writer,
+	log.SetOutput,
+	slog.Default,
+	slog.SetDefault,
+	slog.DebugContext,
+	slog.Info,
+	slog.Warn,
+	slog.Error,
+	slog.LogAttrs,
 	"ip4:icmp",
 	"ip6:ipv6-icmp",
 	"ip:icmp",
@@ -61,6 +82,8 @@ var innocents = []any{
 	net.JoinHostPort,
 	web.StatusOK,
 	url.Parse,
+	fmt.Fprintln,
+	slog.NewJSONHandler,
 	innocentType{}.Dial,
 	"an innocent text about ip4: addresses",
 }

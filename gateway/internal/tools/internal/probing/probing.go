@@ -85,7 +85,9 @@ func NewJob(
 	}
 	// The worker dials no port of the target here.
 	if err := client.Charge(ctx, netip.AddrPortFrom(address, 0)); err != nil {
-		caller := tool.CallerOf(ctx)
+		return workerclient.Job{}, err
+	}
+	caller := tool.CallerOf(ctx)
 	return workerclient.Job{Address: address, Hostname: t.Name(), RequestID: caller.RequestID, Client: caller.Client,
 		Network: caller.Network}, nil
 }

@@ -1,0 +1,210 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"diagnostics/lab"
+	"diagnostics/lab/internal/site"
+)
+
+// shape is every key that a line may have, with the form of its value; optional ones end in "?".
+type shape map[string]string
+
+// Forms of values. That of what goes wrong is the one of package redact: types of errors, and words that are always the
+// same.
+const (
+	uuid    = `[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`
+	number  = `\d+(\.\d+)?(e[+-]\d+)?`
+	status  = `0|[1-5]\d\d`
+	prefix  = `(\d+\.){3}0/24|[0-9a-f:]+::/48|unknown`
+	listen  = `127\.77\.\d+\.\d+:\d+`
+	onOff   = `on|off`
+	route   = `unmatched|/|/report|/history|/api|/privacy|/robots\.txt|/assets/\*|/tools/:slug|/healthz|/readyz|/api/openapi\.yaml|/api/connection/(ping|packet-loss)|/api/tools/[a-z-]+`
+	slug    = `[a-z-]+`
+	outcome = `[a-z_]+`
+	outline = `\*?[a-z0-9]+\.[A-Za-z0-9]+|(tls: |http2: )?[a-z/ -]+|EOF|worker status \d{3}`
+	failure = `(` + outline + `|[(; )])(: (` + outline + `)|[:; ()]+(` + outline + `)|\))*`
+)
+
+// shapes are all lines that our binaries write in the lab.
+var shapes = map[string]shape{
+	"request":        {"requestId": uuid, "method?": `GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|CONNECT|TRACE|other`, "route?": route, "slug?": slug, "status": status, "durationMs": number, "outcome?": outcome, "client?": prefix},
+	"request failed": {"requestId": uuid, "route": route, "error": failure},
+	"gateway started": {"version": `[0-9A-Za-z.+-]+`, "listen": listen, "metrics": `off|` + listen, "ipv4": `true|false`, "ipv6": `true|false`,
+		"redis": onOff, "worker": onOff, "proxyHeaders": `none|any peer|peers in TRUSTED_PROXY_CIDRS`, "auditLog": onOff},
+	"worker started":     {"version": `[0-9A-Za-z.+-]+`, "listen": listen, "metrics": `off|` + listen, "families": `\[4 6\]|\[4\]|\[6\]`, "mode": `raw|datagram`, "places": number},
+	"privileges dropped": {"uid": number, "gid": number},
+	"job":                {"tool": `traceroute|ping|packet-loss`, "status": status, "durationMs": number, "requestId": uuid, "cause?": failure},
+	"draining":           {"delay": `[0-9a-z.]+`, "timeout": `[0-9a-z.]+`},
+	"stopped":            {},
+	"no ICMP socket of this family; its jobs are answered 502": {"family": `4|6`, "cause": `.*`},
+	"forwarded headers come from a private peer and are not trusted: all visitors behind it share one rate limit; set TRUST_PROXY_HEADERS=true if that proxy overwrites them": {},
+}
+
+// places of the lab: its names and the addresses of its public hosts. A client's network is no target.
+var labPlaces = regexp.MustCompile(`(?i)lab-[a-z0-9-]+\.[a-z]|\.lab\b|\b11\.\d+\.\d+\.\d+|2a10:`)
+
+// strangeLines finds what is wrong with the whole log of processes: nothing is on stderr, and stdout holds lines of the
+// known shapes alone, which name no target.
+func strangeLines(processes []*lab.Process) (findings []string) {
+	seen := map[string]bool{}
+	for _, p := range processes {
+		if seen[p.Name()] {
+			continue // a second one by that name writes to the same files
+		}
+		seen[p.Name()] = true
+		if text := p.Errors(); text != "" {
+			findings = append(findings, fmt.Sprintf("%s wrote to stderr: %.300s", p.Name(), text))
+		}
+		found := 0
+		for line := range strings.Lines(p.Log()) {
+			if fault := strangeness(line); fault != "" && found < 5 {
+				found++
+				findings = append(findings, fmt.Sprintf("the log of %s has a strange line, %s: %.500s", p.Name(), fault, line))
+			}
+		}
+	}
+	return findings
+}
+
+// strangeness says what is wrong with a line.
+func strangeness(line string) string {
+	var fields map[string]any
+	if err := json.Unmarshal([]byte(line), &fields); err != nil {
+		return "which is no JSON object"
+	}
+	message, _ := fields["msg"].(string)
+	known, ok := shapes[message]
+	if !ok {
+		return "of an unknown message"
+	}
+	if !matches(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`, fields["time"]) ||
+		!matches(`DEBUG|INFO|WARN|ERROR`, fields["level"]) {
+		return "without its time or its level"
+	}
+	client := fields["client"]
+	for _, own := range []string{"time", "level", "msg"} {
+		delete(fields, own)
+	}
+	for key, form := range known {
+		name, optional := strings.CutSuffix(key, "?")
+		value, given := fields[name]
+		if !given && !optional || given && !matches(form, value) {
+			return "whose " + name + " is not as it should be"
+		}
+		delete(fields, name)
+	}
+	if len(fields) > 0 {
+		return fmt.Sprintf("with %v in it", slices.Sorted(maps.Keys(fields)))
+	}
+	if name := labPlaces.FindString(strings.Replace(line, fmt.Sprint(client), "", 1)); name != "" {
+		return "which names " + name
+	}
+	return ""
+}
+
+func matches(form string, value any) bool {
+	return regexp.MustCompile(`^(?:` + form + `)$`).MatchString(fmt.Sprint(value))
+}
+
+func TestStrangeLinesAreFound(t *testing.T) {
+	const id = `"requestId":"0f1c2a34-5b6d-4e7f-8a90-b1c2d3e4f506"`
+	const start = `{"time":"2026-05-01T12:00:00.1Z","level":"DEBUG","msg":`
+	for line, ok := range map[string]bool{
+		start + `"stopped"}`: true,
+		start + `"request failed",` + id + `,"route":"/api/tools/uptime","error":"*net.OpError: *os.SyscallError: connection refused"}`:     true,
+		start + `"request failed",` + id + `,"route":"/api/tools/uptime","error":"*errors.joinError: (context canceled; *url.Error: EOF)"}`: true,
+		start + `"request failed",` + id + `,"route":"/api/tools/uptime","error":"dial tcp 192.0.2.1:443: connection refused"}`:             false,
+		start + `"request failed",` + id + `,"route":"/api/tools/uptime","error":"lookup www.example.com: no such host"}`:                   false,
+		start + `"job","tool":"ping","status":200,"durationMs":1.5,` + id + `}`:                                                             true,
+		start + `"job","tool":"ping","status":200,"durationMs":1.5,` + id + `,"target":"8.8.8.8"}`:                                          false,
+		start + `"job","tool":"ping","status":200,` + id + `}`:                                                                              false,
+		start + `"http2: Transport: unhandled response frame"}`:                                                                             false,
+		`{"level":"DEBUG","msg":"stopped"}`:                                      false,
+		`2026/05/01 12:00:00 Unsolicited response received on idle HTTP channel`: false,
+		start + `"request",` + id + `,"method":"GET","route":"/","slug":"unknown","status":200,"durationMs":1,"outcome":"ok","client":"11.80.0.0/24"}`:    true,
+		start + `"request",` + id + `,"method":"GET","route":"/","slug":"lab-dns.com","status":200,"durationMs":1,"outcome":"ok","client":"11.8.0.0/24"}`: false,
+		start + `"request",` + id + `,"method":"GET","route":"/","slug":"unknown","status":200,"durationMs":1,"outcome":"ok","client":"11.80.0.7"}`:       false,
+	} {
+		if fault := strangeness(line); (fault == "") != ok {
+			t.Errorf("%q: %s", fault, line)
+		}
+	}
+}
+
+// Servers that make net/http print cost a count, and no line: each unknown frame, and what a server says after its
+// answer.
+func TestALoudServerDoesNotFillTheLog(t *testing.T) {
+	gateway, err := service.StartGateway(t.Context(), "gateway-loud", "METRICS_LISTEN_ADDR=127.77.9.1:9090")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{"https://frames." + site.Zone + "/", "http://unsolicited." + site.Zone + "/"} {
+		a := post(t, gateway, "http-headers", map[string]any{"input": target}, nil)
+		t.Logf("%s: status %d after %v", target, a.Status, a.Took)
+	}
+	metric := regexp.MustCompile(`(?m)^diagnostics_foreign_log_lines_total (\S+)$`)
+	var count float64
+	for deadline := time.Now().Add(5 * time.Second); count <= site.UnknownFrames && time.Now().Before(deadline); {
+		time.Sleep(50 * time.Millisecond)
+		a := fetch(t, &lab.Server{Process: gateway.Process, Addr: "127.77.9.1:9090"}, http.MethodGet, "/metrics", nil, nil)
+		if m := metric.FindSubmatch(a.Body); m != nil {
+			_ = json.Unmarshal(m[1], &count)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := gateway.Process.Stop(ctx); err != nil {
+		t.Error(err)
+	}
+	text := gateway.Process.Log() + gateway.Process.Errors()
+	if count <= site.UnknownFrames || strings.Contains(text, site.Unsolicited) || strings.Contains(text, "frame") ||
+		len(text) > 8<<10 {
+		t.Errorf("%v lines counted, and %d bytes in the log: %.500s", count, len(text), text)
+	}
+	t.Logf("%v lines of libraries were counted, the log has %d bytes", count, len(text))
+}
+
+// The audit log of the shipped binary: a line for a run, for its owner's eyes alone.
+func TestAuditLog(t *testing.T) {
+	path := filepath.Join(internet.Dir(), "audit", "audit.log")
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	gateway, err := service.StartGateway(t.Context(), "gateway-audit", "AUDIT_LOG_FILE="+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := post(t, gateway, "http-headers", map[string]any{"input": "http://Fast.lab-site.com:80/path?secret"}, nil)
+	page := fetch(t, gateway, http.MethodGet, "/privacy", nil, nil)
+	if !strings.Contains(string(page.Body), "writes down") {
+		t.Error("/privacy does not tell of it")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := gateway.Process.Stop(ctx); err != nil {
+		t.Error(err)
+	}
+	text, err := os.ReadFile(path)
+	want := regexp.MustCompile(`^\{"time":"[0-9T:.-]+Z","client":"127\.[0-9.]+","tool":"http-headers","host":"fast\.lab-site\.com","requestId":"` +
+		a.Header.Get("X-Request-Id") + `"\}\n$`)
+	if err != nil || !want.Match(text) {
+		t.Errorf("%v: %s", err, text)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
+		t.Errorf("mode %v", info.Mode())
+	}
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+
+	"diagnostics/daemon"
+	"diagnostics/gateway/internal/audit"
+)
+
+// auditLog takes the runs that begin to the audit log's file, through a queue: a disk that is slow or full costs lines,
+// which are counted, and no run.
+type auditLog struct {
+	file  *audit.File
+	lines *daemon.Lines
+}
+
+// openAudit gives nil where no file is set.
+func openAudit(path filePath, log *slog.Logger) (*auditLog, error) {
+	if path == "" {
+		return nil, nil
+	}
+	file, err := audit.Open(string(path), log)
+	if err != nil {
+		return nil, fmt.Errorf("the file of AUDIT_LOG_FILE cannot be opened: %w", err)
+	}
+	tell := func(dropped uint64) []byte {
+		log.Warn("audit lines were dropped", "count", dropped)
+		return nil
+	}
+	return &auditLog{file: file, lines: daemon.NewLines(file, tell)}, nil
+}
+
+// RunBegan implements httpapi.Auditor.
+func (a *auditLog) RunBegan(r audit.Run) { _, _ = a.lines.Write(r.Line()) }
+
+func (a *auditLog) close() {
+	a.lines.Close()
+	a.file.Close()
+}

@@ -1,0 +1,50 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"time"
+)
+
+// flushTime is how long the end of a process waits for its last lines, and for its last words on stderr.
+const flushTime = time.Second
+
+// Log is a service's own log. Its lines go out through a queue: a reader that is slow, stuck or gone, or a disk that is
+// full, costs lines and never time. What is lost is counted, and told in a line of its own once lines go out again.
+type Log struct {
+	*slog.Logger
+	lines *Lines
+}
+
+// OpenLog makes the log that LOG_LEVEL and LOG_FORMAT ask for. Whoever opens it closes it.
+func (s Settings) OpenLog(out io.Writer) *Log {
+	var level slog.Level
+	// The setting's own check has left only slog's names.
+	_ = level.UnmarshalText([]byte(s.LogLevel))
+	lines := NewLines(out, s.lossLine)
+	return &Log{Logger: slog.New(s.handler(lines, level)), lines: lines}
+}
+
+func (s Settings) handler(out io.Writer, level slog.Level) slog.Handler {
+	options := &slog.HandlerOptions{Level: level}
+	if s.LogFormat == "text" {
+		return slog.NewTextHandler(out, options)
+	}
+	return slog.NewJSONHandler(out, options)
+}
+
+// lossLine tells of lines that were lost, whatever the level: they may have been of any.
+func (s Settings) lossLine(dropped uint64) []byte {
+	var line bytes.Buffer
+	slog.New(s.handler(&line, slog.LevelWarn)).LogAttrs(context.Background(), slog.LevelWarn, "log lines were dropped",
+		slog.Uint64("count", dropped))
+	return line.Bytes()
+}
+
+// Dropped is how many lines could not be written since the start.
+func (l *Log) Dropped() uint64 { return l.lines.Dropped() }
+
+// Close writes what waits, for a second at most. What is logged afterwards is dropped.
+func (l *Log) Close() { l.lines.Close() }

@@ -1,0 +1,110 @@
+// Package redact makes of an error what a log may hold that never holds input. An error's text is whatever its maker
+// put in it: the name that was looked up, the address that was dialled, what a stranger's server sent.
+package redact
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"diagnostics/shared/parallel"
+)
+
+// Loggable is an error that knows what of it a log may hold.
+type Loggable interface {
+	error
+	// LogText holds nothing of a visitor's, and nothing that came over the network.
+	LogText() string
+}
+
+// constants are errors whose text is always the same.
+var constants = []error{context.Canceled, context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe}
+
+// constantTypes are types of errors that take their text from a table of their own. They are named, since this package
+// has no business with the packages that they are of.
+var constantTypes = map[string]bool{
+	"syscall.Errno":               true,
+	"*poll.DeadlineExceededError": true,
+	"poll.errNetClosing":          true,
+	"*net.timeoutError":           true,
+	"tls.AlertError":              true,
+}
+
+// Outline says what a failure was without its text: the types of the error and of all that it wraps, such as
+// "*net.OpError: *os.SyscallError: connection refused". Words are given only of errors that are Loggable, of some of
+// the standard library, and of those that the caller knows: variables whose text it wrote itself.
+func Outline(err error, known ...error) string {
+	if text, ok := words(err, known); ok {
+		return text
+	}
+	name := fmt.Sprintf("%T", err)
+	switch inner := err.(type) { //nolint:errorlint // each is looked at by itself
+	case interface{ Unwrap() error }:
+		if next := inner.Unwrap(); next != nil {
+			return name + ": " + Outline(next, known...)
+		}
+	case interface{ Unwrap() []error }:
+		var all []string
+		for _, next := range inner.Unwrap() {
+			all = append(all, Outline(next, known...))
+		}
+		return name + ": (" + strings.Join(all, "; ") + ")"
+	}
+	return name
+}
+
+// words are the text of an error that always has the same.
+func words(err error, known []error) (text string, ok bool) {
+	if l, is := err.(Loggable); is { //nolint:errorlint // what wraps it has a text of its own
+		return l.LogText(), true
+	}
+	if constantTypes[fmt.Sprintf("%T", err)] {
+		return err.Error(), true
+	}
+	for _, list := range [][]error{constants, known} {
+		for _, k := range list {
+			if err == k { //nolint:errorlint // what wraps it has a text of its own
+				return err.Error(), true
+			}
+		}
+	}
+	return "", false
+}
+
+// Message is the text of an error that nobody foresaw, where the types alone would not find the mistake: as Text has
+// it, after cut has taken out what its caller knows of; nil for nothing. A panic keeps its stack, which holds our own
+// names alone.
+func Message(err error, cut func(string) string) string {
+	if cut == nil {
+		cut = func(text string) string { return text }
+	}
+	var p *parallel.Panic
+	if errors.As(err, &p) {
+		return "panic: " + Text(cut(fmt.Sprint(p.Value))) + "\n\n" + string(p.Stack)
+	}
+	return Text(cut(err.Error()))
+}
+
+// hidden are the parts of a text that may be somebody's, in the order in which they are looked for.
+var hidden = []struct {
+	is *regexp.Regexp
+	by string
+}{
+	{regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://\S*`), "[url]"},
+	{regexp.MustCompile(`"(?:[^"\\]|\\.)*(?:"|$)`), "[text]"},
+	{regexp.MustCompile("(^|[\\s(:=,])(?:'[^']*(?:'|$)|`[^`]*(?:`|$))"), "$1[text]"},
+	{regexp.MustCompile(`[\pL\pN_-]+(?:\.[\pL\pN_-]+)+\.?(?::\d+)?`), "[name]"},
+	{regexp.MustCompile(`\[?[0-9A-Fa-f]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%\w+)?\]?(?::\d+)?`), "[address]"},
+}
+
+// Text is a text without URLs, addresses, names with a dot, and whatever stands in quotation marks.
+func Text(text string) string {
+	text = strings.ToValidUTF8(text, "�")
+	for _, h := range hidden {
+		text = h.is.ReplaceAllString(text, h.by)
+	}
+	return text
+}

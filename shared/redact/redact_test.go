@@ -1,0 +1,100 @@
+package redact
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"diagnostics/shared/parallel"
+)
+
+type said string
+
+func (s said) Error() string   { return "hunter2 " + string(s) }
+func (s said) LogText() string { return string(s) }
+
+func TestOutline(t *testing.T) {
+	t.Parallel()
+	refused := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 443},
+		Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	ours := errors.New("a text of ours")
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{refused, "*net.OpError: *os.SyscallError: connection refused"},
+		{&url.Error{Op: "Get", URL: "https://hunter2/", Err: refused}, "*url.Error: *net.OpError: *os.SyscallError: connection refused"},
+		{errors.New("hunter2"), "*errors.errorString"},
+		{fmt.Errorf("hunter2: %w", io.EOF), "*fmt.wrapError: EOF"},
+		{errors.Join(io.ErrUnexpectedEOF, errors.New("hunter2")), "*errors.joinError: (unexpected EOF; *errors.errorString)"},
+		{&net.DNSError{Name: "hunter2.example", Err: "no such host"}, "*net.DNSError"},
+		{context.Canceled, "context canceled"},
+		{context.DeadlineExceeded, "context deadline exceeded"},
+		{os.ErrDeadlineExceeded, "i/o timeout"},
+		{net.ErrClosed, "use of closed network connection"},
+		{tls.AlertError(40), "tls: handshake failure"},
+		{fmt.Errorf("hunter2: %w", ours), "*fmt.wrapError: a text of ours"},
+		{fmt.Errorf("hunter2: %w", said("fine")), "*fmt.wrapError: fine"},
+		{&url.Error{Op: "Get", URL: "https://hunter2/"}, "*url.Error"},
+	} {
+		if got := Outline(c.err, ours); got != c.want {
+			t.Errorf("%v: %q, want %q", c.err, got, c.want)
+		}
+	}
+	if got := Outline(ours); got != "*errors.errorString" {
+		t.Errorf("an error that the caller does not know: %q", got)
+	}
+}
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"template: no such field":                                  "template: no such field",
+		"index out of range [5] with length 3":                     "index out of range [5] with length 3",
+		"the script's reply has another shape":                     "the script's reply has another shape",
+		"dial tcp 192.0.2.1:443: connect: connection refused":      "dial tcp [name]: connect: connection refused",
+		"dial tcp [2001:db8::1]:443: no route":                     "dial tcp [address]: no route",
+		"from ::1: refused":                                        "from [address] refused",
+		"route to 2001:db8::192.0.2.1%eth0 lost":                   "route to [address][name]%eth0 lost",
+		"lookup www.example.com. on 9.9.9.9:53: no such host":      "lookup [name] on [name]: no such host",
+		"lookup bücher.example: no such host":                      "lookup [name]: no such host",
+		"lookup _dmarc.example.com failed":                         "lookup [name] failed",
+		`Get "https://example.com/?token=x y": EOF`:                `Get [text]: EOF`,
+		`malformed HTTP response "secret \" and more"`:             `malformed HTTP response [text]`,
+		`parse "a b" and "c"`:                                      `parse [text] and [text]`,
+		`cut off in "the middle`:                                   `cut off in [text]`,
+		"ERR unknown command 'X', with args beginning with: 'key'": "ERR unknown command [text], with args beginning with: [text]",
+		"function `name` fails":                                    "function [text] fails",
+		"bad \xff bytes":                                           "bad � bytes",
+	} {
+		if got := Text(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestMessage(t *testing.T) {
+	t.Parallel()
+	nested := fmt.Errorf("encode: %w", errors.New("no field of www.example.com"))
+	if got := Message(nested, nil); got != "encode: no field of [name]" {
+		t.Errorf("%q", got)
+	}
+	p := parallel.Catch(func() { panic("cannot read hunter2.example") })
+	got := Message(fmt.Errorf("run: %w", p), nil)
+	if !strings.HasPrefix(got, "panic: cannot read [name]\n\n") || !strings.Contains(got, "redact.TestMessage") ||
+		strings.Contains(got, "hunter2") {
+		t.Errorf("%q", got)
+	}
+	cut := func(text string) string { return strings.ReplaceAll(text, "read hunter2.example", "[input]") }
+	if got := Message(p, cut); !strings.HasPrefix(got, "panic: cannot [input]\n\n") {
+		t.Errorf("%q", got)
+	}
+}
