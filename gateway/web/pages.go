@@ -28,8 +28,8 @@ type page struct {
 	// Waits tells that the page came by another site's link and asks for a click before it runs anything.
 	Waits bool
 	// vary is the request header that the page depends on, empty for none.
-	vary string
-	AuditLog   bool
+	vary     string
+	AuditLog bool
 }
 
 // field is an option with the value that the link gave.
