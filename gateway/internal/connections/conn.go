@@ -32,6 +32,18 @@ type Conn struct {
 	state     state
 	among     *list.Element
 	amongPeer *list.Element
+	// amongBegun is nil while nothing of a request is here; received is how much is.
+	amongBegun *list.Element
+	received   int
+}
+
+// Read counts what is here of a request until it is whole.
+func (c *Conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.table.receive(c, n)
+	}
+	return n, err
 }
 
 // Receiving marks that a request is still on its way, though its headers are here: the connection may have to make room.

@@ -19,12 +19,15 @@ import (
 	"time"
 )
 
-// Limits bound the connections of a Table. All but Max and PerPeer are needed.
+// Limits bound the connections of a Table. Shared and Stall are needed.
 type Limits struct {
 	// Max is how many may be open, PerPeer how many of one IPv4 address or IPv6 /64; 0 is no limit.
 	Max, PerPeer int
 	// Shared tells a peer that may carry many visitors, such as a proxy; PerPeer does not hold for it.
 	Shared func(netip.Addr) bool
+	// Unfinished is how many bytes the requests that are still on their way may have; 0 is no limit. Headers become many
+	// times their size in memory.
+	Unfinished int
 	// Stall is how long a reader may take nothing of an answer.
 	Stall time.Duration
 }
@@ -32,8 +35,9 @@ type Limits struct {
 // Counts are what a Table has seen. All but Open only grow.
 type Counts struct {
 	Open int
-	// Evicted made room: for another of any peer, for another of the same, or for want of files.
-	EvictedFull, EvictedPeer, EvictedFiles int
+	// Evicted made room: for another of any peer, for another of the same, for want of files, or for the rest of other
+	// requests.
+	EvictedFull, EvictedPeer, EvictedFiles, EvictedUnfinished int
 	// Refused were closed on arrival, since nothing could make room.
 	RefusedFull, RefusedPeer int
 	// Cut were closed since their readers did not read.
@@ -48,7 +52,9 @@ type Table struct {
 	counts    Counts
 	peers     map[netip.Prefix]*peer
 	waiting   list.List // of *Conn, longest first
+	begun     list.List // those of them that have a part of a request
 	answering list.List
+	received  int // bytes of all parts
 }
 
 type peer struct {
@@ -238,6 +244,11 @@ func (t *Table) enter(c *Conn, to state) {
 	case waiting:
 		t.waiting.Remove(c.among)
 		p.waiting.Remove(c.amongPeer)
+		if c.amongBegun != nil {
+			t.begun.Remove(c.amongBegun)
+			t.received -= c.received
+			c.amongBegun, c.received = nil, 0
+		}
 	case answering:
 		t.answering.Remove(c.among)
 	}
@@ -247,6 +258,29 @@ func (t *Table) enter(c *Conn, to state) {
 		c.among, c.amongPeer = t.waiting.PushBack(c), p.waiting.PushBack(c)
 	case answering:
 		c.among = t.answering.PushBack(c)
+	}
+}
+
+// receive counts a part of a request. Where all parts together are too much, those that began first make room.
+func (t *Table) receive(c *Conn, bytes int) {
+	t.mu.Lock()
+	if c.state != waiting || t.limits.Unfinished == 0 {
+		t.mu.Unlock()
+		return
+	}
+	if c.amongBegun == nil {
+		c.amongBegun = t.begun.PushBack(c)
+	}
+	c.received += bytes
+	t.received += bytes
+	var ends []func()
+	for t.received > t.limits.Unfinished {
+		end, _ := t.evict(front(&t.begun), &t.counts.EvictedUnfinished, new(int))
+		ends = append(ends, end)
+	}
+	t.mu.Unlock()
+	for _, end := range ends {
+		end()
 	}
 }
 

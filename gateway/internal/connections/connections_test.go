@@ -489,3 +489,59 @@ func TestListsStayWhole(t *testing.T) {
 		t.Errorf("%+v", a.Counts())
 	}
 }
+
+// Parts of requests are bounded together: who began first makes room, whoever waits without a part is left alone.
+func TestUnfinishedRequests(t *testing.T) {
+	t.Parallel()
+	a := table(Limits{Unfinished: 100})
+	for _, name := range []string{"idle", "a", "b", "c"} {
+		a.come(t, name, "192.0.2.1")
+	}
+	a.receive(a.conns["a"], 40)
+	a.receive(a.conns["b"], 40)
+	a.receive(a.conns["a"], 20)
+	a.want(t, "idle a b c", Counts{})
+	a.receive(a.conns["c"], 1)
+	a.want(t, "idle b c", Counts{EvictedUnfinished: 1})
+	// What is whole counts no more, nor what comes then.
+	a.conns["b"].Received()
+	a.receive(a.conns["b"], 1000)
+	a.receive(a.conns["c"], 99)
+	a.want(t, "idle b c", Counts{EvictedUnfinished: 1})
+	// One that is too large alone makes room for the rest.
+	a.receive(a.conns["c"], 1)
+	a.want(t, "idle b", Counts{EvictedUnfinished: 2})
+	a.receive(a.conns["c"], 1)
+	if a.received != 0 || a.begun.Len() != 0 {
+		t.Errorf("%d bytes of %d requests are left", a.received, a.begun.Len())
+	}
+}
+
+// A real server's requests: half a header counts, a whole one does not.
+func TestUnfinishedOnARealServer(t *testing.T) {
+	t.Parallel()
+	s := serve(t, Limits{Unfinished: 10_000, Stall: 5 * time.Second}, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "ok")
+	})
+	half := s.dial(t, "GET / HTTP/1.1\r\nHost: a\r\nX-Long: "+strings.Repeat("x", 6000))
+	eventually(t, "the half is here", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.received > 6000
+	})
+	kept := s.dial(t, "")
+	for range 3 {
+		_, _ = io.WriteString(kept, get)
+		if _, err := io.ReadAtLeast(kept, make([]byte, 4096), 100); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.Counts().EvictedUnfinished; got != 0 {
+		t.Errorf("%d made room for whole requests", got)
+	}
+	_ = s.dial(t, "GET / HTTP/1.1\r\nHost: a\r\nX-Long: "+strings.Repeat("y", 6000))
+	if n, err := io.Copy(io.Discard, half); n != 0 || err != nil && !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	eventually(t, "the first half made room", func() bool { return s.Counts().EvictedUnfinished == 1 })
+}

@@ -95,6 +95,12 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 
 // answer hands the request to its route, and what comes of it to fail.
 func (s *Server) answer(c echo.Context, next echo.HandlerFunc) {
+	if countFields(c.Request().Header) > maxFields {
+		// Each field takes many times its size in memory, for as long as the answer is read.
+		c.Response().Header().Set("Connection", "close")
+		s.fail(errManyFields, c)
+		return
+	}
 	err := next(c)
 	if errors.Is(err, echo.ErrNotFound) {
 		err = s.unknown(c)
@@ -102,6 +108,13 @@ func (s *Server) answer(c echo.Context, next echo.HandlerFunc) {
 	if err != nil {
 		s.fail(err, c)
 	}
+}
+
+func countFields(h http.Header) (n int) {
+	for _, values := range h {
+		n += len(values)
+	}
+	return n
 }
 
 // recovered answers a panic, wherever it began, unless an answer had begun: nobody may take a half for a whole.

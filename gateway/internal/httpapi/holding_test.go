@@ -331,3 +331,20 @@ func TestSlowBodiesMakeRoom(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestHeaderFields(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, nil)
+	// Host is no field of its own to net/http.
+	for n, status := range map[int]int{maxFields: 200, maxFields + 1: 431} {
+		fields := []string{"Content-Type: application/json"}
+		for i := range n - 3 { // and Connection and Content-Length
+			fields = append(fields, fmt.Sprintf("X-%d: a", i%7))
+		}
+		a := e.post(t, "echo", `{"input":"a"}`, fields...)
+		a.envelope(t, status)
+		if line := e.requestLine(t, a.Header.Get("X-Request-Id")); status == 431 && line["outcome"] != "too_large" {
+			t.Errorf("outcome %v", line["outcome"])
+		}
+	}
+}

@@ -24,6 +24,7 @@ import (
 const (
 	MaxBodyBytes   = 4096
 	MaxHeaderBytes = 32 << 10 // a page's query may hold 2,048 characters, percent-encoded
+	maxFields      = 100      // of a request's header; browsers and proxies send some forty
 	RunLimit       = 30 * time.Second
 
 	headerTimeout = 10 * time.Second
@@ -44,6 +45,8 @@ type Bounds struct {
 	AnswerStall, AnswerLimit time.Duration
 	// HeldBytes is what runs, and answers that wait for their readers, may hold; ClientHeldBytes those of one client.
 	HeldBytes, ClientHeldBytes int64
+	// UnfinishedBytes is what the requests that are still on their way may have come to.
+	UnfinishedBytes int
 	// PeerConnections is how many connections one peer may have open, unless it may carry many visitors.
 	PeerConnections int
 }
@@ -55,6 +58,7 @@ func DefaultBounds() Bounds {
 		AnswerLimit:     answerLimit,
 		HeldBytes:       64 << 20,
 		ClientHeldBytes: 8 << 20,
+		UnfinishedBytes: 4 << 20,
 		PeerConnections: 256,
 	}
 }
@@ -140,6 +144,7 @@ func New(c Config) (*Server, error) {
 		encoding: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
 		connections: connections.New(connections.Limits{
 			Max: c.MaxConnections, PerPeer: c.Bounds.PeerConnections, Shared: c.Clients.Shared, Stall: c.Bounds.AnswerStall,
+			Unfinished: c.Bounds.UnfinishedBytes,
 		}),
 	}
 	for _, t := range c.Tools {

@@ -87,9 +87,10 @@ func (m *Metrics) watch(counts func() connections.Counts, held func() int64) {
 		}, func() float64 { return float64(counts().Cut) }),
 	)
 	m.watchClosed("evicted", "made room", counts, map[string]func(connections.Counts) int{
-		"full":  func(c connections.Counts) int { return c.EvictedFull },
-		"peer":  func(c connections.Counts) int { return c.EvictedPeer },
-		"files": func(c connections.Counts) int { return c.EvictedFiles },
+		"full":       func(c connections.Counts) int { return c.EvictedFull },
+		"peer":       func(c connections.Counts) int { return c.EvictedPeer },
+		"files":      func(c connections.Counts) int { return c.EvictedFiles },
+		"unfinished": func(c connections.Counts) int { return c.EvictedUnfinished },
 	})
 	m.watchClosed("refused", "found no room", counts, map[string]func(connections.Counts) int{
 		"full": func(c connections.Counts) int { return c.RefusedFull },
@@ -104,8 +105,8 @@ func (m *Metrics) watchClosed(
 	for reason, of := range reasons {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "diagnostics_connections_" + verb + "_total",
-			Help: "Connections that " + what + ": all were taken (full), all of their peer (peer), or the process has no " +
-				"more files (files).",
+			Help: "Connections that " + what + ": all were taken (full), all of their peer (peer), the process has no more " +
+				"files (files), or requests that are not whole yet have too many bytes (unfinished).",
 			ConstLabels: prometheus.Labels{"reason": reason},
 		}, func() float64 { return float64(of(counts())) }))
 	}
