@@ -3,31 +3,31 @@ package daemon
 import (
 	"context"
 	"runtime"
-	"runtime/debug"
 	"runtime/metrics"
 	"time"
 )
 
-// After a peak the runtime keeps what it took: it collects every two minutes where little is allocated, and gives back
-// slowly. So each look finds out whether a peak is over, and ends it. A look costs microseconds, what it does about a
-// peak some milliseconds.
+// After a peak the runtime keeps what it took until the next collection, which comes every two minutes where little is
+// allocated. So each look finds out whether a peak is over, and collects. What is free then goes back to the system in
+// the background, within seconds; debug.FreeOSMemory would give it back at once, and hold up everything meanwhile. A
+// look costs microseconds.
 const (
 	memoryLook  = 10 * time.Second
 	memorySlack = 32 << 20 // not worth a collection
 )
 
-// memory is the runtime's: how much of the system's it holds, and how to give back what is unused.
+// memory is the runtime's: how much of the system's it holds, and how to find what is unused.
 type memory struct {
-	held func() uint64
-	free func()
+	held    func() uint64
+	collect func()
 }
 
-func processMemory() memory { return memory{held: heldMemory, free: freeMemory} }
+func processMemory() memory { return memory{held: heldMemory, collect: collectTwice} }
 
-// freeMemory collects twice: what pools keep outlives one collection.
-func freeMemory() {
+// collectTwice does so since what pools keep outlives one collection.
+func collectTwice() {
 	runtime.GC()
-	debug.FreeOSMemory()
+	runtime.GC()
 }
 
 func heldMemory() uint64 {
@@ -36,7 +36,7 @@ func heldMemory() uint64 {
 	return samples[0].Value.Uint64() - samples[1].Value.Uint64()
 }
 
-// giveBack frees memory after each peak until ctx ends. What is needed after a peak is the level for the next.
+// giveBack collects after each peak until ctx ends. What is needed after a peak is the level for the next.
 func (m memory) giveBack(ctx context.Context) {
 	tick := time.NewTicker(memoryLook)
 	defer tick.Stop()
@@ -49,7 +49,7 @@ func (m memory) giveBack(ctx context.Context) {
 		}
 		held := m.held()
 		if held <= before && held > level+memorySlack {
-			m.free()
+			m.collect()
 			held = m.held()
 			level = held
 		}
