@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,11 +30,12 @@ func TestGiveBack(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				held, look := tt.start*mib, 0
+				var held, look atomic.Uint64
+				held.Store(tt.start * mib)
 				var collected []int
-				m := memory{held: func() uint64 { return held }, collect: func() {
-					collected = append(collected, look)
-					held = tt.needed * mib
+				m := memory{held: held.Load, collect: func() {
+					collected = append(collected, int(look.Load()))
+					held.Store(tt.needed * mib)
 				}}
 				ctx, stop := context.WithCancel(t.Context())
 				done := make(chan struct{})
@@ -43,7 +45,8 @@ func TestGiveBack(t *testing.T) {
 				}()
 				synctest.Wait()
 				for i, n := range tt.held {
-					held, look = n*mib, i+1
+					held.Store(n * mib)
+					look.Store(uint64(i + 1))
 					time.Sleep(memoryLook)
 					synctest.Wait()
 				}

@@ -58,7 +58,7 @@ func DefaultBounds() Bounds {
 		AnswerLimit:     answerLimit,
 		HeldBytes:       64 << 20,
 		ClientHeldBytes: 8 << 20,
-		UnfinishedBytes: 4 << 20,
+		UnfinishedBytes: 2 << 20,
 		PeerConnections: 256,
 	}
 }
