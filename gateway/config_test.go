@@ -32,13 +32,13 @@ func TestDefaults(t *testing.T) {
 		c.TrustsHeaders(), len(c.TrustedCIDRs), c.RedisURL.IsZero(), c.WorkerEnabled(),
 		c.Requests, time.Duration(c.Window), c.ClientRequests, c.TargetRequests, c.Samples, c.EgressFamilies,
 		c.RDAPBaseURL.String(),
-		c.ASNZone, []any{c.MaxInFlight, c.MaxInFlightEach}, []any{c.LogLevel, c.LogFormat},
+		c.ASNZone, []any{c.MaxInFlight, c.MaxInFlightEach, c.MaxConnections}, []any{c.LogLevel, c.LogFormat},
 		[]any{time.Duration(c.ShutdownDelay), time.Duration(c.ShutdownTimeout)})
 	if c.ClientHeader != "" || c.ProxyHops != 1 {
 		t.Errorf("client header %q, hops %d", c.ClientHeader, c.ProxyHops)
 	}
 	want := "127.0.0.1:8080 true true false|false 0 true false|30 1m0s 120|300 " +
-		"1800|auto|https://rdap.org/|asn.cymru.com [512 8] [info json] [0s 30s]"
+		"1800|auto|https://rdap.org/|asn.cymru.com [512 8 8192] [info json] [0s 30s]"
 	if got != want {
 		t.Errorf("defaults\n%s, want\n%s", got, want)
 	}
@@ -75,6 +75,7 @@ func TestValues(t *testing.T) {
 		{"RATE_LIMIT_ADDRESS_REQUESTS", "0", yes}, {"RATE_LIMIT_ADDRESS_REQUESTS", "x", no},
 		{"RATE_LIMIT_SAMPLES", "0", yes}, {"RATE_LIMIT_SAMPLES", "x", no},
 		{"MAX_IN_FLIGHT", "1", yes}, {"MAX_IN_FLIGHT", "0", no}, {"MAX_IN_FLIGHT_PER_CLIENT", "0", yes}, {"MAX_IN_FLIGHT_PER_CLIENT", "-1", no},
+		{"MAX_CONNECTIONS", "0", yes}, {"MAX_CONNECTIONS", "1000000000", yes}, {"MAX_CONNECTIONS", "-1", no}, {"MAX_CONNECTIONS", "1000000001", no},
 		{"DNS_RESOLVERS", "9.9.9.9", yes}, {"DNS_RESOLVERS", "127.0.0.53:53, [2620:fe::fe]:5353, 2620:fe::9, [2620:fe::9]", yes}, {"DNS_RESOLVERS", "dns.quad9.net", no},
 		{"DNS_RESOLVERS", "9.9.9.9:0", no}, {"DNS_RESOLVERS", "9.9.9.9:65536", no}, {"DNS_RESOLVERS", "9.9.9.9 1.1.1.1", no}, {"DNS_RESOLVERS", ",", no},
 		{"EGRESS_FAMILIES", "auto", yes}, {"EGRESS_FAMILIES", "ipv4", yes}, {"EGRESS_FAMILIES", "ipv6", yes}, {"EGRESS_FAMILIES", "both", yes}, {"EGRESS_FAMILIES", "4", no},

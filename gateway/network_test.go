@@ -58,6 +58,7 @@ func gatewayOn(
 		Log:         log,
 		Now:         time.Now,
 		RunLimit:    httpapi.RunLimit,
+		Bounds:      httpapi.DefaultBounds(),
 	}
 	if change != nil {
 		change(&c)

@@ -15,10 +15,12 @@ func serve(ctx context.Context, c Config, s *service, log *slog.Logger) error {
 	}
 	defer listeners.Close()
 	logStart(ctx, c, s, listeners, log)
+	warnOfFiles(c, log)
 	return c.Serve(ctx, listeners, daemon.Service{
-		Server:  s.edge.HTTPServer(),
-		Metrics: s.metrics.Handler(),
-		Drain:   s.edge.Drain,
+		Server:   s.edge.HTTPServer(),
+		Listener: s.edge.Listener,
+		Metrics:  s.metrics.Handler(),
+		Drain:    s.edge.Drain,
 	}, log)
 }
 

@@ -86,6 +86,8 @@ func (s *service) build(c Config, log *slog.Logger) error {
 		MaxInFlight:          int(c.MaxInFlight),
 		MaxInFlightPerClient: int(c.MaxInFlightEach),
 		Clients:              clientip.New(c.trust(), log),
+		MaxConnections:       int(c.MaxConnections),
+		Bounds:               httpapi.DefaultBounds(),
 		PublicOrigin:         c.PublicOrigin,
 		Pages:                pages.Serve,
 		Redis:                redisState(s.guard),

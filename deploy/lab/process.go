@@ -22,6 +22,13 @@ type Process struct {
 // Start runs a program inside a node as ip-netns(8) does, with the lab's resolv.conf, and with no environment but env
 // and PATH. Its output goes to two files of the lab's directory.
 func (l *Lab) Start(node, name string, env []string, program string, args ...string) (*Process, error) {
+	return l.startIn(nil, node, name, env, program, args...)
+}
+
+// startIn is Start in a group; nil is none.
+func (l *Lab) startIn(
+	g *MemoryGroup, node, name string, env []string, program string, args ...string,
+) (*Process, error) {
 	path, err := filepath.Abs(program)
 	if err != nil {
 		return nil, err
@@ -37,8 +44,11 @@ func (l *Lab) Start(node, name string, env []string, program string, args ...str
 	}
 	defer errors.Close()
 	// Its life is the lab's, not a caller's: Kill, Stop and Close end it.
-	cmd := exec.CommandContext(context.Background(), "ip",
-		append([]string{"netns", "exec", l.Namespace(node), path}, args...)...)
+	command := append([]string{"ip", "netns", "exec", l.Namespace(node), path}, args...)
+	if g != nil {
+		command = g.enter(command)
+	}
+	cmd := exec.CommandContext(context.Background(), command[0], command[1:]...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
 	cmd.Stdout, cmd.Stderr = log, errors
 	// A group of its own: the terminal's interrupt goes to the lab, which ends its programs in order.

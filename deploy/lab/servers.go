@@ -70,6 +70,9 @@ func (l *Lab) startDNS() error {
 	}
 	scriptNames(l.table)
 	announce(l.table)
+	if err := publishHeavy(l.table); err != nil {
+		return err
+	}
 	if err := publishMail(l.table); err != nil {
 		return err
 	}

@@ -92,12 +92,17 @@ func (s *Service) startWorkerAt(ctx context.Context, name, addr string, env ...s
 		"WORKER_LISTEN_ADDR=" + addr,
 		"DIAGNOSTICS_WORKER_TOKEN=" + s.token,
 	}, env...)
-	return s.start(ctx, name, s.opts.Worker, addr, settings)
+	return s.start(ctx, nil, name, s.opts.Worker, addr, settings)
 }
 
 // StartGateway runs a gateway beside the service's own, with settings of its own, on an address of its own of
 // ServiceLoopback. name is that of its log.
 func (s *Service) StartGateway(ctx context.Context, name string, env ...string) (*Server, error) {
+	return s.StartGatewayIn(ctx, nil, name, env...)
+}
+
+// StartGatewayIn is StartGateway in a group that bounds its memory; nil is none.
+func (s *Service) StartGatewayIn(ctx context.Context, g *MemoryGroup, name string, env ...string) (*Server, error) {
 	addr := s.freshAddr(8080)
 	settings := append([]string{
 		"GATEWAY_LISTEN_ADDR=" + addr,
@@ -108,14 +113,16 @@ func (s *Service) StartGateway(ctx context.Context, name string, env ...string) 
 		"SSL_CERT_FILE=" + s.lab.RootsFile(),
 		"RDAP_BASE_URL=" + site.RedirectorURL,
 	}, env...)
-	return s.start(ctx, name, s.opts.Gateway, addr, settings)
+	return s.start(ctx, g, name, s.opts.Gateway, addr, settings)
 }
 
 // Token is the worker's bearer credential.
 func (s *Service) Token() string { return s.token }
 
-func (s *Service) start(ctx context.Context, name, program, addr string, env []string) (*Server, error) {
-	p, err := s.lab.Start(ServiceHost, name, append(slices.Clone(s.opts.Env), env...), program)
+func (s *Service) start(
+	ctx context.Context, g *MemoryGroup, name, program, addr string, env []string,
+) (*Server, error) {
+	p, err := s.lab.startIn(g, ServiceHost, name, append(slices.Clone(s.opts.Env), env...), program)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,8 @@ import (
 type Service struct {
 	// Server answers the public listener.
 	Server *http.Server
+	// Listener wraps the public listener; nil leaves it as it is.
+	Listener func(net.Listener) net.Listener
 	// Metrics answers /metrics of the private listener.
 	Metrics http.Handler
 	// Drain makes the service tell that it leaves. It goes on answering.
@@ -27,8 +29,13 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 	defer cut()
 	service.Server.ErrorLog = foreignLog()
 	service.Server.BaseContext = func(net.Listener) context.Context { return requests }
+	go processMemory().giveBack(requests)
+	public := l.public
+	if service.Listener != nil {
+		public = service.Listener(public)
+	}
 	failed := make(chan error, 2)
-	go func() { failed <- service.Server.Serve(l.public) }()
+	go func() { failed <- service.Server.Serve(public) }()
 	if l.metrics != nil {
 		exporter := newExporter(service.Metrics)
 		defer exporter.Close()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/memory"
 
 	"github.com/miekg/dns"
 )
@@ -59,7 +60,7 @@ func (e exchange) ask(ctx context.Context, query *dns.Msg) (*dns.Msg, error) {
 // over sends the query over a connection of its own, so that every query has a source port of its own, and reads
 // messages until one answers it: what does not is somebody else's guess, and must not end the wait for the true one.
 func (e exchange) over(ctx context.Context, transport string, query *dns.Msg,
-	read func(io.Reader, []byte) ([]byte, error),
+	read func(context.Context, io.Reader, []byte) ([]byte, error),
 ) (*dns.Msg, error) {
 	packet, err := query.Pack()
 	if err != nil {
@@ -81,11 +82,11 @@ func (e exchange) over(ctx context.Context, transport string, query *dns.Msg,
 	buffer := make([]byte, readSize)
 	var malformed error
 	for {
-		received, err := read(c, buffer)
+		received, err := read(ctx, c, buffer)
 		if err != nil {
 			return nil, errors.Join(malformed, err)
 		}
-		message, err := readMessage(received, query)
+		message, err := unpack(ctx, received, query)
 		if message != nil {
 			return message, nil
 		}
@@ -105,17 +106,19 @@ func (e exchange) query(edns bool) *dns.Msg {
 	return m
 }
 
-func readDatagram(r io.Reader, buffer []byte) ([]byte, error) {
+func readDatagram(_ context.Context, r io.Reader, buffer []byte) ([]byte, error) {
 	n, err := r.Read(buffer)
 	return buffer[:n], err
 }
 
 // readStream reads one message with its length before it (RFC 1035 section 4.2.2).
-func readStream(r io.Reader, buffer []byte) ([]byte, error) {
+func readStream(ctx context.Context, r io.Reader, buffer []byte) ([]byte, error) {
 	if _, err := io.ReadFull(r, buffer[:2]); err != nil {
 		return nil, err
 	}
-	message := make([]byte, binary.BigEndian.Uint16(buffer))
+	size := int(binary.BigEndian.Uint16(buffer))
+	memory.Count(ctx, size)
+	message := make([]byte, size)
 	_, err := io.ReadFull(r, message)
 	return message, err
 }

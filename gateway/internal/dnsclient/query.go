@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"time"
 
+	"diagnostics/gateway/internal/memory"
+
 	"github.com/miekg/dns"
 )
 
@@ -35,6 +37,7 @@ func (c *Client) ask(ctx context.Context, key cacheKey) Answer {
 		answer = c.share(ctx, key)
 	}
 	// Those who share a lookup share its answer, so each takes records of its own.
+	memory.Count(ctx, copySize*(len(answer.Records)+len(answer.Authority)))
 	answer = answer.aged(0)
 	answer.Duration = time.Since(began)
 	return answer

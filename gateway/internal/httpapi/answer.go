@@ -36,11 +36,59 @@ func (s *Server) succeed(c echo.Context, data any) error {
 	if gone(c) {
 		return context.Canceled
 	}
-	body, err := json.Marshal(success{Data: data, DurationMs: x.durationMs(s.config.Now()), RequestID: x.id})
+	body, err := s.encode(success{Data: data, DurationMs: x.durationMs(s.config.Now()), RequestID: x.id})
 	if err != nil {
-		return fmt.Errorf("encode the result: %w", err)
+		return err
 	}
-	return c.JSONBlob(http.StatusOK, body)
+	if err := s.hands(x).become(len(body)); err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, body)
+}
+
+// encode writes a result down. Every tool bounds what it gives; a result that is over all the same would fill the
+// memory that the others' answers need. Encoding takes a multiple of what it makes, so it takes no more than half of
+// the processors.
+func (s *Server) encode(answer success) ([]byte, error) {
+	s.encoding <- struct{}{}
+	defer func() { <-s.encoding }()
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return nil, fmt.Errorf("encode the result: %w", err)
+	}
+	answer.Data = nil
+	envelope, err := json.Marshal(answer)
+	if err != nil {
+		return nil, fmt.Errorf("encode the envelope: %w", err)
+	}
+	if size := len(body) - len(envelope) + len("null"); size > maxDataBytes {
+		return nil, fmt.Errorf("the result has %d bytes, over the %d that are promised", size, maxDataBytes)
+	}
+	return body, nil
+}
+
+// lastPiece is what is left to write when the request gives back what it held: so little that nobody gains by leaving it
+// unread. Were it nothing, a client that has its whole answer could be refused the place that it came from.
+const lastPiece = 2 << 10
+
+// writeJSON answers with JSON. The request holds what it holds until the reader has taken all but the last piece.
+func writeJSON(c echo.Context, status int, body []byte) error {
+	w := c.Response()
+	w.Header().Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
+	w.Header().Set(echo.HeaderContentLength, strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	first := max(0, len(body)-lastPiece)
+	if first > 0 {
+		if _, err := w.Write(body[:first]); err != nil {
+			return err
+		}
+		if err := http.NewResponseController(w.Writer).Flush(); err != nil {
+			return err
+		}
+	}
+	exchangeOf(c).letGo()
+	_, err := w.Write(body[first:])
+	return err
 }
 
 // fail answers every error there is, the framework's own included.
@@ -69,7 +117,7 @@ func (s *Server) fail(err error, c echo.Context) {
 	}
 	if isAPI(c.Request()) {
 		body, _ := json.Marshal(failure{Error: p.sentence, DurationMs: x.durationMs(s.config.Now()), RequestID: x.id})
-		_ = c.JSONBlob(p.status, body)
+		_ = writeJSON(c, p.status, body)
 		return
 	}
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")

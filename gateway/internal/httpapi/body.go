@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"diagnostics/gateway/internal/connections"
 	"diagnostics/gateway/internal/tool"
 
 	"github.com/labstack/echo/v4"
@@ -30,6 +31,10 @@ func readBody(c echo.Context) ([]byte, error) {
 	if r.ContentLength > MaxBodyBytes {
 		return nil, errTooLarge
 	}
+	// Until the body is here the connection may have to make room for another's.
+	conn := connections.Of(r.Context())
+	conn.Receiving()
+	defer conn.Received()
 	// The framework's writer would hide from net/http that the rest is not wanted.
 	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, MaxBodyBytes))
 	if err == nil {

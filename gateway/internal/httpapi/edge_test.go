@@ -105,6 +105,7 @@ func newEdge(t *testing.T, do run, change ...func(*Config)) *edge {
 		Limits:               Limits{Samples: ratelimit.Limit{Requests: 1800, Window: time.Minute}},
 		MaxInFlight:          4,
 		MaxInFlightPerClient: 2,
+		Bounds:               DefaultBounds(),
 		Clients:              clientip.New(clientip.Trust{}, logger),
 		Pages: func(w http.ResponseWriter, r *http.Request) (err error) {
 			switch {
@@ -143,7 +144,7 @@ func newEdge(t *testing.T, do run, change ...func(*Config)) *edge {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(l)
+		_ = server.Serve(s.Listener(l))
 	}()
 	t.Cleanup(func() {
 		_ = server.Close()

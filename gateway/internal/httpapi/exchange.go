@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/clientip"
+	"diagnostics/gateway/internal/connections"
 	"diagnostics/shared/parallel"
 
 	"github.com/google/uuid"
@@ -23,6 +24,10 @@ type exchange struct {
 	outcome outcome
 	// cut ends the connection without an answer, or in the middle of one.
 	cut bool
+	// held are what the request gives back when its answer is written, or its reader is cut off.
+	held []func()
+	// holding is the bytes of it, nil while there are none to count.
+	holding *holding
 	// private are what the visitor typed, which no line of the log may repeat.
 	private []string
 }
@@ -32,6 +37,26 @@ func exchangeOf(c echo.Context) *exchange { return c.Get(exchangeKey).(*exchange
 // durationMs is the time since the request came, in milliseconds with fractions.
 func (x *exchange) durationMs(now time.Time) float64 {
 	return float64(now.Sub(x.start).Microseconds()) / 1000
+}
+
+// hands counts the bytes that the request holds, until its answer is written.
+func (s *Server) hands(x *exchange) *holding {
+	if x.holding == nil {
+		x.holding = &holding{account: s.holdings, client: x.client}
+		x.hold(x.holding.close)
+	}
+	return x.holding
+}
+
+// hold keeps something until the answer is written.
+func (x *exchange) hold(release func()) { x.held = append(x.held, release) }
+
+// letGo gives back what was held.
+func (x *exchange) letGo() {
+	for _, release := range x.held {
+		release()
+	}
+	x.held = nil
 }
 
 // observe surrounds every request: its id, who sent it, the line in the log, and the answer to a panic.
@@ -55,9 +80,11 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		if endsConnection(r) {
 			h.Set("Connection", "close")
 		}
+		c.Response().Before(func() { connections.Of(r.Context()).Answering(s.config.Bounds.AnswerLimit) })
 		if p := parallel.Catch(func() { s.answer(c, next) }); p != nil {
 			s.recovered(c, x, p)
 		}
+		x.letGo()
 		s.observed(c, x)
 		if x.cut {
 			panic(http.ErrAbortHandler)
@@ -68,6 +95,12 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 
 // answer hands the request to its route, and what comes of it to fail.
 func (s *Server) answer(c echo.Context, next echo.HandlerFunc) {
+	if countFields(c.Request().Header) > maxFields {
+		// Each field takes many times its size in memory, for as long as the answer is read.
+		c.Response().Header().Set("Connection", "close")
+		s.fail(errManyFields, c)
+		return
+	}
 	err := next(c)
 	if errors.Is(err, echo.ErrNotFound) {
 		err = s.unknown(c)
@@ -75,6 +108,13 @@ func (s *Server) answer(c echo.Context, next echo.HandlerFunc) {
 	if err != nil {
 		s.fail(err, c)
 	}
+}
+
+func countFields(h http.Header) (n int) {
+	for _, values := range h {
+		n += len(values)
+	}
+	return n
 }
 
 // recovered answers a panic, wherever it began, unless an answer had begun: nobody may take a half for a whole.

@@ -6,11 +6,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
+	"runtime"
 	"sync/atomic"
 	"time"
 
 	"diagnostics/gateway/internal/clientip"
+	"diagnostics/gateway/internal/connections"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/tool"
 
@@ -21,13 +24,44 @@ import (
 const (
 	MaxBodyBytes   = 4096
 	MaxHeaderBytes = 32 << 10 // a page's query may hold 2,048 characters, percent-encoded
+	maxFields      = 100      // of a request's header; browsers and proxies send some forty
 	RunLimit       = 30 * time.Second
 
 	headerTimeout = 10 * time.Second
 	readTimeout   = 15 * time.Second
-	writeTimeout  = readTimeout + RunLimit + 15*time.Second
-	idleTimeout   = 75 * time.Second
+	// The end of a request whatever happens; each answer has a shorter time of its own from when it is ready.
+	writeTimeout = readTimeout + RunLimit + answerLimit + 15*time.Second
+	idleTimeout  = 75 * time.Second
+
+	answerLimit  = 30 * time.Second
+	maxDataBytes = 1 << 20
+	// pageBytes is more than any page has.
+	pageBytes = 64 << 10
 )
+
+// Bounds are what one reader, and one peer, may cost the others.
+type Bounds struct {
+	// AnswerStall is how long a reader may take nothing of an answer, AnswerLimit how long the whole of it may take.
+	AnswerStall, AnswerLimit time.Duration
+	// HeldBytes is what runs, and answers that wait for their readers, may hold; ClientHeldBytes those of one client.
+	HeldBytes, ClientHeldBytes int64
+	// UnfinishedBytes is what the requests that are still on their way may have come to.
+	UnfinishedBytes int
+	// PeerConnections is how many connections one peer may have open, unless it may carry many visitors.
+	PeerConnections int
+}
+
+// DefaultBounds are the bounds outside tests (CONTRACT.md section 3, step 10).
+func DefaultBounds() Bounds {
+	return Bounds{
+		AnswerStall:     10 * time.Second,
+		AnswerLimit:     answerLimit,
+		HeldBytes:       64 << 20,
+		ClientHeldBytes: 8 << 20,
+		UnfinishedBytes: 2 << 20,
+		PeerConnections: 256,
+	}
+}
 
 // Denier judges the operator's deny list; target.Denylist is one.
 type Denier interface {
@@ -65,7 +99,10 @@ type Config struct {
 	// MaxInFlight is how many runs this instance takes at once, MaxInFlightPerClient how many of one client (0: no limit).
 	MaxInFlight          int
 	MaxInFlightPerClient int
-	Clients              *clientip.Finder
+	// MaxConnections is how many connections may be open (0: no limit).
+	MaxConnections int
+	Bounds         Bounds
+	Clients        *clientip.Finder
 	// PublicOrigin is the one allowed Origin; the zero Origin compares with the request's own Host.
 	PublicOrigin Origin
 	// Pages answers everything that is not the API, an unknown path with a 404 of its own. Its error is for the log:
@@ -91,7 +128,10 @@ type Server struct {
 	description description
 	disabled    map[string]bool
 	known       map[string]bool
-	places      *places
+	places      places
+	holdings    *shares
+	encoding    chan struct{}
+	connections *connections.Table
 	draining    atomic.Bool
 }
 
@@ -102,6 +142,12 @@ func New(c Config) (*Server, error) {
 		disabled: make(map[string]bool),
 		known:    make(map[string]bool),
 		places:   newPlaces(c.MaxInFlight, c.MaxInFlightPerClient),
+		holdings: newHoldings(c.Bounds.HeldBytes, c.Bounds.ClientHeldBytes),
+		encoding: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
+		connections: connections.New(connections.Limits{
+			Max: c.MaxConnections, PerPeer: c.Bounds.PeerConnections, Shared: c.Clients.Shared, Stall: c.Bounds.AnswerStall,
+			Unfinished: c.Bounds.UnfinishedBytes,
+		}),
 	}
 	for _, t := range c.Tools {
 		if s.known[t.Slug()] {
@@ -117,6 +163,7 @@ func New(c Config) (*Server, error) {
 		s.disabled[slug] = true
 	}
 	s.echo = s.routes()
+	c.Metrics.watch(s.connections.Counts, s.holdings.total)
 	return s, nil
 }
 
@@ -126,9 +173,12 @@ func (s *Server) Drain() { s.draining.Store(true) }
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
 
+// Listener bounds the connections of a listener that HTTPServer is to serve.
+func (s *Server) Listener(l net.Listener) net.Listener { return s.connections.Listener(l) }
+
 // HTTPServer wraps the edge in a server whose timeouts outlast a run but not a client that sends one byte a minute.
 func (s *Server) HTTPServer() *http.Server {
-	return &http.Server{
+	server := &http.Server{
 		Handler:                      s,
 		ReadHeaderTimeout:            headerTimeout,
 		ReadTimeout:                  readTimeout,
@@ -137,4 +187,6 @@ func (s *Server) HTTPServer() *http.Server {
 		MaxHeaderBytes:               MaxHeaderBytes,
 		DisableGeneralOptionsHandler: true,
 	}
+	s.connections.Attach(server)
+	return server
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/shared/flight"
@@ -458,8 +459,8 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	quick("192.0.2.2").envelope(t, 200)
-	if e.places.total != 0 || len(e.places.byClient) != 0 {
-		t.Errorf("places not given back: %d, %v", e.places.total, e.places.byClient)
+	if taken := e.places.shares.total(); taken != 0 || len(e.places.shares.by) != 0 {
+		t.Errorf("places not given back: %d, %v", taken, e.places.shares.by)
 	}
 }
 
@@ -467,11 +468,11 @@ func TestPlacesWithoutAPerClientLimit(t *testing.T) {
 	t.Parallel()
 	p := newPlaces(2, 0)
 	for range 2 {
-		if _, err := p.take("a"); err != nil {
+		if _, err := p.take(clientip.Identity{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := p.take("a"); !fault.Is(err, fault.Busy) {
+	if _, err := p.take(clientip.Identity{}); !fault.Is(err, fault.Busy) {
 		t.Errorf("got %v, want Busy", err)
 	}
 }

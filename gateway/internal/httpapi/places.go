@@ -4,44 +4,33 @@ import (
 	"sync"
 	"time"
 
+	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
 )
 
 // places bounds what is in flight. Nobody waits for a place: a queue would only hold the doomed longer.
-type places struct {
-	mu        sync.Mutex
-	total     int
-	byClient  map[string]int
-	max       int
-	perClient int // 0: no limit
+type places struct{ shares *shares }
+
+func newPlaces(limit, perClient int) places {
+	return places{newShares(int64(limit), int64(perClient), int64(limit))}
 }
 
-func newPlaces(limit, perClient int) *places {
-	return &places{byClient: make(map[string]int), max: limit, perClient: perClient}
-}
-
-// take gives a place back by release, or says who is over: Limited for the client, Busy for the instance.
-func (p *places) take(client string) (release func(), err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.perClient > 0 && p.byClient[client] >= p.perClient {
+// take gives a place back by release, or says who is over: Limited for the client or its network, Busy for the instance.
+func (p places) take(client clientip.Identity) (release func(), err error) {
+	switch p.shares.take(client, 1, 1) {
+	case scopeClient:
 		return nil, &fault.Error{Kind: fault.Limited, RetryAfter: time.Second,
 			Sentence: "Too many of your diagnostics are running at once. Wait until one has finished."}
+	case scopeNetwork:
+		return nil, &fault.Error{Kind: fault.Limited, RetryAfter: time.Second,
+			Sentence: "Too many diagnostics from your network are running at once. Wait until one has finished."}
+	case scopeInstance:
+		return nil, errBusy(time.Second)
 	}
-	if p.total >= p.max {
-		return nil, &fault.Error{Kind: fault.Busy, RetryAfter: time.Second,
-			Sentence: "The service is busy. Please try again in a moment."}
-	}
-	p.total++
-	p.byClient[client]++
-	return sync.OnceFunc(func() { p.give(client) }), nil
+	return sync.OnceFunc(func() { p.shares.give(client, 1) }), nil
 }
 
-func (p *places) give(client string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.total--
-	if p.byClient[client]--; p.byClient[client] == 0 {
-		delete(p.byClient, client)
-	}
+func errBusy(wait time.Duration) error {
+	return &fault.Error{Kind: fault.Busy, RetryAfter: wait,
+		Sentence: "The service is busy. Please try again in a moment."}
 }

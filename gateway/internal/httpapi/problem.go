@@ -61,6 +61,8 @@ var (
 		sentence: "Send the request body uncompressed."}
 	errTooLarge = &problem{status: http.StatusRequestEntityTooLarge, outcome: outcomeTooLarge,
 		sentence: "The request body is over 4,096 bytes."}
+	errManyFields = &problem{status: http.StatusRequestHeaderFieldsTooLarge, outcome: outcomeTooLarge,
+		sentence: "The request has over 100 header fields."}
 	errBodySlow = &problem{status: http.StatusRequestTimeout, outcome: outcomeBadRequest,
 		sentence: "The request body did not arrive in time."}
 	errBodyBroken = badRequest("The request body could not be read.")

@@ -13,6 +13,7 @@ const (
 	pathConnection = "/api/connection/"
 	pathOpenAPI    = "/api/openapi.yaml"
 	pathPage       = "/tools/:slug"
+	pathAssets     = "/assets/"
 )
 
 // routes is every route there is. A path that is known answers its own methods and 405 to all others, OPTIONS included
@@ -33,7 +34,7 @@ func (s *Server) routes() *echo.Echo {
 	s.get(e, pathOpenAPI, s.description.serve)
 	s.get(e, "/healthz", health)
 	s.get(e, "/readyz", s.ready)
-	for _, path := range []string{"/", pathPage, "/report", "/privacy", "/assets/*", "/robots.txt"} {
+	for _, path := range []string{"/", pathPage, "/report", "/privacy", pathAssets + "*", "/robots.txt"} {
 		s.get(e, path, s.page)
 	}
 	return e
@@ -52,8 +53,14 @@ func (s *Server) handle(e *echo.Echo, path string, h echo.HandlerFunc, methods .
 	e.RouteNotFound(path, func(echo.Context) error { return methodNotAllowed(allow) })
 }
 
-// page hands the request to the pages.
+// page hands the request to the pages. Assets are the same bytes for everybody; a page is made for its reader, and is
+// counted while it is read.
 func (s *Server) page(c echo.Context) error {
+	if !strings.HasPrefix(c.Request().URL.Path, pathAssets) {
+		if err := s.hands(exchangeOf(c)).grow(pageBytes); err != nil {
+			return err
+		}
+	}
 	if err := s.config.Pages(c.Response(), c.Request()); err != nil {
 		// Made a problem here, since a visitor who has left excuses nothing in a page.
 		return problemOf(err)

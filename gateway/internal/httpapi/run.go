@@ -7,6 +7,7 @@ import (
 
 	"diagnostics/gateway/internal/addresslimit"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/tool"
 
 	"github.com/labstack/echo/v4"
@@ -23,15 +24,14 @@ func (s *Server) runTool(t tool.Tool) func(echo.Context, *exchange) (any, error)
 		if err := s.enabled(t); err != nil {
 			return nil, err
 		}
-		client := x.client.LimitKey()
 		if err := s.charge(c, s.runStages(x.client, t.Slug(), job.LimitKey())); err != nil {
 			return nil, err
 		}
-		release, err := s.places.take(client)
+		release, err := s.places.take(x.client)
 		if err != nil {
 			return nil, err
 		}
-		defer release()
+		x.hold(release)
 		s.audited(x, t, job)
 		ctx, visits := addresslimit.Begin(c.Request().Context())
 		data, err := s.run(ctx, x, job)
@@ -80,13 +80,26 @@ func (s *Server) enabled(t tool.Tool) error {
 	return nil
 }
 
-// run is steps 11 to 13. The run ends with its time, or when the client goes away.
+// run is steps 11 to 13. The run ends with its time, when the client goes away, or when it holds too much.
 func (s *Server) run(ctx context.Context, x *exchange, job tool.Job) (any, error) {
 	s.config.Metrics.inFlight.Inc()
 	defer s.config.Metrics.inFlight.Dec()
-	bounded, cancel := context.WithTimeout(tool.WithCaller(ctx, x.caller()), s.config.RunLimit)
+	counted, end := context.WithCancelCause(tool.WithCaller(ctx, x.caller()))
+	defer end(nil)
+	held := s.hands(x)
+	counted = memory.WithCounter(counted, func(bytes int) {
+		if err := held.grow(bytes); err != nil {
+			end(err)
+		}
+	})
+	bounded, cancel := context.WithTimeout(counted, s.config.RunLimit)
 	defer cancel()
 	data, err := job.Run(bounded)
+	var full *fault.Error
+	if errors.As(context.Cause(counted), &full) {
+		// Whatever the tool made of its end: it held too much.
+		return nil, full
+	}
 	outOfTime := ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded)
 	if outOfTime && errors.Is(err, context.Canceled) {
 		// Something inside gave up because the run's time was over, and called it cancelled.

@@ -83,7 +83,7 @@ func (t *Table) ServeDNS(w dns.ResponseWriter, q *dns.Msg) {
 
 func (t *Table) answer(q *dns.Msg, udp bool) *dns.Msg {
 	m := new(dns.Msg).SetReply(q)
-	m.RecursionAvailable = true
+	m.RecursionAvailable, m.Compress = true, true
 	if opt := q.IsEdns0(); opt != nil {
 		m.SetEdns0(4096, opt.Do())
 	}

@@ -1,0 +1,161 @@
+package connections
+
+import (
+	"container/list"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+type state int
+
+const (
+	fresh state = iota // not in the table yet
+	waiting
+	busy
+	answering
+	gone
+)
+
+// Conn is a connection of a Table.
+type Conn struct {
+	net.Conn
+	table *Table
+	from  netip.Prefix
+	// until is the deadline that the server set for writing, in nanoseconds since 1970; 0 is none.
+	until atomic.Int64
+
+	// These are the table's, under its lock.
+	state     state
+	among     *list.Element
+	amongPeer *list.Element
+	// amongBegun is nil while nothing of a request is here; received is how much is.
+	amongBegun *list.Element
+	received   int
+}
+
+// Read counts what is here of a request until it is whole.
+func (c *Conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.table.receive(c, n)
+	}
+	return n, err
+}
+
+// Receiving marks that a request is still on its way, though its headers are here: the connection may have to make room.
+func (c *Conn) Receiving() {
+	if c != nil {
+		c.table.move(c, waiting)
+	}
+}
+
+// Received marks that the request is whole, and is worked on.
+func (c *Conn) Received() {
+	if c != nil {
+		c.table.move(c, busy)
+	}
+}
+
+// Answering marks that the answer is ready; it must be written within the limit.
+func (c *Conn) Answering(limit time.Duration) {
+	if c != nil {
+		c.table.move(c, answering)
+		c.until.Store(time.Now().Add(limit).UnixNano())
+	}
+}
+
+// Write writes all of p as long as the reader reads. One who takes nothing for Limits.Stall, or not all until the
+// deadline, is cut off: the error is os.ErrDeadlineExceeded.
+func (c *Conn) Write(p []byte) (int, error) {
+	written, progress := 0, time.Now()
+	for {
+		now := time.Now()
+		n, err := c.writeFor(p[written:], c.table.limits.Stall/10, now)
+		written += n
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return written, err
+		}
+		if now = time.Now(); n > 0 {
+			progress = now
+		}
+		if now.Sub(progress) >= c.table.limits.Stall || c.late(now) {
+			c.cut()
+			return written, err
+		}
+	}
+}
+
+// writeFor is one part of the wait: only between two parts is it seen whether the reader takes anything at all.
+func (c *Conn) writeFor(p []byte, part time.Duration, now time.Time) (int, error) {
+	deadline := now.Add(part)
+	if until := c.until.Load(); until != 0 && until < deadline.UnixNano() {
+		deadline = time.Unix(0, until)
+	}
+	if err := c.Conn.SetWriteDeadline(deadline); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
+}
+
+func (c *Conn) late(now time.Time) bool {
+	until := c.until.Load()
+	return until != 0 && now.UnixNano() >= until
+}
+
+// cut makes the end of the connection one that drops at once what nobody reads.
+func (c *Conn) cut() {
+	c.table.mu.Lock()
+	c.table.counts.Cut++
+	c.table.mu.Unlock()
+	dropOnClose(c.Conn)
+}
+
+// SetWriteDeadline sets when an answer must be written at the latest.
+func (c *Conn) SetWriteDeadline(at time.Time) error {
+	if at.IsZero() {
+		c.until.Store(0)
+		return nil
+	}
+	c.until.Store(at.UnixNano())
+	return nil
+}
+
+// SetDeadline sets both deadlines.
+func (c *Conn) SetDeadline(at time.Time) error {
+	if err := c.SetWriteDeadline(at); err != nil {
+		return err
+	}
+	return c.SetReadDeadline(at)
+}
+
+// CloseWrite ends our half of the connection, which net/http does before it drops a request's rest.
+func (c *Conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}
+
+// Close ends the connection, and gives its place back.
+func (c *Conn) Close() error {
+	c.table.mu.Lock()
+	c.table.remove(c)
+	c.table.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// abort ends a connection with a reset: nothing is kept for it.
+func abort(raw net.Conn) {
+	dropOnClose(raw)
+	_ = raw.Close()
+}
+
+func dropOnClose(raw net.Conn) {
+	if tcp, ok := raw.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+}

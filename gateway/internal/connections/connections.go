@@ -1,0 +1,304 @@
+// Package connections bounds what the open connections of a listener may cost: how many there are, how many of one peer,
+// and how long an answer may wait for a reader who does not read.
+//
+// A connection is waiting while it has no request in hand (it is new, kept alive, or still sending a request), busy while
+// a request is worked on, and answering while its answer is written. When all are taken, the one that has waited longest
+// makes room for a new one; where none waits, the one that has been answering longest. So a connection is taken at once
+// whatever others hold open, and a busy one is never disturbed.
+package connections
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Limits bound the connections of a Table. Shared and Stall are needed.
+type Limits struct {
+	// Max is how many may be open, PerPeer how many of one IPv4 address or IPv6 /64; 0 is no limit.
+	Max, PerPeer int
+	// Shared tells a peer that may carry many visitors, such as a proxy; PerPeer does not hold for it.
+	Shared func(netip.Addr) bool
+	// Unfinished is how many bytes the requests that are still on their way may have; 0 is no limit. Headers become many
+	// times their size in memory.
+	Unfinished int
+	// Stall is how long a reader may take nothing of an answer.
+	Stall time.Duration
+}
+
+// Counts are what a Table has seen. All but Open only grow.
+type Counts struct {
+	Open int
+	// Evicted made room: for another of any peer, for another of the same, for want of files, or for the rest of other
+	// requests.
+	EvictedFull, EvictedPeer, EvictedFiles, EvictedUnfinished int
+	// Refused were closed on arrival, since nothing could make room.
+	RefusedFull, RefusedPeer int
+	// Cut were closed since their readers did not read.
+	Cut int
+}
+
+// Table holds the open connections. Every event costs the same however many there are.
+type Table struct {
+	limits Limits
+
+	mu        sync.Mutex
+	counts    Counts
+	peers     map[netip.Prefix]*peer
+	waiting   list.List // of *Conn, longest first
+	begun     list.List // those of them that have a part of a request
+	answering list.List
+	received  int // bytes of all parts
+}
+
+type peer struct {
+	open    int
+	waiting list.List
+}
+
+// New makes an empty Table.
+func New(l Limits) *Table { return &Table{limits: l, peers: make(map[netip.Prefix]*peer)} }
+
+// Counts gives what was counted so far.
+func (t *Table) Counts() Counts {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.counts
+}
+
+// Attach makes the server tell the table what its connections do. They must come from a Listener of the same table.
+func (t *Table) Attach(s *http.Server) {
+	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) }
+	s.ConnState = func(c net.Conn, state http.ConnState) {
+		own, ok := c.(*Conn)
+		switch {
+		case !ok:
+		case state == http.StateActive:
+			t.move(own, busy)
+		case state == http.StateIdle:
+			t.move(own, waiting)
+		}
+	}
+}
+
+type connKey struct{}
+
+// Of is the connection of a request's context, nil where no Table knows it. All methods of it may be called on nil.
+func Of(ctx context.Context) *Conn {
+	c, _ := ctx.Value(connKey{}).(*Conn)
+	return c
+}
+
+// Listener takes connections for the table.
+func (t *Table) Listener(l net.Listener) net.Listener { return &listener{l, t} }
+
+type listener struct {
+	net.Listener
+	table *Table
+}
+
+// Accept gives the next connection that there is room for. It does not give up for want of files: net/http would wait
+// for up to a second before its next try, while those that hold the files are idle.
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		raw, err := l.Listener.Accept()
+		switch {
+		case err == nil:
+			if c := l.table.admit(raw); c != nil {
+				return c, nil
+			}
+		case errors.Is(err, syscall.EMFILE):
+			if !l.table.evictForFiles() {
+				time.Sleep(acceptPause)
+			}
+		case errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOBUFS), errors.Is(err, syscall.ENOMEM):
+			// The whole system's shortage: what is closed here may go elsewhere, so no faster than this.
+			l.table.evictForFiles()
+			time.Sleep(acceptPause)
+		default:
+			return nil, err
+		}
+	}
+}
+
+// acceptPause is short, since whoever asks for /healthz waits as long.
+const acceptPause = 5 * time.Millisecond
+
+// admit gives nil where there is no room for a connection, which is closed then.
+func (t *Table) admit(raw net.Conn) *Conn {
+	c := &Conn{Conn: raw, table: t, from: peerOf(raw.RemoteAddr())}
+	t.mu.Lock()
+	evict, ok := t.room(c.from)
+	if ok {
+		t.add(c)
+	}
+	t.mu.Unlock()
+	evict()
+	if !ok {
+		abort(raw)
+		return nil
+	}
+	tune(raw)
+	return c
+}
+
+// room tells whether one more may come from a peer; evict closes who must go for it.
+func (t *Table) room(from netip.Prefix) (evict func(), ok bool) {
+	p := t.peers[from]
+	if p != nil && t.limits.PerPeer > 0 && p.open >= t.limits.PerPeer && !t.limits.Shared(from.Addr()) {
+		return t.evict(front(&p.waiting), &t.counts.EvictedPeer, &t.counts.RefusedPeer)
+	}
+	if t.limits.Max == 0 || t.counts.Open < t.limits.Max {
+		return func() {}, true
+	}
+	return t.evict(t.longest(), &t.counts.EvictedFull, &t.counts.RefusedFull)
+}
+
+// evict takes a connection out and gives what closes it, outside of the lock. Where there is none to take it is refused.
+// One that was waiting may still have the end of its last answer under way, so only an answer that nobody finishes
+// reading is dropped.
+func (t *Table) evict(victim *Conn, evicted, refused *int) (end func(), ok bool) {
+	if victim == nil {
+		*refused++
+		return func() {}, false
+	}
+	*evicted++
+	was := victim.state
+	t.remove(victim)
+	return func() {
+		if was == answering {
+			dropOnClose(victim.Conn)
+		}
+		_ = victim.Conn.Close()
+	}, true
+}
+
+// longest is who makes room, nil where all are busy.
+func (t *Table) longest() *Conn {
+	if c := front(&t.waiting); c != nil {
+		return c
+	}
+	return front(&t.answering)
+}
+
+func front(l *list.List) *Conn {
+	if e := l.Front(); e != nil {
+		return e.Value.(*Conn)
+	}
+	return nil
+}
+
+// evictForFiles closes one connection, so that its file is free; false where all are busy.
+func (t *Table) evictForFiles() bool {
+	t.mu.Lock()
+	end, ok := t.evict(t.longest(), &t.counts.EvictedFiles, new(int))
+	t.mu.Unlock()
+	end()
+	return ok
+}
+
+// add makes a connection one of the table's. It waits, like every new one.
+func (t *Table) add(c *Conn) {
+	p := t.peers[c.from]
+	if p == nil {
+		p = &peer{}
+		t.peers[c.from] = p
+	}
+	p.open++
+	t.counts.Open++
+	t.enter(c, waiting)
+}
+
+// remove takes a connection out, once.
+func (t *Table) remove(c *Conn) {
+	if c.state == gone {
+		return
+	}
+	t.enter(c, gone)
+	t.counts.Open--
+	p := t.peers[c.from]
+	if p.open--; p.open == 0 {
+		delete(t.peers, c.from)
+	}
+}
+
+// move changes what a connection does, unless it is gone.
+func (t *Table) move(c *Conn, to state) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c.state != gone && c.state != to {
+		t.enter(c, to)
+	}
+}
+
+// enter puts a connection at the end of the lists of its new state.
+func (t *Table) enter(c *Conn, to state) {
+	p := t.peers[c.from]
+	switch c.state {
+	case waiting:
+		t.waiting.Remove(c.among)
+		p.waiting.Remove(c.amongPeer)
+		if c.amongBegun != nil {
+			t.begun.Remove(c.amongBegun)
+			t.received -= c.received
+			c.amongBegun, c.received = nil, 0
+		}
+	case answering:
+		t.answering.Remove(c.among)
+	}
+	c.state, c.among, c.amongPeer = to, nil, nil
+	switch to {
+	case waiting:
+		c.among, c.amongPeer = t.waiting.PushBack(c), p.waiting.PushBack(c)
+	case answering:
+		c.among = t.answering.PushBack(c)
+	}
+}
+
+// receive counts a part of a request. Where all parts together are too much, those that began first make room.
+func (t *Table) receive(c *Conn, bytes int) {
+	t.mu.Lock()
+	if c.state != waiting || t.limits.Unfinished == 0 {
+		t.mu.Unlock()
+		return
+	}
+	if c.amongBegun == nil {
+		c.amongBegun = t.begun.PushBack(c)
+	}
+	c.received += bytes
+	t.received += bytes
+	var ends []func()
+	for t.received > t.limits.Unfinished {
+		end, _ := t.evict(front(&t.begun), &t.counts.EvictedUnfinished, new(int))
+		ends = append(ends, end)
+	}
+	t.mu.Unlock()
+	for _, end := range ends {
+		end()
+	}
+}
+
+// peerOf is whom a connection counts for: an IPv4 address or an IPv6 /64, because that is what one subscriber holds at
+// least. All that is neither counts as one.
+func peerOf(remote net.Addr) netip.Prefix {
+	tcp, ok := remote.(*net.TCPAddr)
+	if !ok {
+		return netip.Prefix{}
+	}
+	a := tcp.AddrPort().Addr().Unmap().WithZone("")
+	bits := 64
+	if a.Is4() {
+		bits = 32
+	}
+	p, err := a.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return p
+}

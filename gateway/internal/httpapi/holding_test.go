@@ -1,0 +1,350 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/clientip"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/memory"
+)
+
+func client(addr string) clientip.Identity { return clientip.Identity{Peer: netip.MustParseAddr(addr)} }
+
+// A client has its share, a /56 four and a /48 sixteen; zero lifts all three.
+func TestSharesOfNetworks(t *testing.T) {
+	t.Parallel()
+	type step struct {
+		addr string
+		full scope
+	}
+	tests := []struct {
+		name                 string
+		all, perClient, most int64
+		taken                map[string]int // by address
+		steps                []step
+	}{
+		{"an IPv4 address is alone", 100, 2, 100, map[string]int{"192.0.2.1": 2},
+			[]step{{"192.0.2.1", scopeClient}, {"192.0.2.2", scopeNone}}},
+		{"one /64", 100, 2, 100, map[string]int{"2001:db8::1": 1},
+			[]step{{"2001:db8::2", scopeNone}, {"2001:db8::3", scopeClient}, {"2001:db8:0:1::1", scopeNone}}},
+		{"one /56", 100, 2, 100,
+			map[string]int{"2001:db8::1": 2, "2001:db8:0:1::1": 2, "2001:db8:0:2::1": 2, "2001:db8:0:ff::1": 1},
+			[]step{{"2001:db8:0:a::1", scopeNone}, {"2001:db8:0:b::1", scopeNetwork}, {"2001:db8:0:100::1", scopeNone}}},
+		{"one /48", 100, 1, 100,
+			map[string]int{"2001:db8:0:100::1": 1, "2001:db8:0:101::1": 1, "2001:db8:0:102::1": 1, "2001:db8:0:103::1": 1,
+				"2001:db8:0:200::1": 1, "2001:db8:0:201::1": 1, "2001:db8:0:202::1": 1, "2001:db8:0:203::1": 1,
+				"2001:db8:0:300::1": 1, "2001:db8:0:301::1": 1, "2001:db8:0:302::1": 1, "2001:db8:0:303::1": 1,
+				"2001:db8:0:400::1": 1, "2001:db8:0:401::1": 1, "2001:db8:0:402::1": 1},
+			[]step{{"2001:db8::1", scopeNone}, {"2001:db8:0:500::1", scopeNetwork}, {"2001:db8:1::1", scopeNone}}},
+		{"no network has more than the most", 8, 2, 4, map[string]int{"2001:db8::1": 2, "2001:db8:0:1::1": 1},
+			[]step{{"2001:db8:0:2::1", scopeNone}, {"2001:db8:0:3::1", scopeNetwork}, {"192.0.2.1", scopeNone}}},
+		{"the instance", 3, 2, 3, map[string]int{"192.0.2.1": 2},
+			[]step{{"192.0.2.2", scopeNone}, {"192.0.2.3", scopeInstance}, {"192.0.2.1", scopeClient}}},
+		{"zero lifts the limits of clients and networks", 6, 0, 1, map[string]int{"2001:db8::1": 5},
+			[]step{{"2001:db8::1", scopeNone}, {"2001:db8::1", scopeInstance}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newShares(tt.all, tt.perClient, tt.most)
+			for addr, n := range tt.taken {
+				for range n {
+					if full := s.take(client(addr), 1, 1); full != scopeNone {
+						t.Fatalf("%s: %d", addr, full)
+					}
+				}
+			}
+			for _, step := range tt.steps {
+				if full := s.take(client(step.addr), 1, 1); full != step.full {
+					t.Errorf("%s: %d, want %d", step.addr, full, step.full)
+				}
+				if step.full == scopeNone {
+					defer s.give(client(step.addr), 1)
+				}
+			}
+		})
+	}
+}
+
+// Both sides of each bound on bytes; what a request holds at most counts once, whatever it was before.
+func TestHolding(t *testing.T) {
+	t.Parallel()
+	account := newHoldings(800, 100)
+	open := func(addr string) *holding { return &holding{account: account, client: client(addr)} }
+	kind := func(err error) fault.Kind {
+		for _, k := range []fault.Kind{fault.Limited, fault.Busy} {
+			if fault.Is(err, k) {
+				return k
+			}
+		}
+		return 0
+	}
+	want := func(what string, err error, k fault.Kind, total int64) {
+		t.Helper()
+		if kind(err) != k || account.total() != total {
+			t.Errorf("%s: %v, %d bytes; want kind %d, %d bytes", what, err, account.total(), k, total)
+		}
+	}
+	a := open("192.0.2.1")
+	want("what is small", a.become(smallHolding), 0, 0)
+	want("one byte more", a.become(smallHolding+1), 0, 1)
+	want("a client's share", a.become(smallHolding+100), 0, 100)
+	want("one byte over it", a.become(smallHolding+101), fault.Limited, 100)
+	b := open("192.0.2.1")
+	want("a run may go over it for a moment", b.grow(smallHolding+100), 0, 200)
+	want("but not over two", b.grow(1), fault.Limited, 200)
+	a.close()
+	want("closed", nil, 0, 100)
+	want("nobody's", a.grow(1<<30), 0, 100)
+	want("an answer in the run's place", b.become(smallHolding+40), 0, 40)
+	b.close()
+	b.close()
+
+	// Half of all for one network: two /56 of a /48 have four shares each.
+	var network []*holding
+	for i := range 4 {
+		network = append(network, open(fmt.Sprintf("2001:db8:0:%x::1", i<<8)))
+		want("a /64", network[i].become(smallHolding+100), 0, int64(100*(i+1)))
+	}
+	want("half of all", open("2001:db8:0:500::1").become(smallHolding+1), fault.Limited, 400)
+	for i := range 4 {
+		want("others", open(fmt.Sprintf("192.0.2.%d", i)).become(smallHolding+100), 0, int64(500+100*i))
+	}
+	want("all", open("192.0.2.9").become(smallHolding+1), fault.Busy, 800)
+	want("what is small always passes", open("192.0.2.9").become(smallHolding), 0, 800)
+}
+
+// sized is a result that takes so many bytes as JSON.
+func sized(n int) map[string]string {
+	return map[string]string{"x": strings.Repeat("x", n-len(`{"x":""}`))}
+}
+
+// large gives results of the size that the input names, in KiB.
+func large(_ context.Context, target fakeTarget) (any, error) {
+	var n int
+	if _, err := fmt.Sscanf(string(target), "%d", &n); err != nil {
+		return nil, fault.New(fault.Upstream, strings.Repeat("long ", 70)+".")
+	}
+	return sized(n << 10), nil
+}
+
+func quickBounds(stall, limit time.Duration) func(*Config) {
+	return func(c *Config) { c.Bounds.AnswerStall, c.Bounds.AnswerLimit = stall, limit }
+}
+
+// ask sends a run and leaves its answer unread.
+func (e *edge) ask(t *testing.T, input, client string) net.Conn {
+	t.Helper()
+	conn := dial(t, e.addr)
+	body := `{"input":"` + input + `"}`
+	write(t, conn, fmt.Sprintf("POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
+		"X-Real-IP: %s\r\nContent-Length: %d\r\n\r\n%s", client, len(body), body))
+	return conn
+}
+
+func (e *edge) held() (places, bytes int64) { return e.places.shares.total(), e.holdings.total() }
+
+// A place, and the bytes of the answer, are held until the last byte is written, and given back once it is.
+func TestHeldUntilTheAnswerIsRead(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, large, trusting)
+	conn := e.ask(t, "900", "192.0.2.1")
+	size := int64(900<<10 - smallHolding)
+	waitFor(t, func() bool { _, bytes := e.held(); return bytes > size })
+	if places, _ := e.held(); places != 1 {
+		t.Errorf("%d places are held", places)
+	}
+	e.ask(t, "900", "192.0.2.1")
+	waitFor(t, func() bool { _, bytes := e.held(); return bytes > 2*size })
+	e.post(t, "echo", `{"input":"1"}`, "X-Real-IP: 192.0.2.1").envelope(t, 429)
+	e.post(t, "echo", `{"input":"1"}`, "X-Real-IP: 192.0.2.2").envelope(t, 200)
+
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if n, err := io.Copy(io.Discard, resp.Body); err != nil || n < 900<<10 || n != resp.ContentLength {
+		t.Errorf("%d bytes of %d: %v", n, resp.ContentLength, err)
+	}
+	// No waiting: who has read all has its place.
+	e.post(t, "echo", `{"input":"1"}`, "X-Real-IP: 192.0.2.1").envelope(t, 200)
+}
+
+// Whoever does not read is cut off, and everything is given back: the pages' readers too.
+func TestReadersAreCutOff(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name         string
+		stall, limit time.Duration
+		request      string
+	}{
+		{"an answer, by its stall", 100 * time.Millisecond, time.Minute, ""},
+		{"an answer, by its limit", time.Minute, 100 * time.Millisecond, ""},
+		{"a page", 100 * time.Millisecond, time.Minute, "/tools/large"},
+		{"an asset", 100 * time.Millisecond, time.Minute, "/assets/large"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			e := newEdge(t, large, trusting, quickBounds(tt.stall, tt.limit), func(c *Config) {
+				c.Pages = func(w http.ResponseWriter, _ *http.Request) error {
+					_, _ = w.Write(make([]byte, 1<<20))
+					return nil
+				}
+			})
+			var conn net.Conn
+			if tt.request == "" {
+				conn = e.ask(t, "900", "192.0.2.1")
+			} else {
+				conn = dial(t, e.addr)
+				write(t, conn, "GET "+tt.request+" HTTP/1.1\r\nHost: x\r\n\r\n")
+			}
+			waitFor(t, func() bool { return e.connections.Counts().Cut == 1 })
+			waitFor(t, func() bool {
+				places, bytes := e.held()
+				return places == 0 && bytes == 0 && e.connections.Counts().Open == 0
+			})
+			n, _ := io.Copy(io.Discard, conn)
+			if n >= 900<<10 {
+				t.Errorf("one who was cut off has %d bytes", n)
+			}
+		})
+	}
+}
+
+// A failure holds its place as a result does.
+func TestFailuresAreHeldToo(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, large, trusting, quickBounds(150*time.Millisecond, time.Minute))
+	conn := dial(t, e.addr)
+	_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
+	// Answers to one request after the other, all unread, until the last of them cannot be written.
+	body := `{"input":"fails"}`
+	one := fmt.Sprintf("POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
+		"Content-Length: %d\r\n\r\n%s", len(body), body)
+	go func() {
+		for range 4000 {
+			if _, err := io.WriteString(conn, one); err != nil {
+				return
+			}
+		}
+	}()
+	waitFor(t, func() bool { return e.connections.Counts().Cut == 1 && e.connections.Counts().Open == 0 })
+	if places, bytes := e.held(); places != 0 || bytes != 0 {
+		t.Errorf("%d places, %d bytes are held", places, bytes)
+	}
+}
+
+// The bytes of one client's unread answers are bounded, and those of all; small answers go on.
+func TestBytesThatWait(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, large, trusting, func(c *Config) {
+		c.MaxInFlight, c.MaxInFlightPerClient = 100, 0
+		c.Bounds.HeldBytes, c.Bounds.ClientHeldBytes = 4<<20, 1<<20
+	})
+	fill := func(client string, sum int64) {
+		e.ask(t, "900", client)
+		waitFor(t, func() bool { _, bytes := e.held(); return bytes > sum*(900<<10-smallHolding) })
+	}
+	fill("192.0.2.1", 1)
+	a := e.post(t, "echo", `{"input":"900"}`, "X-Real-IP: 192.0.2.1")
+	a.envelope(t, 429)
+	if got := a.Header.Get("Retry-After"); got != "5" {
+		t.Errorf("Retry-After %q", got)
+	}
+	e.post(t, "echo", `{"input":"10"}`, "X-Real-IP: 192.0.2.1").envelope(t, 200)
+	for i := range 3 {
+		fill(fmt.Sprintf("192.0.2.%d", i+2), int64(i+2))
+	}
+	a = e.post(t, "echo", `{"input":"900"}`, "X-Real-IP: 192.0.2.9")
+	a.envelope(t, 503)
+	if got := a.Header.Get("Retry-After"); got != "5" {
+		t.Errorf("Retry-After %q", got)
+	}
+	e.post(t, "echo", `{"input":"10"}`, "X-Real-IP: 192.0.2.9").envelope(t, 200)
+	if a := e.send(t, "GET", "/", "", "X-Real-IP: 192.0.2.9"); a.StatusCode != 200 {
+		t.Errorf("a page: %d", a.StatusCode)
+	}
+}
+
+// data is at most 1 MiB as JSON; what is longer is a fault of our own.
+func TestLongestData(t *testing.T) {
+	t.Parallel()
+	for size, status := range map[int]int{maxDataBytes: 200, maxDataBytes + 1: 500} {
+		e := newEdge(t, func(context.Context, fakeTarget) (any, error) { return sized(size), nil })
+		a := e.post(t, "echo", `{"input":"a"}`)
+		if a.StatusCode != status {
+			t.Errorf("%d bytes of data: %d, want %d", size, a.StatusCode, status)
+		}
+		if logged := strings.Contains(e.log.String(), "1048577 bytes"); logged != (status == 500) {
+			t.Errorf("%d bytes of data: in the log: %v", size, logged)
+		}
+		if _, bytes := e.held(); bytes != 0 {
+			t.Errorf("%d bytes are held", bytes)
+		}
+	}
+}
+
+// A run that holds too much ends as one that finds no room, whatever the tool makes of its end.
+func TestARunThatHoldsTooMuch(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, func(ctx context.Context, target fakeTarget) (any, error) {
+		var n int
+		_, _ = fmt.Sscanf(string(target), "%d", &n)
+		memory.Count(ctx, n<<10)
+		if ctx.Err() != nil && n > 2000 {
+			return nil, fault.New(fault.Timeout, "The target did not answer in time.")
+		}
+		return map[string]string{}, nil
+	}, trusting, func(c *Config) { c.Bounds.HeldBytes, c.Bounds.ClientHeldBytes = 4<<20, 512<<10 })
+	for input, status := range map[string]int{"1040": 200, "1041": 429, "3000": 429} {
+		e.post(t, "echo", `{"input":"`+input+`"}`, "X-Real-IP: 192.0.2.1").envelope(t, status)
+	}
+	if _, bytes := e.held(); bytes != 0 {
+		t.Errorf("%d bytes are held", bytes)
+	}
+}
+
+// A body that is still on its way makes room for other connections.
+func TestSlowBodiesMakeRoom(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, nil, func(c *Config) { c.MaxConnections = 2 })
+	for range 2 {
+		conn := dial(t, e.addr)
+		write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
+			"Content-Length: 100\r\n\r\n{")
+	}
+	waitFor(t, func() bool { return e.connections.Counts().Open == 2 })
+	if a := e.send(t, "GET", "/healthz", ""); a.StatusCode != 200 {
+		t.Errorf("/healthz: %d", a.StatusCode)
+	}
+	if got := e.connections.Counts(); got.EvictedFull != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestHeaderFields(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, nil)
+	// Host is no field of its own to net/http.
+	for n, status := range map[int]int{maxFields: 200, maxFields + 1: 431} {
+		fields := []string{"Content-Type: application/json"}
+		for i := range n - 3 { // and Connection and Content-Length
+			fields = append(fields, fmt.Sprintf("X-%d: a", i%7))
+		}
+		a := e.post(t, "echo", `{"input":"a"}`, fields...)
+		a.envelope(t, status)
+		if line := e.requestLine(t, a.Header.Get("X-Request-Id")); status == 431 && line["outcome"] != "too_large" {
+			t.Errorf("outcome %v", line["outcome"])
+		}
+	}
+}

@@ -1,0 +1,20 @@
+// Package memory lets whoever takes much memory for a run count it, whatever lies between it and the edge, where what
+// all runs hold is bounded. A run that holds too much ends: its context does.
+package memory
+
+import "context"
+
+type counterKey struct{}
+
+// WithCounter makes count hear of what is taken on behalf of the context. It may be called from several goroutines, and
+// after the run has ended.
+func WithCounter(ctx context.Context, count func(bytes int)) context.Context {
+	return context.WithValue(ctx, counterKey{}, count)
+}
+
+// Count tells of bytes that the run holds from now on, to its end.
+func Count(ctx context.Context, bytes int) {
+	if count, ok := ctx.Value(counterKey{}).(func(int)); ok {
+		count(bytes)
+	}
+}

@@ -1,0 +1,82 @@
+package daemon
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What is held over a minute, one look after the other, and when it is given back.
+func TestGiveBack(t *testing.T) {
+	t.Parallel()
+	const mib = 1 << 20
+	tests := []struct {
+		name      string
+		start     uint64
+		held      []uint64 // at each look
+		needed    uint64   // what is left after collecting
+		collected []int    // the looks that collected
+	}{
+		{"nothing happens", 30, []uint64{30, 30, 30}, 30, nil},
+		{"a little more stays", 30, []uint64{62, 62, 62}, 30, nil},
+		{"a peak that is over", 30, []uint64{63, 63, 30}, 30, []int{2}},
+		{"a peak that goes on is let go on", 30, []uint64{100, 200, 300, 250}, 30, []int{4}},
+		{"what is needed is not asked for again", 30, []uint64{100, 100, 100, 100}, 100, []int{2}},
+		{"from less, less is a peak", 100, []uint64{30, 63, 63}, 30, []int{3}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var held, look atomic.Uint64
+				held.Store(tt.start * mib)
+				var collected []int
+				m := memory{held: held.Load, collect: func() {
+					collected = append(collected, int(look.Load()))
+					held.Store(tt.needed * mib)
+				}}
+				ctx, stop := context.WithCancel(t.Context())
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					m.giveBack(ctx)
+				}()
+				synctest.Wait()
+				for i, n := range tt.held {
+					held.Store(n * mib)
+					look.Store(uint64(i + 1))
+					time.Sleep(memoryLook)
+					synctest.Wait()
+				}
+				stop()
+				<-done
+				if len(collected) != len(tt.collected) || len(collected) > 0 && collected[0] != tt.collected[0] {
+					t.Errorf("collected at looks %v, want %v", collected, tt.collected)
+				}
+			})
+		})
+	}
+}
+
+func TestProcessMemory(t *testing.T) {
+	m := processMemory()
+	if held := m.held(); held < 1<<20 || held > 1<<40 {
+		t.Errorf("%d bytes are held", held)
+	}
+	waste := make([]byte, 256<<20)
+	for i := 0; i < len(waste); i += 4096 {
+		waste[i] = 1
+	}
+	full := m.held()
+	waste = nil
+	m.collect()
+	after := m.held()
+	for start := time.Now(); after+128<<20 > full && time.Since(start) < 20*time.Second; after = m.held() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if after+128<<20 > full {
+		t.Errorf("%d MiB before, %d after", full>>20, after>>20)
+	}
+}
