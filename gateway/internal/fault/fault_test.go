@@ -9,6 +9,7 @@ import (
 	"os"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestErrorKeepsTheCauseFromTheSentence(t *testing.T) {
@@ -79,6 +80,20 @@ func TestIsTimeout(t *testing.T) {
 	} {
 		if got := IsTimeout(c.err); got != c.want {
 			t.Errorf("%s: %t, want %t", c.name, got, c.want)
+		}
+	}
+}
+
+func TestLimitedForSaysWhenToComeAgain(t *testing.T) {
+	t.Parallel()
+	for wait, want := range map[time.Duration]string{
+		0: "1 second", time.Second: "1 second", time.Second + 1: "2 seconds", 119 * time.Second: "119 seconds",
+		119*time.Second + 1: "2 minutes", 2 * time.Minute: "2 minutes", 2*time.Minute + time.Second: "3 minutes",
+	} {
+		e := LimitedFor(wait, "Enough.")
+		if e.Kind != Limited || e.Sentence != "Enough. Try again in "+want+"." ||
+			e.RetryAfter != max(wait, time.Second) {
+			t.Errorf("%s: %+v", wait, e)
 		}
 	}
 }

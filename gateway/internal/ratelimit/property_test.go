@@ -147,7 +147,7 @@ func TestSharesCannotBeExceeded(t *testing.T) {
 		}
 		passed := map[string]map[int]int{"memory": {}, "redis": {}}
 		left := window
-		for range rapid.IntRange(0, 60).Draw(t, "requests") {
+		for range rapid.IntRange(0, 40).Draw(t, "requests") {
 			pause := time.Duration(rapid.Int64Range(0, int64(left/20)).Draw(t, "pause"))
 			left -= pause
 			clock.advance(pause)

@@ -59,12 +59,6 @@ func (s *sightings) drop() {
 	s.used.Remove(front)
 }
 
-func (s *sightings) len() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.byID)
-}
-
 // sightingSet are the things of one bucket, each once, the one that was not seen for longest in front.
 type sightingSet struct {
 	id     id
