@@ -1,6 +1,8 @@
 package dnsclient
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -68,5 +70,34 @@ func TestOfALongAuthorityTheFirstAreKept(t *testing.T) {
 	m := &dns.Msg{Ns: named(100, "z.")}
 	if a := readAnswer(m, question{name: "example.com.", qtype: dns.TypeA}); len(a.Authority) != maxAuthority {
 		t.Errorf("%d records", len(a.Authority))
+	}
+}
+
+// A long message waits for a place to be read at, and a short one for nobody.
+func TestLongMessagesAreReadAFewAtATime(t *testing.T) {
+	t.Parallel()
+	query := new(dns.Msg).SetQuestion("example.com.", dns.TypeNS)
+	pack := func(records int) []byte {
+		m := new(dns.Msg).SetReply(query)
+		m.Answer = named(records, "z.")
+		packet, err := m.Pack()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return packet
+	}
+	e := exchange{reading: make(reading, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
+	long, short := pack(200), pack(2)
+	if _, ok, err := e.read(t.Context(), long, query); !ok || err != nil || len(e.reading) != 0 {
+		t.Errorf("with a free place: %t, %v, and %d are taken after it", ok, err, len(e.reading))
+	}
+	e.reading <- struct{}{}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, ok, err := e.read(gone, long, query); ok || !errors.Is(err, context.Canceled) {
+		t.Errorf("without a place: %t, %v", ok, err)
+	}
+	if _, ok, err := e.read(gone, short, query); !ok || err != nil {
+		t.Errorf("a short one: %t, %v", ok, err)
 	}
 }

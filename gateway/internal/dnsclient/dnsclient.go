@@ -46,6 +46,7 @@ type Client struct {
 	system   *systemResolvers
 	answers  *cache
 	lookups  flight.Group[cacheKey, Answer]
+	reading  reading
 
 	// life ends with Close, and with it every shared lookup that is still under way.
 	life context.Context
@@ -69,6 +70,7 @@ func New(s Settings) (*Client, error) {
 		settings: s,
 		system:   newSystemResolvers(resolvConf),
 		answers:  answers,
+		reading:  newReading(),
 		life:     life,
 		end:      end,
 	}, nil

@@ -31,44 +31,52 @@ type question struct {
 
 // exchange is one question to one server.
 type exchange struct {
-	dial   DialFunc
-	server netip.AddrPort
+	dial    DialFunc
+	server  netip.AddrPort
+	reading reading
 	question
+}
+
+// reply is what is left of a message once it was read.
+type reply struct {
+	answer      Answer
+	truncated   bool
+	rejectsEDNS bool
 }
 
 // errMalformed is the outcome where the only messages with our id could not be read.
 var errMalformed = errors.New("malformed answer")
 
 // run asks over UDP; a server that chokes on EDNS is asked again without (RFC 6891 section 7).
-func (e exchange) run(ctx context.Context) (*dns.Msg, error) {
-	message, err := e.ask(ctx, e.query(true))
-	if err == nil && rejectsEDNS(message) {
-		return e.ask(ctx, e.query(false))
+func (e exchange) run(ctx context.Context) (Answer, error) {
+	got, err := e.ask(ctx, e.query(true))
+	if err == nil && got.rejectsEDNS {
+		got, err = e.ask(ctx, e.query(false))
 	}
-	return message, err
+	return got.answer, err
 }
 
 // ask goes over TCP where the answer over UDP was cut short.
-func (e exchange) ask(ctx context.Context, query *dns.Msg) (*dns.Msg, error) {
-	message, err := e.over(ctx, "udp", query, readDatagram)
-	if err == nil && message.Truncated {
+func (e exchange) ask(ctx context.Context, query *dns.Msg) (reply, error) {
+	got, err := e.over(ctx, "udp", query, readDatagram)
+	if err == nil && got.truncated {
 		return e.over(ctx, "tcp", query, readStream)
 	}
-	return message, err
+	return got, err
 }
 
 // over sends the query over a connection of its own, so that every query has a source port of its own, and reads
 // messages until one answers it: what does not is somebody else's guess, and must not end the wait for the true one.
 func (e exchange) over(ctx context.Context, transport string, query *dns.Msg,
 	read func(context.Context, io.Reader, []byte) ([]byte, error),
-) (*dns.Msg, error) {
+) (reply, error) {
 	packet, err := query.Pack()
 	if err != nil {
-		return nil, err
+		return reply{}, err
 	}
 	c, err := e.dial(ctx, transport, e.server)
 	if err != nil {
-		return nil, err
+		return reply{}, err
 	}
 	defer func() { _ = c.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })()
@@ -77,18 +85,18 @@ func (e exchange) over(ctx context.Context, transport string, query *dns.Msg,
 		packet = append(binary.BigEndian.AppendUint16(nil, uint16(len(packet))), packet...)
 	}
 	if _, err := c.Write(packet); err != nil {
-		return nil, err
+		return reply{}, err
 	}
 	buffer := make([]byte, readSize)
 	var malformed error
 	for {
 		received, err := read(ctx, c, buffer)
 		if err != nil {
-			return nil, errors.Join(malformed, err)
+			return reply{}, errors.Join(malformed, err)
 		}
-		message, err := unpack(ctx, received, query)
-		if message != nil {
-			return message, nil
+		got, ok, err := e.read(ctx, received, query)
+		if ok {
+			return got, nil
 		}
 		if err != nil {
 			malformed = err

@@ -9,64 +9,43 @@ import (
 	"github.com/miekg/dns"
 )
 
-// A message of 64 KiB is megabytes in memory: names are compressed on the wire, and escaped once they are read. So what
-// large messages become is counted for the run that asked, and reading them takes no more than half of the
-// processors.
+// A message of 64 KiB is megabytes once it is unpacked: names are compressed on the wire, and escaped once they are
+// read. So long messages are read a few at a time, each until what is too much of it was cut, and what is left is
+// counted for the run that asked.
 
 const (
-	// largeMessage is what no server sends over UDP.
-	largeMessage = readSize
+	// longMessage is what no server sends over UDP.
+	longMessage = readSize
 	// copySize is about what a record takes whose names and texts are another's too.
 	copySize = 96
 )
 
-var unpacking = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
+// reading holds one element for each long message that is being read.
+type reading chan struct{}
 
-// unpack is readMessage, one after the other where messages are large.
-func unpack(ctx context.Context, packet []byte, query *dns.Msg) (*dns.Msg, error) {
-	if len(packet) <= largeMessage {
-		return readMessage(packet, query)
+// newReading leaves half of the processors to everybody else.
+func newReading() reading { return make(reading, max(1, runtime.GOMAXPROCS(0)/2)) }
+
+// read reads one message; ok is false where it does not answer the query.
+func (e exchange) read(ctx context.Context, packet []byte, query *dns.Msg) (got reply, ok bool, err error) {
+	long := len(packet) > longMessage
+	if long {
+		select {
+		case e.reading <- struct{}{}:
+			defer func() { <-e.reading }()
+		case <-ctx.Done():
+			return reply{}, false, ctx.Err()
+		}
 	}
-	select {
-	case unpacking <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	defer func() { <-unpacking }()
 	message, err := readMessage(packet, query)
-	if message != nil {
-		memory.Count(ctx, footprint(message))
+	if message == nil {
+		return reply{}, false, err
 	}
-	return message, err
-}
-
-// footprint is about what a message takes in memory.
-func footprint(m *dns.Msg) (size int) {
-	for _, section := range [][]dns.RR{m.Answer, m.Ns, m.Extra} {
-		for _, rr := range section {
-			size += copySize + textSize(rr)
-		}
+	got = reply{
+		answer: readAnswer(message, e.question), truncated: message.Truncated, rejectsEDNS: rejectsEDNS(message),
 	}
-	return size
-}
-
-// textSize is about what the names and texts of a record take, escaped as they are kept.
-func textSize(rr dns.RR) int {
-	owner := len(rr.Header().Name)
-	switch rr := rr.(type) {
-	case *dns.NS:
-		return owner + len(rr.Ns)
-	case *dns.MX:
-		return owner + len(rr.Mx)
-	case *dns.CNAME:
-		return owner + len(rr.Target)
-	case *dns.PTR:
-		return owner + len(rr.Ptr)
-	case *dns.TXT:
-		for _, chunk := range rr.Txt {
-			owner += len(chunk)
-		}
-		return owner
+	if long {
+		memory.Count(ctx, got.answer.Weight())
 	}
-	return owner + 2*dns.Len(rr)
+	return got, true, nil
 }

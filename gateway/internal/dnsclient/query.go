@@ -100,11 +100,10 @@ func (c *Client) serversFor(key cacheKey) ([]netip.AddrPort, DialFunc) {
 func (c *Client) tryServer(ctx context.Context, dial DialFunc, server netip.AddrPort, q question) Answer {
 	ctx, cancel := context.WithTimeout(ctx, c.settings.Timeout)
 	defer cancel()
-	message, err := exchange{dial: dial, server: server, question: q}.run(ctx)
+	answer, err := exchange{dial: dial, server: server, reading: c.reading, question: q}.run(ctx)
 	if err != nil {
 		return unanswered(codeOfError(err))
 	}
-	answer := readAnswer(message, q)
 	answer.Resolver = server
 	return answer
 }
