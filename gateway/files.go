@@ -19,7 +19,7 @@ func warnOfFiles(c Config, log *slog.Logger) {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return
 	}
-	if warning := tooFewFiles(c, uint64(limit.Cur)); warning != "" {
+	if warning := tooFewFiles(c, limit.Cur); warning != "" {
 		log.Warn(warning)
 	}
 }

@@ -24,8 +24,12 @@ func publishHeavy(t *zone.Table) error {
 	unprintable := strings.Repeat(strings.Repeat(`\001`, 62)+".", 3) + strings.Repeat(`\002`, 40) + "." + DNSZone + "."
 	lines := filled(HeavyName, "NS", 18, func(i int) string { return label(i) + "." + long })
 	lines = append(lines, filled(WorstName, "NS", 18, func(i int) string { return label(i) + "." + unprintable })...)
-	lines = append(lines, filled(WorstName, "MX", 20, func(i int) string { return "10 " + label(i) + "." + unprintable })...)
-	lines = append(lines, filled(WorstName, "A", 16, func(i int) string { return fmt.Sprintf("11.%d.%d.1", 100+i/256, i%256) })...)
+	lines = append(lines, filled(WorstName, "MX", 20, func(i int) string {
+		return "10 " + label(i) + "." + unprintable
+	})...)
+	lines = append(lines, filled(WorstName, "A", 16, func(i int) string {
+		return fmt.Sprintf("11.%d.%d.1", 100+i/256, i%256)
+	})...)
 	lines = append(lines, filled(WorstName, "AAAA", 28, func(i int) string { return fmt.Sprintf("2a10:80:%x::1", i) })...)
 	lines = append(lines, filled(WorstName, "TXT", 268, func(i int) string {
 		return `"` + label(i) + strings.Repeat(`\001`, 252) + `"`

@@ -60,17 +60,21 @@ func TestGiveBack(t *testing.T) {
 	}
 }
 
+// waste takes memory that is free again when it returns.
+func waste(size int) {
+	bytes := make([]byte, size)
+	for i := 0; i < len(bytes); i += 4096 {
+		bytes[i] = 1
+	}
+}
+
 func TestProcessMemory(t *testing.T) {
 	m := processMemory()
 	if held := m.held(); held < 1<<20 || held > 1<<40 {
 		t.Errorf("%d bytes are held", held)
 	}
-	waste := make([]byte, 256<<20)
-	for i := 0; i < len(waste); i += 4096 {
-		waste[i] = 1
-	}
+	waste(256 << 20)
 	full := m.held()
-	waste = nil
 	m.collect()
 	after := m.held()
 	for start := time.Now(); after+128<<20 > full && time.Since(start) < 20*time.Second; after = m.held() {

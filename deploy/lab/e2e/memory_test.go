@@ -58,7 +58,7 @@ func TestMemoryUnderAttack(t *testing.T) {
 	}
 	g.recovers(t, rest)
 	if slowest := health.slowest(); slowest > prompt {
-		t.Errorf("/healthz took %v", slowest)
+		t.Errorf("/healthz took %v longer than that of an idle process", slowest)
 	}
 	if health.failed.Load() > 0 {
 		t.Errorf("/healthz failed: %s", health)
@@ -207,11 +207,12 @@ func (g *boundedGateway) alive(t *testing.T) {
 
 // health is how /healthz answered on new connections.
 type health struct {
-	mu     sync.Mutex
-	worst  time.Duration
-	asked  int
-	failed atomic.Int64
-	last   error
+	mu      sync.Mutex
+	worst   time.Duration // beyond the worker's
+	longest time.Duration
+	asked   int
+	failed  atomic.Int64
+	last    error
 }
 
 func (h *health) slowest() time.Duration {
@@ -223,11 +224,12 @@ func (h *health) slowest() time.Duration {
 func (h *health) String() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return fmt.Sprintf("%d times /healthz, slowest %d ms, %d failed (%v)", h.asked, h.worst.Milliseconds(), h.failed.Load(),
-		h.last)
+	return fmt.Sprintf("%d times /healthz, slowest %d ms (%d ms over an idle process), %d failed (%v)", h.asked,
+		h.longest.Milliseconds(), h.worst.Milliseconds(), h.failed.Load(), h.last)
 }
 
-// watchHealth asks until the test ends, and takes note of the group's usage.
+// watchHealth asks until the test ends, and takes note of the group's usage. The worker, which has nothing to do, is
+// asked at the same time: what it takes is the machine's doing, and that of this process.
 func (g *boundedGateway) watchHealth(t *testing.T) *health {
 	h := &health{}
 	client := internet.HTTPClient()
@@ -237,9 +239,13 @@ func (g *boundedGateway) watchHealth(t *testing.T) *health {
 	var done sync.WaitGroup
 	done.Go(func() {
 		for ctx.Err() == nil {
+			var idle time.Duration
+			var both sync.WaitGroup
+			both.Go(func() { idle, _ = askHealth(ctx, client, service.Worker.Addr) })
 			took, err := askHealth(ctx, client, g.Addr)
+			both.Wait()
 			if ctx.Err() == nil {
-				h.note(took, err)
+				h.note(took, idle, err)
 			}
 			if n, err := g.group.Usage(); err == nil {
 				g.peak.Store(max(g.peak.Load(), n))
@@ -254,11 +260,11 @@ func (g *boundedGateway) watchHealth(t *testing.T) *health {
 	return h
 }
 
-func (h *health) note(took time.Duration, err error) {
+func (h *health) note(took, idle time.Duration, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked++
-	h.worst = max(h.worst, took)
+	h.longest, h.worst = max(h.longest, took), max(h.worst, took-idle)
 	if err != nil {
 		h.failed.Add(1)
 		h.last = err

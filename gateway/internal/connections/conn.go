@@ -46,7 +46,8 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Receiving marks that a request is still on its way, though its headers are here: the connection may have to make room.
+// Receiving marks that a request is still on its way, though its headers are here: the connection may have to make
+// room.
 func (c *Conn) Receiving() {
 	if c != nil {
 		c.table.move(c, waiting)

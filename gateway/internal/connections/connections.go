@@ -1,10 +1,10 @@
-// Package connections bounds what the open connections of a listener may cost: how many there are, how many of one peer,
-// and how long an answer may wait for a reader who does not read.
+// Package connections bounds what the open connections of a listener may cost: how many there are, how many of one
+// peer, and how long an answer may wait for a reader who does not read.
 //
-// A connection is waiting while it has no request in hand (it is new, kept alive, or still sending a request), busy while
-// a request is worked on, and answering while its answer is written. When all are taken, the one that has waited longest
-// makes room for a new one; where none waits, the one that has been answering longest. So a connection is taken at once
-// whatever others hold open, and a busy one is never disturbed.
+// A connection is waiting while it has no request in hand (it is new, kept alive, or still sending a request), busy
+// while a request is worked on, and answering while its answer is written. When all are taken, the one that has waited
+// longest makes room for a new one; where none waits, the one that has been answering longest. So a connection is taken
+// at once whatever others hold open, and a busy one is never disturbed.
 package connections
 
 import (
@@ -160,7 +160,7 @@ func (t *Table) room(from netip.Prefix) (evict func(), ok bool) {
 	return t.evict(t.longest(), &t.counts.EvictedFull, &t.counts.RefusedFull)
 }
 
-// evict takes a connection out and gives what closes it, outside of the lock. Where there is none to take it is refused.
+// evict takes a connection out and gives what closes it, outside of the lock. Where there is none it is refused.
 // One that was waiting may still have the end of its last answer under way, so only an answer that nobody finishes
 // reading is dropped.
 func (t *Table) evict(victim *Conn, evicted, refused *int) (end func(), ok bool) {

@@ -413,8 +413,8 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// What a reader has not taken is not in the kernel's hands: with its usual buffers an answer of megabytes would count as
-// written at once.
+// What a reader has not taken is not in the kernel's hands: with its usual buffers an answer of megabytes would count
+// as written at once.
 func TestWhatTheKernelTakes(t *testing.T) {
 	t.Parallel()
 	s, ends := slowly(t, 200*time.Millisecond, time.Minute)

@@ -67,8 +67,8 @@ func (s *Server) encode(answer success) ([]byte, error) {
 	return body, nil
 }
 
-// lastPiece is what is left to write when the request gives back what it held: so little that nobody gains by leaving it
-// unread. Were it nothing, a client that has its whole answer could be refused the place that it came from.
+// lastPiece is what is left to write when the request gives back what it held: so little that nobody gains by leaving
+// it unread. Were it nothing, a client that has its whole answer could be refused the place that it came from.
 const lastPiece = 2 << 10
 
 // writeJSON answers with JSON. The request holds what it holds until the reader has taken all but the last piece.

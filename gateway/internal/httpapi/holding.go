@@ -12,7 +12,7 @@ import (
 // connections), so it waits for nobody. A full account then stops no small answer.
 const smallHolding = 16 << 10
 
-// holdingWait is what a refused visitor is told to wait: most readers have read long before, and none is let wait longer
+// holdingWait is what a refused visitor is told to wait: most readers have read long before, and none may take longer
 // than answerLimit.
 const holdingWait = 5 * time.Second
 
@@ -20,8 +20,8 @@ const holdingWait = 5 * time.Second
 // servers alone are more than one share, before what does not fit into an answer is cut off.
 const sharesOfRuns = 2
 
-// newHoldings bounds the bytes that requests hold, from what a run reads to the last byte of its answer. One network has
-// at most half, whatever its shares come to.
+// newHoldings bounds the bytes that requests hold, from what a run reads to the last byte of its answer. One network
+// has at most half, whatever its shares come to.
 func newHoldings(all, perClient int64) *shares { return newShares(all, perClient, all/2) }
 
 // holding is what one request holds. Its methods may be called at any time and from anywhere.
