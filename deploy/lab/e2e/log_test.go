@@ -55,6 +55,7 @@ var shapes = map[string]shape{
 	"an address was believed from a public peer, since headers are trusted from any peer: …": {},
 	"a trusted proxy sends forwarded headers, but CLIENT_ADDRESS_HEADER gives no address: …": {},
 	"proxy headers are trusted, but CLIENT_ADDRESS_HEADER is not set: …":                     {},
+	"this process may open …": {},
 }
 
 // places of the lab: its names and the addresses of its public hosts. A client's network is no target.
