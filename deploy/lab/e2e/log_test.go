@@ -39,19 +39,23 @@ const (
 	failure = `(` + outline + `|[(; )])(: (` + outline + `)|[:; ()]+(` + outline + `)|\))*`
 )
 
-// shapes are all lines that our binaries write in the lab.
+// shapes are all lines that our binaries write in the lab, by their message or, where that ends in "…", its beginning.
 var shapes = map[string]shape{
 	"request":        {"requestId": uuid, "method?": `GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|CONNECT|TRACE|other`, "route?": route, "slug?": slug, "status": status, "durationMs": number, "outcome?": outcome, "client?": prefix},
 	"request failed": {"requestId": uuid, "route": route, "error": failure},
 	"gateway started": {"version": `[0-9A-Za-z.+-]+`, "listen": listen, "metrics": `off|` + listen, "ipv4": `true|false`, "ipv6": `true|false`,
-		"redis": onOff, "worker": onOff, "proxyHeaders": `none|any peer|peers in TRUSTED_PROXY_CIDRS`, "auditLog": onOff},
+		"redis": onOff, "worker": onOff, "proxyHeaders": `none|any peer|peers in TRUSTED_PROXY_CIDRS`, "clientAddress": `the connection|[a-z0-9 ,-]+`, "auditLog": onOff},
 	"worker started":     {"version": `[0-9A-Za-z.+-]+`, "listen": listen, "metrics": `off|` + listen, "families": `\[4 6\]|\[4\]|\[6\]`, "mode": `raw|datagram`, "places": number},
 	"privileges dropped": {"uid": number, "gid": number},
 	"job":                {"tool": `traceroute|ping|packet-loss`, "status": status, "durationMs": number, "requestId": uuid, "cause?": failure},
 	"draining":           {"delay": `[0-9a-z.]+`, "timeout": `[0-9a-z.]+`},
 	"stopped":            {},
-	"no ICMP socket of this family; its jobs are answered 502": {"family": `4|6`, "cause": `.*`},
-	"forwarded headers come from a private peer and are not trusted: all visitors behind it share one rate limit; set TRUST_PROXY_HEADERS=true if that proxy overwrites them": {},
+	"no ICMP socket of this family; its jobs are answered 502":                               {"family": `4|6`, "cause": `.*`},
+	"forwarded headers come from a private peer and are not trusted: …":                      {},
+	"an address was believed from a public peer, since headers are trusted from any peer: …": {},
+	"a trusted proxy sends forwarded headers, but CLIENT_ADDRESS_HEADER gives no address: …": {},
+	"proxy headers are trusted, but CLIENT_ADDRESS_HEADER is not set: …":                     {},
+	"this process may open …": {},
 }
 
 // places of the lab: its names and the addresses of its public hosts. A client's network is no target.
@@ -87,7 +91,7 @@ func strangeness(line string) string {
 		return "which is no JSON object"
 	}
 	message, _ := fields["msg"].(string)
-	known, ok := shapes[message]
+	known, ok := shapeOf(message)
 	if !ok {
 		return "of an unknown message"
 	}
@@ -114,6 +118,18 @@ func strangeness(line string) string {
 		return "which names " + name
 	}
 	return ""
+}
+
+func shapeOf(message string) (shape, bool) {
+	if known, ok := shapes[message]; ok {
+		return known, true
+	}
+	for key, known := range shapes {
+		if start, open := strings.CutSuffix(key, "…"); open && strings.HasPrefix(message, start) {
+			return known, true
+		}
+	}
+	return nil, false
 }
 
 func matches(form string, value any) bool {
