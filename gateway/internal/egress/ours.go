@@ -17,8 +17,8 @@ import (
 // are the socket's. Nothing is tried where the kernel has no way for it: it would wait for a link that is down as it
 // waits for a silent target.
 func (c *Client) connect(ctx context.Context, dial DialFunc, network string, to netip.AddrPort) (net.Conn, error) {
-	if c.cutOff(to.Addr()) {
-		return nil, shortage.Fault(errNoWay)
+	if err := c.cutOff(to.Addr()); err != nil {
+		return nil, shortage.Fault(err)
 	}
 	conn, err := dial(ctx, network, to)
 	if err == nil {
@@ -45,7 +45,7 @@ func (c *Client) Ours(err error, to netip.Addr) error {
 			return known
 		}
 		return nil
-	case shortage.Is(err), unheard(err) && c.cutOff(to):
+	case shortage.Is(err), unheard(err) && c.cutOff(to) != nil:
 		return shortage.Fault(err)
 	}
 	return nil
@@ -63,12 +63,15 @@ func unheard(err error) bool {
 		slices.ContainsFunc(undecided, func(errno syscall.Errno) bool { return errors.Is(err, errno) })
 }
 
-// cutOff tells whether the kernel itself has no way to the address, or cannot be asked: its answer is the only one that
-// no router on the way can have given. A family that this host never had is another matter.
-func (c *Client) cutOff(a netip.Addr) bool {
+// cutOff is an error where the kernel itself has no way to the address, or cannot be asked: its answer is the only one
+// that no router on the way can have given. A family that this host never had is another matter.
+func (c *Client) cutOff(a netip.Addr) error {
 	if !a.IsValid() {
-		return false
+		return nil
 	}
 	way, err := c.route(a.WithZone("").Unmap())
-	return err != nil || way == hostroute.Nowhere && c.Families().Has(a)
+	if err == nil && way == hostroute.Nowhere && c.Families().Has(a) {
+		return errNoWay
+	}
+	return err
 }
