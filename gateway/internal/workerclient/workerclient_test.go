@@ -1,6 +1,7 @@
 package workerclient
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/workerapi"
 
 	"go.uber.org/goleak"
@@ -620,7 +622,8 @@ func TestOwnFaults(t *testing.T) {
 	t.Parallel()
 	dial := func(err error) func(context.Context, string, string) (net.Conn, error) {
 		return func(context.Context, string, string) (net.Conn, error) {
-			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", err)}
+			failed := &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", err)}
+			return nil, cmp.Or[error](shortage.Of(failed), failed) // as Client.dial does
 		}
 	}
 	for name, test := range map[string]struct {
