@@ -8,9 +8,13 @@ port=${COMPOSE_TEST_PORT:-18080}
 export GATEWAY_PUBLISH=127.0.0.1:$port COMPOSE_PROJECT_NAME=diagnostics-compose-test
 if docker compose version >/dev/null 2>&1; then compose=(docker compose); else compose=(docker-compose); fi
 
+public=$COMPOSE_PROJECT_NAME-public # a network of addresses that the rules on private ranges let through
+
 finish() {
   status=$?
   [ $status -eq 0 ] || "${compose[@]}" logs --no-color --tail 40 || true
+  docker network disconnect --force "$public" "$("${compose[@]}" ps --quiet gateway)" >/dev/null 2>&1 || true
+  docker network rm "$public" >/dev/null 2>&1 || true
   "${compose[@]}" down --volumes --remove-orphans >/dev/null 2>&1 || true
   exit $status
 }
@@ -38,6 +42,27 @@ expect 400 "$(run traceroute '{"input":"127.0.0.1"}')" 'a private target is refu
 expect '"available":false' "$(run my-ip '{"input":""}')" 'my-ip tells nothing without trust'
 expect '<form' "$(ask "http://127.0.0.1:$port/tools/dns-lookup")" 'a page is served'
 expect 'openapi: 3.1' "$(ask "http://127.0.0.1:$port/api/openapi.yaml")" 'the OpenAPI file is served'
+
+# Neither the host behind the bridge nor the other containers can be reached through the gateway, by name or by address.
+refused() { # refused TARGET WHAT
+  expect 400 "$(run http-headers "{\"input\":\"http://$1:8081/\"}")" "$2 is refused to http-headers"
+  expect 400 "$(run port-checker "{\"input\":\"$1:6379\"}")" "$2 is refused to port-checker"
+}
+addresses() { # addresses SERVICE FIELD: of the container in each of its networks
+  docker inspect --format "{{range .NetworkSettings.Networks}}{{.$2}} {{end}}" "$("${compose[@]}" ps --quiet "$1")"
+}
+for name in redis worker "redis.${COMPOSE_PROJECT_NAME}_inside" host.docker.internal; do refused "$name" "$name"; done
+for service in redis worker gateway; do
+  for address in $(addresses $service IPAddress) $(addresses $service Gateway); do refused "$address" "$service's network"; done
+done
+
+expect HOST_ADDRESSES "$("${compose[@]}" logs --no-color gateway)" 'the start says that the host cannot be seen'
+docker network create --subnet 11.55.0.0/24 "$public" >/dev/null
+docker network connect --ip 11.55.0.7 "$public" "$("${compose[@]}" ps --quiet gateway)"
+refused 11.55.0.7 'an address of the gateway that is public and new'
+HOST_ADDRESSES=11.55.0.1 "${compose[@]}" up --detach --no-deps gateway >/dev/null 2>&1
+for _ in $(seq 50); do ask "http://127.0.0.1:$port/healthz" >/dev/null 2>&1 && break; sleep 0.2; done
+refused 11.55.0.1 'an address of HOST_ADDRESSES'
 
 "${compose[@]}" stop redis
 for _ in $(seq 20); do

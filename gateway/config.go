@@ -43,7 +43,8 @@ type Config struct {
 	Resolvers         resolvers       `envconfig:"DNS_RESOLVERS" takes:"comma-separated addresses, such as 9.9.9.9 or [2620:fe::fe]:53" doc:"resolvers of every lookup made for a visitor but those of dns-resolver-check; empty = the system's"`
 	EgressFamilies    settings.Choice `envconfig:"EGRESS_FAMILIES" default:"auto" oneof:"auto ipv4 ipv6 both" takes:"auto, ipv4, ipv6 or both" doc:"the address families that this host can reach: auto, ipv4, ipv6, both"`
 	DenyTargets       denyTargets     `envconfig:"DENY_TARGETS" takes:"comma-separated CIDRs and domain suffixes, such as 192.0.2.0/24,example.com" doc:"CIDRs and domain suffixes that are refused, comma-separated"`
-	AllowOwnAddresses settings.Bool   `envconfig:"ALLOW_OWN_ADDRESSES" default:"false" takes:"true or false" doc:"lets visitors reach this host's own public addresses"`
+	AllowOwnAddresses settings.Bool   `envconfig:"ALLOW_OWN_ADDRESSES" default:"false" takes:"true or false" doc:"lets visitors reach this host's own public addresses, and those of HOST_ADDRESSES"`
+	HostAddresses     cidrs           `envconfig:"HOST_ADDRESSES" takes:"comma-separated addresses and CIDRs, such as 192.0.2.10,2001:db8::/64" doc:"addresses and CIDRs of the host around a container, which cannot see them: refused as this host's own"`
 	DisabledTools     list            `envconfig:"DISABLED_TOOLS" takes:"comma-separated slugs of tools" doc:"slugs of tools that answer 501, comma-separated"`
 	ContactURL        contactURL      `envconfig:"CONTACT_URL" takes:"an http, https or mailto URL" doc:"goes into the User-Agent and the footer of the pages"`
 	RDAPBaseURL       rdapURL         `envconfig:"RDAP_BASE_URL" default:"https://rdap.org" takes:"an https URL without user, query or fragment" doc:"bootstrap and redirector of registration data"`

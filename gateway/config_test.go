@@ -62,6 +62,8 @@ func TestValues(t *testing.T) {
 		{"TRUST_PROXY_HEADERS", "true", yes}, {"TRUST_PROXY_HEADERS", "on", no},
 		{"TRUSTED_PROXY_PLATFORM", "cloudflare", yes}, {"TRUSTED_PROXY_PLATFORM", "vercel", yes}, {"TRUSTED_PROXY_PLATFORM", "Cloudflare", no}, {"TRUSTED_PROXY_PLATFORM", "netlify", no},
 		{"TRUSTED_PROXY_CIDRS", "10.0.0.0/8, fd00::/8,192.0.2.1", yes}, {"TRUSTED_PROXY_CIDRS", "10.0.0.0/33", no}, {"TRUSTED_PROXY_CIDRS", "10.0.0.0/8,x", no},
+		{"HOST_ADDRESSES", "192.0.2.10, 2001:db8::/64,198.51.100.0/24", yes}, {"HOST_ADDRESSES", "", yes}, {"HOST_ADDRESSES", "192.0.2.0/33", no},
+		{"HOST_ADDRESSES", "host.example.com", no}, {"HOST_ADDRESSES", ",", no}, {"HOST_ADDRESSES", "::ffff:192.0.2.1", no}, {"HOST_ADDRESSES", "fe80::1%eth0", no},
 		{"TRUSTED_PROXY_CIDRS", ",", no}, {"TRUSTED_PROXY_CIDRS", "::ffff:10.0.0.0/104", no}, {"TRUSTED_PROXY_CIDRS", "example.com", no},
 		{"CLIENT_ADDRESS_HEADER", "X-Real-IP", yes}, {"CLIENT_ADDRESS_HEADER", "x_any~thing", yes}, {"CLIENT_ADDRESS_HEADER", "x-real-ip, x-forwarded-for", no},
 		{"CLIENT_ADDRESS_HEADER", "x-real-ip:", no}, {"CLIENT_ADDRESS_HEADER", " x-real-ip", no}, {"CLIENT_ADDRESS_HEADER", "x-réal-ip", no},

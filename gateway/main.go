@@ -37,5 +37,6 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 	}
 	defer service.close()
 	service.metrics.LogLines(daemon.ForeignLines, log.Dropped)
+	warnOfHost(config, env, os.Stat, log.Logger)
 	return serve(ctx, config, service, log.Logger)
 }

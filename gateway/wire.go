@@ -10,6 +10,7 @@ import (
 	"diagnostics/daemon/settings"
 	"diagnostics/gateway/internal/addresslimit"
 	"diagnostics/gateway/internal/cache"
+	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/httpapi"
@@ -47,15 +48,16 @@ func wire(c Config, log *slog.Logger) (*service, error) {
 }
 
 func (s *service) build(c Config, log *slog.Logger) error {
-	worker, err := newWorker(c, log)
-	if err != nil {
-		return err
-	}
+	certcheck.LoadSystemRoots()
 	limiter, err := s.newLimiter(c, log)
 	if err != nil {
 		return err
 	}
 	if s.egress, err = newEgress(c, limiter); err != nil {
+		return err
+	}
+	worker, err := newWorker(c, s.egress, log)
+	if err != nil {
 		return err
 	}
 	store := s.newStore()
@@ -128,7 +130,7 @@ func (s *service) auditor() httpapi.Auditor {
 
 // newWorker gives nil where the worker is off. A half-configured worker is no reason not to start: its tools answer
 // 501.
-func newWorker(c Config, log *slog.Logger) (*workerclient.Client, error) {
+func newWorker(c Config, out *egress.Client, log *slog.Logger) (*workerclient.Client, error) {
 	if !c.EnableWorkerTools {
 		return nil, nil
 	}
@@ -137,7 +139,7 @@ func newWorker(c Config, log *slog.Logger) (*workerclient.Client, error) {
 			"traceroute, ping and packet-loss answer 501")
 		return nil, nil
 	}
-	return workerclient.New(string(c.WorkerURL), c.WorkerToken.Reveal())
+	return workerclient.New(string(c.WorkerURL), c.WorkerToken.Reveal(), workerclient.WithBlame(out.Ours))
 }
 
 func newEgress(c Config, limiter ratelimit.Limiter) (*egress.Client, error) {
@@ -146,6 +148,7 @@ func newEgress(c Config, limiter ratelimit.Limiter) (*egress.Client, error) {
 		Families:          egress.FamilySetting(c.EgressFamilies),
 		Deny:              c.DenyTargets.Denylist,
 		AllowOwnAddresses: bool(c.AllowOwnAddresses),
+		HostAddresses:     c.HostAddresses,
 		ExemptHosts:       []string{c.RDAPBaseURL.Authority()},
 		Charge:            addresslimit.New(limiter, int(c.AddressRequests), time.Duration(c.Window)).Charge,
 		UserAgent:         userAgent(c),

@@ -17,7 +17,7 @@ func patiently(t *testing.T, slug, input string) answer {
 	t.Helper()
 	for range 12 {
 		a := call(t, slug, input, nil)
-		if a.Status != 502 || !strings.Contains(a.Error, "Too many registrations") {
+		if a.Status != 503 || !strings.Contains(a.Error, "Too many registrations") {
 			return a
 		}
 		seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
@@ -116,7 +116,7 @@ func TestWhoisPause(t *testing.T) {
 	for range 2 {
 		a := patiently(t, "whois-lookup", "example.info")
 		seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
-		if a.Status != 502 || err != nil || seconds < 1 || seconds > 7 || !strings.Contains(a.Error, "asked too often") {
+		if a.Status != 503 || err != nil || seconds < 1 || seconds > 7 || !strings.Contains(a.Error, "asked too often") {
 			t.Errorf("status %d, Retry-After %q, %s", a.Status, a.Header.Get("Retry-After"), a.Error)
 		}
 	}

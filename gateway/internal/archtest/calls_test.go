@@ -48,9 +48,17 @@ var bans = []ban{
 		name: "raw sockets in the gateway", module: "gateway", from: []string{gw + "/..."},
 		except: []string{gw + "/internal/egress/egresstest"},
 		names: []string{"syscall.SOCK_RAW", "golang.org/x/sys/unix.SOCK_RAW", "net.ListenIP", "net.DialIP", "net.IPConn",
-			"net.ListenPacket", "syscall.Socket", "golang.org/x/sys/unix.Socket"},
+			"net.ListenPacket", "syscall.Socket"},
 		literals: []string{"ip4:", "ip6:", "ip:icmp"},
 		reason:   "the gateway needs no right that any other web server does not have",
+	},
+	{
+		name: "sockets by system call in the gateway", module: "gateway", from: []string{gw + "/..."},
+		// It asks the kernel for routes over netlink, which takes no right and sends nothing to any network: package net
+		// has no such sockets. TestNetlinkAlone holds that it opens no others.
+		except: []string{gw + "/internal/egress/egresstest", gw + "/internal/egress/hostroute"},
+		names:  []string{"golang.org/x/sys/unix.Socket"},
+		reason: "a socket that package net did not open could be of any kind",
 	},
 	{
 		name: "the network in target and tool", module: "gateway",
@@ -172,6 +180,48 @@ func importNames(file *ast.File) map[string]string {
 		out[name] = importPath
 	}
 	return out
+}
+
+// otherSockets gives the sockets that are opened by system call and are not of netlink.
+func otherSockets(t *testing.T, dir string, files []string) []string {
+	t.Helper()
+	return inspect(t, dir, files, func(n ast.Node, imports map[string]string) string {
+		call, is := n.(*ast.CallExpr)
+		if !is || selected(call.Fun, imports) != "golang.org/x/sys/unix.Socket" {
+			return ""
+		}
+		if len(call.Args) == 3 && selected(call.Args[0], imports) == "golang.org/x/sys/unix.AF_NETLINK" {
+			return ""
+		}
+		return "unix.Socket"
+	})
+}
+
+// selected is "import/path.Name" where the expression is a name of an imported package.
+func selected(e ast.Expr, imports map[string]string) string {
+	selector, is := e.(*ast.SelectorExpr)
+	if !is {
+		return ""
+	}
+	qualifier, is := selector.X.(*ast.Ident)
+	if !is || imports[qualifier.Name] == "" {
+		return ""
+	}
+	return imports[qualifier.Name] + "." + selector.Sel.Name
+}
+
+func TestNetlinkAlone(t *testing.T) {
+	t.Parallel()
+	p, ok := list(t, filepath.Join(root, "gateway"))[gw+"/internal/egress/hostroute"]
+	if !ok {
+		t.Fatal("there is no package hostroute")
+	}
+	for _, use := range otherSockets(t, p.Dir, p.GoFiles) {
+		t.Errorf("%s/%s: a socket that is not of netlink", p.ImportPath, use)
+	}
+	if found := otherSockets(t, "testdata/calls", []string{"sockets.go"}); len(found) != 2 {
+		t.Errorf("the fixture has two that are not plainly of netlink, found %q", found)
+	}
 }
 
 func TestForbiddenCalls(t *testing.T) {

@@ -65,6 +65,10 @@ type Checker struct {
 	Now func() time.Time
 }
 
+// LoadSystemRoots reads the system's roots, which a process does once, at the first judgement that needs them. A service
+// that has run out of files at that moment would trust nobody from then on, so it reads them at its start.
+func LoadSystemRoots() { _, _ = x509.SystemCertPool() }
+
 // Check judges the sent certificates, leaf first, for the host (a canonical name or an address literal). Nothing sent
 // is judged as a leaf whose issuer is unknown.
 func (c Checker) Check(sent []*x509.Certificate, host string) Verdict {

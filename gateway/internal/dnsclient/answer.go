@@ -23,6 +23,10 @@ const (
 	CodeConnRefused = "ECONNREFUSED"
 )
 
+// CodeBusy is an Answer that this service lacked the means to ask for: it says nothing about the name or its servers,
+// and Node's module has no code for it.
+const CodeBusy = "EBUSY"
+
 // maxAliases is how many CNAMEs of one answer are followed.
 const maxAliases = 8
 
@@ -32,8 +36,10 @@ const noRCode = -1
 // Answer is one DNS answer, or the failure to get one. It is never an error: Code says what went wrong.
 type Answer struct {
 	// Code is empty where Records has values, else the code of Node's dns module: ENODATA, ENOTFOUND, ESERVFAIL,
-	// EREFUSED, EFORMERR, ENOTIMP, EBADRESP, ETIMEOUT, ECONNREFUSED.
+	// EREFUSED, EFORMERR, ENOTIMP, EBADRESP, ETIMEOUT, ECONNREFUSED. Or it is CodeBusy.
 	Code string
+	// Busy is the *fault.Error of kind Busy behind CodeBusy, else nil.
+	Busy error
 	// RCode is the response code, -1 where no usable answer came.
 	RCode int
 	// Records are of the asked type and owned by the asked name or the end of its CNAME chain (the CNAME records

@@ -102,20 +102,35 @@ func (c *Client) tryServer(ctx context.Context, dial DialFunc, server netip.Addr
 	defer cancel()
 	answer, err := exchange{dial: dial, server: server, reading: c.reading, question: q}.run(ctx)
 	if err != nil {
-		return unanswered(codeOfError(err))
+		return c.failed(err, server)
 	}
 	answer.Resolver = server
 	return answer
 }
 
-// rank orders the outcomes of tries: the higher tells more.
+// failed is the Answer of a try that got none. A message that came, however broken, is the server's doing.
+func (c *Client) failed(err error, server netip.AddrPort) Answer {
+	code := codeOfError(err)
+	if code == CodeBadResp {
+		return unanswered(code)
+	}
+	if ours := c.settings.Ours(err, server.Addr()); ours != nil {
+		return Answer{Code: CodeBusy, RCode: noRCode, Busy: ours}
+	}
+	return unanswered(code)
+}
+
+// rank orders the outcomes of tries: the higher tells more. A try that this service could not make leaves open what a
+// silent server would have said, so that it stands above silence.
 func rank(a Answer) int {
 	switch {
 	case a.Conclusive():
-		return 4
+		return 5
 	case a.RCode != noRCode:
-		return 3
+		return 4
 	case a.Code == CodeBadResp:
+		return 3
+	case a.Busy != nil:
 		return 2
 	case a.Code == CodeTimeout:
 		return 1

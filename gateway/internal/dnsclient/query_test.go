@@ -543,3 +543,43 @@ func TestEveryQueryHasASocketOfItsOwn(t *testing.T) {
 		t.Errorf("%d queries from %d ports", queries, len(ports))
 	}
 }
+
+// What this service could not ask says nothing of a server, and less than what another said.
+func TestTriesThatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	first, second := netip.MustParseAddrPort("192.0.2.1:53"), netip.MustParseAddrPort("192.0.2.2:53")
+	for name, test := range map[string]struct {
+		fails map[netip.AddrPort]error
+		code  string
+	}{
+		"neither server":               {map[netip.AddrPort]error{first: syscall.EMFILE, second: syscall.EMFILE}, dnsclient.CodeBusy},
+		"the first, the other answers": {map[netip.AddrPort]error{first: syscall.EAGAIN}, ""},
+		"the other, the first refuses": {map[netip.AddrPort]error{first: syscall.ECONNREFUSED, second: syscall.ENOBUFS}, dnsclient.CodeBusy},
+		"no shortage":                  {map[netip.AddrPort]error{first: syscall.ECONNREFUSED, second: syscall.EHOSTUNREACH}, dnsclient.CodeConnRefused},
+	} {
+		n := egresstest.New(t)
+		for _, server := range []netip.AddrPort{first, second} {
+			n.NameServer(server.String()).Records("example.com. 300 IN A 93.184.216.34")
+		}
+		for server, err := range test.fails {
+			n.Fail(server.String(), err)
+		}
+		c, err := dnsclient.New(dnsclient.Settings{
+			Resolvers: []netip.AddrPort{first, second},
+			DialResolver: func(ctx context.Context, transport string, to netip.AddrPort) (net.Conn, error) {
+				return n.Dial(ctx, transport+"4", to)
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		a := c.Query(t.Context(), "example.com", dns.TypeA)
+		if a.Code != test.code || (a.Busy != nil) != (test.code == dnsclient.CodeBusy) {
+			t.Errorf("%s: %q, %v", name, a.Code, a.Busy)
+		}
+		if again := c.Query(t.Context(), "example.com", dns.TypeA); again.Cached != (test.code == "") {
+			t.Errorf("%s: kept %v", name, again.Cached)
+		}
+	}
+}

@@ -29,8 +29,11 @@ type systemResolvers struct {
 	size     int64
 }
 
+// newSystemResolvers reads the file at once: a process that has run out of files later must still know whom to ask.
 func newSystemResolvers(path string) *systemResolvers {
-	return &systemResolvers{path: path, list: loopbackResolvers}
+	s := &systemResolvers{path: path, list: loopbackResolvers}
+	s.servers()
+	return s
 }
 
 // servers is never empty. A file that cannot be read leaves what was known before.

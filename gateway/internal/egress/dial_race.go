@@ -108,12 +108,12 @@ func settle(decided raced, others <-chan raced, running int) (raced, error) {
 }
 
 // tellingMost picks the failure to report: a refusal by the target says more than silence, silence more than the lack
-// of a route. Of an address that was not tried because a limit was reached nothing is known, and so nothing of the
-// target.
+// of a route. An attempt that this host could not make, or that was not made because a limit was reached, leaves open what
+// its address would have said, so that nothing can be said of the target, whatever the others met.
 func tellingMost(failures []error) error {
 	telling := func(err error) int {
 		switch {
-		case fault.Is(err, fault.Limited):
+		case fault.Is(err, fault.Limited), fault.Is(err, fault.Busy):
 			return 3
 		case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ECONNRESET):
 			return 2

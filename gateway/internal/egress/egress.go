@@ -16,6 +16,7 @@ import (
 
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/hostroute"
 	"diagnostics/shared/netpolicy"
 )
 
@@ -47,8 +48,11 @@ type Client struct {
 	// own and families tell what is known of this host; an error means that nothing is yet.
 	own      func() (map[netip.Addr]bool, error)
 	families func() (Families, error)
-	checker  certcheck.Checker
-	dns      *dnsclient.Client
+	// route asks the kernel for the way to an address; an error means that it cannot be asked.
+	route   func(netip.Addr) (hostroute.Way, error)
+	kernel  *hostroute.Kernel // nil where a test plays it
+	checker certcheck.Checker
+	dns     *dnsclient.Client
 }
 
 // New makes the way out. An error means a setting that it cannot take.
@@ -61,10 +65,10 @@ func New(s Settings, opts ...Option) (*Client, error) {
 		bounds:   bounds{http: HTTPTimeout, connect: ConnectTimeout, dnsTry: dnsclient.Timeout},
 	}
 	c.own = newHostFact(interfaceAddresses).get
-	c.families = newHostFact(func() (Families, error) { return detectFamilies(sourceFor) }).get
+	c.families = newHostFact(everPresent(func() (Families, error) { return detectFamilies(sourceFor) })).get
 	c.dialPermitted = c.dialSocket
 	c.dialExempt = dialExempt
-	c.lookupExempt = lookupSystem
+	c.lookupExempt = c.lookupSystem
 	for _, o := range opts {
 		o(c)
 	}
@@ -73,6 +77,10 @@ func New(s Settings, opts ...Option) (*Client, error) {
 		return nil, err
 	}
 	c.dns = names
+	if c.route == nil {
+		c.kernel = hostroute.Open()
+		c.route = c.kernel.To
+	}
 	return c, nil
 }
 
@@ -82,9 +90,10 @@ func (c *Client) newDNS() (*dnsclient.Client, error) {
 	return dnsclient.New(dnsclient.Settings{
 		Resolvers: c.settings.Resolvers,
 		DialResolver: func(ctx context.Context, transport string, to netip.AddrPort) (net.Conn, error) {
-			return c.dialExempt(ctx, networkFor(transport, to.Addr()), to)
+			return c.connect(ctx, c.dialExempt, networkFor(transport, to.Addr()), to)
 		},
 		DialServer:  c.dial,
+		Ours:        c.Ours,
 		Public:      func(a netip.Addr) bool { return netpolicy.Judge(a).Public },
 		PrivateName: isPrivateName,
 		Timeout:     c.bounds.dnsTry,
@@ -97,4 +106,9 @@ func (c *Client) newDNS() (*dnsclient.Client, error) {
 func (c *Client) DNS() *dnsclient.Client { return c.dns }
 
 // Close ends the lookups that are still under way. The Client is not used afterwards.
-func (c *Client) Close() { c.dns.Close() }
+func (c *Client) Close() {
+	c.dns.Close()
+	if c.kernel != nil {
+		c.kernel.Close()
+	}
+}

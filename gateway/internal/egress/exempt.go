@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/shortage"
 )
 
 // exempts tells whether the request asks for the exemption and goes to one of the operator's own hosts, on its port.
@@ -33,6 +34,8 @@ func (c *Client) exemptAddresses(ctx context.Context, r Request) ([]netip.Addr, 
 	}
 	found, err := c.lookupExempt(ctx, host.Name())
 	switch {
+	case fault.Is(err, fault.Busy):
+		return nil, err
 	case err != nil && fault.IsTimeout(err):
 		return nil, fault.Wrap(fault.Timeout, err, "A service that this one relies on could not be found in time.")
 	case err != nil:
@@ -55,11 +58,16 @@ func (c *Client) exemptAddresses(ctx context.Context, r Request) ([]netip.Addr, 
 func (c *Client) dialExemptHost(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.bounds.connect)
 	defer cancel()
-	return c.dialExempt(ctx, networkFor("tcp", to.Addr()), to)
+	return c.connect(ctx, c.dialExempt, networkFor("tcp", to.Addr()), to)
 }
 
 // lookupSystem asks as this host's other programs do: its hosts file, its resolvers, its search domains.
-func lookupSystem(ctx context.Context, host string) ([]netip.Addr, error) {
-	r := net.Resolver{PreferGo: true}
-	return r.LookupNetIP(ctx, "ip", host)
+func (c *Client) lookupSystem(ctx context.Context, host string) ([]netip.Addr, error) {
+	witness := shortage.Witness{Dial: new(net.Dialer).DialContext, Ours: c.Ours}
+	r := net.Resolver{PreferGo: true, Dial: witness.Connect}
+	found, err := r.LookupNetIP(ctx, "ip", host)
+	if ours := witness.Of(err); ours != nil {
+		return nil, ours
+	}
+	return found, err
 }

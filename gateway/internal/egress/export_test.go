@@ -53,7 +53,7 @@ func HostFact[T any](read func() (T, error), now func() time.Time) func() (T, er
 // WithHost replaces what is asked for this host's addresses and routes, and the clock by which the answers are kept.
 func WithHost(own func() (map[netip.Addr]bool, error), families func() (Families, error), now func() time.Time) Option {
 	return func(c *Client) {
-		c.own, c.families = HostFact(own, now), HostFact(families, now)
+		c.own, c.families = HostFact(own, now), HostFact(everPresent(families), now)
 	}
 }
 
@@ -63,5 +63,5 @@ func InterfaceAddresses() (map[netip.Addr]bool, error) { return interfaceAddress
 // SourceFor asks the kernel for the source address towards to.
 func SourceFor(network, to string) (netip.Addr, error) { return sourceFor(network, to) }
 
-// Shortage gives the error where it says that this host has run out of something.
-func Shortage(err error) error { return shortage(err) }
+// Unasked gives the error where it says that the kernel could not be asked for a route.
+func Unasked(err error) error { return unasked(err) }

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"slices"
 	"syscall"
+
+	"diagnostics/gateway/internal/shortage"
 )
 
 // Families says which families this host can reach.
@@ -15,8 +16,8 @@ type Families struct{ V4, V6 bool }
 // Has tells whether the family of the address is present.
 func (f Families) Has(a netip.Addr) bool { return a.Is4() && f.V4 || a.Is6() && f.V6 }
 
-// Families says which families this host can reach now: none as long as nothing is known of its routes, which Resolve
-// fails with.
+// Families says which families this host has: none as long as nothing is known of its routes, which Resolve fails with.
+// One that it has had since the start counts: without a route it is lost, which dials tell as this service's own fault.
 func (c *Client) Families() Families {
 	f, _ := c.knownFamilies()
 	return f
@@ -34,7 +35,7 @@ func (c *Client) knownFamilies() (Families, error) {
 	}
 	f, err := c.families()
 	if err != nil {
-		return Families{}, unready(err)
+		return Families{}, shortage.Fault(err)
 	}
 	return f, nil
 }
@@ -59,13 +60,27 @@ func detectFamilies(source func(network, to string) (netip.Addr, error)) (Famili
 	return Families{V4: v4.IsValid(), V6: v6.IsGlobalUnicast() && !v6.IsPrivate()}, nil
 }
 
+// everPresent keeps the families that a reading has found once. A default route that is gone is a fault of this host and
+// not the lack of a family, which is a matter of how the host is made. The readings are made one after the other.
+func everPresent(read func() (Families, error)) func() (Families, error) {
+	var ever Families
+	return func() (Families, error) {
+		now, err := read()
+		if err != nil {
+			return Families{}, err
+		}
+		ever = Families{V4: ever.V4 || now.V4, V6: ever.V6 || now.V6}
+		return ever, nil
+	}
+}
+
 // sourceFor asks the kernel for the source address towards to: the zero address where it has no route. An error means
 // that the kernel could not be asked. Connecting a UDP socket sends no packet.
 func sourceFor(network, to string) (netip.Addr, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(context.Background(), network, to)
 	if err != nil {
-		return netip.Addr{}, shortage(err)
+		return netip.Addr{}, unasked(err)
 	}
 	defer func() { _ = conn.Close() }()
 	local, err := netip.ParseAddrPort(conn.LocalAddr().String())
@@ -75,17 +90,12 @@ func sourceFor(network, to string) (netip.Addr, error) {
 	return local.Addr().Unmap(), nil
 }
 
-// shortages are the errors of a socket call that say that this host has run out of files, memory or ports. All others
-// (ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT, EACCES of a route of type prohibit and so on) are the routing table's
-// answer.
-var shortages = []syscall.Errno{
-	syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EAGAIN, syscall.ENOSPC,
-}
-
-// shortage gives the error where it is one of a shortage, else nil.
-func shortage(err error) error {
-	if slices.ContainsFunc(shortages, func(errno syscall.Errno) bool { return errors.Is(err, errno) }) {
-		return err
+// unasked gives the error where it says that the kernel could not be asked, else nil. All but those of a shortage
+// (ENETUNREACH, EAFNOSUPPORT, EACCES of a route of type prohibit and so on) are the routing table's answer, and two of
+// those are as well: no address to send from, and no link.
+func unasked(err error) error {
+	if !shortage.Is(err) || errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.ENETDOWN) {
+		return nil
 	}
-	return nil
+	return err
 }

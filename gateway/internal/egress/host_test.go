@@ -66,11 +66,11 @@ func TestAShortageIsNoAnswer(t *testing.T) {
 		syscall.EPERM:           false,
 		syscall.EINVAL:          false,
 	} {
-		if err := egress.Shortage(dial("connect", errno)); (err != nil) != short {
+		if err := egress.Unasked(dial("connect", errno)); (err != nil) != short {
 			t.Errorf("%v: %v", errno, err)
 		}
 	}
-	if err := egress.Shortage(nil); err != nil {
+	if err := egress.Unasked(nil); err != nil {
 		t.Errorf("no error: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"compress/zlib"
 	"errors"
 	"io"
+	"net/netip"
 	"strings"
 
 	"diagnostics/gateway/internal/fault"
@@ -109,8 +110,23 @@ func (f *faultReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// blamedBody is a body as it comes, in which the failures of this host's own are told as such.
+type blamedBody struct {
+	from    io.Reader
+	client  *Client
+	address netip.Addr // where it comes from
+}
+
+func (b blamedBody) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if ours := b.client.Ours(err, b.address); ours != nil {
+		return n, ours
+	}
+	return n, err
+}
+
 // DecodeBody undoes the content encoding of a body that is being consumed. Its own errors and those of the reader are
-// *fault.Error of kind Upstream or Timeout, or io.EOF.
+// *fault.Error of kind Upstream, Timeout or Busy, or io.EOF.
 func DecodeBody(r *Response, body io.Reader) (io.Reader, error) {
 	text, err := decompressed(body, r.Header.Values("Content-Encoding"))
 	if err != nil {

@@ -28,8 +28,11 @@ func (x *trip) fault(err error) error {
 		return known
 	}
 	x.mu.Lock()
-	p := x.phase
+	p, address := x.phase, x.address
 	x.mu.Unlock()
+	if ours := x.client.Ours(err, address); ours != nil {
+		return ours
+	}
 	if x.ctx.Err() != nil || fault.IsTimeout(err) || errors.Is(err, context.Canceled) {
 		return x.say(fault.Timeout, err, timeoutSentences[p])
 	}

@@ -3,9 +3,11 @@ package egress
 import (
 	"net"
 	"net/netip"
-	"time"
+	"slices"
 
+	"diagnostics/gateway/internal/egress/hostroute"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/netpolicy"
 )
 
@@ -17,19 +19,9 @@ const (
 	sentenceDenied    = "The operator of this service does not allow this target."
 )
 
-// unready is the failure while nothing is known of this host yet: a dial could lead to the host itself. That is our
-// fault and not the target's.
-func unready(cause error) error {
-	return &fault.Error{
-		Kind:       fault.Busy,
-		Sentence:   "This service cannot make connections at the moment. Please try again in a few seconds.",
-		RetryAfter: time.Second,
-		Cause:      cause,
-	}
-}
-
 // Permit judges an address for a dial: public, not denied, not this host's own. The error is a *fault.Error of kind
-// Refused whose sentence does not name the address, or of kind Busy as long as this host's own addresses are not known.
+// Refused whose sentence does not name the address, or of kind Busy where it cannot be known whether the address is this
+// host's own: the dial could lead to the host itself.
 func (c *Client) Permit(a netip.Addr) error {
 	if !netpolicy.Judge(a).Public { // the zero and every zoned address are not
 		return fault.New(fault.Refused, sentenceNotPublic)
@@ -40,14 +32,29 @@ func (c *Client) Permit(a netip.Addr) error {
 	if c.settings.AllowOwnAddresses {
 		return nil
 	}
-	own, err := c.own()
+	own, err := c.isOwn(a)
 	switch {
 	case err != nil:
-		return unready(err)
-	case own[a]:
+		return shortage.Fault(err)
+	case own:
 		return fault.New(fault.Refused, sentenceOwn)
 	}
 	return nil
+}
+
+// isOwn asks the kernel, whose word is of this moment and holds for addresses that no interface has (routes of type
+// local, as load balancers and anycast use). The interfaces are asked too: an address of IPv6 that is new to its link, or
+// whose link is down, is not routed to this host, but will be.
+func (c *Client) isOwn(a netip.Addr) (bool, error) {
+	if slices.ContainsFunc(c.settings.HostAddresses, func(p netip.Prefix) bool { return p.Contains(a) }) {
+		return true, nil
+	}
+	own, err := c.own()
+	if err != nil || own[a] {
+		return true, err
+	}
+	way, err := c.route(a)
+	return way == hostroute.Here, err
 }
 
 // interfaceAddresses lists the addresses of this host's interfaces. A service that listens on every interface would

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/netip"
@@ -76,8 +77,8 @@ func (r Resolution) only(family int) Resolution {
 
 // Resolve looks up both families of a host, or takes its literal address, and permits every answer: one refused address
 // refuses the host. An AAAA in 64:ff9b::/96 is ignored where an A record exists. Errors are *fault.Error: Refused,
-// NoAddress (no such name, or no address of any family), Upstream or Timeout (the resolver), Busy (this host's own
-// addresses or routes are not known yet).
+// NoAddress (no such name, or no address of any family), Upstream or Timeout (the resolver), Busy (this host lacks what
+// a lookup takes, or its own addresses or routes are not known).
 //
 // A family whose lookup failed is left out where the other has addresses. That this host lacks a family is no error
 // here; Reachable tells.
@@ -211,6 +212,9 @@ func withoutAddress(ctx context.Context, h target.Host, a, aaaa dnsclient.Answer
 	name := h.Short()
 	if a.Code == dnsclient.CodeNotFound || aaaa.Code == dnsclient.CodeNotFound {
 		return fault.Newf(fault.NoAddress, "%s does not exist.", name)
+	}
+	if busy := cmp.Or(a.Busy, aaaa.Busy); busy != nil {
+		return busy
 	}
 	failed := a
 	if a.Conclusive() {

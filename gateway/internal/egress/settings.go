@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/egress/hostroute"
 	"diagnostics/gateway/internal/target"
 )
 
@@ -28,7 +29,9 @@ type Settings struct {
 	// Families is FamiliesAuto where empty.
 	Families FamilySetting
 	Deny     target.Denylist
-	// AllowOwnAddresses lifts the refusal of this host's own interface addresses.
+	// HostAddresses are those of a host around a container, which cannot see them: they are refused as this host's own.
+	HostAddresses []netip.Prefix
+	// AllowOwnAddresses lifts the refusal of this host's own addresses, HostAddresses included.
 	AllowOwnAddresses bool
 	// ExemptHosts are the services that the operator chose by name, such as the host of RDAP_BASE_URL: "host:port" as
 	// target.URL.Authority gives it. A request to one of them that asks for it (Request.Exempt) is found by the system's
@@ -63,12 +66,19 @@ type Option func(*Client)
 type DialFunc func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
 
 // WithDialer replaces the socket layer below the policy, so that a test can serve a public address from loopback. It
-// carries the HTTP, TLS, TCP and DNS connections alike.
+// carries the HTTP, TLS, TCP and DNS connections alike. All addresses are then reached through a link, whatever the
+// kernel below has routes for.
 func WithDialer(dial DialFunc) Option {
 	return func(c *Client) {
 		c.dialPermitted = dial
 		c.dialExempt = dial
+		c.route = func(netip.Addr) (hostroute.Way, error) { return hostroute.Out, nil }
 	}
+}
+
+// WithRoutes replaces what the kernel says of the way to an address. It is asked for every judgement and every failure.
+func WithRoutes(route func(netip.Addr) (hostroute.Way, error)) Option {
+	return func(c *Client) { c.route = route }
 }
 
 // LookupFunc finds the addresses of a host, in the order in which they are to be tried.

@@ -68,7 +68,7 @@ var ErrNotFound = errors.New("the name does not exist")
 
 // LookupError is a lookup without a usable answer: nothing is known about the name.
 type LookupError struct {
-	// Code is that of Node's dns module (ESERVFAIL, ETIMEOUT …), CodeBound or CodeName.
+	// Code is that of Node's dns module (ESERVFAIL, ETIMEOUT …), CodeBound, CodeName or CodeBusy.
 	Code string
 }
 
@@ -80,6 +80,8 @@ const (
 	CodeLong = "ELONG"
 	// CodeName is a lookup that was not made, because the name is not one of the public DNS.
 	CodeName = "EBADNAME"
+	// CodeBusy is a lookup that this service lacked the means to make.
+	CodeBusy = "EBUSY"
 )
 
 func (e *LookupError) Error() string { return "the lookup failed (" + e.Code + ")" }
@@ -93,6 +95,8 @@ func (e *LookupError) Reason() string {
 		return "the answer holds more records than are read"
 	case CodeName:
 		return "it is not a name of the public DNS"
+	case CodeBusy:
+		return "this service cannot make connections at the moment"
 	case "ETIMEOUT":
 		return "its name servers did not answer in time"
 	case "ESERVFAIL":

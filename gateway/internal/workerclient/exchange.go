@@ -73,7 +73,11 @@ func (c *Client) exchange(ctx context.Context, limit time.Duration, method, path
 		return answer, nil
 	case errors.Is(ctx.Err(), context.Canceled):
 		return nil, ctx.Err()
-	case bounded.Err() != nil:
+	}
+	if ours := c.blame.of(err); ours != nil {
+		return nil, ours
+	}
+	if bounded.Err() != nil {
 		return nil, fault.Wrap(fault.Timeout, err, "The diagnostics worker did not answer in time.")
 	}
 	return nil, classify(err)

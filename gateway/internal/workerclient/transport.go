@@ -1,12 +1,16 @@
 package workerclient
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/parallel"
 
 	"github.com/sony/gobreaker/v2"
@@ -24,6 +28,20 @@ type unreachableError struct{ cause error }
 func (e *unreachableError) Error() string { return "connect to the worker: " + e.cause.Error() }
 func (e *unreachableError) Unwrap() error { return e.cause }
 
+// blameFunc gives the failure to tell where an error of talking to an address is this host's own fault, else nil.
+type blameFunc func(err error, to netip.Addr) error
+
+// of is the same for an error of package net, which names the address itself.
+func (b blameFunc) of(err error) error {
+	var failed *net.OpError
+	var at netip.Addr
+	if errors.As(err, &failed) && failed.Addr != nil {
+		to, _ := netip.ParseAddrPort(failed.Addr.String()) // the zero address is no way to anywhere
+		at = to.Addr()
+	}
+	return b(err, at)
+}
+
 // newTransport makes the transport of the one place that the operator, not the visitor, chose: it goes past egress and
 // its policy on purpose. No proxy of the environment is read, since the token would pass through it. Every exchange has
 // a connection of its own, so the worker's name is looked up anew each time and a moved worker is found at once; beside
@@ -33,8 +51,8 @@ func newTransport(l limits, dial dialFunc) *http.Transport {
 		Name:        "worker",
 		Timeout:     l.open,
 		ReadyToTrip: func(n gobreaker.Counts) bool { return n.ConsecutiveFailures >= l.trip },
-		// A visitor who leaves during the dial says nothing about the worker.
-		IsExcluded: func(err error) bool { return errors.Is(err, context.Canceled) },
+		// A visitor who leaves during the dial says nothing about the worker, and neither does what this host lacks.
+		IsExcluded: func(err error) bool { return errors.Is(err, context.Canceled) || fault.Is(err, fault.Busy) },
 	})
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -63,7 +81,13 @@ func newTransport(l limits, dial dialFunc) *http.Transport {
 
 type dialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
 
-func dialer(l limits) dialFunc {
-	d := &net.Dialer{Timeout: l.connect, Resolver: &net.Resolver{PreferGo: true}}
-	return d.DialContext
+// dial connects to the worker. An error that is this host's own fault is the failure to tell.
+func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	witness := shortage.Witness{Dial: new(net.Dialer).DialContext, Ours: c.blame}
+	d := net.Dialer{Timeout: c.limits.connect, Resolver: &net.Resolver{PreferGo: true, Dial: witness.Connect}}
+	conn, err := d.DialContext(ctx, network, addr)
+	if err == nil {
+		return conn, nil
+	}
+	return nil, cmp.Or(witness.Of(err), c.blame.of(err), err)
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/workerapi"
 )
 
@@ -41,13 +42,32 @@ type Client struct {
 	base      *url.URL
 	token     string
 	transport *http.Transport
+	blame     blameFunc
 	limits    limits
 	ready     readiness
 }
 
 // New makes a client of the worker at base (an http or https URL, perhaps with a path that goes before the worker's own
 // paths) with a bearer token. Errors name neither.
-func New(base, token string) (*Client, error) { return newClient(base, token, defaultLimits()) }
+func New(base, token string, options ...Option) (*Client, error) {
+	c, err := newClient(base, token, defaultLimits())
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range options {
+		o(c)
+	}
+	return c, nil
+}
+
+// Option changes how a Client works.
+type Option func(*Client)
+
+// WithBlame sets who tells this host's own faults: ours gives the failure to tell where an error of talking to an
+// address is one, else nil. Without it, those of package shortage are.
+func WithBlame(ours func(err error, to netip.Addr) error) Option {
+	return func(c *Client) { c.blame = ours }
+}
 
 func newClient(base, token string, l limits) (*Client, error) {
 	u, err := parseBase(base)
@@ -57,7 +77,9 @@ func newClient(base, token string, l limits) (*Client, error) {
 	if !validToken(token) {
 		return nil, errors.New("the worker's token must be printable ASCII without spaces, and not empty")
 	}
-	c := &Client{base: u, token: token, transport: newTransport(l, dialer(l)), limits: l}
+	c := &Client{base: u, token: token, limits: l}
+	c.blame = func(err error, _ netip.Addr) error { return shortage.Of(err) }
+	c.transport = newTransport(l, c.dial)
 	return c, nil
 }
 
@@ -114,9 +136,9 @@ func (j Job) request(token string) workerapi.Request {
 }
 
 // Traceroute traces the way to the address. Errors are *fault.Error: Busy with the worker's Retry-After (429 of the
-// worker), Limited with it where the client holds its share of the worker's places, Timeout, Upstream (all other
-// misbehaviour); or ctx.Err() where the visitor has left. The answer is held against the contract; private hops are
-// hidden once more.
+// worker) or where this host lacks what asking takes, Limited with it where the client holds its share of the worker's
+// places, Timeout, Upstream (all other misbehaviour); or ctx.Err() where the visitor has left. The answer is held against
+// the contract; private hops are hidden once more.
 func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traceroute, error) {
 	result, err := run[workerapi.Traceroute](ctx, c, workerapi.PathTraceroute, j)
 	if err != nil {

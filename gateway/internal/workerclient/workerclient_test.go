@@ -1,6 +1,7 @@
 package workerclient
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,12 +11,15 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/workerapi"
 
 	"go.uber.org/goleak"
@@ -610,5 +614,53 @@ func TestDefaultLimits(t *testing.T) {
 	l := defaultLimits()
 	if l.job != workerapi.JobLimit || l.keep != 3*time.Second || l.connect >= l.job || l.open > 5*time.Second {
 		t.Fatalf("limits are %+v", l)
+	}
+}
+
+// What this host lacks is not the worker's fault, and does not trip the breaker.
+func TestOwnFaults(t *testing.T) {
+	t.Parallel()
+	dial := func(err error) func(context.Context, string, string) (net.Conn, error) {
+		return func(context.Context, string, string) (net.Conn, error) {
+			failed := &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", err)}
+			return nil, cmp.Or[error](shortage.Of(failed), failed) // as Client.dial does
+		}
+	}
+	for name, test := range map[string]struct {
+		err  error
+		kind fault.Kind
+	}{
+		"no file": {syscall.EMFILE, fault.Busy},
+		"no port": {syscall.EADDRNOTAVAIL, fault.Busy},
+		"refused": {syscall.ECONNREFUSED, fault.Upstream},
+	} {
+		c := client(t, "http://worker.example.com", quick())
+		c.transport = newTransport(quick(), dial(test.err))
+		for range quick().trip + 1 {
+			if _, err := c.Ping(t.Context(), job); !fault.Is(err, test.kind) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// The dial tells its own faults by whoever is set to judge them, with the address that was dialled.
+func TestTheDialIsBlamed(t *testing.T) {
+	t.Parallel()
+	ours := fault.New(fault.Busy, "This service cannot.")
+	s := worker(t, nil)
+	s.Close() // so that it refuses
+	for name, blame := range map[string]error{"ours": ours, "the worker's": nil} {
+		c := client(t, s.URL, quick())
+		WithBlame(func(err error, to netip.Addr) error {
+			if !errors.Is(err, syscall.ECONNREFUSED) || !to.IsLoopback() {
+				t.Errorf("%s: asked of %v and %v", name, err, to)
+			}
+			return blame
+		})(c)
+		_, err := c.dial(t.Context(), "tcp", strings.TrimPrefix(s.URL, "http://"))
+		if errors.Is(err, ours) != (blame != nil) || err == nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

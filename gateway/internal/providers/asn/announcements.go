@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/netip"
 
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/shared/parallel"
 )
 
@@ -26,7 +27,8 @@ type Announcements struct {
 }
 
 // Announcements gives what Origins gives, with the networks' names. A name that the service fails to answer for is
-// missing and no error; one in an answer that cannot be read is one. Errors are those of Origins.
+// missing and no error; one in an answer that cannot be read, or that this service cannot ask for, is one. Errors are
+// those of Origins.
 func (c *Client) Announcements(ctx context.Context, addr netip.Addr) (Announcements, error) {
 	records, source, err := c.Origins(ctx, addr)
 	if err != nil {
@@ -36,7 +38,7 @@ func (c *Client) Announcements(ctx context.Context, addr netip.Addr) (Announceme
 	names := make(map[uint32]string)
 	for _, found := range c.systems(ctx, numbersOf(records)) {
 		switch {
-		case errors.Is(found.err, ErrUnreadable):
+		case errors.Is(found.err, ErrUnreadable), fault.Is(found.err, fault.Busy):
 			return Announcements{}, found.err
 		case found.err != nil:
 			result.NamesMissing = true

@@ -82,6 +82,8 @@ func (c *Client) fetch(ctx context.Context, name string) ([]string, error) {
 		return textsOf(answer.Records), nil
 	case dnsclient.CodeNoData, dnsclient.CodeNotFound:
 		return nil, nil
+	case dnsclient.CodeBusy:
+		return nil, answer.Busy
 	case dnsclient.CodeTimeout:
 		return nil, fault.Wrap(fault.Timeout, fmt.Errorf("asn: %s: %s", name, answer.Code),
 			"The ASN service did not answer in time. Please try again later.")

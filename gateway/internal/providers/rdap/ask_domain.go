@@ -12,8 +12,8 @@ import (
 
 // Domain asks the registry about a registrable domain name (A-labels, lower case), and the registrar too where the
 // registry knows the name and its registrar alone. That nothing is found is no error. Errors are ctx.Err() or
-// *fault.Error: Upstream (with RetryAfter where the provider is to be left alone for a time) or Timeout. A failure of
-// the registrar is a notice.
+// *fault.Error: Upstream, Timeout, or Busy with RetryAfter (the provider is to be left alone for a time, or this service
+// lacks the means to ask it). A failure of the registrar is a notice.
 func (c *Client) Domain(ctx context.Context, name string) (DomainAnswer, error) {
 	kept, err := c.domains.Get(ctx, name, func(ctx context.Context) (domainRecord, time.Duration, error) {
 		return c.loadDomain(ctx, name)
@@ -98,6 +98,8 @@ func (c *Client) loadRegistrar(ctx context.Context, name, related string) (domai
 		return record, KeepFound, nil
 	case err == nil:
 		return domainRecord{Failure: "The registrar has no data of its own on this name."}, KeepNotFound, nil
+	case fault.Is(err, fault.Busy) && errors.As(err, &failed): // which is over in seconds
+		return domainRecord{Failure: failed.Sentence}, 0, nil
 	case errors.As(err, &failed):
 		return domainRecord{Failure: failed.Sentence}, KeepNotFound, nil
 	}

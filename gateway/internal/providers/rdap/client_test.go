@@ -359,7 +359,7 @@ func TestPause(t *testing.T) {
 	w.on(registryHost+"/domain/one-site.com", status(429, "Retry-After", "30"))
 	w.on(registryHost+"/domain/two-site.com", domainBody("two-site.com"))
 	_, err := w.domain("one-site.com")
-	if f := wantFailure(t, err, fault.Upstream,
+	if f := wantFailure(t, err, fault.Busy,
 		registryHost+" has been asked too often. Try again in 30 s."); f.RetryAfter != 30*time.Second {
 		t.Errorf("retry after %v", f.RetryAfter)
 	}
@@ -367,7 +367,7 @@ func TestPause(t *testing.T) {
 	// The pause is the host's, whatever is asked; other hosts go on.
 	w.advance(29 * time.Second)
 	_, err = w.domain("two-site.com")
-	if f := wantFailure(t, err, fault.Upstream, "too often"); f.RetryAfter != time.Second {
+	if f := wantFailure(t, err, fault.Busy, "too often"); f.RetryAfter != time.Second {
 		t.Errorf("retry after %v", f.RetryAfter)
 	}
 	w.wantAsked(redirectorHost + "/domain/two-site.com")
@@ -385,7 +385,7 @@ func TestRedirectorsPauseIsNotNamed(t *testing.T) {
 	w := newWorld(t, nil)
 	w.on(redirectorHost+"/domain/one-site.com", status(429))
 	_, err := w.domain("one-site.com")
-	if f := wantFailure(t, err, fault.Upstream, sentenceOwn); f.RetryAfter != defaultPause ||
+	if f := wantFailure(t, err, fault.Busy, sentenceOwn); f.RetryAfter != defaultPause ||
 		strings.Contains(f.Sentence, redirectorHost) {
 		t.Errorf("%v after %v", f, f.RetryAfter)
 	}
@@ -421,7 +421,7 @@ func TestSlots(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if c.wait > 0 {
-			if f := wantFailure(t, err, fault.Upstream, "Too many registrations"); f.RetryAfter != c.wait {
+			if f := wantFailure(t, err, fault.Busy, "Too many registrations"); f.RetryAfter != c.wait {
 				t.Errorf("%s: retry after %v", c.name, f.RetryAfter)
 			}
 			w.wantAsked()
@@ -462,7 +462,7 @@ func TestRedirectorIsAskedEightTimesAtMost(t *testing.T) {
 	limited := 0
 	for _, tld := range strings.Fields("aa bb cc dd ee ff gg hh ii jj kk ll") {
 		if _, err := w.domain("site." + tld); err != nil {
-			if f := wantFailure(t, err, fault.Upstream, "Too many"); f.RetryAfter <= 0 || f.RetryAfter > 10*time.Second {
+			if f := wantFailure(t, err, fault.Busy, "Too many"); f.RetryAfter <= 0 || f.RetryAfter > 10*time.Second {
 				t.Errorf("retry after %v", f.RetryAfter)
 			}
 			limited++

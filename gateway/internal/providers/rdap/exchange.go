@@ -22,8 +22,8 @@ type place struct {
 	own bool
 }
 
-// exchange makes one request, if its server may be asked now. Errors are *fault.Error (Upstream or Timeout) or those of
-// a ctx that has ended.
+// exchange makes one request, if its server may be asked now. Errors are *fault.Error (Upstream, Timeout or Busy) or
+// those of a ctx that has ended.
 func (c *Client) exchange(ctx context.Context, at place) (*egress.Response, error) {
 	if err := c.mayAsk(ctx, at); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (c *Client) takeSlot(ctx context.Context) error {
 			return nil
 		}
 		if time.Now().Add(wait).After(deadline) {
-			return later502(wait, "Too many registrations are looked up at the moment.")
+			return tryLater(fault.Busy, wait, "Too many registrations are looked up at the moment.")
 		}
 		free := time.NewTimer(wait)
 		select {
@@ -91,10 +91,11 @@ func (c *Client) takeSlot(ctx context.Context) error {
 	}
 }
 
-// later502 is a provider that is to be left alone for a time.
-func later502(wait time.Duration, sentence string) error {
+// tryLater is a provider that is to be left alone for a time. It is Busy where this service has asked too much of it: that is
+// not the provider's fault.
+func tryLater(kind fault.Kind, wait time.Duration, sentence string) error {
 	seconds := int64((max(wait, time.Second) + time.Second - 1) / time.Second)
-	f := fault.Newf(fault.Upstream, "%s Try again in %d s.", sentence, seconds)
+	f := fault.Newf(kind, "%s Try again in %d s.", sentence, seconds)
 	f.RetryAfter = wait
 	return f
 }
@@ -136,6 +137,8 @@ func (c *Client) body(answer *egress.Response, at place) ([]byte, error) {
 	switch {
 	case answer.Truncated:
 		return nil, fault.New(fault.Upstream, c.server(at)+" sent an answer of more than 1 MiB.")
+	case fault.Is(answer.BodyErr, fault.Busy):
+		return nil, answer.BodyErr
 	case answer.BodyErr != nil && fault.Is(answer.BodyErr, fault.Timeout):
 		return nil, fault.Wrap(fault.Timeout, answer.BodyErr, c.server(at)+" did not send its whole answer in time.")
 	case answer.BodyErr != nil:

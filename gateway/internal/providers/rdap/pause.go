@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"diagnostics/gateway/internal/fault"
 )
 
 const (
@@ -42,7 +44,7 @@ func (c *Client) paused(ctx context.Context, at place) error {
 }
 
 func (c *Client) tooMany(at place, wait time.Duration) error {
-	return later502(wait, c.server(at)+" has been asked too often.")
+	return tryLater(fault.Busy, wait, c.server(at)+" has been asked too often.")
 }
 
 func pauseKey(at place) string { return "rdap-pause:" + at.url.Authority() }

@@ -45,7 +45,7 @@ type walk struct {
 }
 
 // run asks, and follows at most MaxRedirects redirects, all of it within the client's timeout. Errors are *fault.Error
-// (Upstream, Timeout), errLedBack, or those of a ctx that has ended.
+// (Upstream, Timeout, Busy), errLedBack, or those of a ctx that has ended.
 func (w *walk) run(outer context.Context) (reply, error) {
 	ctx, cancel := context.WithTimeout(outer, w.client.timeout)
 	defer cancel()
@@ -145,7 +145,7 @@ func (w *walk) finish(answer *egress.Response) error {
 
 func (w *walk) refused(answer *egress.Response) error {
 	if after := answer.Header.Get("Retry-After"); after != "" && answer.Status == http.StatusServiceUnavailable {
-		return later502(readRetryAfter(after, w.client.now()), w.client.server(w.at)+" is out of service.")
+		return tryLater(fault.Upstream, readRetryAfter(after, w.client.now()), w.client.server(w.at)+" is out of service.")
 	}
 	return fault.Newf(fault.Upstream, "%s answered with the status %d.", w.client.server(w.at), answer.Status)
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net/netip"
 
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
@@ -111,7 +112,7 @@ func describeAddress(
 	switch {
 	case ctx.Err() != nil:
 		return Result{}, ctx.Err()
-	case errors.Is(beside.err, asn.ErrUnreadable):
+	case errors.Is(beside.err, asn.ErrUnreadable), fault.Is(beside.err, fault.Busy):
 		return Result{}, beside.err
 	case beside.err != nil:
 		result.Notes = append(result.Notes, notePeersMissing)

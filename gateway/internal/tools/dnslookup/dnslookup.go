@@ -81,6 +81,9 @@ func run(ctx context.Context, client *egress.Client, name string) (Result, error
 		Details: map[string]answerDetail{},
 	}
 	for i, answer := range answers {
+		if answer.Busy != nil {
+			return Result{}, answer.Busy
+		}
 		kind := dns.TypeToString[recordTypes[i]]
 		result.Details[kind] = describeAnswer(client, answer)
 		if answer.Code != "" {

@@ -65,7 +65,8 @@ type resolverAnswer struct {
 	Name              string                    `json:"name"`
 	Address           string                    `json:"address"`
 	Outcome           string                    `json:"outcome"`
-	ErrorCode         *string                   `json:"errorCode"` // of an error only
+	ErrorCode         *string                   `json:"errorCode"`        // of an error only
+	Reason            *string                   `json:"reason,omitempty"` // where it could not be asked
 	Values            []string                  `json:"values"`
 	TTL               *uint32                   `json:"ttl"`
 	Authenticated     bool                      `json:"authenticated"`
@@ -89,6 +90,9 @@ const (
 	outcomeNXDomain = "nxdomain"
 	outcomeError    = "error"
 )
+
+// notAsked is why a resolver has no answer that was not asked.
+const notAsked = "This service cannot make connections at the moment."
 
 // conclusive tells whether the resolver said what there is, or that there is nothing.
 func (a resolverAnswer) conclusive() bool { return a.Outcome != outcomeError }
@@ -194,6 +198,9 @@ func (r publicResolver) describe(a dnsclient.Answer) resolverAnswer {
 		answer.Outcome = outcomeNXDomain
 	default:
 		answer.ErrorCode = &a.Code
+	}
+	if a.Busy != nil {
+		answer.Reason = format.TextOrNull(notAsked)
 	}
 	return answer
 }

@@ -12,6 +12,10 @@ func (c query) summarize(status string, answers []resolverAnswer) string {
 	if status != statusUnavailable {
 		sentences = append(sentences, resolverFailures(answers)...)
 	}
+	if names := namesOf(answers, func(a resolverAnswer) bool { return a.Reason != nil }); names != "" {
+		sentences = append(sentences, fmt.Sprintf("%s could not be asked: this service cannot make connections at the moment.",
+			names))
+	}
 	filtering := func(a resolverAnswer) bool { return a.FilteredSuspected }
 	if names := namesOf(answers, filtering); names != "" {
 		sentences = append(sentences, fmt.Sprintf("%s may be filtering this name.", names))
@@ -68,7 +72,7 @@ func resolverFailures(answers []resolverAnswer) []string {
 	var sentences []string
 	for _, answer := range answers {
 		switch {
-		case answer.conclusive():
+		case answer.conclusive(), answer.Reason != nil:
 		case answer.rejectsSignatures():
 			sentences = append(sentences, fmt.Sprintf("%s could not validate the DNSSEC signatures (%s).", answer.Name,
 				*answer.ErrorCode))

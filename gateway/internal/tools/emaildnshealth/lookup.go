@@ -108,6 +108,8 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 		if a.Cut && q.qtype != dns.TypeMX {
 			answer.err = &mailauth.LookupError{Code: mailauth.CodeLong}
 		}
+	case dnsclient.CodeBusy:
+		answer.err = &mailauth.LookupError{Code: mailauth.CodeBusy}
 	case dnsclient.CodeNotFound:
 		answer.err = mailauth.ErrNotFound
 	default:

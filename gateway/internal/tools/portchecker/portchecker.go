@@ -58,6 +58,7 @@ type attempt struct {
 	Reason         *string  `json:"reason"`
 
 	limit *fault.Error // why it was not tried, where that is a limit
+	busy  error        // why this service could not try, nil where it could
 }
 
 // checker is one way of checking; timeout is for each address.
@@ -101,7 +102,11 @@ func (p checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	if err := undialled(tried); err != nil {
 		return Result{}, err
 	}
-	return summarize(to, tried), nil
+	result := summarize(to, tried)
+	if i := slices.IndexFunc(tried, func(a attempt) bool { return a.busy != nil }); i >= 0 && !result.Reachable {
+		return Result{}, tried[i].busy // the port may be open at the address that was not tried
+	}
+	return result, nil
 }
 
 // summarize puts the best address on top; of several equally good ones the fastest, then the first.
@@ -136,7 +141,7 @@ func summarize(to target.HostPort, tried []attempt) Result {
 
 // try connects once. The kernel repeats a lost SYN after one and after three seconds, which is the retry that keeps one
 // lost packet from reading as a filter; a second connect would only ask for the same again. An error is a refusal by
-// the address policy, or a fault of this host.
+// the address policy, or one that nobody foresaw.
 func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
 	out := attempt{Address: to.Addr().String(), Family: 6}
 	if to.Addr().Is4() {
@@ -157,6 +162,10 @@ func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
 		_ = conn.Close()
 		out.State, out.ResponseTimeMs = portOpen, &took
 		return out, nil
+	}
+	if fault.Is(err, fault.Busy) {
+		out.busy = err
+		return out.end(portSkipped, "This service cannot make connections at the moment."), nil
 	}
 	state, reason, known := readFailure(err)
 	if !known {
@@ -197,8 +206,7 @@ func (a attempt) end(state, reason string) attempt {
 	return a
 }
 
-// readFailure reads a failed connect. Not known are refusals by the policy and this host's own faults, which say
-// nothing about the port.
+// readFailure reads a failed connect. Not known are refusals by the policy, which say nothing about the port.
 func readFailure(err error) (state, reason string, known bool) {
 	var refused *fault.Error
 	if errors.As(err, &refused) {
@@ -228,7 +236,6 @@ var connectFailures = []struct {
 	{syscall.EHOSTUNREACH, portUnreachable, "A router or the host's network says that the host cannot be reached."},
 	{syscall.EHOSTDOWN, portUnreachable, "The host is down."},
 	{syscall.ENETUNREACH, portUnreachable, "There is no route to the host's network."},
-	{syscall.ENETDOWN, portUnreachable, "The network on the way is down."},
 	{syscall.EACCES, portUnreachable, "A firewall on the way prohibits the connection."},
 	{syscall.EPERM, portUnreachable, "A firewall on the way prohibits the connection."},
 	{syscall.ENOPROTOOPT, portUnreachable, "The host says that it does not speak TCP."},

@@ -125,18 +125,20 @@ func (r *Result) bound() {
 	}
 }
 
-// fails gives the error of a run that has no result: the visitor is gone, or the first URL itself may not or cannot be
-// visited at all.
+// fails gives the error of a run that has no result: the visitor is gone, this service lacked the means to go on, or the
+// first URL itself may not or cannot be visited at all.
 func (r checker) fails(ctx context.Context, chain egress.Chain) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
+	}
+	if fault.Is(chain.Err, fault.Busy) {
+		return chain.Err
 	}
 	first := chain.Hops[0].Err
 	switch {
 	case first == nil, chain.End == egress.EndDeadline:
 		return nil
-	case fault.Is(first, fault.Refused), fault.Is(first, fault.NoAddress), fault.Is(first, fault.Busy),
-		fault.Is(first, fault.Limited):
+	case fault.Is(first, fault.Refused), fault.Is(first, fault.NoAddress), fault.Is(first, fault.Limited):
 		return first
 	}
 	return webview.Unroutable(ctx, r.client, r.target.URL, first)

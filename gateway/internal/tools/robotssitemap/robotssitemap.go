@@ -84,6 +84,9 @@ type sitemapFile struct {
 	LastModified *string     `json:"lastModified"` // the newest in the file
 	Truncated    bool        `json:"truncated"`    // as that of robotsFile
 	Issues       []fileIssue `json:"issues"`
+
+	// busy is why this service could not read the file, nil where it could: that says nothing about the file.
+	busy error
 }
 
 // fileIssue is something about a file that its owner should know.
@@ -143,6 +146,11 @@ func (r *checker) run(ctx context.Context) (Result, error) {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return Result{}, ctx.Err()
 	}
+	for _, file := range append(slices.Clone(result.Sitemaps), result.Sitemap) {
+		if file.busy != nil {
+			return Result{}, file.busy
+		}
+	}
 	result.boundSitemaps()
 	return result, nil
 }
@@ -170,20 +178,25 @@ func (r *checker) robots(ctx context.Context) (robotsFile, []string, error) {
 	if err := r.fails(ctx, chain); err != nil {
 		return robotsFile{}, nil, err
 	}
+	if fault.Is(body.err, fault.Busy) {
+		return robotsFile{}, nil, body.err
+	}
 	file, declared := describeRobots(u, chain, body)
 	return file, declared, nil
 }
 
-// fails gives the error of a site that may not or cannot be visited at all.
+// fails gives the error of a site that may not or cannot be visited at all, or that this service lacks the means to
+// visit.
 func (r *checker) fails(ctx context.Context, chain egress.Chain) error {
 	first := chain.Hops[0].Err
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
+	case fault.Is(chain.Err, fault.Busy):
+		return chain.Err
 	case first == nil, chain.End == egress.EndDeadline:
 		return nil
-	case fault.Is(first, fault.Refused), fault.Is(first, fault.NoAddress), fault.Is(first, fault.Busy),
-		fault.Is(first, fault.Limited):
+	case fault.Is(first, fault.Refused), fault.Is(first, fault.NoAddress), fault.Is(first, fault.Limited):
 		return first
 	}
 	return webview.Unroutable(ctx, r.client, r.site, first)

@@ -76,6 +76,12 @@ func (r *checker) read(ctx context.Context, u target.URL) sitemapFile {
 	}}, maxRedirects)
 	s := describeServed(chain, fileUnreachable)
 	file := sitemapFile{URL: u.String()}
+	switch {
+	case fault.Is(chain.Err, fault.Busy):
+		file.busy = chain.Err
+	case report != nil && fault.Is(report.Err, fault.Busy):
+		file.busy = report.Err
+	}
 	if report != nil && s.state == fileFound {
 		s.judgeReport(*report)
 		file.describe(*report)

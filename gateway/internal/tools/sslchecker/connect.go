@@ -45,8 +45,7 @@ func (s checker) connect(ctx context.Context, to target.HostPort) (net.Conn, net
 		if ended := ctx.Err(); ended != nil {
 			return nil, netip.Addr{}, ended
 		}
-		var refused *fault.Error
-		if errors.As(err, &refused) && refused.Kind != fault.Limited {
+		if fault.Is(err, fault.Refused) {
 			return nil, netip.Addr{}, err
 		}
 		failures = append(failures, err)
@@ -61,13 +60,16 @@ func (s checker) dial(ctx context.Context, to netip.AddrPort, limit time.Duratio
 }
 
 // connectFault says why no address took the connection. An answer of any says more than the silence of others, but
-// nothing is known of one that was not tried because a limit was reached.
+// nothing is known of one that was not tried because a limit was reached, or because this service lacked the means.
 func connectFault(to target.HostPort, failures []error) error {
 	cause := errors.Join(failures...)
 	if i := slices.IndexFunc(failures, func(err error) bool { return fault.Is(err, fault.Limited) }); i >= 0 {
 		return failures[i]
 	}
+	var busy *fault.Error
 	switch {
+	case errors.As(cause, &busy):
+		return busy
 	case errors.Is(cause, syscall.ECONNREFUSED):
 		return fault.Wrap(fault.Upstream, cause, fmt.Sprintf("%s refused the connection on port %d.", to.Host.Short(),
 			to.Port))
@@ -104,7 +106,7 @@ func (s checker) handshake(ctx context.Context, conn net.Conn, to target.HostPor
 
 	if protocol, ok := starttlsByPort[to.Port]; ok {
 		if err := startTLS(conn, protocol); err != nil {
-			return observation{}, endOr(ctx, starttlsFault(limited, to, protocol, err))
+			return observation{}, endOr(ctx, s.blame(conn, err, starttlsFault(limited, to, protocol, err)))
 		}
 	}
 	var seen observation
@@ -123,7 +125,20 @@ func (s checker) handshake(ctx context.Context, conn net.Conn, to target.HostPor
 	if len(seen.state.PeerCertificates) > 0 && ctx.Err() == nil {
 		return seen, nil
 	}
-	return observation{}, endOr(ctx, handshakeFault(limited, to, seen.failure, readOpening(heard.opening)))
+	failed := handshakeFault(limited, to, seen.failure, readOpening(heard.opening))
+	return observation{}, endOr(ctx, s.blame(conn, seen.failure, failed))
+}
+
+// blame gives the failure of a conversation, or that of this service where the cause is its own.
+func (s checker) blame(conn net.Conn, cause, failed error) error {
+	remote, err := netip.ParseAddrPort(conn.RemoteAddr().String())
+	if err != nil {
+		return failed
+	}
+	if ours := s.egress.Ours(cause, remote.Addr()); ours != nil {
+		return ours
+	}
+	return failed
 }
 
 // errALPNRefused marks a server that speaks TLS, but none of the protocols offered on top of it.

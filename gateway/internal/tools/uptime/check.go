@@ -26,14 +26,14 @@ type familyCheck struct {
 func (r checker) check(ctx context.Context, c *familyCheck, lookup time.Duration) {
 	r.try(ctx, c, r.bounds.first)
 	c.addLookup(lookup)
-	if !c.down() || c.refused() || !c.visited() || ctx.Err() != nil {
+	if !c.down() || c.refused() || !c.visited() || c.busy() != nil || ctx.Err() != nil {
 		return
 	}
 	pause(ctx, r.bounds.pause)
 	second := familyCheck{family: c.family, address: c.address}
 	r.try(ctx, &second, r.bounds.second)
-	// A 503 says more about the site than the silence after it.
-	if second.answer() != nil || c.answer() == nil {
+	// A 503 says more about the site than the silence after it, but not more than that it could not be asked again.
+	if second.answer() != nil || c.answer() == nil || second.busy() != nil {
 		*c = second
 	}
 }
@@ -80,14 +80,25 @@ func (c *familyCheck) down() bool {
 }
 
 // refused tells that the site itself, not one that it redirects to, may not be visited: its name's answers have changed
-// since they were judged first; or that it cannot be visited by a fault of ours.
+// since they were judged first.
 func (c *familyCheck) refused() bool {
-	first := c.chain.Hops[0].Err
-	return len(c.chain.Hops) == 1 && (fault.Is(first, fault.Refused) || fault.Is(first, fault.Busy))
+	return len(c.chain.Hops) == 1 && fault.Is(c.chain.Hops[0].Err, fault.Refused)
 }
 
 // visited tells that the site itself was not left alone because the limit of its address is reached.
 func (c *familyCheck) visited() bool { return len(c.chain.Hops) > 1 || c.chain.Limited() == nil }
+
+// busy is why this service could not check the site to the end, nil where it could. What was seen of the site until then
+// is no verdict on it.
+func (c *familyCheck) busy() error {
+	if fault.Is(c.chain.Err, fault.Busy) {
+		return c.chain.Err
+	}
+	return nil
+}
+
+// up tells that the site has answered to the end.
+func (c *familyCheck) up() bool { return c.busy() == nil && !c.down() }
 
 // leavesFamily tells that all went well up to a redirect to a host without an address of the family.
 func (c *familyCheck) leavesFamily() bool {

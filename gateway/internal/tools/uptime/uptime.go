@@ -5,6 +5,7 @@ package uptime
 import (
 	"context"
 	_ "embed" // openapi.yaml
+	"fmt"
 	"net/netip"
 	"slices"
 	"time"
@@ -32,7 +33,7 @@ const (
 	uptimeUp        = "up"
 	uptimeDown      = "down"
 	uptimeNoAddress = "noAddress"
-	uptimeSkipped   = "skipped" // this host lacks the family, or the limit of the address is reached
+	uptimeSkipped   = "skipped" // this host lacks the family or could not check over it, or the address's limit is reached
 )
 
 // Result says whether a site answers. The fields from Status to FinalURL, CertificateValid and Timings are those of
@@ -115,20 +116,24 @@ func (r checker) run(ctx context.Context) (Result, error) {
 			return Result{}, c.chain.Hops[0].Err
 		}
 	}
-	if err := unknown(checks); err != nil {
+	if err := unsettled(checks); err != nil {
 		return Result{}, err
 	}
 	return r.conclude(resolution, checks), nil
 }
 
-// unknown is the failure of a run in which no family is up and one was not tried because of a limit: it may well be up.
-func unknown(checks []familyCheck) error {
-	if slices.ContainsFunc(checks, func(c familyCheck) bool { return !c.down() }) {
+// unsettled gives the error where no verdict is possible: the site is not up over any family that was checked, and one
+// was not, because of a limit or because this service lacked the means.
+func unsettled(checks []familyCheck) error {
+	if slices.ContainsFunc(checks, func(c familyCheck) bool { return c.up() }) {
 		return nil
 	}
 	for i := range checks {
 		if !checks[i].visited() {
 			return checks[i].chain.Limited()
+		}
+		if err := checks[i].busy(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -177,6 +182,13 @@ func (r checker) checkFamilies(ctx context.Context, resolution egress.Resolution
 	}
 	running.Wait()
 	return checks
+}
+
+// unchecked describes a family over which this service could not check the site.
+func (c *familyCheck) unchecked() familyState {
+	address := c.address.String()
+	reason := fmt.Sprintf("This service cannot make connections over IPv%d at the moment.", c.family)
+	return familyState{State: uptimeSkipped, Address: &address, Reason: &reason}
 }
 
 // untried describes a family that was not checked. unanswered tells that its lookup failed: name servers that answer

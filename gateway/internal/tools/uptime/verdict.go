@@ -10,7 +10,7 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// conclude makes the result of the checks; at least one visited the site.
+// conclude makes the result of the checks; at least one could be made to its end.
 func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Result {
 	result := Result{
 		URL: r.url.String(),
@@ -28,7 +28,7 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 		}
 		result.Truncated = result.Truncated || checks[i].trouble().cut
 	}
-	checks = slices.DeleteFunc(checks, func(c familyCheck) bool { return !c.visited() })
+	checks = slices.DeleteFunc(checks, func(c familyCheck) bool { return !c.visited() || c.busy() != nil })
 	first := firstAnswer(checks)
 	if last := first.answer(); last != nil {
 		text := bound.Text(webview.DescribeStatus(last), webview.MaxStatusText, &result.Truncated)
@@ -94,6 +94,9 @@ func joinReasons(checks []familyCheck) string {
 var familyPrefix = map[int]string{4: "Over IPv4: ", 6: "Over IPv6: "}
 
 func (c *familyCheck) describe() familyState {
+	if c.busy() != nil {
+		return c.unchecked()
+	}
 	address := c.address.String()
 	if !c.visited() {
 		return familyState{State: uptimeSkipped, Address: &address,

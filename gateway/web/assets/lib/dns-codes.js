@@ -14,6 +14,7 @@ const clauses = {
   EBADRESP: "the answer was damaged, or its aliases lead in a circle",
   ETIMEOUT: "no answer came in time",
   ECONNREFUSED: "the resolver could not be reached",
+  EBUSY: "this service could not ask",
 };
 
 /**

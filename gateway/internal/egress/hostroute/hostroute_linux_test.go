@@ -1,0 +1,232 @@
+package hostroute
+
+import (
+	"encoding/binary"
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+var (
+	public4 = netip.MustParseAddr("93.184.216.34")
+	public6 = netip.MustParseAddr("2606:4700::1")
+)
+
+func TestTheKernelKnowsItsOwnAddresses(t *testing.T) {
+	t.Parallel()
+	k := Open()
+	defer k.Close()
+	own, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range own {
+		address := netip.MustParsePrefix(a.String()).Addr()
+		if address.IsLinkLocalUnicast() { // which a route by itself cannot tell apart by link
+			continue
+		}
+		if way, err := k.To(address); err != nil || way != Here {
+			t.Errorf("%v: %v, %v", address, way, err)
+		}
+	}
+	for _, a := range []netip.Addr{public4, public6} {
+		if way, err := k.To(a); err != nil || way != Out && way != Nowhere {
+			t.Errorf("%v: %v, %v", a, way, err)
+		}
+	}
+}
+
+func TestWhatIsNoAddressIsNotAsked(t *testing.T) {
+	t.Parallel()
+	k := Open()
+	defer k.Close()
+	for _, a := range []netip.Addr{{}, netip.MustParseAddr("::ffff:127.0.0.1"), netip.MustParseAddr("fe80::1%lo")} {
+		if way, err := k.To(a); !errors.Is(err, ErrNoAnswer) {
+			t.Errorf("%v: %v, %v", a, way, err)
+		}
+	}
+}
+
+// Whoever asks at the same time gets his own answer, also where an answer to nobody is in the way.
+func TestAnswersAreNotMixedUp(t *testing.T) {
+	t.Parallel()
+	k := Open()
+	defer k.Close()
+	// An answer that nobody waits for any more: it lies before all others.
+	if err := k.send(question{address: public4, seq: k.seq, port: k.port}.message()); err != nil {
+		t.Fatal(err)
+	}
+	var asking sync.WaitGroup
+	for range 8 {
+		asking.Go(func() {
+			for range 100 {
+				local, err := k.To(netip.MustParseAddr("127.0.0.1"))
+				if err != nil || local != Here {
+					t.Errorf("loopback: %v, %v", local, err)
+				}
+				if way, err := k.To(public4); err != nil || way == Here {
+					t.Errorf("elsewhere: %v, %v", way, err)
+				}
+			}
+		})
+	}
+	asking.Wait()
+}
+
+func TestASocketIsOpenedAgain(t *testing.T) {
+	t.Parallel()
+	k := Open()
+	k.Close()
+	defer k.Close()
+	if way, err := k.To(netip.MustParseAddr("127.0.0.1")); err != nil || way != Here {
+		t.Errorf("%v, %v", way, err)
+	}
+}
+
+// Another process may write to the socket, but not as the kernel.
+func TestOnlyTheKernelIsHeard(t *testing.T) {
+	t.Parallel()
+	k, stranger := Open(), Open()
+	defer k.Close()
+	defer stranger.Close()
+	loopback := netip.MustParseAddr("127.0.0.1")
+	forged := answerTo(question{address: loopback, seq: k.seq + 1, port: k.port}, unix.RTM_NEWROUTE,
+		route(unix.AF_INET, unix.RTN_UNICAST, 0))
+	err := unix.Sendto(stranger.fd, forged, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK, Pid: k.port})
+	if err != nil && !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.ECONNREFUSED) {
+		t.Fatal(err)
+	}
+	if way, err := k.To(loopback); err != nil || way != Here {
+		t.Errorf("%v, %v", way, err)
+	}
+}
+
+// answerTo is a message of the kernel.
+func answerTo(q question, kind uint16, body []byte) []byte {
+	native := binary.NativeEndian
+	m := native.AppendUint32(nil, uint32(unix.SizeofNlMsghdr+len(body)))
+	m = native.AppendUint16(m, kind)
+	m = native.AppendUint16(m, 0)
+	m = native.AppendUint32(m, q.seq)
+	m = native.AppendUint32(m, q.port)
+	return append(m, body...)
+}
+
+func route(family, kind byte, flags uint32, attributes ...byte) []byte {
+	m := []byte{family, 32, 0, 0, 0, 0, 0, kind}
+	return append(binary.NativeEndian.AppendUint32(m, flags), attributes...)
+}
+
+func failure(errno unix.Errno) []byte {
+	return binary.NativeEndian.AppendUint32(nil, uint32(-int32(errno)))
+}
+
+// legs is the attribute of a route over several links, each with its flags.
+func legs(flags ...byte) []byte {
+	native := binary.NativeEndian
+	m := native.AppendUint16(nil, uint16(unix.SizeofRtAttr+len(flags)*unix.SizeofRtNexthop))
+	m = native.AppendUint16(m, unix.RTA_MULTIPATH)
+	for i, f := range flags {
+		m = native.AppendUint16(m, unix.SizeofRtNexthop)
+		m = append(m, f, 0)
+		m = native.AppendUint32(m, uint32(i))
+	}
+	return m
+}
+
+func TestReadAnswers(t *testing.T) {
+	t.Parallel()
+	q4 := question{address: public4, seq: 7, port: 99}
+	q6 := question{address: public6, seq: 7, port: 99}
+	oif := []byte{8, 0, unix.RTA_OIF, 0, 2, 0, 0, 0}
+	for name, test := range map[string]struct {
+		q       question
+		message []byte
+		way     Way
+		mine    bool
+		fails   bool
+	}{
+		"a unicast route":          {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0, oif...)), Out, true, false},
+		"of IPv6":                  {q6, answerTo(q6, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_UNICAST, 0, oif...)), Out, true, false},
+		"local":                    {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_LOCAL, 0)), Here, true, false},
+		"broadcast":                {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_BROADCAST, 0)), Here, true, false},
+		"anycast":                  {q6, answerTo(q6, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_ANYCAST, 0)), Here, true, false},
+		"multicast":                {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_MULTICAST, 0)), Here, true, false},
+		"unreachable":              {q6, answerTo(q6, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_UNREACHABLE, 0)), Nowhere, true, false},
+		"prohibit":                 {q6, answerTo(q6, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_PROHIBIT, 0)), Nowhere, true, false},
+		"blackhole":                {q6, answerTo(q6, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_BLACKHOLE, 0)), Nowhere, true, false},
+		"no type that is known":    {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, 77, 0)), 0, true, true},
+		"the other family":         {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_UNICAST, 0)), 0, true, true},
+		"a link without a carrier": {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, unix.RTNH_F_LINKDOWN)), Nowhere, true, false},
+		"a link that is down":      {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, unix.RTNH_F_DEAD)), Nowhere, true, false},
+		"another flag":             {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, unix.RTNH_F_ONLINK)), Out, true, false},
+		"one leg of two": {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0,
+			append(oif, legs(unix.RTNH_F_LINKDOWN, 0)...)...)), Out, true, false},
+		"no leg of two": {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0,
+			append(oif, legs(unix.RTNH_F_LINKDOWN, unix.RTNH_F_DEAD)...)...)), Nowhere, true, false},
+		"a broken leg": {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0,
+			12, 0, unix.RTA_MULTIPATH, 0, 40, 0, 0, 0, 0, 0, 0, 0)), 0, true, true},
+		"a broken attribute": {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0, 3, 0, 0, 0)),
+			0, true, true},
+		"an attribute that is too long": {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0,
+			9, 0, 0, 0, 0, 0, 0, 0)), 0, true, true},
+		"a short route": {q4, answerTo(q4, unix.RTM_NEWROUTE, []byte{unix.AF_INET}), 0, true, true},
+
+		"no route":           {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.ENETUNREACH)), Nowhere, true, false},
+		"a prohibiting rule": {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.EACCES)), Nowhere, true, false},
+		"a family that the kernel lacks": {q6, answerTo(q6, unix.NLMSG_ERROR, failure(unix.EAFNOSUPPORT)), Nowhere, true,
+			false},
+		"no memory":          {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.ENOBUFS)), 0, true, true},
+		"no right to ask":    {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.EPERM)), 0, true, true},
+		"an acknowledgement": {q4, answerTo(q4, unix.NLMSG_ERROR, failure(0)), 0, true, true},
+		"a short error":      {q4, answerTo(q4, unix.NLMSG_ERROR, []byte{1, 2, 3}), 0, true, true},
+		"a notice":           {q4, answerTo(q4, unix.NLMSG_DONE, nil), 0, true, true},
+
+		"the answer to another question": {q4, answerTo(question{seq: 6, port: 99}, unix.RTM_NEWROUTE,
+			route(unix.AF_INET, unix.RTN_UNICAST, 0)), 0, false, false},
+		"to another socket": {q4, answerTo(question{seq: 7, port: 98}, unix.RTM_NEWROUTE,
+			route(unix.AF_INET, unix.RTN_UNICAST, 0)), 0, false, false},
+		"behind the answer to another question": {q4, append(answerTo(question{seq: 6, port: 99}, unix.NLMSG_ERROR, failure(0)),
+			answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_LOCAL, 0))...), Here, true, false},
+		"nothing":                   {q4, nil, 0, false, false},
+		"a header that is too long": {q4, answerTo(q4, unix.RTM_NEWROUTE, nil)[:15], 0, false, false},
+		"a length beyond the end": {q4, append([]byte{255, 0, 0, 0}, answerTo(q4, unix.RTM_NEWROUTE, nil)[4:]...), 0, false,
+			false},
+		"a length below a header": {q4, append([]byte{15, 0, 0, 0}, answerTo(q4, unix.RTM_NEWROUTE, nil)[4:]...), 0, false,
+			false},
+	} {
+		way, mine, err := test.q.read(test.message)
+		if way != test.way || mine != test.mine || (err != nil) != test.fails {
+			t.Errorf("%s: %v, %v, %v", name, way, mine, err)
+		}
+	}
+}
+
+// Whatever the kernel may send, reading it ends, within its bounds, in an answer or an error.
+func FuzzRead(f *testing.F) {
+	q := question{address: public4, seq: 7, port: 99}
+	f.Add(answerTo(q, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0, legs(0, 1, 16)...)))
+	f.Add(answerTo(q, unix.NLMSG_ERROR, failure(unix.ENETUNREACH)))
+	f.Add(append(answerTo(question{}, unix.NLMSG_DONE, nil), answerTo(q, unix.RTM_NEWROUTE, nil)...))
+	f.Fuzz(func(t *testing.T, message []byte) {
+		way, mine, err := q.read(message)
+		if known := way >= Out && way <= Nowhere; known != (mine && err == nil) {
+			t.Errorf("%v, %v, %v", way, mine, err)
+		}
+	})
+}
+
+func BenchmarkTo(b *testing.B) {
+	k := Open()
+	defer k.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := k.To(public4); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"slices"
+	"syscall"
+
+	"diagnostics/gateway/internal/egress/hostroute"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/shortage"
+)
+
+// connect dials an address that may be dialled. A failure of this host's own is a *fault.Error of kind Busy, all others
+// are the socket's. Nothing is tried where the kernel has no way for it: it would wait for a link that is down as it
+// waits for a silent target.
+func (c *Client) connect(ctx context.Context, dial DialFunc, network string, to netip.AddrPort) (net.Conn, error) {
+	if err := c.cutOff(to.Addr()); err != nil {
+		return nil, shortage.Fault(err)
+	}
+	conn, err := dial(ctx, network, to)
+	if err == nil {
+		return conn, nil
+	}
+	if ours := c.Ours(err, to.Addr()); ours != nil {
+		return nil, ours
+	}
+	return nil, err
+}
+
+var errNoWay = errors.New("this host has no route, or its link is down")
+
+// Ours gives the *fault.Error of kind Busy where the failure of a dial or an exchange with an address is this host's
+// own, and nil where it is the other side's or nobody's: a target must not be called dead because this host has run out
+// of files, or has lost its route. A dead next hop cannot be told from a dead target.
+func (c *Client) Ours(err error, to netip.Addr) error {
+	var known *fault.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		if known.Kind == fault.Busy {
+			return known
+		}
+		return nil
+	case shortage.Is(err), unheard(err) && c.cutOff(to) != nil:
+		return shortage.Fault(err)
+	}
+	return nil
+}
+
+// undecided are the errors of a socket that this host and a router on the way may give alike.
+var undecided = []syscall.Errno{
+	syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.EHOSTDOWN, syscall.EACCES, syscall.EPERM, syscall.EINVAL,
+	syscall.EAFNOSUPPORT, syscall.EPROTONOSUPPORT,
+}
+
+// unheard tells a failure in which the other side has said nothing.
+func unheard(err error) bool {
+	return fault.IsTimeout(err) ||
+		slices.ContainsFunc(undecided, func(errno syscall.Errno) bool { return errors.Is(err, errno) })
+}
+
+// cutOff is an error where the kernel itself has no way to the address, or cannot be asked: its answer is the only one
+// that no router on the way can have given. A family that this host never had is another matter.
+func (c *Client) cutOff(a netip.Addr) error {
+	if !a.IsValid() {
+		return nil
+	}
+	way, err := c.route(a.WithZone("").Unmap())
+	if err == nil && way == hostroute.Nowhere && c.Families().Has(a) {
+		return errNoWay
+	}
+	return err
+}

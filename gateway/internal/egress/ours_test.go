@@ -1,0 +1,334 @@
+package egress_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/egress/hostroute"
+	"diagnostics/gateway/internal/fault"
+
+	"github.com/miekg/dns"
+)
+
+// routes are what the kernel of a test says: Out where they name no other way.
+type routes map[string]hostroute.Way
+
+func (r routes) option() egress.Option {
+	return egress.WithRoutes(func(a netip.Addr) (hostroute.Way, error) {
+		if way, ok := r[a.String()]; ok {
+			return way, nil
+		}
+		return hostroute.Out, nil
+	})
+}
+
+// everyWayOut goes to the site at web4 by each of the ways that a tool has.
+func everyWayOut(t *testing.T, c *egress.Client) map[string]func() error {
+	t.Helper()
+	to := netip.MustParseAddrPort(web4 + ":80")
+	return map[string]func() error{
+		"Dial":   func() error { _, err := c.Dial(t.Context(), to); return err },
+		"Do":     func() error { _, err := get(t, c, "http://example.com/"); return err },
+		"Follow": func() error { return follow(t, c, "http://example.com/", 1).Err },
+	}
+}
+
+func TestAddressesThatTheKernelRoutesHere(t *testing.T) {
+	t.Parallel()
+	n := withSite(t)
+	c := n.Client(nil, routes{web4: hostroute.Here}.option())
+	for name, try := range everyWayOut(t, c) {
+		if err := try(); !fault.Is(err, fault.Refused) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	wantFault(t, c.Permit(netip.MustParseAddr(web4)), fault.Refused)
+	to := netip.MustParseAddrPort(web4 + ":80")
+	wantFault(t, c.ControlFor(to)(t.Context(), "tcp4", to.String(), nil), fault.Refused)
+	wantOnly(t, n, nil)
+
+	allowed := n.Client(func(s *egress.Settings) { s.AllowOwnAddresses = true }, routes{web4: hostroute.Here}.option())
+	if err := allowed.Permit(netip.MustParseAddr(web4)); err != nil {
+		t.Errorf("allowed: %v", err)
+	}
+}
+
+func TestAKernelThatCannotBeAsked(t *testing.T) {
+	t.Parallel()
+	n := withSite(t)
+	c := n.Client(nil, egress.WithRoutes(func(netip.Addr) (hostroute.Way, error) { return 0, hostroute.ErrNoAnswer }))
+	for name, try := range everyWayOut(t, c) {
+		if err := try(); !fault.Is(err, fault.Busy) || !errors.Is(err, hostroute.ErrNoAnswer) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	wantOnly(t, n, nil)
+}
+
+// An address of IPv6 that was added a moment ago is routed here once it is known to be nobody else's.
+func TestAnAddressThatBecomesOwnDuringTheDial(t *testing.T) {
+	t.Parallel()
+	for name, listens := range map[string]bool{"taken": true, "refused": false} {
+		n := egresstest.New(t)
+		if listens {
+			n.Listen(web4 + ":80")
+		}
+		var dialled atomic.Bool
+		c := n.Client(nil, egress.WithDialer(func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+			dialled.Store(true)
+			return n.Dial(ctx, network, to)
+		}), egress.WithRoutes(func(netip.Addr) (hostroute.Way, error) {
+			if dialled.Load() {
+				return hostroute.Here, nil
+			}
+			return hostroute.Out, nil
+		}))
+		if _, err := c.Dial(t.Context(), netip.MustParseAddrPort(web4+":80")); !fault.Is(err, fault.Refused) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestHostAddresses(t *testing.T) {
+	t.Parallel()
+	n := withSite(t)
+	listed := func(s *egress.Settings) {
+		s.HostAddresses = []netip.Prefix{netip.MustParsePrefix(web4 + "/31"), netip.MustParsePrefix("2606:4700::/64")}
+	}
+	c := n.Client(listed)
+	for a, refused := range map[string]bool{
+		"93.184.216.33": false, web4: true, "93.184.216.35": true, "93.184.216.36": false,
+		"2606:4700::": true, "2606:4700::ffff:ffff:ffff:ffff": true, "2606:4700:0:1::": false,
+	} {
+		if err := c.Permit(netip.MustParseAddr(a)); (err != nil) != refused || refused && !fault.Is(err, fault.Refused) {
+			t.Errorf("%s: %v", a, err)
+		}
+	}
+	for name, try := range everyWayOut(t, c) {
+		if err := try(); !fault.Is(err, fault.Refused) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	wantOnly(t, n, nil)
+	allowed := n.Client(func(s *egress.Settings) { listed(s); s.AllowOwnAddresses = true })
+	if err := allowed.Permit(netip.MustParseAddr(web4)); err != nil {
+		t.Errorf("allowed: %v", err)
+	}
+}
+
+// What a failed dial is, by its error and by what the kernel says of the way.
+func TestWhoseFaultADialIs(t *testing.T) {
+	t.Parallel()
+	timeout := syscall.ETIMEDOUT
+	for name, test := range map[string]struct {
+		err  error
+		way  hostroute.Way
+		kind fault.Kind
+	}{
+		"no file":                {syscall.EMFILE, hostroute.Out, fault.Busy},
+		"no port":                {syscall.EADDRNOTAVAIL, hostroute.Out, fault.Busy},
+		"no port of UDP":         {syscall.EAGAIN, hostroute.Out, fault.Busy},
+		"no memory":              {syscall.ENOBUFS, hostroute.Out, fault.Busy},
+		"a link that is down":    {syscall.ENETDOWN, hostroute.Out, fault.Busy},
+		"a router's word":        {syscall.ENETUNREACH, hostroute.Out, fault.Upstream},
+		"a dead next hop":        {syscall.EHOSTUNREACH, hostroute.Out, fault.Upstream},
+		"a firewall's word":      {syscall.EACCES, hostroute.Out, fault.Upstream},
+		"refused":                {syscall.ECONNREFUSED, hostroute.Out, fault.Upstream},
+		"silence":                {timeout, hostroute.Out, fault.Timeout},
+		"no route":               {syscall.ENETUNREACH, hostroute.Nowhere, fault.Busy},
+		"a route that prohibits": {syscall.EACCES, hostroute.Nowhere, fault.Busy},
+		"no route any more":      {timeout, hostroute.Nowhere, fault.Busy},
+	} {
+		n := withSite(t)
+		n.Fail(web4+":80", test.err)
+		var dialled atomic.Bool
+		c := n.Client(nil, egress.WithDialer(func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+			dialled.Store(dialled.Load() || to.Port() == 80)
+			return n.Dial(ctx, network, to)
+		}), egress.WithRoutes(func(a netip.Addr) (hostroute.Way, error) {
+			if dialled.Load() && a == netip.MustParseAddr(web4) { // lost while it is dialled
+				return test.way, nil
+			}
+			return hostroute.Out, nil
+		}))
+		_, err := get(t, c, "http://example.com/")
+		if !fault.Is(err, test.kind) {
+			t.Errorf("%s: %v, want kind %d", name, err, test.kind)
+		}
+		if dialled.Load() && test.kind == fault.Busy && !errors.Is(err, test.err) {
+			t.Errorf("%s: the cause is %v", name, errors.Unwrap(err))
+		}
+	}
+}
+
+func TestNothingIsDialledWithoutAWay(t *testing.T) {
+	t.Parallel()
+	n := withSite(t)
+	c := n.Client(nil, routes{web4: hostroute.Nowhere}.option())
+	for name, try := range everyWayOut(t, c) {
+		if err := try(); !fault.Is(err, fault.Busy) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	wantOnly(t, n, nil)
+	// That there is no way is no reason to refuse an address: the family may be one that this host never had.
+	if err := c.Permit(netip.MustParseAddr(web4)); err != nil {
+		t.Errorf("Permit: %v", err)
+	}
+}
+
+// A host that never had IPv6 is not short of it.
+func TestAFamilyThatIsAbsentIsNoShortage(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	const v6 = "2606:4700::1"
+	n.Records("six.example.com. 300 IN AAAA " + v6)
+	n.Fail("["+v6+"]:80", syscall.ENETUNREACH)
+	c := n.Client(nil, egress.WithFamilies(egress.Families{V4: true}), routes{v6: hostroute.Nowhere}.option())
+	_, err := get(t, c, "http://six.example.com/")
+	wantFault(t, err, fault.Upstream)
+	_, err = c.Dial(t.Context(), netip.MustParseAddrPort("["+v6+"]:80"))
+	if fault.Is(err, fault.Busy) || !errors.Is(err, syscall.ENETUNREACH) {
+		t.Errorf("dialled all the same: %v", err)
+	}
+	set := n.Client(func(s *egress.Settings) { s.Families = egress.FamiliesBoth }, routes{v6: hostroute.Nowhere}.option())
+	_, err = get(t, set, "http://six.example.com/")
+	wantFault(t, err, fault.Busy)
+}
+
+func TestARaceInWhichThisHostLacksSomething(t *testing.T) {
+	t.Parallel()
+	const first, second = "2606:4700::1", web4
+	for name, test := range map[string]struct {
+		fails map[string]error
+		kind  fault.Kind // 0 for success
+	}{
+		"the other address answers":     {map[string]error{first: syscall.EMFILE}, 0},
+		"the first address answers":     {map[string]error{second: syscall.EMFILE}, 0},
+		"the other address refuses":     {map[string]error{first: syscall.EMFILE, second: syscall.ECONNREFUSED}, fault.Busy},
+		"the first address refuses":     {map[string]error{first: syscall.ECONNREFUSED, second: syscall.ENOBUFS}, fault.Busy},
+		"the other address is silent":   {map[string]error{first: syscall.EMFILE, second: syscall.ETIMEDOUT}, fault.Busy},
+		"both refuse":                   {map[string]error{first: syscall.ECONNREFUSED, second: syscall.ECONNREFUSED}, fault.Upstream},
+		"neither can be tried":          {map[string]error{first: syscall.EMFILE, second: syscall.EMFILE}, fault.Busy},
+		"a router knows no way to both": {map[string]error{first: syscall.ENETUNREACH, second: syscall.EHOSTUNREACH}, fault.Upstream},
+	} {
+		n := egresstest.New(t)
+		n.Records("both.example.com. 300 IN A "+second, "both.example.com. 300 IN AAAA "+first)
+		ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+		n.Serve(second+":80", ok)
+		n.Serve("["+first+"]:80", ok)
+		for address, err := range test.fails {
+			n.Fail(netip.AddrPortFrom(netip.MustParseAddr(address), 80).String(), err)
+		}
+		_, err := get(t, n.Client(nil), "http://both.example.com/")
+		if test.kind == 0 && err != nil || test.kind != 0 && !fault.Is(err, test.kind) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A lookup that this host could not make says nothing of the name.
+func TestLookupsThatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	n := withSite(t)
+	n.Fail(egresstest.ResolverAddr.String(), syscall.EMFILE)
+	c := n.Client(nil)
+	a := c.DNS().Query(t.Context(), "example.com", dns.TypeA)
+	if a.Code != dnsclient.CodeBusy || !fault.Is(a.Busy, fault.Busy) || !errors.Is(a.Busy, syscall.EMFILE) {
+		t.Errorf("%q, %v", a.Code, a.Busy)
+	}
+	_, err := c.Resolve(t.Context(), host(t, "example.com"))
+	wantFault(t, err, fault.Busy)
+	server := netip.MustParseAddrPort("8.8.8.8:53")
+	n.Fail(server.String(), syscall.ENETUNREACH)
+	if a := c.DNS().QueryServer(t.Context(), server, "example.com", dns.TypeA); a.Code != dnsclient.CodeConnRefused {
+		t.Errorf("a router's word: %q", a.Code)
+	}
+	lost := n.Client(nil, routes{"8.8.8.8": hostroute.Nowhere}.option())
+	if a := lost.DNS().QueryServer(t.Context(), server, "example.com", dns.TypeA); a.Code != dnsclient.CodeBusy {
+		t.Errorf("without a route: %q", a.Code)
+	}
+}
+
+// brokenConn fails like a socket whose host has lost its link.
+type brokenConn struct {
+	net.Conn
+	after atomic.Int64 // reads that succeed
+	err   error
+}
+
+func (c *brokenConn) Read(p []byte) (int, error) {
+	if c.after.Add(-1) < 0 {
+		return 0, &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", c.err)}
+	}
+	return c.Conn.Read(p)
+}
+
+func TestALinkThatGoesDownInTheMiddle(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		reads int64
+		err   error
+		kind  fault.Kind
+	}{
+		"before the answer": {0, syscall.ENETDOWN, fault.Busy},
+		"in the body":       {1, syscall.ENETDOWN, fault.Busy},
+		"reset":             {0, syscall.ECONNRESET, fault.Upstream},
+		"reset in the body": {1, syscall.ECONNRESET, fault.Upstream},
+	} {
+		n := withSite(t)
+		n.ServeConn(web4+":81", func(c net.Conn) {
+			_, _ = c.Read(make([]byte, 4096))
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
+			time.Sleep(time.Second)
+		})
+		c := n.Client(nil, egress.WithDialer(func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+			conn, err := n.Dial(ctx, network, to)
+			if err != nil || to.Port() != 81 {
+				return conn, err
+			}
+			broken := &brokenConn{Conn: conn, err: test.err}
+			broken.after.Store(test.reads)
+			return broken, nil
+		}))
+		answer, err := c.Do(t.Context(), egress.Request{URL: parseURL(t, "http://example.com:81/"), MaxBody: 100})
+		if err == nil {
+			err = answer.BodyErr
+		}
+		if !fault.Is(err, test.kind) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A family that was there once is lost without a route, not absent.
+func TestAFamilyStaysOnceItWasThere(t *testing.T) {
+	t.Parallel()
+	h := newFakeHost()
+	h.families = egress.Families{V4: true}
+	c := egresstest.New(t).Client(nil, h.option())
+	for _, step := range []struct{ now, want egress.Families }{
+		{egress.Families{V4: true}, egress.Families{V4: true}},
+		{egress.Families{}, egress.Families{V4: true}},
+		{egress.Families{V6: true}, egress.Families{V4: true, V6: true}},
+		{egress.Families{}, egress.Families{V4: true, V6: true}},
+	} {
+		h.families = step.now
+		h.clock.Step(2 * time.Second)
+		if got := c.Families(); got != step.want {
+			t.Errorf("routes of %v: %v, want %v", step.now, got, step.want)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package shortage_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"syscall"
+	"testing"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/shortage"
+)
+
+func TestIs(t *testing.T) {
+	t.Parallel()
+	for errno, want := range map[syscall.Errno]bool{
+		syscall.EMFILE:        true,
+		syscall.ENFILE:        true,
+		syscall.ENOBUFS:       true,
+		syscall.ENOMEM:        true,
+		syscall.ENOSPC:        true,
+		syscall.EADDRNOTAVAIL: true,
+		syscall.EAGAIN:        true,
+		syscall.ENETDOWN:      true,
+
+		syscall.ECONNREFUSED: false,
+		syscall.ECONNRESET:   false,
+		syscall.ETIMEDOUT:    false,
+		syscall.ENETUNREACH:  false, // which a router says too
+		syscall.EHOSTUNREACH: false,
+		syscall.EACCES:       false,
+		syscall.EPERM:        false,
+		syscall.EPIPE:        false,
+	} {
+		err := &net.OpError{Op: "dial", Net: "tcp4", Err: os.NewSyscallError("connect", errno)}
+		if shortage.Is(err) != want || (shortage.Of(err) != nil) != want {
+			t.Errorf("%v: %v, %v", errno, shortage.Is(err), shortage.Of(err))
+		}
+	}
+	for _, err := range []error{nil, os.ErrDeadlineExceeded, context.DeadlineExceeded, net.ErrClosed} {
+		if shortage.Is(err) || shortage.Of(err) != nil {
+			t.Errorf("%v is a shortage", err)
+		}
+	}
+}
+
+func TestTheFault(t *testing.T) {
+	t.Parallel()
+	f := shortage.Fault(syscall.EMFILE)
+	if f.Kind != fault.Busy || f.RetryAfter <= 0 || !errors.Is(f, syscall.EMFILE) {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestWitness(t *testing.T) {
+	t.Parallel()
+	failed := &net.DNSError{Err: "no such device or anything"}
+	for name, test := range map[string]struct {
+		dial error // of the name server
+		err  error // of the lookup
+		ours bool
+	}{
+		"a shortage":              {syscall.EMFILE, failed, true},
+		"around a dial":           {syscall.EMFILE, &net.OpError{Op: "dial", Err: failed}, true},
+		"somebody else's failure": {syscall.ECONNREFUSED, failed, false},
+		"no failure":              {nil, failed, false},
+		"another server answered": {syscall.EMFILE, &net.DNSError{IsNotFound: true}, false},
+		"a failure of what comes": {syscall.EMFILE, syscall.ECONNREFUSED, false},
+		"a lookup that succeeded": {syscall.EMFILE, nil, false},
+	} {
+		w := shortage.Witness{
+			Dial: func(context.Context, string, string) (net.Conn, error) { return nil, test.dial },
+			Ours: func(err error, server netip.Addr) error {
+				if server != netip.MustParseAddr("192.0.2.53") {
+					t.Errorf("%s: asked of %v", name, server)
+				}
+				return shortage.Of(err)
+			},
+		}
+		if _, err := w.Connect(t.Context(), "udp", "192.0.2.53:53"); !errors.Is(err, test.dial) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := w.Of(test.err); (got != nil) != test.ours || test.ours && !errors.Is(got, test.dial) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
