@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"log/slog"
 	"syscall"
 )
@@ -19,17 +18,13 @@ func warnOfFiles(c Config, log *slog.Logger) {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return
 	}
-	if warning := tooFewFiles(c, limit.Cur); warning != "" {
-		log.Warn(warning)
+	if needed := filesNeeded(c); limit.Cur < needed {
+		log.Warn("MAX_CONNECTIONS with MAX_IN_FLIGHT may need more files than this process may open: "+
+			"raise the limit (ulimit -n, LimitNOFILE), or lower the settings", "limit", limit.Cur, "needed", needed)
 	}
 }
 
-// tooFewFiles is the warning about a limit of open files, empty where it suffices.
-func tooFewFiles(c Config, limit uint64) string {
-	need := uint64(c.MaxConnections) + filesOfRun*uint64(c.MaxInFlight) + filesOfProcess
-	if limit >= need {
-		return ""
-	}
-	return fmt.Sprintf("this process may open %d files, and MAX_CONNECTIONS with MAX_IN_FLIGHT may need %d: "+
-		"raise the limit (ulimit -n, LimitNOFILE), or lower the settings", limit, need)
+// filesNeeded is how many files may be open with these settings. Where connections have no limit, the runs alone count.
+func filesNeeded(c Config) uint64 {
+	return uint64(c.MaxConnections) + filesOfRun*uint64(c.MaxInFlight) + filesOfProcess
 }

@@ -1,38 +1,56 @@
 package main
 
 import (
+	"bytes"
+	"log/slog"
 	"strings"
+	"syscall"
 	"testing"
+
+	"diagnostics/daemon/settings"
 )
 
-func TestTooFewFiles(t *testing.T) {
+func TestFilesNeeded(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name        string
-		connections string
-		limit       uint64
-		warns       bool
-	}{
-		{"as many as may be needed", "8192", 8192 + 512*filesOfRun + filesOfProcess, false},
-		{"one fewer", "8192", 8192 + 512*filesOfRun + filesOfProcess - 1, true},
-		{"without a limit of connections the runs count", "0", 512*filesOfRun + filesOfProcess, false},
-		{"without a limit of connections, one fewer", "0", 512*filesOfRun + filesOfProcess - 1, true},
-		{"no limit of files", "1000000000", 1<<64 - 1, false},
+	for env, want := range map[string]uint64{
+		"":                                    8192 + 512*filesOfRun + filesOfProcess,
+		"MAX_CONNECTIONS=0":                   512*filesOfRun + filesOfProcess,
+		"MAX_CONNECTIONS=100 MAX_IN_FLIGHT=3": 100 + 3*filesOfRun + filesOfProcess,
+	} {
+		c, err := ParseConfig(strings.Fields(env))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := filesNeeded(c); got != want {
+			t.Errorf("%s: %d, want %d", env, got, want)
+		}
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			c, err := ParseConfig([]string{"MAX_CONNECTIONS=" + tt.connections})
-			if err != nil {
-				t.Fatal(err)
-			}
-			warning := tooFewFiles(c, tt.limit)
-			if (warning != "") != tt.warns {
-				t.Errorf("warning %q", warning)
-			}
-			if tt.warns && (!strings.Contains(warning, "MAX_CONNECTIONS") || !strings.Contains(warning, "MAX_IN_FLIGHT")) {
-				t.Errorf("%q does not name both settings", warning)
-			}
-		})
+}
+
+// The limit of this process, on both sides.
+func TestWarnOfFiles(t *testing.T) {
+	t.Parallel()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if limit.Cur > 1<<30 {
+		t.Skip("there is no limit of files to speak of here")
+	}
+	enough := Config{}
+	enough.MaxInFlight = 1
+	enough.MaxConnections += settings.Count(limit.Cur - filesOfRun - filesOfProcess)
+	tooMany := enough
+	tooMany.MaxConnections++
+	for _, tt := range []struct {
+		name   string
+		config Config
+		warns  bool
+	}{{"as many as there are", enough, false}, {"one more", tooMany, true}} {
+		var log bytes.Buffer
+		warnOfFiles(tt.config, slog.New(slog.NewTextHandler(&log, nil)))
+		if warned := strings.Contains(log.String(), "MAX_CONNECTIONS"); warned != tt.warns {
+			t.Errorf("%s: %q", tt.name, log.String())
+		}
 	}
 }

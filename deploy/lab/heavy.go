@@ -11,7 +11,7 @@ import (
 // Names whose answers are as large as an answer may be, so that they come over TCP, and whose text is larger still when
 // it is written as JSON. Every name below one of them is an alias of it: an answer of its own for whoever asks.
 const (
-	HeavyName = "heavy." + DNSZone // name servers with long names: most of a mebibyte of JSON
+	HeavyName = "heavy." + DNSZone // five types with as much as an answer shows of them, and little more
 	WorstName = "worst." + DNSZone // every type of dns-lookup filled up, in bytes that JSON escapes
 )
 
@@ -22,7 +22,16 @@ const mostWire = 64_000
 func publishHeavy(t *zone.Table) error {
 	long := strings.Repeat(strings.Repeat("x", 62)+".", 3) + strings.Repeat("y", 40) + "." + DNSZone + "."
 	unprintable := strings.Repeat(strings.Repeat(`\001`, 62)+".", 3) + strings.Repeat(`\002`, 40) + "." + DNSZone + "."
-	lines := filled(HeavyName, "NS", 18, func(i int) string { return label(i) + "." + long })
+	// Each takes a sixth of a message, or makes 100 KB of JSON.
+	lines := filled(HeavyName, "NS", 6*18, func(i int) string { return label(i) + "." + long })
+	lines = append(lines, filled(HeavyName, "MX", 6*20, func(i int) string { return "10 " + label(i) + "." + long })...)
+	lines = append(lines, filled(HeavyName, "TXT", 268, func(i int) string {
+		return `"` + label(i) + strings.Repeat("<", 252) + `"`
+	})...)
+	lines = append(lines, filled(HeavyName, "A", 16, func(i int) string {
+		return fmt.Sprintf("11.%d.%d.1", 100+i/256, i%256)
+	})...)
+	lines = append(lines, filled(HeavyName, "AAAA", 28, func(i int) string { return fmt.Sprintf("2a10:80:%x::1", i) })...)
 	lines = append(lines, filled(WorstName, "NS", 18, func(i int) string { return label(i) + "." + unprintable })...)
 	lines = append(lines, filled(WorstName, "MX", 20, func(i int) string {
 		return "10 " + label(i) + "." + unprintable

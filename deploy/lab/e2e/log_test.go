@@ -50,12 +50,12 @@ var shapes = map[string]shape{
 	"job":                {"tool": `traceroute|ping|packet-loss`, "status": status, "durationMs": number, "requestId": uuid, "cause?": failure},
 	"draining":           {"delay": `[0-9a-z.]+`, "timeout": `[0-9a-z.]+`},
 	"stopped":            {},
-	"no ICMP socket of this family; its jobs are answered 502":                               {"family": `4|6`, "cause": `.*`},
-	"forwarded headers come from a private peer and are not trusted: …":                      {},
-	"an address was believed from a public peer, since headers are trusted from any peer: …": {},
-	"a trusted proxy sends forwarded headers, but CLIENT_ADDRESS_HEADER gives no address: …": {},
-	"proxy headers are trusted, but CLIENT_ADDRESS_HEADER is not set: …":                     {},
-	"this process may open …": {},
+	"no ICMP socket of this family; its jobs are answered 502":                                                                                           {"family": `4|6`, "cause": `.*`},
+	"forwarded headers come from a private peer and are not trusted: …":                                                                                  {},
+	"an address was believed from a public peer, since headers are trusted from any peer: …":                                                             {},
+	"a trusted proxy sends forwarded headers, but CLIENT_ADDRESS_HEADER gives no address: …":                                                             {},
+	"proxy headers are trusted, but CLIENT_ADDRESS_HEADER is not set: …":                                                                                 {},
+	"MAX_CONNECTIONS with MAX_IN_FLIGHT may need more files than this process may open: raise the limit (ulimit -n, LimitNOFILE), or lower the settings": {"limit": number, "needed": number},
 }
 
 // places of the lab: its names and the addresses of its public hosts. A client's network is no target.

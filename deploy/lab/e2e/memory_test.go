@@ -84,7 +84,8 @@ func bounded(t *testing.T) *boundedGateway {
 	}
 	g := &boundedGateway{group: group, metrics: "127.77.9.9:9090"}
 	g.Server, err = service.StartGatewayIn(t.Context(), group, "gateway-memory", append(unlimited[:4:4],
-		"TRUST_PROXY_HEADERS=true", "METRICS_LISTEN_ADDR="+g.metrics, fmt.Sprintf("GOMEMLIMIT=%d", goLimit(t)))...)
+		"TRUST_PROXY_HEADERS=true", "CLIENT_ADDRESS_HEADER=x-real-ip", "METRICS_LISTEN_ADDR="+g.metrics,
+		fmt.Sprintf("GOMEMLIMIT=%d", goLimit(t)))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,12 +334,12 @@ func closeAll(conns []net.Conn) {
 	}
 }
 
-// unread is sixty clients with four large answers each, none of which is read. All are cut off, and while they are not
-// a client with eight has no place for a ninth.
+// unread is sixty clients with large answers that none of them reads. All are cut off, and while they are not a client
+// with eight has no place for a ninth.
 func (g *boundedGateway) unread(t *testing.T) {
 	var requests []string
 	for client := range 60 {
-		each := 4
+		each := 1
 		if client == 0 {
 			each = 8
 		}
