@@ -54,6 +54,18 @@ func TestOnlyOurOwnLinesAreShown(t *testing.T) {
 	}
 }
 
+// startLine reads up to the line that tells where the gateway listens; warnings about its surroundings come before it.
+func startLine(t *testing.T, log *bufio.Reader) (started struct{ Listen, Metrics string }) {
+	t.Helper()
+	for started.Listen == "" {
+		text, err := log.ReadString('\n')
+		if err != nil || json.Unmarshal([]byte(text), &started) != nil {
+			t.Fatalf("%v: %q", err, text)
+		}
+	}
+	return started
+}
+
 // A reader of the log that is gone or stuck costs lines, not answers, and not an orderly end.
 func TestAnswersDoNotDependOnTheLogsReader(t *testing.T) {
 	t.Parallel()
@@ -75,11 +87,7 @@ func TestAnswersDoNotDependOnTheLogsReader(t *testing.T) {
 			defer func() { _ = cmd.Process.Kill() }()
 			w.Close()
 			// The kernel's own buffer holds 64 KiB, some 300 lines.
-			text, err := bufio.NewReaderSize(r, 16).ReadString('\n')
-			var started struct{ Listen, Metrics string }
-			if err != nil || json.Unmarshal([]byte(text), &started) != nil {
-				t.Fatalf("%v: %q", err, text)
-			}
+			started := startLine(t, bufio.NewReaderSize(r, 16))
 			if gone {
 				r.Close()
 			}
