@@ -50,6 +50,7 @@ var shapes = map[string]shape{
 	"job":                {"tool": `traceroute|ping|packet-loss`, "status": status, "durationMs": number, "requestId": uuid, "cause?": failure},
 	"draining":           {"delay": `[0-9a-z.]+`, "timeout": `[0-9a-z.]+`},
 	"stopped":            {},
+	"HOST_ADDRESSES is empty, and a container cannot see the public addresses of its host: visitors may reach that host through this service":            {},
 	"no ICMP socket of this family; its jobs are answered 502":                                                                                           {"family": `4|6`, "cause": `.*`},
 	"forwarded headers come from a private peer and are not trusted: …":                                                                                  {},
 	"an address was believed from a public peer, since headers are trusted from any peer: …":                                                             {},

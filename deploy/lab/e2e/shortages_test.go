@@ -20,8 +20,8 @@ import (
 )
 
 // What this service lacks is never told as the fault of its targets (CONTRACT section 3, step 12a): under each fault of
-// the service's own host every tool gives the right answer or says that this service cannot go on, and seconds after the
-// fault is gone all answers are right again.
+// the service's own host every tool gives the right answer or says that this service cannot go on, and seconds after
+// the fault is gone all answers are right again.
 func TestShortages(t *testing.T) {
 	gateway, err := service.StartGateway(t.Context(), "gateway-short", unlimited...)
 	if err != nil {
@@ -156,7 +156,7 @@ func (s *shortage) ask(client *http.Client, slug, input string, options map[stri
 	return a
 }
 
-// question is a question to one tool: right holds of its true answer; ours tells an answer of status 200 that puts the
+// truth is a question to one tool with what holds of its true answer; ours tells an answer of status 200 that puts the
 // blame where it belongs.
 type truth struct {
 	slug, input string
@@ -165,7 +165,7 @@ type truth struct {
 	ours        func(a answer) bool
 }
 
-// truths are asked anew each time: $ is a label that no cache knows.
+// truths are the questions of one round, under names that no cache knows.
 func (s *shortage) truths() []truth {
 	s.fresh++
 	label := fmt.Sprintf("fresh-%d", s.fresh)

@@ -12,8 +12,8 @@ import (
 )
 
 // Dial connects over TCP to an address that is permitted now, within ConnectTimeout, once Charge has let it. What
-// Permit and Charge say is *fault.Error, and so is, of kind Busy, a failure of this host's own; all other errors are the
-// socket's (so that a caller can tell ECONNREFUSED from a timeout).
+// Permit and Charge say is *fault.Error, and so is, of kind Busy, a failure of this host's own; all other errors are
+// the socket's (so that a caller can tell ECONNREFUSED from a timeout).
 func (c *Client) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	if err := c.Charge(ctx, to); err != nil {
 		return nil, err
@@ -21,9 +21,9 @@ func (c *Client) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) 
 	return c.dialTCP(ctx, to)
 }
 
-// dial judges the address and connects. transport is "tcp" or "udp". Once it knows what has become of the dial it judges
-// again: an address may become this host's own while packets to it are repeated, as one of IPv6 does a second after it
-// was added.
+// dial judges the address and connects. transport is "tcp" or "udp". Once it knows what has become of the dial it
+// judges again: an address may become this host's own while packets to it are repeated, as one of IPv6 does a second
+// after it was added.
 func (c *Client) dial(ctx context.Context, transport string, to netip.AddrPort) (net.Conn, error) {
 	if err := c.Permit(to.Addr()); err != nil {
 		return nil, err

@@ -108,8 +108,8 @@ func settle(decided raced, others <-chan raced, running int) (raced, error) {
 }
 
 // tellingMost picks the failure to report: a refusal by the target says more than silence, silence more than the lack
-// of a route. An attempt that this host could not make, or that was not made because a limit was reached, leaves open what
-// its address would have said, so that nothing can be said of the target, whatever the others met.
+// of a route. An attempt that this host could not make, or that was not made because a limit was reached, leaves open
+// what its address would have said, so that nothing can be said of the target, whatever the others met.
 func tellingMost(failures []error) error {
 	telling := func(err error) int {
 		switch {

@@ -60,8 +60,8 @@ func detectFamilies(source func(network, to string) (netip.Addr, error)) (Famili
 	return Families{V4: v4.IsValid(), V6: v6.IsGlobalUnicast() && !v6.IsPrivate()}, nil
 }
 
-// everPresent keeps the families that a reading has found once. A default route that is gone is a fault of this host and
-// not the lack of a family, which is a matter of how the host is made. The readings are made one after the other.
+// everPresent keeps the families that a reading has found once. A default route that is gone is a fault of this host
+// and not the lack of a family, which is a matter of how the host is made. The readings are made one after the other.
 func everPresent(read func() (Families, error)) func() (Families, error) {
 	var ever Families
 	return func() (Families, error) {

@@ -20,8 +20,8 @@ const (
 )
 
 // Permit judges an address for a dial: public, not denied, not this host's own. The error is a *fault.Error of kind
-// Refused whose sentence does not name the address, or of kind Busy where it cannot be known whether the address is this
-// host's own: the dial could lead to the host itself.
+// Refused whose sentence does not name the address, or of kind Busy where it cannot be known whether the address is
+// this host's own: the dial could lead to the host itself.
 func (c *Client) Permit(a netip.Addr) error {
 	if !netpolicy.Judge(a).Public { // the zero and every zoned address are not
 		return fault.New(fault.Refused, sentenceNotPublic)
@@ -43,8 +43,8 @@ func (c *Client) Permit(a netip.Addr) error {
 }
 
 // isOwn asks the kernel, whose word is of this moment and holds for addresses that no interface has (routes of type
-// local, as load balancers and anycast use). The interfaces are asked too: an address of IPv6 that is new to its link, or
-// whose link is down, is not routed to this host, but will be.
+// local, as load balancers and anycast use). The interfaces are asked too: an address of IPv6 that is new to its link,
+// or whose link is down, is not routed to this host, but will be.
 func (c *Client) isOwn(a netip.Addr) (bool, error) {
 	if slices.ContainsFunc(c.settings.HostAddresses, func(p netip.Prefix) bool { return p.Contains(a) }) {
 		return true, nil

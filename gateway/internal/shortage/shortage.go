@@ -12,8 +12,8 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// errnos are the errors of a system call by which this host says that it has run out of something. None of them can come
-// from the network. The errors of a missing route are not among them: those may be another router's word.
+// errnos are the errors of a system call by which this host says that it has run out of something. None of them can
+// come from the network. The errors of a missing route are not among them: those may be another router's word.
 var errnos = []syscall.Errno{
 	syscall.EMFILE,        // the process has as many files as it may
 	syscall.ENFILE,        // so has the system

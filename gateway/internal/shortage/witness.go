@@ -35,8 +35,8 @@ func (w *Witness) Connect(ctx context.Context, network, server string) (net.Conn
 	return nil, err
 }
 
-// Of gives the failure to tell where the error is that of a lookup which ended without an answer, and a name server could
-// not be reached by this host's own fault; else nil.
+// Of gives the failure to tell where the error is that of a lookup which ended without an answer, and a name server
+// could not be reached by this host's own fault; else nil.
 func (w *Witness) Of(err error) error {
 	var failed *net.DNSError
 	if !errors.As(err, &failed) || failed.IsNotFound {

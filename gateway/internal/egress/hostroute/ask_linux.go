@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kernel asks the kernel of the network namespace that it was opened in. It is safe for concurrent use: the questions go
-// one after the other, as the kernel's own lock would make them.
+// Kernel asks the kernel of the network namespace that it was opened in. It is safe for concurrent use: the questions
+// go one after the other, as the kernel's own lock would make them.
 type Kernel struct {
 	mu   sync.Mutex
 	fd   int // -1 where none is open
@@ -30,8 +30,8 @@ func Open() *Kernel {
 	return k
 }
 
-// open makes the socket that all questions share. It stays open whatever happens: answers that come too late are told by
-// their number, and a host that lacks files would get no other socket.
+// open makes the socket that all questions share. It stays open whatever happens: answers that come too late are told
+// by their number, and a host that lacks files would get no other socket.
 func (k *Kernel) open() error {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
 	if err != nil {

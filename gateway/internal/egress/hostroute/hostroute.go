@@ -1,8 +1,8 @@
 // Package hostroute asks the kernel where it would send a packet: out through a link, to this host itself, or nowhere.
 // The answer follows every table and rule of the host's routing, at the moment of the question. No packet is sent.
 //
-// The question is RTM_GETROUTE of rtnetlink(7). One socket serves the whole process from its start, so that a host which
-// has run out of files can still be asked.
+// The question is RTM_GETROUTE of rtnetlink(7). One socket serves the whole process from its start, so that a host
+// which has run out of files can still be asked.
 package hostroute
 
 import (

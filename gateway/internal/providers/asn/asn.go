@@ -85,8 +85,8 @@ func New(out *egress.Client, zone string, store cache.Store) *Client {
 }
 
 // Origins gives the announcements that cover a public address, longest prefix first, then by AS number; none where no
-// network announces it. Errors are ctx.Err() or *fault.Error: Upstream (with ErrUnreadable as a cause), Timeout, or Busy
-// where this service lacks the means to ask.
+// network announces it. Errors are ctx.Err() or *fault.Error: Upstream (with ErrUnreadable as a cause), Timeout, or
+// Busy where this service lacks the means to ask.
 func (c *Client) Origins(ctx context.Context, addr netip.Addr) ([]Record, Source, error) {
 	return ask(ctx, c, c.originName(addr), func(texts []string) ([]Record, error) { return readOrigins(texts, addr) })
 }

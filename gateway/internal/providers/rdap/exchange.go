@@ -91,8 +91,8 @@ func (c *Client) takeSlot(ctx context.Context) error {
 	}
 }
 
-// tryLater is a provider that is to be left alone for a time. It is Busy where this service has asked too much of it: that is
-// not the provider's fault.
+// tryLater is a provider that is to be left alone for a time. It is Busy where this service has asked too much of it:
+// that is not the provider's fault.
 func tryLater(kind fault.Kind, wait time.Duration, sentence string) error {
 	seconds := int64((max(wait, time.Second) + time.Second - 1) / time.Second)
 	f := fault.Newf(kind, "%s Try again in %d s.", sentence, seconds)

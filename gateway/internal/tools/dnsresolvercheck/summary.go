@@ -13,8 +13,8 @@ func (c query) summarize(status string, answers []resolverAnswer) string {
 		sentences = append(sentences, resolverFailures(answers)...)
 	}
 	if names := namesOf(answers, func(a resolverAnswer) bool { return a.Reason != nil }); names != "" {
-		sentences = append(sentences, fmt.Sprintf("%s could not be asked: this service cannot make connections at the moment.",
-			names))
+		sentences = append(sentences,
+			names+" could not be asked: this service cannot make connections at the moment.")
 	}
 	filtering := func(a resolverAnswer) bool { return a.FilteredSuspected }
 	if names := namesOf(answers, filtering); names != "" {

@@ -125,8 +125,8 @@ func (r *Result) bound() {
 	}
 }
 
-// fails gives the error of a run that has no result: the visitor is gone, this service lacked the means to go on, or the
-// first URL itself may not or cannot be visited at all.
+// fails gives the error of a run that has no result: the visitor is gone, this service lacked the means to go on, or
+// the first URL itself may not or cannot be visited at all.
 func (r checker) fails(ctx context.Context, chain egress.Chain) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()

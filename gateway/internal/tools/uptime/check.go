@@ -88,8 +88,8 @@ func (c *familyCheck) refused() bool {
 // visited tells that the site itself was not left alone because the limit of its address is reached.
 func (c *familyCheck) visited() bool { return len(c.chain.Hops) > 1 || c.chain.Limited() == nil }
 
-// busy is why this service could not check the site to the end, nil where it could. What was seen of the site until then
-// is no verdict on it.
+// busy is why this service could not check the site to the end, nil where it could. What was seen of the site until
+// then is no verdict on it.
 func (c *familyCheck) busy() error {
 	if fault.Is(c.chain.Err, fault.Busy) {
 		return c.chain.Err
