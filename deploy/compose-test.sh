@@ -45,8 +45,8 @@ expect 'openapi: 3.1' "$(ask "http://127.0.0.1:$port/api/openapi.yaml")" 'the Op
 
 # Neither the host behind the bridge nor the other containers can be reached through the gateway, by name or by address.
 refused() { # refused TARGET WHAT
-  expect 400 "$(run http-headers "{\"input\":\"http://$1:8081/\"}")" "$2 is refused to http-headers"
-  expect 400 "$(run port-checker "{\"input\":\"$1:6379\"}")" "$2 is refused to port-checker"
+  expect $'\n400' "$(run http-headers "{\"input\":\"http://$1:8081/\"}")" "$2 is refused to http-headers"
+  expect $'\n400' "$(run port-checker "{\"input\":\"$1:6379\"}")" "$2 is refused to port-checker"
 }
 addresses() { # addresses SERVICE FIELD: of the container in each of its networks
   docker inspect --format "{{range .NetworkSettings.Networks}}{{.$2}} {{end}}" "$("${compose[@]}" ps --quiet "$1")"
