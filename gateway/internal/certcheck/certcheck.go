@@ -65,8 +65,8 @@ type Checker struct {
 	Now func() time.Time
 }
 
-// LoadSystemRoots reads the system's roots, which a process does once, at the first judgement that needs them. A service
-// that has run out of files at that moment would trust nobody from then on, so it reads them at its start.
+// LoadSystemRoots reads the system's roots, which a process does once, at the first judgement that needs them. A
+// service that has run out of files at that moment would trust nobody from then on, so it reads them at its start.
 func LoadSystemRoots() { _, _ = x509.SystemCertPool() }
 
 // Check judges the sent certificates, leaf first, for the host (a canonical name or an address literal). Nothing sent
