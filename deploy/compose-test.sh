@@ -53,7 +53,9 @@ addresses() { # addresses SERVICE FIELD: of the container in each of its network
 }
 for name in redis worker "redis.${COMPOSE_PROJECT_NAME}_inside" host.docker.internal; do refused "$name" "$name"; done
 for service in redis worker gateway; do
-  for address in $(addresses $service IPAddress) $(addresses $service Gateway); do refused "$address" "$service's network"; done
+  own=$(addresses $service IPAddress) bridges=$(addresses $service Gateway)
+  [[ $own =~ [0-9] && $bridges =~ [0-9] ]] || { echo "compose: the addresses of $service are not known"; exit 1; }
+  for address in $own $bridges; do refused "$address" "$service's network"; done
 done
 
 expect HOST_ADDRESSES "$("${compose[@]}" logs --no-color gateway)" 'the start says that the host cannot be seen'

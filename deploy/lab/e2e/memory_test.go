@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,8 +31,9 @@ const (
 	groupLimit = 256 * mebibyte
 	// calm is how far above its rest the gateway may be a minute after an attack.
 	calm = 64 * mebibyte
-	// prompt is five times the 100 ms in which /healthz answers on a machine that has nothing else to do.
-	prompt = 500 * time.Millisecond
+	// prompt is how much longer than an idle process the gateway may take for /healthz: 99 of 100 times, and at worst,
+	// which is five times as much. The attackers run on the same processors, and keep the idle process waiting too.
+	prompt, promptAtWorst = 100 * time.Millisecond, 500 * time.Millisecond
 )
 
 // Four attacks on the memory of a gateway that has 256 MiB, one after another: it lives, /healthz answers throughout,
@@ -55,10 +57,13 @@ func TestMemoryUnderAttack(t *testing.T) {
 		attack.run(t)
 		t.Logf("%s: %.1f s, at most %d MiB, %s", attack.name, time.Since(start).Seconds(), g.peak.Load()/mebibyte, health)
 		g.alive(t)
+		if peak := g.peak.Load(); peak > groupLimit {
+			t.Errorf("%s took %d MiB with what the kernel holds for sockets", attack.name, peak/mebibyte)
+		}
 	}
 	g.recovers(t, rest)
-	if slowest := health.slowest(); slowest > prompt {
-		t.Errorf("/healthz took %v longer than that of an idle process", slowest)
+	if usual, slowest := health.over(); usual > prompt || slowest > promptAtWorst {
+		t.Errorf("/healthz took %v longer than that of an idle process 99 of 100 times, and %v at worst", usual, slowest)
 	}
 	if health.failed.Load() > 0 {
 		t.Errorf("/healthz failed: %s", health)
@@ -76,7 +81,7 @@ type boundedGateway struct {
 func bounded(t *testing.T) *boundedGateway {
 	t.Helper()
 	group, err := internet.NewMemoryGroup("memory", groupLimit)
-	if errors.Is(err, lab.ErrNoMemoryGroups) {
+	if errors.Is(err, lab.ErrNoMemoryGroups) && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
 	if err != nil {
@@ -209,24 +214,30 @@ func (g *boundedGateway) alive(t *testing.T) {
 // health is how /healthz answered on new connections.
 type health struct {
 	mu      sync.Mutex
-	worst   time.Duration // beyond the worker's
+	beyond  []time.Duration // the worker's
 	longest time.Duration
-	asked   int
 	failed  atomic.Int64
 	last    error
 }
 
-func (h *health) slowest() time.Duration {
+// over is how much longer than the idle worker the gateway took, 99 of 100 times and at worst.
+func (h *health) over() (usual, slowest time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.worst
+	if len(h.beyond) == 0 {
+		return 0, 0
+	}
+	sorted := slices.Sorted(slices.Values(h.beyond))
+	return sorted[len(sorted)*99/100], sorted[len(sorted)-1]
 }
 
 func (h *health) String() string {
+	usual, slowest := h.over()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return fmt.Sprintf("%d times /healthz, slowest %d ms (%d ms over an idle process), %d failed (%v)", h.asked,
-		h.longest.Milliseconds(), h.worst.Milliseconds(), h.failed.Load(), h.last)
+	return fmt.Sprintf("%d times /healthz, slowest %d ms (over an idle process %d ms, and %d ms 99 of 100 times), "+
+		"%d failed (%v)", len(h.beyond), h.longest.Milliseconds(), slowest.Milliseconds(), usual.Milliseconds(),
+		h.failed.Load(), h.last)
 }
 
 // watchHealth asks until the test ends, and takes note of the group's usage. The worker, which has nothing to do, is
@@ -264,8 +275,8 @@ func (g *boundedGateway) watchHealth(t *testing.T) *health {
 func (h *health) note(took, idle time.Duration, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.asked++
-	h.longest, h.worst = max(h.longest, took), max(h.worst, took-idle)
+	h.longest = max(h.longest, took)
+	h.beyond = append(h.beyond, took-idle)
 	if err != nil {
 		h.failed.Add(1)
 		h.last = err

@@ -45,13 +45,13 @@ func TestShortages(t *testing.T) {
 		t.Run(fault.name, func(t *testing.T) {
 			s.t, s.withoutWorker = t, fault.withoutWorker
 			gone := fault.bring(t)
-			began := time.Now()
 			ours := 0
 			for round := 0; ours == 0 && round < 5; round++ { // a little of something may do for once
+				began := time.Now()
 				ours = s.askAll(fault.name, rightOrOurs)
-			}
-			if took := time.Since(began); took > 8*time.Second {
-				t.Errorf("all tools together took %v", took)
+				if took := time.Since(began); took > 8*time.Second {
+					t.Errorf("all tools together took %v", took)
+				}
 			}
 			gone()
 			if ours == 0 {
