@@ -59,7 +59,10 @@ func constantWords() (words []string) {
 	for n := range 256 {
 		words = append(words, regexp.QuoteMeta(tls.AlertError(n).Error()))
 	}
-	return append(words, `this host has no route, or its link is down`)
+	return append(words, `this host has no route, or its link is down`,
+		// The worker's own.
+		`no socket of this address family is open`, `this host has no route to the destination`,
+		`a local rule forbids the packet`, `every flow identifier is taken`, `the network is closed`)
 }
 
 // shapes are all lines that our binaries write in the lab, by their message or, where that ends in "…", its beginning.
