@@ -68,6 +68,33 @@ func TestForeignLinksWaitForAClick(t *testing.T) {
 		tab.Click("#run")
 		tab.WaitFor("#report-title")
 	})
+	// The visitor runs a target of their own, and goes back to the link: nobody has clicked that one.
+	for _, c := range []struct{ path, field, shown string }{
+		{toolPath("traceroute", target), "#input", "#result > *"},
+		{"/report?target=" + target, "#target", "#report-title"},
+	} {
+		t.Run("going back to "+c.path, func(t *testing.T) {
+			t.Parallel()
+			tab := follow(t, c.path)
+			tab.WaitFor("#waits")
+			tab.Fill(c.field, "fast.lab-site.com")
+			tab.Click("#run")
+			tab.UntilWithin(`document.querySelector("`+c.shown+`")`, patience)
+			tab.Back()
+			tab.WaitFor("#waits")
+			tab.Forget()
+			tab.Settle()
+			if sent := asked(tab); len(sent) > 0 {
+				t.Errorf("asked without a click: %v", sent)
+			}
+			if got := tab.String(`document.querySelector("` + c.field + `").value`); got != target {
+				t.Errorf("the form holds %q", got)
+			}
+			if n := tab.Count(c.shown); n != 0 {
+				t.Error("the answer of the other target is still there")
+			}
+		})
+	}
 	t.Run("what sends no packets of the worker's runs at once", func(t *testing.T) {
 		t.Parallel()
 		untilAnswered(follow(t, toolPath("dns-lookup", "lab-dns.com")))

@@ -56,6 +56,7 @@ function start() {
   const found = target.value.trim() === "" ? null : read();
   if (found && !waiting.on) open(found, false);
   else close();
+  waiting.show();
 }
 
 /** @returns {Found | null} what the field means; where that is nothing, the field says so */

@@ -27,6 +27,9 @@ const drawing = Promise.all([loadJudge(slug), loadView(slug)]);
 
 const waiting = waitingOf(form);
 
+/** The query that the form and the answer belong to. */
+let linked = location.search;
+
 /** What follows a deed within so many milliseconds is taken for its doing. */
 const inOneGo = 400;
 
@@ -38,10 +41,14 @@ form.addEventListener("submit", (event) => {
   tidy();
   const query = link();
   if (query !== location.search) history.pushState(null, "", query || location.pathname);
+  linked = location.search;
   run(true);
 });
 cancel.addEventListener("click", () => running?.abort());
 window.addEventListener("popstate", () => {
+  // A jump within the page changes the address too, but not what is asked.
+  if (location.search === linked) return;
+  linked = location.search;
   fill();
   start();
 });
@@ -50,14 +57,23 @@ start();
 /** Runs what the address says, if it says anything, the tool can run here, and no click is waited for. */
 function start() {
   if (submit.disabled) return;
-  if (kind === "none" || (input && input.value.trim() !== "")) {
-    tidy();
-    if (!waiting.on) run(false);
-  } else {
-    running?.abort();
-    clear();
-    status.textContent = "";
+  const filled = kind === "none" || (input !== null && input.value.trim() !== "");
+  if (filled) tidy();
+  if (filled && !waiting.on) run(false);
+  else leave();
+  waiting.show();
+}
+
+/** Leaves the page as it is before a run. */
+function leave() {
+  if (running) {
+    running.abort();
+    running = null;
+    busy(false);
   }
+  clear();
+  result.classList.remove("used");
+  status.textContent = "";
 }
 
 /** Fills the form with what the address says. */
