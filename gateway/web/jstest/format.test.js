@@ -29,7 +29,7 @@ test("counts", () => {
   assert.equal(format.plural(1, "record"), "1 record");
   assert.equal(format.plural(1234, "record"), "1,234 records");
   assert.equal(format.counted(1, false, "record"), "1 record");
-  assert.equal(format.counted(1234, true, "record"), "more than 1,234 records");
+  assert.equal(format.counted(1234, true, "record"), "1,234 records shown");
   assert.equal(format.plural(2, "entry", "entries"), "2 entries");
   assert.equal(format.number(1234567), "1,234,567");
 });

@@ -35,17 +35,17 @@ export function plural(n, one, many = `${one}s`) {
 }
 
 /** What is said of an answer that was cut. */
-export const cutAnswer = "More came than one answer holds, so this one was cut. Each list that ends early says so, and a text that goes on ends in “…”.";
+export const cutAnswer = "More came than one answer holds, so this one was cut. A text that goes on ends in “…”.";
 
 /**
- * A count of a list that may have been cut.
+ * A count of a list that may have been cut: then it is of what is shown alone.
  * @param {number} n
  * @param {boolean | undefined} cut
  * @param {string} one
  * @returns {string}
  */
 export function counted(n, cut, one) {
-  return `${cut ? "more than " : ""}${plural(n, one)}`;
+  return `${plural(n, one)}${cut ? " shown" : ""}`;
 }
 
 const grouped = new Intl.NumberFormat("en");

@@ -112,12 +112,12 @@ export function values(list, how) {
 }
 
 /**
- * What stands below a list that the service cut; nothing where it did not.
- * @param {{truncated?: boolean} | null | undefined} holder the object of the answer that holds the list
+ * What stands below something of which the service cut a list or a text; nothing where it did not.
+ * @param {{truncated?: boolean} | null | undefined} holder the object of the answer that holds it: its mark is for all that it holds
  * @param {string} [text]
  * @returns {HTMLElement | null}
  */
-export function cut(holder, text = "The list was cut here: more came than the service passes on.") {
+export function cut(holder, text = "A part of this was cut: more came than the service passes on.") {
   return holder?.truncated ? el("p", { class: "hint" }, text) : null;
 }
 

@@ -28,7 +28,9 @@ function verdict(d) {
   if (failed.length === types.length) return { tone: "bad", text: `${d.domain} could not be looked up: ${explain(d.errors.A)}.` };
   if (gone && found.length === 0) return { tone: "bad", text: `${who} does not exist in the DNS.` };
   const count = found.reduce((n, t) => n + d.records[t].length, 0);
-  const has = count > 0 ? `has ${counted(count, d.truncated, "record")} of ${plural(found.length, "type")}: ${listed(found)}` : "has none of the records asked for";
+  const kinds = `of ${plural(found.length, "type")}: ${listed(found)}`;
+  const some = d.truncated ? `has records ${kinds}; ${counted(count, true, "record")}` : `has ${plural(count, "record")} ${kinds}`;
+  const has = count > 0 ? some : "has none of the records asked for";
   if (failed.length > 0) return { tone: "warn", text: `${who} ${has}; the lookup of ${listed(failed)} failed: ${explain(d.errors[failed[0]])}.` };
   return { tone: count > 0 ? "good" : "warn", text: `${who} ${has}.` };
 }

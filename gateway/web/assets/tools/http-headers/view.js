@@ -57,7 +57,7 @@ const purposes = {
   "x-robots-tag": "What search engines may do with this page.",
 };
 
-const cutHead = "The head of the answer was cut: the server sent more headers, or longer texts, than the service passes on.";
+const cutPart = "A part of the answer was cut: the server sent more headers, or longer texts, than the service passes on.";
 
 /** @param {any} d */
 function certificate(d) {
@@ -72,13 +72,13 @@ function onward(url) {
   return el("span", {}, value(url, { what: "URL" }), el("br"), link("redirect-checker", "Follow it to the end"), " · ", link("http-headers", "See its headers"));
 }
 
-/** @param {Header[]} headers @param {boolean} [more] whether the server sent others */
-function headerTable(headers, more) {
+/** @param {Header[]} headers @param {boolean} [part] whether a part of the answer was cut */
+function headerTable(headers, part) {
   const rows = headers.map((h, i) => [
     el("span", { class: "mono" }, h.name),
     el("div", {}, value(h.value, { what: h.name }), purposes[h.name] && h.name !== headers[i - 1]?.name && el("div", { class: "hint" }, purposes[h.name])),
   ]);
-  return table({ caption: `${counted(headers.length, more, "header")}, by name; what is sent repeatedly stands repeatedly.`, columns: [{ title: "Name" }, { title: "Value" }], rows });
+  return table({ caption: `${counted(headers.length, part, "header")}, by name; what is sent repeatedly stands repeatedly.`, columns: [{ title: "Name" }, { title: "Value" }], rows });
 }
 
 /** @param {import("../../lib/picture.js").Timings} t */
@@ -106,7 +106,7 @@ export default {
         ["Cipher suite", d.tls && value(d.tls.cipher, { what: "cipher suite" })],
         ["Certificate", d.tls && certificate(d)],
       ])),
-      section("Headers", d.headers.length === 0 ? none("The answer has no headers.") : headerTable(d.headers, d.truncated), cut(d, cutHead)),
+      section("Headers", d.headers.length === 0 ? none("The answer has no headers.") : headerTable(d.headers, d.truncated), cut(d, cutPart)),
     ];
   },
 

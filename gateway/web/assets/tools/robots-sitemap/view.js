@@ -105,9 +105,9 @@ export default {
     const file = fileBox(d.robots);
     return [
       section("robots.txt, line by line", ...issueList(d.robots.issues.filter((/** @type {Issue} */ i) => !file.lines.has(i.line ?? 0))), file.node),
-      section("Try a path", tryBox(d.robots, new URL(d.url), file), cut(d.robots, "Rules at the end of the file are missing here, so that a path that they speak of is judged wrongly.")),
-      d.robots.groups.length > 0 && section("Who is told what", groupTable(d.robots.groups), cut(d.robots, "Crawlers and rules at the end of the file are missing here: it is longer than the service reads, or passes on.")),
-      section("Sitemaps", sitemapTable(d), cut(d, "The answer was cut: more sitemaps may be declared than are listed.")),
+      section("Try a path", tryBox(d.robots, new URL(d.url), file), cut(d.robots, "A part of robots.txt was cut: a path that a missing rule speaks of is judged wrongly.")),
+      d.robots.groups.length > 0 && section("Who is told what", groupTable(d.robots.groups), cut(d.robots, "A part of this was cut: more came than the service reads, or passes on.")),
+      section("Sitemaps", sitemapTable(d), cut(d, "A part of the answer was cut: more sitemaps may be declared than are listed.")),
       section("How robots.txt is served", facts([
         ["URL", value(d.robots.url, { what: "URL" })],
         ["Final URL", d.robots.finalUrl && d.robots.finalUrl !== d.robots.url ? value(d.robots.finalUrl, { what: "final URL" }) : null],

@@ -86,7 +86,7 @@ function everything(d) {
     servers("all recommended headers", all));
 }
 
-const cutHead = "The head of the answer was cut: the server sent more headers or cookies than the service passes on. All of them were judged.";
+const cutPart = "A part of the answer was cut: the server sent more than the service passes on. All of it was judged.";
 
 /** @param {any} d */
 function cookieTable(d) {
@@ -95,7 +95,7 @@ function cookieTable(d) {
   const rows = d.cookies.map((/** @type {any} */ c) => [value(c.name || "(no name)"),
     c.issues.length === 0 ? "nothing" : el("ul", { class: "values sentence" }, ...c.issues.map((/** @type {any} */ i) => el("li", {}, badge(statuses[i.severity][0], i.severity), ` ${i.message}`))),
     yes(c.secure), yes(c.httpOnly), c.sameSite ?? badge("off", "not set")]);
-  return section("Cookies", table({ caption: "Cookies that the answer sets", hideCaption: true, columns: [{ title: "Name" }, { title: "What is wrong" }, { title: "Secure" }, { title: "HttpOnly" }, { title: "SameSite" }], rows }), cut(d, cutHead));
+  return section("Cookies", table({ caption: "Cookies that the answer sets", hideCaption: true, columns: [{ title: "Name" }, { title: "What is wrong" }, { title: "Secure" }, { title: "HttpOnly" }, { title: "SameSite" }], rows }), cut(d, cutPart));
 }
 
 /** @param {any} d */
@@ -108,7 +108,7 @@ function answerPart(d) {
       ["Redirects followed", d.redirectCount],
     ]),
     d.redirects.length > 0 && table({ caption: "Redirects on the way", columns: [{ title: "URL" }, { title: "Status", numeric: true }], rows: d.redirects.map((/** @type {any} */ r) => [value(r.url), String(r.status)]) }),
-    more(d.truncated ? `Headers: ${counted(d.headers.length, true, "header")}` : `All ${plural(d.headers.length, "header")}`, table({ caption: "Headers of the answer; cookie values are masked", columns, rows: d.headers.map((/** @type {any} */ h) => [h.name, value(h.value)]) }), cut(d, cutHead)));
+    more(d.truncated ? counted(d.headers.length, true, "header") : `All ${plural(d.headers.length, "header")}`, table({ caption: "Headers of the answer; cookie values are masked", columns, rows: d.headers.map((/** @type {any} */ h) => [h.name, value(h.value)]) }), cut(d, cutPart)));
 }
 
 /** @param {any} d */

@@ -2,7 +2,7 @@
 // A certificate: how long it holds, who vouches for it, and what the server speaks.
 
 import { el } from "../../lib/dom.js";
-import { dateTime, day, duration, listed, ms, plural } from "../../lib/format.js";
+import { counted, dateTime, day, duration, listed, ms, plural } from "../../lib/format.js";
 import { badge, cut, facts, mark, more, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { timeline } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
@@ -50,7 +50,7 @@ const short = (name) => /(?:^|[,+])CN=((?:\\.|[^,+\\])*)/.exec(name)?.[1].replac
 /** @param {any} d */
 function chain(d) {
   const sent = [d.certificate, ...d.chain];
-  return section("The chain, from the server to its root", el("ol", { class: "ssl-chain" }, ...sent.flatMap((c, i) => [station(c, i), link(d, sent, i)])));
+  return section("The chain, from the server to its root", el("ol", { class: "ssl-chain" }, ...sent.flatMap((c, i) => [station(c, i), link(d, sent, i)])), cut(d));
 }
 
 /** @param {any} c @param {number} i */
@@ -91,6 +91,8 @@ function link(d, sent, i) {
   if (next?.subject === c.issuer || (next && c.selfSigned)) return null;
   if (!next && d.chainComplete) return end("good", "A trusted root", "These certificates lead to a root that is trusted here. Clients have it, so it need not be sent.");
   if (c.selfSigned) return end("bad", "Nobody vouches for this", i === 0 ? "It is signed with its own key." : "This root is not trusted here.");
+  // What follows the last one may have come, and have been cut.
+  if (!next && d.truncated) return null;
   return end("bad", `Missing: ${short(c.issuer)}`, "The server did not send it in this place, and it is no trusted root.");
 }
 
@@ -134,7 +136,7 @@ function names(d) {
   const all = [...dns, ...ip];
   return section("Names in the certificate",
     notice(d.hostnameMatches ? "good" : "bad", `${d.host} is ${d.hostnameMatches ? "" : "not "}covered by these names.`),
-    all.length > 12 ? more(`${truncated ? "The first" : "All"} ${all.length} names`, values(all)) : values(all), cut(d.certificate.subjectAltNames));
+    all.length > 12 ? more(truncated ? counted(all.length, true, "name") : `All ${all.length} names`, values(all)) : values(all), cut(d.certificate.subjectAltNames));
 }
 
 /** @param {any} d */

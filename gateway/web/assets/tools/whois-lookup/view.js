@@ -34,7 +34,7 @@ function registrationPart(d) {
       ["Domain name", value(ascii, { what: "domain name" })], ["In its own script", unicodeName === ascii ? null : unicodeName], ["Handle", handle],
       ["Registrar", r?.name ?? none("not told")], ["Registrar’s number at IANA", r?.ianaId], ["Registrar’s website", r?.url],
       ["Abuse contact", r?.abuseEmail ?? none("not told")], ["Abuse telephone", r?.abusePhone],
-    ]), cut(d.domain, "Of the lists below (status, nameservers, contacts) one was cut: the registry tells more than the service passes on."));
+    ]), cut(d.domain, "A part of this registration was cut: the registry tells more than the service passes on."));
 }
 
 /** @param {string[]} list */
@@ -104,7 +104,7 @@ export default {
     ...(d.domain ? [datesPart(d), registrationPart(d), statusPart(d.domain.status), serversPart(d.domain.nameservers), dnssecPart(d.domain.dnssec), contactsPart(d.domain.contacts)] : []),
     ...(d.network ? networkParts(d) : []),
     noticesPart(d.notices.filter((/** @type {any} */ n) => !lacks(n))),
-    cut(d, "The answer was cut: the registry may have more notices."),
+    cut(d),
     d.queryType === "ip" ? addressLinks(d.query, "whois-lookup") : null,
   ],
 
