@@ -14,8 +14,8 @@ function addressPart({ ip, version }) {
 /** What the operator can set: where the service stands, the setting, and what it does. */
 const settings = [
   ["Behind your own proxy", "TRUST_PROXY_HEADERS=true", "Believes the header in which a proxy tells the visitor’s address."],
-  ["Behind Cloudflare or Vercel", "TRUSTED_PROXY_PLATFORM=cloudflare", "The same; the other value is vercel. It is not needed where CF_PAGES=1 or VERCEL=1 is set."],
   ["Which header", "CLIENT_ADDRESS_HEADER=x-real-ip", "Believes this header alone; name the one that your proxy overwrites. Without it visitors can forge their address through most proxies. Of x-forwarded-for the last address counts, or the one that TRUSTED_PROXY_HOPS counts from the right."],
+  ["Behind Cloudflare or Vercel", "TRUSTED_PROXY_PLATFORM=cloudflare", "The same; the other value is vercel. It is not needed where CF_PAGES=1 or VERCEL=1 is set."],
   ["To be stricter", "TRUSTED_PROXY_CIDRS=10.0.0.0/8", "Believes the headers only from proxies in these ranges, with yours in place of the example. It narrows the trust and grants none."],
 ];
 
@@ -23,7 +23,7 @@ function operatorPart() {
   return section("What the operator of this service can set",
     el("p", {}, "The address is only taken from a proxy that the operator trusts, never guessed from the connection, whose other end is likely to be that proxy."),
     facts(settings.map(([where, setting, does]) => [where, el("div", {}, value(setting, { what: "setting" }), el("p", {}, does))])),
-    el("p", {}, "The proxy must overwrite that header with one public address, IPv4 or IPv6, whatever the visitor sent. In nginx:"),
+    el("p", {}, "Unless it is x-forwarded-for, your proxy must overwrite the header that is believed with one public address, IPv4 or IPv6, whatever the visitor sent. In nginx:"),
     code("proxy_set_header X-Real-IP $remote_addr;", "the line for nginx"));
 }
 
