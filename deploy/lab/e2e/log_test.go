@@ -43,7 +43,7 @@ const (
 
 // outline is one part of what package redact makes of an error: a type, whose name no host has, or known words. A form
 // that took any words would take a target's.
-var outline = `\*?[a-z0-9]+\.[a-z]*[A-Z][A-Za-z0-9]*|worker status \d{3}|` + strings.Join(constantWords(), "|")
+var outline = `\*?[a-z0-9]+\.[a-z0-9]*[A-Z][A-Za-z0-9]*|tls\.alert|worker status \d{3}|` + strings.Join(constantWords(), "|")
 
 var failure = `(` + outline + `|[(; )])(: (` + outline + `)|[:; ()]+(` + outline + `)|\))*`
 
