@@ -22,7 +22,7 @@ func TestAnswersThatAreCut(t *testing.T) {
 	tab.UntilWithin(answered, patience)
 	holdText(t, tab, "#result", "More came than one answer holds, so this one was cut.")
 	holdText(t, tab, "#result", "A part of this was cut: more came than the service passes on.")
-	holdText(t, tab, "#result", " shown.")
+	holdText(t, tab, "#result", " records shown")
 	tab.Open("/report?target=" + target)
 	tab.UntilWithin(`document.querySelector("#attention")?.textContent.includes("More came than an answer holds")`, patience)
 	holdText(t, tab, "#attention", "DNS lookup")
