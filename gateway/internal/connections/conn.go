@@ -32,7 +32,7 @@ type Conn struct {
 	state     state
 	among     *list.Element
 	amongPeer *list.Element
-	// amongBegun is nil while nothing of a request is here; received is how much is.
+	// received is how much of a request is here; amongBegun is nil while nothing is, and while nothing more is awaited.
 	amongBegun *list.Element
 	received   int
 }
@@ -46,11 +46,11 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Receiving marks that a request is still on its way, though its headers are here: the connection may have to make
-// room.
+// Receiving marks that a request is still on its way, though its headers are here: they count again, and the
+// connection may have to make room.
 func (c *Conn) Receiving() {
 	if c != nil {
-		c.table.move(c, waiting)
+		c.table.resume(c)
 	}
 }
 

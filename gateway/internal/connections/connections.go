@@ -82,7 +82,7 @@ func (t *Table) Attach(s *http.Server) {
 		case state == http.StateActive:
 			t.move(own, busy)
 		case state == http.StateIdle:
-			t.move(own, waiting)
+			t.rest(own)
 		}
 	}
 }
@@ -247,7 +247,7 @@ func (t *Table) enter(c *Conn, to state) {
 		if c.amongBegun != nil {
 			t.begun.Remove(c.amongBegun)
 			t.received -= c.received
-			c.amongBegun, c.received = nil, 0
+			c.amongBegun = nil
 		}
 	case answering:
 		t.answering.Remove(c.among)
@@ -261,24 +261,58 @@ func (t *Table) enter(c *Conn, to state) {
 	}
 }
 
-// receive counts a part of a request. Where all parts together are too much, those that began first make room.
+// rest makes a connection wait for its next request, of which nothing is here.
+func (t *Table) rest(c *Conn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c.state != gone && c.state != waiting {
+		c.received = 0
+		t.enter(c, waiting)
+	}
+}
+
+// resume makes a connection wait for the rest of its request, whose first part is here.
+func (t *Table) resume(c *Conn) {
+	t.mu.Lock()
+	var ends []func()
+	if c.state != gone && c.state != waiting {
+		t.enter(c, waiting)
+		ends = t.count(c, c.received)
+	}
+	t.mu.Unlock()
+	endAll(ends)
+}
+
+// receive counts a part of a request.
 func (t *Table) receive(c *Conn, bytes int) {
 	t.mu.Lock()
-	if c.state != waiting || t.limits.Unfinished == 0 {
-		t.mu.Unlock()
-		return
+	var ends []func()
+	if c.state == waiting && t.limits.Unfinished > 0 {
+		c.received += bytes
+		ends = t.count(c, bytes)
+	}
+	t.mu.Unlock()
+	endAll(ends)
+}
+
+// count adds to the parts of requests. Where all together are too much, those that began first make room: what
+// it gives closes them, outside of the lock.
+func (t *Table) count(c *Conn, bytes int) (ends []func()) {
+	if bytes == 0 {
+		return nil
 	}
 	if c.amongBegun == nil {
 		c.amongBegun = t.begun.PushBack(c)
 	}
-	c.received += bytes
 	t.received += bytes
-	var ends []func()
 	for t.received > t.limits.Unfinished {
 		end, _ := t.evict(front(&t.begun), &t.counts.EvictedUnfinished, new(int))
 		ends = append(ends, end)
 	}
-	t.mu.Unlock()
+	return ends
+}
+
+func endAll(ends []func()) {
 	for _, end := range ends {
 		end()
 	}

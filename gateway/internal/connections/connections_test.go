@@ -329,6 +329,11 @@ func TestStatesOfARealServer(t *testing.T) {
 	if _, err := io.ReadFull(kept, answer); err != nil || string(answer) != "HTTP/1.1 200" {
 		t.Fatalf("%q, %v", answer, err)
 	}
+	eventually(t, "the kept one waits", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.waiting.Len() == 2
+	})
 	for i, victim := range []net.Conn{half, kept} {
 		_ = s.dial(t, "")
 		if !ended(victim) {
@@ -513,6 +518,37 @@ func TestUnfinishedRequests(t *testing.T) {
 	a.want(t, "idle b", Counts{EvictedUnfinished: 2})
 	a.receive(a.conns["c"], 1)
 	if a.received != 0 || a.begun.Len() != 0 {
+		t.Errorf("%d bytes of %d requests are left", a.received, a.begun.Len())
+	}
+}
+
+// A header that is whole counts while its body is on its way, and no more once that is here or the next is awaited.
+func TestUnfinishedBodies(t *testing.T) {
+	t.Parallel()
+	a := table(Limits{Unfinished: 100})
+	for _, name := range []string{"a", "b", "c"} {
+		a.come(t, name, "192.0.2.1")
+		a.receive(a.conns[name], 40)
+		a.move(a.conns[name], busy)
+	}
+	a.conns["a"].Receiving()
+	a.receive(a.conns["a"], 10)
+	a.conns["b"].Receiving()
+	a.receive(a.conns["b"], 10)
+	a.want(t, "a b c", Counts{})
+	a.conns["b"].Received()
+	a.conns["c"].Receiving()
+	a.want(t, "a b c", Counts{})
+	a.conns["b"].Receiving()
+	a.want(t, "b c", Counts{EvictedUnfinished: 1})
+	// A connection that is kept begins anew.
+	a.conns["b"].Received()
+	a.rest(a.conns["b"])
+	a.receive(a.conns["b"], 60)
+	a.want(t, "b c", Counts{EvictedUnfinished: 1})
+	a.receive(a.conns["b"], 1)
+	a.want(t, "b", Counts{EvictedUnfinished: 2})
+	if a.received != 61 || a.begun.Len() != 1 {
 		t.Errorf("%d bytes of %d requests are left", a.received, a.begun.Len())
 	}
 }

@@ -332,6 +332,22 @@ func TestSlowBodiesMakeRoom(t *testing.T) {
 	}
 }
 
+// So do headers that are whole while their bodies are not.
+func TestLargeHeadersOfSlowBodiesMakeRoom(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, nil, func(c *Config) { c.Bounds.UnfinishedBytes = 100 << 10 })
+	for range 4 {
+		conn := dial(t, e.addr)
+		write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
+			"X-Long: "+strings.Repeat("x", 30<<10)+"\r\nContent-Length: 100\r\n\r\n{")
+	}
+	waitFor(t, func() bool {
+		got := e.connections.Counts()
+		return got.EvictedUnfinished == 1 && got.Open == 3
+	})
+	e.post(t, "echo", `{"input":"a"}`).envelope(t, 200)
+}
+
 func TestHeaderFields(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, nil)
