@@ -24,7 +24,9 @@ const (
 type Conn struct {
 	net.Conn
 	table *Table
-	from  netip.Prefix
+	// from is whom it counts for; shared is a peer that may carry many visitors.
+	from   netip.Prefix
+	shared bool
 	// until is the deadline that the server set for writing, in nanoseconds since 1970; 0 is none.
 	until atomic.Int64
 

@@ -132,9 +132,9 @@ const acceptPause = 5 * time.Millisecond
 
 // admit gives nil where there is no room for a connection, which is closed then.
 func (t *Table) admit(raw net.Conn) *Conn {
-	c := &Conn{Conn: raw, table: t, from: peerOf(raw.RemoteAddr())}
+	c := t.wrap(raw)
 	t.mu.Lock()
-	evict, ok := t.room(c.from)
+	evict, ok := t.room(c)
 	if ok {
 		t.add(c)
 	}
@@ -148,10 +148,23 @@ func (t *Table) admit(raw net.Conn) *Conn {
 	return c
 }
 
-// room tells whether one more may come from a peer; evict closes who must go for it.
-func (t *Table) room(from netip.Prefix) (evict func(), ok bool) {
-	p := t.peers[from]
-	if p != nil && t.limits.PerPeer > 0 && p.open >= t.limits.PerPeer && !t.limits.Shared(from.Addr()) {
+// wrap tells whom a connection counts for. A shared peer counts by its whole address, so that what it carries does not
+// fill the /64 of its neighbours.
+func (t *Table) wrap(raw net.Conn) *Conn {
+	c := &Conn{Conn: raw, table: t}
+	addr := addrOf(raw.RemoteAddr())
+	if c.shared = t.limits.Shared(addr); c.shared && addr.IsValid() {
+		c.from = netip.PrefixFrom(addr, addr.BitLen())
+	} else {
+		c.from = peerOf(addr)
+	}
+	return c
+}
+
+// room tells whether there is room for one more connection; evict closes who must go for it.
+func (t *Table) room(c *Conn) (evict func(), ok bool) {
+	p := t.peers[c.from]
+	if p != nil && t.limits.PerPeer > 0 && p.open >= t.limits.PerPeer && !c.shared {
 		return t.evict(front(&p.waiting), &t.counts.EvictedPeer, &t.counts.RefusedPeer)
 	}
 	if t.limits.Max == 0 || t.counts.Open < t.limits.Max {
@@ -318,14 +331,18 @@ func endAll(ends []func()) {
 	}
 }
 
-// peerOf is whom a connection counts for: an IPv4 address or an IPv6 /64, because that is what one subscriber holds at
-// least. All that is neither counts as one.
-func peerOf(remote net.Addr) netip.Prefix {
+// addrOf is the zero Addr for what is not IP.
+func addrOf(remote net.Addr) netip.Addr {
 	tcp, ok := remote.(*net.TCPAddr)
 	if !ok {
-		return netip.Prefix{}
+		return netip.Addr{}
 	}
-	a := tcp.AddrPort().Addr().Unmap().WithZone("")
+	return tcp.AddrPort().Addr().Unmap().WithZone("")
+}
+
+// peerOf is whom a connection counts for: an IPv4 address or an IPv6 /64, because that is what one subscriber holds at
+// least. All that is neither counts as one.
+func peerOf(a netip.Addr) netip.Prefix {
 	bits := 64
 	if a.Is4() {
 		bits = 32

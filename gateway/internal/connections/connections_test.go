@@ -173,6 +173,25 @@ func TestOnePeer(t *testing.T) {
 	a.want(t, "a1 a3 v1 v2 w b2 b3 p0 p1 p2 p3", Counts{EvictedPeer: 3, RefusedPeer: 1})
 }
 
+// A shared peer is one address, whatever its /64 is.
+func TestSharedPeers(t *testing.T) {
+	t.Parallel()
+	proxy := netip.MustParseAddr("2001:db8:0:1::9")
+	a := table(Limits{PerPeer: 2, Shared: func(a netip.Addr) bool { return a.IsLoopback() || a == proxy }})
+	for i := range 3 {
+		a.come(t, fmt.Sprintf("l%d", i), "::1")
+		a.come(t, fmt.Sprintf("p%d", i), proxy.String())
+	}
+	a.want(t, "l0 p0 l1 p1 l2 p2", Counts{})
+	// Its neighbours have their own, together.
+	a.come(t, "n1", "2001:db8:0:1::1")
+	a.come(t, "n2", "2001:db8:0:1::2")
+	a.want(t, "l0 p0 l1 p1 l2 p2 n1 n2", Counts{})
+	a.come(t, "n3", "2001:db8:0:1::3")
+	a.come(t, "p3", proxy.String())
+	a.want(t, "l0 p0 l1 p1 l2 p2 n2 n3 p3", Counts{EvictedPeer: 1})
+}
+
 func TestNoLimit(t *testing.T) {
 	t.Parallel()
 	a := table(Limits{})
@@ -442,12 +461,12 @@ func TestPeerOf(t *testing.T) {
 		"fe80::1%eth0":       "fe80::/64",
 		"2001:db8:1:2:ff::1": "2001:db8:1:2::/64",
 	} {
-		got := peerOf(net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(addr), 7)))
+		got := peerOf(addrOf(net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(addr), 7))))
 		if got.String() != want {
 			t.Errorf("%s: %v, want %s", addr, got, want)
 		}
 	}
-	if got := peerOf(&net.UnixAddr{Name: "@"}); got.IsValid() {
+	if got := peerOf(addrOf(&net.UnixAddr{Name: "@"})); got.IsValid() {
 		t.Errorf("a Unix socket: %v", got)
 	}
 }
