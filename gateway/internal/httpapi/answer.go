@@ -67,27 +67,23 @@ func (s *Server) encode(answer success) ([]byte, error) {
 	return body, nil
 }
 
-// lastPiece is what is left to write when the request gives back what it held: so little that nobody gains by leaving
-// it unread. Were it nothing, a client that has its whole answer could be refused the place that it came from.
-const lastPiece = 2 << 10
-
-// writeJSON answers with JSON. The request holds what it holds until the reader has taken all but the last piece.
+// writeJSON answers with JSON. The request holds what it holds until the last byte is all that is left to write. Were it
+// held until that is written too, a client that has its whole answer and asks again at once could be refused the place
+// that it came from.
 func writeJSON(c echo.Context, status int, body []byte) error {
 	w := c.Response()
 	w.Header().Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
 	w.Header().Set(echo.HeaderContentLength, strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	first := max(0, len(body)-lastPiece)
-	if first > 0 {
-		if _, err := w.Write(body[:first]); err != nil {
-			return err
-		}
-		if err := http.NewResponseController(w.Writer).Flush(); err != nil {
-			return err
-		}
+	last := len(body) - 1
+	if _, err := w.Write(body[:last]); err != nil {
+		return err
+	}
+	if err := http.NewResponseController(w.Writer).Flush(); err != nil {
+		return err
 	}
 	exchangeOf(c).letGo()
-	_, err := w.Write(body[first:])
+	_, err := w.Write(body[last:])
 	return err
 }
 

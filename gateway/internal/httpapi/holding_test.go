@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -153,7 +154,8 @@ func (e *edge) ask(t *testing.T, input, client string) net.Conn {
 
 func (e *edge) held() (places, bytes int64) { return e.places.shares.total(), e.holdings.total() }
 
-// A place, and the bytes of the answer, are held until the last byte is written, and given back once it is.
+// A place, and the bytes of the answer, are held while the reader leaves any of it but the last byte with us, and are
+// given back before they can read that.
 func TestHeldUntilTheAnswerIsRead(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, large, trusting)
@@ -221,10 +223,14 @@ func TestReadersAreCutOff(t *testing.T) {
 	}
 }
 
-// A failure holds its place as a result does.
+// A small failure holds its place as a large result does.
 func TestFailuresAreHeldToo(t *testing.T) {
 	t.Parallel()
-	e := newEdge(t, large, trusting, quickBounds(150*time.Millisecond, time.Minute))
+	var runs atomic.Int64
+	e := newEdge(t, func(ctx context.Context, target fakeTarget) (any, error) {
+		runs.Add(1)
+		return large(ctx, target)
+	}, trusting, quickBounds(time.Second, time.Minute))
 	conn := dial(t, e.addr)
 	_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
 	// Answers to one request after the other, all unread, until the last of them cannot be written.
@@ -238,9 +244,32 @@ func TestFailuresAreHeldToo(t *testing.T) {
 			}
 		}
 	}()
+	var before int64
+	waitFor(t, func() bool {
+		before = runs.Load()
+		time.Sleep(200 * time.Millisecond)
+		return before > 0 && runs.Load() == before
+	})
+	if places, _ := e.held(); places != 1 {
+		t.Errorf("%d places are held after %d runs while nobody reads", places, before)
+	}
 	waitFor(t, func() bool { return e.connections.Counts().Cut == 1 && e.connections.Counts().Open == 0 })
 	if places, bytes := e.held(); places != 0 || bytes != 0 {
 		t.Errorf("%d places, %d bytes are held", places, bytes)
+	}
+}
+
+// Whoever has its whole answer has its place back, though it asks again on another connection within microseconds.
+func TestOnePlaceInATightLoop(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, large, trusting, func(c *Config) { c.MaxInFlightPerClient = 1 })
+	for _, input := range []string{"1", "900", "fails"} {
+		for range 100 {
+			a := e.post(t, "echo", `{"input":"`+input+`"}`, "X-Real-IP: 192.0.2.1")
+			if a.StatusCode == http.StatusTooManyRequests {
+				t.Fatalf("%s: %d", input, a.StatusCode)
+			}
+		}
 	}
 }
 
