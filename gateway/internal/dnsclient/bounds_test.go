@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"diagnostics/gateway/internal/memory"
+
 	"github.com/miekg/dns"
 )
 
@@ -86,7 +88,7 @@ func TestLongMessagesAreReadAFewAtATime(t *testing.T) {
 		}
 		return packet
 	}
-	e := exchange{reading: make(reading, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
+	e := exchange{reading: make(memory.Turns, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
 	long, short := pack(200), pack(2)
 	if _, ok, err := e.read(t.Context(), long, query); !ok || err != nil || len(e.reading) != 0 {
 		t.Errorf("with a free place: %t, %v, and %d are taken after it", ok, err, len(e.reading))

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"time"
 
+	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/flight"
 )
@@ -50,7 +51,7 @@ type Client struct {
 	system   *systemResolvers
 	answers  *cache
 	lookups  flight.Group[cacheKey, Answer]
-	reading  reading
+	reading  memory.Turns
 
 	// life ends with Close, and with it every shared lookup that is still under way.
 	life context.Context
@@ -77,7 +78,7 @@ func New(s Settings) (*Client, error) {
 		settings: s,
 		system:   newSystemResolvers(resolvConf),
 		answers:  answers,
-		reading:  newReading(),
+		reading:  memory.NewTurns(),
 		life:     life,
 		end:      end,
 	}, nil

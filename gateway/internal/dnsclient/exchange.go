@@ -33,7 +33,7 @@ type question struct {
 type exchange struct {
 	dial    DialFunc
 	server  netip.AddrPort
-	reading reading
+	reading memory.Turns
 	question
 }
 

@@ -2,7 +2,6 @@ package dnsclient
 
 import (
 	"context"
-	"runtime"
 
 	"diagnostics/gateway/internal/memory"
 
@@ -20,22 +19,15 @@ const (
 	copySize = 96
 )
 
-// reading holds one element for each long message that is being read.
-type reading chan struct{}
-
-// newReading leaves half of the processors to everybody else.
-func newReading() reading { return make(reading, max(1, runtime.GOMAXPROCS(0)/2)) }
-
 // read reads one message; ok is false where it does not answer the query.
 func (e exchange) read(ctx context.Context, packet []byte, query *dns.Msg) (got reply, ok bool, err error) {
 	long := len(packet) > longMessage
 	if long {
-		select {
-		case e.reading <- struct{}{}:
-			defer func() { <-e.reading }()
-		case <-ctx.Done():
-			return reply{}, false, ctx.Err()
+		release, err := e.reading.Take(ctx)
+		if err != nil {
+			return reply{}, false, err
 		}
+		defer release()
 	}
 	message, err := readMessage(packet, query)
 	if message == nil {

@@ -36,11 +36,11 @@ func (s *Server) succeed(c echo.Context, data any) error {
 	if gone(c) {
 		return context.Canceled
 	}
-	body, err := s.encode(success{Data: data, DurationMs: x.durationMs(s.config.Now()), RequestID: x.id})
+	body, err := s.encode(c.Request().Context(), success{Data: data, DurationMs: x.durationMs(s.config.Now()), RequestID: x.id})
 	if err != nil {
 		return err
 	}
-	if err := s.hands(x).become(len(body)); err != nil {
+	if err := s.holdingOf(x).become(len(body)); err != nil {
 		return err
 	}
 	return writeJSON(c, http.StatusOK, body)
@@ -49,9 +49,12 @@ func (s *Server) succeed(c echo.Context, data any) error {
 // encode writes a result down. Every tool bounds what it gives; a result that is over all the same would fill the
 // memory that the others' answers need. Encoding takes a multiple of what it makes, so it takes no more than half of
 // the processors.
-func (s *Server) encode(answer success) ([]byte, error) {
-	s.encoding <- struct{}{}
-	defer func() { <-s.encoding }()
+func (s *Server) encode(ctx context.Context, answer success) ([]byte, error) {
+	release, err := s.encoding.Take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	body, err := json.Marshal(answer)
 	if err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)

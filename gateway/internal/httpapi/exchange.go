@@ -39,8 +39,8 @@ func (x *exchange) durationMs(now time.Time) float64 {
 	return float64(now.Sub(x.start).Microseconds()) / 1000
 }
 
-// hands counts the bytes that the request holds, until its answer is written.
-func (s *Server) hands(x *exchange) *holding {
+// holdingOf counts the bytes that the request holds, until its answer is written.
+func (s *Server) holdingOf(x *exchange) *holding {
 	if x.holding == nil {
 		x.holding = &holding{account: s.holdings, client: x.client}
 		x.hold(x.holding.close)

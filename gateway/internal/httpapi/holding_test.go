@@ -259,6 +259,23 @@ func TestFailuresAreHeldToo(t *testing.T) {
 	}
 }
 
+// Whoever leaves while its result waits to be written down gives its place back.
+func TestLeavingBeforeTheResultIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, large, trusting)
+	for range cap(e.encoding) {
+		release, err := e.encoding.Take(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+	}
+	conn := e.ask(t, "1", "192.0.2.1")
+	waitFor(t, func() bool { places, _ := e.held(); return places == 1 })
+	_ = conn.Close()
+	waitFor(t, func() bool { places, _ := e.held(); return places == 0 })
+}
+
 // Whoever has its whole answer has its place back, though it asks again on another connection within microseconds.
 func TestOnePlaceInATightLoop(t *testing.T) {
 	t.Parallel()

@@ -8,12 +8,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime"
 	"sync/atomic"
 	"time"
 
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/connections"
+	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/tool"
 
@@ -130,7 +130,7 @@ type Server struct {
 	known       map[string]bool
 	places      places
 	holdings    *shares
-	encoding    chan struct{}
+	encoding    memory.Turns
 	connections *connections.Table
 	draining    atomic.Bool
 }
@@ -143,7 +143,7 @@ func New(c Config) (*Server, error) {
 		known:    make(map[string]bool),
 		places:   newPlaces(c.MaxInFlight, c.MaxInFlightPerClient),
 		holdings: newHoldings(c.Bounds.HeldBytes, c.Bounds.ClientHeldBytes),
-		encoding: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
+		encoding: memory.NewTurns(),
 		connections: connections.New(connections.Limits{
 			Max: c.MaxConnections, PerPeer: c.Bounds.PeerConnections, Shared: c.Clients.Shared, Stall: c.Bounds.AnswerStall,
 			Unfinished: c.Bounds.UnfinishedBytes,

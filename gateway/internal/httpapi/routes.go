@@ -57,7 +57,7 @@ func (s *Server) handle(e *echo.Echo, path string, h echo.HandlerFunc, methods .
 // counted while it is read.
 func (s *Server) page(c echo.Context) error {
 	if !strings.HasPrefix(c.Request().URL.Path, pathAssets) {
-		if err := s.hands(exchangeOf(c)).grow(pageBytes); err != nil {
+		if err := s.holdingOf(exchangeOf(c)).grow(pageBytes); err != nil {
 			return err
 		}
 	}

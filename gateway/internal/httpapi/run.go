@@ -86,7 +86,7 @@ func (s *Server) run(ctx context.Context, x *exchange, job tool.Job) (any, error
 	defer s.config.Metrics.inFlight.Dec()
 	counted, end := context.WithCancelCause(tool.WithCaller(ctx, x.caller()))
 	defer end(nil)
-	held := s.hands(x)
+	held := s.holdingOf(x)
 	counted = memory.WithCounter(counted, func(bytes int) {
 		if err := held.grow(bytes); err != nil {
 			end(err)

@@ -1,0 +1,22 @@
+package memory
+
+import (
+	"context"
+	"runtime"
+)
+
+// Turns lets only a few at once do what takes a multiple of its result for a moment.
+type Turns chan struct{}
+
+// NewTurns gives as many turns as half of the processors, and leaves the others to everybody else.
+func NewTurns() Turns { return make(Turns, max(1, runtime.GOMAXPROCS(0)/2)) }
+
+// Take waits for a turn, which release ends. Its only error is that of a ctx that ends first.
+func (t Turns) Take(ctx context.Context) (release func(), err error) {
+	select {
+	case t <- struct{}{}:
+		return func() { <-t }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
