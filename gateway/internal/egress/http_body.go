@@ -5,24 +5,26 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
+	"context"
 	"errors"
 	"io"
 	"net/netip"
 	"strings"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/memory"
 )
 
 // bodySlack is how much longer than the decompressed cap a body may be as it comes. Compression that lengthens is
 // pointless, but a stream of empty gzip members is endless without a single byte of output.
 const bodySlack = 64 << 10
 
-// readBody reads at most limit bytes of the decompressed body into the answer.
-func (r *Response) readBody(body io.Reader, limit int64) {
+// readBody reads at most limit bytes of the decompressed body into the answer, and counts them for the run.
+func (r *Response) readBody(ctx context.Context, body io.Reader, limit int64) {
 	wire := &cappedReader{from: body, left: limit + bodySlack}
 	text, err := decompressed(wire, r.Header.Values("Content-Encoding"))
 	if err == nil {
-		r.Body, err = io.ReadAll(io.LimitReader(text, limit+1))
+		r.Body, err = io.ReadAll(memory.Reader(ctx, io.LimitReader(text, limit+1)))
 	}
 	r.Received = limit + bodySlack - wire.left
 	if int64(len(r.Body)) > limit {

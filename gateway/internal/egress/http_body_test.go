@@ -10,11 +10,13 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/memory"
 )
 
 func packed(t testing.TB, open func(io.Writer) io.WriteCloser, text []byte) []byte {
@@ -135,6 +137,27 @@ func TestBodiesThatEndEarly(t *testing.T) {
 				t.Errorf("took %v", took)
 			}
 		})
+	}
+}
+
+// What is kept of a body counts for the run, decompressed, and as it comes.
+func TestBodiesAreCounted(t *testing.T) {
+	t.Parallel()
+	const limit = 100 << 10
+	for _, test := range []struct{ size, want int }{{50 << 10, 50 << 10}, {limit, limit}, {8 << 20, limit + 1}} {
+		n := withSite(t)
+		n.Serve(web4+":80", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write(packed(t, gzipped, make([]byte, test.size)))
+		}))
+		var counted atomic.Int64
+		ctx := memory.WithCounter(t.Context(), func(bytes int) { counted.Add(int64(bytes)) })
+		request := egress.Request{URL: parseURL(t, "http://example.com/"), MaxBody: limit}
+		_, err := n.Client(nil).Do(ctx, request)
+		// The lookup of the name counts too.
+		if more := counted.Load() - int64(test.want); err != nil || more < 0 || more > 1000 {
+			t.Errorf("of %d bytes %d were counted: %v", test.size, counted.Load(), err)
+		}
 	}
 }
 

@@ -104,7 +104,7 @@ func (x *trip) readBody(r *Response, body io.Reader) {
 		x.request.Consume(r, &faultReader{from: body, answer: r})
 		return
 	}
-	r.readBody(body, x.request.MaxBody)
+	r.readBody(x.ctx, body, x.request.MaxBody)
 }
 
 // statusText is the reason phrase of HTTP/1, which is free text from a stranger and may be empty; HTTP/2 has none.

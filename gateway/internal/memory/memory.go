@@ -2,7 +2,10 @@
 // all runs hold is bounded. A run that holds too much ends: its context does.
 package memory
 
-import "context"
+import (
+	"context"
+	"io"
+)
 
 type counterKey struct{}
 
@@ -17,4 +20,18 @@ func Count(ctx context.Context, bytes int) {
 	if count, ok := ctx.Value(counterKey{}).(func(int)); ok {
 		count(bytes)
 	}
+}
+
+// Reader counts what is read of r, for whoever keeps it.
+func Reader(ctx context.Context, r io.Reader) io.Reader { return reader{ctx, r} }
+
+type reader struct {
+	ctx  context.Context
+	from io.Reader
+}
+
+func (r reader) Read(p []byte) (int, error) {
+	n, err := r.from.Read(p)
+	Count(r.ctx, n)
+	return n, err
 }

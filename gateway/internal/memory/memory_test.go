@@ -3,7 +3,10 @@ package memory
 import (
 	"context"
 	"errors"
+	"io"
+	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 func TestCount(t *testing.T) {
@@ -37,5 +40,17 @@ func TestTurns(t *testing.T) {
 	releases[0]()
 	if _, err := turns.Take(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// What has come counts, though the rest never does.
+func TestReader(t *testing.T) {
+	t.Parallel()
+	sum := 0
+	ctx := WithCounter(t.Context(), func(n int) { sum += n })
+	failing := io.MultiReader(strings.NewReader("12345"), iotest.ErrReader(io.ErrUnexpectedEOF))
+	text, err := io.ReadAll(Reader(ctx, failing))
+	if string(text) != "12345" || !errors.Is(err, io.ErrUnexpectedEOF) || sum != 5 {
+		t.Errorf("%q, %v, counted %d", text, err, sum)
 	}
 }

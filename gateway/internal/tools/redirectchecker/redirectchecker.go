@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"errors"
+	"io"
 	"strings"
 	"time"
 
@@ -84,7 +85,9 @@ type checker struct {
 func (r checker) run(ctx context.Context) (Result, error) {
 	var page lastPage
 	began := time.Now()
-	chain := r.client.Follow(ctx, egress.Request{URL: r.target.URL, Consume: page.read}, maxRedirects)
+	chain := r.client.Follow(ctx, egress.Request{URL: r.target.URL, Consume: func(answer *egress.Response, body io.Reader) {
+		page.read(ctx, answer, body)
+	}}, maxRedirects)
 	took := time.Since(began)
 	if err := r.fails(ctx, chain); err != nil {
 		return Result{}, err

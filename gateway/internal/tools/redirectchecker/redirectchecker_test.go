@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 
 	"github.com/google/go-cmp/cmp"
@@ -389,6 +392,23 @@ func TestClientRedirects(t *testing.T) {
 			}
 			toolstest.WantDials(t, n, toolstest.WebV4+":80")
 		})
+	}
+}
+
+// What is kept of a page counts for the run.
+func TestRedirectPagesAreCounted(t *testing.T) {
+	t.Parallel()
+	n := toolstest.WebNetwork(t)
+	n.Serve(toolstest.WebV4Port80, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, strings.Repeat(" ", 2*maxRefreshPage))
+	}))
+	var counted atomic.Int64
+	ctx := memory.WithCounter(t.Context(), func(bytes int) { counted.Add(int64(bytes)) })
+	_, err := toolstest.Run(ctx, New(n.Client(nil)), toolstest.URLInput("http://example.com/"))
+	// The lookup of the name counts too.
+	if got := counted.Load(); err != nil || got < maxRefreshPage || got > maxRefreshPage+1000 {
+		t.Errorf("%d bytes were counted, want %d: %v", got, maxRefreshPage, err)
 	}
 }
 

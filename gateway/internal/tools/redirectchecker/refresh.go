@@ -2,6 +2,7 @@ package redirectchecker
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"mime"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/tools/internal/webview"
 
 	"golang.org/x/net/html"
@@ -36,8 +38,8 @@ type clientRedirect struct {
 // lastPage is the beginning of the last answer's body, where it is HTML.
 type lastPage struct{ text []byte }
 
-// read is an egress.Request.Consume.
-func (p *lastPage) read(r *egress.Response, body io.Reader) {
+// read is for an egress.Request.Consume.
+func (p *lastPage) read(ctx context.Context, r *egress.Response, body io.Reader) {
 	if !isHTML(r) {
 		return
 	}
@@ -46,7 +48,7 @@ func (p *lastPage) read(r *egress.Response, body io.Reader) {
 		return
 	}
 	// What came before a failure counts: a page is read as it arrives.
-	p.text, _ = io.ReadAll(io.LimitReader(text, maxRefreshPage))
+	p.text, _ = io.ReadAll(memory.Reader(ctx, io.LimitReader(text, maxRefreshPage)))
 }
 
 func isHTML(r *egress.Response) bool {

@@ -2,6 +2,7 @@ package robotssitemap
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/robotstxt"
 	"diagnostics/gateway/internal/target"
 )
@@ -34,15 +36,15 @@ type robotsBody struct {
 // maxRobotsWire bounds what comes: compression that lengthens is pointless, but endless without a byte of text.
 const maxRobotsWire = robotstxt.MaxBytes + 64<<10
 
-// read is an egress.Request.Consume.
-func (b *robotsBody) read(r *egress.Response, body io.Reader) {
+// read is for an egress.Request.Consume.
+func (b *robotsBody) read(ctx context.Context, r *egress.Response, body io.Reader) {
 	if !succeeds(r) {
 		return
 	}
 	wire := &io.LimitedReader{R: body, N: maxRobotsWire}
 	text, err := egress.DecodeBody(r, wire)
 	if err == nil {
-		b.text, err = io.ReadAll(io.LimitReader(text, robotstxt.MaxBytes+1))
+		b.text, err = io.ReadAll(memory.Reader(ctx, io.LimitReader(text, robotstxt.MaxBytes+1)))
 	}
 	b.err = err
 	if len(b.text) > robotstxt.MaxBytes {

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/robotstxt"
 	"diagnostics/gateway/internal/sitemap"
 	"diagnostics/gateway/internal/target"
@@ -281,6 +283,34 @@ func TestRobotsLength(t *testing.T) {
 			t.Errorf("%d bytes: %d read, truncated %t, %s, preview of %d", size, got.Bytes, got.Truncated,
 				fileCodes(got.Issues), len(got.Preview))
 		}
+	}
+}
+
+// What a robots.txt takes counts for the run while its sitemaps stall, and no honest run comes near its client's share.
+func TestRobotsAreCounted(t *testing.T) {
+	t.Parallel()
+	body := "User-agent: *\n" + strings.Repeat("Allow: /\n", 600<<10/9)
+	read := make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(read) })
+	n := toolstest.WebNetwork(t)
+	n.Serve(toolstest.WebV4Port80, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			_, _ = io.WriteString(w, body)
+			return
+		}
+		<-read
+	}))
+	var counted atomic.Int64
+	const want = robotstxt.MaxBytes * 3 / 2
+	ctx := memory.WithCounter(t.Context(), func(bytes int) {
+		if counted.Add(int64(bytes)) >= want {
+			goOn()
+		}
+	})
+	_, err := toolstest.Run(ctx, New(n.Client(nil)), toolstest.URLInput("http://example.com/"))
+	// The lookup of the name counts too.
+	if got := counted.Load(); err != nil || got < want || got > want+1000 {
+		t.Errorf("%d bytes were counted, want %d: %v", got, want, err)
 	}
 }
 
