@@ -38,7 +38,7 @@ type Config struct {
 	Samples         settings.Count    `envconfig:"RATE_LIMIT_SAMPLES" default:"1800" takes:"a whole number from 0 to 1000000000" doc:"samples of the two connection routes per client"`
 	MaxInFlight     settings.Count    `envconfig:"MAX_IN_FLIGHT" default:"512" positive:"true" takes:"a whole number from 1 to 1000000000" doc:"tool runs at once in this instance"`
 	MaxInFlightEach settings.Count    `envconfig:"MAX_IN_FLIGHT_PER_CLIENT" default:"8" takes:"a whole number from 0 to 1000000000" doc:"tool runs at once of one client; of an IPv6 /56 four times as many, of a /48 sixteen times"`
-	MaxConnections  settings.Count    `envconfig:"MAX_CONNECTIONS" default:"8192" takes:"a whole number from 0 to 1000000000" doc:"open connections of the public listener; when all are taken the one idle longest makes room, and 256 are the most of one peer. Choose more than MAX_IN_FLIGHT"`
+	MaxConnections  settings.Count    `envconfig:"MAX_CONNECTIONS" default:"8192" takes:"a whole number from 0 to 1000000000" doc:"open connections of the public listener; when no more may be open the one idle longest makes room, and 256 are the most of one peer (an IPv6 /64), private and trusted ones excepted. Choose more than MAX_IN_FLIGHT"`
 
 	Resolvers         resolvers       `envconfig:"DNS_RESOLVERS" takes:"comma-separated addresses, such as 9.9.9.9 or [2620:fe::fe]:53" doc:"resolvers of every lookup made for a visitor but those of dns-resolver-check; empty = the system's"`
 	EgressFamilies    settings.Choice `envconfig:"EGRESS_FAMILIES" default:"auto" oneof:"auto ipv4 ipv6 both" takes:"auto, ipv4, ipv6 or both" doc:"the address families that this host can reach: auto, ipv4, ipv6, both"`

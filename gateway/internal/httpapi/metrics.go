@@ -103,13 +103,16 @@ func (m *Metrics) watch(counts func() connections.Counts, held func() int64) {
 			Help: "Connections that were closed since their readers did not read.",
 		}, func() float64 { return float64(counts().Cut) }),
 	)
-	m.watchClosed("evicted", "made room", counts, map[string]func(connections.Counts) int{
+	m.watchClosed("evicted", "Connections that made room: no more may be open (full), or no more of their peer (peer), "+
+		"the process has no more files (files), or requests that are not whole yet have too many bytes (unfinished).",
+		counts, map[string]func(connections.Counts) int{
 		"full":       func(c connections.Counts) int { return c.EvictedFull },
 		"peer":       func(c connections.Counts) int { return c.EvictedPeer },
 		"files":      func(c connections.Counts) int { return c.EvictedFiles },
 		"unfinished": func(c connections.Counts) int { return c.EvictedUnfinished },
 	})
-	m.watchClosed("refused", "found no room", counts, map[string]func(connections.Counts) int{
+	m.watchClosed("refused", "Connections that found no room: no more may be open (full), or no more of their peer (peer).",
+		counts, map[string]func(connections.Counts) int{
 		"full": func(c connections.Counts) int { return c.RefusedFull },
 		"peer": func(c connections.Counts) int { return c.RefusedPeer },
 	})
@@ -117,13 +120,12 @@ func (m *Metrics) watch(counts func() connections.Counts, held func() int64) {
 
 // watchClosed counts connections that were closed for each of some reasons.
 func (m *Metrics) watchClosed(
-	verb, what string, counts func() connections.Counts, reasons map[string]func(connections.Counts) int,
+	verb, help string, counts func() connections.Counts, reasons map[string]func(connections.Counts) int,
 ) {
 	for reason, of := range reasons {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "diagnostics_connections_" + verb + "_total",
-			Help: "Connections that " + what + ": all were taken (full), all of their peer (peer), the process has no more " +
-				"files (files), or requests that are not whole yet have too many bytes (unfinished).",
+			Name:        "diagnostics_connections_" + verb + "_total",
+			Help:        help,
 			ConstLabels: prometheus.Labels{"reason": reason},
 		}, func() float64 { return float64(of(counts())) }))
 	}
