@@ -454,13 +454,16 @@ func (g *boundedGateway) trickle(t *testing.T) {
 	})
 }
 
-// idle is 10,000 connections. Every eighth has begun a request, with fields that are many times as large in memory.
+// idle is 10,000 connections. Every eighth has begun a request: of half of them with fields that are many times as large
+// in memory, of the others with a header that is whole, and with no body.
 func (g *boundedGateway) idle(t *testing.T) {
 	const connections, most = 10_000, 8192
 	begun := "GET / HTTP/1.1\r\nHost: a\r\n"
 	for i := range 1200 {
 		begun += strconv.FormatInt(int64(2000+i), 36) + ":\r\n"
 	}
+	whole := "POST /api/tools/dns-lookup HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n" +
+		"X-Long: " + strings.Repeat("x", 30<<10) + "\r\n\r\n"
 	var mu sync.Mutex
 	var conns []net.Conn
 	var all sync.WaitGroup
@@ -471,9 +474,12 @@ func (g *boundedGateway) idle(t *testing.T) {
 				if conn == nil {
 					return
 				}
-				if n%8 == 0 {
-					// Some have made room already.
+				// Some have made room already.
+				switch n % 16 {
+				case 0:
 					_, _ = io.WriteString(conn, begun)
+				case 8:
+					_, _ = io.WriteString(conn, whole)
 				}
 				mu.Lock()
 				conns = append(conns, conn)
