@@ -106,16 +106,16 @@ func (m *Metrics) watch(counts func() connections.Counts, held func() int64) {
 	m.watchClosed("evicted", "Connections that made room: no more may be open (full), or no more of their peer (peer), "+
 		"the process has no more files (files), or requests that are not whole yet have too many bytes (unfinished).",
 		counts, map[string]func(connections.Counts) int{
-		"full":       func(c connections.Counts) int { return c.EvictedFull },
-		"peer":       func(c connections.Counts) int { return c.EvictedPeer },
-		"files":      func(c connections.Counts) int { return c.EvictedFiles },
-		"unfinished": func(c connections.Counts) int { return c.EvictedUnfinished },
-	})
+			"full":       func(c connections.Counts) int { return c.EvictedFull },
+			"peer":       func(c connections.Counts) int { return c.EvictedPeer },
+			"files":      func(c connections.Counts) int { return c.EvictedFiles },
+			"unfinished": func(c connections.Counts) int { return c.EvictedUnfinished },
+		})
 	m.watchClosed("refused", "Connections that found no room: no more may be open (full), or no more of their peer (peer).",
 		counts, map[string]func(connections.Counts) int{
-		"full": func(c connections.Counts) int { return c.RefusedFull },
-		"peer": func(c connections.Counts) int { return c.RefusedPeer },
-	})
+			"full": func(c connections.Counts) int { return c.RefusedFull },
+			"peer": func(c connections.Counts) int { return c.RefusedPeer },
+		})
 }
 
 // watchClosed counts connections that were closed for each of some reasons.
