@@ -34,7 +34,9 @@ func openAudit(path filePath, log *slog.Logger) (*auditLog, error) {
 // RunBegan implements httpapi.Auditor.
 func (a *auditLog) RunBegan(r audit.Run) { _, _ = a.lines.Write(r.Line()) }
 
+// close leaves the file to the end of the process where a stuck disk still holds up its writer.
 func (a *auditLog) close() {
-	a.lines.Close()
-	a.file.Close()
+	if a.lines.Close() {
+		a.file.Close()
+	}
 }

@@ -4,12 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
+
+	"diagnostics/daemon"
+	"diagnostics/gateway/internal/audit"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -137,5 +142,39 @@ func TestAnAuditLogThatCannotBeOpenedStopsTheStart(t *testing.T) {
 			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v", err)
 		}
+	}
+}
+
+// stuckDisk holds up writes to a file until it is freed.
+type stuckDisk struct {
+	*audit.File
+	free, done chan struct{}
+}
+
+func (d stuckDisk) Write(lines []byte) (int, error) {
+	defer close(d.done)
+	<-d.free
+	return d.File.Write(lines)
+}
+
+// The end does not wait for a disk that is stuck, and leaves its writer the file.
+func TestTheEndWithAStuckDisk(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.log")
+	synctest.Test(t, func(t *testing.T) {
+		file, err := audit.Open(path, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		disk := stuckDisk{file, make(chan struct{}), make(chan struct{})}
+		a := &auditLog{file: file, lines: daemon.NewLines(disk, func(uint64) []byte { return nil })}
+		a.RunBegan(audit.Run{Tool: "uptime"})
+		a.close()
+		close(disk.free)
+		<-disk.done
+		file.Close()
+	})
+	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "uptime") {
+		t.Errorf("%q, %v", text, err)
 	}
 }

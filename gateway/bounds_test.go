@@ -59,11 +59,14 @@ var worstAnswers = map[string]struct {
 	"packet-loss":      {`{"input":"93.184.216.34"}`, []string{""}},
 }
 
-// Every tool keeps to the bound on what it answers, whatever it is sent, and says where it was cut.
+// Every tool keeps to the bound on what it answers, whatever it is sent, and says where it was cut; and to the number of
+// files that the warning at the start reckons with.
 func TestNoAnswerIsLongerThanItMayBe(t *testing.T) {
 	t.Parallel()
 	n, certs := hostileNetwork(t)
-	s := gatewayOn(t, n.Client(nil, egress.WithChecker(certs)), certs, hostileWorker(t), nil)
+	open := &openFiles{network: n}
+	client := n.Client(nil, egress.WithChecker(certs), egress.WithDialer(open.dial))
+	s := gatewayOn(t, client, certs, hostileWorker(t), nil)
 	d := description(t)
 	// One after another: together they hold more than one client may.
 	for _, one := range registry() {
@@ -79,7 +82,11 @@ func TestNoAnswerIsLongerThanItMayBe(t *testing.T) {
 				t.Fatalf("status %d: %v", status, envelope["error"])
 			}
 			size := bound.Size(envelope["data"])
-			t.Logf("%d bytes", size)
+			files := open.mostSince()
+			t.Logf("%d bytes, %d files", size, files)
+			if files > filesOfRun {
+				t.Errorf("%d files were open at once, and filesOfRun is %d", files, filesOfRun)
+			}
 			if size > bound.MaxData {
 				t.Errorf("data takes %d bytes, and %d are allowed", size, bound.MaxData)
 			}
@@ -422,8 +429,9 @@ func longTrace(target, raw string) workerapi.Traceroute {
 	trace := workerapi.Traceroute{Target: target, Address: target, Family: 4, StopReason: workerapi.StopMaxHops, Raw: &raw}
 	note := strings.Repeat("<", 500)
 	for ttl := 1; ttl <= workerapi.MaxHops; ttl++ {
-		hop := workerapi.Hop{TTL: ttl, Addresses: []string{}, Sent: 500, LossPercent: 100, RTTsMs: make([]*float64, 500),
-			Note: &note}
+		address := fmt.Sprintf("93.184.%d.34", ttl)
+		hop := workerapi.Hop{TTL: ttl, Address: &address, Addresses: []string{address}, Sent: 500, LossPercent: 100,
+			RTTsMs: make([]*float64, 500), Note: &note}
 		for i := range 200 {
 			hop.Addresses = append(hop.Addresses, fmt.Sprintf("93.184.216.%d", i))
 		}

@@ -5,11 +5,11 @@ import (
 	"syscall"
 )
 
-// What a process has open beside its connections: runtime, log, listeners, Redis, the worker. A run has at most twenty
-// lookups under way at once.
+// What a process has open beside its connections: runtime, log, listeners, Redis, the worker. The run that
+// has the most is a trace's, with a lookup of the name of each of thirty hops and eight of their networks at once.
 const (
 	filesOfProcess = 64
-	filesOfRun     = 20
+	filesOfRun     = 40
 )
 
 // warnOfFiles tells at the start where the limit of open files is lower than what the settings let in.

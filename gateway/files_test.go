@@ -2,12 +2,18 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
+	"net"
+	"net/netip"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"diagnostics/daemon/settings"
+	"diagnostics/gateway/internal/egress/egresstest"
 )
 
 func TestFilesNeeded(t *testing.T) {
@@ -53,4 +59,50 @@ func TestWarnOfFiles(t *testing.T) {
 			t.Errorf("%s: %q", tt.name, log.String())
 		}
 	}
+}
+
+// openFiles counts the sockets of what goes out. Each dial takes a while, as far away, so that what a run does at once
+// is open at once.
+type openFiles struct {
+	network   *egresstest.Network
+	mu        sync.Mutex
+	now, most int
+}
+
+func (o *openFiles) add(n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.now += n
+	o.most = max(o.most, o.now)
+}
+
+// mostSince gives the most since it was asked last.
+func (o *openFiles) mostSince() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	most := o.most
+	o.most = o.now
+	return most
+}
+
+func (o *openFiles) dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+	o.add(1)
+	time.Sleep(20 * time.Millisecond)
+	c, err := o.network.Dial(ctx, network, to)
+	if err != nil {
+		o.add(-1)
+		return nil, err
+	}
+	return &openFile{Conn: c, of: o}, nil
+}
+
+type openFile struct {
+	net.Conn
+	of   *openFiles
+	once sync.Once
+}
+
+func (f *openFile) Close() error {
+	f.once.Do(func() { f.of.add(-1) })
+	return f.Conn.Close()
 }

@@ -73,8 +73,9 @@ func (l *Lines) rouse() {
 // Dropped is how many lines could not be written since the start.
 func (l *Lines) Dropped() uint64 { return l.dropped.Load() }
 
-// Close writes what waits, for a second at most. What comes afterwards is dropped.
-func (l *Lines) Close() {
+// Close writes what waits, for a second at most. What comes afterwards is dropped. It gives false where a write still is
+// under way, so that the destination is in use.
+func (l *Lines) Close() (ended bool) {
 	l.mu.Lock()
 	if !l.closed {
 		l.closed = true
@@ -83,7 +84,9 @@ func (l *Lines) Close() {
 	l.mu.Unlock()
 	select {
 	case <-l.ended:
+		return true
 	case <-time.After(flushTime):
+		return false
 	}
 }
 

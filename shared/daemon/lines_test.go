@@ -268,9 +268,9 @@ func TestTheEndIsBounded(t *testing.T) {
 				close(v.gate)
 			}()
 			begin := time.Now()
-			l.Close()
-			if got := v.String() != ""; got != whole || time.Since(begin) > flushTime {
-				t.Errorf("a pause of %v: %q after %v", pause, v.String(), time.Since(begin))
+			ended := l.Close()
+			if got := v.String() != ""; got != whole || ended != whole || time.Since(begin) > flushTime {
+				t.Errorf("a pause of %v: %q after %v, ended %t", pause, v.String(), time.Since(begin), ended)
 			}
 			<-l.ended
 		})

@@ -9,6 +9,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"diagnostics/shared/parallel"
 )
@@ -75,8 +76,8 @@ func words(err error, known []error) (text string, ok bool) {
 }
 
 // Message is the text of an error that nobody foresaw, where the types alone would not find the mistake: as Text has
-// it, after cut has taken out what its caller knows of; nil for nothing. A panic keeps its stack, which holds our own
-// names alone.
+// it, after cut has taken out what its caller knows of; nil for nothing. A panic keeps its stack, in full, which holds our
+// own names alone.
 func Message(err error, cut func(string) string) string {
 	if cut == nil {
 		cut = func(text string) string { return text }
@@ -100,11 +101,30 @@ var hidden = []struct {
 	{regexp.MustCompile(`\[?[0-9A-Fa-f]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%\w+)?\]?(?::\d+)?`), "[address]"},
 }
 
-// Text is a text without URLs, addresses, names with a dot, and whatever stands in quotation marks.
+const (
+	// longest is the most bytes that Text gives.
+	longest = 4 << 10
+	cutMark = "… [cut]"
+)
+
+// Text is a text without URLs, addresses, names with a dot, and whatever stands in quotation marks. It has at most 4 KiB;
+// the mark "… [cut]" stands where the rest is missing.
 func Text(text string) string {
 	text = strings.ToValidUTF8(text, "�")
 	for _, h := range hidden {
 		text = h.is.ReplaceAllString(text, h.by)
 	}
-	return text
+	return shorten(text)
+}
+
+// shorten comes last: half a name is no longer seen to be one.
+func shorten(text string) string {
+	if len(text) <= longest {
+		return text
+	}
+	end := longest - len(cutMark)
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + cutMark
 }

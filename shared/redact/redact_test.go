@@ -81,6 +81,28 @@ func TestText(t *testing.T) {
 	}
 }
 
+func TestTextIsBounded(t *testing.T) {
+	t.Parallel()
+	x := func(n int) string { return strings.Repeat("x", n) }
+	for name, tt := range map[string]struct{ text, want string }{
+		"as long as may be":    {x(4096), x(4096)},
+		"one byte more":        {x(4097), x(4096-len("… [cut]")) + "… [cut]"},
+		"short without a name": {x(4000) + " " + x(1000) + ".example", x(4000) + " [name]"},
+		"the cut in a name":    {x(4070) + " hunter2" + x(40) + ".example " + x(40), x(4070) + " [name] xxxxxxxxx… [cut]"},
+		"the cut in a letter":  {x(4096-len("… [cut]")-1) + "éé" + x(20), x(4096-len("… [cut]")-1) + "… [cut]"},
+	} {
+		if got := Text(tt.text); got != tt.want {
+			t.Errorf("%s: %d bytes that end in %q, want %d that end in %q", name, len(got), got[max(0, len(got)-30):],
+				len(tt.want), tt.want[len(tt.want)-30:])
+		}
+	}
+	p := parallel.Catch(func() { panic(x(1 << 20)) })
+	p.Stack = []byte(x(8192))
+	if got := Message(p, nil); got != "panic: "+Text(x(1<<20))+"\n\n"+x(8192) {
+		t.Errorf("a panic has %d bytes", len(got))
+	}
+}
+
 func TestMessage(t *testing.T) {
 	t.Parallel()
 	nested := fmt.Errorf("encode: %w", errors.New("no field of www.example.com"))

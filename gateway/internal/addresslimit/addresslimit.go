@@ -96,8 +96,9 @@ func (k keys) sentence(refusing string) string {
 	return sentenceAll
 }
 
-// stages are what the run has not paid for yet. What all clients share comes last: what a client's own limits refuse
-// must not be charged there. So a port counts as tried also where it is refused there.
+// stages are what the run has not paid for yet. The client's own two, ports and its share of the address, are one
+// stage: each is charged, also where the other refuses. What all clients share comes last: what a client's own limits
+// refuse must not be charged there. So a port counts as tried also where either share refuses it.
 func (l *Limiter) stages(k keys, at *visit, port uint16) []ratelimit.Stage {
 	var own, all ratelimit.Stage
 	if port != 0 && !at.ports[port] {

@@ -3,7 +3,6 @@ package audit
 import (
 	"bytes"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -183,30 +182,64 @@ func TestAFullDisk(t *testing.T) {
 	}
 }
 
-// A rotation that fails loses nothing that was there, and is tried again.
+// A rotation that fails costs nothing: neither what was there nor what comes. It is told of once, and tried again.
 func TestARotationThatFails(t *testing.T) {
 	t.Parallel()
+	for _, blocked := range []int{0, kept} {
+		path := filepath.Join(t.TempDir(), "audit.log")
+		f, log := opened(t, path)
+		f.max = 5
+		put(t, f, "one\n")
+		if err := os.MkdirAll(filepath.Join(f.old(blocked), "x"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		old := map[int]string{}
+		for n := 1; n < kept; n++ {
+			old[n] = fmt.Sprintln("old", n)
+			if err := os.WriteFile(f.old(n), []byte(old[n]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(t, f, "two\n")
+		put(t, f, strings.Repeat("x", 5*(kept+1)-len("one\ntwo\n"))) // to the byte
+		if n, err := f.Write([]byte("\n")); n != 0 || err == nil {
+			t.Errorf(".%d is a folder: the file grows without end: %d, %v", blocked, n, err)
+		}
+		if got := read(t, path); !strings.HasPrefix(got, "one\ntwo\nx") || strings.Count(log.String(), "cannot be rotated") != 1 {
+			t.Errorf(".%d is a folder: %q, log %s", blocked, got, log)
+		}
+		for n, want := range old {
+			if got := read(t, f.old(n)); got != want {
+				t.Errorf(".%d is a folder: .%d holds %q", blocked, n, got)
+			}
+		}
+		if err := os.RemoveAll(f.old(blocked)); err != nil {
+			t.Fatal(err)
+		}
+		put(t, f, "three\n")
+		if !strings.HasPrefix(read(t, f.old(1)), "one\ntwo\n") || read(t, f.old(kept)) != old[kept-1] ||
+			read(t, path) != "three\n" || exists(f.old(0)) {
+			t.Errorf("%q, %q, %q", read(t, f.old(1)), read(t, f.old(kept)), read(t, path))
+		}
+	}
+}
+
+// A process that ended within a rotation left a file half way, which is not lost.
+func TestARotationThatWasCutShort(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.log")
+	for name, text := range map[string]string{".0": "left\n", ".1": "first\n", ".3": "third\n"} {
+		if err := os.WriteFile(path+name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	f, _ := opened(t, path)
 	f.max = 5
 	put(t, f, "one\n")
-	// A folder in the way of the first rename.
-	if err := os.MkdirAll(filepath.Join(f.old(0), "x"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if _, err := f.Write([]byte("two\n")); err == nil {
-			t.Fatal("it rotates")
+	put(t, f, "two\n")
+	for name, want := range map[string]string{"": "two\n", ".1": "one\n", ".2": "left\n", ".3": "first\n", ".4": "third\n"} {
+		if got := read(t, path+name); got != want {
+			t.Errorf("%s holds %q, want %q", name, got, want)
 		}
-	}
-	if read(t, path) != "one\n" {
-		t.Errorf("%q", read(t, path))
-	}
-	if err := os.RemoveAll(f.old(0)); err != nil {
-		t.Fatal(err)
-	}
-	put(t, f, "three\n")
-	if _, err := os.Stat(f.old(2)); !os.IsNotExist(err) || read(t, f.old(1)) != "one\n" || read(t, path) != "three\n" {
-		t.Errorf("%q, %q, %v", read(t, f.old(1)), read(t, path), fs.ErrNotExist)
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"diagnostics/shared/redact"
 )
 
-// The file and its predecessors hold 160 MiB together, about a million runs.
+// The file and its predecessors hold 160 MiB together, about a million runs. Where it cannot be rotated it alone may grow
+// to as much.
 const (
 	maxBytes = 16 << 20
 	// kept is how many old files there are, ".1" the newest.
@@ -30,8 +31,8 @@ type File struct {
 
 	file *os.File
 	size int64
-	// failing is true from a write that failed to the next that did not.
-	failing bool
+	// failing is true from a write that failed to the next that did not, stuck the same of rotations.
+	failing, stuck bool
 }
 
 // Open opens the file, or makes it; what it holds stays. Its error does not hold the path. log is told where the file
@@ -135,8 +136,8 @@ func (f *File) Write(lines []byte) (int, error) {
 }
 
 func (f *File) append(lines []byte) (int, error) {
-	if f.file == nil || f.size > 0 && f.size+int64(len(lines)) > f.max {
-		if err := f.rotate(); err != nil {
+	if f.size > 0 && f.size+int64(len(lines)) > f.max {
+		if err := f.makeRoom(len(lines)); err != nil {
 			return 0, err
 		}
 	}
@@ -148,23 +149,66 @@ func (f *File) append(lines []byte) (int, error) {
 	return n, err
 }
 
-// rotate makes room for a new file under the old name. The last of the old ones goes, once the file itself is out of
-// the way: a rotation that fails costs nothing.
+// makeRoom rotates. A rotation that fails costs no lines, since the file can still be written: it grows.
+func (f *File) makeRoom(bytes int) error {
+	err := f.rotate()
+	if err != nil && !f.stuck {
+		f.log.Warn("the audit log cannot be rotated, its file grows", "error", redact.Outline(err))
+	}
+	f.stuck = err != nil
+	if f.size+int64(bytes) <= f.max*(kept+1) {
+		return nil
+	}
+	return err
+}
+
+// rotate makes room for a new file under the old name. Where it fails, the file that was written to stays open.
 func (f *File) rotate() error {
-	if f.file == nil {
-		return f.open()
+	// An earlier one may have left a file half way.
+	if err := f.shift(); err != nil {
+		return err
 	}
 	if err := rename(f.path, f.old(0)); err != nil {
 		return err
 	}
-	for n := kept; n > 0; n-- {
+	if err := f.shift(); err != nil {
+		_ = rename(f.old(0), f.path)
+		return err
+	}
+	full := f.file
+	if err := f.open(); err != nil {
+		return err
+	}
+	_ = full.Close()
+	return nil
+}
+
+// shift makes the 0th old file, if there is one, the first. Those before the first gap move up by one, and the last goes
+// where there is no gap: what is tried again after a failure takes up the gap that it left, and no further file.
+func (f *File) shift() error {
+	if !regular(f.old(0)) {
+		return nil
+	}
+	n := 1
+	for n < kept && exists(f.old(n)) {
+		n++
+	}
+	for ; n > 0; n-- {
 		if err := rename(f.old(n-1), f.old(n)); err != nil {
 			return err
 		}
 	}
-	_ = f.file.Close()
-	f.file = nil
-	return f.open()
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func regular(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // rename moves a file, if it is there.
@@ -178,9 +222,5 @@ func rename(from, to string) error {
 // old is the name of the n-th old file; the 0th is there during a rotation alone.
 func (f *File) old(n int) string { return f.path + "." + strconv.Itoa(n) }
 
-// Close closes the file.
-func (f *File) Close() {
-	if f.file != nil {
-		_ = f.file.Close()
-	}
-}
+// Close closes the file. No Write may be under way.
+func (f *File) Close() { _ = f.file.Close() }

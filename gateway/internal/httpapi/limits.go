@@ -14,9 +14,9 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// runStages are the buckets of a run, the narrowest first, each charged only where all before it pass: the client's
-// own, those of the networks around it, the target's. One without a target (my-ip) charges the client and its networks
-// alone. No part of a key but the last can hold a "|", so no two kinds of buckets meet.
+// runStages are the buckets of a run, the narrowest first, each stage charged only where all before it pass: the
+// client's own two together, those of the networks around it, the target's. One without a target (my-ip) charges the
+// client and its networks alone. No part of a key but the last can hold a "|", so no two kinds of buckets meet.
 func (s *Server) runStages(client clientip.Identity, slug, target string) []ratelimit.Stage {
 	limits, key := s.config.Limits, client.LimitKey()
 	own := ratelimit.Stage{

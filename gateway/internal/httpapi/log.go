@@ -5,9 +5,10 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"diagnostics/shared/redact"
 
@@ -100,8 +101,28 @@ func withoutWord(message, word string) string {
 	if word == "" {
 		return message
 	}
-	alone := regexp.MustCompile(`(^|[^\pL\pN])` + regexp.QuoteMeta(word) + `($|[^\pL\pN])`)
-	return alone.ReplaceAllString(message, "${1}[input]${2}")
+	var out strings.Builder
+	done, at := 0, 0
+	for {
+		found := strings.Index(message[at:], word)
+		if found < 0 {
+			return out.String() + message[done:]
+		}
+		begin, end := at+found, at+found+len(word)
+		if !alone(message, begin, end) {
+			at = begin + 1
+			continue
+		}
+		out.WriteString(message[done:begin] + "[input]")
+		done, at = end, end
+	}
+}
+
+// alone tells whether neither a letter nor a digit stands next to a part of a text.
+func alone(text string, begin, end int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:begin])
+	after, _ := utf8.DecodeRuneInString(text[end:])
+	return !unicode.In(before, unicode.L, unicode.N) && !unicode.In(after, unicode.L, unicode.N)
 }
 
 // route is our own pattern, never the path that came.

@@ -183,6 +183,27 @@ func TestShortInputsAndOptionsStayOutOfTheLog(t *testing.T) {
 	}
 }
 
+func TestWithoutWord(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ message, word, want string }{
+		{"ab", "ab", "[input]"},
+		{"ab ab ab ab", "ab", "[input] [input] [input] [input]"},
+		{"(ab,ab)", "ab", "([input],[input])"},
+		{"abab ab1 1ab éab abé", "ab", "abab ab1 1ab éab abé"},
+		{"aba ab", "ab", "aba [input]"},
+		{"no é: é", "é", "no [input]: [input]"},
+		{"[input] of in", "in", "[input] of [input]"},
+		{"a.b a+b", "a.b", "[input] a+b"},
+		{"nothing", "ab", "nothing"},
+		{"nothing", "", "nothing"},
+		{"", "ab", ""},
+	} {
+		if got := withoutWord(tt.message, tt.word); got != tt.want {
+			t.Errorf("%q without %q: %q, want %q", tt.message, tt.word, got, tt.want)
+		}
+	}
+}
+
 // A page that is not there, or that could not be made, is one in the log too, and keeps its own answer.
 func TestPagesThatFailAreLogged(t *testing.T) {
 	t.Parallel()

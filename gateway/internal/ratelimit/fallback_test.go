@@ -199,3 +199,43 @@ func TestFallbackForARefusedCommand(t *testing.T) {
 		t.Errorf("state %s, log:\n%s", r.guard.State(), r.log)
 	}
 }
+
+// Each stage is a round trip: a Redis that answers every one of them soon is not down where all together take too long.
+func TestFallbackOfALongChain(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		delay time.Duration // each way
+		state string
+		tells string
+	}{
+		"each in time":         {32 * time.Millisecond, redisguard.OK, "redis is slow"},
+		"not the first either": {redisguard.Bound, redisguard.Down, downMessage},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := redistest.Start(t)
+			p := redistest.StartProxy(t, server.Addr())
+			r := newRig(t, p.Addr())
+			var chain []Stage
+			for _, key := range []string{"own", "wide", "wider", "target"} {
+				take(t, r, charge(key, 10, time.Hour))
+				chain = append(chain, Stage{charge(key, 10, time.Hour)})
+			}
+			p.Delay(tt.delay)
+			for i := 1; i <= 2; i++ {
+				start := time.Now()
+				d, err := r.Take(t.Context(), chain...)
+				if err != nil || d.Remaining != 10-i {
+					t.Errorf("take %d: %+v, %v; want it counted in memory", i, d, err)
+				}
+				if waited := time.Since(start); waited > 5*250*time.Millisecond {
+					t.Errorf("take %d waited %s", i, waited)
+				}
+			}
+			if r.guard.State() != tt.state || r.log.count("level=WARN") != 1 || r.log.count(tt.tells) != 1 {
+				t.Errorf("state %s, log:\n%s", r.guard.State(), r.log)
+			}
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"time"
 
@@ -53,13 +54,33 @@ type redisLimiter struct{ client redis.UniversalClient }
 func NewRedis(client redis.UniversalClient) Limiter { return redisLimiter{client: client} }
 
 // Take charges each stage in one pipeline. Each bucket is one script on one key, and keys of several slots may go to
-// several nodes of a cluster.
+// several nodes of a cluster. Where the time is up after some pipelines were answered, its error is redisguard.ErrLate:
+// a chain of several round trips may take longer than it is given though each is answered soon.
 func (r redisLimiter) Take(ctx context.Context, stages ...Stage) (Decision, error) {
-	return chain(stages, func(on []Charge) ([]Decision, error) { return r.stage(ctx, on) })
+	t := taking{client: r.client}
+	d, err := chain(stages, func(on []Charge) ([]Decision, error) { return t.stage(ctx, on) })
+	if err != nil && t.answered && isTimeout(err) {
+		err = fmt.Errorf("%w: %w", redisguard.ErrLate, err)
+	}
+	return d, err
 }
 
-func (r redisLimiter) stage(ctx context.Context, on []Charge) ([]Decision, error) {
-	replies, err := r.run(ctx, on)
+func isTimeout(err error) bool {
+	var late net.Error
+	return errors.As(err, &late) && late.Timeout()
+}
+
+// taking is one Take under way.
+type taking struct {
+	client redis.UniversalClient
+	// answered is true once a pipeline was.
+	answered bool
+	// forgotten is true once a node did not know a script. The nodes of later stages may not know theirs either.
+	forgotten bool
+}
+
+func (t *taking) stage(ctx context.Context, on []Charge) ([]Decision, error) {
+	replies, err := t.run(ctx, on)
 	if err != nil {
 		return nil, err
 	}
@@ -74,19 +95,21 @@ func (r redisLimiter) stage(ctx context.Context, on []Charge) ([]Decision, error
 }
 
 // run sends a script's hash, and the script itself once more for the buckets whose node did not know it yet: a
-// restart, a failover and SCRIPT FLUSH forget scripts.
-func (r redisLimiter) run(ctx context.Context, on []Charge) ([]*redis.Cmd, error) {
+// restart, a failover and SCRIPT FLUSH forget scripts. Later stages send the script at once then, so that a Take has one
+// round trip more at most.
+func (t *taking) run(ctx context.Context, on []Charge) ([]*redis.Cmd, error) {
 	replies, unknown := make([]*redis.Cmd, len(on)), make([]int, 0, len(on))
 	for i := range on {
 		unknown = append(unknown, i)
 	}
-	for _, send := range []sender{(*redis.Script).EvalSha, (*redis.Script).Eval} {
-		if err := r.pipeline(ctx, on, replies, unknown, send); err != nil {
+	for _, send := range t.senders() {
+		if err := t.pipeline(ctx, on, replies, unknown, send); err != nil {
 			return nil, err
 		}
 		if unknown = withoutScript(replies); len(unknown) == 0 {
 			return replies, nil
 		}
+		t.forgotten = true
 	}
 	return nil, replies[unknown[0]].Err()
 }
@@ -95,11 +118,18 @@ type sender func(
 	script *redis.Script, ctx context.Context, to redis.Scripter, keys []string, args ...any,
 ) *redis.Cmd
 
-func (r redisLimiter) pipeline(ctx context.Context, on []Charge, replies []*redis.Cmd, which []int, send sender) error {
+func (t *taking) senders() []sender {
+	if t.forgotten {
+		return []sender{(*redis.Script).Eval}
+	}
+	return []sender{(*redis.Script).EvalSha, (*redis.Script).Eval}
+}
+
+func (t *taking) pipeline(ctx context.Context, on []Charge, replies []*redis.Cmd, which []int, send sender) error {
 	if len(which) == 0 {
 		return nil
 	}
-	pipe := r.client.Pipeline()
+	pipe := t.client.Pipeline()
 	for _, i := range which {
 		script, args := on[i].script()
 		replies[i] = send(script, ctx, pipe, []string{redisguard.Key(redisPrefix, on[i].Key)}, args...)
@@ -111,6 +141,7 @@ func (r redisLimiter) pipeline(ctx context.Context, on []Charge, replies []*redi
 			return err
 		}
 	}
+	t.answered = true
 	return nil
 }
 

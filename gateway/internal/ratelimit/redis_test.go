@@ -113,6 +113,46 @@ func TestRedisTakesOneRoundTrip(t *testing.T) {
 	}
 }
 
+// forgetful makes the server forget its scripts before each pipeline, as nodes of a cluster that were not asked yet.
+type forgetful struct {
+	admin redis.UniversalClient
+	names []string
+}
+
+func (f *forgetful) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (f *forgetful) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (f *forgetful) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if name := cmds[0].Name(); strings.HasPrefix(name, "eval") {
+			f.names = append(f.names, name)
+			if err := f.admin.ScriptFlush(ctx).Err(); err != nil {
+				return err
+			}
+		}
+		return next(ctx, cmds)
+	}
+}
+
+func TestRedisForgetsScriptsOnce(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	client, hook := server.Client(), &forgetful{admin: server.Client()}
+	client.AddHook(hook)
+	l := NewRedis(client)
+	for i := 1; i <= 2; i++ {
+		hook.names = nil
+		d, err := l.Take(t.Context(), Stage{charge("a", 5, time.Hour)}, Stage{charge("b", 5, time.Hour)},
+			Stage{charge("c", 5, time.Hour)}, Stage{charge("d", 5, time.Hour)})
+		if err != nil || d.Remaining != 5-i {
+			t.Errorf("take %d: %+v, %v", i, d, err)
+		}
+		if got := strings.Join(hook.names, " "); got != "evalsha eval eval eval eval" {
+			t.Errorf("take %d: %s", i, got)
+		}
+	}
+}
+
 func TestRedisForeignValues(t *testing.T) {
 	t.Parallel()
 	client := redistest.Start(t).Client()

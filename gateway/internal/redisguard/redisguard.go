@@ -28,6 +28,10 @@ const (
 // ErrDown is what Do gives at once, without asking Redis, while an outage lasts.
 var ErrDown = errors.New("redis is down")
 
+// ErrLate is the error of a fn of several round trips that ran out of time though Redis answered some of them: Redis is
+// slow, and not down.
+var ErrLate = errors.New("redis answers too late")
+
 // Guard watches over one client. It is safe for concurrent use.
 type Guard struct {
 	client redis.UniversalClient
@@ -36,8 +40,8 @@ type Guard struct {
 	// epoch counts the changes between up (even) and down (odd). A call that began in an earlier epoch cannot end a
 	// later one: the last timeouts of an outage must not start the next.
 	epoch atomic.Uint64
-	// refusedAt is when a refused command was last logged, in Unix nanoseconds.
-	refusedAt atomic.Int64
+	// toldAt is when a call that failed without an outage was last logged, in Unix nanoseconds.
+	toldAt atomic.Int64
 	// checkedAt is when Check last looked, in Unix nanoseconds.
 	checkedAt atomic.Int64
 
@@ -58,7 +62,8 @@ func New(client redis.UniversalClient, log *slog.Logger) *Guard {
 
 // Do calls fn with the client and a context that ends after Bound, and gives fn's error. While Redis is down it gives
 // ErrDown at once. fn must honour its context, as the client's own methods do. A failure counts as an outage unless the
-// caller's own context has ended; of the errors that Redis replies with, only those that say that it cannot serve now.
+// caller's own context has ended or fn gives ErrLate; of the errors that Redis replies with, only those that say that
+// it cannot serve now.
 func (g *Guard) Do(ctx context.Context, fn func(context.Context, redis.UniversalClient) error) error {
 	epoch := g.epoch.Load()
 	if isDown(epoch) {
@@ -69,10 +74,12 @@ func (g *Guard) Do(ctx context.Context, fn func(context.Context, redis.Universal
 	err := fn(bounded, g.client)
 	switch {
 	case err == nil, errors.Is(err, redis.Nil), ctx.Err() != nil, g.ctx.Err() != nil:
+	case errors.Is(err, ErrLate):
+		g.tell("redis is slow, memory takes over for what takes too long", err)
 	case isOutage(err):
 		g.fall(epoch, err)
 	default:
-		g.logRefused(err)
+		g.tell("redis refuses a command, memory takes over for it", err)
 	}
 	return err
 }
@@ -120,11 +127,11 @@ func (g *Guard) fall(epoch uint64, err error) {
 	}
 }
 
-// logRefused tells of a command that a healthy Redis refuses, at most once a minute.
-func (g *Guard) logRefused(err error) {
-	now, last := time.Now().UnixNano(), g.refusedAt.Load()
-	if now-last < int64(time.Minute) || !g.refusedAt.CompareAndSwap(last, now) {
+// tell logs a call that failed though Redis serves, at most once a minute.
+func (g *Guard) tell(what string, err error) {
+	now, last := time.Now().UnixNano(), g.toldAt.Load()
+	if now-last < int64(time.Minute) || !g.toldAt.CompareAndSwap(last, now) {
 		return
 	}
-	g.log.Warn("redis refuses a command, memory takes over for it", slog.String("error", redact.Message(err, nil)))
+	g.log.Warn(what, slog.String("error", redact.Message(err, nil)))
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // Proxy stands between a client and a server and can become a black hole: connections are accepted and stay open, and
@@ -14,6 +15,7 @@ type Proxy struct {
 	listener net.Listener
 	to       string
 	hole     atomic.Bool
+	delay    atomic.Int64
 	mu       sync.Mutex
 	conns    []net.Conn
 	done     sync.WaitGroup
@@ -37,6 +39,9 @@ func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
 // Swallow makes the proxy a black hole, or forward again. Bytes that it swallowed are lost.
 func (p *Proxy) Swallow(on bool) { p.hole.Store(on) }
+
+// Delay makes the proxy hold up what passes for so long, each way.
+func (p *Proxy) Delay(by time.Duration) { p.delay.Store(int64(by)) }
 
 func (p *Proxy) accept() {
 	for {
@@ -68,6 +73,7 @@ func (p *Proxy) forward(to io.WriteCloser, from io.Reader) {
 		if p.hole.Load() {
 			continue
 		}
+		time.Sleep(time.Duration(p.delay.Load()))
 		if _, err := to.Write(chunk[:n]); err != nil {
 			return
 		}
