@@ -64,12 +64,13 @@ func unheard(err error) bool {
 }
 
 // cutOff is an error where the kernel itself has no way to the address, or cannot be asked: its answer is the only one
-// that no router on the way can have given. A family that this host never had is another matter.
+// that no router on the way can have given. A family that this host never had is another matter, and so is an address
+// with a zone: the kernel is asked without its link, and would judge another. Its dial names the link.
 func (c *Client) cutOff(a netip.Addr) error {
-	if !a.IsValid() {
+	if !a.IsValid() || a.Zone() != "" {
 		return nil
 	}
-	way, err := c.route(a.WithZone("").Unmap())
+	way, err := c.route(a.Unmap())
 	if err == nil && way == hostroute.Nowhere && c.Families().Has(a) {
 		return errNoWay
 	}
