@@ -146,7 +146,7 @@ func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
 	if !p.egress.Families().Has(to.Addr()) {
 		return out.end(portSkipped, "This service has no "+workerapi.FamilyName(to.Addr())+" connection."), nil
 	}
-	if err := p.egress.Charge(ctx, to); err != nil {
+	if err := p.egress.Admit(ctx, to); err != nil {
 		return out.keptFrom(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)

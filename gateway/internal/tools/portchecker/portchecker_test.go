@@ -10,12 +10,14 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/egress/hostroute"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
@@ -263,6 +265,22 @@ func TestPortAddressesThatWereNotTried(t *testing.T) {
 			toolstest.HostPort(t, "example.com:443"))
 		if c.kind == 0 && (err != nil || got.State != portOpen) || c.kind != 0 && !fault.Is(err, c.kind) {
 			t.Errorf("%s and %s: %s, %v", c.four, c.six, got.State, err)
+		}
+	}
+}
+
+// TestPortsThatAreNotDialledAreNotCharged: neither to the visitor nor to the address.
+func TestPortsThatAreNotDialledAreNotCharged(t *testing.T) {
+	t.Parallel()
+	for way, kind := range map[hostroute.Way]fault.Kind{hostroute.Nowhere: fault.Busy, hostroute.Here: fault.Refused} {
+		var charged atomic.Int32
+		client := egresstest.New(t).Client(func(s *egress.Settings) {
+			s.Charge = func(context.Context, netip.AddrPort) error { charged.Add(1); return nil }
+		}, egress.WithRoutes(func(netip.Addr) (hostroute.Way, error) { return way, nil }))
+		_, err := checker{egress: client, timeout: testTimeout}.run(t.Context(),
+			toolstest.HostPort(t, "93.184.216.34:443"))
+		if !fault.Is(err, kind) || charged.Load() != 0 {
+			t.Errorf("%v: %v, charged %d times", way, err, charged.Load())
 		}
 	}
 }
