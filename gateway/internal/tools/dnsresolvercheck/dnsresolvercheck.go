@@ -11,6 +11,7 @@ import (
 
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/shortage"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
@@ -92,7 +93,7 @@ const (
 )
 
 // notAsked is why a resolver has no answer that was not asked.
-const notAsked = "This service cannot make connections at the moment."
+const notAsked = "This service " + shortage.Phrase + "."
 
 // conclusive tells whether the resolver said what there is, or that there is nothing.
 func (a resolverAnswer) conclusive() bool { return a.Outcome != outcomeError }

@@ -13,6 +13,7 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/shortage"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
@@ -181,7 +182,7 @@ func (a attempt) keptFrom(err error) (attempt, error) {
 	}
 	a.untried = why
 	if why.Kind == fault.Busy {
-		return a.end(portSkipped, "This service cannot make connections at the moment."), nil
+		return a.end(portSkipped, "This service "+shortage.Phrase+"."), nil
 	}
 	return a.end(portSkipped, why.Sentence), nil
 }
