@@ -41,7 +41,7 @@ func Of(err error) error {
 // Phrase is what this service says of itself where it is short of something: its subject is "this service".
 const Phrase = "cannot make connections at the moment"
 
-// retryAfter is when a visitor may try again: what lacks for a moment is mostly there a moment later.
+// retryAfter is when a visitor may try again: what is missing now is usually there a moment later.
 const retryAfter = time.Second
 
 // Fault is the failure of a run by this service's own fault, of kind Busy.

@@ -63,7 +63,7 @@ func TestWitnessOfALostWay(t *testing.T) {
 	for name, test := range map[string]struct {
 		servers []netip.Addr
 		err     error // of the lookup
-		ours    bool
+		own     bool
 	}{
 		"silence":                 {[]netip.Addr{lost}, silence, true},
 		"silence of all":          {[]netip.Addr{good, lost}, silence, true},
@@ -77,7 +77,7 @@ func TestWitnessOfALostWay(t *testing.T) {
 	} {
 		w := shortage.Witness{
 			Dial: func(context.Context, string, string) (net.Conn, error) { return nil, nil },
-			Ours: func(err error, server netip.Addr) error {
+			OwnFault: func(err error, server netip.Addr) error {
 				if server == lost && fault.IsTimeout(err) {
 					return shortage.Fault(err)
 				}
@@ -90,7 +90,7 @@ func TestWitnessOfALostWay(t *testing.T) {
 			}
 		}
 		got := w.Of(test.err)
-		if (got != nil) != test.ours || test.ours && (!fault.Is(got, fault.Busy) || !errors.Is(got, test.err)) {
+		if (got != nil) != test.own || test.own && (!fault.Is(got, fault.Busy) || !errors.Is(got, test.err)) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -102,7 +102,7 @@ func TestWitness(t *testing.T) {
 	for name, test := range map[string]struct {
 		dial error // of the name server
 		err  error // of the lookup
-		ours bool
+		own  bool
 	}{
 		"a shortage":              {syscall.EMFILE, failed, true},
 		"around a dial":           {syscall.EMFILE, &net.OpError{Op: "dial", Err: failed}, true},
@@ -114,7 +114,7 @@ func TestWitness(t *testing.T) {
 	} {
 		w := shortage.Witness{
 			Dial: func(context.Context, string, string) (net.Conn, error) { return nil, test.dial },
-			Ours: func(err error, server netip.Addr) error {
+			OwnFault: func(err error, server netip.Addr) error {
 				if server != netip.MustParseAddr("192.0.2.53") {
 					t.Errorf("%s: asked of %v", name, server)
 				}
@@ -124,7 +124,7 @@ func TestWitness(t *testing.T) {
 		if _, err := w.Connect(t.Context(), "udp", "192.0.2.53:53"); !errors.Is(err, test.dial) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := w.Of(test.err); (got != nil) != test.ours || test.ours && !errors.Is(got, test.dial) {
+		if got := w.Of(test.err); (got != nil) != test.own || test.own && !errors.Is(got, test.dial) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

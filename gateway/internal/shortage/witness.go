@@ -15,9 +15,9 @@ import (
 type Witness struct {
 	// Dial connects to a name server.
 	Dial func(ctx context.Context, network, server string) (net.Conn, error)
-	// Ours gives the failure to tell where an error of Dial, or the silence of a server, is this host's own fault, else
-	// nil.
-	Ours func(err error, server netip.Addr) error
+	// OwnFault gives the failure to tell where an error of Dial, or the silence of a server, is this host's own fault,
+	// else nil.
+	OwnFault func(err error, server netip.Addr) error
 
 	mu      sync.Mutex
 	seen    error
@@ -39,10 +39,10 @@ func (w *Witness) note(err error, server netip.Addr) {
 		w.dialled = append(w.dialled, server)
 		return
 	}
-	if ours := w.Ours(err, server); ours != nil {
+	if own := w.OwnFault(err, server); own != nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.seen = ours
+		w.seen = own
 	}
 }
 
@@ -66,8 +66,8 @@ func (w *Witness) Of(err error) error {
 func (w *Witness) lost(err error) error {
 	silence := fmt.Errorf("%w: %w", os.ErrDeadlineExceeded, err)
 	for _, server := range w.dialled {
-		if ours := w.Ours(silence, server); ours != nil {
-			return ours
+		if own := w.OwnFault(silence, server); own != nil {
+			return own
 		}
 	}
 	return nil

@@ -78,8 +78,8 @@ type resolverAnswer struct {
 	ExtendedErrors    []dnsclient.ExtendedError `json:"extendedErrors"`
 	Truncated         bool                      `json:"truncated,omitempty"`
 
-	// Whole stands for all values where more came than are kept.
-	Whole [sha256.Size]byte `json:"-"`
+	// Digest stands for all values where more came than are kept.
+	Digest [sha256.Size]byte `json:"-"`
 	// bare is a denial that no zone vouches for: its authority section is empty.
 	bare bool
 }
@@ -187,7 +187,7 @@ func (r publicResolver) describe(a dnsclient.Answer) resolverAnswer {
 		AgeMs:          format.Milliseconds(a.Age),
 		ExtendedErrors: append([]dnsclient.ExtendedError{}, a.Extended...),
 		Truncated:      a.Cut,
-		Whole:          a.Digest,
+		Digest:         a.Digest,
 		bare:           len(a.Authority) == 0,
 	}
 	switch a.Code {

@@ -131,8 +131,8 @@ func (s checker) blame(conn net.Conn, cause, failed error) error {
 	if err != nil {
 		return failed
 	}
-	if ours := s.egress.Ours(cause, remote.Addr()); ours != nil {
-		return ours
+	if own := s.egress.OwnFault(cause, remote.Addr()); own != nil {
+		return own
 	}
 	return failed
 }

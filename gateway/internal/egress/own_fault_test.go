@@ -206,7 +206,7 @@ func TestAddressesOfOneLinkAreDialledWhateverTheTableSays(t *testing.T) {
 	if _, err := c.Resolve(t.Context(), host(t, "example.com")); err != nil {
 		t.Errorf("Resolve: %v", err)
 	}
-	if err := c.Ours(syscall.ETIMEDOUT, at.Addr()); err != nil {
+	if err := c.OwnFault(syscall.ETIMEDOUT, at.Addr()); err != nil {
 		t.Errorf("silence: %v", err)
 	}
 }
