@@ -139,7 +139,7 @@ func newWorker(c Config, out *egress.Client, log *slog.Logger) (*workerclient.Cl
 			"traceroute, ping and packet-loss answer 501")
 		return nil, nil
 	}
-	return workerclient.New(string(c.WorkerURL), c.WorkerToken.Reveal(), workerclient.WithBlame(out.Ours))
+	return workerclient.New(string(c.WorkerURL), c.WorkerToken.Reveal(), workerclient.WithOwnFault(out.OwnFault))
 }
 
 func newEgress(c Config, limiter ratelimit.Limiter) (*egress.Client, error) {

@@ -169,7 +169,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-func TestNobodyIsNotCharged(t *testing.T) {
+func TestWorkForNoVisitorIsNotCharged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(10)
 	for _, ctx := range []context.Context{context.Background(), begin("")} {

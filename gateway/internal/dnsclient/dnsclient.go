@@ -36,9 +36,9 @@ type Settings struct {
 	// network inside is told as one that does not exist (see inside.go). Without either nothing is held back.
 	Public      func(netip.Addr) bool
 	PrivateName func(name string) bool
-	// Ours gives the failure to tell where the error of a dial or an exchange with a server is this host's own fault, else
-	// nil. Where it is nil itself, those of package shortage are.
-	Ours func(err error, server netip.Addr) error
+	// OwnFault gives the failure to tell where the error of a dial or an exchange with a server is this host's own fault,
+	// else nil. Where it is nil itself, those of package shortage are.
+	OwnFault func(err error, server netip.Addr) error
 	// Timeout is how long one try may take; 0 means the constant of that name.
 	Timeout time.Duration
 	// Now gives the time for the ages of kept answers; nil means time.Now.
@@ -66,8 +66,8 @@ func New(s Settings) (*Client, error) {
 	if s.Now == nil {
 		s.Now = time.Now
 	}
-	if s.Ours == nil {
-		s.Ours = func(err error, _ netip.Addr) error { return shortage.Of(err) }
+	if s.OwnFault == nil {
+		s.OwnFault = func(err error, _ netip.Addr) error { return shortage.Of(err) }
 	}
 	answers, err := newCache()
 	if err != nil {

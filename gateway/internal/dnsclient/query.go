@@ -114,8 +114,8 @@ func (c *Client) failed(err error, server netip.AddrPort) Answer {
 	if code == CodeBadResp {
 		return unanswered(code)
 	}
-	if ours := c.settings.Ours(err, server.Addr()); ours != nil {
-		return Answer{Code: CodeBusy, RCode: noRCode, Busy: ours}
+	if own := c.settings.OwnFault(err, server.Addr()); own != nil {
+		return Answer{Code: CodeBusy, RCode: noRCode, Busy: own}
 	}
 	return unanswered(code)
 }

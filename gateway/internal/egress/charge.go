@@ -4,14 +4,15 @@ import (
 	"context"
 	"net"
 	"net/netip"
+
+	"diagnostics/gateway/internal/shortage"
 )
 
 // ChargeFunc counts a dial that is about to be made for a visitor against the limits of its address. Its error is a
 // *fault.Error of kind Limited, or that of a ctx that has ended. to has the port 0 where another host dials.
 type ChargeFunc func(ctx context.Context, to netip.AddrPort) error
 
-// Charge counts a dial as Settings.Charge does. Dial and the exchanges of HTTP do it by themselves, and a run pays for
-// an address once: who measures a dial, or has another host make it, calls it before.
+// Charge counts a dial that another host makes as Settings.Charge does. A run pays for an address once.
 func (c *Client) Charge(ctx context.Context, to netip.AddrPort) error {
 	if c.settings.Charge == nil {
 		return nil
@@ -19,17 +20,31 @@ func (c *Client) Charge(ctx context.Context, to netip.AddrPort) error {
 	return c.settings.Charge(ctx, to)
 }
 
-// dialTCP is Dial for what is charged already, or is not to be charged.
+// Admit judges a dial and then charges it: one that is refused, or that this host has no way for, reaches nobody and
+// costs the visitor nothing. Dial and the exchanges of HTTP do it by themselves: who measures a dial calls it before.
+// Errors are those of Permit and of Charge, or of kind Busy where there is no way.
+func (c *Client) Admit(ctx context.Context, to netip.AddrPort) error {
+	if err := c.Permit(to.Addr()); err != nil {
+		return err
+	}
+	if err := c.cutOff(to.Addr()); err != nil {
+		return shortage.Fault(err)
+	}
+	return c.Charge(ctx, to)
+}
+
+// dialTCP is Dial for what is admitted already, or is not to be charged.
 func (c *Client) dialTCP(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.bounds.connect)
 	defer cancel()
 	return c.dial(ctx, "tcp", to)
 }
 
-// chargeFor is how the dials of a request are charged: nil for not at all.
-func (c *Client) chargeFor(r Request) ChargeFunc {
+// admitFor is what a dial of a request passes before it is made: nil for one that is not charged, which the dial itself
+// judges.
+func (c *Client) admitFor(r Request) func(context.Context, netip.AddrPort) error {
 	if r.Uncharged {
 		return nil
 	}
-	return c.Charge
+	return c.Admit
 }

@@ -14,6 +14,7 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/egress/hostroute"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 
@@ -154,6 +155,41 @@ func TestLimitedDialsAreNotMade(t *testing.T) {
 	}
 	if dials := n.Dials(); len(dials) != 2 {
 		t.Errorf("dialled %v", dials)
+	}
+}
+
+// A dial that is refused, or that this host has no way for, reaches nobody: it costs no visitor anything.
+func TestDialsThatAreNotMadeAreNotCharged(t *testing.T) {
+	t.Parallel()
+	const four, six = "93.184.216.2", "2606:2800:220:1::2"
+	to := netip.MustParseAddrPort(four + ":80")
+	for name, test := range map[string]struct {
+		ways    routes
+		kind    fault.Kind // of Dial
+		charged string     // by a request for both addresses
+	}{
+		"no way at all":   {routes{four: hostroute.Nowhere, six: hostroute.Nowhere}, fault.Busy, ""},
+		"no way to one":   {routes{four: hostroute.Nowhere}, fault.Busy, "[" + six + "]:80"},
+		"its own address": {routes{four: hostroute.Here}, fault.Refused, ""},
+	} {
+		n, c := chargedSite(t), &till{}
+		client := n.Client(c.settings, test.ways.option())
+		if _, err := client.Dial(t.Context(), to); !fault.Is(err, test.kind) {
+			t.Errorf("%s: Dial: %v", name, err)
+		}
+		if err := client.Admit(t.Context(), to); !fault.Is(err, test.kind) {
+			t.Errorf("%s: Admit: %v", name, err)
+		}
+		if got := c.taken(); got != "" {
+			t.Errorf("%s: Dial and Admit charge %q", name, got)
+		}
+		_, err := client.Do(t.Context(), egress.Request{URL: chargedURL(t, "http://both.example.com/")})
+		if !fault.Is(err, test.kind) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := c.taken(); got != test.charged {
+			t.Errorf("%s: a race charges %q", name, got)
+		}
 	}
 }
 

@@ -11,11 +11,11 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// Dial connects over TCP to an address that is permitted now, within ConnectTimeout, once Charge has let it. What
-// Permit and Charge say is *fault.Error, and so is, of kind Busy, a failure of this host's own; all other errors are
-// the socket's (so that a caller can tell ECONNREFUSED from a timeout).
+// Dial connects over TCP to an address that is permitted now, within ConnectTimeout, once Admit has let it. What
+// Admit says is *fault.Error, and so is, of kind Busy, a failure of this host's own; all other errors are the socket's
+// (so that a caller can tell ECONNREFUSED from a timeout).
 func (c *Client) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
-	if err := c.Charge(ctx, to); err != nil {
+	if err := c.Admit(ctx, to); err != nil {
 		return nil, err
 	}
 	return c.dialTCP(ctx, to)

@@ -82,8 +82,8 @@ func race(ctx context.Context, w way, port uint16) (raced, error) {
 }
 
 func (w way) attempt(ctx context.Context, to netip.AddrPort) raced {
-	if w.charge != nil {
-		if err := w.charge(ctx, to); err != nil {
+	if w.admit != nil {
+		if err := w.admit(ctx, to); err != nil {
 			return raced{address: to.Addr(), err: err}
 		}
 	}

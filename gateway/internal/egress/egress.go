@@ -93,7 +93,7 @@ func (c *Client) newDNS() (*dnsclient.Client, error) {
 			return c.connect(ctx, c.dialExempt, networkFor(transport, to.Addr()), to)
 		},
 		DialServer:  c.dial,
-		Ours:        c.Ours,
+		OwnFault:    c.OwnFault,
 		Public:      func(a netip.Addr) bool { return netpolicy.Judge(a).Public },
 		PrivateName: isPrivateName,
 		Timeout:     c.bounds.dnsTry,

@@ -63,11 +63,11 @@ func (c *Client) dialExemptHost(ctx context.Context, to netip.AddrPort) (net.Con
 
 // lookupSystem asks as this host's other programs do: its hosts file, its resolvers, its search domains.
 func (c *Client) lookupSystem(ctx context.Context, host string) ([]netip.Addr, error) {
-	witness := shortage.Witness{Dial: new(net.Dialer).DialContext, Ours: c.Ours}
+	witness := shortage.Witness{Dial: new(net.Dialer).DialContext, OwnFault: c.OwnFault}
 	r := net.Resolver{PreferGo: true, Dial: witness.Connect}
 	found, err := r.LookupNetIP(ctx, "ip", host)
-	if ours := witness.Of(err); ours != nil {
-		return nil, ours
+	if own := witness.Of(err); own != nil {
+		return nil, own
 	}
 	return found, err
 }

@@ -45,7 +45,7 @@ func (f *hostFact[T]) get() (T, error) {
 
 func (f *hostFact[T]) reread(now time.Time) {
 	value, err := f.read()
-	if err != nil { // what lacks for a moment is mostly there a moment later
+	if err != nil { // what is missing now is usually there a moment later
 		value, err = f.read()
 	}
 	f.err = err

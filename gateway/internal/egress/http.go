@@ -94,7 +94,7 @@ func (c *Client) do(ctx context.Context, r Request, chain *cookies) (*Response, 
 type way struct {
 	addresses []netip.Addr // those that may be dialled, in order
 	lookup    time.Duration
-	charge    ChargeFunc // asked before a dial; nil for not at all
+	admit     func(context.Context, netip.AddrPort) error // asked before a dial; nil for not at all
 	dial      func(context.Context, netip.AddrPort) (net.Conn, error)
 }
 
@@ -107,7 +107,7 @@ func (c *Client) wayTo(ctx context.Context, r Request) (way, error) {
 		return way{}, err
 	}
 	addresses, err := r.addresses(resolution)
-	return way{addresses: addresses, lookup: resolution.Duration, charge: c.chargeFor(r), dial: c.dialTCP}, err
+	return way{addresses: addresses, lookup: resolution.Duration, admit: c.admitFor(r), dial: c.dialTCP}, err
 }
 
 // addresses are those that the request may dial, in order.

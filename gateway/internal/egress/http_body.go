@@ -112,17 +112,17 @@ func (f *faultReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// blamedBody is a body as it comes, in which the failures of this host's own are told as such.
-type blamedBody struct {
+// ownFaultBody is a body as it comes, in which the failures of this host's own are told as such.
+type ownFaultBody struct {
 	from    io.Reader
 	client  *Client
 	address netip.Addr // where it comes from
 }
 
-func (b blamedBody) Read(p []byte) (int, error) {
+func (b ownFaultBody) Read(p []byte) (int, error) {
 	n, err := b.from.Read(p)
-	if ours := b.client.Ours(err, b.address); ours != nil {
-		return n, ours
+	if own := b.client.OwnFault(err, b.address); own != nil {
+		return n, own
 	}
 	return n, err
 }

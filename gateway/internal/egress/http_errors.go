@@ -30,8 +30,8 @@ func (x *trip) fault(err error) error {
 	x.mu.Lock()
 	p, address := x.phase, x.address
 	x.mu.Unlock()
-	if ours := x.client.Ours(err, address); ours != nil {
-		return ours
+	if own := x.client.OwnFault(err, address); own != nil {
+		return own
 	}
 	if x.ctx.Err() != nil || fault.IsTimeout(err) || errors.Is(err, context.Canceled) {
 		return x.say(fault.Timeout, err, timeoutSentences[p])

@@ -85,7 +85,7 @@ func (x *trip) read(answer *http.Response) *Response {
 	if x.wantsBody(r) {
 		x.setPhase(phaseBody)
 		began := time.Now()
-		x.readBody(r, blamedBody{from: answer.Body, client: x.client, address: r.Address})
+		x.readBody(r, ownFaultBody{from: answer.Body, client: x.client, address: r.Address})
 		body = time.Since(began)
 	}
 	r.Timings = x.clock.timings(r.TLS != nil)

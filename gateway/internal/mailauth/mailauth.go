@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"diagnostics/gateway/internal/shortage"
 )
 
 // Severity says how bad an issue is.
@@ -96,7 +98,7 @@ func (e *LookupError) Reason() string {
 	case CodeName:
 		return "it is not a name of the public DNS"
 	case CodeBusy:
-		return "this service cannot make connections at the moment"
+		return "this service " + shortage.Phrase
 	case "ETIMEOUT":
 		return "its name servers did not answer in time"
 	case "ESERVFAIL":

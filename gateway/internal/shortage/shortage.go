@@ -38,14 +38,17 @@ func Of(err error) error {
 	return Fault(err)
 }
 
-// retryAfter is when a visitor may try again: what lacks for a moment is mostly there a moment later.
+// Phrase is what this service says of itself where it is short of something: its subject is "this service".
+const Phrase = "cannot make connections at the moment"
+
+// retryAfter is when a visitor may try again: what is missing now is usually there a moment later.
 const retryAfter = time.Second
 
 // Fault is the failure of a run by this service's own fault, of kind Busy.
 func Fault(cause error) *fault.Error {
 	return &fault.Error{
 		Kind:       fault.Busy,
-		Sentence:   "This service cannot make connections at the moment. Please try again in a few seconds.",
+		Sentence:   "This service " + Phrase + ". Please try again in a few seconds.",
 		RetryAfter: retryAfter,
 		Cause:      cause,
 	}

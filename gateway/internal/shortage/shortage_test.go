@@ -54,13 +54,55 @@ func TestTheFault(t *testing.T) {
 	}
 }
 
+// Connecting over UDP succeeds on a link without a carrier. That nothing comes back is all that is seen of it, be it by
+// the time that is up or by the neighbour's address that nobody told.
+func TestWitnessOfALostWay(t *testing.T) {
+	t.Parallel()
+	silence := &net.DNSError{Err: "i/o timeout", IsTimeout: true}
+	lost, good := netip.MustParseAddr("192.0.2.53"), netip.MustParseAddr("192.0.2.54")
+	for name, test := range map[string]struct {
+		servers []netip.Addr
+		err     error // of the lookup
+		own     bool
+	}{
+		"silence":                 {[]netip.Addr{lost}, silence, true},
+		"silence of all":          {[]netip.Addr{good, lost}, silence, true},
+		"around a dial":           {[]netip.Addr{lost}, &net.OpError{Op: "dial", Err: silence}, true},
+		"no neighbour":            {[]netip.Addr{lost}, &net.DNSError{Err: "read udp: no route to host"}, true},
+		"the way is there":        {[]netip.Addr{good}, silence, false},
+		"nobody was asked":        {nil, silence, false},
+		"another server answered": {[]netip.Addr{lost, good}, &net.DNSError{IsNotFound: true}, false},
+		"a failure of what comes": {[]netip.Addr{lost}, syscall.ECONNREFUSED, false},
+		"a lookup that succeeded": {[]netip.Addr{lost}, nil, false},
+	} {
+		w := shortage.Witness{
+			Dial: func(context.Context, string, string) (net.Conn, error) { return nil, nil },
+			OwnFault: func(err error, server netip.Addr) error {
+				if server == lost && fault.IsTimeout(err) {
+					return shortage.Fault(err)
+				}
+				return nil
+			},
+		}
+		for _, server := range test.servers {
+			if _, err := w.Connect(t.Context(), "udp", netip.AddrPortFrom(server, 53).String()); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		got := w.Of(test.err)
+		if (got != nil) != test.own || test.own && (!fault.Is(got, fault.Busy) || !errors.Is(got, test.err)) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 func TestWitness(t *testing.T) {
 	t.Parallel()
 	failed := &net.DNSError{Err: "no such device or anything"}
 	for name, test := range map[string]struct {
 		dial error // of the name server
 		err  error // of the lookup
-		ours bool
+		own  bool
 	}{
 		"a shortage":              {syscall.EMFILE, failed, true},
 		"around a dial":           {syscall.EMFILE, &net.OpError{Op: "dial", Err: failed}, true},
@@ -72,7 +114,7 @@ func TestWitness(t *testing.T) {
 	} {
 		w := shortage.Witness{
 			Dial: func(context.Context, string, string) (net.Conn, error) { return nil, test.dial },
-			Ours: func(err error, server netip.Addr) error {
+			OwnFault: func(err error, server netip.Addr) error {
 				if server != netip.MustParseAddr("192.0.2.53") {
 					t.Errorf("%s: asked of %v", name, server)
 				}
@@ -82,7 +124,7 @@ func TestWitness(t *testing.T) {
 		if _, err := w.Connect(t.Context(), "udp", "192.0.2.53:53"); !errors.Is(err, test.dial) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := w.Of(test.err); (got != nil) != test.ours || test.ours && !errors.Is(got, test.dial) {
+		if got := w.Of(test.err); (got != nil) != test.own || test.own && !errors.Is(got, test.dial) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -3,8 +3,10 @@ package shortage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"sync"
 )
 
@@ -13,26 +15,35 @@ import (
 type Witness struct {
 	// Dial connects to a name server.
 	Dial func(ctx context.Context, network, server string) (net.Conn, error)
-	// Ours gives the failure to tell where an error of Dial is this host's own fault, else nil.
-	Ours func(err error, server netip.Addr) error
+	// OwnFault gives the failure to tell where an error of Dial, or the silence of a server, is this host's own fault,
+	// else nil.
+	OwnFault func(err error, server netip.Addr) error
 
-	mu   sync.Mutex
-	seen error
+	mu      sync.Mutex
+	seen    error
+	dialled []netip.Addr // with success
 }
 
 // Connect is the Dial of the resolver.
 func (w *Witness) Connect(ctx context.Context, network, server string) (net.Conn, error) {
 	conn, err := w.Dial(ctx, network, server)
+	to, _ := netip.ParseAddrPort(server) // the zero address is no way to anywhere
+	w.note(err, to.Addr())
+	return conn, err
+}
+
+func (w *Witness) note(err error, server netip.Addr) {
 	if err == nil {
-		return conn, nil
-	}
-	at, _ := netip.ParseAddrPort(server) // the zero address is no way to anywhere
-	if ours := w.Ours(err, at.Addr()); ours != nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.seen = ours
+		w.dialled = append(w.dialled, server)
+		return
 	}
-	return nil, err
+	if own := w.OwnFault(err, server); own != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.seen = own
+	}
 }
 
 // Of gives the failure to tell where the error is that of a lookup which ended without an answer, and a name server
@@ -44,5 +55,20 @@ func (w *Witness) Of(err error) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.seen
+	if w.seen != nil {
+		return w.seen
+	}
+	return w.lost(err)
+}
+
+// lost asks again about the servers that were dialled: over UDP that succeeds on a link without a carrier. The lookup
+// tells no more of them than a text, so they are asked about as silent.
+func (w *Witness) lost(err error) error {
+	silence := fmt.Errorf("%w: %w", os.ErrDeadlineExceeded, err)
+	for _, server := range w.dialled {
+		if own := w.OwnFault(silence, server); own != nil {
+			return own
+		}
+	}
+	return nil
 }

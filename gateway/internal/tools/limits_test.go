@@ -149,9 +149,7 @@ func TestLimitsOfAnAddress(t *testing.T) {
 			"state": "open", "address": v6, "addresses.0.state": "skipped", "addresses.0.reason": saysLimit,
 			"addresses.0.responseTimeMs": nil, "addresses.1.state": "open",
 		}},
-		{"one address, the other closed", "port-checker", "example.com:81", []string{v4}, 0, fields{
-			"state": "closed", "addresses.0.state": "skipped", "addresses.1.state": "closed",
-		}},
+		{"one address, the other closed", "port-checker", "example.com:81", []string{v4}, fault.Limited, nil},
 
 		{"policy", "email-dns-health", "example.com", []string{elsewhere}, 0, fields{
 			"checks.mtaSts.status": "error", "checks.mtaSts.issues.0.code": "MTASTS_NOT_FINISHED",

@@ -74,8 +74,8 @@ func (c *Client) exchange(ctx context.Context, limit time.Duration, method, path
 	case errors.Is(ctx.Err(), context.Canceled):
 		return nil, ctx.Err()
 	}
-	if ours := c.blame.of(err); ours != nil {
-		return nil, ours
+	if own := c.ownFault.of(err); own != nil {
+		return nil, own
 	}
 	if bounded.Err() != nil {
 		return nil, fault.Wrap(fault.Timeout, err, "The diagnostics worker did not answer in time.")

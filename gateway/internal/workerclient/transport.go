@@ -28,18 +28,18 @@ type unreachableError struct{ cause error }
 func (e *unreachableError) Error() string { return "connect to the worker: " + e.cause.Error() }
 func (e *unreachableError) Unwrap() error { return e.cause }
 
-// blameFunc gives the failure to tell where an error of talking to an address is this host's own fault, else nil.
-type blameFunc func(err error, to netip.Addr) error
+// ownFaultFunc gives the failure to tell where an error of talking to an address is this host's own fault, else nil.
+type ownFaultFunc func(err error, to netip.Addr) error
 
 // of is the same for an error of package net, which names the address itself.
-func (b blameFunc) of(err error) error {
+func (f ownFaultFunc) of(err error) error {
 	var failed *net.OpError
 	var at netip.Addr
 	if errors.As(err, &failed) && failed.Addr != nil {
 		to, _ := netip.ParseAddrPort(failed.Addr.String()) // the zero address is no way to anywhere
 		at = to.Addr()
 	}
-	return b(err, at)
+	return f(err, at)
 }
 
 // newTransport makes the transport of the one place that the operator, not the visitor, chose: it goes past egress and
@@ -83,11 +83,11 @@ type dialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // dial connects to the worker. An error that is this host's own fault is the failure to tell.
 func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	witness := shortage.Witness{Dial: new(net.Dialer).DialContext, Ours: c.blame}
+	witness := shortage.Witness{Dial: new(net.Dialer).DialContext, OwnFault: c.ownFault}
 	d := net.Dialer{Timeout: c.limits.connect, Resolver: &net.Resolver{PreferGo: true, Dial: witness.Connect}}
 	conn, err := d.DialContext(ctx, network, addr)
 	if err == nil {
 		return conn, nil
 	}
-	return nil, cmp.Or(witness.Of(err), c.blame.of(err), err)
+	return nil, cmp.Or(witness.Of(err), c.ownFault.of(err), err)
 }

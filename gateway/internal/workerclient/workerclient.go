@@ -42,7 +42,7 @@ type Client struct {
 	base      *url.URL
 	token     string
 	transport *http.Transport
-	blame     blameFunc
+	ownFault  ownFaultFunc
 	limits    limits
 	ready     readiness
 }
@@ -63,10 +63,10 @@ func New(base, token string, options ...Option) (*Client, error) {
 // Option changes how a Client works.
 type Option func(*Client)
 
-// WithBlame sets who tells this host's own faults: ours gives the failure to tell where an error of talking to an
+// WithOwnFault sets who tells this host's own faults: own gives the failure to tell where an error of talking to an
 // address is one, else nil. Without it, those of package shortage are.
-func WithBlame(ours func(err error, to netip.Addr) error) Option {
-	return func(c *Client) { c.blame = ours }
+func WithOwnFault(own func(err error, to netip.Addr) error) Option {
+	return func(c *Client) { c.ownFault = own }
 }
 
 func newClient(base, token string, l limits) (*Client, error) {
@@ -78,7 +78,7 @@ func newClient(base, token string, l limits) (*Client, error) {
 		return nil, errors.New("the worker's token must be printable ASCII without spaces, and not empty")
 	}
 	c := &Client{base: u, token: token, limits: l}
-	c.blame = func(err error, _ netip.Addr) error { return shortage.Of(err) }
+	c.ownFault = func(err error, _ netip.Addr) error { return shortage.Of(err) }
 	c.transport = newTransport(l, c.dial)
 	return c, nil
 }

@@ -645,21 +645,21 @@ func TestOwnFaults(t *testing.T) {
 }
 
 // The dial tells its own faults by whoever is set to judge them, with the address that was dialled.
-func TestTheDialIsBlamed(t *testing.T) {
+func TestWhoseFaultAFailedDialIs(t *testing.T) {
 	t.Parallel()
-	ours := fault.New(fault.Busy, "This service cannot.")
+	own := fault.New(fault.Busy, "This service cannot.")
 	s := worker(t, nil)
 	s.Close() // so that it refuses
-	for name, blame := range map[string]error{"ours": ours, "the worker's": nil} {
+	for name, told := range map[string]error{"own": own, "the worker's": nil} {
 		c := client(t, s.URL, quick())
-		WithBlame(func(err error, to netip.Addr) error {
+		WithOwnFault(func(err error, to netip.Addr) error {
 			if !errors.Is(err, syscall.ECONNREFUSED) || !to.IsLoopback() {
 				t.Errorf("%s: asked of %v and %v", name, err, to)
 			}
-			return blame
+			return told
 		})(c)
 		_, err := c.dial(t.Context(), "tcp", strings.TrimPrefix(s.URL, "http://"))
-		if errors.Is(err, ours) != (blame != nil) || err == nil {
+		if errors.Is(err, own) != (told != nil) || err == nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

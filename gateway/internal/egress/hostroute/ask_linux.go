@@ -18,12 +18,12 @@ type Kernel struct {
 	port uint32
 	seq  uint32
 	// buffer has room for the answer of a route over some hundred links.
-	buffer [8 << 10]byte
+	buffer []byte
 }
 
 // Open opens the socket. Where that fails now, the first question tries again.
 func Open() *Kernel {
-	k := &Kernel{fd: -1}
+	k := &Kernel{fd: -1, buffer: make([]byte, 8<<10)}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	_ = k.open()
@@ -109,7 +109,7 @@ func (k *Kernel) send(message []byte) error {
 // receive reads until the answer to the question comes.
 func (k *Kernel) receive(q question) (Way, error) {
 	for end := time.Now().Add(answerWithin); time.Now().Before(end); {
-		n, _, flags, from, err := unix.Recvmsg(k.fd, k.buffer[:], nil, 0)
+		n, _, flags, from, err := unix.Recvmsg(k.fd, k.buffer, nil, 0)
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue
@@ -120,8 +120,11 @@ func (k *Kernel) receive(q question) (Way, error) {
 		}
 		// Any process of this host may write to the socket, but only the kernel with the port number 0.
 		sender, is := from.(*unix.SockaddrNetlink)
-		if !is || sender.Pid != 0 || flags&unix.MSG_TRUNC != 0 {
+		if !is || sender.Pid != 0 {
 			continue
+		}
+		if flags&unix.MSG_TRUNC != 0 { // the rest is lost, and no second answer comes
+			return 0, ErrNoAnswer
 		}
 		if way, mine, err := q.read(k.buffer[:n]); mine {
 			return way, err

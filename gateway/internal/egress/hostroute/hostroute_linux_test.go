@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -84,6 +85,27 @@ func TestASocketIsOpenedAgain(t *testing.T) {
 	defer k.Close()
 	if way, err := k.To(netip.MustParseAddr("127.0.0.1")); err != nil || way != Here {
 		t.Errorf("%v, %v", way, err)
+	}
+}
+
+// No second answer comes after one that is too long: all others would wait for it behind the lock.
+func TestAnAnswerThatIsTooLongIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	k := Open()
+	defer k.Close()
+	room := k.buffer
+	k.buffer = room[:unix.SizeofNlMsghdr]
+	loopback := netip.MustParseAddr("127.0.0.1")
+	began := time.Now()
+	if way, err := k.To(loopback); !errors.Is(err, ErrNoAnswer) {
+		t.Errorf("%v, %v", way, err)
+	}
+	if took := time.Since(began); took >= answerWithin {
+		t.Errorf("waited %s", took)
+	}
+	k.buffer = room
+	if way, err := k.To(loopback); err != nil || way != Here {
+		t.Errorf("the next question: %v, %v", way, err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/shortage"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
@@ -77,8 +78,8 @@ type resolverAnswer struct {
 	ExtendedErrors    []dnsclient.ExtendedError `json:"extendedErrors"`
 	Truncated         bool                      `json:"truncated,omitempty"`
 
-	// Whole stands for all values where more came than are kept.
-	Whole [sha256.Size]byte `json:"-"`
+	// Digest stands for all values where more came than are kept.
+	Digest [sha256.Size]byte `json:"-"`
 	// bare is a denial that no zone vouches for: its authority section is empty.
 	bare bool
 }
@@ -92,7 +93,7 @@ const (
 )
 
 // notAsked is why a resolver has no answer that was not asked.
-const notAsked = "This service cannot make connections at the moment."
+const notAsked = "This service " + shortage.Phrase + "."
 
 // conclusive tells whether the resolver said what there is, or that there is nothing.
 func (a resolverAnswer) conclusive() bool { return a.Outcome != outcomeError }
@@ -186,7 +187,7 @@ func (r publicResolver) describe(a dnsclient.Answer) resolverAnswer {
 		AgeMs:          format.Milliseconds(a.Age),
 		ExtendedErrors: append([]dnsclient.ExtendedError{}, a.Extended...),
 		Truncated:      a.Cut,
-		Whole:          a.Digest,
+		Digest:         a.Digest,
 		bare:           len(a.Authority) == 0,
 	}
 	switch a.Code {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"diagnostics/gateway/internal/shortage"
 )
 
 // summarize says in plain words what the status means here, who failed, and who may be filtering.
@@ -13,8 +15,7 @@ func (c query) summarize(status string, answers []resolverAnswer) string {
 		sentences = append(sentences, resolverFailures(answers)...)
 	}
 	if names := namesOf(answers, func(a resolverAnswer) bool { return a.Reason != nil }); names != "" {
-		sentences = append(sentences,
-			names+" could not be asked: this service cannot make connections at the moment.")
+		sentences = append(sentences, names+" could not be asked: this service "+shortage.Phrase+".")
 	}
 	filtering := func(a resolverAnswer) bool { return a.FilteredSuspected }
 	if names := namesOf(answers, filtering); names != "" {

@@ -27,13 +27,13 @@ type resolverGroup struct {
 	Resolvers []string `json:"resolvers"` // their ids
 	Truncated bool     `json:"truncated,omitempty"`
 
-	// Whole is that of its answers.
-	Whole [sha256.Size]byte `json:"-"`
+	// Digest is that of its answers.
+	Digest [sha256.Size]byte `json:"-"`
 }
 
 // holds tells whether the answer's values are the group's.
 func (g resolverGroup) holds(a resolverAnswer) bool {
-	return g.Whole == a.Whole && slices.Equal(g.Values, a.Values)
+	return g.Digest == a.Digest && slices.Equal(g.Values, a.Values)
 }
 
 // status is the first that holds. Addresses that differ are what a CDN gives to resolvers in different places.
@@ -77,7 +77,7 @@ func groupResolvers(answers []resolverAnswer) []resolverGroup {
 		at := slices.IndexFunc(groups, func(g resolverGroup) bool { return g.holds(answer) })
 		if at < 0 {
 			at = len(groups)
-			groups = append(groups, resolverGroup{Values: answer.Values, Whole: answer.Whole, Truncated: answer.Truncated})
+			groups = append(groups, resolverGroup{Values: answer.Values, Digest: answer.Digest, Truncated: answer.Truncated})
 		}
 		groups[at].Resolvers = append(groups[at].Resolvers, answer.ID)
 	}
@@ -136,7 +136,7 @@ func isBlockAddress(value string) bool {
 // contradicts tells whether two answers cannot both be the zone's: a name that exists for one and not for the other, or
 // other values.
 func contradicts(a, b resolverAnswer) bool {
-	return (a.Outcome == outcomeNXDomain) != (b.Outcome == outcomeNXDomain) || a.Whole != b.Whole ||
+	return (a.Outcome == outcomeNXDomain) != (b.Outcome == outcomeNXDomain) || a.Digest != b.Digest ||
 		!slices.Equal(a.Values, b.Values)
 }
 

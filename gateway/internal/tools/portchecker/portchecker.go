@@ -13,6 +13,7 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/shortage"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
@@ -57,8 +58,7 @@ type attempt struct {
 	ResponseTimeMs *float64 `json:"responseTimeMs"`
 	Reason         *string  `json:"reason"`
 
-	limit *fault.Error // why it was not tried, where that is a limit
-	busy  error        // why this service could not try, nil where it could
+	untried error // the limit or the shortage that kept this service from trying, else nil
 }
 
 // checker is one way of checking; timeout is for each address.
@@ -99,12 +99,9 @@ func (p checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	if err := errors.Join(failures...); err != nil {
 		return Result{}, err
 	}
-	if err := undialled(tried); err != nil {
-		return Result{}, err
-	}
 	result := summarize(to, tried)
-	if i := slices.IndexFunc(tried, func(a attempt) bool { return a.busy != nil }); i >= 0 && !result.Reachable {
-		return Result{}, tried[i].busy // the port may be open at the address that was not tried
+	if i := slices.IndexFunc(tried, func(a attempt) bool { return a.untried != nil }); i >= 0 && !result.Reachable {
+		return Result{}, tried[i].untried // the port may be open at the address that was not tried
 	}
 	return result, nil
 }
@@ -150,8 +147,8 @@ func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
 	if !p.egress.Families().Has(to.Addr()) {
 		return out.end(portSkipped, "This service has no "+workerapi.FamilyName(to.Addr())+" connection."), nil
 	}
-	if err := p.egress.Charge(ctx, to); err != nil {
-		return out.limited(err)
+	if err := p.egress.Admit(ctx, to); err != nil {
+		return out.keptFrom(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
@@ -164,8 +161,7 @@ func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
 		return out, nil
 	}
 	if fault.Is(err, fault.Busy) {
-		out.busy = err
-		return out.end(portSkipped, "This service cannot make connections at the moment."), nil
+		return out.keptFrom(err)
 	}
 	state, reason, known := readFailure(err)
 	if !known {
@@ -177,28 +173,18 @@ func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
 	return out.end(state, reason), nil
 }
 
-// limited ends an attempt that the limits of the address allow no dial for.
-func (a attempt) limited(err error) (attempt, error) {
-	var limit *fault.Error
-	if !errors.As(err, &limit) || limit.Kind != fault.Limited {
+// keptFrom ends an attempt that a limit of the address or a shortage of this host allows no dial for. Any other error
+// is that of the run.
+func (a attempt) keptFrom(err error) (attempt, error) {
+	var why *fault.Error
+	if !errors.As(err, &why) || why.Kind != fault.Limited && why.Kind != fault.Busy {
 		return a, err
 	}
-	a.limit = limit
-	return a.end(portSkipped, limit.Sentence), nil
-}
-
-// undialled is the failure of a run that dialled no address, and would have but for a limit.
-func undialled(tried []attempt) error {
-	var limit error
-	for _, a := range tried {
-		switch {
-		case a.State != portSkipped:
-			return nil
-		case a.limit != nil && limit == nil:
-			limit = a.limit
-		}
+	a.untried = why
+	if why.Kind == fault.Busy {
+		return a.end(portSkipped, "This service "+shortage.Phrase+"."), nil
 	}
-	return limit
+	return a.end(portSkipped, why.Sentence), nil
 }
 
 func (a attempt) end(state, reason string) attempt {

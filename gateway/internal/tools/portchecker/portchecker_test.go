@@ -6,15 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/egress/hostroute"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
@@ -217,6 +220,68 @@ func TestPortFaultsOfThisHost(t *testing.T) {
 	}
 	if state, _, _ := readFailure(os.ErrDeadlineExceeded); state != portFiltered {
 		t.Errorf("a timeout reads as %q", state)
+	}
+}
+
+// TestPortAddressesThatWereNotTried: where nothing is open, the port may be so at the address that was not tried. The
+// first of them tells why.
+func TestPortAddressesThatWereNotTried(t *testing.T) {
+	t.Parallel()
+	const open, closed, limited, busy = "open", "closed", "limited", "busy"
+	for _, c := range []struct {
+		four, six string
+		kind      fault.Kind // 0 for a result
+	}{
+		{open, limited, 0},
+		{busy, open, 0},
+		{closed, limited, fault.Limited},
+		{closed, busy, fault.Busy},
+		{limited, closed, fault.Limited},
+		{busy, closed, fault.Busy},
+		{limited, busy, fault.Limited},
+		{busy, limited, fault.Busy},
+		{limited, limited, fault.Limited},
+	} {
+		n := egresstest.New(t)
+		n.Records("example.com. 300 IN A 93.184.216.34", "example.com. 300 IN AAAA 2606:2800:220:1::1")
+		at := map[string]string{"93.184.216.34:443": c.four, "[2606:2800:220:1::1]:443": c.six}
+		for address, state := range at {
+			switch state {
+			case open:
+				serveNothing(n, address)
+			case busy:
+				n.Fail(address, syscall.EMFILE)
+			}
+		}
+		client := n.Client(func(s *egress.Settings) {
+			s.Charge = func(_ context.Context, to netip.AddrPort) error {
+				if at[to.String()] == limited {
+					return fault.LimitedFor(time.Second, "Enough.")
+				}
+				return nil
+			}
+		})
+		got, err := checker{egress: client, timeout: testTimeout}.run(t.Context(),
+			toolstest.HostPort(t, "example.com:443"))
+		if c.kind == 0 && (err != nil || got.State != portOpen) || c.kind != 0 && !fault.Is(err, c.kind) {
+			t.Errorf("%s and %s: %s, %v", c.four, c.six, got.State, err)
+		}
+	}
+}
+
+// TestPortsThatAreNotDialledAreNotCharged: neither to the visitor nor to the address.
+func TestPortsThatAreNotDialledAreNotCharged(t *testing.T) {
+	t.Parallel()
+	for way, kind := range map[hostroute.Way]fault.Kind{hostroute.Nowhere: fault.Busy, hostroute.Here: fault.Refused} {
+		var charged atomic.Int32
+		client := egresstest.New(t).Client(func(s *egress.Settings) {
+			s.Charge = func(context.Context, netip.AddrPort) error { charged.Add(1); return nil }
+		}, egress.WithRoutes(func(netip.Addr) (hostroute.Way, error) { return way, nil }))
+		_, err := checker{egress: client, timeout: testTimeout}.run(t.Context(),
+			toolstest.HostPort(t, "93.184.216.34:443"))
+		if !fault.Is(err, kind) || charged.Load() != 0 {
+			t.Errorf("%v: %v, charged %d times", way, err, charged.Load())
+		}
 	}
 }
 

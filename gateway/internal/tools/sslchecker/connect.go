@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"slices"
 	"syscall"
 	"time"
 
@@ -63,13 +62,10 @@ func (s checker) dial(ctx context.Context, to netip.AddrPort, limit time.Duratio
 // nothing is known of one that was not tried because a limit was reached, or because this service lacked the means.
 func connectFault(to target.HostPort, failures []error) error {
 	cause := errors.Join(failures...)
-	if i := slices.IndexFunc(failures, func(err error) bool { return fault.Is(err, fault.Limited) }); i >= 0 {
-		return failures[i]
-	}
-	var busy *fault.Error
+	var untried *fault.Error // the first
 	switch {
-	case errors.As(cause, &busy):
-		return busy
+	case errors.As(cause, &untried):
+		return untried
 	case errors.Is(cause, syscall.ECONNREFUSED):
 		return fault.Wrap(fault.Upstream, cause, fmt.Sprintf("%s refused the connection on port %d.", to.Host.Short(),
 			to.Port))
@@ -135,8 +131,8 @@ func (s checker) blame(conn net.Conn, cause, failed error) error {
 	if err != nil {
 		return failed
 	}
-	if ours := s.egress.Ours(cause, remote.Addr()); ours != nil {
-		return ours
+	if own := s.egress.OwnFault(cause, remote.Addr()); own != nil {
+		return own
 	}
 	return failed
 }

@@ -618,3 +618,17 @@ func TestSSLCheckerShape(t *testing.T) {
 		}
 	}
 }
+
+// TestTheFirstAddressThatWasNotTried: where no address takes the connection, the first limit or shortage is the failure.
+func TestTheFirstAddressThatWasNotTried(t *testing.T) {
+	t.Parallel()
+	limited, busy := fault.LimitedFor(time.Second, "Enough."), fault.New(fault.Busy, "Not now.")
+	to := toolstest.HostPort(t, "example.com:443")
+	for _, failures := range [][]error{{limited, busy}, {busy, limited}} {
+		for _, all := range [][]error{failures, append([]error{syscall.ECONNREFUSED}, failures...)} {
+			if err := connectFault(to, all); !errors.Is(err, failures[0]) {
+				t.Errorf("%v: %v", all, err)
+			}
+		}
+	}
+}

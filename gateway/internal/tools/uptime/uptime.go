@@ -12,6 +12,7 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/shortage"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/webview"
@@ -187,7 +188,7 @@ func (r checker) checkFamilies(ctx context.Context, resolution egress.Resolution
 // unchecked describes a family over which this service could not check the site.
 func (c *familyCheck) unchecked() familyState {
 	address := c.address.String()
-	reason := fmt.Sprintf("This service cannot make connections over IPv%d at the moment.", c.family)
+	reason := fmt.Sprintf("This service %s over IPv%d.", shortage.Phrase, c.family)
 	return familyState{State: uptimeSkipped, Address: &address, Reason: &reason}
 }
 

@@ -10,11 +10,12 @@ import (
 
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/shortage"
 )
 
 // OurFault is the failure of a dial for want of something that this service's host does not have. No tool may tell it
 // as the target's.
-var OurFault = fault.New(fault.Busy, "This service cannot make connections at the moment.")
+var OurFault = fault.New(fault.Busy, "This service "+shortage.Phrase+".")
 
 // CheckWithoutAnswer runs a tool for which no HTTP answer is a failure against every way in which example.com can give
 // none.

@@ -24,18 +24,18 @@ func (c *Client) connect(ctx context.Context, dial DialFunc, network string, to 
 	if err == nil {
 		return conn, nil
 	}
-	if ours := c.Ours(err, to.Addr()); ours != nil {
-		return nil, ours
+	if own := c.OwnFault(err, to.Addr()); own != nil {
+		return nil, own
 	}
 	return nil, err
 }
 
 var errNoWay = errors.New("this host has no route, or its link is down")
 
-// Ours gives the *fault.Error of kind Busy where the failure of a dial or an exchange with an address is this host's
+// OwnFault gives the *fault.Error of kind Busy where the failure of a dial or an exchange with an address is this host's
 // own, and nil where it is the other side's or nobody's: a target must not be called dead because this host has run out
 // of files, or has lost its route. A dead next hop cannot be told from a dead target.
-func (c *Client) Ours(err error, to netip.Addr) error {
+func (c *Client) OwnFault(err error, to netip.Addr) error {
 	var known *fault.Error
 	switch {
 	case err == nil:
@@ -45,31 +45,32 @@ func (c *Client) Ours(err error, to netip.Addr) error {
 			return known
 		}
 		return nil
-	case shortage.Is(err), unheard(err) && c.cutOff(to) != nil:
+	case shortage.Is(err), noReply(err) && c.cutOff(to) != nil:
 		return shortage.Fault(err)
 	}
 	return nil
 }
 
-// undecided are the errors of a socket that this host and a router on the way may give alike.
-var undecided = []syscall.Errno{
+// ambiguous are the errors of a socket that this host and a router on the way may give alike.
+var ambiguous = []syscall.Errno{
 	syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.EHOSTDOWN, syscall.EACCES, syscall.EPERM, syscall.EINVAL,
 	syscall.EAFNOSUPPORT, syscall.EPROTONOSUPPORT,
 }
 
-// unheard tells a failure in which the other side has said nothing.
-func unheard(err error) bool {
+// noReply tells a failure in which the other side has said nothing.
+func noReply(err error) bool {
 	return fault.IsTimeout(err) ||
-		slices.ContainsFunc(undecided, func(errno syscall.Errno) bool { return errors.Is(err, errno) })
+		slices.ContainsFunc(ambiguous, func(errno syscall.Errno) bool { return errors.Is(err, errno) })
 }
 
 // cutOff is an error where the kernel itself has no way to the address, or cannot be asked: its answer is the only one
-// that no router on the way can have given. A family that this host never had is another matter.
+// that no router on the way can have given. A family that this host never had is another matter, and so is an address
+// with a zone: the kernel is asked without its link, and would judge another. Its dial names the link.
 func (c *Client) cutOff(a netip.Addr) error {
-	if !a.IsValid() {
+	if !a.IsValid() || a.Zone() != "" {
 		return nil
 	}
-	way, err := c.route(a.WithZone("").Unmap())
+	way, err := c.route(a.Unmap())
 	if err == nil && way == hostroute.Nowhere && c.Families().Has(a) {
 		return errNoWay
 	}

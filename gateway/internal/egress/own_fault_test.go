@@ -189,6 +189,28 @@ func TestNothingIsDialledWithoutAWay(t *testing.T) {
 	}
 }
 
+// Only the dial itself names the link of a zone: the kernel would give the first link-local route of any link.
+func TestAddressesOfOneLinkAreDialledWhateverTheTableSays(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	const resolver = "[fe80::1%eth0]:53"
+	n.NameServer(resolver).Records("example.com. 300 IN A " + web4)
+	at := netip.MustParseAddrPort(resolver)
+	c := n.Client(func(s *egress.Settings) { s.Resolvers = []netip.AddrPort{at} },
+		egress.WithRoutes(func(a netip.Addr) (hostroute.Way, error) {
+			if a.IsLinkLocalUnicast() {
+				return hostroute.Nowhere, nil
+			}
+			return hostroute.Out, nil
+		}))
+	if _, err := c.Resolve(t.Context(), host(t, "example.com")); err != nil {
+		t.Errorf("Resolve: %v", err)
+	}
+	if err := c.OwnFault(syscall.ETIMEDOUT, at.Addr()); err != nil {
+		t.Errorf("silence: %v", err)
+	}
+}
+
 // A host that never had IPv6 is not short of it.
 func TestAFamilyThatIsAbsentIsNoShortage(t *testing.T) {
 	t.Parallel()
