@@ -67,6 +67,9 @@ func inOrder(records []dns.RR, digest *[sha256.Size]byte) []dns.RR {
 // that two octets point to is whole in every record, an octet may be four characters of the presentation format, and an
 // empty text of one octet is a string.
 func (a Answer) Weight() int {
+	if a.weight > 0 {
+		return a.weight
+	}
 	size := 512
 	for _, section := range [][]dns.RR{a.Records, a.Authority} {
 		for _, rr := range section {
