@@ -28,7 +28,9 @@ func (a *Answer) bound() {
 		if t := rr.Header().Rrtype; t == dns.TypeA || t == dns.TypeAAAA {
 			return
 		}
-		left -= recordWeight(rr)
+		if left -= recordWeight(rr); left < 0 {
+			break
+		}
 	}
 	if left >= 0 {
 		return

@@ -2,6 +2,10 @@ package dnsclient
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
+
+	"diagnostics/gateway/internal/shortage"
 
 	"github.com/miekg/dns"
 )
@@ -29,12 +33,21 @@ func holding(a Answer) int {
 	return size
 }
 
-// read reads one message; ok is false where it does not answer the query.
+// errNoPlace is why a long message was not read.
+var errNoPlace = errors.New("no place to read a long message at in time")
+
+// read reads one message; ok is false where it does not answer the query. Where the time was over before there was a
+// place to read it at, the error is of kind Busy: the server did answer.
 func (e exchange) read(ctx context.Context, packet []byte, query *dns.Msg) (got reply, ok bool, err error) {
-	long := len(packet) > longMessage
-	if long {
+	if len(packet) > longMessage {
+		if ok, err := plausible(packet, query); !ok {
+			return reply{}, false, err
+		}
 		release, err := e.reading.Take(ctx)
-		if err != nil {
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			return reply{}, false, shortage.Fault(errNoPlace)
+		case err != nil:
 			return reply{}, false, err
 		}
 		defer release()
@@ -46,4 +59,26 @@ func (e exchange) read(ctx context.Context, packet []byte, query *dns.Msg) (got 
 	return reply{
 		answer: readAnswer(message, e.question), truncated: message.Truncated, rejectsEDNS: rejectsEDNS(message),
 	}, true, nil
+}
+
+// The sizes of a message's parts on the wire (RFC 1035 section 4.1), the last two for the name of the root.
+const (
+	headerSize    = 12
+	leastQuestion = 5
+	leastRecord   = 11
+)
+
+// plausible tells by the header of a long message whether it may be an answer to the query. One that promises more than
+// its bytes can hold is malformed.
+func plausible(packet []byte, query *dns.Msg) (bool, error) {
+	field := func(i int) int { return int(binary.BigEndian.Uint16(packet[2*i:])) }
+	const responseAndOpcode, response = 0xF800, 0x8000
+	if field(0) != int(query.Id) || field(1)&responseAndOpcode != response {
+		return false, nil
+	}
+	promised := headerSize + leastQuestion*field(2) + leastRecord*(field(3)+field(4)+field(5))
+	if promised > len(packet) {
+		return false, errMalformed
+	}
+	return true, nil
 }

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/memory"
 
 	"github.com/miekg/dns"
@@ -116,6 +117,9 @@ func (c *Client) failed(err error, server netip.AddrPort) Answer {
 	code := codeOfError(err)
 	if code == CodeBadResp {
 		return unanswered(code)
+	}
+	if fault.Is(err, fault.Busy) {
+		return Answer{Code: CodeBusy, RCode: noRCode, Busy: err}
 	}
 	if ours := c.settings.Ours(err, server.Addr()); ours != nil {
 		return Answer{Code: CodeBusy, RCode: noRCode, Busy: ours}
