@@ -13,6 +13,7 @@ import (
 	"diagnostics/gateway/internal/egress/egresstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/miekg/dns"
 )
 
 // volatile are the fields that differ between any two answers.
@@ -26,6 +27,14 @@ func TestNamesInsideAnswerAsAbsentOnes(t *testing.T) {
 	n.Records("redis1.backend. 600 IN A 172.18.0.3", "redis2.backend. 600 IN AAAA fd00:18::3",
 		"redis3.backend. 600 IN CNAME redis1.backend.", "redis4.backend. 600 IN A 127.0.0.11",
 		"redis4.backend. 600 IN MX 5 redis1.backend.")
+	for i := range 4 {
+		// Docker's answer without data has no SOA record, so that it is never kept; the root's that there is no name is.
+		n.Handle(fmt.Sprintf("redis%d.backend", i+1), func(q *dns.Msg) *dns.Msg {
+			m := n.Recursive(q)
+			m.Ns = nil
+			return m
+		})
+	}
 	s := gatewayOn(t, n.Client(nil), certcheck.Checker{}, fakeWorker(t), nil)
 	ask := func(slug, input, name string) string {
 		body, err := json.Marshal(map[string]string{"input": fmt.Sprintf(input, name)})
@@ -50,12 +59,14 @@ func TestNamesInsideAnswerAsAbsentOnes(t *testing.T) {
 		"robots-sitemap": "http://%s/", "security-headers": "https://%s/", "traceroute": "%s", "ping": "%s",
 		"packet-loss": "%s",
 	} {
-		// Each name is asked for once: what the cache tells of a second look is package dnsclient's to test.
-		want := ask(slug, input, "nobody.backend")
-		for i := range 4 {
-			name := fmt.Sprintf("redis%d.backend", i+1)
-			if diff := cmp.Diff(want, ask(slug, input, name)); diff != "" {
-				t.Errorf("%s of %s differs from a name that does not exist:\n%s", slug, name, diff)
+		// In the second round answers come from the cache, and say so.
+		for round := range 2 {
+			want := ask(slug, input, "nobody.backend")
+			for i := range 4 {
+				name := fmt.Sprintf("redis%d.backend", i+1)
+				if diff := cmp.Diff(want, ask(slug, input, name)); diff != "" {
+					t.Errorf("round %d: %s of %s differs from a name that does not exist:\n%s", round, slug, name, diff)
+				}
 			}
 		}
 	}

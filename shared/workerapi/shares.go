@@ -23,8 +23,9 @@ func GroupShare(places int) int { return max(leastShare, places/groupFraction) }
 const pseudonymOctets = 16
 
 // Pseudonym gives the Client or the Group of a Request for what names them at the gateway. It is keyed with the token,
-// so that all gateways of a worker agree and nobody else can tell who it is; kind ("client", "group") keeps the two
-// apart. An empty name has none.
+// so that all gateways that send the same token agree and nobody else can tell who it is: while a token is rotated, a
+// Client or a Group has two shares. kind ("client", "group") keeps the two apart. An empty name has
+// none.
 func Pseudonym(token, kind, name string) string {
 	if name == "" {
 		return ""

@@ -65,6 +65,8 @@ type Answer struct {
 	Cached   bool
 	Age      time.Duration
 	Extended []ExtendedError
+	// weight is that of what was read, which takes long to compute; 0 where it was not.
+	weight int
 }
 
 // unanswered is the Answer where no server gave one.
@@ -137,6 +139,7 @@ func readAnswer(m *dns.Msg, q question) Answer {
 		a.TTL = min(ttl, negativeTTL(m.Ns))
 	}
 	a.bound()
+	a.weight = a.Weight()
 	return a
 }
 

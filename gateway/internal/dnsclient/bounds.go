@@ -28,7 +28,9 @@ func (a *Answer) bound() {
 		if t := rr.Header().Rrtype; t == dns.TypeA || t == dns.TypeAAAA {
 			return
 		}
-		left -= recordWeight(rr)
+		if left -= recordWeight(rr); left < 0 {
+			break
+		}
 	}
 	if left >= 0 {
 		return
@@ -67,6 +69,9 @@ func inOrder(records []dns.RR, digest *[sha256.Size]byte) []dns.RR {
 // that two octets point to is whole in every record, an octet may be four characters of the presentation format, and an
 // empty text of one octet is a string.
 func (a Answer) Weight() int {
+	if a.weight > 0 {
+		return a.weight
+	}
 	size := 512
 	for _, section := range [][]dns.RR{a.Records, a.Authority} {
 		for _, rr := range section {

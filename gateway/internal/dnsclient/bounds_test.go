@@ -2,11 +2,16 @@ package dnsclient
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/fault"
 
 	"diagnostics/gateway/internal/memory"
 
@@ -96,10 +101,60 @@ func TestLongMessagesAreReadAFewAtATime(t *testing.T) {
 	e.reading <- struct{}{}
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if _, ok, err := e.read(gone, long, query); ok || !errors.Is(err, context.Canceled) {
+	if _, ok, err := e.read(gone, long, query); ok || !errors.Is(err, context.Canceled) || fault.Is(err, fault.Busy) {
 		t.Errorf("without a place: %t, %v", ok, err)
+	}
+	// That all places were taken until the time was over says nothing of the name servers.
+	late, end := context.WithDeadline(t.Context(), time.Now())
+	defer end()
+	if _, ok, err := e.read(late, long, query); ok || !fault.Is(err, fault.Busy) || fault.IsTimeout(err) {
+		t.Errorf("without a place in time: %t, %v", ok, err)
 	}
 	if _, ok, err := e.read(gone, short, query); !ok || err != nil {
 		t.Errorf("a short one: %t, %v", ok, err)
+	}
+}
+
+// A long message that is no answer is known by its header, and takes no place from those that are.
+func TestLongMessagesThatAreNoAnswersTakeNoPlace(t *testing.T) {
+	t.Parallel()
+	query := new(dns.Msg).SetQuestion("example.com.", dns.TypeNS)
+	whole := new(dns.Msg).SetReply(query)
+	whole.Answer = named(200, "z.")
+	packet, err := whole.Pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := (len(packet) - 12 - 5) / 11
+	for name, test := range map[string]struct {
+		change    func(packet []byte)
+		malformed bool
+	}{
+		"another id":         {func(p []byte) { p[0] ^= 1 }, false},
+		"a query":            {func(p []byte) { p[2] &^= 1 << 7 }, false},
+		"another opcode":     {func(p []byte) { p[2] |= 1 << 3 }, false},
+		"too many answers":   {func(p []byte) { binary.BigEndian.PutUint16(p[6:], uint16(most+1)) }, true},
+		"too many in all":    {func(p []byte) { binary.BigEndian.PutUint16(p[10:], uint16(most+1-200)) }, true},
+		"too many questions": {func(p []byte) { binary.BigEndian.PutUint16(p[4:], 65535) }, true},
+	} {
+		changed := slices.Clone(packet)
+		test.change(changed)
+		e := exchange{question: question{name: "example.com.", qtype: dns.TypeNS}} // without any place
+		late, end := context.WithDeadline(t.Context(), time.Now())
+		_, ok, err := e.read(late, changed, query)
+		end()
+		if ok || errors.Is(err, errMalformed) != test.malformed || !test.malformed && err != nil {
+			t.Errorf("%s: %t, %v", name, ok, err)
+		}
+	}
+	for name, change := range map[string]func(){
+		"its own counts": func() {},
+		"as many as fit": func() { binary.BigEndian.PutUint16(packet[6:], uint16(most)) },
+	} {
+		change()
+		e := exchange{reading: make(memory.Turns, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
+		if _, ok, err := e.read(t.Context(), packet, query); !ok || err != nil {
+			t.Errorf("%s: %t, %v", name, ok, err)
+		}
 	}
 }

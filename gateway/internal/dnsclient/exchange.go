@@ -66,7 +66,8 @@ func (e exchange) ask(ctx context.Context, query *dns.Msg) (reply, error) {
 }
 
 // over sends the query over a connection of its own, so that every query has a source port of its own, and reads
-// messages until one answers it: what does not is somebody else's guess, and must not end the wait for the true one.
+// messages until one answers it: what does not is, over UDP, somebody else's guess, and must not end the wait for the
+// true one.
 func (e exchange) over(ctx context.Context, transport string, query *dns.Msg,
 	read func(context.Context, io.Reader, []byte) ([]byte, error),
 ) (reply, error) {
@@ -95,10 +96,14 @@ func (e exchange) over(ctx context.Context, transport string, query *dns.Msg,
 			return reply{}, errors.Join(malformed, err)
 		}
 		got, ok, err := e.read(ctx, received, query)
-		if ok {
+		switch {
+		case ok:
 			return got, nil
-		}
-		if err != nil {
+		case err == nil && transport == "tcp":
+			return reply{}, errMalformed // nobody else can have sent it
+		case err != nil && (transport == "tcp" || !errors.Is(err, errMalformed)):
+			return reply{}, err
+		case err != nil:
 			malformed = err
 		}
 	}

@@ -23,6 +23,18 @@ func ReadPacket(packet []byte, query *dns.Msg) (answer Answer, ok bool) {
 	return readAnswer(message, question{name: q.Name, qtype: q.Qtype}), true
 }
 
+// TakeReading takes every place at which long messages are read, until it is called again.
+func (c *Client) TakeReading() (leave func()) {
+	for range cap(c.reading) {
+		c.reading <- struct{}{}
+	}
+	return func() {
+		for range cap(c.reading) {
+			<-c.reading
+		}
+	}
+}
+
 // KeepFor is how long the cache keeps the answer.
 func (a Answer) KeepFor() time.Duration { return a.keepFor() }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"strings"
+	"time"
 
 	"diagnostics/shared/parallel"
 
@@ -20,10 +21,13 @@ import (
 // The name servers are asked for first, since that answer is kept and most names end there; the addresses of a name are
 // looked up only where its last label has none.
 
-// hide gives the answer as a visitor may see it.
+// rootTTL is for how long the root lets a resolver keep that a top-level domain does not exist.
+const rootTTL = 86400
+
+// hide gives a fresh answer as a visitor may see it.
 func (c *Client) hide(ctx context.Context, key cacheKey, a Answer) Answer {
-	if c.settings.Public == nil || c.settings.PrivateName == nil ||
-		a.RCode == noRCode || a.Code == CodeNotFound || c.leadsOutside(a) {
+	if key.judging || c.settings.Public == nil || c.settings.PrivateName == nil || a.RCode == noRCode ||
+		a.Code == CodeNotFound || c.leadsOutside(a) {
 		return a
 	}
 	names := append([]string{key.name}, a.CNAMEChain...)
@@ -37,16 +41,21 @@ func (c *Client) hide(ctx context.Context, key cacheKey, a Answer) Answer {
 		case !delegated.Conclusive():
 			return delegated
 		}
-		return absent(delegated, a, names[1:i+1])
+		return absent(delegated, a.Resolver, names[1:i+1])
 	}
 	return a
 }
 
-// absent is what the public DNS says in place of a: what it says of the last label, which does not exist.
-func absent(delegated, a Answer, aliases []string) Answer {
+// absent is what the public DNS says of a name below a last label that does not exist: what it says of that label, as if
+// it had just been asked for the name.
+func absent(delegated Answer, resolver netip.AddrPort, aliases []string) Answer {
 	hidden := delegated
-	hidden.Code, hidden.RCode, hidden.CNAMEChain = CodeNotFound, dns.RcodeNameError, aliases
-	hidden.Resolver, hidden.Cached, hidden.Age, hidden.Duration = a.Resolver, a.Cached, a.Age, a.Duration
+	hidden.Code, hidden.RCode, hidden.CNAMEChain, hidden.Resolver = CodeNotFound, dns.RcodeNameError, aliases, resolver
+	hidden.TTL += uint32(delegated.Age / time.Second)
+	hidden.Cached, hidden.Age, hidden.weight = false, 0, 0
+	if delegated.Code == CodeNoData { // the label is a name inside itself, and the root was not asked
+		hidden.TTL = rootTTL
+	}
 	return hidden
 }
 
@@ -65,7 +74,7 @@ func (c *Client) leadsOutside(a Answer) bool {
 // name server.
 func (c *Client) delegation(ctx context.Context, server netip.AddrPort, name string) Answer {
 	if c.settings.PrivateName(name) {
-		return Answer{Code: CodeNotFound}
+		return Answer{Code: CodeNotFound, TTL: rootTTL}
 	}
 	labels := dns.SplitDomainName(name)
 	if len(labels) == 0 {

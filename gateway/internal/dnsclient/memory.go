@@ -2,29 +2,52 @@ package dnsclient
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 
-	"diagnostics/gateway/internal/memory"
+	"diagnostics/gateway/internal/shortage"
 
 	"github.com/miekg/dns"
 )
 
 // A message of 64 KiB is megabytes once it is unpacked: names are compressed on the wire, and escaped once they are
 // read. So long messages are read a few at a time, each until what is too much of it was cut, and what is left is
-// counted for the run that asked.
+// counted for every run that asked.
 
 const (
 	// longMessage is what no server sends over UDP.
 	longMessage = readSize
 	// copySize is about what a record takes whose names and texts are another's too.
 	copySize = 96
+	// largeAnswer is the weight of some twenty short records, which few answers have.
+	largeAnswer = 6 << 10
 )
 
-// read reads one message; ok is false where it does not answer the query.
+// holding is what a run holds with an answer, whose texts it shares with the cache and with others. An address has no
+// text: its copy is all of it.
+func holding(a Answer) int {
+	size := copySize * (len(a.Records) + len(a.Authority))
+	if weight := a.Weight(); weight > largeAnswer && len(addresses(a)) == 0 {
+		size += weight
+	}
+	return size
+}
+
+// errNoPlace is why a long message was not read.
+var errNoPlace = errors.New("no place to read a long message at in time")
+
+// read reads one message; ok is false where it does not answer the query. Where the time was over before there was a
+// place to read it at, the error is of kind Busy: the server did answer.
 func (e exchange) read(ctx context.Context, packet []byte, query *dns.Msg) (got reply, ok bool, err error) {
-	long := len(packet) > longMessage
-	if long {
+	if len(packet) > longMessage {
+		if ok, err := plausible(packet, query); !ok {
+			return reply{}, false, err
+		}
 		release, err := e.reading.Take(ctx)
-		if err != nil {
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			return reply{}, false, shortage.Fault(errNoPlace)
+		case err != nil:
 			return reply{}, false, err
 		}
 		defer release()
@@ -33,11 +56,29 @@ func (e exchange) read(ctx context.Context, packet []byte, query *dns.Msg) (got 
 	if message == nil {
 		return reply{}, false, err
 	}
-	got = reply{
+	return reply{
 		answer: readAnswer(message, e.question), truncated: message.Truncated, rejectsEDNS: rejectsEDNS(message),
+	}, true, nil
+}
+
+// The sizes of a message's parts on the wire (RFC 1035 section 4.1), the last two for the name of the root.
+const (
+	headerSize    = 12
+	leastQuestion = 5
+	leastRecord   = 11
+)
+
+// plausible tells by the header of a long message whether it may be an answer to the query. One that promises more than
+// its bytes can hold is malformed.
+func plausible(packet []byte, query *dns.Msg) (bool, error) {
+	field := func(i int) int { return int(binary.BigEndian.Uint16(packet[2*i:])) }
+	const responseAndOpcode, response = 0xF800, 0x8000
+	if field(0) != int(query.Id) || field(1)&responseAndOpcode != response {
+		return false, nil
 	}
-	if long {
-		memory.Count(ctx, got.answer.Weight())
+	promised := headerSize + leastQuestion*field(2) + leastRecord*(field(3)+field(4)+field(5))
+	if promised > len(packet) {
+		return false, errMalformed
 	}
-	return got, true, nil
+	return true, nil
 }

@@ -1,19 +1,23 @@
 package dnsclient_test
 
 import (
+	"context"
 	"fmt"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/memory"
+	"diagnostics/shared/parallel"
 
 	"github.com/miekg/dns"
 )
 
-// A large answer counts for the run that asked, as what came and what is kept of it; a small one, and one from the
-// cache, as its copies alone.
+// A large answer counts for every run that asked for it, whoever began the lookup and wherever it came from: each keeps
+// it in memory for as long as it goes on. A small one counts as its copies alone.
 func TestAnswersAreCounted(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
@@ -23,22 +27,40 @@ func TestAnswersAreCounted(t *testing.T) {
 	}
 	n.Records("small.example.com. 300 IN A 93.184.216.34")
 	c := newClient(t, n)
-	ask := func(name string, qtype uint16) int {
+	server := netip.MustParseAddrPort("9.9.9.9:53")
+	n.NameServer(server.String()).HandleRaw("large.example.com", func(w dns.ResponseWriter, q *dns.Msg) {
+		m := n.Recursive(q)
+		if m.Truncated = w.LocalAddr().Network() == "udp"; m.Truncated {
+			m.Answer = nil
+		}
+		_ = w.WriteMsg(m)
+	})
+	ask := func(query func(context.Context, string, uint16) dnsclient.Answer, name string, qtype uint16) int {
 		var counted atomic.Int64
 		ctx := memory.WithCounter(t.Context(), func(bytes int) { counted.Add(int64(bytes)) })
-		if a := c.Query(ctx, name, qtype); a.Code != "" {
-			t.Fatalf("%s: %s", name, a.Code)
+		if a := query(ctx, name, qtype); a.Code != "" {
+			t.Errorf("%s: %s", name, a.Code)
 		}
 		return int(counted.Load())
 	}
+	var first, joined *parallel.Pending[int]
+	first = parallel.Start(func() int { return ask(c.Query, "large.example.com", dns.TypeNS) })
+	joined = parallel.Start(func() int { return ask(c.Query, "large.example.com", dns.TypeNS) })
 	const copies = 150 * 96
-	if got := ask("large.example.com", dns.TypeNS); got < 150*(len(long)+96)+copies || got > 150*3*(len(long)+96)+copies {
-		t.Errorf("a large answer counts as %d bytes", got)
+	for way, got := range map[string]int{
+		"the first":      first.Wait(),
+		"one beside it":  joined.Wait(),
+		"from the cache": ask(c.Query, "large.example.com", dns.TypeNS),
+		"fresh":          ask(c.QueryFresh, "large.example.com", dns.TypeNS),
+		"fresh of a server": ask(func(ctx context.Context, name string, qtype uint16) dnsclient.Answer {
+			return c.QueryServerFresh(ctx, server, name, qtype)
+		}, "large.example.com", dns.TypeNS),
+	} {
+		if got < 150*(len(long)+96)+copies || got > 150*3*(len(long)+96)+copies {
+			t.Errorf("%s: a large answer counts as %d bytes", way, got)
+		}
 	}
-	if got := ask("large.example.com", dns.TypeNS); got != copies {
-		t.Errorf("one from the cache counts as %d bytes", got)
-	}
-	if got := ask("small.example.com", dns.TypeA); got > 1000 {
+	if got := ask(c.Query, "small.example.com", dns.TypeA); got > 1000 {
 		t.Errorf("a small answer counts as %d bytes", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/memory"
 
 	"github.com/miekg/dns"
@@ -18,15 +19,13 @@ import (
 // A name of a network inside is ENOTFOUND; where it could not be told whether it is one, Query says so in place of
 // private addresses, with the code of that failure.
 func (c *Client) Query(ctx context.Context, name string, qtype uint16) Answer {
-	key := cacheKey{name: name, qtype: qtype}
-	return c.hide(ctx, key, c.ask(ctx, key))
+	return c.ask(ctx, cacheKey{name: name, qtype: qtype})
 }
 
 // QueryServer asks one server, with the DO bit; its answers have a cache of their own. A server that DialServer refuses
 // is ECONNREFUSED. Names inside are held back as by Query: a router may answer in the place of any server.
 func (c *Client) QueryServer(ctx context.Context, server netip.AddrPort, name string, qtype uint16) Answer {
-	key := cacheKey{server: server, name: name, qtype: qtype}
-	return c.hide(ctx, key, c.ask(ctx, key))
+	return c.ask(ctx, cacheKey{server: server, name: name, qtype: qtype})
 }
 
 // ask answers from the cache, or from a lookup that all callers of the same question share.
@@ -36,9 +35,14 @@ func (c *Client) ask(ctx context.Context, key cacheKey) Answer {
 	if !ok {
 		answer = c.share(ctx, key)
 	}
-	// Those who share a lookup share its answer, so each takes records of its own.
-	memory.Count(ctx, copySize*(len(answer.Records)+len(answer.Authority)))
-	answer = answer.aged(0)
+	return own(ctx, answer, began)
+}
+
+// own gives a caller records of its own, where the cache and those who share a lookup share the answer. Each counts what
+// it keeps in memory: the one who began the lookup may be gone long before the others.
+func own(ctx context.Context, shared Answer, began time.Time) Answer {
+	memory.Count(ctx, holding(shared))
+	answer := shared.aged(0)
 	answer.Duration = time.Since(began)
 	return answer
 }
@@ -53,7 +57,7 @@ func (c *Client) share(ctx context.Context, key cacheKey) Answer {
 }
 
 // fetch is one shared lookup, which ends with the Client. The cache is asked once more: the lookup before this one may
-// have ended in between.
+// have ended in between. What is kept is what may be told: how long an answer from inside may be kept tells of it.
 func (c *Client) fetch(ctx context.Context, key cacheKey) Answer {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -61,7 +65,7 @@ func (c *Client) fetch(ctx context.Context, key cacheKey) Answer {
 	if kept, ok := c.answers.get(key, c.settings.Now()); ok {
 		return kept
 	}
-	answer := c.lookup(ctx, key)
+	answer := c.hide(ctx, key, c.lookup(ctx, key))
 	c.answers.put(key, answer, c.settings.Now())
 	return answer
 }
@@ -113,6 +117,9 @@ func (c *Client) failed(err error, server netip.AddrPort) Answer {
 	code := codeOfError(err)
 	if code == CodeBadResp {
 		return unanswered(code)
+	}
+	if fault.Is(err, fault.Busy) {
+		return Answer{Code: CodeBusy, RCode: noRCode, Busy: err}
 	}
 	if own := c.settings.OwnFault(err, server.Addr()); own != nil {
 		return Answer{Code: CodeBusy, RCode: noRCode, Busy: own}

@@ -16,6 +16,7 @@ import (
 
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/fault"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -581,5 +582,52 @@ func TestTriesThatCannotBeMade(t *testing.T) {
 		if again := c.Query(t.Context(), "example.com", dns.TypeA); again.Cached != (test.code == "") {
 			t.Errorf("%s: kept %v", name, again.Cached)
 		}
+	}
+}
+
+// What this service has no place to read, it must not blame on the name servers.
+func TestNoPlaceToReadIsOurOwnFault(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	for i := range 150 {
+		n.Records(fmt.Sprintf("large.example.com. 300 IN NS n%d.%s", i, strings.Repeat("x", 60)))
+	}
+	c := newClient(t, n, brisk)
+	leave := c.TakeReading()
+	if a := c.Query(t.Context(), "large.example.com", dns.TypeNS); a.Code != dnsclient.CodeBusy ||
+		!fault.Is(a.Busy, fault.Busy) || a.RCode != -1 {
+		t.Errorf("without a place: %+v", a)
+	}
+	gone, end := context.WithCancel(t.Context())
+	end()
+	if a := c.QueryFresh(gone, "large.example.com", dns.TypeNS); a.Code != dnsclient.CodeTimeout {
+		t.Errorf("a caller that has left: %+v", a)
+	}
+	leave()
+	if a := c.Query(t.Context(), "large.example.com", dns.TypeNS); a.Code != "" || len(a.Records) != 150 {
+		t.Errorf("with one: %s, %d records", a.Code, len(a.Records))
+	}
+}
+
+// Over a connection nobody else can answer: what is no answer ends it, else a server could have us read without end.
+func TestWhatIsNoAnswerEndsAConnection(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.HandleRaw("noisy.example.com", func(w dns.ResponseWriter, q *dns.Msg) {
+		m := egresstest.Reply(q, 0)
+		if m.Truncated = w.LocalAddr().Network() == "udp"; m.Truncated {
+			_ = w.WriteMsg(m)
+			return
+		}
+		m.Question[0].Name = "another.example.com."
+		for range 10 {
+			_ = w.WriteMsg(m)
+		}
+		time.Sleep(2 * briskTry)
+	})
+	began := time.Now()
+	a := newClient(t, n, brisk).Query(t.Context(), "noisy.example.com", dns.TypeA)
+	if took := time.Since(began); a.Code != dnsclient.CodeBadResp || took > briskTry {
+		t.Errorf("after %v: %+v", took, a)
 	}
 }

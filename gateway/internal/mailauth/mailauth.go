@@ -70,7 +70,7 @@ var ErrNotFound = errors.New("the name does not exist")
 
 // LookupError is a lookup without a usable answer: nothing is known about the name.
 type LookupError struct {
-	// Code is that of Node's dns module (ESERVFAIL, ETIMEOUT …), CodeBound, CodeName or CodeBusy.
+	// Code is that of Node's dns module (ESERVFAIL, ETIMEOUT …), CodeBound, CodeLong, CodeName or CodeBusy.
 	Code string
 }
 
@@ -78,7 +78,7 @@ type LookupError struct {
 const (
 	// CodeBound is a lookup that was not made, because the run had made as many as it may.
 	CodeBound = "EBOUND"
-	// CodeLong is an answer with more records than are read.
+	// CodeLong is an answer with more records than are read, or one that there was no room for beside the run's others.
 	CodeLong = "ELONG"
 	// CodeName is a lookup that was not made, because the name is not one of the public DNS.
 	CodeName = "EBADNAME"
@@ -94,7 +94,7 @@ func (e *LookupError) Reason() string {
 	case CodeBound:
 		return "the records lead to more lookups than one run makes"
 	case CodeLong:
-		return "the answer holds more records than are read"
+		return "the answers hold more than this service reads"
 	case CodeName:
 		return "it is not a name of the public DNS"
 	case CodeBusy:

@@ -97,7 +97,7 @@ func TestFailure(t *testing.T) {
 	if f := Failure(errors.New("x")); f == nil || f.Code != "EBADRESP" {
 		t.Errorf("%v", f)
 	}
-	for _, code := range []string{"ETIMEOUT", "ESERVFAIL", "EREFUSED", CodeBound, CodeName} {
+	for _, code := range []string{"ETIMEOUT", "ESERVFAIL", "EREFUSED", CodeBound, CodeLong, CodeName, CodeBusy} {
 		e := &LookupError{Code: code}
 		if e.Reason() == "" || !strings.Contains(e.Error(), code) {
 			t.Errorf("%s: %q, %q", code, e.Reason(), e.Error())

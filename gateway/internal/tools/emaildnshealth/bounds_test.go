@@ -30,7 +30,7 @@ func TestAnAnswerThatIsCutTellsNothing(t *testing.T) {
 		_ = w.WriteMsg(m)
 	})
 	spf := toolstest.MustRun[Result](t, New(n.Client(nil)), tool.Input{Text: "example.com"}).Checks.SPF
-	if spf.Status != mailError || !strings.Contains(spf.Issues[0].Message, "more records than are read") {
+	if spf.Status != mailError || !strings.Contains(spf.Issues[0].Message, "the answers hold more than this service reads") {
 		t.Errorf("status %s, %+v", spf.Status, spf.Issues)
 	}
 }
@@ -47,6 +47,19 @@ func TestAnswersOfARunHaveRoomTogether(t *testing.T) {
 	}
 	if r.keeps(one) {
 		t.Error("there is room without end")
+	}
+}
+
+// Where that room is used up, the visitor hears of long answers, not of too many lookups.
+func TestAnAnswerWithoutRoomIsLong(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Records("example.com. 300 IN TXT \"v=spf1 -all\"")
+	r := newResolver(n.Client(nil))
+	r.room = 0
+	_, err := r.TXT(t.Context(), "example.com")
+	if failure := mailauth.Failure(err); failure == nil || failure.Code != mailauth.CodeLong {
+		t.Errorf("%v, want code %s", err, mailauth.CodeLong)
 	}
 }
 

@@ -99,7 +99,7 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 	}
 	a := r.client.DNS().Query(ctx, q.name, q.qtype)
 	if !r.keeps(a) {
-		return reply{err: &mailauth.LookupError{Code: mailauth.CodeBound}}
+		return reply{err: &mailauth.LookupError{Code: mailauth.CodeLong}}
 	}
 	answer := reply{records: a.Records, alias: len(a.CNAMEChain) > 0, cut: a.Cut}
 	switch a.Code {
