@@ -59,8 +59,8 @@ var worstAnswers = map[string]struct {
 	"packet-loss":      {`{"input":"93.184.216.34"}`, []string{""}},
 }
 
-// Every tool keeps to the bound on what it answers, whatever it is sent, and says where it was cut; and to the number of
-// files that the warning at the start reckons with.
+// Every tool keeps to the bound on what it answers, whatever it is sent, and says where it was cut; and to the number
+// of files that the warning at the start reckons with.
 func TestNoAnswerIsLongerThanItMayBe(t *testing.T) {
 	t.Parallel()
 	n, certs := hostileNetwork(t)

@@ -73,8 +73,8 @@ func (l *Lines) rouse() {
 // Dropped is how many lines could not be written since the start.
 func (l *Lines) Dropped() uint64 { return l.dropped.Load() }
 
-// Close writes what waits, for a second at most. What comes afterwards is dropped. It gives false where a write still is
-// under way, so that the destination is in use.
+// Close writes what waits, for a second at most. What comes afterwards is dropped. It gives false where a write still
+// is under way, so that the destination is in use.
 func (l *Lines) Close() (ended bool) {
 	l.mu.Lock()
 	if !l.closed {

@@ -76,8 +76,8 @@ func words(err error, known []error) (text string, ok bool) {
 }
 
 // Message is the text of an error that nobody foresaw, where the types alone would not find the mistake: as Text has
-// it, after cut has taken out what its caller knows of; nil for nothing. A panic keeps its stack, in full, which holds our
-// own names alone.
+// it, after cut has taken out what its caller knows of; nil for nothing. A panic keeps its stack, in full, which holds
+// our own names alone.
 func Message(err error, cut func(string) string) string {
 	if cut == nil {
 		cut = func(text string) string { return text }
@@ -107,8 +107,8 @@ const (
 	cutMark = "… [cut]"
 )
 
-// Text is a text without URLs, addresses, names with a dot, and whatever stands in quotation marks. It has at most 4 KiB;
-// the mark "… [cut]" stands where the rest is missing.
+// Text is a text without URLs, addresses, names with a dot, and whatever stands in quotation marks. It has at most 4
+// KiB; the mark "… [cut]" stands where the rest is missing.
 func Text(text string) string {
 	text = strings.ToValidUTF8(text, "�")
 	for _, h := range hidden {

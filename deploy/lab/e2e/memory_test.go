@@ -455,8 +455,8 @@ func (g *boundedGateway) trickle(t *testing.T) {
 	})
 }
 
-// idle is 10,000 connections. Every eighth has begun a request: of half of them with fields that are many times as large
-// in memory, of the others with a header that is whole, and with no body.
+// idle is 10,000 connections. Every eighth has begun a request: of half of them with fields that are many times as
+// large in memory, of the others with a header that is whole, and with no body.
 func (g *boundedGateway) idle(t *testing.T) {
 	const connections, most = 10_000, 8192
 	begun := "GET / HTTP/1.1\r\nHost: a\r\n"

@@ -13,8 +13,8 @@ import (
 	"diagnostics/shared/redact"
 )
 
-// The file and its predecessors hold 160 MiB together, about a million runs. Where it cannot be rotated it alone may grow
-// to as much.
+// The file and its predecessors hold 160 MiB together, about a million runs. Where it cannot be rotated it alone may
+// grow to as much.
 const (
 	maxBytes = 16 << 20
 	// kept is how many old files there are, ".1" the newest.
@@ -183,8 +183,8 @@ func (f *File) rotate() error {
 	return nil
 }
 
-// shift makes the 0th old file, if there is one, the first. Those before the first gap move up by one, and the last goes
-// where there is no gap: what is tried again after a failure takes up the gap that it left, and no further file.
+// shift makes the 0th old file, if there is one, the first. Those before the first gap move up by one, and the last
+// goes where there is no gap: what is tried again after a failure takes up the gap that it left, and no further file.
 func (f *File) shift() error {
 	if !regular(f.old(0)) {
 		return nil

@@ -46,8 +46,8 @@ func (c *Client) hide(ctx context.Context, key cacheKey, a Answer) Answer {
 	return a
 }
 
-// absent is what the public DNS says of a name below a last label that does not exist: what it says of that label, as if
-// it had just been asked for the name.
+// absent is what the public DNS says of a name below a last label that does not exist: what it says of that label, as
+// if it had just been asked for the name.
 func absent(delegated Answer, resolver netip.AddrPort, aliases []string) Answer {
 	hidden := delegated
 	hidden.Code, hidden.RCode, hidden.CNAMEChain, hidden.Resolver = CodeNotFound, dns.RcodeNameError, aliases, resolver

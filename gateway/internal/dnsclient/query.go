@@ -38,8 +38,8 @@ func (c *Client) ask(ctx context.Context, key cacheKey) Answer {
 	return own(ctx, answer, began)
 }
 
-// own gives a caller records of its own, where the cache and those who share a lookup share the answer. Each counts what
-// it keeps in memory: the one who began the lookup may be gone long before the others.
+// own gives a caller records of its own, where the cache and those who share a lookup share the answer. Each counts
+// what it keeps in memory: the one who began the lookup may be gone long before the others.
 func own(ctx context.Context, shared Answer, began time.Time) Answer {
 	memory.Count(ctx, holding(shared))
 	answer := shared.aged(0)

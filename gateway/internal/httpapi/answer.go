@@ -36,7 +36,8 @@ func (s *Server) succeed(c echo.Context, data any) error {
 	if gone(c) {
 		return context.Canceled
 	}
-	body, err := s.encode(c.Request().Context(), success{Data: data, DurationMs: x.durationMs(s.config.Now()), RequestID: x.id})
+	answer := success{Data: data, DurationMs: x.durationMs(s.config.Now()), RequestID: x.id}
+	body, err := s.encode(c.Request().Context(), answer)
 	if err != nil {
 		return err
 	}
@@ -70,9 +71,9 @@ func (s *Server) encode(ctx context.Context, answer success) ([]byte, error) {
 	return body, nil
 }
 
-// writeJSON answers with JSON. The request holds what it holds until the last byte is all that is left to write. Were it
-// held until that is written too, a client that has its whole answer and asks again at once could be refused the place
-// that it came from.
+// writeJSON answers with JSON. The request holds what it holds until the last byte is all that is left to write. Were
+// it held until that is written too, a client that has its whole answer and asks again at once could be refused the
+// place that it came from.
 func writeJSON(c echo.Context, status int, body []byte) error {
 	w := c.Response()
 	w.Header().Set(echo.HeaderContentType, echo.MIMEApplicationJSON)

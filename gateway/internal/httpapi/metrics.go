@@ -111,7 +111,7 @@ func (m *Metrics) watch(counts func() connections.Counts, held func() int64) {
 			"files":      func(c connections.Counts) int { return c.EvictedFiles },
 			"unfinished": func(c connections.Counts) int { return c.EvictedUnfinished },
 		})
-	m.watchClosed("refused", "Connections that found no room: no more may be open (full), or no more of their peer (peer).",
+	m.watchClosed("refused", "Connections that found no room: no more may be open (full), or of their peer (peer).",
 		counts, map[string]func(connections.Counts) int{
 			"full": func(c connections.Counts) int { return c.RefusedFull },
 			"peer": func(c connections.Counts) int { return c.RefusedPeer },

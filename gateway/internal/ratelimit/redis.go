@@ -95,8 +95,8 @@ func (t *taking) stage(ctx context.Context, on []Charge) ([]Decision, error) {
 }
 
 // run sends a script's hash, and the script itself once more for the buckets whose node did not know it yet: a
-// restart, a failover and SCRIPT FLUSH forget scripts. Later stages send the script at once then, so that a Take has one
-// round trip more at most.
+// restart, a failover and SCRIPT FLUSH forget scripts. Later stages send the script at once then, so that a Take has
+// one round trip more at most.
 func (t *taking) run(ctx context.Context, on []Charge) ([]*redis.Cmd, error) {
 	replies, unknown := make([]*redis.Cmd, len(on)), make([]int, 0, len(on))
 	for i := range on {

@@ -85,9 +85,8 @@ type checker struct {
 func (r checker) run(ctx context.Context) (Result, error) {
 	var page lastPage
 	began := time.Now()
-	chain := r.client.Follow(ctx, egress.Request{URL: r.target.URL, Consume: func(answer *egress.Response, body io.Reader) {
-		page.read(ctx, answer, body)
-	}}, maxRedirects)
+	read := func(answer *egress.Response, body io.Reader) { page.read(ctx, answer, body) }
+	chain := r.client.Follow(ctx, egress.Request{URL: r.target.URL, Consume: read}, maxRedirects)
 	took := time.Since(began)
 	if err := r.fails(ctx, chain); err != nil {
 		return Result{}, err

@@ -619,7 +619,8 @@ func TestSSLCheckerShape(t *testing.T) {
 	}
 }
 
-// TestTheFirstAddressThatWasNotTried: where no address takes the connection, the first limit or shortage is the failure.
+// TestTheFirstAddressThatWasNotTried: where no address takes the connection, the first limit or shortage is the
+// failure.
 func TestTheFirstAddressThatWasNotTried(t *testing.T) {
 	t.Parallel()
 	limited, busy := fault.LimitedFor(time.Second, "Enough."), fault.New(fault.Busy, "Not now.")
