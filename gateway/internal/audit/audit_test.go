@@ -205,7 +205,8 @@ func TestARotationThatFails(t *testing.T) {
 		if n, err := f.Write([]byte("\n")); n != 0 || err == nil {
 			t.Errorf(".%d is a folder: the file grows without end: %d, %v", blocked, n, err)
 		}
-		if got := read(t, path); !strings.HasPrefix(got, "one\ntwo\nx") || strings.Count(log.String(), "cannot be rotated") != 1 {
+		warnings := strings.Count(log.String(), "cannot be rotated")
+		if got := read(t, path); !strings.HasPrefix(got, "one\ntwo\nx") || warnings != 1 {
 			t.Errorf(".%d is a folder: %q, log %s", blocked, got, log)
 		}
 		for n, want := range old {
@@ -237,7 +238,9 @@ func TestARotationThatWasCutShort(t *testing.T) {
 	f.max = 5
 	put(t, f, "one\n")
 	put(t, f, "two\n")
-	for name, want := range map[string]string{"": "two\n", ".1": "one\n", ".2": "left\n", ".3": "first\n", ".4": "third\n"} {
+	for name, want := range map[string]string{
+		"": "two\n", ".1": "one\n", ".2": "left\n", ".3": "first\n", ".4": "third\n",
+	} {
 		if got := read(t, path+name); got != want {
 			t.Errorf("%s holds %q, want %q", name, got, want)
 		}
