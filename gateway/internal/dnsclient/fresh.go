@@ -6,13 +6,16 @@ import (
 	"time"
 )
 
-// QueryFresh is Query past the cache and past lookups under way, for callers that keep answers themselves. What comes
-// is kept for the others. The name is the operator's own, so nothing is held back from the caller.
+// QueryFresh is Query past the cache and past lookups under way, for callers that keep answers themselves. The name is
+// the operator's own, so nothing is held back. Public addresses are kept for the others; whether a visitor may be told
+// anything else would have to be asked first.
 func (c *Client) QueryFresh(ctx context.Context, name string, qtype uint16) Answer {
 	began := time.Now()
 	key := cacheKey{name: name, qtype: qtype}
 	answer := c.lookup(ctx, key)
-	c.answers.put(key, c.hide(ctx, key, answer), c.settings.Now())
+	if c.settings.Public == nil || c.leadsOutside(answer) {
+		c.answers.put(key, answer, c.settings.Now())
+	}
 	return own(ctx, answer, began)
 }
 
