@@ -55,6 +55,8 @@ func (m *metrics) handler(engine *icmp.Engine, api *httpapi.Server, droppedLines
 		writeCounter(w, "worker_packets_send_errors_total", "Echo requests that could not be sent.", c.SendErrors)
 		writeCounter(w, "worker_packets_received_total", "ICMP messages received, whoever they were for.", c.Received)
 		writeCounter(w, "worker_packets_unmatched_total", "ICMP messages received that answered no live probe.", c.Unmatched)
+		writeCounter(w, "worker_packets_doubted_total",
+			"ICMP errors that quoted too little of a probe to be believed while forged ones came.", c.Doubted)
 		writeCounter(w, "worker_packets_dropped_total", "ICMP messages that the kernel dropped for want of room.", c.Dropped)
 		writeCounter(w, "worker_packets_panics_total", "ICMP messages dropped because reading them panicked.", c.Panics)
 		writeCounter(w, "worker_foreign_log_lines_total", "Lines that libraries tried to print; none is shown.",

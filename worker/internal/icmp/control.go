@@ -25,6 +25,9 @@ func ttlControl(level, typ int32, ttl int) []byte {
 	return control(level, typ, value)
 }
 
+// newLabel draws the flow label of a new flow.
+func newLabel() []byte { return labelControl(uint32(1 + random(maxFlowLabel))) }
+
 // labelControl builds the control message that gives one outgoing IPv6 packet a flow label (RFC 6437). Routers spread
 // load by it (RFC 6438), and the kernel's own label would be the same for every flow to a destination.
 func labelControl(label uint32) []byte {

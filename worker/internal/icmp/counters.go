@@ -17,13 +17,14 @@ type Counters struct {
 	SendErrors uint64
 	Received   uint64
 	Unmatched  uint64 // received, but no answer to a live flow
+	Doubted    uint64 // received, but quoted too little to be believed while forged ones came
 	Dropped    uint64 // lost by the kernel for want of room in the sockets
 	Panics     uint64 // panics while packets were read
 }
 
 type counters struct {
-	sent, sendErrors, received, unmatched atomic.Uint64
-	dropped4, dropped6                    atomic.Uint32
+	sent, sendErrors, received, unmatched, doubted atomic.Uint64
+	dropped4, dropped6                             atomic.Uint32
 	// droppedDatagrams is of the flows that were closed.
 	droppedDatagrams atomic.Uint64
 
@@ -81,6 +82,7 @@ func (e *Engine) Counters() Counters {
 		SendErrors: c.sendErrors.Load(),
 		Received:   c.received.Load(),
 		Unmatched:  c.unmatched.Load(),
+		Doubted:    c.doubted.Load(),
 		Dropped:    uint64(c.dropped4.Load()) + uint64(c.dropped6.Load()) + c.droppedDatagrams.Load(),
 		Panics:     c.panics.Load(),
 	}

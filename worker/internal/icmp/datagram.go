@@ -1,10 +1,8 @@
 package icmp
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
-	mathrand "math/rand/v2"
 	"net/netip"
 	"sync/atomic"
 
@@ -14,20 +12,22 @@ import (
 )
 
 // datagrams serves flows with datagram ICMP sockets ("ping sockets", icmp(7)), which Linux grants without a capability
-// to the groups of net.ipv4.ping_group_range. The kernel chooses the identifier of each socket and hands it only what
-// answers that identifier, so every flow has a socket of its own. Echo replies come as data; ICMP errors come through
+// to the groups of net.ipv4.ping_group_range. The kernel hands each socket only what answers its identifier, so every
+// flow has a socket of its own. Echo replies come as data; ICMP errors come through
 // the socket's error queue (IP_RECVERR, ip(7)).
 type datagrams struct {
 	protocol   datagramProtocol
 	poller     *poller
 	counters   *counters
+	pool       *identifierPool
+	forged     *suspicion  // about the errors of all flows
 	unlabelled atomic.Bool // the system refuses flow labels
 }
 
 // datagramProtocol is in what the families differ.
 type datagramProtocol struct {
 	domain, protocol int
-	any              unix.Sockaddr
+	any              func(id uint16) unix.Sockaddr
 	level            int
 	ttlOption        int
 	options          []int // switched on
@@ -44,7 +44,8 @@ type datagramProtocol struct {
 // openDatagram4 makes ready for IPv4.
 func openDatagram4(c *counters) (family, error) {
 	return openDatagrams(datagramProtocol{
-		domain: unix.AF_INET, protocol: unix.IPPROTO_ICMP, any: &unix.SockaddrInet4{},
+		domain: unix.AF_INET, protocol: unix.IPPROTO_ICMP,
+		any:   func(id uint16) unix.Sockaddr { return &unix.SockaddrInet4{Port: int(id)} },
 		level: unix.IPPROTO_IP, ttlOption: unix.IP_TTL, options: []int{unix.IP_RECVERR, unix.IP_RECVTTL},
 		lengthOption: unix.IP_RECVERR_RFC4884,
 		requestType:  v4EchoRequest, origin: unix.SO_EE_ORIGIN_ICMP, errorOption: unix.IP_RECVERR,
@@ -55,7 +56,8 @@ func openDatagram4(c *counters) (family, error) {
 // openDatagram6 makes ready for IPv6.
 func openDatagram6(c *counters) (family, error) {
 	return openDatagrams(datagramProtocol{
-		domain: unix.AF_INET6, protocol: unix.IPPROTO_ICMPV6, any: &unix.SockaddrInet6{},
+		domain: unix.AF_INET6, protocol: unix.IPPROTO_ICMPV6,
+		any:   func(id uint16) unix.Sockaddr { return &unix.SockaddrInet6{Port: int(id)} },
 		level: unix.IPPROTO_IPV6, ttlOption: unix.IPV6_UNICAST_HOPS,
 		options: []int{unix.IPV6_RECVERR, unix.IPV6_RECVHOPLIMIT}, lengthOption: unix.IPV6_RECVERR_RFC4884,
 		requestType: v6EchoRequest, origin: unix.SO_EE_ORIGIN_ICMP6, errorOption: unix.IPV6_RECVERR,
@@ -64,7 +66,9 @@ func openDatagram6(c *counters) (family, error) {
 }
 
 func openDatagrams(p datagramProtocol, c *counters) (family, error) {
-	d := &datagrams{protocol: p, counters: c}
+	d := &datagrams{
+		protocol: p, counters: c, pool: newIdentifierPool(), forged: newSuspicion(datagramsLimit, datagramsPace),
+	}
 	if err := d.check(); err != nil {
 		return nil, err
 	}
@@ -78,10 +82,11 @@ func openDatagrams(p datagramProtocol, c *counters) (family, error) {
 
 // check implements family.
 func (d *datagrams) check() error {
-	fd, _, err := d.socket()
+	fd, id, err := d.socket()
 	if err != nil {
 		return err
 	}
+	d.pool.give(id)
 	return unix.Close(fd)
 }
 
@@ -94,59 +99,71 @@ func (d *datagrams) open(dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, 
 	if err != nil {
 		return nil, openError(err)
 	}
-	f := &datagramFlow{network: d, dst: dst, to: sockaddr(dst), deliver: deliver, fd: fd, id: id}
-	rand.Read(f.cookie[:])
+	f := &datagramFlow{network: d, dst: dst, to: sockaddr(dst), identity: newIdentity(id, dst), deliver: deliver, fd: fd,
+		forged: newSuspicion(datagramLimit, datagramPace)}
 	if !dst.Is4() {
-		f.label = labelControl(1 + mathrand.Uint32N(maxFlowLabel))
+		f.label = newLabel()
 	}
 	if err := d.poller.add(f); err != nil {
 		unix.Close(fd)
+		d.pool.give(id)
 		return nil, openError(err)
 	}
 	return f, nil
 }
 
-// socket opens a socket whose identifier the kernel has chosen.
+// bindTries is how often an identifier is drawn: another program's datagram sockets may have some.
+const bindTries = 16
+
+// socket opens a socket with an identifier of its own. The kernel would choose one too, but the next of a row, which
+// anybody can foresee.
 func (d *datagrams) socket() (fd int, id uint16, err error) {
 	p := d.protocol
 	fd, err = unix.Socket(p.domain, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, p.protocol)
 	if err != nil {
 		return -1, 0, fmt.Errorf("socket: %w", err)
 	}
-	if id, err = d.prepare(fd); err != nil {
+	if err = d.prepare(fd); err == nil {
+		id, err = d.bind(fd)
+	}
+	if err != nil {
 		unix.Close(fd)
 		return -1, 0, err
 	}
 	return fd, id, nil
 }
 
-func (d *datagrams) prepare(fd int) (id uint16, err error) {
+func (d *datagrams) prepare(fd int) error {
 	p := d.protocol
 	for _, option := range p.options {
 		if err := unix.SetsockoptInt(fd, p.level, option, 1); err != nil {
-			return 0, fmt.Errorf("set socket options: %w", err)
+			return fmt.Errorf("set socket options: %w", err)
 		}
 	}
 	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1); err != nil {
-		return 0, fmt.Errorf("set socket options: %w", err)
+		return fmt.Errorf("set socket options: %w", err)
 	}
 	// Kernels before 5.9 do not tell the length of a quote; labels behind quotes of other than 128 bytes are missed there.
 	_ = unix.SetsockoptInt(fd, p.level, p.lengthOption, 1)
-	if err := unix.Bind(fd, p.any); err != nil {
-		return 0, fmt.Errorf("bind: %w", err)
+	return nil
+}
+
+// bind gives a socket its identifier, which for these sockets is what a port is for others.
+func (d *datagrams) bind(fd int) (id uint16, err error) {
+	for range bindTries {
+		id, ok := d.pool.take()
+		if !ok {
+			return 0, unix.EADDRINUSE
+		}
+		if err = unix.Bind(fd, d.protocol.any(id)); err == nil {
+			return id, nil
+		}
+		d.pool.give(id)
+		if !errors.Is(err, unix.EADDRINUSE) {
+			break
+		}
 	}
-	name, err := unix.Getsockname(fd)
-	if err != nil {
-		return 0, fmt.Errorf("getsockname: %w", err)
-	}
-	switch a := name.(type) {
-	case *unix.SockaddrInet4:
-		return uint16(a.Port), nil
-	case *unix.SockaddrInet6:
-		return uint16(a.Port), nil
-	default:
-		return 0, errors.New("the socket's name is of another family")
-	}
+	return 0, fmt.Errorf("bind: %w", err)
 }
 
 // openError names the system's errors in the terms of echo.Network: no file descriptor, or no identifier, is left.

@@ -23,10 +23,10 @@ type datagramFlow struct {
 	network *datagrams
 	dst     netip.Addr
 	to      unix.Sockaddr
-	id      uint16
-	cookie  cookie
+	identity
 	label   []byte // control message of the IPv6 flow label; nil for IPv4
 	deliver func(echo.Answer)
+	forged  *suspicion
 	key     uint64 // in the poller
 
 	// mu keeps the descriptor from being closed, and so from becoming another flow's, while it is used.
@@ -47,6 +47,7 @@ func (f *datagramFlow) Close() {
 	f.closed = true
 	f.network.counters.droppedDatagrams.Add(uint64(drops(f.fd)))
 	unix.Close(f.fd)
+	f.network.pool.give(f.id)
 }
 
 // drops is how many packets a socket lost for want of room (SO_MEMINFO); 0 where the system does not tell. x/sys has no
@@ -67,7 +68,7 @@ func (f *datagramFlow) Send(seq uint16, ttl int) (time.Time, error) {
 	if ttl < 1 || ttl > maxTTL {
 		return time.Time{}, fmt.Errorf("TTL %d is not from 1 to %d", ttl, maxTTL)
 	}
-	packet := request(f.network.protocol.requestType, f.id, seq, f.cookie)
+	packet := f.request(f.network.protocol.requestType, seq)
 	for try := 1; ; try++ {
 		at, err := f.attempt(packet[:], ttl)
 		if err == nil {
@@ -189,12 +190,34 @@ func (f *datagramFlow) take(b buffers, flags int) (d datagram, got bool) {
 
 // dispatch delivers a packet that answers the flow.
 func (f *datagramFlow) dispatch(d datagram, flags int) {
+	now := time.Now()
 	a, ok := f.network.protocol.read(d, flags)
-	if !ok || a.id != f.id || !a.answers(f.dst, f.cookie) {
+	if !ok {
 		f.network.counters.unmatched.Add(1)
 		return
 	}
-	f.deliver(a.answer(time.Now()))
+	switch p := a.prove(f.dst, f.identity); {
+	case p == unproved:
+		f.network.counters.unmatched.Add(1)
+		f.unmatched(a.message, now)
+	case !f.believes(p, now):
+		f.network.counters.doubted.Add(1)
+	default:
+		f.deliver(a.answer(f.identity, now))
+	}
+}
+
+// unmatched takes note of a message that does not answer the flow.
+func (f *datagramFlow) unmatched(m message, now time.Time) {
+	if m.kind != echo.Reply {
+		f.forged.note(now)
+		f.network.forged.note(now)
+	}
+}
+
+// believes tells whether the flow takes an answer that is proved so well.
+func (f *datagramFlow) believes(p proof, now time.Time) bool {
+	return p == proved || p == short && f.forged.quiet(now) && f.network.forged.quiet(now)
 }
 
 // read tells whether a packet is an ICMP message that answers some request.

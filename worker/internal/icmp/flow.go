@@ -19,18 +19,18 @@ const (
 
 // flow implements echo.Flow.
 type flow struct {
-	socket  *socket
-	dst     netip.Addr
-	id      uint16
-	cookie  cookie
+	socket *socket
+	dst    netip.Addr
+	identity
 	label   []byte // control message of the IPv6 flow label; nil for IPv4
 	deliver func(echo.Answer)
+	forged  *suspicion // about errors that quote dst
 }
 
 func (f *flow) Close() { f.socket.flows.remove(f) }
 
 func (f *flow) Send(seq uint16, ttl int) (time.Time, error) {
-	packet := request(f.socket.requestType, f.id, seq, f.cookie)
+	packet := f.request(f.socket.requestType, seq)
 	for try := 1; ; try++ {
 		at, err := f.attempt(packet[:], ttl)
 		if err == nil {
@@ -58,6 +58,11 @@ func (f *flow) attempt(packet []byte, ttl int) (time.Time, error) {
 		f.socket.unlabelled.Store(true)
 	}
 	return at, err
+}
+
+// believes tells whether the flow takes an answer that is proved so well.
+func (f *flow) believes(p proof, now time.Time) bool {
+	return p == proved || p == short && f.forged.quiet(now) && f.socket.flows.forged.quiet(now)
 }
 
 func isFull(err error) bool {

@@ -1,59 +1,51 @@
 package icmp
 
 import (
-	"crypto/rand"
-	mathrand "math/rand/v2"
 	"net/netip"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"diagnostics/worker/internal/echo"
 )
 
-const (
-	identifiers  = 1 << 16
-	maxFlowLabel = 1<<20 - 1 // 0 is no label
-)
+const maxFlowLabel = 1<<20 - 1 // 0 is no label
 
 // flows is the table from ICMP identifier to the live flow that owns it. Looking up takes no lock, since every packet
 // that comes in does it.
 type flows struct {
 	byID [identifiers]atomic.Pointer[flow]
+	pool *identifierPool
+	// forged is about the errors of all destinations.
+	forged *suspicion
 
-	mu sync.Mutex
-	// free is a ring of identifiers: taken at head, given back at the tail, so that one comes round again as late as can
-	// be, when answers to its last flow are long dead.
-	free []uint16
-	head int
-	size int
+	mu           sync.RWMutex
+	destinations map[netip.Addr]*destination
 }
 
-// newFlows makes a table whose identifiers come in random order. 0 is left out: some devices take it for absent.
+// destination is what the live flows to one address share.
+type destination struct {
+	flows  int // guarded by mu of flows
+	forged *suspicion
+}
+
 func newFlows() *flows {
-	f := &flows{free: make([]uint16, identifiers-1)}
-	for i, id := range mathrand.Perm(identifiers - 1) {
-		f.free[i] = uint16(id + 1)
+	return &flows{
+		pool: newIdentifierPool(), forged: newSuspicion(rawLimit, rawPace), destinations: map[netip.Addr]*destination{},
 	}
-	f.size = len(f.free)
-	return f
 }
 
 // add makes a flow with an identifier that no live flow has.
 func (t *flows) add(s *socket, dst netip.Addr, deliver func(echo.Answer)) (*flow, error) {
-	f := &flow{socket: s, dst: dst, deliver: deliver}
-	rand.Read(f.cookie[:])
-	if !dst.Is4() {
-		f.label = labelControl(1 + mathrand.Uint32N(maxFlowLabel))
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.size == 0 {
+	id, ok := t.pool.take()
+	if !ok {
 		return nil, echo.ErrNoFlow
 	}
-	f.id = t.free[t.head]
-	t.head = (t.head + 1) % len(t.free)
-	t.size--
-	t.byID[f.id].Store(f)
+	f := &flow{socket: s, dst: dst, identity: newIdentity(id, dst), deliver: deliver, forged: t.enter(dst)}
+	if !dst.Is4() {
+		f.label = newLabel()
+	}
+	t.byID[id].Store(f)
 	return f, nil
 }
 
@@ -62,27 +54,53 @@ func (t *flows) remove(f *flow) {
 	if !t.byID[f.id].CompareAndSwap(f, nil) {
 		return
 	}
+	t.leave(f.dst)
+	t.pool.give(f.id)
+}
+
+func (t *flows) enter(dst netip.Addr) *suspicion {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.free[(t.head+t.size)%len(t.free)] = f.id
-	t.size++
+	d := t.destinations[dst]
+	if d == nil {
+		d = &destination{forged: newSuspicion(destinationLimit, destinationPace)}
+		t.destinations[dst] = d
+	}
+	d.flows++
+	return d.forged
 }
 
-// owner gives the live flow that the message answers, or nil.
-func (t *flows) owner(m message) *flow {
+func (t *flows) leave(dst netip.Addr) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	d := t.destinations[dst]
+	if d.flows--; d.flows == 0 {
+		delete(t.destinations, dst)
+	}
+}
+
+// owner gives the live flow that the message answers, and how well it proves that; nil for none.
+func (t *flows) owner(m message) (*flow, proof) {
 	f := t.byID[m.id].Load()
-	if f == nil || !m.answers(f.dst, f.cookie) {
-		return nil
+	if f == nil {
+		return nil, unproved
 	}
-	return f
+	if p := m.prove(f.dst, f.identity); p != unproved {
+		return f, p
+	}
+	return nil, unproved
 }
 
-// answers tells whether the message answers a request to dst under the cookie. An echo reply proves itself by the
-// payload, whatever its source; an error by the destination that it quotes and, where it quotes so much, by the
-// payload.
-func (m message) answers(dst netip.Addr, c cookie) bool {
+// unmatched takes note of a message that answers no flow.
+func (t *flows) unmatched(m message, now time.Time) {
 	if m.kind == echo.Reply {
-		return provesReply(m.payload, m.seq, c)
+		return
 	}
-	return m.quoted == dst && !contradictsQuote(m.payload, c)
+	t.forged.note(now)
+	t.mu.RLock()
+	d := t.destinations[m.quoted]
+	t.mu.RUnlock()
+	if d != nil {
+		d.forged.note(now)
+	}
 }

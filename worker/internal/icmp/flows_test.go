@@ -45,20 +45,62 @@ func TestFlowsHaveIdentifiersOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestFlowsGiveBackLast(t *testing.T) {
+// An identifier must not come round again soon, nor be one that somebody can foresee who saw all before it: of as many
+// as that takes, half are always left to draw from.
+func TestIdentifiersComeBackLate(t *testing.T) {
 	t.Parallel()
 	table := newFlows()
-	seen := map[uint16]bool{}
-	for range identifiers - 1 {
+	const quiet = (identifiers - 1) / 2
+	last := map[uint16]int{}
+	soonest := identifiers
+	for n := range 2 * identifiers {
 		f, err := table.add(nil, target4, deliverNothing)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if seen[f.id] {
-			t.Fatalf("identifier %d comes round again before all others were used", f.id)
+		if before, ok := last[f.id]; ok {
+			soonest = min(soonest, n-before)
 		}
-		seen[f.id] = true
+		last[f.id] = n
 		table.remove(f)
+	}
+	if soonest < quiet || soonest > quiet+quiet/10 {
+		t.Errorf("an identifier came round again after %d others, want %d or a little more", soonest, quiet)
+	}
+	if n := len(table.destinations); n != 0 {
+		t.Errorf("%d destinations are remembered", n)
+	}
+}
+
+// What the requests of flows carry differs from flow to flow in every part.
+func TestIdentitiesAreRandom(t *testing.T) {
+	t.Parallel()
+	table := newFlows()
+	ids, firsts, sums, next := map[uint16]bool{}, map[uint16]bool{}, map[uint16]bool{}, 0
+	var last uint16
+	const flows = 1000
+	for range flows {
+		f, err := table.add(nil, target4, deliverNothing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[f.id], firsts[f.first], sums[f.sum] = true, true, true
+		if f.id == last+1 {
+			next++
+		}
+		last = f.id
+		for _, seq := range []uint16{0, 1, 91} {
+			p := f.request(v4EchoRequest, seq)
+			var m message
+			if !m.readEcho(p[:]) || m.id != f.id || m.sum != f.sum || f.seq(m.seq) != seq || checksum(p[:]) != 0 {
+				t.Fatalf("request %d of %+v is %x", seq, f.identity, p)
+			}
+		}
+	}
+	// Of a thousand draws from 65,536, some eight are of what was drawn before.
+	if len(ids) != flows || len(firsts) < flows-50 || len(sums) < flows-50 || next > 5 {
+		t.Errorf("%d identifiers (%d follow the last), %d first numbers, %d checksums in %d flows", len(ids), next,
+			len(firsts), len(sums), flows)
 	}
 }
 
@@ -67,31 +109,65 @@ func TestFlowsOwner(t *testing.T) {
 	table := newFlows()
 	f, _ := table.add(nil, target4, deliverNothing)
 	g, _ := table.add(nil, target4, deliverNothing)
-	p := request(v4EchoRequest, f.id, 5, f.cookie)
-	payload := p[headerLength:]
-	other := request(v4EchoRequest, g.id, 5, g.cookie)
+	own, others := f.request(v4EchoRequest, 5), g.request(v4EchoRequest, 5)
+	read := func(kind echo.Kind, b []byte) message {
+		m := message{kind: kind}
+		if kind != echo.Reply {
+			m.quoted = target4
+		}
+		if !m.readEcho(b) {
+			t.Fatal("too short")
+		}
+		return m
+	}
+	zeros := make([]byte, 100)
+	elsewhere := read(echo.TimeExceeded, own[:])
+	elsewhere.quoted = target4.Next()
 	for _, tt := range []struct {
 		name string
 		m    message
-		want *flow
+		want proof
 	}{
-		{"its reply", message{kind: echo.Reply, id: f.id, seq: 5, payload: payload}, f},
-		{"a reply to another sequence number", message{kind: echo.Reply, id: f.id, seq: 6, payload: payload}, nil},
-		{"a reply without payload", message{kind: echo.Reply, id: f.id, seq: 5}, nil},
-		{"a reply with another flow's payload", message{kind: echo.Reply, id: f.id, seq: 5, payload: other[headerLength:]}, nil},
-		{"an error that quotes it", message{kind: echo.TimeExceeded, id: f.id, seq: 5, quoted: target4, payload: payload}, f},
-		{"an error that quotes its header", message{kind: echo.TimeExceeded, id: f.id, seq: 5, quoted: target4}, f},
-		{"an error that quotes another destination", message{kind: echo.TimeExceeded, id: f.id, seq: 5, quoted: target4.Next(), payload: payload}, nil},
-		{"an error that quotes another payload", message{kind: echo.Prohibited, id: f.id, seq: 5, quoted: target4, payload: other[headerLength:]}, nil},
-		{"an identifier that nobody has", message{kind: echo.Reply, id: 0, seq: 5, payload: payload}, nil},
+		{"its reply", read(echo.Reply, own[:]), proved},
+		{"a reply to another sequence number", read(echo.Reply, put8(own[:], 7, own[7]+1)), unproved},
+		{"a reply without payload", read(echo.Reply, own[:headerLength]), unproved},
+		{"a reply with another flow's payload", read(echo.Reply, append(own[:8:8], others[8:]...)), unproved},
+		{"an error that quotes it", read(echo.TimeExceeded, own[:]), proved},
+		{"an error that quotes it up to the cookie", read(echo.Prohibited, own[:16]), proved},
+		{"an error that quotes it up to the cookie, with a checksum that somebody rewrote", read(echo.TimeExceeded, put16(own[:16], 2, ^f.sum)), proved},
+		{"an error that quotes its header", read(echo.TimeExceeded, own[:headerLength]), short},
+		{"an error that quotes its header and zeros", read(echo.TimeExceeded, append(own[:8:8], zeros...)), short},
+		{"an error that quotes a part of the cookie", read(echo.TimeExceeded, own[:15]), short},
+		{"an error that quotes a part of the cookie and zeros", read(echo.TooBig, append(own[:12:12], zeros...)), short},
+		{"an error that quotes its header with another checksum", read(echo.TimeExceeded, put16(own[:8], 2, ^f.sum)), unproved},
+		{"an error that quotes its header and something else", read(echo.TimeExceeded, append(own[:8:8], own[8]+1)), unproved},
+		{"an error that quotes the cookie of another sequence number", read(echo.TimeExceeded, put8(own[:], 7, own[7]+1)), unproved},
+		{"an error that quotes another destination", elsewhere, unproved},
+		{"an error that quotes another payload", read(echo.Prohibited, append(own[:8:8], others[8:]...)), unproved},
+		{"an identifier that nobody has", read(echo.Reply, put16(own[:], 4, 0)), unproved},
 	} {
-		if got := table.owner(tt.m); got != tt.want {
-			t.Errorf("%s: %v", tt.name, got)
+		got, p := table.owner(tt.m)
+		if p != tt.want || (got == f) != (p != unproved) {
+			t.Errorf("%s: %v, %v", tt.name, got, p)
 		}
 	}
 	table.remove(f)
-	if table.owner(message{kind: echo.Reply, id: f.id, seq: 5, payload: payload}) != nil {
+	if got, p := table.owner(read(echo.Reply, own[:])); got != nil || p != unproved {
 		t.Error("a closed flow gets answers")
+	}
+}
+
+// In IPv6 there is no router that may leave the cookie off.
+func TestIPv6ErrorsProveThemselves(t *testing.T) {
+	t.Parallel()
+	dst := netip.MustParseAddr("2a10:1::2")
+	i := newIdentity(7, dst)
+	p := i.request(v6EchoRequest, 5)
+	for length, want := range map[int]proof{headerLength: unproved, 15: unproved, 16: proved, len(p): proved} {
+		m := message{kind: echo.TimeExceeded, quoted: dst}
+		if !m.readEcho(p[:length]) || m.prove(dst, i) != want {
+			t.Errorf("a quote of %d octets: %v, want %v", length, m.prove(dst, i), want)
+		}
 	}
 }
 
@@ -107,8 +183,10 @@ func TestFlowsUnderConcurrency(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				p := request(v4EchoRequest, f.id, 1, f.cookie)
-				if table.owner(message{kind: echo.Reply, id: f.id, seq: 1, payload: p[headerLength:]}) != f {
+				p := f.request(v4EchoRequest, 1)
+				m := message{kind: echo.Reply}
+				m.readEcho(p[:])
+				if owner, _ := table.owner(m); owner != f {
 					t.Error("an answer goes to another flow")
 				}
 				table.remove(f)
@@ -116,8 +194,8 @@ func TestFlowsUnderConcurrency(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if table.size != identifiers-1 {
-		t.Errorf("%d identifiers are free", table.size)
+	if table.pool.size != identifiers-1 {
+		t.Errorf("%d identifiers are free", table.pool.size)
 	}
 }
 

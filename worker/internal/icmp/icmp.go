@@ -7,8 +7,9 @@
 //
 // A raw socket is given a copy of every ICMP message that reaches the host, whoever it is for. A message answers a flow
 // only if identifier and sequence number fit and, for an echo reply, the payload is the flow's own; for an error, the
-// packet that it quotes is an ICMP echo request to the flow's destination, with the flow's payload as far as it is
-// quoted. Everything else is dropped. Datagram sockets are held to the same.
+// packet that it quotes is an ICMP echo request to the flow's destination, with the flow's payload (identity.go). An
+// IPv4 error that quotes none of it is believed while few were forged (suspicion.go). Everything else is dropped.
+// Datagram sockets are held to the same.
 package icmp
 
 import (

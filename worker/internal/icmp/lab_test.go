@@ -195,12 +195,11 @@ func checkSendErrorsOfTheHost(t *testing.T, m Mode) {
 }
 
 // identityOf gives what a forger cannot know.
-func identityOf(f echo.Flow) (uint16, cookie) {
+func identityOf(f echo.Flow) identity {
 	if f, ok := f.(*flow); ok {
-		return f.id, f.cookie
+		return f.identity
 	}
-	own := f.(*datagramFlow)
-	return own.id, own.cookie
+	return f.(*datagramFlow).identity
 }
 
 // Forged errors with a wrong quote reach no flow; the right one from the same place does.
@@ -215,8 +214,8 @@ func checkForgedErrors(t *testing.T, m Mode) {
 	if _, err := f.Send(5, 64); err != nil {
 		t.Fatal(err)
 	}
-	id, own := identityOf(f)
-	right := request(v4EchoRequest, id, 5, own)
+	own := identityOf(f)
+	right := own.request(v4EchoRequest, 5)
 	var forger net.PacketConn
 	var err error
 	chain.Routers[0].Do(func() { forger, err = net.ListenPacket("ip4:icmp", "11.0.0.2") })
@@ -238,12 +237,12 @@ func checkForgedErrors(t *testing.T, m Mode) {
 			t.Fatal(err)
 		}
 	}
-	wrongID := request(v4EchoRequest, id+1, 5, own)
-	wrongCookie := request(v4EchoRequest, id, 5, cookie{1})
+	wrongID := put16(right[:], 4, own.id+1)
+	wrongCookie := put8(right[:], headerLength, right[headerLength]+1)
 	forge(dst.Next(), protocolICMP, right[:])
 	forge(dst, 17, right[:])
-	forge(dst, protocolICMP, wrongID[:])
-	forge(dst, protocolICMP, wrongCookie[:])
+	forge(dst, protocolICMP, wrongID)
+	forge(dst, protocolICMP, wrongCookie)
 	forge(dst, protocolICMP, put8(right[:], 0, v4EchoReply))
 	forge(dst, protocolICMP, right[:7])
 	in.checkEmpty(t)

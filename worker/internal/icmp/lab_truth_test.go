@@ -18,22 +18,14 @@ import (
 type forger struct {
 	t    *testing.T
 	conn net.PacketConn
-	to   net.IPAddr
+	to   *net.IPAddr
 }
 
 // newForger opens a raw socket on the first router of a chain.
 func newForger(t *testing.T, chain *labtest.Chain, v6 bool) forger {
 	t.Helper()
-	network, from, to := "ip4:icmp", "11.0.0.2", "11.0.0.1"
-	if v6 {
-		network, from, to = "ip6:ipv6-icmp", "2a10:0::2", "2a10:0::1"
-	}
-	f := forger{t: t, to: net.IPAddr{IP: net.ParseIP(to)}}
-	var err error
-	chain.Routers[0].Do(func() { f.conn, err = net.ListenPacket(network, from) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn, to := chain.Attacker(t, v6)
+	f := forger{t: t, conn: conn, to: to}
 	t.Cleanup(func() { f.conn.Close() })
 	return f
 }
@@ -45,7 +37,7 @@ func (f forger) send(parts ...[]byte) {
 	if f.to.IP.To4() != nil {
 		b = put16(b, 2, checksum(put16(b, 2, 0)))
 	}
-	if _, err := f.conn.WriteTo(b, &f.to); err != nil {
+	if _, err := f.conn.WriteTo(b, f.to); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -103,12 +95,12 @@ func checkLabelsOnTheWire(t *testing.T, m Mode) {
 		if _, err := f.Send(9, 64); err != nil {
 			t.Fatal(err)
 		}
-		id, own := identityOf(f)
+		own := identityOf(f)
 		typ := byte(v4EchoRequest)
 		if dst.Is6() {
 			typ = v6EchoRequest
 		}
-		packet := request(typ, id, 9, own)
+		packet := own.request(typ, 9)
 		newForger(t, chain, dst.Is6()).send(tt.header, padded(quoteOf(dst, nextICMPv6), packet[:]), known)
 		a := in.next(t)
 		if diff := cmp.Diff(knownLabels, a.Labels); diff != "" || a.Seq != 9 || a.TTL != 64 {
@@ -127,16 +119,16 @@ func checkForgedIPv6Errors(t *testing.T, m Mode) {
 	if _, err := f.Send(5, 64); err != nil {
 		t.Fatal(err)
 	}
-	id, own := identityOf(f)
-	right := request(v6EchoRequest, id, 5, own)
-	wrongID := request(v6EchoRequest, id+1, 5, own)
-	wrongCookie := request(v6EchoRequest, id, 5, cookie{1})
+	own := identityOf(f)
+	right := own.request(v6EchoRequest, 5)
+	wrongID := put16(right[:], 4, own.id+1)
+	wrongCookie := put8(right[:], headerLength, right[headerLength]+1)
 	exceeded := []byte{v6TimeExceeded, 0, 0, 0, 0, 0, 0, 0}
 	forger := newForger(t, chain, true)
 	forger.send(exceeded, quoteOf(dst.Next(), nextICMPv6), right[:])
 	forger.send(exceeded, quoteOf(dst, 17), right[:])
-	forger.send(exceeded, quoteOf(dst, nextICMPv6), wrongID[:])
-	forger.send(exceeded, quoteOf(dst, nextICMPv6), wrongCookie[:])
+	forger.send(exceeded, quoteOf(dst, nextICMPv6), wrongID)
+	forger.send(exceeded, quoteOf(dst, nextICMPv6), wrongCookie)
 	forger.send(exceeded, quoteOf(dst, nextICMPv6), put8(right[:], 0, v6EchoReply))
 	in.checkEmpty(t)
 	if c := e.Counters(); c.Unmatched < 2 {

@@ -61,17 +61,6 @@ func provesReply(payload []byte, seq uint16, c cookie) bool {
 		binary.BigEndian.Uint16(payload[cookieLength:]) == ^seq
 }
 
-// contradictsQuote tells whether the part of a payload that an ICMP error quotes shows that the request was not sent
-// under the cookie. Routers need to quote no more than the ICMP header (RFC 792), and some fill up with zeros: neither
-// contradicts.
-func contradictsQuote(payload []byte, c cookie) bool {
-	if len(payload) < cookieLength {
-		return false
-	}
-	quoted := cookie(payload[:cookieLength])
-	return quoted != c && quoted != cookie{}
-}
-
 // checksum is the Internet checksum (RFC 1071) of b. Over a message with a right checksum in place it is 0.
 func checksum(b []byte) uint16 {
 	var sum uint32

@@ -84,27 +84,6 @@ func TestProvesReply(t *testing.T) {
 	}
 }
 
-func TestContradictsQuote(t *testing.T) {
-	t.Parallel()
-	c := cookie{1, 2, 3, 4, 5, 6, 7, 8}
-	for _, tt := range []struct {
-		name    string
-		payload []byte
-		want    bool
-	}{
-		{"nothing quoted", nil, false},
-		{"too little to tell", c[:7], false},
-		{"the cookie", c[:], false},
-		{"the cookie and more", append(c[:], 9), false},
-		{"filled up with zeros", make([]byte, 100), false},
-		{"another cookie", []byte{1, 2, 3, 4, 5, 6, 7, 9}, true},
-	} {
-		if got := contradictsQuote(tt.payload, c); got != tt.want {
-			t.Errorf("%s: %v", tt.name, got)
-		}
-	}
-}
-
 func fromHex(t testing.TB, s string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(s)

@@ -50,7 +50,7 @@ func TestTheRawReaderOutlivesAPanic(t *testing.T) {
 		if m.N == 1 {
 			explode()
 		}
-		sent := request(v4EchoRequest, f.id, uint16(m.N), f.cookie)
+		sent := f.request(v4EchoRequest, uint16(m.N))
 		var a arrived
 		a.kind = echo.Reply
 		return a, a.readEcho(sent[:])
@@ -87,14 +87,17 @@ func TestThePollerOutlivesAPanic(t *testing.T) {
 		t.Fatal(err)
 	}
 	answers := make(chan uint16, 10)
-	d := &datagrams{poller: poller, counters: c, protocol: datagramProtocol{parse: func(b []byte) (message, bool) {
+	pool := newIdentifierPool()
+	parse := func(b []byte) (message, bool) {
 		if len(b) == 1 {
 			explode()
 		}
 		return parse4(b)
-	}}}
+	}
+	d := &datagrams{poller: poller, counters: c, pool: pool, protocol: datagramProtocol{parse: parse}}
+	id, _ := pool.take()
 	f := &datagramFlow{
-		network: d, dst: target4, id: 7, cookie: cookie{1}, deliver: func(a echo.Answer) { answers <- a.Seq },
+		network: d, dst: target4, identity: newIdentity(id, target4), deliver: func(a echo.Answer) { answers <- a.Seq },
 	}
 	var at netip.AddrPort
 	f.fd, at = udpSocket(t)
@@ -107,7 +110,7 @@ func TestThePollerOutlivesAPanic(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	reply := request(v4EchoRequest, f.id, 5, f.cookie)
+	reply := f.request(v4EchoRequest, 5)
 	reply[0] = v4EchoReply
 	for range 2 {
 		for _, packet := range [][]byte{{1}, reply[:]} {

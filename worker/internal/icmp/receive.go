@@ -55,17 +55,21 @@ func (s *socket) dispatch(now time.Time, m ipv4.Message) {
 		s.counters.unmatched.Add(1)
 		return
 	}
-	f := s.flows.owner(a.message)
-	if f == nil {
+	f, p := s.flows.owner(a.message)
+	switch {
+	case f == nil:
 		s.counters.unmatched.Add(1)
-		return
+		s.flows.unmatched(a.message, now)
+	case !f.believes(p, now):
+		s.counters.doubted.Add(1)
+	default:
+		f.deliver(a.answer(f.identity, now))
 	}
-	f.deliver(a.answer(now))
 }
 
 // answer is the message as the flow is told of it; now is the moment at which it was read.
-func (a arrived) answer(now time.Time) echo.Answer {
-	return echo.Answer{Seq: a.seq, Kind: a.kind, From: a.source, TTL: a.ttl, At: arrival(now, a.kernel.stamp),
+func (a arrived) answer(i identity, now time.Time) echo.Answer {
+	return echo.Answer{Seq: i.seq(a.seq), Kind: a.kind, From: a.source, TTL: a.ttl, At: arrival(now, a.kernel.stamp),
 		Labels: a.labels}
 }
 

@@ -1,0 +1,63 @@
+package icmp
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// An ICMP error without the cookie (see short) is believed only in quiet times: while few errors came that matched
+// nothing. Whoever forges such errors must guess, and each wrong guess is one of those.
+//
+// The odds. A raw socket sees every guess. One is right with a probability of 2^-41 or so: 15 bits of identifier for
+// somebody who saw the last 32,768 of them and 16 for everybody else, 16 of checksum, and 16 of sequence number, of
+// which a job has at most 91 on their way. A destination's errors are believed for 64 guesses and ten a second, so all
+// that somebody can reach within the five seconds of a trace is 2^-34, however many packets he sends. The errors of all
+// destinations together are believed for 2,048 and 500 a second: whoever guesses at that pace at every job of a worker
+// that is always busy is right once in some hundred years.
+//
+// A datagram socket is handed only what has its identifier, so that one guess in 65,536 arrives and is right with a
+// probability of 2^-26; two of them and the flow believes no more, sixteen and a further one each second for the whole
+// family, which makes an hour's siege with millions of packets come out at 2^-14.
+//
+// On the other side stand the honest errors that match nothing: answers that come after a flow was closed, and those to
+// other programs of this host that ping. There are a few dozen of them for a job at most.
+const (
+	destinationLimit, destinationPace = 64, 100 * time.Millisecond
+	rawLimit, rawPace                 = 2048, 2 * time.Millisecond
+	datagramLimit, datagramPace       = 2, 10 * time.Second
+	datagramsLimit, datagramsPace     = 16, time.Second
+)
+
+// suspicion is how many unmatched errors came of late: a level that each raises by one and that sinks by one in every
+// pace. It is safe for concurrent use.
+type suspicion struct {
+	limit int64
+	pace  time.Duration
+	// gone is when the level will be 0, on the clock of this package.
+	gone atomic.Int64
+}
+
+func newSuspicion(limit int64, pace time.Duration) *suspicion {
+	return &suspicion{limit: limit, pace: pace}
+}
+
+// started is where the clock of suspicions begins: theirs is the monotonic one.
+var started = time.Now()
+
+// note raises the level. It never goes far beyond the limit, so that quiet comes back a while after the last forged
+// error, however many there were.
+func (s *suspicion) note(now time.Time) {
+	at, pace := int64(now.Sub(started)), int64(s.pace)
+	for {
+		old := s.gone.Load()
+		level := min(max(old-at, 0)+pace, 2*s.limit*pace)
+		if s.gone.CompareAndSwap(old, at+level) {
+			return
+		}
+	}
+}
+
+// quiet tells whether the level is below the limit.
+func (s *suspicion) quiet(now time.Time) bool {
+	return s.gone.Load()-int64(now.Sub(started)) < s.limit*int64(s.pace)
+}
