@@ -154,7 +154,7 @@ func refusal(response *http.Response) error {
 			limited.RetryAfter = wait
 			return limited
 		}
-		busy := fault.Wrap(fault.Busy, cause, "Every place of the diagnostics worker is taken; try again in a few seconds.")
+		busy := fault.Wrap(fault.Busy, cause, "The diagnostics worker is busy; try again in a few seconds.")
 		busy.RetryAfter = wait
 		return busy
 	case http.StatusGatewayTimeout:

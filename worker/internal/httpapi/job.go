@@ -13,6 +13,7 @@ import (
 	"diagnostics/shared/flight"
 	"diagnostics/shared/workerapi"
 	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/probe"
 )
 
 // sharedFor is how long after its start a job still serves those who ask the same.
@@ -42,9 +43,12 @@ func job[T any](s *Server, limit time.Duration, run func(context.Context, netip.
 			})
 		})
 		var busy *busyError
+		var spent *probe.BusyError
 		switch {
 		case errors.As(err, &busy):
 			x.refuse(busy)
+		case errors.As(err, &spent):
+			x.refuseUntil(spent.Free, "This worker sends as many probes as it may already.")
 		case err != nil:
 			x.failJob(err)
 		default:
@@ -73,7 +77,12 @@ func (x *exchange) refuse(busy *busyError) {
 		x.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedShare)
 		sentence = "This client or its network holds its share of this worker's places."
 	}
-	x.w.Header().Set("Retry-After", strconv.Itoa(wholeSeconds(busy.free)))
+	x.refuseUntil(busy.free, sentence)
+}
+
+// refuseUntil answers a request that may be made again after a while.
+func (x *exchange) refuseUntil(free time.Duration, sentence string) {
+	x.w.Header().Set("Retry-After", strconv.Itoa(wholeSeconds(free)))
 	x.fail(http.StatusTooManyRequests, sentence)
 }
 

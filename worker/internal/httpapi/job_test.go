@@ -15,6 +15,7 @@ import (
 
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/workerapi"
+	"diagnostics/worker/internal/probe"
 )
 
 // jobs are requests to a server without a network, so that they run on a synctest bubble's clock.
@@ -97,6 +98,21 @@ func TestPlacesOutTellWhen(t *testing.T) {
 		// That there was no place is not kept.
 		j.want(t, "11.0.0.2", 2)
 	})
+}
+
+// A job for which the budget of packets leaves nothing is refused as one without a place is, and gives its place back.
+func TestABudgetThatIsUsedUpTellsUntilWhen(t *testing.T) {
+	t.Parallel()
+	f := start(t, nil)
+	f.prober.run = func(context.Context) error { return &probe.BusyError{Free: 1001 * time.Millisecond} }
+	a := f.do(f.request("POST", workerapi.PathPing, target))
+	f.checkError("no budget", a, 429)
+	if got := a.Header.Get("Retry-After"); got != "2" || a.Header.Get(workerapi.HeaderRefused) != "" {
+		t.Errorf("Retry-After %q, refused for %q", got, a.Header.Get(workerapi.HeaderRefused))
+	}
+	if n := f.server.PlacesInUse(); n != 0 {
+		t.Errorf("%d places in use", n)
+	}
 }
 
 // Whoever shares a job that panics is answered, and its own stack is logged under each request's id.

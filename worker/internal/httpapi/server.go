@@ -6,7 +6,8 @@
 //
 // A request may say on whose behalf it comes by two hashes, client and group (workerapi.Pseudonym). One client holds at
 // most workerapi.ClientShare of the places and one group workerapi.GroupShare: over that the answer is 429 with
-// "X-Worker-Refused: share", where 429 without it is that every place is taken. Both have Retry-After.
+// "X-Worker-Refused: share", where 429 without it is that every place is taken, or that the budget of packets leaves a
+// job no probe within its time. All have Retry-After.
 package httpapi
 
 import (
@@ -25,7 +26,7 @@ import (
 	"diagnostics/worker/internal/echo"
 )
 
-// Prober runs jobs. Its errors are those of the echo package, or the context's.
+// Prober runs jobs. Its errors are those of the echo package, a *probe.BusyError, or the context's.
 type Prober interface {
 	Traceroute(ctx context.Context, dst netip.Addr) (workerapi.Traceroute, error)
 	Ping(ctx context.Context, dst netip.Addr) (workerapi.Ping, error)

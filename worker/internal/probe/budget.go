@@ -9,10 +9,10 @@ import (
 // sweepAt is how many addresses a budget remembers before it forgets those that have been left alone.
 const sweepAt = 1024
 
-// Budget limits how fast packets leave: all of them together, and those of jobs that probe one address. It paces and
-// never fails. Each limit refills evenly (GCRA). That of one address lets a second's worth go at once, which is more
-// than a job sends; that of all lets a tenth go, so that many jobs that start together are no burst that a link would
-// drop.
+// Budget limits how fast packets leave: all of them together, and those of jobs that probe one address. It paces; only
+// who asks for a moment that comes too soon is refused. Each limit refills evenly (GCRA). That of one address lets a
+// second's worth go at once, which is more than a job sends; that of all lets a tenth go, so that many jobs that start
+// together are no burst that a link would drop.
 type Budget struct {
 	mu      sync.Mutex
 	all     rate
@@ -45,31 +45,43 @@ type rate struct {
 	until time.Time
 }
 
-// grant reserves one packet and gives the moment at which it may leave.
-func (r *rate) grant(now time.Time) time.Time {
+// next gives the moment at which one more packet may leave.
+func (r *rate) next(now time.Time) time.Time {
 	if r.share == 0 {
 		return now
 	}
-	if r.until.Before(now) {
-		r.until = now
+	return latest(now, latest(r.until, now).Add(r.share-r.burst))
+}
+
+// take reserves that packet.
+func (r *rate) take(now time.Time) {
+	if r.share > 0 {
+		r.until = latest(r.until, now).Add(r.share)
 	}
-	r.until = r.until.Add(r.share)
-	if at := r.until.Add(-r.burst); at.After(now) {
-		return at
-	}
-	return now
 }
 
 // giveBack undoes a grant that was not used.
 func (r *rate) giveBack() { r.until = r.until.Add(-r.share) }
 
-// grant reserves one packet to an address under both limits.
-func (b *Budget) grant(now time.Time, dst netip.Addr) time.Time {
+// grant gives the moment at which one more packet to an address may leave under both limits, and reserves it where that
+// is by a moment: what leaves too late is of no use to who asks, and would keep others waiting.
+func (b *Budget) grant(now, by time.Time, dst netip.Addr) (at time.Time, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	at := b.all.grant(now)
+	r := b.of(dst, now)
+	at = latest(b.all.next(now), r.next(now))
+	if at.After(by) {
+		return at, false
+	}
+	b.all.take(now)
+	r.take(now)
+	return at, true
+}
+
+// of gives the limit of one address.
+func (b *Budget) of(dst netip.Addr, now time.Time) *rate {
 	if b.target == 0 {
-		return at
+		return &rate{}
 	}
 	r := b.targets[dst]
 	if r == nil {
@@ -77,10 +89,14 @@ func (b *Budget) grant(now time.Time, dst netip.Addr) time.Time {
 		r = &rate{share: b.target, burst: time.Second}
 		b.targets[dst] = r
 	}
-	if t := r.grant(now); t.After(at) {
-		return t
+	return r
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
 	}
-	return at
+	return b
 }
 
 func (b *Budget) giveBack(dst netip.Addr) {
@@ -115,15 +131,20 @@ type ticket struct {
 
 func (b *Budget) ticket(dst netip.Addr) ticket { return ticket{budget: b, dst: dst} }
 
-// wait tells how long the next packet has to wait still; not above zero: it may leave.
-func (t *ticket) wait(now time.Time) time.Duration {
+// wait tells how long the next packet has to wait still, not above zero where it may leave; ok is false where it could
+// not leave by a moment, and nothing is reserved then.
+func (t *ticket) wait(now, by time.Time) (wait time.Duration, ok bool) {
 	if t.budget == nil {
-		return 0
+		return 0, true
 	}
 	if t.at.IsZero() {
-		t.at = t.budget.grant(now, t.dst)
+		at, ok := t.budget.grant(now, by, t.dst)
+		if !ok {
+			return at.Sub(now), false
+		}
+		t.at = at
 	}
-	return t.at.Sub(now)
+	return t.at.Sub(now), true
 }
 
 // use spends the reserved packet.

@@ -8,6 +8,18 @@ import (
 	"time"
 )
 
+// grantOf gives the moment at which a packet may leave, whenever that is.
+func grantOf(b *Budget, now time.Time, dst netip.Addr) time.Time {
+	at, _ := b.grant(now, now.Add(24*time.Hour), dst)
+	return at
+}
+
+// waits is wait without a last moment.
+func (t *ticket) waits(now time.Time) time.Duration {
+	wait, _ := t.wait(now, now.Add(24*time.Hour))
+	return wait
+}
+
 // In all a tenth of a second's worth may go at once, to one address a whole second's.
 func TestBudgetLetsABurstGoAndThenPaces(t *testing.T) {
 	t.Parallel()
@@ -19,17 +31,17 @@ func TestBudgetLetsABurstGoAndThenPaces(t *testing.T) {
 	}{{"in all", 100, 0, 10 * time.Millisecond}, {"per address", 0, 10, 100 * time.Millisecond}} {
 		b := NewBudget(tt.all, tt.perTarget)
 		for i := range 10 {
-			if at := b.grant(start, simTarget); !at.Equal(start) {
+			if at := grantOf(b, start, simTarget); !at.Equal(start) {
 				t.Errorf("%s: packet %d waits %v", tt.name, i+1, at.Sub(start))
 			}
 		}
 		for i := 1; i <= 3; i++ {
-			if at := b.grant(start, simTarget); at.Sub(start) != time.Duration(i)*tt.apart {
+			if at := grantOf(b, start, simTarget); at.Sub(start) != time.Duration(i)*tt.apart {
 				t.Errorf("%s: packet %d waits %v", tt.name, 10+i, at.Sub(start))
 			}
 		}
 		later := start.Add(time.Hour)
-		if at := b.grant(later, simTarget); !at.Equal(later) {
+		if at := grantOf(b, later, simTarget); !at.Equal(later) {
 			t.Errorf("%s: a packet after an hour waits %v", tt.name, at.Sub(later))
 		}
 	}
@@ -39,11 +51,11 @@ func TestBudgetKeepsAddressesApart(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
 	b := NewBudget(0, 1)
-	b.grant(now, public11(1))
-	if at := b.grant(now, public11(2)); !at.Equal(now) {
+	grantOf(b, now, public11(1))
+	if at := grantOf(b, now, public11(2)); !at.Equal(now) {
 		t.Errorf("another address waits %v", at.Sub(now))
 	}
-	if at := b.grant(now, public11(1)); at.Sub(now) != time.Second {
+	if at := grantOf(b, now, public11(1)); at.Sub(now) != time.Second {
 		t.Errorf("the same address waits %v", at.Sub(now))
 	}
 }
@@ -53,13 +65,13 @@ func TestBudgetOffIsNone(t *testing.T) {
 	now := time.Unix(1000, 0)
 	b := NewBudget(0, 0)
 	for range 10000 {
-		if at := b.grant(now, simTarget); !at.Equal(now) {
+		if at := grantOf(b, now, simTarget); !at.Equal(now) {
 			t.Fatalf("a packet waits %v", at.Sub(now))
 		}
 	}
 	var none *Budget
 	ticket := none.ticket(simTarget)
-	if wait := ticket.wait(now); wait != 0 {
+	if wait := ticket.waits(now); wait != 0 {
 		t.Errorf("without a budget a packet waits %v", wait)
 	}
 	ticket.release()
@@ -70,19 +82,19 @@ func TestBudgetGivesBackWhatAJobDoesNotSpend(t *testing.T) {
 	now := time.Unix(1000, 0)
 	b := NewBudget(1, 1)
 	ticket := b.ticket(simTarget)
-	if wait := ticket.wait(now); wait > 0 {
+	if wait := ticket.waits(now); wait > 0 {
 		t.Fatalf("the first packet waits %v", wait)
 	}
 	ticket.use()
-	if wait := ticket.wait(now); wait != time.Second {
+	if wait := ticket.waits(now); wait != time.Second {
 		t.Errorf("the second packet waits %v", wait)
 	}
-	if wait := ticket.wait(now.Add(300 * time.Millisecond)); wait != 700*time.Millisecond {
+	if wait := ticket.waits(now.Add(300 * time.Millisecond)); wait != 700*time.Millisecond {
 		t.Errorf("asked again, the second packet waits %v", wait)
 	}
 	ticket.release()
 	ticket.release()
-	if at := b.grant(now, simTarget); at.Sub(now) != time.Second {
+	if at := grantOf(b, now, simTarget); at.Sub(now) != time.Second {
 		t.Errorf("after it was given back, it takes %v", at.Sub(now))
 	}
 }
@@ -92,7 +104,7 @@ func TestBudgetForgets(t *testing.T) {
 	b := NewBudget(0, 10)
 	now := time.Unix(1000, 0)
 	for i := range 200_000 {
-		b.grant(now.Add(time.Duration(i)*time.Millisecond),
+		grantOf(b, now.Add(time.Duration(i)*time.Millisecond),
 			netip.AddrFrom4([4]byte{11, byte(i >> 16), byte(i >> 8), byte(i)}))
 	}
 	if len(b.targets) > 2*sweepAt {

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"time"
 
@@ -23,6 +24,7 @@ type request struct {
 // answer comes), or to end. missing says that it ends because an answer did not come.
 type step struct {
 	send    *request
+	by      time.Time // a probe that leaves later than that could not be listened to for as long as it takes
 	again   time.Time
 	done    bool
 	missing bool
@@ -35,9 +37,26 @@ const (
 	maxGrace = 500 * time.Millisecond
 )
 
+// retryGap is how often a job asks again for a probe that the budget could not grant in time: others may give back what
+// they reserved.
+const retryGap = 100 * time.Millisecond
+
+// BusyError is that the budget of packets is used up for as long as the job may take: not even its first probe could
+// have left in time.
+type BusyError struct {
+	// Free is in how long a job could begin.
+	Free time.Duration
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("the budget of packets is used up for %v", e.Free)
+}
+
 // plan is the logic of a job. The driver calls its methods one at a time.
 type plan interface {
 	next(now time.Time) step
+	// limit is when the job must have ended.
+	limit() time.Time
 	// sent tells that the probe of the last step left at a moment, or failed to.
 	sent(r request, at time.Time, failed bool)
 	answered(a echo.Answer)
@@ -82,14 +101,20 @@ func (d *driver) run(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if s.send != nil {
-			wait := d.ticket.wait(now)
-			if wait <= 0 {
+			wait, granted := d.ticket.wait(now, s.by)
+			switch {
+			case !granted && d.left == 0:
+				return &BusyError{Free: wait - s.by.Sub(now)}
+			case !granted:
+				s.again = earlier(now.Add(retryGap), d.plan.limit())
+			case wait > 0:
+				s.again = now.Add(wait)
+			default:
 				if err := d.send(*s.send); err != nil {
 					return err
 				}
 				continue
 			}
-			s.again = now.Add(wait)
 		}
 		timer.Reset(s.again.Sub(now))
 		select {
@@ -104,7 +129,7 @@ func (d *driver) run(ctx context.Context) error {
 
 // listen waits for an answer that was given up; it tells whether one came.
 func (d *driver) listen(ctx context.Context) bool {
-	wait := time.NewTimer(min(grace+2*d.late, maxGrace))
+	wait := time.NewTimer(min(grace+2*d.late, maxGrace, time.Until(d.plan.limit())))
 	defer wait.Stop()
 	select {
 	case a := <-d.answers:

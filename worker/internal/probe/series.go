@@ -14,6 +14,9 @@ const (
 	refusalsEnd = 3
 	// linger is how long duplicates of the last reply are waited for.
 	linger = 50 * time.Millisecond
+	// leastPatience is for how long a probe is listened to at least that left late, behind others that were answered
+	// sooner than that.
+	leastPatience = 200 * time.Millisecond
 )
 
 // seriesShape is what tells a ping from a packet-loss run.
@@ -37,6 +40,7 @@ type series struct {
 	refusal    echo.Kind // of the last refusal
 	duplicates int
 	lastReply  time.Time
+	slowest    time.Duration
 	late       bool // cut by the deadline
 }
 
@@ -65,10 +69,7 @@ func (s *series) next(now time.Time) step {
 		return step{done: true}
 	}
 	if !s.refusedOutright() && len(s.pings) < s.shape.probes {
-		if now.Before(s.nextSend) {
-			return step{again: earlier(s.nextSend, s.deadline)}
-		}
-		return step{send: &request{seq: uint16(len(s.pings) + 1), ttl: pingTTL}}
+		return s.ask(now)
 	}
 	until := s.until(now)
 	if !until.After(now) {
@@ -76,6 +77,31 @@ func (s *series) next(now time.Time) step {
 	}
 	return step{again: earlier(until, s.deadline)}
 }
+
+// ask sends the next probe when it is due, but for one that would leave too late to be listened to: the rest stays
+// unsent.
+func (s *series) ask(now time.Time) step {
+	by := s.deadline.Add(-s.patience())
+	switch {
+	case now.After(by):
+		return step{again: s.deadline}
+	case now.Before(s.nextSend):
+		return step{again: earlier(s.nextSend, s.deadline)}
+	default:
+		return step{send: &request{seq: uint16(len(s.pings) + 1), ttl: pingTTL}, by: by}
+	}
+}
+
+// patience is for how long the last probe must be listened to: twice the slowest round trip, and for as long as an
+// answer counts where there was none yet. A shorter one would call lost what is on its way.
+func (s *series) patience() time.Duration {
+	if s.replies == 0 {
+		return workerapi.LateAfter
+	}
+	return min(max(2*s.slowest, leastPatience), workerapi.LateAfter)
+}
+
+func (s *series) limit() time.Time { return s.deadline }
 
 // refusedOutright tells whether nothing but refusals came, and enough of them.
 func (s *series) refusedOutright() bool { return s.replies == 0 && s.refusals >= refusalsEnd }
@@ -119,7 +145,7 @@ func (s *series) answered(a echo.Answer) {
 	case a.Kind == echo.Reply && rtt <= workerapi.LateAfter:
 		p.replied, p.rtt, p.ttl = true, rtt, a.TTL
 		s.replies++
-		s.lastReply = a.At
+		s.lastReply, s.slowest = a.At, max(s.slowest, rtt)
 	case a.Kind.Refuses() && !p.refused && !p.replied:
 		p.refused = true
 		s.refusals++

@@ -109,10 +109,7 @@ func (t *trace) next(now time.Time) step {
 	}
 	r, at := t.choose(now)
 	if r != nil {
-		if now.Before(t.nextSend) {
-			return step{again: t.nextSend}
-		}
-		return step{send: r}
+		return t.ask(r, now)
 	}
 	at = earlier(at, t.silence(now))
 	if !at.IsZero() {
@@ -123,6 +120,21 @@ func (t *trace) next(now time.Time) step {
 	}
 	return step{done: true, missing: t.missing()}
 }
+
+// ask sends a probe, but for one that would leave too late to be listened to: the rest stays unsent.
+func (t *trace) ask(r *request, now time.Time) step {
+	by := t.deadline.Add(-t.patience(0))
+	switch {
+	case now.After(by):
+		return step{again: t.deadline}
+	case now.Before(t.nextSend):
+		return step{again: t.nextSend}
+	default:
+		return step{send: r, by: by}
+	}
+}
+
+func (t *trace) limit() time.Time { return t.deadline }
 
 // earlier gives the earlier of two moments; a zero one is none.
 func earlier(a, b time.Time) time.Time {
