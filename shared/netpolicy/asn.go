@@ -35,9 +35,11 @@ var asnRows = []asnRow{
 }
 
 // JudgeASN decides whether an AS number can be assigned to a network. It allocates nothing.
-func JudgeASN(n uint32) ASNVerdict {
-	for i := range asnRows {
-		if r := &asnRows[i]; n >= r.first && n <= r.last {
+func JudgeASN(n uint32) ASNVerdict { return judgeASN(asnRows, n) }
+
+func judgeASN(rows []asnRow, n uint32) ASNVerdict {
+	for i := range rows {
+		if r := &rows[i]; n >= r.first && n <= r.last {
 			return ASNVerdict{Public: r.public, First: r.first, Last: r.last, Name: r.name, Source: r.source, Reason: r.kind}
 		}
 	}

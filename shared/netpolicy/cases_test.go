@@ -2,15 +2,21 @@ package netpolicy
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/netip"
 	"os"
 	"strings"
 	"testing"
 )
 
-// TestCaseAddresses judges every input of testdata/targets.json that is an address, or a URL or host:port around one.
-func TestCaseAddresses(t *testing.T) {
-	t.Parallel()
+// caseAddress is an input of testdata/targets.json that is an address, or a URL or host:port around one.
+type caseAddress struct {
+	id, input, expect, why string
+	addr                   netip.Addr
+}
+
+func caseAddresses(t *testing.T) []caseAddress {
+	t.Helper()
 	raw, err := os.ReadFile("testdata/targets.json")
 	if err != nil {
 		t.Fatal(err)
@@ -19,21 +25,31 @@ func TestCaseAddresses(t *testing.T) {
 	if err := json.Unmarshal(raw, &cases); err != nil {
 		t.Fatal(err)
 	}
-	n := 0
+	var all []caseAddress
 	for _, c := range cases {
-		a, ok := addressIn(c.Input)
-		if !ok {
-			continue
-		}
-		n++
-		if v := Judge(a); v.Public != (c.Expect == "accept-format") {
-			t.Errorf("%s: %s: public %t, want %s (%s)", c.ID, c.Input, v.Public, c.Expect, c.Why)
+		if a, ok := addressIn(c.Input); ok {
+			all = append(all, caseAddress{c.ID, c.Input, c.Expect, c.Why, a})
 		}
 	}
-	if n < 300 {
-		t.Errorf("only %d cases are addresses", n)
+	if len(all) < 300 {
+		t.Fatalf("only %d of %d cases are addresses", len(all), len(cases))
 	}
-	t.Logf("%d of %d cases are addresses", n, len(cases))
+	return all
+}
+
+// caseFailures holds them against what judges.
+func caseFailures(cases []caseAddress, judge func(netip.Addr) Verdict) (failures []string) {
+	for _, c := range cases {
+		if v := judge(c.addr); v.Public != (c.expect == "accept-format") {
+			failures = append(failures, fmt.Sprintf("%s: %s: public %t, want %s (%s)", c.id, c.input, v.Public, c.expect, c.why))
+		}
+	}
+	return failures
+}
+
+func TestCaseAddresses(t *testing.T) {
+	t.Parallel()
+	tell(t, caseFailures(caseAddresses(t), Judge))
 }
 
 // addressIn finds the address of an input whose other parts are in order.

@@ -33,7 +33,9 @@ var profile = idna.New(
 //
 // Names are mapped first and judged after: fullwidth digits, ideographic full stops, soft hyphens and circled letters
 // all map to ASCII, and what they map to is what a resolver would be asked for.
-func ParseName(s string, underscores bool) (string, error) {
+func ParseName(s string, underscores bool) (string, error) { return zones.parseName(s, underscores) }
+
+func (t zoneTable) parseName(s string, underscores bool) (string, error) {
 	name, err := CanonicalName(s, underscores)
 	if err != nil {
 		return "", err
@@ -44,7 +46,7 @@ func ParseName(s string, underscores bool) (string, error) {
 	if !startsWithLetter(lastLabel(name)) {
 		return "", &NameError{Problem: NameNumeric}
 	}
-	if zone, ok := specialUse(name); ok {
+	if zone, ok := t.find(name); ok {
 		return "", &NameError{Problem: NameSpecialUse, Zone: zone.Name, Source: zone.Source, Kind: zone.Kind}
 	}
 	if !strings.Contains(name, ".") {

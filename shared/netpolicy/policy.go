@@ -25,31 +25,40 @@ type Verdict struct {
 //
 // The most specific row decides. A zoned, IPv4-mapped or invalid address is refused in every case: a caller that holds
 // one has skipped a parser that would have refused it.
-func Judge(a netip.Addr) Verdict {
+func Judge(a netip.Addr) Verdict { return addresses.judge(a) }
+
+// addressTable is the rows of both families in the form in which they are looked up.
+type addressTable struct{ v4, v6 []span }
+
+var addresses = newAddressTable(ipv4Rows, ipv6Rows)
+
+func newAddressTable(v4, v6 []Row) addressTable { return addressTable{spansOf(v4), spansOf(v6)} }
+
+func (t addressTable) judge(a netip.Addr) Verdict {
 	switch {
 	case !a.IsValid():
 		return Verdict{Reason: "no address"}
 	case a.Zone() != "":
 		return Verdict{Name: "Zoned address", Source: "RFC 4007", Reason: "an address of one link only"}
 	case a.Is4():
-		return judge4(a)
+		return t.judge4(a)
 	}
-	return judge6(a)
+	return t.judge6(a)
 }
 
-func judge4(a netip.Addr) Verdict {
-	if row := find(ipv4Spans, a); row != nil {
+func (t addressTable) judge4(a netip.Addr) Verdict {
+	if row := find(t.v4, a); row != nil {
 		return row.verdict()
 	}
 	return Verdict{Public: true, Name: "Global unicast", Source: "RFC 791"}
 }
 
-func judge6(a netip.Addr) Verdict {
-	v := block6(a)
+func (t addressTable) judge6(a netip.Addr) Verdict {
+	v := t.block6(a)
 	if !v.Public {
 		return v
 	}
-	if v4, ok := isatap(a); ok && !judge4(v4).Public {
+	if v4, ok := isatap(a); ok && !t.judge4(v4).Public {
 		return Verdict{Prefix: v.Prefix, Name: "ISATAP", Source: "RFC 5214",
 			Reason: "a tunnel address that leads to a non-public IPv4 address"}
 	}
@@ -57,8 +66,8 @@ func judge6(a netip.Addr) Verdict {
 }
 
 // block6 judges by the prefix alone.
-func block6(a netip.Addr) Verdict {
-	if row := find(ipv6Spans, a); row != nil {
+func (t addressTable) block6(a netip.Addr) Verdict {
+	if row := find(t.v6, a); row != nil {
 		return row.verdict()
 	}
 	if !globalUnicast.Contains(a) {

@@ -11,13 +11,8 @@ type span struct {
 	row   *Row
 }
 
-// The rows of a family overlap; cut into spans they do not, and a binary search finds the row of an address.
-var (
-	ipv4Spans = spansOf(ipv4Rows)
-	ipv6Spans = spansOf(ipv6Rows)
-)
-
-// spansOf cuts one family's address space at every edge of its rows. It is computed from the rows, never written down.
+// spansOf cuts one family's address space at every edge of its rows: they overlap, spans do not, and a binary search
+// finds the row of an address. It is computed from the rows, never written down.
 func spansOf(rows []Row) []span {
 	firsts := make([]netip.Addr, 0, 2*len(rows)+1)
 	firsts = append(firsts, netip.PrefixFrom(rows[0].Prefix.Addr(), 0).Masked().Addr())

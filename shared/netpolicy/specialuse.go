@@ -115,7 +115,10 @@ var reverseZones = []Zone{
 	{"b.e.f.ip6.arpa", "RFC 6303", kindReverse},
 }
 
-// zones are all of them, by name.
+// zoneTable is zones by name.
+type zoneTable map[string]Zone
+
+// zones are all of them.
 var zones = index(specialNames, cloudNames, reverseZones, numberedZones(16, 31, "172", "RFC 6761"),
 	numberedZones(64, 127, "100", "RFC 7793"))
 
@@ -128,18 +131,18 @@ func numberedZones(first, last int, octet, source string) []Zone {
 	return zones
 }
 
-func index(lists ...[]Zone) map[string]Zone {
-	byName := make(map[string]Zone)
+func index(lists ...[]Zone) zoneTable {
+	byName := make(zoneTable)
 	for _, z := range slices.Concat(lists...) {
 		byName[z.Name] = z
 	}
 	return byName
 }
 
-// specialUse finds the zone that a canonical name is or lies under.
-func specialUse(name string) (Zone, bool) {
+// find gives the zone that a canonical name is or lies under.
+func (t zoneTable) find(name string) (Zone, bool) {
 	for {
-		if z, ok := zones[name]; ok {
+		if z, ok := t[name]; ok {
 			return z, true
 		}
 		_, parent, found := strings.Cut(name, ".")

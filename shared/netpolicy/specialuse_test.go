@@ -67,10 +67,10 @@ func TestZonesAreCanonical(t *testing.T) {
 		if zone.Source == "" || zone.Kind == "" {
 			t.Errorf("%s has an empty column", name)
 		}
-		if _, ok := specialUse("x." + name); !ok {
+		if _, ok := zones.find("x." + name); !ok {
 			t.Errorf("x.%s is not covered", name)
 		}
-		if z, ok := specialUse("x" + name); ok && z.Name == name {
+		if z, ok := zones.find("x" + name); ok && z.Name == name {
 			t.Errorf("x%s is covered by %s", name, name)
 		}
 	}
