@@ -65,6 +65,9 @@ bench: ## benchmarks, as ratios against a baseline in the same run
 	@for m in $(MODULES); do (cd $$m && go test -run '^$$' -bench . -benchmem ./...); done
 	cd deploy/lab && go run ./bench
 
+proof-limits: ## what a million clients cost the limits: memory and time, before and after they expire
+	LIMITS_CLIENTS=1000000 go test -count=1 -timeout 20m -v -run '^TestManyClients' ./gateway/internal/ratelimit
+
 lint: $(GOLANGCI) $(DEADCODE) $(AXE) ## formatting, vet, linters, generated files up to date
 	@test -z "$$(gofmt -l $(MODULES))" || { echo 'gofmt would change:'; gofmt -l $(MODULES); exit 1; }
 	@for m in $(MODULES); do echo "lint $$m"; \
@@ -120,4 +123,4 @@ $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
 	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help build run test e2e shots golden demo bench lint fmt generate new-tool up down clean
+.PHONY: help build run test e2e shots golden demo bench proof-limits lint fmt generate new-tool up down clean

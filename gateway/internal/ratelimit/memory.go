@@ -3,6 +3,8 @@ package ratelimit
 import (
 	"context"
 	"hash/maphash"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +17,8 @@ const (
 	shardCount = 64
 	// sweepAtMost bounds the buckets that one Take clears away, so that no request pays for a whole shard.
 	sweepAtMost = 32
+	// shrinkFrom is how many buckets a table must have held before it is made anew with less room.
+	shrinkFrom = 64
 )
 
 // Memory is a Limiter in this process. It holds a bounded number of buckets. A bucket that is full again is forgotten,
@@ -102,6 +106,8 @@ type shard struct {
 	mu   sync.Mutex
 	room int
 	byID map[id]*entry
+	// most is how many byID has held.
+	most int
 	// soonest orders the same entries by when they are full again.
 	soonest queue
 }
@@ -127,6 +133,7 @@ func (s *shard) add(key id, now int64) *entry {
 	}
 	e := &entry{id: key, bucket: bucket{at: now}, fullAt: now}
 	s.byID[key] = e
+	s.most = max(s.most, len(s.byID))
 	s.soonest.push(e)
 	return e
 }
@@ -141,10 +148,25 @@ func (s *shard) sweep(now int64) {
 func (s *shard) clear(now int64) {
 	for range sweepAtMost {
 		if len(s.soonest) == 0 || s.soonest[0].fullAt > now {
-			return
+			break
 		}
 		s.drop()
 	}
+	if fallen(len(s.byID), s.most) {
+		s.byID, s.most = remade(s.byID), len(s.byID)
+		s.soonest = slices.Clone(s.soonest)
+	}
+}
+
+// fallen tells whether so few buckets are left of the most that there were that their table is worth making anew:
+// tables keep the memory of all that they ever held. What is left to copy is little, and seldom.
+func fallen(left, most int) bool { return most >= shrinkFrom && left <= most/4 }
+
+// remade is a table with room for no more than it holds.
+func remade[T any](old map[id]T) map[id]T {
+	table := make(map[id]T, len(old))
+	maps.Copy(table, old)
+	return table
 }
 
 func (s *shard) drop() { delete(s.byID, s.soonest.pop().id) }

@@ -17,6 +17,7 @@ type sightings struct {
 	mu   sync.Mutex
 	room int
 	byID map[id]*list.Element
+	most int // that byID has held
 	// used holds the same sets, the least recently used in front.
 	used *list.List
 }
@@ -37,6 +38,7 @@ func (s *sightings) take(key id, c Charge, now int64) Decision {
 		}
 		at = s.used.PushBack(&sightingSet{id: key})
 		s.byID[key] = at
+		s.most = max(s.most, len(s.byID))
 	}
 	s.used.MoveToBack(at)
 	return at.Value.(*sightingSet).take(c, now)
@@ -47,9 +49,12 @@ func (s *sightings) clear(now int64) {
 	for range sweepAtMost {
 		front := s.used.Front()
 		if front == nil || !front.Value.(*sightingSet).past(now) {
-			return
+			break
 		}
 		s.drop()
+	}
+	if fallen(len(s.byID), s.most) {
+		s.byID, s.most = remade(s.byID), len(s.byID)
 	}
 }
 
