@@ -142,8 +142,10 @@ func (d *driver) listen(ctx context.Context) bool {
 	}
 }
 
+// takeAnswers takes those that wait, and no more: who answers faster than they are taken must not keep the job from its
+// end.
 func (d *driver) takeAnswers() {
-	for {
+	for range answersHeld {
 		select {
 		case a := <-d.answers:
 			d.plan.answered(a)
