@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"time"
 
@@ -20,13 +21,18 @@ type request struct {
 }
 
 // step is what a plan wants at a moment: to send a probe, to be asked again at a later moment (or sooner, when an
-// answer comes), or to end. missing says that it ends because an answer did not come.
+// answer comes), or to end. missing says that it ends because an answer did not come, late that its time is up.
 type step struct {
 	send    *request
 	again   time.Time
 	done    bool
 	missing bool
+	late    bool
 }
+
+// routeEvery is how often the kernel is asked, while probes are sent, whether it still has a way to the destination.
+// The answer takes it microseconds.
+const routeEvery = 50 * time.Millisecond
 
 // On a busy machine the answer that a plan has given up may have arrived and not have been read. So before silence is
 // believed it is listened to for a little longer: grace, and twice the time by which wake-ups have been late of late.
@@ -38,8 +44,8 @@ const (
 // plan is the logic of a job. The driver calls its methods one at a time.
 type plan interface {
 	next(now time.Time) step
-	// sent tells that the probe of the last step left at a moment, or failed to.
-	sent(r request, at time.Time, failed bool)
+	// sent tells that the probe of the last step left at a moment.
+	sent(r request, at time.Time)
 	answered(a echo.Answer)
 }
 
@@ -61,8 +67,8 @@ type driver struct {
 	answers chan echo.Answer
 	flows   []echo.Flow
 	ticket  ticket
-	left    int           // probes that left
 	late    time.Duration // by how much the last wake-ups were late
+	asked   time.Time     // when the kernel was last asked for the way
 }
 
 func (d *driver) run(ctx context.Context) error {
@@ -79,7 +85,10 @@ func (d *driver) run(ctx context.Context) error {
 			if s.missing && d.listen(ctx) {
 				continue
 			}
-			return ctx.Err()
+			if err := ctx.Err(); err != nil || !s.missing && !s.late {
+				return err
+			}
+			return d.prober.network.CutOff(d.dst)
 		}
 		if s.send != nil {
 			wait := d.ticket.wait(now)
@@ -128,25 +137,25 @@ func (d *driver) takeAnswers() {
 	}
 }
 
-// send sends a probe. Until one has left, failing to send fails the job: this host cannot do it. Afterwards it is a
-// probe without an answer, like any other that got lost.
+// send sends a probe. Failing to send fails the job, also in its middle: what this host cannot send is not lost on the
+// way, and a measurement with holes of its own would be told as the destination's.
 func (d *driver) send(r request) error {
+	if now := time.Now(); now.Sub(d.asked) >= routeEvery {
+		d.asked = now
+		if err := d.prober.network.CutOff(d.dst); err != nil {
+			return err
+		}
+	}
 	f, err := d.flow(r.flow)
 	if err != nil {
 		return err
 	}
 	d.ticket.use()
 	at, err := f.Send(r.seq, r.ttl)
-	if err != nil && d.left == 0 {
-		return err
+	if err != nil {
+		return errors.Join(d.prober.network.CutOff(d.dst), err)
 	}
-	if err == nil {
-		d.left++
-	}
-	if at.IsZero() {
-		at = time.Now()
-	}
-	d.plan.sent(r, at, err != nil)
+	d.plan.sent(r, at)
 	return nil
 }
 
