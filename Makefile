@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-MODULES := shared shared/daemon gateway worker deploy/lab
+MODULES := shared shared/daemon shared/hostroute gateway worker deploy/lab
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS := -s -w -X diagnostics/daemon.version=$(VERSION)
 TOOLS := $(CURDIR)/.artifacts/tools

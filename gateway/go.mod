@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	blitiri.com.ar/go/spf v1.6.0
 	diagnostics/daemon v0.0.0
+	diagnostics/hostroute v0.0.0
 	diagnostics/shared v0.0.0
 	github.com/alicebob/miniredis/v2 v2.40.0
 	github.com/dunglas/httpsfv v1.1.2
@@ -49,5 +50,7 @@ require (
 )
 
 replace diagnostics/daemon => ../shared/daemon
+
+replace diagnostics/hostroute => ../shared/hostroute
 
 replace diagnostics/shared => ../shared

@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	diagnostics/daemon v0.0.0
+	diagnostics/hostroute v0.0.0
 	diagnostics/shared v0.0.0
 	github.com/google/go-cmp v0.7.0
 	github.com/google/uuid v1.6.0
@@ -21,5 +22,7 @@ require (
 )
 
 replace diagnostics/daemon => ../shared/daemon
+
+replace diagnostics/hostroute => ../shared/hostroute
 
 replace diagnostics/shared => ../shared

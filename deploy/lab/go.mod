@@ -27,4 +27,6 @@ replace diagnostics/daemon => ../../shared/daemon
 
 replace diagnostics/gateway => ../../gateway
 
+replace diagnostics/hostroute => ../../shared/hostroute
+
 replace diagnostics/shared => ../../shared

@@ -47,11 +47,14 @@ type Request struct {
 	Group  string `json:"group,omitempty"`
 }
 
-// HeaderRefused goes with a 429 of the worker and says why, where it is not that every place is taken: RefusedShare is
-// that the Client, or the Group, holds its share of the places. Retry-After is then about that share.
+// HeaderRefused says why the worker turns a job away. With a 429 RefusedShare is that the Client, or the Group, holds
+// its share of the places, and Retry-After is about that share; without it every place is taken. With a 503
+// RefusedShortage is that the worker's own host cannot send: it has lost its link or route, or has no file or memory
+// left. No measurement comes of that, since its silence would be told as the target's.
 const (
-	HeaderRefused = "X-Worker-Refused"
-	RefusedShare  = "share"
+	HeaderRefused   = "X-Worker-Refused"
+	RefusedShare    = "share"
+	RefusedShortage = "shortage"
 )
 
 // Envelope is the answer of the worker, as of the gateway: Data on success, Error otherwise.

@@ -32,18 +32,16 @@ func TestShortages(t *testing.T) {
 	for _, fault := range []struct {
 		name  string
 		bring func(t *testing.T) (gone func())
-		// The worker is a process of its own, and tells what it sees itself.
-		withoutWorker bool
 	}{
-		{"no free file", s.takeFiles, false},
-		{"few free files", s.takeMostFiles, false},
-		{"four ports", fourPorts, false},
-		{"the link is down", uplinkDown, true},
-		{"the cable is pulled", cablePulled, true},
-		{"the default route is gone", noDefaultRoute, true},
+		{"no free file", s.takeFiles},
+		{"few free files", s.takeMostFiles},
+		{"four ports", fourPorts},
+		{"the link is down", uplinkDown},
+		{"the cable is pulled", cablePulled},
+		{"the default route is gone", noDefaultRoute},
 	} {
 		t.Run(fault.name, func(t *testing.T) {
-			s.t, s.withoutWorker = t, fault.withoutWorker
+			s.t = t
 			gone := fault.bring(t)
 			ours := 0
 			for round := 0; ours == 0 && round < 5; round++ { // a little of something may do for once
@@ -57,7 +55,6 @@ func TestShortages(t *testing.T) {
 			if ours == 0 {
 				t.Error("nothing was told as this service's fault: was there one?")
 			}
-			s.withoutWorker = false
 			s.recover()
 		})
 	}
@@ -109,8 +106,6 @@ type shortage struct {
 	gateway *lab.Server
 	askers  []*http.Client
 	fresh   int
-
-	withoutWorker bool
 }
 
 // parallelAsks is how many tools are asked at once.
@@ -269,9 +264,7 @@ func (s *shortage) askAll(when string, judge func(*testing.T, truth, answer) boo
 		})
 	}
 	for _, q := range s.truths() {
-		if q.slug != "traceroute" || !s.withoutWorker {
-			questions <- q
-		}
+		questions <- q
 	}
 	close(questions)
 	asking.Wait()

@@ -143,7 +143,8 @@ const (
 	dns   = "github.com/miekg/dns"
 	gw    = "diagnostics/gateway"
 
-	daemon = "diagnostics/daemon"
+	daemon    = "diagnostics/daemon"
+	hostroute = "diagnostics/hostroute"
 )
 
 var rules = []rule{
@@ -173,6 +174,11 @@ var rules = []rule{
 	{
 		name: "daemon to commands", module: "shared/daemon", from: []string{daemon + "/..."}, never: []string{"os/exec"},
 		reason: "neither process has commands to run",
+	},
+	{
+		name: "hostroute to anything else", module: "shared/hostroute", from: []string{hostroute},
+		only:   []string{"golang.org/x/sys/..."},
+		reason: "both services ask the kernel through it, the privileged one too, so that it carries nothing else",
 	},
 	{
 		name: "gateway below main to daemon", module: "gateway", from: []string{gw + "/..."}, except: []string{gw},
@@ -271,7 +277,7 @@ var rules = []rule{
 func TestForbiddenImports(t *testing.T) {
 	t.Parallel()
 	graphs := map[string]graph{}
-	for _, module := range []string{"gateway", "worker", "shared", "shared/daemon"} {
+	for _, module := range []string{"gateway", "worker", "shared", "shared/daemon", "shared/hostroute"} {
 		graphs[module] = list(t, filepath.Join(root, module))
 	}
 	for _, r := range rules {

@@ -28,12 +28,16 @@ type MemoryOption func(*otter.Options[string, timed])
 
 // WithClock replaces the clock that entries expire by.
 func WithClock(now func() time.Time) MemoryOption {
-	return func(o *otter.Options[string, timed]) { o.Clock = clock(now) }
+	return func(o *otter.Options[string, timed]) { o.Clock = clock{now: now, start: now()} }
 }
 
-type clock func() time.Time
+// clock is monotonic, as the library's own is.
+type clock struct {
+	now   func() time.Time
+	start time.Time
+}
 
-func (c clock) NowNano() int64 { return c().UnixNano() }
+func (c clock) NowNano() int64 { return c.now().Sub(c.start).Nanoseconds() }
 
 // Tick never ticks: expired entries of an injected clock go when the cache is next written to.
 func (clock) Tick(time.Duration) <-chan time.Time { return nil }

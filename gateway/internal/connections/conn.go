@@ -27,7 +27,7 @@ type Conn struct {
 	// from is whom it counts for; shared is a peer that may carry many visitors.
 	from   netip.Prefix
 	shared bool
-	// until is the deadline that the server set for writing, in nanoseconds since 1970; 0 is none.
+	// until is the deadline that the server set for writing, by Table.clock; 0 is none.
 	until atomic.Int64
 
 	// These are the table's, under its lock.
@@ -67,7 +67,7 @@ func (c *Conn) Received() {
 func (c *Conn) Answering(limit time.Duration) {
 	if c != nil {
 		c.table.move(c, answering)
-		c.until.Store(time.Now().Add(limit).UnixNano())
+		c.until.Store(c.table.clock(time.Now().Add(limit)))
 	}
 }
 
@@ -95,8 +95,8 @@ func (c *Conn) Write(p []byte) (int, error) {
 // writeFor is one part of the wait: only between two parts is it seen whether the reader takes anything at all.
 func (c *Conn) writeFor(p []byte, part time.Duration, now time.Time) (int, error) {
 	deadline := now.Add(part)
-	if until := c.until.Load(); until != 0 && until < deadline.UnixNano() {
-		deadline = time.Unix(0, until)
+	if until := c.until.Load(); until != 0 && until < c.table.clock(deadline) {
+		deadline = c.table.began.Add(time.Duration(until))
 	}
 	if err := c.Conn.SetWriteDeadline(deadline); err != nil {
 		return 0, err
@@ -106,7 +106,7 @@ func (c *Conn) writeFor(p []byte, part time.Duration, now time.Time) (int, error
 
 func (c *Conn) late(now time.Time) bool {
 	until := c.until.Load()
-	return until != 0 && now.UnixNano() >= until
+	return until != 0 && c.table.clock(now) >= until
 }
 
 // cut makes the end of the connection one that drops at once what nobody reads.
@@ -123,7 +123,7 @@ func (c *Conn) SetWriteDeadline(at time.Time) error {
 		c.until.Store(0)
 		return nil
 	}
-	c.until.Store(at.UnixNano())
+	c.until.Store(c.table.clock(at))
 	return nil
 }
 

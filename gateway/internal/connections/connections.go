@@ -47,6 +47,7 @@ type Counts struct {
 // Table holds the open connections. Every event costs the same however many there are.
 type Table struct {
 	limits Limits
+	began  time.Time
 
 	mu        sync.Mutex
 	counts    Counts
@@ -63,7 +64,13 @@ type peer struct {
 }
 
 // New makes an empty Table.
-func New(l Limits) *Table { return &Table{limits: l, peers: make(map[netip.Prefix]*peer)} }
+func New(l Limits) *Table {
+	return &Table{limits: l, began: time.Now(), peers: make(map[netip.Prefix]*peer)}
+}
+
+// clock is a moment in nanoseconds since the table was made, by the monotonic clock: a reader has his time also where
+// the host's clock is set meanwhile.
+func (t *Table) clock(at time.Time) int64 { return int64(at.Sub(t.began)) }
 
 // Counts gives what was counted so far.
 func (t *Table) Counts() Counts {

@@ -14,9 +14,9 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
-	"diagnostics/gateway/internal/egress/hostroute"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/hostroute"
 
 	"github.com/miekg/dns"
 )

@@ -16,7 +16,7 @@ import (
 
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/dnsclient"
-	"diagnostics/gateway/internal/egress/hostroute"
+	"diagnostics/hostroute"
 	"diagnostics/shared/netpolicy"
 )
 

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"syscall"
 
-	"diagnostics/gateway/internal/egress/hostroute"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/shortage"
+	"diagnostics/hostroute"
 )
 
 // connect dials an address that may be dialled. A failure of this host's own is a *fault.Error of kind Busy, all others

@@ -16,8 +16,8 @@ import (
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
-	"diagnostics/gateway/internal/egress/hostroute"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/hostroute"
 
 	"github.com/miekg/dns"
 )

@@ -5,9 +5,9 @@ import (
 	"net/netip"
 	"slices"
 
-	"diagnostics/gateway/internal/egress/hostroute"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/shortage"
+	"diagnostics/hostroute"
 	"diagnostics/shared/netpolicy"
 )
 

@@ -7,8 +7,8 @@ import (
 	"net/netip"
 
 	"diagnostics/gateway/internal/certcheck"
-	"diagnostics/gateway/internal/egress/hostroute"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/hostroute"
 )
 
 // FamilySetting is EGRESS_FAMILIES.

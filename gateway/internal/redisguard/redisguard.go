@@ -40,9 +40,11 @@ type Guard struct {
 	// epoch counts the changes between up (even) and down (odd). A call that began in an earlier epoch cannot end a
 	// later one: the last timeouts of an outage must not start the next.
 	epoch atomic.Uint64
-	// toldAt is when a call that failed without an outage was last logged, in Unix nanoseconds.
+	// since is long before the start. What is counted from it is counted by the monotonic clock, which nobody sets.
+	since time.Time
+	// toldAt is when a call that failed without an outage was last logged, in nanoseconds since then.
 	toldAt atomic.Int64
-	// checkedAt is when Check last looked, in Unix nanoseconds.
+	// checkedAt is when Check last looked, in nanoseconds since then.
 	checkedAt atomic.Int64
 
 	fell  chan struct{}
@@ -55,7 +57,8 @@ type Guard struct {
 // first probe, in the background, or a first call fails.
 func New(client redis.UniversalClient, log *slog.Logger) *Guard {
 	ctx, cancel := context.WithCancel(context.Background())
-	g := &Guard{client: client, log: log, fell: make(chan struct{}, 1), ctx: ctx, close: cancel}
+	g := &Guard{client: client, log: log, since: time.Now().Add(-time.Hour), fell: make(chan struct{}, 1), ctx: ctx,
+		close: cancel}
 	g.done.Go(g.watch)
 	return g
 }
@@ -98,7 +101,7 @@ const checkedFor = time.Second
 // Check is State after a look at Redis: on an instance without visitors nothing else would notice that Redis is gone.
 // It waits for Bound at most and looks once a second at most.
 func (g *Guard) Check(ctx context.Context) string {
-	now, last := time.Now().UnixNano(), g.checkedAt.Load()
+	now, last := int64(time.Since(g.since)), g.checkedAt.Load()
 	if now-last >= int64(checkedFor) && g.checkedAt.CompareAndSwap(last, now) {
 		_ = g.Do(ctx, func(ctx context.Context, c redis.UniversalClient) error { return c.Ping(ctx).Err() })
 	}
@@ -129,7 +132,7 @@ func (g *Guard) fall(epoch uint64, err error) {
 
 // tell logs a call that failed though Redis serves, at most once a minute.
 func (g *Guard) tell(what string, err error) {
-	now, last := time.Now().UnixNano(), g.toldAt.Load()
+	now, last := int64(time.Since(g.since)), g.toldAt.Load()
 	if now-last < int64(time.Minute) || !g.toldAt.CompareAndSwap(last, now) {
 		return
 	}

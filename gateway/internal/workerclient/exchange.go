@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/workerapi"
 )
@@ -157,6 +158,10 @@ func refusal(response *http.Response) error {
 		busy := fault.Wrap(fault.Busy, cause, "The diagnostics worker is busy; try again in a few seconds.")
 		busy.RetryAfter = wait
 		return busy
+	case http.StatusServiceUnavailable:
+		if response.Header.Get(workerapi.HeaderRefused) == workerapi.RefusedShortage {
+			return shortage.Fault(cause)
+		}
 	case http.StatusGatewayTimeout:
 		return fault.Wrap(fault.Timeout, cause, "The diagnostics worker did not finish in time.")
 	case http.StatusBadRequest:

@@ -81,6 +81,8 @@ func TestASharesRefusalIsTheVisitorsOwn(t *testing.T) {
 		{429, "", fault.Busy, 7 * time.Second}, // every place, and workers that know no shares
 		{429, "moon", fault.Busy, 7 * time.Second},
 		{503, workerapi.RefusedShare, fault.Upstream, 0},
+		{503, workerapi.RefusedShortage, fault.Busy, time.Second}, // its host's own fault is this service's
+		{429, workerapi.RefusedShortage, fault.Busy, 7 * time.Second},
 	} {
 		s := worker(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Retry-After", "7")

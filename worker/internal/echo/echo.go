@@ -75,6 +75,10 @@ var (
 	ErrNoRoute = errors.New("this host has no route to the destination")
 	// ErrForbidden: a rule of this host's own forbids the packet.
 	ErrForbidden = errors.New("a local rule forbids the packet")
+	// ErrCutOff: this host had a way to addresses of the family, and has lost its link or its route.
+	ErrCutOff = errors.New("this host has lost its way to the destination")
+	// ErrShortage: this host has no room for the packet, or its link is down.
+	ErrShortage = errors.New("this host cannot send at the moment")
 	// ErrNoFlow: every flow identifier is taken.
 	ErrNoFlow = errors.New("every flow identifier is taken")
 	// ErrClosed: the network was closed.
@@ -87,13 +91,17 @@ type Network interface {
 	// that serves every flow: deliver must not block. One delivery may still be under way when Close returns.
 	// Errors: ErrFamily, ErrNoFlow, ErrClosed.
 	Open(dst netip.Addr, deliver func(Answer)) (Flow, error)
+	// CutOff is ErrCutOff where the kernel itself has no way to dst any more. A link without a carrier takes packets and
+	// drops them: no error of Send tells of it, and what is silent then is not the destination. A family that this host
+	// never had is not cut off; there Send gives ErrNoRoute.
+	CutOff(dst netip.Addr) error
 }
 
 // Flow is a row of echo requests that share an identifier and a checksum, so that routers that spread load by either
 // send all of them the same way. It is safe for concurrent use.
 type Flow interface {
 	// Send sends the echo request seq with a TTL (hop limit) of 1 to 255, and gives the moment right before it left.
-	// Errors: ErrNoRoute, ErrForbidden, ErrClosed, the system's.
+	// Errors: ErrNoRoute, ErrShortage, ErrForbidden, ErrClosed, the system's.
 	Send(seq uint16, ttl int) (time.Time, error)
 	// Close ends the flow; answers that come later are dropped. It may be called more than once.
 	Close()

@@ -110,6 +110,10 @@ func (x *exchange) failJob(err error) {
 		x.leave()
 	case errors.Is(err, context.DeadlineExceeded):
 		x.fail(http.StatusGatewayTimeout, "The measurement did not end in time.")
+	case isShortage(err):
+		x.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedShortage)
+		x.w.Header().Set("Retry-After", "1")
+		x.fail(http.StatusServiceUnavailable, "This worker's own host cannot send probes at the moment.")
 	case errors.Is(err, echo.ErrFamily), errors.Is(err, echo.ErrNoRoute):
 		x.fail(http.StatusBadGateway, "This worker has no "+workerapi.FamilyName(x.target)+" connection to the target.")
 	case errors.Is(err, echo.ErrForbidden):
@@ -117,6 +121,12 @@ func (x *exchange) failJob(err error) {
 	default:
 		x.fail(http.StatusBadGateway, "The worker could not send its probes.")
 	}
+}
+
+// isShortage tells what the worker's host lacks at the moment from what it is not made for. It stands before a missing
+// route: one that is lost is both.
+func isShortage(err error) bool {
+	return errors.Is(err, echo.ErrCutOff) || errors.Is(err, echo.ErrShortage) || errors.Is(err, echo.ErrNoFlow)
 }
 
 // wholeSeconds rounds up, to at least 1.

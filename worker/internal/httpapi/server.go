@@ -7,7 +7,8 @@
 // A request may say on whose behalf it comes by two hashes, client and group (workerapi.Pseudonym). One client holds at
 // most workerapi.ClientShare of the places and one group workerapi.GroupShare: over that the answer is 429 with
 // "X-Worker-Refused: share", where 429 without it is that every place is taken, or that the budget of packets leaves a
-// job no probe within its time. All have Retry-After.
+// job no probe within its time. Both have Retry-After, as has 503 with "X-Worker-Refused: shortage", which is that this
+// host itself cannot send.
 package httpapi
 
 import (
@@ -113,7 +114,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func isAPI(path string) bool { return path == "/api" || strings.HasPrefix(path, "/api/") }
 
 // knownCauses are failures of jobs whose text is ours.
-var knownCauses = []error{echo.ErrFamily, echo.ErrNoRoute, echo.ErrForbidden, echo.ErrNoFlow, echo.ErrClosed}
+var knownCauses = []error{echo.ErrFamily, echo.ErrNoRoute, echo.ErrCutOff, echo.ErrShortage, echo.ErrForbidden, echo.ErrNoFlow, echo.ErrClosed}
 
 // report logs a request and tells the observer of a job. The path is logged only as the route that it named, and the
 // target not at all.

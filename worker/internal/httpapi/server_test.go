@@ -420,6 +420,9 @@ func TestFailuresOfJobs(t *testing.T) {
 		{"family absent", func(context.Context) error { return echo.ErrFamily }, 502, "IPv4 connection"},
 		{"no route", func(context.Context) error { return errors.Join(echo.ErrNoRoute, errors.New("secret detail")) }, 502, "IPv4 connection"},
 		{"forbidden", func(context.Context) error { return echo.ErrForbidden }, 502, "forbids"},
+		{"cut off", func(context.Context) error { return errors.Join(echo.ErrCutOff, echo.ErrNoRoute) }, 503, "own host"},
+		{"no room", func(context.Context) error { return errors.Join(echo.ErrShortage, syscall.ENOBUFS) }, 503, "own host"},
+		{"no file", func(context.Context) error { return errors.Join(echo.ErrNoFlow, syscall.EMFILE) }, 503, "own host"},
 		{"anything else", func(context.Context) error { return errors.New("secret detail") }, 502, "could not send"},
 		{"too long", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, 504, "in time"},
 		{"panic", func(context.Context) error { panic("secret detail") }, 500, "unexpectedly"},
@@ -432,6 +435,10 @@ func TestFailuresOfJobs(t *testing.T) {
 			f.checkError(tt.name, a, tt.status)
 			if !strings.Contains(a.envelope.Error, tt.says) || strings.Contains(a.body, "secret") {
 				t.Errorf("%q", a.envelope.Error)
+			}
+			if own := a.Header.Get(workerapi.HeaderRefused) == workerapi.RefusedShortage &&
+				a.Header.Get("Retry-After") != ""; own != (tt.status == 503) {
+				t.Errorf("%v", a.Header)
 			}
 			if f.server.PlacesInUse() != 0 {
 				t.Error("the place was not given back")

@@ -71,12 +71,14 @@ func isFull(err error) bool {
 
 // sendError names the system's errors in the terms of echo.Flow.
 func sendError(err error) error {
-	for _, e := range []error{unix.ENETUNREACH, unix.EHOSTUNREACH, unix.EADDRNOTAVAIL, unix.ENETDOWN, unix.EINVAL} {
+	for _, e := range []error{unix.ENETUNREACH, unix.EHOSTUNREACH, unix.EADDRNOTAVAIL, unix.EINVAL} {
 		if errors.Is(err, e) {
 			return errors.Join(echo.ErrNoRoute, err)
 		}
 	}
 	switch {
+	case isFull(err), errors.Is(err, unix.ENETDOWN):
+		return errors.Join(echo.ErrShortage, err)
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return errors.Join(echo.ErrForbidden, err)
 	case errors.Is(err, net.ErrClosed):

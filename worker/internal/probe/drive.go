@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -21,14 +22,19 @@ type request struct {
 }
 
 // step is what a plan wants at a moment: to send a probe, to be asked again at a later moment (or sooner, when an
-// answer comes), or to end. missing says that it ends because an answer did not come.
+// answer comes), or to end. missing says that it ends because an answer did not come, late that its time is up.
 type step struct {
 	send    *request
 	by      time.Time // a probe that leaves later than that could not be listened to for as long as it takes
 	again   time.Time
 	done    bool
 	missing bool
+	late    bool
 }
+
+// routeEvery is how often the kernel is asked, while probes are sent, whether it still has a way to the destination.
+// The answer takes it microseconds.
+const routeEvery = 50 * time.Millisecond
 
 // On a busy machine the answer that a plan has given up may have arrived and not have been read. So before silence is
 // believed it is listened to for a little longer: grace, and twice the time by which wake-ups have been late of late.
@@ -57,8 +63,8 @@ type plan interface {
 	next(now time.Time) step
 	// limit is when the job must have ended.
 	limit() time.Time
-	// sent tells that the probe of the last step left at a moment, or failed to.
-	sent(r request, at time.Time, failed bool)
+	// sent tells that the probe of the last step left at a moment.
+	sent(r request, at time.Time)
 	answered(a echo.Answer)
 }
 
@@ -80,8 +86,8 @@ type driver struct {
 	answers chan echo.Answer
 	flows   []echo.Flow
 	ticket  ticket
-	left    int           // probes that left
 	late    time.Duration // by how much the last wake-ups were late
+	asked   time.Time     // when the kernel was last asked for the way
 }
 
 func (d *driver) run(ctx context.Context) error {
@@ -98,12 +104,15 @@ func (d *driver) run(ctx context.Context) error {
 			if s.missing && d.listen(ctx) {
 				continue
 			}
-			return ctx.Err()
+			if err := ctx.Err(); err != nil || !s.missing && !s.late {
+				return err
+			}
+			return d.prober.network.CutOff(d.dst)
 		}
 		if s.send != nil {
 			wait, granted := d.ticket.wait(now, s.by)
 			switch {
-			case !granted && d.left == 0:
+			case !granted && !d.begun():
 				return &BusyError{Free: wait - s.by.Sub(now)}
 			case !granted:
 				s.again = earlier(now.Add(retryGap), d.plan.limit())
@@ -155,27 +164,30 @@ func (d *driver) takeAnswers() {
 	}
 }
 
-// send sends a probe. Until one has left, failing to send fails the job: this host cannot do it. Afterwards it is a
-// probe without an answer, like any other that got lost.
+// send sends a probe. Failing to send fails the job, also in its middle: what this host cannot send is not lost on the
+// way, and a measurement with holes of its own would be told as the destination's.
 func (d *driver) send(r request) error {
+	if now := time.Now(); now.Sub(d.asked) >= routeEvery {
+		d.asked = now
+		if err := d.prober.network.CutOff(d.dst); err != nil {
+			return err
+		}
+	}
 	f, err := d.flow(r.flow)
 	if err != nil {
 		return err
 	}
 	d.ticket.use()
 	at, err := f.Send(r.seq, r.ttl)
-	if err != nil && d.left == 0 {
-		return err
+	if err != nil {
+		return errors.Join(d.prober.network.CutOff(d.dst), err)
 	}
-	if err == nil {
-		d.left++
-	}
-	if at.IsZero() {
-		at = time.Now()
-	}
-	d.plan.sent(r, at, err != nil)
+	d.plan.sent(r, at)
 	return nil
 }
+
+// begun tells whether a probe has left: a flow is opened for it, and a probe that cannot leave ends the job.
+func (d *driver) begun() bool { return len(d.flows) > 0 }
 
 // flow opens flows in order as they are first used.
 func (d *driver) flow(index int) (echo.Flow, error) {

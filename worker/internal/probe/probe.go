@@ -35,8 +35,9 @@ func New(network echo.Network, options Options) *Prober {
 }
 
 // Traceroute traces the way to dst. It ends within workerapi.TracerouteLimit, with what it has seen by then.
-// Errors: echo.ErrFamily, echo.ErrNoRoute, echo.ErrForbidden, echo.ErrNoFlow, echo.ErrClosed where not even the first
-// probe could leave; *BusyError where the budget leaves none in time; ctx's error when ctx ends first.
+// Errors: echo.ErrFamily, echo.ErrNoRoute, echo.ErrCutOff, echo.ErrShortage, echo.ErrForbidden, echo.ErrNoFlow,
+// echo.ErrClosed where a probe could not leave, the first or a later one; *BusyError where the budget leaves none in
+// time; ctx's error when ctx ends first.
 func (p *Prober) Traceroute(ctx context.Context, dst netip.Addr) (workerapi.Traceroute, error) {
 	t := newTrace(time.Now())
 	if err := p.drive(ctx, dst, t); err != nil {

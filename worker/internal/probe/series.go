@@ -47,7 +47,6 @@ type series struct {
 // ping is one probe of a series; its sequence number is its index plus one.
 type ping struct {
 	at      time.Time
-	failed  bool
 	replied bool
 	refused bool
 	rtt     time.Duration
@@ -56,7 +55,7 @@ type ping struct {
 
 // open tells whether a reply may still come in time.
 func (p *ping) open(now time.Time) bool {
-	return !p.failed && !p.replied && !p.refused && now.Before(p.at.Add(workerapi.LateAfter))
+	return !p.replied && !p.refused && now.Before(p.at.Add(workerapi.LateAfter))
 }
 
 func newSeries(now time.Time, shape seriesShape) *series {
@@ -66,7 +65,7 @@ func newSeries(now time.Time, shape seriesShape) *series {
 func (s *series) next(now time.Time) step {
 	if !now.Before(s.deadline) {
 		s.late = true
-		return step{done: true}
+		return step{done: true, late: true}
 	}
 	if !s.refusedOutright() && len(s.pings) < s.shape.probes {
 		return s.ask(now)
@@ -121,8 +120,8 @@ func (s *series) until(now time.Time) time.Time {
 	return last
 }
 
-func (s *series) sent(_ request, at time.Time, failed bool) {
-	s.pings = append(s.pings, ping{at: at, failed: failed})
+func (s *series) sent(_ request, at time.Time) {
+	s.pings = append(s.pings, ping{at: at})
 	s.nextSend = s.nextSend.Add(s.shape.gap)
 	// Probes that a budget held back are not made good by a burst.
 	if soonest := at.Add(s.shape.gap / 2); s.nextSend.Before(soonest) {
@@ -138,7 +137,6 @@ func (s *series) answered(a echo.Answer) {
 	p := &s.pings[index]
 	rtt := max(a.At.Sub(p.at), 0)
 	switch {
-	case p.failed:
 	case a.Kind == echo.Reply && p.replied:
 		s.duplicates++
 		s.lastReply = a.At

@@ -159,7 +159,7 @@ func TestPingRefusedForAMoment(t *testing.T) {
 		if step.send == nil {
 			t.Fatalf("probe %d is not sent", i+1)
 		}
-		s.sent(*step.send, now, false)
+		s.sent(*step.send, now)
 		kind := echo.HostUnreachable
 		if i == 2 || i > 7 {
 			kind = echo.Reply
@@ -185,7 +185,7 @@ func TestPingIgnoresForeignAnswers(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
 	s := newSeries(now, seriesShape{probes: 2, gap: time.Second, limit: time.Minute})
-	s.sent(request{seq: 1}, now, false)
+	s.sent(request{seq: 1}, now)
 	for _, a := range []echo.Answer{
 		{Seq: 0, Kind: echo.Reply, At: now}, {Seq: 2, Kind: echo.Reply, At: now}, {Seq: 65535, Kind: echo.Reply, At: now},
 		{Seq: 1, Kind: echo.TimeExceeded, At: now}, {Seq: 1, Kind: echo.TooBig, At: now},
@@ -361,5 +361,7 @@ func (n *lateNet) Send(seq uint16, _ int) (time.Time, error) {
 	}
 	return now, nil
 }
+
+func (n *lateNet) CutOff(netip.Addr) error { return nil }
 
 func (n *lateNet) Close() {}

@@ -15,6 +15,11 @@ type simNet struct {
 	dest    simNode
 	// openErr and sendErr fail every flow and packet.
 	openErr, sendErr error
+	// sendErrAfter lets so many packets pass before sendErr; cutAfter is when the way is lost, 0 for never, backAfter when
+	// it is back, 0 for never.
+	sendErrAfter        int
+	cutAfter, backAfter time.Duration
+	start               time.Time
 
 	mu     sync.Mutex
 	opened int
@@ -71,6 +76,24 @@ func (n *simNet) Open(_ netip.Addr, deliver func(echo.Answer)) (echo.Flow, error
 	return &simFlow{net: n, index: n.opened - 1, deliver: deliver}, nil
 }
 
+// CutOff implements echo.Network. What is sent meanwhile is dropped without a word, as a link without a carrier does.
+func (n *simNet) CutOff(netip.Addr) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.isCut(time.Now()) {
+		return echo.ErrCutOff
+	}
+	return nil
+}
+
+func (n *simNet) isCut(now time.Time) bool {
+	if n.start.IsZero() {
+		n.start = now
+	}
+	passed := now.Sub(n.start)
+	return n.cutAfter > 0 && passed >= n.cutAfter && (n.backAfter == 0 || passed < n.backAfter)
+}
+
 type simFlow struct {
 	net     *simNet
 	index   int
@@ -89,14 +112,14 @@ func (f *simFlow) Close() {
 
 func (f *simFlow) Send(seq uint16, ttl int) (time.Time, error) {
 	now := time.Now()
-	if f.net.sendErr != nil {
-		return now, f.net.sendErr
-	}
 	f.net.mu.Lock()
 	defer f.net.mu.Unlock()
+	if f.net.sendErr != nil && len(f.net.log) >= f.net.sendErrAfter {
+		return now, f.net.sendErr
+	}
 	f.net.log = append(f.net.log, simPacket{at: now, seq: seq, ttl: ttl, flow: f.index})
 	node, kind, passed := f.net.where(ttl)
-	if node.deaf == ttl {
+	if node.deaf == ttl || f.net.isCut(now) {
 		kind = 0
 	}
 	f.answer(node, kind, passed, seq, now)

@@ -16,7 +16,6 @@ const reachTTL = 64
 // shot is one probe of a trace and what became of it.
 type shot struct {
 	at       time.Time
-	failed   bool // it could not leave
 	answered bool
 	kind     echo.Kind
 	from     netip.Addr
@@ -26,7 +25,7 @@ type shot struct {
 }
 
 // pending tells whether an answer may still come.
-func (s *shot) pending() bool { return !s.at.IsZero() && !s.failed && !s.answered }
+func (s *shot) pending() bool { return !s.at.IsZero() && !s.answered }
 
 // ttlShots is the probes of one TTL, one for each round.
 type ttlShots struct {
@@ -105,7 +104,7 @@ func (t *trace) shotOf(seq uint16) (s *shot, ttl int) {
 func (t *trace) next(now time.Time) step {
 	if !now.Before(t.deadline) {
 		t.late = true
-		return step{done: true}
+		return step{done: true, late: true}
 	}
 	r, at := t.choose(now)
 	if r != nil {
@@ -144,9 +143,9 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-func (t *trace) sent(r request, at time.Time, failed bool) {
+func (t *trace) sent(r request, at time.Time) {
 	s, ttl := t.shotOf(r.seq)
-	s.at, s.failed = at, failed
+	s.at = at
 	if ttl > 0 {
 		t.ttls[ttl].sent++
 	}

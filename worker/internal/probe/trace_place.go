@@ -132,7 +132,7 @@ func (t *trace) arrivals(place int) []*shot {
 	first := make([]*shot, 0, workerapi.ProbesPerHop+1)
 	var answered *shot
 	add := func(s *shot) {
-		if s.at.IsZero() || s.failed || s.answered && s.kind != echo.Reply {
+		if s.at.IsZero() || s.answered && s.kind != echo.Reply {
 			return
 		}
 		if s.answered && (answered == nil || s.at.Before(answered.at)) {

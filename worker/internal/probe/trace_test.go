@@ -451,7 +451,7 @@ func TestTraceIgnoresForeignAnswers(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
 	tr := newTrace(start)
-	tr.sent(request{seq: seqOf(0, 1), ttl: 1}, start, false)
+	tr.sent(request{seq: seqOf(0, 1), ttl: 1}, start)
 	before := *tr
 	for _, seq := range []uint16{0, seqOf(0, 2), seqOf(2, 30), seqOf(2, 30) + 1, 65535} {
 		tr.answered(echo.Answer{Seq: seq, Kind: echo.Reply, From: simTarget, At: start})

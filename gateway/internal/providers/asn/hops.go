@@ -58,8 +58,7 @@ func (c *Client) blockOrigins(ctx context.Context, addr netip.Addr) ([]Record, e
 	block := blockOf(addr)
 	entry, err := c.blocks.Get(ctx, c.zone+" "+block.String(), func(ctx context.Context) ([]Record, time.Duration, error) {
 		records, source, err := c.Origins(ctx, addr)
-		// The answer may have been kept for a while before it became the block's.
-		return records, KeepFor - time.Since(source.FetchedAt), err
+		return records, left(source.FetchedAt, time.Now()), err
 	})
 	if err != nil {
 		return nil, err
@@ -69,6 +68,17 @@ func (c *Client) blockOrigins(ctx context.Context, addr netip.Addr) ([]Record, e
 		return records, err
 	}
 	return entry.Value, nil
+}
+
+// left is for how long an answer may still be kept that was kept for a while before it became its block's. An answer
+// from the time to come has an age that nobody knows, since a clock was set, or another instance's differs: it is not
+// kept.
+func left(fetchedAt, now time.Time) time.Duration {
+	age := now.Sub(fetchedAt)
+	if age < 0 {
+		return 0
+	}
+	return max(KeepFor-age, 0)
 }
 
 func blockOf(addr netip.Addr) netip.Prefix {

@@ -380,6 +380,64 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// Neither a clock that is set nor another instance's that differs makes a pause longer than the server asked for, or
+// ends it.
+func TestPauseWhileTheClockIsSet(t *testing.T) {
+	t.Parallel()
+	for _, step := range []time.Duration{time.Hour, -time.Hour, 20 * time.Second, -20 * time.Second} {
+		t.Run(step.String(), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, nil)
+			w.on(redirectorHost+"/domain/one-site.com", to("https://"+registryHost+"/domain/one-site.com"))
+			w.on(registryHost+"/domain/one-site.com", status(429, "Retry-After", "30"))
+			_, err := w.domain("one-site.com")
+			wantFailure(t, err, fault.Busy, "Try again in 30 s.")
+			w.wantAsked(redirectorHost+"/domain/one-site.com", registryHost+"/domain/one-site.com")
+			w.on(registryHost+"/domain/one-site.com", domainBody("one-site.com"))
+			w.advance(5 * time.Second)
+			w.step = step
+			_, err = w.domain("one-site.com")
+			f := wantFailure(t, err, fault.Busy, "asked too often")
+			if f.RetryAfter < time.Second || f.RetryAfter > 30*time.Second {
+				t.Errorf("5 s into a pause of 30 s: retry after %v", f.RetryAfter)
+			}
+			w.advance(25 * time.Second)
+			if a, err := w.domain("one-site.com"); err != nil || !a.Found {
+				t.Errorf("after the pause: %+v, %v", a, err)
+			}
+		})
+	}
+}
+
+// A date is one of the server's clock, not of ours.
+func TestPauseUntilADate(t *testing.T) {
+	t.Parallel()
+	for _, apart := range []time.Duration{0, time.Hour, -time.Hour} {
+		w := newWorld(t, nil)
+		theirs := w.clock().Add(apart)
+		w.on(redirectorHost+"/domain/one-site.com", status(429, "Date", theirs.Format(http.TimeFormat),
+			"Retry-After", theirs.Add(30*time.Second).Format(http.TimeFormat)))
+		_, err := w.domain("one-site.com")
+		if f := wantFailure(t, err, fault.Busy, "asked too often"); f.RetryAfter != 30*time.Second {
+			t.Errorf("clocks %v apart: retry after %v", apart, f.RetryAfter)
+		}
+	}
+}
+
+// What a shared store holds under the key of a pause is a stranger's word.
+func TestPausesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, note := range []string{"", "soon", "2026-06-15T12:00:30Z", "2026-06-15T12:00:30Z 30", "2026-06-15T12:00:30Z -30s",
+		"2026-06-15T12:00:30Z 0s", "2026-06-15T12:00:30Z 1h0m0.1s", "2026-06-15 30s"} {
+		if until, whole, ok := readPause(note); ok {
+			t.Errorf("%q is read as %v of %v", note, until, whole)
+		}
+	}
+	if _, whole, ok := readPause("9999-06-15T12:00:30Z 1h0m0s"); !ok || whole != maxPause {
+		t.Errorf("%v, %v", whole, ok)
+	}
+}
+
 func TestRedirectorsPauseIsNotNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

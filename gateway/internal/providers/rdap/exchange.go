@@ -40,7 +40,7 @@ func (c *Client) exchange(ctx context.Context, at place) (*egress.Response, erro
 		return nil, c.blame(err, at)
 	}
 	if answer.Status == http.StatusTooManyRequests {
-		return nil, c.pause(ctx, at, answer.Header.Get("Retry-After"))
+		return nil, c.pause(ctx, at, answer.Header)
 	}
 	return answer, nil
 }

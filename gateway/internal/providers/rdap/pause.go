@@ -18,29 +18,47 @@ const (
 
 // pause leaves a server alone for as long as it asks, and gives the error of who asked it. It is kept where the answers
 // are, so that instances that share them share this too.
-func (c *Client) pause(ctx context.Context, at place, retryAfter string) error {
-	wait := readRetryAfter(retryAfter, c.now())
+func (c *Client) pause(ctx context.Context, at place, answered http.Header) error {
+	wait := readRetryAfter(answered.Get("Retry-After"), answeredAt(answered, c.now()))
 	until := c.now().Add(wait)
+	note := until.UTC().Format(time.RFC3339Nano) + " " + wait.String()
 	// A store that fails costs the server one more request, no more.
-	_ = c.store.Set(context.WithoutCancel(ctx), pauseKey(at), []byte(until.UTC().Format(time.RFC3339Nano)), wait)
+	_ = c.store.Set(context.WithoutCancel(ctx), pauseKey(at), []byte(note), wait)
 	return c.tooMany(at, wait)
 }
 
-// paused is the error of a pause that has not ended.
+// answeredAt is the server's own clock where it tells it: a date that it names is one of that clock, and ours may be an
+// hour away.
+func answeredAt(answered http.Header, now time.Time) time.Time {
+	if at, err := http.ParseTime(answered.Get("Date")); err == nil {
+		return at
+	}
+	return now
+}
+
+// paused is the error of a pause that has not ended. That it is kept still is what tells; the moment that was noted says
+// only how much of it is left, as far as that can be: a clock may have been set since, or be another instance's.
 func (c *Client) paused(ctx context.Context, at place) error {
 	kept, ok, err := c.store.Get(ctx, pauseKey(at))
 	if err != nil || !ok {
 		return nil //nolint:nilerr // a store that fails knows of no pause
 	}
-	until, err := time.Parse(time.RFC3339Nano, string(kept))
+	until, whole, ok := readPause(string(kept))
+	if !ok {
+		return nil // what cannot be read is no pause
+	}
+	return c.tooMany(at, min(max(until.Sub(c.now()), time.Second), whole))
+}
+
+// readPause reads what pause has noted.
+func readPause(note string) (until time.Time, whole time.Duration, ok bool) {
+	moment, length, _ := strings.Cut(note, " ")
+	until, err := time.Parse(time.RFC3339Nano, moment)
 	if err != nil {
-		return nil //nolint:nilerr // what cannot be read is no pause
+		return time.Time{}, 0, false
 	}
-	wait := until.Sub(c.now())
-	if wait <= 0 || wait > maxPause {
-		return nil
-	}
-	return c.tooMany(at, wait)
+	whole, err = time.ParseDuration(length)
+	return until, whole, err == nil && whole > 0 && whole <= maxPause
 }
 
 func (c *Client) tooMany(at place, wait time.Duration) error {

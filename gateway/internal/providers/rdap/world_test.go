@@ -45,6 +45,7 @@ type world struct {
 
 	mu     sync.Mutex
 	now    time.Time
+	step   time.Duration // by which the wall clock was set since
 	asked  []string // host and path, in order
 	answer map[string]http.HandlerFunc
 }
@@ -74,7 +75,7 @@ func newWorld(t *testing.T, change func(*Config)) *world {
 	c := Config{
 		Egress: w.net.Client(func(s *egress.Settings) { s.ExemptHosts = []string{insideHost + ":8443"} },
 			egress.WithChecker(certcheck.Checker{Roots: roots, Now: func() time.Time { return certtest.Epoch }})),
-		Base: "https://" + redirectorHost, Cache: w.store, Now: w.clock,
+		Base: "https://" + redirectorHost, Cache: w.store, Now: w.stepped,
 	}
 	if change != nil {
 		change(&c)
@@ -91,6 +92,9 @@ func (w *world) clock() time.Time {
 	defer w.mu.Unlock()
 	return w.now
 }
+
+// stepped is the clock after it was set forward or back, by whole seconds.
+func (w *world) stepped() time.Time { return w.clock().Add(w.step) }
 
 func (w *world) advance(d time.Duration) {
 	w.mu.Lock()

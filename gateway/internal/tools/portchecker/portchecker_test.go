@@ -17,10 +17,10 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
-	"diagnostics/gateway/internal/egress/hostroute"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
+	"diagnostics/hostroute"
 
 	"github.com/google/go-cmp/cmp"
 )
