@@ -27,6 +27,9 @@ func (x *trip) fault(err error) error {
 	if errors.As(err, &known) {
 		return known
 	}
+	if failure := x.effort.failure(); failure != nil {
+		return failure // the library may have kept its text alone
+	}
 	x.mu.Lock()
 	p, address := x.phase, x.address
 	x.mu.Unlock()

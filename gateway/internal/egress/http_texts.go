@@ -11,6 +11,7 @@ import (
 // provoke each of these errors, so that they fail where a release of Go words one differently.
 
 const (
+	sentenceNoSense     = "sent an answer that makes no sense."
 	sentenceNotHTTP     = "did not answer with valid HTTP."
 	sentenceLongHeaders = "sent response headers of more than 64 KiB."
 	sentenceBrokenOff   = "broke off the HTTP/2 connection without an answer."

@@ -16,7 +16,7 @@ const (
 )
 
 // dialTLS connects for https and shakes hands with verification off: what is wrong with a certificate is told, not the
-// end of the exchange, unless the request says so. For HTTP/2 the transport wants the *tls.Conn itself.
+// end of the exchange, unless the request says so. It gives a *frameConn where the server speaks HTTP/2.
 func (x *trip) dialTLS() (net.Conn, error) {
 	raw, err := x.connect()
 	if err != nil {
@@ -36,7 +36,7 @@ func (x *trip) dialTLS() (net.Conn, error) {
 		return x.politely(conn)
 	}
 	x.setPhase(phaseAnswer)
-	return conn, nil
+	return newFrameConn(conn, x.effort), nil
 }
 
 func (x *trip) judge(state tls.ConnectionState) error {
