@@ -2,10 +2,12 @@ package egress
 
 import (
 	"errors"
+	"net"
 	"net/http"
 	"sync"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tlswire"
 )
 
 // What a server may make of one exchange. Each piece of an answer costs this service time, however little it holds, and
@@ -82,6 +84,29 @@ func (e *effort) reset() error {
 		e.fail(errResets, sentenceBrokenOff)
 	}
 	return e.failed
+}
+
+// records tells that there were too many records of TLS for what they held.
+func (e *effort) records(cause error) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.fail(cause, sentenceNoSense)
+	return e.failed
+}
+
+// countedConn is a TLS client's connection after its handshake. It tells of too many records what it tells of too many
+// pieces.
+type countedConn struct {
+	net.Conn
+	effort *effort
+}
+
+func (c countedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if errors.Is(err, tlswire.ErrRecords) {
+		err = c.effort.records(err)
+	}
+	return n, err
 }
 
 func (e *effort) fail(cause error, sentence string) {

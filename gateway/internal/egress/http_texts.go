@@ -60,6 +60,9 @@ func rootOf(err error) error {
 	return err
 }
 
+// textLongKey begins the error of a handshake in which any certificate has a key that crypto/tls does not take.
+const textLongKey = "tls: server sent certificate containing RSA key larger than "
+
 // alertNames are the alerts that tell a visitor something, by their registered names (RFC 8446 section 6).
 var alertNames = map[tls.AlertError]string{
 	10:  "unexpected_message",
