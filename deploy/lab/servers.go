@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"diagnostics/lab/internal/site"
 	"diagnostics/lab/internal/zone"
@@ -31,6 +32,9 @@ func (l *Lab) Site(label string) site.Site {
 	}
 	panic("the lab has no site " + label)
 }
+
+// Sites are all of the catalogue.
+func (l *Lab) Sites() []site.Site { return slices.Clone(l.catalogue) }
 
 func (l *Lab) startServers(context.Context) error {
 	ca, err := site.NewCA()

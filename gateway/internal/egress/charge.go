@@ -37,7 +37,11 @@ func (c *Client) Admit(ctx context.Context, to netip.AddrPort) error {
 func (c *Client) dialTCP(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.bounds.connect)
 	defer cancel()
-	return c.dial(ctx, "tcp", to)
+	conn, err := c.dial(ctx, "tcp", to)
+	if err != nil {
+		return nil, err
+	}
+	return &pacedConn{Conn: conn}, nil
 }
 
 // admitFor is what a dial of a request passes before it is made: nil for one that is not charged, which the dial itself

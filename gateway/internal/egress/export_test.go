@@ -33,6 +33,8 @@ const (
 	MaxRaced       = maxRaced
 	MaxConnections = maxConnections
 	HeadStart      = headStart
+	MaxIdlePieces  = maxIdlePieces
+	OctetsPerPiece = octetsPerPiece
 )
 
 // IsPrivateName judges the name of an alias.

@@ -85,6 +85,7 @@ func (c *Client) do(ctx context.Context, r Request, chain *cookies) (*Response, 
 		return nil, err
 	}
 	x := &trip{client: c, ctx: ctx, request: r, chain: chain, way: way}
+	x.effort = &effort{trip: x}
 	x.clock.began, x.clock.dns = began, way.lookup
 	defer x.end()
 	return x.run()

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"syscall"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tlswire"
 )
 
 // phase is how far a trip has come, so that a failure can be told by what it broke.
@@ -27,6 +29,9 @@ func (x *trip) fault(err error) error {
 	if errors.As(err, &known) {
 		return known
 	}
+	if failure := x.effort.failure(); failure != nil {
+		return failure // the library may have kept its text alone
+	}
 	x.mu.Lock()
 	p, address := x.phase, x.address
 	x.mu.Unlock()
@@ -35,6 +40,9 @@ func (x *trip) fault(err error) error {
 	}
 	if x.ctx.Err() != nil || fault.IsTimeout(err) || errors.Is(err, context.Canceled) {
 		return x.say(fault.Timeout, err, timeoutSentences[p])
+	}
+	if errors.Is(err, tlswire.ErrRecords) {
+		return x.say(fault.Upstream, err, sentenceNoSense)
 	}
 	switch p {
 	case phaseConnect:
@@ -75,6 +83,10 @@ func handshakeSentence(err error) string {
 	var notTLS tls.RecordHeaderError
 	var alert *net.OpError
 	switch {
+	case errors.Is(err, tlswire.ErrHandshake):
+		return "sent a TLS handshake of more than 128 KiB."
+	case strings.HasPrefix(err.Error(), textLongKey):
+		return "has an RSA key of more than 8192 bits in its certificates, which this service does not verify."
 	case errors.As(err, &notTLS) && string(notTLS.RecordHeader[:]) == "HTTP/":
 		return "speaks plain HTTP on this port, not TLS. Use http:// in the URL."
 	case errors.As(err, &notTLS):

@@ -11,6 +11,7 @@ import (
 // provoke each of these errors, so that they fail where a release of Go words one differently.
 
 const (
+	sentenceNoSense     = "sent an answer that makes no sense."
 	sentenceNotHTTP     = "did not answer with valid HTTP."
 	sentenceLongHeaders = "sent response headers of more than 64 KiB."
 	sentenceBrokenOff   = "broke off the HTTP/2 connection without an answer."
@@ -58,6 +59,9 @@ func rootOf(err error) error {
 	}
 	return err
 }
+
+// textLongKey begins the error of a handshake in which any certificate has a key that crypto/tls does not take.
+const textLongKey = "tls: server sent certificate containing RSA key larger than "
 
 // alertNames are the alerts that tell a visitor something, by their registered names (RFC 8446 section 6).
 var alertNames = map[tls.AlertError]string{

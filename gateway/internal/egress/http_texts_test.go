@@ -45,13 +45,9 @@ func frames(config *tls.Config, write func(f *http2.Framer, stream uint32)) func
 // fields answers with a head of these fields, in frames of a size that every client takes.
 func fields(list ...string) func(*http2.Framer, uint32) {
 	const frameSize = 16 << 10
-	var packed bytes.Buffer
-	encoder := hpack.NewEncoder(&packed)
-	for i := 0; i < len(list); i += 2 {
-		_ = encoder.WriteField(hpack.HeaderField{Name: list[i], Value: list[i+1], Sensitive: true})
-	}
+	packed := packedFields(list...)
 	return func(f *http2.Framer, stream uint32) {
-		rest := packed.Bytes()
+		rest := packed
 		first := rest[:min(len(rest), frameSize)]
 		rest = rest[len(first):]
 		_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: first, EndHeaders: len(rest) == 0})
@@ -61,6 +57,16 @@ func fields(list ...string) func(*http2.Framer, uint32) {
 			_ = f.WriteContinuation(stream, len(rest) == 0, next)
 		}
 	}
+}
+
+// packedFields are fields as HTTP/2 compresses them, without a memory of earlier ones.
+func packedFields(list ...string) []byte {
+	var packed bytes.Buffer
+	encoder := hpack.NewEncoder(&packed)
+	for i := 0; i < len(list); i += 2 {
+		_ = encoder.WriteField(hpack.HeaderField{Name: list[i], Value: list[i+1], Sensitive: true})
+	}
+	return packed.Bytes()
 }
 
 // Every text that decides is provoked here: a release of Go may word it differently.

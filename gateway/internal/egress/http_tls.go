@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tlswire"
 )
 
 // What ALPN calls the two protocols.
@@ -16,7 +17,7 @@ const (
 )
 
 // dialTLS connects for https and shakes hands with verification off: what is wrong with a certificate is told, not the
-// end of the exchange, unless the request says so. For HTTP/2 the transport wants the *tls.Conn itself.
+// end of the exchange, unless the request says so. It gives a *frameConn where the server speaks HTTP/2.
 func (x *trip) dialTLS() (net.Conn, error) {
 	raw, err := x.connect()
 	if err != nil {
@@ -24,7 +25,8 @@ func (x *trip) dialTLS() (net.Conn, error) {
 	}
 	x.setPhase(phaseTLS)
 	began := time.Now()
-	conn := tls.Client(raw, tlsConfig(x.request.URL.Host().Name()))
+	wire := tlswire.Watch(raw)
+	conn := tls.Client(wire, tlsConfig(x.request.URL.Host().Name()))
 	if err := conn.HandshakeContext(x.ctx); err != nil {
 		return nil, x.fault(err)
 	}
@@ -32,11 +34,12 @@ func (x *trip) dialTLS() (net.Conn, error) {
 	if err := x.judge(conn.ConnectionState()); err != nil {
 		return nil, err
 	}
+	over := countedConn{wire.Above(conn), x.effort}
 	if conn.ConnectionState().NegotiatedProtocol != protoHTTP2 {
-		return x.politely(conn)
+		return x.politely(over)
 	}
 	x.setPhase(phaseAnswer)
-	return conn, nil
+	return newFrameConn(over, x.effort), nil
 }
 
 func (x *trip) judge(state tls.ConnectionState) error {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/netip"
+	"net/textproto"
 	"strings"
 	"sync"
 	"time"
@@ -30,6 +31,7 @@ type trip struct {
 	chain   *cookies
 	way     way
 	clock   clock
+	effort  *effort
 
 	mu          sync.Mutex
 	ended       bool
@@ -42,18 +44,14 @@ type trip struct {
 }
 
 func (x *trip) run() (*Response, error) {
-	request, err := x.request.build(httptrace.WithClientTrace(x.ctx, x.clock.trace()), x.client.settings.UserAgent)
+	request, err := x.request.build(httptrace.WithClientTrace(x.ctx, x.trace()), x.client.settings.UserAgent)
 	if err != nil {
 		return nil, err
 	}
 	x.chain.addTo(request)
-	transport := &http.Transport{
-		Proxy:                  nil, // with a proxy the control hook would judge the proxy's address, not the target's
-		DialContext:            caught(x.dialPlain),
-		DialTLSContext:         caught(x.dialTLS),
-		DisableCompression:     true,
-		MaxResponseHeaderBytes: MaxHeaderBytes,
-		ForceAttemptHTTP2:      true, // a custom dialer would switch it off
+	transport, err := x.transport()
+	if err != nil {
+		return nil, err
 	}
 	defer transport.CloseIdleConnections()
 	answer, err := transport.RoundTrip(request)
@@ -62,7 +60,50 @@ func (x *trip) run() (*Response, error) {
 		return nil, x.fault(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
+	if err := x.effort.header(answer.Header); err != nil {
+		return nil, err
+	}
 	return x.read(answer), nil
+}
+
+// trace has the clock told of the moments that only the transport knows, and each interim answer counted.
+func (x *trip) trace() *httptrace.ClientTrace {
+	trace := x.clock.trace()
+	trace.Got1xxResponse = func(_ int, header textproto.MIMEHeader) error { return x.effort.interim(http.Header(header)) }
+	return trace
+}
+
+// transport makes the library's for this exchange. For https it connects first, since what the server speaks decides
+// which transport it is: frames are counted between TLS and HTTP/2, and a transport that is to choose by itself would
+// want the TLS connection bare.
+func (x *trip) transport() (*http.Transport, error) {
+	transport := &http.Transport{
+		Proxy:                  nil, // with a proxy the control hook would judge the proxy's address, not the target's
+		DialContext:            caught(x.dialPlain),
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: MaxHeaderBytes,
+		Protocols:              new(http.Protocols),
+	}
+	if x.request.URL.Scheme() == "http" {
+		transport.Protocols.SetHTTP1(true)
+		return transport, nil
+	}
+	first, err := parallel.Try(x.dialTLS)
+	if err != nil {
+		parallel.Raise(err)
+		return nil, err
+	}
+	_, framed := first.(*frameConn)
+	transport.Protocols.SetHTTP1(!framed)
+	transport.Protocols.SetUnencryptedHTTP2(framed) // what it is handed has TLS below it
+	transport.DialTLSContext = caught(func() (net.Conn, error) {
+		if c := first; c != nil {
+			first = nil
+			return c, nil
+		}
+		return x.dialAgain()
+	})
+	return transport, nil
 }
 
 func (x *trip) read(answer *http.Response) *Response {
@@ -87,6 +128,9 @@ func (x *trip) read(answer *http.Response) *Response {
 		began := time.Now()
 		x.readBody(r, ownFaultBody{from: answer.Body, client: x.client, address: r.Address})
 		body = time.Since(began)
+		if err := x.effort.header(answer.Trailer); err != nil && r.BodyErr == nil {
+			r.BodyErr = err
+		}
 	}
 	r.Timings = x.clock.timings(r.TLS != nil)
 	r.Timings.Body = body
@@ -145,6 +189,18 @@ func (x *trip) dialPlain() (net.Conn, error) {
 	return x.politely(c)
 }
 
+// dialAgain connects for a request of HTTP/2 that is repeated.
+func (x *trip) dialAgain() (net.Conn, error) {
+	c, err := x.dialTLS()
+	if err != nil {
+		return nil, err
+	}
+	if _, framed := c.(*frameConn); !framed {
+		return nil, x.closesWithoutAnswer()
+	}
+	return c, nil
+}
+
 // connect dials the addresses and keeps the connection that was first.
 func (x *trip) connect() (net.Conn, error) {
 	if err := x.allowConnection(); err != nil {
@@ -193,11 +249,15 @@ func (x *trip) allowConnection() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.connections == maxConnections {
-		return fault.Newf(fault.Upstream, "%s keeps closing its HTTP/2 connections without an answer.", x.host())
+		return x.closesWithoutAnswer()
 	}
 	x.connections++
 	x.phase = phaseConnect
 	return nil
+}
+
+func (x *trip) closesWithoutAnswer() error {
+	return fault.Newf(fault.Upstream, "%s keeps closing its HTTP/2 connections without an answer.", x.host())
 }
 
 func (x *trip) setPhase(p phase) {

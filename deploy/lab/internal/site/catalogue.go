@@ -21,6 +21,14 @@ type Site struct {
 	endpoints []endpoint
 }
 
+// Ports are those that the site serves.
+func (s Site) Ports() (ports []int) {
+	for _, e := range s.endpoints {
+		ports = append(ports, e.port)
+	}
+	return ports
+}
+
 func web(h http.Handler) []endpoint {
 	return []endpoint{{port: 80, http: h}, {port: 443, http: h, tls: &tlsSetup{}}}
 }
@@ -53,6 +61,7 @@ func Catalogue(at func(n int) (v4, v6 netip.Addr)) []Site {
 	add("hostilecert", "markup in its certificate's names",
 		secure(certificate{signedBy: "self", subject: "<img src=x onerror=alert(1)>"}))
 	addLoud(add)
+	addFloods(add)
 	return sites
 }
 

@@ -1,0 +1,134 @@
+package egress
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tlswire"
+)
+
+// What a server may make of one exchange. Each piece of an answer costs this service time, however little it holds, and
+// the library bounds few of them.
+const (
+	// maxIdlePieces is how many pieces without anything of the answer are taken: control frames, frames that nobody
+	// knows, interim answers. A piece of the answer counts too, and is paid for by what it holds.
+	maxIdlePieces = 200
+	// octetsPerPiece is what a piece of the answer holds on average at least, once there were maxIdlePieces.
+	octetsPerPiece = 64
+	// maxResets is how many requests of an exchange a server may reset, of which the library repeats some.
+	maxResets = 1
+)
+
+var (
+	errNoSense     = errors.New("too many pieces without an answer")
+	errLongHeaders = errors.New("all headers together are too long")
+	errResets      = errors.New("the server resets every request")
+)
+
+// effort counts what an exchange costs, over all of its connections. Once a bound is passed its fault stands.
+type effort struct {
+	trip *trip
+
+	mu      sync.Mutex
+	pieces  int
+	octets  int
+	headers int
+	resets  int
+	failed  error
+}
+
+// piece counts a piece that holds so many octets of the answer's body. The first of a body is free: a short answer may
+// follow maxIdlePieces. The error is a *fault.Error.
+func (e *effort) piece(octets int) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if octets == 0 || e.octets > 0 {
+		e.pieces++
+	}
+	e.octets += octets
+	if e.pieces-e.octets/octetsPerPiece > maxIdlePieces {
+		e.fail(errNoSense, sentenceNoSense)
+	}
+	return e.failed
+}
+
+// interim counts an interim answer (RFC 9110 section 15.2): it is a piece, and its header is one of the exchange's.
+func (e *effort) interim(header http.Header) error {
+	if err := e.header(header); err != nil {
+		return err
+	}
+	return e.piece(0)
+}
+
+// header counts a header or a trailer. The library judges the length of each as it comes, but all of an exchange share
+// the one bound.
+func (e *effort) header(header http.Header) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	before := e.headers
+	e.headers += headerBytes(header)
+	if before > 0 && e.headers > MaxHeaderBytes {
+		e.fail(errLongHeaders, sentenceLongHeaders)
+	}
+	return e.failed
+}
+
+// reset counts a request that the server turned down.
+func (e *effort) reset() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.resets++; e.resets > maxResets {
+		e.fail(errResets, sentenceBrokenOff)
+	}
+	return e.failed
+}
+
+// records tells that there were too many records of TLS for what they held.
+func (e *effort) records(cause error) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.fail(cause, sentenceNoSense)
+	return e.failed
+}
+
+// countedConn is a TLS client's connection after its handshake. It tells of too many records what it tells of too many
+// pieces.
+type countedConn struct {
+	net.Conn
+	effort *effort
+}
+
+func (c countedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if errors.Is(err, tlswire.ErrRecords) {
+		err = c.effort.records(err)
+	}
+	return n, err
+}
+
+func (e *effort) fail(cause error, sentence string) {
+	if e.failed == nil {
+		e.failed = e.trip.say(fault.Upstream, cause, sentence)
+	}
+}
+
+// failure is the bound that was passed, a *fault.Error, or nil.
+func (e *effort) failure() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.failed
+}
+
+// headerBytes is the length of a header as HTTP/1 writes it.
+func headerBytes(header http.Header) int {
+	n := 0
+	for name, values := range header {
+		for _, value := range values {
+			n += len(name) + len(": ") + len(value) + len("\r\n")
+		}
+	}
+	return n
+}

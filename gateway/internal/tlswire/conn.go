@@ -1,0 +1,118 @@
+// Package tlswire stands below a TLS client. It bounds what a server may make of TLS itself, which crypto/tls does not:
+// handshakes that never end, new keys without end, records that are nearly empty. And it reads the certificates of a
+// handshake that ended before crypto/tls would show them.
+package tlswire
+
+import (
+	"encoding/binary"
+	"errors"
+	"net"
+)
+
+const (
+	// MaxHandshake is how many octets a server may send until the handshake is complete: 64 KiB of certificates, and as
+	// much for all the rest, such as the authorities whose client certificates it would take.
+	MaxHandshake = 128 << 10
+	// maxRecords is how many records a connection is given. Each costs as much as a record of many octets, so that those
+	// of more than recordOctets on average pay for themselves.
+	maxRecords   = 2000
+	recordOctets = 64
+)
+
+var (
+	// ErrHandshake is a handshake of more than MaxHandshake octets.
+	ErrHandshake = errors.New("tlswire: the handshake is too long")
+	// ErrRecords is a server that sends far more records than what they hold needs.
+	ErrRecords = errors.New("tlswire: too many records for what they hold")
+)
+
+// Conn is a connection below a TLS client. Its reader is one at a time.
+type Conn struct {
+	net.Conn
+
+	// The reader's place between two reads: the part of a record's header that has come, what is left of its body.
+	header [recordHeader]byte
+	have   int
+	left   int
+
+	records   int
+	delivered int
+	octets    int // of the handshake
+	complete  bool
+	failed    error
+
+	keep bool
+	wire []byte
+	keys []byte
+}
+
+const recordHeader = 5
+
+// Watch bounds what comes over the connection.
+func Watch(over net.Conn) *Conn { return &Conn{Conn: over} }
+
+// Record is Watch, and keeps what Certificates reads until the handshake is complete. KeyLog is to be the TLS client's
+// KeyLogWriter.
+func Record(over net.Conn) *Conn { return &Conn{Conn: over, keep: true} }
+
+// Above is the TLS client's connection over this one, whose handshake is complete: what is read from it pays for the
+// records that carried it.
+func (c *Conn) Above(client net.Conn) net.Conn {
+	c.complete = true
+	return above{client, c}
+}
+
+type above struct {
+	net.Conn
+	below *Conn
+}
+
+func (a above) Read(p []byte) (int, error) {
+	n, err := a.Conn.Read(p)
+	a.below.delivered += n
+	return n, err
+}
+
+// Read gives ErrHandshake or ErrRecords where a bound was passed, and nothing more after it.
+func (c *Conn) Read(p []byte) (int, error) {
+	if c.failed != nil {
+		return 0, c.failed
+	}
+	n, err := c.Conn.Read(p)
+	c.follow(p[:n])
+	if c.failed != nil {
+		return 0, c.failed
+	}
+	return n, err
+}
+
+// follow counts the records that came.
+func (c *Conn) follow(b []byte) {
+	if !c.complete {
+		if c.keep {
+			c.wire = append(c.wire, b[:min(len(b), MaxHandshake-len(c.wire))]...)
+		}
+		if c.octets += len(b); c.octets > MaxHandshake {
+			c.failed = ErrHandshake
+		}
+	}
+	for len(b) > 0 {
+		if c.left > 0 {
+			step := min(c.left, len(b))
+			c.left -= step
+			b = b[step:]
+			continue
+		}
+		step := copy(c.header[c.have:], b)
+		c.have += step
+		b = b[step:]
+		if c.have < recordHeader {
+			return
+		}
+		c.have = 0
+		c.left = int(binary.BigEndian.Uint16(c.header[3:]))
+		if c.records++; c.records-c.delivered/recordOctets > maxRecords {
+			c.failed = ErrRecords
+		}
+	}
+}
