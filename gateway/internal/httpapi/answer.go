@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"diagnostics/gateway/internal/connections"
 	"diagnostics/shared/parallel"
 
 	"github.com/labstack/echo/v4"
@@ -71,25 +72,33 @@ func (s *Server) encode(ctx context.Context, answer success) ([]byte, error) {
 	return body, nil
 }
 
-// writeJSON answers with JSON. The request holds what it holds until the last byte is all that is left to write. Were
-// it held until that is written too, a client that has its whole answer and asks again at once could be refused the
-// place that it came from.
+// writeJSON answers with JSON. The request holds what it holds until no more is to be done than one write that waits
+// for nobody. Were it held until that is done too, a client that has its whole answer and asks again at once could be
+// refused the place that it came from.
 func writeJSON(c echo.Context, status int, body []byte) error {
 	w := c.Response()
 	w.Header().Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
 	w.Header().Set(echo.HeaderContentLength, strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	last := len(body) - 1
-	if _, err := w.Write(body[:last]); err != nil {
-		return err
-	}
-	if err := http.NewResponseController(w.Writer).Flush(); err != nil {
-		return err
+	rest := body
+	if !connections.Of(c.Request().Context()).TakesAtOnce(headerRoom + len(body)) {
+		// The last byte alone always finds room, once all others are written.
+		last := len(body) - 1
+		if _, err := w.Write(body[:last]); err != nil {
+			return err
+		}
+		if err := http.NewResponseController(w.Writer).Flush(); err != nil {
+			return err
+		}
+		rest = body[last:]
 	}
 	exchangeOf(c).letGo()
-	_, err := w.Write(body[last:])
+	_, err := w.Write(rest)
 	return err
 }
+
+// headerRoom is more than the header of any answer of the API takes.
+const headerRoom = 2 << 10
 
 // fail answers every error there is, the framework's own included.
 func (s *Server) fail(err error, c echo.Context) {
