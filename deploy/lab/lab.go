@@ -140,7 +140,7 @@ func (l *Lab) buildNetwork(ctx context.Context) error {
 			return fmt.Errorf("set up %s: %w", name, err)
 		}
 	}
-	return nil
+	return l.writeResolvConf()
 }
 
 func (l *Lab) addNamespaces(ctx context.Context) error {
@@ -192,6 +192,9 @@ var sysctls = map[string]string{
 	"net.ipv4.icmp_msgs_burst":                   "100000",
 	"net.ipv6.conf.default.dad_transmits":        "0",
 	"net.ipv6.conf.default.router_solicitations": "0",
+	// Under load a host would run out of ports for the minute after each connection.
+	"net.ipv4.tcp_tw_reuse":        "1",
+	"net.ipv4.ip_local_port_range": "10000 65535",
 }
 
 func (l *Lab) addLinks(ctx context.Context) error {

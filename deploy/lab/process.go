@@ -22,11 +22,11 @@ type Process struct {
 // Start runs a program inside a node as ip-netns(8) does, with the lab's resolv.conf, and with no environment but env
 // and PATH. Its output goes to two files of the lab's directory.
 func (l *Lab) Start(node, name string, env []string, program string, args ...string) (*Process, error) {
-	return l.startIn(nil, node, name, env, program, args...)
+	return l.StartIn(nil, node, name, env, program, args...)
 }
 
-// startIn is Start in a group; nil is none.
-func (l *Lab) startIn(
+// StartIn is Start in a group that bounds its memory; nil is none.
+func (l *Lab) StartIn(
 	g *MemoryGroup, node, name string, env []string, program string, args ...string,
 ) (*Process, error) {
 	path, err := filepath.Abs(program)

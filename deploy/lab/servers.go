@@ -53,10 +53,7 @@ func (l *Lab) startServers(context.Context) error {
 		return err
 	}
 	l.onClose(servers.Close)
-	if err := l.startDestinations(ca); err != nil {
-		return err
-	}
-	return l.writeResolvConf()
+	return l.startDestinations(ca)
 }
 
 func webAddress(n int) (v4, v6 netip.Addr) {
@@ -82,7 +79,7 @@ func (l *Lab) startDNS() error {
 	}
 	servers := &zone.Servers{}
 	l.onClose(servers.Close)
-	if err := servers.Serve(l.ns["dns"], l.table, resolver4, resolver6); err != nil {
+	if err := servers.Serve(l.ns[NearHost], l.table, resolver4, resolver6); err != nil {
 		return err
 	}
 	public := map[string]*zone.Table{}

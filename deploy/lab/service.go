@@ -122,7 +122,7 @@ func (s *Service) Token() string { return s.token }
 func (s *Service) start(
 	ctx context.Context, g *MemoryGroup, name, program, addr string, env []string,
 ) (*Server, error) {
-	p, err := s.lab.startIn(g, ServiceHost, name, append(slices.Clone(s.opts.Env), env...), program)
+	p, err := s.lab.StartIn(g, ServiceHost, name, append(slices.Clone(s.opts.Env), env...), program)
 	if err != nil {
 		return nil, err
 	}

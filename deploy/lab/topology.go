@@ -18,8 +18,12 @@ const (
 	Lossy       Temper = "lossy"       // leaves out every third of its own answers
 )
 
-// ServiceHost is the node where the shipped binaries run.
-const ServiceHost = "svc"
+const (
+	// ServiceHost is the node where the shipped binaries run.
+	ServiceHost = "svc"
+	// NearHost is the node of the resolver. No cable is on the way to it, and in a lab without servers its ports are free.
+	NearHost = "dns"
+)
 
 // node is one namespace. Each has exactly one address a family of its own, used as the source of all its routes, so
 // that every answer of a router comes from the address that the truth tables name.
@@ -50,6 +54,7 @@ var (
 	wild4, wild6   = netip.MustParsePrefix("11.91.0.0/24"), netip.MustParsePrefix("2a10:91::/64")
 	web4, web6     = netip.MustParsePrefix("11.80.0.0/24"), netip.MustParsePrefix("2a10:80::/64")
 	loss4, loss6   = netip.MustParsePrefix("11.93.0.0/24"), netip.MustParsePrefix("2a10:93::/64")
+	near4, near6   = netip.MustParsePrefix("11.94.0.0/24"), netip.MustParsePrefix("2a10:94::/64")
 
 	unreachable4, unreachable6 = netip.MustParsePrefix("11.92.1.0/24"), netip.MustParsePrefix("2a10:92:1::/64")
 	prohibited4, prohibited6   = netip.MustParsePrefix("11.92.2.0/24"), netip.MustParsePrefix("2a10:92:2::/64")
@@ -99,7 +104,7 @@ func topology() ([]node, []link) {
 		withLocal(host("wild", "11.91.0.254", "2a10:91::fe"), wild4, wild6),
 		withFilter(withLocal(host("web", "11.80.0.254", "2a10:80::fe"), web4, web6), webFilter),
 		withLocal(host("loss", "11.93.0.254", "2a10:93::fe"), loss4, loss6),
-		withLocal(host("dns", resolver4, resolver6)),
+		withLocal(host(NearHost, resolver4, resolver6), near4, near6),
 		withExtra(host("pub", "11.77.54.1", "2a10:77:54::1")),
 		router("p2", "10.66.0.2", "fd66::2", Private),
 		router("s3", "11.78.3.1", "2a10:78:3::1", Silent),
@@ -129,7 +134,7 @@ func topology() ([]node, []link) {
 		{a: "c6", b: "c7"},
 		{a: "c7", b: "c8", delay: 9 * time.Millisecond},
 		{a: "c8", b: "far"},
-		{a: "c1", b: "dns"},
+		{a: "c1", b: NearHost},
 		{a: "c3", b: "pub"},
 		{a: "c2", b: "web", delay: 4 * time.Millisecond},
 		{a: "c2", b: "loss", delay: 5 * time.Millisecond, dropEvery: 10},

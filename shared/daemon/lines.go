@@ -16,6 +16,9 @@ const (
 	writeBytes = 4096
 	// restTime is the pause after a write that failed.
 	restTime = time.Second
+	// gatherTime is the least time between two writes. A line that comes after a quiet moment goes out at once; of many
+	// a second, each in a write of its own would cost more than making it.
+	gatherTime = 5 * time.Millisecond
 )
 
 // Lines writes whole lines from a goroutine of its own. Write never waits for the destination: a line that finds the
@@ -100,13 +103,14 @@ func (l *Lines) pump() {
 			l.flush()
 			return
 		}
-		if l.flush() {
-			continue
-		}
-		select {
-		case <-time.After(restTime):
+		pause := gatherTime
+		if !l.flush() {
+			pause = restTime
 			// A loss is told as soon as it can be, not with the next line.
 			l.rouse()
+		}
+		select {
+		case <-time.After(pause):
 		case <-l.closing:
 		}
 	}

@@ -113,6 +113,36 @@ func TestPieceEndsWithALine(t *testing.T) {
 	}
 }
 
+// A line that comes after a quiet moment goes out at once; those that follow it closely go out together.
+func TestLinesAreGathered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := &valve{room: -1}
+		l := NewLines(v, lossOf)
+		defer l.Close()
+		for _, step := range []struct {
+			after time.Duration
+			say   string
+			out   string
+		}{
+			{0, "a", "a\n"},
+			{0, "b", "a\n"},
+			{gatherTime - 1, "c", "a\n"},
+			{1, "", "a\nb\nc\n"},
+			{gatherTime, "d", "a\nb\nc\nd\n"},
+		} {
+			time.Sleep(step.after)
+			if step.say != "" {
+				say(l, step.say)
+			}
+			synctest.Wait()
+			if got := v.String(); got != step.out {
+				t.Errorf("after %q: %q, want %q", step.say, got, step.out)
+			}
+		}
+	})
+}
+
 // A stuck reader costs lines past the bound, on the byte, and no time.
 func TestTheQueueIsBounded(t *testing.T) {
 	t.Parallel()
@@ -135,12 +165,14 @@ func TestTheQueueIsBounded(t *testing.T) {
 			t.Errorf("%d lines dropped after %v", l.Dropped(), time.Since(begin))
 		}
 		close(v.gate)
+		time.Sleep(gatherTime)
 		synctest.Wait()
 		if !strings.HasSuffix(v.String(), "y\nlost 2\n") || strings.Count(v.String(), "\n") != queueBytes/1024+2 {
 			t.Errorf("%d lines, the last are %q", strings.Count(v.String(), "\n"), v.String()[max(0, v.text.Len()-20):])
 		}
 		// A line that could never wait does not end the others.
 		say(l, strings.Repeat("z", queueBytes))
+		time.Sleep(gatherTime)
 		synctest.Wait()
 		say(l, "next")
 		l.Close()

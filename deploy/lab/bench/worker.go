@@ -9,9 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
-	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"diagnostics/lab"
@@ -21,14 +18,6 @@ const (
 	token      = "a-token-for-the-bench"
 	workerAddr = "127.77.0.2:8081"
 )
-
-// bench is a worker in a lab.
-type bench struct {
-	lab     *lab.Lab
-	client  *http.Client
-	process *lab.Process
-	options options
-}
 
 // packetsPerSecond is what the lab's cables, one thread for all, carry without delay on a small machine. Only the
 // traces at once come near it.
@@ -66,23 +55,24 @@ func (b *bench) get(ctx context.Context, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.do(r)
+	body, _, err := b.do(r)
+	return body, err
 }
 
-func (b *bench) do(r *http.Request) ([]byte, error) {
+func (b *bench) do(r *http.Request) ([]byte, http.Header, error) {
 	resp, err := b.client.Do(r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("status %d: %.300s", resp.StatusCode, body)
+		return nil, nil, fmt.Errorf("status %d: %.300s", resp.StatusCode, body)
 	}
-	return body, nil
+	return body, resp.Header, nil
 }
 
 // trace is what the bench reads of a traceroute's answer, and ping of a ping's.
@@ -112,7 +102,7 @@ func (b *bench) job(ctx context.Context, tool string, target netip.Addr, data an
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
 	start := time.Now()
-	answer, err := b.do(r)
+	answer, _, err := b.do(r)
 	took := time.Since(start)
 	if err != nil {
 		return took, err
@@ -122,19 +112,4 @@ func (b *bench) job(ctx context.Context, tool string, target netip.Addr, data an
 }
 
 // cpu is the processor time that the worker has used.
-func (b *bench) cpu() (time.Duration, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", b.process.PID()))
-	if err != nil {
-		return 0, err
-	}
-	// The name, in parentheses, may hold spaces; user and system time are the 12th and 13th field behind it.
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	fields := strings.Fields(rest)
-	if len(fields) < 13 {
-		return 0, errors.New("unreadable /proc/PID/stat")
-	}
-	user, err1 := strconv.Atoi(fields[11])
-	system, err2 := strconv.Atoi(fields[12])
-	const ticks = 100 // USER_HZ is 100 on every Linux that Go runs on
-	return time.Duration(user+system) * time.Second / ticks, errors.Join(err1, err2)
-}
+func (b *bench) cpu() (time.Duration, error) { return cpuOf(b.process.PID()) }

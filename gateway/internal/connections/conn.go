@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -24,6 +25,8 @@ const (
 type Conn struct {
 	net.Conn
 	table *Table
+	// control is the socket itself, nil where there is none.
+	control syscall.RawConn
 	// from is whom it counts for; shared is a peer that may carry many visitors.
 	from   netip.Prefix
 	shared bool
@@ -70,6 +73,16 @@ func (c *Conn) Answering(limit time.Duration) {
 		c.until.Store(c.table.clock(time.Now().Add(limit)))
 	}
 }
+
+// TakesAtOnce tells whether a write of n bytes waits for nobody: nothing that was written before is on its way to the
+// reader, and the kernel takes as much as that whether the reader reads or not. Where that cannot be known it is false.
+func (c *Conn) TakesAtOnce(n int) bool {
+	return c != nil && c.control != nil && n <= mostAtOnce && acknowledged(c.control)
+}
+
+// mostAtOnce is what the kernel takes into an empty queue: Linux's send buffer begins with twice as much (tcp(7)), of
+// which some is the kernel's own.
+const mostAtOnce = 8 << 10
 
 // Write writes all of p as long as the reader reads. One who takes nothing for Limits.Stall, or not all until the
 // deadline, is cut off: the error is os.ErrDeadlineExceeded.

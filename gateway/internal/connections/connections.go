@@ -151,14 +151,16 @@ func (t *Table) admit(raw net.Conn) *Conn {
 		abort(raw)
 		return nil
 	}
-	tune(raw)
+	if c.control != nil {
+		tune(c.control)
+	}
 	return c
 }
 
 // wrap tells whom a connection counts for. A shared peer counts by its whole address, so that what it carries does not
 // fill the /64 of its neighbours.
 func (t *Table) wrap(raw net.Conn) *Conn {
-	c := &Conn{Conn: raw, table: t}
+	c := &Conn{Conn: raw, table: t, control: controlOf(raw)}
 	addr := addrOf(raw.RemoteAddr())
 	if c.shared = t.limits.Shared(addr); c.shared && addr.IsValid() {
 		c.from = netip.PrefixFrom(addr, addr.BitLen())
@@ -166,6 +168,19 @@ func (t *Table) wrap(raw net.Conn) *Conn {
 		c.from = peerOf(addr)
 	}
 	return c
+}
+
+// controlOf is nil for what is not TCP.
+func controlOf(raw net.Conn) syscall.RawConn {
+	tcp, ok := raw.(*net.TCPConn)
+	if !ok {
+		return nil
+	}
+	control, err := tcp.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	return control
 }
 
 // room tells whether there is room for one more connection; evict closes who must go for it.

@@ -452,6 +452,52 @@ func TestWhatTheKernelTakes(t *testing.T) {
 	}
 }
 
+// A write waits for nobody where it is small and the reader's system has all that came before: whether the reader has
+// read it says nothing.
+func TestTakesAtOnce(t *testing.T) {
+	t.Parallel()
+	type asked struct{ most, more bool }
+	tell, proceed := make(chan asked), make(chan struct{})
+	s := serve(t, Limits{Stall: 10 * time.Second}, func(w http.ResponseWriter, r *http.Request) {
+		c := Of(r.Context())
+		tell <- asked{most: c.TakesAtOnce(mostAtOnce), more: c.TakesAtOnce(mostAtOnce + 1)}
+		<-proceed
+		_, _ = w.Write(make([]byte, 4<<10))
+	})
+	conn := s.dial(t, get)
+	if got := <-tell; !got.most || got.more {
+		t.Errorf("of an empty queue: %+v", got)
+	}
+	proceed <- struct{}{}
+	if _, err := io.ReadFull(conn, make([]byte, 4<<10)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, get); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-tell; !got.most {
+		t.Errorf("after an answer that has arrived: %+v", got)
+	}
+	proceed <- struct{}{}
+	if (*Conn)(nil).TakesAtOnce(1) {
+		t.Error("of no connection")
+	}
+}
+
+// An answer that is on its way to a reader who does not read leaves no room for the next.
+func TestTakesNotAtOnce(t *testing.T) {
+	t.Parallel()
+	room := make(chan bool, 1)
+	s := serve(t, Limits{Stall: 200 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(make([]byte, large))
+		room <- Of(r.Context()).TakesAtOnce(1)
+	})
+	_ = s.dial(t, get)
+	if <-room {
+		t.Error("one byte behind megabytes that nobody reads")
+	}
+}
+
 func TestPeerOf(t *testing.T) {
 	t.Parallel()
 	for addr, want := range map[string]string{

@@ -1,7 +1,7 @@
 package connections
 
 import (
-	"net"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,17 +17,20 @@ const (
 )
 
 // tune bounds what the kernel keeps for a connection. Where it cannot, the connection serves all the same.
-func tune(raw net.Conn) {
-	tcp, ok := raw.(*net.TCPConn)
-	if !ok {
-		return
-	}
-	control, err := tcp.SyscallConn()
-	if err != nil {
-		return
-	}
+func tune(control syscall.RawConn) {
 	_ = control.Control(func(fd uintptr) {
 		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, mostUnsent)
 		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, unacknowledgedMs)
 	})
+}
+
+// acknowledged tells whether the other end has all that was written to it, as far as the kernel can tell.
+func acknowledged(control syscall.RawConn) bool {
+	waiting := -1
+	_ = control.Control(func(fd uintptr) {
+		if n, err := unix.IoctlGetInt(int(fd), unix.SIOCOUTQ); err == nil {
+			waiting = n
+		}
+	})
+	return waiting == 0
 }

@@ -2,7 +2,10 @@
 
 package connections
 
-import "net"
+import "syscall"
 
 // tune does nothing where the system is not the one that the service is shipped for.
-func tune(net.Conn) {}
+func tune(syscall.RawConn) {}
+
+// acknowledged is not known there.
+func acknowledged(syscall.RawConn) bool { return false }

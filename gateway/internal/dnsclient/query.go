@@ -28,21 +28,35 @@ func (c *Client) QueryServer(ctx context.Context, server netip.AddrPort, name st
 	return c.ask(ctx, cacheKey{server: server, name: name, qtype: qtype})
 }
 
+// Kept is Query as far as the cache has the answer, for who would rather not begin a goroutine for it.
+func (c *Client) Kept(ctx context.Context, name string, qtype uint16) (Answer, bool) {
+	return c.kept(ctx, cacheKey{name: name, qtype: qtype})
+}
+
 // ask answers from the cache, or from a lookup that all callers of the same question share.
 func (c *Client) ask(ctx context.Context, key cacheKey) Answer {
+	if answer, ok := c.kept(ctx, key); ok {
+		return answer
+	}
+	began := time.Now()
+	// Those who share a lookup share its answer: each takes a copy.
+	return own(ctx, c.share(ctx, key).aged(0), began)
+}
+
+// kept is what the cache has, which gives a copy to everybody.
+func (c *Client) kept(ctx context.Context, key cacheKey) (Answer, bool) {
 	began := time.Now()
 	answer, ok := c.answers.get(key, c.settings.Now())
 	if !ok {
-		answer = c.share(ctx, key)
+		return Answer{}, false
 	}
-	return own(ctx, answer, began)
+	return own(ctx, answer, began), true
 }
 
-// own gives a caller records of its own, where the cache and those who share a lookup share the answer. Each counts
-// what it keeps in memory: the one who began the lookup may be gone long before the others.
-func own(ctx context.Context, shared Answer, began time.Time) Answer {
-	memory.Count(ctx, holding(shared))
-	answer := shared.aged(0)
+// own makes a copy of an answer the caller's. Each counts what it keeps in memory: the one who began a lookup may be
+// gone long before the others.
+func own(ctx context.Context, answer Answer, began time.Time) Answer {
+	memory.Count(ctx, holding(answer))
 	answer.Duration = time.Since(began)
 	return answer
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net"
 	"net/netip"
-
-	"diagnostics/gateway/internal/shortage"
 )
 
 // ChargeFunc counts a dial that is about to be made for a visitor against the limits of its address. Its error is a
@@ -24,11 +22,8 @@ func (c *Client) Charge(ctx context.Context, to netip.AddrPort) error {
 // costs the visitor nothing. Dial and the exchanges of HTTP do it by themselves: who measures a dial calls it before.
 // Errors are those of Permit and of Charge, or of kind Busy where there is no way.
 func (c *Client) Admit(ctx context.Context, to netip.AddrPort) error {
-	if err := c.Permit(to.Addr()); err != nil {
+	if err := c.passable(to.Addr()); err != nil {
 		return err
-	}
-	if err := c.cutOff(to.Addr()); err != nil {
-		return shortage.Fault(err)
 	}
 	return c.Charge(ctx, to)
 }

@@ -25,10 +25,10 @@ func (c *Client) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) 
 // judges again: an address may become this host's own while packets to it are repeated, as one of IPv6 does a second
 // after it was added.
 func (c *Client) dial(ctx context.Context, transport string, to netip.AddrPort) (net.Conn, error) {
-	if err := c.Permit(to.Addr()); err != nil {
+	if err := c.passable(to.Addr()); err != nil {
 		return nil, err
 	}
-	conn, err := c.connect(ctx, c.dialPermitted, networkFor(transport, to.Addr()), to)
+	conn, err := c.reach(ctx, c.dialPermitted, networkFor(transport, to.Addr()), to)
 	if refused := c.Permit(to.Addr()); refused != nil {
 		if conn != nil {
 			_ = conn.Close()

@@ -20,6 +20,28 @@ func (c *Client) connect(ctx context.Context, dial DialFunc, network string, to 
 	if err := c.cutOff(to.Addr()); err != nil {
 		return nil, shortage.Fault(err)
 	}
+	return c.reach(ctx, dial, network, to)
+}
+
+// passable is Permit for a dial: of kind Busy too where the kernel has no way. The kernel is asked once for both.
+func (c *Client) passable(a netip.Addr) error {
+	way, err := c.judge(a)
+	if err != nil {
+		return err
+	}
+	if way == 0 {
+		err = c.cutOff(a)
+	} else {
+		err = c.cutOffBy(a, way)
+	}
+	if err != nil {
+		return shortage.Fault(err)
+	}
+	return nil
+}
+
+// reach is connect without the question for a way.
+func (c *Client) reach(ctx context.Context, dial DialFunc, network string, to netip.AddrPort) (net.Conn, error) {
 	conn, err := dial(ctx, network, to)
 	if err == nil {
 		return conn, nil
@@ -71,8 +93,15 @@ func (c *Client) cutOff(a netip.Addr) error {
 		return nil
 	}
 	way, err := c.route(a.Unmap())
-	if err == nil && way == hostroute.Nowhere && c.Families().Has(a) {
+	if err != nil {
+		return err
+	}
+	return c.cutOffBy(a, way)
+}
+
+func (c *Client) cutOffBy(a netip.Addr, way hostroute.Way) error {
+	if way == hostroute.Nowhere && c.Families().Has(a) {
 		return errNoWay
 	}
-	return err
+	return nil
 }

@@ -23,38 +23,46 @@ const (
 // Refused whose sentence does not name the address, or of kind Busy where it cannot be known whether the address is
 // this host's own: the dial could lead to the host itself.
 func (c *Client) Permit(a netip.Addr) error {
-	if !netpolicy.Judge(a).Public { // the zero and every zoned address are not
-		return fault.New(fault.Refused, sentenceNotPublic)
-	}
-	if c.settings.Deny.DeniesAddr(a) {
-		return fault.New(fault.Refused, sentenceDenied)
-	}
-	if c.settings.AllowOwnAddresses {
-		return nil
-	}
-	own, err := c.isOwn(a)
-	switch {
-	case err != nil:
-		return shortage.Fault(err)
-	case own:
-		return fault.New(fault.Refused, sentenceOwn)
-	}
-	return nil
+	_, err := c.judge(a)
+	return err
 }
 
-// isOwn asks the kernel, whose word is of this moment and holds for addresses that no interface has (routes of type
+// judge is Permit. It also gives the way to a permitted address, 0 where the kernel was not asked for it.
+func (c *Client) judge(a netip.Addr) (hostroute.Way, error) {
+	if !netpolicy.Judge(a).Public { // the zero and every zoned address are not
+		return 0, fault.New(fault.Refused, sentenceNotPublic)
+	}
+	if c.settings.Deny.DeniesAddr(a) {
+		return 0, fault.New(fault.Refused, sentenceDenied)
+	}
+	if c.settings.AllowOwnAddresses {
+		return 0, nil
+	}
+	way, err := c.wayUnlessOwn(a)
+	switch {
+	case err != nil:
+		return 0, shortage.Fault(err)
+	case way == hostroute.Here:
+		return 0, fault.New(fault.Refused, sentenceOwn)
+	}
+	return way, nil
+}
+
+// wayUnlessOwn is Here for an address of this host's own. It asks the kernel, whose word is of this moment and holds for addresses that no interface has (routes of type
 // local, as load balancers and anycast use). The interfaces are asked too: an address of IPv6 that is new to its link,
 // or whose link is down, is not routed to this host, but will be.
-func (c *Client) isOwn(a netip.Addr) (bool, error) {
+func (c *Client) wayUnlessOwn(a netip.Addr) (hostroute.Way, error) {
 	if slices.ContainsFunc(c.settings.HostAddresses, func(p netip.Prefix) bool { return p.Contains(a) }) {
-		return true, nil
+		return hostroute.Here, nil
 	}
 	own, err := c.own()
-	if err != nil || own[a] {
-		return true, err
+	if err != nil {
+		return 0, err
 	}
-	way, err := c.route(a)
-	return way == hostroute.Here, err
+	if own[a] {
+		return hostroute.Here, nil
+	}
+	return c.route(a)
 }
 
 // interfaceAddresses lists the addresses of this host's interfaces. A service that listens on every interface would

@@ -128,9 +128,15 @@ func (r *Resolution) add(a netip.Addr) {
 // bothFamilies asks for both at once. Both are asked whatever this host can reach: a private address in either refuses
 // the name.
 func (c *Client) bothFamilies(ctx context.Context, name string) (a, aaaa dnsclient.Answer) {
+	a, hasA := c.dns.Kept(ctx, name, dns.TypeA)
+	aaaa, hasAAAA := c.dns.Kept(ctx, name, dns.TypeAAAA)
 	var both parallel.Group
-	both.Go(func() { a = c.dns.Query(ctx, name, dns.TypeA) })
-	both.Go(func() { aaaa = c.dns.Query(ctx, name, dns.TypeAAAA) })
+	if !hasA {
+		both.Go(func() { a = c.dns.Query(ctx, name, dns.TypeA) })
+	}
+	if !hasAAAA {
+		both.Go(func() { aaaa = c.dns.Query(ctx, name, dns.TypeAAAA) })
+	}
 	both.Wait()
 	return a, aaaa
 }

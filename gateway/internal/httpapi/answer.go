@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,24 +12,19 @@ import (
 	"time"
 	"unicode"
 
+	"diagnostics/gateway/internal/connections"
 	"diagnostics/shared/parallel"
 
 	"github.com/labstack/echo/v4"
 )
 
-// The envelope: exactly these three keys, on every answer under /api/.
-type (
-	success struct {
-		Data       any     `json:"data"`
-		DurationMs float64 `json:"durationMs"`
-		RequestID  string  `json:"requestId"`
-	}
-	failure struct {
-		Error      string  `json:"error"`
-		DurationMs float64 `json:"durationMs"`
-		RequestID  string  `json:"requestId"`
-	}
-)
+// failure is the envelope of an error: exactly these three keys, on every answer under /api/ that is none. That of a
+// result has data in place of error; encode writes it.
+type failure struct {
+	Error      string  `json:"error"`
+	DurationMs float64 `json:"durationMs"`
+	RequestID  string  `json:"requestId"`
+}
 
 // succeed writes a result. It is encoded before the status is written, so that one that cannot be is still a clean 500.
 func (s *Server) succeed(c echo.Context, data any) error {
@@ -36,8 +32,7 @@ func (s *Server) succeed(c echo.Context, data any) error {
 	if gone(c) {
 		return context.Canceled
 	}
-	answer := success{Data: data, DurationMs: x.durationMs(s.config.Now()), RequestID: x.id}
-	body, err := s.encode(c.Request().Context(), answer)
+	body, err := s.encode(c.Request().Context(), x, data)
 	if err != nil {
 		return err
 	}
@@ -47,49 +42,63 @@ func (s *Server) succeed(c echo.Context, data any) error {
 	return writeJSON(c, http.StatusOK, body)
 }
 
-// encode writes a result down. Every tool bounds what it gives; a result that is over all the same would fill the
-// memory that the others' answers need. Encoding takes a multiple of what it makes, so it takes no more than half of
-// the processors.
-func (s *Server) encode(ctx context.Context, answer success) ([]byte, error) {
+// encode writes a result down, in its envelope. Every tool bounds what it gives; a result that is over all the same
+// would fill the memory that the others' answers need. Encoding takes a multiple of what it makes, so it takes no more
+// than half of the processors.
+func (s *Server) encode(ctx context.Context, x *exchange, data any) ([]byte, error) {
 	release, err := s.encoding.Take(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	body, err := json.Marshal(answer)
-	if err != nil {
+	const before = `{"data":`
+	body := bytes.NewBuffer(make([]byte, 0, usualAnswer))
+	body.WriteString(before)
+	if err := json.NewEncoder(body).Encode(data); err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
-	answer.Data = nil
-	envelope, err := json.Marshal(answer)
-	if err != nil {
-		return nil, fmt.Errorf("encode the envelope: %w", err)
-	}
-	if size := len(body) - len(envelope) + len("null"); size > maxDataBytes {
+	body.Truncate(body.Len() - 1) // the encoder ends in a line feed
+	if size := body.Len() - len(before); size > maxDataBytes {
 		return nil, fmt.Errorf("the result has %d bytes, over the %d that are promised", size, maxDataBytes)
 	}
-	return body, nil
+	body.WriteString(`,"durationMs":`)
+	body.Write(strconv.AppendFloat(body.AvailableBuffer(), x.durationMs(s.config.Now()), 'f', -1, 64))
+	body.WriteString(`,"requestId":"`)
+	body.WriteString(x.id) // a UUID, which has nothing to escape
+	body.WriteString(`"}`)
+	return body.Bytes(), nil
 }
 
-// writeJSON answers with JSON. The request holds what it holds until the last byte is all that is left to write. Were
-// it held until that is written too, a client that has its whole answer and asks again at once could be refused the
-// place that it came from.
+// usualAnswer is more than most answers have.
+const usualAnswer = 4 << 10
+
+// writeJSON answers with JSON. The request holds what it holds until no more is to be done than one write that waits
+// for nobody. Were it held until that is done too, a client that has its whole answer and asks again at once could be
+// refused the place that it came from.
 func writeJSON(c echo.Context, status int, body []byte) error {
 	w := c.Response()
 	w.Header().Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
 	w.Header().Set(echo.HeaderContentLength, strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	last := len(body) - 1
-	if _, err := w.Write(body[:last]); err != nil {
-		return err
-	}
-	if err := http.NewResponseController(w.Writer).Flush(); err != nil {
-		return err
+	rest := body
+	if !connections.Of(c.Request().Context()).TakesAtOnce(headerRoom + len(body)) {
+		// The last byte alone always finds room, once all others are written.
+		last := len(body) - 1
+		if _, err := w.Write(body[:last]); err != nil {
+			return err
+		}
+		if err := http.NewResponseController(w.Writer).Flush(); err != nil {
+			return err
+		}
+		rest = body[last:]
 	}
 	exchangeOf(c).letGo()
-	_, err := w.Write(body[last:])
+	_, err := w.Write(rest)
 	return err
 }
+
+// headerRoom is more than the header of any answer of the API takes.
+const headerRoom = 2 << 10
 
 // fail answers every error there is, the framework's own included.
 func (s *Server) fail(err error, c echo.Context) {

@@ -101,6 +101,23 @@ type certificate struct {
 	rsa                bool
 }
 
+// Issue makes a good certificate for the names, with its chain and its key in PEM.
+func (ca *CA) Issue(names ...string) ([]byte, error) {
+	made, err := ca.issue(names[0], certificate{names: names})
+	if err != nil {
+		return nil, err
+	}
+	key, err := x509.MarshalPKCS8PrivateKey(made.PrivateKey)
+	if err != nil {
+		return nil, err
+	}
+	out := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})
+	for _, der := range made.Certificate {
+		out = append(out, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})...)
+	}
+	return out, nil
+}
+
 func (ca *CA) issue(host string, c certificate) (tls.Certificate, error) {
 	key, err := newKey(c.rsa)
 	if err != nil {

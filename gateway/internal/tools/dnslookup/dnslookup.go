@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"fmt"
+	"net/netip"
 
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
@@ -67,6 +68,10 @@ func run(ctx context.Context, client *egress.Client, name string) (Result, error
 	var answers [len(recordTypes)]dnsclient.Answer
 	var queries parallel.Group
 	for i, qtype := range recordTypes {
+		var kept bool
+		if answers[i], kept = client.DNS().Kept(ctx, name, qtype); kept {
+			continue
+		}
 		queries.Go(func() { answers[i] = client.DNS().Query(ctx, name, qtype) })
 	}
 	queries.Wait()
@@ -80,12 +85,13 @@ func run(ctx context.Context, client *egress.Client, name string) (Result, error
 		Errors:  map[string]string{},
 		Details: map[string]answerDetail{},
 	}
+	show := resolverNames(client)
 	for i, answer := range answers {
 		if answer.Busy != nil {
 			return Result{}, answer.Busy
 		}
 		kind := dns.TypeToString[recordTypes[i]]
-		result.Details[kind] = describeAnswer(client, answer)
+		result.Details[kind] = describeAnswer(answer, show)
 		if answer.Code != "" {
 			result.Errors[kind] = answer.Code
 			continue
@@ -97,7 +103,24 @@ func run(ctx context.Context, client *egress.Client, name string) (Result, error
 	return result, nil
 }
 
-func describeAnswer(client *egress.Client, a dnsclient.Answer) answerDetail {
+// resolverNames gives what is shown of a resolver: its address where it is public, else only that it is the system's.
+// Each is judged once.
+func resolverNames(client *egress.Client) func(netip.AddrPort) string {
+	known := make(map[netip.AddrPort]string, 1)
+	return func(resolver netip.AddrPort) string {
+		name, ok := known[resolver]
+		if !ok {
+			name = "system"
+			if client.Permit(resolver.Addr()) == nil {
+				name = resolver.String()
+			}
+			known[resolver] = name
+		}
+		return name
+	}
+}
+
+func describeAnswer(a dnsclient.Answer, show func(netip.AddrPort) string) answerDetail {
 	detail := answerDetail{
 		RCode:          rcodeName(a.RCode),
 		Authenticated:  a.Authenticated,
@@ -112,10 +135,7 @@ func describeAnswer(client *egress.Client, a dnsclient.Answer) answerDetail {
 		detail.TTL = &a.TTL
 	}
 	if a.Resolver.IsValid() {
-		shown := "system"
-		if client.Permit(a.Resolver.Addr()) == nil {
-			shown = a.Resolver.String()
-		}
+		shown := show(a.Resolver)
 		detail.Resolver = &shown
 	}
 	return detail
