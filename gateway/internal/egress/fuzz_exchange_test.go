@@ -165,6 +165,7 @@ func framesToBeginWith(t testing.TB) (all [][]byte) {
 		{headers(false, ":status", "200", "content-type", "text/plain"), data},
 		{headers(false, ":status", "103", "link", "</a>"), headers(true, ":status", "404")},
 		{headers(false, ":status", "200", "content-encoding", "gzip"), data, headers(true, "trailer", "x")},
+		{headers(true, ":status", "099")},
 		{headers(true, ":status", "abc", "x", strings.Repeat("y", 100))},
 		times(30, func(w *http2.Framer) error { return w.WritePing(false, [8]byte{1}) }),
 		times(30, func(w *http2.Framer) error {

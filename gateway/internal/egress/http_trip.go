@@ -62,6 +62,9 @@ func (x *trip) run() (*Response, error) {
 		return nil, x.fault(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
+	if !isStatus(answer.StatusCode) {
+		return nil, x.say(fault.Upstream, errNoStatus, sentenceNotHTTP)
+	}
 	return x.read(answer), nil
 }
 
