@@ -29,7 +29,7 @@ PACKAGES_AT_ONCE := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN 2>/dev/nul
 NODE := $(shell command -v node 2>/dev/null)
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## bin/gateway and bin/worker, static
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/gateway ./gateway
@@ -67,6 +67,12 @@ bench: ## benchmarks, as ratios against a baseline in the same run
 
 proof-limits: ## what a million clients cost the limits: memory and time, before and after they expire
 	LIMITS_CLIENTS=1000000 go test -count=1 -timeout 20m -v -run '^TestManyClients' ./gateway/internal/ratelimit
+
+proof-soak: build ## half of what this machine can do for half an hour, and faults; SOAK=2m is the shortest (root)
+	cd deploy/lab && $(LAB_ENV) go run ./soak -for $(or $(SOAK),30m)
+
+fuzz: ## every fuzz target, a minute or five each, two at a time; FUZZTIME and FUZZ: see deploy/fuzz.sh
+	@deploy/fuzz.sh
 
 lint: $(GOLANGCI) $(DEADCODE) $(AXE) ## formatting, vet, linters, generated files up to date
 	@test -z "$$(gofmt -l $(MODULES))" || { echo 'gofmt would change:'; gofmt -l $(MODULES); exit 1; }
@@ -123,4 +129,4 @@ $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
 	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help build run test e2e shots golden demo bench proof-limits lint fmt generate new-tool up down clean
+.PHONY: help build run test e2e shots golden demo bench proof-limits proof-soak fuzz lint fmt generate new-tool up down clean

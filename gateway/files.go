@@ -26,5 +26,6 @@ func warnOfFiles(c Config, log *slog.Logger) {
 
 // filesNeeded is how many files may be open with these settings. Where connections have no limit, the runs alone count.
 func filesNeeded(c Config) uint64 {
+	// #nosec G115 -- a setting that counts is from 0 to a billion
 	return uint64(c.MaxConnections) + filesOfRun*uint64(c.MaxInFlight) + filesOfProcess
 }

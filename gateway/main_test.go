@@ -21,6 +21,7 @@ import (
 	"diagnostics/shared/workerapi"
 
 	"github.com/alicebob/miniredis/v2"
+	"go.uber.org/goleak"
 )
 
 // asMain makes the test binary the gateway itself, for what only a process shows: signals and exit codes.
@@ -36,7 +37,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // output is what a gateway prints, and how it ended.

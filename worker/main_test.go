@@ -19,6 +19,7 @@ import (
 
 	"diagnostics/worker/internal/privilege"
 
+	"go.uber.org/goleak"
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 )
@@ -44,7 +45,7 @@ func TestMain(m *testing.M) {
 	case asWorker:
 		main()
 	default:
-		os.Exit(m.Run())
+		goleak.VerifyTestMain(m)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -62,6 +63,7 @@ func (m *metrics) handler(engine *icmp.Engine, api *httpapi.Server, droppedLines
 		writeCounter(w, "worker_foreign_log_lines_total", "Lines that libraries tried to print; none is shown.",
 			daemon.ForeignLines())
 		writeCounter(w, "worker_dropped_log_lines_total", "Lines of the log that could not be written.", droppedLines())
+		writeRuntime(w)
 	})
 }
 
@@ -82,11 +84,21 @@ func (m *metrics) writeJobs(w http.ResponseWriter) {
 	}
 }
 
+// writeRuntime tells what the process holds, by the names that Prometheus has for it. What /proc tells it may not be
+// able to read: it has given its rights away.
+func writeRuntime(w http.ResponseWriter) {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	writeGauge(w, "go_goroutines", "Goroutines that exist now.", runtime.NumGoroutine())
+	writeGauge(w, "go_memstats_heap_alloc_bytes", "Bytes of the heap that are in use.", m.HeapAlloc)
+	writeGauge(w, "go_memstats_sys_bytes", "Bytes of memory obtained from the system.", m.Sys)
+}
+
 func writeHead(w http.ResponseWriter, name, help, kind string) {
 	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
 
-func writeGauge(w http.ResponseWriter, name, help string, value int) {
+func writeGauge[N int | uint64](w http.ResponseWriter, name, help string, value N) {
 	writeHead(w, name, help, "gauge")
 	fmt.Fprintf(w, "%s %d\n", name, value)
 }

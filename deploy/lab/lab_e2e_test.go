@@ -23,6 +23,8 @@ import (
 
 	"diagnostics/lab"
 	"diagnostics/lab/trace"
+
+	"go.uber.org/goleak"
 )
 
 // shared is one lab for the tests that only look.
@@ -39,6 +41,10 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	if err := shared.Close(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, "left behind:", err)
 		code = 1
 	}
 	os.Exit(code)

@@ -95,7 +95,7 @@ var hidden = []struct {
 	by string
 }{
 	{regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://\S*`), "[url]"},
-	{regexp.MustCompile(`"(?:[^"\\]|\\.)*(?:"|$)`), "[text]"},
+	{regexp.MustCompile(`(?s)"(?:[^"\\]|\\.?)*(?:"|$)`), "[text]"},
 	{regexp.MustCompile("(^|[\\s(:=,])(?:'[^']*(?:'|$)|`[^`]*(?:`|$))"), "$1[text]"},
 	{regexp.MustCompile(`[\pL\pN_-]+(?:\.[\pL\pN_-]+)+\.?(?::\d+)?`), "[name]"},
 	{regexp.MustCompile(`\[?[0-9A-Fa-f]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%\w+)?\]?(?::\d+)?`), "[address]"},

@@ -69,6 +69,8 @@ func TestText(t *testing.T) {
 		"lookup _dmarc.example.com failed":                         "lookup [name] failed",
 		`Get "https://example.com/?token=x y": EOF`:                `Get [text]: EOF`,
 		`malformed HTTP response "secret \" and more"`:             `malformed HTTP response [text]`,
+		"read \"secret \\\nword\" there":                           "read [text] there",
+		`read "secret word\`:                                       "read [text]",
 		`parse "a b" and "c"`:                                      `parse [text] and [text]`,
 		`cut off in "the middle`:                                   `cut off in [text]`,
 		"ERR unknown command 'X', with args beginning with: 'key'": "ERR unknown command [text], with args beginning with: [text]",

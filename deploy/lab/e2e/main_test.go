@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"diagnostics/lab"
+
+	"go.uber.org/goleak"
 )
 
 // The lab and the service of all tests. Tests that count packets run one after the other; the others are parallel, and
@@ -32,6 +34,9 @@ var unlimited = []string{
 
 func TestMain(m *testing.M) {
 	code, err := run(m)
+	if err == nil && code == 0 {
+		err = goleak.Find()
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

@@ -47,6 +47,7 @@ func open[V any](sealed []byte) (Entry[V], bool) {
 	if binary.BigEndian.Uint32(sum) != checksum(fetchedAt, body) {
 		return Entry[V]{}, false
 	}
+	// #nosec G115 -- the bits that seal wrote
 	e := Entry[V]{Cached: true, FetchedAt: time.Unix(0, int64(binary.BigEndian.Uint64(fetchedAt))).UTC()}
 	if err := json.Unmarshal(body, &e.Value); err != nil {
 		return Entry[V]{}, false

@@ -87,7 +87,7 @@ func (a Answer) keepFor() time.Duration {
 
 // aged is a copy of the answer with its TTLs less the age, which shares no record with the original.
 func (a Answer) aged(age time.Duration) Answer {
-	seconds := uint32(age / time.Second)
+	seconds := uint32(age / time.Second) // #nosec G115 -- it is kept for minutes
 	a.TTL = less(a.TTL, seconds)
 	a.Records = agedRecords(a.Records, seconds)
 	a.Authority = agedRecords(a.Authority, 0)

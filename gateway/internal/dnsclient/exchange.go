@@ -83,6 +83,7 @@ func (e exchange) over(ctx context.Context, transport string, query *dns.Msg,
 	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })()
 
 	if transport == "tcp" {
+		// #nosec G115 -- a question is a few hundred bytes
 		packet = append(binary.BigEndian.AppendUint16(nil, uint16(len(packet))), packet...)
 	}
 	if _, err := c.Write(packet); err != nil {

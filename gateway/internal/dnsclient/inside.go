@@ -51,7 +51,7 @@ func (c *Client) hide(ctx context.Context, key cacheKey, a Answer) Answer {
 func absent(delegated Answer, resolver netip.AddrPort, aliases []string) Answer {
 	hidden := delegated
 	hidden.Code, hidden.RCode, hidden.CNAMEChain, hidden.Resolver = CodeNotFound, dns.RcodeNameError, aliases, resolver
-	hidden.TTL += uint32(delegated.Age / time.Second)
+	hidden.TTL += uint32(delegated.Age / time.Second) // #nosec G115 -- it is kept for minutes
 	hidden.Cached, hidden.Age, hidden.weight = false, 0, 0
 	if delegated.Code == CodeNoData { // the label is a name inside itself, and the root was not asked
 		hidden.TTL = rootTTL

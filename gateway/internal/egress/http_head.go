@@ -3,6 +3,7 @@ package egress
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"net/http"
 	"net/textproto"
 	"strings"
@@ -27,6 +28,12 @@ func headAsSent(start []byte, parsed http.Header) http.Header {
 		}
 	}
 }
+
+// isStatus tells whether a number is a status code (RFC 9110 section 15): the library takes 000 over HTTP/1, and any
+// number over HTTP/2.
+func isStatus(code int) bool { return code >= 100 && code <= 999 }
+
+var errNoStatus = errors.New("the answer's status is no status code")
 
 // isInterim tells whether a status line is one that another answer follows (RFC 9110 section 15.2). 101 ends HTTP.
 func isInterim(statusLine string) bool {

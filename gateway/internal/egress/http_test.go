@@ -253,6 +253,7 @@ func TestServersThatMisbehave(t *testing.T) {
 		{"HTTP/0.9", "http://example.com/", answerWith("<html>hello</html>\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
 		{"a greeting over TLS", "https://example.com/", greetOverTLS, fault.Upstream, "example.com did not answer with valid HTTP."},
 		{"a bad status", "http://example.com/", answerWith("HTTP/1.1 2x0 OK\r\n\r\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
+		{"a status that is none", "http://example.com/", answerWith("HTTP/1.1 099 OK\r\n\r\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
 		{"a bad header", "http://example.com/", answerWith("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
 		{"two lengths", "http://example.com/", answerWith("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
 		{"TLS", "http://example.com/", answerWith("\x15\x03\x01\x00\x02\x02\x0a"), fault.Upstream, "example.com speaks TLS on this port. Use https:// in the URL."},

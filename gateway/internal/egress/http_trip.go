@@ -63,6 +63,9 @@ func (x *trip) run() (*Response, error) {
 	if err := x.effort.header(answer.Header); err != nil {
 		return nil, err
 	}
+	if !isStatus(answer.StatusCode) {
+		return nil, x.say(fault.Upstream, errNoStatus, sentenceNotHTTP)
+	}
 	return x.read(answer), nil
 }
 

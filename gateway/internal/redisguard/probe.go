@@ -67,7 +67,7 @@ func (g *Guard) settle(delay time.Duration) time.Duration {
 
 func (g *Guard) probeUntilUp(delay time.Duration) time.Duration {
 	for {
-		if !g.sleep(delay + rand.N(delay/4)) {
+		if !g.sleep(delay + rand.N(delay/4)) { // #nosec G404 -- so that instances do not come all at once
 			return delay
 		}
 		if g.probe() == nil {

@@ -203,7 +203,7 @@ func (e *statusError) LogText() string { return fmt.Sprintf("worker status %d", 
 func retryAfter(header string) time.Duration {
 	seconds, err := strconv.ParseUint(header, 10, 32)
 	if err != nil || seconds == 0 {
-		return time.Duration(1+rand.IntN(maxOwnRetrySecond)) * time.Second
+		return time.Duration(1+rand.IntN(maxOwnRetrySecond)) * time.Second // #nosec G404 -- no secret
 	}
 	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
 }

@@ -38,7 +38,7 @@ func labelControl(label uint32) []byte {
 
 func control(level, typ int32, value [4]byte) []byte {
 	b := make([]byte, unix.CmsgSpace(len(value)))
-	h := (*unix.Cmsghdr)(unsafe.Pointer(&b[0]))
+	h := (*unix.Cmsghdr)(unsafe.Pointer(&b[0])) // #nosec G103 -- CmsgSpace has room for it
 	h.Level, h.Type = level, typ
 	h.SetLen(unix.CmsgLen(len(value)))
 	copy(b[unix.CmsgLen(0):], value[:])
@@ -61,7 +61,7 @@ func parseControl(b []byte) received {
 		}
 		switch {
 		case h.Level == unix.SOL_SOCKET && h.Type == unix.SCM_TIMESTAMPNS && len(data) >= int(unsafe.Sizeof(unix.Timespec{})):
-			ts := (*unix.Timespec)(unsafe.Pointer(&data[0]))
+			ts := (*unix.Timespec)(unsafe.Pointer(&data[0])) // #nosec G103 -- the case has judged its length
 			r.stamp = time.Unix(ts.Unix())
 		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_RXQ_OVFL && len(data) >= 4:
 			r.dropped = binary.NativeEndian.Uint32(data)

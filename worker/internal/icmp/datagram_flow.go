@@ -56,7 +56,7 @@ func drops(fd int) uint32 {
 	var info [unix.SK_MEMINFO_VARS]uint32
 	length := uint32(unsafe.Sizeof(info))
 	_, _, failed := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
-		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&length)), 0)
+		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&length)), 0) // #nosec G103 -- length is the size of info
 	if failed != 0 {
 		return 0
 	}

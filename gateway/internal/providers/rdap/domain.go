@@ -105,6 +105,7 @@ func (d dsData) read() (DS, bool) {
 	digestType, ok3 := d.DigestType.small(8)
 	digest := strings.ToUpper(strings.ReplaceAll(string(d.Digest), " ", ""))
 	ok := ok1 && ok2 && ok3 && digest != "" && strings.Trim(digest, "0123456789ABCDEF") == ""
+	// #nosec G115 -- small has judged how many bits each has
 	return DS{KeyTag: uint16(tag), Algorithm: uint8(algorithm), DigestType: uint8(digestType), Digest: digest}, ok
 }
 
