@@ -12,7 +12,7 @@ import (
 // Network asks the registry about the network that a public address lies in. That nothing is found is no error. Errors
 // are those of Domain.
 func (c *Client) Network(ctx context.Context, addr netip.Addr) (NetworkAnswer, error) {
-	kept, err := c.networks.Get(ctx, addr.String(), func(ctx context.Context) (networkRecord, time.Duration, error) {
+	kept, err := c.networks.Get(ctx, addr.String(), networkFits(addr), func(ctx context.Context) (networkRecord, time.Duration, error) {
 		return c.loadNetwork(ctx, addr)
 	})
 	if err != nil {
