@@ -79,6 +79,7 @@ var shapes = map[string]shape{
 	"the diagnostics worker is back":                           {"outage": number},
 	"redis is down, memory takes over":                         {"error": `.+`},
 	"redis is back":                                            {"outage": number},
+	"redis refuses a command, memory takes over for it":        {"error": `.+`},
 	"redis is slow, memory takes over for what takes too long": {"error": `redis answers too late: .+`},
 	"draining": {"delay": `[0-9a-z.]+`, "timeout": `[0-9a-z.]+`},
 	"stopped":  {},

@@ -29,7 +29,11 @@ func (g *Guard) probe(ctx context.Context) error {
 			return err
 		}
 	}
-	return g.client.Eval(ctx, probeScript, []string{probeKey}, "1", probeLifetime).Err()
+	return write(ctx, g.client)
+}
+
+func write(ctx context.Context, client redis.UniversalClient) error {
+	return client.Eval(ctx, probeScript, []string{probeKey}, "1", probeLifetime).Err()
 }
 
 func ping(ctx context.Context, node *redis.Client) error { return node.Ping(ctx).Err() }
