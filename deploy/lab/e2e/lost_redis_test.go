@@ -73,8 +73,8 @@ func (r *redis) start() {
 	}
 	r.server, r.password = server, ""
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if out, err := internet.Exec(r.t.Context(), lab.ServiceHost, "redis-cli", "-h", r.host, "-p", r.port, "PING"); err == nil &&
-			strings.Contains(string(out), "PONG") {
+		if out, err := internet.Exec(r.t.Context(), lab.ServiceHost, "redis-cli", "-h", r.host, "-p", r.port,
+			"PING"); err == nil && strings.Contains(string(out), "PONG") {
 			return
 		}
 		if time.Now().After(end) {
@@ -214,7 +214,8 @@ func (w *withRedis) says(state string) (times int) {
 
 // lastReason is that of the last outage.
 func (w *withRedis) lastReason() string {
-	all := regexp.MustCompile(`"msg":"redis is down[^\n]*"error":"([^\n]*)"}`).FindAllStringSubmatch(w.gateway.Process.Log(), -1)
+	line := regexp.MustCompile(`"msg":"redis is down[^\n]*"error":"([^\n]*)"}`)
+	all := line.FindAllStringSubmatch(w.gateway.Process.Log(), -1)
 	if len(all) == 0 {
 		return ""
 	}

@@ -43,7 +43,9 @@ func startPair(t *testing.T, name string) *pair {
 }
 
 // workerOfOne are settings for a worker whose jobs are all of one visitor.
-var workerOfOne = []string{"WORKER_MAX_CONCURRENT=4096", "WORKER_PACKETS_PER_SECOND=0", "WORKER_TARGET_PACKETS_PER_SECOND=0"}
+var workerOfOne = []string{
+	"WORKER_MAX_CONCURRENT=4096", "WORKER_PACKETS_PER_SECOND=0", "WORKER_TARGET_PACKETS_PER_SECOND=0",
+}
 
 func pairWith(t *testing.T, name string, worker *lab.Server) *pair {
 	t.Helper()
@@ -92,7 +94,8 @@ func (p *pair) says(t *testing.T, state string, lost, back int) {
 		ready := string(fetch(t, p.gateway, http.MethodGet, "/readyz", nil, nil).Body)
 		told := string(fetch(t, p.metrics, http.MethodGet, "/metrics", nil, nil).Body)
 		log := p.gateway.Process.Log()
-		warnings, infos := strings.Count(log, `"msg":"the diagnostics worker is lost`), strings.Count(log, `"msg":"the diagnostics worker is back`)
+		warnings := strings.Count(log, `"msg":"the diagnostics worker is lost`)
+		infos := strings.Count(log, `"msg":"the diagnostics worker is back`)
 		if strings.Contains(ready, `"worker":"`+state+`"`) && strings.Contains(told, "diagnostics_worker_up "+up+"\n") &&
 			warnings == lost && infos == back {
 			return
@@ -279,7 +282,8 @@ func (l *liar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestALyingWorker(t *testing.T) {
 	t.Parallel()
 	const to, asked = "11.80.0.61", `"target":"11.80.0.61","address":"11.80.0.61","family":4`
-	const hop = `{"ttl":1,"address":"11.80.0.61","addresses":["11.80.0.61"],"hostname":"inside.example","hidden":false,"asn":null,` +
+	const hop = `{"ttl":1,"address":"11.80.0.61","addresses":["11.80.0.61"],"hostname":"inside.example",` +
+		`"hidden":false,"asn":null,` +
 		`"sent":1,"received":1,"lossPercent":0,"bestMs":1,"averageMs":1,"worstMs":1,"rttsMs":[1],"note":null}`
 	trace := func(asked, hops, more string) string {
 		return `{"data":{` + asked + `,"reached":true,"stopReason":"reached","hops":[` + hops + `],"explanation":[]` + more +
@@ -313,8 +317,8 @@ func TestALyingWorker(t *testing.T) {
 		strings.Contains(string(a.Body), "00000000-0000-4000-8000-000000000000") {
 		t.Errorf("the truth, with another's request id and a name: status %d: %s", a.Status, a.Body)
 	}
-	if a := ask(with(`"address":"11.80.0.61","addresses":["11.80.0.61"]`, `"address":"10.1.2.3","addresses":["10.1.2.3"]`)); a.Status != 200 ||
-		a.at("hops.0.hidden") != true || strings.Contains(string(a.Body), "10.1.2.3") {
+	private := with(`"address":"11.80.0.61","addresses":["11.80.0.61"]`, `"address":"10.1.2.3","addresses":["10.1.2.3"]`)
+	if a := ask(private); a.Status != 200 || a.at("hops.0.hidden") != true || strings.Contains(string(a.Body), "10.1.2.3") {
 		t.Errorf("a private hop: status %d: %s", a.Status, a.Body)
 	}
 	for name, lie := range map[string]http.HandlerFunc{

@@ -72,7 +72,8 @@ func TestLongValues(t *testing.T) {
 			t.Errorf("%d bytes: found %t, %d bytes, %v", size, found, len(got), err)
 		}
 	}
-	if err := server.Client().Do(t.Context(), "SETRANGE", redisguard.Key(redisPrefix, "theirs"), 8<<20, "x").Err(); err != nil {
+	theirs := redisguard.Key(redisPrefix, "theirs")
+	if err := server.Client().Do(t.Context(), "SETRANGE", theirs, 8<<20, "x").Err(); err != nil {
 		t.Fatal(err)
 	}
 	if _, found, err := store.Get(t.Context(), "theirs"); found || err != nil || guard.State() != redisguard.OK {

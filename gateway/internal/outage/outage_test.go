@@ -85,8 +85,8 @@ func (th *thing) told(t *testing.T, lost, back int) {
 	t.Helper()
 	synctest.Wait()
 	text := th.text(false)
-	if strings.Count(text, `level=WARN msg="it is lost"`) != lost || strings.Count(text, `level=INFO msg="it is back"`) != back ||
-		strings.Count(text, "\n") != lost+back {
+	if strings.Count(text, `level=WARN msg="it is lost"`) != lost ||
+		strings.Count(text, `level=INFO msg="it is back"`) != back || strings.Count(text, "\n") != lost+back {
 		t.Errorf("want %d lines that it is lost and %d that it is back:\n%s", lost, back, text)
 	}
 	if down := th.watch.Now().Reason() != nil; down != (lost > back) {

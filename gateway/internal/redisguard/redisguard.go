@@ -91,8 +91,8 @@ func (g *Guard) State() string {
 const checkedFor = time.Second
 
 // Check is State after a look at Redis: on an instance without visitors nothing else would notice that Redis is gone.
-// It waits for Bound at most and looks once a second at most; it looks as a probe does, since a PING passes where nothing
-// can be written.
+// It waits for Bound at most and looks once a second at most. It looks as a probe does: a PING passes where nothing can
+// be written.
 func (g *Guard) Check(ctx context.Context) string {
 	now, last := int64(time.Since(g.since)), g.checkedAt.Load()
 	if now-last >= int64(checkedFor) && g.checkedAt.CompareAndSwap(last, now) {

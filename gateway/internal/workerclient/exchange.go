@@ -139,7 +139,8 @@ func (c *Client) exchange(ctx context.Context, limit time.Duration, method, path
 
 func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	var seen progress
-	request, err := http.NewRequestWithContext(seen.trace(ctx), method, c.base.JoinPath(path).String(), bytes.NewReader(body))
+	url := c.base.JoinPath(path).String()
+	request, err := http.NewRequestWithContext(seen.trace(ctx), method, url, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("make the worker's request: %w", err)
 	}

@@ -106,7 +106,8 @@ func (p *progress) judge(ctx context.Context, err error) error {
 		return err
 	case p.noHandshake.Load():
 		return &unreachableError{cause: err}
-	case !p.answered.Load(), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
+	case !p.answered.Load(), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, syscall.ECONNRESET):
 		return &brokenOffError{cause: err}
 	}
 	return err

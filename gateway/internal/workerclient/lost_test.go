@@ -232,8 +232,9 @@ func TestWhatAFailedJobIsCalled(t *testing.T) {
 		"ends within the answer": {hijacked(func(conn *net.TCPConn) {
 			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
 		}), sentenceBrokenOff},
-		"speaks no HTTP": {hijacked(func(conn *net.TCPConn) { _, _ = io.WriteString(conn, "220 smtp.example.com ESMTP\r\n") }),
-			sentenceUnusable},
+		"speaks no HTTP": {hijacked(func(conn *net.TCPConn) {
+			_, _ = io.WriteString(conn, "220 smtp.example.com ESMTP\r\n")
+		}), sentenceUnusable},
 		"answers for another": {jsonAnswer(http.StatusOK, strings.ReplaceAll(goodPing, "93.184.216.34", "8.8.8.8")),
 			sentenceUnusable},
 		"says nothing": {jsonAnswer(http.StatusOK, ""), sentenceUnusable},

@@ -62,7 +62,8 @@ func networkFits(addr netip.Addr) func(networkRecord) bool {
 
 func (n *Network) fits(addr netip.Addr) bool {
 	b := block{start: readAddr(n.StartAddress, false), end: readAddr(n.EndAddress, true)}
-	if !b.holds(addr) || b.start.String() != n.StartAddress || b.end.String() != n.EndAddress || !within(n.Status, maxStatus) {
+	if !b.holds(addr) || b.start.String() != n.StartAddress || b.end.String() != n.EndAddress ||
+		!within(n.Status, maxStatus) {
 		return false
 	}
 	var told []netip.Prefix

@@ -23,7 +23,8 @@ func TestWhatFitsAName(t *testing.T) {
 			Events:    Events{Expires: told("2027-01-01T00:00:00Z")},
 			DNSSEC:    DNSSEC{DS: []DS{{KeyTag: 1, Algorithm: 8, DigestType: 2, Digest: "AB12"}}},
 			Contacts:  []Contact{{Roles: []string{"registrant"}, Organization: told("Example & Söhne"), Country: told("DE")}},
-		}, Notices: []Notice{{Title: "Terms", Description: "Of use."}}, Related: "https://" + registrarHost + "/domain/one-site.com"}
+		}, Notices: []Notice{{Title: "Terms", Description: "Of use."}},
+			Related: "https://" + registrarHost + "/domain/one-site.com"}
 	}
 	for what, c := range map[string]struct {
 		change func(*domainRecord)
@@ -108,11 +109,14 @@ func TestAPoisonedStore(t *testing.T) {
 	w := newWorld(t, nil)
 	w.on(redirectorHost+"/domain/one-site.com", to("https://"+registryHost+"/domain/one-site.com"))
 	w.on(registryHost+"/domain/one-site.com", domainBody("one-site.com"))
-	lie := domainRecord{Domain: &Domain{Name: "two-site.com", UnicodeName: "two-site.com", Status: []string{}, Nameservers: []string{},
-		DNSSEC: DNSSEC{DS: []DS{}}, Contacts: []Contact{}}}
+	lie := domainRecord{Domain: &Domain{Name: "two-site.com", UnicodeName: "two-site.com", Status: []string{},
+		Nameservers: []string{},
+		DNSSEC:      DNSSEC{DS: []DS{}}, Contacts: []Contact{}}}
 	cache.NewShelf[domainRecord](w.store, "rdap-domain", KeepFound).Keep(t.Context(), "one-site.com", lie, time.Hour)
 	bases := cache.NewShelf[known](w.store, "rdap-base", KeepBase)
-	for _, base := range []known{{Base: "https://10.0.0.5:8443"}, {Base: "http://" + secondHost}, {Base: "file:///etc/passwd"}, {}} {
+	for _, base := range []known{
+		{Base: "https://10.0.0.5:8443"}, {Base: "http://" + secondHost}, {Base: "file:///etc/passwd"}, {},
+	} {
 		bases.Keep(t.Context(), "domain:com", base, time.Hour)
 		if _, ok := w.recall(t.Context(), domainKeys("one-site.com")); ok {
 			t.Errorf("%+v is believed", base)
