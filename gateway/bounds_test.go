@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
@@ -418,10 +419,11 @@ func hostileWorker(t *testing.T) *workerclient.Client {
 		_ = encoder.Encode(map[string]any{"data": data, "durationMs": 1, "requestId": "x"})
 	}))
 	t.Cleanup(s.Close)
-	c, err := workerclient.New(s.URL, "0123456789abcdef")
+	c, err := workerclient.New(s.URL, "0123456789abcdef", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(c.Close)
 	return c
 }
 

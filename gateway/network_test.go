@@ -290,10 +290,11 @@ func fakeWorker(t *testing.T) *workerclient.Client {
 		}
 	}))
 	t.Cleanup(s.Close)
-	c, err := workerclient.New(s.URL, "0123456789abcdef")
+	c, err := workerclient.New(s.URL, "0123456789abcdef", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(c.Close)
 	return c
 }
 

@@ -31,7 +31,8 @@ type service struct {
 	edge    *httpapi.Server
 	metrics *httpapi.Metrics
 	egress  *egress.Client
-	guard   *redisguard.Guard // nil without Redis
+	guard   *redisguard.Guard    // nil without Redis
+	worker  *workerclient.Client // nil without a worker
 	memory  *cache.Memory
 	audit   *auditLog // nil where none is kept
 }
@@ -56,8 +57,7 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	if s.egress, err = newEgress(c, limiter); err != nil {
 		return err
 	}
-	worker, err := newWorker(c, s.egress, log)
-	if err != nil {
+	if err := s.newWorker(c, log); err != nil {
 		return err
 	}
 	store := s.newStore()
@@ -66,7 +66,7 @@ func (s *service) build(c Config, log *slog.Logger) error {
 		return err
 	}
 	networks := asn.New(s.egress, string(c.ASNZone), store)
-	all := tools.All(tools.Deps{Egress: s.egress, RDAP: registries, ASN: networks, Worker: worker, Now: time.Now})
+	all := tools.All(tools.Deps{Egress: s.egress, RDAP: registries, ASN: networks, Worker: s.worker, Now: time.Now})
 	if err := c.CheckSlugs(slugs(all)); err != nil {
 		return err
 	}
@@ -74,14 +74,14 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	if s.audit, err = openAudit(c.AuditLogFile, log); err != nil {
 		return err
 	}
-	pages, err := newPages(c, all, worker != nil)
+	pages, err := newPages(c, all, s.worker != nil)
 	if err != nil {
 		return err
 	}
 	s.edge, err = httpapi.New(httpapi.Config{
 		Tools:                all,
 		Disabled:             c.DisabledTools,
-		WorkerEnabled:        worker != nil,
+		WorkerEnabled:        s.worker != nil,
 		Deny:                 c.DenyTargets,
 		Limiter:              limiter,
 		Limits:               limits(c),
@@ -93,7 +93,7 @@ func (s *service) build(c Config, log *slog.Logger) error {
 		PublicOrigin:         c.PublicOrigin,
 		Pages:                pages.Serve,
 		Redis:                redisState(s.guard),
-		Worker:               workerState(worker),
+		Worker:               workerState(s.worker),
 		Metrics:              s.metrics,
 		Log:                  log,
 		Audit:                s.auditor(),
@@ -105,6 +105,9 @@ func (s *service) build(c Config, log *slog.Logger) error {
 
 // close lets go of what wire opened.
 func (s *service) close() {
+	if s.worker != nil {
+		s.worker.Close()
+	}
 	if s.egress != nil {
 		s.egress.Close()
 	}
@@ -128,18 +131,23 @@ func (s *service) auditor() httpapi.Auditor {
 	return s.audit
 }
 
-// newWorker gives nil where the worker is off. A half-configured worker is no reason not to start: its tools answer
-// 501.
-func newWorker(c Config, out *egress.Client, log *slog.Logger) (*workerclient.Client, error) {
+// newWorker makes no client where the worker is off. A half-configured worker is no reason not to start: its tools
+// answer 501.
+func (s *service) newWorker(c Config, log *slog.Logger) (err error) {
 	if !c.EnableWorkerTools {
-		return nil, nil
+		return nil
 	}
 	if !c.WorkerEnabled() {
 		log.Warn("ENABLE_WORKER_TOOLS is true, but DIAGNOSTICS_WORKER_URL or DIAGNOSTICS_WORKER_TOKEN is missing: " +
 			"traceroute, ping and packet-loss answer 501")
-		return nil, nil
+		return nil
 	}
-	return workerclient.New(string(c.WorkerURL), c.WorkerToken.Reveal(), workerclient.WithOwnFault(out.OwnFault))
+	s.worker, err = workerclient.New(string(c.WorkerURL), c.WorkerToken.Reveal(), log,
+		workerclient.WithOwnFault(s.egress.OwnFault))
+	if err == nil {
+		s.metrics.WorkerUp(s.worker.Serves)
+	}
+	return err
 }
 
 func newEgress(c Config, limiter ratelimit.Limiter) (*egress.Client, error) {

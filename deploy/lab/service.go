@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -85,6 +86,16 @@ func (s *Service) StartWorker(ctx context.Context) error {
 // credential.
 func (s *Service) StartExtraWorker(ctx context.Context, name string, env ...string) (*Server, error) {
 	return s.startWorkerAt(ctx, name, s.freshAddr(8081), env...)
+}
+
+// RestartExtraWorker runs a worker where one that has ended listened.
+func (s *Service) RestartExtraWorker(ctx context.Context, ended *Server, env ...string) (*Server, error) {
+	return s.startWorkerAt(ctx, ended.Process.Name(), ended.Addr, env...)
+}
+
+// ListenBeside listens on an address of its own of ServiceLoopback, for a test that plays a peer of the service.
+func (s *Service) ListenBeside(port int) (net.Listener, error) {
+	return s.lab.ns[ServiceHost].Listen("tcp", s.freshAddr(port))
 }
 
 func (s *Service) startWorkerAt(ctx context.Context, name, addr string, env ...string) (*Server, error) {

@@ -7,8 +7,7 @@ import (
 )
 
 // Store keeps bytes. A missing or expired key is (nil, false, nil); an error means that the store itself failed. A ttl
-// of
-// 0 or less keeps nothing and forgets what was kept.
+// of 0 or less keeps nothing and forgets what was kept.
 type Store interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Set(ctx context.Context, key string, value []byte, ttl time.Duration) error

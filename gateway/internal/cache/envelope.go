@@ -11,23 +11,25 @@ import (
 //
 //	4 bytes  the mark, whose last byte is the version of this form
 //	8 bytes  FetchedAt, Unix nanoseconds, big endian
-//	4 bytes  CRC-32C of all the rest
+//	4 bytes  CRC-32C of the key and of all the rest
 //	n bytes  the value as JSON
 //
 // A shared store outlives the program that wrote to it: what an older or newer form, another program or a damaged disk
-// left there is a miss.
+// left there is a miss, and so is what stands under another key than it was written for. It is no secret how a value is
+// sealed: who may write to the store may seal what he likes.
 const (
-	mark       = "dgc\x01"
+	mark       = "dgc\x02"
 	headerSize = len(mark) + 8 + 4
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func checksum(fetchedAt, body []byte) uint32 {
-	return crc32.Update(crc32.Checksum(fetchedAt, castagnoli), castagnoli, body)
+func checksum(key string, fetchedAt, body []byte) uint32 {
+	sum := crc32.Checksum([]byte(key), castagnoli)
+	return crc32.Update(crc32.Update(sum, castagnoli, fetchedAt), castagnoli, body)
 }
 
-func seal[V any](e Entry[V]) ([]byte, error) {
+func seal[V any](key string, e Entry[V]) ([]byte, error) {
 	body, err := json.Marshal(e.Value)
 	if err != nil {
 		return nil, err
@@ -35,16 +37,16 @@ func seal[V any](e Entry[V]) ([]byte, error) {
 	sealed := make([]byte, 0, headerSize+len(body))
 	sealed = append(sealed, mark...)
 	sealed = binary.BigEndian.AppendUint64(sealed, uint64(e.FetchedAt.UnixNano()))
-	sealed = binary.BigEndian.AppendUint32(sealed, checksum(sealed[len(mark):], body))
+	sealed = binary.BigEndian.AppendUint32(sealed, checksum(key, sealed[len(mark):], body))
 	return append(sealed, body...), nil
 }
 
-func open[V any](sealed []byte) (Entry[V], bool) {
+func open[V any](key string, sealed []byte) (Entry[V], bool) {
 	if len(sealed) < headerSize || string(sealed[:len(mark)]) != mark {
 		return Entry[V]{}, false
 	}
 	fetchedAt, sum, body := sealed[len(mark):len(mark)+8], sealed[len(mark)+8:headerSize], sealed[headerSize:]
-	if binary.BigEndian.Uint32(sum) != checksum(fetchedAt, body) {
+	if binary.BigEndian.Uint32(sum) != checksum(key, fetchedAt, body) {
 		return Entry[V]{}, false
 	}
 	// #nosec G115 -- the bits that seal wrote

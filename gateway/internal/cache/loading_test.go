@@ -29,9 +29,9 @@ func forbidden[V any](t *testing.T) Load[V] {
 func TestLoadingKeepsWithItsHistory(t *testing.T) {
 	t.Parallel()
 	m, advance := newMemory(t, 1<<20)
-	l := NewLoading[string](m, "kind")
+	l := NewLoading[string](m, "kind", time.Hour)
 	before := time.Now()
-	first, err := l.Get(t.Context(), "key", give("value", time.Minute))
+	first, err := l.Get(t.Context(), "key", nil, give("value", time.Minute))
 	if err != nil || first.Value != "value" || first.Cached {
 		t.Fatalf("first: %+v, %v", first, err)
 	}
@@ -39,12 +39,12 @@ func TestLoadingKeepsWithItsHistory(t *testing.T) {
 		first.FetchedAt.Location() != time.UTC {
 		t.Errorf("fetched at %v, asked at %v", first.FetchedAt, before)
 	}
-	second, err := l.Get(t.Context(), "key", forbidden[string](t))
+	second, err := l.Get(t.Context(), "key", nil, forbidden[string](t))
 	if err != nil || second.Value != "value" || !second.Cached || !second.FetchedAt.Equal(first.FetchedAt) {
 		t.Errorf("second: %+v, %v; first: %+v", second, err, first)
 	}
 	advance(time.Minute + time.Millisecond)
-	third, err := l.Get(t.Context(), "key", give("new", time.Minute))
+	third, err := l.Get(t.Context(), "key", nil, give("new", time.Minute))
 	if err != nil || third.Value != "new" || third.Cached {
 		t.Errorf("after its time: %+v, %v", third, err)
 	}
@@ -53,13 +53,13 @@ func TestLoadingKeepsWithItsHistory(t *testing.T) {
 func TestLoadingIsSharedThroughRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	one := NewLoading[[]int](NewRedis(newGuard(t, server.Addr())), "kind")
-	two := NewLoading[[]int](NewRedis(newGuard(t, server.Addr())), "kind")
-	a, err := one.Get(t.Context(), "key", give([]int{1, 2}, time.Minute))
+	one := NewLoading[[]int](NewRedis(newGuard(t, server.Addr())), "kind", time.Hour)
+	two := NewLoading[[]int](NewRedis(newGuard(t, server.Addr())), "kind", time.Hour)
+	a, err := one.Get(t.Context(), "key", nil, give([]int{1, 2}, time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := two.Get(t.Context(), "key", forbidden[[]int](t))
+	b, err := two.Get(t.Context(), "key", nil, forbidden[[]int](t))
 	if err != nil || !b.Cached || len(b.Value) != 2 || !b.FetchedAt.Equal(a.FetchedAt) {
 		t.Errorf("the other instance got %+v, %v; want %+v", b, err, a)
 	}
@@ -68,9 +68,9 @@ func TestLoadingIsSharedThroughRedis(t *testing.T) {
 func TestLoadingKeepsKindsApart(t *testing.T) {
 	t.Parallel()
 	m, _ := newMemory(t, 1<<20)
-	a, b := NewLoading[string](m, "a"), NewLoading[string](m, "b")
+	a, b := NewLoading[string](m, "a", time.Hour), NewLoading[string](m, "b", time.Hour)
 	for l, want := range map[*Loading[string]]string{a: "of a", b: "of b"} {
-		if e, err := l.Get(t.Context(), "key", give(want, time.Minute)); err != nil || e.Value != want {
+		if e, err := l.Get(t.Context(), "key", nil, give(want, time.Minute)); err != nil || e.Value != want {
 			t.Errorf("got %+v, %v; want %s", e, err, want)
 		}
 	}
@@ -81,12 +81,12 @@ func TestLoadingTakesForeignBytesForAMiss(t *testing.T) {
 	for _, foreign := range []string{"", "garbage", `{"a":1}`, "dgc\x01", "dgc\x02345678901234567890"} {
 		m, _ := newMemory(t, 1<<20)
 		set(t, m, "kind:key", foreign, time.Hour)
-		l := NewLoading[string](m, "kind")
-		e, err := l.Get(t.Context(), "key", give("fresh", time.Minute))
+		l := NewLoading[string](m, "kind", time.Hour)
+		e, err := l.Get(t.Context(), "key", nil, give("fresh", time.Minute))
 		if err != nil || e.Value != "fresh" || e.Cached {
 			t.Errorf("%q: %+v, %v", foreign, e, err)
 		}
-		if e, err = l.Get(t.Context(), "key", forbidden[string](t)); err != nil || !e.Cached {
+		if e, err = l.Get(t.Context(), "key", nil, forbidden[string](t)); err != nil || !e.Cached {
 			t.Errorf("%q is not replaced: %+v, %v", foreign, e, err)
 		}
 	}
@@ -107,10 +107,10 @@ func TestLoadingDoesNotKeep(t *testing.T) {
 		"a failing store": {broken{errors.New("store")}, give("v", time.Hour), nil},
 	}
 	for name, c := range cases {
-		l := NewLoading[string](c.store, name)
+		l := NewLoading[string](c.store, name, time.Hour)
 		for range 2 {
 			calls := 0
-			e, err := l.Get(t.Context(), "key", func(ctx context.Context) (string, time.Duration, error) {
+			e, err := l.Get(t.Context(), "key", nil, func(ctx context.Context) (string, time.Duration, error) {
 				calls++
 				return c.load(ctx)
 			})
@@ -139,12 +139,12 @@ func TestLoadingLoadsOnceForAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := newMemory(t, 1<<20)
-		l := NewLoading[int32](m, "k")
+		l := NewLoading[int32](m, "k", time.Hour)
 		var calls atomic.Int32
 		var asked []*parallel.Pending[outcome]
 		for range 50 {
 			asked = append(asked, parallel.Start(func() outcome {
-				e, err := l.Get(t.Context(), "key", slow(&calls))
+				e, err := l.Get(t.Context(), "key", nil, slow(&calls))
 				return outcome{e, err}
 			}))
 		}
@@ -153,7 +153,7 @@ func TestLoadingLoadsOnceForAll(t *testing.T) {
 				t.Errorf("%+v, want the one load's value, not cached", o)
 			}
 		}
-		if e, err := l.Get(t.Context(), "key", slow(&calls)); err != nil || e.Value != 1 || !e.Cached {
+		if e, err := l.Get(t.Context(), "key", nil, slow(&calls)); err != nil || e.Value != 1 || !e.Cached {
 			t.Errorf("afterwards %+v, %v", e, err)
 		}
 	})
@@ -164,15 +164,15 @@ func TestLoadingKeepsWhatItsLastCallerDidNotWaitFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := newMemory(t, 1<<20)
-		l := NewLoading[int32](m, "k")
+		l := NewLoading[int32](m, "k", time.Hour)
 		var calls atomic.Int32
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if _, err := l.Get(ctx, "key", slow(&calls)); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := l.Get(ctx, "key", nil, slow(&calls)); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
 		time.Sleep(time.Second)
-		if e, err := l.Get(t.Context(), "key", forbidden[int32](t)); err != nil || !e.Cached {
+		if e, err := l.Get(t.Context(), "key", nil, forbidden[int32](t)); err != nil || !e.Cached {
 			t.Errorf("%+v, %v", e, err)
 		}
 	})
@@ -181,14 +181,14 @@ func TestLoadingKeepsWhatItsLastCallerDidNotWaitFor(t *testing.T) {
 func TestAPanicOfALoadReachesItsCaller(t *testing.T) {
 	t.Parallel()
 	m, _ := newMemory(t, 1<<20)
-	l := NewLoading[int32](m, "k")
+	l := NewLoading[int32](m, "k", time.Hour)
 	p := parallel.Catch(func() {
-		_, _ = l.Get(t.Context(), "key", func(context.Context) (int32, time.Duration, error) { panic("boom") })
+		_, _ = l.Get(t.Context(), "key", nil, func(context.Context) (int32, time.Duration, error) { panic("boom") })
 	})
 	if p == nil || p.Value != "boom" || !strings.Contains(p.Error(), "loading_test.go") {
 		t.Errorf("caught %v", p)
 	}
-	if e, err := l.Get(t.Context(), "key", give(int32(7), 0)); err != nil || e.Value != 7 {
+	if e, err := l.Get(t.Context(), "key", nil, give(int32(7), 0)); err != nil || e.Value != 7 {
 		t.Errorf("the next caller got %+v, %v", e, err)
 	}
 }

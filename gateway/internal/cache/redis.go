@@ -19,23 +19,38 @@ type redisStore struct{ guard *redisguard.Guard }
 // guard's ErrDown at once during an outage, are the Store's.
 func NewRedis(guard *redisguard.Guard) Store { return redisStore{guard: guard} }
 
-func (s redisStore) Get(ctx context.Context, key string) ([]byte, bool, error) {
-	var value []byte
-	err := s.guard.Do(ctx, func(ctx context.Context, client redis.UniversalClient) (err error) {
-		value, err = client.Get(ctx, redisguard.Key(redisPrefix, key)).Bytes()
-		if redis.HasErrorPrefix(err, "WRONGTYPE") {
-			// Not ours, so a miss: what is stored next takes its place.
-			return redis.Nil
-		}
+// maxValue is more than anything that is kept, in bytes. A longer value is not ours, and nobody has room for it.
+const maxValue = 1 << 20
+
+var errTooLong = errors.New("cache: the value is over a megabyte")
+
+func (s redisStore) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
+	err = s.guard.Do(ctx, func(ctx context.Context, client redis.UniversalClient) (err error) {
+		value, ok, err = read(ctx, client, redisguard.Key(redisPrefix, key))
 		return err
 	})
-	if errors.Is(err, redis.Nil) {
+	return value, ok && err == nil, err
+}
+
+// read gets a value up to a byte over the most that is kept: whatever stands there, no more of it is sent.
+func read(ctx context.Context, client redis.UniversalClient, key string) (value []byte, ok bool, err error) {
+	pipe := client.Pipeline()
+	exists, text := pipe.Exists(ctx, key), pipe.GetRange(ctx, key, 0, maxValue)
+	_, err = pipe.Exec(ctx)
+	if redis.HasErrorPrefix(err, "WRONGTYPE") {
+		// Not ours, so a miss, as is a value that is too long: what is stored next takes its place.
 		return nil, false, nil
 	}
-	return value, err == nil, err
+	if err != nil || exists.Val() == 0 || len(text.Val()) > maxValue {
+		return nil, false, err
+	}
+	return []byte(text.Val()), true, nil
 }
 
 func (s redisStore) Set(ctx context.Context, key string, value []byte, ttl time.Duration) error {
+	if len(value) > maxValue {
+		return errTooLong
+	}
 	return s.guard.Do(ctx, func(ctx context.Context, client redis.UniversalClient) error {
 		if ttl <= 0 {
 			return client.Del(ctx, redisguard.Key(redisPrefix, key)).Err()

@@ -240,11 +240,11 @@ func TestEnvelope(t *testing.T) {
 		List []int
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC)
-	sealed, err := seal(Entry[value]{Value: value{"n", []int{1, 2}}, FetchedAt: at})
+	sealed, err := seal("key", Entry[value]{Value: value{"n", []int{1, 2}}, FetchedAt: at})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, ok := open[value](sealed)
+	got, ok := open[value]("key", sealed)
 	if diff := cmp.Diff(Entry[value]{Value: value{"n", []int{1, 2}}, FetchedAt: at, Cached: true}, got); !ok ||
 		diff != "" {
 		t.Errorf("opened %t, -want +got:\n%s", ok, diff)
@@ -252,39 +252,42 @@ func TestEnvelope(t *testing.T) {
 	for i := range sealed {
 		damaged := append([]byte(nil), sealed...)
 		damaged[i] ^= 0x40
-		if _, ok := open[value](damaged); ok {
+		if _, ok := open[value]("key", damaged); ok {
 			t.Errorf("a flipped bit in byte %d goes unseen", i)
 		}
-		if _, ok := open[value](sealed[:i]); ok {
+		if _, ok := open[value]("key", sealed[:i]); ok {
 			t.Errorf("%d of %d bytes are taken", i, len(sealed))
 		}
 	}
-	if _, ok := open[value](append(sealed, ' ')); ok {
+	if _, ok := open[value]("key", append(sealed, ' ')); ok {
 		t.Error("a byte too many is taken")
 	}
-	if _, ok := open[[]string](sealed); ok {
+	if _, ok := open[value]("other", sealed); ok {
+		t.Error("a value of another key is taken")
+	}
+	if _, ok := open[[]string]("key", sealed); ok {
 		t.Error("a value of another type is taken")
 	}
-	if _, err := seal(Entry[func()]{}); err == nil {
+	if _, err := seal("key", Entry[func()]{}); err == nil {
 		t.Error("a func is sealed")
 	}
 }
 
 func FuzzOpen(f *testing.F) {
-	sealed, _ := seal(Entry[map[string]string]{Value: map[string]string{"a": "b"}, FetchedAt: time.Unix(1, 0)})
+	sealed, _ := seal("key", Entry[map[string]string]{Value: map[string]string{"a": "b"}, FetchedAt: time.Unix(1, 0)})
 	f.Add(sealed)
-	f.Add([]byte("dgc\x01"))
+	f.Add([]byte("dgc\x02"))
 	f.Add([]byte(`{"Value":1}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		e, ok := open[map[string]string](b)
+		e, ok := open[map[string]string]("key", b)
 		if !ok {
 			return
 		}
-		again, err := seal(e)
+		again, err := seal("key", e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, ok := open[map[string]string](again); !ok || !cmp.Equal(back, e) {
+		if back, ok := open[map[string]string]("key", again); !ok || !cmp.Equal(back, e) {
 			t.Fatalf("%v does not come back: %v", e, back)
 		}
 	})
@@ -319,14 +322,14 @@ func TestForeignTypesAreReplaced(t *testing.T) {
 			if err := put(redisguard.Key(redisPrefix, "kind:"+kind)); err != nil {
 				t.Fatal(err)
 			}
-			l := NewLoading[string](NewFallback(NewRedis(guard), local), "kind")
-			e, err := l.Get(t.Context(), kind, give("fresh", time.Minute))
+			l := NewLoading[string](NewFallback(NewRedis(guard), local), "kind", time.Hour)
+			e, err := l.Get(t.Context(), kind, nil, give("fresh", time.Minute))
 			if err != nil || e.Value != "fresh" || e.Cached {
 				t.Errorf("%s, %s: %+v, %v", server, kind, e, err)
 			}
 			// Another instance, whose memory is empty, finds what was stored in its place.
-			other := NewLoading[string](NewRedis(guard), "kind")
-			if e, err = other.Get(t.Context(), kind, forbidden[string](t)); err != nil || !e.Cached || e.Value != "fresh" {
+			other := NewLoading[string](NewRedis(guard), "kind", time.Hour)
+			if e, err = other.Get(t.Context(), kind, nil, forbidden[string](t)); err != nil || !e.Cached || e.Value != "fresh" {
 				t.Errorf("%s, %s is not replaced: %+v, %v", server, kind, e, err)
 			}
 		}

@@ -59,11 +59,18 @@ func (m *Metrics) Build(version, goVersion string) {
 
 // RedisUp tells whether Redis serves; it is absent where none is configured.
 func (m *Metrics) RedisUp(up func() bool) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "diagnostics_redis_up",
-		Help: "1 while Redis serves, 0 while memory stands in for it.",
-	}, func() float64 {
-		if up() {
+	m.switched("diagnostics_redis_up", "1 while Redis serves, 0 while memory stands in for it.", up)
+}
+
+// WorkerUp tells whether the worker takes jobs; it is absent where none is configured.
+func (m *Metrics) WorkerUp(up func() bool) {
+	m.switched("diagnostics_worker_up", "1 while the worker says that it takes jobs, 0 while its tools fail.", up)
+}
+
+// switched registers a gauge of 1 and 0.
+func (m *Metrics) switched(name, help string, on func() bool) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+		if on() {
 			return 1
 		}
 		return 0

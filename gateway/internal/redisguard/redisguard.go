@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"diagnostics/shared/parallel"
+	"diagnostics/gateway/internal/outage"
 	"diagnostics/shared/redact"
 
 	"github.com/redis/go-redis/v9"
@@ -36,30 +36,22 @@ var ErrLate = errors.New("redis answers too late")
 type Guard struct {
 	client redis.UniversalClient
 	log    *slog.Logger
-
-	// epoch counts the changes between up (even) and down (odd). A call that began in an earlier epoch cannot end a
-	// later one: the last timeouts of an outage must not start the next.
-	epoch atomic.Uint64
+	watch  *outage.Watch
 	// since is long before the start. What is counted from it is counted by the monotonic clock, which nobody sets.
 	since time.Time
 	// toldAt is when a call that failed without an outage was last logged, in nanoseconds since then.
 	toldAt atomic.Int64
 	// checkedAt is when Check last looked, in nanoseconds since then.
 	checkedAt atomic.Int64
-
-	fell  chan struct{}
-	ctx   context.Context
-	close context.CancelFunc
-	done  parallel.Group
 }
 
 // New watches over the client, which it owns from now on, and which Tune has set up. Redis is taken to be up until a
 // first probe, in the background, or a first call fails.
 func New(client redis.UniversalClient, log *slog.Logger) *Guard {
-	ctx, cancel := context.WithCancel(context.Background())
-	g := &Guard{client: client, log: log, since: time.Now().Add(-time.Hour), fell: make(chan struct{}, 1), ctx: ctx,
-		close: cancel}
-	g.done.Go(g.watch)
+	g := &Guard{client: client, log: log, since: time.Now().Add(-time.Hour)}
+	g.watch = outage.Start(outage.Settings{
+		Lost: "redis is down, memory takes over", Back: "redis is back", Log: log, Probe: g.probe,
+	})
 	return g
 }
 
@@ -68,19 +60,19 @@ func New(client redis.UniversalClient, log *slog.Logger) *Guard {
 // caller's own context has ended or fn gives ErrLate; of the errors that Redis replies with, only those that say that
 // it cannot serve now.
 func (g *Guard) Do(ctx context.Context, fn func(context.Context, redis.UniversalClient) error) error {
-	epoch := g.epoch.Load()
-	if isDown(epoch) {
+	up := g.watch.Now()
+	if up.Reason() != nil {
 		return ErrDown
 	}
 	bounded, cancel := context.WithTimeout(ctx, Bound)
 	defer cancel()
 	err := fn(bounded, g.client)
 	switch {
-	case err == nil, errors.Is(err, redis.Nil), ctx.Err() != nil, g.ctx.Err() != nil:
+	case err == nil, errors.Is(err, redis.Nil), ctx.Err() != nil:
 	case errors.Is(err, ErrLate):
 		g.tell("redis is slow, memory takes over for what takes too long", err)
 	case isOutage(err):
-		g.fall(epoch, err)
+		g.watch.Fall(up, err)
 	default:
 		g.tell("redis refuses a command, memory takes over for it", err)
 	}
@@ -89,7 +81,7 @@ func (g *Guard) Do(ctx context.Context, fn func(context.Context, redis.Universal
 
 // State is OK or Down.
 func (g *Guard) State() string {
-	if isDown(g.epoch.Load()) {
+	if g.watch.Now().Reason() != nil {
 		return Down
 	}
 	return OK
@@ -99,35 +91,22 @@ func (g *Guard) State() string {
 const checkedFor = time.Second
 
 // Check is State after a look at Redis: on an instance without visitors nothing else would notice that Redis is gone.
-// It waits for Bound at most and looks once a second at most.
+// It waits for Bound at most and looks once a second at most. It looks as a probe does: a PING passes where nothing can
+// be written.
 func (g *Guard) Check(ctx context.Context) string {
 	now, last := int64(time.Since(g.since)), g.checkedAt.Load()
 	if now-last >= int64(checkedFor) && g.checkedAt.CompareAndSwap(last, now) {
-		_ = g.Do(ctx, func(ctx context.Context, c redis.UniversalClient) error { return c.Ping(ctx).Err() })
+		_ = g.Do(ctx, write)
 	}
 	return g.State()
 }
 
 // Close ends the probing and closes the client.
 func (g *Guard) Close() error {
-	g.close()
+	g.watch.Stop()
 	err := g.client.Close()
-	g.done.Wait()
+	g.watch.Close()
 	return err
-}
-
-func isDown(epoch uint64) bool { return epoch%2 == 1 }
-
-// fall begins an outage, once: of all the calls that fail together one wins the swap and logs.
-func (g *Guard) fall(epoch uint64, err error) {
-	if !g.epoch.CompareAndSwap(epoch, epoch+1) {
-		return
-	}
-	g.log.Warn("redis is down, memory takes over", slog.String("error", redact.Message(err, nil)))
-	select {
-	case g.fell <- struct{}{}:
-	default:
-	}
 }
 
 // tell logs a call that failed though Redis serves, at most once a minute.

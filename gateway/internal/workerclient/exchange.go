@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/outage"
 	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/workerapi"
@@ -35,15 +36,63 @@ func run[T result](ctx context.Context, c *Client, path string, j Job) (T, error
 	if err != nil {
 		return none, fmt.Errorf("encode the worker's request: %w", err)
 	}
-	answer, err := c.exchange(ctx, c.limits.job, http.MethodPost, path, request)
+	answer, err := c.perform(ctx, path, request)
 	if err != nil {
 		return none, err
 	}
 	data, err := decode[T](answer, j.Address)
 	if err != nil {
-		return none, fault.Wrap(fault.Upstream, err, "The diagnostics worker sent an answer that cannot be used.")
+		return none, fault.Wrap(fault.Upstream, err, sentenceUnusable)
 	}
 	return data, nil
+}
+
+// reply is what an exchange ended with.
+type reply struct {
+	answer []byte
+	err    error
+}
+
+// perform asks the worker for one job: not at all while the worker is known to be lost, and no longer than it is known
+// to answer anybody. Errors are as Traceroute says.
+func (c *Client) perform(ctx context.Context, path string, body []byte) ([]byte, error) {
+	up := c.watch.Now()
+	if reason := up.Reason(); reason != nil {
+		return nil, whileLost(reason)
+	}
+	working, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	asked := parallel.Start(func() reply {
+		answer, err := c.exchange(working, c.limits.job, http.MethodPost, path, body)
+		return reply{answer, err}
+	})
+	select {
+	case <-asked.Done():
+	case <-up.Lost():
+		// One that takes no connections any more may still finish what it has begun: so does a worker that is stopped in
+		// order.
+		if isSilence(up.Reason()) {
+			giveUp()
+		}
+	}
+	got := asked.Wait()
+	if got.err == nil {
+		return got.answer, nil
+	}
+	return nil, c.failed(ctx, up, got.err)
+}
+
+// failed is what a job that began in a stretch ended with.
+func (c *Client) failed(ctx context.Context, up *outage.Up, err error) error {
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return ctx.Err()
+	case errors.Is(err, context.Canceled): // perform gave it up
+		return whileLost(up.Reason())
+	case isUnreachable(err):
+		c.watch.Fall(up, err)
+	}
+	return classify(err)
 }
 
 func decode[T result](answer []byte, asked netip.Addr) (T, error) {
@@ -63,8 +112,9 @@ func decode[T result](answer []byte, asked netip.Addr) (T, error) {
 }
 
 // exchange sends one request and reads its whole answer, which is status 200, JSON and at most MaxResponseBytes long.
-// Errors are as Traceroute says. The transport is used without an http.Client on top: a redirect is then an answer like
-// any other, and there is nothing that could follow it.
+// Its errors are those of failures.go, which classify makes a visitor's, or ctx.Err() where ctx was cancelled. The
+// transport is used without an http.Client on top: a redirect is then an answer like any other, and there is nothing
+// that could follow it.
 func (c *Client) exchange(ctx context.Context, limit time.Duration, method, path string, body []byte) ([]byte, error) {
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -75,17 +125,22 @@ func (c *Client) exchange(ctx context.Context, limit time.Duration, method, path
 	case errors.Is(ctx.Err(), context.Canceled):
 		return nil, ctx.Err()
 	}
+	if isOwnFault(err) {
+		return nil, err
+	}
 	if own := c.ownFault.of(err); own != nil {
-		return nil, own
+		return nil, &ownFaultError{told: own}
 	}
 	if bounded.Err() != nil {
-		return nil, fault.Wrap(fault.Timeout, err, "The diagnostics worker did not answer in time.")
+		return nil, &silenceError{cause: err}
 	}
-	return nil, classify(err)
+	return nil, err
 }
 
 func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, method, c.base.JoinPath(path).String(), bytes.NewReader(body))
+	var seen progress
+	url := c.base.JoinPath(path).String()
+	request, err := http.NewRequestWithContext(seen.trace(ctx), method, url, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("make the worker's request: %w", err)
 	}
@@ -98,7 +153,7 @@ func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte
 	response, err := c.transport.RoundTrip(request)
 	if err != nil {
 		parallel.Raise(err)
-		return nil, err
+		return nil, seen.judge(ctx, err)
 	}
 	// The connection serves this exchange alone, so closing the body early ends it whatever is still on its way.
 	defer response.Body.Close()
@@ -110,7 +165,7 @@ func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte
 	}
 	answer, err := io.ReadAll(io.LimitReader(response.Body, workerapi.MaxResponseBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("read the worker's answer: %w", err)
+		return nil, seen.judge(ctx, err)
 	}
 	if len(answer) > workerapi.MaxResponseBytes {
 		return nil, fmt.Errorf("the worker's answer is over %d bytes", workerapi.MaxResponseBytes)
@@ -126,21 +181,6 @@ func wantJSON(h http.Header) error {
 		return fmt.Errorf("the worker's answer is of type %q", h.Get("Content-Type"))
 	}
 	return nil
-}
-
-// classify gives an error of roundTrip its kind and its sentence. What the worker or the socket said stays in the
-// cause.
-func classify(err error) error {
-	var known *fault.Error
-	if errors.As(err, &known) {
-		return known
-	}
-	var unreachable *unreachableError
-	if errors.As(err, &unreachable) {
-		return fault.Wrap(fault.Upstream, err,
-			"The diagnostics worker cannot be reached at the moment; try again in a few seconds.")
-	}
-	return fault.Wrap(fault.Upstream, err, "The diagnostics worker sent an answer that cannot be used.")
 }
 
 // refusal makes the failure of a status other than 200.

@@ -35,60 +35,37 @@ func TestReady(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := worker(t, func(w http.ResponseWriter, r *http.Request) {
+			s := server(t, func(w http.ResponseWriter, r *http.Request) {
 				if r.Method != http.MethodGet || r.URL.Path != "/readyz" {
 					t.Errorf("asked %s %s", r.Method, r.URL.Path)
 				}
 				c.answer(w, r)
 			})
-			ready, err := client(t, s.URL, quick()).Ready(context.Background())
+			asking := client(t, s.URL, quick())
+			ready, err := asking.Ready(context.Background())
 			if c.ok && (err != nil || len(ready.Families) == 0) {
 				t.Fatalf("got %+v, %v", ready, err)
 			}
 			if !c.ok {
 				wantFault(t, err, fault.Upstream, s.URL)
 			}
+			if asking.Serves() != c.ok {
+				t.Errorf("Serves is %t", !c.ok)
+			}
 		})
 	}
 }
 
-func TestReadyIsKeptForAWhile(t *testing.T) {
+// Whoever asks for readiness has the worker's last word at once, and costs it nothing.
+func TestReadyIsKnownBeforeItIsAsked(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
-	s := worker(t, func(w http.ResponseWriter, r *http.Request) {
-		if asked.Add(1) == 1 {
-			jsonAnswer(http.StatusServiceUnavailable, `{}`)(w, r)
-			return
-		}
-		jsonAnswer(http.StatusOK, goodReady)(w, r)
-	})
-	l := quick()
-	l.keep = 500 * time.Millisecond
-	c := client(t, s.URL, l)
-	start := time.Now()
-	for range 5 {
-		if _, err := c.Ready(context.Background()); err == nil && time.Since(start) < l.keep {
-			t.Fatal("a failure was not kept")
-		}
-	}
-	time.Sleep(l.keep + 50*time.Millisecond)
-	if _, err := c.Ready(context.Background()); err != nil {
-		t.Fatalf("a failure was kept for ever: %v", err)
-	}
-	if asked.Load() != 2 {
-		t.Fatalf("asked %d times", asked.Load())
-	}
-}
-
-func TestReadyIsAskedOnceForAll(t *testing.T) {
-	t.Parallel()
-	var asked atomic.Int32
-	s := worker(t, func(w http.ResponseWriter, r *http.Request) {
+	s := server(t, func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
 		jsonAnswer(http.StatusOK, goodReady)(w, r)
 	})
 	l := quick()
-	l.keep = time.Minute
+	l.every = time.Hour
 	c := client(t, s.URL, l)
 	var all parallel.Group
 	for range 8 {
@@ -104,72 +81,50 @@ func TestReadyIsAskedOnceForAll(t *testing.T) {
 	}
 }
 
-// One who waits less long than a slow worker takes must not keep the answer from those who ask later.
-func TestReadyIsKeptForThoseWhoComeLater(t *testing.T) {
+// At the start the first answer is waited for, and no longer than the caller likes.
+func TestReadyWaitsForTheFirstAnswer(t *testing.T) {
 	t.Parallel()
-	arrived, answer, answered := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	var asked atomic.Int32
-	s := worker(t, func(w http.ResponseWriter, r *http.Request) {
-		if asked.Add(1) > 1 {
-			t.Error("the worker is asked again")
-			return
-		}
-		close(arrived)
+	answer := make(chan struct{})
+	s := server(t, func(w http.ResponseWriter, r *http.Request) {
 		<-answer
 		jsonAnswer(http.StatusOK, goodReady)(w, r)
-		close(answered)
 	})
 	l := quick()
-	l.ready, l.keep = time.Minute, time.Minute
+	l.ready = time.Minute
 	c := client(t, s.URL, l)
-	ctx, leave := context.WithCancel(context.Background())
-	left := parallel.Start(func() error { _, err := c.Ready(ctx); return err })
-	<-arrived
-	leave()
-	if err := left.Wait(); !errors.Is(err, context.Canceled) {
+	ctx, leave := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer leave()
+	if _, err := c.Ready(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("who left got %v", err)
 	}
-	close(answer)
-	<-answered
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		if _, ok := c.ready.kept(l.keep); ok {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the answer is not kept")
-		}
+	if c.Serves() {
+		t.Error("nobody has answered, and it serves")
 	}
-	if _, err := c.Ready(context.Background()); err != nil {
-		t.Errorf("who came later got %v", err)
+	close(answer)
+	if _, err := c.Ready(t.Context()); err != nil {
+		t.Errorf("who waited got %v", err)
 	}
 }
 
-// net/http dials in a goroutine of its own, and Ready asks in another.
+// net/http dials in a goroutine of its own.
 func TestAPanicWhileDiallingReachesTheCaller(t *testing.T) {
 	t.Parallel()
-	c := client(t, "http://worker.test-site.com", quick())
-	c.transport = newTransport(quick(), func(context.Context, string, string) (net.Conn, error) { panic("boom") })
-	for name, ask := range map[string]func() error{
-		"ready":              func() error { _, err := c.Ready(t.Context()); return err },
-		"ready, asked again": func() error { _, err := c.Ready(t.Context()); return err },
-		"a job":              func() error { _, err := c.Ping(t.Context(), job); return err },
-	} {
-		var err error
-		if p := parallel.Catch(func() { err = ask() }); p == nil || p.Value != "boom" {
-			t.Errorf("%s: caught %v, err %v", name, p, err)
+	dial := func() (net.Conn, error) { panic("boom") }
+	c, _ := logging(t, "http://worker.test-site.com", quick(), dialling(dial))
+	<-c.watch.Probed()
+	ask := map[string]func() error{
+		"ready":           func() error { _, err := c.Ready(t.Context()); return err },
+		"a job, not sent": func() error { _, err := c.Ping(t.Context(), job); return err },
+	}
+	for name, ask := range ask {
+		var p *parallel.Panic
+		if err := ask(); !errors.As(err, &p) || p.Value != "boom" {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
-}
-
-func TestReadyOfASilentWorkerIsBounded(t *testing.T) {
-	t.Parallel()
-	s := worker(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	l := quick()
-	l.ready = 50 * time.Millisecond
-	start := time.Now()
-	_, err := client(t, s.URL, l).Ready(context.Background())
-	wantFault(t, err, fault.Timeout, s.URL)
-	if took := time.Since(start); took > 5*l.ready {
-		t.Fatalf("took %v", took)
+	if p := parallel.Catch(func() {
+		_, _ = c.exchange(t.Context(), time.Second, http.MethodPost, "/api/ping", nil)
+	}); p == nil || p.Value != "boom" {
+		t.Errorf("a job: caught %v", p)
 	}
 }

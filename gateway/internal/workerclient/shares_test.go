@@ -3,6 +3,7 @@ package workerclient
 import (
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -26,11 +27,11 @@ func TestJobsNameTheirVisitorByHashes(t *testing.T) {
 		jsonAnswer(http.StatusOK, goodTrace)(w, r)
 	})
 	send := func(with string, client, network string) (workerapi.Request, string) {
-		c, err := newClient(s.URL, with, quick())
+		c, err := newClient(s.URL, with, quick(), slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(c.transport.CloseIdleConnections)
+		t.Cleanup(c.Close)
 		j := job
 		j.Client, j.Network = client, network
 		if _, err := c.Traceroute(t.Context(), j); err != nil {

@@ -12,8 +12,6 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/parallel"
-
-	"github.com/sony/gobreaker/v2"
 )
 
 const (
@@ -21,12 +19,6 @@ const (
 	tlsTimeout      = 3 * time.Second
 	maxFailureBytes = 4 << 10 // of a failure's body, for the log
 )
-
-// unreachableError is a connection that could not be made: the one failure that trips the breaker.
-type unreachableError struct{ cause error }
-
-func (e *unreachableError) Error() string { return "connect to the worker: " + e.cause.Error() }
-func (e *unreachableError) Unwrap() error { return e.cause }
 
 // ownFaultFunc gives the failure to tell where an error of talking to an address is this host's own fault, else nil.
 type ownFaultFunc func(err error, to netip.Addr) error
@@ -46,14 +38,7 @@ func (f ownFaultFunc) of(err error) error {
 // its policy on purpose. No proxy of the environment is read, since the token would pass through it. Every exchange has
 // a connection of its own, so the worker's name is looked up anew each time and a moved worker is found at once; beside
 // a job of a tenth of a second and more the handshake costs nothing.
-func newTransport(l limits, dial dialFunc) *http.Transport {
-	breaker := gobreaker.NewCircuitBreaker[net.Conn](gobreaker.Settings{
-		Name:        "worker",
-		Timeout:     l.open,
-		ReadyToTrip: func(n gobreaker.Counts) bool { return n.ConsecutiveFailures >= l.trip },
-		// A visitor who leaves during the dial says nothing about the worker, and neither does what this host lacks.
-		IsExcluded: func(err error) bool { return errors.Is(err, context.Canceled) || fault.Is(err, fault.Busy) },
-	})
+func newTransport(dial dialFunc) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &http.Transport{
@@ -63,18 +48,16 @@ func newTransport(l limits, dial dialFunc) *http.Transport {
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: maxHeaderBytes,
 		TLSHandshakeTimeout:    tlsTimeout,
-		// The breaker stands around the dial alone. So a worker that answers, be it with 401, 429 or nonsense, never
-		// trips it, and when it is half open the trial costs a handshake and not a job of ten seconds, during which
-		// all others would be turned away.
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			conn, err := breaker.Execute(func() (net.Conn, error) {
-				// net/http dials in a goroutine of its own, where nobody would catch a panic.
-				return parallel.Try(func() (net.Conn, error) { return dial(ctx, network, addr) })
-			})
-			if err != nil {
-				return nil, &unreachableError{cause: err}
+			// net/http dials in a goroutine of its own, where nobody would catch a panic.
+			conn, err := parallel.Try(func() (net.Conn, error) { return dial(ctx, network, addr) })
+			switch {
+			case err == nil:
+				return conn, nil
+			case fault.Is(err, fault.Busy):
+				return nil, &ownFaultError{told: err}
 			}
-			return conn, nil
+			return nil, &unreachableError{cause: err}
 		},
 	}
 }

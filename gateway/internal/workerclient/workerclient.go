@@ -6,12 +6,15 @@ package workerclient
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 	"time"
 
+	"diagnostics/gateway/internal/outage"
 	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/workerapi"
 )
@@ -21,19 +24,15 @@ type limits struct {
 	job     time.Duration // one job, from the dial to the last byte
 	ready   time.Duration // one question for readiness
 	connect time.Duration // one connection, its name lookup included
-	keep    time.Duration // how long an answer on readiness is kept
-	trip    uint32        // failed connections in a row until none is tried
-	open    time.Duration // how long none is tried
+	every   time.Duration // from one answer on readiness to the next question
 }
 
 func defaultLimits() limits {
 	return limits{
 		job:     workerapi.JobLimit,
-		ready:   2 * time.Second,
+		ready:   time.Second,
 		connect: 2 * time.Second,
-		keep:    3 * time.Second,
-		trip:    3,
-		open:    3 * time.Second,
+		every:   time.Second,
 	}
 }
 
@@ -44,20 +43,15 @@ type Client struct {
 	transport *http.Transport
 	ownFault  ownFaultFunc
 	limits    limits
-	ready     readiness
+	watch     *outage.Watch
+	last      atomic.Pointer[readiness]
 }
 
 // New makes a client of the worker at base (an http or https URL, perhaps with a path that goes before the worker's own
-// paths) with a bearer token. Errors name neither.
-func New(base, token string, options ...Option) (*Client, error) {
-	c, err := newClient(base, token, defaultLimits())
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range options {
-		o(c)
-	}
-	return c, nil
+// paths) with a bearer token. Errors name neither. It asks for readiness once a second, so that no visitor waits for a
+// worker that is known to be lost, and tells the log when that is so. Close it.
+func New(base, token string, log *slog.Logger, options ...Option) (*Client, error) {
+	return newClient(base, token, defaultLimits(), log, options...)
 }
 
 // Option changes how a Client works.
@@ -69,7 +63,7 @@ func WithOwnFault(own func(err error, to netip.Addr) error) Option {
 	return func(c *Client) { c.ownFault = own }
 }
 
-func newClient(base, token string, l limits) (*Client, error) {
+func newClient(base, token string, l limits, log *slog.Logger, options ...Option) (*Client, error) {
 	u, err := parseBase(base)
 	if err != nil {
 		return nil, err
@@ -79,9 +73,19 @@ func newClient(base, token string, l limits) (*Client, error) {
 	}
 	c := &Client{base: u, token: token, limits: l}
 	c.ownFault = func(err error, _ netip.Addr) error { return shortage.Of(err) }
-	c.transport = newTransport(l, c.dial)
+	c.transport = newTransport(c.dial)
+	for _, o := range options {
+		o(c)
+	}
+	c.watch = outage.Start(outage.Settings{
+		Lost: "the diagnostics worker is lost, its tools fail", Back: "the diagnostics worker is back",
+		Log: log, Probe: c.probe, Every: l.every,
+	})
 	return c, nil
 }
+
+// Close ends the questions for readiness. Jobs may go on.
+func (c *Client) Close() { c.watch.Close() }
 
 func parseBase(base string) (*url.URL, error) {
 	u, err := url.Parse(base)

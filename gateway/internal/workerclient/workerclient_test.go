@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -52,11 +53,26 @@ func goodLoss() string {
 
 // quick are bounds that a test can wait for.
 func quick() limits {
-	return limits{job: 5 * time.Second, ready: time.Second, connect: time.Second, keep: 200 * time.Millisecond, trip: 3,
-		open: 200 * time.Millisecond}
+	return limits{job: 5 * time.Second, ready: time.Second, connect: time.Second, every: 50 * time.Millisecond}
 }
 
+// worker is a server that says that it is ready, and answers jobs by h.
 func worker(t *testing.T, h http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	return server(t, readyAnd(h))
+}
+
+func readyAnd(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, workerapi.PathReady) {
+			jsonAnswer(http.StatusOK, goodReady)(w, r)
+			return
+		}
+		h(w, r)
+	}
+}
+
+func server(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
@@ -65,11 +81,20 @@ func worker(t *testing.T, h http.HandlerFunc) *httptest.Server {
 
 func client(t *testing.T, base string, l limits) *Client {
 	t.Helper()
-	c, err := newClient(base, token, l)
+	c, _ := logging(t, base, l)
+	return c
+}
+
+// logging is client with its log.
+func logging(t *testing.T, base string, l limits, options ...Option) (*Client, *journal) {
+	t.Helper()
+	log := &journal{}
+	c, err := newClient(base, token, l, slog.New(slog.NewTextHandler(log, nil)), options...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	t.Cleanup(c.Close)
+	return c, log
 }
 
 func jsonAnswer(status int, body string) http.HandlerFunc {
@@ -110,7 +135,10 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := New(c.base, c.token)
+			made, err := New(c.base, c.token, slog.New(slog.DiscardHandler))
+			if err == nil {
+				defer made.Close()
+			}
 			if (err == nil) != c.ok {
 				t.Fatalf("New gives %v", err)
 			}
@@ -287,7 +315,7 @@ func wantFault(t *testing.T, err error, want fault.Kind, base string) *fault.Err
 		t.Fatalf("got %v, want a fault of kind %d", err, want)
 	}
 	host := strings.TrimPrefix(base, "http://")
-	for _, leak := range []string{secret, host, "127.0.0.1", "10.9.8.7", token, "tcp", "json", "EOF", "breaker",
+	for _, leak := range []string{secret, host, "127.0.0.1", "10.9.8.7", token, "tcp", "json", "EOF",
 		"context"} {
 		if strings.Contains(f.Sentence, leak) {
 			t.Fatalf("the sentence holds %q: %s", leak, f.Sentence)
@@ -474,63 +502,8 @@ func TestBoundOfTheWholeRunIsATimeout(t *testing.T) {
 	wantFault(t, err, fault.Timeout, s.URL)
 }
 
-// freePort gives an address on loopback where nobody listens.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
-// TestDeadWorker shows the breaker: after three refused connections none is tried for a while, then one is.
-func TestDeadWorker(t *testing.T) {
-	t.Parallel()
-	addr := freePort(t)
-	l := quick()
-	l.open = 300 * time.Millisecond
-	c := client(t, "http://"+addr, l)
-	for range l.trip {
-		_, err := c.Ping(context.Background(), job)
-		wantFault(t, err, fault.Upstream, "http://"+addr)
-	}
-
-	listener, err := net.Listen("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var asked atomic.Int32
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked.Add(1)
-		jsonAnswer(http.StatusOK, goodPing)(w, r)
-	}))
-	_ = s.Listener.Close()
-	s.Listener = listener
-	s.Start()
-	t.Cleanup(s.Close)
-
-	start := time.Now()
-	_, err = c.Ping(context.Background(), job)
-	if time.Since(start) < l.open/2 {
-		wantFault(t, err, fault.Upstream, s.URL)
-		if asked.Load() != 0 {
-			t.Fatal("the worker was asked while the breaker was open")
-		}
-	}
-	deadline := time.Now().Add(5 * time.Second)
-	for asked.Load() == 0 && time.Now().Before(deadline) {
-		time.Sleep(20 * time.Millisecond)
-		_, err = c.Ping(context.Background(), job)
-	}
-	if err != nil {
-		t.Fatalf("the worker is back, but: %v", err)
-	}
-}
-
-// TestAnswersNeverTripTheBreaker shows that a worker that answers is asked again, however it answers.
-func TestAnswersNeverTripTheBreaker(t *testing.T) {
+// TestAnswersAreNoLoss shows that a worker that answers is asked again, however it answers.
+func TestAnswersAreNoLoss(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{400, 401, 429, 500, 503, 504} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
@@ -553,8 +526,8 @@ func TestAnswersNeverTripTheBreaker(t *testing.T) {
 	}
 }
 
-// TestLeavingVisitorsNeverTripTheBreaker: a dial that its own visitor gave up says nothing about the worker.
-func TestLeavingVisitorsNeverTripTheBreaker(t *testing.T) {
+// TestLeavingVisitorsAreNoLoss: a dial that its own visitor gave up says nothing about the worker.
+func TestLeavingVisitorsAreNoLoss(t *testing.T) {
 	t.Parallel()
 	s := worker(t, jsonAnswer(http.StatusOK, goodPing))
 	c := client(t, s.URL, quick())
@@ -574,7 +547,7 @@ func TestLeavingVisitorsNeverTripTheBreaker(t *testing.T) {
 func TestEveryJobHasItsOwnConnection(t *testing.T) {
 	t.Parallel()
 	var connections atomic.Int32
-	s := httptest.NewUnstartedServer(jsonAnswer(http.StatusOK, goodPing))
+	s := httptest.NewUnstartedServer(readyAnd(jsonAnswer(http.StatusOK, goodPing)))
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
 			connections.Add(1)
@@ -582,13 +555,16 @@ func TestEveryJobHasItsOwnConnection(t *testing.T) {
 	}
 	s.Start()
 	t.Cleanup(s.Close)
-	c := client(t, s.URL, quick())
+	l := quick()
+	l.every = time.Hour
+	c := client(t, s.URL, l)
+	<-c.watch.Probed()
 	for range 3 {
 		if _, err := c.Ping(context.Background(), job); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if connections.Load() != 3 {
+	if connections.Load() != 4 {
 		t.Fatalf("%d connections", connections.Load())
 	}
 }
@@ -612,20 +588,14 @@ func TestIPv6Job(t *testing.T) {
 func TestDefaultLimits(t *testing.T) {
 	t.Parallel()
 	l := defaultLimits()
-	if l.job != workerapi.JobLimit || l.keep != 3*time.Second || l.connect >= l.job || l.open > 5*time.Second {
+	if l.job != workerapi.JobLimit || l.connect > 2*time.Second || l.every+2*l.ready > 3*time.Second {
 		t.Fatalf("limits are %+v", l)
 	}
 }
 
-// What this host lacks is not the worker's fault, and does not trip the breaker.
+// What this host lacks is not the worker's fault, and no reason to call it lost.
 func TestOwnFaults(t *testing.T) {
 	t.Parallel()
-	dial := func(err error) func(context.Context, string, string) (net.Conn, error) {
-		return func(context.Context, string, string) (net.Conn, error) {
-			failed := &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", err)}
-			return nil, cmp.Or[error](shortage.Of(failed), failed) // as Client.dial does
-		}
-	}
 	for name, test := range map[string]struct {
 		err  error
 		kind fault.Kind
@@ -634,13 +604,26 @@ func TestOwnFaults(t *testing.T) {
 		"no port": {syscall.EADDRNOTAVAIL, fault.Busy},
 		"refused": {syscall.ECONNREFUSED, fault.Upstream},
 	} {
-		c := client(t, "http://worker.example.com", quick())
-		c.transport = newTransport(quick(), dial(test.err))
-		for range quick().trip + 1 {
+		c, log := logging(t, "http://worker.example.com", quick(), dialling(func() (net.Conn, error) {
+			failed := &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", test.err)}
+			return nil, cmp.Or[error](shortage.Of(failed), failed) // as Client.dial does
+		}))
+		for range 4 {
 			if _, err := c.Ping(t.Context(), job); !fault.Is(err, test.kind) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
+		c.Close()
+		if lost := strings.Contains(log.String(), "lost"); lost != (test.kind == fault.Upstream) {
+			t.Errorf("%s: %s", name, log)
+		}
+	}
+}
+
+// dialling is a client whose connections come from a function.
+func dialling(dial func() (net.Conn, error)) Option {
+	return func(c *Client) {
+		c.transport = newTransport(func(context.Context, string, string) (net.Conn, error) { return dial() })
 	}
 }
 
@@ -651,13 +634,12 @@ func TestWhoseFaultAFailedDialIs(t *testing.T) {
 	s := worker(t, nil)
 	s.Close() // so that it refuses
 	for name, told := range map[string]error{"own": own, "the worker's": nil} {
-		c := client(t, s.URL, quick())
-		WithOwnFault(func(err error, to netip.Addr) error {
+		c, _ := logging(t, s.URL, quick(), WithOwnFault(func(err error, to netip.Addr) error {
 			if !errors.Is(err, syscall.ECONNREFUSED) || !to.IsLoopback() {
 				t.Errorf("%s: asked of %v and %v", name, err, to)
 			}
 			return told
-		})(c)
+		}))
 		_, err := c.dial(t.Context(), "tcp", strings.TrimPrefix(s.URL, "http://"))
 		if errors.Is(err, own) != (told != nil) || err == nil {
 			t.Errorf("%s: %v", name, err)

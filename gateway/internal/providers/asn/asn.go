@@ -79,8 +79,8 @@ func New(out *egress.Client, zone string, store cache.Store) *Client {
 	return &Client{
 		egress:  out,
 		zone:    zone,
-		answers: cache.NewLoading[[]string](store, "asn-texts"),
-		blocks:  cache.NewLoading[[]Record](store, "asn-blocks"),
+		answers: cache.NewLoading[[]string](store, "asn-texts", KeepFor),
+		blocks:  cache.NewLoading[[]Record](store, "asn-blocks", KeepFor),
 	}
 }
 

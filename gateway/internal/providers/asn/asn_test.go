@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -424,20 +425,46 @@ func TestFailuresAreNotKept(t *testing.T) {
 	}
 }
 
-// What another program left in a shared store under our key is not believed.
-func TestASpoiltStoreIsAFailure(t *testing.T) {
+// What somebody else left in a shared store under our keys is not believed where it cannot be an answer, and fetched
+// anew.
+func TestAPoisonedStore(t *testing.T) {
 	t.Parallel()
-	n := egresstest.New(t)
-	store, _ := memory(t)
-	spoil := cache.NewLoading[[]string](store, "asn-texts")
-	if _, err := spoil.Get(t.Context(), originV4, func(context.Context) ([]string, time.Duration, error) {
-		return []string{"nonsense"}, time.Hour, nil
-	}); err != nil {
-		t.Fatal(err)
+	fresh := record(23028, "216.90.108.0/24", "US", "arin", "1998-09-25")
+	for name, texts := range map[string][]string{
+		"nonsense":              {"nonsense"},
+		"another's answer":      {"15169 | 8.8.8.0/24 | US | arin | 2023-12-28"},
+		"a number of no system": {"99999999999 | 216.90.108.0/24 | US | arin | 1998-09-25"},
+		"a long text":           {strings.Repeat("1", 1<<16)},
+		"many texts":            slices.Repeat([]string{"1 | 216.90.108.0/24 | US | arin | 1998-09-25"}, 1000),
+	} {
+		n := egresstest.New(t)
+		serve(n, originV4, "23028 | 216.90.108.0/24 | US | arin | 1998-09-25")
+		store, _ := memory(t)
+		cache.NewShelf[[]string](store, "asn-texts", asn.KeepFor).Keep(t.Context(), originV4, texts, time.Hour)
+		records, source, err := asn.New(n.Client(nil), "", store).Origins(t.Context(), v4)
+		if err != nil || source.Cached || len(records) != 1 || records[0] != fresh {
+			t.Errorf("%s: %+v, %+v, %v", name, records, source, err)
+		}
 	}
-	if _, _, err := asn.New(n.Client(nil), "", store).Origins(t.Context(), v4); !errors.Is(err, asn.ErrUnreadable) ||
-		!fault.Is(err, fault.Upstream) {
-		t.Errorf("got %v", err)
+	for name, records := range map[string][]asn.Record{
+		"no prefix":       {{ASN: 1}},
+		"another's block": {record(15169, "8.8.8.0/24", "US", "arin", "2023-12-28")},
+		"no country":      {record(1, "216.90.108.0/24", "<b>", "arin", "2023-12-28")},
+		"no registry":     {record(1, "216.90.108.0/24", "US", "a\nb", "2023-12-28")},
+		"no date":         {record(1, "216.90.108.0/24", "US", "arin", "tomorrow")},
+		"out of order": {record(1, "216.90.0.0/16", "US", "arin", "1998-09-25"),
+			record(1, "216.90.108.0/24", "US", "arin", "1998-09-25")},
+		"too many": slices.Repeat([]asn.Record{record(1, "216.90.108.0/24", "US", "arin", "1998-09-25")}, 65),
+	} {
+		n := egresstest.New(t)
+		serve(n, originV4, "23028 | 216.90.108.0/24 | US | arin | 1998-09-25")
+		store, _ := memory(t)
+		cache.NewShelf[[]asn.Record](store, "asn-blocks", asn.KeepFor).
+			Keep(t.Context(), asn.DefaultZone+" 216.90.108.0/24", records, time.Hour)
+		origin, ok, err := asn.New(n.Client(nil), "", store).Origin(t.Context(), v4)
+		if err != nil || !ok || origin.ASN != 23028 {
+			t.Errorf("%s: %+v, %t, %v", name, origin, ok, err)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package asn
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -56,10 +57,11 @@ func (c *Client) HopOrigins(ctx context.Context, addrs []netip.Addr) map[netip.A
 
 func (c *Client) blockOrigins(ctx context.Context, addr netip.Addr) ([]Record, error) {
 	block := blockOf(addr)
-	entry, err := c.blocks.Get(ctx, c.zone+" "+block.String(), func(ctx context.Context) ([]Record, time.Duration, error) {
+	load := func(ctx context.Context) ([]Record, time.Duration, error) {
 		records, source, err := c.Origins(ctx, addr)
 		return records, left(source.FetchedAt, time.Now()), err
-	})
+	}
+	entry, err := c.blocks.Get(ctx, c.zone+" "+block.String(), announce(block), load)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +81,18 @@ func left(fetchedAt, now time.Time) time.Duration {
 		return 0
 	}
 	return max(KeepFor-age, 0)
+}
+
+// announce judges what is kept of a block as the service's own answer was: a shared store may hold anything.
+func announce(block netip.Prefix) func([]Record) bool {
+	return func(records []Record) bool {
+		return len(records) <= maxOrigins && slices.IsSortedFunc(records, compareRecords) &&
+			!slices.ContainsFunc(records, func(r Record) bool {
+				return !r.Prefix.IsValid() || r.Prefix.Masked() != r.Prefix || !r.Prefix.Overlaps(block) ||
+					readCountry(r.Country) != r.Country || readRegistry(r.Registry) != r.Registry ||
+					readDate(r.Allocated) != r.Allocated
+			})
+	}
 }
 
 func blockOf(addr netip.Addr) netip.Prefix {

@@ -50,10 +50,11 @@ func reverseNibbles(addr netip.Addr) string {
 }
 
 // ask gives what read makes of the texts at a name, kept or fetched. Texts are read before they are kept, so that an
-// answer that cannot be read is asked for again.
+// answer that cannot be read is asked for again; so is what somebody else has kept and we cannot read.
 func ask[V any](ctx context.Context, c *Client, name string, read func([]string) (V, error)) (V, Source, error) {
 	var none V
-	entry, err := c.answers.Get(ctx, name, func(ctx context.Context) ([]string, time.Duration, error) {
+	readable := func(texts []string) bool { _, err := read(texts); return err == nil }
+	entry, err := c.answers.Get(ctx, name, readable, func(ctx context.Context) ([]string, time.Duration, error) {
 		texts, err := c.fetch(ctx, name)
 		if err == nil {
 			_, err = read(texts)

@@ -15,9 +15,8 @@ import (
 // *fault.Error: Upstream, Timeout, or Busy with RetryAfter (the provider is to be left alone for a time, or this
 // service lacks the means to ask it). A failure of the registrar is a notice.
 func (c *Client) Domain(ctx context.Context, name string) (DomainAnswer, error) {
-	kept, err := c.domains.Get(ctx, name, func(ctx context.Context) (domainRecord, time.Duration, error) {
-		return c.loadDomain(ctx, name)
-	})
+	load := func(ctx context.Context) (domainRecord, time.Duration, error) { return c.loadDomain(ctx, name) }
+	kept, err := c.domains.Get(ctx, name, domainFits(name), load)
 	if err != nil {
 		return DomainAnswer{}, err
 	}
@@ -71,9 +70,10 @@ func (c *Client) rememberDomain(ctx context.Context, q question, r reply, keys [
 
 // withRegistrar adds what the registrar says, or a notice of why it does not.
 func (c *Client) withRegistrar(ctx context.Context, name, related string, answer DomainAnswer) (DomainAnswer, error) {
-	kept, err := c.registrars.Get(ctx, name+" "+related, func(ctx context.Context) (domainRecord, time.Duration, error) {
+	load := func(ctx context.Context) (domainRecord, time.Duration, error) {
 		return c.loadRegistrar(ctx, name, related)
-	})
+	}
+	kept, err := c.registrars.Get(ctx, name+" "+related, domainFits(name), load)
 	if err != nil {
 		return DomainAnswer{}, err
 	}

@@ -12,9 +12,8 @@ import (
 // Network asks the registry about the network that a public address lies in. That nothing is found is no error. Errors
 // are those of Domain.
 func (c *Client) Network(ctx context.Context, addr netip.Addr) (NetworkAnswer, error) {
-	kept, err := c.networks.Get(ctx, addr.String(), func(ctx context.Context) (networkRecord, time.Duration, error) {
-		return c.loadNetwork(ctx, addr)
-	})
+	load := func(ctx context.Context) (networkRecord, time.Duration, error) { return c.loadNetwork(ctx, addr) }
+	kept, err := c.networks.Get(ctx, addr.String(), networkFits(addr), load)
 	if err != nil {
 		return NetworkAnswer{}, err
 	}

@@ -2,7 +2,6 @@ package rdap
 
 import (
 	"context"
-	"encoding/json"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -24,26 +23,29 @@ type known struct {
 	url target.URL
 }
 
-// recall gives the first of the keys that something is remembered for. The store may be shared, so what it holds is
-// judged as a stranger's word is.
+// recall gives the first of the keys that something is remembered for.
 func (c *Client) recall(ctx context.Context, keys []string) (known, bool) {
 	for _, key := range keys {
-		raw, ok, err := c.store.Get(ctx, key)
-		if err != nil || !ok {
+		kept, ok := c.bases.Kept(ctx, key, known.usable)
+		if !ok {
 			continue
 		}
-		var k known
-		if json.Unmarshal(raw, &k) != nil {
-			continue
+		k := kept.Value
+		if !k.None {
+			k.url, _ = target.ParseURL(k.Base)
 		}
-		if k.None {
-			return k, true
-		}
-		if k.url, err = target.ParseURL(k.Base); err == nil && k.url.Scheme() == "https" {
-			return k, true
-		}
+		return k, true
 	}
 	return known{}, false
+}
+
+// usable judges what is remembered as a stranger's word is.
+func (k known) usable() bool {
+	if k.None {
+		return k.Base == ""
+	}
+	u, err := target.ParseURL(k.Base)
+	return err == nil && u.Scheme() == "https"
 }
 
 func (c *Client) remember(ctx context.Context, key string, base target.URL) {
@@ -55,12 +57,7 @@ func (c *Client) keep(ctx context.Context, key string, k known) {
 	if k.None {
 		ttl = KeepNotFound
 	}
-	raw, err := json.Marshal(k)
-	if err != nil {
-		return
-	}
-	// A store that fails costs the redirector one more request, no more.
-	_ = c.store.Set(context.WithoutCancel(ctx), key, raw, ttl)
+	c.bases.Keep(ctx, key, k, ttl)
 }
 
 // domainKeys is the top-level domain. The registries of names below .arpa are those of the blocks that they stand for,
@@ -70,7 +67,7 @@ func domainKeys(name string) []string {
 	if tld == "arpa" || tld == name {
 		return nil
 	}
-	return []string{"rdap-base:domain:" + tld}
+	return []string{"domain:" + tld}
 }
 
 // The lengths of prefixes that a base is remembered for, the shortest last. A block need not be a prefix: what is
@@ -105,7 +102,7 @@ func addressKeys(a netip.Addr) []string {
 	return keys
 }
 
-func blockKey(p netip.Prefix) string { return "rdap-base:ip:" + p.String() }
+func blockKey(p netip.Prefix) string { return "ip:" + p.String() }
 
 // largestWithin is the largest prefix of the grid that holds the address and lies within the block.
 func largestWithin(b block, a netip.Addr) (netip.Prefix, bool) {

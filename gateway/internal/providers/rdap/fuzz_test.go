@@ -54,6 +54,19 @@ func wantClean(t *testing.T, kept any) {
 	})
 }
 
+// stored is a value that went through a store.
+func stored[V any](t *testing.T, v V) (back V) {
+	t.Helper()
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(out, &back); err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
 func walkTexts(v any, see func(string)) {
 	switch v := v.(type) {
 	case string:
@@ -77,6 +90,9 @@ func FuzzReadDomain(f *testing.F) {
 			return
 		}
 		wantClean(t, r)
+		if !domainFits("example-shop.com")(stored(t, r)) {
+			t.Fatalf("what was read would not be taken out of the store: %+v", r)
+		}
 		if d := r.Domain; d != nil {
 			if d.Status == nil || d.Nameservers == nil || d.Contacts == nil || d.DNSSEC.DS == nil {
 				t.Fatalf("a list is nil: %+v", d)
@@ -95,6 +111,9 @@ func FuzzReadNetwork(f *testing.F) {
 			return
 		}
 		wantClean(t, r)
+		if !networkFits(addr)(stored(t, r)) {
+			t.Fatalf("what was read would not be taken out of the store: %+v", r.Network)
+		}
 		n := r.Network
 		if !b.holds(addr) || n.StartAddress != b.start.String() || n.EndAddress != b.end.String() || n.Status == nil {
 			t.Fatalf("%+v of %v", n, b)

@@ -68,6 +68,7 @@ type Client struct {
 	domains    *cache.Loading[domainRecord]
 	registrars *cache.Loading[domainRecord]
 	networks   *cache.Loading[networkRecord]
+	bases      *cache.Shelf[known]
 }
 
 // New makes a client. An error means a Base that is not an https URL, or a missing part.
@@ -84,9 +85,10 @@ func New(c Config) (*Client, error) {
 	}
 	client := &Client{
 		egress: c.Egress, base: base, store: c.Cache, slots: c.Redirector, now: c.Now, timeout: c.Timeout,
-		domains:    cache.NewLoading[domainRecord](c.Cache, "rdap-domain"),
-		registrars: cache.NewLoading[domainRecord](c.Cache, "rdap-registrar"),
-		networks:   cache.NewLoading[networkRecord](c.Cache, "rdap-network"),
+		domains:    cache.NewLoading[domainRecord](c.Cache, "rdap-domain", KeepFound),
+		registrars: cache.NewLoading[domainRecord](c.Cache, "rdap-registrar", KeepFound),
+		networks:   cache.NewLoading[networkRecord](c.Cache, "rdap-network", KeepFound),
+		bases:      cache.NewShelf[known](c.Cache, "rdap-base", KeepBase),
 	}
 	if client.now == nil {
 		client.now = time.Now

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -78,10 +79,11 @@ func (f *Worker) Start(t *testing.T) *workerclient.Client {
 	}
 	s := httptest.NewServer(f)
 	t.Cleanup(s.Close)
-	c, err := workerclient.New(s.URL, "0123456789abcdef")
+	c, err := workerclient.New(s.URL, "0123456789abcdef", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(c.Close)
 	return c
 }
 

@@ -1,0 +1,394 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"diagnostics/lab"
+)
+
+const (
+	// redisBound is the longest that a request may wait for Redis, over what an answer takes anyway.
+	redisBound = 250 * time.Millisecond
+	// anyway is what a lookup out of the cache takes on a machine that has other things to do.
+	anyway = 750 * time.Millisecond
+	// redisBack is when the shared limits are used again.
+	redisBack = 4 * time.Second
+	// redisLimit is the limit of requests per client, tool and target in these tests.
+	redisLimit = 5
+	// askedNetwork is asked again and again: it is in the cache.
+	askedNetwork = "11.80.1.77"
+)
+
+// redis is a real server with a door before it, which can be slow.
+type redis struct {
+	t        *testing.T
+	dir      string
+	host     string
+	port     string
+	server   *lab.Process
+	door     net.Listener
+	delay    atomic.Int64
+	password string
+}
+
+func startRedis(t *testing.T) *redis {
+	t.Helper()
+	l, err := service.ListenBeside(6379)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &redis{t: t, dir: t.TempDir()}
+	r.host, r.port, _ = net.SplitHostPort(l.Addr().String())
+	l.Close()
+	r.start()
+	t.Cleanup(func() { r.server.Kill() })
+	if r.door, err = service.ListenBeside(6379); err != nil {
+		t.Fatal(err)
+	}
+	go r.open()
+	t.Cleanup(func() { r.door.Close() })
+	return r
+}
+
+// start runs an empty server at the address of the one before.
+func (r *redis) start() {
+	r.t.Helper()
+	server, err := internet.Start(lab.ServiceHost, "redis-"+r.host, nil, "/usr/bin/redis-server",
+		"--bind", r.host, "--port", r.port, "--save", "", "--appendonly", "no", "--dir", r.dir,
+		"--enable-debug-command", "yes", "--loading-process-events-interval-bytes", "1024")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.server, r.password = server, ""
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if out, err := internet.Exec(r.t.Context(), lab.ServiceHost, "redis-cli", "-h", r.host, "-p", r.port,
+			"PING"); err == nil && strings.Contains(string(out), "PONG") {
+			return
+		}
+		if time.Now().After(end) {
+			r.t.Fatalf("no Redis: %s", server.Log())
+		}
+	}
+}
+
+// command is one of redis-cli.
+func (r *redis) command(args ...string) string {
+	r.t.Helper()
+	all := []string{"-h", r.host, "-p", r.port}
+	if r.password != "" {
+		all = append(all, "--no-auth-warning", "-a", r.password)
+	}
+	out, err := internet.Exec(r.t.Context(), lab.ServiceHost, "redis-cli", append(all, args...)...)
+	if err != nil {
+		r.t.Errorf("redis-cli %v: %v", args, err)
+	}
+	return string(out)
+}
+
+// open carries connections to the server, late where that is wanted.
+func (r *redis) open() {
+	for {
+		outside, err := r.door.Accept()
+		if err != nil {
+			return
+		}
+		go r.carry(outside)
+	}
+}
+
+func (r *redis) carry(outside net.Conn) {
+	defer outside.Close()
+	inside, err := internet.Dial(r.t.Context(), "tcp", net.JoinHostPort(r.host, r.port))
+	if err != nil {
+		return
+	}
+	defer inside.Close()
+	go func() {
+		_, _ = io.Copy(inside, outside)
+		inside.Close()
+	}()
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := inside.Read(buffer)
+		if err != nil {
+			return
+		}
+		time.Sleep(time.Duration(r.delay.Load()))
+		if _, err := outside.Write(buffer[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// withRedis is a gateway with a Redis of its own.
+type withRedis struct {
+	*redis
+	gateway *lab.Server
+	clients int
+}
+
+func (w *withRedis) begin(name string, env ...string) {
+	w.t.Helper()
+	gateway, err := service.StartGateway(w.t.Context(), name, append([]string{
+		"RATE_LIMIT_REDIS_URL=redis://" + w.door.Addr().String(), fmt.Sprintf("RATE_LIMIT_REQUESTS=%d", redisLimit),
+		"RATE_LIMIT_CLIENT_REQUESTS=0", "RATE_LIMIT_TARGET_REQUESTS=0", "RATE_LIMIT_ADDRESS_REQUESTS=0",
+		"MAX_IN_FLIGHT_PER_CLIENT=0", "TRUST_PROXY_HEADERS=true", "CLIENT_ADDRESS_HEADER=x-real-ip"}, env...)...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.gateway = gateway
+}
+
+// newClient gives the headers of a visitor that nobody has seen.
+func (w *withRedis) newClient() http.Header {
+	w.clients++
+	return http.Header{"X-Real-Ip": {fmt.Sprintf("11.201.%d.%d", w.clients/250, 1+w.clients%250)}}
+}
+
+// uses asks until the limit refuses, and gives how often it did not.
+func (w *withRedis) uses(client http.Header, most int) (passed int, slowest time.Duration) {
+	w.t.Helper()
+	for range most {
+		a := post(w.t, w.gateway, "dns-lookup", map[string]any{"input": lab.DNSZone}, client.Clone())
+		slowest = max(slowest, a.Took)
+		switch a.Status {
+		case 200:
+			facts{"errors": func(v any) bool { m, ok := v.(map[string]any); return ok && len(m) < 7 }}.hold(w.t, a)
+			passed++
+		case 429:
+			if a.Header.Get("Retry-After") == "" {
+				w.t.Error("429 without Retry-After")
+			}
+			return passed, slowest
+		default:
+			w.t.Errorf("status %d: %s", a.Status, a.Error)
+		}
+	}
+	return passed, slowest
+}
+
+// asn asks for what the cache has.
+func (w *withRedis) asn() answer {
+	w.t.Helper()
+	a := post(w.t, w.gateway, "asn-lookup", map[string]any{"input": askedNetwork}, w.newClient())
+	if a.Status != 200 || a.at("announced") != true {
+		w.t.Errorf("asn-lookup: status %d: %.300s", a.Status, a.Body)
+	}
+	return a
+}
+
+// told counts the lines of the log that Redis is down, and that it is back.
+func (w *withRedis) told() (down, back int) {
+	log := w.gateway.Process.Log()
+	return strings.Count(log, `"msg":"redis is down`), strings.Count(log, `"msg":"redis is back"`)
+}
+
+// says waits until /readyz and the log say what Redis is, and gives how often the log has said so.
+func (w *withRedis) says(state string) (times int) {
+	w.t.Helper()
+	for end := time.Now().Add(redisBack); ; time.Sleep(20 * time.Millisecond) {
+		ready := string(fetch(w.t, w.gateway, http.MethodGet, "/readyz", nil, nil).Body)
+		down, back := w.told()
+		if strings.Contains(ready, `"redis":"`+state+`"`) && strings.Contains(ready, `"status":"ready"`) &&
+			(state == "down") == (down > back) {
+			return down
+		}
+		if time.Now().After(end) {
+			w.t.Errorf("want Redis %s: %s, %d times down and %d times back in the log", state, ready, down, back)
+			return down
+		}
+	}
+}
+
+// lastReason is that of the last outage.
+func (w *withRedis) lastReason() string {
+	line := regexp.MustCompile(`"msg":"redis is down[^\n]*"error":"([^\n]*)"}`)
+	all := line.FindAllStringSubmatch(w.gateway.Process.Log(), -1)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1][1]
+}
+
+// Whatever is wrong with Redis, tools answer truly and soon, limits hold, answers that were kept are there, it is told
+// of once, and seconds after it is well all is shared again.
+func TestALostRedis(t *testing.T) {
+	t.Parallel()
+	w := &withRedis{redis: startRedis(t)}
+	w.begin("gateway-redis")
+	w.says("ok")
+	w.asn()
+	if _, slowest := w.uses(w.newClient(), 2*redisLimit); slowest > anyway {
+		t.Logf("with Redis an answer took %v", slowest)
+	}
+	for _, fault := range []struct {
+		name   string
+		reason string
+		bring  func() (gone func())
+		empty  bool // what Redis held is lost
+	}{
+		{"refused", "EOF|refused|reset|closed", func() func() { w.server.Kill(); return w.start }, true},
+		{"hanging", "timeout|deadline", func() func() {
+			_ = syscall.Kill(w.server.PID(), syscall.SIGSTOP)
+			return func() { _ = syscall.Kill(w.server.PID(), syscall.SIGCONT) }
+		}, false},
+		{"two seconds late", "timeout|deadline", func() func() {
+			w.delay.Store(int64(2 * time.Second))
+			return func() { w.delay.Store(0) }
+		}, false},
+		{"a replica", "READONLY", func() func() {
+			w.command("REPLICAOF", "127.0.0.1", "1")
+			return func() { w.command("REPLICAOF", "NO", "ONE") }
+		}, false},
+		{"full", "OOM", func() func() {
+			w.command("CONFIG", "SET", "maxmemory", "1")
+			return func() { w.command("CONFIG", "SET", "maxmemory", "0") }
+		}, false},
+		{"another password", "NOAUTH|WRONGPASS|EOF|closed", func() func() {
+			w.command("CONFIG", "SET", "requirepass", "secret")
+			w.password = "secret"
+			w.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+			return func() { w.command("CONFIG", "SET", "requirepass", ""); w.password = "" }
+		}, false},
+		{"loading", "LOADING", func() func() {
+			w.command("DEBUG", "POPULATE", "10000", "filler", "100")
+			w.command("CONFIG", "SET", "key-load-delay", "100")
+			reloading := make(chan string, 1)
+			go func() { reloading <- w.command("DEBUG", "RELOAD") }()
+			for !strings.HasPrefix(w.command("PING"), "LOADING") && len(reloading) == 0 {
+				time.Sleep(5 * time.Millisecond)
+			}
+			return func() { <-reloading }
+		}, false},
+	} {
+		t.Run(fault.name, func(t *testing.T) {
+			defer func(outer *testing.T) { w.t = outer }(w.t)
+			w.t = t
+			told := w.says("ok")
+			client := w.newClient()
+			before, _ := w.uses(client, redisLimit)
+			gone := fault.bring()
+			during, slowest := w.uses(client, 2*redisLimit)
+			if slowest > redisBound+anyway {
+				t.Errorf("an answer took %v", slowest)
+			}
+			if a := w.asn(); a.at("sources.0.cached") != true {
+				t.Error("what was kept is lost")
+			}
+			w.says("down")
+			if reason := w.lastReason(); !regexp.MustCompile(fault.reason).MatchString(reason) {
+				t.Errorf("the reason is %q", reason)
+			}
+			gone()
+			mended := time.Now()
+			// Once, and once more where a machine that has other things to do answered late.
+			if again := w.says("ok") - told; again < 1 || again > 2 {
+				t.Errorf("told %d times", again)
+			}
+			back := time.Since(mended)
+			after, _ := w.uses(client, 3*redisLimit)
+			t.Logf("%d passed before, %d during, %d after; %d ms at most, back after %d ms (%s)", before, during, after,
+				slowest.Milliseconds(), back.Milliseconds(), w.lastReason())
+			// A bucket in each store, and what comes back in the seconds that this takes; a Redis that lost its memory has
+			// forgotten its own.
+			most := 2*redisLimit + 1
+			if fault.empty {
+				most += redisLimit
+			}
+			if before != redisLimit || before+during+after > most {
+				t.Errorf("%d of one client passed, where a limit of %d may let %d", before+during+after, redisLimit, most)
+			}
+		})
+	}
+	t.Run("poisoned", func(t *testing.T) {
+		w.t = t
+		for _, key := range strings.Fields(w.command("--scan", "--pattern", "diagnostics:cache:*")) {
+			w.command("SET", key, "dgc\x02 a lie")
+		}
+		if a := w.asn(); a.at("sources.0.cached") != false {
+			t.Error("a lie was believed")
+		}
+		if a := w.asn(); a.at("sources.0.cached") != true {
+			t.Error("a lie was not replaced")
+		}
+	})
+	w.t = t
+}
+
+// A Redis that is restarted under many visitors at once fails none of them, and holds none up.
+func TestRedisRestartedMidStorm(t *testing.T) {
+	t.Parallel()
+	w := &withRedis{redis: startRedis(t)}
+	w.begin("gateway-redis-storm")
+	var over atomic.Bool
+	var mu sync.Mutex
+	var slowest time.Duration
+	statuses := map[int]int{}
+	var storm sync.WaitGroup
+	for n := range 8 {
+		storm.Go(func() {
+			for i := 0; !over.Load(); i++ {
+				a := post(t, w.gateway, "dns-lookup", map[string]any{"input": lab.DNSZone},
+					http.Header{"X-Real-Ip": {fmt.Sprintf("11.202.%d.%d", n, 1+i%250)}})
+				mu.Lock()
+				statuses[a.Status]++
+				slowest = max(slowest, a.Took)
+				mu.Unlock()
+			}
+		})
+	}
+	for range 3 {
+		time.Sleep(600 * time.Millisecond)
+		w.server.Kill()
+		w.start()
+	}
+	time.Sleep(600 * time.Millisecond)
+	over.Store(true)
+	storm.Wait()
+	t.Logf("by status %v, none later than %d ms", statuses, slowest.Milliseconds())
+	if statuses[200] == 0 || statuses[200]+statuses[429] != sum(statuses) || slowest > time.Second {
+		t.Errorf("by status %v, the slowest after %v", statuses, slowest)
+	}
+}
+
+func sum(counts map[int]int) (n int) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+// A wrong password is told of at the start, in the words of Redis, and keeps nobody from being served.
+func TestRedisThatDoesNotLetUsIn(t *testing.T) {
+	t.Parallel()
+	w := &withRedis{redis: startRedis(t)}
+	w.command("CONFIG", "SET", "requirepass", "secret")
+	w.password = "secret"
+	for reason, token := range map[string]string{"NOAUTH": "", "WRONGPASS": "RATE_LIMIT_REDIS_TOKEN=another-secret"} {
+		w.begin("gateway-redis-"+strings.ToLower(reason), strings.Fields(token)...)
+		w.says("down")
+		if got := w.lastReason(); !strings.HasPrefix(got, reason) {
+			t.Errorf("the reason is %q, want %s", got, reason)
+		}
+		if passed, _ := w.uses(w.newClient(), 2*redisLimit); passed != redisLimit {
+			t.Errorf("%d passed of a limit of %d", passed, redisLimit)
+		}
+		if strings.Contains(w.gateway.Process.Log(), "secret") {
+			t.Error("the log has the password")
+		}
+	}
+	w.begin("gateway-redis-let-in", "RATE_LIMIT_REDIS_TOKEN=secret")
+	w.says("ok")
+}

@@ -1,0 +1,354 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"diagnostics/lab"
+)
+
+// What a lost worker may cost (CONTRACT section 3, step 12, and section 8).
+const (
+	// once the gateway knows of it
+	lostAnswer = 2 * time.Second
+	// before the gateway knows of it: the question for readiness that was just answered, and two that are not
+	lostFirst = 5 * time.Second
+	// until it is used again
+	lostBack = 4 * time.Second
+)
+
+// pair is a gateway with a worker of its own, which a test may treat as it likes.
+type pair struct {
+	gateway, worker *lab.Server
+	metrics         *lab.Server
+}
+
+func startPair(t *testing.T, name string) *pair {
+	t.Helper()
+	worker, err := service.StartExtraWorker(t.Context(), "worker-"+name, workerOfOne...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pairWith(t, name, worker)
+}
+
+// workerOfOne are settings for a worker whose jobs are all of one visitor.
+var workerOfOne = []string{
+	"WORKER_MAX_CONCURRENT=4096", "WORKER_PACKETS_PER_SECOND=0", "WORKER_TARGET_PACKETS_PER_SECOND=0",
+}
+
+func pairWith(t *testing.T, name string, worker *lab.Server) *pair {
+	t.Helper()
+	l, err := service.ListenBeside(9090)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private := l.Addr().String()
+	l.Close()
+	gateway, err := service.StartGateway(t.Context(), "gateway-"+name, append(unlimited[:len(unlimited):len(unlimited)],
+		"DIAGNOSTICS_WORKER_URL=http://"+worker.Addr, "METRICS_LISTEN_ADDR="+private)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &pair{gateway: gateway, worker: worker, metrics: &lab.Server{Process: gateway.Process, Addr: private}}
+}
+
+func (p *pair) ask(t *testing.T, slug string, to netip.Addr) answer {
+	t.Helper()
+	return post(t, p.gateway, slug, map[string]any{"input": to.String()}, nil)
+}
+
+// signal sends one to the worker.
+func (p *pair) signal(t *testing.T, s syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(p.worker.Process.PID(), s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p *pair) restart(t *testing.T) {
+	t.Helper()
+	worker, err := service.RestartExtraWorker(t.Context(), p.worker, workerOfOne...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.worker = worker
+}
+
+// says waits until /readyz and the metrics say what the worker is, and the log has the lines.
+func (p *pair) says(t *testing.T, state string, lost, back int) {
+	t.Helper()
+	up := map[string]string{"ok": "1", "down": "0"}[state]
+	var seen string
+	for end := time.Now().Add(lostBack); ; time.Sleep(20 * time.Millisecond) {
+		ready := string(fetch(t, p.gateway, http.MethodGet, "/readyz", nil, nil).Body)
+		told := string(fetch(t, p.metrics, http.MethodGet, "/metrics", nil, nil).Body)
+		log := p.gateway.Process.Log()
+		warnings := strings.Count(log, `"msg":"the diagnostics worker is lost`)
+		infos := strings.Count(log, `"msg":"the diagnostics worker is back`)
+		if strings.Contains(ready, `"worker":"`+state+`"`) && strings.Contains(told, "diagnostics_worker_up "+up+"\n") &&
+			warnings == lost && infos == back {
+			return
+		}
+		seen = fmt.Sprintf("%s, %d times lost and %d times back in the log", ready, warnings, infos)
+		if time.Now().After(end) {
+			t.Errorf("want the worker %s, %d times lost and %d times back: %s", state, lost, back, seen)
+			return
+		}
+	}
+}
+
+// recovers waits until a trace is right again.
+func (p *pair) recovers(t *testing.T, since time.Time) {
+	t.Helper()
+	to, _ := lab.Clean(61)
+	for {
+		a := p.ask(t, "traceroute", to)
+		if a.Status == 200 {
+			holdTruth(t, a, internet.PathTo(to))
+			t.Logf("right again %d ms after the worker was", time.Since(since).Milliseconds())
+			return
+		}
+		if time.Since(since) > lostBack {
+			t.Errorf("status %d after %v: %s", a.Status, time.Since(since), a.Error)
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// failing asks several times, and wants the failure that a lost worker is.
+func (p *pair) failing(t *testing.T, status int, says string, within time.Duration) {
+	t.Helper()
+	var slowest time.Duration
+	for n := range 5 {
+		to, _ := lab.Clean(62 + n)
+		a := p.ask(t, []string{"traceroute", "ping", "packet-loss"}[n%3], to)
+		slowest = max(slowest, a.Took)
+		if a.Status != status || !strings.Contains(a.Error, says) || a.Took > within {
+			t.Errorf("status %d after %v: %s", a.Status, a.Took, a.Error)
+		}
+	}
+	t.Logf("five visitors of a lost worker waited %d ms at most", slowest.Milliseconds())
+	if a := post(t, p.gateway, "dns-lookup", map[string]any{"input": lab.DNSZone}, nil); a.Status != 200 {
+		t.Errorf("dns-lookup: status %d: %s", a.Status, a.Error)
+	}
+}
+
+// running are pings, of which each takes two seconds, that are under way.
+func (p *pair) running(t *testing.T, n int) (answers func() []answer) {
+	t.Helper()
+	all := make([]answer, n)
+	var asking sync.WaitGroup
+	for i := range all {
+		to, _ := lab.Clean(70 + i)
+		asking.Go(func() { all[i] = p.ask(t, "ping", to) })
+	}
+	time.Sleep(500 * time.Millisecond)
+	return func() []answer { asking.Wait(); return all }
+}
+
+// However the worker is lost, it costs nobody more than a moment, and is told of once.
+func TestALostWorker(t *testing.T) {
+	t.Parallel()
+	t.Run("killed", func(t *testing.T) {
+		t.Parallel()
+		p := startPair(t, "killed")
+		p.says(t, "ok", 0, 0)
+		answers := p.running(t, 3)
+		p.worker.Process.Kill()
+		for _, a := range answers() {
+			if a.Status != 502 || !strings.Contains(a.Error, "broke off") || a.Took > lostAnswer {
+				t.Errorf("in the middle: status %d after %v: %s", a.Status, a.Took, a.Error)
+			}
+		}
+		p.failing(t, 502, "cannot be reached", lostAnswer)
+		p.says(t, "down", 1, 0)
+		p.restart(t)
+		p.recovers(t, time.Now())
+		p.says(t, "ok", 1, 1)
+	})
+	t.Run("stopped", func(t *testing.T) {
+		t.Parallel()
+		p := startPair(t, "stopped")
+		p.says(t, "ok", 0, 0)
+		answers := p.running(t, 3)
+		p.signal(t, syscall.SIGSTOP)
+		for _, a := range answers() {
+			t.Logf("who was there when it stopped waited %d ms", a.Took.Milliseconds())
+			if a.Status != 504 || !strings.Contains(a.Error, "does not answer") || a.Took > lostFirst {
+				t.Errorf("in the middle: status %d after %v: %s", a.Status, a.Took, a.Error)
+			}
+		}
+		p.failing(t, 504, "does not answer", lostAnswer)
+		p.says(t, "down", 1, 0)
+		p.signal(t, syscall.SIGCONT)
+		p.recovers(t, time.Now())
+		p.says(t, "ok", 1, 1)
+	})
+	t.Run("stopped in order", func(t *testing.T) {
+		t.Parallel()
+		p := startPair(t, "ordered")
+		answers := p.running(t, 3)
+		p.signal(t, syscall.SIGTERM)
+		for _, a := range answers() {
+			facts{"received": 10}.hold(t, a)
+		}
+		<-p.worker.Process.Done()
+		p.failing(t, 502, "cannot be reached", lostAnswer)
+		p.says(t, "down", 1, 0)
+	})
+	t.Run("restarted under load", func(t *testing.T) {
+		t.Parallel()
+		p := startPair(t, "restarted")
+		ended := p.load(t, 6)
+		for range 3 {
+			time.Sleep(700 * time.Millisecond)
+			p.worker.Process.Kill()
+			p.restart(t)
+		}
+		back := time.Now()
+		p.recovers(t, back)
+		statuses, slowest := ended()
+		t.Logf("by status %v, none later than %d ms", statuses, slowest.Milliseconds())
+		if statuses[200] == 0 || statuses[502] == 0 || len(statuses) != 2 || slowest > lostAnswer {
+			t.Errorf("by status %v, the slowest after %v", statuses, slowest)
+		}
+		for n := range 10 {
+			to, _ := lab.Clean(80 + n)
+			if a := p.ask(t, "traceroute", to); a.Status != 200 {
+				t.Errorf("afterwards: status %d: %s", a.Status, a.Error)
+			}
+		}
+	})
+}
+
+// load asks for traces all the time, until the function that it gives is called.
+func (p *pair) load(t *testing.T, clients int) (ended func() (map[int]int, time.Duration)) {
+	var over atomic.Bool
+	var mu sync.Mutex
+	var slowest time.Duration
+	statuses := map[int]int{}
+	var all sync.WaitGroup
+	for n := range clients {
+		to, _ := lab.Clean(90 + n)
+		all.Go(func() {
+			for !over.Load() {
+				a := p.ask(t, "traceroute", to)
+				mu.Lock()
+				statuses[a.Status]++
+				slowest = max(slowest, a.Took)
+				mu.Unlock()
+			}
+		})
+	}
+	return func() (map[int]int, time.Duration) {
+		over.Store(true)
+		all.Wait()
+		return statuses, slowest
+	}
+}
+
+// liar plays a worker that is ready, and sends one body for every job.
+type liar struct {
+	mu     sync.Mutex
+	answer http.HandlerFunc
+}
+
+func (l *liar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	if r.URL.Path == "/readyz" {
+		_, _ = io.WriteString(w, `{"status":"ready","families":[4,6],"mode":"raw"}`)
+		return
+	}
+	_, _ = io.Copy(io.Discard, r.Body)
+	l.mu.Lock()
+	answer := l.answer
+	l.mu.Unlock()
+	answer(w, r)
+}
+
+// A worker that lies gets no word of it to a visitor.
+func TestALyingWorker(t *testing.T) {
+	t.Parallel()
+	const to, asked = "11.80.0.61", `"target":"11.80.0.61","address":"11.80.0.61","family":4`
+	const hop = `{"ttl":1,"address":"11.80.0.61","addresses":["11.80.0.61"],"hostname":"inside.example",` +
+		`"hidden":false,"asn":null,` +
+		`"sent":1,"received":1,"lossPercent":0,"bestMs":1,"averageMs":1,"worstMs":1,"rttsMs":[1],"note":null}`
+	trace := func(asked, hops, more string) string {
+		return `{"data":{` + asked + `,"reached":true,"stopReason":"reached","hops":[` + hops + `],"explanation":[]` + more +
+			`},"durationMs":1,"requestId":"00000000-0000-4000-8000-000000000000"}`
+	}
+	good := trace(asked, hop, "")
+	with := func(old, lie string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, strings.ReplaceAll(good, old, lie))
+		}
+	}
+	status := func(code int, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code); _, _ = io.WriteString(w, body) }
+	}
+	l, err := service.ListenBeside(8081)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lies := &liar{}
+	server := &http.Server{Handler: lies}
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(func() { server.Close() })
+	p := pairWith(t, "lied-to", &lab.Server{Addr: l.Addr().String()})
+	ask := func(lie http.HandlerFunc) answer {
+		lies.mu.Lock()
+		lies.answer = lie
+		lies.mu.Unlock()
+		return p.ask(t, "traceroute", netip.MustParseAddr(to))
+	}
+	if a := ask(with("", "")); a.Status != 200 || a.at("hops.0.hostname") == "inside.example" ||
+		strings.Contains(string(a.Body), "00000000-0000-4000-8000-000000000000") {
+		t.Errorf("the truth, with another's request id and a name: status %d: %s", a.Status, a.Body)
+	}
+	private := with(`"address":"11.80.0.61","addresses":["11.80.0.61"]`, `"address":"10.1.2.3","addresses":["10.1.2.3"]`)
+	if a := ask(private); a.Status != 200 || a.at("hops.0.hidden") != true || strings.Contains(string(a.Body), "10.1.2.3") {
+		t.Errorf("a private hop: status %d: %s", a.Status, a.Body)
+	}
+	for name, lie := range map[string]http.HandlerFunc{
+		"another target":    with("11.80.0.61", "11.80.0.62"),
+		"another address":   with(`"address":"11.80.0.61","family"`, `"address":"10.0.0.1","family"`),
+		"another family":    with(`"family":4`, `"family":6`),
+		"a name for a hop":  with(`"addresses":["11.80.0.61"]`, `"addresses":["inside.example"]`),
+		"texts for numbers": with(`"sent":1`, `"sent":"1"`),
+		"no hops":           with(`"hops":[`, `"hops":null,"other":[`),
+		"a huge body":       with(`"explanation":[]`, `"explanation":["`+strings.Repeat("x", 2<<20)+`"]`),
+		"a control character": with(`"explanation":[]`,
+			`"explanation":["\u001b[2J"]`),
+		"no JSON":             status(200, "<html>inside.example"),
+		"nothing":             status(200, ""),
+		"an error that is OK": status(200, `{"error":"dial tcp 10.0.0.1","durationMs":1,"requestId":"x"}`),
+		"an error":            status(500, `{"error":"dial tcp 10.0.0.1","durationMs":1,"requestId":"x"}`),
+		"another type": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(w, good)
+		},
+		"a redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://"+service.Worker.Addr+r.URL.Path, http.StatusTemporaryRedirect)
+		},
+	} {
+		a := ask(lie)
+		if a.Status != 502 || a.Took > lostAnswer || !strings.Contains(a.Error, "The diagnostics worker ") ||
+			strings.Contains(string(a.Body), "10.0.0.1") || strings.Contains(string(a.Body), "inside") {
+			t.Errorf("%s: status %d after %v: %.300s", name, a.Status, a.Took, a.Body)
+		}
+	}
+	// It is there, whatever it says.
+	p.says(t, "ok", 0, 0)
+}

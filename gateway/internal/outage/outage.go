@@ -1,0 +1,97 @@
+// Package outage watches over something that this service relies on and can do without for a while: it tells the log
+// once when that is lost and once when it is back, and everybody else at any time.
+package outage
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"diagnostics/shared/parallel"
+	"diagnostics/shared/redact"
+)
+
+// ErrUnsure is what a probe gives that could not tell: it changes nothing.
+var ErrUnsure = errors.New("outage: the probe cannot tell")
+
+// Settings are what to watch and what to say of it.
+type Settings struct {
+	// Lost and Back are the messages of the log. The first comes with the reason as "error", the second with how long it
+	// lasted as "outage".
+	Lost, Back string
+	Log        *slog.Logger
+	// Probe tells whether it serves: with nil, with an error, or with ErrUnsure. It must honour its context.
+	Probe func(context.Context) error
+	// Every is the time from a good probe to the next; where it is 0 only the start and an outage are probed.
+	Every time.Duration
+}
+
+// Watch is safe for concurrent use.
+type Watch struct {
+	settings Settings
+	now      atomic.Pointer[Up]
+	probed   chan struct{}
+	ctx      context.Context
+	stop     context.CancelFunc
+	done     parallel.Group
+}
+
+// Up is one stretch of time in which it serves. Whoever begins to use it takes the present one, and tells a failure to
+// that: what began in one stretch can end no later one, so the last timeouts of an outage do not start the next.
+type Up struct {
+	fallen atomic.Bool
+	lost   chan struct{}
+	reason error
+}
+
+func newUp() *Up { return &Up{lost: make(chan struct{})} }
+
+// Lost is closed when the stretch has ended.
+func (u *Up) Lost() <-chan struct{} { return u.lost }
+
+// Reason is why the stretch has ended, nil while it lasts.
+func (u *Up) Reason() error {
+	select {
+	case <-u.lost:
+		return u.reason
+	default:
+		return nil
+	}
+}
+
+// Start begins to watch. What is watched is taken to serve until the first probe, in the background, or Fall says
+// otherwise. Close ends it.
+func Start(s Settings) *Watch {
+	w := &Watch{settings: s, probed: make(chan struct{})}
+	w.ctx, w.stop = context.WithCancel(context.Background())
+	w.now.Store(newUp())
+	w.done.Go(w.run)
+	return w
+}
+
+// Now is the present stretch, or the last one while an outage lasts.
+func (w *Watch) Now() *Up { return w.now.Load() }
+
+// Probed is closed when the first probe has ended.
+func (w *Watch) Probed() <-chan struct{} { return w.probed }
+
+// Fall ends the stretch, and begins an outage. Of all that fail together one is heard and logged.
+func (w *Watch) Fall(up *Up, reason error) {
+	if w.ctx.Err() != nil || !up.fallen.CompareAndSwap(false, true) {
+		return
+	}
+	w.settings.Log.Warn(w.settings.Lost, slog.String("error", redact.Message(reason, nil)))
+	up.reason = reason
+	close(up.lost)
+}
+
+// Stop ends the watch: nothing is told any more. A probe may still be under way.
+func (w *Watch) Stop() { w.stop() }
+
+// Close is Stop, and waits for a probe to end.
+func (w *Watch) Close() {
+	w.stop()
+	w.done.Wait()
+}

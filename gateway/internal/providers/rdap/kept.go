@@ -1,0 +1,146 @@
+package rdap
+
+import (
+	"cmp"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"diagnostics/gateway/internal/bound"
+	"diagnostics/gateway/internal/target"
+)
+
+// A store may be shared, and whoever may write to it can write anything. What is kept is therefore held to all that is
+// demanded of a registry's own answer: that it is of the object that was asked for, in our own form, and no longer than
+// what we would keep. What is not is fetched anew.
+
+// domainFits judges what is kept of a domain name, of its registry or its registrar.
+func domainFits(name string) func(domainRecord) bool {
+	return func(r domainRecord) bool {
+		if !tidy(r.Reason, r.URL, r.Notices, r.Related, r.Failure) || !validSource(r.URL) || !validNotices(r.Notices) {
+			return false
+		}
+		if r.Domain == nil {
+			return (r.Failure != "") != validReason(r.Reason)
+		}
+		return r.Reason == "" && r.Failure == "" && r.Domain.fits(name)
+	}
+}
+
+func (d *Domain) fits(name string) bool {
+	return d.Name == name && d.UnicodeName == unicodeName(name) &&
+		tidy(d.Handle, d.Status, d.Registrar, d.Events, d.Nameservers, d.DNSSEC, d.Contacts) &&
+		within(d.Status, maxStatus) && within(d.Nameservers, maxNameservers) && d.Events.valid() && d.DNSSEC.valid() &&
+		len(d.Contacts) <= maxContacts &&
+		!slices.ContainsFunc(d.Contacts, func(c Contact) bool { return !within(c.Roles, maxRoles) }) &&
+		(d.Registrar == nil || keeps(webLink, d.Registrar.URL) && keeps(address, d.Registrar.AbuseEmail))
+}
+
+// keeps tells whether what reads a text of a registry gives it as it is.
+func keeps(read func(string) string, s *string) bool { return s == nil || *s != "" && read(*s) == *s }
+
+func (d DNSSEC) valid() bool {
+	return within(d.DS, maxDS) && !slices.ContainsFunc(d.DS, func(ds DS) bool {
+		return ds.Digest == "" || strings.Trim(ds.Digest, "0123456789ABCDEF") != ""
+	})
+}
+
+// networkFits judges what is kept of an address's network.
+func networkFits(addr netip.Addr) func(networkRecord) bool {
+	return func(r networkRecord) bool {
+		if !tidy(r) || !validSource(r.URL) || !validNotices(r.Notices) {
+			return false
+		}
+		if r.Network == nil {
+			return validReason(r.Reason)
+		}
+		return r.Reason == "" && r.Network.fits(addr)
+	}
+}
+
+func (n *Network) fits(addr netip.Addr) bool {
+	b := block{start: readAddr(n.StartAddress, false), end: readAddr(n.EndAddress, true)}
+	if !b.holds(addr) || b.start.String() != n.StartAddress || b.end.String() != n.EndAddress ||
+		!within(n.Status, maxStatus) {
+		return false
+	}
+	var told []netip.Prefix
+	for _, s := range n.CIDRs {
+		p, err := netip.ParsePrefix(s)
+		if err != nil || p.Masked() != p {
+			return false
+		}
+		told = append(told, p)
+	}
+	country := func(s string) string { return *cmp.Or(networkCountry(s), new(string)) }
+	return coverExactly(b, told) && keeps(country, n.Country) && keeps(address, n.AbuseContact)
+}
+
+// within tells whether a list is as it would be cut.
+func within[T any](list []T, limit int) bool {
+	var cut bool
+	bound.List(list, limit, &cut)
+	return !cut
+}
+
+func validReason(r Reason) bool { return r == NotFound || r == NoService }
+
+// validSource takes a public URL; none stands for the operator's own host, or for a server that was not reached.
+func validSource(url string) bool {
+	if url == "" {
+		return true
+	}
+	u, err := target.ParseURL(url)
+	return err == nil && u.Scheme() == "https"
+}
+
+// validNotices takes those of a registry; ours are made when they are shown.
+func validNotices(all []Notice) bool {
+	return len(all) <= maxNotices && !slices.ContainsFunc(all, func(n Notice) bool {
+		return n.FromService || clean(n.Title, maxTitle) != n.Title
+	})
+}
+
+func (e Events) valid() bool {
+	for _, moment := range []*string{e.Registered, e.Expires, e.Updated, e.Transferred} {
+		if moment == nil {
+			continue
+		}
+		if _, err := time.Parse(time.RFC3339, *moment); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// tidy tells whether all texts within some values are plain, on one line and not too long, and all lists there; only
+// the notices of an answer without any are null.
+func tidy(values ...any) bool {
+	return !slices.ContainsFunc(values, func(v any) bool { return !tidyValue(reflect.ValueOf(v)) })
+}
+
+func tidyValue(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String:
+		return clean(v.String(), maxHref) == v.String()
+	case reflect.Pointer:
+		return v.IsNil() || tidyValue(v.Elem())
+	case reflect.Slice:
+		return (!v.IsNil() || v.Type() == reflect.TypeFor[[]Notice]()) && allTidy(v.Len(), v.Index)
+	case reflect.Struct:
+		return allTidy(v.NumField(), v.Field)
+	default:
+		return true // numbers and truths are what they are
+	}
+}
+
+func allTidy(n int, at func(int) reflect.Value) bool {
+	for i := range n {
+		if !tidyValue(at(i)) {
+			return false
+		}
+	}
+	return true
+}

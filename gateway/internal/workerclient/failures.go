@@ -1,0 +1,114 @@
+package workerclient
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net/http/httptrace"
+	"sync/atomic"
+	"syscall"
+
+	"diagnostics/gateway/internal/fault"
+)
+
+// What a visitor is told of a worker that fails. What the worker or the socket said stays in the cause.
+const (
+	sentenceUnreachable = "The diagnostics worker cannot be reached at the moment; try again in a few seconds."
+	sentenceSilent      = "The diagnostics worker does not answer at the moment; try again in a few seconds."
+	sentenceLate        = "The diagnostics worker did not answer in time."
+	sentenceBrokenOff   = "The diagnostics worker broke off before it had answered; try again in a few seconds."
+	sentenceUnusable    = "The diagnostics worker sent an answer that cannot be used."
+)
+
+// unreachableError is a connection that could not be made.
+type unreachableError struct{ cause error }
+
+func (e *unreachableError) Error() string { return "connect to the worker: " + e.cause.Error() }
+func (e *unreachableError) Unwrap() error { return e.cause }
+
+// silenceError is a worker that did not answer in time.
+type silenceError struct{ cause error }
+
+func (e *silenceError) Error() string { return "the worker does not answer: " + e.cause.Error() }
+func (e *silenceError) Unwrap() error { return e.cause }
+
+// brokenOffError is a connection that ended before the answer did.
+type brokenOffError struct{ cause error }
+
+func (e *brokenOffError) Error() string { return "the worker broke off: " + e.cause.Error() }
+func (e *brokenOffError) Unwrap() error { return e.cause }
+
+// ownFaultError is what this host lacks, with the failure to tell.
+type ownFaultError struct{ told error }
+
+func (e *ownFaultError) Error() string { return e.told.Error() }
+func (e *ownFaultError) Unwrap() error { return e.told }
+
+func is[E error](err error) bool {
+	var found E
+	return errors.As(err, &found)
+}
+
+func isUnreachable(err error) bool { return is[*unreachableError](err) }
+func isOwnFault(err error) bool    { return is[*ownFaultError](err) }
+func isSilence(err error) bool     { return is[*silenceError](err) }
+
+// isLoss tells whether nobody answered: whatever a worker answers, it is there.
+func isLoss(err error) bool { return isUnreachable(err) || isSilence(err) || is[*brokenOffError](err) }
+
+// classify gives an error of exchange its kind and its sentence.
+func classify(err error) error {
+	var known *fault.Error
+	switch {
+	case errors.As(err, &known):
+		return known
+	case isUnreachable(err):
+		return fault.Wrap(fault.Upstream, err, sentenceUnreachable)
+	case isSilence(err):
+		return fault.Wrap(fault.Timeout, err, sentenceLate)
+	case is[*brokenOffError](err):
+		return fault.Wrap(fault.Upstream, err, sentenceBrokenOff)
+	}
+	return fault.Wrap(fault.Upstream, err, sentenceUnusable)
+}
+
+// whileLost is the failure of a job that is not begun, or given up, since the worker is lost.
+func whileLost(reason error) error {
+	if isSilence(reason) {
+		return fault.Wrap(fault.Timeout, reason, sentenceSilent)
+	}
+	return fault.Wrap(fault.Upstream, reason, sentenceUnreachable)
+}
+
+// progress is how far a round trip came.
+type progress struct {
+	noHandshake atomic.Bool
+	answered    atomic.Bool
+}
+
+func (p *progress) trace(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		TLSHandshakeDone: func(_ tls.ConnectionState, err error) {
+			if err != nil {
+				p.noHandshake.Store(true)
+			}
+		},
+		GotFirstResponseByte: func() { p.answered.Store(true) },
+	})
+}
+
+// judge says what an error of the connection means. net/http tells by text alone that a connection ended before a byte
+// of the answer.
+func (p *progress) judge(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil, isUnreachable(err), isOwnFault(err):
+		return err
+	case p.noHandshake.Load():
+		return &unreachableError{cause: err}
+	case !p.answered.Load(), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, syscall.ECONNRESET):
+		return &brokenOffError{cause: err}
+	}
+	return err
+}
