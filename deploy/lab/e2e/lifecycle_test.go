@@ -206,8 +206,9 @@ func TestSIGKILLAndRestartUnderLoad(t *testing.T) {
 	v.mu.Unlock()
 	time.Sleep(300 * time.Millisecond)
 	v.end()
-	// Each visitor may lose one request to each kill, and none afterwards.
-	if failed > 3*len(questionsUnderLoad) || len(v.failures) != failed || v.answers[200] <= answered || len(v.answers) != 1 {
+	// Each visitor may lose one request to each kill, or two where the first was on a connection that was kept, and none
+	// afterwards.
+	if failed > 2*3*len(questionsUnderLoad) || len(v.failures) != failed || v.answers[200] <= answered || len(v.answers) != 1 {
 		t.Errorf("answers %v, %d before the end; %d failures, %d before: %v", v.answers, answered, len(v.failures), failed, v.failures)
 	}
 	if err := gateway.Process.Stop(t.Context()); err != nil {
