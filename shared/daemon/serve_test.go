@@ -111,7 +111,9 @@ func TestDrain(t *testing.T) {
 // A connection that has sent nothing is no request in flight: browsers connect ahead.
 func TestDrainWithASilentConnection(t *testing.T) {
 	t.Parallel()
-	for timeout, want := range map[string]time.Duration{"SHUTDOWN_TIMEOUT=20s": time.Second, "SHUTDOWN_TIMEOUT=1s": time.Second / 2} {
+	for timeout, want := range map[string]time.Duration{
+		"SHUTDOWN_TIMEOUT=20s": time.Second, "SHUTDOWN_TIMEOUT=1s": time.Second / 2,
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			r := serve(t, timeout)
 			silent, err := r.public.Dial()

@@ -23,7 +23,8 @@ import (
 	"diagnostics/lab"
 )
 
-// load is visitors who keep asking one gateway until they are told to stop, half of them over a connection for each request.
+// load is visitors who keep asking one gateway until they are told to stop, half of them over a connection for each
+// request.
 type load struct {
 	gateway *lab.Server
 	stop    atomic.Bool
@@ -55,7 +56,8 @@ func startLoad(gateway *lab.Server, questions ...string) *load {
 func (v *load) ask(client *http.Client, question string) {
 	slug, input, _ := bytes.Cut([]byte(question), []byte(" "))
 	body, _ := json.Marshal(map[string]string{"input": string(input)})
-	resp, err := client.Post("http://"+v.gateway.Addr+"/api/tools/"+string(slug), "application/json", bytes.NewReader(body))
+	url := "http://" + v.gateway.Addr + "/api/tools/" + string(slug)
+	resp, err := client.Post(url, "application/json", bytes.NewReader(body))
 	var whole []byte
 	if err == nil {
 		whole, err = io.ReadAll(resp.Body)
@@ -208,8 +210,10 @@ func TestSIGKILLAndRestartUnderLoad(t *testing.T) {
 	v.end()
 	// Each visitor may lose one request to each kill, or two where the first was on a connection that was kept, and none
 	// afterwards.
-	if failed > 2*3*len(questionsUnderLoad) || len(v.failures) != failed || v.answers[200] <= answered || len(v.answers) != 1 {
-		t.Errorf("answers %v, %d before the end; %d failures, %d before: %v", v.answers, answered, len(v.failures), failed, v.failures)
+	if failed > 2*3*len(questionsUnderLoad) || len(v.failures) != failed || v.answers[200] <= answered ||
+		len(v.answers) != 1 {
+		t.Errorf("answers %v, %d before the end; %d failures, %d before: %v", v.answers, answered, len(v.failures), failed,
+			v.failures)
 	}
 	if err := gateway.Process.Stop(t.Context()); err != nil {
 		t.Error(err)
