@@ -100,6 +100,9 @@ func contents(path string) string {
 	return string(bytes.TrimSpace(text))
 }
 
+// Signal sends a signal to the program.
+func (p *Process) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) }
+
 // Kill ends the program at once.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill()

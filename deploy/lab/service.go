@@ -114,7 +114,17 @@ func (s *Service) StartGateway(ctx context.Context, name string, env ...string) 
 
 // StartGatewayIn is StartGateway in a group that bounds its memory; nil is none.
 func (s *Service) StartGatewayIn(ctx context.Context, g *MemoryGroup, name string, env ...string) (*Server, error) {
-	addr := s.freshAddr(8080)
+	return s.startGatewayAt(ctx, g, s.freshAddr(8080), name, env...)
+}
+
+// RestartGateway runs a gateway in the place of one that has ended.
+func (s *Service) RestartGateway(ctx context.Context, ended *Server, name string, env ...string) (*Server, error) {
+	return s.startGatewayAt(ctx, nil, ended.Addr, name, env...)
+}
+
+func (s *Service) startGatewayAt(
+	ctx context.Context, g *MemoryGroup, addr, name string, env ...string,
+) (*Server, error) {
 	settings := append([]string{
 		"GATEWAY_LISTEN_ADDR=" + addr,
 		"ENABLE_WORKER_TOOLS=true",

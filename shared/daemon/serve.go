@@ -29,6 +29,8 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 	defer cut()
 	service.Server.ErrorLog = foreignLog()
 	service.Server.BaseContext = func(net.Listener) context.Context { return requests }
+	var fresh newcomers
+	fresh.watch(service.Server)
 	go processMemory().giveBack(requests)
 	public := l.public
 	if service.Listener != nil {
@@ -46,12 +48,17 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	return s.drain(service, log, failed)
+	return s.drain(service, public, &fresh, log, failed)
 }
 
 // drain is unready but accepting for SHUTDOWN_DELAY, so that balancers notice, and then lets the requests in flight
 // finish within SHUTDOWN_TIMEOUT.
-func (s Settings) drain(service Service, log *slog.Logger, failed <-chan error) error {
+//
+// The listener is closed before net/http is told: it drops the requests that it reads from then on, and those of who has
+// just connected are on their way.
+func (s Settings) drain(
+	service Service, public net.Listener, fresh *newcomers, log *slog.Logger, failed <-chan error,
+) error {
 	delay, timeout := time.Duration(s.ShutdownDelay), time.Duration(s.ShutdownTimeout)
 	log.Info("draining", "delay", delay.String(), "timeout", timeout.String())
 	service.Drain()
@@ -62,6 +69,8 @@ func (s Settings) drain(service Service, log *slog.Logger, failed <-chan error) 
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
+	_ = public.Close()
+	fresh.settle(min(timeout/2, silence))
 	if err := service.Server.Shutdown(ctx); err != nil {
 		_ = service.Server.Close()
 		return errors.New("SHUTDOWN_TIMEOUT ran out with requests still in flight; they were cut off")

@@ -108,6 +108,29 @@ func TestDrain(t *testing.T) {
 	})
 }
 
+// A connection that has sent nothing is no request in flight: browsers connect ahead.
+func TestDrainWithASilentConnection(t *testing.T) {
+	t.Parallel()
+	for timeout, want := range map[string]time.Duration{
+		"SHUTDOWN_TIMEOUT=20s": time.Second, "SHUTDOWN_TIMEOUT=1s": time.Second / 2,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := serve(t, timeout)
+			silent, err := r.public.Dial()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer silent.Close()
+			synctest.Wait()
+			begin := time.Now()
+			r.signal()
+			if err := <-r.ended; err != nil || time.Since(begin) < want || time.Since(begin) > want+time.Second/2 {
+				t.Errorf("%s: %v after %v, want about %v", timeout, err, time.Since(begin), want)
+			}
+		})
+	}
+}
+
 func TestDrainThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -129,6 +129,9 @@ func readAnswer(m *dns.Msg, q question) Answer {
 	if a.Code == "" {
 		a.Records, ttl = ownedBy(m.Answer, owner, q.qtype, ttl)
 	}
+	if contradicts(m, q, owner, a) {
+		return Answer{Code: CodeBadResp, RCode: m.Rcode, Extended: a.Extended}
+	}
 	if a.Code == "" && len(a.Records) == 0 {
 		a.Code = CodeNoData
 	}
@@ -141,6 +144,27 @@ func readAnswer(m *dns.Msg, q question) Answer {
 	a.bound()
 	a.weight = a.Weight()
 	return a
+}
+
+// contradicts tells an answer that cannot be believed either way: a name that does not exist and has what was asked for,
+// or nothing but records of other names. To take it for an absence would be to make one up.
+func contradicts(m *dns.Msg, q question, owner string, a Answer) bool {
+	switch {
+	case a.Code == CodeNotFound:
+		records, _ := ownedBy(m.Answer, owner, q.qtype, 0)
+		return len(records) > 0
+	case a.Code != "" || len(a.Records) > 0 || len(a.CNAMEChain) > 0:
+		return false
+	}
+	strangers := 0
+	for _, rr := range m.Answer {
+		// A DNAME stands at a name above (RFC 6672).
+		if dns.CanonicalName(rr.Header().Name) == dns.CanonicalName(q.name) || rr.Header().Rrtype == dns.TypeDNAME {
+			return false
+		}
+		strangers++
+	}
+	return strangers > 0
 }
 
 // followAliases walks the CNAME records of an answer from name to the end of the chain, whatever order they came in. ok

@@ -51,6 +51,7 @@ type Client struct {
 	system   *systemResolvers
 	answers  *cache
 	lookups  flight.Group[cacheKey, Answer]
+	checks   flight.Group[cacheKey, bool]
 	reading  memory.Turns
 
 	// life ends with Close, and with it every shared lookup that is still under way.

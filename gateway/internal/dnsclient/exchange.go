@@ -59,8 +59,12 @@ func (e exchange) run(ctx context.Context) (Answer, error) {
 // ask goes over TCP where the answer over UDP was cut short.
 func (e exchange) ask(ctx context.Context, query *dns.Msg) (reply, error) {
 	got, err := e.over(ctx, "udp", query, readDatagram)
+	if err != nil || !got.truncated {
+		return got, err
+	}
+	got, err = e.over(ctx, "tcp", query, readStream)
 	if err == nil && got.truncated {
-		return e.over(ctx, "tcp", query, readStream)
+		return reply{}, errMalformed // there is room for all of it, so nobody knows what is missing
 	}
 	return got, err
 }

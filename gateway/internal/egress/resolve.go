@@ -112,7 +112,7 @@ func (c *Client) Resolve(ctx context.Context, h target.Host) (Resolution, error)
 		r.add(address)
 	}
 	if len(r.V4)+len(r.V6) == 0 {
-		return Resolution{}, withoutAddress(ctx, h, a, aaaa)
+		return Resolution{}, c.withoutAddress(ctx, h, a, aaaa)
 	}
 	return r, nil
 }
@@ -214,7 +214,7 @@ func addressesOf(a, aaaa dnsclient.Answer) []netip.Addr {
 }
 
 // withoutAddress says why a name has no address that could be used.
-func withoutAddress(ctx context.Context, h target.Host, a, aaaa dnsclient.Answer) error {
+func (c *Client) withoutAddress(ctx context.Context, h target.Host, a, aaaa dnsclient.Answer) error {
 	name := h.Short()
 	if a.Code == dnsclient.CodeNotFound || aaaa.Code == dnsclient.CodeNotFound {
 		return fault.Newf(fault.NoAddress, "%s does not exist.", name)
@@ -226,16 +226,18 @@ func withoutAddress(ctx context.Context, h target.Host, a, aaaa dnsclient.Answer
 	if a.Conclusive() {
 		failed = aaaa
 	}
-	switch {
-	case failed.Conclusive():
+	if failed.Conclusive() {
 		return fault.Newf(fault.NoAddress, "%s has no address.", name)
-	case failed.Code == dnsclient.CodeTimeout:
+	}
+	if own := c.ResolverFault(ctx, h.Name(), name, failed); own != nil {
+		return own
+	}
+	switch failed.Code {
+	case dnsclient.CodeTimeout:
 		e := fault.Newf(fault.Timeout, "The name servers of %s did not answer.", name)
 		e.Cause = context.Cause(ctx)
 		return e
-	case failed.Code == dnsclient.CodeConnRefused:
-		return fault.New(fault.Upstream, "The name servers of this service cannot be reached at the moment.")
-	case failed.Code == dnsclient.CodeBadResp:
+	case dnsclient.CodeBadResp:
 		return fault.Newf(fault.Upstream, "The name servers of %s gave an answer that makes no sense.", name)
 	}
 	return fault.Newf(fault.Upstream, "The name servers of %s failed (%s).", name, strings.TrimPrefix(failed.Code, "E"))

@@ -40,6 +40,9 @@ type Error struct {
 	Sentence string
 	// Option names the request's option that the failure is about, where it is about one; else it is about the input.
 	Option string
+	// Own is set on Upstream and Timeout where what failed is this service's own, such as its resolver: it says nothing
+	// about a target or a provider.
+	Own bool
 	// RetryAfter is set on Limited and Busy, and on Upstream where a provider named it.
 	RetryAfter time.Duration
 	Cause      error
@@ -94,6 +97,13 @@ func inWords(wait time.Duration) string {
 // Wrap makes a failure of the kind whose cause goes to the log.
 func Wrap(kind Kind, cause error, sentence string) *Error {
 	return &Error{Kind: kind, Sentence: sentence, Cause: cause}
+}
+
+// IsOwn tells whether err is, or wraps, a failure that is this service's own, and so no outcome of any target: Busy is
+// one always.
+func IsOwn(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && (e.Kind == Busy || e.Own)
 }
 
 // Is tells whether err is, or wraps, a failure of the kind.

@@ -80,7 +80,12 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		if endsConnection(r) {
 			h.Set("Connection", "close")
 		}
-		c.Response().Before(func() { connections.Of(r.Context()).Answering(s.config.Bounds.AnswerLimit) })
+		c.Response().Before(func() {
+			if s.draining.Load() { // so that nobody's next request meets the end of an idle connection
+				h.Set("Connection", "close")
+			}
+			connections.Of(r.Context()).Answering(s.config.Bounds.AnswerLimit)
+		})
 		if p := parallel.Catch(func() { s.answer(c, next) }); p != nil {
 			s.recovered(c, x, p)
 		}

@@ -114,6 +114,12 @@ func TestReady(t *testing.T) {
 				a.Header.Get("Content-Type") != "application/json" {
 				t.Errorf("%d %s", a.StatusCode, a.body)
 			}
+			// A draining instance keeps no connection that its client would use again.
+			answer := httptest.NewRecorder()
+			e.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", "/healthz", nil))
+			if closes := answer.Header().Get("Connection") == "close"; closes != tt.drain {
+				t.Errorf("Connection: close is %v", closes)
+			}
 			if took := time.Since(start); took > 5*readyTimeout {
 				t.Errorf("took %v", took)
 			}

@@ -20,23 +20,28 @@ type Servers struct{ running []*dns.Server }
 // Serve answers from a table on port 53 of each address, over UDP and TCP.
 func (s *Servers) Serve(l Listen, t *Table, addresses ...string) error {
 	for _, a := range addresses {
-		address := net.JoinHostPort(a, "53")
-		pc, err := l.ListenPacket("udp", address)
-		if err != nil {
-			return err
-		}
-		if err := s.run(&dns.Server{PacketConn: pc, Handler: t, UDPSize: 4096}); err != nil {
-			return err
-		}
-		tcp, err := l.Listen("tcp", address)
-		if err != nil {
-			return err
-		}
-		if err := s.run(&dns.Server{Listener: tcp, Handler: t}); err != nil {
+		if err := s.ServeHandler(l, a, false, t); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// ServeHandler is Serve of one address with answers of any making, over UDP alone where told so.
+func (s *Servers) ServeHandler(l Listen, host string, udpOnly bool, h dns.Handler) error {
+	address := net.JoinHostPort(host, "53")
+	pc, err := l.ListenPacket("udp", address)
+	if err != nil {
+		return err
+	}
+	if err := s.run(&dns.Server{PacketConn: pc, Handler: h, UDPSize: 4096}); err != nil || udpOnly {
+		return err
+	}
+	tcp, err := l.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	return s.run(&dns.Server{Listener: tcp, Handler: h})
 }
 
 // run returns when the server answers.
@@ -80,6 +85,9 @@ func (t *Table) ServeDNS(w dns.ResponseWriter, q *dns.Msg) {
 	// A client that has left is not the server's concern.
 	_ = w.WriteMsg(answer)
 }
+
+// Answer answers one query as over TCP; nil is silence.
+func (t *Table) Answer(q *dns.Msg) *dns.Msg { return t.answer(q, false) }
 
 func (t *Table) answer(q *dns.Msg, udp bool) *dns.Msg {
 	m := new(dns.Msg).SetReply(q)

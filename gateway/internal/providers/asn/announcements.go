@@ -38,7 +38,7 @@ func (c *Client) Announcements(ctx context.Context, addr netip.Addr) (Announceme
 	names := make(map[uint32]string)
 	for _, found := range c.systems(ctx, numbersOf(records)) {
 		switch {
-		case errors.Is(found.err, ErrUnreadable), fault.Is(found.err, fault.Busy):
+		case errors.Is(found.err, ErrUnreadable), fault.IsOwn(found.err):
 			return Announcements{}, found.err
 		case found.err != nil:
 			result.NamesMissing = true

@@ -98,7 +98,7 @@ func (c *Client) loadRegistrar(ctx context.Context, name, related string) (domai
 		return record, KeepFound, nil
 	case err == nil:
 		return domainRecord{Failure: "The registrar has no data of its own on this name."}, KeepNotFound, nil
-	case fault.Is(err, fault.Busy) && errors.As(err, &failed): // which is over in seconds
+	case fault.IsOwn(err) && errors.As(err, &failed): // which is over in seconds
 		return domainRecord{Failure: failed.Sentence}, 0, nil
 	case errors.As(err, &failed):
 		return domainRecord{Failure: failed.Sentence}, KeepNotFound, nil

@@ -118,7 +118,7 @@ func (c *Client) blame(err error, at place) error {
 		return err
 	}
 	switch {
-	case failed.Kind == fault.Busy: // what this service lacks is not the server's fault
+	case fault.IsOwn(err): // what this service lacks is not the server's fault
 		return err
 	case failed.Kind == fault.Timeout:
 		return fault.Wrap(fault.Timeout, err, c.server(at)+" did not answer in time.")

@@ -112,7 +112,7 @@ func describeAddress(
 	switch {
 	case ctx.Err() != nil:
 		return Result{}, ctx.Err()
-	case errors.Is(beside.err, asn.ErrUnreadable), fault.Is(beside.err, fault.Busy):
+	case errors.Is(beside.err, asn.ErrUnreadable), fault.IsOwn(beside.err):
 		return Result{}, beside.err
 	case beside.err != nil:
 		result.Notes = append(result.Notes, notePeersMissing)

@@ -172,7 +172,7 @@ func (f *mtaStsFetch) unreachable(ctx context.Context, err error) {
 		f.add(mailauth.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched before the time of this run was over.")
 	case !errors.As(err, &known):
 		f.add(mailauth.Fail, "MTASTS_POLICY_UNREACHABLE", "The policy could not be fetched.")
-	case known.Kind == fault.Busy, known.Kind == fault.Limited:
+	case fault.IsOwn(err), known.Kind == fault.Limited:
 		f.failed = true
 		f.add(mailauth.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched: %s", known.Sentence)
 	case errors.As(err, &invalid):

@@ -134,7 +134,7 @@ func (r checker) fails(ctx context.Context, chain egress.Chain) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
-	if fault.Is(chain.Err, fault.Busy) {
+	if fault.IsOwn(chain.Err) {
 		return chain.Err
 	}
 	first := chain.Hops[0].Err

@@ -198,7 +198,7 @@ func (r *checker) fails(ctx context.Context, chain egress.Chain) error {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
-	case fault.Is(chain.Err, fault.Busy):
+	case fault.IsOwn(chain.Err):
 		return chain.Err
 	case first == nil, chain.End == egress.EndDeadline:
 		return nil

@@ -77,7 +77,7 @@ func (r *checker) read(ctx context.Context, u target.URL) sitemapFile {
 	s := describeServed(chain, fileUnreachable)
 	file := sitemapFile{URL: u.String()}
 	switch {
-	case fault.Is(chain.Err, fault.Busy):
+	case fault.IsOwn(chain.Err):
 		file.busy = chain.Err
 	case report != nil && fault.Is(report.Err, fault.Busy):
 		file.busy = report.Err

@@ -91,7 +91,7 @@ func (c *familyCheck) visited() bool { return len(c.chain.Hops) > 1 || c.chain.L
 // busy is why this service could not check the site to the end, nil where it could. What was seen of the site until
 // then is no verdict on it.
 func (c *familyCheck) busy() error {
-	if fault.Is(c.chain.Err, fault.Busy) {
+	if fault.IsOwn(c.chain.Err) {
 		return c.chain.Err
 	}
 	return nil

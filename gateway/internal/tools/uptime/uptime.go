@@ -143,7 +143,7 @@ func unsettled(checks []familyCheck) error {
 // resolve looks the name up, once more where the name servers failed.
 func (r checker) resolve(ctx context.Context) (egress.Resolution, error) {
 	resolution, err := r.client.Resolve(ctx, r.url.Host())
-	if fault.Is(err, fault.Upstream) || fault.Is(err, fault.Timeout) {
+	if !fault.IsOwn(err) && (fault.Is(err, fault.Upstream) || fault.Is(err, fault.Timeout)) {
 		pause(ctx, r.bounds.pause)
 		return r.client.Resolve(ctx, r.url.Host())
 	}
@@ -154,6 +154,8 @@ func (r checker) resolve(ctx context.Context) (egress.Resolution, error) {
 func (r checker) unresolved(err error) (Result, error) {
 	state := uptimeDown
 	switch {
+	case fault.IsOwn(err):
+		return Result{}, err
 	case fault.Is(err, fault.NoAddress):
 		state = uptimeNoAddress
 	case !fault.Is(err, fault.Upstream) && !fault.Is(err, fault.Timeout):

@@ -1,0 +1,32 @@
+package egress
+
+import (
+	"context"
+	"strings"
+
+	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/fault"
+)
+
+// ResolverFault is the *fault.Error (Upstream or Timeout, Own) to tell where a lookup of the name failed because the
+// operator's resolver fails: one that cannot say either who serves the name's last label. It is nil where that resolver
+// works, so that the name's own servers are at fault. A resolver that is down must not make a site down. shown stands for
+// the name in the sentence.
+func (c *Client) ResolverFault(ctx context.Context, name, shown string, failed dnsclient.Answer) error {
+	if failed.Conclusive() || failed.Busy != nil || c.dns.Works(ctx, name, failed) || ctx.Err() != nil {
+		return nil
+	}
+	own := fault.Newf(fault.Upstream, "The lookup of %s failed: this service's own resolver answers %s.", shown,
+		strings.TrimPrefix(failed.Code, "E"))
+	switch failed.Code {
+	case dnsclient.CodeTimeout:
+		own = fault.Newf(fault.Timeout, "The lookup of %s got no answer: this service's own resolver is silent.", shown)
+	case dnsclient.CodeConnRefused:
+		own = fault.Newf(fault.Upstream, "The lookup of %s failed: this service's own resolver cannot be reached.", shown)
+	case dnsclient.CodeBadResp:
+		own = fault.Newf(fault.Upstream,
+			"The lookup of %s failed: this service's own resolver gives answers that make no sense.", shown)
+	}
+	own.Own = true
+	return own
+}
