@@ -32,7 +32,7 @@ func TestAnswersWhileTheClockIsSet(t *testing.T) {
 		if got := a.Header.Get("Retry-After"); got != "7" {
 			t.Errorf("set by %v: Retry-After is %q", step, got)
 		}
-		whole := clock.Now().Add(30*time.Second - 1).Unix() + 1 // rounded up
+		whole := clock.Now().Add(30*time.Second-1).Unix() + 1 // rounded up
 		if got, want := a.Header.Get("X-RateLimit-Reset"), strconv.FormatInt(whole, 10); got != want {
 			t.Errorf("set by %v: X-RateLimit-Reset is %s, want %s", step, got, want)
 		}

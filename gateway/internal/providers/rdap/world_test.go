@@ -46,7 +46,7 @@ type world struct {
 	mu     sync.Mutex
 	now    time.Time
 	step   time.Duration // by which the wall clock was set since
-	asked  []string // host and path, in order
+	asked  []string      // host and path, in order
 	answer map[string]http.HandlerFunc
 }
 
