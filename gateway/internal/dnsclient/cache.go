@@ -38,7 +38,7 @@ func newCache() (*cache, error) {
 	kept, err := otter.New(&otter.Options[cacheKey, keptAnswer]{
 		MaximumWeight: maxCacheBytes,
 		// #nosec G115 -- an answer is a few hundred KiB at most
-		Weigher:       func(k cacheKey, v keptAnswer) uint32 { return uint32(v.answer.Weight() + len(k.name)) },
+		Weigher: func(k cacheKey, v keptAnswer) uint32 { return uint32(v.answer.Weight() + len(k.name)) },
 	})
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ const (
 
 // What a hop says that was not visited.
 const (
-	hopNotPublic    = "Not a public address that this service may visit. Nothing was sent to it."
+	hopNotPublic = "Not a public address that this service may visit. Nothing was sent to it."
 	// #nosec G101 -- a sentence
 	hopWithUserName = "Not visited, because the redirect has a user name in its URL. Nothing was sent to it."
 )
