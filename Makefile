@@ -58,6 +58,9 @@ LAB_ENV = LAB_GATEWAY=$(CURDIR)/bin/gateway LAB_WORKER=$(CURDIR)/bin/worker LAB_
 golden: build ## record the service's answers in the lab anew (root)
 	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 5m -run '^TestGoldenAnswers$$' ./e2e -update
 
+worst-cases: build ## measure what each tool sends and draws at its worst, and write docs/security.md anew (root)
+	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 5m -run '^TestWorstCases$$' ./e2e -update
+
 demo: build ## the lab with the service in it, to click through without the internet (root)
 	cd deploy/lab && $(LAB_ENV) go run ./cmd/lab demo
 
@@ -129,4 +132,4 @@ $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
 	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help build run test e2e shots golden demo bench proof-limits proof-soak fuzz lint fmt generate new-tool up down clean
+.PHONY: help build run test e2e shots golden worst-cases demo bench proof-limits proof-soak fuzz lint fmt generate new-tool up down clean

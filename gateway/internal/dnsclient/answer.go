@@ -38,7 +38,7 @@ type Answer struct {
 	// Code is empty where Records has values, else the code of Node's dns module: ENODATA, ENOTFOUND, ESERVFAIL,
 	// EREFUSED, EFORMERR, ENOTIMP, EBADRESP, ETIMEOUT, ECONNREFUSED. Or it is CodeBusy.
 	Code string
-	// Busy is the *fault.Error of kind Busy behind CodeBusy, else nil.
+	// Busy is the *fault.Error behind CodeBusy, else nil: of kind Busy, or Limited where the run has sent what it may.
 	Busy error
 	// RCode is the response code, -1 where no usable answer came.
 	RCode int

@@ -7,6 +7,7 @@ import (
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/memory"
+	"diagnostics/gateway/internal/traffic"
 
 	"github.com/miekg/dns"
 )
@@ -38,6 +39,10 @@ func (c *Client) ask(ctx context.Context, key cacheKey) Answer {
 	if answer, ok := c.kept(ctx, key); ok {
 		return answer
 	}
+	// Not for what hide asks, which those who share its lookup wait for too.
+	if err := traffic.Room(ctx, questionBytes); err != nil && !key.judging {
+		return Answer{Code: CodeBusy, RCode: noRCode, Busy: err}
+	}
 	began := time.Now()
 	// Those who share a lookup share its answer: each takes a copy.
 	return own(ctx, c.share(ctx, key).aged(0), began)
@@ -52,6 +57,9 @@ func (c *Client) kept(ctx context.Context, key cacheKey) (Answer, bool) {
 	}
 	return own(ctx, answer, began), true
 }
+
+// questionBytes is what one question may come to on the wire: two tries, over TCP after UDP.
+const questionBytes = 3 << 10
 
 // own makes a copy of an answer the caller's. Each counts what it keeps in memory: the one who began a lookup may be
 // gone long before the others.

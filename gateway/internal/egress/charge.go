@@ -4,6 +4,8 @@ import (
 	"context"
 	"net"
 	"net/netip"
+
+	"diagnostics/gateway/internal/traffic"
 )
 
 // ChargeFunc counts a dial that is about to be made for a visitor against the limits of its address. Its error is a
@@ -20,9 +22,12 @@ func (c *Client) Charge(ctx context.Context, to netip.AddrPort) error {
 
 // Admit judges a dial and then charges it: one that is refused, or that this host has no way for, reaches nobody and
 // costs the visitor nothing. Dial and the exchanges of HTTP do it by themselves: who measures a dial calls it before.
-// Errors are those of Permit and of Charge, or of kind Busy where there is no way.
+// Errors are those of Permit, of Charge and of traffic.Room, or of kind Busy where there is no way.
 func (c *Client) Admit(ctx context.Context, to netip.AddrPort) error {
 	if err := c.passable(to.Addr()); err != nil {
+		return err
+	}
+	if err := traffic.Room(ctx, leastConversation); err != nil {
 		return err
 	}
 	return c.Charge(ctx, to)

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/traffic"
 )
 
 // Dial connects over TCP to an address that is permitted now, within ConnectTimeout, once Admit has let it. What
@@ -18,7 +19,12 @@ func (c *Client) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) 
 	if err := c.Admit(ctx, to); err != nil {
 		return nil, err
 	}
-	return c.dialTCP(ctx, to)
+	conn, err := c.dialTCP(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	traffic.Hold(conn)
+	return conn, nil
 }
 
 // dial judges the address and connects. transport is "tcp" or "udp". Once it knows what has become of the dial it
@@ -60,9 +66,10 @@ func (c *Client) dialSocket(ctx context.Context, network string, to netip.AddrPo
 	return d.DialContext(ctx, network, to.String())
 }
 
-// controlFor judges the real address of a socket call again, and holds it against the one that was asked for.
+// controlFor judges the real address of a socket call again, and holds it against the one that was asked for. It also
+// bounds what the socket takes before anybody reads.
 func (c *Client) controlFor(asked netip.AddrPort) func(context.Context, string, string, syscall.RawConn) error {
-	return func(_ context.Context, _, address string, _ syscall.RawConn) error {
+	return func(ctx context.Context, network, address string, socket syscall.RawConn) error {
 		actual, err := netip.ParseAddrPort(address)
 		if err != nil {
 			return fault.Wrap(fault.Refused, err, sentenceNotPublic)
@@ -70,6 +77,7 @@ func (c *Client) controlFor(asked netip.AddrPort) func(context.Context, string, 
 		if actual != asked {
 			return fault.Wrap(fault.Refused, fmt.Errorf("dialled %v in place of %v", actual, asked), sentenceNotPublic)
 		}
+		limitReceive(ctx, network, socket)
 		return c.Permit(actual.Addr())
 	}
 }

@@ -67,3 +67,12 @@ func SourceFor(network, to string) (netip.Addr, error) { return sourceFor(networ
 
 // Unasked gives the error where it says that the kernel could not be asked for a route.
 func Unasked(err error) error { return unasked(err) }
+
+// The sizes of receive buffers.
+const (
+	HeadBuffer = headBuffer
+	BodyBuffer = bodyBuffer
+)
+
+// WithBodyBuffer is the context of an exchange whose body is read.
+func WithBodyBuffer(ctx context.Context) context.Context { return withReceiveBuffer(ctx, bodyBuffer) }

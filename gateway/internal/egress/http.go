@@ -75,16 +75,29 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	return c.do(ctx, r, nil)
 }
 
-// do is Do with the cookies of a chain, and without the body of an answer that redirects onward in one.
-func (c *Client) do(ctx context.Context, r Request, chain *cookies) (*Response, error) {
+// do is Do with what a chain carries along, and without the body of an answer that redirects onward in one.
+func (c *Client) do(ctx context.Context, r Request, chain *carried) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.bounds.http)
 	defer cancel()
+	if err := chain.refuse(r.URL); err != nil {
+		return nil, err
+	}
 	began := time.Now()
 	way, err := c.wayTo(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	x := &trip{client: c, ctx: ctx, request: r, chain: chain, way: way}
+	var cookies []*http.Cookie
+	if way.addresses, cookies, err = chain.narrow(r.URL, way.addresses); err != nil {
+		return nil, err
+	}
+	if err := way.room(ctx, r, cookies); err != nil {
+		return nil, err
+	}
+	if r.readsBody() {
+		ctx = withReceiveBuffer(ctx, bodyBuffer)
+	}
+	x := &trip{client: c, ctx: ctx, request: r, chained: chain != nil, cookies: cookies, way: way}
 	x.effort = &effort{trip: x}
 	x.clock.began, x.clock.dns = began, way.lookup
 	defer x.end()
@@ -165,7 +178,7 @@ func (r Request) build(ctx context.Context, userAgent string) (*http.Request, er
 		request.Header.Del(name)
 	}
 	setDefault(request.Header, "Accept", "*/*")
-	if r.MaxBody > 0 || r.Consume != nil {
+	if r.readsBody() {
 		setDefault(request.Header, "Accept-Encoding", "gzip")
 	}
 	// An empty User-Agent is one too: without it, the library would send its own.

@@ -19,6 +19,9 @@ import (
 // pointless, but a stream of empty gzip members is endless without a single byte of output.
 const bodySlack = 64 << 10
 
+// readSize is how much of a body is read at once: for every read, the library answers a server of HTTP/2 by a packet.
+const readSize = 32 << 10
+
 // readBody reads at most limit bytes of the decompressed body into the answer, and counts them for the run.
 func (r *Response) readBody(ctx context.Context, body io.Reader, limit int64) {
 	wire := &cappedReader{from: body, left: limit + bodySlack}
@@ -41,7 +44,7 @@ func (r *Response) readBody(ctx context.Context, body io.Reader, limit int64) {
 // decompressed undoes the one encoding that was asked for, and deflate, which some servers send all the same. Encodings
 // upon encodings are not undone: no server needs them, and each multiplies what a bomb can do.
 func decompressed(wire io.Reader, encodings []string) (io.Reader, error) {
-	buffered := bufio.NewReader(wire)
+	buffered := bufio.NewReaderSize(wire, readSize)
 	switch strings.ToLower(strings.TrimSpace(strings.Join(encodings, ","))) {
 	case "", "identity":
 		return buffered, nil

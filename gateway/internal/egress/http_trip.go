@@ -15,6 +15,7 @@ import (
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/traffic"
 	"diagnostics/shared/parallel"
 )
 
@@ -28,7 +29,8 @@ type trip struct {
 	client  *Client
 	ctx     context.Context
 	request Request
-	chain   *cookies
+	chained bool // in a chain of redirects
+	cookies []*http.Cookie
 	way     way
 	clock   clock
 	effort  *effort
@@ -48,7 +50,9 @@ func (x *trip) run() (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.chain.addTo(request)
+	for _, cookie := range x.cookies {
+		request.AddCookie(cookie)
+	}
 	transport, err := x.transport()
 	if err != nil {
 		return nil, err
@@ -86,6 +90,7 @@ func (x *trip) transport() (*http.Transport, error) {
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: MaxHeaderBytes,
 		Protocols:              new(http.Protocols),
+		HTTP2:                  x.request.receiveWindows(),
 	}
 	if x.request.URL.Scheme() == "http" {
 		transport.Protocols.SetHTTP1(true)
@@ -129,7 +134,7 @@ func (x *trip) read(answer *http.Response) *Response {
 	if x.wantsBody(r) {
 		x.setPhase(phaseBody)
 		began := time.Now()
-		x.readBody(r, ownFaultBody{from: answer.Body, client: x.client, address: r.Address})
+		x.readBody(r, ownFaultBody{from: x.gathered(answer), client: x.client, address: r.Address})
 		body = time.Since(began)
 		if err := x.effort.header(answer.Trailer); err != nil && r.BodyErr == nil {
 			r.BodyErr = err
@@ -142,8 +147,8 @@ func (x *trip) read(answer *http.Response) *Response {
 
 // wantsBody leaves out what is not a body (the other protocol after 101) and what nobody will look at.
 func (x *trip) wantsBody(r *Response) bool {
-	onward := x.chain != nil && IsRedirect(r.Status) && strings.TrimSpace(r.Header.Get("Location")) != ""
-	return (x.request.MaxBody > 0 || x.request.Consume != nil) && r.Status != http.StatusSwitchingProtocols && !onward
+	onward := x.chained && IsRedirect(r.Status) && strings.TrimSpace(r.Header.Get("Location")) != ""
+	return x.request.readsBody() && r.Status != http.StatusSwitchingProtocols && !onward
 }
 
 func (x *trip) readBody(r *Response, body io.Reader) {
@@ -215,6 +220,9 @@ func (x *trip) connect() (net.Conn, error) {
 	}
 	if err := x.track(won.conn); err != nil {
 		return nil, err
+	}
+	if x.way.admit != nil {
+		traffic.Hold(won.conn)
 	}
 	x.clock.connected(won.took)
 	x.mu.Lock()

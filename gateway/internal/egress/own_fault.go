@@ -6,16 +6,18 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"syscall"
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/shortage"
+	"diagnostics/gateway/internal/traffic"
 	"diagnostics/hostroute"
 )
 
 // connect dials an address that may be dialled. A failure of this host's own is a *fault.Error of kind Busy, all others
 // are the socket's. Nothing is tried where the kernel has no way for it: it would wait for a link that is down as it
-// waits for a silent target.
+// waits for a silent target. What goes over the connection counts for the run.
 func (c *Client) connect(ctx context.Context, dial DialFunc, network string, to netip.AddrPort) (net.Conn, error) {
 	if err := c.cutOff(to.Addr()); err != nil {
 		return nil, shortage.Fault(err)
@@ -42,9 +44,13 @@ func (c *Client) passable(a netip.Addr) error {
 
 // reach is connect without the question for a way.
 func (c *Client) reach(ctx context.Context, dial DialFunc, network string, to netip.AddrPort) (net.Conn, error) {
+	datagrams := strings.HasPrefix(network, "udp")
+	if !datagrams {
+		traffic.Dialled(ctx)
+	}
 	conn, err := dial(ctx, network, to)
 	if err == nil {
-		return conn, nil
+		return traffic.Count(ctx, conn, datagrams), nil
 	}
 	if own := c.OwnFault(err, to.Addr()); own != nil {
 		return nil, own

@@ -18,6 +18,9 @@ const (
 	pace      = 2 * time.Millisecond
 )
 
+// NetConn is the connection below.
+func (c *pacedConn) NetConn() net.Conn { return c.Conn }
+
 // Read is for one reader at a time, as all users of these connections are.
 func (c *pacedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)

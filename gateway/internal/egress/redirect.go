@@ -64,10 +64,10 @@ func (c Chain) Limited() error {
 
 // Follow performs r and follows at most limit redirects (301, 302, 303, 307, 308), each Location parsed and judged as a
 // first target is, nothing sent to one that fails. Cookies set along the chain are sent back (RFC 6265, kept for this
-// call alone); Authorization never exists. A revisited canonical URL is a loop, unless a cookie was set since (once).
+// call alone), but to no other host than the one that set them; Authorization never exists. A revisited canonical URL is a loop, unless a cookie was set since (once).
 func (c *Client) Follow(ctx context.Context, r Request, limit int) Chain {
 	r.Exempt = false // what a chain leads to is a stranger's choice
-	f := follower{client: c, request: r, limit: limit, cookies: newCookies(), visits: make(map[string]visit)}
+	f := follower{client: c, request: r, limit: limit, carried: newCarried(), visits: make(map[string]visit)}
 	for f.step(ctx) {
 	}
 	return f.chain
@@ -78,7 +78,7 @@ type follower struct {
 	client  *Client
 	request Request
 	limit   int
-	cookies *cookies
+	carried *carried
 	visits  map[string]visit
 	chain   Chain
 }
@@ -94,16 +94,16 @@ type visit struct {
 func (f *follower) step(ctx context.Context) bool {
 	url := f.request.URL
 	seen := f.visits[url.String()]
-	seen.cookies = f.cookies.changes
+	seen.cookies = f.carried.changes
 	f.visits[url.String()] = seen
 
 	began := time.Now()
-	answer, err := f.client.do(ctx, f.request, f.cookies)
+	answer, err := f.client.do(ctx, f.request, f.carried)
 	f.chain.Hops = append(f.chain.Hops, Hop{URL: url, Response: answer, Err: err, Took: time.Since(began)})
 	if err != nil {
 		return f.end(endOf(ctx, err), f.blame(err))
 	}
-	f.cookies.keep(answer)
+	f.carried.keep(answer)
 	if !IsRedirect(answer.Status) {
 		return f.end(EndFinal, nil)
 	}
@@ -135,7 +135,7 @@ func (f *follower) loops(next target.URL) bool {
 	if !visited {
 		return false
 	}
-	if seen.forgiven || seen.cookies == f.cookies.changes {
+	if seen.forgiven || seen.cookies == f.carried.changes {
 		return true
 	}
 	seen.forgiven = true

@@ -294,7 +294,7 @@ func TestCookiesStayWhereTheyBelong(t *testing.T) {
 		t.Fatalf("%s: %v", chain.End, chain.Err)
 	}
 	want := map[string]string{
-		"www.example.com/": "", "www.example.com/path/x": "path=3; host=1; domain=2", "example.com/": "domain=2",
+		"www.example.com/": "", "www.example.com/path/x": "path=3; host=1; domain=2", "example.com/": "",
 		"example.net/": "", "www.example.com/end": "host=1; domain=2",
 	}
 	mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/traffic"
 
 	"github.com/labstack/echo/v4"
 )
@@ -80,7 +81,8 @@ func (s *Server) enabled(t tool.Tool) error {
 	return nil
 }
 
-// run is steps 11 to 13. The run ends with its time, when the client goes away, or when it holds too much.
+// run is steps 11 to 13. The run ends with its time, when the client goes away, or when it holds too much. All that it
+// sends and draws counts together.
 func (s *Server) run(ctx context.Context, x *exchange, job tool.Job) (any, error) {
 	s.config.Metrics.inFlight.Inc()
 	defer s.config.Metrics.inFlight.Dec()
@@ -92,7 +94,7 @@ func (s *Server) run(ctx context.Context, x *exchange, job tool.Job) (any, error
 			end(err)
 		}
 	})
-	bounded, cancel := context.WithTimeout(counted, s.config.RunLimit)
+	bounded, cancel := context.WithTimeout(traffic.WithMeter(counted), s.config.RunLimit)
 	defer cancel()
 	data, err := job.Run(bounded)
 	var full *fault.Error

@@ -64,7 +64,7 @@ var ErrLimit = errors.New("sitemap: the bound of what is read is reached")
 // outside.
 const (
 	maxLayers = 2
-	maxPacked = 10 << 20
+	maxPacked = 4 << 20
 )
 
 // Read reads a file to its end, to a bound, or to the first thing that makes it none.
@@ -91,9 +91,12 @@ type reader struct {
 	zipped bool
 }
 
+// readSize spares the source small reads, each of which may cost it a packet.
+const readSize = 32 << 10
+
 // open undoes gzip where the first bytes say so: what a server calls it, by type or encoding, is often wrong.
 func (r *reader) open() (*bufio.Reader, error) {
-	from := bufio.NewReader(r.source.Body)
+	from := bufio.NewReaderSize(r.source.Body, readSize)
 	for range maxLayers {
 		head, err := from.Peek(2)
 		if err != nil && !errors.Is(err, io.EOF) {

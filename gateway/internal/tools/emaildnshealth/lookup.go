@@ -7,6 +7,7 @@ import (
 
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/mailauth"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/parallel"
@@ -109,13 +110,21 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 			answer.err = &mailauth.LookupError{Code: mailauth.CodeLong}
 		}
 	case dnsclient.CodeBusy:
-		answer.err = &mailauth.LookupError{Code: mailauth.CodeBusy}
+		answer.err = &mailauth.LookupError{Code: codeOfBusy(a.Busy)}
 	case dnsclient.CodeNotFound:
 		answer.err = mailauth.ErrNotFound
 	default:
 		answer.err = &mailauth.LookupError{Code: a.Code}
 	}
 	return answer
+}
+
+// codeOfBusy tells a run that has sent what it may from a service that lacks the means.
+func codeOfBusy(err error) string {
+	if fault.Is(err, fault.Limited) {
+		return mailauth.CodeBound
+	}
+	return mailauth.CodeBusy
 }
 
 // keeps takes the room for an answer, if there is some.

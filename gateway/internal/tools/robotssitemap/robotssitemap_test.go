@@ -504,8 +504,8 @@ func TestSitemapsShareOneBudget(t *testing.T) {
 			}
 		}
 	}
-	if b := newSitemapBudget(); b.received.Load() != 10<<20 || b.text.Load() != 50<<20 {
-		t.Error("the budget is not 10 MiB as received and 50 MiB decompressed")
+	if b := newSitemapBudget(); b.received.Load() != 4<<20 || b.text.Load() != 20<<20 {
+		t.Error("the budget is not 4 MiB as received and 20 MiB decompressed")
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 
 // What all sitemaps of a run may come to together, as received and decompressed.
 const (
-	maxSitemapsReceived = 10 << 20
-	maxSitemapsText     = 50 << 20
+	maxSitemapsReceived = 4 << 20
+	maxSitemapsText     = 20 << 20
 )
 
 // fetch begins to read a sitemap, or gives the fetch of the same URL that is under way. It is called by the run alone.
@@ -151,6 +151,9 @@ func (b budgeted) Read(p []byte) (int, error) {
 	}
 	n, err := b.from.Read(p[:granted])
 	b.left.Add(granted - int64(n))
+	if fault.Is(err, fault.Limited) { // the run has sent what it may, which acknowledging a long file takes too
+		err = sitemap.ErrLimit
+	}
 	return n, err
 }
 

@@ -15,10 +15,13 @@ import (
 	"diagnostics/gateway/internal/target"
 )
 
+// maxTried bounds the addresses that are tried: a name may have thousands, all of them somebody else's.
+const maxTried = 6
+
 // minConnectShare is what every address is given at least, as net.Dialer does.
 const minConnectShare = 2 * time.Second
 
-// connect reaches the first address that takes the connection. The time is shared out, so that a silent first address
+// connect reaches the first address, of the first few, that takes the connection. The time is shared out, so that a silent first address
 // leaves some to the next. Errors are *fault.Error, or the context's own.
 func (s checker) connect(ctx context.Context, to target.HostPort) (net.Conn, netip.Addr, error) {
 	resolution, err := s.egress.Resolve(ctx, to.Host)
@@ -31,6 +34,7 @@ func (s checker) connect(ctx context.Context, to target.HostPort) (net.Conn, net
 	var failures []error
 	deadline := time.Now().Add(s.timeout)
 	addresses := resolution.All()
+	addresses = addresses[:min(len(addresses), maxTried)]
 	for i, address := range addresses {
 		left := time.Until(deadline)
 		if left <= 0 {
@@ -125,8 +129,12 @@ func (s checker) handshake(ctx context.Context, conn net.Conn, to target.HostPor
 	return observation{}, endOr(ctx, s.blame(conn, seen.failure, failed))
 }
 
-// blame gives the failure of a conversation, or that of this service where the cause is its own.
+// blame gives the failure of a conversation, or that of this service where the cause is its own, or a bound on the run.
 func (s checker) blame(conn net.Conn, cause, failed error) error {
+	var bound *fault.Error
+	if errors.As(cause, &bound) {
+		return bound
+	}
 	remote, err := netip.ParseAddrPort(conn.RemoteAddr().String())
 	if err != nil {
 		return failed

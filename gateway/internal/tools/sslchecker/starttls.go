@@ -13,6 +13,7 @@ import (
 const (
 	starttlsMaxLine  = 4 << 10
 	starttlsMaxLines = 128
+	starttlsMaxBytes = 64 << 10 // of a whole dialogue
 )
 
 // starttlsName is what the SMTP dialogue introduces this service as: a complete name, which strict servers insist on,
@@ -52,11 +53,12 @@ func startTLS(conn net.Conn, protocol string) error {
 	return nil
 }
 
-// dialogue is one conversation. lines counts what was read of it.
+// dialogue is one conversation. lines and bytes count what was read of it.
 type dialogue struct {
 	in    *bufio.Reader
 	out   io.Writer
 	lines int
+	bytes int
 }
 
 func (d *dialogue) send(line string) error {
@@ -70,6 +72,9 @@ func (d *dialogue) line() (string, error) {
 		return "", errStarttlsProtocol
 	}
 	raw, err := d.in.ReadSlice('\n')
+	if d.bytes += len(raw); d.bytes > starttlsMaxBytes {
+		return "", errStarttlsProtocol
+	}
 	if errors.Is(err, bufio.ErrBufferFull) {
 		return "", errStarttlsProtocol
 	}

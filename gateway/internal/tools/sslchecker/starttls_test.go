@@ -111,6 +111,18 @@ func TestSSLHostileStartTLS(t *testing.T) {
 	}
 }
 
+// A dialogue is read up to 64 KiB, and no further.
+func TestSSLLongStartTLS(t *testing.T) {
+	t.Parallel()
+	line := "220-" + strings.Repeat("x", 1018) + "\r\n" // a KiB
+	for size, want := range map[int]error{63: io.EOF, 64: io.EOF, 65: errStarttlsProtocol} {
+		conn := script{in: bytes.NewReader([]byte(strings.Repeat(line, size)))}
+		if err := startTLS(conn, "smtp"); !errors.Is(err, want) {
+			t.Errorf("%d KiB: %v, want %v", size, err, want)
+		}
+	}
+}
+
 // TestSSLSlowStartTLS: a greeting that never comes, and one that comes byte by byte, end in time.
 func TestSSLSlowStartTLS(t *testing.T) {
 	t.Parallel()

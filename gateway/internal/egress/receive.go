@@ -1,0 +1,97 @@
+package egress
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// What a server may send before anybody reads it: the kernel takes as much as a socket's buffer holds, twice the size
+// asked for, and the library's HTTP/2 four megabytes of each answer. It is paid for whether it is looked at or not. A
+// head fits into the first flight of a server. A body of 500 KiB over 62 ms takes a tenth longer than with the kernel's
+// own sizes.
+const (
+	headBuffer = 32 << 10
+	bodyBuffer = 128 << 10
+
+	headStream = 16 << 10
+	bodyStream = 128 << 10
+)
+
+type receiveBufferKey struct{}
+
+// withReceiveBuffer gives the sockets that are dialled for the context a receive buffer of that size.
+func withReceiveBuffer(ctx context.Context, size int) context.Context {
+	return context.WithValue(ctx, receiveBufferKey{}, size)
+}
+
+func receiveBuffer(ctx context.Context) int {
+	if size, ok := ctx.Value(receiveBufferKey{}).(int); ok {
+		return size
+	}
+	return headBuffer
+}
+
+// limitReceive sets the receive buffer before the socket connects, when the window is not yet offered. A kernel that
+// does not take it costs bytes and no more, so its error is nobody's.
+func limitReceive(ctx context.Context, network string, socket syscall.RawConn) {
+	if socket == nil || !strings.HasPrefix(network, "tcp") {
+		return
+	}
+	_ = socket.Control(func(fd uintptr) {
+		_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, receiveBuffer(ctx))
+	})
+}
+
+// receiveWindows are those of HTTP/2, which the library reads as fast as they are filled, also where nobody reads the
+// body.
+func (r Request) receiveWindows() *http.HTTP2Config {
+	stream := headStream
+	if r.readsBody() {
+		stream = bodyStream
+	}
+	return &http.HTTP2Config{MaxReceiveBufferPerConnection: bodyStream, MaxReceiveBufferPerStream: stream}
+}
+
+// The library tells a server of HTTP/2 of every read that took 4 KiB, in a packet of its own. So once a body is long, a
+// read that found little is followed by a moment in which more comes.
+const (
+	ungathered = 64 << 10
+	gatherTime = 20 * time.Millisecond
+)
+
+// gathered is the body of the answer, read in large pieces where reading costs packets.
+func (x *trip) gathered(answer *http.Response) io.Reader {
+	if answer.ProtoMajor != 2 {
+		return answer.Body
+	}
+	return &gatheredBody{from: answer.Body, ctx: x.ctx}
+}
+
+type gatheredBody struct {
+	from io.Reader
+	ctx  context.Context
+	sum  int
+	wait bool
+}
+
+func (b *gatheredBody) Read(p []byte) (int, error) {
+	if b.wait {
+		timer := time.NewTimer(gatherTime)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-b.ctx.Done(): // which the read then tells
+		}
+	}
+	n, err := b.from.Read(p)
+	b.sum += n
+	b.wait = b.sum > ungathered && n < len(p)/2
+	return n, err
+}
+
+// readsBody tells whether anybody looks at the body of the answer.
+func (r Request) readsBody() bool { return r.MaxBody > 0 || r.Consume != nil }

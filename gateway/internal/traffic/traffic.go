@@ -1,0 +1,74 @@
+// Package traffic counts what one run sends to the network and draws from it, whatever lies between the run and its
+// sockets, and bounds both: a visitor's few bytes must never become a flood, neither towards a victim nor towards this
+// service. docs/security.md has what each tool comes to.
+package traffic
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"diagnostics/gateway/internal/fault"
+)
+
+// Bounds on one run, in bytes on the wire as they are counted here.
+const (
+	// MaxSent leaves room, below the 128 KB that a run may send, for the kernel's own packets: acknowledgements of what
+	// comes, and repetitions of what was lost.
+	MaxSent = 100_000
+	// MaxDrawn is above what the tools read in any run, so that it ends only what never reaches them: padding, tiny
+	// records, headers without end.
+	MaxDrawn = 6 << 20
+)
+
+// What a packet adds to its payload: the headers of Ethernet, IPv6, and TCP with timestamps or UDP.
+const (
+	tcpOverhead = 86
+	udpOverhead = 62
+	// payload is what a packet carries at most.
+	payload = 1400
+	// dialPackets are those of a connection without its data, or of one that nobody answers.
+	dialPackets = 4
+)
+
+// Meter is what a run has sent and drawn. The nil Meter counts nothing and has room for everything.
+type Meter struct{ sent, drawn atomic.Int64 }
+
+type meterKey struct{}
+
+// WithMeter makes all that is sent and drawn on behalf of the context count in one new meter.
+func WithMeter(ctx context.Context) context.Context {
+	return context.WithValue(ctx, meterKey{}, new(Meter))
+}
+
+func meterOf(ctx context.Context) *Meter {
+	m, _ := ctx.Value(meterKey{}).(*Meter)
+	return m
+}
+
+// Room is nil where the run may still send so many bytes, else the *fault.Error of kind Limited that says why not.
+func Room(ctx context.Context, bytes int) error {
+	if m := meterOf(ctx); m == nil || m.sent.Load()+int64(bytes) <= MaxSent {
+		return nil
+	}
+	return tooMuchSent()
+}
+
+// Dialled counts the packets that a connection takes beside its data, before it is made.
+func Dialled(ctx context.Context) {
+	if m := meterOf(ctx); m != nil {
+		m.sent.Add(dialPackets * tcpOverhead)
+	}
+}
+
+func tooMuchSent() error {
+	return &fault.Error{
+		Kind:       fault.Limited,
+		Sentence:   "This check has sent as much as one check may (128 KB).",
+		RetryAfter: time.Second,
+	}
+}
+
+func tooMuchDrawn() error {
+	return fault.New(fault.Upstream, "The servers of this check have sent far more than it reads (6 MiB).")
+}

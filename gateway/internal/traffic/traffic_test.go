@@ -1,0 +1,140 @@
+package traffic_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"strings"
+	"testing"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/traffic"
+)
+
+// connected gives a counted connection and one that takes whatever is sent over it, and sends what it is asked to.
+func connected(t *testing.T, ctx context.Context, send io.Reader) net.Conn {
+	t.Helper()
+	ours, theirs := net.Pipe()
+	done := make(chan struct{}, 2)
+	for _, f := range []func(){
+		func() { _, _ = io.Copy(io.Discard, theirs) }, func() { _, _ = io.Copy(theirs, send) },
+	} {
+		go func() {
+			f()
+			done <- struct{}{}
+		}()
+	}
+	t.Cleanup(func() {
+		ours.Close()
+		theirs.Close()
+		<-done
+		<-done
+	})
+	return traffic.Count(ctx, ours, false)
+}
+
+func TestWithoutMeter(t *testing.T) {
+	t.Parallel()
+	if err := traffic.Room(t.Context(), 1<<30); err != nil {
+		t.Errorf("nobody counts: %v", err)
+	}
+	traffic.Dialled(t.Context())
+	c := connected(t, t.Context(), strings.NewReader(""))
+	traffic.Hold(c)
+	for range 3 {
+		if _, err := c.Write(make([]byte, traffic.MaxSent)); err != nil {
+			t.Errorf("nobody counts: %v", err)
+		}
+	}
+}
+
+// The connections of a run share its bound; one that is not held counts and goes on.
+func TestSent(t *testing.T) {
+	t.Parallel()
+	ctx := traffic.WithMeter(t.Context())
+	first, second, free := connected(t, ctx, strings.NewReader("")), connected(t, ctx, strings.NewReader("")),
+		connected(t, ctx, strings.NewReader(""))
+	traffic.Hold(first)
+	traffic.Hold(second)
+	const half = traffic.MaxSent / 2
+	write := func(c net.Conn, want bool) {
+		t.Helper()
+		n, err := c.Write(make([]byte, half))
+		if ok := err == nil; ok != want || !ok && (!fault.Is(err, fault.Limited) || n != 0) {
+			t.Errorf("%d written, %v; want success: %t", n, err, want)
+		}
+	}
+	write(first, true)
+	if err := traffic.Room(ctx, half/2); err != nil {
+		t.Error(err)
+	}
+	if err := traffic.Room(ctx, half); !fault.Is(err, fault.Limited) { // packets have headers
+		t.Errorf("room for as much again: %v", err)
+	}
+	write(second, false)
+	write(free, true)
+	if err := traffic.Room(ctx, 1); !fault.Is(err, fault.Limited) {
+		t.Errorf("room: %v", err)
+	}
+	if _, err := first.Write([]byte("x")); !fault.Is(err, fault.Limited) {
+		t.Errorf("a further byte: %v", err)
+	}
+	if err := traffic.Room(traffic.WithMeter(t.Context()), half); err != nil {
+		t.Errorf("another run: %v", err)
+	}
+}
+
+func TestDials(t *testing.T) {
+	t.Parallel()
+	ctx := traffic.WithMeter(t.Context())
+	n := 0
+	for ; traffic.Room(ctx, 0) == nil; n++ {
+		traffic.Dialled(ctx)
+	}
+	if n < 100 || n > 1000 {
+		t.Errorf("%d connections", n)
+	}
+}
+
+func TestDrawn(t *testing.T) {
+	t.Parallel()
+	for _, held := range []bool{true, false} {
+		ctx := traffic.WithMeter(t.Context())
+		c := connected(t, ctx, io.LimitReader(zeros{}, traffic.MaxDrawn+1))
+		if held {
+			traffic.Hold(c)
+		}
+		if _, err := io.CopyN(io.Discard, c, traffic.MaxDrawn); err != nil {
+			t.Fatal(err)
+		}
+		_, err := c.Read(make([]byte, 1))
+		if failed := fault.Is(err, fault.Upstream); failed != held || !held && err != nil {
+			t.Errorf("held %t: a byte past the bound: %v", held, err)
+		}
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// Whoever reads must not wait for an answer to what was not sent.
+func TestARefusedWriteEndsTheReading(t *testing.T) {
+	t.Parallel()
+	ctx := traffic.WithMeter(t.Context())
+	never, writer := io.Pipe()
+	c := connected(t, ctx, never)
+	defer writer.Close()
+	traffic.Hold(c)
+	read := make(chan error, 1)
+	go func() {
+		_, err := c.Read(make([]byte, 1))
+		read <- err
+	}()
+	if _, err := c.Write(make([]byte, traffic.MaxSent)); !fault.Is(err, fault.Limited) {
+		t.Error(err)
+	}
+	if err := <-read; !fault.Is(err, fault.Limited) {
+		t.Error(err)
+	}
+}
