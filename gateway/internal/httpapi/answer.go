@@ -81,9 +81,9 @@ func (s *Server) encode(ctx context.Context, body *bytes.Buffer, x *exchange, da
 	return nil
 }
 
-// writeJSON answers with JSON. The request holds what it holds until no more is to be done than one write that waits
-// for nobody. Were it held until that is done too, a client that has its whole answer and asks again at once could be
-// refused the place that it came from.
+// writeJSON answers with JSON. The request holds what it holds until all that is left is one write that waits for
+// nobody, or the last byte. Were it held until that is written too, a client that has its whole answer and asks again at
+// once could be refused the place that it came from.
 func writeJSON(c echo.Context, status int, body []byte) error {
 	w := c.Response()
 	w.Header().Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
@@ -91,7 +91,6 @@ func writeJSON(c echo.Context, status int, body []byte) error {
 	w.WriteHeader(status)
 	rest := body
 	if !connections.Of(c.Request().Context()).TakesAtOnce(headerRoom + len(body)) {
-		// The last byte alone always finds room, once all others are written.
 		last := len(body) - 1
 		if _, err := w.Write(body[:last]); err != nil {
 			return err
