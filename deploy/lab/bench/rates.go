@@ -144,8 +144,12 @@ func (b *bench) fight(ctx context.Context, r rivals, c contest) (outcome, error)
 
 // middle is the median of each figure.
 func middle(shots []shot) shot {
-	return shot{Rate: of(shots, func(s shot) float64 { return s.Rate }), P50: of(shots, func(s shot) time.Duration { return s.P50 }),
-		P99: of(shots, func(s shot) time.Duration { return s.P99 }), CPU: of(shots, func(s shot) time.Duration { return s.CPU })}
+	return shot{
+		Rate: of(shots, func(s shot) float64 { return s.Rate }),
+		P50:  of(shots, func(s shot) time.Duration { return s.P50 }),
+		P99:  of(shots, func(s shot) time.Duration { return s.P99 }),
+		CPU:  of(shots, func(s shot) time.Duration { return s.CPU }),
+	}
 }
 
 func of[T cmp.Ordered](shots []shot, figure func(shot) T) T {

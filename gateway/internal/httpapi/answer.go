@@ -82,8 +82,8 @@ func (s *Server) encode(ctx context.Context, body *bytes.Buffer, x *exchange, da
 }
 
 // writeJSON answers with JSON. The request holds what it holds until all that is left is one write that waits for
-// nobody, or the last byte. Were it held until that is written too, a client that has its whole answer and asks again at
-// once could be refused the place that it came from.
+// nobody, or the last byte. Were it held until that is written too, a client that has its whole answer and asks again
+// at once could be refused the place that it came from.
 func writeJSON(c echo.Context, status int, body []byte) error {
 	w := c.Response()
 	w.Header().Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
