@@ -64,9 +64,9 @@ worst-cases: build ## measure what each tool sends and draws at its worst, and w
 demo: build ## the lab with the service in it, to click through without the internet (root)
 	cd deploy/lab && $(LAB_ENV) go run ./cmd/lab demo
 
-bench: ## benchmarks, as ratios against a baseline in the same run
+bench: build ## benchmarks, as ratios against a baseline in the same run (root)
 	@for m in $(MODULES); do (cd $$m && go test -run '^$$' -bench . -benchmem ./...); done
-	cd deploy/lab && go run ./bench
+	cd deploy/lab && $(LAB_ENV) go run ./bench
 
 proof-limits: ## what a million clients cost the limits: memory and time, before and after they expire
 	LIMITS_CLIENTS=1000000 go test -count=1 -timeout 20m -v -run '^TestManyClients' ./gateway/internal/ratelimit

@@ -39,8 +39,9 @@ func silences() []silence {
 	mute := func(scheme string, port string) func(int) string {
 		return func(n int) string { return fmt.Sprintf("%s://n%d.%s%s/", scheme, n, loadZone, port) }
 	}
+	port := func(n int) string { return netip.AddrPortFrom(nobody(n), 443).String() }
 	return []silence{
-		{"port-checker, no answer to SYN", "port-checker", func(n int) string { return netip.AddrPortFrom(nobody(n), 443).String() }},
+		{"port-checker, no answer to SYN", "port-checker", port},
 		{"uptime, no answer to SYN", "uptime", func(n int) string { return fmt.Sprintf("https://[%s]/", nobody(n)) }},
 		{"http-headers, no answer to the request", "http-headers", mute("http", targetMute)},
 		{"http-headers, no answer after the TLS handshake", "http-headers", mute("https", targetMuteTLS)},

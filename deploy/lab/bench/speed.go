@@ -65,10 +65,12 @@ func (b *bench) speed(ctx context.Context) error {
 	}
 	fmt.Printf("\nwall time, median [least – most] of %d; a rival's start in the namespace (%v) is taken off\n",
 		b.options.runs, round(start))
+	t := table{name: "traces", head: []string{"", "ours", "rival", "its time", "ratio", "bound"}}
 	var errs []error
 	for _, p := range paths() {
-		errs = append(errs, b.comparePath(ctx, p, start))
+		errs = append(errs, b.comparePath(ctx, p, start, &t))
 	}
+	b.tables = append(b.tables, t)
 	return errors.Join(errs...)
 }
 
@@ -96,17 +98,17 @@ func (b *bench) command(ctx context.Context, args ...string) (time.Duration, err
 	return took, nil
 }
 
-func (b *bench) comparePath(ctx context.Context, p path, start time.Duration) error {
+func (b *bench) comparePath(ctx context.Context, p path, start time.Duration, t *table) error {
 	var ours, limits []time.Duration
 	theirs := make([][]time.Duration, len(p.rivals))
 	for n := range b.options.runs {
 		pause(ctx, refill)
-		var t trace
-		took, err := b.job(ctx, "traceroute", p.address(2*n), &t)
+		var seen trace
+		took, err := b.job(ctx, "traceroute", p.address(2*n), &seen)
 		if err != nil {
 			return err
 		}
-		ours, limits = append(ours, took), append(limits, t.limit())
+		ours, limits = append(ours, took), append(limits, seen.limit())
 		for i, r := range p.rivals {
 			if r.slow && (n > 0 || !b.options.mtr) {
 				continue
@@ -121,13 +123,20 @@ func (b *bench) comparePath(ctx context.Context, p path, start time.Duration) er
 	}
 	fmt.Printf("\n%s\n  %-22s %s\n", p.name, "ours", spread(ours))
 	fmt.Printf("  %-22s %v: ours is %.2f of it\n", "physical limit", round(median(limits)), ratio(ours, limits))
+	var over error
 	for i, r := range p.rivals {
-		if len(theirs[i]) > 0 {
-			fmt.Printf("  %-22s %s: ours is %.3f of it (%s %.2f)\n", r.name, spread(theirs[i]), ratio(ours, theirs[i]),
-				verdict(ratio(ours, theirs[i]) <= r.bound), r.bound)
+		if len(theirs[i]) == 0 {
+			continue
+		}
+		got := ratio(ours, theirs[i])
+		bound := fmt.Sprintf("%s %.2f", verdict(got <= r.bound), r.bound)
+		fmt.Printf("  %-22s %s: ours is %.3f of it (%s)\n", r.name, spread(theirs[i]), got, bound)
+		t.add(p.name, ms(median(ours)), r.name, ms(median(theirs[i])), fmt.Sprintf("%.2f", got), bound)
+		if got > r.bound {
+			over = errors.Join(over, fmt.Errorf("%s: over its bound beside %s", p.name, r.name))
 		}
 	}
-	return nil
+	return over
 }
 
 // limit is the least that a trace of this path can take: the round trip of the last hop that answered, the probes of

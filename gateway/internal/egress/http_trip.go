@@ -23,6 +23,12 @@ import (
 // fresh connection down; a server that always does must not make us dial it for eight seconds.
 const maxConnections = 2
 
+// The buffers of an exchange live as long as its server is silent, so they are as small as most heads.
+const (
+	writeBuffer = 1 << 10
+	readBuffer  = 2 << 10
+)
+
 // trip is one exchange under way: a transport of its own, so that no connection outlives it or serves another visitor,
 // and everything learnt while connecting.
 type trip struct {
@@ -89,6 +95,8 @@ func (x *trip) transport() (*http.Transport, error) {
 		DialContext:            caught(x.dialPlain),
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: MaxHeaderBytes,
+		WriteBufferSize:        writeBuffer,
+		ReadBufferSize:         readBuffer,
 		Protocols:              new(http.Protocols),
 		HTTP2:                  x.request.receiveWindows(),
 	}

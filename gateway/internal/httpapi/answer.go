@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -32,49 +33,57 @@ func (s *Server) succeed(c echo.Context, data any) error {
 	if gone(c) {
 		return context.Canceled
 	}
-	body, err := s.encode(c.Request().Context(), x, data)
-	if err != nil {
+	body, _ := buffers.Get().(*bytes.Buffer)
+	defer keep(body)
+	if err := s.encode(c.Request().Context(), body, x, data); err != nil {
 		return err
 	}
-	if err := s.holdingOf(x).become(len(body)); err != nil {
+	if err := s.holdingOf(x).become(body.Len()); err != nil {
 		return err
 	}
-	return writeJSON(c, http.StatusOK, body)
+	return writeJSON(c, http.StatusOK, body.Bytes())
+}
+
+// buffers are for answers: of most, theirs is the largest piece of memory.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// keep keeps a buffer for another answer, unless it is larger than most need.
+func keep(b *bytes.Buffer) {
+	if b.Cap() <= smallHolding {
+		b.Reset()
+		buffers.Put(b)
+	}
 }
 
 // encode writes a result down, in its envelope. Every tool bounds what it gives; a result that is over all the same
 // would fill the memory that the others' answers need. Encoding takes a multiple of what it makes, so it takes no more
 // than half of the processors.
-func (s *Server) encode(ctx context.Context, x *exchange, data any) ([]byte, error) {
+func (s *Server) encode(ctx context.Context, body *bytes.Buffer, x *exchange, data any) error {
 	release, err := s.encoding.Take(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer release()
 	const before = `{"data":`
-	body := bytes.NewBuffer(make([]byte, 0, usualAnswer))
 	body.WriteString(before)
 	if err := json.NewEncoder(body).Encode(data); err != nil {
-		return nil, fmt.Errorf("encode the result: %w", err)
+		return fmt.Errorf("encode the result: %w", err)
 	}
 	body.Truncate(body.Len() - 1) // the encoder ends in a line feed
 	if size := body.Len() - len(before); size > maxDataBytes {
-		return nil, fmt.Errorf("the result has %d bytes, over the %d that are promised", size, maxDataBytes)
+		return fmt.Errorf("the result has %d bytes, over the %d that are promised", size, maxDataBytes)
 	}
 	body.WriteString(`,"durationMs":`)
 	body.Write(strconv.AppendFloat(body.AvailableBuffer(), x.durationMs(s.config.Now()), 'f', -1, 64))
 	body.WriteString(`,"requestId":"`)
 	body.WriteString(x.id) // a UUID, which has nothing to escape
 	body.WriteString(`"}`)
-	return body.Bytes(), nil
+	return nil
 }
 
-// usualAnswer is more than most answers have.
-const usualAnswer = 4 << 10
-
-// writeJSON answers with JSON. The request holds what it holds until no more is to be done than one write that waits
-// for nobody. Were it held until that is done too, a client that has its whole answer and asks again at once could be
-// refused the place that it came from.
+// writeJSON answers with JSON. The request holds what it holds until all that is left is one write that waits for
+// nobody, or the last byte. Were it held until that is written too, a client that has its whole answer and asks again
+// at once could be refused the place that it came from.
 func writeJSON(c echo.Context, status int, body []byte) error {
 	w := c.Response()
 	w.Header().Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
@@ -82,7 +91,6 @@ func writeJSON(c echo.Context, status int, body []byte) error {
 	w.WriteHeader(status)
 	rest := body
 	if !connections.Of(c.Request().Context()).TakesAtOnce(headerRoom + len(body)) {
-		// The last byte alone always finds room, once all others are written.
 		last := len(body) - 1
 		if _, err := w.Write(body[:last]); err != nil {
 			return err
