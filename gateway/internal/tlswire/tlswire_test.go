@@ -24,15 +24,31 @@ var names = []string{"example.com"}
 // shake makes a handshake with a server of the configuration.
 func shake(t *testing.T, config *tls.Config, watch func(net.Conn) *tlswire.Conn) (*tlswire.Conn, error) {
 	t.Helper()
-	near, far := net.Pipe()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = tls.Server(far, config).Handshake()
-		_ = far.Close()
+		far, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer func() { _ = far.Close() }()
+		if server := tls.Server(far, config); server.Handshake() == nil {
+			_, _ = io.Copy(io.Discard, server)
+		}
 	}()
-	t.Cleanup(func() { <-ended })
-	t.Cleanup(func() { _ = near.Close() })
+	var d net.Dialer
+	near, err := d.DialContext(t.Context(), "tcp4", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_, _ = near.Close(), l.Close()
+		<-ended
+	})
 	wire := watch(near)
 	client := tls.Client(wire, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, KeyLogWriter: wire.KeyLog()})
 	return wire, client.HandshakeContext(t.Context())
@@ -98,6 +114,9 @@ func TestCertificatesOfOpenSSL(t *testing.T) {
 			t.Parallel()
 			server := exec.CommandContext(t.Context(), openssl, "s_server", "-key", key, "-cert", cert, "-tls1_3", "-ciphersuites", suite,
 				"-accept", "127.0.0.1:0", "-naccept", "1")
+			if _, err := server.StdinPipe(); err != nil { // which it reads to its end
+				t.Fatal(err)
+			}
 			out, err := server.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
