@@ -46,12 +46,14 @@ type Verdict struct {
 	Code string
 	// Codes are all problems that hold, in that order.
 	Codes []string
-	// Defects say more about a CodeNoLocalIssuer whose chain does lead to a trusted root; else empty.
+	// Defects say more about a CodeNoLocalIssuer whose chain does lead to a trusted root, or was not verified; else empty.
 	Defects []string
 	// HostnameMatches tells whether the leaf names the host, whatever else is wrong.
 	HostnameMatches bool
 	// ChainComplete tells whether the sent certificates lead to a trusted root at some time inside their validity.
 	ChainComplete bool
+	// Cut tells that more certificates came than are judged: one that is missing may be among them.
+	Cut bool
 	// Chain is the path that was judged, leaf first: up to and with the root where one was reached, else as far as
 	// the sent certificates lead.
 	Chain []*x509.Certificate
@@ -72,7 +74,7 @@ func LoadSystemRoots() { _, _ = x509.SystemCertPool() }
 // Check judges the sent certificates, leaf first, for the host (a canonical name or an address literal). Nothing sent
 // is judged as a leaf whose issuer is unknown.
 func (c Checker) Check(sent []*x509.Certificate, host string) Verdict {
-	sent = distinct(sent)
+	sent, cut := distinct(sent)
 	if len(sent) == 0 {
 		return Verdict{Code: CodeUnverifiableLeaf, Codes: []string{CodeUnverifiableLeaf}}
 	}
@@ -85,6 +87,7 @@ func (c Checker) Check(sent []*x509.Certificate, host string) Verdict {
 		Chain:           f.chain,
 		Defects:         f.defects,
 		Codes:           timeCodes(f.chain, now),
+		Cut:             cut,
 	}
 	if f.code != "" {
 		v.Codes = append(v.Codes, f.code)
@@ -107,7 +110,7 @@ func (c Checker) now() time.Time {
 }
 
 // SelfSigned tells whether the certificate is its own issuer: by its signature, or by its names and key identifiers
-// alone where the signature's algorithm is too old to be checked.
+// alone where the signature's algorithm is too old to be checked, or its key too long.
 func SelfSigned(cert *x509.Certificate) bool { return issued(cert, cert) }
 
 // timeCodes tells what is wrong with the validity of any certificate of the chain. Both ends of a validity are inside

@@ -12,9 +12,6 @@ import (
 	"time"
 )
 
-// maxSent bounds the certificates that are looked at: real chains have less than ten, a hostile handshake hundreds.
-const maxSent = 32
-
 // found is the chain that a client would end up with, and what is wrong with it besides time and name.
 type found struct {
 	chain   []*x509.Certificate
@@ -32,25 +29,18 @@ func rootedChain(chain []*x509.Certificate, defects ...string) found {
 	return f
 }
 
-// distinct drops repeats and bounds the rest; the leaf stays first.
-func distinct(sent []*x509.Certificate) []*x509.Certificate {
-	var out []*x509.Certificate
-	for _, cert := range sent {
-		if cert == nil || slices.ContainsFunc(out, cert.Equal) {
-			continue
-		}
-		if out = append(out, cert); len(out) == maxSent {
-			break
-		}
-	}
-	return out
-}
-
 // findChain looks for the way from the leaf to a trusted root.
 func (c Checker) findChain(sent []*x509.Certificate, now time.Time) found {
 	path := sentPath(sent, now)
+	if slices.ContainsFunc(sent, LongKey) {
+		return found{chain: path, code: CodeNoLocalIssuer, defects: []string{DefectLongKey}}
+	}
 	v := c.relax(sent)
-	for _, at := range rootTimes(path, now) {
+	times := rootTimes(path, now)
+	if slices.ContainsFunc(sent, costly) {
+		times = times[:1]
+	}
+	for _, at := range times {
 		chains, err := v.verify(at, x509.ExtKeyUsageAny)
 		if constraintViolated(err) {
 			return rootedChain(path, DefectNotPermitted)

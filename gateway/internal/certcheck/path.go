@@ -50,7 +50,8 @@ func sentPath(sent []*x509.Certificate, now time.Time) []*x509.Certificate {
 	}
 }
 
-// issued tells whether parent's name and key made the certificate, leaving aside whether it was allowed to.
+// issued tells whether parent's name and key made the certificate, leaving aside whether it was allowed to. A signature
+// that is not verified, since its algorithm is too old or its key too long, counts as made.
 func issued(parent, cert *x509.Certificate) bool {
 	if !bytes.Equal(parent.RawSubject, cert.RawIssuer) {
 		return false
@@ -58,6 +59,9 @@ func issued(parent, cert *x509.Certificate) bool {
 	if len(cert.AuthorityKeyId) > 0 && len(parent.SubjectKeyId) > 0 &&
 		!bytes.Equal(cert.AuthorityKeyId, parent.SubjectKeyId) {
 		return false
+	}
+	if LongKey(parent) {
+		return true // by its names alone
 	}
 	err := parent.CheckSignature(cert.SignatureAlgorithm, cert.RawTBSCertificate, cert.Signature)
 	var insecure x509.InsecureAlgorithmError
@@ -82,8 +86,11 @@ func (c Checker) explain(path []*x509.Certificate, now time.Time) found {
 }
 
 // defect tells a chain that is all there but was refused for one of its links from one that leads nowhere: some issuer
-// in the path is itself trusted. Empty where none is.
+// in the path is itself trusted. Empty where none is, and where it would cost too much to tell.
 func (c Checker) defect(path []*x509.Certificate, now time.Time) string {
+	if slices.ContainsFunc(path, costly) {
+		return ""
+	}
 	for i := 1; i < len(path) && i <= maxDefectSearch; i++ {
 		if _, err := c.relax(path[i:]).verify(now, x509.ExtKeyUsageAny); err == nil {
 			return linkDefect(path[:i+1])

@@ -6,9 +6,13 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
+	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/certcheck/certtest"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
@@ -130,6 +134,44 @@ func TestTextsOfTheLibrary(t *testing.T) {
 				t.Errorf("%q, want %q (%v)", s, test.sentence, err)
 			}
 		})
+	}
+}
+
+// A key that crypto/tls does not take is told as what it is, and so is a handshake without end.
+func TestHandshakesThatAreEnded(t *testing.T) {
+	t.Parallel()
+	root := certtest.Root(t, "root")
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		n := withSite(t)
+		long := certtest.Foreign(t, root, []string{"other.example.com"}, certtest.RSAOfBits(t, certcheck.MaxKeyBits+1, 65537))
+		config := &tls.Config{Certificates: []tls.Certificate{certtest.Leaf(t, root, []string{"example.com"}).TLS(long)},
+			MinVersion: version, MaxVersion: version}
+		n.ServeTLS(web4+":443", config, http.NotFoundHandler())
+		_, err := get(t, n.Client(nil), "https://example.com/")
+		want := "example.com has an RSA key of more than 8192 bits in its certificates, which this service does not verify."
+		if s := wantFault(t, err, fault.Upstream); s != want {
+			t.Errorf("%q (%v)", s, err)
+		}
+	}
+	n := withSite(t)
+	config := &tls.Config{Certificates: []tls.Certificate{
+		certtest.Leaf(t, root, []string{"example.com"}).TLS(slices.Repeat([]*certtest.Cert{root}, 600)...)}}
+	n.ServeTLS(web4+":443", config, http.NotFoundHandler())
+	_, err := get(t, n.Client(nil), "https://example.com/")
+	if s := wantFault(t, err, fault.Upstream); s != "example.com sent a TLS handshake of more than 128 KiB." {
+		t.Errorf("%q (%v)", s, err)
+	}
+	n = withSite(t)
+	n.ServeConn(web4+":443", func(c net.Conn) {
+		_, _ = c.Read(make([]byte, 4096))
+		_, _ = io.WriteString(c, "\x16\x03\x03\x00\x04\x02\x00\xff\xff")
+		for err := error(nil); err == nil; {
+			_, err = io.WriteString(c, "\x16\x03\x03\x00\x01\x01")
+		}
+	})
+	_, err = get(t, n.Client(nil), "https://example.com/")
+	if s := wantFault(t, err, fault.Upstream); s != noSense {
+		t.Errorf("%q (%v)", s, err)
 	}
 }
 

@@ -130,6 +130,7 @@ type Server struct {
 	known       map[string]bool
 	places      places
 	holdings    *shares
+	processor   *processor
 	encoding    memory.Turns
 	connections *connections.Table
 	draining    atomic.Bool
@@ -138,12 +139,13 @@ type Server struct {
 // New makes the edge. Two tools of one slug are an error, and so is a tool that openapi.Document cannot describe.
 func New(c Config) (*Server, error) {
 	s := &Server{
-		config:   c,
-		disabled: make(map[string]bool),
-		known:    make(map[string]bool),
-		places:   newPlaces(c.MaxInFlight, c.MaxInFlightPerClient),
-		holdings: newHoldings(c.Bounds.HeldBytes, c.Bounds.ClientHeldBytes),
-		encoding: memory.NewTurns(),
+		config:    c,
+		disabled:  make(map[string]bool),
+		known:     make(map[string]bool),
+		places:    newPlaces(c.MaxInFlight, c.MaxInFlightPerClient),
+		holdings:  newHoldings(c.Bounds.HeldBytes, c.Bounds.ClientHeldBytes),
+		processor: newProcessor(),
+		encoding:  memory.NewTurns(),
 		connections: connections.New(connections.Limits{
 			Max: c.MaxConnections, PerPeer: c.Bounds.PeerConnections, Shared: c.Clients.Shared, Stall: c.Bounds.AnswerStall,
 			Unfinished: c.Bounds.UnfinishedBytes,

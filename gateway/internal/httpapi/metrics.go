@@ -17,6 +17,7 @@ type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
+	costs    *prometheus.HistogramVec
 	inFlight prometheus.Gauge
 	limited  *prometheus.CounterVec
 }
@@ -34,6 +35,12 @@ func NewMetrics() *Metrics {
 			Help:    "Time from a request's headers to the end of its answer.",
 			Buckets: []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30},
 		}, []string{"slug"}),
+		costs: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "diagnostics_run_cpu_seconds",
+			Help: "Processor time of a run, estimated: what the whole process uses is shared evenly among the runs that are " +
+				"under way, so that it is exact for one that is alone.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5},
+		}, []string{"slug"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "diagnostics_runs_in_flight",
 			Help: "Tool runs at this moment.",
@@ -43,7 +50,7 @@ func NewMetrics() *Metrics {
 			Help: "Requests that a rate limit refused, as a whole or in one of their steps.",
 		}, []string{"slug"}),
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.limited,
+	m.registry.MustRegister(m.requests, m.duration, m.costs, m.inFlight, m.limited,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -146,6 +153,10 @@ func (m *Metrics) Handler() http.Handler {
 func (m *Metrics) finished(slug string, status int, elapsed time.Duration) {
 	m.requests.WithLabelValues(slug, statusClass(status)).Inc()
 	m.duration.WithLabelValues(slug).Observe(elapsed.Seconds())
+}
+
+func (m *Metrics) cost(slug string, used time.Duration) {
+	m.costs.WithLabelValues(slug).Observe(used.Seconds())
 }
 
 func statusClass(status int) string {

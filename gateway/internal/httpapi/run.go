@@ -35,6 +35,8 @@ func (s *Server) runTool(t tool.Tool) func(echo.Context, *exchange) (any, error)
 		x.hold(release)
 		s.audited(x, t, job)
 		ctx, visits := addresslimit.Begin(c.Request().Context())
+		began := s.processor.begin()
+		defer func() { s.config.Metrics.cost(t.Slug(), s.processor.end(began)) }()
 		data, err := s.run(ctx, x, job)
 		if visits.Refused() {
 			s.config.Metrics.limited.WithLabelValues(label(c)).Inc()

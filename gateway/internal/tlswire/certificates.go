@@ -35,19 +35,19 @@ func (k keyLog) Write(line []byte) (int, error) {
 }
 
 // Certificates gives those that the server sent, as they were encoded, leaf first, as far as they came before the
-// handshake ended.
-func (c *Conn) Certificates() [][]byte {
+// handshake ended; whole tells that these are all.
+func (c *Conn) Certificates() (all [][]byte, whole bool) {
 	messages, protected := c.handshake()
 	for len(messages) >= 4 {
 		kind, length := messages[0], uint24(messages[1:])
 		body := messages[4:]
 		body = body[:min(length, len(body))]
 		if kind == messageCertificate {
-			return certificatesIn(body, protected)
+			return certificatesIn(body, protected), length == len(body)
 		}
 		messages = messages[4+len(body):]
 	}
-	return nil
+	return nil, false
 }
 
 // certificatesIn reads a Certificate message: in TLS 1.3 (RFC 8446 section 4.4.2) each has extensions, and a context

@@ -13,6 +13,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"math/big"
 	"time"
 )
@@ -99,6 +100,8 @@ type certificate struct {
 	// leafOnly leaves the intermediate out; withRoot sends the root as well.
 	leafOnly, withRoot bool
 	rsa                bool
+	// longKey is so many bits of RSA, of which nobody holds the private half; others are so many certificates more.
+	longKey, others int
 }
 
 // Issue makes a good certificate for the names, with its chain and its key in PEM.
@@ -119,7 +122,7 @@ func (ca *CA) Issue(names ...string) ([]byte, error) {
 }
 
 func (ca *CA) issue(host string, c certificate) (tls.Certificate, error) {
-	key, err := newKey(c.rsa)
+	key, err := newKey(c)
 	if err != nil {
 		return tls.Certificate{}, err
 	}
@@ -162,12 +165,36 @@ func (ca *CA) issue(host string, c certificate) (tls.Certificate, error) {
 	for _, cert := range above {
 		out.Certificate = append(out.Certificate, cert.Raw)
 	}
+	for i := range c.others {
+		other, err := newAuthority(fmt.Sprintf("Another CA %d", i), ca.stranger)
+		if err != nil {
+			return tls.Certificate{}, err
+		}
+		out.Certificate = append(out.Certificate, other.cert.Raw)
+	}
 	return out, nil
 }
 
-func newKey(useRSA bool) (crypto.Signer, error) {
-	if useRSA {
+func newKey(c certificate) (crypto.Signer, error) {
+	switch {
+	case c.longKey > 0:
+		n, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), uint(c.longKey)))
+		if err != nil {
+			return nil, err
+		}
+		n.SetBit(n, c.longKey-1, 1).SetBit(n, 0, 1)
+		return pretender{&rsa.PublicKey{N: n, E: 65537}}, nil
+	case c.rsa:
 		return rsa.GenerateKey(rand.Reader, 2048)
 	}
 	return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+}
+
+// pretender signs with a key of which it has the public half alone.
+type pretender struct{ public *rsa.PublicKey }
+
+func (p pretender) Public() crypto.PublicKey { return p.public }
+
+func (p pretender) Sign(io.Reader, []byte, crypto.SignerOpts) ([]byte, error) {
+	return make([]byte, p.public.Size()), nil
 }

@@ -62,6 +62,9 @@ func Catalogue(at func(n int) (v4, v6 netip.Addr)) []Site {
 		secure(certificate{signedBy: "self", subject: "<img src=x onerror=alert(1)>"}))
 	addLoud(add)
 	addFloods(add)
+	add("longkey", "a certificate with an RSA key of 16,384 bits", secure(certificate{longKey: 16384}))
+	add("longchain", "sends eighteen certificates more than it needs", secure(certificate{others: 18}))
+	add("endlesschain", "sends 300 certificates more than it needs", secure(certificate{others: 300}))
 	return sites
 }
 

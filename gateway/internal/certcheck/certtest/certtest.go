@@ -7,6 +7,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -99,7 +100,11 @@ func Sign(t testing.TB, template *x509.Certificate, parent *Cert, key crypto.Sig
 	if parent != nil {
 		issuer, signer = parent.Certificate, parent.Key
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, issuer, key.Public(), signer)
+	public := key.Public()
+	if template.PublicKey != nil {
+		public = template.PublicKey
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, issuer, public, signer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,4 +151,20 @@ func (c *Cert) TLS(others ...*Cert) tls.Certificate {
 		out.Certificate = append(out.Certificate, o.Raw)
 	}
 	return out
+}
+
+// RSAOfBits is a public key of so many bits, of which nobody has the other half.
+func RSAOfBits(t testing.TB, bits, exponent int) crypto.PublicKey {
+	t.Helper()
+	n, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), uint(bits)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &rsa.PublicKey{N: n.SetBit(n, bits-1, 1).SetBit(n, 0, 1), E: exponent}
+}
+
+// Foreign makes a server certificate for the names with the public key of somebody else.
+func Foreign(t testing.TB, parent *Cert, hosts []string, key crypto.PublicKey, opts ...Option) *Cert {
+	t.Helper()
+	return Leaf(t, parent, hosts, append(opts, func(c *x509.Certificate) { c.PublicKey = key })...)
 }

@@ -2,7 +2,7 @@ package sslchecker
 
 import "diagnostics/gateway/internal/bound"
 
-// The shares of an answer, in bytes of JSON. A handshake carries up to 256 KiB of certificates, and their texts may be
+// The shares of an answer, in bytes of JSON. A handshake carries up to 128 KiB of certificates, and their texts may be
 // of any characters.
 const (
 	maxAltNames = 256 << 10

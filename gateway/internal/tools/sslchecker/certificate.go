@@ -15,8 +15,8 @@ import (
 	"diagnostics/gateway/internal/certcheck"
 )
 
-// maxShownChain bounds the certificates that are described: a handshake may carry hundreds.
-const maxShownChain = 16
+// maxShownChain bounds the certificates that are described beside the server's own: as many as are judged.
+const maxShownChain = certcheck.MaxCertificates - 1
 
 // certificate is the server's own certificate.
 type certificate struct {

@@ -3,6 +3,7 @@ package sslchecker
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +12,10 @@ import (
 	"syscall"
 	"time"
 
+	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tlswire"
 )
 
 // maxTried bounds the addresses that are tried: a name may have thousands, all of them somebody else's.
@@ -88,9 +91,11 @@ func allTimedOut(failures []error) bool {
 	return true
 }
 
-// observation is what the main handshake showed. failure is why it did not complete although the certificates came.
+// observation is what the main handshake showed. failure is why it did not complete although the certificates came;
+// refused that this service ended it because of them, and cut that not all of them are known.
 type observation struct {
 	state           tls.ConnectionState
+	refused, cut    bool
 	took            time.Duration
 	failure         error
 	clientRequested bool
@@ -116,17 +121,45 @@ func (s checker) handshake(ctx context.Context, conn net.Conn, to target.HostPor
 		seen.clientRequested = true
 		return &tls.Certificate{}, nil
 	}
-	heard := &openingRecorder{Conn: conn}
+	wire := tlswire.Record(conn)
+	config.KeyLogWriter = wire.KeyLog()
+	heard := &openingRecorder{Conn: wire}
 	client := tls.Client(heard, config)
 	start := time.Now()
 	seen.failure = client.HandshakeContext(limited)
 	seen.took = time.Since(start)
 	seen.state = client.ConnectionState()
+	if seen.failure != nil && len(seen.state.PeerCertificates) == 0 && !brokenOff(limited, seen.failure) {
+		seen.state.PeerCertificates, seen.cut = certificatesOf(wire)
+		seen.refused = len(seen.state.PeerCertificates) > 0
+	}
 	if len(seen.state.PeerCertificates) > 0 && ctx.Err() == nil {
 		return seen, nil
 	}
 	failed := handshakeFault(limited, to, seen.failure, readOpening(heard.opening))
 	return observation{}, endOr(ctx, s.blame(conn, seen.failure, failed))
+}
+
+// brokenOff tells a handshake that the server left, or that took too long.
+func brokenOff(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || fault.IsTimeout(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// certificatesOf reads those of a handshake that was not to be completed: crypto/tls shows none where one of them has a
+// key that it does not take, or cannot be read, or where they are too long. cut tells that there are more.
+func certificatesOf(wire *tlswire.Conn) (sent []*x509.Certificate, cut bool) {
+	all, whole := wire.Certificates()
+	octets := 0
+	for i, der := range all {
+		octets += len(der)
+		cert, err := x509.ParseCertificate(der)
+		if err != nil || i >= certcheck.MaxCertificates || i > 0 && octets > certcheck.MaxOctets {
+			return sent, true
+		}
+		sent = append(sent, cert)
+	}
+	return sent, !whole
 }
 
 // blame gives the failure of a conversation, or that of this service where the cause is its own, or a bound on the run.
@@ -203,6 +236,11 @@ func handshakeFault(ctx context.Context, to target.HostPort, err error, heard op
 	case ctx.Err() != nil || fault.IsTimeout(err):
 		return fault.Wrap(fault.Timeout, err,
 			fmt.Sprintf("%s took the connection on port %d but did not complete a TLS handshake in time.", host, to.Port))
+	case errors.Is(err, tlswire.ErrHandshake):
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s sent a TLS handshake of more than 128 KiB on port %d.", host,
+			to.Port))
+	case errors.Is(err, tlswire.ErrRecords):
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s sent an answer that makes no sense on port %d.", host, to.Port))
 	case errors.As(err, &notTLS):
 		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak TLS on port %d.", host, to.Port))
 	case heard.alert == alertNoALPN:

@@ -63,6 +63,10 @@ var defectMessages = map[string]string{
 	certcheck.DefectInvalidCA:         "The chain holds an issuer that is not a certificate authority.",
 	certcheck.DefectWeakDigest:        "The chain is signed with SHA-1 or MD5, which clients refuse.",
 	certcheck.DefectPathLength:        "The chain is longer than one of its authorities allows.",
+	certcheck.DefectLongKey: fmt.Sprintf("The chain has an RSA key of more than %d bits. Nothing that it signed was "+
+		"verified, and many clients refuse it.", certcheck.MaxKeyBits),
+	certcheck.DefectUnfinished: "The handshake was ended because of the certificates: together they are too long, or one of " +
+		"them or its key cannot be read.",
 }
 
 // findIssues lists all that holds, the verdict first.
@@ -87,6 +91,9 @@ func verdictIssues(verdict certcheck.Verdict) []issue {
 		message := verdictMessages[code]
 		if code == certcheck.CodeNoLocalIssuer && len(verdict.Defects) > 0 {
 			message = "The chain leads to a trusted root, but clients do not accept it."
+			if !verdict.ChainComplete {
+				message = "The chain was not verified."
+			}
 		}
 		issues = append(issues, issue{code, severityFail, message})
 	}
@@ -108,9 +115,10 @@ func chainIssues(sent []*x509.Certificate, verdict certcheck.Verdict) []issue {
 		issues = append(issues, issue{"CHAIN_NOT_IN_ORDER", severityInfo,
 			"The certificates came out of order, repeated or with others that do not belong to the chain."})
 	}
-	if len(sent)-1 > maxShownChain {
+	if verdict.Cut {
 		issues = append(issues, issue{"CHAIN_TOO_LONG", severityWarn,
-			fmt.Sprintf("The server sent %d certificates; only the first %d are shown.", len(sent), maxShownChain+1)})
+			fmt.Sprintf("The server sent %d certificates. Only the first %d are verified, of 64 KiB together and three of one "+
+				"name.", len(sent), certcheck.MaxCertificates)})
 	}
 	if i := slices.IndexFunc(verdict.Chain, weaklySigned); i >= 0 {
 		issues = append(issues, issue{"WEAK_SIGNATURE", severityFail,

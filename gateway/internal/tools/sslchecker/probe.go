@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 
+	"diagnostics/gateway/internal/tlswire"
 	"diagnostics/shared/parallel"
 )
 
@@ -52,7 +53,7 @@ func (s checker) probeVersion(ctx context.Context, to netip.AddrPort, host strin
 			return nil
 		}
 	}
-	heard := &openingRecorder{Conn: conn}
+	heard := &openingRecorder{Conn: tlswire.Watch(conn)}
 	config := clientConfig(host)
 	config.MinVersion, config.MaxVersion = version, version
 	err = tls.Client(heard, config).HandshakeContext(ctx)

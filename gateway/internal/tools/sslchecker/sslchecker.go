@@ -10,6 +10,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"time"
 
 	"diagnostics/gateway/internal/bound"
@@ -119,8 +120,11 @@ func (s checker) report(to target.HostPort, address netip.Addr, seen observation
 	now := s.now()
 	sent := seen.state.PeerCertificates
 	verdict := s.certs.Check(sent, to.Host.String())
+	if seen.refused && !slices.ContainsFunc(sent, certcheck.LongKey) {
+		verdict = verdict.Unverified(certcheck.DefectUnfinished)
+	}
 	staple := readStaple(seen.state.OCSPResponse, verdict.Chain, now)
-	var cut bool
+	cut := seen.cut
 	chain := describeChain(bound.First(sent[1:], maxShownChain, &cut), now)
 	result := Result{
 		Truncated:          cut,

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"diagnostics/gateway/internal/certcheck"
+
 	"golang.org/x/crypto/ocsp"
 )
 
@@ -46,6 +48,13 @@ func readStaple(der []byte, chain []*x509.Certificate, now time.Time) judgedStap
 	if len(chain) == 0 {
 		return out
 	}
+	if issuer != nil && certcheck.LongKey(issuer) {
+		issuer = nil
+	}
+	if signer := signerIn(der); signer != nil && certcheck.LongKey(signer) {
+		out.Status = statusOf(stapleInvalid)
+		return out
+	}
 	response, err := ocsp.ParseResponseForCert(der, chain[0], issuer)
 	if err != nil {
 		out.Status = statusOf(stapleInvalid)
@@ -70,6 +79,33 @@ func readStaple(der []byte, chain []*x509.Certificate, now time.Time) judgedStap
 		out.Status = statusOf(stapleUnknown)
 	}
 	return out
+}
+
+// signerIn gives the first certificate that a response carries, by which the library verifies it, or nil.
+func signerIn(der []byte) *x509.Certificate {
+	var response struct {
+		Status asn1.Enumerated
+		Basic  struct {
+			Type asn1.ObjectIdentifier
+			DER  []byte
+		} `asn1:"explicit,tag:0,optional"`
+	}
+	if _, err := asn1.Unmarshal(der, &response); err != nil {
+		return nil
+	}
+	var basic struct {
+		Data, Algorithm asn1.RawValue
+		Signature       asn1.BitString
+		Certificates    []asn1.RawValue `asn1:"explicit,tag:0,optional"`
+	}
+	if _, err := asn1.Unmarshal(response.Basic.DER, &basic); err != nil || len(basic.Certificates) == 0 {
+		return nil
+	}
+	signer, err := x509.ParseCertificate(basic.Certificates[0].FullBytes)
+	if err != nil {
+		return nil
+	}
+	return signer
 }
 
 func statusOf(s string) *string { return &s }

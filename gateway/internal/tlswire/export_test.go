@@ -1,0 +1,7 @@
+package tlswire
+
+// Exported for the tests of their bounds.
+const (
+	MaxRecords   = maxRecords
+	RecordOctets = recordOctets
+)
