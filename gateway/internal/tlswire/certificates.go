@@ -191,7 +191,7 @@ func aesGCM(key []byte) (cipher.AEAD, error) {
 func expandLabel(newHash func() hash.Hash, secret []byte, label string, length int) ([]byte, error) {
 	full := "tls13 " + label
 	info := binary.BigEndian.AppendUint16(nil, uint16(length)) //nolint:gosec // a key's
-	info = append(append(info, byte(len(full))), full...) // #nosec G115 -- labels are our own, and short
+	info = append(append(info, byte(len(full))), full...)      // #nosec G115 -- labels are our own, and short
 	return hkdf.Expand(newHash, secret, string(append(info, 0)), length)
 }
 
