@@ -8,12 +8,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Listen opens a listener on the service's host, for a test's own server.
-func (l *Lab) Listen(network, address string) (net.Listener, error) {
-	return l.ns[ServiceHost].Listen(network, address)
-}
-
-// ListenPacket is Listen for packets.
+// ListenPacket opens a socket for packets on the service's host, for a test's own server.
 func (l *Lab) ListenPacket(network, address string) (net.PacketConn, error) {
 	return l.ns[ServiceHost].ListenPacket(network, address)
 }

@@ -264,7 +264,7 @@ func (f *faultyResolver) start(t *testing.T) {
 // hang is a TCP server that sends a part of an answer, if that, and then nothing; one that was cut short it closes.
 func (f *faultyResolver) hang(t *testing.T) {
 	t.Helper()
-	listener, err := internet.Listen("tcp", f.address+":53")
+	listener, err := internet.Listen(lab.ServiceHost, "tcp", f.address+":53")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 // server sent: it drops Transfer-Encoding, Trailer, and Content-Length beside chunks, and adds a Cache-Control where
 // there is a Pragma. parsed is given back where the bytes cannot be read, which the library would have refused before.
 func headAsSent(start []byte, parsed http.Header) http.Header {
-	r := textproto.NewReader(bufio.NewReaderSize(bytes.NewReader(start), min(len(start), headBuffer)))
+	r := textproto.NewReader(bufio.NewReaderSize(bytes.NewReader(start), min(len(start), linesBuffer)))
 	for {
 		status, err := r.ReadLine()
 		if err != nil {
@@ -35,8 +35,8 @@ func isStatus(code int) bool { return code >= 100 && code <= 999 }
 
 var errNoStatus = errors.New("the answer's status is no status code")
 
-// headBuffer is the library's usual one; most heads are a fraction of it.
-const headBuffer = 4 << 10
+// linesBuffer is the library's usual one; most heads are a fraction of it.
+const linesBuffer = 4 << 10
 
 // isInterim tells whether a status line is one that another answer follows (RFC 9110 section 15.2). 101 ends HTTP.
 func isInterim(statusLine string) bool {
