@@ -73,7 +73,8 @@ func namesakes(certs []*x509.Certificate, of *x509.Certificate) (n int) {
 // Unverified is the verdict without what the search for a chain found.
 func (v Verdict) Unverified(defect string) Verdict {
 	v.Codes = slices.DeleteFunc(slices.Clone(v.Codes), func(code string) bool {
-		return code == CodeSelfSigned || code == CodeSelfSignedInChain || code == CodeNoLocalIssuer || code == CodeUnverifiableLeaf
+		return code == CodeSelfSigned || code == CodeSelfSignedInChain || code == CodeNoLocalIssuer ||
+			code == CodeUnverifiableLeaf
 	})
 	at := len(v.Codes)
 	if at > 0 && v.Codes[at-1] == CodeNameMismatch {

@@ -23,7 +23,9 @@ func TestLongKeys(t *testing.T) {
 	t.Parallel()
 	root := certtest.Root(t, "Root")
 	inter := certtest.Intermediate(t, root, "Intermediate")
-	for bits, long := range map[int]bool{2048: false, certcheck.MaxKeyBits: false, certcheck.MaxKeyBits + 1: true, 16384: true} {
+	for bits, long := range map[int]bool{
+		2048: false, certcheck.MaxKeyBits: false, certcheck.MaxKeyBits + 1: true, 16384: true,
+	} {
 		for name, sent := range map[string][]*certtest.Cert{
 			"leaf": {certtest.Foreign(t, inter, hosts, certtest.RSAOfBits(t, bits, 65537)), inter},
 			"other": {certtest.Leaf(t, inter, hosts), inter,
@@ -149,7 +151,8 @@ func TestCostlyCrowd(t *testing.T) {
 	root, twin := certtest.Root(t, "Root"), certtest.Root(t, "Twin")
 	var sent []*x509.Certificate
 	for range certcheck.MaxCertificates {
-		c := certtest.Foreign(t, twin, hosts, certtest.RSAOfBits(t, certcheck.MaxKeyBits, 1<<31-1), func(c *x509.Certificate) {
+		key := certtest.RSAOfBits(t, certcheck.MaxKeyBits, 1<<31-1)
+		c := certtest.Foreign(t, twin, hosts, key, func(c *x509.Certificate) {
 			c.Subject, c.IsCA, c.BasicConstraintsValid = pkix.Name{CommonName: "Twin"}, true, true
 		})
 		c.SignatureAlgorithm, c.Signature = x509.SHA256WithRSA, make([]byte, certcheck.MaxKeyBits/8)

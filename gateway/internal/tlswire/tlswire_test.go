@@ -50,7 +50,9 @@ func shake(t *testing.T, config *tls.Config, watch func(net.Conn) *tlswire.Conn)
 		<-ended
 	})
 	wire := watch(near)
-	client := tls.Client(wire, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, KeyLogWriter: wire.KeyLog()})
+	client := tls.Client(wire, &tls.Config{
+		InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, KeyLogWriter: wire.KeyLog(),
+	})
 	return wire, client.HandshakeContext(t.Context())
 }
 
@@ -105,15 +107,15 @@ func TestCertificatesOfOpenSSL(t *testing.T) {
 	}
 	dir := t.TempDir()
 	key, cert := dir+"/key.pem", dir+"/cert.pem"
-	if out, err := exec.CommandContext(t.Context(), openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-		"-keyout", key, "-out", cert, "-subj", "/CN=example.com").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), openssl, "req", "-x509", "-newkey", "ec",
+		"-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", cert, "-subj", "/CN=example.com").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, suite := range []string{"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"} {
 		t.Run(suite, func(t *testing.T) {
 			t.Parallel()
-			server := exec.CommandContext(t.Context(), openssl, "s_server", "-key", key, "-cert", cert, "-tls1_3", "-ciphersuites", suite,
-				"-accept", "127.0.0.1:0", "-naccept", "1")
+			server := exec.CommandContext(t.Context(), openssl, "s_server", "-key", key, "-cert", cert, "-tls1_3",
+				"-ciphersuites", suite, "-accept", "127.0.0.1:0", "-naccept", "1")
 			if _, err := server.StdinPipe(); err != nil { // which it reads to its end
 				t.Fatal(err)
 			}
@@ -238,7 +240,8 @@ func TestHandshakesAreBounded(t *testing.T) {
 
 func FuzzCertificates(f *testing.F) {
 	f.Add([]byte("\x16\x03\x03\x00\x0a\x0b\x00\x00\x06\x00\x00\x03\x00\x00\x00"), []byte(""))
-	f.Add([]byte("\x16\x03\x03\x00\x04\x02\x00\x00\x00\x17\x03\x03\x00\x01x"), []byte("SERVER_HANDSHAKE_TRAFFIC_SECRET 00 00\n"))
+	f.Add([]byte("\x16\x03\x03\x00\x04\x02\x00\x00\x00\x17\x03\x03\x00\x01x"),
+		[]byte("SERVER_HANDSHAKE_TRAFFIC_SECRET 00 00\n"))
 	f.Fuzz(func(t *testing.T, wire, keys []byte) {
 		c := tlswire.Record(&records{rest: wire})
 		_, _ = c.KeyLog().Write(keys)

@@ -240,7 +240,8 @@ func handshakeFault(ctx context.Context, to target.HostPort, err error, heard op
 		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s sent a TLS handshake of more than 128 KiB on port %d.", host,
 			to.Port))
 	case errors.Is(err, tlswire.ErrRecords):
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s sent an answer that makes no sense on port %d.", host, to.Port))
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s sent an answer that makes no sense on port %d.", host,
+			to.Port))
 	case errors.As(err, &notTLS):
 		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak TLS on port %d.", host, to.Port))
 	case heard.alert == alertNoALPN:

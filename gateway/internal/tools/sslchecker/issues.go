@@ -65,8 +65,8 @@ var defectMessages = map[string]string{
 	certcheck.DefectPathLength:        "The chain is longer than one of its authorities allows.",
 	certcheck.DefectLongKey: fmt.Sprintf("The chain has an RSA key of more than %d bits. Nothing that it signed was "+
 		"verified, and many clients refuse it.", certcheck.MaxKeyBits),
-	certcheck.DefectUnfinished: "The handshake was ended because of the certificates: together they are too long, or one of " +
-		"them or its key cannot be read.",
+	certcheck.DefectUnfinished: "The handshake was ended because of the certificates: together they are too long, or " +
+		"one of them or its key cannot be read.",
 }
 
 // findIssues lists all that holds, the verdict first.

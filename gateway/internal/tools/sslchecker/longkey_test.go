@@ -75,7 +75,9 @@ func TestSSLStapleByALongKey(t *testing.T) {
 	root := certtest.Root(t, "Root")
 	leaf := certtest.Leaf(t, root, []string{sslName})
 	usage := func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageOCSPSigning} }
-	for bits, want := range map[int]string{0: stapleGood, certcheck.MaxKeyBits + 1: stapleInvalid, 200_000: stapleInvalid} {
+	for bits, want := range map[int]string{
+		0: stapleGood, certcheck.MaxKeyBits + 1: stapleInvalid, 200_000: stapleInvalid,
+	} {
 		t.Run(fmt.Sprint(bits), func(t *testing.T) {
 			t.Parallel()
 			responder := certtest.Leaf(t, root, []string{"ocsp.example.com"}, usage)
@@ -100,7 +102,8 @@ func TestSSLStapleByALongKey(t *testing.T) {
 func TestSSLCertificatesThatAreCutOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	config := oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(slices.Repeat([]*certtest.Cert{w.inter}, 20)...))
+	many := slices.Repeat([]*certtest.Cert{w.inter}, 20)
+	config := oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(many...))
 	w.ServeConn(sslServer, func(c net.Conn) { handshakeAndWait(&leaving{Conn: c, left: 4000}, config) })
 	if got, err := w.check(t, sslName); !fault.Is(err, fault.Upstream) {
 		t.Errorf("%+v, %v", got, err)

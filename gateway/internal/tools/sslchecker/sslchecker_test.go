@@ -524,7 +524,8 @@ func TestSSLLongChain(t *testing.T) {
 	}
 	w.serve(sslServer, oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(others...)))
 	got = w.mustCheck(t, sslName)
-	if got.Authorized || !got.Truncated || len(got.Chain) != maxShownChain || !hasIssue(got, severityFail, "CHAIN_NOT_READ") {
+	if got.Authorized || !got.Truncated || len(got.Chain) != maxShownChain ||
+		!hasIssue(got, severityFail, "CHAIN_NOT_READ") {
 		t.Errorf("a handshake beyond all bounds: %v", issueCodes(got))
 	}
 }
