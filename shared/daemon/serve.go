@@ -54,8 +54,8 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 // drain is unready but accepting for SHUTDOWN_DELAY, so that balancers notice, and then lets the requests in flight
 // finish within SHUTDOWN_TIMEOUT.
 //
-// The listener is closed before net/http is told: it drops the requests that it reads from then on, and those of who has
-// just connected are on their way.
+// The listener is closed before net/http is told: it drops the requests that it reads from then on, and those of who
+// has just connected are on their way.
 func (s Settings) drain(
 	service Service, public net.Listener, fresh *newcomers, log *slog.Logger, failed <-chan error,
 ) error {

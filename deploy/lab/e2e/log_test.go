@@ -202,8 +202,8 @@ func TestStrangeLinesAreFound(t *testing.T) {
 	}
 }
 
-// Servers that make net/http print cost a count, and no line: each unknown frame, as many as an exchange takes, and what
-// a server says after its answer.
+// Servers that make net/http print cost a count, and no line: each unknown frame, as many as an exchange takes, and
+// what a server says after its answer.
 func TestALoudServerDoesNotFillTheLog(t *testing.T) {
 	gateway, err := service.StartGateway(t.Context(), "gateway-loud", "METRICS_LISTEN_ADDR=127.77.9.1:9090")
 	if err != nil {

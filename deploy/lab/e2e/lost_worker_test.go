@@ -318,7 +318,8 @@ func TestALyingWorker(t *testing.T) {
 		t.Errorf("the truth, with another's request id and a name: status %d: %s", a.Status, a.Body)
 	}
 	private := with(`"address":"11.80.0.61","addresses":["11.80.0.61"]`, `"address":"10.1.2.3","addresses":["10.1.2.3"]`)
-	if a := ask(private); a.Status != 200 || a.at("hops.0.hidden") != true || strings.Contains(string(a.Body), "10.1.2.3") {
+	if a := ask(private); a.Status != 200 || a.at("hops.0.hidden") != true ||
+		strings.Contains(string(a.Body), "10.1.2.3") {
 		t.Errorf("a private hop: status %d: %s", a.Status, a.Body)
 	}
 	for name, lie := range map[string]http.HandlerFunc{

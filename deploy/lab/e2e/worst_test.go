@@ -19,13 +19,12 @@ import (
 const (
 	// mostSent is what any tool may send for one request (docs/security.md).
 	mostSent = 128_000
-	// requestSize is what the table reckons with: a request of a visitor.
-	requestSize = 230
 
-	worstDoc    = "../../../docs/security.md"
-	worstBegin  = "<!-- worst-cases -->\n"
-	worstEnd    = "<!-- /worst-cases -->\n"
-	worstHead   = "| tool | what is built against it | requests | packets | bytes sent | bytes drawn |\n|---|---|---|---|---|---|\n"
+	worstDoc   = "../../../docs/security.md"
+	worstBegin = "<!-- worst-cases -->\n"
+	worstEnd   = "<!-- /worst-cases -->\n"
+	worstHead  = "| tool | what is built against it | requests | packets | bytes sent | bytes drawn |\n" +
+		"|---|---|---|---|---|---|\n"
 	worstCells  = 6
 	worstMargin = 1.25 // of a bound over what is measured
 	worstLeast  = 4    // more, where little is measured

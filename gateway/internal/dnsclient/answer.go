@@ -146,8 +146,8 @@ func readAnswer(m *dns.Msg, q question) Answer {
 	return a
 }
 
-// contradicts tells an answer that cannot be believed either way: a name that does not exist and has what was asked for,
-// or nothing but records of other names. To take it for an absence would be to make one up.
+// contradicts tells an answer that cannot be believed either way: a name that does not exist and has what was asked
+// for, or nothing but records of other names. To take it for an absence would be to make one up.
 func contradicts(m *dns.Msg, q question, owner string, a Answer) bool {
 	switch {
 	case a.Code == CodeNotFound:

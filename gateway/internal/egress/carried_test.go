@@ -159,7 +159,8 @@ func TestARunSendsNoMoreThanItMay(t *testing.T) {
 	if _, err := c.Do(ctx, egress.Request{URL: parseURL(t, urlOf("example.com", 40_000))}); !fault.Is(err, fault.Limited) {
 		t.Errorf("once more: %v", err)
 	}
-	if chain := c.Follow(traffic.WithMeter(t.Context()), egress.Request{URL: parseURL(t, "http://example.com/")}, 1); chain.
+	first := egress.Request{URL: parseURL(t, "http://example.com/")}
+	if chain := c.Follow(traffic.WithMeter(t.Context()), first, 1); chain.
 		End != egress.EndTooManyRedirects {
 		t.Errorf("another run: %s, %v", chain.End, chain.Err)
 	}

@@ -48,7 +48,9 @@ var idleFrames = map[string]func(*http2.Framer, uint32) error{
 	},
 	"GOAWAY": func(f *http2.Framer, stream uint32) error { return f.WriteGoAway(stream, http2.ErrCodeNo, nil) },
 	"103": func(f *http2.Framer, stream uint32) error {
-		return f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, EndHeaders: true, BlockFragment: []byte("\x08\x03103")})
+		return f.WriteHeaders(http2.HeadersFrameParam{
+			StreamID: stream, EndHeaders: true, BlockFragment: []byte("\x08\x03103"),
+		})
 	},
 }
 

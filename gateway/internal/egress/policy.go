@@ -48,9 +48,10 @@ func (c *Client) judge(a netip.Addr) (hostroute.Way, error) {
 	return way, nil
 }
 
-// wayUnlessOwn is Here for an address of this host's own. It asks the kernel, whose word is of this moment and holds for
-// addresses that no interface has (routes of type local, as load balancers and anycast use). The interfaces are asked
-// too: an address of IPv6 that is new to its link, or whose link is down, is not routed to this host, but will be.
+// wayUnlessOwn is Here for an address of this host's own. It asks the kernel, whose word is of this moment and holds
+// for addresses that no interface has (routes of type local, as load balancers and anycast use). The interfaces are
+// asked too: an address of IPv6 that is new to its link, or whose link is down, is not routed to this host, but will
+// be.
 func (c *Client) wayUnlessOwn(a netip.Addr) (hostroute.Way, error) {
 	if slices.ContainsFunc(c.settings.HostAddresses, func(p netip.Prefix) bool { return p.Contains(a) }) {
 		return hostroute.Here, nil

@@ -64,7 +64,8 @@ func (c Chain) Limited() error {
 
 // Follow performs r and follows at most limit redirects (301, 302, 303, 307, 308), each Location parsed and judged as a
 // first target is, nothing sent to one that fails. Cookies set along the chain are sent back (RFC 6265, kept for this
-// call alone), but to no other host than the one that set them; Authorization never exists. A revisited canonical URL is a loop, unless a cookie was set since (once).
+// call alone), but to no other host than the one that set them; Authorization never exists. A revisited canonical URL
+// is a loop, unless a cookie was set since (once).
 func (c *Client) Follow(ctx context.Context, r Request, limit int) Chain {
 	r.Exempt = false // what a chain leads to is a stranger's choice
 	f := follower{client: c, request: r, limit: limit, carried: newCarried(), visits: make(map[string]visit)}

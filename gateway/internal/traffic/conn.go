@@ -39,15 +39,15 @@ func Hold(conn net.Conn) {
 	}
 }
 
-// Write counts what it sends. It fails as Room does, and the reading then as well: whoever reads would wait for what the
-// other side was to be told.
+// Write counts what it sends. It fails as Room does, and the reading then as well: whoever reads would wait for what
+// the other side was to be told.
 func (c *Conn) Write(p []byte) (int, error) {
 	packets := (len(p) + payload - 1) / payload
 	cost := int64(len(p) + packets*c.overhead)
 	if sum := c.meter.sent.Add(cost); c.held && sum > MaxSent {
 		c.meter.sent.Add(-cost)
 		c.refused.Store(true)
-		_ = c.Conn.Close()
+		_ = c.Close()
 		return 0, tooMuchSent()
 	}
 	return c.Conn.Write(p)

@@ -114,7 +114,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func isAPI(path string) bool { return path == "/api" || strings.HasPrefix(path, "/api/") }
 
 // knownCauses are failures of jobs whose text is ours.
-var knownCauses = []error{echo.ErrFamily, echo.ErrNoRoute, echo.ErrCutOff, echo.ErrShortage, echo.ErrForbidden, echo.ErrNoFlow, echo.ErrClosed}
+var knownCauses = []error{
+	echo.ErrFamily, echo.ErrNoRoute, echo.ErrCutOff, echo.ErrShortage, echo.ErrForbidden, echo.ErrNoFlow, echo.ErrClosed,
+}
 
 // report logs a request and tells the observer of a job. The path is logged only as the route that it named, and the
 // target not at all.

@@ -123,7 +123,9 @@ func floods() []flood {
 	ok := func(header string) string { return head1 + header + "\r\n" }
 	text := strings.Repeat("Disallow: /x\n", 8)
 	return []flood{
-		{"flood-settings", "SETTINGS without end", over2(nil, func(f *http2.Framer, _ uint32) error { return f.WriteSettings() })},
+		{"flood-settings", "SETTINGS without end", over2(nil, func(f *http2.Framer, _ uint32) error {
+			return f.WriteSettings()
+		})},
 		{"flood-ping", "PING without end", over2(nil, func(f *http2.Framer, _ uint32) error {
 			return f.WritePing(false, [8]byte{1})
 		})},
@@ -182,8 +184,9 @@ func floods() []flood {
 		{"flood-handshake", "a handshake without end", endpoint{port: 443, raw: endlessHandshake}},
 		{"flood-alerts", "a handshake without end in records of one octet, between warnings",
 			endpoint{port: 443, raw: handshakeBetweenWarnings}},
-		{"flood-keys", "new keys of TLS without end, between octets of a header", endpoint{port: 443, raw: newKeys, tls: &tlsSetup{
-			noHTTP2: true, min: tls.VersionTLS13}, startTLS: true}},
+		{"flood-keys", "new keys of TLS without end, between octets of a header", endpoint{
+			port: 443, raw: newKeys, tls: &tlsSetup{noHTTP2: true, min: tls.VersionTLS13}, startTLS: true,
+		}},
 	}
 }
 

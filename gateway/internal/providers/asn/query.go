@@ -89,8 +89,7 @@ func (c *Client) fetch(ctx context.Context, name string) ([]string, error) {
 	if own := c.egress.ResolverFault(ctx, name, "the network's announcement", answer); own != nil {
 		return nil, own
 	}
-	switch answer.Code {
-	case dnsclient.CodeTimeout:
+	if answer.Code == dnsclient.CodeTimeout {
 		return nil, fault.Wrap(fault.Timeout, fmt.Errorf("asn: %s: %s", name, answer.Code),
 			"The ASN service did not answer in time. Please try again later.")
 	}

@@ -427,8 +427,10 @@ func TestPauseUntilADate(t *testing.T) {
 // What a shared store holds under the key of a pause is a stranger's word.
 func TestPausesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	for _, note := range []string{"", "soon", "2026-06-15T12:00:30Z", "2026-06-15T12:00:30Z 30", "2026-06-15T12:00:30Z -30s",
-		"2026-06-15T12:00:30Z 0s", "2026-06-15T12:00:30Z 1h0m0.1s", "2026-06-15 30s"} {
+	for _, note := range []string{
+		"", "soon", "2026-06-15T12:00:30Z", "2026-06-15T12:00:30Z 30", "2026-06-15T12:00:30Z -30s",
+		"2026-06-15T12:00:30Z 0s", "2026-06-15T12:00:30Z 1h0m0.1s", "2026-06-15 30s",
+	} {
 		if until, whole, ok := readPause(note); ok {
 			t.Errorf("%q is read as %v of %v", note, until, whole)
 		}

@@ -36,8 +36,8 @@ func answeredAt(answered http.Header, now time.Time) time.Time {
 	return now
 }
 
-// paused is the error of a pause that has not ended. That it is kept still is what tells; the moment that was noted says
-// only how much of it is left, as far as that can be: a clock may have been set since, or be another instance's.
+// paused is the error of a pause that has not ended. That it is kept still is what tells; the moment that was noted
+// says only how much of it is left, as far as that can be: a clock may have been set since, or be another instance's.
 func (c *Client) paused(ctx context.Context, at place) error {
 	kept, ok, err := c.store.Get(ctx, pauseKey(at))
 	if err != nil || !ok {

@@ -50,7 +50,8 @@ func TestAChainSendsNoMoreThanItMay(t *testing.T) {
 		asked++
 		http.Redirect(w, r, fmt.Sprintf("/%d?%s", asked, strings.Repeat("x", 16_000)), http.StatusFound)
 	}))
-	got, err := toolstest.Run(traffic.WithMeter(t.Context()), New(n.Client(nil)), toolstest.URLInput("http://example.com/"))
+	ctx := traffic.WithMeter(t.Context())
+	got, err := toolstest.Run(ctx, New(n.Client(nil)), toolstest.URLInput("http://example.com/"))
 	if err != nil {
 		t.Fatal(err)
 	}

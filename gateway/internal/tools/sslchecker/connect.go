@@ -24,8 +24,8 @@ const maxTried = 6
 // minConnectShare is what every address is given at least, as net.Dialer does.
 const minConnectShare = 2 * time.Second
 
-// connect reaches the first address, of the first few, that takes the connection. The time is shared out, so that a silent first address
-// leaves some to the next. Errors are *fault.Error, or the context's own.
+// connect reaches the first address, of the first few, that takes the connection. The time is shared out, so that a
+// silent first address leaves some to the next. Errors are *fault.Error, or the context's own.
 func (s checker) connect(ctx context.Context, to target.HostPort) (net.Conn, netip.Addr, error) {
 	resolution, err := s.egress.Resolve(ctx, to.Host)
 	if err != nil {

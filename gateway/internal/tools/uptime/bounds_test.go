@@ -27,7 +27,8 @@ func TestARunSendsNoMoreThanItMay(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := got.(Result)
-	if r.Verdict != verdictDegraded || !r.Online || !strings.Contains(toolstest.Text(r.Reason), "sent as much as one check may") {
+	if r.Verdict != verdictDegraded || !r.Online ||
+		!strings.Contains(toolstest.Text(r.Reason), "sent as much as one check may") {
 		t.Errorf("%s, online %t: %s", r.Verdict, r.Online, toolstest.Text(r.Reason))
 	}
 	for _, f := range []familyState{r.Families.IPv4, r.Families.IPv6} {
