@@ -3,21 +3,40 @@ package archtest
 import (
 	"go/ast"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
 
-// wallReadings make a number of a moment by the wall clock alone, or drop its monotonic reading. What is counted so
-// jumps when the host's clock is set: a limit that locks its client out for an hour, a reader who is cut off.
-var wallReadings = []string{"Unix", "UnixMilli", "UnixMicro", "UnixNano"}
+// wallReadings make a number of a moment by the wall clock alone, or drop its monotonic reading (package time, "Monotonic
+// Clocks"), by how many arguments they take. What is counted so jumps when the host's clock is set: a limit that locks
+// its client out for an hour, a reader who is cut off.
+var wallReadings = map[string]int{
+	"Unix": 0, "UnixMilli": 0, "UnixMicro": 0, "UnixNano": 0,
+	"UTC": 0, "Local": 0, "In": 1, "Round": 1, "Truncate": 1, "AddDate": 3,
+}
 
-// wallUses are those that are right, by package: what they tell is a moment, and no duration.
+// wallUses are those that are right, by file: what they tell is a moment, and no duration, or they are of another type
+// that has a method by that name.
 var wallUses = map[string]string{
-	gw + "/internal/cache":             "when a value was fetched, for other processes",
-	gw + "/internal/httpapi":           "X-RateLimit-Reset is a moment",
-	gw + "/internal/tools/sslchecker":  "a certificate's validity is of the wall clock",
-	"diagnostics/worker/internal/icmp": "the kernel's time of arrival; a difference of which somebody set the clock is not believed",
+	gw + "/internal/audit/audit.go":                  "when a run began, for people",
+	gw + "/internal/audit/file.go":                   "Truncate of a file",
+	gw + "/internal/cache/envelope.go":               "when a value was fetched, for other processes",
+	gw + "/internal/cache/shelf.go":                  "when a value was fetched, as other processes read it",
+	gw + "/internal/certcheck/certtest/certtest.go":  "a certificate's validity is of the wall clock",
+	gw + "/internal/egress/egresstest/resolver.go":   "Truncate of a DNS message",
+	gw + "/internal/httpapi/answer.go":               "Truncate of a buffer",
+	gw + "/internal/httpapi/limits.go":               "X-RateLimit-Reset is a moment",
+	gw + "/internal/httpapi/samples.go":              "the time of this server, for people",
+	gw + "/internal/providers/rdap/ask_network.go":   "when an answer was fetched, for people",
+	gw + "/internal/providers/rdap/dates.go":         "a registry's dates",
+	gw + "/internal/providers/rdap/pause.go":         "until when a registry asks to wait, for other processes, beside for how long",
+	gw + "/internal/sitemap/entry.go":                "a sitemap's dates",
+	gw + "/internal/tools/internal/format/format.go": "a moment as text",
+	gw + "/internal/tools/sslchecker/certificate.go": "a certificate's validity is of the wall clock",
+	gw + "/internal/tools/sslchecker/issues.go":      "a certificate's validity is of the wall clock",
+	gw + "/internal/tools/sslchecker/staple.go":      "an OCSP answer's validity is of the wall clock",
+	"diagnostics/worker/internal/icmp/control.go":    "the kernel's time of arrival; a difference of which somebody set the clock is not believed",
+	"diagnostics/worker/internal/probe/stats.go":     "Round of a duration",
 }
 
 func TestDurationsAreOfTheMonotonicClock(t *testing.T) {
@@ -29,8 +48,10 @@ func TestDurationsAreOfTheMonotonicClock(t *testing.T) {
 				continue
 			}
 			for _, use := range inspect(t, p.Dir, p.GoFiles, wallReading) {
-				found[p.ImportPath] = true
-				if wallUses[p.ImportPath] == "" {
+				file, _, _ := strings.Cut(use, ":")
+				file = p.ImportPath + "/" + file
+				found[file] = true
+				if wallUses[file] == "" {
 					t.Errorf("%s/%s: a duration must be counted by the monotonic clock (time.Since, Sub)", p.ImportPath, use)
 				}
 			}
@@ -43,7 +64,15 @@ func TestDurationsAreOfTheMonotonicClock(t *testing.T) {
 	}
 }
 
-// wallReading names a call of one of the wallReadings, or of Round(0).
+// The fixture has one of each.
+func TestWallReadings(t *testing.T) {
+	t.Parallel()
+	if found := inspect(t, "testdata/calls", []string{"clock.go"}, wallReading); len(found) != len(wallReadings) {
+		t.Errorf("found %q", found)
+	}
+}
+
+// wallReading names a call of one of the wallReadings.
 func wallReading(n ast.Node, imports map[string]string) string {
 	call, is := n.(*ast.CallExpr)
 	if !is || selected(call.Fun, imports) != "" {
@@ -53,13 +82,9 @@ func wallReading(n ast.Node, imports map[string]string) string {
 	if !is {
 		return ""
 	}
-	switch name := method.Sel.Name; {
-	case slices.Contains(wallReadings, name) && len(call.Args) == 0:
+	name := method.Sel.Name
+	if arguments, is := wallReadings[name]; is && len(call.Args) == arguments {
 		return name
-	case name == "Round" && len(call.Args) == 1:
-		if zero, is := call.Args[0].(*ast.BasicLit); is && zero.Value == "0" {
-			return "Round(0)"
-		}
 	}
 	return ""
 }
