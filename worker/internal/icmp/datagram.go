@@ -13,8 +13,8 @@ import (
 
 // datagrams serves flows with datagram ICMP sockets ("ping sockets", icmp(7)), which Linux grants without a capability
 // to the groups of net.ipv4.ping_group_range. The kernel hands each socket only what answers its identifier, so every
-// flow has a socket of its own. Echo replies come as data; ICMP errors come through
-// the socket's error queue (IP_RECVERR, ip(7)).
+// flow has a socket of its own. Echo replies come as data; ICMP errors come through the socket's error queue
+// (IP_RECVERR, ip(7)).
 type datagrams struct {
 	protocol   datagramProtocol
 	poller     *poller
