@@ -13,6 +13,8 @@ import (
 // Kernel asks the kernel of the network namespace that it was opened in. It is safe for concurrent use: the questions
 // go one after the other, as the kernel's own lock would make them.
 type Kernel struct {
+	packets Packets
+
 	mu   sync.Mutex
 	fd   int // -1 where none is open
 	port uint32
@@ -21,9 +23,9 @@ type Kernel struct {
 	buffer []byte
 }
 
-// Open opens the socket. Where that fails now, the first question tries again.
-func Open() *Kernel {
-	k := &Kernel{fd: -1, buffer: make([]byte, 8<<10)}
+// Open opens the socket for questions about such packets. Where that fails now, the first question tries again.
+func Open(p Packets) *Kernel {
+	k := &Kernel{packets: p, fd: -1, buffer: make([]byte, 8<<10)}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	_ = k.open()
@@ -69,22 +71,59 @@ func bind(fd int) (port uint32, err error) {
 // To tells where packets to the address would go now. An error means that the kernel could not be asked; it is one of
 // the system's, or ErrNoAnswer.
 func (k *Kernel) To(a netip.Addr) (Way, error) {
+	route, err := k.Route(a)
+	return route.Way, err
+}
+
+// Route is To with the links.
+func (k *Kernel) Route(a netip.Addr) (route Route, err error) {
 	if !usable(a) {
-		return 0, ErrNoAnswer
+		return Route{}, ErrNoAnswer
 	}
+	q := question{address: a, packets: k.packets}
+	err = k.ask(func(seq, port uint32) []byte {
+		q.seq, q.port = seq, port
+		return q.message()
+	}, func(answer []byte) (mine bool, err error) {
+		route, mine, err = q.read(answer)
+		return mine, err
+	})
+	if err != nil {
+		return Route{}, err
+	}
+	return route, nil
+}
+
+// Link tells of a link. Errors are those of To.
+func (k *Kernel) Link(index int) (link Link, err error) {
+	q := linkQuestion{index: index}
+	err = k.ask(func(seq, port uint32) []byte {
+		q.seq, q.port = seq, port
+		return q.message()
+	}, func(answer []byte) (mine bool, err error) {
+		link, mine, err = q.read(answer)
+		return mine, err
+	})
+	if err != nil {
+		return Link{}, err
+	}
+	return link, nil
+}
+
+// ask sends a question with a number of its own and has read look for the answer.
+func (k *Kernel) ask(message func(seq, port uint32) []byte, read func([]byte) (mine bool, err error)) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.fd < 0 {
 		if err := k.open(); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	k.seq++
-	q := question{address: a, seq: k.seq, port: k.port}
-	if err := k.send(q.message()); err != nil {
-		return 0, err
+	if err := k.send(message(k.seq, k.port)); err != nil {
+		return err
 	}
-	return k.receive(q)
+	return k.receive(read)
 }
 
 // Close closes the socket. The next question would open another.
@@ -107,28 +146,31 @@ func (k *Kernel) send(message []byte) error {
 }
 
 // receive reads until the answer to the question comes.
-func (k *Kernel) receive(q question) (Way, error) {
+func (k *Kernel) receive(read func([]byte) (mine bool, err error)) error {
 	for end := time.Now().Add(answerWithin); time.Now().Before(end); {
 		n, _, flags, from, err := unix.Recvmsg(k.fd, k.buffer, nil, 0)
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case errors.Is(err, unix.EAGAIN): // SO_RCVTIMEO
-			return 0, ErrNoAnswer
+			return ErrNoAnswer
 		case err != nil:
-			return 0, os.NewSyscallError("recvmsg", err)
-		}
-		// Any process of this host may write to the socket, but only the kernel with the port number 0.
-		sender, is := from.(*unix.SockaddrNetlink)
-		if !is || sender.Pid != 0 {
+			return os.NewSyscallError("recvmsg", err)
+		case !ofKernel(from):
 			continue
 		}
 		if flags&unix.MSG_TRUNC != 0 { // the rest is lost, and no second answer comes
-			return 0, ErrNoAnswer
+			return ErrNoAnswer
 		}
-		if way, mine, err := q.read(k.buffer[:n]); mine {
-			return way, err
+		if mine, err := read(k.buffer[:n]); mine {
+			return err
 		}
 	}
-	return 0, ErrNoAnswer
+	return ErrNoAnswer
+}
+
+// ofKernel tells who has sent a message: any process of this host may, but only the kernel with the port number 0.
+func ofKernel(from unix.Sockaddr) bool {
+	sender, is := from.(*unix.SockaddrNetlink)
+	return is && sender.Pid == 0
 }

@@ -2,13 +2,16 @@
 
 package hostroute
 
-import "net/netip"
+import (
+	"errors"
+	"net/netip"
+)
 
 // Kernel asks nobody here: only Linux is what the service is run on, and what another system lets a developer try.
 type Kernel struct{}
 
 // Open has nothing to open.
-func Open() *Kernel { return &Kernel{} }
+func Open(Packets) *Kernel { return &Kernel{} }
 
 // To takes every address for one that is reached through a link.
 func (*Kernel) To(a netip.Addr) (Way, error) {
@@ -18,5 +21,26 @@ func (*Kernel) To(a netip.Addr) (Way, error) {
 	return Out, nil
 }
 
+// Route is To.
+func (k *Kernel) Route(a netip.Addr) (Route, error) {
+	way, err := k.To(a)
+	return Route{Way: way}, err
+}
+
+// Link knows no links.
+func (*Kernel) Link(int) (Link, error) { return Link{}, ErrNoAnswer }
+
 // Close has nothing to close.
 func (*Kernel) Close() {}
+
+// Changes hears of nothing here.
+type Changes struct{}
+
+// OpenChanges fails: this system tells of no changes.
+func OpenChanges() (*Changes, error) { return nil, errors.ErrUnsupported }
+
+// Next is never called.
+func (*Changes) Next() ([]Link, error) { return nil, errors.ErrUnsupported }
+
+// Close has nothing to close.
+func (*Changes) Close() {}

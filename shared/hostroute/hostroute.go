@@ -2,7 +2,8 @@
 // The answer follows every table and rule of the host's routing, at the moment of the question. No packet is sent.
 //
 // The question is RTM_GETROUTE of rtnetlink(7). One socket serves the whole process from its start, so that a host
-// which has run out of files can still be asked.
+// which has run out of files can still be asked. Another one hears of every change, so that nobody has to ask all the
+// time (Changes).
 package hostroute
 
 import (
@@ -19,9 +20,70 @@ const (
 	Out Way = iota + 1
 	// Here is to this host itself, or to all on one of its links: a route of type local, broadcast, anycast or multicast.
 	Here
-	// Nowhere is no route, one that refuses (unreachable, prohibit, blackhole), or one whose every link is down.
+	// Nowhere is no route, or one whose every link is down.
 	Nowhere
+	// Refused is a route or a rule that refuses (unreachable, prohibit, blackhole): somebody's will, and no fault.
+	Refused
 )
+
+// Route is where packets to an address go, and the numbers of the links that they may leave by. There are some only for
+// Out and Nowhere, and not always.
+type Route struct {
+	Way   Way
+	Links []int
+}
+
+// Link is a link of this host.
+type Link struct {
+	Index int
+	// Up is that it is switched on and has a carrier.
+	Up bool
+	// Downs is how often it has lost its carrier, of which the kernel tells at once; of its state up to a second later.
+	Downs uint32
+}
+
+// Packets are those that are asked about: rules may send the packets of one protocol, or of the sockets that are bound
+// to a link, by a table of their own (ip-rule(8), ip-vrf(8)).
+type Packets struct {
+	Protocol Protocol
+	// Link is the number of the link or VRF that the sockets are bound to (SO_BINDTOIFINDEX), or 0.
+	Link int
+}
+
+// Protocol is what a packet carries.
+type Protocol int
+
+const (
+	// TCP is what most of this service's connections are.
+	TCP Protocol = iota
+	// ICMP is ICMPv6 for an address of IPv6.
+	ICMP
+)
+
+// Anchors are addresses that stand for all the internet of a family. Any public ones would do: nothing is sent there.
+func Anchors(v6 bool) []netip.Addr {
+	if v6 {
+		return []netip.Addr{
+			netip.MustParseAddr("2606:4700:4700::1111"), netip.MustParseAddr("2001:4860:4860::8888"),
+		}
+	}
+	return []netip.Addr{netip.MustParseAddr("1.1.1.1"), netip.MustParseAddr("8.8.8.8")}
+}
+
+// Lost tells whether this host has no way to an address by a fault of its own, where ask gives the way to any. One that
+// a route refuses is lost only where all the internet is refused with it, as by an "unreachable default" that is left
+// when the real one has gone.
+func (w Way) Lost(to netip.Addr, ask func(netip.Addr) (Way, error)) bool {
+	if w != Refused {
+		return w == Nowhere
+	}
+	for _, anchor := range Anchors(to.Is6()) {
+		if way, err := ask(anchor); err != nil || way != Nowhere && way != Refused {
+			return false
+		}
+	}
+	return true
+}
 
 // answerWithin bounds the wait for an answer. The kernel gives it before the question's system call has returned.
 const answerWithin = 250 * time.Millisecond

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -19,7 +21,7 @@ var (
 
 func TestTheKernelKnowsItsOwnAddresses(t *testing.T) {
 	t.Parallel()
-	k := Open()
+	k := Open(Packets{})
 	defer k.Close()
 	own, err := net.InterfaceAddrs()
 	if err != nil {
@@ -43,7 +45,7 @@ func TestTheKernelKnowsItsOwnAddresses(t *testing.T) {
 
 func TestWhatIsNoAddressIsNotAsked(t *testing.T) {
 	t.Parallel()
-	k := Open()
+	k := Open(Packets{})
 	defer k.Close()
 	for _, a := range []netip.Addr{{}, netip.MustParseAddr("::ffff:127.0.0.1"), netip.MustParseAddr("fe80::1%lo")} {
 		if way, err := k.To(a); !errors.Is(err, ErrNoAnswer) {
@@ -55,7 +57,7 @@ func TestWhatIsNoAddressIsNotAsked(t *testing.T) {
 // Whoever asks at the same time gets his own answer, also where an answer to nobody is in the way.
 func TestAnswersAreNotMixedUp(t *testing.T) {
 	t.Parallel()
-	k := Open()
+	k := Open(Packets{})
 	defer k.Close()
 	// An answer that nobody waits for any more: it lies before all others.
 	if err := k.send(question{address: public4, seq: k.seq, port: k.port}.message()); err != nil {
@@ -80,7 +82,7 @@ func TestAnswersAreNotMixedUp(t *testing.T) {
 
 func TestASocketIsOpenedAgain(t *testing.T) {
 	t.Parallel()
-	k := Open()
+	k := Open(Packets{})
 	k.Close()
 	defer k.Close()
 	if way, err := k.To(netip.MustParseAddr("127.0.0.1")); err != nil || way != Here {
@@ -91,7 +93,7 @@ func TestASocketIsOpenedAgain(t *testing.T) {
 // No second answer comes after one that is too long: all others would wait for it behind the lock.
 func TestAnAnswerThatIsTooLongIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
-	k := Open()
+	k := Open(Packets{})
 	defer k.Close()
 	room := k.buffer
 	k.buffer = room[:unix.SizeofNlMsghdr]
@@ -112,7 +114,7 @@ func TestAnAnswerThatIsTooLongIsNotWaitedFor(t *testing.T) {
 // Another process may write to the socket, but not as the kernel.
 func TestOnlyTheKernelIsHeard(t *testing.T) {
 	t.Parallel()
-	k, stranger := Open(), Open()
+	k, stranger := Open(Packets{}), Open(Packets{})
 	defer k.Close()
 	defer stranger.Close()
 	loopback := netip.MustParseAddr("127.0.0.1")
@@ -178,9 +180,9 @@ func TestReadAnswers(t *testing.T) {
 		"broadcast":                {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_BROADCAST, 0)), Here, true, false},
 		"anycast":                  {q6, answerTo(q6, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_ANYCAST, 0)), Here, true, false},
 		"multicast":                {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_MULTICAST, 0)), Here, true, false},
-		"unreachable":              {q6, answerTo(q6, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_UNREACHABLE, 0)), Nowhere, true, false},
-		"prohibit":                 {q6, answerTo(q6, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_PROHIBIT, 0)), Nowhere, true, false},
-		"blackhole":                {q6, answerTo(q6, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_BLACKHOLE, 0)), Nowhere, true, false},
+		"unreachable":              {q6, answerTo(q6, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_UNREACHABLE, 0)), Refused, true, false},
+		"prohibit":                 {q6, answerTo(q6, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_PROHIBIT, 0)), Refused, true, false},
+		"blackhole":                {q6, answerTo(q6, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_BLACKHOLE, 0)), Refused, true, false},
 		"no type that is known":    {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, 77, 0)), 0, true, true},
 		"the other family":         {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_UNICAST, 0)), 0, true, true},
 		"a link without a carrier": {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, unix.RTNH_F_LINKDOWN)), Nowhere, true, false},
@@ -198,8 +200,12 @@ func TestReadAnswers(t *testing.T) {
 			9, 0, 0, 0, 0, 0, 0, 0)), 0, true, true},
 		"a short route": {q4, answerTo(q4, unix.RTM_NEWROUTE, []byte{unix.AF_INET}), 0, true, true},
 
-		"no route":           {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.ENETUNREACH)), Nowhere, true, false},
-		"a prohibiting rule": {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.EACCES)), Nowhere, true, false},
+		"no route":             {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.ENETUNREACH)), Nowhere, true, false},
+		"a route that throws":  {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_THROW, 0)), Nowhere, true, false},
+		"a prohibiting rule":   {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.EACCES)), Refused, true, false},
+		"a black hole":         {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.EINVAL)), Refused, true, false},
+		"an unreachable route": {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.EHOSTUNREACH)), Refused, true, false},
+		"a link that is gone":  {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.ENODEV)), Nowhere, true, false},
 		"a family that the kernel lacks": {q6, answerTo(q6, unix.NLMSG_ERROR, failure(unix.EAFNOSUPPORT)), Nowhere, true,
 			false},
 		"no memory":          {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.ENOBUFS)), 0, true, true},
@@ -221,9 +227,9 @@ func TestReadAnswers(t *testing.T) {
 		"a length below a header": {q4, append([]byte{15, 0, 0, 0}, answerTo(q4, unix.RTM_NEWROUTE, nil)[4:]...), 0, false,
 			false},
 	} {
-		way, mine, err := test.q.read(test.message)
-		if way != test.way || mine != test.mine || (err != nil) != test.fails {
-			t.Errorf("%s: %v, %v, %v", name, way, mine, err)
+		route, mine, err := test.q.read(test.message)
+		if route.Way != test.way || mine != test.mine || (err != nil) != test.fails {
+			t.Errorf("%s: %v, %v, %v", name, route, mine, err)
 		}
 	}
 }
@@ -235,15 +241,171 @@ func FuzzRead(f *testing.F) {
 	f.Add(answerTo(q, unix.NLMSG_ERROR, failure(unix.ENETUNREACH)))
 	f.Add(append(answerTo(question{}, unix.NLMSG_DONE, nil), answerTo(q, unix.RTM_NEWROUTE, nil)...))
 	f.Fuzz(func(t *testing.T, message []byte) {
-		way, mine, err := q.read(message)
-		if known := way >= Out && way <= Nowhere; known != (mine && err == nil) {
-			t.Errorf("%v, %v, %v", way, mine, err)
+		route, mine, err := q.read(message)
+		if known := route.Way >= Out && route.Way <= Refused; known != (mine && err == nil) {
+			t.Errorf("%v, %v, %v", route, mine, err)
+		}
+		for m := range messages(message) {
+			if link, ok := readLink(m); !ok && link != (Link{}) {
+				t.Errorf("%+v of what is about no link", link)
+			}
 		}
 	})
 }
 
+// Of a route the links are told as well: one, or those of its legs that are up.
+func TestLinksOfRoutes(t *testing.T) {
+	t.Parallel()
+	q := question{address: public4}
+	oif := []byte{8, 0, unix.RTA_OIF, 0, 2, 0, 0, 0}
+	for name, test := range map[string]struct {
+		body  []byte
+		links []int
+	}{
+		"one link":         {route(unix.AF_INET, unix.RTN_UNICAST, 0, oif...), []int{2}},
+		"one that is down": {route(unix.AF_INET, unix.RTN_UNICAST, unix.RTNH_F_LINKDOWN, oif...), []int{2}},
+		"two of three":     {route(unix.AF_INET, unix.RTN_UNICAST, 0, legs(0, unix.RTNH_F_LINKDOWN, 0)...), []int{0, 2}},
+		"a local one":      {route(unix.AF_INET, unix.RTN_LOCAL, 0, oif...), nil},
+	} {
+		if got, err := q.readRoute(test.body); err != nil || !slices.Equal(got.Links, test.links) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+// A question names the packets that it is about, since rules may send each protocol and each link's another way.
+func TestQuestionsNameTheirPackets(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		to       netip.Addr
+		packets  Packets
+		protocol byte
+		link     []byte
+	}{
+		"TCP":            {public4, Packets{}, unix.IPPROTO_TCP, nil},
+		"TCP over IPv6":  {public6, Packets{}, unix.IPPROTO_TCP, nil},
+		"ICMP":           {public4, Packets{Protocol: ICMP}, unix.IPPROTO_ICMP, nil},
+		"ICMPv6":         {public6, Packets{Protocol: ICMP}, unix.IPPROTO_ICMPV6, nil},
+		"bound to links": {public6, Packets{Link: 258}, unix.IPPROTO_TCP, binary.NativeEndian.AppendUint32(nil, 258)},
+	} {
+		m := question{address: test.to, packets: test.packets}.message()
+		attributes := m[unix.SizeofNlMsghdr+unix.SizeofRtMsg:]
+		protocol, _ := attribute(attributes, unix.RTA_IP_PROTO)
+		link, ok := attribute(attributes, unix.RTA_OIF)
+		if !ok || !slices.Equal(protocol, []byte{test.protocol}) || !slices.Equal(link, test.link) {
+			t.Errorf("%s: protocol %v, link %v", name, protocol, link)
+		}
+	}
+}
+
+// Whose fault it is that there is no way: what somebody refuses on purpose is no loss, unless it is everything.
+func TestLost(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		way     Way
+		anchors [2]Way
+		err     error
+		want    bool
+	}{
+		"a way":                     {Out, [2]Way{Nowhere, Nowhere}, nil, false},
+		"to this host":              {Here, [2]Way{Nowhere, Nowhere}, nil, false},
+		"none":                      {Nowhere, [2]Way{Out, Out}, nil, true},
+		"one net is refused":        {Refused, [2]Way{Out, Out}, nil, false},
+		"the first anchor as well":  {Refused, [2]Way{Refused, Out}, nil, false},
+		"the second anchor as well": {Refused, [2]Way{Out, Refused}, nil, false},
+		"all is refused":            {Refused, [2]Way{Refused, Refused}, nil, true},
+		"what is left is refused":   {Refused, [2]Way{Nowhere, Nowhere}, nil, true},
+		"an anchor is here":         {Refused, [2]Way{Here, Refused}, nil, false},
+		"nobody can be asked":       {Refused, [2]Way{Refused, Refused}, ErrNoAnswer, false},
+	} {
+		for _, to := range []netip.Addr{public4, public6} {
+			got := test.way.Lost(to, func(a netip.Addr) (Way, error) {
+				for i, anchor := range Anchors(to.Is6()) {
+					if a == anchor {
+						return test.anchors[i], test.err
+					}
+				}
+				t.Errorf("%s: asked about %v", name, a)
+				return 0, nil
+			})
+			if got != test.want {
+				t.Errorf("%s: %v for %v", name, got, to)
+			}
+		}
+	}
+}
+
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	k := Open(Packets{})
+	defer k.Close()
+	links, err := net.Interfaces()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range links {
+		got, err := k.Link(want.Index)
+		if err != nil || got.Index != want.Index || got.Up && want.Flags&net.FlagUp == 0 {
+			t.Errorf("%s: %+v, %v", want.Name, got, err)
+		}
+	}
+	if got, err := k.Link(1 << 30); !errors.Is(err, ErrNoAnswer) {
+		t.Errorf("none: %+v, %v", got, err)
+	}
+}
+
+func TestReadLink(t *testing.T) {
+	t.Parallel()
+	native := binary.NativeEndian
+	link := func(family byte, flags uint32, attributes ...byte) []byte {
+		b := native.AppendUint32([]byte{family, 0, 1, 0}, 7)
+		b = native.AppendUint32(b, flags)
+		return append(native.AppendUint32(b, 0), attributes...)
+	}
+	const up = unix.IFF_UP | unix.IFF_LOWER_UP
+	downs := native.AppendUint32([]byte{8, 0, unix.IFLA_CARRIER_DOWN_COUNT, 0}, 3)
+	for name, test := range map[string]struct {
+		m    message
+		want Link
+		ok   bool
+	}{
+		"up":                 {message{kind: unix.RTM_NEWLINK, body: link(0, up, downs...)}, Link{7, true, 3}, true},
+		"without a carrier":  {message{kind: unix.RTM_NEWLINK, body: link(0, unix.IFF_UP)}, Link{Index: 7}, true},
+		"switched off":       {message{kind: unix.RTM_NEWLINK, body: link(0, unix.IFF_LOWER_UP)}, Link{Index: 7}, true},
+		"gone":               {message{kind: unix.RTM_DELLINK, body: link(0, up)}, Link{Index: 7}, true},
+		"a port of a bridge": {message{kind: unix.RTM_DELLINK, body: link(unix.AF_BRIDGE, up)}, Link{}, false},
+		"a route":            {message{kind: unix.RTM_NEWROUTE, body: link(0, up)}, Link{}, false},
+		"a short one":        {message{kind: unix.RTM_NEWLINK, body: link(0, up)[:15]}, Link{}, false},
+	} {
+		if got, ok := readLink(test.m); got != test.want || ok != test.ok {
+			t.Errorf("%s: %+v, %v", name, got, ok)
+		}
+	}
+}
+
+func TestChangesAreClosed(t *testing.T) {
+	t.Parallel()
+	c, err := OpenChanges()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() {
+		for {
+			if _, err := c.Next(); err != nil {
+				ended <- err
+				return
+			}
+		}
+	}()
+	c.Close()
+	if err := <-ended; !errors.Is(err, os.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func BenchmarkTo(b *testing.B) {
-	k := Open()
+	k := Open(Packets{})
 	defer k.Close()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -2,6 +2,7 @@ package hostroute
 
 import (
 	"encoding/binary"
+	"iter"
 	"net/netip"
 	"os"
 
@@ -12,9 +13,10 @@ import (
 // what is made of it for one packet does not tell whether its link is down.
 const rtmFibMatch = 0x2000
 
-// question is one question to the kernel.
+// question is one question to the kernel, about the way to an address.
 type question struct {
 	address   netip.Addr
+	packets   Packets
 	seq, port uint32
 }
 
@@ -25,52 +27,97 @@ func (q question) family() byte {
 	return unix.AF_INET6
 }
 
-// message is the question as it is sent: a struct nlmsghdr, a struct rtmsg, and the address as RTA_DST.
+// message is the question as it is sent: a struct nlmsghdr, a struct rtmsg, and as attributes the address (RTA_DST), the
+// protocol (RTA_IP_PROTO, since Linux 4.19; older ones pass over it) and the link, where there is one (RTA_OIF).
 func (q question) message() []byte {
-	address := q.address.AsSlice()
-	attribute := unix.SizeofRtAttr + len(address)
-	length := unix.SizeofNlMsghdr + unix.SizeofRtMsg + attribute
+	body := append([]byte{q.family(), byte(q.address.BitLen())}, 0, 0, 0, 0, 0, 0)
+	body = binary.NativeEndian.AppendUint32(body, rtmFibMatch)
+	body = appendAttribute(body, unix.RTA_DST, q.address.AsSlice())
+	body = appendAttribute(body, unix.RTA_IP_PROTO, []byte{q.protocol()})
+	if q.packets.Link != 0 {
+		body = appendAttribute(body, unix.RTA_OIF, binary.NativeEndian.AppendUint32(nil, uint32(q.packets.Link)))
+	}
+	return request(unix.RTM_GETROUTE, q.seq, q.port, body)
+}
+
+func (q question) protocol() byte {
+	switch {
+	case q.packets.Protocol == TCP:
+		return unix.IPPROTO_TCP
+	case q.address.Is4():
+		return unix.IPPROTO_ICMP
+	default:
+		return unix.IPPROTO_ICMPV6
+	}
+}
+
+// request puts a struct nlmsghdr before a message to the kernel.
+func request(kind uint16, seq, port uint32, body []byte) []byte {
 	native := binary.NativeEndian
-	m := make([]byte, 0, length)
-	m = native.AppendUint32(m, uint32(length))
-	m = native.AppendUint16(m, unix.RTM_GETROUTE)
+	m := make([]byte, 0, unix.SizeofNlMsghdr+len(body))
+	m = native.AppendUint32(m, uint32(cap(m)))
+	m = native.AppendUint16(m, kind)
 	m = native.AppendUint16(m, unix.NLM_F_REQUEST)
-	m = native.AppendUint32(m, q.seq)
-	m = native.AppendUint32(m, q.port)
-	m = append(m, q.family(), byte(q.address.BitLen()), 0, 0, 0, 0, 0, 0)
-	m = native.AppendUint32(m, rtmFibMatch)
-	m = native.AppendUint16(m, uint16(attribute))
-	m = native.AppendUint16(m, unix.RTA_DST)
-	return append(m, address...)
+	m = native.AppendUint32(m, seq)
+	m = native.AppendUint32(m, port)
+	return append(m, body...)
+}
+
+// appendAttribute adds an attribute (struct rtattr) with the padding behind it.
+func appendAttribute(b []byte, kind uint16, value []byte) []byte {
+	length := unix.SizeofRtAttr + len(value)
+	b = binary.NativeEndian.AppendUint16(b, uint16(length))
+	b = binary.NativeEndian.AppendUint16(b, kind)
+	b = append(b, value...)
+	return append(b, make([]byte, align(length)-length)...)
+}
+
+// message is one message of the kernel.
+type message struct {
+	kind      uint16
+	seq, port uint32
+	body      []byte
+}
+
+// messages goes through those in what came, up to the first that is broken.
+func messages(b []byte) iter.Seq[message] {
+	return func(yield func(message) bool) {
+		native := binary.NativeEndian
+		for len(b) >= unix.SizeofNlMsghdr {
+			length := native.Uint32(b)
+			if length < unix.SizeofNlMsghdr || uint64(length) > uint64(len(b)) {
+				return
+			}
+			m := message{native.Uint16(b[4:]), native.Uint32(b[8:]), native.Uint32(b[12:]), b[unix.SizeofNlMsghdr:length]}
+			if !yield(m) {
+				return
+			}
+			b = b[min(align(int(length)), len(b)):]
+		}
+	}
 }
 
 // read looks for the answer to the question in what came. mine is false where there is none: what is left over from an
 // earlier question has another number.
-func (q question) read(b []byte) (way Way, mine bool, err error) {
-	native := binary.NativeEndian
-	for len(b) >= unix.SizeofNlMsghdr {
-		length := native.Uint32(b)
-		if length < unix.SizeofNlMsghdr || uint64(length) > uint64(len(b)) {
-			return 0, false, nil
+func (q question) read(b []byte) (route Route, mine bool, err error) {
+	for m := range messages(b) {
+		if m.seq == q.seq && m.port == q.port {
+			route, err := q.readAnswer(m.kind, m.body)
+			return route, true, err
 		}
-		kind, seq, port := native.Uint16(b[4:]), native.Uint32(b[8:]), native.Uint32(b[12:])
-		if seq == q.seq && port == q.port {
-			way, err := q.readAnswer(kind, b[unix.SizeofNlMsghdr:length])
-			return way, true, err
-		}
-		b = b[min(align(int(length)), len(b)):]
 	}
-	return 0, false, nil
+	return Route{}, false, nil
 }
 
-func (q question) readAnswer(kind uint16, body []byte) (Way, error) {
+func (q question) readAnswer(kind uint16, body []byte) (Route, error) {
 	switch kind {
 	case unix.NLMSG_ERROR:
-		return readError(body)
+		way, err := readError(body)
+		return Route{Way: way}, err
 	case unix.RTM_NEWROUTE:
 		return q.readRoute(body)
 	}
-	return 0, ErrNoAnswer
+	return Route{}, ErrNoAnswer
 }
 
 // readError reads a struct nlmsgerr. Several errors are the routing table's answer: each type of route that refuses has
@@ -83,54 +130,65 @@ func readError(body []byte) (Way, error) {
 	switch errno {
 	case 0: // an acknowledgement, which was not asked for
 		return 0, ErrNoAnswer
-	case unix.ENETUNREACH, unix.EHOSTUNREACH, unix.EACCES, unix.EINVAL, unix.ENETDOWN, unix.ESRCH, unix.EAFNOSUPPORT,
-		unix.EOPNOTSUPP:
+	case unix.EACCES, unix.EINVAL, unix.EHOSTUNREACH: // prohibit, blackhole, unreachable
+		return Refused, nil
+	case unix.ENETUNREACH, unix.ENETDOWN, unix.ENODEV, unix.ESRCH, unix.EAFNOSUPPORT, unix.EOPNOTSUPP:
 		return Nowhere, nil
 	}
 	return 0, os.NewSyscallError("RTM_GETROUTE", errno)
 }
 
 // readRoute reads a struct rtmsg and, for a route of several links, its attributes.
-func (q question) readRoute(body []byte) (Way, error) {
+func (q question) readRoute(body []byte) (Route, error) {
 	if len(body) < unix.SizeofRtMsg || body[0] != q.family() {
-		return 0, ErrNoAnswer
+		return Route{}, ErrNoAnswer
 	}
 	switch body[7] {
 	case unix.RTN_LOCAL, unix.RTN_BROADCAST, unix.RTN_ANYCAST, unix.RTN_MULTICAST:
-		return Here, nil
-	case unix.RTN_UNREACHABLE, unix.RTN_PROHIBIT, unix.RTN_BLACKHOLE, unix.RTN_THROW:
-		return Nowhere, nil
+		return Route{Way: Here}, nil
+	case unix.RTN_UNREACHABLE, unix.RTN_PROHIBIT, unix.RTN_BLACKHOLE:
+		return Route{Way: Refused}, nil
+	case unix.RTN_THROW:
+		return Route{Way: Nowhere}, nil
 	case unix.RTN_UNICAST:
 		return readLinks(binary.NativeEndian.Uint32(body[8:]), body[unix.SizeofRtMsg:])
 	}
-	return 0, ErrNoAnswer
+	return Route{}, ErrNoAnswer
 }
 
 // linkDown is a next hop whose link is down, by its administrator or for the lack of a carrier.
 const linkDown = unix.RTNH_F_DEAD | unix.RTNH_F_LINKDOWN
 
 // readLinks judges the links of a unicast route, one or several.
-func readLinks(flags uint32, attributes []byte) (Way, error) {
+func readLinks(flags uint32, attributes []byte) (Route, error) {
 	legs, ok := attribute(attributes, unix.RTA_MULTIPATH)
+	link, _ := attribute(attributes, unix.RTA_OIF)
+	route := Route{Way: Nowhere}
 	switch {
 	case !ok:
-		return 0, ErrNoAnswer
-	case flags&linkDown != 0:
-		return Nowhere, nil
-	case legs == nil:
-		return Out, nil
+		return Route{}, ErrNoAnswer
+	case len(link) == 4:
+		route.Links = []int{int(binary.NativeEndian.Uint32(link))}
+	}
+	if flags&linkDown != 0 {
+		return route, nil
+	}
+	if legs == nil {
+		route.Way = Out
+		return route, nil
 	}
 	for len(legs) >= unix.SizeofRtNexthop {
 		length := int(binary.NativeEndian.Uint16(legs))
 		if length < unix.SizeofRtNexthop || length > len(legs) {
-			return 0, ErrNoAnswer
+			return Route{}, ErrNoAnswer
 		}
 		if legs[2]&linkDown == 0 {
-			return Out, nil
+			route.Way = Out
+			route.Links = append(route.Links, int(binary.NativeEndian.Uint32(legs[4:])))
 		}
 		legs = legs[min(align(length), len(legs)):]
 	}
-	return Nowhere, nil
+	return route, nil
 }
 
 // attribute finds an attribute (struct rtattr), nil where there is none. ok is false where the list is broken.

@@ -43,7 +43,7 @@ const (
 
 // outline is one part of what package redact makes of an error: a type, whose name no host has, or known words. A form
 // that took any words would take a target's.
-var outline = `\*?[a-z0-9]+\.[a-z0-9]*[A-Z][A-Za-z0-9]*|tls\.alert|worker status \d{3}|` + strings.Join(constantWords(), "|")
+var outline = `\*?[a-z0-9]+\.[a-z0-9]*[A-Z][A-Za-z0-9]*|tls\.alert|worker status \d{3}(: (share|budget|shortage))?|` + strings.Join(constantWords(), "|")
 
 var failure = `(` + outline + `|[(; )])(: (` + outline + `)|[:; ()]+(` + outline + `)|\))*`
 
@@ -63,7 +63,8 @@ func constantWords() (words []string) {
 		// The worker's own.
 		`no socket of this address family is open`, `this host has no route to the destination`,
 		`this host has lost its way to the destination`, `this host cannot send at the moment`,
-		`a local rule forbids the packet`, `every flow identifier is taken`, `the network is closed`)
+		`a local rule forbids the packet`, `every flow identifier is taken`, `the network is closed`,
+		`every place is taken`, `a share of the places is taken`, `the budget of packets is used up`)
 }
 
 // shapes are all lines that our binaries write in the lab, by their message or, where that ends in "…", its beginning.
@@ -88,6 +89,7 @@ var shapes = map[string]shape{
 	"the audit log cannot be written, its lines are dropped":                                                                                             {"error": failure},
 	"HOST_ADDRESSES is empty, and a container cannot see the public addresses of its host: visitors may reach that host through this service":            {},
 	"no ICMP socket of this family; its jobs are answered 502":                                                                                           {"family": `4|6`, "cause": `.*`},
+	"this host has no route to a destination, or its link is down: measurements of it are refused":                                                       {"family": `4|6`},
 	"forwarded headers come from a private peer and are not trusted: …":                                                                                  {},
 	"an address was believed from a public peer, since headers are trusted from any peer: …":                                                             {},
 	"a trusted proxy sends forwarded headers, but CLIENT_ADDRESS_HEADER gives no address: …":                                                             {},

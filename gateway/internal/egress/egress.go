@@ -78,7 +78,7 @@ func New(s Settings, opts ...Option) (*Client, error) {
 	}
 	c.dns = names
 	if c.route == nil {
-		c.kernel = hostroute.Open()
+		c.kernel = hostroute.Open(hostroute.Packets{Protocol: hostroute.TCP})
 		c.route = c.kernel.To
 	}
 	return c, nil

@@ -92,8 +92,9 @@ func noReply(err error) bool {
 }
 
 // cutOff is an error where the kernel itself has no way to the address, or cannot be asked: its answer is the only one
-// that no router on the way can have given. A family that this host never had is another matter, and so is an address
-// with a zone: the kernel is asked without its link, and would judge another. Its dial names the link.
+// that no router on the way can have given. A net that the operator refuses, while there is a way to others, is told by
+// the dial's own error. A family that this host never had is another matter, and so is an address with a zone: the
+// kernel is asked without its link, and would judge another. Its dial names the link.
 func (c *Client) cutOff(a netip.Addr) error {
 	if !a.IsValid() || a.Zone() != "" {
 		return nil
@@ -106,7 +107,7 @@ func (c *Client) cutOff(a netip.Addr) error {
 }
 
 func (c *Client) cutOffBy(a netip.Addr, way hostroute.Way) error {
-	if way == hostroute.Nowhere && c.Families().Has(a) {
+	if way.Lost(a.Unmap(), c.route) && c.Families().Has(a) {
 		return errNoWay
 	}
 	return nil

@@ -148,7 +148,8 @@ func TestWhoseFaultADialIs(t *testing.T) {
 		"refused":                {syscall.ECONNREFUSED, hostroute.Out, fault.Upstream},
 		"silence":                {timeout, hostroute.Out, fault.Timeout},
 		"no route":               {syscall.ENETUNREACH, hostroute.Nowhere, fault.Busy},
-		"a route that prohibits": {syscall.EACCES, hostroute.Nowhere, fault.Busy},
+		"a route that prohibits": {syscall.EACCES, hostroute.Refused, fault.Upstream},
+		"a black hole":           {syscall.EINVAL, hostroute.Refused, fault.Upstream},
 		"no route any more":      {timeout, hostroute.Nowhere, fault.Busy},
 	} {
 		n := withSite(t)
@@ -186,6 +187,27 @@ func TestNothingIsDialledWithoutAWay(t *testing.T) {
 	// That there is no way is no reason to refuse an address: the family may be one that this host never had.
 	if err := c.Permit(netip.MustParseAddr(web4)); err != nil {
 		t.Errorf("Permit: %v", err)
+	}
+}
+
+// A net that the operator refuses is none of this host's faults, unless all the internet is refused with it.
+func TestANetThatIsRefused(t *testing.T) {
+	t.Parallel()
+	n := withSite(t)
+	n.Fail(web4+":80", syscall.EACCES)
+	for name, try := range everyWayOut(t, n.Client(nil, routes{web4: hostroute.Refused}.option())) {
+		if err := try(); fault.Is(err, fault.Busy) || err == nil {
+			t.Errorf("one net, %s: %v", name, err)
+		}
+	}
+	all := routes{web4: hostroute.Refused}
+	for _, anchor := range hostroute.Anchors(false) {
+		all[anchor.String()] = hostroute.Refused
+	}
+	for name, try := range everyWayOut(t, n.Client(nil, all.option())) {
+		if err := try(); !fault.Is(err, fault.Busy) {
+			t.Errorf("all of them, %s: %v", name, err)
+		}
 	}
 }
 

@@ -75,7 +75,7 @@ var (
 	ErrNoRoute = errors.New("this host has no route to the destination")
 	// ErrForbidden: a rule of this host's own forbids the packet.
 	ErrForbidden = errors.New("a local rule forbids the packet")
-	// ErrCutOff: this host had a way to addresses of the family, and has lost its link or its route.
+	// ErrCutOff: this host had a way to addresses of the family, and has lost its link or its route, if only for a moment.
 	ErrCutOff = errors.New("this host has lost its way to the destination")
 	// ErrShortage: this host has no room for the packet, or its link is down.
 	ErrShortage = errors.New("this host cannot send at the moment")
@@ -91,10 +91,20 @@ type Network interface {
 	// that serves every flow: deliver must not block. One delivery may still be under way when Close returns.
 	// Errors: ErrFamily, ErrNoFlow, ErrClosed.
 	Open(dst netip.Addr, deliver func(Answer)) (Flow, error)
-	// CutOff is ErrCutOff where the kernel itself has no way to dst any more. A link without a carrier takes packets and
-	// drops them: no error of Send tells of it, and what is silent then is not the destination. A family that this host
-	// never had is not cut off; there Send gives ErrNoRoute.
-	CutOff(dst netip.Addr) error
+	// Follow watches over the way to dst from now on, until the Way is closed. A link without a carrier takes packets and
+	// drops them: no error of Send tells of it, and what is silent then is not the destination.
+	Follow(dst netip.Addr) Way
+}
+
+// Way is what this host knows of its own way to a destination. A family that it never had is not cut off; there Send
+// gives ErrNoRoute. It is safe for concurrent use.
+type Way interface {
+	// Cut is ErrCutOff while there is none. It costs next to nothing.
+	Cut() error
+	// WasCut is ErrCutOff where there is none, or was none at any moment since Follow.
+	WasCut() error
+	// Close ends the watch. It may be called more than once.
+	Close()
 }
 
 // Flow is a row of echo requests that share an identifier and a checksum, so that routers that spread load by either

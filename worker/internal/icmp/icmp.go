@@ -65,7 +65,7 @@ func Open(log *slog.Logger) (*Engine, error) {
 
 // openMode opens both families in one mode.
 func openMode(m Mode, log *slog.Logger) (*Engine, error) {
-	e := &Engine{mode: m, ways: newWays(), counters: counters{log: log}}
+	e := &Engine{mode: m, ways: newWays(log), counters: counters{log: log}}
 	open4, open6 := openRaw4, openRaw6
 	if m == Datagram {
 		open4, open6 = openDatagram4, openDatagram6
@@ -73,7 +73,7 @@ func openMode(m Mode, log *slog.Logger) (*Engine, error) {
 	e.v4, e.err4 = open4(&e.counters)
 	e.v6, e.err6 = open6(&e.counters)
 	if e.v4 == nil && e.v6 == nil {
-		e.ways.close()
+		e.ways.stop()
 		return nil, fmt.Errorf("%s sockets: IPv4: %w; IPv6: %w", m, e.err4, e.err6)
 	}
 	return e, nil
@@ -125,12 +125,12 @@ func (e *Engine) Open(dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, err
 	return f.open(dst, deliver)
 }
 
-// CutOff implements echo.Network.
-func (e *Engine) CutOff(dst netip.Addr) error { return e.ways.cutOff(dst) }
+// Follow implements echo.Network.
+func (e *Engine) Follow(dst netip.Addr) echo.Way { return e.ways.follow(dst) }
 
 // Close closes the sockets and waits for their readers.
 func (e *Engine) Close() error {
-	defer e.ways.close()
+	defer e.ways.stop()
 	var errs []error
 	for _, f := range e.families() {
 		errs = append(errs, f.close())

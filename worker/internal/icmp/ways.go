@@ -1,55 +1,283 @@
 package icmp
 
 import (
+	"errors"
+	"log/slog"
 	"net/netip"
+	"os"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"diagnostics/hostroute"
+	"diagnostics/shared/parallel"
 	"diagnostics/worker/internal/echo"
+
+	"golang.org/x/sys/unix"
 )
 
-// Any public address of each family does: only the kernel's routing table is asked for the way to it.
-var (
-	some4 = netip.MustParseAddr("1.1.1.1")
-	some6 = netip.MustParseAddr("2606:4700:4700::1111")
+const (
+	// changePause keeps a host whose routes change all the time from asking all the time. What has changed meanwhile is
+	// asked about behind it.
+	changePause = 5 * time.Millisecond
+	// tellEvery is how often at most the log is told of a lost way.
+	tellEvery = time.Minute
 )
 
-// ways tells a way that this host has lost from one that it never had.
+// ways follows what the kernel has for a way to each destination that is measured. It is asked when that begins, and
+// again when it tells of a change: a link that was down for a moment between two probes may have lost an answer.
 type ways struct {
-	ask   func(netip.Addr) (hostroute.Way, error)
-	close func()
-	// had4 and had6 are true once the kernel has had a way to an address of the family.
+	log   *slog.Logger
+	route func(netip.Addr) (hostroute.Route, error)
+	link  func(index int) (hostroute.Link, error)
+	// next waits for a change; nil where nobody tells of them. Then the kernel is asked for every probe.
+	next   func() ([]hostroute.Link, error)
+	stop   func()
+	reader parallel.Group
+	// had4 and had6 are true once the kernel has had a way out to the internet of the family.
 	had4, had6 atomic.Bool
+
+	mu       sync.Mutex
+	followed map[*way]struct{}
+	links    map[int]hostroute.Link // as the kernel last told of them; only those that some way has led over
+	told     time.Time
 }
 
-func newWays() *ways {
-	kernel := hostroute.Open()
-	w := &ways{ask: kernel.To, close: kernel.Close}
-	w.look()
+// way implements echo.Way.
+type way struct {
+	ways *ways
+	dst  netip.Addr
+	// cut is now, was at some moment.
+	cut, was atomic.Bool
+	// links are those that the way has led over, with how often each had lost its carrier; guarded by mu of ways.
+	links map[int]uint32
+}
+
+func newWays(log *slog.Logger) *ways {
+	// The kernel locks all links for a question about one, which those about routes must not wait for.
+	routes, links := hostroute.Open(hostroute.Packets{Protocol: hostroute.ICMP, Link: boundTo()}),
+		hostroute.Open(hostroute.Packets{})
+	w := &ways{log: log, route: routes.Route, link: links.Link, followed: map[*way]struct{}{},
+		links: map[int]hostroute.Link{}}
+	changes, err := hostroute.OpenChanges()
+	if err == nil {
+		w.next = changes.Next
+	}
+	w.stop = func() {
+		if changes != nil {
+			changes.Close()
+		}
+		w.reader.Wait()
+		routes.Close()
+		links.Close()
+	}
+	w.meet()
+	if w.next != nil {
+		w.reader.Go(w.listen)
+	}
 	return w
 }
 
-// look notes the families that this host has now.
-func (w *ways) look() {
-	for _, a := range []netip.Addr{some4, some6} {
-		_ = w.cutOff(a)
+// boundTo gives the number of the link or VRF to which the sockets of this process are bound from the start, as
+// "ip vrf exec" does; 0 for none.
+func boundTo() int {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0
+	}
+	defer unix.Close(fd)
+	link, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_BINDTOIFINDEX)
+	if err != nil { // Linux before 5.1
+		return 0
+	}
+	return link
+}
+
+// listen is the one who hears of changes. It ends when the socket is closed.
+func (w *ways) listen() {
+	for {
+		links, err := w.next()
+		if errors.Is(err, os.ErrClosed) {
+			return
+		}
+		w.changed(links)
+		time.Sleep(changePause)
 	}
 }
 
-// cutOff is echo.ErrCutOff where the way is lost. A kernel that cannot be asked is no reason to end a measurement.
-func (w *ways) cutOff(dst netip.Addr) error {
-	had := &w.had6
-	if dst.Is4() {
-		had = &w.had4
+// changed asks again for every way that is followed, and notes those that led over a link which was down.
+func (w *ways) changed(links []hostroute.Link) {
+	w.meet()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, l := range links {
+		if _, known := w.links[l.Index]; known {
+			w.links[l.Index] = l
+		}
 	}
-	way, err := w.ask(dst)
-	switch {
-	case err != nil:
-		return nil //nolint:nilerr // told above
-	case way != hostroute.Nowhere:
-		had.Store(true)
-	case had.Load():
+	for f := range w.followed {
+		for _, l := range links {
+			f.note(l)
+		}
+		f.look()
+	}
+}
+
+// follow begins to watch over the way to a destination.
+func (w *ways) follow(dst netip.Addr) *way {
+	f := &way{ways: w, dst: dst, links: map[int]uint32{}}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.followed[f] = struct{}{}
+	f.look()
+	return f
+}
+
+// Close implements echo.Way.
+func (f *way) Close() {
+	f.ways.mu.Lock()
+	defer f.ways.mu.Unlock()
+	delete(f.ways.followed, f)
+}
+
+// Cut implements echo.Way.
+func (f *way) Cut() error {
+	if f.ways.next == nil {
+		f.lookNow()
+	}
+	if f.cut.Load() {
 		return echo.ErrCutOff
 	}
 	return nil
+}
+
+// WasCut implements echo.Way. Of a carrier that was lost a moment ago the kernel may not have told yet, but it counts
+// them at once.
+func (f *way) WasCut() error {
+	if !f.was.Load() {
+		f.lookNow()
+		for _, index := range f.ledOver() {
+			if l, err := f.ways.link(index); err == nil {
+				f.noteNow(l)
+			}
+		}
+	}
+	if f.was.Load() {
+		return echo.ErrCutOff
+	}
+	return nil
+}
+
+func (f *way) lookNow() {
+	f.ways.mu.Lock()
+	defer f.ways.mu.Unlock()
+	f.look()
+}
+
+func (f *way) noteNow(l hostroute.Link) {
+	f.ways.mu.Lock()
+	defer f.ways.mu.Unlock()
+	f.ways.links[l.Index] = l
+	f.note(l)
+}
+
+// ledOver gives the links of the way.
+func (f *way) ledOver() (links []int) {
+	f.ways.mu.Lock()
+	defer f.ways.mu.Unlock()
+	for index := range f.links {
+		links = append(links, index)
+	}
+	return links
+}
+
+// look asks the kernel for the way. The caller holds the lock.
+func (f *way) look() {
+	route, cut := f.ways.ask(f.dst)
+	f.cut.Store(cut)
+	if cut {
+		f.was.Store(true)
+	}
+	for _, index := range route.Links {
+		if _, known := f.links[index]; known {
+			continue
+		}
+		if l, known := f.ways.known(index); known {
+			f.links[index] = l.Downs
+		}
+	}
+}
+
+// note takes note of what is told of a link. The caller holds the lock.
+func (f *way) note(l hostroute.Link) {
+	if downs, is := f.links[l.Index]; is && (!l.Up || l.Downs != downs) {
+		f.was.Store(true)
+	}
+}
+
+// known gives a link as it was when the kernel last told of it. The caller holds the lock.
+func (w *ways) known(index int) (hostroute.Link, bool) {
+	l, known := w.links[index]
+	if !known {
+		var err error
+		if l, err = w.link(index); err != nil {
+			return l, false
+		}
+		w.links[index] = l
+	}
+	return l, true
+}
+
+// meet notes the families that this host has now. They are told by the way to the internet alone: what one job's
+// destination has says nothing of all others.
+func (w *ways) meet() {
+	for v6, had := range map[bool]*atomic.Bool{false: &w.had4, true: &w.had6} {
+		for _, anchor := range hostroute.Anchors(v6) {
+			if had.Load() {
+				break
+			}
+			if route, err := w.route(anchor); err == nil && route.Way == hostroute.Out {
+				had.Store(true)
+			}
+		}
+	}
+}
+
+// ask gives the way to a destination, and whether it is lost. A kernel that cannot be asked is no reason to end a
+// measurement.
+func (w *ways) ask(dst netip.Addr) (route hostroute.Route, cut bool) {
+	route, err := w.route(dst)
+	if err != nil {
+		return hostroute.Route{}, false
+	}
+	had := &w.had4
+	if dst.Is6() {
+		had = &w.had6
+	}
+	if !had.Load() {
+		w.meet()
+	}
+	cut = had.Load() && route.Way.Lost(dst, func(a netip.Addr) (hostroute.Way, error) {
+		route, err := w.route(a)
+		return route.Way, err
+	})
+	if cut {
+		w.tell(dst)
+	}
+	return route, cut
+}
+
+// tell has the log tell the operator, who may know better: packets can be sent by marks that the kernel is not asked
+// with. The caller holds the lock.
+func (w *ways) tell(dst netip.Addr) {
+	if !w.told.IsZero() && time.Since(w.told) < tellEvery {
+		return
+	}
+	w.told = time.Now()
+	family := 4
+	if dst.Is6() {
+		family = 6
+	}
+	w.log.Warn("this host has no route to a destination, or its link is down: measurements of it are refused",
+		"family", family)
 }

@@ -2,40 +2,208 @@ package icmp
 
 import (
 	"errors"
+	"log/slog"
 	"net/netip"
+	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"diagnostics/hostroute"
 	"diagnostics/worker/internal/echo"
 )
 
-// A way that was there and is gone is this host's fault, a family that never was is how the host is made.
-func TestCutOff(t *testing.T) {
-	t.Parallel()
-	to4, to6 := netip.MustParseAddr("11.0.0.1"), netip.MustParseAddr("2a10::1")
-	way := map[netip.Addr]hostroute.Way{
-		some4: hostroute.Out, some6: hostroute.Nowhere, to4: hostroute.Out, to6: hostroute.Nowhere,
+// table is the kernel of a test: the ways that it has, all over one link, and what it tells of that.
+type table struct {
+	way    map[netip.Addr]hostroute.Way
+	link   hostroute.Link
+	broken error
+	asked  int
+}
+
+var (
+	to4, to6 = netip.MustParseAddr("11.0.0.1"), netip.MustParseAddr("2a10::1")
+	near6    = netip.MustParseAddr("2a10:77::1")
+)
+
+// newTable has IPv4 and not IPv6.
+func newTable() *table {
+	k := &table{way: map[netip.Addr]hostroute.Way{}, link: hostroute.Link{Index: 2, Up: true}}
+	k.set(hostroute.Out, to4)
+	k.set(hostroute.Out, hostroute.Anchors(false)...)
+	k.set(hostroute.Nowhere, to6)
+	k.set(hostroute.Nowhere, hostroute.Anchors(true)...)
+	return k
+}
+
+func (k *table) set(w hostroute.Way, to ...netip.Addr) {
+	for _, a := range to {
+		k.way[a] = w
 	}
-	var broken error
-	w := &ways{ask: func(a netip.Addr) (hostroute.Way, error) { return way[a], broken }}
-	w.look()
-	hold := func(when string, to netip.Addr, want error) {
-		t.Helper()
-		if err := w.cutOff(to); !errors.Is(err, want) {
-			t.Errorf("%s: %v to %v, want %v", when, err, to, want)
+}
+
+func (k *table) ways(log *strings.Builder) *ways {
+	w := &ways{
+		log: slog.New(slog.NewTextHandler(log, nil)),
+		route: func(a netip.Addr) (hostroute.Route, error) {
+			k.asked++
+			return hostroute.Route{Way: k.way[a], Links: []int{k.link.Index}}, k.broken
+		},
+		link:     func(int) (hostroute.Link, error) { return k.link, k.broken },
+		next:     func() ([]hostroute.Link, error) { return nil, nil },
+		followed: map[*way]struct{}{}, links: map[int]hostroute.Link{},
+	}
+	w.meet()
+	return w
+}
+
+// hold follows the way to an address anew.
+func (w *ways) hold(t *testing.T, when string, to netip.Addr, want error) {
+	t.Helper()
+	f := w.follow(to)
+	defer f.Close()
+	if err := f.Cut(); !errors.Is(err, want) {
+		t.Errorf("%s: %v to %v, want %v", when, err, to, want)
+	}
+}
+
+// A way that was there and is gone is this host's fault; a family that never was is how the host is made, and a route
+// that refuses is what somebody wants.
+func TestWhatIsCutOff(t *testing.T) {
+	t.Parallel()
+	k := newTable()
+	w := k.ways(&strings.Builder{})
+	w.hold(t, "at the start", to4, nil)
+	w.hold(t, "a family that never was", to6, nil)
+	k.set(hostroute.Nowhere, to4)
+	w.hold(t, "a route that is gone", to4, echo.ErrCutOff)
+	k.broken = hostroute.ErrNoAnswer
+	w.hold(t, "a kernel that cannot be asked", to4, nil)
+	k.broken = nil
+	k.set(hostroute.Here, to4)
+	w.hold(t, "this host itself", to4, nil)
+	k.set(hostroute.Refused, to4)
+	w.hold(t, "a net that is refused", to4, nil)
+	k.set(hostroute.Refused, hostroute.Anchors(false)...)
+	w.hold(t, "all that is refused", to4, echo.ErrCutOff)
+	k.set(hostroute.Out, append(hostroute.Anchors(true), to6)...)
+	w.hold(t, "a family that came later", to6, nil)
+	k.set(hostroute.Nowhere, append(hostroute.Anchors(true), to6)...)
+	w.hold(t, "and went", to6, echo.ErrCutOff)
+}
+
+// A family is there where the internet can be reached. That one destination can, or is this host, makes no family of it
+// that others could have lost.
+func TestOneDestinationMakesNoFamily(t *testing.T) {
+	t.Parallel()
+	for _, known := range []hostroute.Way{hostroute.Out, hostroute.Here} {
+		k := newTable()
+		w := k.ways(&strings.Builder{})
+		k.set(known, near6)
+		w.hold(t, "the one", near6, nil)
+		w.hold(t, "another", to6, nil)
+	}
+}
+
+// A family that came and went while nobody asked was there all the same.
+func TestAFamilyBetweenTwoJobs(t *testing.T) {
+	t.Parallel()
+	k := newTable()
+	w := k.ways(&strings.Builder{})
+	k.set(hostroute.Out, hostroute.Anchors(true)...)
+	w.changed(nil)
+	k.set(hostroute.Nowhere, hostroute.Anchors(true)...)
+	w.changed(nil)
+	w.hold(t, "behind it", to6, echo.ErrCutOff)
+}
+
+func TestAWayThatIsFollowed(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		happens func(*table, *ways)
+		was     error
+	}{
+		"nothing":        {func(*table, *ways) {}, nil},
+		"another route":  {func(_ *table, w *ways) { w.changed(nil) }, nil},
+		"another link":   {func(_ *table, w *ways) { w.changed([]hostroute.Link{{Index: 3}}) }, nil},
+		"the link is up": {func(k *table, w *ways) { w.changed([]hostroute.Link{k.link}) }, nil},
+		"a route that went and came": {func(k *table, w *ways) {
+			k.set(hostroute.Nowhere, to4)
+			w.changed(nil)
+			k.set(hostroute.Out, to4)
+			w.changed(nil)
+		}, echo.ErrCutOff},
+		"a link that went and came": {func(k *table, w *ways) {
+			w.changed([]hostroute.Link{{Index: 2}, k.link})
+		}, echo.ErrCutOff},
+		"a carrier that went and came": {func(k *table, w *ways) {
+			k.link.Downs++
+			w.changed([]hostroute.Link{k.link})
+		}, echo.ErrCutOff},
+		"a carrier of which nobody told yet": {func(k *table, _ *ways) { k.link.Downs++ }, echo.ErrCutOff},
+		"a net that somebody refuses": {func(k *table, w *ways) {
+			k.set(hostroute.Refused, to4)
+			w.changed(nil)
+		}, nil},
+	} {
+		k := newTable()
+		w := k.ways(&strings.Builder{})
+		f := w.follow(to4)
+		test.happens(k, w)
+		if err := f.Cut(); err != nil {
+			t.Errorf("%s: now %v", name, err)
+		}
+		if err := f.WasCut(); !errors.Is(err, test.was) {
+			t.Errorf("%s: %v, want %v", name, err, test.was)
+		}
+		f.Close()
+		if f.Close(); len(w.followed) != 0 {
+			t.Errorf("%s: it is followed still", name)
+		}
+		// Who begins afterwards begins anew.
+		again := w.follow(to4)
+		if err := again.WasCut(); err != nil {
+			t.Errorf("%s: for the next %v", name, err)
 		}
 	}
-	hold("at the start", to4, nil)
-	hold("a family that never was", to6, nil)
-	way[to4] = hostroute.Nowhere
-	hold("a route that is gone", to4, echo.ErrCutOff)
-	broken = hostroute.ErrNoAnswer
-	hold("a kernel that cannot be asked", to4, nil)
-	broken = nil
-	way[to6] = hostroute.Out
-	hold("a family that came later", to6, nil)
-	way[to6] = hostroute.Nowhere
-	hold("and went", to6, echo.ErrCutOff)
-	way[to4] = hostroute.Here
-	hold("back", to4, nil)
+}
+
+// A probe costs no question of its own, but where nobody tells of changes.
+func TestWhenTheKernelIsAsked(t *testing.T) {
+	t.Parallel()
+	k := newTable()
+	w := k.ways(&strings.Builder{})
+	f := w.follow(to4)
+	before := k.asked
+	for range 10 {
+		_ = f.Cut()
+	}
+	if k.asked != before {
+		t.Errorf("asked %d times for ten probes", k.asked-before)
+	}
+	w.next = nil
+	k.set(hostroute.Nowhere, to4)
+	if err := f.Cut(); !errors.Is(err, echo.ErrCutOff) {
+		t.Errorf("without word of changes: %v", err)
+	}
+}
+
+// The log tells of a lost way once in a while, and of no destination.
+func TestALostWayIsTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		k := newTable()
+		w := k.ways(&log)
+		k.set(hostroute.Nowhere, to4)
+		for range 10 {
+			w.hold(t, "lost", to4, echo.ErrCutOff)
+			time.Sleep(tellEvery/5 + time.Second)
+		}
+		lines := slices.Collect(strings.Lines(log.String()))
+		if len(lines) != 2 || !strings.Contains(lines[0], "family=4") || strings.Contains(log.String(), to4.String()) {
+			t.Errorf("%q", lines)
+		}
+	})
 }

@@ -32,10 +32,6 @@ type step struct {
 	late    bool
 }
 
-// routeEvery is how often the kernel is asked, while probes are sent, whether it still has a way to the destination.
-// The answer takes it microseconds.
-const routeEvery = 50 * time.Millisecond
-
 // On a busy machine the answer that a plan has given up may have arrived and not have been read. So before silence is
 // believed it is listened to for a little longer: grace, and twice the time by which wake-ups have been late of late.
 const (
@@ -54,9 +50,10 @@ type BusyError struct {
 	Free time.Duration
 }
 
-func (e *BusyError) Error() string {
-	return fmt.Sprintf("the budget of packets is used up for %v", e.Free)
-}
+func (e *BusyError) Error() string { return fmt.Sprintf("%s for %v", e.LogText(), e.Free) }
+
+// LogText implements redact.Loggable.
+func (e *BusyError) LogText() string { return "the budget of packets is used up" }
 
 // plan is the logic of a job. The driver calls its methods one at a time.
 type plan interface {
@@ -71,7 +68,7 @@ type plan interface {
 // drive runs a plan to its end.
 func (p *Prober) drive(ctx context.Context, dst netip.Addr, job plan) error {
 	d := &driver{
-		prober: p, dst: dst, plan: job,
+		prober: p, dst: dst, plan: job, way: p.network.Follow(dst),
 		answers: make(chan echo.Answer, answersHeld),
 		ticket:  p.options.Budget.ticket(dst),
 	}
@@ -83,11 +80,12 @@ type driver struct {
 	prober  *Prober
 	dst     netip.Addr
 	plan    plan
+	way     echo.Way
 	answers chan echo.Answer
 	flows   []echo.Flow
 	ticket  ticket
 	late    time.Duration // by how much the last wake-ups were late
-	asked   time.Time     // when the kernel was last asked for the way
+	left    bool          // a probe has left
 }
 
 func (d *driver) run(ctx context.Context) error {
@@ -107,7 +105,8 @@ func (d *driver) run(ctx context.Context) error {
 			if err := ctx.Err(); err != nil || !s.missing && !s.late {
 				return err
 			}
-			return d.prober.network.CutOff(d.dst)
+			// What did not come may have been lost on a link of this host, on its way out or back.
+			return d.way.WasCut()
 		}
 		if s.send != nil {
 			wait, granted := d.ticket.wait(now, s.by)
@@ -167,11 +166,8 @@ func (d *driver) takeAnswers() {
 // send sends a probe. Failing to send fails the job, also in its middle: what this host cannot send is not lost on the
 // way, and a measurement with holes of its own would be told as the destination's.
 func (d *driver) send(r request) error {
-	if now := time.Now(); now.Sub(d.asked) >= routeEvery {
-		d.asked = now
-		if err := d.prober.network.CutOff(d.dst); err != nil {
-			return err
-		}
+	if err := d.way.Cut(); err != nil {
+		return err
 	}
 	f, err := d.flow(r.flow)
 	if err != nil {
@@ -180,10 +176,20 @@ func (d *driver) send(r request) error {
 	d.ticket.use()
 	at, err := f.Send(r.seq, r.ttl)
 	if err != nil {
-		return errors.Join(d.prober.network.CutOff(d.dst), err)
+		return d.sendFailed(err)
 	}
+	d.left = true
 	d.plan.sent(r, at)
 	return nil
+}
+
+// sendFailed tells why no more can be sent. A rule that forbids probes forbids the first one; what is forbidden behind
+// others that have left met a table of connections that is full, or a limit: Linux has one error for all of these.
+func (d *driver) sendFailed(err error) error {
+	if d.left && errors.Is(err, echo.ErrForbidden) {
+		err = errors.Join(echo.ErrShortage, err)
+	}
+	return errors.Join(d.way.Cut(), err)
 }
 
 // begun tells whether a probe has left: a flow is opened for it, and a probe that cannot leave ends the job.
@@ -212,5 +218,6 @@ func (d *driver) close() {
 	for _, f := range d.flows {
 		f.Close()
 	}
+	d.way.Close()
 	d.ticket.release()
 }

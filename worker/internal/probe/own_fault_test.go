@@ -28,21 +28,30 @@ func TestOwnFaultsAreNoLoss(t *testing.T) {
 	}{
 		"the system has no room, at once": {func() *simNet { return failing(echo.ErrShortage, 0) }, echo.ErrShortage},
 		"the system has no room, later":   {func() *simNet { return failing(echo.ErrShortage, 3) }, echo.ErrShortage},
-		"a rule forbids it, later":        {func() *simNet { return failing(echo.ErrForbidden, 1) }, echo.ErrForbidden},
-		"no route, later":                 {func() *simNet { return failing(echo.ErrNoRoute, 2) }, echo.ErrNoRoute},
-		"cut off from the start":          {func() *simNet { return cut(1, 0) }, echo.ErrCutOff},
-		"cut off in the middle":           {func() *simNet { return cut(30*time.Millisecond, 0) }, echo.ErrCutOff},
+		"a rule forbids it":               {func() *simNet { return failing(echo.ErrForbidden, 0) }, echo.ErrForbidden},
+		// No rule has let the first pass and not the second: a table is full.
+		"it is forbidden, later": {func() *simNet { return failing(echo.ErrForbidden, 1) }, echo.ErrShortage},
+		"no route, later":        {func() *simNet { return failing(echo.ErrNoRoute, 2) }, echo.ErrNoRoute},
+		"cut off from the start": {func() *simNet { return cut(1, 0) }, echo.ErrCutOff},
+		"cut off in the middle":  {func() *simNet { return cut(30*time.Millisecond, 0) }, echo.ErrCutOff},
 	} {
 		for job := range measurements(nil) {
 			t.Run(name+"/"+job, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					n := tt.make()
-					if err := measurements(New(n, Options{}))[job](t.Context()); !errors.Is(err, tt.want) {
+					err := measurements(New(n, Options{}))[job](t.Context())
+					if !errors.Is(err, tt.want) {
 						t.Errorf("got %v, want %v", err, tt.want)
 					}
 					if n.opened != n.closed {
 						t.Errorf("%d flows opened, %d closed", n.opened, n.closed)
+					}
+					if n.followed != 0 {
+						t.Errorf("%d ways are followed still", n.followed)
+					}
+					if tt.want == echo.ErrForbidden && errors.Is(err, echo.ErrShortage) {
+						t.Errorf("%v is told as a shortage", err)
 					}
 				})
 			})
@@ -84,6 +93,38 @@ func TestALinkThatComesBack(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// A link that comes back before the next probe, or after the last one, may have lost what was under way: answers on
+// their way back. Where nothing was, nothing is lost.
+func TestALinkThatFlapsBetweenTwoProbes(t *testing.T) {
+	t.Parallel()
+	const short, long = 4 * time.Millisecond, 60 * time.Millisecond
+	for name, tt := range map[string]struct {
+		down, up time.Duration
+		rtt      time.Duration
+		want     error
+	}{
+		"between two probes":               {610 * time.Millisecond, 790 * time.Millisecond, long, echo.ErrCutOff},
+		"for less":                         {1250 * time.Millisecond, 1390 * time.Millisecond, long, echo.ErrCutOff},
+		"for a moment":                     {1259 * time.Millisecond, 1261 * time.Millisecond, long, echo.ErrCutOff},
+		"behind the last":                  {1850 * time.Millisecond, 3500 * time.Millisecond, long, echo.ErrCutOff},
+		"to the end":                       {1850 * time.Millisecond, 0, long, echo.ErrCutOff},
+		"when all is answered":             {610 * time.Millisecond, 790 * time.Millisecond, short, nil},
+		"when the last of all is answered": {1810 * time.Millisecond, 3500 * time.Millisecond, short, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				n := chain(3)
+				n.dest.rtt, n.cutAfter, n.backAfter = tt.rtt, tt.down, tt.up
+				r, err := New(n, Options{}).Ping(t.Context(), simTarget)
+				if !errors.Is(err, tt.want) || err == nil && r.LossPercent != 0 {
+					t.Errorf("%d of %d, %s, %v, want %v", r.Received, r.Sent, r.StopReason, err, tt.want)
+				}
+			})
+		})
+	}
 }
 
 // The other side: who has heard all answers needs no way any more, and a target that is silent stays silent.

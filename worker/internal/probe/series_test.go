@@ -362,6 +362,6 @@ func (n *lateNet) Send(seq uint16, _ int) (time.Time, error) {
 	return now, nil
 }
 
-func (n *lateNet) CutOff(netip.Addr) error { return nil }
+func (n *lateNet) Follow(netip.Addr) echo.Way { return simWay{&simNet{}} }
 
 func (n *lateNet) Close() {}

@@ -24,7 +24,9 @@ type simNet struct {
 	mu     sync.Mutex
 	opened int
 	closed int
-	log    []simPacket
+	// followed is how many ways are open.
+	followed int
+	log      []simPacket
 }
 
 // simPacket is one probe as it was sent.
@@ -76,14 +78,42 @@ func (n *simNet) Open(_ netip.Addr, deliver func(echo.Answer)) (echo.Flow, error
 	return &simFlow{net: n, index: n.opened - 1, deliver: deliver}, nil
 }
 
-// CutOff implements echo.Network. What is sent meanwhile is dropped without a word, as a link without a carrier does.
-func (n *simNet) CutOff(netip.Addr) error {
+// Follow implements echo.Network.
+func (n *simNet) Follow(netip.Addr) echo.Way {
+	w := simWay{n}
+	_ = w.Cut() // the time of the cut counts from here
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.isCut(time.Now()) {
+	n.followed++
+	return w
+}
+
+// simWay is the way of a simNet. What is on it while it is cut is dropped without a word, as a link without a carrier
+// does.
+type simWay struct{ net *simNet }
+
+func (w simWay) Cut() error {
+	w.net.mu.Lock()
+	defer w.net.mu.Unlock()
+	if w.net.isCut(time.Now()) {
 		return echo.ErrCutOff
 	}
 	return nil
+}
+
+func (w simWay) WasCut() error {
+	w.net.mu.Lock()
+	defer w.net.mu.Unlock()
+	if w.net.cutAfter > 0 && time.Since(w.net.start) >= w.net.cutAfter {
+		return echo.ErrCutOff
+	}
+	return nil
+}
+
+func (w simWay) Close() {
+	w.net.mu.Lock()
+	defer w.net.mu.Unlock()
+	w.net.followed--
 }
 
 func (n *simNet) isCut(now time.Time) bool {
@@ -157,7 +187,17 @@ func (f *simFlow) answer(node *simNode, kind echo.Kind, passed int, seq uint16, 
 	a := echo.Answer{Seq: seq, Kind: kind, From: node.addresses[f.index%len(node.addresses)],
 		TTL: simTTL - passed - node.detour, At: now.Add(rtt), Labels: node.labels}
 	for range node.copies + 1 {
-		time.AfterFunc(rtt, func() { f.deliver(a) })
+		time.AfterFunc(rtt, func() { f.arrive(a) })
+	}
+}
+
+// arrive brings an answer back.
+func (f *simFlow) arrive(a echo.Answer) {
+	f.net.mu.Lock()
+	lost := f.net.isCut(time.Now())
+	f.net.mu.Unlock()
+	if !lost {
+		f.deliver(a)
 	}
 }
 
