@@ -48,12 +48,14 @@ type Request struct {
 }
 
 // HeaderRefused says why the worker turns a job away. With a 429 RefusedShare is that the Client, or the Group, holds
-// its share of the places, and Retry-After is about that share; without it every place is taken. With a 503
-// RefusedShortage is that the worker's own host cannot send: it has lost its link or route, or has no file or memory
-// left. No measurement comes of that, since its silence would be told as the target's.
+// its share of the places, and Retry-After is about that share; RefusedBudget that the worker's budget of packets is
+// used up, and Retry-After is when there is some again; without either every place is taken. With a 503 RefusedShortage
+// is that the worker's own host cannot send: it has lost its link or route, or has no file or memory left. No
+// measurement comes of that, since its silence would be told as the target's.
 const (
 	HeaderRefused   = "X-Worker-Refused"
 	RefusedShare    = "share"
+	RefusedBudget   = "budget"
 	RefusedShortage = "shortage"
 )
 

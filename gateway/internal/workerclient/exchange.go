@@ -213,6 +213,10 @@ func refusal(response *http.Response) error {
 // failureCause is for the log: the status and the worker's own sentence where it sent one.
 func failureCause(response *http.Response) error {
 	cause := &statusError{status: response.StatusCode}
+	switch why := response.Header.Get(workerapi.HeaderRefused); why {
+	case workerapi.RefusedShare, workerapi.RefusedBudget, workerapi.RefusedShortage:
+		cause.why = why
+	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxFailureBytes))
 	var envelope workerapi.Envelope[json.RawMessage]
 	if err == nil && json.Unmarshal(body, &envelope) == nil {
@@ -224,6 +228,7 @@ func failureCause(response *http.Response) error {
 // statusError is an answer of the worker with a status other than 200.
 type statusError struct {
 	status int
+	why    string // one of the reasons of workerapi.HeaderRefused, or empty
 	said   string // empty where it said nothing
 }
 
@@ -236,7 +241,12 @@ func (e *statusError) Error() string {
 }
 
 // LogText implements redact.Loggable.
-func (e *statusError) LogText() string { return fmt.Sprintf("worker status %d", e.status) }
+func (e *statusError) LogText() string {
+	if e.why != "" {
+		return fmt.Sprintf("worker status %d: %s", e.status, e.why)
+	}
+	return fmt.Sprintf("worker status %d", e.status)
+}
 
 // retryAfter reads the seconds that the worker asks for. Without a usable number it is one to five, so that visitors
 // who were turned away together do not come back together.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/redact"
 	"diagnostics/shared/workerapi"
 )
 
@@ -77,13 +78,15 @@ func TestASharesRefusalIsTheVisitorsOwn(t *testing.T) {
 		reason string
 		want   fault.Kind
 		wait   time.Duration
+		logged string
 	}{
-		{429, workerapi.RefusedShare, fault.Limited, 7 * time.Second},
-		{429, "", fault.Busy, 7 * time.Second}, // every place, and workers that know no shares
-		{429, "moon", fault.Busy, 7 * time.Second},
-		{503, workerapi.RefusedShare, fault.Upstream, 0},
-		{503, workerapi.RefusedShortage, fault.Busy, time.Second}, // its host's own fault is this service's
-		{429, workerapi.RefusedShortage, fault.Busy, 7 * time.Second},
+		{429, workerapi.RefusedShare, fault.Limited, 7 * time.Second, "429: share"},
+		{429, workerapi.RefusedBudget, fault.Busy, 7 * time.Second, "429: budget"},
+		{429, "", fault.Busy, 7 * time.Second, "429"}, // every place, and workers that know no shares
+		{429, "moon", fault.Busy, 7 * time.Second, "429"},
+		{503, workerapi.RefusedShare, fault.Upstream, 0, "503: share"},
+		{503, workerapi.RefusedShortage, fault.Busy, time.Second, "503: shortage"}, // its host's own fault is this service's
+		{429, workerapi.RefusedShortage, fault.Busy, 7 * time.Second, "429: shortage"},
 	} {
 		s := worker(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Retry-After", "7")
@@ -95,6 +98,9 @@ func TestASharesRefusalIsTheVisitorsOwn(t *testing.T) {
 		_, err := client(t, s.URL, quick()).Ping(t.Context(), job)
 		if got := wantFault(t, err, c.want, s.URL); got.RetryAfter != c.wait {
 			t.Errorf("%d %q: Retry-After is %v", c.status, c.reason, got.RetryAfter)
+		}
+		if got := redact.Outline(err); !strings.HasSuffix(got, "worker status "+c.logged) {
+			t.Errorf("%d %q: logged as %q", c.status, c.reason, got)
 		}
 	}
 }

@@ -25,7 +25,15 @@ type busyError struct {
 	share bool
 }
 
-func (e *busyError) Error() string { return fmt.Sprintf("every place is taken for %v", e.free) }
+func (e *busyError) Error() string { return fmt.Sprintf("%s for %v", e.LogText(), e.free) }
+
+// LogText implements redact.Loggable.
+func (e *busyError) LogText() string {
+	if e.share {
+		return "a share of the places is taken"
+	}
+	return "every place is taken"
+}
 
 // job makes the route of one kind of job. limit is how long such a job takes at most by itself.
 func job[T any](s *Server, limit time.Duration, run func(context.Context, netip.Addr) (T, error)) func(*exchange) {
@@ -48,6 +56,8 @@ func job[T any](s *Server, limit time.Duration, run func(context.Context, netip.
 		case errors.As(err, &busy):
 			x.refuse(busy)
 		case errors.As(err, &spent):
+			x.cause = spent
+			x.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedBudget)
 			x.refuseUntil(spent.Free, "This worker sends as many probes as it may already.")
 		case err != nil:
 			x.failJob(err)
@@ -72,6 +82,7 @@ func inShare[T any](do func(begun *atomic.Bool) (T, error)) (T, error) {
 
 // refuse answers a request without a place.
 func (x *exchange) refuse(busy *busyError) {
+	x.cause = busy
 	sentence := "Every place of this worker is taken."
 	if busy.share {
 		x.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedShare)

@@ -107,8 +107,11 @@ func TestABudgetThatIsUsedUpTellsUntilWhen(t *testing.T) {
 	f.prober.run = func(context.Context) error { return &probe.BusyError{Free: 1001 * time.Millisecond} }
 	a := f.do(f.request("POST", workerapi.PathPing, target))
 	f.checkError("no budget", a, 429)
-	if got := a.Header.Get("Retry-After"); got != "2" || a.Header.Get(workerapi.HeaderRefused) != "" {
-		t.Errorf("Retry-After %q, refused for %q", got, a.Header.Get(workerapi.HeaderRefused))
+	if got, why := a.Header.Get("Retry-After"), a.Header.Get(workerapi.HeaderRefused); got != "2" || why != "budget" {
+		t.Errorf("Retry-After %q, refused for %q", got, why)
+	}
+	if !strings.Contains(f.log.String(), `"cause":"the budget of packets is used up"`) {
+		t.Errorf("logged: %s", f.log.String())
 	}
 	if n := f.server.PlacesInUse(); n != 0 {
 		t.Errorf("%d places in use", n)

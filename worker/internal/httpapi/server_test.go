@@ -472,6 +472,9 @@ func TestPlaces(t *testing.T) {
 	waitFor(t, func() bool { return f.server.PlacesInUse() == 2 })
 	a := f.do(f.request("POST", workerapi.PathPing, target))
 	f.checkError("no place", a, 429)
+	if !strings.Contains(f.log.String(), `"cause":"every place is taken"`) {
+		t.Errorf("logged: %s", f.log.String())
+	}
 	// The traces that hold the places end within their five seconds.
 	if got := a.Header.Get("Retry-After"); got != "5" {
 		t.Errorf("Retry-After %q", got)
