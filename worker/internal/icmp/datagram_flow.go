@@ -14,10 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pendingTries bounds how often a send is repeated because an ICMP error was pending on the socket. A flow has at most
-// a hundred probes on their way; errors come no faster than they are cleared.
-const pendingTries = 128
-
 // datagramFlow implements echo.Flow on a datagram socket of its own.
 type datagramFlow struct {
 	network *datagrams
@@ -69,18 +65,13 @@ func (f *datagramFlow) Send(seq uint16, ttl int) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("TTL %d is not from 1 to %d", ttl, maxTTL)
 	}
 	packet := f.request(f.network.protocol.requestType, seq)
-	for try := 1; ; try++ {
-		at, err := f.attempt(packet[:], ttl)
-		if err == nil {
-			f.network.counters.sent.Add(1)
-			return at, nil
-		}
-		if !isFull(err) || try == sendTries {
-			f.network.counters.sendErrors.Add(1)
-			return at, sendError(err)
-		}
-		time.Sleep(sendPause)
+	at, err := pastFullQueue(func() (time.Time, error) { return f.attempt(packet[:], ttl) })
+	if err != nil {
+		f.network.counters.sendErrors.Add(1)
+		return at, sendError(err)
 	}
+	f.network.counters.sent.Add(1)
+	return at, nil
 }
 
 // attempt sends a packet with a TTL. The TTL is the socket's, since kernels before 5.18 take none along with an IPv6
@@ -99,45 +90,17 @@ func (f *datagramFlow) attempt(packet []byte, ttl int) (time.Time, error) {
 		f.ttl = ttl
 	}
 	if f.label == nil || f.network.unlabelled.Load() {
-		return f.sendPastErrors(packet, nil)
+		return sendPastErrors(f.fd, packet, nil, f.to)
 	}
-	at, err := f.sendPastErrors(packet, f.label)
+	at, err := sendPastErrors(f.fd, packet, f.label, f.to)
 	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
 		return at, err
 	}
-	at, err = f.sendPastErrors(packet, nil)
+	at, err = sendPastErrors(f.fd, packet, nil, f.to)
 	if err == nil {
 		f.network.unlabelled.Store(true)
 	}
 	return at, err
-}
-
-// sendPastErrors sends a packet. An ICMP error that came for an earlier packet makes the next call on the socket fail,
-// whatever that call is for, and is cleared by it; the error queue, which the reader reads, holds it still. So the call
-// is repeated: an error of this host's own stays.
-func (f *datagramFlow) sendPastErrors(packet, control []byte) (at time.Time, err error) {
-	for range pendingTries {
-		at = time.Now()
-		err = unix.Sendmsg(f.fd, packet, control, f.to, unix.MSG_DONTWAIT)
-		if !isPending(err) {
-			return at, err
-		}
-	}
-	return at, err
-}
-
-// isPending tells whether an error of a send may be that of an earlier packet: it is one of those to which the kernel
-// translates ICMP errors (icmp_err_convert, icmpv6_err_convert), or a signal.
-func isPending(err error) bool {
-	for _, e := range []error{
-		unix.EHOSTUNREACH, unix.ENETUNREACH, unix.ECONNREFUSED, unix.EACCES, unix.EMSGSIZE, unix.EPROTO,
-		unix.ENOPROTOOPT, unix.EOPNOTSUPP, unix.EHOSTDOWN, unix.ENONET, unix.EREMOTEIO, unix.EINTR,
-	} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
 }
 
 // buffers hold one received packet.

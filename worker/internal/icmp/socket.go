@@ -34,6 +34,7 @@ const (
 type socket struct {
 	conn        *net.IPConn
 	raw         syscall.RawConn
+	outlet      *outlet // for sending; nil where that is done by conn
 	batch       func([]ipv4.Message) (int, error)
 	requestType byte
 	controls    [maxTTL + 1][]byte
@@ -55,6 +56,10 @@ func openRaw4(c *counters) (family, error) {
 	if err := installFilter4(p); err != nil {
 		s.conn.Close()
 		return nil, fmt.Errorf("install the packet filter: %w", err)
+	}
+	if s.outlet, err = openOutlet(); err != nil {
+		s.conn.Close()
+		return nil, err
 	}
 	s.batch = func(ms []ipv4.Message) (int, error) { return p.ReadBatch(ms, 0) }
 	s.receive = (*socket).receive4
@@ -141,33 +146,28 @@ func (s *socket) send(packet []byte, dst netip.Addr, ttl int, extra []byte) (tim
 	if ttl < 1 || ttl > maxTTL {
 		return time.Time{}, fmt.Errorf("TTL %d is not from 1 to %d", ttl, maxTTL)
 	}
-	var (
-		at   time.Time
-		sent error
-		to   = sockaddr(dst)
-		oob  = s.controls[ttl]
-	)
+	oob := s.controls[ttl]
 	if extra != nil {
 		oob = slices.Concat(oob, extra)
 	}
-	err := s.raw.Write(func(fd uintptr) bool {
-		at = time.Now()
-		sent = unix.Sendmsg(int(fd), packet, oob, to, unix.MSG_DONTWAIT)
-		for errors.Is(sent, unix.EINTR) {
+	if s.outlet != nil {
+		return s.outlet.send(packet, oob, sockaddr(dst))
+	}
+	return s.sendByConn(packet, oob, sockaddr(dst))
+}
+
+func (s *socket) sendByConn(packet, oob []byte, to unix.Sockaddr) (at time.Time, err error) {
+	closed := s.raw.Write(func(fd uintptr) bool {
+		for err = unix.EINTR; errors.Is(err, unix.EINTR); {
 			at = time.Now()
-			sent = unix.Sendmsg(int(fd), packet, oob, to, unix.MSG_DONTWAIT)
+			err = unix.Sendmsg(int(fd), packet, oob, to, unix.MSG_DONTWAIT)
 		}
 		return true
 	})
-	if err == nil {
-		err = sent
+	if closed != nil {
+		return at, closed
 	}
-	if err != nil {
-		s.counters.sendErrors.Add(1)
-		return at, err
-	}
-	s.counters.sent.Add(1)
-	return at, nil
+	return at, err
 }
 
 func sockaddr(a netip.Addr) unix.Sockaddr {
@@ -198,6 +198,9 @@ func (s *socket) check() error { return nil }
 // close implements family.
 func (s *socket) close() error {
 	err := s.conn.Close()
+	if s.outlet != nil {
+		err = errors.Join(err, s.outlet.close())
+	}
 	s.reader.Wait()
 	return err
 }

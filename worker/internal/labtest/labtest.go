@@ -75,6 +75,12 @@ func (n *Namespace) IP(args ...string) {
 	run(n.t, "ip", append([]string{"-n", n.Name}, args...)...)
 }
 
+// TC runs tc(8) on the namespace.
+func (n *Namespace) TC(args ...string) {
+	n.t.Helper()
+	run(n.t, "tc", append([]string{"-n", n.Name}, args...)...)
+}
+
 // Command makes a command that runs in the namespace.
 func (n *Namespace) Command(name string, args ...string) *exec.Cmd {
 	return exec.CommandContext(n.t.Context(), "ip", append([]string{"netns", "exec", n.Name, name}, args...)...)

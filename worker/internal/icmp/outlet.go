@@ -1,0 +1,74 @@
+package icmp
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// outlet is a raw IPv4 socket that only sends. Of a packet that this host's own queue has dropped Linux tells a raw IPv4
+// socket nothing, unless it asks for ICMP errors too (IP_RECVERR, ip(7)): it would be told as the destination's loss. On
+// the socket that receives every ICMP error would make a read fail then. Raw IPv6 sockets are told as they are.
+type outlet struct {
+	// mu keeps the descriptor from being closed, and so from becoming another's, while it is used.
+	mu sync.RWMutex
+	fd int // -1 when closed
+}
+
+// blockAll is an ICMP_FILTER (raw(7)) that keeps the first 32 types from a socket.
+const (
+	icmpFilter = 1
+	blockAll   = -1
+)
+
+func openOutlet() (*outlet, error) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, unix.IPPROTO_ICMP)
+	if err != nil {
+		return nil, fmt.Errorf("socket: %w", err)
+	}
+	nothing, err := bpf.Assemble([]bpf.Instruction{bpf.RetConstant{Val: 0}})
+	if err == nil {
+		filter := []unix.SockFilter{{Code: nothing[0].Op, Jt: nothing[0].Jt, Jf: nothing[0].Jf, K: nothing[0].K}}
+		err = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
+			&unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]})
+	}
+	err = errors.Join(err,
+		// Nobody reads the socket: the filters keep packets from it, and of ICMP errors it keeps one or two.
+		unix.SetsockoptInt(fd, unix.SOL_RAW, icmpFilter, blockAll),
+		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 1),
+		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_RECVERR, 1),
+	)
+	if err != nil {
+		unix.Close(fd)
+		return nil, fmt.Errorf("set socket options: %w", err)
+	}
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, sendBuffer) != nil {
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, sendBuffer)
+	}
+	return &outlet{fd: fd}, nil
+}
+
+// send sends one packet without waiting for room, and gives the moment right before.
+func (o *outlet) send(packet, oob []byte, to unix.Sockaddr) (time.Time, error) {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	if o.fd < 0 {
+		return time.Time{}, net.ErrClosed
+	}
+	return sendPastErrors(o.fd, packet, oob, to)
+}
+
+func (o *outlet) close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	fd := o.fd
+	if o.fd = -1; fd < 0 {
+		return nil
+	}
+	return unix.Close(fd)
+}

@@ -1,0 +1,89 @@
+package icmp
+
+import (
+	"errors"
+	"net"
+	"time"
+
+	"diagnostics/worker/internal/echo"
+
+	"golang.org/x/sys/unix"
+)
+
+// A full queue of a device or a socket has room again within milliseconds, on a narrow link some tens of them. A probe
+// waits that long for it rather than end its job; its round trip counts from when it leaves.
+const (
+	queuePatience = 40 * time.Millisecond
+	shortestPause = time.Millisecond
+	longestPause  = 8 * time.Millisecond
+)
+
+// pendingTries bounds how often a send is repeated because an ICMP error was pending on the socket. They come no faster
+// than they are cleared.
+const pendingTries = 128
+
+// pastFullQueue sends, and again as long as there is no room for the packet and patience for that.
+func pastFullQueue(send func() (time.Time, error)) (time.Time, error) {
+	pause := shortestPause
+	for waited := time.Duration(0); ; waited += pause {
+		at, err := send()
+		if !isFull(err) || waited >= queuePatience {
+			return at, err
+		}
+		if waited > 0 {
+			pause = min(2*pause, longestPause)
+		}
+		time.Sleep(pause)
+	}
+}
+
+// sendPastErrors sends a packet. An ICMP error that came for an earlier packet makes the next call on the socket fail,
+// whatever that call is for, and is cleared by it; what is read of such errors comes from the error queue. So the call is
+// repeated: an error of this host's own stays.
+func sendPastErrors(fd int, packet, control []byte, to unix.Sockaddr) (at time.Time, err error) {
+	for range pendingTries {
+		at = time.Now()
+		err = unix.Sendmsg(fd, packet, control, to, unix.MSG_DONTWAIT)
+		if !isPending(err) {
+			return at, err
+		}
+	}
+	return at, err
+}
+
+// isPending tells whether an error of a send may be that of an earlier packet: it is one of those to which the kernel
+// translates ICMP errors (icmp_err_convert, icmpv6_err_convert), or a signal.
+func isPending(err error) bool {
+	for _, e := range []error{
+		unix.EHOSTUNREACH, unix.ENETUNREACH, unix.ECONNREFUSED, unix.EACCES, unix.EMSGSIZE, unix.EPROTO,
+		unix.ENOPROTOOPT, unix.EOPNOTSUPP, unix.EHOSTDOWN, unix.ENONET, unix.EREMOTEIO, unix.EINTR,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+func isFull(err error) bool {
+	return errors.Is(err, unix.ENOBUFS) || errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOMEM)
+}
+
+// sendError names the system's errors in the terms of echo.Flow.
+func sendError(err error) error {
+	for _, e := range []error{unix.ENETUNREACH, unix.EHOSTUNREACH, unix.EADDRNOTAVAIL, unix.EINVAL} {
+		if errors.Is(err, e) {
+			return errors.Join(echo.ErrNoRoute, err)
+		}
+	}
+	switch {
+	case isFull(err), errors.Is(err, unix.ENETDOWN):
+		return errors.Join(echo.ErrShortage, err)
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
+		return errors.Join(echo.ErrForbidden, err)
+	case errors.Is(err, net.ErrClosed):
+		return errors.Join(echo.ErrClosed, err)
+	default:
+		return err
+	}
+}
