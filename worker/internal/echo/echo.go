@@ -101,7 +101,8 @@ type Network interface {
 type Way interface {
 	// Cut is ErrCutOff while there is none. It costs next to nothing.
 	Cut() error
-	// WasCut is ErrCutOff where there is none, or was none at any moment since Follow.
+	// WasCut is ErrCutOff where there is none, or was none at any moment since Follow, and ErrShortage where this host has
+	// dropped packets to it of which Send has not told.
 	WasCut() error
 	// Close ends the watch. It may be called more than once.
 	Close()

@@ -3,8 +3,10 @@ package icmp
 import (
 	"errors"
 	"log/slog"
+	"maps"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,6 +32,8 @@ type ways struct {
 	log   *slog.Logger
 	route func(netip.Addr) (hostroute.Route, error)
 	link  func(index int) (hostroute.Link, error)
+	// dropped counts the packets of which no send tells that a queue of this host has dropped them.
+	dropped func() uint64
 	// next waits for a change; nil where nobody tells of them. Then the kernel is asked for every probe.
 	next   func() ([]hostroute.Link, error)
 	stop   func()
@@ -47,6 +51,9 @@ type ways struct {
 type way struct {
 	ways *ways
 	dst  netip.Addr
+	// untold is that no send tells of packets that this host has dropped; before is how many that were at first.
+	untold bool
+	before uint64
 	// cut is now, was at some moment.
 	cut, was atomic.Bool
 	// links are those that the way has led over, with how often each had lost its carrier; guarded by mu of ways.
@@ -57,8 +64,9 @@ func newWays(log *slog.Logger) *ways {
 	// The kernel locks all links for a question about one, which those about routes must not wait for.
 	routes, links := hostroute.Open(hostroute.Packets{Protocol: hostroute.ICMP, Link: boundTo()}),
 		hostroute.Open(hostroute.Packets{})
-	w := &ways{log: log, route: routes.Route, link: links.Link, followed: map[*way]struct{}{},
-		links: map[int]hostroute.Link{}}
+	dropped := openDropped6()
+	w := &ways{log: log, route: routes.Route, link: links.Link, dropped: dropped.now,
+		followed: map[*way]struct{}{}, links: map[int]hostroute.Link{}}
 	changes, err := hostroute.OpenChanges()
 	if err == nil {
 		w.next = changes.Next
@@ -70,6 +78,7 @@ func newWays(log *slog.Logger) *ways {
 		w.reader.Wait()
 		routes.Close()
 		links.Close()
+		dropped.close()
 	}
 	w.meet()
 	if w.next != nil {
@@ -123,9 +132,13 @@ func (w *ways) changed(links []hostroute.Link) {
 	}
 }
 
-// follow begins to watch over the way to a destination.
-func (w *ways) follow(dst netip.Addr) *way {
-	f := &way{ways: w, dst: dst, links: map[int]uint32{}}
+// follow begins to watch over the way to a destination. With untold it keeps an eye on
+// packets that are dropped, too.
+func (w *ways) follow(dst netip.Addr, untold bool) *way {
+	f := &way{ways: w, dst: dst, untold: untold, links: map[int]uint32{}}
+	if untold {
+		f.before = w.dropped()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.followed[f] = struct{}{}
@@ -162,8 +175,11 @@ func (f *way) WasCut() error {
 			}
 		}
 	}
-	if f.was.Load() {
+	switch {
+	case f.was.Load():
 		return echo.ErrCutOff
+	case f.untold && f.ways.dropped() != f.before:
+		return echo.ErrShortage
 	}
 	return nil
 }
@@ -182,13 +198,10 @@ func (f *way) noteNow(l hostroute.Link) {
 }
 
 // ledOver gives the links of the way.
-func (f *way) ledOver() (links []int) {
+func (f *way) ledOver() []int {
 	f.ways.mu.Lock()
 	defer f.ways.mu.Unlock()
-	for index := range f.links {
-		links = append(links, index)
-	}
-	return links
+	return slices.Collect(maps.Keys(f.links))
 }
 
 // look asks the kernel for the way. The caller holds the lock.
@@ -210,7 +223,7 @@ func (f *way) look() {
 
 // note takes note of what is told of a link. The caller holds the lock.
 func (f *way) note(l hostroute.Link) {
-	if downs, is := f.links[l.Index]; is && (!l.Up || l.Downs != downs) {
+	if before, is := f.links[l.Index]; is && (!l.Up || l.Downs != before) {
 		f.was.Store(true)
 	}
 }

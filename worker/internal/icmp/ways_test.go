@@ -20,6 +20,8 @@ type table struct {
 	link   hostroute.Link
 	broken error
 	asked  int
+	// dropped is how many packets the host has dropped.
+	dropped uint64
 }
 
 var (
@@ -51,6 +53,7 @@ func (k *table) ways(log *strings.Builder) *ways {
 			return hostroute.Route{Way: k.way[a], Links: []int{k.link.Index}}, k.broken
 		},
 		link:     func(int) (hostroute.Link, error) { return k.link, k.broken },
+		dropped:  func() uint64 { return k.dropped },
 		next:     func() ([]hostroute.Link, error) { return nil, nil },
 		followed: map[*way]struct{}{}, links: map[int]hostroute.Link{},
 	}
@@ -61,7 +64,7 @@ func (k *table) ways(log *strings.Builder) *ways {
 // hold follows the way to an address anew.
 func (w *ways) hold(t *testing.T, when string, to netip.Addr, want error) {
 	t.Helper()
-	f := w.follow(to)
+	f := w.follow(to, false)
 	defer f.Close()
 	if err := f.Cut(); !errors.Is(err, want) {
 		t.Errorf("%s: %v to %v, want %v", when, err, to, want)
@@ -149,7 +152,7 @@ func TestAWayThatIsFollowed(t *testing.T) {
 	} {
 		k := newTable()
 		w := k.ways(&strings.Builder{})
-		f := w.follow(to4)
+		f := w.follow(to4, false)
 		test.happens(k, w)
 		if err := f.Cut(); err != nil {
 			t.Errorf("%s: now %v", name, err)
@@ -162,9 +165,40 @@ func TestAWayThatIsFollowed(t *testing.T) {
 			t.Errorf("%s: it is followed still", name)
 		}
 		// Who begins afterwards begins anew.
-		again := w.follow(to4)
+		again := w.follow(to4, false)
 		if err := again.WasCut(); err != nil {
 			t.Errorf("%s: for the next %v", name, err)
+		}
+	}
+}
+
+// Where no send tells of dropped packets, their number does: what came before the job is not its own.
+func TestDroppedPacketsOfWhichNobodyTells(t *testing.T) {
+	t.Parallel()
+	for untold, want := range map[bool]error{true: echo.ErrShortage, false: nil} {
+		k := newTable()
+		w := k.ways(&strings.Builder{})
+		w.follow(to4, untold).Close()
+		k.dropped = 3
+		f := w.follow(to4, untold)
+		if err := f.WasCut(); err != nil {
+			t.Errorf("none of its own: %v", err)
+		}
+		k.dropped = 4
+		if err := f.WasCut(); !errors.Is(err, want) {
+			t.Errorf("one of its own: %v, want %v", err, want)
+		}
+	}
+}
+
+func TestOutDiscards(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]uint64{
+		"": 0, "Ip6OutDiscards": 0, "Ip6OutDiscards \tmany\n": 0,
+		"Ip6InDiscards   \t7\nIp6OutDiscards                  \t27\nIp6OutNoRoutes 3\n": 27,
+	} {
+		if got := outDiscards([]byte(text)); got != want {
+			t.Errorf("%q: %d", text, got)
 		}
 	}
 }
@@ -174,7 +208,7 @@ func TestWhenTheKernelIsAsked(t *testing.T) {
 	t.Parallel()
 	k := newTable()
 	w := k.ways(&strings.Builder{})
-	f := w.follow(to4)
+	f := w.follow(to4, false)
 	before := k.asked
 	for range 10 {
 		_ = f.Cut()
