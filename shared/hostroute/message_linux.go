@@ -27,8 +27,8 @@ func (q question) family() byte {
 	return unix.AF_INET6
 }
 
-// message is the question as it is sent: a struct nlmsghdr, a struct rtmsg, and as attributes the address (RTA_DST), the
-// protocol (RTA_IP_PROTO, since Linux 4.19; older ones pass over it) and the link, where there is one (RTA_OIF).
+// message is the question as it is sent: a struct nlmsghdr, a struct rtmsg, and as attributes the address (RTA_DST),
+// the protocol (RTA_IP_PROTO, since Linux 4.19; older ones pass over it) and the link, where there is one (RTA_OIF).
 func (q question) message() []byte {
 	body := append([]byte{q.family(), byte(q.address.BitLen())}, 0, 0, 0, 0, 0, 0)
 	body = binary.NativeEndian.AppendUint32(body, rtmFibMatch)

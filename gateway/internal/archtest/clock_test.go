@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// wallReadings make a number of a moment by the wall clock alone, or drop its monotonic reading (package time, "Monotonic
-// Clocks"), by how many arguments they take. What is counted so jumps when the host's clock is set: a limit that locks
-// its client out for an hour, a reader who is cut off.
+// wallReadings make a number of a moment by the wall clock alone, or drop its monotonic reading (package time,
+// "Monotonic Clocks"), by how many arguments they take. What is counted so jumps when the host's clock is set: a limit
+// that locks its client out for an hour, a reader who is cut off.
 var wallReadings = map[string]int{
 	"Unix": 0, "UnixMilli": 0, "UnixMicro": 0, "UnixNano": 0,
 	"UTC": 0, "Local": 0, "In": 1, "Round": 1, "Truncate": 1, "AddDate": 3,
@@ -29,7 +29,7 @@ var wallUses = map[string]string{
 	gw + "/internal/httpapi/samples.go":              "the time of this server, for people",
 	gw + "/internal/providers/rdap/ask_network.go":   "when an answer was fetched, for people",
 	gw + "/internal/providers/rdap/dates.go":         "a registry's dates",
-	gw + "/internal/providers/rdap/pause.go":         "until when a registry asks to wait, for other processes, beside for how long",
+	gw + "/internal/providers/rdap/pause.go":         "until when a registry asks to wait, for other processes",
 	gw + "/internal/sitemap/entry.go":                "a sitemap's dates",
 	gw + "/internal/tools/internal/format/format.go": "a moment as text",
 	gw + "/internal/tools/sslchecker/certificate.go": "a certificate's validity is of the wall clock",

@@ -7,8 +7,8 @@
 // A request may say on whose behalf it comes by two hashes, client and group (workerapi.Pseudonym). One client holds at
 // most workerapi.ClientShare of the places and one group workerapi.GroupShare: over that the answer is 429 with
 // "X-Worker-Refused: share"; with "budget" it is that the budget of packets leaves a job no probe within its time, and
-// without either that every place is taken. All have Retry-After, as has 503 with "X-Worker-Refused: shortage", which is
-// that this host itself cannot send.
+// without either that every place is taken. All have Retry-After, as has 503 with "X-Worker-Refused: shortage", which
+// is that this host itself cannot send.
 package httpapi
 
 import (

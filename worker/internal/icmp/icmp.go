@@ -125,8 +125,8 @@ func (e *Engine) Open(dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, err
 	return f.open(dst, deliver)
 }
 
-// Follow implements echo.Network. Linux tells an ICMPv6 datagram socket nothing of a packet that a queue of this host has
-// dropped (ping_v6_sendmsg), but counts it.
+// Follow implements echo.Network. Linux tells an ICMPv6 datagram socket nothing of a packet that a queue of this host
+// has dropped (ping_v6_sendmsg), but counts it.
 func (e *Engine) Follow(dst netip.Addr) echo.Way {
 	return e.ways.follow(dst, e.mode == Datagram && dst.Is6())
 }

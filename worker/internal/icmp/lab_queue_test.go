@@ -11,8 +11,8 @@ import (
 	"diagnostics/worker/internal/labtest"
 )
 
-// What this host's own queue drops is an error, and never a probe that left; a queue that is full for a moment is waited
-// for.
+// What this host's own queue drops is an error, and never a probe that left; a queue that is full for a moment is
+// waited for.
 func TestAFullQueue(t *testing.T) { inEachMode(t, checkAFullQueue) }
 
 func checkAFullQueue(t *testing.T, m Mode) {

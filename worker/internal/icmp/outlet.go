@@ -11,9 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// outlet is a raw IPv4 socket that only sends. Of a packet that this host's own queue has dropped Linux tells a raw IPv4
-// socket nothing, unless it asks for ICMP errors too (IP_RECVERR, ip(7)): it would be told as the destination's loss. On
-// the socket that receives every ICMP error would make a read fail then. Raw IPv6 sockets are told as they are.
+// outlet is a raw IPv4 socket that only sends. Of a packet that this host's own queue has dropped Linux tells a raw
+// IPv4 socket nothing, unless it asks for ICMP errors too (IP_RECVERR, ip(7)): it would be told as the destination's
+// loss. On the socket that receives every ICMP error would make a read fail then. Raw IPv6 sockets are told as they
+// are.
 type outlet struct {
 	// mu keeps the descriptor from being closed, and so from becoming another's, while it is used.
 	mu sync.RWMutex

@@ -38,8 +38,8 @@ func pastFullQueue(send func() (time.Time, error)) (time.Time, error) {
 }
 
 // sendPastErrors sends a packet. An ICMP error that came for an earlier packet makes the next call on the socket fail,
-// whatever that call is for, and is cleared by it; what is read of such errors comes from the error queue. So the call is
-// repeated: an error of this host's own stays.
+// whatever that call is for, and is cleared by it; what is read of such errors comes from the error queue. So the call
+// is repeated: an error of this host's own stays.
 func sendPastErrors(fd int, packet, control []byte, to unix.Sockaddr) (at time.Time, err error) {
 	for range pendingTries {
 		at = time.Now()

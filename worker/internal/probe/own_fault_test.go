@@ -50,7 +50,7 @@ func TestOwnFaultsAreNoLoss(t *testing.T) {
 					if n.followed != 0 {
 						t.Errorf("%d ways are followed still", n.followed)
 					}
-					if tt.want == echo.ErrForbidden && errors.Is(err, echo.ErrShortage) {
+					if errors.Is(tt.want, echo.ErrForbidden) && errors.Is(err, echo.ErrShortage) {
 						t.Errorf("%v is told as a shortage", err)
 					}
 				})
