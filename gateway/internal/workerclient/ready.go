@@ -45,13 +45,13 @@ func (c *Client) lastReady() (workerapi.Ready, error) {
 	return last.ready, last.err
 }
 
-// probe tells whether the worker is there, and notes what it says of itself. A process or a network that stood still
-// for a moment is asked once more.
+// again tells whether the question for readiness is asked once more: a process or a network may stand still for a
+// moment.
+func again(err error) bool { return isLoss(err) && !isRefusal(err) }
+
+// probe tells whether the worker is there, and notes what it says of itself.
 func (c *Client) probe(ctx context.Context) error {
 	ready, err := c.askReady(ctx)
-	if isLoss(err) && !isUnreachable(err) {
-		ready, err = c.askReady(ctx)
-	}
 	switch {
 	case ctx.Err() != nil, isOwnFault(err):
 		return outage.ErrUnsure

@@ -79,7 +79,7 @@ func newClient(base, token string, l limits, log *slog.Logger, options ...Option
 	}
 	c.watch = outage.Start(outage.Settings{
 		Lost: "the diagnostics worker is lost, its tools fail", Back: "the diagnostics worker is back",
-		Log: log, Probe: c.probe, Every: l.every,
+		Log: log, Probe: c.probe, Again: again, Every: l.every,
 	})
 	return c, nil
 }
