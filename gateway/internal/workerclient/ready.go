@@ -3,6 +3,7 @@ package workerclient
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"diagnostics/gateway/internal/fault"
@@ -62,6 +63,30 @@ func (c *Client) probe(ctx context.Context) error {
 	}
 	c.last.Store(&readiness{ready, err})
 	return nil
+}
+
+// isReady tells whether a worker that is there takes jobs, by its last answer. What stands in front of a worker that is
+// dead answers too.
+func (c *Client) isReady(ctx context.Context) error {
+	select {
+	case <-c.watch.Probed():
+	case <-ctx.Done():
+		return outage.ErrUnsure
+	}
+	last := c.last.Load()
+	if last == nil || c.watch.Now().Reason() != nil {
+		return outage.ErrUnsure
+	}
+	return cause(last.err)
+}
+
+// cause is what the log is told of a failure, without the sentence for a visitor.
+func cause(err error) error {
+	var f *fault.Error
+	if errors.As(err, &f) && f.Cause != nil {
+		return f.Cause
+	}
+	return err
 }
 
 func (c *Client) askReady(ctx context.Context) (workerapi.Ready, error) {
