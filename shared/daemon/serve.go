@@ -36,44 +36,65 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 	if service.Listener != nil {
 		public = service.Listener(public)
 	}
-	failed := make(chan error, 2)
-	go func() { failed <- service.Server.Serve(public) }()
+	ended := ends{public: make(chan error, 1), metrics: make(chan error, 1)}
+	go func() { ended.public <- service.Server.Serve(public) }()
 	if l.metrics != nil {
 		exporter := newExporter(service.Metrics)
 		defer exporter.Close()
-		go func() { failed <- exporter.Serve(l.metrics) }()
+		go func() { ended.metrics <- exporter.Serve(l.metrics) }()
 	}
+	if err := ended.before(ctx.Done()); err != nil {
+		return err
+	}
+	return s.drain(service, public, &fresh, log, ended)
+}
+
+// ends are where each of the servers tells that it has left its listener.
+type ends struct{ public, metrics chan error }
+
+// before waits for the moment, and gives the error of a server that ends before it.
+func (e ends) before(moment <-chan struct{}) error {
+	var err error
 	select {
-	case err := <-failed:
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
+	case err = <-e.public:
+	case err = <-e.metrics:
+	case <-moment:
+		return nil
 	}
-	return s.drain(service, public, &fresh, log, failed)
+	return fmt.Errorf("serve: %w", err)
 }
 
 // drain is unready but accepting for SHUTDOWN_DELAY, so that balancers notice, and then lets the requests in flight
 // finish within SHUTDOWN_TIMEOUT.
 //
 // The listener is closed before net/http is told: it drops the requests that it reads from then on, and those of who
-// has just connected are on their way.
+// has just connected are on their way. Nor before the server has left the listener: it would close that once more, and
+// fail.
 func (s Settings) drain(
-	service Service, public net.Listener, fresh *newcomers, log *slog.Logger, failed <-chan error,
+	service Service, public net.Listener, fresh *newcomers, log *slog.Logger, ended ends,
 ) error {
 	delay, timeout := time.Duration(s.ShutdownDelay), time.Duration(s.ShutdownTimeout)
 	log.Info("draining", "delay", delay.String(), "timeout", timeout.String())
 	service.Drain()
-	select {
-	case err := <-failed:
-		return fmt.Errorf("serve: %w", err)
-	case <-time.After(delay):
+	over, stop := context.WithTimeout(context.Background(), delay)
+	defer stop()
+	if err := ended.before(over.Done()); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	_ = public.Close()
+	select {
+	case <-ended.public:
+	case <-ctx.Done():
+	}
 	fresh.settle(min(timeout/2, silence))
 	if err := service.Server.Shutdown(ctx); err != nil {
 		_ = service.Server.Close()
-		return errors.New("SHUTDOWN_TIMEOUT ran out with requests still in flight; they were cut off")
+		if errors.Is(err, context.DeadlineExceeded) {
+			return errors.New("SHUTDOWN_TIMEOUT ran out with requests still in flight; they were cut off")
+		}
+		return fmt.Errorf("stop: %w", err)
 	}
 	log.Info("stopped")
 	return nil

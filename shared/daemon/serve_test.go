@@ -2,9 +2,12 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,6 +26,12 @@ type running struct {
 
 // serve runs a service whose requests take as long as their path says, until the test ends.
 func serve(t *testing.T, env ...string) *running {
+	t.Helper()
+	return serveOn(t, nil, env...)
+}
+
+// serveOn is serve with a wrapper of the public listener.
+func serveOn(t *testing.T, wrap func(net.Listener) net.Listener, env ...string) *running {
 	t.Helper()
 	r := &running{public: daemontest.NewPipes(), metrics: daemontest.NewPipes(), log: new(strings.Builder),
 		drained: make(chan struct{}), ended: make(chan error, 1)}
@@ -43,6 +52,8 @@ func serve(t *testing.T, env ...string) *running {
 		})},
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a 1\n") }),
 		Drain:   func() { close(r.drained) },
+
+		Listener: wrap,
 	}
 	listeners := &Listeners{public: r.public, metrics: r.metrics}
 	go func() {
@@ -148,6 +159,56 @@ func TestDrainThatTakesTooLong(t *testing.T) {
 			t.Errorf("the request in flight was not cut off: %d", status)
 		}
 	})
+}
+
+// slowListener is one whose Accept is late to see that it was closed, as it is where the processor is taken. It fails
+// when it is closed again, as a socket does.
+type slowListener struct {
+	net.Listener
+	late time.Duration
+
+	mu     sync.Mutex
+	closed error
+}
+
+func (l *slowListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		time.Sleep(l.late)
+	}
+	return conn, err
+}
+
+func (l *slowListener) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed != nil {
+		return l.closed
+	}
+	l.closed = net.ErrClosed
+	return l.Listener.Close()
+}
+
+// Nothing is in flight, so the end is no failure, however late the server leaves its listener; only where it does not
+// leave within SHUTDOWN_TIMEOUT is something wrong, and that is not said of requests.
+func TestDrainWithAListenerThatIsSlow(t *testing.T) {
+	t.Parallel()
+	for late, good := range map[time.Duration]bool{
+		0: true, time.Millisecond: true, 19 * time.Second: true, 21 * time.Second: false,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			wrap := func(l net.Listener) net.Listener { return &slowListener{Listener: l, late: late} }
+			r := serveOn(t, wrap, "SHUTDOWN_TIMEOUT=20s")
+			if get(r.public, "/0s") != http.StatusOK {
+				t.Error("it does not serve")
+			}
+			r.signal()
+			err := <-r.ended
+			if (err == nil) != good || err != nil && !errors.Is(err, net.ErrClosed) {
+				t.Errorf("late by %v: %v", late, err)
+			}
+		})
+	}
 }
 
 // A listener that fails ends the service, in the middle of the delay too.

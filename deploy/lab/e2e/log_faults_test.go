@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -134,11 +135,13 @@ func TestAuditLogOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	metrics := &lab.Server{Process: gateway.Process, Addr: "127.77.8.99:9090"}
-	ask := func() {
+	ask := func() (requestID string) {
 		t.Helper()
-		if a := post(t, gateway, "dns-lookup", map[string]any{"input": "lab-dns.com"}, nil); a.Status != 200 {
+		a := post(t, gateway, "dns-lookup", map[string]any{"input": "lab-dns.com"}, nil)
+		if a.Status != 200 {
 			t.Fatalf("status %d: %s", a.Status, a.Error)
 		}
+		return a.Header.Get("X-Request-Id")
 	}
 	for range 200 {
 		ask()
@@ -151,8 +154,12 @@ func TestAuditLogOnAFullDisk(t *testing.T) {
 	}
 	time.Sleep(1200 * time.Millisecond) // the pause after a write that failed
 	before := dropped(t, metrics, "audit")
+	var later []string
 	for range 20 {
-		ask()
+		later = append(later, ask())
+	}
+	if after := dropped(t, metrics, "audit"); after != before {
+		t.Errorf("%v lines were dropped though there is room", after-before)
 	}
 	if err := gateway.Process.Stop(t.Context()); err != nil {
 		t.Error(err)
@@ -161,4 +168,13 @@ func TestAuditLogOnAFullDisk(t *testing.T) {
 		t.Error("nothing was written at all")
 	}
 	holdWholeLines(t, path)
+	written, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range later {
+		if !bytes.Contains(written, []byte(id)) {
+			t.Errorf("no line of request %s, for which there was room", id)
+		}
+	}
 }

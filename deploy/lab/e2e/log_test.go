@@ -78,6 +78,8 @@ var shapes = map[string]shape{
 	"job":                {"tool": `traceroute|ping|packet-loss`, "status": status, "durationMs": number, "requestId": uuid, "cause?": failure},
 	"the diagnostics worker is lost, its tools fail":           {"error": `(connect to the worker|the worker does not answer|the worker broke off): .*`},
 	"the diagnostics worker is back":                           {"outage": number},
+	"the diagnostics worker is not ready, its tools may fail":  {"error": `.+`},
+	"the diagnostics worker is ready again":                    {"outage": number},
 	"redis is down, memory takes over":                         {"error": `.+`},
 	"redis is back":                                            {"outage": number},
 	"redis refuses a command, memory takes over for it":        {"error": `.+`},

@@ -24,6 +24,8 @@ type Settings struct {
 	Log        *slog.Logger
 	// Probe tells whether it serves: with nil, with an error, or with ErrUnsure. It must honour its context.
 	Probe func(context.Context) error
+	// Again tells whether a failed probe is made once more, while all is well, before it counts; nil is never.
+	Again func(error) bool
 	// Every is the time from a good probe to the next; where it is 0 only the start and an outage are probed.
 	Every time.Duration
 }
@@ -33,6 +35,7 @@ type Watch struct {
 	settings Settings
 	now      atomic.Pointer[Up]
 	probed   chan struct{}
+	doubted  chan struct{}
 	ctx      context.Context
 	stop     context.CancelFunc
 	done     parallel.Group
@@ -64,7 +67,7 @@ func (u *Up) Reason() error {
 // Start begins to watch. What is watched is taken to serve until the first probe, in the background, or Fall says
 // otherwise. Close ends it.
 func Start(s Settings) *Watch {
-	w := &Watch{settings: s, probed: make(chan struct{})}
+	w := &Watch{settings: s, probed: make(chan struct{}), doubted: make(chan struct{}, 1)}
 	w.ctx, w.stop = context.WithCancel(context.Background())
 	w.now.Store(newUp())
 	w.done.Go(w.run)
@@ -85,6 +88,14 @@ func (w *Watch) Fall(up *Up, reason error) {
 	w.settings.Log.Warn(w.settings.Lost, slog.String("error", redact.Message(reason, nil)))
 	up.reason = reason
 	close(up.lost)
+}
+
+// Doubt has the watch probe now: something failed that may be an outage, and may be one failure's own bad luck.
+func (w *Watch) Doubt() {
+	select {
+	case w.doubted <- struct{}{}:
+	default: // it will
+	}
 }
 
 // Stop ends the watch: nothing is told any more. A probe may still be under way.

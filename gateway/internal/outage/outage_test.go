@@ -26,6 +26,8 @@ type thing struct {
 	mu     sync.Mutex
 	err    error
 	panics bool
+	hangs  time.Duration // how long a probe that fails takes
+	again  func(error) bool
 	probes int
 	log    bytes.Buffer
 }
@@ -37,7 +39,20 @@ func (th *thing) probe(context.Context) error {
 	if th.panics {
 		panic("boom")
 	}
+	if err := th.err; err != nil && th.hangs > 0 {
+		th.mu.Unlock()
+		time.Sleep(th.hangs)
+		th.mu.Lock()
+		return err // of the moment at which it was asked
+	}
 	return th.err
+}
+
+// made is how many probes there were.
+func (th *thing) made() int {
+	th.mu.Lock()
+	defer th.mu.Unlock()
+	return th.probes
 }
 
 // becomes sets what its probes find.
@@ -71,7 +86,7 @@ func watched(t *testing.T, th *thing, every time.Duration, test func(t *testing.
 	synctest.Test(t, func(t *testing.T) {
 		th.watch = outage.Start(outage.Settings{
 			Lost: "it is lost", Back: "it is back", Log: slog.New(slog.NewTextHandler(th, nil)),
-			Probe: th.probe, Every: every,
+			Probe: th.probe, Again: th.again, Every: every,
 		})
 		defer th.watch.Close()
 		<-th.watch.Probed()
@@ -125,31 +140,41 @@ func TestOneLineEach(t *testing.T) {
 	})
 }
 
-// It is known to be back within two seconds, however long it was lost.
+// It is known to be back within two seconds, however long it was lost, and though each probe until then hangs for the
+// second that it has.
 func TestBackWithinTwoSeconds(t *testing.T) {
 	t.Parallel()
-	for _, lost := range []time.Duration{time.Second, 10 * time.Second, time.Hour} {
-		th := &thing{err: io.EOF}
-		watched(t, th, 0, func(t *testing.T) {
-			time.Sleep(lost)
-			th.told(t, 1, 0)
-			th.becomes(nil)
-			time.Sleep(2 * time.Second)
-			th.told(t, 1, 1)
-		})
+	for _, hangs := range []time.Duration{0, time.Second} {
+		for n := range 40 {
+			th := &thing{err: io.EOF, hangs: hangs}
+			watched(t, th, 0, func(t *testing.T) {
+				time.Sleep([]time.Duration{time.Second, 10 * time.Second, time.Hour}[n%3] + time.Duration(n)*50*time.Millisecond)
+				th.told(t, 1, 0)
+				th.becomes(nil)
+				time.Sleep(2 * time.Second)
+				th.told(t, 1, 1)
+			})
+		}
 	}
 }
 
-// What comes back for a moment each time is told of every two seconds at most, and at its old pace once it stayed.
+// What comes back for a moment each time is soon told of once in about two seconds, and at its old pace once it stayed.
 func TestFlapping(t *testing.T) {
 	t.Parallel()
 	th := &thing{}
 	watched(t, th, 0, func(t *testing.T) {
-		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-			th.watch.Fall(th.watch.Now(), io.EOF)
+		flap := func(d time.Duration) (lost int) {
+			th.text(true)
+			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+				th.watch.Fall(th.watch.Now(), io.EOF)
+			}
+			return strings.Count(th.text(false), "lost")
 		}
-		if lost := strings.Count(th.text(false), "lost"); lost < 30 || lost > 42 {
+		if lost := flap(time.Minute); lost < 30 || lost > 42 {
 			t.Errorf("told %d times in a minute", lost)
+		}
+		if lost := flap(time.Minute); lost < 29 || lost > 38 {
+			t.Errorf("told %d times in the minute after it", lost)
 		}
 		time.Sleep(2 * time.Minute)
 		th.text(true)
@@ -157,6 +182,66 @@ func TestFlapping(t *testing.T) {
 		time.Sleep(320 * time.Millisecond)
 		th.told(t, 1, 1)
 	})
+}
+
+// What flaps is used again within two seconds too.
+func TestBackWithinTwoSecondsOfFlapping(t *testing.T) {
+	t.Parallel()
+	th := &thing{}
+	watched(t, th, 0, func(t *testing.T) {
+		for range 20 {
+			th.watch.Fall(th.watch.Now(), io.EOF)
+			time.Sleep(2 * time.Second)
+			if th.watch.Now().Reason() != nil {
+				t.Fatal("lost for more than two seconds")
+			}
+		}
+	})
+}
+
+// A failure that may be bad luck is looked into at once, and told where the probe says so too.
+func TestDoubt(t *testing.T) {
+	t.Parallel()
+	th := &thing{}
+	watched(t, th, 0, func(t *testing.T) {
+		th.watch.Doubt()
+		synctest.Wait()
+		if n := th.made(); n != 2 {
+			t.Errorf("%d probes", n)
+		}
+		th.told(t, 0, 0)
+		th.becomes(io.EOF)
+		for range 3 {
+			th.watch.Doubt()
+		}
+		th.told(t, 1, 0)
+		th.becomes(nil)
+		time.Sleep(2 * time.Second)
+		th.told(t, 1, 1)
+	})
+}
+
+// Of the failures that are no proof two in a row count, while all is well; an outage ends with one good probe.
+func TestAFailureThatIsNoProof(t *testing.T) {
+	t.Parallel()
+	noProof := errors.New("a moment of silence")
+	for err, probes := range map[error]int{noProof: 2, io.EOF: 1} {
+		th := &thing{again: func(err error) bool { return errors.Is(err, noProof) }}
+		watched(t, th, 0, func(t *testing.T) {
+			th.becomes(err)
+			before := th.made()
+			th.watch.Doubt()
+			th.told(t, 1, 0)
+			if n := th.made() - before; n != probes {
+				t.Errorf("%v: %d probes before it counted", err, n)
+			}
+			time.Sleep(320 * time.Millisecond)
+			synctest.Wait()
+			if n := th.made() - before; n != probes+1 {
+				t.Errorf("%v: %d probes of the outage at once", err, n-probes)
+			}
+		})
+	}
 }
 
 func TestProbesWhileAllIsWell(t *testing.T) {

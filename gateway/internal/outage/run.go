@@ -9,43 +9,48 @@ import (
 	"diagnostics/shared/parallel"
 )
 
+// The delays are those between the probes of an outage. Up to a quarter is added to each at random.
 const (
 	firstDelay = 250 * time.Millisecond
-	// With what is added at random it is two seconds.
-	longestDelay = 1600 * time.Millisecond
-	steadyFor    = time.Minute
+	// longestDelay is what leaves a probe that hangs a second, so that what is back is used again within two.
+	longestDelay = 750 * time.Millisecond
+	// longestPause is the most before the first probe: what answers probes and yet fails soon after would otherwise be
+	// tried, and complained about, every second.
+	longestPause = 1500 * time.Millisecond
+	// steadyFor is how long it must serve to be probed at the first delay again.
+	steadyFor = time.Minute
 )
 
 // run is the one goroutine that probes.
 func (w *Watch) run() {
 	w.look(w.Now())
 	close(w.probed)
-	delay := firstDelay
+	pause := firstDelay
 	for {
 		began := time.Now()
 		if !w.untilLost(w.Now()) {
 			return
 		}
 		lost := time.Now()
-		// What answers probes and yet fails soon after would otherwise be tried, and complained about, several times a
-		// second.
 		if lost.Sub(began) >= steadyFor {
-			delay = firstDelay
+			pause = firstDelay
 		}
-		if delay = w.untilBack(delay); w.ctx.Err() != nil {
+		if !w.untilBack(pause) {
 			return
 		}
 		w.settings.Log.Info(w.settings.Back, slog.Duration("outage", time.Since(lost)))
 		w.now.Store(newUp())
-		delay = longer(delay)
+		pause = min(2*pause, longestPause)
 	}
 }
 
-func longer(delay time.Duration) time.Duration { return min(2*delay, longestDelay) }
-
-// look probes once, and ends the stretch where that fails.
+// look probes, and ends the stretch where that fails.
 func (w *Watch) look(up *Up) {
-	if err := w.probe(); err != nil && !errors.Is(err, ErrUnsure) {
+	err := w.probe()
+	if err != nil && w.settings.Again != nil && w.settings.Again(err) {
+		err = w.probe()
+	}
+	if err != nil && !errors.Is(err, ErrUnsure) {
 		w.Fall(up, err)
 	}
 }
@@ -58,6 +63,8 @@ func (w *Watch) untilLost(up *Up) bool {
 			return false
 		case <-up.Lost():
 			return true
+		case <-w.doubted:
+			w.look(up)
 		case <-w.tick():
 			w.look(up)
 		}
@@ -72,18 +79,17 @@ func (w *Watch) tick() <-chan time.Time {
 	return time.After(w.settings.Every)
 }
 
-// untilBack probes until that succeeds, or the watch ends. It gives the delay between the last two.
-func (w *Watch) untilBack(delay time.Duration) time.Duration {
-	for {
+// untilBack probes until that succeeds, the first time after the pause; it is false when the watch ends first.
+func (w *Watch) untilBack(pause time.Duration) bool {
+	for delay := pause; ; delay = min(2*delay, longestDelay) {
 		select {
 		case <-w.ctx.Done():
-			return delay
+			return false
 		case <-time.After(delay + rand.N(delay/4)): // #nosec G404 -- so that instances do not come all at once
 		}
 		if w.probe() == nil {
-			return delay
+			return w.ctx.Err() == nil
 		}
-		delay = longer(delay)
 	}
 }
 

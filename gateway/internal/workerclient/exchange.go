@@ -69,9 +69,7 @@ func (c *Client) perform(ctx context.Context, path string, body []byte) ([]byte,
 	select {
 	case <-asked.Done():
 	case <-up.Lost():
-		// One that takes no connections any more may still finish what it has begun: so does a worker that is stopped in
-		// order.
-		if isSilence(up.Reason()) {
+		if isCut(up.Reason()) {
 			giveUp()
 		}
 	}
@@ -89,8 +87,10 @@ func (c *Client) failed(ctx context.Context, up *outage.Up, err error) error {
 		return ctx.Err()
 	case errors.Is(err, context.Canceled): // perform gave it up
 		return whileLost(up.Reason())
-	case isUnreachable(err):
+	case isRefusal(err):
 		c.watch.Fall(up, err)
+	case isLoss(err):
+		c.watch.Doubt()
 	}
 	return classify(err)
 }
@@ -131,7 +131,7 @@ func (c *Client) exchange(ctx context.Context, limit time.Duration, method, path
 	if own := c.ownFault.of(err); own != nil {
 		return nil, &ownFaultError{told: own}
 	}
-	if bounded.Err() != nil {
+	if bounded.Err() != nil && !isSilence(err) {
 		return nil, &silenceError{cause: err}
 	}
 	return nil, err

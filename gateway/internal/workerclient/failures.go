@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http/httptrace"
+	"slices"
 	"sync/atomic"
 	"syscall"
 
@@ -26,6 +27,15 @@ type unreachableError struct{ cause error }
 
 func (e *unreachableError) Error() string { return "connect to the worker: " + e.cause.Error() }
 func (e *unreachableError) Unwrap() error { return e.cause }
+
+// notConnected is the error of a connection that could not be made: of an attempt that nothing answered it is silence.
+func notConnected(err error) error {
+	failed := &unreachableError{cause: err}
+	if fault.IsTimeout(err) {
+		return &silenceError{cause: failed}
+	}
+	return failed
+}
 
 // silenceError is a worker that did not answer in time.
 type silenceError struct{ cause error }
@@ -54,6 +64,20 @@ func isUnreachable(err error) bool { return is[*unreachableError](err) }
 func isOwnFault(err error) bool    { return is[*ownFaultError](err) }
 func isSilence(err error) bool     { return is[*silenceError](err) }
 
+// isRefusal tells whether the worker's host itself said that nobody listens. Any other connection that could not be
+// made may have been bad luck: a packet that was lost, a full queue, a name server that was late.
+func isRefusal(err error) bool { return isUnreachable(err) && errors.Is(err, syscall.ECONNREFUSED) }
+
+// noWay are the errors by which routers and neighbours say that nothing reaches the worker's host.
+var noWay = []error{syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EHOSTDOWN}
+
+// isCut tells whether nothing comes of the worker any more, not even the answer to a job that it has begun. One that
+// takes no connections may still finish those: so does a worker that is stopped in order.
+func isCut(err error) bool {
+	return isSilence(err) ||
+		slices.ContainsFunc(noWay, func(errno error) bool { return errors.Is(err, errno) })
+}
+
 // isLoss tells whether nobody answered: whatever a worker answers, it is there.
 func isLoss(err error) bool { return isUnreachable(err) || isSilence(err) || is[*brokenOffError](err) }
 
@@ -63,10 +87,10 @@ func classify(err error) error {
 	switch {
 	case errors.As(err, &known):
 		return known
-	case isUnreachable(err):
-		return fault.Wrap(fault.Upstream, err, sentenceUnreachable)
 	case isSilence(err):
 		return fault.Wrap(fault.Timeout, err, sentenceLate)
+	case isUnreachable(err):
+		return fault.Wrap(fault.Upstream, err, sentenceUnreachable)
 	case is[*brokenOffError](err):
 		return fault.Wrap(fault.Upstream, err, sentenceBrokenOff)
 	}
@@ -105,7 +129,7 @@ func (p *progress) judge(ctx context.Context, err error) error {
 	case ctx.Err() != nil, isUnreachable(err), isOwnFault(err):
 		return err
 	case p.noHandshake.Load():
-		return &unreachableError{cause: err}
+		return notConnected(err)
 	case !p.answered.Load(), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, syscall.ECONNRESET):
 		return &brokenOffError{cause: err}

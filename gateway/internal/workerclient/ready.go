@@ -3,6 +3,7 @@ package workerclient
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"diagnostics/gateway/internal/fault"
@@ -45,13 +46,13 @@ func (c *Client) lastReady() (workerapi.Ready, error) {
 	return last.ready, last.err
 }
 
-// probe tells whether the worker is there, and notes what it says of itself. A process or a network that stood still
-// for a moment is asked once more.
+// again tells whether the question for readiness is asked once more: a process or a network may stand still for a
+// moment.
+func again(err error) bool { return isLoss(err) && !isRefusal(err) }
+
+// probe tells whether the worker is there, and notes what it says of itself.
 func (c *Client) probe(ctx context.Context) error {
 	ready, err := c.askReady(ctx)
-	if isLoss(err) && !isUnreachable(err) {
-		ready, err = c.askReady(ctx)
-	}
 	switch {
 	case ctx.Err() != nil, isOwnFault(err):
 		return outage.ErrUnsure
@@ -62,6 +63,30 @@ func (c *Client) probe(ctx context.Context) error {
 	}
 	c.last.Store(&readiness{ready, err})
 	return nil
+}
+
+// isReady tells whether a worker that is there takes jobs, by its last answer. What stands in front of a worker that is
+// dead answers too.
+func (c *Client) isReady(ctx context.Context) error {
+	select {
+	case <-c.watch.Probed():
+	case <-ctx.Done():
+		return outage.ErrUnsure
+	}
+	last := c.last.Load()
+	if last == nil || c.watch.Now().Reason() != nil {
+		return outage.ErrUnsure
+	}
+	return cause(last.err)
+}
+
+// cause is what the log is told of a failure, without the sentence for a visitor.
+func cause(err error) error {
+	var f *fault.Error
+	if errors.As(err, &f) && f.Cause != nil {
+		return f.Cause
+	}
+	return err
 }
 
 func (c *Client) askReady(ctx context.Context) (workerapi.Ready, error) {

@@ -57,7 +57,7 @@ func newTransport(dial dialFunc) *http.Transport {
 			case fault.Is(err, fault.Busy):
 				return nil, &ownFaultError{told: err}
 			}
-			return nil, &unreachableError{cause: err}
+			return nil, notConnected(err)
 		},
 	}
 }

@@ -44,6 +44,7 @@ type Client struct {
 	ownFault  ownFaultFunc
 	limits    limits
 	watch     *outage.Watch
+	ready     *outage.Watch // of what it says of itself while it is there
 	last      atomic.Pointer[readiness]
 }
 
@@ -79,13 +80,20 @@ func newClient(base, token string, l limits, log *slog.Logger, options ...Option
 	}
 	c.watch = outage.Start(outage.Settings{
 		Lost: "the diagnostics worker is lost, its tools fail", Back: "the diagnostics worker is back",
-		Log: log, Probe: c.probe, Every: l.every,
+		Log: log, Probe: c.probe, Again: again, Every: l.every,
+	})
+	c.ready = outage.Start(outage.Settings{
+		Lost: "the diagnostics worker is not ready, its tools may fail", Back: "the diagnostics worker is ready again",
+		Log: log, Probe: c.isReady, Every: l.every,
 	})
 	return c, nil
 }
 
 // Close ends the questions for readiness. Jobs may go on.
-func (c *Client) Close() { c.watch.Close() }
+func (c *Client) Close() {
+	c.ready.Close()
+	c.watch.Close()
+}
 
 func parseBase(base string) (*url.URL, error) {
 	u, err := url.Parse(base)

@@ -50,12 +50,15 @@ func (c *Client) paused(ctx context.Context, at place) error {
 	return c.tooMany(at, min(max(until.Sub(c.now()), time.Second), whole))
 }
 
-// readPause reads what pause has noted.
+// readPause reads what pause has noted. Versions that noted no length may share the store.
 func readPause(note string) (until time.Time, whole time.Duration, ok bool) {
-	moment, length, _ := strings.Cut(note, " ")
+	moment, length, told := strings.Cut(note, " ")
 	until, err := time.Parse(time.RFC3339Nano, moment)
 	if err != nil {
 		return time.Time{}, 0, false
+	}
+	if !told {
+		return until, maxPause, true
 	}
 	whole, err = time.ParseDuration(length)
 	return until, whole, err == nil && whole > 0 && whole <= maxPause
