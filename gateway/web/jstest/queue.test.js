@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 import { setImmediate } from "node:timers";
 import { atOnce, makeQueue, mostTries, patience } from "../assets/lib/queue.js";
-import { releaseClock, stopClock, tick } from "./clock.js";
+import { releaseClock, setClock, stopClock, tick } from "./clock.js";
 
 /** @typedef {import("../assets/lib/queue.js").Reply} Reply */
 
@@ -51,7 +51,7 @@ function bench() {
 
 /** @param {any} stage */
 function words(stage) {
-  const left = stage.until === undefined ? "" : ` ${(stage.until - Date.now()) / 1000} s`;
+  const left = stage.until === undefined ? "" : ` ${(stage.until - performance.now()) / 1000} s`;
   return `${stage.state}${stage.state === "answered" ? ` ${stage.reply.status}` : ""}${left}${stage.final ? " given up" : ""}`;
 }
 
@@ -155,6 +155,24 @@ test("503 holds back its own job alone", async () => {
   await pass(0.001);
   assert.deepEqual(b.running(), ["j3", "j4", "j5", "j1"]);
 });
+
+for (const hours of [-1, 1]) {
+  test(`a visitor's clock that is set by ${hours} h neither stalls nor hurries a report`, async () => {
+    for (const status of [429, 503]) {
+      const b = bench();
+      b.queue.add("a");
+      await b.answer("a", status, 10);
+      setClock(hours * 3_600_000);
+      await pass(9.999);
+      assert.deepEqual(b.sent, ["a"]);
+      await pass(0.001);
+      assert.deepEqual(b.sent, ["a", "a"]);
+      setClock(hours * 3_600_000);
+      await b.answer("a", status, 10);
+      assert.equal(b.log.at(-1), "a limited 10 s");
+    }
+  });
+}
 
 test("a held job waits for a place when its time has come", async () => {
   const b = bench();

@@ -249,6 +249,8 @@ func TestFailures(t *testing.T) {
 			_, _ = io.WriteString(w, `{"objectClassName":`)
 		}, fault.Upstream, "broke off"},
 		{"another name", domainBody("two-site.com"), fault.Upstream, "makes no sense"},
+		{"another name in Unicode alone", rdapBody(`{"objectClassName":"domain","unicodeName":"two-site.com"}`), fault.Upstream,
+			"makes no sense"},
 		{"to http", to("http://" + secondHost + "/domain/one-site.com"), fault.Upstream, "not https"},
 		{"to a private address", to("https://10.0.0.1/domain/one-site.com"), fault.Upstream, "not a public URL"},
 		{"to a private name", to("https://rdap.internal/domain/one-site.com"), fault.Upstream, "not a public URL"},

@@ -1,6 +1,7 @@
 package rdap
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ func readDomain(body []byte, name string) (domainRecord, error) {
 	if o.LDHName == "" && o.Handle == "" && o.UnicodeName == "" {
 		return domainRecord{}, errOtherClass
 	}
-	if o.LDHName != "" && !sameName(string(o.LDHName), name) {
+	if written := cmp.Or(o.LDHName, o.UnicodeName); written != "" && !sameName(string(written), name) {
 		return domainRecord{}, errOtherName
 	}
 	record := domainRecord{Domain: o.domain(name), Related: o.registrarLink()}

@@ -267,7 +267,7 @@ func TestReadRetryAfter(t *testing.T) {
 	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	for in, want := range map[string]time.Duration{
 		"5": 5 * time.Second, " 5 ": 5 * time.Second, "0": time.Second, "": defaultPause, "soon": defaultPause, "-1": defaultPause, "999999": maxPause,
-		"99999999999999999999": defaultPause, "Mon, 01 Jun 2026 12:00:30 GMT": 30 * time.Second, "Mon, 01 Jun 2026 11:00:00 GMT": time.Second,
+		"2147483648": maxPause, "99999999999999999999": maxPause, "-99999999999999999999": defaultPause, "Mon, 01 Jun 2026 12:00:30 GMT": 30 * time.Second, "Mon, 01 Jun 2026 11:00:00 GMT": time.Second,
 		"Tue, 02 Jun 2026 12:00:00 GMT": maxPause,
 	} {
 		if got := readRetryAfter(in, now); got != want {

@@ -2,6 +2,7 @@ package rdap
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -76,6 +77,8 @@ func readRetryAfter(s string, now time.Time) time.Duration {
 	wait := defaultPause
 	if seconds, err := strconv.ParseUint(s, 10, 31); err == nil {
 		wait = time.Duration(seconds) * time.Second
+	} else if errors.Is(err, strconv.ErrRange) { // more seconds than fit
+		wait = maxPause
 	} else if at, err := http.ParseTime(s); err == nil {
 		wait = at.Sub(now)
 	}

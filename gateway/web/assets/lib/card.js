@@ -82,7 +82,7 @@ function clockText({ stage, began, took }) {
 
 /** @param {Stage} stage */
 function pauseText(stage) {
-  const left = "until" in stage && stage.until !== undefined ? Math.ceil((stage.until - Date.now()) / 1000) : 0;
+  const left = "until" in stage && stage.until !== undefined ? Math.ceil((stage.until - performance.now()) / 1000) : 0;
   if (stage.state === "limited" && stage.final) return left > 0 ? ` It can run again in ${duration(left)}.` : " It can run again now.";
   if (left <= 0) return " It waits for its turn.";
   return stage.state === "limited" ? ` Trying again in ${duration(left)}.` : ` It starts in ${duration(left)}.`;

@@ -15,7 +15,8 @@ export const patience = 90_000;
  * Where a job is. A limited one was refused, or given up before it was sent where there is no reply.
  * @template R
  * @typedef {{state: "waiting", until?: number} | {state: "running"} | {state: "answered", reply: R} | {state: "cancelled"}
- *   | {state: "limited", until: number, final: boolean, reply?: R}} Stage until is in Unix milliseconds
+ *   | {state: "limited", until: number, final: boolean, reply?: R}} Stage until is by performance.now(), which goes on where
+ *   the visitor's clock is set
  */
 
 /**
@@ -61,7 +62,7 @@ export function makeQueue({ run, tell, idle }) {
   /** Starts what may start, and comes back when more may. */
   function next() {
     clearTimeout(timer);
-    const now = Date.now();
+    const now = performance.now();
     for (const entry of entries.filter((e) => !e.running && start(e) > now)) delay(entry, now);
     for (const entry of entries.filter((e) => !e.running && start(e) <= now)) {
       if (room()) send(entry);
@@ -118,7 +119,7 @@ export function makeQueue({ run, tell, idle }) {
    * @param {R} reply
    */
   function settle(entry, reply) {
-    const until = Date.now() + Math.max(1, reply.retryAfter ?? 0) * 1000;
+    const until = performance.now() + Math.max(1, reply.retryAfter ?? 0) * 1000;
     if (reply.status !== 429 && entry.after === held) singly = Math.max(0, singly - 1);
     if (reply.retryAfter === undefined || (reply.status !== 429 && reply.status !== 503)) {
       drop(entry);

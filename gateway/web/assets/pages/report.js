@@ -157,7 +157,7 @@ function open(found, byHand) {
   /** The clocks go on as long as one has something to count. */
   function tick() {
     cards.forEach((card) => card.tick());
-    const counting = checks.some(({ stage }) => !ended(stage) || (stage.state === "limited" && stage.until > Date.now()));
+    const counting = checks.some(({ stage }) => !ended(stage) || (stage.state === "limited" && stage.until > performance.now()));
     if (!counting) clearInterval(ticker);
   }
 

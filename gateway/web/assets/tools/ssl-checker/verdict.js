@@ -27,12 +27,20 @@ function about(d, message) {
   return named === message ? `${place(d)}: ${lower(message)}` : named;
 }
 
+/** The defects of a chain that was not verified, and so may be a good one. */
+const unread = ["KEY_TOO_LONG", "CHAIN_NOT_READ"];
+
+/** Why nothing is known of who vouches for the certificate. @param {any} d @returns {{code: string, message: string} | undefined} */
+export const unverified = (d) => (d.chainComplete ? undefined : d.issues.find((/** @type {any} */ i) => unread.includes(i.code)));
+
 /** Why clients refuse the certificate. @param {any} d */
 function refusal(d) {
   const { certificate: c, authorizationError: code } = d;
   const why = code === "CERT_HAS_EXPIRED" && c.daysRemaining < 0 ? `The certificate ${left(c)}.`
     : code === "CERT_NOT_YET_VALID" && notYet(c) ? `The certificate is not valid before ${day(c.validFrom)}.`
     : d.issues.find((/** @type {any} */ i) => i.code === code)?.message ?? `The certificate is not accepted (${code}).`;
+  const cause = code === "UNABLE_TO_GET_ISSUER_CERT_LOCALLY" && unverified(d);
+  if (cause) return about(d, cause.message);
   const who = code === "UNABLE_TO_VERIFY_LEAF_SIGNATURE" ? "many clients refuse it" : d.port === 443 ? "browsers refuse the site" : "clients that check certificates refuse it";
   const sentence = code === "ERR_TLS_CERT_ALTNAME_INVALID" ? `${place(d)} shows a certificate for other names.` : about(d, why);
   return `${sentence.slice(0, -1)}; ${who}.`;
@@ -40,7 +48,8 @@ function refusal(d) {
 
 /** @param {any} d @returns {import("../../lib/view.js").Concern[]} */
 function concerns(d) {
-  const rest = ["fail", "warn"].flatMap((severity) => d.issues.filter((/** @type {any} */ i) => i.severity === severity && i.code !== d.authorizationError && i.code !== "INCOMPLETE_CHAIN"));
+  const told = ["INCOMPLETE_CHAIN", d.authorizationError, d.authorizationError === "UNABLE_TO_GET_ISSUER_CERT_LOCALLY" && unverified(d)?.code];
+  const rest = ["fail", "warn"].flatMap((severity) => d.issues.filter((/** @type {any} */ i) => i.severity === severity && !told.includes(i.code)));
   const list = rest.map((i) => ({ tone: weights[i.severity][0], text: about(d, i.message) }));
   return d.authorized ? list : [{ tone: "bad", broken: true, text: refusal(d), topic: certificateOf(place(d)) }, ...list];
 }

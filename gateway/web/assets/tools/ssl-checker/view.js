@@ -6,7 +6,7 @@ import { counted, dateTime, day, duration, listed, ms, plural } from "../../lib/
 import { badge, cut, facts, mark, more, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { timeline } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
-import { left, notYet, weights } from "./verdict.js";
+import { left, notYet, unverified, weights } from "./verdict.js";
 
 const wholeChain = "Install the whole chain that the authority provides.";
 
@@ -22,6 +22,24 @@ const remedies = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: `${wholeChain} Some browsers find the missing part by themselves, so yours may show no fault.`,
   ERR_TLS_CERT_ALTNAME_INVALID: "Get a certificate that lists this name, or point the name at the server that it belongs to.",
 };
+
+/** What to do about a chain that is whole and refused all the same, or was not verified. @type {Record<string, string>} */
+const repairs = {
+  INVALID_PURPOSE: "Get a certificate that is made for servers.",
+  PERMITTED_VIOLATION: "Get a certificate from an authority that may vouch for this name.",
+  UNHANDLED_CRITICAL_EXTENSION: "Get a certificate without extensions that clients do not know.",
+  INVALID_CA: "Get a certificate that an authority has issued, and not another certificate.",
+  CA_MD_TOO_WEAK: "Get a certificate whose chain is signed with SHA-256 or better.",
+  PATH_LENGTH_EXCEEDED: "Get a certificate from the authority itself: one of those between may not issue others.",
+  KEY_TOO_LONG: "Use a key of 2,048 to 4,096 bits, or one on an elliptic curve: longer ones cost each visitor time and make nothing safer.",
+  CHAIN_NOT_READ: "Send the server's certificate and the few that lead to its authority, with RSA or elliptic-curve keys of usual sizes.",
+};
+
+/** @param {any} d */
+function remedy(d) {
+  const defect = d.authorizationError === "UNABLE_TO_GET_ISSUER_CERT_LOCALLY" && d.issues.find((/** @type {any} */ i) => repairs[i.code]);
+  return defect ? repairs[defect.code] : remedies[d.authorizationError] ?? "";
+}
 
 /** @param {any} d */
 function validity(d) {
@@ -90,6 +108,7 @@ function link(d, sent, i) {
   const [c, next] = [sent[i], sent[i + 1]];
   if (next?.subject === c.issuer || (next && c.selfSigned)) return null;
   if (!next && d.chainComplete) return end("good", "A trusted root", "These certificates lead to a root that is trusted here. Clients have it, so it need not be sent.");
+  if (!next && unverified(d)) return end("bad", "Not verified", "Whether these certificates lead to a trusted root is not known.");
   if (c.selfSigned) return end("bad", "Nobody vouches for this", i === 0 ? "It is signed with its own key." : "This root is not trusted here.");
   // What follows the last one may have come, and have been cut.
   if (!next && d.truncated) return null;
@@ -143,7 +162,7 @@ function names(d) {
 function meaning(d) {
   const list = [
     "By its certificate a server proves who it is. Clients accept one that is within its time, lists the host's name, and leads to an authority that they trust.",
-    d.authorized ? `All three hold here. It must be renewed before ${day(d.certificate.validTo)}.` : `This one is refused. ${remedies[d.authorizationError] ?? ""}`,
+    d.authorized ? `All three hold here. It must be renewed before ${day(d.certificate.validTo)}.` : `This one is ${unverified(d) ? "not accepted here" : "refused"}. ${remedy(d)}`,
   ];
   if (d.supportedProtocols["TLSv1.0"] || d.supportedProtocols["TLSv1.1"]) list.push("TLS 1.0 and 1.1 were retired for their weaknesses (RFC 8996). Browsers no longer use them, so they can be switched off.");
   return list;
