@@ -35,6 +35,5 @@ func (r *Result) bound() {
 			records.SOA = bound.List(records.SOA, share, cut)
 		}
 		r.Truncated = r.Truncated || detail.Truncated
-		r.Details[kind] = detail
 	}
 }
