@@ -89,9 +89,9 @@ const mostAtOnce = 8 << 10
 // Write writes all of p as long as the reader reads. One who takes nothing for Limits.Stall, or not all until the
 // deadline, is cut off: the error is os.ErrDeadlineExceeded.
 func (c *Conn) Write(p []byte) (int, error) {
-	written, progress := 0, time.Now()
+	now := time.Now()
+	written, progress := 0, now
 	for {
-		now := time.Now()
 		n, err := c.writeFor(p[written:], c.table.limits.Stall/10, now)
 		written += n
 		if !errors.Is(err, os.ErrDeadlineExceeded) {

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -23,7 +22,8 @@ func (s *Server) observed(c echo.Context, x *exchange) {
 	if x.outcome == outcomeCanceled && !c.Response().Committed {
 		status = 0 // nobody was answered
 	}
-	elapsed := s.config.Now().Sub(x.start)
+	now := s.config.Now()
+	elapsed := now.Sub(x.start)
 	s.config.Metrics.finished(label(c), status, elapsed)
 	ctx := c.Request().Context()
 	level := s.level(c, x)
@@ -31,7 +31,7 @@ func (s *Server) observed(c echo.Context, x *exchange) {
 		return
 	}
 	// Made here, since the logger would look up who called it, which no line tells.
-	line := slog.NewRecord(time.Now(), level, "request", 0)
+	line := slog.NewRecord(now, level, "request", 0)
 	line.AddAttrs(
 		slog.String("requestId", x.id),
 		slog.String("method", methodName(c.Request().Method)),
