@@ -28,12 +28,43 @@ var recordTypes = [...]uint16{
 
 // Result is what dns-lookup found. Errors holds only the types that failed; Details holds all.
 type Result struct {
-	Domain  string                   `json:"domain"`
-	Records recordSet                `json:"records"`
-	Errors  map[string]string        `json:"errors"`
-	Details map[string]*answerDetail `json:"details"`
+	Domain  string            `json:"domain"`
+	Records recordSet         `json:"records"`
+	Errors  map[string]string `json:"errors"`
+	Details detailSet         `json:"details"`
 	// Truncated tells that more came than is shown, in the details of the types of which it did.
 	Truncated bool `json:"truncated,omitempty"`
+}
+
+// detailSet is how the answers came about by type, in the order of their names: a table would be sorted anew for each
+// answer.
+type detailSet struct {
+	A     answerDetail `json:"A"`
+	AAAA  answerDetail `json:"AAAA"`
+	CNAME answerDetail `json:"CNAME"`
+	MX    answerDetail `json:"MX"`
+	NS    answerDetail `json:"NS"`
+	SOA   answerDetail `json:"SOA"`
+	TXT   answerDetail `json:"TXT"`
+}
+
+// of is the part of one of recordTypes.
+func (d *detailSet) of(qtype uint16) *answerDetail {
+	switch qtype {
+	case dns.TypeA:
+		return &d.A
+	case dns.TypeAAAA:
+		return &d.AAAA
+	case dns.TypeCNAME:
+		return &d.CNAME
+	case dns.TypeMX:
+		return &d.MX
+	case dns.TypeNS:
+		return &d.NS
+	case dns.TypeSOA:
+		return &d.SOA
+	}
+	return &d.TXT
 }
 
 // answerDetail is how one answer came about.
@@ -83,18 +114,15 @@ func run(ctx context.Context, client *egress.Client, name string) (Result, error
 		Domain:  name,
 		Records: newRecordSet(),
 		Errors:  map[string]string{},
-		Details: make(map[string]*answerDetail, len(recordTypes)),
 	}
 	show := resolverNames(client)
-	var details [len(recordTypes)]answerDetail
 	for i := range answers {
 		answer := &answers[i]
 		if answer.Busy != nil {
 			return Result{}, answer.Busy
 		}
 		kind := dns.TypeToString[recordTypes[i]]
-		details[i] = describeAnswer(answer, show)
-		result.Details[kind] = &details[i]
+		*result.Details.of(recordTypes[i]) = describeAnswer(answer, show)
 		if answer.Code != "" {
 			result.Errors[kind] = answer.Code
 			continue
