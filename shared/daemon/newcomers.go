@@ -21,6 +21,7 @@ func (n *newcomers) watch(s *http.Server) {
 		switch state {
 		case http.StateNew:
 			n.conns.Store(c, nil)
+		case http.StateIdle: // which only follows a request
 		default:
 			n.conns.Delete(c)
 		}

@@ -32,6 +32,7 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 	var fresh newcomers
 	fresh.watch(service.Server)
 	go processMemory().giveBack(requests)
+	defer processHeap().collectLess()()
 	public := l.public
 	if service.Listener != nil {
 		public = service.Listener(public)

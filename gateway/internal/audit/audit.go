@@ -24,15 +24,26 @@ const timeFormat = "2006-01-02T15:04:05.000Z"
 
 // Line is the run as it stands in the file: a JSON object and a line feed.
 func (r Run) Line() []byte {
-	line, err := json.Marshal(struct {
-		Time      string `json:"time"`
-		Client    string `json:"client"`
-		Tool      string `json:"tool"`
-		Host      string `json:"host"`
-		RequestID string `json:"requestId"`
-	}{r.Time.UTC().Format(timeFormat), r.Client, r.Tool, r.Host, r.RequestID})
-	if err != nil {
-		panic(err) // strings alone always marshal
+	line := make([]byte, 0, 192)
+	line = append(line, `{"time":"`...)
+	line = r.Time.UTC().AppendFormat(line, timeFormat)
+	line = appendText(append(line, `","client":`...), r.Client)
+	line = appendText(append(line, `,"tool":`...), r.Tool)
+	line = appendText(append(line, `,"host":`...), r.Host)
+	line = appendText(append(line, `,"requestId":`...), r.RequestID)
+	return append(line, '}', '\n')
+}
+
+// appendText appends a string of JSON. Nearly all here need no escapes.
+func appendText(line []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			text, err := json.Marshal(s)
+			if err != nil {
+				panic(err) // a string always marshals
+			}
+			return append(line, text...)
+		}
 	}
-	return append(line, '\n')
+	return append(append(append(line, '"'), s...), '"')
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
@@ -22,6 +23,20 @@ func TestLine(t *testing.T) {
 	}
 	if got := string(Run{Tool: "my-ip"}.Line()); !strings.Contains(got, `"host":""`) {
 		t.Errorf("%s", got)
+	}
+}
+
+// What is written by hand is what encoding/json writes.
+func TestLineIsJSON(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "example.com", "a b~!", `"`, `\`, "<&>", "\x00\n", "\x7f", "münchen.de", "\xff", "\u2028"} {
+		want, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(Run{Host: text}.Line()); !strings.Contains(got, `"host":`+string(want)+`,"requestId"`) {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
 	}
 }
 

@@ -139,3 +139,19 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+// Texts that are short whatever is in them are not measured; those that may be too long are, to the byte.
+func TestListOfTexts(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"aaaa", "\x01\x02\x03\x04"} {
+		list := []string{text, text, text}
+		exact := 3 * (Size(text) + len(","))
+		atMost := 3 * (6*len(text) + len(`"",`))
+		for _, most := range []int{exact - 1, exact, atMost - 1, atMost} {
+			cut := false
+			if got := List(list, most, &cut); cut != (most < exact) || (len(got) < 3) != cut {
+				t.Errorf("%q in %d bytes: %q, cut %v", text, most, got, cut)
+			}
+		}
+	}
+}

@@ -50,6 +50,15 @@ type Identity struct {
 	Trusted bool
 	// Forwarded is the address that a believed header gave; the zero Addr where none did.
 	Forwarded netip.Addr
+	// named are the names of a client that Identify has met, which are asked for many times in a request; nil where the
+	// Identity was made otherwise.
+	named *names
+}
+
+// names are what an Identity's methods give.
+type names struct {
+	limitKey string
+	networks []Network
 }
 
 // Addr is the client: the believed header's address, else the peer.
@@ -63,6 +72,9 @@ func (id Identity) Addr() netip.Addr {
 // LimitKey names the client for rate limits: an IPv4 address, or the /64 of an IPv6 address, because that is what one
 // subscriber holds at least.
 func (id Identity) LimitKey() string {
+	if id.named != nil {
+		return id.named.limitKey
+	}
 	if a := id.Addr(); a.Is4() {
 		return a.String()
 	}
@@ -78,6 +90,9 @@ type Network struct {
 // Networks are the wider networks that an IPv6 client counts in, the widest last: whoever is given a /56 or a /48 is
 // one subscriber with many /64s. IPv4 has none.
 func (id Identity) Networks() []Network {
+	if id.named != nil {
+		return id.named.networks
+	}
 	if !id.Addr().Is6() {
 		return nil
 	}
@@ -126,6 +141,7 @@ func (f *Finder) Identify(r *http.Request) Identity {
 		id.Forwarded = f.trust.forwarded(r.Header)
 	}
 	f.warn(id, r.Header)
+	id.named = &names{limitKey: id.LimitKey(), networks: id.Networks()}
 	return id
 }
 

@@ -32,6 +32,8 @@ type Conn struct {
 	shared bool
 	// until is the deadline that the server set for writing, by Table.clock; 0 is none.
 	until atomic.Int64
+	// armed is the deadline that the socket has for writing, by Table.clock; one writes at a time.
+	armed int64
 
 	// These are the table's, under its lock.
 	state     state
@@ -87,9 +89,9 @@ const mostAtOnce = 8 << 10
 // Write writes all of p as long as the reader reads. One who takes nothing for Limits.Stall, or not all until the
 // deadline, is cut off: the error is os.ErrDeadlineExceeded.
 func (c *Conn) Write(p []byte) (int, error) {
-	written, progress := 0, time.Now()
+	now := time.Now()
+	written, progress := 0, now
 	for {
-		now := time.Now()
 		n, err := c.writeFor(p[written:], c.table.limits.Stall/10, now)
 		written += n
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -105,14 +107,19 @@ func (c *Conn) Write(p []byte) (int, error) {
 	}
 }
 
-// writeFor is one part of the wait: only between two parts is it seen whether the reader takes anything at all.
+// writeFor is one part of the wait: only between two parts is it seen whether the reader takes anything at all. Most
+// writes wait for nobody, so a deadline that is far enough ahead serves the next ones too: the part is shorter then.
 func (c *Conn) writeFor(p []byte, part time.Duration, now time.Time) (int, error) {
-	deadline := now.Add(part)
-	if until := c.until.Load(); until != 0 && until < c.table.clock(deadline) {
-		deadline = c.table.began.Add(time.Duration(until))
+	at := c.table.clock(now)
+	deadline := at + int64(part)
+	if until := c.until.Load(); until != 0 {
+		deadline = min(deadline, until)
 	}
-	if err := c.Conn.SetWriteDeadline(deadline); err != nil {
-		return 0, err
+	if c.armed > deadline || c.armed < min(deadline, at+int64(part/2)) {
+		if err := c.Conn.SetWriteDeadline(c.table.began.Add(time.Duration(deadline))); err != nil {
+			return 0, err
+		}
+		c.armed = deadline
 	}
 	return c.Conn.Write(p)
 }

@@ -64,9 +64,6 @@ func New(s Settings) (*Client, error) {
 	if s.Timeout == 0 {
 		s.Timeout = Timeout
 	}
-	if s.Now == nil {
-		s.Now = time.Now
-	}
 	if s.OwnFault == nil {
 		s.OwnFault = func(err error, _ netip.Addr) error { return shortage.Of(err) }
 	}

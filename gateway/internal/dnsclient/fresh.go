@@ -14,7 +14,7 @@ func (c *Client) QueryFresh(ctx context.Context, name string, qtype uint16) Answ
 	key := cacheKey{name: name, qtype: qtype}
 	answer := c.lookup(ctx, key)
 	if c.settings.Public == nil || c.leadsOutside(answer) {
-		c.answers.put(key, answer, c.settings.Now())
+		c.answers.put(key, answer, c.now(time.Now()))
 	}
 	return own(ctx, answer, began)
 }
@@ -24,6 +24,6 @@ func (c *Client) QueryServerFresh(ctx context.Context, server netip.AddrPort, na
 	began := time.Now()
 	key := cacheKey{server: server, name: name, qtype: qtype}
 	answer := c.hide(ctx, key, c.lookup(ctx, key))
-	c.answers.put(key, answer, c.settings.Now())
+	c.answers.put(key, answer, c.now(time.Now()))
 	return own(ctx, answer, began)
 }

@@ -51,11 +51,19 @@ func (c *Client) ask(ctx context.Context, key cacheKey) Answer {
 // kept is what the cache has, which gives a copy to everybody.
 func (c *Client) kept(ctx context.Context, key cacheKey) (Answer, bool) {
 	began := time.Now()
-	answer, ok := c.answers.get(key, c.settings.Now())
+	answer, ok := c.answers.get(key, c.now(began))
 	if !ok {
 		return Answer{}, false
 	}
 	return own(ctx, answer, began), true
+}
+
+// now is the time for the ages of answers; moment is that of the system's clock, which is not asked twice.
+func (c *Client) now(moment time.Time) time.Time {
+	if c.settings.Now == nil {
+		return moment
+	}
+	return c.settings.Now()
 }
 
 // questionBytes is what one question may come to on the wire: two tries, over TCP after UDP.
@@ -84,11 +92,11 @@ func (c *Client) fetch(ctx context.Context, key cacheKey) Answer {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
-	if kept, ok := c.answers.get(key, c.settings.Now()); ok {
+	if kept, ok := c.answers.get(key, c.now(time.Now())); ok {
 		return kept
 	}
 	answer := c.hide(ctx, key, c.lookup(ctx, key))
-	c.answers.put(key, answer, c.settings.Now())
+	c.answers.put(key, answer, c.now(time.Now()))
 	return answer
 }
 

@@ -86,8 +86,8 @@ func (s *Server) encode(ctx context.Context, body *bytes.Buffer, x *exchange, da
 // at once could be refused the place that it came from.
 func writeJSON(c echo.Context, status int, body []byte) error {
 	w := c.Response()
-	w.Header().Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
-	w.Header().Set(echo.HeaderContentLength, strconv.Itoa(len(body)))
+	w.Header()[echo.HeaderContentType] = jsonType
+	set(w.Header(), echo.HeaderContentLength, strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	rest := body
 	if !connections.Of(c.Request().Context()).TakesAtOnce(headerRoom + len(body)) {

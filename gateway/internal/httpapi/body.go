@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"os"
@@ -36,9 +35,10 @@ func readBody(c echo.Context) ([]byte, error) {
 	conn.Receiving()
 	defer conn.Received()
 	// The framework's writer would hide from net/http that the rest is not wanted.
-	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, MaxBodyBytes))
+	body := bytes.NewBuffer(make([]byte, 0, max(r.ContentLength, 0)+bytes.MinRead))
+	_, err := body.ReadFrom(http.MaxBytesReader(c.Response().Writer, r.Body, MaxBodyBytes))
 	if err == nil {
-		return body, nil
+		return body.Bytes(), nil
 	}
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -54,6 +54,9 @@ func readBody(c echo.Context) ([]byte, error) {
 func isJSON(values []string) bool {
 	if len(values) != 1 {
 		return false
+	}
+	if values[0] == echo.MIMEApplicationJSON { // what nearly everybody sends
+		return true
 	}
 	media, params, err := mime.ParseMediaType(values[0])
 	if err != nil || media != echo.MIMEApplicationJSON {
@@ -81,6 +84,9 @@ func decodeBody(body []byte) (input string, options tool.Options, err error) {
 	if !utf8.Valid(body) {
 		return "", nil, errNotUTF8
 	}
+	if input, ok := loneInput(body); ok {
+		return input, nil, nil
+	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(body, &fields) != nil || fields == nil {
 		return "", nil, errNotObject
@@ -96,6 +102,16 @@ func decodeBody(body []byte) (input string, options tool.Options, err error) {
 		return "", nil, errOptions
 	}
 	return input, options, nil
+}
+
+// loneInput reads the body that most send, an input that needs no escapes and no options, as the decoder would.
+func loneInput(body []byte) (string, bool) {
+	text, begins := bytes.CutPrefix(body, []byte(`{"input":"`))
+	text, ends := bytes.CutSuffix(text, []byte(`"}`))
+	if !begins || !ends || bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) {
+		return "", false
+	}
+	return string(text), true
 }
 
 // startsWith tells the kind of a JSON value, which Unmarshal alone does not: it takes null for anything.

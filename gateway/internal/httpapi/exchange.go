@@ -65,17 +65,17 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		r := c.Request()
 		// Routes are matched on the decoded path: /%61pi/ is /api/ (RFC 3986 section 6.2.2.2). An encoded slash is not a
 		// slash, though (section 2.2): decoded, it would lead past a proxy's rule for /api/.
-		if !strings.Contains(strings.ToLower(r.URL.RawPath), "%2f") {
+		if r.URL.RawPath != "" && !strings.Contains(strings.ToLower(r.URL.RawPath), "%2f") {
 			r.URL.RawPath = ""
 		}
 		x := &exchange{id: uuid.NewString(), start: s.config.Now(), outcome: outcomeOK}
 		x.client = s.config.Clients.Identify(r)
 		c.Set(exchangeKey, x)
 		h := c.Response().Header()
-		h.Set("X-Request-Id", x.id)
-		h.Set("X-Content-Type-Options", "nosniff")
+		set(h, "X-Request-Id", x.id)
+		h["X-Content-Type-Options"] = noSniff
 		if isAPI(r) {
-			h.Set("Cache-Control", "no-store")
+			h["Cache-Control"] = noStore
 		}
 		if endsConnection(r) {
 			h.Set("Connection", "close")
@@ -97,6 +97,9 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		return nil
 	}
 }
+
+// Values of headers that are the same in all answers. Nothing writes into them.
+var noSniff, noStore, jsonType = []string{"nosniff"}, []string{"no-store"}, []string{echo.MIMEApplicationJSON}
 
 // answer hands the request to its route, and what comes of it to fail.
 func (s *Server) answer(c echo.Context, next echo.HandlerFunc) {

@@ -62,11 +62,12 @@ func (h *holding) set(size, times int64) error {
 		return nil
 	}
 	counted := max(0, size-smallHolding)
-	if more := counted - h.taken; more > 0 {
+	switch more := counted - h.taken; {
+	case more > 0:
 		if full := h.account.take(h.client, more, times); full != scopeNone {
 			return errTooMuchHeld(full)
 		}
-	} else {
+	case more < 0:
 		h.account.give(h.client, -more)
 	}
 	h.size, h.taken = size, counted

@@ -19,11 +19,12 @@ import (
 // client and its networks alone. No part of a key but the last can hold a "|", so no two kinds of buckets meet.
 func (s *Server) runStages(client clientip.Identity, slug, target string) []ratelimit.Stage {
 	limits, key := s.config.Limits, client.LimitKey()
-	own := ratelimit.Stage{
+	stages := make([]ratelimit.Stage, 0, 4)
+	stages = append(stages, ratelimit.Stage{
 		{Key: "tool|" + key + "|" + slug + "|" + target, Limit: limits.Tool},
 		{Key: "client|" + key, Limit: limits.Client},
-	}
-	stages := append([]ratelimit.Stage{own}, networkStages("client|", client, limits.Client)...)
+	})
+	stages = append(stages, networkStages("client|", client, limits.Client)...)
 	if target != "" {
 		stages = append(stages, ratelimit.Stage{{Key: "target|" + target, Limit: limits.Target}})
 	}
@@ -74,7 +75,10 @@ func (s *Server) tell(h http.Header, d ratelimit.Decision) {
 		return
 	}
 	reset := float64(s.config.Now().Add(d.ResetAfter).UnixNano()) / float64(time.Second)
-	h.Set("X-RateLimit-Limit", strconv.Itoa(d.Limit))
-	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(0, d.Remaining)))
-	h.Set("X-RateLimit-Reset", strconv.FormatInt(int64(math.Ceil(reset)), 10))
+	set(h, "X-Ratelimit-Limit", strconv.Itoa(d.Limit))
+	set(h, "X-Ratelimit-Remaining", strconv.Itoa(max(0, d.Remaining)))
+	set(h, "X-Ratelimit-Reset", strconv.FormatInt(int64(math.Ceil(reset)), 10))
 }
+
+// set is h.Set for a name in the spelling that net/http has it in, which is not looked for then.
+func set(h http.Header, name, value string) { h[name] = []string{value} }

@@ -22,14 +22,17 @@ func (s *Server) observed(c echo.Context, x *exchange) {
 	if x.outcome == outcomeCanceled && !c.Response().Committed {
 		status = 0 // nobody was answered
 	}
-	elapsed := s.config.Now().Sub(x.start)
+	now := s.config.Now()
+	elapsed := now.Sub(x.start)
 	s.config.Metrics.finished(label(c), status, elapsed)
 	ctx := c.Request().Context()
 	level := s.level(c, x)
 	if !s.config.Log.Enabled(ctx, level) {
 		return
 	}
-	s.config.Log.LogAttrs(ctx, level, "request",
+	// Made here, since the logger would look up who called it, which no line tells.
+	line := slog.NewRecord(now, level, "request", 0)
+	line.AddAttrs(
 		slog.String("requestId", x.id),
 		slog.String("method", methodName(c.Request().Method)),
 		slog.String("route", route(c)),
@@ -39,6 +42,7 @@ func (s *Server) observed(c echo.Context, x *exchange) {
 		slog.String("outcome", string(x.outcome)),
 		slog.String("client", x.client.LogPrefix()),
 	)
+	_ = s.config.Log.Handler().Handle(ctx, line)
 }
 
 // level keeps the routine out of the way: probes of the platform and samples come many times a second.

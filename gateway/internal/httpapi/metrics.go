@@ -38,7 +38,8 @@ func NewMetrics() *Metrics {
 		costs: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "diagnostics_run_cpu_seconds",
 			Help: "Processor time of a run, estimated: what the whole process uses is shared evenly among the runs that are " +
-				"under way, so that it is exact for one that is alone.",
+				"under way, so that it is exact for one that is alone. A run of less than a quarter of a millisecond counts " +
+				"with the time that it took.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5},
 		}, []string{"slug"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{

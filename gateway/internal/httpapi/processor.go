@@ -8,44 +8,64 @@ import (
 )
 
 // processor tells what runs cost of processor time. The kernel counts it for the process alone, so what is used between
-// two starts or ends of runs is shared evenly among those that were under way: exact for a run that is alone, but for
-// what the process does besides.
+// two looks is shared evenly among the runs that are under way: exact for a run that is alone, but for what the process
+// does besides. To look takes the kernel longer than many a run from memory, so it is done at the starts and ends of
+// runs only where the last look is leastLook ago. A run that is shorter counts with the time that it took.
 type processor struct {
 	used func() time.Duration // by the process, since its start
+	now  func() time.Time
 
 	mu      sync.Mutex
 	running int
+	looked  time.Time
 	last    time.Duration
 	share   time.Duration // of a run that had been under way since the process began
 }
 
-func newProcessor() *processor { return &processor{used: processorTime} }
+// leastLook is half of the least bucket of the metric.
+const leastLook = 250 * time.Microsecond
 
-// begin gives the share of a run that begins now, which end takes.
-func (p *processor) begin() (start time.Duration) {
+func newProcessor() *processor { return &processor{used: processorTime, now: time.Now} }
+
+// started is the beginning of a run.
+type started struct {
+	at    time.Time
+	share time.Duration
+}
+
+// begin gives the start of a run, which end takes.
+func (p *processor) begin() started {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.tell()
+	now := p.tell()
 	p.running++
-	return p.share
+	return started{now, p.share}
 }
 
 // end gives what a run cost.
-func (p *processor) end(start time.Duration) time.Duration {
+func (p *processor) end(s started) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.tell()
+	now := p.tell()
 	p.running--
-	return p.share - start
+	if took := now.Sub(s.at); took < leastLook {
+		return took
+	}
+	return p.share - s.share
 }
 
-// tell shares out what was used since the last start or end.
-func (p *processor) tell() {
-	now := p.used()
-	if p.running > 0 {
-		p.share += (now - p.last) / time.Duration(p.running)
+// tell shares out what was used since the last look.
+func (p *processor) tell() (now time.Time) {
+	now = p.now()
+	if now.Sub(p.looked) < leastLook {
+		return now
 	}
-	p.last = now
+	used := p.used()
+	if p.running > 0 {
+		p.share += (used - p.last) / time.Duration(p.running)
+	}
+	p.last, p.looked = used, now
+	return now
 }
 
 // processorTime is that of the process, of its own code and of the kernel's on its behalf.

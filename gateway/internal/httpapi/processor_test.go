@@ -9,8 +9,12 @@ import (
 func TestProcessorTimeIsShared(t *testing.T) {
 	t.Parallel()
 	var used time.Duration
-	p := &processor{used: func() time.Duration { return used }}
-	use := func(d time.Duration) { used += d * time.Millisecond }
+	now := time.Now()
+	p := &processor{used: func() time.Duration { return used }, now: func() time.Time { return now }}
+	use := func(d time.Duration) {
+		used += d * time.Millisecond
+		now = now.Add(d * time.Millisecond)
+	}
 	want := func(name string, got time.Duration, ms time.Duration) {
 		t.Helper()
 		if got != ms*time.Millisecond {
@@ -33,6 +37,28 @@ func TestProcessorTimeIsShared(t *testing.T) {
 	want("the third", p.end(third), 10+2)
 	use(1)
 	want("the second", p.end(second), 10+10+2+1)
+}
+
+// A run that is over at once costs no look, and what it took; what it used is shared out with the next look.
+func TestShortRunsCostWhatTheyTook(t *testing.T) {
+	t.Parallel()
+	looks, now := 0, time.Now()
+	p := &processor{now: func() time.Time { return now }, used: func() time.Duration {
+		looks++
+		return time.Duration(looks) * time.Second
+	}}
+	long := p.begin() // looks
+	for range 3 {
+		short := p.begin()
+		now = now.Add(leastLook/3 - 1)
+		if cost := p.end(short); cost != leastLook/3-1 || looks != 1 {
+			t.Errorf("a short run cost %v, after %d looks", cost, looks)
+		}
+	}
+	now = now.Add(leastLook - 3*(leastLook/3-1))
+	if cost := p.end(long); cost != time.Second || looks != 2 {
+		t.Errorf("the run of just the least time cost %v, after %d looks", cost, looks)
+	}
 }
 
 func TestProcessorTimePasses(t *testing.T) {

@@ -88,19 +88,18 @@ func (s *Server) enabled(t tool.Tool) error {
 func (s *Server) run(ctx context.Context, x *exchange, job tool.Job) (any, error) {
 	s.config.Metrics.inFlight.Inc()
 	defer s.config.Metrics.inFlight.Dec()
-	counted, end := context.WithCancelCause(tool.WithCaller(ctx, x.caller()))
-	defer end(nil)
 	held := s.holdingOf(x)
-	counted = memory.WithCounter(counted, func(bytes int) {
+	var bounded *runContext
+	counted := memory.WithCounter(tool.WithCaller(ctx, x.caller()), func(bytes int) {
 		if err := held.grow(bytes); err != nil {
-			end(err)
+			bounded.end(err)
 		}
 	})
-	bounded, cancel := context.WithTimeout(traffic.WithMeter(counted), s.config.RunLimit)
-	defer cancel()
+	bounded = newRunContext(traffic.WithMeter(counted), s.config.RunLimit)
+	defer bounded.end(nil)
 	data, err := job.Run(bounded)
 	var full *fault.Error
-	if errors.As(context.Cause(counted), &full) {
+	if errors.As(bounded.Cause(), &full) {
 		// Whatever the tool made of its end: it held too much.
 		return nil, full
 	}

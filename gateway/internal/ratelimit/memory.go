@@ -72,17 +72,30 @@ func (m *Memory) setRoom(n int) {
 func (m *Memory) Take(_ context.Context, stages ...Stage) (Decision, error) {
 	// The monotonic clock: a step of the wall clock is no refill.
 	now := m.now().Sub(m.start).Microseconds()
-	d, err := chain(stages, func(on []Charge) ([]Decision, error) {
-		decisions := make([]Decision, 0, len(on))
-		for _, c := range on {
+	d := m.charges(stages, now)
+	m.shards[m.next.Add(1)%shardCount].sweep(now)
+	return d, nil
+}
+
+// charges is chain without its lists, which each request would have to throw away.
+func (m *Memory) charges(stages []Stage, now int64) Decision {
+	tightest, looked := Decision{Allowed: true}, false
+	for _, stage := range stages {
+		for _, c := range stage {
+			if !c.counts() {
+				continue
+			}
 			d := m.charge(c, now)
 			d.Key = c.Key
-			decisions = append(decisions, d)
+			if !looked || d.tighter(tightest) {
+				tightest, looked = d, true
+			}
 		}
-		return decisions, nil
-	})
-	m.shards[m.next.Add(1)%shardCount].sweep(now)
-	return d, err
+		if !tightest.Allowed {
+			break
+		}
+	}
+	return tightest
 }
 
 func (m *Memory) charge(c Charge, now int64) Decision {

@@ -20,12 +20,15 @@ func chain(stages []Stage, take func(on []Charge) ([]Decision, error)) (Decision
 func active(charges Stage) []Charge {
 	on := make([]Charge, 0, len(charges))
 	for _, c := range charges {
-		if c.Limit.Requests > 0 && c.Limit.Window > 0 {
+		if c.counts() {
 			on = append(on, c)
 		}
 	}
 	return on
 }
+
+// counts tells whether the charge's bucket is switched on.
+func (c Charge) counts() bool { return c.Limit.Requests > 0 && c.Limit.Window > 0 }
 
 // worst is the decision over all buckets.
 func worst(decisions []Decision) Decision {

@@ -1,6 +1,10 @@
 package dnslookup
 
-import "diagnostics/gateway/internal/bound"
+import (
+	"diagnostics/gateway/internal/bound"
+
+	"github.com/miekg/dns"
+)
 
 // The shares of an answer, in bytes of JSON. An answer of the DNS is at most 64 KiB, and compression and escapes make
 // megabytes of it.
@@ -14,27 +18,27 @@ const (
 // bound cuts what is too long for an answer, type by type.
 func (r *Result) bound() {
 	const share = allRecords / len(recordTypes)
-	for kind, detail := range r.Details {
+	for _, qtype := range recordTypes {
+		detail := r.Details.of(qtype)
 		cut := &detail.Truncated
 		detail.CNAMEChain = bound.List(detail.CNAMEChain, maxChain, cut)
 		detail.ExtendedErrors = bound.List(detail.ExtendedErrors, maxTold, cut)
-		switch records := &r.Records; kind {
-		case "A":
+		switch records := &r.Records; qtype {
+		case dns.TypeA:
 			records.A = bound.List(records.A, share, cut)
-		case "AAAA":
+		case dns.TypeAAAA:
 			records.AAAA = bound.List(records.AAAA, share, cut)
-		case "MX":
+		case dns.TypeMX:
 			records.MX = bound.List(records.MX, share, cut)
-		case "TXT":
+		case dns.TypeTXT:
 			records.TXT = bound.Texts(records.TXT, maxText, share, cut)
-		case "CNAME":
+		case dns.TypeCNAME:
 			records.CNAME = bound.List(records.CNAME, share, cut)
-		case "NS":
+		case dns.TypeNS:
 			records.NS = bound.List(records.NS, share, cut)
-		case "SOA":
+		case dns.TypeSOA:
 			records.SOA = bound.List(records.SOA, share, cut)
 		}
 		r.Truncated = r.Truncated || detail.Truncated
-		r.Details[kind] = detail
 	}
 }

@@ -28,12 +28,43 @@ var recordTypes = [...]uint16{
 
 // Result is what dns-lookup found. Errors holds only the types that failed; Details holds all.
 type Result struct {
-	Domain  string                  `json:"domain"`
-	Records recordSet               `json:"records"`
-	Errors  map[string]string       `json:"errors"`
-	Details map[string]answerDetail `json:"details"`
+	Domain  string            `json:"domain"`
+	Records recordSet         `json:"records"`
+	Errors  map[string]string `json:"errors"`
+	Details detailSet         `json:"details"`
 	// Truncated tells that more came than is shown, in the details of the types of which it did.
 	Truncated bool `json:"truncated,omitempty"`
+}
+
+// detailSet is how the answers came about by type, in the order of their names: a table would be sorted anew for each
+// answer.
+type detailSet struct {
+	A     answerDetail `json:"A"`
+	AAAA  answerDetail `json:"AAAA"`
+	CNAME answerDetail `json:"CNAME"`
+	MX    answerDetail `json:"MX"`
+	NS    answerDetail `json:"NS"`
+	SOA   answerDetail `json:"SOA"`
+	TXT   answerDetail `json:"TXT"`
+}
+
+// of is the part of one of recordTypes.
+func (d *detailSet) of(qtype uint16) *answerDetail {
+	switch qtype {
+	case dns.TypeA:
+		return &d.A
+	case dns.TypeAAAA:
+		return &d.AAAA
+	case dns.TypeCNAME:
+		return &d.CNAME
+	case dns.TypeMX:
+		return &d.MX
+	case dns.TypeNS:
+		return &d.NS
+	case dns.TypeSOA:
+		return &d.SOA
+	}
+	return &d.TXT
 }
 
 // answerDetail is how one answer came about.
@@ -83,15 +114,15 @@ func run(ctx context.Context, client *egress.Client, name string) (Result, error
 		Domain:  name,
 		Records: newRecordSet(),
 		Errors:  map[string]string{},
-		Details: map[string]answerDetail{},
 	}
 	show := resolverNames(client)
-	for i, answer := range answers {
+	for i := range answers {
+		answer := &answers[i]
 		if answer.Busy != nil {
 			return Result{}, answer.Busy
 		}
 		kind := dns.TypeToString[recordTypes[i]]
-		result.Details[kind] = describeAnswer(answer, show)
+		*result.Details.of(recordTypes[i]) = describeAnswer(answer, show)
 		if answer.Code != "" {
 			result.Errors[kind] = answer.Code
 			continue
@@ -105,22 +136,23 @@ func run(ctx context.Context, client *egress.Client, name string) (Result, error
 
 // resolverNames gives what is shown of a resolver: its address where it is public, else only that it is the system's.
 // Each is judged once.
-func resolverNames(client *egress.Client) func(netip.AddrPort) string {
-	known := make(map[netip.AddrPort]string, 1)
-	return func(resolver netip.AddrPort) string {
+func resolverNames(client *egress.Client) func(netip.AddrPort) *string {
+	known := make(map[netip.AddrPort]*string, 1)
+	return func(resolver netip.AddrPort) *string {
 		name, ok := known[resolver]
 		if !ok {
-			name = "system"
+			shown := "system"
 			if client.Permit(resolver.Addr()) == nil {
-				name = resolver.String()
+				shown = resolver.String()
 			}
+			name = &shown
 			known[resolver] = name
 		}
 		return name
 	}
 }
 
-func describeAnswer(a dnsclient.Answer, show func(netip.AddrPort) string) answerDetail {
+func describeAnswer(a *dnsclient.Answer, show func(netip.AddrPort) *string) answerDetail {
 	detail := answerDetail{
 		RCode:          rcodeName(a.RCode),
 		Authenticated:  a.Authenticated,
@@ -132,11 +164,11 @@ func describeAnswer(a dnsclient.Answer, show func(netip.AddrPort) string) answer
 		Truncated:      a.Cut,
 	}
 	if len(a.Records) > 0 {
-		detail.TTL = &a.TTL
+		ttl := a.TTL
+		detail.TTL = &ttl
 	}
 	if a.Resolver.IsValid() {
-		shown := show(a.Resolver)
-		detail.Resolver = &shown
+		detail.Resolver = show(a.Resolver)
 	}
 	return detail
 }

@@ -60,11 +60,11 @@ func TestDNSLookupEveryType(t *testing.T) {
 	if got.Domain != "example.com" {
 		t.Errorf("domain = %q", got.Domain)
 	}
-	aaaa := got.Details["AAAA"]
+	aaaa := got.Details.AAAA
 	if aaaa.TTL == nil || *aaaa.TTL != 60 || aaaa.RCode == nil || *aaaa.RCode != "NOERROR" || aaaa.DurationMs <= 0 {
 		t.Errorf("details of AAAA: %+v", aaaa)
 	}
-	if cname := got.Details["CNAME"]; cname.TTL != nil || *cname.RCode != "NOERROR" {
+	if cname := got.Details.CNAME; cname.TTL != nil || *cname.RCode != "NOERROR" {
 		t.Errorf("details of a type without records: %+v", cname)
 	}
 }
@@ -73,12 +73,12 @@ func TestDNSLookupEveryType(t *testing.T) {
 func TestDNSLookupShape(t *testing.T) {
 	t.Parallel()
 	got := lookUp(t, egresstest.New(t), "nowhere.example.com", nil)
-	for kind, detail := range got.Details {
+	for _, qtype := range recordTypes {
+		kind, detail := dns.TypeToString[qtype], got.Details.of(qtype)
 		if detail.DurationMs < 0 || detail.AgeMs != 0 || detail.Cached {
 			t.Errorf("%s: %+v", kind, detail)
 		}
 		detail.DurationMs = 1
-		got.Details[kind] = detail
 	}
 	raw, err := json.Marshal(got)
 	if err != nil {
@@ -130,7 +130,7 @@ func TestDNSLookupAlias(t *testing.T) {
 	if d := cmp.Diff([]string{"edge.example.net"}, got.Records.CNAME); d != "" {
 		t.Errorf("CNAME is the direct alias: %s", d)
 	}
-	if d := cmp.Diff([]string{"edge.example.net", "host.example.org"}, got.Details["A"].CNAMEChain); d != "" {
+	if d := cmp.Diff([]string{"edge.example.net", "host.example.org"}, got.Details.A.CNAMEChain); d != "" {
 		t.Error(d)
 	}
 	if got.Errors["AAAA"] != "ENODATA" || got.Errors["MX"] != "ENODATA" {
@@ -185,12 +185,12 @@ func TestDNSLookupResolverFailures(t *testing.T) {
 				t.Fatalf("errors: %v", got.Errors)
 			}
 			for kind, code := range got.Errors {
-				if code != c.code || *got.Details[kind].RCode != c.name {
-					t.Errorf("%s: %s, rcode %s", kind, code, *got.Details[kind].RCode)
+				if detail := got.Details.of(dns.StringToType[kind]); code != c.code || *detail.RCode != c.name {
+					t.Errorf("%s: %s, rcode %s", kind, code, *detail.RCode)
 				}
 			}
 			want := []dnsclient.ExtendedError{{Code: 6, Name: "DNSSEC Bogus", Text: "bogus"}}
-			if d := cmp.Diff(want, got.Details["A"].ExtendedErrors); d != "" {
+			if d := cmp.Diff(want, got.Details.A.ExtendedErrors); d != "" {
 				t.Error(d)
 			}
 		})
@@ -220,7 +220,7 @@ func TestDNSLookupOneTypeFails(t *testing.T) {
 	if _, failed := got.Errors["A"]; failed || len(got.Errors) != 6 {
 		t.Errorf("errors: %v", got.Errors)
 	}
-	if !got.Details["A"].Authenticated || got.Details["MX"].Authenticated {
+	if !got.Details.A.Authenticated || got.Details.MX.Authenticated {
 		t.Error("authenticated is not told by type")
 	}
 }
@@ -253,7 +253,7 @@ func TestDNSLookupResolverName(t *testing.T) {
 	got := lookUp(t, n, "example.com", func(s *egress.Settings) {
 		s.Resolvers = append(s.Resolvers[:0], netip.MustParseAddrPort("9.9.9.9:53"))
 	})
-	if r := got.Details["A"].Resolver; r == nil || *r != "9.9.9.9:53" {
+	if r := got.Details.A.Resolver; r == nil || *r != "9.9.9.9:53" {
 		t.Errorf("a public resolver is told: %v", r)
 	}
 
@@ -272,7 +272,8 @@ func TestDNSLookupNoAnswer(t *testing.T) {
 	n := egresstest.New(t)
 	n.Fail(egresstest.ResolverAddr.String(), syscall.ECONNREFUSED)
 	got := lookUp(t, n, "example.com", nil)
-	for kind, detail := range got.Details {
+	for _, qtype := range recordTypes {
+		kind, detail := dns.TypeToString[qtype], got.Details.of(qtype)
 		if got.Errors[kind] != "ECONNREFUSED" || detail.RCode != nil || detail.TTL != nil || detail.Resolver != nil {
 			t.Errorf("%s: %s, %+v", kind, got.Errors[kind], detail)
 		}
@@ -289,7 +290,7 @@ func TestDNSLookupCachedAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if detail := got.Details["A"]; detail.Cached != (i == 1) || i == 1 && detail.AgeMs <= 0 ||
+		if detail := got.Details.A; detail.Cached != (i == 1) || i == 1 && detail.AgeMs <= 0 ||
 			*detail.Resolver != "system" {
 			t.Errorf("run %d: %+v", i, detail)
 		}
