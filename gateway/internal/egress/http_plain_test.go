@@ -9,12 +9,14 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
 
 	"github.com/google/go-cmp/cmp"
@@ -249,4 +251,23 @@ func short(s string) string {
 		return s
 	}
 	return fmt.Sprintf("%s… (%d)", s[:20], len(s))
+}
+
+// A server may answer before it has read all of a long request.
+func TestLongRequests(t *testing.T) {
+	t.Parallel()
+	pipes := &egresstest.Pipes{Serve: func(_ netip.AddrPort, far net.Conn) {
+		_, _ = io.CopyN(io.Discard, far, 4<<10)
+		_, _ = io.WriteString(far, "HTTP/1.1 431 Too long\r\nContent-Length: 0\r\n\r\n")
+		_, _ = far.Read(make([]byte, 1))
+	}}
+	r, err := get(t, pipesClient(t, pipes.Dial), "http://93.184.216.34/", func(r *egress.Request) {
+		r.Header = http.Header{"X-Long": {strings.Repeat("x", 32<<10)}}
+	})
+	if err != nil || r.Status != 431 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if pipes.Open() != 0 {
+		t.Error("the connection is left open")
+	}
 }

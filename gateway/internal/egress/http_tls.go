@@ -36,7 +36,7 @@ func (x *trip) dialTLS() (net.Conn, error) {
 	}
 	over := countedConn{wire.Above(conn), x.effort}
 	if conn.ConnectionState().NegotiatedProtocol != protoHTTP2 {
-		return x.politely(over)
+		return over, nil
 	}
 	x.setPhase(phaseAnswer)
 	return newFrameConn(over, x.effort), nil
