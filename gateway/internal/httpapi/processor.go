@@ -23,25 +23,30 @@ func newProcessor() *processor { return &processor{used: processorTime} }
 
 // begin gives the share of a run that begins now, which end takes.
 func (p *processor) begin() (start time.Duration) {
+	now := p.used()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.tell()
+	p.tell(now)
 	p.running++
 	return p.share
 }
 
 // end gives what a run cost.
 func (p *processor) end(start time.Duration) time.Duration {
+	now := p.used()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.tell()
+	p.tell(now)
 	p.running--
 	return p.share - start
 }
 
-// tell shares out what was used since the last start or end.
-func (p *processor) tell() {
-	now := p.used()
+// tell shares out what was used since the last start or end. The kernel is asked before the lock is taken, or all runs
+// would wait for one that loses its processor while it asks; who asked before the last one comes too late to add to it.
+func (p *processor) tell(now time.Duration) {
+	if now <= p.last {
+		return
+	}
 	if p.running > 0 {
 		p.share += (now - p.last) / time.Duration(p.running)
 	}
