@@ -21,7 +21,8 @@ func (c *Client) Charge(ctx context.Context, to netip.AddrPort) error {
 }
 
 // Admit judges a dial and then charges it: one that is refused, or that this host has no way for, reaches nobody and
-// costs the visitor nothing. Dial and the exchanges of HTTP do it by themselves: who measures a dial calls it before.
+// costs the visitor nothing. Dial and the exchanges of HTTP do it by themselves: who measures a dial calls it before
+// DialAdmitted.
 // Errors are those of Permit, of Charge and of traffic.Room, or of kind Busy where there is no way.
 func (c *Client) Admit(ctx context.Context, to netip.AddrPort) error {
 	if err := c.passable(to.Addr()); err != nil {
@@ -33,22 +34,21 @@ func (c *Client) Admit(ctx context.Context, to netip.AddrPort) error {
 	return c.Charge(ctx, to)
 }
 
-// dialTCP is Dial for what is admitted already, or is not to be charged.
-func (c *Client) dialTCP(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+// dialAdmitted connects within ConnectTimeout where Admit has just said that there is a way.
+func (c *Client) dialAdmitted(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.bounds.connect)
 	defer cancel()
-	conn, err := c.dial(ctx, "tcp", to)
+	conn, err := c.dialPassable(ctx, "tcp", to)
 	if err != nil {
 		return nil, err
 	}
 	return &pacedConn{Conn: conn}, nil
 }
 
-// admitFor is what a dial of a request passes before it is made: nil for one that is not charged, which the dial itself
-// judges.
-func (c *Client) admitFor(r Request) func(context.Context, netip.AddrPort) error {
-	if r.Uncharged {
-		return nil
+// dialUncharged is dialAdmitted for what is not admitted because it is not to be charged.
+func (c *Client) dialUncharged(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+	if err := c.passable(to.Addr()); err != nil {
+		return nil, err
 	}
-	return c.Admit
+	return c.dialAdmitted(ctx, to)
 }

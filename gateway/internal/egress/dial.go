@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 	"syscall"
 
 	"diagnostics/gateway/internal/fault"
@@ -19,7 +20,12 @@ func (c *Client) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) 
 	if err := c.Admit(ctx, to); err != nil {
 		return nil, err
 	}
-	conn, err := c.dialTCP(ctx, to)
+	return c.DialAdmitted(ctx, to)
+}
+
+// DialAdmitted is Dial for who has asked Admit just before: the address is still judged at the socket.
+func (c *Client) DialAdmitted(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+	conn, err := c.dialAdmitted(ctx, to)
 	if err != nil {
 		return nil, err
 	}
@@ -27,13 +33,17 @@ func (c *Client) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) 
 	return conn, nil
 }
 
-// dial judges the address and connects. transport is "tcp" or "udp". Once it knows what has become of the dial it
-// judges again: an address may become this host's own while packets to it are repeated, as one of IPv6 does a second
-// after it was added.
+// dial judges the address and connects. transport is "tcp" or "udp".
 func (c *Client) dial(ctx context.Context, transport string, to netip.AddrPort) (net.Conn, error) {
 	if err := c.passable(to.Addr()); err != nil {
 		return nil, err
 	}
+	return c.dialPassable(ctx, transport, to)
+}
+
+// dialPassable connects, and judges at the socket. Once it knows what has become of the dial it judges again: an address
+// may become this host's own while packets to it are repeated, as one of IPv6 does a second after it was added.
+func (c *Client) dialPassable(ctx context.Context, transport string, to netip.AddrPort) (net.Conn, error) {
 	conn, err := c.reach(ctx, c.dialPermitted, networkFor(transport, to.Addr()), to)
 	if refused := c.Permit(to.Addr()); refused != nil {
 		if conn != nil {
@@ -62,8 +72,25 @@ func networkFor(transport string, a netip.Addr) string {
 // dialSocket is the real socket layer. Its control hook sees the address that the kernel is about to be given, so even
 // a dialer that was handed the wrong one cannot leave.
 func (c *Client) dialSocket(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
-	d := net.Dialer{ControlContext: c.controlFor(to)}
-	return d.DialContext(ctx, network, to.String())
+	return dialWith(ctx, net.Dialer{ControlContext: c.controlFor(to)}, network, to)
+}
+
+// dialWith connects to an address that needs no parsing and no race. Connections live for seconds, so that probes of
+// whether one is still alive would only cost four system calls.
+func dialWith(ctx context.Context, d net.Dialer, network string, to netip.AddrPort) (net.Conn, error) {
+	d.KeepAlive = -1
+	if strings.HasPrefix(network, "udp") {
+		return connOrNil(d.DialUDP(ctx, network, netip.AddrPort{}, to))
+	}
+	return connOrNil(d.DialTCP(ctx, network, netip.AddrPort{}, to))
+}
+
+// connOrNil makes of a pointer that is nil no connection at all.
+func connOrNil[C net.Conn](conn C, err error) (net.Conn, error) {
+	if err != nil {
+		return nil, err
+	}
+	return conn, nil
 }
 
 // controlFor judges the real address of a socket call again, and holds it against the one that was asked for. It also
@@ -85,6 +112,5 @@ func (c *Client) controlFor(asked netip.AddrPort) func(context.Context, string, 
 // dialExempt connects to one of the operator's own resolvers or exempt hosts, which may well be private. Only newDNS
 // and exempt.go hold it.
 func dialExempt(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
-	var d net.Dialer
-	return d.DialContext(ctx, network, to.String())
+	return dialWith(ctx, net.Dialer{}, network, to)
 }

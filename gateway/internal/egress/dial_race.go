@@ -40,6 +40,10 @@ func (r raced) close() {
 // when no attempt is left: the losers' connections are closed. The error is that of the attempt that tells most. A
 // panic of any attempt is raised here, with no connection left open.
 func race(ctx context.Context, w way, port uint16) (raced, error) {
+	if len(w.addresses) == 1 { // nobody to race with
+		only := w.attempt(ctx, netip.AddrPortFrom(w.addresses[0], port))
+		return only, only.err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	waiting := w.addresses[:min(len(w.addresses), maxRaced)]

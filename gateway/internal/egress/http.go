@@ -108,7 +108,7 @@ func (c *Client) do(ctx context.Context, r Request, chain *carried) (*Response, 
 type way struct {
 	addresses []netip.Addr // those that may be dialled, in order
 	lookup    time.Duration
-	admit     func(context.Context, netip.AddrPort) error // asked before a dial; nil for not at all
+	admit     func(context.Context, netip.AddrPort) error // asked before a dial; nil where it is not charged
 	dial      func(context.Context, netip.AddrPort) (net.Conn, error)
 }
 
@@ -121,7 +121,11 @@ func (c *Client) wayTo(ctx context.Context, r Request) (way, error) {
 		return way{}, err
 	}
 	addresses, err := r.addresses(resolution)
-	return way{addresses: addresses, lookup: resolution.Duration, admit: c.admitFor(r), dial: c.dialTCP}, err
+	w := way{addresses: addresses, lookup: resolution.Duration, admit: c.Admit, dial: c.dialAdmitted}
+	if r.Uncharged {
+		w.admit, w.dial = nil, c.dialUncharged
+	}
+	return w, err
 }
 
 // addresses are those that the request may dial, in order.

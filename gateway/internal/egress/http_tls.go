@@ -4,6 +4,8 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"slices"
+	"sync"
 	"time"
 
 	"diagnostics/gateway/internal/fault"
@@ -36,7 +38,7 @@ func (x *trip) dialTLS() (net.Conn, error) {
 	}
 	over := countedConn{wire.Above(conn), x.effort}
 	if conn.ConnectionState().NegotiatedProtocol != protoHTTP2 {
-		return x.politely(over)
+		return over, nil
 	}
 	x.setPhase(phaseAnswer)
 	return newFrameConn(over, x.effort), nil
@@ -65,17 +67,20 @@ func (e *CertificateError) Error() string { return "certificate not authorized: 
 // tlsConfig offers everything that Go can speak, since old servers are looked at too. An address literal has no name to
 // send.
 func tlsConfig(serverName string) *tls.Config {
-	var suites []uint16
-	for _, list := range [][]*tls.CipherSuite{tls.CipherSuites(), tls.InsecureCipherSuites()} {
-		for _, suite := range list {
-			suites = append(suites, suite.ID)
-		}
-	}
 	return &tls.Config{
 		ServerName:         serverName,
 		InsecureSkipVerify: true, // #nosec G402 -- judged apart by certcheck
 		MinVersion:         tls.VersionTLS10,
-		CipherSuites:       suites,
-		NextProtos:         []string{protoHTTP2, protoHTTP1},
+		CipherSuites:       everySuite(),
+		NextProtos:         alpn,
 	}
 }
+
+var alpn = []string{protoHTTP2, protoHTTP1}
+
+var everySuite = sync.OnceValue(func() (ids []uint16) {
+	for _, suite := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {
+		ids = append(ids, suite.ID)
+	}
+	return ids
+})

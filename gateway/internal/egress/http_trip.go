@@ -6,9 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/netip"
-	"net/textproto"
 	"strings"
 	"sync"
 	"time"
@@ -23,14 +21,8 @@ import (
 // fresh connection down; a server that always does must not make us dial it for eight seconds.
 const maxConnections = 2
 
-// The buffers of an exchange live as long as its server is silent, so they are as small as most heads.
-const (
-	writeBuffer = 1 << 10
-	readBuffer  = 2 << 10
-)
-
-// trip is one exchange under way: a transport of its own, so that no connection outlives it or serves another visitor,
-// and everything learnt while connecting.
+// trip is one exchange under way: a connection of its own, which does not outlive it or serve another visitor, and
+// everything learnt while connecting.
 type trip struct {
 	client  *Client
 	ctx     context.Context
@@ -48,28 +40,24 @@ type trip struct {
 	phase       phase
 	address     netip.Addr
 	tls         *TLS
-	spoken      *politeConn // the connection of HTTP/1, nil for HTTP/2
+	wire        *wire1          // of HTTP/1, nil for HTTP/2
+	transport   *http.Transport // of HTTP/2, nil for HTTP/1
+	answer      *http.Response  // of HTTP/2
 }
 
 func (x *trip) run() (*Response, error) {
-	request, err := x.request.build(httptrace.WithClientTrace(x.ctx, x.trace()), x.client.settings.UserAgent)
+	request, err := x.request.build(x.ctx, x.client.settings.UserAgent)
 	if err != nil {
 		return nil, err
 	}
 	for _, cookie := range x.cookies {
 		request.AddCookie(cookie)
 	}
-	transport, err := x.transport()
-	if err != nil {
-		return nil, err
-	}
-	defer transport.CloseIdleConnections()
-	answer, err := transport.RoundTrip(request)
+	answer, err := parallel.Try(func() (*http.Response, error) { return x.ask(request) })
 	if err != nil {
 		parallel.Raise(err)
 		return nil, x.fault(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
 	if err := x.effort.header(answer.Header); err != nil {
 		return nil, err
 	}
@@ -79,47 +67,20 @@ func (x *trip) run() (*Response, error) {
 	return x.read(answer), nil
 }
 
-// trace has the clock told of the moments that only the transport knows, and each interim answer counted.
-func (x *trip) trace() *httptrace.ClientTrace {
-	trace := x.clock.trace()
-	trace.Got1xxResponse = func(_ int, header textproto.MIMEHeader) error { return x.effort.interim(http.Header(header)) }
-	return trace
-}
-
-// transport makes the library's for this exchange. For https it connects first, since what the server speaks decides
-// which transport it is: frames are counted between TLS and HTTP/2, and a transport that is to choose by itself would
-// want the TLS connection bare.
-func (x *trip) transport() (*http.Transport, error) {
-	transport := &http.Transport{
-		Proxy:                  nil, // with a proxy the control hook would judge the proxy's address, not the target's
-		DialContext:            caught(x.dialPlain),
-		DisableCompression:     true,
-		MaxResponseHeaderBytes: MaxHeaderBytes,
-		WriteBufferSize:        writeBuffer,
-		ReadBufferSize:         readBuffer,
-		Protocols:              new(http.Protocols),
-		HTTP2:                  x.request.receiveWindows(),
-	}
+// ask connects, sends the request in the protocol that the server speaks, and gives the answer as far as its header.
+func (x *trip) ask(request *http.Request) (*http.Response, error) {
+	dial := x.dialTLS
 	if x.request.URL.Scheme() == "http" {
-		transport.Protocols.SetHTTP1(true)
-		return transport, nil
+		dial = x.connect
 	}
-	first, err := parallel.Try(x.dialTLS)
+	conn, err := dial()
 	if err != nil {
-		parallel.Raise(err)
 		return nil, err
 	}
-	_, framed := first.(*frameConn)
-	transport.Protocols.SetHTTP1(!framed)
-	transport.Protocols.SetUnencryptedHTTP2(framed) // what it is handed has TLS below it
-	transport.DialTLSContext = caught(func() (net.Conn, error) {
-		if c := first; c != nil {
-			first = nil
-			return c, nil
-		}
-		return x.dialAgain()
-	})
-	return transport, nil
+	if framed, is := conn.(*frameConn); is {
+		return x.askHTTP2(framed, request)
+	}
+	return x.askHTTP1(conn, request)
 }
 
 func (x *trip) read(answer *http.Response) *Response {
@@ -132,11 +93,10 @@ func (x *trip) read(answer *http.Response) *Response {
 	}
 	x.mu.Lock()
 	r.Address, r.TLS = x.address, x.tls
-	spoken := x.spoken
 	x.mu.Unlock()
-	if answer.ProtoMajor == 1 {
+	if x.wire != nil && answer.ProtoMajor == 1 { // a server may call its protocol as it likes
 		r.Proto = answer.Proto
-		r.Header = headAsSent(spoken.start(), answer.Header)
+		r.Header = headAsSent(x.wire.head, answer.Header)
 	}
 	var body time.Duration
 	if x.wantsBody(r) {
@@ -180,6 +140,17 @@ const maxReasonPhrase = 256
 
 // end closes every connection of the trip. A dial that is still under way then finds that it has come too late.
 func (x *trip) end() {
+	x.endHTTP2()
+	if x.wire != nil {
+		x.wire.farewell()
+	}
+	x.closeAll()
+	if x.wire != nil {
+		x.wire.end()
+	}
+}
+
+func (x *trip) closeAll() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.ended = true
@@ -189,33 +160,6 @@ func (x *trip) end() {
 }
 
 var errTripEnded = errors.New("the exchange has ended")
-
-// caught is dial as the transport calls it: in a goroutine of its own, so that a panic is handed out as an error. The
-// transport's own context is detached from the request, so the trip's is used.
-func caught(dial func() (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
-	return func(context.Context, string, string) (net.Conn, error) { return parallel.Try(dial) }
-}
-
-// dialPlain connects for http.
-func (x *trip) dialPlain() (net.Conn, error) {
-	c, err := x.connect()
-	if err != nil {
-		return nil, err
-	}
-	return x.politely(c)
-}
-
-// dialAgain connects for a request of HTTP/2 that is repeated.
-func (x *trip) dialAgain() (net.Conn, error) {
-	c, err := x.dialTLS()
-	if err != nil {
-		return nil, err
-	}
-	if _, framed := c.(*frameConn); !framed {
-		return nil, x.closesWithoutAnswer()
-	}
-	return c, nil
-}
 
 // connect dials the addresses and keeps the connection that was first.
 func (x *trip) connect() (net.Conn, error) {
@@ -237,19 +181,6 @@ func (x *trip) connect() (net.Conn, error) {
 	defer x.mu.Unlock()
 	x.address = won.address
 	return won.conn, nil
-}
-
-// politely makes the connection one for HTTP/1.
-func (x *trip) politely(over net.Conn) (net.Conn, error) {
-	c := newPoliteConn(over)
-	if err := x.track(c); err != nil {
-		return nil, err
-	}
-	x.setPhase(phaseAnswer)
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.spoken = c
-	return c, nil
 }
 
 // track has the connection closed with the trip, or at once where that has ended already.

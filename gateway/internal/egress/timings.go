@@ -1,7 +1,6 @@
 package egress
 
 import (
-	"net/http/httptrace"
 	"sync"
 	"time"
 )
@@ -27,19 +26,20 @@ type clock struct {
 	written, answers time.Time
 }
 
-// trace notes the two moments that only the transport knows. Its hooks may still be called after the exchange has
-// failed.
-func (c *clock) trace() *httptrace.ClientTrace {
-	note := func(at *time.Time) {
-		now := time.Now()
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		*at = now
-	}
-	return &httptrace.ClientTrace{
-		WroteRequest:         func(httptrace.WroteRequestInfo) { note(&c.written) },
-		GotFirstResponseByte: func() { note(&c.answers) },
-	}
+// wrote notes that the request is written. It may still be called after the exchange has failed, as may answered.
+func (c *clock) wrote() {
+	now := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.written = now
+}
+
+// answered notes the first byte of the answer.
+func (c *clock) answered() {
+	now := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.answers = now
 }
 
 func (c *clock) connected(took time.Duration) {

@@ -153,7 +153,7 @@ func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	start := time.Now()
-	conn, err := p.egress.Dial(ctx, to)
+	conn, err := p.egress.DialAdmitted(ctx, to)
 	took := format.Milliseconds(time.Since(start))
 	if err == nil {
 		_ = conn.Close()

@@ -1,0 +1,152 @@
+package egress
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/parallel"
+)
+
+const (
+	// headRead is as much as most heads have: the buffer lives as long as the server is silent.
+	headRead = 2 << 10
+	// atOnce is how much any socket takes without waiting for the other side.
+	atOnce = 4 << 10
+)
+
+// askHTTP1 speaks HTTP/1 by itself, over a connection that serves one request: the library's transport would keep three
+// goroutines and as many buffers for as long as the server is silent.
+//
+// A client of HTTP speaks first. So nothing is read before the request is out, or chance would decide what becomes of a
+// server that greets (mail, SSH).
+func (x *trip) askHTTP1(conn net.Conn, request *http.Request) (*http.Response, error) {
+	x.setPhase(phaseAnswer)
+	x.wire = &wire1{trip: x, conn: conn, left: MaxHeaderBytes}
+	x.wire.unwatch = context.AfterFunc(x.ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	if err := x.wire.send(request); err != nil {
+		return nil, x.wire.reason(err)
+	}
+	return x.wire.receive(request)
+}
+
+// wire1 is a connection of HTTP/1 from the first byte of the request to the last of the body.
+type wire1 struct {
+	trip    *trip
+	conn    net.Conn
+	unwatch func() bool
+	writing *parallel.Pending[error] // the end of a long request, nil for none
+	broken  atomic.Pointer[error]    // why that ended early
+
+	// left is how much of a head may still come. head is what came of it, in the end the whole head of the answer.
+	left   int
+	head   []byte
+	begun  bool // the first byte is there
+	inBody bool
+}
+
+// send writes the request. A server may answer before it has read all of a long one, so the end of that is written
+// while the answer is read.
+func (w *wire1) send(request *http.Request) error {
+	var text bytes.Buffer
+	if err := request.Write(&text); err != nil {
+		return err
+	}
+	if _, err := w.conn.Write(text.Next(atOnce)); err != nil {
+		return err
+	}
+	if text.Len() == 0 {
+		w.trip.clock.wrote()
+		return nil
+	}
+	w.writing = parallel.Start(func() error {
+		_, err := w.conn.Write(text.Bytes())
+		w.trip.clock.wrote()
+		if err != nil {
+			w.broken.Store(&err)
+		}
+		return err
+	})
+	return nil
+}
+
+// receive reads the head of the answer, and those of the interim answers before it.
+func (w *wire1) receive(request *http.Request) (*http.Response, error) {
+	buffered := bufio.NewReaderSize(w, headRead)
+	for {
+		answer, err := http.ReadResponse(buffered, request)
+		switch {
+		case err != nil && w.left <= 0:
+			return nil, w.trip.say(fault.Upstream, errLongHeaders, sentenceLongHeaders)
+		case err != nil:
+			return nil, err
+		}
+		read := len(w.head) - buffered.Buffered()
+		if !isInterim(answer.StatusCode) {
+			w.head, w.inBody = w.head[:read], true
+			return answer, nil
+		}
+		if err := w.trip.effort.interim(answer.Header); err != nil {
+			return nil, err
+		}
+		w.head, w.left = w.head[read:], MaxHeaderBytes
+	}
+}
+
+// isInterim tells whether another answer follows one of this status (RFC 9110 section 15.2). 101 ends HTTP.
+func isInterim(status int) bool {
+	return status >= 100 && status <= 199 && status != http.StatusSwitchingProtocols
+}
+
+// Read is what the head and the body are read through.
+func (w *wire1) Read(p []byte) (int, error) {
+	if w.inBody {
+		n, err := w.conn.Read(p)
+		return n, w.reason(err)
+	}
+	if w.left <= 0 {
+		return 0, errLongHeaders
+	}
+	n, err := w.conn.Read(p[:min(len(p), w.left)])
+	if n > 0 && !w.begun {
+		w.begun = true
+		w.trip.clock.answered()
+	}
+	w.left -= n
+	w.head = append(w.head, p[:n]...)
+	return n, w.reason(err)
+}
+
+// reason puts first what made a failure: the end of the time, or that the request could not be written.
+func (w *wire1) reason(err error) error {
+	if err == nil {
+		return nil
+	}
+	if w.trip.ctx.Err() != nil {
+		return context.Cause(w.trip.ctx)
+	}
+	if broken := w.broken.Load(); broken != nil {
+		return *broken
+	}
+	return err
+}
+
+// farewell closes in the order of TLS, whose last word goes over the connection below it.
+func (w *wire1) farewell() {
+	if w.trip.ctx.Err() == nil {
+		_ = w.conn.Close()
+	}
+}
+
+// end is called once the connection is closed.
+func (w *wire1) end() {
+	w.unwatch()
+	if w.writing != nil {
+		_ = w.writing.Wait()
+	}
+}

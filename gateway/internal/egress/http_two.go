@@ -1,0 +1,81 @@
+package egress
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+
+	"diagnostics/shared/parallel"
+)
+
+// The buffers of an exchange live as long as its server is silent, so they are as small as most heads.
+const (
+	writeBuffer = 1 << 10
+	readBuffer  = 2 << 10
+)
+
+// askHTTP2 has the library speak HTTP/2 over a connection that is made already: frames are counted between TLS and
+// HTTP/2, and a transport that is to choose by itself would want the TLS connection bare.
+func (x *trip) askHTTP2(first *frameConn, request *http.Request) (*http.Response, error) {
+	x.transport = &http.Transport{
+		Proxy:                  nil, // with a proxy the control hook would judge the proxy's address, not the target's
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: MaxHeaderBytes,
+		WriteBufferSize:        writeBuffer,
+		ReadBufferSize:         readBuffer,
+		Protocols:              new(http.Protocols),
+		HTTP2:                  x.request.receiveWindows(),
+		DialTLSContext: caught(func() (net.Conn, error) {
+			if c := first; c != nil {
+				first = nil
+				return c, nil
+			}
+			return x.dialAgain()
+		}),
+	}
+	x.transport.Protocols.SetUnencryptedHTTP2(true) // what it is handed has TLS below it
+	answer, err := x.transport.RoundTrip(request.WithContext(httptrace.WithClientTrace(x.ctx, x.trace())))
+	x.answer = answer
+	return answer, err
+}
+
+// endHTTP2 ends what the library does for the exchange.
+func (x *trip) endHTTP2() {
+	if x.answer != nil {
+		_ = x.answer.Body.Close()
+	}
+	if x.transport != nil {
+		x.transport.CloseIdleConnections()
+	}
+}
+
+// trace has the clock told of the moments that only the transport knows, and each interim answer counted.
+func (x *trip) trace() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		WroteRequest:         func(httptrace.WroteRequestInfo) { x.clock.wrote() },
+		GotFirstResponseByte: x.clock.answered,
+		Got1xxResponse: func(_ int, header textproto.MIMEHeader) error {
+			return x.effort.interim(http.Header(header))
+		},
+	}
+}
+
+// caught is dial as the transport calls it: in a goroutine of its own, so that a panic is handed out as an error. The
+// transport's own context is detached from the request, so the trip's is used.
+func caught(dial func() (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
+	return func(context.Context, string, string) (net.Conn, error) { return parallel.Try(dial) }
+}
+
+// dialAgain connects for a request of HTTP/2 that is repeated.
+func (x *trip) dialAgain() (net.Conn, error) {
+	c, err := x.dialTLS()
+	if err != nil {
+		return nil, err
+	}
+	if _, framed := c.(*frameConn); !framed {
+		return nil, x.closesWithoutAnswer()
+	}
+	return c, nil
+}
