@@ -85,10 +85,7 @@ func (s Settings) drain(
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	_ = public.Close()
-	select {
-	case <-ended.public:
-	case <-ctx.Done():
-	}
+	_ = ended.before(ctx.Done())
 	fresh.settle(min(timeout/2, silence))
 	if err := service.Server.Shutdown(ctx); err != nil {
 		_ = service.Server.Close()
