@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/addresslimit"
+	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/tool"
@@ -96,7 +97,7 @@ func (s *Server) run(ctx context.Context, x *exchange, job tool.Job) (any, error
 			end(err)
 		}
 	})
-	bounded, cancel := context.WithTimeout(traffic.WithMeter(counted), s.config.RunLimit)
+	bounded, cancel := context.WithTimeout(certcheck.WithMemory(traffic.WithMeter(counted)), s.config.RunLimit)
 	defer cancel()
 	data, err := job.Run(bounded)
 	var full *fault.Error

@@ -67,6 +67,8 @@ var defectMessages = map[string]string{
 		"verified, and many clients refuse it.", certcheck.MaxKeyBits),
 	certcheck.DefectUnfinished: "The handshake was ended because of the certificates: together they are too long, or " +
 		"one of them or its key cannot be read.",
+	certcheck.DefectCostly: "Verifying the chain would take too long: its certificates lead to one another in too many " +
+		"ways, or have keys that are slow to verify.",
 }
 
 // findIssues lists all that holds, the verdict first.
