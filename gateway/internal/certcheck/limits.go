@@ -22,7 +22,7 @@ const (
 const (
 	// DefectLongKey is a chain with an RSA key of more than MaxKeyBits.
 	DefectLongKey = "KEY_TOO_LONG"
-	// DefectUnfinished is a chain of which not all is known, since the handshake was ended before its end.
+	// DefectUnfinished is a chain of which not all is known, since not all of it could be read.
 	DefectUnfinished = "CHAIN_NOT_READ"
 	// DefectCostly is a chain that would take too much work to verify: for the ways in which its certificates lead to one
 	// another, for their keys, or for what the run has verified before.

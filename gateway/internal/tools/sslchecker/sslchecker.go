@@ -122,8 +122,9 @@ func (s checker) report(
 	now := s.now()
 	sent := seen.state.PeerCertificates
 	verdict := s.certs.CheckIn(ctx, sent, to.Host.String())
-	if seen.refused && !slices.ContainsFunc(sent, certcheck.LongKey) {
+	if (seen.refused || seen.cut) && !slices.ContainsFunc(sent, certcheck.LongKey) {
 		verdict = verdict.Unverified(certcheck.DefectUnfinished)
+		verdict.Cut = verdict.Cut && !seen.cut // how many there are is not known
 	}
 	staple := readStaple(seen.state.OCSPResponse, verdict.Chain, now)
 	cut := seen.cut
