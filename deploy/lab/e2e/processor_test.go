@@ -220,6 +220,8 @@ func TestLongKeysAndChains(t *testing.T) {
 	facts{"authorized": false, "truncated": true, "chain.8.subject": nonEmpty, "chain.9": "(absent)",
 		"issues.1.code": "CHAIN_NOT_READ"}.
 		hold(t, call(t, "ssl-checker", "endlesschain."+lab.SiteZone, nil))
+	facts{"authorized": false, "authorizationError": "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "hostnameMatches": true,
+		"issues.1.code": "CHAIN_TOO_COSTLY"}.hold(t, call(t, "ssl-checker", "ring521."+lab.SiteZone, nil))
 }
 
 // What a server may make of an exchange ends in one sentence.

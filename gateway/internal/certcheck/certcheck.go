@@ -74,13 +74,17 @@ func LoadSystemRoots() { _, _ = x509.SystemCertPool() }
 // Check judges the sent certificates, leaf first, for the host (a canonical name or an address literal). Nothing sent
 // is judged as a leaf whose issuer is unknown.
 func (c Checker) Check(sent []*x509.Certificate, host string) Verdict {
+	return c.check(sent, host, newWork(maxCheckWork))
+}
+
+func (c Checker) check(sent []*x509.Certificate, host string, w *work) Verdict {
 	sent, cut := distinct(sent)
 	if len(sent) == 0 {
 		return Verdict{Code: CodeUnverifiableLeaf, Codes: []string{CodeUnverifiableLeaf}}
 	}
 	now := c.now()
 	leaf := sent[0]
-	f := c.findChain(sent, now)
+	f := c.findChain(sent, now, w)
 	v := Verdict{
 		HostnameMatches: leaf.VerifyHostname(host) == nil,
 		ChainComplete:   f.rooted,

@@ -30,17 +30,21 @@ func rootedChain(chain []*x509.Certificate, defects ...string) found {
 }
 
 // findChain looks for the way from the leaf to a trusted root.
-func (c Checker) findChain(sent []*x509.Certificate, now time.Time) found {
-	path := sentPath(sent, now)
+func (c Checker) findChain(sent []*x509.Certificate, now time.Time, w *work) found {
+	path := sentPath(sent, now, w)
 	if slices.ContainsFunc(sent, LongKey) {
 		return found{chain: path, code: CodeNoLocalIssuer, defects: []string{DefectLongKey}}
 	}
-	v := c.relax(sent)
-	times := rootTimes(path, now)
-	if slices.ContainsFunc(sent, costly) {
-		times = times[:1]
+	f := c.search(path, sent, now, w)
+	if w.spent && !f.rooted {
+		return found{chain: path, code: CodeNoLocalIssuer, defects: []string{DefectCostly}}
 	}
-	for _, at := range times {
+	return f
+}
+
+func (c Checker) search(path, sent []*x509.Certificate, now time.Time, w *work) found {
+	v := c.relax(sent, w)
+	for _, at := range rootTimes(path, now) {
 		chains, err := v.verify(at, x509.ExtKeyUsageAny)
 		if constraintViolated(err) {
 			return rootedChain(path, DefectNotPermitted)
@@ -49,9 +53,12 @@ func (c Checker) findChain(sent []*x509.Certificate, now time.Time) found {
 			continue
 		}
 		var defects []string
-		if fit, err := v.verify(at, x509.ExtKeyUsageServerAuth); err == nil {
+		switch fit, err := v.verify(at, x509.ExtKeyUsageServerAuth); {
+		case err == nil:
 			chains = fit
-		} else {
+		case errors.Is(err, errCostly):
+			return found{}
+		default:
 			defects = append(defects, DefectPurpose)
 		}
 		chain := leastTroubled(chains, now)
@@ -60,7 +67,10 @@ func (c Checker) findChain(sent []*x509.Certificate, now time.Time) found {
 		}
 		return rootedChain(chain, defects...)
 	}
-	return c.explain(path, now)
+	if w.spent {
+		return found{}
+	}
+	return c.explain(path, now, w)
 }
 
 // rootTimes are the moments to try: now, and where no root holds now, the ends of the leaf's validity and of the last
@@ -76,14 +86,18 @@ func rootTimes(path []*x509.Certificate, now time.Time) []time.Time {
 
 // relaxed is a leaf and its intermediates without time limits.
 type relaxed struct {
+	work          *work
+	sent          []*x509.Certificate
 	roots         *x509.CertPool
 	leaf          *x509.Certificate
 	intermediates *x509.CertPool
 	original      map[*x509.Certificate]*x509.Certificate
 }
 
-func (c Checker) relax(sent []*x509.Certificate) relaxed {
+func (c Checker) relax(sent []*x509.Certificate, w *work) relaxed {
 	r := relaxed{
+		work:          w,
+		sent:          sent,
 		roots:         c.Roots,
 		intermediates: x509.NewCertPool(),
 		original:      make(map[*x509.Certificate]*x509.Certificate, len(sent)),
@@ -103,8 +117,14 @@ func (c Checker) relax(sent []*x509.Certificate) relaxed {
 	return r
 }
 
+// errCostly is a verification for which there was not enough work left.
+var errCostly = errors.New("certcheck: the chain costs too much to verify")
+
 // verify gives the chains to a root that holds at the moment, with the originals in place of the copies.
 func (r relaxed) verify(at time.Time, usage x509.ExtKeyUsage) ([][]*x509.Certificate, error) {
+	if !r.work.takeVerify(r.sent) {
+		return nil, errCostly
+	}
 	chains, err := r.leaf.Verify(x509.VerifyOptions{
 		Roots:         r.roots,
 		Intermediates: r.intermediates,

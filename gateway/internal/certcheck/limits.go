@@ -22,21 +22,17 @@ const (
 const (
 	// DefectLongKey is a chain with an RSA key of more than MaxKeyBits.
 	DefectLongKey = "KEY_TOO_LONG"
-	// DefectUnfinished is a chain of which not all is known, since the handshake was ended before its end.
+	// DefectUnfinished is a chain of which not all is known, since not all of it could be read.
 	DefectUnfinished = "CHAIN_NOT_READ"
+	// DefectCostly is a chain that would take too much work to verify: for the ways in which its certificates lead to one
+	// another, for their keys, or for what the run has verified before.
+	DefectCostly = "CHAIN_TOO_COSTLY"
 )
 
 // LongKey tells whether no signature is verified by the certificate's key.
 func LongKey(cert *x509.Certificate) bool {
 	key, is := cert.PublicKey.(*rsa.PublicKey)
 	return is && key.N.BitLen() > MaxKeyBits
-}
-
-// costly tells whether a signature by the certificate's key costs many times what one by a usual key does.
-func costly(cert *x509.Certificate) bool {
-	const usualBits, usualExponent = 4096, 65537
-	key, is := cert.PublicKey.(*rsa.PublicKey)
-	return is && (key.N.BitLen() > usualBits || key.E > usualExponent)
 }
 
 // distinct drops repeats; the leaf stays first. cut tells that there are more than may be judged.

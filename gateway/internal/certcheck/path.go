@@ -8,20 +8,16 @@ import (
 	"time"
 )
 
-// Bounds of the work that look-alike issuers can cause; x509.Verify has the first of its own.
-const (
-	maxSignatureChecks = 100
-	maxDefectSearch    = 4
-)
+// maxDefectSearch is how many links of a path are looked at for the one for which it was refused.
+const maxDefectSearch = 4
 
 // sentPath follows the issuers among the sent certificates as far as they lead, whatever their order: at each step the
 // first issuer that holds now, else the first issuer, as OpenSSL does.
-func sentPath(sent []*x509.Certificate, now time.Time) []*x509.Certificate {
+func sentPath(sent []*x509.Certificate, now time.Time, w *work) []*x509.Certificate {
 	path := []*x509.Certificate{sent[0]}
-	checks := 0
 	for {
 		top := path[len(path)-1]
-		if SelfSigned(top) {
+		if w.issued(top, top) {
 			return path
 		}
 		var next *x509.Certificate
@@ -29,10 +25,7 @@ func sentPath(sent []*x509.Certificate, now time.Time) []*x509.Certificate {
 			if !bytes.Equal(candidate.RawSubject, top.RawIssuer) || slices.Contains(path, candidate) {
 				continue
 			}
-			if checks++; checks > maxSignatureChecks {
-				return path
-			}
-			if !issued(candidate, top) {
+			if !w.issued(candidate, top) {
 				continue
 			}
 			if len(timeCodes([]*x509.Certificate{candidate}, now)) == 0 {
@@ -53,11 +46,7 @@ func sentPath(sent []*x509.Certificate, now time.Time) []*x509.Certificate {
 // issued tells whether parent's name and key made the certificate, leaving aside whether it was allowed to. A signature
 // that is not verified, since its algorithm is too old or its key too long, counts as made.
 func issued(parent, cert *x509.Certificate) bool {
-	if !bytes.Equal(parent.RawSubject, cert.RawIssuer) {
-		return false
-	}
-	if len(cert.AuthorityKeyId) > 0 && len(parent.SubjectKeyId) > 0 &&
-		!bytes.Equal(cert.AuthorityKeyId, parent.SubjectKeyId) {
+	if !mayHaveIssued(parent, cert) {
 		return false
 	}
 	if LongKey(parent) {
@@ -68,16 +57,22 @@ func issued(parent, cert *x509.Certificate) bool {
 	return err == nil || errors.As(err, &insecure) || errors.Is(err, x509.ErrUnsupportedAlgorithm)
 }
 
+// mayHaveIssued tells whether parent's name and key identifier are those that the certificate names.
+func mayHaveIssued(parent, cert *x509.Certificate) bool {
+	return bytes.Equal(parent.RawSubject, cert.RawIssuer) && (len(cert.AuthorityKeyId) == 0 ||
+		len(parent.SubjectKeyId) == 0 || bytes.Equal(cert.AuthorityKeyId, parent.SubjectKeyId))
+}
+
 // explain says why no trusted root was reached from the path.
-func (c Checker) explain(path []*x509.Certificate, now time.Time) found {
-	if defect := c.defect(path, now); defect != "" {
+func (c Checker) explain(path []*x509.Certificate, now time.Time, w *work) found {
+	if defect := c.defect(path, now, w); defect != "" {
 		return rootedChain(path, defect)
 	}
 	top := path[len(path)-1]
 	switch {
-	case SelfSigned(top) && len(path) == 1:
+	case w.issued(top, top) && len(path) == 1:
 		return found{chain: path, code: CodeSelfSigned}
-	case SelfSigned(top):
+	case w.issued(top, top):
 		return found{chain: path, code: CodeSelfSignedInChain}
 	case len(path) == 1:
 		return found{chain: path, code: CodeUnverifiableLeaf}
@@ -86,13 +81,10 @@ func (c Checker) explain(path []*x509.Certificate, now time.Time) found {
 }
 
 // defect tells a chain that is all there but was refused for one of its links from one that leads nowhere: some issuer
-// in the path is itself trusted. Empty where none is, and where it would cost too much to tell.
-func (c Checker) defect(path []*x509.Certificate, now time.Time) string {
-	if slices.ContainsFunc(path, costly) {
-		return ""
-	}
+// in the path is itself trusted. Empty where none is.
+func (c Checker) defect(path []*x509.Certificate, now time.Time, w *work) string {
 	for i := 1; i < len(path) && i <= maxDefectSearch; i++ {
-		if _, err := c.relax(path[i:]).verify(now, x509.ExtKeyUsageAny); err == nil {
+		if _, err := c.relax(path[i:], w).verify(now, x509.ExtKeyUsageAny); err == nil {
 			return linkDefect(path[:i+1])
 		}
 	}

@@ -35,6 +35,9 @@ const (
 	HeadStart      = headStart
 	MaxIdlePieces  = maxIdlePieces
 	OctetsPerPiece = octetsPerPiece
+
+	MaxBodyPieces      = maxBodyPieces
+	OctetsPerBodyPiece = octetsPerBodyPiece
 )
 
 // IsPrivateName judges the name of an alias.

@@ -14,16 +14,21 @@ import (
 // the library bounds few of them.
 const (
 	// maxIdlePieces is how many pieces without anything of the answer are taken: control frames, frames that nobody
-	// knows, interim answers. A piece of the answer counts too, and is paid for by what it holds.
+	// knows, interim answers. The octets of the answer pay for more.
 	maxIdlePieces = 200
-	// octetsPerPiece is what a piece of the answer holds on average at least, once there were maxIdlePieces.
+	// octetsPerPiece is what pays for one of them.
 	octetsPerPiece = 64
+	// maxBodyPieces is how many pieces of the answer's body are taken, and octetsPerBodyPiece what they hold on average at
+	// least once there are more: many a page is sent line by line.
+	maxBodyPieces      = 4000
+	octetsPerBodyPiece = 32
 	// maxResets is how many requests of an exchange a server may reset, of which the library repeats some.
 	maxResets = 1
 )
 
 var (
 	errNoSense     = errors.New("too many pieces without an answer")
+	errTinyPieces  = errors.New("too many pieces for what they hold")
 	errLongHeaders = errors.New("all headers together are too long")
 	errResets      = errors.New("the server resets every request")
 )
@@ -33,24 +38,29 @@ type effort struct {
 	trip *trip
 
 	mu      sync.Mutex
-	pieces  int
+	idle    int
+	body    int // pieces of it
 	octets  int
 	headers int
 	resets  int
 	failed  error
 }
 
-// piece counts a piece that holds so many octets of the answer's body. The first of a body is free: a short answer may
-// follow maxIdlePieces. The error is a *fault.Error.
+// piece counts a piece that holds so many octets of the answer's body. The error is a *fault.Error.
 func (e *effort) piece(octets int) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if octets == 0 || e.octets > 0 {
-		e.pieces++
-	}
 	e.octets += octets
-	if e.pieces-e.octets/octetsPerPiece > maxIdlePieces {
+	if octets == 0 {
+		e.idle++
+	} else {
+		e.body++
+	}
+	switch {
+	case e.idle-e.octets/octetsPerPiece > maxIdlePieces:
 		e.fail(errNoSense, sentenceNoSense)
+	case e.body-e.octets/octetsPerBodyPiece > maxBodyPieces:
+		e.fail(errTinyPieces, sentenceTinyPieces)
 	}
 	return e.failed
 }
@@ -64,15 +74,16 @@ func (e *effort) interim(header http.Header) error {
 }
 
 // header counts a header or a trailer. The library judges the length of each as it comes, but all of an exchange share
-// the one bound.
+// the one bound. What is wrong with the body that follows is no fault of the header: it may have come already.
 func (e *effort) header(header http.Header) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	before := e.headers
 	e.headers += headerBytes(header)
-	if before > 0 && e.headers > MaxHeaderBytes {
-		e.fail(errLongHeaders, sentenceLongHeaders)
+	if before == 0 || e.headers <= MaxHeaderBytes {
+		return nil
 	}
+	e.fail(errLongHeaders, sentenceLongHeaders)
 	return e.failed
 }
 
@@ -90,7 +101,11 @@ func (e *effort) reset() error {
 func (e *effort) records(cause error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.fail(cause, sentenceNoSense)
+	sentence := sentenceNoSense
+	if e.octets > 0 || e.trip.readsTheBody() {
+		sentence = sentenceTinyPieces
+	}
+	e.fail(cause, sentence)
 	return e.failed
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -18,7 +19,10 @@ import (
 	"golang.org/x/net/http2"
 )
 
-const noSense = "example.com sent an answer that makes no sense."
+const (
+	noSense    = "example.com sent an answer that makes no sense."
+	tinyPieces = "example.com sent its answer in too many tiny pieces."
+)
 
 // answer2 ends an exchange of HTTP/2 well, with a body of one octet.
 func answer2(f *http2.Framer, stream uint32) {
@@ -61,7 +65,9 @@ var idleData = map[string]func(*http2.Framer, uint32) error{
 		return f.WriteDataPadded(stream, false, nil, make([]byte, 255))
 	},
 	"padding of length": func(f *http2.Framer, stream uint32) error { return f.WriteDataPadded(stream, false, nil, []byte{}) },
-	"DATA of another":   func(f *http2.Framer, stream uint32) error { return f.WriteRawFrame(0x77, 0, stream, []byte("x")) },
+	"unknown of the stream": func(f *http2.Framer, stream uint32) error {
+		return f.WriteRawFrame(0x77, 0, stream, []byte("x"))
+	},
 }
 
 func TestFloodsOfFrames(t *testing.T) {
@@ -85,12 +91,13 @@ func TestFloodsOfFrames(t *testing.T) {
 			}
 		})
 	}
-	within := map[string]func(*http2.Framer, uint32) error{
+	tiny := map[string]func(*http2.Framer, uint32) error{
 		"one octet": func(f *http2.Framer, stream uint32) error { return f.WriteData(stream, false, []byte("x")) },
 		"one octet, padded": func(f *http2.Framer, stream uint32) error {
 			return f.WriteDataPadded(stream, false, []byte("x"), make([]byte, 255))
 		},
 	}
+	within := maps.Clone(tiny)
 	for name, frame := range idleFrames {
 		if name != "103" { // there it is a trailer, and an error of the protocol
 			within[name] = frame
@@ -109,11 +116,30 @@ func TestFloodsOfFrames(t *testing.T) {
 				}
 			}))
 			r, err := get(t, n.Client(nil, trust), "https://example.com/", maxBody(egress.MaxBodyBytes))
-			if err == nil {
-				err = r.BodyErr
+			if err != nil {
+				t.Fatal(err)
 			}
-			if s := wantFault(t, err, fault.Upstream); s != noSense {
-				t.Errorf("%q (%v)", s, err)
+			want := noSense
+			if tiny[name] != nil {
+				want = tinyPieces
+			}
+			if s := wantFault(t, r.BodyErr, fault.Upstream); s != want {
+				t.Errorf("%q (%v)", s, r.BodyErr)
+			}
+		})
+		t.Run("after a head: "+name, func(t *testing.T) {
+			t.Parallel()
+			n := withSite(t)
+			n.ServeConn(web4+":443", frames(config, func(f *http2.Framer, stream uint32) {
+				begin2(f, stream)
+				for frame(f, stream) == nil {
+				}
+			}))
+			for range 20 {
+				r, err := get(t, n.Client(nil, trust), "https://example.com/")
+				if err != nil || r.Status != http.StatusOK {
+					t.Fatalf("%+v, %v", r, err)
+				}
 			}
 		})
 	}
@@ -170,19 +196,87 @@ func TestFramesWithinABody(t *testing.T) {
 					_ = f.WriteRawFrame(http2.FrameData, http2.FlagDataEndStream, stream, nil)
 				}))
 				r, err := get(t, n.Client(nil, trust), "https://example.com/", maxBody(egress.MaxBodyBytes))
-				if count >= egress.MaxIdlePieces+paid-1 {
-					if err == nil { // the header may have been there before
-						err = r.BodyErr
-					}
-					if s := wantFault(t, err, fault.Upstream); s != noSense {
-						t.Errorf("%q (%v)", s, err)
-					}
-					return
-				}
 				if err != nil {
 					t.Fatal(err)
 				}
+				if count >= egress.MaxIdlePieces+paid-1 {
+					if s := wantFault(t, r.BodyErr, fault.Upstream); s != noSense {
+						t.Errorf("%q (%v)", s, r.BodyErr)
+					}
+					return
+				}
 				if r.BodyErr != nil || string(r.Body) != body {
+					t.Errorf("%d octets, %v", len(r.Body), r.BodyErr)
+				}
+			})
+		}
+	}
+}
+
+// A body may come in many pieces: after the first thousands they hold some octets each.
+func TestPiecesOfABody(t *testing.T) {
+	t.Parallel()
+	config, trust := site(t)
+	const paidFor = egress.MaxBodyPieces + egress.MaxBodyPieces/egress.OctetsPerBodyPiece
+	for _, test := range []struct {
+		count, size int
+		good        bool
+	}{
+		{egress.MaxBodyPieces, 1, true}, {paidFor, 1, true}, {paidFor + 10, 1, false}, {600, 30, true}, {3000, 45, true},
+	} {
+		t.Run(fmt.Sprint(test.count, " of ", test.size), func(t *testing.T) {
+			t.Parallel()
+			n := withSite(t)
+			n.ServeConn(web4+":443", frames(config, func(f *http2.Framer, stream uint32) {
+				begin2(f, stream)
+				piece := make([]byte, test.size)
+				for range test.count {
+					if f.WriteData(stream, false, piece) != nil {
+						return
+					}
+				}
+				_ = f.WriteRawFrame(http2.FrameData, http2.FlagDataEndStream, stream, nil)
+			}))
+			r, err := get(t, n.Client(nil, trust), "https://example.com/", maxBody(egress.MaxBodyBytes))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.good {
+				if r.BodyErr != nil || len(r.Body) != test.count*test.size {
+					t.Errorf("%d octets, %v", len(r.Body), r.BodyErr)
+				}
+				return
+			}
+			if s := wantFault(t, r.BodyErr, fault.Upstream); s != tinyPieces {
+				t.Errorf("%q (%v)", s, r.BodyErr)
+			}
+		})
+	}
+}
+
+// Pages that are written line by line are pages, over every protocol.
+func TestPagesOfManyLines(t *testing.T) {
+	t.Parallel()
+	config, trust := site(t)
+	for _, proto := range []string{"h2", "http/1.1"} {
+		for _, test := range []struct{ count, size int }{{300, 8}, {600, 30}, {3000, 45}, {12_000, 45}} {
+			t.Run(fmt.Sprint(proto, " ", test.count, " of ", test.size), func(t *testing.T) {
+				t.Parallel()
+				n := withSite(t)
+				own := config.Clone()
+				own.NextProtos = []string{proto}
+				n.ServeTLS(web4+":443", own, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					line := []byte(strings.Repeat("x", test.size-1) + "\n")
+					for range test.count {
+						_, _ = w.Write(line)
+						_ = http.NewResponseController(w).Flush()
+					}
+				}))
+				r, err := get(t, n.Client(nil, trust), "https://example.com/", maxBody(1<<20))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.BodyErr != nil || len(r.Body) != test.count*test.size {
 					t.Errorf("%d octets, %v", len(r.Body), r.BodyErr)
 				}
 			})
@@ -316,6 +410,46 @@ func TestResetRequests(t *testing.T) {
 			}
 			want := "example.com broke off the HTTP/2 connection without an answer."
 			if s := wantFault(t, err, fault.Upstream); s != want {
+				t.Errorf("%q (%v)", s, err)
+			}
+		})
+	}
+}
+
+// DATA of a request that was refused is nothing of the answer to the one that repeats it.
+func TestDataOfAnotherStream(t *testing.T) {
+	t.Parallel()
+	config, trust := site(t)
+	// The server's SETTINGS are a piece too.
+	for count, good := range map[int]bool{0: true, egress.MaxIdlePieces - 1: true, egress.MaxIdlePieces: false} {
+		t.Run(fmt.Sprint(count), func(t *testing.T) {
+			t.Parallel()
+			n := withSite(t)
+			n.ServeConn(web4+":443", frames(config, func(f *http2.Framer, refused uint32) {
+				_ = f.WriteRSTStream(refused, http2.ErrCodeRefusedStream)
+				for {
+					frame, err := f.ReadFrame()
+					if err != nil {
+						return
+					}
+					request, is := frame.(*http2.HeadersFrame)
+					if !is {
+						continue
+					}
+					for range count {
+						_ = f.WriteRawFrame(http2.FrameData, 0, refused, []byte("x"))
+					}
+					answer2(f, request.StreamID)
+				}
+			}))
+			r, err := get(t, n.Client(nil, trust), "https://example.com/", maxBody(10))
+			if good {
+				if err != nil || string(r.Body) != "x" {
+					t.Errorf("%+v, %v", r, err)
+				}
+				return
+			}
+			if s := wantFault(t, err, fault.Upstream); s != noSense {
 				t.Errorf("%q (%v)", s, err)
 			}
 		})

@@ -12,6 +12,7 @@ import (
 
 const (
 	sentenceNoSense     = "sent an answer that makes no sense."
+	sentenceTinyPieces  = "sent its answer in too many tiny pieces."
 	sentenceNotHTTP     = "did not answer with valid HTTP."
 	sentenceLongHeaders = "sent response headers of more than 64 KiB."
 	sentenceBrokenOff   = "broke off the HTTP/2 connection without an answer."

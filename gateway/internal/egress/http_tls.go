@@ -45,7 +45,7 @@ func (x *trip) dialTLS() (net.Conn, error) {
 }
 
 func (x *trip) judge(state tls.ConnectionState) error {
-	verdict := x.client.checker.Check(state.PeerCertificates, x.request.URL.Host().String())
+	verdict := x.client.checker.CheckIn(x.ctx, state.PeerCertificates, x.request.URL.Host().String())
 	x.mu.Lock()
 	x.tls = &TLS{State: state, Verdict: verdict}
 	x.mu.Unlock()

@@ -216,4 +216,10 @@ func (x *trip) setPhase(p phase) {
 	x.phase = p
 }
 
+func (x *trip) readsTheBody() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.phase == phaseBody
+}
+
 func (x *trip) host() string { return x.request.URL.Host().Short() }

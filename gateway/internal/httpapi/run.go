@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/addresslimit"
+	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/tool"
@@ -95,7 +96,7 @@ func (s *Server) run(ctx context.Context, x *exchange, job tool.Job) (any, error
 			bounded.end(err)
 		}
 	})
-	bounded = newRunContext(traffic.WithMeter(counted), s.config.RunLimit)
+	bounded = newRunContext(certcheck.WithMemory(traffic.WithMeter(counted)), s.config.RunLimit)
 	defer bounded.end(nil)
 	data, err := job.Run(bounded)
 	var full *fault.Error

@@ -15,8 +15,8 @@ const (
 	MaxHandshake = 128 << 10
 	// maxRecords is how many records a connection is given. Each costs as much as a record of many octets, so that those
 	// of more than recordOctets on average pay for themselves.
-	maxRecords   = 2000
-	recordOctets = 64
+	maxRecords   = 4000
+	recordOctets = 32
 )
 
 var (

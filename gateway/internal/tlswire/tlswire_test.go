@@ -162,7 +162,7 @@ func TestCertificatesOfOpenSSL(t *testing.T) {
 	}
 }
 
-// octets is a connection that brings so many of a record type's records, each of so many octets.
+// records is a connection that brings what rest holds, at most a few octets at a time.
 type records struct {
 	net.Conn
 	rest []byte

@@ -13,9 +13,11 @@ import (
 
 // Bounds on one run, in bytes on the wire as they are counted here.
 const (
-	// MaxSent leaves room, below the 128 KB that a run may send, for the kernel's own packets: acknowledgements of what
-	// comes, and repetitions of what was lost.
+	// MaxSent is for what a run sends of itself. It leaves room, below the 128 KB that a run may send, for the kernel's own
+	// packets: acknowledgements of what comes, and repetitions of what was lost.
 	MaxSent = 100_000
+	// maxWire is for both together. An answer of 4 MiB takes some 1,500 acknowledgements.
+	maxWire = 118_000
 	// MaxDrawn is above what the tools read in any run, so that it ends only what never reaches them: padding, tiny
 	// records, headers without end.
 	MaxDrawn = 6 << 20
@@ -32,7 +34,10 @@ const (
 )
 
 // Meter is what a run has sent and drawn. The nil Meter counts nothing and has room for everything.
-type Meter struct{ sent, drawn atomic.Int64 }
+type Meter struct {
+	sent, drawn atomic.Int64
+	answered    atomic.Int64 // bytes that the kernel has sent of its own
+}
 
 type meterKey struct{}
 
@@ -48,7 +53,11 @@ func meterOf(ctx context.Context) *Meter {
 
 // Room is nil where the run may still send so many bytes, else the *fault.Error of kind Limited that says why not.
 func Room(ctx context.Context, bytes int) error {
-	if m := meterOf(ctx); m == nil || m.sent.Load()+int64(bytes) <= MaxSent {
+	m := meterOf(ctx)
+	if m == nil {
+		return nil
+	}
+	if sum := m.sent.Load() + int64(bytes); sum <= MaxSent && sum+m.answered.Load() <= maxWire {
 		return nil
 	}
 	return tooMuchSent()
@@ -64,7 +73,7 @@ func Dialled(ctx context.Context) {
 func tooMuchSent() error {
 	return &fault.Error{
 		Kind:       fault.Limited,
-		Sentence:   "This check has sent as much as one check may (128 KB).",
+		Sentence:   "This check may send no more: its next step could pass the bound of one check (128 KB).",
 		RetryAfter: time.Second,
 	}
 }

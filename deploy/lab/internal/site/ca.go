@@ -102,6 +102,8 @@ type certificate struct {
 	rsa                bool
 	// longKey is so many bits of RSA, of which nobody holds the private half; others are so many certificates more.
 	longKey, others int
+	// ring is the curve of certificates that issue one another, in place of any other.
+	ring elliptic.Curve
 }
 
 // Issue makes a good certificate for the names, with its chain and its key in PEM.
@@ -122,6 +124,9 @@ func (ca *CA) Issue(names ...string) ([]byte, error) {
 }
 
 func (ca *CA) issue(host string, c certificate) (tls.Certificate, error) {
+	if c.ring != nil {
+		return issueRing(host, c.ring)
+	}
 	key, err := newKey(c)
 	if err != nil {
 		return tls.Certificate{}, err

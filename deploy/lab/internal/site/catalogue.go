@@ -1,6 +1,7 @@
 package site
 
 import (
+	"crypto/elliptic"
 	"crypto/tls"
 	"fmt"
 	"net/http"
@@ -65,6 +66,8 @@ func Catalogue(at func(n int) (v4, v6 netip.Addr)) []Site {
 	add("longkey", "a certificate with an RSA key of 16,384 bits", secure(certificate{longKey: 16384}))
 	add("longchain", "sends eighteen certificates more than it needs", secure(certificate{others: 18}))
 	add("endlesschain", "sends 300 certificates more than it needs", secure(certificate{others: 300}))
+	add("ring384", "ten certificates that issue one another, with P-384 keys", secure(certificate{ring: elliptic.P384()}))
+	add("ring521", "ten certificates that issue one another, with P-521 keys", secure(certificate{ring: elliptic.P521()}))
 	return sites
 }
 

@@ -111,6 +111,25 @@ func (d drip) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// inLines writes so many octets at a time.
+func inLines(inner func(context.Context, net.Conn), octets int) func(context.Context, net.Conn) {
+	return func(ctx context.Context, c net.Conn) { inner(ctx, lines{c, octets}) }
+}
+
+type lines struct {
+	net.Conn
+	octets int
+}
+
+func (l lines) Write(p []byte) (int, error) {
+	for at := 0; at < len(p); at += l.octets {
+		if _, err := l.Conn.Write(p[at:min(len(p), at+l.octets)]); err != nil {
+			return at, err
+		}
+	}
+	return len(p), nil
+}
+
 // overTLS is an endpoint of HTTP/1 below TLS.
 func overTLS(e endpoint) endpoint {
 	e.port, e.tls = 443, &tlsSetup{noHTTP2: true}
@@ -170,6 +189,8 @@ func floods() []flood {
 			func(f *http2.Framer, _ uint32) error { return f.WriteSettings() })},
 		{"flood-small-data", "an answer of DATA of 64 octets without end", over2(begin2,
 			func(f *http2.Framer, stream uint32) error { return f.WriteData(stream, false, []byte(text[:64])) })},
+		{"flood-lines", "an answer of DATA of 33 octets without end", over2(begin2,
+			func(f *http2.Framer, stream uint32) error { return f.WriteData(stream, false, []byte(text[:33])) })},
 
 		{"flood-hints1", "interim answers of HTTP/1 without end", over1("", "HTTP/1.1 103 Early Hints\r\n\r\n")},
 		{"flood-chunks", "chunks of one octet without end", over1(ok("Transfer-Encoding: chunked\r\n"), "1\r\nx\r\n")},
@@ -180,6 +201,8 @@ func floods() []flood {
 		{"flood-segments", "an answer without end in segments of one octet", dripped(over1(ok(""), text))},
 		{"flood-segments-head", "a header without end in segments of one octet", dripped(over1(head1, "X: y\r\n"))},
 		{"flood-records", "an answer without end in records of one octet", dripped(overTLS(over1(ok(""), text)))},
+		{"flood-records-lines", "an answer without end in records of 33 octets",
+			overTLS(endpoint{raw: inLines(over1(ok(""), text).raw, 33)})},
 		{"flood-records-head", "a header without end in records of one octet", dripped(overTLS(over1(head1, "X: y\r\n")))},
 		{"flood-handshake", "a handshake without end", endpoint{port: 443, raw: endlessHandshake}},
 		{"flood-alerts", "a handshake without end in records of one octet, between warnings",

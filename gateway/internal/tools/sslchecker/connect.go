@@ -9,10 +9,11 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tlswire"
@@ -92,7 +93,7 @@ func allTimedOut(failures []error) bool {
 }
 
 // observation is what the main handshake showed. failure is why it did not complete although the certificates came;
-// refused that this service ended it because of them, and cut that not all of them are known.
+// refused that this service ended it because of them, and cut that not all of them could be read.
 type observation struct {
 	state           tls.ConnectionState
 	refused, cut    bool
@@ -130,8 +131,7 @@ func (s checker) handshake(ctx context.Context, conn net.Conn, to target.HostPor
 	seen.took = time.Since(start)
 	seen.state = client.ConnectionState()
 	if seen.failure != nil && len(seen.state.PeerCertificates) == 0 && !brokenOff(limited, seen.failure) {
-		seen.state.PeerCertificates, seen.cut = certificatesOf(wire)
-		seen.refused = len(seen.state.PeerCertificates) > 0
+		seen.readFrom(wire)
 	}
 	if len(seen.state.PeerCertificates) > 0 && ctx.Err() == nil {
 		return seen, nil
@@ -146,20 +146,31 @@ func brokenOff(ctx context.Context, err error) bool {
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// certificatesOf reads those of a handshake that was not to be completed: crypto/tls shows none where one of them has a
-// key that it does not take, or cannot be read, or where they are too long. cut tells that there are more.
-func certificatesOf(wire *tlswire.Conn) (sent []*x509.Certificate, cut bool) {
+// readFrom reads the certificates of a handshake that was not completed. crypto/tls shows none where one of them has a
+// key that it does not take, or cannot be read, or where they are too long; and up to TLS 1.2 none where the server gave
+// up after them.
+func (seen *observation) readFrom(wire *tlswire.Conn) {
 	all, whole := wire.Certificates()
-	octets := 0
-	for i, der := range all {
-		octets += len(der)
+	seen.refused = refusedCertificates(seen.failure)
+	seen.cut = !whole
+	for _, der := range all {
 		cert, err := x509.ParseCertificate(der)
-		if err != nil || i >= certcheck.MaxCertificates || i > 0 && octets > certcheck.MaxOctets {
-			return sent, true
+		if err != nil {
+			seen.cut = true
+			break
 		}
-		sent = append(sent, cert)
+		seen.state.PeerCertificates = append(seen.state.PeerCertificates, cert)
 	}
-	return sent, !whole
+}
+
+// refusedCertificates tells a handshake that this service ended because of the server's certificates. crypto/tls has
+// only texts for that.
+func refusedCertificates(err error) bool {
+	return errors.Is(err, tlswire.ErrHandshake) || slices.ContainsFunc([]string{
+		"tls: server sent certificate containing RSA key larger than ",
+		"tls: failed to parse certificate from server: ",
+		"tls: server's certificate contains an unsupported type of public key: ",
+	}, func(text string) bool { return strings.HasPrefix(err.Error(), text) })
 }
 
 // blame gives the failure of a conversation, or that of this service where the cause is its own, or a bound on the run.

@@ -65,8 +65,10 @@ var defectMessages = map[string]string{
 	certcheck.DefectPathLength:        "The chain is longer than one of its authorities allows.",
 	certcheck.DefectLongKey: fmt.Sprintf("The chain has an RSA key of more than %d bits. Nothing that it signed was "+
 		"verified, and many clients refuse it.", certcheck.MaxKeyBits),
-	certcheck.DefectUnfinished: "The handshake was ended because of the certificates: together they are too long, or " +
-		"one of them or its key cannot be read.",
+	certcheck.DefectUnfinished: "The certificates could not all be read: together they are too long, or one of them or " +
+		"its key is of a kind that is not known here.",
+	certcheck.DefectCostly: "Verifying the chain would take too long: its certificates lead to one another in too many " +
+		"ways, or have keys that are slow to verify.",
 }
 
 // findIssues lists all that holds, the verdict first.

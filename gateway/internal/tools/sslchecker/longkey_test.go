@@ -4,6 +4,7 @@ import (
 	"crypto"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -123,4 +124,41 @@ func (l *leaving) Write(p []byte) (int, error) {
 		return n, io.ErrClosedPipe
 	}
 	return n, err
+}
+
+// forgetful has a key and cannot sign with it.
+type forgetful struct{ public crypto.PublicKey }
+
+func (f forgetful) Public() crypto.PublicKey { return f.public }
+
+func (f forgetful) Sign(io.Reader, []byte, crypto.SignerOpts) ([]byte, error) {
+	return nil, errors.New("the key is elsewhere")
+}
+
+// TestSSLServersThatCannotSign: a handshake that fails after the certificates, for another reason, says nothing about
+// them. TLS 1.0 to 1.2 show them to nobody before that.
+func TestSSLServersThatCannotSign(t *testing.T) {
+	t.Parallel()
+	for _, version := range []uint16{tls.VersionTLS10, tls.VersionTLS12, tls.VersionTLS13} {
+		for others, extra := range map[int]string{0: "", 20: "CHAIN_TOO_LONG"} {
+			t.Run(fmt.Sprint(protocolName(version), " ", others), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				sent := append([]*certtest.Cert{w.inter}, slices.Repeat([]*certtest.Cert{w.root}, others)...)
+				leaf := certtest.Leaf(t, w.inter, []string{sslName})
+				cert := leaf.TLS(sent...)
+				cert.PrivateKey = forgetful{leaf.Key.Public()}
+				config := oneCertificate(cert)
+				config.MinVersion, config.MaxVersion = version, version
+				w.serve(sslServer, config)
+				got := w.mustCheck(t, sslName)
+				if !got.Authorized || got.AuthorizationError != nil || !got.ChainComplete ||
+					!hasIssue(got, severityFail, "HANDSHAKE_NOT_COMPLETED") ||
+					hasIssue(got, severityFail, certcheck.DefectUnfinished) ||
+					extra != "" && !hasIssue(got, severityWarn, extra) || got.Truncated != (extra != "") {
+					t.Errorf("authorized %v, truncated %v, issues %v", got.Authorized, got.Truncated, issueCodes(got))
+				}
+			})
+		}
+	}
 }

@@ -86,7 +86,7 @@ func (s checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	return s.report(to, address, seen, supported), nil
+	return s.report(ctx, to, address, seen, supported), nil
 }
 
 // clientConfig offers all that Go can, judges nothing, and names the host where it has a name: literal addresses are
@@ -116,12 +116,15 @@ func interruptOn(ctx context.Context, conn net.Conn) func() {
 }
 
 // report puts the result together.
-func (s checker) report(to target.HostPort, address netip.Addr, seen observation, supported map[string]*bool) Result {
+func (s checker) report(
+	ctx context.Context, to target.HostPort, address netip.Addr, seen observation, supported map[string]*bool,
+) Result {
 	now := s.now()
 	sent := seen.state.PeerCertificates
-	verdict := s.certs.Check(sent, to.Host.String())
-	if seen.refused && !slices.ContainsFunc(sent, certcheck.LongKey) {
+	verdict := s.certs.CheckIn(ctx, sent, to.Host.String())
+	if (seen.refused || seen.cut) && !slices.ContainsFunc(sent, certcheck.LongKey) {
 		verdict = verdict.Unverified(certcheck.DefectUnfinished)
+		verdict.Cut = verdict.Cut && !seen.cut // how many there are is not known
 	}
 	staple := readStaple(seen.state.OCSPResponse, verdict.Chain, now)
 	cut := seen.cut

@@ -1,0 +1,78 @@
+package traffic_test
+
+import (
+	"io"
+	"net"
+	"syscall"
+	"testing"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/traffic"
+)
+
+// served gives a counted connection to a server that writes so many octets, so many at a time.
+func served(t *testing.T, total, size int) (net.Conn, func() error) {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer func() { _ = c.Close() }()
+		for sent := 0; sent < total; sent += size {
+			if _, err := c.Write(make([]byte, size)); err != nil {
+				return
+			}
+		}
+	}()
+	ctx := traffic.WithMeter(t.Context())
+	d := net.Dialer{Control: func(_, _ string, socket syscall.RawConn) error {
+		return socket.Control(func(fd uintptr) { // as egress bounds what is under way
+			_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 32<<10)
+		})
+	}}
+	conn, err := d.DialContext(ctx, "tcp4", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := traffic.Count(ctx, conn, false)
+	traffic.Hold(c)
+	t.Cleanup(func() {
+		_, _ = c.Close(), l.Close()
+		<-done
+	})
+	return c, func() error { return traffic.Room(ctx, 0) }
+}
+
+// Acknowledgements are sent too: a long answer in small segments takes more than a run may send.
+func TestSmallSegments(t *testing.T) {
+	t.Parallel()
+	const total = 4 << 20
+	c, room := served(t, total, 64)
+	n, err := io.Copy(io.Discard, struct{ io.Reader }{oneByOne{c}})
+	if !fault.Is(err, fault.Limited) || n >= total {
+		t.Errorf("%d octets, %v", n, err)
+	}
+	if _, err := c.Read(make([]byte, 1)); !fault.Is(err, fault.Limited) {
+		t.Errorf("a further read: %v", err)
+	}
+	_ = room
+	c, room = served(t, total, 64<<10)
+	if n, err := io.Copy(io.Discard, struct{ io.Reader }{c}); err != nil || n != total {
+		t.Errorf("%d octets in large segments, %v", n, err)
+	}
+	if err := room(); err != nil {
+		t.Error(err)
+	}
+}
+
+// oneByOne reads no more than a segment.
+type oneByOne struct{ io.Reader }
+
+func (o oneByOne) Read(p []byte) (int, error) { return o.Reader.Read(p[:min(len(p), 64)]) }

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package traffic
+
+import "syscall"
+
+// kernelOf is not known there.
+func kernelOf(syscall.RawConn) (kernel, bool) { return kernel{}, false }
