@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 
 seconds=${FUZZTIME:-60s}
 seconds=${seconds%s}
-long='mailauth/spf |certcheck |tools/sslchecker |robotstxt |egress FuzzExchange|egress FuzzFollow|worker/internal/icmp '
+long='mailauth/spf |certcheck |tools/sslchecker |robotstxt |egress FuzzExchange|egress FuzzFollow|tlswire |worker/internal/icmp '
 logs=$(mktemp -d)
 trap 'rm -r "$logs"' EXIT
 
@@ -24,7 +24,7 @@ each() {
     return
   fi
   # Go's fuzzer sometimes calls the end of the time a failure (golang.org/issue/75804). It then has no input to show.
-  if ! grep -q 'Failing input written\|panic:\|^--- FAIL.*seed' "$log" && grep -q 'context deadline exceeded' "$log"; then
+  if ! grep -q 'Failing input written\|panic:\|failure while testing seed' "$log" && grep -q 'context deadline exceeded' "$log"; then
     printf 'ok      %-45s %-22s %s\n' "$folder" "$name" "$(grep -o 'elapsed.*' "$log" | tail -1)"
     return
   fi

@@ -1,17 +1,10 @@
 package lab
 
 import (
-	"net"
-
 	"diagnostics/lab/internal/zone"
 
 	"github.com/miekg/dns"
 )
-
-// ListenPacket opens a socket for packets on the service's host, for a test's own server.
-func (l *Lab) ListenPacket(network, address string) (net.PacketConn, error) {
-	return l.ns[ServiceHost].ListenPacket(network, address)
-}
 
 // StartResolver runs a resolver of a test's own on port 53 of an address of the service's host, over UDP and, unless
 // udpOnly, TCP. stop ends it; the lab does so at the latest.

@@ -1,6 +1,6 @@
 // Command bench lays the shipped service beside its rivals on the lab's network, in one run, and prints ratios: the
 // gateway beside prometheus-blackbox-exporter and a bare Echo, the memory of a thousand runs at silent targets, the
-// worker beside traceroute and mtr, and a thousand traces at once. It fails where a ratio is over its bound. It takes
+// worker beside traceroute and mtr, and a thousand traces at once. It fails where a figure misses its bound. It takes
 // root and the rivals; without root it says so and does nothing.
 package main
 
@@ -46,6 +46,7 @@ func main() {
 	flag.BoolVar(&o.mtr, "mtr", true, "also run mtr, which takes about ten seconds a path")
 	flag.StringVar(&o.update, "update", "", "the Markdown file whose tables are replaced by those of this run")
 	flag.Parse()
+	fatal(o.check())
 	if os.Geteuid() != 0 {
 		fmt.Println("bench: the lab makes network namespaces and needs root (sudo make bench); left out")
 		return
@@ -70,6 +71,14 @@ type options struct {
 	shot                time.Duration
 	runs, flood         int
 	mtr                 bool
+}
+
+// check refuses options that contradict each other.
+func (o options) check() error {
+	if o.only != "" && o.update != "" {
+		return errors.New("-update writes whole tables, and -only measures a part of one: leave one of them out")
+	}
+	return nil
 }
 
 // bench is the lab, and what is measured in it.

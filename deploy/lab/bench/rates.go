@@ -94,7 +94,7 @@ func (b *bench) rates(ctx context.Context) error {
 		}
 		t.add(o.row()...)
 		if !o.holds() {
-			errs = append(errs, fmt.Errorf("%s: over its bound", c.name))
+			errs = append(errs, fmt.Errorf("%s: misses its bound", c.name))
 		}
 	}
 	b.tables = append(b.tables, t)
@@ -105,7 +105,7 @@ func (b *bench) rates(ctx context.Context) error {
 func (o outcome) row() []string {
 	bound := "–"
 	if o.least > 0 {
-		bound = fmt.Sprintf("%s %.2f", verdict(o.holds()), o.least)
+		bound = fmt.Sprintf("%s, at least %.2f", verdict(o.holds()), o.least)
 	}
 	return []string{o.name, o.rival, fmt.Sprintf("%.0f/s", o.our.Rate), fmt.Sprintf("%.2f", o.ratio), bound,
 		ms(o.our.P99), ms(o.their.P99), micros(o.our.CPU), micros(time.Duration(float64(o.their.CPU) * o.per))}

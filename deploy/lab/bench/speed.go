@@ -129,11 +129,11 @@ func (b *bench) comparePath(ctx context.Context, p path, start time.Duration, t 
 			continue
 		}
 		got := ratio(ours, theirs[i])
-		bound := fmt.Sprintf("%s %.2f", verdict(got <= r.bound), r.bound)
+		bound := fmt.Sprintf("%s, at most %.2f", verdict(got <= r.bound), r.bound)
 		fmt.Printf("  %-22s %s: ours is %.3f of it (%s)\n", r.name, spread(theirs[i]), got, bound)
 		t.add(p.name, ms(median(ours)), r.name, ms(median(theirs[i])), fmt.Sprintf("%.2f", got), bound)
 		if got > r.bound {
-			over = errors.Join(over, fmt.Errorf("%s: over its bound beside %s", p.name, r.name))
+			over = errors.Join(over, fmt.Errorf("%s: misses its bound beside %s", p.name, r.name))
 		}
 	}
 	return over
@@ -178,9 +178,9 @@ func pause(ctx context.Context, d time.Duration) {
 
 func verdict(holds bool) string {
 	if holds {
-		return "within"
+		return "holds"
 	}
-	return "OVER"
+	return "MISSED"
 }
 
 func median(d []time.Duration) time.Duration {

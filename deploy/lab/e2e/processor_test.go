@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,10 +23,14 @@ import (
 )
 
 const (
-	// mostProcessorTime is what a run may cost (CONTRACT section 6), halved, since other machines are slower.
-	mostProcessorTime = 250 * time.Millisecond
-	// atOnce is how long the runs of one target are waited for; those that only wait are looked at together.
-	atOnce = 500 * time.Millisecond
+	// mostProcessorTime is what a run may cost (CONTRACT section 6).
+	mostProcessorTime = 500 * time.Millisecond
+	// atOnce is how long the runs of one target are waited for; those that only wait are looked at in groups.
+	atOnce = 200 * time.Millisecond
+	// longestRun is longer than any run.
+	longestRun = 35 * time.Second
+	// patientAtOnce is how many runs that last long are in a group.
+	patientAtOnce = 5
 )
 
 const processorMetrics = "127.77.9.7:9090"
@@ -55,20 +60,20 @@ func questionsOf(s site.Site) (all []question) {
 	return all
 }
 
-// questionsAbout are all that the tools can be asked about a name.
+// questionsAbout are all that the tools can be asked about a name, but for those of registrations: the lab's one
+// redirector may be asked eight times in ten seconds, and other tests need it.
 func questionsAbout(name string) []question {
 	return []question{
 		{"dns-lookup", name, map[string]any{"types": "all"}},
 		{"dns-resolver-check", name, map[string]any{"recordType": "TXT"}},
 		{"email-dns-health", name, map[string]any{"dkimSelector": "s1"}},
-		{"whois-lookup", name, nil},
 	}
 }
 
 // No run costs much processor time, whatever the server or the name is. All runs about one target are made at once, and
-// cost together less than one may; where they do not, each is made alone.
+// cost together less than one may; where they do not, each is made alone. Those that last long are made anew, in groups.
+// It is not parallel: what it makes the machine do would be in the way of tests that measure times.
 func TestNoRunCostsMuchProcessorTime(t *testing.T) {
-	t.Parallel() // the clock is the gateway's own
 	g, err := service.StartGateway(t.Context(), "gateway-processor",
 		append(unlimited[:len(unlimited):len(unlimited)], "METRICS_LISTEN_ADDR="+processorMetrics)...)
 	if err != nil {
@@ -102,12 +107,36 @@ func TestNoRunCostsMuchProcessorTime(t *testing.T) {
 			}
 		}
 	}
-	cost, _ := m.ask(35*time.Second, patient...)
-	t.Logf("%d runs that last long cost %v together", len(patient), cost)
-	if most := time.Duration(len(patient)) * mostProcessorTime / 3; cost > most {
-		t.Errorf("runs that last long cost %v together, want at most %v", cost, most)
-	}
+	t.Logf("%d runs last long", len(patient))
+	m.inGroups(patient)
 	m.metric()
+}
+
+// inGroups holds runs that last long to the bound. All of them wait at once, each group at a gateway of its own, whose
+// clock tells what the group cost; where that is more than one run may, each of the group is made alone.
+func (m *meter) inGroups(patient []question) {
+	m.t.Helper()
+	var waiting sync.WaitGroup
+	for group := range slices.Chunk(patient, patientAtOnce) {
+		g, err := service.StartGateway(m.t.Context(), "gateway-patient", append(slices.Clone(unlimited),
+			"ENABLE_WORKER_TOOLS=false")...)
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		of := &meter{t: m.t, gateway: g, client: m.client}
+		waiting.Go(func() {
+			defer g.Process.Kill()
+			cost, _ := of.ask(longestRun, group...)
+			if cost <= mostProcessorTime {
+				return
+			}
+			m.t.Logf("%v for %v", cost, group)
+			for _, q := range group {
+				of.alone(q)
+			}
+		})
+	}
+	waiting.Wait()
 }
 
 // metric holds what the gateway itself tells of its runs to what they may cost.
@@ -157,7 +186,7 @@ func (m *meter) ask(limit time.Duration, questions ...question) (cost time.Durat
 // alone holds one run to the bound, from its start to its end.
 func (m *meter) alone(q question) {
 	m.t.Helper()
-	cost, _ := m.ask(35*time.Second, q)
+	cost, _ := m.ask(longestRun, q)
 	m.t.Logf("%v for %s", cost, q)
 	if cost > mostProcessorTime {
 		m.t.Errorf("%s cost %v of processor time", q, cost)

@@ -93,7 +93,7 @@ func firstLost() func(dns.ResponseWriter, *dns.Msg) {
 // elsewhere answers from another port of the same address, or from another address.
 func elsewhere(t *testing.T, from string) func(dns.ResponseWriter, *dns.Msg) {
 	t.Helper()
-	other, err := internet.ListenPacket("udp", from)
+	other, err := internet.ListenPacket(lab.ServiceHost, "udp", from)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -64,8 +65,8 @@ const (
 	faultTime = 3 * time.Second
 	// A lookup that began at the start of it is at its end before the resolver is back.
 	resolverTime = 6 * time.Second
-	// A run that began during a fault meets it until its own limit; this is for one that begins afterwards: the worker's
-	// breaker, and the routes that the gateway reads every 2 s.
+	// A run that began during a fault meets it until its own limit; this is for one that begins afterwards: the gateway asks
+	// a lost worker once a second whether it is there again, and reads the host's routes every 2 s.
 	workerGrace  = 6 * time.Second
 	networkGrace = 4 * time.Second
 )
@@ -126,15 +127,17 @@ func schedule(r *rand.Rand, faults []fault, rounds int) (order []fault) {
 	return order
 }
 
-// breakThings brings the faults one after another, evenly over the time that is left.
+// breakThings brings the faults one after another, each when it is due or, where the one before took longer, at once.
+// Those that there was no time for are an error: a soak without them proves less than it says.
 func (s *soak) breakThings(ctx context.Context, order []fault, every time.Duration) error {
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for _, f := range order {
+	start := time.Now()
+	for i, f := range order {
 		select {
 		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
+		case <-time.After(time.Until(start.Add(time.Duration(i+1) * every))):
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("no time was left for: %s", names(order[i:]))
 		}
 		now := s.windows.open(f)
 		if err := f.do(ctx); err != nil && ctx.Err() == nil {
@@ -143,6 +146,14 @@ func (s *soak) breakThings(ctx context.Context, order []fault, every time.Durati
 		s.windows.close(now)
 	}
 	return nil
+}
+
+func names(faults []fault) string {
+	var all []string
+	for _, f := range faults {
+		all = append(all, f.name)
+	}
+	return strings.Join(all, ", ")
 }
 
 // wait is a pause that the end of the run does not shorten: what is broken must be mended.

@@ -94,7 +94,8 @@ func (j *judge) explained(r result) bool {
 	return false
 }
 
-// explains tells whether this fault may do this to this answer.
+// explains tells whether this fault may do this to this answer: an answer that tells of a failure, or what the row says
+// is true while this is broken. It may not take an answer's form away, nor make it untrue.
 func (f *fault) explains(r result) bool {
 	if f.pair != both && f.pair != r.to {
 		return false
@@ -102,13 +103,24 @@ func (f *fault) explains(r result) bool {
 	if r.err != nil {
 		return f.cut
 	}
-	return f.of&r.row.needs != 0 && (r.status == http.StatusOK || slices.Contains(failures, r.status))
+	if f.of&r.row.needs == 0 || malformed(r) != "" {
+		return false
+	}
+	if r.status != http.StatusOK {
+		return slices.Contains(failures, r.status)
+	}
+	return slices.ContainsFunc(r.row.meanwhile, func(m meanwhile) bool {
+		return m.of&f.of != 0 && untrue(r, m.facts) == ""
+	})
 }
 
 // wrong says what is wrong with an answer while nothing is broken; empty is nothing.
 func wrong(r result) string {
 	if r.err != nil {
 		return r.err.Error()
+	}
+	if fault := malformed(r); fault != "" {
+		return fault
 	}
 	if r.row.needs&registry != 0 && r.status == http.StatusServiceUnavailable &&
 		strings.Contains(string(r.body), "Too many registrations") {
@@ -117,28 +129,47 @@ func wrong(r result) string {
 	if !slices.Contains(r.row.allowed(), r.status) {
 		return fmt.Sprintf("status %d", r.status)
 	}
-	if !strings.HasPrefix(r.request.path, "/api/") || strings.HasSuffix(r.request.path, ".yaml") {
-		return ""
-	}
-	var envelope struct {
-		Data       map[string]any
-		Error      string
-		RequestID  string
-		DurationMs *float64
-	}
-	if err := json.Unmarshal(r.body, &envelope); err != nil || envelope.RequestID != r.id || r.id == "" ||
-		envelope.DurationMs == nil || (r.status == http.StatusOK) != (envelope.Data != nil) ||
-		(r.status == http.StatusOK) == (envelope.Error != "") {
-		return fmt.Sprintf("status %d without its envelope", r.status)
-	}
 	if r.status != http.StatusOK {
 		return ""
 	}
-	for path, want := range r.row.facts {
+	return untrue(r, r.row.facts)
+}
+
+// envelope is what every answer of the API is in.
+type envelope struct {
+	Data       map[string]any
+	Error      string
+	RequestID  string
+	DurationMs *float64
+}
+
+// malformed says what is wrong with the form of an answer, whatever is in it; empty is nothing.
+func malformed(r result) string {
+	if !strings.HasPrefix(r.request.path, "/api/") || strings.HasSuffix(r.request.path, ".yaml") {
+		return ""
+	}
+	var e envelope
+	if err := json.Unmarshal(r.body, &e); err != nil || e.RequestID != r.id || r.id == "" || e.DurationMs == nil ||
+		(r.status == http.StatusOK) != (e.Data != nil) || (r.status == http.StatusOK) == (e.Error != "") {
+		return fmt.Sprintf("status %d without its envelope", r.status)
+	}
+	return ""
+}
+
+// untrue names a fact that an answer's data does not have; empty is none.
+func untrue(r result, facts map[string]any) string {
+	if len(facts) == 0 {
+		return ""
+	}
+	var e envelope
+	if err := json.Unmarshal(r.body, &e); err != nil {
+		return err.Error()
+	}
+	for path, want := range facts {
 		if n, ok := want.(int); ok {
 			want = float64(n)
 		}
-		if got := at(envelope.Data, path); !reflect.DeepEqual(got, want) {
+		if got := at(e.Data, path); !reflect.DeepEqual(got, want) {
 			return fmt.Sprintf("%s is %v, not %v", path, got, want)
 		}
 	}

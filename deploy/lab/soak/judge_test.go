@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -38,6 +41,7 @@ func TestWrong(t *testing.T) {
 		"no place at the redirector": {answered(registration, 503,
 			`{"error":"Too many registrations are looked up at the moment.","durationMs":1,"requestId":"id"}`), true},
 		"another 503 of a registration": {answered(registration, 503, refusal), false},
+		"the redirector's words alone":  {answered(registration, 503, "Too many registrations"), false},
 	} {
 		if fault := wrong(c.result); (fault == "") != c.ok {
 			t.Errorf("%s: %q", name, fault)
@@ -47,30 +51,85 @@ func TestWrong(t *testing.T) {
 
 func TestExplains(t *testing.T) {
 	t.Parallel()
-	traced := ends("traceroute", 1, nil)
-	broken := func(r *row, to pair, status int) result { return result{row: r, to: to, status: status} }
+	traced := tool("traceroute", 1, network|worker, "11.90.0.1").holds(map[string]any{"reached": true})
+	broken := func(r *row, to pair, status int, body string) result {
+		out := answered(r, status, body)
+		out.to = to
+		return out
+	}
+	refused := func(r *row, to pair, status int) result { return broken(r, to, status, refusal) }
 	cut := result{row: traced, to: changing, err: errors.New("EOF")}
 	lostWorker := fault{of: worker, pair: changing}
+	linkDown, deadResolver := fault{of: network}, fault{of: resolver}
+	open := tool("port-checker", 1, network|resolver, "a.com:1").holds(map[string]any{"state": "open"}).
+		orWithout(network, map[string]any{"state": "filtered"})
+	port := func(state string) result {
+		return broken(open, enduring, 200, `{"data":{"state":"`+state+`"},"durationMs":1,"requestId":"id"}`)
+	}
 	for name, c := range map[string]struct {
 		fault
 		result
 		want bool
 	}{
-		"the tool needs it":              {lostWorker, broken(traced, changing, 502), true},
-		"a true answer that came late":   {lostWorker, broken(traced, changing, 200), true},
-		"the other pair":                 {lostWorker, broken(traced, enduring, 502), false},
-		"a tool that does not need it":   {lostWorker, broken(tool("my-ip", 1, 0), changing, 502), false},
-		"never a failure of our own":     {lostWorker, broken(traced, changing, 500), false},
-		"never a limit":                  {lostWorker, broken(traced, changing, 429), false},
+		"the tool needs it":              {lostWorker, refused(traced, changing, 502), true},
+		"the other pair":                 {lostWorker, refused(traced, enduring, 502), false},
+		"a tool that does not need it":   {lostWorker, refused(tool("my-ip", 1, 0, ""), changing, 502), false},
+		"never a failure of our own":     {lostWorker, refused(traced, changing, 500), false},
+		"never a limit":                  {lostWorker, refused(traced, changing, 429), false},
 		"a cut connection":               {lostWorker, cut, false},
 		"of a killed gateway":            {fault{pair: changing, cut: true}, cut, true},
 		"of the other one":               {fault{pair: enduring, cut: true}, cut, false},
-		"what the service makes up for":  {fault{}, broken(traced, changing, 502), false},
-		"a fault of both pairs explains": {fault{of: network}, result{row: tool("x", 1, network), status: 504}, true},
+		"what the service makes up for":  {fault{}, refused(traced, changing, 502), false},
+		"a fault of both pairs explains": {linkDown, refused(tool("x", 1, network, "a"), enduring, 504), true},
+		"what is true meanwhile":         {linkDown, port("filtered"), true},
+		"what is untrue all the same":    {linkDown, port("closed"), false},
+		"true of another fault":          {deadResolver, port("filtered"), false},
+		"nothing is true meanwhile": {lostWorker, broken(traced, changing, 200,
+			`{"data":{"reached":false},"durationMs":1,"requestId":"id"}`), false},
+		"a page in place of an answer": {linkDown, broken(open, enduring, 200, "<html>"), false},
+		"another request's id": {linkDown, broken(open, enduring, 200,
+			`{"data":{"state":"filtered"},"durationMs":1,"requestId":"x"}`), false},
+		"a failure without its envelope":  {linkDown, broken(open, enduring, 502, "Bad Gateway"), false},
+		"a failure of another request's":  {linkDown, broken(open, enduring, 502, `{"error":"No.","durationMs":1,"requestId":"x"}`), false},
+		"a failure with data and no word": {linkDown, broken(open, enduring, 502, openPort), false},
 	} {
 		if got := c.explains(c.result); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// Every fault is brought, also after one that took longer than its share of the time; those for which there is none are
+// told of.
+func TestFaultsAreBroughtOrTold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		long    time.Duration // that the first takes
+		brought int
+		leftOut string
+	}{
+		"in time":                   {time.Second, 4, ""},
+		"one takes all but the end": {30 * time.Second, 4, ""},
+		"one takes all there is":    {51 * time.Second, 1, "second, third, fourth"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				brought := 0
+				brings := func(name string, d time.Duration) fault {
+					return fault{name: name, do: func(context.Context) error { brought++; wait(d); return nil }}
+				}
+				s := &soak{windows: &windows{}}
+				ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+				defer cancel()
+				err := s.breakThings(ctx, []fault{brings("first", c.long), brings("second", 3*time.Second),
+					brings("third", 3*time.Second), brings("fourth", 3*time.Second)}, 10*time.Second)
+				if brought != c.brought || (err == nil) != (c.leftOut == "") ||
+					err != nil && !strings.Contains(err.Error(), c.leftOut) {
+					t.Errorf("%d brought: %v", brought, err)
+				}
+			})
+		})
 	}
 }
 

@@ -34,6 +34,14 @@ type row struct {
 	statuses []int
 	// facts are values at paths of the data that hold in every 200.
 	facts map[string]any
+	// meanwhile are the facts of a 200 that is true as well while something is broken that the answer needs.
+	meanwhile []meanwhile
+}
+
+// meanwhile are other facts while one of these is broken.
+type meanwhile struct {
+	of    needs
+	facts map[string]any
 }
 
 // request is one exchange.
@@ -76,6 +84,12 @@ func (r *row) holds(facts map[string]any) *row {
 	return r
 }
 
+// orWithout adds what is true while one of these is broken.
+func (r *row) orWithout(of needs, facts map[string]any) *row {
+	r.meanwhile = append(r.meanwhile, meanwhile{of, facts})
+	return r
+}
+
 // ends are addresses of a range, a different one for each of many requests, in both families.
 func ends(slug string, weight int, of func(int) (netip.Addr, netip.Addr)) *row {
 	return &row{name: slug, weight: weight, needs: network | worker, ask: func(n uint64) request {
@@ -94,18 +108,22 @@ func ends(slug string, weight int, of func(int) (netip.Addr, netip.Addr)) *row {
 func mix(assets []string) []*row {
 	const site = "." + lab.SiteZone
 	named := network | resolver
+	// dns-lookup tells what became of each question, also where it is that nobody answered.
+	unanswered := map[string]any{"errors.A": "ETIMEOUT"}
 	rows := []*row{
 		tool("dns-lookup", 60, named, "lab-dns.com", "alias.lab-dns.com", "www"+site, "signed.lab-dns.com").
-			holds(map[string]any{"errors.A": nil}),
+			holds(map[string]any{"errors.A": nil}).orWithout(resolver, unanswered),
 		tool("dns-lookup", 20, named, "nowhere.lab-dns.com", "dangling.lab-dns.com").
-			holds(map[string]any{"errors.A": "ENOTFOUND"}),
+			holds(map[string]any{"errors.A": "ENOTFOUND"}).orWithout(resolver, unanswered),
 		tool("dns-lookup", 8, named, "servfail.lab-dns.com", "bogus.lab-dns.com", "loop.lab-dns.com").
-			holds(map[string]any{"errors.A": "ESERVFAIL"}),
+			holds(map[string]any{"errors.A": "ESERVFAIL"}).orWithout(resolver, unanswered),
 		tool("dns-lookup", 3, named, "timeout.lab-dns.com").holds(map[string]any{"errors.A": "ETIMEOUT"}),
-		{name: "dns-lookup", weight: 20, needs: named, facts: map[string]any{"errors.A": "ENOTFOUND"},
-			ask: func(n uint64) request { return runOf("dns-lookup", fmt.Sprintf("fresh-%d.lab-dns.com", n)) }},
-		{name: "dns-lookup", weight: 2, needs: named, facts: map[string]any{"truncated": true},
-			ask: func(n uint64) request { return runOf("dns-lookup", fmt.Sprintf("s%d.%s", n, lab.HeavyName)) }},
+		(&row{name: "dns-lookup", weight: 20, needs: named, facts: map[string]any{"errors.A": "ENOTFOUND"},
+			ask: func(n uint64) request { return runOf("dns-lookup", fmt.Sprintf("fresh-%d.lab-dns.com", n)) }}).
+			orWithout(resolver, unanswered),
+		(&row{name: "dns-lookup", weight: 2, needs: named, facts: map[string]any{"truncated": true},
+			ask: func(n uint64) request { return runOf("dns-lookup", fmt.Sprintf("s%d.%s", n, lab.HeavyName)) }}).
+			orWithout(resolver, unanswered),
 		tool("dns-lookup", 10, 0, "a..b.com", "localhost", "10.0.0.1", "").answers(400),
 
 		tool("http-headers", 60, named, "https://fast"+site+"/", "http://v4only"+site+"/path?x=1", "https://v6only"+site+"/",

@@ -46,9 +46,6 @@ type stack struct {
 // request of the mix meets them; their window is short, so that the number of keys soon is what it will be.
 func startStack(ctx context.Context, internet *lab.Lab, o options) (*stack, error) {
 	s := &stack{lab: internet}
-	if err := s.prepareHost(ctx); err != nil {
-		return nil, err
-	}
 	if err := s.startRedis(ctx); err != nil {
 		return nil, err
 	}
@@ -81,14 +78,6 @@ func (s *stack) startAgain(ctx context.Context) (old *lab.Server, err error) {
 		return nil, err
 	}
 	return s.changing.Swap(next), nil
-}
-
-// prepareHost gives the service's host the settings of a busy one: a wide range of ports to connect from, and ports
-// that may be used again while a closed connection is remembered.
-func (s *stack) prepareHost(ctx context.Context) error {
-	_, err := s.lab.Exec(ctx, lab.ServiceHost, "sysctl", "-qw", "net.ipv4.tcp_tw_reuse=1",
-		"net.ipv4.ip_local_port_range=10240 65535")
-	return err
 }
 
 func (s *stack) startRedis(ctx context.Context) error {

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"net"
+	"sync/atomic"
 )
 
 const (
@@ -14,8 +15,9 @@ const (
 	// much for all the rest, such as the authorities whose client certificates it would take.
 	MaxHandshake = 128 << 10
 	// maxRecords is how many records a connection is given. Each costs as much as a record of many octets, so that those
-	// of more than recordOctets on average pay for themselves.
-	maxRecords   = 4000
+	// of more than recordOctets on average pay for themselves. New keys are answered by a record each: there are too many
+	// records before a run has sent all that it may.
+	maxRecords   = 800
 	recordOctets = 32
 )
 
@@ -40,6 +42,7 @@ type Conn struct {
 	octets    int // of the handshake
 	complete  bool
 	failed    error
+	unsent    atomic.Pointer[error] // why a write failed
 
 	keep bool
 	wire []byte
@@ -67,9 +70,23 @@ type above struct {
 	below *Conn
 }
 
+// Read gives the error of a write that failed in place of what came of it: crypto/tls goes on reading where it could
+// not answer new keys, and then takes the next record for a forged one.
 func (a above) Read(p []byte) (int, error) {
 	n, err := a.Conn.Read(p)
 	a.below.delivered += n
+	if unsent := a.below.unsent.Load(); err != nil && unsent != nil && a.below.failed == nil {
+		err = *unsent
+	}
+	return n, err
+}
+
+// Write keeps the first error for the reader.
+func (c *Conn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	if err != nil {
+		c.unsent.CompareAndSwap(nil, &err)
+	}
 	return n, err
 }
 

@@ -256,3 +256,25 @@ func FuzzCertificates(f *testing.F) {
 		}
 	})
 }
+
+// fails is a connection whose reads and writes end in errors of their own.
+type fails struct {
+	net.Conn
+	read, write error
+}
+
+func (f fails) Read([]byte) (int, error)  { return 0, f.read }
+func (f fails) Write([]byte) (int, error) { return 0, f.write }
+
+// What keeps new keys from being answered is told, and not that the next record then looks forged.
+func TestAFailedWriteIsTheReadersError(t *testing.T) {
+	t.Parallel()
+	forged, refused := errors.New("bad record MAC"), errors.New("refused")
+	for name, c := range map[string]struct{ write, want error }{"failed": {refused, refused}, "did not": {nil, forged}} {
+		wire := tlswire.Watch(fails{write: c.write})
+		_, _ = wire.Write([]byte("x"))
+		if _, err := wire.Above(fails{read: forged}).Read(make([]byte, 1)); !errors.Is(err, c.want) {
+			t.Errorf("a write that %s: %v, want %v", name, err, c.want)
+		}
+	}
+}
