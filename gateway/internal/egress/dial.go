@@ -42,8 +42,7 @@ func (c *Client) dial(ctx context.Context, transport string, to netip.AddrPort) 
 }
 
 // dialPassable connects, and judges at the socket. Once it knows what has become of the dial it judges again: an
-// address may become this host's own while packets to it are repeated, as one of IPv6 does a second after it was
-// added.
+// address may become this host's own while packets to it are repeated, as one of IPv6 does a second after it was added.
 func (c *Client) dialPassable(ctx context.Context, transport string, to netip.AddrPort) (net.Conn, error) {
 	conn, err := c.reach(ctx, c.dialPermitted, networkFor(transport, to.Addr()), to)
 	if refused := c.Permit(to.Addr()); refused != nil {

@@ -53,6 +53,7 @@ func (x *trip) run() (*Response, error) {
 	for _, cookie := range x.cookies {
 		request.AddCookie(cookie)
 	}
+	//nolint:bodyclose // The connection is closed with the trip: to close a body of HTTP/1 would read the rest of it.
 	answer, err := parallel.Try(func() (*http.Response, error) { return x.ask(request) })
 	if err != nil {
 		parallel.Raise(err)
