@@ -157,7 +157,7 @@ func TestShare(t *testing.T) {
 	first, second, free, other := endless(ctx, true), endless(ctx, true), endless(ctx, false), endless(run, true)
 	read := func(c net.Conn, n int, want error) {
 		t.Helper()
-		if _, err := io.ReadFull(c, make([]byte, n)); err != want && (want == nil || !errors.Is(err, want)) {
+		if _, err := io.ReadFull(c, make([]byte, n)); !errors.Is(err, want) {
 			t.Errorf("%d bytes: %v, want %v", n, err, want)
 		}
 	}
@@ -167,7 +167,9 @@ func TestShare(t *testing.T) {
 	read(second, 1, full)
 	read(free, 2*all, nil)
 	read(other, 2*all, nil)
-	if first.Close() != nil || first.Close() != nil {
-		t.Error("it does not close")
+	for range 2 {
+		if err := first.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
