@@ -12,9 +12,12 @@ import (
 type Conn struct {
 	net.Conn
 	meter    *Meter
+	share    *share
 	overhead int
 	held     bool
+	narrowed bool
 	refused  atomic.Bool // what was to be sent
+	closed   atomic.Bool
 
 	// What the kernel has sent of its own is looked up from time to time.
 	control syscall.RawConn // nil for datagrams, and where the kernel does not tell
@@ -37,7 +40,8 @@ func Count(ctx context.Context, over net.Conn, datagrams bool) net.Conn {
 	if m == nil {
 		return over
 	}
-	c := &Conn{Conn: over, meter: m, overhead: tcpOverhead}
+	part, _ := ctx.Value(shareKey{}).(*share)
+	c := &Conn{Conn: over, meter: m, share: part, overhead: tcpOverhead}
 	if datagrams {
 		c.overhead = udpOverhead
 		return c
@@ -57,6 +61,35 @@ func Hold(conn net.Conn) {
 	}
 	if c, ok := conn.(*Conn); ok {
 		c.held = true
+		if c.share != nil {
+			c.share.open.Add(1)
+		}
+	}
+}
+
+// Close closes the connection, and counts the last of what the kernel has sent.
+func (c *Conn) Close() error {
+	c.look()
+	if !c.closed.Swap(true) && c.held && c.share != nil {
+		c.share.open.Add(-1)
+	}
+	return c.Conn.Close()
+}
+
+// lastWindow is what is offered to a server that may have sent all that is wanted of it.
+const lastWindow = 16 << 10
+
+// narrow offers no more than lastWindow from now on. Nothing that was offered is taken back, so nothing is lost. Where
+// the system cannot, more is drawn.
+func narrow(conn net.Conn) {
+	socket, ok := conn.(syscall.Conn)
+	if !ok {
+		return
+	}
+	if control, err := socket.SyscallConn(); err == nil {
+		_ = control.Control(func(fd uintptr) {
+			_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, windowClamp, lastWindow)
+		})
 	}
 }
 
@@ -74,7 +107,8 @@ func (c *Conn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// Read fails with a *fault.Error of kind Upstream where too much has come, and of kind Limited after a write that did.
+// Read fails with a *fault.Error of kind Upstream where too much has come, of kind Limited after a write that was
+// refused, and with that of WithShare.
 func (c *Conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if err != nil && c.refused.Load() {
@@ -83,21 +117,38 @@ func (c *Conn) Read(p []byte) (int, error) {
 	if sum := c.meter.drawn.Add(int64(n)); c.held && sum > MaxDrawn {
 		return 0, tooMuchDrawn()
 	}
-	if c.fresh, c.reads = c.fresh+n, c.reads+1; c.fresh >= octetsPerLook || c.reads >= readsPerLook {
-		c.fresh, c.reads = 0, 0
-		if follows := c.look(); c.held && c.meter.sent.Load()+c.meter.answered.Load()+follows > maxWire {
-			c.refused.Store(true)
-			_ = c.Close()
-			return 0, tooMuchSent()
-		}
+	if c.answersTooMuch(n) {
+		c.refused.Store(true)
+		_ = c.Close()
+		return 0, tooMuchSent()
+	}
+	if full := c.drawShare(n); full != nil {
+		return 0, full
 	}
 	return n, err
 }
 
-// Close counts the last of what the kernel has sent.
-func (c *Conn) Close() error {
-	c.look()
-	return c.Conn.Close()
+// answersTooMuch tells whether what the kernel sends in answer to what is read passes the bound.
+func (c *Conn) answersTooMuch(n int) bool {
+	if c.fresh, c.reads = c.fresh+n, c.reads+1; c.fresh < octetsPerLook && c.reads < readsPerLook {
+		return false
+	}
+	c.fresh, c.reads = 0, 0
+	follows := c.look()
+	return c.held && c.meter.sent.Load()+c.meter.answered.Load()+follows > maxWire
+}
+
+// drawShare counts what was read against WithShare's bound, and takes no more than it must near its end.
+func (c *Conn) drawShare(n int) error {
+	if !c.held || c.share == nil {
+		return nil
+	}
+	last, full := c.share.draw(n)
+	if full == nil && last && !c.narrowed {
+		c.narrowed = true
+		narrow(c.Conn)
+	}
+	return full
 }
 
 // look counts what the kernel has sent of its own since the last time, and tells how many bytes may follow if the

@@ -51,6 +51,34 @@ func meterOf(ctx context.Context) *Meter {
 	return m
 }
 
+// share bounds what some connections of a run draw together.
+type share struct {
+	left, open atomic.Int64
+	full       *fault.Error
+}
+
+type shareKey struct{}
+
+// WithShare bounds what the held connections of the context draw together, what nobody reads of it included. Past so
+// many bytes their reading fails with full.
+func WithShare(ctx context.Context, bytes int64, full *fault.Error) context.Context {
+	s := &share{full: full}
+	s.left.Store(bytes)
+	return context.WithValue(ctx, shareKey{}, s)
+}
+
+// unread is what the kernel has taken of a connection at most that nobody has read (egress.bodyBuffer, twice).
+const unread = 256 << 10
+
+// draw counts n more. last tells that what the connections hold unread may be all that is left.
+func (s *share) draw(n int) (last bool, err error) {
+	left := s.left.Add(-int64(n))
+	if left < 0 {
+		return true, s.full
+	}
+	return left < s.open.Load()*unread, nil
+}
+
 // Room is nil where the run may still send so many bytes, else the *fault.Error of kind Limited that says why not.
 func Room(ctx context.Context, bytes int) error {
 	m := meterOf(ctx)

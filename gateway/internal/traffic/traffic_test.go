@@ -2,6 +2,7 @@ package traffic_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"strings"
@@ -136,5 +137,39 @@ func TestARefusedWriteEndsTheReading(t *testing.T) {
 	}
 	if err := <-read; !fault.Is(err, fault.Limited) {
 		t.Error(err)
+	}
+}
+
+// The connections of a share fail together once it is drawn, and no others do.
+func TestShare(t *testing.T) {
+	t.Parallel()
+	const all = 10_000
+	full := &fault.Error{Kind: fault.Limited, Sentence: "Full."}
+	run := traffic.WithMeter(t.Context())
+	ctx := traffic.WithShare(run, all, full)
+	endless := func(ctx context.Context, held bool) net.Conn {
+		c := connected(t, ctx, strings.NewReader(strings.Repeat("x", 4*all)))
+		if held {
+			traffic.Hold(c)
+		}
+		return c
+	}
+	first, second, free, other := endless(ctx, true), endless(ctx, true), endless(ctx, false), endless(run, true)
+	read := func(c net.Conn, n int, want error) {
+		t.Helper()
+		if _, err := io.ReadFull(c, make([]byte, n)); !errors.Is(err, want) {
+			t.Errorf("%d bytes: %v, want %v", n, err, want)
+		}
+	}
+	read(first, all/2, nil)
+	read(second, all/2, nil)
+	read(first, 1, full)
+	read(second, 1, full)
+	read(free, 2*all, nil)
+	read(other, 2*all, nil)
+	for range 2 {
+		if err := first.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -135,12 +135,13 @@ func (r *checker) run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	own := r.fetch(ctx, sitemapURL)
+	sitemaps := drawing(ctx)
+	own := r.fetch(sitemaps, sitemapURL)
 	robots, declared, err := r.robots(ctx)
 	if err != nil {
 		return Result{}, err
 	}
-	others := r.fetchDeclared(ctx, slices.Clone(declared[:min(len(declared), maxDeclaredRead)]))
+	others := r.fetchDeclared(sitemaps, slices.Clone(declared[:min(len(declared), maxDeclaredRead)]))
 	result := Result{URL: r.site.String(), Robots: robots, DeclaredSitemaps: declared}
 	result.boundRobots() // now, since what is cut off need not wait in memory for the sitemaps
 	result.Sitemap = own.Wait()

@@ -4,12 +4,14 @@ import (
 	"context"
 	"io"
 	"sync/atomic"
+	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/sitemap"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/traffic"
 	"diagnostics/shared/parallel"
 )
 
@@ -18,6 +20,19 @@ const (
 	maxSitemapsReceived = 4 << 20
 	maxSitemapsText     = 20 << 20
 )
+
+// maxSitemapsWire leaves room for what TLS and HTTP add.
+const maxSitemapsWire = maxSitemapsReceived + maxSitemapsReceived/32
+
+// drawing bounds what the connections of all sitemaps draw together: what has come of one while others are read is
+// drawn as well.
+func drawing(ctx context.Context) context.Context {
+	return traffic.WithShare(ctx, maxSitemapsWire, &fault.Error{
+		Kind:       fault.Limited,
+		Sentence:   "The sitemaps of this check have sent as much as is read of all together (4 MiB).",
+		RetryAfter: time.Second,
+	})
+}
 
 // fetch begins to read a sitemap, or gives the fetch of the same URL that is under way. It is called by the run alone.
 func (r *checker) fetch(ctx context.Context, u target.URL) *parallel.Pending[sitemapFile] {

@@ -1,0 +1,5 @@
+package traffic
+
+import "syscall"
+
+const windowClamp = syscall.TCP_WINDOW_CLAMP
