@@ -15,10 +15,12 @@ const (
 	// much for all the rest, such as the authorities whose client certificates it would take.
 	MaxHandshake = 128 << 10
 	// maxRecords is how many records a connection is given. Each costs as much as a record of many octets, so that those
-	// of more than recordOctets on average pay for themselves. New keys are answered by a record each: there are too many
-	// records before a run has sent all that it may.
-	maxRecords   = 800
+	// of more than recordOctets on average pay for themselves.
+	maxRecords   = 4000
 	recordOctets = 32
+	// maxAnswers is how often TLS itself answers a server once the handshake is complete. New keys ask for that, and an
+	// honest connection as short as ours hardly ever has any.
+	maxAnswers = 100
 )
 
 var (
@@ -42,7 +44,10 @@ type Conn struct {
 	octets    int // of the handshake
 	complete  bool
 	failed    error
-	unsent    atomic.Pointer[error] // why a write failed
+
+	writing atomic.Int32          // writes of the client's user that are under way
+	answers atomic.Int32          // of TLS itself
+	unsent  atomic.Pointer[error] // why a write failed
 
 	keep bool
 	wire []byte
@@ -81,9 +86,19 @@ func (a above) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write keeps the first error for the reader.
-func (c *Conn) Write(p []byte) (int, error) {
-	n, err := c.Conn.Write(p)
+func (a above) Write(p []byte) (int, error) {
+	a.below.writing.Add(1)
+	defer a.below.writing.Add(-1)
+	return a.Conn.Write(p)
+}
+
+// Write gives ErrRecords where TLS itself answers the server too often, and keeps its first error for the reader.
+func (c *Conn) Write(p []byte) (n int, err error) {
+	if c.complete && c.writing.Load() == 0 && c.answers.Add(1) > maxAnswers {
+		err = ErrRecords
+	} else {
+		n, err = c.Conn.Write(p)
+	}
 	if err != nil {
 		c.unsent.CompareAndSwap(nil, &err)
 	}

@@ -4,4 +4,5 @@ package tlswire
 const (
 	MaxRecords   = maxRecords
 	RecordOctets = recordOctets
+	MaxAnswers   = maxAnswers
 )

@@ -278,3 +278,30 @@ func TestAFailedWriteIsTheReadersError(t *testing.T) {
 		}
 	}
 }
+
+// What TLS itself answers is bounded; what its user writes is not.
+func TestAnswersOfTLS(t *testing.T) {
+	t.Parallel()
+	wire := tlswire.Watch(fails{})
+	through := wire.Above(fails{})
+	for i := range tlswire.MaxAnswers + 1 {
+		_, _ = through.Write(nil)
+		want := error(nil)
+		if i == tlswire.MaxAnswers {
+			want = tlswire.ErrRecords
+		}
+		if _, err := wire.Write([]byte("x")); !errors.Is(err, want) {
+			t.Fatalf("answer %d: %v, want %v", i+1, err, want)
+		}
+	}
+	user := tlswire.Watch(fails{})
+	through = user.Above(passes{user})
+	for range 2 * tlswire.MaxAnswers {
+		if _, err := through.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// passes is a TLS client's connection that writes as it is told.
+type passes struct{ net.Conn }
