@@ -71,8 +71,8 @@ func questionsAbout(name string) []question {
 }
 
 // No run costs much processor time, whatever the server or the name is. All runs about one target are made at once, and
-// cost together less than one may; where they do not, each is made alone. Those that last long are made anew, in groups.
-// It is not parallel: what it makes the machine do would be in the way of tests that measure times.
+// cost together less than one may; where they do not, each is made alone. Those that last long are made anew, in
+// groups. It is not parallel: what it makes the machine do would be in the way of tests that measure times.
 func TestNoRunCostsMuchProcessorTime(t *testing.T) {
 	g, err := service.StartGateway(t.Context(), "gateway-processor",
 		append(unlimited[:len(unlimited):len(unlimited)], "METRICS_LISTEN_ADDR="+processorMetrics)...)

@@ -65,8 +65,8 @@ const (
 	faultTime = 3 * time.Second
 	// A lookup that began at the start of it is at its end before the resolver is back.
 	resolverTime = 6 * time.Second
-	// A run that began during a fault meets it until its own limit; this is for one that begins afterwards: the gateway asks
-	// a lost worker once a second whether it is there again, and reads the host's routes every 2 s.
+	// A run that began during a fault meets it until its own limit; this is for one that begins afterwards: the
+	// gateway asks a lost worker once a second whether it is there again, and reads the host's routes every 2 s.
 	workerGrace  = 6 * time.Second
 	networkGrace = 4 * time.Second
 )

@@ -13,8 +13,8 @@ import (
 
 // Bounds on one run, in bytes on the wire as they are counted here.
 const (
-	// MaxSent is for what a run sends of itself. It leaves room, below the 128 KB that a run may send, for the kernel's own
-	// packets: acknowledgements of what comes, and repetitions of what was lost.
+	// MaxSent is for what a run sends of itself. It leaves room, below the 128 KB that a run may send, for the
+	// kernel's own packets: acknowledgements of what comes, and repetitions of what was lost.
 	MaxSent = 100_000
 	// maxWire is for both together. An answer of 4 MiB takes some 1,500 acknowledgements.
 	maxWire = 118_000

@@ -147,8 +147,8 @@ func brokenOff(ctx context.Context, err error) bool {
 }
 
 // readFrom reads the certificates of a handshake that was not completed. crypto/tls shows none where one of them has a
-// key that it does not take, or cannot be read, or where they are too long; and up to TLS 1.2 none where the server gave
-// up after them.
+// key that it does not take, or cannot be read, or where they are too long; and up to TLS 1.2 none where the server
+// gave up after them.
 func (seen *observation) readFrom(wire *tlswire.Conn) {
 	all, whole := wire.Certificates()
 	seen.refused = refusedCertificates(seen.failure)
