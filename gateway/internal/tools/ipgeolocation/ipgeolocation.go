@@ -74,7 +74,7 @@ func geolocate(
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	if fault.IsOwn(announced.err) { // the ASN service has not failed: it was not asked
+	if fault.Is(announced.err, fault.Busy) { // nobody was asked; what a resolver fails at is told in the note
 		return Result{}, announced.err
 	}
 	return describeLocation(address, registered, announced), nil

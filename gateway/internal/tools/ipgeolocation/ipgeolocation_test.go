@@ -198,6 +198,19 @@ func deref(s *string) string {
 	return *s
 }
 
+// TestIPGeolocationWithoutAResolver: what the registry said is told, though nobody could ask for the AS number.
+func TestIPGeolocationWithoutAResolver(t *testing.T) {
+	t.Parallel()
+	l := newLocator(t, registry(map[string]string{"1.1.1.1": apnicNetwork}))
+	l.Handle("1.1.1.1.origin.asn.cymru.com", toolstest.Failing(dns.RcodeServerFailure))
+	l.Handle("com", toolstest.Failing(dns.RcodeServerFailure))
+	got, err := l.run(t.Context(), t, "1.1.1.1")
+	if err != nil || got.Network == nil || got.ASN != nil || len(got.Sources) != 1 ||
+		!strings.Contains(got.Note, "This service could not ask the ASN service") {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestIPGeolocationFailures(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/tools/internal/registration"
 
@@ -18,6 +19,8 @@ const notWhere = "A registration tells who holds the addresses, not where they a
 func note(r Result, announced announcedBy) string {
 	sentences := []string{countrySentence(r), notWhere}
 	switch {
+	case fault.IsOwn(announced.err):
+		sentences = append(sentences, "This service could not ask the ASN service, so the AS number is missing.")
 	case announced.err != nil:
 		sentences = append(sentences, "The ASN service failed to answer, so the AS number is missing.")
 	case r.ASN == nil:
