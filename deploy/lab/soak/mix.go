@@ -240,13 +240,13 @@ func newLot(rows []*row) *lot {
 }
 
 func (l *lot) draw(r *rand.Rand) *row {
-	n := r.IntN(l.sum)
-	for _, row := range l.rows {
+	n, last := r.IntN(l.sum), len(l.rows)-1
+	for _, row := range l.rows[:last] {
 		if n -= row.weight; n < 0 {
 			return row
 		}
 	}
-	panic("the weights do not add up")
+	return l.rows[last]
 }
 
 // client is the address of one of very many visitors, as the proxy in front tells it.
