@@ -1,7 +1,6 @@
 package ratelimit
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/logtest"
 	"diagnostics/gateway/internal/redisguard"
 	"diagnostics/gateway/internal/redisguard/redistest"
 
@@ -18,28 +18,9 @@ import (
 )
 
 // journal is a log that a test can read.
-type journal struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
+type journal struct{ logtest.Journal }
 
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.buf.Write(p)
-}
-
-func (j *journal) count(message string) int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return strings.Count(j.buf.String(), message)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.buf.String()
-}
+func (j *journal) count(message string) int { return strings.Count(j.String(), message) }
 
 type rig struct {
 	Limiter

@@ -1,7 +1,6 @@
 package redisguard_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,13 +8,13 @@ import (
 	"log/slog"
 	"net"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"diagnostics/gateway/internal/logtest"
 	"diagnostics/gateway/internal/redisguard"
 	"diagnostics/gateway/internal/redisguard/redistest"
 
@@ -25,22 +24,7 @@ import (
 
 func TestMain(m *testing.M) { redistest.Main(m) }
 
-type journal struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.buf.Write(p)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.buf.String()
-}
+type journal = logtest.Journal
 
 func newGuard(t *testing.T, addr string) (*redisguard.Guard, *journal) {
 	t.Helper()

@@ -1,7 +1,6 @@
 package workerclient
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,33 +9,18 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/logtest"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/workerapi"
 )
 
 // journal is a log that several goroutines write to.
-type journal struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.buf.Write(p)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.buf.String()
-}
+type journal struct{ logtest.Journal }
 
 // holds waits for the lines of one outage, and wants no others.
 func (j *journal) holds(t *testing.T, lost, back int) {
