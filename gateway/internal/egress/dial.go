@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"strings"
 	"syscall"
 
 	"diagnostics/gateway/internal/fault"
@@ -75,22 +74,12 @@ func (c *Client) dialSocket(ctx context.Context, network string, to netip.AddrPo
 	return dialWith(ctx, net.Dialer{ControlContext: c.controlFor(to)}, network, to)
 }
 
-// dialWith connects to an address that needs no parsing and no race. Connections live for seconds, so that probes of
-// whether one is still alive would only cost four system calls.
+// dialWith connects to an address. Connections live for seconds, so that probes of whether one is still alive would only
+// cost four system calls. The dialer's own DialTCP would bind the socket before it connects, and a port that is bound is
+// taken for every target, and for the minute after it was closed.
 func dialWith(ctx context.Context, d net.Dialer, network string, to netip.AddrPort) (net.Conn, error) {
 	d.KeepAlive = -1
-	if strings.HasPrefix(network, "udp") {
-		return connOrNil(d.DialUDP(ctx, network, netip.AddrPort{}, to))
-	}
-	return connOrNil(d.DialTCP(ctx, network, netip.AddrPort{}, to))
-}
-
-// connOrNil makes of a pointer that is nil no connection at all.
-func connOrNil[C net.Conn](conn C, err error) (net.Conn, error) {
-	if err != nil {
-		return nil, err
-	}
-	return conn, nil
+	return d.DialContext(ctx, network, to.String())
 }
 
 // controlFor judges the real address of a socket call again, and holds it against the one that was asked for. It also
