@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"diagnostics/daemon"
+	"diagnostics/gateway/internal/httpapi"
 )
 
 // serve listens until ctx ends, then leaves in an orderly way.
@@ -21,6 +22,7 @@ func serve(ctx context.Context, c Config, s *service, log *slog.Logger) error {
 		Listener: s.edge.Listener,
 		Metrics:  s.metrics.Handler(),
 		Drain:    s.edge.Drain,
+		Leaving:  httpapi.ErrLeaving,
 	}, log)
 }
 

@@ -56,6 +56,7 @@ func serve(ctx context.Context, c Config, log *daemon.Log) error {
 		Server:  newServer(api),
 		Metrics: metrics.handler(engine, api, log.Dropped),
 		Drain:   api.Drain,
+		Leaving: httpapi.ErrLeaving,
 	}, log.Logger)
 }
 

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -20,34 +19,36 @@ type Service struct {
 	Metrics http.Handler
 	// Drain makes the service tell that it leaves. It goes on answering.
 	Drain func()
+	// Leaving is the cause that the contexts of requests end with where SHUTDOWN_TIMEOUT is almost over. There is time for
+	// a last word to the client then.
+	Leaving error
 }
 
 // Serve answers both listeners until ctx ends, then leaves in an orderly way. The listeners stay the caller's to close.
 func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log *slog.Logger) error {
 	// Requests end when their client goes, or when the drain is over; not when the signal comes.
-	requests, cut := context.WithCancel(context.WithoutCancel(ctx))
-	defer cut()
+	requests, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer end(nil)
 	service.Server.ErrorLog = foreignLog()
 	service.Server.BaseContext = func(net.Listener) context.Context { return requests }
-	var fresh newcomers
-	fresh.watch(service.Server)
+	d := drain{Settings: s, service: service, public: l.public, end: end, log: log,
+		ended: ends{public: make(chan error, 1), metrics: make(chan error, 1)}}
+	d.clients.watch(service.Server)
 	go processMemory().giveBack(requests)
 	defer processHeap().collectLess()()
-	public := l.public
 	if service.Listener != nil {
-		public = service.Listener(public)
+		d.public = service.Listener(l.public)
 	}
-	ended := ends{public: make(chan error, 1), metrics: make(chan error, 1)}
-	go func() { ended.public <- service.Server.Serve(public) }()
+	go func() { d.ended.public <- service.Server.Serve(d.public) }()
 	if l.metrics != nil {
 		exporter := newExporter(service.Metrics)
 		defer exporter.Close()
-		go func() { ended.metrics <- exporter.Serve(l.metrics) }()
+		go func() { d.ended.metrics <- exporter.Serve(l.metrics) }()
 	}
-	if err := ended.before(ctx.Done()); err != nil {
+	if err := d.ended.before(ctx.Done()); err != nil {
 		return err
 	}
-	return s.drain(service, public, &fresh, log, ended)
+	return d.run()
 }
 
 // ends are where each of the servers tells that it has left its listener.
@@ -63,39 +64,6 @@ func (e ends) before(moment <-chan struct{}) error {
 		return nil
 	}
 	return fmt.Errorf("serve: %w", err)
-}
-
-// drain is unready but accepting for SHUTDOWN_DELAY, so that balancers notice, and then lets the requests in flight
-// finish within SHUTDOWN_TIMEOUT.
-//
-// The listener is closed before net/http is told: it drops the requests that it reads from then on, and those of who
-// has just connected are on their way. Nor before the server has left the listener: it would close that once more, and
-// fail.
-func (s Settings) drain(
-	service Service, public net.Listener, fresh *newcomers, log *slog.Logger, ended ends,
-) error {
-	delay, timeout := time.Duration(s.ShutdownDelay), time.Duration(s.ShutdownTimeout)
-	log.Info("draining", "delay", delay.String(), "timeout", timeout.String())
-	service.Drain()
-	over, stop := context.WithTimeout(context.Background(), delay)
-	defer stop()
-	if err := ended.before(over.Done()); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	_ = public.Close()
-	_ = ended.before(ctx.Done())
-	fresh.settle(min(timeout/2, silence))
-	if err := service.Server.Shutdown(ctx); err != nil {
-		_ = service.Server.Close()
-		if errors.Is(err, context.DeadlineExceeded) {
-			return errors.New("SHUTDOWN_TIMEOUT ran out with requests still in flight; they were cut off")
-		}
-		return fmt.Errorf("stop: %w", err)
-	}
-	log.Info("stopped")
-	return nil
 }
 
 // newExporter makes the server of the private listener, whose few clients ask for one small page.

@@ -24,7 +24,10 @@ type running struct {
 	ended           chan error
 }
 
-// serve runs a service whose requests take as long as their path says, until the test ends.
+var errLeaving = errors.New("the service leaves")
+
+// serve runs a service whose requests take as long as their path says, until the test ends. They are answered 503 where
+// the service leaves before, but for those with the query deaf, which nothing ends.
 func serve(t *testing.T, env ...string) *running {
 	t.Helper()
 	return serveOn(t, nil, env...)
@@ -44,12 +47,20 @@ func serveOn(t *testing.T, wrap func(net.Listener) net.Listener, env ...string) 
 			if err != nil {
 				t.Error(err)
 			}
+			over := r.Context().Done()
+			if r.URL.Query().Has("deaf") {
+				over = nil
+			}
 			select {
 			case <-time.After(took):
-			case <-r.Context().Done():
-				panic(http.ErrAbortHandler)
+			case <-over:
+				if !errors.Is(context.Cause(r.Context()), errLeaving) {
+					panic(http.ErrAbortHandler)
+				}
+				w.WriteHeader(http.StatusServiceUnavailable)
 			}
 		})},
+		Leaving: errLeaving,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a 1\n") }),
 		Drain:   func() { close(r.drained) },
 
@@ -142,23 +153,51 @@ func TestDrainWithASilentConnection(t *testing.T) {
 	}
 }
 
+// Requests in flight have SHUTDOWN_TIMEOUT less a tenth or a second; then they are told so, and cut off at its end
+// where they do not listen.
 func TestDrainThatTakesTooLong(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := serve(t, "SHUTDOWN_DELAY=5s", "SHUTDOWN_TIMEOUT=20s")
-		inFlight := make(chan int, 1)
-		go func() { inFlight <- get(r.public, "/1h") }()
-		synctest.Wait()
-		begin := time.Now()
-		r.signal()
-		err := <-r.ended
-		if err == nil || !strings.HasPrefix(err.Error(), "SHUTDOWN_TIMEOUT ran out ") || time.Since(begin) != 25*time.Second {
-			t.Errorf("%v after %v", err, time.Since(begin))
+	for timeout, told := range map[time.Duration]time.Duration{
+		20 * time.Second: 19 * time.Second, 5 * time.Second: 4500 * time.Millisecond,
+	} {
+		for _, test := range []struct {
+			path   string
+			status int // 0 is none
+			took   time.Duration
+			cut    string
+		}{
+			{"/1h", http.StatusServiceUnavailable, told, "0"},
+			{"/1m?deaf", 0, timeout, "1"},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				r := serve(t, "SHUTDOWN_TIMEOUT="+timeout.String())
+				late, timely := make(chan int, 1), make(chan int, 1)
+				go func() { late <- get(r.public, test.path) }()
+				go func() { timely <- get(r.public, "/"+(told-time.Millisecond).String()) }()
+				synctest.Wait()
+				begin := time.Now()
+				r.signal()
+				if status := <-timely; status != http.StatusOK {
+					t.Errorf("who is in time: %d", status)
+				}
+				if status := <-late; status != test.status {
+					t.Errorf("%s: %d, want %d", test.path, status, test.status)
+				}
+				err := <-r.ended
+				took := time.Since(begin)
+				time.Sleep(time.Minute) // until the deaf one is over, too
+				want := "SHUTDOWN_TIMEOUT ran out with requests still in flight: 1, of which " + test.cut + " were cut off"
+				// net/http looks every half second whether all is over.
+				if err == nil || err.Error() != want || took < test.took || took > min(timeout, test.took+time.Second/2) {
+					t.Errorf("%s: %v after %v", test.path, err, took)
+				}
+				line := `"level":"WARN","msg":"SHUTDOWN_TIMEOUT ran out","inFlight":1,"cutOff":` + test.cut + "}"
+				if !strings.Contains(r.log.String(), line) {
+					t.Errorf("no %s in %s", line, r.log)
+				}
+			})
 		}
-		if status := <-inFlight; status != 0 {
-			t.Errorf("the request in flight was not cut off: %d", status)
-		}
-	})
+	}
 }
 
 // slowListener is one whose Accept is late to see that it was closed, as it is where the processor is taken. It fails

@@ -86,6 +86,7 @@ var shapes = map[string]shape{
 	"redis is slow, memory takes over for what takes too long": {"error": `redis answers too late: .+`},
 	"draining":                 {"delay": `[0-9a-z.]+`, "timeout": `[0-9a-z.]+`},
 	"stopped":                  {},
+	"SHUTDOWN_TIMEOUT ran out": {"inFlight": number, "cutOff": number},
 	"log lines were dropped":   {"count": number},
 	"audit lines were dropped": {"count": number},
 	"the audit log cannot be written, its lines are dropped":                                                                                             {"error": failure},
@@ -102,8 +103,12 @@ var shapes = map[string]shape{
 // places of the lab: its names and the addresses of its public hosts. A client's network is no target.
 var labPlaces = regexp.MustCompile(`(?i)lab-[a-z0-9-]+\.[a-z]|\.lab\b|\b11\.\d+\.\d+\.\d+|2a10:`)
 
-// strangeLines finds what is wrong with the whole log of processes: nothing is on stderr, and stdout holds lines of the
-// known shapes alone, which name no target.
+// lateEnd is what a process says that was asked to end and could not in time.
+var lateEnd = regexp.MustCompile(
+	`^(gateway|worker): SHUTDOWN_TIMEOUT ran out with requests still in flight: \d+, of which \d+ were cut off$`)
+
+// strangeLines finds what is wrong with the whole log of processes: nothing is on stderr but lateEnd, and stdout holds
+// lines of the known shapes alone, which name no target.
 func strangeLines(processes []*lab.Process) (findings []string) {
 	seen := map[string]bool{}
 	for _, p := range processes {
@@ -111,7 +116,7 @@ func strangeLines(processes []*lab.Process) (findings []string) {
 			continue // a second one by that name writes to the same files
 		}
 		seen[p.Name()] = true
-		if text := p.Errors(); text != "" {
+		if text := p.Errors(); text != "" && !lateEnd.MatchString(text) {
 			findings = append(findings, fmt.Sprintf("%s wrote to stderr: %.300s", p.Name(), text))
 		}
 		found := 0

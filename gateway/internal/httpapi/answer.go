@@ -112,10 +112,13 @@ const headerRoom = 2 << 10
 func (s *Server) fail(err error, c echo.Context) {
 	x := exchangeOf(c)
 	if gone(c) && excused(err) {
-		// Nobody listens any more; what the tool made of its cancelled context is not a failure of anything. Without the
-		// cut net/http would say 200 to a client that has only closed its own half.
-		x.outcome, x.cut = outcomeCanceled, true
-		return
+		if !leaving(c) || c.Response().Committed {
+			// Nobody listens any more; what the tool made of its cancelled context is not a failure of anything. Without
+			// the cut net/http would say 200 to a client that has only closed its own half.
+			x.outcome, x.cut = outcomeCanceled, true
+			return
+		}
+		err = ErrLeaving
 	}
 	p := problemOf(err)
 	s.explain(c, p)
@@ -141,8 +144,11 @@ func (s *Server) fail(err error, c echo.Context) {
 	_ = c.String(p.status, p.sentence+"\n")
 }
 
-// gone tells whether the client has left, or the server is being cut off.
+// gone tells whether the client has left, or this instance is leaving.
 func gone(c echo.Context) bool { return c.Request().Context().Err() != nil }
+
+// leaving tells whether the request was ended because this instance is leaving.
+func leaving(c echo.Context) bool { return errors.Is(context.Cause(c.Request().Context()), ErrLeaving) }
 
 // excused tells whether a failure may come of the client's leaving: not a panic, and not what the edge itself refused.
 func excused(err error) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -360,6 +361,62 @@ func TestClientThatLeaves(t *testing.T) {
 		}
 		return false
 	})
+}
+
+// Whatever a tool makes of a run that is ended because this instance leaves, the visitor is told to ask again.
+func TestAnInstanceThatLeaves(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]struct {
+		data any
+		err  error
+	}{
+		"a report of what was seen": {data: map[string]string{"verdict": "down"}},
+		"its context":               {err: context.Canceled},
+		"a failure of the target":   {err: fault.New(fault.Upstream, "It failed.")},
+	} {
+		ctx, leave := context.WithCancelCause(t.Context())
+		e := newEdge(t, func(run context.Context, _ fakeTarget) (any, error) {
+			leave(ErrLeaving)
+			<-run.Done()
+			return end.data, end.err
+		})
+		r := httptest.NewRequest(http.MethodPost, "/api/tools/echo", strings.NewReader(`{"input":"a"}`)).WithContext(ctx)
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		e.ServeHTTP(w, r)
+		if w.Code != 503 || w.Header().Get("Retry-After") != "5" || !strings.Contains(w.Body.String(), "restarted") {
+			t.Errorf("%s: status %d, %v: %s", name, w.Code, w.Header(), w.Body)
+		}
+		if last := e.lines(t)[len(e.lines(t))-1]; last["outcome"] != "leaving" {
+			t.Errorf("%s: %v", name, last)
+		}
+	}
+}
+
+// A half of an answer is never taken for a whole, not by who reads it while this instance leaves either.
+func TestAnInstanceThatLeavesInAnAnswer(t *testing.T) {
+	t.Parallel()
+	ctx, leave := context.WithCancelCause(t.Context())
+	e := newEdge(t, nil)
+	r := httptest.NewRequest(http.MethodPost, "/api/tools/echo", strings.NewReader(`{"input":"a"}`)).WithContext(ctx)
+	r.Header.Set("Content-Type", "application/json")
+	defer func() {
+		if err, _ := recover().(error); !errors.Is(err, http.ErrAbortHandler) {
+			t.Errorf("it ended with %v", err)
+		}
+	}()
+	e.ServeHTTP(&brokenWriter{httptest.NewRecorder(), func() { leave(ErrLeaving) }}, r)
+}
+
+// brokenWriter fails at the body.
+type brokenWriter struct {
+	*httptest.ResponseRecorder
+	before func()
+}
+
+func (w *brokenWriter) Write([]byte) (int, error) {
+	w.before()
+	return 0, errors.New("broken")
 }
 
 func TestRateLimitHeaders(t *testing.T) {

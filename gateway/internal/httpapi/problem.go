@@ -33,6 +33,7 @@ const (
 	outcomeUpstream   outcome = "upstream"
 	outcomeTimeout    outcome = "timeout"
 	outcomeCanceled   outcome = "canceled" // the client went away
+	outcomeLeaving    outcome = "leaving"  // this instance ended before
 	outcomeInternal   outcome = "internal"
 )
 
@@ -67,6 +68,11 @@ var (
 		sentence: "The request body did not arrive in time."}
 	errBodyBroken = badRequest("The request body could not be read.")
 )
+
+// ErrLeaving is the cause with which main ends the requests that are left where SHUTDOWN_TIMEOUT is almost over.
+var ErrLeaving error = &problem{status: http.StatusServiceUnavailable, outcome: outcomeLeaving,
+	sentence:   "This service is being restarted. Please try again in a few seconds.",
+	retryAfter: 5 * time.Second}
 
 func badRequest(sentence string) *problem {
 	return &problem{status: http.StatusBadRequest, outcome: outcomeBadRequest, sentence: sentence}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"net/http"
 	"net/netip"
@@ -66,6 +67,9 @@ func succeed[T any](x *exchange, data T) {
 		Data: &data, DurationMs: ms(time.Since(x.start)), RequestID: x.id,
 	})
 }
+
+// ErrLeaving is the cause with which main ends the jobs that are left where SHUTDOWN_TIMEOUT is almost over.
+var ErrLeaving = errors.New("this worker is leaving")
 
 // leave ends an exchange whose client is gone.
 func (x *exchange) leave() { x.status, x.written = statusClientGone, true }

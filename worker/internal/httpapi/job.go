@@ -117,6 +117,8 @@ func inPlace[T any](
 func (x *exchange) failJob(err error) {
 	x.cause = err
 	switch {
+	case errors.Is(context.Cause(x.r.Context()), ErrLeaving):
+		x.fail(http.StatusServiceUnavailable, "This worker is being restarted.")
 	case x.r.Context().Err() != nil:
 		x.leave()
 	case errors.Is(err, context.DeadlineExceeded):

@@ -549,6 +549,23 @@ func TestJobEndsWhenTheClientLeaves(t *testing.T) {
 	waitFor(t, func() bool { return strings.Contains(f.log.String(), `"status":499`) })
 }
 
+// A worker that leaves before a job is over says so.
+func TestAWorkerThatLeaves(t *testing.T) {
+	t.Parallel()
+	f := start(t, nil)
+	ctx, leave := context.WithCancelCause(t.Context())
+	f.prober.run = func(ctx context.Context) error {
+		leave(ErrLeaving)
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	w := httptest.NewRecorder()
+	f.server.ServeHTTP(w, f.request("POST", workerapi.PathPing, target).WithContext(ctx))
+	if w.Code != 503 || !strings.Contains(w.Body.String(), "This worker is being restarted.") {
+		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+}
+
 func TestHealthAndReadiness(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil)

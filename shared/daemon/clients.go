@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -11,22 +12,30 @@ import (
 // for a request in flight for five seconds: browsers connect ahead and say nothing.
 const silence = time.Second
 
-// newcomers are the connections that have not sent a request yet. The zero value has none.
-type newcomers struct{ conns sync.Map }
+// clients are the open connections of a server. The zero value has none.
+type clients struct {
+	open atomic.Int64
+	// silent are those that have not sent a request yet.
+	silent sync.Map
+}
 
 // watch has the server tell of its connections, beside whom it tells already.
-func (n *newcomers) watch(s *http.Server) {
+func (c *clients) watch(s *http.Server) {
 	also := s.ConnState
-	s.ConnState = func(c net.Conn, state http.ConnState) {
+	s.ConnState = func(conn net.Conn, state http.ConnState) {
 		switch state {
 		case http.StateNew:
-			n.conns.Store(c, nil)
+			c.open.Add(1)
+			c.silent.Store(conn, nil)
 		case http.StateIdle: // which only follows a request
+		case http.StateClosed, http.StateHijacked:
+			c.open.Add(-1)
+			fallthrough
 		default:
-			n.conns.Delete(c)
+			c.silent.Delete(conn)
 		}
 		if also != nil {
-			also(c, state)
+			also(conn, state)
 		}
 	}
 }
@@ -35,17 +44,17 @@ func (n *newcomers) watch(s *http.Server) {
 const settleLook = 5 * time.Millisecond
 
 // settle waits until each has sent its request or gone, and closes those that have done neither by then.
-func (n *newcomers) settle(patience time.Duration) {
-	for end := time.Now().Add(patience); n.any() && time.Now().Before(end); {
+func (c *clients) settle(patience time.Duration) {
+	for end := time.Now().Add(patience); c.anySilent() && time.Now().Before(end); {
 		time.Sleep(settleLook)
 	}
-	for c := range n.conns.Range {
-		_ = c.(net.Conn).Close()
+	for conn := range c.silent.Range {
+		_ = conn.(net.Conn).Close()
 	}
 }
 
-func (n *newcomers) any() bool {
-	for range n.conns.Range {
+func (c *clients) anySilent() bool {
+	for range c.silent.Range {
 		return true
 	}
 	return false

@@ -1,0 +1,82 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+)
+
+// drain is the orderly end of a service.
+type drain struct {
+	Settings
+	service Service
+	// public is what the server accepts from.
+	public  net.Listener
+	clients clients
+	ended   ends
+	// end ends the contexts of all requests.
+	end context.CancelCauseFunc
+	log *slog.Logger
+}
+
+// run is unready but accepting for SHUTDOWN_DELAY, so that balancers notice, and then lets the requests in flight
+// finish within SHUTDOWN_TIMEOUT.
+//
+// The listener is closed before net/http is told: it drops the requests that it reads from then on, and those of who
+// has just connected are on their way. Nor before the server has left the listener: it would close that once more, and
+// fail.
+func (d *drain) run() error {
+	delay, timeout := time.Duration(d.ShutdownDelay), time.Duration(d.ShutdownTimeout)
+	d.log.Info("draining", "delay", delay.String(), "timeout", timeout.String())
+	d.service.Drain()
+	over, stop := context.WithTimeout(context.Background(), delay)
+	defer stop()
+	if err := d.ended.before(over.Done()); err != nil {
+		return err
+	}
+	until := time.Now().Add(timeout)
+	ctx, cancel := context.WithDeadline(context.Background(), until)
+	defer cancel()
+	_ = d.public.Close()
+	_ = d.ended.before(ctx.Done())
+	d.clients.settle(min(timeout/2, silence))
+	if err := d.finish(ctx, until.Add(-min(timeout/10, farewell))); err != nil {
+		_ = d.service.Server.Close()
+		return err
+	}
+	d.log.Info("stopped")
+	return nil
+}
+
+// farewell is how long before the end of SHUTDOWN_TIMEOUT requests are ended, at most: they can still be answered then.
+const farewell = time.Second
+
+// finish lets the requests in flight finish until a moment, then ends those that are left, and waits for their answers
+// until ctx ends.
+func (d *drain) finish(ctx context.Context, until time.Time) error {
+	timely, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	err := d.service.Server.Shutdown(timely)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return stopped(err)
+	}
+	left, cut := d.clients.open.Load(), int64(0)
+	d.end(d.service.Leaving)
+	if err := d.service.Server.Shutdown(ctx); errors.Is(err, context.DeadlineExceeded) {
+		cut = min(left, d.clients.open.Load())
+	} else if err != nil {
+		return stopped(err)
+	}
+	d.log.Warn("SHUTDOWN_TIMEOUT ran out", "inFlight", left, "cutOff", cut)
+	return fmt.Errorf("SHUTDOWN_TIMEOUT ran out with requests still in flight: %d, of which %d were cut off", left, cut)
+}
+
+func stopped(err error) error {
+	if err != nil {
+		return fmt.Errorf("stop: %w", err)
+	}
+	return nil
+}
