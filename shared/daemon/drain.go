@@ -13,10 +13,10 @@ import (
 type drain struct {
 	Settings
 	service Service
-	// public is what the server accepts from.
-	public  net.Listener
-	clients clients
-	ended   ends
+	// socket is the public listener itself, public what the server accepts from.
+	socket, public net.Listener
+	clients        clients
+	ended          ends
 	// end ends the contexts of all requests.
 	end context.CancelCauseFunc
 	log *slog.Logger
@@ -40,6 +40,7 @@ func (d *drain) run() error {
 	until := time.Now().Add(timeout)
 	ctx, cancel := context.WithDeadline(context.Background(), until)
 	defer cancel()
+	lastCall(d.socket, min(timeout/2, silence))
 	_ = d.public.Close()
 	_ = d.ended.before(ctx.Done())
 	d.clients.settle(min(timeout/2, silence))

@@ -38,7 +38,11 @@ func Listen(ctx context.Context, setting string, public, metrics settings.Listen
 }
 
 func listen(ctx context.Context, setting string, addr settings.ListenAddr) (net.Listener, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", string(addr))
+	var config net.ListenConfig
+	// Go would offer Multipath TCP, for which Linux takes neither the filter of lastCall nor a bound on the time that an
+	// answer is kept for who does not read it (TCP_USER_TIMEOUT).
+	config.SetMultipathTCP(false)
+	l, err := config.Listen(ctx, "tcp", string(addr))
 	switch {
 	case err == nil:
 		return l, nil

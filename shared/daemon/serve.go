@@ -31,7 +31,7 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 	defer end(nil)
 	service.Server.ErrorLog = foreignLog()
 	service.Server.BaseContext = func(net.Listener) context.Context { return requests }
-	d := drain{Settings: s, service: service, public: l.public, end: end, log: log,
+	d := drain{Settings: s, service: service, socket: l.public, public: l.public, end: end, log: log,
 		ended: ends{public: make(chan error, 1), metrics: make(chan error, 1)}}
 	d.clients.watch(service.Server)
 	go processMemory().giveBack(requests)

@@ -168,7 +168,8 @@ var rules = []rule{
 	},
 	{
 		name: "daemon to anything else", module: "shared/daemon", from: []string{daemon + "/..."},
-		only:   []string{daemon + "/...", "github.com/kelseyhightower/envconfig"},
+		// x/sys has what the kernel is told of the listeners.
+		only:   []string{daemon + "/...", "github.com/kelseyhightower/envconfig", "golang.org/x/sys/..."},
 		reason: "both processes start with it, so that it carries neither side's code: no framework, no store, no DNS",
 	},
 	{
