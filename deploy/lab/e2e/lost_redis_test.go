@@ -141,14 +141,19 @@ type withRedis struct {
 
 func (w *withRedis) begin(name string, env ...string) {
 	w.t.Helper()
-	gateway, err := service.StartGateway(w.t.Context(), name, append([]string{
-		"RATE_LIMIT_REDIS_URL=redis://" + w.door.Addr().String(), fmt.Sprintf("RATE_LIMIT_REQUESTS=%d", redisLimit),
-		"RATE_LIMIT_CLIENT_REQUESTS=0", "RATE_LIMIT_TARGET_REQUESTS=0", "RATE_LIMIT_ADDRESS_REQUESTS=0",
-		"MAX_IN_FLIGHT_PER_CLIENT=0", "TRUST_PROXY_HEADERS=true", "CLIENT_ADDRESS_HEADER=x-real-ip"}, env...)...)
+	gateway, err := service.StartGateway(w.t.Context(), name, w.settings(env...)...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.gateway = gateway
+}
+
+// settings are those of a gateway that leans on this Redis.
+func (w *withRedis) settings(more ...string) []string {
+	return append([]string{
+		"RATE_LIMIT_REDIS_URL=redis://" + w.door.Addr().String(), fmt.Sprintf("RATE_LIMIT_REQUESTS=%d", redisLimit),
+		"RATE_LIMIT_CLIENT_REQUESTS=0", "RATE_LIMIT_TARGET_REQUESTS=0", "RATE_LIMIT_ADDRESS_REQUESTS=0",
+		"MAX_IN_FLIGHT_PER_CLIENT=0", "TRUST_PROXY_HEADERS=true", "CLIENT_ADDRESS_HEADER=x-real-ip"}, more...)
 }
 
 // newClient gives the headers of a visitor that nobody has seen.
