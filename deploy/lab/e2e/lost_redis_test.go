@@ -45,15 +45,11 @@ type redis struct {
 
 func startRedis(t *testing.T) *redis {
 	t.Helper()
-	l, err := service.ListenBeside(6379)
-	if err != nil {
-		t.Fatal(err)
-	}
 	r := &redis{t: t, dir: t.TempDir()}
-	r.host, r.port, _ = net.SplitHostPort(l.Addr().String())
-	l.Close()
+	r.host, r.port, _ = net.SplitHostPort(freeAddr(t, 6379))
 	r.start()
 	t.Cleanup(func() { r.server.Kill() })
+	var err error
 	if r.door, err = service.ListenBeside(6379); err != nil {
 		t.Fatal(err)
 	}

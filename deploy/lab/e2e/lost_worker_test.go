@@ -50,18 +50,24 @@ var workerOfOne = []string{
 
 func pairWith(t *testing.T, name string, worker *lab.Server) *pair {
 	t.Helper()
-	l, err := service.ListenBeside(9090)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private := l.Addr().String()
-	l.Close()
+	private := freeAddr(t, 9090)
 	gateway, err := service.StartGateway(t.Context(), "gateway-"+name, append(unlimited[:len(unlimited):len(unlimited)],
 		"DIAGNOSTICS_WORKER_URL=http://"+worker.Addr, "METRICS_LISTEN_ADDR="+private)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &pair{gateway: gateway, worker: worker, metrics: &lab.Server{Process: gateway.Process, Addr: private}}
+}
+
+// freeAddr is one beside the service where nobody listens.
+func freeAddr(t *testing.T, port int) string {
+	t.Helper()
+	l, err := service.ListenBeside(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	return l.Addr().String()
 }
 
 func (p *pair) ask(t *testing.T, slug string, to netip.Addr) answer {

@@ -26,6 +26,9 @@ var (
 	service  *lab.Service
 )
 
+// workerProgram is the worker's binary, for a test that starts it in a way of its own.
+var workerProgram string
+
 // unlimited are settings that keep one client's many requests from being the thing that is tested.
 var unlimited = []string{
 	"RATE_LIMIT_REQUESTS=0", "RATE_LIMIT_CLIENT_REQUESTS=0", "RATE_LIMIT_TARGET_REQUESTS=0", "RATE_LIMIT_SAMPLES=0",
@@ -59,6 +62,7 @@ func run(m *testing.M) (code int, err error) {
 	if err != nil {
 		return 1, err
 	}
+	workerProgram = worker
 	if internet, err = lab.Build(ctx, lab.Options{}); err != nil {
 		return 1, err
 	}

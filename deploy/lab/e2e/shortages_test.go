@@ -312,11 +312,7 @@ func (s *shortage) takeMostFiles(t *testing.T) (gone func()) {
 
 func (s *shortage) fillFiles(t *testing.T) (idle []net.Conn) {
 	t.Helper()
-	limit := func(n int) {
-		mustDo(t, lab.ServiceHost, "prlimit", fmt.Sprintf("--pid=%d", s.gateway.Process.PID()),
-			fmt.Sprintf("--nofile=%d:4096", n))
-	}
-	limit(fileLimit)
+	limitFiles(t, s.gateway.Process, fileLimit)
 	for s.files(t) < fileLimit {
 		c, err := internet.Dial(t.Context(), "tcp", s.gateway.Addr)
 		if err != nil {
@@ -326,6 +322,12 @@ func (s *shortage) fillFiles(t *testing.T) (idle []net.Conn) {
 		time.Sleep(time.Millisecond)
 	}
 	return idle
+}
+
+// limitFiles bounds the numbers of the files that a program opens from now on.
+func limitFiles(t *testing.T, p *lab.Process, limit int) {
+	t.Helper()
+	mustDo(t, lab.ServiceHost, "prlimit", fmt.Sprintf("--pid=%d", p.PID()), fmt.Sprintf("--nofile=%d:8192", limit))
 }
 
 // giveFiles ends the fault: the connections go, the limit stays.
