@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -112,7 +111,7 @@ func (b *bench) hold(ctx context.Context, s silence, n int) (h held, err error) 
 }
 
 func usage(p *lab.Process, group *lab.MemoryGroup) (h held, err error) {
-	if h.resident, err = residentOf(p.PID()); err != nil || group == nil {
+	if _, h.resident, err = p.Resident(); err != nil || group == nil {
 		return h, err
 	}
 	h.all, err = group.Usage()
@@ -153,20 +152,15 @@ func (b *bench) awaitInFlight(ctx context.Context, n int) error {
 
 // gauge reads one of the gateway's metrics.
 func (b *bench) gauge(ctx context.Context, name string) (int, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+metricsAddr+"/metrics", http.NoBody)
+	all, err := b.lab.Metrics(ctx, metricsAddr)
 	if err != nil {
 		return 0, err
 	}
-	text, _, err := b.do(r)
-	if err != nil {
-		return 0, err
+	value, ok := all[name]
+	if !ok {
+		return 0, fmt.Errorf("no metric %s", name)
 	}
-	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, name+" "); ok {
-			return strconv.Atoi(strings.TrimSpace(value))
-		}
-	}
-	return 0, fmt.Errorf("no metric %s", name)
+	return int(value), nil
 }
 
 func kib(n int64) string { return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10)) }

@@ -112,4 +112,4 @@ func (b *bench) job(ctx context.Context, tool string, target netip.Addr, data an
 }
 
 // cpu is the processor time that the worker has used.
-func (b *bench) cpu() (time.Duration, error) { return cpuOf(b.process.PID()) }
+func (b *bench) cpu() (time.Duration, error) { return b.process.CPU() }

@@ -76,7 +76,7 @@ func (b *bench) fire(ctx context.Context, l load, server *lab.Process, connectio
 	if err := os.WriteFile(path, []byte(l.script()), 0o644); err != nil {
 		return shot{}, err
 	}
-	before, err := cpuOf(server.PID())
+	before, err := server.CPU()
 	if err != nil {
 		return shot{}, err
 	}
@@ -85,7 +85,7 @@ func (b *bench) fire(ctx context.Context, l load, server *lab.Process, connectio
 	if err != nil {
 		return shot{}, err
 	}
-	after, err := cpuOf(server.PID())
+	after, err := server.CPU()
 	if err != nil {
 		return shot{}, err
 	}

@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -23,37 +22,31 @@ import (
 	"diagnostics/lab"
 )
 
-// load is visitors who keep asking one gateway until they are told to stop, half of them over a connection for each
-// request.
-type load struct {
+// crowd is visitors of one gateway, half of them over a connection for each request.
+type crowd struct {
+	*load
 	gateway *lab.Server
-	stop    atomic.Bool
-	all     sync.WaitGroup
 
 	mu       sync.Mutex
-	answers  map[int]int // by status
-	refused  int         // connections
-	failures []error     // requests that were sent and got no whole answer
+	refused  int     // connections
+	failures []error // requests that were sent and got no whole answer
 }
 
-func startLoad(gateway *lab.Server, questions ...string) *load {
-	v := &load{gateway: gateway, answers: map[int]int{}}
-	for i, question := range questions {
+func startCrowd(gateway *lab.Server, questions ...string) *crowd {
+	v := &crowd{gateway: gateway}
+	var clients []*http.Client
+	for i := range questions {
 		client := internet.HTTPClient()
 		client.Timeout = 30 * time.Second
 		client.Transport.(*http.Transport).DisableKeepAlives = i%2 == 0
-		v.all.Go(func() {
-			defer client.CloseIdleConnections()
-			for !v.stop.Load() {
-				v.ask(client, question)
-			}
-		})
+		clients = append(clients, client)
 	}
+	v.load = startLoad(len(questions), func(visitor, _ int) answer { return v.ask(clients[visitor], questions[visitor]) })
 	return v
 }
 
 // ask sends one request: a tool's slug, a space and its input.
-func (v *load) ask(client *http.Client, question string) {
+func (v *crowd) ask(client *http.Client, question string) (a answer) {
 	slug, input, _ := bytes.Cut([]byte(question), []byte(" "))
 	body, _ := json.Marshal(map[string]string{"input": string(input)})
 	url := "http://" + v.gateway.Addr + "/api/tools/" + string(slug)
@@ -74,13 +67,16 @@ func (v *load) ask(client *http.Client, question string) {
 	case !json.Valid(whole):
 		v.failures = append(v.failures, fmt.Errorf("%s: half an answer: %.200s", question, whole))
 	default:
-		v.answers[resp.StatusCode]++
+		a.Status = resp.StatusCode
 	}
+	return a
 }
 
-func (v *load) end() {
-	v.stop.Store(true)
-	v.all.Wait()
+// failed is how many requests got no whole answer so far.
+func (v *crowd) failed() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.failures)
 }
 
 var questionsUnderLoad = []string{
@@ -103,7 +99,7 @@ func TestSIGTERMUnderLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer early.Close()
-	v := startLoad(gateway, questionsUnderLoad...)
+	v := startCrowd(gateway, questionsUnderLoad...)
 	time.Sleep(500 * time.Millisecond)
 	began := time.Now()
 	if err := gateway.Process.Signal(syscall.SIGTERM); err != nil {
@@ -113,24 +109,22 @@ func TestSIGTERMUnderLoad(t *testing.T) {
 	if a := fetch(t, gateway, http.MethodGet, "/readyz", nil, nil); a.Status != 503 || !bytes.Contains(a.Body, []byte(`"draining"`)) {
 		t.Errorf("/readyz: status %d: %s", a.Status, a.Body)
 	}
-	v.mu.Lock()
-	before := v.answers[200]
-	v.mu.Unlock()
+	before, _ := v.now()
 	select {
 	case <-gateway.Process.Done():
 	case <-time.After(10 * time.Second):
 		t.Error("it does not end")
 	}
 	took := time.Since(began)
-	v.end()
-	t.Logf("ended after %v; answers by status: %v, %d connections refused", took, v.answers, v.refused)
+	answers, _ := v.end()
+	t.Logf("ended after %v; answers by status: %v, %d connections refused", took, answers, v.refused)
 	if code := gateway.Process.ExitCode(); code != 0 || took < time.Second || took > 6*time.Second {
 		t.Errorf("exit status %d after %v: %s", code, took, gateway.Process.Errors())
 	}
 	for _, failure := range v.failures {
 		t.Error(failure)
 	}
-	if len(v.answers) != 1 || v.answers[200] <= before || v.refused == 0 {
+	if len(answers) != 1 || answers[200] <= before[200] || v.refused == 0 {
 		t.Error("where are the answers during the drain, and the refusals after it?")
 	}
 }
@@ -167,7 +161,7 @@ func TestSecondSignal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := startLoad(gateway, "http-headers https://never.lab-site.com/")
+		v := startCrowd(gateway, "http-headers https://never.lab-site.com/")
 		time.Sleep(300 * time.Millisecond)
 		for _, s := range []os.Signal{syscall.SIGTERM, second} {
 			if err := gateway.Process.Signal(s); err != nil {
@@ -195,7 +189,7 @@ func TestSIGKILLAndRestartUnderLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := startLoad(gateway, questionsUnderLoad...)
+	v := startCrowd(gateway, questionsUnderLoad...)
 	for range 3 {
 		time.Sleep(300 * time.Millisecond)
 		gateway.Process.Kill()
@@ -203,16 +197,15 @@ func TestSIGKILLAndRestartUnderLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	v.mu.Lock()
-	failed, answered := len(v.failures), v.answers[200]
-	v.mu.Unlock()
+	failed := v.failed()
+	before, _ := v.now()
 	time.Sleep(300 * time.Millisecond)
-	v.end()
+	answers, _ := v.end()
 	// Each visitor may lose one request to each kill, or two where the first was on a connection that was kept, and none
 	// afterwards.
-	if failed > 2*3*len(questionsUnderLoad) || len(v.failures) != failed || v.answers[200] <= answered ||
-		len(v.answers) != 1 {
-		t.Errorf("answers %v, %d before the end; %d failures, %d before: %v", v.answers, answered, len(v.failures), failed,
+	if failed > 2*3*len(questionsUnderLoad) || len(v.failures) != failed || answers[200] <= before[200] ||
+		len(answers) != 1 {
+		t.Errorf("answers %v, %v before the end; %d failures, %d before: %v", answers, before, len(v.failures), failed,
 			v.failures)
 	}
 	if err := gateway.Process.Stop(t.Context()); err != nil {

@@ -5,12 +5,9 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"syscall"
 	"testing"
@@ -31,7 +28,7 @@ func TestLogsThatNobodyTakes(t *testing.T) {
 		for _, which := range []string{"gateway", "worker"} {
 			t.Run(name+" of the "+which, func(t *testing.T) {
 				t.Parallel()
-				server, metrics := startWithLog(t, which, name, place)
+				server, private := startWithLog(t, which, name, place)
 				began := time.Now()
 				for range manyLines {
 					if a := fetch(t, server, http.MethodGet, "/readyz", nil, nil); a.Status != 200 {
@@ -41,7 +38,7 @@ func TestLogsThatNobodyTakes(t *testing.T) {
 				if took := time.Since(began); took > 10*time.Second {
 					t.Errorf("%d requests took %v", manyLines, took)
 				}
-				if dropped := dropped(t, metrics, "log"); name == "full-disk" && dropped == 0 {
+				if dropped := dropped(t, private, "log"); name == "full-disk" && dropped == 0 {
 					t.Error("no line was dropped: is the disk full?")
 				}
 				began = time.Now()
@@ -59,12 +56,14 @@ func TestLogsThatNobodyTakes(t *testing.T) {
 }
 
 // startWithLog starts a binary whose stdout is what place has put in the place of its file.
-func startWithLog(t *testing.T, which, fault string, place func(*testing.T, string)) (server, metrics *lab.Server) {
+func startWithLog(
+	t *testing.T, which, fault string, place func(*testing.T, string),
+) (server *lab.Server, private string) {
 	t.Helper()
 	name := which + "-" + fault
 	path := filepath.Join(internet.Dir(), name+".log")
 	place(t, path)
-	private := fmt.Sprintf("127.77.8.%d:9090", 1+len(which)*10+len(fault))
+	private = freeAddr(t, 9090)
 	env := []string{"LOG_LEVEL=debug", "METRICS_LISTEN_ADDR=" + private}
 	var err error
 	if which == "gateway" {
@@ -82,7 +81,7 @@ func startWithLog(t *testing.T, which, fault string, place func(*testing.T, stri
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return server, &lab.Server{Process: server.Process, Addr: private}
+	return server, private
 }
 
 // unreadPipe is a pipe that somebody has open, and does not read.
@@ -105,18 +104,15 @@ func fullDisk(t *testing.T, path string) {
 	}
 }
 
-var droppedMetric = regexp.MustCompile(`(?m)^(?:diagnostics|worker)_dropped_(log|audit)_lines_total (\S+)$`)
-
-// dropped is how many lines of its log, or its audit log, a service has dropped.
-func dropped(t *testing.T, metrics *lab.Server, of string) (n float64) {
+// dropped is how many lines of its log, or its audit log, a service has dropped, by its private listener.
+func dropped(t *testing.T, private, of string) float64 {
 	t.Helper()
-	a := fetch(t, metrics, http.MethodGet, "/metrics", nil, nil)
-	for _, m := range droppedMetric.FindAllSubmatch(a.Body, -1) {
-		if string(m[1]) == of {
-			_ = json.Unmarshal(m[2], &n)
-		}
+	m, err := internet.Metrics(t.Context(), private)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return n
+	of += "_lines_total"
+	return m["diagnostics_dropped_"+of] + m["worker_dropped_"+of]
 }
 
 // A disk that is full costs lines of the audit log, which are counted, and no run; once there is room the lines that
@@ -129,12 +125,12 @@ func TestAuditLogOnAFullDisk(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
 	path := filepath.Join(dir, "audit.log")
+	private := freeAddr(t, 9090)
 	gateway, err := service.StartGateway(t.Context(), "gateway-audit-full", append(slices.Clone(unlimited),
-		"AUDIT_LOG_FILE="+path, "METRICS_LISTEN_ADDR=127.77.8.99:9090")...)
+		"AUDIT_LOG_FILE="+path, "METRICS_LISTEN_ADDR="+private)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	metrics := &lab.Server{Process: gateway.Process, Addr: "127.77.8.99:9090"}
 	ask := func() (requestID string) {
 		t.Helper()
 		a := post(t, gateway, "dns-lookup", map[string]any{"input": "lab-dns.com"}, nil)
@@ -146,19 +142,19 @@ func TestAuditLogOnAFullDisk(t *testing.T) {
 	for range 200 {
 		ask()
 	}
-	if n := dropped(t, metrics, "audit"); n == 0 {
+	if n := dropped(t, private, "audit"); n == 0 {
 		t.Error("no line was dropped: is the disk full?")
 	}
 	if err := unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT, "size=1m"); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(1200 * time.Millisecond) // the pause after a write that failed
-	before := dropped(t, metrics, "audit")
+	before := dropped(t, private, "audit")
 	var later []string
 	for range 20 {
 		later = append(later, ask())
 	}
-	if after := dropped(t, metrics, "audit"); after != before {
+	if after := dropped(t, private, "audit"); after != before {
 		t.Errorf("%v lines were dropped though there is room", after-before)
 	}
 	if err := gateway.Process.Stop(t.Context()); err != nil {

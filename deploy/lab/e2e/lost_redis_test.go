@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -61,22 +60,12 @@ func startRedis(t *testing.T) *redis {
 // start runs an empty server at the address of the one before.
 func (r *redis) start() {
 	r.t.Helper()
-	server, err := internet.Start(lab.ServiceHost, "redis-"+r.host, nil, "/usr/bin/redis-server",
-		"--bind", r.host, "--port", r.port, "--save", "", "--appendonly", "no", "--dir", r.dir,
+	server, err := internet.StartRedis(r.t.Context(), "redis-"+r.host, net.JoinHostPort(r.host, r.port), "--dir", r.dir,
 		"--enable-debug-command", "yes", "--loading-process-events-interval-bytes", "1024")
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	r.server, r.password = server, ""
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if out, err := internet.Exec(r.t.Context(), lab.ServiceHost, "redis-cli", "-h", r.host, "-p", r.port,
-			"PING"); err == nil && strings.Contains(string(out), "PONG") {
-			return
-		}
-		if time.Now().After(end) {
-			r.t.Fatalf("no Redis: %s", server.Log())
-		}
-	}
 }
 
 // command is one of redis-cli.
@@ -333,31 +322,17 @@ func TestRedisRestartedMidStorm(t *testing.T) {
 	t.Parallel()
 	w := &withRedis{redis: startRedis(t)}
 	w.begin("gateway-redis-storm")
-	var over atomic.Bool
-	var mu sync.Mutex
-	var slowest time.Duration
-	statuses := map[int]int{}
-	var storm sync.WaitGroup
-	for n := range 8 {
-		storm.Go(func() {
-			for i := 0; !over.Load(); i++ {
-				a := post(t, w.gateway, "dns-lookup", map[string]any{"input": lab.DNSZone},
-					http.Header{"X-Real-Ip": {fmt.Sprintf("11.202.%d.%d", n, 1+i%250)}})
-				mu.Lock()
-				statuses[a.Status]++
-				slowest = max(slowest, a.Took)
-				mu.Unlock()
-			}
-		})
-	}
+	storm := startLoad(8, func(visitor, turn int) answer {
+		return post(t, w.gateway, "dns-lookup", map[string]any{"input": lab.DNSZone},
+			http.Header{"X-Real-Ip": {fmt.Sprintf("11.202.%d.%d", visitor, 1+turn%250)}})
+	})
 	for range 3 {
 		time.Sleep(600 * time.Millisecond)
 		w.server.Kill()
 		w.start()
 	}
 	time.Sleep(600 * time.Millisecond)
-	over.Store(true)
-	storm.Wait()
+	statuses, slowest := storm.end()
 	t.Logf("by status %v, none later than %d ms", statuses, slowest.Milliseconds())
 	if statuses[200] == 0 || statuses[200]+statuses[429] != sum(statuses) || slowest > time.Second {
 		t.Errorf("by status %v, the slowest after %v", statuses, slowest)

@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -31,7 +30,7 @@ const (
 // pair is a gateway with a worker of its own, which a test may treat as it likes.
 type pair struct {
 	gateway, worker *lab.Server
-	metrics         *lab.Server
+	private         string // the gateway's listener for metrics
 }
 
 func startPair(t *testing.T, name string) *pair {
@@ -56,7 +55,7 @@ func pairWith(t *testing.T, name string, worker *lab.Server) *pair {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &pair{gateway: gateway, worker: worker, metrics: &lab.Server{Process: gateway.Process, Addr: private}}
+	return &pair{gateway: gateway, worker: worker, private: private}
 }
 
 // freeAddr is one beside the service where nobody listens.
@@ -95,15 +94,18 @@ func (p *pair) restart(t *testing.T) {
 // says waits until /readyz and the metrics say what the worker is, and the log has the lines.
 func (p *pair) says(t *testing.T, state string, lost, back int) {
 	t.Helper()
-	up := map[string]string{"ok": "1", "down": "0"}[state]
+	up := map[string]float64{"ok": 1, "down": 0}[state]
 	var seen string
 	for end := time.Now().Add(lostBack); ; time.Sleep(20 * time.Millisecond) {
 		ready := string(fetch(t, p.gateway, http.MethodGet, "/readyz", nil, nil).Body)
-		told := string(fetch(t, p.metrics, http.MethodGet, "/metrics", nil, nil).Body)
+		told, err := internet.Metrics(t.Context(), p.private)
+		if err != nil {
+			t.Fatal(err)
+		}
 		log := p.gateway.Process.Log()
 		warnings := strings.Count(log, `"msg":"the diagnostics worker is lost`)
 		infos := strings.Count(log, `"msg":"the diagnostics worker is back`)
-		if strings.Contains(ready, `"worker":"`+state+`"`) && strings.Contains(told, "diagnostics_worker_up "+up+"\n") &&
+		if strings.Contains(ready, `"worker":"`+state+`"`) && told["diagnostics_worker_up"] == up &&
 			warnings == lost && infos == back {
 			return
 		}
@@ -218,7 +220,10 @@ func TestALostWorker(t *testing.T) {
 	t.Run("restarted under load", func(t *testing.T) {
 		t.Parallel()
 		p := startPair(t, "restarted")
-		ended := p.load(t, 6)
+		traces := startLoad(6, func(visitor, _ int) answer {
+			to, _ := lab.Clean(90 + visitor)
+			return p.ask(t, "traceroute", to)
+		})
 		for range 3 {
 			time.Sleep(700 * time.Millisecond)
 			p.worker.Process.Kill()
@@ -226,7 +231,7 @@ func TestALostWorker(t *testing.T) {
 		}
 		back := time.Now()
 		p.recovers(t, back)
-		statuses, slowest := ended()
+		statuses, slowest := traces.end()
 		t.Logf("by status %v, none later than %d ms", statuses, slowest.Milliseconds())
 		if statuses[200] == 0 || statuses[502] == 0 || len(statuses) != 2 || slowest > lostAnswer {
 			t.Errorf("by status %v, the slowest after %v", statuses, slowest)
@@ -292,32 +297,6 @@ func (p *pair) cut(t *testing.T, name, rule string) (repair func()) {
 	}
 	t.Cleanup(repair)
 	return repair
-}
-
-// load asks for traces all the time, until the function that it gives is called.
-func (p *pair) load(t *testing.T, clients int) (ended func() (map[int]int, time.Duration)) {
-	var over atomic.Bool
-	var mu sync.Mutex
-	var slowest time.Duration
-	statuses := map[int]int{}
-	var all sync.WaitGroup
-	for n := range clients {
-		to, _ := lab.Clean(90 + n)
-		all.Go(func() {
-			for !over.Load() {
-				a := p.ask(t, "traceroute", to)
-				mu.Lock()
-				statuses[a.Status]++
-				slowest = max(slowest, a.Took)
-				mu.Unlock()
-			}
-		})
-	}
-	return func() (map[int]int, time.Duration) {
-		over.Store(true)
-		all.Wait()
-		return statuses, slowest
-	}
 }
 
 // liar plays a worker that is ready, and sends one body for every job.

@@ -88,7 +88,7 @@ func bounded(t *testing.T) *boundedGateway {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &boundedGateway{group: group, metrics: "127.77.9.9:9090"}
+	g := &boundedGateway{group: group, metrics: freeAddr(t, 9090)}
 	g.Server, err = service.StartGatewayIn(t.Context(), group, "gateway-memory", append(unlimited[:4:4],
 		"TRUST_PROXY_HEADERS=true", "CLIENT_ADDRESS_HEADER=x-real-ip", "METRICS_LISTEN_ADDR="+g.metrics,
 		fmt.Sprintf("GOMEMLIMIT=%d", goLimit(t)))...)
@@ -137,19 +137,13 @@ func allowFiles(t *testing.T, n uint64) {
 	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before) })
 }
 
-// resident is VmRSS of the gateway.
 func (g *boundedGateway) resident(t *testing.T) int64 {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", g.Process.PID()))
+	all, _, err := g.Process.Resident()
 	if err != nil {
 		t.Fatalf("the gateway is gone: %v\n%s", err, tail(g.Process.Log()))
 	}
-	found := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindStringSubmatch(string(status))
-	if found == nil {
-		t.Fatalf("the gateway is gone\n%s", tail(g.Process.Log()))
-	}
-	kB, _ := strconv.ParseInt(found[1], 10, 64)
-	return kB << 10
+	return all
 }
 
 func (g *boundedGateway) usage(t *testing.T) int64 {
@@ -505,19 +499,10 @@ type metrics map[string]float64
 
 func (g *boundedGateway) scrape(t *testing.T) metrics {
 	t.Helper()
-	resp, err := httpClient().Get("http://" + g.metrics + "/metrics")
+	found, err := internet.Metrics(t.Context(), g.metrics)
 	if err != nil {
 		g.alive(t)
 		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	found := metrics{}
-	lines := bufio.NewScanner(resp.Body)
-	for lines.Scan() {
-		name, value, _ := strings.Cut(lines.Text(), " ")
-		if n, err := strconv.ParseFloat(value, 64); err == nil {
-			found[name] = n
-		}
 	}
 	return found
 }

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"diagnostics/lab"
@@ -49,7 +47,6 @@ var measures = []measure{
 // samples are the measures over time.
 type samples struct {
 	stack  *stack
-	client *http.Client
 	series map[string][]point
 }
 
@@ -59,9 +56,7 @@ type point struct {
 }
 
 func newSamples(s *stack) *samples {
-	c := s.lab.HTTPClient()
-	c.Timeout = 2 * time.Second
-	return &samples{stack: s, client: c, series: map[string][]point{}}
+	return &samples{stack: s, series: map[string][]point{}}
 }
 
 // watch takes samples until ctx ends.
@@ -93,11 +88,10 @@ func (s *samples) now(ctx context.Context) map[string]float64 {
 		out["worker: goroutines"] = m["go_goroutines"]
 		out["worker: log lines dropped"] = m["worker_dropped_log_lines_total"]
 	}
-	pid := s.stack.worker.Process.PID()
-	if kB, ok := field(fmt.Sprintf("/proc/%d/status", pid), `VmRSS:\s+(\d+) kB`); ok {
-		out["worker: resident"] = kB * 1024
+	if all, _, err := s.stack.worker.Process.Resident(); err == nil {
+		out["worker: resident"] = float64(all)
 	}
-	if list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)); err == nil {
+	if list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.stack.worker.Process.PID())); err == nil {
 		out["worker: open files"] = float64(len(list))
 	}
 	if keys, err := s.stack.keys(ctx); err == nil {
@@ -124,42 +118,15 @@ func (s *samples) host(ctx context.Context, out map[string]float64) {
 	}
 }
 
-// scrape reads the metrics without labels; nil where there is no answer.
+// scrape is nil where there is no answer.
 func (s *samples) scrape(ctx context.Context, addr string) map[string]float64 {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/metrics", nil)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	m, err := s.stack.lab.Metrics(ctx, addr)
 	if err != nil {
 		return nil
 	}
-	resp, err := s.client.Do(req)
-	if err != nil {
-		return nil
-	}
-	defer resp.Body.Close()
-	var text bytes.Buffer
-	if _, err := text.ReadFrom(resp.Body); err != nil || resp.StatusCode != http.StatusOK {
-		return nil
-	}
-	out := map[string]float64{}
-	for line := range strings.Lines(text.String()) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if n, err := strconv.ParseFloat(value, 64); err == nil {
-			out[name] = n
-		}
-	}
-	return out
-}
-
-func field(path, pattern string) (float64, bool) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return 0, false
-	}
-	m := regexp.MustCompile(pattern).FindSubmatch(text)
-	if m == nil {
-		return 0, false
-	}
-	n, err := strconv.ParseFloat(string(m[1]), 64)
-	return n, err == nil
+	return m
 }
 
 // growth compares the first third of a measure with its last, once it has settled.

@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -118,17 +116,8 @@ func (s *soak) processorTime() time.Duration {
 	}
 	sum := time.Duration(own.Utime.Nano() + own.Stime.Nano())
 	for _, p := range s.processes() {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID()))
-		if err != nil {
-			continue // it has ended
-		}
-		_, rest, _ := strings.Cut(string(text), ") ")
-		fields := strings.Fields(rest)
-		const user, system = 11, 12 // utime and stime of proc_pid_stat(5), counted from the state
-		for _, i := range []int{user, system} {
-			ticks, _ := strconv.Atoi(fields[i])
-			sum += time.Duration(ticks) * 10 * time.Millisecond
-		}
+		used, _ := p.CPU() // 0 of one that has ended
+		sum += used
 	}
 	return sum
 }

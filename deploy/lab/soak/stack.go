@@ -3,9 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,8 +16,7 @@ import (
 
 // Where Redis and the private listeners are, inside the service's namespace.
 const (
-	redisAddr     = "127.77.0.3"
-	redisPort     = "6379"
+	redisAddr     = "127.77.0.3:6379"
 	gatewayMeter  = "127.77.8.1:9090"
 	workerMeter   = "127.77.8.2:9090"
 	limitWindow   = 10 * time.Second
@@ -50,7 +47,7 @@ func startStack(ctx context.Context, internet *lab.Lab, o options) (*stack, erro
 		return nil, err
 	}
 	s.settings = []string{
-		"RATE_LIMIT_REDIS_URL=redis://" + redisAddr + ":" + redisPort,
+		"RATE_LIMIT_REDIS_URL=redis://" + redisAddr,
 		"RATE_LIMIT_WINDOW=" + limitWindow.String(), "RATE_LIMIT_REQUESTS=100000", "RATE_LIMIT_CLIENT_REQUESTS=100000",
 		"RATE_LIMIT_TARGET_REQUESTS=1000000", "RATE_LIMIT_ADDRESS_REQUESTS=10000000", "RATE_LIMIT_SAMPLES=100000",
 		"TRUST_PROXY_HEADERS=true", "CLIENT_ADDRESS_HEADER=x-real-ip", "SHUTDOWN_DELAY=" + shutdownDelay.String(),
@@ -81,30 +78,20 @@ func (s *stack) startAgain(ctx context.Context) (old *lab.Server, err error) {
 }
 
 func (s *stack) startRedis(ctx context.Context) error {
-	program, err := exec.LookPath("redis-server")
-	if err != nil {
-		return err
-	}
-	p, err := s.lab.Start(lab.ServiceHost, "redis", nil, program, "--bind", redisAddr, "--port", redisPort,
-		"--save", "", "--appendonly", "no", "--maxmemory", "64mb", "--daemonize", "no", "--dir", s.lab.Dir())
+	p, err := s.lab.StartRedis(ctx, "redis", redisAddr, "--maxmemory", "64mb", "--dir", s.lab.Dir())
 	if err != nil {
 		return err
 	}
 	s.redis = p
 	s.others = append(s.others, p)
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if _, err = s.keys(ctx); err == nil {
-			return nil
-		}
-	}
-	return fmt.Errorf("redis does not answer: %w\n%s", err, p.Log())
+	return nil
 }
 
 // keys is how many Redis holds.
 func (s *stack) keys(ctx context.Context) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	conn, err := s.lab.Dial(ctx, "tcp", redisAddr+":"+redisPort)
+	conn, err := s.lab.Dial(ctx, "tcp", redisAddr)
 	if err != nil {
 		return 0, err
 	}
