@@ -34,6 +34,8 @@ type Conn struct {
 	until atomic.Int64
 	// armed is the deadline that the socket has for writing, by Table.clock; one writes at a time.
 	armed int64
+	// unknown is how much was written since the kernel was last known to have none of it.
+	unknown int
 
 	// These are the table's, under its lock.
 	state     state
@@ -76,21 +78,36 @@ func (c *Conn) Answering(limit time.Duration) {
 	}
 }
 
-// TakesAtOnce tells whether a write of n bytes waits for nobody: nothing that was written before is on its way to the
-// reader, and the kernel takes as much as that whether the reader reads or not. Where that cannot be known it is false.
+// TakesAtOnce tells whether a write of n bytes waits for nobody: what was written before and is still on its way to the
+// reader leaves that much room in what the kernel takes, whether the reader reads or not. Where that cannot be known it
+// is false. Whoever writes calls it.
 func (c *Conn) TakesAtOnce(n int) bool {
-	return c != nil && c.control != nil && n <= mostAtOnce && acknowledged(c.control)
+	if c == nil || c.control == nil || n > mostAtOnce {
+		return false
+	}
+	if c.unknown+n <= mostAtOnce {
+		return true // without asking the kernel, which takes as long as much of a small answer
+	}
+	if !acknowledged(c.control) {
+		return false
+	}
+	c.unknown = 0
+	return true
 }
 
 // mostAtOnce is what the kernel takes into an empty queue: Linux's send buffer begins with twice as much (tcp(7)), of
-// which some is the kernel's own.
-const mostAtOnce = 8 << 10
+// which some is the kernel's own, for each write leastWrite.
+const (
+	mostAtOnce = 8 << 10
+	leastWrite = 1 << 10
+)
 
 // Write writes all of p as long as the reader reads. One who takes nothing for Limits.Stall, or not all until the
 // deadline, is cut off: the error is os.ErrDeadlineExceeded.
 func (c *Conn) Write(p []byte) (int, error) {
 	now := time.Now()
 	written, progress := 0, now
+	c.unknown += max(len(p), leastWrite)
 	for {
 		n, err := c.writeFor(p[written:], c.table.limits.Stall/10, now)
 		written += n
