@@ -2,6 +2,7 @@ package dnslookup
 
 import (
 	"diagnostics/gateway/internal/bound"
+	"diagnostics/gateway/internal/dnsclient"
 
 	"github.com/miekg/dns"
 )
@@ -9,36 +10,46 @@ import (
 // The shares of an answer, in bytes of JSON. An answer of the DNS is at most 64 KiB, and compression and escapes make
 // megabytes of it.
 const (
-	allRecords = 640 << 10 // of all types that were asked for
-	maxText    = 16 << 10  // one TXT record
-	maxChain   = 4 << 10
-	maxTold    = 4 << 10 // the extended errors
+	allRecords  = 640 << 10 // of all types that were asked for
+	recordShare = allRecords / len(recordTypes)
+	maxText     = 16 << 10 // one TXT record
+	maxChain    = 4 << 10
+	maxTold     = 4 << 10 // the extended errors
 )
 
 // bound cuts what is too long for an answer, type by type.
-func (r *Result) bound() {
-	const share = allRecords / len(recordTypes)
-	for _, qtype := range recordTypes {
+func (r *Result) bound(answers []dnsclient.Answer) {
+	for i, qtype := range recordTypes {
 		detail := r.Details.of(qtype)
 		cut := &detail.Truncated
 		detail.CNAMEChain = bound.List(detail.CNAMEChain, maxChain, cut)
 		detail.ExtendedErrors = bound.List(detail.ExtendedErrors, maxTold, cut)
-		switch records := &r.Records; qtype {
-		case dns.TypeA:
-			records.A = bound.List(records.A, share, cut)
-		case dns.TypeAAAA:
-			records.AAAA = bound.List(records.AAAA, share, cut)
-		case dns.TypeMX:
-			records.MX = bound.List(records.MX, share, cut)
-		case dns.TypeTXT:
-			records.TXT = bound.Texts(records.TXT, maxText, share, cut)
-		case dns.TypeCNAME:
-			records.CNAME = bound.List(records.CNAME, share, cut)
-		case dns.TypeNS:
-			records.NS = bound.List(records.NS, share, cut)
-		case dns.TypeSOA:
-			records.SOA = bound.List(records.SOA, share, cut)
+		if !fit(&answers[i]) {
+			r.Records.bound(qtype, cut)
 		}
 		r.Truncated = r.Truncated || detail.Truncated
+	}
+}
+
+// fit tells without a look at its texts that the records of an answer are not too long: they weigh more in memory than
+// their bytes, of which none takes more than six as JSON.
+func fit(a *dnsclient.Answer) bool { return 6*a.Weight() <= min(recordShare, maxText) }
+
+func (s *recordSet) bound(qtype uint16, cut *bool) {
+	switch qtype {
+	case dns.TypeA:
+		s.A = bound.List(s.A, recordShare, cut)
+	case dns.TypeAAAA:
+		s.AAAA = bound.List(s.AAAA, recordShare, cut)
+	case dns.TypeMX:
+		s.MX = bound.List(s.MX, recordShare, cut)
+	case dns.TypeTXT:
+		s.TXT = bound.Texts(s.TXT, maxText, recordShare, cut)
+	case dns.TypeCNAME:
+		s.CNAME = bound.List(s.CNAME, recordShare, cut)
+	case dns.TypeNS:
+		s.NS = bound.List(s.NS, recordShare, cut)
+	case dns.TypeSOA:
+		s.SOA = bound.List(s.SOA, recordShare, cut)
 	}
 }

@@ -130,23 +130,18 @@ func run(ctx context.Context, client *egress.Client, name string) (Result, error
 		result.Records.add(answer.Records)
 	}
 	result.Records.sort()
-	result.bound()
+	result.bound(answers[:])
 	return result, nil
 }
 
-// resolverNames gives what is shown of a resolver: its address where it is public, else only that it is the system's.
-// Each is judged once.
+// resolverNames gives what is shown of a resolver, which mostly is that of the answer before.
 func resolverNames(client *egress.Client) func(netip.AddrPort) *string {
-	known := make(map[netip.AddrPort]*string, 1)
+	var last netip.AddrPort
+	var name *string
 	return func(resolver netip.AddrPort) *string {
-		name, ok := known[resolver]
-		if !ok {
-			shown := "system"
-			if client.Permit(resolver.Addr()) == nil {
-				shown = resolver.String()
-			}
-			name = &shown
-			known[resolver] = name
+		if name == nil || resolver != last {
+			shown := client.ResolverName(resolver)
+			last, name = resolver, &shown
 		}
 		return name
 	}
