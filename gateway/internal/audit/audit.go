@@ -19,14 +19,19 @@ type Run struct {
 	RequestID string
 }
 
-// timeFormat is RFC 3339 in UTC, to the millisecond.
-const timeFormat = "2006-01-02T15:04:05.000Z"
+// appendTime appends a time in UTC by RFC 3339, to the millisecond. Package time is several times as fast at its own
+// format, which leaves out the zeros at the end: a microsecond more keeps them, and goes with what comes after them.
+func appendTime(line []byte, at time.Time) []byte {
+	begin := len(line)
+	line = at.UTC().Truncate(time.Millisecond).Add(time.Microsecond).AppendFormat(line, time.RFC3339Nano)
+	return append(line[:begin+len("2006-01-02T15:04:05.000")], 'Z')
+}
 
 // Line is the run as it stands in the file: a JSON object and a line feed.
 func (r Run) Line() []byte {
 	line := make([]byte, 0, 192)
 	line = append(line, `{"time":"`...)
-	line = r.Time.UTC().AppendFormat(line, timeFormat)
+	line = appendTime(line, r.Time)
 	line = appendText(append(line, `","client":`...), r.Client)
 	line = appendText(append(line, `,"tool":`...), r.Tool)
 	line = appendText(append(line, `,"host":`...), r.Host)

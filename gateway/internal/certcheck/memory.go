@@ -20,7 +20,7 @@ type memoryKey struct{}
 // WithMemory makes all that is judged on behalf of the context share one budget of work, and no chain be judged for the
 // same host twice.
 func WithMemory(ctx context.Context) context.Context {
-	return context.WithValue(ctx, memoryKey{}, &memory{verdicts: map[[sha256.Size]byte]Verdict{}, left: maxRunWork})
+	return context.WithValue(ctx, memoryKey{}, &memory{left: maxRunWork})
 }
 
 // CheckIn is Check within the run of the context.
@@ -38,6 +38,9 @@ func (c Checker) CheckIn(ctx context.Context, sent []*x509.Certificate, host str
 		before := w.left
 		v = c.check(sent, host, w)
 		m.left -= before - w.left
+		if m.verdicts == nil {
+			m.verdicts = make(map[[sha256.Size]byte]Verdict)
+		}
 		m.verdicts[key] = v
 	}
 	return v

@@ -26,8 +26,8 @@ type exchange struct {
 	cut bool
 	// held are what the request gives back when its answer is written, or its reader is cut off.
 	held []func()
-	// holding is the bytes of it, nil while there are none to count.
-	holding *holding
+	// holding is the bytes of it, of no account while there are none to count.
+	holding holding
 	// private are what the visitor typed, which no line of the log may repeat.
 	private []string
 }
@@ -41,11 +41,11 @@ func (x *exchange) durationMs(now time.Time) float64 {
 
 // holdingOf counts the bytes that the request holds, until its answer is written.
 func (s *Server) holdingOf(x *exchange) *holding {
-	if x.holding == nil {
-		x.holding = &holding{account: s.holdings, client: x.client}
+	if x.holding.account == nil {
+		x.holding.account, x.holding.client = s.holdings, x.client
 		x.hold(x.holding.close)
 	}
-	return x.holding
+	return &x.holding
 }
 
 // hold keeps something until the answer is written.

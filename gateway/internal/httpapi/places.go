@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"sync"
 	"time"
 
 	"diagnostics/gateway/internal/clientip"
@@ -15,7 +14,7 @@ func newPlaces(limit, perClient int) places {
 	return places{newShares(int64(limit), int64(perClient), int64(limit))}
 }
 
-// take gives a place back by release, or says who is over: Limited for the client or its network, Busy for the
+// take gives a place, which release gives back, once, or says who is over: Limited for the client or its network, Busy for the
 // instance.
 func (p places) take(client clientip.Identity) (release func(), err error) {
 	switch p.shares.take(client, 1, 1) {
@@ -28,7 +27,7 @@ func (p places) take(client clientip.Identity) (release func(), err error) {
 	case scopeInstance:
 		return nil, errBusy(time.Second)
 	}
-	return sync.OnceFunc(func() { p.shares.give(client, 1) }), nil
+	return func() { p.shares.give(client, 1) }, nil
 }
 
 func errBusy(wait time.Duration) error {
