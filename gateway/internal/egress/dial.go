@@ -74,9 +74,9 @@ func (c *Client) dialSocket(ctx context.Context, network string, to netip.AddrPo
 	return dialWith(ctx, net.Dialer{ControlContext: c.controlFor(to)}, network, to)
 }
 
-// dialWith connects to an address. Connections live for seconds, so that probes of whether one is still alive would only
-// cost four system calls. The dialer's own DialTCP would bind the socket before it connects, and a port that is bound is
-// taken for every target, and for the minute after it was closed.
+// dialWith connects to an address. Connections live for seconds, so that probes of whether one is still alive would
+// only cost four system calls. The dialer's own DialTCP would bind the socket before it connects, and a port that is
+// bound is taken for every target, and for the minute after it was closed.
 func dialWith(ctx context.Context, d net.Dialer, network string, to netip.AddrPort) (net.Conn, error) {
 	d.KeepAlive = -1
 	return d.DialContext(ctx, network, to.String())

@@ -28,10 +28,7 @@ func (c *Client) resolverFact(resolver netip.AddrPort) *hostFact[string] {
 	fact, ok := c.resolvers.facts[resolver]
 	if !ok {
 		fact = newHostFact(func() (string, error) {
-			if c.Permit(resolver.Addr()) != nil {
-				return systemResolver, nil
-			}
-			return resolver.String(), nil
+			return c.judgedName(resolver), nil
 		})
 		if c.resolvers.facts == nil {
 			c.resolvers.facts = make(map[netip.AddrPort]*hostFact[string])
@@ -39,4 +36,11 @@ func (c *Client) resolverFact(resolver netip.AddrPort) *hostFact[string] {
 		c.resolvers.facts[resolver] = fact
 	}
 	return fact
+}
+
+func (c *Client) judgedName(resolver netip.AddrPort) string {
+	if c.Permit(resolver.Addr()) != nil {
+		return systemResolver
+	}
+	return resolver.String()
 }

@@ -14,8 +14,8 @@ func newPlaces(limit, perClient int) places {
 	return places{newShares(int64(limit), int64(perClient), int64(limit))}
 }
 
-// take gives a place, which release gives back, once, or says who is over: Limited for the client or its network, Busy for the
-// instance.
+// take gives a place, which release gives back, once, or says who is over: Limited for the client or its network, Busy
+// for the instance.
 func (p places) take(client clientip.Identity) (release func(), err error) {
 	switch p.shares.take(client, 1, 1) {
 	case scopeClient:

@@ -35,21 +35,21 @@ func (r *Result) bound(answers []dnsclient.Answer) {
 // their bytes, of which none takes more than six as JSON.
 func fit(a *dnsclient.Answer) bool { return 6*a.Weight() <= min(recordShare, maxText) }
 
-func (s *recordSet) bound(qtype uint16, cut *bool) {
+func (r *recordSet) bound(qtype uint16, cut *bool) {
 	switch qtype {
 	case dns.TypeA:
-		s.A = bound.List(s.A, recordShare, cut)
+		r.A = bound.List(r.A, recordShare, cut)
 	case dns.TypeAAAA:
-		s.AAAA = bound.List(s.AAAA, recordShare, cut)
+		r.AAAA = bound.List(r.AAAA, recordShare, cut)
 	case dns.TypeMX:
-		s.MX = bound.List(s.MX, recordShare, cut)
+		r.MX = bound.List(r.MX, recordShare, cut)
 	case dns.TypeTXT:
-		s.TXT = bound.Texts(s.TXT, maxText, recordShare, cut)
+		r.TXT = bound.Texts(r.TXT, maxText, recordShare, cut)
 	case dns.TypeCNAME:
-		s.CNAME = bound.List(s.CNAME, recordShare, cut)
+		r.CNAME = bound.List(r.CNAME, recordShare, cut)
 	case dns.TypeNS:
-		s.NS = bound.List(s.NS, recordShare, cut)
+		r.NS = bound.List(r.NS, recordShare, cut)
 	case dns.TypeSOA:
-		s.SOA = bound.List(s.SOA, recordShare, cut)
+		r.SOA = bound.List(r.SOA, recordShare, cut)
 	}
 }
