@@ -109,6 +109,14 @@ func (g *Group) Wait() {
 	}
 }
 
+// Apart calls f in a goroutine of its own and returns when f has; it panics with the *Panic of f. A stack that has
+// grown hardly shrinks while its goroutine waits, so what goes deep and is soon over leaves a small one to who waits.
+func Apart(f func()) {
+	var alone Group
+	alone.Go(f)
+	alone.Wait()
+}
+
 // Pending is the result of a function that runs by itself.
 type Pending[T any] struct {
 	done   chan struct{}

@@ -99,6 +99,19 @@ func TestGroupPanics(t *testing.T) {
 	}
 }
 
+func TestApart(t *testing.T) {
+	t.Parallel()
+	done := false
+	parallel.Apart(func() { done = true })
+	if !done {
+		t.Error("Apart has returned before its function")
+	}
+	p := caught(t, func() { parallel.Apart(func() { hostile("boom") }) })
+	if p.Value != "boom" || !bytes.Contains(p.Stack, []byte("hostile")) {
+		t.Errorf("%v", p)
+	}
+}
+
 func TestStart(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})

@@ -44,6 +44,10 @@ func race(ctx context.Context, w way, port uint16) (raced, error) {
 		only := w.attempt(ctx, netip.AddrPortFrom(w.addresses[0], port))
 		return only, only.err
 	}
+	return raceAll(ctx, w, port)
+}
+
+func raceAll(ctx context.Context, w way, port uint16) (raced, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	waiting := w.addresses[:min(len(w.addresses), maxRaced)]

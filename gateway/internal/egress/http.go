@@ -79,29 +79,36 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 func (c *Client) do(ctx context.Context, r Request, chain *carried) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.bounds.http)
 	defer cancel()
+	x := &trip{client: c, ctx: ctx, request: r, chained: chain != nil}
+	x.effort = &effort{trip: x}
+	defer x.end()
+	if err := x.prepare(chain); err != nil {
+		return nil, err
+	}
+	return x.run()
+}
+
+// prepare finds the way to the server, and what may be sent to it.
+func (x *trip) prepare(chain *carried) (err error) {
+	r := x.request
 	if err := chain.refuse(r.URL); err != nil {
-		return nil, err
+		return err
 	}
-	began := time.Now()
-	way, err := c.wayTo(ctx, r)
-	if err != nil {
-		return nil, err
+	x.clock.began = time.Now()
+	if x.way, err = x.client.wayTo(x.ctx, r); err != nil {
+		return err
 	}
-	var cookies []*http.Cookie
-	if way.addresses, cookies, err = chain.narrow(r.URL, way.addresses); err != nil {
-		return nil, err
+	x.clock.dns = x.way.lookup
+	if x.way.addresses, x.cookies, err = chain.narrow(r.URL, x.way.addresses); err != nil {
+		return err
 	}
-	if err := way.room(ctx, r, cookies); err != nil {
-		return nil, err
+	if err := x.way.room(x.ctx, r, x.cookies); err != nil {
+		return err
 	}
 	if r.readsBody() {
-		ctx = withReceiveBuffer(ctx, bodyBuffer)
+		x.ctx = withReceiveBuffer(x.ctx, bodyBuffer)
 	}
-	x := &trip{client: c, ctx: ctx, request: r, chained: chain != nil, cookies: cookies, way: way}
-	x.effort = &effort{trip: x}
-	x.clock.began, x.clock.dns = began, way.lookup
-	defer x.end()
-	return x.run()
+	return nil
 }
 
 // way is how an exchange reaches its server.

@@ -20,19 +20,16 @@ const (
 	atOnce = 4 << 10
 )
 
-// askHTTP1 speaks HTTP/1 by itself, over a connection that serves one request: the library's transport would keep three
-// goroutines and as many buffers for as long as the server is silent.
+// sendHTTP1 begins to speak HTTP/1, by itself, over a connection that serves one request: the library's transport would
+// keep three goroutines and as many buffers for as long as the server is silent.
 //
 // A client of HTTP speaks first. So nothing is read before the request is out, or chance would decide what becomes of a
 // server that greets (mail, SSH).
-func (x *trip) askHTTP1(conn net.Conn, request *http.Request) (*http.Response, error) {
+func (x *trip) sendHTTP1(conn net.Conn, request *http.Request) error {
 	x.setPhase(phaseAnswer)
 	x.wire = &wire1{trip: x, conn: conn, left: MaxHeaderBytes}
 	x.wire.unwatch = context.AfterFunc(x.ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	if err := x.wire.send(request); err != nil {
-		return nil, x.wire.reason(err)
-	}
-	return x.wire.receive(request)
+	return x.wire.reason(x.wire.send(request))
 }
 
 // wire1 is a connection of HTTP/1 from the first byte of the request to the last of the body.
@@ -79,7 +76,7 @@ func (w *wire1) send(request *http.Request) error {
 func (w *wire1) receive(request *http.Request) (*http.Response, error) {
 	buffered := bufio.NewReaderSize(w, headRead)
 	for {
-		answer, err := http.ReadResponse(buffered, request)
+		answer, err := readHead(buffered, request)
 		switch {
 		case err != nil && w.left <= 0:
 			return nil, w.trip.say(fault.Upstream, errLongHeaders, sentenceLongHeaders)
@@ -96,6 +93,14 @@ func (w *wire1) receive(request *http.Request) (*http.Response, error) {
 		}
 		w.head, w.left = w.head[read:], MaxHeaderBytes
 	}
+}
+
+// readHead is http.ReadResponse that waits with less of a stack: a server may be silent for long.
+func readHead(buffered *bufio.Reader, request *http.Request) (*http.Response, error) {
+	if _, err := buffered.Peek(1); err != nil {
+		return nil, err
+	}
+	return http.ReadResponse(buffered, request)
 }
 
 // isInterim tells whether another answer follows one of this status (RFC 9110 section 15.2). 101 ends HTTP.

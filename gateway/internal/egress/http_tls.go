@@ -18,13 +18,9 @@ const (
 	protoHTTP1 = "http/1.1"
 )
 
-// dialTLS connects for https and shakes hands with verification off: what is wrong with a certificate is told, not the
-// end of the exchange, unless the request says so. It gives a *frameConn where the server speaks HTTP/2.
-func (x *trip) dialTLS() (net.Conn, error) {
-	raw, err := x.connect()
-	if err != nil {
-		return nil, err
-	}
+// shake shakes hands for https with verification off: what is wrong with a certificate is told, not the end of the
+// exchange, unless the request says so. It gives a *frameConn where the server speaks HTTP/2.
+func (x *trip) shake(raw net.Conn) (net.Conn, error) {
 	x.setPhase(phaseTLS)
 	began := time.Now()
 	wire := tlswire.Watch(raw)

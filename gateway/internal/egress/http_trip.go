@@ -54,7 +54,7 @@ func (x *trip) run() (*Response, error) {
 		request.AddCookie(cookie)
 	}
 	//nolint:bodyclose // The connection is closed with the trip: to close a body of HTTP/1 would read the rest of it.
-	answer, err := parallel.Try(func() (*http.Response, error) { return x.ask(request) })
+	answer, err := x.ask(request)
 	if err != nil {
 		parallel.Raise(err)
 		return nil, x.fault(err)
@@ -70,18 +70,31 @@ func (x *trip) run() (*Response, error) {
 
 // ask connects, sends the request in the protocol that the server speaks, and gives the answer as far as its header.
 func (x *trip) ask(request *http.Request) (*http.Response, error) {
-	dial := x.dialTLS
-	if x.request.URL.Scheme() == "http" {
-		dial = x.connect
+	var framed *frameConn
+	var err error
+	parallel.Apart(func() { framed, err = x.begin(request) })
+	switch {
+	case err != nil:
+		return nil, err
+	case framed != nil:
+		return x.askHTTP2(framed, request)
 	}
-	conn, err := dial()
+	return x.wire.receive(request)
+}
+
+// begin connects, and sends the request where the server speaks HTTP/1; else it gives the connection of HTTP/2.
+func (x *trip) begin(request *http.Request) (*frameConn, error) {
+	conn, err := x.connect()
+	if err == nil && x.request.URL.Scheme() == "https" {
+		conn, err = x.shake(conn)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if framed, is := conn.(*frameConn); is {
-		return x.askHTTP2(framed, request)
+		return framed, nil
 	}
-	return x.askHTTP1(conn, request)
+	return nil, x.sendHTTP1(conn, request)
 }
 
 func (x *trip) read(answer *http.Response) *Response {

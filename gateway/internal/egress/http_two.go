@@ -70,7 +70,11 @@ func caught(dial func() (net.Conn, error)) func(context.Context, string, string)
 
 // dialAgain connects for a request of HTTP/2 that is repeated.
 func (x *trip) dialAgain() (net.Conn, error) {
-	c, err := x.dialTLS()
+	raw, err := x.connect()
+	if err != nil {
+		return nil, err
+	}
+	c, err := x.shake(raw)
 	if err != nil {
 		return nil, err
 	}

@@ -88,33 +88,46 @@ func (c *Client) Resolve(ctx context.Context, h target.Host) (Resolution, error)
 		return Resolution{}, err
 	}
 	r := Resolution{lacking: Families{V4: !has.V4, V6: !has.V6}}
+	parallel.Apart(func() { err = c.find(ctx, h, &r) })
+	if err != nil {
+		return Resolution{}, err
+	}
+	return r, nil
+}
+
+// find adds the addresses of a host.
+func (c *Client) find(ctx context.Context, h target.Host, r *Resolution) error {
 	if h.IsAddr() {
-		if err := c.Permit(h.Addr()); err != nil {
-			return Resolution{}, err
-		}
-		r.add(h.Addr())
-		return r, nil
+		return r.permit(c, h.Addr())
 	}
 	if c.settings.Deny.DeniesName(h.Name()) {
-		return Resolution{}, fault.New(fault.Refused, sentenceDenied)
+		return fault.New(fault.Refused, sentenceDenied)
 	}
 	began := time.Now()
 	a, aaaa := c.bothFamilies(ctx, h.Name())
 	r.Duration = time.Since(began)
 	r.Unanswered = Families{V4: !a.Conclusive(), V6: !aaaa.Conclusive()}
 	if err := c.judgeAliases(a, aaaa); err != nil {
-		return Resolution{}, err
+		return err
 	}
-	for _, address := range addressesOf(a, aaaa) {
-		if err := c.Permit(address); err != nil {
-			return Resolution{}, err
-		}
-		r.add(address)
+	if err := r.permit(c, addressesOf(a, aaaa)...); err != nil {
+		return err
 	}
 	if len(r.V4)+len(r.V6) == 0 {
-		return Resolution{}, c.withoutAddress(ctx, h, a, aaaa)
+		return c.withoutAddress(ctx, h, a, aaaa)
 	}
-	return r, nil
+	return nil
+}
+
+// permit adds the addresses, unless one is refused.
+func (r *Resolution) permit(c *Client, addresses ...netip.Addr) error {
+	for _, a := range addresses {
+		if err := c.Permit(a); err != nil {
+			return err
+		}
+		r.add(a)
+	}
+	return nil
 }
 
 func (r *Resolution) add(a netip.Addr) {

@@ -19,22 +19,10 @@ import (
 // sent before step 11.
 func (s *Server) runTool(t tool.Tool) func(echo.Context, *exchange) (any, error) {
 	return func(c echo.Context, x *exchange) (any, error) {
-		job, err := s.parse(c, x, t)
+		job, err := s.admit(c, x, t)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.enabled(t); err != nil {
-			return nil, err
-		}
-		if err := s.charge(c, s.runStages(x.client, t.Slug(), job.LimitKey())); err != nil {
-			return nil, err
-		}
-		release, err := s.places.take(x.client)
-		if err != nil {
-			return nil, err
-		}
-		x.hold(release)
-		s.audited(x, t, job)
 		ctx, visits := addresslimit.Begin(c.Request().Context())
 		began := s.processor.begin()
 		defer func() { s.config.Metrics.cost(t.Slug(), s.processor.end(began)) }()
@@ -44,6 +32,27 @@ func (s *Server) runTool(t tool.Tool) func(echo.Context, *exchange) (any, error)
 		}
 		return data, err
 	}
+}
+
+// admit is steps 3 to 10: a job that may run has its place.
+func (s *Server) admit(c echo.Context, x *exchange, t tool.Tool) (tool.Job, error) {
+	job, err := s.parse(c, x, t)
+	if err != nil {
+		return tool.Job{}, err
+	}
+	if err := s.enabled(t); err != nil {
+		return tool.Job{}, err
+	}
+	if err := s.charge(c, s.runStages(x.client, t.Slug(), job.LimitKey())); err != nil {
+		return tool.Job{}, err
+	}
+	release, err := s.places.take(x.client)
+	if err != nil {
+		return tool.Job{}, err
+	}
+	x.hold(release)
+	s.audited(x, t, job)
+	return job, nil
 }
 
 // parse is steps 3 to 7: from bytes to a job, without a packet.
