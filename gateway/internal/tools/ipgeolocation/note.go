@@ -20,7 +20,10 @@ const notWhere = "A registration tells who holds the addresses, not where they a
 func note(r Result, registered registeredIn, announced announcedBy) string {
 	sentences := []string{countrySentence(r), notWhere}
 	if failure := registered.failure(); failure != nil {
-		sentences = append(sentences, webview.FaultSentence(failure), "So the registry's own record of the network is missing.")
+		sentences = append(sentences, webview.FaultSentence(failure))
+	}
+	if registered.err != nil {
+		sentences = append(sentences, "So the registry's own record of the network is missing.")
 	}
 	switch {
 	case fault.IsOwn(announced.err):
