@@ -68,7 +68,8 @@ func processorTime(t *testing.T) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// signatures is the processor time that so many of the ring's take to verify here and now, and a moment for all the rest.
+// signatures is the processor time that so many of the ring's take to verify here and now, and a moment for all the
+// rest.
 func signatures(t *testing.T, n int, sent []*certtest.Cert) time.Duration {
 	t.Helper()
 	const times = 8

@@ -91,8 +91,8 @@ func geolocate(
 	return describeLocation(address, registered, announced), nil
 }
 
-// isShortage tells that this service lacks the means to ask a registry, or has used up its share of one. A registry that
-// asks it to wait is another matter.
+// isShortage tells that this service lacks the means to ask a registry, or has used up its share of one. A registry
+// that asks it to wait is another matter.
 func isShortage(err error) bool { return fault.Is(err, fault.Busy) && !errors.Is(err, rdap.ErrPause) }
 
 // failure is why there is no network, nil where there is one. Every public address lies in a block that some registry
