@@ -31,16 +31,33 @@ func (b *bench) atOnce(ctx context.Context) error {
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return fmt.Errorf("traces at once: %w", err)
 	}
-	right, lost := 0, 0
+	var right, unfinished, lost int
+	var untrue []error
 	for i, t := range traces {
-		r, l := t.judge(b.lab.PathTo(floodTarget(i)))
-		right, lost = right+r, lost+l
+		truth := b.lab.PathTo(floodTarget(i))
+		lost += t.unanswered()
+		switch {
+		case !t.agrees(truth):
+			untrue = append(untrue, fmt.Errorf("to %v: %+v, where the path is %+v", floodTarget(i), t, truth))
+		case t.whole(truth):
+			right++
+		default:
+			unfinished++
+		}
 	}
-	fmt.Printf("\n%d traces at once: %d right in every hop, %d probes unanswered; %v in all, %.0f traces a second, %v "+
-		"of processor time each\n",
-		n, right, lost, round(took), float64(n)/took.Seconds(), ((after - before) / time.Duration(n)).Round(time.Microsecond))
-	if right < n {
-		return fmt.Errorf("%d of %d traces are wrong", n-right, n)
+	unused, err := b.unused(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n%d traces at once: %d right in every hop, %d incomplete, %d untrue, %d probes unanswered; "+
+		"%v in all, %.0f traces a second, %v of processor time each; %s\n",
+		n, right, unfinished, len(untrue), lost, round(took), float64(n)/took.Seconds(),
+		((after - before) / time.Duration(n)).Round(time.Microsecond), unused)
+	if len(untrue) > 0 {
+		return fmt.Errorf("%d of %d traces are untrue: %w", len(untrue), n, errors.Join(untrue[:min(len(untrue), 3)]...))
+	}
+	if unfinished > 0 {
+		return fmt.Errorf("%d of %d traces are incomplete", unfinished, n)
 	}
 	return nil
 }
@@ -55,17 +72,38 @@ func floodTarget(n int) netip.Addr {
 	return netip.AddrFrom16(a)
 }
 
-// judge tells whether a trace has exactly the hops of the path (1) or not (0), and how many probes went unanswered.
-func (t trace) judge(truth []lab.Hop) (right, lost int) {
-	if len(t.Hops) != len(truth) || t.StopReason != "reached" {
-		return 0, 0
+// agrees tells whether nothing in a trace contradicts the path: each hop's address is that of its place, and a trace
+// that has reached its target has the path's length. A hop without an address, or a trace that ended early and says so,
+// or before answers that came seconds late, is incomplete: that is no contradiction.
+func (t trace) agrees(truth []lab.Hop) bool {
+	if t.StopReason == "reached" && len(t.Hops) != len(truth) {
+		return false
 	}
-	right = 1
 	for i, h := range t.Hops {
-		lost += h.Sent - h.Received
-		if len(h.Addresses) == 0 || !slices.Equal(h.Addresses, truth[i].Addresses) {
-			right = 0
+		if len(h.Addresses) > 0 && (i >= len(truth) || !slices.Equal(h.Addresses, truth[i].Addresses)) {
+			return false
 		}
 	}
-	return right, lost
+	return t.StopReason == "reached" || t.StopReason == "deadline" || t.StopReason == "gapLimit"
+}
+
+// whole tells whether a trace that agrees with the path has all of it.
+func (t trace) whole(truth []lab.Hop) bool {
+	if t.StopReason != "reached" || len(t.Hops) != len(truth) {
+		return false
+	}
+	for _, h := range t.Hops {
+		if len(h.Addresses) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// unanswered is how many probes of the trace got no answer.
+func (t trace) unanswered() (lost int) {
+	for _, h := range t.Hops {
+		lost += h.Sent - h.Received
+	}
+	return lost
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"time"
 
 	"diagnostics/lab"
@@ -17,6 +18,8 @@ import (
 const (
 	token      = "a-token-for-the-bench"
 	workerAddr = "127.77.0.2:8081"
+	// workerMetricsAddr is where the worker counts the packets that it could not use.
+	workerMetricsAddr = "127.77.0.2:9091"
 )
 
 // packetsPerSecond is what the lab's cables, one thread for all, carry without delay on a small machine. Only the
@@ -28,6 +31,7 @@ func (b *bench) startWorker(ctx context.Context) error {
 	var err error
 	b.process, err = b.lab.Start(lab.ServiceHost, "worker", []string{
 		"WORKER_LISTEN_ADDR=" + workerAddr, "DIAGNOSTICS_WORKER_TOKEN=" + token, "LOG_LEVEL=warn",
+		"METRICS_LISTEN_ADDR=" + workerMetricsAddr,
 		"WORKER_MAX_CONCURRENT=100000", "WORKER_PACKETS_PER_SECOND=" + packetsPerSecond, "WORKER_TARGET_PACKETS_PER_SECOND=0",
 	}, b.options.worker)
 	if err != nil {
@@ -51,7 +55,11 @@ func (b *bench) startWorker(ctx context.Context) error {
 }
 
 func (b *bench) get(ctx context.Context, path string) ([]byte, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+workerAddr+path, nil)
+	return b.getFrom(ctx, workerAddr, path)
+}
+
+func (b *bench) getFrom(ctx context.Context, addr, path string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+path, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +86,14 @@ func (b *bench) do(r *http.Request) ([]byte, http.Header, error) {
 // trace is what the bench reads of a traceroute's answer, and ping of a ping's.
 type trace struct {
 	StopReason string
-	Hops       []struct {
-		Addresses      []netip.Addr
-		Hidden         bool
-		Sent, Received int
-		BestMs         *float64
-	}
+	Hops       []hop
+}
+
+type hop struct {
+	Addresses      []netip.Addr
+	Hidden         bool
+	Sent, Received int
+	BestMs         *float64
 }
 
 type ping struct {
@@ -109,6 +119,17 @@ func (b *bench) job(ctx context.Context, tool string, target netip.Addr, data an
 	}
 	envelope := struct{ Data any }{data}
 	return took, json.Unmarshal(answer, &envelope)
+}
+
+var unused = regexp.MustCompile(`(?m)^worker_packets_(?:send_errors|unmatched|doubted|dropped)_total \d+$`)
+
+// unused tells the packets that the worker could not send or use: late, doubted, or dropped by the kernel.
+func (b *bench) unused(ctx context.Context) (string, error) {
+	metrics, err := b.getFrom(ctx, workerMetricsAddr, "/metrics")
+	if err != nil {
+		return "", err
+	}
+	return string(bytes.Join(unused.FindAll(metrics, -1), []byte(", "))), nil
 }
 
 // cpu is the processor time that the worker has used.

@@ -27,7 +27,9 @@ const (
 	// longestRun is longer than any run.
 	longestRun = 35 * time.Second
 	// patientAtOnce is how many runs that last long are in a group.
-	patientAtOnce = 5
+	patientAtOnce = 8
+	// targetsAtOnce is how many targets are asked about at once.
+	targetsAtOnce = 3
 )
 
 // question is one run.
@@ -69,15 +71,6 @@ func questionsAbout(name string) []question {
 // cost together less than one may; where they do not, each is made alone. Those that last long are made anew, in
 // groups. It is not parallel: what it makes the machine do would be in the way of tests that measure times.
 func TestNoRunCostsMuchProcessorTime(t *testing.T) {
-	private := freeAddr(t, 9090)
-	g, err := service.StartGateway(t.Context(), "gateway-processor",
-		append(unlimited[:len(unlimited):len(unlimited)], "METRICS_LISTEN_ADDR="+private)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &meter{t: t, gateway: g, client: internet.HTTPClient()}
-	defer m.client.CloseIdleConnections()
-	var patient []question // those that outlast atOnce
 	groups := map[string][]question{}
 	var order []string
 	for _, s := range internet.Sites() {
@@ -93,46 +86,77 @@ func TestNoRunCostsMuchProcessorTime(t *testing.T) {
 		}
 		groups[n.Host] = append(groups[n.Host], questionsAbout(n.Host)...)
 	}
+	targets := make(chan []question, len(order))
 	for _, host := range order {
-		cost, slow := m.ask(atOnce, groups[host]...)
-		patient = append(patient, slow...)
-		if cost > mostProcessorTime {
-			t.Logf("%v for all of %s", cost, host)
-			for _, q := range groups[host] {
-				m.alone(q)
-			}
-		}
+		targets <- groups[host]
 	}
+	close(targets)
+	patient := ofTargets(t, targets)
 	t.Logf("%d runs last long", len(patient))
-	m.inGroups(patient)
-	m.metric(private)
+	var waiting sync.WaitGroup
+	for i := range (len(patient) + patientAtOnce - 1) / patientAtOnce {
+		m := newMeter(t, "ENABLE_WORKER_TOOLS=false")
+		waiting.Go(func() { m.together(dealt(patient, i)) })
+	}
+	waiting.Wait()
 }
 
-// inGroups holds runs that last long to the bound. All of them wait at once, each group at a gateway of its own, whose
-// clock tells what the group cost; where that is more than one run may, each of the group is made alone.
-func (m *meter) inGroups(patient []question) {
-	m.t.Helper()
-	var waiting sync.WaitGroup
-	for group := range slices.Chunk(patient, patientAtOnce) {
-		g, err := service.StartGateway(m.t.Context(), "gateway-patient", append(slices.Clone(unlimited),
-			"ENABLE_WORKER_TOOLS=false")...)
-		if err != nil {
-			m.t.Fatal(err)
-		}
-		of := &meter{t: m.t, gateway: g, client: m.client}
-		waiting.Go(func() {
-			defer g.Process.Kill()
-			cost, _ := of.ask(longestRun, group...)
-			if cost <= mostProcessorTime {
-				return
-			}
-			m.t.Logf("%v for %v", cost, group)
-			for _, q := range group {
-				of.alone(q)
+// ofTargets holds the runs about each target to the bound, and gives those that last long. A target has a gateway for
+// itself while it is asked about, whose clock tells what its runs cost; the others wait or have another one.
+func ofTargets(t *testing.T, targets <-chan []question) (patient []question) {
+	t.Helper()
+	var asking sync.WaitGroup
+	var mu sync.Mutex
+	meters := map[string]*meter{}
+	for range targetsAtOnce {
+		private := freeAddr(t, 9090)
+		m := newMeter(t, "METRICS_LISTEN_ADDR="+private)
+		meters[private] = m
+		asking.Go(func() {
+			for questions := range targets {
+				slow := m.atOnce(questions)
+				mu.Lock()
+				patient = append(patient, slow...)
+				mu.Unlock()
 			}
 		})
 	}
-	waiting.Wait()
+	asking.Wait()
+	for private, m := range meters {
+		m.metric(private)
+	}
+	return patient
+}
+
+// dealt is a group as if questions had been dealt like cards: those about one target, which may all cost much, go to
+// different ones.
+func dealt(all []question, group int) (some []question) {
+	groups := (len(all) + patientAtOnce - 1) / patientAtOnce
+	for i := group; i < len(all); i += groups {
+		some = append(some, all[i])
+	}
+	return some
+}
+
+// atOnce holds the runs of one target to the bound, and gives those that last long.
+func (m *meter) atOnce(questions []question) (patient []question) {
+	m.t.Helper()
+	cost, patient := m.ask(atOnce, questions...)
+	if cost > mostProcessorTime {
+		m.t.Logf("%v for %v", cost, questions)
+		m.alone(questions)
+	}
+	return patient
+}
+
+// together holds runs that last long to the bound.
+func (m *meter) together(questions []question) {
+	m.t.Helper()
+	defer m.gateway.Process.Kill()
+	if cost, _ := m.ask(longestRun, questions...); cost > mostProcessorTime {
+		m.t.Logf("%v for %v", cost, questions)
+		m.alone(questions)
+	}
 }
 
 // metric holds what the gateway itself tells of its runs to what they may cost.
@@ -166,6 +190,18 @@ type meter struct {
 	client  *http.Client
 }
 
+// newMeter is that of a gateway of its own.
+func newMeter(t *testing.T, env ...string) *meter {
+	t.Helper()
+	g, err := service.StartGateway(t.Context(), "gateway-processor", append(slices.Clone(unlimited), env...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := internet.HTTPClient()
+	t.Cleanup(client.CloseIdleConnections)
+	return &meter{t: t, gateway: g, client: client}
+}
+
 // ask runs all of the questions at once for so long, and gives those that were not answered then.
 func (m *meter) ask(limit time.Duration, questions ...question) (cost time.Duration, unanswered []question) {
 	m.t.Helper()
@@ -187,13 +223,15 @@ func (m *meter) ask(limit time.Duration, questions ...question) (cost time.Durat
 	return m.processorTime() - before, unanswered
 }
 
-// alone holds one run to the bound, from its start to its end.
-func (m *meter) alone(q question) {
+// alone holds each run to the bound, from its start to its end.
+func (m *meter) alone(questions []question) {
 	m.t.Helper()
-	cost, _ := m.ask(longestRun, q)
-	m.t.Logf("%v for %s", cost, q)
-	if cost > mostProcessorTime {
-		m.t.Errorf("%s cost %v of processor time", q, cost)
+	for _, q := range questions {
+		cost, _ := m.ask(longestRun, q)
+		m.t.Logf("%v for %s", cost, q)
+		if cost > mostProcessorTime {
+			m.t.Errorf("%s cost %v of processor time", q, cost)
+		}
 	}
 }
 

@@ -135,8 +135,9 @@ func TestIPGeolocation(t *testing.T) {
 		{name: "in the style of RIPE", input: "193.0.6.139", facts: facts{"network.name": "RIPE-NCC", "country": "NL", "asn.asn": 3333}},
 		{name: "not announced, without a country", input: "11.94.9.9", facts: facts{"country": nil, "countryName": nil, "countrySource": nil, "asn": nil}},
 		{name: "the ASN service makes no sense", input: "11.94.1.1", facts: facts{"asn": nil, "network.name": "UNUSED"}},
-		{name: "unknown to the registry", input: "11.91.0.5", status: 502},
-		{name: "no registry", input: "11.95.0.1", status: 502},
+		{name: "unknown to the registry", input: "11.91.0.5", facts: facts{"network": nil, "organization": nil, "abuseContact": nil, "country": nil, "asn.asn": 212006,
+			"note": contains("The registry has no registration data for this address."), "sources": length(2), "sources.1.zone": "asn.cymru.com"}},
+		{name: "no registry", input: "11.95.0.1", facts: facts{"network": nil, "asn": nil, "note": contains("No registry that offers registration data (RDAP) is known for this address."), "sources": length(2)}},
 		{name: "private", input: "192.168.1.1", status: 400},
 		{name: "a name", input: "fast.lab-site.com", status: 400},
 	})

@@ -12,8 +12,8 @@ import (
 
 // Domain asks the registry about a registrable domain name (A-labels, lower case), and the registrar too where the
 // registry knows the name and its registrar alone. That nothing is found is no error. Errors are ctx.Err() or
-// *fault.Error: Upstream, Timeout, or Busy with RetryAfter (the provider is to be left alone for a time, or this
-// service lacks the means to ask it). A failure of the registrar is a notice.
+// *fault.Error: Upstream, Timeout, or Busy with RetryAfter (the provider is to be left alone for a time, with ErrPause
+// where it asked for that, or this service lacks the means to ask it). A failure of the registrar is a notice.
 func (c *Client) Domain(ctx context.Context, name string) (DomainAnswer, error) {
 	load := func(ctx context.Context) (domainRecord, time.Duration, error) { return c.loadDomain(ctx, name) }
 	kept, err := c.domains.Get(ctx, name, domainFits(name), load)

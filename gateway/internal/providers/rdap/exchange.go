@@ -93,7 +93,7 @@ func (c *Client) takeSlot(ctx context.Context) error {
 
 // tryLater is a provider that is to be left alone for a time. It is Busy where this service has asked too much of it:
 // that is not the provider's fault.
-func tryLater(kind fault.Kind, wait time.Duration, sentence string) error {
+func tryLater(kind fault.Kind, wait time.Duration, sentence string) *fault.Error {
 	seconds := int64((max(wait, time.Second) + time.Second - 1) / time.Second)
 	f := fault.Newf(kind, "%s Try again in %d s.", sentence, seconds)
 	f.RetryAfter = wait

@@ -65,8 +65,14 @@ func readPause(note string) (until time.Time, whole time.Duration, ok bool) {
 	return until, whole, err == nil && whole > 0 && whole <= maxPause
 }
 
+// ErrPause is wrapped by the failures of kind Busy that are a server's own wish to be left alone for a time. The others
+// are this service's lack of the means to ask.
+var ErrPause = errors.New("rdap: the server asked for a pause")
+
 func (c *Client) tooMany(at place, wait time.Duration) error {
-	return tryLater(fault.Busy, wait, c.server(at)+" has been asked too often.")
+	f := tryLater(fault.Busy, wait, c.server(at)+" has been asked too often.")
+	f.Cause = ErrPause
+	return f
 }
 
 func pauseKey(at place) string { return "rdap-pause:" + at.url.Authority() }

@@ -1,10 +1,11 @@
-// Package ipgeolocation is the tool ip-geolocation. It asks the registry and the ASN service at once. Without the
-// registry there is no answer; without the ASN service there is one that says what it lacks.
+// Package ipgeolocation is the tool ip-geolocation. It asks the registry and the ASN service at once. Where one of them
+// fails there is an answer that says what it lacks; where both do there is none.
 package ipgeolocation
 
 import (
 	"context"
 	_ "embed" // openapi.yaml
+	"errors"
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/providers/asn"
@@ -23,7 +24,7 @@ var openAPI string
 type Result struct {
 	IP            string                  `json:"ip"`
 	Version       int                     `json:"version"` // 4 or 6
-	Network       *registration.Network   `json:"network"` // never null
+	Network       *registration.Network   `json:"network"` // null where no registry told of it
 	Country       *string                 `json:"country"`
 	CountryName   *string                 `json:"countryName"`   // English
 	CountrySource *string                 `json:"countrySource"` // rdap or asn
@@ -49,6 +50,12 @@ func New(registries *rdap.Client, networks *asn.Client) tool.Tool {
 	})
 }
 
+// registeredIn is what the registry said, or its failure.
+type registeredIn struct {
+	rdap.NetworkAnswer
+	err error
+}
+
 // announcedBy is what the ASN service said, or its failure.
 type announcedBy struct {
 	asn.Announcements
@@ -64,11 +71,12 @@ func geolocate(
 		found, err := networks.Announcements(ctx, address.Addr())
 		return announcedBy{found, err}
 	})
-	registered, err := findNetwork(ctx, registries, address)
-	if err != nil {
+	var registered registeredIn
+	registered.NetworkAnswer, registered.err = registries.Network(ctx, address.Addr())
+	if isShortage(registered.err) {
 		cancel()
 		beside.Wait()
-		return Result{}, err
+		return Result{}, registered.err
 	}
 	announced := beside.Wait()
 	if err := ctx.Err(); err != nil {
@@ -77,36 +85,42 @@ func geolocate(
 	if fault.Is(announced.err, fault.Busy) { // nobody was asked; what a resolver fails at is told in the note
 		return Result{}, announced.err
 	}
+	if announced.err != nil && registered.Network == nil {
+		return Result{}, registered.failure()
+	}
 	return describeLocation(address, registered, announced), nil
 }
 
-// findNetwork takes a registry's ignorance as its failure: every public address lies in a block that some registry has
-// given out, and there is nothing to tell without it.
-func findNetwork(ctx context.Context, client *rdap.Client, address target.Address) (rdap.NetworkAnswer, error) {
-	answer, err := client.Network(ctx, address.Addr())
-	if err != nil {
-		return rdap.NetworkAnswer{}, err
+// isShortage tells that this service lacks the means to ask a registry, or has used up its share of one. A registry
+// that asks it to wait is another matter.
+func isShortage(err error) bool { return fault.Is(err, fault.Busy) && !errors.Is(err, rdap.ErrPause) }
+
+// failure is why there is no network, nil where there is one. Every public address lies in a block that some registry
+// has given out, so that a registry's ignorance is its failure.
+func (r registeredIn) failure() error {
+	switch {
+	case r.err != nil:
+		return r.err
+	case r.Network != nil:
+		return nil
+	case r.Reason == rdap.NoService:
+		return fault.New(fault.Upstream, "No registry that offers registration data (RDAP) is known for this address.")
 	}
-	if answer.Network != nil {
-		return answer, nil
-	}
-	if answer.Reason == rdap.NoService {
-		return rdap.NetworkAnswer{}, fault.New(fault.Upstream,
-			"No registry that offers registration data (RDAP) is known for this address.")
-	}
-	return rdap.NetworkAnswer{}, fault.New(fault.Upstream, "The registry has no registration data for this address.")
+	return fault.New(fault.Upstream, "The registry has no registration data for this address.")
 }
 
-func describeLocation(address target.Address, registered rdap.NetworkAnswer, announced announcedBy) Result {
-	network := registered.Network
-	result := Result{
-		IP: address.String(), Version: 6,
-		Network: registration.DescribeNetwork(network), Organization: network.Organization,
-		AbuseContact: network.AbuseContact, Truncated: network.Truncated,
-	}
-	result.Sources = []registration.Source{registration.SourceOfRDAP(registered.Source, &result.Truncated)}
+func describeLocation(address target.Address, registered registeredIn, announced announcedBy) Result {
+	result := Result{IP: address.String(), Version: 6, Sources: []registration.Source{}}
 	if address.Addr().Is4() {
 		result.Version = 4
+	}
+	if registered.err == nil {
+		result.Sources = append(result.Sources, registration.SourceOfRDAP(registered.Source, &result.Truncated))
+	}
+	if network := registered.Network; network != nil {
+		result.Network = registration.DescribeNetwork(network)
+		result.Organization, result.AbuseContact = network.Organization, network.AbuseContact
+		result.Truncated = result.Truncated || network.Truncated
 	}
 	if announced.err == nil {
 		result.Sources = append(result.Sources, registration.SourceOfASN(announced.Source))
@@ -115,15 +129,16 @@ func describeLocation(address target.Address, registered rdap.NetworkAnswer, ann
 			result.ASN = &record
 		}
 	}
-	result.setCountry(network)
-	result.Note = note(result, announced)
+	result.setCountry(registered.Network)
+	result.Note = note(result, registered, announced)
 	return result
 }
 
-// setCountry prefers the registry's own record of the network. Some registries, as ARIN, tell no country there.
+// setCountry prefers the registry's own record of the network, where there is one. Some registries, as ARIN, tell no
+// country there.
 func (r *Result) setCountry(network *rdap.Network) {
 	switch {
-	case network.Country != nil:
+	case network != nil && network.Country != nil:
 		r.Country, r.CountrySource = network.Country, format.TextOrNull("rdap")
 	case r.ASN != nil && r.ASN.Country != nil:
 		r.Country, r.CountrySource = r.ASN.Country, format.TextOrNull("asn")

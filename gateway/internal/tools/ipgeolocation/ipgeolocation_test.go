@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -211,47 +212,107 @@ func TestIPGeolocationWithoutAResolver(t *testing.T) {
 	}
 }
 
+// registryFault is a way in which there is nothing to be had of a registry.
+type registryFault struct {
+	registry http.HandlerFunc
+	arrange  func(l locator) // nil for nothing
+	kind     fault.Kind
+	retry    bool   // a wait is told
+	says     string // part of the sentence
+	sources  int    // beside the ASN service
+}
+
+func registryFaults() map[string]registryFault {
+	return map[string]registryFault{
+		"fails": {registry: toolstest.StatusHandler(http.StatusInternalServerError).ServeHTTP, kind: fault.Upstream,
+			says: "answered with the status 500."},
+		"is no RDAP": {registry: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
+			kind: fault.Upstream, says: "sent a web page in place of registration data."},
+		"is silent": {arrange: func(l locator) { l.Fail("93.184.216.34:443", syscall.ETIMEDOUT) }, kind: fault.Timeout,
+			says: "did not answer in time."},
+		"asks to wait": {registry: toolstest.StatusHandler(http.StatusTooManyRequests).ServeHTTP, kind: fault.Busy, retry: true,
+			says: "has been asked too often. Try again in 10 s."},
+		"is out of service": {registry: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "5")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}, kind: fault.Upstream, retry: true, says: "is out of service. Try again in 5 s."},
+		"is known to nobody": {registry: toolstest.StatusHandler(http.StatusNotFound).ServeHTTP, kind: fault.Upstream,
+			says: "No registry that offers registration data (RDAP) is known for this address.", sources: 1},
+		// The registry may also say that it has no such object, behind a redirector that knew it.
+		"knows nothing": {registry: toolstest.RedirectHandler("https://registry.test-site.com/ip/1.1.1.1").ServeHTTP,
+			kind: fault.Upstream, says: "The registry has no registration data for this address.", sources: 1},
+	}
+}
+
+// TestIPGeolocationWithoutTheRegistry: what the ASN service said is told, though no registry told of the network.
+func TestIPGeolocationWithoutTheRegistry(t *testing.T) {
+	t.Parallel()
+	for name, test := range registryFaults() {
+		for _, announced := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, announced: %t", name, announced), func(t *testing.T) {
+				t.Parallel()
+				l := newLocator(t, test.registry)
+				if test.arrange != nil {
+					test.arrange(l)
+				}
+				said := []string{"Which country this network is registered in is not known.", "No network announces this address"}
+				if announced {
+					l.Records(toolstest.ASNLine("1.1.1.1.origin", "13335 | 1.1.1.0/24 | AU | apnic | 2011-08-11"))
+					said = []string{"This network is registered in Australia (AU), says the ASN service. "}
+				}
+				got := l.locate(t, "1.1.1.1")
+				if got.Network != nil || got.Organization != nil || got.AbuseContact != nil || (got.ASN != nil) != announced {
+					t.Errorf("%+v", got)
+				}
+				if country := deref(got.Country) + deref(got.CountrySource); announced != (country == "AUasn") ||
+					!announced && country != "" {
+					t.Errorf("country %q", country)
+				}
+				for _, part := range append(said, test.says) {
+					if !strings.Contains(got.Note, part) {
+						t.Errorf("the note %q lacks %q", got.Note, part)
+					}
+				}
+				if missing := strings.Contains(got.Note, "record of the network is missing"); missing != (test.sources == 0) {
+					t.Errorf("the note %q", got.Note)
+				}
+				if len(got.Sources) != test.sources+1 || got.Sources[test.sources].Zone == "" {
+					t.Errorf("sources %+v", got.Sources)
+				}
+			})
+		}
+	}
+}
+
+// TestIPGeolocationFailures: where nobody answers, the registry's failure is told.
 func TestIPGeolocationFailures(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		registry http.HandlerFunc
-		arrange  func(l locator)
-		kind     fault.Kind
-	}{
-		"the registry fails":        {toolstest.StatusHandler(http.StatusInternalServerError).ServeHTTP, nil, fault.Upstream},
-		"the registry is no RDAP":   {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, nil, fault.Upstream},
-		"nobody knows the registry": {toolstest.StatusHandler(http.StatusNotFound).ServeHTTP, nil, fault.Upstream},
-		"the registry is silent":    {nil, func(l locator) { l.Fail("93.184.216.34:443", syscall.ETIMEDOUT) }, fault.Timeout},
-		"both fail": {toolstest.StatusHandler(http.StatusInternalServerError).ServeHTTP, func(l locator) {
-			l.Handle("1.1.1.1.origin.asn.cymru.com", func(*dns.Msg) *dns.Msg { return nil })
-		}, fault.Upstream},
-	} {
+	for name, test := range registryFaults() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLocator(t, test.registry)
 			if test.arrange != nil {
 				test.arrange(l)
 			}
-			began := time.Now()
-			if result, err := l.run(t.Context(), t, "1.1.1.1"); !fault.Is(err, test.kind) {
+			l.Handle("1.1.1.1.origin.asn.cymru.com", toolstest.Failing(dns.RcodeServerFailure))
+			result, err := l.run(t.Context(), t, "1.1.1.1")
+			var f *fault.Error
+			if !errors.As(err, &f) || f.Kind != test.kind || (f.RetryAfter > 0) != test.retry ||
+				!strings.Contains(f.Sentence, test.says) {
 				t.Errorf("%+v, %v", result, err)
-			}
-			if took := time.Since(began); took > 5*time.Second {
-				t.Errorf("took %v: the registry's failure is the end", took)
 			}
 		})
 	}
 }
 
-// The registry may also say that it has no such object, behind a redirector that knew it.
-func TestIPGeolocationUnknownToItsRegistry(t *testing.T) {
+// TestIPGeolocationShortage: a service that lacks the means to ask tells that, and no half of an answer.
+func TestIPGeolocationShortage(t *testing.T) {
 	t.Parallel()
-	l := newLocator(t, toolstest.RedirectHandler("https://registry.test-site.com/ip/1.1.1.1").ServeHTTP)
-	_, err := l.run(t.Context(), t, "1.1.1.1")
-	var f *fault.Error
-	if !errors.As(err, &f) || f.Kind != fault.Upstream ||
-		f.Sentence != "The registry has no registration data for this address." {
-		t.Errorf("got %v", err)
+	l := newLocator(t, nil)
+	l.Fail("93.184.216.34:443", toolstest.OurFault)
+	l.Records(toolstest.ASNLine("1.1.1.1.origin", "13335 | 1.1.1.0/24 | AU | apnic | 2011-08-11"))
+	if result, err := l.run(t.Context(), t, "1.1.1.1"); !errors.Is(err, toolstest.OurFault) {
+		t.Errorf("%+v, %v", result, err)
 	}
 }
 

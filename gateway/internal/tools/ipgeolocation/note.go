@@ -7,6 +7,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/tools/internal/registration"
+	"diagnostics/gateway/internal/tools/internal/webview"
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
@@ -16,8 +17,14 @@ import (
 const notWhere = "A registration tells who holds the addresses, not where they are used."
 
 // note says in plain words what the country means, where it comes from, and what is missing.
-func note(r Result, announced announcedBy) string {
+func note(r Result, registered registeredIn, announced announcedBy) string {
 	sentences := []string{countrySentence(r), notWhere}
+	if failure := registered.failure(); failure != nil {
+		sentences = append(sentences, webview.FaultSentence(failure))
+	}
+	if registered.err != nil {
+		sentences = append(sentences, "So the registry's own record of the network is missing.")
+	}
 	switch {
 	case fault.IsOwn(announced.err):
 		sentences = append(sentences, "This service could not ask the ASN service, so the AS number is missing.")
@@ -40,14 +47,20 @@ func severalOrigins(records []asn.Announcement) bool {
 }
 
 func countrySentence(r Result) string {
-	if r.Country == nil {
+	switch {
+	case r.Country == nil && r.Network == nil:
+		return "Which country this network is registered in is not known."
+	case r.Country == nil:
 		return "Nobody says which country this network is registered in."
 	}
 	country := *r.Country
 	if r.CountryName != nil {
 		country = fmt.Sprintf("%s (%s)", *r.CountryName, country)
 	}
-	if *r.CountrySource == "asn" {
+	switch {
+	case r.Network == nil:
+		return fmt.Sprintf("This network is registered in %s, says the ASN service.", country)
+	case *r.CountrySource == "asn":
 		return fmt.Sprintf("This network is registered in %s, says the ASN service; the registry's own record of the "+
 			"network names no country.", country)
 	}

@@ -120,6 +120,10 @@ func (s *served) judgeReport(report sitemap.Report) {
 	for _, i := range report.Issues {
 		s.issues = append(s.issues, describeIssue(i.Code, string(i.Severity), i.Line, i.Message))
 	}
+	if report.Truncated {
+		s.add(codeLimit, fileInfo, "This service has not read the file to its end: of all sitemaps of a check together it "+
+			"reads at most 4 MiB as received and 20 MiB decompressed.")
+	}
 	switch {
 	case report.Err != nil:
 		s.cutShort(report.Err)

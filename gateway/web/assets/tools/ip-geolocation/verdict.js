@@ -1,23 +1,32 @@
 // @ts-check
 // Where an address is registered: its place in its network, the network card, and who announces it.
 
+import { originWords } from "../../lib/network.js";
+
 /** @param {any} d "Netherlands (NL)" */
 export const country = (d) => (d.countryName ? `${d.countryName} (${d.country})` : d.country);
 
 /** The ASN service was heard where it is among the sources. @param {any} d */
 export const unannounced = (d) => d.asn === null && d.sources.some((/** @type {any} */ s) => s.zone);
 
+/** Whose the address is, as far as anybody told. @param {any} d */
+function holder(d) {
+  if (d.organization) return `is registered to ${d.organization}`;
+  if (d.network) return `lies in the network ${d.network.name || d.network.handle}, whose holder is not told`;
+  return d.asn ? `is announced by ${originWords(d.asn)}, and no registry told of its network` : "lies in a network of which no registry told";
+}
+
 /** @type {import("../../lib/view.js").Judge} */
 export default {
   verdict: (d) => ({
     tone: "info",
-    text: `${d.ip} ${d.organization ? `is registered to ${d.organization}` : `lies in the network ${d.network.name || d.network.handle}, whose holder is not told`}; country of registration: ${country(d) ?? "not told"}.`,
+    text: `${d.ip} ${holder(d)}; country of registration: ${country(d) ?? "not told"}.`,
   }),
 
   concerns: (d) => (unannounced(d) ? [{ tone: "warn", text: `No network announces ${d.ip}, says the ASN service; if so, packets to it find no way.` }] : []),
 
   facts: (d) => ({
-    Network: d.network.cidrs, "Network name": d.network.name, Holder: d.organization ?? "", "AS number": d.asn ? `AS${d.asn.asn}` : "",
+    Network: d.network?.cidrs ?? [], "Network name": d.network?.name ?? "", Holder: d.organization ?? "", "AS number": d.asn ? `AS${d.asn.asn}` : "",
     Prefix: d.asn?.prefix ?? "", Country: d.country ?? "", "Abuse contact": d.abuseContact ?? "",
   }),
 };

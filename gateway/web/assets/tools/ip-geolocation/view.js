@@ -11,10 +11,28 @@ import { country, unannounced } from "./verdict.js";
 
 /** @param {any} d */
 function placePicture(d) {
-  const { startAddress, endAddress, cidrs } = d.network;
-  const ranges = [spanRange("Registered network", startAddress, endAddress, cidrs)];
+  const ranges = [];
+  if (d.network) ranges.push(spanRange("Registered network", d.network.startAddress, d.network.endAddress, d.network.cidrs));
   if (d.asn?.prefix) ranges.push(prefixRange(`Announced by AS${d.asn.asn}`, d.asn.prefix));
-  return addressPicture(d.ip, ranges);
+  return ranges.length > 0 ? addressPicture(d.ip, ranges) : null;
+}
+
+/** @param {any} d */
+function registered(d) {
+  if (!d.network) return notice("info", "No registry told of this network: who holds it, and where to complain, is missing.");
+  return facts([
+    ["Holder", d.organization ?? none("not told")],
+    ["Country of registration", d.country ? `${country(d)}, told by ${d.countrySource === "rdap" ? "the registry’s record of the network" : "the ASN service"}` : none("not told")],
+    ["Abuse contact", d.abuseContact ?? none("not told")],
+    ["Address family", `IPv${d.version}`],
+    ...networkRows(d.network),
+  ]);
+}
+
+/** What is known of the holder. @param {any} d */
+function holding(d) {
+  if (!d.network) return "The record of this one could not be had just now, or its registry has none.";
+  return d.organization ? `${d.organization} holds the one with ${d.ip} in it.` : "This one does not name the holder, or the holder is no organization.";
 }
 
 /** @param {any} d */
@@ -33,20 +51,14 @@ export default {
 
   show: (d) => [
     section("Where it lies", attempt(() => placePicture(d), null), notice("info", d.note)),
-    section("Network", facts([
-      ["Holder", d.organization ?? none("not told")],
-      ["Country of registration", d.country ? `${country(d)}, told by ${d.countrySource === "rdap" ? "the registry’s record of the network" : "the ASN service"}` : none("not told")],
-      ["Abuse contact", d.abuseContact ?? none("not told")],
-      ["Address family", `IPv${d.version}`],
-      ...networkRows(d.network),
-    ])),
+    section("Network", registered(d)),
     announced(d),
     allocations(d.asn ? [d.asn] : []),
     addressLinks(d.ip, "ip-geolocation", ...(d.asn ? [toolLink("asn-lookup", `AS${d.asn.asn}`, `Who holds AS${d.asn.asn}`)] : [])),
   ],
 
   meaning: (d) => [
-    `Blocks of addresses are given out by five regional registries, and each records who holds a block. ${d.organization ? `${d.organization} holds the one with ${d.ip} in it.` : "This one does not name the holder, or the holder is no organization."}`,
+    `Blocks of addresses are given out by five regional registries, and each records who holds a block. ${holding(d)}`,
     "The country is that of the registration, often that of the holder’s head office. The machine may stand anywhere, and no registry knows a city or a street; services that show one are guessing.",
     d.asn ? `A network is found on the internet by its AS number. ${originWords(d.asn)} tells the others that it can be reached there; it need not be the same company as the holder.` : "",
     d.abuseContact ? `Complaints about attacks or spam from this address go to ${d.abuseContact}, with times, time zone and log lines.` : "",
