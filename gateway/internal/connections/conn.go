@@ -36,6 +36,7 @@ type Conn struct {
 	armed int64
 	// unknown is how much was written since the kernel was last known to have none of it.
 	unknown int
+	reading readDeadline
 
 	// These are the table's, under its lock.
 	state     state
@@ -48,7 +49,7 @@ type Conn struct {
 
 // Read counts what is here of a request until it is whole.
 func (c *Conn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
+	n, err := c.read(p)
 	if n > 0 {
 		c.table.receive(c, n)
 	}
