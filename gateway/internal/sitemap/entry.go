@@ -80,6 +80,9 @@ func (r *reader) readText(text *bufio.Reader) error {
 	lines := bufio.NewScanner(text)
 	lines.Buffer(nil, maxToken)
 	for number := 1; lines.Scan(); number++ {
+		if err := r.spend(1); err != nil {
+			return err
+		}
 		line := strings.TrimSpace(lines.Text())
 		if line == "" {
 			continue

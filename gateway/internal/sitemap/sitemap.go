@@ -54,6 +54,9 @@ type Source struct {
 	// Limit wraps what decompression gives, so that a caller can bound it, also over several files. Reading beyond its
 	// bound gives ErrLimit, as it may for Body. It may be nil.
 	Limit func(io.Reader) io.Reader
+	// Spend is called for every thousand tags, attributes, entities, texts and lines or so, with how many there were: short
+	// ones take far longer to read than their bytes. Its error, ErrLimit, ends the reading. It may be nil.
+	Spend func(parts int) error
 }
 
 // ErrLimit is the error of a reader whose bound is reached.
@@ -89,6 +92,18 @@ type reader struct {
 	report Report
 	kept   issues
 	zipped bool
+	parts  int // that Spend has not heard of
+}
+
+// spendAtOnce is how many parts are counted before Spend is called.
+const spendAtOnce = 1000
+
+func (r *reader) spend(parts int) error {
+	if r.parts += parts; r.parts < spendAtOnce || r.source.Spend == nil {
+		return nil
+	}
+	parts, r.parts = r.parts, 0
+	return r.source.Spend(parts)
 }
 
 // readSize spares the source small reads, each of which may cost it a packet.

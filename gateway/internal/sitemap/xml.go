@@ -57,6 +57,7 @@ type document struct {
 	rooted  bool
 	entry   entry
 	text    *strings.Builder // where the text of the current element goes, nil where nobody reads it
+	syntax  int              // bytes of no token that parts has not told of; less than none where the decoder reads ahead
 }
 
 // entry is one url or sitemap element.
@@ -82,16 +83,52 @@ func (r *reader) readXML(text *bufio.Reader) error {
 			return d.end()
 		case errors.Is(err, errDone):
 			return nil
+		case errors.Is(err, ErrLimit):
+			return err
 		case err != nil:
 			return d.fault(err)
 		}
 	}
 }
 
+// parts is the token, and its attributes and entities: each takes the decoder as long, and three bytes at least that are
+// not in the token.
+func (d *document) parts(token xml.Token) int {
+	d.syntax += maxToken - d.source.left - length(token)
+	more := max(d.syntax/3, 0)
+	d.syntax -= 3 * more
+	return 1 + more
+}
+
+// length is that of the names and texts of a token.
+func length(token xml.Token) (n int) {
+	switch token := token.(type) {
+	case xml.StartElement:
+		n = len(token.Name.Space) + len(token.Name.Local)
+		for _, a := range token.Attr {
+			n += len(a.Name.Space) + len(a.Name.Local) + len(a.Value)
+		}
+	case xml.EndElement:
+		n = len(token.Name.Space) + len(token.Name.Local)
+	case xml.CharData:
+		n = len(token)
+	case xml.Comment:
+		n = len(token)
+	case xml.ProcInst:
+		n = len(token.Target) + len(token.Inst)
+	case xml.Directive:
+		n = len(token)
+	}
+	return n
+}
+
 // errDone ends the reading of a document whose rest does not matter.
 var errDone = errors.New("sitemap: done")
 
 func (d *document) take(token xml.Token) error {
+	if err := d.r.spend(d.parts(token)); err != nil {
+		return err
+	}
 	switch token := token.(type) {
 	case xml.StartElement:
 		return d.open(token)

@@ -94,6 +94,7 @@ func addCrawled(add adder) {
 	})))
 	add("robots-broken", "answers 503 to crawlers", web(status(http.StatusServiceUnavailable)))
 	add("robots-huge", "a robots.txt of 600 KiB, and a sitemap that is a bomb", web(huge()))
+	add("robots-crumbs", "sitemaps of millions of lines, tags and entities that are as short as can be", web(crumbs()))
 	add("robots-moved", "robots.txt behind five redirects, the sitemap behind six", web(moved()))
 	add("robots-astray", "robots.txt and sitemap lead to a private address",
 		web(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -132,12 +133,41 @@ func huge() http.Handler {
 		zip := gzip.NewWriter(w)
 		defer zip.Close()
 		_, _ = io.WriteString(zip, strings.TrimSuffix(urls("robots-huge."+Zone, 2), "</urlset>\n"))
-		blank := strings.Repeat("<!--"+strings.Repeat(" ", 1017)+"-->", 1<<10)
-		for range 200 {
-			if _, err := io.WriteString(zip, blank); err != nil {
-				return
-			}
-		}
+		writeOften(zip, "<!--"+strings.Repeat(" ", 1017)+"-->", 200)
 	})
 	return mux
 }
+
+// writeOften writes a piece again and again, as many MiB as that.
+func writeOften(w io.Writer, piece string, mebibytes int) {
+	pieces := strings.Repeat(piece, 1<<20/len(piece))
+	for range mebibytes {
+		if _, err := io.WriteString(w, pieces); err != nil {
+			return
+		}
+	}
+}
+
+// crumbs sends sitemaps that take far longer to read than their bytes.
+func crumbs() http.Handler {
+	const host = "https://robots-crumbs." + Zone
+	mux := http.NewServeMux()
+	mux.Handle("/robots.txt", files(map[string]file{
+		"/robots.txt": plain("Sitemap: " + host + "/tags.xml\nSitemap: " + host + "/entities.xml\n"),
+	}))
+	for path, text := range map[string][2]string{
+		"/sitemap.xml":  {host + "/\n", "a\n"},
+		"/tags.xml":     {sitemapHead, "<url/>"},
+		"/entities.xml": {sitemapHead + "<url><loc>", "&lt;"},
+	} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			zip := gzip.NewWriter(w)
+			defer zip.Close()
+			_, _ = io.WriteString(zip, text[0])
+			writeOften(zip, text[1], 20)
+		})
+	}
+	return mux
+}
+
+const sitemapHead = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`

@@ -513,6 +513,36 @@ func TestSitemapsShareOneBudget(t *testing.T) {
 	}
 }
 
+// TestTinyParts: what is short takes far longer to read than its bytes, and counts by number.
+func TestTinyParts(t *testing.T) {
+	t.Parallel()
+	const open = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`
+	full := "<url>\n<loc>http://example.com/some/page.html</loc>\n<lastmod>2024-01-01</lastmod>\n" +
+		"<changefreq>daily</changefreq>\n<priority>0.5</priority>\n</url>\n"
+	for name, test := range map[string]struct {
+		body string
+		cut  bool
+	}{
+		"lines":       {"http://example.com/\n" + strings.Repeat("a\n", maxSitemapsParts+2000), true},
+		"blank lines": {"http://example.com/\n" + strings.Repeat("\n", maxSitemapsParts+2000), true},
+		"tags":        {open + strings.Repeat("<a/>", maxSitemapsParts), true},
+		"attributes":  {open + strings.Repeat(`<a`+strings.Repeat(` b=""`, 20)+`/>`, maxSitemapsParts/20), true},
+		"entities":    {open + "<url><loc>" + strings.Repeat(strings.Repeat("&lt;", 1000)+"<a/>", maxSitemapsParts/1000), true},
+		"latin1 entities": {`<?xml version="1.0" encoding="ISO-8859-1"?>` + open + "<url><loc>" +
+			strings.Repeat(strings.Repeat("&lt;", 1000)+"<a/>", maxSitemapsParts/1000), true},
+		"a full sitemap": {open + strings.Repeat(full, sitemap.MaxURLs) + "</urlset>", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newSitemapBudget()
+			got := sitemap.Read(sitemap.Source{Body: strings.NewReader(test.body), Host: "example.com", Spend: b.spend})
+			if !got.Valid || got.Truncated != test.cut {
+				t.Errorf("%+v, %d parts left", got, b.parts.Load())
+			}
+		})
+	}
+}
+
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[int]error{9: nil, 10: nil, 11: sitemap.ErrLimit} {

@@ -19,6 +19,7 @@ import (
 const (
 	maxSitemapsReceived = 4 << 20
 	maxSitemapsText     = 20 << 20
+	maxSitemapsParts    = 2_000_000 // a full sitemap, of 50,000 URLs with all that can be said of each, has 1.2 million
 )
 
 // maxSitemapsWire leaves room for what TLS and HTTP add.
@@ -113,6 +114,7 @@ func (r *checker) readBody(answer *egress.Response, body io.Reader) sitemap.Repo
 	return sitemap.Read(sitemap.Source{
 		Body: text, Host: answer.URL.Host().String(), Now: r.now,
 		Limit: func(text io.Reader) io.Reader { return budgeted{from: text, left: &r.budget.text} },
+		Spend: r.budget.spend,
 	})
 }
 
@@ -122,7 +124,7 @@ func (s *served) judgeReport(report sitemap.Report) {
 	}
 	if report.Truncated {
 		s.add(codeLimit, fileInfo, "This service has not read the file to its end: of all sitemaps of a check together it "+
-			"reads at most 4 MiB as received and 20 MiB decompressed.")
+			"reads at most 4 MiB as received, 20 MiB decompressed, and 2,000,000 tags, texts and lines.")
 	}
 	switch {
 	case report.Err != nil:
@@ -145,13 +147,21 @@ func (f *sitemapFile) describe(report sitemap.Report) {
 }
 
 // sitemapBudget is what the sitemaps of one run may still read together.
-type sitemapBudget struct{ received, text atomic.Int64 }
+type sitemapBudget struct{ received, text, parts atomic.Int64 }
 
 func newSitemapBudget() *sitemapBudget {
 	b := &sitemapBudget{}
 	b.received.Store(maxSitemapsReceived)
 	b.text.Store(maxSitemapsText)
+	b.parts.Store(maxSitemapsParts)
 	return b
+}
+
+func (b *sitemapBudget) spend(parts int) error {
+	if b.parts.Add(-int64(parts)) < 0 {
+		return sitemap.ErrLimit
+	}
+	return nil
 }
 
 // budgeted reads what is left, and ends with sitemap.ErrLimit where there would have been more.
