@@ -32,7 +32,7 @@ help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## bin/gateway and bin/worker, static
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -pgo gateway/gateway.pgo -o bin/gateway ./gateway
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/gateway ./gateway
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/worker ./worker
 
 run: build ## build and run both on loopback; prints the URL
@@ -67,9 +67,6 @@ demo: build ## the lab with the service in it, to click through without the inte
 bench: build ## benchmarks, as ratios against a baseline in the same run (root)
 	@for m in $(MODULES); do (cd $$m && go test -run '^$$' -bench . -benchmem ./...); done
 	cd deploy/lab && $(LAB_ENV) go run ./bench
-
-profile: ## measure anew where the gateway's time goes, which its compiler optimises by (gateway/gateway.pgo)
-	cd gateway && go test -run '^$$' -bench '^BenchmarkAnswers$$/^(my|dns)-' -benchtime 10s -cpuprofile gateway.pgo -o /dev/null .
 
 proof-limits: ## what a million clients cost the limits: memory and time, before and after they expire
 	LIMITS_CLIENTS=1000000 go test -count=1 -timeout 20m -v -run '^TestManyClients' ./gateway/internal/ratelimit
@@ -135,4 +132,4 @@ $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
 	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help build run test e2e shots golden worst-cases demo bench profile proof-limits proof-soak fuzz lint fmt generate new-tool up down clean
+.PHONY: help build run test e2e shots golden worst-cases demo bench proof-limits proof-soak fuzz lint fmt generate new-tool up down clean

@@ -5,7 +5,7 @@ COPY shared shared
 COPY gateway gateway
 ARG VERSION=container
 RUN cd gateway && GOWORK=off CGO_ENABLED=0 \
-    go build -trimpath -pgo gateway.pgo -ldflags "-s -w -X diagnostics/daemon.version=${VERSION}" -o /out/gateway .
+    go build -trimpath -ldflags "-s -w -X diagnostics/daemon.version=${VERSION}" -o /out/gateway .
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt

@@ -16,8 +16,7 @@ import (
 )
 
 // BenchmarkAnswers is what answers cost that need nobody, or only a name server beside, over connections that stay open
-// and with all that a visitor's request goes through; and an answer of the bare framework beside them. The profile that
-// the shipped gateway is optimised by comes from here (make profile).
+// and with all that a visitor's request goes through; and an answer of the bare framework beside them.
 func BenchmarkAnswers(b *testing.B) {
 	gateway := startForBench(b)
 	for _, bench := range []struct {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -134,6 +135,7 @@ type Server struct {
 	encoding    memory.Turns
 	connections *connections.Table
 	draining    atomic.Bool
+	logs        sync.Map // of place: slog.Handler
 }
 
 // New makes the edge. Two tools of one slug are an error, and so is a tool that openapi.Document cannot describe.

@@ -34,15 +34,26 @@ func (s *Server) observed(c echo.Context, x *exchange) {
 	line := slog.NewRecord(now, level, "request", 0)
 	line.AddAttrs(
 		slog.String("requestId", x.id),
-		slog.String("method", methodName(c.Request().Method)),
-		slog.String("route", route(c)),
-		slog.String("slug", s.slugName(c)),
 		slog.Int("status", status),
 		slog.Float64("durationMs", float64(elapsed.Microseconds())/1000),
 		slog.String("outcome", string(x.outcome)),
 		slog.String("client", x.client.LogPrefix()),
 	)
-	_ = s.config.Log.Handler().Handle(ctx, line)
+	_ = s.logOf(place{methodName(c.Request().Method), route(c), s.slugName(c)}).Handle(ctx, line)
+}
+
+// place is what requests have in common, of which there are few kinds.
+type place struct{ method, route, slug string }
+
+// logOf is the log with the place of a request, which is made a part of the line once and not for each.
+func (s *Server) logOf(p place) slog.Handler {
+	if h, ok := s.logs.Load(p); ok {
+		return h.(slog.Handler)
+	}
+	h, _ := s.logs.LoadOrStore(p, s.config.Log.Handler().WithAttrs([]slog.Attr{
+		slog.String("method", p.method), slog.String("route", p.route), slog.String("slug", p.slug),
+	}))
+	return h.(slog.Handler)
 }
 
 // level keeps the routine out of the way: probes of the platform and samples come many times a second.
