@@ -54,8 +54,8 @@ type Source struct {
 	// Limit wraps what decompression gives, so that a caller can bound it, also over several files. Reading beyond its
 	// bound gives ErrLimit, as it may for Body. It may be nil.
 	Limit func(io.Reader) io.Reader
-	// Spend is called for every thousand tags, attributes, entities, texts and lines or so, with how many there were: short
-	// ones take far longer to read than their bytes. Its error, ErrLimit, ends the reading. It may be nil.
+	// Spend is called for every thousand tags, attributes, entities, texts and lines or so, with how many there were:
+	// short ones take far longer to read than their bytes. Its error, ErrLimit, ends the reading. It may be nil.
 	Spend func(parts int) error
 }
 

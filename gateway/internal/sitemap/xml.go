@@ -91,8 +91,8 @@ func (r *reader) readXML(text *bufio.Reader) error {
 	}
 }
 
-// parts is the token, and its attributes and entities: each takes the decoder as long, and three bytes at least that are
-// not in the token.
+// parts is the token, and its attributes and entities: each takes the decoder as long, and three bytes at least that
+// are not in the token.
 func (d *document) parts(token xml.Token) int {
 	d.syntax += maxToken - d.source.left - length(token)
 	more := max(d.syntax/3, 0)
