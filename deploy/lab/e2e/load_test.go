@@ -19,6 +19,9 @@ type load struct {
 	slowest  time.Duration
 }
 
+// visitorPause leaves some of the machine to the tests beside.
+const visitorPause = 5 * time.Millisecond
+
 // startLoad has each visitor ask, one question after another. A status of 0 is no answer, and not counted.
 func startLoad(visitors int, ask func(visitor, turn int) answer) *load {
 	l := &load{statuses: map[int]int{}}
@@ -26,6 +29,7 @@ func startLoad(visitors int, ask func(visitor, turn int) answer) *load {
 		l.all.Go(func() {
 			for turn := 0; !l.over.Load(); turn++ {
 				l.count(ask(visitor, turn))
+				time.Sleep(visitorPause)
 			}
 		})
 	}

@@ -320,6 +320,7 @@ func TestTheme(t *testing.T) {
 	}
 	for _, load := range []func(){tab.Reload, func() { tab.Open("/report") }} {
 		load()
+		tab.Until(`globalThis.firstFrame !== undefined`)
 		if first := tab.String(`firstFrame`); first != "dark" || ground() != dark {
 			t.Errorf("first drawn as %s, then on %s, want dark on %s", first, ground(), dark)
 		}

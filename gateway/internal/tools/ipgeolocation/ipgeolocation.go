@@ -1,5 +1,6 @@
 // Package ipgeolocation is the tool ip-geolocation. It asks the registry and the ASN service at once. Where one of them
-// fails there is an answer that says what it lacks; where both do there is none.
+// fails there is an answer that says what it lacks; where both do, or the registry fails and the service knows nothing,
+// there is none.
 package ipgeolocation
 
 import (
@@ -85,7 +86,8 @@ func geolocate(
 	if fault.Is(announced.err, fault.Busy) { // nobody was asked; what a resolver fails at is told in the note
 		return Result{}, announced.err
 	}
-	if announced.err != nil && registered.Network == nil {
+	if nothing := announced.err != nil || registered.err != nil && len(announced.Records) == 0; nothing &&
+		registered.Network == nil {
 		return Result{}, registered.failure()
 	}
 	return describeLocation(address, registered, announced), nil
