@@ -1,6 +1,5 @@
 // Package ipgeolocation is the tool ip-geolocation. It asks the registry and the ASN service at once. Where one of them
-// fails there is an answer that says what it lacks; where both do, or the registry fails and the service knows nothing,
-// there is none.
+// fails there is an answer that says what it lacks; where both do there is none.
 package ipgeolocation
 
 import (
@@ -86,8 +85,7 @@ func geolocate(
 	if fault.Is(announced.err, fault.Busy) { // nobody was asked; what a resolver fails at is told in the note
 		return Result{}, announced.err
 	}
-	if nothing := announced.err != nil || registered.err != nil && len(announced.Records) == 0; nothing &&
-		registered.Network == nil {
+	if announced.err != nil && registered.Network == nil {
 		return Result{}, registered.failure()
 	}
 	return describeLocation(address, registered, announced), nil
