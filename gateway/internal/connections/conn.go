@@ -1,7 +1,6 @@
 package connections
 
 import (
-	"container/list"
 	"errors"
 	"net"
 	"net/netip"
@@ -39,12 +38,11 @@ type Conn struct {
 	reading readDeadline
 
 	// These are the table's, under its lock.
-	state     state
-	among     *list.Element
-	amongPeer *list.Element
-	// received is how much of a request is here; amongBegun is nil while nothing is, and while nothing more is awaited.
-	amongBegun *list.Element
-	received   int
+	state  state
+	places [orders]place
+	// received is how much of a request is here; begun tells that it counts, while more is awaited.
+	received int
+	begun    bool
 }
 
 // Read counts what is here of a request until it is whole.

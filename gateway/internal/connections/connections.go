@@ -8,7 +8,6 @@
 package connections
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"net"
@@ -52,20 +51,20 @@ type Table struct {
 	mu        sync.Mutex
 	counts    Counts
 	peers     map[netip.Prefix]*peer
-	waiting   list.List // of *Conn, longest first
-	begun     list.List // those of them that have a part of a request
-	answering list.List
+	waiting   line // longest first
+	begun     line // those of them that have a part of a request
+	answering line
 	received  int // bytes of all parts
 }
 
 type peer struct {
 	open    int
-	waiting list.List
+	waiting line
 }
 
 // New makes an empty Table.
 func New(l Limits) *Table {
-	return &Table{limits: l, began: time.Now(), peers: make(map[netip.Prefix]*peer)}
+	return &Table{limits: l, began: time.Now(), peers: make(map[netip.Prefix]*peer), begun: line{order: byPart}}
 }
 
 // clock is a moment in nanoseconds since the table was made, by the monotonic clock: a reader has his time also where
@@ -187,7 +186,7 @@ func controlOf(raw net.Conn) syscall.RawConn {
 func (t *Table) room(c *Conn) (evict func(), ok bool) {
 	p := t.peers[c.from]
 	if p != nil && t.limits.PerPeer > 0 && p.open >= t.limits.PerPeer && !c.shared {
-		return t.evict(front(&p.waiting), &t.counts.EvictedPeer, &t.counts.RefusedPeer)
+		return t.evict(p.waiting.first, &t.counts.EvictedPeer, &t.counts.RefusedPeer)
 	}
 	if t.limits.Max == 0 || t.counts.Open < t.limits.Max {
 		return func() {}, true
@@ -216,17 +215,10 @@ func (t *Table) evict(victim *Conn, evicted, refused *int) (end func(), ok bool)
 
 // longest is who makes room, nil where all are busy.
 func (t *Table) longest() *Conn {
-	if c := front(&t.waiting); c != nil {
-		return c
+	if t.waiting.first != nil {
+		return t.waiting.first
 	}
-	return front(&t.answering)
-}
-
-func front(l *list.List) *Conn {
-	if e := l.Front(); e != nil {
-		return e.Value.(*Conn)
-	}
-	return nil
+	return t.answering.first
 }
 
 // evictForFiles closes one connection, so that its file is free; false where all are busy.
@@ -242,7 +234,7 @@ func (t *Table) evictForFiles() bool {
 func (t *Table) add(c *Conn) {
 	p := t.peers[c.from]
 	if p == nil {
-		p = &peer{}
+		p = &peer{waiting: line{order: byPeer}}
 		t.peers[c.from] = p
 	}
 	p.open++
@@ -277,22 +269,23 @@ func (t *Table) enter(c *Conn, to state) {
 	p := t.peers[c.from]
 	switch c.state {
 	case waiting:
-		t.waiting.Remove(c.among)
-		p.waiting.Remove(c.amongPeer)
-		if c.amongBegun != nil {
-			t.begun.Remove(c.amongBegun)
+		t.waiting.remove(c)
+		p.waiting.remove(c)
+		if c.begun {
+			t.begun.remove(c)
 			t.received -= c.received
-			c.amongBegun = nil
+			c.begun = false
 		}
 	case answering:
-		t.answering.Remove(c.among)
+		t.answering.remove(c)
 	}
-	c.state, c.among, c.amongPeer = to, nil, nil
+	c.state = to
 	switch to {
 	case waiting:
-		c.among, c.amongPeer = t.waiting.PushBack(c), p.waiting.PushBack(c)
+		t.waiting.push(c)
+		p.waiting.push(c)
 	case answering:
-		c.among = t.answering.PushBack(c)
+		t.answering.push(c)
 	}
 }
 
@@ -336,12 +329,13 @@ func (t *Table) count(c *Conn, bytes int) (ends []func()) {
 	if bytes == 0 {
 		return nil
 	}
-	if c.amongBegun == nil {
-		c.amongBegun = t.begun.PushBack(c)
+	if !c.begun {
+		c.begun = true
+		t.begun.push(c)
 	}
 	t.received += bytes
 	for t.received > t.limits.Unfinished {
-		end, _ := t.evict(front(&t.begun), &t.counts.EvictedUnfinished, new(int))
+		end, _ := t.evict(t.begun.first, &t.counts.EvictedUnfinished, new(int))
 		ends = append(ends, end)
 	}
 	return ends

@@ -49,6 +49,13 @@ func (h *holding) become(n int) error {
 	return h.set(int64(n), 1)
 }
 
+// large tells whether what the run took makes a large answer.
+func (h *holding) large() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.size > smallHolding
+}
+
 // close gives everything back. What is counted afterwards is nobody's.
 func (h *holding) close() {
 	h.mu.Lock()

@@ -283,7 +283,10 @@ func (e *edge) neverReads(t *testing.T) net.Conn {
 // Whoever leaves while its result waits to be written down gives its place back.
 func TestLeavingBeforeTheResultIsWrittenDown(t *testing.T) {
 	t.Parallel()
-	e := newEdge(t, large, trusting)
+	e := newEdge(t, func(ctx context.Context, target fakeTarget) (any, error) {
+		memory.Count(ctx, smallHolding+1)
+		return large(ctx, target)
+	}, trusting)
 	for range cap(e.encoding) {
 		release, err := e.encoding.Take(t.Context())
 		if err != nil {
