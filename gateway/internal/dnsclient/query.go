@@ -29,9 +29,22 @@ func (c *Client) QueryServer(ctx context.Context, server netip.AddrPort, name st
 	return c.ask(ctx, cacheKey{server: server, name: name, qtype: qtype})
 }
 
-// Kept is Query as far as the cache has the answer, for who would rather not begin a goroutine for it.
-func (c *Client) Kept(ctx context.Context, name string, qtype uint16) (Answer, bool) {
-	return c.kept(ctx, cacheKey{name: name, qtype: qtype})
+// Kept is Query for several types as far as the cache has the answers, for who would rather not begin a goroutine for
+// each; missing is called with the place of each that it does not have.
+func (c *Client) Kept(ctx context.Context, name string, qtypes []uint16, answers []Answer, missing func(at int)) {
+	began := time.Now()
+	now, held := c.now(began), 0
+	for i, qtype := range qtypes {
+		answer, ok := c.answers.get(cacheKey{name: name, qtype: qtype}, now)
+		if !ok {
+			missing(i)
+			continue
+		}
+		held += holding(answer)
+		answer.Duration = time.Since(began)
+		answers[i] = answer
+	}
+	memory.Count(ctx, held)
 }
 
 // ask answers from the cache, or from a lookup that all callers of the same question share.

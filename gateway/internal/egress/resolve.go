@@ -138,20 +138,18 @@ func (r *Resolution) add(a netip.Addr) {
 	r.V6 = append(r.V6, a)
 }
 
+var bothTypes = [...]uint16{dns.TypeA, dns.TypeAAAA}
+
 // bothFamilies asks for both at once. Both are asked whatever this host can reach: a private address in either refuses
 // the name.
 func (c *Client) bothFamilies(ctx context.Context, name string) (a, aaaa dnsclient.Answer) {
-	a, hasA := c.dns.Kept(ctx, name, dns.TypeA)
-	aaaa, hasAAAA := c.dns.Kept(ctx, name, dns.TypeAAAA)
-	var both parallel.Group
-	if !hasA {
-		both.Go(func() { a = c.dns.Query(ctx, name, dns.TypeA) })
-	}
-	if !hasAAAA {
-		both.Go(func() { aaaa = c.dns.Query(ctx, name, dns.TypeAAAA) })
-	}
-	both.Wait()
-	return a, aaaa
+	var answers [2]dnsclient.Answer
+	var queries parallel.Group
+	c.dns.Kept(ctx, name, bothTypes[:], answers[:], func(at int) {
+		queries.Go(func() { answers[at] = c.dns.Query(ctx, name, bothTypes[at]) })
+	})
+	queries.Wait()
+	return answers[0], answers[1]
 }
 
 // judgeAliases refuses a name that is an alias of one that a visitor could not have typed: a resolver inside a private

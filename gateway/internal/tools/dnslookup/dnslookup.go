@@ -98,13 +98,9 @@ func New(client *egress.Client) tool.Tool {
 func run(ctx context.Context, client *egress.Client, name string) (Result, error) {
 	var answers [len(recordTypes)]dnsclient.Answer
 	var queries parallel.Group
-	for i, qtype := range recordTypes {
-		var kept bool
-		if answers[i], kept = client.DNS().Kept(ctx, name, qtype); kept {
-			continue
-		}
-		queries.Go(func() { answers[i] = client.DNS().Query(ctx, name, qtype) })
-	}
+	client.DNS().Kept(ctx, name, recordTypes[:], answers[:], func(at int) {
+		queries.Go(func() { answers[at] = client.DNS().Query(ctx, name, recordTypes[at]) })
+	})
 	queries.Wait()
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
