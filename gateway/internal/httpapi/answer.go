@@ -56,8 +56,8 @@ func keep(b *bytes.Buffer) {
 }
 
 // encode writes a result down, in its envelope. Every tool bounds what it gives; a result that is over all the same
-// would fill the memory that the others' answers need. Encoding takes a multiple of what it makes, so what comes of much
-// takes no more than half of the processors.
+// would fill the memory that the others' answers need. Encoding takes a multiple of what it makes, so what comes of
+// much takes no more than half of the processors.
 func (s *Server) encode(ctx context.Context, body *bytes.Buffer, x *exchange, data any) error {
 	if x.holding.large() {
 		release, err := s.encoding.Take(ctx)
