@@ -198,16 +198,10 @@ func TestFiftyTracesAtOnce(t *testing.T) {
 	}
 }
 
+// TestPing is not parallel: the lab's cables, which it times, are late on a busy machine.
 func TestPing(t *testing.T) {
-	t.Parallel()
 	for _, to := range bothFamilies(lab.Clean, 13) {
 		a := call(t, "ping", to.String(), nil)
-		for range 2 { // the lab's cables are late on a busy machine
-			if quick := between(62, 67); quick(a.at("minMs")) {
-				break
-			}
-			a = call(t, "ping", to.String(), nil)
-		}
 		facts{"address": to.String(), "sent": 10, "received": 10, "duplicates": 0, "lossPercent": 0,
 			"stopReason": "completed",
 			"minMs":      between(62, 67), "medianMs": between(62, 100), "replies.9.seq": nonNegative, "replies.9.ttl": between(50, 64)}.hold(t, a)
