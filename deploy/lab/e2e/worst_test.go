@@ -258,10 +258,6 @@ func splitWorst(t *testing.T) (start, table, end string) {
 	return string(before) + worstBegin, string(inside), worstEnd + string(after)
 }
 
-// stray is what connections of earlier tests, whose servers are slow to end them, may still say meanwhile: requests,
-// packets, bytes sent and bytes drawn.
-var stray = [...]int{0, 20, 2 << 10, 2 << 10}
-
 func holdWorst(t *testing.T, measured map[string]amount) {
 	t.Helper()
 	_, table, _ := splitWorst(t)
@@ -279,7 +275,7 @@ func holdWorst(t *testing.T, measured map[string]amount) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n > bound+stray[i] {
+			if n > bound {
 				t.Errorf("%s: %d %s, and docs/security.md promises at most %d", tool, n,
 					[]string{"requests", "packets", "bytes sent", "bytes drawn"}[i], bound)
 			}
