@@ -90,7 +90,8 @@ func writeRuntime(w http.ResponseWriter) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	writeGauge(w, "go_goroutines", "Goroutines that exist now.", runtime.NumGoroutine())
-	writeGauge(w, "go_memstats_heap_alloc_bytes", "Bytes of the heap that are in use.", m.HeapAlloc)
+	writeGauge(w, "go_memstats_heap_alloc_bytes", "Bytes of the heap that are in use, or not yet collected.", m.HeapAlloc)
+	writeGauge(w, "go_gc_heap_live_bytes", "Bytes of the heap that the last collection found in use.", daemon.LiveHeap())
 	writeGauge(w, "go_memstats_sys_bytes", "Bytes of memory obtained from the system.", m.Sys)
 }
 
