@@ -15,8 +15,8 @@ import (
 
 const (
 	inFlight = 1000
-	// mostPerRun is the bound on what a run at a silent target holds of the process: heap and stacks, its visitor's
-	// connection included. What the kernel holds beside it (its sockets) is shown, and is not the gateway's to spare.
+	// mostPerRun is the bound on what a run at a silent target holds: heap, stacks and the kernel's part of its sockets,
+	// its visitor's connection included.
 	mostPerRun = 48 << 10
 	// groupLimit binds nobody; the group is there to count what the kernel holds.
 	groupLimit = 4 << 30
@@ -57,10 +57,11 @@ func (b *bench) silent(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		bound := fmt.Sprintf("%s, at most %s", verdict(h.resident <= mostPerRun), kib(mostPerRun))
+		all := max(h.resident, h.all)
+		bound := fmt.Sprintf("%s, at most %s", verdict(all <= mostPerRun), kib(mostPerRun))
 		fmt.Printf("%-50s %s resident and %s in all each: %s\n", s.name, kib(h.resident), kib(h.all), bound)
 		t.add(s.name, kib(h.resident), kib(h.all), bound)
-		if h.resident > mostPerRun {
+		if all > mostPerRun {
 			errs = append(errs, fmt.Errorf("%s: misses its bound", s.name))
 		}
 	}
