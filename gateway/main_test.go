@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/apitest"
+	"diagnostics/shared/logtest"
 	"diagnostics/shared/workerapi"
 
 	"github.com/alicebob/miniredis/v2"
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 
 // output is what a gateway prints, and how it ended.
 type output struct {
-	apitest.Log
+	logtest.Journal
 	over chan struct{} // closed when the gateway has ended
 	err  error         // with what, from then on
 }

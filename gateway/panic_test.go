@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"diagnostics/gateway/apitest"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/httpapi"
+	"diagnostics/shared/logtest"
 )
 
 // Whichever of its connections makes a tool panic, in whatever goroutine: the visitor gets a clean 500, the log gets
@@ -53,7 +53,7 @@ func TestAPanicEndsItsRequestAlone(t *testing.T) {
 			path := "/api/tools/" + tool.Slug()
 			for nth := int32(1); ; nth++ {
 				dials := &hostileDials{to: n, nth: nth}
-				log := &apitest.Log{}
+				log := &logtest.Journal{}
 				client := n.Client(nil, egress.WithChecker(certs), egress.WithDialer(dials.dial))
 				s := gatewayOn(t, client, certs, worker, func(c *httpapi.Config) {
 					c.Log = slog.New(slog.NewJSONHandler(log, nil))

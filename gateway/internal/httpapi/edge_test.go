@@ -15,12 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/apitest"
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/web"
+	"diagnostics/shared/logtest"
 )
 
 // fakeTarget is its text; an input of "bad" does not parse, "refused" is refused.
@@ -72,7 +72,7 @@ func (d denier) DeniesKey(key string) bool { return d[key] }
 type edge struct {
 	*Server
 	addr string
-	log  *apitest.Log
+	log  *logtest.Journal
 }
 
 // quickServer as a RunLimit shortens the server's own timeouts as well.
@@ -90,7 +90,7 @@ func newEdge(t *testing.T, do run, change ...func(*Config)) *edge {
 	if do == nil {
 		do = echoRun
 	}
-	log := &apitest.Log{}
+	log := &logtest.Journal{}
 	logger := slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	c := Config{
 		Tools: []tool.Tool{

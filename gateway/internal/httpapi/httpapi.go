@@ -135,7 +135,7 @@ type Server struct {
 	encoding    memory.Turns
 	connections *connections.Table
 	draining    atomic.Bool
-	logs        sync.Map // of place: slog.Handler
+	logs        sync.Map // of kind: slog.Handler
 }
 
 // New makes the edge. Two tools of one slug are an error, and so is a tool that openapi.Document cannot describe.

@@ -39,19 +39,19 @@ func (s *Server) observed(c echo.Context, x *exchange) {
 		slog.String("outcome", string(x.outcome)),
 		slog.String("client", x.client.LogPrefix()),
 	)
-	_ = s.logOf(place{methodName(c.Request().Method), route(c), s.slugName(c)}).Handle(ctx, line)
+	_ = s.logOf(kind{methodName(c.Request().Method), route(c), s.slugName(c)}).Handle(ctx, line)
 }
 
-// place is what requests have in common, of which there are few kinds.
-type place struct{ method, route, slug string }
+// kind is what requests have in common, of which there are few.
+type kind struct{ method, route, slug string }
 
-// logOf is the log with the place of a request, which is made a part of the line once and not for each.
-func (s *Server) logOf(p place) slog.Handler {
-	if h, ok := s.logs.Load(p); ok {
+// logOf is the log with the kind of a request, which is made a part of the line once and not for each.
+func (s *Server) logOf(k kind) slog.Handler {
+	if h, ok := s.logs.Load(k); ok {
 		return h.(slog.Handler)
 	}
-	h, _ := s.logs.LoadOrStore(p, s.config.Log.Handler().WithAttrs([]slog.Attr{
-		slog.String("method", p.method), slog.String("route", p.route), slog.String("slug", p.slug),
+	h, _ := s.logs.LoadOrStore(k, s.config.Log.Handler().WithAttrs([]slog.Attr{
+		slog.String("method", k.method), slog.String("route", k.route), slog.String("slug", k.slug),
 	}))
 	return h.(slog.Handler)
 }

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/logtest"
 	"diagnostics/gateway/internal/redisguard"
 	"diagnostics/gateway/internal/redisguard/redistest"
+	"diagnostics/shared/logtest"
 
 	"github.com/redis/go-redis/v9"
 )

@@ -14,9 +14,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"diagnostics/gateway/internal/logtest"
 	"diagnostics/gateway/internal/redisguard"
 	"diagnostics/gateway/internal/redisguard/redistest"
+	"diagnostics/shared/logtest"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/logtest"
+	"diagnostics/shared/logtest"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/workerapi"
 )

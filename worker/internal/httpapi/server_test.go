@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/shared/logtest"
 	"diagnostics/shared/workerapi"
 	"diagnostics/worker/internal/echo"
 
@@ -70,29 +70,12 @@ type fixture struct {
 	url    string
 	server *Server
 	prober *fakeProber
-	log    *syncBuffer
-}
-
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
+	log    *logtest.Journal
 }
 
 func start(t *testing.T, change func(*Config)) *fixture {
 	t.Helper()
-	f := &fixture{t: t, prober: &fakeProber{}, log: &syncBuffer{}}
+	f := &fixture{t: t, prober: &fakeProber{}, log: &logtest.Journal{}}
 	c := Config{
 		Tokens: []string{token, second}, Prober: f.prober, Families: []int{4, 6}, Mode: "raw", Places: 4,
 		Log: slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
