@@ -4,7 +4,6 @@ import (
 	"context"
 	"hash/maphash"
 	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -64,7 +63,7 @@ func NewMemory(opts ...MemoryOption) *Memory {
 
 func (m *Memory) setRoom(n int) {
 	for i := range m.shards {
-		m.shards[i] = shard{room: max((n+shardCount-1)/shardCount, 1), byID: map[id]*entry{}}
+		m.shards[i] = shard{room: max((n+shardCount-1)/shardCount, 1), byID: map[id]int32{}}
 	}
 }
 
@@ -118,10 +117,11 @@ func (m *Memory) Len() int {
 type shard struct {
 	mu   sync.Mutex
 	room int
-	byID map[id]*entry
+	// byID gives the number of an entry in soonest.
+	byID map[id]int32
 	// most is how many byID has held.
 	most int
-	// soonest orders the same entries by when they are full again.
+	// soonest holds the entries, and orders them by when they are full again.
 	soonest queue
 }
 
@@ -129,26 +129,26 @@ func (s *shard) take(key id, l Limit, now int64) Decision {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clear(now)
-	e, ok := s.byID[key]
+	n, ok := s.byID[key]
 	if !ok {
-		e = s.add(key, now)
+		n = s.add(key, now)
 	}
+	e := &s.soonest.entries[n]
 	var d Decision
 	e.bucket, d = e.bucket.take(l, now)
 	e.fullAt = now + d.ResetAfter.Microseconds()
-	s.soonest.fix(e)
+	s.soonest.fix(n)
 	return d
 }
 
-func (s *shard) add(key id, now int64) *entry {
-	if len(s.soonest) >= s.room {
+func (s *shard) add(key id, now int64) int32 {
+	if len(s.soonest.entries) >= s.room {
 		s.drop()
 	}
-	e := &entry{id: key, bucket: bucket{at: now}, fullAt: now}
-	s.byID[key] = e
+	n := s.soonest.push(entry{id: key, bucket: bucket{at: now}, fullAt: now})
+	s.byID[key] = n
 	s.most = max(s.most, len(s.byID))
-	s.soonest.push(e)
-	return e
+	return n
 }
 
 func (s *shard) sweep(now int64) {
@@ -160,14 +160,14 @@ func (s *shard) sweep(now int64) {
 // clear forgets buckets that are full again.
 func (s *shard) clear(now int64) {
 	for range sweepAtMost {
-		if len(s.soonest) == 0 || s.soonest[0].fullAt > now {
+		if next, ok := s.soonest.first(); !ok || next.fullAt > now {
 			break
 		}
 		s.drop()
 	}
 	if fallen(len(s.byID), s.most) {
 		s.byID, s.most = remade(s.byID), len(s.byID)
-		s.soonest = slices.Clone(s.soonest)
+		s.soonest.shrink()
 	}
 }
 
@@ -182,10 +182,16 @@ func remade[T any](old map[id]T) map[id]T {
 	return table
 }
 
-func (s *shard) drop() { delete(s.byID, s.soonest.pop().id) }
+func (s *shard) drop() {
+	gone, n, moved := s.soonest.pop()
+	delete(s.byID, gone.id)
+	if moved != nil {
+		s.byID[moved.id] = n
+	}
+}
 
 func (s *shard) len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.soonest)
+	return len(s.soonest.entries)
 }
