@@ -71,6 +71,8 @@ func New(l Limits) *Table {
 // the host's clock is set meanwhile.
 func (t *Table) clock(at time.Time) int64 { return int64(at.Sub(t.began)) }
 
+func (t *Table) now() int64 { return t.clock(time.Now()) }
+
 // Counts gives what was counted so far.
 func (t *Table) Counts() Counts {
 	t.mu.Lock()

@@ -2,6 +2,7 @@ package connections
 
 import (
 	"errors"
+	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -73,4 +74,46 @@ func TestReadDeadline(t *testing.T) {
 			})
 		})
 	}
+}
+
+// countedReads is a connection that counts how often it is read.
+type countedReads struct {
+	net.Conn
+	reads int
+}
+
+func (c *countedReads) Read(p []byte) (int, error) {
+	c.reads++
+	return c.Conn.Read(p)
+}
+
+// The look for a visitor who leaves costs the socket nothing where it is taken back at once, however often.
+func TestLookIsTakenBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		table := New(Limits{Shared: func(netip.Addr) bool { return false }, Stall: time.Second})
+		pipe, other := net.Pipe()
+		raw := &countedReads{Conn: pipe}
+		c := table.admit(raw)
+		defer c.Close()
+		for n, after := range []time.Duration{0, 1, lookAfter / 2, lookAfter - 1, lookAfter + time.Second} {
+			time.AfterFunc(after, func() { _ = c.SetReadDeadline(time.Unix(1, 0)) })
+			began := time.Now()
+			_, err := c.Read(make([]byte, 1))
+			if took := time.Since(began); !errors.Is(err, os.ErrDeadlineExceeded) || took != after {
+				t.Errorf("look %d: %v after %v, want it taken back after %v", n, err, took, after)
+			}
+			if err := c.SetReadDeadline(time.Time{}); err != nil {
+				t.Fatal(err)
+			}
+			if looked := raw.reads > 0; looked != (after > lookAfter) {
+				t.Errorf("look %d: the socket was read %d times", n, raw.reads)
+			}
+		}
+		time.AfterFunc(lookAfter+1, func() { _ = other.Close() })
+		began := time.Now()
+		if _, err := c.Read(make([]byte, 1)); !errors.Is(err, io.EOF) || time.Since(began) != lookAfter+1 {
+			t.Errorf("a visitor who leaves: %v after %v, want the end after %v", err, time.Since(began), lookAfter+1)
+		}
+	})
 }
