@@ -63,7 +63,7 @@ func NewMemory(opts ...MemoryOption) *Memory {
 
 func (m *Memory) setRoom(n int) {
 	for i := range m.shards {
-		m.shards[i] = shard{room: max((n+shardCount-1)/shardCount, 1), byID: map[id]int32{}}
+		m.shards[i] = shard{room: max((n+shardCount-1)/shardCount, 1), byID: map[id]int{}}
 	}
 }
 
@@ -118,7 +118,7 @@ type shard struct {
 	mu   sync.Mutex
 	room int
 	// byID gives the number of an entry in soonest.
-	byID map[id]int32
+	byID map[id]int
 	// most is how many byID has held.
 	most int
 	// soonest holds the entries, and orders them by when they are full again.
@@ -141,7 +141,7 @@ func (s *shard) take(key id, l Limit, now int64) Decision {
 	return d
 }
 
-func (s *shard) add(key id, now int64) int32 {
+func (s *shard) add(key id, now int64) int {
 	if len(s.soonest.entries) >= s.room {
 		s.drop()
 	}

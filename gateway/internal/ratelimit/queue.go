@@ -15,14 +15,14 @@ type entry struct {
 	// fullAt is when the bucket holds nothing back any more, in the microseconds of its at.
 	fullAt int64
 	// place is where its number stands in the order.
-	place int32
+	place int
 }
 
 // queue is a heap of entries, the one that is full again soonest in front. Entries are numbered, not pointed at: the
 // garbage collector would otherwise walk every bucket again and again.
 type queue struct {
 	entries []entry
-	order   []int32
+	order   []int
 }
 
 // first is the entry in front, if there is one.
@@ -34,19 +34,19 @@ func (q *queue) first() (entry, bool) {
 }
 
 // push adds an entry and gives its number, which holds until the next pop.
-func (q *queue) push(e entry) int32 {
-	n := int32(len(q.entries))
+func (q *queue) push(e entry) int {
+	n := len(q.entries)
 	q.entries = append(q.entries, e)
 	heap.Push((*byFullAt)(q), n)
 	return n
 }
 
 // pop takes the first entry out. The last one is given its number, to leave no gap; moved tells which that is.
-func (q *queue) pop() (first entry, n int32, moved *entry) {
-	n = heap.Pop((*byFullAt)(q)).(int32)
+func (q *queue) pop() (first entry, n int, moved *entry) {
+	n = heap.Pop((*byFullAt)(q)).(int)
 	first = q.entries[n]
 	last := len(q.entries) - 1
-	if int(n) != last {
+	if n != last {
 		moved = &q.entries[n]
 		*moved = q.entries[last]
 		q.order[moved.place] = n
@@ -56,7 +56,7 @@ func (q *queue) pop() (first entry, n int32, moved *entry) {
 }
 
 // fix restores the order after an entry's fullAt was changed.
-func (q *queue) fix(n int32) { heap.Fix((*byFullAt)(q), int(q.entries[n].place)) }
+func (q *queue) fix(n int) { heap.Fix((*byFullAt)(q), q.entries[n].place) }
 
 // shrink gives back the room of what has gone.
 func (q *queue) shrink() {
@@ -72,12 +72,12 @@ func (q *byFullAt) Less(i, j int) bool {
 
 func (q *byFullAt) Swap(i, j int) {
 	q.order[i], q.order[j] = q.order[j], q.order[i]
-	q.entries[q.order[i]].place, q.entries[q.order[j]].place = int32(i), int32(j)
+	q.entries[q.order[i]].place, q.entries[q.order[j]].place = i, j
 }
 
 func (q *byFullAt) Push(x any) {
-	n := x.(int32)
-	q.entries[n].place = int32(len(q.order))
+	n := x.(int)
+	q.entries[n].place = len(q.order)
 	q.order = append(q.order, n)
 }
 
