@@ -16,7 +16,7 @@ type readDeadline struct {
 	until, armed int64
 	// waiting tells that somebody is about to read the socket, reading that somebody does.
 	waiting, reading bool
-	// wake ends the wait, and timer does so when it has lasted long enough.
+	// wake ends the wait before the timer does.
 	wake  chan struct{}
 	timer *time.Timer
 }
@@ -41,7 +41,10 @@ func (c *Conn) SetReadDeadline(at time.Time) error {
 		return c.armRead(r.until)
 	}
 	if r.waiting && r.until != 0 && r.over(c.table.now()) {
-		r.wakeUp()
+		select {
+		case r.wake <- struct{}{}:
+		default: // woken already
+		}
 	}
 	return nil
 }
@@ -80,14 +83,17 @@ func (c *Conn) waitToRead() {
 	}
 	if r.wake == nil {
 		r.wake = make(chan struct{}, 1)
-		r.timer = time.AfterFunc(wait, r.wakeUp)
+		r.timer = time.NewTimer(wait)
 	} else {
 		r.timer.Reset(wait)
 	}
 	r.waiting = true
 	r.mu.Unlock()
-	<-r.wake
-	r.timer.Stop()
+	select {
+	case <-r.wake:
+		r.timer.Stop()
+	case <-r.timer.C:
+	}
 }
 
 // beginRead gives the socket a deadline that does it for the next read, or the error of one that is over.
@@ -121,13 +127,6 @@ func (c *Conn) endRead() {
 }
 
 func (r *readDeadline) over(now int64) bool { return r.until != 0 && r.until <= now }
-
-func (r *readDeadline) wakeUp() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
-}
 
 // armRead sets the socket's deadline. The caller has the lock.
 func (c *Conn) armRead(at int64) error {
