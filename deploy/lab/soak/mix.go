@@ -98,6 +98,11 @@ func (r *row) orUnasked() *row {
 	return r
 }
 
+// orUnreachable adds how a chain of redirects ends where nobody tells the address of its next host.
+func (r *row) orUnreachable() *row {
+	return r.orWithout(resolver, map[string]any{"outcome": "unreachable"})
+}
+
 // ends are addresses of a range, a different one for each of many requests, in both families.
 func ends(slug string, weight int, of func(int) (netip.Addr, netip.Addr)) *row {
 	return &row{name: slug, weight: weight, needs: network | worker, ask: func(n uint64) request {
@@ -166,13 +171,17 @@ func mix(assets []string) []*row {
 		tool("port-checker", 3, named, "silent"+site+":443").holds(map[string]any{"state": "filtered"}),
 
 		tool("redirect-checker", 25, named, redirects("/chain/3"), redirects("/chain/8"), redirects("/cookie"),
-			redirects("/relative"), "http://upgrade"+site+"/").holds(map[string]any{"outcome": "final"}),
-		tool("redirect-checker", 4, named, redirects("/loop")).holds(map[string]any{"outcome": "loop"}),
-		tool("redirect-checker", 4, named, redirects("/chain/9")).holds(map[string]any{"outcome": "tooManyRedirects"}),
+			redirects("/relative"), "http://upgrade"+site+"/").holds(map[string]any{"outcome": "final"}).orUnreachable(),
+		tool("redirect-checker", 4, named, redirects("/loop")).holds(map[string]any{"outcome": "loop"}).orUnreachable(),
+		tool("redirect-checker", 4, named, redirects("/chain/9")).
+			holds(map[string]any{"outcome": "tooManyRedirects"}).orUnreachable(),
 		tool("redirect-checker", 6, named, lab.RedirectTo("redirects"+site, "http://10.0.0.1/", 302),
-			lab.RedirectTo("redirects"+site, "http://private"+site+"/", 302)).holds(map[string]any{"outcome": "blocked"}),
+			lab.RedirectTo("redirects"+site, "http://private"+site+"/", 302)).
+			holds(map[string]any{"outcome": "blocked"}).orUnreachable(),
 
-		tool("robots-sitemap", 20, named, "https://robots"+site+"/some/page").holds(map[string]any{"robots.status": "found"}),
+		tool("robots-sitemap", 20, named, "https://robots"+site+"/some/page").
+			holds(map[string]any{"robots.status": "found"}).
+			orWithout(resolver, map[string]any{"robots.status": "unreachable"}),
 		tool("robots-sitemap", 3, named, "https://robots-hostile"+site+"/", "https://robots-huge"+site+"/",
 			"https://robots-broken"+site+"/", "http://robots-astray"+site+"/", "http://endless"+site+"/"),
 
