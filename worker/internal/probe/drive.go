@@ -10,7 +10,7 @@ import (
 	"diagnostics/worker/internal/echo"
 )
 
-// answersHeld is how many answers wait for the driver. A plan has at most 91 probes in flight; more are duplicates,
+// answersHeld is how many answers wait for the driver. A plan has at most 94 probes in flight; more are duplicates,
 // and a flood of those may be lost.
 const answersHeld = 256
 

@@ -288,54 +288,6 @@ func TestTraceRTTs(t *testing.T) {
 	}
 }
 
-// A late answer is waited for where round trips vary, and no longer than before where they do not.
-func TestTraceWaitsLongerWhereRoundTripsVary(t *testing.T) {
-	t.Parallel()
-	const usual, late = 60 * time.Millisecond, 130 * time.Millisecond
-	tests := []struct {
-		name     string
-		earlier  time.Duration // the second round trip of the hop before
-		received int
-		tail     time.Duration
-	}{
-		{"steady", usual, 2, shortTail},
-		{"hardly varying", usual + time.Millisecond, 2, shortTail},
-		{"not enough", usual + 6*time.Millisecond, 2, 123 * time.Millisecond},
-		{"enough", usual + 8*time.Millisecond, 3, late},
-		{"varying", usual + 15*time.Millisecond, 3, late},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			n := chain(8)
-			for i := range n.routers {
-				n.routers[i].rtt = usual
-			}
-			n.dest.rtt = usual
-			n.routers[6].rtts = []time.Duration{usual, test.earlier}
-			n.routers[7].rtts = []time.Duration{usual, usual, late}
-			r, took := traceOver(t, n, Options{})
-			if got := r.Hops[7].Received; got != test.received {
-				t.Errorf("%d answers of hop 8, want %d", got, test.received)
-			}
-			if third := n.sentAt(8, 2); took < third+test.tail || took > third+test.tail+2*grace {
-				t.Errorf("took %v, %v after the last probe of hop 8, want %v", took, took-third, test.tail)
-			}
-		})
-	}
-}
-
-func TestTraceSilentDestinationEndsSoon(t *testing.T) {
-	t.Parallel()
-	n := chain(8)
-	n.dest.kind = 0
-	_, took := traceOver(t, n, Options{})
-	if took < longTail || took > 2*longTail {
-		t.Errorf("a silent destination took %v: not less than %v, so that a far one is heard, and not much more", took,
-			longTail)
-	}
-}
-
 func TestTraceDeadline(t *testing.T) {
 	t.Parallel()
 	n := chain(20)
