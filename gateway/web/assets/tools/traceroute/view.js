@@ -83,8 +83,8 @@ function axis(scale) {
 function router({ hop, last }, d) {
   const labels = hop.labels?.map((/** @type {any} */ l) => `${l.label} (class ${l.tc}, TTL ${l.ttl}${l.bottom ? ", last" : ""})`);
   return [
-    last > hop.ttl ? none(`These ${last - hop.ttl + 1} hops did not answer.`)
-      : hop.addresses.length > 0 ? values(hop.addresses, { what: "address" }) : none(hop.hidden ? "hidden" : "no answer"),
+    last > hop.ttl ? none(`These ${last - hop.ttl + 1} hops did not answer within 1 s.`)
+      : hop.addresses.length > 0 ? values(hop.addresses, { what: "address" }) : none(hop.hidden ? "hidden" : "no answer within 1 s"),
     hop === destination(d) && badge(d.reached ? "good" : "info", "destination"),
     hop.addresses.length > 1 && badge("off", "several paths"),
     hop.hostname && el("p", {}, value(hop.hostname, { what: "name" })),
@@ -137,7 +137,7 @@ export default {
 
   meaning: (d) => [
     "Each probe may pass one router more than the one before, and the router where it has to stop reports back. The path is the one from our server, not from your computer; the way back may be another and is not seen.",
-    "A router in the middle that leaves probes unanswered mostly just limits how many it answers, and passes your traffic on all the same. Only what is lost at the destination is lost.",
+    "A router in the middle that leaves probes unanswered mostly just limits how many it answers, and passes your traffic on all the same. Answers that come within a second of the last probe are counted, however slow the router. Only what is lost at the destination is lost.",
     d.reached ? "A step in time that stays until the end is a long or a busy link; one that goes away again is a router that was slow to answer."
       : "This need not mean that the destination is down: firewalls often drop probes and let other traffic pass. Check its website or port before you decide.",
   ],
