@@ -90,15 +90,25 @@ func (f *datagramFlow) attempt(packet []byte, ttl int) (time.Time, error) {
 		f.ttl = ttl
 	}
 	if f.label == nil || f.network.unlabelled.Load() {
-		return sendPastErrors(f.fd, packet, nil, f.to)
+		return f.leave(packet, nil)
 	}
-	at, err := sendPastErrors(f.fd, packet, f.label, f.to)
+	at, err := f.leave(packet, f.label)
 	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
 		return at, err
 	}
-	at, err = sendPastErrors(f.fd, packet, nil, f.to)
+	at, err = f.leave(packet, nil)
 	if err == nil {
 		f.network.unlabelled.Store(true)
+	}
+	return at, err
+}
+
+// leave sends a packet. Of IPv6 Linux counts a send that failed because of an error of an earlier packet as a packet
+// that was dropped (see dropped6).
+func (f *datagramFlow) leave(packet, control []byte) (time.Time, error) {
+	at, past, err := sendCounting(f.fd, packet, control, f.to)
+	if f.dst.Is6() {
+		f.network.counters.past6.Add(past)
 	}
 	return at, err
 }
