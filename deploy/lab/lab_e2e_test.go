@@ -63,13 +63,16 @@ func TestTracerouteShowsTheTruth(t *testing.T) {
 		{"unreachable", lab.Unreachable, "!H"},
 		{"prohibited", lab.Prohibited, "!X"},
 		{"silent", lab.SilentEnd, ""},
+		{"shortcut", lab.Shortcut, ""},
+		{"slow routers", lab.SlowRouters, ""},
+		{"distant", lab.Distant, ""},
 	}
 	for _, end := range ends {
 		v4, v6 := end.at(7)
 		for _, to := range []netip.Addr{v4, v6} {
 			t.Run(fmt.Sprintf("%s/%s", end.name, to), func(t *testing.T) {
 				truth := shared.PathTo(to)
-				out, err := shared.Exec(t.Context(), lab.ServiceHost, "traceroute", "-n", "-I", "-q", "3", "-w", "0.5",
+				out, err := shared.Exec(t.Context(), lab.ServiceHost, "traceroute", "-n", "-I", "-q", "3", "-w", "1.5,0,0",
 					"-m", strconv.Itoa(len(truth)), to.String())
 				if err != nil {
 					t.Fatal(err)

@@ -62,6 +62,9 @@ var pathNames = []struct {
 	{"unreachable", Unreachable, "a router says: host unreachable"},
 	{"prohibited", Prohibited, "a router says: prohibited"},
 	{"silent", SilentEnd, "no answer from the destination"},
+	{"shortcut", Shortcut, "seven hops, two of them silent, and a way back that is one hop shorter"},
+	{"slow", SlowRouters, "eight hops, 20 ms; four routers take 90 to 800 ms over their answers"},
+	{"distant", Distant, "four hops; answers after 1.2 s"},
 }
 
 // records is the static part of the lab's DNS.

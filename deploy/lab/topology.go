@@ -46,6 +46,8 @@ type link struct {
 	a, b      string
 	delay     time.Duration
 	dropEvery int
+	// own is a link that only b uses, for all that it sends itself and does not pass on. No path counts it.
+	own bool
 }
 
 // The ranges of destinations.
@@ -82,6 +84,8 @@ const (
 	leg1Mark = 1
 	leg2Mark = 2
 	legTable = 100
+	// ownTable routes what a node sends itself, where that takes a link of its own.
+	ownTable = 200
 )
 
 // The two legs of the dirty path's spread: where the first is, the second may answer as well.
@@ -96,7 +100,7 @@ var twins = map[string]string{"a6": "b6", "a7": "b7"}
 //	      └─ p2 ─ s3 ═10═ l4 ═12═ x5 ┬ a6 ─ a7 ┬ j8 ═9═ wild         the dirty path
 //	                                 └ b6 ─ b7 ┘
 //
-// ═n═ is a cable of n ms one way.
+// ═n═ is a cable of n ms one way. More paths are in topology_traces.go.
 func topology() ([]node, []link) {
 	nodes := []node{
 		host(ServiceHost, "11.77.0.2", "2a10:77::2"),
@@ -124,7 +128,8 @@ func topology() ([]node, []link) {
 		}
 		nodes = append(nodes, c)
 	}
-	return nodes, []link{
+	more, ways := tracePaths()
+	return append(nodes, more...), append([]link{
 		{a: ServiceHost, b: "c1"},
 		{a: "c1", b: "c2"},
 		{a: "c2", b: "c3", delay: 10 * time.Millisecond},
@@ -149,7 +154,7 @@ func topology() ([]node, []link) {
 		{a: "a7", b: "j8"},
 		{a: "b7", b: "j8"},
 		{a: "j8", b: "wild", delay: 9 * time.Millisecond},
-	}
+	}, ways...)
 }
 
 func host(name, v4, v6 string) node {
