@@ -135,8 +135,13 @@ func TestTracerouteTellsTheTruth(t *testing.T) {
 func TestTracerouteSeesBothLegs(t *testing.T) {
 	for _, family := range []int{0, 1} {
 		seen := map[string]bool{}
-		for n := range 6 {
-			a := call(t, "traceroute", bothFamilies(lab.Wild, 20+n)[family].String(), nil)
+		var answers [6]answer
+		var wg sync.WaitGroup
+		for n := range answers {
+			wg.Go(func() { answers[n] = call(t, "traceroute", bothFamilies(lab.Wild, 20+n)[family].String(), nil) })
+		}
+		wg.Wait()
+		for _, a := range answers {
 			first, second := fmt.Sprint(a.at("hops.5.address")), fmt.Sprint(a.at("hops.6.address"))
 			for _, s := range a.list("hops.5.addresses") {
 				seen[s] = true
