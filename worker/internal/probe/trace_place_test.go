@@ -68,9 +68,9 @@ func TestDestinationStandsWhereItIs(t *testing.T) {
 			t.Parallel()
 			n := chain(4)
 			tt.change(n)
-			r, _ := traceOver(t, n, Options{})
-			if got := shown(r); got != tt.hops {
-				t.Errorf("hops\n got %s\nwant %s", got, tt.hops)
+			r, took := traceOver(t, n, Options{})
+			if got := shown(r); got != tt.hops || took > 4*time.Second {
+				t.Errorf("hops, after %v\n got %s\nwant %s", took, got, tt.hops)
 			}
 			last := r.Hops[len(r.Hops)-1]
 			if last.Sent != 3 || last.Received != tt.received {
