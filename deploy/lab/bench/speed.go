@@ -26,8 +26,8 @@ type path struct {
 	name    string
 	address func(n int) netip.Addr
 	rivals  []rival
-	// whole, where it is set, is the bound on our whole time. What is compared with the rivals' whole time is then when our
-	// last answer came: behind that we only listen for what never comes.
+	// whole, where it is set, is the bound on our whole time. What is compared with the rivals' whole time is then when
+	// our last answer came: behind that we only listen for what never comes.
 	whole time.Duration
 }
 

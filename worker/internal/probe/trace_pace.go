@@ -15,8 +15,8 @@ const (
 	// unheardGap keeps the probes of a TTL apart whose first answer is still on its way, or lost. The far hops decide how
 	// long a trace takes; the system's traceroute sends them all their probes at once.
 	unheardGap = 5 * time.Millisecond
-	// knockGap is for TTLs so far ahead of the farthest router known that they may well be past the destination: no more is
-	// sent there before all but very distant ones would have answered.
+	// knockGap is for TTLs so far ahead of the farthest router known that they may well be past the destination: no more
+	// is sent there before all but very distant ones would have answered.
 	knockGap = 300 * time.Millisecond
 
 	// window is how many TTLs past the farthest router known are asked once before any is asked again, and ahead how many
