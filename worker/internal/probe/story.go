@@ -72,7 +72,8 @@ func (s story) lossNote(i int) string {
 
 // within is for how long answers were waited for, as part of every sentence about silence.
 func (s story) within() string {
-	return fmt.Sprintf("within %g s", s.trace.listening().Truncate(100*time.Millisecond).Seconds())
+	const tenth = 100 * time.Millisecond
+	return fmt.Sprintf("within %g s", float64(s.trace.listening()/tenth)/10)
 }
 
 // some is how many probes of a hop were answered.
