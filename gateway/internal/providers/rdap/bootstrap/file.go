@@ -43,7 +43,7 @@ func parse[K comparable](body []byte, key func(string) (K, bool)) (table[K], err
 	if err != nil || d.Version != "1.0" {
 		return table[K]{}, errForm
 	}
-	t := table[K]{published: published.UTC(), bases: make(map[K]target.URL)}
+	t := table[K]{published: published, bases: make(map[K]target.URL)}
 	for _, service := range d.Services {
 		if len(service) != 2 {
 			return table[K]{}, errForm
