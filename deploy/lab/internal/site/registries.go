@@ -48,8 +48,8 @@ var registryOf = map[string]string{
 	"ch":     "http://rdap-com." + Zone + "/com/v1",
 }
 
-// unlisted are what the redirector alone knows: as in the world, the registry of a country that tells IANA nothing of it,
-// and those whose URLs IANA would not list.
+// unlisted are what the redirector alone knows: as in the world, the registry of a country that tells IANA nothing of
+// it, and those whose URLs IANA would not list.
 var unlisted = []string{"de", "us", "ca", "ch"}
 
 // blocks are the networks of the lab's registries, and the base of whose has them.

@@ -19,7 +19,7 @@ func (c *Client) ask(ctx context.Context, q question, keys []string) (reply, err
 	if q.kind == kindDomain && c.listed != nil {
 		switch {
 		case listed:
-			return c.askAt(ctx, q, from, target.URL{})
+			return c.askAfresh(ctx, q, from, target.URL{})
 		case !c.mayBeDelegated(ctx, q.value):
 			return reply{reason: NoService, remembered: true, undelegated: true}, nil
 		}
@@ -27,20 +27,33 @@ func (c *Client) ask(ctx context.Context, q question, keys []string) (reply, err
 	known, ok := c.recall(ctx, keys)
 	switch {
 	case !ok:
-		return c.askAt(ctx, q, from, target.URL{})
+		return c.askAfresh(ctx, q, from, target.URL{})
 	case known.None:
-		return reply{at: place{url: c.base.Append(q.kind, q.value), own: true}, reason: NoService, remembered: true}, nil
+		return reply{at: c.redirectorFor(q), reason: NoService, remembered: true}, nil
 	}
 	first, err := c.walk(ctx, q, place{url: known.url.Append(q.kind, q.value)}, target.URL{})
 	if !doubtful(first, err, q) || ctx.Err() != nil {
 		return first, err
 	}
-	second, again := c.askAt(ctx, q, from, known.url)
-	if again != nil {
-		// What the registry itself said tells more than that nobody could help.
+	if second, again := c.askAfresh(ctx, q, from, known.url); again == nil {
+		return second, nil
+	}
+	// What the registry itself said tells more than that nobody could help.
+	return first, err
+}
+
+// askAfresh asks without what is remembered. Where the lists are old the redirector may know better than a listed
+// registry that fails.
+func (c *Client) askAfresh(ctx context.Context, q question, from place, avoid target.URL) (reply, error) {
+	first, err := c.askAt(ctx, q, from, avoid)
+	if from.own || !c.listed.Stale() || !doubtful(first, err, q) || ctx.Err() != nil {
 		return first, err
 	}
-	return second, nil
+	failed, _ := baseOf(from.url, q)
+	if second, again := c.askAt(ctx, q, c.redirectorFor(q), failed); again == nil && second.reason != NoService {
+		return second, nil
+	}
+	return first, err
 }
 
 // listedFor is where IANA's lists say to ask, else the redirector.
@@ -58,10 +71,14 @@ func (c *Client) listedFor(ctx context.Context, q question) (from place, listed 
 	if listed {
 		return place{url: base.Append(q.kind, q.value)}, true
 	}
-	return place{url: c.base.Append(q.kind, q.value), own: true}, false
+	return c.redirectorFor(q), false
 }
 
-// askAt asks without what is remembered; avoid is a base that has failed.
+func (c *Client) redirectorFor(q question) place {
+	return place{url: c.base.Append(q.kind, q.value), own: true}
+}
+
+// askAt asks one server, and those that it leads to; avoid is a base that has failed.
 func (c *Client) askAt(ctx context.Context, q question, from place, avoid target.URL) (reply, error) {
 	first, ok := baseOf(from.url, q)
 	if ok && first == avoid {

@@ -21,8 +21,7 @@ type place struct {
 	own bool
 }
 
-// exchange makes one request. Errors are *fault.Error (Upstream, Timeout or Busy) or
-// those of a ctx that has ended.
+// exchange makes one request. Errors are *fault.Error (Upstream, Timeout or Busy) or those of a ctx that has ended.
 func (c *Client) exchange(ctx context.Context, at place) (*egress.Response, error) {
 	answer, err := c.egress.Do(ctx, egress.Request{
 		URL:                     at.url,

@@ -29,6 +29,8 @@ func (l lists) Address(_ context.Context, a netip.Addr) (target.URL, bool) {
 	return target.URL{}, false
 }
 
+func (l lists) Stale() bool { return l["stale"] != "" }
+
 func (l lists) base(key string) (target.URL, bool) {
 	u, err := target.ParseURL(l[key])
 	return u, err == nil
@@ -71,6 +73,55 @@ func TestListedName(t *testing.T) {
 	wantFailure(t, err, fault.Upstream, "The registration server "+registryHost+" answered with the status 500.")
 	w.wantAsked(registryHost+"/com/v1/domain/one-site.com", registryHost+"/com/v1/domain/gone-site.com",
 		registryHost+"/com/v1/domain/page-site.com", registryHost+"/com/v1/domain/broken-site.com")
+}
+
+// Where the lists are old, the redirector is asked about what a listed registry fails at: it may have moved. One that
+// says in its own format that it has no such name is where it was.
+func TestOldLists(t *testing.T) {
+	t.Parallel()
+	w, _ := listedWorld(t, lists{"com": "https://" + registryHost, "8.0.0.0/8": "https://" + registryHost, "stale": "yes"})
+	w.on(registryHost+"/domain/page-site.com", status(404, "Content-Type", "text/html"))
+	w.on(redirectorHost+"/domain/page-site.com", to("https://"+secondHost+"/domain/page-site.com"))
+	w.on(secondHost+"/domain/page-site.com", domainBody("page-site.com"))
+	w.on(registryHost+"/ip/8.8.8.8", status(500))
+	w.on(redirectorHost+"/ip/8.8.8.8", to("https://"+secondHost+"/ip/8.8.8.8"))
+	w.on(secondHost+"/ip/8.8.8.8", networkBody("8.8.8.0", "8.8.8.255"))
+	if a, err := w.domain("page-site.com"); err != nil || !a.Found {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if a, err := w.network("8.8.8.8"); err != nil || !a.Found {
+		t.Errorf("%+v, %v", a, err)
+	}
+	w.wantAsked(registryHost+"/domain/page-site.com", redirectorHost+"/domain/page-site.com",
+		secondHost+"/domain/page-site.com", registryHost+"/ip/8.8.8.8", redirectorHost+"/ip/8.8.8.8",
+		secondHost+"/ip/8.8.8.8")
+
+	// It leads back, knows of none, or fails too: what the registry said stands.
+	w.on(redirectorHost+"/domain/back-site.com", to("https://"+registryHost+"/domain/back-site.com"))
+	w.on(redirectorHost+"/domain/failing-site.com", status(500))
+	for _, name := range []string{"back-site.com", "none-site.com", "failing-site.com"} {
+		w.on(registryHost+"/domain/"+name, status(502))
+		_, err := w.domain(name)
+		wantFailure(t, err, fault.Upstream, registryHost+" answered with the status 502.")
+	}
+	w.wantAsked(registryHost+"/domain/back-site.com", redirectorHost+"/domain/back-site.com",
+		registryHost+"/domain/none-site.com", redirectorHost+"/domain/none-site.com",
+		registryHost+"/domain/failing-site.com", redirectorHost+"/domain/failing-site.com")
+	w.on(registryHost+"/domain/gone-site.com", status(404, "Content-Type", "application/rdap+json"))
+	if a, err := w.domain("gone-site.com"); err != nil || a.Reason != NotFound {
+		t.Errorf("%+v, %v", a, err)
+	}
+	w.wantAsked(registryHost + "/domain/gone-site.com")
+}
+
+// What is kept of a name says that there is no such top-level domain only where it says that there is no service.
+func TestWhatFitsAnUndelegatedName(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[Reason]bool{NoService: true, NotFound: false} {
+		if got := domainFits("a.zz")(domainRecord{Reason: reason, Undelegated: true}); got != want {
+			t.Errorf("%s: fits is %t", reason, got)
+		}
+	}
 }
 
 // What was remembered of a top-level domain before it was listed does not keep its registry from being asked.
@@ -119,11 +170,11 @@ func TestUndelegatedName(t *testing.T) {
 	w.wantAsked()
 	s.wantTaken(t)
 	for _, tld := range []string{"zz", "nosuch", "xn--nosuch"} {
-		if n := w.net.Resolver.QueriesFor(tld, dns.TypeNS); n != 1 {
+		if n := w.net.QueriesFor(tld, dns.TypeNS); n != 1 {
 			t.Errorf("%s: %d questions", tld, n)
 		}
 	}
-	if n := w.net.Resolver.QueriesFor("de", dns.TypeNS); n != 0 {
+	if n := w.net.QueriesFor("de", dns.TypeNS); n != 0 {
 		t.Errorf("de: %d questions", n)
 	}
 	// It is kept as other answers of none are.
@@ -138,7 +189,7 @@ func TestNewTopLevelDomain(t *testing.T) {
 	t.Parallel()
 	w, _ := listedWorld(t, lists{})
 	w.net.Records("brandnew. 300 IN NS a.nic.brandnew.")
-	w.net.Resolver.Handle("broken.", func(q *dns.Msg) *dns.Msg {
+	w.net.Handle("broken.", func(q *dns.Msg) *dns.Msg {
 		m := new(dns.Msg)
 		return m.SetRcode(q, dns.RcodeServerFailure)
 	})
@@ -154,7 +205,9 @@ func TestNewTopLevelDomain(t *testing.T) {
 // A listed registry of addresses leads to the one that has a part of its block now, which is remembered.
 func TestListedAddress(t *testing.T) {
 	t.Parallel()
-	w, _ := listedWorld(t, lists{"8.0.0.0/8": "https://" + registryHost + "/registry/", "2600::/12": "https://" + secondHost})
+	w, _ := listedWorld(t, lists{
+		"8.0.0.0/8": "https://" + registryHost + "/registry/", "2600::/12": "https://" + secondHost,
+	})
 	w.on(registryHost+"/registry/ip/8.8.8.8", networkBody("8.8.8.0", "8.8.8.255"))
 	w.on(registryHost+"/registry/ip/8.8.8.9", networkBody("8.8.8.0", "8.8.8.255"))
 	w.on(registryHost+"/registry/ip/8.9.0.1", to("https://"+secondHost+"/ip/8.9.0.1"))
@@ -204,7 +257,7 @@ func TestAnOwnRedirectorIsAskedForEverything(t *testing.T) {
 	if a, err := w.domain("a.zz"); err != nil || !a.Found {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if n := w.net.Resolver.QueriesFor("zz", dns.TypeNS); n != 0 {
+	if n := w.net.QueriesFor("zz", dns.TypeNS); n != 0 {
 		t.Errorf("%d questions", n)
 	}
 }

@@ -5,10 +5,10 @@
 // its last label is no top-level domain at all; where the redirector led is remembered, so that the next question of
 // that kind goes straight to the registry. An operator's own redirector is asked for everything.
 //
-// No server is asked faster than its pace, and none that asked for a pause: see turn.go and pause.go. What comes back is
-// from strangers and is read with patience (object.go, jcard.go,
-// dates.go): a member of the wrong type is a missing one. What is personal is dropped before anything is kept: no
-// person's name, address, e-mail or telephone number reaches a cache or a caller.
+// No server is asked faster than its pace (turn.go), nor one that asked for a pause (pause.go). What comes back is from
+// strangers and is read with patience (object.go, jcard.go, dates.go): a member of the wrong type is a missing one. What
+// is personal is dropped before anything is kept: no person's name, address, e-mail or telephone number reaches a cache
+// or a caller.
 package rdap
 
 import (
@@ -49,6 +49,8 @@ type Registries interface {
 	// Domain takes a name of A-labels in lower case.
 	Domain(ctx context.Context, name string) (base target.URL, listed bool)
 	Address(ctx context.Context, a netip.Addr) (base target.URL, listed bool)
+	// Stale tells that the lists are old: a registry may have moved since.
+	Stale() bool
 }
 
 // Config is what a Client needs. Egress, Base and Cache are required.

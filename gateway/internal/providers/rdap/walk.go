@@ -52,9 +52,9 @@ type walk struct {
 	left, patience time.Duration
 }
 
-// run asks, and follows at most MaxRedirects redirects, all of it within the client's timeout but for the wait for a
-// turn, which is at most fairqueue.MaxWait. Errors are *fault.Error (Upstream, Timeout, Busy), errLedBack, or those of a
-// ctx that has ended.
+// run asks, and follows at most MaxRedirects redirects, all of it within the client's timeout but for the waits for a
+// turn, which are at most fairqueue.MaxWait together. Errors are *fault.Error (Upstream, Timeout, Busy), errLedBack, or
+// those of a ctx that has ended.
 func (w *walk) run(ctx context.Context) (reply, error) {
 	w.left, w.patience = w.client.timeout, fairqueue.MaxWait
 	for followed := 0; ; followed++ {

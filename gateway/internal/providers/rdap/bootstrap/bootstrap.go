@@ -29,7 +29,8 @@ type Registries struct {
 	stop    context.CancelFunc
 	running parallel.Group
 	began   time.Time
-	fetched chan struct{} // closed after the first try
+	fetched chan struct{}             // closed after the first try
+	whole   atomic.Pointer[time.Time] // when all lists were fetched last, nil for never
 }
 
 // file is one of the four lists.
@@ -129,6 +130,12 @@ func (r *Registries) Address(ctx context.Context, a netip.Addr) (base target.URL
 		return r.v4.Load().of(a)
 	}
 	return r.v6.Load().of(a)
+}
+
+// Stale tells that not all lists were fetched in the last two days.
+func (r *Registries) Stale() bool {
+	whole := r.whole.Load()
+	return whole == nil || time.Since(*whole) > 2*daily
 }
 
 // firstWait is how long after the start a question waits for the lists that are fetched then: the copy may be old.

@@ -174,6 +174,9 @@ func TestFetchedDaily(t *testing.T) {
 		if n := s.askedSince(); n != 4 {
 			t.Errorf("asked %d times at the start", n)
 		}
+		if r.Stale() {
+			t.Error("the lists are stale at the start")
+		}
 		s.set("dns.json", listing(`"com"`, `"https://two-site.com/"`))
 		time.Sleep(daily - time.Second)
 		r.wantBase("https://one-site.com/")
@@ -224,6 +227,9 @@ func TestPatienceWithAServerThatIsAway(t *testing.T) {
 		r := begin(t, s)
 		time.Sleep(24 * time.Hour)
 		r.wantBase(builtInBase)
+		if !r.Stale() {
+			t.Error("the copy alone is not stale")
+		}
 		r.wantLines("file=dns.json published=2026-09-30 error=*errors.errorString")
 		// At 0, 1, 3, 7, 15, 31 and 63 minutes, and then every two hours, or a tenth later.
 		if n := s.askedSince() / 4; n < 16 || n > 18 {
@@ -277,9 +283,33 @@ func TestOff(t *testing.T) {
 	t.Parallel()
 	r := New(nil, target.URL{}, nil)
 	defer r.Close()
-	if got, ok := r.Domain(t.Context(), "example.com"); !ok || got.String() != builtInBase {
+	if got, ok := r.Domain(t.Context(), "example.com"); !ok || got.String() != builtInBase || !r.Stale() {
 		t.Errorf("%v, %t", got, ok)
 	}
+}
+
+// Lists grow old two days after they were fetched.
+func TestStale(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{body: working("https://one-site.com/")}
+		r := begin(t, s)
+		synctest.Wait()
+		s.set("asn.json", nil)
+		time.Sleep(2 * daily)
+		if r.Stale() {
+			t.Error("stale within two days")
+		}
+		time.Sleep(time.Second)
+		if !r.Stale() {
+			t.Error("not stale after two days")
+		}
+		s.set("asn.json", working("https://one-site.com/")["asn.json"])
+		time.Sleep(longestRetry + longestRetry/10)
+		if synctest.Wait(); r.Stale() {
+			t.Error("stale after they were fetched")
+		}
+	})
 }
 
 // What the server may answer, over a real way out.

@@ -30,13 +30,13 @@ func (r *Registries) run() {
 	for {
 		worst := r.refresh()
 		r.firstDone()
+		failing = r.tell(failing, worst)
 		pause := daily
-		if worst != nil {
+		if failing {
 			pause, retry = retry, min(2*retry, longestRetry)
 		} else {
 			retry = firstRetry
 		}
-		failing = r.tell(failing, worst)
 		select {
 		case <-r.ctx.Done():
 			return
@@ -73,6 +73,8 @@ func (r *Registries) refresh() *failure {
 			return &failure{r.files[i], err}
 		}
 	}
+	now := time.Now()
+	r.whole.Store(&now)
 	return nil
 }
 
