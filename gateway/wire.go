@@ -16,6 +16,7 @@ import (
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/rdap/bootstrap"
+	"diagnostics/gateway/internal/providers/whois"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/redisguard"
 	"diagnostics/gateway/internal/tool"
@@ -66,8 +67,14 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	port43, err := whois.New(whois.Config{Egress: s.egress, Cache: store, Slots: serverSlots{limiter}})
+	if err != nil {
+		return err
+	}
 	networks := asn.New(s.egress, string(c.ASNZone), store)
-	all := tools.All(tools.Deps{Egress: s.egress, RDAP: registries, ASN: networks, Worker: s.worker, Now: time.Now})
+	all := tools.All(tools.Deps{
+		Egress: s.egress, RDAP: registries, WHOIS: port43, ASN: networks, Worker: s.worker, Now: time.Now,
+	})
 	if err := c.CheckSlugs(slugs(all)); err != nil {
 		return err
 	}
