@@ -9,15 +9,16 @@ type Reason string
 const (
 	// NotFound is the registry's word: it has no such object.
 	NotFound Reason = "notFound"
-	// NoService is the redirector's word: no RDAP server is known for this top-level domain or block.
+	// NoService is the redirector's word: no RDAP server is known for this top-level domain or block. It is given for a
+	// name whose last label is no top-level domain too.
 	NoService Reason = "noRdapService"
 )
 
 // Source is who gave the facts.
 type Source struct {
-	// Name is "Registry RDAP", "Registrar RDAP" or "RDAP redirector".
+	// Name is "Registry RDAP", "Registrar RDAP", "RDAP redirector", or "DNS root zone" where that alone was asked.
 	Name string
-	// URL is what was asked, empty where its host is the operator's own and not public.
+	// URL is what was asked, empty for the root zone and where the host is the operator's own and not public.
 	URL       string
 	FetchedAt time.Time // UTC
 	Cached    bool
@@ -35,10 +36,13 @@ type Notice struct {
 // DomainAnswer is what is known of a domain name.
 type DomainAnswer struct {
 	// Found tells whether Domain is set; else Reason says why not.
-	Found   bool
-	Reason  Reason
-	Domain  *Domain
-	Notices []Notice // never nil
+	Found  bool
+	Reason Reason
+	// Undelegated goes with NoService where the last label is no top-level domain, so that there is no registry of any
+	// kind: on port 43 neither.
+	Undelegated bool
+	Domain      *Domain
+	Notices     []Notice // never nil
 	// MoreNotices tells that there are others.
 	MoreNotices bool
 	// Sources are the registry (or the redirector, where it knows of none), then the registrar where it answered.

@@ -23,8 +23,8 @@ func (c *Client) Domain(ctx context.Context, name string) (DomainAnswer, error) 
 	r := kept.Value
 	answer := DomainAnswer{
 		Found: r.Domain != nil, Reason: r.Reason, Domain: r.Domain, Notices: append([]Notice{}, r.Notices...),
-		MoreNotices: r.MoreNotices,
-		Sources:     []Source{sourceOf(registryName(r.Reason), r.URL, kept)},
+		MoreNotices: r.MoreNotices, Undelegated: r.Undelegated,
+		Sources: []Source{sourceOf(registryName(r.Reason, r.Undelegated), r.URL, kept)},
 	}
 	if r.Domain == nil || r.Related == "" || !r.Domain.thin() {
 		return answer, nil
@@ -44,7 +44,7 @@ func (c *Client) loadDomain(ctx context.Context, name string) (domainRecord, tim
 		return domainRecord{}, 0, err
 	}
 	if r.reason != "" {
-		record = domainRecord{Reason: r.reason}
+		record = domainRecord{Reason: r.reason, Undelegated: r.undelegated}
 	}
 	record.URL = c.shownURL(r.at)
 	c.rememberDomain(ctx, q, r, keys)

@@ -23,7 +23,7 @@ func domainFits(name string) func(domainRecord) bool {
 			return false
 		}
 		if r.Domain == nil {
-			return (r.Failure != "") != validReason(r.Reason)
+			return (r.Failure != "") != validReason(r.Reason) && (!r.Undelegated || r.Reason == NoService)
 		}
 		return r.Reason == "" && r.Failure == "" && r.Domain.fits(name)
 	}

@@ -8,6 +8,8 @@ type domainRecord struct {
 	Notices []Notice `json:"notices,omitempty"`
 	// MoreNotices tells that there are others.
 	MoreNotices bool `json:"moreNotices,omitempty"`
+	// Undelegated goes with the reason NoService.
+	Undelegated bool `json:"undelegated,omitempty"`
 	// Related is the registrar's own object, empty where the registry names none.
 	Related string `json:"related,omitempty"`
 	// Failure is the sentence of a registrar's failure, which is kept for a moment so that it is not asked at once again.

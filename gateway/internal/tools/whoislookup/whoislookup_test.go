@@ -12,6 +12,7 @@ import (
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/providers/rdap"
+	"diagnostics/gateway/internal/providers/whois"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 
@@ -44,7 +45,10 @@ func (r registrations) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 func newRegistrations(t *testing.T, redirector, registry registrations) tool.Tool {
 	t.Helper()
 	n := egresstest.New(t)
-	n.Records("redirector-site.net. 300 IN A 93.184.216.34", "registry-site.net. 300 IN A 93.184.216.35")
+	n.Records("redirector-site.net. 300 IN A 93.184.216.34", "registry-site.net. 300 IN A 93.184.216.35",
+		"whois.iana.org. 300 IN A 93.184.216.36", "whois.registry-site.net. 300 IN A 93.184.216.37")
+	serveLines(t, n.Listen("93.184.216.36:43"), ianaServers)
+	serveLines(t, n.Listen("93.184.216.37:43"), registeredNames)
 	ca := toolstest.NewAuthority(t)
 	n.ServeTLS("93.184.216.34:443", ca.Issue("redirector-site.net", time.Now().Add(time.Hour)), redirector)
 	n.ServeTLS("93.184.216.35:443", ca.Issue("registry-site.net", time.Now().Add(time.Hour)), registry)
@@ -57,7 +61,11 @@ func newRegistrations(t *testing.T, redirector, registry registrations) tool.Too
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(registries)
+	port43, err := whois.New(whois.Config{Egress: client, Cache: memory, Timeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(registries, port43)
 }
 
 func run(t *testing.T, tl tool.Tool, input string) (map[string]any, error) {
@@ -145,6 +153,11 @@ func TestWhoisThatFindsNothing(t *testing.T) {
 		"domain/free.com": "https://registry-site.net/domain/free.com",
 		"ip/8.8.4.4":      "https://registry-site.net/ip/8.8.4.4",
 	}, nil)
+	// IANA names no WHOIS server for the two top-level domains without RDAP.
+	asked := func(tld string) (notices, source string) {
+		return `{"title":"Nothing learnt over WHOIS","description":"IANA names no WHOIS server for .` + tld + `.","fromService":true}`,
+			`,{"name":"whois","server":"whois.iana.org","cached":false}`
+	}
 	for _, c := range []struct{ input, queryType, registrable, reason, source, url string }{
 		{"www.free.com", "domain", `"free.com"`, "notFound", "Registry RDAP", "https://registry-site.net/domain/free.com"},
 		{"www.nothing.zz", "domain", `"nothing.zz"`, "noRdapService", "RDAP redirector", "https://redirector-site.net/rdap/domain/nothing.zz"},
@@ -157,8 +170,12 @@ func TestWhoisThatFindsNothing(t *testing.T) {
 			t.Errorf("%s: %v", c.input, err)
 			continue
 		}
+		var notices, source string
+		if c.reason == "noRdapService" && c.queryType == "domain" {
+			notices, source = asked(c.input[strings.LastIndexByte(c.input, '.')+1:])
+		}
 		wantFields(t, got, `{"query":"`+c.input+`","queryType":"`+c.queryType+`","found":false,"registrableDomain":`+c.registrable+`,"domain":null,"network":null,
-			"notices":[],"reason":"`+c.reason+`","sources":[{"name":"`+c.source+`","url":"`+c.url+`","cached":false}]}`)
+			"notices":[`+notices+`],"reason":"`+c.reason+`","sources":[{"name":"`+c.source+`","url":"`+c.url+`","cached":false}`+source+`]}`)
 	}
 }
 

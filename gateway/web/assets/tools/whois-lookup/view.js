@@ -84,7 +84,7 @@ function noticesPart(list) {
 
 /** @param {any} d */
 function meaning(d) {
-  if (d.reason === "noRdapService") return ["Not every registry offers its data in the form (RDAP) that this check reads. That says nothing about the name or address itself; the old whois service may know more."];
+  if (d.reason === "noRdapService") return ["Not every registry offers its data in a form that this check reads: RDAP, or the text of a WHOIS server that it knows. That says nothing about the name or address itself; the registry’s own website may know more."];
   if (d.queryType === "ip") return [d.found ? "Addresses are given out in blocks, by registries to providers and by these to users. Holder and country are told by “Where it is registered”; nothing tells where a machine stands." : "The registry that is responsible answered, and knows no block around this address."];
   if (!d.found) return ["The name was never registered, or its registration ran out and was deleted. It may still be reserved or blocked."];
   const tone = endTone(d);
