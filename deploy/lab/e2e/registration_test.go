@@ -127,7 +127,7 @@ func TestIPGeolocation(t *testing.T) {
 		{name: "everything", input: "11.80.0.5", shown: true, facts: facts{
 			"ip": "11.80.0.5", "version": 4, "network.handle": "11.80.0.0 - 11.80.255.255", "network.type": "ASSIGNED PA", "network.startAddress": "11.80.0.0",
 			"country": "NL", "countryName": nonEmpty, "countrySource": "rdap", "organization": "Lab Sites B.V.", "abuseContact": "abuse@lab-site.com",
-			"asn.asn": 212002, "asn.prefix": "11.80.0.0/24", "asn.country": "NL", "note": contains("registered"), "sources": length(2), "sources.1.zone": "asn.cymru.com"}},
+			"asn.asn": 212002, "asn.prefix": "11.80.0.0/24", "asn.country": "NL", "note": contains("registered"), "sources.0.name": "Registry RDAP", "sources.1.zone": "asn.cymru.com"}},
 		{name: "IPv6", input: "2a10:80::5", facts: facts{"version": 6, "country": "NL", "network.cidrs": []string{"2a10:80::/32"}, "asn.asn": 212001}},
 		{name: "a registry that tells no country", input: "11.90.0.7", facts: facts{"country": "US", "countrySource": "asn", "organization": "Far End Inc.", "asn.asn": 212003, "network.parentHandle": "NET-11-0-0-0-0"}},
 		{name: "in the style of ARIN", input: "8.8.8.8", facts: facts{"network.name": "GOGL", "country": "US", "countrySource": "asn", "asn.name": contains("GOOGLE"), "abuseContact": "network-abuse@google.com"}},
@@ -136,7 +136,7 @@ func TestIPGeolocation(t *testing.T) {
 		{name: "not announced, without a country", input: "11.94.9.9", facts: facts{"country": nil, "countryName": nil, "countrySource": nil, "asn": nil}},
 		{name: "the ASN service makes no sense", input: "11.94.1.1", facts: facts{"asn": nil, "network.name": "UNUSED"}},
 		{name: "unknown to the registry", input: "11.91.0.5", facts: facts{"network": nil, "organization": nil, "abuseContact": nil, "country": nil, "asn.asn": 212006,
-			"note": contains("The registry has no registration data for this address."), "sources": length(2), "sources.1.zone": "asn.cymru.com"}},
+			"note": contains("The registry has no registration data for this address."), "sources.0.name": "Registry RDAP", "sources.1.zone": "asn.cymru.com"}},
 		{name: "no registry", input: "11.95.0.1", facts: facts{"network": nil, "asn": nil, "note": contains("No registry that offers registration data (RDAP) is known for this address."), "sources": length(2)}},
 		{name: "private", input: "192.168.1.1", status: 400},
 		{name: "a name", input: "fast.lab-site.com", status: 400},
@@ -164,6 +164,18 @@ func TestASNLookup(t *testing.T) {
 		{name: "a documentation number", input: "AS64500", status: 400},
 		{name: "private", input: "10.0.0.1", status: 400},
 	})
+}
+
+// What was kept and what was fetched for the same answer are two sources: no moment is true of both. Nobody else asks
+// for this number and its prefix.
+func TestASNLookupOfWhatIsKeptInPart(t *testing.T) {
+	t.Parallel()
+	number := call(t, "asn-lookup", "AS212007", nil)
+	facts{"sources": length(1), "sources.0.cached": false}.hold(t, number)
+	address := call(t, "asn-lookup", "11.92.0.1", nil)
+	facts{"records.0.name": contains("LAB-KEPT"), "sources": length(2), "sources.0.cached": false, "sources.1.cached": true,
+		"sources.1.fetchedAt": number.at("sources.0.fetchedAt")}.hold(t, address)
+	show(t, "asn-lookup of what is kept in part", address)
 }
 
 // A trace tells the network of each public hop, and nothing of a private one.

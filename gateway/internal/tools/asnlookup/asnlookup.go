@@ -59,7 +59,7 @@ func lookUpNumber(ctx context.Context, client *asn.Client, number target.ASN) (R
 	}
 	result := Result{
 		Query: number.String(), QueryType: "asn", Records: []registration.ASNRecord{}, Peers: []uint32{}, Notes: []string{},
-		Sources: []registration.Source{registration.SourceOfASN(from)},
+		Sources: registration.SourcesOfASN(asn.Sources{from}),
 	}
 	if system != nil {
 		result.Announced = true
@@ -108,7 +108,7 @@ func describeAddress(
 	if found.NamesMissing {
 		result.Notes = append(result.Notes, registration.NoteNamesMissing)
 	}
-	from := found.Source
+	from := found.Sources
 	switch {
 	case ctx.Err() != nil:
 		return Result{}, ctx.Err()
@@ -120,6 +120,6 @@ func describeAddress(
 		result.Peers = append(result.Peers, beside.peers...)
 		from = from.With(beside.from)
 	}
-	result.Sources = []registration.Source{registration.SourceOfASN(from)}
+	result.Sources = registration.SourcesOfASN(from)
 	return result, nil
 }

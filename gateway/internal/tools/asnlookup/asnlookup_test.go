@@ -108,6 +108,28 @@ func TestASNLookupCached(t *testing.T) {
 	}
 }
 
+// Seen: a prefix of seven minutes ago beside a name of just now, told as seven minutes old and not out of a cache.
+func TestASNLookupOfWhatIsKeptInPart(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Records(toolstest.ASNLine(cymruOrigin, "23028 | 216.90.108.0/24 | US | arin | 1998-09-25"),
+		toolstest.ASNLine("as23028", "23028 | US | arin | 2002-01-04 | TEAM-CYMRU, US"))
+	tl := New(toolstest.ASNClient(t, n.Client(nil)))
+	ask := func(query string) []registration.Source {
+		job, err := tl.Parse(tool.Input{Text: query})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return asnAnswer(t, job).Sources
+	}
+	number := ask("AS23028")
+	address := ask("216.90.108.31")
+	if len(number) != 1 || number[0].Cached || len(address) != 2 || address[0].Cached || !address[1].Cached ||
+		address[1].FetchedAt != number[0].FetchedAt || address[0].Zone != address[1].Zone {
+		t.Errorf("%+v, then %+v", number, address)
+	}
+}
+
 func TestASNLookupFailures(t *testing.T) {
 	t.Parallel()
 	const origin = "23028 | 216.90.108.0/24 | US | arin | 1998-09-25"

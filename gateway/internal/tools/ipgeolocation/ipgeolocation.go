@@ -123,7 +123,7 @@ func describeLocation(address target.Address, registered registeredIn, announced
 		result.Truncated = result.Truncated || network.Truncated
 	}
 	if announced.err == nil {
-		result.Sources = append(result.Sources, registration.SourceOfASN(announced.Source))
+		result.Sources = append(result.Sources, registration.SourcesOfASN(announced.Sources)...)
 		if len(announced.Records) > 0 {
 			record := registration.DescribeAnnouncement(announced.Records[0])
 			result.ASN = &record
