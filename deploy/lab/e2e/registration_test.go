@@ -82,6 +82,8 @@ func TestWhoisLookup(t *testing.T) {
 			{name: "wrong types", input: "example.site", facts: facts{"found": true, "domain.name": "example.site", "domain.events.expires": contains("2027-02-03")}},
 			{name: "hostile text", input: "example.top", facts: facts{"found": true, "domain.registrar.url": nil, "domain.handle": func(v any) bool { s, ok := v.(string); return ok && !containsAny(s, "\x00", "\x1b", "\u202e") }}},
 			{name: "an address", input: "11.80.0.1", facts: facts{"queryType": "ip", "found": true, "domain": nil, "registrableDomain": nil, "network.name": "LAB-SITES", "network.cidrs": []string{"11.80.0.0/16"}}},
+			{name: "a registry that pads octets with zeros", input: "11.98.0.7", facts: facts{"found": true, "network.startAddress": "11.98.0.0", "network.endAddress": "11.98.0.255",
+				"network.cidrs": []string{"11.98.0.0/24"}}},
 			{name: "an address that the registry does not know", input: "11.91.0.1", facts: facts{"queryType": "ip", "found": false, "network": nil, "reason": "notFound"}},
 			{name: "an address without a registry", input: "11.95.0.1", facts: facts{"found": false, "reason": "noRdapService"}},
 		})

@@ -51,6 +51,7 @@ var blocks = []struct{ prefix, base, body string }{
 	{"11.90.0.0/24", "https://rdap-arin." + Zone + "/registry", "lab_far.json"},
 	{"11.91.0.0/24", ripeStyle, ""}, // the registry has never heard of it
 	{"11.94.0.0/16", ripeStyle, "lab_none.json"},
+	{"11.98.0.0/24", ripeStyle, "padded.json"},
 }
 
 const ripeStyle = "https://rdap-ip." + Zone

@@ -70,7 +70,7 @@ func TestNetworksAsRegistriesTellThem(t *testing.T) {
 	t.Parallel()
 	for file, addr := range map[string]string{
 		"arin.json": "8.8.8.8", "ripe.json": "193.0.6.139", "ripe6.json": "2001:67c:2e8::1", "apnic.json": "1.1.1.1",
-		"lacnic.json": "200.3.14.10", "afrinic.json": "196.216.2.6",
+		"lacnic.json": "200.3.14.10", "afrinic.json": "196.216.2.6", "padded.json": "11.98.0.7",
 	} {
 		record, _, err := readNetwork(fixture(t, file), netip.MustParseAddr(addr))
 		if err != nil {
