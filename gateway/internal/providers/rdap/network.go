@@ -55,6 +55,7 @@ func (o object) network(b block, told []netip.Prefix) *Network {
 		Country:      networkCountry(string(o.Country)),
 	}
 	n.Status = o.status(&n.Truncated)
+	n.Redactions = o.redactions(&n.Truncated)
 	n.Organization = networkOrganization(o.Entities)
 	if abuse, ok := abuseDesk(o.Entities); ok {
 		n.AbuseContact = pointer(abuse)

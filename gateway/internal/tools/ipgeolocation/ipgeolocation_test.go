@@ -111,7 +111,7 @@ func TestIPGeolocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"ip":"1.1.1.1","version":4,"network":{"handle":"1.1.1.0 - 1.1.1.255","name":"APNIC-LABS","type":"ASSIGNED PORTABLE","cidrs":["1.1.1.0/24"],` +
-		`"startAddress":"1.1.1.0","endAddress":"1.1.1.255","parentHandle":"1.0.0.0 - 1.255.255.255","status":["active"]},` +
+		`"startAddress":"1.1.1.0","endAddress":"1.1.1.255","parentHandle":"1.0.0.0 - 1.255.255.255","status":["active"],"redactions":[]},` +
 		`"country":"AU","countryName":"Australia","countrySource":"rdap","organization":"APNIC Research and Development","abuseContact":"helpdesk@apnic.example",` +
 		`"asn":{"asn":13335,"name":"CLOUDFLARENET - Cloudflare, Inc., US","prefix":"1.1.1.0/24","country":"AU","registry":"apnic","allocated":"2011-08-11"},` +
 		`"note":"This network is registered in Australia (AU), says its registry. A registration tells who holds the addresses, not where they are used.",` +

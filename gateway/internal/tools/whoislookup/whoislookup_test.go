@@ -101,7 +101,7 @@ const bookShop = `{"objectClassName":"domain","handle":"D7-UK","ldhName":"xn--bc
 	"entities":[{"roles":["registrar"],"publicIds":[{"type":"IANA Registrar ID","identifier":"376"}],"vcardArray":["vcard",[["fn",{},"text","A Registrar"]]]},
 		{"roles":["registrant"],"vcardArray":["vcard",[["kind",{},"text","individual"],["fn",{},"text","Jane Doe"],["email",{},"text","jane@bookshop.net"],
 			["adr",{"cc":"GB"},"text",["","","1 Hidden Street","","","",""]]]]}],
-	"redacted":[{"name":{"type":"Registrant Phone"}}]}`
+	"redacted":[{"name":{"type":"Registrant Phone"},"reason":{"type":"Server policy"}},{"name":{"type":"Registry Domain ID"}}]}`
 
 func TestWhoisOfADomain(t *testing.T) {
 	t.Parallel()
@@ -113,7 +113,8 @@ func TestWhoisOfADomain(t *testing.T) {
 			"registrar":{"name":"A Registrar","ianaId":"376","url":null,"abuseEmail":null,"abusePhone":null},
 			"events":{"registered":"2001-02-03T00:00:00Z","expires":"2030-02-03T03:05:06Z","updated":null,"transferred":null},
 			"nameservers":["ns1.registry-site.net"],"dnssec":{"signed":true,"ds":[{"keyTag":1,"algorithm":13,"digestType":2,"digest":"AB01"}]},
-			"contacts":[{"roles":["registrant"],"organization":null,"country":"GB","redacted":true}]},
+			"contacts":[{"roles":["registrant"],"organization":null,"country":"GB","redacted":true,"redactions":[{"name":"Registrant Phone","reason":"Server policy"}]}],
+			"redactions":[{"name":"Registry Domain ID","reason":null}]},
 		"network":null,"notices":[{"title":"Terms","description":"Be kind."}],"reason":null,
 		"sources":[{"name":"Registry RDAP","url":"https://registry-site.net/registry/domain/xn--bcher-kva.co.uk","cached":CACHED}]}`
 	for _, cached := range []string{"false", "true"} {
@@ -135,7 +136,7 @@ func TestWhoisOfAnAddress(t *testing.T) {
 	}
 	wantFields(t, got, `{"query":"2606:4700::1111","queryType":"ip","found":true,"registrableDomain":null,"domain":null,
 		"network":{"handle":"NET6-1","name":"NET","type":"DIRECT ALLOCATION","cidrs":["2606:4700::/32"],"startAddress":"2606:4700::",
-			"endAddress":"2606:4700:ffff:ffff:ffff:ffff:ffff:ffff","parentHandle":"NET6-0","status":["active"]},
+			"endAddress":"2606:4700:ffff:ffff:ffff:ffff:ffff:ffff","parentHandle":"NET6-0","status":["active"],"redactions":[]},
 		"notices":[],"reason":null,"sources":[{"name":"Registry RDAP","url":"https://redirector-site.net/rdap/ip/2606:4700::1111","cached":false}]}`)
 }
 

@@ -54,8 +54,21 @@ export function networkRows(n) {
     ["Handle", n.handle && value(n.handle, { what: "handle" })],
     ["Type", meaning ? el("span", {}, value(n.type, { what: "type", mono: false }), ` (${meaning})`) : n.type],
     ["Part of", n.parentHandle && value(n.parentHandle, { what: "parent network" })],
+    ["Held back", heldBack(n.redactions).join("; ")],
     ["Status", n.status.join(", ") + (n.truncated ? " and more, which the service does not pass on" : "")],
   ];
+}
+
+/**
+ * What a registry says it holds back, reason by reason, in its own words.
+ * @param {{name: string | null, reason: string | null}[]} redactions
+ * @returns {string[]} "Registrant Name, Registrant Phone (Server policy)"
+ */
+export function heldBack(redactions) {
+  /** @type {Map<string | null, string[]>} */
+  const reasons = new Map();
+  for (const { name, reason } of redactions) reasons.set(reason, [...(reasons.get(reason) ?? []), name ?? "data"]);
+  return [...reasons].map(([reason, names]) => names.join(", ") + (reason ? ` (${reason})` : ", no reason told"));
 }
 
 /**

@@ -4,7 +4,7 @@
 import { el } from "../../lib/dom.js";
 import { day, dateTime, listed, plural } from "../../lib/format.js";
 import { cut, facts, mark, more, none, notice, section, table, value, values } from "../../lib/parts.js";
-import { addressLinks, networkRows, rdapAddress, toolLink } from "../../lib/network.js";
+import { addressLinks, heldBack, networkRows, rdapAddress, toolLink } from "../../lib/network.js";
 import { statusMeaning } from "./status.js";
 import { timeline } from "../../lib/picture.js";
 import { addressPicture, spanRange } from "../../lib/ranges.js";
@@ -34,6 +34,7 @@ function registrationPart(d) {
       ["Domain name", value(ascii, { what: "domain name" })], ["In its own script", unicodeName === ascii ? null : unicodeName], ["Handle", handle],
       ["Registrar", r?.name ?? none("not told")], ["Registrar’s number at IANA", r?.ianaId], ["Registrar’s website", r?.url],
       ["Abuse contact", r?.abuseEmail ?? none("not told")], ["Abuse telephone", r?.abusePhone],
+      ["Held back of the registration", heldBack(d.domain.redactions).join("; ")],
     ]), cut(d.domain, "A part of this registration was cut: the registry tells more than the service passes on."));
 }
 
@@ -60,10 +61,17 @@ function dnssecPart(dnssec) {
   return section("DNSSEC", el("p", {}, words), records.length > 0 && el("p", {}, "DS records, the fingerprints of the zone’s keys (key tag, algorithm, digest type, digest):"), records.length > 0 && values(records, { what: "DS record" }), cut(dnssec));
 }
 
+/** What of a contact is held back, and why. @param {any} c */
+function held(c) {
+  if (!c.redacted) return "nothing said";
+  const lines = heldBack(c.redactions);
+  return lines.length > 0 ? el("ul", { class: "values" }, ...lines.map((line) => el("li", {}, line))) : "yes, says the registry; it tells no reason";
+}
+
 /** @param {any[]} contacts */
 function contactsPart(contacts) {
   const columns = [{ title: "Role" }, { title: "Organization" }, { title: "Country" }, { title: "Data held back" }];
-  const rows = contacts.map((c) => [listed(c.truncated ? [...c.roles, "more"] : c.roles), c.organization ?? none("not told"), c.country ?? none("not told"), c.redacted ? "yes, says the registry" : "nothing said"]);
+  const rows = contacts.map((c) => [listed(c.truncated ? [...c.roles, "more"] : c.roles), c.organization ?? none("not told"), c.country ?? none("not told"), held(c)]);
   return section("Contacts", el("p", {}, `${rows.length > 0 ? "" : "None are told. "}Personal data is never shown here, even where a registry tells it.`),
     rows.length > 0 && table({ caption: "Contacts", columns, rows, hideCaption: true }));
 }
