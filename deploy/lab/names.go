@@ -206,6 +206,7 @@ func (l *Lab) Names() []Name {
 		Name{"example-shop.com", "its registry knows the registrar alone (whois-lookup)"},
 		Name{"lonely-shop.com", "its registrar's server fails (whois-lookup)"},
 		Name{"charity-site.org", "its registry knows all (whois-lookup)"},
+		Name{"quiet-charity.org", "its registry holds most back, and says why (whois-lookup)"},
 		Name{"münchen-shop.de", "an IDN with little to tell (whois-lookup)"},
 		Name{"www.news-site.co.uk", "registered below a public suffix (whois-lookup)"},
 		Name{"nobody-there.org", "not registered (whois-lookup)"},
@@ -213,6 +214,7 @@ func (l *Lab) Names() []Name {
 		Name{"example.info, .biz, .io, .app", "registries that say 429, send HTML, are slow, redirect in a loop"},
 		Name{"11.80.0.1", "two prefixes; registered in NL (asn-lookup, ip-geolocation)"},
 		Name{"11.90.0.1", "two origins; its registry tells no country (asn-lookup, ip-geolocation)"},
+		Name{"11.98.0.7", "its registry pads octets with zeros (whois-lookup, ip-geolocation)"},
 		Name{"11.94.1.1", "the ASN service makes no sense"},
 		Name{"AS212002", "a network with a bar in its name (asn-lookup)"},
 	)

@@ -7,7 +7,8 @@ import { section, value, values } from "./parts.js";
 import { timeline } from "./picture.js";
 import { addressNumber } from "./ranges.js";
 
-/** @typedef {{handle: string, name: string, type: string, cidrs: string[], startAddress: string, endAddress: string, parentHandle: string | null, status: string[], truncated?: boolean}} Network */
+/** @typedef {{handle: string, name: string, type: string, cidrs: string[], startAddress: string, endAddress: string, parentHandle: string | null, status: string[], redactions: Redaction[], truncated?: boolean}} Network */
+/** @typedef {{name: string | null, reason: string | null}} Redaction */
 /** @typedef {{asn: number, name: string | null, prefix: string | null, country: string | null, registry: string | null, allocated: string | null}} Origin */
 /** @typedef {[string, Node | string | number | null | undefined]} Row */
 
@@ -61,7 +62,7 @@ export function networkRows(n) {
 
 /**
  * What a registry says it holds back, reason by reason, in its own words.
- * @param {{name: string | null, reason: string | null}[]} redactions
+ * @param {Redaction[]} redactions
  * @returns {string[]} "Registrant Name, Registrant Phone (Server policy)"
  */
 export function heldBack(redactions) {
