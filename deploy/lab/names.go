@@ -209,7 +209,7 @@ func (l *Lab) Names() []Name {
 		Name{"quiet-charity.org", "its registry holds most back, and says why (whois-lookup)"},
 		Name{"münchen-shop.de", "an IDN with little to tell (whois-lookup)"},
 		Name{"www.news-site.co.uk", "registered below a public suffix (whois-lookup)"},
-		Name{"nobody-there.org", "not registered (whois-lookup)"},
+		Name{"nobody-there.org", "its registry has no such registration (whois-lookup)"},
 		Name{"example.kiwi", "no registry is known (whois-lookup)"},
 		Name{"example.info, .biz, .io, .app", "registries that say 429, send HTML, are slow, redirect in a loop"},
 		Name{"11.80.0.1", "two prefixes; registered in NL (asn-lookup, ip-geolocation)"},

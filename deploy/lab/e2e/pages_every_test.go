@@ -87,7 +87,7 @@ func pagesWithFacts() []shownPage {
 			"LAB-SITES-2", "11.80.0.0/24", "11.80.0.0/16", "AS212001", "AS212000", "asn.cymru.com"}},
 		{name: "whois-lookup", path: toolPath("whois-lookup", "example-shop.com"), facts: []string{
 			"MarkMonitor Inc.", "abuse@markmonitor.example.com", "ns1.example-shop.com", "client delete prohibited", "Example Shop LLC", "2138514_DOMAIN_COM-VRSN", "1997", "2028"}},
-		{name: "whois-lookup-none", path: toolPath("whois-lookup", "nobody-there.org"), tone: "info", facts: []string{"nobody-there.org is not registered"}},
+		{name: "whois-lookup-none", path: toolPath("whois-lookup", "nobody-there.org"), tone: "info", facts: []string{"The registry has no registration of nobody-there.org; reserved and blocked names look the same."}},
 		{name: "redirect-checker", path: toolPath("redirect-checker", "http://redirects.lab-site.com/chain/3"), facts: []string{
 			"301", "http://redirects.lab-site.com/chain/2", "http://redirects.lab-site.com/chain/0", "200"}},
 		{name: "redirect-checker-loop", path: toolPath("redirect-checker", "http://redirects.lab-site.com/loop"), tone: "bad", facts: []string{"lead in a circle", "That is step 1 again", "302"}},

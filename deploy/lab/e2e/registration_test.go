@@ -81,7 +81,8 @@ func TestWhoisLookup(t *testing.T) {
 				"domain.contacts.2.redactions.0.name": "Administrative Contact", "domain.redactions.0.name": "Registry Domain ID", "domain.redactions.0.reason": "Server policy"}},
 			{name: "an IDN", input: "www.münchen-shop.de", facts: facts{"found": true, "registrableDomain": "xn--mnchen-shop-thb.de", "domain.unicodeName": "münchen-shop.de"}},
 			{name: "below a public suffix", input: "www.news-site.co.uk", facts: facts{"found": true, "registrableDomain": "news-site.co.uk"}},
-			{name: "not registered", input: "nobody-there.org", facts: facts{"found": false, "domain": nil, "reason": "notFound", "registrableDomain": "nobody-there.org"}},
+			{name: "not registered", input: "nobody-there.org", facts: facts{"found": false, "domain": nil, "reason": "notFound", "registrableDomain": "nobody-there.org",
+				"notices": has("description", "The registry has no such registration. Reserved and blocked names look the same.")}},
 			{name: "no registry", input: "example.kiwi", facts: facts{"found": false, "domain": nil, "reason": "noRdapService"}},
 			{name: "wrong types", input: "example.site", facts: facts{"found": true, "domain.name": "example.site", "domain.events.expires": contains("2027-02-03")}},
 			{name: "hostile text", input: "example.top", facts: facts{"found": true, "domain.registrar.url": nil, "domain.handle": func(v any) bool { s, ok := v.(string); return ok && !containsAny(s, "\x00", "\x1b", "\u202e") }}},
@@ -90,7 +91,7 @@ func TestWhoisLookup(t *testing.T) {
 				"network.cidrs": []string{"11.98.0.0/24"}, "network.redactions": []string{}}},
 			{name: "an address of whose contacts some is held back", input: "11.98.1.7", facts: facts{"found": true, "network.redactions": length(2), "network.redactions.0.reason": "Personal data",
 				"network.redactions.1.name": "Notify e-mail address", "network.redactions.1.reason": nil}},
-			{name: "an address that the registry does not know", input: "11.91.0.1", facts: facts{"queryType": "ip", "found": false, "network": nil, "reason": "notFound"}},
+			{name: "an address that the registry does not know", input: "11.91.0.1", facts: facts{"queryType": "ip", "found": false, "network": nil, "reason": "notFound", "notices": has("title", "No such registration")}},
 			{name: "an address without a registry", input: "11.95.0.1", facts: facts{"found": false, "reason": "noRdapService"}},
 		})
 	})

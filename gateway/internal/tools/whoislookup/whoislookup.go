@@ -56,7 +56,8 @@ func domain(ctx context.Context, client *rdap.Client, query target.Registration)
 	}
 	result := Result{
 		Query: query.String(), QueryType: "domain", RegistrableDomain: &name,
-		Found: answer.Found, Reason: reason(answer.Reason), Domain: answer.Domain, Notices: answer.Notices,
+		Found: answer.Found, Reason: reason(answer.Reason), Domain: answer.Domain,
+		Notices: withAbsence(answer.Notices, answer.Reason, noSuchDomain),
 		Sources: []registration.Source{}, Truncated: answer.MoreNotices || cut(answer.Domain),
 	}
 	for _, s := range answer.Sources {
@@ -73,7 +74,7 @@ func network(ctx context.Context, client *rdap.Client, query target.Registration
 	result := Result{
 		Query: query.String(), QueryType: "ip",
 		Found: answer.Found, Reason: reason(answer.Reason), Network: registration.DescribeNetwork(answer.Network),
-		Notices: answer.Notices,
+		Notices: withAbsence(answer.Notices, answer.Reason, noSuchNetwork),
 	}
 	result.Truncated = answer.MoreNotices || answer.Network != nil && answer.Network.Truncated
 	result.Sources = []registration.Source{registration.SourceOfRDAP(answer.Source, &result.Truncated)}

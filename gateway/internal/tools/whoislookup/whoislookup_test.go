@@ -146,6 +146,10 @@ func TestWhoisThatFindsNothing(t *testing.T) {
 		"domain/free.com": "https://registry-site.net/domain/free.com",
 		"ip/8.8.4.4":      "https://registry-site.net/ip/8.8.4.4",
 	}, nil)
+	absence := map[string]string{
+		"domain": `{"title":"No such registration","description":"The registry has no such registration. Reserved and blocked names look the same.","fromService":true}`,
+		"ip":     `{"title":"No such registration","description":"The registry has no registration of a network around this address. Reserved blocks look the same.","fromService":true}`,
+	}
 	for _, c := range []struct{ input, queryType, registrable, reason, source, url string }{
 		{"www.free.com", "domain", `"free.com"`, "notFound", "Registry RDAP", "https://registry-site.net/domain/free.com"},
 		{"www.nothing.zz", "domain", `"nothing.zz"`, "noRdapService", "RDAP redirector", "https://redirector-site.net/rdap/domain/nothing.zz"},
@@ -158,8 +162,12 @@ func TestWhoisThatFindsNothing(t *testing.T) {
 			t.Errorf("%s: %v", c.input, err)
 			continue
 		}
+		notices := ""
+		if c.reason == "notFound" {
+			notices = absence[c.queryType]
+		}
 		wantFields(t, got, `{"query":"`+c.input+`","queryType":"`+c.queryType+`","found":false,"registrableDomain":`+c.registrable+`,"domain":null,"network":null,
-			"notices":[],"reason":"`+c.reason+`","sources":[{"name":"`+c.source+`","url":"`+c.url+`","cached":false}]}`)
+			"notices":[`+notices+`],"reason":"`+c.reason+`","sources":[{"name":"`+c.source+`","url":"`+c.url+`","cached":false}]}`)
 	}
 }
 

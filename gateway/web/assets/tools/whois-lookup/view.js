@@ -85,6 +85,9 @@ function networkParts({ query, network: n }) {
 /** Ours, where the registrar could not be asked; the others are small print. @param {any} n */
 const lacks = (n) => n.fromService;
 
+/** What is lacking, but for the registration itself, of which the verdict speaks. @param {any} d @returns {any[]} */
+const lacking = (d) => (d.reason === "notFound" ? [] : d.notices.filter(lacks));
+
 /** @param {any[]} list */
 function noticesPart(list) {
   return list.length === 0 ? null : more(`${plural(list.length, "notice")} of the registry`, ...list.flatMap((n) => [el("h3", {}, n.title || "Notice"), el("p", {}, n.description)]));
@@ -93,8 +96,8 @@ function noticesPart(list) {
 /** @param {any} d */
 function meaning(d) {
   if (d.reason === "noRdapService") return ["Not every registry offers its data in the form (RDAP) that this check reads. That says nothing about the name or address itself; the old whois service may know more."];
-  if (d.queryType === "ip") return [d.found ? "Addresses are given out in blocks, by registries to providers and by these to users. Holder and country are told by “Where it is registered”; nothing tells where a machine stands." : "The registry that is responsible answered, and knows no block around this address."];
-  if (!d.found) return ["The name was never registered, or its registration ran out and was deleted. It may still be reserved or blocked."];
+  if (d.queryType === "ip") return [d.found ? "Addresses are given out in blocks, by registries to providers and by these to users. Holder and country are told by “Where it is registered”; nothing tells where a machine stands." : "The registry that is responsible answered, and tells of no block around this address. It may have given none out, or keep one back."];
+  if (!d.found) return ["Nobody has registered the name, or its registration ran out and was deleted. But a registry gives the same answer for names that it has reserved or blocked, so that only a registrar can tell whether this one is to be had."];
   const tone = endTone(d);
   return [
     "A name is registered for a time, through a registrar, with the registry of its ending. Renewed in time, it stays with its holder.",
@@ -108,7 +111,7 @@ function meaning(d) {
 export default {
 
   show: (d) => [
-    ...d.notices.filter(lacks).map((/** @type {any} */ n) => notice("warn", n.description)),
+    ...lacking(d).map((n) => notice("warn", n.description)),
     ...(d.domain ? [datesPart(d), registrationPart(d), statusPart(d.domain.status), serversPart(d.domain.nameservers), dnssecPart(d.domain.dnssec), contactsPart(d.domain.contacts)] : []),
     ...(d.network ? networkParts(d) : []),
     noticesPart(d.notices.filter((/** @type {any} */ n) => !lacks(n))),
