@@ -82,7 +82,7 @@ func pagesWithFacts() []shownPage {
 		{name: "port-checker-filtered", path: toolPath("port-checker", "v4only.lab-site.com:4444"), tone: "warn", facts: []string{"4444", "filtered", "11.80.0.13", "no answer"}},
 		{name: "my-ip", path: toolPath("my-ip", ""), tone: "good", facts: []string{visitor, "IPv4"}},
 		{name: "ip-geolocation", path: toolPath("ip-geolocation", "11.80.0.5"), tone: "info", facts: []string{
-			"Lab Sites B.V.", "abuse@lab-site.com", "11.80.0.0", "AS212002", "ASSIGNED PA", "asn.cymru.com"}},
+			"Lab Sites B.V.", "abuse@lab-site.com", "11.80.0.0", "AS212002", "ASSIGNED PA", "five.lab-site.com", "asn.cymru.com"}},
 		{name: "asn-lookup", path: toolPath("asn-lookup", "11.80.0.1"), tone: "info", facts: []string{
 			"LAB-SITES-2", "11.80.0.0/24", "11.80.0.0/16", "AS212001", "AS212000", "asn.cymru.com"}},
 		{name: "whois-lookup", path: toolPath("whois-lookup", "example-shop.com"), facts: []string{

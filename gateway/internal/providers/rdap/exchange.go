@@ -79,7 +79,9 @@ func (c *Client) takeSlot(ctx context.Context) error {
 			return nil
 		}
 		if time.Now().Add(wait).After(deadline) {
-			return tryLater(fault.Busy, wait, "Too many registrations are looked up at the moment.")
+			f := tryLater(fault.Busy, wait, "Too many registrations are looked up at the moment.")
+			f.Cause = ErrShare
+			return f
 		}
 		free := time.NewTimer(wait)
 		select {

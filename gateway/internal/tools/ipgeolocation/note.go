@@ -17,7 +17,7 @@ import (
 const notWhere = "A registration tells who holds the addresses, not where they are used."
 
 // note says in plain words what the country means, where it comes from, and what is missing.
-func note(r Result, registered registeredIn, announced announcedBy) string {
+func note(r Result, registered registeredIn, announced announcedBy, named namedAs) string {
 	sentences := []string{countrySentence(r), notWhere}
 	if failure := registered.failure(); failure != nil {
 		sentences = append(sentences, webview.FaultSentence(failure))
@@ -37,6 +37,9 @@ func note(r Result, registered registeredIn, announced announcedBy) string {
 	}
 	if severalOrigins(announced.Records) {
 		sentences = append(sentences, fmt.Sprintf("AS%d is one of several origins; asn-lookup lists them all.", r.ASN.ASN))
+	}
+	if named.err != nil {
+		sentences = append(sentences, "The address's host name could not be looked up, so it is missing.")
 	}
 	return strings.Join(sentences, " ")
 }
