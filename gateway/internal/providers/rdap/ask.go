@@ -16,7 +16,9 @@ func (c *Client) ask(ctx context.Context, q question, keys []string) (reply, err
 	case !ok:
 		return c.askRedirector(ctx, q, target.URL{})
 	case known.None:
-		return reply{at: place{url: c.base.Append(q.kind, q.value), own: true}, reason: NoService, remembered: true}, nil
+		return reply{
+			at: place{url: c.base.Append(q.kind, q.value), own: true}, reason: NoService, remembered: true, heard: known.heard,
+		}, nil
 	}
 	first, err := c.walk(ctx, q, place{url: known.url.Append(q.kind, q.value)}, target.URL{})
 	if !doubtful(first, err, q) || ctx.Err() != nil {

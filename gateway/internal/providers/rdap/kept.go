@@ -22,6 +22,9 @@ func domainFits(name string) func(domainRecord) bool {
 		if !tidy(r.Reason, r.URL, r.Notices, r.Related, r.Failure) || !validSource(r.URL) || !validNotices(r.Notices) {
 			return false
 		}
+		if r.Heard != nil && r.Reason != NoService {
+			return false
+		}
 		if r.Domain == nil {
 			return (r.Failure != "") != validReason(r.Reason)
 		}

@@ -36,6 +36,8 @@ func TestWhatFitsAName(t *testing.T) {
 		"no notices":               {func(r *domainRecord) { r.Notices = nil }, true},
 		"from a server of ours":    {func(r *domainRecord) { r.URL = "" }, true},
 		"not found":                {func(r *domainRecord) { r.Domain, r.Reason = nil, NotFound }, true},
+		"no service for others":    {func(r *domainRecord) { r.Domain, r.Reason, r.Heard = nil, NoService, new(time.Time) }, true},
+		"found for others":         {func(r *domainRecord) { r.Heard = new(time.Time) }, false},
 		"a failure":                {func(r *domainRecord) { *r = domainRecord{Failure: "It failed."} }, true},
 		"nothing":                  {func(r *domainRecord) { *r = domainRecord{} }, false},
 		"found and not":            {func(r *domainRecord) { r.Reason = NotFound }, false},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
@@ -29,6 +30,8 @@ type reply struct {
 	vague bool
 	// remembered marks a reply for which nobody was asked.
 	remembered bool
+	// heard is when somebody was, where that is known.
+	heard time.Time
 }
 
 // errLedBack ends a walk whose redirector leads to the registry that has failed already.
