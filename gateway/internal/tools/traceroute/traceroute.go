@@ -75,7 +75,11 @@ func placeHops(ctx context.Context, client *asn.Client, hops []workerapi.Hop) {
 	for i := range hops {
 		a, _ := hopAddress(&hops[i])
 		if origin, known := origins[a]; known {
-			hops[i].ASN = &workerapi.HopASN{ASN: int(origin.ASN), Name: format.TextOrNull(origin.Name)}
+			network := &workerapi.HopASN{ASN: int(origin.ASN), Name: format.TextOrNull(origin.Name)}
+			for _, other := range origin.Others {
+				network.Others = append(network.Others, int(other))
+			}
+			hops[i].ASN = network
 		}
 	}
 }
