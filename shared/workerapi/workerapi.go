@@ -133,6 +133,8 @@ type Label struct {
 type HopASN struct {
 	ASN  int     `json:"asn"`
 	Name *string `json:"name"`
+	// Others announce the same prefix at the same time, in order.
+	Others []int `json:"others,omitempty"`
 }
 
 // Ping is the result of a ping. Times are milliseconds.

@@ -82,12 +82,12 @@ func pagesWithFacts() []shownPage {
 		{name: "port-checker-filtered", path: toolPath("port-checker", "v4only.lab-site.com:4444"), tone: "warn", facts: []string{"4444", "filtered", "11.80.0.13", "no answer"}},
 		{name: "my-ip", path: toolPath("my-ip", ""), tone: "good", facts: []string{visitor, "IPv4"}},
 		{name: "ip-geolocation", path: toolPath("ip-geolocation", "11.80.0.5"), tone: "info", facts: []string{
-			"Lab Sites B.V.", "abuse@lab-site.com", "11.80.0.0", "AS212002", "ASSIGNED PA", "asn.cymru.com"}},
+			"Lab Sites B.V.", "abuse@lab-site.com", "11.80.0.0", "AS212002", "ASSIGNED PA", "five.lab-site.com", "asn.cymru.com"}},
 		{name: "asn-lookup", path: toolPath("asn-lookup", "11.80.0.1"), tone: "info", facts: []string{
 			"LAB-SITES-2", "11.80.0.0/24", "11.80.0.0/16", "AS212001", "AS212000", "asn.cymru.com"}},
 		{name: "whois-lookup", path: toolPath("whois-lookup", "example-shop.com"), facts: []string{
 			"MarkMonitor Inc.", "abuse@markmonitor.example.com", "ns1.example-shop.com", "client delete prohibited", "Example Shop LLC", "2138514_DOMAIN_COM-VRSN", "1997", "2028"}},
-		{name: "whois-lookup-none", path: toolPath("whois-lookup", "nobody-there.org"), tone: "info", facts: []string{"nobody-there.org is not registered"}},
+		{name: "whois-lookup-none", path: toolPath("whois-lookup", "nobody-there.org"), tone: "info", facts: []string{"The registry has no registration of nobody-there.org; reserved and blocked names look the same."}},
 		{name: "redirect-checker", path: toolPath("redirect-checker", "http://redirects.lab-site.com/chain/3"), facts: []string{
 			"301", "http://redirects.lab-site.com/chain/2", "http://redirects.lab-site.com/chain/0", "200"}},
 		{name: "redirect-checker-loop", path: toolPath("redirect-checker", "http://redirects.lab-site.com/loop"), tone: "bad", facts: []string{"lead in a circle", "That is step 1 again", "302"}},

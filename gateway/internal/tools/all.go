@@ -57,7 +57,7 @@ func All(d Deps) []tool.Tool {
 		uptime.New(d.Egress),
 		portchecker.New(d.Egress),
 		myip.New(),
-		ipgeolocation.New(d.RDAP, d.ASN),
+		ipgeolocation.New(d.Egress, d.RDAP, d.ASN),
 		asnlookup.New(d.ASN),
 		whoislookup.New(d.RDAP, d.WHOIS),
 		redirectchecker.New(d.Egress),

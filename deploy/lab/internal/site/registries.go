@@ -62,6 +62,8 @@ var blocks = []struct{ prefix, base, body string }{
 	{"11.90.0.0/24", arinStyle, "lab_far.json"},
 	{"11.91.0.0/24", ripeStyle, ""}, // the registry has never heard of it
 	{"11.94.0.0/16", ripeStyle, "lab_none.json"},
+	{"11.98.0.0/24", ripeStyle, "padded.json"},
+	{"11.98.1.0/24", ripeStyle, "redacted_network.json"},
 }
 
 const (
@@ -75,7 +77,8 @@ func addRegistries(add adder) {
 	add("rdap-com", "a registry that knows registrars alone: example-shop.com", https(thinRegistry()))
 	add("rdap-registrar", "the registrar of example-shop.com",
 		https(registry(map[string]string{"example-shop.com": "registrar.json"})))
-	add("rdap-org", "a registry: charity-site.org", https(registry(map[string]string{"charity-site.org": "pir.json"})))
+	add("rdap-org", "a registry: charity-site.org, and quiet-charity.org of which it holds most back",
+		https(registry(map[string]string{"charity-site.org": "pir.json", "quiet-charity.org": "redacted_domain.json"})))
 	add("rdap-de", "a registry: münchen-shop.de",
 		https(registry(map[string]string{"xn--mnchen-shop-thb.de": "denic.json"})))
 	add("rdap-uk", "a registry: news-site.co.uk", https(registry(map[string]string{"news-site.co.uk": "nominet.json"})))

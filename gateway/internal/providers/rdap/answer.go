@@ -60,6 +60,8 @@ type Domain struct {
 	Nameservers []string   `json:"nameservers"` // lower case, without trailing dots
 	DNSSEC      DNSSEC     `json:"dnssec"`
 	Contacts    []Contact  `json:"contacts"`
+	// Redactions are those that are not of a contact.
+	Redactions []Redaction `json:"redactions"`
 	// Truncated tells that the registry told more than is shown: of the lists here, not of those inside.
 	Truncated bool `json:"truncated,omitempty"`
 }
@@ -106,8 +108,16 @@ type Contact struct {
 	Country *string `json:"country"`
 	// Redacted tells that the provider says of itself that it holds data of this contact back.
 	Redacted bool `json:"redacted"`
+	// Redactions are what it says it holds back, and why, where it tells that.
+	Redactions []Redaction `json:"redactions"`
 	// Truncated is as that of Domain.
 	Truncated bool `json:"truncated,omitempty"`
+}
+
+// Redaction is something that a provider says it holds back (RFC 9537). One of the two at least is set.
+type Redaction struct {
+	Name   *string `json:"name"`   // what it is, such as "Registrant Phone"
+	Reason *string `json:"reason"` // why, as the provider words it, such as "Server policy"
 }
 
 // NetworkAnswer is what is known of an address's network.
@@ -140,6 +150,8 @@ type Network struct {
 	Organization *string `json:"organization"`
 	// AbuseContact is an e-mail address.
 	AbuseContact *string `json:"abuseContact"`
+	// Redactions are what the registry says it holds back of the network and of all its contacts.
+	Redactions []Redaction `json:"redactions"`
 	// Truncated is as that of Domain.
 	Truncated bool `json:"truncated,omitempty"`
 }

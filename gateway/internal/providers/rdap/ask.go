@@ -29,7 +29,7 @@ func (c *Client) ask(ctx context.Context, q question, keys []string) (reply, err
 	case !ok:
 		return c.askAfresh(ctx, q, from, target.URL{})
 	case known.None:
-		return reply{at: c.redirectorFor(q), reason: NoService, remembered: true}, nil
+		return reply{at: c.redirectorFor(q), reason: NoService, remembered: true, heard: known.heard}, nil
 	}
 	first, err := c.walk(ctx, q, place{url: known.url.Append(q.kind, q.value)}, target.URL{})
 	if !doubtful(first, err, q) || ctx.Err() != nil {

@@ -26,6 +26,7 @@ func (c *Client) Domain(ctx context.Context, name string) (DomainAnswer, error) 
 		MoreNotices: r.MoreNotices, Undelegated: r.Undelegated,
 		Sources: []Source{sourceOf(registryName(r.Reason, r.Undelegated), r.URL, kept)},
 	}
+	answer.Sources[0] = answer.Sources[0].heard(r.Heard)
 	if r.Domain == nil || r.Related == "" || !r.Domain.thin() {
 		return answer, nil
 	}
@@ -47,11 +48,22 @@ func (c *Client) loadDomain(ctx context.Context, name string) (domainRecord, tim
 		record = domainRecord{Reason: r.reason, Undelegated: r.undelegated}
 	}
 	record.URL = c.shownURL(r.at)
+	if !r.heard.IsZero() {
+		record.Heard = &r.heard
+	}
 	c.rememberDomain(ctx, q, r, keys)
 	if record.Domain == nil {
 		return record, KeepNotFound, nil
 	}
 	return record, KeepFound, nil
+}
+
+// heard dates a source whose word was remembered of another name: nobody was asked of this one.
+func (s Source) heard(at *time.Time) Source {
+	if at != nil && at.Before(s.FetchedAt) {
+		s.FetchedAt, s.Cached = *at, true
+	}
+	return s
 }
 
 // rememberDomain notes where the redirector led, now that a registry has answered there.

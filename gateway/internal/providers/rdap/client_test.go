@@ -80,8 +80,13 @@ func TestTheTwoKindsOf404(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	// That there is none is remembered for a minute, for the top-level domain.
-	if d, err := w.domain("else.zz"); err != nil || d.Reason != NoService {
-		t.Errorf("%+v, %v", d, err)
+	// What was not asked of this name was not fetched for it.
+	for range 2 {
+		d, err := w.domain("else.zz")
+		if err != nil || d.Reason != NoService || !d.Sources[0].Cached ||
+			d.Sources[0].FetchedAt.After(c.Sources[0].FetchedAt) {
+			t.Errorf("%+v, %v", d, err)
+		}
 	}
 	w.wantAsked(redirectorHost + "/domain/site.zz")
 	w.advance(KeepNotFound + time.Second)

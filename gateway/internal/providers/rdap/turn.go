@@ -42,7 +42,9 @@ func (w *walk) turn(ctx context.Context) error {
 	case err != nil:
 		return err
 	case again > 0:
-		return tryLater(fault.Busy, again, "Too many registrations are looked up at the moment.")
+		f := tryLater(fault.Busy, again, "Too many registrations are looked up at the moment.")
+		f.Cause = ErrShare
+		return f
 	case waited > 0: // whoever was before may have been asked for a pause
 		return w.client.paused(ctx, w.at)
 	}

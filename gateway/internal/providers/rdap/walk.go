@@ -35,6 +35,8 @@ type reply struct {
 	remembered bool
 	// undelegated marks a name whose last label is no top-level domain.
 	undelegated bool
+	// heard is when somebody was, where that is known.
+	heard time.Time
 }
 
 // errLedBack ends a walk whose redirector leads to the registry that has failed already.

@@ -27,6 +27,7 @@ func (r Result) withWHOIS(ctx context.Context, port43 *whois.Client, name string
 		r.Truncated = r.Truncated || answer.Domain.Truncated
 	case whois.NotFound:
 		r.Reason = reason(rdap.NotFound)
+		r.Notices = withAbsence(r.Notices, rdap.NotFound, noSuchDomain)
 	case whois.Unread:
 		r.Notices = append(r.Notices, rdap.Notice{
 			Title: "Nothing learnt over WHOIS", Description: answer.Why, FromService: true,
@@ -46,7 +47,8 @@ func describe(name string, d *whois.Domain) *rdap.Domain {
 		Events: rdap.Events{
 			Registered: d.Registered, Expires: d.Expires, Updated: d.Updated, Transferred: d.Transferred,
 		},
-		DNSSEC: rdap.DNSSEC{Signed: d.Signed, DS: []rdap.DS{}}, Contacts: []rdap.Contact{}, Truncated: d.Truncated,
+		DNSSEC: rdap.DNSSEC{Signed: d.Signed, DS: []rdap.DS{}}, Contacts: []rdap.Contact{},
+		Redactions: []rdap.Redaction{}, Truncated: d.Truncated,
 	}
 	if d.Registrar != nil {
 		described.Registrar = &rdap.Registrar{Name: d.Registrar.Name, IANAID: d.Registrar.IANAID, URL: d.Registrar.URL}

@@ -59,7 +59,8 @@ func domain(
 	}
 	result := Result{
 		Query: query.String(), QueryType: "domain", RegistrableDomain: &name,
-		Found: answer.Found, Reason: reason(answer.Reason), Domain: answer.Domain, Notices: answer.Notices,
+		Found: answer.Found, Reason: reason(answer.Reason), Domain: answer.Domain,
+		Notices: withAbsence(answer.Notices, answer.Reason, noSuchDomain),
 		Sources: []registration.Source{}, Truncated: answer.MoreNotices || cut(answer.Domain),
 	}
 	for _, s := range answer.Sources {
@@ -79,7 +80,7 @@ func network(ctx context.Context, client *rdap.Client, query target.Registration
 	result := Result{
 		Query: query.String(), QueryType: "ip",
 		Found: answer.Found, Reason: reason(answer.Reason), Network: registration.DescribeNetwork(answer.Network),
-		Notices: answer.Notices,
+		Notices: withAbsence(answer.Notices, answer.Reason, noSuchNetwork),
 	}
 	result.Truncated = answer.MoreNotices || answer.Network != nil && answer.Network.Truncated
 	result.Sources = []registration.Source{registration.SourceOfRDAP(answer.Source, &result.Truncated)}

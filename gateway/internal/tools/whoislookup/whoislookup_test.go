@@ -109,7 +109,7 @@ const bookShop = `{"objectClassName":"domain","handle":"D7-UK","ldhName":"xn--bc
 	"entities":[{"roles":["registrar"],"publicIds":[{"type":"IANA Registrar ID","identifier":"376"}],"vcardArray":["vcard",[["fn",{},"text","A Registrar"]]]},
 		{"roles":["registrant"],"vcardArray":["vcard",[["kind",{},"text","individual"],["fn",{},"text","Jane Doe"],["email",{},"text","jane@bookshop.net"],
 			["adr",{"cc":"GB"},"text",["","","1 Hidden Street","","","",""]]]]}],
-	"redacted":[{"name":{"type":"Registrant Phone"}}]}`
+	"redacted":[{"name":{"type":"Registrant Phone"},"reason":{"type":"Server policy"}},{"name":{"type":"Registry Domain ID"}}]}`
 
 func TestWhoisOfADomain(t *testing.T) {
 	t.Parallel()
@@ -121,7 +121,8 @@ func TestWhoisOfADomain(t *testing.T) {
 			"registrar":{"name":"A Registrar","ianaId":"376","url":null,"abuseEmail":null,"abusePhone":null},
 			"events":{"registered":"2001-02-03T00:00:00Z","expires":"2030-02-03T03:05:06Z","updated":null,"transferred":null},
 			"nameservers":["ns1.registry-site.net"],"dnssec":{"signed":true,"ds":[{"keyTag":1,"algorithm":13,"digestType":2,"digest":"AB01"}]},
-			"contacts":[{"roles":["registrant"],"organization":null,"country":"GB","redacted":true}]},
+			"contacts":[{"roles":["registrant"],"organization":null,"country":"GB","redacted":true,"redactions":[{"name":"Registrant Phone","reason":"Server policy"}]}],
+			"redactions":[{"name":"Registry Domain ID","reason":null}]},
 		"network":null,"notices":[{"title":"Terms","description":"Be kind."}],"reason":null,
 		"sources":[{"name":"Registry RDAP","url":"https://registry-site.net/registry/domain/xn--bcher-kva.co.uk","cached":CACHED}]}`
 	for _, cached := range []string{"false", "true"} {
@@ -143,7 +144,7 @@ func TestWhoisOfAnAddress(t *testing.T) {
 	}
 	wantFields(t, got, `{"query":"2606:4700::1111","queryType":"ip","found":true,"registrableDomain":null,"domain":null,
 		"network":{"handle":"NET6-1","name":"NET","type":"DIRECT ALLOCATION","cidrs":["2606:4700::/32"],"startAddress":"2606:4700::",
-			"endAddress":"2606:4700:ffff:ffff:ffff:ffff:ffff:ffff","parentHandle":"NET6-0","status":["active"]},
+			"endAddress":"2606:4700:ffff:ffff:ffff:ffff:ffff:ffff","parentHandle":"NET6-0","status":["active"],"redactions":[]},
 		"notices":[],"reason":null,"sources":[{"name":"Registry RDAP","url":"https://redirector-site.net/rdap/ip/2606:4700::1111","cached":false}]}`)
 }
 
@@ -158,6 +159,10 @@ func TestWhoisThatFindsNothing(t *testing.T) {
 		return `{"title":"Nothing learnt over WHOIS","description":"IANA names no WHOIS server for .` + tld + `.","fromService":true}`,
 			`,{"name":"whois","server":"whois.iana.org","cached":false}`
 	}
+	absence := map[string]string{
+		"domain": `{"title":"No such registration","description":"The registry has no such registration. Reserved and blocked names look the same.","fromService":true}`,
+		"ip":     `{"title":"No such registration","description":"The registry has no registration of a network around this address. Reserved blocks look the same.","fromService":true}`,
+	}
 	for _, c := range []struct{ input, queryType, registrable, reason, source, url string }{
 		{"www.free.com", "domain", `"free.com"`, "notFound", "Registry RDAP", "https://registry-site.net/domain/free.com"},
 		{"www.nothing.zz", "domain", `"nothing.zz"`, "noRdapService", "RDAP redirector", "https://redirector-site.net/rdap/domain/nothing.zz"},
@@ -170,8 +175,11 @@ func TestWhoisThatFindsNothing(t *testing.T) {
 			t.Errorf("%s: %v", c.input, err)
 			continue
 		}
-		var notices, source string
-		if c.reason == "noRdapService" && c.queryType == "domain" {
+		notices, source := "", ""
+		switch {
+		case c.reason == "notFound":
+			notices = absence[c.queryType]
+		case c.queryType == "domain":
 			notices, source = asked(c.input[strings.LastIndexByte(c.input, '.')+1:])
 		}
 		wantFields(t, got, `{"query":"`+c.input+`","queryType":"`+c.queryType+`","found":false,"registrableDomain":`+c.registrable+`,"domain":null,"network":null,

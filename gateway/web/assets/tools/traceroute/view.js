@@ -107,13 +107,16 @@ function hopRow(row, d, scale) {
     ...cells.map((cell) => el("td", { role: "cell" }, ...cell)));
 }
 
+/** Of several origins the one with the lowest number is shown. @param {{others?: number[]}} asn */
+const alsoBy = ({ others = [] }) => (others.length > 0 ? `; also announced by ${listed(others.map((n) => `AS${n}`))}` : "");
+
 /** The roles are for browsers that forget them once narrow screens lay the table out as blocks. @param {any} d */
 function path(d) {
   const scale = ticks(Math.max(1, ...d.hops.map((/** @type {any} */ h) => h.worstMs ?? 0)), 4);
   const head = [["Hop"], ["Router"], ["Round-trip time in ms", axis(scale)], ["Average, best to worst"], ["Probes answered"]];
   const groups = networks(rowsOf(d.hops)).map(({ asn, rows }) => el("tbody", { role: "rowgroup" },
     el("tr", { role: "row", class: "trace-network" }, el("th", { colspan: 5, scope: "rowgroup", role: "rowheader" },
-      asn ? toolLink("asn-lookup", `AS${asn.asn}`, originWords(asn)) : "Network not known")),
+      ...(asn ? [toolLink("asn-lookup", `AS${asn.asn}`, originWords(asn)), alsoBy(asn)] : ["Network not known"]))),
     ...rows.map((row) => hopRow(row, d, scale))));
   return el("table", { class: "trace", role: "table" },
     el("caption", {}, "Times from our server to each hop and back, on one scale: a dot for each answer, a bar from best to worst, a stroke for the average."),
