@@ -142,8 +142,8 @@ func TestAnOwnRedirector(t *testing.T) {
 	}
 }
 
-// Lists that cannot be fetched leave the built-in ones, and the log says so. The lab does not have their registries: the
-// redirector is asked about what such a registry fails at.
+// Lists that cannot be fetched leave the built-in ones, and the log says so. The lab does not have their registries:
+// the redirector is asked about what such a registry fails at.
 func TestListsThatCannotBeFetched(t *testing.T) {
 	t.Parallel()
 	gateway := startRegistries(t, "gateway-no-lists",

@@ -6,9 +6,9 @@
 // that kind goes straight to the registry. An operator's own redirector is asked for everything.
 //
 // No server is asked faster than its pace (turn.go), nor one that asked for a pause (pause.go). What comes back is from
-// strangers and is read with patience (object.go, jcard.go, dates.go): a member of the wrong type is a missing one. What
-// is personal is dropped before anything is kept: no person's name, address, e-mail or telephone number reaches a cache
-// or a caller.
+// strangers and is read with patience (object.go, jcard.go, dates.go): a member of the wrong type is a missing one.
+// What is personal is dropped before anything is kept: no person's name, address, e-mail or telephone number reaches a
+// cache or a caller.
 package rdap
 
 import (
