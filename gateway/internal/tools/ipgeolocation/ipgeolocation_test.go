@@ -338,7 +338,7 @@ func TestIPGeolocationWhenTheShareIsUsedUp(t *testing.T) {
 	fresh.Handle("1.1.1.1.origin.asn.cymru.com", toolstest.Failing(dns.RcodeServerFailure))
 	_, err := fresh.run(t.Context(), t, "1.1.1.1")
 	var f *fault.Error
-	if !errors.As(err, &f) || f.Kind != fault.Busy || f.RetryAfter != 3*time.Second {
+	if !errors.As(err, &f) || f.Kind != fault.Busy || f.RetryAfter != 2*fairqueue.MaxWait {
 		t.Errorf("without the ASN service: %v", err)
 	}
 }

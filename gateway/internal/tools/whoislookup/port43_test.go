@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -47,12 +48,13 @@ func serveLines(t *testing.T, l net.Listener, answers map[string]string) {
 	t.Cleanup(func() { _ = l.Close(); running.Wait() })
 }
 
-const sourcesOfIT = `"sources":[{"name":"RDAP redirector","url":"https://redirector-site.net/rdap/domain/NAME","cached":false},
+const sourcesOfIT = `"sources":[{"name":"RDAP redirector","url":"https://redirector-site.net/rdap/domain/NAME","cached":KNOWN},
 	{"name":"whois","server":"whois.registry-site.net","cached":CACHED}]`
 
 func TestWhoisOverPort43(t *testing.T) {
 	t.Parallel()
 	tl := newRegistrations(t, nil, nil)
+	known := map[string]bool{} // top-level domains of which is remembered that they have no RDAP service
 	for _, c := range []struct{ input, name, rest string }{
 		{"www.bücher.it", "xn--bcher-kva.it", `"found":true,"domain":{"name":"xn--bcher-kva.it","unicodeName":"bücher.it","handle":null,"status":["ok"],
 			"registrar":{"name":"A Registrar","ianaId":null,"url":"https://registry-site.net/","abuseEmail":null,"abusePhone":null},
@@ -61,7 +63,8 @@ func TestWhoisOverPort43(t *testing.T) {
 		{"deutsch.de", "deutsch.de", `"found":true,"domain":{"name":"deutsch.de","unicodeName":"deutsch.de","handle":null,"status":["connect"],"registrar":null,
 			"events":{"registered":null,"expires":null,"updated":null,"transferred":null},
 			"nameservers":["ns1.registry-site.net"],"dnssec":{"signed":null,"ds":[]},"contacts":[],"redactions":[]},"notices":[],"reason":null`},
-		{"free.it", "free.it", `"found":false,"domain":null,"notices":[],"reason":"notFound"`},
+		{"free.it", "free.it", `"found":false,"domain":null,"reason":"notFound","notices":[{"title":"No such registration",
+			"description":"The registry has no such registration. Reserved and blocked names look the same.","fromService":true}]`},
 		{"odd.it", "odd.it", `"found":false,"domain":null,"reason":"noRdapService","notices":[{"title":"Nothing learnt over WHOIS",
 			"description":"The WHOIS server whois.registry-site.net answered in a form that this service does not read.","fromService":true}]`},
 	} {
@@ -71,8 +74,10 @@ func TestWhoisOverPort43(t *testing.T) {
 			continue
 		}
 		query, _ := got["query"].(string)
-		wantFields(t, got, strings.NewReplacer("NAME", c.name, "CACHED", "false").Replace(
+		_, tld, _ := strings.Cut(c.name, ".")
+		wantFields(t, got, strings.NewReplacer("NAME", c.name, "CACHED", "false", "KNOWN", strconv.FormatBool(known[tld])).Replace(
 			`{"query":"`+query+`","queryType":"domain","registrableDomain":"`+c.name+`","network":null,`+c.rest+`,`+sourcesOfIT+`}`))
+		known[tld] = true
 	}
 	got, err := run(t, tl, "www.bücher.it")
 	if err != nil || got["sources"].([]any)[1].(map[string]any)["cached"] != true {
