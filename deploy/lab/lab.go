@@ -202,8 +202,8 @@ func (l *Lab) addLinks(ctx context.Context) error {
 	var cables []*cable.Cable
 	for i, k := range l.links {
 		devA, devB := device(k.a, k.b), device(k.b, k.a)
-		if k.delay > 0 {
-			c, err := cable.New(l.ns[k.a], devA, l.ns[k.b], devB, cable.Spec{Delay: k.delay, DropEvery: k.dropEvery})
+		if k.isCable() {
+			c, err := cable.New(l.ns[k.a], devA, l.ns[k.b], devB, k.cable())
 			if err != nil {
 				closeAll(cables)
 				return err
@@ -239,7 +239,7 @@ func (l *Lab) setUp(ctx context.Context, name string) error {
 			if end[0] != name {
 				continue
 			}
-			if k.delay > 0 {
+			if k.isCable() {
 				fmt.Fprintf(&batch, "link set %s txqueuelen %s\n", device(end[0], end[1]), cable.QueueLength())
 			} else {
 				fmt.Fprintf(&batch, "link set %s arp off\n", device(end[0], end[1]))
