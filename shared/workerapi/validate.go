@@ -49,6 +49,9 @@ func (t Traceroute) Validate(asked netip.Addr) error {
 			return fmt.Errorf("hops[%d]: %w", i, err)
 		}
 	}
+	if err := t.validMoment(); err != nil {
+		return err
+	}
 	return validExplanation(t.Explanation)
 }
 
@@ -121,10 +124,22 @@ func (p Ping) validate(asked netip.Addr, probes int) error {
 	if p.Duplicates < 0 {
 		return breach("duplicates is %d", p.Duplicates)
 	}
+	if err := p.validMoment(); err != nil {
+		return err
+	}
 	if err := validTimes(p.MinMs, p.AverageMs, p.MedianMs, p.MaxMs, p.StddevMs, p.JitterMs); err != nil {
 		return err
 	}
 	return validReplies(p.Replies, p.Sent, p.Received)
+}
+
+// validMoment takes the zero time, which is that the worker does not tell, and else a year that can be written in any
+// time zone.
+func (m Measurement) validMoment() error {
+	if y := m.MeasuredAt.Year(); !m.MeasuredAt.IsZero() && (y < 2000 || y > 9998) {
+		return breach("measuredAt is in the year %d", y)
+	}
+	return nil
 }
 
 func validReplies(replies []Reply, sent, received int) error {

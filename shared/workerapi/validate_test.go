@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 )
 
 var asked = netip.MustParseAddr("93.184.216.34")
@@ -76,6 +77,7 @@ func TestTracerouteValidate(t *testing.T) {
 		{"a ping's stop reason", func(r *Traceroute) { r.StopReason = StopCompleted }, false},
 		{"reached and not", func(r *Traceroute) { r.Reached = false }, false},
 		{"null hops", func(r *Traceroute) { r.Hops = nil }, false},
+		{"a moment before its clock was set", func(r *Traceroute) { r.MeasuredAt = time.Unix(0, 0) }, false},
 		{"null explanation", func(r *Traceroute) { r.Explanation = nil }, false},
 		{"too many explanations", func(r *Traceroute) { r.Explanation = make([]string, maxExplanations+1) }, false},
 		{"explanation with a control character", func(r *Traceroute) { r.Explanation = []string{"\x1b[31m"} }, false},
@@ -145,6 +147,11 @@ func TestPingValidate(t *testing.T) {
 		{"ttl over a byte", func(p *Ping) { p.Replies[0].TTL = ptr(256) }, false},
 		{"negative ttl", func(p *Ping) { p.Replies[0].TTL = ptr(-1) }, false},
 		{"negative time", func(p *Ping) { p.Replies[0].RTTMs = ptr(-1.0) }, false},
+		{"a moment", func(p *Ping) { p.MeasuredAt = time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC) }, true},
+		{"a moment before its clock was set", func(p *Ping) { p.MeasuredAt = time.Unix(0, 0) }, false},
+		{"a moment past all years", func(p *Ping) {
+			p.MeasuredAt = time.Date(9999, 12, 31, 23, 59, 59, 0, time.FixedZone("", -3600))
+		}, false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -85,6 +85,17 @@ const (
 	StopCompleted   = "completed" // ping and packet loss
 )
 
+// Measurement is when a measurement was made, and whether for whoever is given it.
+type Measurement struct {
+	// MeasuredAt is when the first probe left, in UTC. It is the zero time in answers of workers that do not tell.
+	MeasuredAt time.Time `json:"measuredAt"`
+	// Shared is that it was begun for another request.
+	Shared bool `json:"shared"`
+}
+
+// MarkShared says that the measurement was begun for another request than the one that is answered with it.
+func (m *Measurement) MarkShared() { m.Shared = true }
+
 // Traceroute is the result of a trace. Times are milliseconds.
 type Traceroute struct {
 	Target      string   `json:"target"`
@@ -94,7 +105,8 @@ type Traceroute struct {
 	StopReason  string   `json:"stopReason"`
 	Hops        []Hop    `json:"hops"`
 	Explanation []string `json:"explanation"`
-	Raw         *string  `json:"raw,omitempty"`
+	Measurement
+	Raw *string `json:"raw,omitempty"`
 	// Truncated is the gateway's to say: that the worker sent more than an answer may hold.
 	Truncated bool `json:"truncated,omitempty"`
 }
@@ -152,7 +164,8 @@ type Ping struct {
 	JitterMs    *float64 `json:"jitterMs"`
 	Replies     []Reply  `json:"replies"`
 	StopReason  string   `json:"stopReason"`
-	Raw         *string  `json:"raw,omitempty"`
+	Measurement
+	Raw *string `json:"raw,omitempty"`
 	// Truncated is as that of Traceroute.
 	Truncated bool `json:"truncated,omitempty"`
 }

@@ -40,10 +40,13 @@ func New(network echo.Network, options Options) *Prober {
 // time; ctx's error when ctx ends first.
 func (p *Prober) Traceroute(ctx context.Context, dst netip.Addr) (workerapi.Traceroute, error) {
 	t := newTrace(time.Now())
-	if err := p.drive(ctx, dst, t); err != nil {
+	measuredAt, err := p.drive(ctx, dst, t)
+	if err != nil {
 		return workerapi.Traceroute{}, err
 	}
-	return t.result(dst, public, p.options.Raw), nil
+	r := t.result(dst, public, p.options.Raw)
+	r.MeasuredAt = moment(measuredAt)
+	return r, nil
 }
 
 // Ping sends ten probes. It ends within workerapi.PingLimit. Errors: see Traceroute.
@@ -51,10 +54,11 @@ func (p *Prober) Ping(ctx context.Context, dst netip.Addr) (workerapi.Ping, erro
 	s := newSeries(time.Now(), seriesShape{
 		probes: workerapi.PingProbes, gap: workerapi.PingGap, limit: workerapi.PingLimit,
 	})
-	if err := p.drive(ctx, dst, s); err != nil {
+	measuredAt, err := p.drive(ctx, dst, s)
+	if err != nil {
 		return workerapi.Ping{}, err
 	}
-	return s.result(dst, p.options.Raw), nil
+	return s.result(dst, moment(measuredAt), p.options.Raw), nil
 }
 
 // PacketLoss sends fifty probes. It ends within workerapi.PacketLossLimit. Errors: see Traceroute.
@@ -62,10 +66,11 @@ func (p *Prober) PacketLoss(ctx context.Context, dst netip.Addr) (workerapi.Pack
 	s := newSeries(time.Now(), seriesShape{
 		probes: workerapi.LossProbes, gap: workerapi.LossGap, limit: workerapi.PacketLossLimit,
 	})
-	if err := p.drive(ctx, dst, s); err != nil {
+	measuredAt, err := p.drive(ctx, dst, s)
+	if err != nil {
 		return workerapi.PacketLoss{}, err
 	}
-	return workerapi.PacketLoss{Ping: s.result(dst, p.options.Raw), Bursts: s.bursts()}, nil
+	return workerapi.PacketLoss{Ping: s.result(dst, moment(measuredAt), p.options.Raw), Bursts: s.bursts()}, nil
 }
 
 func public(a netip.Addr) bool { return netpolicy.Judge(a).Public }

@@ -162,7 +162,7 @@ func (s *series) stopReason() string {
 	}
 }
 
-func (s *series) result(dst netip.Addr, raw bool) workerapi.Ping {
+func (s *series) result(dst netip.Addr, measuredAt time.Time, raw bool) workerapi.Ping {
 	r := workerapi.Ping{
 		Target:      dst.String(),
 		Address:     dst.String(),
@@ -173,6 +173,7 @@ func (s *series) result(dst netip.Addr, raw bool) workerapi.Ping {
 		LossPercent: lossPercent(len(s.pings), s.replies),
 		Replies:     make([]workerapi.Reply, len(s.pings)),
 		StopReason:  s.stopReason(),
+		Measurement: workerapi.Measurement{MeasuredAt: measuredAt},
 	}
 	var rtts []time.Duration
 	for i, p := range s.pings {

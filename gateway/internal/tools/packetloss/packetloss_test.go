@@ -22,7 +22,8 @@ func TestPacketLossResult(t *testing.T) {
 	want := `{"target":"six.example.com","address":"` + toolstest.ProbeV6 +
 		`","family":6,"sent":1,"received":0,"duplicates":0,"lossPercent":100,` +
 		`"minMs":null,"averageMs":null,"medianMs":null,"maxMs":null,"stddevMs":null,"jitterMs":null,` +
-		`"replies":[{"seq":0,"rttMs":null,"ttl":null}],"stopReason":"completed","bursts":[{"startSeq":0,"length":1}]}`
+		`"replies":[{"seq":0,"rttMs":null,"ttl":null}],"stopReason":"completed",` +
+		`"measuredAt":"2026-05-01T12:00:00Z","shared":true,"bursts":[{"startSeq":0,"length":1}]}`
 	if string(out) != want {
 		t.Fatalf("got  %s\nwant %s", out, want)
 	}

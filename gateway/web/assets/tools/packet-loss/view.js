@@ -39,5 +39,5 @@ export default {
   show: (d) => [cells(d), roundTrips(d), bursts(d), figures(d), more("Each probe", probes(d)), raw(d)],
   meaning: (d) => [...(d.received > 0 && d.lossPercent > 0 ? [pattern(d), lossMeans] : []), ...meaning(d)],
   terminal: (asked, d) => terminal(asked, d, 50, 0.1),
-  sources: (d) => [{ name: "The host itself", server: d.address, measured: true }],
+  sources: (d) => [{ name: "The host itself", server: d.address, fetchedAt: d.measuredAt, measured: true, shared: d.shared }],
 };

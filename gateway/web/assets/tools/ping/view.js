@@ -9,5 +9,5 @@ export default {
   show: (d) => [roundTrips(d), figures(d), section("Probes", probes(d)), raw(d)],
   meaning: (d) => [...meaning(d), ...(d.received > 0 && d.lossPercent > 0 ? [lossMeans] : [])],
   terminal: (asked, d) => terminal(asked, d, 10, 0.2),
-  sources: (d) => [{ name: "The host itself", server: d.address, measured: true }],
+  sources: (d) => [{ name: "The host itself", server: d.address, fetchedAt: d.measuredAt, measured: true, shared: d.shared }],
 };
