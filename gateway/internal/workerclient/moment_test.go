@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"diagnostics/gateway/internal/fault"
 )
 
 // told is a good ping that says more of itself.
@@ -35,5 +37,36 @@ func TestAWorkerThatTellsNoMoment(t *testing.T) {
 	}
 	if r.MeasuredAt.Before(before) || r.MeasuredAt.After(time.Now()) || r.MeasuredAt.Location() != time.UTC || r.Shared {
 		t.Errorf("measured at %v, shared %t", r.MeasuredAt, r.Shared)
+	}
+}
+
+func TestWhatASeriesTellsIsHeldAgainstTheContract(t *testing.T) {
+	t.Parallel()
+	for fields, good := range map[string]bool{
+		`"late":0,"undecided":1,"confirmation":null`:                                   true,
+		`"confirmation":{"intervalMs":1000,"sent":6,"received":5,"lossPercent":16.67}`: true,
+		`"late":1`:          false,
+		`"late":"none"`:     false,
+		`"undecided":2`:     false,
+		`"undecided":-1`:    false,
+		`"confirmation":{}`: false,
+		`"confirmation":{"intervalMs":1000,"sent":6,"received":7,"lossPercent":0}`: false,
+		`"confirmation":[]`:                   false,
+		`"measuredAt":""`:                     false,
+		`"measuredAt":"yesterday"`:            false,
+		`"measuredAt":"0001-01-02T00:00:00Z"`: false,
+		`"shared":"yes"`:                      false,
+	} {
+		s := worker(t, told(fields))
+		p, err := client(t, s.URL, quick()).Ping(t.Context(), job)
+		if !good {
+			if !fault.Is(err, fault.Upstream) {
+				t.Errorf("%s: %v", fields, err)
+			}
+			continue
+		}
+		if err != nil || strings.Contains(fields, "sent") != (p.Confirmation != nil) {
+			t.Errorf("%s: %v, %+v", fields, err, p.Confirmation)
+		}
 	}
 }

@@ -163,7 +163,7 @@ func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traceroute, e
 	return result, nil
 }
 
-// Ping sends ten echo requests. Errors are as those of Traceroute.
+// Ping sends ten echo requests, and a few more where their answers look limited. Errors are as those of Traceroute.
 func (c *Client) Ping(ctx context.Context, j Job) (workerapi.Ping, error) {
 	asked := time.Now()
 	result, err := run[workerapi.Ping](ctx, c, workerapi.PathPing, j)
@@ -172,7 +172,7 @@ func (c *Client) Ping(ctx context.Context, j Job) (workerapi.Ping, error) {
 	return result, err
 }
 
-// PacketLoss sends fifty echo requests. Errors are as those of Traceroute.
+// PacketLoss sends fifty echo requests, and a few more as Ping does. Errors are as those of Traceroute.
 func (c *Client) PacketLoss(ctx context.Context, j Job) (workerapi.PacketLoss, error) {
 	asked := time.Now()
 	result, err := run[workerapi.PacketLoss](ctx, c, workerapi.PathPacketLoss, j)

@@ -41,9 +41,9 @@ type measurement[T any] interface {
 	MarkShared()
 }
 
-// job makes the route of one kind of job. limit is how long such a job takes at most by itself.
+// job makes the route of one kind of job. usual is how long such a job mostly takes at most.
 func job[T any, M measurement[T]](
-	s *Server, limit time.Duration, run func(context.Context, netip.Addr) (T, error),
+	s *Server, usual time.Duration, run func(context.Context, netip.Addr) (T, error),
 ) func(*exchange) {
 	// By address alone, which tells its family too.
 	jobs := &flight.Group[netip.Addr, T]{Keep: sharedFor}
@@ -55,7 +55,7 @@ func job[T any, M measurement[T]](
 		result, own, err := inShare(func(begun *atomic.Bool) (T, error) {
 			return jobs.Do(x.r.Context(), x.target, func(ctx context.Context) (T, error) {
 				begun.Store(true)
-				return inPlace(ctx, s, limit, x.holder, func(ctx context.Context) (T, error) { return run(ctx, x.target) })
+				return inPlace(ctx, s, usual, x.holder, func(ctx context.Context) (T, error) { return run(ctx, x.target) })
 			})
 		})
 		var busy *busyError
@@ -113,9 +113,9 @@ func (x *exchange) refuseUntil(free time.Duration, sentence string) {
 // inPlace runs a job in a place of its own, within the bound from outside. Without a free place the error is a
 // *busyError.
 func inPlace[T any](
-	ctx context.Context, s *Server, limit time.Duration, who holder, run func(context.Context) (T, error),
+	ctx context.Context, s *Server, usual time.Duration, who holder, run func(context.Context) (T, error),
 ) (T, error) {
-	place, err := s.places.take(time.Now(), limit, who)
+	place, err := s.places.take(time.Now(), usual, who)
 	if err != nil {
 		var none T
 		return none, err
