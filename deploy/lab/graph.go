@@ -163,8 +163,12 @@ func (g *graph) route(b *strings.Builder, name, next, table string, to ...netip.
 
 func (g *graph) routeOver(b *strings.Builder, name, next, dev, table string, to ...netip.Prefix) {
 	for _, p := range to {
-		fmt.Fprintf(b, "route add %s via %s dev %s onlink src %s%s\n", p, g.nodes[next].address(p.Addr().Is4()),
-			dev, g.nodes[name].address(p.Addr().Is4()), table)
+		mtu := ""
+		if next == limitedHost && narrow[p] > 0 {
+			mtu = fmt.Sprintf(" mtu lock %d", narrow[p])
+		}
+		fmt.Fprintf(b, "route add %s via %s dev %s onlink src %s%s%s\n", p, g.nodes[next].address(p.Addr().Is4()),
+			dev, g.nodes[name].address(p.Addr().Is4()), mtu, table)
 	}
 }
 

@@ -202,8 +202,8 @@ func (l *Lab) addLinks(ctx context.Context) error {
 	var cables []*cable.Cable
 	for i, k := range l.links {
 		devA, devB := k.device(k.a), k.device(k.b)
-		if k.delay > 0 {
-			c, err := cable.New(l.ns[k.a], devA, l.ns[k.b], devB, cable.Spec{Delay: k.delay, DropEvery: k.dropEvery})
+		if k.isCable() {
+			c, err := cable.New(l.ns[k.a], devA, l.ns[k.b], devB, k.cable())
 			if err != nil {
 				closeAll(cables)
 				return err
@@ -237,7 +237,7 @@ func (l *Lab) setUp(ctx context.Context, name string) error {
 	for _, k := range l.links {
 		switch {
 		case k.a != name && k.b != name:
-		case k.delay > 0:
+		case k.isCable():
 			fmt.Fprintf(&batch, "link set %s txqueuelen %s\n", k.device(name), cable.QueueLength())
 		default:
 			fmt.Fprintf(&batch, "link set %s arp off\n", k.device(name))

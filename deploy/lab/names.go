@@ -37,6 +37,24 @@ func Wild(n int) (v4, v6 netip.Addr) { return destination(wild4, n), destination
 // LossyEnd is one behind a cable that loses every tenth packet on the way out.
 func LossyEnd(n int) (v4, v6 netip.Addr) { return destination(loss4, n), destination(loss6, n) }
 
+// FewEchoes is one that answers five echo requests a second, after a burst of five, and FewestEchoes one a second.
+func FewEchoes(n int) (v4, v6 netip.Addr) { return destination(fives4, n), destination(fives6, n) }
+
+// FewestEchoes is described with FewEchoes.
+func FewestEchoes(n int) (v4, v6 netip.Addr) { return destination(ones4, n), destination(ones6, n) }
+
+// LateEnd is one whose every answer takes 2.4 s.
+func LateEnd(n int) (v4, v6 netip.Addr) { return destination(late4, n), destination(late6, n) }
+
+// Repeated is one behind a cable on which every fourth packet arrives twice.
+func Repeated(n int) (v4, v6 netip.Addr) { return destination(twice4, n), destination(twice6, n) }
+
+// Overtaken is one behind a cable on which every fourth packet is held back for 330 ms, so that later ones overtake it.
+func Overtaken(n int) (v4, v6 netip.Addr) { return destination(swap4, n), destination(swap6, n) }
+
+// Narrow is one at the end of a route with the least MTU that there is: 68 octets, and 1,280 in IPv6.
+func Narrow(n int) (v4, v6 netip.Addr) { return destination(narrow4, n), destination(narrow6, n) }
+
 // Unreachable is one that the last router of the clean path calls unreachable.
 func Unreachable(n int) (v4, v6 netip.Addr) {
 	return destination(unreachable4, n), destination(unreachable6, n)
@@ -59,6 +77,12 @@ var pathNames = []struct {
 	{"clean", Clean, "nine hops, 62 ms, all answer"},
 	{"dirty", Wild, "a private, a silent, a rate-limited and a lossy hop, and two legs"},
 	{"lossy", LossyEnd, "every tenth packet is lost"},
+	{"few-echoes", FewEchoes, "answers five echo requests a second"},
+	{"fewest-echoes", FewestEchoes, "answers one echo request a second"},
+	{"late", LateEnd, "each answer takes 2.4 s"},
+	{"repeated", Repeated, "every fourth packet arrives twice"},
+	{"overtaken", Overtaken, "every fourth packet is overtaken by others"},
+	{"narrow", Narrow, "a path MTU of 68, in IPv6 1,280"},
 	{"unreachable", Unreachable, "a router says: host unreachable"},
 	{"prohibited", Prohibited, "a router says: prohibited"},
 	{"silent", SilentEnd, "no answer from the destination"},

@@ -20,7 +20,9 @@ import (
 func TestAWorkerWithoutFiles(t *testing.T) {
 	t.Parallel()
 	for mode, start := range map[string]func(t *testing.T, name string) *lab.Server{
-		"raw": startRawWorker, "datagram": startDatagramWorker,
+		"raw": startRawWorker, "datagram": func(t *testing.T, name string) *lab.Server {
+			return startDatagramWorker(t, name, workerOfOne...)
+		},
 	} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
@@ -115,12 +117,12 @@ func startRawWorker(t *testing.T, name string) *lab.Server {
 }
 
 // startDatagramWorker runs a worker that may open no raw socket.
-func startDatagramWorker(t *testing.T, name string) *lab.Server {
+func startDatagramWorker(t *testing.T, name string, env ...string) *lab.Server {
 	t.Helper()
 	mustDo(t, lab.ServiceHost, "sysctl", "-qw", "net.ipv4.ping_group_range=0 2147483647")
 	addr := freeAddr(t, 8081)
 	process, err := internet.Start(lab.ServiceHost, name, append([]string{
-		"WORKER_LISTEN_ADDR=" + addr, "DIAGNOSTICS_WORKER_TOKEN=" + service.Token()}, workerOfOne...),
+		"WORKER_LISTEN_ADDR=" + addr, "DIAGNOSTICS_WORKER_TOKEN=" + service.Token()}, env...),
 		"/usr/bin/setpriv", "--inh-caps=-net_raw", "--bounding-set=-net_raw", workerProgram)
 	if err != nil {
 		t.Fatal(err)

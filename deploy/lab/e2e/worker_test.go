@@ -231,7 +231,7 @@ func TestPacketLoss(t *testing.T) {
 		a := call(t, "packet-loss", to.String(), nil)
 		// Every tenth packet of the cable is lost, whoever's it is; these are the only ones.
 		facts{"sent": 50, "received": 45, "lossPercent": 10, "bursts": func(v any) bool { return len(v.([]any)) == 5 },
-			"bursts.0.length": 1, "minMs": between(10, 15)}.hold(t, a)
+			"bursts.0.length": 1, "minMs": between(10, 15), "late": 0, "undecided": 0, "confirmation": nil}.hold(t, a)
 		if i == 0 {
 			show(t, "packet-loss "+to.String(), a)
 		}

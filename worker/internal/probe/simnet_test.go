@@ -67,9 +67,59 @@ type simNode struct {
 	labels []echo.Label
 	// every limits the node to one answer in so long.
 	every time.Duration
+	// limit, where given, is the limit on its answers.
+	limit answerLimit
 
 	seen int
 	last time.Time
+}
+
+// answerLimit tells whether a probe that comes at a moment is answered.
+type answerLimit interface{ allows(at time.Time) bool }
+
+// tokenBucket answers so many probes a second, and a burst before.
+type tokenBucket struct {
+	rate, burst float64
+
+	tokens float64
+	last   time.Time
+}
+
+func (b *tokenBucket) allows(at time.Time) bool {
+	if b.last.IsZero() {
+		b.tokens = b.burst
+	} else {
+		b.tokens = min(b.burst, b.tokens+b.rate*at.Sub(b.last).Seconds())
+	}
+	b.last = at
+	// What was added up in many small parts may lack a hair of a whole token.
+	if b.tokens < 1-1e-9 {
+		return false
+	}
+	b.tokens--
+	return true
+}
+
+// perPeriod answers so many probes in each period, which begins somewhere within the first one.
+type perPeriod struct {
+	count  int
+	period time.Duration
+	phase  time.Duration
+
+	start time.Time
+	now   int64
+	used  int
+}
+
+func (l *perPeriod) allows(at time.Time) bool {
+	if l.start.IsZero() {
+		l.start = at.Add(-l.phase)
+	}
+	if n := int64(at.Sub(l.start) / l.period); n != l.now {
+		l.now, l.used = n, 0
+	}
+	l.used++
+	return l.used <= l.count
 }
 
 func (n *simNet) Open(_ netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
@@ -185,6 +235,9 @@ func (f *simFlow) answer(node *simNode, kind echo.Kind, passed int, seq uint16, 
 		return
 	}
 	if node.every > 0 && !node.last.IsZero() && now.Sub(node.last) < node.every {
+		return
+	}
+	if node.limit != nil && !node.limit.allows(now) {
 		return
 	}
 	node.last = now

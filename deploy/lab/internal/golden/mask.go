@@ -21,6 +21,8 @@ var masks = []mask{
 	{"requestId", '"', "<uuid>"},
 	{"serverTime", '"', "<time>"},
 	{"fetchedAt", '"', "<time>"},
+	{"measuredAt", '"', "<time>"},
+	{"shared", 't', "<bool>"},
 	{"validFrom", '"', "<time>"},
 	{"validTo", '"', "<time>"},
 	{"cached", 't', "<bool>"},

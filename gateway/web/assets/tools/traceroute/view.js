@@ -150,7 +150,7 @@ export default {
     { label: "With loss, three rounds", command: d.family === 6 ? sh`mtr -6 -n -r -c 3 ${d.target}` : sh`mtr -4 -n -r -c 3 ${d.target}` },
   ],
   sources: (d) => [
-    { name: "The routers and the host themselves", server: d.address, measured: true },
+    { name: "The routers and the host themselves", server: d.address, fetchedAt: d.measuredAt, measured: true, shared: d.shared },
     { name: "Names: reverse DNS", told: "Asked now, or taken from our cache, where answers stay a minute at most." },
     { name: "Networks: Team Cymru", zone: "asn.cymru.com", told: "Asked now, or taken from our cache, where answers stay half an hour at most." },
   ],
