@@ -34,7 +34,7 @@ var uglyPaths = []struct {
 // Our trace equals traceroute's and mtr's, hop for hop and with the same loss, from raw and from datagram sockets.
 func TestTracesOfUglyPathsEqualTheSystems(t *testing.T) {
 	t.Parallel()
-	datagrams := pairWith(t, "ugly-datagram", startDatagramWorker(t, "worker-ugly-datagram"))
+	datagrams := pairWith(t, "ugly-datagram", startDatagramWorker(t, "worker-ugly-datagram", workerOfOne...))
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the worker with datagram sockets: %s", datagrams.worker.Process.Log())
