@@ -1,7 +1,6 @@
 package icmp
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -89,18 +88,9 @@ func (f *datagramFlow) attempt(packet []byte, ttl int) (time.Time, error) {
 		}
 		f.ttl = ttl
 	}
-	if f.label == nil || f.network.unlabelled.Load() {
-		return sendPastErrors(f.fd, packet, nil, f.to)
-	}
-	at, err := sendPastErrors(f.fd, packet, f.label, f.to)
-	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
-		return at, err
-	}
-	at, err = sendPastErrors(f.fd, packet, nil, f.to)
-	if err == nil {
-		f.network.unlabelled.Store(true)
-	}
-	return at, err
+	return sendLabelled(f.label, &f.network.unlabelled, func(label []byte) (time.Time, error) {
+		return sendPastErrors(f.fd, packet, label, f.to)
+	})
 }
 
 // buffers hold one received packet.
