@@ -55,6 +55,7 @@ var (
 	web4, web6     = netip.MustParsePrefix("11.80.0.0/24"), netip.MustParsePrefix("2a10:80::/64")
 	loss4, loss6   = netip.MustParsePrefix("11.93.0.0/24"), netip.MustParsePrefix("2a10:93::/64")
 	near4, near6   = netip.MustParsePrefix("11.94.0.0/24"), netip.MustParsePrefix("2a10:94::/64")
+	mute4, mute6   = netip.MustParsePrefix("11.96.0.0/24"), netip.MustParsePrefix("2a10:96::/64")
 
 	unreachable4, unreachable6 = netip.MustParsePrefix("11.92.1.0/24"), netip.MustParsePrefix("2a10:92:1::/64")
 	prohibited4, prohibited6   = netip.MustParsePrefix("11.92.2.0/24"), netip.MustParsePrefix("2a10:92:2::/64")
@@ -90,7 +91,8 @@ var twins = map[string]string{"a6": "b6", "a7": "b7"}
 // topology is the lab's internet:
 //
 //	svc ─ c1 ─ c2 ═10═ c3 ─ c4 ─ c5 ═12═ c6 ─ c7 ═9═ c8 ─ far        the clean path, and behind c8 the dead ranges
-//	      │    ├═4═ web        └─ pub (off c3)
+//	      │    ├═4═ web        ├─ pub (off c3)
+//	      │    │               └═6═ mute (off c4; drops echo requests)
 //	      │    └═5═ loss (every tenth packet lost)
 //	      ├─ dns
 //	      └─ p2 ─ s3 ═10═ l4 ═12═ x5 ┬ a6 ─ a7 ┬ j8 ═9═ wild         the dirty path
@@ -104,6 +106,7 @@ func topology() ([]node, []link) {
 		withLocal(host("wild", "11.91.0.254", "2a10:91::fe"), wild4, wild6),
 		withFilter(withLocal(host("web", "11.80.0.254", "2a10:80::fe"), web4, web6), webFilter),
 		withLocal(host("loss", "11.93.0.254", "2a10:93::fe"), loss4, loss6),
+		withFilter(withLocal(host("mute", "11.96.0.254", "2a10:96::fe"), mute4, mute6), muteFilter),
 		withLocal(host(NearHost, resolver4, resolver6), near4, near6),
 		withExtra(host("pub", "11.77.54.1", "2a10:77:54::1")),
 		router("p2", "10.66.0.2", "fd66::2", Private),
@@ -136,6 +139,7 @@ func topology() ([]node, []link) {
 		{a: "c8", b: "far"},
 		{a: "c1", b: NearHost},
 		{a: "c3", b: "pub"},
+		{a: "c4", b: "mute", delay: 6 * time.Millisecond},
 		{a: "c2", b: "web", delay: 4 * time.Millisecond},
 		{a: "c2", b: "loss", delay: 5 * time.Millisecond, dropEvery: 10},
 		{a: "c1", b: "p2"},

@@ -69,6 +69,8 @@ func worstCases() []worstCase {
 			input: fmt.Sprintf("%s:%d", mazeWeb, mazeGarbagePort)},
 		{tool: "ssl-checker", built: "120 dead addresses; greetings and garbage without end", input: mazeWeb + ":443"},
 		{tool: "traceroute", built: "a path with silent routers", input: wild.String()},
+		{tool: "traceroute", built: "UDP probes", input: far.String(), options: map[string]any{"protocol": "udp"}},
+		{tool: "traceroute", built: "TCP probes", input: far.String(), options: map[string]any{"protocol": "tcp"}},
 		{tool: "uptime", built: chain + ", over both families", input: maze},
 		{tool: "uptime", built: chain + ", over both families", input: secure + "/maze/0"},
 		{tool: "whois-lookup", built: "a registry and a registrar with long answers", input: "www.example-shop.com"},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -35,19 +34,22 @@ func (e *busyError) LogText() string {
 	return "every place is taken"
 }
 
-// job makes the route of one kind of job. limit is how long such a job takes at most by itself.
-func job[T any](s *Server, limit time.Duration, run func(context.Context, netip.Addr) (T, error)) func(*exchange) {
-	// By address alone, which tells its family too.
-	jobs := &flight.Group[netip.Addr, T]{Keep: sharedFor}
+// job makes the route of one kind of job. limit is how long such a job takes at most by itself. read gives what is
+// asked for: who asks the same at the same time shares a job.
+func job[K comparable, T any](
+	s *Server, limit time.Duration, read func(*exchange) (K, *refusal), run func(context.Context, K) (T, error),
+) func(*exchange) {
+	jobs := &flight.Group[K, T]{Keep: sharedFor}
 	return func(x *exchange) {
-		if refused := x.readJob(); refused != nil {
+		asked, refused := read(x)
+		if refused != nil {
 			x.fail(refused.status, refused.sentence)
 			return
 		}
 		result, err := inShare(func(begun *atomic.Bool) (T, error) {
-			return jobs.Do(x.r.Context(), x.target, func(ctx context.Context) (T, error) {
+			return jobs.Do(x.r.Context(), asked, func(ctx context.Context) (T, error) {
 				begun.Store(true)
-				return inPlace(ctx, s, limit, x.holder, func(ctx context.Context) (T, error) { return run(ctx, x.target) })
+				return inPlace(ctx, s, limit, x.holder, func(ctx context.Context) (T, error) { return run(ctx, asked) })
 			})
 		})
 		var busy *busyError
@@ -127,6 +129,9 @@ func (x *exchange) failJob(err error) {
 		x.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedShortage)
 		x.w.Header().Set("Retry-After", "1")
 		x.fail(http.StatusServiceUnavailable, "This worker's own host cannot send probes at the moment.")
+	case errors.Is(err, echo.ErrProtocol):
+		x.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedProtocol)
+		x.fail(http.StatusBadGateway, "This worker can trace with ICMP only.")
 	case errors.Is(err, echo.ErrFamily), errors.Is(err, echo.ErrNoRoute):
 		x.fail(http.StatusBadGateway, "This worker has no "+workerapi.FamilyName(x.target)+" connection to the target.")
 	case errors.Is(err, echo.ErrForbidden):

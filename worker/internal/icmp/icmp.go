@@ -1,5 +1,6 @@
-// Package icmp sends probes and finds the answers to them: echo requests, and UDP datagrams and TCP SYNs to a port, about
-// which routers report by ICMP too (port_network.go). It implements echo.Network and knows nothing of hops or statistics.
+// Package icmp sends probes and finds the answers to them: echo requests, and UDP datagrams and TCP SYNs to a port,
+// about which routers report by ICMP too (port_network.go). It implements echo.Network and knows nothing of hops or
+// statistics.
 //
 // It has two kinds of socket. One raw socket for each address family serves every flow; opening it takes CAP_NET_RAW.
 // Where that is refused, a datagram socket for each flow does the same with the kernel's help and without any
@@ -107,8 +108,8 @@ func (e *Engine) Absent(family int) error {
 	return e.err6
 }
 
-// NoPorts gives the error with which raw sockets for UDP and TCP probes could not be opened; nil where they are open, and
-// where there are datagram sockets, which have none.
+// NoPorts gives the error with which raw sockets for UDP and TCP probes could not be opened; nil where they are open,
+// and where there are datagram sockets, which have none.
 func (e *Engine) NoPorts() error { return e.errPorts }
 
 // Check tells whether flows can be opened with the rights that the process has now. Datagram sockets are granted to

@@ -40,7 +40,9 @@ func wantOneStack(t *testing.T, c *counters, log string, panics uint64) {
 func TestTheRawReaderOutlivesAPanic(t *testing.T) {
 	t.Parallel()
 	c, log := logged()
-	s := &socket{rawConn: &rawConn{counters: c}, flows: newFlows(), requestType: v4EchoRequest, closed: make(chan struct{})}
+	s := &socket{
+		rawConn: &rawConn{counters: c}, flows: newFlows(), requestType: v4EchoRequest, closed: make(chan struct{}),
+	}
 	var seqs []uint16
 	f, err := s.flows.add(s, target4, func(a echo.Answer) { seqs = append(seqs, a.Seq) })
 	if err != nil {

@@ -21,7 +21,8 @@ const (
 
 	// sequenceGap lies between the sequence numbers of a flow's SYNs. They rise, as those of a new connection between the
 	// same ports must (RFC 9293 section 3.4.3), or firewalls that follow connections drop them; and all lie within the
-	// window of the first, so that a host that still waits for it to be closed answers the next (RFC 9293 section 3.10.7.4).
+	// window of the first, so that a host that still waits for it to be closed answers the next (RFC 9293 section
+	// 3.10.7.4).
 	sequenceGap = 64
 
 	// timestamp is where a SYN has its timestamp (RFC 7323), behind the options for segment size and selective ACKs.
@@ -33,8 +34,8 @@ const (
 // portIdentity is what the probes of a flow to a port carry and nobody can know who does not see them. A probe is known
 // by its place in the flow: by that it has a number of its own in the IPv4 header, in the first octets of a UDP payload
 // and so in the checksum, or as sequence number. Of a probe, ICMP errors quote the IP header and eight octets at least,
-// which are the ports and, for UDP, length and checksum, or for TCP the sequence number; most quote it whole, and so the
-// cookie: in TCP four octets of it, as the timestamp.
+// which are the ports and, for UDP, length and checksum, or for TCP the sequence number; most quote it whole, and so
+// the cookie: in TCP four octets of it, as the timestamp.
 type portIdentity struct {
 	protocol      echo.Protocol
 	local, remote uint16

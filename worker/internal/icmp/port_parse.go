@@ -65,8 +65,8 @@ func (m *portMessage) quote(protocol byte, segment []byte) bool {
 	return true
 }
 
-// parseSegment reads a SYN-ACK or a RST from an address; ok is false for every other segment. Its checksum is no matter:
-// one that comes from the same machine has none (the card would fill it in), and none is believed that does not
+// parseSegment reads a SYN-ACK or a RST from an address; ok is false for every other segment. Its checksum is no
+// matter: one that comes from the same machine has none (the card would fill it in), and none is believed that does not
 // acknowledge a probe.
 func parseSegment(b []byte, from netip.Addr) (m portMessage, ok bool) {
 	if len(b) < tcpHeader {

@@ -65,10 +65,15 @@ type plan interface {
 	answered(a echo.Answer)
 }
 
-// drive runs a plan to its end.
+// drive runs a plan of echo requests to its end.
 func (p *Prober) drive(ctx context.Context, dst netip.Addr, job plan) error {
+	return p.driveWith(ctx, dst, echo.Probe{}, job)
+}
+
+// driveWith runs a plan of some kind of probe to its end.
+func (p *Prober) driveWith(ctx context.Context, dst netip.Addr, probe echo.Probe, job plan) error {
 	d := &driver{
-		prober: p, dst: dst, plan: job, way: p.network.Follow(dst),
+		prober: p, dst: dst, probe: probe, plan: job, way: p.network.Follow(dst),
 		answers: make(chan echo.Answer, answersHeld),
 		ticket:  p.options.Budget.ticket(dst),
 	}
@@ -79,6 +84,7 @@ func (p *Prober) drive(ctx context.Context, dst netip.Addr, job plan) error {
 type driver struct {
 	prober  *Prober
 	dst     netip.Addr
+	probe   echo.Probe
 	plan    plan
 	way     echo.Way
 	answers chan echo.Answer
@@ -198,7 +204,7 @@ func (d *driver) begun() bool { return len(d.flows) > 0 }
 // flow opens flows in order as they are first used.
 func (d *driver) flow(index int) (echo.Flow, error) {
 	for len(d.flows) <= index {
-		f, err := d.prober.network.Open(d.dst, d.take)
+		f, err := d.prober.open(d.probe, d.dst, d.take)
 		if err != nil {
 			return nil, err
 		}
