@@ -52,7 +52,8 @@ type portIdentity struct {
 func newPortIdentity(p echo.Probe, local uint16, source, dst netip.Addr) portIdentity {
 	i := portIdentity{
 		protocol: p.Protocol, local: local, remote: p.Port, source: source, dst: dst,
-		id: uint16(random(1 << 16)), tag: uint16(random(1 << 16)), sequence: uint32(random(1 << 32)),
+		// Past 0xffff a tag would have the checksum of another.
+		id: uint16(random(1 << 16)), tag: uint16(random(1<<16 - 1<<10)), sequence: uint32(random(1 << 32)),
 		size: leastUDP + random(spreadUDP),
 	}
 	rand.Read(i.cookie[:])
