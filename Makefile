@@ -100,6 +100,15 @@ generate: ## rewrite the README's tables from the code
 	go test ./gateway -run TestREADME -update
 	go test ./worker -run TestREADME -update
 
+bootstrap: ## fetch IANA's lists of RDAP registries anew into the built-in copy (needs the internet)
+	@cd $(LISTS) && for list in dns ipv4 ipv6 asn; do \
+		curl -fsS --proto =https --max-time 60 --max-filesize 1048576 -o $$list.json.new https://data.iana.org/rdap/$$list.json \
+			|| { rm -f *.json.new; exit 1; }; done
+	@cd $(LISTS) && for list in dns ipv4 ipv6 asn; do mv $$list.json.new $$list.json; done
+	go test -count=1 -run '^TestTheCopy$$' ./gateway/internal/providers/rdap/bootstrap
+
+LISTS := gateway/internal/providers/rdap/bootstrap/copy
+
 new-tool: ## the skeleton of a new tool: make new-tool SLUG=cname-chain
 	@go run ./gateway/internal/newtool -slug '$(SLUG)'
 
@@ -132,4 +141,4 @@ $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
 	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help build run test e2e shots golden worst-cases demo bench proof-limits proof-soak fuzz lint fmt generate new-tool up down clean
+.PHONY: help build run test e2e shots golden worst-cases demo bench proof-limits proof-soak fuzz lint fmt generate bootstrap new-tool up down clean

@@ -88,6 +88,7 @@ func startForBench(b *testing.B) (addr string) {
 		"TRUST_PROXY_HEADERS=true", "CLIENT_ADDRESS_HEADER=x-real-ip", "TRUSTED_PROXY_CIDRS=127.0.0.0/8",
 		"DNS_RESOLVERS=" + startNameServer(b), "RATE_LIMIT_REQUESTS=1000000", "RATE_LIMIT_CLIENT_REQUESTS=10000000",
 		"RATE_LIMIT_TARGET_REQUESTS=10000000", "AUDIT_LOG_FILE=" + b.TempDir() + "/audit.log",
+		"RDAP_BOOTSTRAP_URL=off",
 	})
 	if err != nil {
 		b.Fatal(err)

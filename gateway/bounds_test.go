@@ -47,7 +47,7 @@ var worstAnswers = map[string]struct {
 	"my-ip":            {`{"input":""}`, nil},
 	"ip-geolocation":   {`{"input":"93.184.216.34"}`, []string{"", "network"}},
 	"asn-lookup":       {`{"input":"93.184.216.34"}`, nil},
-	"whois-lookup":     {`{"input":"worst-site.com"}`, []string{"", "domain", "domain.contacts.0"}},
+	"whois-lookup":     {`{"input":"worst-site.com"}`, []string{"", "domain", "domain.contacts.0", "domain.contacts.12"}},
 	"redirect-checker": {`{"input":"http://worst-site.com/0"}`, []string{"", "hops.0", "hops.8"}},
 	"robots-sitemap":   {`{"input":"http://worst-site.com/"}`, []string{"", "robots", "robots.groups.0"}},
 	"dns-resolver-check": {`{"input":"worst-site.com","options":{"recordType":"NS"}}`,
@@ -376,8 +376,14 @@ func longRegistrations(w http.ResponseWriter, r *http.Request) {
 		}
 		return list
 	}
+	var redacted []any
+	words := func(s string) map[string]any { return map[string]any{"type": s} }
+	for i := range 80 {
+		redacted = append(redacted, map[string]any{"name": words(long(i))},
+			map[string]any{"name": words(fmt.Sprint("Registrant ", i)), "reason": words(long(i))})
+	}
 	object := map[string]any{"objectClassName": "ip network", "startAddress": "0.0.0.1", "endAddress": "255.255.255.254",
-		"status": strs(256)}
+		"status": strs(256), "redacted": redacted}
 	if strings.Contains(r.URL.Path, "/domain/") {
 		var entities, notices []any
 		for range 12 {
@@ -386,7 +392,7 @@ func longRegistrations(w http.ResponseWriter, r *http.Request) {
 				"description": []string{strings.Repeat("<", 2000)}})
 		}
 		object = map[string]any{"objectClassName": "domain", "ldhName": "worst-site.com", "status": strs(200),
-			"entities": entities, "notices": notices}
+			"entities": entities, "notices": notices, "redacted": redacted}
 	}
 	w.Header().Set("Content-Type", "application/rdap+json")
 	encoder := json.NewEncoder(w)

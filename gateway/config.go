@@ -47,7 +47,8 @@ type Config struct {
 	HostAddresses     cidrs           `envconfig:"HOST_ADDRESSES" takes:"comma-separated addresses and CIDRs, such as 192.0.2.10,2001:db8::/64" doc:"addresses and CIDRs of the host around a container, which cannot see them: refused as this host's own"`
 	DisabledTools     list            `envconfig:"DISABLED_TOOLS" takes:"comma-separated slugs of tools" doc:"slugs of tools that answer 501, comma-separated"`
 	ContactURL        contactURL      `envconfig:"CONTACT_URL" takes:"an http, https or mailto URL" doc:"goes into the User-Agent and the footer of the pages"`
-	RDAPBaseURL       rdapURL         `envconfig:"RDAP_BASE_URL" default:"https://rdap.org" takes:"an https URL without user, query or fragment" doc:"bootstrap and redirector of registration data"`
+	RDAPBaseURL       rdapURL         `envconfig:"RDAP_BASE_URL" default:"https://rdap.org" takes:"an https URL without user, query or fragment" doc:"redirector for registration data that IANA's lists do not place; where it is set to another, that one alone is asked, and no list is fetched"`
+	RDAPBootstrapURL  bootstrapURL    `envconfig:"RDAP_BOOTSTRAP_URL" default:"https://data.iana.org/rdap/" takes:"an https URL without user, query or fragment, or off" doc:"where IANA's lists of registries (RFC 9224) are fetched, in the background, at the start and daily; off = the built-in copy alone"`
 	ASNZone           zone            `envconfig:"ASN_DNS_ZONE" default:"asn.cymru.com" takes:"a domain name" doc:"zone of the DNS-based ASN service"`
 
 	AuditLogFile filePath `envconfig:"AUDIT_LOG_FILE" takes:"the path of a file" doc:"for answering complaints: a JSON object a line for each run that began (time, client, tool, host, requestId), rotated, told on /privacy; empty = off"`

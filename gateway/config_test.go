@@ -87,6 +87,8 @@ func TestValues(t *testing.T) {
 		{"CONTACT_URL", "https://example.com/contact", yes}, {"CONTACT_URL", "mailto:noc@example.com", yes}, {"CONTACT_URL", "javascript:alert(1)", no}, {"CONTACT_URL", "mailto:", no},
 		{"CONTACT_URL", "noc@example.com", no}, {"CONTACT_URL", "https://example.com/\r\nX: y", no}, {"CONTACT_URL", "https://example.com/)", no}, {"CONTACT_URL", "https://", no},
 		{"RDAP_BASE_URL", "https://rdap.example.com/base/", yes}, {"RDAP_BASE_URL", "http://rdap.example.com", no}, {"RDAP_BASE_URL", "https://rdap.example.com?x=y", no},
+		{"RDAP_BOOTSTRAP_URL", "https://lists.example.com/rdap/", yes}, {"RDAP_BOOTSTRAP_URL", "https://10.0.0.1:8443", yes}, {"RDAP_BOOTSTRAP_URL", "off", yes},
+		{"RDAP_BOOTSTRAP_URL", "http://lists.example.com", no}, {"RDAP_BOOTSTRAP_URL", "https://lists.example.com/?x=y", no}, {"RDAP_BOOTSTRAP_URL", "on", no},
 		{"ASN_DNS_ZONE", "asn.example.com", yes}, {"ASN_DNS_ZONE", "a..b", no}, {"ASN_DNS_ZONE", "https://x", no},
 		{"AUDIT_LOG_FILE", "/var/log/diagnostics/audit.log", yes}, {"AUDIT_LOG_FILE", "audit\nlog", no},
 		{"LOG_LEVEL", "debug", yes}, {"LOG_LEVEL", "error", yes}, {"LOG_LEVEL", "INFO", no}, {"LOG_LEVEL", "trace", no},

@@ -153,6 +153,20 @@ func (r *rdapURL) Decode(s string) (err error) {
 	return err
 }
 
+// bootstrapURL is as rdapURL, or off: the zero URL.
+type bootstrapURL struct{ target.URL }
+
+func (b *bootstrapURL) Decode(s string) (err error) {
+	if s == "off" {
+		b.URL = target.URL{}
+		return nil
+	}
+	var base rdapURL
+	err = base.Decode(s)
+	b.URL = base.URL
+	return err
+}
+
 // contactURL goes into a header and a page, so it is printable ASCII.
 type contactURL string
 

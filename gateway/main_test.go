@@ -107,13 +107,13 @@ type started struct {
 	ended        chan error
 }
 
-// start runs the gateway on free ports, without a resolver, until the test ends.
+// start runs the gateway on free ports, without a resolver and fetching nothing, until the test ends.
 func start(t *testing.T, env ...string) *started {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	s := &started{log: newOutput(), stop: stop, ended: make(chan error, 1)}
 	env = append([]string{"GATEWAY_LISTEN_ADDR=127.0.0.1:0", "METRICS_LISTEN_ADDR=127.0.0.1:0",
-		"DNS_RESOLVERS=127.0.0.1:1", "EGRESS_FAMILIES=ipv4"}, env...)
+		"DNS_RESOLVERS=127.0.0.1:1", "EGRESS_FAMILIES=ipv4", "RDAP_BOOTSTRAP_URL=off"}, env...)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -28,6 +28,7 @@ import (
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/rdap"
+	"diagnostics/gateway/internal/providers/whois"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tools"
@@ -44,7 +45,8 @@ func gatewayOn(
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	c := httpapi.Config{
-		Tools: tools.All(tools.Deps{Egress: client, RDAP: registries(t, client), ASN: announcers(t, client), Worker: worker,
+		Tools: tools.All(tools.Deps{Egress: client, RDAP: registries(t, client), WHOIS: port43(t, client),
+			ASN: announcers(t, client), Worker: worker,
 			Certs: certs, Now: time.Now}),
 		WorkerEnabled: worker != nil,
 		Deny:          target.Denylist{},
@@ -79,6 +81,17 @@ func noPages(w http.ResponseWriter, r *http.Request) error {
 }
 
 // registries is a client whose redirector is a path of the test's own site, which answers by itself.
+func port43(t *testing.T, client *egress.Client) *whois.Client {
+	t.Helper()
+	memory := cache.NewMemory(1 << 20)
+	t.Cleanup(memory.Close)
+	c, err := whois.New(whois.Config{Egress: client, Cache: memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func registries(t *testing.T, client *egress.Client) *rdap.Client {
 	t.Helper()
 	memory := cache.NewMemory(1 << 20)

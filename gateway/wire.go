@@ -15,7 +15,8 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/providers/asn"
-	"diagnostics/gateway/internal/providers/rdap"
+	"diagnostics/gateway/internal/providers/rdap/bootstrap"
+	"diagnostics/gateway/internal/providers/whois"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/redisguard"
 	"diagnostics/gateway/internal/tool"
@@ -34,7 +35,8 @@ type service struct {
 	guard   *redisguard.Guard    // nil without Redis
 	worker  *workerclient.Client // nil without a worker
 	memory  *cache.Memory
-	audit   *auditLog // nil where none is kept
+	audit   *auditLog             // nil where none is kept
+	lists   *bootstrap.Registries // nil where none are used
 }
 
 // wire builds every part from the settings. Nothing listens yet.
@@ -61,12 +63,18 @@ func (s *service) build(c Config, log *slog.Logger) error {
 		return err
 	}
 	store := s.newStore()
-	registries, err := s.newRDAP(c, limiter, store)
+	registries, err := s.newRDAP(c, limiter, store, log)
+	if err != nil {
+		return err
+	}
+	port43, err := whois.New(whois.Config{Egress: s.egress, Cache: store, Slots: serverSlots{limiter}})
 	if err != nil {
 		return err
 	}
 	networks := asn.New(s.egress, string(c.ASNZone), store)
-	all := tools.All(tools.Deps{Egress: s.egress, RDAP: registries, ASN: networks, Worker: s.worker, Now: time.Now})
+	all := tools.All(tools.Deps{
+		Egress: s.egress, RDAP: registries, WHOIS: port43, ASN: networks, Worker: s.worker, Now: time.Now,
+	})
 	if err := c.CheckSlugs(slugs(all)); err != nil {
 		return err
 	}
@@ -107,6 +115,9 @@ func (s *service) build(c Config, log *slog.Logger) error {
 func (s *service) close() {
 	if s.worker != nil {
 		s.worker.Close()
+	}
+	if s.lists != nil {
+		s.lists.Close()
 	}
 	if s.egress != nil {
 		s.egress.Close()
@@ -157,7 +168,7 @@ func newEgress(c Config, limiter ratelimit.Limiter) (*egress.Client, error) {
 		Deny:              c.DenyTargets.Denylist,
 		AllowOwnAddresses: bool(c.AllowOwnAddresses),
 		HostAddresses:     c.HostAddresses,
-		ExemptHosts:       []string{c.RDAPBaseURL.Authority()},
+		ExemptHosts:       c.rdapHosts(),
 		Charge:            addresslimit.New(limiter, int(c.AddressRequests), time.Duration(c.Window)).Charge,
 		UserAgent:         userAgent(c),
 	})
@@ -210,22 +221,6 @@ func (s *service) newStore() cache.Store {
 	}
 	return cache.NewFallback(cache.NewRedis(s.guard), s.memory)
 }
-
-func (s *service) newRDAP(c Config, limiter ratelimit.Limiter, store cache.Store) (*rdap.Client, error) {
-	return rdap.New(rdap.Config{
-		Egress:     s.egress,
-		Base:       c.RDAPBaseURL.String(),
-		Cache:      store,
-		Redirector: ratelimit.NewWindow(limiter, "redirector", redirectorRequests, redirectorWindow),
-	})
-}
-
-// All instances together ask the redirector at most eight times in any ten seconds (rdap.org answers 429 past ten). The
-// window is a little longer, since requests may arrive closer together than they were sent.
-const (
-	redirectorRequests = 8
-	redirectorWindow   = 10500 * time.Millisecond
-)
 
 func limits(c Config) httpapi.Limits {
 	per := func(n settings.Count) ratelimit.Limit {

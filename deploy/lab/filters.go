@@ -35,6 +35,20 @@ var deadFilter = fmt.Sprintf(`
 		ip6 daddr %s ip6 hoplimit > 1 drop
 	}`, unreachable4, unreachable6, prohibited4, prohibited6, silent4, silent6)
 
+// limitFilter answers five echo requests a second to an address of one range, and one to an address of the other, each
+// after a burst of five, as firewalls do. Each address has a limit of its own, so that tests do not share one.
+var limitFilter = fmt.Sprintf(`
+	set fives4 { type ipv4_addr; flags dynamic; timeout 1m; }
+	set fives6 { type ipv6_addr; flags dynamic; timeout 1m; }
+	set ones4 { type ipv4_addr; flags dynamic; timeout 1m; }
+	set ones6 { type ipv6_addr; flags dynamic; timeout 1m; }
+	chain limits { type filter hook input priority 0;
+		ip daddr %s icmp type echo-request update @fives4 { ip daddr limit rate over 5/second burst 5 packets } drop
+		ip6 daddr %s icmpv6 type echo-request update @fives6 { ip6 daddr limit rate over 5/second burst 5 packets } drop
+		ip daddr %s icmp type echo-request update @ones4 { ip daddr limit rate over 1/second burst 5 packets } drop
+		ip6 daddr %s icmpv6 type echo-request update @ones6 { ip6 daddr limit rate over 1/second burst 5 packets } drop
+	}`, fives4, fives6, ones4, ones6)
+
 // spreadFilter is the two-way step: Linux itself hashes every ICMP echo onto one leg, so the leg is chosen here by what
 // real routers hash, the checksum and the identifier, or both ports. A Paris trace keeps them within a round.
 var spreadFilter = fmt.Sprintf(`

@@ -12,15 +12,21 @@ type graph struct {
 	nodes map[string]node
 	order []string
 	peers map[string][]string
+	// ways are the links that one node alone uses, by the node that they end at and by the other.
+	ways map[string][]link
 }
 
 func newGraph(nodes []node, links []link) *graph {
-	g := &graph{nodes: map[string]node{}, peers: map[string][]string{}}
+	g := &graph{nodes: map[string]node{}, peers: map[string][]string{}, ways: map[string][]link{}}
 	for _, n := range nodes {
 		g.nodes[n.name] = n
 		g.order = append(g.order, n.name)
 	}
 	for _, l := range links {
+		if l.own {
+			g.ways[l.a], g.ways[l.b] = append(g.ways[l.a], l), append(g.ways[l.b], l)
+			continue
+		}
 		g.peers[l.a] = append(g.peers[l.a], l.b)
 		g.peers[l.b] = append(g.peers[l.b], l.a)
 	}
@@ -80,6 +86,18 @@ func device(node, peer string) string {
 	return "to-" + peer
 }
 
+// device is the name of the link's interface at one of its ends.
+func (l link) device(at string) string {
+	peer := l.a
+	if at == l.a {
+		peer = l.b
+	}
+	if l.own {
+		return "own-" + peer
+	}
+	return device(at, peer)
+}
+
 // setup is the ip(8) batch that gives a node its addresses and routes, once its devices exist.
 func (g *graph) setup(name string) string {
 	n := g.nodes[name]
@@ -97,6 +115,9 @@ func (g *graph) setup(name string) string {
 			fmt.Fprintf(&b, "address add %s/32 dev %s\naddress add %s/128 dev %s nodad\n", n.v4, own, n.v6, own)
 		}
 	}
+	for _, l := range g.ways[name] {
+		fmt.Fprintf(&b, "link set %s up\n", l.device(name))
+	}
 	for _, a := range n.extra {
 		fmt.Fprintf(&b, "address add %s/%d dev lo%s\n", a, a.BitLen(), map[bool]string{true: " nodad"}[a.Is6()])
 	}
@@ -108,8 +129,13 @@ func (g *graph) setup(name string) string {
 }
 
 func (g *graph) routes(b *strings.Builder, name string) {
+	for _, l := range g.ways[name] {
+		if l.b == name {
+			g.routeOver(b, name, l.a, l.device(name), fmt.Sprintf(" table %d", ownTable), everywhere...)
+		}
+	}
 	if peers := g.peers[name]; len(peers) == 1 {
-		g.route(b, name, peers[0], "", netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0"))
+		g.route(b, name, peers[0], "", everywhere...)
 		return
 	}
 	for _, other := range g.order {
@@ -129,15 +155,38 @@ func (g *graph) routes(b *strings.Builder, name string) {
 	}
 }
 
+var everywhere = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
+
 func (g *graph) route(b *strings.Builder, name, next, table string, to ...netip.Prefix) {
+	g.routeOver(b, name, next, device(name, next), table, to...)
+}
+
+func (g *graph) routeOver(b *strings.Builder, name, next, dev, table string, to ...netip.Prefix) {
 	for _, p := range to {
-		fmt.Fprintf(b, "route add %s via %s dev %s onlink src %s%s\n", p, g.nodes[next].address(p.Addr().Is4()),
-			device(name, next), g.nodes[name].address(p.Addr().Is4()), table)
+		mtu := ""
+		if next == limitedHost && narrow[p] > 0 {
+			mtu = fmt.Sprintf(" mtu lock %d", narrow[p])
+		}
+		fmt.Fprintf(b, "route add %s via %s dev %s onlink src %s%s%s\n", p, g.nodes[next].address(p.Addr().Is4()),
+			dev, g.nodes[name].address(p.Addr().Is4()), mtu, table)
 	}
 }
 
-// markRules is the ip(8) batch that routes marked packets by the table of their leg; the same for both families, which
-// the command must be told.
+// rules is the ip(8) batch of a node's routing rules, empty where it has none; the same for both families, which the
+// command must be told.
+func (g *graph) rules(name string) string {
+	if name == spreader {
+		return markRules()
+	}
+	for _, l := range g.ways[name] {
+		if l.b == name {
+			return fmt.Sprintf("rule add iif lo table %d\n", ownTable)
+		}
+	}
+	return ""
+}
+
+// markRules route marked packets by the table of their leg.
 func markRules() string {
 	var b strings.Builder
 	for _, mark := range []int{leg1Mark, leg2Mark} {

@@ -27,7 +27,10 @@ func TestPathTo(t *testing.T) {
 			"11.78.6.1|11.78.6.2 11.78.7.1|11.78.7.2 11.78.8.1/lossy 11.91.0.5"},
 		{"2a10:91::5", "2a10:77:1::1 fd66::2/private 2a10:78:3::1/silent 2a10:78:4::1/ratelimited 2a10:78:5::1 " +
 			"2a10:78:6::1|2a10:78:6::2 2a10:78:7::1|2a10:78:7::2 2a10:78:8::1/lossy 2a10:91::5"},
-		{"11.96.0.1", "11.77.1.1 11.77.2.1 11.77.3.1 11.77.4.1 11.96.0.1"},
+		{"11.71.0.5", "11.77.1.1 11.77.2.1 11.77.3.1 11.77.4.1 11.77.65.1/silent 11.77.66.1/silent 11.71.0.5"},
+		{"2a10:72::5", "2a10:77:1::1 2a10:77:2::1 2a10:77:3::1 2a10:77:74::1 2a10:77:75::1 2a10:77:76::1 2a10:77:77::1 2a10:72::5"},
+		{"11.73.0.5", "11.77.1.1 11.77.2.1 11.77.3.1 11.73.0.5"},
+		{"11.74.0.1", "11.77.1.1 11.77.2.1 11.77.3.1 11.77.4.1 11.74.0.1"},
 		{"12.0.0.1", ""},
 	}
 	for _, test := range tests {
@@ -76,6 +79,21 @@ func TestRoutes(t *testing.T) {
 		"route add 11.91.0.0/24 via 11.78.6.2 dev to-b6 onlink src 11.78.5.1 table 102\n") {
 		t.Errorf("x5 lacks its second leg in\n%s", x5)
 	}
+	// What a node alone uses is no path of others, and none of its own but by the rule.
+	short := g.setup("short")
+	for _, want := range []string{
+		"route add 0.0.0.0/0 via 11.77.65.1 dev own-k5 onlink src 11.71.0.254 table 200\n",
+		"route add ::/0 via 2a10:77:66::1 dev to-k6 onlink src 2a10:71::fe\n", "link set own-k5 up\n",
+	} {
+		if !strings.Contains(short, want) {
+			t.Errorf("short lacks %q in\n%s", want, short)
+		}
+	}
+	if k5 := g.setup("k5"); !strings.Contains(k5, "link set own-short up\n") ||
+		!strings.Contains(k5, "route add 11.71.0.0/24 via 11.77.66.1 dev to-k6 onlink") || g.rules("k5") != "" ||
+		g.rules("short") == "" {
+		t.Errorf("k5 uses what is short's alone:\n%s", k5)
+	}
 }
 
 // Interface names have at most fifteen characters, and no two nodes share an address.
@@ -94,7 +112,7 @@ func TestTopologyIsWellFormed(t *testing.T) {
 	known := newGraph(nodes, links).nodes
 	for _, l := range links {
 		for _, end := range []string{l.a, l.b} {
-			if _, ok := known[end]; !ok || len(device("x", end)) > 15 {
+			if _, ok := known[end]; !ok || len(l.device(end)) > 15 {
 				t.Errorf("link %s-%s has a bad end %q", l.a, l.b, end)
 			}
 		}

@@ -201,9 +201,9 @@ func (l *Lab) addLinks(ctx context.Context) error {
 	var batch bytes.Buffer
 	var cables []*cable.Cable
 	for i, k := range l.links {
-		devA, devB := device(k.a, k.b), device(k.b, k.a)
-		if k.delay > 0 {
-			c, err := cable.New(l.ns[k.a], devA, l.ns[k.b], devB, cable.Spec{Delay: k.delay, DropEvery: k.dropEvery})
+		devA, devB := k.device(k.a), k.device(k.b)
+		if k.isCable() {
+			c, err := cable.New(l.ns[k.a], devA, l.ns[k.b], devB, k.cable())
 			if err != nil {
 				closeAll(cables)
 				return err
@@ -235,24 +235,21 @@ func closeAll(cables []*cable.Cable) {
 func (l *Lab) setUp(ctx context.Context, name string) error {
 	var batch bytes.Buffer
 	for _, k := range l.links {
-		for _, end := range [][2]string{{k.a, k.b}, {k.b, k.a}} {
-			if end[0] != name {
-				continue
-			}
-			if k.delay > 0 {
-				fmt.Fprintf(&batch, "link set %s txqueuelen %s\n", device(end[0], end[1]), cable.QueueLength())
-			} else {
-				fmt.Fprintf(&batch, "link set %s arp off\n", device(end[0], end[1]))
-			}
+		switch {
+		case k.a != name && k.b != name:
+		case k.isCable():
+			fmt.Fprintf(&batch, "link set %s txqueuelen %s\n", k.device(name), cable.QueueLength())
+		default:
+			fmt.Fprintf(&batch, "link set %s arp off\n", k.device(name))
 		}
 	}
 	batch.WriteString(l.graph.setup(name))
 	if _, err := l.toolIn(ctx, name, batch.String(), "ip", "-batch", "-"); err != nil {
 		return err
 	}
-	if name == spreader {
+	if routing := l.graph.rules(name); routing != "" {
 		for _, family := range []string{"-4", "-6"} {
-			if _, err := l.toolIn(ctx, name, markRules(), "ip", family, "-batch", "-"); err != nil {
+			if _, err := l.toolIn(ctx, name, routing, "ip", family, "-batch", "-"); err != nil {
 				return err
 			}
 		}

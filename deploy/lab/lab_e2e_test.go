@@ -56,20 +56,24 @@ func TestTracerouteShowsTheTruth(t *testing.T) {
 		name    string
 		at      func(int) (netip.Addr, netip.Addr)
 		verdict string
+		wait    string
 	}{
-		{"clean", lab.Clean, ""},
-		{"dirty", lab.Wild, ""},
-		{"lossy", lab.LossyEnd, ""},
-		{"unreachable", lab.Unreachable, "!H"},
-		{"prohibited", lab.Prohibited, "!X"},
-		{"silent", lab.SilentEnd, ""},
+		{"clean", lab.Clean, "", "0.5"},
+		{"dirty", lab.Wild, "", "0.5"},
+		{"lossy", lab.LossyEnd, "", "0.5"},
+		{"unreachable", lab.Unreachable, "!H", "0.5"},
+		{"prohibited", lab.Prohibited, "!X", "0.5"},
+		{"silent", lab.SilentEnd, "", "0.5"},
+		{"shortcut", lab.Shortcut, "", "0.5"},
+		{"slow routers", lab.SlowRouters, "", "1,0,0"}, // however soon the others answer
+		{"distant", lab.Distant, "", "1.5"},
 	}
 	for _, end := range ends {
 		v4, v6 := end.at(7)
 		for _, to := range []netip.Addr{v4, v6} {
 			t.Run(fmt.Sprintf("%s/%s", end.name, to), func(t *testing.T) {
 				truth := shared.PathTo(to)
-				out, err := shared.Exec(t.Context(), lab.ServiceHost, "traceroute", "-n", "-I", "-q", "3", "-w", "0.5",
+				out, err := shared.Exec(t.Context(), lab.ServiceHost, "traceroute", "-n", "-I", "-q", "3", "-w", end.wait,
 					"-m", strconv.Itoa(len(truth)), to.String())
 				if err != nil {
 					t.Fatal(err)

@@ -37,6 +37,24 @@ func Wild(n int) (v4, v6 netip.Addr) { return destination(wild4, n), destination
 // LossyEnd is one behind a cable that loses every tenth packet on the way out.
 func LossyEnd(n int) (v4, v6 netip.Addr) { return destination(loss4, n), destination(loss6, n) }
 
+// FewEchoes is one that answers five echo requests a second, after a burst of five, and FewestEchoes one a second.
+func FewEchoes(n int) (v4, v6 netip.Addr) { return destination(fives4, n), destination(fives6, n) }
+
+// FewestEchoes is described with FewEchoes.
+func FewestEchoes(n int) (v4, v6 netip.Addr) { return destination(ones4, n), destination(ones6, n) }
+
+// LateEnd is one whose every answer takes 2.4 s.
+func LateEnd(n int) (v4, v6 netip.Addr) { return destination(late4, n), destination(late6, n) }
+
+// Repeated is one behind a cable on which every fourth packet arrives twice.
+func Repeated(n int) (v4, v6 netip.Addr) { return destination(twice4, n), destination(twice6, n) }
+
+// Overtaken is one behind a cable on which every fourth packet is held back for 330 ms, so that later ones overtake it.
+func Overtaken(n int) (v4, v6 netip.Addr) { return destination(swap4, n), destination(swap6, n) }
+
+// Narrow is one at the end of a route with the least MTU that there is: 68 octets, and 1,280 in IPv6.
+func Narrow(n int) (v4, v6 netip.Addr) { return destination(narrow4, n), destination(narrow6, n) }
+
 // Unreachable is one that the last router of the clean path calls unreachable.
 func Unreachable(n int) (v4, v6 netip.Addr) {
 	return destination(unreachable4, n), destination(unreachable6, n)
@@ -62,10 +80,19 @@ var pathNames = []struct {
 	{"clean", Clean, "nine hops, 62 ms, all answer"},
 	{"dirty", Wild, "a private, a silent, a rate-limited and a lossy hop, and two legs"},
 	{"lossy", LossyEnd, "every tenth packet is lost"},
+	{"few-echoes", FewEchoes, "answers five echo requests a second"},
+	{"fewest-echoes", FewestEchoes, "answers one echo request a second"},
+	{"late", LateEnd, "each answer takes 2.4 s"},
+	{"repeated", Repeated, "every fourth packet arrives twice"},
+	{"overtaken", Overtaken, "every fourth packet is overtaken by others"},
+	{"narrow", Narrow, "a path MTU of 68, in IPv6 1,280"},
 	{"unreachable", Unreachable, "a router says: host unreachable"},
 	{"prohibited", Prohibited, "a router says: prohibited"},
 	{"silent", SilentEnd, "no answer from the destination"},
 	{"noecho", Mute, "drops echo requests and serves port 443 (traceroute with TCP)"},
+	{"shortcut", Shortcut, "seven hops, two of them silent, and a way back that is one hop shorter"},
+	{"slow", SlowRouters, "eight hops, 20 ms; four routers take 90 to 800 ms over their answers"},
+	{"distant", Distant, "four hops; answers after 1.2 s"},
 }
 
 // records is the static part of the lab's DNS.
@@ -210,13 +237,19 @@ func (l *Lab) Names() []Name {
 		Name{"example-shop.com", "its registry knows the registrar alone (whois-lookup)"},
 		Name{"lonely-shop.com", "its registrar's server fails (whois-lookup)"},
 		Name{"charity-site.org", "its registry knows all (whois-lookup)"},
-		Name{"münchen-shop.de", "an IDN with little to tell (whois-lookup)"},
+		Name{"quiet-charity.org", "its registry holds most back, and says why (whois-lookup)"},
+		Name{"münchen-shop.de", "an IDN with little to tell; IANA does not list its registry (whois-lookup)"},
 		Name{"www.news-site.co.uk", "registered below a public suffix (whois-lookup)"},
-		Name{"nobody-there.org", "not registered (whois-lookup)"},
-		Name{"example.kiwi", "no registry is known (whois-lookup)"},
+		Name{"nobody-there.org", "its registry has no such registration (whois-lookup)"},
+		Name{"example.kiwi", "no registry is known, and IANA names no WHOIS server (whois-lookup)"},
+		Name{"example-shop.it, .jp, .at", "registered; their registries have WHOIS alone (whois-lookup)"},
+		Name{"nobody-there.it", "not registered, says WHOIS (whois-lookup)"},
+		Name{"example.tr, .cl, .be, .ir", "WHOIS servers that say wait, drip, have no end, send no text"},
+		Name{"example.nosuchtld", "below no top-level domain: nobody is asked (whois-lookup)"},
 		Name{"example.info, .biz, .io, .app", "registries that say 429, send HTML, are slow, redirect in a loop"},
 		Name{"11.80.0.1", "two prefixes; registered in NL (asn-lookup, ip-geolocation)"},
 		Name{"11.90.0.1", "two origins; its registry tells no country (asn-lookup, ip-geolocation)"},
+		Name{"11.98.0.7", "its registry pads octets with zeros (whois-lookup, ip-geolocation)"},
 		Name{"11.94.1.1", "the ASN service makes no sense"},
 		Name{"AS212002", "a network with a bar in its name (asn-lookup)"},
 	)

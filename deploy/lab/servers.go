@@ -71,6 +71,9 @@ func (l *Lab) startDNS() error {
 	}
 	scriptNames(l.table)
 	announce(l.table)
+	if err := nameAddresses(l.table); err != nil {
+		return err
+	}
 	if err := publishHeavy(l.table); err != nil {
 		return err
 	}

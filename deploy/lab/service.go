@@ -12,8 +12,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"diagnostics/lab/internal/site"
 )
 
 // startTimeout is how long a shipped binary may take until its /healthz answers.
@@ -132,7 +130,6 @@ func (s *Service) startGatewayAt(
 		"DIAGNOSTICS_WORKER_TOKEN=" + s.token,
 		"DNS_RESOLVERS=" + resolver4,
 		"SSL_CERT_FILE=" + s.lab.RootsFile(),
-		"RDAP_BASE_URL=" + site.RedirectorURL,
 	}, env...)
 	return s.start(ctx, g, name, s.opts.Gateway, addr, settings)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/netip"
 	"time"
+
+	"diagnostics/lab/internal/cable"
 )
 
 // Temper is how a router treats the packets that it should answer itself.
@@ -41,12 +43,24 @@ type node struct {
 	filter string
 }
 
-// link joins two nodes: a veth pair, or a cable where it has a delay.
+// link joins two nodes: a veth pair, or a cable where it does anything to packets.
 type link struct {
-	a, b      string
-	delay     time.Duration
-	dropEvery int
+	a, b  string
+	delay time.Duration
+	// What a cable does to packets from a to b beside that (cable.Spec).
+	dropEvery, repeatEvery, holdEvery int
+	hold                              time.Duration
+	// own is a link that only b uses, for all that it sends itself and does not pass on. No path counts it.
+	own bool
 }
+
+// cable is what the link does to packets; a veth pair does nothing.
+func (l link) cable() cable.Spec {
+	return cable.Spec{Delay: l.delay, DropEvery: l.dropEvery, RepeatEvery: l.repeatEvery, HoldEvery: l.holdEvery,
+		Hold: l.hold}
+}
+
+func (l link) isCable() bool { return l.cable() != cable.Spec{} }
 
 // The ranges of destinations.
 var (
@@ -55,7 +69,14 @@ var (
 	web4, web6     = netip.MustParsePrefix("11.80.0.0/24"), netip.MustParsePrefix("2a10:80::/64")
 	loss4, loss6   = netip.MustParsePrefix("11.93.0.0/24"), netip.MustParsePrefix("2a10:93::/64")
 	near4, near6   = netip.MustParsePrefix("11.94.0.0/24"), netip.MustParsePrefix("2a10:94::/64")
-	mute4, mute6   = netip.MustParsePrefix("11.96.0.0/24"), netip.MustParsePrefix("2a10:96::/64")
+	mute4, mute6   = netip.MustParsePrefix("11.74.0.0/24"), netip.MustParsePrefix("2a10:74::/64")
+
+	fives4, fives6   = netip.MustParsePrefix("11.98.0.0/24"), netip.MustParsePrefix("2a10:98::/64")
+	ones4, ones6     = netip.MustParsePrefix("11.98.1.0/24"), netip.MustParsePrefix("2a10:98:1::/64")
+	late4, late6     = netip.MustParsePrefix("11.98.2.0/24"), netip.MustParsePrefix("2a10:98:2::/64")
+	twice4, twice6   = netip.MustParsePrefix("11.98.3.0/24"), netip.MustParsePrefix("2a10:98:3::/64")
+	swap4, swap6     = netip.MustParsePrefix("11.98.4.0/24"), netip.MustParsePrefix("2a10:98:4::/64")
+	narrow4, narrow6 = netip.MustParsePrefix("11.98.5.0/24"), netip.MustParsePrefix("2a10:98:5::/64")
 
 	unreachable4, unreachable6 = netip.MustParsePrefix("11.92.1.0/24"), netip.MustParsePrefix("2a10:92:1::/64")
 	prohibited4, prohibited6   = netip.MustParsePrefix("11.92.2.0/24"), netip.MustParsePrefix("2a10:92:2::/64")
@@ -83,7 +104,16 @@ const (
 	leg1Mark = 1
 	leg2Mark = 2
 	legTable = 100
+	// ownTable routes what a node sends itself, where that takes a link of its own.
+	ownTable = 200
 )
+
+// limitedHost answers only so many echo requests a second, and is at the end of a route with a small MTU.
+const limitedHost = "few"
+
+// narrow are the ranges that the last router reaches over a route of such an MTU, the least of their family (RFC 791,
+// RFC 8200).
+var narrow = map[netip.Prefix]int{narrow4: 68, narrow6: 1280}
 
 // The two legs of the dirty path's spread: where the first is, the second may answer as well.
 var twins = map[string]string{"a6": "b6", "a7": "b7"}
@@ -93,12 +123,16 @@ var twins = map[string]string{"a6": "b6", "a7": "b7"}
 //	svc ─ c1 ─ c2 ═10═ c3 ─ c4 ─ c5 ═12═ c6 ─ c7 ═9═ c8 ─ far        the clean path, and behind c8 the dead ranges
 //	      │    ├═4═ web        ├─ pub (off c3)
 //	      │    │               └═6═ mute (off c4; drops echo requests)
-//	      │    └═5═ loss (every tenth packet lost)
+//	      │    ├═5═ loss (every tenth packet lost)
+//	      │    ├─ few (limits on its answers to echoes, and a narrow route)
+//	      │    ├═1200═ lag
+//	      │    ├═ twice (every fourth packet repeated)
+//	      │    └═ swap (every fourth packet overtaken)
 //	      ├─ dns
 //	      └─ p2 ─ s3 ═10═ l4 ═12═ x5 ┬ a6 ─ a7 ┬ j8 ═9═ wild         the dirty path
 //	                                 └ b6 ─ b7 ┘
 //
-// ═n═ is a cable of n ms one way.
+// ═n═ is a cable of n ms one way. More paths are in topology_traces.go.
 func topology() ([]node, []link) {
 	nodes := []node{
 		host(ServiceHost, "11.77.0.2", "2a10:77::2"),
@@ -106,7 +140,12 @@ func topology() ([]node, []link) {
 		withLocal(host("wild", "11.91.0.254", "2a10:91::fe"), wild4, wild6),
 		withFilter(withLocal(host("web", "11.80.0.254", "2a10:80::fe"), web4, web6), webFilter),
 		withLocal(host("loss", "11.93.0.254", "2a10:93::fe"), loss4, loss6),
-		withFilter(withLocal(host("mute", "11.96.0.254", "2a10:96::fe"), mute4, mute6), muteFilter),
+		withFilter(withLocal(host("mute", "11.74.0.254", "2a10:74::fe"), mute4, mute6), muteFilter),
+		withFilter(withLocal(host(limitedHost, "11.98.0.254", "2a10:98::fe"), fives4, fives6, ones4, ones6, narrow4, narrow6),
+			limitFilter),
+		withLocal(host("lag", "11.98.2.254", "2a10:98:2::fe"), late4, late6),
+		withLocal(host("twice", "11.98.3.254", "2a10:98:3::fe"), twice4, twice6),
+		withLocal(host("swap", "11.98.4.254", "2a10:98:4::fe"), swap4, swap6),
 		withLocal(host(NearHost, resolver4, resolver6), near4, near6),
 		withExtra(host("pub", "11.77.54.1", "2a10:77:54::1")),
 		router("p2", "10.66.0.2", "fd66::2", Private),
@@ -127,7 +166,8 @@ func topology() ([]node, []link) {
 		}
 		nodes = append(nodes, c)
 	}
-	return nodes, []link{
+	more, ways := tracePaths()
+	return append(nodes, more...), append([]link{
 		{a: ServiceHost, b: "c1"},
 		{a: "c1", b: "c2"},
 		{a: "c2", b: "c3", delay: 10 * time.Millisecond},
@@ -142,6 +182,10 @@ func topology() ([]node, []link) {
 		{a: "c4", b: "mute", delay: 6 * time.Millisecond},
 		{a: "c2", b: "web", delay: 4 * time.Millisecond},
 		{a: "c2", b: "loss", delay: 5 * time.Millisecond, dropEvery: 10},
+		{a: "c2", b: limitedHost},
+		{a: "c2", b: "lag", delay: 1200 * time.Millisecond},
+		{a: "c2", b: "twice", repeatEvery: 4},
+		{a: "c2", b: "swap", holdEvery: 4, hold: 330 * time.Millisecond},
 		{a: "c1", b: "p2"},
 		{a: "p2", b: "s3"},
 		{a: "s3", b: "l4", delay: 10 * time.Millisecond},
@@ -153,7 +197,7 @@ func topology() ([]node, []link) {
 		{a: "a7", b: "j8"},
 		{a: "b7", b: "j8"},
 		{a: "j8", b: "wild", delay: 9 * time.Millisecond},
-	}
+	}, ways...)
 }
 
 func host(name, v4, v6 string) node {

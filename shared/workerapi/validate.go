@@ -49,6 +49,9 @@ func (t Traceroute) Validate(asked netip.Addr) error {
 			return fmt.Errorf("hops[%d]: %w", i, err)
 		}
 	}
+	if err := t.validMoment(); err != nil {
+		return err
+	}
 	return validExplanation(t.Explanation)
 }
 
@@ -121,21 +124,52 @@ func (p Ping) validate(asked netip.Addr, probes int) error {
 	if p.Duplicates < 0 {
 		return breach("duplicates is %d", p.Duplicates)
 	}
+	if p.Undecided < 0 || p.Undecided > p.Sent-p.Received {
+		return breach("undecided is %d of %d without a reply", p.Undecided, p.Sent-p.Received)
+	}
+	if err := p.validMoment(); err != nil {
+		return err
+	}
+	if err := p.Confirmation.validate(); err != nil {
+		return err
+	}
 	if err := validTimes(p.MinMs, p.AverageMs, p.MedianMs, p.MaxMs, p.StddevMs, p.JitterMs); err != nil {
 		return err
 	}
-	return validReplies(p.Replies, p.Sent, p.Received)
+	return p.validReplies()
 }
 
-func validReplies(replies []Reply, sent, received int) error {
-	if replies == nil {
+// validate takes nil, which is that there was none.
+func (c *Confirmation) validate() error {
+	switch {
+	case c == nil:
+		return nil
+	case c.Sent < 1 || c.Sent > ConfirmationProbes:
+		return breach("confirmation.sent is %d", c.Sent)
+	case math.IsNaN(c.IntervalMs) || c.IntervalMs <= 0 || c.IntervalMs > float64(JobLimit/time.Millisecond):
+		return breach("confirmation.intervalMs is %v", c.IntervalMs)
+	}
+	return validCounts(c.Sent, c.Received, c.LossPercent)
+}
+
+// validMoment takes the zero time, which is that the worker does not tell, and else a year that can be written in any
+// time zone.
+func (m Measurement) validMoment() error {
+	if y := m.MeasuredAt.Year(); !m.MeasuredAt.IsZero() && (y < 2000 || y > 9998) {
+		return breach("measuredAt is in the year %d", y)
+	}
+	return nil
+}
+
+func (p Ping) validReplies() error {
+	if p.Replies == nil {
 		return breach("replies is null")
 	}
-	if len(replies) > sent {
-		return breach("replies has %d entries for %d probes", len(replies), sent)
+	if len(p.Replies) > p.Sent {
+		return breach("replies has %d entries for %d probes", len(p.Replies), p.Sent)
 	}
-	answered, last := 0, -1
-	for i, r := range replies {
+	answered, late, undecided, last := 0, 0, 0, -1
+	for i, r := range p.Replies {
 		if r.Seq <= last {
 			return breach("replies[%d].seq is %d after %d", i, r.Seq, last)
 		}
@@ -146,12 +180,25 @@ func validReplies(replies []Reply, sent, received int) error {
 		if err := validTimes(r.RTTMs); err != nil {
 			return err
 		}
-		if r.RTTMs != nil {
+		switch {
+		case r.RTTMs != nil && r.Undecided, r.RTTMs == nil && r.Late:
+			return breach("replies[%d] is both answered and not", i)
+		case r.RTTMs != nil:
 			answered++
+		case r.Undecided:
+			undecided++
+		}
+		if r.Late {
+			late++
 		}
 	}
-	if answered > received {
-		return breach("replies has %d times for %d answers", answered, received)
+	switch {
+	case answered > p.Received:
+		return breach("replies has %d times for %d answers", answered, p.Received)
+	case p.Late < late || p.Late > late+p.Received-answered:
+		return breach("late is %d, but %d replies are", p.Late, late)
+	case undecided > p.Undecided:
+		return breach("undecided is %d, but %d replies are", p.Undecided, undecided)
 	}
 	return nil
 }
@@ -173,8 +220,8 @@ func (p PacketLoss) Validate(asked netip.Addr) error {
 		next = b.StartSeq + b.Length
 		lost += b.Length
 	}
-	if lost > p.Sent-p.Received {
-		return breach("bursts hold %d probes, but %d were lost", lost, p.Sent-p.Received)
+	if most := p.Sent - p.Received - p.Undecided; lost > most {
+		return breach("bursts hold %d probes, but %d were lost", lost, most)
 	}
 	return nil
 }

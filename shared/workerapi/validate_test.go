@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 )
 
 var asked = netip.MustParseAddr("93.184.216.34")
@@ -47,6 +48,10 @@ func goodPing() Ping {
 	}
 }
 
+func goodConfirmation() *Confirmation {
+	return &Confirmation{IntervalMs: 1000, Sent: 6, Received: 5, LossPercent: 16.67}
+}
+
 func goodLoss() PacketLoss {
 	return PacketLoss{Ping: goodPing(), Bursts: []Burst{{StartSeq: 1, Length: 1}}}
 }
@@ -76,6 +81,7 @@ func TestTracerouteValidate(t *testing.T) {
 		{"a ping's stop reason", func(r *Traceroute) { r.StopReason = StopCompleted }, false},
 		{"reached and not", func(r *Traceroute) { r.Reached = false }, false},
 		{"null hops", func(r *Traceroute) { r.Hops = nil }, false},
+		{"a moment before its clock was set", func(r *Traceroute) { r.MeasuredAt = time.Unix(0, 0) }, false},
 		{"null explanation", func(r *Traceroute) { r.Explanation = nil }, false},
 		{"too many explanations", func(r *Traceroute) { r.Explanation = make([]string, maxExplanations+1) }, false},
 		{"explanation with a control character", func(r *Traceroute) { r.Explanation = []string{"\x1b[31m"} }, false},
@@ -145,6 +151,37 @@ func TestPingValidate(t *testing.T) {
 		{"ttl over a byte", func(p *Ping) { p.Replies[0].TTL = ptr(256) }, false},
 		{"negative ttl", func(p *Ping) { p.Replies[0].TTL = ptr(-1) }, false},
 		{"negative time", func(p *Ping) { p.Replies[0].RTTMs = ptr(-1.0) }, false},
+		{"a late reply", func(p *Ping) { p.Late, p.Replies[0].Late = 1, true }, true},
+		{"more late than told", func(p *Ping) { p.Late = 1 }, false},
+		{"more told late", func(p *Ping) { p.Replies[0].Late = true }, false},
+		{"negative late", func(p *Ping) { p.Late = -1 }, false},
+		{"late among replies that are left out", func(p *Ping) { p.Late, p.Replies = 2, p.Replies[:0] }, true},
+		{"more late than received", func(p *Ping) { p.Late, p.Replies = 3, p.Replies[:0] }, false},
+		{"late without a time", func(p *Ping) { p.Late, p.Replies[1].Late = 1, true }, false},
+		{"one undecided", func(p *Ping) { p.Undecided, p.Replies[1].Undecided = 1, true }, true},
+		{"undecided among none", func(p *Ping) { p.Replies[1].Undecided = true }, false},
+		{"undecided with a time", func(p *Ping) { p.Undecided, p.Replies[0].Undecided = 1, true }, false},
+		{"more undecided than unanswered", func(p *Ping) { p.Undecided = 2 }, false},
+		{"negative undecided", func(p *Ping) { p.Undecided = -1 }, false},
+		{"confirmed", func(p *Ping) { p.Confirmation = goodConfirmation() }, true},
+		{"not confirmed", func(p *Ping) { p.Confirmation = goodConfirmation(); p.Confirmation.Received = 0 }, true},
+		{"confirmed by none", func(p *Ping) { p.Confirmation = &Confirmation{IntervalMs: 1000} }, false},
+		{"confirmed by too many", func(p *Ping) { p.Confirmation = goodConfirmation(); p.Confirmation.Sent = 7 }, false},
+		{"more confirmed than asked", func(p *Ping) { p.Confirmation = goodConfirmation(); p.Confirmation.Received = 7 }, false},
+		{"confirmed at once", func(p *Ping) { p.Confirmation = goodConfirmation(); p.Confirmation.IntervalMs = 0 }, false},
+		{"confirmed some day", func(p *Ping) {
+			p.Confirmation = goodConfirmation()
+			p.Confirmation.IntervalMs = math.Inf(1)
+		}, false},
+		{"confirmed loss over 100", func(p *Ping) {
+			p.Confirmation = goodConfirmation()
+			p.Confirmation.LossPercent = 101
+		}, false},
+		{"a moment", func(p *Ping) { p.MeasuredAt = time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC) }, true},
+		{"a moment before its clock was set", func(p *Ping) { p.MeasuredAt = time.Unix(0, 0) }, false},
+		{"a moment past all years", func(p *Ping) {
+			p.MeasuredAt = time.Date(9999, 12, 31, 23, 59, 59, 0, time.FixedZone("", -3600))
+		}, false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -175,6 +212,7 @@ func TestPacketLossValidate(t *testing.T) {
 		{"burst that overflows", func(p *PacketLoss) { p.Bursts[0] = Burst{StartSeq: 1, Length: math.MaxInt} }, false},
 		{"burst before the start", func(p *PacketLoss) { p.Bursts[0].StartSeq = -1 }, false},
 		{"bursts overlap", func(p *PacketLoss) { p.Received, p.Replies, p.Bursts = 0, []Reply{}, []Burst{{1, 2}, {2, 1}} }, false},
+		{"an undecided one in a burst", func(p *PacketLoss) { p.Undecided, p.Replies[1].Undecided = 1, true }, false},
 		{"more in bursts than lost", func(p *PacketLoss) { p.Bursts = []Burst{{1, 2}} }, false},
 	}
 	for _, c := range cases {

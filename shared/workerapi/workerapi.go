@@ -25,12 +25,16 @@ const (
 	PingProbes      = 10
 	LossProbes      = 50
 	TracerouteLimit = 5 * time.Second
-	PingLimit       = 5 * time.Second
-	PacketLossLimit = 10 * time.Second
+	PingLimit       = 12 * time.Second
 	JobLimit        = 15 * time.Second
+	// PacketLossLimit leaves some of JobLimit for the answer to reach who asked.
+	PacketLossLimit = JobLimit - 500*time.Millisecond
 	PingGap         = 200 * time.Millisecond
 	LossGap         = 100 * time.Millisecond
-	LateAfter       = 2 * time.Second // a reply later than this is lost
+	LateAfter       = 2 * time.Second // a reply later than this is late; and answers are waited for so long
+
+	ConfirmationProbes = 6
+	ConfirmationGap    = time.Second
 )
 
 // Request is the body of every job. Target is an address literal; the worker never resolves a name.
@@ -88,6 +92,17 @@ const (
 	StopCompleted   = "completed" // ping and packet loss
 )
 
+// Measurement is when a measurement was made, and whether for whoever is given it.
+type Measurement struct {
+	// MeasuredAt is when the first probe left, in UTC. It is the zero time in answers of workers that do not tell.
+	MeasuredAt time.Time `json:"measuredAt"`
+	// Shared is that it was begun for another request.
+	Shared bool `json:"shared"`
+}
+
+// MarkShared says that the measurement was begun for another request than the one that is answered with it.
+func (m *Measurement) MarkShared() { m.Shared = true }
+
 // Traceroute is the result of a trace. Times are milliseconds.
 type Traceroute struct {
 	Target      string   `json:"target"`
@@ -97,7 +112,8 @@ type Traceroute struct {
 	StopReason  string   `json:"stopReason"`
 	Hops        []Hop    `json:"hops"`
 	Explanation []string `json:"explanation"`
-	Raw         *string  `json:"raw,omitempty"`
+	Measurement
+	Raw *string `json:"raw,omitempty"`
 	// Truncated is the gateway's to say: that the worker sent more than an answer may hold.
 	Truncated bool `json:"truncated,omitempty"`
 	// Protocol is that of the probes: ProtocolICMP, ProtocolUDP or ProtocolTCP. Port is the destination's; nil for ICMP.
@@ -139,16 +155,23 @@ type Label struct {
 type HopASN struct {
 	ASN  int     `json:"asn"`
 	Name *string `json:"name"`
+	// Others announce the same prefix at the same time, in order.
+	Others []int `json:"others,omitempty"`
 }
 
 // Ping is the result of a ping. Times are milliseconds.
 type Ping struct {
-	Target      string   `json:"target"`
-	Address     string   `json:"address"`
-	Family      int      `json:"family"`
-	Sent        int      `json:"sent"`
-	Received    int      `json:"received"`
-	Duplicates  int      `json:"duplicates"`
+	Target     string `json:"target"`
+	Address    string `json:"address"`
+	Family     int    `json:"family"`
+	Sent       int    `json:"sent"`
+	Received   int    `json:"received"`
+	Late       int    `json:"late"` // of Received, those that took longer than LateAfter
+	Duplicates int    `json:"duplicates"`
+	// Undecided are probes that were unanswered at the end for a shorter time than the slowest reply took, or hardly
+	// longer. They are neither received nor lost.
+	Undecided int `json:"undecided"`
+	// LossPercent is the share of lost probes among those that are decided.
 	LossPercent float64  `json:"lossPercent"`
 	MinMs       *float64 `json:"minMs"`
 	AverageMs   *float64 `json:"averageMs"`
@@ -158,16 +181,30 @@ type Ping struct {
 	JitterMs    *float64 `json:"jitterMs"`
 	Replies     []Reply  `json:"replies"`
 	StopReason  string   `json:"stopReason"`
-	Raw         *string  `json:"raw,omitempty"`
+	// Confirmation is null where what is missing does not look like a limit on answers.
+	Confirmation *Confirmation `json:"confirmation"`
+	Measurement
+	Raw *string `json:"raw,omitempty"`
 	// Truncated is as that of Traceroute.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
-// Reply is one probe of a ping; RTTMs is null where it was lost.
+// Confirmation is what came of a few probes, farther apart, behind a series whose losses look like a limit on answers:
+// a host that answers all of them probably has one. They are not among the other numbers.
+type Confirmation struct {
+	IntervalMs  float64 `json:"intervalMs"`
+	Sent        int     `json:"sent"`
+	Received    int     `json:"received"`
+	LossPercent float64 `json:"lossPercent"`
+}
+
+// Reply is one probe of a ping; RTTMs is null where no reply came.
 type Reply struct {
-	Seq   int      `json:"seq"`
-	RTTMs *float64 `json:"rttMs"`
-	TTL   *int     `json:"ttl"`
+	Seq       int      `json:"seq"`
+	RTTMs     *float64 `json:"rttMs"`
+	TTL       *int     `json:"ttl"`
+	Late      bool     `json:"late,omitempty"`      // it took longer than LateAfter
+	Undecided bool     `json:"undecided,omitempty"` // it is one of Ping.Undecided
 }
 
 // PacketLoss is a longer, faster ping, with the runs of lost probes.

@@ -311,10 +311,10 @@ func TestProvidersThatLeadAstray(t *testing.T) {
 		{"email-dns-health", "lab-stsprivate-mail.com", 200, nil},
 		{"email-dns-health", "lab-mxprivate-mail.com", 200, nil},
 		{"email-dns-health", "lab-stsredirect-mail.com", 200, []string{"mta-sts.lab-stsredirect-mail.com"}},
-		{"whois-lookup", "inside-shop.com", 200, []string{"rdap", "rdap-com"}},
-		{"whois-lookup", "astray-shop.com", 200, []string{"rdap", "rdap-com"}},
-		{"whois-lookup", "astray.us", 502, []string{"rdap"}},
-		{"whois-lookup", "astray.ca", 502, []string{"rdap"}},
+		{"whois-lookup", "inside-shop.com", 200, []string{"rdap-com"}},
+		{"whois-lookup", "astray-shop.com", 200, []string{"rdap-com"}},
+		{"whois-lookup", "astray.us", 502, []string{"rdap.org"}},
+		{"whois-lookup", "astray.ca", 502, []string{"rdap.org"}},
 	} {
 		t.Run(c.slug+" "+c.input, func(t *testing.T) {
 			settle(t)

@@ -39,6 +39,7 @@ const (
 	route   = `unmatched|/|/report|/history|/api|/privacy|/robots\.txt|/assets/\*|/tools/:slug|/healthz|/readyz|/api/openapi\.yaml|/api/connection/(ping|packet-loss)|/api/tools/[a-z-]+`
 	slug    = `[a-z-]+`
 	outcome = `[a-z_]+`
+	date    = `\d{4}-\d\d-\d\d`
 )
 
 // outline is one part of what package redact makes of an error: a type, whose name no host has, or known words. A form
@@ -99,6 +100,9 @@ var shapes = map[string]shape{
 	"a trusted proxy sends forwarded headers, but CLIENT_ADDRESS_HEADER gives no address: …":                                                             {},
 	"proxy headers are trusted, but CLIENT_ADDRESS_HEADER is not set: …":                                                                                 {},
 	"MAX_CONNECTIONS with MAX_IN_FLIGHT may need more files than this process may open: raise the limit (ulimit -n, LimitNOFILE), or lower the settings": {"limit": number, "needed": number},
+
+	"the lists of RDAP registries cannot be fetched, the last good ones serve": {"file": `(dns|ipv4|ipv6|asn)\.json`, "published": date, "error": `(bootstrap: [a-zA-Z0-9 ]+|` + failure + `)`},
+	"the lists of RDAP registries are fetched again":                           {"published": date},
 }
 
 // places of the lab: its names and the addresses of its public hosts. A client's network is no target.

@@ -82,12 +82,12 @@ func pagesWithFacts() []shownPage {
 		{name: "port-checker-filtered", path: toolPath("port-checker", "v4only.lab-site.com:4444"), tone: "warn", facts: []string{"4444", "filtered", "11.80.0.13", "no answer"}},
 		{name: "my-ip", path: toolPath("my-ip", ""), tone: "good", facts: []string{visitor, "IPv4"}},
 		{name: "ip-geolocation", path: toolPath("ip-geolocation", "11.80.0.5"), tone: "info", facts: []string{
-			"Lab Sites B.V.", "abuse@lab-site.com", "11.80.0.0", "AS212002", "ASSIGNED PA", "asn.cymru.com"}},
+			"Lab Sites B.V.", "abuse@lab-site.com", "11.80.0.0", "AS212002", "ASSIGNED PA", "five.lab-site.com", "asn.cymru.com"}},
 		{name: "asn-lookup", path: toolPath("asn-lookup", "11.80.0.1"), tone: "info", facts: []string{
 			"LAB-SITES-2", "11.80.0.0/24", "11.80.0.0/16", "AS212001", "AS212000", "asn.cymru.com"}},
 		{name: "whois-lookup", path: toolPath("whois-lookup", "example-shop.com"), facts: []string{
 			"MarkMonitor Inc.", "abuse@markmonitor.example.com", "ns1.example-shop.com", "client delete prohibited", "Example Shop LLC", "2138514_DOMAIN_COM-VRSN", "1997", "2028"}},
-		{name: "whois-lookup-none", path: toolPath("whois-lookup", "nobody-there.org"), tone: "info", facts: []string{"nobody-there.org is not registered"}},
+		{name: "whois-lookup-none", path: toolPath("whois-lookup", "nobody-there.org"), tone: "info", facts: []string{"The registry has no registration of nobody-there.org; reserved and blocked names look the same."}},
 		{name: "redirect-checker", path: toolPath("redirect-checker", "http://redirects.lab-site.com/chain/3"), facts: []string{
 			"301", "http://redirects.lab-site.com/chain/2", "http://redirects.lab-site.com/chain/0", "200"}},
 		{name: "redirect-checker-loop", path: toolPath("redirect-checker", "http://redirects.lab-site.com/loop"), tone: "bad", facts: []string{"lead in a circle", "That is step 1 again", "302"}},
@@ -105,6 +105,8 @@ func pagesWithFacts() []shownPage {
 		{name: "traceroute", path: toolPath("traceroute", "dirty.lab-transit.net"), facts: []string{"dirty.lab-transit.net (11.91.0.1) is 9 hops away", "AS212000", "AS212005", "Hop 2 has a private address", "no answer", "l4.lab-transit.net"}},
 		{name: "ping", path: toolPath("ping", "clean.lab-transit.net"), tone: "good", facts: []string{"11.90.0.1", "median of 10 probes", "none lost", "Jitter"}},
 		{name: "packet-loss", path: toolPath("packet-loss", "lossy.lab-transit.net"), tone: "bad", facts: []string{"10 % lost", "11.93.0.1", "45 of 50 probes", "First lost probe"}},
+		{name: "packet-loss-limited", path: toolPath("packet-loss", "few-echoes.lab-transit.net"), tone: "info", facts: []string{"the host probably limits its answers", "6 probes, 1,000 ms apart: 6 answered", "11.98.0.1"}},
+		{name: "ping-late", path: toolPath("ping", "late.lab-transit.net"), tone: "warn", facts: []string{"none lost", "Each answer took longer than 2 s", "The last 2 probes had no time", "Measured"}},
 		{name: "ping-browser", path: "/tools/ping", act: sample, ready: sampled, in: "#browser", facts: []string{"Median", "ms"}},
 		{name: "packet-loss-browser", path: "/tools/packet-loss", act: sample, ready: sampled, in: "#browser", facts: []string{"ms"}},
 		{name: "ping-failing", path: toolPath("ping", "silent.lab-transit.net"), tone: "warn", facts: []string{"silent.lab-transit.net", "11.92.3.1", "100 %"}},

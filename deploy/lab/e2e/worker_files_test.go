@@ -19,12 +19,14 @@ import (
 // answer: neither is told as anything of the target, and both are right again once there are files.
 func TestAWorkerWithoutFiles(t *testing.T) {
 	t.Parallel()
-	for mode, start := range map[string]func(t *testing.T) *lab.Server{
-		"raw": startRawWorker, "datagram": startDatagramWorker,
+	for mode, start := range map[string]func(t *testing.T, name string) *lab.Server{
+		"raw": startRawWorker, "datagram": func(t *testing.T, name string) *lab.Server {
+			return startDatagramWorker(t, name, workerOfOne...)
+		},
 	} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			p := pairWith(t, "files-"+mode, start(t))
+			p := pairWith(t, "files-"+mode, start(t, "worker-"+mode+"-files"))
 			p.says(t, "ok", 0, 0)
 			if said := p.worker.Process.Log(); !strings.Contains(said, `"mode":"`+mode+`"`) {
 				t.Fatalf("it is in another mode: %s", said)
@@ -105,9 +107,9 @@ func leaveFiles(t *testing.T, p *lab.Process, free int) {
 	limitFiles(t, p, limit)
 }
 
-func startRawWorker(t *testing.T) *lab.Server {
+func startRawWorker(t *testing.T, name string) *lab.Server {
 	t.Helper()
-	worker, err := service.StartExtraWorker(t.Context(), "worker-raw-files", workerOfOne...)
+	worker, err := service.StartExtraWorker(t.Context(), name, workerOfOne...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,12 +117,12 @@ func startRawWorker(t *testing.T) *lab.Server {
 }
 
 // startDatagramWorker runs a worker that may open no raw socket.
-func startDatagramWorker(t *testing.T) *lab.Server {
+func startDatagramWorker(t *testing.T, name string, env ...string) *lab.Server {
 	t.Helper()
 	mustDo(t, lab.ServiceHost, "sysctl", "-qw", "net.ipv4.ping_group_range=0 2147483647")
 	addr := freeAddr(t, 8081)
-	process, err := internet.Start(lab.ServiceHost, "worker-datagram-files", append([]string{
-		"WORKER_LISTEN_ADDR=" + addr, "DIAGNOSTICS_WORKER_TOKEN=" + service.Token()}, workerOfOne...),
+	process, err := internet.Start(lab.ServiceHost, name, append([]string{
+		"WORKER_LISTEN_ADDR=" + addr, "DIAGNOSTICS_WORKER_TOKEN=" + service.Token()}, env...),
 		"/usr/bin/setpriv", "--inh-caps=-net_raw", "--bounding-set=-net_raw", workerProgram)
 	if err != nil {
 		t.Fatal(err)

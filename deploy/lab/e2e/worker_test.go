@@ -135,8 +135,13 @@ func TestTracerouteTellsTheTruth(t *testing.T) {
 func TestTracerouteSeesBothLegs(t *testing.T) {
 	for _, family := range []int{0, 1} {
 		seen := map[string]bool{}
-		for n := range 6 {
-			a := call(t, "traceroute", bothFamilies(lab.Wild, 20+n)[family].String(), nil)
+		var answers [6]answer
+		var wg sync.WaitGroup
+		for n := range answers {
+			wg.Go(func() { answers[n] = call(t, "traceroute", bothFamilies(lab.Wild, 20+n)[family].String(), nil) })
+		}
+		wg.Wait()
+		for _, a := range answers {
 			first, second := fmt.Sprint(a.at("hops.5.address")), fmt.Sprint(a.at("hops.6.address"))
 			for _, s := range a.list("hops.5.addresses") {
 				seen[s] = true
@@ -226,7 +231,7 @@ func TestPacketLoss(t *testing.T) {
 		a := call(t, "packet-loss", to.String(), nil)
 		// Every tenth packet of the cable is lost, whoever's it is; these are the only ones.
 		facts{"sent": 50, "received": 45, "lossPercent": 10, "bursts": func(v any) bool { return len(v.([]any)) == 5 },
-			"bursts.0.length": 1, "minMs": between(10, 15)}.hold(t, a)
+			"bursts.0.length": 1, "minMs": between(10, 15), "late": 0, "undecided": 0, "confirmation": nil}.hold(t, a)
 		if i == 0 {
 			show(t, "packet-loss "+to.String(), a)
 		}

@@ -39,6 +39,8 @@ type worstCase struct {
 // worstCases have each tool once or more: the table tells the most of each.
 func worstCases() []worstCase {
 	_, far := lab.SilentEnd(7)
+	_, fives := lab.FewEchoes(7)
+	_, ones := lab.FewestEchoes(7)
 	wild, _ := lab.Wild(9)
 	maze, secure := "http://"+mazeWeb+"/maze/0", "https://"+mazeWeb
 	chain := "redirects to URLs and cookies as long as they are taken, two dead addresses before each answer"
@@ -52,8 +54,8 @@ func worstCases() []worstCase {
 		{tool: "http-headers", built: "a head of 50 KB before an endless body", input: secure + "/"},
 		{tool: "ip-geolocation", built: "a registry with a long answer", input: "11.80.0.1"},
 		{tool: "my-ip", built: "", input: ""},
-		{tool: "packet-loss", built: "a silent host", input: far.String()},
-		{tool: "ping", built: "a silent host", input: far.String()},
+		{tool: "packet-loss", built: "a host that limits its answers", input: fives.String()},
+		{tool: "ping", built: "a host that limits its answers", input: ones.String()},
 		{tool: "port-checker", built: "a name with 120 dead addresses", input: mazeMany + ":81"},
 		{tool: "redirect-checker", built: chain, input: maze},
 		{tool: "redirect-checker", built: chain, input: secure + "/maze/0"},

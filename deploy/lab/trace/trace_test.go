@@ -25,3 +25,16 @@ func TestParse(t *testing.T) {
 		t.Errorf("nothing: %v", got)
 	}
 }
+
+func TestParseReport(t *testing.T) {
+	t.Parallel()
+	const out = `Start: 2026-01-01T14:05:49+0000
+HOST: vm                          Loss%   Snt   Last   Avg  Best  Wrst StDev
+  1.|-- 11.77.1.1                  0.0%     3    0.1   0.2   0.1   0.3   0.1
+  2.|-- ???                       100.0     3    0.0   0.0   0.0   0.0   0.0
+  3.|-- 2a10:71::1                33.3%     3   20.6  20.9  20.4  21.6   0.7
+`
+	if got := fmt.Sprint(ParseReport([]byte(out))); got != "[{11.77.1.1 0} {invalid IP 100} {2a10:71::1 33.3}]" {
+		t.Error(got)
+	}
+}

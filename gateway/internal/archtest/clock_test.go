@@ -30,12 +30,18 @@ var wallUses = map[string]string{
 	gw + "/internal/providers/rdap/ask_network.go":   "when an answer was fetched, for people",
 	gw + "/internal/providers/rdap/dates.go":         "a registry's dates",
 	gw + "/internal/providers/rdap/pause.go":         "until when a registry asks to wait, for other processes",
+	gw + "/internal/providers/whois/dates.go":        "a registry's dates",
+	gw + "/internal/providers/whois/kept.go":         "a registry's dates",
+	gw + "/internal/providers/whois/pause.go":        "until when a registry asks to wait, for other processes",
+	gw + "/internal/providers/whois/whois.go":        "when an answer was fetched, for people",
 	gw + "/internal/sitemap/entry.go":                "a sitemap's dates",
 	gw + "/internal/tools/internal/format/format.go": "a moment as text",
 	gw + "/internal/tools/sslchecker/certificate.go": "a certificate's validity is of the wall clock",
 	gw + "/internal/tools/sslchecker/issues.go":      "a certificate's validity is of the wall clock",
 	gw + "/internal/tools/sslchecker/staple.go":      "an OCSP answer's validity is of the wall clock",
+	gw + "/internal/workerclient/moment.go":          "when a measurement was made, for people",
 	"diagnostics/worker/internal/icmp/control.go":    "the kernel's time of arrival; a difference of which somebody set the clock is not believed",
+	"diagnostics/worker/internal/probe/moment.go":    "when a measurement was made, for people",
 	"diagnostics/worker/internal/probe/stats.go":     "Round of a duration",
 }
 

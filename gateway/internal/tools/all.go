@@ -9,6 +9,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/rdap"
+	"diagnostics/gateway/internal/providers/whois"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/asnlookup"
 	"diagnostics/gateway/internal/tools/dnslookup"
@@ -35,6 +36,8 @@ type Deps struct {
 	Egress *egress.Client
 	// RDAP asks for registration data.
 	RDAP *rdap.Client
+	// WHOIS asks registries that offer no RDAP.
+	WHOIS *whois.Client
 	// ASN asks who announces an address.
 	ASN *asn.Client
 	// Worker is nil where the worker is not enabled.
@@ -54,9 +57,9 @@ func All(d Deps) []tool.Tool {
 		uptime.New(d.Egress),
 		portchecker.New(d.Egress),
 		myip.New(),
-		ipgeolocation.New(d.RDAP, d.ASN),
+		ipgeolocation.New(d.Egress, d.RDAP, d.ASN),
 		asnlookup.New(d.ASN),
-		whoislookup.New(d.RDAP),
+		whoislookup.New(d.RDAP, d.WHOIS),
 		redirectchecker.New(d.Egress),
 		robotssitemap.New(d.Egress),
 		dnsresolvercheck.New(d.Egress),

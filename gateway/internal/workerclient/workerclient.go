@@ -158,6 +158,7 @@ func (j Job) request(token string) workerapi.Request {
 // places, Timeout, Upstream (all other misbehaviour); or ctx.Err() where the visitor has left. The answer is held
 // against the contract; private hops are hidden once more.
 func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traceroute, error) {
+	asked := time.Now()
 	result, err := run[workerapi.Traceroute](ctx, c, workerapi.PathTraceroute, j)
 	if err != nil {
 		return workerapi.Traceroute{}, err
@@ -165,21 +166,26 @@ func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traceroute, e
 	if result, err = probedAs(result, j.Trace); err != nil {
 		return workerapi.Traceroute{}, err
 	}
+	tellMoment(&result.Measurement, asked)
 	hidePrivate(&result)
 	boundTrace(&result)
 	return result, nil
 }
 
-// Ping sends ten echo requests. Errors are as those of Traceroute.
+// Ping sends ten echo requests, and a few more where their answers look limited. Errors are as those of Traceroute.
 func (c *Client) Ping(ctx context.Context, j Job) (workerapi.Ping, error) {
+	asked := time.Now()
 	result, err := run[workerapi.Ping](ctx, c, workerapi.PathPing, j)
+	tellMoment(&result.Measurement, asked)
 	boundPing(&result)
 	return result, err
 }
 
-// PacketLoss sends fifty echo requests. Errors are as those of Traceroute.
+// PacketLoss sends fifty echo requests, and a few more as Ping does. Errors are as those of Traceroute.
 func (c *Client) PacketLoss(ctx context.Context, j Job) (workerapi.PacketLoss, error) {
+	asked := time.Now()
 	result, err := run[workerapi.PacketLoss](ctx, c, workerapi.PathPacketLoss, j)
+	tellMoment(&result.Measurement, asked)
 	boundPing(&result.Ping)
 	return result, err
 }

@@ -6,7 +6,7 @@ import { addressNumber, prefixRange, spanRange } from "../assets/lib/ranges.js";
 
 // The parts of a page listen to it from the start.
 Object.assign(globalThis, { document: { addEventListener() {} } });
-const { originName, rdapAddress } = await import("../assets/lib/network.js");
+const { heldBack, originName, rdapAddress } = await import("../assets/lib/network.js");
 
 test("addresses are numbers", () => {
   for (const [text, want] of /** @type {[string, bigint][]} */ ([
@@ -49,4 +49,11 @@ test("a status has the same meaning in every spelling", () => {
     assert.equal(meaning.tone, tone, status);
     assert.ok(meaning.text.includes(words), `${status}: ${meaning.text}`);
   }
+});
+
+test("what is held back is told reason by reason", () => {
+  assert.deepEqual(heldBack([]), []);
+  assert.deepEqual(heldBack([
+    { name: "Registrant Name", reason: "Server policy" }, { name: "Registrant Email", reason: null }, { name: "Registrant Phone", reason: "Server policy" }, { name: null, reason: "Personal data" },
+  ]), ["Registrant Name, Registrant Phone (Server policy)", "Registrant Email, no reason told", "data (Personal data)"]);
 });

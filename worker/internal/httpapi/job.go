@@ -34,10 +34,16 @@ func (e *busyError) LogText() string {
 	return "every place is taken"
 }
 
-// job makes the route of one kind of job. limit is how long such a job takes at most by itself. read gives what is
-// asked for: who asks the same at the same time shares a job.
-func job[K comparable, T any](
-	s *Server, limit time.Duration, read func(*exchange) (K, *refusal), run func(context.Context, K) (T, error),
+// measurement is a result that can tell whether it was measured for another request.
+type measurement[T any] interface {
+	*T
+	MarkShared()
+}
+
+// job makes the route of one kind of job. usual is how long such a job mostly takes at most. read gives what is asked
+// for: who asks the same at the same time shares a job.
+func job[K comparable, T any, M measurement[T]](
+	s *Server, usual time.Duration, read func(*exchange) (K, *refusal), run func(context.Context, K) (T, error),
 ) func(*exchange) {
 	jobs := &flight.Group[K, T]{Keep: sharedFor}
 	return func(x *exchange) {
@@ -46,10 +52,10 @@ func job[K comparable, T any](
 			x.fail(refused.status, refused.sentence)
 			return
 		}
-		result, err := inShare(func(begun *atomic.Bool) (T, error) {
+		result, own, err := inShare(func(begun *atomic.Bool) (T, error) {
 			return jobs.Do(x.r.Context(), asked, func(ctx context.Context) (T, error) {
 				begun.Store(true)
-				return inPlace(ctx, s, limit, x.holder, func(ctx context.Context) (T, error) { return run(ctx, asked) })
+				return inPlace(ctx, s, usual, x.holder, func(ctx context.Context) (T, error) { return run(ctx, asked) })
 			})
 		})
 		var busy *busyError
@@ -64,20 +70,25 @@ func job[K comparable, T any](
 		case err != nil:
 			x.failJob(err)
 		default:
+			// Of this request's copy, which shares no more than what nobody changes.
+			if !own {
+				M(&result).MarkShared()
+			}
 			succeed(x, result)
 		}
 	}
 }
 
 // inShare asks until the job is one that this request has begun or that runs: who joined the job of somebody else must
-// not be turned away because that one's share is used up. Each further round is one that somebody else has lost.
-func inShare[T any](do func(begun *atomic.Bool) (T, error)) (T, error) {
+// not be turned away because that one's share is used up. Each further round is one that somebody else has lost. own
+// tells whether the request began the job itself.
+func inShare[T any](do func(begun *atomic.Bool) (T, error)) (result T, own bool, err error) {
 	for {
 		var begun atomic.Bool
 		result, err := do(&begun)
 		var busy *busyError
 		if begun.Load() || !errors.As(err, &busy) || !busy.share {
-			return result, err
+			return result, begun.Load(), err
 		}
 	}
 }
@@ -102,9 +113,9 @@ func (x *exchange) refuseUntil(free time.Duration, sentence string) {
 // inPlace runs a job in a place of its own, within the bound from outside. Without a free place the error is a
 // *busyError.
 func inPlace[T any](
-	ctx context.Context, s *Server, limit time.Duration, who holder, run func(context.Context) (T, error),
+	ctx context.Context, s *Server, usual time.Duration, who holder, run func(context.Context) (T, error),
 ) (T, error) {
-	place, err := s.places.take(time.Now(), limit, who)
+	place, err := s.places.take(time.Now(), usual, who)
 	if err != nil {
 		var none T
 		return none, err

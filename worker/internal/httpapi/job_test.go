@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -37,7 +38,11 @@ func newJobs(takes time.Duration, places int) *jobs {
 }
 
 func (j *jobs) ping(target string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest("POST", workerapi.PathPing, strings.NewReader(`{"target":"`+target+`"}`))
+	return j.post(workerapi.PathPing, target)
+}
+
+func (j *jobs) post(path, target string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest("POST", path, strings.NewReader(`{"target":"`+target+`"}`))
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
@@ -151,6 +156,45 @@ func TestAPanicOfASharedJob(t *testing.T) {
 	if n := f.server.PlacesInUse(); n != 0 {
 		t.Errorf("%d places in use", n)
 	}
+}
+
+// Whoever is given the measurement of another request is told so, in each of the three, and who began it is not.
+func TestSharedJobsSayThatTheyAre(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{workerapi.PathTraceroute, workerapi.PathPing, workerapi.PathPacketLoss} {
+		synctest.Test(t, func(t *testing.T) {
+			j := newJobs(time.Second, 2)
+			ask := func(after time.Duration) *parallel.Pending[bool] {
+				return parallel.Start(func() bool {
+					time.Sleep(after)
+					return j.shared(t, path)
+				})
+			}
+			// One begins it, one joins it, one comes when it has ended, and one too late for it.
+			asked := []*parallel.Pending[bool]{ask(0), ask(500 * time.Millisecond), ask(2 * time.Second), ask(sharedFor)}
+			for i, want := range []bool{false, true, true, false} {
+				if got := asked[i].Wait(); got != want {
+					t.Errorf("%s: request %d is told shared %t", path, i+1, got)
+				}
+			}
+			time.Sleep(sharedFor)
+		})
+	}
+}
+
+// shared tells what an answer says of itself.
+func (j *jobs) shared(t *testing.T, path string) bool {
+	t.Helper()
+	w := j.post(path, "11.0.0.1")
+	var envelope workerapi.Envelope[struct {
+		Shared *bool `json:"shared"`
+	}]
+	err := json.Unmarshal(w.Body.Bytes(), &envelope)
+	if err != nil || envelope.Data == nil || envelope.Data.Shared == nil {
+		t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		return false
+	}
+	return *envelope.Data.Shared
 }
 
 // Over HTTP: one job, many answers, each under its own request id.

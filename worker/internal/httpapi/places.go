@@ -13,7 +13,7 @@ type holder struct{ client, group string }
 // taken is the place of a running job.
 type taken struct {
 	holder
-	end time.Time // at the latest
+	end time.Time // as is to be expected
 }
 
 // places bounds how many jobs run at once, in all and of one client or group. A job that finds none free is refused at
@@ -31,9 +31,9 @@ func newPlaces(limit int) *places {
 	return &places{limit: limit, running: map[int]taken{}, clients: map[string]int{}, groups: map[string]int{}}
 }
 
-// take gives a place for a job that takes at most a while. Without a free one the error is a *busyError: who holds a
-// share of the places already hears of that, whether or not there are others.
-func (p *places) take(now time.Time, atMost time.Duration, who holder) (place int, err error) {
+// take gives a place for a job that usually takes at most a while. Without a free one the error is a *busyError: who
+// holds a share of the places already hears of that, whether or not there are others.
+func (p *places) take(now time.Time, usual time.Duration, who holder) (place int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -45,13 +45,13 @@ func (p *places) take(now time.Time, atMost time.Duration, who holder) (place in
 		return 0, p.refuse(now, false, func(taken) bool { return true })
 	}
 	p.next++
-	p.running[p.next] = taken{who, now.Add(atMost)}
+	p.running[p.next] = taken{who, now.Add(usual)}
 	count(p.clients, who.client, 1)
 	count(p.groups, who.group, 1)
 	return p.next, nil
 }
 
-// refuse says by when the first of the jobs that stand in the way will have ended.
+// refuse says by when the first of the jobs that stand in the way should have ended.
 func (p *places) refuse(now time.Time, share bool, inTheWay func(taken) bool) *busyError {
 	var first time.Time
 	for _, t := range p.running {

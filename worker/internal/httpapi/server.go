@@ -63,6 +63,13 @@ type Server struct {
 	draining atomic.Bool
 }
 
+// How long a ping and a packet-loss job take at most where no limit on answers is suspected and no budget slows them
+// down: what who is told to come back later is told.
+const (
+	usualPing       = 5 * time.Second
+	usualPacketLoss = 10 * time.Second
+)
+
 // route is one path. Tool is empty for routes that run no job.
 type route struct {
 	tool  string
@@ -77,8 +84,8 @@ func New(c Config) *Server {
 	s := &Server{config: c, tokens: digest(c.Tokens), places: newPlaces(c.Places)}
 	s.routes = map[string]route{
 		workerapi.PathTraceroute: {"traceroute", job(s, workerapi.TracerouteLimit, readTrace, s.trace)},
-		workerapi.PathPing:       {"ping", job(s, workerapi.PingLimit, readAddress, c.Prober.Ping)},
-		workerapi.PathPacketLoss: {"packet-loss", job(s, workerapi.PacketLossLimit, readAddress, c.Prober.PacketLoss)},
+		workerapi.PathPing:       {"ping", job(s, usualPing, readAddress, c.Prober.Ping)},
+		workerapi.PathPacketLoss: {"packet-loss", job(s, usualPacketLoss, readAddress, c.Prober.PacketLoss)},
 		workerapi.PathHealth:     {"", health},
 		workerapi.PathReady:      {"", s.ready},
 	}

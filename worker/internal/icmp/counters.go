@@ -27,6 +27,8 @@ type counters struct {
 	dropped4, dropped6                             atomic.Uint32
 	// droppedDatagrams is of the flows that were closed.
 	droppedDatagrams atomic.Uint64
+	// past6 is how many sends of IPv6 datagrams met an error of an earlier packet and were repeated.
+	past6 atomic.Uint64
 
 	panics     atomic.Uint64
 	firstPanic sync.Once

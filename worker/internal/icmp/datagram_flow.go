@@ -89,8 +89,18 @@ func (f *datagramFlow) attempt(packet []byte, ttl int) (time.Time, error) {
 		f.ttl = ttl
 	}
 	return sendLabelled(f.label, &f.network.unlabelled, func(label []byte) (time.Time, error) {
-		return sendPastErrors(f.fd, packet, label, f.to)
+		return f.leave(packet, label)
 	})
+}
+
+// leave sends a packet. Of IPv6 Linux counts a send that failed because of an error of an earlier packet as a packet
+// that was dropped (see dropped6).
+func (f *datagramFlow) leave(packet, control []byte) (time.Time, error) {
+	at, past, err := sendCounting(f.fd, packet, control, f.to)
+	if f.dst.Is6() {
+		f.network.counters.past6.Add(past)
+	}
+	return at, err
 }
 
 // buffers hold one received packet.

@@ -7,8 +7,18 @@ import (
 )
 
 // dropped6 counts the packets of IPv6 that this host itself has dropped instead of sending them. Linux tells an ICMPv6
-// datagram socket nothing of such a one (ping_v6_sendmsg).
+// datagram socket nothing of such a one (ping_v6_sendmsg). It counts one as well where a send fails with the ICMP error
+// that came for an earlier packet (ip6_append_data): those are taken off again, see droppedBut.
 type dropped6 struct{ file *os.File }
+
+// droppedBut takes off what the kernel counts and nothing was lost by. What is taken off is read last, as it is counted
+// last.
+func droppedBut(dropped, others func() uint64) func() uint64 {
+	return func() uint64 {
+		all := dropped()
+		return all - others()
+	}
+}
 
 // openDropped6 opens the counters of the network namespace. Where there are none, none are dropped.
 func openDropped6() dropped6 {

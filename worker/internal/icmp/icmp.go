@@ -69,6 +69,7 @@ func Open(log *slog.Logger) (*Engine, error) {
 // openMode opens both families in one mode.
 func openMode(m Mode, log *slog.Logger) (*Engine, error) {
 	e := &Engine{mode: m, ways: newWays(log), counters: counters{log: log}}
+	e.ways.dropped = droppedBut(e.ways.dropped, e.counters.past6.Load)
 	open4, open6 := openRaw4, openRaw6
 	if m == Datagram {
 		open4, open6 = openDatagram4, openDatagram6

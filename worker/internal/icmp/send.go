@@ -61,14 +61,23 @@ func sendLabelled(
 // whatever that call is for, and is cleared by it; what is read of such errors comes from the error queue. So the call
 // is repeated: an error of this host's own stays.
 func sendPastErrors(fd int, packet, control []byte, to unix.Sockaddr) (at time.Time, err error) {
-	for range pendingTries {
+	at, _, err = sendCounting(fd, packet, control, to)
+	return at, err
+}
+
+// sendCounting is sendPastErrors, and tells how many errors of earlier packets were in the way of one that then left.
+func sendCounting(fd int, packet, control []byte, to unix.Sockaddr) (at time.Time, past uint64, err error) {
+	for past = range uint64(pendingTries) {
 		at = time.Now()
 		err = unix.Sendmsg(fd, packet, control, to, unix.MSG_DONTWAIT)
+		if err == nil {
+			return at, past, nil
+		}
 		if !isPending(err) {
-			return at, err
+			break
 		}
 	}
-	return at, err
+	return at, 0, err
 }
 
 // isPending tells whether an error of a send may be that of an earlier packet: it is one of those to which the kernel

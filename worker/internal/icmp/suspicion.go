@@ -10,7 +10,7 @@ import (
 //
 // The odds. A raw socket sees every guess. One is right with a probability of 2^-41 or so: 15 bits of identifier for
 // somebody who saw the last 32,768 of them and 16 for everybody else, 16 of checksum, and 16 of sequence number, of
-// which a job has at most 91 on their way. A destination's errors are believed for 64 guesses and ten a second, so all
+// which a job has at most 94 on their way. A destination's errors are believed for 64 guesses and ten a second, so all
 // that somebody can reach within the five seconds of a trace is 2^-34, however many packets he sends. The errors of all
 // destinations together are believed for 2,048 and 500 a second: whoever guesses at that pace at every job of a worker
 // that is always busy is right once in some hundred years.

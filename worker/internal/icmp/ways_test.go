@@ -191,6 +191,26 @@ func TestDroppedPacketsOfWhichNobodyTells(t *testing.T) {
 	}
 }
 
+// The kernel counts a send that met the error of an earlier packet as dropped; such a one was sent again and is none.
+func TestErrorsOfEarlierPacketsAreNoneThatWereDropped(t *testing.T) {
+	t.Parallel()
+	k := newTable()
+	w := k.ways(&strings.Builder{})
+	past := uint64(0)
+	w.dropped = droppedBut(w.dropped, func() uint64 { return past })
+	k.dropped, past = 7, 2
+	f := w.follow(to4, true)
+	for _, tt := range []struct {
+		dropped, past uint64
+		want          error
+	}{{9, 4, nil}, {9, 5, nil}, {10, 4, echo.ErrShortage}} {
+		k.dropped, past = tt.dropped, tt.past
+		if err := f.WasCut(); !errors.Is(err, tt.want) {
+			t.Errorf("%d dropped, %d of them sent again: %v, want %v", tt.dropped, tt.past, err, tt.want)
+		}
+	}
+}
+
 func TestOutDiscards(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]uint64{

@@ -120,27 +120,30 @@ func TestNoJobWaitsBeyondItsLimit(t *testing.T) {
 }
 
 // A probe that leaves so late that nobody would listen to its answer is not sent: it would count as lost.
-func TestAPingSendsNothingThatItCannotListenTo(t *testing.T) {
+func TestASeriesSendsNothingThatItCannotListenTo(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name           string
 		rtt            time.Duration
 		sent, received int
+		loss           float64
 	}{
-		{"near", 20 * time.Millisecond, 5, 5},
-		// Twice as long as the answers take: the probe of the fourth second would be cut.
-		{"far", 700 * time.Millisecond, 4, 4},
-		// Nothing has come in time that would tell for how long to wait.
-		{"beyond all patience", 3 * time.Second, 4, 0},
+		{"near", 20 * time.Millisecond, 15, 15, 0},
+		// Twice as long as the answers take: the probe of the fourteenth second would be cut.
+		{"far", 700 * time.Millisecond, 14, 14, 0},
+		// The answer to the probe of the twelfth second comes after the end: nobody can tell whether it came.
+		{"late", 3 * time.Second, 13, 12, 0},
+		// Nothing has come that would tell for how long to wait.
+		{"beyond all patience", 20 * time.Second, 13, 0, 100},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			all, _ := together(t, 1, NewBudget(0, 1), "ping", tt.rtt)
+			all, _ := together(t, 1, NewBudget(0, 1), "packet-loss", tt.rtt)
 			o := all[0]
-			if o.err != nil || o.sent != tt.sent || o.received != tt.received || o.stop != workerapi.StopDeadline ||
-				o.took != workerapi.PingLimit {
+			if o.err != nil || o.sent != tt.sent || o.received != tt.received || o.loss != tt.loss ||
+				o.stop != workerapi.StopDeadline || o.took != workerapi.PacketLossLimit {
 				t.Errorf("%s: %+v", tt.name, o)
 			}
-			time.Sleep(10 * time.Second)
+			time.Sleep(30 * time.Second)
 		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"diagnostics/worker/internal/echo"
 )
 
-// answersHeld is how many answers wait for the driver. A plan has at most 91 probes in flight; more are duplicates,
+// answersHeld is how many answers wait for the driver. A plan has at most 94 probes in flight; more are duplicates,
 // and a flood of those may be lost.
 const answersHeld = 256
 
@@ -65,20 +65,28 @@ type plan interface {
 	answered(a echo.Answer)
 }
 
-// drive runs a plan of echo requests to its end.
-func (p *Prober) drive(ctx context.Context, dst netip.Addr, job plan) error {
+// drive runs a plan of echo requests to its end, and gives the moment when its first probe left; where none did, when it
+// began.
+func (p *Prober) drive(ctx context.Context, dst netip.Addr, job plan) (measuredAt time.Time, err error) {
 	return p.driveWith(ctx, dst, echo.Probe{}, job)
 }
 
-// driveWith runs a plan of some kind of probe to its end.
-func (p *Prober) driveWith(ctx context.Context, dst netip.Addr, probe echo.Probe, job plan) error {
+// driveWith is drive with some kind of probe.
+func (p *Prober) driveWith(
+	ctx context.Context, dst netip.Addr, probe echo.Probe, job plan,
+) (measuredAt time.Time, err error) {
 	d := &driver{
 		prober: p, dst: dst, probe: probe, plan: job, way: p.network.Follow(dst),
 		answers: make(chan echo.Answer, answersHeld),
 		ticket:  p.options.Budget.ticket(dst),
 	}
 	defer d.close()
-	return d.run(ctx)
+	began := time.Now()
+	err = d.run(ctx)
+	if d.left.IsZero() {
+		d.left = began
+	}
+	return d.left, err
 }
 
 type driver struct {
@@ -91,7 +99,7 @@ type driver struct {
 	flows   []echo.Flow
 	ticket  ticket
 	late    time.Duration // by how much the last wake-ups were late
-	left    bool          // a probe has left
+	left    time.Time     // when the first probe did; zero before
 }
 
 func (d *driver) run(ctx context.Context) error {
@@ -184,7 +192,9 @@ func (d *driver) send(r request) error {
 	if err != nil {
 		return d.sendFailed(err)
 	}
-	d.left = true
+	if d.left.IsZero() {
+		d.left = at
+	}
 	d.plan.sent(r, at)
 	return nil
 }
@@ -192,7 +202,7 @@ func (d *driver) send(r request) error {
 // sendFailed tells why no more can be sent. A rule that forbids probes forbids the first one; what is forbidden behind
 // others that have left met a table of connections that is full, or a limit: Linux has one error for all of these.
 func (d *driver) sendFailed(err error) error {
-	if d.left && errors.Is(err, echo.ErrForbidden) {
+	if !d.left.IsZero() && errors.Is(err, echo.ErrForbidden) {
 		err = errors.Join(echo.ErrShortage, err)
 	}
 	return errors.Join(d.way.Cut(), err)

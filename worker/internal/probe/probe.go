@@ -42,26 +42,36 @@ func (p *Prober) Traceroute(ctx context.Context, dst netip.Addr) (workerapi.Trac
 	return p.trace(ctx, dst, echo.Probe{})
 }
 
-// Ping sends ten probes. It ends within workerapi.PingLimit. Errors: see Traceroute.
+// Ping sends ten probes, and a few more where a limit on answers is suspected. It ends within workerapi.PingLimit.
+// Errors: see Traceroute.
 func (p *Prober) Ping(ctx context.Context, dst netip.Addr) (workerapi.Ping, error) {
-	s := newSeries(time.Now(), seriesShape{
+	s, measuredAt, err := p.series(ctx, dst, seriesShape{
 		probes: workerapi.PingProbes, gap: workerapi.PingGap, limit: workerapi.PingLimit,
 	})
-	if err := p.drive(ctx, dst, s); err != nil {
+	if err != nil {
 		return workerapi.Ping{}, err
 	}
-	return s.result(dst, p.options.Raw), nil
+	return s.result(dst, measuredAt, p.options.Raw), nil
 }
 
-// PacketLoss sends fifty probes. It ends within workerapi.PacketLossLimit. Errors: see Traceroute.
+// PacketLoss sends fifty probes, and a few more as Ping does. It ends within workerapi.PacketLossLimit. Errors: see
+// Traceroute.
 func (p *Prober) PacketLoss(ctx context.Context, dst netip.Addr) (workerapi.PacketLoss, error) {
-	s := newSeries(time.Now(), seriesShape{
+	s, measuredAt, err := p.series(ctx, dst, seriesShape{
 		probes: workerapi.LossProbes, gap: workerapi.LossGap, limit: workerapi.PacketLossLimit,
 	})
-	if err := p.drive(ctx, dst, s); err != nil {
+	if err != nil {
 		return workerapi.PacketLoss{}, err
 	}
-	return workerapi.PacketLoss{Ping: s.result(dst, p.options.Raw), Bursts: s.bursts()}, nil
+	return workerapi.PacketLoss{Ping: s.result(dst, measuredAt, p.options.Raw), Bursts: s.bursts()}, nil
+}
+
+// series runs a series to its end, and gives the moment when its first probe left.
+func (p *Prober) series(ctx context.Context, dst netip.Addr, shape seriesShape) (*series, time.Time, error) {
+	s := newSeries(time.Now(), shape)
+	measuredAt, err := p.drive(ctx, dst, s)
+	s.end = time.Now()
+	return s, moment(measuredAt), err
 }
 
 func public(a netip.Addr) bool { return netpolicy.Judge(a).Public }

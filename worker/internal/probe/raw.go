@@ -53,12 +53,14 @@ func rawTrace(dst netip.Addr, probe echo.Probe, rows []row) string {
 func (s *series) rawText(dst netip.Addr, r workerapi.Ping) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "PING %s\n", dst)
-	for i, p := range s.pings {
+	for i, p := range s.mainPings() {
 		switch {
 		case p.replied:
 			fmt.Fprintf(&b, "reply from %s: icmp_seq=%d ttl=%d time=%.3f ms\n", dst, i+1, p.ttl, *milliseconds(p.rtt))
 		case p.refused:
 			fmt.Fprintf(&b, "icmp_seq=%d refused\n", i+1)
+		case s.fateOf(p) == undecided:
+			fmt.Fprintf(&b, "icmp_seq=%d no reply yet\n", i+1)
 		default:
 			fmt.Fprintf(&b, "icmp_seq=%d no reply\n", i+1)
 		}

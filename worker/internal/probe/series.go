@@ -1,7 +1,7 @@
 package probe
 
 import (
-	"net/netip"
+	"slices"
 	"time"
 
 	"diagnostics/shared/workerapi"
@@ -26,22 +26,24 @@ type seriesShape struct {
 	limit  time.Duration
 }
 
-// series is the plan of a ping: evenly spaced probes of one flow. It ends when each was answered or is late, and early
-// where the first probes are all refused by ICMP errors: asking on would be knocking at a door that said no.
+// series is the plan of a ping: evenly spaced probes of one flow. It ends when each was answered, or was listened to
+// for long enough, and early where the first probes are all refused by ICMP errors: asking on would be knocking at a
+// door that said no. Where what is missing looks like a limit on answers (limited.go), a few more probes follow.
 type series struct {
 	shape    seriesShape
-	start    time.Time
 	deadline time.Time
 	nextSend time.Time
 
-	pings      []ping
+	pings      []ping // those of the confirmation behind the others
+	main       int    // how many of them are not of the confirmation, once that has begun; 0 before
 	replies    int
 	refusals   int
 	refusal    echo.Kind // of the last refusal
 	duplicates int
 	lastReply  time.Time
 	slowest    time.Duration
-	late       bool // cut by the deadline
+	cut        bool // by the deadline, before all probes were sent and waited for
+	end        time.Time
 }
 
 // ping is one probe of a series; its sequence number is its index plus one.
@@ -53,28 +55,33 @@ type ping struct {
 	ttl     int
 }
 
-// open tells whether a reply may still come in time.
-func (p *ping) open(now time.Time) bool {
-	return !p.replied && !p.refused && now.Before(p.at.Add(workerapi.LateAfter))
-}
+// open tells whether nothing came for a probe.
+func (p *ping) open() bool { return !p.replied && !p.refused }
+
+// late tells whether its reply took longer than answers are waited for.
+func (p *ping) late() bool { return p.replied && p.rtt > workerapi.LateAfter }
 
 func newSeries(now time.Time, shape seriesShape) *series {
-	return &series{shape: shape, start: now, deadline: now.Add(shape.limit), nextSend: now}
+	return &series{shape: shape, deadline: now.Add(shape.limit), nextSend: now}
 }
 
 func (s *series) next(now time.Time) step {
+	s.end = now
 	if !now.Before(s.deadline) {
-		s.late = true
+		s.cut = !s.confirming()
 		return step{done: true, late: true}
 	}
-	if !s.refusedOutright() && len(s.pings) < s.shape.probes {
+	if !s.refusedOutright() && len(s.pings) < s.planned() {
 		return s.ask(now)
 	}
-	until := s.until(now)
-	if !until.After(now) {
-		return step{done: true, missing: s.replies+s.refusals < len(s.pings)}
+	if until := s.until(); until.After(now) {
+		return step{again: earlier(until, s.deadline)}
 	}
-	return step{again: earlier(until, s.deadline)}
+	if s.wantsConfirmation(now) {
+		s.confirm(now)
+		return s.ask(now)
+	}
+	return step{done: true, missing: s.replies+s.refusals < len(s.pings)}
 }
 
 // ask sends the next probe when it is due, but for one that would leave too late to be listened to: the rest stays
@@ -91,8 +98,23 @@ func (s *series) ask(now time.Time) step {
 	}
 }
 
-// patience is for how long the last probe must be listened to: twice the slowest round trip, and for as long as an
-// answer counts where there was none yet. A shorter one would call lost what is on its way.
+// planned is how many probes are to be sent, and gap how far apart, in the part of the series that is under way.
+func (s *series) planned() int {
+	if s.confirming() {
+		return s.main + workerapi.ConfirmationProbes
+	}
+	return s.shape.probes
+}
+
+func (s *series) gap() time.Duration {
+	if s.confirming() {
+		return workerapi.ConfirmationGap
+	}
+	return s.shape.gap
+}
+
+// patience is for how long the last probe must be listened to: twice the slowest round trip, and for as long as answers
+// are waited for where there was none yet. A shorter one would call lost what is on its way.
 func (s *series) patience() time.Duration {
 	if s.replies == 0 {
 		return workerapi.LateAfter
@@ -105,26 +127,33 @@ func (s *series) limit() time.Time { return s.deadline }
 // refusedOutright tells whether nothing but refusals came, and enough of them.
 func (s *series) refusedOutright() bool { return s.replies == 0 && s.refusals >= refusalsEnd }
 
-// until is when nothing that counts can come any more: the last open probe is late, and a duplicate of the last reply
-// had its time.
-func (s *series) until(now time.Time) time.Time {
-	var last time.Time
-	for i := range s.pings {
-		if s.pings[i].open(now) && !s.refusedOutright() {
-			last = s.pings[i].at.Add(workerapi.LateAfter)
-		}
+// until is until when answers are waited for: where one is missing for as long after the last probe as an answer may
+// take, since who is slow is slow with all of them; else while a duplicate of the last reply may come.
+func (s *series) until() time.Time {
+	under := s.pings[s.main:]
+	if !s.refusedOutright() && slices.ContainsFunc(under, func(p ping) bool { return p.open() }) {
+		return under[len(under)-1].at.Add(s.listening())
 	}
-	if last.IsZero() && s.replies > 0 {
+	if s.replies > 0 {
 		return s.lastReply.Add(linger)
 	}
-	return last
+	return time.Time{}
+}
+
+// listening is for how long. The confirmation of a slow host has the time that its replies take: nothing follows that
+// would tell whether the last of them come.
+func (s *series) listening() time.Duration {
+	if s.confirming() {
+		return max(workerapi.LateAfter, s.slowestExpected())
+	}
+	return workerapi.LateAfter
 }
 
 func (s *series) sent(_ request, at time.Time) {
 	s.pings = append(s.pings, ping{at: at})
-	s.nextSend = s.nextSend.Add(s.shape.gap)
+	s.nextSend = s.nextSend.Add(s.gap())
 	// Probes that a budget held back are not made good by a burst.
-	if soonest := at.Add(s.shape.gap / 2); s.nextSend.Before(soonest) {
+	if soonest := at.Add(s.gap() / 2); s.nextSend.Before(soonest) {
 		s.nextSend = soonest
 	}
 }
@@ -138,16 +167,23 @@ func (s *series) answered(a echo.Answer) {
 	rtt := max(a.At.Sub(p.at), 0)
 	switch {
 	case a.Kind == echo.Reply && p.replied:
-		s.duplicates++
+		s.duplicated(index)
 		s.lastReply = a.At
-	case a.Kind == echo.Reply && rtt <= workerapi.LateAfter:
+	case a.Kind == echo.Reply:
 		p.replied, p.rtt, p.ttl = true, rtt, a.TTL
 		s.replies++
 		s.lastReply, s.slowest = a.At, max(s.slowest, rtt)
-	case a.Kind.Refuses() && !p.refused && !p.replied:
+	case a.Kind.Refuses() && p.open():
 		p.refused = true
 		s.refusals++
 		s.refusal = a.Kind
+	}
+}
+
+// duplicated counts a further reply to a probe, but for those of the confirmation, which is told by itself.
+func (s *series) duplicated(index int) {
+	if !s.confirming() || index < s.main {
+		s.duplicates++
 	}
 }
 
@@ -155,75 +191,9 @@ func (s *series) stopReason() string {
 	switch {
 	case s.replies == 0 && s.refusals > 0:
 		return refusalReason(s.refusal)
-	case s.late:
+	case s.cut:
 		return workerapi.StopDeadline
 	default:
 		return workerapi.StopCompleted
 	}
-}
-
-func (s *series) result(dst netip.Addr, raw bool) workerapi.Ping {
-	r := workerapi.Ping{
-		Target:      dst.String(),
-		Address:     dst.String(),
-		Family:      family(dst),
-		Sent:        len(s.pings),
-		Received:    s.replies,
-		Duplicates:  s.duplicates,
-		LossPercent: lossPercent(len(s.pings), s.replies),
-		Replies:     make([]workerapi.Reply, len(s.pings)),
-		StopReason:  s.stopReason(),
-	}
-	var rtts []time.Duration
-	for i, p := range s.pings {
-		r.Replies[i].Seq = i + 1
-		if !p.replied {
-			continue
-		}
-		rtts = append(rtts, p.rtt)
-		r.Replies[i].RTTMs = milliseconds(p.rtt)
-		if p.ttl > 0 {
-			r.Replies[i].TTL = &s.pings[i].ttl
-		}
-	}
-	addStatistics(&r, rtts)
-	if raw {
-		text := s.rawText(dst, r)
-		r.Raw = &text
-	}
-	return r
-}
-
-func addStatistics(r *workerapi.Ping, rtts []time.Duration) {
-	if len(rtts) == 0 {
-		return
-	}
-	least, most := rtts[0], rtts[0]
-	for _, d := range rtts {
-		least, most = min(least, d), max(most, d)
-	}
-	r.MinMs, r.MaxMs = milliseconds(least), milliseconds(most)
-	r.AverageMs, r.MedianMs = milliseconds(mean(rtts)), milliseconds(median(rtts))
-	r.StddevMs = milliseconds(stddev(rtts))
-	if len(rtts) > 1 {
-		r.JitterMs = milliseconds(jitter(rtts))
-	}
-}
-
-// bursts gives the runs of probes without a reply.
-func (s *series) bursts() []workerapi.Burst {
-	bursts := []workerapi.Burst{}
-	run := 0
-	for i, p := range s.pings {
-		if p.replied {
-			run = 0
-			continue
-		}
-		run++
-		if run == 1 {
-			bursts = append(bursts, workerapi.Burst{StartSeq: i + 1})
-		}
-		bursts[len(bursts)-1].Length = run
-	}
-	return bursts
 }

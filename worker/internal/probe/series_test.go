@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -110,23 +111,6 @@ func TestPingOfSilence(t *testing.T) {
 	}
 }
 
-func TestPingLateReplies(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		rtt      time.Duration
-		received int
-	}{
-		{2*time.Second - time.Millisecond, 10},
-		{2*time.Second + time.Millisecond, 9},
-	} {
-		n := chain(0)
-		n.dest.rtts = append([]time.Duration{tt.rtt}, rttsOf(1, 1, 1, 1, 1, 1, 1, 1, 1)...)
-		if r, _ := pingOver(t, n, Options{}); r.Received != tt.received || r.Duplicates != 0 {
-			t.Errorf("a reply after %v: %d received, %d duplicates", tt.rtt, r.Received, r.Duplicates)
-		}
-	}
-}
-
 func TestPingRefused(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -217,15 +201,15 @@ func TestPingRaw(t *testing.T) {
 	}
 }
 
-func TestPingIsPacedAndEndsByItsDeadline(t *testing.T) {
+func TestASeriesIsPacedAndEndsByItsDeadline(t *testing.T) {
 	t.Parallel()
 	n := chain(0)
-	r, took := pingOver(t, n, Options{Budget: NewBudget(0, 1)})
-	if r.StopReason != workerapi.StopDeadline || took != workerapi.PingLimit {
+	r, took := lossOver(t, n, Options{Budget: NewBudget(0, 1)})
+	if r.StopReason != workerapi.StopDeadline || took != workerapi.PacketLossLimit {
 		t.Errorf("%s after %v", r.StopReason, took)
 	}
-	if r.Sent != 5 || r.Received != 5 {
-		t.Errorf("%d sent, %d received", r.Sent, r.Received)
+	if r.Sent != 15 || r.Received != 15 || r.Confirmation != nil {
+		t.Errorf("%d sent, %d received, confirmed by %v", r.Sent, r.Received, r.Confirmation)
 	}
 }
 
@@ -282,48 +266,92 @@ func TestPacketLossOfSilence(t *testing.T) {
 	}
 }
 
-// TestPacketLossOfAnyNetwork draws losses, copies and delays, so large that replies overtake each other, and holds
-// every number of the result against them.
+// TestPacketLossOfAnyNetwork draws losses, copies and delays, so large that replies overtake each other and come late
+// or not before the end, and holds every number of the result against them.
 func TestPacketLossOfAnyNetwork(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		n := chain(rapid.IntRange(0, 3).Draw(rt, "routers"))
 		lost := rapid.SliceOfN(rapid.Bool(), workerapi.LossProbes, workerapi.LossProbes).Draw(rt, "lost")
-		rtts := rapid.SliceOfN(rapid.IntRange(0, 2500), workerapi.LossProbes, workerapi.LossProbes).Draw(rt, "rtts")
+		rtts := rapid.SliceOfN(rapid.IntRange(0, 4500), workerapi.LossProbes, workerapi.LossProbes).Draw(rt, "rtts")
 		n.dest.copies = rapid.IntRange(0, 2).Draw(rt, "copies")
 		n.dest.drops = map[int]bool{}
-		n.dest.rtts = rttsOf(rtts...)
 		for i := range lost {
 			n.dest.drops[i] = lost[i]
+			// No reply comes in the very moment of the end.
+			n.dest.rtts = append(n.dest.rtts, time.Duration(rtts[i])*time.Millisecond+500*time.Microsecond)
 		}
 		var r workerapi.PacketLoss
+		var took time.Duration
 		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
 			r, _ = New(n, Options{}).PacketLoss(t.Context(), simTarget)
+			took = time.Since(start)
 			time.Sleep(10 * time.Second)
 		})
-		received, fits := 0, true
-		for i := range lost {
-			answered := !lost[i] && rtts[i] <= 2000
-			if answered {
-				received++
-			}
-			got := r.Replies[i].RTTMs
-			fits = fits && (got != nil) == answered && (got == nil || *got == float64(rtts[i])) && r.Replies[i].Seq == i+1
+		want := expected(n.dest.rtts, lost, took)
+		if diff := cmp.Diff(want.replies, r.Replies, cmp.Transformer("told", tellsReply)); diff != "" {
+			rt.Errorf("replies (-want +got):\n%s", diff)
 		}
-		if !fits || r.Received != received || r.Sent != workerapi.LossProbes || r.Duplicates != received*n.dest.copies {
-			rt.Errorf("received %d, want %d; duplicates %d, want %d; replies fit: %v",
-				r.Received, received, r.Duplicates, received*n.dest.copies, fits)
+		if r.Sent != workerapi.LossProbes || r.Received != want.received || r.Late != want.late ||
+			r.Undecided != want.undecided || r.Duplicates != want.received*n.dest.copies ||
+			r.LossPercent != lossPercent(r.Sent-want.undecided, want.received) {
+			rt.Errorf("got %d of %d, %d late, %d undecided, %d duplicates, %v %% lost; want %+v", r.Received, r.Sent, r.Late,
+				r.Undecided, r.Duplicates, r.LossPercent, want)
 		}
 		length := 0
 		for _, b := range r.Bursts {
 			length += b.Length
 		}
-		if length != r.Sent-r.Received || !slices.IsSortedFunc(r.Bursts, func(a, b workerapi.Burst) int {
-			return a.StartSeq - b.StartSeq
-		}) {
-			rt.Errorf("bursts %v for %d lost", r.Bursts, r.Sent-r.Received)
+		if length != r.Sent-r.Received-r.Undecided ||
+			!slices.IsSortedFunc(r.Bursts, func(a, b workerapi.Burst) int { return a.StartSeq - b.StartSeq }) {
+			rt.Errorf("bursts %v for %d lost", r.Bursts, r.Sent-r.Received-r.Undecided)
+		}
+		if err := r.Validate(simTarget); err != nil {
+			rt.Error(err)
 		}
 	})
+}
+
+// expectation is what a packet-loss run of so long must tell.
+type expectation struct {
+	received, late, undecided int
+	replies                   []workerapi.Reply
+}
+
+func expected(rtts []time.Duration, lost []bool, took time.Duration) (e expectation) {
+	came := func(i int) bool { return !lost[i] && time.Duration(i)*workerapi.LossGap+rtts[i] <= took }
+	slowest := time.Duration(0)
+	for i := range rtts {
+		if came(i) {
+			slowest = max(slowest, rtts[i])
+		}
+	}
+	for i := range rtts {
+		reply := workerapi.Reply{Seq: i + 1}
+		switch age := took - time.Duration(i)*workerapi.LossGap; {
+		case came(i):
+			e.received++
+			reply.RTTMs, reply.Late = milliseconds(rtts[i]), rtts[i] > workerapi.LateAfter
+			if reply.Late {
+				e.late++
+			}
+		case age < slowest+slowest/8:
+			e.undecided++
+			reply.Undecided = true
+		}
+		e.replies = append(e.replies, reply)
+	}
+	return e
+}
+
+// tellsReply is a reply but for its TTL.
+func tellsReply(r workerapi.Reply) string {
+	rtt := "-"
+	if r.RTTMs != nil {
+		rtt = fmt.Sprint(*r.RTTMs)
+	}
+	return fmt.Sprintf("%d: %s late %t undecided %t", r.Seq, rtt, r.Late, r.Undecided)
 }
 
 // An answer that came in time and was read late, because the machine was busy, is an answer.

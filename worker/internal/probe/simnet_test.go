@@ -13,6 +13,8 @@ import (
 type simNet struct {
 	routers []simNode
 	dest    simNode
+	// detours are further routers right before the destination, by flow.
+	detours map[int][]simNode
 	// openErr and sendErr fail every flow and packet.
 	openErr, sendErr error
 	// sendErrAfter lets so many packets pass before sendErr; cutAfter is when the way is lost, 0 for never, backAfter when
@@ -51,6 +53,8 @@ type simNode struct {
 	refuses echo.Kind
 	// drops are the probes, counted from 0 as they come to this node, that stay unanswered.
 	drops map[int]bool
+	// spared is the sequence number of a probe that is never dropped; 0 for none.
+	spared uint16
 	// rtts, where given, are those of the single probes in the order of coming; rtt is for the others.
 	rtts []time.Duration
 	// copies are how many answers each probe gets beyond the first.
@@ -63,9 +67,59 @@ type simNode struct {
 	labels []echo.Label
 	// every limits the node to one answer in so long.
 	every time.Duration
+	// limit, where given, is the limit on its answers.
+	limit answerLimit
 
 	seen int
 	last time.Time
+}
+
+// answerLimit tells whether a probe that comes at a moment is answered.
+type answerLimit interface{ allows(at time.Time) bool }
+
+// tokenBucket answers so many probes a second, and a burst before.
+type tokenBucket struct {
+	rate, burst float64
+
+	tokens float64
+	last   time.Time
+}
+
+func (b *tokenBucket) allows(at time.Time) bool {
+	if b.last.IsZero() {
+		b.tokens = b.burst
+	} else {
+		b.tokens = min(b.burst, b.tokens+b.rate*at.Sub(b.last).Seconds())
+	}
+	b.last = at
+	// What was added up in many small parts may lack a hair of a whole token.
+	if b.tokens < 1-1e-9 {
+		return false
+	}
+	b.tokens--
+	return true
+}
+
+// perPeriod answers so many probes in each period, which begins somewhere within the first one.
+type perPeriod struct {
+	count  int
+	period time.Duration
+	phase  time.Duration
+
+	start time.Time
+	now   int64
+	used  int
+}
+
+func (l *perPeriod) allows(at time.Time) bool {
+	if l.start.IsZero() {
+		l.start = at.Add(-l.phase)
+	}
+	if n := int64(at.Sub(l.start) / l.period); n != l.now {
+		l.now, l.used = n, 0
+	}
+	l.used++
+	return l.used <= l.count
 }
 
 func (n *simNet) Open(_ netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
@@ -148,7 +202,7 @@ func (f *simFlow) Send(seq uint16, ttl int) (time.Time, error) {
 		return now, f.net.sendErr
 	}
 	f.net.log = append(f.net.log, simPacket{at: now, seq: seq, ttl: ttl, flow: f.index})
-	node, kind, passed := f.net.where(ttl)
+	node, kind, passed := f.net.where(ttl, f.index)
 	if node.deaf == ttl || f.net.isCut(now) {
 		kind = 0
 	}
@@ -157,7 +211,7 @@ func (f *simFlow) Send(seq uint16, ttl int) (time.Time, error) {
 }
 
 // where finds the node that a probe ends at, the kind of answer there, and how many routers it passed.
-func (n *simNet) where(ttl int) (node *simNode, kind echo.Kind, passed int) {
+func (n *simNet) where(ttl, flow int) (node *simNode, kind echo.Kind, passed int) {
 	for i := range n.routers {
 		r := &n.routers[i]
 		if i+1 == ttl {
@@ -167,16 +221,23 @@ func (n *simNet) where(ttl int) (node *simNode, kind echo.Kind, passed int) {
 			return r, r.refuses, i
 		}
 	}
-	return &n.dest, n.dest.kind, len(n.routers)
+	more := n.detours[flow]
+	if i := ttl - len(n.routers) - 1; i < len(more) {
+		return &more[i], more[i].kind, ttl - 1
+	}
+	return &n.dest, n.dest.kind, len(n.routers) + len(more)
 }
 
 func (f *simFlow) answer(node *simNode, kind echo.Kind, passed int, seq uint16, now time.Time) {
 	nth := node.seen
 	node.seen++
-	if kind == 0 || node.drops[nth] {
+	if kind == 0 || node.drops[nth] && (node.spared == 0 || seq != node.spared) {
 		return
 	}
 	if node.every > 0 && !node.last.IsZero() && now.Sub(node.last) < node.every {
+		return
+	}
+	if node.limit != nil && !node.limit.allows(now) {
 		return
 	}
 	node.last = now

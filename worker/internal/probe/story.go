@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"diagnostics/shared/workerapi"
 	"diagnostics/worker/internal/echo"
@@ -59,14 +60,25 @@ func (s story) lossNote(i int) string {
 	case h.Received == h.Sent:
 		return ""
 	case s.isDestination(i):
-		return fmt.Sprintf("The destination answered %d of %d probes.", h.Received, h.Sent)
+		return fmt.Sprintf("The destination answered %s.", s.some(i))
 	case h.Received == 0 && s.answersBeyond(i):
-		return "Does not answer probes, but passes traffic on."
+		return fmt.Sprintf("Did not answer %s, but passes traffic on.", s.within())
 	case h.Received > 0 && s.wholeBeyond(i):
-		return "Answers only some probes; routers limit ICMP; not loss of your traffic."
+		return fmt.Sprintf("Answered only %s; routers limit ICMP; not loss of your traffic.", s.some(i))
 	default:
 		return ""
 	}
+}
+
+// within is for how long answers were waited for, as part of every sentence about silence.
+func (s story) within() string {
+	const tenth = 100 * time.Millisecond
+	return fmt.Sprintf("within %g s", float64(s.trace.listening()/tenth)/10)
+}
+
+// some is how many probes of a hop were answered.
+func (s story) some(i int) string {
+	return fmt.Sprintf("%d of %d probes %s", s.hops[i].Received, s.hops[i].Sent, s.within())
 }
 
 func (s story) isDestination(i int) bool { return s.rows[i].destination }
@@ -105,23 +117,27 @@ func (s story) ending() string {
 	case workerapi.StopUnreachable, workerapi.StopProhibited:
 		return s.refusal()
 	case workerapi.StopMaxHops:
+		if s.trace.reach.pending() {
+			return fmt.Sprintf("The destination was not reached within %d hops, and did not answer %s.", workerapi.MaxHops,
+				s.within())
+		}
 		return fmt.Sprintf("The destination was not reached within %d hops.", workerapi.MaxHops)
 	case workerapi.StopDeadline:
 		return fmt.Sprintf("The trace was ended after %d seconds, before it was complete.",
 			int(workerapi.TracerouteLimit.Seconds()))
 	}
 	if s.trace.farthest == 0 {
-		return "Nothing answered, neither routers nor the destination. A firewall may drop the probes near their start."
+		return fmt.Sprintf("Nothing answered %s, neither routers nor the destination. A firewall may drop the probes near "+
+			"their start.", s.within())
 	}
-	return fmt.Sprintf("Nothing answered beyond hop %d, the destination included. It may be down, or a firewall drops "+
-		"the probes; "+
-		"other traffic may still get through.", s.trace.farthest)
+	return fmt.Sprintf("Nothing answered %s beyond hop %d, the destination included. It may be down, or a firewall drops "+
+		"the probes; other traffic may still get through.", s.within(), s.trace.farthest)
 }
 
 // rationing is about a destination that answered the reach probe alone.
 func (s story) rationing() string {
-	const answers = "The destination answers, but not to the probes that would tell how far away it is: it limits how " +
-		"often it answers"
+	answers := fmt.Sprintf("The destination answers, but %s not to the probes that would tell how far away it is: it "+
+		"limits how often it answers", s.within())
 	if len(s.rows) == 0 || !s.rows[len(s.rows)-1].destination {
 		return answers + ", or it is very far away."
 	}
@@ -144,38 +160,17 @@ func (s story) refusal() string {
 	return fmt.Sprintf("The router at hop %d cannot deliver to the destination: %s.", ttl, refusalWords[kind])
 }
 
-// loss speaks of the destination alone: what a router leaves unanswered is not lost traffic.
-func (s story) loss() string {
-	if s.trace.replied == 0 {
-		return ""
-	}
-	last := len(s.hops) - 1
-	if s.hops[last].Received == s.hops[last].Sent {
-		return ""
-	}
-	first := last
-	for first > 0 && s.hops[first-1].Received < s.hops[first-1].Sent {
-		first--
-	}
-	if first == last {
-		return "Loss begins at the destination itself: the hop before it answered every probe. Measure it with more probes " +
-			"before you call it loss."
-	}
-	return fmt.Sprintf("Loss begins at hop %d and continues to the destination: packets may be lost from there on. "+
-		"Measure the destination "+
-		"with more probes to be sure.", s.hops[first].TTL)
-}
-
 func (s story) limited() string {
 	return s.about(func(i int) bool {
 		return s.hops[i].Received > 0 && s.hops[i].Received < s.hops[i].Sent && s.wholeBeyond(i)
 	},
-		"%s only some probes while later hops answer all: routers limit ICMP, and this is not loss.", "answers", "answer")
+		"%s only some probes "+s.within()+" while later hops answered all: routers limit ICMP, and this is not loss.",
+		"answered", "answered")
 }
 
 func (s story) silent() string {
 	return s.about(func(i int) bool { return s.hops[i].Received == 0 && s.answersBeyond(i) },
-		"%s probes but passes traffic on, which is common.", "does not answer", "do not answer")
+		"%s "+s.within()+" but passed traffic on, which is common.", "did not answer", "did not answer")
 }
 
 func (s story) spread() string {

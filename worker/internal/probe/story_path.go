@@ -27,12 +27,11 @@ func (s story) before() string {
 		first--
 	}
 	if first == 0 {
-		return "No router on the way answers, but the destination does: a firewall near the start holds back their " +
-			"answers, not your traffic."
+		return fmt.Sprintf("No router on the way answered %s, but the destination did: a firewall near the start holds back "+
+			"their answers, not your traffic.", s.within())
 	}
-	return fmt.Sprintf("Right before the destination nothing answers (from hop %d on), often because a firewall there "+
-		"keeps silent; "+
-		"the destination answers, so the way is whole.", s.hops[first].TTL)
+	return fmt.Sprintf("Right before the destination nothing answered %s (from hop %d on), often because a firewall "+
+		"there keeps silent; the destination answered, so the way is whole.", s.within(), s.hops[first].TTL)
 }
 
 // jump tells between which two hops most time is added, where it is much and stays: a router that is merely slow to

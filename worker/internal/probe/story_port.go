@@ -16,8 +16,8 @@ func (s story) port() string {
 	switch s.trace.probe.Protocol {
 	case echo.UDP:
 		if lost {
-			return "Hosts limit how often they say that nobody listens on a UDP port: what the destination left unanswered " +
-				"need not be lost."
+			return fmt.Sprintf("Hosts limit how often they say that nobody listens on a UDP port: what the destination did not "+
+				"answer %s need not be lost.", s.within())
 		}
 		if silent {
 			return fmt.Sprintf("What listens on UDP port %d takes probes without a word, and looks like a firewall that drops "+

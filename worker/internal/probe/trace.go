@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"math"
 	"net/netip"
 	"slices"
 	"time"
@@ -33,17 +32,6 @@ type ttlShots struct {
 	sent  int
 }
 
-// spread is how far the round trips of the TTL lie apart.
-func (h *ttlShots) spread() time.Duration {
-	least, most := time.Duration(math.MaxInt64), time.Duration(0)
-	for _, s := range h.shots[:h.sent] {
-		if s.answered {
-			least, most = min(least, s.rtt), max(most, s.rtt)
-		}
-	}
-	return max(most-least, 0)
-}
-
 // heard tells whether any probe of the TTL was answered.
 func (h *ttlShots) heard() bool {
 	return slices.ContainsFunc(h.shots[:h.sent], func(s shot) bool { return s.answered })
@@ -51,10 +39,12 @@ func (h *ttlShots) heard() bool {
 
 // trace is the plan of a traceroute.
 //
-// A reach probe with a full TTL goes first: if the destination answers it, its round trip bounds all waiting. Behind it
-// the TTLs follow in flight together, up to a window past the farthest router that has answered. The second and third
-// round do not wait for the first (trace_pace.go). Each round is a flow of its own, so that routers that spread load by
-// flow show their other legs, while within a round all probes go the same way.
+// A reach probe with a full TTL goes first: if the destination answers it, there is an end to look for. Behind it the
+// TTLs follow in flight together, up to a window past the farthest router that has answered. The second and third round
+// do not wait for the first (trace_pace.go). Each round is a flow of its own, so that routers that spread load by flow
+// show their other legs, while within a round all probes go the same way.
+//
+// Then the trace listens for what is missing (trace_listen.go).
 //
 // The reach probe and those of TTLs past the destination's arrive at the destination as surely as its own; its row is
 // the first three of them all, in the order of sending (trace_place.go).
@@ -69,37 +59,46 @@ type trace struct {
 
 	reach shot
 	ttls  [workerapi.MaxHops + 1]ttlShots // by TTL; 0 is not used
+	// rechecks are the probes that ask a second later whether the destination stands at a TTL.
+	rechecks []recheck
 
 	replied  int // lowest TTL whose probe got an echo reply; 0 for none
 	refused  int // lowest TTL whose probe was refused by an ICMP error; 0 for none
-	placed   int // see place
 	farthest int // highest TTL that expired at a router
-	longest  time.Duration
-	unsteady time.Duration // largest spread of one TTL's round trips
-	wider    int           // by how much the window was widened
-	late     bool          // cut by the deadline
+	// expired is the highest TTL of each round that expired at a router: its flow's way is longer than that.
+	expired [workerapi.ProbesPerHop]int
+	last    time.Time     // when the last probe of a round left
+	slowest time.Duration // largest round trip of the destination
+	wider   int           // by how much the window was widened
+	late    bool          // cut by the deadline
 }
 
 func newTrace(now time.Time) *trace {
 	return &trace{start: now, deadline: now.Add(workerapi.TracerouteLimit), nextSend: now}
 }
 
-// The sequence number of a probe tells its round and TTL; the reach probe has the first.
-const reachSeq = 1
+// The sequence number of a probe tells its round and TTL; the reach probe has the first, the rechecks the last.
+const (
+	reachSeq   = 1
+	recheckSeq = reachSeq + workerapi.ProbesPerHop*workerapi.MaxHops + 1
+)
 
 func seqOf(round, ttl int) uint16 { return uint16(reachSeq + round*workerapi.MaxHops + ttl) }
 
 // shotOf finds the probe of a sequence number; nil for one that was not sent.
-func (t *trace) shotOf(seq uint16) (s *shot, ttl int) {
+func (t *trace) shotOf(seq uint16) (s *shot, round, ttl int) {
 	if seq == reachSeq {
-		return &t.reach, 0
+		return &t.reach, 0, 0
+	}
+	if i := int(seq) - recheckSeq; i >= 0 && i < len(t.rechecks) {
+		return &t.rechecks[i].shot, 0, t.rechecks[i].target
 	}
 	n := int(seq) - reachSeq - 1
 	if n < 0 || n >= workerapi.ProbesPerHop*workerapi.MaxHops {
-		return nil, 0
+		return nil, 0, 0
 	}
-	round, ttl := n/workerapi.MaxHops, n%workerapi.MaxHops+1
-	return &t.ttls[ttl].shots[round], ttl
+	round, ttl = n/workerapi.MaxHops, n%workerapi.MaxHops+1
+	return &t.ttls[ttl].shots[round], round, ttl
 }
 
 func (t *trace) next(now time.Time) step {
@@ -111,19 +110,23 @@ func (t *trace) next(now time.Time) step {
 	if r != nil {
 		return t.ask(r, now)
 	}
+	if stall := t.stall(); !stall.IsZero() {
+		if !stall.After(now) {
+			t.wider += workerapi.GapLimit
+			return t.next(now)
+		}
+		at = earlier(at, stall)
+	}
 	at = earlier(at, t.silence(now))
 	if !at.IsZero() {
 		return step{again: earlier(at, t.deadline)}
-	}
-	if t.widen() {
-		return t.next(now)
 	}
 	return step{done: true, missing: t.missing()}
 }
 
 // ask sends a probe, but for one that would leave too late to be listened to: the rest stays unsent.
 func (t *trace) ask(r *request, now time.Time) step {
-	by := t.deadline.Add(-t.patience(0))
+	by := t.deadline.Add(-t.listening())
 	switch {
 	case now.After(by):
 		return step{again: t.deadline}
@@ -145,10 +148,14 @@ func earlier(a, b time.Time) time.Time {
 }
 
 func (t *trace) sent(r request, at time.Time) {
-	s, ttl := t.shotOf(r.seq)
-	s.at = at
-	if ttl > 0 {
-		t.ttls[ttl].sent++
+	if r.seq >= recheckSeq {
+		t.rechecks = append(t.rechecks, recheck{shot: shot{at: at}, target: r.ttl})
+	} else {
+		s, _, ttl := t.shotOf(r.seq)
+		s.at, t.last = at, at
+		if ttl > 0 {
+			t.ttls[ttl].sent++
+		}
 	}
 	// A late wake-up is made good by a shorter gap, but not by a burst.
 	t.nextSend = t.nextSend.Add(sendGap)
@@ -158,13 +165,15 @@ func (t *trace) sent(r request, at time.Time) {
 }
 
 func (t *trace) answered(a echo.Answer) {
-	s, ttl := t.shotOf(a.Seq)
+	s, round, ttl := t.shotOf(a.Seq)
 	if s == nil || !s.pending() {
 		return
 	}
 	s.answered, s.kind, s.from, s.ttl, s.labels = true, a.Kind, a.From, a.TTL, a.Labels
 	s.rtt = max(a.At.Sub(s.at), 0)
-	t.longest, t.unsteady = max(t.longest, s.rtt), max(t.unsteady, t.ttls[ttl].spread())
+	if a.Kind == echo.Reply {
+		t.slowest = max(t.slowest, s.rtt)
+	}
 	switch {
 	case ttl == 0:
 	case a.Kind == echo.Reply:
@@ -173,8 +182,8 @@ func (t *trace) answered(a echo.Answer) {
 		t.refused = lowest(t.refused, ttl)
 	default:
 		t.farthest = max(t.farthest, ttl)
+		t.expired[round] = max(t.expired[round], ttl)
 	}
-	t.placed = t.locate()
 }
 
 // lowest gives the lower of two TTLs; 0 is none.

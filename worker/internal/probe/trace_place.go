@@ -25,22 +25,10 @@ func (t *trace) ended() bool { return t.replied > 0 || t.refusal() }
 // for the whole way: only one of several legs is broken, or was for a moment.
 func (t *trace) refusal() bool { return t.replied == 0 && t.refused > t.farthest }
 
-// place is the TTL at which the destination stands; 0 while no probe of a TTL has got there. It is the lowest TTL that
-// the destination answered; or a lower one, silent, where the replies say that they come from there: then the
-// destination left the probes of its own TTL unanswered, and would stand a hop too far.
-//
-// Only an answer can change it, so answered calls locate, and the many who ask read what it found.
-func (t *trace) place() int { return t.placed }
-
-func (t *trace) locate() int {
-	if t.replied == 0 {
-		return 0
-	}
-	if p := t.implied(); p > 0 && p < t.replied {
-		return p
-	}
-	return t.replied
-}
+// place is the TTL at which the destination stands, the lowest that it answered; 0 while no probe of a TTL has got
+// there. What the TTL of a reply implies never overrides that: the way back is often shorter than the way there, and
+// the probes that expired at a silent router before the destination would count as lost.
+func (t *trace) place() int { return t.replied }
 
 // guess is where the destination is shown that answered the reach probe alone; 0 where it did not, or lies too far.
 func (t *trace) guess() int {
@@ -57,9 +45,8 @@ func (t *trace) guess() int {
 }
 
 // implied is the TTL of the destination according to the TTL with which its reply came in, compared with that of the
-// last router's answers; 0 where that says nothing. The way back may be another than the way there, so it is held
-// against what probes have shown only where the router answered over as many hops as it is away; where they have shown
-// nothing, the difference alone must do.
+// last router's answers; 0 where that says nothing. The way back may be another than the way there, so it is only good
+// for asking again (trace_recheck.go) and for a guess.
 func (t *trace) implied() int {
 	reply, router := t.replyTTL(), t.lastRouter()
 	if reply == 0 {
@@ -69,8 +56,7 @@ func (t *trace) implied() int {
 		return hopsBack(reply) + 1
 	}
 	back := t.backOf(router)
-	shown := t.replied > 0 && t.wider == 0
-	if back < 0 || shown && back != router-1 {
+	if back < 0 {
 		return 0
 	}
 	return max(router+hopsBack(reply)-back, router+1)
@@ -126,8 +112,9 @@ func hopsBack(ttl int) int {
 }
 
 // arrivals are the first three probes, in the order of sending, that got to a destination at a TTL or were lost on the
-// way there, whatever became of them. Where none of those three was answered, the first that was stands for the last of
-// them: a destination that is there has an address.
+// way there, whatever became of them. One whose flow goes a longer way expired at a router, answered or not, and is no
+// loss of the destination. Where none of the three was answered, the first that was stands for the last of them: a
+// destination that is there has an address.
 func (t *trace) arrivals(place int) []*shot {
 	first := make([]*shot, 0, workerapi.ProbesPerHop+1)
 	var answered *shot

@@ -19,15 +19,27 @@ func TestDestinationStandsWhereItIs(t *testing.T) {
 		received int
 	}{
 		{"all is answered", func(*simNet) {}, "1 2 3 4 11.9.9.9", 3},
-		{"its own TTL is lost", func(n *simNet) { n.dest.deaf = 5 }, "1 2 3 4 11.9.9.9", 2},
+		{"its own TTL is lost", func(n *simNet) { n.dest.deaf = 5 }, "1 2 3 4 * 11.9.9.9", 3},
 		{"its own TTL and the reach probe are lost", func(n *simNet) { n.dest.deaf, n.dest.drops = 5, map[int]bool{0: true} },
-			"1 2 3 4 11.9.9.9", 1},
+			"1 2 3 4 * 11.9.9.9", 2},
 		{"its own TTL is lost, and the way back is longer", func(n *simNet) { n.dest.deaf, n.dest.detour = 5, 1 },
 			"1 2 3 4 * 11.9.9.9", 3},
 		{"its own TTL is lost, and all ways back are longer", func(n *simNet) {
 			n.dest.deaf, n.dest.detour, n.routers[3].detour = 5, 3, 3
 		}, "1 2 3 4 * 11.9.9.9", 3},
 		{"a silent router stands before it", func(n *simNet) { silence(n, 4, 4) }, "1 2 3 * 11.9.9.9", 3},
+		{"silent routers, and the way back is a hop shorter", func(n *simNet) { silence(n, 3, 4); n.dest.detour = -1 },
+			"1 2 * * 11.9.9.9", 3},
+		{"silent routers, and the way back is two hops shorter", func(n *simNet) { silence(n, 3, 4); n.dest.detour = -2 },
+			"1 2 * * 11.9.9.9", 3},
+		{"silent routers, and the way back is a hop longer", func(n *simNet) { silence(n, 3, 4); n.dest.detour = 1 },
+			"1 2 * * 11.9.9.9", 3},
+		{"silent routers, a shorter way back, and the reach probe is lost", func(n *simNet) {
+			silence(n, 3, 4)
+			n.dest.detour, n.dest.drops = -1, map[int]bool{0: true}
+		}, "1 2 * * 11.9.9.9", 2},
+		{"no router answers, and the way back is a hop shorter", func(n *simNet) { silence(n, 1, 4); n.dest.detour = -1 },
+			"* * * * 11.9.9.9", 3},
 		{"two silent routers stand before it", func(n *simNet) { silence(n, 3, 4) }, "1 2 * * 11.9.9.9", 3},
 		{"it answers one ping a second", func(n *simNet) { n.dest.every = time.Second }, "1 2 3 4 11.9.9.9", 1},
 		{"it answers one ping a second behind a silent router", func(n *simNet) {
@@ -42,15 +54,23 @@ func TestDestinationStandsWhereItIs(t *testing.T) {
 			silence(n, 4, 4)
 			n.dest.every, n.dest.detour = time.Hour, -6
 		}, "1 2 3 11.9.9.9", 1},
+		{"it answers five pings a second behind a silent router", func(n *simNet) {
+			silence(n, 4, 4)
+			n.dest.every = 200 * time.Millisecond
+		}, "1 2 3 * 11.9.9.9", 1},
+		{"it answers five pings a second, and the way back is a hop shorter", func(n *simNet) {
+			silence(n, 3, 4)
+			n.dest.every, n.dest.detour = 200*time.Millisecond, -1
+		}, "1 2 * * 11.9.9.9", 1},
 		{"the first three that get there are lost", func(n *simNet) { n.dest.drops = firstDropped(0, 2) }, "1 2 3 4 11.9.9.9", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			n := chain(4)
 			tt.change(n)
-			r, _ := traceOver(t, n, Options{})
-			if got := shown(r); got != tt.hops {
-				t.Errorf("hops\n got %s\nwant %s", got, tt.hops)
+			r, took := traceOver(t, n, Options{})
+			if got := shown(r); got != tt.hops || took > 4*time.Second {
+				t.Errorf("hops, after %v\n got %s\nwant %s", took, got, tt.hops)
 			}
 			last := r.Hops[len(r.Hops)-1]
 			if last.Sent != 3 || last.Received != tt.received {
@@ -61,6 +81,36 @@ func TestDestinationStandsWhereItIs(t *testing.T) {
 			}
 			checkShape(t, r)
 		})
+	}
+}
+
+// A destination past the window is looked for, although its reply, which came over a shorter way, says that it lies
+// within.
+func TestDestinationBeyondTheWindowByAShorterWayBack(t *testing.T) {
+	t.Parallel()
+	n := chain(15)
+	silence(n, 2, 15)
+	n.dest.detour = -6
+	r, took := traceOver(t, n, Options{})
+	if last := r.Hops[len(r.Hops)-1]; last.TTL != 16 || last.Received != 3 || took > 4*time.Second {
+		t.Errorf("hop %d, %d of %d, after %v: %q", last.TTL, last.Received, last.Sent, took, r.Explanation)
+	}
+}
+
+// One flow goes a longer way: its probes that expire there, answered or not, are not the destination's.
+func TestProbesThatExpireOnALongerLegAreNoLoss(t *testing.T) {
+	t.Parallel()
+	for name, more := range map[string][]simNode{
+		"answering": {router(20, 9*time.Millisecond)},
+		"silent":    {silentRouter(), router(21, 9*time.Millisecond)},
+	} {
+		n := chain(7)
+		n.dest.rtt = 60 * time.Millisecond
+		n.detours = map[int][]simNode{1: more}
+		r, _ := traceOver(t, n, Options{})
+		if last := r.Hops[len(r.Hops)-1]; last.TTL != 8 || last.Received != last.Sent || last.Note != nil {
+			t.Errorf("%s: %d of %d at hop %d", name, last.Received, last.Sent, last.TTL)
+		}
 	}
 }
 

@@ -21,10 +21,13 @@ func (p *Prober) TraceroutePort(
 func (p *Prober) trace(ctx context.Context, dst netip.Addr, probe echo.Probe) (workerapi.Traceroute, error) {
 	t := newTrace(time.Now())
 	t.probe = probe
-	if err := p.driveWith(ctx, dst, probe, t); err != nil {
+	measuredAt, err := p.driveWith(ctx, dst, probe, t)
+	if err != nil {
 		return workerapi.Traceroute{}, err
 	}
-	return t.result(dst, public, p.options.Raw), nil
+	r := t.result(dst, public, p.options.Raw)
+	r.MeasuredAt = moment(measuredAt)
+	return r, nil
 }
 
 // open starts a flow of some kind of probe.
@@ -48,7 +51,8 @@ func (t *trace) flow(round int) int {
 	return round
 }
 
-// bound goes through the probes that must have got to a destination at a TTL if they were not lost.
+// bound goes through the probes that must have got to a destination at a TTL if they were not lost: none whose flow goes
+// a longer way, answered or not.
 //
 // Of SYNs it is only the first of each flow. The destination waits for that connection until the RST that ends it is
 // there, a round trip later, and what it answers to another SYN between the same ports until then is up to its system:
@@ -69,9 +73,14 @@ func (t *trace) boundAll(place int) iter.Seq[*shot] {
 		for ttl := place; ttl <= workerapi.MaxHops; ttl++ {
 			h := &t.ttls[ttl]
 			for round := range h.sent {
-				if !yield(&h.shots[round]) {
+				if s := &h.shots[round]; t.passed(s, round, ttl) && !yield(s) {
 					return
 				}
+			}
+		}
+		for i := range t.rechecks {
+			if r := &t.rechecks[i]; r.target >= place && !yield(&r.shot) {
+				return
 			}
 		}
 	}
@@ -85,6 +94,9 @@ func (t *trace) boundSYNs(place int) []*shot {
 		h := &t.ttls[ttl]
 		for round := range h.sent {
 			s := &h.shots[round]
+			if !t.passed(s, round, ttl) {
+				continue
+			}
 			firsts[round] = sooner(firsts[round], s)
 			if s.replied() {
 				answered = sooner(answered, s)
@@ -99,6 +111,9 @@ func (t *trace) boundSYNs(place int) []*shot {
 	}
 	return bound
 }
+
+// passed tells whether a probe got past all the routers that are known on the way of its round.
+func (t *trace) passed(s *shot, round, ttl int) bool { return s.replied() || ttl > t.expired[round] }
 
 // replied tells whether the destination itself answered.
 func (s *shot) replied() bool { return s.answered && s.kind == echo.Reply }

@@ -169,3 +169,75 @@ func TestSilenceAtPorts(t *testing.T) {
 		}
 	}
 }
+
+// UDP probes ask again as echo requests do where a destination limits its answers. With TCP no round sends a TTL a
+// second SYN, and what lies past the window is looked for without.
+func TestAskingAgainAtPorts(t *testing.T) {
+	t.Parallel()
+	rationed := func(n *simNet) { silence(n, 4, 4); n.dest.every = time.Second }
+	far := func(n *simNet) { silence(n, 2, 15); n.dest.detour = -6 }
+	for _, c := range []struct {
+		name     string
+		protocol echo.Protocol
+		routers  int
+		change   func(*simNet)
+		last     int // TTL
+		again    bool
+	}{
+		{"one answer a second", echo.UDP, 4, rationed, 5, true},
+		{"one answer a second", echo.TCP, 4, rationed, 5, false},
+		{"past the window", echo.UDP, 15, far, 16, true},
+		{"past the window", echo.TCP, 15, far, 16, false},
+	} {
+		t.Run(c.name+"/"+c.protocol.String(), func(t *testing.T) {
+			t.Parallel()
+			n := &portNet{simNet: chain(c.routers)}
+			c.change(n.simNet)
+			r := tracePort(t, n, echo.Probe{Protocol: c.protocol, Port: 7})
+			if last := r.Hops[len(r.Hops)-1]; !r.Reached || last.TTL != c.last {
+				t.Errorf("hop %d: %q", last.TTL, r.Explanation)
+			}
+			again := false
+			for ttl, sent := range n.sentTo() {
+				again = again || sent > workerapi.ProbesPerHop
+				if ttl < reachTTL && c.protocol == echo.TCP && sent > workerapi.ProbesPerHop {
+					t.Errorf("%d SYNs with TTL %d", sent, ttl)
+				}
+			}
+			if again != c.again {
+				t.Errorf("asked again: %t", again)
+			}
+		})
+	}
+}
+
+// The SYNs of a round that goes a longer way expire there, answered or not: the first that gets to the destination is
+// farther on.
+func TestSYNsOnALongerLeg(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	trace := newTrace(start)
+	trace.probe = echo.Probe{Protocol: echo.TCP, Port: 443}
+	for i, s := range []struct {
+		seq  uint16
+		kind echo.Kind // 0 for no answer
+	}{
+		{reachSeq, echo.Reply}, {seqOf(0, 8), echo.Reply}, {seqOf(0, 9), 0}, {seqOf(0, 10), 0},
+		{seqOf(1, 8), 0}, {seqOf(1, 9), echo.TimeExceeded}, {seqOf(1, 10), echo.Reply},
+	} {
+		at := start.Add(time.Duration(i) * time.Millisecond)
+		trace.sent(request{seq: s.seq}, at)
+		if s.kind != 0 {
+			trace.answered(echo.Answer{Seq: s.seq, Kind: s.kind, At: at.Add(time.Millisecond)})
+		}
+	}
+	arrivals := trace.arrivals(8)
+	for _, s := range arrivals {
+		if !s.replied() {
+			t.Errorf("%+v", *s)
+		}
+	}
+	if len(arrivals) != 3 {
+		t.Errorf("%d arrivals", len(arrivals))
+	}
+}

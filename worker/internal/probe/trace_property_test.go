@@ -63,13 +63,16 @@ func drawNet(rt *rapid.T) *simNet {
 	}
 	n.dest = destination(time.Duration(far) * time.Millisecond)
 	if rapid.IntRange(0, 2).Draw(rt, "lossy destination") == 0 {
-		// One of the first three that come to it is answered; that is enough to find its place.
+		// One of the first three that come to it is answered, so that it has an address, and the last of its own TTL, which
+		// is what its place can be told by.
 		kept := rapid.IntRange(0, workerapi.ProbesPerHop-1).Draw(rt, "kept")
-		n.dest.drops = map[int]bool{}
+		n.dest.drops, n.dest.spared = map[int]bool{}, seqOf(workerapi.ProbesPerHop-1, len(n.routers)+1)
 		for nth := range 12 {
 			n.dest.drops[nth] = nth != kept && rapid.Bool().Draw(rt, "lost")
 		}
 	}
+	// Its answers may come back over fewer hops, or over more.
+	n.dest.detour = rapid.IntRange(-3, 3).Draw(rt, "detour")
 	n.dest.copies = rapid.IntRange(0, 2).Draw(rt, "copies of the destination")
 	n.dest.kind = rapid.SampledFrom([]echo.Kind{
 		echo.Reply, echo.Reply, echo.Reply, 0, echo.Prohibited, echo.PortUnreachable, echo.HostUnreachable,

@@ -71,7 +71,7 @@ func TestTrace(t *testing.T) {
 		{name: "30 routers are too many", routers: 30, stop: "maxHops", says: "within 30 hops",
 			hops: "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30"},
 		{name: "a silent router", routers: 4, hops: "1 2 * 4 11.9.9.9", stop: "reached", reached: true,
-			says: "Hop 3 does not answer probes but passes traffic on", change: func(n *simNet) {
+			says: "Hop 3 did not answer within 1 s but passed traffic on", change: func(n *simNet) {
 				n.routers[2] = silentRouter()
 			}},
 		{name: "a router that answers once", routers: 4, hops: "1 2 3 4 11.9.9.9", stop: "reached", reached: true,
@@ -84,13 +84,13 @@ func TestTrace(t *testing.T) {
 			hops: "1 2 * * * * * * * * * * 13 11.9.9.9", change: func(n *simNet) { silence(n, 3, 12) }},
 		{name: "25 silent routers are none if the destination answers", routers: 25, stop: "reached", reached: true,
 			hops: strings.Repeat("* ", 25) + "11.9.9.9", change: func(n *simNet) { silence(n, 1, 25) }},
-		{name: "destination silent", routers: 3, hops: "1 2 3" + strings.Repeat(" *", 10), stop: "gapLimit", says: "beyond hop 3",
+		{name: "destination silent", routers: 3, hops: "1 2 3" + strings.Repeat(" *", 10), stop: "gapLimit", says: "Nothing answered within 2 s beyond hop 3",
 			change: func(n *simNet) { n.dest.kind = 0 }},
-		{name: "all silent", routers: 3, hops: "*" + strings.Repeat(" *", 9), stop: "gapLimit", says: "Nothing answered",
+		{name: "all silent", routers: 3, hops: "*" + strings.Repeat(" *", 9), stop: "gapLimit", says: "Nothing answered within 2 s, neither",
 			change: func(n *simNet) { silence(n, 1, 3); n.dest.kind = 0 }},
 		{name: "20 routers and silence are a gap", routers: 20, stop: "gapLimit", change: func(n *simNet) { n.dest.kind = 0 },
 			hops: "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20" + strings.Repeat(" *", 10)},
-		{name: "21 routers and silence reach the last hop", routers: 21, stop: "maxHops", change: func(n *simNet) { n.dest.kind = 0 },
+		{name: "21 routers and silence reach the last hop", routers: 21, stop: "maxHops", says: "within 30 hops, and did not answer within 2 s", change: func(n *simNet) { n.dest.kind = 0 },
 			hops: "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21" + strings.Repeat(" *", 9)},
 		{name: "host unreachable", routers: 5, hops: "1 2 3 3", stop: "unreachable", says: "host unreachable",
 			change: func(n *simNet) { n.routers[2].refuses = echo.HostUnreachable }},
@@ -288,54 +288,6 @@ func TestTraceRTTs(t *testing.T) {
 	}
 }
 
-// A late answer is waited for where round trips vary, and no longer than before where they do not.
-func TestTraceWaitsLongerWhereRoundTripsVary(t *testing.T) {
-	t.Parallel()
-	const usual, late = 60 * time.Millisecond, 130 * time.Millisecond
-	tests := []struct {
-		name     string
-		earlier  time.Duration // the second round trip of the hop before
-		received int
-		tail     time.Duration
-	}{
-		{"steady", usual, 2, shortTail},
-		{"hardly varying", usual + time.Millisecond, 2, shortTail},
-		{"not enough", usual + 6*time.Millisecond, 2, 123 * time.Millisecond},
-		{"enough", usual + 8*time.Millisecond, 3, late},
-		{"varying", usual + 15*time.Millisecond, 3, late},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			n := chain(8)
-			for i := range n.routers {
-				n.routers[i].rtt = usual
-			}
-			n.dest.rtt = usual
-			n.routers[6].rtts = []time.Duration{usual, test.earlier}
-			n.routers[7].rtts = []time.Duration{usual, usual, late}
-			r, took := traceOver(t, n, Options{})
-			if got := r.Hops[7].Received; got != test.received {
-				t.Errorf("%d answers of hop 8, want %d", got, test.received)
-			}
-			if third := n.sentAt(8, 2); took < third+test.tail || took > third+test.tail+2*grace {
-				t.Errorf("took %v, %v after the last probe of hop 8, want %v", took, took-third, test.tail)
-			}
-		})
-	}
-}
-
-func TestTraceSilentDestinationEndsSoon(t *testing.T) {
-	t.Parallel()
-	n := chain(8)
-	n.dest.kind = 0
-	_, took := traceOver(t, n, Options{})
-	if took < longTail || took > 2*longTail {
-		t.Errorf("a silent destination took %v: not less than %v, so that a far one is heard, and not much more", took,
-			longTail)
-	}
-}
-
 func TestTraceDeadline(t *testing.T) {
 	t.Parallel()
 	n := chain(20)
@@ -387,9 +339,9 @@ func TestTraceNotes(t *testing.T) {
 	n.dest.drops = firstDropped(1, 11)
 	r, _ := traceOver(t, n, Options{})
 	for ttl, want := range map[int]string{
-		1: "Answers only some probes; routers limit ICMP; not loss of your traffic.",
-		2: "Does not answer probes, but passes traffic on.",
-		6: "The destination answered",
+		1: "Answered only 1 of 3 probes within 1 s; routers limit ICMP; not loss of your traffic.",
+		2: "Did not answer within 1 s, but passes traffic on.",
+		6: "The destination answered 1 of 3 probes within 1 s.",
 	} {
 		if note := r.Hops[ttl-1].Note; note == nil || !strings.HasPrefix(*note, want) {
 			t.Errorf("hop %d: note %v, want %q", ttl, note, want)

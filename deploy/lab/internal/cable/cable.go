@@ -29,6 +29,12 @@ type Spec struct {
 	Delay time.Duration
 	// DropEvery drops every n-th packet of the direction from A to B; 0 drops none.
 	DropEvery int
+	// RepeatEvery lets every n-th packet of that direction arrive twice; 0 none.
+	RepeatEvery int
+	// HoldEvery lets every n-th packet of that direction arrive later than others by Hold, so that those overtake it; 0
+	// none.
+	HoldEvery int
+	Hold      time.Duration
 }
 
 // Cable is a pair of TUN devices. It carries nothing until a Hub runs it.
@@ -102,8 +108,8 @@ func Run(cables []*Cable) (*Hub, error) {
 	h := &Hub{wake: wake, done: make(chan error, 1)}
 	for _, c := range cables {
 		h.lanes = append(h.lanes,
-			&lane{from: c.fdA, to: c.fdB, delay: c.spec.Delay, dropEvery: c.spec.DropEvery},
-			&lane{from: c.fdB, to: c.fdA, delay: c.spec.Delay})
+			&lane{from: c.fdA, to: c.fdB, spec: c.spec},
+			&lane{from: c.fdB, to: c.fdA, spec: Spec{Delay: c.spec.Delay}})
 	}
 	go func() { h.done <- h.serve() }()
 	return h, nil

@@ -1,19 +1,20 @@
 package cable
 
 import (
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// lane is one direction of a cable. Its delay is constant, so packets leave in the order in which they came.
+// lane is one direction of a cable. Its queue is in the order in which packets leave, which is that in which they came
+// but for those that are held back.
 type lane struct {
-	from, to  int
-	delay     time.Duration
-	dropEvery int
-	seen      int
-	queue     []packet
-	free      [][]byte
+	from, to int
+	spec     Spec
+	seen     int
+	queue    []packet
+	free     [][]byte
 }
 
 type packet struct {
@@ -37,12 +38,29 @@ func (l *lane) fill(start time.Time) {
 			l.free = append(l.free, buf)
 			return
 		}
-		if l.drops() {
+		l.seen++
+		if l.isNth(l.spec.DropEvery) {
 			l.free = append(l.free, buf)
 			continue
 		}
-		l.queue = append(l.queue, packet{due: time.Since(start) + l.delay, data: buf[:n]})
+		p := packet{due: time.Since(start) + l.spec.Delay, data: buf[:n]}
+		if l.isNth(l.spec.HoldEvery) {
+			p.due += l.spec.Hold
+		}
+		l.insert(p)
+		if l.isNth(l.spec.RepeatEvery) {
+			l.insert(packet{due: p.due, data: append(l.buffer()[:0], p.data...)})
+		}
 	}
+}
+
+// insert puts a packet behind all that are due no later.
+func (l *lane) insert(p packet) {
+	i := len(l.queue)
+	for i > 0 && l.queue[i-1].due > p.due {
+		i--
+	}
+	l.queue = slices.Insert(l.queue, i, p)
 }
 
 // drain puts out what is due at the far end. A packet that the kernel refuses there (the device is down) is lost, as on
@@ -63,10 +81,8 @@ func (l *lane) drain(start time.Time) {
 	l.queue = l.queue[:kept]
 }
 
-func (l *lane) drops() bool {
-	l.seen++
-	return l.dropEvery > 0 && l.seen%l.dropEvery == 0
-}
+// isNth tells whether the packet that came last is one of every n.
+func (l *lane) isNth(n int) bool { return n > 0 && l.seen%n == 0 }
 
 func (l *lane) buffer() []byte {
 	if n := len(l.free); n > 0 {

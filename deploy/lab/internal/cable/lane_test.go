@@ -82,8 +82,24 @@ func TestHubDelaysAndKeepsOrder(t *testing.T) {
 
 func TestHubDropsEveryNthOneWay(t *testing.T) {
 	t.Parallel()
+	holdOneWay(t, Spec{DropEvery: 3}, "0 1 3 4 6 7")
+}
+
+func TestHubRepeatsEveryNthOneWay(t *testing.T) {
+	t.Parallel()
+	holdOneWay(t, Spec{RepeatEvery: 4}, "0 1 2 3 3 4 5 6 7 7 8")
+}
+
+func TestHubHoldsEveryNthOneWay(t *testing.T) {
+	t.Parallel()
+	holdOneWay(t, Spec{HoldEvery: 4, Hold: 30 * time.Millisecond}, "0 1 2 4 5 6 8 3 7")
+}
+
+// holdOneWay sends nine packets each way; those from A to B must come as wanted, and those back as they were sent.
+func holdOneWay(t *testing.T, spec Spec, want string) {
+	t.Helper()
 	near, far, c := pairs(t)
-	c.spec = Spec{DropEvery: 3}
+	c.spec = spec
 	hub, err := Run([]*Cable{c})
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +107,7 @@ func TestHubDropsEveryNthOneWay(t *testing.T) {
 	for _, way := range []struct {
 		from, to int
 		want     string
-	}{{near, far, "0 1 3 4 6 7"}, {far, near, "0 1 2 3 4 5 6 7 8"}} {
+	}{{near, far, want}, {far, near, "0 1 2 3 4 5 6 7 8"}} {
 		for n := range 9 {
 			if _, err := unix.Write(way.from, fmt.Append(nil, n)); err != nil {
 				t.Fatal(err)
@@ -118,7 +134,7 @@ func TestHubDropsEveryNthOneWay(t *testing.T) {
 func TestLaneReusesItsBuffers(t *testing.T) {
 	t.Parallel()
 	near, _, c := pairs(t)
-	l := &lane{from: c.fdA, to: c.fdB, delay: time.Millisecond}
+	l := &lane{from: c.fdA, to: c.fdB, spec: Spec{Delay: time.Millisecond}}
 	start := time.Now()
 	for range 300 {
 		if _, err := unix.Write(near, []byte("x")); err != nil {

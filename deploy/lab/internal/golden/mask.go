@@ -21,6 +21,8 @@ var masks = []mask{
 	{"requestId", '"', "<uuid>"},
 	{"serverTime", '"', "<time>"},
 	{"fetchedAt", '"', "<time>"},
+	{"measuredAt", '"', "<time>"},
+	{"shared", 't', "<bool>"},
 	{"validFrom", '"', "<time>"},
 	{"validTo", '"', "<time>"},
 	{"cached", 't', "<bool>"},
@@ -55,6 +57,21 @@ func (n *node) apply(path []string) {
 		item.apply(below)
 	}
 	n.replaceDate()
+	if n.open == '[' && fits("sources", path) {
+		n.dropRepeats()
+	}
+}
+
+// dropRepeats leaves one of the elements that are the same. A source is told twice where some of an answer was kept and
+// the rest fetched, which is chance.
+func (n *node) dropRepeats() {
+	var kept []*node
+	for _, item := range n.items {
+		if !slices.ContainsFunc(kept, func(k *node) bool { return k.line() == item.line() }) {
+			kept = append(kept, item)
+		}
+	}
+	n.items = kept
 }
 
 func (n *node) replace(path []string) {

@@ -68,6 +68,8 @@ func Catalogue(at func(n int) (v4, v6 netip.Addr)) []Site {
 	add("endlesschain", "sends 300 certificates more than it needs", secure(certificate{others: 300}))
 	add("ring384", "ten certificates that issue one another, with P-384 keys", secure(certificate{ring: elliptic.P384()}))
 	add("ring521", "ten certificates that issue one another, with P-521 keys", secure(certificate{ring: elliptic.P521()}))
+	addLists(add)
+	addPort43(add)
 	return sites
 }
 

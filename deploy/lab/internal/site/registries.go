@@ -2,11 +2,13 @@ package site
 
 import (
 	"embed"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/netip"
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -16,10 +18,15 @@ import (
 //go:embed rdap
 var registrations embed.FS
 
-// RedirectorURL is the base of the lab's RDAP redirector, for RDAP_BASE_URL.
-const RedirectorURL = "https://rdap." + Zone
+// redirectorHost and listsHost are where the world has the redirector and IANA's lists, and the gateway looks for them
+// by itself.
+const (
+	redirectorHost = "rdap.org"
+	listsHost      = "data.iana.org"
+)
 
-// registryOf is where the redirector leads for a top-level domain. The others it does not know.
+// registryOf is where the redirector leads for a top-level domain. The others it does not know. IANA's lists have those
+// that are not in unlisted.
 var registryOf = map[string]string{
 	"com": "https://rdap-com." + Zone + "/com/v1",
 	"org": "https://rdap-org." + Zone + "/rdap",
@@ -41,32 +48,42 @@ var registryOf = map[string]string{
 	"ch":     "http://rdap-com." + Zone + "/com/v1",
 }
 
-// blocks are the networks of the lab's registries, and the base that the redirector leads to.
+// unlisted are what the redirector alone knows: as in the world, the registry of a country that tells IANA nothing of
+// it, and those whose URLs IANA would not list.
+var unlisted = []string{"de", "us", "ca", "ch"}
+
+// blocks are the networks of the lab's registries, and the base of whose has them.
 var blocks = []struct{ prefix, base, body string }{
 	{"8.8.8.0/24", ripeStyle, "arin.json"},
 	{"1.1.1.0/24", ripeStyle, "apnic.json"},
 	{"193.0.0.0/21", ripeStyle, "ripe.json"},
 	{"11.80.0.0/16", ripeStyle, "lab_sites.json"},
 	{"2a10:80::/32", ripeStyle, "lab_sites6.json"},
-	{"11.90.0.0/24", "https://rdap-arin." + Zone + "/registry", "lab_far.json"},
+	{"11.90.0.0/24", arinStyle, "lab_far.json"},
 	{"11.91.0.0/24", ripeStyle, ""}, // the registry has never heard of it
 	{"11.94.0.0/16", ripeStyle, "lab_none.json"},
+	{"11.98.0.0/24", ripeStyle, "padded.json"},
+	{"11.98.1.0/24", ripeStyle, "redacted_network.json"},
 }
 
-const ripeStyle = "https://rdap-ip." + Zone
+const (
+	ripeStyle = "https://rdap-ip." + Zone
+	arinStyle = "https://rdap-arin." + Zone + "/registry"
+)
 
 func addRegistries(add adder) {
 	https := func(h http.Handler) []endpoint { return []endpoint{{port: 443, http: h, tls: &tlsSetup{}}} }
-	add("rdap", "the RDAP redirector", https(redirector()))
+	add(redirectorHost, "the RDAP redirector", https(redirector()))
 	add("rdap-com", "a registry that knows registrars alone: example-shop.com", https(thinRegistry()))
 	add("rdap-registrar", "the registrar of example-shop.com",
 		https(registry(map[string]string{"example-shop.com": "registrar.json"})))
-	add("rdap-org", "a registry: charity-site.org", https(registry(map[string]string{"charity-site.org": "pir.json"})))
+	add("rdap-org", "a registry: charity-site.org, and quiet-charity.org of which it holds most back",
+		https(registry(map[string]string{"charity-site.org": "pir.json", "quiet-charity.org": "redacted_domain.json"})))
 	add("rdap-de", "a registry: münchen-shop.de",
 		https(registry(map[string]string{"xn--mnchen-shop-thb.de": "denic.json"})))
 	add("rdap-uk", "a registry: news-site.co.uk", https(registry(map[string]string{"news-site.co.uk": "nominet.json"})))
-	add("rdap-ip", "a registry of addresses", https(addressRegistry()))
-	add("rdap-arin", "a registry of addresses that tells no country", https(addressRegistry()))
+	add("rdap-ip", "a registry of addresses", https(addressRegistry(ripeStyle)))
+	add("rdap-arin", "a registry of addresses that tells no country", https(addressRegistry(arinStyle)))
 	add("rdap-limited", "a registry that answers 429",
 		https(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "7")
@@ -77,6 +94,62 @@ func addRegistries(add adder) {
 		port: 443, http: registry(map[string]string{}),
 		tls: &tlsSetup{certificate: certificate{notBefore: -100 * day, notAfter: -10 * day}},
 	}})
+}
+
+// addLists adds IANA's lists of registries. It comes after all sites that were there before it, so that they keep their
+// addresses.
+func addLists(add adder) {
+	add(listsHost, "IANA's lists of RDAP registries, under /rdap/",
+		[]endpoint{{port: 443, http: registryLists(), tls: &tlsSetup{}}})
+}
+
+// listedBlocks are the blocks that IANA lists: larger ones than those of the registrations, and one that has moved.
+var listedBlocks = [][2]string{
+	{"8.0.0.0/8", ripeStyle}, {"1.0.0.0/8", ripeStyle}, {"193.0.0.0/8", ripeStyle},
+	{"11.80.0.0/13", ripeStyle}, {"11.88.0.0/14", ripeStyle}, {"11.94.0.0/16", ripeStyle},
+	{"2a10::/12", ripeStyle},
+}
+
+// registryLists serves the four files of RFC 9224.
+func registryLists() http.Handler {
+	names, v4, v6 := [][2]string{}, [][2]string{}, [][2]string{}
+	for tld, base := range registryOf {
+		if !slices.Contains(unlisted, tld) {
+			names = append(names, [2]string{tld, base})
+		}
+	}
+	for _, block := range listedBlocks {
+		if strings.Contains(block[0], ":") {
+			v6 = append(v6, block)
+		} else {
+			v4 = append(v4, block)
+		}
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/rdap/dns.json", bootstrapFile(names))
+	mux.Handle("/rdap/ipv4.json", bootstrapFile(v4))
+	mux.Handle("/rdap/ipv6.json", bootstrapFile(v6))
+	mux.Handle("/rdap/asn.json", bootstrapFile([][2]string{{"212000-212999", ripeStyle}}))
+	return mux
+}
+
+// bootstrapFile lists each entry with its base.
+func bootstrapFile(entries [][2]string) http.Handler {
+	services := [][][]string{}
+	for _, e := range entries {
+		services = append(services, [][]string{{e[0]}, {"http://" + listsHost + "/plain/", e[1] + "/"}})
+	}
+	body, err := json.Marshal(map[string]any{
+		"description": "RDAP bootstrap file of the lab", "publication": "2026-11-01T20:00:01Z", "services": services,
+		"version": "1.0",
+	})
+	if err != nil {
+		panic(err) // of texts alone
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(body)
+	})
 }
 
 // redirector answers as rdap.org does: 302 to the registry, 404 where there is none.
@@ -141,9 +214,15 @@ func thinRegistry() http.Handler {
 	})
 }
 
-func addressRegistry() http.Handler {
+// addressRegistry leads on to the registry that has a block now, as the world's do.
+func addressRegistry(own string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, body, _ := blockOf(path.Base(r.URL.Path))
+		address := path.Base(r.URL.Path)
+		base, body, ok := blockOf(address)
+		if ok && base != own {
+			send(w, http.StatusFound, base+"/ip/"+address)
+			return
+		}
 		serveRegistration(w, body, nil)
 	})
 }

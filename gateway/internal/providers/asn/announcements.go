@@ -23,7 +23,7 @@ type Announcements struct {
 	Records []Announcement // in the order of Origins
 	// NamesMissing tells that the service failed to answer for some of the names.
 	NamesMissing bool
-	Source       Source
+	Sources      Sources // that of the records first
 }
 
 // Announcements gives what Origins gives, with the networks' names. A name that the service fails to answer for is
@@ -34,7 +34,7 @@ func (c *Client) Announcements(ctx context.Context, addr netip.Addr) (Announceme
 	if err != nil {
 		return Announcements{}, err
 	}
-	result := Announcements{Records: make([]Announcement, len(records)), Source: source}
+	result := Announcements{Records: make([]Announcement, len(records)), Sources: Sources{source}}
 	names := make(map[uint32]string)
 	for _, found := range c.systems(ctx, numbersOf(records)) {
 		switch {
@@ -46,7 +46,7 @@ func (c *Client) Announcements(ctx context.Context, addr netip.Addr) (Announceme
 		case found.system != nil:
 			names[found.system.ASN] = found.system.Name
 		}
-		result.Source = result.Source.With(found.source)
+		result.Sources = result.Sources.With(found.source)
 	}
 	for i, record := range records {
 		result.Records[i] = Announcement{Record: record, Name: names[record.ASN]}

@@ -35,15 +35,6 @@ type Source struct {
 	Cached    bool
 }
 
-// With gives the source of facts from both: as old as the older, and cached where both were.
-func (s Source) With(other Source) Source {
-	if other.FetchedAt.Before(s.FetchedAt) {
-		s.FetchedAt = other.FetchedAt
-	}
-	s.Cached = s.Cached && other.Cached
-	return s
-}
-
 // Record is one announcement: a prefix and one of the networks that originate it. Country, Registry and Allocated are
 // those of the prefix; empty is not told.
 type Record struct {

@@ -494,7 +494,7 @@ func TestAnnouncements(t *testing.T) {
 		t.Errorf("one name was asked for %d times", asked)
 	}
 	if got, err := client(t, egresstest.New(t)).Announcements(t.Context(), v4); err != nil || len(got.Records) != 0 ||
-		got.Source.Zone == "" {
+		len(got.Sources) != 1 || got.Sources[0].Zone == "" {
 		t.Errorf("not announced: %+v, %v", got, err)
 	}
 }
@@ -515,11 +515,15 @@ func TestAnnouncementsWithoutAName(t *testing.T) {
 	}
 	serve(n, "as701.asn.cymru.com", "701 | US | arin | 1990-08-03 | UUNET, US")
 	got, err = c.Announcements(t.Context(), v4)
-	if err != nil || got.NamesMissing || got.Records[0].Name != "UUNET, US" || got.Source.Cached {
+	if err != nil || got.NamesMissing || got.Records[0].Name != "UUNET, US" {
 		t.Errorf("afterwards: %+v, %v", got, err)
 	}
+	// The announcement was kept, the name is new.
+	if diff := cmp.Diff([]bool{true, false}, cachedOnes(got.Sources)); diff != "" {
+		t.Errorf("afterwards (-want +got):\n%s", diff)
+	}
 	got, err = c.Announcements(t.Context(), v4)
-	if err != nil || !got.Source.Cached {
+	if err != nil || !slices.Equal(cachedOnes(got.Sources), []bool{true}) {
 		t.Errorf("all kept: %+v, %v", got, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -21,6 +21,7 @@ type Origin struct {
 	ASN    uint32
 	Name   string // empty where it is not known
 	Prefix netip.Prefix
+	Others []uint32 // that announce the same prefix
 }
 
 // Origin gives the network that announces an address with the longest prefix (the lowest number where several do), by
@@ -32,6 +33,11 @@ func (c *Client) Origin(ctx context.Context, addr netip.Addr) (origin Origin, ok
 		return Origin{}, false, err
 	}
 	origin = Origin{ASN: records[0].ASN, Prefix: records[0].Prefix}
+	for _, r := range records[1:] {
+		if r.Prefix == origin.Prefix {
+			origin.Others = append(origin.Others, r.ASN)
+		}
+	}
 	if system, _, err := c.System(ctx, origin.ASN); err == nil && system != nil {
 		origin.Name = system.Name
 	}

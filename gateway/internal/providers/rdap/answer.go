@@ -9,15 +9,16 @@ type Reason string
 const (
 	// NotFound is the registry's word: it has no such object.
 	NotFound Reason = "notFound"
-	// NoService is the redirector's word: no RDAP server is known for this top-level domain or block.
+	// NoService is the redirector's word: no RDAP server is known for this top-level domain or block. It is given for a
+	// name whose last label is no top-level domain too.
 	NoService Reason = "noRdapService"
 )
 
 // Source is who gave the facts.
 type Source struct {
-	// Name is "Registry RDAP", "Registrar RDAP" or "RDAP redirector".
+	// Name is "Registry RDAP", "Registrar RDAP", "RDAP redirector", or "DNS root zone" where that alone was asked.
 	Name string
-	// URL is what was asked, empty where its host is the operator's own and not public.
+	// URL is what was asked, empty for the root zone and where the host is the operator's own and not public.
 	URL       string
 	FetchedAt time.Time // UTC
 	Cached    bool
@@ -35,10 +36,13 @@ type Notice struct {
 // DomainAnswer is what is known of a domain name.
 type DomainAnswer struct {
 	// Found tells whether Domain is set; else Reason says why not.
-	Found   bool
-	Reason  Reason
-	Domain  *Domain
-	Notices []Notice // never nil
+	Found  bool
+	Reason Reason
+	// Undelegated goes with NoService where the last label is no top-level domain, so that there is no registry of any
+	// kind: on port 43 neither.
+	Undelegated bool
+	Domain      *Domain
+	Notices     []Notice // never nil
 	// MoreNotices tells that there are others.
 	MoreNotices bool
 	// Sources are the registry (or the redirector, where it knows of none), then the registrar where it answered.
@@ -56,6 +60,8 @@ type Domain struct {
 	Nameservers []string   `json:"nameservers"` // lower case, without trailing dots
 	DNSSEC      DNSSEC     `json:"dnssec"`
 	Contacts    []Contact  `json:"contacts"`
+	// Redactions are those that are not of a contact.
+	Redactions []Redaction `json:"redactions"`
 	// Truncated tells that the registry told more than is shown: of the lists here, not of those inside.
 	Truncated bool `json:"truncated,omitempty"`
 }
@@ -102,8 +108,16 @@ type Contact struct {
 	Country *string `json:"country"`
 	// Redacted tells that the provider says of itself that it holds data of this contact back.
 	Redacted bool `json:"redacted"`
+	// Redactions are what it says it holds back, and why, where it tells that.
+	Redactions []Redaction `json:"redactions"`
 	// Truncated is as that of Domain.
 	Truncated bool `json:"truncated,omitempty"`
+}
+
+// Redaction is something that a provider says it holds back (RFC 9537). One of the two at least is set.
+type Redaction struct {
+	Name   *string `json:"name"`   // what it is, such as "Registrant Phone"
+	Reason *string `json:"reason"` // why, as the provider words it, such as "Server policy"
 }
 
 // NetworkAnswer is what is known of an address's network.
@@ -136,6 +150,8 @@ type Network struct {
 	Organization *string `json:"organization"`
 	// AbuseContact is an e-mail address.
 	AbuseContact *string `json:"abuseContact"`
+	// Redactions are what the registry says it holds back of the network and of all its contacts.
+	Redactions []Redaction `json:"redactions"`
 	// Truncated is as that of Domain.
 	Truncated bool `json:"truncated,omitempty"`
 }

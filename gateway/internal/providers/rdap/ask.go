@@ -3,35 +3,92 @@ package rdap
 import (
 	"context"
 	"errors"
+	"net/netip"
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 )
 
-// ask puts a question to the registry that is remembered for it, or to the redirector. keys are the memory's, most
-// specific first. A remembered registry that fails is forgiven once: the redirector may know where it has moved to.
+// ask puts a question to the registry that is listed or remembered for it, or to the redirector. keys are the memory's,
+// most specific first. A remembered registry that fails is forgiven once: it may have moved.
+//
+// What is remembered of a name came from the redirector, and a listed registry goes before it. Of an address it came
+// from the listed registry, as a rule: that another one has this part of its block.
 func (c *Client) ask(ctx context.Context, q question, keys []string) (reply, error) {
+	from, listed := c.listedFor(ctx, q)
+	if q.kind == kindDomain && c.listed != nil {
+		switch {
+		case listed:
+			return c.askAfresh(ctx, q, from, target.URL{})
+		case !c.mayBeDelegated(ctx, q.value):
+			return reply{reason: NoService, remembered: true, undelegated: true}, nil
+		}
+	}
 	known, ok := c.recall(ctx, keys)
 	switch {
 	case !ok:
-		return c.askRedirector(ctx, q, target.URL{})
+		return c.askAfresh(ctx, q, from, target.URL{})
 	case known.None:
-		return reply{at: place{url: c.base.Append(q.kind, q.value), own: true}, reason: NoService, remembered: true}, nil
+		return reply{at: c.redirectorFor(q), reason: NoService, remembered: true, heard: known.heard}, nil
 	}
 	first, err := c.walk(ctx, q, place{url: known.url.Append(q.kind, q.value)}, target.URL{})
 	if !doubtful(first, err, q) || ctx.Err() != nil {
 		return first, err
 	}
-	second, again := c.askRedirector(ctx, q, known.url)
-	if again != nil {
-		// What the registry itself said tells more than that the redirector could not help.
-		return first, err
+	if second, again := c.askAfresh(ctx, q, from, known.url); again == nil {
+		return second, nil
 	}
-	return second, nil
+	// What the registry itself said tells more than that nobody could help.
+	return first, err
 }
 
-func (c *Client) askRedirector(ctx context.Context, q question, avoid target.URL) (reply, error) {
-	return c.walk(ctx, q, place{url: c.base.Append(q.kind, q.value), own: true}, avoid)
+// askAfresh asks without what is remembered. Where the lists are old the redirector may know better than a listed
+// registry that fails.
+func (c *Client) askAfresh(ctx context.Context, q question, from place, avoid target.URL) (reply, error) {
+	first, err := c.askAt(ctx, q, from, avoid)
+	if from.own || !c.listed.Stale() || !doubtful(first, err, q) || ctx.Err() != nil {
+		return first, err
+	}
+	failed, _ := baseOf(from.url, q)
+	if second, again := c.askAt(ctx, q, c.redirectorFor(q), failed); again == nil && second.reason != NoService {
+		return second, nil
+	}
+	return first, err
+}
+
+// listedFor is where IANA's lists say to ask, else the redirector.
+func (c *Client) listedFor(ctx context.Context, q question) (from place, listed bool) {
+	var base target.URL
+	switch {
+	case c.listed == nil:
+	case q.kind == kindDomain:
+		base, listed = c.listed.Domain(ctx, q.value)
+	default:
+		if a, err := netip.ParseAddr(q.value); err == nil {
+			base, listed = c.listed.Address(ctx, a)
+		}
+	}
+	if listed {
+		return place{url: base.Append(q.kind, q.value)}, true
+	}
+	return c.redirectorFor(q), false
+}
+
+func (c *Client) redirectorFor(q question) place {
+	return place{url: c.base.Append(q.kind, q.value), own: true}
+}
+
+// askAt asks one server, and those that it leads to; avoid is a base that has failed.
+func (c *Client) askAt(ctx context.Context, q question, from place, avoid target.URL) (reply, error) {
+	first, ok := baseOf(from.url, q)
+	if ok && first == avoid {
+		return reply{}, errLedBack
+	}
+	r, err := c.walk(ctx, q, from, avoid)
+	if last, ok := baseOf(r.at.url, q); ok {
+		r.moved = last != first
+	}
+	return r, err
 }
 
 func (c *Client) walk(ctx context.Context, q question, from place, avoid target.URL) (reply, error) {

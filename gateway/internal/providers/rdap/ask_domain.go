@@ -23,9 +23,10 @@ func (c *Client) Domain(ctx context.Context, name string) (DomainAnswer, error) 
 	r := kept.Value
 	answer := DomainAnswer{
 		Found: r.Domain != nil, Reason: r.Reason, Domain: r.Domain, Notices: append([]Notice{}, r.Notices...),
-		MoreNotices: r.MoreNotices,
-		Sources:     []Source{sourceOf(registryName(r.Reason), r.URL, kept)},
+		MoreNotices: r.MoreNotices, Undelegated: r.Undelegated,
+		Sources: []Source{sourceOf(registryName(r.Reason, r.Undelegated), r.URL, kept)},
 	}
+	answer.Sources[0] = answer.Sources[0].heard(r.Heard)
 	if r.Domain == nil || r.Related == "" || !r.Domain.thin() {
 		return answer, nil
 	}
@@ -44,14 +45,25 @@ func (c *Client) loadDomain(ctx context.Context, name string) (domainRecord, tim
 		return domainRecord{}, 0, err
 	}
 	if r.reason != "" {
-		record = domainRecord{Reason: r.reason}
+		record = domainRecord{Reason: r.reason, Undelegated: r.undelegated}
 	}
 	record.URL = c.shownURL(r.at)
+	if !r.heard.IsZero() {
+		record.Heard = &r.heard
+	}
 	c.rememberDomain(ctx, q, r, keys)
 	if record.Domain == nil {
 		return record, KeepNotFound, nil
 	}
 	return record, KeepFound, nil
+}
+
+// heard dates a source whose word was remembered of another name: nobody was asked of this one.
+func (s Source) heard(at *time.Time) Source {
+	if at != nil && at.Before(s.FetchedAt) {
+		s.FetchedAt, s.Cached = *at, true
+	}
+	return s
 }
 
 // rememberDomain notes where the redirector led, now that a registry has answered there.

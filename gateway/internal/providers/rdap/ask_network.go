@@ -21,7 +21,7 @@ func (c *Client) Network(ctx context.Context, addr netip.Addr) (NetworkAnswer, e
 	return NetworkAnswer{
 		Found: r.Network != nil, Reason: r.Reason, Network: r.Network, Notices: append([]Notice{}, r.Notices...),
 		MoreNotices: r.MoreNotices,
-		Source:      sourceOf(registryName(r.Reason), r.URL, kept),
+		Source:      sourceOf(registryName(r.Reason, false), r.URL, kept),
 	}, nil
 }
 
@@ -48,23 +48,27 @@ func (c *Client) loadNetwork(ctx context.Context, addr netip.Addr) (networkRecor
 }
 
 // rememberBlock notes which registry has told of the block; only its own answer says how far the block reaches. What
-// was found by memory is not noted again, so that the redirector is heard once in KeepBase.
+// was found by memory is not noted again, so that the listed registry or the redirector is heard once in KeepBase.
 func (c *Client) rememberBlock(ctx context.Context, q question, r reply, b block, addr netip.Addr) {
 	base, ok := baseOf(r.at.url, q)
 	p, within := largestWithin(b, addr)
-	if ok && within && r.led != (target.URL{}) && !r.at.own {
+	if ok && within && r.moved && !r.at.own {
 		c.remember(ctx, blockKey(p), base)
 	}
 }
 
 const (
 	nameRedirector = "RDAP redirector"
+	nameRoot       = "DNS root zone"
 	nameRegistry   = "Registry RDAP"
 	nameRegistrar  = "Registrar RDAP"
 )
 
-func registryName(r Reason) string {
-	if r == NoService {
+func registryName(r Reason, undelegated bool) string {
+	switch {
+	case undelegated:
+		return nameRoot
+	case r == NoService:
 		return nameRedirector
 	}
 	return nameRegistry
@@ -75,8 +79,11 @@ func sourceOf[V any](name, url string, e cache.Entry[V]) Source {
 }
 
 // shownURL is what may be told of where the answer came from: not the operator's own host where a visitor could not
-// name it.
+// name it. It is empty where nobody was asked.
 func (c *Client) shownURL(at place) string {
+	if at == (place{}) {
+		return ""
+	}
 	if at.own {
 		if _, err := target.ParseURL(at.url.String()); err != nil {
 			return ""

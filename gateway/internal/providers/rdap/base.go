@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"time"
 
 	"diagnostics/gateway/internal/target"
 )
@@ -20,7 +21,8 @@ type known struct {
 	Base string `json:"base,omitempty"`
 	None bool   `json:"none,omitempty"`
 
-	url target.URL
+	url   target.URL
+	heard time.Time // when it was learnt
 }
 
 // recall gives the first of the keys that something is remembered for.
@@ -31,6 +33,7 @@ func (c *Client) recall(ctx context.Context, keys []string) (known, bool) {
 			continue
 		}
 		k := kept.Value
+		k.heard = kept.FetchedAt
 		if !k.None {
 			k.url, _ = target.ParseURL(k.Base)
 		}

@@ -7,4 +7,5 @@ const (
 	maxNameservers = 32 << 10
 	maxDS          = 32 << 10
 	maxRoles       = 4 << 10 // of one contact
+	maxRedactions  = 4 << 10 // of one contact, and of what is no contact's
 )

@@ -14,7 +14,6 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/ratelimit"
 )
 
 func TestRegistryIsFoundOnceAndRemembered(t *testing.T) {
@@ -81,8 +80,13 @@ func TestTheTwoKindsOf404(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	// That there is none is remembered for a minute, for the top-level domain.
-	if d, err := w.domain("else.zz"); err != nil || d.Reason != NoService {
-		t.Errorf("%+v, %v", d, err)
+	// What was not asked of this name was not fetched for it.
+	for range 2 {
+		d, err := w.domain("else.zz")
+		if err != nil || d.Reason != NoService || !d.Sources[0].Cached ||
+			d.Sources[0].FetchedAt.After(c.Sources[0].FetchedAt) {
+			t.Errorf("%+v, %v", d, err)
+		}
 	}
 	w.wantAsked(redirectorHost + "/domain/site.zz")
 	w.advance(KeepNotFound + time.Second)
@@ -479,79 +483,6 @@ func TestOurOwnFaultStaysOurs(t *testing.T) {
 	w.net.Fail("93.184.216.1:443", fault.New(fault.Busy, "This service is short of files."))
 	_, err := w.domain("one-site.com")
 	wantFailure(t, err, fault.Busy, "This service is short of files.")
-}
-
-func TestSlots(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name  string
-		slots *slots
-		taken int
-		wait  time.Duration // of the failure
-	}{
-		{"free", &slots{}, 1, 0},
-		{"soon free", &slots{waits: []time.Duration{20 * time.Millisecond, 10 * time.Millisecond}}, 3, 0},
-		{"free too late", &slots{waits: []time.Duration{4 * time.Second}}, 1, 4 * time.Second},
-		{"free just too late", &slots{waits: []time.Duration{maxSlotWait + 50*time.Millisecond}}, 1, maxSlotWait + 50*time.Millisecond},
-	} {
-		w := newWorld(t, func(config *Config) { config.Redirector = c.slots })
-		w.on(redirectorHost+"/domain/one-site.com", to("https://"+registryHost+"/domain/one-site.com"))
-		w.on(registryHost+"/domain/one-site.com", domainBody("one-site.com"))
-		_, err := w.domain("one-site.com")
-		if c.wait == 0 && err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		}
-		if c.wait > 0 {
-			if f := wantFailure(t, err, fault.Busy, "Too many registrations"); f.RetryAfter != c.wait {
-				t.Errorf("%s: retry after %v", c.name, f.RetryAfter)
-			}
-			w.wantAsked()
-		}
-		if c.slots.taken != c.taken {
-			t.Errorf("%s: taken %d times", c.name, c.slots.taken)
-		}
-	}
-	w := newWorld(t, func(config *Config) { config.Redirector = &slots{err: context.Canceled} })
-	if _, err := w.domain("one-site.com"); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
-}
-
-// Each request to the redirector takes a place, those that it redirects to itself too; the registry's take none.
-func TestOnlyTheRedirectorIsCounted(t *testing.T) {
-	t.Parallel()
-	s := &slots{}
-	w := newWorld(t, func(config *Config) { config.Redirector = s })
-	w.on(redirectorHost+"/domain/one-site.com", to("/v2/domain/one-site.com"))
-	w.on(redirectorHost+"/v2/domain/one-site.com", to("https://"+registryHost+"/domain/one-site.com"))
-	w.on(registryHost+"/domain/one-site.com", domainBody("one-site.com"))
-	w.on(registryHost+"/domain/two-site.com", domainBody("two-site.com"))
-	for _, name := range []string{"one-site.com", "two-site.com"} {
-		if _, err := w.domain(name); err != nil {
-			t.Error(err)
-		}
-	}
-	if s.taken != 2 {
-		t.Errorf("taken %d times", s.taken)
-	}
-}
-
-func TestRedirectorIsAskedEightTimesAtMost(t *testing.T) {
-	t.Parallel()
-	window := ratelimit.NewWindow(ratelimit.NewMemory(), "redirector", 8, 10*time.Second)
-	w := newWorld(t, func(config *Config) { config.Redirector = window })
-	limited := 0
-	for _, tld := range strings.Fields("aa bb cc dd ee ff gg hh ii jj kk ll") {
-		if _, err := w.domain("site." + tld); err != nil {
-			if f := wantFailure(t, err, fault.Busy, "Too many"); f.RetryAfter <= 0 || f.RetryAfter > 10*time.Second {
-				t.Errorf("retry after %v", f.RetryAfter)
-			}
-			limited++
-		}
-	}
-	if limited != 4 || len(w.asked) != 8 {
-		t.Errorf("%d limited, %d asked", limited, len(w.asked))
-	}
 }
 
 // The operator's own redirector may be where no visitor's target can be; what it leads to may not.

@@ -46,7 +46,7 @@ func (o object) domain(name string) *Domain {
 	}
 	d.Status = o.status(&d.Truncated)
 	d.Nameservers = o.nameservers(&d.Truncated)
-	d.Contacts = o.contacts(&d.Truncated)
+	d.Contacts, d.Redactions = o.contacts(&d.Truncated)
 	return d
 }
 

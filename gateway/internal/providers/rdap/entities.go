@@ -67,10 +67,10 @@ func (e entity) webSite() *string {
 }
 
 // contacts are the entities but the registrar, without what is personal. A role that was held back as a whole
-// (RFC 9537) is a contact too: that there is one is what was told.
-func (o object) contacts(cut *bool) []Contact {
-	redacted := redactedRoles(o.Redacted)
-	out := []Contact{}
+// (RFC 9537) is a contact too: that there is one is what was told. rest is what is held back of no contact.
+func (o object) contacts(cut *bool) (out []Contact, rest []Redaction) {
+	redacted, byRole, rest := redactionsByRole(o.Redacted)
+	out = []Contact{}
 	var told []string
 	for _, e := range o.Entities {
 		roles := e.contactRoles()
@@ -84,18 +84,25 @@ func (o object) contacts(cut *bool) []Contact {
 		told = append(told, roles...)
 		c := Contact{Organization: e.organization(), Country: pointer(e.Card.country), Redacted: e.redacts()}
 		c.Roles = bound.List(roles, maxRoles, &c.Truncated)
+		held := e.redactions()
 		for _, role := range redacted {
-			c.Redacted = c.Redacted || slices.Contains(roles, role)
+			if slices.Contains(roles, role) {
+				c.Redacted = true
+				held = append(held, byRole[role]...)
+			}
 		}
+		c.Redactions = boundRedactions(held, &c.Truncated)
 		out = append(out, c)
 	}
 	*cut = *cut || len(o.Entities) > maxElements
 	for _, role := range redacted {
 		if !slices.Contains(told, role) && len(out) < maxContacts {
-			out = append(out, Contact{Roles: []string{role}, Redacted: true})
+			c := Contact{Roles: []string{role}, Redacted: true}
+			c.Redactions = boundRedactions(byRole[role], &c.Truncated)
+			out = append(out, c)
 		}
 	}
-	return out
+	return out, boundRedactions(rest, cut)
 }
 
 // contactRoles are an entity's roles, lower case, those left out that are not of a contact: the registrar and its abuse

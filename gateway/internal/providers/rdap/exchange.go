@@ -6,7 +6,6 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
@@ -22,12 +21,8 @@ type place struct {
 	own bool
 }
 
-// exchange makes one request, if its server may be asked now. Errors are *fault.Error (Upstream, Timeout or Busy) or
-// those of a ctx that has ended.
+// exchange makes one request. Errors are *fault.Error (Upstream, Timeout or Busy) or those of a ctx that has ended.
 func (c *Client) exchange(ctx context.Context, at place) (*egress.Response, error) {
-	if err := c.mayAsk(ctx, at); err != nil {
-		return nil, err
-	}
 	answer, err := c.egress.Do(ctx, egress.Request{
 		URL:                     at.url,
 		Header:                  http.Header{"Accept": {accept}},
@@ -45,59 +40,11 @@ func (c *Client) exchange(ctx context.Context, at place) (*egress.Response, erro
 	return answer, nil
 }
 
-func (c *Client) mayAsk(ctx context.Context, at place) error {
-	if err := c.paused(ctx, at); err != nil {
-		return err
-	}
-	if !c.isRedirector(at.url) || c.slots == nil {
-		return nil
-	}
-	return c.takeSlot(ctx)
-}
-
 // isRedirector also tells a redirector that a stranger's redirect leads back to: it counts those requests too.
 func (c *Client) isRedirector(u target.URL) bool { return sameOrigin(u, c.base) }
 
 func sameOrigin(a, b target.URL) bool {
 	return a.Scheme() == b.Scheme() && a.Authority() == b.Authority()
-}
-
-// maxSlotWait is how long a question waits for a place at the redirector.
-const maxSlotWait = 1500 * time.Millisecond
-
-// takeSlot waits for a place if it is free soon, and does not wait if it is not.
-func (c *Client) takeSlot(ctx context.Context) error {
-	patience := time.NewTimer(maxSlotWait)
-	defer patience.Stop()
-	deadline := time.Now().Add(maxSlotWait)
-	for {
-		wait, err := c.slots.Take(ctx)
-		if err != nil {
-			return err
-		}
-		if wait <= 0 {
-			return nil
-		}
-		if time.Now().Add(wait).After(deadline) {
-			return tryLater(fault.Busy, wait, "Too many registrations are looked up at the moment.")
-		}
-		free := time.NewTimer(wait)
-		select {
-		case <-free.C:
-		case <-ctx.Done():
-			free.Stop()
-			return ctx.Err()
-		}
-	}
-}
-
-// tryLater is a provider that is to be left alone for a time. It is Busy where this service has asked too much of it:
-// that is not the provider's fault.
-func tryLater(kind fault.Kind, wait time.Duration, sentence string) *fault.Error {
-	seconds := int64((max(wait, time.Second) + time.Second - 1) / time.Second)
-	f := fault.Newf(kind, "%s Try again in %d s.", sentence, seconds)
-	f.RetryAfter = wait
-	return f
 }
 
 const sentenceOwn = "The registration data service of this site"

@@ -22,8 +22,11 @@ func domainFits(name string) func(domainRecord) bool {
 		if !tidy(r.Reason, r.URL, r.Notices, r.Related, r.Failure) || !validSource(r.URL) || !validNotices(r.Notices) {
 			return false
 		}
+		if r.Heard != nil && r.Reason != NoService {
+			return false
+		}
 		if r.Domain == nil {
-			return (r.Failure != "") != validReason(r.Reason)
+			return (r.Failure != "") != validReason(r.Reason) && (!r.Undelegated || r.Reason == NoService)
 		}
 		return r.Reason == "" && r.Failure == "" && r.Domain.fits(name)
 	}
@@ -31,10 +34,12 @@ func domainFits(name string) func(domainRecord) bool {
 
 func (d *Domain) fits(name string) bool {
 	return d.Name == name && d.UnicodeName == unicodeName(name) &&
-		tidy(d.Handle, d.Status, d.Registrar, d.Events, d.Nameservers, d.DNSSEC, d.Contacts) &&
+		tidy(d.Handle, d.Status, d.Registrar, d.Events, d.Nameservers, d.DNSSEC, d.Contacts, d.Redactions) &&
 		within(d.Status, maxStatus) && within(d.Nameservers, maxNameservers) && d.Events.valid() && d.DNSSEC.valid() &&
-		len(d.Contacts) <= maxContacts &&
-		!slices.ContainsFunc(d.Contacts, func(c Contact) bool { return !within(c.Roles, maxRoles) }) &&
+		validRedactions(d.Redactions) && len(d.Contacts) <= maxContacts &&
+		!slices.ContainsFunc(d.Contacts, func(c Contact) bool {
+			return !within(c.Roles, maxRoles) || !validRedactions(c.Redactions)
+		}) &&
 		(d.Registrar == nil || keeps(webLink, d.Registrar.URL) && keeps(address, d.Registrar.AbuseEmail))
 }
 
@@ -63,7 +68,7 @@ func networkFits(addr netip.Addr) func(networkRecord) bool {
 func (n *Network) fits(addr netip.Addr) bool {
 	b := block{start: readAddr(n.StartAddress, false), end: readAddr(n.EndAddress, true)}
 	if !b.holds(addr) || b.start.String() != n.StartAddress || b.end.String() != n.EndAddress ||
-		!within(n.Status, maxStatus) {
+		!within(n.Status, maxStatus) || !validRedactions(n.Redactions) {
 		return false
 	}
 	var told []netip.Prefix
@@ -76,6 +81,12 @@ func (n *Network) fits(addr netip.Addr) bool {
 	}
 	country := func(s string) string { return *cmp.Or(networkCountry(s), new(string)) }
 	return coverExactly(b, told) && keeps(country, n.Country) && keeps(address, n.AbuseContact)
+}
+
+// validRedactions takes what boundRedactions gives.
+func validRedactions(all []Redaction) bool {
+	var cut bool
+	return len(boundRedactions(all, &cut)) == len(all) && !cut
 }
 
 // within tells whether a list is as it would be cut.

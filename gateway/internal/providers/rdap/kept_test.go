@@ -22,7 +22,9 @@ func TestWhatFitsAName(t *testing.T) {
 			Registrar: &Registrar{Name: told("A registrar"), URL: told("https://registrar-site.com")},
 			Events:    Events{Expires: told("2027-01-01T00:00:00Z")},
 			DNSSEC:    DNSSEC{DS: []DS{{KeyTag: 1, Algorithm: 8, DigestType: 2, Digest: "AB12"}}},
-			Contacts:  []Contact{{Roles: []string{"registrant"}, Organization: told("Example & Söhne"), Country: told("DE")}},
+			Contacts: []Contact{{Roles: []string{"registrant"}, Organization: told("Example & Söhne"), Country: told("DE"),
+				Redactions: []Redaction{{Name: told("Registrant Phone"), Reason: told("Server policy")}}}},
+			Redactions: []Redaction{{Reason: told("Server policy")}},
 		}, Notices: []Notice{{Title: "Terms", Description: "Of use."}},
 			Related: "https://" + registrarHost + "/domain/one-site.com"}
 	}
@@ -34,6 +36,8 @@ func TestWhatFitsAName(t *testing.T) {
 		"no notices":               {func(r *domainRecord) { r.Notices = nil }, true},
 		"from a server of ours":    {func(r *domainRecord) { r.URL = "" }, true},
 		"not found":                {func(r *domainRecord) { r.Domain, r.Reason = nil, NotFound }, true},
+		"no service for others":    {func(r *domainRecord) { r.Domain, r.Reason, r.Heard = nil, NoService, new(time.Time) }, true},
+		"found for others":         {func(r *domainRecord) { r.Heard = new(time.Time) }, false},
 		"a failure":                {func(r *domainRecord) { *r = domainRecord{Failure: "It failed."} }, true},
 		"nothing":                  {func(r *domainRecord) { *r = domainRecord{} }, false},
 		"found and not":            {func(r *domainRecord) { r.Reason = NotFound }, false},
@@ -57,6 +61,12 @@ func TestWhatFitsAName(t *testing.T) {
 		"no list of states":        {func(r *domainRecord) { r.Domain.Status = nil }, false},
 		"no list of roles":         {func(r *domainRecord) { r.Domain.Contacts[0].Roles = nil }, false},
 		"no list of DS":            {func(r *domainRecord) { r.Domain.DNSSEC.DS = nil }, false},
+		"no list of redactions":    {func(r *domainRecord) { r.Domain.Redactions = nil }, false},
+		"none of a contact":        {func(r *domainRecord) { r.Domain.Contacts[0].Redactions = nil }, false},
+		"an empty redaction":       {func(r *domainRecord) { r.Domain.Redactions[0].Reason = nil }, false},
+		"a redaction told twice":   {func(r *domainRecord) { r.Domain.Redactions = slices.Repeat(r.Domain.Redactions, 2) }, false},
+		"long redactions":          {func(r *domainRecord) { r.Domain.Contacts[0].Redactions[0].Name = told(strings.Repeat("<", 700)) }, false},
+		"a reason that turns":      {func(r *domainRecord) { r.Domain.Redactions[0].Reason = told("a\u202eb") }, false},
 		"a digest that is none":    {func(r *domainRecord) { r.Domain.DNSSEC.DS[0].Digest = "<b>" }, false},
 		"a moment that is none":    {func(r *domainRecord) { r.Domain.Events.Expires = told("tomorrow") }, false},
 	} {
@@ -89,6 +99,8 @@ func TestWhatFitsAnAddress(t *testing.T) {
 		"a control character":  {func(r *networkRecord) { r.Network.Name = "a\x00b" }, false},
 		"no e-mail address":    {func(r *networkRecord) { r.Network.AbuseContact = told("<abuse>") }, false},
 		"no list of states":    {func(r *networkRecord) { r.Network.Status = nil }, false},
+		"no redactions":        {func(r *networkRecord) { r.Network.Redactions = nil }, false},
+		"an empty redaction":   {func(r *networkRecord) { r.Network.Redactions = []Redaction{{}} }, false},
 	} {
 		r, _, err := readNetwork(fixture(t, "ripe.json"), addr)
 		if err != nil {
@@ -111,7 +123,7 @@ func TestAPoisonedStore(t *testing.T) {
 	w.on(registryHost+"/domain/one-site.com", domainBody("one-site.com"))
 	lie := domainRecord{Domain: &Domain{Name: "two-site.com", UnicodeName: "two-site.com", Status: []string{},
 		Nameservers: []string{},
-		DNSSEC:      DNSSEC{DS: []DS{}}, Contacts: []Contact{}}}
+		DNSSEC:      DNSSEC{DS: []DS{}}, Contacts: []Contact{}, Redactions: []Redaction{}}}
 	cache.NewShelf[domainRecord](w.store, "rdap-domain", KeepFound).Keep(t.Context(), "one-site.com", lie, time.Hour)
 	bases := cache.NewShelf[known](w.store, "rdap-base", KeepBase)
 	for _, base := range []known{

@@ -1,5 +1,7 @@
 package rdap
 
+import "slices"
+
 // merged joins what the registry and the registrar say of a name. The registry's word counts for what it keeps itself
 // (dates, status, nameservers, DNSSEC), the registrar's for its customers and its own abuse desk; each fills what the
 // other left out. Neither is changed: others may be reading them.
@@ -24,6 +26,7 @@ func merged(registry, registrar *Domain) *Domain {
 	if len(registrar.Contacts) > 0 {
 		out.Contacts = registrar.Contacts
 	}
+	out.Redactions = boundRedactions(slices.Concat(registry.Redactions, registrar.Redactions), &out.Truncated)
 	out.Registrar = mergedRegistrar(registry.Registrar, registrar.Registrar)
 	return &out
 }

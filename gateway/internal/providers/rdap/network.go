@@ -55,6 +55,7 @@ func (o object) network(b block, told []netip.Prefix) *Network {
 		Country:      networkCountry(string(o.Country)),
 	}
 	n.Status = o.status(&n.Truncated)
+	n.Redactions = o.redactions(&n.Truncated)
 	n.Organization = networkOrganization(o.Entities)
 	if abuse, ok := abuseDesk(o.Entities); ok {
 		n.AbuseContact = pointer(abuse)
@@ -87,13 +88,13 @@ func greater(a, b netip.Addr) netip.Addr {
 }
 
 func readAddr(s string, last bool) netip.Addr {
-	if p, err := netip.ParsePrefix(s); err == nil {
+	if p, err := netip.ParsePrefix(unpadded(s)); err == nil {
 		if last {
 			return lastOf(p.Masked())
 		}
 		return p.Masked().Addr()
 	}
-	a, err := netip.ParseAddr(s)
+	a, err := netip.ParseAddr(unpadded(s))
 	if err != nil || a.Zone() != "" || a.Is4In6() {
 		return netip.Addr{}
 	}
@@ -104,7 +105,7 @@ func readAddr(s string, last bool) netip.Addr {
 func (o object) prefixes() []netip.Prefix {
 	var out []netip.Prefix
 	for _, written := range o.CIDRs {
-		a, err := netip.ParseAddr(string(written.V4 + written.V6))
+		a, err := netip.ParseAddr(unpadded(string(written.V4 + written.V6)))
 		bits, lengthErr := strconv.Atoi(string(written.Length))
 		if err != nil || lengthErr != nil || a.Zone() != "" {
 			return nil

@@ -66,7 +66,7 @@ func readPause(note string) (until time.Time, whole time.Duration, ok bool) {
 }
 
 // ErrPause is wrapped by the failures of kind Busy that are a server's own wish to be left alone for a time. The others
-// are this service's lack of the means to ask.
+// are ErrShare, or this service's lack of the means to ask.
 var ErrPause = errors.New("rdap: the server asked for a pause")
 
 func (c *Client) tooMany(at place, wait time.Duration) error {

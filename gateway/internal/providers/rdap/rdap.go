@@ -1,26 +1,32 @@
 // Package rdap is the client of the registration data access protocol (RFC 7480 to 7484, 9082, 9083): what a registry
 // says of a domain name or of the network that an address lies in.
 //
-// A question goes to the operator's redirector, which knows the registry of every top-level domain and address block,
-// and follows its redirects; where the redirector led is remembered, so that the next question of that kind goes
-// straight to the registry. What comes back is from strangers and is read with patience (object.go, jcard.go,
-// dates.go): a member of the wrong type is a missing one. What is personal is dropped before anything is kept: no
-// person's name, address, e-mail or telephone number reaches a cache or a caller.
+// A question goes to the registry that IANA lists for it (Registries). What is not listed goes to a redirector, unless
+// its last label is no top-level domain at all; where the redirector led is remembered, so that the next question of
+// that kind goes straight to the registry. An operator's own redirector is asked for everything.
+//
+// No server is asked faster than its pace (turn.go), nor one that asked for a pause (pause.go). What comes back is from
+// strangers and is read with patience (object.go, jcard.go, dates.go): a member of the wrong type is a missing one.
+// What is personal is dropped before anything is kept: no person's name, address, e-mail or telephone number reaches a
+// cache or a caller.
 package rdap
 
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"time"
 
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fairqueue"
 	"diagnostics/gateway/internal/target"
 )
 
 // The bounds of CONTRACT.md section 6.
 const (
-	// Timeout bounds one question: the redirector, the registry and what they redirect to together.
+	// Timeout bounds what the servers of one question take together: the redirector, the registry and what they redirect
+	// to. The wait for a turn is not theirs.
 	Timeout = 8 * time.Second
 	// MaxBody is how much of an answer is read, after decompression.
 	MaxBody = 1 << 20
@@ -34,10 +40,17 @@ const (
 	KeepBase = 24 * time.Hour
 )
 
-// Slots are the places that this service has at the redirector. Take takes one at once and gives 0, or gives the time
-// until one is free; its only error is that of a ctx that has ended.
-type Slots interface {
-	Take(ctx context.Context) (wait time.Duration, err error)
+// DefaultBase is the public redirector, which leads to all registries that are known.
+const DefaultBase = "https://rdap.org"
+
+// Registries are those that IANA lists. Each gives the base URL for a question, where one is listed: https, and at a
+// host that may be public.
+type Registries interface {
+	// Domain takes a name of A-labels in lower case.
+	Domain(ctx context.Context, name string) (base target.URL, listed bool)
+	Address(ctx context.Context, a netip.Addr) (base target.URL, listed bool)
+	// Stale tells that the lists are old: a registry may have moved since.
+	Stale() bool
 }
 
 // Config is what a Client needs. Egress, Base and Cache are required.
@@ -48,8 +61,10 @@ type Config struct {
 	Base string
 	// Cache keeps answers, pauses and the bases of registries.
 	Cache cache.Store
-	// Redirector counts the requests to the redirector; nil does not count them.
-	Redirector Slots
+	// Registries are asked first; nil leaves all questions to Base.
+	Registries Registries
+	// Slots count what each server is asked; nil does not count.
+	Slots fairqueue.Slots
 	// Now is time.Now where nil.
 	Now func() time.Time
 	// Timeout is the constant of that name where zero.
@@ -61,7 +76,8 @@ type Client struct {
 	egress  *egress.Client
 	base    target.URL
 	store   cache.Store
-	slots   Slots
+	listed  Registries       // nil where Base is asked for everything
+	queue   *fairqueue.Queue // nil where nothing is counted
 	now     func() time.Time
 	timeout time.Duration
 
@@ -84,11 +100,14 @@ func New(c Config) (*Client, error) {
 		return nil, errors.New("rdap: the base URL must be https")
 	}
 	client := &Client{
-		egress: c.Egress, base: base, store: c.Cache, slots: c.Redirector, now: c.Now, timeout: c.Timeout,
+		egress: c.Egress, base: base, store: c.Cache, listed: c.Registries, now: c.Now, timeout: c.Timeout,
 		domains:    cache.NewLoading[domainRecord](c.Cache, "rdap-domain", KeepFound),
 		registrars: cache.NewLoading[domainRecord](c.Cache, "rdap-registrar", KeepFound),
 		networks:   cache.NewLoading[networkRecord](c.Cache, "rdap-network", KeepFound),
 		bases:      cache.NewShelf[known](c.Cache, "rdap-base", KeepBase),
+	}
+	if c.Slots != nil {
+		client.queue = fairqueue.New(c.Slots)
 	}
 	if client.now == nil {
 		client.now = time.Now

@@ -55,7 +55,7 @@ func TestDomainsAsRegistriesTellThem(t *testing.T) {
 	for file, name := range map[string]string{
 		"verisign.json": "example-shop.com", "registrar.json": "example-shop.com", "pir.json": "charity-site.org",
 		"denic.json": "xn--mnchen-shop-thb.de", "nominet.json": "news-site.co.uk", "wrongtypes_domain.json": "odd-site.net",
-		"hostile_text.json": "evil-site.com",
+		"hostile_text.json": "evil-site.com", "redacted_domain.json": "quiet-charity.org",
 	} {
 		record, err := readDomain(fixture(t, file), name)
 		if err != nil {
@@ -70,7 +70,8 @@ func TestNetworksAsRegistriesTellThem(t *testing.T) {
 	t.Parallel()
 	for file, addr := range map[string]string{
 		"arin.json": "8.8.8.8", "ripe.json": "193.0.6.139", "ripe6.json": "2001:67c:2e8::1", "apnic.json": "1.1.1.1",
-		"lacnic.json": "200.3.14.10", "afrinic.json": "196.216.2.6",
+		"lacnic.json": "200.3.14.10", "afrinic.json": "196.216.2.6", "padded.json": "11.98.0.7",
+		"redacted_network.json": "11.98.1.7",
 	} {
 		record, _, err := readNetwork(fixture(t, file), netip.MustParseAddr(addr))
 		if err != nil {
@@ -89,7 +90,7 @@ func TestNothingPersonalIsKept(t *testing.T) {
 		"Cordelia", "Box", "mmr-", "2003-12", "Floor",
 	}
 	for _, file := range []string{"registrar.json", "nominet.json", "arin.json", "ripe.json", "apnic.json", "lacnic.json",
-		"afrinic.json"} {
+		"afrinic.json", "redacted_network.json"} {
 		kept, err := os.ReadFile(filepath.Join("testdata", "want", file))
 		if err != nil {
 			t.Fatal(err)

@@ -1,5 +1,7 @@
 package rdap
 
+import "time"
+
 // domainRecord is what is kept of one RDAP server's answer about a domain name: nothing personal is in it.
 type domainRecord struct {
 	Reason  Reason   `json:"reason,omitempty"`
@@ -8,8 +10,12 @@ type domainRecord struct {
 	Notices []Notice `json:"notices,omitempty"`
 	// MoreNotices tells that there are others.
 	MoreNotices bool `json:"moreNotices,omitempty"`
+	// Undelegated goes with the reason NoService.
+	Undelegated bool `json:"undelegated,omitempty"`
 	// Related is the registrar's own object, empty where the registry names none.
 	Related string `json:"related,omitempty"`
+	// Heard is when the redirector said that there is no service, where that was remembered of another name.
+	Heard *time.Time `json:"heard,omitempty"`
 	// Failure is the sentence of a registrar's failure, which is kept for a moment so that it is not asked at once again.
 	Failure string `json:"failure,omitempty"`
 }

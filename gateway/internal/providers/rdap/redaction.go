@@ -6,15 +6,20 @@ import (
 	"strings"
 )
 
-// redaction is one element of the redacted member (RFC 9537 section 4.2): what was held back, by name and by path.
+// redaction is one element of the redacted member (RFC 9537 section 4.2): what was held back, by name and by path, and
+// why.
 type redaction struct {
-	Name part[struct {
-		Type        text `json:"type"`
-		Description text `json:"description"`
-	}] `json:"name"`
-	PrePath         path `json:"prePath"`
-	PostPath        path `json:"postPath"`
-	ReplacementPath path `json:"replacementPath"`
+	Name            part[words] `json:"name"`
+	Reason          part[words] `json:"reason"`
+	PrePath         path        `json:"prePath"`
+	PostPath        path        `json:"postPath"`
+	ReplacementPath path        `json:"replacementPath"`
+}
+
+// words are a value that IANA has registered, or the provider's own.
+type words struct {
+	Type        text `json:"type"`
+	Description text `json:"description"`
 }
 
 // path is a JSONPath expression. It is never evaluated: only the role that it names is read from it.
@@ -56,19 +61,6 @@ func (r redaction) roles() []string {
 		}
 	}
 	return found
-}
-
-// redactedRoles gathers the roles of all redactions, in the order in which they are named first.
-func redactedRoles(redactions []redaction) []string {
-	var all []string
-	for _, r := range redactions {
-		for _, role := range r.roles() {
-			if !slices.Contains(all, role) {
-				all = append(all, role)
-			}
-		}
-	}
-	return all
 }
 
 // isRedactedText tells the words that stand where a value was held back.

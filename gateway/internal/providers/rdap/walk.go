@@ -5,8 +5,10 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fairqueue"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 )
@@ -27,8 +29,14 @@ type reply struct {
 	// vague marks a 404 that is a web page: perhaps nothing is known of the object, perhaps nothing is served there any
 	// more.
 	vague bool
+	// moved marks a reply of another server than the listed registry or the redirector that was asked first.
+	moved bool
 	// remembered marks a reply for which nobody was asked.
 	remembered bool
+	// undelegated marks a name whose last label is no top-level domain.
+	undelegated bool
+	// heard is when somebody was, where that is known.
+	heard time.Time
 }
 
 // errLedBack ends a walk whose redirector leads to the registry that has failed already.
@@ -42,17 +50,19 @@ type walk struct {
 	reply reply
 	// avoid is a base that has failed, the zero URL where there is none.
 	avoid target.URL
+	// left is the time that the servers may still take, patience how long a turn may still be waited for.
+	left, patience time.Duration
 }
 
-// run asks, and follows at most MaxRedirects redirects, all of it within the client's timeout. Errors are *fault.Error
-// (Upstream, Timeout, Busy), errLedBack, or those of a ctx that has ended.
-func (w *walk) run(outer context.Context) (reply, error) {
-	ctx, cancel := context.WithTimeout(outer, w.client.timeout)
-	defer cancel()
+// run asks, and follows at most MaxRedirects redirects, all of it within the client's timeout but for the waits for a
+// turn, which are at most fairqueue.MaxWait together. Errors are *fault.Error (Upstream, Timeout, Busy), errLedBack, or
+// those of a ctx that has ended.
+func (w *walk) run(ctx context.Context) (reply, error) {
+	w.left, w.patience = w.client.timeout, fairqueue.MaxWait
 	for followed := 0; ; followed++ {
-		answer, err := w.client.exchange(ctx, w.at)
+		answer, err := w.exchange(ctx)
 		if err != nil {
-			return reply{}, w.failure(outer, err)
+			return reply{}, err
 		}
 		if !egress.IsRedirect(answer.Status) {
 			err := w.finish(answer)
@@ -65,6 +75,22 @@ func (w *walk) run(outer context.Context) (reply, error) {
 			return reply{}, err
 		}
 	}
+}
+
+// exchange makes one request once it is its turn.
+func (w *walk) exchange(outer context.Context) (*egress.Response, error) {
+	if err := w.turn(outer); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(outer, w.left)
+	defer cancel()
+	began := time.Now()
+	answer, err := w.client.exchange(ctx, w.at)
+	w.left -= time.Since(began)
+	if err != nil {
+		return nil, w.failure(outer, err)
+	}
+	return answer, nil
 }
 
 // failure tells the end of the walk's own time from that of the caller's.

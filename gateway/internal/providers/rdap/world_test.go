@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"diagnostics/gateway/internal/certcheck/certtest"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/fairqueue"
 	"diagnostics/gateway/internal/fault"
 
 	"crypto/x509"
@@ -194,18 +196,30 @@ func wantFailure(t testing.TB, err error, kind fault.Kind, part string) *fault.E
 type slots struct {
 	mu    sync.Mutex
 	waits []time.Duration // of the calls to come; then none
-	taken int
+	taken []string        // the servers
 	err   error
 }
 
-func (s *slots) Take(context.Context) (time.Duration, error) {
+func (s *slots) Take(_ context.Context, server string, _ fairqueue.Pace) (time.Duration, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.taken++
-	if s.err != nil || len(s.waits) == 0 {
+	if s.err != nil {
 		return 0, s.err
 	}
-	wait := s.waits[0]
-	s.waits = s.waits[1:]
-	return wait, nil
+	if len(s.waits) > 0 {
+		wait := s.waits[0]
+		s.waits = s.waits[1:]
+		return wait, nil
+	}
+	s.taken = append(s.taken, server)
+	return 0, nil
+}
+
+func (s *slots) wantTaken(t testing.TB, servers ...string) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Equal(s.taken, servers) {
+		t.Errorf("places taken at %v, want %v", s.taken, servers)
+	}
 }

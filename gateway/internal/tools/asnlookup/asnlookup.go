@@ -27,9 +27,11 @@ type Result struct {
 	QueryType string                   `json:"queryType"` // ip or asn
 	Records   []registration.ASNRecord `json:"records"`   // longest prefix first
 	Peers     []uint32                 `json:"peers"`     // IPv4 only
-	// Announced tells of an address that a network announces it, and of a number that the service knows it.
+	// Announced tells of an address that a network announces it, and of a number that the service knows it: whether the
+	// number announces anything is not asked.
 	Announced bool                  `json:"announced"`
-	Notes     []string              `json:"notes"` // what could not be had
+	Summary   string                `json:"summary"` // what Announced means here, and what several origins do
+	Notes     []string              `json:"notes"`   // what could not be had
 	Sources   []registration.Source `json:"sources"`
 }
 
@@ -58,8 +60,9 @@ func lookUpNumber(ctx context.Context, client *asn.Client, number target.ASN) (R
 		return Result{}, err
 	}
 	result := Result{
-		Query: number.String(), QueryType: "asn", Records: []registration.ASNRecord{}, Peers: []uint32{}, Notes: []string{},
-		Sources: []registration.Source{registration.SourceOfASN(from)},
+		Query: number.String(), QueryType: "asn", Records: []registration.ASNRecord{}, Peers: []uint32{},
+		Summary: summaryOfNumber(number.String(), system != nil), Notes: []string{},
+		Sources: registration.SourcesOfASN(asn.Sources{from}),
 	}
 	if system != nil {
 		result.Announced = true
@@ -100,7 +103,7 @@ func describeAddress(
 ) (Result, error) {
 	result := Result{
 		Query: addr.String(), QueryType: "ip", Records: []registration.ASNRecord{}, Peers: []uint32{},
-		Announced: len(found.Records) > 0, Notes: []string{},
+		Announced: len(found.Records) > 0, Summary: summaryOfAddress(addr.String(), found.Records), Notes: []string{},
 	}
 	for _, a := range found.Records {
 		result.Records = append(result.Records, registration.DescribeAnnouncement(a))
@@ -108,7 +111,7 @@ func describeAddress(
 	if found.NamesMissing {
 		result.Notes = append(result.Notes, registration.NoteNamesMissing)
 	}
-	from := found.Source
+	from := found.Sources
 	switch {
 	case ctx.Err() != nil:
 		return Result{}, ctx.Err()
@@ -120,6 +123,6 @@ func describeAddress(
 		result.Peers = append(result.Peers, beside.peers...)
 		from = from.With(beside.from)
 	}
-	result.Sources = []registration.Source{registration.SourceOfASN(from)}
+	result.Sources = registration.SourcesOfASN(from)
 	return result, nil
 }

@@ -69,20 +69,20 @@ func TestASNLookup(t *testing.T) {
 			"15169 | 2001:4860::/32 | US | arin | 2005-03-14"),
 		toolstest.ASNLine("as15169", "15169 | US | arin | 2000-03-30 | GOOGLE, US"),
 	)
-	const from = `"notes":[],"sources":[{"name":"Team Cymru","zone":"asn.cymru.com","fetchedAt":"then","cached":false}]}`
+	const from = `,"notes":[],"sources":[{"name":"Team Cymru","zone":"asn.cymru.com","fetchedAt":"then","cached":false}]}`
 	for query, want := range map[string]string{
 		"216.90.108.31": `{"query":"216.90.108.31","queryType":"ip","records":[` +
 			`{"asn":701,"name":"UUNET, US","prefix":"216.90.108.0/24","country":"US","registry":"arin","allocated":"1998-09-25"},` +
 			`{"asn":23028,"name":"TEAM-CYMRU - Team Cymru | Inc., US","prefix":"216.90.108.0/24","country":"US","registry":"arin","allocated":"1998-09-25"},` +
 			`{"asn":1239,"name":null,"prefix":"216.90.0.0/16","country":null,"registry":null,"allocated":null}],` +
-			`"peers":[3561,7132],"announced":true,` + from,
+			`"peers":[3561,7132],"announced":true,"summary":"AS701 and AS23028 announce 216.90.108.0/24 at the same time. That is usual for anycast and for moves, and else a sign of a mistake or a hijack."` + from,
 		"2001:4860:4860::8888": `{"query":"2001:4860:4860::8888","queryType":"ip","records":[` +
 			`{"asn":15169,"name":"GOOGLE, US","prefix":"2001:4860::/32","country":"US","registry":"arin","allocated":"2005-03-14"}],` +
-			`"peers":[],"announced":true,` + from,
-		"198.41.0.4": `{"query":"198.41.0.4","queryType":"ip","records":[],"peers":[],"announced":false,` + from,
+			`"peers":[],"announced":true,"summary":"AS15169 announces 2001:4860::/32, in which 2001:4860:4860::8888 lies."` + from,
+		"198.41.0.4": `{"query":"198.41.0.4","queryType":"ip","records":[],"peers":[],"announced":false,"summary":"No network announces 198.41.0.4 at present, says the ASN service."` + from,
 		"as15169": `{"query":"AS15169","queryType":"asn","records":[` +
-			`{"asn":15169,"name":"GOOGLE, US","prefix":null,"country":"US","registry":"arin","allocated":"2000-03-30"}],"peers":[],"announced":true,` + from,
-		"399999": `{"query":"AS399999","queryType":"asn","records":[],"peers":[],"announced":false,` + from,
+			`{"asn":15169,"name":"GOOGLE, US","prefix":null,"country":"US","registry":"arin","allocated":"2000-03-30"}],"peers":[],"announced":true,"summary":"The ASN service knows AS15169: the number is given out. Whether it announces anything at present is not asked."` + from,
+		"399999": `{"query":"AS399999","queryType":"asn","records":[],"peers":[],"announced":false,"summary":"The ASN service does not know AS399999: it may not be given out. Whether any network uses it all the same is not asked."` + from,
 	} {
 		t.Run(query, func(t *testing.T) {
 			t.Parallel()
@@ -105,6 +105,28 @@ func TestASNLookupCached(t *testing.T) {
 	if first.Sources[0].Cached || !second.Sources[0].Cached ||
 		first.Sources[0].FetchedAt != second.Sources[0].FetchedAt || len(n.Queries()) != asked {
 		t.Errorf("%+v, then %+v after %d questions and %d", first.Sources, second.Sources, asked, len(n.Queries()))
+	}
+}
+
+// Seen: a prefix of seven minutes ago beside a name of just now, told as seven minutes old and not out of a cache.
+func TestASNLookupOfWhatIsKeptInPart(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Records(toolstest.ASNLine(cymruOrigin, "23028 | 216.90.108.0/24 | US | arin | 1998-09-25"),
+		toolstest.ASNLine("as23028", "23028 | US | arin | 2002-01-04 | TEAM-CYMRU, US"))
+	tl := New(toolstest.ASNClient(t, n.Client(nil)))
+	ask := func(query string) []registration.Source {
+		job, err := tl.Parse(tool.Input{Text: query})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return asnAnswer(t, job).Sources
+	}
+	number := ask("AS23028")
+	address := ask("216.90.108.31")
+	if len(number) != 1 || number[0].Cached || len(address) != 2 || address[0].Cached || !address[1].Cached ||
+		address[1].FetchedAt != number[0].FetchedAt || address[0].Zone != address[1].Zone {
+		t.Errorf("%+v, then %+v", number, address)
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package ipgeolocation is the tool ip-geolocation. It asks the registry and the ASN service at once. Where one of them
-// fails there is an answer that says what it lacks; where both do there is none.
+// Package ipgeolocation is the tool ip-geolocation. It asks the registry, the ASN service and the reverse DNS at once.
+// Where the registry or the ASN service fails there is an answer that says what it lacks; where both do there is none.
 package ipgeolocation
 
 import (
@@ -7,6 +7,7 @@ import (
 	_ "embed" // openapi.yaml
 	"errors"
 
+	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/rdap"
@@ -14,6 +15,7 @@ import (
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/registration"
+	"diagnostics/gateway/internal/tools/internal/reverse"
 	"diagnostics/shared/parallel"
 )
 
@@ -31,23 +33,30 @@ type Result struct {
 	Organization  *string                 `json:"organization"`
 	AbuseContact  *string                 `json:"abuseContact"` // an e-mail address
 	ASN           *registration.ASNRecord `json:"asn"`
+	Hostname      *string                 `json:"hostname"` // of the address, in the reverse DNS
 	Note          string                  `json:"note"`
 	Sources       []registration.Source   `json:"sources"`
 	Truncated     bool                    `json:"truncated,omitempty"`
 }
 
-// New makes the tool; registries tell whose an address is, networks who announces it.
-func New(registries *rdap.Client, networks *asn.Client) tool.Tool {
+// New makes the tool; registries tell whose an address is, networks who announces it, and names is the way to its name.
+func New(names *egress.Client, registries *rdap.Client, networks *asn.Client) tool.Tool {
+	p := providers{names, registries, networks}
 	return tool.New(tool.Spec[target.Address, Result]{
 		Slug:    "ip-geolocation",
 		OpenAPI: openAPI,
 		Parse: func(in tool.Input) (target.Address, error) {
 			return target.ParseAddress(in.Text)
 		},
-		Run: func(ctx context.Context, address target.Address) (Result, error) {
-			return geolocate(ctx, registries, networks, address)
-		},
+		Run: p.geolocate,
 	})
+}
+
+// providers are whom the tool asks.
+type providers struct {
+	names      *egress.Client
+	registries *rdap.Client
+	networks   *asn.Client
 }
 
 // registeredIn is what the registry said, or its failure.
@@ -62,20 +71,31 @@ type announcedBy struct {
 	err error
 }
 
-func geolocate(
-	ctx context.Context, registries *rdap.Client, networks *asn.Client, address target.Address,
-) (Result, error) {
+// namedAs is the name of the address, or the failure to learn of it.
+type namedAs struct {
+	hostname *string
+	err      error
+}
+
+func (p providers) geolocate(ctx context.Context, address target.Address) (Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	beside := parallel.Start(func() announcedBy {
-		found, err := networks.Announcements(ctx, address.Addr())
-		return announcedBy{found, err}
+	name := parallel.Start(func() (n namedAs) {
+		n.hostname, n.err = reverse.Name(ctx, p.names, address.Addr())
+		return n
 	})
-	var registered registeredIn
-	registered.NetworkAnswer, registered.err = registries.Network(ctx, address.Addr())
-	if isShortage(registered.err) {
+	beside := parallel.Start(func() (a announcedBy) {
+		a.Announcements, a.err = p.networks.Announcements(ctx, address.Addr())
+		return a
+	})
+	// Nothing goes on that nobody waits for.
+	defer func() {
 		cancel()
-		beside.Wait()
+		<-beside.Done()
+		<-name.Done()
+	}()
+	var registered registeredIn
+	registered.NetworkAnswer, registered.err = p.registries.Network(ctx, address.Addr())
+	if isShortage(registered.err) {
 		return Result{}, registered.err
 	}
 	announced := beside.Wait()
@@ -88,12 +108,18 @@ func geolocate(
 	if announced.err != nil && registered.Network == nil {
 		return Result{}, registered.failure()
 	}
-	return describeLocation(address, registered, announced), nil
+	named := name.Wait()
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
+	return describeLocation(address, registered, announced, named), nil
 }
 
-// isShortage tells that this service lacks the means to ask a registry, or has used up its share of one. A registry
-// that asks it to wait is another matter.
-func isShortage(err error) bool { return fault.Is(err, fault.Busy) && !errors.Is(err, rdap.ErrPause) }
+// isShortage tells that this service lacks the means to ask a registry. One that asks it to wait is another matter, and
+// so is one of which it has used up its share: the others can be asked all the same.
+func isShortage(err error) bool {
+	return fault.Is(err, fault.Busy) && !errors.Is(err, rdap.ErrPause) && !errors.Is(err, rdap.ErrShare)
+}
 
 // failure is why there is no network, nil where there is one. Every public address lies in a block that some registry
 // has given out, so that a registry's ignorance is its failure.
@@ -109,8 +135,10 @@ func (r registeredIn) failure() error {
 	return fault.New(fault.Upstream, "The registry has no registration data for this address.")
 }
 
-func describeLocation(address target.Address, registered registeredIn, announced announcedBy) Result {
-	result := Result{IP: address.String(), Version: 6, Sources: []registration.Source{}}
+func describeLocation(
+	address target.Address, registered registeredIn, announced announcedBy, named namedAs,
+) Result {
+	result := Result{IP: address.String(), Version: 6, Hostname: named.hostname, Sources: []registration.Source{}}
 	if address.Addr().Is4() {
 		result.Version = 4
 	}
@@ -123,14 +151,14 @@ func describeLocation(address target.Address, registered registeredIn, announced
 		result.Truncated = result.Truncated || network.Truncated
 	}
 	if announced.err == nil {
-		result.Sources = append(result.Sources, registration.SourceOfASN(announced.Source))
+		result.Sources = append(result.Sources, registration.SourcesOfASN(announced.Sources)...)
 		if len(announced.Records) > 0 {
 			record := registration.DescribeAnnouncement(announced.Records[0])
 			result.ASN = &record
 		}
 	}
 	result.setCountry(registered.Network)
-	result.Note = note(result, registered, announced)
+	result.Note = note(result, registered, announced, named)
 	return result
 }
 

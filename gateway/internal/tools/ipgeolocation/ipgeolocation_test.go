@@ -14,6 +14,7 @@ import (
 
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/fairqueue"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/tool"
@@ -41,6 +42,12 @@ type locator struct {
 
 func newLocator(t *testing.T, registry http.HandlerFunc) locator {
 	t.Helper()
+	return newLocatorOf(t, registry, nil)
+}
+
+// newLocatorOf has a share of the servers' time, of which nil is all.
+func newLocatorOf(t *testing.T, registry http.HandlerFunc, share fairqueue.Slots) locator {
+	t.Helper()
 	n := egresstest.New(t)
 	authority := toolstest.NewAuthority(t)
 	n.Records("rdap.test-site.com. 300 IN A 93.184.216.34", "registry.test-site.com. 300 IN A 93.184.216.35")
@@ -50,11 +57,13 @@ func newLocator(t *testing.T, registry http.HandlerFunc) locator {
 	out := n.Client(nil, authority.Option())
 	store := cache.NewMemory(1 << 20)
 	t.Cleanup(store.Close)
-	registries, err := rdap.New(rdap.Config{Egress: out, Base: "https://rdap.test-site.com", Cache: store})
+	registries, err := rdap.New(rdap.Config{
+		Egress: out, Base: "https://rdap.test-site.com", Cache: store, Slots: share,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return locator{n, New(registries, toolstest.ASNClient(t, out))}
+	return locator{n, New(out, registries, toolstest.ASNClient(t, out))}
 }
 
 func (l locator) run(ctx context.Context, t *testing.T, address string) (Result, error) {
@@ -97,6 +106,7 @@ func TestIPGeolocation(t *testing.T) {
 	l.Records(
 		toolstest.ASNLine("1.1.1.1.origin", "13335 | 1.1.1.0/24 | AU | apnic | 2011-08-11"),
 		toolstest.ASNLine("as13335", "13335 | US | arin | 2010-07-14 | CLOUDFLARENET - Cloudflare, Inc., US"),
+		"1.1.1.1.in-addr.arpa. 300 IN PTR One.test-site.com.",
 	)
 	got := l.locate(t, "1.1.1.1")
 	for i := range got.Sources {
@@ -111,9 +121,9 @@ func TestIPGeolocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"ip":"1.1.1.1","version":4,"network":{"handle":"1.1.1.0 - 1.1.1.255","name":"APNIC-LABS","type":"ASSIGNED PORTABLE","cidrs":["1.1.1.0/24"],` +
-		`"startAddress":"1.1.1.0","endAddress":"1.1.1.255","parentHandle":"1.0.0.0 - 1.255.255.255","status":["active"]},` +
+		`"startAddress":"1.1.1.0","endAddress":"1.1.1.255","parentHandle":"1.0.0.0 - 1.255.255.255","status":["active"],"redactions":[]},` +
 		`"country":"AU","countryName":"Australia","countrySource":"rdap","organization":"APNIC Research and Development","abuseContact":"helpdesk@apnic.example",` +
-		`"asn":{"asn":13335,"name":"CLOUDFLARENET - Cloudflare, Inc., US","prefix":"1.1.1.0/24","country":"AU","registry":"apnic","allocated":"2011-08-11"},` +
+		`"asn":{"asn":13335,"name":"CLOUDFLARENET - Cloudflare, Inc., US","prefix":"1.1.1.0/24","country":"AU","registry":"apnic","allocated":"2011-08-11"},"hostname":"one.test-site.com",` +
 		`"note":"This network is registered in Australia (AU), says its registry. A registration tells who holds the addresses, not where they are used.",` +
 		`"sources":[{"name":"the registry","url":"https://rdap.test-site.com/ip/1.1.1.1","fetchedAt":"then","cached":false},{"name":"Team Cymru","zone":"asn.cymru.com","fetchedAt":"then","cached":false}]}`
 	if diff := cmp.Diff(want, string(out)); diff != "" {
@@ -153,7 +163,7 @@ func TestIPGeolocationSources(t *testing.T) {
 		"a code without a name": {strings.Replace(arinNetwork, `"type"`, `"country":"XZ","type"`, 1), func(locator) {}, "XZ  rdap", 0, "registered in XZ, says its registry", 2},
 		"several origins": {withCountry, func(l locator) {
 			l.Records(toolstest.ASNLine(origin, "36040 15169 | 2001:4860::/32 | US | arin | 2005-03-14"))
-		}, "DE Germany rdap", 15169, "AS15169 is one of several origins", 2},
+		}, "DE Germany rdap", 15169, "sign of a mistake or a hijack. Only AS15169 is shown here; asn-lookup shows all.", 2},
 		"a shorter prefix of another": {withCountry, func(l locator) {
 			l.Records(toolstest.ASNLine(origin, "15169 | 2001:4860::/32 | US | arin | 2005-03-14"),
 				toolstest.ASNLine(origin, "1 | 2001::/16 | US | arin | 2005-03-14"))
@@ -300,6 +310,63 @@ func TestIPGeolocationFailures(t *testing.T) {
 			if !errors.As(err, &f) || f.Kind != test.kind || (f.RetryAfter > 0) != test.retry ||
 				!strings.Contains(f.Sentence, test.says) {
 				t.Errorf("%+v, %v", result, err)
+			}
+		})
+	}
+}
+
+// usedUp is a share of a server of which nothing is left.
+type usedUp struct{}
+
+func (usedUp) Take(context.Context, string, fairqueue.Pace) (time.Duration, error) {
+	return 2 * fairqueue.MaxWait, nil
+}
+
+// Many visitors at once use up this service's share of a registry. The others are asked all the same.
+func TestIPGeolocationWhenTheShareIsUsedUp(t *testing.T) {
+	t.Parallel()
+	l := newLocatorOf(t, registry(map[string]string{"1.1.1.1": apnicNetwork}), usedUp{})
+	l.Records(toolstest.ASNLine("1.1.1.1.origin", "13335 | 1.1.1.0/24 | AU | apnic | 2011-08-11"),
+		"1.1.1.1.in-addr.arpa. 300 IN PTR one.test-site.com.")
+	got := l.locate(t, "1.1.1.1")
+	const says = "Too many registrations are looked up at the moment. Try again in 10 s."
+	if got.Network != nil || got.ASN == nil || deref(got.Country) != "AU" || deref(got.Hostname) != "one.test-site.com" ||
+		len(got.Sources) != 1 || !strings.Contains(got.Note, says) {
+		t.Errorf("%+v", got)
+	}
+	fresh := newLocatorOf(t, nil, usedUp{})
+	fresh.Handle("1.1.1.1.origin.asn.cymru.com", toolstest.Failing(dns.RcodeServerFailure))
+	_, err := fresh.run(t.Context(), t, "1.1.1.1")
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Kind != fault.Busy || f.RetryAfter != 2*fairqueue.MaxWait {
+		t.Errorf("without the ASN service: %v", err)
+	}
+}
+
+// The name of an address is beside the question: what goes wrong with it costs nothing but the name.
+func TestIPGeolocationTellsTheName(t *testing.T) {
+	t.Parallel()
+	const owner, missing = "1.1.1.1.in-addr.arpa", "host name could not be looked up"
+	for name, test := range map[string]struct {
+		arrange func(l locator)
+		want    string
+		missing bool
+	}{
+		"a name":          {func(l locator) { l.Records(owner + ". 300 IN PTR One.test-site.com.") }, "one.test-site.com", false},
+		"no name":         {func(locator) {}, "", false},
+		"markup":          {func(l locator) { l.Records(owner + `. 300 IN PTR <b>.test-site.com.`) }, "", false},
+		"an inner name":   {func(l locator) { l.Records(owner + ". 300 IN PTR db.corp.internal.") }, "", false},
+		"a failure":       {func(l locator) { l.Handle(owner, toolstest.Failing(dns.RcodeServerFailure)) }, "", true},
+		"a refusal":       {func(l locator) { l.Handle(owner, toolstest.Failing(dns.RcodeRefused)) }, "", true},
+		"a second answer": {func(l locator) { l.Records(owner+". 300 IN PTR localhost.", owner+". 300 IN PTR two.test-site.com.") }, "two.test-site.com", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLocator(t, registry(map[string]string{"1.1.1.1": apnicNetwork}))
+			test.arrange(l)
+			got := l.locate(t, "1.1.1.1")
+			if deref(got.Hostname) != test.want || got.Network == nil || strings.Contains(got.Note, missing) != test.missing {
+				t.Errorf("%q, note %q", deref(got.Hostname), got.Note)
 			}
 		})
 	}

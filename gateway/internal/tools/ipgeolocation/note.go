@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/tools/internal/registration"
 	"diagnostics/gateway/internal/tools/internal/webview"
 
@@ -17,7 +16,7 @@ import (
 const notWhere = "A registration tells who holds the addresses, not where they are used."
 
 // note says in plain words what the country means, where it comes from, and what is missing.
-func note(r Result, registered registeredIn, announced announcedBy) string {
+func note(r Result, registered registeredIn, announced announcedBy, named namedAs) string {
 	sentences := []string{countrySentence(r), notWhere}
 	if failure := registered.failure(); failure != nil {
 		sentences = append(sentences, webview.FaultSentence(failure))
@@ -35,15 +34,13 @@ func note(r Result, registered registeredIn, announced announcedBy) string {
 	case announced.NamesMissing:
 		sentences = append(sentences, registration.NoteNamesMissing)
 	}
-	if severalOrigins(announced.Records) {
-		sentences = append(sentences, fmt.Sprintf("AS%d is one of several origins; asn-lookup lists them all.", r.ASN.ASN))
+	if several := registration.SeveralOrigins(announced.Records); several != "" {
+		sentences = append(sentences, several, fmt.Sprintf("Only AS%d is shown here; asn-lookup shows all.", r.ASN.ASN))
+	}
+	if named.err != nil {
+		sentences = append(sentences, "The address's host name could not be looked up, so it is missing.")
 	}
 	return strings.Join(sentences, " ")
-}
-
-// severalOrigins tells whether more than one network announces the longest prefix.
-func severalOrigins(records []asn.Announcement) bool {
-	return len(records) > 1 && records[0].Prefix == records[1].Prefix
 }
 
 func countrySentence(r Result) string {

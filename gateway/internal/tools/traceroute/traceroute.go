@@ -7,20 +7,17 @@ import (
 	_ "embed" // openapi.yaml
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/providers/asn"
-	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/probing"
+	"diagnostics/gateway/internal/tools/internal/reverse"
 	"diagnostics/gateway/internal/workerclient"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/workerapi"
-
-	"github.com/miekg/dns"
 )
 
 //go:embed openapi.yaml
@@ -79,7 +76,11 @@ func placeHops(ctx context.Context, client *asn.Client, hops []workerapi.Hop) {
 	for i := range hops {
 		a, _ := hopAddress(&hops[i])
 		if origin, known := origins[a]; known {
-			hops[i].ASN = &workerapi.HopASN{ASN: int(origin.ASN), Name: format.TextOrNull(origin.Name)}
+			network := &workerapi.HopASN{ASN: int(origin.ASN), Name: format.TextOrNull(origin.Name)}
+			for _, other := range origin.Others {
+				network.Others = append(network.Others, int(other))
+			}
+			hops[i].ASN = network
 		}
 	}
 }
@@ -98,31 +99,11 @@ func nameHops(ctx context.Context, client *egress.Client, hops []workerapi.Hop) 
 	var lookups parallel.Group
 	for i := range hops {
 		hop := &hops[i]
-		if hop.Address == nil {
+		address, ok := hopAddress(hop)
+		if !ok {
 			continue
 		}
-		lookups.Go(func() { hop.Hostname = reverseName(ctx, client, *hop.Address) })
+		lookups.Go(func() { hop.Hostname, _ = reverse.Name(ctx, client, address) })
 	}
 	lookups.Wait()
-}
-
-// reverseName gives the first PTR name that a visitor could have typed as a target, or nil. Whoever owns an address may
-// write anything into its reverse zone: markup, control characters, the name of an inside.
-func reverseName(ctx context.Context, client *egress.Client, address string) *string {
-	owner, err := dns.ReverseAddr(address)
-	if err != nil {
-		return nil
-	}
-	answer := client.DNS().Query(ctx, strings.TrimSuffix(owner, "."), dns.TypePTR)
-	for _, rr := range answer.Records {
-		ptr, is := rr.(*dns.PTR)
-		if !is {
-			continue
-		}
-		if domain, err := target.ParseDomain(ptr.Ptr, true); err == nil {
-			name := domain.String()
-			return &name
-		}
-	}
-	return nil
 }

@@ -82,7 +82,8 @@ func TestTracerouteTellsTheNetworksOfPublicHops(t *testing.T) {
 		toolstest.ASNLine("1.1.1.1.origin", "13335 | 1.1.1.0/24 | AU | apnic | 2011-08-11"),
 		toolstest.ASNLine("2.1.1.1.origin", "13335 | 1.1.1.0/24 | AU | apnic | 2011-08-11"),
 		toolstest.ASNLine("as13335", "13335 | US | arin | 2010-07-14 | CLOUDFLARENET, US"),
-		toolstest.ASNLine("9.9.9.9.origin", "19281 | 9.9.9.0/24 | US | arin | 2017-09-13"),
+		toolstest.ASNLine("9.9.9.9.origin", "42 | 9.9.0.0/16 | US | arin | 2017-09-13"),
+		toolstest.ASNLine("9.9.9.9.origin", "19281 64999 19282 | 9.9.9.0/24 | US | arin | 2017-09-13"),
 		"1.1.1.1.in-addr.arpa. 300 IN PTR one.example.net.",
 	)
 	f := &toolstest.Worker{Families: []int{4, 6}, Hops: hopsAt("1.1.1.1", "1.1.1.2", "", "9.9.9.9", "8.8.8.8", "10.0.0.1")}
@@ -100,10 +101,13 @@ func TestTracerouteTellsTheNetworksOfPublicHops(t *testing.T) {
 			if h.ASN.Name != nil {
 				line += " " + *h.ASN.Name
 			}
+			if h.ASN.Others != nil {
+				line += fmt.Sprint(" and ", h.ASN.Others)
+			}
 		}
 		got = append(got, line)
 	}
-	want := []string{"13335 CLOUDFLARENET, US", "13335 CLOUDFLARENET, US", "-", "19281", "-", "-"}
+	want := []string{"13335 CLOUDFLARENET, US", "13335 CLOUDFLARENET, US", "-", "19281 and [19282 64999]", "-", "-"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -160,7 +164,8 @@ func TestTracerouteResultShape(t *testing.T) {
 	}
 	want := `{"target":"93.184.216.34","address":"93.184.216.34","family":4,"reached":false,"stopReason":"gapLimit",` +
 		`"hops":[{"ttl":1,"address":null,"addresses":[],"hostname":null,"hidden":false,"asn":null,"sent":0,"received":0,"lossPercent":0,` +
-		`"bestMs":null,"averageMs":null,"worstMs":null,"rttsMs":[],"note":null}],"explanation":[],"protocol":"icmp","port":null}`
+		`"bestMs":null,"averageMs":null,"worstMs":null,"rttsMs":[],"note":null}],"explanation":[],` +
+		`"measuredAt":"2026-05-01T12:00:00Z","shared":true,"protocol":"icmp","port":null}`
 	if string(out) != want {
 		t.Fatalf("got  %s\nwant %s", out, want)
 	}

@@ -1,5 +1,5 @@
 // Package whoislookup is the tool whois-lookup. It shows the registration of a domain or of an address's network, asked
-// over RDAP, without anything personal.
+// over RDAP, or over WHOIS where a domain's registry offers no RDAP, without anything personal.
 package whoislookup
 
 import (
@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"diagnostics/gateway/internal/providers/rdap"
+	"diagnostics/gateway/internal/providers/whois"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/registration"
@@ -31,8 +32,8 @@ type Result struct {
 	Truncated bool `json:"truncated,omitempty"`
 }
 
-// New makes the tool; client asks the registries.
-func New(client *rdap.Client) tool.Tool {
+// New makes the tool; client asks the registries, and port43 those that offer no RDAP.
+func New(client *rdap.Client, port43 *whois.Client) tool.Tool {
 	return tool.New(tool.Spec[target.Registration, Result]{
 		Slug:    "whois-lookup",
 		OpenAPI: openAPI,
@@ -43,12 +44,14 @@ func New(client *rdap.Client) tool.Tool {
 			if query.IsAddr() {
 				return network(ctx, client, query)
 			}
-			return domain(ctx, client, query)
+			return domain(ctx, client, port43, query)
 		},
 	})
 }
 
-func domain(ctx context.Context, client *rdap.Client, query target.Registration) (Result, error) {
+func domain(
+	ctx context.Context, client *rdap.Client, port43 *whois.Client, query target.Registration,
+) (Result, error) {
 	name := query.Registrable()
 	answer, err := client.Domain(ctx, name)
 	if err != nil {
@@ -56,11 +59,15 @@ func domain(ctx context.Context, client *rdap.Client, query target.Registration)
 	}
 	result := Result{
 		Query: query.String(), QueryType: "domain", RegistrableDomain: &name,
-		Found: answer.Found, Reason: reason(answer.Reason), Domain: answer.Domain, Notices: answer.Notices,
+		Found: answer.Found, Reason: reason(answer.Reason), Domain: answer.Domain,
+		Notices: withAbsence(answer.Notices, answer.Reason, noSuchDomain),
 		Sources: []registration.Source{}, Truncated: answer.MoreNotices || cut(answer.Domain),
 	}
 	for _, s := range answer.Sources {
 		result.Sources = append(result.Sources, registration.SourceOfRDAP(s, &result.Truncated))
+	}
+	if answer.Reason == rdap.NoService && !answer.Undelegated {
+		return result.withWHOIS(ctx, port43, name)
 	}
 	return result, nil
 }
@@ -73,7 +80,7 @@ func network(ctx context.Context, client *rdap.Client, query target.Registration
 	result := Result{
 		Query: query.String(), QueryType: "ip",
 		Found: answer.Found, Reason: reason(answer.Reason), Network: registration.DescribeNetwork(answer.Network),
-		Notices: answer.Notices,
+		Notices: withAbsence(answer.Notices, answer.Reason, noSuchNetwork),
 	}
 	result.Truncated = answer.MoreNotices || answer.Network != nil && answer.Network.Truncated
 	result.Sources = []registration.Source{registration.SourceOfRDAP(answer.Source, &result.Truncated)}

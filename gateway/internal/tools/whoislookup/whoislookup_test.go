@@ -12,6 +12,7 @@ import (
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/providers/rdap"
+	"diagnostics/gateway/internal/providers/whois"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 
@@ -44,7 +45,10 @@ func (r registrations) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 func newRegistrations(t *testing.T, redirector, registry registrations) tool.Tool {
 	t.Helper()
 	n := egresstest.New(t)
-	n.Records("redirector-site.net. 300 IN A 93.184.216.34", "registry-site.net. 300 IN A 93.184.216.35")
+	n.Records("redirector-site.net. 300 IN A 93.184.216.34", "registry-site.net. 300 IN A 93.184.216.35",
+		"whois.iana.org. 300 IN A 93.184.216.36", "whois.registry-site.net. 300 IN A 93.184.216.37")
+	serveLines(t, n.Listen("93.184.216.36:43"), ianaServers)
+	serveLines(t, n.Listen("93.184.216.37:43"), registeredNames)
 	ca := toolstest.NewAuthority(t)
 	n.ServeTLS("93.184.216.34:443", ca.Issue("redirector-site.net", time.Now().Add(time.Hour)), redirector)
 	n.ServeTLS("93.184.216.35:443", ca.Issue("registry-site.net", time.Now().Add(time.Hour)), registry)
@@ -57,7 +61,11 @@ func newRegistrations(t *testing.T, redirector, registry registrations) tool.Too
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(registries)
+	port43, err := whois.New(whois.Config{Egress: client, Cache: memory, Timeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(registries, port43)
 }
 
 func run(t *testing.T, tl tool.Tool, input string) (map[string]any, error) {
@@ -101,7 +109,7 @@ const bookShop = `{"objectClassName":"domain","handle":"D7-UK","ldhName":"xn--bc
 	"entities":[{"roles":["registrar"],"publicIds":[{"type":"IANA Registrar ID","identifier":"376"}],"vcardArray":["vcard",[["fn",{},"text","A Registrar"]]]},
 		{"roles":["registrant"],"vcardArray":["vcard",[["kind",{},"text","individual"],["fn",{},"text","Jane Doe"],["email",{},"text","jane@bookshop.net"],
 			["adr",{"cc":"GB"},"text",["","","1 Hidden Street","","","",""]]]]}],
-	"redacted":[{"name":{"type":"Registrant Phone"}}]}`
+	"redacted":[{"name":{"type":"Registrant Phone"},"reason":{"type":"Server policy"}},{"name":{"type":"Registry Domain ID"}}]}`
 
 func TestWhoisOfADomain(t *testing.T) {
 	t.Parallel()
@@ -113,7 +121,8 @@ func TestWhoisOfADomain(t *testing.T) {
 			"registrar":{"name":"A Registrar","ianaId":"376","url":null,"abuseEmail":null,"abusePhone":null},
 			"events":{"registered":"2001-02-03T00:00:00Z","expires":"2030-02-03T03:05:06Z","updated":null,"transferred":null},
 			"nameservers":["ns1.registry-site.net"],"dnssec":{"signed":true,"ds":[{"keyTag":1,"algorithm":13,"digestType":2,"digest":"AB01"}]},
-			"contacts":[{"roles":["registrant"],"organization":null,"country":"GB","redacted":true}]},
+			"contacts":[{"roles":["registrant"],"organization":null,"country":"GB","redacted":true,"redactions":[{"name":"Registrant Phone","reason":"Server policy"}]}],
+			"redactions":[{"name":"Registry Domain ID","reason":null}]},
 		"network":null,"notices":[{"title":"Terms","description":"Be kind."}],"reason":null,
 		"sources":[{"name":"Registry RDAP","url":"https://registry-site.net/registry/domain/xn--bcher-kva.co.uk","cached":CACHED}]}`
 	for _, cached := range []string{"false", "true"} {
@@ -135,7 +144,7 @@ func TestWhoisOfAnAddress(t *testing.T) {
 	}
 	wantFields(t, got, `{"query":"2606:4700::1111","queryType":"ip","found":true,"registrableDomain":null,"domain":null,
 		"network":{"handle":"NET6-1","name":"NET","type":"DIRECT ALLOCATION","cidrs":["2606:4700::/32"],"startAddress":"2606:4700::",
-			"endAddress":"2606:4700:ffff:ffff:ffff:ffff:ffff:ffff","parentHandle":"NET6-0","status":["active"]},
+			"endAddress":"2606:4700:ffff:ffff:ffff:ffff:ffff:ffff","parentHandle":"NET6-0","status":["active"],"redactions":[]},
 		"notices":[],"reason":null,"sources":[{"name":"Registry RDAP","url":"https://redirector-site.net/rdap/ip/2606:4700::1111","cached":false}]}`)
 }
 
@@ -145,6 +154,15 @@ func TestWhoisThatFindsNothing(t *testing.T) {
 		"domain/free.com": "https://registry-site.net/domain/free.com",
 		"ip/8.8.4.4":      "https://registry-site.net/ip/8.8.4.4",
 	}, nil)
+	// IANA names no WHOIS server for the two top-level domains without RDAP.
+	asked := func(tld string) (notices, source string) {
+		return `{"title":"Nothing learnt over WHOIS","description":"IANA names no WHOIS server for .` + tld + `.","fromService":true}`,
+			`,{"name":"whois","server":"whois.iana.org","cached":false}`
+	}
+	absence := map[string]string{
+		"domain": `{"title":"No such registration","description":"The registry has no such registration. Reserved and blocked names look the same.","fromService":true}`,
+		"ip":     `{"title":"No such registration","description":"The registry has no registration of a network around this address. Reserved blocks look the same.","fromService":true}`,
+	}
 	for _, c := range []struct{ input, queryType, registrable, reason, source, url string }{
 		{"www.free.com", "domain", `"free.com"`, "notFound", "Registry RDAP", "https://registry-site.net/domain/free.com"},
 		{"www.nothing.zz", "domain", `"nothing.zz"`, "noRdapService", "RDAP redirector", "https://redirector-site.net/rdap/domain/nothing.zz"},
@@ -157,8 +175,15 @@ func TestWhoisThatFindsNothing(t *testing.T) {
 			t.Errorf("%s: %v", c.input, err)
 			continue
 		}
+		notices, source := "", ""
+		switch {
+		case c.reason == "notFound":
+			notices = absence[c.queryType]
+		case c.queryType == "domain":
+			notices, source = asked(c.input[strings.LastIndexByte(c.input, '.')+1:])
+		}
 		wantFields(t, got, `{"query":"`+c.input+`","queryType":"`+c.queryType+`","found":false,"registrableDomain":`+c.registrable+`,"domain":null,"network":null,
-			"notices":[],"reason":"`+c.reason+`","sources":[{"name":"`+c.source+`","url":"`+c.url+`","cached":false}]}`)
+			"notices":[`+notices+`],"reason":"`+c.reason+`","sources":[{"name":"`+c.source+`","url":"`+c.url+`","cached":false}`+source+`]}`)
 	}
 }
 

@@ -156,10 +156,9 @@ function place(s) {
 }
 
 /** What was not fetched earlier was looked at for this very answer. @param {import("./view.js").Source} s */
-function when({ fetchedAt, ageMs = 0, cached, measured, told }) {
+function when({ fetchedAt, ageMs = 0, cached, measured, shared, told }) {
   const at = fetchedAt ?? Date.now() - ageMs;
-  // The worker gives one measurement to all who ask for a target within three seconds.
-  if (measured) return el("div", { class: "muted" }, `Measured ${dateTime(at)}, or up to three seconds earlier for another visitor.`);
+  if (measured) return el("div", { class: "muted" }, `Measured ${dateTime(at)}${shared ? ", begun for another request: who asks for the same within a few seconds is given the same measurement" : ""}.`);
   return el("div", { class: "muted" }, told ?? `Asked ${relative(at)}, ${dateTime(at)}; ${cached ? "" : "not "}from our cache.`);
 }
 

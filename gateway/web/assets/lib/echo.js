@@ -2,18 +2,21 @@
 // What the answers of ping and packet-loss have in common: echo probes from our server to a host.
 
 import { svg, el } from "./dom.js";
-import { endings } from "./echo-verdict.js";
-import { listed, ms, percent } from "./format.js";
+import { endings, limited, missing } from "./echo-verdict.js";
+import { listed, ms, percent, plural } from "./format.js";
 import { cut, facts, more, code, section, table } from "./parts.js";
 import { label, picture, ticks } from "./picture.js";
 import { sh } from "./shell.js";
 import { felt } from "./stats.js";
 
-/** @typedef {{seq: number, rttMs: number | null, ttl: number | null}} Reply */
+/** @typedef {{seq: number, rttMs: number | null, ttl: number | null, late?: true, undecided?: true}} Reply */
 /** @typedef {import("./view.js").Asked} Asked */
 
+/** What became of a probe. @param {Reply} r @returns {Cell} */
+export const cellOf = (r) => (r.rttMs !== null ? (r.late ? "late" : "answered") : r.undecided ? "uncounted" : "lost");
+
 /** The probes that were lost. @param {any} d @returns {number[]} */
-const lost = (d) => d.replies.filter((/** @type {Reply} */ r) => r.rttMs === null).map((/** @type {Reply} */ r) => r.seq);
+const lost = (d) => d.replies.filter((/** @type {Reply} */ r) => cellOf(r) === "lost").map((/** @type {Reply} */ r) => r.seq);
 
 /**
  * The round trip of each probe as a bar, and a cross where it was lost.
@@ -31,7 +34,7 @@ export function roundTrips(d) {
   const figure = picture({
     label: `Round trip of each probe: from ${ms(d.minMs)} to ${ms(d.maxMs)}, median ${ms(d.medianMs)}; ${gone.length === 0 ? "none was lost" : `lost: ${listed(gone.map(String))}`}.`,
     height: high + 48,
-    caption: "Round trip by the number of the probe; the dotted line is the median, a cross is a lost probe.",
+    caption: "Round trip by the number of the probe; the dotted line is the median, a cross is a lost probe" + (d.undecided > 0 ? ", a dot one that had no time to be answered." : "."),
     draw: (width) => {
       const each = (width - left) / replies.length;
       const thick = Math.min(12, Math.max(1.5, each * 0.5));
@@ -40,7 +43,8 @@ export function roundTrips(d) {
       return [
         ...scale.flatMap((t) => [svg("line", { class: "line", x1: left, x2: width, y1: y(t), y2: y(t) }), label(left - 8, y(t) + 4, `${+t.toFixed(3)} ms`, "soft end")]),
         ...replies.flatMap((r, i) => [
-          r.rttMs === null ? cross(middle(i), y(0) - 9, Math.min(5, each / 2 - 0.5)) : svg("rect", { class: "fill-1", x: middle(i) - thick / 2, y: y(r.rttMs), width: thick, height: Math.max(1, y(0) - y(r.rttMs)) }),
+          r.undecided ? svg("circle", { class: "fill-soft", cx: middle(i), cy: y(0) - 9, r: 1.5 })
+            : r.rttMs === null ? cross(middle(i), y(0) - 9, Math.min(5, each / 2 - 0.5)) : svg("rect", { class: "fill-1", x: middle(i) - thick / 2, y: y(r.rttMs), width: thick, height: Math.max(1, y(0) - y(r.rttMs)) }),
           i % step === 0 && middle(i) + 9 <= width && label(middle(i), high + 30, String(r.seq), "soft middle"),
         ].filter((n) => n instanceof Node)),
         svg("line", { class: "stroke-2 dashed", "stroke-width": 1.5, x1: left, x2: width, y1: y(d.medianMs), y2: y(d.medianMs) }),
@@ -94,7 +98,9 @@ export function figures(d) {
   const time = (/** @type {number | null} */ t) => (t === null ? null : ms(t));
   return section("In numbers", facts([
     ["Target", d.target], ["Address", d.address], ["Family", `IPv${d.family}`],
-    ["Probes sent", d.sent], ["Probes answered", d.received], ["Lost", percent(d.lossPercent)], ["Duplicate answers", d.duplicates],
+    ["Probes sent", d.sent], ["Probes answered", d.received], ["Answered after more than 2 s", d.late || null], ["Lost", percent(d.lossPercent)],
+    ["Without time to be answered, not counted", d.undecided || null], ["Duplicate answers", d.duplicates],
+    ["Sent afterwards, farther apart", d.confirmation && `${plural(d.confirmation.sent, "probe")}, ${ms(d.confirmation.intervalMs)} apart: ${d.confirmation.received} answered`],
     ["Fastest", time(d.minMs)], ["Average", time(d.averageMs)], ["Median", time(d.medianMs)], ["Slowest", time(d.maxMs)],
     ["Standard deviation", time(d.stddevMs)], ["Jitter", time(d.jitterMs)],
     ["TTL of the answers", ttls.join(", ")],
@@ -110,9 +116,12 @@ export function probes(d) {
   return narrow({
     caption: "Each probe",
     columns: [{ title: "Probe", numeric: true }, { title: "Round trip", numeric: true }, { title: "TTL", numeric: true }],
-    rows: d.replies.map((/** @type {Reply} */ r) => [String(r.seq), r.rttMs === null ? "no answer" : ms(r.rttMs), r.ttl === null ? "—" : String(r.ttl)]),
+    rows: d.replies.map((/** @type {Reply} */ r) => [String(r.seq), roundTrip(r), r.ttl === null ? "—" : String(r.ttl)]),
   });
 }
+
+/** @param {Reply} r */
+const roundTrip = (r) => (r.rttMs !== null ? ms(r.rttMs) : r.undecided ? "not yet" : "no answer");
 
 /**
  * A table of a few numbers, which are not to be drawn apart on a wide page.
@@ -134,6 +143,8 @@ export function raw(d) {
 export function meaning(d) {
   if (d.received === 0) return silent(d);
   const list = [`An echo request from our server to ${d.target} and its answer took ${ms(d.medianMs)} (median).${unsteady(d)} It was measured from our server, so the way from your own connection may differ.`];
+  if (d.late > 0) list.push("An answer after more than 2 s is late: most programs have asked again or given up by then. Very busy lines, satellites and mobile networks are common reasons.");
+  if (d.undecided > 0) list.push("We listen until 2 s after the last probe. A probe that had less time than the slowest answer took is neither answered nor lost.");
   if (d.duplicates > 0) list.push("Some probes were answered more than once, as happens with loops, mirrored links or broadcast addresses.");
   return list;
 }
@@ -147,11 +158,26 @@ function unsteady(d) {
 function silent(d) {
   if (d.stopReason === "unreachable") return ["A router on the way answered in the place of the host: it knows no way there, or the host does not answer on its own network. That may pass; if it stays, the host is off or its network is not connected."];
   if (d.stopReason === "prohibited") return ["A router or firewall on the way refuses these packets and says so. That is a rule, not a fault: the host may still answer in other ways, such as a website or a mail server."];
-  return ["No answer does not mean that the host is down. Many hosts and firewalls drop echo requests (ICMP) and work well otherwise.", "To find out whether a service runs there, try the uptime check for a website, or the port checker for anything else."];
+  return ["No answer came until 2 s after the last probe. That does not mean that the host is down. Many hosts and firewalls drop echo requests (ICMP) and work well otherwise.", "To find out whether a service runs there, try the uptime check for a website, or the port checker for anything else."];
 }
 
-/** What loss is and is not. */
-export const lossMeans = "Only what the host itself did not answer counts as lost. Where on the way it got lost this check cannot tell, and some hosts answer only so many probes a second.";
+/**
+ * What loss is and is not.
+ * @param {any} d
+ * @returns {string[]}
+ */
+export function lossMeans(d) {
+  if (d.received === 0 || missing(d) === 0) return [];
+  if (limited(d)) return ["Many hosts and firewalls answer only so many probes a second and leave out the rest. What is missing here came as evenly as that, and slower probes were all answered: most likely nothing was lost on the way, and other traffic is not affected."];
+  return ["Only what the host itself did not answer counts as lost. Where on the way it got lost this check cannot tell, and some hosts answer only so many probes a second."];
+}
+
+/**
+ * Who was measured, and when.
+ * @param {any} d
+ * @returns {import("./view.js").Source[]}
+ */
+export const sources = (d) => [{ name: "The host itself", server: d.address, fetchedAt: d.measuredAt, measured: true, shared: d.shared }];
 
 /**
  * @param {Asked} asked

@@ -7,7 +7,8 @@ import { section, value, values } from "./parts.js";
 import { timeline } from "./picture.js";
 import { addressNumber } from "./ranges.js";
 
-/** @typedef {{handle: string, name: string, type: string, cidrs: string[], startAddress: string, endAddress: string, parentHandle: string | null, status: string[], truncated?: boolean}} Network */
+/** @typedef {{handle: string, name: string, type: string, cidrs: string[], startAddress: string, endAddress: string, parentHandle: string | null, status: string[], redactions: Redaction[], truncated?: boolean}} Network */
+/** @typedef {{name: string | null, reason: string | null}} Redaction */
 /** @typedef {{asn: number, name: string | null, prefix: string | null, country: string | null, registry: string | null, allocated: string | null}} Origin */
 /** @typedef {[string, Node | string | number | null | undefined]} Row */
 
@@ -54,8 +55,21 @@ export function networkRows(n) {
     ["Handle", n.handle && value(n.handle, { what: "handle" })],
     ["Type", meaning ? el("span", {}, value(n.type, { what: "type", mono: false }), ` (${meaning})`) : n.type],
     ["Part of", n.parentHandle && value(n.parentHandle, { what: "parent network" })],
+    ["Held back", heldBack(n.redactions).join("; ")],
     ["Status", n.status.join(", ") + (n.truncated ? " and more, which the service does not pass on" : "")],
   ];
+}
+
+/**
+ * What a registry says it holds back, reason by reason, in its own words.
+ * @param {Redaction[]} redactions
+ * @returns {string[]} "Registrant Name, Registrant Phone (Server policy)"
+ */
+export function heldBack(redactions) {
+  /** @type {Map<string | null, string[]>} */
+  const reasons = new Map();
+  for (const { name, reason } of redactions) reasons.set(reason, [...(reasons.get(reason) ?? []), name ?? "data"]);
+  return [...reasons].map(([reason, names]) => names.join(", ") + (reason ? ` (${reason})` : ", no reason told"));
 }
 
 /**

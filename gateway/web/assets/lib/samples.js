@@ -45,7 +45,7 @@ const longestRun = (t) => Math.max(0, ...t.bursts.map((b) => b.length));
 export function verdictOf(probe, { counted, late, failed, missed, times }) {
   const all = plural(counted.length, "sample");
   if (counted.length === 0) return { tone: "info", text: "No sample counts yet." };
-  if (times.count === 0) return { tone: "bad", text: counted.length === 1 ? "The one sample was not answered in time." : `None of ${all} was answered in time.` };
+  if (times.count === 0) return { tone: "bad", text: `${counted.length === 1 ? "The one sample was not answered in time" : `None of ${all} was answered in time`}${cameLate(late)}.` };
   const middle = `median ${ms(times.median)}`;
   if (missed === 0) return { tone: "good", text: probe === "ping" ? `${capital(middle)} over ${all}, none late or failed.` : `None lost: ${all} answered in time, ${middle}.` };
   const parts = listed([late.length > 0 ? `${number(late.length)} late` : "", failed.length > 0 ? `${number(failed.length)} failed` : ""].filter(Boolean));
@@ -55,6 +55,12 @@ export function verdictOf(probe, { counted, late, failed, missed, times }) {
     tone: part >= 5 && missed > 1 ? "bad" : "warn",
     text: probe === "ping" ? `${capital(middle)}; ${parts} of ${all}.` : `${percent(part)} of ${all} late or failed (${parts}), ${middle}.`,
   };
+}
+
+/** What is late is not lost where its answer came after all. @param {Sample[]} late */
+function cameLate(late) {
+  const came = late.filter((s) => s.ms !== null).length;
+  return came === 0 ? "" : `, but ${number(came)} later than that`;
 }
 
 /** @type {Record<string, [string, (t: Tally) => string]>} */

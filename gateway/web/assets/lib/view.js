@@ -16,7 +16,7 @@
  * @property {boolean} [aside] another check says it better, if it saw it too
  */
 /** @typedef {{label: string, command: string}} Command what it shows, and the line for a shell (made with sh from shell.js) */
-/** @typedef {{name: string, url?: string, zone?: string, server?: string, fetchedAt?: string, ageMs?: number, cached?: boolean, measured?: boolean, told?: string}} Source without a time it was asked for this very answer; measured by the worker; told in a sentence where the answer does not say */
+/** @typedef {{name: string, url?: string, zone?: string, server?: string, fetchedAt?: string, ageMs?: number, cached?: boolean, measured?: boolean, shared?: boolean, told?: string}} Source without a time it was asked for this very answer; measured by the worker, and shared with whoever asked first; told in a sentence where the answer does not say */
 /** @typedef {Record<string, string | string[]>} Facts */
 
 /**

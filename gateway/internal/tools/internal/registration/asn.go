@@ -19,9 +19,13 @@ type ASNRecord struct {
 // NoteNamesMissing is the note of a result in which networks lack names that they may have.
 const NoteNamesMissing = "The ASN service did not answer for every network's name."
 
-// SourceOfASN is the source of what the ASN service said.
-func SourceOfASN(s asn.Source) Source {
-	return Source{Name: s.Name, Zone: s.Zone, FetchedAt: format.RFC3339(s.FetchedAt), Cached: s.Cached}
+// SourcesOfASN are the sources of what the ASN service said.
+func SourcesOfASN(all asn.Sources) []Source {
+	out := make([]Source, len(all))
+	for i, s := range all {
+		out[i] = Source{Name: s.Name, Zone: s.Zone, FetchedAt: format.RFC3339(s.FetchedAt), Cached: s.Cached}
+	}
+	return out
 }
 
 // DescribeAnnouncement is the record of one announcement.

@@ -39,7 +39,9 @@ type Network struct {
 	EndAddress   string   `json:"endAddress"`
 	ParentHandle *string  `json:"parentHandle"`
 	Status       []string `json:"status"`
-	Truncated    bool     `json:"truncated,omitempty"`
+	// Redactions are what the registry says it holds back of the network and of all its contacts.
+	Redactions []rdap.Redaction `json:"redactions"`
+	Truncated  bool             `json:"truncated,omitempty"`
 }
 
 // DescribeNetwork gives nil where no network was found.
@@ -50,6 +52,6 @@ func DescribeNetwork(n *rdap.Network) *Network {
 	return &Network{
 		Handle: n.Handle, Name: n.Name, Type: n.Type, CIDRs: n.CIDRs,
 		StartAddress: n.StartAddress, EndAddress: n.EndAddress, ParentHandle: n.ParentHandle, Status: n.Status,
-		Truncated: n.Truncated,
+		Redactions: n.Redactions, Truncated: n.Truncated,
 	}
 }

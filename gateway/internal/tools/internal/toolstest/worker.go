@@ -10,11 +10,15 @@ import (
 	"net/netip"
 	"sync"
 	"testing"
+	"time"
 
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/workerclient"
 	"diagnostics/shared/workerapi"
 )
+
+// MeasuredAt is when a Worker says that it measured.
+var MeasuredAt = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 // Worker answers as a worker with the given families does, and remembers what it was asked.
 type Worker struct {
@@ -51,16 +55,18 @@ func (f *Worker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.asked = append(f.asked, asked)
 	f.mu.Unlock()
 	address := netip.MustParseAddr(asked.Target)
+	measured := workerapi.Measurement{MeasuredAt: MeasuredAt, Shared: true}
 	pinged := workerapi.Ping{
 		Target: asked.Target, Address: asked.Target, Family: workerapi.Family(address), LossPercent: 100, Sent: 1,
-		Replies: []workerapi.Reply{{Seq: 0}}, StopReason: workerapi.StopCompleted,
+		Replies: []workerapi.Reply{{Seq: 0}}, StopReason: workerapi.StopCompleted, Measurement: measured,
 	}
 	var data any
 	switch r.URL.Path {
 	case workerapi.PathTraceroute:
 		traced := workerapi.Traceroute{
 			Target: asked.Target, Address: asked.Target, Family: workerapi.Family(address),
-			StopReason: workerapi.StopGapLimit, Hops: f.Hops, Explanation: []string{}, Protocol: workerapi.ProtocolICMP,
+			StopReason: workerapi.StopGapLimit, Hops: f.Hops, Explanation: []string{}, Measurement: measured,
+			Protocol: workerapi.ProtocolICMP,
 		}
 		if o := asked.Options; o != nil {
 			port := int(o.Port)

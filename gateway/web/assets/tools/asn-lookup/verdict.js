@@ -40,7 +40,8 @@ export default {
   },
 
   facts: (d) => ({
-    Announced: d.announced ? "yes" : "no", Peers: d.peers.map((/** @type {number} */ n) => `AS${n}`),
+    // That a number is known does not say that it announces anything.
+    [d.queryType === "ip" ? "Announced" : "Known to the ASN service"]: d.announced ? "yes" : "no", Peers: d.peers.map((/** @type {number} */ n) => `AS${n}`),
     Origins: d.records.map((/** @type {Origin} */ r) => [name(r), r.prefix, r.name, r.country].filter(Boolean).join(", ")),
   }),
 };

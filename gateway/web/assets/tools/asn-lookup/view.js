@@ -58,7 +58,7 @@ function linksPart(d) {
 export default {
 
   show: (d) => [
-    d.queryType === "ip" ? placePart(d) : null,
+    d.queryType === "ip" ? placePart(d) : notice("info", d.summary),
     ...d.notes.map((/** @type {string} */ note) => notice("warn", note)),
     d.records.length > 0 ? section(d.queryType === "ip" ? "Origins" : "The number", d.queryType === "ip" ? recordsTable(d) : numberCard(d.records[0])) : null,
     allocations(d.records),
@@ -67,7 +67,7 @@ export default {
   ],
 
   meaning: (d) => {
-    if (d.queryType === "asn") return ["An AS number stands for one network with a policy of its own on the internet: a provider, a cloud, a large company. Country, registry and day are those of the number’s registration, not places of its machines.", "That the number is registered does not tell whether it announces anything at present."];
+    if (d.queryType === "asn") return ["An AS number stands for one network with a policy of its own on the internet: a provider, a cloud, a large company. Country, registry and day are those of the number’s registration, not places of its machines."];
     if (!d.announced) return ["Every reachable address is part of a range that some network announces to the others. None does so for this one: it is unused, withdrawn, or announced too little for the service to see it."];
     return [
       "The internet is made of networks with AS numbers, and each announces the ranges of addresses that can be reached by way of it. Packets to this address end up at the origin.",

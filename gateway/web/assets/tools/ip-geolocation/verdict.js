@@ -27,6 +27,6 @@ export default {
 
   facts: (d) => ({
     Network: d.network?.cidrs ?? [], "Network name": d.network?.name ?? "", Holder: d.organization ?? "", "AS number": d.asn ? `AS${d.asn.asn}` : "",
-    Prefix: d.asn?.prefix ?? "", Country: d.country ?? "", "Abuse contact": d.abuseContact ?? "",
+    Prefix: d.asn?.prefix ?? "", Country: d.country ?? "", "Host name": d.hostname ?? "", "Abuse contact": d.abuseContact ?? "",
   }),
 };

@@ -1,6 +1,7 @@
 // @ts-check
 // Where an address is registered: its place in its network, the network card, and who announces it.
 
+import { el } from "../../lib/dom.js";
 import { day } from "../../lib/format.js";
 import { facts, none, notice, section, value } from "../../lib/parts.js";
 import { addressLinks, allocations, networkRows, originName, originWords, rdapAddress, registryName, toolLink } from "../../lib/network.js";
@@ -46,12 +47,20 @@ function announced(d) {
   ]));
 }
 
+/** @param {any} d */
+function named({ hostname }) {
+  return section("Host name", hostname
+    ? el("p", {}, value(hostname, { what: "host name" }), " ", toolLink("dns-lookup", hostname, "look up", `look up ${hostname}`))
+    : none("not told"));
+}
+
 /** @type {import("../../lib/view.js").View} */
 export default {
 
   show: (d) => [
     section("Where it lies", attempt(() => placePicture(d), null), notice("info", d.note)),
     section("Network", registered(d)),
+    named(d),
     announced(d),
     allocations(d.asn ? [d.asn] : []),
     addressLinks(d.ip, "ip-geolocation", ...(d.asn ? [toolLink("asn-lookup", `AS${d.asn.asn}`, `Who holds AS${d.asn.asn}`)] : [])),
@@ -61,6 +70,7 @@ export default {
     `Blocks of addresses are given out by five regional registries, and each records who holds a block. ${holding(d)}`,
     "The country is that of the registration, often that of the holder’s head office. The machine may stand anywhere, and no registry knows a city or a street; services that show one are guessing.",
     d.asn ? `A network is found on the internet by its AS number. ${originWords(d.asn)} tells the others that it can be reached there; it need not be the same company as the holder.` : "",
+    d.hostname ? "Who holds the address chose its host name and may write there what he likes: the name need not lead back to the address." : "",
     d.abuseContact ? `Complaints about attacks or spam from this address go to ${d.abuseContact}, with times, time zone and log lines.` : "",
   ].filter(Boolean),
 

@@ -1,7 +1,8 @@
 // @ts-check
 // Fifty echo probes to a host, and which of them got lost.
 
-import { figures, lossMeans, meaning, narrow, probes, raw, roundTrips, strip, terminal } from "../../lib/echo.js";
+import { cellOf, figures, lossMeans, meaning, narrow, probes, raw, roundTrips, sources, strip, terminal } from "../../lib/echo.js";
+import { decided, limited, missing } from "../../lib/echo-verdict.js";
 import { plural } from "../../lib/format.js";
 import { more, section } from "../../lib/parts.js";
 
@@ -15,8 +16,13 @@ const place = (b) => (b.length === 1 ? `probe ${b.startSeq}` : `probes ${b.start
 
 /** @param {any} d */
 function cells(d) {
-  const words = d.bursts.length === 0 ? `All ${plural(d.sent, "probe")} were answered.` : `${d.sent - d.received} of ${plural(d.sent, "probe")} were lost: ${d.bursts.map(place).join(", ")}.`;
-  return section("Probes in order", strip(d.replies.map((/** @type {any} */ r) => (r.rttMs === null ? "lost" : "answered")), words, ["answered", "lost"]));
+  /** @type {import("../../lib/echo.js").Cell[]} */
+  const each = d.replies.map(cellOf);
+  const told = [missing(d) === 0 ? `All ${decided(d)} were answered` : `${missing(d)} of ${decided(d)} were lost: ${d.bursts.map(place).join(", ")}`];
+  if (d.late > 0) told.push(`${d.late} late`);
+  if (d.undecided > 0) told.push(`${plural(d.undecided, "does", "do")} not count`);
+  const rare = /** @type {const} */ (["late", "uncounted"]).filter((kind) => each.includes(kind));
+  return section("Probes in order", strip(each, `${told.join("; ")}.`, ["answered", "lost", ...rare]));
 }
 
 /** @param {any} d */
@@ -37,7 +43,7 @@ function pattern(d) {
 /** @type {import("../../lib/view.js").View} */
 export default {
   show: (d) => [cells(d), roundTrips(d), bursts(d), figures(d), more("Each probe", probes(d)), raw(d)],
-  meaning: (d) => [...(d.received > 0 && d.lossPercent > 0 ? [pattern(d), lossMeans] : []), ...meaning(d)],
+  meaning: (d) => [...(d.received > 0 && missing(d) > 0 && !limited(d) ? [pattern(d)] : []), ...lossMeans(d), ...meaning(d)],
   terminal: (asked, d) => terminal(asked, d, 50, 0.1),
-  sources: (d) => [{ name: "The host itself", server: d.address, measured: true }],
+  sources,
 };

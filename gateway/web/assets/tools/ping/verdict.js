@@ -1,14 +1,14 @@
 // @ts-check
 // Ten echo probes to a host.
 
-import { compared, concerns, verdict } from "../../lib/echo-verdict.js";
+import { compared, concerns, decided, verdict } from "../../lib/echo-verdict.js";
 import { ms, percent, plural } from "../../lib/format.js";
 
 /** @type {import("../../lib/view.js").Judge} */
 export default {
   verdict: (d) => verdict(d,
-    `${d.target} answers in ${ms(d.medianMs)} (median of ${plural(d.sent, "probe")}), none lost.`,
-    `${d.target} answers in ${ms(d.medianMs)} (median), but ${percent(d.lossPercent)} of ${plural(d.sent, "probe")} got lost.`),
+    `${d.target} answers in ${ms(d.medianMs)} (median of ${plural(d.received, "probe")}), none lost.`,
+    `${d.target} answers in ${ms(d.medianMs)} (median), but ${percent(d.lossPercent)} of ${decided(d)} got lost.`),
   concerns,
   facts: compared,
 };

@@ -83,8 +83,8 @@ function axis(scale) {
 function router({ hop, last }, d) {
   const labels = hop.labels?.map((/** @type {any} */ l) => `${l.label} (class ${l.tc}, TTL ${l.ttl}${l.bottom ? ", last" : ""})`);
   return [
-    last > hop.ttl ? none(`These ${last - hop.ttl + 1} hops did not answer.`)
-      : hop.addresses.length > 0 ? values(hop.addresses, { what: "address" }) : none(hop.hidden ? "hidden" : "no answer"),
+    last > hop.ttl ? none(`These ${last - hop.ttl + 1} hops did not answer within 1 s.`)
+      : hop.addresses.length > 0 ? values(hop.addresses, { what: "address" }) : none(hop.hidden ? "hidden" : "no answer within 1 s"),
     hop === destination(d) && badge(d.reached ? "good" : "info", "destination"),
     hop.addresses.length > 1 && badge("off", "several paths"),
     hop.hostname && el("p", {}, value(hop.hostname, { what: "name" })),
@@ -107,13 +107,16 @@ function hopRow(row, d, scale) {
     ...cells.map((cell) => el("td", { role: "cell" }, ...cell)));
 }
 
+/** Of several origins the one with the lowest number is shown. @param {{others?: number[]}} asn */
+const alsoBy = ({ others = [] }) => (others.length > 0 ? `; also announced by ${listed(others.map((n) => `AS${n}`))}` : "");
+
 /** The roles are for browsers that forget them once narrow screens lay the table out as blocks. @param {any} d */
 function path(d) {
   const scale = ticks(Math.max(1, ...d.hops.map((/** @type {any} */ h) => h.worstMs ?? 0)), 4);
   const head = [["Hop"], ["Router"], ["Round-trip time in ms", axis(scale)], ["Average, best to worst"], ["Probes answered"]];
   const groups = networks(rowsOf(d.hops)).map(({ asn, rows }) => el("tbody", { role: "rowgroup" },
     el("tr", { role: "row", class: "trace-network" }, el("th", { colspan: 5, scope: "rowgroup", role: "rowheader" },
-      asn ? toolLink("asn-lookup", `AS${asn.asn}`, originWords(asn)) : "Network not known")),
+      ...(asn ? [toolLink("asn-lookup", `AS${asn.asn}`, originWords(asn)), alsoBy(asn)] : ["Network not known"]))),
     ...rows.map((row) => hopRow(row, d, scale))));
   return el("table", { class: "trace", role: "table" },
     el("caption", {}, "Times from our server to each hop and back, on one scale: a dot for each answer, a bar from best to worst, a stroke for the average."),
@@ -153,7 +156,7 @@ export default {
 
   meaning: (d) => [
     "Each probe may pass one router more than the one before, and the router where it has to stop reports back. The path is the one from our server, not from your computer; the way back may be another and is not seen.",
-    "A router in the middle that leaves probes unanswered mostly just limits how many it answers, and passes your traffic on all the same. Only what is lost at the destination is lost.",
+    "A router in the middle that leaves probes unanswered mostly just limits how many it answers, and passes your traffic on all the same. Answers that come within a second of the last probe are counted, however slow the router. Only what is lost at the destination is lost.",
     d.reached ? "A step in time that stays until the end is a long or a busy link; one that goes away again is a router that was slow to answer."
       : unheard(d),
   ],
@@ -163,7 +166,7 @@ export default {
     return [{ label: "From your own computer", command: once }, { label: "With loss, three rounds", command: rounds }];
   },
   sources: (d) => [
-    { name: "The routers and the host themselves", server: d.address, measured: true },
+    { name: "The routers and the host themselves", server: d.address, fetchedAt: d.measuredAt, measured: true, shared: d.shared },
     { name: "Names: reverse DNS", told: "Asked now, or taken from our cache, where answers stay a minute at most." },
     { name: "Networks: Team Cymru", zone: "asn.cymru.com", told: "Asked now, or taken from our cache, where answers stay half an hour at most." },
   ],

@@ -31,7 +31,8 @@ const worstFirst = (a, b) => "bad warn info".indexOf(a.tone) - "bad warn info".i
 function absence(d) {
   const what = d.queryType === "ip" ? `the network of ${d.query}` : name(d);
   if (d.reason === "noRdapService") return `No registry that offers registration data (RDAP) is known for ${what}, so its registration cannot be told.`;
-  return d.queryType === "ip" ? `The registry has no registration of ${what}.` : `${what} is not registered: its registry does not know the name.`;
+  return d.queryType === "ip" ? `The registry has no registration of ${what}; reserved blocks look the same.`
+    : `The registry has no registration of ${what}; reserved and blocked names look the same.`;
 }
 
 /** @param {any} d @returns {string} */
@@ -65,8 +66,8 @@ export default {
     return list.sort(worstFirst);
   },
 
-  facts: ({ found, domain, network }) => ({
-    Registered: found ? "yes" : "no", Registrar: domain?.registrar?.name ?? "", Status: (domain ?? network)?.status ?? [], Nameservers: domain?.nameservers ?? [],
+  facts: ({ found, reason, domain, network }) => ({
+    Registered: found ? "yes" : reason === "notFound" ? "the registry has no such registration" : "not known", Registrar: domain?.registrar?.name ?? "", Status: (domain ?? network)?.status ?? [], Nameservers: domain?.nameservers ?? [],
     Expires: domain?.events.expires ?? "", Updated: domain?.events.updated ?? "", Signed: { true: "yes", false: "no" }[String(domain?.dnssec.signed)] ?? "", Network: network?.cidrs ?? [], "Network name": network?.name ?? "",
   }),
 };

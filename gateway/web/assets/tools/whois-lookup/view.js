@@ -4,7 +4,7 @@
 import { el } from "../../lib/dom.js";
 import { day, dateTime, listed, plural } from "../../lib/format.js";
 import { cut, facts, mark, more, none, notice, section, table, value, values } from "../../lib/parts.js";
-import { addressLinks, networkRows, rdapAddress, toolLink } from "../../lib/network.js";
+import { addressLinks, heldBack, networkRows, rdapAddress, toolLink } from "../../lib/network.js";
 import { statusMeaning } from "./status.js";
 import { timeline } from "../../lib/picture.js";
 import { addressPicture, spanRange } from "../../lib/ranges.js";
@@ -34,6 +34,7 @@ function registrationPart(d) {
       ["Domain name", value(ascii, { what: "domain name" })], ["In its own script", unicodeName === ascii ? null : unicodeName], ["Handle", handle],
       ["Registrar", r?.name ?? none("not told")], ["Registrar’s number at IANA", r?.ianaId], ["Registrar’s website", r?.url],
       ["Abuse contact", r?.abuseEmail ?? none("not told")], ["Abuse telephone", r?.abusePhone],
+      ["Held back of the registration", heldBack(d.domain.redactions).join("; ")],
     ]), cut(d.domain, "A part of this registration was cut: the registry tells more than the service passes on."));
 }
 
@@ -60,10 +61,17 @@ function dnssecPart(dnssec) {
   return section("DNSSEC", el("p", {}, words), records.length > 0 && el("p", {}, "DS records, the fingerprints of the zone’s keys (key tag, algorithm, digest type, digest):"), records.length > 0 && values(records, { what: "DS record" }), cut(dnssec));
 }
 
+/** What of a contact is held back, and why. @param {any} c */
+function held(c) {
+  if (!c.redacted) return "nothing said";
+  const lines = heldBack(c.redactions);
+  return lines.length > 0 ? el("ul", { class: "values" }, ...lines.map((line) => el("li", {}, line))) : "yes, says the registry; it tells no reason";
+}
+
 /** @param {any[]} contacts */
 function contactsPart(contacts) {
   const columns = [{ title: "Role" }, { title: "Organization" }, { title: "Country" }, { title: "Data held back" }];
-  const rows = contacts.map((c) => [listed(c.truncated ? [...c.roles, "more"] : c.roles), c.organization ?? none("not told"), c.country ?? none("not told"), c.redacted ? "yes, says the registry" : "nothing said"]);
+  const rows = contacts.map((c) => [listed(c.truncated ? [...c.roles, "more"] : c.roles), c.organization ?? none("not told"), c.country ?? none("not told"), held(c)]);
   return section("Contacts", el("p", {}, `${rows.length > 0 ? "" : "None are told. "}Personal data is never shown here, even where a registry tells it.`),
     rows.length > 0 && table({ caption: "Contacts", columns, rows, hideCaption: true }));
 }
@@ -77,6 +85,9 @@ function networkParts({ query, network: n }) {
 /** Ours, where the registrar could not be asked; the others are small print. @param {any} n */
 const lacks = (n) => n.fromService;
 
+/** What is lacking, but for the registration itself, of which the verdict speaks. @param {any} d @returns {any[]} */
+const lacking = (d) => (d.reason === "notFound" ? [] : d.notices.filter(lacks));
+
 /** @param {any[]} list */
 function noticesPart(list) {
   return list.length === 0 ? null : more(`${plural(list.length, "notice")} of the registry`, ...list.flatMap((n) => [el("h3", {}, n.title || "Notice"), el("p", {}, n.description)]));
@@ -84,9 +95,9 @@ function noticesPart(list) {
 
 /** @param {any} d */
 function meaning(d) {
-  if (d.reason === "noRdapService") return ["Not every registry offers its data in the form (RDAP) that this check reads. That says nothing about the name or address itself; the old whois service may know more."];
-  if (d.queryType === "ip") return [d.found ? "Addresses are given out in blocks, by registries to providers and by these to users. Holder and country are told by “Where it is registered”; nothing tells where a machine stands." : "The registry that is responsible answered, and knows no block around this address."];
-  if (!d.found) return ["The name was never registered, or its registration ran out and was deleted. It may still be reserved or blocked."];
+  if (d.reason === "noRdapService") return ["Not every registry offers its data in a form that this check reads: RDAP, or the text of a WHOIS server that it knows. That says nothing about the name or address itself; the registry’s own website may know more."];
+  if (d.queryType === "ip") return [d.found ? "Addresses are given out in blocks, by registries to providers and by these to users. Holder and country are told by “Where it is registered”; nothing tells where a machine stands." : "The registry that is responsible answered, and tells of no block around this address. It may have given none out, or keep one back."];
+  if (!d.found) return ["Nobody has registered the name, or its registration ran out and was deleted. But a registry gives the same answer for names that it has reserved or blocked, so that only a registrar can tell whether this one is to be had."];
   const tone = endTone(d);
   return [
     "A name is registered for a time, through a registrar, with the registry of its ending. Renewed in time, it stays with its holder.",
@@ -100,7 +111,7 @@ function meaning(d) {
 export default {
 
   show: (d) => [
-    ...d.notices.filter(lacks).map((/** @type {any} */ n) => notice("warn", n.description)),
+    ...lacking(d).map((n) => notice("warn", n.description)),
     ...(d.domain ? [datesPart(d), registrationPart(d), statusPart(d.domain.status), serversPart(d.domain.nameservers), dnssecPart(d.domain.dnssec), contactsPart(d.domain.contacts)] : []),
     ...(d.network ? networkParts(d) : []),
     noticesPart(d.notices.filter((/** @type {any} */ n) => !lacks(n))),

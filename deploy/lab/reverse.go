@@ -1,0 +1,27 @@
+package lab
+
+import (
+	"fmt"
+
+	"diagnostics/lab/internal/zone"
+
+	"github.com/miekg/dns"
+)
+
+// reverseNames are what the reverse DNS says of addresses that are looked up by themselves; routers and paths have
+// names of their own.
+var reverseNames = []string{
+	"5.0.80.11.in-addr.arpa. 300 IN PTR Five." + SiteZone + ".",
+	// Whoever holds an address may write anything there.
+	`9.9.94.11.in-addr.arpa. 300 IN PTR <b>bold</b>.` + SiteZone + ".",
+	"7.0.90.11.in-addr.arpa. 300 IN PTR db.corp.internal.",
+}
+
+// nameAddresses fills the reverse DNS. The servers of one zone fail.
+func nameAddresses(t *zone.Table) error {
+	if err := t.Add(reverseNames...); err != nil {
+		return fmt.Errorf("lab: reverse names: %w", err)
+	}
+	t.Script("7.1.98.11.in-addr.arpa", zone.Step{RCode: dns.RcodeServerFailure})
+	return nil
+}

@@ -1,0 +1,52 @@
+package whois
+
+import "time"
+
+// Outcome is what a lookup came to.
+type Outcome string
+
+// The outcomes.
+const (
+	// Found is a name that is registered.
+	Found Outcome = "found"
+	// NotFound is the registry's word: nobody has registered the name.
+	NotFound Outcome = "notFound"
+	// Unread means that nothing is known: there is no server to ask, or it says nothing that can be read.
+	Unread Outcome = "unread"
+)
+
+// Answer is what is known of a domain name.
+type Answer struct {
+	Outcome Outcome
+	// Domain is set where Found.
+	Domain *Domain
+	// Why is a sentence for the visitor, set where Unread.
+	Why string
+	// Server is who said so: the registry's WHOIS server, or IANA's where that names none.
+	Server    string
+	FetchedAt time.Time // UTC
+	Cached    bool
+}
+
+// Domain is the registration of a domain name. Lists are never nil; a nil pointer is a fact that was not told.
+type Domain struct {
+	Status    []string   `json:"status"` // as the registry words it
+	Registrar *Registrar `json:"registrar"`
+	// The moments are in RFC 3339, UTC. A day that was told without a time is its midnight in UTC.
+	Registered  *string  `json:"registered"`
+	Expires     *string  `json:"expires"`
+	Updated     *string  `json:"updated"`
+	Transferred *string  `json:"transferred"`
+	Nameservers []string `json:"nameservers"` // A-labels, lower case, without trailing dots
+	// Signed tells whether the delegation is (DNSSEC).
+	Signed *bool `json:"signed"`
+	// Truncated tells that the registry told more than is shown.
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+// Registrar is the company that the name was registered through.
+type Registrar struct {
+	Name   *string `json:"name"`
+	IANAID *string `json:"ianaId"`
+	URL    *string `json:"url"` // http or https
+}

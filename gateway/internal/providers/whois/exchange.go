@@ -1,0 +1,102 @@
+package whois
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"time"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/text"
+)
+
+// ask waits for a turn at a server, and then puts one line to it and gives the text of its answer, within limit: UTF-8,
+// or ISO 8859-1 where it is not that. Errors are *fault.Error (Upstream, Timeout or Busy) or those of a ctx that has
+// ended. An answer longer than MaxText is none.
+func (c *Client) ask(ctx context.Context, server target.Host, question string, limit time.Duration) (string, error) {
+	if err := c.turn(ctx, server); err != nil {
+		return "", err
+	}
+	inner, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	answer, err := c.talk(inner, server, question)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil:
+		return "", err
+	case len(answer) > MaxText:
+		return "", fault.New(fault.Upstream, called(server)+" sent an answer of more than 64 KiB.")
+	}
+	return text.Decode(answer), nil
+}
+
+func (c *Client) talk(ctx context.Context, server target.Host, question string) ([]byte, error) {
+	conn, err := c.egress.ConnectUncharged(ctx, server, port)
+	if err != nil {
+		return nil, blame(ctx, server, err)
+	}
+	defer func() { _ = conn.Close() }()
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	answer, err := exchange(conn, question)
+	if err != nil {
+		return nil, c.broken(ctx, server, conn, err)
+	}
+	return answer, nil
+}
+
+// exchange sends the line and reads to the end, or one octet more than may come.
+func exchange(conn net.Conn, question string) ([]byte, error) {
+	if _, err := io.WriteString(conn, question+"\r\n"); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(conn, MaxText+1))
+}
+
+// called names the server in a sentence.
+func called(server target.Host) string { return "The WHOIS server " + server.Short() }
+
+// blame gives the failure to connect the words that it has for the visitor, who did not choose the server.
+func blame(ctx context.Context, server target.Host, err error) error {
+	var failed *fault.Error
+	if fault.IsOwn(err) || !errors.As(err, &failed) && ctx.Err() == nil {
+		return err
+	}
+	if failed == nil {
+		return fault.Wrap(fault.Timeout, err, called(server)+" did not answer in time.")
+	}
+	switch failed.Kind {
+	case fault.Timeout:
+		return fault.Wrap(fault.Timeout, err, called(server)+" did not answer in time.")
+	case fault.Refused:
+		return fault.Wrap(fault.Upstream, err, called(server)+" is not at a public address, and was not asked.")
+	case fault.NoAddress:
+		return fault.Wrap(fault.Upstream, err, called(server)+" has no address.")
+	default:
+		return fault.Wrap(fault.Upstream, err, failed.Sentence)
+	}
+}
+
+// broken types the failure of a conversation.
+func (c *Client) broken(ctx context.Context, server target.Host, conn net.Conn, err error) error {
+	var failed *fault.Error
+	if errors.As(err, &failed) {
+		return err
+	}
+	if ctx.Err() != nil || fault.IsTimeout(err) {
+		return fault.Wrap(fault.Timeout, err, called(server)+" did not send its whole answer in time.")
+	}
+	if own := c.egress.OwnFault(err, remote(conn)); own != nil {
+		return own
+	}
+	return fault.Wrap(fault.Upstream, err, called(server)+" broke off its answer.")
+}
+
+func remote(conn net.Conn) netip.Addr {
+	at, _ := netip.ParseAddrPort(conn.RemoteAddr().String())
+	return at.Addr().Unmap()
+}

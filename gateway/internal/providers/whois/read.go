@@ -1,0 +1,238 @@
+package whois
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"diagnostics/gateway/internal/bound"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/text"
+
+	"golang.org/x/net/idna"
+)
+
+const (
+	// maxValue bounds every text of an answer, in characters.
+	maxValue = 256
+	// maxElements bounds every list.
+	maxElements = 64
+)
+
+// reading is what has been read of a text.
+type reading struct {
+	format format
+	zone   *time.Location
+	name   string
+	// named tells that the text is about the name, other that it is about another.
+	named, other bool
+	// free tells that nobody has registered the name.
+	free bool
+	// told tells that there is more than a name and its status: some registries have a status for reserved names too.
+	told      bool
+	registrar Registrar
+	domain    Domain
+}
+
+// read makes of a text what it tells of a name: the registration, that there is none, or neither.
+func (f format) read(said, name string) (Outcome, *Domain) {
+	r := reading{
+		format: f, zone: f.location(), name: name, domain: Domain{Status: []string{}, Nameservers: []string{}},
+	}
+	for _, e := range split(said, f.layout) {
+		if told := f.tells(e); told != 0 && e.value != "" {
+			r.take(told, e.value)
+		}
+	}
+	switch {
+	case r.named && r.free:
+		return NotFound, nil
+	case r.named && !r.other && r.told:
+		return Found, r.finish()
+	case !r.named && !r.other && says(said, f.absentOf(name)...):
+		return NotFound, nil
+	}
+	return Unread, nil
+}
+
+func (f format) absentOf(name string) []string {
+	sentences := make([]string, 0, len(f.absent))
+	for _, s := range f.absent {
+		sentences = append(sentences, strings.Replace(s, "%s", name, 1))
+	}
+	return sentences
+}
+
+func (r *reading) take(told fact, value string) {
+	switch told {
+	case isName:
+		r.about(value)
+	case isStatus:
+		r.status(value)
+	case isState:
+		r.state(value)
+	case isNameserver:
+		r.nameserver(value)
+	case isSigned:
+		r.signed(value)
+	case isKey:
+		signed := true
+		r.domain.Signed = &signed
+	default:
+		r.once(told, value)
+	}
+}
+
+func (r *reading) about(name string) {
+	if r.other {
+		return
+	}
+	if sameName(name, r.name) {
+		r.named = true
+	} else {
+		r.other = true
+	}
+}
+
+// once takes a fact that a registration has but one of: the first counts.
+func (r *reading) once(told fact, value string) {
+	var at **string
+	var read func(string) *string
+	switch told {
+	case isRegistrar:
+		at, read = &r.registrar.Name, registrarName
+	case isRegistrarURL:
+		at, read = &r.registrar.URL, webLink
+	case isRegistrarID:
+		at, read = &r.registrar.IANAID, plain
+	case isRegistered:
+		at, read = &r.domain.Registered, r.moment
+	case isExpires:
+		at, read = &r.domain.Expires, r.moment
+	case isUpdated:
+		at, read = &r.domain.Updated, r.moment
+	case isTransferred:
+		at, read = &r.domain.Transferred, r.moment
+	default:
+		return
+	}
+	if *at == nil {
+		*at = read(value)
+		r.told = r.told || *at != nil
+	}
+}
+
+// status takes one or several, without the links to their explanations.
+func (r *reading) status(value string) {
+	value, _, _ = strings.Cut(value, "http")
+	for word := range strings.SplitSeq(value, ",") {
+		word = strings.TrimRight(word, " (")
+		if slices.Contains(r.format.free, strings.ToLower(word)) {
+			r.free = true
+		}
+		if s := plain(word); s != nil && room(r.domain.Status) && !slices.Contains(r.domain.Status, *s) {
+			r.domain.Status = append(r.domain.Status, *s)
+		}
+	}
+}
+
+// room tells whether a list may have more: one beyond what is shown, so that it is known that there is more.
+func room(list []string) bool { return len(list) <= maxElements }
+
+// state takes "Connected (2027/03/31)": the day is that on which the registration ends.
+func (r *reading) state(value string) {
+	word, day, found := strings.Cut(value, "(")
+	r.status(word)
+	if found && strings.EqualFold(strings.TrimSpace(word), "connected") {
+		r.once(isExpires, strings.TrimRight(day, ") "))
+	}
+}
+
+// nameserver takes the name; addresses may follow it.
+func (r *reading) nameserver(value string) {
+	if !room(r.domain.Nameservers) {
+		return
+	}
+	for word := range strings.FieldsFuncSeq(value, func(c rune) bool { return strings.ContainsRune(" \t,|([", c) }) {
+		host, err := target.ParseHost(strings.TrimSuffix(word, "."))
+		if err == nil && !host.IsAddr() && !slices.Contains(r.domain.Nameservers, host.Name()) {
+			r.domain.Nameservers = append(r.domain.Nameservers, host.Name())
+			r.told = true
+		}
+		return
+	}
+}
+
+// signed reads the words that registries have for a delegation with DNSSEC and one without.
+func (r *reading) signed(value string) {
+	word := strings.ToLower(value)
+	for _, no := range []string{"unsigned", "no", "inactive", "disabled", "not signed", "false"} {
+		if strings.HasPrefix(word, no) {
+			r.domain.Signed = new(bool)
+			return
+		}
+	}
+	for _, yes := range []string{"signed", "yes", "active", "true"} {
+		if strings.HasPrefix(word, yes) {
+			signed := true
+			r.domain.Signed = &signed
+			return
+		}
+	}
+}
+
+func (r *reading) finish() *Domain {
+	d := &r.domain
+	if r.registrar != (Registrar{}) {
+		d.Registrar = &r.registrar
+	}
+	d.Status = bound.First(d.Status, maxElements, &d.Truncated)
+	d.Nameservers = bound.First(d.Nameservers, maxElements, &d.Truncated)
+	return d
+}
+
+// plain gives a text of a registry fit to be shown, or nothing: what has an at sign is somebody's address.
+func plain(value string) *string {
+	s := text.Show(strings.Join(strings.Fields(value), " "), maxValue)
+	s = strings.Join(strings.Fields(s), " ") // what was left out may have stood between two
+	if s == "" || strings.Contains(s, "@") {
+		return nil
+	}
+	return &s
+}
+
+// registrarName leaves out a link in brackets after the name.
+func registrarName(value string) *string {
+	for _, mark := range []string{"( http", "(http"} {
+		value, _, _ = strings.Cut(value, mark)
+	}
+	return plain(value)
+}
+
+// webLink takes a public URL, also one without its scheme.
+func webLink(value string) *string {
+	value = strings.TrimSpace(value)
+	if !strings.Contains(value, "://") {
+		value = "http://" + value
+	}
+	u, err := target.ParseURL(value)
+	if err != nil || len(u.String()) > maxValue {
+		return nil
+	}
+	s := u.String()
+	return &s
+}
+
+// sameName compares a name as a server writes it, which may be upper case, in U-labels, or both beside each other.
+func sameName(written, name string) bool {
+	for word := range strings.FieldsFuncSeq(written, func(c rune) bool { return strings.ContainsRune(" \t()/", c) }) {
+		word = strings.ToLower(strings.TrimSuffix(word, "."))
+		if word == name {
+			return true
+		}
+		if a, err := idna.Lookup.ToASCII(word); err == nil && a == name {
+			return true
+		}
+	}
+	return false
+}

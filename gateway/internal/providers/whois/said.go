@@ -1,0 +1,110 @@
+package whois
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// spoken gives the lines of a text as sentences are looked for in them: in lower case, without the marks of comments,
+// and with single spaces. Empty ones are left out.
+func spoken(text string) []string {
+	var lines []string
+	for line := range eachLine(text) {
+		line = strings.TrimLeft(line, "%#*- \t")
+		if words := strings.Fields(strings.ToLower(line)); len(words) > 0 {
+			lines = append(lines, strings.Join(words, " "))
+		}
+	}
+	return lines
+}
+
+// says tells whether a line of the text begins with one of the sentences, which are in lower case.
+func says(text string, sentences ...string) bool {
+	for _, line := range spoken(text) {
+		for _, sentence := range sentences {
+			if strings.HasPrefix(line, sentence) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// maxSaid bounds the lines in which a refusal is looked for: a server that refuses does so in a sentence or two.
+const maxSaid = 300
+
+// mentions gives the first short line that holds one of the words.
+func mentions(text string, words []string) (string, bool) {
+	for _, line := range spoken(text) {
+		for _, w := range words {
+			if len(line) <= maxSaid && strings.Contains(line, w) {
+				return line, true
+			}
+		}
+	}
+	return "", false
+}
+
+// waitWords are what servers say to those who have asked too often.
+var waitWords = []string{
+	"limit exceeded", "exceeded allowed", "have exceeded", "exceeded the", "exceeded your", "limit reached",
+	"reached rate limit", "quota exceeded", "too many queries", "too many requests", "too many connections",
+	"excessive querying", "maximum queries per", "queried interval is too short", "try again later",
+	"temporarily blocked",
+}
+
+// asksToWait tells whether a text that tells of no registration turns the question down because of others before it,
+// and for how long.
+func asksToWait(text string) (time.Duration, bool) {
+	if _, closed := mentions(text, closedWords); closed {
+		return 0, false
+	}
+	line, found := mentions(text, waitWords)
+	if !found {
+		return 0, false
+	}
+	return waitIn(line), true
+}
+
+// waitIn reads "300 seconds" or "5 minutes" out of a line.
+func waitIn(line string) time.Duration {
+	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" .,;:()", r) })
+	for i := 1; i < len(words); i++ {
+		n, err := strconv.ParseUint(words[i-1], 10, 16)
+		if err != nil {
+			continue
+		}
+		switch strings.TrimSuffix(words[i], "s") {
+		case "second", "sec":
+			return bounded(time.Duration(n) * time.Second)
+		case "minute", "min":
+			return bounded(time.Duration(n) * time.Minute)
+		case "hour":
+			return bounded(time.Duration(n) * time.Hour)
+		}
+	}
+	return defaultPause
+}
+
+func bounded(d time.Duration) time.Duration { return min(max(d, time.Second), maxPause) }
+
+// closedWords are what the servers of .ch and .es say, which answer only those whom they have admitted: that of .es
+// says in the same sentence that it may have been asked too often, to whoever asks for the first time too.
+var closedWords = []string{"of this client are not permitted", "address used to perform the query is not authori"}
+
+// deniedWords are what others say.
+var deniedWords = []string{"access denied", "access is denied", "permission denied", "not authorised", "not authorized"}
+
+// complaint is what there is to say of a text that tells neither of a registration nor of none, to follow the server's
+// name.
+func complaint(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "answered with no text."
+	}
+	if _, closed := mentions(text, slices.Concat(closedWords, deniedWords)); closed {
+		return "does not answer this service."
+	}
+	return "answered in a form that this service does not read."
+}

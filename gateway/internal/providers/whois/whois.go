@@ -1,0 +1,151 @@
+// Package whois is the client of the WHOIS protocol (RFC 3912): a line to port 43 of a registry's server, and text
+// back. It is for top-level domains whose registries offer no RDAP. IANA's own server says which server a registry has.
+//
+// The text has no format that all registries share, and most of it is about people. So nothing is read but what a table
+// (formats.go) names for a registry: whether the name is registered, its registrar, dates, status and name servers. All
+// other lines, those with names, addresses, e-mail and telephone numbers among them, are dropped where they are split
+// (lines.go), before anything is kept. A text of a form that the table does not have is told as that.
+package whois
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"diagnostics/gateway/internal/cache"
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fairqueue"
+	"diagnostics/gateway/internal/target"
+)
+
+// The bounds of CONTRACT.md section 6.
+const (
+	// Timeout bounds what the servers of one lookup take together, IANA's and the registry's; half of it is the most for
+	// IANA's. The wait for a turn is not theirs.
+	Timeout = 8 * time.Second
+	// MaxText is how much of an answer is read.
+	MaxText = 64 << 10
+	// KeepFound is how long a registration is kept, KeepOther how long every other answer is.
+	KeepFound = time.Hour
+	KeepOther = time.Minute
+	// KeepReferral is how long it is kept which server a top-level domain has, or that it has none. That IANA's server
+	// failed to say so is kept as long as KeepOther.
+	KeepReferral = 24 * time.Hour
+)
+
+const (
+	port = 43
+	// root is IANA's server, which knows those of all top-level domains.
+	root = "whois.iana.org"
+)
+
+// Config is what a Client needs. Egress and Cache are required.
+type Config struct {
+	Egress *egress.Client
+	// Cache keeps answers, referrals and pauses.
+	Cache cache.Store
+	// Slots count what each server is asked; nil does not count.
+	Slots fairqueue.Slots
+	// Now is time.Now where nil.
+	Now func() time.Time
+	// Timeout is the constant of that name where zero.
+	Timeout time.Duration
+}
+
+// Client asks WHOIS servers. It is safe for concurrent use.
+type Client struct {
+	egress  *egress.Client
+	store   cache.Store
+	queue   *fairqueue.Queue // nil where nothing is counted
+	now     func() time.Time
+	timeout time.Duration
+	root    target.Host
+
+	answers   *cache.Loading[record]
+	referrals *cache.Loading[referral]
+}
+
+// New makes a client. An error means a missing part.
+func New(c Config) (*Client, error) {
+	if c.Egress == nil || c.Cache == nil {
+		return nil, errors.New("whois: a way out and a cache are required")
+	}
+	iana, err := target.ParseHost(root)
+	if err != nil {
+		return nil, err
+	}
+	client := &Client{
+		egress: c.Egress, store: c.Cache, now: c.Now, timeout: c.Timeout, root: iana,
+		answers:   cache.NewLoading[record](c.Cache, "whois-domain", KeepFound),
+		referrals: cache.NewLoading[referral](c.Cache, "whois-server", KeepReferral),
+	}
+	if c.Slots != nil {
+		client.queue = fairqueue.New(c.Slots)
+	}
+	if client.now == nil {
+		client.now = time.Now
+	}
+	if client.timeout == 0 {
+		client.timeout = Timeout
+	}
+	return client, nil
+}
+
+// Lookup asks the registry's WHOIS server about a registrable domain name (A-labels, lower case). That there is no such
+// server, and that what it says cannot be read, are answers (Unread). Errors are ctx.Err() or *fault.Error: Upstream,
+// Timeout, or Busy with RetryAfter (the server is to be left alone for a time, with ErrPause where it asked for that,
+// or this service lacks the means to ask it).
+func (c *Client) Lookup(ctx context.Context, name string) (Answer, error) {
+	load := func(ctx context.Context) (record, time.Duration, error) { return c.load(ctx, name) }
+	kept, err := c.answers.Get(ctx, name, record.fits, load)
+	if err != nil {
+		return Answer{}, err
+	}
+	r := kept.Value
+	return Answer{
+		Outcome: r.Outcome, Domain: r.Domain, Why: r.Why, Server: r.Server,
+		FetchedAt: kept.FetchedAt.UTC(), Cached: kept.Cached,
+	}, nil
+}
+
+func (c *Client) load(ctx context.Context, name string) (record, time.Duration, error) {
+	r, err := c.lookUp(ctx, name)
+	if err != nil {
+		return record{}, 0, err
+	}
+	if r.Outcome == Found {
+		return r, KeepFound, nil
+	}
+	return r, KeepOther, nil
+}
+
+func (c *Client) lookUp(ctx context.Context, name string) (record, error) {
+	tld := name[strings.LastIndexByte(name, '.')+1:]
+	began := time.Now()
+	at, err := c.referralOf(ctx, tld)
+	if err != nil {
+		return record{}, err
+	}
+	if at.Server == "" {
+		return record{Outcome: Unread, Why: at.Why, Server: root}, nil
+	}
+	left := max(c.timeout-time.Since(began), c.timeout/2)
+	server, err := target.ParseHost(at.Server)
+	if err != nil {
+		return record{}, err
+	}
+	f := formatOf(tld)
+	text, err := c.ask(ctx, server, f.question(name), left)
+	if err != nil {
+		return record{}, err
+	}
+	outcome, domain := f.read(text, name)
+	if outcome != Unread {
+		return record{Outcome: outcome, Domain: domain, Server: at.Server}, nil
+	}
+	if wait, asked := asksToWait(text); asked {
+		return record{}, c.pause(ctx, server, wait)
+	}
+	return record{Outcome: Unread, Why: called(server) + " " + complaint(text), Server: at.Server}, nil
+}

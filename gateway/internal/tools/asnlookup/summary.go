@@ -1,0 +1,31 @@
+package asnlookup
+
+import (
+	"fmt"
+
+	"diagnostics/gateway/internal/providers/asn"
+	"diagnostics/gateway/internal/tools/internal/registration"
+)
+
+// summaryOfNumber says what it means that the service knows a number: it is asked about the register and not about what
+// is announced.
+func summaryOfNumber(number string, known bool) string {
+	if !known {
+		return fmt.Sprintf("The ASN service does not know %s: it may not be given out. Whether any network uses it all the "+
+			"same is not asked.", number)
+	}
+	return fmt.Sprintf("The ASN service knows %s: the number is given out. Whether it announces anything at present is "+
+		"not asked.", number)
+}
+
+// summaryOfAddress says who announces an address, and what several origins mean.
+func summaryOfAddress(address string, records []asn.Announcement) string {
+	if len(records) == 0 {
+		return fmt.Sprintf("No network announces %s at present, says the ASN service.", address)
+	}
+	if several := registration.SeveralOrigins(records); several != "" {
+		return several
+	}
+	return fmt.Sprintf("%s announces %s, in which %s lies.", registration.Numbers(registration.Winners(records)),
+		records[0].Prefix, address)
+}

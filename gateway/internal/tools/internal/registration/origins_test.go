@@ -1,0 +1,39 @@
+package registration
+
+import (
+	"net/netip"
+	"testing"
+
+	"diagnostics/gateway/internal/providers/asn"
+)
+
+func announced(prefix string, numbers ...uint32) (out []asn.Announcement) {
+	for _, n := range numbers {
+		out = append(out, asn.Announcement{Record: asn.Record{ASN: n, Prefix: netip.MustParsePrefix(prefix)}})
+	}
+	return out
+}
+
+func TestSeveralOrigins(t *testing.T) {
+	t.Parallel()
+	const means = " announce 11.90.0.0/24 at the same time. That is usual for anycast and for moves, and else a sign of " +
+		"a mistake or a hijack."
+	wide := announced("11.90.0.0/16", 9)
+	for name, test := range map[string]struct {
+		records []asn.Announcement
+		want    string
+	}{
+		"none":              {nil, ""},
+		"one":               {announced("11.90.0.0/24", 1), ""},
+		"one in another's":  {append(announced("11.90.0.0/24", 1), wide...), ""},
+		"two":               {announced("11.90.0.0/24", 1, 2), "AS1 and AS2" + means},
+		"two in another's":  {append(announced("11.90.0.0/24", 1, 2), wide...), "AS1 and AS2" + means},
+		"as many as named":  {announced("11.90.0.0/24", 1, 2, 3, 4), "AS1, AS2, AS3 and AS4" + means},
+		"more than named":   {announced("11.90.0.0/24", 1, 2, 3, 4, 5), "AS1, AS2, AS3, AS4 and 1 more" + means},
+		"many around a one": {append(announced("11.90.0.0/24", 1), announced("11.90.0.0/16", 2, 3)...), ""},
+	} {
+		if got := SeveralOrigins(test.records); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package whoislookup
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"diagnostics/gateway/internal/fault"
+)
+
+// ianaServers are the answers of IANA's WHOIS server.
+var ianaServers = map[string]string{
+	"zz": "% This query returned 0 objects.\r\n", "uk": "domain: UK\r\nstatus: ACTIVE\r\n",
+	"it": "domain: IT\r\nwhois: whois.registry-site.net\r\n",
+	"de": "domain: DE\r\nwhois: whois.registry-site.net\r\n",
+}
+
+// registeredNames are those of the registry's.
+var registeredNames = map[string]string{
+	"xn--bcher-kva.it": "Domain:  bücher.it\nStatus:  ok\nSigned:  yes\nCreated: 2001-02-03 12:00:00\nExpire Date: 2030-02-03\n\n" +
+		"Registrant\n  Organization: Jane Doe\n  Created: 1999-01-01 00:00:00\n\n" +
+		"Registrar\n  Organization: A Registrar\n  Web: https://registry-site.net/\n\nNameservers\n  NS1.registry-site.net\n",
+	"free.it":              "Domain: free.it\nStatus: AVAILABLE\n",
+	"odd.it":               "Good morning.\n",
+	"often.it":             "Too many requests. Please wait 40 seconds.\n",
+	"-T dn,ace deutsch.de": "Domain: deutsch.de\nNserver: ns1.registry-site.net\nStatus: connect\n",
+}
+
+// serveLines answers each line from a table, and closes.
+func serveLines(t *testing.T, l net.Listener, answers map[string]string) {
+	t.Helper()
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			line, _ := bufio.NewReader(conn).ReadString('\n')
+			_, _ = io.WriteString(conn, answers[strings.TrimSpace(line)])
+			_ = conn.Close()
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); running.Wait() })
+}
+
+const sourcesOfIT = `"sources":[{"name":"RDAP redirector","url":"https://redirector-site.net/rdap/domain/NAME","cached":KNOWN},
+	{"name":"whois","server":"whois.registry-site.net","cached":CACHED}]`
+
+func TestWhoisOverPort43(t *testing.T) {
+	t.Parallel()
+	tl := newRegistrations(t, nil, nil)
+	known := map[string]bool{} // top-level domains of which is remembered that they have no RDAP service
+	for _, c := range []struct{ input, name, rest string }{
+		{"www.bücher.it", "xn--bcher-kva.it", `"found":true,"domain":{"name":"xn--bcher-kva.it","unicodeName":"bücher.it","handle":null,"status":["ok"],
+			"registrar":{"name":"A Registrar","ianaId":null,"url":"https://registry-site.net/","abuseEmail":null,"abusePhone":null},
+			"events":{"registered":"2001-02-03T11:00:00Z","expires":"2030-02-03T00:00:00Z","updated":null,"transferred":null},
+			"nameservers":["ns1.registry-site.net"],"dnssec":{"signed":true,"ds":[]},"contacts":[],"redactions":[]},"notices":[],"reason":null`},
+		{"deutsch.de", "deutsch.de", `"found":true,"domain":{"name":"deutsch.de","unicodeName":"deutsch.de","handle":null,"status":["connect"],"registrar":null,
+			"events":{"registered":null,"expires":null,"updated":null,"transferred":null},
+			"nameservers":["ns1.registry-site.net"],"dnssec":{"signed":null,"ds":[]},"contacts":[],"redactions":[]},"notices":[],"reason":null`},
+		{"free.it", "free.it", `"found":false,"domain":null,"reason":"notFound","notices":[{"title":"No such registration",
+			"description":"The registry has no such registration. Reserved and blocked names look the same.","fromService":true}]`},
+		{"odd.it", "odd.it", `"found":false,"domain":null,"reason":"noRdapService","notices":[{"title":"Nothing learnt over WHOIS",
+			"description":"The WHOIS server whois.registry-site.net answered in a form that this service does not read.","fromService":true}]`},
+	} {
+		got, err := run(t, tl, c.input)
+		if err != nil {
+			t.Errorf("%s: %v", c.input, err)
+			continue
+		}
+		query, _ := got["query"].(string)
+		_, tld, _ := strings.Cut(c.name, ".")
+		wantFields(t, got, strings.NewReplacer("NAME", c.name, "CACHED", "false", "KNOWN", strconv.FormatBool(known[tld])).Replace(
+			`{"query":"`+query+`","queryType":"domain","registrableDomain":"`+c.name+`","network":null,`+c.rest+`,`+sourcesOfIT+`}`))
+		known[tld] = true
+	}
+	got, err := run(t, tl, "www.bücher.it")
+	if err != nil || got["sources"].([]any)[1].(map[string]any)["cached"] != true {
+		t.Errorf("again: %v, %v", got, err)
+	}
+	if got, err := run(t, tl, "often.it"); !fault.Is(err, fault.Busy) {
+		t.Errorf("a pause: %v, %v", got, err)
+	}
+}

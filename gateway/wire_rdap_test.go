@@ -1,0 +1,74 @@
+package main
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/fairqueue"
+	"diagnostics/gateway/internal/ratelimit"
+)
+
+// IANA's lists belong to the public redirector: an operator's own one is asked for everything, and nothing is fetched.
+func TestListsAndRedirector(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		env   []string
+		lists bool
+		hosts []string
+	}{
+		{nil, true, []string{"rdap.org:443", "data.iana.org:443"}},
+		{[]string{"RDAP_BASE_URL=https://rdap.org/"}, true, []string{"rdap.org:443", "data.iana.org:443"}},
+		{[]string{"RDAP_BOOTSTRAP_URL=off"}, true, []string{"rdap.org:443"}},
+		{[]string{"RDAP_BOOTSTRAP_URL=https://10.0.0.1:8443/x"}, true, []string{"rdap.org:443", "10.0.0.1:8443"}},
+		{[]string{"RDAP_BASE_URL=https://rdap.example.com"}, false, []string{"rdap.example.com:443"}},
+		{[]string{"RDAP_BASE_URL=https://rdap.org/other"}, false, []string{"rdap.org:443"}},
+		{[]string{"RDAP_BASE_URL=https://rdap.org:8443"}, false, []string{"rdap.org:8443"}},
+		{[]string{"RDAP_BASE_URL=https://rdap.example.com", "RDAP_BOOTSTRAP_URL=https://lists.example.com"}, false,
+			[]string{"rdap.example.com:443"}},
+	} {
+		config, err := ParseConfig(c.env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := config.rdapHosts(); config.usesLists() != c.lists || !slices.Equal(got, c.hosts) {
+			t.Errorf("%v: lists %t, exempt hosts %v", c.env, config.usesLists(), got)
+		}
+	}
+}
+
+// In no stretch of time is a server asked more often than its burst and what its pace gives in that time.
+func TestServerSlots(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	slots := serverSlots{ratelimit.NewMemory(ratelimit.WithClock(func() time.Time { return now }))}
+	pace := fairqueue.Pace{Burst: 3, Every: 2100 * time.Millisecond}
+	var taken []time.Time
+	for range 600 {
+		wait, err := slots.Take(t.Context(), "one:443", pace)
+		if err != nil || wait < 0 || wait > pace.Every+time.Microsecond {
+			t.Fatalf("wait %v, %v", wait, err)
+		}
+		if wait == 0 {
+			taken = append(taken, now)
+		}
+		now = now.Add(100 * time.Millisecond)
+	}
+	const stretch = 10500*time.Millisecond - time.Microsecond
+	most := 0
+	for i, from := range taken {
+		n := 0
+		for _, at := range taken[i:] {
+			if at.Sub(from) < stretch {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	if most != 7 && most != 8 {
+		t.Errorf("%d times in 10.5 s", most)
+	}
+	if wait, err := slots.Take(t.Context(), "other:443", pace); wait != 0 || err != nil {
+		t.Errorf("another server: %v, %v", wait, err)
+	}
+}
