@@ -65,8 +65,8 @@ type plan interface {
 	answered(a echo.Answer)
 }
 
-// drive runs a plan of echo requests to its end, and gives the moment when its first probe left; where none did, when it
-// began.
+// drive runs a plan of echo requests to its end, and gives the moment when its first probe left; where none did, when
+// it began.
 func (p *Prober) drive(ctx context.Context, dst netip.Addr, job plan) (measuredAt time.Time, err error) {
 	return p.driveWith(ctx, dst, echo.Probe{}, job)
 }

@@ -51,8 +51,8 @@ func (t *trace) flow(round int) int {
 	return round
 }
 
-// bound goes through the probes that must have got to a destination at a TTL if they were not lost: none whose flow goes
-// a longer way, answered or not.
+// bound goes through the probes that must have got to a destination at a TTL if they were not lost: none whose flow
+// goes a longer way, answered or not.
 //
 // Of SYNs it is only the first of each flow. The destination waits for that connection until the RST that ends it is
 // there, a round trip later, and what it answers to another SYN between the same ports until then is up to its system:

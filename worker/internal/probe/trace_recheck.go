@@ -45,8 +45,8 @@ func (t *trace) chooseRecheck(now, at time.Time) (*request, time.Time) {
 	return &request{seq: uint16(recheckSeq + len(t.rechecks)), ttl: ttl}, now
 }
 
-// mayRecheck tells whether a TTL may be asked again at all. With TCP each round has one SYN for it and no more, and hosts
-// do not limit how often they answer those.
+// mayRecheck tells whether a TTL may be asked again at all. With TCP each round has one SYN for it and no more, and
+// hosts seldom limit how often they answer those.
 func (t *trace) mayRecheck() bool { return t.probe.Protocol != echo.TCP }
 
 // doubtful is the silent TTL that is worth another probe; 0 for none. There is none where the destination answers all
