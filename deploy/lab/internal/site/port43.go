@@ -121,7 +121,7 @@ func addPort43(add adder) {
 	on43 := func(talk func(context.Context, net.Conn)) []endpoint { return []endpoint{{port: 43, raw: talk}} }
 	add(ianaHost, "IANA's WHOIS server: which registries have one", on43(lineServer(ianaReferral)))
 	add("whois", "the WHOIS server of .it, .jp, .at, .cn and .se", on43(lineServer(registryText)))
-	add("whois-closed", "a WHOIS server that answers only those whom it has admitted", on43(lineServer(func(string) string {
+	add("whois-closed", "a WHOIS server that answers only whom it has admitted", on43(lineServer(func(string) string {
 		return "The IP address used to perform the query is not authorised.\n"
 	})))
 	add("whois-limited", "a WHOIS server that has been asked too often", on43(lineServer(func(string) string {
