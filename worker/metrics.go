@@ -52,14 +52,15 @@ func (m *metrics) handler(engine *icmp.Engine, api *httpapi.Server, droppedLines
 		m.writeJobs(w)
 		writeGauge(w, "worker_places_in_use", "Jobs that run now.", api.PlacesInUse())
 		c := engine.Counters()
-		writeCounter(w, "worker_packets_sent_total", "Echo requests sent.", c.Sent)
-		writeCounter(w, "worker_packets_send_errors_total", "Echo requests that could not be sent.", c.SendErrors)
-		writeCounter(w, "worker_packets_received_total", "ICMP messages received, whoever they were for.", c.Received)
-		writeCounter(w, "worker_packets_unmatched_total", "ICMP messages received that answered no live probe.", c.Unmatched)
+		writeCounter(w, "worker_packets_sent_total", "Probes sent.", c.Sent)
+		writeCounter(w, "worker_packets_send_errors_total", "Probes that could not be sent.", c.SendErrors)
+		writeCounter(w, "worker_packets_received_total",
+			"ICMP messages received, whoever they were for, and answers to TCP probes.", c.Received)
+		writeCounter(w, "worker_packets_unmatched_total", "Those of them that answered no live probe.", c.Unmatched)
 		writeCounter(w, "worker_packets_doubted_total",
-			"ICMP errors that quoted too little of a probe to be believed while forged ones came.", c.Doubted)
-		writeCounter(w, "worker_packets_dropped_total", "ICMP messages that the kernel dropped for want of room.", c.Dropped)
-		writeCounter(w, "worker_packets_panics_total", "ICMP messages dropped because reading them panicked.", c.Panics)
+			"Those that proved too little to be believed while forged ones came.", c.Doubted)
+		writeCounter(w, "worker_packets_dropped_total", "Messages that the kernel dropped for want of room.", c.Dropped)
+		writeCounter(w, "worker_packets_panics_total", "Messages dropped because reading them panicked.", c.Panics)
 		writeCounter(w, "worker_foreign_log_lines_total", "Lines that libraries tried to print; none is shown.",
 			daemon.ForeignLines())
 		writeCounter(w, "worker_dropped_log_lines_total", "Lines of the log that could not be written.", droppedLines())

@@ -113,6 +113,9 @@ func openEngine(log *slog.Logger) (*icmp.Engine, error) {
 			log.Warn("no ICMP socket of this family; its jobs are answered 502", "family", family, "cause", err.Error())
 		}
 	}
+	if err := engine.NoPorts(); err != nil {
+		log.Warn("no sockets for UDP and TCP probes; traces that ask for these are answered 502", "cause", err.Error())
+	}
 	return engine, nil
 }
 

@@ -15,6 +15,13 @@ var webFilter = fmt.Sprintf(`
 		tcp dport %d reject with icmpx admin-prohibited
 	}`, FilteredPort, ProhibitedPort)
 
+// muteFilter is that of a host which drops echo requests, as many do, and serves its ports.
+const muteFilter = `
+	chain mute { type filter hook input priority 0;
+		icmp type echo-request drop
+		icmpv6 type echo-request drop
+	}`
+
 // deadFilter works before routing, where the time to live is not yet judged: a router that refuses does so at its own
 // hop. (Routes of type unreachable and prohibit would say the same, but the kernel limits their messages by a setting
 // that only the host's own namespace has.)
@@ -43,12 +50,13 @@ var limitFilter = fmt.Sprintf(`
 	}`, fives4, fives6, ones4, ones6)
 
 // spreadFilter is the two-way step: Linux itself hashes every ICMP echo onto one leg, so the leg is chosen here by what
-// real routers hash, the checksum and the identifier. A Paris trace keeps both within a round.
+// real routers hash, the checksum and the identifier, or both ports. A Paris trace keeps them within a round.
 var spreadFilter = fmt.Sprintf(`
 	chain spread { type filter hook prerouting priority mangle;
 		icmp type echo-request meta mark set jhash @th,16,32 mod 2 seed 0x1ab offset %d
 		icmpv6 type echo-request meta mark set jhash @th,16,32 mod 2 seed 0x1ab offset %d
-	}`, leg1Mark, leg1Mark)
+		meta l4proto { tcp, udp } meta mark set jhash @th,0,32 mod 2 seed 0x1ab offset %d
+	}`, leg1Mark, leg1Mark, leg1Mark)
 
 const ownErrors = `icmp type { time-exceeded, destination-unreachable, echo-reply }`
 const ownErrors6 = `icmpv6 type { time-exceeded, destination-unreachable, echo-reply }`

@@ -68,6 +68,9 @@ func Prohibited(n int) (v4, v6 netip.Addr) {
 // SilentEnd is one that it drops without a word.
 func SilentEnd(n int) (v4, v6 netip.Addr) { return destination(silent4, n), destination(silent6, n) }
 
+// Mute is one that drops echo requests and serves port 443.
+func Mute(n int) (v4, v6 netip.Addr) { return destination(mute4, n), destination(mute6, n) }
+
 // pathNames are names for the ends of paths, so that a person can type them.
 var pathNames = []struct {
 	label string
@@ -86,6 +89,7 @@ var pathNames = []struct {
 	{"unreachable", Unreachable, "a router says: host unreachable"},
 	{"prohibited", Prohibited, "a router says: prohibited"},
 	{"silent", SilentEnd, "no answer from the destination"},
+	{"noecho", Mute, "drops echo requests and serves port 443 (traceroute with TCP)"},
 	{"shortcut", Shortcut, "seven hops, two of them silent, and a way back that is one hop shorter"},
 	{"slow", SlowRouters, "eight hops, 20 ms; four routers take 90 to 800 ms over their answers"},
 	{"distant", Distant, "four hops; answers after 1.2 s"},

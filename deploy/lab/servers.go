@@ -107,12 +107,17 @@ func (l *Lab) startDestinations(ca *site.CA) error {
 	for _, both := range PublicResolvers {
 		pages["pub"] = append(pages["pub"], both[:]...)
 	}
+	sites := map[string][]site.Site{}
 	for node, addresses := range pages {
-		var sites []site.Site
 		for _, a := range addresses {
-			sites = append(sites, site.Page(net.JoinHostPort(a.String(), "80"), a))
+			sites[node] = append(sites[node], site.Page(net.JoinHostPort(a.String(), "80"), a))
 		}
-		servers, err := site.Start(l.ns[node].Listen, ca, sites)
+	}
+	for _, a := range []netip.Addr{destination(mute4, 1), destination(mute6, 1)} {
+		sites["mute"] = append(sites["mute"], site.SecurePage("noecho."+TransitZone, a))
+	}
+	for node, all := range sites {
+		servers, err := site.Start(l.ns[node].Listen, ca, all)
 		if err != nil {
 			return err
 		}

@@ -67,6 +67,8 @@ type Option struct {
 	Hint        string `json:"hint"`
 	// Values are the choices, the default first. Without choices the option is free text.
 	Values []Choice `json:"values"`
+	// Number marks a field whose text is sent as a number.
+	Number bool `json:"number"`
 }
 
 // Choice is one value of an option.
@@ -153,6 +155,8 @@ func (d Descriptor) checkOptions() error {
 			return fmt.Errorf("the option's name %s is taken", o.Name)
 		case o.Label == "":
 			return fmt.Errorf(`the option %s has no "label"`, o.Name)
+		case len(o.Values) > 0 && o.Number:
+			return fmt.Errorf(`the option %s has "values" to choose from, and so no "number"`, o.Name)
 		case len(o.Values) > 0 && o.Placeholder != "":
 			return fmt.Errorf(`the option %s has "values" to choose from, and so no room for a "placeholder"`, o.Name)
 		}

@@ -43,8 +43,9 @@ type Request struct {
 	// Hostname is the name that the visitor typed. The worker neither looks it up nor logs it.
 	Hostname string `json:"hostname,omitempty"`
 	// RequestID is the gateway's, so that both logs tell one story.
-	RequestID string         `json:"requestId,omitempty"`
-	Options   map[string]any `json:"options,omitempty"`
+	RequestID string `json:"requestId,omitempty"`
+	// Options are those of a trace; other jobs have none.
+	Options *TraceOptions `json:"options,omitempty"`
 	// Client and Group name the visitor and the network around them by keyed hashes (Pseudonym), for the shares of the
 	// worker's places alone. A job without Client is in nobody's share, one without Group in no network's.
 	Client string `json:"client,omitempty"`
@@ -55,12 +56,14 @@ type Request struct {
 // its share of the places, and Retry-After is about that share; RefusedBudget that the worker's budget of packets is
 // used up, and Retry-After is when there is some again; without either every place is taken. With a 503 RefusedShortage
 // is that the worker's own host cannot send: it has lost its link or route, or has no file or memory left. No
-// measurement comes of that, since its silence would be told as the target's.
+// measurement comes of that, since its silence would be told as the target's. With a 502 RefusedProtocol is that the
+// worker has no sockets for any but ICMP probes.
 const (
 	HeaderRefused   = "X-Worker-Refused"
 	RefusedShare    = "share"
 	RefusedBudget   = "budget"
 	RefusedShortage = "shortage"
+	RefusedProtocol = "protocol"
 )
 
 // Envelope is the answer of the worker, as of the gateway: Data on success, Error otherwise.
@@ -113,6 +116,9 @@ type Traceroute struct {
 	Raw *string `json:"raw,omitempty"`
 	// Truncated is the gateway's to say: that the worker sent more than an answer may hold.
 	Truncated bool `json:"truncated,omitempty"`
+	// Protocol is that of the probes: ProtocolICMP, ProtocolUDP or ProtocolTCP. Port is the destination's; nil for ICMP.
+	Protocol string `json:"protocol"`
+	Port     *int   `json:"port"`
 }
 
 // Hop is one TTL of a trace. A private hop is Hidden and has no address.

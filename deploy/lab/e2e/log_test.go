@@ -62,7 +62,7 @@ func constantWords() (words []string) {
 	}
 	return append(words, `this host has no route, or its link is down`,
 		// The worker's own.
-		`no socket of this address family is open`, `this host has no route to the destination`,
+		`no socket of this address family is open`, `only ICMP probes can be sent`, `this host has no route to the destination`,
 		`this host has lost its way to the destination`, `this host cannot send at the moment`,
 		`a local rule forbids the packet`, `every flow identifier is taken`, `the network is closed`,
 		`every place is taken`, `a share of the places is taken`, `the budget of packets is used up`)
@@ -92,6 +92,7 @@ var shapes = map[string]shape{
 	"audit lines were dropped": {"count": number},
 	"the audit log cannot be written, its lines are dropped":                                                                                             {"error": failure},
 	"HOST_ADDRESSES is empty, and a container cannot see the public addresses of its host: visitors may reach that host through this service":            {},
+	"no sockets for UDP and TCP probes; traces that ask for these are answered 502":                                                                      {"cause": `.*`},
 	"no ICMP socket of this family; its jobs are answered 502":                                                                                           {"family": `4|6`, "cause": `.*`},
 	"this host has no route to a destination, or its link is down: measurements of it are refused":                                                       {"family": `4|6`},
 	"forwarded headers come from a private peer and are not trusted: …":                                                                                  {},

@@ -38,6 +38,7 @@ type worstCase struct {
 
 // worstCases have each tool once or more: the table tells the most of each.
 func worstCases() []worstCase {
+	_, far := lab.SilentEnd(7)
 	_, fives := lab.FewEchoes(7)
 	_, ones := lab.FewestEchoes(7)
 	wild, _ := lab.Wild(9)
@@ -70,6 +71,8 @@ func worstCases() []worstCase {
 			input: fmt.Sprintf("%s:%d", mazeWeb, mazeGarbagePort)},
 		{tool: "ssl-checker", built: "120 dead addresses; greetings and garbage without end", input: mazeWeb + ":443"},
 		{tool: "traceroute", built: "a path with silent routers", input: wild.String()},
+		{tool: "traceroute", built: "UDP probes", input: far.String(), options: map[string]any{"protocol": "udp"}},
+		{tool: "traceroute", built: "TCP probes", input: far.String(), options: map[string]any{"protocol": "tcp"}},
 		{tool: "uptime", built: chain + ", over both families", input: maze},
 		{tool: "uptime", built: chain + ", over both families", input: secure + "/maze/0"},
 		{tool: "whois-lookup", built: "a registry and a registrar with long answers", input: "www.example-shop.com"},

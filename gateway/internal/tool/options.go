@@ -39,3 +39,16 @@ func (o Options) OneOf(name, fallback string, allowed ...string) (string, error)
 	}
 	return "", fault.OfOption(name, "The option %s must be one of %s.", name, strings.Join(allowed, ", "))
 }
+
+// Port gives an option that is a port, a whole number from 1 to 65535; absent and null are 0 and false. Anything else
+// is Invalid.
+func (o Options) Port(name string) (port uint16, present bool, err error) {
+	raw, ok := o[name]
+	if !ok || string(raw) == "null" {
+		return 0, false, nil
+	}
+	if err := json.Unmarshal(raw, &port); err != nil || port == 0 {
+		return 0, false, fault.OfOption(name, "The option %s must be a whole number from 1 to 65535.", name)
+	}
+	return port, true, nil
+}

@@ -64,3 +64,28 @@ func TestOptionOneOf(t *testing.T) {
 		t.Errorf("%#v does not name the option", err)
 	}
 }
+
+func TestOptionPort(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]struct {
+		value   uint16
+		present bool
+	}{
+		`{}`: {}, `{"x":null}`: {}, `{"x":1}`: {1, true}, `{"x":65535}`: {65535, true},
+	} {
+		value, present, err := options(t, body).Port("x")
+		if err != nil || value != want.value || present != want.present {
+			t.Errorf("%s: %d, %t, %v; want %+v", body, value, present, err, want)
+		}
+	}
+	for _, body := range []string{
+		`{"x":0}`, `{"x":65536}`, `{"x":-1}`, `{"x":1.5}`, `{"x":"1"}`, `{"x":true}`, `{"x":[1]}`, `{"x":1e30}`,
+	} {
+		value, present, err := options(t, body).Port("x")
+		var f *fault.Error
+		if !errors.As(err, &f) || f.Kind != fault.Invalid || f.Option != "x" || value != 0 || present ||
+			!strings.Contains(f.Sentence, "from 1 to 65535") {
+			t.Errorf("%s: %d, %t, %v; want Invalid", body, value, present, err)
+		}
+	}
+}

@@ -202,6 +202,10 @@ func refusal(response *http.Response) error {
 		if response.Header.Get(workerapi.HeaderRefused) == workerapi.RefusedShortage {
 			return shortage.Fault(cause)
 		}
+	case http.StatusBadGateway:
+		if response.Header.Get(workerapi.HeaderRefused) == workerapi.RefusedProtocol {
+			return fault.Wrap(fault.Upstream, cause, sentenceICMPOnly)
+		}
 	case http.StatusGatewayTimeout:
 		return fault.Wrap(fault.Timeout, cause, "The diagnostics worker did not finish in time.")
 	case http.StatusBadRequest:
@@ -214,7 +218,7 @@ func refusal(response *http.Response) error {
 func failureCause(response *http.Response) error {
 	cause := &statusError{status: response.StatusCode}
 	switch why := response.Header.Get(workerapi.HeaderRefused); why {
-	case workerapi.RefusedShare, workerapi.RefusedBudget, workerapi.RefusedShortage:
+	case workerapi.RefusedShare, workerapi.RefusedBudget, workerapi.RefusedShortage, workerapi.RefusedProtocol:
 		cause.why = why
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxFailureBytes))

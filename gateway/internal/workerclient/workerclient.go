@@ -138,13 +138,19 @@ type Job struct {
 	RequestID string
 	Client    string
 	Network   string
+	// Trace says with what probes a trace is made; the zero TraceOptions is ICMP. Other jobs have none.
+	Trace workerapi.TraceOptions
 }
 
 func (j Job) request(token string) workerapi.Request {
-	return workerapi.Request{
+	r := workerapi.Request{
 		Target: j.Address.String(), Hostname: j.Hostname, RequestID: j.RequestID,
 		Client: workerapi.Pseudonym(token, "client", j.Client), Group: workerapi.Pseudonym(token, "group", j.Network),
 	}
+	if j.Trace != (workerapi.TraceOptions{}) {
+		r.Options = &j.Trace
+	}
+	return r
 }
 
 // Traceroute traces the way to the address. Errors are *fault.Error: Busy with the worker's Retry-After (429 of the
@@ -155,6 +161,9 @@ func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traceroute, e
 	asked := time.Now()
 	result, err := run[workerapi.Traceroute](ctx, c, workerapi.PathTraceroute, j)
 	if err != nil {
+		return workerapi.Traceroute{}, err
+	}
+	if result, err = probedAs(result, j.Trace); err != nil {
 		return workerapi.Traceroute{}, err
 	}
 	tellMoment(&result.Measurement, asked)

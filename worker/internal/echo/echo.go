@@ -1,5 +1,6 @@
-// Package echo holds the words that the probes and the ICMP engine share: what can be sent, and what can come back. It
-// does no I/O, so that probes run on real sockets and on a simulated network alike.
+// Package echo holds the words that the probes and the ICMP engine share: what can be sent, and what can come back.
+// What it says of echo requests holds for UDP and TCP probes too (Probe), where nothing else is said. It does no I/O,
+// so that probes run on real sockets and on a simulated network alike.
 package echo
 
 import (
@@ -13,7 +14,7 @@ type Kind int
 
 // The kinds, with their ICMP types and codes (RFC 792, RFC 1122 section 3.2.2.1, RFC 1812 section 5.2.7, RFC 4443).
 const (
-	// Reply is the echo reply: the destination answered.
+	// Reply is the echo reply: the destination answered. See Protocol for the answers to other probes.
 	Reply Kind = iota + 1
 	// TimeExceeded is a router at which the TTL ran out (v4 11/0, v6 3/0).
 	TimeExceeded

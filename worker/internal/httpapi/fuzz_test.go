@@ -15,6 +15,7 @@ func FuzzReadJob(f *testing.F) {
 	for _, body := range []string{
 		`{"target":"11.90.0.1","hostname":"a.com","requestId":"0f1c2a34-5b6d-4e7f-8a90-b1c2d3e4f506","client":"x","group":"y"}`,
 		`{"target":"::ffff:127.0.0.1"}`, `{"target":"fe80::1%eth0"}`, `{"target":7}`, `[]`, `{"target":"10.0.0.1"}{}`, ``,
+		`{"target":"11.90.0.1","options":{"protocol":"tcp","port":443}}`,
 	} {
 		f.Add(body)
 	}
@@ -22,7 +23,7 @@ func FuzzReadJob(f *testing.F) {
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/api/ping", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		x := &exchange{w: httptest.NewRecorder(), r: r, start: time.Now()}
-		if refused := x.readJob(); refused != nil {
+		if _, refused := readTrace(x); refused != nil {
 			if refused.status < 400 || refused.status > 499 || refused.sentence == "" {
 				t.Errorf("%q: %+v", body, refused)
 			}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -41,21 +40,22 @@ type measurement[T any] interface {
 	MarkShared()
 }
 
-// job makes the route of one kind of job. usual is how long such a job mostly takes at most.
-func job[T any, M measurement[T]](
-	s *Server, usual time.Duration, run func(context.Context, netip.Addr) (T, error),
+// job makes the route of one kind of job. usual is how long such a job mostly takes at most. read gives what is asked
+// for: who asks the same at the same time shares a job.
+func job[K comparable, T any, M measurement[T]](
+	s *Server, usual time.Duration, read func(*exchange) (K, *refusal), run func(context.Context, K) (T, error),
 ) func(*exchange) {
-	// By address alone, which tells its family too.
-	jobs := &flight.Group[netip.Addr, T]{Keep: sharedFor}
+	jobs := &flight.Group[K, T]{Keep: sharedFor}
 	return func(x *exchange) {
-		if refused := x.readJob(); refused != nil {
+		asked, refused := read(x)
+		if refused != nil {
 			x.fail(refused.status, refused.sentence)
 			return
 		}
 		result, own, err := inShare(func(begun *atomic.Bool) (T, error) {
-			return jobs.Do(x.r.Context(), x.target, func(ctx context.Context) (T, error) {
+			return jobs.Do(x.r.Context(), asked, func(ctx context.Context) (T, error) {
 				begun.Store(true)
-				return inPlace(ctx, s, usual, x.holder, func(ctx context.Context) (T, error) { return run(ctx, x.target) })
+				return inPlace(ctx, s, usual, x.holder, func(ctx context.Context) (T, error) { return run(ctx, asked) })
 			})
 		})
 		var busy *busyError
@@ -140,6 +140,9 @@ func (x *exchange) failJob(err error) {
 		x.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedShortage)
 		x.w.Header().Set("Retry-After", "1")
 		x.fail(http.StatusServiceUnavailable, "This worker's own host cannot send probes at the moment.")
+	case errors.Is(err, echo.ErrProtocol):
+		x.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedProtocol)
+		x.fail(http.StatusBadGateway, "This worker can trace with ICMP only.")
 	case errors.Is(err, echo.ErrFamily), errors.Is(err, echo.ErrNoRoute):
 		x.fail(http.StatusBadGateway, "This worker has no "+workerapi.FamilyName(x.target)+" connection to the target.")
 	case errors.Is(err, echo.ErrForbidden):

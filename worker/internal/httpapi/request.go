@@ -21,30 +21,35 @@ type refusal struct {
 	sentence string
 }
 
+// readAddress reads a request that is about an address alone, which tells its family too.
+func readAddress(x *exchange) (netip.Addr, *refusal) {
+	_, refused := x.readJob()
+	return x.target, refused
+}
+
 // readJob reads and judges a request for a job; refused is nil for one that may run.
-func (x *exchange) readJob() (refused *refusal) {
+func (x *exchange) readJob() (request workerapi.Request, refused *refusal) {
 	if x.r.Method != http.MethodPost {
 		x.w.Header().Set("Allow", http.MethodPost)
-		return &refusal{http.StatusMethodNotAllowed, "Use POST."}
+		return request, &refusal{http.StatusMethodNotAllowed, "Use POST."}
 	}
 	if !isPlainJSON(x.r.Header) {
-		return &refusal{http.StatusUnsupportedMediaType, "Send the request as application/json, not compressed."}
+		return request, &refusal{http.StatusUnsupportedMediaType, "Send the request as application/json, not compressed."}
 	}
 	body, refused := x.readBody()
 	if refused != nil {
-		return refused
+		return request, refused
 	}
-	var request workerapi.Request
 	if err := decodeObject(body, &request); err != nil {
-		return &refusal{http.StatusBadRequest, `Send one JSON object such as {"target": "192.31.196.1"}.`}
+		return request, &refusal{http.StatusBadRequest, `Send one JSON object such as {"target": "192.31.196.1"}.`}
 	}
 	if !workerapi.ValidPseudonym(request.Client) || !workerapi.ValidPseudonym(request.Group) {
-		return &refusal{http.StatusBadRequest, "Send client and group as at most 64 printable characters."}
+		return request, &refusal{http.StatusBadRequest, "Send client and group as at most 64 printable characters."}
 	}
 	x.holder = holder{client: request.Client, group: request.Group}
 	x.adopt(request.RequestID)
 	x.target, refused = judge(request.Target)
-	return refused
+	return request, refused
 }
 
 // isPlainJSON tells whether a body is declared as JSON in UTF-8 without compression.

@@ -8,7 +8,8 @@
 // most workerapi.ClientShare of the places and one group workerapi.GroupShare: over that the answer is 429 with
 // "X-Worker-Refused: share"; with "budget" it is that the budget of packets leaves a job no probe within its time, and
 // without either that every place is taken. All have Retry-After, as has 503 with "X-Worker-Refused: shortage", which
-// is that this host itself cannot send.
+// is that this host itself cannot send. A 502 with "X-Worker-Refused: protocol" is that it has no sockets for the
+// probes that a trace asks for.
 package httpapi
 
 import (
@@ -30,6 +31,7 @@ import (
 // Prober runs jobs. Its errors are those of the echo package, a *probe.BusyError, or the context's.
 type Prober interface {
 	Traceroute(ctx context.Context, dst netip.Addr) (workerapi.Traceroute, error)
+	TraceroutePort(ctx context.Context, dst netip.Addr, p echo.Probe) (workerapi.Traceroute, error)
 	Ping(ctx context.Context, dst netip.Addr) (workerapi.Ping, error)
 	PacketLoss(ctx context.Context, dst netip.Addr) (workerapi.PacketLoss, error)
 }
@@ -81,9 +83,9 @@ func New(c Config) *Server {
 	}
 	s := &Server{config: c, tokens: digest(c.Tokens), places: newPlaces(c.Places)}
 	s.routes = map[string]route{
-		workerapi.PathTraceroute: {"traceroute", job(s, workerapi.TracerouteLimit, c.Prober.Traceroute)},
-		workerapi.PathPing:       {"ping", job(s, usualPing, c.Prober.Ping)},
-		workerapi.PathPacketLoss: {"packet-loss", job(s, usualPacketLoss, c.Prober.PacketLoss)},
+		workerapi.PathTraceroute: {"traceroute", job(s, workerapi.TracerouteLimit, readTrace, s.trace)},
+		workerapi.PathPing:       {"ping", job(s, usualPing, readAddress, c.Prober.Ping)},
+		workerapi.PathPacketLoss: {"packet-loss", job(s, usualPacketLoss, readAddress, c.Prober.PacketLoss)},
 		workerapi.PathHealth:     {"", health},
 		workerapi.PathReady:      {"", s.ready},
 	}
@@ -123,6 +125,7 @@ func isAPI(path string) bool { return path == "/api" || strings.HasPrefix(path, 
 // knownCauses are failures of jobs whose text is ours.
 var knownCauses = []error{
 	echo.ErrFamily, echo.ErrNoRoute, echo.ErrCutOff, echo.ErrShortage, echo.ErrForbidden, echo.ErrNoFlow, echo.ErrClosed,
+	echo.ErrProtocol,
 }
 
 // report logs a request and tells the observer of a job. The path is logged only as the route that it named, and the

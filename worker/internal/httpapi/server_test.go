@@ -39,6 +39,7 @@ const (
 type fakeProber struct {
 	mu    sync.Mutex
 	asked []netip.Addr
+	ports []echo.Probe // of the traces that are not ICMP
 	run   func(ctx context.Context) error
 }
 
@@ -54,6 +55,16 @@ func (p *fakeProber) ask(ctx context.Context, dst netip.Addr) error {
 
 func (p *fakeProber) Traceroute(ctx context.Context, dst netip.Addr) (workerapi.Traceroute, error) {
 	return workerapi.Traceroute{Target: dst.String(), StopReason: "reached"}, p.ask(ctx, dst)
+}
+
+func (p *fakeProber) TraceroutePort(
+	ctx context.Context, dst netip.Addr, kind echo.Probe,
+) (workerapi.Traceroute, error) {
+	p.mu.Lock()
+	p.ports = append(p.ports, kind)
+	p.mu.Unlock()
+	port := int(kind.Port)
+	return workerapi.Traceroute{Target: dst.String(), Protocol: kind.Protocol.String(), Port: &port}, p.ask(ctx, dst)
 }
 
 func (p *fakeProber) Ping(ctx context.Context, dst netip.Addr) (workerapi.Ping, error) {

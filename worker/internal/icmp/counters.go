@@ -85,7 +85,7 @@ func (e *Engine) Counters() Counters {
 		Received:   c.received.Load(),
 		Unmatched:  c.unmatched.Load(),
 		Doubted:    c.doubted.Load(),
-		Dropped:    uint64(c.dropped4.Load()) + uint64(c.dropped6.Load()) + c.droppedDatagrams.Load(),
+		Dropped:    uint64(c.dropped4.Load()) + uint64(c.dropped6.Load()) + c.droppedDatagrams.Load() + e.ports.dropped(),
 		Panics:     c.panics.Load(),
 	}
 }

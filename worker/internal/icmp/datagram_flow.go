@@ -1,7 +1,6 @@
 package icmp
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -89,18 +88,9 @@ func (f *datagramFlow) attempt(packet []byte, ttl int) (time.Time, error) {
 		}
 		f.ttl = ttl
 	}
-	if f.label == nil || f.network.unlabelled.Load() {
-		return f.leave(packet, nil)
-	}
-	at, err := f.leave(packet, f.label)
-	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
-		return at, err
-	}
-	at, err = f.leave(packet, nil)
-	if err == nil {
-		f.network.unlabelled.Store(true)
-	}
-	return at, err
+	return sendLabelled(f.label, &f.network.unlabelled, func(label []byte) (time.Time, error) {
+		return f.leave(packet, label)
+	})
 }
 
 // leave sends a packet. Of IPv6 Linux counts a send that failed because of an error of an earlier packet as a packet

@@ -4,6 +4,7 @@ import (
 	"golang.org/x/net/bpf"
 	"golang.org/x/net/ipv4"
 	"golang.org/x/net/ipv6"
+	"golang.org/x/sys/unix"
 )
 
 // filter4 keeps in the kernel what cannot answer an echo request of ours: everything but echo replies, and errors that
@@ -46,3 +47,22 @@ func installFilter6(c *ipv6.PacketConn) error {
 	}
 	return c.SetICMPFilter(&f)
 }
+
+// filterNothing keeps everything in the kernel.
+func filterNothing() []bpf.Instruction { return []bpf.Instruction{bpf.RetConstant{Val: 0}} }
+
+// attach has a filter judge what comes to a socket.
+func attach(fd int, filter []bpf.Instruction) error {
+	raw, err := bpf.Assemble(filter)
+	if err != nil {
+		return err
+	}
+	program := make([]unix.SockFilter, len(raw))
+	for i, r := range raw {
+		program[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
+	}
+	return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
+		&unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]})
+}
+
+func attachNothing(fd int) error { return attach(fd, filterNothing()) }

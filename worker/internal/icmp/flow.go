@@ -1,13 +1,10 @@
 package icmp
 
 import (
-	"errors"
 	"net/netip"
 	"time"
 
 	"diagnostics/worker/internal/echo"
-
-	"golang.org/x/sys/unix"
 )
 
 // flow implements echo.Flow.
@@ -33,21 +30,11 @@ func (f *flow) Send(seq uint16, ttl int) (time.Time, error) {
 	return at, nil
 }
 
-// attempt sends a packet with the flow's label. Where the system keeps labels to itself (a flow label was leased as
-// exclusive, ipv6(7)), it goes without.
+// attempt sends a packet with the flow's label.
 func (f *flow) attempt(packet []byte, ttl int) (time.Time, error) {
-	if f.label == nil || f.socket.unlabelled.Load() {
-		return f.socket.send(packet, f.dst, ttl, nil)
-	}
-	at, err := f.socket.send(packet, f.dst, ttl, f.label)
-	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
-		return at, err
-	}
-	at, err = f.socket.send(packet, f.dst, ttl, nil)
-	if err == nil {
-		f.socket.unlabelled.Store(true)
-	}
-	return at, err
+	return sendLabelled(f.label, &f.socket.unlabelled, func(label []byte) (time.Time, error) {
+		return f.socket.send(packet, f.dst, ttl, label)
+	})
 }
 
 // believes tells whether the flow takes an answer that is proved so well.

@@ -2,7 +2,6 @@ package icmp
 
 import (
 	"net/netip"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,23 +15,11 @@ const maxFlowLabel = 1<<20 - 1 // 0 is no label
 type flows struct {
 	byID [identifiers]atomic.Pointer[flow]
 	pool *identifierPool
-	// forged is about the errors of all destinations.
-	forged *suspicion
-
-	mu           sync.RWMutex
-	destinations map[netip.Addr]*destination
-}
-
-// destination is what the live flows to one address share.
-type destination struct {
-	flows  int // guarded by mu of flows
-	forged *suspicion
+	suspects
 }
 
 func newFlows() *flows {
-	return &flows{
-		pool: newIdentifierPool(), forged: newSuspicion(rawLimit, rawPace), destinations: map[netip.Addr]*destination{},
-	}
+	return &flows{pool: newIdentifierPool(), suspects: newSuspects(rawLimit, rawPace)}
 }
 
 // add makes a flow with an identifier that no live flow has.
@@ -58,27 +45,6 @@ func (t *flows) remove(f *flow) {
 	t.pool.give(f.id)
 }
 
-func (t *flows) enter(dst netip.Addr) *suspicion {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	d := t.destinations[dst]
-	if d == nil {
-		d = &destination{forged: newSuspicion(destinationLimit, destinationPace)}
-		t.destinations[dst] = d
-	}
-	d.flows++
-	return d.forged
-}
-
-func (t *flows) leave(dst netip.Addr) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	d := t.destinations[dst]
-	if d.flows--; d.flows == 0 {
-		delete(t.destinations, dst)
-	}
-}
-
 // owner gives the live flow that the message answers, and how well it proves that; nil for none.
 func (t *flows) owner(m message) (*flow, proof) {
 	f := t.byID[m.id].Load()
@@ -97,10 +63,7 @@ func (t *flows) unmatched(m message, now time.Time) {
 		return
 	}
 	t.forged.note(now)
-	t.mu.RLock()
-	d := t.destinations[m.quoted]
-	t.mu.RUnlock()
-	if d != nil {
-		d.forged.note(now)
+	if forged := t.of(m.quoted); forged != nil {
+		forged.note(now)
 	}
 }

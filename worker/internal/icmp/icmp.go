@@ -1,5 +1,6 @@
-// Package icmp sends echo requests and finds the answers to them. It implements echo.Network and knows nothing of hops
-// or statistics.
+// Package icmp sends probes and finds the answers to them: echo requests, and UDP datagrams and TCP SYNs to a port,
+// about which routers report by ICMP too (port_network.go). It implements echo.Network and knows nothing of hops or
+// statistics.
 //
 // It has two kinds of socket. One raw socket for each address family serves every flow; opening it takes CAP_NET_RAW.
 // Where that is refused, a datagram socket for each flow does the same with the kernel's help and without any
@@ -44,6 +45,8 @@ type Engine struct {
 	v4, v6   family // nil where absent
 	err4     error
 	err6     error
+	ports    *portNetwork // nil where only ICMP probes can be sent
+	errPorts error
 	ways     *ways
 	counters counters
 }
@@ -77,6 +80,9 @@ func openMode(m Mode, log *slog.Logger) (*Engine, error) {
 		e.ways.stop()
 		return nil, fmt.Errorf("%s sockets: IPv4: %w; IPv6: %w", m, e.err4, e.err6)
 	}
+	if m == Raw {
+		e.ports, e.errPorts = openPorts(e.Families(), &e.counters)
+	}
 	return e, nil
 }
 
@@ -103,6 +109,10 @@ func (e *Engine) Absent(family int) error {
 	return e.err6
 }
 
+// NoPorts gives the error with which raw sockets for UDP and TCP probes could not be opened; nil where they are open,
+// and where there are datagram sockets, which have none.
+func (e *Engine) NoPorts() error { return e.errPorts }
+
 // Check tells whether flows can be opened with the rights that the process has now. Datagram sockets are granted to
 // groups, one socket at a time: after a change of group the answer may be another than at the start.
 func (e *Engine) Check() error {
@@ -126,6 +136,18 @@ func (e *Engine) Open(dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, err
 	return f.open(dst, deliver)
 }
 
+// OpenPort implements echo.PortNetwork.
+func (e *Engine) OpenPort(p echo.Probe, dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
+	switch {
+	case dst.Is4() && e.v4 == nil, !dst.Is4() && e.v6 == nil:
+		return nil, echo.ErrFamily
+	case e.ports == nil:
+		return nil, echo.ErrProtocol
+	default:
+		return e.ports.open(p, dst, deliver)
+	}
+}
+
 // Follow implements echo.Network. Linux tells an ICMPv6 datagram socket nothing of a packet that a queue of this host
 // has dropped (ping_v6_sendmsg), but counts it.
 func (e *Engine) Follow(dst netip.Addr) echo.Way {
@@ -138,6 +160,9 @@ func (e *Engine) Close() error {
 	var errs []error
 	for _, f := range e.families() {
 		errs = append(errs, f.close())
+	}
+	if e.ports != nil {
+		errs = append(errs, e.ports.close())
 	}
 	return errors.Join(errs...)
 }

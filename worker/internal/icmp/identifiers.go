@@ -16,10 +16,13 @@ type identifierPool struct {
 }
 
 // newIdentifierPool makes a pool of all identifiers but 0, which some devices take for absent.
-func newIdentifierPool() *identifierPool {
-	p := &identifierPool{free: make([]uint16, identifiers-1), size: identifiers - 1}
+func newIdentifierPool() *identifierPool { return newPool(1, identifiers-1) }
+
+// newPool makes a pool of so many numbers from the first on.
+func newPool(first uint16, size int) *identifierPool {
+	p := &identifierPool{free: make([]uint16, size), size: size}
 	for i := range p.free {
-		p.free[i] = uint16(i + 1)
+		p.free[i] = first + uint16(i)
 	}
 	return p
 }

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 )
 
@@ -27,20 +26,18 @@ const (
 	blockAll   = -1
 )
 
-func openOutlet() (*outlet, error) {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, unix.IPPROTO_ICMP)
+// openOutlet opens one of a protocol. That of IPPROTO_RAW takes whole packets, of any protocol, and is given none.
+func openOutlet(protocol int) (*outlet, error) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, protocol)
 	if err != nil {
 		return nil, fmt.Errorf("socket: %w", err)
 	}
-	nothing, err := bpf.Assemble([]bpf.Instruction{bpf.RetConstant{Val: 0}})
-	if err == nil {
-		filter := []unix.SockFilter{{Code: nothing[0].Op, Jt: nothing[0].Jt, Jf: nothing[0].Jf, K: nothing[0].K}}
-		err = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
-			&unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]})
+	err = attachNothing(fd)
+	if protocol == unix.IPPROTO_ICMP {
+		err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_RAW, icmpFilter, blockAll))
 	}
 	err = errors.Join(err,
 		// Nobody reads the socket: the filters keep packets from it, and of ICMP errors it keeps one or two.
-		unix.SetsockoptInt(fd, unix.SOL_RAW, icmpFilter, blockAll),
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 1),
 		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_RECVERR, 1),
 	)

@@ -40,7 +40,9 @@ func wantOneStack(t *testing.T, c *counters, log string, panics uint64) {
 func TestTheRawReaderOutlivesAPanic(t *testing.T) {
 	t.Parallel()
 	c, log := logged()
-	s := &socket{flows: newFlows(), counters: c, requestType: v4EchoRequest, closed: make(chan struct{})}
+	s := &socket{
+		rawConn: &rawConn{counters: c}, flows: newFlows(), requestType: v4EchoRequest, closed: make(chan struct{}),
+	}
 	var seqs []uint16
 	f, err := s.flows.add(s, target4, func(a echo.Answer) { seqs = append(seqs, a.Seq) })
 	if err != nil {
@@ -67,7 +69,7 @@ func TestTheRawReaderOutlivesAPanic(t *testing.T) {
 		batches = batches[1:]
 		return n, nil
 	}
-	s.reader.Go(s.read)
+	s.reader.Go(func() { s.read(s.dispatch) })
 	s.reader.Wait()
 	if len(seqs) != 3 || seqs[0] != 7 || seqs[1] != 8 || seqs[2] != 9 {
 		t.Errorf("answers %v", seqs)

@@ -35,8 +35,11 @@ func splitIPv4(b []byte) (packet4, bool) {
 }
 
 // ipv4Header gives the length of an IPv4 header, options included, that carries the start of an ICMP message.
-func ipv4Header(b []byte) (int, bool) {
-	if len(b) < minIPv4Header || b[0]>>4 != 4 || b[9] != protocolICMP {
+func ipv4Header(b []byte) (int, bool) { return ipv4HeaderOf(b, protocolICMP) }
+
+// ipv4HeaderOf is ipv4Header for any protocol.
+func ipv4HeaderOf(b []byte, protocol byte) (int, bool) {
+	if len(b) < minIPv4Header || b[0]>>4 != 4 || b[9] != protocol {
 		return 0, false
 	}
 	header := int(b[0]&0x0f) * 4

@@ -1,7 +1,6 @@
 package icmp
 
 import (
-	"errors"
 	"net"
 	"net/netip"
 	"time"
@@ -12,38 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readPause keeps a reader whose socket fails for a moment (out of memory) from spinning.
-const readPause = 10 * time.Millisecond
-
 // arrived is a received message with what its IP header and the kernel tell of it.
 type arrived struct {
 	message
 	source netip.Addr
 	ttl    int
 	kernel received
-}
-
-// read is the socket's one reader. It ends when the socket is closed.
-func (s *socket) read() {
-	batch := make([]ipv4.Message, batchSize)
-	for i := range batch {
-		batch[i].Buffers = [][]byte{make([]byte, packetSize)}
-		batch[i].OOB = make([]byte, oobSpace)
-	}
-	for {
-		n, err := s.batch(batch)
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
-		if err != nil {
-			time.Sleep(readPause)
-			continue
-		}
-		now := time.Now()
-		for _, m := range batch[:n] {
-			s.counters.guard(func() { s.dispatch(now, m) })
-		}
-	}
 }
 
 // dispatch gives one received packet to the flow that it answers.

@@ -3,6 +3,7 @@ package icmp
 import (
 	"errors"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"diagnostics/worker/internal/echo"
@@ -35,6 +36,25 @@ func pastFullQueue(send func() (time.Time, error)) (time.Time, error) {
 		}
 		time.Sleep(pause)
 	}
+}
+
+// sendLabelled sends with a flow label, or with none where there is none (nil). Where the system keeps labels to itself
+// (a flow label was leased as exclusive, ipv6(7)), it goes without, from then on.
+func sendLabelled(
+	label []byte, unlabelled *atomic.Bool, send func(label []byte) (time.Time, error),
+) (time.Time, error) {
+	if label == nil || unlabelled.Load() {
+		return send(nil)
+	}
+	at, err := send(label)
+	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
+		return at, err
+	}
+	at, err = send(nil)
+	if err == nil {
+		unlabelled.Store(true)
+	}
+	return at, err
 }
 
 // sendPastErrors sends a packet. An ICMP error that came for an earlier packet makes the next call on the socket fail,

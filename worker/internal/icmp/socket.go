@@ -1,17 +1,13 @@
 package icmp
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"slices"
 	"sync/atomic"
-	"syscall"
 	"time"
 
-	"diagnostics/shared/parallel"
 	"diagnostics/worker/internal/echo"
 
 	"golang.org/x/net/ipv4"
@@ -19,30 +15,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const (
-	// A burst of answers must fit until the reader runs: about 8,000 small packets.
-	receiveBuffer = 8 << 20
-	sendBuffer    = 2 << 20
-
-	batchSize = 64
-	// A quote is at most 576 bytes in IPv4 (RFC 1812) and 1280 in IPv6 (RFC 4443); what is longer is cut, and nothing
-	// that is read lies that far behind.
-	packetSize = 2048
-)
-
 // socket is one raw ICMP socket with its reader and its flows.
 type socket struct {
-	conn        *net.IPConn
-	raw         syscall.RawConn
+	*rawConn
 	outlet      *outlet // for sending; nil where that is done by conn
-	batch       func([]ipv4.Message) (int, error)
 	requestType byte
 	controls    [maxTTL + 1][]byte
 	flows       *flows
 	unlabelled  atomic.Bool // the system refuses flow labels
-	counters    *counters
 	receive     func(*socket, ipv4.Message) (arrived, bool)
-	reader      parallel.Group
 	closed      chan struct{}
 }
 
@@ -57,7 +38,7 @@ func openRaw4(c *counters) (family, error) {
 		s.conn.Close()
 		return nil, fmt.Errorf("install the packet filter: %w", err)
 	}
-	if s.outlet, err = openOutlet(); err != nil {
+	if s.outlet, err = openOutlet(unix.IPPROTO_ICMP); err != nil {
 		s.conn.Close()
 		return nil, err
 	}
@@ -92,46 +73,17 @@ func openRaw6(c *counters) (family, error) {
 func (s *socket) start() {
 	s.reader.Go(func() {
 		defer close(s.closed)
-		s.counters.keepReading(s.read)
+		s.counters.keepReading(func() { s.read(s.dispatch) })
 	})
 }
 
 // openRaw opens a raw socket with the options that both families share.
 func openRaw(network, address string, c *counters) (*socket, error) {
-	conn, err := new(net.ListenConfig).ListenPacket(context.Background(), network, address)
+	conn, err := openConn(network, address, c)
 	if err != nil {
 		return nil, err
 	}
-	s := &socket{conn: conn.(*net.IPConn), flows: newFlows(), counters: c, closed: make(chan struct{})}
-	if s.raw, err = s.conn.SyscallConn(); err != nil {
-		conn.Close()
-		return nil, err
-	}
-	err = errors.Join(
-		s.setOption(unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1),
-		s.setOption(unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1),
-		s.growBuffer(unix.SO_RCVBUFFORCE, unix.SO_RCVBUF, receiveBuffer),
-		s.growBuffer(unix.SO_SNDBUFFORCE, unix.SO_SNDBUF, sendBuffer),
-	)
-	if err != nil {
-		conn.Close()
-		return nil, fmt.Errorf("set socket options: %w", err)
-	}
-	return s, nil
-}
-
-func (s *socket) setOption(level, name, value int) error {
-	var set error
-	err := s.raw.Control(func(fd uintptr) { set = unix.SetsockoptInt(int(fd), level, name, value) })
-	return errors.Join(err, set)
-}
-
-// growBuffer asks for the size outright, which takes CAP_NET_ADMIN, and else for as much of it as the system allows.
-func (s *socket) growBuffer(force, plain, size int) error {
-	if s.setOption(unix.SOL_SOCKET, force, size) == nil {
-		return nil
-	}
-	return s.setOption(unix.SOL_SOCKET, plain, size)
+	return &socket{rawConn: conn, flows: newFlows(), closed: make(chan struct{})}, nil
 }
 
 func (s *socket) fillControls(level, typ int32) {
@@ -154,20 +106,6 @@ func (s *socket) send(packet []byte, dst netip.Addr, ttl int, extra []byte) (tim
 		return s.outlet.send(packet, oob, sockaddr(dst))
 	}
 	return s.sendByConn(packet, oob, sockaddr(dst))
-}
-
-func (s *socket) sendByConn(packet, oob []byte, to unix.Sockaddr) (at time.Time, err error) {
-	closed := s.raw.Write(func(fd uintptr) bool {
-		for err = unix.EINTR; errors.Is(err, unix.EINTR); {
-			at = time.Now()
-			err = unix.Sendmsg(int(fd), packet, oob, to, unix.MSG_DONTWAIT)
-		}
-		return true
-	})
-	if closed != nil {
-		return at, closed
-	}
-	return at, err
 }
 
 func sockaddr(a netip.Addr) unix.Sockaddr {

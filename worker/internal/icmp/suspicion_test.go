@@ -45,7 +45,7 @@ func flowTo(t *testing.T, table *flows) (f *flow, feed func(message) (answers in
 	t.Helper()
 	var m message
 	answers := 0
-	s := &socket{flows: table, counters: &counters{}, requestType: v4EchoRequest}
+	s := &socket{rawConn: &rawConn{counters: &counters{}}, flows: table, requestType: v4EchoRequest}
 	s.receive = func(*socket, ipv4.Message) (arrived, bool) { return arrived{message: m}, true }
 	f, err := table.add(s, target4, func(echo.Answer) { answers++ })
 	if err != nil {
@@ -152,7 +152,7 @@ func TestForeignRepliesRaiseNoSuspicion(t *testing.T) {
 // What the reader does with a packet that answers nothing: this, and the system's calls, is what a flood costs.
 func BenchmarkUnmatchedError(b *testing.B) {
 	table := newFlows()
-	s := &socket{flows: table, counters: &counters{}, requestType: v4EchoRequest}
+	s := &socket{rawConn: &rawConn{counters: &counters{}}, flows: table, requestType: v4EchoRequest}
 	s.receive = (*socket).receive4
 	f, err := table.add(s, target4, deliverNothing)
 	if err != nil {

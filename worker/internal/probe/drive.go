@@ -65,10 +65,18 @@ type plan interface {
 	answered(a echo.Answer)
 }
 
-// drive runs a plan to its end, and gives the moment when its first probe left; where none did, when it began.
+// drive runs a plan of echo requests to its end, and gives the moment when its first probe left; where none did, when
+// it began.
 func (p *Prober) drive(ctx context.Context, dst netip.Addr, job plan) (measuredAt time.Time, err error) {
+	return p.driveWith(ctx, dst, echo.Probe{}, job)
+}
+
+// driveWith is drive with some kind of probe.
+func (p *Prober) driveWith(
+	ctx context.Context, dst netip.Addr, probe echo.Probe, job plan,
+) (measuredAt time.Time, err error) {
 	d := &driver{
-		prober: p, dst: dst, plan: job, way: p.network.Follow(dst),
+		prober: p, dst: dst, probe: probe, plan: job, way: p.network.Follow(dst),
 		answers: make(chan echo.Answer, answersHeld),
 		ticket:  p.options.Budget.ticket(dst),
 	}
@@ -84,6 +92,7 @@ func (p *Prober) drive(ctx context.Context, dst netip.Addr, job plan) (measuredA
 type driver struct {
 	prober  *Prober
 	dst     netip.Addr
+	probe   echo.Probe
 	plan    plan
 	way     echo.Way
 	answers chan echo.Answer
@@ -205,7 +214,7 @@ func (d *driver) begun() bool { return len(d.flows) > 0 }
 // flow opens flows in order as they are first used.
 func (d *driver) flow(index int) (echo.Flow, error) {
 	for len(d.flows) <= index {
-		f, err := d.prober.network.Open(d.dst, d.take)
+		f, err := d.prober.open(d.probe, d.dst, d.take)
 		if err != nil {
 			return nil, err
 		}

@@ -1,5 +1,5 @@
-// Package probe measures with ICMP echo requests: traceroute, ping and packet loss. It knows nothing of sockets; it
-// asks an echo.Network, real or simulated.
+// Package probe measures with ICMP echo requests: traceroute, which can also do so with UDP and TCP probes, ping and
+// packet loss. It knows nothing of sockets; it asks an echo.Network, real or simulated.
 //
 // Each job is a plan: a state machine without clock, goroutine or I/O that says what it wants next and is told what
 // came. One driver runs every plan, on one network, under one budget of packets.
@@ -39,14 +39,7 @@ func New(network echo.Network, options Options) *Prober {
 // echo.ErrClosed where a probe could not leave, the first or a later one; *BusyError where the budget leaves none in
 // time; ctx's error when ctx ends first.
 func (p *Prober) Traceroute(ctx context.Context, dst netip.Addr) (workerapi.Traceroute, error) {
-	t := newTrace(time.Now())
-	measuredAt, err := p.drive(ctx, dst, t)
-	if err != nil {
-		return workerapi.Traceroute{}, err
-	}
-	r := t.result(dst, public, p.options.Raw)
-	r.MeasuredAt = moment(measuredAt)
-	return r, nil
+	return p.trace(ctx, dst, echo.Probe{})
 }
 
 // Ping sends ten probes, and a few more where a limit on answers is suspected. It ends within workerapi.PingLimit.

@@ -20,9 +20,13 @@ var marks = map[echo.Kind]string{
 }
 
 // rawTrace writes a trace the way traceroute -n does.
-func rawTrace(dst netip.Addr, rows []row) string {
+func rawTrace(dst netip.Addr, probe echo.Probe, rows []row) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "traceroute to %s (%s), %d hops max\n", dst, dst, workerapi.MaxHops)
+	fmt.Fprintf(&b, "traceroute to %s (%s), %d hops max", dst, dst, workerapi.MaxHops)
+	if probe.Port != 0 {
+		fmt.Fprintf(&b, ", %s port %d", probe.Protocol, probe.Port)
+	}
+	b.WriteByte('\n')
 	for _, r := range rows {
 		fmt.Fprintf(&b, "%2d ", r.ttl)
 		var last netip.Addr

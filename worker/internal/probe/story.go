@@ -97,7 +97,7 @@ func (s story) wholeBeyond(i int) bool {
 // explanation gives the sentences on the whole trace, the most important first.
 func (s story) explanation() []string {
 	sentences := []string{s.ending()}
-	for _, more := range []string{s.loss(), s.jump(), s.limited(), s.before(), s.silent(), s.back(), s.spread(),
+	for _, more := range []string{s.loss(), s.port(), s.jump(), s.limited(), s.before(), s.silent(), s.back(), s.spread(),
 		s.hidden(), s.loop()} {
 		if more != "" {
 			sentences = append(sentences, more)

@@ -52,6 +52,7 @@ func (h *ttlShots) heard() bool {
 // What ends the trace is the type of an answer, never its address: destinations behind NAT and anycast answer from
 // other addresses.
 type trace struct {
+	probe    echo.Probe // what is sent
 	start    time.Time
 	deadline time.Time
 	nextSend time.Time

@@ -74,15 +74,15 @@ func (t *trace) patience() time.Duration {
 const tracePatience = 100 * time.Millisecond
 
 // stall is when the window moves on because all of it has kept silent although the destination answers: it must lie
-// beyond. Where the TTL of its reply says that it lies within, it is asked again first. Zero where there is nothing to
-// move, or before all of the window was asked.
+// beyond. Where the TTL of its reply says that it lies within, it is asked again first, if it may be. Zero where there
+// is nothing to move, or before all of the window was asked.
 func (t *trace) stall() time.Time {
 	end := t.end()
 	if t.ended() || !t.reach.answered || t.reach.kind != echo.Reply || end == workerapi.MaxHops || t.ttls[end].sent == 0 {
 		return time.Time{}
 	}
 	at := t.ttls[end].shots[0].at
-	if p := t.implied(); p > 0 && p <= end {
+	if p := t.implied(); p > 0 && p <= end && t.mayRecheck() {
 		r := t.lastRecheck()
 		if r == nil {
 			return time.Time{}

@@ -48,7 +48,7 @@ func (t *trace) choose(now time.Time) (r *request, at time.Time) {
 		return t.chooseRecheck(now, at)
 	}
 	round := t.ttls[chosen].sent
-	return &request{seq: seqOf(round, chosen), ttl: chosen, flow: round}, now
+	return &request{seq: seqOf(round, chosen), ttl: chosen, flow: t.flow(round)}, now
 }
 
 // wants tells whether a TTL is to be sent another probe.

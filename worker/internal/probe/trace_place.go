@@ -134,19 +134,8 @@ func (t *trace) arrivals(place int) []*shot {
 			first = first[:min(len(first), workerapi.ProbesPerHop)]
 		}
 	}
-	add(&t.reach)
-	for ttl := place; ttl <= workerapi.MaxHops; ttl++ {
-		h := &t.ttls[ttl]
-		for round := range h.sent {
-			if s := &h.shots[round]; s.answered || ttl > t.expired[round] {
-				add(s)
-			}
-		}
-	}
-	for i := range t.rechecks {
-		if r := &t.rechecks[i]; r.target >= place {
-			add(&r.shot)
-		}
+	for s := range t.bound(place) {
+		add(s)
 	}
 	if last := len(first) - 1; answered != nil && answered.at.After(first[last].at) {
 		first[last] = answered

@@ -1,6 +1,10 @@
 package probe
 
-import "time"
+import (
+	"time"
+
+	"diagnostics/worker/internal/echo"
+)
 
 // A destination that limits its answers leaves the probes of its own TTL unanswered, and would stand at a later one, or
 // nowhere: a trace sends it a dozen probes within a moment. So it is asked again where the TTL of its reply puts it.
@@ -41,12 +45,16 @@ func (t *trace) chooseRecheck(now, at time.Time) (*request, time.Time) {
 	return &request{seq: uint16(recheckSeq + len(t.rechecks)), ttl: ttl}, now
 }
 
+// mayRecheck tells whether a TTL may be asked again at all. With TCP each round has one SYN for it and no more, and
+// hosts seldom limit how often they answer those.
+func (t *trace) mayRecheck() bool { return t.probe.Protocol != echo.TCP }
+
 // doubtful is the silent TTL that is worth another probe; 0 for none. There is none where the destination answers all
 // that gets there: then the silence before it is a router's. While no TTL has got there one is enough, and what lies
 // beyond the window is next.
 func (t *trace) doubtful() int {
 	ttl, most, below := t.implied(), mostRechecks, t.replied
-	if ttl == 0 || t.refusal() {
+	if ttl == 0 || t.refusal() || !t.mayRecheck() {
 		return 0
 	}
 	if t.replied == 0 {

@@ -24,12 +24,17 @@ func (t *trace) result(dst netip.Addr, public func(netip.Addr) bool, raw bool) w
 		Reached:    stop == workerapi.StopReached,
 		StopReason: stop,
 		Hops:       hops,
+		Protocol:   t.probe.Protocol.String(),
+	}
+	if t.probe.Port != 0 {
+		port := int(t.probe.Port)
+		r.Port = &port
 	}
 	s := story{trace: t, rows: rows, hops: hops, stop: stop, dst: dst}
 	s.annotate()
 	r.Explanation = s.explanation()
 	if raw {
-		text := rawTrace(dst, rows)
+		text := rawTrace(dst, t.probe, rows)
 		r.Raw = &text
 	}
 	return r

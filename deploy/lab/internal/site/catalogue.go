@@ -145,11 +145,19 @@ func addRaw(add adder) {
 
 // Page is a plain page at one address, outside the catalogue.
 func Page(title string, at netip.Addr) Site {
-	s := Site{Host: title, endpoints: []endpoint{{port: 80, http: page(title)}}}
-	if at.Is4() {
-		s.V4 = at
+	return Site{Host: title, endpoints: []endpoint{{port: 80, http: page(title)}}}.at(at)
+}
+
+// SecurePage is a page over TLS alone at one address, outside the catalogue.
+func SecurePage(host string, at netip.Addr) Site {
+	return Site{Host: host, endpoints: []endpoint{{port: 443, http: page(host), tls: &tlsSetup{}}}}.at(at)
+}
+
+func (s Site) at(a netip.Addr) Site {
+	if a.Is4() {
+		s.V4 = a
 	} else {
-		s.V6 = at
+		s.V6 = a
 	}
 	return s
 }

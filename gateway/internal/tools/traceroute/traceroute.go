@@ -29,16 +29,17 @@ const hopNamesTime = 300 * time.Millisecond
 // New makes the tool; client looks up the target and the names of its routers, worker traces it, networks tells who
 // announces them. A nil worker is one that is not enabled, and without networks the routers have none.
 func New(client *egress.Client, worker *workerclient.Client, networks *asn.Client) tool.Tool {
-	return tool.New(tool.Spec[probing.Target, workerapi.Traceroute]{
+	return tool.New(tool.Spec[traceTarget, workerapi.Traceroute]{
 		Slug:    "traceroute",
 		OpenAPI: openAPI,
 		Worker:  true,
-		Parse:   probing.Parse,
-		Run: func(ctx context.Context, t probing.Target) (workerapi.Traceroute, error) {
-			job, err := probing.NewJob(ctx, client, worker, t)
+		Parse:   parse,
+		Run: func(ctx context.Context, t traceTarget) (workerapi.Traceroute, error) {
+			job, err := probing.NewJob(ctx, client, worker, t.Target)
 			if err != nil {
 				return workerapi.Traceroute{}, err
 			}
+			job.Trace = t.probes
 			result, err := worker.Traceroute(ctx, job)
 			if err != nil {
 				return workerapi.Traceroute{}, err

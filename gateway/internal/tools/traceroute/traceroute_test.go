@@ -165,7 +165,7 @@ func TestTracerouteResultShape(t *testing.T) {
 	want := `{"target":"93.184.216.34","address":"93.184.216.34","family":4,"reached":false,"stopReason":"gapLimit",` +
 		`"hops":[{"ttl":1,"address":null,"addresses":[],"hostname":null,"hidden":false,"asn":null,"sent":0,"received":0,"lossPercent":0,` +
 		`"bestMs":null,"averageMs":null,"worstMs":null,"rttsMs":[],"note":null}],"explanation":[],` +
-		`"measuredAt":"2026-05-01T12:00:00Z","shared":true}`
+		`"measuredAt":"2026-05-01T12:00:00Z","shared":true,"protocol":"icmp","port":null}`
 	if string(out) != want {
 		t.Fatalf("got  %s\nwant %s", out, want)
 	}

@@ -17,7 +17,7 @@
  * Runs one tool. It rejects only when the signal aborts.
  * @param {string} slug
  * @param {string} input
- * @param {Record<string, string>} options
+ * @param {Record<string, string | number>} options
  * @param {AbortSignal} signal
  * @returns {Promise<Answer>}
  */

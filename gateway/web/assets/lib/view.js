@@ -5,7 +5,7 @@
 
 /** @typedef {"good" | "warn" | "bad" | "info"} Tone */
 /** @typedef {{tone: Tone, text: string}} Verdict one sentence, with its full stop */
-/** @typedef {{slug: string, input: string, options: Record<string, string>}} Asked what the visitor asked, as it went to the API */
+/** @typedef {{slug: string, input: string, options: Record<string, string | number>}} Asked what the visitor asked, as it went to the API */
 /**
  * Something that deserves attention.
  * @typedef {object} Concern

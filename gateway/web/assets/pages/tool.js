@@ -106,9 +106,18 @@ function link() {
   return text ? `?${text}` : "";
 }
 
+/**
+ * The value of an option as the API takes it. What should be a number and is none goes as it is: the answer says so.
+ * @param {HTMLInputElement | HTMLSelectElement} option
+ */
+function valueOf(option) {
+  const text = option.value.trim();
+  return option.dataset.number !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : text;
+}
+
 /** @returns {Asked} */
 function asked() {
-  const filled = options.map((option) => [option.name, option.value.trim()]).filter(([, value]) => value !== "");
+  const filled = options.filter((option) => option.value.trim() !== "").map((option) => [option.name, valueOf(option)]);
   return { slug, input: input?.value ?? "", options: Object.fromEntries(filled) };
 }
 

@@ -27,6 +27,8 @@ const (
 // Target is what a worker tool aims at, with the family to probe it over.
 type Target struct {
 	target.Host
+	// Port is that of the target which the probes go to; 0 where they go to none.
+	Port   uint16
 	family string
 }
 
@@ -62,7 +64,7 @@ func familyTitle(family string) string {
 }
 
 // NewJob looks the target up and chooses the address that the worker is asked to probe. The families that this host
-// lacks do not matter: the packets leave from the worker. The address is charged. Errors are *fault.Error.
+// lacks do not matter: the packets leave from the worker. Address and port are charged. Errors are *fault.Error.
 func NewJob(
 	ctx context.Context, client *egress.Client, worker *workerclient.Client, t Target,
 ) (workerclient.Job, error) {
@@ -83,8 +85,7 @@ func NewJob(
 	if err != nil {
 		return workerclient.Job{}, err
 	}
-	// The worker dials no port of the target here.
-	if err := client.Charge(ctx, netip.AddrPortFrom(address, 0)); err != nil {
+	if err := client.Charge(ctx, netip.AddrPortFrom(address, t.Port)); err != nil {
 		return workerclient.Job{}, err
 	}
 	caller := tool.CallerOf(ctx)

@@ -63,10 +63,16 @@ func (f *Worker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var data any
 	switch r.URL.Path {
 	case workerapi.PathTraceroute:
-		data = workerapi.Traceroute{
+		traced := workerapi.Traceroute{
 			Target: asked.Target, Address: asked.Target, Family: workerapi.Family(address),
 			StopReason: workerapi.StopGapLimit, Hops: f.Hops, Explanation: []string{}, Measurement: measured,
+			Protocol: workerapi.ProtocolICMP,
 		}
+		if o := asked.Options; o != nil {
+			port := int(o.Port)
+			traced.Protocol, traced.Port = o.Protocol, &port
+		}
+		data = traced
 	case workerapi.PathPing:
 		data = pinged
 	case workerapi.PathPacketLoss:

@@ -125,6 +125,22 @@ function path(d) {
 
 const cutTrace = "The answer was cut: the worker sent more than the service passes on.";
 
+/** What the probes were. @param {any} d */
+const probes = (d) => (d.protocol === "tcp" ? `TCP connection attempts to port ${d.port}, none of which is completed`
+  : d.protocol === "udp" ? `UDP datagrams to port ${d.port}` : "ICMP echo requests");
+
+/** What no answer of the destination may mean. @param {any} d */
+const unheard = (d) => (d.protocol === "tcp" ? "This need not mean that the destination is down: a firewall may drop what goes to this port. Try a port that the host serves."
+  : d.protocol === "udp" ? "This need not mean that the destination is down: a program that listens on the port takes the probes without a word, and many firewalls drop them. Try TCP to a port that the host serves."
+    : "This need not mean that the destination is down: firewalls often drop probes and let other traffic pass. Try TCP to a port that it serves before you decide.");
+
+/** The options of traceroute and of mtr that ask the same. @param {any} d */
+function commands(d) {
+  if (d.protocol === "tcp") return [sh`traceroute -${d.family} -n -T -p ${d.port} ${d.target}`, sh`mtr -${d.family} -n -T -P ${d.port} -r -c 3 ${d.target}`];
+  if (d.protocol === "udp") return [sh`traceroute -${d.family} -n -U -p ${d.port} ${d.target}`, sh`mtr -${d.family} -n -u -P ${d.port} -r -c 3 ${d.target}`];
+  return [sh`traceroute -${d.family} -n -I ${d.target}`, sh`mtr -${d.family} -n -r -c 3 ${d.target}`];
+}
+
 /** @type {import("../../lib/view.js").View} */
 export default {
 
@@ -132,7 +148,7 @@ export default {
     el("ul", { class: "trace-story" }, ...d.explanation.map((/** @type {string} */ s) => el("li", {}, s))),
     d.hops.length > 0 ? section("The path", path(d), cut(d, cutTrace)) : null,
     section("The trace", facts([
-      ["Destination", value(d.target, { what: "destination" })], ["Address", value(d.address, { what: "address" })], ["Address family", `IPv${d.family}`], ["Ended because", el("span", {}, ending(d))],
+      ["Destination", value(d.target, { what: "destination" })], ["Address", value(d.address, { what: "address" })], ["Address family", `IPv${d.family}`], ["Probes", el("span", {}, probes(d))], ["Ended because", el("span", {}, ending(d))],
     ])),
     d.raw ? more("Raw output", code(d.raw, "raw output"), cut(d, cutTrace)) : null,
     addressLinks(d.address, "traceroute"),
@@ -142,13 +158,13 @@ export default {
     "Each probe may pass one router more than the one before, and the router where it has to stop reports back. The path is the one from our server, not from your computer; the way back may be another and is not seen.",
     "A router in the middle that leaves probes unanswered mostly just limits how many it answers, and passes your traffic on all the same. Answers that come within a second of the last probe are counted, however slow the router. Only what is lost at the destination is lost.",
     d.reached ? "A step in time that stays until the end is a long or a busy link; one that goes away again is a router that was slow to answer."
-      : "This need not mean that the destination is down: firewalls often drop probes and let other traffic pass. Check its website or port before you decide.",
+      : unheard(d),
   ],
 
-  terminal: (_asked, d) => [
-    { label: "From your own computer", command: d.family === 6 ? sh`traceroute -6 -n -I ${d.target}` : sh`traceroute -4 -n -I ${d.target}` },
-    { label: "With loss, three rounds", command: d.family === 6 ? sh`mtr -6 -n -r -c 3 ${d.target}` : sh`mtr -4 -n -r -c 3 ${d.target}` },
-  ],
+  terminal: (_asked, d) => {
+    const [once, rounds] = commands(d);
+    return [{ label: "From your own computer", command: once }, { label: "With loss, three rounds", command: rounds }];
+  },
   sources: (d) => [
     { name: "The routers and the host themselves", server: d.address, fetchedAt: d.measuredAt, measured: true, shared: d.shared },
     { name: "Names: reverse DNS", told: "Asked now, or taken from our cache, where answers stay a minute at most." },

@@ -1,0 +1,331 @@
+package icmp
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"diagnostics/worker/internal/echo"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/net/ipv4"
+	"golang.org/x/net/ipv6"
+	"golang.org/x/sys/unix"
+)
+
+// What is short of proof about UDP and TCP probes is believed while fewer than this of it was forged; see suspicion.go.
+const portLimit, portPace = 512, 20 * time.Millisecond
+
+// portNetwork sends UDP and TCP probes through raw sockets, from reserved ports, and finds the answers.
+//
+// For each family a raw ICMP socket is given the errors about them, and a raw TCP socket what destinations answer. Both
+// are given nothing that is not about the reserved ports. IPv4 probes leave through a socket that takes whole packets,
+// so that they have identifications of our own; IPv6 probes through one of their protocol, whose checksum the kernel
+// does.
+type portNetwork struct {
+	ports    *reserved
+	flows    portFlows
+	suspects suspects
+	counters *counters
+
+	readers    []*portReader
+	outlet     *outlet // nil without IPv4
+	udp6, tcp6 *rawConn
+	controls   [maxTTL + 1][]byte
+	unlabelled atomic.Bool
+	closed     atomic.Bool
+}
+
+// portReader is one of the sockets that are read.
+type portReader struct {
+	*rawConn
+	network *portNetwork
+	parse   portParser
+	dropped atomic.Uint32 // packets that the kernel has lost for want of room
+}
+
+// openPorts reserves ports and opens the sockets of some families.
+func openPorts(families []int, c *counters) (n *portNetwork, err error) {
+	n = &portNetwork{counters: c, suspects: newSuspects(portLimit, portPace)}
+	if n.ports, err = reserve(); err != nil {
+		return nil, err
+	}
+	for _, family := range families {
+		open := n.open6
+		if family == 4 {
+			open = n.open4
+		}
+		if err := open(); err != nil {
+			return nil, errors.Join(fmt.Errorf("IPv%d: %w", family, err), n.close())
+		}
+	}
+	for _, r := range n.readers {
+		r.reader.Go(func() { c.keepReading(func() { r.read(r.dispatch) }) })
+	}
+	return n, nil
+}
+
+func (n *portNetwork) open4() (err error) {
+	if n.outlet, err = openOutlet(unix.IPPROTO_RAW); err != nil {
+		return err
+	}
+	first := n.ports.first
+	return errors.Join(
+		n.listen4("ip4:icmp", errorFilter4(first), parseError4), n.listen4("ip4:tcp", segmentFilter4(first), parseTCP4))
+}
+
+func (n *portNetwork) listen4(network string, filter []bpf.Instruction, parse portParser) error {
+	s, err := openFiltered(network, "0.0.0.0", filter, n.counters)
+	if err != nil {
+		return err
+	}
+	p := ipv4.NewPacketConn(s.conn)
+	s.batch = func(ms []ipv4.Message) (int, error) { return p.ReadBatch(ms, 0) }
+	n.readers = append(n.readers, &portReader{rawConn: s, network: n, parse: parse})
+	return nil
+}
+
+func (n *portNetwork) open6() (err error) {
+	for ttl := range n.controls {
+		n.controls[ttl] = ttlControl(unix.IPPROTO_IPV6, unix.IPV6_HOPLIMIT, ttl)
+	}
+	first := n.ports.first
+	if err := n.listen6("ip6:ipv6-icmp", errorFilter6(first), parseError6); err != nil {
+		return err
+	}
+	if err := n.listen6("ip6:tcp", segmentFilter6(first), parseTCP6); err != nil {
+		return err
+	}
+	n.tcp6 = n.readers[len(n.readers)-1].rawConn
+	if n.udp6, err = openFiltered("ip6:udp", "::", filterNothing(), n.counters); err != nil {
+		return err
+	}
+	// The kernel fills in the checksums, and drops what comes with a wrong one.
+	return errors.Join(n.tcp6.setOption(unix.IPPROTO_IPV6, unix.IPV6_CHECKSUM, 16),
+		n.udp6.setOption(unix.IPPROTO_IPV6, unix.IPV6_CHECKSUM, 6))
+}
+
+func (n *portNetwork) listen6(network string, filter []bpf.Instruction, parse portParser) error {
+	s, err := openFiltered(network, "::", filter, n.counters)
+	if err != nil {
+		return err
+	}
+	p := ipv6.NewPacketConn(s.conn)
+	s.batch = func(ms []ipv6.Message) (int, error) { return p.ReadBatch(ms, 0) }
+	n.readers = append(n.readers, &portReader{rawConn: s, network: n, parse: parse})
+	return s.setOption(unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT, 1)
+}
+
+func openFiltered(network, address string, filter []bpf.Instruction, c *counters) (*rawConn, error) {
+	s, err := openConn(network, address, c)
+	if err != nil {
+		return nil, err
+	}
+	var attached error
+	err = s.raw.Control(func(fd uintptr) { attached = attach(int(fd), filter) })
+	if err := errors.Join(err, attached); err != nil {
+		s.conn.Close()
+		return nil, fmt.Errorf("install the packet filter: %w", err)
+	}
+	return s, nil
+}
+
+// open starts a flow.
+func (n *portNetwork) open(p echo.Probe, dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
+	if n.closed.Load() {
+		return nil, echo.ErrClosed
+	}
+	var source netip.Addr
+	if dst.Is4() {
+		var err error
+		if source, err = sourceTo(dst); err != nil {
+			return nil, sendError(err)
+		}
+	}
+	// A nil *portFlow must not become a non-nil echo.Flow.
+	f, err := n.add(p, source, dst, deliver)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// add makes a flow with a port that no live flow of its protocol has.
+func (n *portNetwork) add(p echo.Probe, source, dst netip.Addr, deliver func(echo.Answer)) (*portFlow, error) {
+	local, ok := n.ports.free[p.Protocol].take()
+	if !ok {
+		return nil, echo.ErrNoFlow
+	}
+	f := &portFlow{
+		network: n, portIdentity: newPortIdentity(p, local, source, dst), deliver: deliver, forged: n.suspects.enter(dst),
+	}
+	if !dst.Is4() {
+		f.label = newLabel()
+	}
+	n.flows.slot(p.Protocol, local).Store(f)
+	return f, nil
+}
+
+// sourceTo is the address from which the kernel would send to another.
+func sourceTo(dst netip.Addr) (netip.Addr, error) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return netip.Addr{}, openError(err)
+	}
+	defer unix.Close(fd)
+	// Connecting a datagram socket sends nothing; the port is no matter.
+	if err := unix.Connect(fd, &unix.SockaddrInet4{Addr: dst.As4(), Port: 9}); err != nil {
+		return netip.Addr{}, err
+	}
+	own, err := unix.Getsockname(fd)
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	return address(own), nil
+}
+
+// send sends the nth probe of a flow, and gives the moment right before.
+func (n *portNetwork) send(f *portFlow, nth, ttl int) (time.Time, error) {
+	if f.dst.Is4() {
+		return n.outlet.send(f.packet4(nth, ttl), nil, sockaddr(f.dst))
+	}
+	s := n.udp6
+	if f.protocol == echo.TCP {
+		s = n.tcp6
+	}
+	packet := f.segment(nth)
+	return sendLabelled(f.label, &n.unlabelled, func(label []byte) (time.Time, error) {
+		return s.sendByConn(packet, slices.Concat(n.controls[ttl], label), sockaddr(f.dst))
+	})
+}
+
+// dispatch gives one received packet to the flow that it is about.
+func (r *portReader) dispatch(now time.Time, received ipv4.Message) {
+	n := r.network
+	n.counters.received.Add(1)
+	kernel := parseControl(received.OOB[:received.NN])
+	if kernel.dropped > 0 {
+		r.dropped.Store(kernel.dropped)
+	}
+	m, from, ttl, ok := r.parse(received)
+	if !ok {
+		n.counters.unmatched.Add(1)
+		return
+	}
+	if ttl == 0 {
+		ttl = kernel.hopLimit
+	}
+	f := n.flows.slot(m.protocol, m.local).Load()
+	if f == nil {
+		n.unmatched(m, now)
+		return
+	}
+	seq, p := f.match(m)
+	switch {
+	case f.closed.Load():
+		n.counters.unmatched.Add(1)
+	case p == unproved:
+		n.unmatched(m, now)
+	case p == short && !(f.forged.quiet(now) && n.suspects.forged.quiet(now)):
+		n.counters.doubted.Add(1)
+	default:
+		f.deliver(echo.Answer{Seq: seq, Kind: f.meaning(m.kind, from), From: from, TTL: ttl,
+			At: arrival(now, kernel.stamp), Labels: m.labels})
+	}
+}
+
+// unmatched takes note of a message about no live probe. What does not even name a destination that is probed is no
+// guess at an answer.
+func (n *portNetwork) unmatched(m portMessage, now time.Time) {
+	n.counters.unmatched.Add(1)
+	if forged := n.suspects.of(m.peer); forged != nil {
+		forged.note(now)
+		n.suspects.forged.note(now)
+	}
+}
+
+// dropped is how many packets the kernel has lost for want of room.
+func (n *portNetwork) dropped() (all uint64) {
+	if n == nil {
+		return 0
+	}
+	for _, r := range n.readers {
+		all += uint64(r.dropped.Load())
+	}
+	return all
+}
+
+// close closes the sockets, waits for their readers and gives the ports back.
+func (n *portNetwork) close() error {
+	n.closed.Store(true)
+	var errs []error
+	for _, r := range n.readers {
+		errs = append(errs, r.conn.Close())
+		r.reader.Wait()
+	}
+	if n.udp6 != nil {
+		errs = append(errs, n.udp6.conn.Close())
+	}
+	if n.outlet != nil {
+		errs = append(errs, n.outlet.close())
+	}
+	n.ports.close()
+	return errors.Join(errs...)
+}
+
+// portParser reads a packet of a socket: what it says, who sent it, and with what TTL it came (0 where that is in the
+// control messages).
+type portParser func(ipv4.Message) (m portMessage, from netip.Addr, ttl int, ok bool)
+
+// parseError4 reads a packet of the IPv4 socket for ICMP errors; see receive4.
+func parseError4(received ipv4.Message) (m portMessage, from netip.Addr, ttl int, ok bool) {
+	p, ok := splitIPv4(received.Buffers[0][:received.N])
+	if !ok || received.Flags&unix.MSG_TRUNC == 0 && checksum(p.icmp) != 0 {
+		return m, from, 0, false
+	}
+	m, ok = parsePort4(p.icmp)
+	return m, p.source, p.ttl, ok
+}
+
+// parseTCP4 reads a packet of the IPv4 socket for TCP segments.
+func parseTCP4(received ipv4.Message) (m portMessage, from netip.Addr, ttl int, ok bool) {
+	b := received.Buffers[0][:received.N]
+	header, ok := ipv4HeaderOf(b, protocolTCP)
+	if !ok {
+		return m, from, 0, false
+	}
+	from = netip.AddrFrom4([4]byte(b[12:16]))
+	m, ok = parseSegment(b[header:], from)
+	return m, from, int(b[8]), ok
+}
+
+// parseError6 reads a packet of the IPv6 socket for ICMP errors.
+func parseError6(received ipv4.Message) (m portMessage, from netip.Addr, ttl int, ok bool) {
+	if from, ok = sender6(received); !ok {
+		return m, from, 0, false
+	}
+	m, ok = parsePort6(received.Buffers[0][:received.N])
+	return m, from, 0, ok
+}
+
+// parseTCP6 reads a packet of the IPv6 socket for TCP segments.
+func parseTCP6(received ipv4.Message) (m portMessage, from netip.Addr, ttl int, ok bool) {
+	if from, ok = sender6(received); !ok {
+		return m, from, 0, false
+	}
+	m, ok = parseSegment(received.Buffers[0][:received.N], from)
+	return m, from, 0, ok
+}
+
+// sender6 is who sent a packet of IPv6.
+func sender6(m ipv4.Message) (netip.Addr, bool) {
+	from, ok := m.Addr.(*net.IPAddr)
+	if !ok {
+		return netip.Addr{}, false
+	}
+	return netip.AddrFromSlice(from.IP)
+}

@@ -1,0 +1,33 @@
+package probe
+
+import (
+	"fmt"
+
+	"diagnostics/shared/workerapi"
+	"diagnostics/worker/internal/echo"
+)
+
+// port says what silence of a destination means for UDP and TCP probes, where it is silent.
+func (s story) port() string {
+	last := len(s.hops) - 1
+	lost := s.trace.replied > 0 && s.hops[last].Received < s.hops[last].Sent
+	silent := s.stop == workerapi.StopGapLimit || s.stop == workerapi.StopMaxHops
+	port := s.trace.probe.Port
+	switch s.trace.probe.Protocol {
+	case echo.UDP:
+		if lost {
+			return fmt.Sprintf("Hosts limit how often they say that nobody listens on a UDP port: what the destination did not "+
+				"answer %s need not be lost.", s.within())
+		}
+		if silent {
+			return fmt.Sprintf("What listens on UDP port %d takes probes without a word, and looks like a firewall that drops "+
+				"them.", port)
+		}
+	case echo.TCP:
+		if silent {
+			return fmt.Sprintf("A firewall may drop what goes to TCP port %d alone: a port that the host serves answers more "+
+				"often.", port)
+		}
+	}
+	return ""
+}

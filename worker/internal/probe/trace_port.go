@@ -1,0 +1,127 @@
+package probe
+
+import (
+	"context"
+	"iter"
+	"net/netip"
+	"slices"
+	"time"
+
+	"diagnostics/shared/workerapi"
+	"diagnostics/worker/internal/echo"
+)
+
+// TraceroutePort is Traceroute with UDP or TCP probes. Errors: echo.ErrProtocol besides those of Traceroute.
+func (p *Prober) TraceroutePort(
+	ctx context.Context, dst netip.Addr, probe echo.Probe,
+) (workerapi.Traceroute, error) {
+	return p.trace(ctx, dst, probe)
+}
+
+func (p *Prober) trace(ctx context.Context, dst netip.Addr, probe echo.Probe) (workerapi.Traceroute, error) {
+	t := newTrace(time.Now())
+	t.probe = probe
+	measuredAt, err := p.driveWith(ctx, dst, probe, t)
+	if err != nil {
+		return workerapi.Traceroute{}, err
+	}
+	r := t.result(dst, public, p.options.Raw)
+	r.MeasuredAt = moment(measuredAt)
+	return r, nil
+}
+
+// open starts a flow of some kind of probe.
+func (p *Prober) open(probe echo.Probe, dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
+	if probe.Protocol == echo.ICMP {
+		return p.network.Open(dst, deliver)
+	}
+	ports, ok := p.network.(echo.PortNetwork)
+	if !ok {
+		return nil, echo.ErrProtocol
+	}
+	return ports.OpenPort(probe, dst, deliver)
+}
+
+// flow is that of a round's probes. A reach probe of TCP has one of its own, the first: the rounds then go upwards, and
+// the first SYN of each that gets to the destination is that of the destination's TTL.
+func (t *trace) flow(round int) int {
+	if t.probe.Protocol == echo.TCP {
+		return round + 1
+	}
+	return round
+}
+
+// bound goes through the probes that must have got to a destination at a TTL if they were not lost: none whose flow
+// goes a longer way, answered or not.
+//
+// Of SYNs it is only the first of each flow. The destination waits for that connection until the RST that ends it is
+// there, a round trip later, and what it answers to another SYN between the same ports until then is up to its system:
+// a RST (Linux), what it has answered to the first, or nothing. No answer is no loss then. Where no first one was
+// answered, the first of the others that was goes along: a destination that is there has an address.
+func (t *trace) bound(place int) iter.Seq[*shot] {
+	if t.probe.Protocol == echo.TCP {
+		return slices.Values(t.boundSYNs(place))
+	}
+	return t.boundAll(place)
+}
+
+func (t *trace) boundAll(place int) iter.Seq[*shot] {
+	return func(yield func(*shot) bool) {
+		if !yield(&t.reach) {
+			return
+		}
+		for ttl := place; ttl <= workerapi.MaxHops; ttl++ {
+			h := &t.ttls[ttl]
+			for round := range h.sent {
+				if s := &h.shots[round]; t.passed(s, round, ttl) && !yield(s) {
+					return
+				}
+			}
+		}
+		for i := range t.rechecks {
+			if r := &t.rechecks[i]; r.target >= place && !yield(&r.shot) {
+				return
+			}
+		}
+	}
+}
+
+func (t *trace) boundSYNs(place int) []*shot {
+	bound := []*shot{&t.reach}
+	var answered *shot
+	firsts := map[int]*shot{} // by round
+	for ttl := place; ttl <= workerapi.MaxHops; ttl++ {
+		h := &t.ttls[ttl]
+		for round := range h.sent {
+			s := &h.shots[round]
+			if !t.passed(s, round, ttl) {
+				continue
+			}
+			firsts[round] = sooner(firsts[round], s)
+			if s.replied() {
+				answered = sooner(answered, s)
+			}
+		}
+	}
+	for _, s := range firsts {
+		bound = append(bound, s)
+	}
+	if answered != nil && !slices.ContainsFunc(bound, (*shot).replied) {
+		bound = append(bound, answered)
+	}
+	return bound
+}
+
+// passed tells whether a probe got past all the routers that are known on the way of its round.
+func (t *trace) passed(s *shot, round, ttl int) bool { return s.replied() || ttl > t.expired[round] }
+
+// replied tells whether the destination itself answered.
+func (s *shot) replied() bool { return s.answered && s.kind == echo.Reply }
+
+// sooner gives the one that was sent first; nil is none.
+func sooner(known, s *shot) *shot {
+	if known == nil || s.at.Before(known.at) {
+		return s
+	}
+	return known
+}
