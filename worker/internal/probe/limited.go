@@ -75,18 +75,23 @@ func (s *series) neverSilentForLong(pings []ping) bool {
 	return true
 }
 
-// isEven tells whether about as many probes were answered in any second as in any other.
+// isEven tells whether about as many probes were answered in any second as in any other. A second tells nothing where
+// this host was late with a probe shortly before or in it: meanwhile a limit saves up answers, which the next probes get.
 func (s *series) isEven(pings []ping) bool {
 	uneven := unevenPing
 	if s.shape.gap < workerapi.PingGap {
 		uneven = unevenLoss
 	}
 	end := pings[len(pings)-1].at.Add(s.shape.gap / 2)
-	least, most := len(pings), 0
+	least, most, skipped := len(pings), -1, false
 	for i := range pings {
 		until := pings[i].at.Add(limitPeriod - s.shape.gap/2)
 		if until.After(end) {
 			break
+		}
+		if s.lateBetween(pings[i].at.Add(-limitPeriod), until) {
+			skipped = true
+			continue
 		}
 		replied := 0
 		for _, p := range pings[i:] {
@@ -96,7 +101,21 @@ func (s *series) isEven(pings []ping) bool {
 		}
 		least, most = min(least, replied), max(most, replied)
 	}
+	if most < 0 {
+		return !skipped
+	}
 	return most-least <= uneven
+}
+
+// lateBetween tells whether a probe of that time left late.
+func (s *series) lateBetween(from, until time.Time) bool {
+	for i := 1; i < len(s.pings); i++ {
+		at := s.pings[i].at
+		if at.After(from) && at.Before(until) && at.Sub(s.pings[i-1].at) > 3*s.shape.gap/2 {
+			return true
+		}
+	}
+	return false
 }
 
 // confirming tells whether the confirmation has begun.

@@ -175,6 +175,19 @@ func TestLooksLimited(t *testing.T) {
 	}
 }
 
+// This host's own delay is no unevenness of the other's: three probes left at once, the first 0.3 s late, and met the
+// answers that the limit had saved up.
+func TestLateProbesHideNoLimit(t *testing.T) {
+	t.Parallel()
+	s := lossPattern(lossShape, "AAAAAAAAA.A.A.A.AAAA.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A")
+	for i, p := range s.pings[16:19] {
+		s.pings[16+i].at = p.at.Add(time.Duration(3-i) * lossShape.gap)
+	}
+	if !s.looksLimited() {
+		t.Error("not seen as a limit")
+	}
+}
+
 // Loss by chance is no limit: how often it looks like one, and how often its confirmation would say so too.
 func TestChanceRarelyLooksLimited(t *testing.T) {
 	t.Parallel()
