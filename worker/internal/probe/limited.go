@@ -76,7 +76,7 @@ func (s *series) neverSilentForLong(pings []ping) bool {
 }
 
 // isEven tells whether about as many probes were answered in any second as in any other. A second tells nothing where
-// this host was late with a probe shortly before or in it: meanwhile a limit saves up answers, which the next probes get.
+// this host was late with a probe shortly before or in it: meanwhile a limit saves up answers for the next probes.
 func (s *series) isEven(pings []ping) bool {
 	uneven := unevenPing
 	if s.shape.gap < workerapi.PingGap {
