@@ -162,8 +162,8 @@ func TestEchoesOverANarrowAndASpreadPath(t *testing.T) {
 }
 
 // What the worker tells of slow and of limited answers is the same without raw sockets.
+// It is not parallel: see TestTracesOfUglyPathsEqualTheSystems.
 func TestEchoesWithoutRawSockets(t *testing.T) {
-	t.Parallel()
 	p := pairWith(t, "echoes-datagram", startDatagramWorker(t, "worker-datagram-echoes"))
 	for _, to := range bothFamilies(lab.LateEnd, 47) {
 		t.Run(to.String(), func(t *testing.T) {
