@@ -31,8 +31,8 @@ var uglyPaths = []struct {
 		1200 * time.Millisecond, 3 * time.Second},
 }
 
-// Our trace equals traceroute's and mtr's, hop for hop and with the same loss, from raw and from datagram sockets. It is
-// not parallel: what Linux counts as dropped where a datagram socket meets an ICMP error counts for all workers of a
+// Our trace equals traceroute's and mtr's, hop for hop and with the same loss, from raw and from datagram sockets. It
+// is not parallel: what Linux counts as dropped where a datagram socket meets an ICMP error counts for all workers of a
 // network namespace, and another one there would take it for its own.
 func TestTracesOfUglyPathsEqualTheSystems(t *testing.T) {
 	datagrams := pairWith(t, "ugly-datagram", startDatagramWorker(t, "worker-ugly-datagram", workerOfOne...))
