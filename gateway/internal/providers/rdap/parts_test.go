@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/target"
 
 	"github.com/google/go-cmp/cmp"
@@ -267,9 +268,9 @@ func TestReadRetryAfter(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	for in, want := range map[string]time.Duration{
-		"5": 5 * time.Second, " 5 ": 5 * time.Second, "0": time.Second, "": defaultPause, "soon": defaultPause, "-1": defaultPause, "999999": maxPause,
-		"2147483648": maxPause, "99999999999999999999": maxPause, "-99999999999999999999": defaultPause, "Mon, 01 Jun 2026 12:00:30 GMT": 30 * time.Second, "Mon, 01 Jun 2026 11:00:00 GMT": time.Second,
-		"Tue, 02 Jun 2026 12:00:00 GMT": maxPause,
+		"5": 5 * time.Second, " 5 ": 5 * time.Second, "0": time.Second, "": defaultPause, "soon": defaultPause, "-1": defaultPause, "999999": pause.Max,
+		"2147483648": pause.Max, "99999999999999999999": pause.Max, "-99999999999999999999": defaultPause, "Mon, 01 Jun 2026 12:00:30 GMT": 30 * time.Second, "Mon, 01 Jun 2026 11:00:00 GMT": time.Second,
+		"Tue, 02 Jun 2026 12:00:00 GMT": pause.Max,
 	} {
 		if got := readRetryAfter(in, now); got != want {
 			t.Errorf("%q: %v, want %v", in, got, want)

@@ -20,6 +20,7 @@ import (
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fairqueue"
+	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/target"
 )
 
@@ -75,7 +76,7 @@ type Config struct {
 type Client struct {
 	egress  *egress.Client
 	base    target.URL
-	store   cache.Store
+	pauses  pause.Book
 	listed  Registries       // nil where Base is asked for everything
 	queue   *fairqueue.Queue // nil where nothing is counted
 	now     func() time.Time
@@ -100,7 +101,7 @@ func New(c Config) (*Client, error) {
 		return nil, errors.New("rdap: the base URL must be https")
 	}
 	client := &Client{
-		egress: c.Egress, base: base, store: c.Cache, listed: c.Registries, now: c.Now, timeout: c.Timeout,
+		egress: c.Egress, base: base, listed: c.Registries, now: c.Now, timeout: c.Timeout,
 		domains:    cache.NewLoading[domainRecord](c.Cache, "rdap-domain", KeepFound),
 		registrars: cache.NewLoading[domainRecord](c.Cache, "rdap-registrar", KeepFound),
 		networks:   cache.NewLoading[networkRecord](c.Cache, "rdap-network", KeepFound),
@@ -112,6 +113,7 @@ func New(c Config) (*Client, error) {
 	if client.now == nil {
 		client.now = time.Now
 	}
+	client.pauses = pause.NewBook(c.Cache, "rdap", client.now)
 	if client.timeout == 0 {
 		client.timeout = Timeout
 	}

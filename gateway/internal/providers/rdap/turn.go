@@ -6,6 +6,7 @@ import (
 
 	"diagnostics/gateway/internal/fairqueue"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/tool"
 )
 
@@ -42,20 +43,9 @@ func (w *walk) turn(ctx context.Context) error {
 	case err != nil:
 		return err
 	case again > 0:
-		f := tryLater(fault.Busy, again, "Too many registrations are looked up at the moment.")
-		f.Cause = ErrShare
-		return f
+		return pause.TryLater(fault.Busy, again, "Too many registrations are looked up at the moment.", ErrShare)
 	case waited > 0: // whoever was before may have been asked for a pause
 		return w.client.paused(ctx, w.at)
 	}
 	return nil
-}
-
-// tryLater is a provider that is to be left alone for a time. It is Busy where this service has asked too much of it:
-// that is not the provider's fault.
-func tryLater(kind fault.Kind, wait time.Duration, sentence string) *fault.Error {
-	seconds := int64((max(wait, time.Second) + time.Second - 1) / time.Second)
-	f := fault.Newf(kind, "%s Try again in %d s.", sentence, seconds)
-	f.RetryAfter = wait
-	return f
 }

@@ -10,6 +10,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fairqueue"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/target"
 )
 
@@ -171,7 +172,8 @@ func (w *walk) finish(answer *egress.Response) error {
 
 func (w *walk) refused(answer *egress.Response) error {
 	if after := answer.Header.Get("Retry-After"); after != "" && answer.Status == http.StatusServiceUnavailable {
-		return tryLater(fault.Upstream, readRetryAfter(after, w.client.now()), w.client.server(w.at)+" is out of service.")
+		return pause.TryLater(fault.Upstream, readRetryAfter(after, w.client.now()),
+			w.client.server(w.at)+" is out of service.", nil)
 	}
 	return fault.Newf(fault.Upstream, "%s answered with the status %d.", w.client.server(w.at), answer.Status)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode"
 
+	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/text"
 )
 
@@ -30,7 +31,7 @@ func FuzzRead(f *testing.F) {
 		if (outcome == Found) != (d != nil) {
 			t.Fatalf("%s, %+v", outcome, d)
 		}
-		if wait, asked := asksToWait(said); asked != (wait > 0) || wait > maxPause {
+		if wait, asked := asksToWait(said); asked != (wait > 0) || wait > pause.Max {
 			t.Fatalf("a pause of %v", wait)
 		}
 		if d == nil {

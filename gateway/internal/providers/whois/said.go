@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"diagnostics/gateway/internal/providers/pause"
 )
 
 // spoken gives the lines of a text as sentences are looked for in them: in lower case, without the marks of comments,
@@ -78,17 +80,15 @@ func waitIn(line string) time.Duration {
 		}
 		switch strings.TrimSuffix(words[i], "s") {
 		case "second", "sec":
-			return bounded(time.Duration(n) * time.Second)
+			return pause.Within(time.Duration(n) * time.Second)
 		case "minute", "min":
-			return bounded(time.Duration(n) * time.Minute)
+			return pause.Within(time.Duration(n) * time.Minute)
 		case "hour":
-			return bounded(time.Duration(n) * time.Hour)
+			return pause.Within(time.Duration(n) * time.Hour)
 		}
 	}
 	return defaultPause
 }
-
-func bounded(d time.Duration) time.Duration { return min(max(d, time.Second), maxPause) }
 
 // closedWords are what the servers of .ch and .es say, which answer only those whom they have admitted: that of .es
 // says in the same sentence that it may have been asked too often, to whoever asks for the first time too.

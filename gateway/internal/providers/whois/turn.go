@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fairqueue"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 )
@@ -25,7 +27,7 @@ func (c *Client) turn(ctx context.Context, server target.Host) error {
 	case err != nil:
 		return err
 	case again > 0:
-		return tryLater(again, "Too many registrations are looked up at the moment.")
+		return pause.TryLater(fault.Busy, again, "Too many registrations are looked up at the moment.", nil)
 	}
 	return c.paused(ctx, server) // whoever was before may have been asked for one
 }

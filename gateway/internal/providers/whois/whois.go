@@ -16,6 +16,7 @@ import (
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fairqueue"
+	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/target"
 )
 
@@ -56,7 +57,7 @@ type Config struct {
 // Client asks WHOIS servers. It is safe for concurrent use.
 type Client struct {
 	egress  *egress.Client
-	store   cache.Store
+	pauses  pause.Book
 	queue   *fairqueue.Queue // nil where nothing is counted
 	now     func() time.Time
 	timeout time.Duration
@@ -76,7 +77,7 @@ func New(c Config) (*Client, error) {
 		return nil, err
 	}
 	client := &Client{
-		egress: c.Egress, store: c.Cache, now: c.Now, timeout: c.Timeout, root: iana,
+		egress: c.Egress, now: c.Now, timeout: c.Timeout, root: iana,
 		answers:   cache.NewLoading[record](c.Cache, "whois-domain", KeepFound),
 		referrals: cache.NewLoading[referral](c.Cache, "whois-server", KeepReferral),
 	}
@@ -86,6 +87,7 @@ func New(c Config) (*Client, error) {
 	if client.now == nil {
 		client.now = time.Now
 	}
+	client.pauses = pause.NewBook(c.Cache, "whois", client.now)
 	if client.timeout == 0 {
 		client.timeout = Timeout
 	}

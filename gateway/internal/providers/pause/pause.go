@@ -1,0 +1,77 @@
+// Package pause keeps how long the servers of providers ask to be left alone. It is kept where the answers are, so that
+// instances that share those share this too.
+package pause
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"diagnostics/gateway/internal/cache"
+	"diagnostics/gateway/internal/fault"
+)
+
+// Max is the longest pause, whatever a server asks for.
+const Max = time.Hour
+
+// Within is a pause of at least a second and at most Max.
+func Within(wait time.Duration) time.Duration { return min(max(wait, time.Second), Max) }
+
+// Book notes the pauses of one kind of servers.
+type Book struct {
+	store cache.Store
+	kind  string
+	now   func() time.Time
+}
+
+// NewBook makes a book in a store, for kind, such as "rdap".
+func NewBook(store cache.Store, kind string, now func() time.Time) Book {
+	return Book{store: store, kind: kind, now: now}
+}
+
+// Begin notes that a server is to be left alone for so long.
+func (b Book) Begin(ctx context.Context, server string, wait time.Duration) {
+	note := b.now().Add(wait).UTC().Format(time.RFC3339Nano) + " " + wait.String()
+	// A store that fails costs the server one more request, no more.
+	_ = b.store.Set(context.WithoutCancel(ctx), b.key(server), []byte(note), wait)
+}
+
+// Left is what is left of a server's pause, at least a second. That it is kept still is what tells of a pause; the
+// moment that was noted says only how much of it is left, as far as that can be: a clock may have been set since, or be
+// another instance's.
+func (b Book) Left(ctx context.Context, server string) (wait time.Duration, paused bool) {
+	kept, ok, err := b.store.Get(ctx, b.key(server))
+	if err != nil || !ok { // a store that fails knows of no pause
+		return 0, false
+	}
+	until, whole, ok := read(string(kept))
+	if !ok { // what cannot be read is no pause
+		return 0, false
+	}
+	return min(max(until.Sub(b.now()), time.Second), whole), true
+}
+
+func (b Book) key(server string) string { return b.kind + "-pause:" + server }
+
+// read reads what Begin has noted. Versions that noted no length may share the store.
+func read(note string) (until time.Time, whole time.Duration, ok bool) {
+	moment, length, told := strings.Cut(note, " ")
+	until, err := time.Parse(time.RFC3339Nano, moment)
+	if err != nil {
+		return time.Time{}, 0, false
+	}
+	if !told {
+		return until, Max, true
+	}
+	whole, err = time.ParseDuration(length)
+	return until, whole, err == nil && whole > 0 && whole <= Max
+}
+
+// TryLater is the failure of a provider that is to be left alone for a time, for cause, which may be nil. Its kind is
+// Busy where this service has asked too much of the provider: that is not the provider's fault.
+func TryLater(kind fault.Kind, wait time.Duration, sentence string, cause error) *fault.Error {
+	seconds := int64((max(wait, time.Second) + time.Second - 1) / time.Second)
+	f := fault.Newf(kind, "%s Try again in %d s.", sentence, seconds)
+	f.RetryAfter, f.Cause = wait, cause
+	return f
+}
