@@ -41,7 +41,10 @@ func TestWarnOfFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if limit.Cur > 1<<30 {
-		t.Skip("there is no limit of files to speak of here")
+		limit.Cur = 1 << 20 // without a limit there is no other side
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+			t.Fatal(err)
+		}
 	}
 	enough := Config{}
 	enough.MaxInFlight = 1

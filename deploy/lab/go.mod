@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	diagnostics/gateway v0.0.0
+	diagnostics/shared v0.0.0
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
 	github.com/labstack/echo/v4 v4.16.0

@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"diagnostics/lab"
+	"diagnostics/shared/skiptest"
 )
 
 // The visitors of the proxies: the service's own host, by either family, since what happens before the proxy does not
@@ -112,7 +113,7 @@ func needProxies(t *testing.T) *proxies {
 	t.Helper()
 	for _, program := range []string{"caddy", "nginx"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("%s is not installed here; .ci/run installs it", program)
+			skiptest.Skip(t, program+" is not installed here; .ci/run installs it")
 		}
 	}
 	p, err := startProxies()

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"diagnostics/shared/skiptest"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -31,7 +33,7 @@ func TestPortsAreTakenPerTarget(t *testing.T) {
 	for _, target := range []net.Listener{first, second} {
 		conn, err := dialWith(t.Context(), only, "tcp4", netip.MustParseAddrPort(target.Addr().String()))
 		if errors.Is(err, unix.ENOPROTOOPT) {
-			t.Skip("a kernel before 6.3 knows no range of ports of one socket")
+			skiptest.Skip(t, "a kernel before 6.3 knows no range of ports of one socket")
 		}
 		if err != nil {
 			t.Fatalf("to %v: %v", target.Addr(), err)

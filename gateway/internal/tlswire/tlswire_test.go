@@ -13,6 +13,7 @@ import (
 
 	"diagnostics/gateway/internal/certcheck/certtest"
 	"diagnostics/gateway/internal/tlswire"
+	"diagnostics/shared/skiptest"
 
 	"go.uber.org/goleak"
 )
@@ -103,7 +104,7 @@ func TestCertificatesOfOpenSSL(t *testing.T) {
 	t.Parallel()
 	openssl, err := exec.LookPath("openssl")
 	if err != nil {
-		t.Skip("openssl is not installed")
+		skiptest.Skip(t, "openssl is not installed")
 	}
 	dir := t.TempDir()
 	key, cert := dir+"/key.pem", dir+"/cert.pem"
