@@ -41,9 +41,7 @@ const (
 )
 
 func newLoad(s *stack, j *judge, r *rand.Rand) *load {
-	c := s.lab.HTTPClient()
-	c.Transport.(*http.Transport).IdleConnTimeout = 5 * time.Second
-	return &load{stack: s, judge: j, client: c, random: r}
+	return &load{stack: s, judge: j, client: s.lab.HTTPClient(), random: r}
 }
 
 // findAssets makes the mix, with the files that the first page names: their paths have a hash of what is in them.
