@@ -163,6 +163,7 @@ var rules = []rule{
 	},
 	{
 		name: "shared to I/O", module: "shared", from: []string{"diagnostics/shared/..."}, direct: true,
+		except: []string{"diagnostics/shared/skiptest"}, // tests alone import it
 		never:  []string{"net", "net/http", "os", "os/exec", "syscall", "log/...", "io/fs", "database/..."},
 		reason: "the address policy is a pure function of an address",
 	},
