@@ -76,6 +76,7 @@ func worstCases() []worstCase {
 		{tool: "uptime", built: chain + ", over both families", input: maze},
 		{tool: "uptime", built: chain + ", over both families", input: secure + "/maze/0"},
 		{tool: "whois-lookup", built: "a registry and a registrar with long answers", input: "www.example-shop.com"},
+		{tool: "whois-lookup", built: "a WHOIS server without end", input: "example.be"},
 	}
 }
 
