@@ -3,6 +3,7 @@ package tlsprobe
 import (
 	"context"
 	"net"
+	"slices"
 )
 
 // Hello is what is asked in a handshake.
@@ -38,9 +39,165 @@ type Flight struct {
 }
 
 // ReadHandshake asks for a handshake on a connection and reads the server's part up to where a client would answer with
-// keys. It leaves the connection open and of no further use. Once the certificates have come there is no error, whatever
-// comes after them. Errors are an Alert, ErrNotTLS, ErrTooLong, ErrMalformed, ErrOtherVersion, ErrNotOffered, those of
-// the connection (io.EOF where the server closed it) and the context's.
+// keys; in TLS 1.3 up to the certificates. It leaves the connection open and of no further use. Once the certificates
+// have come there is no error, whatever comes after them. Errors are an Alert, ErrNotTLS, ErrTooLong, ErrMalformed,
+// ErrOtherVersion, ErrNotOffered, those of the connection (io.EOF where the server closed it without a word) and the
+// context's.
 func ReadHandshake(ctx context.Context, conn net.Conn, hello Hello) (Flight, error) {
-	return Flight{}, ErrNotTLS
+	defer interruptOn(ctx, conn)()
+	h := handshake{conn: conn, reader: reader{from: conn}, offer: hello.compose()}
+	err := h.run()
+	if h.certified {
+		err = nil // what matters has come
+	}
+	return h.told(), ended(ctx, err)
+}
+
+// compose writes the hello of a handshake.
+func (h Hello) compose() clientHello {
+	versions := slices.Clone(h.Versions)
+	if len(versions) == 0 {
+		versions = []Version{TLS13, TLS12, TLS11, TLS10}
+	}
+	slices.Sort(versions)
+	slices.Reverse(versions)
+	newest, oldest := versions[0], versions[len(versions)-1]
+	c := newHello(newest)
+	c.versions = versions
+	c.serverName, c.alpn, c.extras = h.ServerName, h.ALPN, true
+	c.signatures, c.anyChain = signaturesOf(h.Authentication), h.Authentication != ""
+	if newest == TLS13 {
+		c.suites, c.groups = slices.Clone(readable), slices.Clone(agreeable)
+	}
+	if oldest < TLS13 {
+		before13 := versions[slices.IndexFunc(versions, func(v Version) bool { return v < TLS13 })]
+		c.suites = append(c.suites, h.suitesFor(before13)...)
+		c.groups = append(c.groups, without(offeredGroups(before13), append(c.groups, offeredGroups(TLS13)...))...)
+		if newest < TLS13 {
+			c.groups = offeredGroups(newest)
+		}
+	}
+	return c
+}
+
+// suitesFor are those of a version that come with a certificate of the kind.
+func (h Hello) suitesFor(v Version) []uint16 {
+	ids := only(offered(v), func(s Suite) bool {
+		return h.Authentication == "" || s.Authentication == h.Authentication
+	})
+	return ids[:min(len(ids), mostSuites(v))]
+}
+
+// handshake is one that is under way.
+type handshake struct {
+	flight
+	conn      net.Conn
+	reader    reader
+	offer     clientHello
+	agreement agreement
+	// transcript is what both have said; answerAt is where in it the last ServerHello begins.
+	transcript []byte
+	answerAt   int
+}
+
+func (h *handshake) run() error {
+	if h.offer.version == TLS13 {
+		if err := h.agree(agreeable[0]); err != nil {
+			return err
+		}
+	}
+	if err := h.greet(h.offer.recordVersion()); err != nil {
+		return err
+	}
+	if h.hello.version < TLS13 {
+		return h.readUntil(&h.reader, func(f *flight) bool { return f.done })
+	}
+	if h.hello.retry {
+		if err := h.greetAgain(); err != nil {
+			return err
+		}
+	}
+	if err := h.unlock(); err != nil {
+		return err
+	}
+	return h.readUntil(&h.reader, func(f *flight) bool { return f.certified })
+}
+
+// agree makes a share of a group.
+func (h *handshake) agree(group uint16) (err error) {
+	h.agreement, err = newAgreement(group)
+	h.offer.shares = []keyShare{h.agreement.share}
+	return err
+}
+
+// greet says hello, and holds the answer against what was offered.
+func (h *handshake) greet(v Version) error {
+	ours := h.offer.marshal()
+	h.transcript = append(h.transcript, ours...)
+	if _, err := h.conn.Write(inRecord(v, recordHandshake, ours)); err != nil {
+		return err
+	}
+	m, err := h.reader.next()
+	if err != nil {
+		return err
+	}
+	h.answerAt = len(h.transcript)
+	h.transcript = append(h.transcript, m.raw...)
+	if err := h.take(m); err != nil {
+		return err
+	}
+	switch {
+	case !slices.Contains(h.offer.versions, h.hello.version):
+		return ErrOtherVersion
+	case !slices.Contains(h.offer.suites, h.hello.suite), h.suite.fits(TLS13) != (h.hello.version == TLS13):
+		return ErrNotOffered
+	}
+	return nil
+}
+
+// greetAgain says hello with a share of the group that the server asks for (RFC 8446 section 4.1.4). The first hello
+// then stands in the transcript as its hash.
+func (h *handshake) greetAgain() error {
+	retry := h.hello
+	if !slices.Contains(agreeable, retry.group) {
+		return ErrNotOffered
+	}
+	if err := h.agree(retry.group); err != nil {
+		return err
+	}
+	sum := protections[retry.suite].sum(h.transcript[:h.answerAt])
+	replaced := append([]byte{messageHash, 0, 0, byte(len(sum))}, sum...) // #nosec G115 -- that of a hash
+	h.transcript = append(replaced, h.transcript[h.answerAt:]...)
+	h.offer.cookie = retry.cookie
+	h.flight = flight{}
+	if err := h.greet(TLS12); err != nil {
+		return err
+	}
+	if h.hello.version != TLS13 || h.hello.retry || h.hello.suite != retry.suite {
+		return ErrMalformed
+	}
+	return nil
+}
+
+// unlock opens what the server says from now on.
+func (h *handshake) unlock() error {
+	if h.hello.group != h.agreement.share.group {
+		return ErrNotOffered
+	}
+	secret, err := h.agreement.finish(h.hello.share)
+	if err != nil {
+		return err
+	}
+	h.reader.in, err = protections[h.hello.suite].newOpener(secret, h.transcript)
+	return err
+}
+
+// told is what is known by now.
+func (h *handshake) told() Flight {
+	return Flight{
+		Version: h.hello.version, Suite: h.suite,
+		Group: max(h.hello.group, h.exchange.group), DHBits: h.exchange.dhBits,
+		Certificates: h.all, Staple: h.staple, SCTs: h.scts,
+		ClientRequested: h.requested, ALPN: h.hello.alpn,
+	}
 }

@@ -1,0 +1,113 @@
+package tlsprobe
+
+import (
+	"context"
+	"net"
+	"time"
+)
+
+// flight is what has come of a server's first flight.
+type flight struct {
+	heard bool // a ServerHello
+	hello serverHello
+	suite Suite
+
+	certified bool // a Certificate message
+	certificates
+	exchange  keyExchange
+	requested bool
+	done      bool
+}
+
+// take reads a message of the flight up to TLS 1.2, or of TLS 1.3 once its records are open.
+func (f *flight) take(m message) (err error) {
+	if !f.heard && m.kind != messageServerHello {
+		return ErrMalformed
+	}
+	switch m.kind {
+	case messageServerHello:
+		if f.heard {
+			return ErrMalformed
+		}
+		f.hello, err = parseServerHello(m.body)
+		if f.heard = err == nil; f.heard {
+			f.suite, _ = SuiteByID(f.hello.suite)
+			f.scts = f.hello.scts
+		}
+	case messageEncryptedExtensions:
+		f.hello.alpn, err = parseEncryptedExtensions(m.body)
+	case messageCertificate:
+		err = f.takeCertificates(m.body)
+	case messageCertificateStatus:
+		var ok bool
+		if f.staple, ok = readStatus(m.body); !ok {
+			err = ErrMalformed
+		}
+	case messageKeyExchange:
+		f.exchange, err = parseKeyExchange(f.suite, m.body)
+	case messageCertificateRequest:
+		f.requested = true
+	case messageHelloDone:
+		f.done = true
+	}
+	return err
+}
+
+func (f *flight) takeCertificates(body []byte) error {
+	parse := parseCertificates
+	if f.hello.version == TLS13 {
+		parse = parseCertificates13
+	}
+	c, err := parse(body)
+	if err != nil {
+		return err
+	}
+	if f.hello.version != TLS13 {
+		c.scts = f.scts
+	}
+	f.certificates, f.certified = c, true
+	return nil
+}
+
+// readUntil reads messages until enough has come.
+func (f *flight) readUntil(r *reader, enough func(*flight) bool) error {
+	for !enough(f) {
+		m, err := r.next()
+		if err != nil {
+			return err
+		}
+		if err := f.take(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// helloHeard is enough where only the choice of a suite or, in TLS 1.3, of a group matters.
+func helloHeard(f *flight) bool { return f.heard }
+
+// exchangeHeard is enough where the group or the prime matters too.
+func exchangeHeard(f *flight) bool {
+	if !f.heard || f.done || f.hello.version == TLS13 {
+		return f.heard
+	}
+	switch f.suite.KeyExchange {
+	case "ECDHE", "DHE", "ECDHE_PSK", "DHE_PSK":
+		return f.exchange != keyExchange{}
+	}
+	return true
+}
+
+// interruptOn ends what is waited for on a connection when the context ends.
+func interruptOn(ctx context.Context, conn net.Conn) func() {
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	return func() { stop() }
+}
+
+// ended gives the context's end where that is why something failed.
+func ended(ctx context.Context, err error) error {
+	if why := ctx.Err(); why != nil && err != nil {
+		return why
+	}
+	return err
+}

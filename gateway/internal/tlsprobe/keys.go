@@ -1,0 +1,125 @@
+package tlsprobe
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/binary"
+	"hash"
+	"slices"
+
+	"golang.org/x/crypto/chacha20poly1305"
+)
+
+// protection is how the records of a suite of TLS 1.3 are protected.
+type protection struct {
+	newHash func() hash.Hash
+	keySize int
+	newAEAD func(key []byte) (cipher.AEAD, error)
+}
+
+// protections are those of the suites by which certificates can be read. AES-CCM is here because devices have nothing
+// else.
+var protections = map[uint16]protection{
+	0x1301: {sha256.New, 16, aesGCM},
+	0x1302: {sha512.New384, 32, aesGCM},
+	0x1303: {sha256.New, chacha20poly1305.KeySize, chacha20poly1305.New},
+	0x1304: {sha256.New, 16, func(key []byte) (cipher.AEAD, error) { return newCCM(key, 16) }},
+	0x1305: {sha256.New, 16, func(key []byte) (cipher.AEAD, error) { return newCCM(key, 8) }},
+}
+
+// readable are the suites of TLS 1.3 that ReadHandshake offers.
+var readable = []uint16{0x1302, 0x1301, 0x1303, 0x1304, 0x1305}
+
+func aesGCM(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
+
+// opener undoes the protection of records (RFC 8446 section 5.2).
+type opener struct {
+	aead  cipher.AEAD
+	iv    []byte
+	count uint64
+}
+
+// open gives what a record holds and its type; ErrMalformed where it cannot be opened.
+func (o *opener) open(header, body []byte) (kind byte, inner []byte, err error) {
+	nonce := slices.Clone(o.iv)
+	for i, b := range binary.BigEndian.AppendUint64(nil, o.count) {
+		nonce[len(nonce)-8+i] ^= b
+	}
+	o.count++
+	inner, err = o.aead.Open(nil, nonce, body, header)
+	if err != nil {
+		return 0, nil, ErrMalformed
+	}
+	for len(inner) > 0 && inner[len(inner)-1] == 0 { // padding
+		inner = inner[:len(inner)-1]
+	}
+	if len(inner) == 0 {
+		return 0, nil, ErrMalformed
+	}
+	return inner[len(inner)-1], inner[:len(inner)-1], nil
+}
+
+// newOpener is for the server's part of a handshake of which the secret and the messages so far are known (RFC 8446
+// section 7.1).
+func (p protection) newOpener(shared, messages []byte) (*opener, error) {
+	none := make([]byte, p.newHash().Size())
+	early, err := hkdf.Extract(p.newHash, none, nil)
+	if err != nil {
+		return nil, err
+	}
+	derived, err := p.expand(early, "derived", p.sum(nil), len(none))
+	if err != nil {
+		return nil, err
+	}
+	handshake, err := hkdf.Extract(p.newHash, shared, derived)
+	if err != nil {
+		return nil, err
+	}
+	traffic, err := p.expand(handshake, "s hs traffic", p.sum(messages), len(none))
+	if err != nil {
+		return nil, err
+	}
+	return p.openerFrom(traffic)
+}
+
+// openerFrom is for a traffic secret (RFC 8446 section 7.3).
+func (p protection) openerFrom(traffic []byte) (*opener, error) {
+	const ivSize = 12
+	key, err := p.expand(traffic, "key", nil, p.keySize)
+	if err != nil {
+		return nil, err
+	}
+	iv, err := p.expand(traffic, "iv", nil, ivSize)
+	if err != nil {
+		return nil, err
+	}
+	aead, err := p.newAEAD(key)
+	if err != nil {
+		return nil, err
+	}
+	return &opener{aead: aead, iv: iv}, nil
+}
+
+func (p protection) sum(b []byte) []byte {
+	h := p.newHash()
+	h.Write(b)
+	return h.Sum(nil)
+}
+
+// expand is HKDF-Expand-Label (RFC 8446 section 7.1).
+func (p protection) expand(secret []byte, label string, context []byte, length int) ([]byte, error) {
+	full := "tls13 " + label
+	info := []byte{0, byte(length), byte(len(full))} // #nosec G115 -- the lengths are our own, and under 256
+	info = append(info, full...)
+	info = append(info, byte(len(context))) // #nosec G115 -- that of a hash
+	return hkdf.Expand(p.newHash, secret, string(append(info, context...)), length)
+}

@@ -1,0 +1,283 @@
+package tlsprobe
+
+import (
+	"bytes"
+	"math/bits"
+
+	"golang.org/x/crypto/cryptobyte"
+)
+
+// helloRetry is the random of a ServerHello that asks for another hello (RFC 8446 section 4.1.3).
+var helloRetry = []byte{
+	0xCF, 0x21, 0xAD, 0x74, 0xE5, 0x9A, 0x61, 0x11, 0xBE, 0x1D, 0x8C, 0x02, 0x1E, 0x65, 0xB8, 0x91,
+	0xC2, 0xA2, 0x11, 0x16, 0x7A, 0xBB, 0x8C, 0x5E, 0x07, 0x9E, 0x09, 0xE2, 0xC8, 0xA8, 0x33, 0x9C,
+}
+
+// serverHello is what one says.
+type serverHello struct {
+	version Version
+	suite   uint16
+	// retry tells that it asks for another hello, with a share of group.
+	retry  bool
+	group  uint16
+	share  []byte
+	cookie []byte
+	alpn   string
+	scts   [][]byte
+}
+
+// parseServerHello reads the body of a ServerHello.
+func parseServerHello(body []byte) (h serverHello, err error) {
+	s := cryptobyte.String(body)
+	var version uint16
+	var random []byte
+	var session, extensions cryptobyte.String
+	var compression uint8
+	if !s.ReadUint16(&version) || !s.ReadBytes(&random, 32) || !s.ReadUint8LengthPrefixed(&session) ||
+		!s.ReadUint16(&h.suite) || !s.ReadUint8(&compression) {
+		return serverHello{}, ErrMalformed
+	}
+	h.version = Version(version)
+	h.retry = bytes.Equal(random, helloRetry)
+	if s.Empty() {
+		return h, nil
+	}
+	if !s.ReadUint16LengthPrefixed(&extensions) {
+		return serverHello{}, ErrMalformed
+	}
+	for !extensions.Empty() {
+		var kind uint16
+		var data cryptobyte.String
+		if !extensions.ReadUint16(&kind) || !extensions.ReadUint16LengthPrefixed(&data) || !h.take(kind, data) {
+			return serverHello{}, ErrMalformed
+		}
+	}
+	return h, nil
+}
+
+// take reads an extension of a ServerHello; false where it makes no sense.
+func (h *serverHello) take(kind uint16, data cryptobyte.String) bool {
+	switch kind {
+	case extVersions:
+		var version uint16
+		if !data.ReadUint16(&version) {
+			return false
+		}
+		h.version = Version(version)
+	case extKeyShares:
+		if !data.ReadUint16(&h.group) {
+			return false
+		}
+		var share cryptobyte.String
+		if !h.retry && !data.ReadUint16LengthPrefixed(&share) {
+			return false
+		}
+		h.share = share
+	case extCookie:
+		var cookie cryptobyte.String
+		if !data.ReadUint16LengthPrefixed(&cookie) {
+			return false
+		}
+		h.cookie = cookie
+	case extALPN:
+		var ok bool
+		h.alpn, ok = readALPN(data)
+		return ok
+	case extSCT:
+		var ok bool
+		h.scts, ok = readSCTs(data)
+		return ok
+	}
+	return true
+}
+
+func readALPN(data cryptobyte.String) (string, bool) {
+	var list, name cryptobyte.String
+	if !data.ReadUint16LengthPrefixed(&list) || !list.ReadUint8LengthPrefixed(&name) {
+		return "", false
+	}
+	return string(name), true
+}
+
+// readSCTs reads a SignedCertificateTimestampList (RFC 6962 section 3.3).
+func readSCTs(data cryptobyte.String) (all [][]byte, ok bool) {
+	var list cryptobyte.String
+	if !data.ReadUint16LengthPrefixed(&list) {
+		return nil, false
+	}
+	for !list.Empty() {
+		var sct cryptobyte.String
+		if !list.ReadUint16LengthPrefixed(&sct) || sct.Empty() {
+			return nil, false
+		}
+		all = append(all, sct)
+	}
+	return all, true
+}
+
+// parseEncryptedExtensions gives the protocol on top.
+func parseEncryptedExtensions(body []byte) (alpn string, err error) {
+	s := cryptobyte.String(body)
+	var extensions cryptobyte.String
+	if !s.ReadUint16LengthPrefixed(&extensions) {
+		return "", ErrMalformed
+	}
+	for !extensions.Empty() {
+		var kind uint16
+		var data cryptobyte.String
+		if !extensions.ReadUint16(&kind) || !extensions.ReadUint16LengthPrefixed(&data) {
+			return "", ErrMalformed
+		}
+		if kind != extALPN {
+			continue
+		}
+		var ok bool
+		if alpn, ok = readALPN(data); !ok {
+			return "", ErrMalformed
+		}
+	}
+	return alpn, nil
+}
+
+// certificates is what a Certificate message holds; the staple and the SCTs are those of the first one, in TLS 1.3.
+type certificates struct {
+	all    [][]byte
+	staple []byte
+	scts   [][]byte
+}
+
+// parseCertificates reads the body of a Certificate message up to TLS 1.2.
+func parseCertificates(body []byte) (c certificates, err error) {
+	s := cryptobyte.String(body)
+	var list cryptobyte.String
+	if !s.ReadUint24LengthPrefixed(&list) {
+		return certificates{}, ErrMalformed
+	}
+	for !list.Empty() {
+		var der cryptobyte.String
+		if !list.ReadUint24LengthPrefixed(&der) || der.Empty() {
+			return certificates{}, ErrMalformed
+		}
+		c.all = append(c.all, der)
+	}
+	return c, nil
+}
+
+// parseCertificates13 reads that of TLS 1.3 (RFC 8446 section 4.4.2).
+func parseCertificates13(body []byte) (c certificates, err error) {
+	s := cryptobyte.String(body)
+	var request, list cryptobyte.String
+	if !s.ReadUint8LengthPrefixed(&request) || !s.ReadUint24LengthPrefixed(&list) {
+		return certificates{}, ErrMalformed
+	}
+	for !list.Empty() {
+		var der, extensions cryptobyte.String
+		if !list.ReadUint24LengthPrefixed(&der) || der.Empty() || !list.ReadUint16LengthPrefixed(&extensions) {
+			return certificates{}, ErrMalformed
+		}
+		c.all = append(c.all, der)
+		if len(c.all) == 1 && !c.takeExtensions(extensions) {
+			return certificates{}, ErrMalformed
+		}
+	}
+	return c, nil
+}
+
+func (c *certificates) takeExtensions(extensions cryptobyte.String) bool {
+	for !extensions.Empty() {
+		var kind uint16
+		var data cryptobyte.String
+		if !extensions.ReadUint16(&kind) || !extensions.ReadUint16LengthPrefixed(&data) {
+			return false
+		}
+		ok := true
+		switch kind {
+		case extStatusRequest:
+			c.staple, ok = readStatus(data)
+		case extSCT:
+			c.scts, ok = readSCTs(data)
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// readStatus reads a CertificateStatus (RFC 6066 section 8); nil where it is none of OCSP's.
+func readStatus(data cryptobyte.String) (staple []byte, ok bool) {
+	const ocsp = 1
+	var kind uint8
+	var response cryptobyte.String
+	if !data.ReadUint8(&kind) {
+		return nil, false
+	}
+	if kind != ocsp {
+		return nil, true
+	}
+	if !data.ReadUint24LengthPrefixed(&response) {
+		return nil, false
+	}
+	return response, true
+}
+
+// keyExchange is what a ServerKeyExchange says of the exchange.
+type keyExchange struct {
+	group  uint16
+	dhBits int
+}
+
+// parseKeyExchange reads the body of a ServerKeyExchange for a suite. Exchanges without a group are left alone.
+func parseKeyExchange(suite Suite, body []byte) (keyExchange, error) {
+	s := cryptobyte.String(body)
+	switch suite.KeyExchange {
+	case "ECDHE_PSK", "DHE_PSK": // a hint comes first (RFC 4279 section 3, RFC 5489 section 2)
+		var hint cryptobyte.String
+		if !s.ReadUint16LengthPrefixed(&hint) {
+			return keyExchange{}, ErrMalformed
+		}
+	}
+	switch suite.KeyExchange {
+	case "ECDHE", "ECDHE_PSK":
+		return readCurve(s)
+	case "DHE", "DHE_PSK":
+		return readPrime(s)
+	}
+	return keyExchange{}, nil
+}
+
+// readCurve reads the curve of RFC 8422 section 5.4; curves without a number have none here.
+func readCurve(s cryptobyte.String) (x keyExchange, err error) {
+	const named = 3
+	var kind uint8
+	if !s.ReadUint8(&kind) || kind == named && !s.ReadUint16(&x.group) {
+		return keyExchange{}, ErrMalformed
+	}
+	return x, nil
+}
+
+// readPrime reads the prime of RFC 5246 section 7.4.3.
+func readPrime(s cryptobyte.String) (x keyExchange, err error) {
+	var prime cryptobyte.String
+	if !s.ReadUint16LengthPrefixed(&prime) {
+		return keyExchange{}, ErrMalformed
+	}
+	p := bytes.TrimLeft(prime, "\x00")
+	if len(p) == 0 {
+		return keyExchange{}, ErrMalformed
+	}
+	x.dhBits = 8*(len(p)-1) + bits.Len8(p[0])
+	if bytes.HasPrefix(p, ffdhePrefix) {
+		x.group = ffdheGroups[x.dhBits]
+	}
+	return x, nil
+}
+
+// ffdhePrefix is how the primes of RFC 7919 begin: ones, and the digits of e. Those of RFC 3526 go on with pi's.
+var ffdhePrefix = []byte{
+	0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+	0xAD, 0xF8, 0x54, 0x58, 0xA2, 0xBB, 0x4A, 0x9A, 0xAF, 0xDC, 0x56, 0x20, 0x27, 0x3D, 0x3C, 0xF1,
+}
+
+// ffdheGroups are its groups by the bits of their primes.
+var ffdheGroups = map[int]uint16{2048: 256, 3072: 257, 4096: 258, 6144: 259, 8192: 260}
