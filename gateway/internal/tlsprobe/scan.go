@@ -2,7 +2,12 @@ package tlsprobe
 
 import (
 	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"diagnostics/shared/parallel"
 )
 
 // Scan learns what a server takes.
@@ -20,12 +25,8 @@ type Scan struct {
 	Patience time.Duration
 }
 
-// Run never fails: what could not be told is nil or missing, and Complete is false. It returns when ctx ends at the
-// latest. When connections run out, what matters most is known: versions first, then whether anything insecure is
-// taken, the suites of TLS 1.3 and 1.2, groups, and last the suites of older versions.
-func (s Scan) Run(ctx context.Context) Report {
-	return Report{Versions: map[Version]*bool{}, Ordered: map[Version]bool{}, Refusals: map[Version]error{}}
-}
+// defaultPatience is long for a server that answers at all, and leaves time for others where it does not.
+const defaultPatience = 4 * time.Second
 
 // Report is what a server takes.
 type Report struct {
@@ -34,17 +35,18 @@ type Report struct {
 	// Suites are in the server's order of preference within a version where it has one, else strong ones first; newest
 	// version first.
 	Suites []Accepted
-	// Ordered tells whether the server has an order of its own, for the versions where that could be told.
+	// Ordered tells whether the server has an order of its own, for the versions where that could be told: it takes two
+	// suites at least.
 	Ordered map[Version]bool
-	// Groups are in the server's order where it has one. Finite-field groups are those of TLS 1.3, and those of RFC 7919
-	// that an older version uses.
+	// Groups are in the server's order where it has one, those of the newest version first. Finite-field groups are those
+	// of TLS 1.3, and those of RFC 7919 whose primes an older version uses.
 	Groups []uint16
-	// DHBits is the size of the smallest prime that was seen, 0 without finite-field DH.
+	// DHBits is the size of the smallest prime that an older version than TLS 1.3 uses, 0 without finite-field DH.
 	DHBits int
 	// Complete tells that nothing was cut off or left unclear.
 	Complete bool
-	// Refusals says why a version is not known to be taken: an Alert, io.EOF, ErrOtherVersion, ErrNotTLS, a network
-	// error, ErrSpent and so on.
+	// Refusals says why a version is not known to be taken: an Alert, io.EOF, ErrOtherVersion, ErrNotTLS, an error of the
+	// network, ErrSpent and so on.
 	Refusals map[Version]error
 }
 
@@ -53,4 +55,135 @@ type Report struct {
 type Accepted struct {
 	Version Version
 	Suite   Suite
+}
+
+// weakPrime is the size under which finite-field DH is weak.
+const weakPrime = 2048
+
+// Run never fails: what could not be told is nil or missing, and Complete is false. It returns when ctx ends at the
+// latest. When connections run out, what matters most is known: versions first, then whether anything insecure is
+// taken, the suites of TLS 1.3 and 1.2 (the groups of TLS 1.3 are asked for meanwhile), the groups of TLS 1.2, and last
+// the suites of older versions.
+func (s Scan) Run(ctx context.Context) Report {
+	r := &run{Scan: s, found: map[Version]*taken{}}
+	r.AtOnce = max(r.AtOnce, 1)
+	if r.Patience == 0 {
+		r.Patience = defaultPatience
+	}
+	for _, v := range Versions {
+		r.found[v] = &taken{version: v, bits: map[uint16]int{}}
+	}
+	r.askVersions(ctx)
+	if !s.VersionsOnly {
+		r.askInsecure(ctx)
+		r.askSuites(ctx, TLS13, TLS12)
+		r.askOldGroups(ctx)
+		r.askSuites(ctx, TLS11, TLS10, SSL30)
+	}
+	return r.report()
+}
+
+// run is a scan that is under way.
+type run struct {
+	Scan
+
+	found map[Version]*taken
+
+	compact atomic.Bool  // the server gives up on long hellos
+	heard   atomic.Bool  // it has answered with a ServerHello at all
+	spent   atomic.Bool  // there are no more connections
+	fails   atomic.Int32 // of the network, one after another
+	unclear atomic.Bool  // something was left so
+
+	mu    sync.Mutex
+	ffdhe []uint16 // groups of RFC 7919 whose primes were seen; mu is that of bits and leaf too
+}
+
+// taken is what is known of a version.
+type taken struct {
+	version Version
+	yes     *bool
+	refusal error
+
+	// first is the answer by which the version is known to be taken.
+	first flight
+	// insecure is one that was chosen where nothing else was offered; noInsecure tells that none was.
+	insecure   []Suite
+	noInsecure bool
+
+	chunks  [][]Suite // the suites, in the order in which the server chose them
+	ordered *bool
+	bits    map[uint16]int // the sizes of primes by suite
+
+	groups []uint16
+	leaf   []byte // the certificate that came with ECDSA
+}
+
+// each calls a function for every number under n, as many at once as there may be connections.
+func (r *run) each(n int, f func(int)) {
+	var next atomic.Int32
+	var lanes parallel.Group
+	for range min(n, r.AtOnce) {
+		lanes.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	lanes.Wait()
+}
+
+// accepts tells whether a version is known to be taken.
+func (t *taken) accepts() bool { return t.yes != nil && *t.yes }
+
+func (r *run) report() Report {
+	all := Report{
+		Versions: map[Version]*bool{}, Ordered: map[Version]bool{}, Refusals: map[Version]error{},
+		Complete: !r.unclear.Load() && !r.spent.Load(),
+	}
+	for _, v := range Versions {
+		t := r.found[v]
+		all.Versions[v] = t.yes
+		if t.yes == nil {
+			all.Complete = false
+		}
+		if !t.accepts() {
+			all.Refusals[v] = t.refusal
+			continue
+		}
+		if t.ordered != nil {
+			all.Ordered[v] = *t.ordered
+		}
+		for _, bits := range t.bits {
+			if all.DHBits == 0 || bits < all.DHBits {
+				all.DHBits = bits
+			}
+		}
+		for _, suite := range t.suites() {
+			all.Suites = append(all.Suites, Accepted{v, suite})
+		}
+		all.Groups = append(all.Groups, without(t.groups, all.Groups)...)
+	}
+	slices.Sort(r.ffdhe)
+	all.Groups = append(all.Groups, without(slices.Compact(r.ffdhe), all.Groups)...)
+	return all
+}
+
+// suites are those that are taken, in the order of the report.
+func (t *taken) suites() []Suite {
+	list := slices.Concat(t.chunks...)
+	for _, suite := range t.insecure {
+		if !slices.Contains(list, suite) {
+			list = append(list, suite)
+		}
+	}
+	if t.ordered == nil || !*t.ordered {
+		strongFirst(list)
+	}
+	for i, suite := range list {
+		if bits := t.bits[suite.ID]; bits > 0 && bits < weakPrime && suite.Strength == Strong {
+			list[i].Strength = Weak
+		}
+	}
+	return list
 }

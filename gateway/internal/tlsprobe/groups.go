@@ -1,0 +1,141 @@
+package tlsprobe
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/x509"
+	"slices"
+)
+
+// askGroups13 asks for the groups of TLS 1.3. Without a share for any group the server has to name one, as a request to
+// say hello again, which costs it no signature.
+func (r *run) askGroups13(ctx context.Context, t *taken) {
+	q := r.offerOf(TLS13)
+	q.share = false
+	for _, groups := range r.groupChunks(TLS13) {
+		q.groups = groups
+		chosen, clear := r.eliminateGroups(ctx, q)
+		if len(chosen) == 0 && !q.grease && slices.Contains(groups, t.first.hello.group) {
+			// It takes one of these, so it is the lack of shares that it does not take.
+			q.grease = true
+			chosen, clear = r.eliminateGroups(ctx, q)
+		}
+		t.groups = append(t.groups, chosen...)
+		if !clear {
+			r.unclear.Store(true)
+		}
+	}
+	if group := t.first.hello.group; !slices.Contains(t.groups, group) && group != 0 {
+		t.groups = append(t.groups, group)
+		r.unclear.Store(true)
+	}
+}
+
+// groupChunks are the groups of a version, as many in each as one hello has.
+func (r *run) groupChunks(v Version) [][]uint16 {
+	all := offeredGroups(v)
+	if r.compact.Load() {
+		return slices.Collect(slices.Chunk(all, 8))
+	}
+	return [][]uint16{all}
+}
+
+// eliminateGroups asks for groups until none of those that are left is taken; clear tells that it came to that.
+func (r *run) eliminateGroups(ctx context.Context, q question) (chosen []uint16, clear bool) {
+	for len(q.groups) > 0 {
+		f, a, _ := r.ask(ctx, q)
+		if a == refused || a == dropped {
+			return chosen, true
+		}
+		group := f.group()
+		if a != accepted || !slices.Contains(q.groups, group) {
+			return chosen, false
+		}
+		chosen = append(chosen, group)
+		q.groups = without(q.groups, []uint16{group})
+	}
+	return chosen, true
+}
+
+// group is the one that a server chose, in whatever version.
+func (f *flight) group() uint16 { return max(f.hello.group, f.exchange.group) }
+
+// askOldGroups asks for the curves of the newest version before TLS 1.3 that has any. What TLS 1.3 takes is not asked
+// for again.
+func (r *run) askOldGroups(ctx context.Context) {
+	for _, v := range []Version{TLS12, TLS11, TLS10} {
+		t := r.found[v]
+		suites := t.onCurves()
+		if len(suites) == 0 {
+			continue
+		}
+		r.askCurves(ctx, t, suites)
+		return
+	}
+}
+
+// onCurves are the suites of a version that exchange keys on a curve: those without ECDSA where there are any, since a
+// certificate on a curve adds a condition of its own.
+func (t *taken) onCurves() (ids []uint16) {
+	var all []Suite
+	for _, suite := range slices.Concat(t.chunks...) {
+		if suite.KeyExchange == "ECDHE" || suite.KeyExchange == "ECDHE_PSK" {
+			all = append(all, suite)
+		}
+	}
+	ids = only(idsOf(all), func(s Suite) bool { return s.Authentication != "ECDSA" })
+	if len(ids) == 0 {
+		ids = idsOf(all)
+	}
+	return ids[:min(len(ids), maxSuitesCompact)]
+}
+
+// askCurves asks for the curves of a version.
+func (r *run) askCurves(ctx context.Context, t *taken, suites []uint16) {
+	known := r.found[TLS13].groups
+	if first := t.first.exchange.group; len(known) == 0 && first != 0 && !isFiniteField(first) {
+		t.groups = []uint16{first}
+	}
+	for _, curves := range r.groupChunks(t.version) {
+		q := r.offerOf(t.version)
+		q.suites = suites
+		left := without(curves, append(slices.Clone(known), t.groups...))
+		for len(left) > 0 {
+			q.groups = append(slices.Clone(left), without(r.neededCurves(t, suites), left)...)
+			f, a, _ := r.ask(ctx, q)
+			if a == refused || a == dropped {
+				break
+			}
+			group := f.exchange.group
+			if a != accepted || group == 0 {
+				r.unclear.Store(true)
+				return
+			}
+			if !slices.Contains(t.groups, group) && !slices.Contains(known, group) {
+				t.groups = append(t.groups, group)
+			}
+			if !slices.Contains(left, group) {
+				break // it asks for what its certificate needs, or for the only curve that it has
+			}
+			left = without(left, []uint16{group})
+		}
+	}
+}
+
+// neededCurves are those without which the server cannot use its certificate, whatever curve keys are exchanged on (RFC
+// 8422 section 5.1.1): the curve of its key, or those that it took already where that one has no number here.
+func (r *run) neededCurves(t *taken, suites []uint16) []uint16 {
+	if suite, _ := SuiteByID(suites[0]); suite.Authentication != "ECDSA" || len(t.leaf) == 0 {
+		return nil
+	}
+	cert, err := x509.ParseCertificate(t.leaf)
+	if err != nil {
+		return t.groups
+	}
+	key, ok := cert.PublicKey.(*ecdsa.PublicKey)
+	if !ok {
+		return nil // Ed25519
+	}
+	curves := map[string]uint16{"P-224": 21, "P-256": groupP256, "P-384": groupP384, "P-521": groupP521}
+	return []uint16{curves[key.Params().Name]}
+}
