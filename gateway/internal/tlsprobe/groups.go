@@ -7,12 +7,35 @@ import (
 	"slices"
 )
 
-// askGroups13 asks for the groups of TLS 1.3. Without a share for any group the server has to name one, as a request to
-// say hello again, which costs it no signature.
-func (r *run) askGroups13(ctx context.Context, t *taken) {
+// ask13 asks for suites and groups of TLS 1.3 at once, as long as there are both. Without a share for any group the
+// server has to name one, as a request to say hello again: it costs it no signature, and tells its choice of both.
+func (r *run) ask13(ctx context.Context, t *taken, suites []uint16) (chosen []Suite) {
+	first := t.first.suite
+	q := r.offerOf(TLS13)
+	q.share, q.suites = false, without(suites, []uint16{first.ID})
+	var groups []uint16
+	for len(q.suites) > 0 && len(q.groups) > 0 {
+		f, a, _ := r.ask(ctx, q)
+		if a != accepted || !slices.Contains(q.suites, f.hello.suite) || !slices.Contains(q.groups, f.hello.group) {
+			break
+		}
+		chosen, groups = append(chosen, f.suite), append(groups, f.hello.group)
+		q.suites = without(q.suites, []uint16{f.hello.suite})
+		q.groups = without(q.groups, []uint16{f.hello.group})
+	}
+	t.groups = groups
+	chosen = append([]Suite{first}, chosen...)
+	if r.askGroups13(ctx, t, q.groups); len(t.groups) > len(groups) {
+		return chosen // there were groups left, so it was the suites that ended it
+	}
+	return append(chosen, r.eliminate(ctx, TLS13, q.suites, Suite{})...)
+}
+
+// askGroups13 asks for groups of TLS 1.3, those that are not known yet.
+func (r *run) askGroups13(ctx context.Context, t *taken, left []uint16) {
 	q := r.offerOf(TLS13)
 	q.share = false
-	for _, groups := range r.groupChunks(TLS13) {
+	for _, groups := range r.groupChunks(left) {
 		q.groups = groups
 		chosen, clear := r.eliminateGroups(ctx, q)
 		if len(chosen) == 0 && !q.grease && slices.Contains(groups, t.first.hello.group) {
@@ -31,9 +54,8 @@ func (r *run) askGroups13(ctx context.Context, t *taken) {
 	}
 }
 
-// groupChunks are the groups of a version, as many in each as one hello has.
-func (r *run) groupChunks(v Version) [][]uint16 {
-	all := offeredGroups(v)
+// groupChunks are groups, as many in each chunk as one hello has.
+func (r *run) groupChunks(all []uint16) [][]uint16 {
 	if r.compact.Load() {
 		return slices.Collect(slices.Chunk(all, 8))
 	}
@@ -96,7 +118,7 @@ func (r *run) askCurves(ctx context.Context, t *taken, suites []uint16) {
 	if first := t.first.exchange.group; len(known) == 0 && first != 0 && !isFiniteField(first) {
 		t.groups = []uint16{first}
 	}
-	for _, curves := range r.groupChunks(t.version) {
+	for _, curves := range r.groupChunks(offeredGroups(t.version)) {
 		q := r.offerOf(t.version)
 		q.suites = suites
 		left := without(curves, append(slices.Clone(known), t.groups...))

@@ -20,6 +20,7 @@ const (
 const (
 	alertWarning          = 1
 	alertClose            = 0
+	alertHandshakeFailure = 40
 	alertProtocolVersion  = 70
 	alertUnrecognizedName = 112
 )

@@ -2,6 +2,7 @@ package tlsprobe
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 )
@@ -63,9 +64,13 @@ func (r *run) askSuites(ctx context.Context, versions ...Version) {
 	}
 	r.each(len(chunks), func(i int) {
 		c := chunks[i]
+		if c.of.version == TLS13 && !r.compact.Load() {
+			c.of.chunks[c.number] = r.ask13(ctx, c.of, c.suites)
+			return
+		}
 		c.of.chunks[c.number] = r.eliminate(ctx, c.of.version, c.suites, c.of.first.suite)
 		if c.of.version == TLS13 {
-			r.askGroups13(ctx, c.of)
+			r.askGroups13(ctx, c.of, offeredGroups(TLS13))
 		}
 	})
 	r.each(len(versions), func(i int) { r.settle(ctx, r.found[versions[i]]) })
@@ -81,7 +86,13 @@ func (r *run) eliminate(ctx context.Context, v Version, suites []uint16, first S
 		q.suites = without(suites, []uint16{first.ID})
 	}
 	for len(q.suites) > 0 {
-		f, a, _ := r.ask(ctx, q)
+		f, a, err := r.ask(ctx, q)
+		if a != accepted && a != over && len(q.suites) > maxSuites && !noneShared(err) {
+			for part := range slices.Chunk(q.suites, maxSuites) {
+				chosen = append(chosen, r.eliminate(ctx, v, part, Suite{})...)
+			}
+			break
+		}
 		if a == refused || a == dropped {
 			break
 		}
@@ -93,6 +104,12 @@ func (r *run) eliminate(ctx context.Context, v Version, suites []uint16, first S
 		q.suites = without(q.suites, []uint16{f.hello.suite})
 	}
 	return chosen
+}
+
+// noneShared is how most servers refuse all suites.
+func noneShared(err error) bool {
+	var alert Alert
+	return errors.As(err, &alert) && alert.Description == alertHandshakeFailure
 }
 
 // settle finds out whether the server has an order of its own in a version, and puts the suites in it.

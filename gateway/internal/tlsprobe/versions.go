@@ -11,13 +11,17 @@ func (r *run) offerOf(v Version) question {
 	return question{version: v, suites: r.chunksOf(v)[0], groups: r.groupsOf(v), share: true}
 }
 
-// chunksOf are the suites of a version, as many in each as one hello has.
+// chunksOf are the suites of a version, as many in each as one hello has. The second chunk, of what hardly any server
+// has, is as long as it is: those that give up on it are asked for its parts.
 func (r *run) chunksOf(v Version) [][]uint16 {
-	limit := mostSuites(v)
+	all := offered(v)
 	if r.compact.Load() {
-		limit = maxSuitesCompact
+		return slices.Collect(slices.Chunk(all, maxSuitesCompact))
 	}
-	return slices.Collect(slices.Chunk(offered(v), limit))
+	if most := mostSuites(v); len(all) > most {
+		return [][]uint16{all[:most], all[most:]}
+	}
+	return [][]uint16{all}
 }
 
 // groupsOf are those that a hello of a version has.
