@@ -63,10 +63,14 @@ const (
 
 // ask puts a question, and once more where the network failed.
 func (r *run) ask(ctx context.Context, q question) (f flight, a answer, err error) {
-	for range 2 {
-		f, err = r.askOnce(ctx, q)
-		if a = r.judge(ctx, q, f, err); a != dropped {
-			break
+	f, err = r.askOnce(ctx, q)
+	a = r.judge(ctx, q, f, err)
+	if a == dropped {
+		again, why := r.askOnce(ctx, q)
+		if b := r.judge(ctx, q, again, why); b == over {
+			a = unclear
+		} else {
+			f, a, err = again, b, why
 		}
 	}
 	switch {

@@ -25,14 +25,14 @@ func (r *run) ask13(ctx context.Context, t *taken, suites []uint16) (chosen []Su
 	}
 	t.groups = groups
 	chosen = append([]Suite{first}, chosen...)
-	if r.askGroups13(ctx, t, q.groups); len(t.groups) > len(groups) {
+	if greased := r.askGroups13(ctx, t, q.groups); !greased && len(t.groups) > len(groups) {
 		return chosen // there were groups left, so it was the suites that ended it
 	}
 	return append(chosen, r.eliminate(ctx, TLS13, q.suites, Suite{})...)
 }
 
-// askGroups13 asks for groups of TLS 1.3, those that are not known yet.
-func (r *run) askGroups13(ctx context.Context, t *taken, left []uint16) {
+// askGroups13 asks for groups of TLS 1.3, those that are not known yet. It tells whether that took a share.
+func (r *run) askGroups13(ctx context.Context, t *taken, left []uint16) (greased bool) {
 	q := r.offerOf(TLS13)
 	q.share = false
 	for _, groups := range r.groupChunks(left) {
@@ -52,6 +52,7 @@ func (r *run) askGroups13(ctx context.Context, t *taken, left []uint16) {
 		t.groups = append(t.groups, group)
 		r.unclear.Store(true)
 	}
+	return q.grease
 }
 
 // groupChunks are groups, as many in each chunk as one hello has.

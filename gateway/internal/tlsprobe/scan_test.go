@@ -1,18 +1,450 @@
 package tlsprobe
 
 import (
+	"context"
 	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 )
 
+// scan scans a server, with up to four connections at once.
+func scan(t *testing.T, server *far) Report {
+	t.Helper()
+	return Scan{Dial: server.dial, ServerName: "example.com", AtOnce: 4, Patience: 5 * time.Second}.Run(t.Context())
+}
+
+// words are what versions are as text: + taken, - refused, ? unknown, newest first.
+func (r Report) words() (text string) {
+	for _, v := range Versions {
+		switch yes := r.Versions[v]; {
+		case yes == nil:
+			text += "?"
+		case *yes:
+			text += "+"
+		default:
+			text += "-"
+		}
+	}
+	return text
+}
+
+// suitesOf are those of a version.
+func (r Report) suitesOf(v Version) (ids []uint16) {
+	for _, a := range r.Suites {
+		if a.Version == v {
+			ids = append(ids, a.Suite.ID)
+		}
+	}
+	return ids
+}
+
+// hold compares a report with what is known of a fake.
+func (f fake) hold(t *testing.T, got Report) {
+	t.Helper()
+	for _, v := range Versions {
+		want := slices.Clone(f.suites[v])
+		if f.clientOrder {
+			var list []Suite
+			for _, id := range want {
+				s, _ := SuiteByID(id)
+				list = append(list, s)
+			}
+			strongFirst(list)
+			want = idsOf(list)
+		}
+		if !slices.Equal(got.suitesOf(v), want) {
+			t.Errorf("%s: suites %x, want %x", v, got.suitesOf(v), want)
+		}
+		ordered, told := got.Ordered[v]
+		if told != (len(want) > 1) || ordered != (told && !f.clientOrder) {
+			t.Errorf("%s: ordered %v, told %v", v, ordered, told)
+		}
+	}
+	if !got.Complete {
+		t.Error("it is not complete")
+	}
+}
+
+// old is a server of twenty years ago, and of yesterday.
+func old(t *testing.T) fake {
+	before12 := ids(t, "RSA_WITH_RC4_128_SHA", "RSA_WITH_RC4_128_MD5", "RSA_WITH_3DES_EDE_CBC_SHA", "DHE_RSA_WITH_AES_256_CBC_SHA",
+		"RSA_EXPORT_WITH_RC4_40_MD5", "RSA_EXPORT_WITH_RC2_CBC_40_MD5", "DHE_RSA_EXPORT_WITH_DES40_CBC_SHA", "RSA_WITH_DES_CBC_SHA", "DH_anon_WITH_RC4_128_MD5",
+		"RSA_WITH_NULL_MD5")
+	return fake{
+		suites: map[Version][]uint16{
+			SSL30: before12,
+			TLS10: append(slices.Clone(before12), ids(t, "ECDHE_RSA_WITH_AES_128_CBC_SHA", "KRB5_WITH_RC4_128_SHA", "RSA_EXPORT1024_WITH_RC4_56_SHA")...),
+			TLS12: ids(t, "RSA_WITH_CAMELLIA_128_GCM_SHA256", "ECDHE_RSA_WITH_AES_128_GCM_SHA256", "DHE_RSA_WITH_AES_128_CCM_8", "DHE_RSA_WITH_ARIA_256_GCM_SHA384"),
+		},
+		groups: map[Version][]uint16{TLS10: {25, 23, 9}, TLS12: {24, 30, 23, 28}},
+		dhBits: 512,
+	}
+}
+
+// What nobody speaks any more is told, in the server's order; so is what no library of Go has ever spoken.
+func TestScanOld(t *testing.T) {
+	t.Parallel()
+	for _, clientOrder := range []bool{false, true} {
+		t.Run(fmt.Sprint("client order ", clientOrder), func(t *testing.T) {
+			t.Parallel()
+			f := old(t)
+			f.clientOrder = clientOrder
+			got := scan(t, f.serve(t))
+			f.hold(t, got)
+			want := []uint16{24, 30, 23, 28}
+			if clientOrder {
+				want = []uint16{23, 30, 24, 28}
+			}
+			if got.words() != "-+-++" || got.DHBits != 512 || !slices.Equal(got.Groups, want) {
+				t.Errorf("%s, %d bits, groups %d", got.words(), got.DHBits, got.Groups)
+			}
+			for _, a := range got.Suites {
+				// A prime of 512 bits makes the best suite weak.
+				if a.Suite.KeyExchange == "DHE" && a.Suite.Strength == Strong {
+					t.Errorf("%+v", a)
+				}
+			}
+		})
+	}
+}
+
+// A version that is not taken is told as refused however the server says so, but never where it may be the network.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	modern := fake{suites: map[Version][]uint16{TLS12: {0xC02F}}, groups: map[Version][]uint16{TLS12: {23}}}
+	for name, c := range map[string]struct {
+		refuse func(net.Conn, clientHello)
+		want   string
+		err    error
+	}{
+		"protocol_version":  {alert(2, 70), "-+---", Alert{2, 70}},
+		"handshake_failure": {alert(2, 40), "-+---", Alert{2, 40}},
+		"internal_error":    {alert(2, 80), "-+---", Alert{2, 80}},
+		"a close":           {alert(1, 0), "-+---", Alert{1, 0}},
+		"an end":            {closeQuietly, "-+---", io.EOF},
+		"a reset":           {hangUp, "-+---", syscall.ECONNRESET},
+		"silence":           {stayQuiet, "?+???", nil},
+		"the name":          {alert(2, 112), "?+???", Alert{2, 112}},
+		"not TLS":           {func(conn net.Conn, _ clientHello) { _, _ = conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }, "?+???", ErrNotTLS},
+		"half an answer":    {func(conn net.Conn, _ clientHello) { _, _ = conn.Write([]byte{22, 3, 3}) }, "?+???", io.ErrUnexpectedEOF},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := modern
+			f.refuse = c.refuse
+			server := f.serve(t)
+			got := Scan{Dial: server.dial, AtOnce: 4, Patience: 500 * time.Millisecond, VersionsOnly: true}.Run(t.Context())
+			if got.words() != c.want || got.Complete == strings.Contains(c.want, "?") || len(got.Suites) > 0 {
+				t.Errorf("%s, %+v", got.words(), got)
+			}
+			if err := got.Refusals[TLS13]; c.err != nil && !errors.Is(err, c.err) || err == nil {
+				t.Errorf("%v, want %v", err, c.err)
+			}
+			if _, refused := got.Refusals[TLS12]; refused {
+				t.Error("what was taken has a refusal")
+			}
+			want := int32(5)
+			if c.err == error(syscall.ECONNRESET) {
+				want = 9 // each once more
+			}
+			if came := server.came.Load(); came != want {
+				t.Errorf("%d connections", came)
+			}
+		})
+	}
+}
+
+// A server that answers with an older version has refused the one that it was asked for.
+func TestOlderVersion(t *testing.T) {
+	t.Parallel()
+	f := fake{suites: map[Version][]uint16{TLS10: {0x2F}}, older: true}
+	got := scan(t, f.serve(t))
+	f.hold(t, got)
+	if got.words() != "---+-" || got.Refusals[TLS12] != ErrOtherVersion || got.Refusals[TLS11] != ErrOtherVersion {
+		t.Errorf("%s: %v", got.words(), got.Refusals)
+	}
+}
+
+// A server of nothing but suites that come last is found.
+func TestRareSuites(t *testing.T) {
+	t.Parallel()
+	f := fake{suites: map[Version][]uint16{TLS12: ids(t, "ECCPWD_WITH_AES_128_GCM_SHA256", "PSK_WITH_AES_128_CCM_8"), SSL30: ids(t, "KRB5_WITH_RC4_128_MD5")}}
+	got := scan(t, f.serve(t))
+	f.hold(t, got)
+	if got.words() != "-+--+" {
+		t.Errorf("%s: %v", got.words(), got.Refusals)
+	}
+}
+
+// A server that answers nothing but resets may be behind something that breaks connections.
+func TestResetsAlone(t *testing.T) {
+	t.Parallel()
+	server := fake{refuse: hangUp}.serve(t)
+	if got := scan(t, server); got.words() != "?????" || got.Complete {
+		t.Errorf("%s, %v", got.words(), got.Refusals)
+	}
+}
+
+// Servers that give up on long hellos, or on many suites or groups, are asked with short ones.
+func TestIntolerant(t *testing.T) {
+	t.Parallel()
+	for name, intolerant := range map[string]func(clientHello, int) bool{
+		"over 255 octets":      func(_ clientHello, size int) bool { return size > 255 },
+		"over 511 octets":      func(_ clientHello, size int) bool { return size > 511 },
+		"over 64 suites":       func(h clientHello, _ int) bool { return len(h.suites) > 64 },
+		"over 10 groups":       func(h clientHello, _ int) bool { return len(h.groups) > 10 },
+		"unknown signatures":   func(h clientHello, _ int) bool { return slices.Contains(h.signatures, 0x0904) },
+		"over 128 suites":      func(h clientHello, _ int) bool { return len(h.suites) > 128 },
+		"a hello without keys": func(h clientHello, _ int) bool { return h.version == TLS13 && len(h.shares) == 0 },
+	} {
+		for end, refuse := range map[string]func(net.Conn, clientHello){
+			"an alert": alert(2, 50), "a reset": hangUp, "an end": closeQuietly,
+		} {
+			t.Run(name+" "+end, func(t *testing.T) {
+				t.Parallel()
+				f := fake{
+					suites: map[Version][]uint16{
+						TLS12: ids(t, "RSA_WITH_AES_128_CBC_SHA", "ECDHE_RSA_WITH_AES_128_GCM_SHA256", "RSA_WITH_3DES_EDE_CBC_SHA", "RSA_PSK_WITH_AES_128_CBC_SHA"),
+						TLS10: ids(t, "RSA_WITH_AES_128_CBC_SHA", "RSA_WITH_3DES_EDE_CBC_SHA"),
+						TLS13: ids(t, "AES_128_GCM_SHA256", "AES_256_GCM_SHA384"),
+					},
+					groups:     map[Version][]uint16{TLS12: {23, 24}, TLS13: {24, 29, 256}},
+					intolerant: intolerant, refuse: refuse,
+				}
+				if !strings.Contains(name, "keys") {
+					delete(f.suites, TLS13)
+				}
+				got := scan(t, f.serve(t))
+				f.hold(t, got)
+				if want := map[bool]string{true: "++-+-", false: "-+-+-"}[strings.Contains(name, "keys")]; got.words() != want {
+					t.Errorf("%s, want %s: %v", got.words(), want, got.Refusals)
+				}
+			})
+		}
+	}
+}
+
+// The scan ends where the server chooses what it was not offered.
+func TestNotOffered(t *testing.T) {
+	t.Parallel()
+	server := serve(t, func(_ int32, conn net.Conn) {
+		h, _, _ := readHello(conn)
+		reply, _ := fake{}.reply(h)
+		if h.version == TLS12 {
+			reply = append(serverHello{version: TLS12, suite: 5}.marshal(), inMessage(messageHelloDone, nil)...)
+		}
+		_, _ = conn.Write(inRecord(TLS12, recordHandshake, reply))
+	})
+	got := scan(t, server)
+	if yes := got.Versions[TLS12]; yes == nil || !*yes || got.Complete || len(got.suitesOf(TLS12)) != 1 || server.came.Load() > 20 {
+		t.Errorf("%+v after %d connections", got, server.came.Load())
+	}
+}
+
+// A server with a preference of its own is told from one that follows the client, in every version.
 func TestScanGo(t *testing.T) {
 	t.Parallel()
 	server := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{certificate(t)}, MinVersion: tls.VersionTLS10})
-	got := Scan{Dial: server.dial, ServerName: "example.com", AtOnce: 4}.Run(t.Context())
-	for _, v := range Versions {
-		if y := got.Versions[v]; y == nil { t.Log(v, "nil", got.Refusals[v]) } else { t.Log(v, *y, got.Refusals[v]) }
+	got := scan(t, server)
+	before12 := ids(t, "ECDHE_ECDSA_WITH_AES_128_CBC_SHA", "ECDHE_ECDSA_WITH_AES_256_CBC_SHA")
+	want := map[Version][]uint16{
+		TLS13: ids(t, "AES_128_GCM_SHA256", "AES_256_GCM_SHA384", "CHACHA20_POLY1305_SHA256"),
+		TLS12: append(ids(t, "ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256"), before12...),
+		TLS11: before12, TLS10: before12, SSL30: nil,
 	}
-	for _, s := range got.Suites { t.Log(s) }
-	for _, s := range got.Groups { t.Log(GroupName(s)) }
-	t.Log(got.Ordered, got.DHBits, got.Complete, server.came.Load())
+	for _, v := range Versions {
+		// Go prefers ChaCha20 where the machine has no AES of its own.
+		sorted := func(ids []uint16) []uint16 { return slices.Sorted(slices.Values(ids)) }
+		if !slices.Equal(sorted(got.suitesOf(v)), sorted(want[v])) {
+			t.Errorf("%s: %x", v, got.suitesOf(v))
+		}
+	}
+	if got.words() != "++++-" || !got.Complete || got.DHBits != 0 {
+		t.Errorf("%s, %+v", got.words(), got)
+	}
+	if !maps.Equal(got.Ordered, map[Version]bool{TLS13: true, TLS12: true, TLS11: true, TLS10: true}) {
+		t.Errorf("ordered: %v", got.Ordered)
+	}
+	if !slices.Equal(slices.Sorted(slices.Values(got.Groups)), []uint16{23, 24, 25, 29, 4587, 4588, 4589}) {
+		t.Errorf("groups: %d", got.Groups)
+	}
+	if came := server.came.Load(); came > 32 {
+		t.Errorf("%d connections", came)
+	}
+}
+
+// Every version is told, whichever of them a server takes.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	cert := certificate(t)
+	all := []Version{TLS10, TLS11, TLS12, TLS13}
+	for from := range all {
+		for to := from; to < len(all); to++ {
+			t.Run(fmt.Sprint(all[from], " to ", all[to]), func(t *testing.T) {
+				t.Parallel()
+				server := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: uint16(all[from]), MaxVersion: uint16(all[to])})
+				got := Scan{Dial: server.dial, ServerName: "example.com", VersionsOnly: true}.Run(t.Context())
+				want := strings.Repeat("-", 3-to) + strings.Repeat("+", to-from+1) + strings.Repeat("-", from+1)
+				if got.words() != want || !got.Complete || server.came.Load() != 5 {
+					t.Errorf("%s, want %s, after %d connections: %v", got.words(), want, server.came.Load(), got.Refusals)
+				}
+			})
+		}
+	}
+}
+
+// limited gives a number of connections, and watches how many are open at once.
+type limited struct {
+	server     *far
+	left       atomic.Int32
+	open, most atomic.Int32
+}
+
+func (l *limited) dial(ctx context.Context) (net.Conn, error) {
+	if l.left.Add(-1) < 0 {
+		return nil, fmt.Errorf("the budget: %w", ErrSpent)
+	}
+	conn, err := l.server.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := l.open.Add(1)
+	for most := l.most.Load(); now > most && !l.most.CompareAndSwap(most, now); most = l.most.Load() {
+	}
+	return &counted{conn, l}, nil
+}
+
+type counted struct {
+	net.Conn
+	of *limited
+}
+
+func (c *counted) Close() error {
+	c.of.open.Add(-1)
+	return c.Conn.Close()
+}
+
+// What matters most is known when connections are few, and nothing is told that is not known.
+func TestSpent(t *testing.T) {
+	t.Parallel()
+	f := old(t)
+	f.suites[TLS13], f.groups[TLS13] = ids(t, "AES_256_GCM_SHA384", "AES_128_GCM_SHA256"), []uint16{29, 23}
+	server := f.serve(t)
+	for _, c := range []struct {
+		connections int32
+		holds       func(Report) bool
+	}{
+		{0, func(r Report) bool { return r.words() == "?????" && errors.Is(r.Refusals[TLS13], ErrSpent) }},
+		{2, func(r Report) bool { return r.words() == "++???" && len(r.Suites) == 2 }},
+		{5, func(r Report) bool { return r.words() == "++-++" && len(r.Suites) == 4 }},
+		// Nothing insecure is taken in TLS 1.2; the others chose RC4 at once.
+		{6, func(r Report) bool { return len(r.suitesOf(TLS12)) == 1 && len(r.Suites) == 4 }},
+		{7, func(r Report) bool { return len(r.suitesOf(TLS13)) == 2 && len(r.Groups) == 1 }},
+		{20, func(r Report) bool { return len(r.suitesOf(TLS12)) == 4 && len(r.suitesOf(TLS10)) == 1 }},
+	} {
+		l := &limited{server: server}
+		l.left.Store(c.connections)
+		got := Scan{Dial: l.dial, AtOnce: 1}.Run(t.Context())
+		if !c.holds(got) || got.Complete {
+			t.Errorf("%d connections: %s, %+v", c.connections, got.words(), got)
+		}
+		if l.most.Load() > 1 || l.open.Load() != 0 || l.left.Load() < -1 {
+			t.Errorf("%d connections: %d at once, %d left open, %d more were asked for", c.connections, l.most.Load(), l.open.Load(), -l.left.Load())
+		}
+	}
+}
+
+func TestAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, atOnce := range []int32{1, 4} {
+		f := old(t)
+		l := &limited{server: f.serve(t)}
+		l.left.Store(1000)
+		got := Scan{Dial: l.dial, AtOnce: int(atOnce)}.Run(t.Context())
+		f.hold(t, got)
+		if l.most.Load() > atOnce || l.open.Load() != 0 {
+			t.Errorf("%d at once, %d left open", l.most.Load(), l.open.Load())
+		}
+	}
+}
+
+// A scan ends with its context, whatever the server does, and tells what it knows.
+func TestScanEnds(t *testing.T) {
+	t.Parallel()
+	f := old(t)
+	for name, answer := range map[string]func(int32, net.Conn){
+		"silence": func(_ int32, conn net.Conn) { stayQuiet(conn, clientHello{}) },
+		"silence after ten": func(n int32, conn net.Conn) {
+			if n > 10 {
+				stayQuiet(conn, clientHello{})
+			}
+			f.answer(n, conn)
+		},
+		"a byte at a time": func(_ int32, conn net.Conn) {
+			for _, err := conn.Write([]byte{22}); err == nil; _, err = conn.Write([]byte{3}) {
+				time.Sleep(10 * time.Millisecond)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := serve(t, answer)
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			start := time.Now()
+			got := Scan{Dial: server.dial, AtOnce: 4, Patience: time.Minute}.Run(ctx)
+			if got.Complete || time.Since(start) > 20*time.Second {
+				t.Errorf("%+v after %s", got, time.Since(start))
+			}
+			for v, yes := range got.Versions {
+				if yes == nil && got.Refusals[v] == nil {
+					t.Errorf("%s: nothing says why it is not known", v)
+				}
+			}
+		})
+	}
+}
+
+// A server that nobody can reach, or that never says a word, is left alone soon.
+func TestGivesUp(t *testing.T) {
+	t.Parallel()
+	var dialled atomic.Int32
+	got := Scan{AtOnce: 2, Dial: func(context.Context) (net.Conn, error) {
+		dialled.Add(1)
+		return nil, syscall.ECONNREFUSED
+	}}.Run(t.Context())
+	if got.words() != "?????" || got.Complete || dialled.Load() > maxFails+1 || !errors.Is(got.Refusals[TLS13], syscall.ECONNREFUSED) {
+		t.Errorf("%s after %d connections: %v", got.words(), dialled.Load(), got.Refusals)
+	}
+	server := serve(t, func(_ int32, conn net.Conn) { stayQuiet(conn, clientHello{}) })
+	got = Scan{AtOnce: 2, Dial: server.dial, Patience: 30 * time.Millisecond}.Run(t.Context())
+	if got.words() != "?????" || got.Complete || server.came.Load() > maxFails+1 {
+		t.Errorf("%s after %d connections: %v", got.words(), server.came.Load(), got.Refusals)
+	}
+}
+
+// One that fails now and then is asked again.
+func TestAsksAgain(t *testing.T) {
+	t.Parallel()
+	f := old(t)
+	got := scan(t, serve(t, func(n int32, conn net.Conn) {
+		if n%5 == 0 {
+			hangUp(conn, clientHello{})
+			return
+		}
+		f.answer(n, conn)
+	}))
+	// Two of one question may fail, where four are asked at once; what is told then is the less, never something else.
+	if got.words() != "-+-++" {
+		t.Errorf("%s: %v", got.words(), got.Refusals)
+	}
 }

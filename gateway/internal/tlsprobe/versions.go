@@ -37,13 +37,63 @@ func (r *run) groupsOf(v Version) []uint16 {
 
 // askVersions asks for every version.
 func (r *run) askVersions(ctx context.Context) {
-	answers := make([]answer, len(Versions))
-	r.each(len(Versions), func(i int) { answers[i] = r.askVersion(ctx, r.offerOf(Versions[i])) })
-	if !slices.ContainsFunc(answers, func(a answer) bool { return a == accepted }) {
-		r.askAgain(ctx, answers)
+	answers := map[Version]answer{}
+	r.askEach(ctx, answers, Versions, func(Version) int { return 0 })
+	if doubtful := r.doubtful(answers); len(doubtful) > 0 {
+		r.askBriefly(ctx, answers, doubtful)
 	}
-	for i, v := range Versions {
-		r.found[v].conclude(answers[i], r.heard.Load())
+	// There may be nothing but what is offered last.
+	rest := slices.DeleteFunc(r.doubtful(answers), func(v Version) bool { return v == TLS13 || answers[v] != refused })
+	r.askEach(ctx, answers, rest, func(Version) int { return 1 })
+	for v, a := range answers {
+		r.found[v].conclude(a, r.heard.Load())
+	}
+}
+
+// askEach asks for some versions, with a chunk of the suites of each.
+func (r *run) askEach(ctx context.Context, answers map[Version]answer, versions []Version, chunk func(Version) int) {
+	got := make([]answer, len(versions))
+	r.each(len(versions), func(i int) {
+		q := r.offerOf(versions[i])
+		q.suites = r.chunksOf(versions[i])[chunk(versions[i])]
+		got[i] = r.askVersion(ctx, q)
+	})
+	for i, v := range versions {
+		if before, asked := answers[v]; !asked || got[i] != over || before == over {
+			answers[v] = got[i]
+		}
+	}
+}
+
+// newestIn is the newest version that is taken, 0 where none is.
+func newestIn(answers map[Version]answer) (newest Version) {
+	for v, a := range answers {
+		if a == accepted {
+			newest = max(newest, v)
+		}
+	}
+	return newest
+}
+
+// doubtful are the versions, newest first, whose refusal may be about what else the hello has: more than the hello of
+// any version that was taken. TLS 1.3 has other suites than the rest, so servers refuse it however they refuse suites.
+func (r *run) doubtful(answers map[Version]answer) (versions []Version) {
+	newest := newestIn(answers)
+	for _, v := range Versions {
+		if v > newest && (v < TLS13 || newest == 0) && r.found[v].doubtful() {
+			versions = append(versions, v)
+		}
+	}
+	return versions
+}
+
+// askBriefly asks for versions with short hellos, and stays with these where that helps.
+func (r *run) askBriefly(ctx context.Context, answers map[Version]answer, versions []Version) {
+	before := newestIn(answers)
+	r.compact.Store(true)
+	r.askEach(ctx, answers, versions, func(Version) int { return 0 })
+	if newestIn(answers) == before {
+		r.compact.Store(false)
 	}
 }
 
@@ -70,44 +120,6 @@ func (t *taken) conclude(a answer, otherwise bool) {
 	if yes || a == refused || a == dropped && otherwise {
 		t.yes = &yes
 	}
-}
-
-// askAgain asks a server that took nothing at all: with short hellos, for those that give up on long ones, and for the
-// suites that come last.
-func (r *run) askAgain(ctx context.Context, answers []answer) {
-	doubtful := func(i int) bool { return answers[i] != accepted && r.found[Versions[i]].doubtful() }
-	if !slices.ContainsFunc(Versions, func(v Version) bool { return r.found[v].doubtful() }) {
-		return
-	}
-	r.compact.Store(true)
-	r.each(len(Versions), func(i int) {
-		if doubtful(i) {
-			answers[i] = better(answers[i], r.askVersion(ctx, r.offerOf(Versions[i])))
-		}
-	})
-	if r.heard.Load() {
-		return
-	}
-	r.compact.Store(false)
-	r.each(len(Versions), func(i int) {
-		chunks := r.chunksOf(Versions[i])
-		for _, suites := range chunks[1:] {
-			if !doubtful(i) || answers[i] != refused {
-				return
-			}
-			q := r.offerOf(Versions[i])
-			q.suites = suites
-			answers[i] = better(answers[i], r.askVersion(ctx, q))
-		}
-	})
-}
-
-// better gives the answer that says more.
-func better(before, now answer) answer {
-	if now == over {
-		return before
-	}
-	return now
 }
 
 // doubtful tells a refusal that may be about something else than the version.

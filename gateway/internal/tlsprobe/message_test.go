@@ -1,0 +1,172 @@
+package tlsprobe
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+
+	"golang.org/x/crypto/cryptobyte"
+	"pgregory.net/rapid"
+)
+
+func octets(min, max int) *rapid.Generator[[]byte] { return rapid.SliceOfN(rapid.Byte(), min, max) }
+
+func TestServerHelloRoundTrip(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		h := serverHello{version: rapid.SampledFrom(Versions).Draw(t, "version"), suite: rapid.Uint16().Draw(t, "suite")}
+		if h.version == TLS13 {
+			h.retry = rapid.Bool().Draw(t, "retry")
+			h.group = rapid.Uint16Min(1).Draw(t, "group")
+			h.cookie = octets(1, 30).Draw(t, "cookie")
+			if !h.retry {
+				h.share = octets(1, 2000).Draw(t, "share")
+			}
+		} else {
+			h.alpn = rapid.StringMatching(`[a-z]{1,9}`).Draw(t, "alpn")
+			h.scts = rapid.SliceOfN(octets(1, 9), 1, 4).Draw(t, "scts")
+		}
+		got, err := parseServerHello(h.marshal()[4:])
+		if err != nil || !same(got, h) {
+			t.Fatalf("%+v became %+v, %v", h, got, err)
+		}
+	})
+}
+
+// same compares, without regard to whether octets are a cryptobyte.String.
+func same(a, b serverHello) bool {
+	equal := a.version == b.version && a.suite == b.suite && a.retry == b.retry && a.group == b.group && a.alpn == b.alpn
+	return equal && bytes.Equal(a.share, b.share) && bytes.Equal(a.cookie, b.cookie) && slices.EqualFunc(a.scts, b.scts, bytes.Equal)
+}
+
+func TestCertificatesRoundTrip(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		c := certificates{all: rapid.SliceOfN(octets(1, 300), 1, 5).Draw(t, "all")}
+		got, err := parseCertificates(c.marshal()[4:])
+		if err != nil || !slices.EqualFunc(got.all, c.all, bytes.Equal) {
+			t.Fatalf("%x became %x, %v", c.all, got.all, err)
+		}
+		c.staple, c.scts = octets(1, 50).Draw(t, "staple"), rapid.SliceOfN(octets(1, 9), 1, 4).Draw(t, "scts")
+		got, err = parseCertificates13(c.marshal13()[4:])
+		if err != nil || !slices.EqualFunc(got.all, c.all, bytes.Equal) || !bytes.Equal(got.staple, c.staple) ||
+			!slices.EqualFunc(got.scts, c.scts, bytes.Equal) {
+			t.Fatalf("%+v became %+v, %v", c, got, err)
+		}
+	})
+}
+
+// ffdhe is how a ServerKeyExchange with a prime of RFC 7919 begins.
+func ffdhe(bits int) []byte {
+	prime := append(bytes.Clone(ffdhePrefix), make([]byte, bits/8-len(ffdhePrefix))...)
+	return cryptobyteOf(func(b *cryptobyte.Builder) { addBytes16(b, prime) })
+}
+
+func cryptobyteOf(f func(*cryptobyte.Builder)) []byte {
+	var b cryptobyte.Builder
+	f(&b)
+	return b.BytesOrPanic()
+}
+
+func TestKeyExchange(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		exchange string
+		body     []byte
+		want     keyExchange
+		err      error
+	}{
+		"a curve":                   {"ECDHE", curveExchange(29)[4:], keyExchange{group: 29}, nil},
+		"a curve without a number":  {"ECDHE", []byte{1, 0, 0}, keyExchange{}, nil},
+		"half a curve":              {"ECDHE", []byte{3, 0}, keyExchange{}, ErrMalformed},
+		"nothing":                   {"ECDHE", nil, keyExchange{}, ErrMalformed},
+		"512 bits":                  {"DHE", primeExchange(512)[4:], keyExchange{dhBits: 512}, nil},
+		"1023 bits":                 {"DHE", primeExchange(1023)[4:], keyExchange{dhBits: 1023}, nil},
+		"2048 bits":                 {"DHE", primeExchange(2048)[4:], keyExchange{dhBits: 2048}, nil},
+		"zeros in front":            {"DHE", []byte{0, 4, 0, 0, 1, 0xFF}, keyExchange{dhBits: 9}, nil},
+		"zeros alone":               {"DHE", []byte{0, 2, 0, 0}, keyExchange{}, ErrMalformed},
+		"no prime":                  {"DHE", []byte{0, 0}, keyExchange{}, ErrMalformed},
+		"half a prime":              {"DHE", []byte{1, 0, 5}, keyExchange{}, ErrMalformed},
+		"a prime of RFC 7919":       {"DHE", ffdhe(3072), keyExchange{group: 257, dhBits: 3072}, nil},
+		"of no size of RFC 7919":    {"DHE", ffdhe(1024), keyExchange{dhBits: 1024}, nil},
+		"a hint and a curve":        {"ECDHE_PSK", append([]byte{0, 2, 'h', 'i'}, curveExchange(23)[4:]...), keyExchange{group: 23}, nil},
+		"a hint and a prime":        {"DHE_PSK", append([]byte{0, 0}, primeExchange(1024)[4:]...), keyExchange{dhBits: 1024}, nil},
+		"half a hint":               {"DHE_PSK", []byte{0, 9, 1}, keyExchange{}, ErrMalformed},
+		"RSA of an export suite":    {"RSA", []byte{0, 1, 2}, keyExchange{}, nil},
+		"SRP, whose prime is fixed": {"SRP", []byte{0, 1, 2}, keyExchange{}, nil},
+	} {
+		got, err := parseKeyExchange(Suite{KeyExchange: c.exchange}, c.body)
+		if got != c.want || !errors.Is(err, c.err) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+// Every length that says more than there is, or less, is malformed, and none of them panics.
+func TestMalformedMessages(t *testing.T) {
+	t.Parallel()
+	hello := serverHello{version: TLS13, suite: 0x1301, group: 29, share: make([]byte, 32)}.marshal()[4:]
+	plain := certificates{all: [][]byte{{1, 2, 3}, {4}}}.marshal()[4:]
+	modern := certificates{all: [][]byte{{1, 2, 3}}, staple: []byte{1}, scts: [][]byte{{2}}}.marshal13()[4:]
+	for name, c := range map[string]struct {
+		whole []byte
+		parse func([]byte) error
+		// fine are the lengths at which a part of it is whole too.
+		fine []int
+	}{
+		"ServerHello":         {hello, func(b []byte) error { _, err := parseServerHello(b); return err }, []int{2 + 32 + 8 + 3}},
+		"Certificate":         {plain, func(b []byte) error { _, err := parseCertificates(b); return err }, nil},
+		"Certificate 1.3":     {modern, func(b []byte) error { _, err := parseCertificates13(b); return err }, nil},
+		"EncryptedExtensions": {[]byte{0, 8, 0, 16, 0, 4, 0, 2, 1, 'h'}, func(b []byte) error { _, err := parseEncryptedExtensions(b); return err }, nil},
+	} {
+		if err := c.parse(c.whole); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for n := range c.whole {
+			if err := c.parse(c.whole[:n]); (err == nil) != slices.Contains(c.fine, n) {
+				t.Errorf("%s, %d of %d octets: %v", name, n, len(c.whole), err)
+			}
+		}
+	}
+	for _, body := range []string{"000003000000", "000001", "00000400000500"} { // an empty certificate, and two that are cut
+		b, _ := hex.DecodeString(body)
+		if _, err := parseCertificates(b); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+func TestStatusOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	if staple, ok := readStatus([]byte{2, 9, 9}); staple != nil || !ok {
+		t.Errorf("%x, %v", staple, ok)
+	}
+	if staple, ok := readStatus(statusOf([]byte("ocsp"))); string(staple) != "ocsp" || !ok {
+		t.Errorf("%x, %v", staple, ok)
+	}
+}
+
+func TestFlightRefusesDisorder(t *testing.T) {
+	t.Parallel()
+	hello := serverHello{version: TLS12, suite: 0xC02F}.marshal()
+	for name, messages := range map[string][][]byte{
+		"certificates before the hello": {certificates{}.marshal()},
+		"two hellos":                    {hello, hello},
+	} {
+		var stream []byte
+		for _, m := range messages {
+			stream = append(stream, m...)
+		}
+		var f flight
+		err := f.readUntil(&reader{from: bytes.NewReader(inRecord(TLS12, recordHandshake, stream))}, func(f *flight) bool { return f.done })
+		if !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if !reflect.DeepEqual(Alert{2, 40}.Error(), "tlsprobe: alert 40 of level 2") {
+		t.Error(Alert{2, 40}.Error())
+	}
+}
