@@ -83,9 +83,6 @@ func (f *flight) readUntil(r *reader, enough func(*flight) bool) error {
 	return nil
 }
 
-// helloHeard is enough where only the choice of a suite or, in TLS 1.3, of a group matters.
-func helloHeard(f *flight) bool { return f.heard }
-
 // exchangeHeard is enough where the group or the prime matters too.
 func exchangeHeard(f *flight) bool {
 	if !f.heard || f.done || f.hello.version == TLS13 {

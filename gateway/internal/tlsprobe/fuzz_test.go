@@ -48,7 +48,8 @@ func FuzzKeyExchange(f *testing.F) {
 	f.Add("DHE", ffdhe(2048))
 	f.Add("DHE_PSK", append([]byte{0, 0}, primeExchange(512)[4:]...))
 	f.Fuzz(func(t *testing.T, exchange string, body []byte) {
-		if x, err := parseKeyExchange(Suite{KeyExchange: exchange}, body); err != nil && x != (keyExchange{}) || x.dhBits > 8*len(body) {
+		x, err := parseKeyExchange(Suite{KeyExchange: exchange}, body)
+		if err != nil && x != (keyExchange{}) || x.dhBits > 8*len(body) {
 			t.Errorf("%+v, %v", x, err)
 		}
 	})
@@ -76,12 +77,14 @@ func FuzzReader(f *testing.F) {
 func FuzzHandshake(f *testing.F) {
 	for _, v := range Versions {
 		reply, _ := everything.reply(newHelloWithAll(v))
-		f.Add(uint8(v&7), inRecord(TLS12, recordHandshake, reply))
+		f.Add(uint8(4-v&7), inRecord(TLS12, recordHandshake, reply))
 	}
 	share := serverHello{version: TLS13, suite: 0x1301, group: 29, share: make([]byte, 32)}
-	f.Add(uint8(4), append(inRecord(TLS12, recordHandshake, share.marshal()), inRecord(TLS12, recordProtected, make([]byte, 99))...))
-	share.share[0] = 9
-	f.Add(uint8(4), append(inRecord(TLS12, recordHandshake, share.marshal()), inRecord(TLS12, recordProtected, make([]byte, 99))...))
+	protected := inRecord(TLS12, recordProtected, make([]byte, 99))
+	for _, first := range []byte{0, 9} { // a share that is none, and one that is
+		share.share[0] = first
+		f.Add(uint8(0), append(inRecord(TLS12, recordHandshake, share.marshal()), protected...))
+	}
 	f.Fuzz(func(t *testing.T, which uint8, sent []byte) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()

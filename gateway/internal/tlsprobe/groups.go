@@ -37,14 +37,14 @@ func (r *run) askGroups13(ctx context.Context, t *taken, left []uint16) (greased
 	q.share = false
 	for _, groups := range r.groupChunks(left) {
 		q.groups = groups
-		chosen, clear := r.eliminateGroups(ctx, q)
+		chosen, whole := r.eliminateGroups(ctx, q)
 		if len(chosen) == 0 && !q.grease && slices.Contains(groups, t.first.hello.group) {
 			// It takes one of these, so it is the lack of shares that it does not take.
 			q.grease = true
-			chosen, clear = r.eliminateGroups(ctx, q)
+			chosen, whole = r.eliminateGroups(ctx, q)
 		}
 		t.groups = append(t.groups, chosen...)
-		if !clear {
+		if !whole {
 			r.unclear.Store(true)
 		}
 	}
@@ -63,8 +63,8 @@ func (r *run) groupChunks(all []uint16) [][]uint16 {
 	return [][]uint16{all}
 }
 
-// eliminateGroups asks for groups until none of those that are left is taken; clear tells that it came to that.
-func (r *run) eliminateGroups(ctx context.Context, q question) (chosen []uint16, clear bool) {
+// eliminateGroups asks for groups until none of those that are left is taken; whole tells that it came to that.
+func (r *run) eliminateGroups(ctx context.Context, q question) (chosen []uint16, whole bool) {
 	for len(q.groups) > 0 {
 		f, a, _ := r.ask(ctx, q)
 		if a == refused || a == dropped {

@@ -34,7 +34,8 @@ func TestReadHandshake(t *testing.T) {
 				t.Parallel()
 				server := serveTLS(t, &tls.Config{
 					Certificates: []tls.Certificate{cert}, MinVersion: uint16(version), MaxVersion: uint16(version),
-					CurvePreferences: []tls.CurveID{curve}, ClientAuth: tls.RequestClientCert, NextProtos: []string{"h2", "http/1.1"},
+					CurvePreferences: []tls.CurveID{curve}, ClientAuth: tls.RequestClientCert,
+					NextProtos: []string{"h2", "http/1.1"},
 				})
 				got, err := ReadHandshake(t.Context(), server.connect(t), Hello{ServerName: "example.com", ALPN: []string{"h2"}})
 				if err != nil {
@@ -66,7 +67,9 @@ func TestAuthentication(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"example.com"}}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"example.com"},
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +85,8 @@ func TestAuthentication(t *testing.T) {
 		}
 	}
 	alone := serveTLS(t, &tls.Config{Certificates: both[:1]})
-	if got, err := ReadHandshake(t.Context(), alone.connect(t), Hello{Versions: []Version{TLS12}, Authentication: "RSA"}); !errors.As(err, new(Alert)) {
+	other := Hello{Versions: []Version{TLS12}, Authentication: "RSA"}
+	if got, err := ReadHandshake(t.Context(), alone.connect(t), other); !errors.As(err, new(Alert)) {
 		t.Errorf("a certificate that there is not: %+v, %v", got, err)
 	}
 }
@@ -103,14 +107,16 @@ func TestReadHandshakeOld(t *testing.T) {
 		{TLS12, "DH_anon_WITH_3DES_EDE_CBC_SHA", 0, 512},
 		{TLS12, "ECDHE_ECDSA_WITH_CAMELLIA_256_GCM_SHA384", 28, 0},
 	} {
-		f := fake{suites: map[Version][]uint16{c.version: ids(t, c.suite)}, groups: map[Version][]uint16{TLS12: {28}}, dhBits: 512}
+		f := fake{
+			suites: map[Version][]uint16{c.version: ids(t, c.suite)}, groups: map[Version][]uint16{TLS12: {28}}, dhBits: 512,
+		}
 		got, err := ReadHandshake(t.Context(), f.serve(t).connect(t), Hello{Versions: []Version{c.version}})
 		certificates := 1
 		if got.Suite.Authentication == "anon" {
 			certificates = 0
 		}
-		if err != nil || got.Version != c.version || got.Suite.Name != "TLS_"+c.suite || got.Group != c.group || got.DHBits != c.bits ||
-			len(got.Certificates) != certificates {
+		if err != nil || got.Version != c.version || got.Suite.Name != "TLS_"+c.suite || got.Group != c.group ||
+			got.DHBits != c.bits || len(got.Certificates) != certificates {
 			t.Errorf("%+v: %+v, %v", c, got, err)
 		}
 	}

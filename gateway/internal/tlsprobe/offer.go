@@ -64,8 +64,8 @@ func rank(s Suite) []int {
 		place(s.Authentication, "ECDSA", "RSA"), cipherRank(s.Name), int(s.ID)}
 }
 
-// usage is 0 for what most servers have, 1 for the rest of what needs no more than a certificate, 2 for the certificates
-// of other times and countries, 3 for what needs more than a certificate.
+// usage is 0 for what most servers have, 1 for the rest of what needs no more than a certificate, 2 for the
+// certificates of other times and countries, 3 for what needs more than a certificate.
 func usage(s Suite) int {
 	switch s.KeyExchange {
 	case exchange13, "ECDHE", "DHE", "RSA":

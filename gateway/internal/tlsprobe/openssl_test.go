@@ -58,14 +58,16 @@ func keys(t *testing.T, dir string, kinds ...string) {
 		if kind == "dsa" {
 			openSSL(t, "dsaparam", "-out", file+".param", "1024")
 		}
-		openSSL(t, append([]string{"req", "-x509", "-nodes", "-keyout", file + ".key", "-out", file + ".pem", "-subj", "/CN=example.com"}, options[kind]...)...)
+		openSSL(t, append([]string{"req", "-x509", "-nodes", "-keyout", file + ".key", "-out", file + ".pem",
+			"-subj", "/CN=example.com"}, options[kind]...)...)
 	}
 }
 
 // serveOpenSSL starts a server of OpenSSL's command.
 func serveOpenSSL(t *testing.T, args ...string) *far {
 	t.Helper()
-	server := exec.CommandContext(t.Context(), "openssl", append([]string{"s_server", "-accept", "127.0.0.1:0"}, args...)...)
+	args = append([]string{"s_server", "-accept", "127.0.0.1:0"}, args...)
+	server := exec.CommandContext(t.Context(), "openssl", args...)
 	in, err := server.StdinPipe() // which it reads to its end
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +127,8 @@ func TestScanOpenSSL(t *testing.T) {
 	dir := t.TempDir()
 	keys(t, dir, "rsa", "ec", "dsa", "brainpool", "ed25519")
 	parameters(t, filepath.Join(dir, "dh1024"))
-	openSSL(t, "genpkey", "-genparam", "-algorithm", "DH", "-pkeyopt", "group:ffdhe3072", "-out", filepath.Join(dir, "ffdhe3072"))
+	openSSL(t, "genpkey", "-genparam", "-algorithm", "DH", "-pkeyopt", "group:ffdhe3072",
+		"-out", filepath.Join(dir, "ffdhe3072"))
 	const insecure = "@SECLEVEL=0:"
 	cert := func(kind string) []string {
 		return []string{"-cert", filepath.Join(dir, kind+".pem"), "-key", filepath.Join(dir, kind+".key")}
@@ -238,7 +241,8 @@ func TestReadHandshakeOpenSSL(t *testing.T) {
 	}
 	dir := t.TempDir()
 	keys(t, dir, "rsa", "ec", "ed25519")
-	both := []string{"-cert", filepath.Join(dir, "rsa.pem"), "-key", filepath.Join(dir, "rsa.key"), "-dcert", filepath.Join(dir, "ec.pem"), "-dkey", filepath.Join(dir, "ec.key")}
+	both := []string{"-cert", filepath.Join(dir, "rsa.pem"), "-key", filepath.Join(dir, "rsa.key"),
+		"-dcert", filepath.Join(dir, "ec.pem"), "-dkey", filepath.Join(dir, "ec.key")}
 	for _, c := range []struct {
 		args    []string
 		hello   Hello
@@ -264,7 +268,8 @@ func TestReadHandshakeOpenSSL(t *testing.T) {
 			server := serveOpenSSL(t, c.args...)
 			c.hello.ServerName = "example.com"
 			got, err := ReadHandshake(t.Context(), server.connect(t), c.hello)
-			if err != nil || got.Version != c.version || len(got.Certificates) != 1 || c.suite != "" && got.Suite.OpenSSL != c.suite {
+			other := c.suite != "" && got.Suite.OpenSSL != c.suite
+			if err != nil || got.Version != c.version || len(got.Certificates) != 1 || other {
 				t.Fatalf("%+v, %v", got, err)
 			}
 			if c.kind == "" {

@@ -22,14 +22,16 @@ func stream(kind byte, all []byte, size int) (records []byte) {
 // Messages are the same whatever records they came in, and however slowly.
 func TestFragments(t *testing.T) {
 	t.Parallel()
-	all := append(serverHello{version: TLS12, suite: 0xC02F}.marshal(), certificates{all: [][]byte{make([]byte, 700)}}.marshal()...)
+	all := serverHello{version: TLS12, suite: 0xC02F}.marshal()
+	all = append(all, certificates{all: [][]byte{make([]byte, 700)}}.marshal()...)
 	all = append(append(all, inMessage(messageCertificateStatus, statusOf([]byte("ocsp")))...), curveExchange(29)...)
 	all = append(append(all, inMessage(messageCertificateRequest, nil)...), inMessage(messageHelloDone, nil)...)
 	for _, size := range []int{1, 3, 4, 5, 100, 1 << 14} {
 		var f flight
 		from := iotest.OneByteReader(bytes.NewReader(stream(recordHandshake, all, size)))
 		err := f.readUntil(&reader{from: from}, func(f *flight) bool { return f.done })
-		if err != nil || f.hello.suite != 0xC02F || len(f.all) != 1 || string(f.staple) != "ocsp" || f.exchange.group != 29 || !f.requested {
+		if err != nil || f.hello.suite != 0xC02F || len(f.all) != 1 || string(f.staple) != "ocsp" ||
+			f.exchange.group != 29 || !f.requested {
 			t.Errorf("records of %d octets: %+v, %v", size, f, err)
 		}
 	}

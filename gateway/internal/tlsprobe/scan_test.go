@@ -76,14 +76,17 @@ func (f fake) hold(t *testing.T, got Report) {
 
 // old is a server of twenty years ago, and of yesterday.
 func old(t *testing.T) fake {
-	before12 := ids(t, "RSA_WITH_RC4_128_SHA", "RSA_WITH_RC4_128_MD5", "RSA_WITH_3DES_EDE_CBC_SHA", "DHE_RSA_WITH_AES_256_CBC_SHA",
+	before12 := ids(t, "RSA_WITH_RC4_128_SHA", "RSA_WITH_RC4_128_MD5",
+		"RSA_WITH_3DES_EDE_CBC_SHA", "DHE_RSA_WITH_AES_256_CBC_SHA",
 		"RSA_EXPORT_WITH_RC4_40_MD5", "RSA_EXPORT_WITH_RC2_CBC_40_MD5", "DHE_RSA_EXPORT_WITH_DES40_CBC_SHA", "RSA_WITH_DES_CBC_SHA", "DH_anon_WITH_RC4_128_MD5",
 		"RSA_WITH_NULL_MD5")
 	return fake{
 		suites: map[Version][]uint16{
 			SSL30: before12,
-			TLS10: append(slices.Clone(before12), ids(t, "ECDHE_RSA_WITH_AES_128_CBC_SHA", "KRB5_WITH_RC4_128_SHA", "RSA_EXPORT1024_WITH_RC4_56_SHA")...),
-			TLS12: ids(t, "RSA_WITH_CAMELLIA_128_GCM_SHA256", "ECDHE_RSA_WITH_AES_128_GCM_SHA256", "DHE_RSA_WITH_AES_128_CCM_8", "DHE_RSA_WITH_ARIA_256_GCM_SHA384"),
+			TLS10: append(slices.Clone(before12), ids(t, "ECDHE_RSA_WITH_AES_128_CBC_SHA", "KRB5_WITH_RC4_128_SHA",
+				"RSA_EXPORT1024_WITH_RC4_56_SHA")...),
+			TLS12: ids(t, "RSA_WITH_CAMELLIA_128_GCM_SHA256", "ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+				"DHE_RSA_WITH_AES_128_CCM_8", "DHE_RSA_WITH_ARIA_256_GCM_SHA384"),
 		},
 		groups: map[Version][]uint16{TLS10: {25, 23, 9}, TLS12: {24, 30, 23, 28}},
 		dhBits: 512,
@@ -153,7 +156,7 @@ func TestRefusals(t *testing.T) {
 				t.Error("what was taken has a refusal")
 			}
 			want := int32(5)
-			if c.err == error(syscall.ECONNRESET) {
+			if errors.Is(c.err, syscall.ECONNRESET) {
 				want = 9 // each once more
 			}
 			if came := server.came.Load(); came != want {
@@ -169,7 +172,7 @@ func TestOlderVersion(t *testing.T) {
 	f := fake{suites: map[Version][]uint16{TLS10: {0x2F}}, older: true}
 	got := scan(t, f.serve(t))
 	f.hold(t, got)
-	if got.words() != "---+-" || got.Refusals[TLS12] != ErrOtherVersion || got.Refusals[TLS11] != ErrOtherVersion {
+	if got.words() != "---+-" || !errors.Is(got.Refusals[TLS12], ErrOtherVersion) {
 		t.Errorf("%s: %v", got.words(), got.Refusals)
 	}
 }
@@ -177,7 +180,9 @@ func TestOlderVersion(t *testing.T) {
 // A server of nothing but suites that come last is found.
 func TestRareSuites(t *testing.T) {
 	t.Parallel()
-	f := fake{suites: map[Version][]uint16{TLS12: ids(t, "ECCPWD_WITH_AES_128_GCM_SHA256", "PSK_WITH_AES_128_CCM_8"), SSL30: ids(t, "KRB5_WITH_RC4_128_MD5")}}
+	f := fake{suites: map[Version][]uint16{
+		TLS12: ids(t, "ECCPWD_WITH_AES_128_GCM_SHA256", "PSK_WITH_AES_128_CCM_8"), SSL30: ids(t, "KRB5_WITH_RC4_128_MD5"),
+	}}
 	got := scan(t, f.serve(t))
 	f.hold(t, got)
 	if got.words() != "-+--+" {
@@ -213,7 +218,8 @@ func TestIntolerant(t *testing.T) {
 				t.Parallel()
 				f := fake{
 					suites: map[Version][]uint16{
-						TLS12: ids(t, "RSA_WITH_AES_128_CBC_SHA", "ECDHE_RSA_WITH_AES_128_GCM_SHA256", "RSA_WITH_3DES_EDE_CBC_SHA", "RSA_PSK_WITH_AES_128_CBC_SHA"),
+						TLS12: ids(t, "RSA_WITH_AES_128_CBC_SHA", "ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+							"RSA_WITH_3DES_EDE_CBC_SHA", "RSA_PSK_WITH_AES_128_CBC_SHA"),
 						TLS10: ids(t, "RSA_WITH_AES_128_CBC_SHA", "RSA_WITH_3DES_EDE_CBC_SHA"),
 						TLS13: ids(t, "AES_128_GCM_SHA256", "AES_256_GCM_SHA384"),
 					},
@@ -245,7 +251,8 @@ func TestNotOffered(t *testing.T) {
 		_, _ = conn.Write(inRecord(TLS12, recordHandshake, reply))
 	})
 	got := scan(t, server)
-	if yes := got.Versions[TLS12]; yes == nil || !*yes || got.Complete || len(got.suitesOf(TLS12)) != 1 || server.came.Load() > 20 {
+	yes := got.Versions[TLS12]
+	if yes == nil || !*yes || got.Complete || len(got.suitesOf(TLS12)) != 1 || server.came.Load() > 20 {
 		t.Errorf("%+v after %d connections", got, server.came.Load())
 	}
 }
@@ -258,7 +265,8 @@ func TestScanGo(t *testing.T) {
 	before12 := ids(t, "ECDHE_ECDSA_WITH_AES_128_CBC_SHA", "ECDHE_ECDSA_WITH_AES_256_CBC_SHA")
 	want := map[Version][]uint16{
 		TLS13: ids(t, "AES_128_GCM_SHA256", "AES_256_GCM_SHA384", "CHACHA20_POLY1305_SHA256"),
-		TLS12: append(ids(t, "ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256"), before12...),
+		TLS12: append(ids(t, "ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+			"ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256"), before12...),
 		TLS11: before12, TLS10: before12, SSL30: nil,
 	}
 	for _, v := range Versions {
@@ -291,7 +299,9 @@ func TestVersions(t *testing.T) {
 		for to := from; to < len(all); to++ {
 			t.Run(fmt.Sprint(all[from], " to ", all[to]), func(t *testing.T) {
 				t.Parallel()
-				server := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: uint16(all[from]), MaxVersion: uint16(all[to])})
+				server := serveTLS(t, &tls.Config{
+					Certificates: []tls.Certificate{cert}, MinVersion: uint16(all[from]), MaxVersion: uint16(all[to]),
+				})
 				got := Scan{Dial: server.dial, ServerName: "example.com", VersionsOnly: true}.Run(t.Context())
 				want := strings.Repeat("-", 3-to) + strings.Repeat("+", to-from+1) + strings.Repeat("-", from+1)
 				if got.words() != want || !got.Complete || server.came.Load() != 5 {
@@ -358,7 +368,8 @@ func TestSpent(t *testing.T) {
 			t.Errorf("%d connections: %s, %+v", c.connections, got.words(), got)
 		}
 		if l.most.Load() > 1 || l.open.Load() != 0 || l.left.Load() < -1 {
-			t.Errorf("%d connections: %d at once, %d left open, %d more were asked for", c.connections, l.most.Load(), l.open.Load(), -l.left.Load())
+			t.Errorf("%d connections: %d at once, %d left open, %d more were asked for", c.connections, l.most.Load(),
+				l.open.Load(), -l.left.Load())
 		}
 	}
 }
@@ -422,7 +433,8 @@ func TestGivesUp(t *testing.T) {
 		dialled.Add(1)
 		return nil, syscall.ECONNREFUSED
 	}}.Run(t.Context())
-	if got.words() != "?????" || got.Complete || dialled.Load() > maxFails+1 || !errors.Is(got.Refusals[TLS13], syscall.ECONNREFUSED) {
+	if got.words() != "?????" || got.Complete || dialled.Load() > maxFails+1 ||
+		!errors.Is(got.Refusals[TLS13], syscall.ECONNREFUSED) {
 		t.Errorf("%s after %d connections: %v", got.words(), dialled.Load(), got.Refusals)
 	}
 	server := serve(t, func(_ int32, conn net.Conn) { stayQuiet(conn, clientHello{}) })

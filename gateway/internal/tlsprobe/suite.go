@@ -26,8 +26,8 @@ type Suite struct {
 	Name string
 	// OpenSSL is OpenSSL's name, "" where it has none.
 	OpenSSL string
-	// KeyExchange is ECDHE, DHE, RSA, ECDH, DH, PSK, ECDHE_PSK, DHE_PSK, RSA_PSK, SRP, KRB5, GOST, …; "(EC)DHE" in TLS 1.3,
-	// where suites don't say. Anonymous suites are DHE or ECDHE.
+	// KeyExchange is ECDHE, DHE, RSA, ECDH, DH, PSK, ECDHE_PSK, DHE_PSK, RSA_PSK, SRP, KRB5, GOST, …; "(EC)DHE" in TLS
+	// 1.3, where suites don't say. Anonymous suites are DHE or ECDHE.
 	KeyExchange string
 	// Authentication is RSA, ECDSA, DSS, anon, PSK, …; "" in TLS 1.3.
 	Authentication string

@@ -31,7 +31,8 @@ func TestRegistry(t *testing.T) {
 		exchanges[s.KeyExchange], authentications[s.Authentication] = true, true
 	}
 	// What is read off a name that is not understood would be another word.
-	known := []string{"(EC)DHE", "CECPQ1", "DH", "DHE", "DHE_PSK", "ECCPWD", "ECDH", "ECDHE", "ECDHE_PSK", "GOST", "KEA", "KRB5", "NULL", "PSK", "RSA", "RSA_PSK", "SRP"}
+	known := []string{"(EC)DHE", "CECPQ1", "DH", "DHE", "DHE_PSK", "ECCPWD", "ECDH", "ECDHE", "ECDHE_PSK", "GOST", "KEA",
+		"KRB5", "NULL", "PSK", "RSA", "RSA_PSK", "SRP"}
 	for word := range exchanges {
 		if !slices.Contains(known, word) {
 			t.Errorf("a key exchange %q", word)
@@ -110,7 +111,8 @@ func TestNamesOfGo(t *testing.T) {
 // What OpenSSL knows is as OpenSSL says: both names, the exchange, the authentication and the bits.
 func TestNamesOfOpenSSL(t *testing.T) {
 	t.Parallel()
-	out, err := exec.CommandContext(t.Context(), "openssl", "ciphers", "-V", "-stdname", "ALL:COMPLEMENTOFALL:@SECLEVEL=0").Output()
+	out, err := exec.CommandContext(t.Context(), "openssl", "ciphers", "-V", "-stdname",
+		"ALL:COMPLEMENTOFALL:@SECLEVEL=0").Output()
 	if err != nil {
 		skiptest.Skip(t, err)
 	}
@@ -127,9 +129,13 @@ func TestNamesOfOpenSSL(t *testing.T) {
 		if bits == 168 { // of which OpenSSL counts 112 (SSL_CIPHER_get_bits)
 			bits = 112
 		}
-		exchange := map[string]string{"any": "(EC)DHE", "DH": "DHE", "ECDH": "ECDHE", "DHEPSK": "DHE_PSK", "ECDHEPSK": "ECDHE_PSK", "RSAPSK": "RSA_PSK"}
+		exchange := map[string]string{"any": "(EC)DHE", "DH": "DHE", "ECDH": "ECDHE", "DHEPSK": "DHE_PSK",
+			"ECDHEPSK": "ECDHE_PSK", "RSAPSK": "RSA_PSK"}
 		authentication := map[string]string{"any": "", "None": "anon"}
-		want := Suite{ID: uint16(id), Name: m[3], OpenSSL: m[4], KeyExchange: cmp.Or(exchange[m[5]], m[5]), Bits: bits, Strength: got.Strength}
+		want := Suite{
+			ID: uint16(id), Name: m[3], OpenSSL: m[4], KeyExchange: cmp.Or(exchange[m[5]], m[5]), Bits: bits,
+			Strength: got.Strength,
+		}
 		if word, other := authentication[m[6]]; other {
 			want.Authentication = word
 		} else {
@@ -148,7 +154,8 @@ func TestGroupName(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[uint16]string{
 		23: "secp256r1", 29: "x25519", 30: "x448", 26: "brainpoolP256r1", 31: "brainpoolP256r1tls13", 256: "ffdhe2048",
-		260: "ffdhe8192", 4588: "X25519MLKEM768", 512: "MLKEM512", 0x6399: "X25519Kyber768Draft00", 0x1234: "0x1234", 0: "0x0000",
+		260: "ffdhe8192", 4588: "X25519MLKEM768", 512: "MLKEM512", 0x6399: "X25519Kyber768Draft00", 0x1234: "0x1234",
+		0: "0x0000",
 	} {
 		if got := GroupName(id); got != want {
 			t.Errorf("%d is %q, want %q", id, got, want)
@@ -170,7 +177,10 @@ func TestGroupName(t *testing.T) {
 
 func TestVersionString(t *testing.T) {
 	t.Parallel()
-	for v, want := range map[Version]string{SSL30: "SSLv3", TLS10: "TLSv1.0", TLS11: "TLSv1.1", TLS12: "TLSv1.2", TLS13: "TLSv1.3", 0x0305: "0x0305", 0x02FF: "0x02ff"} {
+	for v, want := range map[Version]string{
+		SSL30: "SSLv3", TLS10: "TLSv1.0", TLS11: "TLSv1.1", TLS12: "TLSv1.2", TLS13: "TLSv1.3", 0x0305: "0x0305",
+		0x02FF: "0x02FF",
+	} {
 		if got := v.String(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

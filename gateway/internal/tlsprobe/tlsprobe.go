@@ -1,7 +1,7 @@
 // Package tlsprobe speaks just enough of SSL 3.0 to TLS 1.3 to learn what a server takes: its versions, cipher suites
-// and groups, and the certificates that it shows. It writes ClientHellos and reads what comes back up to the point where
-// a client would have to answer, so it needs none of the ciphers that it asks for. crypto/tls is of no use here: it has
-// no DHE, CCM, Camellia, ARIA or X448, and a server that has nothing else looks like one that speaks no TLS.
+// and groups, and the certificates that it shows. It writes ClientHellos and reads what comes back up to the point
+// where a client would have to answer, so it needs none of the ciphers that it asks for. crypto/tls is of no use here:
+// it has no DHE, CCM, Camellia, ARIA or X448, and a server that has nothing else looks like one that speaks no TLS.
 //
 // Everything that a server sends is bounded, in octets, in records and in time.
 package tlsprobe
@@ -36,7 +36,7 @@ func (v Version) String() string {
 	case v >= TLS10 && v <= TLS13:
 		return fmt.Sprintf("TLSv1.%d", v-TLS10)
 	}
-	return fmt.Sprintf("0x%04x", uint16(v))
+	return fmt.Sprintf("0x%04X", uint16(v))
 }
 
 // Dial opens a connection that is ready for a ClientHello. It gives ErrSpent when no more connections may be opened.
