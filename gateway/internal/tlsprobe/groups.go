@@ -66,9 +66,9 @@ func (r *run) groupChunks(all []uint16) [][]uint16 {
 // eliminateGroups asks for groups until none of those that are left is taken; whole tells that it came to that.
 func (r *run) eliminateGroups(ctx context.Context, q question) (chosen []uint16, whole bool) {
 	for len(q.groups) > 0 {
-		f, a, _ := r.ask(ctx, q)
+		f, a, err := r.ask(ctx, q)
 		if a == refused || a == dropped {
-			return chosen, true
+			return chosen, r.confirm(ctx, q.version, err)
 		}
 		group := f.group()
 		if a != accepted || !slices.Contains(q.groups, group) {
@@ -125,8 +125,9 @@ func (r *run) askCurves(ctx context.Context, t *taken, suites []uint16) {
 		left := without(curves, append(slices.Clone(known), t.groups...))
 		for len(left) > 0 {
 			q.groups = append(slices.Clone(left), without(r.neededCurves(t, suites), left)...)
-			f, a, _ := r.ask(ctx, q)
+			f, a, err := r.ask(ctx, q)
 			if a == refused || a == dropped {
+				r.confirm(ctx, t.version, err)
 				break
 			}
 			group := f.exchange.group

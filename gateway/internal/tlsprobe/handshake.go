@@ -16,6 +16,8 @@ type Hello struct {
 	Authentication string
 	// ALPN are the protocols on top that are offered.
 	ALPN []string
+	// Brief leaves out what hardly any server needs, for those that give up on long hellos.
+	Brief bool
 }
 
 // Flight is what a server says at first.
@@ -77,15 +79,24 @@ func (h Hello) compose() clientHello {
 			c.groups = offeredGroups(newest)
 		}
 	}
+	if h.Brief {
+		c.signatures = intersect(c.signatures, commonSignatures)
+		c.groups = intersect(c.groups, commonGroups)
+		c.anyChain = false
+	}
 	return c
 }
 
-// suitesFor are those of a version that come with a certificate of the kind.
+// suitesFor are those of a version that come with a certificate of the kind, as many as one hello has.
 func (h Hello) suitesFor(v Version) []uint16 {
 	ids := only(offered(v), func(s Suite) bool {
 		return h.Authentication == "" || s.Authentication == h.Authentication
 	})
-	return ids[:min(len(ids), mostSuites(v))]
+	most := mostSuites(v)
+	if h.Brief {
+		most = maxSuitesCompact
+	}
+	return ids[:min(len(ids), most)]
 }
 
 // handshake is one that is under way.

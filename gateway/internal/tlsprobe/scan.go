@@ -43,6 +43,8 @@ type Report struct {
 	Groups []uint16
 	// DHBits is the size of the smallest prime that an older version than TLS 1.3 uses, 0 without finite-field DH.
 	DHBits int
+	// Brief tells that the server gives up on long hellos, and was asked with short ones (Hello.Brief).
+	Brief bool
 	// Complete tells that nothing was cut off or left unclear.
 	Complete bool
 	// Refusals says why a version is not known to be taken: an Alert, io.EOF, ErrOtherVersion, ErrNotTLS, an error of the
@@ -139,7 +141,7 @@ func (t *taken) accepts() bool { return t.yes != nil && *t.yes }
 func (r *run) report() Report {
 	all := Report{
 		Versions: map[Version]*bool{}, Ordered: map[Version]bool{}, Refusals: map[Version]error{},
-		Complete: !r.unclear.Load() && !r.spent.Load(),
+		Brief: r.compact.Load(), Complete: !r.unclear.Load() && !r.spent.Load(),
 	}
 	for _, v := range Versions {
 		t := r.found[v]

@@ -444,6 +444,26 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
+// A server that has had enough of connections has not refused what it was asked for then.
+func TestEnough(t *testing.T) {
+	t.Parallel()
+	f := old(t)
+	for name, end := range map[string]func(net.Conn, clientHello){"a reset": hangUp, "an end": closeQuietly} {
+		for _, enough := range []int32{7, 12, 20} {
+			server := serve(t, func(n int32, conn net.Conn) {
+				if n > enough {
+					end(conn, clientHello{})
+					return
+				}
+				f.answer(n, conn)
+			})
+			if got := scan(t, server); got.Complete || got.words() != "-+-++" {
+				t.Errorf("%s after %d connections: %s, complete %v", name, enough, got.words(), got.Complete)
+			}
+		}
+	}
+}
+
 // One that fails now and then is asked again.
 func TestAsksAgain(t *testing.T) {
 	t.Parallel()

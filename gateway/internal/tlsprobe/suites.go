@@ -25,12 +25,12 @@ func (r *run) askInsecure(ctx context.Context) {
 		if q.suites = insecureOf(versions[i]); r.compact.Load() {
 			q.suites = q.suites[:min(len(q.suites), maxSuitesCompact)]
 		}
-		f, a, _ := r.ask(ctx, q)
+		f, a, err := r.ask(ctx, q)
 		switch {
 		case a == accepted && slices.Contains(q.suites, f.hello.suite):
 			t.insecure = []Suite{f.suite}
-		case a == refused && !r.compact.Load():
-			t.noInsecure = true
+		case (a == refused || a == dropped) && !r.compact.Load():
+			t.noInsecure = r.confirm(ctx, t.version, err)
 		}
 	})
 }
@@ -94,6 +94,7 @@ func (r *run) eliminate(ctx context.Context, v Version, suites []uint16, first S
 			break
 		}
 		if a == refused || a == dropped {
+			r.confirm(ctx, v, err)
 			break
 		}
 		if a != accepted || !slices.Contains(q.suites, f.hello.suite) {
@@ -104,6 +105,20 @@ func (r *run) eliminate(ctx context.Context, v Version, suites []uint16, first S
 		q.suites = without(q.suites, []uint16{f.hello.suite})
 	}
 	return chosen
+}
+
+// confirm holds a refusal without words against what the server took before: it may have had enough of connections.
+func (r *run) confirm(ctx context.Context, v Version, err error) (certain bool) {
+	if errors.As(err, new(Alert)) || errors.Is(err, ErrOtherVersion) {
+		return true
+	}
+	q := r.offerOf(v)
+	q.suites = []uint16{r.found[v].first.hello.suite}
+	_, a, _ := r.ask(ctx, q)
+	if a != accepted {
+		r.unclear.Store(true)
+	}
+	return a == accepted
 }
 
 // noneShared is how most servers refuse all suites.
