@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -53,7 +54,7 @@ const (
 	accepted answer = iota
 	// refused: an alert, an end without a word, or another version.
 	refused
-	// dropped: the connection was reset, and once more when it was tried again.
+	// dropped: the connection was reset, and so was the next.
 	dropped
 	// unclear: anything else.
 	unclear
@@ -138,7 +139,7 @@ func (r *run) askOnce(ctx context.Context, q question) (f flight, err error) {
 	}
 	if err != nil {
 		r.fails.Add(1)
-		return flight{}, errors.Join(errDial, err)
+		return flight{}, fmt.Errorf("%w: %w", errDial, err)
 	}
 	defer func() { _ = conn.Close() }()
 	defer interruptOn(ctx, conn)()
@@ -161,16 +162,13 @@ func (r *run) askOnce(ctx context.Context, q question) (f flight, err error) {
 	return f, err
 }
 
-// takeLeave tells the server that nothing follows. Where its records are protected from now on, ours would have to be.
+// takeLeave tells a server that has said hello that nothing follows. Where records are protected from then on, ours
+// would have to be.
 func takeLeave(conn net.Conn, f flight) {
-	if f.hello.version == TLS13 && !f.hello.retry {
+	if !f.heard || f.hello.version == TLS13 && !f.hello.retry {
 		return
 	}
-	v := TLS10
-	if f.heard {
-		v = min(f.hello.version, TLS12)
-	}
-	_, _ = conn.Write(inRecord(v, recordAlert, []byte{alertWarning, alertClose}))
+	_, _ = conn.Write(inRecord(min(f.hello.version, TLS12), recordAlert, []byte{alertWarning, alertClose}))
 }
 
 // note keeps what the acceptance of a version tells in passing.

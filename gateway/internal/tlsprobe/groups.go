@@ -11,12 +11,21 @@ import (
 // server has to name one, as a request to say hello again: it costs it no signature, and tells its choice of both.
 func (r *run) ask13(ctx context.Context, t *taken, suites []uint16) (chosen []Suite) {
 	first := t.first.suite
+	if !slices.Contains(suites, first.ID) {
+		r.unclear.Store(true)
+		return nil
+	}
 	q := r.offerOf(TLS13)
 	q.share, q.suites = false, without(suites, []uint16{first.ID})
 	var groups []uint16
 	for len(q.suites) > 0 && len(q.groups) > 0 {
-		f, a, _ := r.ask(ctx, q)
+		f, a, err := r.ask(ctx, q)
+		if a == refused || a == dropped {
+			r.confirm(ctx, TLS13, err)
+			break
+		}
 		if a != accepted || !slices.Contains(q.suites, f.hello.suite) || !slices.Contains(q.groups, f.hello.group) {
+			r.unclear.Store(true)
 			break
 		}
 		chosen, groups = append(chosen, f.suite), append(groups, f.hello.group)
@@ -119,12 +128,13 @@ func (r *run) askCurves(ctx context.Context, t *taken, suites []uint16) {
 	if first := t.first.exchange.group; len(known) == 0 && first != 0 && !isFiniteField(first) {
 		t.groups = []uint16{first}
 	}
+	needed := t.neededCurves(suites)
 	for _, curves := range r.groupChunks(offeredGroups(t.version)) {
 		q := r.offerOf(t.version)
 		q.suites = suites
 		left := without(curves, append(slices.Clone(known), t.groups...))
 		for len(left) > 0 {
-			q.groups = append(slices.Clone(left), without(r.neededCurves(t, suites), left)...)
+			q.groups = append(slices.Clone(left), without(needed(), left)...)
 			f, a, err := r.ask(ctx, q)
 			if a == refused || a == dropped {
 				r.confirm(ctx, t.version, err)
@@ -146,20 +156,21 @@ func (r *run) askCurves(ctx context.Context, t *taken, suites []uint16) {
 	}
 }
 
-// neededCurves are those without which the server cannot use its certificate, whatever curve keys are exchanged on (RFC
-// 8422 section 5.1.1): the curve of its key, or those that it took already where that one has no number here.
-func (r *run) neededCurves(t *taken, suites []uint16) []uint16 {
+// neededCurves gives those without which the server cannot use its certificate, whatever curve keys are exchanged on
+// (RFC 8422 section 5.1.1): the curve of its key, or those that it took already where that one has no number here.
+func (t *taken) neededCurves(suites []uint16) func() []uint16 {
+	none := func() []uint16 { return nil }
 	if suite, _ := SuiteByID(suites[0]); suite.Authentication != "ECDSA" || len(t.leaf) == 0 {
-		return nil
+		return none
 	}
 	cert, err := x509.ParseCertificate(t.leaf)
 	if err != nil {
-		return t.groups
+		return func() []uint16 { return t.groups }
 	}
 	key, ok := cert.PublicKey.(*ecdsa.PublicKey)
 	if !ok {
-		return nil // Ed25519
+		return none // Ed25519
 	}
-	curves := map[string]uint16{"P-224": 21, "P-256": groupP256, "P-384": groupP384, "P-521": groupP521}
-	return []uint16{curves[key.Params().Name]}
+	curve := map[string]uint16{"P-224": 21, "P-256": groupP256, "P-384": groupP384, "P-521": groupP521}[key.Params().Name]
+	return func() []uint16 { return []uint16{curve} }
 }

@@ -134,6 +134,9 @@ func (h *handshake) run() error {
 	return h.readUntil(&h.reader, func(f *flight) bool { return f.certified })
 }
 
+// maxCookie is the longest cookie that is sent back; with it a hello still fits in one record.
+const maxCookie = 8 << 10
+
 // agree makes a share of a group.
 func (h *handshake) agree(group uint16) (err error) {
 	h.agreement, err = newAgreement(group)
@@ -170,8 +173,11 @@ func (h *handshake) greet(v Version) error {
 // then stands in the transcript as its hash.
 func (h *handshake) greetAgain() error {
 	retry := h.hello
-	if !slices.Contains(agreeable, retry.group) {
+	switch {
+	case !slices.Contains(agreeable, retry.group):
 		return ErrNotOffered
+	case len(retry.cookie) > maxCookie:
+		return ErrTooLong
 	}
 	if err := h.agree(retry.group); err != nil {
 		return err
@@ -198,6 +204,9 @@ func (h *handshake) unlock() error {
 	secret, err := h.agreement.finish(h.hello.share)
 	if err != nil {
 		return err
+	}
+	if len(h.reader.handshake) > 0 {
+		return ErrMalformed // what comes after the hello is protected
 	}
 	h.reader.in, err = protections[h.hello.suite].newOpener(secret, h.transcript)
 	return err

@@ -96,7 +96,11 @@ func (r *reader) readRecord() error {
 	if err := r.read(body); err != nil {
 		return err
 	}
-	if kind == recordProtected && r.in != nil {
+	switch {
+	case r.in == nil:
+	case kind == recordHandshake:
+		return ErrMalformed
+	case kind == recordProtected:
 		var err error
 		if kind, body, err = r.in.open(header, body); err != nil {
 			return err

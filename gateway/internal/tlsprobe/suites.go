@@ -109,7 +109,8 @@ func (r *run) eliminate(ctx context.Context, v Version, suites []uint16, first S
 
 // confirm holds a refusal without words against what the server took before: it may have had enough of connections.
 func (r *run) confirm(ctx context.Context, v Version, err error) (certain bool) {
-	if errors.As(err, new(Alert)) || errors.Is(err, ErrOtherVersion) {
+	var alert Alert
+	if errors.As(err, &alert) && alert.Description != alertClose || errors.Is(err, ErrOtherVersion) {
 		return true
 	}
 	q := r.offerOf(v)
@@ -130,15 +131,17 @@ func noneShared(err error) bool {
 // settle finds out whether the server has an order of its own in a version, and puts the suites in it.
 func (r *run) settle(ctx context.Context, t *taken) {
 	all := slices.Concat(t.chunks...)
-	if len(all) < 2 || len(all) > maxSuites {
+	if len(all) < 2 {
 		return
 	}
-	t.ordered = r.isOrdered(ctx, t)
-	if t.ordered == nil {
+	if len(all) <= maxSuites {
+		t.ordered = r.isOrdered(ctx, t)
+	}
+	switch {
+	case t.ordered == nil:
 		r.unclear.Store(true)
 		return
-	}
-	if !*t.ordered || t.inOneChunk() {
+	case !*t.ordered || t.inOneChunk():
 		return
 	}
 	merged := r.eliminate(ctx, t.version, idsOf(all), Suite{})
