@@ -92,18 +92,17 @@ func (r *run) eliminateGroups(ctx context.Context, q question) (chosen []uint16,
 // group is the one that a server chose, in whatever version.
 func (f *flight) group() uint16 { return max(f.hello.group, f.exchange.group) }
 
-// askOldGroups asks for the curves of the newest version before TLS 1.3 that has any. What TLS 1.3 takes is not asked
-// for again.
-func (r *run) askOldGroups(ctx context.Context) {
-	for _, v := range []Version{TLS12, TLS11, TLS10} {
+// askOldGroups asks for the curves of the first of some versions, all before TLS 1.3, that has any; it tells whether
+// one had. What TLS 1.3 takes is not asked for again.
+func (r *run) askOldGroups(ctx context.Context, versions ...Version) bool {
+	for _, v := range versions {
 		t := r.found[v]
-		suites := t.onCurves()
-		if len(suites) == 0 {
-			continue
+		if suites := t.onCurves(); len(suites) > 0 {
+			r.askCurves(ctx, t, suites)
+			return true
 		}
-		r.askCurves(ctx, t, suites)
-		return
 	}
+	return false
 }
 
 // onCurves are the suites of a version that exchange keys on a curve: those without ECDSA where there are any, since a

@@ -79,8 +79,11 @@ func (s Scan) Run(ctx context.Context) Report {
 	if !s.VersionsOnly {
 		r.askInsecure(ctx)
 		r.askSuites(ctx, TLS13, TLS12)
-		r.askOldGroups(ctx)
+		asked := r.askOldGroups(ctx, TLS12)
 		r.askSuites(ctx, TLS11, TLS10, SSL30)
+		if !asked {
+			r.askOldGroups(ctx, TLS11, TLS10)
+		}
 	}
 	return r.report()
 }

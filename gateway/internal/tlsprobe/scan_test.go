@@ -177,6 +177,22 @@ func TestOlderVersion(t *testing.T) {
 	}
 }
 
+// Curves are asked for in whichever version has any.
+func TestOldCurves(t *testing.T) {
+	t.Parallel()
+	for _, v := range []Version{TLS12, TLS11, TLS10} {
+		f := fake{
+			suites: map[Version][]uint16{v: ids(t, "RSA_WITH_AES_128_CBC_SHA", "ECDHE_RSA_WITH_AES_128_CBC_SHA")},
+			groups: map[Version][]uint16{v: {24, 14, 23}},
+		}
+		got := scan(t, f.serve(t))
+		f.hold(t, got)
+		if !slices.Equal(got.Groups, []uint16{24, 14, 23}) {
+			t.Errorf("%s: groups %d", v, got.Groups)
+		}
+	}
+}
+
 // A server of nothing but suites that come last is found.
 func TestRareSuites(t *testing.T) {
 	t.Parallel()
