@@ -65,7 +65,8 @@ const weakPrime = 2048
 // Run never fails: what could not be told is nil or missing, and Complete is false. It returns when ctx ends at the
 // latest. When connections run out, what matters most is known: versions first, then whether anything insecure is
 // taken, the suites of TLS 1.3 and 1.2 (the groups of TLS 1.3 are asked for meanwhile), the groups of TLS 1.2, and last
-// the suites of older versions.
+// the suites of older versions. Each suite and each group that is taken costs a connection: some 30 for a server of
+// today, 50 for one of OpenSSL with its own defaults, over 100 for one that takes all there is.
 func (s Scan) Run(ctx context.Context) Report {
 	r := &run{Scan: s, found: map[Version]*taken{}}
 	r.AtOnce = max(r.AtOnce, 1)

@@ -19,7 +19,7 @@ import (
 // scan scans a server, with up to four connections at once.
 func scan(t *testing.T, server *far) Report {
 	t.Helper()
-	return Scan{Dial: server.dial, ServerName: "example.com", AtOnce: 4, Patience: 5 * time.Second}.Run(t.Context())
+	return Scan{Dial: server.dial, ServerName: "example.com", AtOnce: 4, Patience: 20 * time.Second}.Run(t.Context())
 }
 
 // words are what versions are as text: + taken, - refused, ? unknown, newest first.
@@ -145,7 +145,11 @@ func TestRefusals(t *testing.T) {
 			f := modern
 			f.refuse = c.refuse
 			server := f.serve(t)
-			got := Scan{Dial: server.dial, AtOnce: 4, Patience: 500 * time.Millisecond, VersionsOnly: true}.Run(t.Context())
+			patience := 10 * time.Second
+			if name == "silence" {
+				patience = 1500 * time.Millisecond
+			}
+			got := Scan{Dial: server.dial, AtOnce: 4, Patience: patience, VersionsOnly: true}.Run(t.Context())
 			if got.words() != c.want || got.Complete == strings.Contains(c.want, "?") || len(got.Suites) > 0 {
 				t.Errorf("%s, %+v", got.words(), got)
 			}
