@@ -1,6 +1,6 @@
 // Package certcheck judges the certificates that a server sent, after a handshake with verification off: time, chain
-// and name each on its own, so that an expired certificate does not hide an untrusted root. It is pure: no I/O, nothing
-// is fetched.
+// and name each on its own, so that an expired certificate does not hide an untrusted root. It is pure but for the
+// roots of this host, which are read once: nothing is fetched.
 package certcheck
 
 import (
@@ -61,15 +61,14 @@ type Verdict struct {
 
 // Checker judges against a set of roots.
 type Checker struct {
-	// Roots are the trusted roots; nil means the system's (SSL_CERT_FILE and SSL_CERT_DIR are honoured).
+	// Roots are the trusted roots; nil means the system's (SSL_CERT_FILE and SSL_CERT_DIR are honoured), or the built-in
+	// ones where it has none.
 	Roots *x509.CertPool
+	// Trust tells what Roots are, where they are given.
+	Trust TrustStore
 	// Now gives the time of judgement; nil means time.Now.
 	Now func() time.Time
 }
-
-// LoadSystemRoots reads the system's roots, which a process does once, at the first judgement that needs them. A
-// service that has run out of files at that moment would trust nobody from then on, so it reads them at its start.
-func LoadSystemRoots() { _, _ = x509.SystemCertPool() }
 
 // Check judges the sent certificates, leaf first, for the host (a canonical name or an address literal). Nothing sent
 // is judged as a leaf whose issuer is unknown.

@@ -98,7 +98,7 @@ func (c Checker) relax(sent []*x509.Certificate, w *work) relaxed {
 	r := relaxed{
 		work:          w,
 		sent:          sent,
-		roots:         c.Roots,
+		roots:         c.roots(),
 		intermediates: x509.NewCertPool(),
 		original:      make(map[*x509.Certificate]*x509.Certificate, len(sent)),
 	}

@@ -1,0 +1,91 @@
+package certcheck
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/x509"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/x509roots/fallback/bundle"
+)
+
+// rootsModule is where the built-in list of roots comes from: Mozilla's, which the Go project keeps up to date.
+const rootsModule = "golang.org/x/crypto/x509roots/fallback"
+
+// rootList is the built-in list.
+type rootList struct {
+	roots []bundledRoot
+	pool  *x509.CertPool
+	keys  map[[sha256.Size]byte]bool
+}
+
+// bundledRoot is a root with what Mozilla says of it besides: some are trusted for older certificates alone.
+type bundledRoot struct {
+	cert       *x509.Certificate
+	constraint func([]*x509.Certificate) error
+}
+
+var builtIn = sync.OnceValue(func() rootList {
+	list := rootList{pool: x509.NewCertPool(), keys: map[[sha256.Size]byte]bool{}}
+	for root := range bundle.Roots() {
+		cert, err := x509.ParseCertificate(root.Certificate)
+		if err != nil {
+			continue // a test holds that there is none
+		}
+		list.roots = append(list.roots, bundledRoot{cert, root.Constraint})
+		list.keys[identity(cert)] = true
+	}
+	list.addTo(list.pool)
+	return list
+})
+
+func (l rootList) addTo(pool *x509.CertPool) {
+	for _, root := range l.roots {
+		if root.constraint == nil {
+			pool.AddCert(root.cert)
+		} else {
+			pool.AddCertWithConstraint(root.cert, root.constraint)
+		}
+	}
+}
+
+// publicRoot tells whether the certificate is that of an authority which browsers trust, in whatever form: stores hold
+// older and newer certificates of one authority.
+func publicRoot(cert *x509.Certificate) bool { return builtIn().keys[identity(cert)] }
+
+// identity is the hash of an authority's name and key.
+func identity(cert *x509.Certificate) [sha256.Size]byte {
+	return sha256.Sum256(bytes.Join([][]byte{cert.RawSubject, cert.RawSubjectPublicKeyInfo}, nil))
+}
+
+// rootsDate is the day of the list's version, as this binary was built with it; nil where it does not say.
+func rootsDate() *string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	for _, module := range info.Deps {
+		if module.Path == rootsModule {
+			return versionDay(module.Version)
+		}
+	}
+	return nil
+}
+
+// versionDay is the day of a pseudo-version, such as v0.0.0-20260501120000-0123456789ab.
+func versionDay(version string) *string {
+	parts := strings.Split(version, "-")
+	if len(parts) < 3 {
+		return nil
+	}
+	stamp := parts[len(parts)-2]
+	at, err := time.Parse("20060102150405", stamp[strings.LastIndexByte(stamp, '.')+1:])
+	if err != nil {
+		return nil
+	}
+	day := at.Format(time.DateOnly)
+	return &day
+}
