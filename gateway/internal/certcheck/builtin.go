@@ -15,41 +15,50 @@ import (
 // rootsModule is where the built-in list of roots comes from: Mozilla's, which the Go project keeps up to date.
 const rootsModule = "golang.org/x/crypto/x509roots/fallback"
 
-// rootList is the built-in list.
+// rootList is the built-in list. constraints are what Mozilla says of a root besides, by the root's own bytes: some are
+// trusted for older certificates alone.
 type rootList struct {
-	roots []bundledRoot
-	pool  *x509.CertPool
-	keys  map[[sha256.Size]byte]bool
-}
-
-// bundledRoot is a root with what Mozilla says of it besides: some are trusted for older certificates alone.
-type bundledRoot struct {
-	cert       *x509.Certificate
-	constraint func([]*x509.Certificate) error
+	roots       []*x509.Certificate
+	pool        *x509.CertPool
+	keys        map[[sha256.Size]byte]bool
+	constraints map[string]func([]*x509.Certificate) error
 }
 
 var builtIn = sync.OnceValue(func() rootList {
-	list := rootList{pool: x509.NewCertPool(), keys: map[[sha256.Size]byte]bool{}}
+	list := rootList{
+		pool: x509.NewCertPool(), keys: map[[sha256.Size]byte]bool{},
+		constraints: map[string]func([]*x509.Certificate) error{},
+	}
 	for root := range bundle.Roots() {
 		cert, err := x509.ParseCertificate(root.Certificate)
 		if err != nil {
 			continue // a test holds that there is none
 		}
-		list.roots = append(list.roots, bundledRoot{cert, root.Constraint})
+		list.roots = append(list.roots, cert)
 		list.keys[identity(cert)] = true
+		if root.Constraint != nil {
+			list.constraints[string(cert.Raw)] = root.Constraint
+		}
 	}
 	list.addTo(list.pool)
 	return list
 })
 
+// addTo adds the roots without their constraints, which are for verify to hold: a pool would ask for those of the copies
+// that it verifies.
 func (l rootList) addTo(pool *x509.CertPool) {
 	for _, root := range l.roots {
-		if root.constraint == nil {
-			pool.AddCert(root.cert)
-		} else {
-			pool.AddCertWithConstraint(root.cert, root.constraint)
-		}
+		pool.AddCert(root)
 	}
+}
+
+// constrain tells why the root of a chain is not trusted for it, nil where it is.
+func (l rootList) constrain(chain []*x509.Certificate) error {
+	constraint := l.constraints[string(chain[len(chain)-1].Raw)]
+	if constraint == nil {
+		return nil
+	}
+	return constraint(chain)
 }
 
 // publicRoot tells whether the certificate is that of an authority which browsers trust, in whatever form: stores hold

@@ -43,6 +43,14 @@ func (c Checker) roots() *x509.CertPool {
 	return defaultRoots().pool
 }
 
+// constraints are what the roots are not trusted for, nil where there are none.
+func (c Checker) constraints() func([]*x509.Certificate) error {
+	if c.Roots != nil || c.constraint != nil {
+		return c.constraint
+	}
+	return defaultRoots().constraint
+}
+
 // LoadRoots reads the roots of this host, which a process does once, at the first judgement that needs them. A service
 // that has run out of files at that moment would judge by others from then on, so it reads them at its start.
 func LoadRoots() { _ = defaultRoots() }
@@ -52,8 +60,9 @@ func LoadRoots() { _ = defaultRoots() }
 func Roots() *x509.CertPool { return defaultRoots().pool }
 
 type loadedRoots struct {
-	pool  *x509.CertPool
-	store TrustStore
+	pool       *x509.CertPool
+	store      TrustStore
+	constraint func([]*x509.Certificate) error
 }
 
 var defaultRoots = sync.OnceValue(func() loadedRoots {
@@ -75,11 +84,11 @@ func chooseRoots(own *x509.CertPool, sources []string) loadedRoots {
 		own = own.Clone()
 		list.addTo(own)
 	}
-	store := TrustStore{Source: strings.Join(sources, ", "), Roots: count(own)}
+	loaded := loadedRoots{pool: own, store: TrustStore{Source: strings.Join(sources, ", "), Roots: count(own)}}
 	if slices.Contains(sources, SourcePackage) {
-		store.Date = rootsDate()
+		loaded.store.Date, loaded.constraint = rootsDate(), list.constrain
 	}
-	return loadedRoots{pool: own, store: store}
+	return loaded
 }
 
 // Where Go looks for the roots of a host (crypto/x509, root_linux.go): SSL_CERT_FILE stands in place of the files, and

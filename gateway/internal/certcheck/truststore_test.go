@@ -2,6 +2,7 @@ package certcheck
 
 import (
 	"crypto/x509"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -104,33 +105,57 @@ func TestTheBuiltInList(t *testing.T) {
 		t.Errorf("%d of %d roots", len(list.roots), all)
 	}
 	for _, root := range list.roots {
-		renewed := *root.cert
+		renewed := *root
 		renewed.Raw, renewed.NotAfter = []byte("renewed"), time.Now().AddDate(30, 0, 0)
 		if !publicRoot(&renewed) {
-			t.Errorf("%s is not public", root.cert.Subject)
+			t.Errorf("%s is not public", root.Subject)
 		}
 	}
 	// The name alone makes nobody one of them.
-	impostor := certtest.Root(t, "Impostor", func(c *x509.Certificate) { c.RawSubject = list.roots[0].cert.RawSubject })
+	impostor := certtest.Root(t, "Impostor", func(c *x509.Certificate) { c.RawSubject = list.roots[0].RawSubject })
 	if publicRoot(impostor.Certificate) {
 		t.Error("a name with another key is public")
 	}
 }
 
-// A root that is trusted for older certificates alone refuses newer ones.
+// A root that is trusted for older certificates alone refuses newer ones, whatever else there is to try.
 func TestConstrainedRoots(t *testing.T) {
 	t.Parallel()
-	constrained := 0
-	for _, root := range builtIn().roots {
-		if root.constraint == nil {
-			continue
-		}
-		constrained++
-		if root.constraint([]*x509.Certificate{{NotBefore: time.Now()}}) == nil {
-			t.Errorf("%s: a certificate of today passes", root.cert.Subject)
+	list := builtIn()
+	for _, root := range list.roots {
+		is := list.constraints[string(root.Raw)] != nil
+		today := []*x509.Certificate{{NotBefore: time.Now()}, root}
+		if err := list.constrain(today); (err != nil) != is {
+			t.Errorf("%s: %v, constrained %v", root.Subject, err, is)
 		}
 	}
-	t.Logf("%d constrained roots", constrained)
+
+	root := certtest.Root(t, "Distrusted Root")
+	inter := certtest.Intermediate(t, root, "Intermediate")
+	day := certtest.Epoch.AddDate(0, 0, -30)
+	for _, c := range []struct {
+		name  string
+		until time.Time
+		sent  []*certtest.Cert
+		codes []string
+	}{
+		{"issued before", day, []*certtest.Cert{inter}, nil},
+		{"issued after", day.Add(-time.Second), []*certtest.Cert{inter}, []string{CodeNoLocalIssuer}},
+		{"issued after, root sent", day.Add(-time.Second), []*certtest.Cert{inter, root}, []string{CodeSelfSignedInChain}},
+	} {
+		checker := Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}
+		checker.constraint = func(chain []*x509.Certificate) error {
+			if chain[0].NotBefore.After(c.until) {
+				return errors.New("distrusted")
+			}
+			return nil
+		}
+		leaf := certtest.Leaf(t, inter, []string{"www.example.com"})
+		v := checker.Check(certtest.List(append([]*certtest.Cert{leaf}, c.sent...)...), "www.example.com", Signing)
+		if !slices.Equal(v.Codes, c.codes) {
+			t.Errorf("%s: %v, want %v", c.name, v.Codes, c.codes)
+		}
+	}
 }
 
 func TestVersionDay(t *testing.T) {
