@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Arrangement is how the certificates of a server came, as far as they are judged. Each is told apart, and only where it
-// is sure.
+// Arrangement is how the certificates of a server came, as far as they are judged. Each is told apart, and only where
+// it is sure.
 type Arrangement struct {
 	// Repeated tells that a certificate came more than once.
 	Repeated bool

@@ -44,8 +44,8 @@ var builtIn = sync.OnceValue(func() rootList {
 	return list
 })
 
-// addTo adds the roots without their constraints, which are for verify to hold: a pool would ask for those of the copies
-// that it verifies.
+// addTo adds the roots without their constraints, which are for verify to hold: a pool would ask for those of the
+// copies that it verifies.
 func (l rootList) addTo(pool *x509.CertPool) {
 	for _, root := range l.roots {
 		pool.AddCert(root)

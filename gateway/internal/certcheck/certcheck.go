@@ -18,8 +18,8 @@ const (
 	CodeNoLocalIssuer     = "UNABLE_TO_GET_ISSUER_CERT_LOCALLY"
 	CodeUnverifiableLeaf  = "UNABLE_TO_VERIFY_LEAF_SIGNATURE"
 	CodeNameMismatch      = "ERR_TLS_CERT_ALTNAME_INVALID"
-	// CodePurpose is a certificate or chain that may not do what it does: authenticate a server (RFC 5280 section 4.2.1.12)
-	// in the key exchange that came about (section 4.2.1.3).
+	// CodePurpose is a certificate or chain that may not do what it does: authenticate a server (RFC 5280 section
+	// 4.2.1.12) in the key exchange that came about (section 4.2.1.3).
 	CodePurpose = "INVALID_PURPOSE"
 )
 
@@ -49,7 +49,8 @@ type Verdict struct {
 	Defects []string
 	// HostnameMatches tells whether the leaf names the host, whatever else is wrong.
 	HostnameMatches bool
-	// PublicWildcard is the name that would name the host if it were not a wildcard for a whole public suffix, as *.net is.
+	// PublicWildcard is the name that would name the host if it were not a wildcard for a whole public suffix, such as
+	// *.net.
 	PublicWildcard string
 	// ChainComplete tells whether the sent certificates lead to a trusted root at some time inside their validity.
 	ChainComplete bool

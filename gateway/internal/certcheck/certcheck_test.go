@@ -38,7 +38,7 @@ type want struct {
 
 func check(t *testing.T, roots *x509.CertPool, sent []*x509.Certificate, host string, w want) certcheck.Verdict {
 	t.Helper()
-	v := certcheck.Checker{Roots: roots, Now: func() time.Time { return certtest.Epoch }}.Check(sent, host, certcheck.Signing)
+	v := certcheck.Checker{Roots: roots, Now: epoch}.Check(sent, host, certcheck.Signing)
 	got := want{codes: v.Codes, host: v.HostnameMatches, complete: v.ChainComplete}
 	if d := cmp.Diff(w, got, cmp.AllowUnexported(want{})); d != "" {
 		t.Errorf("verdict differs (-want +got):\n%s", d)
@@ -378,6 +378,20 @@ func TestRefusedChains(t *testing.T) {
 	}
 }
 
+// TestUnknownSignature: a signature that cannot be verified here, such as Ed448's, is no fault of the chain.
+func TestUnknownSignature(t *testing.T) {
+	t.Parallel()
+	root := certtest.Root(t, "Root")
+	inter := certtest.Intermediate(t, root, "Intermediate")
+	leaf := certtest.Leaf(t, inter, hosts)
+	leaf.SignatureAlgorithm = x509.UnknownSignatureAlgorithm
+	v := check(t, certtest.Pool(root), certtest.List(leaf, inter), host,
+		want{codes: []string{certcheck.CodeNoLocalIssuer}, host: true})
+	if !slices.Equal(v.Defects, []string{certcheck.DefectUnfinished}) {
+		t.Errorf("defects %v", v.Defects)
+	}
+}
+
 // TestForgedIssuer: the right names under a wrong signature lead nowhere.
 func TestForgedIssuer(t *testing.T) {
 	t.Parallel()
@@ -405,7 +419,8 @@ func TestWildClockDefaultsToNow(t *testing.T) {
 	t.Parallel()
 	root := certtest.Root(t, "Root", certtest.Valid(time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))
 	leaf := certtest.Leaf(t, root, hosts, certtest.Valid(time.Now().Add(-time.Minute), time.Now().Add(time.Minute)))
-	if v := (certcheck.Checker{Roots: certtest.Pool(root)}).Check(certtest.List(leaf), host, certcheck.Signing); !v.Authorized {
+	checker := certcheck.Checker{Roots: certtest.Pool(root)}
+	if v := checker.Check(certtest.List(leaf), host, certcheck.Signing); !v.Authorized {
 		t.Errorf("not authorized: %v", v.Codes)
 	}
 }

@@ -44,7 +44,8 @@ func TestKeyUsage(t *testing.T) {
 	usage := func(u x509.KeyUsage) certtest.Option { return func(c *x509.Certificate) { c.KeyUsage = u } }
 	none := func(c *x509.Certificate) { // present, and without a bit
 		c.KeyUsage = 0
-		c.ExtraExtensions = []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 5, 29, 15}, Critical: true, Value: []byte{3, 1, 0}}}
+		id := asn1.ObjectIdentifier{2, 5, 29, 15}
+		c.ExtraExtensions = []pkix.Extension{{Id: id, Critical: true, Value: []byte{3, 1, 0}}}
 	}
 	const sign, encipher, agree = x509.KeyUsageDigitalSignature, x509.KeyUsageKeyEncipherment, x509.KeyUsageKeyAgreement
 	for _, c := range []struct {

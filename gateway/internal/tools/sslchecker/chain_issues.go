@@ -11,8 +11,10 @@ import (
 // chainIssues are about the certificates as they were sent; sent is how many.
 func chainIssues(sent int, verdict certcheck.Verdict) []issue {
 	var issues []issue
-	if slices.Contains(verdict.Codes, certcheck.CodeUnverifiableLeaf) {
-		issues = append(issues, issue{"INCOMPLETE_CHAIN", severityWarn, incompleteMessage(verdict.Sent)})
+	if slices.Contains(verdict.Codes, certcheck.CodeUnverifiableLeaf) && len(verdict.Sent.Wrong) == 0 {
+		issues = append(issues, issue{"INCOMPLETE_CHAIN", severityWarn,
+			"Install the intermediate certificates of your authority, so that the server sends them: some browsers hide their " +
+				"absence, other clients fail."})
 	}
 	issues = append(issues, arrangementIssues(verdict)...)
 	if verdict.Cut {
@@ -25,15 +27,6 @@ func chainIssues(sent int, verdict certcheck.Verdict) []issue {
 			"A certificate of the chain is signed with SHA-1 or MD5, which can be forged."})
 	}
 	return issues
-}
-
-func incompleteMessage(sent certcheck.Arrangement) string {
-	if len(sent.Wrong) > 0 {
-		return "Install the intermediate certificates that belong to this certificate in place of those that are there: some " +
-			"browsers hide the fault, other clients fail."
-	}
-	return "Install the intermediate certificates of your authority, so that the server sends them: some browsers hide their " +
-		"absence, other clients fail."
 }
 
 // arrangementIssues tell what is more than the chain, or stands in the wrong place.
@@ -57,8 +50,8 @@ func arrangementIssues(verdict certcheck.Verdict) []issue {
 			len(foreign), subjects(foreign)))
 	}
 	if verdict.Sent.Root {
-		info("CHAIN_HAS_ROOT", fmt.Sprintf("The server also sends the root, %s. Clients have it, and take it from nobody else.",
-			shortName(verdict.Chain[len(verdict.Chain)-1].Subject)))
+		info("CHAIN_HAS_ROOT", fmt.Sprintf("The server also sends the root, %s. Clients have it, and take it from nobody "+
+			"else.", shortName(verdict.Chain[len(verdict.Chain)-1].Subject)))
 	}
 	return issues
 }

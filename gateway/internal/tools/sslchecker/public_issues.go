@@ -18,8 +18,8 @@ func browserIssues(leaf *x509.Certificate) []issue {
 	}
 	if kind, _ := describeKey(leaf); slices.Contains(keysOfNoBrowser, kind) {
 		issues = append(issues, issue{"UNSUPPORTED_KEY", severityWarn,
-			fmt.Sprintf("The certificate's key is of the kind %s. No browser takes such certificates, though some other clients "+
-				"do.", kind)})
+			fmt.Sprintf("The certificate's key is of the kind %s. No browser takes such certificates, though some other "+
+				"clients do.", kind)})
 	}
 	return issues
 }

@@ -30,8 +30,8 @@ var verdictMessages = map[string]string{
 var defectMessages = map[string]string{
 	certcheck.DefectLongKey: fmt.Sprintf("The chain has an RSA key of more than %d bits. Nothing that it signed was "+
 		"verified, and many clients refuse it.", certcheck.MaxKeyBits),
-	certcheck.DefectUnfinished: "The certificates could not all be read: together they are too long, or one of them, its " +
-		"key or its signature is of a kind that is not known here.",
+	certcheck.DefectUnfinished: "The certificates could not all be read: together they are too long, or one of them, " +
+		"its key or its signature is of a kind that is not known here.",
 	certcheck.DefectCostly: "Verifying the chain would take too long: its certificates lead to one another in too many " +
 		"ways, or have keys that are slow to verify.",
 }
@@ -55,7 +55,8 @@ func verdictMessage(code string, verdict certcheck.Verdict) string {
 		return "The chain was not verified."
 	case code == certcheck.CodeUnverifiableLeaf && len(verdict.Sent.Wrong) > 0:
 		return fmt.Sprintf("The certificate was issued by %s, and the server sends %s in its place: the wrong intermediate "+
-			"certificate is installed.", shortName(verdict.Chain[0].Issuer), subjects(verdict.Sent.Wrong))
+			"certificate is installed. Some browsers hide that.", shortName(verdict.Chain[0].Issuer),
+			subjects(verdict.Sent.Wrong))
 	case code == certcheck.CodePurpose:
 		return strings.Join(purposeSentences(verdict), " ")
 	case code == certcheck.CodeNameMismatch:
@@ -76,8 +77,8 @@ func purposeSentences(verdict certcheck.Verdict) []string {
 	leaf := verdict.Chain[0]
 	var sentences []string
 	if !certcheck.KeyUsageFits(leaf, verdict.Exchange) {
-		sentences = append(sentences, fmt.Sprintf("The certificate does not allow its key what this server does with it: its "+
-			"keyUsage lacks %s.", exchangeNeeds[verdict.Exchange]))
+		sentences = append(sentences, fmt.Sprintf("The certificate does not allow its key what this server does with it: "+
+			"its keyUsage lacks %s.", exchangeNeeds[verdict.Exchange]))
 	}
 	if !certcheck.ServesTLS(leaf) {
 		sentences = append(sentences, "The certificate is not for servers: its extendedKeyUsage lacks serverAuth.")
@@ -97,8 +98,8 @@ const (
 // mismatchMessage says for whom the certificate is in place of the host.
 func mismatchMessage(verdict certcheck.Verdict) string {
 	if verdict.PublicWildcard != "" {
-		return fmt.Sprintf("The certificate is for this host only by %s, a wildcard for a whole public suffix, which clients "+
-			"do not accept.", toldName(verdict.PublicWildcard))
+		return fmt.Sprintf("The certificate is for this host only by %s, a wildcard for a whole public suffix, which "+
+			"clients do not accept.", toldName(verdict.PublicWildcard))
 	}
 	leaf := verdict.Chain[0]
 	names := leaf.DNSNames
@@ -111,7 +112,8 @@ func mismatchMessage(verdict certcheck.Verdict) string {
 	if len(names) == 0 {
 		return "The certificate is not for this host: it names none."
 	}
-	return fmt.Sprintf("The certificate is for %s, not for this host.", told(names, len(leaf.DNSNames)+len(leaf.IPAddresses)))
+	all := len(leaf.DNSNames) + len(leaf.IPAddresses)
+	return fmt.Sprintf("The certificate is for %s, not for this host.", told(names, all))
 }
 
 // told lists the first few of so many names.

@@ -66,9 +66,9 @@ func TestVerdictWords(t *testing.T) {
 		{"missing intermediate, root sent", certcheck.Signing, []*certtest.Cert{certtest.Leaf(t, inter, name), root},
 			"UNABLE_TO_VERIFY_LEAF_SIGNATURE", "The certificate's issuer is not known and was not sent: an intermediate certificate is missing."},
 		{"wrong intermediate", certcheck.Signing, []*certtest.Cert{certtest.Leaf(t, inter, name), other},
-			"UNABLE_TO_VERIFY_LEAF_SIGNATURE", "The certificate was issued by R11, and the server sends R3 in its place: the wrong intermediate certificate is installed."},
+			"UNABLE_TO_VERIFY_LEAF_SIGNATURE", "The certificate was issued by R11, and the server sends R3 in its place: the wrong intermediate certificate is installed. Some browsers hide that."},
 		{"two wrong ones", certcheck.Signing, []*certtest.Cert{certtest.Leaf(t, inter, name), other, another},
-			"UNABLE_TO_VERIFY_LEAF_SIGNATURE", "The certificate was issued by R11, and the server sends R3 and E5 in its place: the wrong intermediate certificate is installed."},
+			"UNABLE_TO_VERIFY_LEAF_SIGNATURE", "The certificate was issued by R11, and the server sends R3 and E5 in its place: the wrong intermediate certificate is installed. Some browsers hide that."},
 		{"another name", certcheck.Signing, []*certtest.Cert{certtest.Leaf(t, root, []string{"a.example.org"})},
 			"ERR_TLS_CERT_ALTNAME_INVALID", "The certificate is for a.example.org, not for this host."},
 		{"public suffix", certcheck.Signing, []*certtest.Cert{certtest.Leaf(t, root, []string{"*.com"})},
@@ -91,7 +91,8 @@ func TestPublicSuffixWords(t *testing.T) {
 	leaf := certtest.Leaf(t, root, []string{"*.net", "example.org"})
 	checker := certcheck.Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}
 	verdict := checker.Check(certtest.List(leaf), "example.net", certcheck.Signing)
-	want := "The certificate is for this host only by *.net, a wildcard for a whole public suffix, which clients do not accept."
+	want := "The certificate is for this host only by *.net, a wildcard for a whole public suffix, which clients do not " +
+		"accept."
 	if got := messageOf(verdictIssues(verdict), certcheck.CodeNameMismatch); got != want || verdict.Authorized {
 		t.Errorf("%q", got)
 	}
@@ -130,7 +131,8 @@ func TestToldNames(t *testing.T) {
 		}
 	}
 	root := certtest.Root(t, "Root")
-	leaf := certtest.Leaf(t, root, []string{"a.example.org", "93.184.216.34", "2606:4700:4700::1111", "93.184.216.35", "93.184.216.36"})
+	leaf := certtest.Leaf(t, root, []string{"a.example.org", "93.184.216.34", "2606:4700:4700::1111", "93.184.216.35",
+		"93.184.216.36"})
 	want := "The certificate is for a.example.org, 93.184.216.34, 2606:4700:4700::1111 and 2 more, not for this host."
 	if got := mismatchMessage(judgeAs(root, certcheck.Signing, leaf)); got != want {
 		t.Errorf("%s", got)
