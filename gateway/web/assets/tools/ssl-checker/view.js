@@ -3,9 +3,13 @@
 
 import { el } from "../../lib/dom.js";
 import { counted, dateTime, day, duration, listed, ms, plural } from "../../lib/format.js";
-import { badge, cut, facts, mark, more, none, notice, section, table, value, values } from "../../lib/parts.js";
+import { badge, cut, facts, more, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { timeline } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
+import { endpoints } from "./endpoints.js";
+import { matrix } from "./matrix.js";
+import { others } from "./others.js";
+import { oldOnes, postQuantum, suitesOf, versionName } from "./suites.js";
 import { left, notYet, unverified, weights } from "./verdict.js";
 
 const wholeChain = "Install the whole chain that the authority provides.";
@@ -118,17 +122,6 @@ function link(d, sent, i) {
 /** @param {"good" | "bad"} tone @param {string} title @param {string} text */
 const end = (tone, title, text) => el("li", { class: tone }, el("h3", {}, title), el("p", {}, text));
 
-/** @param {any} d */
-function protocols(d) {
-  const cells = Object.entries(d.supportedProtocols).map(([name, taken]) => {
-    const old = name < "TLSv1.2";
-    const tone = taken === null || (!taken && !old) ? "info" : taken && old ? "warn" : "good";
-    const words = taken === null ? "could not be told" : `${taken ? "" : "not "}offered${old ? (taken ? ", though retired" : ", as it should be") : ""}`;
-    return el("li", { class: tone }, mark(tone), el("span", {}, el("strong", {}, name.replace("v", " ")), ` ${words}`));
-  });
-  return section("Protocol versions", el("ul", { class: "ssl-versions" }, ...cells));
-}
-
 /** What a stapled status means. @type {Record<string, string>} */
 const staples = {
   good: "good: not revoked", revoked: "revoked by the authority", unknown: "unknown to the authority", invalid: "invalid: clients must not take it",
@@ -164,7 +157,11 @@ function meaning(d) {
     "By its certificate a server proves who it is. Clients accept one that is within its time, lists the host's name, and leads to an authority that they trust.",
     d.authorized ? `All three hold here. It must be renewed before ${day(d.certificate.validTo)}.` : `This one is ${unverified(d) ? "not accepted here" : "refused"}. ${remedy(d)}`,
   ];
-  if (d.supportedProtocols["TLSv1.0"] || d.supportedProtocols["TLSv1.1"]) list.push("TLS 1.0 and 1.1 were retired for their weaknesses (RFC 8996). Browsers no longer use them, so they can be switched off.");
+  const old = oldOnes(d);
+  if (old.length > 0) list.push(`This server still takes ${listed(old.map(versionName))}. Retired versions have known weaknesses (RFC 7568, RFC 8996), and no browser uses them any more, so they can be switched off.`);
+  const strengths = suitesOf(d).map((suite) => suite.strength);
+  if (strengths.includes("insecure")) list.push("An insecure cipher suite protects nobody who ends up with it, and by known attacks clients end up there that have better ones.");
+  else if (postQuantum(d.groups ?? []).length > 0) list.push("Its key exchange is ready for quantum computers: what is recorded today cannot be read with one later.");
   return list;
 }
 
@@ -175,12 +172,16 @@ function terminal(_, d) {
   const client = [sh`openssl s_client -connect ${`${literal ? `[${d.host}]` : d.host}:${d.port}`}`, !ip && sh`-servername ${d.host}`, d.starttls && sh`-starttls ${d.starttls}`].filter(Boolean).join(" ");
   return [
     { label: "The certificate, its names and dates", command: `${client} </dev/null | openssl x509 -noout -text -dates` },
+    { label: "The cipher suite that each version comes to; (NONE): it is refused", command: `for v in tls1 tls1_1 tls1_2 tls1_3; do echo "$v: $(${client} -$v -cipher ALL:@SECLEVEL=0 </dev/null 2>/dev/null | grep -o 'Cipher is .*')"; done` },
     { label: "The chain as it is sent, and whether it is trusted", command: `${client} -showcerts ${ip ? sh`-verify_ip ${d.host}` : sh`-verify_hostname ${d.host}`} </dev/null` },
   ];
 }
 
 /** @type {import("../../lib/view.js").View} */
 export default { meaning, terminal,
-  show: (d) => [validity(d), findings(d), chain(d), protocols(d), connection(d), names(d)],
-  sources: (d) => [{ name: "The server itself", server: d.address }],
+  show: (d) => [endpoints(d), validity(d), findings(d), matrix(d), chain(d), others(d), connection(d), names(d)],
+  sources: (d) => [
+    { name: "The server itself", server: d.address },
+    ...(d.trustStore ? [{ name: "Which roots are trusted", server: d.trustStore.source, told: `${plural(d.trustStore.roots, "root")}${d.trustStore.date ? `, as of ${day(d.trustStore.date)}` : ""}.` }] : []),
+  ],
 };
