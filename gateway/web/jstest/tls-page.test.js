@@ -10,6 +10,7 @@ const { default: view } = await import("../assets/tools/ssl-checker/view.js");
 const { matrix } = await import("../assets/tools/ssl-checker/matrix.js");
 const { endpoints } = await import("../assets/tools/ssl-checker/endpoints.js");
 const { others } = await import("../assets/tools/ssl-checker/others.js");
+const { advice } = await import("../assets/tools/ssl-checker/advice.js");
 
 /** @type {import("../assets/lib/view.js").Asked} */
 const asked = { slug: "ssl-checker", input: "a.example", options: {} };
@@ -24,7 +25,7 @@ function words(node) {
 }
 
 /** @param {any} d */
-const said = (d) => [matrix(d), endpoints(d)].map((part) => part?.textContent ?? "").join(" ");
+const said = (d) => [matrix(d), endpoints(d), advice(d)].map((part) => part?.textContent ?? "").join(" ");
 
 const headings = ["Cipher suite", "SSL 3.0", "TLS 1.0", "TLS 1.1", "TLS 1.2", "TLS 1.3"];
 
@@ -137,4 +138,11 @@ test("what is compared with an earlier answer has the suites of a whole check al
   assert.deepEqual(judge.facts(neglected())["Cipher suites"]?.[3], "TLS_RSA_WITH_3DES_EDE_CBC_SHA: insecure in TLS 1.2, insecure in TLS 1.1, insecure in TLS 1.0, insecure in SSL 3.0");
   assert.equal(judge.facts(answer({ complete: false }))["Cipher suites"], undefined);
   assert.equal(judge.facts(older())["Groups"], undefined);
+});
+
+test("there is advice where the findings call for it", () => {
+  assert.equal(advice(answer()), null);
+  const weak = { protocol: "TLSv1.2", name: "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA", strength: "weak", keyExchange: "ECDHE" };
+  assert.match(advice(answer({ cipherSuites: [...modernSuites, weak] }))?.textContent ?? "", /^What could be stricter.*1 of 7 suites goes/);
+  assert.match(advice(neglected())?.textContent ?? "", /^What to changeSwitch off SSL 3\.0, TLS 1\.0 and TLS 1\.1\..*Switch on TLS 1\.3.*5 of 5 suites go/);
 });

@@ -6,6 +6,7 @@ import { counted, dateTime, day, duration, listed, ms, plural } from "../../lib/
 import { badge, cut, facts, more, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { timeline } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
+import { advice } from "./advice.js";
 import { endpoints } from "./endpoints.js";
 import { matrix } from "./matrix.js";
 import { others } from "./others.js";
@@ -179,7 +180,7 @@ function terminal(_, d) {
 
 /** @type {import("../../lib/view.js").View} */
 export default { meaning, terminal,
-  show: (d) => [endpoints(d), validity(d), findings(d), matrix(d), chain(d), others(d), connection(d), names(d)],
+  show: (d) => [endpoints(d), validity(d), findings(d), advice(d), matrix(d), chain(d), others(d), connection(d), names(d)],
   sources: (d) => [
     { name: "The server itself", server: d.address },
     ...(d.trustStore ? [{ name: "Which roots are trusted", server: d.trustStore.source, told: `${plural(d.trustStore.roots, "root")}${d.trustStore.date ? `, as of ${day(d.trustStore.date)}` : ""}.` }] : []),
