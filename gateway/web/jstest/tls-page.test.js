@@ -119,6 +119,31 @@ test("other certificates are drawn, and one for clients that name no host may be
   assert.equal(others(answer()), null);
 });
 
+/** A certificate of a chain. @param {string} name @param {string} issuer */
+const link = (name, issuer) => certificate({ subject: `CN=${name}`, issuer: `CN=${issuer}`, fingerprint256: `${name}:${issuer}`, selfSigned: name === issuer, isCA: true });
+
+for (const [name, chain, chainComplete, want] of /** @type {[string, any[], boolean, string[]][]} */ ([
+  ["whole", [link("I", "R")], true, ["a", "I", "+A trusted root"]],
+  ["with its root", [link("I", "R"), link("R", "R")], true, ["a", "I", "R", "+A trusted root"]],
+  ["with a foreign one", [link("I", "R"), link("F", "G")], true, ["a", "I", "+A trusted root", "F not part of the chain"]],
+  ["with a foreign one between", [link("F", "G"), link("I", "R")], true, ["a", "F not part of the chain", "I", "+A trusted root"]],
+  ["repeated", [link("I", "R"), link("I", "R")], true, ["a", "I", "+A trusted root", "I sent before"]],
+  ["out of order", [link("R", "R"), link("I", "R")], true, ["a", "R", "I", "+Out of order: R"]],
+  ["with two ways", [link("I", "R"), link("I", "S"), link("S", "T")], true, ["a", "I", "+A trusted root", "I", "S", "+A trusted root"]],
+  ["with the wrong intermediate", [link("J", "S")], false, ["a", "+Missing: I", "J"]],
+  ["missing", [], false, ["a", "+Missing: I"]],
+])) {
+  test(`the chain: ${name}`, () => {
+    const d = answer({ certificate: certificate({ subject: "CN=a", issuer: "CN=I" }), chain, chainComplete });
+    const [list] = view.show(d, asked).flatMap((part) => (part ? tagged(part, "ol") : []));
+    const told = list.children.map((/** @type {any} */ station) => {
+      const note = tagged(station, "p")[0].children.map((/** @type {any} */ part) => part.textContent);
+      return `${station.attributes.has("class") ? "+" : ""}${tagged(station, "h3")[0].textContent}${note.includes("sent before") || note.includes("not part of the chain") ? ` ${note[1]}` : ""}`;
+    });
+    assert.deepEqual(told, want);
+  });
+}
+
 test("a difference that the verdict tells is not told twice", () => {
   const d = neglected();
   const told = (/** @type {string} */ message) => judge.concerns({ ...d, issues: [...d.issues, issue("ENDPOINTS_DIFFER", "fail", message)] }, asked).filter((c) => /serves another/.test(c.text)).length;

@@ -73,13 +73,32 @@ const short = (name) => /(?:^|[,+])CN=((?:\\.|[^,+\\])*)/.exec(name)?.[1].replac
 /** @param {any} d */
 function chain(d) {
   const sent = [d.certificate, ...d.chain];
-  return section("The chain, from the server to its root", el("ol", { class: "ssl-chain" }, ...sent.flatMap((c, i) => [station(c, i), link(d, sent, i)])), cut(d));
+  const path = pathOf(sent);
+  return section("The chain, from the server to its root", el("ol", { class: "ssl-chain" }, ...sent.flatMap((c, i) => [station(d, sent, path, i), path.has(c) && link(d, sent, i)])), cut(d));
 }
 
-/** @param {any} c @param {number} i */
-function station(c, i) {
+/** Those of what was sent that lead up from the server's certificate, by their names, each once. @param {any[]} sent */
+function pathOf(sent) {
+  const path = new Set(sent.slice(0, 1));
+  // A set gives what is added while it is gone through.
+  for (const c of path) for (const other of sent) if (other.subject === c.issuer && !before(sent, other)) path.add(other);
+  return path;
+}
+
+/** Whether the same certificate was sent already. @param {any[]} sent @param {any} c */
+const before = (sent, c) => sent.findIndex((other) => other.fingerprint256 === c.fingerprint256) < sent.indexOf(c);
+
+/** What was sent and nobody needs. @param {any} d @param {any[]} sent @param {Set<any>} path @param {any} c */
+function needless(d, sent, path, c) {
+  if (before(sent, c)) return badge("off", "sent before");
+  return d.chainComplete && !path.has(c) ? badge("off", "not part of the chain") : null;
+}
+
+/** @param {any} d @param {any[]} sent @param {Set<any>} path @param {number} i */
+function station(d, sent, path, i) {
+  const c = sent[i];
   const role = i === 0 ? "The server's certificate" : c.selfSigned ? "A root" : c.isCA ? "An intermediate" : "Not an authority";
-  return el("li", {}, el("h3", {}, short(c.subject)), el("p", {}, `${role} `, (c.daysRemaining < 0 || notYet(c)) && badge("bad", left(c))),
+  return el("li", {}, el("h3", {}, short(c.subject)), el("p", {}, `${role} `, needless(d, sent, path, c), " ", (c.daysRemaining < 0 || notYet(c)) && badge("bad", left(c))),
     facts([
       ["Subject", value(c.subject)], ["Issued by", value(c.issuer)], ["Valid", `${day(c.validFrom)} to ${day(c.validTo)} (${left(c)})`],
       ["Key", `${c.keyType}, ${plural(c.keyBits, "bit")}`], ["Signed with", value(c.signatureAlgorithm)],
@@ -112,7 +131,10 @@ const yesNo = (is) => el("span", {}, is ? "yes" : "no");
 function link(d, sent, i) {
   const [c, next] = [sent[i], sent[i + 1]];
   if (next?.subject === c.issuer || (next && c.selfSigned)) return null;
-  if (!next && d.chainComplete) return end("good", "A trusted root", "These certificates lead to a root that is trusted here. Clients have it, so it need not be sent.");
+  const at = c.selfSigned ? -1 : sent.findIndex((other) => other.subject === c.issuer);
+  if (at > i) return null;
+  if (at >= 0) return end("warn", `Out of order: ${short(c.issuer)}`, "It issued this one and was sent before it. Most clients sort the certificates, some old ones fail.");
+  if (d.chainComplete) return end("good", "A trusted root", "These certificates lead to a root that is trusted here. Clients have it, so it need not be sent.");
   if (!next && unverified(d)) return end("bad", "Not verified", "Whether these certificates lead to a trusted root is not known.");
   if (c.selfSigned) return end("bad", "Nobody vouches for this", i === 0 ? "It is signed with its own key." : "This root is not trusted here.");
   // What follows the last one may have come, and have been cut.
@@ -120,7 +142,7 @@ function link(d, sent, i) {
   return end("bad", `Missing: ${short(c.issuer)}`, "The server did not send it in this place, and it is no trusted root.");
 }
 
-/** @param {"good" | "bad"} tone @param {string} title @param {string} text */
+/** @param {"good" | "warn" | "bad"} tone @param {string} title @param {string} text */
 const end = (tone, title, text) => el("li", { class: tone }, el("h3", {}, title), el("p", {}, text));
 
 /** What a stapled status means. @type {Record<string, string>} */
