@@ -24,7 +24,7 @@ func TestCommandsOfThePages(t *testing.T) {
 		toolPath("dns-lookup", "lab-dns.com"):                   {"11.80.0.1", "IN\tA\t11.80.0.1"},
 		toolPath("dns-resolver-check", "agree.lab-resolve.com"): {"11.80.0.2", "11.80.0.2", "11.80.0.2", "11.80.0.2"},
 		toolPath("http-headers", "https://rich.lab-site.com/"):  {"permissions-policy: camera=()", "first byte 0."},
-		toolPath("ssl-checker", "fast.lab-site.com"):            {"notAfter=", "Verify return code: 0 (ok)"},
+		toolPath("ssl-checker", "fast.lab-site.com"):            {"notAfter=", "is TLS_AES", "Verify return code: 0 (ok)"},
 		toolPath("uptime", "https://fast.lab-site.com/"):        {"200 after 0.", "200 after 0."},
 		toolPath("port-checker", "fast.lab-site.com:443"):       {"succeeded", "succeeded", "succeeded"},
 		toolPath("my-ip", ""):                                   {notRun, notRun, notRun, "127.0.0.1/8"},

@@ -2,14 +2,13 @@
 // The lines for web servers, in the servers: each stands as a proxy before a site with every fault, and must then send what
 // was recommended. A server that this machine lacks is left out; .ci/run installs all three.
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
-import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import test from "node:test";
+import { freePort, patiently, start } from "./running.js";
 import { configurations, noLines, serverLines } from "../assets/tools/security-headers/servers.js";
 
 /** @typedef {import("../assets/tools/security-headers/servers.js").Lines} Lines */
@@ -86,14 +85,6 @@ reverse_proxy 127.0.0.1:${to}
 }` },
 };
 
-/** @returns {Promise<number>} a port that nobody has */
-const freePort = () => new Promise((resolve) => {
-  const probe = net.createServer().listen(0, "127.0.0.1", () => {
-    const { port } = probe.address();
-    probe.close(() => resolve(port));
-  });
-});
-
 /** @param {number} port @returns {Promise<any>} the headers of an answer, and as distinct every value of each */
 const headersFrom = (port) => new Promise((resolve, reject) => {
   http.get({ host: "127.0.0.1", port, agent: false }, (/** @type {any} */ answer) => {
@@ -101,18 +92,6 @@ const headersFrom = (port) => new Promise((resolve, reject) => {
     resolve(Object.assign(answer.headers, { distinct: answer.headersDistinct }));
   }).on("error", reject);
 });
-
-/** @param {() => Promise<any>} ask @param {() => string} why */
-async function patiently(ask, why) {
-  for (const end = Date.now() + 15_000; ;) {
-    try {
-      return await ask();
-    } catch (failure) {
-      if (Date.now() > end) throw new Error(`${failure}\n${why()}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
-}
 
 for (const [name, { program, args, conf }] of Object.entries(programs)) {
   for (const [kind, sent] of Object.entries(sites)) {
@@ -126,13 +105,9 @@ for (const [name, { program, args, conf }] of Object.entries(programs)) {
       await new Promise((resolve) => { if (backend.listening) resolve(null); else backend.on("listening", resolve); });
       const lines = new Map(configurations(allLines(kind === "bad"))).get(name) ?? "";
       writeFileSync(join(dir, "conf"), `${conf(lines, port, backend.address().port, dir)}\n`);
-      const server = spawn(program, args(dir), { env: { PATH: process.env.PATH, HOME: dir, XDG_CONFIG_HOME: dir, XDG_DATA_HOME: dir }, stdio: ["ignore", "pipe", "pipe"] });
-      let said = "";
-      for (const out of [server.stdout, server.stderr]) out.on("data", (/** @type {any} */ text) => { said += text; });
-      const ended = new Promise((resolve) => server.on("exit", resolve));
-      t.after(async () => { server.kill("SIGTERM"); await ended; });
+      const said = start(t, program, args(dir), dir);
 
-      const headers = await patiently(() => headersFrom(port), () => said);
+      const headers = await patiently(() => headersFrom(port), said);
       for (const [id, , header, value] of advice) {
         const values = headers.distinct[header] ?? [];
         if (header === "content-security-policy" && kind === "bad") assert.deepEqual([...values].sort(), ["default-src *", value], id);

@@ -3,6 +3,7 @@
 
 import { dateTime, day, lower, plural } from "../../lib/format.js";
 import { certificateOf } from "../../lib/topics.js";
+import { rowsOf, suitesOf, versionName } from "./suites.js";
 
 /** @typedef {"bad" | "warn" | "info"} Tone */
 
@@ -33,6 +34,15 @@ const unread = ["KEY_TOO_LONG", "CHAIN_NOT_READ"];
 /** Why nothing is known of who vouches for the certificate. @param {any} d @returns {{code: string, message: string} | undefined} */
 export const unverified = (d) => (d.chainComplete ? undefined : d.issues.find((/** @type {any} */ i) => unread.includes(i.code)));
 
+/** At which addresses clients refuse the certificate, where they do not at all. @param {any} d */
+function where(d) {
+  const all = /** @type {any[]} */ (d.endpoints ?? []);
+  const [sound, refused] = [all.filter((e) => e.authorized), all.filter((e) => e.authorizationError)];
+  if (sound.length === 0) return "";
+  if (refused.length > 1) return ` at ${refused.length} of ${all.length} addresses`;
+  return ` at ${d.address}, but not at ${sound.length === 1 ? sound[0].address : `${sound.length} others`}`;
+}
+
 /** Why clients refuse the certificate. @param {any} d */
 function refusal(d) {
   const { certificate: c, authorizationError: code } = d;
@@ -42,13 +52,15 @@ function refusal(d) {
   const cause = code === "UNABLE_TO_GET_ISSUER_CERT_LOCALLY" && unverified(d);
   if (cause) return about(d, cause.message);
   const who = code === "UNABLE_TO_VERIFY_LEAF_SIGNATURE" ? "many clients refuse it" : d.port === 443 ? "browsers refuse the site" : "clients that check certificates refuse it";
-  return `${about(d, why).slice(0, -1)}; ${who}.`;
+  return `${about(d, why).slice(0, -1)}; ${who}${where(d)}.`;
 }
 
 /** @param {any} d @returns {import("../../lib/view.js").Concern[]} */
 function concerns(d) {
   const told = ["INCOMPLETE_CHAIN", d.authorizationError, d.authorizationError === "UNABLE_TO_GET_ISSUER_CERT_LOCALLY" && unverified(d)?.code];
-  const rest = ["fail", "warn"].flatMap((severity) => d.issues.filter((/** @type {any} */ i) => i.severity === severity && !told.includes(i.code)));
+  // Where clients refuse the certificate the verdict says at which address.
+  const twice = (/** @type {any} */ i) => told.includes(i.code) || (!d.authorized && i.code === "ENDPOINTS_DIFFER" && i.severity === "fail" && i.message.startsWith(d.address));
+  const rest = ["fail", "warn"].flatMap((severity) => d.issues.filter((/** @type {any} */ i) => i.severity === severity && !twice(i)));
   const list = rest.map((i) => ({ tone: weights[i.severity][0], text: about(d, i.message) }));
   return d.authorized ? list : [{ tone: "bad", broken: true, text: refusal(d), topic: certificateOf(place(d)) }, ...list];
 }
@@ -59,12 +71,19 @@ function verdict(d) {
   return worst ?? { tone: "good", text: `The certificate of ${place(d)} is trusted and valid for another ${days(d.certificate.daysRemaining)}.` };
 }
 
+/** What a check that was not cut short found the server to take. @param {any} d @returns {import("../../lib/view.js").Facts} */
+const taken = (d) => ({
+  "Cipher suites": rowsOf(suitesOf(d)).map(({ name, at }) => `${name}: ${[...at].map(([version, strength]) => `${strength} in ${versionName(version)}`).join(", ")}`),
+  "Groups": d.groups ?? [],
+});
+
 /** @type {import("../../lib/view.js").Judge} */
 export default {
   verdict, concerns,
   facts: ({ certificate: c, ...d }) => ({
     "Trusted": d.authorized ? "yes" : `no (${d.authorizationError})`, "SHA-256 fingerprint": c.fingerprint256, "Issuer": c.issuer, "Valid to": dateTime(c.validTo),
     "Names": [...c.subjectAltNames.dns, ...c.subjectAltNames.ip], "Protocol versions": Object.keys(d.supportedProtocols).filter((name) => d.supportedProtocols[name]),
+    ...(d.complete ? taken(d) : {}),
     "Chain": d.chain.map((/** @type {any} */ e) => e.subject), "Findings": d.issues.map((/** @type {any} */ i) => i.code),
   }),
 };

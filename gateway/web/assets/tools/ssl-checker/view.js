@@ -3,9 +3,14 @@
 
 import { el } from "../../lib/dom.js";
 import { counted, dateTime, day, duration, listed, ms, plural } from "../../lib/format.js";
-import { badge, cut, facts, mark, more, none, notice, section, table, value, values } from "../../lib/parts.js";
+import { badge, cut, facts, more, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { timeline } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
+import { advice } from "./advice.js";
+import { endpoints } from "./endpoints.js";
+import { matrix } from "./matrix.js";
+import { others } from "./others.js";
+import { oldOnes, postQuantum, suitesOf, versionName } from "./suites.js";
 import { left, notYet, unverified, weights } from "./verdict.js";
 
 const wholeChain = "Install the whole chain that the authority provides.";
@@ -68,13 +73,32 @@ const short = (name) => /(?:^|[,+])CN=((?:\\.|[^,+\\])*)/.exec(name)?.[1].replac
 /** @param {any} d */
 function chain(d) {
   const sent = [d.certificate, ...d.chain];
-  return section("The chain, from the server to its root", el("ol", { class: "ssl-chain" }, ...sent.flatMap((c, i) => [station(c, i), link(d, sent, i)])), cut(d));
+  const path = pathOf(sent);
+  return section("The chain, from the server to its root", el("ol", { class: "ssl-chain" }, ...sent.flatMap((c, i) => [station(d, sent, path, i), path.has(c) && link(d, sent, i)])), cut(d));
 }
 
-/** @param {any} c @param {number} i */
-function station(c, i) {
+/** Those of what was sent that lead up from the server's certificate, by their names, each once. @param {any[]} sent */
+function pathOf(sent) {
+  const path = new Set(sent.slice(0, 1));
+  // A set gives what is added while it is gone through.
+  for (const c of path) for (const other of sent) if (other.subject === c.issuer && !before(sent, other)) path.add(other);
+  return path;
+}
+
+/** Whether the same certificate was sent already. @param {any[]} sent @param {any} c */
+const before = (sent, c) => sent.findIndex((other) => other.fingerprint256 === c.fingerprint256) < sent.indexOf(c);
+
+/** What was sent and nobody needs. @param {any} d @param {any[]} sent @param {Set<any>} path @param {any} c */
+function needless(d, sent, path, c) {
+  if (before(sent, c)) return badge("off", "sent before");
+  return d.chainComplete && !path.has(c) ? badge("off", "not part of the chain") : null;
+}
+
+/** @param {any} d @param {any[]} sent @param {Set<any>} path @param {number} i */
+function station(d, sent, path, i) {
+  const c = sent[i];
   const role = i === 0 ? "The server's certificate" : c.selfSigned ? "A root" : c.isCA ? "An intermediate" : "Not an authority";
-  return el("li", {}, el("h3", {}, short(c.subject)), el("p", {}, `${role} `, (c.daysRemaining < 0 || notYet(c)) && badge("bad", left(c))),
+  return el("li", {}, el("h3", {}, short(c.subject)), el("p", {}, `${role} `, needless(d, sent, path, c), " ", (c.daysRemaining < 0 || notYet(c)) && badge("bad", left(c))),
     facts([
       ["Subject", value(c.subject)], ["Issued by", value(c.issuer)], ["Valid", `${day(c.validFrom)} to ${day(c.validTo)} (${left(c)})`],
       ["Key", `${c.keyType}, ${plural(c.keyBits, "bit")}`], ["Signed with", value(c.signatureAlgorithm)],
@@ -107,7 +131,10 @@ const yesNo = (is) => el("span", {}, is ? "yes" : "no");
 function link(d, sent, i) {
   const [c, next] = [sent[i], sent[i + 1]];
   if (next?.subject === c.issuer || (next && c.selfSigned)) return null;
-  if (!next && d.chainComplete) return end("good", "A trusted root", "These certificates lead to a root that is trusted here. Clients have it, so it need not be sent.");
+  const at = c.selfSigned ? -1 : sent.findIndex((other) => other.subject === c.issuer);
+  if (at > i) return null;
+  if (at >= 0) return end("warn", `Out of order: ${short(c.issuer)}`, "It issued this one and was sent before it. Most clients sort the certificates, some old ones fail.");
+  if (d.chainComplete) return end("good", "A trusted root", "These certificates lead to a root that is trusted here. Clients have it, so it need not be sent.");
   if (!next && unverified(d)) return end("bad", "Not verified", "Whether these certificates lead to a trusted root is not known.");
   if (c.selfSigned) return end("bad", "Nobody vouches for this", i === 0 ? "It is signed with its own key." : "This root is not trusted here.");
   // What follows the last one may have come, and have been cut.
@@ -115,19 +142,8 @@ function link(d, sent, i) {
   return end("bad", `Missing: ${short(c.issuer)}`, "The server did not send it in this place, and it is no trusted root.");
 }
 
-/** @param {"good" | "bad"} tone @param {string} title @param {string} text */
+/** @param {"good" | "warn" | "bad"} tone @param {string} title @param {string} text */
 const end = (tone, title, text) => el("li", { class: tone }, el("h3", {}, title), el("p", {}, text));
-
-/** @param {any} d */
-function protocols(d) {
-  const cells = Object.entries(d.supportedProtocols).map(([name, taken]) => {
-    const old = name < "TLSv1.2";
-    const tone = taken === null || (!taken && !old) ? "info" : taken && old ? "warn" : "good";
-    const words = taken === null ? "could not be told" : `${taken ? "" : "not "}offered${old ? (taken ? ", though retired" : ", as it should be") : ""}`;
-    return el("li", { class: tone }, mark(tone), el("span", {}, el("strong", {}, name.replace("v", " ")), ` ${words}`));
-  });
-  return section("Protocol versions", el("ul", { class: "ssl-versions" }, ...cells));
-}
 
 /** What a stapled status means. @type {Record<string, string>} */
 const staples = {
@@ -164,7 +180,11 @@ function meaning(d) {
     "By its certificate a server proves who it is. Clients accept one that is within its time, lists the host's name, and leads to an authority that they trust.",
     d.authorized ? `All three hold here. It must be renewed before ${day(d.certificate.validTo)}.` : `This one is ${unverified(d) ? "not accepted here" : "refused"}. ${remedy(d)}`,
   ];
-  if (d.supportedProtocols["TLSv1.0"] || d.supportedProtocols["TLSv1.1"]) list.push("TLS 1.0 and 1.1 were retired for their weaknesses (RFC 8996). Browsers no longer use them, so they can be switched off.");
+  const old = oldOnes(d);
+  if (old.length > 0) list.push(`This server still takes ${listed(old.map(versionName))}. Retired versions have known weaknesses (RFC 7568, RFC 8996), and no browser uses them any more, so they can be switched off.`);
+  const strengths = suitesOf(d).map((suite) => suite.strength);
+  if (strengths.includes("insecure")) list.push("An insecure cipher suite protects nobody who ends up with it, and by known attacks clients end up there that have better ones.");
+  else if (postQuantum(d.groups ?? []).length > 0) list.push("Its key exchange is ready for quantum computers: what is recorded today cannot be read with one later.");
   return list;
 }
 
@@ -175,12 +195,16 @@ function terminal(_, d) {
   const client = [sh`openssl s_client -connect ${`${literal ? `[${d.host}]` : d.host}:${d.port}`}`, !ip && sh`-servername ${d.host}`, d.starttls && sh`-starttls ${d.starttls}`].filter(Boolean).join(" ");
   return [
     { label: "The certificate, its names and dates", command: `${client} </dev/null | openssl x509 -noout -text -dates` },
+    { label: "The cipher suite that each version comes to; (NONE): it is refused", command: `for v in tls1 tls1_1 tls1_2 tls1_3; do echo "$v: $(${client} -$v -cipher ALL:@SECLEVEL=0 </dev/null 2>/dev/null | grep -o 'Cipher is .*')"; done` },
     { label: "The chain as it is sent, and whether it is trusted", command: `${client} -showcerts ${ip ? sh`-verify_ip ${d.host}` : sh`-verify_hostname ${d.host}`} </dev/null` },
   ];
 }
 
 /** @type {import("../../lib/view.js").View} */
 export default { meaning, terminal,
-  show: (d) => [validity(d), findings(d), chain(d), protocols(d), connection(d), names(d)],
-  sources: (d) => [{ name: "The server itself", server: d.address }],
+  show: (d) => [endpoints(d), validity(d), findings(d), advice(d), matrix(d), chain(d), others(d), connection(d), names(d)],
+  sources: (d) => [
+    { name: "The server itself", server: d.address },
+    ...(d.trustStore ? [{ name: "Which roots are trusted", server: d.trustStore.source, told: `${plural(d.trustStore.roots, "root")}${d.trustStore.date ? `, as of ${day(d.trustStore.date)}` : ""}.` }] : []),
+  ],
 };

@@ -1,0 +1,56 @@
+// @ts-check
+// What to change in a web server: what the findings call for in words, and as lines for its configuration.
+
+import { el } from "../../lib/dom.js";
+import { listed, plural } from "../../lib/format.js";
+import { code, more, section, tabs } from "../../lib/parts.js";
+import { changesFor, configurations, pressing } from "./servers.js";
+import { oldOnes, rowsOf, suitesOf, versionName } from "./suites.js";
+
+/** @typedef {import("./servers.js").Change} Change */
+
+/** @param {any} d */
+export function advice(d) {
+  const changes = changesFor(d);
+  if (changes.length === 0) return null;
+  const panels = configurations(changes).map(([title, text]) => ({ title, panel: el("div", {}, el("p", {}, places[title](changes)), code(text, `${title}: lines to change`)) }));
+  const list = el("ul", { class: "prose" }, ...changes.flatMap((change) => reasons[change](d).map((text) => el("li", {}, text))));
+  const servers = tabs("Server to configure", panels);
+  return pressing(d) ? section("What to change", list, servers) : section("What could be stricter", list, more("The lines for nginx, Apache and Caddy", servers));
+}
+
+/** What each change is for, and whom it may cost. @type {Record<Change, (d: any) => string[]>} */
+const reasons = {
+  versions: (d) => [
+    oldOnes(d).length > 0 && `Switch off ${listed(oldOnes(d).map(versionName))}. Programs that know nothing newer, most of them from before 2014, can then no longer connect.`,
+    d.supportedProtocols["TLSv1.3"] === false && "Switch on TLS 1.3, which connects faster and has no weak cipher suites. It takes OpenSSL 1.1.1 or later.",
+  ].filter((text) => text !== false),
+  suites: (d) => [`Take none but strong cipher suites. ${leaving(d)}Every client of the last ten years knows one of those that stay; they work with RSA and with ECDSA certificates.`],
+  chain: () => ["Put the server's certificate and then each intermediate, in turn and without the root, into one file. Below it is called fullchain.pem, as many tools name it; the folder is an example."],
+};
+
+/** @param {any} d */
+function leaving(d) {
+  const rows = rowsOf(suitesOf(d));
+  const n = rows.filter((row) => [...row.at.values()].some((strength) => strength !== "strong")).length;
+  return n > 0 ? `${n} of ${plural(rows.length, "suite")} ${n === 1 ? "goes" : "go"}. ` : "";
+}
+
+/** Where the lines belong. @type {Record<string, (changes: Change[]) => string>} */
+const places = {
+  nginx: (changes) => [
+    tuned(changes) && "In the http block, in place of such lines there and in server blocks: sites that share a port may all get the versions of the first.",
+    changes.includes("suites") && "Take ssl_dhparam lines away: none of these suites needs one, and with a short one nginx may no longer start.",
+    changes.includes("chain") && "ssl_certificate stands in the site's server block.", "Then nginx -t, and reload.",
+  ].filter(Boolean).join(" "),
+  Apache: (changes) => [
+    tuned(changes) && "Outside of every <VirtualHost>, in place of such lines there and inside: sites that share a port may all get the versions of the first.",
+    changes.includes("chain") && "SSLCertificateFile stands in the site's <VirtualHost>.", "Then apachectl configtest, and reload.",
+  ].filter(Boolean).join(" "),
+  Caddy: (changes) => [
+    "In the block of the site.", tuned(changes) && "Without such lines Caddy takes strong suites of TLS 1.2 and 1.3 alone, so taking yours away does as well.", "Then caddy validate, and reload.",
+  ].filter(Boolean).join(" "),
+};
+
+/** @param {Change[]} changes */
+const tuned = (changes) => changes.some((change) => change !== "chain");

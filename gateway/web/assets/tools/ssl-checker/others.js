@@ -1,0 +1,31 @@
+// @ts-check
+// The certificates that a server keeps for other clients than the one that was judged.
+
+import { el } from "../../lib/dom.js";
+import { day, plural } from "../../lib/format.js";
+import { badge, cut, facts, section, value } from "../../lib/parts.js";
+import { fingerprint } from "./endpoints.js";
+import { left } from "./verdict.js";
+
+/** @typedef {{kind: string, authorized: boolean, authorizationError: string | null, certificate: any}} Other */
+
+/** For whom each kind is. @type {Record<string, string>} */
+const kinds = { rsa: "For clients that take RSA alone", ecdsa: "For clients that prefer ECDSA", noSni: "For clients that do not name the host (SNI)" };
+
+/** @param {any} d */
+export function others(d) {
+  const list = /** @type {Other[]} */ (d.otherCertificates ?? []);
+  return list.length > 0 ? section("Its other certificates", el("div", { class: "ssl-cards" }, ...list.map(card))) : null;
+}
+
+/** @param {Other} other */
+function card({ kind, authorized, authorizationError, certificate: c }) {
+  // Who names no host can get no certificate for it.
+  const tone = kind === "noSni" && authorizationError === "ERR_TLS_CERT_ALTNAME_INVALID" ? "off" : "bad";
+  return el("article", { class: "ssl-card" }, el("h3", {}, kinds[kind] ?? kind),
+    facts([
+      ["Verdict", authorized ? badge("good", "trusted") : el("span", {}, badge(tone, tone === "bad" ? "refused" : "for another host"), " ", el("span", { class: "mono" }, authorizationError))],
+      ["Subject", value(c.subject)], ["Issued by", value(c.issuer)], ["Valid to", el("span", {}, `${day(c.validTo)} (${left(c)})`)],
+      ["Key", el("span", {}, `${c.keyType}, ${plural(c.keyBits, "bit")}`)], ["Certificate (SHA-256)", fingerprint(c.fingerprint256, "its fingerprint")],
+    ]), cut(c));
+}
