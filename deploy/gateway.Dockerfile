@@ -1,4 +1,4 @@
-# The gateway: one static binary and the CA bundle. Build from the root of the repository.
+# The gateway: one static binary, which has the roots of public authorities built in. Build from the root of the repository.
 FROM golang:1.26-bookworm AS build
 WORKDIR /src
 COPY shared shared
@@ -8,7 +8,6 @@ RUN cd gateway && GOWORK=off CGO_ENABLED=0 \
     go build -trimpath -ldflags "-s -w -X diagnostics/daemon.version=${VERSION}" -o /out/gateway .
 
 FROM scratch
-COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build /out/gateway /gateway
 USER 65532:65532
 ENV GATEWAY_LISTEN_ADDR=:8080

@@ -51,7 +51,7 @@ func wire(c Config, log *slog.Logger) (*service, error) {
 }
 
 func (s *service) build(c Config, log *slog.Logger) error {
-	certcheck.LoadSystemRoots()
+	certcheck.LoadRoots()
 	limiter, err := s.newLimiter(c, log)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (s *service) newWorker(c Config, log *slog.Logger) (err error) {
 		return nil
 	}
 	s.worker, err = workerclient.New(string(c.WorkerURL), c.WorkerToken.Reveal(), log,
-		workerclient.WithOwnFault(s.egress.OwnFault))
+		workerclient.WithOwnFault(s.egress.OwnFault), workerclient.WithRoots(certcheck.Roots()))
 	if err == nil {
 		s.metrics.WorkerUp(s.worker.Serves)
 	}
@@ -202,6 +202,9 @@ func (s *service) newLimiter(c Config, log *slog.Logger) (ratelimit.Limiter, err
 	options, err := c.RedisURL.options(c.RedisToken)
 	if err != nil {
 		return nil, err
+	}
+	if options.TLSConfig != nil {
+		options.TLSConfig.RootCAs = certcheck.Roots()
 	}
 	redisguard.Tune(options)
 	client := redis.NewUniversalClient(options)

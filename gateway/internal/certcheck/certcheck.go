@@ -1,6 +1,6 @@
 // Package certcheck judges the certificates that a server sent, after a handshake with verification off: time, chain
-// and name each on its own, so that an expired certificate does not hide an untrusted root. It is pure: no I/O, nothing
-// is fetched.
+// and name each on its own, so that an expired certificate does not hide an untrusted root. It is pure but for the
+// roots of this host, which are read once: nothing is fetched.
 package certcheck
 
 import (
@@ -18,24 +18,23 @@ const (
 	CodeNoLocalIssuer     = "UNABLE_TO_GET_ISSUER_CERT_LOCALLY"
 	CodeUnverifiableLeaf  = "UNABLE_TO_VERIFY_LEAF_SIGNATURE"
 	CodeNameMismatch      = "ERR_TLS_CERT_ALTNAME_INVALID"
+	// CodePurpose is a certificate or chain that may not do what it does: authenticate a server (RFC 5280 section
+	// 4.2.1.12) in the key exchange that came about (section 4.2.1.3).
+	CodePurpose = "INVALID_PURPOSE"
 )
 
-// The defects, named as OpenSSL does, for which a chain that leads to a trusted root is refused all the same. The
-// contract has no code of their own for them: such a chain has no issuer that this place accepts, and is
-// CodeNoLocalIssuer.
+// The codes of OpenSSL for chains that lead to a trusted root and are refused all the same, for one of their links.
 const (
-	// DefectPurpose is a chain that may not authenticate servers (RFC 5280 section 4.2.1.12).
-	DefectPurpose = "INVALID_PURPOSE"
-	// DefectNotPermitted is a name that a name constraint of the chain excludes (RFC 5280 section 4.2.1.10).
-	DefectNotPermitted = "PERMITTED_VIOLATION"
-	// DefectCriticalExtension is a critical extension that nobody here understands (RFC 5280 section 4.2).
-	DefectCriticalExtension = "UNHANDLED_CRITICAL_EXTENSION"
-	// DefectInvalidCA is an issuer that is no certificate authority (RFC 5280 section 4.2.1.9).
-	DefectInvalidCA = "INVALID_CA"
-	// DefectWeakDigest is a signature over MD5 or SHA-1 below the root.
-	DefectWeakDigest = "CA_MD_TOO_WEAK"
-	// DefectPathLength is a chain longer than one of its authorities allows (RFC 5280 section 4.2.1.9).
-	DefectPathLength = "PATH_LENGTH_EXCEEDED"
+	// CodeNotPermitted is a name that a name constraint of the chain excludes (RFC 5280 section 4.2.1.10).
+	CodeNotPermitted = "PERMITTED_VIOLATION"
+	// CodeCriticalExtension is a critical extension that nobody here understands (RFC 5280 section 4.2).
+	CodeCriticalExtension = "UNHANDLED_CRITICAL_EXTENSION"
+	// CodeInvalidCA is an issuer that is no certificate authority (RFC 5280 section 4.2.1.9).
+	CodeInvalidCA = "INVALID_CA"
+	// CodeWeakDigest is a signature over MD5 or SHA-1 below the root.
+	CodeWeakDigest = "CA_MD_TOO_WEAK"
+	// CodePathLength is a chain longer than one of its authorities allows (RFC 5280 section 4.2.1.9).
+	CodePathLength = "PATH_LENGTH_EXCEEDED"
 )
 
 // Verdict is the judgement of a chain.
@@ -46,12 +45,21 @@ type Verdict struct {
 	Code string
 	// Codes are all problems that hold, in that order.
 	Codes []string
-	// Defects say more about a CodeNoLocalIssuer whose chain does lead to a trusted root, or was not verified; else empty.
+	// Defects say why the chain of a CodeNoLocalIssuer was not verified; else empty.
 	Defects []string
 	// HostnameMatches tells whether the leaf names the host, whatever else is wrong.
 	HostnameMatches bool
+	// PublicWildcard is the name that would name the host if it were not a wildcard for a whole public suffix, such as
+	// *.net.
+	PublicWildcard string
 	// ChainComplete tells whether the sent certificates lead to a trusted root at some time inside their validity.
 	ChainComplete bool
+	// Public tells whether that root is one that browsers trust, and no operator's own.
+	Public bool
+	// Exchange is the key exchange that the leaf was judged for.
+	Exchange KeyExchange
+	// Sent is how the certificates came.
+	Sent Arrangement
 	// Cut tells that more certificates came than are judged: one that is missing may be among them.
 	Cut bool
 	// Chain is the path that was judged, leaf first: up to and with the root where one was reached, else as far as
@@ -61,24 +69,27 @@ type Verdict struct {
 
 // Checker judges against a set of roots.
 type Checker struct {
-	// Roots are the trusted roots; nil means the system's (SSL_CERT_FILE and SSL_CERT_DIR are honoured).
+	// Roots are the trusted roots; nil means the system's (SSL_CERT_FILE and SSL_CERT_DIR are honoured), or the built-in
+	// ones where it has none.
 	Roots *x509.CertPool
+	// Trust tells what Roots are, where they are given.
+	Trust TrustStore
+	// Public tells the roots that browsers trust; nil means the built-in list.
+	Public func(*x509.Certificate) bool
 	// Now gives the time of judgement; nil means time.Now.
 	Now func() time.Time
+	// constraint tells what a root is not trusted for; nil means what the built-in list says, where that is used.
+	constraint func(chain []*x509.Certificate) error
 }
 
-// LoadSystemRoots reads the system's roots, which a process does once, at the first judgement that needs them. A
-// service that has run out of files at that moment would trust nobody from then on, so it reads them at its start.
-func LoadSystemRoots() { _, _ = x509.SystemCertPool() }
-
-// Check judges the sent certificates, leaf first, for the host (a canonical name or an address literal). Nothing sent
-// is judged as a leaf whose issuer is unknown.
-func (c Checker) Check(sent []*x509.Certificate, host string) Verdict {
-	return c.check(sent, host, newWork(maxCheckWork))
+// Check judges the sent certificates, leaf first, for the host (a canonical name or an address literal) and the key
+// exchange that they came with. Nothing sent is judged as a leaf whose issuer is unknown.
+func (c Checker) Check(sent []*x509.Certificate, host string, exchange KeyExchange) Verdict {
+	return c.check(sent, host, exchange, newWork(maxCheckWork))
 }
 
-func (c Checker) check(sent []*x509.Certificate, host string, w *work) Verdict {
-	sent, cut := distinct(sent)
+func (c Checker) check(came []*x509.Certificate, host string, exchange KeyExchange, w *work) Verdict {
+	sent, cut := distinct(came)
 	if len(sent) == 0 {
 		return Verdict{Code: CodeUnverifiableLeaf, Codes: []string{CodeUnverifiableLeaf}}
 	}
@@ -86,15 +97,18 @@ func (c Checker) check(sent []*x509.Certificate, host string, w *work) Verdict {
 	leaf := sent[0]
 	f := c.findChain(sent, now, w)
 	v := Verdict{
-		HostnameMatches: leaf.VerifyHostname(host) == nil,
-		ChainComplete:   f.rooted,
-		Chain:           f.chain,
-		Defects:         f.defects,
-		Codes:           timeCodes(f.chain, now),
-		Cut:             cut,
+		ChainComplete: f.rooted,
+		Public:        f.rooted && c.isPublic(f.chain[len(f.chain)-1]),
+		Chain:         f.chain,
+		Defects:       f.defects,
+		Codes:         append(timeCodes(f.chain, now), f.codes...),
+		Exchange:      exchange,
+		Sent:          arrange(came, sent, cut, f, w),
+		Cut:           cut,
 	}
-	if f.code != "" {
-		v.Codes = append(v.Codes, f.code)
+	v.HostnameMatches, v.PublicWildcard = matchHost(leaf, host)
+	if !fits(leaf, exchange) && !slices.Contains(v.Codes, CodePurpose) {
+		v.Codes = append(v.Codes, CodePurpose)
 	}
 	if !v.HostnameMatches {
 		v.Codes = append(v.Codes, CodeNameMismatch)
@@ -104,6 +118,13 @@ func (c Checker) check(sent []*x509.Certificate, host string, w *work) Verdict {
 		v.Code = v.Codes[0]
 	}
 	return v
+}
+
+func (c Checker) isPublic(root *x509.Certificate) bool {
+	if c.Public == nil {
+		return publicRoot(root)
+	}
+	return c.Public(root)
 }
 
 func (c Checker) now() time.Time {

@@ -27,6 +27,8 @@ var (
 	future = certtest.Valid(certtest.Epoch.AddDate(1, 0, 0), certtest.Epoch.AddDate(2, 0, 0))
 )
 
+func epoch() time.Time { return certtest.Epoch }
+
 // want is a Verdict without its chain.
 type want struct {
 	codes    []string
@@ -36,7 +38,7 @@ type want struct {
 
 func check(t *testing.T, roots *x509.CertPool, sent []*x509.Certificate, host string, w want) certcheck.Verdict {
 	t.Helper()
-	v := certcheck.Checker{Roots: roots, Now: func() time.Time { return certtest.Epoch }}.Check(sent, host)
+	v := certcheck.Checker{Roots: roots, Now: epoch}.Check(sent, host, certcheck.Signing)
 	got := want{codes: v.Codes, host: v.HostnameMatches, complete: v.ChainComplete}
 	if d := cmp.Diff(w, got, cmp.AllowUnexported(want{})); d != "" {
 		t.Errorf("verdict differs (-want +got):\n%s", d)
@@ -47,8 +49,8 @@ func check(t *testing.T, roots *x509.CertPool, sent []*x509.Certificate, host st
 	if first := append(w.codes, "")[0]; v.Code != first {
 		t.Errorf("Code = %q, want %q", v.Code, first)
 	}
-	if len(v.Defects) > 0 && !(v.ChainComplete && slices.Contains(v.Codes, certcheck.CodeNoLocalIssuer)) {
-		t.Errorf("defects %v without their code, or of a chain that leads nowhere", v.Defects)
+	if len(v.Defects) > 0 && (v.ChainComplete || !slices.Contains(v.Codes, certcheck.CodeNoLocalIssuer)) {
+		t.Errorf("defects %v without their code, or of a chain that was verified", v.Defects)
 	}
 	if len(sent) > 0 && (len(v.Chain) == 0 || !v.Chain[0].Equal(sent[0])) {
 		t.Error("the judged chain does not start with the leaf")
@@ -261,6 +263,45 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// TestPublicSuffixWildcards: nobody's wildcard stands for all names under a public suffix, but for a private one's.
+func TestPublicSuffixWildcards(t *testing.T) {
+	t.Parallel()
+	root := certtest.Root(t, "Root")
+	for _, c := range []struct {
+		names    []string
+		host     string
+		wildcard string // "" where the certificate is for the host
+	}{
+		{[]string{"*.net"}, "example.net", "*.net"},
+		{[]string{"*.NET"}, "example.net", "*.NET"},
+		{[]string{"*.co.uk"}, "example.co.uk", "*.co.uk"},
+		{[]string{"*.kawasaki.jp"}, "city.kawasaki.jp", ""}, // an exception to *.kawasaki.jp
+		{[]string{"*.example.kawasaki.jp"}, "www.example.kawasaki.jp", "*.example.kawasaki.jp"},
+		{[]string{"*.github.io"}, "example.github.io", ""},
+		{[]string{"*.example.co.uk"}, "www.example.co.uk", ""},
+		{[]string{"*.no-such-tld"}, "example.no-such-tld", "*.no-such-tld"},
+		{[]string{"*.example.no-such-tld"}, "www.example.no-such-tld", ""},
+		{[]string{"*.net", "example.net"}, "example.net", ""},
+		{[]string{"*.com", "*.net"}, "example.net", "*.net"},
+		{[]string{"*.net", "93.184.216.34"}, "93.184.216.34", ""},
+	} {
+		leaf := certtest.Leaf(t, root, c.names)
+		w := want{host: true, complete: true}
+		if c.wildcard != "" {
+			w = want{codes: []string{certcheck.CodeNameMismatch}, complete: true}
+		}
+		if v := check(t, certtest.Pool(root), certtest.List(leaf), c.host, w); v.PublicWildcard != c.wildcard {
+			t.Errorf("%v for %s: %q", c.names, c.host, v.PublicWildcard)
+		}
+	}
+	leaf := certtest.Leaf(t, root, []string{"*.net"})
+	v := check(t, certtest.Pool(root), certtest.List(leaf), "www.example.net",
+		want{codes: []string{certcheck.CodeNameMismatch}, complete: true})
+	if v.PublicWildcard != "" {
+		t.Errorf("%s does not match two labels", v.PublicWildcard)
+	}
+}
+
 // TestAddressAsDNSName: a literal in a dNSName does not name the address (RFC 9525 section 6.2).
 func TestAddressAsDNSName(t *testing.T) {
 	t.Parallel()
@@ -316,27 +357,38 @@ func TestRefusedChains(t *testing.T) {
 	sha1 := func(x *x509.Certificate) { x.SignatureAlgorithm = x509.SHA1WithRSA }
 
 	for _, c := range []struct {
-		name   string
-		defect string
-		sent   []*x509.Certificate
+		name string
+		code string
+		sent []*x509.Certificate
 	}{
-		{"client certificate", certcheck.DefectPurpose, certtest.List(certtest.Leaf(t, inter, hosts, func(x *x509.Certificate) {
+		{"client certificate", certcheck.CodePurpose, certtest.List(certtest.Leaf(t, inter, hosts, func(x *x509.Certificate) {
 			x.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 		}), inter)},
-		{"authority for mail", certcheck.DefectPurpose, certtest.List(certtest.Leaf(t, mailOnly, hosts), mailOnly)},
-		{"name constraint", certcheck.DefectNotPermitted, certtest.List(certtest.Leaf(t, constrained, hosts), constrained)},
-		{"issued by a leaf", certcheck.DefectInvalidCA, certtest.List(certtest.Leaf(t, notCA, hosts), notCA)},
-		{"too deep", certcheck.DefectPathLength, certtest.List(certtest.Leaf(t, tooDeep, hosts), tooDeep, last)},
-		{"critical extension", certcheck.DefectCriticalExtension, certtest.List(certtest.Leaf(t, inter, hosts, critical), inter)},
-		{"SHA-1", certcheck.DefectWeakDigest, certtest.List(certtest.Leaf(t, rsaInter, hosts, sha1), rsaInter)},
+		{"authority for mail", certcheck.CodePurpose, certtest.List(certtest.Leaf(t, mailOnly, hosts), mailOnly)},
+		{"name constraint", certcheck.CodeNotPermitted, certtest.List(certtest.Leaf(t, constrained, hosts), constrained)},
+		{"issued by a leaf", certcheck.CodeInvalidCA, certtest.List(certtest.Leaf(t, notCA, hosts), notCA)},
+		{"too deep", certcheck.CodePathLength, certtest.List(certtest.Leaf(t, tooDeep, hosts), tooDeep, last)},
+		{"critical extension", certcheck.CodeCriticalExtension, certtest.List(certtest.Leaf(t, inter, hosts, critical), inter)},
+		{"SHA-1", certcheck.CodeWeakDigest, certtest.List(certtest.Leaf(t, rsaInter, hosts, sha1), rsaInter)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			v := check(t, trusted, c.sent, host, want{codes: []string{certcheck.CodeNoLocalIssuer}, host: true, complete: true})
-			if d := cmp.Diff([]string{c.defect}, v.Defects); d != "" {
-				t.Errorf("defects (-want +got):\n%s", d)
-			}
+			check(t, trusted, c.sent, host, want{codes: []string{c.code}, host: true, complete: true})
 		})
+	}
+}
+
+// TestUnknownSignature: a signature that cannot be verified here, such as Ed448's, is no fault of the chain.
+func TestUnknownSignature(t *testing.T) {
+	t.Parallel()
+	root := certtest.Root(t, "Root")
+	inter := certtest.Intermediate(t, root, "Intermediate")
+	leaf := certtest.Leaf(t, inter, hosts)
+	leaf.SignatureAlgorithm = x509.UnknownSignatureAlgorithm
+	v := check(t, certtest.Pool(root), certtest.List(leaf, inter), host,
+		want{codes: []string{certcheck.CodeNoLocalIssuer}, host: true})
+	if !slices.Equal(v.Defects, []string{certcheck.DefectUnfinished}) {
+		t.Errorf("defects %v", v.Defects)
 	}
 }
 
@@ -367,7 +419,8 @@ func TestWildClockDefaultsToNow(t *testing.T) {
 	t.Parallel()
 	root := certtest.Root(t, "Root", certtest.Valid(time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))
 	leaf := certtest.Leaf(t, root, hosts, certtest.Valid(time.Now().Add(-time.Minute), time.Now().Add(time.Minute)))
-	if v := (certcheck.Checker{Roots: certtest.Pool(root)}).Check(certtest.List(leaf), host); !v.Authorized {
+	checker := certcheck.Checker{Roots: certtest.Pool(root)}
+	if v := checker.Check(certtest.List(leaf), host, certcheck.Signing); !v.Authorized {
 		t.Errorf("not authorized: %v", v.Codes)
 	}
 }
@@ -410,7 +463,7 @@ func FuzzCheck(f *testing.F) {
 				sent = append(sent, c)
 			}
 		}
-		v := checker.Check(sent, host)
+		v := checker.Check(sent, host, certcheck.Signing)
 		if v.Authorized != (len(v.Codes) == 0) || v.Authorized != (v.Code == "") {
 			t.Errorf("verdict contradicts itself: %+v", v)
 		}

@@ -15,60 +15,71 @@ import (
 // found is the chain that a client would end up with, and what is wrong with it besides time and name.
 type found struct {
 	chain   []*x509.Certificate
-	code    string
+	codes   []string
 	defects []string
 	rooted  bool
 }
 
-// rootedChain is a chain that leads to a trusted root, with the defects for which it is refused all the same.
-func rootedChain(chain []*x509.Certificate, defects ...string) found {
-	f := found{chain: chain, defects: defects, rooted: true}
-	if len(defects) > 0 {
-		f.code = CodeNoLocalIssuer
-	}
-	return f
+// rootedChain is a chain that leads to a trusted root, with the codes for which it is refused all the same.
+func rootedChain(chain []*x509.Certificate, codes ...string) found {
+	return found{chain: chain, codes: codes, rooted: true}
+}
+
+// untrusted is a chain that leads to no trusted root.
+func untrusted(chain []*x509.Certificate, code string) found {
+	return found{chain: chain, codes: []string{code}}
+}
+
+// unverified is a chain of which it is not known where it leads.
+func unverified(chain []*x509.Certificate, defect string) found {
+	return found{chain: chain, codes: []string{CodeNoLocalIssuer}, defects: []string{defect}}
 }
 
 // findChain looks for the way from the leaf to a trusted root.
 func (c Checker) findChain(sent []*x509.Certificate, now time.Time, w *work) found {
 	path := sentPath(sent, now, w)
 	if slices.ContainsFunc(sent, LongKey) {
-		return found{chain: path, code: CodeNoLocalIssuer, defects: []string{DefectLongKey}}
+		return unverified(path, DefectLongKey)
 	}
 	f := c.search(path, sent, now, w)
 	if w.spent && !f.rooted {
-		return found{chain: path, code: CodeNoLocalIssuer, defects: []string{DefectCostly}}
+		return unverified(path, DefectCostly)
 	}
 	return f
 }
 
 func (c Checker) search(path, sent []*x509.Certificate, now time.Time, w *work) found {
 	v := c.relax(sent, w)
+	distrusted := false
 	for _, at := range rootTimes(path, now) {
 		chains, err := v.verify(at, x509.ExtKeyUsageAny)
 		if constraintViolated(err) {
-			return rootedChain(path, DefectNotPermitted)
+			return rootedChain(path, CodeNotPermitted)
 		}
 		if err != nil {
+			distrusted = distrusted || errors.Is(err, errDistrusted)
 			continue
 		}
-		var defects []string
+		var codes []string
 		switch fit, err := v.verify(at, x509.ExtKeyUsageServerAuth); {
 		case err == nil:
 			chains = fit
 		case errors.Is(err, errCostly):
 			return found{}
 		default:
-			defects = append(defects, DefectPurpose)
+			codes = append(codes, CodePurpose)
 		}
 		chain := leastTroubled(chains, now)
 		if slices.ContainsFunc(chain, hasUnhandledExtension) {
-			defects = append(defects, DefectCriticalExtension)
+			codes = append(codes, CodeCriticalExtension)
 		}
-		return rootedChain(chain, defects...)
+		return rootedChain(chain, codes...)
 	}
 	if w.spent {
 		return found{}
+	}
+	if distrusted {
+		return leadsNowhere(path, w)
 	}
 	return c.explain(path, now, w)
 }
@@ -89,6 +100,7 @@ type relaxed struct {
 	work          *work
 	sent          []*x509.Certificate
 	roots         *x509.CertPool
+	constraint    func([]*x509.Certificate) error
 	leaf          *x509.Certificate
 	intermediates *x509.CertPool
 	original      map[*x509.Certificate]*x509.Certificate
@@ -98,7 +110,8 @@ func (c Checker) relax(sent []*x509.Certificate, w *work) relaxed {
 	r := relaxed{
 		work:          w,
 		sent:          sent,
-		roots:         c.Roots,
+		roots:         c.roots(),
+		constraint:    c.constraints(),
 		intermediates: x509.NewCertPool(),
 		original:      make(map[*x509.Certificate]*x509.Certificate, len(sent)),
 	}
@@ -120,6 +133,9 @@ func (c Checker) relax(sent []*x509.Certificate, w *work) relaxed {
 // errCostly is a verification for which there was not enough work left.
 var errCostly = errors.New("certcheck: the chain costs too much to verify")
 
+// errDistrusted is a root that is trusted, but not for this chain.
+var errDistrusted = errors.New("certcheck: the root is not trusted for certificates of this time")
+
 // verify gives the chains to a root that holds at the moment, with the originals in place of the copies.
 func (r relaxed) verify(at time.Time, usage x509.ExtKeyUsage) ([][]*x509.Certificate, error) {
 	if !r.work.takeVerify(r.sent) {
@@ -138,7 +154,15 @@ func (r relaxed) verify(at time.Time, usage x509.ExtKeyUsage) ([][]*x509.Certifi
 			}
 		}
 	}
-	return chains, err
+	if err != nil || r.constraint == nil {
+		return chains, err
+	}
+	// On the originals: the copies have no time from which they hold.
+	chains = slices.DeleteFunc(chains, func(chain []*x509.Certificate) bool { return r.constraint(chain) != nil })
+	if len(chains) == 0 {
+		return nil, errDistrusted
+	}
+	return chains, nil
 }
 
 func constraintViolated(err error) bool {

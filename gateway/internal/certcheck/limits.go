@@ -68,16 +68,21 @@ func namesakes(certs []*x509.Certificate, of *x509.Certificate) (n int) {
 
 // Unverified is the verdict without what the search for a chain found.
 func (v Verdict) Unverified(defect string) Verdict {
-	v.Codes = slices.DeleteFunc(slices.Clone(v.Codes), func(code string) bool {
-		return code == CodeSelfSigned || code == CodeSelfSignedInChain || code == CodeNoLocalIssuer ||
-			code == CodeUnverifiableLeaf
-	})
-	at := len(v.Codes)
-	if at > 0 && v.Codes[at-1] == CodeNameMismatch {
-		at--
+	var codes []string
+	for _, code := range v.Codes {
+		if code == CodeExpired || code == CodeNotYetValid {
+			codes = append(codes, code)
+		}
 	}
-	v.Codes = slices.Insert(v.Codes, at, CodeNoLocalIssuer)
+	codes = append(codes, CodeNoLocalIssuer)
+	if len(v.Chain) > 0 && !fits(v.Chain[0], v.Exchange) {
+		codes = append(codes, CodePurpose)
+	}
+	if slices.Contains(v.Codes, CodeNameMismatch) {
+		codes = append(codes, CodeNameMismatch)
+	}
+	v.Codes = codes
 	v.Code, v.Defects = v.Codes[0], []string{defect}
-	v.Authorized, v.ChainComplete = false, false
+	v.Authorized, v.ChainComplete, v.Public, v.Sent = false, false, false, Arrangement{}
 	return v
 }

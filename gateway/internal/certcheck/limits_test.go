@@ -15,7 +15,7 @@ import (
 
 func judge(roots *certtest.Cert, sent ...*certtest.Cert) certcheck.Verdict {
 	c := certcheck.Checker{Roots: certtest.Pool(roots), Now: func() time.Time { return certtest.Epoch }}
-	return c.Check(certtest.List(sent...), host)
+	return c.Check(certtest.List(sent...), host, certcheck.Signing)
 }
 
 // With a key of 8,192 bits a certificate is judged as with any other; with a longer one in it no chain is.
@@ -162,7 +162,7 @@ func TestCostlyCrowd(t *testing.T) {
 	}
 	began := time.Now()
 	c := certcheck.Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}
-	if v := c.Check(sent, host); v.Authorized {
+	if v := c.Check(sent, host, certcheck.Signing); v.Authorized {
 		t.Errorf("%+v", v)
 	}
 	if took := time.Since(began); took > 3*time.Second { // 20 ms alone, without the race detector

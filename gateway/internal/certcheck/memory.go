@@ -18,25 +18,27 @@ type memory struct {
 type memoryKey struct{}
 
 // WithMemory makes all that is judged on behalf of the context share one budget of work, and no chain be judged for the
-// same host twice.
+// same host and key exchange twice.
 func WithMemory(ctx context.Context) context.Context {
 	return context.WithValue(ctx, memoryKey{}, &memory{left: maxRunWork})
 }
 
 // CheckIn is Check within the run of the context.
-func (c Checker) CheckIn(ctx context.Context, sent []*x509.Certificate, host string) Verdict {
+func (c Checker) CheckIn(
+	ctx context.Context, sent []*x509.Certificate, host string, exchange KeyExchange,
+) Verdict {
 	m, _ := ctx.Value(memoryKey{}).(*memory)
 	if m == nil {
-		return c.Check(sent, host)
+		return c.Check(sent, host, exchange)
 	}
-	key := keyOf(sent, host)
+	key := keyOf(sent, host, exchange)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	v, known := m.verdicts[key]
 	if !known {
 		w := newWork(min(m.left, maxCheckWork))
 		before := w.left
-		v = c.check(sent, host, w)
+		v = c.check(sent, host, exchange, w)
 		m.left -= before - w.left
 		if m.verdicts == nil {
 			m.verdicts = make(map[[sha256.Size]byte]Verdict)
@@ -46,14 +48,15 @@ func (c Checker) CheckIn(ctx context.Context, sent []*x509.Certificate, host str
 	return v
 }
 
-// keyOf is the hash of a host and a chain.
-func keyOf(sent []*x509.Certificate, host string) (sum [sha256.Size]byte) {
+// keyOf is the hash of a host, a key exchange and a chain.
+func keyOf(sent []*x509.Certificate, host string, exchange KeyExchange) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	add := func(part []byte) {
 		_, _ = h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
 		_, _ = h.Write(part)
 	}
 	add([]byte(host))
+	add([]byte{byte(exchange)})
 	for _, cert := range sent {
 		add(cert.Raw)
 	}

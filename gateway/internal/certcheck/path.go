@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// maxDefectSearch is how many links of a path are looked at for the one for which it was refused.
-const maxDefectSearch = 4
+// maxLinkSearch is how many links of a path are looked at for the one for which it was refused.
+const maxLinkSearch = 4
 
 // sentPath follows the issuers among the sent certificates as far as they lead, whatever their order: at each step the
 // first issuer that holds now, else the first issuer, as OpenSSL does.
@@ -65,44 +65,59 @@ func mayHaveIssued(parent, cert *x509.Certificate) bool {
 
 // explain says why no trusted root was reached from the path.
 func (c Checker) explain(path []*x509.Certificate, now time.Time, w *work) found {
-	if defect := c.defect(path, now, w); defect != "" {
-		return rootedChain(path, defect)
+	if f, is := c.brokenLink(path, now, w); is {
+		return f
 	}
+	return leadsNowhere(path, w)
+}
+
+// leadsNowhere says how a path ends that no trusted root is above.
+func leadsNowhere(path []*x509.Certificate, w *work) found {
 	top := path[len(path)-1]
 	switch {
 	case w.issued(top, top) && len(path) == 1:
-		return found{chain: path, code: CodeSelfSigned}
+		return untrusted(path, CodeSelfSigned)
 	case w.issued(top, top):
-		return found{chain: path, code: CodeSelfSignedInChain}
+		return untrusted(path, CodeSelfSignedInChain)
 	case len(path) == 1:
-		return found{chain: path, code: CodeUnverifiableLeaf}
+		return untrusted(path, CodeUnverifiableLeaf)
 	}
-	return found{chain: path, code: CodeNoLocalIssuer}
+	return untrusted(path, CodeNoLocalIssuer)
 }
 
-// defect tells a chain that is all there but was refused for one of its links from one that leads nowhere: some issuer
-// in the path is itself trusted. Empty where none is.
-func (c Checker) defect(path []*x509.Certificate, now time.Time, w *work) string {
-	for i := 1; i < len(path) && i <= maxDefectSearch; i++ {
-		if _, err := c.relax(path[i:], w).verify(now, x509.ExtKeyUsageAny); err == nil {
-			return linkDefect(path[:i+1])
+// brokenLink tells a chain that is all there but was refused for one of its links from one that leads nowhere: some
+// issuer in the path is itself trusted.
+func (c Checker) brokenLink(path []*x509.Certificate, now time.Time, w *work) (found, bool) {
+	for i := 1; i < len(path) && i <= maxLinkSearch; i++ {
+		if _, err := c.relax(path[i:], w).verify(now, x509.ExtKeyUsageAny); err != nil {
+			continue
 		}
+		below := path[:i+1]
+		if slices.ContainsFunc(below[:i], unknownSignature) {
+			return unverified(path, DefectUnfinished), true
+		}
+		return rootedChain(path, linkCode(below)), true
 	}
-	return ""
+	return found{}, false
 }
 
-// linkDefect names the defect of a path whose last certificate is trusted.
-func linkDefect(path []*x509.Certificate) string {
+// unknownSignature tells a signature of a kind that cannot be verified here, such as Ed448's.
+func unknownSignature(cert *x509.Certificate) bool {
+	return cert.SignatureAlgorithm == x509.UnknownSignatureAlgorithm
+}
+
+// linkCode tells why a path whose last certificate is trusted was refused.
+func linkCode(path []*x509.Certificate) string {
 	for _, issuer := range path[1:] {
 		if !issuer.BasicConstraintsValid || !issuer.IsCA ||
 			issuer.KeyUsage != 0 && issuer.KeyUsage&x509.KeyUsageCertSign == 0 {
-			return DefectInvalidCA
+			return CodeInvalidCA
 		}
 	}
 	if slices.ContainsFunc(path[:len(path)-1], WeakDigest) {
-		return DefectWeakDigest
+		return CodeWeakDigest
 	}
-	return DefectPathLength
+	return CodePathLength
 }
 
 // WeakDigest tells whether the certificate is signed over MD2, MD5 or SHA-1.

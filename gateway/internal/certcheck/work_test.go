@@ -110,7 +110,7 @@ func TestTheChainsOfARun(t *testing.T) { //nolint:paralleltest // it measures th
 	honest := certtest.List(certtest.Leaf(t, root, hosts))
 	judged := func(ctx context.Context, sent []*x509.Certificate, host string, good bool) {
 		t.Helper()
-		if v := c.CheckIn(ctx, sent, host); v.Authorized != good {
+		if v := c.CheckIn(ctx, sent, host, certcheck.Signing); v.Authorized != good {
 			t.Errorf("%v %v", v.Codes, v.Defects)
 		}
 	}
@@ -131,7 +131,7 @@ func TestTheChainsOfARun(t *testing.T) { //nolint:paralleltest // it measures th
 	}
 	judged(ctx, honest, host, true)
 	other := certtest.List(certtest.Leaf(t, root, hosts))
-	v := c.CheckIn(ctx, other, host)
+	v := c.CheckIn(ctx, other, host, certcheck.Signing)
 	if v.Authorized || !slices.Equal(v.Defects, []string{certcheck.DefectCostly}) {
 		t.Errorf("after all work is spent: %v %v", v.Codes, v.Defects)
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -180,6 +181,24 @@ func TestInvalidCertificates(t *testing.T) {
 	}
 	if requests.Load() != 1 {
 		t.Error("the request was written before the certificate was judged")
+	}
+}
+
+// A certificate that browsers refuse for what it is used for is not valid here either.
+func TestCertificatesForSomethingElse(t *testing.T) {
+	t.Parallel()
+	encrypts := func(c *x509.Certificate) { c.KeyUsage = x509.KeyUsageKeyEncipherment }
+	everybody := func(c *x509.Certificate) { c.DNSNames = []string{"*.com"} }
+	for code, change := range map[string]certtest.Option{
+		certcheck.CodePurpose: encrypts, certcheck.CodeNameMismatch: everybody,
+	} {
+		n := withSite(t)
+		config, trust := site(t, change)
+		n.ServeTLS(web4+":443", config, http.NotFoundHandler())
+		r, err := get(t, n.Client(nil, trust), "https://example.com/")
+		if err != nil || r.TLS.Verdict.Authorized || r.TLS.Verdict.Code != code {
+			t.Errorf("%s: %+v, %v", code, r, err)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tlswire"
 )
@@ -41,7 +42,8 @@ func (x *trip) shake(raw net.Conn) (net.Conn, error) {
 }
 
 func (x *trip) judge(state tls.ConnectionState) error {
-	verdict := x.client.checker.CheckIn(x.ctx, state.PeerCertificates, x.request.URL.Host().String())
+	exchange := certcheck.ExchangeOf(tls.CipherSuiteName(state.CipherSuite))
+	verdict := x.client.checker.CheckIn(x.ctx, state.PeerCertificates, x.request.URL.Host().String(), exchange)
 	x.mu.Lock()
 	x.tls = &TLS{State: state, Verdict: verdict}
 	x.mu.Unlock()

@@ -1,6 +1,7 @@
 package workerclient
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -257,6 +258,19 @@ func TestADoorWithoutAWorker(t *testing.T) {
 	log.holds(t, 1, 0)
 	_, err = c.Ping(t.Context(), job)
 	if sentence(err) != sentenceUnreachable {
+		t.Error(err)
+	}
+}
+
+// The roots that it is given are those that a worker is verified by.
+func TestAWorkerThatIsTrusted(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewTLSServer(readyAnd(jsonAnswer(http.StatusOK, goodPing)))
+	t.Cleanup(s.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	c, _ := logging(t, s.URL, quick(), WithRoots(roots))
+	if _, err := c.Ping(t.Context(), job); err != nil {
 		t.Error(err)
 	}
 }

@@ -5,6 +5,8 @@ package workerclient
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -62,6 +64,13 @@ type Option func(*Client)
 // address is one, else nil. Without it, those of package shortage are.
 func WithOwnFault(own func(err error, to netip.Addr) error) Option {
 	return func(c *Client) { c.ownFault = own }
+}
+
+// WithRoots sets the roots that an https worker's certificate is verified by; without it they are those of crypto/x509.
+func WithRoots(roots *x509.CertPool) Option {
+	return func(c *Client) {
+		c.transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	}
 }
 
 func newClient(base, token string, l limits, log *slog.Logger, options ...Option) (*Client, error) {

@@ -34,10 +34,22 @@ for (const [code, message, remedy] of [
   });
 }
 
-test("a chain that leads to a root and has a defect is not to be made whole", () => {
-  const d = refused(true, { code: locally, message: "The chain leads to a trusted root, but clients do not accept it." }, { code: "CA_MD_TOO_WEAK", message: "The chain is signed with SHA-1 or MD5." });
-  assert.equal(judge.concerns(d, asked).length, 2);
-  assert.match([view.meaning(d, asked)].flat().join(" "), /refused\. .*SHA-256/);
+for (const [code, message, remedy] of [
+  ["CA_MD_TOO_WEAK", "The chain is signed with SHA-1 or MD5, which clients refuse.", /refused\. .*SHA-256/],
+  ["INVALID_PURPOSE", "The certificate is not for servers: its extendedKeyUsage lacks serverAuth.", /refused\. .*serverAuth/],
+]) {
+  test(`a chain that leads to a root and is refused for ${code} is not to be made whole`, () => {
+    const d = { ...refused(true, { code: String(code), message: String(message) }), authorizationError: code };
+    assert.equal(judge.concerns(d, asked).length, 1);
+    const words = [view.meaning(d, asked)].flat().join(" ");
+    assert.match(words, /** @type {RegExp} */ (remedy));
+    assert.doesNotMatch(words, /whole chain/);
+  });
+}
+
+test("a certificate for other hosts is told with its names", () => {
+  const d = { ...refused(true, { code: "ERR_TLS_CERT_ALTNAME_INVALID", message: "The certificate is for b.example and 12 more, not for this host." }), authorizationError: "ERR_TLS_CERT_ALTNAME_INVALID" };
+  assert.equal(judge.concerns(d, asked)[0].text, "The certificate of a.example is for b.example and 12 more, not for this host; browsers refuse the site.");
 });
 
 test("one whose issuer is unknown is", () => {

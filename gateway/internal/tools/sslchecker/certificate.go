@@ -149,7 +149,37 @@ func describeKey(cert *x509.Certificate) (kind string, bits int) {
 	case ed25519.PublicKey:
 		return "Ed25519", 256
 	}
-	return cert.PublicKeyAlgorithm.String(), 0
+	if cert.PublicKeyAlgorithm != x509.UnknownPublicKeyAlgorithm {
+		return cert.PublicKeyAlgorithm.String(), 0
+	}
+	return describeOtherKey(cert.RawSubjectPublicKeyInfo)
+}
+
+// oidEd448 is the kind of key of RFC 8410 that crypto/x509 does not read.
+var oidEd448 = asn1.ObjectIdentifier{1, 3, 101, 113}
+
+// oidPSS is that of an RSA key for PSS signatures alone (RFC 4055).
+var oidPSS = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 10}
+
+// describeOtherKey names a key that crypto/x509 does not read; without bits where they are not known.
+func describeOtherKey(raw []byte) (kind string, bits int) {
+	var info struct {
+		Algorithm pkix.AlgorithmIdentifier
+		Key       asn1.BitString
+	}
+	if rest, err := asn1.Unmarshal(raw, &info); err != nil || len(rest) > 0 {
+		return "unknown", 0
+	}
+	switch {
+	case info.Algorithm.Algorithm.Equal(oidEd448):
+		return "Ed448", 456
+	case info.Algorithm.Algorithm.Equal(oidPSS):
+		if key, err := x509.ParsePKCS1PublicKey(info.Key.RightAlign()); err == nil {
+			return "RSASSA-PSS", key.N.BitLen()
+		}
+		return "RSASSA-PSS", 0
+	}
+	return "unknown", 0
 }
 
 // signatureAlgorithms are the names of OpenSSL.

@@ -168,15 +168,15 @@ func TestSSLVerdictMessages(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{
 		certcheck.CodeExpired, certcheck.CodeNotYetValid, certcheck.CodeSelfSigned, certcheck.CodeSelfSignedInChain,
-		certcheck.CodeNoLocalIssuer, certcheck.CodeUnverifiableLeaf, certcheck.CodeNameMismatch,
+		certcheck.CodeNoLocalIssuer, certcheck.CodeUnverifiableLeaf, certcheck.CodeNotPermitted,
+		certcheck.CodeCriticalExtension, certcheck.CodeInvalidCA, certcheck.CodeWeakDigest, certcheck.CodePathLength,
 	} {
 		if verdictMessages[code] == "" {
 			t.Errorf("%s has no message", code)
 		}
 	}
 	for _, defect := range []string{
-		certcheck.DefectPurpose, certcheck.DefectNotPermitted, certcheck.DefectCriticalExtension,
-		certcheck.DefectInvalidCA, certcheck.DefectWeakDigest, certcheck.DefectPathLength,
+		certcheck.DefectLongKey, certcheck.DefectUnfinished, certcheck.DefectCostly,
 	} {
 		if defectMessages[defect] == "" {
 			t.Errorf("%s has no message", defect)
@@ -184,18 +184,73 @@ func TestSSLVerdictMessages(t *testing.T) {
 	}
 }
 
-// TestSSLDefect: what the contract has no code for is NO_LOCAL_ISSUER on top and told by its own name among the issues.
-func TestSSLDefect(t *testing.T) {
+// TestSSLPurpose: a certificate for something else is refused by that code, though its chain leads to a root.
+func TestSSLPurpose(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	leaf := certtest.Leaf(t, w.inter, []string{sslName}, func(x *x509.Certificate) {
-		x.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
-	})
-	w.serve(sslServer, oneCertificate(leaf.TLS(w.inter)))
-	got := w.mustCheck(t, sslName)
-	if got.Authorized || *got.AuthorizationError != certcheck.CodeNoLocalIssuer || !got.ChainComplete ||
-		!hasIssue(got, severityFail, certcheck.DefectPurpose) || hasIssue(got, severityWarn, "INCOMPLETE_CHAIN") {
-		t.Errorf("%v %v %v", *got.AuthorizationError, got.ChainComplete, issueCodes(got))
+	for name, change := range map[string]certtest.Option{
+		"for clients":         func(x *x509.Certificate) { x.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} },
+		"for encryption only": func(x *x509.Certificate) { x.KeyUsage = x509.KeyUsageKeyEncipherment },
+	} {
+		w := newWorld(t)
+		leaf := certtest.Leaf(t, w.inter, []string{sslName}, change)
+		w.serve(sslServer, oneCertificate(leaf.TLS(w.inter)))
+		got := w.mustCheck(t, sslName)
+		if got.Authorized || *got.AuthorizationError != "INVALID_PURPOSE" || !got.ChainComplete ||
+			!hasIssue(got, severityFail, "INVALID_PURPOSE") || hasIssue(got, severityWarn, "INCOMPLETE_CHAIN") ||
+			hasIssue(got, severityFail, certcheck.CodeNoLocalIssuer) {
+			t.Errorf("%s: %v %v %v", name, *got.AuthorizationError, got.ChainComplete, issueCodes(got))
+		}
+	}
+}
+
+// TestSSLPurposeOfAnExchange: with one certificate a server is refused for one key exchange and not for the other.
+func TestSSLPurposeOfAnExchange(t *testing.T) {
+	t.Parallel()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const sign, encipher = x509.KeyUsageDigitalSignature, x509.KeyUsageKeyEncipherment
+	for _, c := range []struct {
+		usage      x509.KeyUsage
+		suite      uint16
+		authorized bool
+	}{
+		{encipher, tls.TLS_RSA_WITH_AES_128_GCM_SHA256, true},
+		{encipher, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, false},
+		{sign, tls.TLS_RSA_WITH_AES_128_GCM_SHA256, false},
+		{sign, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, true},
+	} {
+		w := newWorld(t)
+		leaf := certtest.Sign(t, &x509.Certificate{
+			NotBefore: certtest.Epoch.AddDate(0, 0, -1), NotAfter: certtest.Epoch.AddDate(0, 0, 60),
+			DNSNames: []string{sslName}, KeyUsage: c.usage,
+		}, w.inter, key)
+		config := oneCertificate(leaf.TLS(w.inter))
+		config.MaxVersion, config.CipherSuites = tls.VersionTLS12, []uint16{c.suite}
+		w.serve(sslServer, config)
+		if got := w.mustCheck(t, sslName); got.Authorized != c.authorized ||
+			hasIssue(got, severityFail, "INVALID_PURPOSE") == c.authorized {
+			t.Errorf("%s with %d: %v", tls.CipherSuiteName(c.suite), c.usage, issueCodes(got))
+		}
+	}
+}
+
+// TestSSLPublicAuthority: that timestamps are missing is told of public authorities alone, on ports of the web.
+func TestSSLPublicAuthority(t *testing.T) {
+	t.Parallel()
+	for _, public := range []bool{true, false} {
+		w := newWorld(t)
+		w.public = func(*x509.Certificate) bool { return public }
+		config := oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(w.inter))
+		w.serve(sslServer, config)
+		w.serve("93.184.216.34:993", config)
+		if got := w.mustCheck(t, sslName); hasIssue(got, severityWarn, "NO_SCTS") != public || !got.Authorized {
+			t.Errorf("public %v: %v", public, issueCodes(got))
+		}
+		if got := w.mustCheck(t, sslName+":993"); hasIssue(got, severityWarn, "NO_SCTS") {
+			t.Errorf("mail: %v", issueCodes(got))
+		}
 	}
 }
 
@@ -265,8 +320,8 @@ func TestSSLWeakSignature(t *testing.T) {
 		{"the leaf", certtest.Leaf(t, root, []string{sslName}, sha1), true},
 	} {
 		sent := certtest.List(c.leaf, root)
-		found := chainIssues(sent, certcheck.Checker{Roots: certtest.Pool(root),
-			Now: func() time.Time { return certtest.Epoch }}.Check(sent, sslName))
+		found := chainIssues(len(sent), certcheck.Checker{Roots: certtest.Pool(root),
+			Now: func() time.Time { return certtest.Epoch }}.Check(sent, sslName, certcheck.Signing))
 		got := slices.ContainsFunc(found, func(i issue) bool { return i.Code == "WEAK_SIGNATURE" })
 		if got != c.want {
 			t.Errorf("%s: %+v", c.name, found)

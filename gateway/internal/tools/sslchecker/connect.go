@@ -169,7 +169,6 @@ func refusedCertificates(err error) bool {
 	return errors.Is(err, tlswire.ErrHandshake) || slices.ContainsFunc([]string{
 		"tls: server sent certificate containing RSA key larger than ",
 		"tls: failed to parse certificate from server: ",
-		"tls: server's certificate contains an unsupported type of public key: ",
 	}, func(text string) bool { return strings.HasPrefix(err.Error(), text) })
 }
 
@@ -219,7 +218,11 @@ func endOr(ctx context.Context, err error) error {
 func starttlsFault(ctx context.Context, to target.HostPort, protocol string, err error) error {
 	timedOut := ctx.Err() != nil || fault.IsTimeout(err)
 	host := to.Host.Short()
+	var refused *starttlsRefused
 	switch {
+	case errors.As(err, &refused):
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s offers STARTTLS on port %d, but refuses it: it answers %s.",
+			host, to.Port, refused.answer))
 	case timedOut:
 		return fault.Wrap(fault.Timeout, err, fmt.Sprintf("%s took the connection on port %d and then said nothing in time.",
 			host, to.Port))

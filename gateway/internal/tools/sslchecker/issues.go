@@ -1,11 +1,9 @@
 package sslchecker
 
 import (
-	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -43,106 +41,19 @@ var validityLimits = []struct {
 	{time.Time{}, 398},
 }
 
-// verdictMessages explain certcheck's codes.
-var verdictMessages = map[string]string{
-	certcheck.CodeExpired:           "The certificate, or one of its chain, has expired.",
-	certcheck.CodeNotYetValid:       "The certificate, or one of its chain, is not valid yet.",
-	certcheck.CodeSelfSigned:        "The certificate is self-signed: no authority vouches for it.",
-	certcheck.CodeSelfSignedInChain: "The chain ends in a root that is not trusted.",
-	certcheck.CodeNoLocalIssuer:     "The chain ends in a certificate whose issuer is not known.",
-	certcheck.CodeUnverifiableLeaf: "The certificate's issuer is not known and was not sent: an intermediate " +
-		"certificate is missing.",
-	certcheck.CodeNameMismatch: "The certificate is not for this host.",
-}
-
-// defectMessages explain certcheck's defects.
-var defectMessages = map[string]string{
-	certcheck.DefectPurpose:           "The chain may not be used for servers.",
-	certcheck.DefectNotPermitted:      "An authority of the chain may not issue certificates for these names.",
-	certcheck.DefectCriticalExtension: "The chain holds a critical extension that clients do not understand.",
-	certcheck.DefectInvalidCA:         "The chain holds an issuer that is not a certificate authority.",
-	certcheck.DefectWeakDigest:        "The chain is signed with SHA-1 or MD5, which clients refuse.",
-	certcheck.DefectPathLength:        "The chain is longer than one of its authorities allows.",
-	certcheck.DefectLongKey: fmt.Sprintf("The chain has an RSA key of more than %d bits. Nothing that it signed was "+
-		"verified, and many clients refuse it.", certcheck.MaxKeyBits),
-	certcheck.DefectUnfinished: "The certificates could not all be read: together they are too long, or one of them or " +
-		"its key is of a kind that is not known here.",
-	certcheck.DefectCostly: "Verifying the chain would take too long: its certificates lead to one another in too many " +
-		"ways, or have keys that are slow to verify.",
-}
-
 // findIssues lists all that holds, the verdict first.
 func findIssues(r Result, verdict certcheck.Verdict, seen observation, now time.Time) []issue {
 	issues := append([]issue{}, verdictIssues(verdict)...)
-	issues = append(issues, chainIssues(seen.state.PeerCertificates, verdict)...)
+	issues = append(issues, chainIssues(len(seen.state.PeerCertificates), verdict)...)
 	issues = append(issues, leafIssues(r.Certificate, seen.state.PeerCertificates[0], now)...)
+	issues = append(issues, browserIssues(seen.state.PeerCertificates[0])...)
 	issues = append(issues, stapleIssues(r)...)
-	if r.Authorized && r.SCTs.Count == 0 {
-		issues = append(issues, issue{"NO_SCTS", severityInfo,
-			"The server sent no signed certificate timestamps, which browsers demand of public authorities."})
+	if seen.failure == nil { // else those that come with the handshake may have been missed
+		issues = append(issues, timestampIssues(verdict, r.Port, r.SCTs)...)
 	}
 	issues = append(issues, protocolIssues(r, seen.state.Version)...)
 	issues = append(issues, cipherIssues(seen.state.CipherSuite)...)
 	return append(issues, handshakeIssues(seen)...)
-}
-
-// verdictIssues tell why clients refuse the certificate.
-func verdictIssues(verdict certcheck.Verdict) []issue {
-	var issues []issue
-	for _, code := range verdict.Codes {
-		message := verdictMessages[code]
-		if code == certcheck.CodeNoLocalIssuer && len(verdict.Defects) > 0 {
-			message = "The chain leads to a trusted root, but clients do not accept it."
-			if !verdict.ChainComplete {
-				message = "The chain was not verified."
-			}
-		}
-		issues = append(issues, issue{code, severityFail, message})
-	}
-	for _, defect := range verdict.Defects {
-		issues = append(issues, issue{defect, severityFail, defectMessages[defect]})
-	}
-	return issues
-}
-
-// chainIssues are about the certificates as they were sent.
-func chainIssues(sent []*x509.Certificate, verdict certcheck.Verdict) []issue {
-	var issues []issue
-	if slices.Contains(verdict.Codes, certcheck.CodeUnverifiableLeaf) {
-		issues = append(issues, issue{"INCOMPLETE_CHAIN", severityWarn,
-			"Install the intermediate certificates of your authority, so that the server sends them: some browsers hide their " +
-				"absence, other clients fail."})
-	}
-	if !inOrder(sent) {
-		issues = append(issues, issue{"CHAIN_NOT_IN_ORDER", severityInfo,
-			"The certificates came out of order, repeated or with others that do not belong to the chain."})
-	}
-	if verdict.Cut {
-		issues = append(issues, issue{"CHAIN_TOO_LONG", severityWarn,
-			fmt.Sprintf("The server sent %d certificates. Only the first %d are verified, of 64 KiB together and three of one "+
-				"name.", len(sent), certcheck.MaxCertificates)})
-	}
-	if i := slices.IndexFunc(verdict.Chain, weaklySigned); i >= 0 {
-		issues = append(issues, issue{"WEAK_SIGNATURE", severityFail,
-			"A certificate of the chain is signed with SHA-1 or MD5, which can be forged."})
-	}
-	return issues
-}
-
-// weaklySigned leaves roots out: their own signature proves nothing to anybody.
-func weaklySigned(cert *x509.Certificate) bool {
-	return certcheck.WeakDigest(cert) && !certcheck.SelfSigned(cert)
-}
-
-// inOrder tells whether every certificate is followed by its issuer, as TLS up to 1.2 demands (RFC 5246 section 7.4.2).
-func inOrder(sent []*x509.Certificate) bool {
-	for i, cert := range sent[:len(sent)-1] {
-		issuer := sent[i+1]
-		if !bytes.Equal(cert.RawIssuer, issuer.RawSubject) || cert.Equal(issuer) {
-			return false
-		}
-	}
-	return true
 }
 
 // leafIssues are about the server's own certificate.
@@ -196,7 +107,12 @@ func stapleIssues(r Result) []issue {
 			return []issue{{"MUST_STAPLE_MISSING", severityFail,
 				"The certificate demands a stapled OCSP response, and the server sent none."}}
 		}
-		return nil
+		if !r.ChainComplete {
+			return nil // nobody is known who could revoke it
+		}
+		return []issue{{"REVOCATION_NOT_CHECKED", severityInfo,
+			"Whether the certificate was revoked is not checked: the server sent no stapled OCSP response, and nobody else is " +
+				"asked."}}
 	}
 	if r.OCSPStapling.Status == nil {
 		return nil

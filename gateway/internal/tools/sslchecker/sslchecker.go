@@ -121,7 +121,8 @@ func (s checker) report(
 ) Result {
 	now := s.now()
 	sent := seen.state.PeerCertificates
-	verdict := s.certs.CheckIn(ctx, sent, to.Host.String())
+	exchange := certcheck.ExchangeOf(tls.CipherSuiteName(seen.state.CipherSuite))
+	verdict := s.certs.CheckIn(ctx, sent, to.Host.String(), exchange)
 	if (seen.refused || seen.cut) && !slices.ContainsFunc(sent, certcheck.LongKey) {
 		verdict = verdict.Unverified(certcheck.DefectUnfinished)
 		verdict.Cut = verdict.Cut && !seen.cut // how many there are is not known

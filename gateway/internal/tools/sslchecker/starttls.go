@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"diagnostics/shared/ascii"
@@ -29,6 +30,11 @@ var (
 	errStarttlsRejected   = errors.New("the server turned the connection away")
 	errStarttlsProtocol   = errors.New("the server does not follow the protocol")
 )
+
+// starttlsRefused is a server that lists STARTTLS and answers so when it is asked for it.
+type starttlsRefused struct{ answer string }
+
+func (e *starttlsRefused) Error() string { return "the server offers STARTTLS and answers " + e.answer }
 
 // startTLS speaks the protocol (smtp, pop3 or imap) up to the point where the handshake begins.
 func startTLS(conn net.Conn, protocol string) error {
@@ -113,7 +119,7 @@ func (d *dialogue) smtp() error {
 		return err
 	}
 	if code != "220" {
-		return errStarttlsNotOffered
+		return &starttlsRefused{answer: code}
 	}
 	return nil
 }
@@ -179,10 +185,35 @@ func (d *dialogue) pop3() error {
 	if err != nil {
 		return err
 	}
-	if !ok {
-		return errStarttlsNotOffered
+	if ok {
+		return nil
 	}
-	return nil
+	if d.pop3Lists("STLS") {
+		return &starttlsRefused{answer: "-ERR"}
+	}
+	return errStarttlsNotOffered
+}
+
+// pop3Lists asks whether the server has a capability (RFC 2449 section 5). One that does not say has not.
+func (d *dialogue) pop3Lists(capability string) bool {
+	if d.send("CAPA") != nil {
+		return false
+	}
+	if ok, err := d.pop3Status(); err != nil || !ok {
+		return false
+	}
+	listed := false
+	for {
+		line, err := d.line()
+		if err != nil {
+			return false
+		}
+		if line == "." {
+			return listed
+		}
+		name, _, _ := strings.Cut(line, " ")
+		listed = listed || strings.EqualFold(name, capability)
+	}
 }
 
 // pop3Status reads a status line (RFC 1939 section 3).
@@ -236,10 +267,35 @@ func (d *dialogue) imap() error {
 			return errStarttlsProtocol
 		case status == "OK":
 			return nil
-		case status == "NO", status == "BAD":
-			return errStarttlsNotOffered
+		case status != "NO" && status != "BAD":
+			return errStarttlsProtocol
+		case d.imapLists("STARTTLS"):
+			return &starttlsRefused{answer: status}
 		}
-		return errStarttlsProtocol
+		return errStarttlsNotOffered
+	}
+}
+
+// imapLists asks whether the server has a capability (RFC 9051 section 6.1.1). One that does not say has not.
+func (d *dialogue) imapLists(capability string) bool {
+	const command = "a2"
+	if d.send(command+" CAPABILITY") != nil {
+		return false
+	}
+	listed := false
+	for {
+		line, err := d.line()
+		if err != nil {
+			return false
+		}
+		switch tag, status := splitIMAPLine(line); {
+		case tag == "*" && status == "CAPABILITY":
+			listed = slices.ContainsFunc(strings.Fields(line), func(name string) bool {
+				return strings.EqualFold(name, capability)
+			})
+		case tag == command:
+			return listed && status == "OK"
+		}
 	}
 }
 

@@ -12,7 +12,10 @@ const certificateFaults = {
   CERT_HAS_EXPIRED: "it has expired", CERT_NOT_YET_VALID: "its time has not begun", DEPTH_ZERO_SELF_SIGNED_CERT: "it is signed by itself alone",
   SELF_SIGNED_CERT_IN_CHAIN: "its authority is not one that browsers trust", UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its authority is not known",
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: "nothing that the server sends leads to an authority that browsers trust",
-  ERR_TLS_CERT_ALTNAME_INVALID: "it is for another name",
+  ERR_TLS_CERT_ALTNAME_INVALID: "it is for another name", INVALID_PURPOSE: "it may not be used for what this server does with it",
+  PERMITTED_VIOLATION: "its authority may not vouch for this name", UNHANDLED_CRITICAL_EXTENSION: "it has an extension that clients do not understand",
+  INVALID_CA: "it was issued by a certificate that is no authority", CA_MD_TOO_WEAK: "it is signed with SHA-1 or MD5",
+  PATH_LENGTH_EXCEEDED: "its chain is longer than one of its authorities allows",
 };
 
 /** @param {any} d @returns {string | null} the end of a sentence about the certificate, null where it is valid or there is none */

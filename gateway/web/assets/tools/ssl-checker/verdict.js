@@ -42,8 +42,7 @@ function refusal(d) {
   const cause = code === "UNABLE_TO_GET_ISSUER_CERT_LOCALLY" && unverified(d);
   if (cause) return about(d, cause.message);
   const who = code === "UNABLE_TO_VERIFY_LEAF_SIGNATURE" ? "many clients refuse it" : d.port === 443 ? "browsers refuse the site" : "clients that check certificates refuse it";
-  const sentence = code === "ERR_TLS_CERT_ALTNAME_INVALID" ? `${place(d)} shows a certificate for other names.` : about(d, why);
-  return `${sentence.slice(0, -1)}; ${who}.`;
+  return `${about(d, why).slice(0, -1)}; ${who}.`;
 }
 
 /** @param {any} d @returns {import("../../lib/view.js").Concern[]} */

@@ -25,7 +25,7 @@ const remedies = {
 
 /** What to do about a chain that is whole and refused all the same, or was not verified. @type {Record<string, string>} */
 const repairs = {
-  INVALID_PURPOSE: "Get a certificate that is made for servers.",
+  INVALID_PURPOSE: "Get a certificate that is made for servers: with digitalSignature in its keyUsage and serverAuth in its extendedKeyUsage.",
   PERMITTED_VIOLATION: "Get a certificate from an authority that may vouch for this name.",
   UNHANDLED_CRITICAL_EXTENSION: "Get a certificate without extensions that clients do not know.",
   INVALID_CA: "Get a certificate that an authority has issued, and not another certificate.",
@@ -38,7 +38,7 @@ const repairs = {
 /** @param {any} d */
 function remedy(d) {
   const defect = d.authorizationError === "UNABLE_TO_GET_ISSUER_CERT_LOCALLY" && d.issues.find((/** @type {any} */ i) => repairs[i.code]);
-  return defect ? repairs[defect.code] : remedies[d.authorizationError] ?? "";
+  return repairs[defect ? defect.code : d.authorizationError] ?? remedies[d.authorizationError] ?? "";
 }
 
 /** @param {any} d */
@@ -142,7 +142,7 @@ function connection(d) {
     ["Began in plain text", d.starttls && `by ${d.starttls.toUpperCase()}, with STARTTLS`], ["Version chosen", value(d.protocol)],
     ["Cipher suite", values([...new Set([cipher.standardName, cipher.name])])], ["Cipher strength", plural(cipher.bits, "bit")],
     ["Key exchange", value(d.keyExchange)], ["Application protocol (ALPN)", d.alpn ? value(d.alpn) : none("none agreed")], ["Handshake", ms(d.handshakeMs)],
-    ["Revocation status sent along (OCSP)", o.present ? staples[o.status] ?? "sent, but not judged: its issuer is unknown" : none("none")],
+    ["Revocation status sent along (OCSP)", o.present ? staples[o.status] ?? "sent, but not judged: its issuer is unknown" : none("not checked: none was sent along")],
     ["Revocation status holds", o.thisUpdate && `from ${dateTime(o.thisUpdate)}${o.nextUpdate ? ` to ${dateTime(o.nextUpdate)}` : ""}`],
     ["Must be sent along (must-staple)", yesNo(d.certificate.mustStaple)],
     ["Certificate transparency (SCTs)", scts.count ? `${plural(scts.count, "timestamp")} by ${listed(scts.sources)}, not verified here` : none("no timestamps")],

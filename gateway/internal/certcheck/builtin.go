@@ -1,0 +1,100 @@
+package certcheck
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/x509"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/x509roots/fallback/bundle"
+)
+
+// rootsModule is where the built-in list of roots comes from: Mozilla's, which the Go project keeps up to date.
+const rootsModule = "golang.org/x/crypto/x509roots/fallback"
+
+// rootList is the built-in list. constraints are what Mozilla says of a root besides, by the root's own bytes: some are
+// trusted for older certificates alone.
+type rootList struct {
+	roots       []*x509.Certificate
+	pool        *x509.CertPool
+	keys        map[[sha256.Size]byte]bool
+	constraints map[string]func([]*x509.Certificate) error
+}
+
+var builtIn = sync.OnceValue(func() rootList {
+	list := rootList{
+		pool: x509.NewCertPool(), keys: map[[sha256.Size]byte]bool{},
+		constraints: map[string]func([]*x509.Certificate) error{},
+	}
+	for root := range bundle.Roots() {
+		cert, err := x509.ParseCertificate(root.Certificate)
+		if err != nil {
+			continue // a test holds that there is none
+		}
+		list.roots = append(list.roots, cert)
+		list.keys[identity(cert)] = true
+		if root.Constraint != nil {
+			list.constraints[string(cert.Raw)] = root.Constraint
+		}
+	}
+	list.addTo(list.pool)
+	return list
+})
+
+// addTo adds the roots without their constraints, which are for verify to hold: a pool would ask for those of the
+// copies that it verifies.
+func (l rootList) addTo(pool *x509.CertPool) {
+	for _, root := range l.roots {
+		pool.AddCert(root)
+	}
+}
+
+// constrain tells why the root of a chain is not trusted for it, nil where it is.
+func (l rootList) constrain(chain []*x509.Certificate) error {
+	constraint := l.constraints[string(chain[len(chain)-1].Raw)]
+	if constraint == nil {
+		return nil
+	}
+	return constraint(chain)
+}
+
+// publicRoot tells whether the certificate is that of an authority which browsers trust, in whatever form: stores hold
+// older and newer certificates of one authority.
+func publicRoot(cert *x509.Certificate) bool { return builtIn().keys[identity(cert)] }
+
+// identity is the hash of an authority's name and key.
+func identity(cert *x509.Certificate) [sha256.Size]byte {
+	return sha256.Sum256(bytes.Join([][]byte{cert.RawSubject, cert.RawSubjectPublicKeyInfo}, nil))
+}
+
+// rootsDate is the day of the list's version, as this binary was built with it; nil where it does not say.
+func rootsDate() *string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	for _, module := range info.Deps {
+		if module.Path == rootsModule {
+			return versionDay(module.Version)
+		}
+	}
+	return nil
+}
+
+// versionDay is the day of a pseudo-version, such as v0.0.0-20260501120000-0123456789ab.
+func versionDay(version string) *string {
+	parts := strings.Split(version, "-")
+	if len(parts) < 3 {
+		return nil
+	}
+	stamp := parts[len(parts)-2]
+	at, err := time.Parse("20060102150405", stamp[strings.LastIndexByte(stamp, '.')+1:])
+	if err != nil {
+		return nil
+	}
+	day := at.Format(time.DateOnly)
+	return &day
+}

@@ -1,0 +1,187 @@
+package certcheck
+
+import (
+	"crypto/x509"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/certcheck/certtest"
+
+	"golang.org/x/crypto/x509roots/fallback/bundle"
+)
+
+func TestStoreSources(t *testing.T) {
+	t.Parallel()
+	env := func(set ...string) func(string) string {
+		return func(name string) string {
+			if slices.Contains(set, name) {
+				return "/own"
+			}
+			return ""
+		}
+	}
+	on := func(paths ...string) func(string) bool {
+		return func(path string) bool { return slices.Contains(paths, path) }
+	}
+	const file, dir = "SSL_CERT_FILE", "SSL_CERT_DIR"
+	for _, c := range []struct {
+		name   string
+		env    func(string) string
+		exists func(string) bool
+		want   string
+	}{
+		{"Debian", env(), on("/etc/ssl/certs", "/etc/ssl/certs/ca-certificates.crt"), "system"},
+		{"Alpine's file alone", env(), on("/etc/ssl/cert.pem"), "system"},
+		{"a directory alone", env(), on("/etc/pki/tls/certs"), "system"},
+		{"an empty image", env(), on(), SourcePackage},
+		{"own file on Debian", env(file), on("/etc/ssl/certs", "/etc/ssl/certs/ca-certificates.crt"), "operator, system"},
+		{"own file, and a file that it replaces", env(file), on("/etc/ssl/cert.pem"), "operator, " + SourcePackage},
+		{"own file in an empty image", env(file), on(), "operator, " + SourcePackage},
+		{"own directory on Debian", env(dir), on("/etc/ssl/certs", "/etc/ssl/certs/ca-certificates.crt"), "operator, system"},
+		{"own directory, and one that it replaces", env(dir), on("/etc/ssl/certs"), "operator, " + SourcePackage},
+		{"both", env(file, dir), on("/etc/ssl/certs", "/etc/ssl/certs/ca-certificates.crt"), "operator"},
+		{"both in an empty image", env(file, dir), on(), "operator"},
+	} {
+		if got := strings.Join(storeSources(c.env, c.exists), ", "); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestChooseRoots(t *testing.T) {
+	t.Parallel()
+	one := certtest.Root(t, "Own")
+	all := 0
+	for range bundle.Roots() {
+		all++
+	}
+	for _, c := range []struct {
+		name    string
+		own     *x509.CertPool
+		sources []string
+		want    string
+		roots   int
+		own1    bool
+	}{
+		{"a system's", certtest.Pool(one), []string{SourceSystem}, "system", 1, true},
+		{"the operator's alone", certtest.Pool(one), []string{SourceOperator}, "operator", 1, true},
+		{"the operator's in an image", certtest.Pool(one), []string{SourceOperator, SourcePackage},
+			"operator, " + SourcePackage, all + 1, true},
+		{"none", x509.NewCertPool(), []string{SourceSystem}, SourcePackage, all, false},
+		{"the operator's, and none in them", x509.NewCertPool(), []string{SourceOperator}, SourcePackage, all, false},
+		{"the list that Go falls back on", builtIn().pool.Clone(), []string{SourcePackage}, SourcePackage, all, false},
+	} {
+		before := c.own.Clone()
+		got := chooseRoots(c.own, c.sources)
+		if got.store.Source != c.want || got.store.Roots != c.roots {
+			t.Errorf("%s: %+v", c.name, got.store)
+		}
+		if dated := got.store.Date != nil; dated && !strings.Contains(c.want, SourcePackage) {
+			t.Errorf("%s: dated %s", c.name, *got.store.Date)
+		}
+		with := got.pool.Clone()
+		with.AddCert(one.Certificate)
+		if with.Equal(got.pool) != c.own1 {
+			t.Errorf("%s: whether the own root is trusted is not %v", c.name, c.own1)
+		}
+		if !c.own.Equal(before) {
+			t.Errorf("%s: what was found has been changed", c.name)
+		}
+	}
+}
+
+// Every root of the list can be read, and is public in any form that a store may have of it.
+func TestTheBuiltInList(t *testing.T) {
+	t.Parallel()
+	list := builtIn()
+	all := 0
+	for range bundle.Roots() {
+		all++
+	}
+	if all < 100 || len(list.roots) != all || count(list.pool) != all {
+		t.Errorf("%d of %d roots", len(list.roots), all)
+	}
+	for _, root := range list.roots {
+		renewed := *root
+		renewed.Raw, renewed.NotAfter = []byte("renewed"), time.Now().AddDate(30, 0, 0)
+		if !publicRoot(&renewed) {
+			t.Errorf("%s is not public", root.Subject)
+		}
+	}
+	// The name alone makes nobody one of them.
+	impostor := certtest.Root(t, "Impostor", func(c *x509.Certificate) { c.RawSubject = list.roots[0].RawSubject })
+	if publicRoot(impostor.Certificate) {
+		t.Error("a name with another key is public")
+	}
+}
+
+// A root that is trusted for older certificates alone refuses newer ones, whatever else there is to try.
+func TestConstrainedRoots(t *testing.T) {
+	t.Parallel()
+	list := builtIn()
+	for _, root := range list.roots {
+		is := list.constraints[string(root.Raw)] != nil
+		today := []*x509.Certificate{{NotBefore: time.Now()}, root}
+		if err := list.constrain(today); (err != nil) != is {
+			t.Errorf("%s: %v, constrained %v", root.Subject, err, is)
+		}
+	}
+
+	root := certtest.Root(t, "Distrusted Root")
+	inter := certtest.Intermediate(t, root, "Intermediate")
+	day := certtest.Epoch.AddDate(0, 0, -30)
+	for _, c := range []struct {
+		name  string
+		until time.Time
+		sent  []*certtest.Cert
+		codes []string
+	}{
+		{"issued before", day, []*certtest.Cert{inter}, nil},
+		{"issued after", day.Add(-time.Second), []*certtest.Cert{inter}, []string{CodeNoLocalIssuer}},
+		{"issued after, root sent", day.Add(-time.Second), []*certtest.Cert{inter, root}, []string{CodeSelfSignedInChain}},
+	} {
+		checker := Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}
+		checker.constraint = func(chain []*x509.Certificate) error {
+			if chain[0].NotBefore.After(c.until) {
+				return errors.New("distrusted")
+			}
+			return nil
+		}
+		leaf := certtest.Leaf(t, inter, []string{"www.example.com"})
+		v := checker.Check(certtest.List(append([]*certtest.Cert{leaf}, c.sent...)...), "www.example.com", Signing)
+		if !slices.Equal(v.Codes, c.codes) {
+			t.Errorf("%s: %v, want %v", c.name, v.Codes, c.codes)
+		}
+	}
+}
+
+func TestVersionDay(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]string{
+		"v0.0.0-20260501120000-0123456789ab": "2026-05-01", "v1.2.4-0.20261231235959-0123456789ab": "2026-12-31",
+		"v1.2.3-pre.0.20260501120000-0123456789ab": "2026-05-01", "v1.2.3": "", "(devel)": "", "": "",
+		"v0.0.0-20261301120000-0123456789ab": "", "v1.2.3-pre-one": "",
+	} {
+		got := ""
+		if day := versionDay(version); day != nil {
+			got = *day
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", version, got, want)
+		}
+	}
+}
+
+func TestStoreOfAChecker(t *testing.T) {
+	t.Parallel()
+	given := TrustStore{Source: "lab", Roots: 1}
+	if got := (Checker{Roots: x509.NewCertPool(), Trust: given}).Store(); got != given {
+		t.Errorf("%+v", got)
+	}
+	if got := (Checker{}).Store(); got.Source == "" || got.Roots == 0 {
+		t.Errorf("the default: %+v", got)
+	}
+}

@@ -1,0 +1,84 @@
+package certcheck
+
+import (
+	"crypto/x509"
+	"encoding/asn1"
+	"slices"
+	"strings"
+)
+
+// KeyExchange is what the server's own key did in a handshake, which its certificate has to allow (RFC 5280 section
+// 4.2.1.3, RFC 8446 section 4.4.2.2).
+type KeyExchange uint8
+
+const (
+	// Signing is of a key that signs an ephemeral exchange: DHE, ECDHE, and all of TLS 1.3.
+	Signing KeyExchange = iota
+	// Transport is of an RSA key that the client encrypts the secret to.
+	Transport
+	// Agreement is of a fixed Diffie-Hellman key.
+	Agreement
+)
+
+// ExchangeOf gives the key exchange of a cipher suite by its registered name, such as TLS_RSA_WITH_AES_128_CBC_SHA.
+func ExchangeOf(suite string) KeyExchange {
+	switch {
+	case hasAnyPrefix(suite, "TLS_RSA_WITH_", "TLS_RSA_EXPORT", "TLS_RSA_PSK_WITH_"):
+		return Transport
+	case hasAnyPrefix(suite, "TLS_DH_RSA_", "TLS_DH_DSS_", "TLS_ECDH_RSA_", "TLS_ECDH_ECDSA_"):
+		return Agreement
+	}
+	return Signing
+}
+
+func hasAnyPrefix(s string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(s, prefix) })
+}
+
+// fits tells whether the leaf says nothing against what it is used for.
+func fits(leaf *x509.Certificate, exchange KeyExchange) bool {
+	return KeyUsageFits(leaf, exchange) && ServesTLS(leaf)
+}
+
+// oidKeyUsage is the extension keyUsage.
+var oidKeyUsage = asn1.ObjectIdentifier{2, 5, 29, 15}
+
+// KeyUsageFits tells whether the certificate allows its key what the exchange takes. One without the extension allows
+// everything.
+func KeyUsageFits(leaf *x509.Certificate, exchange KeyExchange) bool {
+	if !hasExtension(leaf, oidKeyUsage) {
+		return true
+	}
+	need := x509.KeyUsageDigitalSignature
+	switch exchange {
+	case Signing:
+	case Transport:
+		need = x509.KeyUsageKeyEncipherment
+	case Agreement:
+		need = x509.KeyUsageKeyAgreement
+	}
+	return leaf.KeyUsage&need != 0
+}
+
+func hasExtension(cert *x509.Certificate, id asn1.ObjectIdentifier) bool {
+	for _, e := range cert.Extensions {
+		if e.Id.Equal(id) {
+			return true
+		}
+	}
+	return false
+}
+
+// ServesTLS tells whether the certificate is for servers, or for any purpose.
+func ServesTLS(leaf *x509.Certificate) bool {
+	if len(leaf.ExtKeyUsage)+len(leaf.UnknownExtKeyUsage) == 0 {
+		return true
+	}
+	return slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageServerAuth) || AnyPurposeOnly(leaf)
+}
+
+// AnyPurposeOnly tells whether the certificate is for any purpose and does not name that of a server.
+func AnyPurposeOnly(leaf *x509.Certificate) bool {
+	return slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageAny) &&
+		!slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageServerAuth)
+}

@@ -1,0 +1,62 @@
+package sslchecker
+
+import (
+	"crypto/x509"
+	"fmt"
+	"slices"
+
+	"diagnostics/gateway/internal/certcheck"
+)
+
+// chainIssues are about the certificates as they were sent; sent is how many.
+func chainIssues(sent int, verdict certcheck.Verdict) []issue {
+	var issues []issue
+	if slices.Contains(verdict.Codes, certcheck.CodeUnverifiableLeaf) && len(verdict.Sent.Wrong) == 0 {
+		issues = append(issues, issue{"INCOMPLETE_CHAIN", severityWarn,
+			"Install the intermediate certificates of your authority, so that the server sends them: some browsers hide their " +
+				"absence, other clients fail."})
+	}
+	issues = append(issues, arrangementIssues(verdict)...)
+	if verdict.Cut {
+		issues = append(issues, issue{"CHAIN_TOO_LONG", severityWarn,
+			fmt.Sprintf("The server sent %d certificates. Only the first %d are verified, of 64 KiB together and three of one "+
+				"name.", sent, certcheck.MaxCertificates)})
+	}
+	if i := slices.IndexFunc(verdict.Chain, weaklySigned); i >= 0 {
+		issues = append(issues, issue{"WEAK_SIGNATURE", severityFail,
+			"A certificate of the chain is signed with SHA-1 or MD5, which can be forged."})
+	}
+	return issues
+}
+
+// arrangementIssues tell what is more than the chain, or stands in the wrong place.
+func arrangementIssues(verdict certcheck.Verdict) []issue {
+	var issues []issue
+	info := func(code, message string) { issues = append(issues, issue{code, severityInfo, message}) }
+	if verdict.Sent.OutOfOrder {
+		info("CHAIN_NOT_IN_ORDER", "The certificates are not in order: each should come after one that it issued. Most "+
+			"clients sort them, some old ones fail.")
+	}
+	if verdict.Sent.Repeated {
+		info("CHAIN_REPEATED", "The server sends a certificate more than once. Once is enough.")
+	}
+	switch foreign := verdict.Sent.Foreign; len(foreign) {
+	case 0:
+	case 1:
+		info("CHAIN_FOREIGN", fmt.Sprintf("The server also sends a certificate that is no part of the chain: %s.",
+			subjects(foreign)))
+	default:
+		info("CHAIN_FOREIGN", fmt.Sprintf("The server also sends %d certificates that are no part of the chain: %s.",
+			len(foreign), subjects(foreign)))
+	}
+	if verdict.Sent.Root {
+		info("CHAIN_HAS_ROOT", fmt.Sprintf("The server also sends the root, %s. Clients have it, and take it from nobody "+
+			"else.", shortName(verdict.Chain[len(verdict.Chain)-1].Subject)))
+	}
+	return issues
+}
+
+// weaklySigned leaves roots out: their own signature proves nothing to anybody.
+func weaklySigned(cert *x509.Certificate) bool {
+	return certcheck.WeakDigest(cert) && !certcheck.SelfSigned(cert)
+}

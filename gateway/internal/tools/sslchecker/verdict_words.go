@@ -1,0 +1,167 @@
+package sslchecker
+
+import (
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"diagnostics/gateway/internal/certcheck"
+)
+
+// verdictMessages explain certcheck's codes, those aside that say more than their name.
+var verdictMessages = map[string]string{
+	certcheck.CodeExpired:           "The certificate, or one of its chain, has expired.",
+	certcheck.CodeNotYetValid:       "The certificate, or one of its chain, is not valid yet.",
+	certcheck.CodeSelfSigned:        "The certificate is self-signed: no authority vouches for it.",
+	certcheck.CodeSelfSignedInChain: "The chain ends in a root that is not trusted.",
+	certcheck.CodeNoLocalIssuer:     "The chain ends in a certificate whose issuer is no trusted authority.",
+	certcheck.CodeUnverifiableLeaf: "The certificate's issuer is not known and was not sent: an intermediate " +
+		"certificate is missing.",
+	certcheck.CodeNotPermitted:      "An authority of the chain may not issue certificates for these names.",
+	certcheck.CodeCriticalExtension: "The chain holds a critical extension that clients do not understand.",
+	certcheck.CodeInvalidCA:         "The chain holds an issuer that is not a certificate authority.",
+	certcheck.CodeWeakDigest:        "The chain is signed with SHA-1 or MD5, which clients refuse.",
+	certcheck.CodePathLength:        "The chain is longer than one of its authorities allows.",
+}
+
+// defectMessages explain certcheck's defects.
+var defectMessages = map[string]string{
+	certcheck.DefectLongKey: fmt.Sprintf("The chain has an RSA key of more than %d bits. Nothing that it signed was "+
+		"verified, and many clients refuse it.", certcheck.MaxKeyBits),
+	certcheck.DefectUnfinished: "The certificates could not all be read: together they are too long, or one of them, " +
+		"its key or its signature is of a kind that is not known here.",
+	certcheck.DefectCostly: "Verifying the chain would take too long: its certificates lead to one another in too many " +
+		"ways, or have keys that are slow to verify.",
+}
+
+// verdictIssues tell why clients refuse the certificate.
+func verdictIssues(verdict certcheck.Verdict) []issue {
+	var issues []issue
+	for _, code := range verdict.Codes {
+		issues = append(issues, issue{code, severityFail, verdictMessage(code, verdict)})
+	}
+	for _, defect := range verdict.Defects {
+		issues = append(issues, issue{defect, severityFail, defectMessages[defect]})
+	}
+	return issues
+}
+
+func verdictMessage(code string, verdict certcheck.Verdict) string {
+	switch {
+	case len(verdict.Chain) == 0:
+	case code == certcheck.CodeNoLocalIssuer && len(verdict.Defects) > 0:
+		return "The chain was not verified."
+	case code == certcheck.CodeUnverifiableLeaf && len(verdict.Sent.Wrong) > 0:
+		return fmt.Sprintf("The certificate was issued by %s, and the server sends %s in its place: the wrong intermediate "+
+			"certificate is installed. Some browsers hide that.", shortName(verdict.Chain[0].Issuer),
+			subjects(verdict.Sent.Wrong))
+	case code == certcheck.CodePurpose:
+		return strings.Join(purposeSentences(verdict), " ")
+	case code == certcheck.CodeNameMismatch:
+		return mismatchMessage(verdict)
+	}
+	return verdictMessages[code]
+}
+
+// exchangeNeeds are what keyUsage has to hold, and for what.
+var exchangeNeeds = map[certcheck.KeyExchange]string{
+	certcheck.Signing:   "digitalSignature, which TLS 1.3 and all key exchange by (EC)DHE need",
+	certcheck.Transport: "keyEncipherment, which key exchange by RSA needs",
+	certcheck.Agreement: "keyAgreement, which key exchange by fixed Diffie-Hellman keys needs",
+}
+
+// purposeSentences say what the certificate or its chain may not do.
+func purposeSentences(verdict certcheck.Verdict) []string {
+	leaf := verdict.Chain[0]
+	var sentences []string
+	if !certcheck.KeyUsageFits(leaf, verdict.Exchange) {
+		sentences = append(sentences, fmt.Sprintf("The certificate does not allow its key what this server does with it: "+
+			"its keyUsage lacks %s.", exchangeNeeds[verdict.Exchange]))
+	}
+	if !certcheck.ServesTLS(leaf) {
+		sentences = append(sentences, "The certificate is not for servers: its extendedKeyUsage lacks serverAuth.")
+	}
+	if len(sentences) == 0 {
+		return []string{"An authority of the chain may not vouch for servers: its extendedKeyUsage lacks serverAuth."}
+	}
+	return sentences
+}
+
+// maxToldNames is how many names a sentence has, and maxToldName how long one may be.
+const (
+	maxToldNames = 3
+	maxToldName  = 64
+)
+
+// mismatchMessage says for whom the certificate is in place of the host.
+func mismatchMessage(verdict certcheck.Verdict) string {
+	if verdict.PublicWildcard != "" {
+		return fmt.Sprintf("The certificate is for this host only by %s, a wildcard for a whole public suffix, which "+
+			"clients do not accept.", toldName(verdict.PublicWildcard))
+	}
+	leaf := verdict.Chain[0]
+	names := leaf.DNSNames
+	for _, ip := range leaf.IPAddresses {
+		if len(names) > maxToldNames {
+			break
+		}
+		names = append(names[:len(names):len(names)], ip.String())
+	}
+	if len(names) == 0 {
+		return "The certificate is not for this host: it names none."
+	}
+	all := len(leaf.DNSNames) + len(leaf.IPAddresses)
+	return fmt.Sprintf("The certificate is for %s, not for this host.", told(names, all))
+}
+
+// told lists the first few of so many names.
+func told(names []string, all int) string {
+	shown := make([]string, 0, maxToldNames)
+	for _, name := range names[:min(len(names), maxToldNames)] {
+		shown = append(shown, toldName(name))
+	}
+	last := fmt.Sprintf("%d more", all-len(shown))
+	if all == len(shown) {
+		shown, last = shown[:len(shown)-1], shown[len(shown)-1]
+	}
+	if len(shown) == 0 {
+		return last
+	}
+	return strings.Join(shown, ", ") + " and " + last
+}
+
+// toldName is a stranger's name, fit for a sentence.
+func toldName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return utf8.RuneError
+		}
+		return r
+	}, cleanString(name))
+	if runes := []rune(name); len(runes) > maxToldName {
+		return string(runes[:maxToldName]) + "…"
+	}
+	return name
+}
+
+// subjects names certificates.
+func subjects(certs []*x509.Certificate) string {
+	var names []string
+	for _, cert := range certs[:min(len(certs), maxToldNames)] {
+		names = append(names, shortName(cert.Subject))
+	}
+	return told(names, len(certs))
+}
+
+// shortName is what people call an authority by: its common name, or all of its name without one.
+func shortName(name pkix.Name) string {
+	if name.CommonName != "" {
+		return toldName(name.CommonName)
+	}
+	if all := name.String(); all != "" {
+		return toldName(all)
+	}
+	return "a certificate without a name"
+}
