@@ -37,6 +37,14 @@ import (
 	"diagnostics/shared/workerapi"
 )
 
+// emptyCache is one of a test's own.
+func emptyCache(t *testing.T) cache.Store {
+	t.Helper()
+	memory := cache.NewMemory(1 << 20)
+	t.Cleanup(memory.Close)
+	return memory
+}
+
 // gatewayOn is the real edge with the real tools on a private internet, with a worker of the test's own.
 func gatewayOn(
 	t *testing.T, client *egress.Client, certs certcheck.Checker, worker *workerclient.Client,
@@ -47,7 +55,7 @@ func gatewayOn(
 	c := httpapi.Config{
 		Tools: tools.All(tools.Deps{Egress: client, RDAP: registries(t, client), WHOIS: port43(t, client),
 			ASN: announcers(t, client), Worker: worker,
-			Certs: certs, Now: time.Now}),
+			Certs: certs, Cache: emptyCache(t), Now: time.Now}),
 		WorkerEnabled: worker != nil,
 		Deny:          target.Denylist{},
 		Limiter:       ratelimit.NewMemory(),

@@ -73,7 +73,8 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	}
 	networks := asn.New(s.egress, string(c.ASNZone), store)
 	all := tools.All(tools.Deps{
-		Egress: s.egress, RDAP: registries, WHOIS: port43, ASN: networks, Worker: s.worker, Now: time.Now,
+		Egress: s.egress, RDAP: registries, WHOIS: port43, ASN: networks, Worker: s.worker, Cache: store,
+		Now: time.Now,
 	})
 	if err := c.CheckSlugs(slugs(all)); err != nil {
 		return err

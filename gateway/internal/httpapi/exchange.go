@@ -8,6 +8,7 @@ import (
 
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/connections"
+	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/shared/parallel"
 
 	"github.com/google/uuid"
@@ -28,6 +29,8 @@ type exchange struct {
 	held []func()
 	// holding is the bytes of it, of no account while there are none to count.
 	holding holding
+	// limit is what the rate limits decided at step 9.
+	limit ratelimit.Decision
 	// private are what the visitor typed, which no line of the log may repeat.
 	private []string
 }

@@ -26,9 +26,14 @@ func (s *Server) runStages(client clientip.Identity, slug, target string) []rate
 	})
 	stages = append(stages, networkStages("client|", client, limits.Client)...)
 	if target != "" {
-		stages = append(stages, ratelimit.Stage{{Key: "target|" + target, Limit: limits.Target}})
+		stages = append(stages, ratelimit.Stage{s.targetCharge(target)})
 	}
 	return stages
+}
+
+// targetCharge is a request against what all clients share of a target.
+func (s *Server) targetCharge(target string) ratelimit.Charge {
+	return ratelimit.Charge{Key: "target|" + target, Limit: s.config.Limits.Target}
 }
 
 // sampleStages are the buckets of one sample of the connection routes.
@@ -61,6 +66,7 @@ func (s *Server) charge(c echo.Context, stages []ratelimit.Stage) error {
 	if err != nil {
 		return fmt.Errorf("charge the rate limits: %w", err)
 	}
+	exchangeOf(c).limit = d
 	s.tell(c.Response().Header(), d)
 	if d.Allowed {
 		return nil

@@ -26,8 +26,12 @@ func (s *Server) runTool(t tool.Tool) func(echo.Context, *exchange) (any, error)
 		ctx, visits := addresslimit.Begin(c.Request().Context())
 		began := s.processor.begin()
 		defer func() { s.config.Metrics.cost(t.Slug(), s.processor.end(began)) }()
-		data, err := s.run(ctx, x, job)
-		if visits.Refused() {
+		more := s.surchargeOf(job.LimitKey())
+		data, err := s.run(tool.WithCharge(ctx, more.take), x, job)
+		if d, tells := more.tells(x.limit); tells {
+			s.tell(c.Response().Header(), d)
+		}
+		if visits.Refused() || more.refused() {
 			s.config.Metrics.limited.WithLabelValues(label(c)).Inc()
 		}
 		return data, err

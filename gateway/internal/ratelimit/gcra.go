@@ -20,13 +20,14 @@ type bucket struct {
 	at    int64
 }
 
-// take charges one request at now. A bucket that refuses stays as it was.
-func (b bucket) take(l Limit, now int64) (bucket, Decision) {
+// take charges so many requests at now. A bucket that refuses stays as it was.
+func (b bucket) take(l Limit, times int, now int64) (bucket, Decision) {
 	n, window := float64(l.Requests), float64(l.Window)/float64(time.Microsecond)
+	more := float64(times)
 	level := max(b.level-float64(max(now-b.at, 0))*n/window, 0)
 	d := Decision{Limit: l.Requests}
-	if level+1 > n+slack {
-		d.RetryAfter = micros((level + 1 - n) * window / n)
+	if level+more > n+slack {
+		d.RetryAfter = micros((level + more - n) * window / n)
 		d.ResetAfter = micros(level * window / n)
 		if b.at > now {
 			// The clock stepped back: nothing would leak away until it is where it was.
@@ -34,7 +35,7 @@ func (b bucket) take(l Limit, now int64) (bucket, Decision) {
 		}
 		return b, d
 	}
-	level++
+	level += more
 	d.Allowed = true
 	d.Remaining = int(n - level + slack)
 	d.ResetAfter = micros(level * window / n)

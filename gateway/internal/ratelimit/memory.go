@@ -102,7 +102,7 @@ func (m *Memory) charge(c Charge, now int64) Decision {
 	if c.Item != 0 {
 		return m.sightings.take(key, c, now)
 	}
-	return m.shards[key[0]%shardCount].take(key, c.Limit, now)
+	return m.shards[key[0]%shardCount].take(key, c, now)
 }
 
 // Len is how many buckets of requests are held.
@@ -125,7 +125,7 @@ type shard struct {
 	soonest queue
 }
 
-func (s *shard) take(key id, l Limit, now int64) Decision {
+func (s *shard) take(key id, c Charge, now int64) Decision {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clear(now)
@@ -135,7 +135,7 @@ func (s *shard) take(key id, l Limit, now int64) Decision {
 	}
 	e := &s.soonest.entries[n]
 	var d Decision
-	e.bucket, d = e.bucket.take(l, now)
+	e.bucket, d = e.bucket.take(c.Limit, c.times(), now)
 	e.fullAt = now + d.ResetAfter.Microseconds()
 	s.soonest.fix(n)
 	return d

@@ -60,7 +60,7 @@ func (m *model) charge(c Charge) Decision {
 	if l.requests.Sign() < 0 {
 		l.requests = new(big.Rat)
 	}
-	after := new(big.Rat).Add(l.requests, big.NewRat(1, 1))
+	after := new(big.Rat).Add(l.requests, big.NewRat(int64(min(max(c.Times, 1), c.Limit.Requests)), 1))
 	d := Decision{Limit: c.Limit.Requests}
 	if after.Cmp(n) > 0 {
 		d.RetryAfter = roundedUp(new(big.Rat).Quo(new(big.Rat).Sub(after, n), perMicro))

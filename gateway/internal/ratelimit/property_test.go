@@ -24,6 +24,7 @@ func drawStages(t *rapid.T, limits map[string]Limit, windows *rapid.Generator[in
 				Window: time.Duration(windows.Draw(t, "window")) * time.Microsecond}
 		}
 		c.Limit = limits[c.Key]
+		c.Times = rapid.IntRange(0, 7).Draw(t, "times") // a limit has at most six
 		if c.Key == "off" {
 			c.Limit.Requests = 0
 		}

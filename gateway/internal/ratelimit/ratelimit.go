@@ -13,13 +13,16 @@ type Limit struct {
 	Window   time.Duration
 }
 
-// Charge is one request against one bucket. Key is canonical and unique over all kinds of buckets.
+// Charge is one request against one bucket, or several. Key is canonical and unique over all kinds of buckets.
 type Charge struct {
 	Key   string
 	Limit Limit
+	// Times is how many requests it counts for: all of them pass, or none. 0 is 1, and more than the bucket holds is all
+	// that it holds.
+	Times int
 	// Item makes the bucket one of different things, such as ports, where it is not 0: a new thing is refused while
 	// Requests others were seen within the last Window. That is strict, without a burst; a thing that was seen within the
-	// window is free. A key is used for one kind of bucket only.
+	// window is free. A key is used for one kind of bucket only, and Times says nothing there.
 	Item uint16
 }
 

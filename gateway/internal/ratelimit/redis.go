@@ -23,6 +23,7 @@ const redisPrefix = "diagnostics:limit:"
 // anew: to fail there would leave that bucket to the memory of each instance for as long as the key lives.
 var takeScript = redis.NewScript(`
 local n, window, slack, most = tonumber(ARGV[1]), tonumber(ARGV[2]), 1e-6, 1e9 + 1
+local more = tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local level, at = 0, now
@@ -38,11 +39,11 @@ local function keep()
   local ms = math.max(math.ceil(level * window / n / 1000), 1)
   redis.call('SET', KEYS[1], string.format('%.17g %.0f', level, now), 'PX', string.format('%.0f', ms))
 end
-if level + 1 > n + slack then
+if level + more > n + slack then
   if at > now then keep() end
-  return {0, 0, math.ceil((level + 1 - n) * window / n), math.ceil(level * window / n)}
+  return {0, 0, math.ceil((level + more - n) * window / n), math.ceil(level * window / n)}
 end
-level = level + 1
+level = level + more
 keep()
 return {1, math.floor(n - level + slack), 0, math.ceil(level * window / n)}
 `)
@@ -151,7 +152,7 @@ func (c Charge) script() (*redis.Script, []any) {
 		return sightingScript, []any{c.Limit.Requests, wholeMicros(c.Limit.Window), c.Item}
 	}
 	window := strconv.FormatFloat(float64(c.Limit.Window)/float64(time.Microsecond), 'f', -1, 64)
-	return takeScript, []any{c.Limit.Requests, window}
+	return takeScript, []any{c.Limit.Requests, window, c.times()}
 }
 
 func withoutScript(replies []*redis.Cmd) []int {

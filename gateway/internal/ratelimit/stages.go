@@ -30,6 +30,9 @@ func active(charges Stage) []Charge {
 // counts tells whether the charge's bucket is switched on.
 func (c Charge) counts() bool { return c.Limit.Requests > 0 && c.Limit.Window > 0 }
 
+// times is how many requests the charge counts for.
+func (c Charge) times() int { return min(max(c.Times, 1), c.Limit.Requests) }
+
 // worst is the decision over all buckets.
 func worst(decisions []Decision) Decision {
 	if len(decisions) == 0 {

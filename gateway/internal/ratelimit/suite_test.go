@@ -165,6 +165,7 @@ func TestLimiter(t *testing.T) {
 		"a window of a request":      testOne,
 		"a limit that shrinks":       testShrinking,
 		"stages stop at a refusal":   testStages,
+		"several at once":            testTimes,
 		"different things":           testSightings,
 		"a thing that is seen again": testSeenAgain,
 		"fewer things than before":   testFewerThings,
@@ -237,6 +238,31 @@ func testKeys(t *attempts, b *bench) {
 		if d := b.take(t, c); d.Allowed {
 			t.Errorf("%.20q is not kept", key)
 		}
+	}
+}
+
+// Several requests of one charge pass together or not at all.
+func testTimes(t *attempts, b *bench) {
+	times := func(key string, n, times int) Charge {
+		c := charge(key, n, time.Hour)
+		c.Times = times
+		return c
+	}
+	for _, step := range []struct {
+		times, left int
+		allowed     bool
+	}{{9, 11, true}, {9, 2, true}, {3, 0, false}, {0, 1, true}, {1, 0, true}, {1, 0, false}} {
+		if d := b.take(t, times("nine", 20, step.times)); d.Allowed != step.allowed || d.Remaining != step.left {
+			t.Errorf("%d at once: %+v, want %d left", step.times, d, step.left)
+		}
+	}
+	b.wantTime(t, "RetryAfter", b.take(t, times("nine", 20, 9)).RetryAfter, 9*time.Hour/20)
+	// More than a bucket ever holds takes all that it holds.
+	if d := b.take(t, times("small", 5, 9)); !d.Allowed || d.Remaining != 0 {
+		t.Errorf("nine of five: %+v", d)
+	}
+	if d := b.take(t, times("small", 5, 9)); d.Allowed {
+		t.Errorf("nine of none: %+v", d)
 	}
 }
 

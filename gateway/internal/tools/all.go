@@ -5,6 +5,7 @@ package tools
 import (
 	"time"
 
+	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/providers/asn"
@@ -44,6 +45,8 @@ type Deps struct {
 	Worker *workerclient.Client
 	// Certs judges the certificates that ssl-checker sees.
 	Certs certcheck.Checker
+	// Cache keeps what ssl-checker has learnt of servers for some minutes.
+	Cache cache.Store
 	// Now is time.Now outside tests.
 	Now func() time.Time
 }
@@ -53,7 +56,7 @@ func All(d Deps) []tool.Tool {
 	return []tool.Tool{
 		dnslookup.New(d.Egress),
 		httpheaders.New(d.Egress),
-		sslchecker.New(d.Egress, d.Certs, d.Now),
+		sslchecker.New(d.Egress, d.Certs, d.Cache, d.Now),
 		uptime.New(d.Egress),
 		portchecker.New(d.Egress),
 		myip.New(),

@@ -168,7 +168,8 @@ func TestLimitsOfAnAddress(t *testing.T) {
 			client, asked := n.Client(limitedAt(c.at...)), worker.Start(t)
 			for _, tl := range []tool.Tool{
 				httpheaders.New(client), securityheaders.New(client, time.Now), redirectchecker.New(client), uptime.New(client),
-				robotssitemap.New(client), sslchecker.New(client, certcheck.Checker{}, time.Now), portchecker.New(client),
+				robotssitemap.New(client), portchecker.New(client),
+				sslchecker.New(client, certcheck.Checker{}, toolstest.Store(t), time.Now),
 				emaildnshealth.New(client), ping.New(client, asked), packetloss.New(client, asked),
 				traceroute.New(client, asked, nil),
 			} {

@@ -12,6 +12,7 @@ const (
 	maxURL      = 4 << 10
 	maxSubject  = 4 << 10 // and of an issuer
 	maxSerial   = 256
+	maxIssues   = 64 << 10 // of the answer, and half as much of each endpoint
 )
 
 // bound cuts what is too long for an answer, once all of it was judged.
@@ -25,6 +26,14 @@ func (r *Result) bound() {
 	leaf.CRLURLs = bound.Texts(leaf.CRLURLs, maxURL, maxURLs, &leaf.Truncated, &r.Truncated)
 	for i := range r.Chain {
 		r.Chain[i].bound(&r.Truncated)
+	}
+	for i := range r.OtherCertificates {
+		r.OtherCertificates[i].Certificate.bound(&r.Truncated)
+	}
+	r.Issues = bound.List(r.Issues, maxIssues, &r.Truncated)
+	for i := range r.Endpoints {
+		e := &r.Endpoints[i]
+		e.Issues = bound.List(e.Issues, maxIssues/2, &e.Truncated, &r.Truncated)
 	}
 }
 

@@ -13,7 +13,7 @@ func TestSSLTriesFewAddresses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const name = "many.example.com"
-	for i := range 2 * maxTried {
+	for i := range 2 * maxEndpoints {
 		address := fmt.Sprintf("93.184.217.%d", 1+i)
 		w.Records(name + ". 300 IN A " + address)
 		w.Fail(address+":443", syscall.ECONNREFUSED)
@@ -27,7 +27,7 @@ func TestSSLTriesFewAddresses(t *testing.T) {
 			tried++
 		}
 	}
-	if tried != maxTried {
-		t.Errorf("%d addresses were tried, want %d", tried, maxTried)
+	if tried != maxEndpoints {
+		t.Errorf("%d addresses were tried, want %d", tried, maxEndpoints)
 	}
 }

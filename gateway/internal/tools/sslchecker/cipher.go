@@ -1,9 +1,13 @@
 package sslchecker
 
 import (
+	"cmp"
 	"crypto/tls"
 	"slices"
 	"strings"
+
+	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/tlsprobe"
 )
 
 // cipher names a cipher suite as OpenSSL and as IANA do; Bits is its strength as OpenSSL counts it.
@@ -11,32 +15,6 @@ type cipher struct {
 	Name         string `json:"name"`
 	StandardName string `json:"standardName"`
 	Bits         int    `json:"bits"`
-}
-
-// openSSLCiphers are the names of OpenSSL for the suites that Go has before TLS 1.3, where both names are the same.
-var openSSLCiphers = map[uint16]string{
-	tls.TLS_RSA_WITH_RC4_128_SHA:                      "RC4-SHA",
-	tls.TLS_RSA_WITH_3DES_EDE_CBC_SHA:                 "DES-CBC3-SHA",
-	tls.TLS_RSA_WITH_AES_128_CBC_SHA:                  "AES128-SHA",
-	tls.TLS_RSA_WITH_AES_256_CBC_SHA:                  "AES256-SHA",
-	tls.TLS_RSA_WITH_AES_128_CBC_SHA256:               "AES128-SHA256",
-	tls.TLS_RSA_WITH_AES_128_GCM_SHA256:               "AES128-GCM-SHA256",
-	tls.TLS_RSA_WITH_AES_256_GCM_SHA384:               "AES256-GCM-SHA384",
-	tls.TLS_ECDHE_ECDSA_WITH_RC4_128_SHA:              "ECDHE-ECDSA-RC4-SHA",
-	tls.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA:          "ECDHE-ECDSA-AES128-SHA",
-	tls.TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA:          "ECDHE-ECDSA-AES256-SHA",
-	tls.TLS_ECDHE_RSA_WITH_RC4_128_SHA:                "ECDHE-RSA-RC4-SHA",
-	tls.TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA:           "ECDHE-RSA-DES-CBC3-SHA",
-	tls.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA:            "ECDHE-RSA-AES128-SHA",
-	tls.TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA:            "ECDHE-RSA-AES256-SHA",
-	tls.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256:       "ECDHE-ECDSA-AES128-SHA256",
-	tls.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256:         "ECDHE-RSA-AES128-SHA256",
-	tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256:         "ECDHE-RSA-AES128-GCM-SHA256",
-	tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256:       "ECDHE-ECDSA-AES128-GCM-SHA256",
-	tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384:         "ECDHE-RSA-AES256-GCM-SHA384",
-	tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384:       "ECDHE-ECDSA-AES256-GCM-SHA384",
-	tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256:   "ECDHE-RSA-CHACHA20-POLY1305",
-	tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: "ECDHE-ECDSA-CHACHA20-POLY1305",
 }
 
 // everySuite is what the handshakes offer: the insecure suites too, since a server that has no others is to be shown
@@ -50,49 +28,81 @@ func everySuite() []uint16 {
 }
 
 func describeCipher(id uint16) cipher {
-	standard := tls.CipherSuiteName(id)
-	name, ok := openSSLCiphers[id]
-	if !ok {
-		name = standard
-	}
-	return cipher{Name: name, StandardName: standard, Bits: cipherBits(standard)}
-}
-
-// cipherBits reads the strength off the IANA name.
-func cipherBits(standard string) int {
-	switch {
-	case strings.Contains(standard, "_3DES_"):
-		return 112
-	case strings.Contains(standard, "AES_256"), strings.Contains(standard, "CHACHA20"):
-		return 256
-	default:
-		return 128
-	}
+	suite, _ := tlsprobe.SuiteByID(id)
+	return cipher{Name: cmp.Or(suite.OpenSSL, suite.Name), StandardName: suite.Name, Bits: suite.Bits}
 }
 
 // curveNames are the usual names of the key exchange groups that Go names otherwise.
 var curveNames = map[tls.CurveID]string{tls.CurveP256: "P-256", tls.CurveP384: "P-384", tls.CurveP521: "P-521"}
 
-// describeKeyExchange names the group of an ephemeral exchange, or RSA where the server's key itself transports the
-// secret. A handshake that broke off before its group was known is ECDHE.
-func describeKeyExchange(state tls.ConnectionState) string {
-	if isRSAKeyExchange(state.CipherSuite) {
-		return "RSA"
+// describeKeyExchange names the group of an ephemeral exchange, or the kind of exchange where there is none: RSA, where
+// the server's key itself transports the secret. A handshake that broke off before its group was known has none.
+func describeKeyExchange(seen observation) string {
+	suite, _ := tlsprobe.SuiteByID(seen.state.CipherSuite)
+	group := seen.state.CurveID
+	if group == 0 {
+		return cmp.Or(strings.NewReplacer("(", "", ")", "").Replace(suite.KeyExchange), "unknown")
 	}
-	if state.CurveID == 0 {
-		return "ECDHE"
-	}
-	if name, ok := curveNames[state.CurveID]; ok {
+	if name, ok := curveNames[group]; ok {
 		return name
 	}
-	return state.CurveID.String()
+	if strings.HasPrefix(group.String(), "CurveID(") {
+		return tlsprobe.GroupName(uint16(group))
+	}
+	return group.String()
 }
 
-func isRSAKeyExchange(suite uint16) bool {
-	return strings.HasPrefix(tls.CipherSuiteName(suite), "TLS_RSA_WITH_")
+// exchangeOf is what the handshake used the certificate's key for.
+func exchangeOf(seen observation) certcheck.KeyExchange {
+	suite, _ := tlsprobe.SuiteByID(seen.state.CipherSuite)
+	return certcheck.ExchangeOf(suite.Name)
+}
+
+// hasForwardSecrecy tells whether recorded traffic stays closed to whoever gets the server's key later.
+func hasForwardSecrecy(suite tlsprobe.Suite) bool {
+	return strings.Contains(suite.KeyExchange, "DHE") || suite.KeyExchange == "SRP"
 }
 
 // protocolName gives the name of a version as OpenSSL and Node write it.
-func protocolName(version uint16) string {
-	return strings.Replace(tls.VersionName(version), "TLS ", "TLSv", 1)
+func protocolName(version uint16) string { return tlsprobe.Version(version).String() }
+
+// suite is a cipher suite that a server takes.
+type suite struct {
+	Protocol    string            `json:"protocol"`
+	Name        string            `json:"name"`
+	Strength    tlsprobe.Strength `json:"strength"`
+	KeyExchange string            `json:"keyExchange"`
+}
+
+// suites are the suites as the answer tells them, in the server's order.
+func (p probed) suites() []suite {
+	list := []suite{}
+	for _, s := range p.Suites {
+		known, _ := tlsprobe.SuiteByID(s.ID)
+		list = append(list, suite{s.Version.String(), known.Name, s.Strength, known.KeyExchange})
+	}
+	return list
+}
+
+// groups are the groups by the names of IANA.
+func (p probed) groups() []string {
+	list := []string{}
+	for _, id := range p.Groups {
+		list = append(list, tlsprobe.GroupName(id))
+	}
+	return list
+}
+
+// supported tells of every version whether it is taken, nil where that is not known. chosen is one that is.
+func (p probed) supported(chosen uint16) map[string]*bool {
+	all := make(map[string]*bool, len(tlsprobe.Versions))
+	for _, version := range tlsprobe.Versions {
+		taken, known := p.Versions[version]
+		taken = taken || uint16(version) == chosen
+		all[version.String()] = nil
+		if known || taken {
+			all[version.String()] = &taken
+		}
+	}
+	return all
 }

@@ -1,6 +1,7 @@
 package sslchecker
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -15,49 +16,86 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/tlswire"
 )
 
-// maxTried bounds the addresses that are tried: a name may have thousands, all of them somebody else's.
-const maxTried = 6
+// visit is what was learnt at one address, until when it may take.
+type visit struct {
+	address netip.Addr
+	until   time.Time
+	seen    observation
+	// skipped is why it was not tried at all, err why no certificates came, dialled how the first dial failed, and
+	// connected whether it took a connection.
+	skipped   string
+	err       error
+	dialled   error
+	connected bool
+	// conversations are those that were begun.
+	conversations int
+}
 
-// minConnectShare is what every address is given at least, as net.Dialer does.
-const minConnectShare = 2 * time.Second
+// reached tells whether there are certificates to judge.
+func (v *visit) reached() bool { return v.skipped == "" && v.err == nil }
 
-// connect reaches the first address, of the first few, that takes the connection. The time is shared out, so that a
-// silent first address leaves some to the next. Errors are *fault.Error, or the context's own.
-func (s checker) connect(ctx context.Context, to target.HostPort) (net.Conn, netip.Addr, error) {
-	resolution, err := s.egress.Resolve(ctx, to.Host)
+// visit asks one address for its certificates: by a handshake of crypto/tls, and where that cannot speak to the server
+// by one that is only read.
+func (i *inspection) visit(ctx context.Context, address netip.Addr) visit {
+	v := visit{address: address, until: time.Now().Add(2 * i.timeout)}
+	if !i.egress.Families().Has(address) {
+		v.skipped = noFamily(address)
+		return v
+	}
+	v.seen, v.err = i.converse(ctx, &v, i.shake(webProtocols(i.to.Port)))
+	switch {
+	case errors.Is(v.err, errALPNRefused):
+		v.seen, v.err = i.converse(ctx, &v, i.shake(nil))
+	case errors.Is(v.err, errNotSpoken):
+		i.readInstead(ctx, &v)
+	}
+	return v
+}
+
+// conversation is what is said on a connection that is ready for a ClientHello. who is its server in sentences.
+type conversation func(ctx context.Context, conn net.Conn, who string) (observation, error)
+
+// converse connects, does STARTTLS where the port asks for it, and has the conversation. Errors are *fault.Error, or
+// the context's own.
+func (i *inspection) converse(ctx context.Context, v *visit, say conversation) (observation, error) {
+	who, port := i.who(v.address), i.to.Port
+	i.connections.Add(1)
+	v.conversations++
+	conn, err := i.dial(ctx, netip.AddrPortFrom(v.address, port), i.share(v))
 	if err != nil {
-		return nil, netip.Addr{}, err
+		v.dialled = cmp.Or(v.dialled, err)
+		return observation{}, endOr(ctx, connectFault(who, port, []error{err}))
 	}
-	if err := resolution.Reachable(); err != nil {
-		return nil, netip.Addr{}, err
+	defer func() { _ = conn.Close() }() // before any other: some servers count connections
+	v.connected = true
+	limited, cancel := context.WithTimeout(ctx, i.share(v))
+	defer cancel()
+	defer interruptOn(limited, conn)()
+	if protocol, ok := starttlsByPort[port]; ok {
+		if err := startTLS(conn, protocol); err != nil {
+			return observation{}, endOr(ctx, i.blame(conn, err, starttlsFault(limited, who, port, protocol, err)))
+		}
 	}
-	var failures []error
-	deadline := time.Now().Add(s.timeout)
-	addresses := resolution.All()
-	addresses = addresses[:min(len(addresses), maxTried)]
-	for i, address := range addresses {
-		left := time.Until(deadline)
-		if left <= 0 {
-			break
-		}
-		share := max(left/time.Duration(len(addresses)-i), min(left, minConnectShare))
-		conn, err := s.dial(ctx, netip.AddrPortFrom(address, to.Port), share)
-		if err == nil {
-			return conn, address, nil
-		}
-		if ended := ctx.Err(); ended != nil {
-			return nil, netip.Addr{}, ended
-		}
-		if fault.Is(err, fault.Refused) {
-			return nil, netip.Addr{}, err
-		}
-		failures = append(failures, err)
+	seen, err := say(limited, conn, who)
+	for _, cert := range seen.state.PeerCertificates {
+		memory.Count(ctx, 2*len(cert.Raw)) // its parts are kept apart as well
 	}
-	return nil, netip.Addr{}, connectFault(to, failures)
+	return seen, endOr(ctx, err)
+}
+
+// share is how long the next step of a visit may take.
+func (i *inspection) share(v *visit) time.Duration { return min(i.timeout, time.Until(v.until)) }
+
+// who is whom sentences are about: the address where the host has several.
+func (i *inspection) who(address netip.Addr) string {
+	if i.several {
+		return address.String()
+	}
+	return i.to.Host.Short()
 }
 
 func (s checker) dial(ctx context.Context, to netip.AddrPort, limit time.Duration) (net.Conn, error) {
@@ -68,19 +106,18 @@ func (s checker) dial(ctx context.Context, to netip.AddrPort, limit time.Duratio
 
 // connectFault says why no address took the connection. An answer of any says more than the silence of others, but
 // nothing is known of one that was not tried because a limit was reached, or because this service lacked the means.
-func connectFault(to target.HostPort, failures []error) error {
+func connectFault(who string, port uint16, failures []error) error {
 	cause := errors.Join(failures...)
 	var untried *fault.Error // the first
 	switch {
 	case errors.As(cause, &untried):
 		return untried
 	case errors.Is(cause, syscall.ECONNREFUSED):
-		return fault.Wrap(fault.Upstream, cause, fmt.Sprintf("%s refused the connection on port %d.", to.Host.Short(),
-			to.Port))
+		return fault.Wrap(fault.Upstream, cause, fmt.Sprintf("%s refused the connection on port %d.", who, port))
 	case allTimedOut(failures):
-		return fault.Wrap(fault.Timeout, cause, fmt.Sprintf("%s did not answer on port %d.", to.Host.Short(), to.Port))
+		return fault.Wrap(fault.Timeout, cause, fmt.Sprintf("%s did not answer on port %d.", who, port))
 	}
-	return fault.Wrap(fault.Upstream, cause, fmt.Sprintf("%s could not be reached on port %d.", to.Host.Short(), to.Port))
+	return fault.Wrap(fault.Upstream, cause, fmt.Sprintf("%s could not be reached on port %d.", who, port))
 }
 
 func allTimedOut(failures []error) bool {
@@ -92,52 +129,47 @@ func allTimedOut(failures []error) bool {
 	return true
 }
 
-// observation is what the main handshake showed. failure is why it did not complete although the certificates came;
-// refused that this service ended it because of them, and cut that not all of them could be read.
+// observation is what a handshake showed. failure is why it did not complete although the certificates came; refused
+// that this service ended it because of them, and cut that not all of them could be read. read tells a handshake that
+// was only read, since crypto/tls cannot speak to the server; dhBits is the size of its finite-field DH, if any.
 type observation struct {
 	state           tls.ConnectionState
 	refused, cut    bool
+	read            bool
+	dhBits          int
 	took            time.Duration
 	failure         error
 	clientRequested bool
 }
 
-// handshake does STARTTLS where the port asks for it, and the main handshake. One that fails after the server has shown
-// its certificates still counts: servers that demand a client certificate end so. Errors are *fault.Error, or the
-// context's own.
-func (s checker) handshake(ctx context.Context, conn net.Conn, to target.HostPort, alpn []string) (observation, error) {
-	limited, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	defer interruptOn(limited, conn)()
-
-	if protocol, ok := starttlsByPort[to.Port]; ok {
-		if err := startTLS(conn, protocol); err != nil {
-			return observation{}, endOr(ctx, s.blame(conn, err, starttlsFault(limited, to, protocol, err)))
+// shake is the handshake of crypto/tls. One that fails after the server has shown its certificates still counts:
+// servers that demand a client certificate end so.
+func (i *inspection) shake(alpn []string) conversation {
+	return func(ctx context.Context, conn net.Conn, who string) (observation, error) {
+		var seen observation
+		config := clientConfig(i.to.Host.Name())
+		config.NextProtos = alpn
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			seen.clientRequested = true
+			return &tls.Certificate{}, nil
 		}
+		wire := tlswire.Record(conn)
+		config.KeyLogWriter = wire.KeyLog()
+		heard := &openingRecorder{Conn: wire}
+		client := tls.Client(heard, config)
+		start := time.Now()
+		seen.failure = client.HandshakeContext(ctx)
+		seen.took = time.Since(start)
+		seen.state = client.ConnectionState()
+		if seen.failure != nil && len(seen.state.PeerCertificates) == 0 && !brokenOff(ctx, seen.failure) {
+			seen.readFrom(wire)
+		}
+		if len(seen.state.PeerCertificates) > 0 {
+			return seen, nil
+		}
+		failed := handshakeFault(ctx, who, i.to.Port, seen.failure, readOpening(heard.opening))
+		return observation{}, i.blame(conn, seen.failure, failed)
 	}
-	var seen observation
-	config := clientConfig(to.Host.Name())
-	config.NextProtos = alpn
-	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		seen.clientRequested = true
-		return &tls.Certificate{}, nil
-	}
-	wire := tlswire.Record(conn)
-	config.KeyLogWriter = wire.KeyLog()
-	heard := &openingRecorder{Conn: wire}
-	client := tls.Client(heard, config)
-	start := time.Now()
-	seen.failure = client.HandshakeContext(limited)
-	seen.took = time.Since(start)
-	seen.state = client.ConnectionState()
-	if seen.failure != nil && len(seen.state.PeerCertificates) == 0 && !brokenOff(limited, seen.failure) {
-		seen.readFrom(wire)
-	}
-	if len(seen.state.PeerCertificates) > 0 && ctx.Err() == nil {
-		return seen, nil
-	}
-	failed := handshakeFault(limited, to, seen.failure, readOpening(heard.opening))
-	return observation{}, endOr(ctx, s.blame(conn, seen.failure, failed))
 }
 
 // brokenOff tells a handshake that the server left, or that took too long.
@@ -191,21 +223,9 @@ func (s checker) blame(conn net.Conn, cause, failed error) error {
 // errALPNRefused marks a server that speaks TLS, but none of the protocols offered on top of it.
 var errALPNRefused = errors.New("no application protocol in common")
 
-// handshakeWithoutALPN is the handshake again for servers that are no web servers and insist on that.
-func (s checker) handshakeWithoutALPN(
-	ctx context.Context, address netip.Addr, to target.HostPort,
-) (observation, error) {
-	conn, err := s.dial(ctx, netip.AddrPortFrom(address, to.Port), s.timeout)
-	var refused *fault.Error
-	if errors.As(err, &refused) {
-		return observation{}, err
-	}
-	if err != nil {
-		return observation{}, endOr(ctx, connectFault(to, []error{err}))
-	}
-	defer func() { _ = conn.Close() }()
-	return s.handshake(ctx, conn, to, nil)
-}
+// errNotSpoken marks a server that may well speak TLS, but not with crypto/tls, which has no DHE, CCM, Camellia or
+// ARIA.
+var errNotSpoken = errors.New("crypto/tls cannot speak to the server")
 
 // endOr gives the end of the run where that is why something failed.
 func endOr(ctx context.Context, err error) error {
@@ -215,81 +235,87 @@ func endOr(ctx context.Context, err error) error {
 	return err
 }
 
-func starttlsFault(ctx context.Context, to target.HostPort, protocol string, err error) error {
+func starttlsFault(ctx context.Context, host string, port uint16, protocol string, err error) error {
 	timedOut := ctx.Err() != nil || fault.IsTimeout(err)
-	host := to.Host.Short()
 	var refused *starttlsRefused
 	switch {
 	case errors.As(err, &refused):
 		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s offers STARTTLS on port %d, but refuses it: it answers %s.",
-			host, to.Port, refused.answer))
+			host, port, refused.answer))
 	case timedOut:
 		return fault.Wrap(fault.Timeout, err, fmt.Sprintf("%s took the connection on port %d and then said nothing in time.",
-			host, to.Port))
+			host, port))
 	case errors.Is(err, errStarttlsNotOffered):
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not offer STARTTLS on port %d.", host, to.Port))
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not offer STARTTLS on port %d.", host, port))
 	case errors.Is(err, errStarttlsRejected):
 		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("The server of %s on port %d turned the connection away.", host,
-			to.Port))
+			port))
 	case errors.Is(err, errStarttlsProtocol):
 		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak %s on port %d as it should.", host,
-			starttlsTitles[protocol], to.Port))
+			starttlsTitles[protocol], port))
 	}
 	return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s closed the connection on port %d before TLS could begin.",
-		host, to.Port))
+		host, port))
 }
 
 // starttlsTitles are the protocols as sentences write them.
 var starttlsTitles = map[string]string{"smtp": "SMTP", "pop3": "POP3", "imap": "IMAP"}
 
 // handshakeFault says why no certificate was seen.
-func handshakeFault(ctx context.Context, to target.HostPort, err error, heard opening) error {
-	host := to.Host.Short()
+func handshakeFault(ctx context.Context, host string, port uint16, err error, heard opening) error {
 	var notTLS tls.RecordHeaderError
 	switch {
 	case ctx.Err() != nil || fault.IsTimeout(err):
 		return fault.Wrap(fault.Timeout, err,
-			fmt.Sprintf("%s took the connection on port %d but did not complete a TLS handshake in time.", host, to.Port))
+			fmt.Sprintf("%s took the connection on port %d but did not complete a TLS handshake in time.", host, port))
 	case errors.Is(err, tlswire.ErrHandshake):
 		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s sent a TLS handshake of more than 128 KiB on port %d.", host,
-			to.Port))
+			port))
 	case errors.Is(err, tlswire.ErrRecords):
 		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s sent an answer that makes no sense on port %d.", host,
-			to.Port))
+			port))
 	case errors.As(err, &notTLS):
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak TLS on port %d.", host, to.Port))
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak TLS on port %d.", host, port))
 	case heard.alert == alertNoALPN:
 		return fault.Wrap(fault.Upstream, errALPNRefused,
-			fmt.Sprintf("%s refused the TLS handshake on port %d: it speaks another protocol on top.", host, to.Port))
+			fmt.Sprintf("%s refused the TLS handshake on port %d: it speaks another protocol on top.", host, port))
+	case heard.alert == alertUnknownName:
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s refused the TLS handshake on port %d: it does not know this "+
+			"host name (unrecognized_name).", host, port))
 	case heard.alert >= 0:
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s refused the TLS handshake on port %d: %s.", host, to.Port,
-			alertName(heard.alert)))
+		return fault.Wrap(fault.Upstream, notSpoken(err), fmt.Sprintf("%s refused the TLS handshake on port %d: %s.",
+			host, port, alertName(heard.alert)))
 	case heard.version != 0:
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s began a TLS handshake on port %d that cannot be completed; "+
-			"its certificate cannot be read.", host, to.Port))
+		return fault.Wrap(fault.Upstream, notSpoken(err), fmt.Sprintf("%s began a TLS handshake on port %d that "+
+			"cannot be completed; its certificate cannot be read.", host, port))
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return fault.Wrap(fault.Upstream, err,
-			fmt.Sprintf("%s closed the connection on port %d in place of a TLS handshake.", host, to.Port))
+		return fault.Wrap(fault.Upstream, notSpoken(err),
+			fmt.Sprintf("%s closed the connection on port %d in place of a TLS handshake.", host, port))
 	}
-	return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak TLS on port %d.", host, to.Port))
+	return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak TLS on port %d.", host, port))
 }
 
-// alertNoALPN is no_application_protocol (RFC 7301 section 3.2).
-const alertNoALPN = 120
+func notSpoken(err error) error { return errors.Join(errNotSpoken, err) }
 
-// alertName describes a fatal alert by its registered name (RFC 8446 section 6).
+// The alerts of which another handshake would learn no more: no_application_protocol (RFC 7301 section 3.2) and
+// unrecognized_name (RFC 6066 section 3).
+const (
+	alertNoALPN      = 120
+	alertUnknownName = 112
+)
+
+// alertName describes a fatal alert by its registered name (RFC 8446 section 6). What it does not say is not said: a
+// handshake_failure may be for the lack of a suite or for anything else.
 func alertName(alert int) string {
 	switch alert {
 	case 40:
-		return "it has no protocol version or cipher suite in common with this service (handshake_failure)"
+		return "it gave no reason (handshake_failure)"
 	case 70:
-		return "it takes none of TLS 1.0 to 1.3 (protocol_version)"
+		return "it does not take the versions that were offered (protocol_version)"
 	case 71:
 		return "it demands more security than was offered (insufficient_security)"
 	case 80:
 		return "it has a fault of its own (internal_error)"
-	case 112:
-		return "it does not know this host name (unrecognized_name)"
 	}
 	return fmt.Sprintf("alert %d", alert)
 }

@@ -1,10 +1,8 @@
 package sslchecker
 
 import (
-	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"strings"
 	"time"
 
 	"diagnostics/gateway/internal/certcheck"
@@ -51,8 +49,6 @@ func findIssues(r Result, verdict certcheck.Verdict, seen observation, now time.
 	if seen.failure == nil { // else those that come with the handshake may have been missed
 		issues = append(issues, timestampIssues(verdict, r.Port, r.SCTs)...)
 	}
-	issues = append(issues, protocolIssues(r, seen.state.Version)...)
-	issues = append(issues, cipherIssues(seen.state.CipherSuite)...)
 	return append(issues, handshakeIssues(seen)...)
 }
 
@@ -133,57 +129,16 @@ func stapleIssues(r Result) []issue {
 	return nil
 }
 
-// protocolIssues are about the versions of TLS.
-func protocolIssues(r Result, chosen uint16) []issue {
-	var issues []issue
-	if chosen < tls.VersionTLS12 {
-		issues = append(issues, issue{"DEPRECATED_PROTOCOL", severityFail,
-			fmt.Sprintf("The best version that the server has is %s, which clients refuse (RFC 8996).", r.Protocol)})
-	} else if old := offered(r.SupportedProtocols, tls.VersionTLS10, tls.VersionTLS11); len(old) > 0 {
-		issues = append(issues, issue{"DEPRECATED_PROTOCOL", severityWarn,
-			fmt.Sprintf("The server still takes %s (RFC 8996).", strings.Join(old, " and "))})
-	}
-	if modern := r.SupportedProtocols[protocolName(tls.VersionTLS13)]; modern != nil && !*modern {
-		issues = append(issues, issue{"NO_TLS13", severityInfo, "The server does not take TLS 1.3."})
-	}
-	return issues
-}
-
-func offered(supported map[string]*bool, versions ...uint16) []string {
-	var names []string
-	for _, version := range versions {
-		name := protocolName(version)
-		if taken := supported[name]; taken != nil && *taken {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// cipherIssues are about the cipher suite that the server chose.
-func cipherIssues(suite uint16) []issue {
-	var issues []issue
-	name := tls.CipherSuiteName(suite)
-	if isRSAKeyExchange(suite) {
-		issues = append(issues, issue{"NO_FORWARD_SECRECY", severityWarn,
-			"The key exchange has no forward secrecy: whoever gets the server's key can read recorded traffic."})
-	}
-	switch {
-	case strings.Contains(name, "_RC4_"), strings.Contains(name, "_3DES_"):
-		issues = append(issues, issue{"WEAK_CIPHER", severityFail,
-			fmt.Sprintf("The server chose %s, which is broken (RFC 7465, RFC 9325).", name)})
-	case strings.Contains(name, "_CBC_"):
-		issues = append(issues, issue{"CBC_CIPHER", severityInfo,
-			fmt.Sprintf("The server chose %s; authenticated encryption (GCM, ChaCha20-Poly1305) is preferred.", name)})
-	}
-	return issues
-}
-
 // handshakeIssues are about how the handshake went.
 func handshakeIssues(seen observation) []issue {
 	if seen.clientRequested {
 		return []issue{{"CLIENT_CERTIFICATE_REQUESTED", severityInfo,
 			"The server asks for a client certificate; none was sent."}}
+	}
+	if seen.read {
+		return []issue{{"HANDSHAKE_ONLY_READ", severityInfo,
+			"This service could not complete a handshake, since it does not have all cipher suites itself. It read the " +
+				"server's part up to the certificate."}}
 	}
 	if seen.failure != nil {
 		return []issue{{"HANDSHAKE_NOT_COMPLETED", severityFail,

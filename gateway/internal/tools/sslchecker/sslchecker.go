@@ -7,16 +7,17 @@ import (
 	"context"
 	"crypto/tls"
 	_ "embed" // openapi.yaml
-	"errors"
 	"net"
-	"net/netip"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"diagnostics/gateway/internal/bound"
+	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tlsprobe"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
 )
@@ -24,69 +25,152 @@ import (
 //go:embed openapi.yaml
 var openAPI string
 
-// Result is what ssl-checker found. AuthorizationError is a code of package certcheck.
+// Result is what ssl-checker found. The fields at its top are those of the endpoint with the worst result.
+// AuthorizationError is a code of package certcheck. Complete tells that all of SupportedProtocols, CipherSuites and
+// Groups is known; on a port where TLS begins later only the first are asked for.
 type Result struct {
-	Host               string           `json:"host"`
-	Port               uint16           `json:"port"`
-	Address            string           `json:"address"`
-	Authorized         bool             `json:"authorized"`
-	AuthorizationError *string          `json:"authorizationError"`
-	Issues             []issue          `json:"issues"`
-	Protocol           string           `json:"protocol"`
-	Cipher             cipher           `json:"cipher"`
-	KeyExchange        string           `json:"keyExchange"`
-	ALPN               *string          `json:"alpn"`
-	SupportedProtocols map[string]*bool `json:"supportedProtocols"`
-	STARTTLS           *string          `json:"starttls"`
-	Certificate        certificate      `json:"certificate"`
-	Chain              []chainElement   `json:"chain"`
-	HostnameMatches    bool             `json:"hostnameMatches"`
-	ChainComplete      bool             `json:"chainComplete"`
-	OCSPStapling       staplingState    `json:"ocspStapling"`
-	SCTs               timestamps       `json:"scts"`
-	HandshakeMs        float64          `json:"handshakeMs"`
-	Truncated          bool             `json:"truncated,omitempty"`
+	Host               string               `json:"host"`
+	Port               uint16               `json:"port"`
+	Address            string               `json:"address"`
+	Authorized         bool                 `json:"authorized"`
+	AuthorizationError *string              `json:"authorizationError"`
+	Issues             []issue              `json:"issues"`
+	Protocol           string               `json:"protocol"`
+	Cipher             cipher               `json:"cipher"`
+	KeyExchange        string               `json:"keyExchange"`
+	ALPN               *string              `json:"alpn"`
+	SupportedProtocols map[string]*bool     `json:"supportedProtocols"`
+	CipherSuites       []suite              `json:"cipherSuites"`
+	Groups             []string             `json:"groups"`
+	Complete           bool                 `json:"complete"`
+	Endpoints          []endpoint           `json:"endpoints"`
+	STARTTLS           *string              `json:"starttls"`
+	Certificate        certificate          `json:"certificate"`
+	Chain              []chainElement       `json:"chain"`
+	OtherCertificates  []otherCertificate   `json:"otherCertificates"`
+	TrustStore         certcheck.TrustStore `json:"trustStore"`
+	HostnameMatches    bool                 `json:"hostnameMatches"`
+	ChainComplete      bool                 `json:"chainComplete"`
+	OCSPStapling       staplingState        `json:"ocspStapling"`
+	SCTs               timestamps           `json:"scts"`
+	HandshakeMs        float64              `json:"handshakeMs"`
+	Truncated          bool                 `json:"truncated,omitempty"`
 }
 
-// checker is one way of checking; timeout is for the connecting, for the handshake and for the probes, each.
+// checker is one way of checking; timeout is for the connecting and for the handshake, each, grace for the addresses
+// that come later than another, and probing for what is asked then.
 type checker struct {
 	egress  *egress.Client
 	certs   certcheck.Checker
 	now     func() time.Time
 	timeout time.Duration
+	grace   time.Duration
+	probing time.Duration
+	shared  *cache.Loading[probed]
+	scan    func(context.Context, tlsprobe.Scan) tlsprobe.Report
+	read    func(context.Context, net.Conn, tlsprobe.Hello) (tlsprobe.Flight, error)
 }
 
-// New makes the tool; client connects, certs judges the certificates, now is time.Now outside tests.
-func New(client *egress.Client, certs certcheck.Checker, now func() time.Time) tool.Tool {
-	check := checker{egress: client, certs: certs, now: now, timeout: egress.ConnectTimeout}
+func newChecker(client *egress.Client, certs certcheck.Checker, store cache.Store, now func() time.Time) checker {
+	return checker{
+		egress: client, certs: certs, now: now, timeout: egress.ConnectTimeout, grace: grace, probing: maxProbing,
+		shared: newShared(store),
+		scan:   func(ctx context.Context, s tlsprobe.Scan) tlsprobe.Report { return s.Run(ctx) },
+		read:   tlsprobe.ReadHandshake,
+	}
+}
+
+// New makes the tool; client connects, certs judges the certificates, store keeps what servers were found to take, now
+// is time.Now outside tests.
+func New(client *egress.Client, certs certcheck.Checker, store cache.Store, now func() time.Time) tool.Tool {
 	return tool.New(tool.Spec[target.HostPort, Result]{
 		Slug:    "ssl-checker",
 		OpenAPI: openAPI,
 		Parse: func(in tool.Input) (target.HostPort, error) {
 			return target.ParseHostPort(in.Text, 443)
 		},
-		Run: check.run,
+		Run: newChecker(client, certs, store, now).run,
 	})
 }
 
+// inspection is one run.
+type inspection struct {
+	checker
+	to          target.HostPort
+	several     bool // the host has more than one address
+	connections atomic.Int64
+	visits      *visits
+	results     []*Result // of the visits, nil where there is none yet
+}
+
+// run asks the addresses of a host for their certificates, all at once, and then the worst of them for what it takes.
+// An address that is late is waited for meanwhile. Where it turns out worse, nothing is known of what it takes.
 func (s checker) run(ctx context.Context, to target.HostPort) (Result, error) {
-	conn, address, err := s.connect(ctx, to)
+	resolution, err := s.egress.Resolve(ctx, to.Host)
 	if err != nil {
 		return Result{}, err
 	}
-	seen, err := s.handshake(ctx, conn, to, webProtocols(to.Port))
-	_ = conn.Close() // before any other: some servers count connections
-	if errors.Is(err, errALPNRefused) {
-		seen, err = s.handshakeWithoutALPN(ctx, address, to)
+	if err := resolution.Reachable(); err != nil {
+		return Result{}, err
 	}
+	addresses := endpointsOf(resolution)
+	i := &inspection{checker: s, to: to, several: len(addresses) > 1, results: make([]*Result, len(addresses))}
+	visiting, cancel := context.WithCancel(ctx)
+	i.visits = startVisits(visiting, addresses, i.visit)
+	defer i.visits.wait()
+	defer cancel()
+	i.visits.settle(s.grace)
+	first, err := i.choose(ctx)
 	if err != nil {
 		return Result{}, err
 	}
-	supported := s.probeVersions(ctx, netip.AddrPortFrom(address, to.Port), to.Host.Name(), seen.state.Version)
+	known, err := i.probe(ctx, i.visits.done[first])
+	if err != nil {
+		return Result{}, err
+	}
+	others, cut := i.others(ctx, i.visits.done[first], known)
+	i.visits.wait()
+	top, err := i.choose(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	if worse(i.results[top], i.results[first]) {
+		known, others, cut = probed{}, []otherCertificate{}, true
+	} else {
+		top = first // of several that are equally bad
+	}
+	known.Complete = known.Complete && !cut
+	return i.conclude(top, known, others), nil
+}
+
+// choose judges what has come so far, and gives the number of the worst address.
+func (i *inspection) choose(ctx context.Context) (int, error) {
 	if err := ctx.Err(); err != nil {
-		return Result{}, err
+		return -1, err
 	}
-	return s.report(ctx, to, address, seen, supported), nil
+	if err := i.visits.refusal(); err != nil {
+		return -1, err
+	}
+	i.judge(ctx)
+	worst := i.worst()
+	if worst < 0 {
+		return -1, i.visits.failure(i.to.Host.Short(), i.to.Port)
+	}
+	return worst, nil
+}
+
+// conclude puts the answer together.
+func (i *inspection) conclude(top int, known probed, others []otherCertificate) Result {
+	endpoints := i.describeEndpoints()
+	result, seen := *i.results[top], i.visits.done[top].seen
+	result.Endpoints, result.OtherCertificates = endpoints, others
+	result.SupportedProtocols = known.supported(seen.state.Version)
+	result.CipherSuites, result.Groups, result.Complete = known.suites(), known.groups(), known.Complete
+	result.TrustStore = i.certs.Store()
+	result.Issues = slices.Concat(result.Issues, protocolIssues(result), known.issues(seen), otherIssues(others),
+		i.endpointIssues())
+	result.bound()
+	return result
 }
 
 // clientConfig offers all that Go can, judges nothing, and names the host where it has a name: literal addresses are
@@ -115,14 +199,12 @@ func interruptOn(ctx context.Context, conn net.Conn) func() {
 	return func() { stop() }
 }
 
-// report puts the result together.
-func (s checker) report(
-	ctx context.Context, to target.HostPort, address netip.Addr, seen observation, supported map[string]*bool,
-) Result {
-	now := s.now()
+// report describes what an address has shown.
+func (i *inspection) report(ctx context.Context, v *visit) Result {
+	to, address, seen := i.to, v.address, v.seen
+	now := i.now()
 	sent := seen.state.PeerCertificates
-	exchange := certcheck.ExchangeOf(tls.CipherSuiteName(seen.state.CipherSuite))
-	verdict := s.certs.CheckIn(ctx, sent, to.Host.String(), exchange)
+	verdict := i.certs.CheckIn(ctx, sent, to.Host.String(), exchangeOf(seen))
 	if (seen.refused || seen.cut) && !slices.ContainsFunc(sent, certcheck.LongKey) {
 		verdict = verdict.Unverified(certcheck.DefectUnfinished)
 		verdict.Cut = verdict.Cut && !seen.cut // how many there are is not known
@@ -131,22 +213,21 @@ func (s checker) report(
 	cut := seen.cut
 	chain := describeChain(bound.First(sent[1:], maxShownChain, &cut), now)
 	result := Result{
-		Truncated:          cut,
-		Host:               to.Host.String(),
-		Port:               to.Port,
-		Address:            address.String(),
-		Authorized:         verdict.Authorized,
-		Protocol:           protocolName(seen.state.Version),
-		Cipher:             describeCipher(seen.state.CipherSuite),
-		KeyExchange:        describeKeyExchange(seen.state),
-		SupportedProtocols: supported,
-		Certificate:        describeCertificate(sent[0], now),
-		Chain:              chain,
-		HostnameMatches:    verdict.HostnameMatches,
-		ChainComplete:      verdict.ChainComplete,
-		OCSPStapling:       staple.staplingState,
-		SCTs:               countSCTs(sent[0], seen.state.SignedCertificateTimestamps, staple.extensions),
-		HandshakeMs:        format.Milliseconds(seen.took),
+		Truncated:       cut,
+		Host:            to.Host.String(),
+		Port:            to.Port,
+		Address:         address.String(),
+		Authorized:      verdict.Authorized,
+		Protocol:        protocolName(seen.state.Version),
+		Cipher:          describeCipher(seen.state.CipherSuite),
+		KeyExchange:     describeKeyExchange(seen),
+		Certificate:     describeCertificate(sent[0], now),
+		Chain:           chain,
+		HostnameMatches: verdict.HostnameMatches,
+		ChainComplete:   verdict.ChainComplete,
+		OCSPStapling:    staple.staplingState,
+		SCTs:            countSCTs(sent[0], seen.state.SignedCertificateTimestamps, staple.extensions),
+		HandshakeMs:     format.Milliseconds(seen.took),
 	}
 	if !verdict.Authorized {
 		result.AuthorizationError = &verdict.Code
@@ -158,6 +239,5 @@ func (s checker) report(
 		result.STARTTLS = &protocol
 	}
 	result.Issues = findIssues(result, verdict, seen, now)
-	result.bound()
 	return result
 }

@@ -1,0 +1,342 @@
+package sslchecker
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/parallel"
+	"diagnostics/shared/workerapi"
+)
+
+// maxEndpoints bounds the addresses of a name that are looked at: it may have thousands, all of them somebody else's.
+const maxEndpoints = 4
+
+// grace is how long the others have once an address has shown its certificates. Who takes longer is waited for beside
+// the probing.
+const grace = 2 * time.Second
+
+// endpoint is what one address of the host shows. Nothing of it is known where Issues tell why it was not reached.
+type endpoint struct {
+	Address            string  `json:"address"`
+	Family             int     `json:"family"`
+	Authorized         bool    `json:"authorized"`
+	AuthorizationError *string `json:"authorizationError"`
+	Fingerprint256     *string `json:"fingerprint256"`
+	Protocol           *string `json:"protocol"`
+	Issues             []issue `json:"issues"`
+	Truncated          bool    `json:"truncated,omitempty"`
+}
+
+// endpointsOf gives the first addresses of a host, of both families in turn. A family that this host has no route of
+// is among them, as long as it is not the only one.
+func endpointsOf(r egress.Resolution) []netip.Addr {
+	var first []netip.Addr
+	for i := range maxEndpoints {
+		for _, family := range [][]netip.Addr{r.V6, r.V4} {
+			if i < len(family) && len(first) < maxEndpoints {
+				first = append(first, family[i])
+			}
+		}
+	}
+	return first
+}
+
+// visits are the addresses of a run, each on its own goroutine.
+type visits struct {
+	addresses []netip.Addr
+	pending   []*parallel.Pending[visit]
+	finished  chan int
+	done      []*visit // nil while under way
+	left      int
+}
+
+func startVisits(ctx context.Context, addresses []netip.Addr, each func(context.Context, netip.Addr) visit) *visits {
+	v := &visits{addresses: addresses, finished: make(chan int, len(addresses)), done: make([]*visit, len(addresses)),
+		left: len(addresses)}
+	for i, address := range addresses {
+		v.pending = append(v.pending, parallel.Start(func() visit {
+			defer func() { v.finished <- i }()
+			return each(ctx, address)
+		}))
+	}
+	return v
+}
+
+// settle waits until all have ended, or some time has passed since the first that showed certificates.
+func (v *visits) settle(grace time.Duration) {
+	var late <-chan time.Time
+	for v.left > 0 {
+		select {
+		case i := <-v.finished:
+			v.end(i)
+			if v.done[i].reached() && late == nil {
+				late = time.After(grace)
+			}
+		case <-late:
+			return
+		}
+	}
+}
+
+// wait waits for those that are under way.
+func (v *visits) wait() {
+	for v.left > 0 {
+		v.end(<-v.finished)
+	}
+}
+
+func (v *visits) end(i int) {
+	v.left-- // first: the panic of a visit ends the run, which then waits for the others
+	one := v.pending[i].Wait()
+	v.done[i] = &one
+}
+
+// failure is that of the run where no address has shown certificates: of a server that was reached, before that of one
+// that was not.
+func (v *visits) failure(who string, port uint16) error {
+	var unreached []error
+	for _, one := range v.done {
+		switch {
+		case one.skipped != "":
+		case one.connected:
+			return one.err
+		default:
+			unreached = append(unreached, one.dialled)
+		}
+	}
+	return connectFault(who, port, unreached)
+}
+
+// refusal is the address policy's word on one of the addresses, or nil: it is that of the whole name.
+func (v *visits) refusal() error {
+	for _, one := range v.done {
+		if one != nil && fault.Is(one.err, fault.Refused) {
+			return one.err
+		}
+	}
+	return nil
+}
+
+// judge describes the addresses that have shown certificates, each once.
+func (i *inspection) judge(ctx context.Context) {
+	for n, one := range i.visits.done {
+		if one != nil && one.reached() && i.results[n] == nil {
+			result := i.report(ctx, one)
+			i.results[n] = &result
+		}
+	}
+}
+
+// worst is the number of the address with the worst result, the first of several that are equally bad; -1 without any.
+func (i *inspection) worst() int {
+	worst := -1
+	for n, r := range i.results {
+		if r != nil && (worst < 0 || worse(r, i.results[worst])) {
+			worst = n
+		}
+	}
+	return worst
+}
+
+// best is the number of the first address with the best result.
+func (i *inspection) best() int {
+	best := -1
+	for n, r := range i.results {
+		if r != nil && (best < 0 || worse(i.results[best], r)) {
+			best = n
+		}
+	}
+	return best
+}
+
+// worse compares what clients refuse, then how much is wrong, then the versions.
+func worse(a, b *Result) bool {
+	if a.Authorized != b.Authorized {
+		return b.Authorized
+	}
+	for _, severity := range []string{severityFail, severityWarn} {
+		if x, y := count(a.Issues, severity), count(b.Issues, severity); x != y {
+			return x > y
+		}
+	}
+	return a.Protocol < b.Protocol // "SSLv3" to "TLSv1.3" are in their order
+}
+
+func count(issues []issue, severity string) (n int) {
+	for _, i := range issues {
+		if i.Severity == severity {
+			n++
+		}
+	}
+	return n
+}
+
+// describeEndpoints tells of every address in the order in which they were asked.
+func (i *inspection) describeEndpoints() []endpoint {
+	list := make([]endpoint, 0, len(i.visits.done))
+	for n, one := range i.visits.done {
+		e := endpoint{Address: one.address.String(), Family: 6, Issues: one.issues()}
+		if one.address.Is4() {
+			e.Family = 4
+		}
+		if r := i.results[n]; r != nil {
+			e.Authorized, e.AuthorizationError, e.Issues = r.Authorized, r.AuthorizationError, slices.Clone(r.Issues)
+			e.Fingerprint256, e.Protocol = &r.Certificate.Fingerprint256, &r.Protocol
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// issues tell why an address was not reached.
+func (v *visit) issues() []issue {
+	if v.skipped != "" {
+		return []issue{{"ENDPOINT_SKIPPED", severityInfo, v.skipped}}
+	}
+	var why *fault.Error
+	if !errors.As(v.err, &why) {
+		return []issue{}
+	}
+	switch {
+	case why.Kind == fault.Limited, why.Kind == fault.Busy:
+		return []issue{{"ENDPOINT_SKIPPED", severityInfo, why.Sentence}}
+	case v.connected:
+		return []issue{{"ENDPOINT_WITHOUT_TLS", severityFail, why.Sentence}}
+	}
+	return []issue{{"ENDPOINT_UNREACHABLE", severityWarn, why.Sentence}}
+}
+
+// noFamily is what port-checker says too.
+func noFamily(a netip.Addr) string {
+	return "This service has no " + workerapi.FamilyName(a) + " connection."
+}
+
+// endpointIssues tell how the addresses differ: those that were not reached, and those that are worse than the best.
+func (i *inspection) endpointIssues() []issue {
+	var issues []issue
+	for _, one := range i.visits.done {
+		for _, of := range one.issues() {
+			if of.Severity != severityInfo {
+				issues = append(issues, of)
+			}
+		}
+	}
+	best := i.best()
+	var told []difference
+	for n, r := range i.results {
+		if r == nil || n == best {
+			continue
+		}
+		d := differenceOf(r, i.results[best])
+		at := slices.IndexFunc(told, func(t difference) bool { return t.same(d) })
+		if at < 0 {
+			at, told = len(told), append(told, d)
+		}
+		told[at].addresses = append(told[at].addresses, r.Address)
+	}
+	for _, d := range told {
+		if text := d.text(i.results[best]); text != "" {
+			issues = append(issues, issue{"ENDPOINTS_DIFFER", d.severity(), text})
+		}
+	}
+	return issues
+}
+
+// difference is what sets some addresses apart from the best one.
+type difference struct {
+	addresses           []string
+	of                  *Result
+	certificate         bool // another one
+	verdict             bool // refused, where the best is not
+	protocol            bool // another version
+	fingerprint, reason string
+}
+
+func differenceOf(r, best *Result) difference {
+	d := difference{of: r, fingerprint: r.Certificate.Fingerprint256}
+	d.certificate = d.fingerprint != best.Certificate.Fingerprint256
+	d.verdict = !r.Authorized && best.Authorized
+	d.protocol = r.Protocol != best.Protocol
+	if r.AuthorizationError != nil {
+		d.reason = *r.AuthorizationError
+	}
+	return d
+}
+
+func (d difference) same(e difference) bool {
+	return d.fingerprint == e.fingerprint && d.reason == e.reason && d.of.Protocol == e.of.Protocol
+}
+
+func (d difference) severity() string {
+	switch {
+	case d.verdict:
+		return severityFail
+	case d.protocol:
+		return severityWarn
+	}
+	return severityInfo
+}
+
+// text says it in one or two sentences; nothing where there is no difference.
+func (d difference) text(best *Result) string {
+	who := listed(d.addresses)
+	several := len(d.addresses) > 1
+	var text string
+	switch {
+	case d.certificate && d.verdict && d.reason == certcheck.CodeExpired && d.of.Certificate.DaysRemaining < 0:
+		text = who + " still " + verb(several, "serves", "serve") + " the certificate that expired on " +
+			day(d.of.Certificate.ValidTo) + "; " + best.Address + " serves another, which is accepted."
+	case d.certificate && d.verdict:
+		text = who + " " + verb(several, "serves", "serve") + " another certificate than " + best.Address +
+			", and clients refuse it (" + d.reason + ")."
+	case d.verdict:
+		text = who + " " + verb(several, "serves", "serve") + " the certificate of " + best.Address +
+			" in a way that clients refuse (" + d.reason + ")."
+	case d.certificate:
+		text = who + " " + verb(several, "serves", "serve") + " another certificate than " + best.Address + "."
+	}
+	if d.protocol {
+		text = joined(text, who+" "+verb(several, "chooses", "choose")+" "+d.of.Protocol+", and "+best.Address+" "+
+			best.Protocol+".")
+	}
+	return text
+}
+
+func joined(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + " " + b
+}
+
+func verb(several bool, one, many string) string {
+	if several {
+		return many
+	}
+	return one
+}
+
+// day is the day of a moment of RFC 3339, as sentences write it.
+func day(moment string) string {
+	t, err := time.Parse(time.RFC3339, moment)
+	if err != nil {
+		return moment
+	}
+	return t.Format("2 January 2006")
+}
+
+// listed writes a list as sentences do.
+func listed(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}

@@ -1,0 +1,149 @@
+package sslchecker
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/tlsprobe"
+)
+
+// The kinds of certificates that a server may have beside the one that it gives this service.
+const (
+	kindRSA   = "rsa"
+	kindECDSA = "ecdsa"
+	kindNoSNI = "noSni" // for clients that name no host
+)
+
+// otherCertificate is one that the server gives to other clients.
+type otherCertificate struct {
+	Kind               string       `json:"kind"`
+	Authorized         bool         `json:"authorized"`
+	AuthorizationError *string      `json:"authorizationError"`
+	Certificate        chainElement `json:"certificate"`
+}
+
+// maxOthers is how many handshakes are made for other certificates.
+const maxOthers = 2
+
+// others asks the address for the certificate of the other kind, where the probing does not say that there is none, and
+// for that of clients without a server name. They are asked one after another. cut tells that one could not be asked.
+func (i *inspection) others(ctx context.Context, v *visit, known probed) (list []otherCertificate, cut bool) {
+	list = []otherCertificate{}
+	for _, kind := range i.otherKinds(v, known) {
+		left := i.timeLeft(ctx)
+		if left <= 0 {
+			return list, true
+		}
+		hello := tlsprobe.Hello{ServerName: i.to.Host.Name()}
+		switch kind {
+		case kindRSA:
+			hello.Authentication = "RSA"
+		case kindECDSA:
+			hello.Authentication = "ECDSA"
+		case kindNoSNI:
+			hello.ServerName = ""
+		}
+		// What fails here is a server that has none.
+		again := visit{address: v.address, until: time.Now().Add(left)}
+		seen, err := i.converse(ctx, &again, i.reading(hello))
+		if err != nil || seen.state.PeerCertificates[0].Equal(v.seen.state.PeerCertificates[0]) {
+			continue
+		}
+		list = append(list, i.describeOther(ctx, kind, seen))
+	}
+	return list, false
+}
+
+func (i *inspection) describeOther(ctx context.Context, kind string, seen observation) otherCertificate {
+	sent := seen.state.PeerCertificates
+	verdict := i.certs.CheckIn(ctx, sent, i.to.Host.String(), exchangeOf(seen))
+	other := otherCertificate{Kind: kind, Authorized: verdict.Authorized, Certificate: describeElement(sent[0], i.now())}
+	if !verdict.Authorized {
+		other.AuthorizationError = &verdict.Code
+	}
+	return other
+}
+
+// otherKinds are worth asking for. Ports on which TLS begins later are asked no more than for their versions.
+func (i *inspection) otherKinds(v *visit, known probed) []string {
+	if _, starttls := starttlsByPort[i.to.Port]; starttls {
+		return nil
+	}
+	var kinds []string
+	if other := otherKind(describeElement(v.seen.state.PeerCertificates[0], i.now()).KeyType); other != "" &&
+		known.mayHave(other) {
+		kinds = append(kinds, other)
+	}
+	if !i.to.Host.IsAddr() {
+		kinds = append(kinds, kindNoSNI)
+	}
+	return kinds
+}
+
+// otherKind is what a server with a key of this kind may have besides.
+func otherKind(keyType string) string {
+	switch keyType {
+	case "RSA":
+		return kindECDSA
+	case "ECDSA", "Ed25519":
+		return kindRSA
+	}
+	return ""
+}
+
+// mayHave tells whether a server may have a certificate of this kind: those of TLS 1.3 do not show in its suites, which
+// then says nothing where it has no older version.
+func (p probed) mayHave(kind string) bool {
+	var asked bool
+	for _, s := range p.Suites {
+		if s.Version == tlsprobe.TLS13 {
+			continue
+		}
+		asked = true
+		if suite, _ := tlsprobe.SuiteByID(s.ID); strings.EqualFold(suite.Authentication, kind) {
+			return true
+		}
+	}
+	return !asked || !p.Complete
+}
+
+// otherIssues tell what is wrong with them. A certificate for clients that name no host is nearly always for another
+// host, which is how it should be.
+func otherIssues(others []otherCertificate) []issue {
+	var issues []issue
+	for _, o := range others {
+		switch {
+		case o.Kind == kindNoSNI:
+			issues = append(issues, issue{"OTHER_CERTIFICATE_WITHOUT_SNI", severityInfo,
+				"Clients that do not name the host (SNI) get another certificate" + faultOf(o, ", which ") + "."})
+		case !o.Authorized:
+			issues = append(issues, issue{"OTHER_CERTIFICATE_REFUSED", severityFail,
+				"The server has a second certificate, with " + keyNames[o.Kind] + " key, for clients that prefer it" +
+					faultOf(o, ": it ") + "."})
+		}
+	}
+	return issues
+}
+
+var keyNames = map[string]string{kindRSA: "an RSA", kindECDSA: "an ECDSA"}
+
+func faultOf(o otherCertificate, before string) string {
+	if o.Authorized {
+		return ""
+	}
+	switch *o.AuthorizationError {
+	case certcheck.CodeExpired:
+		if o.Certificate.DaysRemaining < 0 {
+			return before + "expired on " + day(o.Certificate.ValidTo)
+		}
+	case certcheck.CodeNotYetValid:
+		return before + "is not valid yet"
+	case certcheck.CodeNameMismatch:
+		return before + "is not for this host"
+	case certcheck.CodeSelfSigned:
+		return before + "is self-signed"
+	}
+	return before + "is not accepted (" + *o.AuthorizationError + ")"
+}

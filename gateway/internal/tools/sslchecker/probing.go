@@ -1,0 +1,158 @@
+package sslchecker
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"diagnostics/gateway/internal/cache"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tlsprobe"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/traffic"
+)
+
+// Manners towards a server that is probed.
+const (
+	// maxConnections is for a whole run, and maxAtOnce for what is open at once.
+	maxConnections = 60
+	maxAtOnce      = 4
+	// maxConversations is for a port on which TLS begins later: mail servers count who comes, and one after another.
+	maxConversations = 6
+	// maxProbing is how long the probing may take, and atTheEnd what it leaves of a run's time.
+	maxProbing = 12 * time.Second
+	atTheEnd   = 1500 * time.Millisecond
+	// bytesAtTheEnd are what it leaves of the bytes that a run may send, for the handshakes that follow.
+	bytesAtTheEnd = 8 << 10
+	// price is what a run that probes charges its target, beside the one request that every run does.
+	price = 9
+	// keepProbed is how long what was learnt is shared, and keepCut where something is missing in it: asking again at
+	// once would cost the server as much.
+	keepProbed = 5 * time.Minute
+	keepCut    = 30 * time.Second
+)
+
+// probed is what a server takes, as it is shared between runs.
+type probed struct {
+	Versions map[tlsprobe.Version]bool `json:"versions"` // those that could be told
+	Suites   []probedSuite             `json:"suites"`
+	Groups   []uint16                  `json:"groups"`
+	DHBits   int                       `json:"dhBits"`
+	Complete bool                      `json:"complete"`
+}
+
+// probedSuite is one that is taken in a version. Its strength may be less than the suite's own.
+type probedSuite struct {
+	Version  tlsprobe.Version  `json:"version"`
+	ID       uint16            `json:"id"`
+	Strength tlsprobe.Strength `json:"strength"`
+}
+
+// newShared makes what keeps the results of probing.
+func newShared(store cache.Store) *cache.Loading[probed] {
+	return cache.NewLoading[probed](store, "tls-probe", keepProbed)
+}
+
+// plausible is what a probing can have found, whoever left it in the store.
+func (p probed) plausible() bool {
+	return len(p.Versions) <= len(tlsprobe.Versions) && len(p.Suites) <= maxSuites && len(p.Groups) <= maxGroups
+}
+
+// More than a probing finds with its connections.
+const (
+	maxSuites = 512
+	maxGroups = 128
+)
+
+func probedOf(report tlsprobe.Report) probed {
+	p := probed{
+		Versions: map[tlsprobe.Version]bool{},
+		Groups:   report.Groups[:min(len(report.Groups), maxGroups)],
+		DHBits:   report.DHBits,
+		Complete: report.Complete,
+	}
+	for version, taken := range report.Versions {
+		if taken != nil {
+			p.Versions[version] = *taken
+		}
+	}
+	for _, s := range report.Suites[:min(len(report.Suites), maxSuites)] {
+		p.Suites = append(p.Suites, probedSuite{s.Version, s.Suite.ID, s.Suite.Strength})
+	}
+	return p
+}
+
+// probe learns what one address takes, or is given what another run has learnt within minutes. Its error is a refusal
+// by the limits of the target, before anything was asked, or the end of the run. Where the time is up nothing is known.
+func (i *inspection) probe(ctx context.Context, v *visit) (probed, error) {
+	within := i.timeLeft(ctx)
+	limited, cancel := context.WithTimeout(ctx, max(within, 0))
+	defer cancel()
+	at := netip.AddrPortFrom(v.address, i.to.Port)
+	scan := i.scanOf(v, at)
+	entry, err := i.shared.Get(limited, at.String()+"|"+i.to.Host.Name(), probed.plausible,
+		func(ctx context.Context) (probed, time.Duration, error) {
+			if err := tool.ChargeTarget(ctx, price); err != nil {
+				return probed{}, 0, err
+			}
+			ctx, cancel := context.WithTimeout(ctx, within)
+			defer cancel()
+			found := probedOf(i.scan(ctx, scan))
+			if !found.Complete {
+				return found, keepCut, nil
+			}
+			return found, keepProbed, nil
+		})
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		return probed{}, nil
+	}
+	return entry.Value, endOr(ctx, err)
+}
+
+// timeLeft is how long a next step may take that leaves the run its end.
+func (i *inspection) timeLeft(ctx context.Context) time.Duration {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return i.probing
+	}
+	return min(i.probing, time.Until(deadline)-atTheEnd)
+}
+
+// scanOf is the probing of one address, with what connections the rest of the run leaves it.
+func (i *inspection) scanOf(v *visit, at netip.AddrPort) tlsprobe.Scan {
+	scan := tlsprobe.Scan{
+		ServerName: i.to.Host.Name(), AtOnce: maxAtOnce - i.visits.left, Patience: i.probing / 3,
+	}
+	var left atomic.Int64
+	left.Store(maxConnections - i.connections.Load() - int64(i.visits.left*maxVisit+maxOthers))
+	protocol, later := starttlsByPort[at.Port()]
+	if later {
+		scan.AtOnce, scan.VersionsOnly = 1, true
+		left.Store(int64(maxConversations - v.conversations))
+	}
+	scan.Dial = func(ctx context.Context) (net.Conn, error) {
+		if traffic.Room(ctx, bytesAtTheEnd) != nil || left.Add(-1) < 0 {
+			return nil, tlsprobe.ErrSpent
+		}
+		conn, err := i.egress.Dial(ctx, at)
+		if fault.Is(err, fault.Limited) {
+			return nil, errors.Join(tlsprobe.ErrSpent, err)
+		}
+		if err != nil || !later {
+			return conn, err
+		}
+		defer interruptOn(ctx, conn)()
+		if err := startTLS(conn, protocol); err != nil {
+			_ = conn.Close()
+			return nil, err
+		}
+		return conn, nil
+	}
+	return scan
+}
+
+// maxVisit is the most connections that one address is asked for its certificates with.
+const maxVisit = 3

@@ -1,0 +1,77 @@
+package sslchecker
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tlsprobe"
+)
+
+// readInstead asks a server that crypto/tls cannot speak to for its certificates by handshakes that are only read: of
+// every version and suite that there is, and then of SSL 3.0, which is not offered beside others. What crypto/tls was
+// told stays the failure where these fail too.
+func (i *inspection) readInstead(ctx context.Context, v *visit) {
+	failed := v.err
+	for _, versions := range [][]tlsprobe.Version{nil, {tlsprobe.SSL30}} {
+		if ctx.Err() != nil || i.share(v) <= 0 {
+			return
+		}
+		v.seen, v.err = i.converse(ctx, v, i.reading(tlsprobe.Hello{ServerName: i.to.Host.Name(), Versions: versions}))
+		if v.err == nil || errors.Is(v.err, errAnonymous) {
+			return
+		}
+		v.err = endOr(ctx, failed)
+	}
+}
+
+// reading is a handshake up to the server's last word before a client's keys.
+func (i *inspection) reading(hello tlsprobe.Hello) conversation {
+	return func(ctx context.Context, conn net.Conn, who string) (observation, error) {
+		start := time.Now()
+		flight, err := i.read(ctx, conn, hello)
+		if err != nil {
+			return observation{}, fault.Wrap(fault.Upstream, err, who+" does not speak TLS.")
+		}
+		seen := observationOf(flight)
+		seen.took = time.Since(start)
+		if len(flight.Certificates) == 0 {
+			return observation{}, fault.Wrap(fault.Upstream, errAnonymous, fmt.Sprintf(
+				"%s chose %s on port %d, with which a server shows no certificate.", who, flight.Suite.Name, i.to.Port))
+		}
+		if len(seen.state.PeerCertificates) == 0 {
+			return observation{}, fault.Newf(fault.Upstream, "The certificate of %s cannot be read.", who)
+		}
+		return seen, nil
+	}
+}
+
+// errAnonymous marks a server that speaks TLS and shows no certificate.
+var errAnonymous = errors.New("the server has no certificate")
+
+// observationOf puts a handshake that was only read into the terms of crypto/tls.
+func observationOf(flight tlsprobe.Flight) observation {
+	seen := observation{read: true, dhBits: flight.DHBits, clientRequested: flight.ClientRequested}
+	seen.state = tls.ConnectionState{
+		Version:                     uint16(flight.Version),
+		CipherSuite:                 flight.Suite.ID,
+		CurveID:                     tls.CurveID(flight.Group),
+		NegotiatedProtocol:          flight.ALPN,
+		OCSPResponse:                flight.Staple,
+		SignedCertificateTimestamps: flight.SCTs,
+	}
+	for _, der := range flight.Certificates {
+		cert, err := x509.ParseCertificate(der)
+		if err != nil {
+			seen.cut = true
+			break
+		}
+		seen.state.PeerCertificates = append(seen.state.PeerCertificates, cert)
+	}
+	return seen
+}

@@ -1,0 +1,190 @@
+package sslchecker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"diagnostics/gateway/internal/tlsprobe"
+)
+
+// protocolIssues are about the versions of the protocol.
+func protocolIssues(r Result) []issue {
+	var issues []issue
+	old := taken(r.SupportedProtocols, tlsprobe.TLS10, tlsprobe.TLS11)
+	modern := taken(r.SupportedProtocols, tlsprobe.TLS12, tlsprobe.TLS13)
+	if ssl3 := taken(r.SupportedProtocols, tlsprobe.SSL30); len(ssl3) > 0 {
+		text := "The server still takes SSL 3.0, which is broken (RFC 7568)."
+		if len(old)+len(modern) == 0 {
+			text = "The server has nothing better than SSL 3.0, which is broken and which clients refuse (RFC 7568)."
+		}
+		issues = append(issues, issue{"SSL3", severityFail, text})
+	}
+	switch {
+	case len(old) == 0:
+	case len(modern) == 0:
+		issues = append(issues, issue{"DEPRECATED_PROTOCOL", severityFail,
+			fmt.Sprintf("The server has nothing better than %s, which clients refuse (RFC 8996).", listed(old))})
+	default:
+		issues = append(issues, issue{"DEPRECATED_PROTOCOL", severityWarn,
+			fmt.Sprintf("The server still takes %s (RFC 8996).", listed(old))})
+	}
+	if newest := r.SupportedProtocols[tlsprobe.TLS13.String()]; newest != nil && !*newest {
+		issues = append(issues, issue{"NO_TLS13", severityInfo, "The server does not take TLS 1.3."})
+	}
+	return issues
+}
+
+// taken gives the names of those of the versions that the server takes.
+func taken(supported map[string]*bool, versions ...tlsprobe.Version) []string {
+	var names []string
+	for _, version := range versions {
+		if yes := supported[version.String()]; yes != nil && *yes {
+			names = append(names, version.String())
+		}
+	}
+	return names
+}
+
+// issues are about what the server takes, and what it chose in its handshake with this service.
+func (p probed) issues(seen observation) []issue {
+	chosen, _ := tlsprobe.SuiteByID(seen.state.CipherSuite)
+	issues := insecureIssues(p.all(chosen))
+	issues = append(issues, chosenIssues(chosen)...)
+	issues = append(issues, weakDHIssues(p, seen)...)
+	return append(issues, p.quantumIssues(seen)...)
+}
+
+// all are the suites that are taken, each once, and the chosen one, which is one of them whatever the probing found.
+func (p probed) all(chosen tlsprobe.Suite) []tlsprobe.Suite {
+	var suites []tlsprobe.Suite
+	add := func(s tlsprobe.Suite) {
+		if !slices.ContainsFunc(suites, func(t tlsprobe.Suite) bool { return t.ID == s.ID }) {
+			suites = append(suites, s)
+		}
+	}
+	for _, s := range p.Suites {
+		suite, _ := tlsprobe.SuiteByID(s.ID)
+		add(suite)
+	}
+	add(chosen)
+	return suites
+}
+
+// insecureKinds are the suites that no server should take, the worst first. A suite is told of once, by the first that
+// it is of.
+var insecureKinds = []struct {
+	code string
+	is   func(tlsprobe.Suite) bool
+	text string
+}{
+	{"NULL_CIPHER", named("NULL"),
+		"The server takes cipher suites that do not encrypt anything (RFC 9325): %s."},
+	{"ANONYMOUS_CIPHER", func(s tlsprobe.Suite) bool { return s.Authentication == "anon" },
+		"The server takes cipher suites in which nobody proves who the server is (RFC 9325): %s."},
+	// All that there are with RC2 are among them.
+	{"EXPORT_CIPHER", named("EXPORT", "EXPORT1024"),
+		"The server takes cipher suites that were made weak for export, with keys that are quickly found (RFC 9325): %s."},
+	{"DES_CIPHER", named("DES", "DES40"),
+		"The server takes cipher suites with DES, whose keys of 56 bits are quickly found (RFC 9325): %s."},
+	{"RC4_CIPHER", named("RC4"), "The server takes cipher suites with RC4, which is broken (RFC 7465): %s."},
+	{"3DES_CIPHER", named("3DES"),
+		"The server takes cipher suites with 3DES, whose short blocks give long connections away (RFC 9325): %s."},
+}
+
+// named tells the suites that have one of the words between the underscores of their name.
+func named(words ...string) func(tlsprobe.Suite) bool {
+	return func(s tlsprobe.Suite) bool {
+		return slices.ContainsFunc(strings.Split(s.Name, "_"), func(part string) bool { return slices.Contains(words, part) })
+	}
+}
+
+// maxNamed is how many suites a sentence names.
+const maxNamed = 4
+
+func insecureIssues(suites []tlsprobe.Suite) []issue {
+	names := make([][]string, len(insecureKinds))
+	for _, s := range suites {
+		for i, kind := range insecureKinds {
+			if kind.is(s) {
+				names[i] = append(names[i], s.Name)
+				break
+			}
+		}
+	}
+	var issues []issue
+	for i, kind := range insecureKinds {
+		if len(names[i]) > 0 {
+			issues = append(issues, issue{kind.code, severityFail, fmt.Sprintf(kind.text, someOf(names[i]))})
+		}
+	}
+	return issues
+}
+
+// someOf lists the first few and says how many more there are.
+func someOf(names []string) string {
+	if len(names) <= maxNamed {
+		return listed(names)
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)
+}
+
+// chosenIssues are about the cipher suite that the server chose.
+func chosenIssues(suite tlsprobe.Suite) []issue {
+	var issues []issue
+	if !hasForwardSecrecy(suite) {
+		issues = append(issues, issue{"NO_FORWARD_SECRECY", severityWarn,
+			"The key exchange has no forward secrecy: whoever gets the server's key can read recorded traffic."})
+	}
+	if suite.Strength != tlsprobe.Insecure && named("CBC")(suite) {
+		issues = append(issues, issue{"CBC_CIPHER", severityInfo,
+			fmt.Sprintf("The server chose %s; authenticated encryption (GCM, ChaCha20-Poly1305) is preferred.", suite.Name)})
+	}
+	return issues
+}
+
+// The sizes of Diffie-Hellman parameters: what RFC 9325 section 4.1 asks for at least, and what is within the reach of
+// states.
+const (
+	enoughDHBits = 2048
+	brokenDHBits = 1024
+)
+
+func weakDHIssues(p probed, seen observation) []issue {
+	bits := p.DHBits
+	if bits == 0 || seen.dhBits > 0 && seen.dhBits < bits {
+		bits = seen.dhBits
+	}
+	if bits == 0 || bits >= enoughDHBits {
+		return nil
+	}
+	severity := severityWarn
+	if bits <= brokenDHBits {
+		severity = severityFail
+	}
+	return []issue{{"WEAK_DH", severity,
+		fmt.Sprintf("The server's Diffie-Hellman parameters have %d bits; %d are needed (RFC 9325).", bits, enoughDHBits)}}
+}
+
+// quantumGroups are the groups with ML-KEM, alone and together with a curve (IANA's registry of TLS
+// supported groups).
+var quantumGroups = []uint16{0x11EC, 0x11EB, 0x11ED, 0x0200, 0x0201, 0x0202}
+
+// quantumIssues judge the key exchange by whether traffic that is recorded today can be read with a quantum computer.
+// Nothing is said where the groups are not known.
+func (p probed) quantumIssues(seen observation) []issue {
+	groups := append([]uint16{uint16(seen.state.CurveID)}, p.Groups...)
+	for _, group := range groups {
+		if slices.Contains(quantumGroups, group) {
+			return []issue{{"POST_QUANTUM", severityInfo,
+				fmt.Sprintf("Post-quantum key exchange: ready. The server takes %s, so traffic that is recorded today stays "+
+					"closed to quantum computers.", tlsprobe.GroupName(group))}}
+		}
+	}
+	if !p.Complete || len(p.Suites) == 0 {
+		return nil
+	}
+	return []issue{{"NOT_POST_QUANTUM", severityInfo,
+		"Post-quantum key exchange: not yet. The server takes no group such as X25519MLKEM768, so a quantum computer could " +
+			"one day read traffic that is recorded today."}}
+}
