@@ -218,6 +218,7 @@ func (l *Lab) Names() []Name {
 	for _, v := range views {
 		names = append(names, Name{v.label + "." + ResolveZone, v.note})
 	}
+	names = append(names, tlsNames(l.tls)...)
 	for _, d := range mailDomainsAndSites() {
 		names = append(names, Name{d.name(), d.note})
 	}

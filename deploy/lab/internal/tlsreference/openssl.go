@@ -39,6 +39,10 @@ type Seen struct {
 	Requests bool
 	// Nameless is the common name of the certificate for a client that sends no name, where it is another.
 	Nameless string
+	// Loose is that the order of suites tells something only of servers that have one of their own.
+	Loose bool
+	// Untold are things that the reference does not tell.
+	Untold []string
 }
 
 // One try of a client that hears nothing ends after so long.
@@ -229,6 +233,30 @@ var known = sync.OnceValues(func() (map[string]string, error) {
 		}
 	}
 	return names, nil
+})
+
+// knownIDs are the names of those suites by number, of RC4, 3DES and exported ones too.
+var knownIDs = sync.OnceValues(func() (map[uint16]string, error) {
+	out, err := exec.CommandContext(context.Background(), "openssl", "ciphers", "-stdname", "-V",
+		"ALL:COMPLEMENTOFALL:@SECLEVEL=0").Output()
+	if err != nil {
+		return nil, fmt.Errorf("openssl ciphers: %w", err)
+	}
+	ids := map[uint16]string{
+		0x0003: "TLS_RSA_EXPORT_WITH_RC4_40_MD5", 0x0004: "TLS_RSA_WITH_RC4_128_MD5", 0x0005: "TLS_RSA_WITH_RC4_128_SHA",
+		0x0006: "TLS_RSA_EXPORT_WITH_RC2_CBC_40_MD5", 0x0008: "TLS_RSA_EXPORT_WITH_DES40_CBC_SHA",
+		0x0009: "TLS_RSA_WITH_DES_CBC_SHA", 0x000a: "TLS_RSA_WITH_3DES_EDE_CBC_SHA",
+		0x1304: "TLS_AES_128_CCM_SHA256", 0x1305: "TLS_AES_128_CCM_8_SHA256", 0xc011: "TLS_ECDHE_RSA_WITH_RC4_128_SHA",
+	}
+	for line := range strings.Lines(string(out)) {
+		var high, low uint16
+		if words := strings.Fields(line); len(words) > 2 {
+			if _, err := fmt.Sscanf(words[0], "0x%X,0x%X", &high, &low); err == nil {
+				ids[high<<8|low] = words[2]
+			}
+		}
+	}
+	return ids, nil
 })
 
 // candidates are all suites of a protocol that OpenSSL has and that want no shared key; the ones given come first, the

@@ -43,16 +43,18 @@ func (t Truth) Codes() []string {
 			}
 		}
 	}
+	// Of a chain that leads nowhere nobody is known who could revoke it.
+	revocable := t.Staple == "" && !slices.Contains(t.Issues, mustStapleMissing) &&
+		!slices.Contains(unknownIssuers, t.Error)
 	for code, holds := range map[string]bool{
-		"SSL3":                         t.Takes(ssl3),
-		"DEPRECATED_PROTOCOL":          t.Takes(tls10) || t.Takes(tls11),
-		"NO_TLS13":                     !t.Takes(tls13),
-		"WEAK_DH":                      t.DHBits > 0 && t.DHBits < 2048,
-		"POST_QUANTUM":                 slices.Contains(t.Groups, "X25519MLKEM768"),
-		"NOT_POST_QUANTUM":             !t.VersionsOnly && !slices.Contains(t.Groups, "X25519MLKEM768"),
-		"CLIENT_CERTIFICATE_REQUESTED": t.Requests,
-		// Of a chain that leads nowhere nobody is known who could revoke it.
-		notRevoked:                      t.Staple == "" && !slices.Contains(t.Issues, mustStapleMissing) && !slices.Contains(unknownIssuers, t.Error),
+		"SSL3":                          t.Takes(ssl3),
+		"DEPRECATED_PROTOCOL":           t.Takes(tls10) || t.Takes(tls11),
+		"NO_TLS13":                      !t.Takes(tls13),
+		"WEAK_DH":                       t.DHBits > 0 && t.DHBits < 2048,
+		"POST_QUANTUM":                  slices.Contains(t.Groups, "X25519MLKEM768"),
+		"NOT_POST_QUANTUM":              !t.VersionsOnly && !slices.Contains(t.Groups, "X25519MLKEM768"),
+		"CLIENT_CERTIFICATE_REQUESTED":  t.Requests,
+		notRevoked:                      revocable,
 		"OTHER_CERTIFICATE_WITHOUT_SNI": t.Nameless != "" && t.Nameless != Refused,
 	} {
 		if holds {

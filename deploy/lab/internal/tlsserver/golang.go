@@ -26,14 +26,20 @@ func goServer(o site.Order, changes ...func(*tls.Config)) func(*workshop, Server
 		if err != nil {
 			return err
 		}
-		config.MinVersion = tls.VersionTLS12
-		config.CipherSuites = []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256}
-		config.CurvePreferences = []tls.CurveID{tls.X25519, tls.CurveP256}
+		usual(config)
 		for _, change := range changes {
 			change(config)
 		}
 		return w.serve(s.at(0), answering(config))
 	}
+}
+
+// usual is the configuration of goServer without changes.
+func usual(config *tls.Config) *tls.Config {
+	config.MinVersion = tls.VersionTLS12
+	config.CipherSuites = []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256}
+	config.CurvePreferences = []tls.CurveID{tls.X25519, tls.CurveP256}
+	return config
 }
 
 // answering shakes hands and answers a request of HTTP.

@@ -160,7 +160,8 @@ func both(first, second func(*workshop, Server) error) func(*workshop, Server) e
 func nginxDefault(lines string, orders ...site.Order) func(*workshop, Server) error {
 	return func(w *workshop, s Server) error {
 		before := w.nginx.Len()
-		if err := nginxServer(lines, orders...)(w, Server{Host: "other." + Zone, Port: s.Port, Addresses: s.Addresses}); err != nil {
+		s.Host = "other." + Zone
+		if err := nginxServer(lines, orders...)(w, s); err != nil {
 			return err
 		}
 		text := w.nginx.String()

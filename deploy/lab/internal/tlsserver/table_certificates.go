@@ -34,34 +34,36 @@ func names() []Server {
 		{Host: "members", Note: "wants a client's certificate, in TLS 1.2", Program: "openssl",
 			start: sServer(site.Order{}, "-tls1_2", "-Verify", "1", "-groups", "X25519:P-256",
 				"-cipher", "ECDHE-ECDSA-AES128-GCM-SHA256"),
-			Truth: Truth{Suites: suites{tls12: {ecdsa12}}, Groups: twoGroups, Sent: signed("members"), Requests: true}},
+			Truth: Truth{Suites: suites{tls12: {ecdsa12}}, Groups: twoGroups, Sent: signed("members"), Requests: true,
+				Differs: map[string]string{"sslscan: TLSv1.2 suites": noCertificate, "sslscan: groups": oneGroup}}},
 		{Host: "members13", Note: "wants a client's certificate, in TLS 1.3",
 			start: goServer(site.Order{}, func(c *tls.Config) { c.ClientAuth = tls.RequireAnyClientCert }),
-			Truth: Truth{Order: Rules, Suites: modern(), Groups: twoGroups, Sent: signed("members13"), Requests: true}},
+			Truth: Truth{Order: Rules, Suites: modern(), Groups: twoGroups, Sent: signed("members13"), Requests: true,
+				Differs: map[string]string{"sslscan: TLSv1.2 suites": noCertificate}}},
 	}
 }
 
-// several serves a certificate in order at all addresses but the last.
+// several serves one certificate in order at all addresses but the last.
 func several(w *workshop, s Server) error {
-	for i := range s.Addresses {
-		o := site.Order{}
-		if i == len(s.Addresses)-1 {
-			o = expiredOrder
-		}
-		one := s
-		one.Addresses = s.Addresses[i:]
-		if err := goServer(o)(w, one); err != nil {
+	last := len(s.Addresses) - 1
+	good, err := w.served(s, site.Order{})
+	if err != nil {
+		return err
+	}
+	for i := range last {
+		if err := w.serve(s.at(i), answering(usual(good))); err != nil {
 			return err
 		}
 	}
-	return nil
+	s.Addresses = s.Addresses[last:]
+	return goServer(expiredOrder)(w, s)
 }
 
 var expiredOrder = site.Order{NotBefore: -100 * day, NotAfter: -10 * day}
 
 // shown is a server of Go that differs from one in order in its certificates alone.
 func shown(label, note string, o site.Order, t Truth) Server {
-	t.Suites, t.Groups, t.Order = modern(), twoGroups, Rules
+	t.Suites, t.Groups, t.Order, t.Alike = modern(), twoGroups, Rules, label != "good" && o.Key == ""
 	if o.Key == "rsa" || o.Key == "ed25519" {
 		t.Suites[tls12] = []string{map[string]string{"rsa": rsa12, "ed25519": ecdsa12}[o.Key]}
 	}
@@ -93,7 +95,7 @@ func certificates() []Server {
 		shown("no-intermediate", "leaves its intermediate out", site.Order{Sent: []string{}},
 			with(wrong("UNABLE_TO_VERIFY_LEAF_SIGNATURE", "INCOMPLETE_CHAIN"), sent("no-intermediate"))),
 		shown("wrong-intermediate", "sends an intermediate that signed something else", site.Order{Sent: []string{"another"}},
-			with(wrong("UNABLE_TO_VERIFY_LEAF_SIGNATURE"), sent("wrong-intermediate", second))),
+			with(wrong("UNABLE_TO_VERIFY_LEAF_SIGNATURE", "INCOMPLETE_CHAIN"), sent("wrong-intermediate", second))),
 		shown("out-of-order", "sends root and intermediate the wrong way round",
 			site.Order{Sent: []string{"root", "intermediate"}},
 			Truth{Issues: []string{"CHAIN_NOT_IN_ORDER", "CHAIN_HAS_ROOT"}, Sent: sent("out-of-order", root, issuing)}),
@@ -135,7 +137,7 @@ func mail() (all []Server) {
 			Server{Host: label, Port: m.port, Note: "starts TLS in " + m.protocol, start: mailServer(m.protocol, &site.Order{}),
 				Truth: Truth{Suites: suites{tls12: {}, tls13: {}}, VersionsOnly: true, Sent: signed(label),
 					Issues: []string{"POST_QUANTUM"}}},
-			Server{Host: "refusing-" + label, Port: m.port, Note: "offers TLS in " + m.protocol + " and then answers " + m.refusal,
+			Server{Host: "refusing-" + label, Port: m.port, Note: "offers TLS in " + label + " and then answers " + m.refusal,
 				start: mailServer(m.protocol, nil), Truth: Truth{Status: 502}})
 	}
 	return all

@@ -1,6 +1,6 @@
 // Package tlsserver is the lab's TLS servers, one of every kind that a checker should be able to tell: real programs
-// (OpenSSL, GnuTLS, nginx, Caddy, Go), and for what none of them speaks any more, handshakes written by hand. Each is an
-// entry of one table with the truth about it, to which the tests hold the service, and the service's references too.
+// (OpenSSL, GnuTLS, nginx, Caddy, Go), and for what none of them speaks any more, handshakes written by hand. Each is
+// an entry of one table with the truth about it, which the service and other programs are held against.
 package tlsserver
 
 import (

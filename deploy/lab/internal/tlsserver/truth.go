@@ -15,6 +15,9 @@ type Truth struct {
 	DHBits int
 	// VersionsOnly is a server of which the service asks no suites and groups.
 	VersionsOnly bool
+	// Alike is a server that differs from the good one in its certificates alone: testssl.sh, which takes a minute for
+	// suites and groups, asks only the good one for them.
+	Alike bool
 	// Sent are the common names of the certificates that the server sends, the leaf first.
 	Sent []string
 	// Error is the code of what is wrong with them, where anything is.
