@@ -74,6 +74,9 @@ proof-limits: ## what a million clients cost the limits: memory and time, before
 proof-soak: build ## half of what this machine can do for half an hour, and faults; SOAK=2m is the shortest (root)
 	cd deploy/lab && $(LAB_ENV) go run ./soak -for $(or $(SOAK),30m)
 
+proof-tls: ## the lab's TLS servers as testssl.sh and sslscan see them; TLS='pattern' for some (root)
+	cd deploy/lab && go run ./cmd/tlsproof -only '$(TLS)'
+
 fuzz: ## every fuzz target, a minute or five each, two at a time; FUZZTIME and FUZZ: see deploy/fuzz.sh
 	@deploy/fuzz.sh
 
@@ -141,4 +144,4 @@ $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
 	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help build run test e2e shots golden worst-cases demo bench proof-limits proof-soak fuzz lint fmt generate bootstrap new-tool up down clean
+.PHONY: help build run test e2e shots golden worst-cases demo bench proof-limits proof-soak proof-tls fuzz lint fmt generate bootstrap new-tool up down clean

@@ -24,6 +24,7 @@ import (
 	"diagnostics/lab/internal/cable"
 	"diagnostics/lab/internal/netns"
 	"diagnostics/lab/internal/site"
+	"diagnostics/lab/internal/tlsserver"
 	"diagnostics/lab/internal/zone"
 )
 
@@ -45,7 +46,9 @@ type Lab struct {
 	ns    map[string]*netns.NS
 	hub   *cable.Hub
 
+	ca        *site.CA
 	catalogue []site.Site
+	tls       []tlsserver.Server
 	table     *zone.Table
 
 	mu        sync.Mutex

@@ -101,7 +101,7 @@ func records(g *graph, sites []site.Site) []string {
 	for _, tld := range []string{"com", "net", "arpa"} {
 		lines = append(lines, tld+". 3600 IN NS a.gtld-servers.net.")
 	}
-	for _, z := range []string{SiteZone, TransitZone, DNSZone, ProbeZone, ResolveZone} {
+	for _, z := range []string{SiteZone, TransitZone, DNSZone, ProbeZone, ResolveZone, TLSZone} {
 		lines = append(lines, soa(z+"."), fmt.Sprintf("%s. 3600 IN NS ns1.%s.", z, TransitZone))
 	}
 	for _, s := range sites {
@@ -218,6 +218,7 @@ func (l *Lab) Names() []Name {
 	for _, v := range views {
 		names = append(names, Name{v.label + "." + ResolveZone, v.note})
 	}
+	names = append(names, tlsNames(l.tls)...)
 	for _, d := range mailDomainsAndSites() {
 		names = append(names, Name{d.name(), d.note})
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"diagnostics/lab/internal/site"
+	"diagnostics/lab/internal/tlsserver"
 	"diagnostics/lab/internal/zone"
 )
 
@@ -44,7 +45,7 @@ func (l *Lab) startServers(context.Context) error {
 	if err := os.WriteFile(l.RootsFile(), ca.RootPEM(), 0o644); err != nil {
 		return err
 	}
-	l.catalogue = site.Catalogue(webAddress)
+	l.ca, l.catalogue, l.tls = ca, site.Catalogue(webAddress), tlsserver.Table(tlsAddress)
 	if err := l.startDNS(); err != nil {
 		return err
 	}
@@ -72,6 +73,9 @@ func (l *Lab) startDNS() error {
 	scriptNames(l.table)
 	announce(l.table)
 	if err := nameAddresses(l.table); err != nil {
+		return err
+	}
+	if err := l.table.Add(tlsRecords(l.tls)...); err != nil {
 		return err
 	}
 	if err := publishHeavy(l.table); err != nil {

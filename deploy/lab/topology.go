@@ -67,6 +67,7 @@ var (
 	clean4, clean6 = netip.MustParsePrefix("11.90.0.0/24"), netip.MustParsePrefix("2a10:90::/64")
 	wild4, wild6   = netip.MustParsePrefix("11.91.0.0/24"), netip.MustParsePrefix("2a10:91::/64")
 	web4, web6     = netip.MustParsePrefix("11.80.0.0/24"), netip.MustParsePrefix("2a10:80::/64")
+	tls4, tls6     = netip.MustParsePrefix("11.81.0.0/24"), netip.MustParsePrefix("2a10:81::/64")
 	loss4, loss6   = netip.MustParsePrefix("11.93.0.0/24"), netip.MustParsePrefix("2a10:93::/64")
 	near4, near6   = netip.MustParsePrefix("11.94.0.0/24"), netip.MustParsePrefix("2a10:94::/64")
 	mute4, mute6   = netip.MustParsePrefix("11.74.0.0/24"), netip.MustParsePrefix("2a10:74::/64")
@@ -123,6 +124,7 @@ var twins = map[string]string{"a6": "b6", "a7": "b7"}
 //	svc ─ c1 ─ c2 ═10═ c3 ─ c4 ─ c5 ═12═ c6 ─ c7 ═9═ c8 ─ far        the clean path, and behind c8 the dead ranges
 //	      │    ├═4═ web        ├─ pub (off c3)
 //	      │    │               └═6═ mute (off c4; drops echo requests)
+//	      │    ├─ tls
 //	      │    ├═5═ loss (every tenth packet lost)
 //	      │    ├─ few (limits on its answers to echoes, and a narrow route)
 //	      │    ├═1200═ lag
@@ -139,6 +141,7 @@ func topology() ([]node, []link) {
 		withLocal(host("far", "11.90.0.254", "2a10:90::fe"), clean4, clean6),
 		withLocal(host("wild", "11.91.0.254", "2a10:91::fe"), wild4, wild6),
 		withFilter(withLocal(host("web", "11.80.0.254", "2a10:80::fe"), web4, web6), webFilter),
+		withLocal(host("tls", "11.81.0.254", "2a10:81::fe"), tls4, tls6),
 		withLocal(host("loss", "11.93.0.254", "2a10:93::fe"), loss4, loss6),
 		withFilter(withLocal(host("mute", "11.74.0.254", "2a10:74::fe"), mute4, mute6), muteFilter),
 		withFilter(withLocal(host(limitedHost, "11.98.0.254", "2a10:98::fe"), fives4, fives6, ones4, ones6, narrow4, narrow6),
@@ -181,6 +184,7 @@ func topology() ([]node, []link) {
 		{a: "c3", b: "pub"},
 		{a: "c4", b: "mute", delay: 6 * time.Millisecond},
 		{a: "c2", b: "web", delay: 4 * time.Millisecond},
+		{a: "c2", b: "tls"},
 		{a: "c2", b: "loss", delay: 5 * time.Millisecond, dropEvery: 10},
 		{a: "c2", b: limitedHost},
 		{a: "c2", b: "lag", delay: 1200 * time.Millisecond},

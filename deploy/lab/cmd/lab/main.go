@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/signal"
 	"sort"
+	"strings"
 	"syscall"
 	"time"
 
@@ -60,6 +61,9 @@ func up(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
+	if err := startTLSServers(ctx, out, l); err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "The lab stands (%d ms). A shell on the service's host:\n\n  ip netns exec %s bash\n\n",
 		time.Since(start).Milliseconds(), l.Namespace(lab.ServiceHost))
 	printNames(out, l)
@@ -93,6 +97,9 @@ func demo(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := startTLSServers(ctx, out, l); err != nil {
+		return err
+	}
 	at, err := l.Forward(*listen, service.Gateway.Addr)
 	if err != nil {
 		return err
@@ -107,6 +114,15 @@ func demo(ctx context.Context, args []string, out io.Writer) (err error) {
 	case <-service.Worker.Process.Done():
 		return fmt.Errorf("the worker ended:\n%s", service.Worker.Process.Log())
 	}
+}
+
+// startTLSServers runs the TLS servers, those left out whose programs are not installed.
+func startTLSServers(ctx context.Context, out io.Writer, l *lab.Lab) error {
+	missing, err := l.StartTLSServers(ctx)
+	if len(missing) > 0 {
+		fmt.Fprintf(out, "The TLS servers that need these programs are left out: %s\n\n", strings.Join(missing, ", "))
+	}
+	return err
 }
 
 func printNames(out io.Writer, l *lab.Lab) {

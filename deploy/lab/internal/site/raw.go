@@ -93,6 +93,34 @@ func (p mailProtocol) talk(ctx context.Context, c net.Conn) {
 	}
 }
 
+// TalkMail is the conversation of a mail server: smtp, pop3 or imap. It starts TLS as the configuration says; without
+// one it offers TLS and then refuses it.
+func TalkMail(ctx context.Context, c net.Conn, protocol string, config *tls.Config) {
+	p := map[string]mailProtocol{"smtp": smtp, "pop3": pop3, "imap": imap}[protocol]
+	if config == nil {
+		p = p.refusing()
+	}
+	p.talk(context.WithValue(ctx, startTLSKey{}, config), c)
+}
+
+// refusing is the protocol of a server that offers what it does not do.
+func (p mailProtocol) refusing() mailProtocol {
+	answers := p.answers
+	p.answers = func(word, tag string) (string, bool, bool) {
+		switch word {
+		case "STARTTLS":
+			if p.tagged {
+				return tag + " NO not now\r\n", false, false
+			}
+			return "454 4.7.0 TLS not available due to temporary reason\r\n", false, false
+		case "STLS":
+			return "-ERR not now\r\n", false, false
+		}
+		return answers(word, tag)
+	}
+	return p
+}
+
 // startTLSKey carries the TLS configuration to a conversation that starts it by itself.
 type startTLSKey struct{}
 
