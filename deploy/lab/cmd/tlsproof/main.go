@@ -61,7 +61,9 @@ func run(ctx context.Context, only string, out io.Writer) (err error) {
 	p := proof{lab: internet, out: out, client: tlsreference.Client{
 		Roots: internet.RootsFile(),
 		Run: func(ctx context.Context, program string, args ...string) ([]byte, error) {
-			return internet.Exec(ctx, lab.ServiceHost, program, args...)
+			// With the lab's resolver: testssl.sh asks for a name that does not exist, again and again.
+			inside := append([]string{"netns", "exec", internet.Namespace(lab.ServiceHost), program}, args...)
+			return exec.CommandContext(ctx, "ip", inside...).Output()
 		},
 	}}
 	p.all(ctx, wanted)

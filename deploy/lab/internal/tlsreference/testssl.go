@@ -27,7 +27,7 @@ func (c Client) Testssl(ctx context.Context, s tlsserver.Server, address, file s
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Seen{}, err
 	}
-	args := []string{"--quiet", "--color", "0", "--warnings", "off", "--nodns", "min", "--ip", host, "--add-ca", c.Roots,
+	args := []string{"--quiet", "--color", "0", "--warnings", "off", "--nodns", "none", "--ip", host, "--add-ca", c.Roots,
 		"--openssl-timeout", "5", "--jsonfile", file, "-p", "-S"}
 	if !s.Truth.VersionsOnly && !s.Truth.Alike {
 		args = append(args, "-E", "-P", "-f")
@@ -67,7 +67,10 @@ func readTestssl(found []finding, t tlsserver.Truth) (Seen, error) {
 	}
 	by := map[string]string{}
 	for _, f := range found {
-		by[f.ID] = f.Finding
+		// Of a server with several certificates each finding is told of each.
+		if id, _, _ := strings.Cut(f.ID, " "); by[id] == "" {
+			by[id] = f.Finding
+		}
 	}
 	for id, protocol := range testsslProtocols {
 		if strings.HasPrefix(by[id], "offered") {
@@ -143,6 +146,8 @@ func (s *Seen) judge(by map[string]string, t tlsserver.Truth) {
 		s.Error = "DEPTH_ZERO_SELF_SIGNED_CERT"
 	case strings.Contains(trust, "chain incomplete"):
 		s.Error = "UNABLE_TO_VERIFY_LEAF_SIGNATURE"
+	case strings.Contains(trust, "unsupported certificate purpose"):
+		s.Error = "INVALID_PURPOSE"
 	case strings.HasPrefix(trust, "failed"):
 		s.Error = trust
 	case strings.Contains(by["cert_trust"], "does not match"):
@@ -153,8 +158,9 @@ func (s *Seen) judge(by map[string]string, t tlsserver.Truth) {
 	}
 	switch other := by["cert_commonName_wo_SNI"]; {
 	case name == "" || other == name || other == "":
-	case strings.Contains(other, "didn't like") || strings.Contains(other, "no SNI"):
-		s.Nameless = tlsserver.Refused
+	case strings.Contains(other, "didn't succeed"):
+		// Refused, or none of the suites that OpenSSL offers by itself.
+		s.Untold = append(s.Untold, "nameless")
 	default:
 		s.Nameless = other
 	}

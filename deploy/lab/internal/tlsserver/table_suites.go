@@ -17,15 +17,18 @@ const (
 	noMLKEM  = "OpenSSL has ML-KEM since 3.5"
 )
 
-// Why sslscan does.
+// Why sslscan does, and testssl.sh in part.
 const (
 	noOldSuites   = "sslscan asks for suites of SSL 3.0 with OpenSSL, which has it no more"
-	oneGroup      = "sslscan offers one group at a time, and OpenSSL then finds none for an ECDSA key on another curve"
-	fewSuites     = "sslscan asks for groups with a few suites alone, none of which the server takes"
-	fewGroups     = "sslscan offers OpenSSL's own groups alone in TLS 1.2, or the NIST curves"
+	oneGroup      = "it offers one group at a time, and OpenSSL then finds none for an ECDSA key on another curve"
+	fewSuites     = "it asks for groups with a few suites alone, none of which the server takes"
+	fewGroups     = "it offers OpenSSL's own groups alone in TLS 1.2, or the NIST curves"
 	rc4Apart      = "sslscan asks for RC4 apart, after all that its OpenSSL has"
 	noCertificate = "sslscan counts a suite only where the handshake ends, and has no client certificate"
 )
+
+// byOpenSSL is why testssl.sh tells less.
+const byOpenSSL = "testssl.sh asks for the order with OpenSSL, which has none of the suites"
 
 // signed are the names of the certificates that a server in order sends: its own, and the intermediate.
 func signed(label string) []string { return []string{label + "." + Zone, issuing} }
@@ -45,21 +48,22 @@ func versions() []Server {
 			start: spokenServer(spoken{oldest: wireSSL3, newest: wireSSL3, suites: []uint16{tripleDES, rc4SHA, rc4MD5}}),
 			Truth: Truth{Suites: suites{ssl3: old}, Order: Servers, Sent: signed("ssl3"),
 				Issues: []string{onlyRead, noSecrecy}, Differs: map[string]string{"openssl: sent": noSSL3,
-					"sslscan: SSLv3 suites": noOldSuites}}},
+					"sslscan: SSLv3 suites": noOldSuites, "testssl: SSLv3 suites": byOpenSSL}}},
 		{Host: "export", Note: "SSL 3.0 and TLS 1.0 with export suites and DES",
 			start: spokenServer(spoken{oldest: wireSSL3, newest: wireTLS10,
 				suites: []uint16{exportRC4, exportRC2, exportDES, singleDES}, exchange: map[uint16][]byte{
 					exportRC4: exportKey(), exportRC2: exportKey(), exportDES: exportKey()}}),
 			Truth: Truth{Suites: suites{ssl3: export, tls10: export}, Order: Servers, Sent: signed("export"),
 				Issues: []string{onlyRead, noSecrecy}, Differs: map[string]string{"openssl: TLSv1.0, sent": noExport,
-					"sslscan: SSLv3 suites": noOldSuites}}},
+					"sslscan: SSLv3 suites":                 noOldSuites,
+					"testssl: SSLv3 suites, TLSv1.0 suites": byOpenSSL}}},
 		{Host: "only-tls13", Note: "TLS 1.3 alone", Program: "openssl",
 			start: sServer(site.Order{}, "-tls1_3", "-groups", "X25519:P-256"),
 			Truth: Truth{Suites: suites{tls13: {aes256, chacha, aes128}}, Groups: twoGroups, Sent: signed("only-tls13")}},
 		{Host: "only-tls12", Note: "TLS 1.2 alone", Program: "openssl",
 			start: sServer(site.Order{}, "-tls1_2", "-groups", "X25519:P-256", "-cipher", "ECDHE-ECDSA-AES128-GCM-SHA256"),
 			Truth: Truth{Suites: suites{tls12: {ecdsa12}}, Groups: twoGroups, Sent: signed("only-tls12"),
-				Differs: map[string]string{"sslscan: groups": oneGroup}}},
+				Differs: map[string]string{"sslscan: groups": oneGroup, "testssl: groups": oneGroup}}},
 		{Host: "all-versions", Note: "TLS 1.0 to 1.3", Program: "openssl",
 			start: sServer(site.Order{Key: "rsa"}, "-min_protocol", "TLSv1", "-groups", "X25519:P-256",
 				"-cipher", "ECDHE-RSA-AES128-SHA:ECDHE-RSA-AES128-GCM-SHA256:@SECLEVEL=0"),
@@ -96,7 +100,7 @@ func suitesAndGroups() []Server {
 			"TLS_ECDHE_RSA_WITH_CAMELLIA_128_CBC_SHA256", "TLS_RSA_WITH_CAMELLIA_256_CBC_SHA")),
 		withoutGroups(onlyTLS12("aria", "ARIA suites only", "ECDHE-ARIA128-GCM-SHA256:ARIA256-GCM-SHA384", onlyRead,
 			"TLS_ECDHE_RSA_WITH_ARIA_128_GCM_SHA256", "TLS_RSA_WITH_ARIA_256_GCM_SHA384")),
-		withoutGroups(onlyTLS12("null", "suites without encryption", "ECDHE-RSA-NULL-SHA:NULL-SHA256:@SECLEVEL=0", onlyRead,
+		nowhereGroups(onlyTLS12("null", "suites without encryption", "ECDHE-RSA-NULL-SHA:NULL-SHA256:@SECLEVEL=0", onlyRead,
 			"TLS_ECDHE_RSA_WITH_NULL_SHA", "TLS_RSA_WITH_NULL_SHA256")),
 		onlyTLS12("part-anonymous", "a suite without a certificate beside one with it",
 			"ECDHE-RSA-AES128-GCM-SHA256:AECDH-AES128-SHA:@SECLEVEL=0", "", rsa12, "TLS_ECDH_anon_WITH_AES_128_CBC_SHA"),
@@ -111,21 +115,21 @@ func suitesAndGroups() []Server {
 				"-cipher", "ECDHE-RSA-AES128-GCM-SHA256"),
 			Truth: Truth{Suites: suites{tls12: {rsa12}}, Groups: []string{"brainpoolP256r1", "brainpoolP384r1"},
 				Sent: signed("brainpool"), Issues: []string{onlyRead},
-				Differs: map[string]string{"sslscan: TLSv1.2 suites": fewGroups}}},
+				Differs: map[string]string{"sslscan: TLSv1.2 suites": fewGroups, "testssl: groups": fewGroups}}},
 		Server{Host: "mlkem", Note: "X25519MLKEM768 only",
 			start: goServer(site.Order{}, func(c *tls.Config) {
 				c.MinVersion, c.CurvePreferences = tls.VersionTLS13, []tls.CurveID{tls.X25519MLKEM768}
 			}),
 			Truth: Truth{Order: Rules, Suites: suites{tls13: {aes128, aes256, chacha}}, Groups: []string{"X25519MLKEM768"},
 				Sent: signed("mlkem"), Differs: map[string]string{"openssl: TLSv1.3, sent": noMLKEM,
-					"sslscan: TLSv1.3, groups": noMLKEM}}},
+					"sslscan: TLSv1.3, groups": noMLKEM, "testssl: TLSv1.3, groups, sent": noMLKEM}}},
 		Server{Host: "post-quantum", Note: "X25519MLKEM768 beside X25519",
 			start: goServer(site.Order{}, func(c *tls.Config) {
 				c.CurvePreferences = []tls.CurveID{tls.X25519MLKEM768, tls.X25519}
 			}),
 			Truth: Truth{Order: Rules, Suites: modern(), Groups: []string{"X25519MLKEM768", "x25519"},
 				Sent: signed("post-quantum"), Differs: map[string]string{
-					"sslscan: groups": noMLKEM, "sslscan: TLSv1.2": fewGroups}}},
+					"sslscan: groups": noMLKEM, "sslscan: TLSv1.2": fewGroups, "testssl: groups": noMLKEM}}},
 	)
 	return append(all, gnuTLSServers()...)
 }
@@ -140,6 +144,12 @@ func onlyTLS12(label, note, ciphers, codes string, names ...string) Server {
 // withoutGroups marks a server of which sslscan finds no groups.
 func withoutGroups(s Server) Server {
 	s.Truth.Differs = map[string]string{"sslscan: groups": fewSuites}
+	return s
+}
+
+// nowhereGroups marks one of which testssl.sh finds none either.
+func nowhereGroups(s Server) Server {
+	s.Truth.Differs = map[string]string{"sslscan: groups": fewSuites, "testssl: groups": fewSuites}
 	return s
 }
 
