@@ -146,6 +146,8 @@ func (s *Seen) judge(by map[string]string, t tlsserver.Truth) {
 		s.Error = "DEPTH_ZERO_SELF_SIGNED_CERT"
 	case strings.Contains(trust, "chain incomplete"):
 		s.Error = "UNABLE_TO_VERIFY_LEAF_SIGNATURE"
+	case strings.Contains(trust, "unsupported certificate purpose"):
+		s.Error = "INVALID_PURPOSE"
 	case strings.HasPrefix(trust, "failed"):
 		s.Error = trust
 	case strings.Contains(by["cert_trust"], "does not match"):

@@ -10,6 +10,12 @@ import (
 	"diagnostics/lab/internal/site"
 )
 
+// Why OpenSSL, and testssl.sh with it, judges otherwise.
+const (
+	anyKey = "OpenSSL takes keys that may encrypt for keys of a server, whatever the key exchange"
+	byName = "OpenSSL wants the usage for servers by name; browsers and Go take any"
+)
+
 const day = 24 * time.Hour
 
 // names are servers that look at the name that the client sends, or whose addresses differ.
@@ -35,7 +41,8 @@ func names() []Server {
 			start: sServer(site.Order{}, "-tls1_2", "-Verify", "1", "-groups", "X25519:P-256",
 				"-cipher", "ECDHE-ECDSA-AES128-GCM-SHA256"),
 			Truth: Truth{Suites: suites{tls12: {ecdsa12}}, Groups: twoGroups, Sent: signed("members"), Requests: true,
-				Differs: map[string]string{"sslscan: TLSv1.2 suites": noCertificate, "sslscan: groups": oneGroup}}},
+				Differs: map[string]string{"sslscan: TLSv1.2 suites": noCertificate,
+					"sslscan: groups": oneGroup, "testssl: groups": oneGroup}}},
 		{Host: "members13", Note: "wants a client's certificate, in TLS 1.3",
 			start: goServer(site.Order{}, func(c *tls.Config) { c.ClientAuth = tls.RequireAnyClientCert }),
 			Truth: Truth{Order: Rules, Suites: modern(), Groups: twoGroups, Sent: signed("members13"), Requests: true,
@@ -108,12 +115,12 @@ func certificates() []Server {
 		shown("no-signing", "an RSA key that may not sign, which ECDHE needs",
 			site.Order{Key: "rsa", Usage: x509.KeyUsageKeyEncipherment},
 			Truth{Error: "INVALID_PURPOSE", Differs: map[string]string{
-				"openssl: trust": "OpenSSL takes keys that may encrypt for keys of a server, whatever the key exchange"}}),
+				"openssl: trust": anyKey, "testssl: trust": anyKey}}),
 		suffix,
 		shown("any-usage", "an extended key usage of anything alone",
 			site.Order{ExtUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}},
 			Truth{Issues: []string{"ANY_PURPOSE_ONLY"}, Differs: map[string]string{
-				"openssl: trust": "OpenSSL wants the usage for servers by name; browsers and Go take any"}}),
+				"openssl: trust": byName, "testssl: trust": byName}}),
 		shown("client-usage", "an extended key usage of clients alone",
 			site.Order{ExtUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}, wrong("INVALID_PURPOSE")),
 		shown("ed25519", "an Ed25519 key, which no browser takes", site.Order{Key: "ed25519"},

@@ -22,7 +22,7 @@ const (
 	noOldSuites   = "sslscan asks for suites of SSL 3.0 with OpenSSL, which has it no more"
 	oneGroup      = "it offers one group at a time, and OpenSSL then finds none for an ECDSA key on another curve"
 	fewSuites     = "it asks for groups with a few suites alone, none of which the server takes"
-	fewGroups     = "sslscan offers OpenSSL's own groups alone in TLS 1.2, or the NIST curves"
+	fewGroups     = "it offers OpenSSL's own groups alone in TLS 1.2, or the NIST curves"
 	rc4Apart      = "sslscan asks for RC4 apart, after all that its OpenSSL has"
 	noCertificate = "sslscan counts a suite only where the handshake ends, and has no client certificate"
 )
@@ -115,21 +115,21 @@ func suitesAndGroups() []Server {
 				"-cipher", "ECDHE-RSA-AES128-GCM-SHA256"),
 			Truth: Truth{Suites: suites{tls12: {rsa12}}, Groups: []string{"brainpoolP256r1", "brainpoolP384r1"},
 				Sent: signed("brainpool"), Issues: []string{onlyRead},
-				Differs: map[string]string{"sslscan: TLSv1.2 suites": fewGroups}}},
+				Differs: map[string]string{"sslscan: TLSv1.2 suites": fewGroups, "testssl: groups": fewGroups}}},
 		Server{Host: "mlkem", Note: "X25519MLKEM768 only",
 			start: goServer(site.Order{}, func(c *tls.Config) {
 				c.MinVersion, c.CurvePreferences = tls.VersionTLS13, []tls.CurveID{tls.X25519MLKEM768}
 			}),
 			Truth: Truth{Order: Rules, Suites: suites{tls13: {aes128, aes256, chacha}}, Groups: []string{"X25519MLKEM768"},
 				Sent: signed("mlkem"), Differs: map[string]string{"openssl: TLSv1.3, sent": noMLKEM,
-					"sslscan: TLSv1.3, groups": noMLKEM}}},
+					"sslscan: TLSv1.3, groups": noMLKEM, "testssl: TLSv1.3, groups, sent": noMLKEM}}},
 		Server{Host: "post-quantum", Note: "X25519MLKEM768 beside X25519",
 			start: goServer(site.Order{}, func(c *tls.Config) {
 				c.CurvePreferences = []tls.CurveID{tls.X25519MLKEM768, tls.X25519}
 			}),
 			Truth: Truth{Order: Rules, Suites: modern(), Groups: []string{"X25519MLKEM768", "x25519"},
 				Sent: signed("post-quantum"), Differs: map[string]string{
-					"sslscan: groups": noMLKEM, "sslscan: TLSv1.2": fewGroups}}},
+					"sslscan: groups": noMLKEM, "sslscan: TLSv1.2": fewGroups, "testssl: groups": noMLKEM}}},
 	)
 	return append(all, gnuTLSServers()...)
 }
