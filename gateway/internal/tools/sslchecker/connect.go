@@ -161,7 +161,9 @@ func (i *inspection) shake(alpn []string) conversation {
 		seen.failure = client.HandshakeContext(ctx)
 		seen.took = time.Since(start)
 		seen.state = client.ConnectionState()
-		if seen.failure != nil && len(seen.state.PeerCertificates) == 0 && !brokenOff(ctx, seen.failure) {
+		// Without a version (SSL 3.0) crypto/tls took nothing of the answer, and what it knows of the rest is not so.
+		if seen.failure != nil && seen.state.Version != 0 && len(seen.state.PeerCertificates) == 0 &&
+			!brokenOff(ctx, seen.failure) {
 			seen.readFrom(wire)
 		}
 		if len(seen.state.PeerCertificates) > 0 {

@@ -2,6 +2,8 @@ package sslchecker
 
 import (
 	"context"
+	"crypto/x509"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +33,7 @@ const maxOthers = 2
 // for that of clients without a server name. They are asked one after another. cut tells that one could not be asked.
 func (i *inspection) others(ctx context.Context, v *visit, known probed) (list []otherCertificate, cut bool) {
 	list = []otherCertificate{}
+	shown := []*x509.Certificate{v.seen.state.PeerCertificates[0]}
 	for _, kind := range i.otherKinds(v, known) {
 		left := i.timeLeft(ctx)
 		if left <= 0 {
@@ -48,9 +51,10 @@ func (i *inspection) others(ctx context.Context, v *visit, known probed) (list [
 		// What fails here is a server that has none.
 		again := visit{address: v.address, until: time.Now().Add(left)}
 		seen, err := i.converse(ctx, &again, i.reading(hello))
-		if err != nil || seen.state.PeerCertificates[0].Equal(v.seen.state.PeerCertificates[0]) {
+		if err != nil || slices.ContainsFunc(shown, seen.state.PeerCertificates[0].Equal) {
 			continue
 		}
+		shown = append(shown, seen.state.PeerCertificates[0])
 		list = append(list, i.describeOther(ctx, kind, seen))
 	}
 	return list, false

@@ -99,17 +99,17 @@ func TestServersThatNobodyCanSpeakTo(t *testing.T) {
 		hellos int32
 	}{
 		"handshake_failure": {handshakeFailure, tlsprobe.Flight{}, tlsprobe.Alert{Level: 2, Description: 40},
-			"refused the TLS handshake on port 443: it gave no reason (handshake_failure).", 2},
+			"refused the TLS handshake on port 443: it gave no reason (handshake_failure).", 3},
 		"protocol_version": {protocolVersion, tlsprobe.Flight{}, io.EOF,
-			"refused the TLS handshake on port 443: it does not take the versions that were offered (protocol_version).", 2},
-		"closes": {"", tlsprobe.Flight{}, io.EOF, "closed the connection on port 443 in place of a TLS handshake.", 2},
+			"refused the TLS handshake on port 443: it does not take the versions that were offered (protocol_version).", 3},
+		"closes": {"", tlsprobe.Flight{}, io.EOF, "closed the connection on port 443 in place of a TLS handshake.", 3},
 		"unrecognized_name": {"\x15\x03\x03\x00\x02\x02\x70", tlsprobe.Flight{}, errors.New("not asked"),
 			"it does not know this host name (unrecognized_name).", 0},
 		"no TLS": {"SSH-2.0-OpenSSH_9.9\r\n", tlsprobe.Flight{}, errors.New("not asked"), "does not speak TLS", 0},
 		"anonymous": {handshakeFailure, tlsprobe.Flight{Version: tlsprobe.TLS12, Suite: tlsprobe.Suite{Name: "ADH"}}, nil,
 			"chose ADH on port 443, with which a server shows no certificate.", 1},
 		"no certificate at all": {handshakeFailure,
-			tlsprobe.Flight{Version: tlsprobe.TLS12, Certificates: [][]byte{{1, 2, 3}}}, nil, "(handshake_failure).", 2},
+			tlsprobe.Flight{Version: tlsprobe.TLS12, Certificates: [][]byte{{1, 2, 3}}}, nil, "(handshake_failure).", 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
