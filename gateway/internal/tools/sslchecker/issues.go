@@ -137,8 +137,8 @@ func handshakeIssues(seen observation) []issue {
 	}
 	if seen.read {
 		return []issue{{"HANDSHAKE_ONLY_READ", severityInfo,
-			"This service could not complete a handshake, since it does not have all cipher suites itself. It read the " +
-				"server's part up to the certificate."}}
+			"The TLS of this service could not complete a handshake with the server. So it read the server's part, up to the " +
+				"certificate."}}
 	}
 	if seen.failure != nil {
 		return []issue{{"HANDSHAKE_NOT_COMPLETED", severityFail,
