@@ -129,7 +129,9 @@ func (s *Service) startGatewayAt(
 		"DIAGNOSTICS_WORKER_URL=http://" + workerAddr,
 		"DIAGNOSTICS_WORKER_TOKEN=" + s.token,
 		"DNS_RESOLVERS=" + resolver4,
+		// Both, so that this machine's own roots are not trusted besides.
 		"SSL_CERT_FILE=" + s.lab.RootsFile(),
+		"SSL_CERT_DIR=" + s.lab.RootsFile() + ".d",
 	}, env...)
 	return s.start(ctx, g, name, s.opts.Gateway, addr, settings)
 }
