@@ -26,10 +26,11 @@ const (
 	mazeWeb  = "www.maze-web.com"  // redirects, sitemaps and endless bodies
 	mazeMail = "maze-mail.com"     // records that lead to as many lookups as there can be, over long names
 	mazeMany = "many.maze-web.com" // addresses at which nothing listens
+	mazeTLS  = "tls.maze-web.com"  // two addresses that answer and two at which nothing listens
 )
 
 // Ports of their own at the maze's address, beside 80 and 443.
-const mazeMailPort, mazeGarbagePort = 25, 4433
+const mazeMailPort, mazeGarbagePort, mazeTLSPort = 25, 4433, 4434
 
 // buildMazes starts the servers and publishes the names.
 func buildMazes(t *testing.T) {
@@ -44,6 +45,7 @@ func buildMazes(t *testing.T) {
 	}
 	internet.Script(mazeWeb, lab.Step{Records: web})
 	internet.Script(mazeMany, lab.Step{Records: many})
+	internet.Script(mazeTLS, lab.Step{Records: []string{"@ 300 IN A 11.80.0.203", "@ 300 IN AAAA 2a10:80::c3", web[0], web[1]}})
 	publishMailMaze()
 	certificate := mazeCertificate(t)
 	for _, address := range []string{"11.80.0.203", "2a10:80::c3"} {
@@ -51,6 +53,7 @@ func buildMazes(t *testing.T) {
 		serveMaze(t, net.JoinHostPort(address, "443"), &certificate)
 		for port, talk := range map[int]func(net.Conn){
 			mazeMailPort: greetForEver, mazeGarbagePort: func(c net.Conn) { _, _ = io.Copy(c, zeros{}) },
+			mazeTLSPort: takeEverything(certificate.Certificate[0]),
 		} {
 			talkMaze(t, net.JoinHostPort(address, fmt.Sprint(port)), talk)
 		}

@@ -78,4 +78,4 @@ const (
 )
 
 // WithBodyBuffer is the context of an exchange whose body is read.
-func WithBodyBuffer(ctx context.Context) context.Context { return withReceiveBuffer(ctx, bodyBuffer) }
+func WithBodyBuffer(ctx context.Context) context.Context { return WithReceiveBuffer(ctx, bodyBuffer) }

@@ -106,7 +106,7 @@ func (x *trip) prepare(chain *carried) (err error) {
 		return err
 	}
 	if r.readsBody() {
-		x.ctx = withReceiveBuffer(x.ctx, bodyBuffer)
+		x.ctx = WithReceiveBuffer(x.ctx, bodyBuffer)
 	}
 	return nil
 }

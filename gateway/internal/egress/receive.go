@@ -23,8 +23,9 @@ const (
 
 type receiveBufferKey struct{}
 
-// withReceiveBuffer gives the sockets that are dialled for the context a receive buffer of that size.
-func withReceiveBuffer(ctx context.Context, size int) context.Context {
+// WithReceiveBuffer gives the TCP sockets that are dialled for the context a receive buffer of so many octets. It bounds
+// what comes that nobody reads, and what this host has to answer to it.
+func WithReceiveBuffer(ctx context.Context, size int) context.Context {
 	return context.WithValue(ctx, receiveBufferKey{}, size)
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/cache"
+	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tlsprobe"
 	"diagnostics/gateway/internal/tool"
@@ -25,6 +26,8 @@ const (
 	// maxProbing is how long the probing may take, and atTheEnd what it leaves of a run's time.
 	maxProbing = 12 * time.Second
 	atTheEnd   = 1500 * time.Millisecond
+	// probeBuffer is what a server may send ahead of a probe that reads its first words and leaves.
+	probeBuffer = 8 << 10
 	// bytesAtTheEnd are what it leaves of the bytes that a run may send, for the handshakes that follow.
 	bytesAtTheEnd = 8 << 10
 	// price is what a run that probes charges its target, beside the one request that every run does.
@@ -137,7 +140,7 @@ func (i *inspection) scanOf(v *visit, at netip.AddrPort) tlsprobe.Scan {
 		if traffic.Room(ctx, bytesAtTheEnd) != nil || left.Add(-1) < 0 {
 			return nil, tlsprobe.ErrSpent
 		}
-		conn, err := i.egress.Dial(ctx, at)
+		conn, err := i.egress.Dial(egress.WithReceiveBuffer(ctx, probeBuffer), at)
 		if fault.Is(err, fault.Limited) {
 			return nil, errors.Join(tlsprobe.ErrSpent, err)
 		}
