@@ -32,6 +32,9 @@ func (c Client) Testssl(ctx context.Context, s tlsserver.Server, address, file s
 	if !s.Truth.VersionsOnly && !s.Truth.Alike {
 		args = append(args, "-E", "-P", "-f")
 	}
+	if strings.Contains(host, ":") {
+		args = append(args, "-6")
+	}
 	if starttls := map[int]string{25: "smtp", 110: "pop3", 143: "imap"}[s.Port]; starttls != "" {
 		args = append(args, "--starttls", starttls)
 	}

@@ -165,7 +165,7 @@ func anonymous() Server {
 	s := onlyTLS12("anonymous", "suites without a certificate", "ADH-AES128-GCM-SHA256:AECDH-AES128-SHA:@SECLEVEL=0", "",
 		"TLS_DH_anon_WITH_AES_128_GCM_SHA256", "TLS_ECDH_anon_WITH_AES_128_CBC_SHA")
 	s.Truth.Status, s.Truth.Sent, s.Truth.DHBits = 502, nil, 1024
-	return withoutGroups(s)
+	return nowhereGroups(s)
 }
 
 // preferred are servers that choose, and such that leave it to the client.
