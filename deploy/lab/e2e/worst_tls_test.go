@@ -18,8 +18,8 @@ var mazeSuites = []uint16{
 // mazeCertificates is how long a list of certificates is, below what is read of a handshake.
 const mazeCertificates = 110 << 10
 
-// takeEverything is a TLS server that takes every one of many suites in every version from SSL 3.0 to TLS 1.2, and shows
-// its certificate again and again each time.
+// takeEverything is a TLS server that takes every one of many suites in every version from SSL 3.0 to TLS 1.2, and
+// shows its certificate again and again each time.
 func takeEverything(certificate []byte) func(net.Conn) {
 	var list []byte
 	for len(list) < mazeCertificates {

@@ -23,8 +23,8 @@ const (
 
 type receiveBufferKey struct{}
 
-// WithReceiveBuffer gives the TCP sockets that are dialled for the context a receive buffer of so many octets. It bounds
-// what comes that nobody reads, and what this host has to answer to it.
+// WithReceiveBuffer gives the TCP sockets that are dialled for the context a receive buffer of so many octets. That
+// bounds what comes and nobody reads, and what this host has to answer to it.
 func WithReceiveBuffer(ctx context.Context, size int) context.Context {
 	return context.WithValue(ctx, receiveBufferKey{}, size)
 }

@@ -14,9 +14,9 @@ import (
 )
 
 // readInstead asks a server that crypto/tls cannot speak to for its certificates by handshakes that are only read: of
-// every version and suite that there is; of those before TLS 1.3, where every group can be offered since no keys have to
-// be agreed on to read them; and then of SSL 3.0, which is not offered beside others. What crypto/tls was told stays the
-// failure where these fail too.
+// every version and suite that there is; of those before TLS 1.3, where every group can be offered, since no keys have
+// to be agreed on to read them; and then of SSL 3.0, which is not offered beside others. What crypto/tls was told stays
+// the failure where these fail too.
 func (i *inspection) readInstead(ctx context.Context, v *visit) {
 	failed := v.err
 	before13 := []tlsprobe.Version{tlsprobe.TLS12, tlsprobe.TLS11, tlsprobe.TLS10}
