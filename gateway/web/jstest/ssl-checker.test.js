@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import judge from "../assets/tools/ssl-checker/verdict.js";
+import judge, { worstFirst } from "../assets/tools/ssl-checker/verdict.js";
 
 // The parts of a page listen to it from the start.
 Object.assign(globalThis, { document: { addEventListener() {} } });
@@ -55,4 +55,9 @@ test("a certificate for other hosts is told with its names", () => {
 test("one whose issuer is unknown is", () => {
   const d = refused(false, { code: locally, message: "The chain ends in a certificate whose issuer is not known." });
   assert.match([view.meaning(d, asked)].flat().join(" "), /Install the whole chain/);
+});
+
+test("problems are told before warnings, and these before notes", () => {
+  const issues = ["info", "fail", "warn", "fail"].map((severity, i) => ({ severity, code: String(i) }));
+  assert.deepEqual(worstFirst(issues).map((i) => i.code), ["1", "3", "2", "0"]);
 });

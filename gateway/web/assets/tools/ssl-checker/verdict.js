@@ -10,6 +10,9 @@ import { rowsOf, suitesOf, versionName } from "./suites.js";
 /** A severity's tone and word. @type {Record<string, [Tone, string]>} */
 export const weights = { fail: ["bad", "problem"], warn: ["warn", "warning"], info: ["info", "note"] };
 
+/** @param {any[]} issues @returns {any[]} problems, warnings, notes, each in the order of the answer */
+export const worstFirst = (issues) => Object.keys(weights).flatMap((severity) => issues.filter((i) => i.severity === severity));
+
 /** @param {any} c a certificate */
 export const notYet = (c) => Date.parse(c.validFrom) > Date.now();
 
@@ -60,7 +63,7 @@ function concerns(d) {
   const told = ["INCOMPLETE_CHAIN", d.authorizationError, d.authorizationError === "UNABLE_TO_GET_ISSUER_CERT_LOCALLY" && unverified(d)?.code];
   // Where clients refuse the certificate the verdict says at which address.
   const twice = (/** @type {any} */ i) => told.includes(i.code) || (!d.authorized && i.code === "ENDPOINTS_DIFFER" && i.severity === "fail" && i.message.startsWith(d.address));
-  const rest = ["fail", "warn"].flatMap((severity) => d.issues.filter((/** @type {any} */ i) => i.severity === severity && !twice(i)));
+  const rest = worstFirst(d.issues).filter((i) => i.severity !== "info" && !twice(i));
   const list = rest.map((i) => ({ tone: weights[i.severity][0], text: about(d, i.message) }));
   return d.authorized ? list : [{ tone: "bad", broken: true, text: refusal(d), topic: certificateOf(place(d)) }, ...list];
 }

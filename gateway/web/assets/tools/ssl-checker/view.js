@@ -11,7 +11,7 @@ import { endpoints } from "./endpoints.js";
 import { matrix } from "./matrix.js";
 import { others } from "./others.js";
 import { oldOnes, postQuantum, suitesOf, versionName } from "./suites.js";
-import { left, notYet, unverified, weights } from "./verdict.js";
+import { left, notYet, unverified, weights, worstFirst } from "./verdict.js";
 
 const wholeChain = "Install the whole chain that the authority provides.";
 
@@ -63,7 +63,7 @@ function validity(d) {
 /** @param {any} d */
 function findings(d) {
   if (d.issues.length === 0) return null;
-  const rows = d.issues.map((/** @type {any} */ i) => [badge(...weights[i.severity]), el("p", { class: "sentence" }, i.message), value(i.code)]);
+  const rows = worstFirst(d.issues).map((/** @type {any} */ i) => [badge(...weights[i.severity]), el("p", { class: "sentence" }, i.message), value(i.code)]);
   return section("Findings", table({ caption: "Findings", hideCaption: true, columns: [{ title: "Weight" }, { title: "Finding" }, { title: "Code" }], rows }));
 }
 
