@@ -45,7 +45,7 @@ func TestPortTracesEqualTheSystems(t *testing.T) {
 				ours := fmt.Sprint(hopsOf(t, a))
 				for name, args := range map[string][]string{
 					"traceroute": append([]string{"-n", "-q", "3"}, append(p.traceroute, to.String())...),
-					"mtr":        append([]string{"-n", "-r", "-c", "1", "-i", "0.1", "-G", "0.3"}, append(p.mtr, to.String())...),
+					"mtr":        append([]string{"-n", "-r", "-c", "3", "-i", "0.1", "-G", "0.3"}, append(p.mtr, to.String())...),
 				} {
 					out, err := internet.Exec(t.Context(), lab.ServiceHost, name, args...)
 					if err != nil {
