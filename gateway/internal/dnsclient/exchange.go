@@ -7,10 +7,10 @@ import (
 	"io"
 	"net/netip"
 	"strings"
-	"time"
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/memory"
+	"diagnostics/shared/parallel"
 
 	"github.com/miekg/dns"
 )
@@ -84,7 +84,7 @@ func (e exchange) over(ctx context.Context, transport string, query *dns.Msg,
 		return reply{}, err
 	}
 	defer func() { _ = c.Close() }()
-	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })()
+	defer parallel.Interrupt(ctx, c)()
 
 	if transport == "tcp" {
 		// #nosec G115 -- a question is a few hundred bytes

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"sync/atomic"
-	"time"
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/shared/parallel"
@@ -28,7 +27,7 @@ const (
 func (x *trip) sendHTTP1(conn net.Conn, request *http.Request) error {
 	x.setPhase(phaseAnswer)
 	x.wire = &wire1{trip: x, conn: conn, left: MaxHeaderBytes}
-	x.wire.unwatch = context.AfterFunc(x.ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	x.wire.unwatch = parallel.Interrupt(x.ctx, conn)
 	return x.wire.reason(x.wire.send(request))
 }
 

@@ -9,6 +9,8 @@ import (
 	"net"
 	"slices"
 	"syscall"
+
+	"diagnostics/shared/parallel"
 )
 
 // maxFails is how many connections may fail to open or be left without a word, one after another, before a scan leaves
@@ -142,7 +144,7 @@ func (r *run) askOnce(ctx context.Context, q question) (f flight, err error) {
 		return flight{}, fmt.Errorf("%w: %w", errDial, err)
 	}
 	defer func() { _ = conn.Close() }()
-	defer interruptOn(ctx, conn)()
+	defer parallel.Interrupt(ctx, conn)()
 
 	hello := r.hello(q)
 	if _, err := conn.Write(inRecord(hello.recordVersion(), recordHandshake, hello.marshal())); err != nil {

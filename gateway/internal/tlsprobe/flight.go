@@ -2,8 +2,6 @@ package tlsprobe
 
 import (
 	"context"
-	"net"
-	"time"
 )
 
 // flight is what has come of a server's first flight.
@@ -93,12 +91,6 @@ func exchangeHeard(f *flight) bool {
 		return f.exchange != keyExchange{}
 	}
 	return true
-}
-
-// interruptOn ends what is waited for on a connection when the context ends.
-func interruptOn(ctx context.Context, conn net.Conn) func() {
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	return func() { stop() }
 }
 
 // ended gives the context's end where that is why something failed.

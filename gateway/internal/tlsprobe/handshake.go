@@ -4,6 +4,8 @@ import (
 	"context"
 	"net"
 	"slices"
+
+	"diagnostics/shared/parallel"
 )
 
 // Hello is what is asked in a handshake.
@@ -46,7 +48,7 @@ type Flight struct {
 // ErrOtherVersion, ErrNotOffered, those of the connection (io.EOF where the server closed it without a word) and the
 // context's.
 func ReadHandshake(ctx context.Context, conn net.Conn, hello Hello) (Flight, error) {
-	defer interruptOn(ctx, conn)()
+	defer parallel.Interrupt(ctx, conn)()
 	h := handshake{conn: conn, reader: reader{from: conn}, offer: hello.compose()}
 	err := h.run()
 	if h.certified {

@@ -11,6 +11,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text"
+	"diagnostics/shared/parallel"
 )
 
 // ask waits for a turn at a server, and then puts one line to it and gives the text of its answer, within limit: UTF-8,
@@ -40,8 +41,7 @@ func (c *Client) talk(ctx context.Context, server target.Host, question string) 
 		return nil, blame(ctx, server, err)
 	}
 	defer func() { _ = conn.Close() }()
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
+	defer parallel.Interrupt(ctx, conn)()
 	answer, err := exchange(conn, question)
 	if err != nil {
 		return nil, c.broken(ctx, server, conn, err)

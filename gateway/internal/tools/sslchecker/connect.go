@@ -18,6 +18,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/tlswire"
+	"diagnostics/shared/parallel"
 )
 
 // visit is what was learnt at one address, until when it may take.
@@ -74,7 +75,7 @@ func (i *inspection) converse(ctx context.Context, v *visit, say conversation) (
 	v.connected = true
 	limited, cancel := context.WithTimeout(ctx, i.share(v))
 	defer cancel()
-	defer interruptOn(limited, conn)()
+	defer parallel.Interrupt(limited, conn)()
 	if protocol, ok := starttlsByPort[port]; ok {
 		if err := startTLS(conn, protocol); err != nil {
 			return observation{}, endOr(ctx, i.blame(conn, err, starttlsFault(limited, who, port, protocol, err)))

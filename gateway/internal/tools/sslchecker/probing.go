@@ -14,6 +14,7 @@ import (
 	"diagnostics/gateway/internal/tlsprobe"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/traffic"
+	"diagnostics/shared/parallel"
 )
 
 // Manners towards a server that is probed.
@@ -147,7 +148,7 @@ func (i *inspection) scanOf(v *visit, at netip.AddrPort) tlsprobe.Scan {
 		if err != nil || !later {
 			return conn, err
 		}
-		defer interruptOn(ctx, conn)()
+		defer parallel.Interrupt(ctx, conn)()
 		if err := startTLS(conn, protocol); err != nil {
 			_ = conn.Close()
 			return nil, err

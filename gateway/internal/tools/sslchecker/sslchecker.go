@@ -193,12 +193,6 @@ func webProtocols(port uint16) []string {
 	return []string{"h2", "http/1.1"}
 }
 
-// interruptOn ends what the connection waits for when the context ends. The function that it returns undoes that.
-func interruptOn(ctx context.Context, conn net.Conn) func() {
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	return func() { stop() }
-}
-
 // report describes what an address has shown.
 func (i *inspection) report(ctx context.Context, v *visit) Result {
 	to, address, seen := i.to, v.address, v.seen
