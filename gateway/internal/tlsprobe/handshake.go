@@ -5,8 +5,12 @@ import (
 	"net"
 	"slices"
 
+	"diagnostics/gateway/internal/tls13"
 	"diagnostics/shared/parallel"
 )
+
+// readable are the suites of TLS 1.3 that are offered: those whose records tls13 opens.
+var readable = []uint16{0x1302, 0x1301, 0x1303, 0x1304, 0x1305}
 
 // Hello is what is asked in a handshake.
 type Hello struct {
@@ -184,7 +188,11 @@ func (h *handshake) greetAgain() error {
 	if err := h.agree(retry.group); err != nil {
 		return err
 	}
-	sum := protections[retry.suite].sum(h.transcript[:h.answerAt])
+	protection, known := tls13.Of(retry.suite)
+	if !known {
+		return ErrNotOffered
+	}
+	sum := protection.Sum(h.transcript[:h.answerAt])
 	replaced := append([]byte{messageHash, 0, 0, byte(len(sum))}, sum...) // #nosec G115 -- that of a hash
 	h.transcript = append(replaced, h.transcript[h.answerAt:]...)
 	h.offer.cookie = retry.cookie
@@ -210,7 +218,11 @@ func (h *handshake) unlock() error {
 	if len(h.reader.handshake) > 0 {
 		return ErrMalformed // what comes after the hello is protected
 	}
-	h.reader.in, err = protections[h.hello.suite].newOpener(secret, h.transcript)
+	protection, known := tls13.Of(h.hello.suite)
+	if !known {
+		return ErrNotOffered
+	}
+	h.reader.in, err = protection.Handshake(secret, h.transcript)
 	return err
 }
 

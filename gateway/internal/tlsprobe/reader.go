@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+
+	"diagnostics/gateway/internal/tls13"
 )
 
 const (
@@ -35,7 +37,7 @@ type message struct {
 type reader struct {
 	from io.Reader
 	// in opens protected records, once there are keys.
-	in *opener
+	in *tls13.Opener
 
 	handshake []byte // what has come and not been given
 	alert     []byte // the part of an alert that has come
@@ -102,8 +104,8 @@ func (r *reader) readRecord() error {
 		return ErrMalformed
 	case kind == recordProtected:
 		var err error
-		if kind, body, err = r.in.open(header, body); err != nil {
-			return err
+		if kind, body, err = r.in.Open(header, body); err != nil {
+			return ErrMalformed
 		}
 	}
 	return r.put(kind, body)

@@ -2,18 +2,11 @@ package tlswire
 
 import (
 	"bytes"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/hkdf"
-	"crypto/sha256"
-	"crypto/sha512"
-	"crypto/tls"
 	"encoding/binary"
 	"encoding/hex"
-	"hash"
 	"io"
 
-	"golang.org/x/crypto/chacha20poly1305"
+	"diagnostics/gateway/internal/tls13"
 )
 
 // The types of records and handshake messages that matter here (RFC 8446 sections 4 and 5.1).
@@ -52,8 +45,8 @@ func (c *Conn) Certificates() (all [][]byte, whole bool) {
 
 // certificatesIn reads a Certificate message: in TLS 1.3 (RFC 8446 section 4.4.2) each has extensions, and a context
 // comes first.
-func certificatesIn(body []byte, tls13 bool) (all [][]byte) {
-	if tls13 {
+func certificatesIn(body []byte, protected bool) (all [][]byte) {
+	if protected {
 		if len(body) == 0 || len(body) < 1+int(body[0]) {
 			return nil
 		}
@@ -68,7 +61,7 @@ func certificatesIn(body []byte, tls13 bool) (all [][]byte) {
 			return all
 		}
 		all, body = append(all, body[:length]), body[length:]
-		if !tls13 {
+		if !protected {
 			continue
 		}
 		if len(body) < 2 {
@@ -83,7 +76,7 @@ func uint24(b []byte) int { return int(b[0])<<16 | int(b[1])<<8 | int(b[2]) }
 
 // handshake gives the messages of the server's records, and whether those were protected.
 func (c *Conn) handshake() (messages []byte, protected bool) {
-	var in opener
+	var in *tls13.Opener
 	for rest := c.wire; len(rest) >= recordHeader; {
 		header := rest[:recordHeader]
 		length := int(binary.BigEndian.Uint16(header[3:]))
@@ -99,11 +92,13 @@ func (c *Conn) handshake() (messages []byte, protected bool) {
 			if !protected {
 				// What was said in the clear ends with the hello that chose the suite.
 				protected = true
-				in = openerFor(lastSuite(messages), c.secret())
+				if in = c.opener(lastSuite(messages)); in == nil {
+					return nil, protected
+				}
 				messages = nil
 			}
-			inner, kind := in.open(header, body)
-			if inner == nil {
+			kind, inner, err := in.Open(header, body)
+			if err != nil {
 				return messages, protected
 			}
 			if kind == recordHandshake {
@@ -131,6 +126,20 @@ func lastSuite(messages []byte) (suite uint16) {
 	return suite
 }
 
+// opener is the one of the server's part of the handshake, nil where its suite or its secret is not known.
+func (c *Conn) opener(suite uint16) *tls13.Opener {
+	protection, known := tls13.Of(suite)
+	secret := c.secret()
+	if !known || secret == nil {
+		return nil
+	}
+	opener, err := protection.Traffic(secret)
+	if err != nil {
+		return nil
+	}
+	return opener
+}
+
 // secret is the one by which the server protects its handshake, nil where it is not known.
 func (c *Conn) secret() []byte {
 	for line := range bytes.Lines(c.keys) {
@@ -144,74 +153,4 @@ func (c *Conn) secret() []byte {
 		}
 	}
 	return nil
-}
-
-// opener undoes the protection of records (RFC 8446 section 5.2). The zero value opens none.
-type opener struct {
-	aead  cipher.AEAD
-	iv    []byte
-	count uint64
-}
-
-func openerFor(suite uint16, secret []byte) opener {
-	newHash, keyLength, newAEAD := sha256.New, 16, aesGCM
-	switch suite {
-	case tls.TLS_AES_128_GCM_SHA256:
-	case tls.TLS_AES_256_GCM_SHA384:
-		newHash, keyLength = sha512.New384, 32
-	case tls.TLS_CHACHA20_POLY1305_SHA256:
-		keyLength, newAEAD = chacha20poly1305.KeySize, chacha20poly1305.New
-	default:
-		return opener{}
-	}
-	key, err := expandLabel(newHash, secret, "key", keyLength)
-	if err != nil {
-		return opener{}
-	}
-	iv, err := expandLabel(newHash, secret, "iv", 12)
-	if err != nil {
-		return opener{}
-	}
-	aead, err := newAEAD(key)
-	if err != nil {
-		return opener{}
-	}
-	return opener{aead: aead, iv: iv}
-}
-
-func aesGCM(key []byte) (cipher.AEAD, error) {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCM(block)
-}
-
-// expandLabel is HKDF-Expand-Label without a context (RFC 8446 section 7.1).
-func expandLabel(newHash func() hash.Hash, secret []byte, label string, length int) ([]byte, error) {
-	full := "tls13 " + label
-	info := binary.BigEndian.AppendUint16(nil, uint16(length)) //nolint:gosec // a key's
-	info = append(append(info, byte(len(full))), full...)      // #nosec G115 -- labels are our own, and short
-	return hkdf.Expand(newHash, secret, string(append(info, 0)), length)
-}
-
-// open gives what a record holds and its type, or nil where it cannot be opened.
-func (o *opener) open(header, body []byte) (inner []byte, kind byte) {
-	if o.aead == nil {
-		return nil, 0
-	}
-	nonce := bytes.Clone(o.iv)
-	for i, b := range binary.BigEndian.AppendUint64(nil, o.count) {
-		nonce[4+i] ^= b
-	}
-	o.count++
-	inner, err := o.aead.Open(nil, nonce, body, header)
-	if err != nil {
-		return nil, 0
-	}
-	inner = bytes.TrimRight(inner, "\x00")
-	if len(inner) == 0 {
-		return nil, 0
-	}
-	return inner[:len(inner)-1], inner[len(inner)-1]
 }

@@ -1,4 +1,4 @@
-package tlsprobe
+package tls13
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package tlsprobe
+package tls13
 
 import (
 	"crypto/aes"
@@ -8,13 +8,13 @@ import (
 	"errors"
 )
 
-// ccm opens what AES-CCM sealed (RFC 3610) with the nonce of 12 octets that TLS has (RFC 6655). It seals nothing.
+// ccm opens what AES-CCM sealed (RFC 3610) with the nonce of 12 octets that TLS has (RFC 6655).
 type ccm struct {
 	block cipher.Block
 	tag   int
 }
 
-func newCCM(key []byte, tag int) (cipher.AEAD, error) {
+func newCCM(key []byte, tag int) (sealed, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		return nil, err
@@ -22,26 +22,21 @@ func newCCM(key []byte, tag int) (cipher.AEAD, error) {
 	return ccm{block, tag}, nil
 }
 
-func (c ccm) NonceSize() int { return 12 }
-func (c ccm) Overhead() int  { return c.tag }
+var errForged = errors.New("tls13: a record is forged")
 
-// Seal is there because an AEAD has it.
-func (c ccm) Seal(_, _, _, _ []byte) []byte { panic("tlsprobe: AES-CCM is for reading alone") }
-
-var errForged = errors.New("tlsprobe: a record is forged")
-
-func (c ccm) Open(dst, nonce, sealed, extra []byte) ([]byte, error) {
-	if len(sealed) < c.tag {
+// Open is that of cipher.AEAD.
+func (c ccm) Open(dst, nonce, ciphertext, extra []byte) ([]byte, error) {
+	if len(ciphertext) < c.tag {
 		return nil, errForged
 	}
-	sealed, tag := sealed[:len(sealed)-c.tag], sealed[len(sealed)-c.tag:]
+	ciphertext, tag := ciphertext[:len(ciphertext)-c.tag], ciphertext[len(ciphertext)-c.tag:]
 	// Counter block 0 hides the tag, those from 1 on the text; the counter has three octets.
 	counter := append(append([]byte{2}, nonce...), 0, 0, 0)
 	stream := cipher.NewCTR(c.block, counter)
 	pad := make([]byte, aes.BlockSize)
 	stream.XORKeyStream(pad, pad)
-	plain := make([]byte, len(sealed))
-	stream.XORKeyStream(plain, sealed)
+	plain := make([]byte, len(ciphertext))
+	stream.XORKeyStream(plain, ciphertext)
 
 	mac := c.mac(nonce, plain, extra)
 	subtle.XORBytes(mac, mac, pad)
