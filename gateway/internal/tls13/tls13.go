@@ -1,5 +1,5 @@
-// Package tls13 opens what a server protects in a handshake of TLS 1.3 (RFC 8446 sections 5.2 and 7), for those who read
-// handshakes that crypto/tls does not complete. It protects nothing itself.
+// Package tls13 opens what a server protects in a handshake of TLS 1.3 (RFC 8446 sections 5.2 and 7), for those who
+// read handshakes that crypto/tls does not complete. It protects nothing itself.
 package tls13
 
 import (
