@@ -78,7 +78,7 @@ func reserveFrom(first uint16) (*reserved, error) {
 func bindPort(kind int, port uint16) (int, error) {
 	fd, err := unix.Socket(unix.AF_INET6, kind|unix.SOCK_CLOEXEC, 0)
 	if err == nil {
-		return fd, prepareBound(fd, func() error {
+		return fd, prepareBound(fd, kind, func() error {
 			return errors.Join(unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0),
 				unix.Bind(fd, &unix.SockaddrInet6{Port: int(port)}))
 		})
@@ -89,12 +89,16 @@ func bindPort(kind int, port uint16) (int, error) {
 	if fd, err = unix.Socket(unix.AF_INET, kind|unix.SOCK_CLOEXEC, 0); err != nil {
 		return -1, fmt.Errorf("socket: %w", err)
 	}
-	return fd, prepareBound(fd, func() error { return unix.Bind(fd, &unix.SockaddrInet4{Port: int(port)}) })
+	return fd, prepareBound(fd, kind, func() error { return unix.Bind(fd, &unix.SockaddrInet4{Port: int(port)}) })
 }
 
-// prepareBound binds a socket that keeps nothing of what comes, since nobody reads it. It is closed after an error.
-func prepareBound(fd int, bind func() error) error {
-	err := attachNothing(fd)
+// prepareBound binds a socket that keeps nothing of what comes, since nobody reads it. One of TCP that does not listen
+// keeps nothing by itself, and newer kernels want CAP_NET_ADMIN for a filter on it. It is closed after an error.
+func prepareBound(fd, kind int, bind func() error) error {
+	var err error
+	if kind == unix.SOCK_DGRAM {
+		err = attachNothing(fd)
+	}
 	if err == nil {
 		err = bind()
 	}
