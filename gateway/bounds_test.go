@@ -53,7 +53,8 @@ var worstAnswers = map[string]struct {
 	"dns-resolver-check": {`{"input":"worst-site.com","options":{"recordType":"NS"}}`,
 		[]string{"", "resolvers.0", "resolvers.3", "groups.0", "groups.3"}},
 	"email-dns-health": {`{"input":"worst-site.com","options":{"dkimSelector":"s1"}}`, []string{"", "checks.mx",
-		"checks.spf", "checks.spf.tree.children.0", "checks.dmarc", "checks.dkim", "checks.mtaSts", "checks.tlsRpt"}},
+		"checks.spf", "checks.spf.tree.children.0", "checks.dmarc", "checks.dkim", "checks.mtaSts", "checks.tlsRpt",
+		"bimi"}},
 	"security-headers": {`{"input":"http://worst-site.com/cookies"}`, []string{"", "controls.1"}},
 	"traceroute":       {`{"input":"93.184.216.34"}`, []string{"", "hops.0"}},
 	"ping":             {`{"input":"93.184.216.34"}`, []string{""}},
@@ -245,6 +246,7 @@ func longMailRecords(n *egresstest.Network) {
 	for name, begin := range map[string]string{
 		"_dmarc.worst-site.com":        "v=DMARC1; p=none; rua=" + addresses + "; ",
 		"s1._domainkey.worst-site.com": "v=DKIM1; p=",
+		"default._bimi.worst-site.com": "v=BIMI1; l=https://worst-site.com/" + strings.Repeat("&", 2000) + "; a=",
 		"_mta-sts.worst-site.com":      "v=STSv1; id=1; ",
 		"_smtp._tls.worst-site.com":    "v=TLSRPTv1; rua=" + addresses + "; ",
 	} {

@@ -154,6 +154,10 @@ func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 		`_mta-sts.post-site.com. 300 IN TXT "v=STSv1; id=1"`,
 		"mta-sts.post-site.com. 300 IN A 93.184.216.37",
 		`_smtp._tls.post-site.com. 300 IN TXT "v=TLSRPTv1; rua=mailto:t@post-site.com"`,
+		"_25._tcp.mx.post-site.com. 300 IN TLSA 3 1 1 5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a",
+		"37.216.184.93.in-addr.arpa. 300 IN PTR mx.post-site.com.",
+		`default._bimi.post-site.com. 300 IN TXT "v=BIMI1; l=https://post-site.com/logo.svg"`,
+		"k2._domainkey.post-site.com. 300 IN CNAME s1._domainkey.post-site.com.",
 		"null-site.com. 300 IN MX 0 .",
 	)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

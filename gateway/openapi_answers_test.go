@@ -107,6 +107,7 @@ func TestOpenAPIDescribesEveryRealAnswer(t *testing.T) {
 		{"whois-lookup", `{"input":"93.184.216.35"}`, 502},
 		{"whois-lookup", `{"input":"10.0.0.1"}`, 400},
 		{"email-dns-health", `{"input":"post-site.com","options":{"dkimSelector":"S1"}}`, 200},
+		{"email-dns-health", `{"input":"post-site.com"}`, 200},
 		{"email-dns-health", `{"input":"site.test-site.com"}`, 200},
 		{"email-dns-health", `{"input":"null-site.com","options":{"dkimSelector":null}}`, 200},
 		{"email-dns-health", `{"input":"no-such-name.test-site.com"}`, 200},

@@ -26,6 +26,8 @@ type Report struct {
 	// Unused says in a sentence why what is published is not used at all; empty where a record is used, or where there is
 	// nothing.
 	Unused string
+	// Several tells that there is more than one record, which ends the search for one.
+	Several bool
 	// Logo and Evidence are https URLs, empty where the record has none that can be used.
 	Logo, Evidence string
 	// Declined tells that the record says openly that there is no logo.
@@ -42,7 +44,7 @@ func Read(txt []string) Report {
 		return r
 	}
 	if len(records) > 1 {
-		return Report{Unused: fmt.Sprintf("There are %d BIMI records, and mail programs then use none. Keep one.",
+		return Report{Several: true, Unused: fmt.Sprintf("There are %d BIMI records, and mail programs then use none. Keep one.",
 			len(records))}
 	}
 	for _, t := range txt {

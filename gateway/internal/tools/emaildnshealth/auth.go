@@ -11,6 +11,8 @@ import (
 	"diagnostics/gateway/internal/mailauth/spf"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/netpolicy"
+
+	"github.com/miekg/dns"
 )
 
 // spfCheck is who may send, by address.
@@ -156,16 +158,18 @@ func (c *dmarcCheck) describe(report dmarc.Report) {
 		mailauth.Show(report.FoundAt))
 }
 
-// dkimCheck is the key at one selector.
+// dkimCheck is the key at one selector, or what a search found without one.
 type dkimCheck struct {
 	check
 	Selector *string `json:"selector"`
 	KeyType  *string `json:"keyType"`
 	KeyBits  *int    `json:"keyBits"`
+	dkimSearch
 }
 
 func newDKIMCheck(c check, selector string) dkimCheck {
-	return dkimCheck{check: c, Selector: format.TextOrNull(selector)}
+	return dkimCheck{check: c, Selector: format.TextOrNull(selector),
+		dkimSearch: dkimSearch{Tried: []string{}, Found: []dkimFind{}}}
 }
 
 // wildcardProbe is a selector that nobody uses. What it answers, every selector answers.
@@ -182,6 +186,7 @@ func (r *checker) dkim(ctx context.Context, mx mxCheck) dkimCheck {
 		c.Status, c.Summary = mailInfo, "A selector is needed to check a DKIM public key."
 		c.Issues.Add(mailauth.Info, "DKIM_SELECTOR_NEEDED", sectionDKIM, "Keys cannot be listed from outside. Enter the "+
 			"selector, which is the s= value in the DKIM-Signature header of a mail from the domain.")
+		r.searchDKIM(ctx, &c)
 		return c
 	}
 	name := r.selector + "._domainkey." + r.domain
@@ -193,9 +198,14 @@ func (r *checker) dkim(ctx context.Context, mx mxCheck) dkimCheck {
 		c.take(issues, false)
 		return c
 	}
-	texts, err := r.dns.TXT(ctx, name)
-	if failure := mailauth.Failure(err); failure != nil {
+	answer := r.dns.ask(ctx, name, dns.TypeTXT)
+	if failure := mailauth.Failure(answer.err); failure != nil {
 		c.unanswered("DKIM_LOOKUP_FAILED", "The key at "+mailauth.Show(name), sectionDKIM, failure)
+		return c
+	}
+	texts := answer.texts()
+	if answer.alias && len(texts) == 0 && !r.everywhere(ctx, answer.cname) {
+		c.deadAlias(name, answer.cname)
 		return c
 	}
 	c.read(dkim.Read(texts), name)

@@ -19,6 +19,8 @@ const (
 	maxReport    = 4 << 10
 	maxPolicies  = 96 << 10 // the text of an MTA-STS policy
 	maxPatterns  = 48 << 10
+	maxDANE      = 8 << 10  // TLSA records of one exchange
+	maxFound     = 48 << 10 // DKIM keys that were searched for
 )
 
 // bound cuts what is too long for an answer, once all of it was judged.
@@ -33,7 +35,9 @@ func (r *Result) bound() {
 	c.DMARC.boundReports()
 	c.MTASTS.boundPolicy()
 	c.TLSRPT.boundReports()
-	r.Truncated = c.MX.Truncated || c.SPF.Truncated || c.DMARC.Truncated || c.DKIM.Truncated || c.MTASTS.Truncated ||
+	c.DKIM.boundFound()
+	r.boundBIMI()
+	r.Truncated = r.BIMI != nil && r.BIMI.Truncated || c.MX.Truncated || c.SPF.Truncated || c.DMARC.Truncated || c.DKIM.Truncated || c.MTASTS.Truncated ||
 		c.TLSRPT.Truncated
 }
 
@@ -48,6 +52,7 @@ func (c *mxCheck) boundHosts() {
 	for i := range c.Hosts {
 		h := &c.Hosts[i]
 		h.Addresses = bound.List(h.Addresses, maxAddresses, &h.Truncated, &c.Truncated)
+		h.TLSA = bound.List(h.TLSA, maxDANE, &h.Truncated, &c.Truncated)
 	}
 	c.Hosts = bound.List(c.Hosts, maxHosts, &c.Truncated)
 }
@@ -101,4 +106,18 @@ func (c *mtaStsCheck) boundPolicy() {
 func (c *tlsRptCheck) boundReports() {
 	c.Truncated = c.Truncated || c.Issues.HasCode("TLSRPT_TOO_MANY_ADDRESSES")
 	c.ReportAddresses = bound.Texts(c.ReportAddresses, maxReport, maxReports, &c.Truncated)
+}
+
+func (c *dkimCheck) boundFound() {
+	c.Found = bound.List(c.Found, maxFound, &c.Truncated)
+}
+
+func (r *Result) boundBIMI() {
+	b := r.BIMI
+	if b == nil {
+		return
+	}
+	b.Record = bound.Text(b.Record, maxRecord, &b.Truncated)
+	b.Logo = bound.Pointer(b.Logo, maxTerm, &b.Truncated)
+	b.Evidence = bound.Pointer(b.Evidence, maxTerm, &b.Truncated)
 }

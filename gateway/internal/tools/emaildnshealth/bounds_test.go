@@ -5,9 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/gateway/internal/mailauth/tlsa"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 
@@ -87,5 +89,30 @@ func TestTheTreeIsCutFromItsLeaves(t *testing.T) {
 	}
 	if health.Checks.SPF.Issues.Has(mailauth.Fail) {
 		t.Error("what is cut is no fault of the record")
+	}
+}
+
+// What is found beside the records is cut too: many keys behind the longest aliases, and as many TLSA records as a
+// message holds.
+func TestWhatIsFoundBesideIsCut(t *testing.T) {
+	t.Parallel()
+	alias := strings.Repeat(strings.Repeat(`\001`, 59)+".", 4)
+	health := Result{}
+	health.Checks.SPF = newSPFCheck(newCheck(), "example.com")
+	for _, selector := range commonSelectors {
+		health.Checks.DKIM.Found = append(health.Checks.DKIM.Found, dkimFind{Selector: selector, CNAME: &alias, KeyType: "rsa"})
+	}
+	host := newMXHost("a.example.com", 10)
+	for range 1000 {
+		host.TLSA = append(host.TLSA, tlsa.Record{Data: strings.Repeat("5a", 64)})
+	}
+	health.Checks.MX.Hosts = []mxHost{host}
+	health.bound()
+	mx, dkim := health.Checks.MX, health.Checks.DKIM
+	if !health.Truncated || !mx.Truncated || !mx.Hosts[0].Truncated || bound.Size(mx.Hosts[0].TLSA) > maxDANE {
+		t.Errorf("truncated %t, %d records", mx.Truncated, len(mx.Hosts[0].TLSA))
+	}
+	if size := bound.Size(dkim.Found); !dkim.Truncated || size > maxFound || size < maxFound-2000 {
+		t.Errorf("truncated %t, %d bytes of keys", dkim.Truncated, size)
 	}
 }

@@ -35,6 +35,7 @@ type Result struct {
 	Overall status  `json:"overall"`
 	Summary counts  `json:"summary"`
 	Checks  results `json:"checks"`
+	bimiResult
 	// Note says what the records tell about the domain as a whole, such as that it sends no mail; null where they tell
 	// nothing of the kind.
 	Note *string `json:"note"`
@@ -77,29 +78,38 @@ func run(ctx context.Context, client *egress.Client, m query) (Result, error) {
 	run := &checker{client: client, dns: newResolver(client), domain: m.domain.String(), selector: m.selector}
 	mx := run.mx(ctx)
 	var results results
+	var bimi bimiResult
 	if mx.notFound {
 		results = run.nonexistent(mx)
 	} else {
-		results = run.others(ctx, mx)
+		results, bimi = run.others(ctx, mx)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return Result{}, ctx.Err()
 	}
 	health := summarize(run.domain, results)
+	health.bimiResult = bimi
 	health.bound()
 	return health, nil
 }
 
-func (r *checker) others(ctx context.Context, mx mxCheck) results {
+func (r *checker) others(ctx context.Context, mx mxCheck) (results, bimiResult) {
 	results := results{MX: mx}
+	var bimi bimiResult
+	var more []exchangeFacts
 	var checks parallel.Group
+	checks.Go(func() { more = r.exchangeFacts(ctx, mx) })
 	checks.Go(func() { results.SPF = r.spf(ctx, mx) })
-	checks.Go(func() { results.DMARC = r.dmarc(ctx) })
+	checks.Go(func() {
+		results.DMARC = r.dmarc(ctx)
+		bimi = r.bimi(ctx, results.DMARC)
+	})
 	checks.Go(func() { results.DKIM = r.dkim(ctx, mx) })
 	checks.Go(func() { results.MTASTS = r.mtaSts(ctx, mx) })
 	checks.Go(func() { results.TLSRPT = r.tlsRpt(ctx, mx) })
 	checks.Wait()
-	return results
+	results.MX.complete(r.domain, more)
+	return results, bimi
 }
 
 // nonexistent is a domain that is not there: nothing else is asked.

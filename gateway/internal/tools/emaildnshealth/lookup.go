@@ -45,8 +45,11 @@ type question struct {
 // reply is an answer as mailauth's errors tell it.
 type reply struct {
 	records []dns.RR
-	// alias tells that the name is an alias of another.
+	// alias tells that the name is an alias of another, and cname is what it is an alias of.
 	alias bool
+	cname string
+	// authenticated tells that the resolver vouches for the answer by DNSSEC.
+	authenticated bool
 	// cut tells that there are more exchanges than are kept.
 	cut bool
 	err error
@@ -102,7 +105,10 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 	if !r.keeps(a) {
 		return reply{err: &mailauth.LookupError{Code: mailauth.CodeLong}}
 	}
-	answer := reply{records: a.Records, alias: len(a.CNAMEChain) > 0, cut: a.Cut}
+	answer := reply{records: a.Records, alias: len(a.CNAMEChain) > 0, cut: a.Cut, authenticated: a.Authenticated}
+	if answer.alias {
+		answer.cname = a.CNAMEChain[0]
+	}
 	switch a.Code {
 	case "", dnsclient.CodeNoData:
 		// Which of several texts is missing nobody can tell; of the exchanges enough are there.
@@ -138,13 +144,18 @@ func (r *resolver) keeps(a dnsclient.Answer) bool {
 // TXT gives the TXT records of a name, each with its strings joined.
 func (r *resolver) TXT(ctx context.Context, name string) ([]string, error) {
 	answer := r.ask(ctx, name, dns.TypeTXT)
+	return answer.texts(), answer.err
+}
+
+// texts are the TXT records of an answer, each with its strings joined.
+func (a reply) texts() []string {
 	var texts []string
-	for _, record := range answer.records {
+	for _, record := range a.records {
 		if txt, is := record.(*dns.TXT); is {
 			texts = append(texts, dnsclient.JoinTXT(txt.Txt))
 		}
 	}
-	return texts, answer.err
+	return texts
 }
 
 // MX gives the names of the exchanges of a name.

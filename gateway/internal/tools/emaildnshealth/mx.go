@@ -11,6 +11,7 @@ import (
 
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/gateway/internal/mailauth/tlsa"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/parallel"
 
@@ -23,8 +24,9 @@ type mxCheck struct {
 	Hosts  []mxHost `json:"hosts"`
 	NullMX bool     `json:"nullMx"`
 
-	// notFound tells that the domain does not exist, failed that its exchanges are not known.
-	notFound, failed bool
+	// notFound tells that the domain does not exist, failed that its exchanges are not known, authenticated that DNSSEC
+	// vouches for them.
+	notFound, failed, authenticated bool
 }
 
 // mxHost is one exchange, in the order in which senders try them. A domain that takes mail at its own address, without
@@ -33,7 +35,14 @@ type mxHost struct {
 	Exchange  string   `json:"exchange"`
 	Priority  uint16   `json:"priority"`
 	Addresses []string `json:"addresses"`
-	Truncated bool     `json:"truncated,omitempty"`
+	mxHostNames
+	mxHostDANE
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+func newMXHost(exchange string, priority uint16) mxHost {
+	return mxHost{Exchange: exchange, Priority: priority, Addresses: []string{},
+		mxHostNames: mxHostNames{AddressNames: []addressName{}}, mxHostDANE: mxHostDANE{TLSA: []tlsa.Record{}}}
 }
 
 // exchanges are the names that senders connect to: the root of a null MX that stands beside others is none.
@@ -71,7 +80,7 @@ func (r *checker) mx(ctx context.Context) mxCheck {
 		return c
 	}
 	c.read(answer.records)
-	c.Truncated = answer.cut
+	c.Truncated, c.authenticated = answer.cut, answer.authenticated
 	switch {
 	case len(c.Hosts) == 0:
 		r.implicitMX(ctx, &c)
@@ -87,8 +96,7 @@ func (r *checker) mx(ctx context.Context) mxCheck {
 func (c *mxCheck) read(records []dns.RR) {
 	for _, record := range records {
 		if mx, is := record.(*dns.MX); is {
-			c.Hosts = append(c.Hosts, mxHost{Exchange: strings.ToLower(dnsclient.TrimRoot(mx.Mx)), Priority: mx.Preference,
-				Addresses: []string{}})
+			c.Hosts = append(c.Hosts, newMXHost(strings.ToLower(dnsclient.TrimRoot(mx.Mx)), mx.Preference))
 		}
 	}
 	slices.SortFunc(c.Hosts, func(a, b mxHost) int {
@@ -140,8 +148,9 @@ func (r *checker) implicitMX(ctx context.Context, c *mxCheck) {
 			"Publish an MX record if "+name+" is to take mail, and the null MX record \"0 .\" if not.")
 		return
 	}
-	c.Hosts = []mxHost{{Exchange: r.domain, Addresses: addressTexts(addresses)}}
-	c.Summary = "The domain has no MX record; senders fall back on its own address."
+	c.Hosts = []mxHost{newMXHost(r.domain, 0)}
+	c.Hosts[0].Addresses = addressTexts(addresses)
+	c.Summary = "The domain has no MX record, so senders fall back on its own address; no mail server was contacted."
 	var issues mailauth.Issues
 	issues.Add(mailauth.Warn, "MX_IMPLICIT", sectionMX, "Mail goes to the address of "+name+" itself, which is often a "+
 		"web server. Publish an MX record, or the null MX record \"0 .\" if no mail is wanted.")
@@ -196,7 +205,7 @@ func (r *checker) hosts(ctx context.Context, c *mxCheck) {
 		issues.Add(mailauth.Warn, "MX_NO_IPV4", sectionMX,
 			"No exchange has an IPv4 address, and many senders have nothing else. Give one of them an A record.")
 	}
-	c.Summary = fmt.Sprintf("%d of %d mail exchanges have an address.", usable, len(names))
+	c.Summary = fmt.Sprintf("%d of %d mail exchanges have an address; no mail server was contacted.", usable, len(names))
 	c.take(issues, failed)
 }
 

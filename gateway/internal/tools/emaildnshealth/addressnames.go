@@ -1,0 +1,163 @@
+package emaildnshealth
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/shared/netpolicy"
+	"diagnostics/shared/parallel"
+
+	"github.com/miekg/dns"
+)
+
+// Bounds on the reverse names that are looked up: those of a few addresses say what there is to say.
+const (
+	maxNamed       = 8 // addresses of all exchanges together
+	maxNamedOfHost = 2
+	// nameQueries are one for the name of each address, and one that leads back.
+	nameQueries = 2 * maxNamed
+)
+
+// mxHostNames is what the reverse DNS says of an exchange.
+type mxHostNames struct {
+	// AddressNames has at most two addresses of the exchange, one of each family where it has both, and of all exchanges
+	// together the first eight.
+	AddressNames []addressName `json:"addressNames"`
+}
+
+// addressName is the name of an address in the reverse DNS.
+type addressName struct {
+	Address string `json:"address"`
+	// Hostname is the first name that the address has; null where there is none, or it is not known.
+	Hostname *string `json:"hostname"`
+	// Confirmed tells whether the name leads back to the address (RFC 8601 section 2.7.3); null where it is not known.
+	Confirmed *bool `json:"confirmed"`
+}
+
+// toName are the addresses of each exchange whose names are looked up.
+func toName(hosts []mxHost) map[string][]netip.Addr {
+	chosen, left := map[string][]netip.Addr{}, maxNamed
+	var seen []netip.Addr
+	for _, h := range hosts {
+		if _, known := chosen[h.Exchange]; known {
+			continue
+		}
+		chosen[h.Exchange] = nil
+		for _, a := range fewOf(h) {
+			if left > 0 && !slices.Contains(seen, a) {
+				chosen[h.Exchange], seen, left = append(chosen[h.Exchange], a), append(seen, a), left-1
+			}
+		}
+	}
+	return chosen
+}
+
+// fewOf gives the first public address of each family of an exchange, or two of the only one.
+func fewOf(h mxHost) []netip.Addr {
+	var v4, v6 []netip.Addr
+	for _, text := range h.Addresses {
+		a, err := netip.ParseAddr(text)
+		switch {
+		case err != nil || !netpolicy.Judge(a).Public:
+		case a.Is4():
+			v4 = append(v4, a)
+		default:
+			v6 = append(v6, a)
+		}
+	}
+	if len(v4) > 0 && len(v6) > 0 {
+		return []netip.Addr{v4[0], v6[0]}
+	}
+	one := append(v4, v6...)
+	return one[:min(len(one), maxNamedOfHost)]
+}
+
+// addressNames asks for the names of addresses.
+func addressNames(ctx context.Context, resolver *resolver, addresses []netip.Addr) []addressName {
+	names := make([]addressName, len(addresses))
+	var lookups parallel.Group
+	for i, a := range addresses {
+		lookups.Go(func() { names[i] = nameOf(ctx, resolver, a) })
+	}
+	lookups.Wait()
+	return names
+}
+
+func nameOf(ctx context.Context, resolver *resolver, address netip.Addr) addressName {
+	n := addressName{Address: address.String()}
+	owner, err := dns.ReverseAddr(n.Address)
+	if err != nil {
+		return n
+	}
+	answer := resolver.ask(ctx, strings.TrimSuffix(owner, "."), dns.TypePTR)
+	if mailauth.Failure(answer.err) != nil {
+		return n
+	}
+	for _, rr := range answer.records {
+		ptr, is := rr.(*dns.PTR)
+		if !is {
+			continue
+		}
+		// Whoever owns an address may write anything there: the name of an inside is neither told nor looked up.
+		if name, err := target.ParseDomain(ptr.Ptr, true); err == nil {
+			hostname := name.String()
+			n.Hostname, n.Confirmed = &hostname, leadsTo(ctx, resolver, hostname, address)
+			return n
+		}
+	}
+	n.Confirmed = new(bool)
+	return n
+}
+
+// leadsTo tells whether a name has the address; nil where that is not known.
+func leadsTo(ctx context.Context, resolver *resolver, name string, address netip.Addr) *bool {
+	qtype := dns.TypeAAAA
+	if address.Is4() {
+		qtype = dns.TypeA
+	}
+	answer := resolver.ask(ctx, name, qtype)
+	if mailauth.Failure(answer.err) != nil {
+		return nil
+	}
+	leads := slices.Contains(addressLookup(answer.records), address)
+	return &leads
+}
+
+// judgeNames says of the addresses what their servers would come to grief with as senders.
+func judgeNames(facts []exchangeFacts, issues *mailauth.Issues) {
+	var nameless, astray, unknown []string
+	for _, f := range facts {
+		for _, n := range f.names {
+			of := n.Address + " (" + mailauth.Show(f.exchange) + ")"
+			switch {
+			case n.Confirmed == nil:
+				unknown = append(unknown, of)
+			case n.Hostname == nil:
+				nameless = append(nameless, of)
+			case !*n.Confirmed:
+				astray = append(astray, of+" is called "+mailauth.Show(*n.Hostname))
+			}
+		}
+	}
+	const arrives = " Mail to the domain arrives all the same, but many receivers refuse what such a server sends. "
+	if len(nameless) > 0 {
+		issues.Add(mailauth.Info, "MX_ADDRESS_WITHOUT_NAME", "RFC 1912 section 2.1", "Without a name in the reverse DNS (PTR): "+
+			strings.Join(nameless, ", ")+"."+arrives+"If it sends mail too, ask whoever gave you the address to publish its name.")
+	}
+	if len(astray) > 0 {
+		issues.Add(mailauth.Info, "MX_ADDRESS_NAME_NOT_CONFIRMED", sectionReverse, "By a name in the reverse DNS (PTR) that does "+
+			"not lead back to the address: "+strings.Join(astray, ", ")+"."+arrives+"If it sends mail too, give that name an "+
+			"address record with the address.")
+	}
+	if len(unknown) > 0 {
+		issues.Add(mailauth.Info, "MX_ADDRESS_NAME_UNKNOWN", sectionReverse, "The names in the reverse DNS (PTR) of these "+
+			"addresses, or whether the names lead back to them, could not be looked up: "+strings.Join(unknown, ", ")+". That "+
+			"matters only where the servers send mail too.")
+	}
+}
+
+const sectionReverse = "RFC 8601 section 2.7.3"

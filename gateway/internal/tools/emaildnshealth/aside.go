@@ -1,0 +1,22 @@
+package emaildnshealth
+
+import "time"
+
+// What a run asks beside the records that it judges (a search for DKIM keys, the TLSA records and reverse names of the
+// exchanges, BIMI) has bounds of its own, each for itself: none of it may keep a record of the domain from being looked
+// up, or wait behind a reverse zone that is dead.
+const (
+	asidePlaces = maxMailConcurrent / 2
+	asideBytes  = 192 << 10
+	asideTime   = 5 * time.Second
+	// maxAside is how many questions that are, all together.
+	maxAside = searchQueries + keyQueries + nameQueries + bimiQueries
+)
+
+// aside is a resolver for so many questions that shares nothing with this one but the client.
+func (r *resolver) aside(questions int) *resolver {
+	a := newResolver(r.client)
+	a.places = make(chan struct{}, asidePlaces)
+	a.left, a.room = questions, asideBytes
+	return a
+}

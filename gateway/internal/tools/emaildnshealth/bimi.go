@@ -1,0 +1,91 @@
+package emaildnshealth
+
+import (
+	"cmp"
+	"context"
+
+	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/gateway/internal/mailauth/bimi"
+	"diagnostics/gateway/internal/mailauth/dmarc"
+	"diagnostics/gateway/internal/tools/internal/format"
+)
+
+// bimiQueries are one for the domain, and one for its organization.
+const bimiQueries = 2
+
+// bimiResult is the logo that the domain offers mail programs. Most domains need none, so it counts in no summary.
+type bimiResult struct {
+	// BIMI is null where no record is used.
+	BIMI *bimiRecord `json:"bimi"`
+	// BIMIReason says why what is published is not used, or why nothing is known; null where a record is used, and where
+	// there is nothing.
+	BIMIReason *string `json:"bimiReason"`
+}
+
+type bimiRecord struct {
+	Record string `json:"record"`
+	// Logo and Evidence are https URLs, which nobody fetched.
+	Logo     *string `json:"logo"`
+	Evidence *string `json:"evidence"`
+	// FoundAt is the domain that publishes the record, without the labels before it.
+	FoundAt   string          `json:"foundAt"`
+	Summary   string          `json:"summary"`
+	Issues    mailauth.Issues `json:"issues"`
+	Truncated bool            `json:"truncated,omitempty"`
+}
+
+// bimi looks for the record of the domain, and where it has none for that of its organization.
+func (r *checker) bimi(ctx context.Context, policy dmarcCheck) bimiResult {
+	ctx, cancel := context.WithTimeout(ctx, asideTime)
+	defer cancel()
+	domains := []string{r.domain}
+	if o := policy.OrganizationalDomain; o != nil && *o != r.domain {
+		domains = append(domains, *o)
+	}
+	resolver, unused := r.dns.aside(bimiQueries), ""
+	for _, domain := range domains {
+		name := "default._bimi." + domain
+		texts, err := resolver.TXT(ctx, name)
+		if failure := mailauth.Failure(err); failure != nil {
+			return bimiResult{BIMIReason: format.TextOrNull(mailauth.Show(name) + " could not be looked up: " +
+				failure.Reason() + ".")}
+		}
+		report := bimi.Read(texts)
+		if report.Record != "" {
+			return bimiResult{BIMI: newBIMIRecord(report, domain, policy)}
+		}
+		if unused = cmp.Or(unused, report.Unused); report.Several {
+			break
+		}
+	}
+	return bimiResult{BIMIReason: format.TextOrNull(unused)}
+}
+
+func newBIMIRecord(report bimi.Report, domain string, policy dmarcCheck) *bimiRecord {
+	b := &bimiRecord{Record: report.Record, Logo: format.TextOrNull(report.Logo), FoundAt: domain,
+		Evidence: format.TextOrNull(report.Evidence), Issues: mailauth.Issues{}}
+	if !report.Declined && !enforced(policy) {
+		b.Issues.Add(mailauth.Fail, "BIMI_DMARC_NOT_ENFORCED", bimi.Section, "Mail programs show a logo only where DMARC has "+
+			"receivers act on forged mail. Publish p=quarantine or p=reject, and no sp=none.")
+	}
+	b.Issues = append(b.Issues, report.Issues...)
+	switch {
+	case report.Declined:
+		b.Summary = "The domain says that no logo is to be shown beside its mail."
+	case b.Issues.Has(mailauth.Fail):
+		b.Summary = "The domain offers a logo that mail programs do not show."
+	case report.Evidence == "":
+		b.Summary = "The domain offers a logo, without a certificate for it."
+	default:
+		b.Summary = "The domain offers a logo, with a certificate for it; neither was fetched."
+	}
+	return b
+}
+
+// enforced tells whether receivers act on mail of the domain, and of those below it, that fails DMARC.
+func enforced(c dmarcCheck) bool {
+	acts := func(policy *string) bool {
+		return policy != nil && (*policy == string(dmarc.Quarantine) || *policy == string(dmarc.Reject))
+	}
+	return acts(c.Policy) && acts(c.SubdomainPolicy)
+}

@@ -1,0 +1,178 @@
+package emaildnshealth
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/gateway/internal/mailauth/dkim"
+	"diagnostics/shared/parallel"
+
+	"github.com/miekg/dns"
+)
+
+// dkimSearch is what trying the selectors of large senders gave; both lists are empty where the visitor named one.
+type dkimSearch struct {
+	// Tried are the selectors that the DNS gave an answer for, whatever it was.
+	Tried []string `json:"tried"`
+	// Found are those with a key.
+	Found []dkimFind `json:"found"`
+}
+
+// dkimFind is a key that the search found. It tells that somebody published it, not that anybody signs with it.
+type dkimFind struct {
+	Selector string `json:"selector"`
+	// CNAME is what the name of the key is an alias of.
+	CNAME   *string `json:"cname"`
+	KeyType string  `json:"keyType"`
+	KeyBits int     `json:"keyBits"`
+}
+
+const (
+	// searchQueries are one for each selector, and one for a selector that nobody uses.
+	searchQueries = 1 + maxSearched
+	// maxSilent is how many lookups may fail before any was answered; more would wait for the same silence.
+	maxSilent = asidePlaces
+)
+
+// searchDKIM tries the selectors of large senders. What it finds never changes the status: whether the domain signs
+// with these keys cannot be told from outside.
+func (r *checker) searchDKIM(ctx context.Context, c *dkimCheck) {
+	ctx, cancel := context.WithTimeout(ctx, asideTime)
+	defer cancel()
+	resolver := r.dns.aside(searchQueries)
+	s := search{ask: func(selector string) reply {
+		return resolver.ask(ctx, selector+"._domainkey."+r.domain, dns.TypeTXT)
+	}}
+	s.run(commonSelectors)
+	c.tell(s, r.domain)
+}
+
+// search is the state of one search: answers has one for each selector, nil where it was not asked, and anything is
+// the answer for a selector that nobody uses.
+type search struct {
+	ask      func(selector string) reply
+	answers  []*reply
+	anything reply
+}
+
+// run asks for a selector that nobody uses, and for all of the list, a few at a time.
+func (s *search) run(selectors []string) {
+	s.answers = make([]*reply, len(selectors))
+	var answered, failed atomic.Int32
+	ask := func(selector string) *reply {
+		answer := s.ask(selector)
+		if mailauth.Failure(answer.err) == nil {
+			answered.Add(1)
+		} else {
+			failed.Add(1)
+		}
+		return &answer
+	}
+	var next atomic.Int32
+	var lookups parallel.Group
+	lookups.Go(func() { s.anything = *ask(wildcardProbe) })
+	for range asidePlaces - 1 {
+		lookups.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(selectors); i = int(next.Add(1)) - 1 {
+				if answered.Load() == 0 && failed.Load() >= maxSilent {
+					return
+				}
+				s.answers[i] = ask(selectors[i])
+			}
+		})
+	}
+	lookups.Wait()
+}
+
+// tell files what a search found.
+func (c *dkimCheck) tell(s search, domain string) {
+	wild := slices.Sorted(slices.Values(s.anything.texts()))
+	c.wild(s.anything, len(wild) > 0)
+	unanswered, failure := 0, mailauth.Failure(s.anything.err)
+	for i, selector := range commonSelectors {
+		answer := s.answers[i]
+		if answer == nil {
+			unanswered++
+			continue
+		}
+		if f := mailauth.Failure(answer.err); f != nil {
+			unanswered, failure = unanswered+1, f
+			continue
+		}
+		c.Tried = append(c.Tried, selector)
+		texts := answer.texts()
+		switch {
+		case len(texts) == 0 && answer.alias && answer.cname != s.anything.cname:
+			c.Issues.Add(mailauth.Info, "DKIM_ALIAS_DEAD", sectionDKIM, aliasToNothing(selector+"._domainkey."+domain,
+				answer.cname))
+		case len(texts) > 0 && !slices.Equal(slices.Sorted(slices.Values(texts)), wild):
+			c.find(selector, *answer, dkim.Read(texts))
+		}
+	}
+	c.incomplete(unanswered, failure, mailauth.Failure(s.anything.err) != nil)
+}
+
+// wild tells of an answer for a selector that nobody uses: what equals it says nothing of any other.
+func (c *dkimCheck) wild(anything reply, answers bool) {
+	switch {
+	case answers:
+		c.Issues.Add(mailauth.Info, "DKIM_WILDCARD", sectionDKIM, "Every selector answers with the same record, even one that "+
+			"nobody uses, so that a key counts as found only where it differs from that.")
+	case anything.alias:
+		c.Issues.Add(mailauth.Info, "DKIM_WILDCARD", sectionDKIM, "Every selector, even one that nobody uses, is an alias "+
+			"(CNAME) of "+mailauth.Show(anything.cname)+", where there is no key.")
+	}
+}
+
+// find adds a key, and what makes it useless: that is known of the record, whoever signs.
+func (c *dkimCheck) find(selector string, answer reply, report dkim.Report) {
+	if !report.Found {
+		return
+	}
+	if report.KeyBits > 0 {
+		find := dkimFind{Selector: selector, KeyType: report.KeyType, KeyBits: report.KeyBits}
+		if answer.alias {
+			find.CNAME = &answer.cname
+		}
+		c.Found = append(c.Found, find)
+	}
+	for _, i := range report.Issues {
+		if i.Severity == mailauth.Fail {
+			c.Issues.Add(mailauth.Info, i.Code, i.Reference, "At the selector "+selector+": "+i.Message)
+		}
+	}
+}
+
+// incomplete tells of lookups without an answer.
+func (c *dkimCheck) incomplete(unanswered int, failure *mailauth.LookupError, wildUnknown bool) {
+	if unanswered > 0 {
+		c.Issues.Add(mailauth.Info, "DKIM_SEARCH_INCOMPLETE", sectionDKIM, fmt.Sprintf("Of the %d selectors of large senders, "+
+			"%d could not be looked up: %s.", len(commonSelectors), unanswered, failure.Reason()))
+	}
+	if wildUnknown && len(c.Found) > 0 {
+		c.Issues.Add(mailauth.Info, "DKIM_SEARCH_INCOMPLETE", sectionDKIM,
+			"Whether every selector answers with a key could not be looked up, so those that were found may say nothing.")
+	}
+}
+
+// everywhere tells whether every selector is an alias of that name, as below a wildcard.
+func (r *checker) everywhere(ctx context.Context, cname string) bool {
+	return r.dns.ask(ctx, wildcardProbe+"._domainkey."+r.domain, dns.TypeTXT).cname == cname
+}
+
+// deadAlias is the outcome for a selector that leads nowhere.
+func (c *dkimCheck) deadAlias(name, target string) {
+	c.Status, c.Summary = mailMissing, "There is no DKIM key at this selector: it is an alias that leads to none."
+	c.Issues.Add(mailauth.Warn, "DKIM_ALIAS_DEAD", sectionDKIM, aliasToNothing(name, target))
+}
+
+// aliasToNothing says what is wrong with an alias at whose end there is no TXT record.
+func aliasToNothing(name, target string) string {
+	return fmt.Sprintf("%s is an alias (CNAME) of %s, and there is no key. Ask the service that you send with to publish "+
+		"it there, or remove the alias if you no longer use that service.", mailauth.Show(name),
+		strings.TrimSuffix(mailauth.Show(target), "."))
+}

@@ -1,0 +1,77 @@
+package emaildnshealth
+
+import (
+	"context"
+	"slices"
+
+	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/gateway/internal/mailauth/tlsa"
+	"diagnostics/shared/parallel"
+)
+
+// exchangeFacts is what is asked of an exchange beside its addresses, while the other checks are under way.
+type exchangeFacts struct {
+	exchange string
+	dane     daneFacts
+	names    []addressName
+}
+
+// exchangeFacts looks up the exchanges that have an address. Nothing is asked of names that are not public.
+func (r *checker) exchangeFacts(ctx context.Context, mx mxCheck) []exchangeFacts {
+	ctx, cancel := context.WithTimeout(ctx, asideTime)
+	defer cancel()
+	var facts []exchangeFacts
+	for _, h := range mx.Hosts {
+		known := slices.ContainsFunc(facts, func(f exchangeFacts) bool { return f.exchange == h.Exchange })
+		if len(h.Addresses) > 0 && !known && len(facts) < maxExchanges {
+			facts = append(facts, exchangeFacts{exchange: h.Exchange, dane: daneFacts{records: []tlsa.Record{}}})
+		}
+	}
+	addresses := toName(mx.Hosts)
+	keys, reverse := r.dns.aside(keyQueries), r.dns.aside(nameQueries)
+	var lookups parallel.Group
+	for i := range facts {
+		f := &facts[i]
+		lookups.Go(func() { f.dane = r.dane(ctx, keys, f.exchange) })
+		lookups.Go(func() { f.names = addressNames(ctx, reverse, addresses[f.exchange]) })
+	}
+	lookups.Wait()
+	return facts
+}
+
+// complete adds to the exchanges what was asked of them, and judges it.
+func (c *mxCheck) complete(domain string, facts []exchangeFacts) {
+	var issues mailauth.Issues
+	signed := ""
+	for _, f := range facts {
+		for i := range c.Hosts {
+			if h := &c.Hosts[i]; h.Exchange == f.exchange {
+				f.dane.fill(h)
+				h.AddressNames = f.names
+			}
+		}
+		f.dane.judge(f.exchange, &issues)
+		if len(f.dane.records) > 0 && f.dane.authenticated {
+			signed = f.exchange
+		}
+	}
+	if signed != "" && !c.authenticated {
+		issues.Add(mailauth.Info, "DANE_MX_NOT_SIGNED", "RFC 7672 section 2.2.1", "The TLSA records of "+mailauth.Show(signed)+
+			" are signed with DNSSEC and the MX records of "+mailauth.Show(domain)+" are not, so an attacker on the way can "+
+			"name another exchange. Sign the domain's zone too.")
+	}
+	judgeNames(facts, &issues)
+	c.worsen(issues)
+}
+
+// worsen adds issues that came after the status was drawn: what is known to be wrong counts more than what is not
+// known, and what is right makes nothing better.
+func (c *check) worsen(issues mailauth.Issues) {
+	c.Issues = append(c.Issues, issues...)
+	switch {
+	case issues.Has(mailauth.Fail):
+		c.Status = mailFail
+	case issues.Has(mailauth.Warn) && c.Status == mailPass:
+		c.Status = mailWarn
+	}
+}

@@ -1,0 +1,128 @@
+package emaildnshealth
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/gateway/internal/mailauth/tlsa"
+
+	"github.com/miekg/dns"
+)
+
+// mxHostDANE is what an exchange publishes for DANE (RFC 7672).
+type mxHostDANE struct {
+	TLSA []tlsa.Record `json:"tlsa"`
+	// TLSAAuthenticated tells whether the resolver vouches for the records by DNSSEC, without which senders ignore them;
+	// null where there are none, or it is not known.
+	TLSAAuthenticated *bool `json:"tlsaAuthenticated"`
+}
+
+// daneFacts is what the lookups of the TLSA records of one exchange gave.
+type daneFacts struct {
+	records []tlsa.Record
+	// authenticated tells that DNSSEC vouches for the answer, secured that it does for the exchange's addresses: senders
+	// ask for TLSA records only then.
+	authenticated, secured bool
+	failure                *mailauth.LookupError
+	// late tells that the time for the lookup was over before the name servers had theirs.
+	late bool
+	// validating tells that the resolver checks signatures at all; it is asked only where that makes a difference.
+	validating bool
+}
+
+// keyQueries are one for each exchange, and one that tells whether the resolver validates.
+const keyQueries = maxExchanges + 1
+
+const sectionDANE = "RFC 7672 section 2.2"
+
+func (r *checker) dane(ctx context.Context, resolver *resolver, exchange string) daneFacts {
+	answer := resolver.ask(ctx, "_25._tcp."+exchange, dns.TypeTLSA)
+	facts := daneFacts{records: tlsa.Read(answer.records), authenticated: answer.authenticated,
+		failure: mailauth.Failure(answer.err), late: ctx.Err() != nil}
+	if facts.failure != nil {
+		// Known since the exchange was looked up.
+		facts.secured = r.dns.ask(ctx, exchange, dns.TypeA).authenticated
+	}
+	if len(facts.records) > 0 && !facts.authenticated {
+		// Whoever validates vouches for the root's word on com, which is signed.
+		facts.validating = resolver.ask(ctx, "com", dns.TypeDS).authenticated
+	}
+	return facts
+}
+
+func (f daneFacts) fill(h *mxHost) {
+	h.TLSA = f.records
+	if len(f.records) > 0 {
+		h.TLSAAuthenticated = &f.authenticated
+	}
+}
+
+// judge adds what is wrong with the records of an exchange.
+func (f daneFacts) judge(exchange string, issues *mailauth.Issues) {
+	name := mailauth.Show(exchange)
+	if f.failure != nil {
+		f.unanswered(name, issues)
+		return
+	}
+	usable := 0
+	for _, record := range f.records {
+		problem := record.Problem()
+		switch {
+		case problem != "":
+			issues.Add(mailauth.Warn, "TLSA_UNUSABLE", "RFC 7672 section 3.1", fmt.Sprintf("The TLSA record %s of %s cannot be "+
+				"used: %s. Publish 3 1 1 with the SHA-256 digest of the server's public key.", record.Params(), name, problem))
+		case record.Zero():
+			issues.Add(mailauth.Warn, "TLSA_ZERO", "RFC 6698 section 2.1.3", fmt.Sprintf("The TLSA record %s of %s holds nothing "+
+				"but zeros, which no certificate matches. Publish the digest of the server's public key, or remove the record.",
+				record.Params(), name))
+		default:
+			usable++
+		}
+	}
+	f.nothingMatches(name, usable, issues)
+	f.unsigned(name, issues)
+}
+
+// nothingMatches tells of records that keep mail away: senders refuse to deliver where there are records that they can
+// use and the certificate matches none.
+func (f daneFacts) nothingMatches(name string, usable int, issues *mailauth.Issues) {
+	if usable > 0 || !f.authenticated || !issues.HasCode("TLSA_ZERO") {
+		return
+	}
+	for _, record := range f.records {
+		if record.Problem() == "" {
+			issues.Add(mailauth.Fail, "TLSA_MATCHES_NOTHING", sectionDANE, "No certificate can match the TLSA records of "+name+
+				", so senders that check DANE do not deliver there. Publish the digest of the server's public key.")
+			return
+		}
+	}
+}
+
+func (f daneFacts) unsigned(name string, issues *mailauth.Issues) {
+	switch {
+	case len(f.records) == 0 || f.authenticated:
+	case f.validating:
+		issues.Add(mailauth.Warn, "TLSA_NOT_SIGNED", sectionDANE, "The TLSA records of "+name+
+			" are not signed with DNSSEC, so senders ignore them. Sign the zone that they are in.")
+	default:
+		issues.Add(mailauth.Info, "TLSA_NOT_AUTHENTICATED", sectionDANE, "Whether the TLSA records of "+name+
+			" are signed is not known, since this service's resolver checks no DNSSEC. Without DNSSEC senders ignore them.")
+	}
+}
+
+// ownFailures are codes of lookups that failed for want of something here.
+var ownFailures = []string{mailauth.CodeBusy, mailauth.CodeBound, mailauth.CodeLong}
+
+// unanswered is a failed lookup. Where the exchange's zone is signed it keeps mail away (RFC 7672 section 2.1.1): a
+// sender must not go on as if there were no records.
+func (f daneFacts) unanswered(name string, issues *mailauth.Issues) {
+	severity, effect := mailauth.Info, "Senders ask for them only where the exchange's zone is signed with DNSSEC."
+	if f.secured && !f.late && !slices.Contains(ownFailures, f.failure.Code) {
+		severity, effect = mailauth.Warn, "Its zone is signed, so senders that check DANE do not deliver there while that "+
+			"lasts. Try again later; if it stays, mend the name servers."
+	}
+	issues.Add(severity, "TLSA_LOOKUP_FAILED", "RFC 7672 section 2.1.1", "The TLSA records of "+name+
+		" could not be looked up: "+f.failure.Reason()+". "+effect)
+}
