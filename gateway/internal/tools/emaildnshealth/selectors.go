@@ -3,10 +3,10 @@ package emaildnshealth
 // maxSearched bounds how many selectors are tried where the visitor names none.
 const maxSearched = 45
 
-// commonSelectors are those that the thirty services which send most mail for other people's domains have their
-// customers publish, as their own instructions for DKIM name them; in the order in which finds are told. Services whose
-// selectors are different for each customer cannot be found so: Amazon SES, Postmark, SparkPost, Marketo, Salesforce,
-// GetResponse, newer HubSpot accounts.
+// commonSelectors are those that thirty of the largest services which send mail for other people's domains have their
+// customers publish, in the order in which finds are told. They are from the services' own instructions for DKIM; which
+// services, from what other checkers try, since nobody ranks them. Services whose selectors are different for each
+// customer cannot be found so: Amazon SES, Postmark, SparkPost, Marketo, Salesforce, GetResponse, newer HubSpot accounts.
 var commonSelectors = []string{
 	// Google Workspace; Gmail itself
 	"google", "20230601",

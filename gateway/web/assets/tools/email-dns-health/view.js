@@ -4,7 +4,8 @@
 import { el } from "../../lib/dom.js";
 import { duration, plural } from "../../lib/format.js";
 import { has, policyURL, repairs } from "./repairs.js";
-import { badge, code, cut, facts, mark, more, notice, section, table, value, values } from "../../lib/parts.js";
+import { bimi, exchanges, keysFound } from "./hosts.js";
+import { badge, code, cut, facts, mark, more, notice, section, value, values } from "../../lib/parts.js";
 import { sh } from "../../lib/shell.js";
 import { bySeverity, parts, tones } from "./verdict.js";
 
@@ -75,12 +76,10 @@ function repair({ what, why, name, type, text = "", file }) {
     ...(file ? [el("p", {}, "File at ", value(file[0])), code(file[1], "policy file")] : []));
 }
 
-/** @param {any} d */
-function exchanges({ checks: { mx } }) {
-  return section("Mail exchanges", table({
-    caption: "In the order in which senders try them: lowest priority number first.", columns: [{ title: "Host" }, { title: "Priority", numeric: true }, { title: "Addresses" }],
-    rows: mx.hosts.map((/** @type {any} */ h) => [value(h.exchange || "."), String(h.priority), el("div", {}, values(h.addresses), cut(h))]),
-  }), cut(mx));
+/** Commands for what is asked of the first exchange. @param {any} mx @returns {import("../../lib/view.js").Command[]} */
+function servers({ hosts }) {
+  const first = hosts.find((/** @type {any} */ h) => h.addressNames?.length > 0);
+  return first ? [{ label: "The first exchange’s TLSA records, and the name of its address", command: sh`dig +noall +answer ${`_25._tcp.${first.exchange}`} TLSA -x ${first.addressNames[0].address}` }] : [];
 }
 
 /** @type {import("../../lib/view.js").View} */
@@ -93,6 +92,8 @@ export default {
       list.length > 0 ? section("Records to publish", ...list.map(repair)) : null,
       d.checks.spf.record ? section("SPF tree", meter("DNS lookups", d.checks.spf.lookups, 10), meter("Lookups that find nothing (void)", d.checks.spf.voidLookups, 2), el("ul", { class: "mail-tree" }, branch(d.checks.spf.tree))) : null,
       d.checks.mx.hosts.length > 0 ? exchanges(d) : null,
+      keysFound(d),
+      bimi(d),
     ];
   },
   meaning({ domain, checks: { spf, dmarc, dkim, mx } }) {
@@ -102,12 +103,13 @@ export default {
       has(spf, "SPF_ALLOWS_ALL") ? `Since SPF lets everybody send, forged mail passes for genuine mail of ${domain}, whatever the DMARC policy says.`
         : asked ? `Receivers are asked to ${asked} mail that only pretends to come from ${domain}.`
         : `Nothing asks receivers to stop mail that only pretends to come from ${domain}.`,
-      !dkim.selector && !mx.nullMx ? "The DKIM key was not checked, since keys cannot be listed from outside. Its selector is the s= value in the DKIM-Signature header of any mail from the domain." : "",
+      !dkim.selector && !mx.nullMx ? `${dkim.found?.length > 0 ? "The DKIM keys that were found were not judged, since nobody can tell from outside which of them are in use" : "The DKIM key was not checked, since keys cannot be listed from outside"}. The selector in use is the s= value in the DKIM-Signature header of any mail from the domain.` : "",
     ].filter(Boolean);
   },
-  terminal: (_, { domain, checks: { dkim } }) => [
+  terminal: (_, { domain, checks: { dkim, mx } }) => [
     { label: "Mail exchanges", command: sh`dig +noall +answer ${domain} MX` },
     { label: "SPF, DMARC, MTA-STS, TLS reporting", command: `dig +noall +answer ${["", "_dmarc.", "_mta-sts.", "_smtp._tls."].concat(dkim.selector ? `${dkim.selector}._domainkey.` : []).map((p) => sh`${p + domain} TXT`).join(" ")}` },
+    ...servers(mx),
     { label: "The MTA-STS policy", command: sh`curl ${policyURL(domain)}` },
   ],
   sources: ({ domain, checks: { mtaSts } }) => [
