@@ -32,6 +32,10 @@ type mailDomain struct {
 	change      parts
 	// servfail are names that no resolver gets an answer for.
 	servfail []string
+	// signed are names that the resolvers vouch for, as where DNSSEC proves them.
+	signed []string
+	// selectors is a record that every DKIM selector without one of its own answers with.
+	selectors string
 }
 
 type parts map[string]string
@@ -130,6 +134,31 @@ var mailDomains = []mailDomain{
 		change: dkim("v=DKIM1; p=" + rsa2048 + "\"\ns1._domainkey.DOMAIN. 300 IN TXT \"v=DKIM1; p=")},
 	{label: "dkimfails", note: "the lookup of its key fails", servfail: []string{"s1._domainkey.DOMAIN"}},
 
+	{label: "dkimalias", note: "a key's name that is an alias of nothing",
+		change: parts{"dkim": "s1._domainkey.DOMAIN. 300 IN CNAME gone.DOMAIN."}},
+	{label: "dkimfound", note: "keys at selectors of large senders, and an alias of nothing; search without a selector",
+		change: parts{"dkim": "google._domainkey.DOMAIN. 300 IN TXT " + key("v=DKIM1; k=rsa; p="+rsa2048) +
+			"\nk2._domainkey.DOMAIN. 300 IN CNAME dkim2.DOMAIN.\ndkim2.DOMAIN. 300 IN TXT " + key("v=DKIM1; p="+rsa1024) +
+			"\nselector1._domainkey.DOMAIN. 300 IN CNAME gone.DOMAIN." +
+			"\nmandrill._domainkey.DOMAIN. 300 IN TXT " + key("v=DKIM1; p=")}},
+	{label: "dkimwild", note: "every selector answers with a key, and google with another; search without a selector",
+		change:    parts{"dkim": "google._domainkey.DOMAIN. 300 IN TXT " + key("v=DKIM1; k=rsa; p="+rsa2048)},
+		selectors: "v=DKIM1; k=ed25519; p=" + ed25519},
+
+	{label: "tlsa", note: "TLSA records that are signed", change: tlsa("3 1 1 "+labDigest, "3 1 1 "+labDigest),
+		signed: []string{"DOMAIN", "_25._tcp.a.DOMAIN", "_25._tcp.b.DOMAIN"}},
+	{label: "tlsaplain", note: "TLSA records that are not signed", change: tlsa("3 1 1 "+labDigest, "3 1 1 "+labDigest)},
+	{label: "tlsazero", note: "a TLSA record of zeros, and one for the web",
+		change: tlsa("3 1 1 "+strings.Repeat("00", 32), "1 0 1 "+labDigest),
+		signed: []string{"DOMAIN", "_25._tcp.a.DOMAIN", "_25._tcp.b.DOMAIN"}},
+	{label: "tlsafails", note: "the lookup of a TLSA record fails", servfail: []string{"_25._tcp.a.DOMAIN"}},
+
+	{label: "bimi", note: "a logo with a certificate (BIMI)", change: bimi("l=https://DOMAIN/logo.svg; a=https://DOMAIN/m.pem")},
+	{label: "bimihttp", note: "a logo that no mail program shows", change: bimi("l=http://DOMAIN/logo.svg; a=")},
+
+	{label: "ptr", note: "exchanges without a name in the reverse DNS, and with one that leads elsewhere",
+		change: parts{"hosts": "a.DOMAIN. 300 IN A 11.80.0.42\nb.DOMAIN. 300 IN A 11.80.0.43"}},
+
 	{label: "tlsrpttwo", note: "two TLS reporting records", change: parts{"tlsrpt": "_smtp._tls.DOMAIN. 300 IN TXT " +
 		"\"v=TLSRPTv1; rua=mailto:t@DOMAIN\"\n_smtp._tls.DOMAIN. 300 IN TXT \"v=TLSRPTv1; rua=mailto:u@DOMAIN\""}},
 	{label: "tlsrpthalf", note: "TLS reports to what is no address",
@@ -148,6 +177,18 @@ var mailDomains = []mailDomain{
 		"dmarc":  `_dmarc.DOMAIN. 300 IN TXT "v=DMARC1; p=<img/src=x>; rua=mailto:<b>@DOMAIN"`,
 		"dkim":   `s1._domainkey.DOMAIN. 300 IN TXT "v=DKIM1; n=<script>; p=<b>"`,
 		"tlsrpt": `_smtp._tls.DOMAIN. 300 IN TXT "v=TLSRPTv1; rua=javascript:alert(1)"`}},
+}
+
+// labDigest stands for the digest of a mail server's key.
+var labDigest = strings.Repeat("5a", 32)
+
+// tlsa are the TLSA records of the two exchanges.
+func tlsa(a, b string) parts {
+	return parts{"tlsa": "_25._tcp.a.DOMAIN. 300 IN TLSA " + a + "\n_25._tcp.b.DOMAIN. 300 IN TLSA " + b}
+}
+
+func bimi(tags string) parts {
+	return parts{"bimi": `default._bimi.DOMAIN. 300 IN TXT "v=BIMI1; ` + tags + `"`}
 }
 
 var stsRecord = parts{"sts": `_mta-sts.DOMAIN. 300 IN TXT "v=STSv1; id=20260101T000000"`}
@@ -176,6 +217,16 @@ func (d mailDomain) records() (lines []string) {
 	return lines
 }
 
+// ownedBy are the lines of a name alone.
+func ownedBy(name string, lines []string) (own []string) {
+	for _, line := range lines {
+		if strings.HasPrefix(line, name+". ") {
+			own = append(own, line)
+		}
+	}
+	return own
+}
+
 // publishMail adds the records of all mail domains.
 func publishMail(t *zone.Table) error {
 	for _, d := range mailDomainsAndSites() {
@@ -184,6 +235,13 @@ func publishMail(t *zone.Table) error {
 		}
 		for _, name := range d.servfail {
 			t.Script(strings.ReplaceAll(name, "DOMAIN", d.name()), zone.Step{RCode: dns.RcodeServerFailure})
+		}
+		for _, name := range d.signed {
+			name = strings.ReplaceAll(name, "DOMAIN", d.name())
+			t.Script(name, zone.Step{Authenticated: true, Records: ownedBy(name, d.records())})
+		}
+		if d.selectors != "" {
+			t.Derive("_domainkey."+d.name(), func(string) []string { return []string{"@ 300 IN TXT " + key(d.selectors)} })
 		}
 	}
 	return nil

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/miekg/dns"
+
 	"diagnostics/lab"
 )
 
@@ -46,7 +48,7 @@ func buildMazes(t *testing.T) {
 	internet.Script(mazeWeb, lab.Step{Records: web})
 	internet.Script(mazeMany, lab.Step{Records: many})
 	internet.Script(mazeTLS, lab.Step{Records: append(web[4:6:6], web[:2]...)})
-	publishMailMaze()
+	publishMailMaze(t)
 	certificate := mazeCertificate(t)
 	for _, address := range []string{"11.80.0.203", "2a10:80::c3"} {
 		serveMaze(t, net.JoinHostPort(address, "80"), nil)
@@ -180,23 +182,45 @@ func longName(label string, n int) string {
 
 // publishMailMaze makes every record lead to as many others as are looked up, each under a long name and with an answer
 // that comes over TCP.
-func publishMailMaze() {
+func publishMailMaze(t *testing.T) {
+	t.Helper()
 	publish := func(name string, records ...string) {
 		internet.Script(name, lab.Step{Truncate: true, Records: records})
 	}
-	var addresses []string
-	for i := range 90 {
-		addresses = append(addresses, fmt.Sprintf("@ 300 IN A 11.80.1.%d", 1+i),
-			fmt.Sprintf("@ 300 IN AAAA 2a10:80:1::%x", 1+i))
+	// No two hosts have the same first address, so that each of them has a name to look up.
+	hosts := 0
+	addresses := func() (lines []string) {
+		for i := range 90 {
+			n := 1 + (i+hosts)%90
+			lines = append(lines, fmt.Sprintf("@ 300 IN A 11.80.1.%d", n), fmt.Sprintf("@ 300 IN AAAA 2a10:80:1::%x", n))
+		}
+		hosts++
+		return lines
 	}
 	exchanges := func(of, count int) (lines []string) {
 		for i := range count {
 			name := longName(fmt.Sprintf("h%d-", of), i)
-			publish(name, addresses...)
+			publish(name, addresses()...)
+			publish("_25._tcp."+name, "@ 300 IN TLSA 3 1 1 "+strings.Repeat("5a", 32))
 			lines = append(lines, fmt.Sprintf("@ 300 IN MX 10 %s.", name))
 		}
 		return lines
 	}
+	for i := range 90 {
+		for _, address := range []string{fmt.Sprintf("11.80.1.%d", 1+i), fmt.Sprintf("2a10:80:1::%x", 1+i)} {
+			owner, err := dns.ReverseAddr(address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := longName("p", i)
+			publish(name, "@ 300 IN A 11.80.0.1")
+			publish(strings.TrimSuffix(owner, "."), "@ 300 IN PTR "+name+".")
+		}
+	}
+	for _, selector := range call(t, "email-dns-health", "lab-plain-mail.com", nil).list("checks.dkim.tried") {
+		publish(selector+"._domainkey."+mazeMail, `@ 300 IN TXT "v=DKIM1; p=`+strings.Repeat("A", 200)+`"`)
+	}
+	publish("default._bimi."+mazeMail, `@ 300 IN TXT "v=BIMI1; l="`)
 	// Texts of many strings, since one holds no more than 255 characters.
 	var terms, reports strings.Builder
 	for i := range 10 {

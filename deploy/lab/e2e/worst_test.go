@@ -51,6 +51,8 @@ func worstCases() []worstCase {
 			options: map[string]any{"recordType": "TXT"}},
 		{tool: "email-dns-health", built: "ten SPF terms with ten exchanges each, all names long, all answers over TCP",
 			input: mazeMail, options: map[string]any{"dkimSelector": "s"}},
+		{tool: "email-dns-health", built: "a key at every selector that is tried; TLSA records, names and BIMI to look up",
+			input: mazeMail},
 		{tool: "http-headers", built: "a head of 50 KB before an endless body", input: secure + "/"},
 		{tool: "ip-geolocation", built: "a registry with a long answer", input: "11.80.0.1"},
 		{tool: "my-ip", built: "", input: ""},

@@ -44,8 +44,8 @@ func Read(txt []string) Report {
 		return r
 	}
 	if len(records) > 1 {
-		return Report{Several: true, Unused: fmt.Sprintf("There are %d BIMI records, and mail programs then use none. Keep one.",
-			len(records))}
+		return Report{Several: true, Unused: fmt.Sprintf("There are %d BIMI records, and mail programs then use none. "+
+			"Keep one.", len(records))}
 	}
 	for _, t := range txt {
 		if mailauth.NearVersion(t, version) {
@@ -79,8 +79,8 @@ func (r *Report) read() {
 		r.add(mailauth.Info, "BIMI_DECLINED", "The record says that no logo is to be shown: its l tag is empty.")
 		return
 	default:
-		r.add(mailauth.Fail, "BIMI_NO_LOGO", "The record names no logo, so none is shown. Put the https address of an SVG file "+
-			"into l=.")
+		r.add(mailauth.Fail, "BIMI_NO_LOGO", "The record names no logo, so none is shown. Put the https address of an SVG "+
+			"file into l=.")
 	}
 	r.evidence(evidence)
 }
@@ -94,8 +94,8 @@ func (r *Report) logo(text string) {
 	}
 	r.Logo = text
 	if suffix := strings.ToLower(path.Ext(address.Path)); suffix != ".svg" && suffix != ".svgz" {
-		r.add(mailauth.Warn, "BIMI_LOGO_FORMAT", "The address of the logo does not end in .svg or .svgz, and no other format "+
-			"is shown.")
+		r.add(mailauth.Warn, "BIMI_LOGO_FORMAT", "The address of the logo does not end in .svg or .svgz, and no other "+
+			"format is shown.")
 	}
 }
 

@@ -57,16 +57,19 @@ func TestRead(t *testing.T) {
 		if c.record == "" && r.Logo+r.Evidence != "" {
 			c.record = c.txt[0]
 		}
-		if r.Logo != c.logo || r.Evidence != c.evidence || r.Declined != c.declined || c.record != "" && r.Record != c.record ||
-			(r.Unused == "") != (c.unused == "") || !strings.Contains(r.Unused, c.unused) {
+		if r.Logo != c.logo || r.Evidence != c.evidence || r.Declined != c.declined ||
+			c.record != "" && r.Record != c.record || (r.Unused == "") != (c.unused == "") ||
+			!strings.Contains(r.Unused, c.unused) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
 }
 
 func FuzzRead(f *testing.F) {
-	for _, seed := range []string{"v=BIMI1; l=https://example.com/logo.svg; a=https://example.com/mark.pem", "v=BIMI1; l=;",
-		"v=bimi1; l=//x", "v=BIMI1; l=https://[::1]/; a=https://%zz"} {
+	for _, seed := range []string{
+		"v=BIMI1; l=https://example.com/logo.svg; a=https://example.com/mark.pem", "v=BIMI1; l=;",
+		"v=bimi1; l=//x", "v=BIMI1; l=https://[::1]/; a=https://%zz",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, record string) {

@@ -46,13 +46,13 @@ const (
 	digestSHA512 = 2
 )
 
-// Problem says why senders cannot use the record at all, in words that follow "cannot be used: "; it is empty where they
-// can.
+// Problem says why senders cannot use the record at all, in words that follow "cannot be used: "; it is empty where
+// they can.
 func (r Record) Problem() string {
 	octets, err := hex.DecodeString(r.Data)
 	switch {
 	case r.Usage <= pkixEE:
-		return fmt.Sprintf("usage %d rests on public authorities, which has no meaning between mail servers", r.Usage)
+		return fmt.Sprintf("usage %d relies on public authorities, and senders of mail follow usages 2 and 3 alone", r.Usage)
 	case r.Usage > daneEE:
 		return fmt.Sprintf("usage %d does not exist", r.Usage)
 	case r.Selector > publicKey:

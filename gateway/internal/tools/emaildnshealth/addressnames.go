@@ -72,8 +72,8 @@ func fewOf(h mxHost) []netip.Addr {
 	if len(v4) > 0 && len(v6) > 0 {
 		return []netip.Addr{v4[0], v6[0]}
 	}
-	one := append(v4, v6...)
-	return one[:min(len(one), maxNamedOfHost)]
+	v4 = append(v4, v6...)
+	return v4[:min(len(v4), maxNamedOfHost)]
 }
 
 // addressNames asks for the names of addresses.
@@ -145,18 +145,19 @@ func judgeNames(facts []exchangeFacts, issues *mailauth.Issues) {
 	}
 	const arrives = " Mail to the domain arrives all the same, but many receivers refuse what such a server sends. "
 	if len(nameless) > 0 {
-		issues.Add(mailauth.Info, "MX_ADDRESS_WITHOUT_NAME", "RFC 1912 section 2.1", "Without a name in the reverse DNS (PTR): "+
-			strings.Join(nameless, ", ")+"."+arrives+"If it sends mail too, ask whoever gave you the address to publish its name.")
+		issues.Add(mailauth.Info, "MX_ADDRESS_WITHOUT_NAME", "RFC 1912 section 2.1", "These addresses have no name in the reverse DNS (PTR): "+
+			strings.Join(nameless, ", ")+"."+arrives+"If one of them sends mail too, ask whoever gave you the address to "+
+			"publish its name.")
 	}
 	if len(astray) > 0 {
-		issues.Add(mailauth.Info, "MX_ADDRESS_NAME_NOT_CONFIRMED", sectionReverse, "By a name in the reverse DNS (PTR) that does "+
-			"not lead back to the address: "+strings.Join(astray, ", ")+"."+arrives+"If it sends mail too, give that name an "+
-			"address record with the address.")
+		issues.Add(mailauth.Info, "MX_ADDRESS_NAME_NOT_CONFIRMED", sectionReverse, "These addresses have a name in the reverse "+
+			"DNS (PTR) that does not lead back to them: "+strings.Join(astray, ", ")+"."+arrives+"If one of them sends mail too, give that "+
+			"name an address record with the address.")
 	}
 	if len(unknown) > 0 {
 		issues.Add(mailauth.Info, "MX_ADDRESS_NAME_UNKNOWN", sectionReverse, "The names in the reverse DNS (PTR) of these "+
-			"addresses, or whether the names lead back to them, could not be looked up: "+strings.Join(unknown, ", ")+". That "+
-			"matters only where the servers send mail too.")
+			"addresses, or whether the names lead back to them, could not be looked up: "+strings.Join(unknown, ", ")+
+			". That matters only where the servers send mail too.")
 	}
 }
 

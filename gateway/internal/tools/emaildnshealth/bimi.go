@@ -47,8 +47,8 @@ func (r *checker) bimi(ctx context.Context, policy dmarcCheck) bimiResult {
 		name := "default._bimi." + domain
 		texts, err := resolver.TXT(ctx, name)
 		if failure := mailauth.Failure(err); failure != nil {
-			return bimiResult{BIMIReason: format.TextOrNull(mailauth.Show(name) + " could not be looked up: " +
-				failure.Reason() + ".")}
+			reason := mailauth.Show(name) + " could not be looked up: " + failure.Reason() + "."
+			return bimiResult{BIMIReason: &reason}
 		}
 		report := bimi.Read(texts)
 		if report.Record != "" {
@@ -65,8 +65,8 @@ func newBIMIRecord(report bimi.Report, domain string, policy dmarcCheck) *bimiRe
 	b := &bimiRecord{Record: report.Record, Logo: format.TextOrNull(report.Logo), FoundAt: domain,
 		Evidence: format.TextOrNull(report.Evidence), Issues: mailauth.Issues{}}
 	if !report.Declined && !enforced(policy) {
-		b.Issues.Add(mailauth.Fail, "BIMI_DMARC_NOT_ENFORCED", bimi.Section, "Mail programs show a logo only where DMARC has "+
-			"receivers act on forged mail. Publish p=quarantine or p=reject, and no sp=none.")
+		b.Issues.Add(mailauth.Fail, "BIMI_DMARC_NOT_ENFORCED", bimi.Section, "Mail programs show a logo only where DMARC "+
+			"has receivers act on forged mail. Publish p=quarantine or p=reject, and no sp=none.")
 	}
 	b.Issues = append(b.Issues, report.Issues...)
 	switch {

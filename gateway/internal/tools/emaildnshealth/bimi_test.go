@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/tools/internal/toolstest"
 
 	"github.com/miekg/dns"
 )
@@ -47,7 +48,7 @@ func TestBIMI(t *testing.T) {
 			n.Records("post.com. 300 IN TXT x", "news.post.com. 300 IN TXT x")
 			n.Records(c.records...)
 			if c.fails {
-				n.Handle("default._bimi.post.com", func(q *dns.Msg) *dns.Msg { return new(dns.Msg).SetRcode(q, dns.RcodeServerFailure) })
+				n.Handle("default._bimi.post.com", toolstest.Failing(dns.RcodeServerFailure))
 			}
 			if c.domain == "" {
 				c.domain = "post.com"
@@ -59,14 +60,26 @@ func TestBIMI(t *testing.T) {
 			if (h.BIMI == nil) != (c.found == "") {
 				t.Fatalf("%+v", h.BIMI)
 			}
-			if b := h.BIMI; b != nil && (b.FoundAt != c.found || codes(check{Issues: b.Issues}) != c.codes || b.Summary != c.summary ||
-				(b.Logo == nil) != (c.logo == "") || b.Logo != nil && *b.Logo != c.logo) {
-				t.Errorf("%+v", b)
+			if b := h.BIMI; b != nil {
+				holdBIMI(t, *b, bimiRecord{FoundAt: c.found, Summary: c.summary, Logo: &c.logo}, c.codes)
 			}
 			if len(n.Dials()) != 0 {
 				t.Errorf("dialled %v", n.Dials())
 			}
 			holdTogether(t, h)
 		})
+	}
+}
+
+// holdBIMI takes an empty logo for none.
+func holdBIMI(t *testing.T, got, want bimiRecord, issues string) {
+	t.Helper()
+	logo := ""
+	if got.Logo != nil {
+		logo = *got.Logo
+	}
+	if got.FoundAt != want.FoundAt || got.Summary != want.Summary || logo != *want.Logo ||
+		codes(check{Issues: got.Issues}) != issues {
+		t.Errorf("%+v, logo %q; want %+v, logo %q, %q", got, logo, want, *want.Logo, issues)
 	}
 }

@@ -37,8 +37,8 @@ func (r *Result) bound() {
 	c.TLSRPT.boundReports()
 	c.DKIM.boundFound()
 	r.boundBIMI()
-	r.Truncated = r.BIMI != nil && r.BIMI.Truncated || c.MX.Truncated || c.SPF.Truncated || c.DMARC.Truncated || c.DKIM.Truncated || c.MTASTS.Truncated ||
-		c.TLSRPT.Truncated
+	r.Truncated = c.MX.Truncated || c.SPF.Truncated || c.DMARC.Truncated || c.DKIM.Truncated || c.MTASTS.Truncated ||
+		c.TLSRPT.Truncated || r.BIMI != nil && r.BIMI.Truncated
 }
 
 func (c *check) bound() {

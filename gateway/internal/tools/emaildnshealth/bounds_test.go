@@ -100,7 +100,8 @@ func TestWhatIsFoundBesideIsCut(t *testing.T) {
 	health := Result{}
 	health.Checks.SPF = newSPFCheck(newCheck(), "example.com")
 	for _, selector := range commonSelectors {
-		health.Checks.DKIM.Found = append(health.Checks.DKIM.Found, dkimFind{Selector: selector, CNAME: &alias, KeyType: "rsa"})
+		found := dkimFind{Selector: selector, CNAME: &alias, KeyType: "rsa"}
+		health.Checks.DKIM.Found = append(health.Checks.DKIM.Found, found)
 	}
 	host := newMXHost("a.example.com", 10)
 	for range 1000 {

@@ -120,8 +120,8 @@ func (c *dkimCheck) tell(s search, domain string) {
 func (c *dkimCheck) wild(anything reply, answers bool) {
 	switch {
 	case answers:
-		c.Issues.Add(mailauth.Info, "DKIM_WILDCARD", sectionDKIM, "Every selector answers with the same record, even one that "+
-			"nobody uses, so that a key counts as found only where it differs from that.")
+		c.Issues.Add(mailauth.Info, "DKIM_WILDCARD", sectionDKIM, "Every selector answers with the same record, even one "+
+			"that nobody uses, so that a key counts as found only where it differs from that.")
 	case anything.alias:
 		c.Issues.Add(mailauth.Info, "DKIM_WILDCARD", sectionDKIM, "Every selector, even one that nobody uses, is an alias "+
 			"(CNAME) of "+mailauth.Show(anything.cname)+", where there is no key.")
@@ -150,8 +150,8 @@ func (c *dkimCheck) find(selector string, answer reply, report dkim.Report) {
 // incomplete tells of lookups without an answer.
 func (c *dkimCheck) incomplete(unanswered int, failure *mailauth.LookupError, wildUnknown bool) {
 	if unanswered > 0 {
-		c.Issues.Add(mailauth.Info, "DKIM_SEARCH_INCOMPLETE", sectionDKIM, fmt.Sprintf("Of the %d selectors of large senders, "+
-			"%d could not be looked up: %s.", len(commonSelectors), unanswered, failure.Reason()))
+		c.Issues.Add(mailauth.Info, "DKIM_SEARCH_INCOMPLETE", sectionDKIM, fmt.Sprintf("Of the %d selectors of large "+
+			"senders, %d could not be looked up: %s.", len(commonSelectors), unanswered, failure.Reason()))
 	}
 	if wildUnknown && len(c.Found) > 0 {
 		c.Issues.Add(mailauth.Info, "DKIM_SEARCH_INCOMPLETE", sectionDKIM,

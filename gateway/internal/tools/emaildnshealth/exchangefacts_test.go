@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/tools/internal/toolstest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/miekg/dns"
@@ -25,14 +26,13 @@ func TestTLSAOfTheExchanges(t *testing.T) {
 	digest, zeros := strings.Repeat("5a", 32), strings.Repeat("00", 32)
 	const at = "_25._tcp.a.post.com"
 	for name, c := range map[string]struct {
-		records    []string // of a.post.com, without owner and type
-		vouched    []string
-		fails      dns.Question
-		status     status
-		codes      string
-		said       string // a part of the first issue
-		authentic  any
-		unanswered bool
+		records   []string // of a.post.com, without owner and type
+		vouched   []string
+		fails     string
+		status    status
+		codes     string
+		said      string // a part of the first issue
+		authentic any
 	}{
 		"none":                     {status: mailPass},
 		"signed":                   {records: []string{"3 1 1 " + digest}, vouched: []string{at, "post.com"}, status: mailPass, authentic: true},
@@ -43,10 +43,10 @@ func TestTLSAOfTheExchanges(t *testing.T) {
 		"zeros beside a key":       {records: []string{"3 1 1 " + zeros, "3 1 1 " + digest}, vouched: []string{at, "post.com"}, status: mailWarn, codes: "warn TLSA_ZERO", authentic: true},
 		"zeros, not signed":        {records: []string{"3 1 1 " + zeros}, status: mailWarn, codes: "info TLSA_NOT_AUTHENTICATED, warn TLSA_ZERO", authentic: false},
 		"short zeros":              {records: []string{"3 1 1 00"}, vouched: []string{at, "post.com"}, status: mailWarn, codes: "warn TLSA_UNUSABLE", said: "a SHA-256 digest has 32 octets, and this one has 1", authentic: true},
-		"for the web":              {records: []string{"1 0 1 " + digest, "3 1 1 " + digest}, vouched: []string{at, "post.com"}, status: mailWarn, codes: "warn TLSA_UNUSABLE", said: "1 0 1 of a.post.com cannot be used: usage 1", authentic: true},
+		"for the web":              {records: []string{"1 0 1 " + digest, "3 1 1 " + digest}, vouched: []string{at, "post.com"}, status: mailWarn, codes: "warn TLSA_UNUSABLE", said: "1 0 1 of a.post.com cannot be used: usage 1 relies", authentic: true},
 		"none can be used":         {records: []string{"0 0 1 " + digest}, vouched: []string{at, "post.com"}, status: mailWarn, codes: "warn TLSA_UNUSABLE", authentic: true},
-		"the lookup fails":         {fails: dns.Question{Name: at}, status: mailPass, codes: "info TLSA_LOOKUP_FAILED", said: "Senders ask for them only where"},
-		"it fails, and is signed":  {fails: dns.Question{Name: at}, vouched: []string{"a.post.com"}, status: mailWarn, codes: "warn TLSA_LOOKUP_FAILED", said: "senders that check DANE do not deliver there"},
+		"the lookup fails":         {fails: at, status: mailPass, codes: "info TLSA_LOOKUP_FAILED", said: "Senders ask for them only where"},
+		"it fails, and is signed":  {fails: at, vouched: []string{"a.post.com"}, status: mailWarn, codes: "warn TLSA_LOOKUP_FAILED", said: "senders that check DANE do not deliver there"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,8 +59,8 @@ func TestTLSAOfTheExchanges(t *testing.T) {
 			for _, name := range c.vouched {
 				vouch(n, name)
 			}
-			if c.fails.Name != "" {
-				n.Handle(c.fails.Name, func(q *dns.Msg) *dns.Msg { return new(dns.Msg).SetRcode(q, dns.RcodeServerFailure) })
+			if c.fails != "" {
+				n.Handle(c.fails, toolstest.Failing(dns.RcodeServerFailure))
 			}
 			mx := checkDomain(t, t.Context(), n, nil, "post.com", "s1").Checks.MX
 			if mx.Status != c.status || codes(mx.check) != c.codes {
@@ -114,7 +114,7 @@ func TestNamesOfAddresses(t *testing.T) {
 	}{
 		"confirmed":         {records: append(named("a.post.com."), "a.post.com. 300 IN A 93.184.216.40"), hostname: "a.post.com", confirmed: true},
 		"through an alias":  {records: []string{owner + ". 300 IN CNAME 40.host.net.", "40.host.net. 300 IN PTR A.post.com."}, hostname: "a.post.com", confirmed: true},
-		"none":              {confirmed: false, codes: "info MX_ADDRESS_WITHOUT_NAME", said: "Without a name in the reverse DNS (PTR): 93.184.216.40 (a.post.com)."},
+		"none":              {confirmed: false, codes: "info MX_ADDRESS_WITHOUT_NAME", said: "These addresses have no name in the reverse DNS (PTR): 93.184.216.40 (a.post.com)."},
 		"of an inside":      {records: named("db.corp.internal."), confirmed: false, codes: "info MX_ADDRESS_WITHOUT_NAME"},
 		"markup":            {records: named(`<b>.post.com.`), confirmed: false, codes: "info MX_ADDRESS_WITHOUT_NAME"},
 		"leads elsewhere":   {records: append(named("x.host.net."), "x.host.net. 300 IN A 93.184.216.41"), hostname: "x.host.net", confirmed: false, codes: "info MX_ADDRESS_NAME_NOT_CONFIRMED", said: "93.184.216.40 (a.post.com) is called x.host.net."},
@@ -128,7 +128,7 @@ func TestNamesOfAddresses(t *testing.T) {
 			n.Records("post.com. 300 IN MX 10 a.post.com.", "a.post.com. 300 IN A 93.184.216.40")
 			n.Records(c.records...)
 			if c.fails != "" {
-				n.Handle(c.fails, func(q *dns.Msg) *dns.Msg { return new(dns.Msg).SetRcode(q, dns.RcodeServerFailure) })
+				n.Handle(c.fails, toolstest.Failing(dns.RcodeServerFailure))
 			}
 			mx := checkDomain(t, t.Context(), n, nil, "post.com", "s1").Checks.MX
 			if mx.Status != mailPass || codes(mx.check) != c.codes {
@@ -141,9 +141,15 @@ func TestNamesOfAddresses(t *testing.T) {
 			if len(names) != 1 || names[0].Address != "93.184.216.40" {
 				t.Fatalf("%+v", names)
 			}
-			if got := names[0]; (got.Hostname == nil) != (c.hostname == "") || got.Hostname != nil && *got.Hostname != c.hostname ||
-				(got.Confirmed == nil) != (c.confirmed == nil) || got.Confirmed != nil && *got.Confirmed != c.confirmed {
-				t.Errorf("%+v, want %q, %v", got, c.hostname, c.confirmed)
+			hostname, confirmed := "", any(nil)
+			if names[0].Hostname != nil {
+				hostname = *names[0].Hostname
+			}
+			if names[0].Confirmed != nil {
+				confirmed = *names[0].Confirmed
+			}
+			if hostname != c.hostname || confirmed != c.confirmed {
+				t.Errorf("%q, %v; want %q, %v", hostname, confirmed, c.hostname, c.confirmed)
 			}
 			if n.QueriesFor("db.corp.internal", dns.TypeA) != 0 {
 				t.Error("asked for a name of an inside")

@@ -6,7 +6,8 @@ const maxSearched = 45
 // commonSelectors are those that thirty of the largest services which send mail for other people's domains have their
 // customers publish, in the order in which finds are told. They are from the services' own instructions for DKIM; which
 // services, from what other checkers try, since nobody ranks them. Services whose selectors are different for each
-// customer cannot be found so: Amazon SES, Postmark, SparkPost, Marketo, Salesforce, GetResponse, newer HubSpot accounts.
+// customer cannot be found so: Amazon SES, Postmark, SparkPost, Marketo, Salesforce, GetResponse, newer HubSpot
+// accounts.
 var commonSelectors = []string{
 	// Google Workspace; Gmail itself
 	"google", "20230601",

@@ -74,9 +74,9 @@ func (f daneFacts) judge(exchange string, issues *mailauth.Issues) {
 			issues.Add(mailauth.Warn, "TLSA_UNUSABLE", "RFC 7672 section 3.1", fmt.Sprintf("The TLSA record %s of %s cannot be "+
 				"used: %s. Publish 3 1 1 with the SHA-256 digest of the server's public key.", record.Params(), name, problem))
 		case record.Zero():
-			issues.Add(mailauth.Warn, "TLSA_ZERO", "RFC 6698 section 2.1.3", fmt.Sprintf("The TLSA record %s of %s holds nothing "+
-				"but zeros, which no certificate matches. Publish the digest of the server's public key, or remove the record.",
-				record.Params(), name))
+			issues.Add(mailauth.Warn, "TLSA_ZERO", "RFC 6698 section 2.1.3", fmt.Sprintf("The TLSA record %s of %s holds "+
+				"nothing but zeros, which no certificate matches. Publish the digest of the server's public key, or remove the "+
+				"record.", record.Params(), name))
 		default:
 			usable++
 		}
@@ -88,7 +88,7 @@ func (f daneFacts) judge(exchange string, issues *mailauth.Issues) {
 // nothingMatches tells of records that keep mail away: senders refuse to deliver where there are records that they can
 // use and the certificate matches none.
 func (f daneFacts) nothingMatches(name string, usable int, issues *mailauth.Issues) {
-	if usable > 0 || !f.authenticated || !issues.HasCode("TLSA_ZERO") {
+	if usable > 0 || !f.authenticated {
 		return
 	}
 	for _, record := range f.records {
