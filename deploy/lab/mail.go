@@ -153,7 +153,8 @@ var mailDomains = []mailDomain{
 		signed: []string{"DOMAIN", "_25._tcp.a.DOMAIN", "_25._tcp.b.DOMAIN"}},
 	{label: "tlsafails", note: "the lookup of a TLSA record fails", servfail: []string{"_25._tcp.a.DOMAIN"}},
 
-	{label: "bimi", note: "a logo with a certificate (BIMI)", change: bimi("l=https://DOMAIN/logo.svg; a=https://DOMAIN/m.pem")},
+	{label: "bimi", note: "a logo with a certificate (BIMI)",
+		change: bimi("l=https://DOMAIN/logo.svg; a=https://DOMAIN/m.pem")},
 	{label: "bimihttp", note: "a logo that no mail program shows", change: bimi("l=http://DOMAIN/logo.svg; a=")},
 
 	{label: "ptr", note: "exchanges without a name in the reverse DNS, and with one that leads elsewhere",

@@ -14,7 +14,8 @@ import (
 // What email-dns-health looks up beside the records that it judges.
 func TestMailHosts(t *testing.T) {
 	digest := strings.Repeat("5a", 32)
-	none := facts{"bimi": nil, "bimiReason": nil, "checks.mx.hosts.0.tlsa": length(0), "checks.mx.hosts.0.tlsaAuthenticated": nil}
+	none := facts{"bimi": nil, "bimiReason": nil, "checks.mx.hosts.0.tlsa": length(0),
+		"checks.mx.hosts.0.tlsaAuthenticated": nil}
 	selector := map[string]any{"dkimSelector": "s1"}
 	runChecks(t, "email-dns-health", []check{
 		{name: "nothing beside", input: "lab-plain-mail.com", options: selector, facts: none},
@@ -80,8 +81,9 @@ func TestMailHostsBesideDig(t *testing.T) {
 			}
 			// dig breaks long data by blanks.
 			words := dig("_25._tcp."+fmt.Sprint(a.at(host+"exchange")), "TLSA")
-			seen := strings.ToLower(strings.Join(words[:min(3, len(words))], " ") + " " + strings.Join(words[min(3, len(words)):], ""))
-			if told != strings.TrimSpace(seen) {
+			params := min(3, len(words))
+			seen := strings.Join(words[:params], " ") + " " + strings.Join(words[params:], "")
+			if told != strings.ToLower(strings.TrimSpace(seen)) {
 				t.Errorf("%s: TLSA %q, and dig has %q", label, told, seen)
 			}
 			for n := range a.list(host + "addressNames") {

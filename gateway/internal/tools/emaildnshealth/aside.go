@@ -1,6 +1,10 @@
 package emaildnshealth
 
-import "time"
+import (
+	"time"
+
+	"diagnostics/gateway/internal/traffic"
+)
 
 // What a run asks beside the records that it judges (a search for DKIM keys, the TLSA records and reverse names of the
 // exchanges, BIMI) has bounds of its own, each for itself: none of it may keep a record of the domain from being looked
@@ -8,7 +12,9 @@ import "time"
 const (
 	asidePlaces = maxMailConcurrent / 2
 	asideBytes  = 192 << 10
-	asideTime   = 5 * time.Second
+	// asideSpare is how much of what a run may send is left to the records.
+	asideSpare = traffic.MaxSent / 2
+	asideTime  = 5 * time.Second
 	// maxAside is how many questions that are, all together.
 	maxAside = searchQueries + keyQueries + nameQueries + bimiQueries
 )
@@ -17,6 +23,6 @@ const (
 func (r *resolver) aside(questions int) *resolver {
 	a := newResolver(r.client)
 	a.places = make(chan struct{}, asidePlaces)
-	a.left, a.room = questions, asideBytes
+	a.left, a.room, a.spare = questions, asideBytes, asideSpare
 	return a
 }

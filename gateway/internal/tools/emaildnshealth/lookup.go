@@ -9,6 +9,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/gateway/internal/traffic"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/parallel"
 
@@ -34,6 +35,7 @@ type resolver struct {
 	mu    sync.Mutex
 	left  int
 	room  int // of maxMailBytes
+	spare int // of what the run may send, left to others
 	asked map[question]func(context.Context) reply
 }
 
@@ -100,6 +102,9 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 		defer func() { <-r.places }()
 	case <-ctx.Done():
 		return reply{err: &mailauth.LookupError{Code: dnsclient.CodeTimeout}}
+	}
+	if r.spare > 0 && traffic.Room(ctx, r.spare) != nil {
+		return reply{err: &mailauth.LookupError{Code: mailauth.CodeBound}}
 	}
 	a := r.client.DNS().Query(ctx, q.name, q.qtype)
 	if !r.keeps(a) {

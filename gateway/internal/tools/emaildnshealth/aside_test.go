@@ -1,0 +1,33 @@
+package emaildnshealth
+
+import (
+	"testing"
+
+	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/gateway/internal/traffic"
+
+	"github.com/miekg/dns"
+)
+
+// What is asked aside stops where the run has sent half of what it may, and what the check is for goes on.
+func TestAsideLeavesRoomForTheRecords(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	ctx := traffic.WithMeter(t.Context())
+	r := newResolver(n.Client(nil))
+	a := r.aside(10)
+	if answer := a.ask(ctx, "a.example.com", dns.TypeTXT); mailauth.Failure(answer.err) != nil {
+		t.Errorf("at first: %v", answer.err)
+	}
+	for traffic.Room(ctx, asideSpare) == nil {
+		traffic.Dialled(ctx)
+	}
+	failure := mailauth.Failure(a.ask(ctx, "b.example.com", dns.TypeTXT).err)
+	if failure == nil || failure.Code != mailauth.CodeBound || n.QueriesFor("b.example.com", dns.TypeTXT) != 0 {
+		t.Errorf("later: %v, want %s", failure, mailauth.CodeBound)
+	}
+	if answer := r.ask(ctx, "b.example.com", dns.TypeTXT); mailauth.Failure(answer.err) != nil {
+		t.Errorf("a record: %v", answer.err)
+	}
+}
