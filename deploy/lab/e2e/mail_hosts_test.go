@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -64,7 +65,9 @@ func TestMailHostsBesideDig(t *testing.T) {
 	t.Parallel()
 	dig := func(args ...string) []string {
 		t.Helper()
-		out, err := internet.Exec(t.Context(), lab.ServiceHost, "dig", append([]string{"+short"}, args...)...)
+		// ip-netns(8) gives it the lab's resolvers too.
+		inside := append([]string{"netns", "exec", internet.Namespace(lab.ServiceHost), "dig", "+short"}, args...)
+		out, err := exec.CommandContext(t.Context(), "ip", inside...).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
