@@ -157,6 +157,12 @@ func TestRobotsSitemap(t *testing.T) {
 		{name: "silent", input: "http://never.lab-site.com/", facts: facts{"robots.status": "unreachable", "sitemap.status": "unreachable"}},
 		{name: "an endless page", input: "http://endless.lab-site.com/", facts: facts{"robots.truncated": true}},
 		{name: "an invalid certificate", input: "https://expired.lab-site.com/", facts: facts{"robots.issues": codes("CERTIFICATE_INVALID"), "sitemap.issues": codes("CERTIFICATE_INVALID")}},
+		{name: "crawlers by name", input: "https://robots-names.lab-site.com/", facts: facts{"robots.effect": "allowAll", "crawlers": length(8),
+			"crawlers.0.name": "Googlebot", "crawlers.0.effect": "disallowAll", "crawlers.1.effect": "allowAll", "crawlers.2.name": "Applebot", "crawlers.2.effect": "disallowAll",
+			"crawlers.4.name": "YandexBot", "crawlers.4.effect": "rules", "crawlers.5.name": "GPTBot", "crawlers.5.effect": "disallowAll", "crawlers.7.effect": "allowAll"}},
+		{name: "refused", input: "https://sec-challenge.lab-site.com/", facts: facts{"robots.status": "missing", "robots.effect": "allowAll", "robots.httpStatus": 403, "robots.issues": codes("ACCESS_REFUSED"),
+			"sitemap.issues": codes("ACCESS_REFUSED"), "crawlers.0.effect": "allowAll"}},
+		{name: "limited", input: "https://robots-limited.lab-site.com/", facts: facts{"robots.status": "missing", "robots.effect": "allowAll", "robots.httpStatus": 429, "robots.issues": codes("RATE_LIMITED")}},
 		{name: "a private answer", input: "http://private.lab-site.com/", status: 400},
 		{name: "no address", input: "http://noaddress.lab-site.com/", status: 400},
 	})
