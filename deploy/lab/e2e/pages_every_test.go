@@ -102,8 +102,10 @@ func pagesWithFacts() []shownPage {
 		{name: "email-dns-health", path: toolPath("email-dns-health", "lab-good-mail.com", "dkimSelector", "s1"), tone: "good", facts: []string{
 			"a.lab-good-mail.com", "v=spf1 mx -all", "v=DMARC1; p=reject; rua=mailto:d@lab-good-mail.com", "11.80.0.41", "s1"}},
 		{name: "email-dns-health-failing", path: toolPath("email-dns-health", "lab-spfeleven-mail.com"), tone: "bad", facts: []string{"11 of at most 10", "SPF_TOO_MANY_LOOKUPS", "_mta-sts.lab-spfeleven-mail.com", "mode: testing"}},
-		{name: "security-headers", path: toolPath("security-headers", "https://sec-good.lab-site.com/"), tone: "good", facts: []string{
-			"Strict-Transport-Security", "Content-Security-Policy", "__Host-session"}},
+		{name: "security-headers", path: toolPath("security-headers", "https://sec-good.lab-site.com/"), tone: "warn", facts: []string{
+			"Strict-Transport-Security", "Content-Security-Policy", "__Host-session", "http://sec-good.lab-site.com is not redirected to https"}},
+		{name: "security-headers-newer", path: toolPath("security-headers", "https://sec-newer.lab-site.com/"), facts: []string{
+			"Visitors who come without https", "redirects to https at once", "Newer headers, which few sites need yet", "No script runs", "vibrate is no feature known here", "blocked-destinations=(script)"}},
 		{name: "security-headers-failing", path: toolPath("security-headers", "https://sec-bad.lab-site.com/"), tone: "bad", facts: []string{
 			"Strict-Transport-Security: max-age=31536000; includeSubDomains", "max-age=0", "add_header", "proxy_cookie_flags session secure", "__Secure-id"}},
 		{name: "traceroute", path: toolPath("traceroute", "dirty.lab-transit.net"), facts: []string{"dirty.lab-transit.net (11.91.0.1) is 9 hops away", "AS212000", "AS212005", "Hop 2 has a private address", "no answer", "l4.lab-transit.net"}},

@@ -191,6 +191,15 @@ func TestSecurityHeaders(t *testing.T) {
 			"status": 200, "redirectCount": 0, "redirects": length(0), "finalUrl": "https://sec-good.lab-site.com/", "tls.authorized": true, "summary.fail": 0, "summary.warn": 0,
 			"controls": all("pass", "hsts", "csp", "frame-protection", "content-type-options", "referrer-policy", "permissions-policy", "coop", "coep", "corp", "cookies"),
 			"cookies":  length(1), "cookies.0.name": "__Host-session", "cookies.0.secure": true, "cookies.0.httpOnly": true, "cookies.0.sameSite": nonEmpty, "cookies.0.issues": []string{}}},
+		{name: "http that is not redirected", input: "https://sec-good.lab-site.com/", facts: facts{
+			"httpRedirect.status": 200, "httpRedirect.toHttps": false, "httpRedirect.verdict": "warn", "httpRedirect.recommendation": contains("Redirect every http URL"), "controls.0.status": "pass"}},
+		{name: "http that is redirected, and newer headers", input: "https://sec-newer.lab-site.com/", facts: facts{
+			"httpRedirect.status": 301, "httpRedirect.toHttps": true, "httpRedirect.verdict": "pass", "httpRedirect.location": contains("https://sec-newer.lab-site.com"),
+			"newerHeaders": length(5), "newerHeaders.0.finding": contains("refuse scripts"), "newerHeaders.4.present": true,
+			"controls.0.finding": contains("whether they have it there is not known here"), "controls.1.finding": contains("No script runs"), "controls.1.status": "pass",
+			"controls.5.status": "info", "controls.5.finding": contains("limits nothing"), "controls.5.set.value": "camera=(self), vibrate=(), fullscreen=*, microphone=(), geolocation=(), payment=(), usb=()"}},
+		{name: "no port 80", input: "https://tls13.lab-site.com/", facts: facts{"httpRedirect.status": nil, "httpRedirect.toHttps": nil, "httpRedirect.verdict": "pass"}},
+		{name: "an http input", input: "http://upgrade.lab-site.com/", facts: facts{"httpRedirect": nil, "redirectCount": 1}},
 		{name: "all wrong", input: "https://sec-bad.lab-site.com/", facts: facts{
 			"controls": all("fail", "csp", "content-type-options", "referrer-policy"), "cookies": length(2), "cookies.0.secure": false, "cookies.0.sameSite": nil,
 			"summary.fail": between(5, 13), "controls.0.recommendation": contains("Strict-Transport-Security: max-age=")}},

@@ -71,6 +71,7 @@ func Catalogue(at func(n int) (v4, v6 netip.Addr)) []Site {
 	addLists(add)
 	addPort43(add)
 	addCrawlerSites(add)
+	addNewer(add)
 	return sites
 }
 

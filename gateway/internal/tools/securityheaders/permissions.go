@@ -114,19 +114,27 @@ func (v *controlVerdict) addOpen(open []string) {
 
 // someOf names the first of several with the verb that goes with their number.
 func someOf(names []string, one, several string) string {
-	const most = 4
 	if len(names) == 1 {
-		return shownHeader(names[0]) + " " + one
+		return namesOf(names) + " " + one
 	}
+	return namesOf(names) + " " + several
+}
+
+// namesOf lists the first of several names that a stranger wrote.
+func namesOf(names []string) string {
+	const most = 4
 	var shown []string
 	for _, name := range names[:min(len(names), most)] {
 		shown = append(shown, shownHeader(name))
 	}
 	if more := len(names) - most; more > 0 {
-		return fmt.Sprintf("%s and %d more %s", strings.Join(shown, ", "), more, several)
+		return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), more)
 	}
 	last := len(shown) - 1
-	return fmt.Sprintf("%s and %s %s", strings.Join(shown[:last], ", "), shown[last], several)
+	if last == 0 {
+		return shown[0]
+	}
+	return strings.Join(shown[:last], ", ") + " and " + shown[last]
 }
 
 // readAllowlist reads a feature's value as "construct policy from dictionary and origin" does: everyone tells an
