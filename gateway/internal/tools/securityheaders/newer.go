@@ -44,7 +44,8 @@ func describeNewer(p page) []newerHeader {
 	kinds := newerHeaders()
 	list := make([]newerHeader, 0, len(kinds))
 	for _, kind := range kinds {
-		h := newerHeader{Name: kind.name, Present: p.has(kind.name), Value: p.shownValue(kind.name), Reference: kind.reference}
+		h := newerHeader{Name: kind.name, Present: p.has(kind.name), Value: p.shownValue(kind.name),
+			Reference: kind.reference}
 		if h.Present {
 			h.Finding = kind.means(p, p.values(kind.name))
 		} else {

@@ -10,7 +10,8 @@ import (
 const maxPermissions = 2 << 10
 
 // keptPermissions recommends the header with all that it has: an asterisk of a powerful feature narrowed to the site,
-// an allowlist that browsers read in part written as they read it. With more, it switches off what most sites never use.
+// an allowlist that browsers read in part written as they read it. With more, it switches off what most sites never
+// use.
 func keptPermissions(features *httpsfv.Dictionary, more bool) advice {
 	kept := httpsfv.NewDictionary()
 	for _, feature := range features.Names() {

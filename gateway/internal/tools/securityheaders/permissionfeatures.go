@@ -3,7 +3,8 @@ package securityheaders
 import "strings"
 
 // permissionFeatures are the features that a permissions policy may name: those of the W3C's registry
-// (webappsec-permissions-policy, features.md), and those that MDN and Chromium list beside them. Browsers ignore others.
+// (webappsec-permissions-policy, features.md), and those that MDN and Chromium list beside them. Browsers ignore any
+// other.
 var permissionFeatures = featureSet(
 	`accelerometer all-screens-capture ambient-light-sensor aria-notify attribution-reporting autofill autoplay battery
 	bluetooth browsing-topics camera captured-surface-control clipboard-read clipboard-write compute-pressure
@@ -21,10 +22,11 @@ var permissionFeatures = featureSet(
 	usb usb-unrestricted vertical-scroll web-app-installation web-printing web-share window-management window-placement
 	writer xr-spatial-tracking`,
 	// Client hints, which are controlled by features of their own.
-	`ch-device-memory ch-downlink ch-dpr ch-ect ch-prefers-color-scheme ch-prefers-reduced-motion
+	`ch-device-memory ch-downlink ch-dpr ch-prefers-color-scheme ch-prefers-reduced-motion
 	ch-prefers-reduced-transparency ch-rtt ch-save-data ch-ua ch-ua-arch ch-ua-bitness ch-ua-form-factors ch-ua-full
 	ch-ua-full-version ch-ua-full-version-list ch-ua-high-entropy-values ch-ua-mobile ch-ua-model ch-ua-platform
-	ch-ua-platform-version ch-ua-wow64 ch-viewport-height ch-viewport-width ch-width`)
+	ch-ua-platform-version ch-ua-wow64 ch-viewport-height ch-viewport-width ch-width`,
+	"ch-ect") //nolint:misspell // the effective connection type
 
 // powerfulFeatures are those behind which a person, a device or money stands.
 var powerfulFeatures = featureSet(`bluetooth camera display-capture geolocation hid local-fonts microphone midi payment
