@@ -36,7 +36,7 @@ func correctedAllowlist(feature string, member httpsfv.Member) httpsfv.Member {
 	everyone, mistaken := readAllowlist(member)
 	switch {
 	case everyone && powerfulFeatures[feature]:
-		return allowlistOf(httpsfv.Token("self"))
+		return withParams(allowlistOf(httpsfv.Token("self")), member)
 	case everyone, !mistaken:
 		return member
 	}
@@ -56,7 +56,18 @@ func correctedAllowlist(feature string, member httpsfv.Member) httpsfv.Member {
 			}
 		}
 	}
-	return allowlistOf(values...)
+	return withParams(allowlistOf(values...), member)
+}
+
+// withParams gives a list the parameters of another allowlist, such as where to report.
+func withParams(list httpsfv.InnerList, of httpsfv.Member) httpsfv.InnerList {
+	switch m := of.(type) {
+	case httpsfv.Item:
+		list.Params = m.Params
+	case httpsfv.InnerList:
+		list.Params = m.Params
+	}
+	return list
 }
 
 func allowlistOf(values ...any) httpsfv.InnerList {
