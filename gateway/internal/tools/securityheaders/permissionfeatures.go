@@ -32,6 +32,12 @@ var permissionFeatures = featureSet(
 var powerfulFeatures = featureSet(`bluetooth camera display-capture geolocation hid local-fonts microphone midi payment
 	publickey-credentials-create publickey-credentials-get screen-wake-lock serial usb window-management`)
 
+// openByDefault are those that frames may use without the page's allow attribute (the default allowlist is *).
+var openByDefault = featureSet(`attribution-reporting browsing-topics ch-save-data ch-ua ch-ua-mobile ch-ua-platform
+	document-domain execution-while-not-rendered execution-while-out-of-viewport focus-without-user-activation gamepad
+	join-ad-interest-group picture-in-picture private-aggregation run-ad-auction shared-storage storage-access sync-xhr
+	unload vertical-scroll`)
+
 func featureSet(lists ...string) map[string]bool {
 	set := make(map[string]bool)
 	for _, list := range lists {

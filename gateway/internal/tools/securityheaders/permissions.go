@@ -104,12 +104,24 @@ func (v *controlVerdict) judgeFeatures(features *httpsfv.Dictionary) {
 	}
 }
 
+// addOpen tells of asterisks. Frames need the page's allow attribute for nearly every feature.
 func (v *controlVerdict) addOpen(open []string) {
-	if len(open) == 0 {
-		return
+	var byFrame, byDefault []string
+	for _, feature := range open {
+		if openByDefault[feature] {
+			byDefault = append(byDefault, feature)
+		} else {
+			byFrame = append(byFrame, feature)
+		}
 	}
-	v.add("%s set to *, which is no limit: as without it, any frame that is given “allow” for the feature may use it.",
-		someOf(open, "is", "are"))
+	if len(byFrame) > 0 {
+		v.add("%s set to *, which is no limit: as without it, any frame that is given “allow” for the feature may use it.",
+			someOf(byFrame, "is", "are"))
+	}
+	if len(byDefault) > 0 {
+		v.add("%s set to *, which is no limit: every frame may use the feature, as without it.",
+			someOf(byDefault, "is", "are"))
+	}
 }
 
 // someOf names the first of several with the verb that goes with their number.
