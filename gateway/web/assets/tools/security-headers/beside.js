@@ -10,15 +10,12 @@ import { badge, facts, none, section, value } from "../../lib/parts.js";
 /** @type {Record<Plain["verdict"], ["good" | "info" | "warn", string]>} */
 const verdicts = { pass: ["good", "in order"], info: ["info", "could be better"], warn: ["warn", "weak"] };
 
-/** @param {Plain} plain */
-const withoutHttps = (plain) => section("Visitors who come without https", el("p", {}, badge(...verdicts[plain.verdict]), " ", plain.finding),
-  facts([["Answer on port 80", plain.status === null ? none("no answer") : String(plain.status)], ["Leads to", plain.location && value(plain.location)], ["Recommended", plain.recommendation]]));
+/** Null for an answer of before this was told. @param {Plain | null} [plain] */
+export const withoutHttps = (plain) => (plain ? section("Visitors who come without https", el("p", {}, badge(...verdicts[plain.verdict]), " ", plain.finding),
+  facts([["Answer on port 80", plain.status === null ? none("no answer") : String(plain.status)], ["Leads to", plain.location && value(plain.location)], ["Recommended", plain.recommendation]])) : null);
 
 /** @param {Newer} h */
 const row = (h) => el("div", {}, el("dt", {}, /^https:/.test(h.reference) ? el("a", { href: h.reference, rel: "noreferrer nofollow" }, h.name) : h.name), el("dd", {}, h.finding, h.value && el("div", {}, value(h.value, { what: h.name }))));
 
-/** Answers of before these were told have none of them. @param {{httpRedirect?: Plain | null, newerHeaders?: Newer[]}} d @returns {Node[]} */
-export function beside({ httpRedirect, newerHeaders = [] }) {
-  return [...(httpRedirect ? [withoutHttps(httpRedirect)] : []),
-    ...(newerHeaders.length > 0 ? [section("Newer headers, which few sites need yet", el("dl", { class: "facts" }, ...newerHeaders.map(row)))] : [])];
-}
+/** Null as above. @param {Newer[]} [list] */
+export const newerHeaders = (list = []) => (list.length > 0 ? section("Newer headers, which few sites need yet", el("dl", { class: "facts" }, ...list.map(row))) : null);
