@@ -93,13 +93,19 @@ func pagesWithFacts() []shownPage {
 		{name: "redirect-checker-loop", path: toolPath("redirect-checker", "http://redirects.lab-site.com/loop"), tone: "bad", facts: []string{"lead in a circle", "That is step 1 again", "302"}},
 		{name: "robots-sitemap", path: toolPath("robots-sitemap", "https://robots.lab-site.com/"), facts: []string{
 			"Crawl-delay: 2.5", "Disallow: /private/", "Labbot, Otherbot", "https://robots.lab-site.com/robots.txt", "SITEMAP_RELATIVE", "https://robots.lab-site.com/gone.xml", "HTTP 404", "28 January 2026"}},
+		{name: "robots-sitemap-crawlers", path: toolPath("robots-sitemap", "https://robots-names.lab-site.com/"), tone: "warn", facts: []string{
+			"but asks Googlebot, Applebot and GPTBot to stay away from the whole site", "may visit all but some paths", "Common Crawl"}},
+		{name: "robots-sitemap-refused", path: toolPath("robots-sitemap", "https://robots-limited.lab-site.com/"), tone: "warn", facts: []string{
+			"refuses robots.txt because of too many requests (HTTP 429)", "Google treats the whole site as closed", "RATE_LIMITED"}},
 		{name: "dns-resolver-check", path: toolPath("dns-resolver-check", "agree.lab-resolve.com"), tone: "good", facts: []string{"All four resolvers give the same A records", "Google", "Cloudflare", "Quad9", "OpenDNS", "208.67.222.222", "11.80.0.1", "11.80.0.2"}},
 		{name: "dns-resolver-check-mixed", path: toolPath("dns-resolver-check", "mixed.lab-resolve.com"), tone: "warn", facts: []string{"but not by Google", "ENOTFOUND", "11.80.0.1"}},
 		{name: "email-dns-health", path: toolPath("email-dns-health", "lab-good-mail.com", "dkimSelector", "s1"), tone: "good", facts: []string{
 			"a.lab-good-mail.com", "v=spf1 mx -all", "v=DMARC1; p=reject; rua=mailto:d@lab-good-mail.com", "11.80.0.41", "s1"}},
 		{name: "email-dns-health-failing", path: toolPath("email-dns-health", "lab-spfeleven-mail.com"), tone: "bad", facts: []string{"11 of at most 10", "SPF_TOO_MANY_LOOKUPS", "_mta-sts.lab-spfeleven-mail.com", "mode: testing"}},
-		{name: "security-headers", path: toolPath("security-headers", "https://sec-good.lab-site.com/"), tone: "good", facts: []string{
-			"Strict-Transport-Security", "Content-Security-Policy", "__Host-session"}},
+		{name: "security-headers", path: toolPath("security-headers", "https://sec-good.lab-site.com/"), tone: "warn", facts: []string{
+			"Strict-Transport-Security", "Content-Security-Policy", "__Host-session", "http://sec-good.lab-site.com is not redirected to https"}},
+		{name: "security-headers-newer", path: toolPath("security-headers", "https://sec-newer.lab-site.com/"), facts: []string{
+			"Visitors who come without https", "redirects to https at once", "Newer headers, which few sites need yet", "No script runs", "vibrate is no feature known here", "blocked-destinations=(script)"}},
 		{name: "security-headers-failing", path: toolPath("security-headers", "https://sec-bad.lab-site.com/"), tone: "bad", facts: []string{
 			"Strict-Transport-Security: max-age=31536000; includeSubDomains", "max-age=0", "add_header", "proxy_cookie_flags session secure", "__Secure-id"}},
 		{name: "traceroute", path: toolPath("traceroute", "dirty.lab-transit.net"), facts: []string{"dirty.lab-transit.net (11.91.0.1) is 9 hops away", "AS212000", "AS212005", "Hop 2 has a private address", "no answer", "l4.lab-transit.net"}},

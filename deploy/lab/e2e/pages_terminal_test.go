@@ -36,7 +36,7 @@ func TestCommandsOfThePages(t *testing.T) {
 		toolPath("robots-sitemap", "https://robots.lab-site.com/"): {"     5\tCrawl-delay: 2.5", "<urlset"},
 		toolPath("email-dns-health", "lab-good-mail.com", "dkimSelector", "s1"): {
 			"a.lab-good-mail.com.", "v=DKIM1", "mx1.lab-transit.net.", "version: STSv1"},
-		toolPath("security-headers", "https://sec-good.lab-site.com/"): {"x-content-type-options: nosniff"},
+		toolPath("security-headers", "https://sec-good.lab-site.com/"): {"x-content-type-options: nosniff", "HTTP/1.1 200"},
 		toolPath("traceroute", "clean.lab-transit.net"):                {" 11.90.0.1 ", " 11.90.0.1 "},
 		toolPath("ping", "clean.lab-transit.net"): {"10 received, 0% packet loss",
 			"clean.lab-transit.net"},

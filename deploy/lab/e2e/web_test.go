@@ -157,6 +157,12 @@ func TestRobotsSitemap(t *testing.T) {
 		{name: "silent", input: "http://never.lab-site.com/", facts: facts{"robots.status": "unreachable", "sitemap.status": "unreachable"}},
 		{name: "an endless page", input: "http://endless.lab-site.com/", facts: facts{"robots.truncated": true}},
 		{name: "an invalid certificate", input: "https://expired.lab-site.com/", facts: facts{"robots.issues": codes("CERTIFICATE_INVALID"), "sitemap.issues": codes("CERTIFICATE_INVALID")}},
+		{name: "crawlers by name", input: "https://robots-names.lab-site.com/", facts: facts{"robots.effect": "allowAll", "crawlers": length(8),
+			"crawlers.0.name": "Googlebot", "crawlers.0.effect": "disallowAll", "crawlers.1.effect": "allowAll", "crawlers.2.name": "Applebot", "crawlers.2.effect": "disallowAll",
+			"crawlers.4.name": "YandexBot", "crawlers.4.effect": "rules", "crawlers.5.name": "GPTBot", "crawlers.5.effect": "disallowAll", "crawlers.7.effect": "allowAll"}},
+		{name: "refused", input: "https://sec-challenge.lab-site.com/", facts: facts{"robots.status": "missing", "robots.effect": "allowAll", "robots.httpStatus": 403, "robots.issues": codes("ACCESS_REFUSED"),
+			"sitemap.issues": codes("ACCESS_REFUSED"), "crawlers.0.effect": "allowAll"}},
+		{name: "limited", input: "https://robots-limited.lab-site.com/", facts: facts{"robots.status": "missing", "robots.effect": "allowAll", "robots.httpStatus": 429, "robots.issues": codes("RATE_LIMITED")}},
 		{name: "a private answer", input: "http://private.lab-site.com/", status: 400},
 		{name: "no address", input: "http://noaddress.lab-site.com/", status: 400},
 	})
@@ -185,6 +191,15 @@ func TestSecurityHeaders(t *testing.T) {
 			"status": 200, "redirectCount": 0, "redirects": length(0), "finalUrl": "https://sec-good.lab-site.com/", "tls.authorized": true, "summary.fail": 0, "summary.warn": 0,
 			"controls": all("pass", "hsts", "csp", "frame-protection", "content-type-options", "referrer-policy", "permissions-policy", "coop", "coep", "corp", "cookies"),
 			"cookies":  length(1), "cookies.0.name": "__Host-session", "cookies.0.secure": true, "cookies.0.httpOnly": true, "cookies.0.sameSite": nonEmpty, "cookies.0.issues": []string{}}},
+		{name: "http that is not redirected", input: "https://sec-good.lab-site.com/", facts: facts{
+			"httpRedirect.status": 200, "httpRedirect.toHttps": false, "httpRedirect.verdict": "warn", "httpRedirect.recommendation": contains("Redirect every http URL"), "controls.0.status": "pass"}},
+		{name: "http that is redirected, and newer headers", input: "https://sec-newer.lab-site.com/", facts: facts{
+			"httpRedirect.status": 301, "httpRedirect.toHttps": true, "httpRedirect.verdict": "pass", "httpRedirect.location": contains("https://sec-newer.lab-site.com"),
+			"newerHeaders": length(5), "newerHeaders.0.finding": contains("refuse scripts"), "newerHeaders.4.present": true,
+			"controls.0.finding": contains("whether they have it there is not known here"), "controls.1.finding": contains("No script runs"), "controls.1.status": "pass",
+			"controls.5.status": "info", "controls.5.finding": contains("limits nothing"), "controls.5.set.value": "camera=(self), vibrate=(), fullscreen=*, microphone=(), geolocation=(), payment=(), usb=()"}},
+		{name: "no port 80", input: "https://tls13.lab-site.com/", facts: facts{"httpRedirect.status": nil, "httpRedirect.toHttps": nil, "httpRedirect.verdict": "pass"}},
+		{name: "an http input", input: "http://upgrade.lab-site.com/", facts: facts{"httpRedirect": nil, "redirectCount": 1}},
 		{name: "all wrong", input: "https://sec-bad.lab-site.com/", facts: facts{
 			"controls": all("fail", "csp", "content-type-options", "referrer-policy"), "cookies": length(2), "cookies.0.secure": false, "cookies.0.sameSite": nil,
 			"summary.fail": between(5, 13), "controls.0.recommendation": contains("Strict-Transport-Security: max-age=")}},

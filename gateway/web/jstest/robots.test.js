@@ -141,6 +141,13 @@ test("a crawler follows the group of its token, else the one for all", () => {
   assert.equal(agentFor([group(["foobot"])], "bar"), null);
 });
 
+test("a crawler follows the group of another as its makers say", () => {
+  const groups = [group(["*"]), group(["Googlebot"]), group(["Yandex"])];
+  for (const [crawler, want] of [["Applebot", "Googlebot"], ["applebot/0.1", "Googlebot"], ["YandexBot", "Yandex"], ["Bingbot", "*"], ["AppleCoreMedia", "*"]]) assert.equal(agentFor(groups, crawler), want, crawler);
+  assert.equal(agentFor([...groups, group(["AppleBot"])], "Applebot"), "AppleBot");
+  assert.equal(agentFor([group(["Applebot"])], "Googlebot"), null);
+});
+
 test("groups of the same crawler are one", () => {
   const groups = [group(["a"], "disallow /x"), group(["b"], "disallow /"), group(["A", "c"], "disallow /y")];
   assert.equal(mayFetch(groups, "a", "/x").allowed, false);

@@ -64,3 +64,22 @@ func addSecured(add adder) {
 			tls: &tlsSetup{certificate: certificate{notBefore: -100 * day, notAfter: -10 * day}}},
 	})
 }
+
+// newerHeaders are those that few sites send, and policies that say less than they seem to.
+var newerHeaders = [][2]string{
+	{"Strict-Transport-Security", "max-age=63072000; includeSubDomains; preload"},
+	{"Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+	{"Permissions-Policy", "camera=*, vibrate=(), fullscreen=*"},
+	{"Integrity-Policy", "blocked-destinations=(script)"},
+	{"Document-Policy", "js-profiling"},
+	{"Origin-Agent-Cluster", "?1"},
+	{"Clear-Site-Data", `"cache", "cookies"`},
+	{"Reporting-Endpoints", `csp="https://sec-newer.lab-site.com/reports"`},
+}
+
+func addNewer(add adder) {
+	add("sec-newer", "headers that few sites send, http redirects to https", []endpoint{
+		{port: 80, http: toHTTPS("sec-newer." + Zone)},
+		{port: 443, http: withHeaders(http.StatusOK, newerHeaders), tls: &tlsSetup{}},
+	})
+}

@@ -43,8 +43,8 @@ func (s *served) add(code, severity, format string, args ...any) {
 	s.issues = append(s.issues, fileIssue{Code: code, Severity: severity, Message: fmt.Sprintf(format, args...)})
 }
 
-// describeServed judges a fetch. Where redirects lead nowhere, the file is in the state misled.
-func describeServed(chain egress.Chain, misled string) served {
+// describeServed judges the fetch of a file of the kind.
+func describeServed(chain egress.Chain, kind fileKind) served {
 	s := served{issues: []fileIssue{}}
 	for _, hop := range chain.Hops {
 		if hop.Response != nil && hop.Response.TLS != nil && !hop.Response.TLS.Verdict.Authorized {
@@ -57,28 +57,28 @@ func describeServed(chain egress.Chain, misled string) served {
 		status := final.Status
 		s.httpStatus = &status
 		if values := final.Header.Values("Content-Type"); len(values) > 0 {
-			kind := webview.HeaderText(values[0])
-			s.contentType = &kind
+			contentType := webview.HeaderText(values[0])
+			s.contentType = &contentType
 		}
 		if u := final.URL.String(); chain.End == egress.EndFinal {
 			s.finalURL = &u
 		}
 	}
-	s.judge(chain, misled)
+	s.judge(chain, kind)
 	return s
 }
 
-func (s *served) judge(chain egress.Chain, misled string) {
+func (s *served) judge(chain egress.Chain, kind fileKind) {
 	s.state = fileUnreachable
 	switch chain.End {
 	case egress.EndFinal:
-		s.judgeStatus(*s.httpStatus)
+		s.judgeStatus(*s.httpStatus, kind)
 	case egress.EndLoop, egress.EndTooManyRedirects:
-		s.state = misled
+		s.state = kind.misled
 		s.add(codeRedirects, fileFail, "The file's URL redirects in a loop or more than %d times, where crawlers give up.",
 			maxRedirects)
 	case egress.EndMissingLocation, egress.EndInvalidLocation, egress.EndUnsupportedScheme:
-		s.state = misled
+		s.state = kind.misled
 		s.add(codeBadRedirect, fileFail, "The file's URL redirects to nothing that can be fetched.")
 	case egress.EndBlocked:
 		if limited := chain.Limited(); limited != nil {
@@ -94,12 +94,15 @@ func (s *served) judge(chain egress.Chain, misled string) {
 	}
 }
 
-func (s *served) judgeStatus(status int) {
+func (s *served) judgeStatus(status int, kind fileKind) {
 	switch {
 	case status >= http.StatusInternalServerError:
 		s.add(codeServerError, fileFail, "The server answers %d, which is an error of its own.", status)
 	case status == http.StatusNotFound, status == http.StatusGone:
 		s.state = fileMissing
+	case isRefusal(status):
+		s.state = fileMissing
+		s.refuse(status, kind)
 	case status < http.StatusOK, status >= http.StatusMultipleChoices:
 		s.state = fileMissing
 		s.add(codeStatus, fileWarn, "The server answers %d. Crawlers take that as no file.", status)

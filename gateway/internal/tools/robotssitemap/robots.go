@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"net/http"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -54,12 +53,20 @@ func (b *robotsBody) read(ctx context.Context, r *egress.Response, body io.Reade
 	}
 }
 
-// describeRobots judges a robots.txt as RFC 9309 section 2.3.1 says: without one everything is allowed, and nothing is
-// where the server fails. Redirects beyond the fifth may count as no file.
-func describeRobots(u target.URL, chain egress.Chain, body robotsBody) (robotsFile, []string) {
-	s := describeServed(chain, fileMissing)
+// told is a robots.txt, and what it says beside its rules.
+type told struct {
+	file     robotsFile
+	declared []string // sitemaps
+	crawlers []crawler
+}
+
+// describeRobots judges a robots.txt as RFC 9309 section 2.3.1 says: without one, and where the server refuses it,
+// everything is allowed, and nothing is where the server fails.
+func describeRobots(u target.URL, chain egress.Chain, body robotsBody) told {
+	s := describeServed(chain, robotsKind())
 	declared := []string{}
 	file := robotsFile{URL: u.String(), Effect: robotstxt.AllowAll, Groups: []robotsGroup{}}
+	var crawlers []robotstxt.Crawler
 	switch {
 	case s.state == fileFound && body.err != nil:
 		s.cutShort(body.err)
@@ -68,18 +75,19 @@ func describeRobots(u target.URL, chain egress.Chain, body robotsBody) (robotsFi
 		parsed := robotstxt.Parse(body.text, body.truncated)
 		if s.refuseText(body.text, parsed); s.state == fileFound {
 			file.Effect, file.Groups = parsed.Effect(), describeGroups(parsed.Groups)
+			crawlers = parsed.Crawlers()
 			declared = s.tellFile(body.text, parsed)
 		}
 	case s.state == fileUnreachable:
 		file.Effect = robotstxt.DisallowAll
-	case s.httpStatus != nil && *s.httpStatus == http.StatusTooManyRequests:
-		s.add(codeStatus, fileInfo,
-			"RFC 9309 lets crawlers go on after a 429, but some, Google's among them, take it as a server error and stop.")
+	}
+	if crawlers == nil {
+		crawlers = robotstxt.CrawlersWithoutFile(file.Effect)
 	}
 	file.Status, file.FinalURL, file.HTTPStatus, file.ContentType, file.Issues = s.state, s.finalURL, s.httpStatus,
 		s.contentType, s.issues
 	file.Bytes, file.Truncated, file.Preview = len(body.text), body.truncated, preview(body.text)
-	return file, declared
+	return told{file: file, declared: declared, crawlers: describeCrawlers(crawlers)}
 }
 
 // refuseText tells what is no robots.txt, whatever its type says: a page that answers for every path, or no text.

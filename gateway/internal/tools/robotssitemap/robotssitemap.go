@@ -44,6 +44,7 @@ type Result struct {
 	DeclaredSitemaps []string      `json:"declaredSitemaps"`
 	Sitemap          sitemapFile   `json:"sitemap"`  // of /sitemap.xml
 	Sitemaps         []sitemapFile `json:"sitemaps"` // of the first declared ones
+	Crawlers         []crawler     `json:"crawlers"` // the known ones, in one order
 	Truncated        bool          `json:"truncated,omitempty"`
 }
 
@@ -137,12 +138,13 @@ func (r *checker) run(ctx context.Context) (Result, error) {
 	}
 	sitemaps := drawing(ctx)
 	own := r.fetch(sitemaps, sitemapURL)
-	robots, declared, err := r.robots(ctx)
+	robots, err := r.robots(ctx)
 	if err != nil {
 		return Result{}, err
 	}
-	others := r.fetchDeclared(sitemaps, slices.Clone(declared[:min(len(declared), maxDeclaredRead)]))
-	result := Result{URL: r.site.String(), Robots: robots, DeclaredSitemaps: declared}
+	others := r.fetchDeclared(sitemaps, slices.Clone(robots.declared[:min(len(robots.declared), maxDeclaredRead)]))
+	result := Result{URL: r.site.String(), Robots: robots.file, DeclaredSitemaps: robots.declared,
+		Crawlers: robots.crawlers}
 	result.boundRobots() // now, since what is cut off need not wait in memory for the sitemaps
 	result.Sitemap = own.Wait()
 	result.Sitemaps = others()
@@ -170,26 +172,25 @@ func (r *checker) wait(cancel context.CancelFunc) {
 	}
 }
 
-// robots reads /robots.txt and gives the sitemaps that it declares.
-func (r *checker) robots(ctx context.Context) (robotsFile, []string, error) {
+// robots reads /robots.txt.
+func (r *checker) robots(ctx context.Context) (told, error) {
 	u, err := r.site.Resolve("/robots.txt")
 	if err != nil {
-		return robotsFile{}, nil, err
+		return told{}, err
 	}
 	var body robotsBody
 	chain := r.client.Follow(ctx, egress.Request{URL: u, Consume: func(answer *egress.Response, from io.Reader) {
 		body.read(ctx, answer, from)
 	}}, maxRedirects)
 	if err := r.fails(ctx, chain); err != nil {
-		return robotsFile{}, nil, err
+		return told{}, err
 	}
 	if fault.Is(body.err, fault.Busy) {
-		return robotsFile{}, nil, body.err
+		return told{}, body.err
 	}
 	// What is told of a file takes half as much again, and waits for the sitemaps.
 	memory.Count(ctx, len(body.text)/2)
-	file, declared := describeRobots(u, chain, body)
-	return file, declared, nil
+	return describeRobots(u, chain, body), nil
 }
 
 // fails gives the error of a site that may not or cannot be visited at all, or that this service lacks the means to

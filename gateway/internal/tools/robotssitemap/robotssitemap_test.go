@@ -173,8 +173,10 @@ func TestRobotsStates(t *testing.T) {
 		"bad lines":         {file{body: "User-agent: *\nDisallow /a\n"}, "found", 200, "allowAll", "NO_COLON@2 EMPTY_GROUP@1", "User-agent"},
 		"missing":           {file{status: 404, body: "<html>"}, "missing", 404, "allowAll", "", ""},
 		"gone":              {file{status: 410}, "missing", 410, "allowAll", "", ""},
-		"forbidden":         {file{status: 403}, "missing", 403, "allowAll", "HTTP_STATUS", ""},
-		"limited":           {file{status: 429}, "missing", 429, "allowAll", "HTTP_STATUS HTTP_STATUS", ""},
+		"forbidden":         {file{status: 403}, "missing", 403, "allowAll", "ACCESS_REFUSED", ""},
+		"login":             {file{status: 401}, "missing", 401, "allowAll", "ACCESS_REFUSED", ""},
+		"limited":           {file{status: 429}, "missing", 429, "allowAll", "RATE_LIMITED", ""},
+		"another of 4xx":    {file{status: 402}, "missing", 402, "allowAll", "HTTP_STATUS", ""},
 		"not modified":      {file{status: 304}, "missing", 304, "allowAll", "HTTP_STATUS", ""},
 		"broken":            {file{status: 500, body: "User-agent: *\nAllow: /"}, "unreachable", 500, "disallowAll", "SERVER_ERROR", ""},
 		"overloaded":        {file{status: 503}, "unreachable", 503, "disallowAll", "SERVER_ERROR", ""},
@@ -204,7 +206,11 @@ func TestRobotsStates(t *testing.T) {
 				site[path] = f
 			}
 			n.Serve(toolstest.WebV4Port80, site)
-			got := mustRun(t, n, "http://example.com/").Robots
+			result := mustRun(t, n, "http://example.com/")
+			got := result.Robots
+			if got.Status != fileFound && !slices.Equal(result.Crawlers, allCrawlers(test.effect)) {
+				t.Errorf("crawlers %+v, want all %s", result.Crawlers, test.effect)
+			}
 			if got.Status != test.status || toolstest.Number(got.HTTPStatus) != test.http || got.Effect != test.effect ||
 				got.Groups == nil {
 				t.Errorf("%+v", got)
@@ -363,7 +369,8 @@ func TestSitemapStates(t *testing.T) {
 	}{
 		"found":         {file{body: urlset}, "found", 200, "urlset", ""},
 		"missing":       {file{status: 404}, "missing", 404, "<null>", ""},
-		"forbidden":     {file{status: 401}, "missing", 401, "<null>", "HTTP_STATUS"},
+		"forbidden":     {file{status: 401}, "missing", 401, "<null>", "ACCESS_REFUSED"},
+		"limited":       {file{status: 429}, "missing", 429, "<null>", "RATE_LIMITED"},
 		"broken":        {file{status: 502}, "unreachable", 502, "<null>", "SERVER_ERROR"},
 		"empty":         {file{}, "invalid", 200, "<null>", "EMPTY"},
 		"page":          {file{body: "<!doctype html><p>"}, "invalid", 200, "<null>", "HTML"},

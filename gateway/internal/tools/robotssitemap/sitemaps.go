@@ -90,7 +90,7 @@ func (r *checker) read(ctx context.Context, u target.URL) sitemapFile {
 			report = &got
 		}
 	}}, maxRedirects)
-	s := describeServed(chain, fileUnreachable)
+	s := describeServed(chain, sitemapKind())
 	file := sitemapFile{URL: u.String()}
 	switch {
 	case fault.IsOwn(chain.Err):

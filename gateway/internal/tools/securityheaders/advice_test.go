@@ -57,8 +57,9 @@ var adviceCases = []struct {
 
 	{"permissions-policy", "", nil, "Permissions-Policy: camera=(), microphone=(), geolocation=(), payment=(), usb=()",
 		&headerLine{Name: "Permissions-Policy", Value: "camera=(), microphone=(), geolocation=(), payment=(), usb=()"}, nil},
-	{"permissions-policy", "", []string{"Permissions-Policy: usb=*, camera=*"}, "Permissions-Policy: camera=(self), usb=(self)",
-		&headerLine{Name: "Permissions-Policy", Value: "camera=(self), usb=(self)"}, nil},
+	{"permissions-policy", "", []string{"Permissions-Policy: usb=*, camera=*"}, "Permissions-Policy: usb=(self), camera=(self), microphone=(), geolocation=(), payment=()",
+		&headerLine{Name: "Permissions-Policy",
+			Value: "usb=(self), camera=(self), microphone=(), geolocation=(), payment=()"}, nil},
 	{"permissions-policy", "", []string{"Permissions-Policy: camera=none"}, "Permissions-Policy: camera=()",
 		&headerLine{Name: "Permissions-Policy", Value: "camera=()"}, nil},
 

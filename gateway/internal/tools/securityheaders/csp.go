@@ -85,10 +85,14 @@ func (v *controlVerdict) addHeadline(p page, issues []csp.Issue) {
 	switch {
 	case p.enforced.SandboxesScripts():
 		v.add("No script runs.")
+	case p.enforced.RunsNoScript():
+		v.add("No script runs, since no source of scripts is allowed.")
 	case heaviest == csp.Fail:
 		v.add("Injected script is not stopped.")
 	case p.enforced.StrictDynamic() && p.enforced.TrustsOneByOne():
 		v.add("Only script that carries a nonce or hash runs, and what such script loads ('strict-dynamic').")
+	case p.enforced.TrustsOneByOne() && !p.enforced.ListsScriptSources():
+		v.add("Only script that carries a nonce or hash runs.")
 	case p.enforced.TrustsOneByOne():
 		v.add("Only script from listed sources, or named by a nonce or hash, runs.")
 	default:

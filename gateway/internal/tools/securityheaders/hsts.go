@@ -162,7 +162,7 @@ func judgeHSTS(p page) controlVerdict {
 			"read and redirected.")
 		return v
 	}
-	v.judgeHSTSFields(p.values(hstsHeader))
+	v.judgeHSTSFields(p)
 	v.judgeHSTSOnTheWay(p)
 	return v
 }
@@ -174,7 +174,8 @@ func thoughHSTS(present bool, words string) string {
 	return ""
 }
 
-func (v *controlVerdict) judgeHSTSFields(values []string) {
+func (v *controlVerdict) judgeHSTSFields(p page) {
+	values := p.values(hstsHeader)
 	if len(values) > 1 {
 		v.add("The header is sent %d times; browsers obey the first alone.", len(values))
 		v.atLeast(controlWarn)
@@ -198,21 +199,26 @@ func (v *controlVerdict) judgeHSTSFields(values []string) {
 		v.add("Browsers keep to https for %s.", describeAge(policy.maxAge))
 		v.recommendation = advice{}
 	}
-	v.judgeHSTSReach(policy)
+	v.judgeHSTSReach(p, policy)
 }
 
-func (v *controlVerdict) judgeHSTSReach(policy hstsPolicy) {
+// judgeHSTSReach tells of subdomains, and of what preload asks for (hstspreload.org): browsers' own lists are not seen
+// here, and a name gets there only by being submitted.
+func (v *controlVerdict) judgeHSTSReach(p page, policy hstsPolicy) {
 	eligible := policy.maxAge >= hstsPreloadAge && policy.includeSubDomains
 	switch {
 	case policy.preload && !eligible:
 		v.atLeast(controlWarn)
-		v.add("preload asks for a place in browsers' built-in lists, which take max-age=31536000 or more with " +
+		v.add("preload asks for a place in the lists that browsers have built in, which take max-age=31536000 or more with " +
 			"includeSubDomains only.")
 		v.recommendation = bestHSTS()
 		v.recommendation.set.Value += "; preload"
 	case policy.preload:
-		v.add("It covers subdomains and meets what the header needs for the built-in lists; whether the name is on them is " +
-			"not checked here.")
+		v.add("It covers subdomains, and asks for a place in the lists that browsers have built in (preload); whether they " +
+			"have it there is not known here.")
+		if name := registrableName(p.answer); name != p.answer.URL.Host().String() {
+			v.add("The lists take whole domains, so the header must say the same at https://%s.", shownHeader(name))
+		}
 	case policy.includeSubDomains:
 		v.add("It covers subdomains.")
 	default:

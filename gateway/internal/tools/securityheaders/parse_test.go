@@ -279,6 +279,7 @@ func FuzzSecurityFields(f *testing.F) {
 	names := []string{
 		"Permissions-Policy", "Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy", "Cross-Origin-Resource-Policy", "Reporting-Endpoints", "Report-To",
 		"X-Frame-Options", "X-Content-Type-Options", "Referrer-Policy", "Access-Control-Allow-Origin", "Server", "Via", "X-Xss-Protection", "Content-Type", "Content-Security-Policy",
+		"Integrity-Policy", "Document-Policy", "Origin-Agent-Cluster", "Clear-Site-Data",
 	}
 	f.Fuzz(func(t *testing.T, value string) {
 		r := answerTo(t, "https://example.com/", 200)
@@ -289,6 +290,11 @@ func FuzzSecurityFields(f *testing.F) {
 		s := got.Summary
 		if len(got.Controls) != 13 || s.Pass+s.Warn+s.Fail+s.Info+s.NotApplicable != 13 {
 			t.Fatalf("%q gives %+v", value, s)
+		}
+		for _, h := range got.NewerHeaders {
+			if !h.Present || h.Finding == "" || len(h.Finding) > 2000 {
+				t.Fatalf("%q gives %+v", value, h)
+			}
 		}
 		for _, c := range got.Controls {
 			if c.Finding == "" || c.Name == "" || len(c.Finding) > 8000 ||

@@ -1,6 +1,7 @@
 package securityheaders
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,16 +10,12 @@ import (
 
 const permissionsHeader = "Permissions-Policy"
 
+// rareFeatures are what most sites never use, to be switched off.
+var rareFeatures = []string{"camera", "microphone", "geolocation", "payment", "usb"}
+
 // bestPermissions switches off what most sites never use.
 func bestPermissions() advice {
-	return send(permissionsHeader, "camera=(), microphone=(), geolocation=(), payment=(), usb=()")
-}
-
-// powerfulFeatures are those behind which a person, a device or money stands.
-var powerfulFeatures = map[string]bool{
-	"bluetooth": true, "camera": true, "display-capture": true, "geolocation": true, "hid": true, "local-fonts": true,
-	"microphone": true, "midi": true, "payment": true, "publickey-credentials-create": true,
-	"publickey-credentials-get": true, "screen-wake-lock": true, "serial": true, "usb": true, "window-management": true,
+	return send(permissionsHeader, strings.Join(rareFeatures, "=(), ")+"=()")
 }
 
 // judgePermissionsPolicy reads the header as a structured field that is a dictionary: one mistake makes browsers ignore
@@ -48,6 +45,7 @@ func judgePermissionsPolicy(p page) controlVerdict {
 			v.add("It is written as Feature-Policy was: a feature now takes “=” and a list in brackets, and commas separate " +
 				"features.")
 		}
+		v.recommendation = keptPermissions(salvagedFeatures(p.values(name)), true)
 		return v
 	}
 	v.judgeFeatures(features)
@@ -59,53 +57,102 @@ func looksLikeFeaturePolicy(value string) bool {
 	return strings.Contains(value, "'") || strings.Contains(value, ";") && !strings.Contains(value, "=")
 }
 
+// judgeFeatures counts as limits what browsers take for one: not a name that they do not know, nor an asterisk, which
+// leaves a feature as it is without the header (Permissions Policy, "define an inherited policy": a frame needs the
+// page's allow attribute either way).
 func (v *controlVerdict) judgeFeatures(features *httpsfv.Dictionary) {
-	var open, odd []string
+	var open, odd, unknown []string
 	for _, feature := range features.Names() {
 		member, _ := features.Get(feature)
 		everyone, mistaken := readAllowlist(member)
-		if everyone && powerfulFeatures[feature] {
+		switch {
+		case !permissionFeatures[feature]:
+			unknown = append(unknown, feature)
+			continue
+		case everyone:
 			open = append(open, feature)
 		}
 		if mistaken {
 			odd = append(odd, feature)
 		}
 	}
+	limits := len(features.Names()) - len(open) - len(unknown)
 	v.status, v.recommendation = controlPass, advice{}
-	switch n := len(features.Names()); n {
-	case 0:
-		v.status, v.recommendation = controlWarn, bestPermissions()
-		v.add("The header names no feature.")
-	default:
-		v.add("It limits %s.", countWord(n, "feature", "features"))
-	}
-	if len(open) > 0 {
-		slices.Sort(open)
+	switch {
+	case len(features.Names()) == 0:
 		v.status = controlWarn
-		v.recommendation = send(permissionsHeader, strings.Join(open[:min(len(open), 6)], "=(self), ")+"=(self)")
-		v.add("An asterisk opens %s to every site that is framed here.", strings.Join(open, ", "))
+		v.add("The header names no feature.")
+	case limits == 0:
+		v.status = controlInfo
+		v.add("The header limits nothing, so the page and script in it may ask for every feature that browsers offer, as " +
+			"without it.")
+	default:
+		v.add("It limits %s.", countWord(limits, "feature", "features"))
+	}
+	v.addOpen(open)
+	if len(unknown) > 0 {
+		v.add("%s known here, and browsers ignore names that they do not know.",
+			someOf(unknown, "is no feature", "are no features"))
 	}
 	if len(odd) > 0 {
 		v.atLeast(controlWarn)
 		v.add("The list of %s holds values that browsers skip: only (), self, * and quoted origins count, so “none” is "+
 			"written ().", shownHeader(odd[0]))
-		if v.recommendation.set == nil {
-			v.recommendation = send(permissionsHeader, shownHeader(odd[0])+"=()")
+	}
+	if limits == 0 || len(odd) > 0 || slices.ContainsFunc(open, func(name string) bool { return powerfulFeatures[name] }) {
+		v.recommendation = keptPermissions(features, limits == 0)
+	}
+}
+
+// addOpen tells of asterisks. Frames need the page's allow attribute for nearly every feature.
+func (v *controlVerdict) addOpen(open []string) {
+	var byFrame, byDefault []string
+	for _, feature := range open {
+		if openByDefault[feature] {
+			byDefault = append(byDefault, feature)
+		} else {
+			byFrame = append(byFrame, feature)
 		}
 	}
+	if len(byFrame) > 0 {
+		v.add("%s set to *, which is no limit: as without it, any frame that is given “allow” for the feature may use it.",
+			someOf(byFrame, "is", "are"))
+	}
+	if len(byDefault) > 0 {
+		v.add("%s set to *, which is no limit: every frame may use the feature, as without it.",
+			someOf(byDefault, "is", "are"))
+	}
+}
+
+// someOf names the first of several with the verb that goes with their number.
+func someOf(names []string, one, several string) string {
+	if len(names) == 1 {
+		return namesOf(names) + " " + one
+	}
+	return namesOf(names) + " " + several
+}
+
+// namesOf lists the first of several names that a stranger wrote.
+func namesOf(names []string) string {
+	const most = 4
+	var shown []string
+	for _, name := range names[:min(len(names), most)] {
+		shown = append(shown, shownHeader(name))
+	}
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), more)
+	}
+	last := len(shown) - 1
+	if last == 0 {
+		return shown[0]
+	}
+	return strings.Join(shown[:last], ", ") + " and " + shown[last]
 }
 
 // readAllowlist reads a feature's value as "construct policy from dictionary and origin" does: everyone tells an
 // asterisk, mistaken a value that is skipped.
 func readAllowlist(member httpsfv.Member) (everyone, mistaken bool) {
-	items := []httpsfv.Item{}
-	switch m := member.(type) {
-	case httpsfv.Item:
-		items = append(items, m)
-	case httpsfv.InnerList:
-		items = m.Items
-	}
-	_, isList := member.(httpsfv.InnerList)
+	items, isList := allowlistItems(member)
 	for _, item := range items {
 		switch value := item.Value.(type) {
 		case httpsfv.Token:
@@ -118,6 +165,16 @@ func readAllowlist(member httpsfv.Member) (everyone, mistaken bool) {
 		}
 	}
 	return everyone, mistaken
+}
+
+func allowlistItems(member httpsfv.Member) (items []httpsfv.Item, isList bool) {
+	switch m := member.(type) {
+	case httpsfv.Item:
+		return []httpsfv.Item{m}, false
+	case httpsfv.InnerList:
+		return m.Items, true
+	}
+	return nil, false
 }
 
 // looksLikeOrigin tells a serialized origin, in which a wildcard may stand for a subdomain.

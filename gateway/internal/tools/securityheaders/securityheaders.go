@@ -14,6 +14,7 @@ import (
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/webview"
+	"diagnostics/shared/parallel"
 )
 
 //go:embed openapi.yaml
@@ -36,6 +37,9 @@ type Result struct {
 	Summary       summary          `json:"summary"`
 	// Notice says that the answer is not the page that was meant: an error, a challenge.
 	Notice *string `json:"notice"`
+	// HTTPRedirect is what port 80 of an https input's host does, nil for an http input.
+	HTTPRedirect *httpRedirect `json:"httpRedirect"`
+	NewerHeaders []newerHeader `json:"newerHeaders"`
 	// Truncated tells that more came than is shown: headers, cookies or URLs, or the value of a control that says so too.
 	Truncated bool `json:"truncated,omitempty"`
 }
@@ -89,16 +93,30 @@ func New(client *egress.Client, now func() time.Time) tool.Tool {
 		OpenAPI: openAPI,
 		Parse:   func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
 		Run: func(ctx context.Context, u target.URL) (Result, error) {
-			// A server that has a document and data for one URL must give the document.
-			accept := http.Header{"Accept": {"text/html,application/xhtml+xml,*/*;q=0.8"}}
-			chain := client.Follow(ctx, egress.Request{URL: u, Header: accept}, maxRedirects)
-			// A redirect without a destination is where browsers stop and show what came with it.
-			if chain.Err != nil && chain.End != egress.EndMissingLocation {
-				return Result{}, chain.Err
-			}
-			return describe(u, chain, now()), nil
+			return check(ctx, client, u, now)
 		},
 	})
+}
+
+func check(ctx context.Context, client *egress.Client, u target.URL, now func() time.Time) (Result, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	plain := parallel.Start(func() *httpRedirect { return askPlain(ctx, client, u, plainWait) })
+	// No packet leaves after a run.
+	defer func() { cancel(); plain.Wait() }()
+	chain := client.Follow(ctx, egress.Request{URL: u, Header: acceptDocument()}, maxRedirects)
+	// A redirect without a destination is where browsers stop and show what came with it.
+	if chain.Err != nil && chain.End != egress.EndMissingLocation {
+		return Result{}, chain.Err
+	}
+	result := describe(u, chain, now())
+	result.HTTPRedirect = plain.Wait()
+	result.bound()
+	return result, nil
+}
+
+// acceptDocument asks a server that has a document and data for one URL for the document.
+func acceptDocument() http.Header {
+	return http.Header{"Accept": {"text/html,application/xhtml+xml,*/*;q=0.8"}}
 }
 
 func describe(u target.URL, chain egress.Chain, now time.Time) Result {
@@ -114,6 +132,7 @@ func describe(u target.URL, chain egress.Chain, now time.Time) Result {
 		Controls:      judgeControls(page),
 		Cookies:       page.cookies,
 		Notice:        page.notice,
+		NewerHeaders:  describeNewer(page),
 	}
 	for _, hop := range page.earlier {
 		result.Redirects = append(result.Redirects, redirect{URL: hop.URL.String(), Status: hop.Status})
@@ -121,7 +140,6 @@ func describe(u target.URL, chain egress.Chain, now time.Time) Result {
 	for _, c := range result.Controls {
 		result.Summary.count(c.Status)
 	}
-	result.bound()
 	return result
 }
 
@@ -131,6 +149,7 @@ const (
 	maxCookieName = 4 << 10
 	maxValue      = 24 << 10 // of one control
 	maxFinding    = 12 << 10
+	maxNewer      = 2 << 10 // of one newer header
 )
 
 // bound cuts what is too long for an answer, once all of it was judged.
@@ -139,6 +158,7 @@ func (r *Result) bound() {
 	for i := range r.Redirects {
 		r.Redirects[i].URL = bound.Text(r.Redirects[i].URL, webview.MaxURL, &r.Truncated)
 	}
+	r.HTTPRedirect.bound(&r.Truncated)
 	r.Headers = webview.BoundHeaders(r.Headers, &r.Truncated)
 	for i := range r.Controls {
 		c := &r.Controls[i]
@@ -149,6 +169,10 @@ func (r *Result) bound() {
 		r.Cookies[i].Name = bound.Text(r.Cookies[i].Name, maxCookieName, &r.Truncated)
 	}
 	r.Cookies = bound.List(r.Cookies, maxCookies, &r.Truncated)
+	for i := range r.NewerHeaders {
+		h := &r.NewerHeaders[i]
+		h.Value = bound.Pointer(h.Value, maxNewer, &r.Truncated)
+	}
 }
 
 func (s *summary) count(status controlStatus) {

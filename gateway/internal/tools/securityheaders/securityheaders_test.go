@@ -108,13 +108,13 @@ func TestSecurityHeadersShape(t *testing.T) {
 	}
 	fields := toolstest.Fields(t, got)
 	for _, name := range []string{"url", "finalUrl", "status", "redirectCount", "redirects", "tls", "headers", "controls",
-		"cookies", "summary", "notice"} {
+		"cookies", "summary", "notice", "httpRedirect", "newerHeaders"} {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("no %s", name)
 		}
 	}
-	if len(fields) != 11 || fields["tls"] != nil || fields["notice"] != nil || fields["redirects"] == nil ||
-		fields["cookies"] == nil {
+	if len(fields) != 13 || fields["tls"] != nil || fields["notice"] != nil || fields["redirects"] == nil ||
+		fields["cookies"] == nil || fields["httpRedirect"] != nil || fields["newerHeaders"] == nil {
 		t.Errorf("%v", fields)
 	}
 	var ids []string

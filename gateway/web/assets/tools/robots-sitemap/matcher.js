@@ -26,8 +26,11 @@ export function mayFetch(groups, crawler, path) {
   return { allowed: matching[0]?.type !== "disallow", rule: matching[0] ?? null, agent, matching };
 }
 
+/** Whose group a crawler follows where none names itself, as its makers say: both in lower case. @type {Record<string, string | undefined>} */
+const follows = { applebot: "googlebot", yandexbot: "yandex" };
+
 /**
- * The name whose group a crawler follows: its own whatever the case, else "*", else none.
+ * The name whose group a crawler follows: its own whatever the case, else that of another that it follows, else "*", else none.
  * @param {Group[]} groups
  * @param {string} crawler
  * @returns {string | null}
@@ -35,7 +38,8 @@ export function mayFetch(groups, crawler, path) {
 export function agentFor(groups, crawler) {
   const token = (/^[\w-]*/.exec(crawler)?.[0] ?? "").toLowerCase();
   const names = groups.flatMap((g) => g.userAgents);
-  return names.find((name) => name !== "*" && name.toLowerCase() === token) ?? names.find((name) => name === "*") ?? null;
+  const named = (/** @type {string | undefined} */ wanted) => names.find((name) => name !== "*" && name.toLowerCase() === wanted);
+  return named(token) ?? named(follows[token]) ?? names.find((name) => name === "*") ?? null;
 }
 
 /**

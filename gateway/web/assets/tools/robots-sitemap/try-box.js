@@ -3,10 +3,11 @@
 
 import { el, freshId } from "../../lib/dom.js";
 import { mark } from "../../lib/parts.js";
+import { known } from "./crawlers.js";
 import { mayFetch } from "./matcher.js";
 
 /** @typedef {import("./matcher.js").Rule} Rule */
-/** @typedef {{status: string, groups: import("./matcher.js").Group[]}} Robots */
+/** @typedef {{status: string, httpStatus: number | null, groups: import("./matcher.js").Group[]}} Robots */
 
 /** How many of the file's crawlers are offered. */
 const mostNames = 100;
@@ -21,7 +22,7 @@ export const spell = (rule) => `${rule.type === "allow" ? "Allow" : "Disallow"}:
  * @param {{lines: Map<number, HTMLElement>, box?: HTMLElement}} file
  */
 export function tryBox(robots, url, { lines, box }) {
-  const names = [...new Set([...robots.groups.flatMap((g) => g.userAgents).slice(0, mostNames), "Googlebot", "Bingbot", "GPTBot"])].filter((n) => n !== "*");
+  const names = [...new Set([...robots.groups.flatMap((g) => g.userAgents).slice(0, mostNames), ...Object.keys(known)])].filter((n) => n !== "*");
   const listId = freshId("crawlers");
   const crawler = el("input", { id: freshId("crawler"), value: "Googlebot", list: listId, maxlength: 200, autocomplete: "off", spellcheck: "false" });
   const path = el("input", { id: freshId("path"), value: url.pathname + url.search, maxlength: 2000, autocomplete: "off", spellcheck: "false" });
@@ -55,22 +56,32 @@ function asPath(text) {
   return path.startsWith("/") ? path : `/${path}`;
 }
 
+/** @param {string} crawler @param {string} agent whose group it follows */
+const isNamed = (crawler, agent) => crawler.toLowerCase().startsWith(agent.toLowerCase());
+
+/** @param {Robots} robots @param {string} crawler */
+function withoutRules({ httpStatus }, crawler) {
+  if (httpStatus === 429 && /^googlebot\b/i.test(crawler)) return "By RFC 9309 it has no rules to follow, but Google takes an answer of 429 as a server error and treats the whole site as closed.";
+  return [401, 403, 429].includes(httpStatus ?? 0) ? "Where the server refuses it the file too, it has no rules to follow (RFC 9309)." : "There are no rules to follow.";
+}
+
 /**
+ * What a crawler may do with a path, and why.
  * @param {Robots} robots
  * @param {string} crawler
  * @param {string} path
  * @returns {{line: number | null, nodes: Node[]}}
  */
-function decision(robots, crawler, path) {
+export function decision(robots, crawler, path) {
   const closed = robots.status === "unreachable" && path !== "/robots.txt";
   const { allowed, rule, agent, matching } = mayFetch(robots.groups, crawler, path);
   const may = allowed && !closed;
   const who = crawler || "A crawler without a name";
   const why = path === "/robots.txt" ? "The file itself may always be read."
     : closed ? "The file cannot be read, and so everything counts as closed."
-    : robots.status !== "found" ? "There are no rules to follow."
+    : robots.status !== "found" ? withoutRules(robots, crawler)
     : agent === null ? "No group is for it, so that everything is open to it."
-    : `It follows the group for ${agent === "*" ? "all crawlers (*), as none names it" : agent}. ${rule ? `Line ${rule.line} decides: ${spell(rule)}` : "No rule in it matches the path, so that it is open."}`;
+    : `It follows the group for ${agent === "*" ? "all crawlers (*), as none names it" : isNamed(crawler, agent) ? agent : `${agent}, as none names it`}. ${rule ? `Line ${rule.line} decides: ${spell(rule)}` : "No rule in it matches the path, so that it is open."}`;
   const others = matching.slice(1, 4).map((r) => `line ${r.line} (${spell(r)})`).join(", ");
   return { line: rule?.line ?? null, nodes: [
     el("p", { class: `rs-verdict ${may ? "good" : "bad"}` }, mark(may ? "good" : "bad"), ` ${who} ${may ? "may" : "may not"} fetch ${path}`),

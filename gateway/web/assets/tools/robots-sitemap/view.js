@@ -4,9 +4,10 @@
 import { el } from "../../lib/dom.js";
 import { bytes, day, number, plural } from "../../lib/format.js";
 import { badge, code, cut, facts, mark, more, none, section, table, value } from "../../lib/parts.js";
+import { crawlerTable } from "./crawler-table.js";
 import { spell, tryBox } from "./try-box.js";
 import { sh } from "../../lib/shell.js";
-import { expected, mostGroups, mostNames, sitemaps } from "./verdict.js";
+import { expected, mostGroups, mostNames, refusal, sitemaps } from "./verdict.js";
 
 /** @typedef {import("../../lib/view.js").Tone} Tone */
 /** @typedef {import("./matcher.js").Rule} Rule */
@@ -31,10 +32,11 @@ const effectWords = {
   disallowAll: "A crawler without a group of its own may visit nothing.",
 };
 
-/** @param {{status: string, httpStatus: number | null}} file @param {boolean} [expected] whether it ought to be there */
-function state({ status, httpStatus }, expected = false) {
-  const tone = status === "found" ? "good" : status === "missing" ? expected ? "warn" : "info" : "bad";
-  return el("span", {}, badge(tone, status), httpStatus !== null && ` HTTP ${httpStatus}`);
+/** @param {{status: string, httpStatus: number | null, issues: Issue[]}} file @param {boolean} [expected] whether it ought to be there */
+function state(file, expected = false) {
+  const { status, httpStatus } = file;
+  const tone = status === "found" ? "good" : status === "missing" ? expected || refusal(file) ? "warn" : "info" : "bad";
+  return el("span", {}, badge(tone, refusal(file) ? "refused" : status), httpStatus !== null && ` HTTP ${httpStatus}`);
 }
 
 /** @param {Issue} issue */
@@ -56,7 +58,7 @@ function fileBox(robots) {
   const lines = new Map();
   const texts = robots.preview.split(/\r\n|\r|\n/);
   if (texts[texts.length - 1] === "") texts.pop();
-  if (texts.length === 0) return { lines, node: el("p", { class: "muted" }, robots.status === "found" ? "The file is empty." : "There is no file to show.") };
+  if (texts.length === 0) return { lines, node: el("p", { class: "muted" }, robots.status === "found" ? "The file is empty." : refusal(robots) ? "The server did not give the file." : "There is no file to show.") };
   const kinds = new Map(robots.groups.flatMap((/** @type {Group} */ g) => g.rules.map((r) => [r.line, r.type])));
   texts.forEach((/** @type {string} */ text, /** @type {number} */ i) => {
     const kind = kinds.get(i + 1) ?? (/^\s*user-agent\s*:/i.test(text) ? "agent" : /^\s*#/.test(text) ? "comment" : "");
@@ -106,6 +108,7 @@ export default {
     return [
       section("robots.txt, line by line", ...issueList(d.robots.issues.filter((/** @type {Issue} */ i) => !file.lines.has(i.line ?? 0))), file.node),
       section("Try a path", tryBox(d.robots, new URL(d.url), file), cut(d.robots, "A part of robots.txt was cut: a path that a missing rule speaks of is judged wrongly.")),
+      crawlerTable(d),
       d.robots.groups.length > 0 && section("Who is told what", groupTable(d.robots.groups), cut(d.robots, "A part of this was cut: more came than the service reads, or passes on.")),
       section("Sitemaps", sitemapTable(d), cut(d, "A part of the answer was cut: more sitemaps may be declared than are listed.")),
       section("How robots.txt is served", facts([
@@ -117,13 +120,14 @@ export default {
         ["Effect", el("span", {}, effectWords[d.robots.effect] ?? d.robots.effect)],
         ["Site", value(d.url, { what: "URL" })],
       ])),
-    ].filter((node) => node !== false);
+    ].filter((node) => node !== false && node !== null);
   },
 
   meaning(d) {
     return [
       "robots.txt asks crawlers to stay away from parts of a site. Well-behaved ones do as they are asked; it protects nothing, and what it names is there for everybody to read.",
-      { found: effectWords[d.robots.effect] ?? "", missing: "Without a robots.txt, crawlers may visit everything. That is in order where nothing is to be kept from them.",
+      { found: effectWords[d.robots.effect] ?? "", missing: refusal(d.robots) ? "A refusal is no rule: what robots.txt may say is not known to a crawler that is refused it. Often a firewall or a protection against bots refuses what it does not know, and lets known crawlers pass. Make sure that everybody can read robots.txt."
+        : "Without a robots.txt, crawlers may visit everything. That is in order where nothing is to be kept from them.",
         unreachable: "While the server fails to give the file, crawlers treat the whole site as closed. When that lasts, search engines drop its pages.",
         invalid: "Many servers answer every address with a page. Crawlers find no rules in it and visit everything." }[/** @type {string} */ (d.robots.status)] ?? "",
       "A path that is closed to a search engine can still appear in its results, without a description, where other sites link to it.",

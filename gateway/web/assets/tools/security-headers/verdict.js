@@ -12,11 +12,15 @@ export const having = (d, status) => d.controls.filter((/** @type {Control} */ c
 /** The first sentence of a finding that says something by itself. @param {Control} c */
 const gist = (c) => c.finding.replace(/^\d+ (?:cookie|policies)[^.]*\. /, "").match(/^.*?\.(?= [A-Z“]|$)/s)?.[0] ?? c.finding;
 
+/** Whether whoever comes without https stays without it. @param {any} d */
+const staysPlain = (d) => d.httpRedirect?.verdict === "warn";
+
 /** @param {any} d @returns {import("../../lib/view.js").Verdict} */
 function verdict(d) {
   const { fail, warn, info, pass } = d.summary;
   const counts = listed([fail && `${fail} fail`, warn && `${warn} weak`, info && `${info} could be better`, pass && `${pass} in order`].filter(Boolean));
-  return { tone: fail ? "bad" : warn || d.notice ? "warn" : "good", text: `Security controls of ${host(d.finalUrl)}: ${counts}${d.notice ? ", on an answer that may not be the site's page" : ""}.` };
+  const plain = staysPlain(d) ? `; http://${host(d.url)} is not redirected to https` : "";
+  return { tone: fail ? "bad" : warn || d.notice || plain ? "warn" : "good", text: `Security controls of ${host(d.finalUrl)}: ${counts}${d.notice ? ", on an answer that may not be the site's page" : ""}${plain}.` };
 }
 
 /** The first thing that HSTS needs is a valid certificate. @param {Control} c @param {any} d */
@@ -27,6 +31,7 @@ function concerns(d) {
   const weak = having(d, "warn");
   return [
     ...having(d, "fail").map((c) => ({ tone: /** @type {const} */ ("bad"), text: `${c.name} on ${host(d.finalUrl)}: ${gist(c)}`, ...topic(c, d) })),
+    ...(staysPlain(d) ? [{ tone: /** @type {const} */ ("warn"), text: d.httpRedirect.finding }] : []),
     ...(weak.length > 0 ? [{ tone: /** @type {const} */ ("warn"), text: `Weak security headers on ${host(d.finalUrl)}: ${listed(weak.map((c) => c.name))}.` }] : []),
   ];
 }
@@ -37,5 +42,5 @@ const lasting = (c) => (c.value === null ? "" : `: ${c.id === "information-leak"
 /** @type {import("../../lib/view.js").Judge} */
 export default {
   verdict, concerns,
-  facts: (d) => ({ "Answer": `${d.status} ${d.finalUrl}`, ...Object.fromEntries(d.controls.map((/** @type {Control} */ c) => [c.name, c.status + lasting(c)])) }),
+  facts: (d) => ({ "Answer": `${d.status} ${d.finalUrl}`, ...(d.httpRedirect ? { "Without https": `${d.httpRedirect.status ?? "no answer"}${d.httpRedirect.location ? ` ${d.httpRedirect.location}` : ""}` } : {}), ...Object.fromEntries(d.controls.map((/** @type {Control} */ c) => [c.name, c.status + lasting(c)])) }),
 };

@@ -2,10 +2,11 @@
 // What a site tells browsers to protect its visitors with: control by control, and how to set what is missing.
 
 import { el } from "../../lib/dom.js";
-import { counted, listed, plural } from "../../lib/format.js";
+import { counted, host, listed, plural } from "../../lib/format.js";
 import { badge, code, cut, facts, more, none, notice, section, table, tabs, value } from "../../lib/parts.js";
 import { configurations, noLines, serverLines } from "./servers.js";
 import { sh } from "../../lib/shell.js";
+import { newerHeaders, withoutHttps } from "./beside.js";
 import { having } from "./verdict.js";
 
 /** @typedef {import("./servers.js").Advice & {name: string, status: "fail" | "warn" | "info" | "pass" | "notApplicable", value: string | null, finding: string, recommendation: string | null, reference: string}} Control */
@@ -121,10 +122,11 @@ function meaning(d) {
 
 /** @type {import("../../lib/view.js").View} */
 export default { meaning,
-  show: (d) => [d.notice && notice("warn", d.notice), overview(d), ...controlParts(d), everything(d), cookieTable(d), answerPart(d)],
+  show: (d) => [d.notice && notice("warn", d.notice), overview(d), withoutHttps(d.httpRedirect), ...controlParts(d), everything(d), cookieTable(d), newerHeaders(d.newerHeaders), answerPart(d)],
   // -k: with a certificate that is not trusted curl would show nothing.
   terminal: (_, d) => [
     { label: "The headers of the answer that was judged", command: `curl -sS${d.tls?.authorized === false ? "k" : ""} ${sh`-D - -o /dev/null ${d.finalUrl}`}` },
+    ...(d.httpRedirect ? [{ label: "What comes without https", command: `curl -sS ${sh`-D - -o /dev/null ${`http://${host(d.url).replace(/:\d+$/, "")}/`}`}` }] : []),
     ...(d.redirectCount > 0 ? [{ label: "The way there, with its redirects", command: sh`curl -sSL -D - -o /dev/null ${d.url}` }] : []),
   ],
   sources: (d) => [{ name: "The web server itself", url: d.finalUrl }],

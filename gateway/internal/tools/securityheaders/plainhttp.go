@@ -1,0 +1,142 @@
+package securityheaders
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"diagnostics/gateway/internal/bound"
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+// plainWait bounds the request to port 80, which runs beside the one that was asked for.
+const plainWait = 3 * time.Second
+
+// httpRedirect is what port 80 of a host makes of a visitor who comes without https: Status and ToHTTPS are nil where
+// it gives no answer.
+type httpRedirect struct {
+	Status         *int          `json:"status"`
+	ToHTTPS        *bool         `json:"toHttps"` // by its first answer
+	Location       *string       `json:"location"`
+	Verdict        controlStatus `json:"verdict"` // pass, info or warn
+	Finding        string        `json:"finding"`
+	Recommendation *string       `json:"recommendation"`
+}
+
+// askPlain asks http://host/ where u is an https URL: its path is not sent in the clear. The result is nil for an http
+// URL, and where this service did not come to ask: that says nothing about the host.
+// It takes no longer than wait.
+func askPlain(ctx context.Context, client *egress.Client, u target.URL, wait time.Duration) *httpRedirect {
+	if u.Scheme() != "https" {
+		return nil
+	}
+	plain, err := u.Resolve("http://" + authority(u.Host()) + "/")
+	if err != nil {
+		return nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	answer, err := client.Do(bounded, egress.Request{URL: plain, Header: acceptDocument()})
+	if err != nil {
+		if ctx.Err() != nil || fault.IsOwn(err) || fault.Is(err, fault.Limited) || fault.Is(err, fault.Refused) ||
+			fault.Is(err, fault.NoAddress) {
+			return nil
+		}
+		return silentPlain(u)
+	}
+	return judgePlain(u, answer)
+}
+
+// authority is a host as it stands in a URL.
+func authority(h target.Host) string {
+	if h.IsAddr() && h.Addr().Is6() {
+		return "[" + h.String() + "]"
+	}
+	return h.String()
+}
+
+func silentPlain(u target.URL) *httpRedirect {
+	return &httpRedirect{Verdict: controlPass, Finding: "http://" + shownHeader(authority(u.Host())) +
+		" gives no answer (port 80), so no page is served there without encryption."}
+}
+
+// judgePlain judges the first answer, as MDN's Observatory does and hstspreload.org asks: the first redirect must lead
+// to https, and on the same host.
+func judgePlain(u target.URL, answer *egress.Response) *httpRedirect {
+	v := controlVerdict{}
+	toHTTPS := false
+	host := "http://" + shownHeader(authority(u.Host()))
+	result := &httpRedirect{Status: &answer.Status, ToHTTPS: &toHTTPS}
+	next, location := redirectOf(answer)
+	result.Location = location
+	switch {
+	case next != nil && next.Scheme() == "https" && next.Host() == u.Host():
+		toHTTPS, v.status = true, controlPass
+		v.add("%s redirects to https at once (%d).", host, answer.Status)
+		if !permanent(answer.Status) {
+			v.add("The redirect is temporary: with 301 or 308 browsers remember it.")
+		}
+	case next != nil && next.Scheme() == "https":
+		toHTTPS, v.status = true, controlInfo
+		v.add("%s redirects to https at once (%d), but to another host (%s), so that browsers which come this way learn no "+
+			"HSTS policy for the first.", host, answer.Status, shownHeader(next.Host().String()))
+		v.recommendation.before = "Redirect http to https on the same host first, and from there onward."
+	case next != nil:
+		v.status = controlWarn
+		v.add("%s redirects to another http URL (%d), where the network can read and change what is sent.", host,
+			answer.Status)
+		v.recommendation.before = "Redirect every http URL straight to https on the same host, with 301 or 308."
+	case answer.Status < http.StatusMultipleChoices:
+		v.status = controlWarn
+		v.add("%s answers %d and does not redirect to https, so that whoever comes that way is served without encryption.",
+			host, answer.Status)
+		v.recommendation.before = "Redirect every http URL to https on the same host, with 301 or 308."
+	default:
+		v.status = controlInfo
+		v.add("%s answers %s and does not redirect to https.", host, statusLine(answer))
+		v.recommendation.before = "Redirect every http URL to https on the same host, with 301 or 308."
+	}
+	if u.Port() != httpsPort && v.status == controlWarn {
+		v.status = controlInfo
+		v.add("The URL that was checked has a port of its own, %d, and may be another service.", u.Port())
+	}
+	result.Verdict, result.Finding = v.status, strings.Join(v.findings, " ")
+	if text := v.recommendation.text(); text != "" {
+		result.Recommendation = &text
+	}
+	return result
+}
+
+const httpsPort = 443
+
+// redirectOf is where an answer sends a browser, nil where nowhere, and its Location as it came.
+func redirectOf(answer *egress.Response) (*target.URL, *string) {
+	if !egress.IsRedirect(answer.Status) {
+		return nil, nil
+	}
+	location := answer.Header.Get("Location")
+	if location == "" {
+		return nil, nil
+	}
+	shown := webview.HeaderText(location)
+	next, err := answer.URL.Resolve(location)
+	if err != nil {
+		return nil, &shown
+	}
+	return &next, &shown
+}
+
+func permanent(status int) bool {
+	return status == http.StatusMovedPermanently || status == http.StatusPermanentRedirect
+}
+
+// bound cuts what is too long for an answer.
+func (r *httpRedirect) bound(cut *bool) {
+	if r != nil {
+		r.Location = bound.Pointer(r.Location, webview.MaxURL, cut)
+	}
+}

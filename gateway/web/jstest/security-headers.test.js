@@ -1,0 +1,57 @@
+// @ts-check
+// What the page of security-headers says beside the controls.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { spread } from "./paper.js";
+import judge from "../assets/tools/security-headers/verdict.js";
+
+spread();
+const { default: view } = await import("../assets/tools/security-headers/view.js");
+
+/** @type {import("../assets/lib/view.js").Asked} */
+const asked = { slug: "security-headers", input: "x", options: {} };
+
+const newer = [{ name: "Integrity-Policy", present: true, value: "blocked-destinations=(script)", finding: "Browsers that know it refuse scripts.", reference: "https://example.org/" }];
+
+/** @param {string} url @param {object | null} httpRedirect @param {object} [summary] */
+const answer = (url, httpRedirect, summary = {}) => ({ url, finalUrl: url, status: 200, redirectCount: 0, redirects: [], tls: null, headers: [], controls: [], cookies: [], notice: null,
+  summary: { pass: 13, warn: 0, fail: 0, info: 0, notApplicable: 0, ...summary }, httpRedirect, newerHeaders: newer });
+
+const stays = { status: 200, toHttps: false, location: null, verdict: "warn", finding: "http://example.com answers 200 and does not redirect to https.", recommendation: "Redirect every http URL." };
+
+test("http that is not redirected is told and a concern", () => {
+  const d = answer("https://example.com/", stays);
+  assert.deepEqual(judge.verdict(d, asked), { tone: "warn", text: "Security controls of example.com: 13 in order; http://example.com is not redirected to https." });
+  assert.deepEqual(judge.concerns(d, asked), [{ tone: "warn", text: stays.finding }]);
+  assert.equal(judge.facts(d)["Without https"], "200");
+  assert.equal(judge.verdict(answer("https://example.com/", stays, { fail: 1 }), asked).tone, "bad");
+});
+
+test("http that is redirected, or is not asked, says nothing against the site", () => {
+  const to = { ...stays, status: 301, toHttps: true, location: "https://example.com/", verdict: "pass" };
+  for (const plain of [null, to, { ...to, verdict: "info" }]) {
+    const d = answer("https://example.com/", plain);
+    assert.deepEqual(judge.verdict(d, asked), { tone: "good", text: "Security controls of example.com: 13 in order." });
+    assert.deepEqual(judge.concerns(d, asked), []);
+  }
+  assert.equal(judge.facts(answer("https://example.com/", to))["Without https"], "301 https://example.com/");
+  assert.equal(judge.facts(answer("https://example.com/", { ...to, status: null, location: null }))["Without https"], "no answer");
+  assert.ok(!("Without https" in judge.facts(answer("http://example.com/", null))));
+});
+
+test("the page shows both beside the controls, and an older answer without them", () => {
+  const said = (/** @type {any} */ d) => view.show(d, asked).map((part) => part?.textContent ?? "").join(" ");
+  const page = said(answer("https://example.com/", stays));
+  assert.match(page, /Visitors who come without https.*weak.* http:\/\/example\.com answers 200.*Redirect every http URL\./);
+  assert.match(page, /Newer headers.*Integrity-Policy.*Browsers that know it refuse scripts\..*blocked-destinations=\(script\)/);
+  const { httpRedirect: _, newerHeaders: __, ...old } = answer("https://example.com/", null);
+  assert.doesNotMatch(said(old), /without https|Newer headers/);
+  assert.equal(judge.verdict(old, asked).tone, "good");
+});
+
+test("the terminal asks port 80 as the service does", () => {
+  const lines = (/** @type {string} */ url, /** @type {object | null} */ plain) => view.terminal(asked, answer(url, plain)).map((line) => line.command);
+  assert.ok(lines("https://example.com:8443/x", stays).includes("curl -sS -D - -o /dev/null http://example.com/"), lines("https://example.com:8443/x", stays).join("\n"));
+  assert.equal(lines("http://example.com/", null).length, 1);
+});
