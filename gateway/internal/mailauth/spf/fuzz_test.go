@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/shared/netpolicy"
+
+	"github.com/miekg/dns"
 )
 
 // hall answers every TXT question with the one record, so that whatever it names leads back to it.
@@ -65,7 +68,7 @@ func count(t *testing.T, n *Node, nodes *int) {
 
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"a:b.com/24//64", "-ip4:1.2.3.4/8", "exists:%{ir}.%{v}._spf.%{d2}", "redirect=%{d}",
-		"exp=%{c", "~all", "?mx//128", "ip6:::/0"} {
+		"exp=%{c", "~all", "?mx//128", "ip6:::/0", "a:foo:bar/baz.b/24", "include:%{d2r-}.%{O}.%{l}", "mx:%%%_%-"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, field string) {
@@ -77,9 +80,30 @@ func FuzzParse(f *testing.F) {
 			if term.Problem == "" && (term.Kind == IP4 || term.Kind == IP6) && !term.Prefix.IsValid() {
 				t.Fatalf("%q has no prefix", term.Text)
 			}
+			if term.Problem == "" && term.Spec != "" {
+				holdExpanded(t, term.Spec)
+			}
 			if modifier := term.Kind >= Redirect; term.Kind != 0 && modifier != (term.Qualifier == 0) {
 				t.Fatalf("%q has the qualifier %q", term.Text, term.Qualifier)
 			}
 		}
 	})
+}
+
+// holdExpanded: the name has no macro left that could be filled in, and is one that can be asked for or told not to be.
+func holdExpanded(t *testing.T, spec string) {
+	name, known := expand(spec, names{current: "a-b.c.example.com", sender: "example.com"})
+	if macros, _ := checkMacros(spec, false); !macros && (!known || name != spec && len(spec) <= netpolicy.MaxNameOctets) {
+		t.Fatalf("%q has no macros and becomes %q", spec, name)
+	}
+	if !known || !canBeName(name) {
+		return
+	}
+	if len(name) > netpolicy.MaxNameOctets {
+		t.Fatalf("%q becomes a name of %d octets", spec, len(name))
+	}
+	if _, valid := dns.IsDomainName(presentation(name)); !valid {
+		t.Fatalf("%q becomes %q, which the DNS does not take", spec, presentation(name))
+	}
+	isPublic(name)
 }

@@ -40,6 +40,9 @@ func (k Kind) Lookup() bool {
 	return false
 }
 
+// Modifier tells whether terms of the kind are modifiers, whose place in the record has no meaning.
+func (k Kind) Modifier() bool { return k >= Redirect }
+
 // Term is one mechanism or modifier.
 type Term struct {
 	Kind Kind
@@ -51,7 +54,7 @@ type Term struct {
 	Qualifier byte
 	// Spec is the domain-spec as it stands, empty where the term names none.
 	Spec string
-	// Macros tells that Spec depends on the mail.
+	// Macros tells that Spec has macros, which expand fills in.
 	Macros bool
 	// Prefix is the network of ip4 and ip6.
 	Prefix netip.Prefix
@@ -184,8 +187,8 @@ func (t *Term) domain(rest string, required bool) {
 
 // dual reads [ ":" domain-spec ] [ "/" length ] [ "//" length ].
 func (t *Term) dual(rest string) {
-	// A slash inside the braces of a macro is a delimiter.
-	from := strings.LastIndexByte(rest, '}') + 1
+	// The lengths stand behind the top label or a macro. A slash before that, or between braces, belongs to the domain.
+	from := strings.LastIndexAny(rest, ".}") + 1
 	lengths := ""
 	if slash := strings.IndexByte(rest[from:], '/'); slash >= 0 {
 		rest, lengths = rest[:from+slash], rest[from+slash:]
@@ -250,6 +253,10 @@ func unknown(name string) string {
 		"ipv4": "ip4", "ip": "ip4", "ipv6": "ip6", "includes": "include", "incude": "include", "inlcude": "include",
 		"al": "all", "exist": "exists",
 	}[name]
+	// A list of another kind ends its terms in ";" or ",".
+	if bare := strings.TrimRight(name, ".,;"); bare != name && mechanisms[bare] != 0 {
+		meant = bare
+	}
 	if meant == "" {
 		return "is no mechanism of SPF"
 	}

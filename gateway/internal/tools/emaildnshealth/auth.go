@@ -48,7 +48,7 @@ func (r *checker) spf(ctx context.Context, mx mxCheck) spfCheck {
 	case report.SendsNothing:
 		c.Summary = "The domain sends no mail: its SPF record authorizes nobody."
 	default:
-		c.Summary = fmt.Sprintf("SPF record with %d of %d lookups; %s.", c.Lookups, spf.MaxLookups, ending(report.All))
+		c.Summary = fmt.Sprintf("SPF record with %s; %s.", cost(c.Lookups), ending(report, r.domain))
 	}
 	return c
 }
@@ -63,11 +63,26 @@ func (c *spfCheck) missing(mx mxCheck) {
 		"There is no SPF record, so receivers cannot tell who may send. "+advice)
 }
 
-func ending(all string) string {
-	if all == "" {
-		return "it has no all"
+func cost(lookups int) string {
+	if lookups > spf.MaxLookups {
+		return fmt.Sprintf("%d lookups, of which receivers make at most %d", lookups, spf.MaxLookups)
 	}
-	return "it ends in " + all
+	return fmt.Sprintf("%d of %d lookups", lookups, spf.MaxLookups)
+}
+
+// ending says how the record ends. Of an end that could not be read nothing is claimed.
+func ending(report spf.Report, domain string) string {
+	switch report.NoAllAt {
+	case "":
+	case domain:
+		return "it has no all"
+	default:
+		return "it leads to the record of " + mailauth.Show(report.NoAllAt) + ", which has no all"
+	}
+	if report.All == "" {
+		return "how it ends could not be read"
+	}
+	return "it ends in " + report.All
 }
 
 // dmarcCheck is what receivers do with mail that fails.

@@ -360,10 +360,16 @@ func TestEmailShape(t *testing.T) {
 func TestEmailSPFSummary(t *testing.T) {
 	t.Parallel()
 	for records, want := range map[string]string{
-		`post.com. 300 IN TXT "v=spf1 a:a.post.com -all"`:                            "SPF record with 1 of 10 lookups; it ends in -all.",
-		`post.com. 300 IN TXT "v=spf1 a:a.post.com"`:                                 "SPF record with 1 of 10 lookups; it has no all.",
-		`post.com. 300 IN TXT "v=spf1 -all"`:                                         "The domain sends no mail: its SPF record authorizes nobody.",
-		"post.com. 300 IN TXT \"v=spf1 -all\"\npost.com. 300 IN TXT \"v=spf1 ~all\"": "There are several SPF records, so receivers use none.",
+		`post.com. 300 IN TXT "v=spf1 a:a.post.com -all"`:                                   "SPF record with 1 of 10 lookups; it ends in -all.",
+		`post.com. 300 IN TXT "v=spf1 a:a.post.com"`:                                        "SPF record with 1 of 10 lookups; it has no all.",
+		`post.com. 300 IN TXT "v=spf1 redirect=gone.post.com"`:                              "SPF record with 1 of 10 lookups; how it ends could not be read.",
+		`post.com. 300 IN TXT "v=spf1 redirect=%{l}.post.com"`:                              "SPF record with 1 of 10 lookups; how it ends could not be read.",
+		"post.com. 300 IN TXT \"v=spf1 redirect=x.com\"\nx.com. 300 IN TXT v=spf1":          "SPF record with 1 of 10 lookups; it leads to the record of x.com, which has no all.",
+		"post.com. 300 IN TXT \"v=spf1 redirect=x.com\"\nx.com. 300 IN TXT \"v=spf1 ~all\"": "SPF record with 1 of 10 lookups; it ends in ~all.",
+		`post.com. 300 IN TXT "v=spf1 mx -all;"`:                                            "SPF record with 1 of 10 lookups; how it ends could not be read.",
+		`post.com. 300 IN TXT "v=spf1 a a a a a a a a a a mx -all"`:                         "SPF record with 11 lookups, of which receivers make at most 10; it ends in -all.",
+		`post.com. 300 IN TXT "v=spf1 -all"`:                                                "The domain sends no mail: its SPF record authorizes nobody.",
+		"post.com. 300 IN TXT \"v=spf1 -all\"\npost.com. 300 IN TXT \"v=spf1 ~all\"":        "There are several SPF records, so receivers use none.",
 	} {
 		h, _ := testCase{zone: map[string]string{"spf": records}}.run(t)
 		if got := h.Checks.SPF.Summary; got != want {
