@@ -74,6 +74,8 @@ test("DMARC", () => {
   assert.deepEqual(texts({ dmarc: { record: "v=DMARC1; p=none; t=y; sp=none" } }), ["_dmarc.example.com TXT v=DMARC1; p=quarantine; sp=none"]);
   assert.deepEqual(texts({ dmarc: { record: "v=DMARC1; p=reject;", issues: [{ code: "DMARC_NO_REPORTS" }] } }), ["_dmarc.example.com TXT v=DMARC1; p=reject; rua=mailto:dmarc@example.com"]);
   assert.deepEqual(texts({ dmarc: { record: "v=DMARC1; p=none", foundAt: "com" } }), [], "a parent's record is not the domain's to change");
+  assert.deepEqual(texts({ dmarc: { ...missing, issues: [{ code: "DMARC_LEADING_BLANK" }] } }), [], "the record that is there wants correcting");
+  assert.deepEqual(texts({ dmarc: { ...missing, issues: [{ code: "DMARC_VERSION" }] } }), []);
 });
 
 test("MTA-STS names every exchange that has a name", () => {

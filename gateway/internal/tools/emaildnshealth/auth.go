@@ -98,6 +98,18 @@ type dmarcCheck struct {
 	TestMode             bool           `json:"testMode"`
 	ReportAddresses      []string       `json:"reportAddresses"`
 	FailureAddresses     []string       `json:"failureReportAddresses"`
+	// Destinations are the other domains among those of the addresses, and whether they say that they take the reports.
+	Destinations []reportDestination `json:"reportDestinations"`
+
+	applied dmarc.Policy
+}
+
+// reportDestination is a domain that must say at name that it takes the reports; authorized is null where that could
+// not be looked up.
+type reportDestination struct {
+	Domain     string `json:"domain"`
+	Name       string `json:"name"`
+	Authorized *bool  `json:"authorized"`
 }
 
 // dmarcAlignment is how closely the domains must agree; relaxed is what holds without a record.
@@ -106,12 +118,12 @@ type dmarcAlignment struct {
 	SPF  string `json:"spf"`
 }
 
-func (c dmarcCheck) reject() bool { return c.Policy != nil && *c.Policy == string(dmarc.Reject) }
+func (c dmarcCheck) reject() bool { return c.applied == dmarc.Reject }
 
 func newDMARCCheck(c check) dmarcCheck {
 	return dmarcCheck{
 		check: c, Alignment: dmarcAlignment{DKIM: "relaxed", SPF: "relaxed"},
-		ReportAddresses: []string{}, FailureAddresses: []string{},
+		ReportAddresses: []string{}, FailureAddresses: []string{}, Destinations: []reportDestination{},
 	}
 }
 
@@ -129,13 +141,24 @@ func (r *checker) dmarc(ctx context.Context) dmarcCheck {
 	case report.Failed:
 		c.Summary = "The DMARC record could not be looked up."
 	default:
-		c.Status, c.Summary = mailMissing, "Neither the domain nor its parents have a DMARC record."
-		c.Issues.Add(mailauth.Fail, "DMARC_MISSING", "RFC 9989 section 4.7",
-			"There is no DMARC record, so receivers do not know what to do with forged mail. Publish v=DMARC1; p=none; "+
-				"rua=mailto:… at _dmarc."+mailauth.Show(r.domain)+" and raise the policy once the reports look right.")
+		r.missingDMARC(&c)
 		r.misplacedDMARC(ctx, &c)
 	}
 	return c
+}
+
+func (r *checker) missingDMARC(c *dmarcCheck) {
+	const reference = "RFC 9989 section 4.7"
+	c.Status, c.Summary = mailMissing, "Neither the domain nor its parents have a DMARC record."
+	if c.Issues.HasCode("DMARC_VERSION") || c.Issues.HasCode("DMARC_LEADING_BLANK") {
+		c.Summary = "There is a TXT record for DMARC, and receivers do not read it as one."
+		c.Issues.Add(mailauth.Fail, "DMARC_MISSING", reference, "There is no DMARC record that receivers can read, so they "+
+			"do not know what to do with forged mail. Correct the one that is there.")
+		return
+	}
+	c.Issues.Add(mailauth.Fail, "DMARC_MISSING", reference,
+		"There is no DMARC record, so receivers do not know what to do with forged mail. Publish v=DMARC1; p=none; "+
+			"rua=mailto:… at _dmarc."+mailauth.Show(r.domain)+" and raise the policy once the reports look right.")
 }
 
 // misplacedDMARC looks for the record at the domain itself, where it is often put by mistake. SPF has asked that
@@ -167,8 +190,24 @@ func (c *dmarcCheck) describe(report dmarc.Report) {
 	for _, uri := range record.Failure {
 		c.FailureAddresses = append(c.FailureAddresses, uri.Text)
 	}
+	c.describeDestinations(report)
 	c.Summary = fmt.Sprintf("The policy for mail that fails is %s, from the record of %s.", policy,
 		mailauth.Show(report.FoundAt))
+	c.applied = report.Applied()
+	if c.applied != report.Policy {
+		c.Summary = fmt.Sprintf("The policy for mail that fails is %s, from the record of %s. It is being tested (t=y), so "+
+			"receivers apply %s.", policy, mailauth.Show(report.FoundAt), c.applied)
+	}
+}
+
+func (c *dmarcCheck) describeDestinations(report dmarc.Report) {
+	for _, d := range report.Destinations {
+		known := &d.Authorized
+		if d.Failure != nil && d.Failure.Code != mailauth.CodeName {
+			known = nil
+		}
+		c.Destinations = append(c.Destinations, reportDestination{Domain: d.Host, Name: d.Name, Authorized: known})
+	}
 }
 
 // dkimCheck is the key at one selector.

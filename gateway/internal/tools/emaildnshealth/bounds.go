@@ -17,8 +17,10 @@ const (
 	maxTerm      = 2 << 10
 	maxReports   = 32 << 10 // addresses for reports of one kind
 	maxReport    = 4 << 10
-	maxPolicies  = 96 << 10 // the text of an MTA-STS policy
-	maxPatterns  = 48 << 10
+	// maxDestinations is room for all that are asked, with the longest names.
+	maxDestinations = 8 << 10
+	maxPolicies     = 96 << 10 // the text of an MTA-STS policy
+	maxPatterns     = 48 << 10
 )
 
 // bound cuts what is too long for an answer, once all of it was judged.
@@ -90,6 +92,8 @@ func (c *dmarcCheck) boundReports() {
 	c.Truncated = c.Truncated || c.Issues.HasCode("DMARC_TOO_MANY_ADDRESSES")
 	c.ReportAddresses = bound.Texts(c.ReportAddresses, maxReport, maxReports, &c.Truncated)
 	c.FailureAddresses = bound.Texts(c.FailureAddresses, maxReport, maxReports, &c.Truncated)
+	c.Truncated = c.Truncated || c.Issues.HasCode("DMARC_TOO_MANY_DESTINATIONS")
+	c.Destinations = bound.List(c.Destinations, maxDestinations, &c.Truncated)
 }
 
 func (c *mtaStsCheck) boundPolicy() {

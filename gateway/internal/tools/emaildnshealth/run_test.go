@@ -203,7 +203,12 @@ func TestEmailEveryOutcome(t *testing.T) {
 		"dmarc none":      {zone: txt("dmarc", "_dmarc.post.com", "v=DMARC1; p=none; rua=mailto:a@post.com"), check: "dmarc", status: mailWarn, codes: "warn DMARC_POLICY_NONE", overall: mailWarn},
 		"dmarc several": {zone: zone("dmarc", "_dmarc.post.com. 300 IN TXT \"v=DMARC1; p=none\"\n_dmarc.post.com. 300 IN TXT \"v=DMARC1; p=reject\""), check: "dmarc", status: mailFail,
 			codes: "fail DMARC_SEVERAL_RECORDS", overall: mailFail},
-		"dmarc fails": {failing: []string{"_dmarc.post.com"}, check: "dmarc", status: mailError, codes: "warn DMARC_LOOKUP_FAILED", overall: mailError},
+		"dmarc tested":                 {zone: txt("dmarc", "_dmarc.post.com", "v=DMARC1; p=reject; t=y; rua=mailto:a@post.com"), check: "dmarc", status: mailWarn, codes: "warn DMARC_TEST_MODE", overall: mailWarn},
+		"dmarc in capitals":            {zone: txt("dmarc", "_dmarc.post.com", "V=DMARC1; p=reject; rua=mailto:a@post.com"), check: "dmarc", status: mailPass, overall: mailPass},
+		"dmarc behind a blank":         {zone: txt("dmarc", "_dmarc.post.com", " v=DMARC1; p=reject"), check: "dmarc", status: mailMissing, codes: "fail DMARC_LEADING_BLANK, fail DMARC_MISSING", overall: mailFail},
+		"dmarc reports nobody takes":   {zone: txt("dmarc", "_dmarc.post.com", "v=DMARC1; p=reject; rua=mailto:a@other.com"), check: "dmarc", status: mailWarn, codes: "warn DMARC_REPORTS_NOT_AUTHORIZED", overall: mailWarn},
+		"dmarc reports that are taken": {zone: zone("dmarc", "_dmarc.post.com. 300 IN TXT \"v=DMARC1; p=reject; rua=mailto:a@other.com\"\npost.com._report._dmarc.other.com. 300 IN TXT v=DMARC1"), check: "dmarc", status: mailPass, overall: mailPass},
+		"dmarc fails":                  {failing: []string{"_dmarc.post.com"}, check: "dmarc", status: mailError, codes: "warn DMARC_LOOKUP_FAILED", overall: mailError},
 
 		"dkim passes":        {check: "dkim", status: mailPass, codes: "info DKIM_ED25519", overall: mailPass},
 		"no selector":        {selector: "-", check: "dkim", status: mailInfo, codes: "info DKIM_SELECTOR_NEEDED", overall: mailPass},
@@ -335,7 +340,7 @@ func TestEmailShape(t *testing.T) {
 			"dmarc": map[string]any{
 				"status": "pass", "summary": "The policy for mail that fails is reject, from the record of post.com.", "record": "v=DMARC1; p=reject; rua=mailto:d@post.com", "issues": []any{},
 				"policy": "reject", "subdomainPolicy": "reject", "nonexistentSubdomainPolicy": "reject", "foundAt": "post.com", "organizationalDomain": "post.com", "testMode": false,
-				"alignment": map[string]any{"dkim": "relaxed", "spf": "relaxed"}, "reportAddresses": []any{"mailto:d@post.com"}, "failureReportAddresses": []any{},
+				"alignment": map[string]any{"dkim": "relaxed", "spf": "relaxed"}, "reportAddresses": []any{"mailto:d@post.com"}, "failureReportAddresses": []any{}, "reportDestinations": []any{},
 			},
 			"dkim": map[string]any{
 				"status": "pass", "summary": "DKIM key of type ed25519 with 256 bits.", "record": goodKey, "selector": "s1", "keyType": "ed25519", "keyBits": 256.0,
@@ -564,6 +569,48 @@ func TestEmailDMARCDetails(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"mailto:f@post.com"}, c.FailureAddresses); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestEmailDMARCSummary: the sentence tells what receivers do, and what stands in the way of a record.
+func TestEmailDMARCSummary(t *testing.T) {
+	t.Parallel()
+	for record, want := range map[string]string{
+		"v=DMARC1; p=reject":      "The policy for mail that fails is reject, from the record of post.com.",
+		"v=DMARC1; p=reject; t=y": "The policy for mail that fails is reject, from the record of post.com. It is being tested (t=y), so receivers apply quarantine.",
+		"v=DMARC1; p=none; t=y":   "The policy for mail that fails is none, from the record of post.com.",
+		" v=DMARC1; p=reject":     "There is a TXT record for DMARC, and receivers do not read it as one.",
+		"v=dmarc1; p=reject":      "There is a TXT record for DMARC, and receivers do not read it as one.",
+		"hello":                   "Neither the domain nor its parents have a DMARC record.",
+	} {
+		zone := map[string]string{"dmarc": `_dmarc.post.com. 300 IN TXT "` + record + `"`}
+		if h, _ := (testCase{zone: zone}).run(t); h.Checks.DMARC.Summary != want {
+			t.Errorf("%q: %q", record, h.Checks.DMARC.Summary)
+		}
+	}
+}
+
+// TestEmailNoteOnATestedPolicy: a policy that is not applied in full does not complete anything.
+func TestEmailNoteOnATestedPolicy(t *testing.T) {
+	t.Parallel()
+	zone := map[string]string{"mx": "post.com. 300 IN MX 0 .", "spf": `post.com. 300 IN TXT "v=spf1 -all"`,
+		"dmarc": `_dmarc.post.com. 300 IN TXT "v=DMARC1; p=reject; t=y"`}
+	h, _ := testCase{zone: zone}.run(t)
+	if h.Note == nil || !strings.Contains(*h.Note, "A DMARC record with p=reject would complete that.") {
+		t.Errorf("%v", h.Note)
+	}
+}
+
+// TestEmailReportDestinations: who takes reports, who does not, and who could not be asked.
+func TestEmailReportDestinations(t *testing.T) {
+	t.Parallel()
+	h, _ := testCase{failing: []string{"post.com._report._dmarc.c.com"}, zone: map[string]string{"dmarc": "_dmarc.post.com. 300 IN TXT " +
+		"\"v=DMARC1; p=reject; rua=mailto:a@a.com,mailto:b@post.com; ruf=mailto:x@b.com,mailto:x@c.com\"\npost.com._report._dmarc.a.com. 300 IN TXT v=DMARC1;"}}.run(t)
+	yes, no := true, false
+	want := []reportDestination{{"a.com", "post.com._report._dmarc.a.com", &yes}, {"b.com", "post.com._report._dmarc.b.com", &no},
+		{"c.com", "post.com._report._dmarc.c.com", nil}}
+	if diff := cmp.Diff(want, h.Checks.DMARC.Destinations); diff != "" || h.Checks.DMARC.Status != mailError {
+		t.Errorf("%s: %s", h.Checks.DMARC.Status, diff)
 	}
 }
 

@@ -69,6 +69,8 @@ function dmarcRepair({ domain, hosts, silent }, dmarc, spf) {
   const record = { what: "DMARC", name: `_dmarc.${domain}`, type: "TXT" };
   const rua = hosts.length > 0 ? `; rua=mailto:dmarc@${domain}` : "";
   if (dmarc.status === "missing") {
+    // A record that receivers cannot read is there to be corrected, and may ask for more than a new one would.
+    if (has(dmarc, "DMARC_VERSION") || has(dmarc, "DMARC_LEADING_BLANK")) return null;
     const mute = silent && spf.record && spf.all === "-all" && spf.tree.children.length === 1;
     return mute ? { ...record, text: "v=DMARC1; p=reject", why: "The domain keeps out of mail, so receivers may refuse all mail in its name." }
       : { ...record, text: `v=DMARC1; p=none${rua}`, why: `Begins by watching. When the reports show that all genuine mail passes, raise p to quarantine, then reject. ${rua ? mailbox : "Name a mailbox at another domain, which must agree to it, in rua=mailto:… to get them."}` };

@@ -3,6 +3,7 @@
 
 import { el } from "../../lib/dom.js";
 import { duration, plural } from "../../lib/format.js";
+import { applied, policyWords, takers } from "./policy.js";
 import { has, policyURL, repairs } from "./repairs.js";
 import { badge, code, cut, facts, mark, more, notice, section, table, value, values } from "../../lib/parts.js";
 import { sh } from "../../lib/shell.js";
@@ -43,9 +44,10 @@ function details(key, c) {
   if (key === "dkim") return [["Selector", c.selector], ["Key", c.keyType && `${c.keyType}${c.keyBits ? `, ${c.keyBits} bits` : ""}`]];
   if (key === "mtaSts") return [["Mode", c.mode], ["Mail servers", list(c.mxPatterns)], ["Kept for", c.maxAge === null ? null : duration(c.maxAge)]];
   if (key === "dmarc" && c.record) return [
-    ["Policy", c.policy + (c.testMode ? ", in test mode" : "")], ["Subdomains", `${c.subdomainPolicy}; absent ones ${c.nonexistentSubdomainPolicy}`],
+    ["Policy", policyWords(c)], ["Subdomains", `${c.subdomainPolicy}; absent ones ${c.nonexistentSubdomainPolicy}`],
     ["Alignment", `DKIM ${c.alignment.dkim}, SPF ${c.alignment.spf}`], ["Organization", c.organizationalDomain],
     ["Reports to", list(c.reportAddresses)], ["Failures to", list(c.failureReportAddresses)],
+    ["Other domains", list(takers(c))],
   ];
   return [["Reports to", list(c.reportAddresses)]];
 }
@@ -96,7 +98,8 @@ export default {
     ];
   },
   meaning({ domain, checks: { spf, dmarc, dkim, mx } }) {
-    const asked = dmarc.testMode ? "" : dmarc.policy === "reject" ? "refuse" : dmarc.policy === "quarantine" ? "set aside" : "";
+    const policy = applied(dmarc);
+    const asked = policy === "reject" ? "refuse" : policy === "quarantine" ? "set aside" : "";
     return [
       "SPF, DKIM and DMARC let receivers tell genuine mail of a domain from forged mail. MX says where mail for the domain goes; MTA-STS and TLS reporting guard the encryption on the way there.",
       has(spf, "SPF_ALLOWS_ALL") ? `Since SPF lets everybody send, forged mail passes for genuine mail of ${domain}, whatever the DMARC policy says.`
