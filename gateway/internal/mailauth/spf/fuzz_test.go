@@ -20,12 +20,16 @@ func (h hall) MX(context.Context, string) ([]string, error)  { return nil, maila
 func (h hall) Addresses(context.Context, string) ([]netip.Addr, error) {
 	return nil, nil
 }
+func (h hall) AllAddresses(_ context.Context, name string) ([]netip.Addr, error) {
+	return []netip.Addr{netip.AddrFrom4([4]byte{192, 0, 43, byte(len(name))}), netip.MustParseAddr("2001:500:88:200::8")}, nil
+}
 func (h hall) V4(context.Context, string) ([]netip.Addr, error) { return nil, nil }
 
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{
 		"v=spf1 -all", "V=spf1 a:b.com/24//64 mx ?include:_spf.%{d2r.-} redirect=x.com exp=%{c}.x.com", "v=spf1 ip4:1.2.3.4/8 ip6:2001:db8::/32 ptr:a.b exists:%{i}._%{h}.x.com",
 		"v=spf1 %%%_%- a:%{ a/%{d} a: a/ a// x=%{c}", "v=spf1 include:a.com include:b.com include:c.com ~all",
+		"v=spf1 a a a a a a a a a a mx:b.com ip4:1.2.3.4/31 ip4:1.2.3.6/31 -all", "v=spf1 " + strings.Repeat("ip4:1.2.3.4/30 ip4:1.2.4.0 ", 20) + "?all",
 	} {
 		f.Add(seed)
 	}
@@ -37,6 +41,7 @@ func FuzzCheck(f *testing.F) {
 		if report.Found != IsRecord(record) {
 			t.Fatalf("found %t", report.Found)
 		}
+		holdShorter(t, report)
 		nodes := 0
 		count(t, report.Tree, &nodes)
 		if nodes > maxNodes {
@@ -48,6 +53,32 @@ func FuzzCheck(f *testing.F) {
 			}
 		}
 	})
+}
+
+// holdShorter: what is offered keeps to the limits and can be read.
+func holdShorter(t *testing.T, report Report) {
+	found := Shorten(t.Context(), hall{}, report)
+	if found == nil {
+		return
+	}
+	texts := []string{found.Record}
+	for _, p := range found.Parts {
+		texts = append(texts, p.Record)
+	}
+	for _, text := range texts {
+		terms, truncated := Parse(text)
+		if truncated || len(text) > safeOctets || !IsRecord(text) {
+			t.Fatalf("%q", text)
+		}
+		for _, term := range terms {
+			if term.Problem != "" {
+				t.Fatalf("%q: %s", text, term.Problem)
+			}
+		}
+	}
+	if found.Lookups > MaxLookups || len(found.Notes) == 0 {
+		t.Fatalf("%+v", found)
+	}
 }
 
 // count holds every branch's sum against its parts.

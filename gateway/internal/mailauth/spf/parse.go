@@ -58,6 +58,8 @@ type Term struct {
 	Macros bool
 	// Prefix is the network of ip4 and ip6.
 	Prefix netip.Prefix
+	// Four and Six are the CIDR lengths of a and mx.
+	Four, Six int
 	// Zero tells of an a or mx whose CIDR length is 0, which matches every sender.
 	Zero bool
 	// Problem says what is wrong with the syntax, empty where nothing is.
@@ -193,6 +195,7 @@ func (t *Term) dual(rest string) {
 	if slash := strings.IndexByte(rest[from:], '/'); slash >= 0 {
 		rest, lengths = rest[:from+slash], rest[from+slash:]
 	}
+	t.Four, t.Six = 32, 128
 	if rest != "" {
 		t.domain(rest, true)
 	}
@@ -201,21 +204,22 @@ func (t *Term) dual(rest string) {
 	}
 	four, six, both := strings.Cut(lengths, "//")
 	if four != "" {
-		t.length(strings.TrimPrefix(four, "/"), 32)
+		t.length(strings.TrimPrefix(four, "/"), &t.Four)
 	}
 	if both {
-		t.length(six, 128)
+		t.length(six, &t.Six)
 	}
 }
 
-func (t *Term) length(s string, most int) {
-	n, ok := parseLength(s, most)
-	switch {
-	case !ok:
+// length reads a CIDR length in place of the longest one.
+func (t *Term) length(s string, into *int) {
+	n, ok := parseLength(s, *into)
+	if !ok {
 		t.Problem = "has a prefix length that does not exist"
-	case n == 0:
-		t.Zero = true
+		return
 	}
+	*into = n
+	t.Zero = t.Zero || n == 0
 }
 
 // parseLength reads a CIDR length: digits without leading zeros.

@@ -80,6 +80,10 @@ type Report struct {
 	// Failed tells that a lookup gave no usable answer, so that the rest is incomplete.
 	Failed bool
 	Issues mailauth.Issues
+
+	// root is what was walked, and cut tells that a bound of our own ended it somewhere.
+	root *visit
+	cut  bool
 }
 
 // Check walks the SPF record of a domain. It returns when the context ends at the latest, with what was seen.
@@ -98,6 +102,7 @@ func Check(ctx context.Context, dns Resolver, domain string) Report {
 	}
 	sum(w.report.Tree)
 	w.conclude()
+	w.report.root, w.report.cut = root, w.cut
 	return w.report
 }
 

@@ -20,8 +20,11 @@ type spfCheck struct {
 	VoidLookups int       `json:"voidLookups"`
 	All         *string   `json:"all"`
 	Tree        *spf.Node `json:"tree"`
+	// Suggestion is a record that says the same within the limits, where this one does not keep to them.
+	Suggestion *spf.Suggestion `json:"suggestion"`
 
 	sendsNothing bool
+	report       spf.Report
 }
 
 func newSPFCheck(c check, domain string) spfCheck {
@@ -33,7 +36,7 @@ func (r *checker) spf(ctx context.Context, mx mxCheck) spfCheck {
 	c := newSPFCheck(newCheck(), r.domain)
 	c.Record, c.Tree = report.Record, report.Tree
 	c.Lookups, c.VoidLookups = report.Tree.Lookups, report.Tree.VoidLookups
-	c.sendsNothing = report.SendsNothing
+	c.sendsNothing, c.report = report.SendsNothing, report
 	if report.All != "" {
 		c.All = &report.All
 	}
@@ -51,6 +54,13 @@ func (r *checker) spf(ctx context.Context, mx mxCheck) spfCheck {
 		c.Summary = fmt.Sprintf("SPF record with %s; %s.", cost(c.Lookups), ending(report, r.domain))
 	}
 	return c
+}
+
+// shorten asks the DNS once more. It comes last, so that no check goes without its lookups for the sake of advice.
+func (c *spfCheck) shorten(ctx context.Context, dns *resolver) {
+	if c.Record != nil {
+		c.Suggestion = spf.Shorten(ctx, dns, c.report)
+	}
 }
 
 func (c *spfCheck) missing(mx mxCheck) {

@@ -99,6 +99,7 @@ func (r *checker) others(ctx context.Context, mx mxCheck) results {
 	checks.Go(func() { results.MTASTS = r.mtaSts(ctx, mx) })
 	checks.Go(func() { results.TLSRPT = r.tlsRpt(ctx, mx) })
 	checks.Wait()
+	results.SPF.shorten(ctx, r.dns)
 	return results
 }
 

@@ -329,7 +329,7 @@ func TestEmailShape(t *testing.T) {
 				},
 			},
 			"spf": map[string]any{
-				"status": "pass", "summary": "SPF record with 1 of 10 lookups; it ends in -all.", "record": "v=spf1 mx -all", "issues": []any{}, "lookups": 1.0, "voidLookups": 0.0, "all": "-all",
+				"status": "pass", "summary": "SPF record with 1 of 10 lookups; it ends in -all.", "record": "v=spf1 mx -all", "issues": []any{}, "lookups": 1.0, "voidLookups": 0.0, "all": "-all", "suggestion": nil,
 				"tree": map[string]any{"term": "v=spf1", "domain": "post.com", "lookups": 1.0, "voidLookups": 0.0, "record": "v=spf1 mx -all", "error": nil, "children": []any{
 					map[string]any{"term": "mx", "domain": "post.com", "lookups": 1.0, "voidLookups": 0.0, "record": nil,
 						"error": nil, "children": []any{}},
@@ -569,6 +569,22 @@ func TestEmailDMARCDetails(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"mailto:f@post.com"}, c.FailureAddresses); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestEmailShorterSPF: a record that is too costly is offered shorter, with the addresses of both families.
+func TestEmailShorterSPF(t *testing.T) {
+	t.Parallel()
+	record := "v=spf1" + strings.Repeat(" a:a.post.com", 9) + " mx a:b.post.com -all"
+	h, _ := testCase{zone: map[string]string{"spf": `post.com. 300 IN TXT "` + record + `"`}}.run(t)
+	got := h.Checks.SPF.Suggestion
+	if h.Checks.SPF.Lookups != 11 || got == nil || got.Record != "v=spf1 a:a.post.com mx -all" || got.Lookups != 2 {
+		t.Errorf("%d lookups, %+v", h.Checks.SPF.Lookups, got)
+	}
+	failing := testCase{failing: []string{"x.com"}, zone: map[string]string{"spf": `post.com. 300 IN TXT "` +
+		strings.Replace(record, "-all", "a:x.com -all", 1) + `"`}}
+	if h, _ := failing.run(t); h.Checks.SPF.Suggestion != nil {
+		t.Errorf("what could not be looked up is not known to be shorter: %+v", h.Checks.SPF.Suggestion)
 	}
 }
 

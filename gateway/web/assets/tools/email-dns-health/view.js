@@ -72,8 +72,8 @@ function branch(node, depth = 0) {
 }
 
 /** @param {import("./repairs.js").Repair} r */
-function repair({ what, why, name, type, text = "", file }) {
-  return el("div", { class: "mail-repair" }, el("h3", {}, what), el("p", {}, why), name ? facts([["Name", value(name)], ["Type", type], ["Value", value(text)]]) : null,
+function repair({ what, why, notes = [], name, type, text = "", file }) {
+  return el("div", { class: "mail-repair" }, el("h3", {}, what), el("p", {}, why), notes.length > 0 ? el("ul", {}, ...notes.map((note) => el("li", {}, note))) : null, name ? facts([["Name", value(name)], ["Type", type], ["Value", value(text)]]) : null,
     ...(file ? [el("p", {}, "File at ", value(file[0])), code(file[1], "policy file")] : []));
 }
 
