@@ -43,8 +43,8 @@ func (c *check) judgePolicy(below *Record) {
 		c.add(mailauth.Warn, "DMARC_POLICY_NONE", sectionRecord, "The policy is none, so forged mail is delivered like any "+
 			"other. Once the reports look right, %s.", c.raiseOwn())
 	case below.invalid && c.report.Subdomains.rank() < policy.rank():
-		c.add(mailauth.Warn, "DMARC_SUBDOMAIN_POLICY_WEAKER", sectionRecord, "Names below %s have the weaker policy none, so "+
-			"mail can be forged in them: the record at %s has a policy that is not valid. Correct it.",
+		c.add(mailauth.Warn, "DMARC_SUBDOMAIN_POLICY_WEAKER", sectionRecord, "Names below %s have the weaker policy none, "+
+			"so mail can be forged in them: the record at %s has a policy that is not valid. Correct it.",
 			mailauth.Show(c.domain), c.belowAt(below))
 	case c.report.Subdomains.rank() < policy.rank():
 		c.add(mailauth.Warn, "DMARC_SUBDOMAIN_POLICY_WEAKER", sectionRecord, "Names below %s have the weaker policy %s, so "+
@@ -114,13 +114,13 @@ func (c *check) tested(record, whom string, policies []Policy) {
 		}
 	}
 	if steps == "" {
-		c.add(mailauth.Info, "DMARC_TEST_MODE", sectionRecord, "The record at %s says t=y, which has no effect on the policy "+
-			"none. Remove it.", record)
+		c.add(mailauth.Info, "DMARC_TEST_MODE", sectionRecord, "The record at %s says t=y, which has no effect on the "+
+			"policy none. Remove it.", record)
 		return
 	}
-	c.add(mailauth.Warn, "DMARC_TEST_MODE", sectionRecord, "The record at %s says t=y, so receivers apply its policy%s one "+
-		"step milder%s. Those that still follow RFC 7489 apply it in full. Remove t=y when the test is over.", record, whom,
-		steps)
+	c.add(mailauth.Warn, "DMARC_TEST_MODE", sectionRecord, "The record at %s says t=y, so receivers apply its policy%s "+
+		"one step milder%s. Those that still follow RFC 7489 apply it in full. Remove t=y when the test is over.", record,
+		whom, steps)
 }
 
 // Applied is what receivers apply of the domain's policy: one step less while it is tested.

@@ -147,8 +147,8 @@ func plain(label string) string {
 	return string(clean)
 }
 
-// presentation writes a name as questions to the DNS have it, with what has a meaning there behind a backslash (RFC 1035
-// section 5.1).
+// presentation writes a name as questions to the DNS have it, with what has a meaning there behind a backslash (RFC
+// 1035 section 5.1).
 func presentation(name string) string {
 	var b strings.Builder
 	for i := range len(name) {

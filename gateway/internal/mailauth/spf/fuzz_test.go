@@ -21,7 +21,8 @@ func (h hall) Addresses(context.Context, string) ([]netip.Addr, error) {
 	return nil, nil
 }
 func (h hall) AllAddresses(_ context.Context, name string) ([]netip.Addr, error) {
-	return []netip.Addr{netip.AddrFrom4([4]byte{192, 0, 43, byte(len(name))}), netip.MustParseAddr("2001:500:88:200::8")}, nil
+	v4 := netip.AddrFrom4([4]byte{192, 0, 43, byte(len(name))})
+	return []netip.Addr{v4, netip.MustParseAddr("2001:500:88:200::8")}, nil
 }
 func (h hall) V4(context.Context, string) ([]netip.Addr, error) { return nil, nil }
 

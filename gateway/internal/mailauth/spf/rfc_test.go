@@ -110,8 +110,9 @@ func joined(value any) string {
 	return b.String()
 }
 
-// TestRFC7208 holds what the walk says of the suite's records against the results that a receiver must come to: an error
-// of the record is a fail, and nothing else is. A walk judges every term, a receiver those up to the first that matches.
+// TestRFC7208 holds what the walk says of the suite's records against the results that a receiver must come to: an
+// error of the record is a fail, and nothing else is. A walk judges every term, a receiver those up to the first that
+// matches.
 func TestRFC7208(t *testing.T) {
 	t.Parallel()
 	held := 0

@@ -325,8 +325,8 @@ func (s *shortener) notes(d draft, found Suggestion) []string {
 		terms []string
 		text  string
 	}{
-		{includes, "Written as the networks that it stands for now: %s. Whoever runs it changes them without telling you, and mail " +
-			"from new ones will then fail. Compare often, or remove the include if nobody sends through it any more."},
+		{includes, "Written as the networks that it stands for now: %s. Whoever runs it changes them without telling you, " +
+			"and mail from new ones will then fail. Compare often, or remove the include if nobody sends through it any more."},
 		{hosts, "Written as addresses: %s. Change the record whenever these addresses change."},
 		{reverse, "Left out: %s. Senders that are let in by their reverse name alone must be added as ip4 or ip6."},
 		{d.empty, "Left out, since nothing is there: %s. If the name is misspelt, correct it instead."},

@@ -40,7 +40,8 @@ func senders() *zone {
 		z.mx[fmt.Sprintf("m%d.com", i)] = []string{host, fmt.Sprintf("h%d.com", (i+1)%6)}
 	}
 	for i := range 9 {
-		z.txt[fmt.Sprintf("i%d.com", i)] = []string{fmt.Sprintf("v=spf1 ip4:192.52.193.%d/28 ip4:192.52.193.%d a:h%d.com ~all", 16*i, 16*i+20, i%6)}
+		z.txt[fmt.Sprintf("i%d.com", i)] = []string{
+			fmt.Sprintf("v=spf1 ip4:192.52.193.%d/28 ip4:192.52.193.%d a:h%d.com ~all", 16*i, 16*i+20, i%6)}
 	}
 	z.txt["deep.com"] = []string{"v=spf1 include:i0.com include:i1.com -ip4:192.52.193.32/29 include:i2.com ?all"}
 	z.txt["led.com"] = []string{"v=spf1 ip4:192.175.48.0/25 redirect=i3.com"}
@@ -62,35 +63,20 @@ func TestShorten(t *testing.T) {
 		record string
 		want   *Suggestion
 	}{
-		"within the limits": {"v=spf1 a a a a a a a a a a -all", nil},
-		"said twice": {"v=spf1" + many + " ~all", &Suggestion{Record: "v=spf1 a:h0.com ~all", Lookups: 1,
-			Notes: []string{"Left out, since other terms let in or refuse the same senders: a:h0.com, a:h0.com, a:h0.com, a:h0.com, a:h0.com, a:h0.com, a:h0.com, a:h0.com and 2 more."}}},
-		"covered": {"v=spf1 ip4:192.31.196.0/23 ip6:2620:4f:8000::/48" + strings.Repeat(" mx:m0.com a:h1.com", 6) + " include:nobody.com -all", &Suggestion{
-			Record: "v=spf1 ip4:192.31.196.0/23 ip6:2620:4f:8000::/48 -all", Lookups: 0, Notes: []string{
-				"Left out, since its record lets nobody in: include:nobody.com.",
-				"Left out, since other terms let in or refuse the same senders: mx:m0.com, a:h1.com, mx:m0.com, a:h1.com, mx:m0.com, a:h1.com, mx:m0.com, a:h1.com and 4 more."}}},
-		"nothing there": {"v=spf1 a:x1.com a:x2.com mx:x3.com a:h0.com -all", &Suggestion{Record: "v=spf1 a:h0.com -all", Lookups: 1,
-			Notes: []string{"Left out, since nothing is there: a:x1.com, a:x2.com, mx:x3.com. If the name is misspelt, correct it instead."}}},
-		"hosts before includes": {"v=spf1 mx:m0.com a:h2.com/28 ptr include:i0.com include:i1.com include:i2.com include:i3.com include:reverse.com -all", &Suggestion{
-			Record: "v=spf1 ip4:192.31.196.1 ip4:192.31.196.17 ip4:192.31.196.32/28 ip4:192.52.193.0/28 ip4:192.52.193.20 ip6:2620:4f:8000::/127 ip6:2620:4f:8000:1::2 " +
-				"include:i1.com include:i2.com include:i3.com include:reverse.com -all", Lookups: 9, Notes: []string{
-				"Written as the networks that it stands for now: include:i0.com. Whoever runs it changes them without telling you, and mail from new ones will then fail. Compare often, or remove the include if nobody sends through it any more.",
-				"Written as addresses: mx:m0.com, a:h2.com/28. Change the record whenever these addresses change.",
-				"Left out: ptr. Senders that are let in by their reverse name alone must be added as ip4 or ip6."}}},
-		"neighbours": {"v=spf1 ip4:192.31.196.0/25 ip4:192.31.196.128/25 x=" + strings.Repeat("y", 405) + " -all", &Suggestion{
-			Record: "v=spf1 ip4:192.31.196.0/24 x=" + strings.Repeat("y", 405) + " -all", Notes: []string{"Networks that overlap or lie side by side are written as one."}}},
-		"behind all": {"v=spf1 a -all mx:" + strings.Repeat("b.", 230) + "com redirect=i0.com", &Suggestion{Record: "v=spf1 a -all", Lookups: 1,
-			Notes: []string{"Left out, since all decides before it: mx:" + strings.Repeat("b.", 37) + "..., redirect=i0.com."}}},
-		"too long for one": {"v=spf1" + scattered(30) + " ?a -all", &Suggestion{Record: "v=spf1 include:_spf1.home.com include:_spf2.home.com ?a -all", Lookups: 3,
-			Parts: []Part{{"_spf1.home.com", "v=spf1" + scattered(24) + " -all"}, {"_spf2.home.com", "v=spf1" + strings.TrimPrefix(scattered(30), scattered(24)) + " -all"}},
-			Notes: []string{"Publish the records of the parts first. If a name is taken, use another one in both places."}}},
+		"within the limits":              {"v=spf1 a a a a a a a a a a -all", nil},
+		"said twice":                     {"v=spf1" + many + " ~all", &Suggestion{Record: "v=spf1 a:h0.com ~all", Lookups: 1, Notes: []string{"Left out, since other terms let in or refuse the same senders: a:h0.com, a:h0.com, a:h0.com, a:h0.com, a:h0.com, a:h0.com, a:h0.com, a:h0.com and 2 more."}}},
+		"covered":                        {"v=spf1 ip4:192.31.196.0/23 ip6:2620:4f:8000::/48" + strings.Repeat(" mx:m0.com a:h1.com", 6) + " include:nobody.com -all", &Suggestion{Record: "v=spf1 ip4:192.31.196.0/23 ip6:2620:4f:8000::/48 -all", Lookups: 0, Notes: []string{"Left out, since its record lets nobody in: include:nobody.com.", "Left out, since other terms let in or refuse the same senders: mx:m0.com, a:h1.com, mx:m0.com, a:h1.com, mx:m0.com, a:h1.com, mx:m0.com, a:h1.com and 4 more."}}},
+		"nothing there":                  {"v=spf1 a:x1.com a:x2.com mx:x3.com a:h0.com -all", &Suggestion{Record: "v=spf1 a:h0.com -all", Lookups: 1, Notes: []string{"Left out, since nothing is there: a:x1.com, a:x2.com, mx:x3.com. If the name is misspelt, correct it instead."}}},
+		"hosts before includes":          {"v=spf1 mx:m0.com a:h2.com/28 ptr include:i0.com include:i1.com include:i2.com include:i3.com include:reverse.com -all", &Suggestion{Record: "v=spf1 ip4:192.31.196.1 ip4:192.31.196.17 ip4:192.31.196.32/28 ip4:192.52.193.0/28 ip4:192.52.193.20 ip6:2620:4f:8000::/127 ip6:2620:4f:8000:1::2 include:i1.com include:i2.com include:i3.com include:reverse.com -all", Lookups: 9, Notes: []string{"Written as the networks that it stands for now: include:i0.com. Whoever runs it changes them without telling you, and mail from new ones will then fail. Compare often, or remove the include if nobody sends through it any more.", "Written as addresses: mx:m0.com, a:h2.com/28. Change the record whenever these addresses change.", "Left out: ptr. Senders that are let in by their reverse name alone must be added as ip4 or ip6."}}},
+		"neighbours":                     {"v=spf1 ip4:192.31.196.0/25 ip4:192.31.196.128/25 x=" + strings.Repeat("y", 405) + " -all", &Suggestion{Record: "v=spf1 ip4:192.31.196.0/24 x=" + strings.Repeat("y", 405) + " -all", Notes: []string{"Networks that overlap or lie side by side are written as one."}}},
+		"behind all":                     {"v=spf1 a -all mx:" + strings.Repeat("b.", 230) + "com redirect=i0.com", &Suggestion{Record: "v=spf1 a -all", Lookups: 1, Notes: []string{"Left out, since all decides before it: mx:" + strings.Repeat("b.", 37) + "..., redirect=i0.com."}}},
+		"too long for one":               {"v=spf1" + scattered(30) + " ?a -all", &Suggestion{Record: "v=spf1 include:_spf1.home.com include:_spf2.home.com ?a -all", Lookups: 3, Parts: []Part{{"_spf1.home.com", "v=spf1" + scattered(24) + " -all"}, {"_spf2.home.com", "v=spf1" + strings.TrimPrefix(scattered(30), scattered(24)) + " -all"}}, Notes: []string{"Publish the records of the parts first. If a name is taken, use another one in both places."}}},
 		"too long and no room for parts": {"v=spf1" + scattered(30) + distinct(9) + " -all", nil},
 		"nothing to do":                  {"v=spf1 x=" + strings.Repeat("y", 450) + " -all", nil},
 		"other faults":                   {"v=spf1" + many + " foo -all", nil},
 		"everybody":                      {"v=spf1" + many + " +all", nil},
 		"not known":                      {"v=spf1" + distinct(11) + " -all", nil},
-		"read in two ways": {"v=spf1 ip6:::ffff:192.0.43.0/120 ip4:192.31.196.0/25 ip4:192.31.196.128/25" + many + " -all", &Suggestion{Record: "v=spf1 ip4:192.31.196.0/24 ip6:::ffff:192.0.43.0/120 a:h0.com -all", Lookups: 1,
-			Notes: []string{"Left out, since other terms let in or refuse the same senders: a:h0.com, a:h0.com, a:h0.com, a:h0.com, a:h0.com, a:h0.com, a:h0.com, a:h0.com and 2 more.", "Networks that overlap or lie side by side are written as one."}}},
+		"read in two ways":               {"v=spf1 ip6:::ffff:192.0.43.0/120 ip4:192.31.196.0/25 ip4:192.31.196.128/25" + many + " -all", &Suggestion{Record: "v=spf1 ip4:192.31.196.0/24 ip6:::ffff:192.0.43.0/120 a:h0.com -all", Lookups: 1, Notes: []string{"Left out, since other terms let in or refuse the same senders: a:h0.com, a:h0.com, a:h0.com, a:h0.com, a:h0.com, a:h0.com, a:h0.com, a:h0.com and 2 more.", "Networks that overlap or lie side by side are written as one."}}},
 	} {
 		got := shorten(t, senders(), c.record)
 		if c.want != nil && c.want.Parts == nil {
@@ -212,7 +198,8 @@ func TestShorterRecordsSayTheSame(t *testing.T) {
 			was, errWas := verdict(before, sender, peer.OverrideLookupLimit(plenty), peer.OverrideVoidLookupLimit(plenty))
 			is, errIs := verdict(after, sender)
 			if was != is {
-				t.Fatalf("seed %d: %s comes to %s (%v) in place of %s (%v)\n%s\n%+v", seed, sender, is, errIs, was, errWas, record, found)
+				t.Fatalf("seed %d: %s comes to %s (%v) in place of %s (%v)\n%s\n%+v", seed, sender, is, errIs, was, errWas,
+					record, found)
 			}
 		}
 	}
@@ -261,7 +248,8 @@ func TestUnknownAddressesAreNotWrittenDown(t *testing.T) {
 	z.ip["h0.com"] = []string{"!ESERVFAIL"}
 	z.ip["h3.com"] = []string{"!ETIMEOUT"}
 	found := Shorten(t.Context(), z, report)
-	if found == nil || !strings.HasPrefix(found.Record, "v=spf1 ip4:") || !strings.Contains(found.Record, " a:h0.com mx:m3.com include:i0.com") {
+	const kept = " a:h0.com mx:m3.com include:i0.com"
+	if found == nil || !strings.HasPrefix(found.Record, "v=spf1 ip4:") || !strings.Contains(found.Record, kept) {
 		t.Errorf("%+v", found)
 	}
 }
@@ -280,13 +268,14 @@ func TestNetworks(t *testing.T) {
 		{"10.0.0.0/25 10.0.0.128/25 10.0.1.0/24", "", "10.0.0.0/23"}, {"10.0.1.0/24 10.0.2.0/24", "", "10.0.1.0/24 10.0.2.0/24"},
 		{"10.0.0.0/30", "10.0.0.1/32", "10.0.0.0/32 10.0.0.2/31"}, {"10.0.0.0/30", "10.0.0.0/31 10.0.0.3/32", "10.0.0.2/32"}, {"10.0.0.0/30", "10.0.0.0/29", ""},
 		{"255.255.255.254/31", "255.255.255.255/32", "255.255.255.254/32"}, {"255.255.255.255/32 ::/128", "", "255.255.255.255/32 ::/128"},
-		{"0.0.0.0/0", "0.0.0.0/32 255.255.255.255/32", "0.0.0.1/32 0.0.0.2/31 0.0.0.4/30"}, {"::/0", "::/1", "8000::/1"}, {"", "::/0", ""},
+		{"0.0.0.0/0", "0.0.0.0/32 255.255.255.255/32", "0.0.0.1/32 0.0.0.2/31 0.0.0.4/30 …"}, {"::/0", "::/1", "8000::/1"}, {"", "::/0", ""},
 	} {
 		var got []string
 		for _, p := range parse(c.set).without(parse(c.without)).prefixes() {
 			got = append(got, p.String())
 		}
-		if text := strings.Join(got, " "); !strings.HasPrefix(text, c.want) || c.want != "0.0.0.1/32 0.0.0.2/31 0.0.0.4/30" && text != c.want {
+		begin, more := strings.CutSuffix(c.want, " …")
+		if text := strings.Join(got, " "); !strings.HasPrefix(text, begin) || !more && text != c.want {
 			t.Errorf("%s without %s: %s", c.set, c.without, text)
 		}
 	}

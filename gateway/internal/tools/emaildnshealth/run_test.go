@@ -620,11 +620,17 @@ func TestEmailNoteOnATestedPolicy(t *testing.T) {
 // TestEmailReportDestinations: who takes reports, who does not, and who could not be asked.
 func TestEmailReportDestinations(t *testing.T) {
 	t.Parallel()
-	h, _ := testCase{failing: []string{"post.com._report._dmarc.c.com"}, zone: map[string]string{"dmarc": "_dmarc.post.com. 300 IN TXT " +
-		"\"v=DMARC1; p=reject; rua=mailto:a@a.com,mailto:b@post.com; ruf=mailto:x@b.com,mailto:x@c.com\"\npost.com._report._dmarc.a.com. 300 IN TXT v=DMARC1;"}}.run(t)
+	zone := map[string]string{
+		"dmarc": `_dmarc.post.com. 300 IN TXT "v=DMARC1; p=reject; rua=mailto:a@a.com,mailto:b@post.com; ruf=mailto:x@b.com,mailto:x@c.com"`,
+		"taken": `post.com._report._dmarc.a.com. 300 IN TXT v=DMARC1`,
+	}
+	h, _ := testCase{failing: []string{"post.com._report._dmarc.c.com"}, zone: zone}.run(t)
 	yes, no := true, false
-	want := []reportDestination{{"a.com", "post.com._report._dmarc.a.com", &yes}, {"b.com", "post.com._report._dmarc.b.com", &no},
-		{"c.com", "post.com._report._dmarc.c.com", nil}}
+	want := []reportDestination{
+		{"a.com", "post.com._report._dmarc.a.com", &yes},
+		{"b.com", "post.com._report._dmarc.b.com", &no},
+		{"c.com", "post.com._report._dmarc.c.com", nil},
+	}
 	if diff := cmp.Diff(want, h.Checks.DMARC.Destinations); diff != "" || h.Checks.DMARC.Status != mailError {
 		t.Errorf("%s: %s", h.Checks.DMARC.Status, diff)
 	}
