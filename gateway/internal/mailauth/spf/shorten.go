@@ -368,11 +368,11 @@ func networkTerm(qualifier byte, p netip.Prefix) string {
 	if qualifier != '+' {
 		b.WriteByte(qualifier)
 	}
-	if p.Addr().Is4() {
-		b.WriteString("ip4:")
-	} else {
-		b.WriteString("ip6:")
+	name := "ip4"
+	if p.Addr().Is6() {
+		name = "ip6"
 	}
+	b.WriteString(name + ":")
 	if p.IsSingleIP() {
 		b.WriteString(p.Addr().String())
 	} else {
