@@ -135,7 +135,10 @@ func randomRecord(r *rand.Rand) string {
 	return record + []string{" -all", " ~all", " redirect=i8.com", "", " ~all a:h0.com redirect=i1.com"}[r.IntN(5)]
 }
 
-// edges are addresses on both sides of every end of the networks that a zone speaks of.
+// maxEdges is how many senders are tried by a record: all would take minutes.
+const maxEdges = 100
+
+// edges are addresses on both sides of the ends of networks that a zone speaks of, and some between.
 func edges(z *zone, r *rand.Rand) []net.IP {
 	var list []net.IP
 	add := func(a netip.Addr) {
@@ -165,11 +168,12 @@ func edges(z *zone, r *rand.Rand) []net.IP {
 	for range 50 {
 		list = append(list, net.IPv4(192, byte(31+21*r.IntN(2)), byte(193+r.IntN(5)), byte(r.IntN(256))))
 	}
-	return list
+	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list[:min(len(list), maxEdges)]
 }
 
 // TestShorterRecordsSayTheSame: another implementation comes to the same verdict by the shorter record, and to that
-// within the limits, for senders on both sides of every network's ends.
+// within the limits, for senders on both sides of the networks' ends.
 func TestShorterRecordsSayTheSame(t *testing.T) {
 	t.Parallel()
 	offered, parts, flattened := 0, 0, 0

@@ -195,7 +195,10 @@ func TestEmailEveryOutcome(t *testing.T) {
 		"spf of nobody there": {zone: txt("spf", "post.com", "v=spf1 a:x.com a:y.com exists:z.com -all"), check: "spf", status: mailFail,
 			codes:   "fail SPF_TOO_MANY_VOID_LOOKUPS, info SPF_VOID_LOOKUP, info SPF_VOID_LOOKUP, info SPF_VOID_LOOKUP",
 			overall: mailFail},
-		"spf several": {zone: zone("spf", "post.com. 300 IN TXT \"v=spf1 -all\"\npost.com. 300 IN TXT \"v=spf1 ~all\""), check: "spf", status: mailFail, codes: "fail SPF_SEVERAL_RECORDS", overall: mailFail},
+		"spf of odd names": {zone: zone("spf", "post.com. 300 IN TXT \"v=spf1 a:foo:bar/baz.post.com a:it's(1).post.com -all\"\nfoo:bar/baz.post.com. 300 IN A 93.184.216.40\n"+`it\'s\(1\).post.com. 300 IN A 93.184.216.41`), check: "spf", status: mailPass, overall: mailPass},
+		"spf of no name":   {zone: txt("spf", "post.com", "v=spf1 a:b..post.com -all"), check: "spf", status: mailWarn, codes: "warn SPF_NAME_INVALID", overall: mailWarn},
+		"spf macro, dead":  {zone: txt("spf", "post.com", "v=spf1 include:gone.%{d} -all"), check: "spf", status: mailFail, codes: "fail SPF_TARGET_WITHOUT_RECORD", overall: mailFail},
+		"spf several":      {zone: zone("spf", "post.com. 300 IN TXT \"v=spf1 -all\"\npost.com. 300 IN TXT \"v=spf1 ~all\""), check: "spf", status: mailFail, codes: "fail SPF_SEVERAL_RECORDS", overall: mailFail},
 
 		"dmarc passes":    {check: "dmarc", status: mailPass, overall: mailPass},
 		"no dmarc":        {zone: gone("dmarc"), check: "dmarc", status: mailMissing, codes: "fail DMARC_MISSING", overall: mailFail},
