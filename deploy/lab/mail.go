@@ -66,6 +66,15 @@ func spf(record string) parts { return parts{"spf": `DOMAIN. 300 IN TXT "` + rec
 
 func dmarc(record string) parts { return parts{"dmarc": `_dmarc.DOMAIN. 300 IN TXT "` + record + `"`} }
 
+// fortySenders are networks of which none lies beside the next.
+func fortySenders() string {
+	var b strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&b, " ip4:11.80.%d.0/25", i)
+	}
+	return b.String()
+}
+
 func dkim(record string) parts {
 	return parts{"dkim": `s1._domainkey.DOMAIN. 300 IN TXT ` + key(record)}
 }
@@ -113,6 +122,20 @@ var mailDomains = []mailDomain{
 	{label: "spffails", note: "SPF whose include fails", change: spf("v=spf1 include:x.DOMAIN -all"),
 		servfail: []string{"x.DOMAIN"}},
 
+	{label: "spfdead", note: "SPF that includes nothing, behind a macro", change: spf("v=spf1 include:gone.%{d} -all")},
+	{label: "spfmacro", note: "SPF with macros that are the same in all mail",
+		change: spf("v=spf1 mx:%{o} include:%{d1r}.%{d} exists:%{i}.%{d} -all\"\n" +
+			"lab-spfmacro-mail.DOMAIN. 300 IN TXT \"v=spf1 a:a.%{o} -all")},
+	{label: "spfnames", note: "SPF with names that no host has, and one that cannot be", change: parts{
+		"spf":  `DOMAIN. 300 IN TXT "v=spf1 a:foo:bar/baz.DOMAIN a:b..DOMAIN -all"`,
+		"odds": "foo:bar/baz.DOMAIN. 300 IN A 11.80.0.40"}},
+	{label: "spflong", note: "SPF with forty senders, too long for one record",
+		change: parts{"spf": "DOMAIN. 300 IN TXT " + key("v=spf1"+fortySenders()+" -all")}},
+
+	{label: "dmarccaps", note: "DMARC with its first tag in capitals",
+		change: dmarc("V=DMARC1; p=reject; rua=mailto:d@DOMAIN")},
+	{label: "dmarcblank", note: "DMARC behind a blank", change: dmarc(" v=DMARC1; p=reject; rua=mailto:d@DOMAIN")},
+	{label: "dmarctested", note: "DMARC under test", change: dmarc("v=DMARC1; p=reject; t=y; rua=mailto:d@DOMAIN")},
 	{label: "dmarcnone", note: "DMARC that only watches", change: dmarc("v=DMARC1; p=none; rua=mailto:d@DOMAIN")},
 	{label: "dmarctwo", note: "two DMARC records",
 		change: dmarc("v=DMARC1; p=none\"\n_dmarc.DOMAIN. 300 IN TXT \"v=DMARC1; p=reject")},

@@ -33,11 +33,14 @@ func TestParseTags(t *testing.T) {
 
 func TestVersions(t *testing.T) {
 	t.Parallel()
-	for record, want := range map[string][2]bool{
-		"v=DMARC1": {true, false}, "v=DMARC1;p=none": {true, false}, " v = DMARC1 ; p=none": {true, false}, "v=DMARC1 p=none": {false, true}, "v=dmarc1;": {false, true},
-		"V=DMARC1": {false, true}, "DMARC1; p=none": {false, true}, `"v=DMARC1; p=none"`: {false, true}, "v=DMARC12": {false, true}, "p=none; v=DMARC1": {false, false}, "": {false, false}, "v=spf1": {false, false},
+	for record, want := range map[string][3]bool{
+		"v=DMARC1": {true, true, false}, "v=DMARC1;p=none": {true, true, false}, "v=DMARC1 \t;p=none": {true, true, false},
+		" v = DMARC1 ; p=none": {true, false, true}, " v=DMARC1": {true, false, true}, "v= DMARC1": {true, false, true}, "v =DMARC1": {true, false, true},
+		"v=DMARC1 p=none": {false, false, true}, "v=dmarc1;": {false, false, true}, "V=DMARC1": {false, false, true}, "DMARC1; p=none": {false, false, true},
+		`"v=DMARC1; p=none"`: {false, false, true}, "v=DMARC12": {false, false, true}, "p=none; v=DMARC1": {}, "": {}, "v=spf1": {},
 	} {
-		if got := [2]bool{HasVersion(record, "DMARC1"), NearVersion(record, "DMARC1")}; got != want {
+		got := [3]bool{HasVersion(record, "DMARC1"), StartsWithVersion(record, "DMARC1"), NearVersion(record, "DMARC1")}
+		if got != want {
 			t.Errorf("%q: %v, want %v", record, got, want)
 		}
 	}

@@ -78,10 +78,17 @@ func HasVersion(record, version string) bool {
 	return found && strings.Trim(name, whiteSpace) == "v" && strings.Trim(value, whiteSpace) == version
 }
 
-// NearVersion tells whether a record without the version was meant to have it: another case, or something else than a
-// semicolon behind it.
+// StartsWithVersion is HasVersion for records whose first characters must be v= and the version, without any blank
+// before or between.
+func StartsWithVersion(record, version string) bool {
+	first, _, _ := strings.Cut(record, ";")
+	return strings.TrimRight(first, " \t") == "v="+version
+}
+
+// NearVersion tells whether a record that does not start with the version was meant to: another case, blanks or quotes,
+// or something else than a semicolon behind it.
 func NearVersion(record, version string) bool {
-	if HasVersion(record, version) {
+	if StartsWithVersion(record, version) {
 		return false
 	}
 	start := strings.ToLower(strings.Map(func(r rune) rune {

@@ -63,6 +63,16 @@ test("too many lookups are counted by term, and no record is made up", () => {
   assert.equal(only.text, undefined);
 });
 
+test("a shorter SPF record is offered with its parts before it", () => {
+  const suggestion = { record: "v=spf1 include:_spf1.example.com -all", parts: [{ name: "_spf1.example.com", record: "v=spf1 ip4:192.0.2.1 -all" }], lookups: 1, notes: ["Written as addresses: a."] };
+  const spf = { lookups: 12, tree: { children: [{ term: "a", lookups: 1 }, { term: "include:x.example", lookups: 11 }] }, suggestion };
+  assert.deepEqual(texts({ spf }), ["_spf1.example.com TXT v=spf1 ip4:192.0.2.1 -all", "example.com TXT v=spf1 include:_spf1.example.com -all"]);
+  const main = repairs(answer({ spf }), now)[1];
+  assert.equal(main.why, "Lets the same senders pass, with 1 DNS lookup (at most 10) and 37 characters (at most 450).");
+  assert.deepEqual(main.notes, ["Written as addresses: a.", "It is better still to remove senders that you no longer use. Most cost: include:x.example (11), a (1)."]);
+  assert.deepEqual(repairs(answer({ spf: { suggestion: { ...suggestion, parts: [] } } }), now)[0].notes, suggestion.notes, "a record that is long alone has no senders to blame");
+});
+
 test("terms that name nothing are left out", () => {
   const children = [{ term: "a:x", void: true }, { term: "mx", void: false }];
   assert.deepEqual(texts({ spf: { record: "v=spf1 a:x mx -all", voidLookups: 3, tree: { children } } }), ["example.com TXT v=spf1 mx -all"]);
@@ -74,6 +84,8 @@ test("DMARC", () => {
   assert.deepEqual(texts({ dmarc: { record: "v=DMARC1; p=none; t=y; sp=none" } }), ["_dmarc.example.com TXT v=DMARC1; p=quarantine; sp=none"]);
   assert.deepEqual(texts({ dmarc: { record: "v=DMARC1; p=reject;", issues: [{ code: "DMARC_NO_REPORTS" }] } }), ["_dmarc.example.com TXT v=DMARC1; p=reject; rua=mailto:dmarc@example.com"]);
   assert.deepEqual(texts({ dmarc: { record: "v=DMARC1; p=none", foundAt: "com" } }), [], "a parent's record is not the domain's to change");
+  assert.deepEqual(texts({ dmarc: { ...missing, issues: [{ code: "DMARC_LEADING_BLANK" }] } }), [], "the record that is there wants correcting");
+  assert.deepEqual(texts({ dmarc: { ...missing, issues: [{ code: "DMARC_VERSION" }] } }), []);
 });
 
 test("MTA-STS names every exchange that has a name", () => {

@@ -5,6 +5,7 @@ package dmarc
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,6 +36,8 @@ type Report struct {
 	Organizational string
 	// Policy applies to the domain itself, Subdomains to names below it that exist, Nonexistent to those that do not.
 	Policy, Subdomains, Nonexistent Policy
+	// Destinations are the other domains that reports go to, as far as they were asked whether they take them.
+	Destinations []Destination
 	// Several tells that the domain, or the one whose record would apply, has more than one record.
 	Several bool
 	// Failed tells that a lookup gave no usable answer, so that the rest is incomplete.
@@ -145,6 +148,11 @@ func (c *check) choose() {
 		return
 	}
 	c.inherit(organizational)
+	if c.report.Record == nil && !c.report.Several {
+		for _, s := range c.steps[1:] {
+			c.near(s)
+		}
+	}
 }
 
 // unknown gives the first failed lookup that leaves the organizational domain open, -1 where there is none. Directly
@@ -225,12 +233,23 @@ func (c *check) several(s step) {
 // near tells of TXT records that were meant to be DMARC records.
 func (c *check) near(s step) {
 	for _, txt := range s.txt {
-		if mailauth.NearVersion(txt, version) {
-			c.add(mailauth.Fail, "DMARC_VERSION", sectionRecord, "_dmarc.%s has a TXT record that is not read as DMARC: %q. "+
-				"It must begin with v=DMARC1; in capitals.", mailauth.Show(s.domain), mailauth.Show(txt))
+		if IsRecord(txt) || !mailauth.NearVersion(txt, version) {
+			continue
 		}
+		code, mend := "DMARC_VERSION", "It must begin with v=DMARC1 and a semicolon."
+		switch bare := strings.TrimLeft(txt, " \t\r\n"); {
+		case bare != txt && IsRecord(bare):
+			code, mend = "DMARC_LEADING_BLANK", "Remove the blank before v=DMARC1."
+		case IsRecord(upperVersion.ReplaceAllString(txt, version)):
+			mend = "The value of v must be DMARC1, in capitals."
+		}
+		c.add(mailauth.Fail, code, sectionRecord, "_dmarc.%s has a TXT record that is not read as DMARC: %q. %s",
+			mailauth.Show(s.domain), mailauth.Show(txt), mend)
 	}
 }
+
+// upperVersion finds the version in whatever case.
+var upperVersion = regexp.MustCompile(`(?i)\b` + version + `\b`)
 
 // take makes a record the one that applies.
 func (c *check) take(s step) {

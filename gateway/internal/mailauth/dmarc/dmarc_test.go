@@ -132,6 +132,12 @@ func TestWalk(t *testing.T) {
 		"several at the domain":          {zone: with("example.com", reject, "example.com", none), domain: "example.com", at: "example.com", several: true, want: []string{"fail DMARC_SEVERAL_RECORDS"}},
 		"several and another text":       {zone: with("example.com", reject, "example.com", "v=spf1 -all"), domain: "example.com", at: "example.com", organization: "example.com", policy: Reject, below: Reject, absent: Reject},
 		"another version":                {zone: with("example.com", "v=dmarc1; p=reject"), domain: "example.com", want: []string{"fail DMARC_VERSION"}},
+		"a blank in front":               {zone: with("example.com", " v=DMARC1; p=reject"), domain: "example.com", want: []string{"fail DMARC_LEADING_BLANK"}},
+		"a tab in front, at the parent":  {zone: with("example.com", "\tV = DMARC1; p=reject"), domain: "a.example.com", want: []string{"fail DMARC_LEADING_BLANK"}},
+		"another version at the parent":  {zone: with("example.com", "v=Dmarc1; p=reject"), domain: "a.example.com", want: []string{"fail DMARC_VERSION"}},
+		"a tag in capitals":              {zone: with("example.com", "V=DMARC1; p=reject; rua=mailto:r@example.com"), domain: "example.com", at: "example.com", organization: "example.com", policy: Reject, below: Reject, absent: Reject},
+		"several, one in capitals":       {zone: with("example.com", "V=DMARC1; p=reject", "example.com", reject), domain: "example.com", at: "example.com", several: true, want: []string{"fail DMARC_SEVERAL_RECORDS"}},
+		"blanks in the tag":              {zone: with("example.com", "v \t= DMARC1 ; p=reject; rua=mailto:r@example.com"), domain: "example.com", at: "example.com", organization: "example.com", policy: Reject, below: Reject, absent: Reject},
 		"failed":                         {zone: with("example.com", "!ESERVFAIL"), domain: "example.com", failed: true, want: []string{"warn DMARC_LOOKUP_FAILED"}},
 		"failed above, nothing below":    {zone: with("com", "!ETIMEOUT"), domain: "example.com", failed: true, want: []string{"warn DMARC_LOOKUP_FAILED"}},
 		"failed directly above a record": {zone: with("com", "!ETIMEOUT", "example.com", reject), domain: "a.example.com", at: "example.com", organization: "example.com", policy: Reject, below: Reject, absent: Reject},
@@ -193,6 +199,8 @@ func TestRecordIssues(t *testing.T) {
 		"v=DMARC1; p=reject; sp=x" + good:                                                           {"fail DMARC_POLICY_INVALID"},
 		"v=DMARC1; p=reject; np=" + good:                                                            {"fail DMARC_POLICY_INVALID"},
 		"v=DMARC1; p=reject; t=y" + good:                                                            {"warn DMARC_TEST_MODE"},
+		"v=DMARC1; p=none; t=y" + good:                                                              {"info DMARC_TEST_MODE", "warn DMARC_POLICY_NONE"},
+		"v=DMARC1; p=x; t=y" + good:                                                                 {"fail DMARC_POLICY_INVALID"},
 		"v=DMARC1; p=reject; t=n" + good:                                                            {},
 		"v=DMARC1; p=reject; pct=100; rf=afrf; ri=86400" + good:                                     {"info DMARC_TAG_RETIRED", "info DMARC_TAG_RETIRED", "info DMARC_TAG_RETIRED"},
 		"v=DMARC1; p=reject; pct=50" + good:                                                         {"warn DMARC_PCT"},
@@ -211,6 +219,9 @@ func TestRecordIssues(t *testing.T) {
 		"v=DMARC1; p=reject; rua=mailto:r@yes.com":                                                  {},
 		"v=DMARC1; p=reject; rua=mailto:r@yes.com,mailto:r@no.com":                                  {"warn DMARC_REPORTS_NOT_AUTHORIZED"},
 		"v=DMARC1; p=reject; rua=mailto:r@other.com":                                                {"warn DMARC_REPORTS_NOT_AUTHORIZED"},
+		"v=DMARC1; p=reject; rua=mailto:r@same.com":                                                 {},
+		"v=DMARC1; p=reject; rua=mailto:r@on.com":                                                   {"warn DMARC_REPORTS_REDIRECTED"},
+		"v=DMARC1; p=reject; ruf=mailto:r@on.com" + good:                                            {},
 		"v=DMARC1; p=reject; rua=mailto:r@nothome.com":                                              {"warn DMARC_REPORTS_NOT_AUTHORIZED"},
 		"v=DMARC1; p=reject; rua=mailto:r@mail.internal":                                            {"warn DMARC_REPORTS_NOT_AUTHORIZED"},
 		"v=DMARC1; p=reject; ruf=mailto:r@fails.com" + good:                                         {"warn DMARC_DESTINATION_LOOKUP_FAILED"},
@@ -220,7 +231,8 @@ func TestRecordIssues(t *testing.T) {
 			"warn DMARC_REPORTS_NOT_AUTHORIZED", "warn DMARC_TOO_MANY_DESTINATIONS"},
 	} {
 		z := with("home.com", record, "home.com._report._dmarc.yes.com", "v=DMARC1;", "home.com._report._dmarc.other.com",
-			"v=spf1", "home.com._report._dmarc.fails.com", "!ESERVFAIL")
+			"v=spf1", "home.com._report._dmarc.fails.com", "!ESERVFAIL", "home.com._report._dmarc.same.com", "V=DMARC1; rua=mailto:x@same.com",
+			"home.com._report._dmarc.on.com", "v=DMARC1; rua=mailto:x@further.com")
 		r := Check(t.Context(), z, "home.com")
 		if diff := cmp.Diff(want, codes(r.Issues)); diff != "" {
 			t.Errorf("%q: %s", record, diff)
@@ -249,6 +261,92 @@ func TestFlags(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if r, _ = Parse("v=DMARC1; p=reject"); r.StrictDKIM || r.StrictSPF || r.Test || r.PSD != "u" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestAdvice: what is said names the record that it is about, and what receivers really apply.
+func TestAdvice(t *testing.T) {
+	t.Parallel()
+	const rua = "; rua=mailto:r@example.com"
+	for _, c := range []struct {
+		zone   *zone
+		domain string
+		code   string
+		want   string
+	}{
+		{with("example.com", "v=dmarc1; p=none"), "example.com", "DMARC_VERSION", `_dmarc.example.com has a TXT record that is not read as DMARC: "v=dmarc1; p=none". The value of v must be DMARC1, in capitals.`},
+		{with("example.com", "V=DMARC1 p=none"), "example.com", "DMARC_VERSION", `_dmarc.example.com has a TXT record that is not read as DMARC: "V=DMARC1 p=none". It must begin with v=DMARC1 and a semicolon.`},
+		{with("example.com", " v=DMARC1"), "a.example.com", "DMARC_LEADING_BLANK", `_dmarc.example.com has a TXT record that is not read as DMARC: " v=DMARC1". Remove the blank before v=DMARC1.`},
+
+		{with("example.com", "v=DMARC1; p=reject; sp=none"+rua), "example.com", "DMARC_SUBDOMAIN_POLICY_WEAKER",
+			"Names below example.com have the weaker policy none, so mail can be forged in them. Raise sp, or remove it, in the record at _dmarc.example.com."},
+		{with("example.com", "v=DMARC1; p=quarantine; sp=none"+rua, "a.example.com", "v=DMARC1; p=reject"+rua), "a.example.com", "DMARC_SUBDOMAIN_POLICY_WEAKER",
+			"Names below a.example.com have the weaker policy none, so mail can be forged in them. Raise sp in the record at _dmarc.example.com."},
+		{with("example.com", "v=DMARC1; p=none"+rua, "a.example.com", "v=DMARC1; p=reject"+rua), "a.example.com", "DMARC_SUBDOMAIN_POLICY_WEAKER",
+			"Names below a.example.com have the weaker policy none, so mail can be forged in them. Raise p, or add sp=reject, in the record at _dmarc.example.com."},
+		{with("example.com", "v=DMARC1; p=rejected"+rua, "a.example.com", "v=DMARC1; p=reject"+rua), "a.example.com", "DMARC_SUBDOMAIN_POLICY_WEAKER",
+			"Names below a.example.com have the weaker policy none, so mail can be forged in them: the record at _dmarc.example.com has a policy that is not valid. Correct it."},
+		{with("example.com", "v=DMARC1; p=reject; np=none"+rua), "example.com", "DMARC_NONEXISTENT_POLICY_WEAKER",
+			"Names below example.com that do not exist have the weaker policy none, so mail can be forged in them. Raise np, or remove it, in the record at _dmarc.example.com."},
+		{with("example.com", "v=DMARC1; p=reject"+rua, "a.example.com", "v=DMARC1; p=reject; sp=none"+rua), "a.example.com", "DMARC_SP_IGNORED",
+			"The tag sp has no effect in the record at _dmarc.a.example.com: names below a.example.com follow the record at _dmarc.example.com."},
+		{with("example.com", "v=DMARC1; p=reject"+rua, "a.example.com", "v=DMARC1; p=reject; sp=none; np=none"+rua), "a.example.com", "DMARC_SP_IGNORED",
+			"The tags sp and np have no effect in the record at _dmarc.a.example.com: names below a.example.com follow the record at _dmarc.example.com."},
+
+		{with("example.com", "v=DMARC1; p=none"+rua), "example.com", "DMARC_POLICY_NONE",
+			"The policy is none, so forged mail is delivered like any other. Once the reports look right, use p=quarantine and then p=reject."},
+		{with("example.com", "v=DMARC1; p=reject; sp=none"+rua), "a.example.com", "DMARC_POLICY_NONE",
+			"The policy is none, so forged mail is delivered like any other. Once the reports look right, raise sp to quarantine and then reject in the record at _dmarc.example.com, or publish a record at _dmarc.a.example.com."},
+		{with("example.com", "v=DMARC1; p=none"+rua), "a.example.com", "DMARC_POLICY_NONE",
+			"The policy is none, so forged mail is delivered like any other. Once the reports look right, raise p to quarantine and then reject in the record at _dmarc.example.com, or publish a record at _dmarc.a.example.com."},
+		{with("example.com", "v=DMARC1; p=reject"), "a.example.com", "DMARC_NO_REPORTS",
+			"No aggregate reports are asked for. Add rua=mailto:… to the record at _dmarc.example.com to see who sends in your name."},
+
+		{with("example.com", "v=DMARC1; p=reject; t=y"+rua), "example.com", "DMARC_TEST_MODE",
+			"The record at _dmarc.example.com says t=y, so receivers apply its policy one step milder, quarantine in place of reject. Those that still follow RFC 7489 apply it in full. Remove t=y when the test is over."},
+		{with("example.com", "v=DMARC1; p=quarantine; t=y"+rua), "a.example.com", "DMARC_TEST_MODE",
+			"The record at _dmarc.example.com says t=y, so receivers apply its policy one step milder, none in place of quarantine. Those that still follow RFC 7489 apply it in full. Remove t=y when the test is over."},
+		{with("example.com", "v=DMARC1; p=reject; sp=quarantine; np=none; t=y"+rua), "example.com", "DMARC_TEST_MODE",
+			"The record at _dmarc.example.com says t=y, so receivers apply its policy one step milder, quarantine in place of reject, none in place of quarantine. Those that still follow RFC 7489 apply it in full. Remove t=y when the test is over."},
+		{with("example.com", "v=DMARC1; p=reject; t=y"+rua, "a.example.com", "v=DMARC1; p=reject"+rua), "a.example.com", "DMARC_TEST_MODE",
+			"The record at _dmarc.example.com says t=y, so receivers apply its policy to names below a.example.com one step milder, quarantine in place of reject. Those that still follow RFC 7489 apply it in full. Remove t=y when the test is over."},
+		{with("example.com", "v=DMARC1; p=none; t=y"+rua), "example.com", "DMARC_TEST_MODE",
+			"The record at _dmarc.example.com says t=y, which has no effect on the policy none. Remove it."},
+	} {
+		var got []string
+		for _, i := range Check(t.Context(), c.zone, c.domain).Issues {
+			if i.Code == c.code {
+				got = append(got, i.Message)
+			}
+		}
+		if diff := cmp.Diff([]string{c.want}, got); diff != "" {
+			t.Errorf("%s of %v: %s", c.domain, c.zone.txt, diff)
+		}
+	}
+}
+
+func TestApplied(t *testing.T) {
+	t.Parallel()
+	for record, want := range map[string]Policy{
+		"p=reject": Reject, "p=reject; t=y": Quarantine, "p=quarantine; t=Y": None, "p=none; t=y": None, "p=quarantine": Quarantine, "p=reject; t=n": Reject,
+	} {
+		if got := Check(t.Context(), with("example.com", "v=DMARC1; "+record), "example.com").Applied(); got != want {
+			t.Errorf("%s: %s", record, got)
+		}
+	}
+	if got := (Report{}).Applied(); got != "" {
+		t.Error(got)
+	}
+}
+
+// TestDestinationsWithoutAnOrganization: where the walk did not get to the end, the suffix list tells who is family.
+func TestDestinationsWithoutAnOrganization(t *testing.T) {
+	t.Parallel()
+	z := with("com", "!ETIMEOUT", "a.example.com", "v=DMARC1; p=reject; rua=mailto:r@example.com,mailto:r@example.org")
+	r := Check(t.Context(), z, "a.example.com")
+	if r.Organizational != "" || len(r.Destinations) != 1 || r.Destinations[0].Host != "example.org" ||
+		r.Destinations[0].Name != "a.example.com._report._dmarc.example.org" {
 		t.Errorf("%+v", r)
 	}
 }

@@ -2,6 +2,7 @@ package dmarc
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"diagnostics/gateway/internal/mailauth"
@@ -16,6 +17,14 @@ const (
 	Quarantine Policy = "quarantine"
 	Reject     Policy = "reject"
 )
+
+// milder is one step below the policy, which is what receivers apply while it is tested (t=y).
+func (p Policy) milder() Policy {
+	if p == Reject {
+		return Quarantine
+	}
+	return None
+}
 
 func (p Policy) rank() int {
 	switch p {
@@ -47,8 +56,12 @@ type Record struct {
 	broken  []string
 }
 
-// IsRecord tells whether a TXT record is a DMARC record: v=DMARC1, in this case, is its first tag.
-func IsRecord(txt string) bool { return mailauth.HasVersion(txt, version) }
+// versionTag is dmarc-version of RFC 9989 section 4.8, with what may follow it: the name of the tag has no case, its
+// value has, blanks may stand around the equals sign, and nothing before the tag.
+var versionTag = regexp.MustCompile(`^[vV][ \t]*=[ \t]*` + version + `[ \t]*(;|$)`)
+
+// IsRecord tells whether a TXT record is a DMARC record.
+func IsRecord(txt string) bool { return versionTag.MatchString(txt) }
 
 // Parse reads a DMARC record. What is not valid is left at its default, as RFC 9989 section 4.7 says, and told in
 // issues.

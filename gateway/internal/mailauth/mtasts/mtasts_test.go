@@ -39,6 +39,10 @@ func TestReadRecord(t *testing.T) {
 		{[]string{"v=STSv1; x; id=1"}, true, "1", []string{"fail MTASTS_RECORD_SYNTAX"}},
 		{[]string{"v=STSv1; id=1", "v=STSv1; id=2"}, true, "", []string{"fail MTASTS_SEVERAL_RECORDS"}},
 		{[]string{"v=stsv1; id=1"}, false, "", []string{"fail MTASTS_VERSION"}},
+		{[]string{"v=STSv1 ; id=1"}, true, "1", nil},
+		{[]string{" v=STSv1; id=1"}, false, "", []string{"fail MTASTS_VERSION"}},
+		{[]string{"v = STSv1; id=1"}, false, "", []string{"fail MTASTS_VERSION"}},
+		{[]string{"V=STSv1; id=1"}, false, "", []string{"fail MTASTS_VERSION"}},
 		{[]string{"v=STSv2; id=1"}, false, "", nil},
 	} {
 		r := ReadRecord(c.txt)

@@ -32,7 +32,7 @@ func ReadRecord(txt []string) Record {
 	var records []string
 	for _, record := range txt {
 		switch {
-		case mailauth.HasVersion(record, version):
+		case mailauth.StartsWithVersion(record, version):
 			records = append(records, record)
 		case mailauth.NearVersion(record, version):
 			r.fail("MTASTS_VERSION", "The TXT record %q is not read as MTA-STS. It must begin with v=STSv1; in this spelling.",

@@ -1,6 +1,8 @@
 package spf
 
 import (
+	"strings"
+
 	"diagnostics/gateway/internal/mailauth"
 	"diagnostics/shared/ascii"
 	"diagnostics/shared/netpolicy"
@@ -34,7 +36,7 @@ func (w *walk) judgeText(v *visit, record string, truncated bool) {
 }
 
 // judgeTerms says what is wrong with the terms of one record, whatever they lead to.
-func (w *walk) judgeTerms(v *visit, terms []Term) {
+func (w *walk) judgeTerms(v *visit, terms []Term, truncated bool) {
 	modifiers := map[Kind]int{}
 	for _, t := range terms {
 		if t.Problem != "" {
@@ -50,6 +52,9 @@ func (w *walk) judgeTerms(v *visit, terms []Term) {
 			"The SPF record of %s has redirect or exp more than once. Keep one.", mailauth.Show(v.domain))
 	}
 	w.judgeOrder(v, terms)
+	if v.final && !truncated {
+		w.judgeEnd(v, terms)
+	}
 }
 
 func (w *walk) judgeTerm(v *visit, t Term) {
@@ -106,8 +111,7 @@ func (w *walk) judgeOrder(v *visit, terms []Term) {
 	all, behind := false, ""
 	redirect := false
 	for _, t := range terms {
-		modifier := t.Kind == Redirect || t.Kind == Exp || t.Kind == UnknownModifier
-		if all && !modifier && behind == "" {
+		if all && !t.Kind.Modifier() && behind == "" {
 			behind = t.Text
 		}
 		if t.Problem != "" {
@@ -128,10 +132,18 @@ func (w *walk) judgeOrder(v *visit, terms []Term) {
 		w.add(mailauth.Warn, "SPF_REDIRECT_IGNORED", "RFC 7208 section 6.1",
 			"The SPF record of %s has both all and redirect, so redirect is ignored. Remove one.", mailauth.Show(v.domain))
 	}
-	if v.final && !all && !redirect {
-		w.add(mailauth.Warn, "SPF_NO_ALL", "RFC 7208 section 4.7", "The SPF record of %s does not say what becomes of "+
-			"other senders. End it with -all or ~all.", mailauth.Show(v.domain))
+}
+
+// judgeEnd tells of a record that ends in nothing: no all, no redirect, and no all that was misspelt.
+func (w *walk) judgeEnd(v *visit, terms []Term) {
+	for _, t := range terms {
+		if t.Kind == Redirect || t.Kind == All || t.Problem != "" && strings.HasPrefix(t.Name, "all") {
+			return
+		}
 	}
+	w.report.NoAllAt = v.domain
+	w.add(mailauth.Warn, "SPF_NO_ALL", "RFC 7208 section 4.7", "The SPF record of %s does not say what becomes of "+
+		"other senders. End it with -all or ~all.", mailauth.Show(v.domain))
 }
 
 // conclude judges what only the whole tree tells.

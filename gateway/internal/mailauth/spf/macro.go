@@ -87,7 +87,7 @@ func checkDomainSpec(s string) (macros bool, problem string) {
 	trimmed := strings.TrimSuffix(s, ".")
 	dot := strings.LastIndexByte(trimmed, '.')
 	if dot < 0 || !isTopLabel(trimmed[dot+1:]) {
-		return macros, "does not name a domain"
+		return macros, "does not end in a domain name"
 	}
 	return macros, ""
 }

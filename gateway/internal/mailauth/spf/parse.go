@@ -40,6 +40,9 @@ func (k Kind) Lookup() bool {
 	return false
 }
 
+// Modifier tells whether terms of the kind are modifiers, whose place in the record has no meaning.
+func (k Kind) Modifier() bool { return k >= Redirect }
+
 // Term is one mechanism or modifier.
 type Term struct {
 	Kind Kind
@@ -51,10 +54,12 @@ type Term struct {
 	Qualifier byte
 	// Spec is the domain-spec as it stands, empty where the term names none.
 	Spec string
-	// Macros tells that Spec depends on the mail.
+	// Macros tells that Spec has macros, which expand fills in.
 	Macros bool
 	// Prefix is the network of ip4 and ip6.
 	Prefix netip.Prefix
+	// Four and Six are the CIDR lengths of a and mx.
+	Four, Six int
 	// Zero tells of an a or mx whose CIDR length is 0, which matches every sender.
 	Zero bool
 	// Problem says what is wrong with the syntax, empty where nothing is.
@@ -184,12 +189,13 @@ func (t *Term) domain(rest string, required bool) {
 
 // dual reads [ ":" domain-spec ] [ "/" length ] [ "//" length ].
 func (t *Term) dual(rest string) {
-	// A slash inside the braces of a macro is a delimiter.
-	from := strings.LastIndexByte(rest, '}') + 1
+	// The lengths stand behind the top label or a macro. A slash before that, or between braces, belongs to the domain.
+	from := strings.LastIndexAny(rest, ".}") + 1
 	lengths := ""
 	if slash := strings.IndexByte(rest[from:], '/'); slash >= 0 {
 		rest, lengths = rest[:from+slash], rest[from+slash:]
 	}
+	t.Four, t.Six = 32, 128
 	if rest != "" {
 		t.domain(rest, true)
 	}
@@ -198,21 +204,22 @@ func (t *Term) dual(rest string) {
 	}
 	four, six, both := strings.Cut(lengths, "//")
 	if four != "" {
-		t.length(strings.TrimPrefix(four, "/"), 32)
+		t.length(strings.TrimPrefix(four, "/"), &t.Four)
 	}
 	if both {
-		t.length(six, 128)
+		t.length(six, &t.Six)
 	}
 }
 
-func (t *Term) length(s string, most int) {
-	n, ok := parseLength(s, most)
-	switch {
-	case !ok:
+// length reads a CIDR length in place of the longest one.
+func (t *Term) length(s string, into *int) {
+	n, ok := parseLength(s, *into)
+	if !ok {
 		t.Problem = "has a prefix length that does not exist"
-	case n == 0:
-		t.Zero = true
+		return
 	}
+	*into = n
+	t.Zero = t.Zero || n == 0
 }
 
 // parseLength reads a CIDR length: digits without leading zeros.
@@ -250,6 +257,10 @@ func unknown(name string) string {
 		"ipv4": "ip4", "ip": "ip4", "ipv6": "ip6", "includes": "include", "incude": "include", "inlcude": "include",
 		"al": "all", "exist": "exists",
 	}[name]
+	// A list of another kind ends its terms in ";" or ",".
+	if bare := strings.TrimRight(name, ".,;"); bare != name && mechanisms[bare] != 0 {
+		meant = bare
+	}
 	if meant == "" {
 		return "is no mechanism of SPF"
 	}

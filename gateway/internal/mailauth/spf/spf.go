@@ -12,9 +12,9 @@ import (
 	"diagnostics/gateway/internal/mailauth"
 )
 
-// Resolver is what the walk needs of the DNS. Names are canonical: lower case, no trailing dot. No records and a nil
-// error is a name without the type; errors are mailauth.ErrNotFound or a *mailauth.LookupError. It is called from
-// several goroutines at once.
+// Resolver is what the walk needs of the DNS. Names are in lower case without a trailing dot, as zone files have them:
+// what has a meaning there stands behind a backslash. No records and a nil error is a name without the type; errors are
+// mailauth.ErrNotFound or a *mailauth.LookupError. It is called from several goroutines at once.
 type Resolver interface {
 	// TXT gives the records with their strings joined.
 	TXT(ctx context.Context, name string) ([]string, error)
@@ -45,7 +45,7 @@ const (
 type Node struct {
 	// Term is the term as it stands in its record, v=spf1 for the root.
 	Term string `json:"term"`
-	// Domain is what the term looks up: canonical, or with its macros as they stand; nil where it looks up nothing.
+	// Domain is what the term looks up, its macros filled in where they can be; nil where it looks up nothing.
 	Domain *string `json:"domain"`
 	// Lookups and VoidLookups are those of the term and of all below it.
 	Lookups     int `json:"lookups"`
@@ -70,18 +70,25 @@ type Report struct {
 	Record *string
 	// Found tells whether the domain has an SPF record at all.
 	Found bool
-	// All is the qualified "all" that decides in the end, through redirect where there is no other; empty without one.
+	// All is the qualified "all" that decides in the end, through redirect where there is no other; empty where there is
+	// none, or it could not be read.
 	All string
+	// NoAllAt is the domain whose record decides in the end where that was read and has neither "all" nor redirect.
+	NoAllAt string
 	// SendsNothing tells that the record authorizes no sender: -all, and nothing before it.
 	SendsNothing bool
 	// Failed tells that a lookup gave no usable answer, so that the rest is incomplete.
 	Failed bool
 	Issues mailauth.Issues
+
+	// root is what was walked, and cut tells that a bound of our own ended it somewhere.
+	root *visit
+	cut  bool
 }
 
 // Check walks the SPF record of a domain. It returns when the context ends at the latest, with what was seen.
 func Check(ctx context.Context, dns Resolver, domain string) Report {
-	w := &walk{dns: dns, report: Report{Tree: &Node{Term: version, Domain: &domain, Children: []*Node{}}}}
+	w := &walk{dns: dns, domain: domain, report: Report{Tree: &Node{Term: version, Domain: &domain, Children: []*Node{}}}}
 	root := &visit{node: w.report.Tree, domain: domain, passing: true, final: true}
 	w.nodes = 1
 	level := []*visit{root}
@@ -95,6 +102,7 @@ func Check(ctx context.Context, dns Resolver, domain string) Report {
 	}
 	sum(w.report.Tree)
 	w.conclude()
+	w.report.root, w.report.cut = root, w.cut
 	return w.report
 }
 

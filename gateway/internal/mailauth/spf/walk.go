@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/mailauth"
-	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/parallel"
 )
 
 // walk is the state of one Check.
 type walk struct {
-	dns      Resolver
+	dns Resolver
+	// domain is the one whose record is walked.
+	domain   string
 	report   Report
 	followed int
 	nodes    int
@@ -25,17 +26,28 @@ type visit struct {
 	node   *Node
 	parent *visit
 	term   Term
-	// domain is the canonical name to look up.
+	// domain is the name to look up, in lower case and without a trailing dot.
 	domain string
 	// passing tells whether a match below here is a pass of the domain itself: every include on the way is a "+".
 	passing bool
 	// final tells that this record's own "all" decides for the domain: the root, and redirects from it.
 	final bool
 
-	// What the lookup gave: TXT records, or how many exchanges or addresses.
-	txt   []string
-	count int
-	err   error
+	// What the lookup gave: TXT records or exchanges, or how many addresses.
+	txt       []string
+	exchanges []string
+	count     int
+	err       error
+
+	// branches are the terms of the record that the lookup gave.
+	branches []branch
+}
+
+// branch is a term of a record with what it leads to: its node, and its visit where that was looked up.
+type branch struct {
+	term  Term
+	node  *Node
+	visit *visit
 }
 
 // record tells whether the visit leads to a record of its own.
@@ -58,20 +70,21 @@ func (w *walk) fetch(ctx context.Context, level []*visit) {
 }
 
 func (v *visit) look(ctx context.Context, dns Resolver) {
+	name := presentation(v.domain)
 	if v.record() {
-		v.txt, v.err = dns.TXT(ctx, v.domain)
+		v.txt, v.err = dns.TXT(ctx, name)
 		v.count = len(v.txt)
 		return
 	}
 	switch v.term.Kind {
 	case MX:
-		exchanges, err := dns.MX(ctx, v.domain)
-		v.count, v.err = len(exchanges), err
+		v.exchanges, v.err = dns.MX(ctx, name)
+		v.count = len(v.exchanges)
 	case Exists:
-		addresses, err := dns.V4(ctx, v.domain)
+		addresses, err := dns.V4(ctx, name)
 		v.count, v.err = len(addresses), err
 	default:
-		addresses, err := dns.Addresses(ctx, v.domain)
+		addresses, err := dns.Addresses(ctx, name)
 		v.count, v.err = len(addresses), err
 	}
 }
@@ -106,13 +119,8 @@ func (w *walk) read(v *visit) []*visit {
 
 func (w *walk) failed(v *visit, failure *mailauth.LookupError) {
 	v.node.fail(failure.Reason())
-	switch failure.Code {
-	case mailauth.CodeBound:
+	if failure.Code == mailauth.CodeBound {
 		w.cut = true
-		return
-	case mailauth.CodeName:
-		w.add(mailauth.Fail, "SPF_TARGET_NOT_PUBLIC", "RFC 7208 section 4.3",
-			"The term %s does not name a domain of the public DNS. Correct or remove it.", show(v))
 		return
 	}
 	w.report.Failed = true
@@ -188,15 +196,15 @@ func (w *walk) noRecord(v *visit) {
 func (w *walk) readTerms(v *visit, record string) []*visit {
 	terms, truncated := Parse(record)
 	v.node.Truncated = truncated
-	w.judgeText(v, record, truncated)
-	w.judgeTerms(v, terms)
 	all := allOf(terms)
 	if v.final {
-		w.report.All = ""
+		w.report.All, w.report.NoAllAt = "", ""
 		if all != nil {
 			w.report.All = string(all.Qualifier) + "all"
 		}
 	}
+	w.judgeText(v, record, truncated)
+	w.judgeTerms(v, terms, truncated)
 	if v.parent == nil {
 		w.report.SendsNothing = len(terms) == 1 && all != nil && all.Qualifier == '-'
 	}
@@ -222,7 +230,7 @@ func (w *walk) addTerm(v *visit, t Term, all *Term, past bool) *visit {
 	node := &Node{Term: t.Text, Children: []*Node{}}
 	v.node.Children = append(v.node.Children, node)
 	ignored := past
-	if t.Kind == Redirect || t.Kind == Exp || t.Kind == UnknownModifier {
+	if t.Kind.Modifier() {
 		ignored = t.Kind == Redirect && all != nil
 	}
 	domain := t.Spec
@@ -232,26 +240,32 @@ func (w *walk) addTerm(v *visit, t Term, all *Term, past bool) *visit {
 	if domain != "" {
 		node.Domain = &domain
 	}
+	var child *visit
 	switch {
 	case t.Problem != "":
 		node.fail(t.Problem)
-		return nil
 	case ignored:
 		node.Ignored = true
 		node.fail("ignored: all decides before it")
-		return nil
-	case !t.Kind.Lookup():
-		return nil
+	case t.Kind.Lookup():
+		node.Lookups = 1
+		child = w.follow(v, t, node)
 	}
-	node.Lookups = 1
-	if t.Macros {
-		w.add(mailauth.Info, "SPF_MACRO_NOT_FOLLOWED", "RFC 7208 section 7",
-			"The term %s depends on the mail that is judged. It counts as one lookup and was not followed.",
-			mailauth.Show(t.Text))
-		return nil
-	}
-	if t.Kind == PTR {
-		return nil // what it looks up is the sender's address, which there is none of
+	v.branches = append(v.branches, branch{t, node, child})
+	return child
+}
+
+// follow gives the visit to what a term names, nil where it leads to no lookup.
+func (w *walk) follow(v *visit, t Term, node *Node) *visit {
+	domain := v.domain
+	if t.Spec != "" {
+		var known bool
+		if domain, known = expand(t.Spec, names{current: v.domain, sender: w.domain}); !known {
+			w.add(mailauth.Info, "SPF_MACRO_NOT_FOLLOWED", "RFC 7208 section 7",
+				"What the term %s looks up is different for each mail, so it was not followed. It counts as one lookup.",
+				w.name(v, t))
+			return nil
+		}
 	}
 	child := &visit{node: node, parent: v, term: t}
 	child.passing = v.passing && (t.Kind != Include || t.Qualifier == '+')
@@ -261,14 +275,19 @@ func (w *walk) addTerm(v *visit, t Term, all *Term, past bool) *visit {
 
 // aim sets the name that a visit looks up, or says why there is none.
 func (w *walk) aim(v *visit, domain string) *visit {
-	name, err := netpolicy.ParseName(strings.ToLower(domain), true)
-	if err != nil {
-		w.failed(v, &mailauth.LookupError{Code: mailauth.CodeName})
-		return nil
-	}
+	name := strings.ToLower(strings.TrimSuffix(domain, "."))
 	v.domain = name
 	v.node.Domain = &name
-	if !v.record() {
+	switch {
+	case !canBeName(name):
+		w.noName(v)
+		return nil
+	case !isPublic(name):
+		w.notPublic(v)
+		return nil
+	case v.term.Kind == PTR:
+		return nil // what it looks up is the sender's address, which there is none of
+	case !v.record():
 		return v
 	}
 	for up := v.parent; up != nil; up = up.parent {
@@ -280,6 +299,35 @@ func (w *walk) aim(v *visit, domain string) *visit {
 		}
 	}
 	return v
+}
+
+// noName judges a term whose name cannot exist. RFC 7208 leaves open what becomes of it; an include or redirect of
+// nothing is an error all the same (sections 4.3, 5.2 and 6.1).
+func (w *walk) noName(v *visit) {
+	v.node.fail("no name that can exist")
+	const text = "The term %s leads to %q, which no name can be: its labels must have 1 to 63 characters. "
+	if v.record() {
+		w.add(mailauth.Fail, "SPF_NAME_INVALID", "RFC 7208 section "+section(v.term.Kind),
+			text+"That makes the whole record an error. Correct or remove it.", show(v), mailauth.Show(v.domain))
+		return
+	}
+	w.add(mailauth.Warn, "SPF_NAME_INVALID", "RFC 7208 section 4.8",
+		text+"It matches no sender, and some receivers take the whole record for an error. Correct or remove it.",
+		show(v), mailauth.Show(v.domain))
+}
+
+// notPublic judges a term whose name belongs to private networks or to none. It is not looked up.
+func (w *walk) notPublic(v *visit) {
+	v.node.fail("no name of the public DNS")
+	if v.record() {
+		w.add(mailauth.Fail, "SPF_TARGET_NOT_PUBLIC", "RFC 7208 section "+section(v.term.Kind),
+			"The term %s does not name a domain of the public DNS, which makes the whole record an error. Correct or remove "+
+				"it.", show(v))
+		return
+	}
+	w.add(mailauth.Warn, "SPF_TARGET_NOT_PUBLIC", "RFC 7208 section 4.8",
+		"The term %s does not name a domain of the public DNS, so receivers match nobody by it. Correct or remove it.",
+		show(v))
 }
 
 func (w *walk) add(severity mailauth.Severity, code, reference, format string, args ...any) {

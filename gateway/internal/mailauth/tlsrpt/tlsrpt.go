@@ -32,7 +32,7 @@ func Read(txt []string) Report {
 	var records []string
 	for _, record := range txt {
 		switch {
-		case mailauth.HasVersion(record, version):
+		case mailauth.StartsWithVersion(record, version):
 			records = append(records, record)
 		case mailauth.NearVersion(record, version):
 			r.add(mailauth.Fail, "TLSRPT_VERSION", "The TXT record %q is not read as TLS reporting. It must begin with "+

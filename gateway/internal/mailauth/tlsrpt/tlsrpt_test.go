@@ -23,6 +23,8 @@ func TestRead(t *testing.T) {
 		{[]string{"v=TLSRPTv1; rua=mailto:a@b.com; ext=1;"}, true, []string{"mailto:a@b.com"}, nil},
 		{[]string{"v=TLSRPTv1; rua=mailto:a@b.com", "v=TLSRPTv1; rua=mailto:a@b.com"}, true, nil, []string{"fail TLSRPT_SEVERAL_RECORDS"}},
 		{[]string{"v=tlsrptv1; rua=mailto:a@b.com"}, false, nil, []string{"fail TLSRPT_VERSION"}},
+		{[]string{" v=TLSRPTv1; rua=mailto:a@b.com"}, false, nil, []string{"fail TLSRPT_VERSION"}},
+		{[]string{"v= TLSRPTv1; rua=mailto:a@b.com"}, false, nil, []string{"fail TLSRPT_VERSION"}},
 		{[]string{"v=TLSRPTv1"}, true, nil, []string{"fail TLSRPT_NO_ADDRESS"}},
 		{[]string{"v=TLSRPTv1; rua="}, true, nil, []string{"fail TLSRPT_NO_ADDRESS"}},
 		{[]string{"v=TLSRPTv1; rua=a@b.com"}, true, nil, []string{"fail TLSRPT_NO_ADDRESS", "warn TLSRPT_URI_INVALID"}},

@@ -22,8 +22,11 @@ type spfCheck struct {
 	VoidLookups int       `json:"voidLookups"`
 	All         *string   `json:"all"`
 	Tree        *spf.Node `json:"tree"`
+	// Suggestion is a record that says the same within the limits, where this one does not keep to them.
+	Suggestion *spf.Suggestion `json:"suggestion"`
 
 	sendsNothing bool
+	report       spf.Report
 }
 
 func newSPFCheck(c check, domain string) spfCheck {
@@ -35,7 +38,7 @@ func (r *checker) spf(ctx context.Context, mx mxCheck) spfCheck {
 	c := newSPFCheck(newCheck(), r.domain)
 	c.Record, c.Tree = report.Record, report.Tree
 	c.Lookups, c.VoidLookups = report.Tree.Lookups, report.Tree.VoidLookups
-	c.sendsNothing = report.SendsNothing
+	c.sendsNothing, c.report = report.SendsNothing, report
 	if report.All != "" {
 		c.All = &report.All
 	}
@@ -50,9 +53,16 @@ func (r *checker) spf(ctx context.Context, mx mxCheck) spfCheck {
 	case report.SendsNothing:
 		c.Summary = "The domain sends no mail: its SPF record authorizes nobody."
 	default:
-		c.Summary = fmt.Sprintf("SPF record with %d of %d lookups; %s.", c.Lookups, spf.MaxLookups, ending(report.All))
+		c.Summary = fmt.Sprintf("SPF record with %s; %s.", cost(c.Lookups), ending(report, r.domain))
 	}
 	return c
+}
+
+// shorten asks the DNS once more. It comes last, so that no check goes without its lookups for the sake of advice.
+func (c *spfCheck) shorten(ctx context.Context, dns *resolver) {
+	if c.Record != nil {
+		c.Suggestion = spf.Shorten(ctx, dns, c.report)
+	}
 }
 
 func (c *spfCheck) missing(mx mxCheck) {
@@ -65,11 +75,26 @@ func (c *spfCheck) missing(mx mxCheck) {
 		"There is no SPF record, so receivers cannot tell who may send. "+advice)
 }
 
-func ending(all string) string {
-	if all == "" {
-		return "it has no all"
+func cost(lookups int) string {
+	if lookups > spf.MaxLookups {
+		return fmt.Sprintf("%d lookups, of which receivers make at most %d", lookups, spf.MaxLookups)
 	}
-	return "it ends in " + all
+	return fmt.Sprintf("%d of %d lookups", lookups, spf.MaxLookups)
+}
+
+// ending says how the record ends. Of an end that could not be read nothing is claimed.
+func ending(report spf.Report, domain string) string {
+	switch report.NoAllAt {
+	case "":
+	case domain:
+		return "it has no all"
+	default:
+		return "it leads to the record of " + mailauth.Show(report.NoAllAt) + ", which has no all"
+	}
+	if report.All == "" {
+		return "how it ends could not be read"
+	}
+	return "it ends in " + report.All
 }
 
 // dmarcCheck is what receivers do with mail that fails.
@@ -85,6 +110,18 @@ type dmarcCheck struct {
 	TestMode             bool           `json:"testMode"`
 	ReportAddresses      []string       `json:"reportAddresses"`
 	FailureAddresses     []string       `json:"failureReportAddresses"`
+	// Destinations are the other domains among those of the addresses, and whether they say that they take the reports.
+	Destinations []reportDestination `json:"reportDestinations"`
+
+	applied dmarc.Policy
+}
+
+// reportDestination is a domain that must say at name that it takes the reports; authorized is null where that could
+// not be looked up.
+type reportDestination struct {
+	Domain     string `json:"domain"`
+	Name       string `json:"name"`
+	Authorized *bool  `json:"authorized"`
 }
 
 // dmarcAlignment is how closely the domains must agree; relaxed is what holds without a record.
@@ -93,12 +130,12 @@ type dmarcAlignment struct {
 	SPF  string `json:"spf"`
 }
 
-func (c dmarcCheck) reject() bool { return c.Policy != nil && *c.Policy == string(dmarc.Reject) }
+func (c dmarcCheck) reject() bool { return c.applied == dmarc.Reject }
 
 func newDMARCCheck(c check) dmarcCheck {
 	return dmarcCheck{
 		check: c, Alignment: dmarcAlignment{DKIM: "relaxed", SPF: "relaxed"},
-		ReportAddresses: []string{}, FailureAddresses: []string{},
+		ReportAddresses: []string{}, FailureAddresses: []string{}, Destinations: []reportDestination{},
 	}
 }
 
@@ -116,13 +153,24 @@ func (r *checker) dmarc(ctx context.Context) dmarcCheck {
 	case report.Failed:
 		c.Summary = "The DMARC record could not be looked up."
 	default:
-		c.Status, c.Summary = mailMissing, "Neither the domain nor its parents have a DMARC record."
-		c.Issues.Add(mailauth.Fail, "DMARC_MISSING", "RFC 9989 section 4.7",
-			"There is no DMARC record, so receivers do not know what to do with forged mail. Publish v=DMARC1; p=none; "+
-				"rua=mailto:… at _dmarc."+mailauth.Show(r.domain)+" and raise the policy once the reports look right.")
+		r.missingDMARC(&c)
 		r.misplacedDMARC(ctx, &c)
 	}
 	return c
+}
+
+func (r *checker) missingDMARC(c *dmarcCheck) {
+	const reference = "RFC 9989 section 4.7"
+	c.Status, c.Summary = mailMissing, "Neither the domain nor its parents have a DMARC record."
+	if c.Issues.HasCode("DMARC_VERSION") || c.Issues.HasCode("DMARC_LEADING_BLANK") {
+		c.Summary = "There is a TXT record for DMARC, and receivers do not read it as one."
+		c.Issues.Add(mailauth.Fail, "DMARC_MISSING", reference, "There is no DMARC record that receivers can read, so they "+
+			"do not know what to do with forged mail. Correct the one that is there.")
+		return
+	}
+	c.Issues.Add(mailauth.Fail, "DMARC_MISSING", reference,
+		"There is no DMARC record, so receivers do not know what to do with forged mail. Publish v=DMARC1; p=none; "+
+			"rua=mailto:… at _dmarc."+mailauth.Show(r.domain)+" and raise the policy once the reports look right.")
 }
 
 // misplacedDMARC looks for the record at the domain itself, where it is often put by mistake. SPF has asked that
@@ -154,8 +202,24 @@ func (c *dmarcCheck) describe(report dmarc.Report) {
 	for _, uri := range record.Failure {
 		c.FailureAddresses = append(c.FailureAddresses, uri.Text)
 	}
+	c.describeDestinations(report)
 	c.Summary = fmt.Sprintf("The policy for mail that fails is %s, from the record of %s.", policy,
 		mailauth.Show(report.FoundAt))
+	c.applied = report.Applied()
+	if c.applied != report.Policy {
+		c.Summary = fmt.Sprintf("The policy for mail that fails is %s, from the record of %s. It is being tested (t=y), so "+
+			"receivers apply %s.", policy, mailauth.Show(report.FoundAt), c.applied)
+	}
+}
+
+func (c *dmarcCheck) describeDestinations(report dmarc.Report) {
+	for _, d := range report.Destinations {
+		known := &d.Authorized
+		if d.Failure != nil && d.Failure.Code != mailauth.CodeName {
+			known = nil
+		}
+		c.Destinations = append(c.Destinations, reportDestination{Domain: d.Host, Name: d.Name, Authorized: known})
+	}
 }
 
 // dkimCheck is the key at one selector, or what a search found without one.

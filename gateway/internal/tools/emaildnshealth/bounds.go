@@ -21,6 +21,8 @@ const (
 	maxPatterns  = 48 << 10
 	maxDANE      = 8 << 10  // TLSA records of one exchange
 	maxFound     = 48 << 10 // DKIM keys that were searched for
+	// maxDestinations is room for all that are asked, with the longest names.
+	maxDestinations = 8 << 10
 )
 
 // bound cuts what is too long for an answer, once all of it was judged.
@@ -95,6 +97,8 @@ func (c *dmarcCheck) boundReports() {
 	c.Truncated = c.Truncated || c.Issues.HasCode("DMARC_TOO_MANY_ADDRESSES")
 	c.ReportAddresses = bound.Texts(c.ReportAddresses, maxReport, maxReports, &c.Truncated)
 	c.FailureAddresses = bound.Texts(c.FailureAddresses, maxReport, maxReports, &c.Truncated)
+	c.Truncated = c.Truncated || c.Issues.HasCode("DMARC_TOO_MANY_DESTINATIONS")
+	c.Destinations = bound.List(c.Destinations, maxDestinations, &c.Truncated)
 }
 
 func (c *mtaStsCheck) boundPolicy() {

@@ -108,6 +108,7 @@ func (r *checker) others(ctx context.Context, mx mxCheck) (results, bimiResult) 
 	checks.Go(func() { results.MTASTS = r.mtaSts(ctx, mx) })
 	checks.Go(func() { results.TLSRPT = r.tlsRpt(ctx, mx) })
 	checks.Wait()
+	results.SPF.shorten(ctx, r.dns)
 	results.MX.complete(r.domain, more)
 	return results, bimi
 }

@@ -27,7 +27,7 @@ const (
 )
 
 // resolver is the DNS of one run: each question is asked once, a few at a time, up to a bound. It is the Resolver of
-// packages spf and dmarc.
+// packages spf and dmarc, and spf's AddressResolver.
 type resolver struct {
 	client *egress.Client
 	places chan struct{}
@@ -189,6 +189,12 @@ func (r *resolver) Addresses(ctx context.Context, name string) ([]netip.Addr, er
 	}
 	answer := r.ask(ctx, name, dns.TypeAAAA)
 	return addressLookup(answer.records), answer.err
+}
+
+// AllAddresses gives the addresses of both families.
+func (r *resolver) AllAddresses(ctx context.Context, name string) ([]netip.Addr, error) {
+	addresses, _, err := r.Both(ctx, name)
+	return addresses, err
 }
 
 // Both gives the addresses of both families, and whether the name is an alias. A failed lookup of either is an error.

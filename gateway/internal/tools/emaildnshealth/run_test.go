@@ -200,7 +200,10 @@ func TestEmailEveryOutcome(t *testing.T) {
 		"spf of nobody there": {zone: txt("spf", "post.com", "v=spf1 a:x.com a:y.com exists:z.com -all"), check: "spf", status: mailFail,
 			codes:   "fail SPF_TOO_MANY_VOID_LOOKUPS, info SPF_VOID_LOOKUP, info SPF_VOID_LOOKUP, info SPF_VOID_LOOKUP",
 			overall: mailFail},
-		"spf several": {zone: zone("spf", "post.com. 300 IN TXT \"v=spf1 -all\"\npost.com. 300 IN TXT \"v=spf1 ~all\""), check: "spf", status: mailFail, codes: "fail SPF_SEVERAL_RECORDS", overall: mailFail},
+		"spf of odd names": {zone: zone("spf", "post.com. 300 IN TXT \"v=spf1 a:foo:bar/baz.post.com a:it's(1).post.com -all\"\nfoo:bar/baz.post.com. 300 IN A 93.184.216.40\n"+`it\'s\(1\).post.com. 300 IN A 93.184.216.41`), check: "spf", status: mailPass, overall: mailPass},
+		"spf of no name":   {zone: txt("spf", "post.com", "v=spf1 a:b..post.com -all"), check: "spf", status: mailWarn, codes: "warn SPF_NAME_INVALID", overall: mailWarn},
+		"spf macro, dead":  {zone: txt("spf", "post.com", "v=spf1 include:gone.%{d} -all"), check: "spf", status: mailFail, codes: "fail SPF_TARGET_WITHOUT_RECORD", overall: mailFail},
+		"spf several":      {zone: zone("spf", "post.com. 300 IN TXT \"v=spf1 -all\"\npost.com. 300 IN TXT \"v=spf1 ~all\""), check: "spf", status: mailFail, codes: "fail SPF_SEVERAL_RECORDS", overall: mailFail},
 
 		"dmarc passes":    {check: "dmarc", status: mailPass, overall: mailPass},
 		"no dmarc":        {zone: gone("dmarc"), check: "dmarc", status: mailMissing, codes: "fail DMARC_MISSING", overall: mailFail},
@@ -208,7 +211,12 @@ func TestEmailEveryOutcome(t *testing.T) {
 		"dmarc none":      {zone: txt("dmarc", "_dmarc.post.com", "v=DMARC1; p=none; rua=mailto:a@post.com"), check: "dmarc", status: mailWarn, codes: "warn DMARC_POLICY_NONE", overall: mailWarn},
 		"dmarc several": {zone: zone("dmarc", "_dmarc.post.com. 300 IN TXT \"v=DMARC1; p=none\"\n_dmarc.post.com. 300 IN TXT \"v=DMARC1; p=reject\""), check: "dmarc", status: mailFail,
 			codes: "fail DMARC_SEVERAL_RECORDS", overall: mailFail},
-		"dmarc fails": {failing: []string{"_dmarc.post.com"}, check: "dmarc", status: mailError, codes: "warn DMARC_LOOKUP_FAILED", overall: mailError},
+		"dmarc tested":                 {zone: txt("dmarc", "_dmarc.post.com", "v=DMARC1; p=reject; t=y; rua=mailto:a@post.com"), check: "dmarc", status: mailWarn, codes: "warn DMARC_TEST_MODE", overall: mailWarn},
+		"dmarc in capitals":            {zone: txt("dmarc", "_dmarc.post.com", "V=DMARC1; p=reject; rua=mailto:a@post.com"), check: "dmarc", status: mailPass, overall: mailPass},
+		"dmarc behind a blank":         {zone: txt("dmarc", "_dmarc.post.com", " v=DMARC1; p=reject"), check: "dmarc", status: mailMissing, codes: "fail DMARC_LEADING_BLANK, fail DMARC_MISSING", overall: mailFail},
+		"dmarc reports nobody takes":   {zone: txt("dmarc", "_dmarc.post.com", "v=DMARC1; p=reject; rua=mailto:a@other.com"), check: "dmarc", status: mailWarn, codes: "warn DMARC_REPORTS_NOT_AUTHORIZED", overall: mailWarn},
+		"dmarc reports that are taken": {zone: zone("dmarc", "_dmarc.post.com. 300 IN TXT \"v=DMARC1; p=reject; rua=mailto:a@other.com\"\npost.com._report._dmarc.other.com. 300 IN TXT v=DMARC1"), check: "dmarc", status: mailPass, overall: mailPass},
+		"dmarc fails":                  {failing: []string{"_dmarc.post.com"}, check: "dmarc", status: mailError, codes: "warn DMARC_LOOKUP_FAILED", overall: mailError},
 
 		"dkim passes":        {check: "dkim", status: mailPass, codes: "info DKIM_ED25519", overall: mailPass},
 		"no selector":        {selector: "-", check: "dkim", status: mailInfo, codes: "info DKIM_SELECTOR_NEEDED", overall: mailPass},
@@ -336,7 +344,7 @@ func TestEmailShape(t *testing.T) {
 				},
 			},
 			"spf": map[string]any{
-				"status": "pass", "summary": "SPF record with 1 of 10 lookups; it ends in -all.", "record": "v=spf1 mx -all", "issues": []any{}, "lookups": 1.0, "voidLookups": 0.0, "all": "-all",
+				"status": "pass", "summary": "SPF record with 1 of 10 lookups; it ends in -all.", "record": "v=spf1 mx -all", "issues": []any{}, "lookups": 1.0, "voidLookups": 0.0, "all": "-all", "suggestion": nil,
 				"tree": map[string]any{"term": "v=spf1", "domain": "post.com", "lookups": 1.0, "voidLookups": 0.0, "record": "v=spf1 mx -all", "error": nil, "children": []any{
 					map[string]any{"term": "mx", "domain": "post.com", "lookups": 1.0, "voidLookups": 0.0, "record": nil,
 						"error": nil, "children": []any{}},
@@ -347,7 +355,7 @@ func TestEmailShape(t *testing.T) {
 			"dmarc": map[string]any{
 				"status": "pass", "summary": "The policy for mail that fails is reject, from the record of post.com.", "record": "v=DMARC1; p=reject; rua=mailto:d@post.com", "issues": []any{},
 				"policy": "reject", "subdomainPolicy": "reject", "nonexistentSubdomainPolicy": "reject", "foundAt": "post.com", "organizationalDomain": "post.com", "testMode": false,
-				"alignment": map[string]any{"dkim": "relaxed", "spf": "relaxed"}, "reportAddresses": []any{"mailto:d@post.com"}, "failureReportAddresses": []any{},
+				"alignment": map[string]any{"dkim": "relaxed", "spf": "relaxed"}, "reportAddresses": []any{"mailto:d@post.com"}, "failureReportAddresses": []any{}, "reportDestinations": []any{},
 			},
 			"dkim": map[string]any{
 				"status": "pass", "summary": "DKIM key of type ed25519 with 256 bits.", "record": goodKey, "selector": "s1", "keyType": "ed25519", "keyBits": 256.0, "tried": []any{}, "found": []any{},
@@ -372,10 +380,16 @@ func TestEmailShape(t *testing.T) {
 func TestEmailSPFSummary(t *testing.T) {
 	t.Parallel()
 	for records, want := range map[string]string{
-		`post.com. 300 IN TXT "v=spf1 a:a.post.com -all"`:                            "SPF record with 1 of 10 lookups; it ends in -all.",
-		`post.com. 300 IN TXT "v=spf1 a:a.post.com"`:                                 "SPF record with 1 of 10 lookups; it has no all.",
-		`post.com. 300 IN TXT "v=spf1 -all"`:                                         "The domain sends no mail: its SPF record authorizes nobody.",
-		"post.com. 300 IN TXT \"v=spf1 -all\"\npost.com. 300 IN TXT \"v=spf1 ~all\"": "There are several SPF records, so receivers use none.",
+		`post.com. 300 IN TXT "v=spf1 a:a.post.com -all"`:                                   "SPF record with 1 of 10 lookups; it ends in -all.",
+		`post.com. 300 IN TXT "v=spf1 a:a.post.com"`:                                        "SPF record with 1 of 10 lookups; it has no all.",
+		`post.com. 300 IN TXT "v=spf1 redirect=gone.post.com"`:                              "SPF record with 1 of 10 lookups; how it ends could not be read.",
+		`post.com. 300 IN TXT "v=spf1 redirect=%{l}.post.com"`:                              "SPF record with 1 of 10 lookups; how it ends could not be read.",
+		"post.com. 300 IN TXT \"v=spf1 redirect=x.com\"\nx.com. 300 IN TXT v=spf1":          "SPF record with 1 of 10 lookups; it leads to the record of x.com, which has no all.",
+		"post.com. 300 IN TXT \"v=spf1 redirect=x.com\"\nx.com. 300 IN TXT \"v=spf1 ~all\"": "SPF record with 1 of 10 lookups; it ends in ~all.",
+		`post.com. 300 IN TXT "v=spf1 mx -all;"`:                                            "SPF record with 1 of 10 lookups; how it ends could not be read.",
+		`post.com. 300 IN TXT "v=spf1 a a a a a a a a a a mx -all"`:                         "SPF record with 11 lookups, of which receivers make at most 10; it ends in -all.",
+		`post.com. 300 IN TXT "v=spf1 -all"`:                                                "The domain sends no mail: its SPF record authorizes nobody.",
+		"post.com. 300 IN TXT \"v=spf1 -all\"\npost.com. 300 IN TXT \"v=spf1 ~all\"":        "There are several SPF records, so receivers use none.",
 	} {
 		h, _ := testCase{zone: map[string]string{"spf": records}}.run(t)
 		if got := h.Checks.SPF.Summary; got != want {
@@ -570,6 +584,70 @@ func TestEmailDMARCDetails(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"mailto:f@post.com"}, c.FailureAddresses); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestEmailShorterSPF: a record that is too costly is offered shorter, with the addresses of both families.
+func TestEmailShorterSPF(t *testing.T) {
+	t.Parallel()
+	record := "v=spf1" + strings.Repeat(" a:a.post.com", 9) + " mx a:b.post.com -all"
+	h, _ := testCase{zone: map[string]string{"spf": `post.com. 300 IN TXT "` + record + `"`}}.run(t)
+	got := h.Checks.SPF.Suggestion
+	if h.Checks.SPF.Lookups != 11 || got == nil || got.Record != "v=spf1 a:a.post.com mx -all" || got.Lookups != 2 {
+		t.Errorf("%d lookups, %+v", h.Checks.SPF.Lookups, got)
+	}
+	failing := testCase{failing: []string{"x.com"}, zone: map[string]string{"spf": `post.com. 300 IN TXT "` +
+		strings.Replace(record, "-all", "a:x.com -all", 1) + `"`}}
+	if h, _ := failing.run(t); h.Checks.SPF.Suggestion != nil {
+		t.Errorf("what could not be looked up is not known to be shorter: %+v", h.Checks.SPF.Suggestion)
+	}
+}
+
+// TestEmailDMARCSummary: the sentence tells what receivers do, and what stands in the way of a record.
+func TestEmailDMARCSummary(t *testing.T) {
+	t.Parallel()
+	for record, want := range map[string]string{
+		"v=DMARC1; p=reject":      "The policy for mail that fails is reject, from the record of post.com.",
+		"v=DMARC1; p=reject; t=y": "The policy for mail that fails is reject, from the record of post.com. It is being tested (t=y), so receivers apply quarantine.",
+		"v=DMARC1; p=none; t=y":   "The policy for mail that fails is none, from the record of post.com.",
+		" v=DMARC1; p=reject":     "There is a TXT record for DMARC, and receivers do not read it as one.",
+		"v=dmarc1; p=reject":      "There is a TXT record for DMARC, and receivers do not read it as one.",
+		"hello":                   "Neither the domain nor its parents have a DMARC record.",
+	} {
+		zone := map[string]string{"dmarc": `_dmarc.post.com. 300 IN TXT "` + record + `"`}
+		if h, _ := (testCase{zone: zone}).run(t); h.Checks.DMARC.Summary != want {
+			t.Errorf("%q: %q", record, h.Checks.DMARC.Summary)
+		}
+	}
+}
+
+// TestEmailNoteOnATestedPolicy: a policy that is not applied in full does not complete anything.
+func TestEmailNoteOnATestedPolicy(t *testing.T) {
+	t.Parallel()
+	zone := map[string]string{"mx": "post.com. 300 IN MX 0 .", "spf": `post.com. 300 IN TXT "v=spf1 -all"`,
+		"dmarc": `_dmarc.post.com. 300 IN TXT "v=DMARC1; p=reject; t=y"`}
+	h, _ := testCase{zone: zone}.run(t)
+	if h.Note == nil || !strings.Contains(*h.Note, "A DMARC record with p=reject would complete that.") {
+		t.Errorf("%v", h.Note)
+	}
+}
+
+// TestEmailReportDestinations: who takes reports, who does not, and who could not be asked.
+func TestEmailReportDestinations(t *testing.T) {
+	t.Parallel()
+	zone := map[string]string{
+		"dmarc": `_dmarc.post.com. 300 IN TXT "v=DMARC1; p=reject; rua=mailto:a@a.com,mailto:b@post.com; ruf=mailto:x@b.com,mailto:x@c.com"`,
+		"taken": `post.com._report._dmarc.a.com. 300 IN TXT v=DMARC1`,
+	}
+	h, _ := testCase{failing: []string{"post.com._report._dmarc.c.com"}, zone: zone}.run(t)
+	yes, no := true, false
+	want := []reportDestination{
+		{"a.com", "post.com._report._dmarc.a.com", &yes},
+		{"b.com", "post.com._report._dmarc.b.com", &no},
+		{"c.com", "post.com._report._dmarc.c.com", nil},
+	}
+	if diff := cmp.Diff(want, h.Checks.DMARC.Destinations); diff != "" || h.Checks.DMARC.Status != mailError {
+		t.Errorf("%s: %s", h.Checks.DMARC.Status, diff)
 	}
 }
 

@@ -2,7 +2,9 @@
 // Records to publish where email-dns-health finds one missing or wrong. They are made of nothing but what the answer holds;
 // what only the domain's owner can know is said beside them.
 
-/** @typedef {{what: string, why: string, name?: string, type?: string, text?: string, file?: [string, string]}} Repair file is an address and what to serve there */
+import { plural } from "../../lib/format.js";
+
+/** @typedef {{what: string, why: string, notes?: string[], name?: string, type?: string, text?: string, file?: [string, string]}} Repair file is an address and what to serve there */
 
 /** @param {any} check @param {string} code */
 export const has = (check, code) => check.issues.some((/** @type {any} */ i) => i.code === code);
@@ -22,7 +24,7 @@ export function repairs({ domain, checks: { mx, spf, dmarc, mtaSts, tlsRpt } }, 
   // An address or the root in place of a name is a fault of its own, which no other record may repeat.
   const hosts = [...new Set(mx.hosts.map((/** @type {any} */ h) => h.exchange))].filter((h) => /\.[^.]*[a-z][^.]*$/.test(h));
   const at = { domain, hosts, cut: mx.truncated === true, silent: mx.nullMx || mx.status === "missing", implicit: has(mx, "MX_IMPLICIT") };
-  return [mxRepair(at, mx), spfRepair(at, spf), dmarcRepair(at, dmarc, spf), stsRepair(at, mtaSts, now), tlsRepair(at, tlsRpt)].filter((r) => r !== null);
+  return [mxRepair(at, mx), ...(shorterSPF(at, spf) ?? [spfRepair(at, spf)]), dmarcRepair(at, dmarc, spf), stsRepair(at, mtaSts, now), tlsRepair(at, tlsRpt)].filter((r) => r !== null);
 }
 
 /** @typedef {{domain: string, hosts: string[], cut: boolean, silent: boolean, implicit: boolean}} Mail cut has more hosts than these; silent takes no mail; implicit takes it without an MX record */
@@ -57,6 +59,17 @@ function spfRepair({ domain, hosts, silent, implicit }, spf) {
   return { ...record, text, why: "Makes all other senders doubtful. You must name everybody who sends for you before ~all; then use -all." };
 }
 
+/** The shorter record that the answer offers, its parts before it. @param {Mail} mail @param {any} spf @returns {Repair[] | null} */
+function shorterSPF({ domain }, spf) {
+  if (!spf.suggestion) return null;
+  const { record, parts, lookups, notes } = spf.suggestion;
+  const dear = spf.lookups > 10 ? [`It is better still to remove senders that you no longer use. Most cost: ${costs(spf.tree.children)}.`] : [];
+  return [
+    ...parts.map((/** @type {{name: string, record: string}} */ part, /** @type {number} */ i) => ({ what: `SPF, part ${i + 1}`, name: part.name, type: "TXT", text: part.record, why: "The record below includes it." })),
+    { what: "SPF", name: domain, type: "TXT", text: record, why: `Lets the same senders pass, with ${plural(lookups, "DNS lookup")} (at most 10) and ${plural(record.length, "character")} (at most 450).`, notes: [...notes, ...dear] },
+  ];
+}
+
 /** The dearest terms of an SPF record with their lookups. @param {any[]} terms */
 function costs(terms) {
   const sums = /** @type {Map<string, number>} */ (new Map());
@@ -69,6 +82,8 @@ function dmarcRepair({ domain, hosts, silent }, dmarc, spf) {
   const record = { what: "DMARC", name: `_dmarc.${domain}`, type: "TXT" };
   const rua = hosts.length > 0 ? `; rua=mailto:dmarc@${domain}` : "";
   if (dmarc.status === "missing") {
+    // A record that receivers cannot read is there to be corrected, and may ask for more than a new one would.
+    if (has(dmarc, "DMARC_VERSION") || has(dmarc, "DMARC_LEADING_BLANK")) return null;
     const mute = silent && spf.record && spf.all === "-all" && spf.tree.children.length === 1;
     return mute ? { ...record, text: "v=DMARC1; p=reject", why: "The domain keeps out of mail, so receivers may refuse all mail in its name." }
       : { ...record, text: `v=DMARC1; p=none${rua}`, why: `Begins by watching. When the reports show that all genuine mail passes, raise p to quarantine, then reject. ${rua ? mailbox : "Name a mailbox at another domain, which must agree to it, in rua=mailto:… to get them."}` };

@@ -3,6 +3,7 @@
 
 import { el } from "../../lib/dom.js";
 import { duration, plural } from "../../lib/format.js";
+import { applied, policyWords, takers } from "./policy.js";
 import { has, policyURL, repairs } from "./repairs.js";
 import { bimi, exchanges, keysFound } from "./hosts.js";
 import { badge, code, cut, facts, mark, more, notice, section, value, values } from "../../lib/parts.js";
@@ -44,9 +45,10 @@ function details(key, c) {
   if (key === "dkim") return [["Selector", c.selector], ["Key", c.keyType && `${c.keyType}${c.keyBits ? `, ${c.keyBits} bits` : ""}`]];
   if (key === "mtaSts") return [["Mode", c.mode], ["Mail servers", list(c.mxPatterns)], ["Kept for", c.maxAge === null ? null : duration(c.maxAge)]];
   if (key === "dmarc" && c.record) return [
-    ["Policy", c.policy + (c.testMode ? ", in test mode" : "")], ["Subdomains", `${c.subdomainPolicy}; absent ones ${c.nonexistentSubdomainPolicy}`],
+    ["Policy", policyWords(c)], ["Subdomains", `${c.subdomainPolicy}; absent ones ${c.nonexistentSubdomainPolicy}`],
     ["Alignment", `DKIM ${c.alignment.dkim}, SPF ${c.alignment.spf}`], ["Organization", c.organizationalDomain],
     ["Reports to", list(c.reportAddresses)], ["Failures to", list(c.failureReportAddresses)],
+    ["Other domains", list(takers(c))],
   ];
   return [["Reports to", list(c.reportAddresses)]];
 }
@@ -71,8 +73,8 @@ function branch(node, depth = 0) {
 }
 
 /** @param {import("./repairs.js").Repair} r */
-function repair({ what, why, name, type, text = "", file }) {
-  return el("div", { class: "mail-repair" }, el("h3", {}, what), el("p", {}, why), name ? facts([["Name", value(name)], ["Type", type], ["Value", value(text)]]) : null,
+function repair({ what, why, notes = [], name, type, text = "", file }) {
+  return el("div", { class: "mail-repair" }, el("h3", {}, what), el("p", {}, why), notes.length > 0 ? el("ul", {}, ...notes.map((note) => el("li", {}, note))) : null, name ? facts([["Name", value(name)], ["Type", type], ["Value", value(text)]]) : null,
     ...(file ? [el("p", {}, "File at ", value(file[0])), code(file[1], "policy file")] : []));
 }
 
@@ -97,7 +99,8 @@ export default {
     ];
   },
   meaning({ domain, checks: { spf, dmarc, dkim, mx } }) {
-    const asked = dmarc.testMode ? "" : dmarc.policy === "reject" ? "refuse" : dmarc.policy === "quarantine" ? "set aside" : "";
+    const policy = applied(dmarc);
+    const asked = policy === "reject" ? "refuse" : policy === "quarantine" ? "set aside" : "";
     return [
       "SPF, DKIM and DMARC let receivers tell genuine mail of a domain from forged mail. MX says where mail for the domain goes; MTA-STS and TLS reporting guard the encryption on the way there.",
       has(spf, "SPF_ALLOWS_ALL") ? `Since SPF lets everybody send, forged mail passes for genuine mail of ${domain}, whatever the DMARC policy says.`

@@ -1,0 +1,22 @@
+// @ts-check
+// What the page says of a DMARC record: what receivers make of a policy that is tested, and which other domains take its reports.
+
+/** What receivers apply: one step less while the policy is tested. @param {{policy: string | null, testMode: boolean}} dmarc */
+export function applied({ policy, testMode }) {
+  if (!testMode || policy === null) return policy;
+  return policy === "reject" ? "quarantine" : "none";
+}
+
+/** @param {{policy: string | null, testMode: boolean}} dmarc */
+export function policyWords(dmarc) {
+  const now = applied(dmarc);
+  return now === dmarc.policy ? dmarc.policy : `${dmarc.policy}, being tested: receivers apply ${now}`;
+}
+
+/** Whether each of the other domains takes the reports. @param {{reportDestinations?: {domain: string, authorized: boolean | null}[]}} dmarc */
+export function takers({ reportDestinations = [] }) {
+  return reportDestinations.map(({ domain, authorized }) => {
+    if (authorized === null) return `whether ${domain} takes the reports is not known`;
+    return `${domain} ${authorized ? "takes" : "does not take"} the reports`;
+  });
+}
