@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -81,8 +82,10 @@ func TestASilentNameServerIsWaitedForBriefly(t *testing.T) {
 
 // What is said of each name server is what dig says of it.
 func TestOwnNameServersAsDigSeesThem(t *testing.T) {
-	for _, q := range [][2]string{{"agree", "A"}, {"agree", "MX"}, {"agree", "TXT"}, {"agree", "CAA"}, {"alias", "CNAME"}, {"absent", "A"}, {"empty", "A"},
-		{"lagging", "TXT"}, {"older", "A"}, {"expired", "A"}} {
+	for _, q := range [][2]string{
+		{"agree", "A"}, {"agree", "MX"}, {"agree", "TXT"}, {"agree", "CAA"}, {"alias", "CNAME"},
+		{"absent", "A"}, {"empty", "A"}, {"lagging", "TXT"}, {"older", "A"}, {"expired", "A"},
+	} {
 		name := q[0] + "." + lab.ResolveZone
 		a := call(t, "dns-resolver-check", name, map[string]any{"recordType": q[1]})
 		servers, _ := a.at("authoritative.servers").([]any)
@@ -112,12 +115,13 @@ func TestOwnNameServersAsDigSeesThem(t *testing.T) {
 // holdDig holds an outcome, and how many values came, against what dig printed.
 func holdDig(t *testing.T, said string, outcome any, values int) {
 	t.Helper()
-	want := map[any]string{"answer": "status: NOERROR", "nodata": "status: NOERROR", "nxdomain": "status: NXDOMAIN"}[outcome]
-	counted := "ANSWER: 0"
-	if values > 0 {
-		counted = "ANSWER: " + string(rune('0'+values))
+	rcode := "NOERROR"
+	if outcome == "nxdomain" {
+		rcode = "NXDOMAIN"
 	}
-	if want == "" || !strings.Contains(said, want) || !strings.Contains(said, "flags: qr aa") || !strings.Contains(said, counted) {
-		t.Errorf("told as %v with %d values, and dig says:\n%s", outcome, values, said)
+	for _, want := range []string{"status: " + rcode + ",", "flags: qr aa", fmt.Sprintf("ANSWER: %d,", values)} {
+		if !strings.Contains(said, want) {
+			t.Errorf("told as %v with %d values, and dig says:\n%s", outcome, values, said)
+		}
 	}
 }

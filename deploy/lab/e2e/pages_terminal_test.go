@@ -6,8 +6,8 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"strings"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 

@@ -14,9 +14,9 @@ import (
 // lost: its callers wait for seconds, and not for two tries of Timeout.
 const firstAuthorityTry = 1200 * time.Millisecond
 
-// AskAuthority asks one of a zone's own servers, without recursion, twice where it is silent. Nothing is kept or shared:
-// what the servers of a zone say is asked to hold what others have kept against it, and each who asks pays for the
-// address. An Answer that is not Authoritative is that of a server which does not serve the zone.
+// AskAuthority asks one of a zone's own servers, without recursion, twice where it is silent. Nothing is kept or
+// shared: what the servers of a zone say is asked to hold what others have kept against it, and each who asks pays for
+// the address. An Answer that is not Authoritative is that of a server which does not serve the zone.
 func (c *Client) AskAuthority(ctx context.Context, server netip.AddrPort, name string, qtype uint16) Answer {
 	if err := traffic.Room(ctx, questionBytes); err != nil {
 		return Answer{Code: CodeBusy, RCode: noRCode, Busy: err}

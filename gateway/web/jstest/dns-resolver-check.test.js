@@ -39,6 +39,7 @@ const rows = [
   ["servers with another answer", { resolvers: [resolver(false)] }, "info", true, /gave us another/],
   ["servers that differ, by turn", { authoritative: own({ agreed: false }) }, "good", false, /^People behind/],
   ["servers that differ", { recordType: "TXT", authoritative: own({ agreed: false }) }, "warn", true, /serial number/],
+  ["a server without the address", { authoritative: own({ agreed: false, servers: [server(), server({ outcome: "nxdomain", values: [] })] }) }, "warn", true, /serial number/],
   ["servers that all fail", { recordType: "TXT", authoritative: own({ agreed: false, servers: [failed] }), resolvers: [resolver(null)] }, "good", false, /^People behind/],
   ["a CDN", { status: "variation" }, "info", false, /^Large services/],
   ["a change", { status: "variation", changing }, "info", true, /Nothing needs to be done but to wait/],

@@ -86,7 +86,8 @@ func (t *Table) ServeDNS(w dns.ResponseWriter, q *dns.Msg) {
 	_ = w.WriteMsg(answer)
 }
 
-// Answer answers one query as over TCP; nil is silence. Asked without recursion a table is the name server of its zones.
+// Answer answers one query as over TCP; nil is silence. Asked without recursion a table is the name server of its
+// zones.
 func (t *Table) Answer(q *dns.Msg) *dns.Msg { return t.answer(q, false) }
 
 func (t *Table) answer(q *dns.Msg, udp bool) *dns.Msg {

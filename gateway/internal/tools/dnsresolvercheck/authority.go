@@ -235,7 +235,7 @@ func leaving(apex string, a dnsclient.Answer) string {
 
 // serverFailures say what each code means of a name server.
 var serverFailures = map[string]string{
-	codeLame:                  "It does not serve this zone (lame delegation).",
+	codeLame:                  "It does not answer as a server of this zone (lame delegation).",
 	dnsclient.CodeServFail:    "It failed to answer.",
 	dnsclient.CodeRefused:     "It refuses to answer for this name.",
 	dnsclient.CodeFormErr:     "It could not read the question.",

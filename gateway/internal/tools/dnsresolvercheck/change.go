@@ -16,12 +16,15 @@ const leastUsed = uint32(2 * secondLookAfter / time.Second)
 
 // findChange tells a change from answers that differ for other reasons. All of the domain's own servers that answered
 // must agree, and those resolvers that differ from them must hold one and the same answer, of which some of the time
-// has passed. Addresses and aliases are also given by place, with the same look: there most resolvers must agree with
-// the domain's servers, and what the others hold must be older than any answer of theirs.
+// has passed. Other addresses and aliases are also given by place, with the same look: there most resolvers must agree
+// with the domain's servers, and what the others hold must be older than any answer of theirs.
 func (c query) findChange(answers []resolverAnswer, own *authority) *change {
 	fresh, stale := matching(answers, true), matching(answers, false)
-	if own == nil || !own.Agreed || own.Alias != nil || len(stale) == 0 ||
-		c.answeredByPlace() && len(fresh) <= len(stale) {
+	if own == nil || !own.Agreed || own.Alias != nil || len(stale) == 0 {
+		return nil
+	}
+	bothHave := len(own.Values) > 0 && len(stale[0].Values) > 0
+	if bothHave && c.answeredByPlace() && len(fresh) <= len(stale) {
 		return nil
 	}
 	found := &change{}

@@ -45,9 +45,10 @@ func withoutResolvers(r Result) []string {
 }
 
 // disagreement names the servers that differ from the first. Servers that balance load may well give each who asks
-// another address; for all other records each must hold the same.
+// another address, but some; of all other records each must hold the same.
 func (c query) disagreement(servers []serverAnswer) string {
-	if c.answeredByPlace() {
+	lacks := func(s serverAnswer) bool { return s.Outcome != outcomeAnswer }
+	if c.answeredByPlace() && !slices.ContainsFunc(servers, lacks) {
 		return "The domain's own servers gave this service different answers, as those that balance load do."
 	}
 	var others []string

@@ -139,9 +139,12 @@ func TestSummaries(t *testing.T) {
 
 		"published just now": {"TXT", four{said("new", 290), said("none", 120), said("new", 300), said("new", 300)}, ownSays(300, "new"), "mixedPresence", "google 120", "=x==",
 			"TXT records for example.com are given by Cloudflare, Quad9 and OpenDNS, but not by Google: a change seems to be under way. Cloudflare, Quad9 and OpenDNS answer as the domain's own servers do; Google may still hold the older answer, for at most 120 s."},
-		"an absence without its time": {"TXT", four{said("new", 290), said("none", 0), said("new", 300), said("new", 300)}, ownSays(300, "new"), "mixedPresence", "", "=x==", ""},
-		"one that filters":            {"A", four{said("new", 290), filtered, said("new", 300), said("new", 300)}, ownSays(300, "new"), "mixedPresence", "", "=x==", "A records for example.com are given by Cloudflare, Quad9 and OpenDNS, but not by Google. Cloudflare, Quad9 and OpenDNS answer as the domain's own servers do; Google does not. Google may be filtering this name."},
-		"removed just now":            {"A", four{said("none", 290), said("old", 120), said("none", 300), said("none", 300)}, ownSays(300, "none"), "mixedPresence", "google 120", "=x==", ""},
+		"an absence without its time":            {"TXT", four{said("new", 290), said("none", 0), said("new", 300), said("new", 300)}, ownSays(300, "new"), "mixedPresence", "", "=x==", ""},
+		"one that filters":                       {"A", four{said("new", 290), filtered, said("new", 300), said("new", 300)}, ownSays(300, "new"), "mixedPresence", "", "=x==", "A records for example.com are given by Cloudflare, Quad9 and OpenDNS, but not by Google. Cloudflare, Quad9 and OpenDNS answer as the domain's own servers do; Google does not. Google may be filtering this name."},
+		"removed just now":                       {"A", four{said("none", 290), said("old", 120), said("none", 300), said("none", 300)}, ownSays(300, "none"), "mixedPresence", "google 120", "=x==", ""},
+		"an address published, and nobody knows": {"A", same(said("none", 120)), ownSays(300, "new"), "agreeAbsent", "cloudflare google quad9 opendns 120", "xxxx", ""},
+		"an address that one server lacks": {"A", same(said("new", 120)), ownSays(300, "new", "none"), "agree", "", "====",
+			"All four resolvers give the same A records for example.com. The domain's own servers do not hold the same A records: ns2 differs from ns1."},
 		"published, and nobody knows": {"TXT", same(said("none", 120)), ownSays(300, "new"), "agreeAbsent", "cloudflare google quad9 opendns 120", "xxxx",
 			"All four resolvers say that example.com has no TXT records. The domain's own servers already give another answer: Cloudflare, Google, Quad9 and OpenDNS may still hold the older one, for at most 120 s."},
 	} {

@@ -17,8 +17,9 @@ const byPlace = ["A", "AAAA", "CNAME"];
  * @param {any} d @returns {boolean}
  */
 export function ownDiffer(d) {
-  const answered = (d.authoritative?.servers ?? []).some((/** @type {any} */ s) => s.outcome !== "error");
-  return answered && !d.authoritative.agreed && !byPlace.includes(d.recordType);
+  const outcomes = (d.authoritative?.servers ?? []).map((/** @type {any} */ s) => s.outcome).filter((/** @type {string} */ o) => o !== "error");
+  const oneLacks = outcomes.some((/** @type {string} */ o) => o !== "answer");
+  return outcomes.length > 0 && !d.authoritative.agreed && (oneLacks || !byPlace.includes(d.recordType));
 }
 
 /** @param {any} d @returns {import("../../lib/view.js").Tone} */
