@@ -282,6 +282,8 @@ func TestAuthorityQuestions(t *testing.T) {
 	askOwn(t, n.Client(nil), "example.com", "MX")
 	want := map[string]bool{"resolver example.com rd=true cd=true do=false": true,
 		"resolver ns1.example.net rd=true cd=true do=false": true, "server example.com rd=false cd=false do=false": true}
+	mu.Lock()
+	defer mu.Unlock()
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Error(diff)
 	}
