@@ -53,6 +53,8 @@ type serverAnswer struct {
 	Truncated  bool    `json:"truncated,omitempty"`
 
 	Digest [sha256.Size]byte `json:"-"`
+	// refers tells that the server has handed the name to others.
+	refers bool
 }
 
 // codeLame is the error of a server that answers, and does not serve the zone.
@@ -84,6 +86,9 @@ func (c query) askAuthority(ctx context.Context, client *egress.Client) *authori
 		asking.Go(func() { servers[i] = c.askServer(ctx, client, found.apex, name) })
 	}
 	asking.Wait()
+	if slices.ContainsFunc(servers, func(s serverAnswer) bool { return s.refers }) {
+		return nil // the name is in a zone below, whose servers were not found
+	}
 	return summedUp(found.apex, servers)
 }
 
@@ -197,10 +202,19 @@ func describeServer(apex, name string, address netip.Addr, a dnsclient.Answer) s
 	case !a.Authoritative:
 		code := codeLame
 		server.ErrorCode, server.Reason = &code, format.TextOrNull(serverFailures[code])
+		server.refers = refersBelow(apex, a.Authority)
 	default:
 		server.read(apex, a)
 	}
 	return server
+}
+
+// refersBelow tells a referral to the servers of a zone below.
+func refersBelow(apex string, section []dns.RR) bool {
+	return slices.ContainsFunc(section, func(rr dns.RR) bool {
+		owner := dns.CanonicalName(rr.Header().Name)
+		return rr.Header().Rrtype == dns.TypeNS && owner != dns.Fqdn(apex) && dns.IsSubDomain(dns.Fqdn(apex), owner)
+	})
 }
 
 // read takes an authoritative answer. Where the chain of aliases leaves the zone, whatever follows is not the server's

@@ -349,6 +349,35 @@ func TestAuthorityThatIsNotFound(t *testing.T) {
 	}
 }
 
+// Where the resolver fails for a name, the servers of the zone above it are asked; one that refers to a zone below shows
+// that they are not the name's own.
+func TestAuthorityOfTheZoneAbove(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		answer func(r *egresstest.Resolver)
+		found  bool
+	}{
+		"its own": {func(*egresstest.Resolver) {}, true},
+		"of a zone below": {func(r *egresstest.Resolver) {
+			r.Handle("www.example.com", func(q *dns.Msg) *dns.Msg {
+				m := new(dns.Msg).SetReply(q)
+				m.Ns = []dns.RR{rr("www.example.com. 300 IN NS ns.example.org.")}
+				return m
+			})
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, own := ownNetwork(t, 1)
+			n.Handle("www.example.com", func(q *dns.Msg) *dns.Msg { return new(dns.Msg).SetRcode(q, dns.RcodeServerFailure) })
+			test.answer(own[0])
+			if a := askOwn(t, n.Client(nil), "www.example.com", "A"); (a != nil) != test.found {
+				t.Errorf("%v", told(a))
+			}
+		})
+	}
+}
+
 // Whatever the resolver says of zones, the search ends.
 func FuzzZone(f *testing.F) {
 	f.Add("www.example.com", "example.com.", false)

@@ -50,7 +50,10 @@ func (c query) olderFor(answer resolverAnswer, fresh []resolverAnswer, own *auth
 		return 0, false
 	}
 	left := answer.left
-	if answer.Outcome != outcomeAnswer || own.TTL == nil { // absence and presence have times that do not compare
+	switch {
+	case answer.Outcome != outcomeAnswer:
+		return left, left > 0 && left+leastUsed <= answer.whole
+	case own.TTL == nil: // for how long it might be kept at first is not known any more
 		return left, left > 0
 	}
 	partUsed := left+leastUsed <= *own.TTL

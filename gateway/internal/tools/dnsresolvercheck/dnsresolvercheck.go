@@ -92,6 +92,8 @@ type resolverAnswer struct {
 	chain []string
 	// left is for how many seconds the answer may still be kept, an absence too.
 	left uint32
+	// whole is for how many its zone lets an absence be kept.
+	whole uint32
 }
 
 // The outcomes of one resolver.
@@ -220,6 +222,7 @@ func (r publicResolver) describe(a dnsclient.Answer) resolverAnswer {
 		bare:           len(a.Authority) == 0,
 		chain:          a.CNAMEChain,
 		left:           a.TTL,
+		whole:          absenceTTL(a.Authority),
 	}
 	switch a.Code {
 	case "":

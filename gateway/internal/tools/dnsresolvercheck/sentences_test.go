@@ -16,7 +16,7 @@ func said(values string, left uint32, extended ...uint16) resolverAnswer {
 	a := resolverAnswer{Outcome: outcomeAnswer, Values: strings.Fields(values), TTL: &left, left: left}
 	switch {
 	case values == "none":
-		a.Outcome, a.Values, a.TTL = outcomeNoData, []string{}, nil
+		a.Outcome, a.Values, a.TTL, a.whole = outcomeNoData, []string{}, nil, 300
 	case strings.HasPrefix(values, "E"):
 		a.Outcome, a.Values, a.TTL, a.ErrorCode = outcomeError, []string{}, nil, &values
 	}
@@ -139,6 +139,7 @@ func TestSummaries(t *testing.T) {
 
 		"published just now": {"TXT", four{said("new", 290), said("none", 120), said("new", 300), said("new", 300)}, ownSays(300, "new"), "mixedPresence", "google 120", "=x==",
 			"TXT records for example.com are given by Cloudflare, Quad9 and OpenDNS, but not by Google: a change seems to be under way. Cloudflare, Quad9 and OpenDNS answer as the domain's own servers do; Google may still hold the older answer, for at most 120 s."},
+		"an absence that is fresh":               {"TXT", four{said("new", 290), said("none", 299), said("new", 300), said("new", 300)}, ownSays(300, "new"), "mixedPresence", "", "=x==", ""},
 		"an absence without its time":            {"TXT", four{said("new", 290), said("none", 0), said("new", 300), said("new", 300)}, ownSays(300, "new"), "mixedPresence", "", "=x==", ""},
 		"one that filters":                       {"A", four{said("new", 290), filtered, said("new", 300), said("new", 300)}, ownSays(300, "new"), "mixedPresence", "", "=x==", "A records for example.com are given by Cloudflare, Quad9 and OpenDNS, but not by Google. Cloudflare, Quad9 and OpenDNS answer as the domain's own servers do; Google does not. Google may be filtering this name."},
 		"removed just now":                       {"A", four{said("none", 290), said("old", 120), said("none", 300), said("none", 300)}, ownSays(300, "none"), "mixedPresence", "google 120", "=x==", ""},

@@ -22,7 +22,8 @@ type zone struct {
 const maxZoneQuestions = 4
 
 // findZone looks upward from a name for the nearest that has name servers, with the operator's resolver. A registry's
-// zone is no domain's own: a name that was never registered has none.
+// zone is no domain's own: a name that was never registered has none. Where the resolver fails for a name, the zone
+// above it may still be found.
 func findZone(ctx context.Context, client *egress.Client, name string) zone {
 	for at, asked := name, 0; asked < maxZoneQuestions; asked++ {
 		if !strings.Contains(at, ".") || at != name && isRegistry(at) {
@@ -31,7 +32,7 @@ func findZone(ctx context.Context, client *egress.Client, name string) zone {
 		answer := client.DNS().QueryUnchecked(ctx, at, dns.TypeNS)
 		aliased := len(answer.CNAMEChain) > 0
 		switch {
-		case !answer.Conclusive():
+		case answer.Code == dnsclient.CodeTimeout || answer.Busy != nil:
 			return zone{}
 		case answer.Code == "" && !aliased:
 			return zone{apex: at, servers: nameServers(answer.Records)}
@@ -65,6 +66,16 @@ func soaOwner(authority []dns.RR) string {
 		}
 	}
 	return ""
+}
+
+// absenceTTL is for how many seconds the zone of a negative answer lets it be kept, 0 where it does not say.
+func absenceTTL(authority []dns.RR) uint32 {
+	for _, rr := range authority {
+		if soa, is := rr.(*dns.SOA); is {
+			return soa.Minttl
+		}
+	}
+	return 0
 }
 
 // nameServers lists the names in an order that is the same for everybody.

@@ -59,9 +59,9 @@ const asked = (d) => (d.authoritative?.servers ?? []).filter((/** @type {any} */
 
 /** @param {any} d @param {any} r how a resolver’s answer compares with the domain’s own servers */
 function comparison(d, r) {
-  if (r.matchesAuthoritative === true) return badge("good", "same");
+  if (r.matchesAuthoritative === true) return badge("good", "as the domain’s own servers");
   if (d.changing?.resolvers.includes(r.id)) return badge("info", "may be older");
-  return r.matchesAuthoritative === false ? badge("info", "another") : "not comparable";
+  return r.matchesAuthoritative === false ? badge("info", "not as the domain’s own servers") : null;
 }
 
 /** @param {any} d @returns {Group[]} those that gave no answer come last */
@@ -102,11 +102,11 @@ function grid(d, columns) {
   });
 }
 
-/** @param {any} r @param {Group[]} all */
-function answer(r, all) {
+/** @param {any} d @param {any} r @param {Group[]} all */
+function answer(d, r, all) {
   const code = r.errorCode ?? absent[r.outcome];
   const said = [code && explain(code), ...remarks(r.extendedErrors)].filter(Boolean).join("; ");
-  return el("span", { class: "resolver-answer" }, all.find((g) => g.ids.includes(r.id))?.sign, said && `: ${said}`, " ", r.filteredSuspected && badge("warn", "may be filtering"));
+  return el("span", { class: "resolver-answer" }, all.find((g) => g.ids.includes(r.id))?.sign, said && `: ${said}`, " ", r.filteredSuspected && badge("warn", "may be filtering"), " ", comparison(d, r));
 }
 
 /** @type {import("../../lib/view.js").View} */
@@ -123,10 +123,9 @@ export default {
       })),
       section("Resolvers", table({
         caption: "Each resolver’s answer", hideCaption: true,
-        columns: [{ title: "Resolver" }, { title: "Address" }, { title: "Answer" }, { title: "Time left (TTL)", numeric: true }, { title: "DNSSEC validated" }, { title: "Took", numeric: true }, { title: "Age in our cache" },
-          ...(d.authoritative ? [{ title: "Beside the domain’s own servers" }] : [])],
-        rows: d.resolvers.map((/** @type {any} */ r) => [r.name, el("span", { class: "resolver-address" }, value(r.address)), answer(r, all), duration(r.ttl), r.authenticated ? badge("good", "yes") : "no",
-          ms(r.durationMs), r.cached ? duration(r.ageMs / 1000) : "fresh", ...(d.authoritative ? [comparison(d, r)] : [])]),
+        columns: [{ title: "Resolver" }, { title: "Address" }, { title: "Answer" }, { title: "Time left (TTL)", numeric: true }, { title: "DNSSEC validated" }, { title: "Took", numeric: true }, { title: "Age in our cache" }],
+        rows: d.resolvers.map((/** @type {any} */ r) => [r.name, el("span", { class: "resolver-address" }, value(r.address)), answer(d, r, all), duration(r.ttl), r.authenticated ? badge("good", "yes") : "no",
+          ms(r.durationMs), r.cached ? duration(r.ageMs / 1000) : "fresh"]),
       })),
       ownServers(d),
     ];
