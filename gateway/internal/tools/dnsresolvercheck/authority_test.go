@@ -349,8 +349,8 @@ func TestAuthorityThatIsNotFound(t *testing.T) {
 	}
 }
 
-// Where the resolver fails for a name, the servers of the zone above it are asked; one that refers to a zone below shows
-// that they are not the name's own.
+// Where the resolver fails for a name, the servers of the zone above it are asked; one that refers to a zone below
+// shows that they are not the name's own.
 func TestAuthorityOfTheZoneAbove(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
