@@ -50,8 +50,9 @@ var worstAnswers = map[string]struct {
 	"whois-lookup":     {`{"input":"worst-site.com"}`, []string{"", "domain", "domain.contacts.0", "domain.contacts.12"}},
 	"redirect-checker": {`{"input":"http://worst-site.com/0"}`, []string{"", "hops.0", "hops.8"}},
 	"robots-sitemap":   {`{"input":"http://worst-site.com/"}`, []string{"", "robots", "robots.groups.0"}},
-	"dns-resolver-check": {`{"input":"worst-site.com","options":{"recordType":"NS"}}`,
-		[]string{"", "resolvers.0", "resolvers.3", "groups.0", "groups.3"}},
+	"dns-resolver-check": {`{"input":"deep.worst-zone.com","options":{"recordType":"NS"}}`,
+		[]string{"", "resolvers.0", "resolvers.3", "groups.0", "groups.3", "authoritative", "authoritative.servers.0",
+			"authoritative.servers.2"}},
 	"email-dns-health": {`{"input":"worst-site.com","options":{"dkimSelector":"s1"}}`, []string{"", "checks.mx",
 		"checks.spf", "checks.spf.tree.children.0", "checks.dmarc", "checks.dkim", "checks.mtaSts", "checks.tlsRpt",
 		"bimi"}},
@@ -144,7 +145,13 @@ func hostileNetwork(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 	)
 	n.HandleRaw("worst-site.com", longAnswers("x"))
 	for i, public := range []string{"1.1.1.1:53", "8.8.8.8:53", "9.9.9.9:53", "208.67.222.222:53"} {
-		n.NameServer(public).HandleRaw("worst-site.com", longAnswers(fmt.Sprint(i)))
+		n.NameServer(public).HandleRaw("deep.worst-zone.com", longAnswers(fmt.Sprint(i)))
+	}
+	n.Records("worst-zone.com. 300 IN SOA ns1.test-site.com. hostmaster.test-site.com. 1 2 3 4 5")
+	for i := range 3 {
+		n.Records(fmt.Sprintf("worst-zone.com. 300 IN NS ns%d.test-site.com.", i),
+			fmt.Sprintf("ns%d.test-site.com. 300 IN A 93.184.217.%d", i, i+1))
+		n.NameServer(fmt.Sprintf("93.184.217.%d:53", i+1)).HandleRaw("deep.worst-zone.com", longAnswers(fmt.Sprint("ns", i)))
 	}
 	longMailRecords(n)
 	longAnnouncements(n)
@@ -175,7 +182,7 @@ func longAnswers(who string) func(dns.ResponseWriter, *dns.Msg) {
 			_ = w.WriteMsg(m)
 			return
 		}
-		m.Compress = true
+		m.Compress, m.Authoritative = true, !q.RecursionDesired
 		h := dns.RR_Header{Name: q.Question[0].Name, Rrtype: q.Question[0].Qtype, Class: dns.ClassINET, Ttl: 300}
 		for i := range recordsIn64K(h.Rrtype) {
 			m.Answer = append(m.Answer, longRecord(h, who, i))

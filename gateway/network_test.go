@@ -35,6 +35,8 @@ import (
 	"diagnostics/gateway/internal/workerclient"
 	"diagnostics/gateway/web"
 	"diagnostics/shared/workerapi"
+
+	"github.com/miekg/dns"
 )
 
 // emptyCache is one of a test's own.
@@ -197,9 +199,24 @@ func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 	n.Fail("93.184.216.34:82", syscall.EHOSTUNREACH)
 	for i, public := range []string{"1.1.1.1:53", "8.8.8.8:53", "9.9.9.9:53", "208.67.222.222:53"} {
 		n.NameServer(public).Records("site.test-site.com. 300 IN A 93.184.216.34", "example.com. 300 IN A 93.184.216.34",
-			fmt.Sprintf("differs.test-site.com. 300 IN TXT %d", i%2))
+			fmt.Sprintf("differs.test-site.com. 300 IN TXT %d", i%2),
+			fmt.Sprintf("served.test-zone.com. %d IN TXT %d", 300-100*(i/3), i/3))
 	}
+	serveZone(n)
 	return n, certcheck.Checker{Roots: pool}
+}
+
+// serveZone adds a zone with a server of its own, one at a private address and one that does not serve it.
+func serveZone(n *egresstest.Network) {
+	n.Records("test-zone.com. 300 IN SOA ns1.test-zone.com. hostmaster.test-zone.com. 1 2 3 4 5",
+		"test-zone.com. 300 IN NS ns1.test-zone.com.", "test-zone.com. 300 IN NS ns2.test-zone.com.",
+		"test-zone.com. 300 IN NS ns3.test-zone.com.", "ns1.test-zone.com. 300 IN A 93.184.217.53",
+		"ns2.test-zone.com. 300 IN A 10.1.2.3", "ns3.test-zone.com. 300 IN A 93.184.217.54")
+	n.NameServer("93.184.217.53:53").Records("served.test-zone.com. 300 IN TXT 0",
+		"alias.test-zone.com. 300 IN CNAME site.test-site.com.")
+	n.NameServer("93.184.217.54:53").Handle("served.test-zone.com", func(q *dns.Msg) *dns.Msg {
+		return new(dns.Msg).SetReply(q)
+	})
 }
 
 // registrations are what the site's RDAP server knows.

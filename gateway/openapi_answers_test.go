@@ -114,6 +114,8 @@ func TestOpenAPIDescribesEveryRealAnswer(t *testing.T) {
 		{"email-dns-health", `{"input":"post-site.com","options":{"dkimSelector":"a b"}}`, 400},
 		{"dns-resolver-check", `{"input":"site.test-site.com"}`, 200},
 		{"dns-resolver-check", `{"input":"site.test-site.com","options":{"recordType":"CAA"}}`, 200},
+		{"dns-resolver-check", `{"input":"served.test-zone.com","options":{"recordType":"TXT"}}`, 200},
+		{"dns-resolver-check", `{"input":"alias.test-zone.com"}`, 200},
 		{"dns-resolver-check", `{"input":"differs.test-site.com","options":{"recordType":"TXT"}}`, 200},
 		{"dns-resolver-check", `{"input":"site.test-site.com","options":{"recordType":"ANY"}}`, 400},
 		{"security-headers", `{"input":"https://site.test-site.com/"}`, 200},

@@ -101,7 +101,8 @@ func records(g *graph, sites []site.Site) []string {
 	for _, tld := range []string{"com", "net", "arpa"} {
 		lines = append(lines, tld+". 3600 IN NS a.gtld-servers.net.")
 	}
-	for _, z := range []string{SiteZone, TransitZone, DNSZone, ProbeZone, ResolveZone, TLSZone} {
+	lines = append(append(lines, soa(ResolveZone+".")), resolveRecords()...)
+	for _, z := range []string{SiteZone, TransitZone, DNSZone, ProbeZone, TLSZone} {
 		lines = append(lines, soa(z+"."), fmt.Sprintf("%s. 3600 IN NS ns1.%s.", z, TransitZone))
 	}
 	for _, s := range sites {
@@ -234,6 +235,7 @@ func (l *Lab) Names() []Name {
 		Name{"bogus." + DNSZone, "SERVFAIL with an extended error"},
 		Name{"timeout." + DNSZone, "its resolver never answers"},
 		Name{"truncated." + DNSZone, "answers over TCP alone"},
+		Name{faultyZone, "its name servers are lame, silent and at a private address (dns-resolver-check)"},
 		Name{"changing." + ResolveZone, "one resolver gives old text first (dns-resolver-check, TXT)"},
 		Name{"example-shop.com", "its registry knows the registrar alone (whois-lookup)"},
 		Name{"lonely-shop.com", "its registrar's server fails (whois-lookup)"},

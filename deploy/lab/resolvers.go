@@ -12,6 +12,12 @@ import (
 // ResolveZone holds names of which the four public resolvers tell different things.
 const ResolveZone = "lab-resolve.com"
 
+// own and secondOwn are name servers of ResolveZone, which have a view of it as the public resolvers do.
+const (
+	own       = "own"
+	secondOwn = "second own"
+)
+
 // view is a name and what each resolver says of it: those that are not named say what the others do.
 type view struct {
 	label, note string
@@ -63,7 +69,26 @@ var views = []view{
 		by: map[string]zone.Step{"quad9": failing(dns.RcodeRefused)}},
 	{label: "unsigned", note: "its signatures do not hold, which one resolver does not mind",
 		all: failing(dns.RcodeServerFailure, ede(7, "signature expired")),
-		by:  map[string]zone.Step{"opendns": givesA("11.80.0.1")}},
+		by: map[string]zone.Step{"opendns": givesA("11.80.0.1"), own: givesA("11.80.0.1"),
+			secondOwn: givesA("11.80.0.1")}},
+	{label: "expired", note: "its signatures do not hold, and all four resolvers mind",
+		all: failing(dns.RcodeServerFailure, ede(7, "signature expired"), ede(6, "")),
+		by:  map[string]zone.Step{own: givesA("11.80.0.1"), secondOwn: givesA("11.80.0.1")}},
+	{label: "unreachable", note: "no resolver reaches its name servers, which are silent",
+		all: failing(dns.RcodeServerFailure, ede(22, "at delegation"), ede(23, "timeout")),
+		by:  map[string]zone.Step{own: {Drop: true}, secondOwn: {Drop: true}}},
+	{label: "older", note: "one resolver still holds the older address", all: givesA("11.80.0.1"),
+		by: map[string]zone.Step{"quad9": {Records: []string{"@ 41 IN A 11.80.0.9"}}}},
+	{label: "older-text", note: "two resolvers still hold the older text", all: givesText("new"),
+		by: map[string]zone.Step{"google": {Records: []string{"@ 120 IN TXT old"}},
+			"opendns": {Records: []string{"@ 90 IN TXT old"}}}},
+	{label: "served", note: "the resolvers agree with its name servers", all: givesA("11.80.0.1")},
+	{label: "places", note: "an alias that differs by place",
+		all: zone.Step{Records: []string{"@ 300 IN CNAME agree.lab-resolve.com."}},
+		by: map[string]zone.Step{"google": {Records: []string{"@ 200 IN CNAME varies.lab-resolve.com."}},
+			"quad9": {Records: []string{"@ 100 IN CNAME mixed.lab-resolve.com."}}}},
+	{label: "lagging", note: "its name servers hold different texts", all: givesText("new"),
+		by: map[string]zone.Step{secondOwn: givesText("old"), "quad9": givesText("old")}},
 	{label: "filtered", note: "one resolver says that it blocks it, another denies it without a word",
 		all: givesA("11.80.0.1"),
 		by: map[string]zone.Step{"cloudflare": {Records: []string{"@ 300 IN A 0.0.0.0"},
@@ -77,13 +102,58 @@ var views = []view{
 		all: zone.Step{Truncate: true, Records: endless()}},
 }
 
-// endless are texts of 50 KB, of bytes that take six each in JSON.
+// endless are texts of 62 KB, of bytes that take six each in JSON.
 func endless() []string {
 	records := []string{"@ 300 IN A 11.80.0.1"}
-	for i := range 200 {
+	for i := range 255 {
 		records = append(records, fmt.Sprintf(`@ 300 IN TXT "%03d%s"`, i, strings.Repeat("<", 230)))
 	}
 	return records
+}
+
+// ownServers are the name servers of ResolveZone: the last has the view of the first.
+var ownServers = []struct {
+	view string
+	at   int // of the range beside the resolver
+}{{own, 11}, {secondOwn, 12}, {own, 13}}
+
+// faultyZone has name servers that cannot be asked, do not answer, or do not serve it.
+const (
+	faultyZone = "faulty." + ResolveZone
+	lameServer = 14
+)
+
+// resolveRecords are the name servers of ResolveZone and of the faulty zone below it.
+func resolveRecords() []string {
+	var lines []string
+	for i, server := range ownServers {
+		name := fmt.Sprintf("ns%d.%s", i+1, ResolveZone)
+		lines = append(lines, fmt.Sprintf("%s. 3600 IN NS %s.", ResolveZone, name),
+			fmt.Sprintf("%s. 300 IN A %s", name, destination(near4, server.at)))
+	}
+	silent, _ := SilentEnd(53)
+	return append(lines, soa(faultyZone+"."), faultyZone+". 300 IN A 11.80.0.1",
+		faultyZone+". 3600 IN NS lame-ns."+ResolveZone+".",
+		faultyZone+". 3600 IN NS private-ns."+ResolveZone+".", faultyZone+". 3600 IN NS silent-ns."+ResolveZone+".",
+		fmt.Sprintf("lame-ns.%s. 300 IN A %s", ResolveZone, destination(near4, lameServer)),
+		"private-ns."+ResolveZone+". 300 IN A 10.1.2.3",
+		fmt.Sprintf("silent-ns.%s. 300 IN A %s", ResolveZone, silent))
+}
+
+// serveOwn serves ResolveZone from its own name servers.
+func serveOwn(servers *zone.Servers, l zone.Listen, views map[string]*zone.Table) error {
+	for _, server := range ownServers {
+		if err := servers.Serve(l, views[server.view], destination(near4, server.at).String()); err != nil {
+			return err
+		}
+	}
+	lame := dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) {
+		m := new(dns.Msg).SetReply(q)
+		m.Ns = []dns.RR{&dns.NS{Hdr: dns.RR_Header{Name: ".", Rrtype: dns.TypeNS, Class: dns.ClassINET, Ttl: 3600},
+			Ns: "a.root-servers.net."}}
+		_ = w.WriteMsg(m)
+	})
+	return servers.ServeHandler(l, destination(near4, lameServer).String(), false, lame)
 }
 
 // divide gives each resolver its view of the names of ResolveZone.

@@ -97,8 +97,9 @@ func (l *Lab) startDNS() error {
 			return err
 		}
 	}
+	public[own], public[secondOwn] = zone.NewTable(l.table), zone.NewTable(l.table)
 	divide(l.table, public)
-	return nil
+	return serveOwn(servers, l.ns[NearHost], public)
 }
 
 // startDestinations puts a web page on the ends of the paths, and on the public resolvers' addresses, which the hostile

@@ -17,7 +17,7 @@ func oddAnswers() map[string][]string {
 	return map[string][]string{
 		"dns-lookup": {"nowhere.lab-dns.com", "servfail.lab-dns.com", "timeout.lab-dns.com", "alias.lab-dns.com", "loop.lab-dns.com", "signed.lab-dns.com", "private.lab-site.com", "endless.lab-resolve.com"},
 		"dns-resolver-check": {"absent.lab-resolve.com", "empty.lab-resolve.com", "partial.lab-resolve.com", "varies.lab-resolve.com", "alone.lab-resolve.com",
-			"nobody.lab-resolve.com", "unsigned.lab-resolve.com", "filtered.lab-resolve.com", "blockpage.lab-resolve.com", "long.lab-resolve.com"},
+			"nobody.lab-resolve.com", "unsigned.lab-resolve.com", "expired.lab-resolve.com", "unreachable.lab-resolve.com", "older.lab-resolve.com", "faulty.lab-resolve.com", "filtered.lab-resolve.com", "blockpage.lab-resolve.com", "long.lab-resolve.com"},
 		"email-dns-health": {"lab-nomail-mail.com", "lab-nothing-mail.com", "lab-bare-mail.com", "lab-mxfails-mail.com", "lab-spftree-mail.com", "lab-spfloop-mail.com",
 			"lab-spffails-mail.com", "lab-dmarcstrict-mail.com", "lab-dmarcfails-mail.com", "lab-stslong-mail.com", "lab-tlsrptfails-mail.com",
 			"lab-tlsazero-mail.com", "lab-dkimfound-mail.com", "lab-dkimwild-mail.com", "lab-bimihttp-mail.com", "lab-ptr-mail.com"},

@@ -47,8 +47,9 @@ func worstCases() []worstCase {
 	return []worstCase{
 		{tool: "asn-lookup", built: "an address with several origins", input: "11.80.0.1"},
 		{tool: "dns-lookup", built: "answers of 64 KB", input: "a." + lab.WorstName},
-		{tool: "dns-resolver-check", built: "answers of 64 KB", input: "b." + lab.HeavyName,
-			options: map[string]any{"recordType": "TXT"}},
+		{tool: "dns-resolver-check", built: "answers of 62 KB from four resolvers and three name servers",
+			input: "endless." + lab.ResolveZone, options: map[string]any{"recordType": "TXT"}},
+		{tool: "dns-resolver-check", built: "name servers that are silent", input: "unreachable." + lab.ResolveZone},
 		{tool: "email-dns-health", built: "ten SPF terms with ten exchanges each, all names long, all answers over TCP",
 			input: mazeMail, options: map[string]any{"dkimSelector": "s"}},
 		{tool: "email-dns-health", built: "a key at every selector that is tried; TLSA records, names and BIMI to look up",

@@ -59,6 +59,8 @@ type Answer struct {
 	// that RFC 2308 lets the absence be kept, 0 where the server gave none.
 	TTL           uint32
 	Authenticated bool
+	// Authoritative is the AA bit: the server serves the zone of the name that was asked for, and not from a cache.
+	Authoritative bool
 	// Resolver is the server that answered; the zero value where none did.
 	Resolver netip.AddrPort
 	Duration time.Duration
@@ -117,6 +119,7 @@ func readAnswer(m *dns.Msg, q question) Answer {
 		RCode:         m.Rcode,
 		Authority:     m.Ns,
 		Authenticated: m.AuthenticatedData,
+		Authoritative: m.Authoritative,
 		Extended:      extendedErrors(m),
 	}
 	owner, ttl, ok := q.name, uint32(math.MaxUint32), true

@@ -19,6 +19,8 @@ type cacheKey struct {
 	// judging is a question that hide asks for itself. Kept with the visitors' own it would show: their next answer about
 	// a name inside would come from the cache, and about a name that does not exist it would not.
 	judging bool
+	// unchecked is a question for what DNSSEC may find to fail, whose answer is for nobody who did not ask for that.
+	unchecked bool
 }
 
 type keptAnswer struct {

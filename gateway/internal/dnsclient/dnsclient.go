@@ -30,7 +30,7 @@ type Settings struct {
 	Resolvers []netip.AddrPort
 	// DialResolver connects to the operator's resolvers.
 	DialResolver DialFunc
-	// DialServer connects to the servers that QueryServer names.
+	// DialServer connects to the servers that QueryServer and AskAuthority name.
 	DialServer DialFunc
 	// Public judges the addresses of answers and PrivateName the names that aliases lead to: with both, a name of a
 	// network inside is told as one that does not exist (see inside.go). Without either nothing is held back.

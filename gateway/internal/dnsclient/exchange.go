@@ -22,11 +22,14 @@ const (
 	readSize = 4096
 )
 
-// question is what is asked: name fully qualified and in canonical case; dnssec sets the DO bit.
+// question is what is asked: name fully qualified and in canonical case; dnssec sets the DO bit, unchecked the CD bit,
+// and authority leaves the RD bit out.
 type question struct {
-	name   string
-	qtype  uint16
-	dnssec bool
+	name      string
+	qtype     uint16
+	dnssec    bool
+	unchecked bool
+	authority bool
 }
 
 // exchange is one question to one server.
@@ -117,7 +120,9 @@ func (e exchange) over(ctx context.Context, transport string, query *dns.Msg,
 func (e exchange) query(edns bool) *dns.Msg {
 	m := new(dns.Msg)
 	m.SetQuestion(e.name, e.qtype)
-	m.AuthenticatedData = true // asks for the AD bit of the answer (RFC 6840 section 5.7)
+	m.RecursionDesired = !e.authority
+	m.CheckingDisabled = e.unchecked
+	m.AuthenticatedData = !e.authority // asks for the AD bit of the answer (RFC 6840 section 5.7)
 	if edns {
 		m.SetEdns0(ednsSize, e.dnssec)
 	}

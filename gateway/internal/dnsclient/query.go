@@ -23,6 +23,12 @@ func (c *Client) Query(ctx context.Context, name string, qtype uint16) Answer {
 	return c.ask(ctx, cacheKey{name: name, qtype: qtype})
 }
 
+// QueryUnchecked is Query with the CD bit: a resolver that validates passes on what fails DNSSEC, too (RFC 4035 section
+// 3.2.2).
+func (c *Client) QueryUnchecked(ctx context.Context, name string, qtype uint16) Answer {
+	return c.ask(ctx, cacheKey{name: name, qtype: qtype, unchecked: true})
+}
+
 // QueryServer asks one server, with the DO bit; its answers have a cache of their own. A server that DialServer refuses
 // is ECONNREFUSED. Names inside are held back as by Query: a router may answer in the place of any server.
 func (c *Client) QueryServer(ctx context.Context, server netip.AddrPort, name string, qtype uint16) Answer {
@@ -115,7 +121,9 @@ func (c *Client) fetch(ctx context.Context, key cacheKey) Answer {
 
 // lookup makes the tries. What a server said beats silence, and a conclusive answer ends it.
 func (c *Client) lookup(ctx context.Context, key cacheKey) Answer {
-	q := question{name: dns.CanonicalName(key.name), qtype: key.qtype, dnssec: key.server.IsValid()}
+	q := question{
+		name: dns.CanonicalName(key.name), qtype: key.qtype, dnssec: key.server.IsValid(), unchecked: key.unchecked,
+	}
 	servers, dial := c.serversFor(key)
 	var best Answer
 	for try := range Tries {

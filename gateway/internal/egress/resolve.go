@@ -83,12 +83,19 @@ func (r Resolution) only(family int) Resolution {
 // A family whose lookup failed is left out where the other has addresses. That this host lacks a family is no error
 // here; Reachable tells.
 func (c *Client) Resolve(ctx context.Context, h target.Host) (Resolution, error) {
+	return c.resolve(ctx, h, c.bothFamilies)
+}
+
+// lookup finds the addresses of a name, of both families.
+type lookup func(ctx context.Context, name string) (a, aaaa dnsclient.Answer)
+
+func (c *Client) resolve(ctx context.Context, h target.Host, both lookup) (Resolution, error) {
 	has, err := c.knownFamilies()
 	if err != nil {
 		return Resolution{}, err
 	}
 	r := Resolution{lacking: Families{V4: !has.V4, V6: !has.V6}}
-	parallel.Apart(func() { err = c.find(ctx, h, &r) })
+	parallel.Apart(func() { err = c.find(ctx, h, both, &r) })
 	if err != nil {
 		return Resolution{}, err
 	}
@@ -96,7 +103,7 @@ func (c *Client) Resolve(ctx context.Context, h target.Host) (Resolution, error)
 }
 
 // find adds the addresses of a host.
-func (c *Client) find(ctx context.Context, h target.Host, r *Resolution) error {
+func (c *Client) find(ctx context.Context, h target.Host, both lookup, r *Resolution) error {
 	if h.IsAddr() {
 		return r.permit(c, h.Addr())
 	}
@@ -104,7 +111,7 @@ func (c *Client) find(ctx context.Context, h target.Host, r *Resolution) error {
 		return fault.New(fault.Refused, sentenceDenied)
 	}
 	began := time.Now()
-	a, aaaa := c.bothFamilies(ctx, h.Name())
+	a, aaaa := both(ctx, h.Name())
 	r.Duration = time.Since(began)
 	r.Unanswered = Families{V4: !a.Conclusive(), V6: !aaaa.Conclusive()}
 	if err := c.judgeAliases(a, aaaa); err != nil {

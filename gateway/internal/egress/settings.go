@@ -38,8 +38,8 @@ type Settings struct {
 	// resolver and not judged. They exempt nothing else: the same host without the asking, on another port, or after a
 	// redirect that Follow follows is judged as any other.
 	ExemptHosts []string
-	// Charge is asked before every dial that a visitor's input leads to and that this host can make, and not for name
-	// servers, ExemptHosts and requests that are Uncharged. Nil charges nothing.
+	// Charge is asked before every dial that a visitor's input leads to and that this host can make, and not for
+	// resolvers, ExemptHosts and requests that are Uncharged. Nil charges nothing.
 	Charge ChargeFunc
 	// UserAgent goes with every HTTP request.
 	UserAgent string

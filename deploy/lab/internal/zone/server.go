@@ -86,12 +86,13 @@ func (t *Table) ServeDNS(w dns.ResponseWriter, q *dns.Msg) {
 	_ = w.WriteMsg(answer)
 }
 
-// Answer answers one query as over TCP; nil is silence.
+// Answer answers one query as over TCP; nil is silence. Asked without recursion a table is the name server of its
+// zones.
 func (t *Table) Answer(q *dns.Msg) *dns.Msg { return t.answer(q, false) }
 
 func (t *Table) answer(q *dns.Msg, udp bool) *dns.Msg {
 	m := new(dns.Msg).SetReply(q)
-	m.RecursionAvailable, m.Compress = true, true
+	m.RecursionAvailable, m.Compress, m.Authoritative = true, true, !q.RecursionDesired
 	if opt := q.IsEdns0(); opt != nil {
 		m.SetEdns0(4096, opt.Do())
 	}

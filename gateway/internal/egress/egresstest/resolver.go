@@ -161,10 +161,11 @@ func udpSize(q *dns.Msg) int {
 	return dns.MinMsgSize
 }
 
-// Recursive is the answer that the records give, for a script that changes only part of it.
+// Recursive is the answer that the records give, for a script that changes only part of it. Asked without recursion the
+// resolver is the name server of its records.
 func (r *Resolver) Recursive(q *dns.Msg) *dns.Msg {
 	m := new(dns.Msg).SetReply(q)
-	m.RecursionAvailable = true
+	m.RecursionAvailable, m.Authoritative = true, !q.RecursionDesired
 	if opt := q.IsEdns0(); opt != nil {
 		m.SetEdns0(1232, opt.Do())
 	}

@@ -2,9 +2,10 @@ package dnsresolvercheck
 
 import "diagnostics/gateway/internal/bound"
 
-// The shares of an answer, in bytes of JSON: four resolvers, and as many groups, have a set of values each.
+// The shares of an answer, in bytes of JSON: four resolvers, as many groups, three of the domain's own servers and what
+// those agree on have a set of values each.
 const (
-	maxValues = 96 << 10
+	maxValues = 72 << 10
 	maxValue  = 16 << 10
 	maxTold   = 4 << 10 // the extended errors
 )
@@ -20,5 +21,17 @@ func (r *Result) bound() {
 	for i := range r.Groups {
 		g := &r.Groups[i]
 		g.Values = bound.Texts(g.Values, maxValue, maxValues, &g.Truncated, &r.Truncated)
+	}
+	if r.Authoritative != nil {
+		r.Authoritative.bound(&r.Truncated)
+	}
+}
+
+func (a *authority) bound(whole *bool) {
+	a.Values = bound.Texts(a.Values, maxValue, maxValues, &a.Truncated, whole)
+	for i := range a.Servers {
+		s := &a.Servers[i]
+		s.Values = bound.Texts(s.Values, maxValue, maxValues, &s.Truncated, whole)
+		*whole = *whole || s.Truncated
 	}
 }

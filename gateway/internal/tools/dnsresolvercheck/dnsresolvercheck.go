@@ -1,5 +1,5 @@
-// Package dnsresolvercheck is the tool dns-resolver-check. It asks four public resolvers the same question. That they
-// fail, or disagree, is its result and never an error.
+// Package dnsresolvercheck is the tool dns-resolver-check. It asks four public resolvers the same question, and the
+// domain's own name servers beside them. That they fail, or disagree, is its result and never an error.
 package dnsresolvercheck
 
 import (
@@ -57,7 +57,11 @@ type Result struct {
 	Summary    string           `json:"summary"`
 	Resolvers  []resolverAnswer `json:"resolvers"`
 	Groups     []resolverGroup  `json:"groups"`
-	Truncated  bool             `json:"truncated,omitempty"`
+	// Failure is the cause that failing resolvers give: "dnssec" or "unreachable".
+	Failure       *string    `json:"failure"`
+	Changing      *change    `json:"changing"`
+	Authoritative *authority `json:"authoritative"`
+	Truncated     bool       `json:"truncated,omitempty"`
 }
 
 // resolverAnswer is one resolver's answer with its values in normal form.
@@ -76,12 +80,20 @@ type resolverAnswer struct {
 	Cached            bool                      `json:"cached"`
 	AgeMs             float64                   `json:"ageMs"`
 	ExtendedErrors    []dnsclient.ExtendedError `json:"extendedErrors"`
-	Truncated         bool                      `json:"truncated,omitempty"`
+	// MatchesAuthoritative is null where the answers cannot be compared.
+	MatchesAuthoritative *bool `json:"matchesAuthoritative"`
+	Truncated            bool  `json:"truncated,omitempty"`
 
 	// Digest stands for all values where more came than are kept.
 	Digest [sha256.Size]byte `json:"-"`
 	// bare is a denial that no zone vouches for: its authority section is empty.
 	bare bool
+	// chain is the aliases that were followed.
+	chain []string
+	// left is for how many seconds the answer may still be kept, an absence too.
+	left uint32
+	// whole is for how many its zone lets an absence be kept.
+	whole uint32
 }
 
 // The outcomes of one resolver.
@@ -98,7 +110,7 @@ const notAsked = "This service " + shortage.Phrase + "."
 // conclusive tells whether the resolver said what there is, or that there is nothing.
 func (a resolverAnswer) conclusive() bool { return a.Outcome != outcomeError }
 
-// New makes the tool; client asks the resolvers.
+// New makes the tool; client asks the resolvers and the domain's own servers.
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[query, Result]{
 		Slug:    "dns-resolver-check",
@@ -123,27 +135,46 @@ func parse(in tool.Input) (query, error) {
 }
 
 func (c query) run(ctx context.Context, client *egress.Client) (Result, error) {
+	var answers []resolverAnswer
+	var own *authority
+	var asking parallel.Group
+	asking.Go(func() { answers = c.askResolvers(ctx, client) })
+	asking.Go(func() { own = c.askAuthority(ctx, client) })
+	asking.Wait()
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
+	return c.result(answers, own), nil
+}
+
+// result puts together what everybody said.
+func (c query) result(answers []resolverAnswer, own *authority) Result {
+	markFiltered(answers)
+	compare(answers, own)
+	r := Result{
+		Domain:        c.domain.String(),
+		RecordType:    c.recordType,
+		Status:        c.status(answers),
+		Resolvers:     answers,
+		Groups:        groupResolvers(answers),
+		Failure:       causeOf(answers),
+		Changing:      c.findChange(answers, own),
+		Authoritative: own,
+	}
+	r.Summary = c.summarize(r)
+	r.bound()
+	return r
+}
+
+// askResolvers asks the four, a second time where they conflict.
+func (c query) askResolvers(ctx context.Context, client *egress.Client) []resolverAnswer {
 	answers := make([]resolverAnswer, len(publicResolvers))
 	everyone := func(resolverAnswer) bool { return true }
 	c.look(ctx, client.DNS().QueryServer, answers, everyone)
 	if ctx.Err() == nil && c.status(answers) == statusConflict {
 		c.lookAgain(ctx, client, answers)
 	}
-	if err := ctx.Err(); err != nil {
-		return Result{}, err
-	}
-	markFiltered(answers)
-	status := c.status(answers)
-	result := Result{
-		Domain:     c.domain.String(),
-		RecordType: c.recordType,
-		Status:     status,
-		Summary:    c.summarize(status, answers),
-		Resolvers:  answers,
-		Groups:     groupResolvers(answers),
-	}
-	result.bound()
-	return result, nil
+	return answers
 }
 
 // lookAgain asks those that answered once more, past the cache: what differed because it was just being changed, or
@@ -189,6 +220,9 @@ func (r publicResolver) describe(a dnsclient.Answer) resolverAnswer {
 		Truncated:      a.Cut,
 		Digest:         a.Digest,
 		bare:           len(a.Authority) == 0,
+		chain:          a.CNAMEChain,
+		left:           a.TTL,
+		whole:          absenceTTL(a.Authority),
 	}
 	switch a.Code {
 	case "":

@@ -8,12 +8,11 @@ import (
 	"diagnostics/gateway/internal/shortage"
 )
 
-// summarize says in plain words what the status means here, who failed, and who may be filtering.
-func (c query) summarize(status string, answers []resolverAnswer) string {
-	sentences := []string{c.verdict(status, answers)}
-	if status != statusUnavailable {
-		sentences = append(sentences, resolverFailures(answers)...)
-	}
+// summarize says in plain words what the status means here, who failed and why, how the answers compare with those of
+// the domain's own servers, and who may be filtering.
+func (c query) summarize(r Result) string {
+	answers := r.Resolvers
+	sentences := append(c.verdict(r), c.ownServers(r)...)
 	if names := namesOf(answers, func(a resolverAnswer) bool { return a.Reason != nil }); names != "" {
 		sentences = append(sentences, names+" could not be asked: this service "+shortage.Phrase+".")
 	}
@@ -24,24 +23,43 @@ func (c query) summarize(status string, answers []resolverAnswer) string {
 	return strings.Join(sentences, " ")
 }
 
-func (c query) verdict(status string, answers []resolverAnswer) string {
+// verdict is the status in words, and why resolvers failed. Where a failure has a cause in the domain, and no two
+// answers are left to compare, that is what there is to say.
+func (c query) verdict(r Result) []string {
+	failures := c.failures(r.Resolvers)
+	switch {
+	case r.Status == statusUnavailable && r.Failure == nil:
+		return []string{"None of the four resolvers gave a usable answer."}
+	case r.Status == statusUnavailable:
+		return failures
+	case r.Status == statusInconclusive && r.Failure != nil:
+		return append(failures, fmt.Sprintf("Only %s answered.", namesOf(r.Resolvers, resolverAnswer.conclusive)))
+	}
+	return append([]string{c.agreement(r)}, failures...)
+}
+
+// agreement says of what conclusive resolvers agree, or differ.
+func (c query) agreement(r Result) string {
+	answers := r.Resolvers
 	has := func(a resolverAnswer) bool { return a.Outcome == outcomeAnswer }
 	lacks := func(a resolverAnswer) bool { return a.conclusive() && !has(a) }
 	records := c.recordType + " records"
-	switch status {
-	case statusUnavailable:
-		return "None of the four resolvers gave a usable answer."
+	switch r.Status {
 	case statusInconclusive:
-		return fmt.Sprintf("Only %s answered, so there is nothing to compare its answer with.",
-			namesOf(answers, resolverAnswer.conclusive))
+		only := namesOf(answers, resolverAnswer.conclusive)
+		if r.compared() {
+			return fmt.Sprintf("Of the four resolvers only %s answered.", only)
+		}
+		return fmt.Sprintf("Only %s answered, so there is nothing to compare its answer with.", only)
 	case statusMixedPresence:
-		return fmt.Sprintf("%s for %s are given by %s, but not by %s.", records, c.domain, namesOf(answers, has),
-			namesOf(answers, lacks))
+		return fmt.Sprintf("%s for %s are given by %s, but not by %s%s.", records, c.domain, namesOf(answers, has),
+			namesOf(answers, lacks), r.underWay(""))
 	case statusVariation:
-		return fmt.Sprintf("The resolvers give different %s for %s, as is usual for names that are served from several "+
-			"places (CDN, load balancing).", records, c.domain)
+		return fmt.Sprintf("The resolvers give different %s for %s%s.", records, c.domain,
+			r.underWay(", as is usual for names that are served from several places (CDN, load balancing)"))
 	case statusConflict:
-		return fmt.Sprintf("The resolvers give different %s for %s, also when asked again after a second.", records, c.domain)
+		return fmt.Sprintf("The resolvers give different %s for %s, also when asked again after a second%s.", records,
+			c.domain, r.underWay(""))
 	case statusAgree:
 		return fmt.Sprintf("All four resolvers give the same %s for %s.", records, c.domain)
 	case statusAgreeAbsent:
@@ -51,6 +69,14 @@ func (c query) verdict(status string, answers []resolverAnswer) string {
 		return fmt.Sprintf("The resolvers that answered give the same %s for %s.", records, c.domain)
 	}
 	return "The resolvers that answered say that " + c.absence(answers)
+}
+
+// underWay ends a sentence on answers that differ: with a change, where there are signs of one.
+func (r Result) underWay(otherwise string) string {
+	if r.Changing == nil {
+		return otherwise
+	}
+	return ": a change seems to be under way"
 }
 
 // absence ends a sentence about resolvers that found nothing, and tells if they disagree on whether the name exists.
@@ -66,30 +92,4 @@ func (c query) absence(answers []resolverAnswer) string {
 	}
 	return fmt.Sprintf("%s They differ in the reason: the name does not exist (%s), or exists without such records (%s).",
 		nothing, namesOf(answers, gone), namesOf(answers, empty))
-}
-
-// resolverFailures has a sentence for every resolver that failed.
-func resolverFailures(answers []resolverAnswer) []string {
-	var sentences []string
-	for _, answer := range answers {
-		switch {
-		case answer.conclusive(), answer.Reason != nil:
-		case answer.rejectsSignatures():
-			sentences = append(sentences, fmt.Sprintf("%s could not validate the DNSSEC signatures (%s).", answer.Name,
-				*answer.ErrorCode))
-		default:
-			sentences = append(sentences, fmt.Sprintf("%s failed (%s).", answer.Name, *answer.ErrorCode))
-		}
-	}
-	return sentences
-}
-
-// rejectsSignatures looks for the extended errors of RFC 8914 from DNSSEC Bogus to NSEC Missing.
-func (a resolverAnswer) rejectsSignatures() bool {
-	for _, e := range a.ExtendedErrors {
-		if e.Code >= 6 && e.Code <= 12 {
-			return true
-		}
-	}
-	return false
 }

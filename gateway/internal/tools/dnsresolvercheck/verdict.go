@@ -36,7 +36,13 @@ func (g resolverGroup) holds(a resolverAnswer) bool {
 	return g.Digest == a.Digest && slices.Equal(g.Values, a.Values)
 }
 
-// status is the first that holds. Addresses that differ are what a CDN gives to resolvers in different places.
+// same tells whether two resolvers gave the same values, or none.
+func (a resolverAnswer) same(other resolverAnswer) bool {
+	return a.Digest == other.Digest && slices.Equal(a.Values, other.Values)
+}
+
+// status is the first that holds. Addresses that differ are what a CDN gives to resolvers in different places, and so
+// are aliases that lead to them.
 func (c query) status(answers []resolverAnswer) string {
 	groups := groupResolvers(answers)
 	with, conclusive := len(groups), 0
@@ -53,7 +59,7 @@ func (c query) status(answers []resolverAnswer) string {
 		return statusInconclusive
 	case with > 0 && with < len(groups):
 		return statusMixedPresence
-	case with > 1 && c.holdsAddresses():
+	case with > 1 && c.answeredByPlace():
 		return statusVariation
 	case with > 1:
 		return statusConflict
@@ -64,8 +70,6 @@ func (c query) status(answers []resolverAnswer) string {
 	}
 	return statusAgreeAbsent
 }
-
-func (c query) holdsAddresses() bool { return c.recordType == "A" || c.recordType == "AAAA" }
 
 // groupResolvers puts those with the same values together, the largest group first. Errors are in none.
 func groupResolvers(answers []resolverAnswer) []resolverGroup {
@@ -136,17 +140,30 @@ func isBlockAddress(value string) bool {
 // contradicts tells whether two answers cannot both be the zone's: a name that exists for one and not for the other, or
 // other values.
 func contradicts(a, b resolverAnswer) bool {
-	return (a.Outcome == outcomeNXDomain) != (b.Outcome == outcomeNXDomain) || a.Digest != b.Digest ||
-		!slices.Equal(a.Values, b.Values)
+	return (a.Outcome == outcomeNXDomain) != (b.Outcome == outcomeNXDomain) || !a.same(b)
 }
 
-// namesOf lists the resolvers that hold, in words.
-func namesOf(answers []resolverAnswer, holds func(resolverAnswer) bool) string {
-	var names []string
+// having are the resolvers of which something holds.
+func having(answers []resolverAnswer, holds func(resolverAnswer) bool) []resolverAnswer {
+	var list []resolverAnswer
 	for _, answer := range answers {
 		if holds(answer) {
-			names = append(names, answer.Name)
+			list = append(list, answer)
 		}
+	}
+	return list
+}
+
+// namesOf lists those in words.
+func namesOf(answers []resolverAnswer, holds func(resolverAnswer) bool) string {
+	return listed(having(answers, holds))
+}
+
+// listed names resolvers in words.
+func listed(answers []resolverAnswer) string {
+	var names []string
+	for _, answer := range answers {
+		names = append(names, answer.Name)
 	}
 	return joinNames(names)
 }

@@ -7,7 +7,7 @@ import { duration, listed, ms } from "../../lib/format.js";
 import { badge, cut, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { fit, label, picture } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
-import { absent } from "./verdict.js";
+import { absent, ownDiffer } from "./verdict.js";
 
 /** @typedef {import("./verdict.js").Group} Group */
 
@@ -22,6 +22,47 @@ const meanings = {
   inconclusive: "One answer cannot be compared. The domain’s name servers may fail, or the way from here to the resolvers is disturbed.",
   unavailable: "Nothing can be concluded about the domain: its name servers may fail, or the way from here to the resolvers is disturbed.",
 };
+
+/** @type {Record<string, string>} what to do about the cause that failing resolvers give */
+const causes = {
+  dnssec: "Resolvers that validate treat the domain as if it did not exist, so most people cannot reach it. Sign the zone anew, or make the DS record at the registry that of a key in the zone; without DNSSEC, have the DS record removed.",
+  unreachable: "The resolvers work, and get no answer from the domain’s name servers. See whether these run, whether a firewall lets port 53 through over UDP and TCP, and whether the registry lists the right ones.",
+};
+
+/** @param {any} d @returns {string} what the verdict comes to for the domain */
+function meaning(d) {
+  if (d.failure) return causes[d.failure];
+  if (ownDiffer(d)) return "Each name server of a domain should hold the same records. See whether the changed zone has reached all of them: the serial number of the SOA record must grow with every change.";
+  if (d.changing) return "The domain’s own servers have the new answer, and a resolver keeps the older one until its time runs out. Nothing needs to be done but to wait.";
+  if (d.status === "agree" && d.resolvers.some((/** @type {any} */ r) => r.matchesAuthoritative === false)) return "People behind any of these resolvers get the same answer. The domain’s own servers gave us another: after a change that is the newer one, and services that answer by place do so always.";
+  return meanings[d.status];
+}
+
+/** @type {Record<string, string>} */
+const outcomes = { nodata: "no such record", nxdomain: "the name does not exist" };
+
+/** @param {any} s */
+const serverAnswer = (s) => s.outcome === "error" ? s.reason : s.alias !== null ? `an alias of ${s.alias}, whose own servers were not asked` : s.values.length > 0 ? el("div", {}, values(s.values, { what: "records" }), cut(s)) : outcomes[s.outcome];
+
+/** @param {any} d the domain’s own name servers, and what each said */
+function ownServers(d) {
+  if (d.authoritative === undefined) return null; // an answer from before they were asked
+  if (d.authoritative === null) return section("The domain’s own name servers", none("could not be found, so the resolvers are not compared with them"));
+  return section("The domain’s own name servers", table({
+    caption: `What name servers of ${d.authoritative.zone} say`, columns: [{ title: "Name server" }, { title: "Address" }, { title: `${d.recordType} records` }, { title: "TTL", numeric: true }, { title: "Took", numeric: true }],
+    rows: d.authoritative.servers.map((/** @type {any} */ s) => [s.name, s.address === null ? none("not asked") : el("span", { class: "resolver-address" }, value(s.address)), serverAnswer(s), duration(s.ttl), s.address === null ? "" : ms(s.durationMs)]),
+  }));
+}
+
+/** @param {any} d @returns {any[]} those of the domain’s own name servers that were asked */
+const asked = (d) => (d.authoritative?.servers ?? []).filter((/** @type {any} */ s) => s.address !== null);
+
+/** @param {any} d @param {any} r how a resolver’s answer compares with the domain’s own servers */
+function comparison(d, r) {
+  if (r.matchesAuthoritative === true) return badge("good", "as the domain’s own servers");
+  if (d.changing?.resolvers.includes(r.id)) return badge("info", "may be older");
+  return r.matchesAuthoritative === false ? badge("info", "not as the domain’s own servers") : null;
+}
 
 /** @param {any} d @returns {Group[]} those that gave no answer come last */
 function groups(d) {
@@ -61,11 +102,11 @@ function grid(d, columns) {
   });
 }
 
-/** @param {any} r @param {Group[]} all */
-function answer(r, all) {
+/** @param {any} d @param {any} r @param {Group[]} all */
+function answer(d, r, all) {
   const code = r.errorCode ?? absent[r.outcome];
   const said = [code && explain(code), ...remarks(r.extendedErrors)].filter(Boolean).join("; ");
-  return el("span", { class: "resolver-answer" }, all.find((g) => g.ids.includes(r.id))?.sign, said && `: ${said}`, " ", r.filteredSuspected && badge("warn", "may be filtering"));
+  return el("span", { class: "resolver-answer" }, all.find((g) => g.ids.includes(r.id))?.sign, said && `: ${said}`, " ", r.filteredSuspected && badge("warn", "may be filtering"), " ", comparison(d, r));
 }
 
 /** @type {import("../../lib/view.js").View} */
@@ -83,15 +124,22 @@ export default {
       section("Resolvers", table({
         caption: "Each resolver’s answer", hideCaption: true,
         columns: [{ title: "Resolver" }, { title: "Address" }, { title: "Answer" }, { title: "Time left (TTL)", numeric: true }, { title: "DNSSEC validated" }, { title: "Took", numeric: true }, { title: "Age in our cache" }],
-        rows: d.resolvers.map((/** @type {any} */ r) => [r.name, el("span", { class: "resolver-address" }, value(r.address)), answer(r, all), duration(r.ttl), r.authenticated ? badge("good", "yes") : "no",
+        rows: d.resolvers.map((/** @type {any} */ r) => [r.name, el("span", { class: "resolver-address" }, value(r.address)), answer(d, r, all), duration(r.ttl), r.authenticated ? badge("good", "yes") : "no",
           ms(r.durationMs), r.cached ? duration(r.ageMs / 1000) : "fresh"]),
       })),
+      ownServers(d),
     ];
   },
   meaning(d) {
     const ttl = Math.max(...d.resolvers.map((/** @type {any} */ r) => r.ttl));
-    return [meanings[d.status], ttl > 0 ? `After a change, the answers kept by these resolvers run out within ${duration(ttl)}.` : ""].filter(Boolean);
+    return [meaning(d), ttl > 0 && !d.changing ? `After a change, the answers kept by these resolvers run out within ${duration(ttl)}.` : ""].filter(Boolean);
   },
-  terminal: (_, d) => d.resolvers.map((/** @type {any} */ r) => ({ label: r.name, command: sh`dig @${r.address} +noall +comments +answer ${d.domain} ${d.recordType}` })),
-  sources: (d) => d.resolvers.map((/** @type {any} */ r) => ({ name: r.name, server: r.address, ageMs: r.ageMs, cached: r.cached })),
+  terminal: (_, d) => [
+    ...d.resolvers.map((/** @type {any} */ r) => ({ label: r.name, command: sh`dig @${r.address} +noall +comments +answer ${d.domain} ${d.recordType}` })),
+    ...asked(d).map((s) => ({ label: s.name, command: sh`dig @${s.address} +norecurse +noall +comments +answer ${d.domain} ${d.recordType}` })),
+  ],
+  sources: (d) => [
+    ...d.resolvers.map((/** @type {any} */ r) => ({ name: r.name, server: r.address, ageMs: r.ageMs, cached: r.cached })),
+    ...asked(d).map((s) => ({ name: s.name, server: s.address })),
+  ],
 };

@@ -1,0 +1,261 @@
+package dnsresolvercheck
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"net/netip"
+	"slices"
+	"time"
+
+	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/shared/parallel"
+
+	"github.com/miekg/dns"
+)
+
+// Bounds on what the domain's own servers are asked.
+const (
+	maxServers   = 3
+	maxAuthority = 3 * time.Second // finding them included
+	dnsPort      = 53
+)
+
+// authority is what the domain's own name servers say.
+type authority struct {
+	Zone string `json:"zone"`
+	// Agreed tells that all servers that gave an answer gave the same.
+	Agreed bool `json:"agreed"`
+	// Values, Alias and TTL are those that most of them gave.
+	Values    []string       `json:"values"`
+	Alias     *string        `json:"alias"`
+	TTL       *uint32        `json:"ttl"`
+	Servers   []serverAnswer `json:"servers"`
+	Truncated bool           `json:"truncated,omitempty"`
+}
+
+// serverAnswer is what one of them says, and where it is.
+type serverAnswer struct {
+	Name      string   `json:"name"`
+	Address   *string  `json:"address"` // null where none could be asked
+	Outcome   string   `json:"outcome"`
+	ErrorCode *string  `json:"errorCode"`        // of an error of a server that was asked
+	Reason    *string  `json:"reason,omitempty"` // of every error
+	Values    []string `json:"values"`
+	// Alias is where a chain of aliases leaves the zone: what is beyond is another zone's to tell.
+	Alias      *string `json:"alias"`
+	TTL        *uint32 `json:"ttl"`
+	DurationMs float64 `json:"durationMs"`
+	Truncated  bool    `json:"truncated,omitempty"`
+
+	Digest [sha256.Size]byte `json:"-"`
+	// refers tells that the server has handed the name to others.
+	refers bool
+}
+
+// codeLame is the error of a server that answers, and does not serve the zone.
+const codeLame = "ELAME"
+
+func (s serverAnswer) conclusive() bool { return s.Outcome != outcomeError }
+
+// same tells whether two servers gave the same answer. A name that does not exist and one without such records count
+// alike, as they do among the resolvers.
+func (s serverAnswer) same(other serverAnswer) bool {
+	if s.Alias != nil || other.Alias != nil {
+		return s.Alias != nil && other.Alias != nil && *s.Alias == *other.Alias
+	}
+	return s.Digest == other.Digest && slices.Equal(s.Values, other.Values)
+}
+
+// askAuthority asks the domain's own servers; nil where they could not be found. What of it fails is told there.
+func (c query) askAuthority(ctx context.Context, client *egress.Client) *authority {
+	ctx, cancel := context.WithTimeout(ctx, maxAuthority)
+	defer cancel()
+	found := findZone(ctx, client, c.domain.String())
+	if found.apex == "" || ctx.Err() != nil {
+		return nil
+	}
+	names := found.servers[:min(len(found.servers), maxServers)]
+	servers := make([]serverAnswer, len(names))
+	var asking parallel.Group
+	for i, name := range names {
+		asking.Go(func() { servers[i] = c.askServer(ctx, client, found.apex, name) })
+	}
+	asking.Wait()
+	if slices.ContainsFunc(servers, func(s serverAnswer) bool { return s.refers }) {
+		return nil // the name is in a zone below, whose servers were not found
+	}
+	return summedUp(found.apex, servers)
+}
+
+// summedUp puts the answers of the servers together.
+func summedUp(apex string, servers []serverAnswer) *authority {
+	a := &authority{Zone: apex, Values: []string{}, Servers: servers}
+	most := 0
+	for _, server := range servers {
+		if n := givenBy(servers, server); server.conclusive() && n > most {
+			most = n
+			a.Values, a.Alias, a.TTL, a.Truncated = server.Values, server.Alias, server.TTL, server.Truncated
+		}
+	}
+	a.Agreed = most > 0 && most == len(a.answered())
+	return a
+}
+
+// givenBy counts the servers that gave the answer.
+func givenBy(servers []serverAnswer, answer serverAnswer) int {
+	n := 0
+	for _, server := range servers {
+		if server.conclusive() && server.same(answer) {
+			n++
+		}
+	}
+	return n
+}
+
+// answered are the servers that said what there is, or that there is nothing.
+func (a *authority) answered() []serverAnswer {
+	if a == nil {
+		return nil
+	}
+	var list []serverAnswer
+	for _, server := range a.Servers {
+		if server.conclusive() {
+			list = append(list, server)
+		}
+	}
+	return list
+}
+
+func (c query) askServer(ctx context.Context, client *egress.Client, apex, name string) serverAnswer {
+	address, err := addressOf(ctx, client, name)
+	if err != nil {
+		return notReached(name, err)
+	}
+	answer, err := client.AskAuthority(ctx, netip.AddrPortFrom(address, dnsPort), c.domain.String(),
+		dns.StringToType[c.recordType])
+	if err != nil {
+		return notReached(name, err)
+	}
+	return describeServer(apex, name, address, answer)
+}
+
+// addressOf is the one address of a server that is asked: of IPv4 where there is one, since that is how most resolvers
+// reach it.
+func addressOf(ctx context.Context, client *egress.Client, name string) (netip.Addr, error) {
+	host, err := target.ParseHost(name)
+	if err != nil || host.IsAddr() {
+		return netip.Addr{}, errName
+	}
+	resolution, err := client.ResolveNameServer(ctx, host)
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	if resolution.Reachable() != nil {
+		return netip.Addr{}, errFamily
+	}
+	all := resolution.All()
+	if v4 := slices.IndexFunc(all, netip.Addr.Is4); v4 >= 0 {
+		return all[v4], nil
+	}
+	return all[0], nil
+}
+
+// Why a server with a name is not asked, beside what the lookup and the limits say.
+var (
+	errName   = fault.New(fault.Invalid, "Its name is not a public hostname.")
+	errFamily = fault.New(fault.Invalid, "This service has no connection of the family of its address.")
+)
+
+// notReached is a server that was not asked. Its address is not told: it may be a private one.
+func notReached(name string, err error) serverAnswer {
+	reason := "Its address could not be found."
+	var known *fault.Error
+	switch {
+	case fault.Is(err, fault.Refused):
+		reason = "Its address is not public, or not one that this service may ask."
+	case fault.Is(err, fault.NoAddress):
+		reason = "It has no address."
+	case fault.Is(err, fault.Busy):
+		reason = notAsked
+	case errors.As(err, &known) && (known.Kind == fault.Invalid || known.Kind == fault.Limited):
+		reason = known.Sentence
+	}
+	return serverAnswer{Name: name, Outcome: outcomeError, Reason: &reason, Values: []string{}}
+}
+
+// describeServer reads the answer of a server of the zone.
+func describeServer(apex, name string, address netip.Addr, a dnsclient.Answer) serverAnswer {
+	server := serverAnswer{
+		Name: name, Address: format.TextOrNull(address.String()),
+		Outcome:    outcomeError,
+		Values:     []string{},
+		DurationMs: format.Milliseconds(a.Duration),
+	}
+	switch {
+	case !a.Conclusive():
+		server.ErrorCode, server.Reason = &a.Code, format.TextOrNull(serverFailures[a.Code])
+	case !a.Authoritative:
+		code := codeLame
+		server.ErrorCode, server.Reason = &code, format.TextOrNull(serverFailures[code])
+		server.refers = refersBelow(apex, a.Authority)
+	default:
+		server.read(apex, a)
+	}
+	return server
+}
+
+// refersBelow tells a referral to the servers of a zone below.
+func refersBelow(apex string, section []dns.RR) bool {
+	return slices.ContainsFunc(section, func(rr dns.RR) bool {
+		owner := dns.CanonicalName(rr.Header().Name)
+		return rr.Header().Rrtype == dns.TypeNS && owner != dns.Fqdn(apex) && dns.IsSubDomain(dns.Fqdn(apex), owner)
+	})
+}
+
+// read takes an authoritative answer. Where the chain of aliases leaves the zone, whatever follows is not the server's
+// to tell.
+func (s *serverAnswer) read(apex string, a dnsclient.Answer) {
+	switch alias := leaving(apex, a); {
+	case alias != "":
+		s.Outcome, s.Alias = outcomeAnswer, &alias
+	case a.Code == "":
+		s.Outcome, s.TTL = outcomeAnswer, &a.TTL
+		s.Values, s.Digest, s.Truncated = normalValues(a.Records), a.Digest, a.Cut
+	case a.Code == dnsclient.CodeNotFound:
+		s.Outcome = outcomeNXDomain
+	default:
+		s.Outcome = outcomeNoData
+	}
+}
+
+// leaving is the name at which the chain of aliases of an answer leaves the zone, into one of its own or another's;
+// empty where it does not.
+func leaving(apex string, a dnsclient.Answer) string {
+	for _, alias := range a.CNAMEChain {
+		if !dns.IsSubDomain(dns.Fqdn(apex), dns.Fqdn(alias)) {
+			return alias
+		}
+	}
+	if last := len(a.CNAMEChain) - 1; last >= 0 && a.Code == dnsclient.CodeNoData && soaOwner(a.Authority) == "" {
+		return a.CNAMEChain[last] // a zone below: nothing vouches for the absence
+	}
+	return ""
+}
+
+// serverFailures say what each code means of a name server.
+var serverFailures = map[string]string{
+	codeLame:                  "It does not answer as a server of this zone (lame delegation).",
+	dnsclient.CodeServFail:    "It failed to answer.",
+	dnsclient.CodeRefused:     "It refuses to answer for this name.",
+	dnsclient.CodeFormErr:     "It could not read the question.",
+	dnsclient.CodeNotImp:      "It does not support such a question.",
+	dnsclient.CodeBadResp:     "Its answer makes no sense.",
+	dnsclient.CodeTimeout:     "It did not answer in time.",
+	dnsclient.CodeConnRefused: "It could not be reached.",
+	dnsclient.CodeBusy:        notAsked,
+}

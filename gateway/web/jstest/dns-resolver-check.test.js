@@ -1,0 +1,67 @@
+// @ts-check
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+// The parts of a page listen to it from the start.
+Object.assign(globalThis, { document: { addEventListener() {} } });
+
+const judge = (await import("../assets/tools/dns-resolver-check/verdict.js")).default;
+const view = (await import("../assets/tools/dns-resolver-check/view.js")).default;
+
+/** @type {import("../assets/lib/view.js").Asked} */
+const asked = { slug: "dns-resolver-check", input: "example.com", options: {} };
+
+/** @param {boolean | null} [same] */
+const resolver = (same = true) => ({
+  id: "cloudflare", name: "Cloudflare", address: "1.1.1.1", outcome: "answer", errorCode: null, values: ["192.0.2.1"], ttl: 300, authenticated: false, durationMs: 1,
+  filteredSuspected: false, cached: false, ageMs: 0, extendedErrors: [], matchesAuthoritative: same,
+});
+
+/** @param {object} [fields] */
+const server = (fields) => ({ name: "ns1.example.net", address: "192.0.2.53", outcome: "answer", errorCode: null, values: ["192.0.2.1"], alias: null, ttl: 300, durationMs: 1, ...fields });
+
+/** @param {object} [fields] */
+const own = (fields) => ({ zone: "example.com", agreed: true, values: ["192.0.2.1"], alias: null, ttl: 300, servers: [server()], ...fields });
+
+/** An answer on which all agree, but for what is given. @param {object} fields */
+const answer = (fields) => ({
+  domain: "example.com", recordType: "A", status: "agree", summary: "All the same.", resolvers: [resolver()], groups: [], failure: null, changing: null, authoritative: own(), ...fields,
+});
+
+const failed = server({ address: null, outcome: "error", reason: "It has no address.", values: [] });
+const changing = { resolvers: ["cloudflare"], seconds: 41 };
+
+/** @type {[string, object, string, boolean, RegExp][]} what is shown, whether a report lists it, and what it means */
+const rows = [
+  ["all the same", {}, "good", false, /^People behind any of these resolvers get the same answer\. After a change, that is/],
+  ["an older answer of the service", { authoritative: undefined, changing: undefined, failure: undefined, resolvers: [{ ...resolver(), matchesAuthoritative: undefined }] }, "good", false, /^People behind/],
+  ["no servers found", { authoritative: null, resolvers: [resolver(null)] }, "good", false, /^People behind/],
+  ["servers with another answer", { resolvers: [resolver(false)] }, "info", true, /gave us another/],
+  ["servers that differ, by turn", { authoritative: own({ agreed: false }) }, "good", false, /^People behind/],
+  ["servers that differ", { recordType: "TXT", authoritative: own({ agreed: false }) }, "warn", true, /serial number/],
+  ["a server without the address", { authoritative: own({ agreed: false, servers: [server(), server({ outcome: "nxdomain", values: [] })] }) }, "warn", true, /serial number/],
+  ["servers that all fail", { recordType: "TXT", authoritative: own({ agreed: false, servers: [failed] }), resolvers: [resolver(null)] }, "good", false, /^People behind/],
+  ["a CDN", { status: "variation" }, "info", false, /^Large services/],
+  ["a change", { status: "variation", changing }, "info", true, /Nothing needs to be done but to wait/],
+  ["a conflict", { status: "conflict", recordType: "TXT" }, "bad", true, /^Records of this type/],
+  ["a change of texts", { status: "conflict", recordType: "TXT", changing }, "info", true, /Nothing needs to be done but to wait/],
+  ["bad signatures", { status: "unavailable", failure: "dnssec" }, "bad", true, /DS record/],
+  ["which one does not mind", { status: "inconclusive", failure: "dnssec" }, "bad", true, /DS record/],
+  ["out of reach", { status: "unavailable", failure: "unreachable" }, "bad", true, /port 53/],
+  ["nobody answers", { status: "unavailable" }, "bad", true, /^Nothing can be concluded/],
+];
+
+for (const [name, fields, tone, listed, meaning] of rows) {
+  test(`dns-resolver-check: ${name}`, () => {
+    const d = answer(fields);
+    assert.deepEqual(judge.verdict(d, asked), { tone, text: d.summary });
+    assert.deepEqual(judge.concerns(d, asked), listed ? [{ tone, text: d.summary }] : []);
+    assert.match(String(view.meaning(d, asked)[0]), meaning);
+  });
+}
+
+test("dns-resolver-check: each server that was asked has its command and its source", () => {
+  const d = answer({ authoritative: own({ servers: [server(), failed] }) });
+  assert.deepEqual(view.terminal(asked, d).map((c) => c.command).slice(1), ["dig @192.0.2.53 +norecurse +noall +comments +answer example.com A"]);
+  assert.deepEqual(view.sources(d).map((s) => s.name), ["Cloudflare", "ns1.example.net"]);
+});
