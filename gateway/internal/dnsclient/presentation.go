@@ -10,9 +10,9 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Presentation gives the data of a record as zone files have it (RFC 1035 section 5.1): what dig prints behind the type,
-// but for names, which have no dot of the root at their end, and hexadecimal, which is lower case and in one piece. Data
-// that has no form of its own is that of RFC 3597.
+// Presentation gives the data of a record as zone files have it (RFC 1035 section 5.1): what dig prints behind the
+// type, but for names, which have no dot of the root at their end, and hexadecimal, which is lower case and in one
+// piece. Data that has no form of its own is that of RFC 3597.
 func Presentation(record dns.RR) string {
 	switch rr := record.(type) {
 	case *dns.CAA:
@@ -56,20 +56,20 @@ func nameOrRoot(name string) string {
 }
 
 // quote writes bytes as a character-string in quotes.
-func quote(raw string) string { return `"` + escape(raw, `"\`) + `"` }
+func quote(raw string) string { return `"` + escape(raw) + `"` }
 
 // requote is quote for what the library has escaped in its own way.
 func requote(escaped string) string { return quote(string(Unescape(escaped))) }
 
-// escape puts a backslash before the special characters, and writes what is not printable ASCII as \DDD.
-func escape(raw, special string) string {
+// escape puts a backslash before quotes and backslashes, and writes what is not printable ASCII as \DDD.
+func escape(raw string) string {
 	var b strings.Builder
 	b.Grow(len(raw))
 	for i := range len(raw) {
 		switch c := raw[i]; {
 		case c < ' ' || c > '~':
 			fmt.Fprintf(&b, `\%03d`, c)
-		case strings.IndexByte(special, c) >= 0:
+		case c == '"', c == '\\':
 			b.WriteByte('\\')
 			b.WriteByte(c)
 		default:

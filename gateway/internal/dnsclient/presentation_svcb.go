@@ -26,9 +26,9 @@ func paramValue(pair dns.SVCBKeyValue) string {
 	case *dns.SVCBAlpn:
 		return protocols(p.Alpn)
 	case *dns.SVCBDoHPath:
-		return escape(p.Template, `"\`)
+		return escape(p.Template)
 	case *dns.SVCBLocal:
-		return escape(string(p.Data), `"\`)
+		return escape(string(p.Data))
 	}
 	return pair.String() // numbers, addresses, names of keys and base64
 }
@@ -41,11 +41,11 @@ func protocols(ids []string) string {
 	for i, id := range ids {
 		items[i] = within.Replace(id)
 	}
-	return escape(strings.Join(items, ","), `"\`)
+	return escape(strings.Join(items, ","))
 }
 
-// presentService writes the values in quotes that may hold any character, as dig does, and no value where there is none.
-// The library's own String takes time in the square of their number.
+// presentService writes the values in quotes that may hold any character, as dig does, and no value where there is
+// none. The library's own String takes time in the square of their number.
 func presentService(rr *dns.SVCB) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %s", rr.Priority, nameOrRoot(rr.Target))

@@ -17,7 +17,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-const twenty = "A, AAAA, MX, TXT, CNAME, NS, SOA, CAA, SRV, HTTPS, SVCB, DS, DNSKEY, TLSA, NAPTR, PTR, SSHFP, URI, LOC, HINFO"
+const twenty = "A, AAAA, MX, TXT, CNAME, NS, SOA, " +
+	"CAA, SRV, HTTPS, SVCB, DS, DNSKEY, TLSA, NAPTR, PTR, SSHFP, URI, LOC, HINFO"
 
 func TestTypes(t *testing.T) {
 	t.Parallel()
@@ -126,7 +127,8 @@ func TestTwentyTypesInTwoRounds(t *testing.T) {
 func TestReverseNameOfAnAddress(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
-	n.Records("34.216.184.93.in-addr.arpa. 300 IN PTR b.example.com.", "34.216.184.93.in-addr.arpa. 300 IN PTR a.example.com.")
+	n.Records("34.216.184.93.in-addr.arpa. 300 IN PTR b.example.com.",
+		"34.216.184.93.in-addr.arpa. 300 IN PTR a.example.com.")
 	one := New(n.Client(nil))
 	options := tool.Options{"types": json.RawMessage(`"PTR"`)}
 	got := toolstest.MustRun[Result](t, one, tool.Input{Text: "34.216.184.93.IN-ADDR.ARPA.", Options: options})
@@ -145,7 +147,8 @@ func TestReverseNameOfAnAddress(t *testing.T) {
 		}
 	}
 	// What the sentence offers is taken.
-	if _, err := one.Parse(tool.Input{Text: "1.1.1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.7.4.6.0.6.2.ip6.arpa"}); err != nil {
+	offered := "1.1.1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.7.4.6.0.6.2.ip6.arpa"
+	if _, err := one.Parse(tool.Input{Text: offered}); err != nil {
 		t.Error(err)
 	}
 	if _, err := one.Parse(tool.Input{Text: "1.0.0.10.in-addr.arpa", Options: options}); !fault.Is(err, fault.Refused) {
