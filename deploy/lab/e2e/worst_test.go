@@ -46,7 +46,8 @@ func worstCases() []worstCase {
 	chain := "redirects to URLs and cookies as long as they are taken, two dead addresses before each answer"
 	return []worstCase{
 		{tool: "asn-lookup", built: "an address with several origins", input: "11.80.0.1"},
-		{tool: "dns-lookup", built: "answers of 64 KB", input: "a." + lab.WorstName},
+		{tool: "dns-lookup", built: "twenty answers of 64 KB", input: "a." + lab.WorstName,
+			options: map[string]any{"types": "all"}},
 		{tool: "dns-resolver-check", built: "answers of 64 KB", input: "b." + lab.HeavyName,
 			options: map[string]any{"recordType": "TXT"}},
 		{tool: "email-dns-health", built: "ten SPF terms with ten exchanges each, all names long, all answers over TCP",
