@@ -37,8 +37,10 @@ var worstAnswers = map[string]struct {
 	body   string
 	marked []string
 }{
-	"dns-lookup": {`{"input":"worst-site.com"}`, []string{"", "details.NS", "details.TXT", "details.MX",
-		"details.AAAA"}},
+	"dns-lookup": {`{"input":"worst-site.com","options":{"types":"all"}}`, []string{"", "details.NS", "details.TXT",
+		"details.MX", "details.AAAA", "details.CAA", "details.SRV", "details.HTTPS", "details.SVCB", "details.DS",
+		"details.DNSKEY", "details.TLSA", "details.NAPTR", "details.PTR", "details.SSHFP", "details.URI", "details.LOC",
+		"details.HINFO"}},
 	"http-headers": {`{"input":"http://worst-site.com/headers"}`, []string{""}},
 	"ssl-checker": {`{"input":"worst-site.com"}`,
 		[]string{"", "certificate", "certificate.subjectAltNames", "chain.1"}},
@@ -197,10 +199,20 @@ func recordsIn64K(qtype uint16) int {
 		return 4000
 	case dns.TypeAAAA:
 		return 2300
-	case dns.TypeMX, dns.TypeNS, dns.TypeCNAME:
+	case dns.TypeMX, dns.TypeNS, dns.TypeCNAME, dns.TypePTR:
 		return 2900
-	case dns.TypeTXT:
+	case dns.TypeTXT, dns.TypeDS, dns.TypeTLSA, dns.TypeSSHFP, dns.TypeDNSKEY:
 		return 4
+	case dns.TypeCAA, dns.TypeURI:
+		return 50
+	case dns.TypeHTTPS, dns.TypeSVCB:
+		return 20
+	case dns.TypeSRV, dns.TypeNAPTR:
+		return 200
+	case dns.TypeHINFO:
+		return 110
+	case dns.TypeLOC:
+		return 2300
 	}
 	return 1
 }
@@ -225,7 +237,56 @@ func longRecord(h dns.RR_Header, who string, i int) dns.RR {
 		}
 		return longTXT(h, "v=spf1 "+includes(12), 4000)
 	}
+	if rr := longValue(h, name, i); rr != nil {
+		return rr
+	}
 	return &dns.SOA{Hdr: h, Ns: name, Mbox: name}
+}
+
+// longValue are records of the types that have objects for values.
+func longValue(h dns.RR_Header, name string, i int) dns.RR {
+	chunk, text := strings.Repeat("<", 255), strings.Repeat("<", 1000)+fmt.Sprint(i)
+	data := strings.Repeat("00", 15_000) + fmt.Sprintf("%02x", i%256)
+	switch h.Rrtype {
+	case dns.TypePTR:
+		return &dns.PTR{Hdr: h, Ptr: name}
+	case dns.TypeCAA:
+		return &dns.CAA{Hdr: h, Tag: chunk, Value: text}
+	case dns.TypeURI:
+		return &dns.URI{Hdr: h, Target: text}
+	case dns.TypeSRV:
+		return &dns.SRV{Hdr: h, Priority: uint16(i), Target: name}
+	case dns.TypeHTTPS, dns.TypeSVCB:
+		return longService(h, i)
+	case dns.TypeDS:
+		return &dns.DS{Hdr: h, Digest: data}
+	case dns.TypeTLSA:
+		return &dns.TLSA{Hdr: h, Certificate: data}
+	case dns.TypeSSHFP:
+		return &dns.SSHFP{Hdr: h, FingerPrint: data}
+	case dns.TypeDNSKEY:
+		return &dns.DNSKEY{Hdr: h, Flags: uint16(i), PublicKey: strings.Repeat("AAAA", 5_000)}
+	case dns.TypeNAPTR:
+		return &dns.NAPTR{Hdr: h, Order: uint16(i), Flags: "", Service: "", Regexp: chunk[:50], Replacement: name}
+	case dns.TypeHINFO:
+		return &dns.HINFO{Hdr: h, Cpu: fmt.Sprint(i) + chunk[3:], Os: chunk}
+	case dns.TypeLOC:
+		return &dns.LOC{Hdr: h, Size: 0x12, HorizPre: 0x16, VertPre: 0x13, Latitude: 1<<31 + uint32(i), Longitude: 1 << 31}
+	}
+	return nil
+}
+
+// longService is an HTTPS record with a long list, or an SVCB record with many parameters.
+func longService(h dns.RR_Header, i int) dns.RR {
+	rr := dns.SVCB{Hdr: h, Priority: uint16(i + 1), Target: "."}
+	if h.Rrtype == dns.TypeHTTPS {
+		rr.Value = append(rr.Value, &dns.SVCBAlpn{Alpn: strings.Split(strings.Repeat("<,", 1400)+"<", ",")})
+		return &dns.HTTPS{SVCB: rr}
+	}
+	for key := range 750 {
+		rr.Value = append(rr.Value, &dns.SVCBLocal{KeyCode: dns.SVCBKey(1000 + key)})
+	}
+	return &rr
 }
 
 func includes(n int) string {

@@ -123,10 +123,29 @@ func announcers(t *testing.T, client *egress.Client) *asn.Client {
 
 func perMinute(n int) ratelimit.Limit { return ratelimit.Limit{Requests: n, Window: time.Minute} }
 
+// everyType are records of the types that dns-lookup is asked for by name.
+var everyType = []string{
+	`every-type.com. 300 IN CAA 0 issue "ca.example.net"`,
+	`every-type.com. 300 IN SRV 10 60 5060 sip.every-type.com.`,
+	`every-type.com. 300 IN HTTPS 1 . alpn="h3,h2" ipv4hint=93.184.216.34`,
+	`every-type.com. 300 IN SVCB 0 pool.every-type.com.`,
+	`every-type.com. 300 IN SVCB 1 . key65280="unknown" port=53`,
+	`every-type.com. 300 IN DS 20326 8 2 E06D44B80B8F1D39A95C0B0D7C65D08458E880409BBC683457104237C7F8EC8D`,
+	`every-type.com. 300 IN DNSKEY 257 3 13 mdsswUyr3DPW132mOi8V9xESWE8jTo0dxCjjnopKl+GqJxpVXckHAeF+KkxLbxILfDLUT0rAK9iUzy1L53eKGQ==`,
+	`every-type.com. 300 IN TLSA 3 1 1 0C72AC70B745AC19998811B131D662C9AC69DBDBE7CB23E5B514B56664C5D3D6`,
+	`every-type.com. 300 IN NAPTR 100 10 "u" "E2U+sip" "!^.*$!sip:info@every-type.com!" .`,
+	`every-type.com. 300 IN PTR host.every-type.com.`,
+	`every-type.com. 300 IN SSHFP 4 2 A87F1B687AC0E57D2A081A2F282672334D90ED316D2B818CA9580EA384D92401`,
+	`every-type.com. 300 IN URI 10 1 "https://every-type.com/"`,
+	`every-type.com. 300 IN LOC 52 22 23 N 4 53 32 E -2m`,
+	`every-type.com. 300 IN HINFO "PC" "Linux"`,
+}
+
 // network is a private internet with a server of every kind that the answers below need.
 func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 	t.Helper()
 	n := egresstest.New(t)
+	n.Records(everyType...)
 	n.Records(
 		"site.test-site.com. 300 IN A 93.184.216.34",
 		"site.test-site.com. 300 IN AAAA 2606:2800:220:1::34",
@@ -134,6 +153,7 @@ func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 		`site.test-site.com. 300 IN TXT "v=spf1 " "-all"`,
 		"site.test-site.com. 300 IN NS ns1.test-site.com.",
 		"site.test-site.com. 300 IN SOA ns1.test-site.com. host.test-site.com. 1 2 3 4 5",
+		"34.216.184.93.in-addr.arpa. 300 IN PTR site.test-site.com.",
 		"example.com. 300 IN A 93.184.216.34",
 		"example.com. 300 IN AAAA 2606:2800:220:1::34",
 		"alias.test-site.com. 300 IN CNAME site.test-site.com.",

@@ -43,10 +43,46 @@ func publishHeavy(t *zone.Table) error {
 	lines = append(lines, filled(WorstName, "TXT", 268, func(i int) string {
 		return `"` + label(i) + strings.Repeat(`\001`, 252) + `"`
 	})...)
+	lines = append(lines, worstValues(unprintable)...)
 	for _, name := range []string{HeavyName, WorstName} {
 		t.Derive(name, func(string) []string { return []string{"@ 300 IN CNAME " + name + "."} })
 	}
 	return t.Add(lines...)
+}
+
+// worstValues are the types that dns-lookup is asked for by name, at WorstName.
+func worstValues(name string) (lines []string) {
+	escapes, hex := strings.Repeat(`\001`, 255), strings.Repeat("ff", 1000)
+	var params strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&params, " key%d", 1000+i)
+	}
+	for _, filling := range []struct {
+		qtype string
+		size  int
+		data  func(i int) string
+	}{
+		{"PTR", 18, func(i int) string { return label(i) + "." + name }},
+		{"CAA", 276, func(i int) string { return fmt.Sprintf(`%d issue "%s"`, i, escapes) }},
+		{"SRV", 280, func(i int) string { return fmt.Sprintf("%d 0 0 %s.%s", i, label(i), name) }},
+		{"HTTPS", 1080, func(i int) string {
+			return fmt.Sprintf(`%d . key65280="%s"`, i+1, strings.Repeat(escapes, 4))
+		}},
+		{"SVCB", 2020, func(i int) string { return fmt.Sprintf("%d .%s", i+1, params.String()) }},
+		{"DS", 1020, func(i int) string { return fmt.Sprintf("%d 8 2 %s", i, hex) }},
+		{"DNSKEY", 1020, func(i int) string { return fmt.Sprintf("%d 3 8 %s", i, strings.Repeat("AAAA", 333)) }},
+		{"TLSA", 1020, func(i int) string { return fmt.Sprintf("%d 1 1 %s", i, hex) }},
+		{"NAPTR", 820, func(i int) string {
+			return fmt.Sprintf(`%d 0 "" "%s" "%s" %s.%s`, i, escapes, escapes, label(i), name)
+		}},
+		{"SSHFP", 1020, func(i int) string { return fmt.Sprintf("%d 2 %s", i, hex) }},
+		{"URI", 276, func(i int) string { return fmt.Sprintf(`%d 0 "%s"`, i, escapes) }},
+		{"LOC", 28, func(i int) string { return fmt.Sprintf("%d %d 0 N 0 0 0 E 0m", i%90, i%60) }},
+		{"HINFO", 530, func(i int) string { return fmt.Sprintf(`"%s%s" "%s"`, label(i), escapes[12:], escapes) }},
+	} {
+		lines = append(lines, filled(WorstName, filling.qtype, filling.size, filling.data)...)
+	}
+	return lines
 }
 
 // filled are as many records of a type as one message holds, where each takes size bytes.

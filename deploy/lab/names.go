@@ -119,7 +119,7 @@ func records(g *graph, sites []site.Site) []string {
 	lines = append(lines, addressRecords("ns1."+TransitZone, netip.MustParseAddr(resolver4),
 		netip.MustParseAddr(resolver6))...)
 	lines = append(append(lines, siteRecords(sites)...), dnsRecords...)
-	return append(lines, insideRecords...)
+	return append(append(lines, typeRecords...), insideRecords...)
 }
 
 // insideRecords are what a resolver inside a network knows and the public DNS does not: a container by its name and its
@@ -231,6 +231,7 @@ func (l *Lab) Names() []Name {
 		Name{"rebind." + ProbeZone, "leads to a public and to a local address, by turns"},
 		Name{"redis.backend", "a container's name, which the resolver knows and no visitor is told of"},
 		Name{DNSZone, "records of every kind"},
+		Name{TypesName, "records of all twenty types (dns-lookup)"},
 		Name{"alias." + DNSZone, "a chain of aliases"},
 		Name{"bogus." + DNSZone, "SERVFAIL with an extended error"},
 		Name{"timeout." + DNSZone, "its resolver never answers"},

@@ -69,6 +69,8 @@ type Option struct {
 	Values []Choice `json:"values"`
 	// Number marks a field whose text is sent as a number.
 	Number bool `json:"number"`
+	// Usual is what a field for text sends where it is left empty; empty for nothing.
+	Usual string `json:"usual"`
 }
 
 // Choice is one value of an option.
@@ -157,6 +159,8 @@ func (d Descriptor) checkOptions() error {
 			return fmt.Errorf(`the option %s has no "label"`, o.Name)
 		case len(o.Values) > 0 && o.Number:
 			return fmt.Errorf(`the option %s has "values" to choose from, and so no "number"`, o.Name)
+		case len(o.Values) > 0 && o.Usual != "":
+			return fmt.Errorf(`the option %s has "values" to choose from, and so no "usual" text`, o.Name)
 		case len(o.Values) > 0 && o.Placeholder != "":
 			return fmt.Errorf(`the option %s has "values" to choose from, and so no room for a "placeholder"`, o.Name)
 		}

@@ -63,6 +63,9 @@ var goldenTools = map[string]recording{
 			"_dmarc.lab-dns.com", "lab-hostile-mail.com", "bücher.lab-dns.com", "11.80.0.1", "lab-dns.com:53"),
 		inputs(oddHosts...),
 		with("lab-dns.com", `{"types":"A"}`, `[]`, `"A"`, `null`),
+		with("types.lab-dns.com", `{"types":"all"}`, `{"types":"Loc, txt,loc"}`, `{"types":"all,A"}`, `{"types":"ANY"}`,
+			`{"types":""}`, `{"types":7}`, `{"types":null}`),
+		inputs("1.0.90.11.in-addr.arpa", "90.11.in-addr.arpa", "1.0.0.240.in-addr.arpa"),
 	)},
 	"dns-resolver-check": {asks: join(
 		inputs("agree.lab-resolve.com", "alias.lab-resolve.com", "absent.lab-resolve.com", "empty.lab-resolve.com",

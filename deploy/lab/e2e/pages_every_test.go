@@ -70,6 +70,17 @@ func pagesWithFacts() []shownPage {
 		{name: "report", path: "/report?target=lab-good-mail.com", ready: reported, in: "main", facts: []string{"lab-good-mail.com", "DNS lookup", "Registration lookup"}, console: []string{"/api/tools/"}},
 		{name: "dns-lookup", path: toolPath("dns-lookup", "lab-dns.com"), tone: "good", facts: []string{
 			"11.80.0.1", "2a10:80::1", "mail.lab-site.com", "ns1.lab-transit.net", `two chunks, a quote " and a semicolon;`}},
+		{name: "dns-lookup-types", path: toolPath("dns-lookup", "types.lab-dns.com"), tone: "good", facts: []string{
+			"Name servers and zone", "Security", "Services", "Only this authority may issue certificates: ca.example.net. Nobody may issue wildcard certificates.",
+			"HTTP/3 is offered through the HTTPS record", "key 2371, ECDSA P-256, signs the keys", "a key that the zone does not have", "No records of this type: CNAME.",
+			`1 . alpn="f\\\\oo\\,bar" key777 key65280="a b\"c;\\\001"`, "3 1 1 0c72ac70b745ac19998811b131d662c9ac69dbdbe7cb23e5b514b56664c5d3d6", `host\.master.lab-dns.com`}},
+		{name: "dns-lookup-some", path: toolPath("dns-lookup", "types.lab-dns.com", "types", "caa, loc"), tone: "good", facts: []string{
+			"has 5 records of 2 types: CAA and LOC.", "52 22 23.500 N 4 53 32.000 E -2.50m 0.05m 10000m 10m", `\# 16 01121613800000008000000000989680`,
+			"dig +noall +answer types.lab-dns.com CAA types.lab-dns.com LOC"}},
+		{name: "dns-lookup-reverse", path: toolPath("dns-lookup", "1.0.90.11.in-addr.arpa"), tone: "good", facts: []string{
+			"clean.lab-transit.net", "The name that the owner of the address gave it."}},
+		{name: "dns-lookup-address", path: toolPath("dns-lookup", "11.90.0.1"), ready: `document.querySelector("#input-error").textContent !== ""`, in: "main",
+			facts: []string{"the records of this address are at 1.0.90.11.in-addr.arpa"}, console: []string{"400"}},
 		{name: "dns-lookup-failing", path: toolPath("dns-lookup", "bogus.lab-dns.com"), tone: "bad", facts: []string{"SERVFAIL", "signature expired"}},
 		{name: "http-headers", path: toolPath("http-headers", "https://rich.lab-site.com/"), facts: []string{
 			"200", "HTTP/2", "content-type", "set-cookie", "TLSv1.3"}},

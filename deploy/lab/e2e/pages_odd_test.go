@@ -15,7 +15,7 @@ import (
 func oddAnswers() map[string][]string {
 	silent := "silent." + lab.TransitZone
 	return map[string][]string{
-		"dns-lookup": {"nowhere.lab-dns.com", "servfail.lab-dns.com", "timeout.lab-dns.com", "alias.lab-dns.com", "loop.lab-dns.com", "signed.lab-dns.com", "private.lab-site.com", "endless.lab-resolve.com"},
+		"dns-lookup": {"nowhere.lab-dns.com", "servfail.lab-dns.com", "timeout.lab-dns.com", "alias.lab-dns.com", "loop.lab-dns.com", "signed.lab-dns.com", "types.lab-dns.com", "private.lab-site.com", "endless.lab-resolve.com"},
 		"dns-resolver-check": {"absent.lab-resolve.com", "empty.lab-resolve.com", "partial.lab-resolve.com", "varies.lab-resolve.com", "alone.lab-resolve.com",
 			"nobody.lab-resolve.com", "unsigned.lab-resolve.com", "expired.lab-resolve.com", "unreachable.lab-resolve.com", "older.lab-resolve.com", "faulty.lab-resolve.com", "filtered.lab-resolve.com", "blockpage.lab-resolve.com", "long.lab-resolve.com"},
 		"email-dns-health": {"lab-nomail-mail.com", "lab-nothing-mail.com", "lab-bare-mail.com", "lab-mxfails-mail.com", "lab-spftree-mail.com", "lab-spfloop-mail.com",

@@ -227,6 +227,7 @@ func TestErrorAtTheField(t *testing.T) {
 		{"ping", "family.local", ipv6, "input"},
 		{"ping", "11.90.0.1", ipv6, "family"},
 		{"email-dns-health", "lab-good-mail.com", map[string]any{"dkimSelector": "a b"}, "dkimSelector"},
+		{"dns-lookup", "lab-dns.com", map[string]any{"types": "A,ANY"}, "types"},
 	} {
 		t.Run(c.slug+" "+c.input, func(t *testing.T) {
 			t.Parallel()

@@ -95,6 +95,20 @@ func TestDNSLookup(t *testing.T) {
 		{name: "a cloud's name", input: "metadata.goog", status: 400},
 		{name: "an underscore label", input: "_dmarc.lab-dns.com", facts: facts{"records.TXT": []string{"v=DMARC1; p=reject"}}},
 		{name: "a bad name", input: "lab dns.com", status: 400},
+		{name: "some types", input: "types.lab-dns.com", options: map[string]any{"types": "hinfo, HTTPS"}, facts: facts{
+			"records.HTTPS.0.params.alpn": "h3,h2", "records.HTTPS.1.target": "edge.lab-site.com", "records.HINFO.0.os": "Red Hat; Linux\\ \u00c8",
+			"records.A": "(absent)", "details.A": "(absent)", "errors": map[string]any{}}},
+		{name: "all types", input: "types.lab-dns.com", options: map[string]any{"types": "all"}, facts: facts{
+			"records.SVCB.1.params.key65280": `a b\"c;\\\001`, "records.DNSKEY.1.keyTag": 2371, "records.SOA.0.hostmaster": `host\.master.lab-dns.com`,
+			"records.TLSA.0.data": "0c72ac70b745ac19998811b131d662c9ac69dbdbe7cb23e5b514b56664c5d3d6", "errors": map[string]any{"CNAME": "ENODATA"}}},
+		{name: "unknown type", input: "types.lab-dns.com", options: map[string]any{"types": "A,ANY"}, status: 400},
+		{name: "no type", input: "types.lab-dns.com", options: map[string]any{"types": ""}, status: 400},
+		{name: "types of the wrong kind", input: "types.lab-dns.com", options: map[string]any{"types": []string{"A"}}, status: 400},
+		{name: "a reverse name", input: "1.0.90.11.in-addr.arpa", options: map[string]any{"types": "PTR"}, facts: facts{
+			"records.PTR": []string{"clean.lab-transit.net"}}},
+		{name: "a private address's reverse name", input: "1.0.0.10.in-addr.arpa", options: map[string]any{"types": "PTR"}, status: 400},
+		{name: "a reserved address's reverse name", input: "1.0.0.240.in-addr.arpa", status: 400},
+		{name: "an address", input: "11.90.0.1", status: 400},
 	})
 }
 

@@ -46,7 +46,8 @@ func worstCases() []worstCase {
 	chain := "redirects to URLs and cookies as long as they are taken, two dead addresses before each answer"
 	return []worstCase{
 		{tool: "asn-lookup", built: "an address with several origins", input: "11.80.0.1"},
-		{tool: "dns-lookup", built: "answers of 64 KB", input: "a." + lab.WorstName},
+		{tool: "dns-lookup", built: "twenty answers of 64 KB", input: "a." + lab.WorstName,
+			options: map[string]any{"types": "all"}},
 		{tool: "dns-resolver-check", built: "answers of 62 KB from four resolvers and three name servers",
 			input: "endless." + lab.ResolveZone, options: map[string]any{"recordType": "TXT"}},
 		{tool: "dns-resolver-check", built: "name servers that are silent", input: "unreachable." + lab.ResolveZone},

@@ -49,8 +49,8 @@ func (a *Answer) bound() {
 func inOrder(records []dns.RR, digest *[sha256.Size]byte) []dns.RR {
 	texts := make(map[string]dns.RR, len(records))
 	for _, rr := range records {
-		text := strings.TrimPrefix(rr.String(), rr.Header().String())
-		if rr.Header().Rrtype != dns.TypeTXT {
+		text := strings.TrimPrefix(written(rr), rr.Header().String())
+		if holdsNames(rr.Header().Rrtype) {
 			text = strings.ToLower(text) // names have no case
 		}
 		texts[text] = rr
@@ -63,6 +63,15 @@ func inOrder(records []dns.RR, digest *[sha256.Size]byte) []dns.RR {
 	}
 	all.Sum(digest[:0])
 	return ordered
+}
+
+// holdsNames tells whether numbers and names are all that records of the type hold.
+func holdsNames(qtype uint16) bool {
+	switch qtype {
+	case dns.TypeNS, dns.TypeCNAME, dns.TypePTR, dns.TypeMX, dns.TypeSRV, dns.TypeSOA:
+		return true
+	}
+	return false
 }
 
 // Weight is about what the answer takes in memory, and rather more than less. The wire tells nothing of that: a name
@@ -87,7 +96,18 @@ func (a Answer) Weight() int {
 	return size
 }
 
-func recordWeight(rr dns.RR) int { return 192 + len(rr.String())*5/4 + 48*textsIn(rr) }
+func recordWeight(rr dns.RR) int { return 192 + len(written(rr))*5/4 + 48*textsIn(rr) }
+
+// written is the record in a line. The library takes time in the square of the parameters of a service.
+func written(record dns.RR) string {
+	switch rr := record.(type) {
+	case *dns.SVCB:
+		return rr.Hdr.String() + presentService(rr)
+	case *dns.HTTPS:
+		return rr.Hdr.String() + presentService(&rr.SVCB)
+	}
+	return record.String()
+}
 
 // textsIn counts the strings of a record that is a list of them.
 func textsIn(record dns.RR) int {
@@ -100,6 +120,26 @@ func textsIn(record dns.RR) int {
 		return len(rr.Txt)
 	case *dns.NINFO:
 		return len(rr.ZSData)
+	case *dns.SVCB:
+		return paramsIn(rr)
+	case *dns.HTTPS:
+		return paramsIn(&rr.SVCB)
 	}
 	return 0
+}
+
+// paramsIn counts the parameters of a service, and the items of those that are lists; each is two things in memory.
+func paramsIn(rr *dns.SVCB) int {
+	count := 2 * len(rr.Value)
+	for _, pair := range rr.Value {
+		switch p := pair.(type) {
+		case *dns.SVCBAlpn:
+			count += len(p.Alpn)
+		case *dns.SVCBIPv4Hint:
+			count += len(p.Hint)
+		case *dns.SVCBIPv6Hint:
+			count += len(p.Hint)
+		}
+	}
+	return count
 }

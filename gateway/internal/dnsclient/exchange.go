@@ -161,6 +161,8 @@ func readMessage(packet []byte, query *dns.Msg) (*dns.Msg, error) {
 		return nil, errMalformed
 	case !sameQuestion(m, query):
 		return nil, nil
+	case !m.Truncated && !allWhole(m.Answer):
+		return nil, errMalformed
 	}
 	return m, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,6 +36,29 @@ func TestWeightIsWhatAnAnswerTakes(t *testing.T) {
 		"CAA": func(h dns.RR_Header, _ int) dns.RR {
 			return &dns.CAA{Hdr: h, Tag: "issue", Value: strings.Repeat(`\001`, 250)}
 		},
+		"protocols": func(h dns.RR_Header, _ int) dns.RR {
+			return service(h, &dns.SVCBAlpn{Alpn: strings.Split(strings.Repeat("h", 500), "")})
+		},
+		"hints": func(h dns.RR_Header, _ int) dns.RR {
+			return service(h, &dns.SVCBIPv4Hint{Hint: slices.Repeat([]net.IP{{93, 184, 216, 34}}, 250)})
+		},
+		"hints of IPv6": func(h dns.RR_Header, _ int) dns.RR {
+			return service(h, &dns.SVCBIPv6Hint{Hint: slices.Repeat([]net.IP{net.ParseIP("2606:4700::1")}, 60)})
+		},
+		"mandatory keys": func(h dns.RR_Header, _ int) dns.RR {
+			return service(h, &dns.SVCBMandatory{Code: slices.Repeat([]dns.SVCBKey{1}, 500)})
+		},
+		"parameters": func(h dns.RR_Header, _ int) dns.RR { return service(h, manyParams(250)...) },
+		"a key": func(h dns.RR_Header, _ int) dns.RR {
+			return &dns.DNSKEY{Hdr: h, PublicKey: strings.Repeat("AAAA", 200)}
+		},
+		"a digest": func(h dns.RR_Header, _ int) dns.RR { return &dns.TLSA{Hdr: h, Certificate: strings.Repeat("01", 500)} },
+		"rules": func(h dns.RR_Header, _ int) dns.RR {
+			text := strings.Repeat(`\001`, 250)
+			return &dns.NAPTR{Hdr: h, Flags: text, Service: text, Regexp: text, Replacement: ugly}
+		},
+		"URIs":   func(h dns.RR_Header, _ int) dns.RR { return &dns.URI{Hdr: h, Target: strings.Repeat("x", 500)} },
+		"places": func(h dns.RR_Header, _ int) dns.RR { return &dns.LOC{Hdr: h, Size: 0x12} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			packet := fill(t, record)
@@ -54,6 +78,19 @@ func TestWeightIsWhatAnAnswerTakes(t *testing.T) {
 			runtime.KeepAlive(kept)
 		})
 	}
+}
+
+func service(h dns.RR_Header, params ...dns.SVCBKeyValue) *dns.SVCB {
+	return &dns.SVCB{Hdr: h, Priority: 1, Target: ".", Value: params}
+}
+
+// manyParams are parameters without a value.
+func manyParams(count int) []dns.SVCBKeyValue {
+	params := make([]dns.SVCBKeyValue, count)
+	for i := range params {
+		params[i] = &dns.SVCBLocal{KeyCode: dns.SVCBKey(1000 + i)}
+	}
+	return params
 }
 
 // fill makes a message of tens of kilobytes.

@@ -13,7 +13,7 @@ const wantDomain = "Enter a public domain name, such as example.com."
 type Domain struct{ name string }
 
 // ParseDomain takes a public domain name; underscores tells whether `_` labels are allowed, as dns-lookup and
-// dns-resolver-check do. Addresses are Invalid.
+// dns-resolver-check do. Addresses are Invalid, and the reverse names of addresses that are not public are Refused.
 func ParseDomain(s string, underscores bool) (Domain, error) {
 	if _, err := netip.ParseAddr(s); err == nil {
 		return Domain{}, fail(fault.Invalid, wantDomain, "%s is an IP address.", show(s))
@@ -24,6 +24,9 @@ func ParseDomain(s string, underscores bool) (Domain, error) {
 	name, err := netpolicy.ParseName(s, underscores)
 	if err != nil {
 		return Domain{}, nameFault(s, err, wantDomain)
+	}
+	if err := permitReverse(s, name); err != nil {
+		return Domain{}, err
 	}
 	return Domain{name: name}, nil
 }

@@ -1,26 +1,86 @@
 package dnslookup
 
 import (
-	"cmp"
 	"net/netip"
-	"slices"
-	"strings"
 
 	"diagnostics/gateway/internal/dnsclient"
-	"diagnostics/gateway/internal/text"
 
 	"github.com/miekg/dns"
 )
 
-// recordSet is the values by type; no list is null.
+// recordSet is the values by type. The list of a type that was not asked for is nil, and no other is.
 type recordSet struct {
-	A     []string    `json:"A"`
-	AAAA  []string    `json:"AAAA"`
-	MX    []mxRecord  `json:"MX"`
-	TXT   []string    `json:"TXT"`
-	CNAME []string    `json:"CNAME"`
-	NS    []string    `json:"NS"`
-	SOA   []soaRecord `json:"SOA"`
+	A      []string        `json:"A,omitzero"`
+	AAAA   []string        `json:"AAAA,omitzero"`
+	MX     []mxRecord      `json:"MX,omitzero"`
+	TXT    []string        `json:"TXT,omitzero"`
+	CNAME  []string        `json:"CNAME,omitzero"`
+	NS     []string        `json:"NS,omitzero"`
+	SOA    []soaRecord     `json:"SOA,omitzero"`
+	CAA    []caaRecord     `json:"CAA,omitzero"`
+	SRV    []srvRecord     `json:"SRV,omitzero"`
+	HTTPS  []serviceRecord `json:"HTTPS,omitzero"`
+	SVCB   []serviceRecord `json:"SVCB,omitzero"`
+	DS     []dsRecord      `json:"DS,omitzero"`
+	DNSKEY []dnskeyRecord  `json:"DNSKEY,omitzero"`
+	TLSA   []tlsaRecord    `json:"TLSA,omitzero"`
+	NAPTR  []naptrRecord   `json:"NAPTR,omitzero"`
+	PTR    []string        `json:"PTR,omitzero"`
+	SSHFP  []sshfpRecord   `json:"SSHFP,omitzero"`
+	URI    []uriRecord     `json:"URI,omitzero"`
+	LOC    []locRecord     `json:"LOC,omitzero"`
+	HINFO  []hinfoRecord   `json:"HINFO,omitzero"`
+}
+
+// of is the list of one of allTypes.
+func (r *recordSet) of(qtype uint16) list {
+	switch qtype {
+	case dns.TypeA:
+		return (*addressList)(&r.A)
+	case dns.TypeAAAA:
+		return (*addressList)(&r.AAAA)
+	case dns.TypeMX:
+		return (*mxList)(&r.MX)
+	case dns.TypeTXT:
+		return (*textList)(&r.TXT)
+	case dns.TypeCNAME:
+		return (*nameList)(&r.CNAME)
+	case dns.TypeNS:
+		return (*nameList)(&r.NS)
+	case dns.TypeSOA:
+		return (*soaList)(&r.SOA)
+	case dns.TypePTR:
+		return (*nameList)(&r.PTR)
+	}
+	return r.ofValues(qtype)
+}
+
+func (r *recordSet) ofValues(qtype uint16) list {
+	switch qtype {
+	case dns.TypeCAA:
+		return (*valueList[caaRecord, *caaRecord])(&r.CAA)
+	case dns.TypeSRV:
+		return (*valueList[srvRecord, *srvRecord])(&r.SRV)
+	case dns.TypeHTTPS:
+		return (*valueList[serviceRecord, *serviceRecord])(&r.HTTPS)
+	case dns.TypeSVCB:
+		return (*valueList[serviceRecord, *serviceRecord])(&r.SVCB)
+	case dns.TypeDS:
+		return (*valueList[dsRecord, *dsRecord])(&r.DS)
+	case dns.TypeDNSKEY:
+		return (*valueList[dnskeyRecord, *dnskeyRecord])(&r.DNSKEY)
+	case dns.TypeTLSA:
+		return (*valueList[tlsaRecord, *tlsaRecord])(&r.TLSA)
+	case dns.TypeNAPTR:
+		return (*valueList[naptrRecord, *naptrRecord])(&r.NAPTR)
+	case dns.TypeSSHFP:
+		return (*valueList[sshfpRecord, *sshfpRecord])(&r.SSHFP)
+	case dns.TypeURI:
+		return (*valueList[uriRecord, *uriRecord])(&r.URI)
+	case dns.TypeLOC:
+		return (*valueList[locRecord, *locRecord])(&r.LOC)
+	}
+	return (*valueList[hinfoRecord, *hinfoRecord])(&r.HINFO)
 }
 
 // mxRecord is a mail exchange; Exchange is empty in a null MX (RFC 7505).
@@ -38,13 +98,6 @@ type soaRecord struct {
 	Retry      uint32 `json:"retry"`
 	Expire     uint32 `json:"expire"`
 	MinTTL     uint32 `json:"minttl"`
-}
-
-func newRecordSet() recordSet {
-	return recordSet{
-		A: []string{}, AAAA: []string{}, MX: []mxRecord{}, TXT: []string{}, CNAME: []string{}, NS: []string{},
-		SOA: []soaRecord{},
-	}
 }
 
 // add files records under their types.
@@ -73,23 +126,43 @@ func (r *recordSet) add(records []dns.RR) {
 				continue // a zone has one (RFC 1035 section 5.2); what else comes is a broken server's
 			}
 			r.SOA = append(r.SOA, soaRecord{
-				NSName: dnsclient.TrimRoot(rr.Ns), Hostmaster: text.Decode(dnsclient.Unescape(dnsclient.TrimRoot(rr.Mbox))),
-				Serial:  rr.Serial,
+				NSName: dnsclient.TrimRoot(rr.Ns), Hostmaster: dnsclient.TrimRoot(rr.Mbox), Serial: rr.Serial,
 				Refresh: rr.Refresh, Retry: rr.Retry, Expire: rr.Expire, MinTTL: rr.Minttl,
 			})
+		case *dns.PTR:
+			r.PTR = append(r.PTR, dnsclient.TrimRoot(rr.Ptr))
+		default:
+			r.addValue(record)
 		}
 	}
 }
 
-// sort puts every list in one order, since resolvers rotate theirs and two runs should look alike.
-func (r *recordSet) sort() {
-	byAddr := func(a, b string) int { return netip.MustParseAddr(a).Compare(netip.MustParseAddr(b)) }
-	slices.SortFunc(r.A, byAddr)
-	slices.SortFunc(r.AAAA, byAddr)
-	slices.SortFunc(r.MX, func(a, b mxRecord) int {
-		return cmp.Or(cmp.Compare(a.Priority, b.Priority), strings.Compare(a.Exchange, b.Exchange))
-	})
-	slices.Sort(r.TXT)
-	slices.Sort(r.CNAME)
-	slices.Sort(r.NS)
+// addValue files a record of a type whose values are objects with their data in presentation form.
+func (r *recordSet) addValue(record dns.RR) {
+	switch rr := record.(type) {
+	case *dns.CAA:
+		r.CAA = append(r.CAA, newCAA(rr))
+	case *dns.SRV:
+		r.SRV = append(r.SRV, newSRV(rr))
+	case *dns.HTTPS:
+		r.HTTPS = append(r.HTTPS, newService(&rr.SVCB))
+	case *dns.SVCB:
+		r.SVCB = append(r.SVCB, newService(rr))
+	case *dns.DS:
+		r.DS = append(r.DS, newDS(rr))
+	case *dns.DNSKEY:
+		r.DNSKEY = append(r.DNSKEY, newDNSKEY(rr))
+	case *dns.TLSA:
+		r.TLSA = append(r.TLSA, newTLSA(rr))
+	case *dns.NAPTR:
+		r.NAPTR = append(r.NAPTR, newNAPTR(rr))
+	case *dns.SSHFP:
+		r.SSHFP = append(r.SSHFP, newSSHFP(rr))
+	case *dns.URI:
+		r.URI = append(r.URI, newURI(rr))
+	case *dns.LOC:
+		r.LOC = append(r.LOC, locRecord{present(rr)})
+	case *dns.HINFO:
+		r.HINFO = append(r.HINFO, newHINFO(rr))
+	}
 }

@@ -111,13 +111,13 @@ function link() {
  * @param {HTMLInputElement | HTMLSelectElement} option
  */
 function valueOf(option) {
-  const text = option.value.trim();
+  const text = option.value.trim() || (option.dataset.usual ?? "");
   return option.dataset.number !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
 /** @returns {Asked} */
 function asked() {
-  const filled = options.filter((option) => option.value.trim() !== "").map((option) => [option.name, valueOf(option)]);
+  const filled = options.map((option) => [option.name, valueOf(option)]).filter(([, value]) => value !== "");
   return { slug, input: input?.value ?? "", options: Object.fromEntries(filled) };
 }
 

@@ -3,16 +3,15 @@
 
 import { explain, remarks } from "../../lib/dns-codes.js";
 import { counted, listed, plural } from "../../lib/format.js";
-
-/** @type {Record<string, string>} */
-export const titles = { A: "IPv4 addresses", AAAA: "IPv6 addresses", CNAME: "alias of", MX: "mail exchanges, lowest number first", NS: "name servers", TXT: "texts", SOA: "start of authority" };
-
-export const types = Object.keys(titles);
+import { typesOf, written } from "./types.js";
 
 /** @param {any} d */
-export function sum({ records, errors, details, domain }) {
-  const chain = types.map((t) => details[t].cnameChain).concat([records.CNAME]).sort((a, b) => b.length - a.length)[0];
+export function sum(d) {
+  const { records, errors, details, domain } = d;
+  const types = typesOf(d);
+  const chain = types.map((t) => details[t].cnameChain).concat([records.CNAME ?? []]).sort((a, b) => b.length - a.length)[0];
   return {
+    types,
     chain,
     who: chain.length > 0 ? `${domain} is an alias of ${chain.at(-1)}, which` : domain,
     found: types.filter((t) => t !== "CNAME" && records[t].length > 0),
@@ -24,8 +23,9 @@ export function sum({ records, errors, details, domain }) {
 
 /** @param {any} d @returns {import("../../lib/view.js").Verdict} */
 function verdict(d) {
-  const { who, found, failed, gone } = sum(d);
-  if (failed.length === types.length) return { tone: "bad", text: `${d.domain} could not be looked up: ${explain(d.errors.A)}.` };
+  const { types, chain, who, found, failed, gone } = sum(d);
+  if (failed.length === types.length) return { tone: "bad", text: `${d.domain} could not be looked up: ${explain(d.errors[failed[0]])}.` };
+  if (types.length === 1 && types[0] === "CNAME" && chain.length > 0) return { tone: "good", text: `${d.domain} is an alias of ${chain.at(-1)}.` };
   if (gone && found.length === 0) return { tone: "bad", text: `${who} does not exist in the DNS.` };
   const count = found.reduce((n, t) => n + d.records[t].length, 0);
   const kinds = `of ${plural(found.length, "type")}: ${listed(found)}`;
@@ -33,11 +33,6 @@ function verdict(d) {
   const has = count > 0 ? some : "has none of the records asked for";
   if (failed.length > 0) return { tone: "warn", text: `${who} ${has}; the lookup of ${listed(failed)} failed: ${explain(d.errors[failed[0]])}.` };
   return { tone: count > 0 ? "good" : "warn", text: `${who} ${has}.` };
-}
-
-/** @param {any} d @param {string} t @returns {string[]} */
-export function written({ records }, t) {
-  return records[t].map((/** @type {any} */ r) => (t === "MX" ? `${r.priority} ${r.exchange || "."}` : t === "SOA" ? Object.values(r).join(" ") : r));
 }
 
 /** @type {import("../../lib/view.js").Judge} */
@@ -48,5 +43,5 @@ export default {
     const concerns = sum(d).said.map((s) => ({ tone: /** @type {"warn" | "bad"} */ ("warn"), text: `The resolver says of ${d.domain}: ${s}.` }));
     return tone === "bad" || tone === "warn" ? [{ tone, text, broken: tone === "bad" }, ...concerns] : concerns;
   },
-  facts: (d) => Object.fromEntries(types.map((t) => [t, d.errors[t] ?? written(d, t)])),
+  facts: (d) => Object.fromEntries(typesOf(d).map((t) => [t, d.errors[t] ?? written(d, t)])),
 };

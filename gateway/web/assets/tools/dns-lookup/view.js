@@ -5,8 +5,13 @@ import { explain, remarks } from "../../lib/dns-codes.js";
 import { el, svg } from "../../lib/dom.js";
 import { counted, duration, listed, ms } from "../../lib/format.js";
 import { badge, cut, facts, more, notice, section, table, value } from "../../lib/parts.js";
-import { sh } from "../../lib/shell.js";
-import { sum, titles, types, written } from "./verdict.js";
+import { quote, sh } from "../../lib/shell.js";
+import { label, meaningOf } from "./explain.js";
+import { groups, titles, typesOf, written } from "./types.js";
+import { sum } from "./verdict.js";
+
+/** More types than this fill a page. */
+const usual = 7;
 
 /** What the notches of a bar stand for, in seconds: a minute, an hour, a day. */
 const notches = [60, 3600, 86400];
@@ -27,27 +32,31 @@ function life({ ttl, ageMs }) {
 }
 
 /**
- * The records by type, each with the rest of its life.
+ * The records by type, each with what it means and the rest of its life, in groups.
  * @param {any} d
  * @param {string[]} shown
  */
 function recordsPart(d, shown) {
-  const rows = shown.map((t) => el("div", {}, el("dt", {}, el("strong", {}, t), " ", titles[t]), el("dd", {}, list(d, t), cut(d.details[t])), life(d.details[t])));
-  return section("Records", el("dl", { class: "facts lookup-records" }, ...rows),
+  const row = (/** @type {string} */ t) => el("div", {}, el("dt", {}, el("strong", {}, t), " ", titles[t]), el("dd", {}, list(d, t), cut(d.details[t]), hint(meaningOf(d, t))), life(d.details[t]));
+  const parts = groups.map(([title, types]) => ({ title, types: types.filter((t) => shown.includes(t)) })).filter(({ types }) => types.length > 0);
+  return section("Records", ...parts.flatMap(({ title, types }) => [el("h3", {}, title), el("dl", { class: "facts lookup-records" }, ...types.map(row))]),
     el("p", { class: "hint" }, "A bar is how long the answer may still be kept (TTL), on a logarithmic scale to one week, with notches at a minute, an hour and a day. A pale end was spent in this service’s cache."));
 }
 
-/** Tells what a text is for, by its own prefix. @param {string} text */
-function purpose(text) {
-  const token = text.match(/^[_-]*(MS(?==)|[a-z0-9][\w.-]*?(?=[_-](?:site-|domain-)?verif\w*[=:]))/i);
-  return token ? `verification token (${token[1]})` : text.match(/^v=(spf1|DMARC1|DKIM1|STSv1|TLSRPTv1)\b/i)?.[1].replace(/v?1$/, "").toUpperCase();
+/** @param {string} text */
+const hint = (text) => (text ? el("p", { class: "hint" }, text) : null);
+
+/** The types without records in one line, since most names lack most of them. @param {any} d */
+function absentPart(d) {
+  const absent = typesOf(d).filter((t) => d.errors[t] === "ENODATA");
+  return absent.length > 0 ? el("p", { class: "lookup-absent" }, `No records of ${absent.length === 1 ? "this type" : "these types"}: ${listed(absent)}.`) : null;
 }
 
 /** @param {any} d @param {string} t */
 function list(d, t) {
-  return el("ul", { class: "values" }, ...written(d, t).map((r) => {
-    const tag = t === "TXT" && purpose(r);
-    return el("li", {}, value(r, { what: t }), tag && badge("info", tag));
+  return el("ul", { class: "values" }, ...written(d, t).map((text, i) => {
+    const tag = label(t, d.records[t][i]);
+    return el("li", {}, value(text, { what: t }), tag && badge("info", tag));
   }));
 }
 
@@ -61,7 +70,9 @@ function authority(soa) {
 }
 
 /** @param {any} d */
-function answers({ details, errors, records }) {
+function answers(d) {
+  const { details, errors, records } = d;
+  const types = typesOf(d);
   const columns = [{ title: "Type" }, { title: "Answer" }, { title: "Code" }, { title: "Time left", numeric: true }, { title: "DNSSEC validated" }, { title: "Resolver" }, { title: "Took", numeric: true }, { title: "Age in our cache" }];
   const told = types.map((t) => [errors[t] ? explain(errors[t]) : counted(records[t].length, details[t].truncated, "record"), ...remarks(details[t].extendedErrors)].join("; "));
   const rows = types.map((t, i) => {
@@ -77,18 +88,20 @@ function answers({ details, errors, records }) {
 /** @type {import("../../lib/view.js").View} */
 export default {
   show(d) {
-    const { chain, said, gone } = sum(d);
+    const { types, chain, said, failed, gone } = sum(d);
     const shown = types.filter((t) => d.records[t].length > 0);
+    const fold = failed.length === 0 && (types.length > usual || (gone && shown.length === 0));
     return [
       ...said.map((text) => notice("warn", `The resolver adds: ${text}.`)),
       chain.length > 0 ? section("Path of aliases", el("ol", { class: "lookup-path" }, ...[d.domain, ...chain].map((n) => el("li", {}, value(n))))) : null,
       shown.length > 0 ? recordsPart(d, shown) : null,
-      d.records.SOA[0] ? authority(d.records.SOA[0]) : null,
-      (gone && shown.length === 0 ? more : section)("How each question was answered", answers(d)),
+      absentPart(d),
+      d.records.SOA?.[0] ? authority(d.records.SOA[0]) : null,
+      (fold ? more : section)("How each question was answered", answers(d)),
     ];
   },
   meaning(d) {
-    const { found, failed, gone } = sum(d);
+    const { types, found, failed, gone } = sum(d);
     const ttl = Math.max(...types.map((t) => d.details[t].ttl));
     const signed = types.filter((t) => d.details[t].authenticated);
     return [
@@ -99,12 +112,20 @@ export default {
       signed.length > 0 && `DNSSEC: the resolver found the signatures for ${listed(signed)} in order.`,
     ].filter((p) => p !== false);
   },
-  terminal: (_, { domain }) => [
-    { label: "All seven types", command: `dig +noall +answer ${types.map((t) => sh`${domain} ${t}`).join(" ")}` },
-    { label: "One type, with codes and signatures, from a resolver of your choice", command: sh`dig @1.1.1.1 +dnssec ${domain} A` },
-  ],
+  terminal: (_, d) => {
+    const types = typesOf(d);
+    const [first] = types;
+    const few = types.map((t) => sh`${d.domain} ${t}`).join(" ");
+    const many = `for type in ${types.map(quote).join(" ")}; do ${sh`dig +noall +answer ${d.domain} "$type"`}; done`;
+    return [
+      { label: types.length > 1 ? `All ${types.length} types` : `Records of type ${first}`, command: types.length > usual ? many : `dig +noall +answer ${few}` },
+      { label: "One type, with codes and signatures, from a resolver of your choice", command: sh`dig @1.1.1.1 +dnssec ${d.domain} ${first}` },
+    ];
+  },
   // A resolver has two rows where only a part of what it said came from the cache.
-  sources: ({ details }) => {
+  sources: (d) => {
+    const { details } = d;
+    const types = typesOf(d);
     const asked = types.map((t) => ({ types: [t], server: details[t].resolver ?? "system", ageMs: details[t].ageMs, cached: details[t].cached }));
     const rows = asked.filter((a, i) => asked.findIndex((b) => b.server === a.server && b.cached === a.cached) === i);
     return rows.map((row) => {

@@ -1,0 +1,77 @@
+package dnslookup
+
+import (
+	"slices"
+	"strings"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool"
+
+	"github.com/miekg/dns"
+)
+
+// allTypes are the types that may be asked for, in the order in which they are asked and told.
+var allTypes = [...]uint16{
+	dns.TypeA, dns.TypeAAAA, dns.TypeMX, dns.TypeTXT, dns.TypeCNAME, dns.TypeNS, dns.TypeSOA,
+	dns.TypeCAA, dns.TypeSRV, dns.TypeHTTPS, dns.TypeSVCB, dns.TypeDS, dns.TypeDNSKEY, dns.TypeTLSA, dns.TypeNAPTR,
+	dns.TypePTR, dns.TypeSSHFP, dns.TypeURI, dns.TypeLOC, dns.TypeHINFO,
+}
+
+// usualTypes are those that are asked for where the request names none.
+var usualTypes = allTypes[:7]
+
+// everyType is the value of the option that stands for allTypes.
+const everyType = "all"
+
+// query is what dns-lookup asks: a name, and some of allTypes in their order.
+type query struct {
+	target.Domain
+	types []uint16
+}
+
+func parse(in tool.Input) (query, error) {
+	name, err := parseName(in.Text)
+	if err != nil {
+		return query{}, err
+	}
+	types, err := parseTypes(in.Options)
+	if err != nil {
+		return query{}, err
+	}
+	return query{Domain: name, types: types}, nil
+}
+
+// parseTypes reads the option "types": names of types in any case with commas between them, or "all" by itself. Blanks
+// around a name are left out of account, and a type that stands there twice counts once.
+func parseTypes(options tool.Options) ([]uint16, error) {
+	const option = "types"
+	value, present, err := options.String(option)
+	if err != nil {
+		return nil, err
+	}
+	if !present {
+		return usualTypes, nil
+	}
+	if strings.EqualFold(strings.TrimSpace(value), everyType) {
+		return allTypes[:], nil
+	}
+	asked := map[uint16]bool{}
+	for name := range strings.SplitSeq(value, ",") {
+		qtype, known := dns.StringToType[strings.ToUpper(strings.TrimSpace(name))]
+		if !known || !slices.Contains(allTypes[:], qtype) {
+			return nil, fault.OfOption(option, "The option types must be a list, with commas, of %s, or all by itself.",
+				typeNames(allTypes[:]))
+		}
+		asked[qtype] = true
+	}
+	return slices.DeleteFunc(slices.Clone(allTypes[:]), func(t uint16) bool { return !asked[t] }), nil
+}
+
+func typeNames(types []uint16) string {
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = dns.TypeToString[t]
+	}
+	return strings.Join(names, ", ")
+}

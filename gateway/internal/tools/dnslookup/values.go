@@ -1,0 +1,232 @@
+package dnslookup
+
+import (
+	"strings"
+
+	"diagnostics/gateway/internal/bound"
+	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/text"
+
+	"github.com/miekg/dns"
+)
+
+// maxField is the share of one text of a record, in bytes of JSON; a record has three long ones at most.
+const maxField = 8 << 10
+
+// presented is what the values of most types have: the data as zone files and dig have it.
+type presented struct {
+	Text string `json:"text"`
+}
+
+func (p presented) data() string { return p.Text }
+
+// rank is the place of a record among the others of its type, where its data tells one; those of one place are in the
+// order of their texts.
+func (p presented) rank() uint32 { return 0 }
+
+func (p *presented) shorten(cut *bool) { p.Text = bound.Text(p.Text, maxField, cut) }
+
+func ranked(first, second uint16) uint32 { return uint32(first)<<16 | uint32(second) }
+
+// caaRecord tells who may issue certificates (RFC 8659).
+type caaRecord struct {
+	presented
+	Flags uint8  `json:"flags"`
+	Tag   string `json:"tag"`
+	Value string `json:"value"`
+}
+
+func newCAA(rr *dns.CAA) caaRecord {
+	return caaRecord{
+		presented: present(rr), Flags: rr.Flag, Tag: unescaped(rr.Tag), Value: text.Decode(rr.Value),
+	}
+}
+
+func (r *caaRecord) shorten(cut *bool) {
+	r.presented.shorten(cut)
+	r.Value = bound.Text(r.Value, maxField, cut)
+}
+
+// srvRecord is where a service is (RFC 2782); Target is empty where it is offered nowhere.
+type srvRecord struct {
+	presented
+	Priority uint16 `json:"priority"`
+	Weight   uint16 `json:"weight"`
+	Port     uint16 `json:"port"`
+	Target   string `json:"target"`
+}
+
+func newSRV(rr *dns.SRV) srvRecord {
+	return srvRecord{present(rr), rr.Priority, rr.Weight, rr.Port, dnsclient.TrimRoot(rr.Target)}
+}
+
+func (r srvRecord) rank() uint32 { return ranked(r.Priority, r.Weight) }
+
+// serviceRecord is an SVCB or HTTPS record (RFC 9460). Target is empty where it is the owner itself, or with priority 0
+// where the service is not there.
+type serviceRecord struct {
+	presented
+	Priority uint16            `json:"priority"`
+	Target   string            `json:"target"`
+	Params   map[string]string `json:"params"`
+
+	keys []string // of Params, in their order
+}
+
+// newService makes the record of an SVCB, or of an HTTPS record, which is one inside.
+func newService(rr *dns.SVCB) serviceRecord {
+	r := serviceRecord{
+		presented: present(rr), Priority: rr.Priority, Target: dnsclient.TrimRoot(rr.Target), Params: map[string]string{},
+	}
+	for _, param := range dnsclient.ServiceParams(rr) {
+		r.Params[param.Key] = param.Value
+		r.keys = append(r.keys, param.Key)
+	}
+	return r
+}
+
+func (r serviceRecord) rank() uint32 { return ranked(r.Priority, 0) }
+
+func (r *serviceRecord) shorten(cut *bool) {
+	r.presented.shorten(cut)
+	left := maxField
+	for _, key := range r.keys {
+		if left -= len(key) + len(`"":"",`); left < 0 {
+			*cut = true
+			delete(r.Params, key)
+			continue
+		}
+		r.Params[key] = bound.Text(r.Params[key], left, cut)
+		left -= bound.Size(r.Params[key])
+	}
+}
+
+// dsRecord is the digest of a key, by which the zone above vouches for it (RFC 4034 section 5).
+type dsRecord struct {
+	presented
+	KeyTag     uint16 `json:"keyTag"`
+	Algorithm  uint8  `json:"algorithm"`
+	DigestType uint8  `json:"digestType"`
+	Digest     string `json:"digest"`
+}
+
+func newDS(rr *dns.DS) dsRecord {
+	return dsRecord{present(rr), rr.KeyTag, rr.Algorithm, rr.DigestType, strings.ToLower(rr.Digest)}
+}
+
+func (r *dsRecord) shorten(cut *bool) {
+	r.presented.shorten(cut)
+	r.Digest = bound.Text(r.Digest, maxField, cut)
+}
+
+// dnskeyRecord is a key that a zone is signed with (RFC 4034 section 2); PublicKey is base64.
+type dnskeyRecord struct {
+	presented
+	Flags     uint16 `json:"flags"`
+	Protocol  uint8  `json:"protocol"`
+	Algorithm uint8  `json:"algorithm"`
+	PublicKey string `json:"publicKey"`
+	KeyTag    uint16 `json:"keyTag"`
+}
+
+func newDNSKEY(rr *dns.DNSKEY) dnskeyRecord {
+	return dnskeyRecord{present(rr), rr.Flags, rr.Protocol, rr.Algorithm, rr.PublicKey, dnsclient.KeyTag(rr)}
+}
+
+func (r *dnskeyRecord) shorten(cut *bool) {
+	r.presented.shorten(cut)
+	r.PublicKey = bound.Text(r.PublicKey, maxField, cut)
+}
+
+// tlsaRecord is a certificate, key or digest that a server's TLS is held to (RFC 6698).
+type tlsaRecord struct {
+	presented
+	Usage    uint8  `json:"usage"`
+	Selector uint8  `json:"selector"`
+	Matching uint8  `json:"matching"`
+	Data     string `json:"data"`
+}
+
+func newTLSA(rr *dns.TLSA) tlsaRecord {
+	return tlsaRecord{present(rr), rr.Usage, rr.Selector, rr.MatchingType, strings.ToLower(rr.Certificate)}
+}
+
+func (r *tlsaRecord) shorten(cut *bool) {
+	r.presented.shorten(cut)
+	r.Data = bound.Text(r.Data, maxField, cut)
+}
+
+// naptrRecord is a rule that makes a name or a URI of a name (RFC 3403).
+type naptrRecord struct {
+	presented
+	Order       uint16 `json:"order"`
+	Preference  uint16 `json:"preference"`
+	Flags       string `json:"flags"`
+	Service     string `json:"service"`
+	Regexp      string `json:"regexp"`
+	Replacement string `json:"replacement"`
+}
+
+func newNAPTR(rr *dns.NAPTR) naptrRecord {
+	return naptrRecord{
+		present(rr), rr.Order, rr.Preference, unescaped(rr.Flags), unescaped(rr.Service), unescaped(rr.Regexp),
+		dnsclient.TrimRoot(rr.Replacement),
+	}
+}
+
+func (r naptrRecord) rank() uint32 { return ranked(r.Order, r.Preference) }
+
+// sshfpRecord is the digest of an SSH server's key (RFC 4255).
+type sshfpRecord struct {
+	presented
+	Algorithm   uint8  `json:"algorithm"`
+	Type        uint8  `json:"type"`
+	Fingerprint string `json:"fingerprint"`
+}
+
+func newSSHFP(rr *dns.SSHFP) sshfpRecord {
+	return sshfpRecord{present(rr), rr.Algorithm, rr.Type, strings.ToLower(rr.FingerPrint)}
+}
+
+func (r *sshfpRecord) shorten(cut *bool) {
+	r.presented.shorten(cut)
+	r.Fingerprint = bound.Text(r.Fingerprint, maxField, cut)
+}
+
+// uriRecord is the URI of a service (RFC 7553).
+type uriRecord struct {
+	presented
+	Priority uint16 `json:"priority"`
+	Weight   uint16 `json:"weight"`
+	Target   string `json:"target"`
+}
+
+func newURI(rr *dns.URI) uriRecord {
+	return uriRecord{present(rr), rr.Priority, rr.Weight, text.Decode(rr.Target)}
+}
+
+func (r uriRecord) rank() uint32 { return ranked(r.Priority, r.Weight) }
+
+func (r *uriRecord) shorten(cut *bool) {
+	r.presented.shorten(cut)
+	r.Target = bound.Text(r.Target, maxField, cut)
+}
+
+// locRecord is a place on Earth (RFC 1876).
+type locRecord struct{ presented }
+
+// hinfoRecord is what a host runs on (RFC 1035 section 3.3.2), or the refusal of questions for all types (RFC 8482).
+type hinfoRecord struct {
+	presented
+	CPU string `json:"cpu"`
+	OS  string `json:"os"`
+}
+
+func newHINFO(rr *dns.HINFO) hinfoRecord {
+	return hinfoRecord{present(rr), unescaped(rr.Cpu), unescaped(rr.Os)}
+}
+
+func present(rr dns.RR) presented { return presented{dnsclient.Presentation(rr)} }
+
+// unescaped is a character-string as it was before the library escaped it.
+func unescaped(s string) string { return text.Decode(dnsclient.Unescape(s)) }

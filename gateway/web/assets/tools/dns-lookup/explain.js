@@ -1,0 +1,116 @@
+// @ts-check
+// What the records of a type mean, in a sentence or two about these very ones.
+
+import { listed } from "../../lib/format.js";
+
+/** Authorities by the names that CAA records know them by. @type {Record<string, string>} */
+const authorities = {
+  "letsencrypt.org": "Let’s Encrypt", "digicert.com": "DigiCert", "sectigo.com": "Sectigo", "comodoca.com": "Sectigo", "pki.goog": "Google Trust Services",
+  "amazon.com": "Amazon", "amazontrust.com": "Amazon", "awstrust.com": "Amazon", "amazonaws.com": "Amazon", "globalsign.com": "GlobalSign", "ssl.com": "SSL.com",
+  "godaddy.com": "GoDaddy", "starfieldtech.com": "GoDaddy", "entrust.net": "Entrust", "buypass.com": "Buypass", "certum.pl": "Certum", "actalis.it": "Actalis",
+  "harica.gr": "HARICA", "identrust.com": "IdenTrust", "quovadisglobal.com": "QuoVadis", "swisssign.com": "SwissSign", "telesec.de": "Telekom Security",
+};
+
+/** Who a CAA value names: the part before its parameters (RFC 8659 section 4.2). @param {string} value */
+function issuer(value) {
+  const name = value.split(";")[0].trim().toLowerCase();
+  return name && (authorities[name] ?? name);
+}
+
+/** @param {any[]} records @param {string} tag */
+function issuers(records, tag) {
+  const of = records.filter((r) => r.tag.toLowerCase() === tag);
+  return of.length > 0 ? [...new Set(of.map((r) => issuer(r.value)).filter(Boolean))] : null;
+}
+
+/** @param {any[]} records @returns {string[]} */
+function caa(records) {
+  const plain = issuers(records, "issue");
+  const wild = issuers(records, "issuewild");
+  const reports = records.filter((r) => r.tag.toLowerCase() === "iodef").map((r) => r.value.replace(/^mailto:/i, ""));
+  const said = [];
+  if (plain) said.push(plain.length > 0 ? `Only ${plain.length > 1 ? "these authorities" : "this authority"} may issue certificates: ${listed(plain)}.` : "No authority may issue certificates.");
+  else said.push("Any authority may issue certificates for a name.");
+  if (wild) said.push(wild.length > 0 ? `Wildcard certificates only ${listed(wild)}.` : "Nobody may issue wildcard certificates.");
+  if (reports.length > 0) said.push(`Refused requests may be reported to ${listed(reports)}.`);
+  return said;
+}
+
+/** Numbers of IANA's registry of DNSSEC algorithms. @type {Record<number, string>} */
+const algorithms = { 5: "RSA/SHA-1", 7: "RSA/SHA-1", 8: "RSA/SHA-256", 10: "RSA/SHA-512", 13: "ECDSA P-256", 14: "ECDSA P-384", 15: "Ed25519", 16: "Ed448" };
+
+/** What a value is tagged with. @param {string} t @param {any} r @returns {string | undefined} */
+export function label(t, r) {
+  if (t === "DNSKEY") return `key ${r.keyTag}, ${algorithms[r.algorithm] ?? `algorithm ${r.algorithm}`}${r.flags & 1 ? ", signs the keys" : ""}`;
+  if (t === "DS") return `key ${r.keyTag}, ${algorithms[r.algorithm] ?? `algorithm ${r.algorithm}`}`;
+  if (t === "TLSA") return { 0: "an authority, and publicly trusted", 1: "the certificate, and publicly trusted", 2: "an authority", 3: "the certificate or key alone" }[/** @type {0} */ (r.usage)];
+  return t === "TXT" ? purpose(r) : undefined;
+}
+
+/** Tells what a text is for, by its own prefix. @param {string} text */
+function purpose(text) {
+  const token = text.match(/^[_-]*(MS(?==)|[a-z0-9][\w.-]*?(?=[_-](?:site-|domain-)?verif\w*[=:]))/i);
+  return token ? `verification token (${token[1]})` : text.match(/^v=(spf1|DMARC1|DKIM1|STSv1|TLSRPTv1)\b/i)?.[1].replace(/v?1$/, "").toUpperCase();
+}
+
+/** @param {any} d @returns {string[]} */
+function ds({ records, details }) {
+  const keys = details.DNSKEY?.truncated ? [] : records.DNSKEY ?? [];
+  const known = records.DS.some((/** @type {any} */ s) => keys.some((/** @type {any} */ k) => k.keyTag === s.keyTag && k.algorithm === s.algorithm));
+  if (keys.length > 0 && !known) return ["The zone above vouches for a key that the zone does not have, so resolvers that validate cannot look this domain up."];
+  return ["The zone above vouches for this zone’s keys, so its answers can be validated (DNSSEC)."];
+}
+
+/** @param {any} d @returns {string[]} */
+function dnskey({ errors }) {
+  const unvouched = errors.DS === "ENODATA";
+  return [unvouched ? "The zone is signed, but the zone above does not vouch for it (no DS record), so resolvers do not check the signatures." : "The zone is signed with these keys (DNSSEC)."];
+}
+
+/** @param {any[]} records @returns {string[]} */
+function https(records) {
+  const alias = records.find((r) => r.priority === 0);
+  if (alias) return [alias.target ? `Browsers are sent on to ${alias.target}, as by an alias.` : "The service is not offered here."];
+  const protocols = records.flatMap((r) => (r.params.alpn ?? "").split(","));
+  const ports = [...new Set(records.map((r) => r.params.port ?? "443"))];
+  return [
+    protocols.includes("h3") ? "HTTP/3 is offered through the HTTPS record: browsers may use it from the first connection on." : "Browsers learn of HTTPS before they connect, and use it at once.",
+    records.some((r) => "ech" in r.params) ? "The name of the site can be hidden from the network (Encrypted Client Hello)." : "",
+    ports.some((port) => port !== "443") ? `They connect to ${ports.length > 1 ? "ports" : "port"} ${listed(ports)}.` : "",
+  ];
+}
+
+/** @param {any[]} records */
+const offered = (records) => (records.every((r) => r.target === "") ? "The service is not offered here." : "The lowest number comes first; the second number shares out what has the same first one, and the third is the port.");
+
+/** @type {Record<string, (d: any) => string[]>} */
+const sentences = {
+  A: () => ["Where clients connect over IPv4."],
+  AAAA: () => ["Where clients connect over IPv6."],
+  CNAME: () => ["All other records are looked up at the alias’s target."],
+  PTR: () => ["The name that the owner of the address gave it."],
+  MX: ({ records }) => [records.MX.every((/** @type {any} */ r) => r.exchange === "") ? "This domain takes no mail (null MX)." : "Mail goes to the lowest number first; equal numbers share it."],
+  NS: () => ["These servers hold the records of the zone."],
+  CAA: ({ records }) => caa(records.CAA),
+  DS: ds,
+  DNSKEY: dnskey,
+  TLSA: () => ["TLS at this port is held to these certificates or keys by those who check (DANE); mail servers do."],
+  SSHFP: () => ["SSH clients can check the server’s key by these, where the answer is validated."],
+  HTTPS: ({ records }) => https(records.HTTPS),
+  SVCB: () => ["Servers and protocols of a service, for clients that know this type of record."],
+  SRV: ({ records }) => [offered(records.SRV)],
+  NAPTR: () => ["Rules by which telephony and SIP software turns this name into another one or a URI."],
+  URI: () => ["Where the service is; the lowest number comes first."],
+  LOC: () => ["Where its owner says that this is: latitude, longitude, altitude, size, and how exact that is."],
+  HINFO: ({ records }) => [records.HINFO.some((/** @type {any} */ r) => r.cpu === "RFC8482") ? "The server does not answer questions for all types at once (RFC 8482)." : "What its owner says that the host runs on."],
+};
+
+/**
+ * What the records of a type mean; empty where they speak for themselves.
+ * @param {any} d
+ * @param {string} t
+ * @returns {string}
+ */
+export function meaningOf(d, t) {
+  return (sentences[t]?.(d) ?? []).filter(Boolean).join(" ");
+}

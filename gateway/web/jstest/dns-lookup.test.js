@@ -1,0 +1,98 @@
+// @ts-check
+// What the page of dns-lookup says of records, beyond showing them.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+// The parts of a page listen to it from the start.
+Object.assign(globalThis, { document: { addEventListener() {} } });
+
+const { label, meaningOf } = await import("../assets/tools/dns-lookup/explain.js");
+const { groups, titles, typesOf, written } = await import("../assets/tools/dns-lookup/types.js");
+const judge = (await import("../assets/tools/dns-lookup/verdict.js")).default;
+const view = (await import("../assets/tools/dns-lookup/view.js")).default;
+
+const asked = { slug: "dns-lookup", input: "example.com", options: {} };
+
+/** An answer with these records and errors. @param {Record<string, any[]>} records @param {Record<string, string>} [errors] @returns {any} */
+function answer(records, errors = {}) {
+  const types = [...Object.keys(records), ...Object.keys(errors)];
+  return {
+    domain: "example.com", errors, records: Object.fromEntries(types.map((t) => [t, records[t] ?? []])),
+    details: Object.fromEntries(types.map((t) => [t, { cnameChain: [], extendedErrors: [], ttl: 300, authenticated: false }])),
+  };
+}
+
+test("each of the twenty types has a title and is in one group", () => {
+  const all = "A AAAA MX TXT CNAME NS SOA CAA SRV HTTPS SVCB DS DNSKEY TLSA NAPTR PTR SSHFP URI LOC HINFO".split(" ").sort();
+  assert.deepEqual(Object.keys(titles).sort(), all);
+  assert.deepEqual(groups.flatMap(([, types]) => types).sort(), all);
+});
+
+test("an answer's types are in one order, whatever theirs is", () => {
+  assert.deepEqual(typesOf(answer({ TXT: [], CAA: [], A: [], MX: [] })), ["A", "MX", "TXT", "CAA"]);
+});
+
+test("records in a line", () => {
+  const d = answer({ MX: [{ exchange: "", priority: 0 }], A: ["192.0.2.1"], SRV: [{ text: "0 0 0 ." }], SOA: [{ nsname: "a", hostmaster: "b", serial: 1 }] });
+  assert.deepEqual(["MX", "A", "SRV", "SOA"].map((t) => written(d, t)), [["0 ."], ["192.0.2.1"], ["0 0 0 ."], ["a b 1"]]);
+});
+
+/** @type {[string, string, any[], string, Record<string, any>?][]} */
+const meanings = [
+  ["an authority", "CAA", [{ tag: "issue", value: "letsencrypt.org; validationmethods=dns-01" }], "Only this authority may issue certificates: Let’s Encrypt."],
+  ["authorities", "CAA", [{ tag: "issue", value: "LetsEncrypt.org" }, { tag: "ISSUE", value: "ca.example.net" }, { tag: "issuewild", value: ";" }],
+    "Only these authorities may issue certificates: Let’s Encrypt and ca.example.net. Nobody may issue wildcard certificates."],
+  ["an authority by two names", "CAA", [{ tag: "issue", value: "sectigo.com" }, { tag: "issue", value: "comodoca.com" }], "Only this authority may issue certificates: Sectigo."],
+  ["no authority", "CAA", [{ tag: "issue", value: ";" }, { tag: "iodef", value: "mailto:a@example.com" }], "No authority may issue certificates. Refused requests may be reported to a@example.com."],
+  ["wildcards alone", "CAA", [{ tag: "issuewild", value: "digicert.com" }], "Any authority may issue certificates for a name. Wildcard certificates only DigiCert."],
+  ["HTTP/3", "HTTPS", [{ priority: 1, target: "", params: { alpn: "h3,h2" } }], "HTTP/3 is offered through the HTTPS record: browsers may use it from the first connection on."],
+  ["HTTPS without it", "HTTPS", [{ priority: 1, target: "", params: { alpn: "h2", ech: "AEX", port: "8443" } }],
+    "Browsers learn of HTTPS before they connect, and use it at once. The name of the site can be hidden from the network (Encrypted Client Hello). They connect to port 8443."],
+  ["two ports", "HTTPS", [{ priority: 1, target: "", params: { alpn: "h2" } }, { priority: 2, target: "", params: { port: "8443" } }],
+    "Browsers learn of HTTPS before they connect, and use it at once. They connect to ports 443 and 8443."],
+  ["an alias", "HTTPS", [{ priority: 0, target: "cdn.example.net", params: {} }], "Browsers are sent on to cdn.example.net, as by an alias."],
+  ["no service", "SRV", [{ target: "" }], "The service is not offered here."],
+  ["no mail", "MX", [{ exchange: "", priority: 0 }], "This domain takes no mail (null MX)."],
+  ["a key that is there", "DS", [{ keyTag: 7, algorithm: 13 }], "The zone above vouches for this zone’s keys, so its answers can be validated (DNSSEC).", { DNSKEY: [{ keyTag: 7, algorithm: 13 }] }],
+  ["a key that is not", "DS", [{ keyTag: 7, algorithm: 13 }],
+    "The zone above vouches for a key that the zone does not have, so resolvers that validate cannot look this domain up.", { DNSKEY: [{ keyTag: 8, algorithm: 13 }] }],
+  ["keys that were not asked for", "DS", [{ keyTag: 7, algorithm: 13 }], "The zone above vouches for this zone’s keys, so its answers can be validated (DNSSEC)."],
+  ["texts", "TXT", ["v=spf1 -all"], ""],
+];
+for (const [name, type, records, want, others = {}] of meanings) {
+  test(`what it means: ${type}, ${name}`, () => assert.equal(meaningOf(answer({ [type]: records, ...others }), type), want));
+}
+
+test("keys that nobody vouches for", () => {
+  const keys = { DNSKEY: [{ keyTag: 7, algorithm: 13 }] };
+  assert.match(meaningOf(answer(keys, { DS: "ENODATA" }), "DNSKEY"), /does not vouch for it/);
+  for (const errors of [undefined, { DS: "ESERVFAIL" }]) assert.equal(meaningOf(answer(keys, errors), "DNSKEY"), "The zone is signed with these keys (DNSSEC).");
+});
+
+test("labels", () => {
+  assert.equal(label("DNSKEY", { keyTag: 2371, algorithm: 13, flags: 257 }), "key 2371, ECDSA P-256, signs the keys");
+  assert.equal(label("DNSKEY", { keyTag: 1, algorithm: 200, flags: 256 }), "key 1, algorithm 200");
+  assert.equal(label("DS", { keyTag: 1, algorithm: 8 }), "key 1, RSA/SHA-256");
+  assert.equal(label("TLSA", { usage: 3 }), "the certificate or key alone");
+  assert.equal(label("TLSA", { usage: 255 }), undefined);
+  assert.equal(label("TXT", "google-site-verification=x"), "verification token (google)");
+  assert.equal(label("A", "192.0.2.1"), undefined);
+});
+
+test("the verdict speaks of the types that were asked for", () => {
+  const told = (/** @type {any} */ d) => judge.verdict(d, asked);
+  assert.equal(told(answer({ CAA: [{ text: "x" }], A: ["192.0.2.1"] }, { MX: "ENODATA" })).text, "example.com has 2 records of 2 types: A and CAA.");
+  assert.deepEqual(told(answer({}, { CAA: "ENODATA" })), { tone: "warn", text: "example.com has none of the records asked for." });
+  assert.match(told(answer({}, { CAA: "ETIMEOUT", SRV: "ETIMEOUT" })).text, /^example\.com could not be looked up: .*\(ETIMEOUT\)\.$/);
+  assert.deepEqual(told(answer({ CNAME: ["edge.example.net"] })), { tone: "good", text: "example.com is an alias of edge.example.net." });
+});
+
+test("the commands ask for the types that were asked for", () => {
+  const lines = (/** @type {any} */ d) => view.terminal(asked, d).map((c) => [c.label, c.command]);
+  assert.deepEqual(lines(answer({ CAA: [], A: [] }))[0], ["All 2 types", "dig +noall +answer example.com A example.com CAA"]);
+  assert.deepEqual(lines(answer({ CAA: [] })), [["Records of type CAA", "dig +noall +answer example.com CAA"],
+    ["One type, with codes and signatures, from a resolver of your choice", "dig @1.1.1.1 +dnssec example.com CAA"]]);
+  const [[, many]] = lines(answer(Object.fromEntries(Object.keys(titles).map((t) => [t, []]))));
+  assert.match(many, /^for type in A AAAA CNAME MX NS TXT SOA .* HINFO; do dig \+noall \+answer example\.com "\$type"; done$/);
+});
