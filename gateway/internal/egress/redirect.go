@@ -108,7 +108,7 @@ func (f *follower) step(ctx context.Context) bool {
 	if !IsRedirect(answer.Status) {
 		return f.end(EndFinal, nil)
 	}
-	next, err := url.Resolve(answer.Header.Get("Location"))
+	next, err := answer.Destination()
 	if err != nil {
 		return f.end(endOfLocation(err))
 	}
@@ -212,6 +212,8 @@ func endOfLocation(err error) (ChainEnd, error) {
 			end, sentence = EndBlocked, "The target redirects to a URL with a user name in it, which is not followed."
 		case target.LocationRefused:
 			end, sentence = EndBlocked, "The target redirects to a host that is not public."
+		case target.LocationConflicting:
+			sentence = "The target names several destinations that differ in one redirect (Location), and browsers stop there."
 		case target.LocationInvalid:
 		}
 	}

@@ -72,14 +72,14 @@ func (r *Result) bound() {
 	r.RedirectsTo = bound.Pointer(r.RedirectsTo, webview.MaxURL, &r.Truncated)
 }
 
-// redirectsTo is the absolute URL that a browser would go to next. It is nil where there is none, and where the
-// Location is no URL that this service would visit: what the server wrote stands among the headers, and a page may make
-// a link of this one.
+// redirectsTo is the absolute URL that a browser would go to next. It is nil where there is none, where several Location
+// fields differ, and where the Location is no URL that this service would visit: what the server wrote stands among the
+// headers, and a page may make a link of this one.
 func redirectsTo(r *egress.Response) *string {
 	if !egress.IsRedirect(r.Status) {
 		return nil
 	}
-	next, err := r.URL.Resolve(r.Header.Get("Location"))
+	next, err := r.Destination()
 	if err != nil {
 		return nil
 	}
