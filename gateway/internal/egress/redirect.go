@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"diagnostics/gateway/internal/fault"
@@ -119,7 +120,7 @@ func (f *follower) step(ctx context.Context) bool {
 		return f.end(EndTooManyRedirects, fault.Newf(fault.Upstream, "The target redirects more than %d times.", f.limit))
 	}
 	f.chain.Followed++
-	f.request.URL = next
+	f.request.URL, f.request.Address = next, netip.Addr{}
 	f.request.Method = methodAfter(answer.Status, f.request.Method)
 	return true
 }

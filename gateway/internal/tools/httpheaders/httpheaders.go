@@ -72,8 +72,8 @@ func (r *Result) bound() {
 	r.RedirectsTo = bound.Pointer(r.RedirectsTo, webview.MaxURL, &r.Truncated)
 }
 
-// redirectsTo is the absolute URL that a browser would go to next. It is nil where there is none, where several Location
-// fields differ, and where the Location is no URL that this service would visit: what the server wrote stands among the
+// redirectsTo is the absolute URL that a browser would go to next. It is nil where there is none, where Location fields
+// differ, and where the Location is no URL that this service would visit: what the server wrote stands among the
 // headers, and a page may make a link of this one.
 func redirectsTo(r *egress.Response) *string {
 	if !egress.IsRedirect(r.Status) {
