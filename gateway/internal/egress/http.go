@@ -61,6 +61,7 @@ type Response struct {
 	Proto      string // HTTP/1.0, HTTP/1.1 or HTTP/2
 	Header     http.Header
 	Address    netip.Addr
+	Interim    []Interim // the answers before this one, in the order of arrival
 	Body       []byte
 	// Received is the length of the body as it came, before decompression.
 	Received int64

@@ -51,7 +51,7 @@ type hopResult struct {
 	Timings        webview.Timings `json:"timings"`
 	Flags          []string        `json:"flags"`
 	OtherLocations []string        `json:"otherLocations,omitempty"` // of fields that differ from Location
-	Truncated      bool            `json:"truncated,omitempty"` // a text of this hop
+	Truncated      bool            `json:"truncated,omitempty"`      // a text of this hop
 }
 
 // start is the URL that a chain begins with. Its fragment never goes on the wire, but redirects pass it on (RFC 9110

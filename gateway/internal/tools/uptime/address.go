@@ -163,16 +163,7 @@ func addressReasons(checks ...familyCheck) string {
 	}
 	sentences := make([]string, 0, len(troubles))
 	for _, t := range troubles {
-		sentences = append(sentences, "At "+enumerate(at[t])+": "+t.reason())
+		sentences = append(sentences, "At "+format.Listed(at[t])+": "+t.reason())
 	}
 	return strings.Join(sentences, " ")
-}
-
-// enumerate joins words as a sentence does.
-func enumerate(words []string) string {
-	last := len(words) - 1
-	if last == 0 {
-		return words[0]
-	}
-	return strings.Join(words[:last], ", ") + " and " + words[last]
 }

@@ -2,7 +2,7 @@
 // Whether a site answers, over each family of addresses on its own.
 
 import { challengeWords } from "../../lib/challenge.js";
-import { host, ms } from "../../lib/format.js";
+import { host, listed, ms } from "../../lib/format.js";
 import { answered } from "../../lib/statuses.js";
 import { certificateAside } from "../../lib/topics.js";
 
@@ -22,9 +22,6 @@ export const lame = (d) => (d.online ? families(d).find(([, f]) => f.state === "
 /** The addresses that do not answer, of families that do. @param {any} d @returns {string[]} */
 export const dead = (d) => families(d).flatMap(([, f]) => (f.state === "up" ? f.addresses ?? [] : [])).filter((a) => a.state === "down").map((a) => a.address);
 
-/** @param {string[]} list @returns {string} the words as a sentence joins them */
-const joined = (list) => (list.length < 2 ? list.join("") : `${list.slice(0, -1).join(", ")} and ${list.at(-1)}`);
-
 /** Whether the answer that speaks for the site is a challenge. @param {any} d */
 const challenged = (d) => (d.challenge ? challengeWords(d.challenge) : "");
 
@@ -37,7 +34,7 @@ function trouble(d) {
   if (missing) return `not over ${missing}.`;
   if (d.certificateValid === false) return "its certificate is not valid.";
   if (challenged(d)) return `with ${answered(d)}. ${challenged(d)}`;
-  if (dead(d).length > 0) return `not at ${joined(dead(d))}.`;
+  if (dead(d).length > 0) return `not at ${listed(dead(d))}.`;
   if (d.status >= 400) return `with ${answered(d)}.`;
   return `not as it should. ${d.reason ?? ""}`.trim();
 }
