@@ -70,6 +70,7 @@ func Catalogue(at func(n int) (v4, v6 netip.Addr)) []Site {
 	add("ring521", "ten certificates that issue one another, with P-521 keys", secure(certificate{ring: elliptic.P521()}))
 	addLists(add)
 	addPort43(add)
+	addEdges(add)
 	return sites
 }
 

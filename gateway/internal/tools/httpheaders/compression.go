@@ -10,8 +10,8 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// offered are the content codings that the request offers: those of today's browsers over HTTPS, in their order. No body
-// is read, so that none is undone.
+// offered are the content codings that the request offers: those of browsers over HTTPS, in their order. No body is
+// read, so that none is undone.
 var offered = []string{"gzip", "deflate", "br", "zstd"}
 
 // compression tells whether the server compresses its answer, to a client that takes every usual coding.
