@@ -119,7 +119,8 @@ func records(g *graph, sites []site.Site) []string {
 	lines = append(lines, addressRecords("ns1."+TransitZone, netip.MustParseAddr(resolver4),
 		netip.MustParseAddr(resolver6))...)
 	lines = append(append(lines, siteRecords(sites)...), dnsRecords...)
-	return append(append(lines, typeRecords...), insideRecords...)
+	lines = append(append(lines, typeRecords...), severalRecords(sites)...)
+	return append(lines, insideRecords...)
 }
 
 // insideRecords are what a resolver inside a network knows and the public DNS does not: a container by its name and its
@@ -226,6 +227,8 @@ func (l *Lab) Names() []Name {
 	return append(names,
 		Name{"broken6." + SiteZone, "its IPv6 address is a black hole"},
 		Name{"noaddress." + SiteZone, "exists, without an address"},
+		Name{"onedead." + SiteZone, "one of its three addresses is a black hole (uptime)"},
+		Name{"crowd." + SiteZone, "four IPv4 addresses and one of IPv6 (port-checker)"},
 		Name{"private." + SiteZone, "leads to a private address"},
 		Name{"mixed." + SiteZone, "leads to a public and a private address"},
 		Name{"rebind." + ProbeZone, "leads to a public and to a local address, by turns"},

@@ -21,6 +21,10 @@ type Request struct {
 	URL    target.URL
 	// Family limits the addresses tried to 4 or 6; 0 tries all.
 	Family int
+	// Address, where it is valid, is the only address that is dialled: one of a Resolution of the URL's host that the
+	// caller has. The host is looked up and judged all the same, and so is the address at its dial. Follow dials it for
+	// the first hop alone.
+	Address netip.Addr
 	// Header is added to the identifying User-Agent; Host, User-Agent, Referer, Authorization, Cookie and hop-by-hop
 	// headers are ignored. Accept is */* where it is not set.
 	Header http.Header
@@ -57,6 +61,7 @@ type Response struct {
 	Proto      string // HTTP/1.0, HTTP/1.1 or HTTP/2
 	Header     http.Header
 	Address    netip.Addr
+	Interim    []Interim // the answers before this one, in the order of arrival
 	Body       []byte
 	// Received is the length of the body as it came, before decompression.
 	Received int64
@@ -128,6 +133,9 @@ func (c *Client) wayTo(ctx context.Context, r Request) (way, error) {
 		return way{}, err
 	}
 	addresses, err := r.addresses(resolution)
+	if r.Address.IsValid() && err == nil {
+		addresses = []netip.Addr{r.Address}
+	}
 	w := way{addresses: addresses, lookup: resolution.Duration, admit: c.Admit, dial: c.dialAdmitted}
 	if r.Uncharged {
 		w.admit, w.dial = nil, c.dialUncharged

@@ -87,7 +87,8 @@ func (w *wire1) receive(request *http.Request) (*http.Response, error) {
 			w.head, w.inBody = w.head[:read], true
 			return answer, nil
 		}
-		if err := w.trip.effort.interim(answer.Header); err != nil {
+		header := headAsSent(w.head[:read], answer.Header)
+		if err := w.trip.passed(Interim{answer.StatusCode, statusText(answer), header}); err != nil {
 			return nil, err
 		}
 		w.head, w.left = w.head[read:], MaxHeaderBytes

@@ -43,6 +43,7 @@ type trip struct {
 	wire        *wire1          // of HTTP/1, nil for HTTP/2
 	transport   *http.Transport // of HTTP/2, nil for HTTP/1
 	answer      *http.Response  // of HTTP/2
+	interim     []Interim
 }
 
 func (x *trip) run() (*Response, error) {
@@ -106,7 +107,7 @@ func (x *trip) read(answer *http.Response) *Response {
 		Header:     answer.Header,
 	}
 	x.mu.Lock()
-	r.Address, r.TLS = x.address, x.tls
+	r.Address, r.TLS, r.Interim = x.address, x.tls, x.interim
 	x.mu.Unlock()
 	if x.wire != nil && answer.ProtoMajor == 1 { // a server may call its protocol as it likes
 		r.Proto = answer.Proto

@@ -51,13 +51,13 @@ func (x *trip) endHTTP2() {
 	}
 }
 
-// trace has the clock told of the moments that only the transport knows, and each interim answer counted.
+// trace has the clock told of the moments that only the transport knows, and each interim answer counted and kept.
 func (x *trip) trace() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
 		WroteRequest:         func(httptrace.WroteRequestInfo) { x.clock.wrote() },
 		GotFirstResponseByte: x.clock.answered,
-		Got1xxResponse: func(_ int, header textproto.MIMEHeader) error {
-			return x.effort.interim(http.Header(header))
+		Got1xxResponse: func(status int, header textproto.MIMEHeader) error {
+			return x.passed(Interim{status, http.StatusText(status), http.Header(header)})
 		},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"diagnostics/gateway/internal/fault"
@@ -108,7 +109,7 @@ func (f *follower) step(ctx context.Context) bool {
 	if !IsRedirect(answer.Status) {
 		return f.end(EndFinal, nil)
 	}
-	next, err := url.Resolve(answer.Header.Get("Location"))
+	next, err := answer.Destination()
 	if err != nil {
 		return f.end(endOfLocation(err))
 	}
@@ -119,7 +120,7 @@ func (f *follower) step(ctx context.Context) bool {
 		return f.end(EndTooManyRedirects, fault.Newf(fault.Upstream, "The target redirects more than %d times.", f.limit))
 	}
 	f.chain.Followed++
-	f.request.URL = next
+	f.request.URL, f.request.Address = next, netip.Addr{}
 	f.request.Method = methodAfter(answer.Status, f.request.Method)
 	return true
 }
@@ -212,6 +213,8 @@ func endOfLocation(err error) (ChainEnd, error) {
 			end, sentence = EndBlocked, "The target redirects to a URL with a user name in it, which is not followed."
 		case target.LocationRefused:
 			end, sentence = EndBlocked, "The target redirects to a host that is not public."
+		case target.LocationConflicting:
+			sentence = "The target names several destinations that differ in one redirect (Location), and browsers stop there."
 		case target.LocationInvalid:
 		}
 	}

@@ -20,6 +20,7 @@ const (
 	LocationScheme                                 // a scheme other than http and https
 	LocationCredentials                            // user information
 	LocationRefused                                // a host that the public-address rules refuse
+	LocationConflicting                            // several fields that differ: Resolve, which reads one, never gives it
 )
 
 // LocationError says why a Location was not followed. Err is the *fault.Error for the visitor.

@@ -13,6 +13,9 @@ const asked = { slug: "uptime", input: "http://example.com/", options: {} };
 /** @param {"up" | "down"} state */
 const family = (state) => ({ state, address: "192.0.2.1", status: null, responseTimeMs: null, reason: null });
 
+/** @param {...("up" | "down")} states */
+const several = (...states) => ({ ...family("up"), addresses: states.map((state, i) => ({ address: `192.0.2.${i + 1}`, state, status: null, reason: null })) });
+
 /** A site that is up, but for what is given. @param {object} fields */
 const site = (fields) => ({
   url: "http://example.com/", online: true, verdict: "up", status: 200, statusText: "OK", responseTimeMs: 12, finalUrl: "http://example.com/",
@@ -42,6 +45,15 @@ const rows = [
     "example.com answers, but not as it should. The site redirects more than 5 times."],
   ["one family's page", { verdict: "degraded", reason: "Over IPv6: The server answered 404 Not Found." }, "warn",
     "example.com answers, but not as it should. Over IPv6: The server answered 404 Not Found."],
+  ["a challenge", { verdict: "degraded", status: 403, statusText: "Forbidden", challenge: { vendor: "Cloudflare" } }, "warn",
+    "example.com answers, but with 403 Forbidden. Cloudflare asks visitors to prove that they are people, which this service cannot do. The site itself may be well."],
+  ["a challenge with a server error", { online: false, verdict: "down", status: 503, statusText: "", challenge: { vendor: "Cloudflare" } }, "warn",
+    "example.com answers 503. Cloudflare asks visitors to prove that they are people, which this service cannot do. The site itself may be well."],
+  ["one address", { verdict: "degraded", reason: "At 192.0.2.2: example.com refused the connection.", families: { ipv4: several("up", "down"), ipv6: family("up") } }, "warn",
+    "example.com answers, but not at 192.0.2.2."],
+  ["two addresses", { verdict: "degraded", families: { ipv4: several("down", "up", "down"), ipv6: family("up") } }, "warn",
+    "example.com answers, but not at 192.0.2.1 and 192.0.2.3."],
+  ["all addresses", { ...silent, families: { ipv4: { ...several("down", "down"), state: "down" }, ipv6: family("down") } }, "bad", "example.com is down."],
 ];
 
 for (const [name, fields, tone, text] of rows) {

@@ -111,6 +111,17 @@ func (tab *Tab) Open(path string) {
 	tab.navigate(chromedp.Navigate(tab.origin + path))
 }
 
+// Refused loads a path of the origin and says why the browser shows no page of it, nothing where it does.
+func (tab *Tab) Refused(path string) string {
+	tab.t.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, commandTimeout)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.Navigate(tab.origin+path)); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
 // Reload loads the page again.
 func (tab *Tab) Reload() {
 	tab.t.Helper()

@@ -5,11 +5,14 @@ package httpheaders
 import (
 	"context"
 	_ "embed" // openapi.yaml
+	"net/http"
+	"strings"
 
 	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/challenge"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
@@ -19,17 +22,21 @@ var openAPI string
 
 // Result is what one GET showed; no redirect is followed and no body is read.
 type Result struct {
-	URL            string           `json:"url"`
-	Status         int              `json:"status"`
-	StatusText     string           `json:"statusText"`
-	ResponseTimeMs float64          `json:"responseTimeMs"`
-	HTTPVersion    string           `json:"httpVersion"`
-	Address        string           `json:"address"`
-	Headers        []webview.Header `json:"headers"`
-	Timings        webview.Timings  `json:"timings"`
-	TLS            *webview.TLS     `json:"tls"`
-	RedirectsTo    *string          `json:"redirectsTo"`
-	Truncated      bool             `json:"truncated,omitempty"`
+	URL            string               `json:"url"`
+	Status         int                  `json:"status"`
+	StatusText     string               `json:"statusText"`
+	ResponseTimeMs float64              `json:"responseTimeMs"`
+	HTTPVersion    string               `json:"httpVersion"`
+	Address        string               `json:"address"`
+	Headers        []webview.Header     `json:"headers"`
+	Timings        webview.Timings      `json:"timings"`
+	TLS            *webview.TLS         `json:"tls"`
+	RedirectsTo    *string              `json:"redirectsTo"`
+	Challenge      *challenge.Challenge `json:"challenge"`
+	Informational  []informational      `json:"informational"` // in the order of arrival
+	Alternatives   []alternative        `json:"alternatives"`
+	Compression    compression          `json:"compression"`
+	Truncated      bool                 `json:"truncated,omitempty"`
 }
 
 // New makes the tool; client makes the request.
@@ -39,7 +46,8 @@ func New(client *egress.Client) tool.Tool {
 		OpenAPI: openAPI,
 		Parse:   func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
 		Run: func(ctx context.Context, u target.URL) (Result, error) {
-			answer, err := client.Do(ctx, egress.Request{URL: u})
+			accept := http.Header{"Accept-Encoding": {strings.Join(offered, ", ")}}
+			answer, err := client.Do(ctx, egress.Request{URL: u, Header: accept})
 			if err != nil {
 				return Result{}, err
 			}
@@ -60,6 +68,10 @@ func describeAnswer(r *egress.Response) Result {
 		Timings:        webview.DescribeTimings(r.Timings),
 		TLS:            webview.DescribeTLS(r.TLS),
 		RedirectsTo:    redirectsTo(r),
+		Challenge:      challenge.Of(r.Status, r.Header),
+		Informational:  describeInterim(r.Interim),
+		Alternatives:   alternatives(r.Header),
+		Compression:    describeCompression(r),
 	}
 	result.bound()
 	return result
@@ -69,17 +81,18 @@ func describeAnswer(r *egress.Response) Result {
 func (r *Result) bound() {
 	r.StatusText = bound.Text(r.StatusText, webview.MaxStatusText, &r.Truncated)
 	r.Headers = webview.BoundHeaders(r.Headers, &r.Truncated)
+	r.Informational = boundInformational(r.Informational, &r.Truncated)
 	r.RedirectsTo = bound.Pointer(r.RedirectsTo, webview.MaxURL, &r.Truncated)
 }
 
-// redirectsTo is the absolute URL that a browser would go to next. It is nil where there is none, and where the
-// Location is no URL that this service would visit: what the server wrote stands among the headers, and a page may make
-// a link of this one.
+// redirectsTo is the absolute URL that a browser would go to next. It is nil where there is none, where Location fields
+// differ, and where the Location is no URL that this service would visit: what the server wrote stands among the
+// headers, and a page may make a link of this one.
 func redirectsTo(r *egress.Response) *string {
 	if !egress.IsRedirect(r.Status) {
 		return nil
 	}
-	next, err := r.URL.Resolve(r.Header.Get("Location"))
+	next, err := r.Destination()
 	if err != nil {
 		return nil
 	}

@@ -67,12 +67,12 @@ func TestHTTPHeadersShape(t *testing.T) {
 	}
 	fields := toolstest.Fields(t, got)
 	for _, name := range []string{"url", "status", "statusText", "responseTimeMs", "httpVersion", "address", "headers",
-		"timings", "tls", "redirectsTo"} {
+		"timings", "tls", "redirectsTo", "challenge", "informational", "alternatives", "compression"} {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("no %s", name)
 		}
 	}
-	if len(fields) != 10 {
+	if len(fields) != 14 {
 		t.Errorf("%d fields: %v", len(fields), fields)
 	}
 }

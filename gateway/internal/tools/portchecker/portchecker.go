@@ -47,6 +47,7 @@ type Result struct {
 	Address        string    `json:"address"`
 	ResponseTimeMs *float64  `json:"responseTimeMs"`
 	Addresses      []attempt `json:"addresses"`
+	Untried        int       `json:"untried"` // addresses of the name beyond those
 	Service        *string   `json:"service"`
 }
 
@@ -100,6 +101,7 @@ func (p checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 		return Result{}, err
 	}
 	result := summarize(to, tried)
+	result.Untried = len(resolution.V4) + len(resolution.V6) - len(addresses)
 	if i := slices.IndexFunc(tried, func(a attempt) bool { return a.untried != nil }); i >= 0 && !result.Reachable {
 		return Result{}, tried[i].untried // the port may be open at the address that was not tried
 	}

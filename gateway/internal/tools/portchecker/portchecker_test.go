@@ -308,7 +308,7 @@ func TestPortCheckerShape(t *testing.T) {
 	}
 	want := `{"host":"93.184.216.34","port":50000,"reachable":false,"state":"unreachable","address":"93.184.216.34","responseTimeMs":null,` +
 		`"addresses":[{"address":"93.184.216.34","family":4,"state":"unreachable","responseTimeMs":null,` +
-		`"reason":"A router or the host's network says that the host cannot be reached."}],"service":null}`
+		`"reason":"A router or the host's network says that the host cannot be reached."}],"untried":0,"service":null}`
 	if d := cmp.Diff(want, string(raw)); d != "" {
 		t.Errorf("shape (-want +got):\n%s", d)
 	}
@@ -332,6 +332,26 @@ func TestPortService(t *testing.T) {
 	for _, port := range []uint16{1, 4444, 65535} {
 		if got := serviceName(port); got != nil {
 			t.Errorf("portService(%d) = %s", port, *got)
+		}
+	}
+}
+
+// TestPortUntried counts what a name has beyond the addresses that are tried, family by family.
+func TestPortUntried(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ four, six, untried int }{
+		{1, 0, 0}, {2, 2, 0}, {3, 0, 1}, {2, 3, 1}, {4, 1, 2}, {0, 5, 3}, {5, 5, 6},
+	} {
+		n := egresstest.New(t)
+		for i := range row.four {
+			n.Records(fmt.Sprintf("example.com. 300 IN A 93.184.216.%d", i+1))
+		}
+		for i := range row.six {
+			n.Records(fmt.Sprintf("example.com. 300 IN AAAA 2606:2800:220:1::%d", i+1))
+		}
+		got := checkPort(t, n.Client(nil), "example.com:25")
+		if got.Untried != row.untried || got.Untried+len(got.Addresses) != row.four+row.six {
+			t.Errorf("%d and %d addresses: %d tried, %d not", row.four, row.six, len(got.Addresses), got.Untried)
 		}
 	}
 }

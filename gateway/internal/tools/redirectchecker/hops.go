@@ -21,6 +21,7 @@ const (
 	flagRelativeLocation   = "relativeLocation"
 	flagUserinfo           = "userinfo"
 	flagCertificateInvalid = "certificateInvalid"
+	flagConflicting        = "conflictingLocation"
 )
 
 // What a hop says that was not visited.
@@ -85,7 +86,19 @@ func describeHop(seen egress.Hop) hopResult {
 		location := webview.HeaderText(r.Header.Get("Location"))
 		out.Location = &location
 	}
+	out.OtherLocations = otherLocations(r)
 	return out
+}
+
+// otherLocations are the values of an answer's Location fields that differ from the first.
+func otherLocations(r *egress.Response) []string {
+	var others []string
+	for i, location := range r.Locations() {
+		if i > 0 {
+			others = append(others, webview.HeaderText(location))
+		}
+	}
+	return others
 }
 
 // flagsOf tells what kind of step a hop makes.
@@ -100,7 +113,7 @@ func flagsOf(r *egress.Response) []string {
 		permanent := r.Status == http.StatusMovedPermanently || r.Status == http.StatusPermanentRedirect
 		add(flagPermanent, permanent)
 		add(flagTemporary, !permanent)
-		if next := destination(r); next != nil {
+		if next := destination(r); next != nil && !conflicts(r) {
 			from, to := r.URL.Host().String(), strings.ToLower(strings.TrimSuffix(next.Hostname(), "."))
 			// A Location without host stays on this one, and so does a protocol-relative one to it.
 			toHost := next.Host != ""
@@ -113,15 +126,19 @@ func flagsOf(r *egress.Response) []string {
 			add(flagWWWChange, toHost && (from == "www."+to || to == "www."+from))
 			add(flagUserinfo, next.User != nil)
 		}
-		add(flagRelativeLocation, isRelative(r))
+		add(flagRelativeLocation, isRelative(r) && !conflicts(r))
 	}
+	add(flagConflicting, conflicts(r))
 	add(flagCertificateInvalid, r.TLS != nil && !r.TLS.Verdict.Authorized)
 	return flags
 }
 
+// conflicts tells an answer whose Location fields differ, so that it leads nowhere.
+func conflicts(r *egress.Response) bool { return len(r.Locations()) > 1 }
+
 // knownHost is the canonical host of a Location that can be followed, "" for any other.
 func knownHost(r *egress.Response) string {
-	next, err := r.URL.Resolve(r.Header.Get("Location"))
+	next, err := r.Destination()
 	if err != nil {
 		return ""
 	}

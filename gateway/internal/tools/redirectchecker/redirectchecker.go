@@ -50,7 +50,8 @@ type hopResult struct {
 	ResponseTimeMs float64         `json:"responseTimeMs"`
 	Timings        webview.Timings `json:"timings"`
 	Flags          []string        `json:"flags"`
-	Truncated      bool            `json:"truncated,omitempty"` // a text of this hop
+	OtherLocations []string        `json:"otherLocations,omitempty"` // of fields that differ from Location
+	Truncated      bool            `json:"truncated,omitempty"`      // a text of this hop
 }
 
 // start is the URL that a chain begins with. Its fragment never goes on the wire, but redirects pass it on (RFC 9110
@@ -113,6 +114,10 @@ func (r checker) run(ctx context.Context) (Result, error) {
 	return result, nil
 }
 
+// maxOtherLocations is the share that other Location fields have of an answer, in bytes of JSON. One hop alone has any:
+// the last.
+const maxOtherLocations = 2 * webview.MaxURL
+
 // bound cuts what is too long for an answer.
 func (r *Result) bound() {
 	for i := range r.Hops {
@@ -120,6 +125,7 @@ func (r *Result) bound() {
 		hop.URL = bound.Text(hop.URL, webview.MaxURL, &hop.Truncated, &r.Truncated)
 		hop.StatusText = bound.Text(hop.StatusText, webview.MaxStatusText, &hop.Truncated, &r.Truncated)
 		hop.Location = bound.Pointer(hop.Location, webview.MaxURL, &hop.Truncated, &r.Truncated)
+		hop.OtherLocations = bound.Texts(hop.OtherLocations, webview.MaxURL, maxOtherLocations, &hop.Truncated, &r.Truncated)
 	}
 	r.FinalURL = bound.Pointer(r.FinalURL, webview.MaxURL, &r.Truncated)
 	if r.ClientRedirect != nil {

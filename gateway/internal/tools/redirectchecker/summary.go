@@ -40,6 +40,9 @@ func ending(r Result, chain egress.Chain) string {
 		if r.ClientRedirect != nil {
 			text += " The page itself then sends browsers elsewhere, which is not followed here."
 		}
+		if conflicts(last.Response) {
+			text += " It sends Location fields that differ, and browsers show an error in place of such an answer."
+		}
 		return text
 	case egress.EndLoop:
 		return "The next one leads back to a URL that was visited already: a loop."
@@ -48,6 +51,10 @@ func ending(r Result, chain egress.Chain) string {
 	case egress.EndMissingLocation:
 		return fmt.Sprintf("%s redirects without saying where to: there is no Location, or it is blank.", host)
 	case egress.EndInvalidLocation:
+		if conflicts(last.Response) {
+			return fmt.Sprintf("%s names %d destinations that differ (Location) in one redirect. Browsers stop there and show "+
+				"an error, and so does this check.", host, len(last.Response.Locations()))
+		}
 		return fmt.Sprintf("%s redirects to something that is not a valid URL. %s", host, locationSentence(chain.Err))
 	case egress.EndUnsupportedScheme:
 		return fmt.Sprintf("%s redirects to %s, which is neither http nor https.", host, schemeWords(last.Response))

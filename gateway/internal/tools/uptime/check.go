@@ -4,45 +4,134 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"slices"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/parallel"
 )
 
 // maxRedirects is how many redirects a check follows.
 const maxRedirects = 5
 
-// familyCheck is what became of one family: the chain of the try that counts.
+// familyCheck is what became of one family: the chain of the try that counts, and each address by itself.
 type familyCheck struct {
-	family  int
-	address netip.Addr // of the site, over this family
-	chain   egress.Chain
-	ended   time.Time
+	family    int
+	address   netip.Addr // of the site, over this family
+	chain     egress.Chain
+	first     egress.Hop // of the chain over this family, before any other was taken
+	ended     time.Time
+	addresses []addressCheck // the first few, in the resolver's order
 }
 
-// check tries the site over one family, and once more where that was not enough: a deployment or a lost packet is no
-// outage. lookup is how long the site's own lookup took, which the exchange finds in the cache.
+// check tries the site over one family, and each of its first addresses; whatever does not answer is tried once more: a
+// deployment or a lost packet is no outage. Only one chain is followed. lookup is how long the site's own lookup took,
+// which the exchange finds in the cache.
 func (r checker) check(ctx context.Context, c *familyCheck, lookup time.Duration) {
-	r.try(ctx, c, r.bounds.first)
+	var running parallel.Group
+	running.Go(func() { r.try(ctx, c, netip.Addr{}, r.bounds.first) })
+	for i := range c.addresses[min(1, len(c.addresses)):] {
+		running.Go(func() { r.ask(ctx, &c.addresses[i+1], r.bounds.first) })
+	}
+	running.Wait()
 	c.addLookup(lookup)
-	if !c.down() || c.refused() || !c.visited() || c.busy() != nil || ctx.Err() != nil {
+	c.observe()
+	if c.refused() || ctx.Err() != nil || !c.needsMore() {
 		return
 	}
 	pause(ctx, r.bounds.pause)
+	r.checkAgain(ctx, c)
+	c.observe()
+	c.lead()
+}
+
+// checkAgain gives what did not answer its one more try. The chain goes to an address that is known to answer where the
+// one that it met does not.
+func (r checker) checkAgain(ctx context.Context, c *familyCheck) {
 	second := familyCheck{family: c.family, address: c.address}
-	r.try(ctx, &second, r.bounds.second)
+	var running parallel.Group
+	retries := c.chainNeedsMore()
+	if retries {
+		to := c.answering()
+		running.Go(func() { r.try(ctx, &second, to, r.bounds.second) })
+	}
+	for i := range c.addresses {
+		// Where there is no other address the chain's try is that of the address.
+		if a := &c.addresses[i]; !a.settled() && len(c.addresses) > 1 {
+			running.Go(func() { r.ask(ctx, a, r.bounds.second) })
+		}
+	}
+	running.Wait()
 	// A 503 says more about the site than the silence after it, but not more than that it could not be asked again.
-	if second.answer() != nil || c.answer() == nil || second.busy() != nil {
-		*c = second
+	if retries && (second.answer() != nil || c.answer() == nil || second.busy() != nil) {
+		c.chain, c.first, c.address, c.ended = second.chain, second.first, second.address, second.ended
 	}
 }
 
-func (r checker) try(ctx context.Context, c *familyCheck, limit time.Duration) {
+// needsMore tells that the chain or an address has not answered and may do so yet.
+func (c *familyCheck) needsMore() bool {
+	return c.chainNeedsMore() || len(c.addresses) > 1 && slices.ContainsFunc(c.addresses, func(a addressCheck) bool {
+		return !a.settled()
+	})
+}
+
+func (c *familyCheck) chainNeedsMore() bool {
+	if !c.down() {
+		return false
+	}
+	return c.visited() && c.busy() == nil || c.answering().IsValid()
+}
+
+// answering is an address that answers where the one that the chain met does not, else the zero address.
+func (c *familyCheck) answering() netip.Addr {
+	if c.firstUp() {
+		return netip.Addr{}
+	}
+	for i := range c.addresses {
+		if c.addresses[i].up() {
+			return c.addresses[i].address
+		}
+	}
+	return netip.Addr{}
+}
+
+// firstUp tells that the site itself answered the chain, whatever its redirects led to.
+func (c *familyCheck) firstUp() bool {
+	return c.first.Response != nil && c.first.Response.Status < http.StatusInternalServerError
+}
+
+// observe tells the address that the chain met what the chain has seen of it.
+func (c *familyCheck) observe() {
+	if len(c.addresses) == 1 {
+		c.addresses[0].see(c.first)
+		return
+	}
+	for i := range c.addresses {
+		a := &c.addresses[i]
+		if c.first.Response != nil && c.first.Response.Address == a.address && !a.up() {
+			a.see(c.first)
+		}
+	}
+}
+
+// lead has the answer of an address speak for the family where its chain met none.
+func (c *familyCheck) lead() {
+	address := c.answering()
+	for i := range c.addresses {
+		if a := &c.addresses[i]; a.address == address {
+			c.chain, c.first, c.address, c.ended = a.chain(), a.hop, a.address, time.Now()
+		}
+	}
+}
+
+// try follows the site's redirects, from one address where it is valid.
+func (r checker) try(ctx context.Context, c *familyCheck, from netip.Addr, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	c.chain = r.client.Follow(ctx, egress.Request{URL: r.url, Family: c.family}, maxRedirects)
-	if first := c.chain.Hops[0].Response; first != nil {
+	c.chain = r.client.Follow(ctx, egress.Request{URL: r.url, Family: c.family, Address: from}, maxRedirects)
+	c.first = c.chain.Hops[0]
+	if first := c.first.Response; first != nil {
 		c.address = first.Address
 	}
 	// The family was to be tried on the site itself. Where it redirects to a host without that family, all visitors but
@@ -81,8 +170,18 @@ func (c *familyCheck) down() bool {
 
 // refused tells that the site itself, not one that it redirects to, may not be visited: its name's answers have changed
 // since they were judged first.
-func (c *familyCheck) refused() bool {
-	return len(c.chain.Hops) == 1 && fault.Is(c.chain.Hops[0].Err, fault.Refused)
+func (c *familyCheck) refused() bool { return c.refusal() != nil }
+
+func (c *familyCheck) refusal() error {
+	if len(c.chain.Hops) == 1 && fault.Is(c.chain.Hops[0].Err, fault.Refused) {
+		return c.chain.Hops[0].Err
+	}
+	for i := range c.addresses {
+		if c.addresses[i].refused() {
+			return c.addresses[i].hop.Err
+		}
+	}
+	return nil
 }
 
 // visited tells that the site itself was not left alone because the limit of its address is reached.

@@ -7,6 +7,7 @@ import (
 
 	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/tools/internal/challenge"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
@@ -14,8 +15,9 @@ import (
 // else, so that two families have the same trouble where theirs are equal.
 type trouble struct {
 	kind        kind
-	status      int             // of errorStatus
-	phrase      string          // of errorStatus; may be empty
+	status      int             // of errorStatus, challenged and oddAnswer
+	phrase      string          // of the same; may be empty
+	vendor      string          // of challenged
 	cut         bool            // the phrase was longer
 	end         egress.ChainEnd // of badRedirect
 	failure     string          // of noAnswer, and of badRedirect at a hop that was dead or at its limit: its sentence
@@ -30,14 +32,19 @@ const (
 	errorStatus      // the final answer is a 4xx or 5xx
 	noAnswer         // the exchange with the site itself failed
 	badRedirect      // the site redirects, and no final answer comes of it
+	challenged       // the final answer is a bot challenge, whatever its status
+	conflicting      // the site redirects to several places at once
+	oddAnswer        // the final answer is no redirect and has Location fields that differ
 )
 
 // badCertificate is zero where there is none.
 type badCertificate struct{ host, code string }
 
-func (c *familyCheck) trouble() trouble {
-	t := answerTrouble(c.chain)
-	t.certificate = certificateTrouble(c.chain)
+func (c *familyCheck) trouble() trouble { return troubleOf(c.chain) }
+
+func troubleOf(chain egress.Chain) trouble {
+	t := answerTrouble(chain)
+	t.certificate = certificateTrouble(chain)
 	return t
 }
 
@@ -51,6 +58,8 @@ func answerTrouble(chain egress.Chain) trouble {
 		return trouble{kind: noAnswer, failure: webview.FaultSentence(chain.Hops[0].Err)}
 	case chain.Limited() != nil:
 		return trouble{kind: badRedirect, end: chain.End, failure: webview.FaultSentence(chain.Limited())}
+	case chain.End == egress.EndInvalidLocation && len(chain.Final().Locations()) > 1:
+		return trouble{kind: conflicting}
 	case chain.End == egress.EndUnreachable:
 		return trouble{kind: badRedirect, end: chain.End, failure: webview.FaultSentence(chain.Err)}
 	}
@@ -58,10 +67,19 @@ func answerTrouble(chain egress.Chain) trouble {
 }
 
 func statusTrouble(final *egress.Response) trouble {
-	if final.Status < http.StatusBadRequest {
+	t := trouble{kind: errorStatus, status: final.Status}
+	puzzle := challenge.Of(final.Status, final.Header)
+	switch {
+	case puzzle != nil:
+		t.kind, t.vendor = challenged, puzzle.Vendor
+	case len(final.Locations()) > 1 && egress.IsRedirect(final.Status):
+		return trouble{kind: conflicting}
+	case final.Status >= http.StatusBadRequest:
+	case len(final.Locations()) > 1:
+		t.kind = oddAnswer
+	default:
 		return trouble{}
 	}
-	t := trouble{kind: errorStatus, status: final.Status}
 	t.phrase = bound.Text(webview.DescribeStatus(final), webview.MaxStatusText, &t.cut)
 	return t
 }
@@ -92,7 +110,14 @@ func (t trouble) reason() string {
 func (t trouble) answerSentence() string {
 	switch t.kind {
 	case errorStatus:
-		return strings.TrimSpace(fmt.Sprintf("The server answered %d %s", t.status, t.phrase)) + "."
+		return t.statusSentence()
+	case challenged:
+		return t.statusSentence() + " " + challenge.Challenge{Vendor: t.vendor}.Sentence()
+	case conflicting:
+		return "The site names several destinations that differ in one redirect (Location), and browsers stop there."
+	case oddAnswer:
+		return t.statusSentence() +
+			" It has Location fields that differ, and browsers show an error in place of such an answer."
 	case noAnswer:
 		return t.failure
 	case badRedirect:
@@ -100,6 +125,10 @@ func (t trouble) answerSentence() string {
 	case goodAnswer:
 	}
 	return ""
+}
+
+func (t trouble) statusSentence() string {
+	return strings.TrimSpace(fmt.Sprintf("The server answered %d %s", t.status, t.phrase)) + "."
 }
 
 // redirectSentence says why the redirects led to no final answer. Where one was refused the sentence is our own: the

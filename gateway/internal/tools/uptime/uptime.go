@@ -1,5 +1,5 @@
-// Package uptime is the tool uptime. It tells whether a site answers, over each family on its own. That it does not is
-// a result, not a failure.
+// Package uptime is the tool uptime. It tells whether a site answers, over each family on its own and at up to three
+// addresses of it. That it does not is a result, not a failure.
 package uptime
 
 import (
@@ -15,6 +15,7 @@ import (
 	"diagnostics/gateway/internal/shortage"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/challenge"
 	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/parallel"
 )
@@ -37,21 +38,22 @@ const (
 	uptimeSkipped   = "skipped" // this host lacks the family or could not check over it, or the address's limit is reached
 )
 
-// Result says whether a site answers. The fields from Status to FinalURL, CertificateValid and Timings are those of
-// the family that answered first, null where none did.
+// Result says whether a site answers. The fields from Status to FinalURL, CertificateValid, Timings and Challenge are
+// those of the family that answered first, null where none did.
 type Result struct {
-	URL              string           `json:"url"`
-	Online           bool             `json:"online"`
-	Verdict          string           `json:"verdict"`
-	Status           *int             `json:"status"`
-	StatusText       *string          `json:"statusText"`
-	ResponseTimeMs   *float64         `json:"responseTimeMs"` // of the whole chain of redirects
-	FinalURL         *string          `json:"finalUrl"`
-	CertificateValid *bool            `json:"certificateValid"`
-	Reason           *string          `json:"reason"`
-	Timings          *webview.Timings `json:"timings"` // of the last answer
-	Families         families         `json:"families"`
-	Truncated        bool             `json:"truncated,omitempty"`
+	URL              string               `json:"url"`
+	Online           bool                 `json:"online"`
+	Verdict          string               `json:"verdict"`
+	Status           *int                 `json:"status"`
+	StatusText       *string              `json:"statusText"`
+	ResponseTimeMs   *float64             `json:"responseTimeMs"` // of the whole chain of redirects
+	FinalURL         *string              `json:"finalUrl"`
+	CertificateValid *bool                `json:"certificateValid"`
+	Reason           *string              `json:"reason"`
+	Timings          *webview.Timings     `json:"timings"` // of the last answer
+	Challenge        *challenge.Challenge `json:"challenge"`
+	Families         families             `json:"families"`
+	Truncated        bool                 `json:"truncated,omitempty"`
 }
 
 type families struct {
@@ -60,11 +62,20 @@ type families struct {
 }
 
 type familyState struct {
-	State          string   `json:"state"`
-	Address        *string  `json:"address"`
-	Status         *int     `json:"status"`
-	ResponseTimeMs *float64 `json:"responseTimeMs"`
-	Reason         *string  `json:"reason"`
+	State          string         `json:"state"`
+	Address        *string        `json:"address"`
+	Status         *int           `json:"status"`
+	ResponseTimeMs *float64       `json:"responseTimeMs"`
+	Reason         *string        `json:"reason"`
+	Addresses      []addressState `json:"addresses"`
+}
+
+// addressState is what one address of a site answers by itself, before any redirect.
+type addressState struct {
+	Address string  `json:"address"`
+	State   string  `json:"state"` // up, down or skipped
+	Status  *int    `json:"status"`
+	Reason  *string `json:"reason"`
 }
 
 // limits keep the two tries, each a chain of up to six exchanges, well inside the bound of the whole run.
@@ -112,9 +123,9 @@ func (r checker) run(ctx context.Context) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, ctx.Err()
 	}
-	for _, c := range checks {
-		if c.refused() {
-			return Result{}, c.chain.Hops[0].Err
+	for i := range checks {
+		if err := checks[i].refusal(); err != nil {
+			return Result{}, err
 		}
 	}
 	if err := unsettled(checks); err != nil {
@@ -135,6 +146,11 @@ func unsettled(checks []familyCheck) error {
 		}
 		if err := checks[i].busy(); err != nil {
 			return err
+		}
+		for _, a := range checks[i].addresses {
+			if a.kept() {
+				return a.hop.Err
+			}
 		}
 	}
 	return nil
@@ -162,7 +178,7 @@ func (r checker) unresolved(err error) (Result, error) {
 		return Result{}, err
 	}
 	reason := webview.FaultSentence(err)
-	family := familyState{State: state, Reason: &reason}
+	family := familyState{State: state, Reason: &reason, Addresses: []addressState{}}
 	return Result{
 		URL: r.url.String(), Verdict: verdictDown, Reason: &reason,
 		Families: families{IPv4: family, IPv6: family},
@@ -174,10 +190,12 @@ func (r checker) checkFamilies(ctx context.Context, resolution egress.Resolution
 	has := r.client.Families()
 	var checks []familyCheck
 	if len(resolution.V4) > 0 && has.V4 {
-		checks = append(checks, familyCheck{family: 4, address: resolution.V4[0]})
+		checks = append(checks, familyCheck{family: 4, address: resolution.V4[0],
+			addresses: checksOf(resolution.V4)})
 	}
 	if len(resolution.V6) > 0 && has.V6 {
-		checks = append(checks, familyCheck{family: 6, address: resolution.V6[0]})
+		checks = append(checks, familyCheck{family: 6, address: resolution.V6[0],
+			addresses: checksOf(resolution.V6)})
 	}
 	var running parallel.Group
 	for i := range checks {
@@ -191,7 +209,7 @@ func (r checker) checkFamilies(ctx context.Context, resolution egress.Resolution
 func (c *familyCheck) unchecked() familyState {
 	address := c.address.String()
 	reason := fmt.Sprintf("This service %s over IPv%d.", shortage.Phrase, c.family)
-	return familyState{State: uptimeSkipped, Address: &address, Reason: &reason}
+	return familyState{State: uptimeSkipped, Address: &address, Reason: &reason, Addresses: c.describeAddresses()}
 }
 
 // untried describes a family that was not checked. unanswered tells that its lookup failed: name servers that answer
@@ -203,10 +221,10 @@ func (r checker) untried(family int, addresses []netip.Addr, unanswered bool) fa
 		if unanswered {
 			reason = "Whether " + r.url.Host().Short() + " has " + name + " addresses could not be looked up."
 		}
-		return familyState{State: uptimeNoAddress, Reason: &reason}
+		return familyState{State: uptimeNoAddress, Reason: &reason, Addresses: []addressState{}}
 	}
 	address, reason := addresses[0].String(), "This service has no "+name+" connection."
-	return familyState{State: uptimeSkipped, Address: &address, Reason: &reason}
+	return familyState{State: uptimeSkipped, Address: &address, Reason: &reason, Addresses: skipped(addresses, reason)}
 }
 
 func pause(ctx context.Context, d time.Duration) {

@@ -94,22 +94,23 @@ func TestUptimeShape(t *testing.T) {
 	n := network(t)
 	fields := toolstest.Fields(t, mustRun(t, n, "http://example.com/"))
 	for _, name := range []string{"url", "online", "verdict", "status", "statusText", "responseTimeMs", "finalUrl",
-		"certificateValid", "reason", "timings", "families"} {
+		"certificateValid", "reason", "timings", "challenge", "families"} {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("no %s", name)
 		}
 	}
-	if len(fields) != 11 {
+	if len(fields) != 12 {
 		t.Errorf("%d fields: %v", len(fields), fields)
 	}
-	for _, name := range []string{"status", "statusText", "responseTimeMs", "finalUrl", "certificateValid", "timings"} {
+	for _, name := range []string{"status", "statusText", "responseTimeMs", "finalUrl", "certificateValid", "timings",
+		"challenge"} {
 		if fields[name] != nil {
 			t.Errorf("%s of a dead site is %v", name, fields[name])
 		}
 	}
 	for _, family := range []string{"ipv4", "ipv6"} {
 		f, _ := fields["families"].(map[string]any)[family].(map[string]any)
-		if len(f) != 5 || f["state"] != "down" || f["address"] == nil || f["status"] != nil || f["responseTimeMs"] != nil ||
+		if len(f) != 6 || f["state"] != "down" || f["address"] == nil || f["status"] != nil || f["responseTimeMs"] != nil ||
 			f["reason"] == nil {
 			t.Errorf("%s is %v", family, f)
 		}

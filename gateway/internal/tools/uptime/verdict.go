@@ -6,6 +6,7 @@ import (
 
 	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/tools/internal/challenge"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
@@ -26,7 +27,7 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 		} else {
 			result.Families.IPv6 = family
 		}
-		result.Truncated = result.Truncated || checks[i].trouble().cut
+		result.Truncated = result.Truncated || checks[i].cut()
 	}
 	checks = slices.DeleteFunc(checks, func(c familyCheck) bool { return !c.visited() || c.busy() != nil })
 	first := firstAnswer(checks)
@@ -38,6 +39,7 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 			&final, &timings
 		result.CertificateValid = first.certificateValid()
 	}
+	result.Challenge = first.challenge()
 	result.Online = !first.down()
 	result.Reason = format.TextOrNull(joinReasons(checks))
 	switch {
@@ -74,21 +76,23 @@ func firstAnswer(checks []familyCheck) *familyCheck {
 }
 
 func anyTroubled(checks []familyCheck) bool {
-	return slices.ContainsFunc(checks, func(c familyCheck) bool { return c.troubled() })
+	return slices.ContainsFunc(checks, func(c familyCheck) bool { return c.troubled() || c.differ() })
 }
 
-// joinReasons says what is wrong with the site, naming the family where not both have the same trouble.
+// joinReasons says what is wrong with the site, naming the family where not both have the same trouble, and addresses
+// where a family's do not say the same.
 func joinReasons(checks []familyCheck) string {
-	if len(checks) == 1 || checks[0].trouble() == checks[1].trouble() {
-		return checks[0].trouble().reason()
-	}
 	var reasons []string
-	for i := range checks {
-		if c := &checks[i]; c.troubled() {
-			reasons = append(reasons, familyPrefix[c.family]+c.trouble().reason())
+	if len(checks) == 1 || checks[0].familyTrouble() == checks[1].familyTrouble() {
+		reasons = append(reasons, checks[0].familyTrouble().reason())
+	} else {
+		for i := range checks {
+			if reason := checks[i].familyTrouble().reason(); reason != "" {
+				reasons = append(reasons, familyPrefix[checks[i].family]+reason)
+			}
 		}
 	}
-	return strings.Join(reasons, " ")
+	return strings.TrimSpace(strings.Join(append(reasons, addressReasons(checks...)), " "))
 }
 
 var familyPrefix = map[int]string{4: "Over IPv4: ", 6: "Over IPv6: "}
@@ -99,10 +103,11 @@ func (c *familyCheck) describe() familyState {
 	}
 	address := c.address.String()
 	if !c.visited() {
-		return familyState{State: uptimeSkipped, Address: &address,
+		return familyState{State: uptimeSkipped, Address: &address, Addresses: c.describeAddresses(),
 			Reason: format.TextOrNull(webview.FaultSentence(c.chain.Limited()))}
 	}
-	family := familyState{State: uptimeUp, Address: &address, Reason: format.TextOrNull(c.trouble().reason())}
+	family := familyState{State: uptimeUp, Address: &address, Reason: format.TextOrNull(c.reason()),
+		Addresses: c.describeAddresses()}
 	if c.down() {
 		family.State = uptimeDown
 	}
@@ -111,4 +116,30 @@ func (c *familyCheck) describe() familyState {
 		family.Status, family.ResponseTimeMs = &status, &ms
 	}
 	return family
+}
+
+// reason says what is wrong with the family and its addresses.
+func (c *familyCheck) reason() string {
+	return strings.TrimSpace(c.familyTrouble().reason() + " " + addressReasons(*c))
+}
+
+func (c *familyCheck) describeAddresses() []addressState {
+	states := make([]addressState, 0, len(c.addresses))
+	for i := range c.addresses {
+		states = append(states, c.addresses[i].describe())
+	}
+	return states
+}
+
+// cut tells that a text of the check is longer than an answer takes.
+func (c *familyCheck) cut() bool {
+	return c.trouble().cut || slices.ContainsFunc(c.addresses, func(a addressCheck) bool { return a.trouble().cut })
+}
+
+// challenge is what stood in place of the last answer, nil where nothing is known to have.
+func (c *familyCheck) challenge() *challenge.Challenge {
+	if last := c.answer(); last != nil {
+		return challenge.Of(last.Status, last.Header)
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // One request: its timing, its status, its headers.
 
+import { challengeAdvice, challengeWords } from "../../lib/challenge.js";
 import { el } from "../../lib/dom.js";
 import { counted, host, ms, plural } from "../../lib/format.js";
 import { badge, cut, facts, none, section, table, value } from "../../lib/parts.js";
@@ -8,7 +9,8 @@ import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { answered, statusMeaning, statusShown } from "../../lib/statuses.js";
 import { timingFacts } from "../../lib/timings.js";
-import { certificateFault } from "./verdict.js";
+import { alternatives, coding, compression, early, http3, uncompressed } from "./offers.js";
+import { certificateFault, conflict } from "./verdict.js";
 
 /** @typedef {{name: string, value: string}} Header */
 
@@ -72,6 +74,12 @@ function onward(url) {
   return el("span", {}, value(url, { what: "URL" }), el("br"), link("redirect-checker", "Follow it to the end"), " · ", link("http-headers", "See its headers"));
 }
 
+/** @param {any} d */
+function compressed(d) {
+  if (coding(d)) return el("span", {}, coding(d));
+  return uncompressed(d) ? badge("warn", "not compressed") : none("none");
+}
+
 /** @param {Header[]} headers @param {boolean} [part] whether a part of the answer was cut */
 function headerTable(headers, part) {
   const rows = headers.map((h, i) => [
@@ -101,11 +109,16 @@ export default {
         ["Redirects to", d.redirectsTo && onward(d.redirectsTo)],
         ["Address", value(d.address, { what: "address" })],
         ["Protocol", d.httpVersion],
+        ["Bot challenge", d.challenge && el("span", {}, challengeWords(d.challenge))],
+        ["HTTP/3", d.alternatives && (http3(d) ? el("span", {}, `offered on port ${http3(d)?.port}`) : none("not offered in this answer"))],
+        ["Compression", d.compression && compressed(d)],
         ["Response time", ms(d.responseTimeMs)],
         ["TLS version", d.tls ? d.tls.version : none("none: the connection is not encrypted")],
         ["Cipher suite", d.tls && value(d.tls.cipher, { what: "cipher suite" })],
         ["Certificate", d.tls && certificate(d)],
       ])),
+      ...(d.informational ?? []).map((/** @type {import("./offers.js").Informational} */ a) => section(`Before the answer: ${`${a.status} ${a.statusText}`.trim()}`,
+        a.headers.length === 0 ? none("It has no headers.") : headerTable(a.headers, d.truncated))),
       section("Headers", d.headers.length === 0 ? none("The answer has no headers.") : headerTable(d.headers, d.truncated), cut(d, cutPart)),
     ];
   },
@@ -116,7 +129,10 @@ export default {
     return [
       `The server answered ${answered(d)}. ${statusMeaning(d.status)}`,
       fault ? `The certificate is not valid: ${fault}. Browsers show their visitors a warning in place of the page. This check went on, because it sends nothing secret.` : "",
+      challengeAdvice(d.challenge),
+      conflict(d) ? "Two parts of the server each add a Location, and they differ. Browsers refuse such an answer and show an error. Find both in the configurations of the web server, of the program behind it and of a proxy in front, and let one alone set it." : "",
       longestStep(d.timings),
+      early(d), alternatives(d), compression(d),
       "Only the headers were asked for here: the page itself was not read, and no redirect was followed.",
       cookies > 0 ? `The answer sets ${plural(cookies, "cookie")}. Their values can be secrets, so that they are not shown.` : "",
     ].filter(Boolean);
@@ -124,9 +140,11 @@ export default {
 
   terminal(_, d) {
     const trust = d.tls && !d.tls.authorized ? "-k " : "";
+    // What is offered decides what comes, and is the service's own list.
+    const offer = d.compression ? `${sh`-H ${`Accept-Encoding: ${d.compression.offered.join(", ")}`}`} ` : "";
     const format = "DNS %{time_namelookup} s, connected %{time_connect} s, TLS %{time_appconnect} s, first byte %{time_starttransfer} s\\n";
     return [
-      { label: trust ? "The status and headers; -k goes on in spite of the certificate" : "The status and headers", command: `curl -sS ${trust}-D - -o /dev/null ${sh`${d.url}`}` },
+      { label: trust ? "The status and headers; -k goes on in spite of the certificate" : "The status and headers", command: `curl -sS ${trust}${offer}-D - -o /dev/null ${sh`${d.url}`}` },
       { label: "The times, each counted from the start", command: `curl -sS ${trust}-o /dev/null -w ${sh`${format} ${d.url}`}` },
     ];
   },

@@ -1,7 +1,7 @@
 // @ts-check
 // A TCP port, address by address: who answered what, and how fast.
 
-import { lower } from "../../lib/format.js";
+import { lower, plural } from "../../lib/format.js";
 
 /** @typedef {{address: string, family: 4 | 6, state: string, responseTimeMs: number | null, reason: string | null}} Tried */
 /** @typedef {"good" | "warn" | "bad" | "info"} Tone */
@@ -24,13 +24,17 @@ const named = (d) => `Port ${d.port}${d.service ? ` (${d.service})` : ""} of ${d
 /** The addresses where something else came out than the best. @param {any} d @returns {Tried[]} */
 export const others = (d) => d.addresses.filter((/** @type {Tried} */ a) => a.state !== d.state && a.state !== "skipped");
 
+/** @param {any} d @returns {string} how many addresses are left that the verdict says nothing of, in a sentence */
+export const untried = (d) => (d.untried > 0 ? `${plural(d.untried, "more address", "more addresses")} of ${d.host} ${d.untried === 1 ? "was" : "were"} not tried.` : "");
+
 /** @param {any} d @returns {{tone: Tone, text: string}} */
 function verdict(d) {
   if (d.addresses.every((/** @type {Tried} */ a) => a.state === "skipped")) return { tone: "info", text: `${named(d)} was not tried: ${lower(d.addresses[0].reason)}` };
   const [tone, words] = states[d.state];
   const odd = others(d).length;
-  if (odd === 0 || d.state !== "open") return { tone, text: `${named(d)} ${words}.` };
-  return { tone: "warn", text: `${named(d)} is open, but only at ${d.addresses.length - odd} of ${d.addresses.length} addresses.` };
+  const rest = untried(d) && ` ${untried(d)}`;
+  if (odd === 0 || d.state !== "open") return { tone, text: `${named(d)} ${words}.${rest}` };
+  return { tone: "warn", text: `${named(d)} is open, but only at ${d.addresses.length - odd} of ${d.addresses.length} addresses.${rest}` };
 }
 
 /** @param {any} d */
@@ -46,5 +50,5 @@ function concerns(d) {
 /** @type {import("../../lib/view.js").Judge} */
 export default {
   verdict, concerns,
-  facts: (d) => ({ "State": d.state, ...Object.fromEntries(d.addresses.map((/** @type {Tried} */ a) => [a.address, a.state])) }),
+  facts: (d) => ({ "State": d.state, "Not tried": plural(d.untried ?? 0, "address", "addresses"), ...Object.fromEntries(d.addresses.map((/** @type {Tried} */ a) => [a.address, a.state])) }),
 };

@@ -6,7 +6,7 @@ import { ms } from "../../lib/format.js";
 import { badge, facts, none, section, table, value } from "../../lib/parts.js";
 import { fit, label, picture, ticks } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
-import { exposed, others, states } from "./verdict.js";
+import { exposed, others, states, untried } from "./verdict.js";
 
 /** @typedef {import("./verdict.js").Tone} Tone */
 /** @typedef {import("./verdict.js").Tried} Tried */
@@ -64,7 +64,7 @@ function endNodes(state, tone, x, y) {
 function addresses(d) {
   const columns = [{ title: "Address" }, { title: "State" }, { title: "Answered after", numeric: true }, { title: "What happened" }];
   const rows = d.addresses.map((/** @type {Tried} */ a) => [value(a.address), badge(states[a.state][0], a.state), ms(a.responseTimeMs), el("p", { class: "sentence" }, a.reason ?? "The connection was accepted.")]);
-  return table({ caption: "Every address that was tried, at most two of each family", columns, rows });
+  return table({ caption: ["Every address that was tried, at most two of each family.", untried(d)].filter(Boolean).join(" "), columns, rows });
 }
 
 /** @param {any} d */
@@ -86,6 +86,7 @@ const meanings = {
 function meaning(d) {
   const list = [meanings[d.addresses.every((/** @type {Tried} */ a) => a.state === "skipped") ? "skipped" : d.state]];
   if (others(d).length > 0) list.push("Visitors use whichever address their own connection prefers, so some of them will see the other state.");
+  if (untried(d)) list.push(`${untried(d)} What is said here is of the addresses in the table alone; enter another address to try the port there.`);
   const risk = exposed(d);
   if (risk) list.push(`${risk} Unless that is meant, let a firewall admit only those who need it.`);
   return list;

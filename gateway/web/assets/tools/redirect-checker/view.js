@@ -7,7 +7,7 @@ import { badge, cut, facts, mark, notice, section, table, value } from "../../li
 import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { statusMeaning, statusShown, statusTone } from "../../lib/statuses.js";
-import { endTone, ending, flagged, last } from "./verdict.js";
+import { conflict, endTone, ending, flagged, last } from "./verdict.js";
 
 /** @typedef {import("./verdict.js").Hop} Hop */
 /** @typedef {import("../../lib/view.js").Tone} Tone */
@@ -22,6 +22,7 @@ const flags = {
   wwwChange: ["www changes", "off", "The step adds www to the name or takes it away."],
   relativeLocation: ["relative address", "off", "The server names the next address without its host. That is allowed."],
   userinfo: ["user name in it", "warn", "The next address has a user name in it, which browsers warn of or ignore."],
+  conflictingLocation: ["destinations that differ", "bad", "The answer has several Location fields, and they differ. Browsers refuse such an answer and show an error."],
   certificateInvalid: ["certificate not valid", "bad", "Browsers show a warning here in place of following the step."],
 };
 
@@ -62,7 +63,8 @@ function path(d) {
     // The same words at every step would hide what differs.
     h.status !== hops[i - 1]?.status && el("div", { class: "hint" }, h.status === null ? h.statusText : statusMeaning(h.status)),
     h.address && el("div", { class: "hint" }, "Answered by ", value(h.address, { what: "address" })),
-    h.location !== null && el("div", { class: "hint" }, "Location: ", value(h.location, { what: "Location" }), backTo(h, hops)),
+    h.location !== null && el("div", { class: "hint" }, "Location: ", value(h.location, { what: "Location" }), !conflict(h) && backTo(h, hops)),
+    ...(h.otherLocations ?? []).map((location) => el("div", { class: "hint" }, "Another Location: ", value(location, { what: "Location" }))),
     cut(h, "A text of this step was cut: the server sent more than the service passes on.")));
   const tone = endTone(d);
   const end = el("li", { class: `rc-end ${tone}` }, mark(tone), el("p", {}, d.outcome === "final" ? "The chain ends here: this is the page." : ending(d)), clientRedirect(d));
@@ -129,6 +131,7 @@ export default {
       d.outcome === "final" && d.redirectCount === 0 ? "The address answers by itself: nobody is sent elsewhere by the server." : "A redirect is an answer that only names another address. Browsers go there by themselves, and each step costs its visitor time.",
       d.outcome === "final" ? "" : { loop: "Browsers notice the circle after some rounds and show an error. Often a cookie, a proxy in front or a setting for HTTPS is behind it.",
         tooManyRedirects: "Browsers go on a little longer, most of them to 20 redirects, and then show an error." }[/** @type {string} */ (d.outcome)] ?? d.summary,
+      flagged(d, "conflictingLocation") ? "Two parts of the server each add a Location, such as the web server and the program behind it, or a proxy in front. Find both values in their configurations, and let one alone redirect." : "",
       permanent > 0 ? `${permanent === redirects.length ? "Every redirect here is permanent" : `Of the ${redirects.length} redirects here ${permanent} ${permanent === 1 ? "is" : "are"} permanent`}: a browser that has seen one may not ask again for a long time.` : "",
       d.clientRedirect ? "The last page sends browsers on by itself. Search engines and other programs may not follow that as they follow a redirect of the server." : "",
     ].filter(Boolean);

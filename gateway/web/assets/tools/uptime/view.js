@@ -1,6 +1,7 @@
 // @ts-check
 // Whether a site answers, over each family of addresses on its own.
 
+import { challengeAdvice, challengeWords } from "../../lib/challenge.js";
 import { el } from "../../lib/dom.js";
 import { host, ms } from "../../lib/format.js";
 import { badge, facts, mark, none, section, value } from "../../lib/parts.js";
@@ -8,8 +9,9 @@ import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { statusMeaning, statusShown } from "../../lib/statuses.js";
 import { timingFacts } from "../../lib/timings.js";
-import { families, lame, stateWords } from "./verdict.js";
+import { dead, families, lame, stateWords } from "./verdict.js";
 
+/** @typedef {import("./verdict.js").Address} Address */
 /** @typedef {import("./verdict.js").Family} Family */
 /** @typedef {import("./verdict.js").Name} Name */
 
@@ -39,7 +41,21 @@ function card(name, f) {
     el("h3", {}, mark(tone), ` ${name} `, el("span", { class: "uptime-state" }, stateWords[f.state] ?? f.state)),
     f.responseTimeMs !== null && el("p", { class: "uptime-time" }, ms(f.responseTimeMs)),
     f.reason && el("p", { class: "uptime-reason" }, f.reason),
-    facts([["Address", f.address && value(f.address, { what: `${name} address` })], ["Status", f.status && statusShown(f.status)]]));
+    facts([["Address", f.address && value(f.address, { what: `${name} address` })], ["Status", f.status && statusShown(f.status)]]),
+    (f.addresses ?? []).length > 1 && el("ul", { class: "uptime-addresses", "aria-label": `${name} addresses` }, ...(f.addresses ?? []).map((a) => each(name, a))));
+}
+
+/** @type {Record<Address["state"], "good" | "bad" | "info">} */
+const tones = { up: "good", down: "bad", skipped: "info" };
+
+/**
+ * One address of several, by its own answer.
+ * @param {Name} name
+ * @param {Address} a
+ */
+function each(name, a) {
+  return el("li", {}, badge(tones[a.state] ?? "info", stateWords[a.state] ?? a.state), " ", value(a.address, { what: `${name} address` }),
+    a.status !== null && ` ${a.status}`, a.reason && el("div", { class: "hint" }, a.reason));
 }
 
 /** @type {import("../../lib/view.js").View} */
@@ -53,6 +69,7 @@ export default {
         ["URL", value(d.url, { what: "URL" })],
         ["Online", el("span", {}, d.online ? "yes, it gives an answer that is no server error" : "no")],
         ["Reason", d.reason && el("span", {}, d.reason)],
+        ["Bot challenge", d.challenge && el("span", {}, challengeWords(d.challenge))],
         ["Status", d.status && el("span", {}, statusShown(d.status, d.statusText), el("br"), el("span", { class: "muted" }, statusMeaning(d.status)))],
         ["Final URL", d.finalUrl && value(d.finalUrl, { what: "final URL" })],
         ["Response time", d.responseTimeMs !== null ? el("span", {}, value(ms(d.responseTimeMs), { what: "response time", mono: false }), redirected(d) && " with all redirects") : null],
@@ -64,12 +81,15 @@ export default {
   meaning(d) {
     const missing = lame(d);
     const nowhere = families(d).every(([, f]) => f.state === "noAddress");
+    const gone = dead(d);
     const absent = families(d).find(([, f]) => f.state === "noAddress");
     return [
       { up: "The site answered just now, from where this service runs. That says nothing about any other place or time.",
         degraded: `The site answers, but a part of its visitors may have trouble with it. ${d.reason ?? ""}`,
-        down: nowhere ? `${d.reason} Without an address nobody can reach a site by its name.`
+        down: d.challenge ? `No answer of the site itself came, also at a second try. ${d.reason ?? ""}` : nowhere ? `${d.reason} Without an address nobody can reach a site by its name.`
           : `No answer that visitors could use came, also at a second try. ${d.reason ?? ""} The cause may lie with the site, with the way to it, or in a rule that keeps automated checks out.` }[/** @type {"up" | "degraded" | "down"} */ (d.verdict)],
+      challengeAdvice(d.challenge),
+      gone.length > 0 ? `Names with several addresses share their visitors out among them. Some are sent to ${gone.length === 1 ? "the one that does" : "those that do"} not answer, and wait until their browser tries another, or see an error. Mend that server, or take its address out of the DNS.` : "",
       missing ? `Visitors whose connection prefers ${missing} wait until their browser gives up on it, or do not reach the site at all.` : "",
       d.certificateValid === false ? "Browsers show a warning in place of a site whose certificate is not valid, so that for most people it is as good as down." : "",
       absent && d.online ? `${absent[1].reason} ${absent[0] === "IPv6" ? "That is common and harms nobody who has IPv4." : "Visitors who have IPv4 alone cannot reach it."}` : "",

@@ -1,0 +1,107 @@
+package httpheaders
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"diagnostics/gateway/internal/text"
+)
+
+// alternative is another way to have the site, as an Alt-Svc field offers it (RFC 7838).
+type alternative struct {
+	Protocol      string  `json:"protocol"` // the ALPN name: h3
+	Host          *string `json:"host"`     // null: the site's own
+	Port          int     `json:"port"`
+	MaxAgeSeconds int64   `json:"maxAgeSeconds"` // how long clients may remember it
+}
+
+// What is read of Alt-Svc fields; servers offer two or three alternatives.
+const (
+	maxAlternatives    = 16
+	maxAlternativeText = 256
+	defaultMaxAge      = 86_400 // RFC 7838 section 3.1
+)
+
+// alternatives reads the Alt-Svc fields of an answer. What is malformed is left out, as clients do. "clear" takes back
+// what was offered before, and so offers nothing.
+func alternatives(h http.Header) []alternative {
+	list := []alternative{}
+	for _, field := range h.Values("Alt-Svc") {
+		for _, value := range splitQuoted(field, ',') {
+			if a, ok := parseAlternative(value); ok && len(list) < maxAlternatives {
+				list = append(list, a)
+			}
+		}
+	}
+	return list
+}
+
+// parseAlternative reads protocol="host:port"; ma=seconds.
+func parseAlternative(value string) (alternative, bool) {
+	parts := splitQuoted(value, ';')
+	name, authority, found := strings.Cut(parts[0], "=")
+	if !found {
+		return alternative{}, false
+	}
+	protocol, err := url.PathUnescape(strings.TrimSpace(name))
+	if err != nil || protocol == "" {
+		return alternative{}, false
+	}
+	host, port, err := net.SplitHostPort(unquoted(authority))
+	number, failed := strconv.ParseUint(port, 10, 16)
+	if err != nil || failed != nil || number == 0 {
+		return alternative{}, false
+	}
+	a := alternative{Protocol: text.Clean(protocol, maxAlternativeText), Port: int(number), MaxAgeSeconds: defaultMaxAge}
+	if host != "" {
+		host = text.Clean(host, maxAlternativeText)
+		a.Host = &host
+	}
+	for _, parameter := range parts[1:] {
+		name, value, _ := strings.Cut(parameter, "=")
+		if !strings.EqualFold(strings.TrimSpace(name), "ma") {
+			continue
+		}
+		if seconds, err := strconv.ParseUint(unquoted(value), 10, 32); err == nil {
+			a.MaxAgeSeconds = int64(seconds)
+		}
+	}
+	return a, true
+}
+
+// splitQuoted splits at a separator that stands in no quoted string.
+func splitQuoted(s string, separator byte) []string {
+	var parts []string
+	start, quoted := 0, false
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && quoted:
+			i++
+		case s[i] == '"':
+			quoted = !quoted
+		case s[i] == separator && !quoted:
+			parts = append(parts, s[start:i])
+			start = i + 1
+		}
+	}
+	return append(parts, s[start:])
+}
+
+// unquoted is the text of a quoted string, or of a token.
+func unquoted(s string) string {
+	s = strings.TrimSpace(s)
+	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
+		return s
+	}
+	var plain strings.Builder
+	for inner := s[1 : len(s)-1]; inner != ""; inner = inner[1:] {
+		if inner[0] == '\\' && len(inner) > 1 {
+			inner = inner[1:]
+		}
+		plain.WriteByte(inner[0])
+	}
+	return plain.String()
+}

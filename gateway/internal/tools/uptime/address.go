@@ -1,0 +1,169 @@
+package uptime
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/shortage"
+	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+// maxAddresses is how many addresses of each family are looked at.
+const maxAddresses = 3
+
+// addressCheck is what one address of the site says: its own answer to the URL, before any redirect. asked is false
+// where it has not been heard of yet.
+type addressCheck struct {
+	address netip.Addr
+	hop     egress.Hop
+	asked   bool
+}
+
+func checksOf(addresses []netip.Addr) []addressCheck {
+	checks := make([]addressCheck, min(len(addresses), maxAddresses))
+	for i := range checks {
+		checks[i].address = addresses[i]
+	}
+	return checks
+}
+
+// ask makes one request to the address.
+func (r checker) ask(ctx context.Context, a *addressCheck, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	answer, err := r.client.Do(ctx, egress.Request{URL: r.url, Address: a.address})
+	a.see(egress.Hop{URL: r.url, Response: answer, Err: err})
+}
+
+// see takes in what the address has just said. An error status says more of it than the silence after it, but not more
+// than that it could not be asked again.
+func (a *addressCheck) see(hop egress.Hop) {
+	seen := addressCheck{hop: hop, asked: true}
+	if !a.asked || hop.Response != nil || a.hop.Response == nil && !seen.kept() {
+		a.hop, a.asked = hop, true
+	}
+}
+
+// up tells that the address gave an answer of its own that is no server error. A redirect is one.
+func (a *addressCheck) up() bool {
+	return a.hop.Response != nil && a.hop.Response.Status < http.StatusInternalServerError
+}
+
+// kept tells that a limit or a shortage of this host kept it from asking.
+func (a *addressCheck) kept() bool {
+	return fault.Is(a.hop.Err, fault.Limited) || fault.IsOwn(a.hop.Err)
+}
+
+// heard tells that something is known of the address.
+func (a *addressCheck) heard() bool { return a.asked && !a.kept() }
+
+// settled tells that another request would say no more.
+func (a *addressCheck) settled() bool { return a.asked && (a.up() || a.kept()) }
+
+func (a *addressCheck) refused() bool { return fault.Is(a.hop.Err, fault.Refused) }
+
+// chain is the address's answer as a chain that was not followed.
+func (a *addressCheck) chain() egress.Chain {
+	chain := egress.Chain{Hops: []egress.Hop{a.hop}, End: egress.EndFinal}
+	if a.hop.Err != nil {
+		chain.End, chain.Err = egress.EndUnreachable, a.hop.Err
+	}
+	return chain
+}
+
+// trouble is what is wrong with the address by itself.
+func (a *addressCheck) trouble() trouble {
+	if !a.heard() {
+		return trouble{}
+	}
+	return troubleOf(a.chain())
+}
+
+func (a *addressCheck) describe() addressState {
+	state := addressState{Address: a.address.String(), State: uptimeDown}
+	switch {
+	case !a.asked:
+		state.State = uptimeSkipped
+	case fault.IsOwn(a.hop.Err):
+		reason := "This service " + shortage.Phrase + "."
+		state.State, state.Reason = uptimeSkipped, &reason
+	case a.kept():
+		reason := webview.FaultSentence(a.hop.Err)
+		state.State, state.Reason = uptimeSkipped, &reason
+	default:
+		state.Reason = format.TextOrNull(a.trouble().reason())
+	}
+	if a.hop.Response != nil {
+		status := a.hop.Response.Status
+		state.Status = &status
+	}
+	if a.up() {
+		state.State = uptimeUp
+	}
+	return state
+}
+
+// skipped are addresses of a family that this host lacks.
+func skipped(addresses []netip.Addr, reason string) []addressState {
+	states := make([]addressState, 0, maxAddresses)
+	for _, a := range addresses[:min(len(addresses), maxAddresses)] {
+		states = append(states, addressState{Address: a.String(), State: uptimeSkipped, Reason: &reason})
+	}
+	return states
+}
+
+// differ tells that not all addresses of a family that answers say what the one does that its chain met.
+func (c *familyCheck) differ() bool {
+	if c.down() {
+		return false
+	}
+	met := addressCheck{hop: c.first, asked: true}
+	return slices.ContainsFunc(c.addresses, func(a addressCheck) bool { return a.heard() && a.trouble() != met.trouble() })
+}
+
+// familyTrouble is what is wrong with a family and not with single addresses of it, whose own words tell more.
+func (c *familyCheck) familyTrouble() trouble {
+	t := c.trouble()
+	if !c.differ() {
+		return t
+	}
+	for i := range c.addresses {
+		if c.addresses[i].trouble() == t {
+			return trouble{}
+		}
+	}
+	return t
+}
+
+// addressReasons says what is wrong with single addresses of the families, those with the same trouble in one sentence.
+func addressReasons(checks ...familyCheck) string {
+	var troubles []trouble
+	at := make(map[trouble][]string)
+	for i := range checks {
+		if !checks[i].differ() {
+			continue
+		}
+		for _, a := range checks[i].addresses {
+			t := a.trouble()
+			if t == (trouble{}) {
+				continue
+			}
+			if at[t] == nil {
+				troubles = append(troubles, t)
+			}
+			at[t] = append(at[t], a.address.String())
+		}
+	}
+	sentences := make([]string, 0, len(troubles))
+	for _, t := range troubles {
+		sentences = append(sentences, "At "+format.Listed(at[t])+": "+t.reason())
+	}
+	return strings.Join(sentences, " ")
+}

@@ -1,0 +1,293 @@
+package uptime
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tools/internal/challenge"
+	"diagnostics/gateway/internal/tools/internal/toolstest"
+)
+
+const (
+	one, two, three, four = toolstest.WebV4, "93.184.216.35", "93.184.216.36", "93.184.216.37"
+)
+
+// many is a name with these IPv4 addresses, asked for in this order.
+func many(t *testing.T, addresses ...string) *egresstest.Network {
+	t.Helper()
+	n := egresstest.New(t)
+	for _, a := range addresses {
+		n.Records("many.example.com. 300 IN A " + a)
+	}
+	return n
+}
+
+// silent takes connections and says nothing.
+func silent(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
+
+// states writes an address's list as "address state status".
+func states(f familyState) string {
+	var list []string
+	for _, a := range f.Addresses {
+		list = append(list, fmt.Sprintf("%s %s %d", a.Address, a.State, toolstest.Number(a.Status)))
+	}
+	return strings.Join(list, ", ")
+}
+
+// TestUptimeAddresses: each address by its own answer, one dead of several in words.
+func TestUptimeAddresses(t *testing.T) {
+	t.Parallel()
+	ok, broken, missing := toolstest.StatusHandler(200), toolstest.StatusHandler(500), toolstest.StatusHandler(404)
+	type served map[string]any // a handler, silent, or nothing: a refused connection
+	rows := []struct {
+		name      string
+		addresses []string
+		at        served
+		verdict   string
+		family    string
+		address   string
+		list      string
+		reason    string
+	}{
+		{"all well", []string{one, two, three}, served{one: ok, two: ok, three: ok}, "up", "up 200", one,
+			one + " up 200, " + two + " up 200, " + three + " up 200", "<null>"},
+		{"no more than three", []string{one, two, three, four}, served{one: ok, two: ok, three: ok}, "up", "up 200", one,
+			one + " up 200, " + two + " up 200, " + three + " up 200", "<null>"},
+		{"the last is dead", []string{one, two, three}, served{one: ok, two: ok}, "degraded", "up 200", one,
+			one + " up 200, " + two + " up 200, " + three + " down -1",
+			"At " + three + ": many.example.com refused the connection."},
+		{"the first is dead", []string{one, two}, served{two: ok}, "degraded", "up 200", two,
+			one + " down -1, " + two + " up 200", "At " + one + ": many.example.com refused the connection."},
+		{"two are dead", []string{one, two, three}, served{three: ok}, "degraded", "up 200", three,
+			one + " down -1, " + two + " down -1, " + three + " up 200",
+			"At " + one + " and " + two + ": many.example.com refused the connection."},
+		{"the first takes connections alone", []string{one, two}, served{one: silent, two: ok}, "degraded", "up 200", two,
+			one + " down -1, " + two + " up 200",
+			"At " + one + ": many.example.com accepted the connection but did not answer in time."},
+		{"the first fails", []string{one, two}, served{one: broken, two: ok}, "degraded", "up 200", two,
+			one + " down 500, " + two + " up 200", "At " + one + ": The server answered 500 Internal Server Error."},
+		{"each its own trouble", []string{one, two, three}, served{one: ok, two: broken}, "degraded", "up 200", one,
+			one + " up 200, " + two + " down 500, " + three + " down -1", "At " + two +
+				": The server answered 500 Internal Server Error. At " + three + ": many.example.com refused the connection."},
+		{"one has not the page", []string{one, two}, served{one: missing, two: ok}, "degraded", "up 404", one,
+			one + " up 404, " + two + " up 200", "At " + one + ": The server answered 404 Not Found."},
+		{"none has the page", []string{one, two}, served{one: missing, two: missing}, "degraded", "up 404", one,
+			one + " up 404, " + two + " up 404", "The server answered 404 Not Found."},
+		{"all are dead", []string{one, two, three}, served{}, "down", "down -1", one,
+			one + " down -1, " + two + " down -1, " + three + " down -1", "many.example.com refused the connection."},
+		{"all fail", []string{one, two}, served{one: broken, two: broken}, "down", "down 500", one,
+			one + " down 500, " + two + " down 500", "The server answered 500 Internal Server Error."},
+		{"a fourth is alive", []string{one, two, three, four}, served{four: ok}, "degraded", "up 200", four,
+			one + " down -1, " + two + " down -1, " + three + " down -1",
+			"At " + one + ", " + two + " and " + three + ": many.example.com refused the connection."},
+	}
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			n := many(t, r.addresses...)
+			for a, what := range r.at {
+				if handler, is := what.(http.Handler); is {
+					n.Serve(a+":80", handler)
+				} else {
+					n.ServeConn(a+":80", silent)
+				}
+			}
+			bounds := limits{first: 400 * time.Millisecond, second: 300 * time.Millisecond, pause: 10 * time.Millisecond}
+			got, err := run(t, n, bounds, "http://many.example.com/")
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := got.Families.IPv4
+			if got.Verdict != r.verdict || toolstest.Text(got.Reason) != r.reason || toolstest.Text(f.Reason) != r.reason {
+				t.Errorf("%s: %s; IPv4: %s", got.Verdict, toolstest.Text(got.Reason), toolstest.Text(f.Reason))
+			}
+			if family := fmt.Sprintf("%s %d", f.State, toolstest.Number(f.Status)); family != r.family ||
+				toolstest.Text(f.Address) != r.address {
+				t.Errorf("IPv4 is %s at %s", family, toolstest.Text(f.Address))
+			}
+			if list := states(f); list != r.list {
+				t.Errorf("got %s", list)
+			}
+		})
+	}
+}
+
+// TestUptimeAddressesOfBothFamilies: what is wrong with single addresses of either is one sentence.
+func TestUptimeAddressesOfBothFamilies(t *testing.T) {
+	t.Parallel()
+	n := many(t, one, two)
+	n.Records("many.example.com. 300 IN AAAA "+toolstest.WebV6, "many.example.com. 300 IN AAAA 2606:2800:220:1::35")
+	n.Serve(one+":80", toolstest.StatusHandler(200))
+	n.Serve("["+toolstest.WebV6+"]:80", toolstest.StatusHandler(200))
+	got := mustRun(t, n, "http://many.example.com/")
+	const want = "At 93.184.216.35 and 2606:2800:220:1::35: many.example.com refused the connection."
+	if got.Verdict != "degraded" || toolstest.Text(got.Reason) != want ||
+		toolstest.Text(got.Families.IPv6.Reason) != "At 2606:2800:220:1::35: many.example.com refused the connection." {
+		t.Errorf("%s: %s", got.Verdict, toolstest.Text(got.Reason))
+	}
+}
+
+// TestUptimeFollowsOneAddress: redirects are followed once, the others' are an answer.
+func TestUptimeFollowsOneAddress(t *testing.T) {
+	t.Parallel()
+	n := many(t, one, two, three)
+	n.Records("end.example.com. 300 IN A 93.184.216.99")
+	for _, a := range []string{one, two, three} {
+		n.Serve(a+":80", toolstest.RedirectHandler("http://end.example.com/"))
+	}
+	var ends atomic.Int32
+	n.Serve("93.184.216.99:80", failFirst(&ends, toolstest.StatusHandler(200), toolstest.StatusHandler(500)))
+	got := mustRun(t, n, "http://many.example.com/")
+	want := one + " up 302, " + two + " up 302, " + three + " up 302"
+	if got.Verdict != "up" || states(got.Families.IPv4) != want || toolstest.Number(got.Families.IPv4.Status) != 200 ||
+		ends.Load() != 1 {
+		t.Errorf("%s: %s, %d requests of the end", got.Verdict, states(got.Families.IPv4), ends.Load())
+	}
+	for _, a := range []string{one, two, three} {
+		to := netip.MustParseAddrPort(a + ":80")
+		if dials := slices.DeleteFunc(n.Dials(), func(d netip.AddrPort) bool { return d != to }); len(dials) != 1 {
+			t.Errorf("%d connections to %s", len(dials), a)
+		}
+	}
+}
+
+// TestUptimeAddressHasOneMoreTry: as the site has, and no more than that.
+func TestUptimeAddressHasOneMoreTry(t *testing.T) {
+	t.Parallel()
+	for rest, state := range map[int]string{200: "up", 500: "down"} {
+		n := many(t, one, two)
+		n.Serve(one+":80", toolstest.StatusHandler(200))
+		var count atomic.Int32
+		n.Serve(two+":80", failFirst(&count, toolstest.StatusHandler(500), toolstest.StatusHandler(rest)))
+		got := mustRun(t, n, "http://many.example.com/")
+		if got.Families.IPv4.Addresses[1].State != state || count.Load() != 2 {
+			t.Errorf("%s after %d requests", got.Families.IPv4.Addresses[1].State, count.Load())
+		}
+	}
+}
+
+// TestUptimeAddressAtItsLimit: what was not asked is skipped, and where nothing else answers there is no verdict.
+func TestUptimeAddressAtItsLimit(t *testing.T) {
+	t.Parallel()
+	limited := func(at string) func(*egress.Settings) {
+		return func(s *egress.Settings) {
+			s.Charge = func(_ context.Context, to netip.AddrPort) error {
+				if to.Addr().String() == at {
+					return fault.LimitedFor(7*time.Second, "Too many requests go to this server's address.")
+				}
+				return nil
+			}
+		}
+	}
+	for _, row := range []struct{ limited, alive, list string }{
+		{two, one, one + " up 200, " + two + " skipped -1"},
+		{one, two, one + " skipped -1, " + two + " up 200"},
+		{one, "", ""},
+		{two, "", ""},
+	} {
+		n := many(t, one, two)
+		if row.alive != "" {
+			n.Serve(row.alive+":80", toolstest.StatusHandler(200))
+		}
+		got, err := toolstest.Run(t.Context(), newWithin(n.Client(limited(row.limited)), quick),
+			toolstest.URLInput("http://many.example.com/"))
+		if row.alive == "" {
+			if !fault.Is(err, fault.Limited) {
+				t.Errorf("%s: got %+v, %v", row.limited, got, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := got.(Result); r.Verdict != "up" || r.Reason != nil || states(r.Families.IPv4) != row.list {
+			t.Errorf("%s: %s, %s", row.limited, r.Verdict, states(r.Families.IPv4))
+		}
+	}
+}
+
+// TestUptimeAddressesOfAMissingFamily: they are told as not tried.
+func TestUptimeAddressesOfAMissingFamily(t *testing.T) {
+	t.Parallel()
+	n := many(t, one)
+	n.Serve(one+":80", toolstest.StatusHandler(200))
+	for i := range 4 {
+		n.Records(fmt.Sprintf("many.example.com. 300 IN AAAA 2606:2800:220:1::%d", i+1))
+	}
+	got := mustRun(t, n, "http://many.example.com/", egress.WithFamilies(egress.Families{V4: true}))
+	six := got.Families.IPv6
+	if got.Verdict != "up" || six.State != "skipped" || len(six.Addresses) != 3 || six.Addresses[2].State != "skipped" ||
+		toolstest.Text(six.Addresses[0].Reason) != "This service has no IPv6 connection." {
+		t.Errorf("%s: %+v", got.Verdict, six)
+	}
+}
+
+// TestUptimeChallenge: a bot challenge is named, whatever verdict its status gives; a plain refusal is none.
+func TestUptimeChallenge(t *testing.T) {
+	t.Parallel()
+	const words = " Cloudflare asks visitors to prove that they are people, which this service cannot do. " +
+		"The site itself may be well."
+	rows := []struct {
+		status  int
+		mark    string
+		verdict string
+		reason  string
+	}{
+		{403, "challenge", "degraded", "The server answered 403 Forbidden." + words},
+		{429, "challenge", "degraded", "The server answered 429 Too Many Requests." + words},
+		{503, "challenge", "down", "The server answered 503 Service Unavailable." + words},
+		{200, "challenge", "degraded", "The server answered 200 OK." + words},
+		{403, "", "degraded", "The server answered 403 Forbidden."},
+		{503, "", "down", "The server answered 503 Service Unavailable."},
+	}
+	for _, r := range rows {
+		n := network(t)
+		n.Serve(toolstest.WebV4Port80, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Server", "cloudflare")
+			if r.mark != "" {
+				w.Header().Set("Cf-Mitigated", r.mark)
+			}
+			w.WriteHeader(r.status)
+		}))
+		got := mustRun(t, n, "http://four.example.com/")
+		want := (*challenge.Challenge)(nil)
+		if r.mark != "" {
+			want = &challenge.Challenge{Vendor: "Cloudflare"}
+		}
+		if got.Verdict != r.verdict || got.Online == (r.verdict == "down") || toolstest.Text(got.Reason) != r.reason ||
+			(got.Challenge == nil) != (want == nil) || want != nil && *got.Challenge != *want {
+			t.Errorf("%d %s: %s, %s, %v", r.status, r.mark, got.Verdict, toolstest.Text(got.Reason), got.Challenge)
+		}
+	}
+}
+
+// TestUptimeConflictingLocations: browsers stop at such an answer, so that the site is not well.
+func TestUptimeConflictingLocations(t *testing.T) {
+	t.Parallel()
+	for status, reason := range map[string]string{
+		"302 Found": "The site names several destinations that differ in one redirect (Location), and browsers stop there.",
+		"200 OK": "The server answered 200 OK. It has Location fields that differ, and browsers show an error in place of " +
+			"such an answer.",
+	} {
+		n := many(t, one, two)
+		for _, a := range []string{one, two} {
+			toolstest.ServeRaw(n, a+":80", "HTTP/1.1 "+status+"\r\nLocation: /a\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n")
+		}
+		got := mustRun(t, n, "http://many.example.com/")
+		if got.Verdict != "degraded" || toolstest.Text(got.Reason) != reason {
+			t.Errorf("%s: %s, %s", status, got.Verdict, toolstest.Text(got.Reason))
+		}
+	}
+}

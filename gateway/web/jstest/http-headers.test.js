@@ -1,0 +1,78 @@
+// @ts-check
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+// The parts of a page listen to it from the start.
+Object.assign(globalThis, { document: { addEventListener() {} } });
+
+const judge = (await import("../assets/tools/http-headers/verdict.js")).default;
+const { alternatives, compression, early, uncompressed } = await import("../assets/tools/http-headers/offers.js");
+
+/** @type {import("../assets/lib/view.js").Asked} */
+const asked = { slug: "http-headers", input: "https://example.com/", options: {} };
+
+/** An answer with these fields, a header a pair. @param {any} fields @param {...[string, string]} headers */
+const answer = (fields, ...headers) => ({
+  url: "https://example.com/", status: 200, statusText: "OK", responseTimeMs: 12, httpVersion: "HTTP/2", address: "192.0.2.1",
+  tls: { version: "TLSv1.3", cipher: "x", authorized: true, authorizationError: null }, redirectsTo: null, challenge: null, informational: [], alternatives: [],
+  compression: { offered: ["gzip", "deflate", "br", "zstd"], coding: null, varies: false }, timings: { dnsMs: 1, connectMs: 1, tlsMs: 1, firstByteMs: 1, totalMs: 4 },
+  headers: headers.map(([name, value]) => ({ name, value })), ...fields,
+});
+
+/** @param {string} protocol @param {string | null} [host] */
+const offer = (protocol, host = null) => ({ protocol, host, port: 443, maxAgeSeconds: 86400 });
+
+/** @param {string | null} coding @param {boolean} varies */
+const packed = (coding, varies) => ({ compression: { offered: ["gzip"], coding, varies } });
+
+const html = /** @type {[string, string]} */ (["content-type", "text/html; charset=utf-8"]);
+const hints = { informational: [{ status: 103, statusText: "Early Hints", headers: [{ name: "link", value: "a" }, { name: "link", value: "b" }] }] };
+const hidden = "The server compresses its answer (gzip). It does not tell caches that this depends on the client, so that one may hand the compressed answer to a client that cannot read it: Vary: Accept-Encoding is missing.";
+
+/** @type {[string, (d: any) => string, any, string][]} */
+const rows = [
+  ["nothing before it", early, answer({}), ""],
+  ["an older answer", early, answer({ informational: undefined }), ""],
+  ["hints", early, answer(hints), "Before its answer the server sent 103 Early Hints, with 2 link headers for files that browsers can begin to load at once."],
+  ["hints over HTTP/1.1", early, answer({ ...hints, httpVersion: "HTTP/1.1" }),
+    "Before its answer the server sent 103 Early Hints, with 2 link headers for files that browsers can begin to load at once. Most browsers heed these hints over HTTP/2 and HTTP/3 alone."],
+  ["two", early, answer({ informational: [{ status: 100, statusText: "Continue", headers: [] }, { status: 199, statusText: "", headers: [] }] }),
+    "Before its answer the server sent 100 Continue and 199."],
+  ["HTTP/3", alternatives, answer({ alternatives: [offer("h3-29"), offer("h3")] }), "The server offers HTTP/3 on port 443 (Alt-Svc). Browsers remember that for 1 day. It was not tried here."],
+  ["HTTP/3 elsewhere", alternatives, answer({ alternatives: [offer("h3", "alt.example.com")] }),
+    "The server offers HTTP/3 at alt.example.com on port 443 (Alt-Svc). Browsers remember that for 1 day. It was not tried here."],
+  ["drafts", alternatives, answer({ alternatives: [offer("h3-29"), offer("quic")] }), "The server offers only drafts of HTTP/3 (Alt-Svc), which browsers no longer speak."],
+  ["another", alternatives, answer({ alternatives: [offer("h2", "alt.example.com")] }), "The server offers the site over h2 at alt.example.com, port 443 too (Alt-Svc)."],
+  ["without encryption", alternatives, answer({ tls: null, alternatives: [offer("h3")] }), "The answer offers other ways to have the site (Alt-Svc). Browsers heed that over HTTPS alone."],
+  ["no alternative", alternatives, answer({}), ""],
+  ["compressed", compression, answer(packed("br", true), html), "The server compresses its answer (Brotli)."],
+  ["compressed, caches not told", compression, answer(packed("gzip", false), html), hidden],
+  ["compressed, no cache may keep it", compression, answer(packed("gzip", false), html, ["cache-control", "no-store"]), "The server compresses its answer (gzip)."],
+  ["a picture", compression, answer({}, ["content-type", "image/png"]), ""],
+  ["a short text", compression, answer({}, html, ["content-length", "1399"]), ""],
+  ["a text", compression, answer({}, html, ["content-length", "1400"]),
+    "The answer is text and comes uncompressed, though the request offered gzip, deflate, Brotli and Zstandard. Compression makes text several times smaller, and is a setting of the web server."],
+  ["an older text", compression, answer({ compression: undefined }, html), ""],
+];
+
+for (const [name, words, d, want] of rows) test(`in words: ${name}`, () => assert.equal(words(d), want));
+
+test("an error page may be uncompressed", () => assert.equal(uncompressed(answer({ status: 404 }, html)), false));
+
+/** @type {[string, any, string, string, string | undefined][]} */
+const verdicts = [
+  ["a challenge", answer({ status: 403, statusText: "Forbidden", challenge: { vendor: "Vercel" } }), "warn",
+    "example.com answers 403 Forbidden. Vercel asks visitors to prove that they are people, which this service cannot do. The site itself may be well.", "warn"],
+  ["a plain refusal", answer({ status: 403, statusText: "Forbidden" }), "warn", "example.com answers 403 Forbidden after 12.0 ms.", "warn"],
+  ["Location fields that differ", answer({ status: 302, statusText: "Found" }, ["location", "/a"], ["location", "/b"]), "bad",
+    "example.com answers 302 Found with Location fields that differ. Browsers show an error in place of such an answer.", "bad"],
+  ["Location fields that are equal", answer({ status: 302, statusText: "Found", redirectsTo: "https://example.com/a" }, ["location", "/a"], ["location", "/a"]), "info",
+    "example.com answers 302 Found after 12.0 ms, and sends visitors on to https://example.com/a.", undefined],
+];
+
+for (const [name, d, tone, text, concern] of verdicts) {
+  test(`the verdict on an answer: ${name}`, () => {
+    assert.deepEqual(judge.verdict(d, asked), { tone, text });
+    assert.equal(judge.concerns(d, asked)[0]?.tone, concern);
+  });
+}
