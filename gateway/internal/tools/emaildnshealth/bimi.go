@@ -8,6 +8,7 @@ import (
 	"diagnostics/gateway/internal/mailauth/bimi"
 	"diagnostics/gateway/internal/mailauth/dmarc"
 	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/shared/parallel"
 )
 
 // bimiQueries are one for the domain, and one for its organization.
@@ -34,20 +35,38 @@ type bimiRecord struct {
 	Truncated bool            `json:"truncated,omitempty"`
 }
 
-// bimi looks for the record of the domain, and where it has none for that of its organization.
-func (r *checker) bimi(ctx context.Context, policy dmarcCheck) bimiResult {
+// dmarcAndBIMI looks at both. The domain's own BIMI record is looked up beside DMARC, which it is judged by: where the
+// DNS is silent one must not wait for the other.
+func (r *checker) dmarcAndBIMI(ctx context.Context) (dmarcCheck, bimiResult) {
+	resolver := r.dns.aside(bimiQueries)
+	var policy dmarcCheck
+	var lookups parallel.Group
+	lookups.Go(func() { policy = r.dmarc(ctx) })
+	lookups.Go(func() { _, _ = bimiTexts(ctx, resolver, r.domain) }) // the resolver keeps the answer
+	lookups.Wait()
+	return policy, r.bimi(ctx, resolver, policy)
+}
+
+// bimiTexts are the texts at the name for BIMI records of a domain.
+func bimiTexts(ctx context.Context, resolver *resolver, domain string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, asideTime)
 	defer cancel()
+	return resolver.TXT(ctx, bimiName(domain))
+}
+
+func bimiName(domain string) string { return "default._bimi." + domain }
+
+// bimi looks for the record of the domain, and where it has none for that of its organization.
+func (r *checker) bimi(ctx context.Context, resolver *resolver, policy dmarcCheck) bimiResult {
 	domains := []string{r.domain}
 	if o := policy.OrganizationalDomain; o != nil && *o != r.domain {
 		domains = append(domains, *o)
 	}
-	resolver, unused := r.dns.aside(bimiQueries), ""
+	unused := ""
 	for _, domain := range domains {
-		name := "default._bimi." + domain
-		texts, err := resolver.TXT(ctx, name)
+		texts, err := bimiTexts(ctx, resolver, domain)
 		if failure := mailauth.Failure(err); failure != nil {
-			reason := mailauth.Show(name) + " could not be looked up: " + failure.Reason() + "."
+			reason := mailauth.Show(bimiName(domain)) + " could not be looked up: " + failure.Reason() + "."
 			return bimiResult{BIMIReason: &reason}
 		}
 		report := bimi.Read(texts)

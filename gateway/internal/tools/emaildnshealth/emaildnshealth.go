@@ -100,10 +100,7 @@ func (r *checker) others(ctx context.Context, mx mxCheck) (results, bimiResult) 
 	var checks parallel.Group
 	checks.Go(func() { more = r.exchangeFacts(ctx, mx) })
 	checks.Go(func() { results.SPF = r.spf(ctx, mx) })
-	checks.Go(func() {
-		results.DMARC = r.dmarc(ctx)
-		bimi = r.bimi(ctx, results.DMARC)
-	})
+	checks.Go(func() { results.DMARC, bimi = r.dmarcAndBIMI(ctx) })
 	checks.Go(func() { results.DKIM = r.dkim(ctx, mx) })
 	checks.Go(func() { results.MTASTS = r.mtaSts(ctx, mx) })
 	checks.Go(func() { results.TLSRPT = r.tlsRpt(ctx, mx) })

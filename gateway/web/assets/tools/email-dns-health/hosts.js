@@ -22,7 +22,7 @@ export function exchanges({ checks: { mx } }) {
 function starttls({ exchange, addresses }) {
   if (addresses.length === 0) return null;
   const href = `/tools/ssl-checker?input=${encodeURIComponent(`${exchange}:25`)}`;
-  return el("p", { class: "hint" }, el("a", { href, "aria-label": `Check the TLS of ${exchange} (STARTTLS on port 25)` }, "Check its TLS (STARTTLS)"));
+  return el("p", { class: "hint" }, el("a", { href, "aria-label": `Check its TLS (STARTTLS): ${exchange}, port 25` }, "Check its TLS (STARTTLS)"));
 }
 
 /** @param {any} h */
