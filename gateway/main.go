@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"diagnostics/daemon"
+	"diagnostics/daemon/settings"
 )
 
 func main() {
@@ -18,9 +19,13 @@ func main() {
 
 // run is the whole program: it ends when ctx does and the last run has finished. The log goes to stdout.
 func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) error {
-	task, err := daemon.ParseArgs("gateway", args, stdout, stderr)
-	if task == daemon.TaskNone {
+	command := daemon.Command{Name: "gateway", Settings: settings.Of[Config](), MakesSecrets: true}
+	task, err := command.Parse(args, stdout, stderr)
+	switch task {
+	case daemon.TaskNone:
 		return err
+	case daemon.TaskInitSecrets:
+		return settings.InitFiles(command.Settings, env)
 	}
 	config, err := ParseConfig(env)
 	if err != nil {
@@ -37,6 +42,7 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 	}
 	defer service.close()
 	service.metrics.LogLines(daemon.ForeignLines, log.Dropped)
+	log.WarnOfMisspellings(command.Settings, env)
 	warnOfHost(config, env, os.Stat, log.Logger)
 	return serve(ctx, config, service, log.Logger)
 }

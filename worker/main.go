@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"diagnostics/daemon"
+	"diagnostics/daemon/settings"
 	"diagnostics/shared/workerapi"
 )
 
@@ -32,7 +33,8 @@ func main() {
 
 // run is the whole program: it ends when ctx does and the last job has finished. The log goes to stdout.
 func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) error {
-	task, err := daemon.ParseArgs("worker", args, stdout, stderr)
+	command := daemon.Command{Name: "worker", Settings: settings.Of[Config]()}
+	task, err := command.Parse(args, stdout, stderr)
 	if task == daemon.TaskNone {
 		return err
 	}
@@ -45,5 +47,6 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 	}
 	log := config.OpenLog(stdout)
 	defer log.Close()
+	log.WarnOfMisspellings(command.Settings, env)
 	return serve(ctx, config, log)
 }

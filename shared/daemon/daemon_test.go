@@ -52,13 +52,15 @@ func TestParseArgs(t *testing.T) {
 		{nil, TaskServe, "", "", ""},
 		{[]string{"-healthcheck"}, TaskHealthcheck, "", "", ""},
 		{[]string{"-version"}, TaskNone, "sample " + Version() + "\n", "", ""},
+		{[]string{"-init-secrets"}, TaskInitSecrets, "", "", ""},
 		{[]string{"-h"}, TaskNone, "", "Usage of sample:\n", ""},
 		{[]string{"-nothing"}, TaskNone, "", "flag provided but not defined: -nothing\n", "flag provided but not defined: -nothing"},
 		{[]string{"start"}, TaskNone, "", "", "takes no arguments; it is set by the environment"},
 		{[]string{"-version", "start"}, TaskNone, "", "", "takes no arguments; it is set by the environment"},
 	} {
 		var stdout, stderr bytes.Buffer
-		task, err := ParseArgs("sample", tt.args, &stdout, &stderr)
+		command := Command{Name: "sample", Settings: settings.Of[Settings](), MakesSecrets: true}
+		task, err := command.Parse(tt.args, &stdout, &stderr)
 		fault := ""
 		if err != nil {
 			fault = err.Error()
@@ -69,6 +71,24 @@ func TestParseArgs(t *testing.T) {
 		if !startsWith(stdout.String(), tt.stdout) || !startsWith(stderr.String(), tt.stderr) {
 			t.Errorf("%v: stdout %q, stderr %q", tt.args, stdout.String(), stderr.String())
 		}
+	}
+}
+
+// The settings are listed with what they mean, but for secrets' making where there is none.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	var stderr bytes.Buffer
+	_, err := Command{Name: "sample", Settings: settings.Of[Settings]()}.Parse([]string{"-help"}, nil, &stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"-healthcheck", "LOG_LEVEL (default info)\n", "least level that is logged"} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("no %q in:\n%s", want, stderr.String())
+		}
+	}
+	if strings.Contains(stderr.String(), "init-secrets") {
+		t.Error("a service without secrets offers to make them")
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"io"
 	"log/slog"
 	"time"
+
+	"diagnostics/daemon/settings"
 )
 
 // flushTime is how long the end of a process waits for its last lines, and for its last words on stderr.
@@ -48,3 +50,10 @@ func (l *Log) Dropped() uint64 { return l.lines.Dropped() }
 
 // Close writes what waits, for a second at most. What is logged afterwards is dropped.
 func (l *Log) Close() { l.lines.Close() }
+
+// WarnOfMisspellings tells of variables that are nearly the name of a setting, and so do nothing.
+func (l *Log) WarnOfMisspellings(all []settings.Setting, env []string) {
+	for _, m := range settings.Misspellings(env, all) {
+		l.Warn("a variable that is no setting has nearly the name of one", "variable", m.Name, "setting", m.Meant)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+
+	"diagnostics/daemon/settings"
 )
 
 // Task is what the command line asks a service for.
@@ -15,14 +17,28 @@ const (
 	TaskNone Task = iota
 	TaskServe
 	TaskHealthcheck
+	TaskInitSecrets
 )
 
-// ParseArgs reads the command line of a service; it answers -version and -h itself.
-func ParseArgs(name string, args []string, stdout, stderr io.Writer) (Task, error) {
-	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+// Command is a service as its command line knows it.
+type Command struct {
+	Name     string
+	Settings []settings.Setting
+	// MakesSecrets adds -init-secrets.
+	MakesSecrets bool
+}
+
+// Parse reads the command line; it answers -version and -help itself.
+func (c Command) Parse(args []string, stdout, stderr io.Writer) (Task, error) {
+	flags := flag.NewFlagSet(c.Name, flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	showVersion := flags.Bool("version", false, "print the version and exit")
-	healthcheck := flags.Bool("healthcheck", false, "ask the running "+name+"'s /healthz and exit")
+	healthcheck := flags.Bool("healthcheck", false, "ask the running "+c.Name+"'s /healthz and exit")
+	initSecrets := new(bool)
+	if c.MakesSecrets {
+		flags.BoolVar(initSecrets, "init-secrets", false, "make the secrets that ..._FILE settings name, where there are none, and exit")
+	}
+	flags.Usage = func() { c.help(flags, stderr) }
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -32,10 +48,20 @@ func ParseArgs(name string, args []string, stdout, stderr io.Writer) (Task, erro
 	case flags.NArg() > 0:
 		return TaskNone, errors.New("takes no arguments; it is set by the environment")
 	case *showVersion:
-		fmt.Fprintln(stdout, name, Version())
+		fmt.Fprintln(stdout, c.Name, Version())
 		return TaskNone, nil
 	case *healthcheck:
 		return TaskHealthcheck, nil
+	case *initSecrets:
+		return TaskInitSecrets, nil
 	}
 	return TaskServe, nil
+}
+
+// help is printed for -help, and for a flag that there is not.
+func (c Command) help(flags *flag.FlagSet, w io.Writer) {
+	fmt.Fprintf(w, "Usage of %s:\n", c.Name)
+	flags.PrintDefaults()
+	fmt.Fprintln(w, "\nSettings, by the environment:")
+	settings.WriteHelp(w, c.Settings)
 }

@@ -91,6 +91,7 @@ var shapes = map[string]shape{
 	"log lines were dropped":   {"count": number},
 	"audit lines were dropped": {"count": number},
 	"the audit log cannot be written, its lines are dropped":                                                                                             {"error": failure},
+	"a variable that is no setting has nearly the name of one":                                                                                           {"variable": `[A-Za-z0-9_]+`, "setting": `[A-Z0-9_]+`},
 	"HOST_ADDRESSES is empty, and a container cannot see the public addresses of its host: visitors may reach that host through this service":            {},
 	"no sockets for UDP and TCP probes; traces that ask for these are answered 502":                                                                      {"cause": `.*`},
 	"no ICMP socket of this family; its jobs are answered 502":                                                                                           {"family": `4|6`, "cause": `.*`},
