@@ -5,7 +5,8 @@ SHELL := /bin/bash
 
 MODULES := shared shared/daemon shared/hostroute gateway worker deploy/lab
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
-LDFLAGS := -s -w -X diagnostics/daemon.version=$(VERSION)
+COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X diagnostics/daemon.version=$(VERSION) -X diagnostics/daemon.commit=$(COMMIT)
 TOOLS := $(CURDIR)/.artifacts/tools
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)

@@ -47,6 +47,7 @@ func logStart(ctx context.Context, c Config, s *service, l *daemon.Listeners, lo
 	}
 	log.LogAttrs(ctx, slog.LevelInfo, "gateway started",
 		slog.String("version", daemon.Version()),
+		slog.String("commit", daemon.Commit()),
 		slog.String("listen", l.Public()),
 		slog.String("metrics", l.Metrics()),
 		slog.Bool("ipv4", families.V4),

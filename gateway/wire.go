@@ -42,7 +42,7 @@ type service struct {
 // wire builds every part from the settings. Nothing listens yet.
 func wire(c Config, log *slog.Logger) (*service, error) {
 	s := &service{metrics: httpapi.NewMetrics()}
-	s.metrics.Build(daemon.Version(), runtime.Version())
+	s.metrics.Build(daemon.Version(), daemon.Commit(), runtime.Version())
 	if err := s.build(c, log); err != nil {
 		s.close()
 		return nil, err

@@ -50,7 +50,8 @@ func serve(ctx context.Context, c Config, log *daemon.Log) error {
 
 	metrics := newMetrics()
 	api := newAPI(c, engine, metrics, log.Logger)
-	log.Info("worker started", "version", daemon.Version(), "listen", listeners.Public(), "metrics", listeners.Metrics(),
+	log.Info("worker started", "version", daemon.Version(), "commit", daemon.Commit(),
+		"listen", listeners.Public(), "metrics", listeners.Metrics(),
 		"families", engine.Families(), "mode", engine.Mode(), "places", int(c.MaxConcurrent))
 	return c.Serve(ctx, listeners, daemon.Service{
 		Server:  newServer(api),

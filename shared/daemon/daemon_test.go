@@ -51,7 +51,7 @@ func TestParseArgs(t *testing.T) {
 	}{
 		{nil, TaskServe, "", "", ""},
 		{[]string{"-healthcheck"}, TaskHealthcheck, "", "", ""},
-		{[]string{"-version"}, TaskNone, "sample " + Version() + "\n", "", ""},
+		{[]string{"-version"}, TaskNone, "sample " + Version() + " (commit " + Commit() + ")\n", "", ""},
 		{[]string{"-init-secrets"}, TaskInitSecrets, "", "", ""},
 		{[]string{"-h"}, TaskNone, "", "Usage of sample:\n", ""},
 		{[]string{"-nothing"}, TaskNone, "", "flag provided but not defined: -nothing\n", "flag provided but not defined: -nothing"},

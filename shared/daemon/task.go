@@ -48,7 +48,7 @@ func (c Command) Parse(args []string, stdout, stderr io.Writer) (Task, error) {
 	case flags.NArg() > 0:
 		return TaskNone, errors.New("takes no arguments; it is set by the environment")
 	case *showVersion:
-		fmt.Fprintln(stdout, c.Name, Version())
+		fmt.Fprintf(stdout, "%s %s (commit %s)\n", c.Name, Version(), Commit())
 		return TaskNone, nil
 	case *healthcheck:
 		return TaskHealthcheck, nil

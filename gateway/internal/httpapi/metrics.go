@@ -57,11 +57,11 @@ func NewMetrics() *Metrics {
 }
 
 // Build tells which build this is.
-func (m *Metrics) Build(version, goVersion string) {
+func (m *Metrics) Build(version, commit, goVersion string) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name:        "diagnostics_build_info",
 		Help:        "Always 1; the labels tell the build.",
-		ConstLabels: prometheus.Labels{"version": version, "goversion": goVersion},
+		ConstLabels: prometheus.Labels{"version": version, "commit": commit, "goversion": goVersion},
 	}, func() float64 { return 1 }))
 }
 

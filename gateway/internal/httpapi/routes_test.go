@@ -213,7 +213,7 @@ func TestMetrics(t *testing.T) {
 			return ratelimit.Decision{Limit: 1, Allowed: !strings.HasSuffix(stages[0][0].Key, "|limited.example.com")}, nil
 		})
 	})
-	e.config.Metrics.Build("v1", "go1")
+	e.config.Metrics.Build("v1", "abc", "go1")
 	e.config.Metrics.RedisUp(func() bool { return false })
 	for _, input := range []string{"secret.example.com", "limited.example.com", "bad"} {
 		e.requestLine(t, e.post(t, "echo", `{"input":"`+input+`"}`, "X-Real-IP: 192.0.2.99").Header.Get("X-Request-Id"))
@@ -231,7 +231,7 @@ func TestMetrics(t *testing.T) {
 		`diagnostics_request_duration_seconds_count{slug="echo"} 3`,
 		`diagnostics_rate_limited_total{slug="echo"} 1`,
 		`diagnostics_runs_in_flight 0`,
-		`diagnostics_build_info{goversion="go1",version="v1"} 1`,
+		`diagnostics_build_info{commit="abc",goversion="go1",version="v1"} 1`,
 		`diagnostics_redis_up 0`,
 	} {
 		if !strings.Contains(text, want+"\n") {
