@@ -9,7 +9,7 @@ import (
 
 // Config is every setting of the worker. The tags are the documentation, and package settings has their rules.
 type Config struct {
-	ListenAddr        settings.ListenAddr `envconfig:"WORKER_LISTEN_ADDR" default:"127.0.0.1:8081" takes:"host:port, such as 127.0.0.1:8081" doc:"listener for the gateway"`
+	ListenAddr        settings.ListenAddr `envconfig:"WORKER_LISTEN_ADDR" default:"127.0.0.1:8081" takes:"host:port, such as 127.0.0.1:8081, where the host may be a range" doc:"listener for the gateway; of a range, such as 172.30.232.0/24:8081, this host's own address in it"`
 	Tokens            tokens              `envconfig:"DIAGNOSTICS_WORKER_TOKEN" file:"true" takes:"a token of at least 16 printable ASCII characters without spaces, or two of them with a comma between" doc:"bearer credential, of at least 16 characters; two, comma-separated, for rotation: both let in. The worker does not start without one"`
 	IncludeRaw        settings.Bool       `envconfig:"INCLUDE_RAW_DIAGNOSTICS" default:"false" takes:"true or false" doc:"adds the text that a command-line tool would print; it may name private hops"`
 	MaxConcurrent     settings.Count      `envconfig:"WORKER_MAX_CONCURRENT" default:"64" positive:"true" takes:"a whole number from 1 to 1000000000" doc:"jobs at once; one more is answered 429. One visitor holds at most a sixteenth of them, an IPv6 /48 a quarter; neither share is below 3"`

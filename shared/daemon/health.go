@@ -19,6 +19,13 @@ const healthTimeout = 2 * time.Second
 func CheckHealth(ctx context.Context, addr settings.ListenAddr, path string) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
+	own, err := net.InterfaceAddrs()
+	if err != nil {
+		return err
+	}
+	if addr, err = inRange(addr, own); err != nil {
+		return err
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+localAddr(addr)+path, nil)
 	if err != nil {
 		return err

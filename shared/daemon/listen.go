@@ -42,6 +42,14 @@ func listen(ctx context.Context, setting string, addr settings.ListenAddr) (net.
 	// Go would offer Multipath TCP, for which Linux takes neither the filter of lastCall nor a bound on the time that an
 	// answer is kept for who does not read it (TCP_USER_TIMEOUT).
 	config.SetMultipathTCP(false)
+	own, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil, fmt.Errorf("the addresses of this host cannot be read: %w", err)
+	}
+	addr, err = inRange(addr, own)
+	if err != nil {
+		return nil, fmt.Errorf("%w, which %s names", err, setting)
+	}
 	l, err := config.Listen(ctx, "tcp", string(addr))
 	switch {
 	case err == nil:

@@ -3,6 +3,7 @@ package settings
 import (
 	"errors"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -60,13 +61,14 @@ func (c *Choice) Decode(s string) error {
 	return nil
 }
 
-// ListenAddr is host:port, where the host may be empty and the port 0.
+// ListenAddr is host:port, where the host may be empty, or a range (192.0.2.0/24) that this host has an address in, and
+// the port 0.
 type ListenAddr string
 
 // Decode takes a port in digits: the name of a service depends on the system.
 func (a *ListenAddr) Decode(s string) error {
 	host, port, err := net.SplitHostPort(s)
-	if err != nil || strings.ContainsAny(host, " /") {
+	if err != nil || strings.ContainsAny(host, " /") && !isRange(host) {
 		return ErrMalformed
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
@@ -74,6 +76,11 @@ func (a *ListenAddr) Decode(s string) error {
 	}
 	*a = ListenAddr(s)
 	return nil
+}
+
+func isRange(host string) bool {
+	_, err := netip.ParsePrefix(host)
+	return err == nil
 }
 
 // IsPrintable tells whether a text is printable ASCII without spaces, which goes into a header as it is.
