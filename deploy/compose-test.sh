@@ -6,6 +6,8 @@ cd "$(dirname "$0")/.."
 
 port=${COMPOSE_TEST_PORT:-18080}
 export GATEWAY_PUBLISH=127.0.0.1:$port COMPOSE_PROJECT_NAME=diagnostics-compose-test
+# Beside a deployment of this machine's own.
+export DIAGNOSTICS_SUBNET=172.30.241.0/24 DIAGNOSTICS_WORKER_SUBNET=172.30.242.0/24 DIAGNOSTICS_REDIS_SUBNET=172.30.243.0/24
 if docker compose version >/dev/null 2>&1; then compose=(docker compose); else compose=(docker-compose); fi
 
 public=$COMPOSE_PROJECT_NAME-public # a network of addresses that the rules on private ranges let through
@@ -15,6 +17,7 @@ finish() {
   [ $status -eq 0 ] || "${compose[@]}" logs --no-color --tail 40 || true
   docker network disconnect --force "$public" "$("${compose[@]}" ps --quiet gateway)" >/dev/null 2>&1 || true
   docker network rm "$public" >/dev/null 2>&1 || true
+  without_a_way delete >/dev/null 2>&1 || true
   "${compose[@]}" down --volumes --remove-orphans >/dev/null 2>&1 || true
   exit $status
 }
@@ -51,12 +54,48 @@ refused() { # refused TARGET WHAT
 addresses() { # addresses SERVICE FIELD: of the container in each of its networks
   docker inspect --format "{{range .NetworkSettings.Networks}}{{.$2}} {{end}}" "$("${compose[@]}" ps --quiet "$1")"
 }
-for name in redis worker "redis.${COMPOSE_PROJECT_NAME}_inside" host.docker.internal; do refused "$name" "$name"; done
+for name in redis worker "redis.${COMPOSE_PROJECT_NAME}_redis" host.docker.internal; do refused "$name" "$name"; done
 for service in redis worker gateway; do
   own=$(addresses $service IPAddress) bridges=$(addresses $service Gateway)
-  [[ $own =~ [0-9] && $bridges =~ [0-9] ]] || { echo "compose: the addresses of $service are not known"; exit 1; }
+  [[ $own =~ [0-9] && ( $service == redis || $bridges =~ [0-9] ) ]] || { echo "compose: the addresses of $service are not known"; exit 1; }
   for address in $own $bridges; do refused "$address" "$service's network"; done
 done
+
+# The worker and Redis answer the gateway alone. What finds no way to them ends here: the last of all routes must not
+# carry it out of this machine.
+without_a_way() { for n in $DIAGNOSTICS_WORKER_SUBNET $DIAGNOSTICS_REDIS_SUBNET; do ip route "$1" unreachable "$n" metric 4000; done; }
+without_a_way add
+container() { "${compose[@]}" ps --quiet "$1"; }
+inside() { docker inspect --format "{{(index .NetworkSettings.Networks \"${COMPOSE_PROJECT_NAME}_$2\").IPAddress}}" "$(container "$1")"; }
+closed() { # closed ADDRESS PORT FROM WHAT: FROM is a network whose containers may not connect, or host
+  local probe=(timeout 3 bash -c "exec 3<>/dev/tcp/$1/$2")
+  [ "$3" = host ] || probe=(docker run --rm --network "$3" --entrypoint /usr/bin/timeout redis:7.4.2-alpine 3 bash -c "exec 3<>/dev/tcp/$1/$2")
+  if "${probe[@]}" 2>/dev/null; then echo "compose: $4 can be reached"; return 1; fi
+  echo "compose: $4 cannot be reached: ok"
+}
+for from in host bridge; do
+  closed "$(inside worker worker)" 8081 $from "the worker from $from"
+  closed "$(inside worker egress)" 8081 $from "the worker's way out from $from"
+  closed "$(inside redis redis)" 6379 $from "Redis from $from"
+done
+closed "$(inside worker worker)" 8081 "container:$(container redis)" 'the worker from Redis'
+closed "$(inside redis redis)" 6379 "container:$(container worker)" 'Redis from the worker'
+expect NOAUTH "$(docker exec "$(container redis)" redis-cli ping 2>&1)" 'Redis wants its password'
+
+without_a_way delete
+
+# Nobody runs as root once it has started, and nobody holds a capability.
+rights() { awk '/^(Uid|CapEff|CapPrm|CapBnd):/ {print $2}' "/proc/$(docker inspect --format '{{.State.Pid}}' "$(container "$1")")/status" | paste -sd' '; }
+expect '65532 0000000000000000 0000000000000000' "$(rights gateway)" 'the gateway has no rights'
+expect '65531 0000000000000000 0000000000000000' "$(rights worker)" 'the worker has given its rights away'
+expect '999 0000000000000000 0000000000000000' "$(rights redis)" 'Redis has no rights'
+
+# The secrets are made once.
+secret() { docker exec "$(container redis)" cat /secrets/redis/password; }
+before=$(secret)
+"${compose[@]}" run --rm secrets
+expect "$before" "$(secret)" 'the secrets stay'
+expect '440 0:65532' "$(docker exec "$(container redis)" stat -c '%a %u:%g' /secrets/redis/password)" 'their group alone reads them'
 
 expect HOST_ADDRESSES "$("${compose[@]}" logs --no-color gateway)" 'the start says that the host cannot be seen'
 docker network create --subnet 11.55.0.0/24 "$public" >/dev/null
