@@ -81,6 +81,7 @@ func TestValues(t *testing.T) {
 		{"RUN_AS_GID", []string{"1", "65534", "4294967294"}, []string{"0", "-1", "nogroup", "4294967295"}, "group id"},
 		{"LOG_LEVEL", []string{"debug", "info", "warn", "error"}, []string{"INFO", "trace", "4"}, "debug, info, warn or error"},
 		{"LOG_FORMAT", []string{"json", "text"}, []string{"JSON", "logfmt"}, "json or text"},
+		{"PPROF_ENABLED", []string{"true", "false"}, []string{"1", "yes"}, "true or false"},
 		{"SHUTDOWN_DELAY", []string{"0s", "1m30s"}, []string{"5"}, "a duration"},
 		{"SHUTDOWN_TIMEOUT", []string{"0s", "30s"}, []string{"5"}, "a duration"},
 		{"DIAGNOSTICS_WORKER_TOKEN", []string{someToken, someToken + "," + someToken + "2", someToken + ", " + someToken + "2"},

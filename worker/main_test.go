@@ -169,7 +169,7 @@ func TestItDoesNotStart(t *testing.T) {
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	got := runWorker(t, withoutRights, nil, "-version")
-	if got.status != 0 || !regexp.MustCompile(`^worker \S+\n$`).MatchString(got.stdout) {
+	if got.status != 0 || !regexp.MustCompile(`^worker \S+ \(commit \w+\)\n$`).MatchString(got.stdout) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -18,6 +18,7 @@ import (
 type Settings struct {
 	LogLevel        settings.Choice   `envconfig:"LOG_LEVEL" default:"info" oneof:"debug info warn error" takes:"debug, info, warn or error" doc:"least level that is logged: debug, info, warn, error"`
 	LogFormat       settings.Choice   `envconfig:"LOG_FORMAT" default:"json" oneof:"json text" takes:"json or text" doc:"json, or text for people"`
+	Pprof           settings.Bool     `envconfig:"PPROF_ENABLED" default:"false" takes:"true or false" doc:"profiles of Go (/debug/pprof/) on the private listener, which METRICS_LISTEN_ADDR opens"`
 	ShutdownDelay   settings.Duration `envconfig:"SHUTDOWN_DELAY" default:"0s" takes:"a duration, such as 5s" doc:"on SIGTERM: unready but still accepting for this long"`
 	ShutdownTimeout settings.Duration `envconfig:"SHUTDOWN_TIMEOUT" default:"30s" takes:"a duration, such as 30s" doc:"then requests in flight may finish for this long; those still there in its last second (or tenth) are answered 503"`
 }

@@ -40,8 +40,11 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 		d.public = service.Listener(l.public)
 	}
 	go func() { d.ended.public <- service.Server.Serve(d.public) }()
+	if s.Pprof && l.metrics == nil {
+		log.Warn("PPROF_ENABLED does nothing: METRICS_LISTEN_ADDR is empty, and profiles are served there alone")
+	}
 	if l.metrics != nil {
-		exporter := newExporter(service.Metrics)
+		exporter := s.newExporter(service.Metrics)
 		defer exporter.Close()
 		go func() { d.ended.metrics <- exporter.Serve(l.metrics) }()
 	}
@@ -66,15 +69,20 @@ func (e ends) before(moment <-chan struct{}) error {
 	return fmt.Errorf("serve: %w", err)
 }
 
-// newExporter makes the server of the private listener, whose few clients ask for one small page.
-func newExporter(metrics http.Handler) *http.Server {
+// newExporter makes the server of the private listener, whose few clients ask for one small page, or for a profile.
+func (s Settings) newExporter(metrics http.Handler) *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)
+	answer := 10 * time.Second
+	if s.Pprof {
+		addProfiles(mux)
+		answer = profileTime
+	}
 	return &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       5 * time.Second,
-		WriteTimeout:      10 * time.Second,
+		WriteTimeout:      answer,
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          foreignLog(),

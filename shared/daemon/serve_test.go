@@ -272,3 +272,23 @@ func TestAListenerThatFails(t *testing.T) {
 		}
 	}
 }
+
+// Profiles are served where they are asked for, and on the private listener alone.
+func TestProfiles(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		env    string
+		status int
+	}{{"PPROF_ENABLED=false", http.StatusNotFound}, {"PPROF_ENABLED=true", http.StatusOK}} {
+		synctest.Test(t, func(t *testing.T) {
+			r := serve(t, tt.env)
+			for _, path := range []string{"/debug/pprof/", "/debug/pprof/cmdline", "/debug/pprof/heap"} {
+				if got := get(r.metrics, path); got != tt.status {
+					t.Errorf("%s: %s: status %d", tt.env, path, got)
+				}
+			}
+			r.signal()
+			<-r.ended
+		})
+	}
+}

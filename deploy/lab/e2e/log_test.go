@@ -91,6 +91,7 @@ var shapes = map[string]shape{
 	"log lines were dropped":   {"count": number},
 	"audit lines were dropped": {"count": number},
 	"the audit log cannot be written, its lines are dropped":                                                                                             {"error": failure},
+	"PPROF_ENABLED does nothing: METRICS_LISTEN_ADDR is empty, and profiles are served there alone":                                                      {},
 	"a variable that is no setting has nearly the name of one":                                                                                           {"variable": `[A-Za-z0-9_]+`, "setting": `[A-Z0-9_]+`},
 	"HOST_ADDRESSES is empty, and a container cannot see the public addresses of its host: visitors may reach that host through this service":            {},
 	"no sockets for UDP and TCP probes; traces that ask for these are answered 502":                                                                      {"cause": `.*`},

@@ -24,7 +24,7 @@ func (s *Server) observed(c echo.Context, x *exchange) {
 	}
 	now := s.config.Now()
 	elapsed := now.Sub(x.start)
-	s.config.Metrics.finished(label(c), status, elapsed)
+	s.config.Metrics.finished(label(c), status, x.outcome, elapsed)
 	ctx := c.Request().Context()
 	level := s.level(c, x)
 	if !s.config.Log.Enabled(ctx, level) {

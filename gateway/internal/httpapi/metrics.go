@@ -28,8 +28,8 @@ func NewMetrics() *Metrics {
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "diagnostics_requests_total",
-			Help: "Requests by tool or connection route and status class (canceled: the client left).",
-		}, []string{"slug", "status"}),
+			Help: "Requests by tool or connection route, status (canceled: the client left) and outcome: whose fault it was.",
+		}, []string{"slug", "status", "outcome"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "diagnostics_request_duration_seconds",
 			Help:    "Time from a request's headers to the end of its answer.",
@@ -151,8 +151,8 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
 }
 
-func (m *Metrics) finished(slug string, status int, elapsed time.Duration) {
-	m.requests.WithLabelValues(slug, statusClass(status)).Inc()
+func (m *Metrics) finished(slug string, status int, o outcome, elapsed time.Duration) {
+	m.requests.WithLabelValues(slug, statusLabel(status), string(o)).Inc()
 	m.duration.WithLabelValues(slug).Observe(elapsed.Seconds())
 }
 
@@ -160,9 +160,9 @@ func (m *Metrics) cost(slug string, used time.Duration) {
 	m.costs.WithLabelValues(slug).Observe(used.Seconds())
 }
 
-func statusClass(status int) string {
+func statusLabel(status int) string {
 	if status == 0 {
 		return "canceled"
 	}
-	return strconv.Itoa(status/100) + "xx"
+	return strconv.Itoa(status)
 }
