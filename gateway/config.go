@@ -14,6 +14,7 @@ type Config struct {
 	ListenAddr        settings.ListenAddr `envconfig:"GATEWAY_LISTEN_ADDR" default:"127.0.0.1:8080" takes:"host:port, such as 127.0.0.1:8080" doc:"public listener"`
 	MetricsListenAddr settings.ListenAddr `envconfig:"METRICS_LISTEN_ADDR" takes:"host:port, such as 127.0.0.1:9090" doc:"private listener for /metrics; empty = off"`
 	PublicOrigin      httpapi.Origin      `envconfig:"PUBLIC_ORIGIN" takes:"an origin, such as https://tools.example.com, without a path" doc:"the one allowed Origin, for deployments behind a proxy that rewrites Host; empty = the request's own Host"`
+	PublicDomain      domain              `envconfig:"PUBLIC_DOMAIN" takes:"a domain name, such as tools.example.com" doc:"the one name to set behind the Caddy of deploy/proxies: PUBLIC_ORIGIN is https at this name, x-real-ip is believed from this host and from private networks; each of these settings, where it is set, goes before"`
 
 	EnableWorkerTools settings.Bool `envconfig:"ENABLE_WORKER_TOOLS" default:"false" takes:"true or false" doc:"with the next two, switches traceroute, ping and packet-loss on"`
 	WorkerURL         workerURL     `envconfig:"DIAGNOSTICS_WORKER_URL" takes:"an http or https URL without user, query or fragment" doc:"base URL of the worker"`
@@ -57,7 +58,13 @@ type Config struct {
 }
 
 // ParseConfig reads the settings out of an environment ("NAME=value" each).
-func ParseConfig(env []string) (Config, error) { return settings.Parse[Config](env) }
+func ParseConfig(env []string) (Config, error) {
+	c, err := settings.Parse[Config](env)
+	if err != nil {
+		return Config{}, err
+	}
+	return c, c.followDomain()
+}
 
 // CheckSlugs refuses DISABLED_TOOLS that name no tool.
 func (c *Config) CheckSlugs(known []string) error {

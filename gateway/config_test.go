@@ -93,6 +93,7 @@ func TestValues(t *testing.T) {
 		{"AUDIT_LOG_FILE", "/var/log/diagnostics/audit.log", yes}, {"AUDIT_LOG_FILE", "audit\nlog", no},
 		{"LOG_LEVEL", "debug", yes}, {"LOG_LEVEL", "error", yes}, {"LOG_LEVEL", "INFO", no}, {"LOG_LEVEL", "trace", no},
 		{"LOG_FORMAT", "text", yes}, {"LOG_FORMAT", "logfmt", no},
+		{"PUBLIC_DOMAIN", "tools.example.com", yes}, {"PUBLIC_DOMAIN", "https://tools.example.com", no},
 		{"PPROF_ENABLED", "true", yes}, {"PPROF_ENABLED", "1", no},
 		{"SHUTDOWN_DELAY", "0s", yes}, {"SHUTDOWN_DELAY", "5", no}, {"SHUTDOWN_TIMEOUT", "1h", yes}, {"SHUTDOWN_TIMEOUT", "-1s", no},
 	}
