@@ -186,7 +186,7 @@ func fitted(name string, pairs ...string) (string, error) {
 func startCaddy(dir string, files map[string]string, g map[string]*lab.Server) error {
 	config, err := fitted("Caddyfile",
 		"{\n\tservers {", "{\n\tadmin off\n\thttp_port 8180\n\thttps_port 8143\n\tservers {",
-		siteName+" {", siteName+" {\n\ttls "+files["cert"]+" "+files["key"],
+		siteName+"} {", siteName+"} {\n\ttls "+files["cert"]+" "+files["key"],
 		gatewayAt, g["caddy"].Addr)
 	if err != nil {
 		return err
