@@ -3,6 +3,7 @@ package egress
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"syscall"
@@ -17,10 +18,24 @@ import (
 func TestPortsAreTakenPerTarget(t *testing.T) {
 	t.Parallel()
 	first, second := listenAt(t, "127.0.0.1:0"), listenAt(t, "127.0.0.2:0")
-	free := listenAt(t, "127.0.0.3:0")
-	port := free.Addr().(*net.TCPAddr).Port
-	_ = free.Close()
+	// Another program may take the port in between; not each of ten.
+	var err error
+	for range 10 {
+		if err = dialBoth(t, freePort(t), first, second); !errors.Is(err, unix.EADDRNOTAVAIL) {
+			break
+		}
+	}
+	if errors.Is(err, unix.ENOPROTOOPT) {
+		skiptest.Skip(t, "a kernel before 6.3 knows no range of ports of one socket")
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
 
+// dialBoth connects to each of the targets from the one port.
+func dialBoth(t *testing.T, port int, targets ...net.Listener) error {
+	t.Helper()
 	only := net.Dialer{ControlContext: func(_ context.Context, _, _ string, socket syscall.RawConn) error {
 		var err error
 		if e := socket.Control(func(fd uintptr) {
@@ -30,19 +45,24 @@ func TestPortsAreTakenPerTarget(t *testing.T) {
 		}
 		return err
 	}}
-	for _, target := range []net.Listener{first, second} {
+	for _, target := range targets {
 		conn, err := dialWith(t.Context(), only, "tcp4", netip.MustParseAddrPort(target.Addr().String()))
-		if errors.Is(err, unix.ENOPROTOOPT) {
-			skiptest.Skip(t, "a kernel before 6.3 knows no range of ports of one socket")
-		}
 		if err != nil {
-			t.Fatalf("to %v: %v", target.Addr(), err)
+			return err
 		}
 		t.Cleanup(func() { _ = conn.Close() })
 		if got := conn.LocalAddr().(*net.TCPAddr).Port; got != port {
-			t.Errorf("to %v from port %d, want %d", target.Addr(), got, port)
+			return fmt.Errorf("to %v from port %d, want %d", target.Addr(), got, port)
 		}
 	}
+	return nil
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	free := listenAt(t, "127.0.0.3:0")
+	_ = free.Close()
+	return free.Addr().(*net.TCPAddr).Port
 }
 
 func listenAt(t *testing.T, addr string) net.Listener {
