@@ -36,7 +36,8 @@ func (c Command) Parse(args []string, stdout, stderr io.Writer) (Task, error) {
 	healthcheck := flags.Bool("healthcheck", false, "ask the running "+c.Name+"'s /healthz and exit")
 	initSecrets := new(bool)
 	if c.MakesSecrets {
-		flags.BoolVar(initSecrets, "init-secrets", false, "make the secrets that ..._FILE settings name, where there are none, and exit")
+		flags.BoolVar(initSecrets, "init-secrets", false,
+			"make the secrets that ..._FILE settings name, where there are none, and exit")
 	}
 	flags.Usage = func() { c.help(flags, stderr) }
 	err := flags.Parse(args)

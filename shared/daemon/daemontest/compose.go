@@ -18,7 +18,8 @@ func Compose(t *testing.T, file, service string, all []settings.Setting, elsewhe
 		t.Fatal(err)
 	}
 	given := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^      ([A-Z_]+):`).FindAllStringSubmatch(section(string(content), service), -1) {
+	variable := regexp.MustCompile(`(?m)^      ([A-Z_]+):`)
+	for _, m := range variable.FindAllStringSubmatch(section(string(content), service), -1) {
 		given[m[1]] = true
 	}
 	for _, name := range elsewhere {
@@ -27,7 +28,7 @@ func Compose(t *testing.T, file, service string, all []settings.Setting, elsewhe
 	for _, s := range all {
 		file := s.Name + "_FILE"
 		if !s.Hidden && !given[s.Name] && !given[file] {
-			t.Errorf("%s does not pass %s on to %s", "docker-compose.yml", s.Name, service)
+			t.Errorf("docker-compose.yml does not pass %s on to %s", s.Name, service)
 		}
 		delete(given, s.Name)
 		if s.FromFile {
@@ -36,7 +37,8 @@ func Compose(t *testing.T, file, service string, all []settings.Setting, elsewhe
 	}
 	delete(given, "GOMEMLIMIT")
 	for name := range given {
-		t.Errorf("docker-compose.yml gives %s a variable %s that is none of its settings, or is said to stand elsewhere", service, name)
+		t.Errorf("docker-compose.yml gives %s a variable %s that is none of its settings, or is said to stand elsewhere",
+			service, name)
 	}
 }
 
