@@ -1,6 +1,9 @@
 package dnsresolvercheck
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // change is a change of the domain's records that has not reached every resolver yet.
 type change struct {
@@ -19,8 +22,11 @@ const leastUsed = uint32(2 * secondLookAfter / time.Second)
 // has passed. Other addresses and aliases are also given by place, with the same look: there most resolvers must agree
 // with the domain's servers, and what the others hold must be older than any answer of theirs.
 func (c query) findChange(answers []resolverAnswer, own *authority) *change {
+	if len(own.answered()) == 0 {
+		return changeAmong(answers)
+	}
 	fresh, stale := matching(answers, true), matching(answers, false)
-	if own == nil || !own.Agreed || own.Alias != nil || len(stale) == 0 {
+	if !own.Agreed || own.Alias != nil || len(stale) == 0 {
 		return nil
 	}
 	bothHave := len(own.Values) > 0 && len(stale[0].Values) > 0
@@ -35,6 +41,40 @@ func (c query) findChange(answers []resolverAnswer, own *authority) *change {
 		}
 		found.Resolvers = append(found.Resolvers, answer.ID)
 		found.Seconds = max(found.Seconds, left)
+	}
+	return found
+}
+
+// changeAmong tells a change where none of the domain's own servers answered: most resolvers agree, and what the others
+// hold is one answer, with less time left than that of anybody else.
+func changeAmong(answers []resolverAnswer) *change {
+	given := having(answers, resolverAnswer.conclusive)
+	var fresh, stale []resolverAnswer
+	for _, answer := range given {
+		if same := having(given, answer.same); len(same) > len(fresh) {
+			fresh = same
+		}
+	}
+	least, most := uint32(math.MaxUint32), uint32(0)
+	for _, answer := range fresh {
+		least, most = min(least, answer.left), max(most, answer.left)
+	}
+	found := &change{}
+	for _, answer := range given {
+		switch {
+		case answer.Outcome != outcomeAnswer || answer.FilteredSuspected:
+			return nil
+		case answer.same(fresh[0]):
+			continue
+		case len(stale) > 0 && !answer.same(stale[0]), answer.left >= least, answer.left+leastUsed > most:
+			return nil
+		}
+		stale = append(stale, answer)
+		found.Resolvers = append(found.Resolvers, answer.ID)
+		found.Seconds = max(found.Seconds, answer.left)
+	}
+	if len(stale) == 0 || len(stale) >= len(fresh) {
+		return nil
 	}
 	return found
 }

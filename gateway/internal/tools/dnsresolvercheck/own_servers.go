@@ -12,6 +12,10 @@ import (
 func (c query) ownServers(r Result) []string {
 	answered := r.Authoritative.answered()
 	switch {
+	case len(answered) == 0 && r.Changing != nil:
+		older := having(r.Resolvers, func(a resolverAnswer) bool { return slices.Contains(r.Changing.Resolvers, a.ID) })
+		return []string{fmt.Sprintf("%s may still hold the older answer, for at most %s.", listed(older),
+			r.Changing.inWords())}
 	case r.Authoritative == nil:
 		return nil
 	case r.Status == statusUnavailable:
