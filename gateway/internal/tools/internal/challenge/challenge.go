@@ -50,6 +50,9 @@ var marks = []mark{
 	{vendor: "AWS WAF", field: "X-Amzn-Waf-Action", values: []string{"challenge", "captcha"}},
 	// docs.datadome.co, "Validate Request": the service decides to allow or to challenge, and this comes with the latter.
 	{vendor: "DataDome", field: "X-Dd-B", statuses: append([]int{http.StatusUnauthorized}, refusals...)},
+	// An answer of its own, in place of the site's, has its name for the server.
+	{vendor: "DataDome", field: "Server", values: []string{"datadome"},
+		statuses: append([]int{http.StatusUnauthorized}, refusals...)},
 	// Kasada answers the first request with 429 and the script whose token goes by this name.
 	{vendor: "Kasada", field: "X-Kpsdk-Ct", statuses: refusals},
 	// Akamai's challenge action sets a cookie of its own, unlike _abck, bm_sz and ak_bmsc, which all pages do.

@@ -51,6 +51,7 @@ func TestOf(t *testing.T) {
 
 		{"DataDome", 403, fields("X-DataDome: protected", "X-DD-B: 1", "Set-Cookie: datadome=x"), "DataDome"},
 		{"DataDome with 401", 401, fields("X-DD-B: 2"), "DataDome"},
+		{"DataDome in the server's place", 403, fields("Server: DataDome"), "DataDome"},
 		{"DataDome let through", 200, fields("X-DataDome: protected", "X-DD-B: 1"), ""},
 		{"a refusal behind DataDome", 403, fields("X-DataDome: protected", "Set-Cookie: datadome=x"), ""},
 		{"DataDome says nothing", 403, fields("X-DD-B: "), ""},
