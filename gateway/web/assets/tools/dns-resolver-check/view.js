@@ -33,7 +33,7 @@ const causes = {
 function meaning(d) {
   if (d.failure) return causes[d.failure];
   if (ownDiffer(d)) return "Each name server of a domain should hold the same records. See whether the changed zone has reached all of them: the serial number of the SOA record must grow with every change.";
-  if (d.changing) return `${d.authoritative?.servers.some((s) => s.outcome !== "error") ? "The domain’s own servers have" : "Most resolvers seem to have"} the new answer, and a resolver keeps the older one until its time runs out. Nothing needs to be done but to wait.`;
+  if (d.changing) return `${d.authoritative?.servers.some((/** @type {any} */ s) => s.outcome !== "error") ? "The domain’s own servers have" : "Most resolvers seem to have"} the new answer, and a resolver keeps the older one until its time runs out. Nothing needs to be done but to wait.`;
   if (d.status === "agree" && d.resolvers.some((/** @type {any} */ r) => r.matchesAuthoritative === false)) return "People behind any of these resolvers get the same answer. The domain’s own servers gave us another: after a change that is the newer one, and services that answer by place do so always.";
   return meanings[d.status];
 }
