@@ -26,6 +26,12 @@ func (p presented) rank() uint32 { return 0 }
 
 func (p *presented) shorten(cut *bool) { p.Text = bound.Text(p.Text, maxField, cut) }
 
+// shortenWith is shorten for a record with one more field that may be long.
+func (p *presented) shortenWith(field *string, cut *bool) {
+	p.shorten(cut)
+	*field = bound.Text(*field, maxField, cut)
+}
+
 func ranked(first, second uint16) uint32 { return uint32(first)<<16 | uint32(second) }
 
 // caaRecord tells who may issue certificates (RFC 8659).
@@ -42,10 +48,7 @@ func newCAA(rr *dns.CAA) caaRecord {
 	}
 }
 
-func (r *caaRecord) shorten(cut *bool) {
-	r.presented.shorten(cut)
-	r.Value = bound.Text(r.Value, maxField, cut)
-}
+func (r *caaRecord) shorten(cut *bool) { r.shortenWith(&r.Value, cut) }
 
 // srvRecord is where a service is (RFC 2782); Target is empty where it is offered nowhere.
 type srvRecord struct {
@@ -114,10 +117,7 @@ func newDS(rr *dns.DS) dsRecord {
 	return dsRecord{present(rr), rr.KeyTag, rr.Algorithm, rr.DigestType, strings.ToLower(rr.Digest)}
 }
 
-func (r *dsRecord) shorten(cut *bool) {
-	r.presented.shorten(cut)
-	r.Digest = bound.Text(r.Digest, maxField, cut)
-}
+func (r *dsRecord) shorten(cut *bool) { r.shortenWith(&r.Digest, cut) }
 
 // dnskeyRecord is a key that a zone is signed with (RFC 4034 section 2); PublicKey is base64.
 type dnskeyRecord struct {
@@ -133,10 +133,7 @@ func newDNSKEY(rr *dns.DNSKEY) dnskeyRecord {
 	return dnskeyRecord{present(rr), rr.Flags, rr.Protocol, rr.Algorithm, rr.PublicKey, dnsclient.KeyTag(rr)}
 }
 
-func (r *dnskeyRecord) shorten(cut *bool) {
-	r.presented.shorten(cut)
-	r.PublicKey = bound.Text(r.PublicKey, maxField, cut)
-}
+func (r *dnskeyRecord) shorten(cut *bool) { r.shortenWith(&r.PublicKey, cut) }
 
 // tlsaRecord is a certificate, key or digest that a server's TLS is held to (RFC 6698).
 type tlsaRecord struct {
@@ -151,10 +148,7 @@ func newTLSA(rr *dns.TLSA) tlsaRecord {
 	return tlsaRecord{present(rr), rr.Usage, rr.Selector, rr.MatchingType, strings.ToLower(rr.Certificate)}
 }
 
-func (r *tlsaRecord) shorten(cut *bool) {
-	r.presented.shorten(cut)
-	r.Data = bound.Text(r.Data, maxField, cut)
-}
+func (r *tlsaRecord) shorten(cut *bool) { r.shortenWith(&r.Data, cut) }
 
 // naptrRecord is a rule that makes a name or a URI of a name (RFC 3403).
 type naptrRecord struct {
@@ -188,10 +182,7 @@ func newSSHFP(rr *dns.SSHFP) sshfpRecord {
 	return sshfpRecord{present(rr), rr.Algorithm, rr.Type, strings.ToLower(rr.FingerPrint)}
 }
 
-func (r *sshfpRecord) shorten(cut *bool) {
-	r.presented.shorten(cut)
-	r.Fingerprint = bound.Text(r.Fingerprint, maxField, cut)
-}
+func (r *sshfpRecord) shorten(cut *bool) { r.shortenWith(&r.Fingerprint, cut) }
 
 // uriRecord is the URI of a service (RFC 7553).
 type uriRecord struct {
@@ -207,10 +198,7 @@ func newURI(rr *dns.URI) uriRecord {
 
 func (r uriRecord) rank() uint32 { return ranked(r.Priority, r.Weight) }
 
-func (r *uriRecord) shorten(cut *bool) {
-	r.presented.shorten(cut)
-	r.Target = bound.Text(r.Target, maxField, cut)
-}
+func (r *uriRecord) shorten(cut *bool) { r.shortenWith(&r.Target, cut) }
 
 // locRecord is a place on Earth (RFC 1876).
 type locRecord struct{ presented }
