@@ -58,9 +58,7 @@ func TestReverseNamesOfAddressesAtRandom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		octets := rapid.SampledFrom([]int{4, 16}).Draw(t, "octets")
 		address, _ := netip.AddrFromSlice(rapid.SliceOfN(rapid.Byte(), octets, octets).Draw(t, "address"))
-		if address.Is4In6() {
-			t.Skip()
-		}
+		address = address.Unmap() // an IPv4 address has one spelling here
 		name, err := dns.ReverseAddr(address.String())
 		if err != nil {
 			t.Fatal(err)
