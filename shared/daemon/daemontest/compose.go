@@ -23,7 +23,10 @@ func Compose(t *testing.T, file, service string, all []settings.Setting, elsewhe
 		given[m[1]] = true
 	}
 	for _, name := range elsewhere {
-		given[name] = !given[name]
+		if given[name] {
+			t.Errorf("docker-compose.yml gives %s %s, which is said to stand elsewhere", service, name)
+		}
+		given[name] = true
 	}
 	for _, s := range all {
 		file := s.Name + "_FILE"
@@ -37,8 +40,7 @@ func Compose(t *testing.T, file, service string, all []settings.Setting, elsewhe
 	}
 	delete(given, "GOMEMLIMIT")
 	for name := range given {
-		t.Errorf("docker-compose.yml gives %s a variable %s that is none of its settings, or is said to stand elsewhere",
-			service, name)
+		t.Errorf("docker-compose.yml gives %s a variable %s that is none of its settings", service, name)
 	}
 }
 
