@@ -83,8 +83,8 @@ func (h Host) Short() string {
 // LimitKey is String.
 func (h Host) LimitKey() string { return h.String() }
 
-// authority is String with the brackets that a port or a URL needs around IPv6.
-func (h Host) authority() string {
+// Authority is String with the brackets that a port or a URL needs around IPv6.
+func (h Host) Authority() string {
 	if h.addr.Is6() {
 		return "[" + h.addr.String() + "]"
 	}

@@ -67,7 +67,7 @@ func (hp HostPort) LimitKey() string { return hp.Host.LimitKey() }
 
 // String is host:port, with brackets around IPv6.
 func (hp HostPort) String() string {
-	return hp.Host.authority() + ":" + strconv.Itoa(int(hp.Port))
+	return hp.Host.Authority() + ":" + strconv.Itoa(int(hp.Port))
 }
 
 // splitHostPort takes an authority without user information apart. Brackets hold an IPv6 address and nothing else, and

@@ -43,7 +43,7 @@ func (u URL) RequestURI() string { return u.requestURI }
 
 // String is the canonical URL: lower-case scheme and host, brackets around IPv6, no default port, no fragment.
 func (u URL) String() string {
-	authority := u.host.authority()
+	authority := u.host.Authority()
 	if u.port != defaultPort(u.scheme) {
 		authority += ":" + strconv.Itoa(int(u.port))
 	}
