@@ -34,7 +34,7 @@ func askPlain(ctx context.Context, client *egress.Client, u target.URL, wait tim
 	if u.Scheme() != "https" {
 		return nil
 	}
-	plain, err := u.Resolve("http://" + authority(u.Host()) + "/")
+	plain, err := u.Resolve("http://" + u.Host().Authority() + "/")
 	if err != nil {
 		return nil
 	}
@@ -51,16 +51,8 @@ func askPlain(ctx context.Context, client *egress.Client, u target.URL, wait tim
 	return judgePlain(u, answer)
 }
 
-// authority is a host as it stands in a URL.
-func authority(h target.Host) string {
-	if h.IsAddr() && h.Addr().Is6() {
-		return "[" + h.String() + "]"
-	}
-	return h.String()
-}
-
 func silentPlain(u target.URL) *httpRedirect {
-	return &httpRedirect{Verdict: controlPass, Finding: "http://" + shownHeader(authority(u.Host())) +
+	return &httpRedirect{Verdict: controlPass, Finding: "http://" + shownHeader(u.Host().Authority()) +
 		" gives no answer (port 80), so no page is served there without encryption."}
 }
 
@@ -69,7 +61,7 @@ func silentPlain(u target.URL) *httpRedirect {
 func judgePlain(u target.URL, answer *egress.Response) *httpRedirect {
 	v := controlVerdict{}
 	toHTTPS := false
-	host := "http://" + shownHeader(authority(u.Host()))
+	host := "http://" + shownHeader(u.Host().Authority())
 	result := &httpRedirect{Status: &answer.Status, ToHTTPS: &toHTTPS}
 	next, location := redirectOf(answer)
 	result.Location = location
@@ -113,7 +105,8 @@ func judgePlain(u target.URL, answer *egress.Response) *httpRedirect {
 
 const httpsPort = 443
 
-// redirectOf is where an answer sends a browser, nil where nowhere, and its Location as it came.
+// redirectOf is where an answer sends a browser, nil where nowhere, as with Location fields that differ, and the first of
+// these as it came.
 func redirectOf(answer *egress.Response) (*target.URL, *string) {
 	if !egress.IsRedirect(answer.Status) {
 		return nil, nil
@@ -123,7 +116,7 @@ func redirectOf(answer *egress.Response) (*target.URL, *string) {
 		return nil, nil
 	}
 	shown := webview.HeaderText(location)
-	next, err := answer.URL.Resolve(location)
+	next, err := answer.Destination()
 	if err != nil {
 		return nil, &shown
 	}

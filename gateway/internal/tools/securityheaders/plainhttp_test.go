@@ -57,7 +57,9 @@ func TestHTTPRedirect(t *testing.T) {
 			"whoever comes that way is served without encryption.", onHost},
 		"an error": {runFields(404), "404 false info",
 			"http://example.com answers 404 Not Found and does not redirect to https.", onHost},
-		"to nowhere":    {runFields(301), "301 false info", "301 Moved Permanently and does not redirect", onHost},
+		"to nowhere": {runFields(301), "301 false info", "301 Moved Permanently and does not redirect", onHost},
+		"to two places": {runFields(301, "Location: https://example.com/", "Location: https://example.com/home"),
+			"301 false info", "does not redirect", onHost},
 		"to the inside": {redirectTo(301, "http://10.0.0.1/"), "301 false info", "does not redirect", onHost},
 		"to a scheme":   {redirectTo(301, "ftp://example.com/"), "301 false info", "does not redirect", onHost},
 		"nothing": {nil, "-1 null pass", "http://example.com gives no answer (port 80), so no page is served there without " +
