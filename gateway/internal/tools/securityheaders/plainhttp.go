@@ -105,8 +105,8 @@ func judgePlain(u target.URL, answer *egress.Response) *httpRedirect {
 
 const httpsPort = 443
 
-// redirectOf is where an answer sends a browser, nil where nowhere, as with Location fields that differ, and the first of
-// these as it came.
+// redirectOf is where an answer sends a browser, nil where nowhere, as with Location fields that differ; and the first
+// of these as it came.
 func redirectOf(answer *egress.Response) (*target.URL, *string) {
 	if !egress.IsRedirect(answer.Status) {
 		return nil, nil
