@@ -1,0 +1,159 @@
+// Package progress carries what a run finds out while it runs to whoever reads along. A run reports steps by its
+// context; without a reader that costs next to nothing, and a tool that reports none needs nothing.
+package progress
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// Step is one thing that became known, in its newest state.
+type Step struct {
+	// Kind is what the thing is, such as "hop"; encoded, the step has Value under this name.
+	Kind string
+	// Key tells things of one kind apart: a step replaces an older one of the same kind and key.
+	Key string
+	// Value is encoded as JSON, perhaps later and by several: nobody may change it any more.
+	Value any
+	// Whom is who is asked, of a stage that asks somebody.
+	Whom string
+	// At is when it became known.
+	At time.Time
+}
+
+// MostSteps is how many things a feed keeps, which is more than any run has: a trace has at most 30 hops, a check of
+// mail some forty parts. New things after that are left out; of known ones the newest state is still told.
+const MostSteps = 256
+
+// Feed is the steps of one run: of each thing the newest state, in the order of their last changes. Whoever reads
+// slowly, or comes late, finds what there is then: a reader takes no memory, and holds nobody up. The zero Feed is
+// ready for use.
+type Feed struct {
+	mu        sync.Mutex
+	last      uint64 // how many changes there were
+	begun     bool
+	entries   []entry // by change
+	changed   chan struct{}
+	followers []*Feed
+}
+
+type entry struct {
+	change uint64
+	step   Step
+}
+
+// Begin tells readers that the work has begun, though there is no step yet: whoever is to do it has taken it.
+func (f *Feed) Begin() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.begun {
+		f.begin()
+	}
+}
+
+func (f *Feed) begin() {
+	f.begun = true
+	f.wake()
+	for _, follower := range f.followers {
+		follower.Begin()
+	}
+}
+
+// Add puts a step in the place of an older one of the same kind and key. A stage that is told already is no change.
+func (f *Feed) Add(s Step) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at := slices.IndexFunc(f.entries, func(e entry) bool { return e.step.Kind == s.Kind && e.step.Key == s.Key })
+	switch {
+	case at >= 0 && s.Kind == KindStage && f.entries[at].step.sameStage(s):
+		return
+	case at >= 0:
+		f.entries = slices.Delete(f.entries, at, at+1)
+	case len(f.entries) >= MostSteps:
+		return
+	}
+	f.wake()
+	f.entries = append(f.entries, entry{f.last, s})
+	for _, follower := range f.followers {
+		follower.Add(s)
+	}
+}
+
+// sameStage compares two stages.
+func (s Step) sameStage(other Step) bool { return s.Value == other.Value && s.Whom == other.Whom }
+
+// wake counts a change, and tells those who wait for one.
+func (f *Feed) wake() {
+	f.last++
+	if f.changed != nil {
+		close(f.changed)
+		f.changed = nil
+	}
+}
+
+// AwaitBegin waits until the work has begun, or done is closed; it reports which came first.
+func (f *Feed) AwaitBegin(done <-chan struct{}) bool {
+	for {
+		f.mu.Lock()
+		begun, changed := f.begun, f.awaitChange()
+		f.mu.Unlock()
+		if begun {
+			return true
+		}
+		if ended(done, changed) {
+			return false
+		}
+	}
+}
+
+// Next gives the oldest step that changed after a position, and the position behind it. Reading begins at position 0.
+// Where there is none it is false, and changed is closed at the next change.
+func (f *Feed) Next(after uint64) (s Step, position uint64, ok bool, changed <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, e := range f.entries {
+		if e.change > after {
+			return e.step, e.change, true, nil
+		}
+	}
+	return Step{}, f.last, false, f.awaitChange()
+}
+
+func (f *Feed) awaitChange() <-chan struct{} {
+	if f.changed == nil {
+		f.changed = make(chan struct{})
+	}
+	return f.changed
+}
+
+// Follow gives another feed what this one has, and all that it gets until stop is called. No feed may follow itself,
+// not by others either.
+func (f *Feed) Follow(from *Feed) (stop func()) {
+	from.mu.Lock()
+	defer from.mu.Unlock()
+	if from.begun {
+		f.Begin()
+	}
+	for _, e := range from.entries {
+		f.Add(e.step)
+	}
+	from.followers = append(from.followers, f)
+	return func() { from.leave(f) }
+}
+
+// Watched reports whether another feed follows.
+func (f *Feed) Watched() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.followers) > 0
+}
+
+// leave ends one of the times that a feed follows.
+func (f *Feed) leave(follower *Feed) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if at := slices.Index(f.followers, follower); at >= 0 {
+		f.followers = slices.Delete(f.followers, at, at+1)
+	}
+}

@@ -1,0 +1,188 @@
+package progress
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// drain gives the steps behind a position as text.
+func drain(f *Feed, position uint64) (got []string, _ uint64) {
+	for {
+		s, next, ok, _ := f.Next(position)
+		position = next
+		if !ok {
+			return got, position
+		}
+		got = append(got, fmt.Sprint(s.Kind, s.Key, "=", s.Value))
+	}
+}
+
+func add(f *Feed, kind, key string, value any) { f.Add(Step{Kind: kind, Key: key, Value: value}) }
+
+func TestAReaderGetsTheNewestOfEachThing(t *testing.T) {
+	t.Parallel()
+	f := new(Feed)
+	if got, _ := drain(f, 0); got != nil {
+		t.Errorf("an empty feed has %v", got)
+	}
+	add(f, "hop", "1", "a")
+	add(f, "hop", "2", "b")
+	add(f, "reply", "1", "c")
+	got, position := drain(f, 0)
+	if want := []string{"hop1=a", "hop2=b", "reply1=c"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	add(f, "hop", "1", "d")
+	add(f, "hop", "1", "e")
+	add(f, "hop", "3", "f")
+	if got, _ := drain(f, position); !slices.Equal(got, []string{"hop1=e", "hop3=f"}) {
+		t.Errorf("behind the position: %v", got)
+	}
+	if got, _ := drain(f, 0); !slices.Equal(got, []string{"hop2=b", "reply1=c", "hop1=e", "hop3=f"}) {
+		t.Errorf("from the start: %v", got)
+	}
+}
+
+func TestAFeedIsBounded(t *testing.T) {
+	t.Parallel()
+	f := new(Feed)
+	for i := range 10 * MostSteps {
+		add(f, "hop", fmt.Sprint(i), i)
+	}
+	add(f, "hop", "0", "newer")
+	got, _ := drain(f, 0)
+	if len(got) != MostSteps || got[MostSteps-1] != "hop0=newer" || got[0] != "hop1=1" {
+		t.Errorf("%d steps, from %s to %s", len(got), got[0], got[len(got)-1])
+	}
+}
+
+// Whoever joins late gets what was missed, and what comes until he leaves; also over two feeds.
+func TestFollowers(t *testing.T) {
+	t.Parallel()
+	run, middle, reader, late := new(Feed), new(Feed), new(Feed), new(Feed)
+	middle.Follow(run)
+	stop := reader.Follow(middle)
+	add(run, "hop", "1", "a")
+	run.Begin()
+	late.Follow(run)
+	add(run, "hop", "2", "b")
+	stop()
+	add(run, "hop", "3", "c")
+	for name, test := range map[string]struct {
+		feed *Feed
+		want []string
+	}{
+		"until it left": {reader, []string{"hop1=a", "hop2=b"}},
+		"late":          {late, []string{"hop1=a", "hop2=b", "hop3=c"}},
+	} {
+		if got, _ := drain(test.feed, 0); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+		if !test.feed.AwaitBegin(nil) {
+			t.Errorf("%s: it does not know that the work has begun", name)
+		}
+	}
+	stop() // once more changes nothing
+}
+
+func TestAwaitBegin(t *testing.T) {
+	t.Parallel()
+	for name, begins := range map[string]bool{"it begins": true, "it ends before": false} {
+		synctest.Test(t, func(t *testing.T) {
+			f, done := new(Feed), make(chan struct{})
+			time.AfterFunc(time.Second, func() {
+				add(f, "hop", "1", "a") // a step is no beginning
+				synctest.Wait()
+				if begins {
+					f.Begin()
+				} else {
+					close(done)
+				}
+			})
+			if got := f.AwaitBegin(done); got != begins {
+				t.Errorf("%s: %t", name, got)
+			}
+		})
+	}
+}
+
+// Steps are told as they come, at most 20 in any second, the newest of each thing; the end waits for none of them.
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, done := new(Feed), make(chan struct{})
+		var at []time.Time
+		var last Step
+		go func() {
+			defer close(done)
+			for i := range 5000 {
+				add(f, "hop", fmt.Sprint(i%40), i)
+				time.Sleep(time.Millisecond)
+			}
+		}()
+		began := time.Now()
+		if err := Copy(f, done, func(s Step) error { at, last = append(at, time.Now()), s; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took != 5*time.Second {
+			t.Errorf("took %v", took)
+		}
+		for i := range at {
+			if i >= 20 && at[i].Sub(at[i-20]) < time.Second {
+				t.Fatalf("line %d comes %v after the 20th before it", i, at[i].Sub(at[i-20]))
+			}
+		}
+		if len(at) < 60 || at[0] != began || last.Value.(int) < 4900 {
+			t.Errorf("%d lines, the last %v", len(at), last)
+		}
+	})
+}
+
+func TestCopyEndsWithTheReader(t *testing.T) {
+	t.Parallel()
+	f := new(Feed)
+	add(f, "hop", "1", "a")
+	left := errors.New("left")
+	if err := Copy(f, nil, func(Step) error { return left }); !errors.Is(err, left) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAStepOfNobody(t *testing.T) {
+	t.Parallel()
+	Report(t.Context(), "hop", "1", "a")
+	Enter(t.Context(), Resolving)
+	Ask(t.Context(), "the registry")
+	Begin(t.Context())
+	if Of(t.Context()) != nil {
+		t.Error("a feed of nobody")
+	}
+}
+
+// Stages that nested runs tell again are told once.
+func TestStages(t *testing.T) {
+	t.Parallel()
+	outer, inner := new(Feed), new(Feed)
+	outer.Follow(inner)
+	ctx, inside := With(t.Context(), outer), With(t.Context(), inner)
+	Enter(ctx, Resolving)
+	Enter(inside, Resolving)
+	_, before := drain(outer, 0)
+	Enter(inside, Resolving)
+	if got, _ := drain(outer, before); got != nil {
+		t.Errorf("told again: %v", got)
+	}
+	asking := Ask(ctx, "rdap.org")
+	Enter(asking, Connecting)
+	if got, _ := drain(outer, before); !slices.Equal(got, []string{"stage=asking"}) {
+		t.Errorf("%v", got)
+	}
+	Enter(ctx, Connecting)
+	if got, _ := drain(outer, before); !slices.Equal(got, []string{"stage=connecting"}) {
+		t.Errorf("%v", got)
+	}
+}
