@@ -1,0 +1,50 @@
+// Package metrics has what both services tell of themselves as processes, in Prometheus' text format: the build, lines
+// of the log that were lost, Go's runtime, and what the system knows of the process.
+package metrics
+
+import (
+	"net/http"
+	"regexp"
+	"runtime"
+
+	"diagnostics/daemon"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// liveHeap shows memory that is never let go: the rest of the heap grows until the next collection, however little of
+// it is in use.
+var liveHeap = regexp.MustCompile(`^/gc/heap/live:bytes$`)
+
+// Register adds what every service tells: the process_ metrics as far as its rights allow, and the go_ metrics with
+// go_gc_heap_live_bytes. dropped is how many lines of the log could not be written. It panics where r has one of them.
+func Register(r prometheus.Registerer, dropped func() uint64) {
+	goRuntime := collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: liveHeap})
+	r.MustRegister(
+		collectors.NewGoCollector(goRuntime),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "diagnostics_build_info",
+			Help: "Always 1; the labels tell the build.",
+			ConstLabels: prometheus.Labels{
+				"version": daemon.Version(), "commit": daemon.Commit(), "goversion": runtime.Version(),
+			},
+		}, func() float64 { return 1 }),
+		Counter("diagnostics_foreign_log_lines_total", "Lines that libraries tried to print; none is shown.",
+			daemon.ForeignLines),
+		Counter("diagnostics_dropped_log_lines_total", "Lines of the log that could not be written.", dropped),
+	)
+}
+
+// Counter is a count that is kept elsewhere.
+func Counter(name, help string, count func() uint64) prometheus.Collector {
+	return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
+		func() float64 { return float64(count()) })
+}
+
+// Handler answers /metrics of the private listener.
+func Handler(r *prometheus.Registry) http.Handler {
+	return promhttp.HandlerFor(r, promhttp.HandlerOpts{Registry: r})
+}
