@@ -34,11 +34,11 @@ type heap struct {
 }
 
 func processHeap() heap {
-	return heap{live: LiveHeap, grow: func(percent int) { debug.SetGCPercent(percent) }, next: afterCollection}
+	return heap{live: liveHeap, grow: func(percent int) { debug.SetGCPercent(percent) }, next: afterCollection}
 }
 
-// LiveHeap is what the last collection has left of the heap, in bytes.
-func LiveHeap() uint64 {
+// liveHeap is what the last collection has left of the heap, in bytes.
+func liveHeap() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()

@@ -30,6 +30,8 @@ func Main(name string, run func(ctx context.Context, args, env []string, stdout,
 	log.SetOutput(foreign{})
 	// Else Go ends a process that writes to a stdout or stderr whose reader has gone.
 	signal.Ignore(syscall.SIGPIPE)
+	// Else a SIGHUP ends the process, also before Serve has its files looked at.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The first signal drains; with the default action back, a second one ends the process.
 	context.AfterFunc(ctx, stop)

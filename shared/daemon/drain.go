@@ -30,7 +30,7 @@ type drain struct {
 // fail.
 func (d *drain) run() error {
 	delay, timeout := time.Duration(d.ShutdownDelay), time.Duration(d.ShutdownTimeout)
-	d.log.Info("draining", "delay", delay.String(), "timeout", timeout.String())
+	d.log.Info("draining", "delayMs", delay.Milliseconds(), "timeoutMs", timeout.Milliseconds())
 	d.service.Drain()
 	over, stop := context.WithTimeout(context.Background(), delay)
 	defer stop()

@@ -6,7 +6,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"time"
+
+	"diagnostics/daemon/files"
 )
 
 // Service is what a process serves.
@@ -22,6 +25,10 @@ type Service struct {
 	// Leaving is the cause that the contexts of requests end with where SHUTDOWN_TIMEOUT is almost over. There is time for
 	// a last word to the client then.
 	Leaving error
+	// Files are looked after while the service runs; nil is none.
+	Files *files.Watcher
+	// Hangups have the files looked at; nil is never.
+	Hangups <-chan os.Signal
 }
 
 // Serve answers both listeners until ctx ends, then leaves in an orderly way. The listeners stay the caller's to close.
@@ -35,6 +42,10 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 		ended: ends{public: make(chan error, 1), metrics: make(chan error, 1)}}
 	d.clients.watch(service.Server)
 	go processMemory().giveBack(requests)
+	if service.Files == nil {
+		service.Files = &files.Watcher{}
+	}
+	go service.Files.Run(requests, service.Hangups, log)
 	defer processHeap().collectLess()()
 	if service.Listener != nil {
 		d.public = service.Listener(l.public)

@@ -122,7 +122,7 @@ func TestDrain(t *testing.T) {
 		if err := <-r.ended; err != nil || get(r.metrics, "/metrics") != 0 {
 			t.Errorf("ended with %v", err)
 		}
-		for _, line := range []string{`"msg":"draining","delay":"10s","timeout":"20s"}`, `"msg":"stopped"}`} {
+		for _, line := range []string{`"msg":"draining","delayMs":10000,"timeoutMs":20000}`, `"msg":"stopped"}`} {
 			if !strings.Contains(r.log.String(), line) {
 				t.Errorf("no %s in %s", line, r.log)
 			}

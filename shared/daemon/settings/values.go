@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // ErrMalformed is all that a type says of a value that it refuses: the setting's tags say what it takes.
@@ -81,6 +82,18 @@ func (a *ListenAddr) Decode(s string) error {
 func isRange(host string) bool {
 	_, err := netip.ParsePrefix(host)
 	return err == nil
+}
+
+// FilePath is the path of a file.
+type FilePath string
+
+// Decode takes what the system could open.
+func (p *FilePath) Decode(s string) error {
+	if strings.ContainsFunc(s, unicode.IsControl) {
+		return ErrMalformed
+	}
+	*p = FilePath(s)
+	return nil
 }
 
 // IsPrintable tells whether a text is printable ASCII without spaces, which goes into a header as it is.

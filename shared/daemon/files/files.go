@@ -1,0 +1,238 @@
+// Package files has what a running service took from files (tokens, passwords, certificates, keys) taken again when
+// these files change, so that nobody restarts a service to replace a secret.
+//
+// Files are compared by content, every ten seconds and at each SIGHUP. What the kernel tells of changes would miss
+// the usual ways of replacing a file: a rename over it, a link of Kubernetes that is pointed elsewhere, a mount of
+// another container.
+package files
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// every is the time from one look at the files to the next.
+const every = 10 * time.Second
+
+// settle is how long what cannot be used may still become whole before it counts: a certificate and its key are
+// rarely replaced in the same moment, and an editor empties a file before it fills it.
+const settle = time.Second
+
+// maxBytes bounds a file. The authorities of a whole system are a quarter of that.
+const maxBytes = 1 << 20
+
+// Reason says why a file cannot be used. It goes to the log, and holds nothing of the file.
+type Reason string
+
+// Error is the reason itself.
+func (r Reason) Error() string { return string(r) }
+
+// The reasons of this package.
+const (
+	Unreadable Reason = "it cannot be read"
+	Empty      Reason = "it is empty"
+	TooLong    Reason = "it has more than a mebibyte"
+	Unsuitable Reason = "it is not what its setting takes"
+	NoPEM      Reason = "it holds no certificate in PEM, or one that cannot be read"
+	NoKey      Reason = "the key is no private key in PEM without a password"
+	ForeignKey Reason = "the key does not belong to the certificate"
+)
+
+// Take judges what the files hold, one element for each of them, and puts it to use. Where it gives an error, nothing
+// has changed; of an error other than a Reason nothing is told.
+type Take func(contents [][]byte) error
+
+// Watched is one thing that is read from a file, or from several that belong together.
+type Watched struct {
+	name  string
+	paths []string
+	take  Take
+	// seen is the digest of what was judged last, doubted that of what may still become whole.
+	seen, doubted    digest
+	reloaded, failed atomic.Uint64
+}
+
+// Name is the one that Load or Watch was given.
+func (w *Watched) Name() string { return w.name }
+
+// Reloaded is how often changed files were put to use.
+func (w *Watched) Reloaded() uint64 { return w.reloaded.Load() }
+
+// Failed is how often changed files could not be used.
+func (w *Watched) Failed() uint64 { return w.failed.Load() }
+
+// Watcher looks after files. The zero value has none. Load and Watch come before Run.
+type Watcher struct{ all []*Watched }
+
+// All are the files that are looked after, in their order.
+func (w *Watcher) All() []*Watched { return w.all }
+
+// Load takes what files hold now, and looks after them from then on. The error is a Reason, or Take's own.
+func (w *Watcher) Load(name string, take Take, paths ...string) error {
+	contents, err := read(paths)
+	if err != nil {
+		return err
+	}
+	if err := take(contents); err != nil {
+		return err
+	}
+	w.keep(&Watched{name: name, paths: paths, take: take, seen: digestOf(contents, nil)})
+	return nil
+}
+
+// Watch looks after files that something else has read already. They are taken once more, as they may have changed
+// since; where that fails, the first look will tell.
+func (w *Watcher) Watch(name string, take Take, paths ...string) {
+	f := &Watched{name: name, paths: paths, take: take}
+	if !w.keep(f) {
+		return
+	}
+	contents, err := read(paths)
+	if err == nil && take(contents) == nil {
+		f.seen = digestOf(contents, nil)
+	}
+}
+
+// keep leaves out pipes, which are read once: a shell makes them of <(command).
+func (w *Watcher) keep(f *Watched) bool {
+	for _, path := range f.paths {
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+			return false
+		}
+	}
+	w.all = append(w.all, f)
+	return true
+}
+
+// Run looks at the files every ten seconds and at each hangup, until ctx ends.
+func (w *Watcher) Run(ctx context.Context, hangups <-chan os.Signal, log *slog.Logger) {
+	for wait := every; ; {
+		asked := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangups:
+			asked = true
+		case <-time.After(wait):
+		}
+		changed, unsettled := w.look(log)
+		if asked {
+			log.Info("SIGHUP: the files that settings name were read again", "files", len(w.all), "changed", changed)
+		}
+		if wait = every; unsettled {
+			wait = settle
+		}
+	}
+}
+
+func (w *Watcher) look(log *slog.Logger) (changed int, unsettled bool) {
+	for _, f := range w.all {
+		switch f.look(log) {
+		case taken:
+			changed++
+		case doubtful:
+			unsettled = true
+		case same, refused:
+		}
+	}
+	return changed, unsettled
+}
+
+// outcome is what a look at one thing found.
+type outcome int
+
+const (
+	same outcome = iota
+	taken
+	doubtful
+	refused
+)
+
+// look tells each change once: with the first look that it can be used at, or the second that it cannot.
+func (w *Watched) look(log *slog.Logger) outcome {
+	contents, err := read(w.paths)
+	now := digestOf(contents, err)
+	if now == w.seen {
+		w.doubted = digest{}
+		return same
+	}
+	if err == nil {
+		err = w.take(contents)
+	}
+	switch {
+	case err == nil:
+		w.seen, w.doubted = now, digest{}
+		w.reloaded.Add(1)
+		log.Info("a file that changed was read again and is in use", "file", w.name)
+		return taken
+	case now != w.doubted:
+		w.doubted = now
+		return doubtful
+	}
+	w.seen = now
+	w.failed.Add(1)
+	log.Warn("a file that changed cannot be used, what was read before stays in use", "file", w.name,
+		"reason", reason(err).Error())
+	return refused
+}
+
+func reason(err error) Reason {
+	var told Reason
+	if errors.As(err, &told) {
+		return told
+	}
+	return Unsuitable
+}
+
+// read gives what the files hold; the error is a Reason.
+func read(paths []string) ([][]byte, error) {
+	contents := make([][]byte, len(paths))
+	for i, path := range paths {
+		var err error
+		if contents[i], err = readOne(path); err != nil {
+			return nil, err
+		}
+	}
+	return contents, nil
+}
+
+func readOne(path string) ([]byte, error) {
+	f, err := os.Open(path) // #nosec G304 -- the operator chose it
+	if err != nil {
+		return nil, Unreadable
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	switch {
+	case err != nil:
+		return nil, Unreadable
+	case len(content) == 0:
+		return nil, Empty
+	case len(content) > maxBytes:
+		return nil, TooLong
+	}
+	return content, nil
+}
+
+// digest stands for what files held, so that no secret is kept a second time.
+type digest [sha256.Size]byte
+
+// digestOf tells contents apart, and each failure to read from all others. It is never the zero digest.
+func digestOf(contents [][]byte, failed error) digest {
+	h := sha256.New()
+	if failed != nil {
+		h.Write([]byte(failed.Error()))
+	}
+	for _, content := range contents {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(content))))
+		h.Write(content)
+	}
+	return digest(h.Sum(nil))
+}
