@@ -1,0 +1,88 @@
+// Command docs runs what the pages tell operators to type under docker compose, against a running project:
+//
+//	COMPOSE_PROJECT_NAME=… GATEWAY_PUBLISH=127.0.0.1:18080 go run ./cmd/docs
+//
+// The commands run in a copy of the tree, whose .env they may change. They restart and replace services of the
+// project, empty its Redis, and leave it running.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"diagnostics/lab/internal/docs"
+)
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "docs:", err)
+		os.Exit(1)
+	}
+}
+
+// older stands for Compose v2 where this machine has docker-compose alone.
+const older = `
+docker() { if [ "${1-}" = compose ]; then shift; docker-compose "$@"; else command docker "$@"; fi; }
+`
+
+func run(ctx context.Context) error {
+	project, publish := os.Getenv("COMPOSE_PROJECT_NAME"), os.Getenv("GATEWAY_PUBLISH")
+	if project == "" || publish == "" {
+		return errors.New("name the running project and its address: COMPOSE_PROJECT_NAME, GATEWAY_PUBLISH")
+	}
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		return err
+	}
+	blocks, err := docs.Pages(root)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "docs-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := copyTree(ctx, root, dir); err != nil {
+		return err
+	}
+	place := docs.Place{Dir: dir, Instead: strings.NewReplacer("127.0.0.1:8080", publish, ":local ", ":"+version()+" ")}
+	if exec.CommandContext(ctx, "docker", "compose", "version").Run() != nil {
+		place.Before = older
+	}
+	for _, s := range docs.Scripts(blocks, docs.Compose) {
+		begin := time.Now()
+		out, err := place.Run(ctx, s)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("docs: the commands of %s: ok, %.0f s\n", s.Name, time.Since(begin).Seconds())
+		if os.Getenv("DOCS_VERBOSE") != "" {
+			fmt.Println(out)
+		}
+	}
+	return nil
+}
+
+// version is the tag of the project's images.
+func version() string { return cmp.Or(os.Getenv("VERSION"), "local") }
+
+// copyTree copies what git knows of, and an .env that is there.
+func copyTree(ctx context.Context, root, dir string) error {
+	copying := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c",
+		`git ls-files -z --cached --others --exclude-standard |
+			tar --null --files-from - --ignore-failed-read -cf - | tar -xf - -C "$1"
+		if [ -e .env ]; then cp .env "$1"; fi`, "copy", dir)
+	copying.Dir, copying.Stderr = root, os.Stderr
+	if err := copying.Run(); err != nil {
+		return fmt.Errorf("copy the tree: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+//go:build compose
+
+package compose
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Every file is one that each compose takes, alone and with each overlay: the engine's own, and the one that COMPOSE_V2
+// names, where it is set.
+func TestConfig(t *testing.T) {
+	overlays := engine.overlays()
+	programs := [][]string{engine.compose}
+	if v2 := os.Getenv("COMPOSE_V2"); v2 != "" {
+		programs = append(programs, []string{v2})
+	}
+	for _, program := range programs {
+		version, err := output(program[0], append(program[1:len(program):len(program)], "version", "--short")...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := engine.with("PUBLIC_DOMAIN=" + domain)
+		s.compose, s.files = program, []string{"docker-compose.yml"}
+		if _, err := s.run("config", "--quiet"); err != nil {
+			t.Errorf("compose %s: %v", version, err)
+		}
+		for _, overlay := range overlays {
+			if _, err := s.with(overlay).run("config", "--quiet"); err != nil {
+				t.Errorf("compose %s with %s: %v", version, filepath.Base(overlay), err)
+			}
+		}
+		if _, err := s.with(overlays...).run("config", "--quiet"); err != nil {
+			t.Errorf("compose %s with all overlays: %v", version, err)
+		}
+		t.Logf("compose %s takes docker-compose.yml and %d overlays", version, len(overlays))
+	}
+}

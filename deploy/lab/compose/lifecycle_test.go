@@ -1,0 +1,220 @@
+//go:build compose
+
+package compose
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// load is what visitors meet who go on asking while something happens.
+type load struct {
+	stop func()
+	wg   sync.WaitGroup
+
+	mu    sync.Mutex
+	count map[string]int
+	// words are what one answer of an outcome said.
+	words map[string]string
+}
+
+// ask starts visitors who ask as fast as they are answered, four at a time, each visitor once.
+func ask(gateways []string, slug, input string) *load {
+	stopped := make(chan struct{})
+	l := &load{count: map[string]int{}, words: map[string]string{}, stop: sync.OnceFunc(func() { close(stopped) })}
+	for i := range 4 {
+		l.wg.Go(func() {
+			for n := i; ; n++ {
+				select {
+				case <-stopped:
+					return
+				case <-time.After(20 * time.Millisecond):
+				}
+				a, err := newVisitor().ask("http://"+gateways[n%len(gateways)], slug, input, nil, nil)
+				l.add(a, err)
+			}
+		})
+	}
+	return l
+}
+
+// Outcomes that are no status.
+const (
+	notConnected = "no connection"
+	broken       = "broken connection"
+)
+
+func (l *load) add(a answer, err error) {
+	outcome := fmt.Sprint(a.status)
+	if told, _ := read[struct{ Error string }](a.body); told.Error != "" {
+		l.sample(outcome, told.Error)
+	}
+	switch {
+	case errors.Is(err, errNotConnected):
+		outcome = notConnected
+	case err != nil:
+		outcome = broken + ": " + err.Error()[strings.LastIndex(err.Error(), ": ")+2:]
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count[outcome]++
+}
+
+func (l *load) sample(outcome, words string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.words[outcome] = words
+}
+
+// end stops the visitors, tells what they met, and fails the test where it is something else than allowed, or where no
+// request succeeded.
+func (l *load) end(t *testing.T, what string, allowed ...string) {
+	t.Helper()
+	l.stop()
+	l.wg.Wait()
+	t.Logf("%s: %v %v", what, l.count, l.words)
+	for outcome, n := range l.count {
+		if outcome != "200" && !slices.Contains(allowed, outcome) {
+			t.Errorf("%s: %d times %s", what, n, outcome)
+		}
+	}
+	if l.count["200"] < 10 {
+		t.Errorf("%s: only %d answers", what, l.count["200"])
+	}
+}
+
+func gateways(t *testing.T) []string {
+	t.Helper()
+	all, err := engine.gateways()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func compose(t *testing.T, args ...string) {
+	t.Helper()
+	if _, err := engine.run(args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func await(t *testing.T, wanted func(state) bool) {
+	t.Helper()
+	if err := engine.await(wanted); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// restarted restarts a service while visitors ask.
+func restarted(t *testing.T, service, slug, input string, allowed ...string) {
+	t.Helper()
+	load := ask(gateways(t), slug, input)
+	t.Cleanup(load.stop)
+	time.Sleep(time.Second)
+	compose(t, "restart", service)
+	await(t, readyWithAll)
+	time.Sleep(time.Second)
+	load.end(t, "restart of "+service, allowed...)
+}
+
+// With one gateway a restart is a gap in which nobody can connect. What it had taken before is answered.
+func TestRestartOfTheGatewayUnderTraffic(t *testing.T) {
+	restarted(t, "gateway", "my-ip", "", notConnected)
+}
+
+// A restart of Redis is nothing that visitors notice.
+func TestRestartOfRedisUnderTraffic(t *testing.T) {
+	restarted(t, "redis", "dns-lookup", "lab-dns.com")
+}
+
+// While the worker restarts its own tools say so (502, or 503 with the time to wait), and no other tool does. What it
+// had begun is finished.
+func TestRestartOfTheWorkerUnderTraffic(t *testing.T) {
+	begun := inBackground(func() (answer, error) {
+		return newVisitor().ask("http://"+gateways(t)[0], "packet-loss", "11.90.0.1", nil, nil)
+	})
+	time.Sleep(time.Second)
+	others, traces := ask(gateways(t), "my-ip", ""), ask(gateways(t), "traceroute", "11.90.0.2")
+	t.Cleanup(func() { others.stop(); traces.stop() })
+	compose(t, "restart", "worker")
+	await(t, readyWithAll)
+	time.Sleep(time.Second)
+	others.end(t, "the worker restarts, other tools")
+	traces.end(t, "the worker restarts, its own", "502", "503", "504")
+	a := begun(t)
+	a.wants(t, "a run that the worker had begun", http.StatusOK, `"received":50`)
+}
+
+// inBackground gives what waits for the answer.
+func inBackground(send func() (answer, error)) func(*testing.T) answer {
+	var a answer
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a, err = send()
+	}()
+	return func(t *testing.T) answer {
+		t.Helper()
+		<-done
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+}
+
+// Visitors whose run has 24 seconds left are answered before `stop` ends the gateway.
+func TestLongRunSurvivesStop(t *testing.T) {
+	t.Cleanup(func() { up(t, engine, "gateway") })
+	at := origin(t)
+	begun := inBackground(func() (answer, error) {
+		return newVisitor().ask(at, "redirect-checker", "http://redirects.lab-site.com/slow/5", nil, nil)
+	})
+	time.Sleep(500 * time.Millisecond)
+	begin := time.Now()
+	compose(t, "stop", "gateway")
+	stopped := time.Since(begin)
+	a := begun(t)
+	a.wants(t, "the run", http.StatusOK, `"outcome":"final"`, `"redirectCount":5`)
+	if a.took < 24*time.Second || stopped < 20*time.Second {
+		t.Errorf("the run took %v and the stop %v: too short to show anything", a.took, stopped)
+	}
+	t.Logf("a run of %v was answered while stop took %v", a.took.Round(time.Second), stopped.Round(time.Second))
+}
+
+// A worker that is killed is started again by the engine, and the gateway finds it.
+func TestKilledWorkerComesBack(t *testing.T) {
+	id, err := engine.container("worker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := processOf(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A kill by the engine would count as its operator's wish.
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	for end := begin.Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		if now, err := processOf(id); err == nil && now != 0 && now != pid {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the engine does not start it again")
+		}
+	}
+	await(t, readyWithAll)
+	t.Logf("back after %v", time.Since(begin).Round(10*time.Millisecond))
+	run(t, "ping", "11.90.0.1", nil).wants(t, "a ping", http.StatusOK, `"received":10`)
+}

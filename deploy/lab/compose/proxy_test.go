@@ -1,0 +1,175 @@
+//go:build compose
+
+package compose
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"diagnostics/lab/internal/browser"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// domain is the deployment's name. Caddy gives names under localhost a certificate of its own authority.
+const domain = "tools.localhost"
+
+const tlsOverlay = "deploy/compose.tls.yml"
+
+// forged is every header that could be taken for a visitor's address, with somebody else's.
+var forged = []string{
+	"X-Real-Ip", "X-Forwarded-For", "Cf-Connecting-Ip", "True-Client-Ip", "X-Client-Ip", "Forwarded", "X-Vercel-Forwarded-For",
+}
+
+// behindCaddy brings the gateway up behind Caddy for the time of the test.
+func behindCaddy(t *testing.T) *stack {
+	t.Helper()
+	if err := standIn(tlsOverlay, "caddy", `CMD ["caddy"]`, map[string]string{"/usr/bin/caddy": "caddy"}); err != nil {
+		t.Fatal(err)
+	}
+	s := engine.with(tlsOverlay, "PUBLIC_DOMAIN="+domain)
+	t.Cleanup(func() {
+		if t.Failed() {
+			out, _ := s.run("logs", "--no-color", "--tail", "40", "caddy", "gateway")
+			t.Log(out)
+		}
+		if _, err := s.run("rm", "--force", "--stop", "-v", "caddy"); err != nil {
+			t.Error(err)
+		}
+		up(t, engine, "gateway")
+	})
+	up(t, s, "gateway", "caddy")
+	return s
+}
+
+// A visitor behind Caddy is who connected to it, whatever the request says, to limits as to tools.
+func TestForgedHeadersBehindCaddy(t *testing.T) {
+	behindCaddy(t)
+	awaitCaddy(t)
+	t.Run("my-ip", func(t *testing.T) {
+		v := newVisitor()
+		for _, name := range forged {
+			a, err := v.ask("https://"+domain, "my-ip", "", nil, http.Header{name: {"8.8.8.8"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.wants(t, "my-ip with "+name, http.StatusOK, fmt.Sprintf(`"ip":"%s"`, v.address))
+		}
+	})
+	t.Run("limits", func(t *testing.T) {
+		v, statuses := newVisitor(), map[int]int{}
+		begin := time.Now()
+		for i := range limit + 5 {
+			header := http.Header{}
+			for _, name := range forged {
+				header.Set(name, fmt.Sprintf("11.95.200.%d", i+1))
+			}
+			a, err := v.ask("https://"+domain, "dns-lookup", "lab-dns.com", nil, header)
+			if err != nil {
+				t.Fatal(err)
+			}
+			statuses[a.status]++
+		}
+		refilled := int(time.Since(begin) / refill)
+		if ok := statuses[200]; ok < limit || ok > limit+refilled || ok+statuses[429] != limit+5 {
+			t.Errorf("%v, want %d, and at most %d more that were refilled", statuses, limit, refilled)
+		}
+	})
+	t.Run("browser", func(t *testing.T) {
+		v := newVisitor()
+		rules := fmt.Sprintf("MAP %s:443 %s, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", domain, forward(t, v))
+		chromium, err := browser.Start(chromedp.Flag("host-resolver-rules", rules),
+			chromedp.Flag("ignore-certificate-errors", true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer chromium.Close()
+		headers := network.Headers{}
+		for _, name := range forged {
+			headers[name] = "8.8.8.8"
+		}
+		tab := chromium.Tab(t, browser.Options{Origin: "https://" + domain, Headers: headers})
+		shows(t, tab, "/tools/my-ip?input=", v.address.String())
+		shows(t, tab, "/tools/dns-lookup?input=lab-dns.com", "11.80.0.1")
+	})
+}
+
+// shows opens a page whose answer must hold a text; up to three times, since Chromium gives up what it is loading when
+// an interface of this machine comes or goes, as those of containers do.
+func shows(t *testing.T, tab *browser.Tab, path, text string) {
+	t.Helper()
+	for range 3 {
+		tab.Open(path)
+		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			if tab.Holds(fmt.Sprintf(`document.querySelector("#result")?.innerText.includes(%q)`, text)) {
+				return
+			}
+		}
+	}
+	t.Errorf("%s does not show %s", path, text)
+}
+
+// awaitCaddy waits until Caddy has made its certificate.
+func awaitCaddy(t *testing.T) {
+	t.Helper()
+	var last error
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		a, err := newVisitor().send(http.MethodGet, "https://"+domain+"/healthz", nil, nil)
+		if err == nil && a.status == http.StatusOK {
+			return
+		}
+		last = fmt.Errorf("status %d: %w", a.status, err)
+	}
+	t.Fatal(last)
+}
+
+// forward carries connections from this machine's loopback to Caddy, where they come from the visitor's address.
+func forward(t *testing.T, v *visitor) (at string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	carry := func(near net.Conn) {
+		defer near.Close()
+		far, err := engine.world.dialFrom(t.Context(), v.address, hostAddress+":443")
+		if err != nil {
+			return
+		}
+		defer far.Close()
+		go func() {
+			_, _ = io.Copy(far, near)
+			far.Close()
+		}()
+		_, _ = io.Copy(near, far)
+	}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go carry(c)
+		}
+	}()
+	return "127.0.0.1:" + strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+}
+
+// A name that is no own one is an error of whoever set it, and nothing starts without one.
+func TestTLSWantsItsName(t *testing.T) {
+	if os.Getenv("PUBLIC_DOMAIN") != "" {
+		t.Fatal("PUBLIC_DOMAIN is set outside")
+	}
+	out, err := engine.with(tlsOverlay).run("config", "--quiet")
+	if err == nil {
+		t.Errorf("compose takes %s without PUBLIC_DOMAIN: %s", tlsOverlay, out)
+	}
+}
