@@ -12,6 +12,8 @@ GOLANGCI_VERSION := v2.15.0
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
 DEADCODE_VERSION := v0.52.0
 DEADCODE := $(TOOLS)/deadcode-$(DEADCODE_VERSION)
+COMPOSE_V2_VERSION := v2.40.3
+COMPOSE_V2_PROGRAM := $(TOOLS)/docker-compose-$(COMPOSE_V2_VERSION)
 
 # The pages' tools, for lint and tests alone: nothing of node is built in or served. They are never below gateway/, where
 # go would walk through them.
@@ -32,12 +34,23 @@ NODE := $(shell command -v node 2>/dev/null)
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# As the images build it, so that the same commit gives the same bytes everywhere: without the workspace, without paths of
+# this machine, and with no word on the state of the tree but VERSION and COMMIT.
 build: ## bin/gateway and bin/worker, static
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/gateway ./gateway
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/worker ./worker
+	@$(call static,gateway,bin)
+	@$(call static,worker,bin)
+
+build-arm64: ## the same for arm64, into bin/arm64
+	@GOARCH=arm64 $(call static,gateway,bin/arm64)
+	@GOARCH=arm64 $(call static,worker,bin/arm64)
+
+static = GOWORK=off CGO_ENABLED=0 go build -C $(1) -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o ../$(2)/$(1) .
 
 run: build ## build and run both on loopback; prints the URL
 	@deploy/run.sh
+
+package: ## Debian packages for amd64 and arm64 in .artifacts/packages; ARCH=amd64 for one
+	@LDFLAGS='$(LDFLAGS)' deploy/package/build.sh $(ARCH)
 
 test: ## every test that needs no privileges, offline
 	$(if $(RACE),CGO_ENABLED=1) go test $(RACE) -p $(PACKAGES_AT_ONCE) -timeout 10m work
@@ -72,11 +85,23 @@ bench: build ## benchmarks, as ratios against a baseline in the same run (root)
 proof-limits: ## what a million clients cost the limits: memory and time, before and after they expire
 	LIMITS_CLIENTS=1000000 go test -count=1 -timeout 20m -v -run '^TestManyClients' ./gateway/internal/ratelimit
 
+proof-scale: ## a thousand gateways on one Redis, and on a cluster of three; GATEWAYS=200 for fewer
+	SCALE_GATEWAYS=$(or $(GATEWAYS),1000) go test -count=1 -timeout 10m -v -run '^TestScale' ./gateway
+
 proof-soak: build ## half of what this machine can do for half an hour, and faults; SOAK=2m is the shortest (root)
 	cd deploy/lab && $(LAB_ENV) go run ./soak -for $(or $(SOAK),30m)
 
 proof-tls: ## the lab's TLS servers as testssl.sh and sslscan see them; TLS='pattern' for some (root)
 	cd deploy/lab && go run ./cmd/tlsproof -only '$(TLS)'
+
+compose-test: build $(AXE) ## docker-compose.yml on this machine's engine, as operators and visitors see it (root)
+	cd deploy/lab && LAB_AXE=$(AXE) go test -tags compose $(if $(COMPOSE_V2),,-skip '^TestCommandsOfThePages$$') -count=1 -timeout 20m -v ./compose
+
+proof-compose: export COMPOSE_V2 = $(COMPOSE_V2_PROGRAM)
+proof-compose: $(COMPOSE_V2_PROGRAM) compose-test ## the same, the commands of the pages, and every file with Compose v2, which is built for it (root)
+
+proof-package: ## the packages in a Debian booted for it: installed, hardened, running, upgraded, purged (root)
+	@LDFLAGS='$(LDFLAGS)' deploy/package/proof.sh
 
 fuzz: ## every fuzz target, a minute or five each, two at a time; FUZZTIME and FUZZ: see deploy/fuzz.sh
 	@deploy/fuzz.sh
@@ -84,13 +109,13 @@ fuzz: ## every fuzz target, a minute or five each, two at a time; FUZZTIME and F
 lint: $(GOLANGCI) $(DEADCODE) $(AXE) ## formatting, vet, linters, generated files up to date
 	@test -z "$$(gofmt -l $(MODULES))" || { echo 'gofmt would change:'; gofmt -l $(MODULES); exit 1; }
 	@for m in $(MODULES); do echo "lint $$m"; \
-		(cd $$m && GOWORK=off go mod tidy -diff && go vet -tags e2e,lab ./... && $(GOLANGCI) run --allow-parallel-runners --build-tags e2e,lab ./...); done
+		(cd $$m && GOWORK=off go mod tidy -diff && go vet -tags e2e,lab,compose ./... && $(GOLANGCI) run --allow-parallel-runners --build-tags e2e,lab,compose ./...); done
 	@echo 'lint: unreachable functions'
-	@found=$$($(DEADCODE) -test -tags e2e,lab $(MODULES:%=./%/...)); $(none_found)
+	@found=$$($(DEADCODE) -test -tags e2e,lab,compose $(MODULES:%=./%/...)); $(none_found)
 	@found=$$($(DEADCODE) ./gateway ./worker); found=$$(grep -vE $(SEAMS) <<<"$$found" || true); $(none_found)
 	@echo 'lint $(PAGES)'
 	@$(NODE_TOOLS)/node_modules/.bin/tsc -p $(PAGES)/tsconfig.json
-	go test -run 'TestREADME|TestOpenAPI' ./gateway ./worker
+	go test -run 'TestREADME|TestEnvironmentFile|TestOpenAPI' ./gateway ./worker
 
 # What only tests reach is dead in a service, but for the options by which tests set a clock, a dialer and the like.
 SEAMS := 'unreachable func: (With[A-Z]|clock\.)'
@@ -100,9 +125,9 @@ none_found = test -z "$$found" || { echo "$$found"; exit 1; }
 fmt: ## format the code
 	gofmt -w $(MODULES)
 
-generate: ## rewrite the README's tables from the code
-	go test ./gateway -run TestREADME -update
-	go test ./worker -run TestREADME -update
+generate: ## rewrite the README's and docs' tables and the environment files from the code
+	go test ./gateway -run 'TestREADME|TestEnvironmentFile|^TestRedisCost$$' -update
+	go test ./worker -run 'TestREADME|TestEnvironmentFile' -update
 
 bootstrap: ## fetch IANA's lists of RDAP registries anew into the built-in copy (needs the internet)
 	@cd $(LISTS) && for list in dns ipv4 ipv6 asn; do \
@@ -132,6 +157,14 @@ $(GOLANGCI):
 	GOBIN=$(TOOLS) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	@mv $(TOOLS)/golangci-lint $@
 
+# Its module excludes versions of others, so that go install refuses it: a module of our own asks for it.
+$(COMPOSE_V2_PROGRAM):
+	@mkdir -p $(TOOLS)/compose
+	cd $(TOOLS)/compose && rm -f go.mod go.sum && GOWORK=off go mod init compose && \
+		GOWORK=off go get github.com/docker/compose/v2/cmd@$(COMPOSE_V2_VERSION) && \
+		GOWORK=off CGO_ENABLED=0 go build -ldflags '-X github.com/docker/compose/v2/internal.Version=$(COMPOSE_V2_VERSION)' \
+			-o $@ github.com/docker/compose/v2/cmd
+
 $(DEADCODE):
 	@mkdir -p $(TOOLS)
 	GOBIN=$(TOOLS) go install golang.org/x/tools/cmd/deadcode@$(DEADCODE_VERSION)
@@ -145,4 +178,4 @@ $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
 	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help build run test e2e shots golden worst-cases demo bench proof-limits proof-soak proof-tls fuzz lint fmt generate bootstrap new-tool up down clean
+.PHONY: help build build-arm64 run package test e2e shots golden worst-cases demo bench proof-limits proof-scale proof-soak proof-tls proof-compose proof-package compose-test fuzz lint fmt generate bootstrap new-tool up down clean

@@ -31,6 +31,18 @@ await() { # await PID PROGRAM: until PROGRAM answers its own health check, or PI
   return 1
 }
 
+# Else the health check of whoever has the port would be taken for that of the program that is started here.
+must_be_free() { # must_be_free PROGRAM SETTING
+  local status=0 said
+  said=$("$1" -healthcheck 2>&1) || status=$?
+  if [[ $status -eq 0 || ($said == *'not healthy:'* && $said != *'dial tcp'*) ]]; then
+    echo "${1#bin/}: ${!2} is already in use: stop what listens there, or choose another address by $2" >&2
+    exit 1
+  fi
+}
+must_be_free bin/worker WORKER_LISTEN_ADDR
+must_be_free bin/gateway GATEWAY_LISTEN_ADDR
+
 reach() { printf '%s' "${1/#:/127.0.0.1:}"; } # a listener on all addresses, ":8080", is on loopback too
 
 # Set by hand, METRICS_LISTEN_ADDR is the gateway's: two processes cannot listen there.

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"diagnostics/daemon"
+	"diagnostics/daemon/settings"
 	"diagnostics/gateway/internal/audit"
 )
 
@@ -16,7 +17,7 @@ type auditLog struct {
 }
 
 // openAudit gives nil where no file is set.
-func openAudit(path filePath, log *slog.Logger) (*auditLog, error) {
+func openAudit(path settings.FilePath, log *slog.Logger) (*auditLog, error) {
 	if path == "" {
 		return nil, nil
 	}

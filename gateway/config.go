@@ -16,9 +16,12 @@ type Config struct {
 	PublicOrigin      httpapi.Origin      `envconfig:"PUBLIC_ORIGIN" takes:"an origin, such as https://tools.example.com, without a path" doc:"the one allowed Origin, for deployments behind a proxy that rewrites Host; empty = the request's own Host"`
 	PublicDomain      domain              `envconfig:"PUBLIC_DOMAIN" takes:"a domain name, such as tools.example.com" doc:"the one name to set behind the Caddy of deploy/proxies: PUBLIC_ORIGIN is https at this name, x-real-ip is believed from this host and from private networks; each of these settings, where it is set, goes before"`
 
-	EnableWorkerTools settings.Bool `envconfig:"ENABLE_WORKER_TOOLS" default:"false" takes:"true or false" doc:"with the next two, switches traceroute, ping and packet-loss on"`
-	WorkerURL         workerURL     `envconfig:"DIAGNOSTICS_WORKER_URL" takes:"an http or https URL without user, query or fragment" doc:"base URL of the worker"`
-	WorkerToken       workerToken   `envconfig:"DIAGNOSTICS_WORKER_TOKEN" file:"true" takes:"a token of printable ASCII without spaces, or two of them with a comma between" doc:"bearer credential of the worker; of two, comma-separated for rotation, the first is sent"`
+	EnableWorkerTools    settings.Bool     `envconfig:"ENABLE_WORKER_TOOLS" default:"false" takes:"true or false" doc:"with the next two, switches traceroute, ping and packet-loss on"`
+	WorkerURL            workerURL         `envconfig:"DIAGNOSTICS_WORKER_URL" takes:"an http or https URL without user, query or fragment" doc:"base URL of the worker"`
+	WorkerToken          workerToken       `envconfig:"DIAGNOSTICS_WORKER_TOKEN" file:"true" takes:"a token of printable ASCII without spaces, or two of them with a comma between" doc:"bearer credential of the worker; of two, comma-separated for rotation, the first is sent"`
+	WorkerCAFile         settings.FilePath `envconfig:"DIAGNOSTICS_WORKER_CA_FILE" takes:"the path of a file" doc:"authorities in PEM for the certificate of a worker at an https URL, and for nothing else: what ssl-checker trusts stays as it is. Reread on change; empty = the roots of ssl-checker"`
+	WorkerClientCertFile settings.FilePath `envconfig:"DIAGNOSTICS_WORKER_CLIENT_CERT_FILE" takes:"the path of a file" doc:"certificate in PEM that is shown to a worker at an https URL, for one that has WORKER_TLS_CLIENT_CA_FILE. Reread on change"`
+	WorkerClientKeyFile  settings.FilePath `envconfig:"DIAGNOSTICS_WORKER_CLIENT_KEY_FILE" takes:"the path of a file" doc:"that certificate's private key in PEM, without a password"`
 
 	TrustProxyHeaders settings.Bool   `envconfig:"TRUST_PROXY_HEADERS" default:"false" takes:"true or false" doc:"trust cf-connecting-ip, then x-real-ip, then the first of x-forwarded-for"`
 	TrustedPlatform   settings.Choice `envconfig:"TRUSTED_PROXY_PLATFORM" oneof:"cloudflare vercel" takes:"cloudflare or vercel" doc:"cloudflare or vercel trusts them too, as do the runtime flags CF_PAGES=1 and VERCEL=1"`
@@ -52,7 +55,7 @@ type Config struct {
 	RDAPBootstrapURL  bootstrapURL    `envconfig:"RDAP_BOOTSTRAP_URL" default:"https://data.iana.org/rdap/" takes:"an https URL without user, query or fragment, or off" doc:"where IANA's lists of registries (RFC 9224) are fetched, in the background, at the start and daily; off = the built-in copy alone"`
 	ASNZone           zone            `envconfig:"ASN_DNS_ZONE" default:"asn.cymru.com" takes:"a domain name" doc:"zone of the DNS-based ASN service"`
 
-	AuditLogFile filePath `envconfig:"AUDIT_LOG_FILE" takes:"the path of a file" doc:"for answering complaints: a JSON object a line for each run that began (time, client, tool, host, requestId), rotated, told on /privacy; empty = off"`
+	AuditLogFile settings.FilePath `envconfig:"AUDIT_LOG_FILE" takes:"the path of a file" doc:"for answering complaints: a JSON object a line for each run that began (time, client, tool, host, requestId), rotated, told on /privacy; empty = off"`
 
 	daemon.Settings
 }
@@ -62,6 +65,10 @@ func ParseConfig(env []string) (Config, error) {
 	c, err := settings.Parse[Config](env)
 	if err != nil {
 		return Config{}, err
+	}
+	if err := settings.Pair("DIAGNOSTICS_WORKER_CLIENT_CERT_FILE", c.WorkerClientCertFile != "",
+		"DIAGNOSTICS_WORKER_CLIENT_KEY_FILE", c.WorkerClientKeyFile != ""); err != nil {
+		return c, err
 	}
 	return c, c.followDomain()
 }

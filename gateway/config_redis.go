@@ -24,14 +24,15 @@ func (r *redisURL) Decode(s string) error {
 	return nil
 }
 
-// options gives the driver's options; token is the password where the URL has none.
-func (r redisURL) options(token settings.Secret) (*redis.UniversalOptions, error) {
+// options gives the driver's options. Where the URL has no password, the function gives that of each new connection;
+// nil is none.
+func (r redisURL) options(password func() string) (*redis.UniversalOptions, error) {
 	o, err := parseRedisURL(r.Reveal())
 	if err != nil {
 		return nil, err
 	}
-	if o.Password == "" {
-		o.Password = token.Reveal()
+	if o.Password == "" && password != nil {
+		o.CredentialsProvider = func() (string, string) { return o.Username, password() }
 	}
 	return o, nil
 }

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"diagnostics/daemon/settings"
 )
 
 func TestRedisURL(t *testing.T) {
@@ -68,9 +66,19 @@ func TestRedisTokenStandsInForAPassword(t *testing.T) {
 		if err := r.Decode(url); err != nil {
 			t.Fatal(err)
 		}
-		o, err := r.options(settings.NewSecret("token"))
-		if err != nil || o.Password != want {
-			t.Errorf("%s: %q, %v", url, o.Password, err)
+		o, err := r.options(func() string { return "token" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := o.Password
+		if o.CredentialsProvider != nil {
+			var user string
+			if user, got = o.CredentialsProvider(); user != o.Username {
+				t.Errorf("%s: user %q", url, user)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q", url, got)
 		}
 	}
 }

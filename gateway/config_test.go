@@ -17,7 +17,7 @@ import (
 	"diagnostics/gateway/internal/tools"
 )
 
-var update = flag.Bool("update", false, "rewrite the README's tables")
+var update = flag.Bool("update", false, "rewrite the generated tables of README and docs")
 
 const readme = "../README.md"
 
@@ -90,6 +90,8 @@ func TestValues(t *testing.T) {
 		{"RDAP_BOOTSTRAP_URL", "https://lists.example.com/rdap/", yes}, {"RDAP_BOOTSTRAP_URL", "https://10.0.0.1:8443", yes}, {"RDAP_BOOTSTRAP_URL", "off", yes},
 		{"RDAP_BOOTSTRAP_URL", "http://lists.example.com", no}, {"RDAP_BOOTSTRAP_URL", "https://lists.example.com/?x=y", no}, {"RDAP_BOOTSTRAP_URL", "on", no},
 		{"ASN_DNS_ZONE", "asn.example.com", yes}, {"ASN_DNS_ZONE", "a..b", no}, {"ASN_DNS_ZONE", "https://x", no},
+		{"DIAGNOSTICS_WORKER_CA_FILE", "/etc/ca.pem", yes}, {"DIAGNOSTICS_WORKER_CA_FILE", "ca\n.pem", no},
+		{"DIAGNOSTICS_WORKER_CLIENT_CERT_FILE", "cert\n.pem", no}, {"DIAGNOSTICS_WORKER_CLIENT_KEY_FILE", "key\n.pem", no},
 		{"AUDIT_LOG_FILE", "/var/log/diagnostics/audit.log", yes}, {"AUDIT_LOG_FILE", "audit\nlog", no},
 		{"LOG_LEVEL", "debug", yes}, {"LOG_LEVEL", "error", yes}, {"LOG_LEVEL", "INFO", no}, {"LOG_LEVEL", "trace", no},
 		{"LOG_FORMAT", "text", yes}, {"LOG_FORMAT", "logfmt", no},

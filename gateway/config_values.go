@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"diagnostics/daemon/settings"
 	"diagnostics/gateway/internal/target"
@@ -182,17 +181,5 @@ func (c *contactURL) Decode(s string) error {
 		return settings.ErrMalformed
 	}
 	*c = contactURL(s)
-	return nil
-}
-
-// filePath is the path of a file.
-type filePath string
-
-// Decode takes what the system could open.
-func (p *filePath) Decode(s string) error {
-	if strings.ContainsFunc(s, unicode.IsControl) {
-		return settings.ErrMalformed
-	}
-	*p = filePath(s)
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"diagnostics/daemon"
+	"diagnostics/daemon/metrics"
 	"diagnostics/daemon/settings"
 )
 
@@ -27,12 +28,15 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 	case daemon.TaskInitSecrets:
 		return settings.InitFiles(command.Settings, env)
 	}
+	if task == daemon.TaskHealthcheck {
+		env = settings.WithoutFiles(command.Settings, env)
+	}
 	config, err := ParseConfig(env)
 	if err != nil {
 		return err
 	}
 	if task == daemon.TaskHealthcheck {
-		return daemon.CheckHealth(ctx, config.ListenAddr, "/healthz")
+		return daemon.CheckHealth(ctx, config.ListenAddr, "/healthz", false)
 	}
 	log := config.OpenLog(stdout)
 	defer log.Close()
@@ -41,7 +45,9 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 		return err
 	}
 	defer service.close()
-	service.metrics.LogLines(daemon.ForeignLines, log.Dropped)
+	service.watchSecrets(env)
+	metrics.Register(service.metrics.Registerer(), log.Dropped)
+	metrics.Reloads(service.metrics.Registerer(), service.files)
 	log.WarnOfMisspellings(command.Settings, env)
 	warnOfHost(config, env, os.Stat, log.Logger)
 	return serve(ctx, config, service, log.Logger)

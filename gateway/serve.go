@@ -15,6 +15,8 @@ func serve(ctx context.Context, c Config, s *service, log *slog.Logger) error {
 		return err
 	}
 	defer listeners.Close()
+	hangups, stop := daemon.Hangups()
+	defer stop()
 	logStart(ctx, c, s, listeners, log)
 	warnOfFiles(c, log)
 	return c.Serve(ctx, listeners, daemon.Service{
@@ -23,6 +25,8 @@ func serve(ctx context.Context, c Config, s *service, log *slog.Logger) error {
 		Metrics:  s.metrics.Handler(),
 		Drain:    s.edge.Drain,
 		Leaving:  httpapi.ErrLeaving,
+		Files:    s.files,
+		Hangups:  hangups,
 	}, log)
 }
 

@@ -3,10 +3,11 @@ package main
 import (
 	"context"
 	"log/slog"
-	"runtime"
+	"sync/atomic"
 	"time"
 
 	"diagnostics/daemon"
+	"diagnostics/daemon/files"
 	"diagnostics/daemon/settings"
 	"diagnostics/gateway/internal/addresslimit"
 	"diagnostics/gateway/internal/cache"
@@ -14,6 +15,7 @@ import (
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/httpapi"
+	"diagnostics/gateway/internal/metrics"
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/rdap/bootstrap"
 	"diagnostics/gateway/internal/providers/whois"
@@ -37,12 +39,14 @@ type service struct {
 	memory  *cache.Memory
 	audit   *auditLog             // nil where none is kept
 	lists   *bootstrap.Registries // nil where none are used
+	files   *files.Watcher
+
+	redisPassword atomic.Pointer[string] // of RATE_LIMIT_REDIS_TOKEN; nil where that is not set
 }
 
 // wire builds every part from the settings. Nothing listens yet.
 func wire(c Config, log *slog.Logger) (*service, error) {
-	s := &service{metrics: httpapi.NewMetrics()}
-	s.metrics.Build(daemon.Version(), daemon.Commit(), runtime.Version())
+	s := &service{metrics: httpapi.NewMetrics(), files: &files.Watcher{}}
 	if err := s.build(c, log); err != nil {
 		s.close()
 		return nil, err
@@ -56,13 +60,14 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	if s.egress, err = newEgress(c, limiter); err != nil {
+	caches := metrics.NewCaches(s.metrics.Registerer())
+	if s.egress, err = s.newEgress(c, limiter, caches); err != nil {
 		return err
 	}
 	if err := s.newWorker(c, log); err != nil {
 		return err
 	}
-	store := s.newStore()
+	store := cache.NewCounted(s.newStore(), caches.Of)
 	registries, err := s.newRDAP(c, limiter, store, log)
 	if err != nil {
 		return err
@@ -154,15 +159,21 @@ func (s *service) newWorker(c Config, log *slog.Logger) (err error) {
 			"traceroute, ping and packet-loss answer 501")
 		return nil
 	}
+	secured, err := newWorkerTLS(c, s.files, log)
+	if err != nil {
+		return err
+	}
 	s.worker, err = workerclient.New(string(c.WorkerURL), c.WorkerToken.Reveal(), log,
-		workerclient.WithOwnFault(s.egress.OwnFault), workerclient.WithRoots(certcheck.Roots()))
+		workerclient.WithOwnFault(s.egress.OwnFault), workerclient.WithTLS(secured.config()),
+		workerclient.WithObserver(metrics.NewWorker(s.metrics.Registerer())))
 	if err == nil {
+		secured.changed = func() { s.worker.SetTLS(secured.config()) }
 		s.metrics.WorkerUp(s.worker.Serves)
 	}
 	return err
 }
 
-func newEgress(c Config, limiter ratelimit.Limiter) (*egress.Client, error) {
+func (s *service) newEgress(c Config, limiter ratelimit.Limiter, caches *metrics.Caches) (*egress.Client, error) {
 	return egress.New(egress.Settings{
 		Resolvers:         c.Resolvers,
 		Families:          egress.FamilySetting(c.EgressFamilies),
@@ -172,6 +183,9 @@ func newEgress(c Config, limiter ratelimit.Limiter) (*egress.Client, error) {
 		ExemptHosts:       c.rdapHosts(),
 		Charge:            addresslimit.New(limiter, int(c.AddressRequests), time.Duration(c.Window)).Charge,
 		UserAgent:         userAgent(c),
+		Observer:          metrics.NewEgress(s.metrics.Registerer()),
+		Providers:         metrics.NewProviders(s.metrics.Registerer()),
+		DNSCache:          caches.Of("dns"),
 	})
 }
 
@@ -200,7 +214,12 @@ func (s *service) newLimiter(c Config, log *slog.Logger) (ratelimit.Limiter, err
 		}
 		return memory, nil
 	}
-	options, err := c.RedisURL.options(c.RedisToken)
+	var password func() string
+	if !c.RedisToken.IsZero() {
+		s.redisPassword.Store(new(c.RedisToken.Reveal()))
+		password = func() string { return *s.redisPassword.Load() }
+	}
+	options, err := c.RedisURL.options(password)
 	if err != nil {
 		return nil, err
 	}
@@ -209,8 +228,8 @@ func (s *service) newLimiter(c Config, log *slog.Logger) (ratelimit.Limiter, err
 	}
 	redisguard.Tune(options)
 	client := redis.NewUniversalClient(options)
-	s.guard = redisguard.New(client, log)
-	s.metrics.RedisUp(func() bool { return s.guard.State() == redisguard.OK })
+	s.guard = redisguard.New(client, log, redisguard.WithObserver(metrics.NewRedis(s.metrics.Registerer())))
+	s.metrics.RedisUp(func() bool { return s.guard.Check(context.Background()) == redisguard.OK })
 	return ratelimit.NewFallback(ratelimit.NewRedis(client), memory, s.guard), nil
 }
 
@@ -264,6 +283,18 @@ func newPages(c Config, registry []tool.Tool, workerEnabled bool) (*web.Site, er
 		WorkerEnabled: workerEnabled,
 		ContactURL:    string(c.ContactURL),
 		PublicOrigin:  c.PublicOrigin.String(),
-		AuditLog:      c.AuditLogFile != "",
+		Privacy:       c.privacy(),
 	})
+}
+
+// privacy is what the page on privacy tells of the settings.
+func (c *Config) privacy() web.Privacy {
+	return web.Privacy{
+		AuditLog:     c.AuditLogFile != "",
+		Shared:       !c.RedisURL.IsZero(),
+		Window:       time.Duration(c.Window),
+		OwnResolvers: len(c.Resolvers) > 0,
+		Redirector:   c.ownRedirector(),
+		ASNZone:      string(c.ASNZone),
+	}
 }

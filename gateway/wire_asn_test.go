@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -14,12 +13,8 @@ import (
 // asnZone answers for a zone of its own on loopback and counts the questions.
 func asnZone(t *testing.T, texts map[string]string) (address string, asked *atomic.Int32) {
 	t.Helper()
-	packets, err := net.ListenPacket("udp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	asked = new(atomic.Int32)
-	server := &dns.Server{PacketConn: packets, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) {
+	return nameServer(t, func(w dns.ResponseWriter, q *dns.Msg) {
 		asked.Add(1)
 		m := new(dns.Msg).SetReply(q)
 		text, ok := texts[q.Question[0].Name]
@@ -30,19 +25,7 @@ func asnZone(t *testing.T, texts map[string]string) (address string, asked *atom
 				Ttl: 300}, Txt: []string{text}}}
 		}
 		_ = w.WriteMsg(m)
-	})}
-	ready, ended := make(chan struct{}), make(chan struct{})
-	server.NotifyStartedFunc = func() { close(ready) }
-	go func() {
-		defer close(ended)
-		_ = server.ActivateAndServe()
-	}()
-	<-ready
-	t.Cleanup(func() {
-		_ = server.Shutdown()
-		<-ended
-	})
-	return packets.LocalAddr().String(), asked
+	}), asked
 }
 
 // The setting names the zone, the operator's resolvers are asked, and what one instance learnt the others know.

@@ -32,6 +32,14 @@ func (c *Config) usesLists() bool {
 	return err == nil && c.RDAPBaseURL.URL == standard
 }
 
+// ownRedirector is the host of the operator's own redirector, empty for IANA's lists and rdap.org.
+func (c *Config) ownRedirector() string {
+	if c.usesLists() {
+		return ""
+	}
+	return c.RDAPBaseURL.Host().String()
+}
+
 // rdapHosts are the hosts of the operator's own RDAP services, which may be anywhere.
 func (c *Config) rdapHosts() []string {
 	hosts := []string{c.RDAPBaseURL.Authority()}

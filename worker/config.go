@@ -17,6 +17,9 @@ type Config struct {
 	TargetPerSecond   settings.Count      `envconfig:"WORKER_TARGET_PACKETS_PER_SECOND" default:"100" takes:"a whole number from 0 to 1000000000" doc:"probes a second to one address; jobs over it are slowed down or answered 429 in the same way"`
 	RunAsUID          identity            `envconfig:"RUN_AS_UID" takes:"a numeric user id above 0" doc:"user to become once the sockets are open; empty = keep the user"`
 	RunAsGID          identity            `envconfig:"RUN_AS_GID" takes:"a numeric group id above 0" doc:"group to become once the sockets are open; empty = keep the group"`
+	TLSCertFile       settings.FilePath   `envconfig:"WORKER_TLS_CERT_FILE" takes:"the path of a file" doc:"certificate in PEM, the intermediate ones behind it: the listener speaks TLS 1.3, and nothing else. Reread on change; empty = HTTP in clear text"`
+	TLSKeyFile        settings.FilePath   `envconfig:"WORKER_TLS_KEY_FILE" takes:"the path of a file" doc:"the certificate's private key in PEM, without a password"`
+	TLSClientCAFile   settings.FilePath   `envconfig:"WORKER_TLS_CLIENT_CA_FILE" takes:"the path of a file" doc:"authorities in PEM, one of which must have signed the certificate that a client shows; /healthz alone is answered without one. Reread on change; empty = no client certificates"`
 	MetricsListenAddr settings.ListenAddr `envconfig:"METRICS_LISTEN_ADDR" takes:"host:port, such as 127.0.0.1:9091" doc:"private listener for /metrics; empty = off"`
 
 	daemon.Settings
@@ -32,5 +35,27 @@ func ParseConfig(env []string) (Config, error) {
 		return Config{}, errors.New("DIAGNOSTICS_WORKER_TOKEN is not set: the worker does not start without a token of at " +
 			"least 16 characters")
 	}
-	return c, nil
+	return c, c.checkTLS()
+}
+
+func (c Config) checkTLS() error {
+	if c.TLSClientCAFile != "" && c.TLSCertFile == "" && c.TLSKeyFile == "" {
+		return errors.New("WORKER_TLS_CLIENT_CA_FILE is set without WORKER_TLS_CERT_FILE and WORKER_TLS_KEY_FILE: client " +
+			"certificates need TLS")
+	}
+	return settings.Pair("WORKER_TLS_CERT_FILE", c.TLSCertFile != "", "WORKER_TLS_KEY_FILE", c.TLSKeyFile != "")
+}
+
+// SpeaksTLS tells whether the listener does.
+func (c Config) SpeaksTLS() bool { return c.TLSCertFile != "" }
+
+// tlsMode is TLS in the log's line of the start.
+func (c Config) tlsMode() string {
+	switch {
+	case c.TLSClientCAFile != "":
+		return "client certificates"
+	case c.SpeaksTLS():
+		return "on"
+	}
+	return "off"
 }

@@ -73,6 +73,9 @@ func TestValues(t *testing.T) {
 	}{
 		{"WORKER_LISTEN_ADDR", []string{":0"}, []string{"127.0.0.1"}, "host:port"},
 		{"METRICS_LISTEN_ADDR", []string{"127.0.0.1:9091"}, []string{"9091"}, "host:port"},
+		{"WORKER_TLS_CERT_FILE", nil, []string{"/a\nb"}, "path of a file"},
+		{"WORKER_TLS_KEY_FILE", nil, []string{"/a\nb"}, "path of a file"},
+		{"WORKER_TLS_CLIENT_CA_FILE", nil, []string{"/a\nb"}, "path of a file"},
 		{"INCLUDE_RAW_DIAGNOSTICS", []string{"true", "false"}, []string{"1"}, "true or false"},
 		{"WORKER_MAX_CONCURRENT", []string{"1", "1000000000"}, []string{"0", "-1", "1000000001"}, "from 1 to 1000000000"},
 		{"WORKER_PACKETS_PER_SECOND", []string{"0", "1000000000"}, []string{"-1", "1000000001"}, "from 0 to 1000000000"},

@@ -519,7 +519,7 @@ func TestDrain(t *testing.T) {
 		return string(out)
 	}
 	for range 100 {
-		if strings.Contains(metric(), "worker_places_in_use 1\n") {
+		if strings.Contains(metric(), "diagnostics_worker_jobs_in_flight 1\n") {
 			break
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -552,7 +552,7 @@ func TestProbesEndWithTheClient(t *testing.T) {
 	w := startInLab(t, chain, "METRICS_LISTEN_ADDR=127.0.0.1:9091")
 	sent := func() string {
 		out, _ := chain.Source.Command("curl", "-s", "http://127.0.0.1:9091/metrics").Output()
-		return regexp.MustCompile(`worker_packets_sent_total \d+`).FindString(string(out))
+		return regexp.MustCompile(`(?m)^diagnostics_worker_packets_sent_total \S+$`).FindString(string(out))
 	}
 	client := chain.Source.Command("curl", "-s", "-m", "1", "-H", "Content-Type: application/json",
 		"-H", "Authorization: Bearer "+someToken, "-d", `{"target":"11.0.1.2"}`, "http://"+labAddress+workerapi.PathPacketLoss)
@@ -562,7 +562,7 @@ func TestProbesEndWithTheClient(t *testing.T) {
 	time.Sleep(500 * time.Millisecond)
 	before := sent()
 	time.Sleep(500 * time.Millisecond)
-	if after := sent(); after != before || before == "" || before == "worker_packets_sent_total 0" {
+	if after := sent(); after != before || before == "" || before == "diagnostics_worker_packets_sent_total 0" {
 		t.Errorf("%q, half a second later %q", before, after)
 	}
 	_ = w

@@ -33,20 +33,27 @@ func main() {
 
 // run is the whole program: it ends when ctx does and the last job has finished. The log goes to stdout.
 func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) error {
-	command := daemon.Command{Name: "worker", Settings: settings.Of[Config]()}
+	command := daemon.Command{Name: "worker", Settings: settings.Of[Config](), MakesSecrets: true}
 	task, err := command.Parse(args, stdout, stderr)
-	if task == daemon.TaskNone {
+	switch task {
+	case daemon.TaskNone:
 		return err
+	case daemon.TaskInitSecrets:
+		return settings.InitFiles(command.Settings, env)
+	}
+	if task == daemon.TaskHealthcheck {
+		config, err := settings.Parse[Config](settings.WithoutFiles(command.Settings, env))
+		if err != nil {
+			return err
+		}
+		return daemon.CheckHealth(ctx, config.ListenAddr, workerapi.PathHealth, config.SpeaksTLS())
 	}
 	config, err := ParseConfig(env)
 	if err != nil {
 		return err
 	}
-	if task == daemon.TaskHealthcheck {
-		return daemon.CheckHealth(ctx, config.ListenAddr, workerapi.PathHealth)
-	}
 	log := config.OpenLog(stdout)
 	defer log.Close()
 	log.WarnOfMisspellings(command.Settings, env)
-	return serve(ctx, config, log)
+	return serve(ctx, config, settings.FileOf(env, "DIAGNOSTICS_WORKER_TOKEN"), log)
 }

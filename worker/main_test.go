@@ -200,25 +200,3 @@ func TestHealthcheck(t *testing.T) {
 		t.Errorf("not there: %+v", got)
 	}
 }
-
-func TestMetricsText(t *testing.T) {
-	t.Parallel()
-	m := newMetrics()
-	m.JobEnded("traceroute", 200, 1500*time.Millisecond)
-	m.JobEnded("traceroute", 200, 500*time.Millisecond)
-	m.JobEnded("ping", 429, 0)
-	w := httptest.NewRecorder()
-	m.writeJobs(w)
-	want := `# HELP worker_jobs_total Requests for jobs by tool and HTTP status.
-# TYPE worker_jobs_total counter
-worker_jobs_total{tool="ping",status="429"} 1
-worker_jobs_total{tool="traceroute",status="200"} 2
-# HELP worker_jobs_seconds_total Time that these requests took together.
-# TYPE worker_jobs_seconds_total counter
-worker_jobs_seconds_total{tool="ping",status="429"} 0
-worker_jobs_seconds_total{tool="traceroute",status="200"} 2
-`
-	if got := w.Body.String(); got != want {
-		t.Errorf("got\n%s", got)
-	}
-}

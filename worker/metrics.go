@@ -1,111 +1,168 @@
 package main
 
 import (
-	"cmp"
-	"fmt"
-	"maps"
 	"net/http"
-	"runtime"
-	"slices"
-	"sync"
+	"strconv"
 	"time"
 
-	"diagnostics/daemon"
+	"diagnostics/daemon/files"
+	"diagnostics/daemon/metrics"
 	"diagnostics/worker/internal/httpapi"
 	"diagnostics/worker/internal/icmp"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are the worker's counters in the Prometheus text format, version 0.0.4. A dozen numbers need no client
-// library in the one process that may open raw sockets.
-type metrics struct {
-	mu   sync.Mutex
-	jobs map[jobLabels]jobTotals
+// workerMetrics are the worker's metrics, in a registry of their own. No label holds anything that a request sent, and
+// every series is there from the start.
+type workerMetrics struct {
+	registry *prometheus.Registry
+	jobs     *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	limited  *prometheus.CounterVec
+	waits    prometheus.Histogram
 }
 
-type jobLabels struct {
-	tool   string
-	status int
+// newMetrics makes them; dropped is how many lines of the log could not be written.
+func newMetrics(dropped func() uint64) *workerMetrics {
+	m := &workerMetrics{
+		registry: prometheus.NewRegistry(),
+		jobs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "diagnostics_worker_jobs_total",
+			Help: "Requests for jobs by tool, status (canceled: who asked left) and outcome: whose fault it was.",
+		}, []string{"tool", "status", "outcome"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "diagnostics_worker_job_duration_seconds",
+			Help:    "Time from a request to the end of its answer, of those that a job ran for.",
+			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20},
+		}, []string{"tool"}),
+		limited: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "diagnostics_worker_jobs_limited_total",
+			Help: "Jobs that were refused since every place was taken (places), or every one that one client or the clients " +
+				"of one network (group) may hold, or since WORKER_PACKETS_PER_SECOND or WORKER_TARGET_PACKETS_PER_SECOND left no " +
+				"packet in time (packets).",
+		}, []string{"tool", "limit"}),
+		waits: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "diagnostics_worker_packet_wait_seconds",
+			Help:    "Time that a probe was held back by the limits on packets a second.",
+			Buckets: []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5},
+		}),
+	}
+	m.registry.MustRegister(m.jobs, m.duration, m.limited, m.waits)
+	metrics.Register(m.registry, dropped)
+	m.begin()
+	return m
 }
 
-type jobTotals struct {
-	count   uint64
-	seconds float64
+// begin makes every series, at zero.
+func (m *workerMetrics) begin() {
+	for _, tool := range httpapi.Tools() {
+		m.duration.WithLabelValues(tool)
+		for _, e := range httpapi.Endings() {
+			m.jobs.WithLabelValues(tool, statusLabel(e.Status), string(e.Outcome))
+		}
+		for _, limit := range httpapi.Limits() {
+			m.limited.WithLabelValues(tool, string(limit))
+		}
+	}
 }
-
-func newMetrics() *metrics { return &metrics{jobs: map[jobLabels]jobTotals{}} }
 
 // JobEnded implements httpapi.Observer.
-func (m *metrics) JobEnded(tool string, status int, took time.Duration) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	labels := jobLabels{tool, status}
-	totals := m.jobs[labels]
-	totals.count++
-	totals.seconds += took.Seconds()
-	m.jobs[labels] = totals
-}
-
-// handler writes them all.
-func (m *metrics) handler(engine *icmp.Engine, api *httpapi.Server, droppedLines func() uint64) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		m.writeJobs(w)
-		writeGauge(w, "worker_places_in_use", "Jobs that run now.", api.PlacesInUse())
-		c := engine.Counters()
-		writeCounter(w, "worker_packets_sent_total", "Probes sent.", c.Sent)
-		writeCounter(w, "worker_packets_send_errors_total", "Probes that could not be sent.", c.SendErrors)
-		writeCounter(w, "worker_packets_received_total",
-			"ICMP messages received, whoever they were for, and answers to TCP probes.", c.Received)
-		writeCounter(w, "worker_packets_unmatched_total", "Those of them that answered no live probe.", c.Unmatched)
-		writeCounter(w, "worker_packets_doubted_total",
-			"Those that proved too little to be believed while forged ones came.", c.Doubted)
-		writeCounter(w, "worker_packets_dropped_total", "Messages that the kernel dropped for want of room.", c.Dropped)
-		writeCounter(w, "worker_packets_panics_total", "Messages dropped because reading them panicked.", c.Panics)
-		writeCounter(w, "worker_foreign_log_lines_total", "Lines that libraries tried to print; none is shown.",
-			daemon.ForeignLines())
-		writeCounter(w, "worker_dropped_log_lines_total", "Lines of the log that could not be written.", droppedLines())
-		writeRuntime(w)
-	})
-}
-
-func (m *metrics) writeJobs(w http.ResponseWriter) {
-	m.mu.Lock()
-	jobs := maps.Clone(m.jobs)
-	m.mu.Unlock()
-	labels := slices.SortedFunc(maps.Keys(jobs), func(a, b jobLabels) int {
-		return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.status, b.status))
-	})
-	writeHead(w, "worker_jobs_total", "Requests for jobs by tool and HTTP status.", "counter")
-	for _, l := range labels {
-		fmt.Fprintf(w, "worker_jobs_total{tool=%q,status=\"%d\"} %d\n", l.tool, l.status, jobs[l].count)
-	}
-	writeHead(w, "worker_jobs_seconds_total", "Time that these requests took together.", "counter")
-	for _, l := range labels {
-		fmt.Fprintf(w, "worker_jobs_seconds_total{tool=%q,status=\"%d\"} %g\n", l.tool, l.status, jobs[l].seconds)
+func (m *workerMetrics) JobEnded(tool string, e httpapi.Ending, took time.Duration) {
+	m.jobs.WithLabelValues(tool, statusLabel(e.Status), string(e.Outcome)).Inc()
+	if e.Ran() {
+		m.duration.WithLabelValues(tool).Observe(took.Seconds())
 	}
 }
 
-// writeRuntime tells what the process holds, by the names that Prometheus has for it. What /proc tells it may not be
-// able to read: it has given its rights away.
-func writeRuntime(w http.ResponseWriter) {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	writeGauge(w, "go_goroutines", "Goroutines that exist now.", runtime.NumGoroutine())
-	writeGauge(w, "go_memstats_heap_alloc_bytes", "Bytes of the heap that are in use, or not yet collected.", m.HeapAlloc)
-	writeGauge(w, "go_gc_heap_live_bytes", "Bytes of the heap that the last collection found in use.", daemon.LiveHeap())
-	writeGauge(w, "go_memstats_sys_bytes", "Bytes of memory obtained from the system.", m.Sys)
+// Limited implements httpapi.Observer.
+func (m *workerMetrics) Limited(tool string, by httpapi.Limit) {
+	m.limited.WithLabelValues(tool, string(by)).Inc()
 }
 
-func writeHead(w http.ResponseWriter, name, help, kind string) {
-	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
+// waited counts how long a probe was held back.
+func (m *workerMetrics) waited(d time.Duration) { m.waits.Observe(d.Seconds()) }
+
+func statusLabel(status int) string {
+	if status == 0 {
+		return "canceled"
+	}
+	return strconv.Itoa(status)
 }
 
-func writeGauge[N int | uint64](w http.ResponseWriter, name, help string, value N) {
-	writeHead(w, name, help, "gauge")
-	fmt.Fprintf(w, "%s %d\n", name, value)
+// watchJobs tells how many jobs run, and the most that may.
+func (m *workerMetrics) watchJobs(inUse func() int, places int) {
+	m.gauge("diagnostics_worker_jobs_in_flight", "Jobs that run now.", nil, func() float64 { return float64(inUse()) })
+	m.gauge("diagnostics_worker_jobs_max", "Jobs that may run at once: WORKER_MAX_CONCURRENT.", nil,
+		func() float64 { return float64(places) })
 }
 
-func writeCounter(w http.ResponseWriter, name, help string, value uint64) {
-	writeHead(w, name, help, "counter")
-	fmt.Fprintf(w, "%s %d\n", name, value)
+// sockets are what there is to tell of an *icmp.Engine.
+type sockets interface {
+	Mode() icmp.Mode
+	Absent(family int) error
+	Counters() icmp.Counters
 }
+
+// watchSockets tells of the sockets and the packets.
+func (m *workerMetrics) watchSockets(engine sockets) {
+	m.gauge("diagnostics_worker_mode", "Always 1; the label tells the kind of the sockets, raw or datagram.",
+		prometheus.Labels{"mode": string(engine.Mode())}, func() float64 { return 1 })
+	for _, family := range []int{4, 6} {
+		m.gauge("diagnostics_worker_family_up", "1 where ICMP sockets of the address family are open, 0 where its jobs fail.",
+			prometheus.Labels{"family": strconv.Itoa(family)}, func() float64 {
+				if engine.Absent(family) != nil {
+					return 0
+				}
+				return 1
+			})
+	}
+	for _, p := range packetCounters {
+		m.registry.MustRegister(metrics.Counter("diagnostics_worker_packets_"+p.name+"_total", p.help,
+			func() uint64 { return p.of(engine.Counters()) }))
+	}
+}
+
+var packetCounters = []struct {
+	name, help string
+	of         func(icmp.Counters) uint64
+}{
+	{"sent", "Probes sent.", func(c icmp.Counters) uint64 { return c.Sent }},
+	{"send_errors", "Probes that could not be sent.", func(c icmp.Counters) uint64 { return c.SendErrors }},
+	{
+		"received", "ICMP messages received, whoever they were for, and answers to TCP probes.",
+		func(c icmp.Counters) uint64 { return c.Received },
+	},
+	{"unmatched", "Received messages that answered no live probe.", func(c icmp.Counters) uint64 { return c.Unmatched }},
+	{
+		"doubted", "Received messages that proved too little to be believed while forged ones came.",
+		func(c icmp.Counters) uint64 { return c.Doubted },
+	},
+	{
+		"dropped", "Received messages that the kernel dropped for want of room.",
+		func(c icmp.Counters) uint64 { return c.Dropped },
+	},
+	{
+		"panics", "Received messages that were dropped because reading them panicked.",
+		func(c icmp.Counters) uint64 { return c.Panics },
+	},
+}
+
+func (m *workerMetrics) gauge(name, help string, labels prometheus.Labels, value func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(
+		prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, value))
+}
+
+// watchFiles tells of the files that are looked after.
+func (m *workerMetrics) watchFiles(watcher *files.Watcher) { metrics.Reloads(m.registry, watcher) }
+
+// watchCertificate tells when the worker's certificate expires, in Unix time.
+func (m *workerMetrics) watchCertificate(expiry func() int64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "diagnostics_worker_certificate_expiry_timestamp_seconds",
+		Help: "When the worker's certificate expires, in Unix time.",
+	}, func() float64 { return float64(expiry()) }))
+}
+
+// handler serves them, for the private listener alone.
+func (m *workerMetrics) handler() http.Handler { return metrics.Handler(m.registry) }

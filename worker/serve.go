@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"diagnostics/daemon"
+	"diagnostics/daemon/files"
+	"diagnostics/daemon/settings"
 	"diagnostics/shared/workerapi"
 	"diagnostics/worker/internal/httpapi"
 	"diagnostics/worker/internal/icmp"
@@ -31,8 +33,11 @@ const (
 	maxHeaderBytes = 16 << 10
 )
 
-// serve opens everything, then serves until ctx ends, then leaves in an orderly way.
-func serve(ctx context.Context, c Config, log *daemon.Log) error {
+// serve opens everything, then serves until ctx ends, then leaves in an orderly way. tokenFile is where the tokens come
+// from, "" where they come from no file.
+func serve(ctx context.Context, c Config, tokenFile string, log *daemon.Log) error {
+	hangups, stop := daemon.Hangups()
+	defer stop()
 	listeners, err := daemon.Listen(ctx, "WORKER_LISTEN_ADDR", c.ListenAddr, c.MetricsListenAddr)
 	if err != nil {
 		return err
@@ -48,22 +53,63 @@ func serve(ctx context.Context, c Config, log *daemon.Log) error {
 	}
 	log.Debug("privileges dropped", "uid", os.Getuid(), "gid", os.Getgid())
 
-	metrics := newMetrics()
+	// From here on files are read as whom they will be reread.
+	watcher := &files.Watcher{}
+	secured, err := newServerTLS(c, watcher)
+	if err != nil {
+		return err
+	}
+	metrics := newMetrics(log.Dropped)
 	api := newAPI(c, engine, metrics, log.Logger)
+	watchTokens(tokenFile, watcher, api)
+	metrics.watchSockets(engine)
+	metrics.watchJobs(api.PlacesInUse, int(c.MaxConcurrent))
+	metrics.watchFiles(watcher)
+	if secured != nil {
+		metrics.watchCertificate(secured.expiry)
+	}
 	log.Info("worker started", "version", daemon.Version(), "commit", daemon.Commit(),
 		"listen", listeners.Public(), "metrics", listeners.Metrics(),
-		"families", engine.Families(), "mode", engine.Mode(), "places", int(c.MaxConcurrent))
-	return c.Serve(ctx, listeners, daemon.Service{
+		"families", engine.Families(), "mode", engine.Mode(), "places", int(c.MaxConcurrent), "tls", c.tlsMode())
+	service := daemon.Service{
 		Server:  newServer(api),
-		Metrics: metrics.handler(engine, api, log.Dropped),
+		Metrics: metrics.handler(),
 		Drain:   api.Drain,
 		Leaving: httpapi.ErrLeaving,
-	}, log.Logger)
+		Files:   watcher,
+		Hangups: hangups,
+	}
+	if secured != nil {
+		service.Listener = secured.listen
+		// A connection outlives the authorities that it was let in by; each of a gateway's is for one request anyway.
+		service.Server.SetKeepAlivesEnabled(c.TLSClientCAFile == "")
+	}
+	return c.Serve(ctx, listeners, service, log.Logger)
 }
 
-func newAPI(c Config, engine *icmp.Engine, metrics *metrics, log *slog.Logger) *httpapi.Server {
+// watchTokens has the tokens taken again when their file changes.
+func watchTokens(path string, watcher *files.Watcher, api *httpapi.Server) {
+	if path == "" {
+		return
+	}
+	watcher.Watch("worker_token", func(contents [][]byte) error {
+		value, err := settings.FileValue(contents[0])
+		if err != nil {
+			return err
+		}
+		var all tokens
+		if err := all.Decode(value); err != nil {
+			return err
+		}
+		api.SetTokens(all.reveal())
+		return nil
+	}, path)
+}
+
+func newAPI(c Config, engine *icmp.Engine, metrics *workerMetrics, log *slog.Logger) *httpapi.Server {
 	prober := probe.New(engine, probe.Options{
 		Budget: probe.NewBudget(int(c.PacketsPerSecond), int(c.TargetPerSecond)),
+		Waited: metrics.waited,
 		Raw:    bool(c.IncludeRaw),
 	})
 	return httpapi.New(httpapi.Config{
@@ -74,6 +120,8 @@ func newAPI(c Config, engine *icmp.Engine, metrics *metrics, log *slog.Logger) *
 		Places:   int(c.MaxConcurrent),
 		Log:      log,
 		Observer: metrics,
+
+		ClientCertificates: c.TLSClientCAFile != "",
 	})
 }
 

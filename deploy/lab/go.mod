@@ -3,6 +3,7 @@ module diagnostics/lab
 go 1.26.0
 
 require (
+	diagnostics/daemon v0.0.0
 	diagnostics/gateway v0.0.0
 	diagnostics/shared v0.0.0
 	github.com/chromedp/cdproto v0.159.0

@@ -4,6 +4,7 @@
 package apitest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -128,14 +129,26 @@ func (d *Description) Check(method, path string, resp *http.Response, body []byt
 	if content == nil {
 		return fmt.Errorf("the media type %s is not described", media)
 	}
-	if media != "application/json" {
-		return nil
+	switch media {
+	case "application/json":
+		return checkBody(content, resp, body)
+	case "application/x-ndjson":
+		for line := range bytes.Lines(body) {
+			if err := checkBody(content, resp, line); err != nil {
+				return err
+			}
+		}
 	}
+	return nil
+}
+
+// checkBody holds one JSON value.
+func checkBody(content *openapi3.MediaType, resp *http.Response, body []byte) error {
 	var value any
 	if err := json.Unmarshal(body, &value); err != nil {
 		return fmt.Errorf("body: %w", err)
 	}
-	err = content.Schema.Value.VisitJSON(value, openapi3.EnableJSONSchema2020(), openapi3.EnableFormatValidation())
+	err := content.Schema.Value.VisitJSON(value, openapi3.EnableJSONSchema2020(), openapi3.EnableFormatValidation())
 	if err != nil {
 		return fmt.Errorf("body: %w: %s", err, body)
 	}

@@ -28,8 +28,9 @@ type page struct {
 	// Waits tells that the page came by another site's link and asks for a click before it runs anything.
 	Waits bool
 	// vary is the request header that the page depends on, empty for none.
-	vary     string
-	AuditLog bool
+	vary string
+	// Privacy is nil but on the page on privacy.
+	Privacy *privacyView
 }
 
 // field is an option with the value that the link gave.
@@ -53,15 +54,6 @@ func (s *Site) report(query url.Values, foreign bool) page {
 		Description: "Run every check that fits a domain, a website or an address, and see what deserves attention.",
 		Styles:      []string{"site.css", "report.css"}, Modules: []string{"pages/site.js", "pages/report.js"},
 		Input: query.Get("target"), Waits: foreign && query.Get("target") != "", vary: headerFetchSite,
-	}
-}
-
-func (s *Site) privacy() page {
-	return page{
-		template: "privacy.html", Path: "/privacy", Icon: tabIconName("site"), Title: "Privacy",
-		Description: "What this service keeps of a visit, and whom it asks on your behalf.",
-		Styles:      []string{"site.css"}, Modules: []string{"pages/site.js"},
-		AuditLog: s.config.AuditLog,
 	}
 }
 

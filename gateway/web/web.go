@@ -30,8 +30,7 @@ type Config struct {
 	// PublicOrigin is the service's own origin, such as "https://tools.example.com", empty where it is not known. An
 	// https origin, like a request over TLS, makes the answers carry Strict-Transport-Security.
 	PublicOrigin string
-	// AuditLog tells whether this instance writes down who ran what, for the page that tells visitors.
-	AuditLog bool
+	Privacy      Privacy
 }
 
 // Registered is what the pages take from the registry of tools.

@@ -598,22 +598,3 @@ func unzip(t *testing.T, body string) string {
 	}
 	return string(plain)
 }
-
-// The page on privacy tells what is true of this instance.
-func TestPrivacyTellsOfTheAuditLog(t *testing.T) {
-	t.Parallel()
-	const on, off = "this instance writes down of each check", "This instance keeps none"
-	const contact = "who runs this instance"
-	for _, audit := range []bool{true, false} {
-		config := everything()
-		config.AuditLog = audit
-		if audit {
-			config.ContactURL = "mailto:noc@example.com"
-		}
-		page := text(t, get(t, newSite(t, config), "/privacy"))
-		if strings.Contains(page, on) != audit || strings.Contains(page, off) == audit ||
-			strings.Contains(page, contact) != audit {
-			t.Errorf("audit log %t: %s", audit, page)
-		}
-	}
-}

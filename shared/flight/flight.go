@@ -9,12 +9,15 @@ import (
 	"time"
 
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
 )
 
 // Group shares runs by key. The zero Group is ready for use, and not to be copied after the first.
 type Group[K comparable, V any] struct {
 	// Keep is how long after its start a run that succeeded still serves newcomers; 0 only while it is under way.
 	Keep time.Duration
+	// Joined is called for every caller who is given another's run; nil tells nobody.
+	Joined func()
 
 	mu   sync.Mutex
 	runs map[K]*run[V]
@@ -25,6 +28,7 @@ type run[V any] struct {
 	began   time.Time
 	cancel  context.CancelFunc
 	waiters int // guarded by Group.mu
+	steps   progress.Feed
 	pending *parallel.Pending[outcome[V]]
 }
 
@@ -35,7 +39,8 @@ type outcome[V any] struct {
 
 // Do gives what f returns for the key: of the run that is under way, else of one that it begins. The run's context
 // carries the values of the caller who began it but not that caller's end. A caller whose ctx ends leaves with
-// ctx.Err(). An error of f is given to all who wait and is not kept. Those who share a value must not change it. Where
+// ctx.Err(). Whoever reads the steps of the run along (package progress) gets those that he missed first. An error of f
+// is given to all who wait and is not kept. Those who share a value must not change it. Where
 // f panics, Do panics with its *parallel.Panic.
 func (g *Group[K, V]) Do(ctx context.Context, key K, f func(context.Context) (V, error)) (V, error) {
 	if err := ctx.Err(); err != nil {
@@ -44,6 +49,9 @@ func (g *Group[K, V]) Do(ctx context.Context, key K, f func(context.Context) (V,
 	}
 	r := g.join(ctx, key, f)
 	defer g.leave(key, r)
+	if mine := progress.Of(ctx); mine != nil && !r.ended() {
+		defer mine.Follow(&r.steps)()
+	}
 	select {
 	case <-r.pending.Done():
 		o := r.pending.Wait()
@@ -61,10 +69,14 @@ func (g *Group[K, V]) join(ctx context.Context, key K, f func(context.Context) (
 	// The timer that retires a kept run may fire late.
 	if r := g.runs[key]; r != nil && (!r.ended() || time.Since(r.began) < g.Keep) {
 		r.waiters++
+		if g.Joined != nil {
+			g.Joined()
+		}
 		return r
 	}
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r := &run[V]{began: time.Now(), cancel: cancel, waiters: 1}
+	running = progress.With(running, &r.steps)
 	if g.runs == nil {
 		g.runs = make(map[K]*run[V])
 	}

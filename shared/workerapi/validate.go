@@ -45,7 +45,7 @@ func (t Traceroute) Validate(asked netip.Addr) error {
 			return breach("hops[%d].ttl is %d after %d", i, h.TTL, last)
 		}
 		last = h.TTL
-		if err := h.validate(asked); err != nil {
+		if err := h.Validate(asked); err != nil {
 			return fmt.Errorf("hops[%d]: %w", i, err)
 		}
 	}
@@ -55,7 +55,11 @@ func (t Traceroute) Validate(asked netip.Addr) error {
 	return validExplanation(t.Explanation)
 }
 
-func (h Hop) validate(asked netip.Addr) error {
+// Validate tells whether one hop of a trace keeps the promises of its fields. The error wraps ErrContract.
+func (h Hop) Validate(asked netip.Addr) error {
+	if h.TTL < 1 || h.TTL > MaxHops {
+		return breach("ttl is %d", h.TTL)
+	}
 	if h.Address != nil {
 		if err := validHopAddress(*h.Address, asked); err != nil {
 			return err
@@ -161,6 +165,23 @@ func (m Measurement) validMoment() error {
 	return nil
 }
 
+// Validate tells whether one reply keeps the promises of its fields. The error wraps ErrContract.
+func (r Reply) Validate() error {
+	if r.Seq < 0 || r.Seq > LossProbes {
+		return breach("seq is %d", r.Seq)
+	}
+	if r.TTL != nil && (*r.TTL < 0 || *r.TTL > math.MaxUint8) {
+		return breach("ttl is %d", *r.TTL)
+	}
+	if err := validTimes(r.RTTMs); err != nil {
+		return err
+	}
+	if r.RTTMs != nil && r.Undecided || r.RTTMs == nil && r.Late {
+		return breach("a reply is both there and not")
+	}
+	return nil
+}
+
 func (p Ping) validReplies() error {
 	if p.Replies == nil {
 		return breach("replies is null")
@@ -174,15 +195,10 @@ func (p Ping) validReplies() error {
 			return breach("replies[%d].seq is %d after %d", i, r.Seq, last)
 		}
 		last = r.Seq
-		if r.TTL != nil && (*r.TTL < 0 || *r.TTL > math.MaxUint8) {
-			return breach("replies[%d].ttl is %d", i, *r.TTL)
-		}
-		if err := validTimes(r.RTTMs); err != nil {
-			return err
+		if err := r.Validate(); err != nil {
+			return fmt.Errorf("replies[%d]: %w", i, err)
 		}
 		switch {
-		case r.RTTMs != nil && r.Undecided, r.RTTMs == nil && r.Late:
-			return breach("replies[%d] is both answered and not", i)
 		case r.RTTMs != nil:
 			answered++
 		case r.Undecided:

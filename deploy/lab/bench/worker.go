@@ -121,7 +121,7 @@ func (b *bench) job(ctx context.Context, tool string, target netip.Addr, data an
 	return took, json.Unmarshal(answer, &envelope)
 }
 
-var unused = regexp.MustCompile(`(?m)^worker_packets_(?:send_errors|unmatched|doubted|dropped)_total \d+$`)
+var unused = regexp.MustCompile(`(?m)^diagnostics_worker_packets_(?:send_errors|unmatched|doubted|dropped)_total \S+$`)
 
 // unused tells the packets that the worker could not send or use: late, doubted, or dropped by the kernel.
 func (b *bench) unused(ctx context.Context) (string, error) {

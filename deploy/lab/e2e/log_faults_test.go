@@ -111,8 +111,7 @@ func dropped(t *testing.T, private, of string) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of += "_lines_total"
-	return m["diagnostics_dropped_"+of] + m["worker_dropped_"+of]
+	return m["diagnostics_dropped_"+of+"_lines_total"]
 }
 
 // A disk that is full costs lines of the audit log, which are counted, and no run; once there is room the lines that

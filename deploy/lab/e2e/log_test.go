@@ -32,6 +32,7 @@ type shape map[string]string
 const (
 	uuid    = `[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`
 	number  = `\d+(\.\d+)?(e[+-]\d+)?`
+	whole   = `\d+|\d(\.\d+)?e\+\d+` // as a JSON number is printed
 	status  = `0|[1-5]\d\d`
 	prefix  = `(\d+\.){3}0/24|[0-9a-f:]+::/48|unknown`
 	listen  = `127\.77\.\d+\.\d+:\d+`
@@ -39,7 +40,9 @@ const (
 	route   = `unmatched|/|/report|/history|/api|/privacy|/robots\.txt|/assets/\*|/tools/:slug|/healthz|/readyz|/api/openapi\.yaml|/api/connection/(ping|packet-loss)|/api/tools/[a-z-]+`
 	slug    = `[a-z-]+`
 	outcome = `[a-z_]+`
-	date    = `\d{4}-\d\d-\d\d`
+	// what files are of, in the metrics too
+	reloaded = `worker_token|redis_password|worker_certificate|worker_client_ca|worker_ca|client_certificate`
+	date     = `\d{4}-\d\d-\d\d`
 )
 
 // outline is one part of what package redact makes of an error: a type, whose name no host has, or known words. A form
@@ -74,24 +77,29 @@ var shapes = map[string]shape{
 	"request failed": {"requestId": uuid, "route": route, "error": failure},
 	"gateway started": {"version": `[0-9A-Za-z.+-]+`, "commit": `[0-9a-f]{40}|unknown`, "listen": listen, "metrics": `off|` + listen, "ipv4": `true|false`, "ipv6": `true|false`,
 		"redis": onOff, "worker": onOff, "proxyHeaders": `none|any peer|peers in TRUSTED_PROXY_CIDRS`, "clientAddress": `the connection|[a-z0-9 ,-]+`, "auditLog": onOff},
-	"worker started":     {"version": `[0-9A-Za-z.+-]+`, "commit": `[0-9a-f]{40}|unknown`, "listen": listen, "metrics": `off|` + listen, "families": `\[4 6\]|\[4\]|\[6\]`, "mode": `raw|datagram`, "places": number},
+	"worker started":     {"version": `[0-9A-Za-z.+-]+`, "commit": `[0-9a-f]{40}|unknown`, "listen": listen, "metrics": `off|` + listen, "families": `\[4 6\]|\[4\]|\[6\]`, "mode": `raw|datagram`, "places": number, "tls": `off|on|client certificates`},
 	"privileges dropped": {"uid": number, "gid": number},
 	"job":                {"tool": `traceroute|ping|packet-loss`, "status": status, "durationMs": number, "requestId": uuid, "cause?": failure},
 	"the diagnostics worker is lost, its tools fail":           {"error": `(connect to the worker|the worker does not answer|the worker broke off): .*`},
-	"the diagnostics worker is back":                           {"outage": number},
+	"the diagnostics worker is back":                           {"outageMs": whole},
 	"the diagnostics worker is not ready, its tools may fail":  {"error": `.+`},
-	"the diagnostics worker is ready again":                    {"outage": number},
+	"the diagnostics worker is ready again":                    {"outageMs": whole},
 	"redis is down, memory takes over":                         {"error": `.+`},
-	"redis is back":                                            {"outage": number},
+	"redis is back":                                            {"outageMs": whole},
 	"redis refuses a command, memory takes over for it":        {"error": `.+`},
 	"redis is slow, memory takes over for what takes too long": {"error": `redis answers too late: .+`},
-	"draining":                 {"delay": `[0-9a-z.]+`, "timeout": `[0-9a-z.]+`},
+	"draining":                 {"delayMs": whole, "timeoutMs": whole},
 	"stopped":                  {},
 	"SHUTDOWN_TIMEOUT ran out": {"inFlight": number, "cutOff": number},
 	"log lines were dropped":   {"count": number},
 	"audit lines were dropped": {"count": number},
 	"the audit log cannot be written, its lines are dropped":                                                                                             {"error": failure},
 	"PPROF_ENABLED does nothing: METRICS_LISTEN_ADDR is empty, and profiles are served there alone":                                                      {},
+	"a file that changed was read again and is in use":                                                                                                   {"file": reloaded},
+	"a file that changed cannot be used, what was read before stays in use":                                                                              {"file": reloaded, "reason": `it (cannot be read|is empty|is not what its setting takes|has more than a mebibyte|holds no certificate in PEM, or one that cannot be read)|the key (is no private key in PEM without a password|does not belong to the certificate)`},
+	"SIGHUP: the files that settings name were read again":                                                                                               {"files": number, "changed": number},
+	"DIAGNOSTICS_WORKER_URL leads to an address that is not private, in clear text: …":                                                                   {},
+	"DIAGNOSTICS_WORKER_CA_FILE and DIAGNOSTICS_WORKER_CLIENT_CERT_FILE do nothing: …":                                                                   {},
 	"a variable that is no setting has nearly the name of one":                                                                                           {"variable": `[A-Za-z0-9_]+`, "setting": `[A-Z0-9_]+`},
 	"HOST_ADDRESSES is empty, and a container cannot see the public addresses of its host: visitors may reach that host through this service":            {},
 	"no sockets for UDP and TCP probes; traces that ask for these are answered 502":                                                                      {"cause": `.*`},

@@ -26,8 +26,8 @@ var (
 	service  *lab.Service
 )
 
-// workerProgram is the worker's binary, for a test that starts it in a way of its own.
-var workerProgram string
+// The binaries, for tests that start them in a way of their own.
+var gatewayProgram, workerProgram string
 
 // unlimited are settings that keep one client's many requests from being the thing that is tested.
 var unlimited = []string{
@@ -62,7 +62,7 @@ func run(m *testing.M) (code int, err error) {
 	if err != nil {
 		return 1, err
 	}
-	workerProgram = worker
+	gatewayProgram, workerProgram = gateway, worker
 	if internet, err = lab.Build(ctx, lab.Options{}); err != nil {
 		return 1, err
 	}

@@ -171,7 +171,7 @@ func (m *meter) metric(private string) {
 	tools := 0
 	for name, runs := range told {
 		of, ok := strings.CutPrefix(name, "diagnostics_run_cpu_seconds_count{")
-		if !ok {
+		if !ok || runs == 0 {
 			continue
 		}
 		tools++

@@ -87,7 +87,7 @@ func (s *samples) now(ctx context.Context) map[string]float64 {
 	if m := s.scrape(ctx, workerMeter); m != nil {
 		out["worker: heap"] = m["go_gc_heap_live_bytes"]
 		out["worker: goroutines"] = m["go_goroutines"]
-		out["worker: log lines dropped"] = m["worker_dropped_log_lines_total"]
+		out["worker: log lines dropped"] = m["diagnostics_dropped_log_lines_total"]
 	}
 	if all, _, err := s.stack.worker.Process.Resident(); err == nil {
 		out["worker: resident"] = float64(all)

@@ -71,7 +71,7 @@ func (l *Limiter) Charge(ctx context.Context, to netip.AddrPort) error {
 	case err != nil:
 		return fmt.Errorf("charge the limits of an address: %w", err)
 	case !d.Allowed:
-		run.refuse()
+		run.refuse(keys.limit(d.Key))
 		return fault.LimitedFor(d.RetryAfter, keys.sentence(d.Key))
 	}
 	at.pay(to.Port())
@@ -84,6 +84,16 @@ type keys struct{ all, own, ports string }
 func keysOf(client string, a netip.Addr) keys {
 	return keys{all: "address|" + a.String(), own: "own|" + client + "|" + a.String(),
 		ports: "ports|" + client + "|" + a.String()}
+}
+
+func (k keys) limit(refusing string) fault.Rule {
+	switch refusing {
+	case k.own:
+		return fault.LimitClientAddress
+	case k.ports:
+		return fault.LimitPorts
+	}
+	return fault.LimitAddress
 }
 
 func (k keys) sentence(refusing string) string {

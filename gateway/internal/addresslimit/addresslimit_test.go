@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -188,12 +189,28 @@ func TestRefusedIsRemembered(t *testing.T) {
 	for i, want := range []bool{false, true} {
 		ctx, run := Begin(tool.WithCaller(context.Background(), tool.Caller{Client: "a"}))
 		err := w.Charge(ctx, to)
-		if run.Refused() != want || (err != nil) != want {
-			t.Errorf("run %d: %v, refused %t", i, err, run.Refused())
+		if by := run.Refused(); slices.Equal(by, []fault.Rule{fault.LimitClientAddress}) != want || (err != nil) != want {
+			t.Errorf("run %d: %v, refused by %v", i, err, by)
 		}
 	}
+	// Those of all clients together, and of different ports, are told apart.
+	for i := range shares {
+		ctx, run := Begin(tool.WithCaller(context.Background(), tool.Caller{Client: fmt.Sprint("c", i)}))
+		_ = w.Charge(ctx, to)
+		if by := run.Refused(); (i == shares-1) != slices.Equal(by, []fault.Rule{fault.LimitAddress}) {
+			t.Errorf("client %d: refused by %v", i, by)
+		}
+	}
+	ctx, run := Begin(tool.WithCaller(context.Background(), tool.Caller{Client: "p"}))
+	wide := newWorld(0)
+	for port := range uint16(Ports + 2) {
+		_ = wide.Charge(ctx, netip.AddrPortFrom(to.Addr(), port+1))
+	}
+	if by := run.Refused(); !slices.Equal(by, []fault.Rule{fault.LimitPorts}) {
+		t.Errorf("many ports: refused by %v", by)
+	}
 	// Without a run every dial pays for itself.
-	ctx := tool.WithCaller(context.Background(), tool.Caller{Client: "b"})
+	ctx = tool.WithCaller(context.Background(), tool.Caller{Client: "b"})
 	if err := errors.Join(w.Charge(ctx, to), w.Charge(ctx, to)); err == nil {
 		t.Error("two dials without a run are one")
 	}

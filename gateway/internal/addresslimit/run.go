@@ -3,14 +3,17 @@ package addresslimit
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"sync"
+
+	"diagnostics/gateway/internal/fault"
 )
 
 // Run is what one run has paid for so far.
 type Run struct {
 	mu      sync.Mutex
 	visits  map[netip.Addr]*visit
-	refused bool
+	refused []fault.Rule // each once
 }
 
 // visit is one address of a run. It is held while the limits are asked.
@@ -36,17 +39,19 @@ func runOf(ctx context.Context) *Run {
 	return &Run{}
 }
 
-// Refused tells whether any address of the run was refused so far.
-func (r *Run) Refused() bool {
+// Refused gives the limits that have refused an address of the run so far, each once.
+func (r *Run) Refused() []fault.Rule {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.refused
+	return slices.Clone(r.refused)
 }
 
-func (r *Run) refuse() {
+func (r *Run) refuse(by fault.Rule) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.refused = true
+	if !slices.Contains(r.refused, by) {
+		r.refused = append(r.refused, by)
+	}
 }
 
 func (r *Run) visit(a netip.Addr) *visit {

@@ -169,9 +169,20 @@ var rules = []rule{
 	},
 	{
 		name: "daemon to anything else", module: "shared/daemon", from: []string{daemon + "/..."},
+		except: []string{daemon + "/metrics"},
 		// x/sys has what the kernel is told of the listeners.
 		only:   []string{daemon + "/...", "github.com/kelseyhightower/envconfig", "golang.org/x/sys/..."},
 		reason: "both processes start with it, so that it carries neither side's code: no framework, no store, no DNS",
+	},
+	{
+		name: "daemon's metrics to anything else", module: "shared/daemon", from: []string{daemon + "/metrics"}, direct: true,
+		only:   []string{daemon, daemon + "/files", "github.com/prometheus/client_golang/..."},
+		reason: "it hands the process's own numbers to Prometheus' library, which no other package of daemon needs",
+	},
+	{
+		name: "Prometheus in the worker's main alone", module: "worker", from: []string{"diagnostics/worker/..."},
+		except: []string{"diagnostics/worker"}, direct: true, never: []string{"github.com/prometheus/..."},
+		reason: "what counts tells an interface of its own, and main makes the numbers of it",
 	},
 	{
 		name: "daemon to commands", module: "shared/daemon", from: []string{daemon + "/..."}, never: []string{"os/exec"},
@@ -229,6 +240,12 @@ var rules = []rule{
 		name: "the framework only at the edge", module: "gateway", from: []string{gw + "/..."},
 		except: []string{gw + "/internal/httpapi/..."}, direct: true, never: []string{echo},
 		reason: "handlers are thin, and everything below them is plain Go",
+	},
+	{
+		name: "Prometheus only where the numbers are told", module: "gateway", from: []string{gw + "/..."},
+		except: []string{gw + "/internal/httpapi/...", gw + "/internal/metrics/..."}, direct: true,
+		never:  []string{"github.com/prometheus/..."},
+		reason: "what counts tells an interface of its own, and package metrics makes the numbers of it",
 	},
 	{
 		name: "gateway to raw sockets", module: "gateway", from: []string{gw + "/..."},

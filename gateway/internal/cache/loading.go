@@ -15,7 +15,9 @@ type Loading[V any] struct {
 
 // NewLoading makes a read-through cache of what NewShelf makes.
 func NewLoading[V any](store Store, prefix string, longest time.Duration) *Loading[V] {
-	return &Loading[V]{shelf: NewShelf[V](store, prefix, longest)}
+	l := &Loading[V]{shelf: NewShelf[V](store, prefix, longest)}
+	l.loads.Joined = l.shelf.counts.Share
+	return l
 }
 
 // Get gives the kept value, where it passes fits (nil takes all), or loads it. fits is the same for all who ask for the

@@ -25,7 +25,7 @@ const maxValue = 1 << 20
 var errTooLong = errors.New("cache: the value is over a megabyte")
 
 func (s redisStore) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
-	err = s.guard.Do(ctx, func(ctx context.Context, client redis.UniversalClient) (err error) {
+	err = s.guard.Do(ctx, redisguard.CacheGet, func(ctx context.Context, client redis.UniversalClient) (err error) {
 		value, ok, err = read(ctx, client, redisguard.Key(redisPrefix, key))
 		return err
 	})
@@ -51,7 +51,7 @@ func (s redisStore) Set(ctx context.Context, key string, value []byte, ttl time.
 	if len(value) > maxValue {
 		return errTooLong
 	}
-	return s.guard.Do(ctx, func(ctx context.Context, client redis.UniversalClient) error {
+	return s.guard.Do(ctx, redisguard.CacheSet, func(ctx context.Context, client redis.UniversalClient) error {
 		if ttl <= 0 {
 			return client.Del(ctx, redisguard.Key(redisPrefix, key)).Err()
 		}

@@ -3,6 +3,8 @@ package cache
 import (
 	"context"
 	"time"
+
+	"diagnostics/gateway/internal/cachestats"
 )
 
 // maxAhead is how far the clock of another instance may be ahead of ours.
@@ -16,17 +18,29 @@ type Shelf[V any] struct {
 	prefix  string
 	longest time.Duration
 	now     func() time.Time
+	counts  *cachestats.Counts // nil where nobody counts
 }
 
 // NewShelf makes a shelf; prefix keeps the kinds of values apart in a shared store, and longest is the longest that one
 // is kept. V goes through encoding/json into the store and back, in memory too, so that both kinds of store give the
 // same values.
 func NewShelf[V any](store Store, prefix string, longest time.Duration) *Shelf[V] {
-	return &Shelf[V]{store: store, prefix: prefix + ":", longest: longest, now: time.Now}
+	return &Shelf[V]{store: store, prefix: prefix + ":", longest: longest, now: time.Now,
+		counts: countsOf(store, prefix)}
 }
 
 // Kept gives what is kept under a key and passes fits; a nil fits takes all.
 func (s *Shelf[V]) Kept(ctx context.Context, key string, fits func(V) bool) (Entry[V], bool) {
+	e, ok := s.look(ctx, key, fits)
+	if ok {
+		s.counts.Hit()
+	} else {
+		s.counts.Miss()
+	}
+	return e, ok
+}
+
+func (s *Shelf[V]) look(ctx context.Context, key string, fits func(V) bool) (Entry[V], bool) {
 	sealed, ok, err := s.store.Get(ctx, s.prefix+key)
 	if err != nil || !ok {
 		return Entry[V]{}, false

@@ -9,8 +9,10 @@ import (
 	"net/netip"
 	"time"
 
+	"diagnostics/gateway/internal/cachestats"
 	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/shortage"
+	"diagnostics/gateway/internal/upstream"
 	"diagnostics/shared/flight"
 )
 
@@ -43,6 +45,10 @@ type Settings struct {
 	Timeout time.Duration
 	// Now gives the time for the ages of kept answers; nil means time.Now.
 	Now func() time.Time
+	// Counts tell how often the cache had the answer; nil counts nothing.
+	Counts *cachestats.Counts
+	// Observer is told of the questions to the operator's resolvers; nil tells nobody.
+	Observer upstream.Observer
 }
 
 // Client asks name servers. It is safe for concurrent use.
@@ -64,6 +70,7 @@ func New(s Settings) (*Client, error) {
 	if s.Timeout == 0 {
 		s.Timeout = Timeout
 	}
+	s.Observer = upstream.Or(s.Observer)
 	if s.OwnFault == nil {
 		s.OwnFault = func(err error, _ netip.Addr) error { return shortage.Of(err) }
 	}
@@ -72,14 +79,16 @@ func New(s Settings) (*Client, error) {
 		return nil, err
 	}
 	life, end := context.WithCancel(context.Background())
-	return &Client{
+	c := &Client{
 		settings: s,
 		system:   newSystemResolvers(resolvConf),
 		answers:  answers,
 		reading:  memory.NewTurns(),
 		life:     life,
 		end:      end,
-	}, nil
+	}
+	c.lookups.Joined = s.Counts.Share
+	return c, nil
 }
 
 // Close ends the shared lookups that are still under way. The Client is not used afterwards.

@@ -8,6 +8,8 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/traffic"
+	"diagnostics/gateway/internal/upstream"
+	"diagnostics/shared/progress"
 
 	"github.com/miekg/dns"
 )
@@ -46,6 +48,7 @@ func (c *Client) Kept(ctx context.Context, name string, qtypes []uint16, answers
 			missing(i)
 			continue
 		}
+		c.settings.Counts.Hit()
 		held += holding(answer)
 		answer.Duration = time.Since(began)
 		answers[i] = answer
@@ -74,6 +77,7 @@ func (c *Client) kept(ctx context.Context, key cacheKey) (Answer, bool) {
 	if !ok {
 		return Answer{}, false
 	}
+	c.settings.Counts.Hit()
 	return own(ctx, answer, began), true
 }
 
@@ -112,8 +116,10 @@ func (c *Client) fetch(ctx context.Context, key cacheKey) Answer {
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
 	if kept, ok := c.answers.get(key, c.now(time.Now())); ok {
+		c.settings.Counts.Hit()
 		return kept
 	}
+	c.settings.Counts.Miss()
 	answer := c.hide(ctx, key, c.lookup(ctx, key))
 	c.answers.put(key, answer, c.now(time.Now()))
 	return answer
@@ -125,9 +131,14 @@ func (c *Client) lookup(ctx context.Context, key cacheKey) Answer {
 		name: dns.CanonicalName(key.name), qtype: key.qtype, dnssec: key.server.IsValid(), unchecked: key.unchecked,
 	}
 	servers, dial := c.serversFor(key)
+	progress.Enter(ctx, progress.Resolving)
 	var best Answer
 	for try := range Tries {
+		began := time.Now()
 		answer := c.tryServer(ctx, dial, servers[try%len(servers)], q)
+		if !key.server.IsValid() {
+			c.settings.Observer.Asked(upstream.Resolver, outcomeOf(ctx, answer), time.Since(began))
+		}
 		if try == 0 || rank(answer) >= rank(best) {
 			best = answer
 		}
@@ -137,6 +148,23 @@ func (c *Client) lookup(ctx context.Context, key cacheKey) Answer {
 		}
 	}
 	return best
+}
+
+// outcomeOf is that of one try. Of a lookup that nobody waits for any more the resolver has not failed.
+func outcomeOf(ctx context.Context, a Answer) upstream.Outcome {
+	switch {
+	case a.Busy != nil:
+		return upstream.OwnFault
+	case a.Code == "":
+		return upstream.OK
+	case a.Conclusive():
+		return upstream.NotFound
+	case ctx.Err() != nil:
+		return upstream.Canceled
+	case a.Code == CodeTimeout:
+		return upstream.Timeout
+	}
+	return upstream.Failed
 }
 
 // serversFor gives the servers to ask in turn, and how they are dialled.

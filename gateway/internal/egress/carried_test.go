@@ -144,7 +144,7 @@ func TestARunSendsNoMoreThanItMay(t *testing.T) {
 		http.Redirect(w, r, fmt.Sprintf("/%d?%s", len(asked.urls), strings.Repeat("x", 16_000)), http.StatusFound)
 	}))
 	c := n.Client(nil)
-	ctx := traffic.WithMeter(t.Context())
+	ctx := traffic.WithMeter(t.Context(), new(traffic.Totals))
 	chain := c.Follow(ctx, egress.Request{URL: parseURL(t, "http://example.com/")}, 8)
 	if chain.End != egress.EndBlocked || !fault.Is(chain.Limited(), fault.Limited) || len(chain.Hops) < 3 {
 		t.Errorf("%d hops, %s, %v", len(chain.Hops), chain.End, chain.Err)
@@ -160,7 +160,7 @@ func TestARunSendsNoMoreThanItMay(t *testing.T) {
 		t.Errorf("once more: %v", err)
 	}
 	first := egress.Request{URL: parseURL(t, "http://example.com/")}
-	if chain := c.Follow(traffic.WithMeter(t.Context()), first, 1); chain.
+	if chain := c.Follow(traffic.WithMeter(t.Context(), new(traffic.Totals)), first, 1); chain.
 		End != egress.EndTooManyRedirects {
 		t.Errorf("another run: %s, %v", chain.End, chain.Err)
 	}
@@ -173,7 +173,7 @@ func TestNothingLeavesASpentRun(t *testing.T) {
 	n.Records("new.com. 300 IN A " + web4)
 	n.Serve(web4+":80", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	c := n.Client(nil)
-	ctx := traffic.WithMeter(context.Background())
+	ctx := traffic.WithMeter(context.Background(), new(traffic.Totals))
 	if _, err := c.Resolve(ctx, parseURL(t, "http://example.com/").Host()); err != nil {
 		t.Fatal(err)
 	}

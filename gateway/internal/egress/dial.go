@@ -10,6 +10,7 @@ import (
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/traffic"
+	"diagnostics/shared/progress"
 )
 
 // Dial connects over TCP to an address that is permitted now, within ConnectTimeout, once Admit has let it. What
@@ -43,12 +44,15 @@ func (c *Client) dial(ctx context.Context, transport string, to netip.AddrPort) 
 // dialPassable connects, and judges at the socket. Once it knows what has become of the dial it judges again: an
 // address may become this host's own while packets to it are repeated, as one of IPv6 does a second after it was added.
 func (c *Client) dialPassable(ctx context.Context, transport string, to netip.AddrPort) (net.Conn, error) {
+	if transport == "tcp" { // UDP has nothing to connect
+		progress.Enter(ctx, progress.Connecting)
+	}
 	conn, err := c.reach(ctx, c.dialPermitted, networkFor(transport, to.Addr()), to)
 	if refused := c.Permit(to.Addr()); refused != nil {
 		if conn != nil {
 			_ = conn.Close()
 		}
-		return nil, refused
+		return nil, c.refused(refused)
 	}
 	if err == nil {
 		return conn, nil
@@ -56,7 +60,7 @@ func (c *Client) dialPassable(ctx context.Context, transport string, to netip.Ad
 	// A refusal of the control hook comes wrapped in the dialer's own error.
 	var refused *fault.Error
 	if errors.As(err, &refused) {
-		return nil, refused
+		return nil, c.refused(refused)
 	}
 	return nil, err
 }
@@ -88,10 +92,11 @@ func (c *Client) controlFor(asked netip.AddrPort) func(context.Context, string, 
 	return func(ctx context.Context, network, address string, socket syscall.RawConn) error {
 		actual, err := netip.ParseAddrPort(address)
 		if err != nil {
-			return fault.Wrap(fault.Refused, err, sentenceNotPublic)
+			return fault.Wrap(fault.Refused, err, sentenceNotPublic).ByRule(fault.RuleChangedAddress)
 		}
 		if actual != asked {
-			return fault.Wrap(fault.Refused, fmt.Errorf("dialled %v in place of %v", actual, asked), sentenceNotPublic)
+			return fault.Wrap(fault.Refused, fmt.Errorf("dialled %v in place of %v", actual, asked), sentenceNotPublic).
+				ByRule(fault.RuleChangedAddress)
 		}
 		limitReceive(ctx, network, socket)
 		return c.Permit(actual.Addr())

@@ -16,6 +16,7 @@ import (
 
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/upstream"
 	"diagnostics/hostroute"
 	"diagnostics/shared/netpolicy"
 )
@@ -62,6 +63,10 @@ func New(s Settings, opts ...Option) (*Client, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
+	if s.Observer == nil {
+		s.Observer = unobserved{}
+	}
+	s.Providers = upstream.Or(s.Providers)
 	c := &Client{
 		settings: s,
 		bounds:   bounds{http: HTTPTimeout, connect: ConnectTimeout, dnsTry: dnsclient.Timeout},
@@ -99,6 +104,8 @@ func (c *Client) newDNS() (*dnsclient.Client, error) {
 		Public:      func(a netip.Addr) bool { return netpolicy.Judge(a).Public },
 		PrivateName: isPrivateName,
 		Timeout:     c.bounds.dnsTry,
+		Counts:      c.settings.DNSCache,
+		Observer:    c.settings.Providers,
 	})
 }
 
@@ -106,6 +113,9 @@ func (c *Client) newDNS() (*dnsclient.Client, error) {
 // there, with no packet sent. Answers are told as they are, but for the names of a network inside, which do not exist;
 // addresses to connect to come from Resolve.
 func (c *Client) DNS() *dnsclient.Client { return c.dns }
+
+// Providers is who the clients of providers tell of their requests.
+func (c *Client) Providers() upstream.Observer { return c.settings.Providers }
 
 // Close ends the lookups that are still under way. The Client is not used afterwards.
 func (c *Client) Close() {

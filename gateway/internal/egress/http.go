@@ -43,6 +43,8 @@ type Request struct {
 	// Uncharged is for a server that a provider's answers led to, and not the visitor's input: Settings.Charge is not
 	// asked.
 	Uncharged bool
+	// Seen is told each hop of a chain as Follow makes it.
+	Seen func(Hop)
 	// OneTry dials only the first address of the resolution in place of the next when one fails.
 	OneTry bool
 }

@@ -49,7 +49,7 @@ func BenchmarkExchange(b *testing.B) {
 			url := parseURL(b, test.url)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := client.Do(traffic.WithMeter(b.Context()), egress.Request{URL: url}); err != nil {
+				if _, err := client.Do(traffic.WithMeter(b.Context(), new(traffic.Totals)), egress.Request{URL: url}); err != nil {
 					b.Fatal(err)
 				}
 			}

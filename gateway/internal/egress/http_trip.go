@@ -15,6 +15,7 @@ import (
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/traffic"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
 )
 
 // maxConnections is how often one exchange may connect. The library connects again where a server of HTTP/2 turns a
@@ -227,8 +228,14 @@ func (x *trip) closesWithoutAnswer() error {
 
 func (x *trip) setPhase(p phase) {
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	x.phase = p
+	x.mu.Unlock()
+	switch p {
+	case phaseAnswer:
+		progress.Enter(x.ctx, progress.Waiting)
+	case phaseBody:
+		progress.Enter(x.ctx, progress.Reading)
+	}
 }
 
 func (x *trip) readsTheBody() bool {

@@ -29,7 +29,7 @@ func (c *Client) connect(ctx context.Context, dial DialFunc, network string, to 
 func (c *Client) passable(a netip.Addr) error {
 	way, err := c.judge(a)
 	if err != nil {
-		return err
+		return c.refused(err)
 	}
 	if way == 0 {
 		err = c.cutOff(a)
@@ -49,10 +49,14 @@ func (c *Client) reach(ctx context.Context, dial DialFunc, network string, to ne
 		traffic.Dialled(ctx)
 	}
 	conn, err := dial(ctx, network, to)
-	if err == nil {
-		return traffic.Count(ctx, conn, datagrams), nil
+	own := c.OwnFault(err, to.Addr())
+	if !datagrams {
+		c.connected(ctx, err, own)
 	}
-	if own := c.OwnFault(err, to.Addr()); own != nil {
+	switch {
+	case err == nil:
+		return traffic.Count(ctx, conn, datagrams), nil
+	case own != nil:
 		return nil, own
 	}
 	return nil, err

@@ -19,6 +19,8 @@ const (
 	sentenceDenied    = "The operator of this service does not allow this target."
 )
 
+func denied() error { return fault.New(fault.Refused, sentenceDenied).ByRule(fault.RuleDenied) }
+
 // Permit judges an address for a dial: public, not denied, not this host's own. The error is a *fault.Error of kind
 // Refused whose sentence does not name the address, or of kind Busy where it cannot be known whether the address is
 // this host's own: the dial could lead to the host itself.
@@ -29,11 +31,11 @@ func (c *Client) Permit(a netip.Addr) error {
 
 // judge is Permit. It also gives the way to a permitted address, 0 where the kernel was not asked for it.
 func (c *Client) judge(a netip.Addr) (hostroute.Way, error) {
-	if !netpolicy.Judge(a).Public { // the zero and every zoned address are not
-		return 0, fault.New(fault.Refused, sentenceNotPublic)
+	if v := netpolicy.Judge(a); !v.Public { // the zero and every zoned address are not
+		return 0, fault.New(fault.Refused, sentenceNotPublic).ByRule(fault.RuleOf(v))
 	}
 	if c.settings.Deny.DeniesAddr(a) {
-		return 0, fault.New(fault.Refused, sentenceDenied)
+		return 0, denied()
 	}
 	if c.settings.AllowOwnAddresses {
 		return 0, nil
@@ -43,7 +45,7 @@ func (c *Client) judge(a netip.Addr) (hostroute.Way, error) {
 	case err != nil:
 		return 0, shortage.Fault(err)
 	case way == hostroute.Here:
-		return 0, fault.New(fault.Refused, sentenceOwn)
+		return 0, fault.New(fault.Refused, sentenceOwn).ByRule(fault.RuleOwnAddress)
 	}
 	return way, nil
 }

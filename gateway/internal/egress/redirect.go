@@ -101,7 +101,11 @@ func (f *follower) step(ctx context.Context) bool {
 
 	began := time.Now()
 	answer, err := f.client.do(ctx, f.request, f.carried)
-	f.chain.Hops = append(f.chain.Hops, Hop{URL: url, Response: answer, Err: err, Took: time.Since(began)})
+	hop := Hop{URL: url, Response: answer, Err: err, Took: time.Since(began)}
+	f.chain.Hops = append(f.chain.Hops, hop)
+	if f.request.Seen != nil {
+		f.request.Seen(hop)
+	}
 	if err != nil {
 		return f.end(endOf(ctx, err), f.blame(err))
 	}
@@ -111,7 +115,7 @@ func (f *follower) step(ctx context.Context) bool {
 	}
 	next, err := answer.Destination()
 	if err != nil {
-		return f.end(endOfLocation(err))
+		return f.end(endOfLocation(f.client.refused(err)))
 	}
 	if f.loops(next) {
 		return f.end(EndLoop, fault.New(fault.Upstream, "The redirects lead back to where they came from."))

@@ -57,11 +57,14 @@ func (r Resolution) Reachable() error {
 	case len(r.All()) > 0:
 		return nil
 	case len(r.V6) > 0 && len(r.V4) > 0:
-		return fault.New(fault.Upstream, "This service has no connection to the internet at the moment.")
+		return fault.New(fault.Upstream, "This service has no connection to the internet at the moment.").
+			ByRule(fault.RuleShortage)
 	case len(r.V6) > 0:
-		return fault.New(fault.Upstream, "This service has no IPv6 connection, and the target has only IPv6 addresses.")
+		return fault.New(fault.Upstream, "This service has no IPv6 connection, and the target has only IPv6 addresses.").
+			ByRule(fault.RuleShortage)
 	}
-	return fault.New(fault.Upstream, "This service has no IPv4 connection, and the target has only IPv4 addresses.")
+	return fault.New(fault.Upstream, "This service has no IPv4 connection, and the target has only IPv4 addresses.").
+		ByRule(fault.RuleShortage)
 }
 
 // only leaves the addresses of one family, 4 or 6.
@@ -97,7 +100,7 @@ func (c *Client) resolve(ctx context.Context, h target.Host, both lookup) (Resol
 	r := Resolution{lacking: Families{V4: !has.V4, V6: !has.V6}}
 	parallel.Apart(func() { err = c.find(ctx, h, both, &r) })
 	if err != nil {
-		return Resolution{}, err
+		return Resolution{}, c.refused(err)
 	}
 	return r, nil
 }
@@ -108,7 +111,7 @@ func (c *Client) find(ctx context.Context, h target.Host, both lookup, r *Resolu
 		return r.permit(c, h.Addr())
 	}
 	if c.settings.Deny.DeniesName(h.Name()) {
-		return fault.New(fault.Refused, sentenceDenied)
+		return denied()
 	}
 	began := time.Now()
 	a, aaaa := both(ctx, h.Name())
@@ -165,10 +168,11 @@ func (c *Client) judgeAliases(answers ...dnsclient.Answer) error {
 	for _, answer := range answers {
 		for _, name := range answer.CNAMEChain {
 			if isPrivateName(name) {
-				return fault.New(fault.Refused, "The target is an alias of a name that is not public.")
+				return fault.New(fault.Refused, "The target is an alias of a name that is not public.").
+					ByRule(fault.RulePrivateAlias)
 			}
 			if c.settings.Deny.DeniesName(name) {
-				return fault.New(fault.Refused, sentenceDenied)
+				return denied()
 			}
 		}
 	}

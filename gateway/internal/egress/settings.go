@@ -6,8 +6,10 @@ import (
 	"net"
 	"net/netip"
 
+	"diagnostics/gateway/internal/cachestats"
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/upstream"
 	"diagnostics/hostroute"
 )
 
@@ -43,6 +45,13 @@ type Settings struct {
 	Charge ChargeFunc
 	// UserAgent goes with every HTTP request.
 	UserAgent string
+	// Observer is told what becomes of the ways out; nil tells nobody.
+	Observer Observer
+	// Providers is told of the requests to providers, of which egress itself makes those to the resolvers; nil tells
+	// nobody.
+	Providers upstream.Observer
+	// DNSCache counts how often the cache of DNS answers had one; nil counts nothing.
+	DNSCache *cachestats.Counts
 }
 
 func (s Settings) validate() error {

@@ -83,16 +83,22 @@ func (s *Server) encode(ctx context.Context, body *bytes.Buffer, x *exchange, da
 	return nil
 }
 
-// writeJSON answers with JSON. The request holds what it holds until all that is left is one write that waits for
-// nobody, or the last byte. Were it held until that is written too, a client that has its whole answer and asks again
-// at once could be refused the place that it came from.
+// writeJSON answers with JSON.
 func writeJSON(c echo.Context, status int, body []byte) error {
 	w := c.Response()
 	w.Header()[echo.HeaderContentType] = jsonType
 	set(w.Header(), echo.HeaderContentLength, strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	rest := body
-	if !connections.Of(c.Request().Context()).TakesAtOnce(headerRoom + len(body)) {
+	return writeLast(c, body, headerRoom)
+}
+
+// writeLast writes the last bytes of an answer, before which there may be some on their way. The request holds what
+// it holds until all that is left is one write that waits for nobody, or the last byte. Were it held until that is
+// written too, a client that has its whole answer and asks again at once could be refused the place that it came
+// from.
+func writeLast(c echo.Context, body []byte, before int) error {
+	w, rest := c.Response(), body
+	if !connections.Of(c.Request().Context()).TakesAtOnce(before + len(body)) {
 		last := len(body) - 1
 		if _, err := w.Write(body[:last]); err != nil {
 			return err
@@ -138,12 +144,17 @@ func (s *Server) fail(err error, c echo.Context) {
 		h.Set(echo.HeaderRetryAfter, strconv.FormatInt(wholeSeconds(p.retryAfter), 10))
 	}
 	if isAPI(c.Request()) {
-		body, _ := json.Marshal(failure{Error: p.sentence, DurationMs: x.durationMs(s.config.Now()), RequestID: x.id})
-		_ = writeJSON(c, p.status, body)
+		_ = writeJSON(c, p.status, s.failureOf(x, p))
 		return
 	}
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	_ = c.String(p.status, p.sentence+"\n")
+}
+
+// failureOf is the envelope of an error.
+func (s *Server) failureOf(x *exchange, p *problem) []byte {
+	body, _ := json.Marshal(failure{Error: p.sentence, DurationMs: x.durationMs(s.config.Now()), RequestID: x.id})
+	return body
 }
 
 // gone tells whether the client has left, or this instance is leaving.

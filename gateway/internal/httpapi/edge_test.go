@@ -85,6 +85,12 @@ func echoRun(_ context.Context, t fakeTarget) (any, error) {
 	return map[string]string{"target": string(t)}, nil
 }
 
+// workerTool is the tool that needs the worker.
+func workerTool(do run) tool.Tool {
+	return tool.New(tool.Spec[fakeTarget, any]{Slug: "probe", OpenAPI: fakeOpenAPI("Probe"), Worker: true,
+		Parse: parseFake, Run: do})
+}
+
 func newEdge(t *testing.T, do run, change ...func(*Config)) *edge {
 	t.Helper()
 	if do == nil {
@@ -96,8 +102,7 @@ func newEdge(t *testing.T, do run, change ...func(*Config)) *edge {
 		Tools: []tool.Tool{
 			tool.New(tool.Spec[fakeTarget, any]{Slug: "echo", OpenAPI: fakeOpenAPI("Echo"), Parse: parseFake, Run: do}),
 			tool.New(tool.Spec[fakeTarget, any]{Slug: "off", OpenAPI: fakeOpenAPI("Off"), Parse: parseFake, Run: echoRun}),
-			tool.New(tool.Spec[fakeTarget, any]{Slug: "probe", OpenAPI: fakeOpenAPI("Probe"), Worker: true, Parse: parseFake,
-				Run: echoRun}),
+			workerTool(echoRun),
 		},
 		Disabled:             []string{"off"},
 		Deny:                 denier{"denied.example.com": true},

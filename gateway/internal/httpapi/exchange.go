@@ -31,6 +31,8 @@ type exchange struct {
 	holding holding
 	// limit is what the rate limits decided at step 9.
 	limit ratelimit.Decision
+	// stream is set where the answer is a stream.
+	stream *stream
 	// private are what the visitor typed, which no line of the log may repeat.
 	private []string
 }
@@ -87,7 +89,9 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 			if s.draining.Load() { // so that nobody's next request meets the end of an idle connection
 				h.Set("Connection", "close")
 			}
-			connections.Of(r.Context()).Answering(s.config.Bounds.AnswerLimit)
+			if x.stream == nil { // whose answer is not ready yet
+				connections.Of(r.Context()).Answering(s.config.Bounds.AnswerLimit)
+			}
 		})
 		if p := parallel.Catch(func() { s.answer(c, next) }); p != nil {
 			s.recovered(c, x, p)

@@ -84,11 +84,11 @@ func (h *holding) set(size, times int64) error {
 func errTooMuchHeld(full scope) error {
 	switch full {
 	case scopeClient:
-		return &fault.Error{Kind: fault.Limited, RetryAfter: holdingWait,
+		return &fault.Error{Kind: fault.Limited, Rule: fault.LimitClientMemory, RetryAfter: holdingWait,
 			Sentence: "Your diagnostics hold too much at once. Wait until some have finished and their answers are read."}
 	case scopeNetwork:
-		return &fault.Error{Kind: fault.Limited, RetryAfter: holdingWait,
+		return &fault.Error{Kind: fault.Limited, Rule: fault.LimitNetworkMemory, RetryAfter: holdingWait,
 			Sentence: "The diagnostics of your network hold too much at once. Wait until some have finished."}
 	}
-	return errBusy(holdingWait)
+	return errBusy(fault.LimitMemory, holdingWait)
 }

@@ -167,8 +167,18 @@ func New(c Config) (*Server, error) {
 		s.disabled[slug] = true
 	}
 	s.echo = s.routes()
+	c.Metrics.follow(slugsOf(c.Tools))
 	c.Metrics.watch(s.connections.Counts, s.holdings.total)
+	c.Metrics.bounds(c.MaxInFlight, c.MaxConnections)
 	return s, nil
+}
+
+func slugsOf(tools []tool.Tool) []string {
+	slugs := make([]string, 0, len(tools))
+	for _, t := range tools {
+		slugs = append(slugs, t.Slug())
+	}
+	return slugs
 }
 
 // Drain makes /readyz say that this instance is leaving. Requests are still answered.

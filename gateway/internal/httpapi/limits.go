@@ -71,8 +71,7 @@ func (s *Server) charge(c echo.Context, stages []ratelimit.Stage) error {
 	if d.Allowed {
 		return nil
 	}
-	s.config.Metrics.limited.WithLabelValues(label(c)).Inc()
-	return fault.LimitedFor(d.RetryAfter, "Too many requests.")
+	return fault.LimitedFor(d.RetryAfter, "Too many requests.").ByRule(limitOf(d, exchangeOf(c).client))
 }
 
 // tell sets the rate-limit headers. With every limit off there is nothing to tell.

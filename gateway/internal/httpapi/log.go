@@ -19,12 +19,15 @@ import (
 // ids, numbers and the client's network. Nothing that the client sent is in it.
 func (s *Server) observed(c echo.Context, x *exchange) {
 	status := c.Response().Status
-	if x.outcome == outcomeCanceled && !c.Response().Committed {
+	switch {
+	case x.stream != nil:
+		status = x.stream.status
+	case x.outcome == outcomeCanceled && !c.Response().Committed:
 		status = 0 // nobody was answered
 	}
 	now := s.config.Now()
 	elapsed := now.Sub(x.start)
-	s.config.Metrics.finished(label(c), status, x.outcome, elapsed)
+	s.config.Metrics.finished(c.Path(), ending{status, x.outcome}, elapsed)
 	ctx := c.Request().Context()
 	level := s.level(c, x)
 	if !s.config.Log.Enabled(ctx, level) {
@@ -74,6 +77,7 @@ func (s *Server) level(c echo.Context, x *exchange) slog.Level {
 func (s *Server) explain(c echo.Context, p *problem) {
 	x := exchangeOf(c)
 	x.outcome = p.outcome
+	s.config.Metrics.refusedBy(c.Path(), p.rule)
 	if p.cause == nil {
 		return
 	}
@@ -164,17 +168,6 @@ func methodName(m string) string {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 		http.MethodOptions, http.MethodConnect, http.MethodTrace:
 		return m
-	}
-	return "other"
-}
-
-// label names the request in the metrics.
-func label(c echo.Context) string {
-	if slug, ok := strings.CutPrefix(c.Path(), pathTools); ok {
-		return slug
-	}
-	if probe, ok := strings.CutPrefix(c.Path(), pathConnection); ok {
-		return "connection-" + probe
 	}
 	return "other"
 }

@@ -2,13 +2,10 @@ package httpapi
 
 import (
 	"net/http"
-	"strconv"
-	"time"
 
-	"diagnostics/gateway/internal/connections"
+	"diagnostics/gateway/internal/metrics"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
@@ -20,6 +17,10 @@ type Metrics struct {
 	costs    *prometheus.HistogramVec
 	inFlight prometheus.Gauge
 	limited  *prometheus.CounterVec
+	refusals metrics.Refusals
+
+	routes map[string]*routeMetrics // by the route's own pattern
+	other  *routeMetrics
 }
 
 // NewMetrics makes the gateway's metrics.
@@ -48,22 +49,16 @@ func NewMetrics() *Metrics {
 		}),
 		limited: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "diagnostics_rate_limited_total",
-			Help: "Requests that a rate limit refused, as a whole or in one of their steps.",
-		}, []string{"slug"}),
+			Help: "Requests that a limit refused, as a whole or in one of their steps, by the limit.",
+		}, []string{"slug", "limit"}),
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.costs, m.inFlight, m.limited,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.requests, m.duration, m.costs, m.inFlight, m.limited)
+	m.refusals = metrics.NewRefusals(m.registry, "input")
 	return m
 }
 
-// Build tells which build this is.
-func (m *Metrics) Build(version, commit, goVersion string) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name:        "diagnostics_build_info",
-		Help:        "Always 1; the labels tell the build.",
-		ConstLabels: prometheus.Labels{"version": version, "commit": commit, "goversion": goVersion},
-	}, func() float64 { return 1 }))
-}
+// Registerer takes the metrics of what the edge does not know.
+func (m *Metrics) Registerer() prometheus.Registerer { return m.registry }
 
 // RedisUp tells whether Redis serves; it is absent where none is configured.
 func (m *Metrics) RedisUp(up func() bool) {
@@ -85,12 +80,6 @@ func (m *Metrics) switched(name, help string, on func() bool) {
 	}))
 }
 
-// LogLines tells how many lines libraries tried to print, and how many of our own could not be written.
-func (m *Metrics) LogLines(foreign, dropped func() uint64) {
-	m.counter("diagnostics_foreign_log_lines_total", "Lines that libraries tried to print; none is shown.", foreign)
-	m.counter("diagnostics_dropped_log_lines_total", "Lines of the log that could not be written.", dropped)
-}
-
 // AuditLines tells how many lines of the audit log could not be written; it is absent where none is kept.
 func (m *Metrics) AuditLines(dropped func() uint64) {
 	m.counter("diagnostics_dropped_audit_lines_total", "Lines of the audit log that could not be written.", dropped)
@@ -102,67 +91,7 @@ func (m *Metrics) counter(name, help string, count func() uint64) {
 		func() float64 { return float64(count()) }))
 }
 
-// watch tells of the connections and of what requests hold.
-func (m *Metrics) watch(counts func() connections.Counts, held func() int64) {
-	m.registry.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "diagnostics_connections",
-			Help: "Open connections of the public listener.",
-		}, func() float64 { return float64(counts().Open) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "diagnostics_held_bytes",
-			Help: "Bytes that large runs hold, and large answers that wait for their readers.",
-		}, func() float64 { return float64(held()) }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "diagnostics_readers_cut_total",
-			Help: "Connections that were closed since their readers did not read.",
-		}, func() float64 { return float64(counts().Cut) }),
-	)
-	m.watchClosed("evicted", "Connections that made room: no more may be open (full), or no more of their peer (peer), "+
-		"the process has no more files (files), or requests that are not whole yet have too many bytes (unfinished).",
-		counts, map[string]func(connections.Counts) int{
-			"full":       func(c connections.Counts) int { return c.EvictedFull },
-			"peer":       func(c connections.Counts) int { return c.EvictedPeer },
-			"files":      func(c connections.Counts) int { return c.EvictedFiles },
-			"unfinished": func(c connections.Counts) int { return c.EvictedUnfinished },
-		})
-	m.watchClosed("refused", "Connections that found no room: no more may be open (full), or of their peer (peer).",
-		counts, map[string]func(connections.Counts) int{
-			"full": func(c connections.Counts) int { return c.RefusedFull },
-			"peer": func(c connections.Counts) int { return c.RefusedPeer },
-		})
-}
-
-// watchClosed counts connections that were closed for each of some reasons.
-func (m *Metrics) watchClosed(
-	verb, help string, counts func() connections.Counts, reasons map[string]func(connections.Counts) int,
-) {
-	for reason, of := range reasons {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name:        "diagnostics_connections_" + verb + "_total",
-			Help:        help,
-			ConstLabels: prometheus.Labels{"reason": reason},
-		}, func() float64 { return float64(of(counts())) }))
-	}
-}
-
 // Handler serves the registry, for the private listener alone.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
-}
-
-func (m *Metrics) finished(slug string, status int, o outcome, elapsed time.Duration) {
-	m.requests.WithLabelValues(slug, statusLabel(status), string(o)).Inc()
-	m.duration.WithLabelValues(slug).Observe(elapsed.Seconds())
-}
-
-func (m *Metrics) cost(slug string, used time.Duration) {
-	m.costs.WithLabelValues(slug).Observe(used.Seconds())
-}
-
-func statusLabel(status int) string {
-	if status == 0 {
-		return "canceled"
-	}
-	return strconv.Itoa(status)
 }

@@ -12,7 +12,9 @@ import (
 
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/flight"
 	"diagnostics/shared/parallel"
 
@@ -184,6 +186,12 @@ func TestErrorTable(t *testing.T) {
 		{"limited", &fault.Error{Kind: fault.Limited, Sentence: "Slow.", RetryAfter: 1500 * time.Millisecond}, 429, "2", "limited", "Slow."},
 		{"limited without a time", fault.New(fault.Limited, "Slow."), 429, "1", "limited", "Slow."},
 		{"busy", &fault.Error{Kind: fault.Busy, Sentence: "Full.", RetryAfter: 7 * time.Second}, 503, "7", "busy", "Full."},
+		{"what this host lacks", shortage.Fault(secret), 503, "1", "shortage", "This service " + shortage.Phrase + ". Please try again in a few seconds."},
+		{"what this host lacks for good", fault.New(fault.Upstream, "No IPv6.").ByRule(fault.RuleShortage), 502, "", "shortage", "No IPv6."},
+		{"a provider's pause", pause.TryLater(fault.Busy, time.Second, "It asks to wait.", nil), 503, "1", "provider_wait", "It asks to wait. Try again in 1 s."},
+		{"a limit's", fault.New(fault.Busy, "Full.").ByRule(fault.LimitWorker), 503, "1", "busy", "Full."},
+		{"our own resolver", &fault.Error{Kind: fault.Upstream, Own: true, Sentence: "It fails."}, 502, "", "dependency", "It fails."},
+		{"our own silent resolver", &fault.Error{Kind: fault.Timeout, Own: true, Sentence: "It is silent."}, 504, "", "dependency_timeout", "It is silent."},
 		{"busy at once", fault.New(fault.Busy, "Full."), 503, "1", "busy", "Full."},
 		{"upstream", fault.Wrap(fault.Upstream, secret, "It refused."), 502, "", "upstream", "It refused."},
 		{"upstream with a time", &fault.Error{Kind: fault.Upstream, Sentence: "Later.", RetryAfter: 61*time.Second + 1}, 502, "62", "upstream", "Later."},
@@ -345,12 +353,18 @@ func TestClientThatLeaves(t *testing.T) {
 		"13\r\n\r\n"+`{"input":"a"}`)
 	<-started
 	conn.Close()
+	e.endsForNobody(t, ended)
+}
+
+// endsForNobody waits for the end of a run whose visitor has left, and for its line in the log.
+func (e *edge) endsForNobody(t *testing.T, ended <-chan error) {
+	t.Helper()
 	select {
 	case err := <-ended:
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("the run ended with %v", err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(15 * time.Second):
 		t.Fatal("the run goes on for nobody")
 	}
 	waitFor(t, func() bool {

@@ -19,18 +19,18 @@ func newPlaces(limit, perClient int) places {
 func (p places) take(client clientip.Identity) (release func(), err error) {
 	switch p.shares.take(client, 1, 1) {
 	case scopeClient:
-		return nil, &fault.Error{Kind: fault.Limited, RetryAfter: time.Second,
+		return nil, &fault.Error{Kind: fault.Limited, Rule: fault.LimitClientInFlight, RetryAfter: time.Second,
 			Sentence: "Too many of your diagnostics are running at once. Wait until one has finished."}
 	case scopeNetwork:
-		return nil, &fault.Error{Kind: fault.Limited, RetryAfter: time.Second,
+		return nil, &fault.Error{Kind: fault.Limited, Rule: fault.LimitNetworkInFlight, RetryAfter: time.Second,
 			Sentence: "Too many diagnostics from your network are running at once. Wait until one has finished."}
 	case scopeInstance:
-		return nil, errBusy(time.Second)
+		return nil, errBusy(fault.LimitInFlight, time.Second)
 	}
 	return func() { p.shares.give(client, 1) }, nil
 }
 
-func errBusy(wait time.Duration) error {
-	return &fault.Error{Kind: fault.Busy, RetryAfter: wait,
+func errBusy(limit fault.Rule, wait time.Duration) error {
+	return &fault.Error{Kind: fault.Busy, Rule: limit, RetryAfter: wait,
 		Sentence: "The service is busy. Please try again in a moment."}
 }

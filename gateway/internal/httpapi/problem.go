@@ -30,11 +30,16 @@ const (
 	outcomeNotEnabled outcome = "not_enabled"
 	outcomeLimited    outcome = "limited"
 	outcomeBusy       outcome = "busy"
-	outcomeUpstream   outcome = "upstream"
-	outcomeTimeout    outcome = "timeout"
-	outcomeCanceled   outcome = "canceled" // the client went away
-	outcomeLeaving    outcome = "leaving"  // this instance ended before
-	outcomeInternal   outcome = "internal"
+	outcomeUpstream   outcome = "upstream" // a target or provider failed
+	outcomeTimeout    outcome = "timeout"  // a target or provider did not answer in time
+	// What this service leans on itself failed, or was late: its resolver, the worker.
+	outcomeDependency        outcome = "dependency"
+	outcomeDependencyTimeout outcome = "dependency_timeout"
+	outcomeShortage          outcome = "shortage"      // this host lacks files, ports, memory or a way
+	outcomeProviderWait      outcome = "provider_wait" // a provider asked to be left alone for a time
+	outcomeCanceled          outcome = "canceled"      // the client went away
+	outcomeLeaving           outcome = "leaving"       // this instance ended before
+	outcomeInternal          outcome = "internal"
 )
 
 // problem is a failure as the outside sees it: a status and one sentence.
@@ -45,6 +50,7 @@ type problem struct {
 	allow      string        // of a 405
 	field      string        // of a 400: the member of the body that the sentence is about, where it is about one
 	retryAfter time.Duration // 0 where there is nothing to say
+	rule       fault.Rule    // what refused, for the metrics alone
 	cause      error         // for the log alone
 }
 
@@ -131,7 +137,7 @@ func fieldOf(f *fault.Error) string {
 // ofFault maps a typed failure. Limits and places always say when to come again; a provider may. Its sentence may
 // repeat the visitor's host, so the cause alone is for the log.
 func ofFault(f *fault.Error) *problem {
-	p := &problem{sentence: plain(f.Sentence), retryAfter: f.RetryAfter, cause: f.Cause}
+	p := &problem{sentence: plain(f.Sentence), retryAfter: f.RetryAfter, rule: f.Rule, cause: f.Cause}
 	switch f.Kind {
 	case fault.Invalid:
 		p.status, p.outcome, p.field = http.StatusBadRequest, outcomeInvalid, fieldOf(f)
@@ -144,15 +150,37 @@ func ofFault(f *fault.Error) *problem {
 	case fault.Limited:
 		p.status, p.outcome, p.retryAfter = http.StatusTooManyRequests, outcomeLimited, max(f.RetryAfter, time.Second)
 	case fault.Busy:
-		p.status, p.outcome, p.retryAfter = http.StatusServiceUnavailable, outcomeBusy, max(f.RetryAfter, time.Second)
+		p.status, p.outcome, p.retryAfter = http.StatusServiceUnavailable, busyBy(f.Rule), max(f.RetryAfter, time.Second)
 	case fault.Upstream:
-		p.status, p.outcome = http.StatusBadGateway, outcomeUpstream
+		p.status, p.outcome = http.StatusBadGateway, failedBy(f, outcomeUpstream, outcomeDependency)
 	case fault.Timeout:
-		p.status, p.outcome = http.StatusGatewayTimeout, outcomeTimeout
+		p.status, p.outcome = http.StatusGatewayTimeout, failedBy(f, outcomeTimeout, outcomeDependencyTimeout)
 	default:
 		return internal(f)
 	}
 	return p
+}
+
+// busyBy tells apart who is short of what: this service of places, this host, or a provider of patience.
+func busyBy(r fault.Rule) outcome {
+	switch r {
+	case fault.RuleShortage:
+		return outcomeShortage
+	case fault.RuleProviderWait:
+		return outcomeProviderWait
+	}
+	return outcomeBusy
+}
+
+// failedBy tells this service's own fault from that of a target or provider.
+func failedBy(f *fault.Error, theirs, own outcome) outcome {
+	switch {
+	case f.Rule == fault.RuleShortage:
+		return outcomeShortage
+	case f.Own:
+		return own
+	}
+	return theirs
 }
 
 // ofFramework maps what the web framework refuses by itself.

@@ -16,6 +16,9 @@ const (
 	pathAssets     = "/assets/"
 )
 
+// probes are the connection routes.
+var probes = []string{"ping", "packet-loss"}
+
 // routes is every route there is. A path that is known answers its own methods and 405 to all others, OPTIONS included
 // (there is no CORS); every tool is a path of its own, so an unknown slug is an unknown path.
 func (s *Server) routes() *echo.Echo {
@@ -26,9 +29,9 @@ func (s *Server) routes() *echo.Echo {
 	e.Pre(s.observe)
 
 	for _, t := range s.config.Tools {
-		s.handle(e, pathTools+t.Slug(), s.api(s.runTool(t)), http.MethodPost)
+		s.handle(e, pathTools+t.Slug(), s.runTool(t), http.MethodPost)
 	}
-	for _, probe := range []string{"ping", "packet-loss"} {
+	for _, probe := range probes {
 		s.get(e, pathConnection+probe, s.api(s.sample(probe)))
 	}
 	s.get(e, pathOpenAPI, s.description.serve)
@@ -82,17 +85,24 @@ func isAPI(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, apiPrefix) || r.URL.Path == "/api"
 }
 
-// api wraps a handler of the API: the origin rule before it, the envelope after it.
-func (s *Server) api(h func(echo.Context, *exchange) (any, error)) echo.HandlerFunc {
+// own wraps a handler of the API: the origin rule comes first.
+func (s *Server) own(h func(echo.Context, *exchange) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		x := exchangeOf(c)
 		if !s.ownOrigin(c.Request(), x.client.Trusted) {
 			return errForeignOrigin
 		}
+		return h(c, x)
+	}
+}
+
+// api wraps a handler of the API whose data goes into the envelope.
+func (s *Server) api(h func(echo.Context, *exchange) (any, error)) echo.HandlerFunc {
+	return s.own(func(c echo.Context, x *exchange) error {
 		data, err := h(c, x)
 		if err != nil {
 			return err
 		}
 		return s.succeed(c, data)
-	}
+	})
 }

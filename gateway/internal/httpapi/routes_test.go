@@ -210,10 +210,10 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, nil, func(c *Config) {
 		c.Limiter = limiterFunc(func(_ context.Context, stages ...ratelimit.Stage) (ratelimit.Decision, error) {
-			return ratelimit.Decision{Limit: 1, Allowed: !strings.HasSuffix(stages[0][0].Key, "|limited.example.com")}, nil
+			key := stages[0][0].Key
+			return ratelimit.Decision{Key: key, Limit: 1, Allowed: !strings.HasSuffix(key, "|limited.example.com")}, nil
 		})
 	})
-	e.config.Metrics.Build("v1", "abc", "go1")
 	e.config.Metrics.RedisUp(func() bool { return false })
 	for _, input := range []string{"secret.example.com", "limited.example.com", "bad"} {
 		e.requestLine(t, e.post(t, "echo", `{"input":"`+input+`"}`, "X-Real-IP: 192.0.2.99").Header.Get("X-Request-Id"))
@@ -230,9 +230,9 @@ func TestMetrics(t *testing.T) {
 		`diagnostics_requests_total{outcome="ok",slug="connection-ping",status="200"} 1`,
 		`diagnostics_requests_total{outcome="not_found",slug="other",status="404"} 1`,
 		`diagnostics_request_duration_seconds_count{slug="echo"} 3`,
-		`diagnostics_rate_limited_total{slug="echo"} 1`,
+		`diagnostics_rate_limited_total{limit="tool",slug="echo"} 1`,
+		`diagnostics_rate_limited_total{limit="client",slug="echo"} 0`,
 		`diagnostics_runs_in_flight 0`,
-		`diagnostics_build_info{commit="abc",goversion="go1",version="v1"} 1`,
 		`diagnostics_redis_up 0`,
 	} {
 		if !strings.Contains(text, want+"\n") {

@@ -9,32 +9,68 @@ import (
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/memory"
+	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/traffic"
+	"diagnostics/shared/progress"
 
 	"github.com/labstack/echo/v4"
 )
 
 // runTool is steps 3 to 13 of CONTRACT.md section 3, in their order: nothing is counted before step 9, and nothing is
 // sent before step 11.
-func (s *Server) runTool(t tool.Tool) func(echo.Context, *exchange) (any, error) {
-	return func(c echo.Context, x *exchange) (any, error) {
+func (s *Server) runTool(t tool.Tool) echo.HandlerFunc {
+	return s.own(func(c echo.Context, x *exchange) error {
 		job, err := s.admit(c, x, t)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		ctx, visits := addresslimit.Begin(c.Request().Context())
-		began := s.processor.begin()
-		defer func() { s.config.Metrics.cost(t.Slug(), s.processor.end(began)) }()
-		more := s.surchargeOf(job.LimitKey())
-		data, err := s.run(tool.WithCharge(ctx, more.take), x, job)
-		if d, tells := more.tells(x.limit); tells {
-			s.tell(c.Response().Header(), d)
+		if progress.Wanted(c.Request().Header["Accept"]) {
+			return s.stream(c, x, t, job)
 		}
-		if visits.Refused() || more.refused() {
-			s.config.Metrics.limited.WithLabelValues(label(c)).Inc()
+		end := s.measure(c.Request().Context(), x, c.Path(), job)
+		s.tellOf(c, end)
+		if end.err != nil {
+			return end.err
 		}
-		return data, err
+		return s.succeed(c, end.data)
+	})
+}
+
+// runEnd is what a run ended with.
+type runEnd struct {
+	data any
+	err  error
+	// limit is what the headers are to tell of the limits, where the run was charged for more; tells is false elsewhere.
+	limit ratelimit.Decision
+	tells bool
+	// refused are the limits that have refused a step of the run.
+	refused []fault.Rule
+}
+
+// measure runs a job, and counts what it costs.
+func (s *Server) measure(ctx context.Context, x *exchange, path string, job tool.Job) runEnd {
+	ctx, visits := addresslimit.Begin(ctx)
+	began := s.processor.begin()
+	measured := s.config.Metrics.of(path)
+	defer func() { measured.cost.Observe(s.processor.end(began).Seconds()) }()
+	more := s.surchargeOf(job.LimitKey())
+	data, err := s.run(tool.WithCharge(traffic.WithMeter(ctx, &measured.traffic), more.take), x, job)
+	end := runEnd{data: data, err: err, refused: visits.Refused()}
+	if more.refused() {
+		end.refused = append(end.refused, fault.LimitTarget)
+	}
+	end.limit, end.tells = more.tells(x.limit)
+	return end
+}
+
+// tellOf tells what the limits made of a run.
+func (s *Server) tellOf(c echo.Context, end runEnd) {
+	if end.tells && !c.Response().Committed {
+		s.tell(c.Response().Header(), end.limit)
+	}
+	for _, limit := range end.refused {
+		s.config.Metrics.refusedBy(c.Path(), limit)
 	}
 }
 
@@ -42,6 +78,7 @@ func (s *Server) runTool(t tool.Tool) func(echo.Context, *exchange) (any, error)
 func (s *Server) admit(c echo.Context, x *exchange, t tool.Tool) (tool.Job, error) {
 	job, err := s.parse(c, x, t)
 	if err != nil {
+		s.config.Metrics.guarded(err)
 		return tool.Job{}, err
 	}
 	if err := s.enabled(t); err != nil {
@@ -79,7 +116,8 @@ func (s *Server) parse(c echo.Context, x *exchange, t tool.Tool) (tool.Job, erro
 	}
 	x.private = append(x.private, job.LimitKey(), job.DenyKey())
 	if s.config.Deny.DeniesKey(job.DenyKey()) {
-		return tool.Job{}, fault.New(fault.Refused, "The operator of this service does not allow this target.")
+		return tool.Job{}, fault.New(fault.Refused, "The operator of this service does not allow this target.").
+			ByRule(fault.RuleDenied)
 	}
 	return job, nil
 }
@@ -109,7 +147,7 @@ func (s *Server) run(ctx context.Context, x *exchange, job tool.Job) (any, error
 			bounded.end(err)
 		}
 	})
-	bounded = newRunContext(certcheck.WithMemory(traffic.WithMeter(counted)), s.config.RunLimit)
+	bounded = newRunContext(certcheck.WithMemory(counted), s.config.RunLimit)
 	defer bounded.end(nil)
 	data, err := job.Run(bounded)
 	var full *fault.Error

@@ -11,6 +11,7 @@
 //	  options:           schema of the options; NoOptions where there are none
 //	  requestExamples:   one of them typical, which a test sends
 //	  responseExamples:  optional
+//	  steps:             schema of a step of a stream; without it there are stages alone
 //	schemas:
 //	  DnsLookup:         the result of dns-lookup, named after the slug
 //	  …:                 what else this tool alone needs

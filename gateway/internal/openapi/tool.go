@@ -18,8 +18,8 @@ type description struct {
 
 // parts are what an operation says of itself; optional are those that it may leave out.
 var (
-	parts    = []string{"summary", "description", "input", "options", "requestExamples", "responseExamples"}
-	optional = []string{"description", "responseExamples"}
+	parts    = []string{"summary", "description", "input", "options", "requestExamples", "responseExamples", "steps"}
+	optional = []string{"description", "responseExamples", "steps"}
 )
 
 // File is where a tool is described, from the root of the repository.
@@ -59,6 +59,9 @@ func describe(t tool.Tool) (description, error) {
 		if err != nil {
 			return d, err
 		}
+	}
+	if _, there := find(d.operation, "steps"); !there {
+		d.operation = append(d.operation, entry{key: "steps", value: "{$ref: '#/components/schemas/StageStep'}"})
 	}
 	return d, d.check()
 }

@@ -19,7 +19,7 @@ var ErrUnsure = errors.New("outage: the probe cannot tell")
 // Settings are what to watch and what to say of it.
 type Settings struct {
 	// Lost and Back are the messages of the log. The first comes with the reason as "error", the second with how long it
-	// lasted as "outage".
+	// lasted as "outageMs".
 	Lost, Back string
 	Log        *slog.Logger
 	// Probe tells whether it serves: with nil, with an error, or with ErrUnsure. It must honour its context.

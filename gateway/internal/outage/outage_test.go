@@ -131,7 +131,7 @@ func TestOneLineEach(t *testing.T) {
 		th.becomes(nil)
 		time.Sleep(2 * time.Second)
 		th.told(t, 1, 1)
-		if !strings.Contains(th.text(false), "outage=1h0m") {
+		if !strings.Contains(th.text(false), "outageMs=3600") {
 			t.Errorf("how long it lasted is not told: %s", th.text(false))
 		}
 		// What began before the outage cannot begin another.

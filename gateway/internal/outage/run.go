@@ -38,7 +38,7 @@ func (w *Watch) run() {
 		if !w.untilBack(pause) {
 			return
 		}
-		w.settings.Log.Info(w.settings.Back, slog.Duration("outage", time.Since(lost)))
+		w.settings.Log.Info(w.settings.Back, slog.Int64("outageMs", time.Since(lost).Milliseconds()))
 		w.now.Store(newUp())
 		pause = min(2*pause, longestPause)
 	}

@@ -21,7 +21,7 @@ func NewFallback(redis, memory Limiter, guard *redisguard.Guard) Limiter {
 
 func (f fallback) Take(ctx context.Context, stages ...Stage) (Decision, error) {
 	var d Decision
-	err := f.guard.Do(ctx, func(ctx context.Context, _ redis.UniversalClient) (err error) {
+	err := f.guard.Do(ctx, redisguard.Limits, func(ctx context.Context, _ redis.UniversalClient) (err error) {
 		d, err = f.shared.Take(ctx, stages...)
 		return err
 	})

@@ -43,12 +43,16 @@ type Guard struct {
 	toldAt atomic.Int64
 	// checkedAt is when Check last looked, in nanoseconds since then.
 	checkedAt atomic.Int64
+	observer  Observer // nil for nobody
 }
 
 // New watches over the client, which it owns from now on, and which Tune has set up. Redis is taken to be up until a
 // first probe, in the background, or a first call fails.
-func New(client redis.UniversalClient, log *slog.Logger) *Guard {
+func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Guard {
 	g := &Guard{client: client, log: log, since: time.Now().Add(-time.Hour)}
+	for _, o := range options {
+		o(g)
+	}
 	g.watch = outage.Start(outage.Settings{
 		Lost: "redis is down, memory takes over", Back: "redis is back", Log: log, Probe: g.probe,
 	})
@@ -58,15 +62,17 @@ func New(client redis.UniversalClient, log *slog.Logger) *Guard {
 // Do calls fn with the client and a context that ends after Bound, and gives fn's error. While Redis is down it gives
 // ErrDown at once. fn must honour its context, as the client's own methods do. A failure counts as an outage unless the
 // caller's own context has ended or fn gives ErrLate; of the errors that Redis replies with, only those that say that
-// it cannot serve now.
-func (g *Guard) Do(ctx context.Context, fn func(context.Context, redis.UniversalClient) error) error {
+// it cannot serve now. The Observer is told of the call as o.
+func (g *Guard) Do(ctx context.Context, o Operation, fn func(context.Context, redis.UniversalClient) error) error {
 	up := g.watch.Now()
 	if up.Reason() != nil {
 		return ErrDown
 	}
 	bounded, cancel := context.WithTimeout(ctx, Bound)
 	defer cancel()
+	began := time.Now()
 	err := fn(bounded, g.client)
+	g.observe(ctx, o, began, err)
 	switch {
 	case err == nil, errors.Is(err, redis.Nil), ctx.Err() != nil:
 	case errors.Is(err, ErrLate):
@@ -96,7 +102,7 @@ const checkedFor = time.Second
 func (g *Guard) Check(ctx context.Context) string {
 	now, last := int64(time.Since(g.since)), g.checkedAt.Load()
 	if now-last >= int64(checkedFor) && g.checkedAt.CompareAndSwap(last, now) {
-		_ = g.Do(ctx, write)
+		_ = g.Do(ctx, Check, write)
 	}
 	return g.State()
 }

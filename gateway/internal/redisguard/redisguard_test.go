@@ -54,10 +54,10 @@ func write(ctx context.Context, c redis.UniversalClient) error {
 func TestDoGivesTheClientAndTheError(t *testing.T) {
 	t.Parallel()
 	g, log := newGuard(t, miniredis.RunT(t).Addr())
-	if err := g.Do(t.Context(), write); err != nil {
+	if err := g.Do(t.Context(), redisguard.Limits, write); err != nil {
 		t.Fatal(err)
 	}
-	err := g.Do(t.Context(), func(ctx context.Context, c redis.UniversalClient) error {
+	err := g.Do(t.Context(), redisguard.Limits, func(ctx context.Context, c redis.UniversalClient) error {
 		deadline, ok := ctx.Deadline()
 		if !ok || time.Until(deadline) > redisguard.Bound {
 			t.Errorf("deadline %v, %t", deadline, ok)
@@ -157,7 +157,7 @@ func TestErrorsThatMeanAnOutage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g, _ := newGuard(t, miniredis.RunT(t).Addr())
-			err := g.Do(t.Context(), func(context.Context, redis.UniversalClient) error { return c.err })
+			err := g.Do(t.Context(), redisguard.Limits, func(context.Context, redis.UniversalClient) error { return c.err })
 			if !errors.Is(err, c.err) || g.State() != c.want {
 				t.Errorf("%v, state %s; want %v, %s", err, g.State(), c.err, c.want)
 			}
@@ -176,12 +176,12 @@ func TestWhileDownNothingIsAsked(t *testing.T) {
 	server := miniredis.RunT(t)
 	g, log := newGuard(t, server.Addr())
 	server.Close()
-	if err := g.Do(t.Context(), write); err == nil || errors.Is(err, redisguard.ErrDown) {
+	if err := g.Do(t.Context(), redisguard.Limits, write); err == nil || errors.Is(err, redisguard.ErrDown) {
 		t.Fatalf("the first call gives its own error, got %v", err)
 	}
 	start := time.Now()
 	for range 1000 {
-		err := g.Do(t.Context(), func(context.Context, redis.UniversalClient) error {
+		err := g.Do(t.Context(), redisguard.Limits, func(context.Context, redis.UniversalClient) error {
 			t.Error("redis was asked")
 			return nil
 		})
@@ -220,7 +220,7 @@ func TestProbeWrites(t *testing.T) {
 				script := func(ctx context.Context, c redis.UniversalClient) error {
 					return c.Eval(ctx, "return redis.call('SET', KEYS[1], 1)", []string{"k"}).Err()
 				}
-				if err := g.Do(t.Context(), script); err != nil || g.Check(t.Context()) != redisguard.OK {
+				if err := g.Do(t.Context(), redisguard.Limits, script); err != nil || g.Check(t.Context()) != redisguard.OK {
 					t.Fatal(err)
 				}
 				do(t, admin, c.breaks...)
@@ -234,7 +234,7 @@ func TestProbeWrites(t *testing.T) {
 				}
 				do(t, admin, c.mends...)
 				await(t, g, redisguard.OK)
-				if err := g.Do(t.Context(), script); err != nil {
+				if err := g.Do(t.Context(), redisguard.Limits, script); err != nil {
 					t.Errorf("mended: %v", err)
 				}
 			})
@@ -269,7 +269,7 @@ func TestConnectThatHangsIsBounded(t *testing.T) {
 	t.Parallel()
 	g, _ := newGuard(t, fullBacklog(t))
 	start := time.Now()
-	err := g.Do(t.Context(), write)
+	err := g.Do(t.Context(), redisguard.Limits, write)
 	took := time.Since(start)
 	t.Logf("a connect that hangs: given up after %s", took)
 	if err == nil || took > 5*redisguard.Bound {
@@ -311,7 +311,7 @@ func TestCallerThatLeavesIsNoOutage(t *testing.T) {
 	t.Parallel()
 	g, log := newGuard(t, miniredis.RunT(t).Addr())
 	ctx, cancel := context.WithCancel(t.Context())
-	err := g.Do(ctx, func(ctx context.Context, _ redis.UniversalClient) error {
+	err := g.Do(ctx, redisguard.Limits, func(ctx context.Context, _ redis.UniversalClient) error {
 		cancel()
 		<-ctx.Done()
 		return ctx.Err()
@@ -327,13 +327,13 @@ func TestLateFailureIsNoNewOutage(t *testing.T) {
 	g, _ := newGuard(t, miniredis.RunT(t).Addr())
 	late, release := make(chan error), make(chan struct{})
 	go func() {
-		late <- g.Do(t.Context(), func(context.Context, redis.UniversalClient) error {
+		late <- g.Do(t.Context(), redisguard.Limits, func(context.Context, redis.UniversalClient) error {
 			<-release
 			return io.EOF
 		})
 	}()
 	time.Sleep(50 * time.Millisecond)
-	_ = g.Do(t.Context(), func(context.Context, redis.UniversalClient) error { return io.EOF })
+	_ = g.Do(t.Context(), redisguard.Limits, func(context.Context, redis.UniversalClient) error { return io.EOF })
 	if g.State() != redisguard.Down {
 		t.Fatal("not down")
 	}
@@ -350,13 +350,13 @@ func TestClose(t *testing.T) {
 	for _, down := range []bool{false, true} {
 		g, log := newGuard(t, server.Addr())
 		if down {
-			_ = g.Do(t.Context(), func(context.Context, redis.UniversalClient) error { return io.EOF })
+			_ = g.Do(t.Context(), redisguard.Limits, func(context.Context, redis.UniversalClient) error { return io.EOF })
 		}
 		before := log.String()
 		if err := g.Close(); err != nil {
 			t.Errorf("Close: %v", err)
 		}
-		if err := g.Do(t.Context(), write); err == nil {
+		if err := g.Do(t.Context(), redisguard.Limits, write); err == nil {
 			t.Error("a call after Close passes")
 		}
 		if log.String() != before {

@@ -11,6 +11,11 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
+// poolSize is how many connections a client has to one server at most, whatever the machine: by itself the driver
+// takes ten a processor, and a thousand gateways would want more than the ten thousand that a Redis takes by default.
+// Where an answer takes a millisecond, eight carry eight thousand round trips a second.
+const poolSize = 8
+
 // Tune sets the bounds that Guard relies on: calls obey their context, one retry, short timeouts, and a dialer that
 // obeys its context through the TLS handshake as well (the driver's own does not). Call it once the TLSConfig is set;
 // it replaces a Dialer. It asks nothing of a server that Redis 6 does not have. What the driver prints goes to the
@@ -28,6 +33,7 @@ func Tune(o *redis.UniversalOptions) {
 	o.ReadTimeout = Bound
 	o.WriteTimeout = Bound
 	o.PoolTimeout = Bound
+	o.PoolSize = poolSize
 	o.PipelinePoolSize = -1
 	o.DisableIdentity = true
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}

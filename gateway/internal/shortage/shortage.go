@@ -48,6 +48,7 @@ const retryAfter = time.Second
 func Fault(cause error) *fault.Error {
 	return &fault.Error{
 		Kind:       fault.Busy,
+		Rule:       fault.RuleShortage,
 		Sentence:   "This service " + Phrase + ". Please try again in a few seconds.",
 		RetryAfter: retryAfter,
 		Cause:      cause,

@@ -34,7 +34,7 @@ func ParseASN(s string) (ASN, error) {
 			"%d may be an AS number or the decimal spelling of an IP address. Write AS%d, or the address with its dots.", n, n)
 	}
 	if v := netpolicy.JudgeASN(uint32(n)); !v.Public {
-		return 0, fail(fault.Refused, wantASN, "AS%d is %s (%s).", n, v.Reason, v.Source)
+		return 0, fail(fault.Refused, wantASN, "AS%d is %s (%s).", n, v.Reason, v.Source).ByRule(fault.RuleSpecialASN)
 	}
 	return ASN(n), nil
 }

@@ -28,7 +28,7 @@ func permitReverse(typed, name string) error {
 		return nil
 	}
 	return fail(fault.Refused, wantDomain, "%s is the reverse name of %s (%s).", show(typed), lowest.Reason,
-		lowest.Source)
+		lowest.Source).ByRule(fault.RuleReverseName)
 }
 
 // reversed gives the first and the last address that a reverse name stands for.

@@ -44,7 +44,22 @@ func nameFault(typed string, err error, want string) *fault.Error {
 	if shown == "" {
 		return fail(kind, want, "The hostname is missing.")
 	}
-	return fail(kind, want, "%s %s.", shown, ne.Say())
+	return fail(kind, want, "%s %s.", shown, ne.Say()).ByRule(ruleOfName(ne))
+}
+
+// ruleOfName is the rule by which a name is refused, empty where it is merely malformed.
+func ruleOfName(e *netpolicy.NameError) fault.Rule {
+	switch e.Problem {
+	case netpolicy.NameSpecialUse:
+		return fault.RuleSpecialName
+	case netpolicy.NameSingleLabel:
+		return fault.RuleLocalName
+	case netpolicy.NameNumeric:
+		return fault.RuleNumericName
+	case netpolicy.NameUnderscoreEnd:
+		return fault.RuleUnderscoreName
+	}
+	return ""
 }
 
 // permitAddr judges an address that somebody wrote. The sentence repeats it: they know it.
@@ -53,5 +68,5 @@ func permitAddr(a netip.Addr, want string) error {
 	if v.Public {
 		return nil
 	}
-	return fail(fault.Refused, want, "%s is %s (%s).", show(a.String()), v.Reason, v.Source)
+	return fail(fault.Refused, want, "%s is %s (%s).", show(a.String()), v.Reason, v.Source).ByRule(fault.RuleOf(v))
 }

@@ -23,6 +23,8 @@ type Scan struct {
 	VersionsOnly bool
 	// Patience is how long one connection may take, 4 s where it is 0.
 	Patience time.Duration
+	// Told is called once it is known of a version whether it is taken; nil for nobody.
+	Told func(v Version, taken bool)
 }
 
 // defaultPatience is long for a server that answers at all, and leaves time for others where it does not.

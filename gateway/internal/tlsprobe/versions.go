@@ -47,6 +47,9 @@ func (r *run) askVersions(ctx context.Context) {
 	r.askEach(ctx, answers, rest, func(Version) int { return 1 })
 	for v, a := range answers {
 		r.found[v].conclude(a, r.heard.Load())
+		if yes := r.found[v].yes; yes != nil && r.Told != nil {
+			r.Told(v, *yes)
+		}
 	}
 }
 

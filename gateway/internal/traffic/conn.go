@@ -104,6 +104,7 @@ func (c *Conn) Write(p []byte) (int, error) {
 		_ = c.Close()
 		return 0, tooMuchSent()
 	}
+	c.meter.totals.sent.Add(cost)
 	return c.Conn.Write(p)
 }
 
@@ -114,6 +115,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 	if err != nil && c.refused.Load() {
 		return n, tooMuchSent()
 	}
+	c.meter.totals.drawn.Add(int64(n))
 	if sum := c.meter.drawn.Add(int64(n)); c.held && sum > MaxDrawn {
 		return 0, tooMuchDrawn()
 	}
@@ -166,6 +168,7 @@ func (c *Conn) look() (follows int64) {
 	if more := seen.answers - dialPackets - c.counted; more > 0 {
 		c.counted += more
 		c.meter.answered.Add(more * c.header)
+		c.meter.totals.sent.Add(more * c.header)
 	}
 	return seen.underWay * c.header
 }

@@ -33,7 +33,7 @@ func served(t *testing.T, total, size int) (net.Conn, func() error) {
 			}
 		}
 	}()
-	ctx := traffic.WithMeter(t.Context())
+	ctx := traffic.WithMeter(t.Context(), new(traffic.Totals))
 	d := net.Dialer{Control: func(_, _ string, socket syscall.RawConn) error {
 		return socket.Control(func(fd uintptr) { // as egress bounds what is under way
 			_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 32<<10)

@@ -37,13 +37,23 @@ const (
 type Meter struct {
 	sent, drawn atomic.Int64
 	answered    atomic.Int64 // bytes that the kernel has sent of its own
+	totals      *Totals
 }
+
+// Totals is what many runs have sent and drawn together. The zero Totals is ready for use.
+type Totals struct{ sent, drawn atomic.Int64 }
+
+// Sent is how many bytes were sent, as they are counted here: on the wire, with what the kernel sends of its own.
+func (t *Totals) Sent() int64 { return t.sent.Load() }
+
+// Received is how many bytes were drawn, without the headers of packets.
+func (t *Totals) Received() int64 { return t.drawn.Load() }
 
 type meterKey struct{}
 
-// WithMeter makes all that is sent and drawn on behalf of the context count in one new meter.
-func WithMeter(ctx context.Context) context.Context {
-	return context.WithValue(ctx, meterKey{}, new(Meter))
+// WithMeter makes all that is sent and drawn on behalf of the context count in one new meter, and in totals as well.
+func WithMeter(ctx context.Context, totals *Totals) context.Context {
+	return context.WithValue(ctx, meterKey{}, &Meter{totals: totals})
 }
 
 func meterOf(ctx context.Context) *Meter {
@@ -95,12 +105,14 @@ func Room(ctx context.Context, bytes int) error {
 func Dialled(ctx context.Context) {
 	if m := meterOf(ctx); m != nil {
 		m.sent.Add(dialPackets * tcpOverhead)
+		m.totals.sent.Add(dialPackets * tcpOverhead)
 	}
 }
 
 func tooMuchSent() error {
 	return &fault.Error{
 		Kind:       fault.Limited,
+		Rule:       fault.LimitTraffic,
 		Sentence:   "This check may send no more: its next step could pass the bound of one check (128 KB).",
 		RetryAfter: time.Second,
 	}

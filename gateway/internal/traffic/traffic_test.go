@@ -52,7 +52,7 @@ func TestWithoutMeter(t *testing.T) {
 // The connections of a run share its bound; one that is not held counts and goes on.
 func TestSent(t *testing.T) {
 	t.Parallel()
-	ctx := traffic.WithMeter(t.Context())
+	ctx := traffic.WithMeter(t.Context(), new(traffic.Totals))
 	first, second, free := connected(t, ctx, strings.NewReader("")), connected(t, ctx, strings.NewReader("")),
 		connected(t, ctx, strings.NewReader(""))
 	traffic.Hold(first)
@@ -80,14 +80,14 @@ func TestSent(t *testing.T) {
 	if _, err := first.Write([]byte("x")); !fault.Is(err, fault.Limited) {
 		t.Errorf("a further byte: %v", err)
 	}
-	if err := traffic.Room(traffic.WithMeter(t.Context()), half); err != nil {
+	if err := traffic.Room(traffic.WithMeter(t.Context(), new(traffic.Totals)), half); err != nil {
 		t.Errorf("another run: %v", err)
 	}
 }
 
 func TestDials(t *testing.T) {
 	t.Parallel()
-	ctx := traffic.WithMeter(t.Context())
+	ctx := traffic.WithMeter(t.Context(), new(traffic.Totals))
 	n := 0
 	for ; traffic.Room(ctx, 0) == nil; n++ {
 		traffic.Dialled(ctx)
@@ -100,7 +100,7 @@ func TestDials(t *testing.T) {
 func TestDrawn(t *testing.T) {
 	t.Parallel()
 	for _, held := range []bool{true, false} {
-		ctx := traffic.WithMeter(t.Context())
+		ctx := traffic.WithMeter(t.Context(), new(traffic.Totals))
 		c := connected(t, ctx, io.LimitReader(zeros{}, traffic.MaxDrawn+1))
 		if held {
 			traffic.Hold(c)
@@ -122,7 +122,7 @@ func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 // Whoever reads must not wait for an answer to what was not sent.
 func TestARefusedWriteEndsTheReading(t *testing.T) {
 	t.Parallel()
-	ctx := traffic.WithMeter(t.Context())
+	ctx := traffic.WithMeter(t.Context(), new(traffic.Totals))
 	never, writer := io.Pipe()
 	c := connected(t, ctx, never)
 	defer writer.Close()
@@ -145,7 +145,7 @@ func TestShare(t *testing.T) {
 	t.Parallel()
 	const all = 10_000
 	full := &fault.Error{Kind: fault.Limited, Sentence: "Full."}
-	run := traffic.WithMeter(t.Context())
+	run := traffic.WithMeter(t.Context(), new(traffic.Totals))
 	ctx := traffic.WithShare(run, all, full)
 	endless := func(ctx context.Context, held bool) net.Conn {
 		c := connected(t, ctx, strings.NewReader(strings.Repeat("x", 4*all)))

@@ -20,11 +20,14 @@ func boundTrace(t *workerapi.Traceroute) {
 	t.Raw = bound.Pointer(t.Raw, maxRaw, &t.Truncated)
 	t.Explanation = bound.List(t.Explanation, maxExplanation, &t.Truncated)
 	for i := range t.Hops {
-		h := &t.Hops[i]
-		h.Truncated = false
-		h.Addresses = bound.List(h.Addresses, maxAddresses, &h.Truncated, &t.Truncated)
-		h.RTTsMs = bound.List(h.RTTsMs, maxTimes, &h.Truncated, &t.Truncated)
+		boundHop(&t.Hops[i], &t.Truncated)
 	}
+}
+
+func boundHop(h *workerapi.Hop, truncated *bool) {
+	h.Truncated = false
+	h.Addresses = bound.List(h.Addresses, maxAddresses, &h.Truncated, truncated)
+	h.RTTsMs = bound.List(h.RTTsMs, maxTimes, &h.Truncated, truncated)
 }
 
 func boundPing(p *workerapi.Ping) {

@@ -18,6 +18,7 @@ import (
 	"diagnostics/gateway/internal/outage"
 	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
 	"diagnostics/shared/workerapi"
 )
 
@@ -31,18 +32,25 @@ type result interface{ Validate(asked netip.Addr) error }
 
 // run performs one job: request, answer, contract.
 func run[T result](ctx context.Context, c *Client, path string, j Job) (T, error) {
+	began := time.Now()
+	data, err := runJob[T](ctx, c, path, j)
+	c.observe(ctx, path, began, err)
+	return data, err
+}
+
+func runJob[T result](ctx context.Context, c *Client, path string, j Job) (T, error) {
 	var none T
-	request, err := json.Marshal(j.request(c.token))
+	request, err := json.Marshal(j.request(*c.token.Load()))
 	if err != nil {
 		return none, fmt.Errorf("encode the worker's request: %w", err)
 	}
-	answer, err := c.perform(ctx, path, request)
+	answer, err := c.perform(ctx, path, request, j.Address)
 	if err != nil {
 		return none, err
 	}
 	data, err := decode[T](answer, j.Address)
 	if err != nil {
-		return none, fault.Wrap(fault.Upstream, err, sentenceUnusable)
+		return none, own(fault.Upstream, err, sentenceUnusable)
 	}
 	return data, nil
 }
@@ -55,7 +63,8 @@ type reply struct {
 
 // perform asks the worker for one job: not at all while the worker is known to be lost, and no longer than it is known
 // to answer anybody. Errors are as Traceroute says.
-func (c *Client) perform(ctx context.Context, path string, body []byte) ([]byte, error) {
+func (c *Client) perform(ctx context.Context, path string, body []byte, to netip.Addr) ([]byte, error) {
+	ctx = progress.Ask(ctx, "the diagnostics worker")
 	up := c.watch.Now()
 	if reason := up.Reason(); reason != nil {
 		return nil, whileLost(reason)
@@ -63,7 +72,7 @@ func (c *Client) perform(ctx context.Context, path string, body []byte) ([]byte,
 	working, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	asked := parallel.Start(func() reply {
-		answer, err := c.exchange(working, c.limits.job, http.MethodPost, path, body)
+		answer, err := c.exchange(readingAlong(working, to), c.limits.job, http.MethodPost, path, body)
 		return reply{answer, err}
 	})
 	select {
@@ -138,19 +147,20 @@ func (c *Client) exchange(ctx context.Context, limit time.Duration, method, path
 }
 
 func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte) ([]byte, error) {
-	var seen progress
+	var seen stages
 	url := c.base.JoinPath(path).String()
 	request, err := http.NewRequestWithContext(seen.trace(ctx), method, url, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("make the worker's request: %w", err)
 	}
-	request.Header.Set("Authorization", "Bearer "+c.token)
-	request.Header.Set("Accept", "application/json")
+	request.Header.Set("Authorization", "Bearer "+*c.token.Load())
+	steps := stepsOf(ctx)
+	request.Header.Set("Accept", steps.accept())
 	request.Header.Set("User-Agent", "diagnostics-gateway")
 	if method == http.MethodPost {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	response, err := c.transport.RoundTrip(request)
+	response, err := c.transport.Load().RoundTrip(request)
 	if err != nil {
 		parallel.Raise(err)
 		return nil, seen.judge(ctx, err)
@@ -159,6 +169,10 @@ func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return nil, refusal(response)
+	}
+	if steps.offered(response.Header) {
+		answer, err := steps.read(response.Body)
+		return answer, seen.judgeStream(ctx, err)
 	}
 	if err := wantJSON(response.Header); err != nil {
 		return nil, err
@@ -186,47 +200,57 @@ func wantJSON(h http.Header) error {
 // refusal makes the failure of a status other than 200.
 func refusal(response *http.Response) error {
 	cause := failureCause(response)
-	switch response.StatusCode {
+	return refusalOf(cause, response.Header.Get("Retry-After"))
+}
+
+// refusalOf makes the failure of what the worker says instead of a result.
+func refusalOf(cause *statusError, wait string) error {
+	switch cause.status {
 	case http.StatusTooManyRequests:
-		wait := retryAfter(response.Header.Get("Retry-After"))
-		if response.Header.Get(workerapi.HeaderRefused) == workerapi.RefusedShare {
+		wait := retryAfter(wait)
+		if cause.why == workerapi.RefusedShare {
 			limited := fault.Wrap(fault.Limited, cause,
 				"You have as many measurements under way as one visitor may; wait until one of them has ended.")
-			limited.RetryAfter = wait
+			limited.Rule, limited.RetryAfter = fault.LimitWorkerShare, wait
 			return limited
 		}
 		busy := fault.Wrap(fault.Busy, cause, "The diagnostics worker is busy; try again in a few seconds.")
-		busy.RetryAfter = wait
+		busy.Rule, busy.RetryAfter = fault.LimitWorker, wait
 		return busy
 	case http.StatusServiceUnavailable:
-		if response.Header.Get(workerapi.HeaderRefused) == workerapi.RefusedShortage {
+		if cause.why == workerapi.RefusedShortage {
 			return shortage.Fault(cause)
 		}
 	case http.StatusBadGateway:
-		if response.Header.Get(workerapi.HeaderRefused) == workerapi.RefusedProtocol {
-			return fault.Wrap(fault.Upstream, cause, sentenceICMPOnly)
+		if cause.why == workerapi.RefusedProtocol {
+			return own(fault.Upstream, cause, sentenceICMPOnly)
 		}
 	case http.StatusGatewayTimeout:
-		return fault.Wrap(fault.Timeout, cause, "The diagnostics worker did not finish in time.")
+		return own(fault.Timeout, cause, "The diagnostics worker did not finish in time.")
 	case http.StatusBadRequest:
-		return fault.Wrap(fault.Upstream, cause, "The diagnostics worker does not take this target.")
+		return own(fault.Upstream, cause, "The diagnostics worker does not take this target.")
 	}
-	return fault.Wrap(fault.Upstream, cause, "The diagnostics worker could not run this job.")
+	return own(fault.Upstream, cause, "The diagnostics worker could not run this job.")
 }
 
 // failureCause is for the log: the status and the worker's own sentence where it sent one.
-func failureCause(response *http.Response) error {
-	cause := &statusError{status: response.StatusCode}
-	switch why := response.Header.Get(workerapi.HeaderRefused); why {
-	case workerapi.RefusedShare, workerapi.RefusedBudget, workerapi.RefusedShortage, workerapi.RefusedProtocol:
-		cause.why = why
-	}
+func failureCause(response *http.Response) *statusError {
+	cause := &statusError{status: response.StatusCode, why: knownReason(response.Header.Get(workerapi.HeaderRefused))}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxFailureBytes))
 	var envelope workerapi.Envelope[json.RawMessage]
 	if err == nil && json.Unmarshal(body, &envelope) == nil {
 		cause.said = envelope.Error
 	}
 	return cause
+}
+
+// knownReason gives a reason of workerapi.HeaderRefused, empty for any other text.
+func knownReason(why string) string {
+	switch why {
+	case workerapi.RefusedShare, workerapi.RefusedBudget, workerapi.RefusedShortage, workerapi.RefusedProtocol:
+		return why
+	}
+	return ""
 }
 
 // statusError is an answer of the worker with a status other than 200.

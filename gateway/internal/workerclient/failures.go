@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"net"
 	"net/http/httptrace"
 	"slices"
 	"sync/atomic"
@@ -81,6 +82,13 @@ func isCut(err error) bool {
 // isLoss tells whether nobody answered: whatever a worker answers, it is there.
 func isLoss(err error) bool { return isUnreachable(err) || isSilence(err) || is[*brokenOffError](err) }
 
+// own makes a failure of the worker, which is a part of this service: it says nothing about a target.
+func own(kind fault.Kind, cause error, sentence string) *fault.Error {
+	f := fault.Wrap(kind, cause, sentence)
+	f.Own = true
+	return f
+}
+
 // classify gives an error of exchange its kind and its sentence.
 func classify(err error) error {
 	var known *fault.Error
@@ -88,30 +96,30 @@ func classify(err error) error {
 	case errors.As(err, &known):
 		return known
 	case isSilence(err):
-		return fault.Wrap(fault.Timeout, err, sentenceLate)
+		return own(fault.Timeout, err, sentenceLate)
 	case isUnreachable(err):
-		return fault.Wrap(fault.Upstream, err, sentenceUnreachable)
+		return own(fault.Upstream, err, sentenceUnreachable)
 	case is[*brokenOffError](err):
-		return fault.Wrap(fault.Upstream, err, sentenceBrokenOff)
+		return own(fault.Upstream, err, sentenceBrokenOff)
 	}
-	return fault.Wrap(fault.Upstream, err, sentenceUnusable)
+	return own(fault.Upstream, err, sentenceUnusable)
 }
 
 // whileLost is the failure of a job that is not begun, or given up, since the worker is lost.
 func whileLost(reason error) error {
 	if isSilence(reason) {
-		return fault.Wrap(fault.Timeout, reason, sentenceSilent)
+		return own(fault.Timeout, reason, sentenceSilent)
 	}
-	return fault.Wrap(fault.Upstream, reason, sentenceUnreachable)
+	return own(fault.Upstream, reason, sentenceUnreachable)
 }
 
-// progress is how far a round trip came.
-type progress struct {
+// stages is how far a round trip came.
+type stages struct {
 	noHandshake atomic.Bool
 	answered    atomic.Bool
 }
 
-func (p *progress) trace(ctx context.Context) context.Context {
+func (p *stages) trace(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		TLSHandshakeDone: func(_ tls.ConnectionState, err error) {
 			if err != nil {
@@ -122,13 +130,29 @@ func (p *progress) trace(ctx context.Context) context.Context {
 	})
 }
 
+// judgeStream is judge for the lines of a stream, some of whose errors are refusals of the worker itself.
+func (p *stages) judgeStream(ctx context.Context, err error) error {
+	var told *fault.Error
+	if err == nil || errors.As(err, &told) {
+		return err
+	}
+	return p.judge(ctx, err)
+}
+
+// isAlert tells whether the worker ended the connection by a TLS alert. In TLS 1.3 it refuses a client's certificate
+// once the handshake is over on this side.
+func isAlert(err error) bool {
+	var failed *net.OpError
+	return errors.As(err, &failed) && failed.Op == "remote error"
+}
+
 // judge says what an error of the connection means. net/http tells by text alone that a connection ended before a byte
 // of the answer.
-func (p *progress) judge(ctx context.Context, err error) error {
+func (p *stages) judge(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil, isUnreachable(err), isOwnFault(err):
 		return err
-	case p.noHandshake.Load():
+	case p.noHandshake.Load(), !p.answered.Load() && isAlert(err):
 		return notConnected(err)
 	case !p.answered.Load(), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, syscall.ECONNRESET):

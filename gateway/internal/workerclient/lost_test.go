@@ -1,6 +1,7 @@
 package workerclient
 
 import (
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -269,7 +270,7 @@ func TestAWorkerThatIsTrusted(t *testing.T) {
 	t.Cleanup(s.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
-	c, _ := logging(t, s.URL, quick(), WithRoots(roots))
+	c, _ := logging(t, s.URL, quick(), WithTLS(&tls.Config{RootCAs: roots}))
 	if _, err := c.Ping(t.Context(), job); err != nil {
 		t.Error(err)
 	}

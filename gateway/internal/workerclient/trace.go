@@ -16,9 +16,9 @@ func probedAs(t workerapi.Traceroute, asked workerapi.TraceOptions) (workerapi.T
 	}
 	switch {
 	case err != nil && t.Protocol == "":
-		return t, fault.Wrap(fault.Upstream, err, sentenceICMPOnly)
+		return t, own(fault.Upstream, err, sentenceICMPOnly)
 	case err != nil:
-		return t, fault.Wrap(fault.Upstream, err, sentenceUnusable)
+		return t, own(fault.Upstream, err, sentenceUnusable)
 	}
 	t.Protocol = asked.Protocol
 	return t, nil

@@ -3,6 +3,7 @@ package workerclient
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -38,12 +39,13 @@ func (f ownFaultFunc) of(err error) error {
 // its policy on purpose. No proxy of the environment is read, since the token would pass through it. Every exchange has
 // a connection of its own, so the worker's name is looked up anew each time and a moved worker is found at once; beside
 // a job of a tenth of a second and more the handshake costs nothing.
-func newTransport(dial dialFunc) *http.Transport {
+func newTransport(dial dialFunc, config *tls.Config) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &http.Transport{
 		Proxy:                  nil,
 		Protocols:              protocols,
+		TLSClientConfig:        config,
 		DisableKeepAlives:      true,
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: maxHeaderBytes,
@@ -70,6 +72,7 @@ func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	d := net.Dialer{Timeout: c.limits.connect, Resolver: &net.Resolver{PreferGo: true, Dial: witness.Connect}}
 	conn, err := d.DialContext(ctx, network, addr)
 	if err == nil {
+		c.warnOfClearText(conn)
 		return conn, nil
 	}
 	return nil, cmp.Or(witness.Of(err), c.ownFault.of(err), err)

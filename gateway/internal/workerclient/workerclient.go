@@ -6,7 +6,6 @@ package workerclient
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -41,13 +40,16 @@ func defaultLimits() limits {
 // Client asks one worker. It is safe for concurrent use.
 type Client struct {
 	base      *url.URL
-	token     string
-	transport *http.Transport
+	token     atomic.Pointer[string]
+	transport atomic.Pointer[http.Transport]
 	ownFault  ownFaultFunc
 	limits    limits
+	observer  Observer // nil for nobody
 	watch     *outage.Watch
 	ready     *outage.Watch // of what it says of itself while it is there
 	last      atomic.Pointer[readiness]
+	log       *slog.Logger
+	warned    atomic.Bool // of clear text
 }
 
 // New makes a client of the worker at base (an http or https URL, perhaps with a path that goes before the worker's own
@@ -66,11 +68,9 @@ func WithOwnFault(own func(err error, to netip.Addr) error) Option {
 	return func(c *Client) { c.ownFault = own }
 }
 
-// WithRoots sets the roots that an https worker's certificate is verified by; without it they are those of crypto/x509.
-func WithRoots(roots *x509.CertPool) Option {
-	return func(c *Client) {
-		c.transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
-	}
+// WithTLS sets what connections to an https worker are made with, until SetTLS.
+func WithTLS(config *tls.Config) Option {
+	return func(c *Client) { c.SetTLS(config) }
 }
 
 func newClient(base, token string, l limits, log *slog.Logger, options ...Option) (*Client, error) {
@@ -78,12 +78,12 @@ func newClient(base, token string, l limits, log *slog.Logger, options ...Option
 	if err != nil {
 		return nil, err
 	}
-	if !validToken(token) {
-		return nil, errors.New("the worker's token must be printable ASCII without spaces, and not empty")
+	c := &Client{base: u, limits: l, log: log}
+	if err := c.SetToken(token); err != nil {
+		return nil, err
 	}
-	c := &Client{base: u, token: token, limits: l}
 	c.ownFault = func(err error, _ netip.Addr) error { return shortage.Of(err) }
-	c.transport = newTransport(c.dial)
+	c.transport.Store(newTransport(c.dial, nil))
 	for _, o := range options {
 		o(c)
 	}

@@ -396,7 +396,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 // TestNoProxyIsEverUsed: the token would pass through it.
 func TestNoProxyIsEverUsed(t *testing.T) {
 	t.Parallel()
-	if client(t, "http://worker:8081", quick()).transport.Proxy != nil {
+	if client(t, "http://worker:8081", quick()).transport.Load().Proxy != nil {
 		t.Fatal("the transport reads a proxy")
 	}
 }
@@ -623,7 +623,7 @@ func TestOwnFaults(t *testing.T) {
 // dialling is a client whose connections come from a function.
 func dialling(dial func() (net.Conn, error)) Option {
 	return func(c *Client) {
-		c.transport = newTransport(func(context.Context, string, string) (net.Conn, error) { return dial() })
+		c.transport.Store(newTransport(func(context.Context, string, string) (net.Conn, error) { return dial() }, nil))
 	}
 }
 

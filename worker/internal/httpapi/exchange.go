@@ -24,10 +24,13 @@ type exchange struct {
 	id      string
 	status  int // of the answer; 0 until it is written
 	written bool
+	stream  bool // the answer has begun, line by line
 
 	target netip.Addr
 	holder holder // for the places alone; never logged
-	cause  error  // for the log alone
+	cause  error  // for the log and the metrics alone
+	// refused is what was wrong with a request; nil for nothing. For the metrics alone.
+	refused *refusal
 }
 
 func newExchange(w http.ResponseWriter, r *http.Request) *exchange {
@@ -88,14 +91,22 @@ func (x *exchange) write(status int, mediaType string, body []byte) {
 		return
 	}
 	x.written, x.status = true, status
+	if x.stream {
+		x.lastLine(status, body)
+		return
+	}
+	x.header(mediaType)
+	x.w.WriteHeader(status)
+	// An error here is the client's connection, which has nobody left to be told.
+	_, _ = x.w.Write(body)
+}
+
+func (x *exchange) header(mediaType string) {
 	h := x.w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Request-Id", x.id)
-	x.w.WriteHeader(status)
-	// An error here is the client's connection, which has nobody left to be told.
-	_, _ = x.w.Write(body)
 }
 
 // ms gives a duration in milliseconds, to the microsecond.

@@ -18,17 +18,20 @@ import (
 // sharedFor is how long after its start a job still serves those who ask the same.
 const sharedFor = 3 * time.Second
 
-// busyError is that every place is taken or, with share, every one that this client or its group may hold.
+// busyError is that every place is taken, or every one that this client or its group may hold.
 type busyError struct {
 	free  time.Duration // until the first of them is expected to be
-	share bool
+	limit Limit
 }
+
+// share tells that there may be places for others.
+func (e *busyError) share() bool { return e.limit != LimitPlaces }
 
 func (e *busyError) Error() string { return fmt.Sprintf("%s for %v", e.LogText(), e.free) }
 
 // LogText implements redact.Loggable.
 func (e *busyError) LogText() string {
-	if e.share {
+	if e.share() {
 		return "a share of the places is taken"
 	}
 	return "every place is taken"
@@ -49,13 +52,19 @@ func job[K comparable, T any, M measurement[T]](
 	return func(x *exchange) {
 		asked, refused := read(x)
 		if refused != nil {
+			x.refused = refused
 			x.fail(refused.status, refused.sentence)
 			return
 		}
-		result, own, err := inShare(func(begun *atomic.Bool) (T, error) {
-			return jobs.Do(x.r.Context(), asked, func(ctx context.Context) (T, error) {
-				begun.Store(true)
-				return inPlace(ctx, s, usual, x.holder, func(ctx context.Context) (T, error) { return run(ctx, asked) })
+		var result T
+		var own bool
+		var err error
+		x.perform(func(ctx context.Context) {
+			result, own, err = inShare(func(begun *atomic.Bool) (T, error) {
+				return jobs.Do(ctx, asked, func(ctx context.Context) (T, error) {
+					begun.Store(true)
+					return inPlace(ctx, s, usual, x.holder, func(ctx context.Context) (T, error) { return run(ctx, asked) })
+				})
 			})
 		})
 		var busy *busyError
@@ -87,7 +96,7 @@ func inShare[T any](do func(begun *atomic.Bool) (T, error)) (result T, own bool,
 		var begun atomic.Bool
 		result, err := do(&begun)
 		var busy *busyError
-		if begun.Load() || !errors.As(err, &busy) || !busy.share {
+		if begun.Load() || !errors.As(err, &busy) || !busy.share() {
 			return result, begun.Load(), err
 		}
 	}
@@ -97,7 +106,7 @@ func inShare[T any](do func(begun *atomic.Bool) (T, error)) (result T, own bool,
 func (x *exchange) refuse(busy *busyError) {
 	x.cause = busy
 	sentence := "Every place of this worker is taken."
-	if busy.share {
+	if busy.share() {
 		x.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedShare)
 		sentence = "This client or its network holds its share of this worker's places."
 	}

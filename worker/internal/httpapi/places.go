@@ -38,11 +38,11 @@ func (p *places) take(now time.Time, usual time.Duration, who holder) (place int
 	defer p.mu.Unlock()
 	switch {
 	case who.client != "" && p.clients[who.client] >= workerapi.ClientShare(p.limit):
-		return 0, p.refuse(now, true, func(t taken) bool { return t.client == who.client })
+		return 0, p.refuse(now, LimitClient, func(t taken) bool { return t.client == who.client })
 	case who.group != "" && p.groups[who.group] >= workerapi.GroupShare(p.limit):
-		return 0, p.refuse(now, true, func(t taken) bool { return t.group == who.group })
+		return 0, p.refuse(now, LimitGroup, func(t taken) bool { return t.group == who.group })
 	case len(p.running) >= p.limit:
-		return 0, p.refuse(now, false, func(taken) bool { return true })
+		return 0, p.refuse(now, LimitPlaces, func(taken) bool { return true })
 	}
 	p.next++
 	p.running[p.next] = taken{who, now.Add(usual)}
@@ -52,14 +52,14 @@ func (p *places) take(now time.Time, usual time.Duration, who holder) (place int
 }
 
 // refuse says by when the first of the jobs that stand in the way should have ended.
-func (p *places) refuse(now time.Time, share bool, inTheWay func(taken) bool) *busyError {
+func (p *places) refuse(now time.Time, limit Limit, inTheWay func(taken) bool) *busyError {
 	var first time.Time
 	for _, t := range p.running {
 		if inTheWay(t) && (first.IsZero() || t.end.Before(first)) {
 			first = t.end
 		}
 	}
-	return &busyError{free: first.Sub(now), share: share}
+	return &busyError{free: first.Sub(now), limit: limit}
 }
 
 func (p *places) leave(place int) {

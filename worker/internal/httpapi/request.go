@@ -21,6 +21,9 @@ type refusal struct {
 	sentence string
 }
 
+// errNotPublic stands apart, since the metrics count it as refused and not as invalid.
+var errNotPublic = &refusal{http.StatusBadRequest, "Only public addresses can be probed."}
+
 // readAddress reads a request that is about an address alone, which tells its family too.
 func readAddress(x *exchange) (netip.Addr, *refusal) {
 	_, refused := x.readJob()
@@ -109,7 +112,7 @@ func judge(target string) (netip.Addr, *refusal) {
 		return netip.Addr{}, &refusal{http.StatusBadRequest, "Send the target as an IPv4 or IPv6 address."}
 	}
 	if !netpolicy.Judge(a).Public {
-		return netip.Addr{}, &refusal{http.StatusBadRequest, "Only public addresses can be probed."}
+		return netip.Addr{}, errNotPublic
 	}
 	return a, nil
 }

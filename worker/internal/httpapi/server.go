@@ -1,6 +1,7 @@
 // Package httpapi is the worker's HTTP side: who may ask, how much at once, and what every answer looks like.
 //
-// The bearer token is checked before anything else of a request is looked at. Then come method, media type, size, JSON
+// Where client certificates are demanded, a connection without one is answered /healthz alone, and else 403. The bearer
+// token is checked before anything else of a request is looked at. Then come method, media type, size, JSON
 // and target, in that order; only a request that passes all of them takes a place and starts a job, unless one for the
 // same target runs, which it joins without a place.
 //
@@ -36,14 +37,16 @@ type Prober interface {
 	PacketLoss(ctx context.Context, dst netip.Addr) (workerapi.PacketLoss, error)
 }
 
-// Observer is told the HTTP status with which each request for a job ended. It must be safe for concurrent use.
+// Observer is told how each request for a job ended. It must be safe for concurrent use.
 type Observer interface {
-	JobEnded(tool string, status int, took time.Duration)
+	JobEnded(tool string, e Ending, took time.Duration)
+	// Limited tells of a job that was refused since so many run already.
+	Limited(tool string, by Limit)
 }
 
 // Config is what a Server needs.
 type Config struct {
-	Tokens   []string // each of them lets in; at least one
+	Tokens   []string // each of them lets in, until SetTokens; at least one
 	Prober   Prober
 	Families []int  // whose sockets are open
 	Mode     string // of the sockets
@@ -52,12 +55,14 @@ type Config struct {
 	Observer Observer // nil for none
 	// JobLimit is when a job is ended from outside, whatever it does; 0 for workerapi.JobLimit.
 	JobLimit time.Duration
+	// ClientCertificates demands one that the listener has verified.
+	ClientCertificates bool
 }
 
 // Server answers the worker's requests. It is safe for concurrent use.
 type Server struct {
 	config   Config
-	tokens   digests
+	tokens   atomic.Pointer[digests]
 	places   *places
 	routes   map[string]route
 	draining atomic.Bool
@@ -81,11 +86,12 @@ func New(c Config) *Server {
 	if c.JobLimit == 0 {
 		c.JobLimit = workerapi.JobLimit
 	}
-	s := &Server{config: c, tokens: digest(c.Tokens), places: newPlaces(c.Places)}
+	s := &Server{config: c, places: newPlaces(c.Places)}
+	s.SetTokens(c.Tokens)
 	s.routes = map[string]route{
-		workerapi.PathTraceroute: {"traceroute", job(s, workerapi.TracerouteLimit, readTrace, s.trace)},
-		workerapi.PathPing:       {"ping", job(s, usualPing, readAddress, c.Prober.Ping)},
-		workerapi.PathPacketLoss: {"packet-loss", job(s, usualPacketLoss, readAddress, c.Prober.PacketLoss)},
+		workerapi.PathTraceroute: {toolTraceroute, job(s, workerapi.TracerouteLimit, readTrace, s.trace)},
+		workerapi.PathPing:       {toolPing, job(s, usualPing, readAddress, c.Prober.Ping)},
+		workerapi.PathPacketLoss: {toolPacketLoss, job(s, usualPacketLoss, readAddress, c.Prober.PacketLoss)},
 		workerapi.PathHealth:     {"", health},
 		workerapi.PathReady:      {"", s.ready},
 	}
@@ -104,7 +110,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	found, known := s.routes[r.URL.Path]
 	p := parallel.Catch(func() {
 		switch {
-		case isAPI(r.URL.Path) && !s.tokens.admit(r.Header.Values("Authorization")):
+		case !s.isCertified(r):
+			x.fail(http.StatusForbidden, "A client certificate is required.")
+		case isAPI(r.URL.Path) && !s.tokens.Load().admit(r.Header.Values("Authorization")):
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			x.fail(http.StatusUnauthorized, "A valid bearer token is required.")
 		case !known:
@@ -142,7 +150,7 @@ func (s *Server) report(x *exchange, tool string) {
 	}
 	s.config.Log.Info("job", attributes...)
 	if s.config.Observer != nil {
-		s.config.Observer.JobEnded(tool, x.status, took)
+		x.tell(s.config.Observer, tool, took)
 	}
 }
 

@@ -492,7 +492,7 @@ func TestPlacesKnowWhenTheNextIsFree(t *testing.T) {
 	place, _ := p.take(now.Add(3*time.Second), 5*time.Second, holder{})
 	_, err := p.take(now.Add(4*time.Second), time.Second, holder{})
 	var busy *busyError
-	if !errors.As(err, &busy) || busy.free != 4*time.Second || busy.share {
+	if !errors.As(err, &busy) || busy.free != 4*time.Second || busy.share() {
 		t.Errorf("with both places taken: %+v", err)
 	}
 	p.leave(place)
@@ -613,31 +613,6 @@ func TestLogHoldsNoTarget(t *testing.T) {
 				t.Errorf("%s, want %s", line, tt.want)
 			}
 		})
-	}
-}
-
-type observed struct {
-	mu  sync.Mutex
-	all []string
-}
-
-func (o *observed) JobEnded(tool string, status int, _ time.Duration) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.all = append(o.all, fmt.Sprint(tool, " ", status))
-}
-
-func TestObserver(t *testing.T) {
-	t.Parallel()
-	o := &observed{}
-	f := start(t, func(c *Config) { c.Observer = o })
-	f.do(f.request("POST", workerapi.PathTraceroute, target))
-	f.do(f.request("POST", workerapi.PathPacketLoss, "{"))
-	f.do(f.request("GET", workerapi.PathHealth, ""))
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if got := strings.Join(o.all, ", "); got != "traceroute 200, packet-loss 400" {
-		t.Error(got)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"diagnostics/shared/progress"
 	"diagnostics/worker/internal/echo"
 )
 
@@ -79,6 +80,7 @@ func (p *Prober) driveWith(
 		prober: p, dst: dst, probe: probe, plan: job, way: p.network.Follow(dst),
 		answers: make(chan echo.Answer, answersHeld),
 		ticket:  p.options.Budget.ticket(dst),
+		steps:   progress.Of(ctx),
 	}
 	defer d.close()
 	began := time.Now()
@@ -98,8 +100,12 @@ type driver struct {
 	answers chan echo.Answer
 	flows   []echo.Flow
 	ticket  ticket
+	wanted  time.Time     // since when the plan wants its next probe to leave; zero where it wants none to
 	late    time.Duration // by how much the last wake-ups were late
 	left    time.Time     // when the first probe did; zero before
+
+	steps *progress.Feed // nil where nobody can read along
+	told  bool           // whoever reads along knows all that was known once
 }
 
 func (d *driver) run(ctx context.Context) error {
@@ -110,6 +116,7 @@ func (d *driver) run(ctx context.Context) error {
 			return err
 		}
 		d.takeAnswers()
+		d.tell(everything)
 		now := time.Now()
 		s := d.plan.next(now)
 		if s.done {
@@ -122,6 +129,7 @@ func (d *driver) run(ctx context.Context) error {
 			// What did not come may have been lost on a link of this host, on its way out or back.
 			return d.way.WasCut()
 		}
+		d.want(s.send != nil, now)
 		if s.send != nil {
 			wait, granted := d.ticket.wait(now, s.by)
 			switch {
@@ -132,6 +140,7 @@ func (d *driver) run(ctx context.Context) error {
 			case wait > 0:
 				s.again = now.Add(wait)
 			default:
+				d.tellWait(now)
 				if err := d.send(*s.send); err != nil {
 					return err
 				}
@@ -141,12 +150,35 @@ func (d *driver) run(ctx context.Context) error {
 		timer.Reset(s.again.Sub(now))
 		select {
 		case a := <-d.answers:
-			d.plan.answered(a)
+			d.answered(a)
 		case <-timer.C:
 			d.late = max(d.late/2, time.Since(s.again))
 		case <-ctx.Done():
 		}
 	}
+}
+
+func (d *driver) answered(a echo.Answer) {
+	d.plan.answered(a)
+	d.tell(a.Seq)
+}
+
+// want notes since when a probe is held back.
+func (d *driver) want(wants bool, now time.Time) {
+	switch {
+	case !wants:
+		d.wanted = time.Time{}
+	case d.wanted.IsZero():
+		d.wanted = now
+	}
+}
+
+// tellWait tells how long the probe that leaves now was held back.
+func (d *driver) tellWait(now time.Time) {
+	if told := d.prober.options.Waited; told != nil {
+		told(now.Sub(d.wanted))
+	}
+	d.wanted = time.Time{}
 }
 
 // listen waits for an answer that was given up; it tells whether one came.
@@ -155,7 +187,7 @@ func (d *driver) listen(ctx context.Context) bool {
 	defer wait.Stop()
 	select {
 	case a := <-d.answers:
-		d.plan.answered(a)
+		d.answered(a)
 		return true
 	case <-wait.C:
 		return false
@@ -170,7 +202,7 @@ func (d *driver) takeAnswers() {
 	for range answersHeld {
 		select {
 		case a := <-d.answers:
-			d.plan.answered(a)
+			d.answered(a)
 		default:
 			return
 		}
@@ -194,6 +226,9 @@ func (d *driver) send(r request) error {
 	}
 	if d.left.IsZero() {
 		d.left = at
+		if d.steps != nil {
+			d.steps.Begin()
+		}
 	}
 	d.plan.sent(r, at)
 	return nil

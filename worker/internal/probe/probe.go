@@ -19,6 +19,9 @@ import (
 type Options struct {
 	// Budget paces the packets; nil for none.
 	Budget *Budget
+	// Waited is told of every probe how long the budget held it back; nil for nobody. It is called right before the probe
+	// leaves, from anywhere, and must take next to no time.
+	Waited func(time.Duration)
 	// Raw adds the text that a command-line tool would print. It may name private hops.
 	Raw bool
 }

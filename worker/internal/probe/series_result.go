@@ -58,14 +58,13 @@ func (s *series) result(dst netip.Addr, measuredAt time.Time, raw bool) workerap
 	for i := range pings {
 		p := &pings[i]
 		reply := &r.Replies[i]
-		reply.Seq = i + 1
+		*reply = replyTo(i, p)
 		switch s.fateOf(*p) {
 		case undecided:
 			reply.Undecided = true
 			r.Undecided++
 		case answered:
 			rtts = append(rtts, p.rtt)
-			tellReply(reply, p)
 			if reply.Late {
 				r.Late++
 			}
@@ -81,12 +80,18 @@ func (s *series) result(dst netip.Addr, measuredAt time.Time, raw bool) workerap
 	return r
 }
 
-func tellReply(r *workerapi.Reply, p *ping) {
+// replyTo tells of the probe with an index.
+func replyTo(index int, p *ping) workerapi.Reply {
+	r := workerapi.Reply{Seq: index + 1}
+	if !p.replied {
+		return r
+	}
 	r.RTTMs, r.Late = milliseconds(p.rtt), p.late()
 	if p.ttl > 0 {
 		ttl := p.ttl
 		r.TTL = &ttl
 	}
+	return r
 }
 
 func addStatistics(r *workerapi.Ping, rtts []time.Duration) {

@@ -27,8 +27,9 @@ type Browser struct {
 }
 
 // Start runs Chromium and reads axe-core. LAB_CHROMIUM names the program where it is not on the path by a usual name;
-// LAB_AXE names axe.min.js. Where one is missing that is an error, never a reason to skip.
-func Start() (*Browser, error) {
+// LAB_AXE names axe.min.js. Where one is missing that is an error, never a reason to skip. Options win
+// over the usual ones.
+func Start(options ...chromedp.ExecAllocatorOption) (*Browser, error) {
 	program, err := find()
 	if err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func Start() (*Browser, error) {
 		return nil, fmt.Errorf("axe-core is missing (LAB_AXE names its axe.min.js; make e2e installs it): %w", err)
 	}
 	b := &Browser{slots: make(chan struct{}, maxTabs), axe: string(axe)}
-	allocator, cancel := chromedp.NewExecAllocator(context.Background(), flags(program)...)
+	allocator, cancel := chromedp.NewExecAllocator(context.Background(), append(flags(program), options...)...)
 	ctx, end := chromedp.NewContext(allocator)
 	b.ctx, b.cancel = ctx, []context.CancelFunc{end, cancel}
 	if err := chromedp.Do(ctx); err != nil {

@@ -22,11 +22,23 @@ const Dir = "/run/netns"
 type NS struct {
 	name string
 	fd   int
+	// own is that of this process, which needs no switch, nor the right to one.
+	own bool
 }
 
+// Own is the namespace of this process.
+func Own() *NS { return &NS{name: "own", fd: -1, own: true} }
+
 // Open opens a namespace by name.
-func Open(name string) (*NS, error) {
-	fd, err := unix.Open(filepath.Join(Dir, name), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+func Open(name string) (*NS, error) { return open(name, filepath.Join(Dir, name)) }
+
+// OpenProcess opens the namespace of a process.
+func OpenProcess(pid int) (*NS, error) {
+	return open(fmt.Sprintf("of process %d", pid), fmt.Sprintf("/proc/%d/ns/net", pid))
+}
+
+func open(name, path string) (*NS, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open namespace %s: %w", name, err)
 	}
@@ -37,10 +49,18 @@ func Open(name string) (*NS, error) {
 func (n *NS) Name() string { return n.name }
 
 // Close releases the namespace; it goes on living while it has a name, a process or a socket.
-func (n *NS) Close() error { return unix.Close(n.fd) }
+func (n *NS) Close() error {
+	if n.own {
+		return nil
+	}
+	return unix.Close(n.fd)
+}
 
 // Do calls fn on a thread that is inside the namespace. Goroutines that fn starts are not.
 func (n *NS) Do(fn func() error) error {
+	if n.own {
+		return fn()
+	}
 	runtime.LockOSThread()
 	home, err := unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -84,12 +104,17 @@ func (n *NS) ListenPacket(network, address string) (c net.PacketConn, err error)
 
 // DialContext connects inside the namespace. Only literal addresses: a name would be looked up, and its addresses
 // raced, by goroutines outside.
-func (n *NS) DialContext(ctx context.Context, network, address string) (c net.Conn, err error) {
+func (n *NS) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	return n.DialFrom(ctx, &net.Dialer{}, network, address)
+}
+
+// DialFrom is DialContext with a dialer of any settings, such as the address that it connects from.
+func (n *NS) DialFrom(ctx context.Context, d *net.Dialer, network, address string) (c net.Conn, err error) {
 	if !literal(address) {
 		return nil, fmt.Errorf("dial %q in %s: not a literal address", address, n.name)
 	}
 	err = n.Do(func() error {
-		c, err = (&net.Dialer{}).DialContext(ctx, network, address)
+		c, err = d.DialContext(ctx, network, address)
 		return err
 	})
 	return c, err

@@ -88,7 +88,7 @@ func hostile() http.Handler {
 //	/loop, /loop2             a loop of two
 //	/relative                 a relative Location
 //	/none                     302 without a Location
-//	/slow/N                   N redirects, each after four seconds
+//	/slow/N                   N redirects, then 200, each after four seconds
 //	/cookie                   leads back to itself once, with a cookie
 //	/meta, /refresh           a page that sends browsers onward
 func redirects() http.Handler {
@@ -110,8 +110,12 @@ func redirects() http.Handler {
 		send(w, http.StatusMovedPermanently, fmt.Sprintf("/chain/%d", n-1))
 	})
 	mux.HandleFunc("/slow/{n}", func(w http.ResponseWriter, r *http.Request) {
-		n, _ := strconv.Atoi(r.PathValue("n"))
-		late(4*time.Second, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n, err := strconv.Atoi(r.PathValue("n"))
+		late(4*time.Second, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if err != nil || n <= 0 {
+				page("The end of the chain").ServeHTTP(w, r)
+				return
+			}
 			send(w, http.StatusTemporaryRedirect, fmt.Sprintf("/slow/%d", n-1))
 		})).ServeHTTP(w, r)
 	})

@@ -12,6 +12,8 @@ import (
 
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/upstream"
+	"diagnostics/shared/progress"
 
 	"github.com/miekg/dns"
 )
@@ -74,7 +76,18 @@ func ask[V any](ctx context.Context, c *Client, name string, read func([]string)
 // fetch asks past the resolver's cache: what is kept here is dated by when the service said it, and a bad answer must
 // not outlive the question.
 func (c *Client) fetch(ctx context.Context, name string) ([]string, error) {
-	answer := c.egress.DNS().QueryFresh(ctx, name, dns.TypeTXT)
+	began := time.Now()
+	texts, err := c.query(ctx, name)
+	outcome := upstream.OutcomeOf(ctx, err)
+	if err == nil && texts == nil {
+		outcome = upstream.NotFound
+	}
+	c.egress.Providers().Asked(upstream.ASN, outcome, time.Since(began))
+	return texts, err
+}
+
+func (c *Client) query(ctx context.Context, name string) ([]string, error) {
+	answer := c.egress.DNS().QueryFresh(progress.Ask(ctx, c.sourceName()), name, dns.TypeTXT)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -6,10 +6,12 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/shared/progress"
 )
 
 // accept names the second type because some servers refuse the first alone.
@@ -23,7 +25,8 @@ type place struct {
 
 // exchange makes one request. Errors are *fault.Error (Upstream, Timeout or Busy) or those of a ctx that has ended.
 func (c *Client) exchange(ctx context.Context, at place) (*egress.Response, error) {
-	answer, err := c.egress.Do(ctx, egress.Request{
+	began := time.Now()
+	answer, err := c.egress.Do(progress.Ask(ctx, whom(at)), egress.Request{
 		URL:                     at.url,
 		Header:                  http.Header{"Accept": {accept}},
 		MaxBody:                 MaxBody,
@@ -31,6 +34,7 @@ func (c *Client) exchange(ctx context.Context, at place) (*egress.Response, erro
 		Exempt:                  at.own,
 		Uncharged:               true,
 	})
+	c.observe(ctx, at, began, answer, err)
 	if err != nil {
 		return nil, c.blame(err, at)
 	}
@@ -45,6 +49,14 @@ func (c *Client) isRedirector(u target.URL) bool { return sameOrigin(u, c.base) 
 
 func sameOrigin(a, b target.URL) bool {
 	return a.Scheme() == b.Scheme() && a.Authority() == b.Authority()
+}
+
+// whom names the server to who reads along.
+func whom(at place) string {
+	if at.own {
+		return "the registration data service"
+	}
+	return clean(at.url.Host().String(), 80)
 }
 
 const sentenceOwn = "The registration data service of this site"

@@ -19,6 +19,7 @@ const defaultPause = 10 * time.Second
 func (c *Client) pause(ctx context.Context, at place, answered http.Header) error {
 	wait := readRetryAfter(answered.Get("Retry-After"), answeredAt(answered, c.now()))
 	c.pauses.Begin(ctx, at.url.Authority(), wait)
+	c.egress.Providers().Paused(c.provider(at.url), at.url.Authority(), wait)
 	return c.tooMany(at, wait)
 }
 

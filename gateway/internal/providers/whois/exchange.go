@@ -11,7 +11,9 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/upstream"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
 )
 
 // ask waits for a turn at a server, and then puts one line to it and gives the text of its answer, within limit: UTF-8,
@@ -21,9 +23,18 @@ func (c *Client) ask(ctx context.Context, server target.Host, question string, l
 	if err := c.turn(ctx, server); err != nil {
 		return "", err
 	}
+	began := time.Now()
+	text, err := c.exchange(ctx, server, question, limit)
+	c.egress.Providers().Asked(upstream.WHOIS, upstream.OutcomeOf(ctx, err), time.Since(began))
+	return text, err
+}
+
+func (c *Client) exchange(
+	ctx context.Context, server target.Host, question string, limit time.Duration,
+) (string, error) {
 	inner, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	answer, err := c.talk(inner, server, question)
+	answer, err := c.talk(progress.Ask(inner, server.Short()), server, question)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return "", ctx.Err()
@@ -42,15 +53,15 @@ func (c *Client) talk(ctx context.Context, server target.Host, question string) 
 	}
 	defer func() { _ = conn.Close() }()
 	defer parallel.Interrupt(ctx, conn)()
-	answer, err := exchange(conn, question)
+	answer, err := exchangeOver(conn, question)
 	if err != nil {
 		return nil, c.broken(ctx, server, conn, err)
 	}
 	return answer, nil
 }
 
-// exchange sends the line and reads to the end, or one octet more than may come.
-func exchange(conn net.Conn, question string) ([]byte, error) {
+// exchangeOver sends the line and reads to the end, or one octet more than may come.
+func exchangeOver(conn net.Conn, question string) ([]byte, error) {
 	if _, err := io.WriteString(conn, question+"\r\n"); err != nil {
 		return nil, err
 	}

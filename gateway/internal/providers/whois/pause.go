@@ -8,6 +8,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/upstream"
 )
 
 // defaultPause is for a server that says to wait but not how long.
@@ -19,6 +20,7 @@ var ErrPause = errors.New("whois: the server asked for a pause")
 // pause leaves a server alone for as long as it asks, and gives the error of who asked it.
 func (c *Client) pause(ctx context.Context, server target.Host, wait time.Duration) error {
 	c.pauses.Begin(ctx, server.Name(), wait)
+	c.egress.Providers().Paused(upstream.WHOIS, server.Name(), wait)
 	return tooOften(server, wait)
 }
 

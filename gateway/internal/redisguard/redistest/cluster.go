@@ -17,19 +17,23 @@ func StartClusterNode(t testing.TB) *Server {
 	return Start(t, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(freePort(t)))
 }
 
-// Join makes a cluster of two nodes, half of the slots each, and waits until both say that it is well.
-func Join(t testing.TB, one, two *Server) {
+// slots is how many a cluster has.
+const slots = 16384
+
+// Join makes a cluster of nodes, an equal share of the slots each, and waits until all say that it is well.
+func Join(t testing.TB, nodes ...*Server) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	a, b := one.plain(), two.plain()
-	defer a.Close()
-	defer b.Close()
-	check(t, a.ClusterAddSlotsRange(ctx, 0, 8191).Err())
-	check(t, b.ClusterAddSlotsRange(ctx, 8192, 16383).Err())
-	check(t, a.Do(ctx, "CLUSTER", "MEET", "127.0.0.1", two.port, two.busPort()).Err())
-	for _, node := range []*redis.Client{a, b} {
-		awaitWell(ctx, t, node)
+	clients := make([]*redis.Client, len(nodes))
+	for i, node := range nodes {
+		clients[i] = node.plain()
+		defer clients[i].Close()
+		check(t, clients[i].ClusterAddSlotsRange(ctx, slots*i/len(nodes), slots*(i+1)/len(nodes)-1).Err())
+		check(t, clients[0].Do(ctx, "CLUSTER", "MEET", "127.0.0.1", node.port, node.busPort()).Err())
+	}
+	for _, client := range clients {
+		awaitWell(ctx, t, client, len(nodes))
 	}
 }
 
@@ -38,12 +42,13 @@ func (s *Server) plain() *redis.Client { return redis.NewClient(&redis.Options{A
 // busPort is the value of --cluster-port.
 func (s *Server) busPort() string { return s.args[len(s.args)-1] }
 
-func awaitWell(ctx context.Context, t testing.TB, node *redis.Client) {
+func awaitWell(ctx context.Context, t testing.TB, node *redis.Client, nodes int) {
 	t.Helper()
+	known := fmt.Sprintf("cluster_known_nodes:%d\r\n", nodes)
 	for {
 		info, err := node.ClusterInfo(ctx).Result()
 		check(t, err)
-		if strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:2") {
+		if strings.Contains(info, "cluster_state:ok") && strings.Contains(info, known) {
 			return
 		}
 		select {

@@ -95,6 +95,7 @@ func lookUpAddress(ctx context.Context, client *asn.Client, addr netip.Addr) (Re
 		beside.Wait()
 		return Result{}, err
 	}
+	registration.Report(ctx, registration.SourcesOfASN(found.Sources)...)
 	return describeAddress(ctx, addr, found, beside.Wait())
 }
 

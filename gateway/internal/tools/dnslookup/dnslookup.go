@@ -83,6 +83,7 @@ func ask(ctx context.Context, client *dnsclient.Client, name string, types []uin
 			for i := int(next.Add(1)) - 1; i < len(missing); i = int(next.Add(1)) - 1 {
 				at := missing[i]
 				answers[at] = client.Query(ctx, name, types[at])
+				report(ctx, types[at], &answers[at])
 			}
 		})
 	}

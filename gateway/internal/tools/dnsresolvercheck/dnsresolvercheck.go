@@ -16,6 +16,7 @@ import (
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
 
 	"github.com/miekg/dns"
 )
@@ -202,6 +203,7 @@ func (c query) look(ctx context.Context, ask func(context.Context, netip.AddrPor
 		}
 		asking.Go(func() {
 			answers[i] = resolver.describe(ask(ctx, resolver.server, c.domain.String(), dns.StringToType[c.recordType]))
+			progress.Report(ctx, "resolver", resolver.id, answers[i])
 		})
 	}
 	asking.Wait()

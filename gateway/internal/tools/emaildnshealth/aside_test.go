@@ -14,7 +14,7 @@ import (
 func TestAsideLeavesRoomForTheRecords(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
-	ctx := traffic.WithMeter(t.Context())
+	ctx := traffic.WithMeter(t.Context(), new(traffic.Totals))
 	r := newResolver(n.Client(nil))
 	a := r.aside(10)
 	if answer := a.ask(ctx, "a.example.com", dns.TypeTXT); mailauth.Failure(answer.err) != nil {

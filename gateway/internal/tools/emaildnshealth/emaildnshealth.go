@@ -77,6 +77,7 @@ type checker struct {
 func run(ctx context.Context, client *egress.Client, m query) (Result, error) {
 	run := &checker{client: client, dns: newResolver(client), domain: m.domain.String(), selector: m.selector}
 	mx := run.mx(ctx)
+	mx.tellStep(ctx, "mx")
 	var results results
 	var bimi bimiResult
 	if mx.notFound {
@@ -99,11 +100,26 @@ func (r *checker) others(ctx context.Context, mx mxCheck) (results, bimiResult) 
 	var more []exchangeFacts
 	var checks parallel.Group
 	checks.Go(func() { more = r.exchangeFacts(ctx, mx) })
-	checks.Go(func() { results.SPF = r.spf(ctx, mx) })
-	checks.Go(func() { results.DMARC, bimi = r.dmarcAndBIMI(ctx) })
-	checks.Go(func() { results.DKIM = r.dkim(ctx, mx) })
-	checks.Go(func() { results.MTASTS = r.mtaSts(ctx, mx) })
-	checks.Go(func() { results.TLSRPT = r.tlsRpt(ctx, mx) })
+	checks.Go(func() {
+		results.SPF = r.spf(ctx, mx)
+		results.SPF.tellStep(ctx, "spf")
+	})
+	checks.Go(func() {
+		results.DMARC, bimi = r.dmarcAndBIMI(ctx)
+		results.DMARC.tellStep(ctx, "dmarc")
+	})
+	checks.Go(func() {
+		results.DKIM = r.dkim(ctx, mx)
+		results.DKIM.tellStep(ctx, "dkim")
+	})
+	checks.Go(func() {
+		results.MTASTS = r.mtaSts(ctx, mx)
+		results.MTASTS.tellStep(ctx, "mtaSts")
+	})
+	checks.Go(func() {
+		results.TLSRPT = r.tlsRpt(ctx, mx)
+		results.TLSRPT.tellStep(ctx, "tlsRpt")
+	})
 	checks.Wait()
 	results.SPF.shorten(ctx, r.dns)
 	results.MX.complete(r.domain, more)

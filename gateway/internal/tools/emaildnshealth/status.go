@@ -1,9 +1,11 @@
 package emaildnshealth
 
 import (
+	"context"
 	"fmt"
 
 	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/shared/progress"
 )
 
 // status is the outcome of one check.
@@ -27,6 +29,17 @@ type check struct {
 	Issues  mailauth.Issues `json:"issues"`
 	// Truncated tells that more came than is shown: of the record, of a list, or of what is wrong.
 	Truncated bool `json:"truncated,omitempty"`
+}
+
+// checkStep is a check while others go on.
+type checkStep struct {
+	Name    string `json:"name"` // as in the answer's checks
+	Status  status `json:"status"`
+	Summary string `json:"summary"`
+}
+
+func (c *check) tellStep(ctx context.Context, name string) {
+	progress.Report(ctx, "check", name, checkStep{name, c.Status, c.Summary})
 }
 
 func newCheck() check { return check{Status: mailPass, Issues: mailauth.Issues{}} }

@@ -85,6 +85,9 @@ func (p providers) geolocate(ctx context.Context, address target.Address) (Resul
 	})
 	beside := parallel.Start(func() (a announcedBy) {
 		a.Announcements, a.err = p.networks.Announcements(ctx, address.Addr())
+		if a.err == nil {
+			registration.Report(ctx, registration.SourcesOfASN(a.Sources)...)
+		}
 		return a
 	})
 	// Nothing goes on that nobody waits for.
@@ -95,6 +98,9 @@ func (p providers) geolocate(ctx context.Context, address target.Address) (Resul
 	}()
 	var registered registeredIn
 	registered.NetworkAnswer, registered.err = p.registries.Network(ctx, address.Addr())
+	if registered.err == nil {
+		registration.Report(ctx, registration.SourceOfRDAP(registered.Source, new(bool)))
+	}
 	if isShortage(registered.err) {
 		return Result{}, registered.err
 	}

@@ -18,6 +18,7 @@ import (
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
 	"diagnostics/shared/workerapi"
 )
 
@@ -91,7 +92,12 @@ func (p checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	failures := make([]error, len(addresses))
 	var attempts parallel.Group
 	for i, addr := range addresses {
-		attempts.Go(func() { tried[i], failures[i] = p.try(ctx, netip.AddrPortFrom(addr, to.Port)) })
+		attempts.Go(func() {
+			tried[i], failures[i] = p.try(ctx, netip.AddrPortFrom(addr, to.Port))
+			if failures[i] == nil {
+				progress.Report(ctx, "address", tried[i].Address, tried[i])
+			}
+		})
 	}
 	attempts.Wait()
 	if err := ctx.Err(); err != nil {

@@ -50,7 +50,7 @@ func TestAChainSendsNoMoreThanItMay(t *testing.T) {
 		asked++
 		http.Redirect(w, r, fmt.Sprintf("/%d?%s", asked, strings.Repeat("x", 16_000)), http.StatusFound)
 	}))
-	ctx := traffic.WithMeter(t.Context())
+	ctx := traffic.WithMeter(t.Context(), new(traffic.Totals))
 	got, err := toolstest.Run(ctx, New(n.Client(nil)), toolstest.URLInput("http://example.com/"))
 	if err != nil {
 		t.Fatal(err)

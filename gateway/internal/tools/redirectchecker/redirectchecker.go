@@ -7,6 +7,7 @@ import (
 	_ "embed" // openapi.yaml
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
+	"diagnostics/shared/progress"
 )
 
 //go:embed openapi.yaml
@@ -87,7 +89,7 @@ func (r checker) run(ctx context.Context) (Result, error) {
 	var page lastPage
 	began := time.Now()
 	read := func(answer *egress.Response, body io.Reader) { page.read(ctx, answer, body) }
-	chain := r.client.Follow(ctx, egress.Request{URL: r.target.URL, Consume: read}, maxRedirects)
+	chain := r.client.Follow(ctx, egress.Request{URL: r.target.URL, Consume: read, Seen: r.teller(ctx)}, maxRedirects)
 	took := time.Since(began)
 	if err := r.fails(ctx, chain); err != nil {
 		return Result{}, err
@@ -121,15 +123,33 @@ const maxOtherLocations = 2 * webview.MaxURL
 // bound cuts what is too long for an answer.
 func (r *Result) bound() {
 	for i := range r.Hops {
-		hop := &r.Hops[i]
-		hop.URL = bound.Text(hop.URL, webview.MaxURL, &hop.Truncated, &r.Truncated)
-		hop.StatusText = bound.Text(hop.StatusText, webview.MaxStatusText, &hop.Truncated, &r.Truncated)
-		hop.Location = bound.Pointer(hop.Location, webview.MaxURL, &hop.Truncated, &r.Truncated)
-		hop.OtherLocations = bound.Texts(hop.OtherLocations, webview.MaxURL, maxOtherLocations, &hop.Truncated, &r.Truncated)
+		r.Hops[i].bound(&r.Truncated)
 	}
 	r.FinalURL = bound.Pointer(r.FinalURL, webview.MaxURL, &r.Truncated)
 	if r.ClientRedirect != nil {
 		r.ClientRedirect.URL = bound.Text(r.ClientRedirect.URL, webview.MaxURL, &r.Truncated)
+	}
+}
+
+func (hop *hopResult) bound(truncated *bool) {
+	hop.URL = bound.Text(hop.URL, webview.MaxURL, &hop.Truncated, truncated)
+	hop.StatusText = bound.Text(hop.StatusText, webview.MaxStatusText, &hop.Truncated, truncated)
+	hop.Location = bound.Pointer(hop.Location, webview.MaxURL, &hop.Truncated, truncated)
+	hop.OtherLocations = bound.Texts(hop.OtherLocations, webview.MaxURL, maxOtherLocations, &hop.Truncated, truncated)
+}
+
+// teller tells each hop while the chain is followed. The fragment that a hop inherits is told with the answer.
+func (r checker) teller(ctx context.Context) func(egress.Hop) {
+	index := 0
+	return func(seen egress.Hop) {
+		hop, truncated := describeHop(seen), false
+		hop.Index = index
+		index++
+		if fault.IsOwn(seen.Err) || fault.Is(seen.Err, fault.Refused) {
+			return // the answer says what that means
+		}
+		hop.bound(&truncated)
+		progress.Report(ctx, "hop", strconv.Itoa(hop.Index), hop)
 	}
 }
 

@@ -190,7 +190,9 @@ func (r *checker) robots(ctx context.Context) (told, error) {
 	}
 	// What is told of a file takes half as much again, and waits for the sitemaps.
 	memory.Count(ctx, len(body.text)/2)
-	return describeRobots(u, chain, body), nil
+	found := describeRobots(u, chain, body)
+	reportFile(ctx, found.file.URL, found.file.Status, found.file.HTTPStatus)
+	return found, nil
 }
 
 // fails gives the error of a site that may not or cannot be visited at all, or that this service lacks the means to

@@ -13,6 +13,7 @@ import (
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/traffic"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
 )
 
 // What all sitemaps of a run may come to together, as received and decompressed.
@@ -103,7 +104,21 @@ func (r *checker) read(ctx context.Context, u target.URL) sitemapFile {
 		file.describe(*report)
 	}
 	file.Status, file.FinalURL, file.HTTPStatus, file.Issues = s.state, s.finalURL, s.httpStatus, s.issues
+	if file.busy == nil {
+		reportFile(ctx, file.URL, file.Status, file.HTTPStatus)
+	}
 	return file
+}
+
+// fileStep is a file while others are read.
+type fileStep struct {
+	URL        string `json:"url"`
+	Status     string `json:"status"`
+	HTTPStatus *int   `json:"httpStatus"`
+}
+
+func reportFile(ctx context.Context, url, status string, httpStatus *int) {
+	progress.Report(ctx, "file", url, fileStep{url, status, httpStatus})
 }
 
 func (r *checker) readBody(answer *egress.Response, body io.Reader) sitemap.Report {

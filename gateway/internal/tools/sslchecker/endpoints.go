@@ -12,6 +12,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
 	"diagnostics/shared/workerapi"
 )
 
@@ -181,18 +182,33 @@ func count(issues []issue, severity string) (n int) {
 // describeEndpoints tells of every address in the order in which they were asked.
 func (i *inspection) describeEndpoints() []endpoint {
 	list := make([]endpoint, 0, len(i.visits.done))
-	for n, one := range i.visits.done {
-		e := endpoint{Address: one.address.String(), Family: 6, Issues: one.issues()}
-		if one.address.Is4() {
-			e.Family = 4
-		}
-		if r := i.results[n]; r != nil {
-			e.Authorized, e.AuthorizationError, e.Issues = r.Authorized, r.AuthorizationError, slices.Clone(r.Issues)
-			e.Fingerprint256, e.Protocol = &r.Certificate.Fingerprint256, &r.Protocol
-		}
-		list = append(list, e)
+	for n := range i.visits.done {
+		list = append(list, i.describeEndpoint(n))
 	}
 	return list
+}
+
+func (i *inspection) describeEndpoint(n int) endpoint {
+	one := i.visits.done[n]
+	e := endpoint{Address: one.address.String(), Family: 6, Issues: one.issues()}
+	if one.address.Is4() {
+		e.Family = 4
+	}
+	if r := i.results[n]; r != nil {
+		e.Authorized, e.AuthorizationError, e.Issues = r.Authorized, r.AuthorizationError, slices.Clone(r.Issues)
+		e.Fingerprint256, e.Protocol = &r.Certificate.Fingerprint256, &r.Protocol
+	}
+	return e
+}
+
+// reportEndpoints tells of the addresses that have been asked.
+func (i *inspection) reportEndpoints(ctx context.Context) {
+	for n, one := range i.visits.done {
+		if one != nil {
+			e := i.describeEndpoint(n)
+			progress.Report(ctx, "endpoint", e.Address, e)
+		}
+	}
 }
 
 // issues tell why an address was not reached.

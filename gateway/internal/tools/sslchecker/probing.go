@@ -15,6 +15,7 @@ import (
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/traffic"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
 )
 
 // Manners towards a server that is probed.
@@ -104,6 +105,9 @@ func (i *inspection) probe(ctx context.Context, v *visit) (probed, error) {
 			}
 			ctx, cancel := context.WithTimeout(ctx, within)
 			defer cancel()
+			scan.Told = func(v tlsprobe.Version, taken bool) {
+				progress.Report(ctx, "protocol", v.String(), protocolStep{v.String(), taken})
+			}
 			found := probedOf(i.scan(ctx, scan))
 			if !found.Complete {
 				return found, keepCut, nil
@@ -114,6 +118,12 @@ func (i *inspection) probe(ctx context.Context, v *visit) (probed, error) {
 		return probed{}, nil
 	}
 	return entry.Value, endOr(ctx, err)
+}
+
+// protocolStep is a version while the suites are asked for.
+type protocolStep struct {
+	Protocol string `json:"protocol"`
+	Accepted bool   `json:"accepted"`
 }
 
 // timeLeft is how long a next step may take that leaves the run its end.

@@ -152,6 +152,7 @@ func (i *inspection) choose(ctx context.Context) (int, error) {
 		return -1, err
 	}
 	i.judge(ctx)
+	i.reportEndpoints(ctx)
 	worst := i.worst()
 	if worst < 0 {
 		return -1, i.visits.failure(i.to.Host.Short(), i.to.Port)

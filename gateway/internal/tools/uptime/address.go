@@ -13,6 +13,7 @@ import (
 	"diagnostics/gateway/internal/shortage"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
+	"diagnostics/shared/progress"
 )
 
 // maxAddresses is how many addresses of each family are looked at.
@@ -40,6 +41,9 @@ func (r checker) ask(ctx context.Context, a *addressCheck, limit time.Duration) 
 	defer cancel()
 	answer, err := r.client.Do(ctx, egress.Request{URL: r.url, Address: a.address})
 	a.see(egress.Hop{URL: r.url, Response: answer, Err: err})
+	if !a.refused() {
+		progress.Report(ctx, "address", a.address.String(), a.describe())
+	}
 }
 
 // see takes in what the address has just said. An error status says more of it than the silence after it, but not more

@@ -22,7 +22,8 @@ func TestARunSendsNoMoreThanItMay(t *testing.T) {
 	n.Serve(toolstest.WebV4Port80, serve)
 	n.Serve("["+toolstest.WebV6+"]:80", serve)
 	tl := newWithin(n.Client(nil), quick)
-	got, err := toolstest.Run(traffic.WithMeter(t.Context()), tl, toolstest.URLInput("http://example.com/"))
+	run := traffic.WithMeter(t.Context(), new(traffic.Totals))
+	got, err := toolstest.Run(run, tl, toolstest.URLInput("http://example.com/"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,11 +5,13 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
 )
 
 // maxRedirects is how many redirects a check follows.
@@ -37,6 +39,8 @@ func (r checker) check(ctx context.Context, c *familyCheck, lookup time.Duration
 	running.Wait()
 	c.addLookup(lookup)
 	c.observe()
+	defer c.report(ctx)
+	c.report(ctx)
 	if c.refused() || ctx.Err() != nil || !c.needsMore() {
 		return
 	}
@@ -44,6 +48,28 @@ func (r checker) check(ctx context.Context, c *familyCheck, lookup time.Duration
 	r.checkAgain(ctx, c)
 	c.observe()
 	c.lead()
+}
+
+// report tells the family as it is known now. The second try may change it.
+func (c *familyCheck) report(ctx context.Context) {
+	if c.refused() || ctx.Err() != nil {
+		return
+	}
+	known := c.describe()
+	progress.Report(ctx, "family", strconv.Itoa(c.family), familyStep{
+		Family: c.family, State: known.State, Address: known.Address, Status: known.Status,
+		ResponseTimeMs: known.ResponseTimeMs, Reason: known.Reason,
+	})
+}
+
+// familyStep is a family while the check goes on. Its addresses are steps of their own.
+type familyStep struct {
+	Family         int      `json:"family"`
+	State          string   `json:"state"`
+	Address        *string  `json:"address"`
+	Status         *int     `json:"status"`
+	ResponseTimeMs *float64 `json:"responseTimeMs"`
+	Reason         *string  `json:"reason"`
 }
 
 // checkAgain gives what did not answer its one more try. The chain goes to an address that is known to answer where the

@@ -66,6 +66,7 @@ func domain(
 	for _, s := range answer.Sources {
 		result.Sources = append(result.Sources, registration.SourceOfRDAP(s, &result.Truncated))
 	}
+	registration.Report(ctx, result.Sources...)
 	if answer.Reason == rdap.NoService && !answer.Undelegated {
 		return result.withWHOIS(ctx, port43, name)
 	}

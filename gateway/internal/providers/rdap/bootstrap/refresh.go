@@ -11,6 +11,7 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/upstream"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/redact"
 )
@@ -121,6 +122,13 @@ type source struct {
 }
 
 func (s source) fetch(ctx context.Context, name string) ([]byte, error) {
+	began := time.Now()
+	body, err := s.get(ctx, name)
+	s.client.Providers().Asked(upstream.Bootstrap, upstream.OutcomeOf(ctx, err), time.Since(began))
+	return body, err
+}
+
+func (s source) get(ctx context.Context, name string) ([]byte, error) {
 	answer, err := s.client.Do(ctx, egress.Request{
 		URL:                     s.base.Append(name),
 		Header:                  http.Header{"Accept": {"application/json"}},

@@ -3,9 +3,12 @@
 package registration
 
 import (
+	"context"
+
 	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/shared/progress"
 )
 
 // Source is the common part of the same name: who gave a fact, when, and whether it came out of a cache. One of URL,
@@ -26,6 +29,13 @@ const maxURL = 8 << 10
 func SourceOfRDAP(s rdap.Source, cut *bool) Source {
 	return Source{
 		Name: s.Name, URL: bound.Text(s.URL, maxURL, cut), FetchedAt: format.RFC3339(s.FetchedAt), Cached: s.Cached,
+	}
+}
+
+// Report tells who has answered, while others are asked.
+func Report(ctx context.Context, sources ...Source) {
+	for _, s := range sources {
+		progress.Report(ctx, "source", s.Name+s.URL+s.Zone, s)
 	}
 }
 

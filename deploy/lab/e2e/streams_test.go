@@ -1,0 +1,171 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"diagnostics/lab"
+)
+
+// streamLine is a line of a stream, and when it came after the request.
+type streamLine struct {
+	Step   map[string]any `json:"step"`
+	Status int            `json:"status"`
+	Error  string         `json:"error"`
+	Data   map[string]any `json:"data"`
+	after  time.Duration
+	raw    []byte
+}
+
+// streamOf asks for a stream at a URL and gives its lines as they came.
+func streamOf(ctx context.Context, client *http.Client, url, host, input, encoding string) ([]streamLine, error) {
+	body, err := json.Marshal(map[string]string{"input": input})
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Host = host
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/x-ndjson")
+	request.Header.Set("Accept-Encoding", encoding)
+	began := time.Now()
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	kind := response.Header.Get("Content-Type")
+	if response.StatusCode != http.StatusOK || kind != "application/x-ndjson" {
+		return nil, fmt.Errorf("status %d, %s", response.StatusCode, kind)
+	}
+	var from io.Reader = response.Body
+	if response.Header.Get("Content-Encoding") == "gzip" {
+		if from, err = gzip.NewReader(response.Body); err != nil {
+			return nil, err
+		}
+	}
+	var all []streamLine
+	scanner := bufio.NewScanner(from)
+	scanner.Buffer(nil, 2<<20)
+	for scanner.Scan() {
+		l := streamLine{after: time.Since(began), raw: bytes.Clone(scanner.Bytes())}
+		if err := json.Unmarshal(l.raw, &l); err != nil {
+			return nil, fmt.Errorf("%w: %s", err, l.raw)
+		}
+		all = append(all, l)
+	}
+	if err := scanner.Err(); err != nil {
+		return nil, err
+	}
+	if len(all) == 0 || all[len(all)-1].Status == 0 {
+		return nil, fmt.Errorf("%d lines without a last one: %s", len(all), all)
+	}
+	return all, nil
+}
+
+// stream asks the lab's own gateway.
+func stream(t *testing.T, slug, input string) []streamLine {
+	t.Helper()
+	url := "http://" + service.Gateway.Addr + "/api/tools/" + slug
+	all, err := streamOf(t.Context(), httpClient(), url, "", input, "identity")
+	if err != nil {
+		t.Fatalf("%s of %s: %v", slug, input, err)
+	}
+	return all
+}
+
+// A trace shows its hops long before it ends, and what the steps tell of them is what the answer says.
+func TestHopsCome(t *testing.T) {
+	t.Parallel()
+	to, _ := lab.Shortcut(23)
+	all := stream(t, "traceroute", to.String())
+	last := all[len(all)-1]
+	if last.Status != http.StatusOK {
+		t.Fatalf("%s", last.raw)
+	}
+	told := map[float64]map[string]any{}
+	early := map[float64]bool{}
+	for _, l := range all[:len(all)-1] {
+		hop, ok := l.Step["hop"].(map[string]any)
+		if !ok {
+			continue
+		}
+		ttl := hop["ttl"].(float64)
+		told[ttl] = hop
+		if l.after < last.after/2 {
+			early[ttl] = true
+		}
+	}
+	if len(early) < 3 {
+		t.Errorf("%d hops were told in the first half of %v", len(early), last.after)
+	}
+	for _, h := range last.Data["hops"].([]any) {
+		hop := h.(map[string]any)
+		if step, known := told[hop["ttl"].(float64)]; known && step["address"] != hop["address"] {
+			t.Errorf("hop %v was told as %v, and is %v", hop["ttl"], step["address"], hop["address"])
+		}
+	}
+}
+
+// What takes long says what it is busy with, and what is known already.
+func TestStepsOfASlowSite(t *testing.T) {
+	t.Parallel()
+	all := stream(t, "uptime", "https://slow.lab-site.com/")
+	var kinds []string
+	for _, l := range all[:len(all)-1] {
+		kinds = append(kinds, fmt.Sprint(l.Step["kind"], l.Step["stage"]))
+	}
+	text := strings.Join(kinds, " ")
+	if len(kinds) < 3 || !strings.Contains(text, "stagewaiting") || !strings.Contains(text, "family") {
+		t.Errorf("%s", text)
+	}
+	if first := all[0].after; first > time.Second {
+		t.Errorf("the first line came after %v", first)
+	}
+}
+
+// Through our examples and through proxies as they come, lines arrive as they are sent, also where the proxy
+// compresses. The outer of two nginx collects them: the inner one keeps X-Accel-Buffering to itself, as README.md
+// says.
+func TestStreamsThroughProxies(t *testing.T) {
+	p := needProxies(t)
+	for _, e := range p.entrances {
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			for _, http2 := range e.protocols() {
+				client := visitors(http2)
+				defer client.CloseIdleConnections()
+				twice := strings.Contains(e.name, "twice")
+				for _, encoding := range []string{"identity", "gzip"} {
+					url := e.url(e.visitor, "/api/tools/uptime")
+					all, err := streamOf(t.Context(), client, url, siteName, "https://slow.lab-site.com/", encoding)
+					if err != nil {
+						t.Fatal(err)
+					}
+					first, last := all[0].after, all[len(all)-1].after
+					t.Logf("%s, HTTP/2 %t: %d lines, the first after %v, the last after %v", encoding, http2, len(all), first, last)
+					if len(all) < 3 || first > last/2 != twice {
+						t.Errorf("%s, HTTP/2 %t: the lines were held back", encoding, http2)
+					}
+				}
+			}
+		})
+	}
+}
+
+// String is the line as it came.
+func (l streamLine) String() string { return fmt.Sprintf("%v %s", l.after, l.raw) }

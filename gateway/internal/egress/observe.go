@@ -1,0 +1,79 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"syscall"
+
+	"diagnostics/gateway/internal/fault"
+)
+
+// Observer is told what becomes of the ways out. Its methods are called from anywhere, and take no time.
+type Observer interface {
+	// Refused tells that the policy refused what a run was led to: the answers for a name, a redirect's Location, or the
+	// address of a socket.
+	Refused(by fault.Rule)
+	// Connected tells what became of a TCP connection.
+	Connected(Connection)
+}
+
+// Connection is what became of a TCP connection that was begun.
+type Connection string
+
+// The outcomes of connections.
+const (
+	ConnectionOK          Connection = "ok"
+	ConnectionRefused     Connection = "refused"     // by the other side
+	ConnectionUnreachable Connection = "unreachable" // as a router or neighbour says
+	ConnectionTimeout     Connection = "timeout"
+	ConnectionCanceled    Connection = "canceled" // nobody waits for it any more
+	ConnectionDenied      Connection = "denied"   // by the policy, at the socket
+	ConnectionShortage    Connection = "shortage" // this host lacks something
+	ConnectionFailed      Connection = "failed"   // otherwise
+)
+
+// Connections are all of them.
+func Connections() []Connection {
+	return []Connection{ConnectionOK, ConnectionRefused, ConnectionUnreachable, ConnectionTimeout, ConnectionCanceled,
+		ConnectionDenied, ConnectionShortage, ConnectionFailed}
+}
+
+// unobserved is nobody's Observer.
+type unobserved struct{}
+
+func (unobserved) Refused(fault.Rule)   {}
+func (unobserved) Connected(Connection) {}
+
+// refused tells the Observer of an error that is a refusal, and gives the error.
+func (c *Client) refused(err error) error {
+	var refusal *fault.Error
+	if err != nil && errors.As(err, &refusal) && refusal.Kind == fault.Refused {
+		c.settings.Observer.Refused(refusal.Rule)
+	}
+	return err
+}
+
+// connected tells the Observer what a dial has ended with; own is the fault of this host that err is, if any.
+func (c *Client) connected(ctx context.Context, err, own error) {
+	c.settings.Observer.Connected(connectionOf(ctx, err, own))
+}
+
+func connectionOf(ctx context.Context, err, own error) Connection {
+	switch {
+	case err == nil:
+		return ConnectionOK
+	case fault.Is(err, fault.Refused):
+		return ConnectionDenied
+	case own != nil:
+		return ConnectionShortage
+	case errors.Is(ctx.Err(), context.Canceled), errors.Is(err, context.Canceled):
+		return ConnectionCanceled
+	case fault.IsTimeout(err):
+		return ConnectionTimeout
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return ConnectionRefused
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTDOWN):
+		return ConnectionUnreachable
+	}
+	return ConnectionFailed
+}

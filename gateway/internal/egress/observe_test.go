@@ -1,0 +1,102 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+
+	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/target"
+
+	"github.com/miekg/dns"
+)
+
+// seen is an Observer that remembers.
+type seen struct {
+	refused   []fault.Rule
+	connected []Connection
+}
+
+func (s *seen) Refused(by fault.Rule)  { s.refused = append(s.refused, by) }
+func (s *seen) Connected(c Connection) { s.connected = append(s.connected, c) }
+
+func TestConnectionsAreTold(t *testing.T) {
+	t.Parallel()
+	public := netip.MustParseAddrPort("93.184.216.34:443")
+	for want, failure := range map[Connection]error{
+		ConnectionOK:          nil,
+		ConnectionRefused:     syscall.ECONNREFUSED,
+		ConnectionUnreachable: &net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH},
+		ConnectionTimeout:     os.ErrDeadlineExceeded,
+		ConnectionCanceled:    context.Canceled,
+		ConnectionDenied:      fault.New(fault.Refused, "x").ByRule(fault.RuleOwnAddress),
+		ConnectionShortage:    syscall.EMFILE,
+		ConnectionFailed:      errors.New("x"),
+	} {
+		told := &seen{}
+		c, err := New(Settings{Families: FamiliesIPv4, Observer: told, AllowOwnAddresses: true},
+			WithDialer(func(context.Context, string, netip.AddrPort) (net.Conn, error) {
+				if failure != nil {
+					return nil, failure
+				}
+				ours, theirs := net.Pipe()
+				return ours, theirs.Close()
+			}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		conn, err := c.Dial(t.Context(), public)
+		if err == nil {
+			_ = conn.Close()
+		}
+		if (err == nil) != (want == ConnectionOK) || !slices.Equal(told.connected, []Connection{want}) {
+			t.Errorf("%s: %v told, error %v", want, told.connected, err)
+		}
+		if refused := len(told.refused) == 1; refused != (want == ConnectionDenied) {
+			t.Errorf("%s: the refusals %v are told", want, told.refused)
+		}
+	}
+}
+
+// What is refused is told once, wherever it is found.
+func TestRefusalsAreTold(t *testing.T) {
+	t.Parallel()
+	told := &seen{}
+	c, err := New(Settings{Families: FamiliesIPv4, Observer: told, AllowOwnAddresses: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	private := netip.MustParseAddrPort("10.0.0.1:443")
+	if _, err := c.Dial(t.Context(), private); !fault.Is(err, fault.Refused) {
+		t.Error(err)
+	}
+	if _, err := c.dialPassable(t.Context(), "tcp", private); !fault.Is(err, fault.Refused) { // at the socket
+		t.Error(err)
+	}
+	host, err := target.ParseHost("example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := &dns.A{Hdr: dns.RR_Header{Name: "example.com.", Rrtype: dns.TypeA}, A: net.IPv4(127, 0, 0, 1)}
+	answers := func(context.Context, string) (a, aaaa dnsclient.Answer) {
+		return dnsclient.Answer{Records: []dns.RR{inside}}, dnsclient.Answer{Code: dnsclient.CodeNoData}
+	}
+	if _, err := c.resolve(t.Context(), host, answers); !fault.Is(err, fault.Refused) {
+		t.Error(err)
+	}
+	want := []fault.Rule{fault.RulePrivateAddress, fault.RulePrivateAddress, fault.RuleLoopbackAddress}
+	if !slices.Equal(told.refused, want) {
+		t.Errorf("told %v, want %v", told.refused, want)
+	}
+	if denied := []Connection{ConnectionDenied}; !slices.Equal(told.connected, denied) {
+		t.Errorf("told %v, want %v", told.connected, denied)
+	}
+}

@@ -1,0 +1,51 @@
+package httpapi
+
+import (
+	"diagnostics/gateway/internal/connections"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// watch tells of the connections and of what requests hold.
+func (m *Metrics) watch(counts func() connections.Counts, held func() int64) {
+	m.registry.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "diagnostics_connections",
+			Help: "Open connections of the public listener.",
+		}, func() float64 { return float64(counts().Open) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "diagnostics_held_bytes",
+			Help: "Bytes that large runs hold, and large answers that wait for their readers.",
+		}, func() float64 { return float64(held()) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "diagnostics_readers_cut_total",
+			Help: "Connections that were closed since their readers did not read.",
+		}, func() float64 { return float64(counts().Cut) }),
+	)
+	m.watchClosed("evicted", "Connections that made room: no more may be open (full), or no more of their peer (peer), "+
+		"the process has no more files (files), or requests that are not whole yet have too many bytes (unfinished).",
+		counts, map[string]func(connections.Counts) int{
+			"full":       func(c connections.Counts) int { return c.EvictedFull },
+			"peer":       func(c connections.Counts) int { return c.EvictedPeer },
+			"files":      func(c connections.Counts) int { return c.EvictedFiles },
+			"unfinished": func(c connections.Counts) int { return c.EvictedUnfinished },
+		})
+	m.watchClosed("refused", "Connections that found no room: no more may be open (full), or of their peer (peer).",
+		counts, map[string]func(connections.Counts) int{
+			"full": func(c connections.Counts) int { return c.RefusedFull },
+			"peer": func(c connections.Counts) int { return c.RefusedPeer },
+		})
+}
+
+// watchClosed counts connections that were closed for each of some reasons.
+func (m *Metrics) watchClosed(
+	verb, help string, counts func() connections.Counts, reasons map[string]func(connections.Counts) int,
+) {
+	for reason, of := range reasons {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name:        "diagnostics_connections_" + verb + "_total",
+			Help:        help,
+			ConstLabels: prometheus.Labels{"reason": reason},
+		}, func() float64 { return float64(of(counts())) }))
+	}
+}

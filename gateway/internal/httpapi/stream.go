@@ -1,0 +1,142 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"diagnostics/gateway/internal/connections"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
+
+	"github.com/labstack/echo/v4"
+)
+
+// stream is an answer that comes line by line (CONTRACT.md section 8a).
+type stream struct {
+	// status is what a plain answer would have, 0 while nobody knows or where nobody is there to be told.
+	status int
+}
+
+// stream answers with the steps of a run as they become known, and with what it ended with in the last line. The run
+// goes on whether the lines are read or not; it ends when the reader has left.
+func (s *Server) stream(c echo.Context, x *exchange, t tool.Tool, job tool.Job) error {
+	ctx, giveUp := context.WithCancel(c.Request().Context())
+	defer giveUp()
+	feed, began := new(progress.Feed), time.Now()
+	running := parallel.Start(func() runEnd { return s.measure(progress.With(ctx, feed), x, c.Path(), job) })
+	// The worker may have no place for the job, which is the answer's own status then.
+	if t.NeedsWorker() && !feed.AwaitBegin(running.Done()) {
+		end := running.Wait()
+		s.tellOf(c, end)
+		if end.err != nil {
+			return end.err
+		}
+		return s.lastLine(c, x, end)
+	}
+	bodySettles(running.Done(), time.Since(began))
+	s.startLines(c, x)
+	tell := func(step progress.Step) error { return s.line(c, x, step) }
+	if err := progress.Copy(feed, running.Done(), tell); err != nil {
+		giveUp()
+	}
+	var end runEnd
+	if p := parallel.Catch(func() { end = running.Wait() }); p != nil {
+		end = runEnd{err: p}
+	}
+	s.tellOf(c, end)
+	return s.lastLine(c, x, end)
+}
+
+// bodyTime is how long nothing of a stream is sent, unless the run is over. A proxy that is made with Go's net/http, as
+// Caddy is, ends its request to us where an answer begins while it still reads the end of its visitor's request
+// (golang.org/issue/15527): one of a few milliseconds met that in one of some fifty streams.
+const bodyTime = 25 * time.Millisecond
+
+func bodySettles(done <-chan struct{}, passed time.Duration) {
+	timer := time.NewTimer(bodyTime - passed)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
+
+// startLines sends the header, once.
+func (s *Server) startLines(c echo.Context, x *exchange) {
+	if x.stream != nil {
+		return
+	}
+	x.stream = new(stream)
+	h := c.Response().Header()
+	h.Set(echo.HeaderContentType, progress.MediaType)
+	h.Set("X-Accel-Buffering", "no") // nginx would collect the lines
+	c.Response().WriteHeader(http.StatusOK)
+	_ = http.NewResponseController(c.Response().Writer).Flush()
+}
+
+// line writes one step. Its errors are those of a reader who has left.
+func (s *Server) line(c echo.Context, x *exchange, step progress.Step) error {
+	body, _ := buffers.Get().(*bytes.Buffer)
+	defer keep(body)
+	if err := step.Line(body, x.start, s.config.RunLimit); err != nil {
+		return err
+	}
+	if _, err := c.Response().Write(body.Bytes()); err != nil {
+		return err
+	}
+	return http.NewResponseController(c.Response().Writer).Flush()
+}
+
+// lastLine ends a stream with what a plain answer would hold.
+func (s *Server) lastLine(c echo.Context, x *exchange, end runEnd) error {
+	s.startLines(c, x)
+	if gone(c) && !leaving(c) {
+		x.outcome, x.cut = outcomeCanceled, true
+		return nil
+	}
+	body, _ := buffers.Get().(*bytes.Buffer)
+	defer keep(body)
+	line := s.encodeLast(c, x, body, end)
+	connections.Of(c.Request().Context()).Answering(s.config.Bounds.AnswerLimit)
+	return writeLast(c, line, 0)
+}
+
+// encodeLast gives the last line, for which it may use the buffer.
+func (s *Server) encodeLast(c echo.Context, x *exchange, body *bytes.Buffer, end runEnd) []byte {
+	err := end.err
+	if gone(c) && (err == nil || excused(err)) {
+		err = ErrLeaving
+	}
+	if err == nil {
+		if err = s.encode(c.Request().Context(), body, x, end.data); err == nil {
+			err = s.holdingOf(x).become(body.Len())
+		}
+	}
+	if err == nil {
+		x.stream.status = http.StatusOK
+		return withStatus(body.Bytes(), http.StatusOK, 0)
+	}
+	p := problemOf(err)
+	s.explain(c, p)
+	x.stream.status = p.status
+	seconds := int64(0)
+	if p.retryAfter > 0 {
+		seconds = wholeSeconds(p.retryAfter)
+	}
+	return withStatus(s.failureOf(x, p), p.status, seconds)
+}
+
+// withStatus makes a line of an envelope and of what is in the header of a plain answer; 0 seconds are none.
+func withStatus(envelope []byte, status int, retryAfter int64) []byte {
+	line := append(bytes.TrimSuffix(envelope, []byte("}")), `,"status":`...)
+	line = strconv.AppendInt(line, int64(status), 10)
+	if retryAfter > 0 {
+		line = append(line, `,"retryAfter":`...)
+		line = strconv.AppendInt(line, retryAfter, 10)
+	}
+	return append(line, "}\n"...)
+}

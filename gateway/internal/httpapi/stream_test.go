@@ -1,0 +1,266 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/progress"
+)
+
+const ndjson = "Accept: application/x-ndjson"
+
+// linesOf reads a stream: all its lines, of which the last is the result.
+func linesOf(t *testing.T, a *answer) (steps []map[string]any, last map[string]any) {
+	t.Helper()
+	if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != "application/x-ndjson" {
+		t.Fatalf("status %d, %v: %s", a.StatusCode, a.Header, a.body)
+	}
+	if !strings.HasSuffix(string(a.body), "\n") {
+		t.Errorf("the last line has no end: %q", a.body)
+	}
+	for line := range strings.Lines(string(a.body)) {
+		if last != nil {
+			if len(last) != 1 || last["step"] == nil {
+				t.Errorf("%v is no step", last)
+			}
+			step, _ := last["step"].(map[string]any)
+			steps = append(steps, step)
+		}
+		last = nil
+		if err := json.Unmarshal([]byte(line), &last); err != nil {
+			t.Fatalf("%v: %q", err, line)
+		}
+	}
+	return steps, last
+}
+
+// The last line says what a plain answer says, of results and of every kind of failure.
+func TestTheLastLineIsThePlainAnswer(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]struct {
+		data any
+		err  error
+	}{
+		"a result":          {data: map[string]any{"hops": []any{1.0, "<b>"}}},
+		"no result":         {},
+		"invalid":           {err: fault.New(fault.Invalid, "Wrong.")},
+		"limited":           {err: &fault.Error{Kind: fault.Limited, Sentence: "Slow.", RetryAfter: 1500 * time.Millisecond}},
+		"busy":              {err: fault.New(fault.Busy, "Full.")},
+		"the target":        {err: fault.New(fault.Upstream, "It refused.")},
+		"the run's time":    {err: context.DeadlineExceeded},
+		"unforeseen":        {err: errors.New("secret")},
+		"cannot be encoded": {data: make(chan int)},
+		"far too long":      {data: strings.Repeat("a", maxDataBytes+1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEdge(t, func(ctx context.Context, _ fakeTarget) (any, error) {
+				progress.Enter(ctx, progress.Waiting)
+				return end.data, end.err
+			})
+			plain := e.post(t, "echo", `{"input":"a"}`)
+			stream := e.post(t, "echo", `{"input":"a"}`, ndjson)
+			_, last := linesOf(t, stream)
+			var want map[string]any
+			if err := json.Unmarshal(plain.body, &want); err != nil {
+				t.Fatal(err)
+			}
+			want["status"] = float64(plain.StatusCode)
+			if wait := plain.Header.Get("Retry-After"); wait != "" {
+				want["retryAfter"] = json.Number(wait)
+				number, _ := want["retryAfter"].(json.Number).Float64()
+				want["retryAfter"] = number
+			}
+			if last["requestId"] != stream.Header.Get("X-Request-Id") || last["durationMs"] == nil {
+				t.Errorf("%v", last)
+			}
+			for _, own := range []string{"requestId", "durationMs"} {
+				delete(want, own)
+				delete(last, own)
+			}
+			if !reflect.DeepEqual(last, want) {
+				t.Errorf("the last line is %v, the plain answer %v", last, want)
+			}
+			line := e.requestLine(t, stream.Header.Get("X-Request-Id"))
+			plainLine := e.requestLine(t, plain.Header.Get("X-Request-Id"))
+			if line["status"] != plainLine["status"] || line["outcome"] != plainLine["outcome"] {
+				t.Errorf("the log has %v and %v, of a plain answer %v and %v", line["status"], line["outcome"],
+					plainLine["status"], plainLine["outcome"])
+			}
+			for _, h := range []string{"Cache-Control", "X-Content-Type-Options", "X-Ratelimit-Limit", "X-Ratelimit-Remaining"} {
+				if stream.Header.Get(h) != plain.Header.Get(h) {
+					t.Errorf("%s: %q, of a plain answer %q", h, stream.Header.Get(h), plain.Header.Get(h))
+				}
+			}
+			if stream.Header.Get("X-Accel-Buffering") != "no" {
+				t.Error("nginx may collect the lines")
+			}
+		})
+	}
+}
+
+// What is refused before anything is sent is answered as it is without a stream.
+func TestRefusalsBeforeAStream(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, nil)
+	for _, test := range []struct {
+		slug, body string
+		status     int
+		headers    []string
+	}{
+		{"echo", `{"input":"bad"}`, 400, nil},
+		{"echo", `{"input":"refused"}`, 400, nil},
+		{"echo", `{`, 400, nil},
+		{"off", `{"input":"a"}`, 501, nil},
+		{"probe", `{"input":"a"}`, 501, nil},
+		{"unknown", `{"input":"a"}`, 404, nil},
+		{"echo", `{"input":"a"}`, 403, []string{"Origin: https://evil.example"}},
+	} {
+		e.post(t, test.slug, test.body, append(test.headers, ndjson)...).envelope(t, test.status)
+	}
+}
+
+// Steps come while the run goes on.
+func TestStepsComeAsTheyAreKnown(t *testing.T) {
+	t.Parallel()
+	goOn := make(chan struct{})
+	e := newEdge(t, func(ctx context.Context, _ fakeTarget) (any, error) {
+		progress.Ask(ctx, "rdap.org")
+		<-goOn
+		progress.Report(ctx, "hop", "1", map[string]int{"ttl": 1})
+		<-goOn
+		return "done", nil
+	})
+	conn := dial(t, e.addr)
+	write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+ndjson+
+		"\r\nContent-Length: 13\r\n\r\n"+`{"input":"a"}`)
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	for _, want := range []string{
+		`{"step":{"kind":"stage","stage":"asking","whom":"rdap.org","atMs":`, `{"step":{"kind":"hop","hop":{"ttl":1},"atMs":`,
+		`{"data":"done","durationMs":`,
+	} {
+		if !lines.Scan() || !strings.HasPrefix(lines.Text(), want) {
+			t.Fatalf("%q, want %s", lines.Text(), want)
+		}
+		if strings.Contains(want, "step") {
+			goOn <- struct{}{}
+		}
+	}
+	if lines.Scan() {
+		t.Errorf("behind the last line: %q", lines.Text())
+	}
+}
+
+// A job that the worker does not take is answered as it is without a stream.
+func TestAStreamOfTheWorkerBeginsOnceItHasTakenTheJob(t *testing.T) {
+	t.Parallel()
+	enabled := func(run run) *edge {
+		return newEdge(t, nil, func(c *Config) {
+			c.WorkerEnabled = true
+			c.Tools[2] = workerTool(run)
+		})
+	}
+	busy := &fault.Error{Kind: fault.Busy, Sentence: "Full.", RetryAfter: 7 * time.Second}
+	e := enabled(func(ctx context.Context, _ fakeTarget) (any, error) {
+		progress.Enter(ctx, progress.Resolving)
+		return nil, busy
+	})
+	a := e.post(t, "probe", `{"input":"a"}`, ndjson)
+	a.envelope(t, 503)
+	if a.Header.Get("Retry-After") != "7" {
+		t.Errorf("%v", a.Header)
+	}
+	e = enabled(func(ctx context.Context, _ fakeTarget) (any, error) {
+		progress.Begin(ctx)
+		return nil, busy
+	})
+	if _, last := linesOf(t, e.post(t, "probe", `{"input":"a"}`, ndjson)); last["status"] != 503.0 || last["retryAfter"] != 7.0 {
+		t.Errorf("%v", last)
+	}
+	e = enabled(func(context.Context, fakeTarget) (any, error) { return "plain", nil })
+	if steps, last := linesOf(t, e.post(t, "probe", `{"input":"a"}`, ndjson)); steps != nil || last["data"] != "plain" {
+		t.Errorf("%v, %v", steps, last)
+	}
+}
+
+func TestAStreamThatPanics(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, func(ctx context.Context, _ fakeTarget) (any, error) {
+		progress.Report(ctx, "hop", "1", 1)
+		explode("the detail")
+		return nil, nil
+	})
+	a := e.post(t, "echo", `{"input":"a"}`, ndjson)
+	if _, last := linesOf(t, a); last["status"] != 500.0 || strings.Contains(string(a.body), "detail") {
+		t.Errorf("%v", last)
+	}
+	if line := e.requestLine(t, a.Header.Get("X-Request-Id")); line["status"] != 500.0 || line["outcome"] != "internal" {
+		t.Errorf("%v", line)
+	}
+}
+
+// A reader who leaves, or reads nothing, ends the run.
+func TestAReaderOfAStreamThatLeaves(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(interface{ Close() error }){
+		"leaves":        func(conn interface{ Close() error }) { _ = conn.Close() },
+		"reads nothing": func(interface{ Close() error }) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			started, ended := make(chan struct{}), make(chan error, 1)
+			e := newEdge(t, func(ctx context.Context, _ fakeTarget) (any, error) {
+				close(started)
+				for i := 0; ctx.Err() == nil; i++ {
+					progress.Of(ctx).Add(progress.Step{Kind: "hop", Value: strings.Repeat("a", 1<<20)})
+					time.Sleep(time.Millisecond)
+				}
+				ended <- ctx.Err()
+				return nil, ctx.Err()
+			}, func(c *Config) { c.Bounds.AnswerStall = 200 * time.Millisecond; c.RunLimit = time.Minute })
+			conn := dial(t, e.addr)
+			write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+ndjson+
+				"\r\nContent-Length: 13\r\n\r\n"+`{"input":"a"}`)
+			<-started
+			leave(conn)
+			e.endsForNobody(t, ended)
+		})
+	}
+}
+
+// Whoever reads a stream of an instance that leaves is told to ask again.
+func TestAnInstanceThatLeavesInAStream(t *testing.T) {
+	t.Parallel()
+	ctx, leave := context.WithCancelCause(t.Context())
+	e := newEdge(t, func(run context.Context, _ fakeTarget) (any, error) {
+		leave(ErrLeaving)
+		<-run.Done()
+		return "what was seen", nil
+	})
+	r := httptest.NewRequest(http.MethodPost, "/api/tools/echo", strings.NewReader(`{"input":"a"}`)).WithContext(ctx)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/x-ndjson")
+	w := httptest.NewRecorder()
+	e.ServeHTTP(w, r)
+	if _, last := linesOf(t, &answer{w.Result(), w.Body.Bytes()}); last["status"] != 503.0 || last["retryAfter"] != 5.0 ||
+		!strings.Contains(w.Body.String(), "restarted") {
+		t.Errorf("%v", last)
+	}
+	if last := e.lines(t)[len(e.lines(t))-1]; last["outcome"] != "leaving" || last["status"] != 503.0 {
+		t.Errorf("%v", last)
+	}
+}

@@ -1,0 +1,46 @@
+package metrics
+
+import (
+	"sync"
+
+	"diagnostics/gateway/internal/cachestats"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Caches tells how often each cache had the answer.
+type Caches struct {
+	registry prometheus.Registerer
+
+	mu sync.Mutex
+	by map[string]*cachestats.Counts
+}
+
+// NewCaches makes the metrics of caches that are still to be named.
+func NewCaches(r prometheus.Registerer) *Caches {
+	return &Caches{registry: r, by: make(map[string]*cachestats.Counts)}
+}
+
+// Of gives the counts of a cache by its name, which is one of the code's own: the label is as many values as there are
+// names.
+func (c *Caches) Of(name string) *cachestats.Counts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	counts, ok := c.by[name]
+	if !ok {
+		counts = new(cachestats.Counts)
+		c.by[name] = counts
+		const asked = "diagnostics_cache_requests_total"
+		const help = "Look-ups in a cache that had the answer (hit) or had it not (miss)."
+		c.count(asked, help, prometheus.Labels{"cache": name, "result": "hit"}, counts.Hits)
+		c.count(asked, help, prometheus.Labels{"cache": name, "result": "miss"}, counts.Misses)
+		c.count("diagnostics_shared_runs_total", "Requests that were answered with what another one had begun to fetch, "+
+			"by the cache in front.", prometheus.Labels{"cache": name}, counts.Shared)
+	}
+	return counts
+}
+
+func (c *Caches) count(name, help string, labels prometheus.Labels, value func() uint64) {
+	c.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels},
+		func() float64 { return float64(value()) }))
+}

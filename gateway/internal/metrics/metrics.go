@@ -1,0 +1,44 @@
+// Package metrics counts for Prometheus what the packages below the edge tell: each declares what it has to tell as an
+// interface of its own, and knows nothing of Prometheus. Every counter is looked up at the start, so that it begins at
+// zero and telling costs an addition. No label holds anything that a visitor, a target or a provider sent: what is not
+// among the values that a label has is not counted under it.
+package metrics
+
+import (
+	"diagnostics/gateway/internal/fault"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Refusals counts the targets that the address policy refused at one stage, by rule.
+type Refusals map[fault.Rule]prometheus.Counter
+
+// NewRefusals makes the counters of a stage: "input", what a visitor typed, or "dial", what a run was led to.
+func NewRefusals(r prometheus.Registerer, stage string) Refusals {
+	vec := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "diagnostics_guard_refusals_total",
+		Help: "Targets that the address policy refused, by the rule: what a visitor typed (input), and what a run was " +
+			"led to, in the answers for a name, a redirect or at the socket (dial).",
+		ConstLabels: prometheus.Labels{"stage": stage},
+	}, []string{"reason"})
+	r.MustRegister(vec)
+	return children(vec, fault.Refusals())
+}
+
+// Refused counts a refusal by the rule.
+func (r Refusals) Refused(by fault.Rule) { inc(r, by) }
+
+// children looks up the counter of each value that the last label of a vector has.
+func children[L ~string](vec *prometheus.CounterVec, values []L, before ...string) map[L]prometheus.Counter {
+	out := make(map[L]prometheus.Counter, len(values))
+	for _, v := range values {
+		out[v] = vec.WithLabelValues(append(before[:len(before):len(before)], string(v))...)
+	}
+	return out
+}
+
+func inc[L ~string](counters map[L]prometheus.Counter, value L) {
+	if counter, ok := counters[value]; ok {
+		counter.Inc()
+	}
+}

@@ -1,0 +1,46 @@
+package metrics
+
+import (
+	"time"
+
+	"diagnostics/gateway/internal/redisguard"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Redis times what Redis is asked: it is a redisguard.Observer.
+type Redis struct {
+	durations map[redisguard.Operation]prometheus.Observer
+	failures  map[redisguard.Operation]prometheus.Counter
+}
+
+// NewRedis makes its metrics.
+func NewRedis(r prometheus.Registerer) *Redis {
+	durations := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "diagnostics_redis_operation_duration_seconds",
+		Help: "Time that Redis took for the limits of a request (limits), to read or write the cache, or for a look at its " +
+			"health (check), failures included. Nothing is asked while Redis is down.",
+		Buckets: []float64{.0002, .0005, .001, .0025, .005, .01, .025, .05, .1, .15, .225, .5},
+	}, []string{"operation"})
+	failures := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "diagnostics_redis_errors_total",
+		Help: "What Redis was asked for that failed, so that memory stood in.",
+	}, []string{"operation"})
+	r.MustRegister(durations, failures)
+	out := &Redis{
+		durations: make(map[redisguard.Operation]prometheus.Observer),
+		failures:  children(failures, redisguard.Operations()),
+	}
+	for _, o := range redisguard.Operations() {
+		out.durations[o] = durations.WithLabelValues(string(o))
+	}
+	return out
+}
+
+// Asked implements redisguard.Observer.
+func (r *Redis) Asked(o redisguard.Operation, took time.Duration, failed bool) {
+	r.durations[o].Observe(took.Seconds())
+	if failed {
+		inc(r.failures, o)
+	}
+}

@@ -1,0 +1,89 @@
+// Package upstream has the words for what becomes of the requests to services that this one asks: the registries, WHOIS
+// servers and resolvers, and the worker.
+package upstream
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"diagnostics/gateway/internal/fault"
+)
+
+// Outcome is what became of a request.
+type Outcome string
+
+// The outcomes.
+const (
+	OK       Outcome = "ok"
+	NotFound Outcome = "not_found" // an answer too: it knows of no such thing
+	Limited  Outcome = "limited"   // it was asked too often
+	Failed   Outcome = "failed"
+	Timeout  Outcome = "timeout"
+	OwnFault Outcome = "own_fault" // this host, or its resolver, could not ask
+	Canceled Outcome = "canceled"  // nobody waited any more
+)
+
+// Outcomes are all of them.
+func Outcomes() []Outcome {
+	return []Outcome{OK, NotFound, Limited, Failed, Timeout, OwnFault, Canceled}
+}
+
+// Provider is a kind of servers that are asked.
+type Provider string
+
+// The providers.
+const (
+	RDAP       Provider = "rdap"            // registries and registrars
+	Redirector Provider = "rdap_redirector" // RDAP_BASE_URL
+	Bootstrap  Provider = "bootstrap"       // IANA's lists of registries
+	WHOIS      Provider = "whois"
+	ASN        Provider = "asn"
+	Resolver   Provider = "resolver" // the operator's, or the system's
+)
+
+// Providers are all of them.
+func Providers() []Provider { return []Provider{RDAP, Redirector, Bootstrap, WHOIS, ASN, Resolver} }
+
+// Pausing are the providers that may ask to be left alone for a time.
+func Pausing() []Provider { return []Provider{RDAP, Redirector, WHOIS} }
+
+// Observer is told of requests to providers. Its methods are called from anywhere, and take no time.
+type Observer interface {
+	// Asked tells what became of one request, and how long it took.
+	Asked(p Provider, o Outcome, took time.Duration)
+	// Paused tells that a server wants to be left alone for so long.
+	Paused(p Provider, server string, wait time.Duration)
+}
+
+// Nobody observes nothing.
+type Nobody struct{}
+
+// Asked implements Observer.
+func (Nobody) Asked(Provider, Outcome, time.Duration) {}
+
+// Paused implements Observer.
+func (Nobody) Paused(Provider, string, time.Duration) {}
+
+// Or gives the observer, or Nobody where it is nil.
+func Or(o Observer) Observer {
+	if o == nil {
+		return Nobody{}
+	}
+	return o
+}
+
+// OutcomeOf is that of a request that ended with err, OK where that is nil.
+func OutcomeOf(ctx context.Context, err error) Outcome {
+	switch {
+	case err == nil:
+		return OK
+	case errors.Is(ctx.Err(), context.Canceled), errors.Is(err, context.Canceled):
+		return Canceled
+	case fault.IsOwn(err):
+		return OwnFault
+	case fault.Is(err, fault.Timeout), fault.IsTimeout(err), errors.Is(err, context.DeadlineExceeded):
+		return Timeout
+	}
+	return Failed
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"diagnostics/daemon/daemontest"
+	"diagnostics/daemon/daemontest/testca"
+
+	"github.com/alicebob/miniredis/v2"
+)
+
+// startMeasured runs a gateway that has everything of which there are metrics.
+func startMeasured(t *testing.T, env ...string) *started {
+	t.Helper()
+	dir, ca := t.TempDir(), testca.New(t, "workers")
+	put := func(name string, content []byte) string { return daemontest.File(t, dir, name, content) }
+	cert, key := ca.Issue(t, time.Hour, "gateway")
+	redis := miniredis.RunT(t)
+	redis.RequireAuth("password")
+	return start(t, append([]string{"RATE_LIMIT_REDIS_URL=redis://" + redis.Addr(),
+		"RATE_LIMIT_REDIS_TOKEN_FILE=" + put("password", []byte("password")),
+		"AUDIT_LOG_FILE=" + dir + "/audit.log",
+		"ENABLE_WORKER_TOOLS=true", "DIAGNOSTICS_WORKER_URL=https://127.0.0.1:1",
+		"DIAGNOSTICS_WORKER_TOKEN_FILE=" + put("token", []byte("token")),
+		"DIAGNOSTICS_WORKER_CA_FILE=" + put("ca", ca.PEM()),
+		"DIAGNOSTICS_WORKER_CLIENT_CERT_FILE=" + put("cert", cert),
+		"DIAGNOSTICS_WORKER_CLIENT_KEY_FILE=" + put("key", key)}, env...)...)
+}
+
+// TestREADMEMetrics keeps the table of the gateway's metrics equal to what /metrics tells.
+func TestREADMEMetrics(t *testing.T) {
+	t.Parallel()
+	s := startMeasured(t)
+	_, text := s.get(t, s.metrics+"/metrics")
+	daemontest.Section(t, "../docs/metrics.md", "<!-- metrics:gateway -->", "<!-- /metrics:gateway -->",
+		daemontest.MetricsTable(text), *update)
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"diagnostics/gateway/internal/egress"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// stream sends a request for a stream, holds each line against the description, and gives the kinds of the steps and
+// the last line.
+func stream(t *testing.T, s *httptest.Server, slug, body string) (kinds []string, last map[string]any) {
+	t.Helper()
+	path := "/api/tools/" + slug
+	req, err := http.NewRequest(http.MethodPost, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/x-ndjson")
+	resp, err := s.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := description(t).Check(http.MethodPost, path, resp, answer); err != nil {
+		t.Errorf("%s %s: %v", slug, body, err)
+	}
+	for line := range bytes.Lines(answer) {
+		last = nil
+		if err := json.Unmarshal(line, &last); err != nil {
+			t.Fatalf("%s %s: %v: %s", slug, body, err, line)
+		}
+		if step, ok := last["step"].(map[string]any); ok {
+			kinds = append(kinds, step["kind"].(string))
+		}
+	}
+	if _, told := last["status"]; !told {
+		last["status"] = float64(resp.StatusCode) // refused before the run
+	}
+	return kinds, last
+}
+
+// ownTimes are the fields that differ between two runs of the same: times, and which of a name's two addresses was the
+// first to answer.
+var ownTimes = regexp.MustCompile(`(Ms|At)$|^(requestId|retryAfter|cached|address)$`)
+
+// withoutTimes makes the answers of two runs comparable.
+func withoutTimes(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		if v["name"] == "date" { // the header field of a target's answer
+			v["value"] = nil
+		}
+		for name, member := range v {
+			if ownTimes.MatchString(name) {
+				v[name] = nil
+				continue
+			}
+			v[name] = withoutTimes(member)
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutTimes(v[i])
+		}
+	}
+	return value
+}
+
+// Every tool is run both ways: the last line of a stream is the plain answer, its steps are described, and every tool
+// has the steps that it promises.
+func TestStreamsEndAsPlainAnswers(t *testing.T) {
+	t.Parallel()
+	n, certs := network(t)
+	plain := gatewayOn(t, n.Client(nil, egress.WithChecker(certs)), certs, fakeWorker(t), nil)
+	streams := gatewayOn(t, n.Client(nil, egress.WithChecker(certs)), certs, fakeWorker(t), nil)
+	seen := map[string][]string{}
+	for _, tt := range realRequests {
+		path := "/api/tools/" + tt.slug
+		status, want := ask(t, description(t), plain, "POST", path, path, tt.body)
+		want["status"] = float64(status)
+		kinds, got := stream(t, streams, tt.slug, tt.body)
+		delete(got, "retryAfter") // of a plain answer it is a header
+		if diff := cmp.Diff(withoutTimes(want), withoutTimes(got)); diff != "" {
+			t.Errorf("%s %s (- plain, + stream): %s", tt.slug, tt.body, diff)
+		}
+		seen[tt.slug] = append(seen[tt.slug], kinds...)
+	}
+	for slug, want := range map[string][]string{
+		"dns-lookup": {"stage", "type"}, "dns-resolver-check": {"resolver"}, "email-dns-health": {"stage", "check"},
+		"port-checker": {"stage", "address"}, "uptime": {"stage", "family"}, "redirect-checker": {"stage", "hop"},
+		"robots-sitemap": {"stage", "file"}, "ssl-checker": {"stage", "endpoint", "protocol"},
+		"whois-lookup": {"stage", "source"}, "ip-geolocation": {"stage", "source"}, "asn-lookup": {"stage", "source"},
+		"http-headers": {"stage"}, "security-headers": {"stage"}, "traceroute": {"stage"}, "ping": {"stage"},
+		"packet-loss": {"stage"}, "my-ip": nil,
+	} {
+		for _, kind := range want {
+			if !slices.Contains(seen[slug], kind) {
+				t.Errorf("%s tells no %s: %v", slug, kind, seen[slug])
+			}
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+
+	"diagnostics/daemon/files"
+	"diagnostics/gateway/internal/certcheck"
+)
+
+// workerTLS is what the gateway verifies the worker by, and what it shows to it.
+type workerTLS struct {
+	roots       atomic.Pointer[x509.CertPool]
+	certificate atomic.Pointer[tls.Certificate] // nil where none is shown
+	// changed is told of new roots.
+	changed func()
+}
+
+// newWorkerTLS reads the files that the settings name, and has them looked after.
+func newWorkerTLS(c Config, watcher *files.Watcher, log *slog.Logger) (*workerTLS, error) {
+	t := &workerTLS{changed: func() {}}
+	t.roots.Store(certcheck.Roots())
+	if c.WorkerCAFile == "" && c.WorkerClientCertFile == "" {
+		return t, nil
+	}
+	if !strings.HasPrefix(string(c.WorkerURL), "https:") {
+		log.Warn("DIAGNOSTICS_WORKER_CA_FILE and DIAGNOSTICS_WORKER_CLIENT_CERT_FILE do nothing: " +
+			"DIAGNOSTICS_WORKER_URL is no https URL")
+	}
+	if c.WorkerCAFile != "" {
+		if err := watcher.Load("worker_ca", t.takeRoots, string(c.WorkerCAFile)); err != nil {
+			return nil, fmt.Errorf("DIAGNOSTICS_WORKER_CA_FILE: %w", err)
+		}
+	}
+	if c.WorkerClientCertFile != "" {
+		err := watcher.Load("client_certificate", t.takeCertificate,
+			string(c.WorkerClientCertFile), string(c.WorkerClientKeyFile))
+		if err != nil {
+			return nil, fmt.Errorf("DIAGNOSTICS_WORKER_CLIENT_CERT_FILE with DIAGNOSTICS_WORKER_CLIENT_KEY_FILE: %w", err)
+		}
+	}
+	return t, nil
+}
+
+func (t *workerTLS) takeRoots(contents [][]byte) error {
+	pool, err := files.Roots(contents[0])
+	if err == nil {
+		t.roots.Store(pool)
+		t.changed()
+	}
+	return err
+}
+
+func (t *workerTLS) takeCertificate(contents [][]byte) error {
+	pair, err := files.KeyPair(contents[0], contents[1])
+	if err == nil {
+		t.certificate.Store(pair)
+	}
+	return err
+}
+
+// config is for connections from now on. A worker of ours speaks TLS 1.3; a proxy in front of it may not. The
+// certificate is shown whichever authorities the worker names, so that one that it does not trust is refused with a
+// word about it.
+func (t *workerTLS) config() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		RootCAs:    t.roots.Load(),
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			if pair := t.certificate.Load(); pair != nil {
+				return pair, nil
+			}
+			return &tls.Certificate{}, nil // none
+		},
+	}
+}

@@ -1,0 +1,163 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/probe"
+)
+
+// Outcome classes a request for a job in the metrics. A target that does not answer, or refuses, is a result, and so
+// OutcomeOK.
+type Outcome string
+
+// The outcomes. From OutcomeShortage on the fault is the worker's or its host's.
+const (
+	OutcomeOK           Outcome = "ok"
+	OutcomeUnauthorized Outcome = "unauthorized"
+	OutcomeInvalid      Outcome = "invalid" // the request is malformed
+	OutcomeRefused      Outcome = "refused" // the target is no public address
+	OutcomeLimited      Outcome = "limited" // the client or its network holds its share of the places
+	OutcomeBusy         Outcome = "busy"    // no place, or no packets left
+	OutcomeCanceled     Outcome = "canceled"
+	OutcomeLeaving      Outcome = "leaving"     // the worker ended before
+	OutcomeNoRoute      Outcome = "no_route"    // this host lacks the target's address family, or any route to it
+	OutcomeShortage     Outcome = "shortage"    // this host lacks memory, ports or its link at the moment
+	OutcomeUnsupported  Outcome = "unsupported" // no sockets for probes of this kind
+	OutcomeForbidden    Outcome = "forbidden"   // a firewall of this host's own
+	OutcomeTimeout      Outcome = "timeout"     // the job did not end by its limit
+	OutcomeInternal     Outcome = "internal"
+)
+
+// Ending is how a request for a job ended. Status is that of its answer, 0 where nobody was left to be answered.
+type Ending struct {
+	Status  int
+	Outcome Outcome
+}
+
+// Endings are all that there are.
+func Endings() []Ending {
+	return []Ending{
+		{http.StatusOK, OutcomeOK},
+		{http.StatusUnauthorized, OutcomeUnauthorized},
+		{http.StatusBadRequest, OutcomeInvalid},
+		{http.StatusMethodNotAllowed, OutcomeInvalid},
+		{http.StatusRequestEntityTooLarge, OutcomeInvalid},
+		{http.StatusUnsupportedMediaType, OutcomeInvalid},
+		{http.StatusBadRequest, OutcomeRefused},
+		{http.StatusTooManyRequests, OutcomeLimited},
+		{http.StatusTooManyRequests, OutcomeBusy},
+		{0, OutcomeCanceled},
+		{http.StatusServiceUnavailable, OutcomeLeaving},
+		{http.StatusBadGateway, OutcomeNoRoute},
+		{http.StatusServiceUnavailable, OutcomeShortage},
+		{http.StatusBadGateway, OutcomeUnsupported},
+		{http.StatusBadGateway, OutcomeForbidden},
+		{http.StatusGatewayTimeout, OutcomeTimeout},
+		{http.StatusBadGateway, OutcomeInternal},
+		{http.StatusInternalServerError, OutcomeInternal},
+	}
+}
+
+// Ran tells whether a job was run for the request, or one that ran was joined.
+func (e Ending) Ran() bool {
+	switch e.Outcome {
+	case OutcomeUnauthorized, OutcomeInvalid, OutcomeRefused, OutcomeLimited, OutcomeBusy:
+		return false
+	default:
+		return true
+	}
+}
+
+// Limit is what keeps a job from being begun.
+type Limit string
+
+// The limits.
+const (
+	LimitPlaces  Limit = "places"  // every one is taken
+	LimitClient  Limit = "client"  // so is every one that one client may hold
+	LimitGroup   Limit = "group"   // or the clients of one network
+	LimitPackets Limit = "packets" // the budget leaves no probe within the job's time
+)
+
+// Limits are all that there are.
+func Limits() []Limit { return []Limit{LimitPlaces, LimitClient, LimitGroup, LimitPackets} }
+
+const (
+	toolTraceroute = "traceroute"
+	toolPing       = "ping"
+	toolPacketLoss = "packet-loss"
+)
+
+// Tools are those that there are jobs of.
+func Tools() []string { return []string{toolTraceroute, toolPing, toolPacketLoss} }
+
+// tell tells an observer how an exchange ended.
+func (x *exchange) tell(o Observer, tool string, took time.Duration) {
+	var busy *busyError
+	var spent *probe.BusyError
+	switch {
+	case x.status != http.StatusTooManyRequests:
+	case errors.As(x.cause, &busy):
+		o.Limited(tool, busy.limit)
+	case errors.As(x.cause, &spent):
+		o.Limited(tool, LimitPackets)
+	}
+	o.JobEnded(tool, x.ending(), took)
+}
+
+func (x *exchange) ending() Ending {
+	status := x.status
+	if status == statusClientGone {
+		status = 0
+	}
+	return Ending{status, x.outcome()}
+}
+
+func (x *exchange) outcome() Outcome {
+	switch x.status {
+	case http.StatusOK:
+		return OutcomeOK
+	case http.StatusUnauthorized:
+		return OutcomeUnauthorized
+	case statusClientGone:
+		return OutcomeCanceled
+	case http.StatusTooManyRequests:
+		var busy *busyError
+		if errors.As(x.cause, &busy) && busy.share() {
+			return OutcomeLimited
+		}
+		return OutcomeBusy
+	case http.StatusServiceUnavailable:
+		if isShortage(x.cause) {
+			return OutcomeShortage
+		}
+		return OutcomeLeaving
+	case http.StatusGatewayTimeout:
+		return OutcomeTimeout
+	case http.StatusBadGateway:
+		return badGateway(x.cause)
+	}
+	switch x.refused {
+	case nil:
+		return OutcomeInternal
+	case errNotPublic:
+		return OutcomeRefused
+	}
+	return OutcomeInvalid
+}
+
+// badGateway tells why this host could send no probes.
+func badGateway(cause error) Outcome {
+	switch {
+	case errors.Is(cause, echo.ErrProtocol):
+		return OutcomeUnsupported
+	case errors.Is(cause, echo.ErrFamily), errors.Is(cause, echo.ErrNoRoute):
+		return OutcomeNoRoute
+	case errors.Is(cause, echo.ErrForbidden):
+		return OutcomeForbidden
+	}
+	return OutcomeInternal
+}

@@ -1,0 +1,68 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strconv"
+
+	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
+	"diagnostics/shared/workerapi"
+)
+
+// perform runs a job, and tells its steps meanwhile to who asked for a stream. What the job ends with is answered
+// behind them, or by itself where it ends before its first probe: then it was not taken, and the status says why.
+func (x *exchange) perform(run func(context.Context)) {
+	if !progress.Wanted(x.r.Header.Values("Accept")) {
+		run(x.r.Context())
+		return
+	}
+	ctx, giveUp := context.WithCancel(x.r.Context())
+	defer giveUp()
+	feed := new(progress.Feed)
+	running := parallel.Start(func() struct{} {
+		run(progress.With(ctx, feed))
+		return struct{}{}
+	})
+	if feed.AwaitBegin(running.Done()) {
+		x.startStream()
+		if progress.Copy(feed, running.Done(), x.line) != nil {
+			giveUp() // nobody reads any more
+		}
+	}
+	running.Wait()
+}
+
+func (x *exchange) startStream() {
+	x.stream = true
+	x.header(progress.MediaType)
+	x.w.WriteHeader(http.StatusOK)
+	_ = http.NewResponseController(x.w).Flush()
+}
+
+// line writes a step. Its errors are those of a reader who has left.
+func (x *exchange) line(s progress.Step) error {
+	var b bytes.Buffer
+	if err := s.Line(&b, x.start, workerapi.JobLimit); err != nil {
+		return err
+	}
+	if _, err := x.w.Write(b.Bytes()); err != nil {
+		return err
+	}
+	return http.NewResponseController(x.w).Flush()
+}
+
+// lastLine writes an envelope with what would be its status and headers in a plain answer.
+func (x *exchange) lastLine(status int, body []byte) {
+	b := bytes.NewBuffer(bytes.TrimSuffix(body, []byte("}")))
+	b.WriteString(`,"status":` + strconv.Itoa(status))
+	if wait := x.w.Header().Get("Retry-After"); wait != "" {
+		b.WriteString(`,"retryAfter":` + wait)
+	}
+	if why := x.w.Header().Get(workerapi.HeaderRefused); why != "" {
+		b.WriteString(`,"refused":` + strconv.Quote(why))
+	}
+	b.WriteString("}\n")
+	_, _ = x.w.Write(b.Bytes())
+}

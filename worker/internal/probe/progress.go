@@ -1,0 +1,70 @@
+package probe
+
+import (
+	"strconv"
+	"time"
+
+	"diagnostics/shared/progress"
+	"diagnostics/shared/workerapi"
+)
+
+// The kinds of the steps that a job tells.
+const (
+	kindHop   = "hop"
+	kindReply = "reply"
+)
+
+// teller is a plan that can tell parts of its result while it runs.
+type teller interface {
+	// parts gives the parts that the answer to a probe has changed; all that are known for everything, which is no
+	// probe's number.
+	parts(seq uint16, tell func(kind string, number int, value any))
+}
+
+const everything = 0
+
+// tell tells what an answer has changed, where somebody reads along. Whoever joins later is told all that is known, at
+// the next answer or when the plan is next asked.
+func (d *driver) tell(seq uint16) {
+	if d.steps == nil || !d.steps.Watched() {
+		d.told = false
+		return
+	}
+	plan, ok := d.plan.(teller)
+	if !ok || d.told && seq == everything {
+		return
+	}
+	if !d.told {
+		d.told, seq = true, everything
+	}
+	plan.parts(seq, func(kind string, number int, value any) {
+		d.steps.Add(progress.Step{Kind: kind, Key: strconv.Itoa(number), Value: value, At: time.Now()})
+	})
+}
+
+// parts tells hops. The destination's is told at the lowest TTL that it answered so far, those behind it are not: only
+// at the end is it known which of them count.
+func (t *trace) parts(seq uint16, tell func(kind string, number int, value any)) {
+	first, last := 1, workerapi.MaxHops
+	if seq != everything {
+		_, _, ttl := t.shotOf(seq)
+		first, last = ttl, ttl
+	}
+	if t.replied > 0 {
+		last = min(last, t.replied)
+	}
+	for ttl := max(first, 1); ttl <= last; ttl++ {
+		if h := &t.ttls[ttl]; h.heard() {
+			tell(kindHop, ttl, row{ttl: ttl, shots: h.shots[:h.sent]}.hop(public))
+		}
+	}
+}
+
+// parts tells replies; what is not answered yet is no step.
+func (s *series) parts(seq uint16, tell func(kind string, number int, value any)) {
+	for i := range s.mainPings() {
+		if p := &s.pings[i]; p.replied && (seq == everything || int(seq) == i+1) {
+			tell(kindReply, i+1, replyTo(i, p))
+		}
+	}
+}
