@@ -72,6 +72,9 @@ func (g *Guard) Do(ctx context.Context, o Operation, fn func(context.Context, re
 	defer cancel()
 	began := time.Now()
 	err := fn(bounded, g.client)
+	if err != nil {
+		awaitPassed(ctx)
+	}
 	g.observe(ctx, o, began, err)
 	switch {
 	case err == nil, errors.Is(err, redis.Nil), ctx.Err() != nil:
@@ -83,6 +86,14 @@ func (g *Guard) Do(ctx context.Context, o Operation, fn func(context.Context, re
 		g.tell("redis refuses a command, memory takes over for it", err)
 	}
 	return err
+}
+
+// awaitPassed waits for a ctx whose deadline has passed to end. A connection that was given the deadline may fail a
+// moment before the context's own timer fires, and would be taken for Redis failing.
+func awaitPassed(ctx context.Context) {
+	if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) {
+		<-ctx.Done()
+	}
 }
 
 // State is OK or Down.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -318,6 +319,27 @@ func TestCallerThatLeavesIsNoOutage(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) || g.State() != redisguard.OK || log.String() != "" {
 		t.Errorf("%v, state %s, log %q", err, g.State(), log)
+	}
+}
+
+// lateTimer is a context whose deadline has passed a moment before its timer fires.
+type lateTimer struct{ context.Context }
+
+func (lateTimer) Deadline() (time.Time, bool) { return time.Now().Add(-time.Millisecond), true }
+
+func TestDeadlineOfTheCallerBeforeItsTimer(t *testing.T) {
+	t.Parallel()
+	g, log := newGuard(t, miniredis.RunT(t).Addr())
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	err := g.Do(lateTimer{ctx}, redisguard.Limits, func(context.Context, redis.UniversalClient) error {
+		return os.ErrDeadlineExceeded
+	})
+	if !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() == nil {
+		t.Errorf("gave %v, the caller's context: %v", err, ctx.Err())
+	}
+	if g.State() != redisguard.OK || log.String() != "" {
+		t.Errorf("state %s, log %q", g.State(), log)
 	}
 }
 
