@@ -86,11 +86,11 @@ func TestNoAnswerIsLongerThanItMayBe(t *testing.T) {
 			var envelope map[string]any
 			silent := slices.Clone(worst.marked) // of what no answer has said yet that it was cut
 			// A run has seconds for its answers, which a machine that has much to do may need for other things.
+			status := 0
 			for range 6 {
-				var status int
 				status, envelope = ask(t, d, s, "POST", path, path, worst.body)
 				if status != http.StatusOK {
-					t.Fatalf("status %d: %v", status, envelope["error"])
+					continue
 				}
 				silent = slices.DeleteFunc(silent, func(path string) bool {
 					object, _ := at(envelope["data"], path).(map[string]any)
@@ -99,6 +99,9 @@ func TestNoAnswerIsLongerThanItMayBe(t *testing.T) {
 				if len(silent) == 0 {
 					break
 				}
+			}
+			if status != http.StatusOK {
+				t.Fatalf("status %d: %v", status, envelope["error"])
 			}
 			size := bound.Size(envelope["data"])
 			files := open.mostSince()

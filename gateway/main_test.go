@@ -87,7 +87,7 @@ func (o *output) line(t *testing.T, message string) map[string]any {
 
 // await does not wait for a gateway that has ended without the line.
 func (o *output) await(message string) (map[string]any, error) {
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		over := o.isOver() // asked first: what was printed last counts
 		if fields := o.find(message); fields != nil {
 			return fields, nil
@@ -314,7 +314,7 @@ func TestDrain(t *testing.T) {
 		t.Errorf("during the delay: %d", resp.StatusCode)
 	}
 	// Package daemon tests when; here it is enough that the listener goes before the run in flight does.
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		resp, err := http.Get(s.url + "/healthz")
 		if err != nil {
 			break

@@ -2,6 +2,7 @@ package csp
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -372,17 +373,30 @@ func TestHostileHeaderIsCheap(t *testing.T) {
 		for i := 0; header.Len() < most; i++ {
 			header.WriteString(strings.ReplaceAll(part, "%d", fmt.Sprint(i)))
 		}
-		began := time.Now()
-		set := Set(ParseHeaders([]string{header.String()}))
-		set.Assess()
-		set.Framing()
-		for _, p := range set {
-			p.Lint()
-		}
-		if took := time.Since(began); took > 5*bound {
+		if took := fastestOf(3, func() { judge(header.String()) }); took > 5*bound {
 			t.Errorf("%q repeated took %v", part, took)
 		}
 	}
+}
+
+func judge(header string) {
+	set := Set(ParseHeaders([]string{header}))
+	set.Assess()
+	set.Framing()
+	for _, p := range set {
+		p.Lint()
+	}
+}
+
+// fastestOf is how long the fastest of some tries took: the others may have waited for the processor.
+func fastestOf(tries int, try func()) time.Duration {
+	fastest := time.Duration(math.MaxInt64)
+	for range tries {
+		began := time.Now()
+		try()
+		fastest = min(fastest, time.Since(began))
+	}
+	return fastest
 }
 
 func TestQuote(t *testing.T) {
