@@ -34,6 +34,9 @@ func (r *reader) checkLoc(loc string, line int) {
 }
 
 func absolute(s string) (*url.URL, bool) {
+	if s == "" || s[0] != 'h' && s[0] != 'H' { // spares the parser what no scheme begins
+		return nil, false
+	}
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || !strings.EqualFold(u.Scheme, "http") && !strings.EqualFold(u.Scheme, "https") {
 		return nil, false

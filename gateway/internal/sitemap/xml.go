@@ -2,7 +2,7 @@ package sitemap
 
 import (
 	"bufio"
-	"encoding/xml"
+	"bytes"
 	"errors"
 	"io"
 	"strings"
@@ -18,46 +18,16 @@ const (
 
 const namespace = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
-// tokens lets the decoder read one token at a time, and none that is too long.
-type tokens struct {
-	from *bufio.Reader
-	left int
-	err  error // of the file, nil while it can be read
-}
-
 var errTokenTooLong = &defect{code: CodeMalformed, message: "The XML has a text, comment or tag of more than 256 KiB."}
-
-func (t *tokens) ReadByte() (byte, error) {
-	if t.left == 0 {
-		return 0, errTokenTooLong
-	}
-	t.left--
-	c, err := t.from.ReadByte()
-	t.err = err
-	return c, err
-}
-
-// Read is what an encoding is undone from.
-func (t *tokens) Read(p []byte) (int, error) {
-	if t.left == 0 {
-		return 0, errTokenTooLong
-	}
-	n, err := t.from.Read(p[:min(len(p), t.left)])
-	t.left -= n
-	t.err = err
-	return n, err
-}
 
 // document is the state between two tokens.
 type document struct {
 	r       *reader
-	source  *tokens
-	decoder *xml.Decoder
-	stack   []xml.Name
+	scanner *scanner
+	stack   []name
 	rooted  bool
 	entry   entry
 	text    *strings.Builder // where the text of the current element goes, nil where nobody reads it
-	syntax  int              // bytes of no token that parts has not told of; less than none where the decoder reads ahead
 }
 
 // entry is one url or sitemap element.
@@ -66,86 +36,52 @@ type entry struct {
 	line         int
 }
 
-// readXML reads the document without building it. RawToken expands no entities but the five of XML, and checks no
-// nesting: that is done here.
+// readXML reads the document without building it.
 func (r *reader) readXML(text *bufio.Reader) error {
-	source := &tokens{from: text}
-	d := &document{r: r, source: source, decoder: xml.NewDecoder(source)}
-	d.decoder.CharsetReader = r.charset
+	d := &document{r: r, scanner: newScanner(text, r.charset)}
 	for {
-		source.left = maxToken
-		token, err := d.decoder.RawToken()
+		token, err := d.scanner.next()
 		if err == nil {
 			err = d.take(token)
 		}
 		switch {
+		case err == nil:
 		case errors.Is(err, io.EOF):
 			return d.end()
 		case errors.Is(err, errDone):
 			return nil
-		case errors.Is(err, ErrLimit):
-			return err
-		case err != nil:
+		default:
 			return d.fault(err)
 		}
 	}
 }
 
-// parts is the token, and its attributes and entities: each takes the decoder as long, and three bytes at least that
-// are not in the token.
-func (d *document) parts(token xml.Token) int {
-	d.syntax += maxToken - d.source.left - length(token)
-	more := max(d.syntax/3, 0)
-	d.syntax -= 3 * more
-	return 1 + more
-}
-
-// length is that of the names and texts of a token.
-func length(token xml.Token) (n int) {
-	switch token := token.(type) {
-	case xml.StartElement:
-		n = len(token.Name.Space) + len(token.Name.Local)
-		for _, a := range token.Attr {
-			n += len(a.Name.Space) + len(a.Name.Local) + len(a.Value)
-		}
-	case xml.EndElement:
-		n = len(token.Name.Space) + len(token.Name.Local)
-	case xml.CharData:
-		n = len(token)
-	case xml.Comment:
-		n = len(token)
-	case xml.ProcInst:
-		n = len(token.Target) + len(token.Inst)
-	case xml.Directive:
-		n = len(token)
-	}
-	return n
-}
-
 // errDone ends the reading of a document whose rest does not matter.
 var errDone = errors.New("sitemap: done")
 
-func (d *document) take(token xml.Token) error {
-	if err := d.r.spend(d.parts(token)); err != nil {
+func (d *document) take(token token) error {
+	parts := d.scanner.parts
+	d.scanner.parts = 0
+	if err := d.r.spend(parts); err != nil {
 		return err
 	}
-	switch token := token.(type) {
-	case xml.StartElement:
+	switch token.kind {
+	case start:
 		return d.open(token)
-	case xml.EndElement:
-		return d.close(token.Name)
-	case xml.CharData:
-		if len(d.stack) == 0 && strings.Trim(string(token), " \t\r\n") != "" {
+	case end:
+		return d.close(token.name)
+	case text:
+		if len(d.stack) == 0 && len(bytes.Trim(token.text, " \t\r\n")) > 0 {
 			return broken(CodeMalformed, "There is text outside the XML document's root element.")
 		}
 		if d.text != nil && d.text.Len() < maxText {
-			d.text.Write(token[:min(len(token), maxText)])
+			d.text.Write(token.text[:min(len(token.text), maxText)])
 		}
 	}
 	return nil
 }
 
-func (d *document) open(element xml.StartElement) error {
+func (d *document) open(element token) error {
 	switch depth := len(d.stack); {
 	case depth == maxDepth:
 		return broken(CodeTooDeep, "The XML is nested more than 32 elements deep.")
@@ -155,24 +91,23 @@ func (d *document) open(element xml.StartElement) error {
 		if err := d.root(element); err != nil {
 			return err
 		}
-	case depth == 1 && d.isEntry(element.Name):
-		line, _ := d.decoder.InputPos()
-		d.entry = entry{line: line}
+	case depth == 1 && d.isEntry(element.name):
+		d.entry = entry{line: d.scanner.line}
 		d.r.report.Count++
-	case depth == 2 && d.isEntry(d.stack[1]) && element.Name.Space == d.stack[0].Space:
-		d.text = d.entry.field(element.Name.Local)
+	case depth == 2 && d.isEntry(d.stack[1]) && element.name.space == d.stack[0].space:
+		d.text = d.entry.field(element.name.local)
 	}
-	d.stack = append(d.stack, element.Name)
+	d.stack = append(d.stack, element.name)
 	return nil
 }
 
 // isEntry tells a url element of a urlset and a sitemap element of an index. The namespace is told by its prefix.
-func (d *document) isEntry(name xml.Name) bool {
+func (d *document) isEntry(element name) bool {
 	want := "url"
 	if d.r.report.Kind == Index {
 		want = "sitemap"
 	}
-	return name.Local == want && name.Space == d.stack[0].Space
+	return element.local == want && element.space == d.stack[0].space
 }
 
 func (e *entry) field(name string) *strings.Builder {
@@ -185,9 +120,9 @@ func (e *entry) field(name string) *strings.Builder {
 	return nil
 }
 
-func (d *document) root(element xml.StartElement) error {
+func (d *document) root(element token) error {
 	d.rooted = true
-	switch element.Name.Local {
+	switch element.name.local {
 	case "urlset":
 		d.r.report.Kind = URLSet
 	case "sitemapindex":
@@ -208,25 +143,27 @@ func (d *document) root(element xml.StartElement) error {
 }
 
 // namespaceOf resolves the prefix of the root element, which only its own attributes can.
-func namespaceOf(element xml.StartElement) string {
-	want := xml.Name{Local: "xmlns"}
-	if element.Name.Space != "" {
-		want = xml.Name{Space: "xmlns", Local: element.Name.Space}
+func namespaceOf(element token) string {
+	want := name{local: "xmlns"}
+	if element.name.space != "" {
+		want = name{"xmlns", element.name.space}
 	}
-	for _, attribute := range element.Attr {
-		if attribute.Name == want {
-			return attribute.Value
+	for rest := trimLeft(element.attributes); len(rest) > 0; {
+		attribute, value, after, _ := cutAttribute(rest)
+		if attribute == want {
+			return string(value)
 		}
+		rest = trimLeft(after)
 	}
 	return ""
 }
 
-func (d *document) close(name xml.Name) error {
+func (d *document) close(element name) error {
 	depth := len(d.stack)
-	if depth == 0 || d.stack[depth-1] != name {
+	if depth == 0 || d.stack[depth-1] != element {
 		return broken(CodeMalformed, "An end tag of the XML document does not match its start tag.")
 	}
-	if depth == 2 && d.isEntry(name) {
+	if depth == 2 && d.isEntry(element) {
 		d.r.checkLoc(d.entry.loc.String(), d.entry.line)
 		d.r.checkDate(d.entry.lastmod.String(), d.entry.line)
 	}
@@ -245,19 +182,11 @@ func (d *document) end() error {
 	return nil
 }
 
-// fault puts an error of the decoder in words, with the line where it stopped.
+// fault adds the line where the reading stopped to what is wrong with the file.
 func (d *document) fault(err error) error {
-	line, _ := d.decoder.InputPos()
-	var syntax *xml.SyntaxError
 	var bad *defect
-	switch {
-	case errors.As(err, &syntax):
-		return &defect{code: CodeMalformed, line: syntax.Line, message: "The file is not well-formed XML."}
-	case errors.As(err, &bad):
-		return &defect{code: bad.code, line: line, message: bad.message}
-	case d.source.err == nil:
-		// The decoder's own error, of which all but those of the declaration are of the type above.
-		return &defect{code: CodeMalformed, line: line, message: "The XML declaration cannot be read."}
+	if errors.As(err, &bad) && bad.line == 0 {
+		return &defect{code: bad.code, line: d.scanner.line, message: bad.message}
 	}
 	return err
 }
