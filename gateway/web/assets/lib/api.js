@@ -13,22 +13,27 @@
  * @property {string} [field] what a refusal is about: "input", or "options." and the name of an option
  */
 
+/** @typedef {Record<string, any> & {kind: string}} Step what became known while a tool runs: its kind, and under that name what it is about */
+
+const streamed = "application/x-ndjson";
+
 /**
  * Runs one tool. It rejects only when the signal aborts.
  * @param {string} slug
  * @param {string} input
  * @param {Record<string, string | number>} options
  * @param {AbortSignal} signal
+ * @param {(step: Step) => void} [onStep] is told of each step as it comes; without it none are asked for
  * @returns {Promise<Answer>}
  */
-export function runTool(slug, input, options, signal) {
+export function runTool(slug, input, options, signal, onStep) {
   const body = Object.keys(options).length > 0 ? { input, options } : { input };
   return ask(`/api/tools/${encodeURIComponent(slug)}`, {
     method: "POST",
-    headers: { "Content-Type": "application/json" },
+    headers: { "Content-Type": "application/json", ...(onStep && { Accept: streamed }) },
     body: JSON.stringify(body),
     signal,
-  });
+  }, onStep);
 }
 
 /**
@@ -45,12 +50,13 @@ export function sampleConnection(probe, n, signal) {
 /**
  * @param {string} path
  * @param {RequestInit} init
+ * @param {(step: Step) => void} [onStep]
  * @returns {Promise<Answer>}
  */
-async function ask(path, init) {
+async function ask(path, init, onStep) {
   try {
     const response = await fetch(path, { cache: "no-store", credentials: "same-origin", redirect: "error", ...init });
-    return await read(response);
+    return onStep && response.body && response.headers.get("Content-Type")?.startsWith(streamed) ? await readSteps(response.body, onStep) : await read(response);
   } catch (failure) {
     if (init.signal?.aborted) throw failure;
     return { ok: false, status: 0, error: "This service could not be reached. Check your connection and try again." };
@@ -65,22 +71,82 @@ async function read(response) {
   const after = Number.parseInt(response.headers.get("Retry-After") ?? "", 10);
   const field = response.headers.get("X-Invalid-Field") ?? undefined;
   const answer = { status: response.status, retryAfter: Number.isFinite(after) ? after : undefined, field };
-  const text = await response.text();
-  let envelope;
+  const envelope = parsed(await response.text());
+  if (!envelope) return { ...answer, ok: false, error: `The service answered with status ${response.status} and nothing that this page can read.` };
+  return opened(envelope, answer);
+}
+
+/**
+ * The object that a text is as JSON, null where it is none.
+ * @param {string} text
+ * @returns {Record<string, any> | null}
+ */
+function parsed(text) {
   try {
-    envelope = JSON.parse(text);
+    const value = JSON.parse(text);
+    return typeof value === "object" ? value : null;
   } catch {
-    envelope = null;
+    return null;
   }
-  if (envelope === null || typeof envelope !== "object") {
-    return { ...answer, ok: false, error: `The service answered with status ${response.status} and nothing that this page can read.` };
-  }
-  const { data, error, durationMs, requestId } = envelope;
-  if (!response.ok || data === undefined || data === null) {
-    const sentence = typeof error === "string" ? error : `The service answered with status ${response.status}.`;
+}
+
+/**
+ * @param {Record<string, any>} envelope
+ * @param {{status: number, retryAfter?: number, field?: string}} answer
+ * @returns {Answer}
+ */
+function opened({ data, error, durationMs, requestId }, answer) {
+  if (answer.status < 200 || answer.status > 299 || data === undefined || data === null) {
+    const sentence = typeof error === "string" ? error : `The service answered with status ${answer.status}.`;
     return { ...answer, ok: false, error: sentence, durationMs, requestId };
   }
   return { ...answer, ok: true, data, durationMs, requestId };
+}
+
+/**
+ * Reads a stream: a step a line, and last the envelope with its status.
+ * @param {ReadableStream<Uint8Array<ArrayBuffer>>} body
+ * @param {(step: Step) => void} onStep
+ * @returns {Promise<Answer>}
+ */
+async function readSteps(body, onStep) {
+  let last = null;
+  for await (const line of linesOf(body)) {
+    const value = parsed(line);
+    if (typeof value?.step?.kind === "string") onStep(value.step);
+    else if (typeof value?.status === "number") last = value;
+  }
+  if (!last) return { ok: false, status: 0, error: "The connection broke off before the answer was complete." };
+  return opened(last, { status: last.status, retryAfter: typeof last.retryAfter === "number" ? last.retryAfter : undefined });
+}
+
+/**
+ * The lines of a text as they come; what follows the last line feed is no line.
+ * @param {ReadableStream<Uint8Array<ArrayBuffer>>} body
+ */
+async function* linesOf(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (let part = await next(reader); part !== null; part = await next(reader)) {
+    const lines = (rest + part).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+}
+
+/**
+ * What comes next, null where nothing does: what breaks off has come to its end as well.
+ * @param {ReadableStreamDefaultReader<string>} reader
+ * @returns {Promise<string | null>}
+ */
+async function next(reader) {
+  try {
+    const { done, value } = await reader.read();
+    return done ? null : value;
+  } catch (failure) {
+    if (failure instanceof DOMException && failure.name === "AbortError") throw failure;
+    return null;
+  }
 }
 
 /**

@@ -4,12 +4,13 @@
 import { el } from "./dom.js";
 import { duration } from "./format.js";
 import { lost, verdictLine } from "./parts.js";
+import { counted, doing } from "./steps.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
 /** @typedef {import("./queue.js").Stage<Answer>} Stage */
 /** @typedef {import("./view.js").Verdict} Verdict */
 
-/** What a card needs to know of its check. verdict is that of an answer, null where what makes it did not load. @typedef {{slug: string, title: string, input: string, glyph: Node | null, stage: Stage, began: number, took: number, verdict: Verdict | null}} Check */
+/** What a card needs to know of its check. verdict is that of an answer, null where what makes it did not load. @typedef {{slug: string, title: string, input: string, glyph: Node | null, stage: Stage, seen: import("./steps.js").Seen, began: number, took: number, verdict: Verdict | null}} Check */
 
 /** @typedef {"waiting" | "running" | "done" | "failed" | "limited" | "cancelled"} State */
 
@@ -62,6 +63,8 @@ export function makeCard(check, again) {
     if (clock.textContent !== text) clock.textContent = text;
     const pause = said.querySelector(".pause");
     if (pause) pause.textContent = pauseText(check.stage);
+    const now = said.querySelector(".now");
+    if (now) now.textContent = nowText(check);
   }
 
   return { node, show, tick };
@@ -88,9 +91,16 @@ function pauseText(stage) {
   return stage.state === "limited" ? ` Trying again in ${duration(left)}.` : ` It starts in ${duration(left)}.`;
 }
 
+/** What a running check is busy with, and what it has found. @param {Check} check */
+function nowText({ seen }) {
+  return seen.count === 0 ? `${doing(seen.stage)}…` : `${doing(seen.stage)}… ${counted(seen)} so far.`;
+}
+
 /** @param {Check} check @returns {Node[]} what there is to say */
 function sentence({ stage, verdict }) {
   switch (stage.state) {
+    case "running":
+      return [el("p", { class: "remark now" })];
     case "answered":
       if (stage.reply.ok) return [verdict ? verdictLine(verdict) : lost("The answer is there, but the part of this page that reads it did not load.")];
       return [remark(stage.reply.error ?? "The service gave no reason.", false, stage.reply.status === 501 ? "Not run." : "No answer.")];

@@ -57,6 +57,18 @@ export function byId(id) {
   return node;
 }
 
+/**
+ * Has the button that starts a run say that one goes on. It keeps its place and the focus.
+ * @param {HTMLElement} button
+ * @param {boolean} on
+ */
+export function setBusy(button, on) {
+  button.dataset.idle ??= button.textContent ?? "";
+  button.textContent = on ? "Running…" : button.dataset.idle;
+  if (on) button.setAttribute("aria-busy", "true");
+  else button.removeAttribute("aria-busy");
+}
+
 let ids = 0;
 
 /**

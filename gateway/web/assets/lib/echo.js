@@ -7,13 +7,13 @@ import { listed, ms, percent, plural } from "./format.js";
 import { cut, facts, more, code, section, table } from "./parts.js";
 import { label, picture, ticks } from "./picture.js";
 import { sh } from "./shell.js";
-import { felt } from "./stats.js";
+import { felt, summary } from "./stats.js";
 
-/** @typedef {{seq: number, rttMs: number | null, ttl: number | null, late?: true, undecided?: true}} Reply */
+/** A probe that waits has no answer yet, while it is being measured. @typedef {{seq: number, rttMs: number | null, ttl: number | null, late?: true, undecided?: true, waiting?: boolean}} Reply */
 /** @typedef {import("./view.js").Asked} Asked */
 
 /** What became of a probe. @param {Reply} r @returns {Cell} */
-export const cellOf = (r) => (r.rttMs !== null ? (r.late ? "late" : "answered") : r.undecided ? "uncounted" : "lost");
+export const cellOf = (r) => (r.waiting ? "waiting" : r.rttMs !== null ? (r.late ? "late" : "answered") : r.undecided ? "uncounted" : "lost");
 
 /** The probes that were lost. @param {any} d @returns {number[]} */
 const lost = (d) => d.replies.filter((/** @type {Reply} */ r) => cellOf(r) === "lost").map((/** @type {Reply} */ r) => r.seq);
@@ -43,8 +43,8 @@ export function roundTrips(d) {
       return [
         ...scale.flatMap((t) => [svg("line", { class: "line", x1: left, x2: width, y1: y(t), y2: y(t) }), label(left - 8, y(t) + 4, `${+t.toFixed(3)} ms`, "soft end")]),
         ...replies.flatMap((r, i) => [
-          r.undecided ? svg("circle", { class: "fill-soft", cx: middle(i), cy: y(0) - 9, r: 1.5 })
-            : r.rttMs === null ? cross(middle(i), y(0) - 9, Math.min(5, each / 2 - 0.5)) : svg("rect", { class: "fill-1", x: middle(i) - thick / 2, y: y(r.rttMs), width: thick, height: Math.max(1, y(0) - y(r.rttMs)) }),
+          !r.waiting && (r.undecided ? svg("circle", { class: "fill-soft", cx: middle(i), cy: y(0) - 9, r: 1.5 })
+            : r.rttMs === null ? cross(middle(i), y(0) - 9, Math.min(5, each / 2 - 0.5)) : svg("rect", { class: "fill-1", x: middle(i) - thick / 2, y: y(r.rttMs), width: thick, height: Math.max(1, y(0) - y(r.rttMs)) })),
           i % step === 0 && middle(i) + 9 <= width && label(middle(i), high + 30, String(r.seq), "soft middle"),
         ].filter((n) => n instanceof Node)),
         svg("line", { class: "stroke-2 dashed", "stroke-width": 1.5, x1: left, x2: width, y1: y(d.medianMs), y2: y(d.medianMs) }),
@@ -56,6 +56,20 @@ export function roundTrips(d) {
 
 /** @param {number} x @param {number} y @param {number} r */
 const cross = (x, y, r) => svg("path", { class: "stroke-bad", fill: "none", "stroke-width": 2, d: `M${x - r} ${y - r}l${2 * r} ${2 * r}m0 ${-2 * r}l${-2 * r} ${2 * r}` });
+
+/**
+ * The answers that have come, in the places that all of them will have.
+ * @param {import("./steps.js").Seen} seen
+ * @param {number} count how many probes are sent
+ * @returns {(Node | null)[]}
+ */
+export function liveEcho(seen, count) {
+  const known = /** @type {Map<number, Reply>} */ (new Map(seen.list("reply").map((r) => [r.seq, r])));
+  const replies = Array.from({ length: count }, (_, i) => known.get(i + 1) ?? { seq: i + 1, rttMs: null, ttl: null, waiting: true });
+  const { count: received, min: minMs, max: maxMs, median: medianMs } = summary(replies.flatMap((r) => r.rttMs ?? []));
+  const words = `${received} of ${count} probes have been answered.`;
+  return [section("Probes in order", strip(replies.map(cellOf), words, ["answered", "waiting"])), roundTrips({ replies, received, minMs, maxMs, medianMs, undecided: 0 })];
+}
 
 /** @typedef {"answered" | "late" | "failed" | "lost" | "uncounted" | "waiting"} Cell */
 

@@ -29,6 +29,7 @@
 /**
  * @typedef {object} View an answer on its tool's page: the default export of a tool's view.js
  * @property {(d: any, asked: Asked) => (Node | null)[]} show the pictures, then the tables; the page shows the verdict above and the rest below
+ * @property {(seen: import("./steps.js").Seen, asked: Asked) => (Node | null)[]} [live] what a run has found so far, drawn like its answer; without it the page lists what came
  * @property {(d: any, asked: Asked) => string[]} meaning what this means for a person who is no specialist: one to four short paragraphs, about this very answer
  * @property {(asked: Asked, d: any) => Command[]} terminal the same check by common tools
  * @property {(d: any) => Source[]} sources who said so, when, and whether it came from the service's cache

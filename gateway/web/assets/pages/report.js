@@ -4,13 +4,14 @@
 
 import { runTool } from "../lib/api.js";
 import { ended, makeCard, seconds } from "../lib/card.js";
-import { announce, byId, el, startClock } from "../lib/dom.js";
+import { announce, byId, el, setBusy, startClock } from "../lib/dom.js";
 import { dateTime, plural } from "../lib/format.js";
 import { concernsOf, headline, makeOverview, missing } from "../lib/overview.js";
 import { copyAction, lost } from "../lib/parts.js";
 import { makeQueue } from "../lib/queue.js";
 import { recognise } from "../lib/recognise.js";
 import { remember } from "../lib/store.js";
+import { makeSteps } from "../lib/steps.js";
 import { attempt, loadJudge, verdictOf } from "../lib/view.js";
 import { waitingOf } from "../lib/waiting.js";
 
@@ -21,6 +22,7 @@ import { waitingOf } from "../lib/waiting.js";
 
 const form = /** @type {HTMLFormElement} */ (byId("report"));
 const target = /** @type {HTMLInputElement} */ (byId("target"));
+const submit = byId("run");
 const cancel = byId("cancel");
 const result = byId("result");
 const status = byId("status");
@@ -37,6 +39,8 @@ form.addEventListener("submit", (event) => {
   const found = read();
   if (!found) return target.focus();
   const link = `?${new URLSearchParams({ target: found.text })}`;
+  // Pressed again, the busy button has nothing to do; another target is another report.
+  if (submit.ariaBusy === "true" && link === location.search) return;
   if (link !== location.search) history.pushState(null, "", link);
   asked = location.search;
   open(found, true);
@@ -101,7 +105,7 @@ function checksFor(found) {
     if (input === undefined) return [];
     const group = tool.closest("[data-group]")?.getAttribute("data-group") ?? "";
     const glyph = tool.querySelector("svg")?.cloneNode(true) ?? null;
-    return [{ slug, title, group, input, glyph, judging: loadJudge(slug), judge: null, stage: { state: "waiting" }, began: 0, took: 0, verdict: null, concerns: null }];
+    return [{ slug, title, group, input, glyph, judging: loadJudge(slug), judge: null, stage: { state: "waiting" }, seen: makeSteps(), began: 0, took: 0, verdict: null, concerns: null }];
   });
 }
 
@@ -165,7 +169,10 @@ function open(found, byHand) {
   function tell(check, stage) {
     if (left) return;
     check.stage = stage;
-    if (stage.state === "running") check.began = performance.now();
+    if (stage.state === "running") {
+      check.began = performance.now();
+      check.seen = makeSteps();
+    }
     conclude(check);
     cards.get(check)?.show();
     overview.update();
@@ -192,7 +199,7 @@ function open(found, byHand) {
  * @param {AbortSignal} signal
  */
 async function ask(check, signal) {
-  const answer = await runTool(check.slug, check.input, {}, signal);
+  const answer = await runTool(check.slug, check.input, {}, signal, (step) => check.seen.add(step));
   check.took = performance.now() - check.began;
   check.judge = await check.judging;
   return answer;
@@ -222,8 +229,9 @@ function refusal(checks) {
 /** @param {boolean} on */
 function busy(on) {
   // The button that has the focus must not vanish under it.
-  if (!on && document.activeElement === cancel) byId("run").focus();
+  if (!on && document.activeElement === cancel) submit.focus();
   cancel.hidden = !on;
+  setBusy(submit, on);
   result.setAttribute("aria-busy", String(on));
 }
 

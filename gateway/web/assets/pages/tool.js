@@ -4,7 +4,8 @@
 
 import { fieldOf, runTool } from "../lib/api.js";
 import { renderAnswer, renderFailure, renderUndrawn, undrawn } from "../lib/answer.js";
-import { announce, byId, startClock } from "../lib/dom.js";
+import { announce, byId, setBusy, startClock } from "../lib/dom.js";
+import { showRun } from "../lib/live.js";
 import { took } from "../lib/format.js";
 import { clean } from "../lib/recognise.js";
 import { remember } from "../lib/store.js";
@@ -16,6 +17,7 @@ import { waitingOf } from "../lib/waiting.js";
 
 const form = /** @type {HTMLFormElement} */ (byId("tool"));
 const slug = form.dataset.slug ?? "";
+const title = document.querySelector("h1")?.textContent?.trim() ?? slug;
 const kind = form.dataset.kind ?? "none";
 const input = /** @type {HTMLInputElement | null} */ (document.getElementById("input"));
 const options = /** @type {(HTMLInputElement | HTMLSelectElement)[]} */ ([...form.querySelectorAll("[data-option]")]);
@@ -40,6 +42,8 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   tidy();
   const query = link();
+  // Pressed again, the busy button has nothing to do; a changed form is another question.
+  if (running && query === location.search) return;
   if (query !== location.search) history.pushState(null, "", query || location.pathname);
   linked = location.search;
   run(true);
@@ -132,15 +136,18 @@ async function run(byHand) {
   busy(true);
   status.textContent = "Running…";
   const stop = startClock(byId("clock"));
+  const live = showRun({ place: result, asked: what, view: drawing.then(([, view]) => view) });
+  announce(`Running ${title}${what.input ? ` for ${what.input}` : ""}.`);
   try {
-    const answer = await runTool(slug, what.input, what.options, mine.signal);
+    const answer = await runTool(slug, what.input, what.options, mine.signal, live.step);
     const waited = stop();
-    if (running === mine) await show(answer, what, waited, byHand);
+    if (running === mine) await show(answer, what, waited, byHand, live.rest);
   } catch (failure) {
     stop();
     if (!mine.signal.aborted) throw failure;
-    if (running === mine) status.textContent = "Cancelled.";
+    if (running === mine) cancelled(live.rest);
   } finally {
+    live.stop();
     if (running === mine) {
       running = null;
       busy(false);
@@ -148,11 +155,19 @@ async function run(byHand) {
   }
 }
 
+/** @param {(sentence: string) => Node[]} rest */
+function cancelled(rest) {
+  status.textContent = "Cancelled.";
+  announce("Cancelled.");
+  result.replaceChildren(...rest("You cancelled this run. What it had found until then is below; it is incomplete."));
+}
+
 /** @param {boolean} on */
 function busy(on) {
   // The button that has the focus must not vanish under it.
   if (!on && document.activeElement === cancel) submit.focus();
   cancel.hidden = !on;
+  setBusy(submit, on);
   if (on) result.classList.add("used");
   result.setAttribute("aria-busy", String(on));
 }
@@ -175,8 +190,9 @@ function fields() {
  * @param {Asked} what
  * @param {number} waited milliseconds
  * @param {boolean} byHand
+ * @param {(sentence: string) => Node[]} rest what the run had found, where it has no answer
  */
-async function show(answer, what, waited, byHand) {
+async function show(answer, what, waited, byHand, rest) {
   const service = answer.durationMs === undefined ? "" : ` (${took(answer.durationMs)} of it in the service)`;
   status.textContent = answer.ok ? `Answered after ${took(waited)}${service}.` : "No result.";
   if (answer.ok) {
@@ -191,9 +207,10 @@ async function show(answer, what, waited, byHand) {
   const refused = fieldOf(answer, fields().map((field) => field.name));
   const field = fields().find(({ name }) => name === refused);
   if (!field) {
-    result.replaceChildren(renderFailure(answer));
+    result.replaceChildren(renderFailure(answer), ...rest("What the run had found until then is below; it is incomplete."));
     return;
   }
+  result.replaceChildren();
   field.setAttribute("aria-invalid", "true");
   byId(`${field.id}-error`).textContent = answer.error ?? "";
   // The room for an answer is given back where the visitor's own deed explains that the page moves.

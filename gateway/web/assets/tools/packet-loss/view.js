@@ -1,7 +1,7 @@
 // @ts-check
 // Fifty echo probes to a host, and which of them got lost.
 
-import { cellOf, figures, lossMeans, meaning, narrow, probes, raw, roundTrips, sources, strip, terminal } from "../../lib/echo.js";
+import { cellOf, figures, liveEcho, lossMeans, meaning, narrow, probes, raw, roundTrips, sources, strip, terminal } from "../../lib/echo.js";
 import { decided, limited, missing } from "../../lib/echo-verdict.js";
 import { plural } from "../../lib/format.js";
 import { more, section } from "../../lib/parts.js";
@@ -42,6 +42,7 @@ function pattern(d) {
 
 /** @type {import("../../lib/view.js").View} */
 export default {
+  live: (seen) => liveEcho(seen, 50),
   show: (d) => [cells(d), roundTrips(d), bursts(d), figures(d), more("Each probe", probes(d)), raw(d)],
   meaning: (d) => [...(d.received > 0 && missing(d) > 0 && !limited(d) ? [pattern(d)] : []), ...lossMeans(d), ...meaning(d)],
   terminal: (asked, d) => terminal(asked, d, 50, 0.1),

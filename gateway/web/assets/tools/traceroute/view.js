@@ -18,7 +18,7 @@ import { destination, ending } from "./verdict.js";
  * @returns {Row[]}
  */
 function rowsOf(hops) {
-  const alike = (/** @type {any} */ a, /** @type {any} */ b) => a.received + b?.received === 0 && a.note === b.note && a.sent === b.sent;
+  const alike = (/** @type {any} */ a, /** @type {any} */ b) => !a.waiting && a.received + b?.received === 0 && a.note === b.note && a.sent === b.sent;
   const rows = [];
   for (let i = 0; i < hops.length; i++) {
     let end = i;
@@ -83,7 +83,7 @@ function axis(scale) {
 function router({ hop, last }, d) {
   const labels = hop.labels?.map((/** @type {any} */ l) => `${l.label} (class ${l.tc}, TTL ${l.ttl}${l.bottom ? ", last" : ""})`);
   return [
-    last > hop.ttl ? none(`These ${last - hop.ttl + 1} hops did not answer within 1 s.`)
+    hop.waiting ? none("no answer yet") : last > hop.ttl ? none(`These ${last - hop.ttl + 1} hops did not answer within 1 s.`)
       : hop.addresses.length > 0 ? values(hop.addresses, { what: "address" }) : none(hop.hidden ? "hidden" : "no answer within 1 s"),
     hop === destination(d) && badge(d.reached ? "good" : "info", "destination"),
     hop.addresses.length > 1 && badge("off", "several paths"),
@@ -101,7 +101,7 @@ function hopRow(row, d, scale) {
   const cells = [
     router(row, d), [plot(hop, scale)],
     hop.received > 0 ? [el("strong", {}, ms(hop.averageMs)), small(`${ms(hop.bestMs)} to ${ms(hop.worstMs)}`.replace(/ ms (to .* ms)/, " $1"))] : [],
-    [`${hop.received} of ${hop.sent}`, hop.received < hop.sent && small(`${percent(hop.lossPercent)} ${hop === destination(d) ? "lost" : "unanswered"}`)],
+    hop.waiting ? [] : [`${hop.received} of ${hop.sent}`, hop.received < hop.sent && small(`${percent(hop.lossPercent)} ${hop === destination(d) ? "lost" : "unanswered"}`)],
   ];
   return el("tr", { role: "row", class: "trace-hop" }, el("th", { scope: "row", role: "rowheader" }, last > hop.ttl ? `${hop.ttl}–${last}` : String(hop.ttl)),
     ...cells.map((cell) => el("td", { role: "cell" }, ...cell)));
@@ -110,17 +110,32 @@ function hopRow(row, d, scale) {
 /** Of several origins the one with the lowest number is shown. @param {{others?: number[]}} asn */
 const alsoBy = ({ others = [] }) => (others.length > 0 ? `; also announced by ${listed(others.map((n) => `AS${n}`))}` : "");
 
-/** The roles are for browsers that forget them once narrow screens lay the table out as blocks. @param {any} d */
-function path(d) {
+/**
+ * The roles are for browsers that forget them once narrow screens lay the table out as blocks.
+ * @param {any} d
+ * @param {string} [unknown] what heads hops whose network is not known
+ */
+function path(d, unknown = "Network not known") {
   const scale = ticks(Math.max(1, ...d.hops.map((/** @type {any} */ h) => h.worstMs ?? 0)), 4);
   const head = [["Hop"], ["Router"], ["Round-trip time in ms", axis(scale)], ["Average, best to worst"], ["Probes answered"]];
   const groups = networks(rowsOf(d.hops)).map(({ asn, rows }) => el("tbody", { role: "rowgroup" },
     el("tr", { role: "row", class: "trace-network" }, el("th", { colspan: 5, scope: "rowgroup", role: "rowheader" },
-      ...(asn ? [toolLink("asn-lookup", `AS${asn.asn}`, originWords(asn)), alsoBy(asn)] : ["Network not known"]))),
+      ...(asn ? [toolLink("asn-lookup", `AS${asn.asn}`, originWords(asn)), alsoBy(asn)] : [unknown]))),
     ...rows.map((row) => hopRow(row, d, scale))));
   return el("table", { class: "trace", role: "table" },
     el("caption", {}, "Times from our server to each hop and back, on one scale: a dot for each answer, a bar from best to worst, a stroke for the average."),
     el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, ...head.map((title) => el("th", { scope: "col", role: "columnheader" }, ...title)))), ...groups);
+}
+
+/**
+ * The path as far as it is known: each hop up to the farthest one has a row, so that none is pushed down by another.
+ * @param {any[]} heard hops
+ */
+function pathSoFar(heard) {
+  const known = new Map(heard.map((hop) => [hop.ttl, hop]));
+  const hops = Array.from({ length: Math.max(...known.keys()) }, (_, i) => known.get(i + 1)
+    ?? { ttl: i + 1, addresses: [], rttsMs: [], sent: 0, received: 0, waiting: true });
+  return section("The path", path({ hops, address: null, reached: false }, "Names and networks follow at the end"));
 }
 
 const cutTrace = "The answer was cut: the worker sent more than the service passes on.";
@@ -143,6 +158,11 @@ function commands(d) {
 
 /** @type {import("../../lib/view.js").View} */
 export default {
+
+  live: (seen) => [
+    el("ul", { class: "trace-story" }, el("li", {}, "Hops appear as they answer. Those that never do are told at the end.")),
+    pathSoFar(seen.list("hop")),
+  ],
 
   show: (d) => [
     el("ul", { class: "trace-story" }, ...d.explanation.map((/** @type {string} */ s) => el("li", {}, s))),

@@ -58,8 +58,23 @@ function each(name, a) {
     a.status !== null && ` ${a.status}`, a.reason && el("div", { class: "hint" }, a.reason));
 }
 
+/**
+ * One family while it is being asked.
+ * @param {number} family 4 or 6
+ * @param {import("../../lib/steps.js").Seen} seen
+ */
+function cardSoFar(family, seen) {
+  const known = seen.list("family").find((f) => f.family === family);
+  const addresses = seen.list("address").filter((a) => a.address.includes(":") === (family === 6));
+  if (known) return card(`IPv${family === 6 ? 6 : 4}`, { ...known, addresses });
+  return el("div", { class: "uptime-family info" }, el("h3", {}, `IPv${family}`, el("span", { class: "uptime-state" }, "being asked")),
+    el("ul", { class: "uptime-addresses" }, ...addresses.map((a) => each(family === 6 ? "IPv6" : "IPv4", a))));
+}
+
 /** @type {import("../../lib/view.js").View} */
 export default {
+
+  live: (seen) => [section("IPv4 and IPv6", el("div", { class: "uptime-families" }, ...[4, 6].map((family) => cardSoFar(family, seen))))],
 
   show(d) {
     return [

@@ -1,0 +1,80 @@
+// @ts-check
+// A run on the page while it goes on: what it is busy with in the place of the verdict, and below it what it has found so
+// far. It is drawn anew as a whole, at most a few times a second, and what failed in the middle stays.
+
+import { announce, el } from "./dom.js";
+import { stepRows } from "./live-rows.js";
+import { boundOf, counted, doing, makeSteps } from "./steps.js";
+import { attempt } from "./view.js";
+
+/** @typedef {import("./view.js").Asked} Asked */
+/** @typedef {import("./view.js").View} View */
+
+/** At least so many milliseconds lie between two drawings, and between two sentences for screen readers. */
+const drawnEvery = 100;
+const saidEvery = 6000;
+
+/**
+ * Shows a run in a place of the page, from now until it is stopped.
+ * @param {{place: HTMLElement, asked: Asked, view: Promise<View | null>}} what
+ * @returns {{step: (step: import("./api.js").Step) => void, stop: () => void, rest: (sentence: string) => Node[]}} rest is what
+ *   was known when the run ended without an answer, below a sentence that says so; nothing where nothing was known
+ */
+export function showRun({ place, asked, view }) {
+  const seen = makeSteps();
+  const text = el("span");
+  const found = el("div", { class: "live", "data-count": 0 });
+  /** @type {View | null} */
+  let drawing = null;
+  let timer = 0;
+  let drawn = 0;
+  let said = performance.now();
+  let over = false;
+
+  place.replaceChildren(el("p", { class: "verdict pending" }, el("span", { class: "mark spinner", "aria-hidden": "true" }), text), found);
+  show();
+  view.then((loaded) => {
+    drawing = loaded;
+    if (seen.count > 0 && !over) plan();
+  });
+
+  function show() {
+    drawn = performance.now();
+    const sentence = `${doing(seen.stage)}… This takes at most ${boundOf(seen.stage)} s.`;
+    if (text.textContent !== sentence) text.textContent = sentence;
+    if (seen.count === 0) return;
+    found.setAttribute("data-count", String(seen.count));
+    found.replaceChildren(...nodes());
+    if (drawn - said < saidEvery) return;
+    said = drawn;
+    announce(`${counted(seen)} so far.`);
+  }
+
+  /** @returns {Node[]} */
+  function nodes() {
+    const live = drawing?.live;
+    return (live ? attempt(() => live(seen, asked), []) : [stepRows(seen)]).filter((node) => node !== null);
+  }
+
+  function plan() {
+    if (timer || over) return;
+    timer = setTimeout(() => { timer = 0; if (!over) show(); }, Math.max(0, drawn + drawnEvery - performance.now()));
+  }
+
+  function stop() {
+    over = true;
+    clearTimeout(timer);
+  }
+
+  return {
+    stop,
+    step: (step) => {
+      seen.add(step);
+      plan();
+    },
+    rest: (sentence) => {
+      if (seen.count === 0) return [];
+      return [el("p", { class: "hint" }, sentence), el("div", { class: "live incomplete", "data-count": seen.count }, ...nodes())];
+    },
+  };
+}

@@ -1,0 +1,107 @@
+// @ts-check
+// What a run has told so far: the newest state of each thing. Everything in it may be hostile text or absent.
+
+/** @typedef {import("./api.js").Step} Step */
+/** @typedef {{stage: string, whom?: string, boundMs: number, atMs: number}} Stage what the run is busy with */
+/**
+ * @typedef {object} Seen
+ * @property {(step: Step) => void} add
+ * @property {(kind: string) => any[]} list what is known of a kind, in the order in which it was first told
+ * @property {() => string[]} kinds
+ * @property {Stage | null} stage
+ * @property {number} count how many things are known
+ * @property {any} newest the thing that was told last
+ * @property {string} newestKind
+ */
+
+/** What tells a thing of a kind from the others. @type {Record<string, (thing: any) => unknown>} */
+const keys = {
+  hop: (h) => h.ttl ?? h.index,
+  reply: (r) => r.seq,
+  address: (a) => a.address,
+  family: (f) => f.family,
+  resolver: (r) => r.id,
+  type: (t) => t.type,
+  check: (c) => c.name,
+  file: (f) => f.url,
+  endpoint: (e) => e.address,
+  protocol: (p) => p.protocol,
+  source: (s) => [s.name, s.url, s.zone, s.server].join(" "),
+};
+
+/** @returns {Seen} */
+export function makeSteps() {
+  /** @type {Map<string, Map<unknown, any>>} */
+  const known = new Map();
+  return {
+    stage: null,
+    count: 0,
+    newest: null,
+    newestKind: "",
+    add(step) {
+      const { kind } = step;
+      if (kind === "stage") {
+        this.stage = /** @type {any} */ (step);
+        return;
+      }
+      const thing = step[kind];
+      if (!Object.hasOwn(keys, kind) || thing === null || typeof thing !== "object") return;
+      const things = known.get(kind) ?? new Map();
+      const key = keys[kind](thing);
+      if (!things.has(key)) this.count += 1;
+      known.set(kind, things.set(key, thing));
+      this.newest = thing;
+      this.newestKind = kind;
+    },
+    list: (kind) => [...(known.get(kind)?.values() ?? [])],
+    kinds: () => [...known.keys()],
+  };
+}
+
+/** One thing of a kind, and several. @type {Record<string, [string, string]>} */
+const nouns = {
+  hop: ["hop", "hops"], reply: ["reply", "replies"], address: ["address", "addresses"], family: ["address family", "address families"],
+  resolver: ["resolver", "resolvers"], type: ["record type", "record types"], check: ["check", "checks"], file: ["file", "files"],
+  endpoint: ["address", "addresses"], protocol: ["protocol version", "protocol versions"], source: ["source", "sources"],
+};
+
+/**
+ * How much is known: "7 hops", "1 family and 2 addresses"; empty for nothing.
+ * @param {Seen} seen
+ * @returns {string}
+ */
+export function counted(seen) {
+  return seen.kinds().map((kind) => {
+    const count = seen.list(kind).length;
+    return `${count} ${nouns[kind][count === 1 ? 0 : 1]}`;
+  }).join(", ");
+}
+
+/** @type {Record<string, string>} */
+const stages = {
+  resolving: "Looking up the name", connecting: "Connecting", waiting: "Waiting for the answer", reading: "Reading the answer",
+};
+
+/**
+ * What a run is busy with, in words without a full stop.
+ * @param {Stage | null} stage
+ * @returns {string}
+ */
+export function doing(stage) {
+  if (!stage) return "Starting";
+  if (stage.stage === "asking") return stage.whom ? `Asking ${stage.whom}` : "Asking others";
+  return stages[stage.stage] ?? "Working";
+}
+
+/** Every run ends by then, as long as its stream has not told its own bound; in milliseconds. */
+const usualBound = 30_000;
+
+/**
+ * How long a run may take at most, in whole seconds.
+ * @param {Stage | null} stage
+ * @returns {number}
+ */
+export function boundOf(stage) {
+  const bound = stage?.boundMs;
+  return Math.ceil((typeof bound === "number" && bound > 0 ? bound : usualBound) / 1000);
+}
