@@ -23,6 +23,7 @@ const saidEvery = 6000;
 export function showRun({ place, asked, view }) {
   const seen = makeSteps();
   const text = el("span");
+  const sum = el("p", { class: "toolbar live-sum" }, "Results appear here as they come.");
   const found = el("div", { class: "live", "data-count": 0 });
   /** @type {View | null} */
   let drawing = null;
@@ -31,7 +32,7 @@ export function showRun({ place, asked, view }) {
   let said = performance.now();
   let over = false;
 
-  place.replaceChildren(el("p", { class: "verdict pending" }, el("span", { class: "mark spinner", "aria-hidden": "true" }), text), found);
+  place.replaceChildren(el("p", { class: "verdict pending" }, el("span", { class: "mark spinner", "aria-hidden": "true" }), text), sum, found);
   show();
   view.then((loaded) => {
     drawing = loaded;
@@ -43,6 +44,7 @@ export function showRun({ place, asked, view }) {
     const sentence = `${doing(seen.stage)}… This takes at most ${boundOf(seen.stage)} s.`;
     if (text.textContent !== sentence) text.textContent = sentence;
     if (seen.count === 0) return;
+    sum.textContent = `${counted(seen)} so far.`;
     found.setAttribute("data-count", String(seen.count));
     found.replaceChildren(...nodes());
     if (drawn - said < saidEvery) return;

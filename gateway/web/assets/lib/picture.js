@@ -6,8 +6,8 @@
 import { el, svg } from "./dom.js";
 import { ms } from "./format.js";
 
-/** Where there is no page to measure, as in an exported report. */
-const widthWithoutPage = 720;
+/** How wide a picture is drawn before its place is measured: as the one before it, for most are as wide as the page. */
+let usualWidth = 720;
 
 /**
  * A picture that is drawn anew when its width changes. Its height must not depend on when it is drawn, or the page would jump.
@@ -27,9 +27,12 @@ export function picture({ label, height, draw, caption }) {
     canvas.setAttribute("viewBox", `0 0 ${width} ${tall(width)}`);
     canvas.replaceChildren(...draw(width));
   };
-  redraw(widthWithoutPage);
+  redraw(usualWidth);
   const figure = el("figure", { class: "figure" }, canvas, caption && el("figcaption", {}, caption));
-  new ResizeObserver(([entry]) => redraw(Math.floor(entry.contentRect.width))).observe(figure);
+  new ResizeObserver(([entry]) => {
+    redraw(Math.floor(entry.contentRect.width));
+    usualWidth = drawn;
+  }).observe(figure);
   return figure;
 }
 

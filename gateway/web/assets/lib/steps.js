@@ -82,6 +82,9 @@ const stages = {
   resolving: "Looking up the name", connecting: "Connecting", waiting: "Waiting for the answer", reading: "Reading the answer",
 };
 
+/** Who measures for the service, by the name that its streams give it; visitors need not know of it. */
+const worker = "the diagnostics worker";
+
 /**
  * What a run is busy with, in words without a full stop.
  * @param {Stage | null} stage
@@ -89,6 +92,7 @@ const stages = {
  */
 export function doing(stage) {
   if (!stage) return "Starting";
+  if (stage.whom === worker) return "Measuring from our server";
   if (stage.stage === "asking") return stage.whom ? `Asking ${stage.whom}` : "Asking others";
   return stages[stage.stage] ?? "Working";
 }
