@@ -126,7 +126,7 @@ func pagesWithFacts() []shownPage {
 		{name: "ping", path: toolPath("ping", "clean.lab-transit.net"), tone: "good", facts: []string{"11.90.0.1", "median of 10 probes", "none lost", "Jitter"}},
 		{name: "packet-loss", path: toolPath("packet-loss", "lossy.lab-transit.net"), tone: "bad", facts: []string{"10 % lost", "11.93.0.1", "45 of 50 probes", "First lost probe"}},
 		{name: "packet-loss-limited", path: toolPath("packet-loss", "few-echoes.lab-transit.net"), tone: "info", facts: []string{"the host probably limits its answers", "6 probes, 1,000 ms apart: 6 answered", "11.98.0.1"}},
-		{name: "ping-late", path: toolPath("ping", "late.lab-transit.net"), tone: "warn", facts: []string{"none lost", "Each answer took longer than 2 s", "The last 2 probes had no time", "Measured"}},
+		{name: "ping-late", path: toolPath("ping", "late.lab-transit.net"), tone: "warn", facts: []string{"none lost", "Each answer took longer than 2 s", "had no time to be answered", "Measured"}},
 		{name: "ping-browser", path: "/tools/ping", act: sample, ready: sampled, in: "#browser", facts: []string{"Median", "ms"}},
 		{name: "packet-loss-browser", path: "/tools/packet-loss", act: sample, ready: sampled, in: "#browser", facts: []string{"ms"}},
 		{name: "ping-failing", path: toolPath("ping", "silent.lab-transit.net"), tone: "warn", facts: []string{"silent.lab-transit.net", "11.92.3.1", "100 %"}},
