@@ -81,15 +81,19 @@ export function freshId(stem) {
   return `${stem}-${ids}`;
 }
 
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let saying;
+
 /**
- * Has screen readers say something that sighted visitors see happen.
+ * Has screen readers say something that sighted visitors see happen, in the place of what has not been said yet.
  * @param {string} text
  */
 export function announce(text) {
   const live = byId("live");
+  clearTimeout(saying);
   // The same words twice in a row are two events: an empty moment in between makes the second one heard.
   live.textContent = "";
-  setTimeout(() => { live.textContent = text; }, 50);
+  saying = setTimeout(() => { live.textContent = text; }, 50);
 }
 
 /**

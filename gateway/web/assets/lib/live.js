@@ -3,7 +3,6 @@
 // far. It is drawn anew as a whole, at most a few times a second, and what failed in the middle stays.
 
 import { announce, el } from "./dom.js";
-import { stepRows } from "./live-rows.js";
 import { boundOf, counted, doing, makeSteps } from "./steps.js";
 import { attempt } from "./view.js";
 
@@ -13,6 +12,9 @@ import { attempt } from "./view.js";
 /** At least so many milliseconds lie between two drawings, and between two sentences for screen readers. */
 const drawnEvery = 100;
 const saidEvery = 6000;
+
+/** The list of what was found, for views that do not draw it themselves; null where it did not load. */
+const loadRows = () => import("./live-rows.js").catch(() => null);
 
 /**
  * Shows a run in a place of the page, from now until it is stopped.
@@ -25,8 +27,8 @@ export function showRun({ place, asked, view }) {
   const text = el("span");
   const sum = el("p", { class: "toolbar live-sum" }, "Results appear here as they come.");
   const found = el("div", { class: "live", "data-count": 0 });
-  /** @type {View | null} */
-  let drawing = null;
+  /** Draws what has been found; null until what draws it is loaded. @type {((seen: import("./steps.js").Seen) => (Node | null)[]) | null} */
+  let draw = null;
   let timer = 0;
   let drawn = 0;
   let said = performance.now();
@@ -34,9 +36,11 @@ export function showRun({ place, asked, view }) {
 
   place.replaceChildren(el("p", { class: "verdict pending" }, el("span", { class: "mark spinner", "aria-hidden": "true" }), text), sum, found);
   show();
-  view.then((loaded) => {
-    drawing = loaded;
-    if (seen.count > 0 && !over) plan();
+  view.then(async (loaded) => {
+    const own = loaded?.live;
+    const rows = own ? null : await loadRows();
+    draw = own ? (things) => attempt(() => own(things, asked), []) : rows && ((things) => [rows.stepRows(things)]);
+    if (seen.count > 0) plan();
   });
 
   function show() {
@@ -54,8 +58,7 @@ export function showRun({ place, asked, view }) {
 
   /** @returns {Node[]} */
   function nodes() {
-    const live = drawing?.live;
-    return (live ? attempt(() => live(seen, asked), []) : [stepRows(seen)]).filter((node) => node !== null);
+    return (draw?.(seen) ?? []).filter((node) => node !== null);
   }
 
   function plan() {
