@@ -168,7 +168,7 @@ func meaningful(source string) string {
 }
 
 const (
-	mostScript = 60 << 10
+	mostScript = 65 << 10
 	mostStyle  = 20 << 10
 )
 
