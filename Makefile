@@ -52,8 +52,9 @@ run: build ## build and run both on loopback; prints the URL
 package: ## Debian packages for amd64 and arm64 in .artifacts/packages; ARCH=amd64 for one
 	@LDFLAGS='$(LDFLAGS)' deploy/package/build.sh $(ARCH)
 
+# `make lint` vets all packages with their tests, and with more checks than go test does.
 test: ## every test that needs no privileges, offline
-	$(if $(RACE),CGO_ENABLED=1) go test $(RACE) -p $(PACKAGES_AT_ONCE) -timeout 10m work
+	$(if $(RACE),CGO_ENABLED=1) go test $(RACE) -vet=off -p $(PACKAGES_AT_ONCE) -timeout 10m work
 	@$(if $(NODE),$(jstest),echo "skip    $(PAGES)/jstest: node is not installed")
 
 # node's runner is silent here unless a test fails.
@@ -64,10 +65,9 @@ e2e: build $(AXE) ## the shipped binaries on a private internet of network names
 	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 20m ./...
 
 shots: build $(AXE) ## screenshots of every page into .artifacts/screenshots (root)
-	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 10m -run '^TestEveryPage$$' ./e2e
+	cd deploy/lab && $(LAB_ENV) LAB_SCREENSHOTS=$(SCREENSHOTS) go test -tags e2e -count=1 -timeout 10m -run '^TestEveryPage$$' ./e2e
 
-LAB_ENV = LAB_GATEWAY=$(CURDIR)/bin/gateway LAB_WORKER=$(CURDIR)/bin/worker LAB_AXE=$(AXE) \
-	LAB_SCREENSHOTS=$(SCREENSHOTS)
+LAB_ENV = LAB_GATEWAY=$(CURDIR)/bin/gateway LAB_WORKER=$(CURDIR)/bin/worker LAB_AXE=$(AXE)
 
 golden: build ## record the service's answers in the lab anew (root)
 	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 5m -run '^TestGoldenAnswers$$' ./e2e -update
