@@ -57,6 +57,9 @@ test: ## every test that needs no privileges, offline
 	$(if $(RACE),CGO_ENABLED=1) go test $(RACE) -vet=off -p $(PACKAGES_AT_ONCE) -timeout 10m work
 	@$(if $(NODE),$(jstest),echo "skip    $(PAGES)/jstest: node is not installed")
 
+test-compile: # what make test takes, but for the linking, which Go keeps for nobody
+	@$(if $(RACE),CGO_ENABLED=1) go list $(RACE) -export -test -deps work >/dev/null
+
 # node's runner is silent here unless a test fails.
 jstest = out=$$(node --test $(PAGES)/jstest/*.test.js 2>&1) && echo "ok      $(PAGES)/jstest" || { echo "$$out"; exit 1; }
 
@@ -178,4 +181,4 @@ $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
 	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help build build-arm64 run package test e2e shots golden worst-cases demo bench proof-limits proof-scale proof-soak proof-tls proof-compose proof-package compose-test fuzz lint fmt generate bootstrap new-tool up down clean
+.PHONY: help build build-arm64 run package test test-compile e2e shots golden worst-cases demo bench proof-limits proof-scale proof-soak proof-tls proof-compose proof-package compose-test fuzz lint fmt generate bootstrap new-tool up down clean
