@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -214,13 +213,18 @@ func TestPing(t *testing.T) {
 			show(t, "ping "+to.String(), a)
 		}
 	}
+	// Nothing of these is timed.
+	var asking sync.WaitGroup
 	for stop, at := range map[string]func(int) (netip.Addr, netip.Addr){"unreachable": lab.Unreachable,
 		"prohibited": lab.Prohibited, "completed": lab.SilentEnd} {
 		for _, to := range bothFamilies(at, 13) {
-			a := call(t, "ping", to.String(), nil)
-			facts{"received": 0, "lossPercent": 100, "minMs": nil, "stopReason": stop}.hold(t, a)
+			asking.Go(func() {
+				a := call(t, "ping", to.String(), nil)
+				facts{"received": 0, "lossPercent": 100, "minMs": nil, "stopReason": stop}.hold(t, a)
+			})
 		}
 	}
+	asking.Wait()
 }
 
 func nonNegative(v any) bool { n, ok := v.(float64); return ok && n >= 0 }
@@ -297,47 +301,4 @@ func TestStopsInOrder(t *testing.T) {
 	if err := service.StartWorker(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// The wall time of one trace beside what people use now, on the same path. Printed, not judged: that is the benches'
-// job.
-func TestWallTimes(t *testing.T) {
-	for _, path := range []struct {
-		name string
-		at   func(int) (netip.Addr, netip.Addr)
-	}{{"clean", lab.Clean}, {"dirty", lab.Wild}} {
-		var ours, theirs []time.Duration
-		var last netip.Addr
-		for n := range 3 {
-			// An address a run: the worker gives askers of one target one flight for a few seconds.
-			last, _ = path.at(30 + n)
-			a := call(t, "traceroute", last.String(), nil)
-			if a.Status != 200 {
-				t.Fatalf("status %d: %s", a.Status, a.Body)
-			}
-			ours = append(ours, a.Took)
-			theirs = append(theirs, timed(t, "traceroute", "-n", "-N", "16", last.String()))
-			// The rate-limited router's budget is full again for whoever comes next.
-			time.Sleep(time.Second)
-		}
-		mtr := timed(t, "mtr", "-r", "-c", "3", "-n", last.String())
-		slices.Sort(ours)
-		slices.Sort(theirs)
-		t.Logf("%s path, median of 3: ours through gateway and worker %s ms, traceroute -n -N 16 %s ms; mtr -r -c 3 -n "+
-			"once %s ms",
-			path.name, ms(ours[1]), ms(theirs[1]), ms(mtr))
-	}
-}
-
-func timed(t *testing.T, name string, args ...string) time.Duration {
-	t.Helper()
-	start := time.Now()
-	if _, err := internet.Exec(t.Context(), lab.ServiceHost, name, args...); err != nil {
-		t.Fatal(err)
-	}
-	return time.Since(start)
-}
-
-func ms(d time.Duration) string {
-	return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', 1, 64)
 }
