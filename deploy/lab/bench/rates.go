@@ -24,6 +24,8 @@ type contest struct {
 	// least is the bound on the ratio of the rates; 0 is none. Where prompt, the gateway's p99 may not be worse either.
 	least  float64
 	prompt bool
+	// most is the bound on the ratio of the processor times; 0 is none.
+	most float64
 }
 
 // outcome is what a contest came to: the medians of all rounds.
@@ -34,8 +36,11 @@ type outcome struct {
 }
 
 func (o outcome) holds() bool {
-	return o.ratio >= o.least && (!o.prompt || o.our.P99 <= o.their.P99)
+	return o.ratio >= o.least && (!o.prompt || o.our.P99 <= o.their.P99) && (o.most == 0 || o.dearer() <= o.most)
 }
+
+// dearer is the ratio of the processor times.
+func (o outcome) dearer() float64 { return float64(o.our.CPU) / (float64(o.their.CPU) * o.per) }
 
 // Names of which every request has another; the gateway keeps what the DNS said for a minute, the exporter asks again.
 const (
@@ -61,6 +66,10 @@ func contests() []contest {
 		return contest{name: name, rival: "bare Echo", per: 1, least: least,
 			ours: onGateway(slug, input), theirs: onBare(slug, input)}
 	}
+	stream := func(slug, input string, most float64) contest {
+		return contest{name: slug + " as a stream", rival: "the same, plain", per: 1, most: most,
+			ours: load{server: gatewayAddr, lua: streams(slug, input)}, theirs: onGateway(slug, input)}
+	}
 	return []contest{
 		echo("my-ip, just started", "my-ip", `""`, 0.7),
 		echo("dns-lookup, from the cache, just started", "dns-lookup", `"`+cachedName+`"`, 0.5),
@@ -71,6 +80,8 @@ func contests() []contest {
 		port("by address", address+port80, 0),
 		{name: "dns-lookup, not in the cache", rival: "seven dns probes", per: 7, least: 2,
 			ours: onGateway("dns-lookup", fresh), theirs: onExporter(`"dns" .. n % 7`, `"11.77.53.1"`)},
+		stream("my-ip", `""`, 0),
+		stream("dns-lookup", fresh, 1.2),
 		echo("my-ip, after all that", "my-ip", `""`, 0),
 		echo("dns-lookup, from the cache, after all that", "dns-lookup", `"`+cachedName+`"`, 0),
 	}
@@ -108,8 +119,11 @@ func (b *bench) rates(ctx context.Context) error {
 // row is the outcome as a row of the table. What the rival costs is for as much as one answer of ours is worth.
 func (o outcome) row() []string {
 	bound := "–"
-	if o.least > 0 {
+	switch {
+	case o.least > 0:
 		bound = fmt.Sprintf("%s, at least %.2f", verdict(o.holds()), o.least)
+	case o.most > 0:
+		bound = fmt.Sprintf("%s, at most %.2f of the processor time", verdict(o.holds()), o.most)
 	}
 	return []string{o.name, o.rival, fmt.Sprintf("%.0f/s", o.our.Rate), fmt.Sprintf("%.2f", o.ratio), bound,
 		ms(o.our.P99), ms(o.their.P99), micros(o.our.CPU), micros(time.Duration(float64(o.their.CPU) * o.per))}
@@ -118,8 +132,11 @@ func (o outcome) row() []string {
 // fight runs both sides in turn, once for nothing.
 func (b *bench) fight(ctx context.Context, r rivals, c contest) (outcome, error) {
 	opponent := r.exporter
-	if c.theirs.server == bareAddr {
+	switch c.theirs.server {
+	case bareAddr:
 		opponent = r.bare
+	case gatewayAddr:
+		opponent = r.gateway
 	}
 	var ours, theirs []shot
 	for n := range b.options.rounds + 1 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"diagnostics/lab"
+	"diagnostics/shared/progress"
 )
 
 // shot is what one run of wrk measured.
@@ -52,13 +53,18 @@ end
 }
 
 // posts asks a tool of the gateway; input is an expression of Lua over n.
-func posts(slug, input string) string {
+func posts(slug, input string) string { return asks(slug, input, "application/json") }
+
+// streams asks for the answer as a stream.
+func streams(slug, input string) string { return asks(slug, input, progress.MediaType) }
+
+func asks(slug, input, accept string) string {
 	return fmt.Sprintf(`
 function request()
 	n = n + 1
-	return wrk.format("POST", %q, {["Content-Type"] = "application/json", ["X-Real-IP"] = "11.7.0." .. (1 + n %% 200)},
-		'{"input":"' .. %s .. '"}')
-end`, "/api/tools/"+slug, input)
+	return wrk.format("POST", %q, {["Content-Type"] = "application/json", ["Accept"] = %q,
+		["X-Real-IP"] = "11.7.0." .. (1 + n %% 200)}, '{"input":"' .. %s .. '"}')
+end`, "/api/tools/"+slug, accept, input)
 }
 
 // probes asks the exporter; module and target are expressions of Lua over n.

@@ -80,7 +80,7 @@ type boundedGateway struct {
 	peak    atomic.Int64 // of the group's usage
 }
 
-func bounded(t *testing.T) *boundedGateway {
+func bounded(t *testing.T, settings ...string) *boundedGateway {
 	t.Helper()
 	group, err := internet.NewMemoryGroup("memory", groupLimit)
 	if errors.Is(err, lab.ErrNoMemoryGroups) {
@@ -90,7 +90,7 @@ func bounded(t *testing.T) *boundedGateway {
 		t.Fatal(err)
 	}
 	g := &boundedGateway{group: group, metrics: freeAddr(t, 9090)}
-	g.Server, err = service.StartGatewayIn(t.Context(), group, "gateway-memory", append(unlimited[:4:4],
+	g.Server, err = service.StartGatewayIn(t.Context(), group, "gateway-memory", append(append(unlimited[:4:4], settings...),
 		"TRUST_PROXY_HEADERS=true", "CLIENT_ADDRESS_HEADER=x-real-ip", "METRICS_LISTEN_ADDR="+g.metrics,
 		fmt.Sprintf("GOMEMLIMIT=%d", goLimit(t)))...)
 	if err != nil {
@@ -299,9 +299,13 @@ func askHealth(ctx context.Context, client *http.Client, addr string) (time.Dura
 
 // request is a run of dns-lookup for a client, as it is on the wire.
 func (g *boundedGateway) request(client, name string) string {
-	body := `{"input":"` + name + `"}`
-	return fmt.Sprintf("POST /api/tools/dns-lookup HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n"+
-		"X-Real-IP: %s\r\nContent-Length: %d\r\n\r\n%s", g.Addr, client, len(body), body)
+	return g.requestOf("dns-lookup", client, name, "application/json")
+}
+
+func (g *boundedGateway) requestOf(slug, client, input, accept string) string {
+	body := `{"input":"` + input + `"}`
+	return fmt.Sprintf("POST /api/tools/%s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAccept: %s\r\n"+
+		"X-Real-IP: %s\r\nContent-Length: %d\r\n\r\n%s", slug, g.Addr, accept, client, len(body), body)
 }
 
 // attacker is the n-th client of an attack.
