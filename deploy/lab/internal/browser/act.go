@@ -20,7 +20,7 @@ var keys = map[string]input.DispatchKeyEventParams{
 	"Tab": {WindowsVirtualKeyCode: 9}, "Enter": {WindowsVirtualKeyCode: 13, Text: "\r"},
 	"Escape": {WindowsVirtualKeyCode: 27},
 	"Delete": {WindowsVirtualKeyCode: 46}, "ArrowUp": {WindowsVirtualKeyCode: 38},
-	"ArrowDown": {WindowsVirtualKeyCode: 40},
+	"ArrowDown": {WindowsVirtualKeyCode: 40}, "ArrowLeft": {WindowsVirtualKeyCode: 37},
 }
 
 // Press presses a key by its name, wherever the page has its focus.
@@ -237,14 +237,17 @@ func (tab *Tab) Download(start func()) (name string, content []byte) {
 	return "", nil
 }
 
-// downloaded is the name of a file that is there in full: Chromium gives it its name at the end.
+// downloaded is the name of a file that is there in full: Chromium gives it its name at the end. An empty one only
+// keeps the name free until then.
 func (tab *Tab) downloaded() string {
 	files, err := os.ReadDir(tab.downloads)
 	if err != nil {
 		tab.t.Fatal(err)
 	}
 	for _, file := range files {
-		if name := file.Name(); !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, ".crdownload") {
+		name := file.Name()
+		info, err := file.Info()
+		if err == nil && info.Size() > 0 && !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, ".crdownload") {
 			return name
 		}
 	}

@@ -5,8 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/heapprofiler"
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
 )
 
 // axeRun runs every rule of WCAG 2.2 A and AA, and the best practices.
@@ -50,12 +54,21 @@ func (tab *Tab) Overflow() (pixels int, elements string) {
 		.map((e) => e.tagName.toLowerCase() + (e.id && "#" + e.id) + "." + e.getAttribute("class")).slice(0, 12).join(", ")`)
 }
 
+// Heap is how many bytes the page's scripts hold after all that nobody reaches any more has been collected.
+func (tab *Tab) Heap() int {
+	tab.t.Helper()
+	// What the first collection finalises only the second one frees.
+	for range 2 {
+		do(tab, heapprofiler.CollectGarbage, cdp.Empty{})
+	}
+	return int(do(tab, runtime.GetHeapUsage, cdp.Empty{}).UsedSize)
+}
+
 // Screenshot saves the whole page as name-width-look.png, look being light, dark, forced or print, in the directory
 // that LAB_SCREENSHOTS names; without it none is taken.
 func (tab *Tab) Screenshot(name string) {
 	tab.t.Helper()
-	dir := os.Getenv("LAB_SCREENSHOTS")
-	if dir == "" {
+	if os.Getenv("LAB_SCREENSHOTS") == "" {
 		return
 	}
 	var look struct {
@@ -71,11 +84,20 @@ func (tab *Tab) Screenshot(name string) {
 		Format: page.CaptureScreenshotFormatPng, CaptureBeyondViewport: &yes, OptimizeForSpeed: &yes,
 		Clip: &page.Viewport{Width: float64(look.Width), Height: size.Height, Scale: 1},
 	})
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		tab.t.Fatal(err)
+	SaveShot(tab.t, fmt.Sprintf("%s-%d-%s", name, look.Width, look.Name), shot.Data)
+}
+
+// SaveShot saves a PNG by that name beside the screenshots, where these are saved.
+func SaveShot(t testing.TB, name string, picture []byte) {
+	t.Helper()
+	dir := os.Getenv("LAB_SCREENSHOTS")
+	if dir == "" {
+		return
 	}
-	file := filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", name, look.Width, look.Name))
-	if err := os.WriteFile(file, shot.Data, 0o644); err != nil {
-		tab.t.Fatal(err)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
