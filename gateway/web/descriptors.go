@@ -54,6 +54,9 @@ type Descriptor struct {
 	Suits string `json:"suits"`
 	// Samples is the connection route that the page samples from the browser, empty for none.
 	Samples string `json:"samples"`
+	// Watch is how many seconds lie at least between two rounds of a check that the page offers to repeat; 0 for none.
+	// What is kept of each answer says watch.js in the tool's folder.
+	Watch int `json:"watch"`
 	// About says what the check does and what its result means, a paragraph each, to somebody who is no specialist.
 	About []string `json:"about"`
 }
@@ -115,7 +118,7 @@ func (d Descriptor) check() error {
 	case !slices.Contains([]string{"", "ping", "packet-loss"}, d.Samples):
 		return fmt.Errorf(`"samples" is %q, and must be ping or packet-loss where it is given`, d.Samples)
 	}
-	return errors.Join(d.checkInput(), d.checkSuits(), d.checkOptions())
+	return errors.Join(d.checkInput(), d.checkSuits(), d.checkWatch(), d.checkOptions())
 }
 
 func (d Descriptor) checkInput() error {
@@ -142,8 +145,25 @@ func (d Descriptor) checkSuits() error {
 	return nil
 }
 
+// What may lie between two rounds of a watch, in seconds: less would be a load on whoever is asked, and with more there
+// would be no picture after half an hour.
+const leastGap, mostGap = 10, 120
+
+func (d Descriptor) checkWatch() error {
+	switch {
+	case d.Watch == 0:
+		return nil
+	case d.Kind == KindNone:
+		return errors.New(`a tool without input has nothing to "watch"`)
+	case d.Watch < leastGap || d.Watch > mostGap:
+		return fmt.Errorf(`"watch" is %d, and must be %d to %d seconds where it is given`, d.Watch, leastGap, mostGap)
+	}
+	return nil
+}
+
 // taken are the ids and names that the page of a tool has anyway.
-var taken = []string{"input", "run", "cancel", "result", "status", "clock", "tool", "server", "browser", "main", "live"}
+var taken = []string{"input", "run", "cancel", "result", "status", "clock", "tool", "server", "browser", "main", "live",
+	"watch"}
 
 var optionName = regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
 

@@ -15,6 +15,7 @@ const (
 	verdictFile = "verdict.js"
 	viewFile    = "view.js"
 	styleFile   = "view.css"
+	watchFile   = "watch.js"
 )
 
 // needed are the files that every tool's page is made of, with what each is.
@@ -79,6 +80,19 @@ func unlisted(registered []string, catalogue []group) (gaps []error) {
 		}
 	}
 	return gaps
+}
+
+// watchable fails where a tool's page offers to watch and nothing says what is kept of an answer, or the other way
+// round.
+func watchable(files fs.FS, d Descriptor) error {
+	name := toolFile(d.Slug, watchFile)
+	switch has := exists(files, name); {
+	case d.Watch > 0 && !has:
+		return fmt.Errorf("%s is missing: what is kept of an answer while its page watches", sourceName(name))
+	case d.Watch == 0 && has:
+		return fmt.Errorf("%s is read by nothing: its %s has no \"watch\"", sourceName(name), pageFile)
+	}
+	return nil
 }
 
 func exists(files fs.FS, name string) bool {

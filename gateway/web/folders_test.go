@@ -131,6 +131,16 @@ func TestTheStartNamesWhatIsMissing(t *testing.T) {
 				folder + "/verdict.js is missing: ", folder + "/view.js is missing: ",
 			},
 		},
+		"what a watch keeps": {
+			func(p *parts) {
+				p.write("page.json", strings.Replace(string(p.files["tools/foo/page.json"].Data), `"about"`, `"watch": 10, "about"`, 1))
+			},
+			[]string{folder + "/watch.js is missing: "},
+		},
+		"the word that it can be watched": {
+			func(p *parts) { p.write("watch.js", "export default {};\n") },
+			[]string{folder + "/watch.js is read by nothing: "},
+		},
 		"the catalogue's line": {
 			func(p *parts) { p.catalogue = catalogue },
 			[]string{"gateway/web/catalogue.go has no line for the tool foo"},
@@ -230,6 +240,10 @@ func TestDescriptorsAreHeldStrictly(t *testing.T) {
 		"a weight of nothing known":   {`domain:10`, `domains:10`, `"suits" has "domains:10"`},
 		"a weight without a number":   {`domain:10`, `domain`, `"suits" has "domain"`},
 		"unknown samples":             {`"about"`, `"samples": "pong", "about"`, `"samples" is "pong"`},
+		"a watch in a hurry":          {`"about"`, `"watch": 9, "about"`, `"watch" is 9, and must be 10 to 120 seconds`},
+		"a watch that sleeps":         {`"about"`, `"watch": 121, "about"`, `"watch" is 121, and must be 10 to 120 seconds`},
+		"a watch backwards":           {`"about"`, `"watch": -10, "about"`, `"watch" is -10`},
+		"an option called watch":      {`"name": "size"`, `"name": "watch"`, "the option's name watch is taken"},
 		"nothing about it":            {`["A foo is a foo."]`, `[]`, `"about"`},
 		"an empty paragraph":          {`["A foo is a foo."]`, `["A foo.", ""]`, `"about"`},
 		"an option's name":            {`"name": "size"`, `"name": "the size"`, `"the size" is no name`},

@@ -65,6 +65,9 @@ func TestModulesAreAllUsed(t *testing.T) {
 	}
 	for _, slug := range slugs {
 		used = append(used, "tools/"+slug+"/verdict.js", "tools/"+slug+"/view.js")
+		if watch := "tools/" + slug + "/watch.js"; modules[watch] != "" {
+			used = append(used, watch)
+		}
 	}
 	for i := 0; i < len(used); i++ {
 		source, ok := modules[used[i]]
@@ -170,6 +173,8 @@ func meaningful(source string) string {
 const (
 	mostScript = 65 << 10
 	mostStyle  = 20 << 10
+	// mostWatch is what Watch may add once somebody asks for it.
+	mostWatch = 16 << 10
 )
 
 // Every page, with all that it may load later: at most 60 KiB of JavaScript and 20 KiB of CSS, compressed.
@@ -195,6 +200,32 @@ func TestPagesAreSmall(t *testing.T) {
 		t.Logf("%s: %d bytes of JavaScript in %d files, %d bytes of CSS", p, js, len(script), css)
 		if js > mostScript || css > mostStyle {
 			t.Errorf("%s has %d bytes of JavaScript (at most %d), %d of CSS (at most %d)", p, js, mostScript, css, mostStyle)
+		}
+	}
+}
+
+// What a page that can watch loads once somebody does so: at most 16 KiB of JavaScript more, compressed.
+func TestWatchIsSmall(t *testing.T) {
+	t.Parallel()
+	site := wholeSite(t)
+	modules := sources(t)
+	for _, slug := range slugs {
+		watch := "tools/" + slug + "/watch.js"
+		if modules[watch] == "" {
+			continue
+		}
+		script, style := map[string]int{}, map[string]int{}
+		root := document(t, site, "/tools/"+slug)
+		for _, n := range append(all(root, "script", header{"src": "*"}), all(root, "link", header{"href": "*"})...) {
+			weigh(t, site, n, script, style)
+		}
+		before := sum(script)
+		weighModule(t, site, "lib/watch.js", script)
+		weighModule(t, site, watch, script)
+		more := sum(script) - before
+		t.Logf("/tools/%s: %d bytes of JavaScript more", slug, more)
+		if more > mostWatch {
+			t.Errorf("Watch adds %d bytes of JavaScript to /tools/%s, at most %d", more, slug, mostWatch)
 		}
 	}
 }

@@ -126,6 +126,9 @@ func (s *Site) describe(catalogue []group, files fs.FS) error {
 			if err != nil {
 				return err
 			}
+			if err := watchable(files, d); err != nil {
+				return err
+			}
 			s.tools[slug] = s.toolView(g.name, d, registered[slug], files)
 			view.Tools = append(view.Tools, s.tools[slug])
 		}
@@ -141,6 +144,9 @@ func (s *Site) toolView(group string, d Descriptor, r Registered, files fs.FS) t
 	}
 	if d.Samples != "" {
 		t.styles = append(t.styles, "vendor/uplot/uPlot.min.css", "connection.css")
+	}
+	if d.Watch > 0 {
+		t.styles = append(t.styles, "watch.css")
 	}
 	if style := toolFile(d.Slug, styleFile); exists(files, style) {
 		t.styles = append(t.styles, style)

@@ -94,10 +94,10 @@ export function fileName(asked) {
 }
 
 /**
- * Hands a text to the visitor as a file.
+ * Hands a text, or a picture, to the visitor as a file.
  * @param {string} name
  * @param {string} type
- * @param {string} text
+ * @param {string | Blob} text
  */
 export function download(name, type, text) {
   const url = URL.createObjectURL(new Blob([text], { type }));

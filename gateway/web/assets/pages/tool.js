@@ -38,6 +38,9 @@ const inOneGo = 400;
 /** @type {AbortController | null} */
 let running = null;
 
+/** What ends the watch, if there is one. */
+let watching = new AbortController();
+
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   tidy();
@@ -49,6 +52,7 @@ form.addEventListener("submit", (event) => {
   run(true);
 });
 cancel.addEventListener("click", () => running?.abort());
+document.getElementById("watch")?.addEventListener("click", (event) => watch(/** @type {HTMLElement} */ (event.currentTarget)));
 window.addEventListener("popstate", () => {
   // A jump within the page changes the address too, but not what is asked.
   if (location.search === linked) return;
@@ -162,6 +166,30 @@ function cancelled(rest) {
   result.replaceChildren(...rest("You cancelled this run. What it had found until then is below; it is incomplete."));
 }
 
+/** Repeats what the form asks until it is stopped. @param {HTMLElement} button */
+async function watch({ dataset }) {
+  tidy();
+  const query = link();
+  if (query !== location.search) history.pushState(null, "", query || location.pathname);
+  linked = location.search;
+  leave();
+  waiting.end();
+  result.classList.add("used");
+  const what = asked();
+  const { signal } = watching;
+  const refused = (/** @type {Answer} */ answer) => {
+    clear();
+    show(answer, what, 0, true, () => []);
+  };
+  try {
+    const { startWatch } = await import("../lib/watch.js");
+    await startWatch({ slug, title, asked: what, gap: Number(dataset.gap), place: result, signal, refused });
+  } catch (failure) {
+    console.warn(failure);
+    if (!signal.aborted) status.textContent = "Watch did not load. Reload the page and try again.";
+  }
+}
+
 /** @param {boolean} on */
 function busy(on) {
   // The button that has the focus must not vanish under it.
@@ -173,6 +201,8 @@ function busy(on) {
 }
 
 function clear() {
+  watching.abort();
+  watching = new AbortController();
   result.replaceChildren();
   for (const field of fields()) {
     field.removeAttribute("aria-invalid");
