@@ -141,6 +141,8 @@ async function run(byHand) {
   status.textContent = "Running…";
   const stop = startClock(byId("clock"));
   const live = showRun({ place: result, asked: what, view: drawing.then(([, view]) => view) });
+  // The visitor is taken to the answer's place now, not when the answer comes: what is being read must not move then.
+  if (byHand) result.scrollIntoView({ block: "nearest" });
   announce(`Running ${title}${what.input ? ` for ${what.input}` : ""}.`);
   try {
     const answer = await runTool(slug, what.input, what.options, mine.signal, live.step);
@@ -230,7 +232,7 @@ async function show(answer, what, waited, byHand, rest) {
     result.replaceChildren(...(judge && view ? renderAnswer(judge, view, answer, what) : renderUndrawn(judge, answer, what)));
     announce(judge ? verdictOf(judge, answer.data, what).text : undrawn);
     if (what.input) remember(what.input);
-    if (byHand) result.focus();
+    if (byHand) result.focus({ preventScroll: true });
     return;
   }
   announce(answer.error ?? "");
