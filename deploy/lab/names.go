@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/miekg/dns"
@@ -158,12 +159,15 @@ func named(name string, v4, v6 netip.Addr) []string {
 
 // siteRecords are names that use the addresses of sites in other ways than one each.
 func siteRecords(sites []site.Site) []string {
-	fast := sites[0]
+	fast, slow := sites[0], sites[slices.IndexFunc(sites, func(s site.Site) bool { return s.Host == "slow."+SiteZone })]
 	dead4, dead6 := SilentEnd(21)
 	return []string{
 		"www." + SiteZone + ". 300 IN CNAME fast." + SiteZone + ".",
 		fmt.Sprintf("broken6.%s. 300 IN A %s", SiteZone, fast.V4),
 		fmt.Sprintf("broken6.%s. 300 IN AAAA %s", SiteZone, dead6),
+		// Slow by the one family, and dead by the other.
+		fmt.Sprintf("slow6.%s. 300 IN A %s", SiteZone, slow.V4),
+		fmt.Sprintf("slow6.%s. 300 IN AAAA %s", SiteZone, dead6),
 		fmt.Sprintf("silent.%s. 300 IN A %s", SiteZone, dead4),
 		fmt.Sprintf("noaddress.%s. 300 IN TXT \"a name without an address\"", SiteZone),
 		fmt.Sprintf("private.%s. 300 IN A 10.1.2.3", SiteZone),
@@ -226,6 +230,7 @@ func (l *Lab) Names() []Name {
 	}
 	return append(names,
 		Name{"broken6." + SiteZone, "its IPv6 address is a black hole"},
+		Name{"slow6." + SiteZone, "answers after three seconds, and its IPv6 address is a black hole"},
 		Name{"noaddress." + SiteZone, "exists, without an address"},
 		Name{"onedead." + SiteZone, "one of its three addresses is a black hole (uptime)"},
 		Name{"crowd." + SiteZone, "four IPv4 addresses and one of IPv6 (port-checker)"},

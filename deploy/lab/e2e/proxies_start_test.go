@@ -66,6 +66,8 @@ type proxies struct {
 	entrances []entrance
 	// cloudflare is nginx with cloudflare-nginx.conf; visitor4 stands in for Cloudflare.
 	cloudflare entrance
+	// collecting is an nginx that keeps an answer until it is whole, whatever the gateway asks for.
+	collecting entrance
 	// edge is the certificate that Cloudflare shows to that nginx.
 	edge tls.Certificate
 }
@@ -88,7 +90,8 @@ var startProxies = sync.OnceValues(func() (*proxies, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &proxies{edge: edge, cloudflare: entrance{port: 8244, tls: true, gateway: g["nginx"]}}
+	p := &proxies{edge: edge, cloudflare: entrance{port: 8244, tls: true, gateway: g["nginx"]},
+		collecting: entrance{port: 8287, gateway: g["unnamed"]}}
 	p.entrances = []entrance{
 		{"our Caddy", 8143, true, g["caddy"], visitor4, false},
 		{"our nginx", 8243, true, g["nginx"], visitor4, false},
@@ -226,6 +229,18 @@ server {
 }
 `
 
+const collectingNginx = `
+server {
+	listen %[1]d;
+	location / {
+		proxy_pass http://%[2]s;
+		proxy_set_header Host $http_host;
+		proxy_buffering on;
+		proxy_ignore_headers X-Accel-Buffering;
+	}
+}
+`
+
 func startNginx(dir string, files map[string]string, g map[string]*lab.Server) error {
 	fit := func(port int, more ...string) (string, error) {
 		return fitted("nginx.conf", append([]string{
@@ -255,6 +270,7 @@ func startNginx(dir string, files map[string]string, g map[string]*lab.Server) e
 	}
 	servers += fmt.Sprintf(stockNginx, 8283, "127.0.0.1:8286")
 	servers += strings.Replace(fmt.Sprintf(stockNginx, 8285, g["unnamed"].Addr), "include /etc/nginx/proxy_params;", "", 1)
+	servers += fmt.Sprintf(collectingNginx, 8287, g["unnamed"].Addr)
 	path := filepath.Join(dir, "nginx.conf")
 	if err := os.WriteFile(path, fmt.Appendf(nil, nginxFrame, dir, servers), 0o644); err != nil {
 		return err
