@@ -25,7 +25,7 @@ func liveHeap() int64 {
 
 // It is not parallel: it reads the heap of the whole process.
 func TestMemoryIsBounded(t *testing.T) {
-	const keys, atMost = 1_000_000, 64 << 20
+	const keys, atMost = 2 * DefaultMaxBuckets, 64 << 20
 	clock := &fakeClock{}
 	m := NewMemory(WithClock(clock.now))
 	before := liveHeap()
