@@ -8,35 +8,58 @@ const (
 	gap         = time.Second / 12
 )
 
+// together is how long steps are waited for that can be sent with the first: each sending costs a run's processor more
+// than the step itself, and nobody sees the difference.
+const together = 20 * time.Millisecond
+
+// Reader is told steps, and sends what it was told when it is asked to. The errors of both are those of somebody who
+// has left.
+type Reader interface {
+	Tell(Step) error
+	Flush() error
+}
+
 // Copy tells the steps of a feed as they change, until done is closed: what has not been told by then is in the answer
-// itself. Errors are those of tell.
-func Copy(f *Feed, done <-chan struct{}, tell func(Step) error) error {
+// itself, and what has not been sent goes with it. Errors are those of the reader.
+func Copy(f *Feed, done <-chan struct{}, to Reader) error {
 	var position uint64
 	var p pace
 	for {
 		s, next, ok, changed := f.Next(position)
 		if !ok {
 			position = next
-			if ended(done, changed) {
+			if ended(done, nil) {
 				return nil
 			}
+			if err := to.Flush(); err != nil || ended(done, changed) {
+				return err
+			}
+			endedWithin(done, together)
 			continue
 		}
 		if wait := p.wait(time.Now()); wait > 0 {
-			if endedWithin(done, wait) {
-				return nil
+			if err := to.Flush(); err != nil || endedWithin(done, wait) {
+				return err
 			}
 			continue // something newer may be there now
 		}
 		position = next
-		if err := tell(s); err != nil {
+		if err := to.Tell(s); err != nil {
 			return err
 		}
 	}
 }
 
-// ended waits for a change; true where done came first.
+// ended waits for a change; true where done came first. Without a change to wait for it looks only.
 func ended(done, changed <-chan struct{}) bool {
+	if changed == nil {
+		select {
+		case <-done:
+			return true
+		default:
+			return false
+		}
+	}
 	select {
 	case <-done:
 		return true

@@ -110,13 +110,60 @@ func TestAwaitBegin(t *testing.T) {
 	}
 }
 
+// told is a reader that keeps what it is told.
+type told struct {
+	at      []time.Time
+	last    Step
+	flushes int
+	unsent  int
+	fails   error
+}
+
+func (r *told) Tell(s Step) error {
+	r.at, r.last = append(r.at, time.Now()), s
+	r.unsent++
+	return r.fails
+}
+
+func (r *told) Flush() error {
+	r.flushes++
+	r.unsent = 0
+	return r.fails
+}
+
+// What comes in one go is sent in one, and nothing that was told waits for what is not there yet.
+func TestCopySendsTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, done, r := new(Feed), make(chan struct{}), &told{}
+		ended := make(chan error)
+		go func() { ended <- Copy(f, done, r) }()
+		synctest.Wait()
+		if r.flushes != 1 {
+			t.Errorf("sent %d times before anything was known, want once: what is in front of the steps", r.flushes)
+		}
+		for i := range 4 {
+			add(f, "type", fmt.Sprint(i), i)
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(together)
+		synctest.Wait()
+		if len(r.at) != 4 || r.flushes != 2 || r.unsent != 0 {
+			t.Errorf("%d steps were told, sent %d times, %d wait", len(r.at), r.flushes, r.unsent)
+		}
+		close(done)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Steps are told as they come, at most 20 in any second, the newest of each thing; the end waits for none of them.
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f, done := new(Feed), make(chan struct{})
-		var at []time.Time
-		var last Step
+		r := &told{}
 		go func() {
 			defer close(done)
 			for i := range 5000 {
@@ -125,9 +172,10 @@ func TestCopy(t *testing.T) {
 			}
 		}()
 		began := time.Now()
-		if err := Copy(f, done, func(s Step) error { at, last = append(at, time.Now()), s; return nil }); err != nil {
+		if err := Copy(f, done, r); err != nil {
 			t.Fatal(err)
 		}
+		at, last := r.at, r.last
 		if took := time.Since(began); took != 5*time.Second {
 			t.Errorf("took %v", took)
 		}
@@ -136,7 +184,7 @@ func TestCopy(t *testing.T) {
 				t.Fatalf("line %d comes %v after the 20th before it", i, at[i].Sub(at[i-20]))
 			}
 		}
-		if len(at) < 60 || at[0] != began || last.Value.(int) < 4900 {
+		if len(at) < 60 || at[0].Sub(began) > together || last.Value.(int) < 4850 {
 			t.Errorf("%d lines, the last %v", len(at), last)
 		}
 	})
@@ -147,8 +195,11 @@ func TestCopyEndsWithTheReader(t *testing.T) {
 	f := new(Feed)
 	add(f, "hop", "1", "a")
 	left := errors.New("left")
-	if err := Copy(f, nil, func(Step) error { return left }); !errors.Is(err, left) {
+	if err := Copy(f, nil, &told{fails: left}); !errors.Is(err, left) {
 		t.Errorf("%v", err)
+	}
+	if err := Copy(new(Feed), nil, &told{fails: left}); !errors.Is(err, left) {
+		t.Errorf("without a step: %v", err)
 	}
 }
 

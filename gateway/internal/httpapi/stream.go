@@ -39,8 +39,7 @@ func (s *Server) stream(c echo.Context, x *exchange, t tool.Tool, job tool.Job) 
 	}
 	bodySettles(running.Done(), time.Since(began))
 	s.startLines(c, x)
-	tell := func(step progress.Step) error { return s.line(c, x, step) }
-	if err := progress.Copy(feed, running.Done(), tell); err != nil {
+	if err := progress.Copy(feed, running.Done(), reader{s, c, x}); err != nil {
 		giveUp()
 	}
 	var end runEnd
@@ -65,7 +64,7 @@ func bodySettles(done <-chan struct{}, passed time.Duration) {
 	}
 }
 
-// startLines sends the header, once.
+// startLines begins the answer, once. Its header is sent with the first line, or where that is waited for.
 func (s *Server) startLines(c echo.Context, x *exchange) {
 	if x.stream != nil {
 		return
@@ -75,21 +74,28 @@ func (s *Server) startLines(c echo.Context, x *exchange) {
 	h.Set(echo.HeaderContentType, progress.MediaType)
 	h.Set("X-Accel-Buffering", "no") // nginx would collect the lines
 	c.Response().WriteHeader(http.StatusOK)
-	_ = http.NewResponseController(c.Response().Writer).Flush()
 }
 
-// line writes one step. Its errors are those of a reader who has left.
-func (s *Server) line(c echo.Context, x *exchange, step progress.Step) error {
+// reader is who reads a stream.
+type reader struct {
+	s *Server
+	c echo.Context
+	x *exchange
+}
+
+// Tell writes one step.
+func (r reader) Tell(step progress.Step) error {
 	body, _ := buffers.Get().(*bytes.Buffer)
 	defer keep(body)
-	if err := step.Line(body, x.start, s.config.RunLimit); err != nil {
+	if err := step.Line(body, r.x.start, r.s.config.RunLimit); err != nil {
 		return err
 	}
-	if _, err := c.Response().Write(body.Bytes()); err != nil {
-		return err
-	}
-	return http.NewResponseController(c.Response().Writer).Flush()
+	_, err := r.c.Response().Write(body.Bytes())
+	return err
 }
+
+// Flush sends what was written.
+func (r reader) Flush() error { return http.NewResponseController(r.c.Response().Writer).Flush() }
 
 // lastLine ends a stream with what a plain answer would hold.
 func (s *Server) lastLine(c echo.Context, x *exchange, end runEnd) error {

@@ -27,7 +27,7 @@ func (x *exchange) perform(run func(context.Context)) {
 	})
 	if feed.AwaitBegin(running.Done()) {
 		x.startStream()
-		if progress.Copy(feed, running.Done(), x.line) != nil {
+		if progress.Copy(feed, running.Done(), reader{x}) != nil {
 			giveUp() // nobody reads any more
 		}
 	}
@@ -38,20 +38,23 @@ func (x *exchange) startStream() {
 	x.stream = true
 	x.header(progress.MediaType)
 	x.w.WriteHeader(http.StatusOK)
-	_ = http.NewResponseController(x.w).Flush()
 }
 
-// line writes a step. Its errors are those of a reader who has left.
-func (x *exchange) line(s progress.Step) error {
+// reader is who reads a stream.
+type reader struct{ *exchange }
+
+// Tell writes a step.
+func (r reader) Tell(s progress.Step) error {
 	var b bytes.Buffer
-	if err := s.Line(&b, x.start, workerapi.JobLimit); err != nil {
+	if err := s.Line(&b, r.start, workerapi.JobLimit); err != nil {
 		return err
 	}
-	if _, err := x.w.Write(b.Bytes()); err != nil {
-		return err
-	}
-	return http.NewResponseController(x.w).Flush()
+	_, err := r.w.Write(b.Bytes())
+	return err
 }
+
+// Flush sends what was written.
+func (r reader) Flush() error { return http.NewResponseController(r.w).Flush() }
 
 // lastLine writes an envelope with what would be its status and headers in a plain answer.
 func (x *exchange) lastLine(status int, body []byte) {
