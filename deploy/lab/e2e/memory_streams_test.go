@@ -45,7 +45,8 @@ func TestAThousandStreams(t *testing.T) {
 		t.Errorf("one visitor more: %d after %v", one.Status, one.Took)
 	}
 	all.Wait()
-	t.Logf("%d streams: %.1f s, at most %d MiB, %s", streamsAtOnce, time.Since(began).Seconds(), g.peak.Load()/mebibyte, health)
+	t.Logf("%d streams: %.1f s, at most %d MiB, %s", streamsAtOnce, time.Since(began).Seconds(), g.peak.Load()/mebibyte,
+		health)
 	var first, last time.Duration
 	for n, o := range outcomes {
 		if o.err != nil {
@@ -55,8 +56,8 @@ func TestAThousandStreams(t *testing.T) {
 	}
 	t.Logf("the slowest first line came after %v, the slowest last one after %v", first, last)
 	if first > firstLine || last > wholeStream {
-		t.Errorf("the slowest first line came after %v (at most %v), the slowest last one after %v (at most %v)", first, firstLine,
-			last, wholeStream)
+		t.Errorf("the slowest first line came after %v (at most %v), the slowest last one after %v (at most %v)",
+			first, firstLine, last, wholeStream)
 	}
 	if peak := g.peak.Load(); peak > groupLimit {
 		t.Errorf("%d MiB with what the kernel holds for sockets", peak/mebibyte)
@@ -146,9 +147,10 @@ func streamBody(conn net.Conn) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	if got := resp.Header.Get("Content-Type"); resp.StatusCode != http.StatusOK || !strings.HasPrefix(got, progress.MediaType) {
+	media := resp.Header.Get("Content-Type")
+	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(media, progress.MediaType) {
 		resp.Body.Close()
-		return nil, fmt.Errorf("status %d, %s", resp.StatusCode, got)
+		return nil, fmt.Errorf("status %d, %s", resp.StatusCode, media)
 	}
 	return resp.Body, nil
 }
@@ -160,8 +162,11 @@ func checkEnd(line []byte) error {
 		Data   map[string]any
 		Error  string
 	}
-	if err := json.Unmarshal(line, &last); err != nil || last.Status != http.StatusOK || last.Data == nil {
-		return fmt.Errorf("the last line has status %d, %q (%v): %.100s", last.Status, last.Error, err, line)
+	if err := json.Unmarshal(line, &last); err != nil {
+		return fmt.Errorf("the last line: %w: %.100s", err, line)
+	}
+	if last.Status != http.StatusOK || last.Data == nil {
+		return fmt.Errorf("the last line has status %d, %q: %.100s", last.Status, last.Error, line)
 	}
 	return nil
 }

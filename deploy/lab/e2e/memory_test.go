@@ -90,9 +90,9 @@ func bounded(t *testing.T, settings ...string) *boundedGateway {
 		t.Fatal(err)
 	}
 	g := &boundedGateway{group: group, metrics: freeAddr(t, 9090)}
-	g.Server, err = service.StartGatewayIn(t.Context(), group, "gateway-memory", append(append(unlimited[:4:4], settings...),
-		"TRUST_PROXY_HEADERS=true", "CLIENT_ADDRESS_HEADER=x-real-ip", "METRICS_LISTEN_ADDR="+g.metrics,
-		fmt.Sprintf("GOMEMLIMIT=%d", goLimit(t)))...)
+	settings = append(settings, "TRUST_PROXY_HEADERS=true", "CLIENT_ADDRESS_HEADER=x-real-ip",
+		"METRICS_LISTEN_ADDR="+g.metrics, fmt.Sprintf("GOMEMLIMIT=%d", goLimit(t)))
+	g.Server, err = service.StartGatewayIn(t.Context(), group, "gateway-memory", append(unlimited[:4:4], settings...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

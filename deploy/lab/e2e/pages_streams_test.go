@@ -29,7 +29,9 @@ const keepRun = `{
 	const kept = globalThis.labRun = { frames: [], said: [], cards: {}, made: [], requests: 0, drawnMs: -1 };
 	const bad = "#result ` + noElements + `";
 	let acted = null, line = "";
-	const deed = (e) => { if (e.isTrusted && (e.type === "click" ? e.target.closest("#run") : e.key === "Enter")) acted ??= e.timeStamp; };
+	const deed = (e) => {
+		if (e.isTrusted && (e.type === "click" ? e.target.closest("#run") : e.key === "Enter")) acted ??= e.timeStamp;
+	};
 	addEventListener("click", deed, true);
 	addEventListener("keydown", deed, true);
 	const ask = globalThis.fetch;
@@ -64,7 +66,8 @@ const keepRun = `{
 		const text = document.querySelector("#live")?.textContent ?? "";
 		if (text !== line && text) kept.said.push({ text, atMs: performance.now() });
 		line = text;
-		if (acted === null || kept.drawnMs !== -1 || !document.querySelector("#result > p.verdict.pending, .tool-card .now")) return;
+		const begun = document.querySelector("#result > p.verdict.pending, .tool-card .now");
+		if (acted === null || kept.drawnMs !== -1 || !begun) return;
 		kept.drawnMs = -2;
 		requestAnimationFrame(() => setTimeout(() => { kept.drawnMs = performance.now() - acted; }));
 	}).observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
