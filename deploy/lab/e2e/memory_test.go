@@ -82,7 +82,8 @@ type boundedGateway struct {
 
 func bounded(t *testing.T, settings ...string) *boundedGateway {
 	t.Helper()
-	group, err := internet.NewMemoryGroup("memory", groupLimit)
+	name := strings.ToLower(t.Name())
+	group, err := internet.NewMemoryGroup(name, groupLimit)
 	if errors.Is(err, lab.ErrNoMemoryGroups) {
 		skiptest.Skip(t, err)
 	}
@@ -92,7 +93,7 @@ func bounded(t *testing.T, settings ...string) *boundedGateway {
 	g := &boundedGateway{group: group, metrics: freeAddr(t, 9090)}
 	settings = append(settings, "TRUST_PROXY_HEADERS=true", "CLIENT_ADDRESS_HEADER=x-real-ip",
 		"METRICS_LISTEN_ADDR="+g.metrics, fmt.Sprintf("GOMEMLIMIT=%d", goLimit(t)))
-	g.Server, err = service.StartGatewayIn(t.Context(), group, "gateway-memory", append(unlimited[:4:4], settings...)...)
+	g.Server, err = service.StartGatewayIn(t.Context(), group, "gateway-"+name, append(unlimited[:4:4], settings...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import { attempt } from "./view.js";
 
 /** At least so many milliseconds lie between two drawings, and between two sentences for screen readers. */
 const drawnEvery = 100;
-const saidEvery = 6000;
+const saidEvery = 4000;
 
 /** The list of what was found, for views that do not draw it themselves; null where it did not load. */
 const loadRows = () => import("./live-rows.js").catch(() => null);
