@@ -59,10 +59,12 @@ func lookUpNumber(ctx context.Context, client *asn.Client, number target.ASN) (R
 	if err != nil {
 		return Result{}, err
 	}
+	sources := registration.SourcesOfASN(asn.Sources{from})
+	registration.Report(ctx, sources...)
 	result := Result{
 		Query: number.String(), QueryType: "asn", Records: []registration.ASNRecord{}, Peers: []uint32{},
 		Summary: summaryOfNumber(number.String(), system != nil), Notes: []string{},
-		Sources: registration.SourcesOfASN(asn.Sources{from}),
+		Sources: sources,
 	}
 	if system != nil {
 		result.Announced = true
@@ -125,5 +127,8 @@ func describeAddress(
 		from = from.With(beside.from)
 	}
 	result.Sources = registration.SourcesOfASN(from)
+	if len(from) > len(found.Sources) {
+		registration.Report(ctx, result.Sources[len(found.Sources):]...)
+	}
 	return result, nil
 }

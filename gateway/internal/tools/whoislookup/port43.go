@@ -18,9 +18,11 @@ func (r Result) withWHOIS(ctx context.Context, port43 *whois.Client, name string
 	if err != nil {
 		return Result{}, err
 	}
-	r.Sources = append(r.Sources, registration.Source{
+	source := registration.Source{
 		Name: "whois", Server: answer.Server, FetchedAt: format.RFC3339(answer.FetchedAt), Cached: answer.Cached,
-	})
+	}
+	registration.Report(ctx, source)
+	r.Sources = append(r.Sources, source)
 	switch answer.Outcome {
 	case whois.Found:
 		r.Found, r.Reason, r.Domain = true, nil, describe(name, answer.Domain)

@@ -2,6 +2,7 @@ package whoislookup
 
 import (
 	"bufio"
+	"encoding/json"
 	"io"
 	"net"
 	"strconv"
@@ -10,6 +11,10 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/registration"
+	"diagnostics/gateway/internal/tools/internal/toolstest"
+	"diagnostics/shared/progress"
 )
 
 // ianaServers are the answers of IANA's WHOIS server.
@@ -86,5 +91,43 @@ func TestWhoisOverPort43(t *testing.T) {
 	}
 	if got, err := run(t, tl, "often.it"); !fault.Is(err, fault.Busy) {
 		t.Errorf("a pause: %v, %v", got, err)
+	}
+}
+
+// What the registry's WHOIS server is asked is told as a step of its own, unless it was kept.
+func TestTheSourcesOverPort43(t *testing.T) {
+	t.Parallel()
+	tl := newRegistrations(t, nil, nil)
+	for _, c := range []struct{ input, want string }{
+		{"free.it", "RDAP redirector https://redirector-site.net/rdap/domain/free.it, whois whois.registry-site.net"},
+		{"odd.it", "whois whois.registry-site.net"}, // that .it has no RDAP service is known by now
+		{"free.it", ""},
+	} {
+		feed := new(progress.Feed)
+		if _, err := toolstest.Run(progress.With(t.Context(), feed), tl, tool.Input{Text: c.input}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(sourcesIn(t, feed), ", "); got != c.want {
+			t.Errorf("%s: told %q, want %q", c.input, got, c.want)
+		}
+	}
+}
+
+// sourcesIn are the names and places of the sources that a feed tells, in order.
+func sourcesIn(t *testing.T, f *progress.Feed) (all []string) {
+	t.Helper()
+	for position := uint64(0); ; {
+		step, next, ok, _ := f.Next(position)
+		if !ok {
+			return all
+		}
+		position = next
+		var source registration.Source
+		if text, isJSON := step.Value.(json.RawMessage); step.Kind == "source" && isJSON {
+			if err := json.Unmarshal(text, &source); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, source.Name+" "+source.URL+source.Server)
+		}
 	}
 }

@@ -85,6 +85,7 @@ func network(ctx context.Context, client *rdap.Client, query target.Registration
 	}
 	result.Truncated = answer.MoreNotices || answer.Network != nil && answer.Network.Truncated
 	result.Sources = []registration.Source{registration.SourceOfRDAP(answer.Source, &result.Truncated)}
+	registration.Report(ctx, result.Sources...)
 	return result, nil
 }
 

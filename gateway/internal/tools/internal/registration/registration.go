@@ -32,10 +32,13 @@ func SourceOfRDAP(s rdap.Source, cut *bool) Source {
 	}
 }
 
-// Report tells who has answered, while others are asked.
+// Report tells who has answered, while others are asked. What a cache had is no news: the answer itself has it.
 func Report(ctx context.Context, sources ...Source) {
 	for _, s := range sources {
-		progress.Report(ctx, "source", s.Name+s.URL+s.Zone, s)
+		if s.Cached {
+			continue
+		}
+		progress.Report(ctx, "source", s.Name+s.URL+s.Zone+s.Server, s)
 	}
 }
 
