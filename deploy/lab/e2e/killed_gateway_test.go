@@ -46,7 +46,7 @@ func TestLimitsOutliveAKilledGateway(t *testing.T) {
 	}
 	w.gateway.Process.Kill()
 	lost()
-	w.gateway, err = service.RestartGateway(t.Context(), w.gateway, "gateway-limits", w.settings(env...)...)
+	w.gateway, err = service.RestartGateway(t.Context(), w.gateway, "gateway-limits-again", w.settings(env...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

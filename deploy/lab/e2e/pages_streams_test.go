@@ -443,7 +443,7 @@ func TestFailuresKeepWhatCameBefore(t *testing.T) {
 // The markup of others stays text while it comes in, in whatever step it stands.
 func TestHostileStepsStayText(t *testing.T) {
 	for _, c := range []struct{ name, path, shown string }{
-		{"TXT", toolPath("dns-lookup", lab.DNSZone), "<script>alert(1)</script>"},
+		{"TXT", toolPath("dns-lookup", lab.DNSZone, "types", "TXT"), "<script>alert(1)</script>"},
 		{"resolvers", toolPath("dns-resolver-check", lab.DNSZone, "recordType", "TXT"), "<script>alert(1)</script>"},
 		{"Location", toolPath("redirect-checker", lab.RedirectTo("redirects.lab-site.com",
 			`/to?x=<img/src=x/onerror=alert(1)>&location=/chain/0`, 302)), "onerror=alert(1)"},
