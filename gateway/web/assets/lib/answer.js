@@ -1,12 +1,12 @@
 // @ts-check
-// An answer as the page of a tool shows it: verdict first, then what changed, the pictures and tables, what it means, the
-// same check elsewhere, and where the facts come from.
+// An answer as the page of a tool shows it: the verdict, what it means, what changed, the pictures and tables; and folded away
+// the same check elsewhere and where the facts come from.
 
 import { retryText } from "./api.js";
 import { changes } from "./compare.js";
 import { el } from "./dom.js";
-import { cutAnswer, dateTime, relative } from "./format.js";
-import { code, command, copyAction, facts, lost, notice, section, table, value, verdictLine } from "./parts.js";
+import { cutAnswer, dateTime, listed, relative } from "./format.js";
+import { code, command, copyAction, facts, folded, lost, notice, section, table, value, verdictLine } from "./parts.js";
 import { keepAnswer, lastAnswer } from "./store.js";
 import { attempt, verdictOf } from "./view.js";
 
@@ -26,9 +26,9 @@ import { attempt, verdictOf } from "./view.js";
 export function renderAnswer(judge, view, answer, asked) {
   const d = answer.data;
   const body = el("div", { class: "answer" },
+    meaningPart(attempt(() => view.meaning(d, asked), [])),
     changedPart(judge, d, asked),
     ...attempt(() => view.show(d, asked), [notice("warn", "This page could not draw the answer. It is in full under JSON.")]),
-    meaningPart(attempt(() => view.meaning(d, asked), [])),
     terminalPart(attempt(() => view.terminal(asked, d), [])),
     sourcesPart(attempt(() => view.sources(d), [])));
   const json = jsonPart(d, asked);
@@ -140,13 +140,13 @@ function meaningPart(paragraphs) {
 function terminalPart(commands) {
   if (commands.length === 0) return null;
   const blocks = commands.flatMap((c) => [el("p", { class: "command-label" }, c.label), command(c.command, `command: ${c.label}`)]);
-  return section("The same check in your terminal", el("div", { class: "commands" }, ...blocks));
+  return folded("The same check in your terminal", "", el("div", { class: "commands" }, ...blocks));
 }
 
 /** @param {import("./view.js").Source[]} sources */
 function sourcesPart(sources) {
   if (sources.length === 0) return null;
-  return section("Where this comes from", facts(sources.map((s) => [s.name, el("div", {}, place(s), when(s))])));
+  return folded("Where this comes from", listed([...new Set(sources.map((s) => s.name))]), facts(sources.map((s) => [s.name, el("div", {}, place(s), when(s))])));
 }
 
 /** @param {import("./view.js").Source} s */

@@ -73,6 +73,19 @@ export function section(title, ...children) {
 }
 
 /**
+ * A titled part that is folded away: evidence, which few need to see and all may. Its heading is an h2 as that of a section.
+ * @param {string} title
+ * @param {string} note what is in it, in a few words: "12 headers"; empty for none
+ * @param {...Child} children
+ * @returns {HTMLElement}
+ */
+export function folded(title, note, ...children) {
+  const id = freshId("part");
+  const head = el("summary", {}, el("h2", { id }, title), note && el("span", { class: "fold-note" }, note));
+  return el("details", { class: "part fold", "aria-labelledby": id }, head, el("div", {}, ...children));
+}
+
+/**
  * Something folded away.
  * @param {string} summary
  * @param {...Child} children
@@ -138,7 +151,7 @@ export function facts(rows) {
 /** @typedef {{title: string, numeric?: boolean, hint?: string}} Column numeric ones are aligned right; the hint is an explanation on hover and for screen readers */
 
 /**
- * A table. It scrolls by itself where it is wider than the page.
+ * A table. It scrolls by itself where it is wider than the page, and on a phone its rows are stacked.
  * @param {{caption: string, columns: Column[], rows: (Child[] | HTMLTableRowElement)[], hideCaption?: boolean}} what each row has
  *   as many cells as there are columns; the first cell of a row is its header. caption says what the table shows
  * @returns {HTMLElement}
@@ -160,7 +173,8 @@ export function table({ caption, columns, rows, hideCaption = false }) {
 function tableRow(columns, cells, attributes = {}) {
   return el("tr", attributes, ...cells.map((cell, i) => {
     const numeric = columns[i]?.numeric && "numeric";
-    return i === 0 ? el("th", { scope: "row", class: numeric }, cell) : el("td", { class: numeric }, cell);
+    // On a phone each row is a list of its cells, which then need their column's title.
+    return i === 0 ? el("th", { scope: "row", class: numeric }, cell) : el("td", { class: numeric, "data-label": columns[i]?.title }, cell);
   }));
 }
 
