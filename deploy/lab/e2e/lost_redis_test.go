@@ -353,9 +353,14 @@ func TestRedisThatDoesNotLetUsIn(t *testing.T) {
 	w.command("CONFIG", "SET", "requirepass", "secret")
 	w.password = "secret"
 	for reason, token := range map[string]string{"NOAUTH": "", "WRONGPASS": "RATE_LIMIT_REDIS_TOKEN=another-secret"} {
-		w.begin("gateway-redis-"+strings.ToLower(reason), strings.Fields(token)...)
-		w.says("down")
-		if got := w.lastReason(); !strings.HasPrefix(got, reason) {
+		got := "timeout"
+		// On a busy machine the first connection may be late before it is refused.
+		for attempt := 0; strings.Contains(got, "timeout") && attempt < 5; attempt++ {
+			w.begin(fmt.Sprintf("gateway-redis-%s-%d", strings.ToLower(reason), attempt), strings.Fields(token)...)
+			w.says("down")
+			got = w.lastReason()
+		}
+		if !strings.HasPrefix(got, reason) {
 			t.Errorf("the reason is %q, want %s", got, reason)
 		}
 		if passed, _ := w.uses(w.newClient(), 2*redisLimit); passed != redisLimit {
