@@ -154,6 +154,23 @@ func (tab *Tab) Block(patterns ...string) {
 	do(tab, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: blocked})
 }
 
+// networkConditions are those of the command of that name, which cdproto has no more and Debian's Chromium still takes.
+type networkConditions struct {
+	Offline            bool    `json:"offline"`
+	Latency            float64 `json:"latency"`            // milliseconds
+	DownloadThroughput float64 `json:"downloadThroughput"` // bytes a second
+	UploadThroughput   float64 `json:"uploadThroughput"`
+}
+
+// SlowLink has every request wait for this long and all of them share so many bits a second.
+func (tab *Tab) SlowLink(latency time.Duration, bitsPerSecond float64) {
+	tab.t.Helper()
+	do(tab, network.Enable, network.EnableParams{})
+	do(tab, cdp.Command[networkConditions, cdp.Empty]{Method: "Network.emulateNetworkConditions"}, networkConditions{
+		Latency: float64(latency.Milliseconds()), DownloadThroughput: bitsPerSecond / 8, UploadThroughput: bitsPerSecond / 8,
+	})
+}
+
 // Look makes the window this wide and the visitor's system prefer light or dark, and waits until the page is drawn so.
 // Motion is reduced: a colour half-way through a transition is nobody's choice.
 func (tab *Tab) Look(width int, dark bool) {
