@@ -200,6 +200,7 @@ func TestNamesThatLeadAstray(t *testing.T) {
 	internet.Script("metadata.google.internal", lab.Step{Records: []string{"@ 0 IN A 169.254.169.254"}})
 	internet.Script("localhost", lab.Step{Records: []string{"@ 0 IN A 127.0.0.1", "@ 0 IN AAAA ::1"}})
 	runs := 0
+	settle(t)
 	for _, c := range dialCases(t) {
 		if c.Answers == nil {
 			continue
@@ -218,7 +219,6 @@ func TestNamesThatLeadAstray(t *testing.T) {
 					"port-checker": c.name() + ":80", "ping": c.name(), "traceroute": c.name(), "packet-loss": c.name(),
 				}
 			}
-			settle(t)
 			resetSent(t)
 			for slug, input := range slugs {
 				a := call(t, slug, input, nil)
@@ -247,12 +247,12 @@ func TestRedirectsThatLeadAstray(t *testing.T) {
 	host := internet.Site("redirects")
 	allowed := map[netip.Addr]bool{host.V4: true, host.V6: true}
 	runs := 0
+	settle(t)
 	for _, c := range dialCases(t) {
 		if c.Redirect == nil {
 			continue
 		}
 		t.Run(c.ID, func(t *testing.T) {
-			settle(t)
 			resetSent(t)
 			for _, status := range c.Status {
 				url := lab.RedirectTo(host.Host, *c.Redirect, status)

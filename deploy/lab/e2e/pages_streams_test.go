@@ -179,6 +179,7 @@ const hopFacts = ".verdict, .trace-hop > th, .trace-hop > td:nth-child(2)"
 
 // A slow run shows at least three states before its answer, and its answer is that of a page that asked for no stream.
 func TestRunsShowWhatTheyFind(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, path, facts string
 		// shown is in a state before the end.
@@ -384,6 +385,7 @@ func (p *pair) pagesOf(t *testing.T) string {
 
 // Cancel ends the run where it runs: in the gateway and in the worker. What was found stays, told as incomplete.
 func TestCancelEndsTheRun(t *testing.T) {
+	t.Parallel()
 	p := startPair(t, "cancelled")
 	tab := openRun(t, browser.Options{Origin: p.pagesOf(t)}, toolPath("packet-loss", "lossy.lab-transit.net"))
 	tab.Until(`globalThis.labRun.frames.at(-1)?.count > 3`)
@@ -415,6 +417,7 @@ func TestCancelEndsTheRun(t *testing.T) {
 
 // What fails in the middle keeps what came before, told as incomplete, beside what went wrong.
 func TestFailuresKeepWhatCameBefore(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		end  func(p *pair)
 		says string
@@ -442,6 +445,7 @@ func TestFailuresKeepWhatCameBefore(t *testing.T) {
 
 // The markup of others stays text while it comes in, in whatever step it stands.
 func TestHostileStepsStayText(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, path, shown string }{
 		{"TXT", toolPath("dns-lookup", lab.DNSZone, "types", "TXT"), "<script>alert(1)</script>"},
 		{"resolvers", toolPath("dns-resolver-check", lab.DNSZone, "recordType", "TXT"), "<script>alert(1)</script>"},

@@ -15,8 +15,8 @@ import (
 	"diagnostics/lab/internal/browser"
 )
 
-// The tests of the pages are not parallel with others: they run one after the other before all that are, because a
-// browser needs the processor for itself. Within one of them three tabs work at once.
+// The tests of the pages that keep the processor busy, or watch how still a page is, are not parallel with others: they
+// run one after the other before all that are. Those that wait for a run are. At most six tabs are open.
 
 // visitor is the address of the browser as a proxy tells it to the pages' gateway.
 const visitor = "11.80.0.77"
