@@ -103,6 +103,9 @@ compose-test: build $(AXE) ## docker-compose.yml on this machine's engine, as op
 proof-compose: export COMPOSE_V2 = $(COMPOSE_V2_PROGRAM)
 proof-compose: $(COMPOSE_V2_PROGRAM) compose-test ## the same, the commands of the pages, and every file with Compose v2, which is built for it (root)
 
+proof-pages: build ## Lighthouse on the pages in the lab (root, npm, Chromium)
+	@deploy/lab/lighthouse/proof.sh
+
 proof-package: ## the packages in a Debian booted for it: installed, hardened, running, upgraded, purged (root)
 	@LDFLAGS='$(LDFLAGS)' deploy/package/proof.sh
 
@@ -181,4 +184,4 @@ $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
 	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help build build-arm64 run package test test-compile e2e shots golden worst-cases demo bench proof-limits proof-scale proof-soak proof-tls proof-compose proof-package compose-test fuzz lint fmt generate bootstrap new-tool up down clean
+.PHONY: help build build-arm64 run package test test-compile e2e shots golden worst-cases demo bench proof-limits proof-scale proof-soak proof-tls proof-compose proof-package proof-pages compose-test fuzz lint fmt generate bootstrap new-tool up down clean
