@@ -87,7 +87,7 @@ func TestAWholeToolStarts(t *testing.T) {
 	}
 	body := w.Body.String()
 	for _, want := range []string{
-		"<h1>", "Foo</h1>", "See a foo.", `name="size"`,
+		"<h1>", "Foo</bdi>", "See a foo.", `name="size"`,
 		"/icons/foo.svg", "/icons.svg#foo", "/tools/foo/view.css", "/tools/foo/view.js",
 	} {
 		if !strings.Contains(body, want) {

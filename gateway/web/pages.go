@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 // page is what every template gets.
@@ -27,6 +28,8 @@ type page struct {
 	Input      string
 	// Waits tells that the page came by another site's link and asks for a click before it runs anything.
 	Waits bool
+	// Asked tells that the page has a target and runs at once: the target is its heading, and its form is one line.
+	Asked bool
 	// vary is the request header that the page depends on, empty for none.
 	vary string
 	// Privacy is nil but on the page on privacy.
@@ -49,22 +52,30 @@ func (s *Site) home() page {
 }
 
 func (s *Site) report(query url.Values, foreign bool) page {
-	return page{
+	p := page{
 		template: "report.html", Path: "/report", Icon: tabIconName("report"), Groups: s.groups, Title: "Report",
 		Description: "Run every check that fits a domain, a website or an address, and see what deserves attention.",
 		Styles:      []string{"site.css", "report.css"}, Modules: []string{"pages/site.js", "pages/report.js"},
 		Input: query.Get("target"), Waits: foreign && query.Get("target") != "", vary: headerFetchSite,
 	}
+	if strings.TrimSpace(p.Input) != "" && !p.Waits {
+		p.Title = headed(p.Input, p.Title)
+	}
+	return p
 }
 
 func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 	p := page{
 		template: "tool.html", Path: "/tools/" + t.Slug, Icon: tabIconName(t.Slug), Title: t.Title, Description: t.Promise,
-		Group: t.group, Tool: &t, Input: query.Get("input"),
+		Groups: s.groups, Group: t.group, Tool: &t, Input: query.Get("input"),
 		Styles: t.styles, Modules: []string{"pages/site.js", "pages/tool.js"}, Later: t.modules,
 	}
 	if t.probes {
 		p.Waits, p.vary = foreign && p.Input != "" && t.Unavailable == "", headerFetchSite
+	}
+	p.Asked = strings.TrimSpace(p.Input) != "" && t.Label != "" && t.Unavailable == "" && !p.Waits
+	if p.Asked {
+		p.Title = headed(p.Input, t.Title)
 	}
 	if t.Samples != "" {
 		p.Modules = append(p.Modules, "pages/connection.js")
@@ -73,6 +84,17 @@ func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 		p.Fields = append(p.Fields, field{Option: o, Value: query.Get(o.Name)})
 	}
 	return p
+}
+
+// longestTarget is how many characters of a target a page's title has at most.
+const longestTarget = 100
+
+// headed is a title that begins with the target, which tells tabs apart.
+func headed(target, title string) string {
+	if letters := []rune(target); len(letters) > longestTarget {
+		target = string(letters[:longestTarget]) + "…"
+	}
+	return target + " · " + title
 }
 
 func (s *Site) missing() page {

@@ -4,10 +4,10 @@
 
 import { retryText } from "./api.js";
 import { changes } from "./compare.js";
-import { el } from "./dom.js";
+import { el, freshId } from "./dom.js";
 import { cutAnswer, dateTime, listed, relative } from "./format.js";
 import { code, command, copyAction, facts, folded, lost, notice, section, table, value, verdictLine } from "./parts.js";
-import { keepAnswer, lastAnswer } from "./store.js";
+import { keepAnswer, keyOf, lastAnswer } from "./store.js";
 import { attempt, verdictOf } from "./view.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
@@ -25,15 +25,40 @@ import { attempt, verdictOf } from "./view.js";
  */
 export function renderAnswer(judge, view, answer, asked) {
   const d = answer.data;
-  const body = el("div", { class: "answer" },
+  const verdict = verdictOf(judge, d, asked);
+  const parts = el("div", { class: "parts" },
     meaningPart(attempt(() => view.meaning(d, asked), [])),
-    changedPart(judge, d, asked),
+    changedPart(judge, d, asked, verdict),
     ...attempt(() => view.show(d, asked), [notice("warn", "This page could not draw the answer. It is in full under JSON.")]),
     terminalPart(attempt(() => view.terminal(asked, d), [])),
     sourcesPart(attempt(() => view.sources(d), [])));
+  const body = el("div", { class: "answer" }, parts, contents(parts));
   const json = jsonPart(d, asked);
   json.hidden = true;
-  return [verdictLine(verdictOf(judge, d, asked)), ...cutPart(d), toolbar(d, asked, toggleBetween(body, json)), body, json, requestLine(answer)];
+  return [verdictLine(verdict), ...cutPart(d), toolbar(d, asked, toggleBetween(body, json)), body, json, requestLine(answer)];
+}
+
+/**
+ * Where the parts of an answer are, beside it on a wide screen. What is folded away opens on the way there.
+ * @param {HTMLElement} parts
+ */
+function contents(parts) {
+  const headings = [...parts.querySelectorAll(":scope > :is(.part, .changed) > h2, :scope > .fold > summary > h2")];
+  if (headings.length < 3) return null;
+  const list = el("ul", {}, ...headings.map((heading) => {
+    const link = el("a", { href: `#${heading.id}` }, heading.textContent);
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      const fold = heading.closest("details");
+      if (fold) fold.open = true;
+      heading.scrollIntoView();
+      const place = heading.closest("summary") ?? heading;
+      if (place === heading) heading.setAttribute("tabindex", "-1");
+      /** @type {HTMLElement} */ (place).focus({ preventScroll: true });
+    });
+    return el("li", {}, link);
+  }));
+  return el("nav", { class: "on-page", "aria-label": "On this page" }, list);
 }
 
 /** What a page says where it has an answer and nothing to draw it with. */
@@ -109,20 +134,22 @@ export function download(name, type, text) {
  * @param {Judge} judge
  * @param {any} d
  * @param {Asked} asked
+ * @param {import("./view.js").Verdict} verdict
  * @returns {HTMLElement | null}
  */
-function changedPart(judge, d, asked) {
+function changedPart(judge, d, asked, verdict) {
   const now = attempt(() => judge.facts(d), {});
-  const key = JSON.stringify([asked.slug, asked.input, asked.options]);
+  const key = keyOf(asked);
   const before = lastAnswer(key);
-  keepAnswer(key, now);
+  const list = before ? changes(before.facts ?? {}, now) : [];
+  keepAnswer(key, now, verdict, list);
   if (!before) return null;
   const since = `your last run in this browser, ${relative(before.at)}`;
-  const list = changes(before.facts ?? {}, now);
   if (list.length === 0) return el("p", { class: "unchanged" }, `Nothing changed since ${since}.`);
   const rows = list.map((c) => [c.label, lines(c.gone, "gone"), lines(c.come, "come")]);
   const columns = [{ title: "What" }, { title: "Before" }, { title: "Now" }];
-  return el("section", { class: "changed", "aria-label": "What changed" }, el("h2", {}, "What changed"), el("p", {}, `Compared with ${since}.`),
+  const id = freshId("part");
+  return el("section", { class: "changed", "aria-labelledby": id }, el("h2", { id }, "What changed"), el("p", {}, `Compared with ${since}.`),
     table({ caption: "What changed", columns, rows, hideCaption: true }));
 }
 

@@ -3,6 +3,7 @@
 // authoring practices have it: the focus stays in the field, the arrows choose in the list.
 
 import { announce, byId, el } from "../lib/dom.js";
+import { fit, linkTo, suitsOf } from "../lib/fitting.js";
 import { plural, relative } from "../lib/format.js";
 import { recognise } from "../lib/recognise.js";
 import { forget, recents } from "../lib/store.js";
@@ -61,8 +62,7 @@ showRecent();
 function described(link) {
   const { slug = "", kind = "", suits = "" } = link.dataset;
   const entry = link.closest("li");
-  const weights = suits.split(" ").map((pair) => /** @type {[string, number]} */ ([pair.split(":")[0], Number(pair.split(":")[1])]));
-  return { slug, kind, title: link.textContent ?? "", promise: entry?.querySelector("p")?.textContent ?? "", suits: new Map(weights), glyph: entry?.querySelector("svg") ?? null };
+  return { slug, kind, title: link.textContent ?? "", promise: entry?.querySelector("p")?.textContent ?? "", suits: suitsOf(suits), glyph: entry?.querySelector("svg") ?? null };
 }
 
 /**
@@ -71,18 +71,12 @@ function described(link) {
  * @returns {Offer[]}
  */
 function fitting(found) {
-  /** @type {Record<string, string | undefined>} */
-  const inputs = { ...found.inputs, report: found.text };
-  /** @param {Tool} tool */
-  const weight = (tool) => tool.suits.get(found.kind) ?? 10;
   return tools
-    .filter((tool) => inputs[tool.kind] !== undefined && weight(tool) > 0)
-    .sort((a, b) => weight(b) - weight(a))
-    .map((tool) => {
-      const input = inputs[tool.kind] ?? "";
-      const link = tool.slug === "report" ? `/report?${new URLSearchParams({ target: input })}` : `/tools/${tool.slug}?${new URLSearchParams({ input })}`;
-      return { tool, input, link };
-    });
+    .flatMap((tool) => {
+      const fits = fit(found, tool);
+      return fits ? [{ tool, ...fits, link: linkTo(tool.slug, fits.input) }] : [];
+    })
+    .sort((a, b) => b.weight - a.weight);
 }
 
 /** Shows what the text means, and what can be done with it. */

@@ -9,6 +9,7 @@ import { showRun } from "../lib/live.js";
 import { took } from "../lib/format.js";
 import { clean } from "../lib/recognise.js";
 import { remember } from "../lib/store.js";
+import { showStrip } from "../lib/strip.js";
 import { loadJudge, loadView, verdictOf } from "../lib/view.js";
 import { waitingOf } from "../lib/waiting.js";
 
@@ -17,9 +18,17 @@ import { waitingOf } from "../lib/waiting.js";
 
 const form = /** @type {HTMLFormElement} */ (byId("tool"));
 const slug = form.dataset.slug ?? "";
-const title = document.querySelector("h1")?.textContent?.trim() ?? slug;
+const head = byId("head");
+const heading = byId("heading");
+/** The place of the tool's name while the target is the heading; null where the tool takes no target. */
+const beside = document.getElementById("heading-tool");
+const strip = document.getElementById("strip");
+const title = beside?.dataset.title ?? heading.textContent ?? slug;
+/** The title of the page without a target. */
+const site = document.title.slice(document.title.lastIndexOf(title));
 const kind = form.dataset.kind ?? "none";
 const input = /** @type {HTMLInputElement | null} */ (document.getElementById("input"));
+const fold = /** @type {HTMLDetailsElement | null} */ (form.querySelector("details.options"));
 const options = /** @type {(HTMLInputElement | HTMLSelectElement)[]} */ ([...form.querySelectorAll("[data-option]")]);
 const submit = /** @type {HTMLButtonElement} */ (byId("run"));
 const cancel = byId("cancel");
@@ -60,6 +69,8 @@ window.addEventListener("popstate", () => {
   fill();
   start();
 });
+// On paper nothing can be opened.
+window.addEventListener("beforeprint", () => result.querySelectorAll("details").forEach((part) => { part.open = true; }));
 start();
 
 /** Runs what the address says, if it says anything, the tool can run here, and no click is waited for. */
@@ -82,6 +93,22 @@ function leave() {
   clear();
   result.classList.remove("used");
   status.textContent = "";
+  frame("");
+}
+
+/**
+ * Makes the target the page's heading and the form one line, or gives both back where there is no target.
+ * @param {string} target
+ */
+function frame(target) {
+  if (!beside) return;
+  head.classList.toggle("asked", target !== "");
+  form.classList.toggle("compact", target !== "");
+  heading.textContent = target || title;
+  beside.textContent = target ? title : "";
+  document.title = target ? `${target} · ${site}` : site;
+  if (fold) fold.open = target === "" || options.some((option) => option.ariaInvalid === "true");
+  if (target && strip) showStrip(strip, target);
 }
 
 /** Fills the form with what the address says. */
@@ -137,6 +164,7 @@ async function run(byHand) {
   running = mine;
   const what = asked();
   clear();
+  frame(what.input);
   busy(true);
   status.textContent = "Running…";
   const stop = startClock(byId("clock"));
@@ -178,6 +206,7 @@ async function watch({ dataset }) {
   waiting.end();
   result.classList.add("used");
   const what = asked();
+  frame(what.input);
   const { signal } = watching;
   const refused = (/** @type {Answer} */ answer) => {
     clear();
@@ -225,13 +254,14 @@ function fields() {
  * @param {(sentence: string) => Node[]} rest what the run had found, where it has no answer
  */
 async function show(answer, what, waited, byHand, rest) {
-  const service = answer.durationMs === undefined ? "" : ` (${took(answer.durationMs)} of it in the service)`;
-  status.textContent = answer.ok ? `Answered after ${took(waited)}${service}.` : "No result.";
+  const service = answer.durationMs === undefined ? "" : ` (${took(answer.durationMs)} in the service)`;
+  status.textContent = answer.ok ? `Answered in ${took(waited)}${service}.` : "No result.";
   if (answer.ok) {
     const [judge, view] = await drawing;
     result.replaceChildren(...(judge && view ? renderAnswer(judge, view, answer, what) : renderUndrawn(judge, answer, what)));
     announce(judge ? verdictOf(judge, answer.data, what).text : undrawn);
     if (what.input) remember(what.input);
+    if (strip) showStrip(strip, what.input);
     if (byHand) result.focus({ preventScroll: true });
     return;
   }
@@ -244,6 +274,7 @@ async function show(answer, what, waited, byHand, rest) {
   }
   result.replaceChildren();
   field.setAttribute("aria-invalid", "true");
+  if (fold?.contains(field)) fold.open = true;
   byId(`${field.id}-error`).textContent = answer.error ?? "";
   // The room for an answer is given back where the visitor's own deed explains that the page moves.
   if (byHand && waited < inOneGo) result.classList.remove("used");

@@ -1,0 +1,39 @@
+// @ts-check
+// The strip of tools on the page of a target: each with the link that runs it there, and what it came to in this browser.
+
+import { fit, linkTo, suitsOf } from "./fitting.js";
+import { relative } from "./format.js";
+import { mark } from "./parts.js";
+import { recognise } from "./recognise.js";
+import { lastVerdict } from "./store.js";
+
+/**
+ * Fits the strip to a target. The tool of the page stays whatever the target is.
+ * @param {HTMLElement} strip
+ * @param {string} target
+ */
+export function showStrip(strip, target) {
+  const found = recognise(target);
+  for (const item of strip.querySelectorAll("li")) show(item, found, target);
+  strip.dataset.ready = "";
+  const [list, at] = [strip.querySelector("ul"), strip.querySelector("[aria-current]")];
+  if (list && at instanceof HTMLElement) list.scrollLeft = at.offsetLeft - (list.clientWidth - at.offsetWidth) / 2;
+}
+
+/**
+ * @param {HTMLLIElement} item
+ * @param {import("./recognise.js").Found | null} found
+ * @param {string} target
+ */
+function show(item, found, target) {
+  const { slug = "", kind = "", suits = "" } = item.dataset;
+  const link = /** @type {HTMLAnchorElement} */ (item.querySelector("a"));
+  const input = link.ariaCurrent ? target : found && fit(found, { kind, suits: suitsOf(suits) })?.input;
+  item.hidden = !input;
+  if (!input) return;
+  link.href = linkTo(slug, input);
+  const last = lastVerdict(slug, input);
+  link.querySelector(".mark")?.remove();
+  link.title = last ? `${last.verdict} (${relative(last.at)})` : "";
+  if (last) link.prepend(mark(last.tone));
+}
