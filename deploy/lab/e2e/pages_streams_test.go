@@ -178,8 +178,7 @@ func factsOf(tab *browser.Tab, of string) string {
 const hopFacts = ".verdict, .trace-hop > th, .trace-hop > td:nth-child(2)"
 
 // A slow run shows at least three states before its answer, and its answer is that of a page that asked for no stream.
-func TestRunsShowWhatTheyFind(t *testing.T) {
-	t.Parallel()
+func testRunsShowWhatTheyFind(t *testing.T) {
 	for _, c := range []struct {
 		name, path, facts string
 		// shown is in a state before the end.
@@ -384,8 +383,7 @@ func (p *pair) pagesOf(t *testing.T) string {
 }
 
 // Cancel ends the run where it runs: in the gateway and in the worker. What was found stays, told as incomplete.
-func TestCancelEndsTheRun(t *testing.T) {
-	t.Parallel()
+func testCancelEndsTheRun(t *testing.T) {
 	p := startPair(t, "cancelled")
 	tab := openRun(t, browser.Options{Origin: p.pagesOf(t)}, toolPath("packet-loss", "lossy.lab-transit.net"))
 	tab.Until(`globalThis.labRun.frames.at(-1)?.count > 3`)
@@ -416,8 +414,7 @@ func TestCancelEndsTheRun(t *testing.T) {
 }
 
 // What fails in the middle keeps what came before, told as incomplete, beside what went wrong.
-func TestFailuresKeepWhatCameBefore(t *testing.T) {
-	t.Parallel()
+func testFailuresKeepWhatCameBefore(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  func(p *pair)
 		says string
@@ -444,8 +441,7 @@ func TestFailuresKeepWhatCameBefore(t *testing.T) {
 }
 
 // The markup of others stays text while it comes in, in whatever step it stands.
-func TestHostileStepsStayText(t *testing.T) {
-	t.Parallel()
+func testHostileStepsStayText(t *testing.T) {
 	for _, c := range []struct{ name, path, shown string }{
 		{"TXT", toolPath("dns-lookup", lab.DNSZone, "types", "TXT"), "<script>alert(1)</script>"},
 		{"resolvers", toolPath("dns-resolver-check", lab.DNSZone, "recordType", "TXT"), "<script>alert(1)</script>"},

@@ -20,8 +20,7 @@ const notRun = ""
 
 // The same check in the visitor's terminal: what each page offers is run as it stands, in a shell inside the lab, and
 // must come to the same facts.
-func TestCommandsOfThePages(t *testing.T) {
-	t.Parallel()
+func testCommandsOfThePages(t *testing.T) {
 	pages := map[string][]string{
 		toolPath("dns-lookup", "lab-dns.com"):                   {"11.80.0.1", "IN\tA\t11.80.0.1"},
 		toolPath("dns-resolver-check", "agree.lab-resolve.com"): slices.Repeat([]string{"11.80.0.2"}, 5),
@@ -66,6 +65,7 @@ func TestCommandsOfThePages(t *testing.T) {
 // commandsOf are the commands that a page shows, as a visitor would mark and copy them.
 func commandsOf(tab *browser.Tab) []string {
 	var commands []string
+	tab.Run(`for (const fold of document.querySelectorAll("details:has(.commands)")) fold.open = true`)
 	tab.Value(`[...document.querySelectorAll(".commands pre")].map((e) => e.innerText)`, &commands)
 	return commands
 }

@@ -59,8 +59,7 @@ func unroute(t *testing.T, to netip.Addr) {
 
 // A path is watched for three rounds, in the middle of which its route changes and the tab is away for a while: the
 // page tells both, draws both, and gives both with its files.
-func TestWatchAPath(t *testing.T) {
-	t.Parallel()
+func testWatchAPath(t *testing.T) {
 	to := netip.MustParseAddr("11.91.0.77")
 	reroute(t, to, "a6", "11.78.6.1")
 	t.Cleanup(func() { unroute(t, to) })
@@ -218,8 +217,7 @@ func colours(p image.Image) (many int) {
 }
 
 // The strips of real probes and of a real site.
-func TestWatchRounds(t *testing.T) {
-	t.Parallel()
+func testWatchRounds(t *testing.T) {
 	for _, c := range []struct{ slug, input, other, says string }{
 		{"ping", "11.90.0.9", "11.90.0.10", "No loss"},
 		{"packet-loss", "11.93.0.9", "11.93.0.10", "5 of 50"},
@@ -276,8 +274,7 @@ const uptimeAnswers = `(n) => {
 }`
 
 // What goes wrong in between is told and drawn, and only a refusal of the check itself ends the watch.
-func TestWatchTellsWhatGoesWrong(t *testing.T) {
-	t.Parallel()
+func testWatchTellsWhatGoesWrong(t *testing.T) {
 	tab := openTab(t, browser.Options{})
 	hurry(tab, 60)
 	answering(tab, uptimeAnswers)
@@ -321,8 +318,7 @@ func TestWatchTellsWhatGoesWrong(t *testing.T) {
 }
 
 // A first answer that refuses the check is told at its field, as that of Run is.
-func TestWatchOfNothing(t *testing.T) {
-	t.Parallel()
+func testWatchOfNothing(t *testing.T) {
 	tab := openTab(t, browser.Options{})
 	tab.Open("/tools/ping?input=10.0.0.1")
 	tab.WaitFor("[aria-invalid=true]")
@@ -332,8 +328,7 @@ func TestWatchOfNothing(t *testing.T) {
 }
 
 // Where a part of it does not load, the page says so and can still run the check.
-func TestWatchThatDoesNotLoad(t *testing.T) {
-	t.Parallel()
+func testWatchThatDoesNotLoad(t *testing.T) {
 	for blocked, says := range map[string]string{
 		"/assets/*/lib/watch.js":          "Watch did not load. Reload the page and try again.",
 		"/assets/*/tools/uptime/watch.js": "The part of this page that watches did not load.",
@@ -355,8 +350,7 @@ func TestWatchThatDoesNotLoad(t *testing.T) {
 }
 
 // After half an hour a watch ends until somebody says that it is still wanted.
-func TestWatchEndsAfterHalfAnHour(t *testing.T) {
-	t.Parallel()
+func testWatchEndsAfterHalfAnHour(t *testing.T) {
 	tab := openTab(t, browser.Options{})
 	hurry(tab, 600)
 	answering(tab, steadyAnswers)

@@ -66,9 +66,12 @@ func (tab *Tab) Overflow() (pixels int, elements string) {
 	if pixels <= 0 {
 		return 0, ""
 	}
-	return pixels, tab.String(`[...document.querySelectorAll("main *, header *, footer *")]
-		.filter((e) => e.getBoundingClientRect().right > innerWidth + 1)
-		.map((e) => e.tagName.toLowerCase() + (e.id && "#" + e.id) + "." + e.getAttribute("class")).slice(0, 12).join(", ")`)
+	// What scrolls by itself clips what is inside, but for what is placed by an element around it.
+	return pixels, tab.String(`(() => {
+		const clipped = (e) => { for (let p = e.offsetParent ?? e.parentElement; p && p !== document.body; p = p.parentElement) if (getComputedStyle(p).overflowX !== "visible") return true; return false; };
+		return [...document.querySelectorAll("main *, header *, footer *")]
+			.filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !clipped(e))
+			.map((e) => e.tagName.toLowerCase() + (e.id && "#" + e.id) + "." + e.getAttribute("class")).slice(0, 12).join(", "); })()`)
 }
 
 // Heap is how many bytes the page's scripts hold after all that nobody reaches any more has been collected.

@@ -6,7 +6,7 @@ import { retryText } from "./api.js";
 import { changes } from "./compare.js";
 import { el, freshId } from "./dom.js";
 import { cutAnswer, dateTime, listed, relative } from "./format.js";
-import { code, command, copyAction, facts, folded, lost, notice, section, table, value, verdictLine } from "./parts.js";
+import { code, command, copyAction, facts, folded, leadTo, lost, more, notice, section, table, value, verdictLine } from "./parts.js";
 import { keepAnswer, keyOf, lastAnswer } from "./store.js";
 import { attempt, verdictOf } from "./view.js";
 
@@ -47,15 +47,7 @@ function contents(parts) {
   if (headings.length < 3) return null;
   const list = el("ul", {}, ...headings.map((heading) => {
     const link = el("a", { href: `#${heading.id}` }, heading.textContent);
-    link.addEventListener("click", (event) => {
-      event.preventDefault();
-      const fold = heading.closest("details");
-      if (fold) fold.open = true;
-      heading.scrollIntoView();
-      const place = heading.closest("summary") ?? heading;
-      if (place === heading) heading.setAttribute("tabindex", "-1");
-      /** @type {HTMLElement} */ (place).focus({ preventScroll: true });
-    });
+    leadTo(link, () => heading);
     return el("li", {}, link);
   }));
   return el("nav", { class: "on-page", "aria-label": "On this page" }, list);
@@ -158,9 +150,14 @@ function lines(list, kind) {
   return list.length === 0 ? el("span", { class: "none" }, "—") : el("ul", { class: `values ${kind}` }, ...list.map((text) => el("li", {}, text)));
 }
 
-/** @param {string[]} paragraphs */
+/** More paragraphs than these are folded away: the picture is what comes next. */
+const shownMeanings = 2;
+
+/** @param {string[]} paragraphs what matters most first */
 function meaningPart(paragraphs) {
-  return paragraphs.length === 0 ? null : section("What this means", el("div", { class: "prose" }, ...paragraphs.map((p) => el("p", {}, p))));
+  if (paragraphs.length === 0) return null;
+  const [first, rest] = [paragraphs.slice(0, shownMeanings), paragraphs.slice(shownMeanings)].map((list) => list.map((p) => el("p", {}, p)));
+  return section("What this means", el("div", { class: "prose" }, ...first, rest.length > 0 && more("Read more", ...rest)));
 }
 
 /** @param {import("./view.js").Command[]} commands */

@@ -4,7 +4,7 @@
 import { svg, el } from "./dom.js";
 import { endings, limited, missing } from "./echo-verdict.js";
 import { listed, ms, percent, plural } from "./format.js";
-import { cut, facts, more, code, section, table } from "./parts.js";
+import { code, cut, facts, folded, section, table } from "./parts.js";
 import { label, picture, ticks } from "./picture.js";
 import { sh } from "./shell.js";
 import { felt, summary } from "./stats.js";
@@ -146,7 +146,7 @@ export const narrow = (what) => el("div", { class: "narrow" }, table(what));
 
 /** @param {any} d @returns {HTMLElement | null} */
 export function raw(d) {
-  return typeof d.raw === "string" ? more("As ping would print it", code(d.raw, "the raw output"), cut(d, "The output was cut here: the worker sent more than the service passes on.")) : null;
+  return typeof d.raw === "string" ? folded("As ping would print it", "", code(d.raw, "the raw output"), cut(d, "The output was cut here: the worker sent more than the service passes on.")) : null;
 }
 
 /**

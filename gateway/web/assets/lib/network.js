@@ -122,7 +122,7 @@ export function allocations(origins) {
   if (days.size === 0) return null;
   const moments = [...days].map(([at, what]) => ({ at, title: `${[...what].join(", ")} given out` }));
   const words = moments.map((m) => `${m.title} on ${day(m.at)}`).join("; ");
-  return section("Since when", timeline(moments, { label: `${words}.`, write: day }));
+  return section("History", timeline(moments, { label: `${words}.`, write: day }));
 }
 
 /**

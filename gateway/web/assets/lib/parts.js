@@ -86,6 +86,25 @@ export function folded(title, note, ...children) {
 }
 
 /**
+ * Makes a link lead to a part of the page, which opens where it is folded away.
+ * @param {HTMLAnchorElement} link
+ * @param {() => Element | null} part a heading, or a details element
+ */
+export function leadTo(link, part) {
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    const to = part();
+    const fold = to?.closest("details");
+    if (fold) fold.open = true;
+    to?.scrollIntoView();
+    const place = fold?.querySelector("summary") ?? to;
+    if (!(place instanceof HTMLElement)) return;
+    if (!fold) place.tabIndex = -1;
+    place.focus({ preventScroll: true });
+  });
+}
+
+/**
  * Something folded away.
  * @param {string} summary
  * @param {...Child} children
@@ -152,16 +171,17 @@ export function facts(rows) {
 
 /**
  * A table. It scrolls by itself where it is wider than the page, and on a phone its rows are stacked.
- * @param {{caption: string, columns: Column[], rows: (Child[] | HTMLTableRowElement)[], hideCaption?: boolean}} what each row has
- *   as many cells as there are columns; the first cell of a row is its header. caption says what the table shows
+ * @param {{caption: string, columns: Column[], rows: (Child[] | HTMLTableRowElement)[], hideCaption?: boolean, stacked?: boolean}} what
+ *   each row has as many cells as there are columns; the first cell of a row is its header. caption says what the table shows;
+ *   stacked is false for one that is a picture of rows and columns
  * @returns {HTMLElement}
  */
-export function table({ caption, columns, rows, hideCaption = false }) {
+export function table({ caption, columns, rows, hideCaption = false, stacked = true }) {
   const head = el("tr", {}, ...columns.map((c) => el("th", { scope: "col", class: c.numeric && "numeric" },
     c.title, c.hint && el("span", { class: "column-hint" }, c.hint))));
   const body = rows.map((row) => (row instanceof HTMLTableRowElement ? row : tableRow(columns, row)));
   const node = el("table", {}, el("caption", { class: hideCaption && "offscreen" }, el("span", {}, caption)), el("thead", {}, head), el("tbody", {}, ...body));
-  return el("div", { class: "scroll", role: "group", "aria-label": caption, tabindex: "0" }, node);
+  return el("div", { class: stacked ? "scroll stacked" : "scroll", role: "group", "aria-label": caption, tabindex: "0" }, node);
 }
 
 /**

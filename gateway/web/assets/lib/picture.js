@@ -216,7 +216,7 @@ const labelHeight = 42;
 /**
  * A line of time with moments on it and today marked. Labels stand below their moments, as many beside each other as fit.
  * @param {Moment[]} moments at least one; RFC 3339 or Unix milliseconds
- * @param {{label: string, span?: {from: number | string, to: number | string, tone: "good" | "warn" | "bad"}, now?: number, write: (at: number) => string}} how
+ * @param {{label: string, span?: {from: number | string, to: number | string, tone: import("./view.js").Tone}, now?: number, write: (at: number) => string}} how
  *   label is the text equivalent; span is drawn as a thick bar, pale where it is past; write writes a moment's day
  * @returns {HTMLElement}
  */

@@ -1,6 +1,7 @@
 // @ts-check
 // The strip of tools on the page of a target: each with the link that runs it there, and what it came to in this browser.
 
+import { el } from "./dom.js";
 import { fit, linkTo, suitsOf } from "./fitting.js";
 import { relative } from "./format.js";
 import { mark } from "./parts.js";
@@ -33,7 +34,6 @@ function show(item, found, target) {
   if (!input) return;
   link.href = linkTo(slug, input);
   const last = lastVerdict(slug, input);
-  link.querySelector(".mark")?.remove();
   link.title = last ? `${last.verdict} (${relative(last.at)})` : "";
-  if (last) link.prepend(mark(last.tone));
+  link.querySelector(".mark")?.replaceWith(last ? mark(last.tone) : el("span", { class: "mark" }));
 }

@@ -19,12 +19,12 @@ function placePart(d) {
   for (const r of d.records) prefixes.set(r.prefix, [...(prefixes.get(r.prefix) ?? []), name(r)]);
   const caption = prefixes.size > 1 ? "Packets follow the narrowest range that holds the address; the wider ones only take what it leaves." : undefined;
   const shown = attempt(() => addressPicture(d.query, [...prefixes].map(([prefix, names]) => prefixRange(`Announced by ${listed(names)}`, prefix)), caption), null);
-  return shown && section("Where it lies", shown);
+  return shown && section("Address range", shown);
 }
 
 /** @param {any} d */
 function recordsTable(d) {
-  const columns = [{ title: "AS number" }, { title: "Name" }, { title: "Prefix" }, { title: "Country", hint: "of registration" }, { title: "Registry" }, { title: "Given out" }];
+  const columns = [{ title: "AS number" }, { title: "Name" }, { title: "Prefix" }, { title: "Country", hint: "of registration" }, { title: "Registry" }, { title: "Allocated" }];
   const rows = d.records.map((/** @type {Origin} */ r) => [
     value(name(r), { what: "AS number" }), r.name ? value(r.name, { what: "name", mono: false }) : none("not told"),
     value(r.prefix ?? "", { what: "prefix" }), r.country ?? "—", registryName(r.registry)?.split(" (")[0] ?? "—", r.allocated ? day(r.allocated) : "—",
@@ -36,7 +36,7 @@ function recordsTable(d) {
 function numberCard(r) {
   return facts([
     ["AS number", value(name(r), { what: "AS number" })], ["Name", r.name ?? none("not told")], ["Country of registration", r.country ?? none("not told")],
-    ["Registry", registryName(r.registry)], ["Given out", r.allocated && day(r.allocated)],
+    ["Registry", registryName(r.registry)], ["Allocated", r.allocated && day(r.allocated)],
   ]);
 }
 

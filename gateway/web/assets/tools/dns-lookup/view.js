@@ -3,8 +3,8 @@
 
 import { explain, remarks } from "../../lib/dns-codes.js";
 import { el, svg } from "../../lib/dom.js";
-import { counted, duration, listed, ms } from "../../lib/format.js";
-import { badge, cut, facts, more, notice, section, table, value } from "../../lib/parts.js";
+import { counted, duration, listed, ms, plural } from "../../lib/format.js";
+import { badge, cut, facts, folded, more, notice, section, table, value } from "../../lib/parts.js";
 import { quote, sh } from "../../lib/shell.js";
 import { label, meaningOf } from "./explain.js";
 import { groups, titles, typesOf, written } from "./types.js";
@@ -31,6 +31,9 @@ function life({ ttl, ageMs }) {
       ...notches.map((s) => svg("rect", { class: "fill-raised", x: share(s) * 200, width: 1, height: 8 }))));
 }
 
+/** With more types than these only the first groups are open. */
+const mostShown = 9;
+
 /**
  * The records by type, each with what it means and the rest of its life, in groups.
  * @param {any} d
@@ -39,7 +42,10 @@ function life({ ttl, ageMs }) {
 function recordsPart(d, shown) {
   const row = (/** @type {string} */ t) => el("div", {}, el("dt", {}, el("strong", {}, t), " ", titles[t]), el("dd", {}, list(d, t), cut(d.details[t]), hint(meaningOf(d, t))), life(d.details[t]));
   const parts = groups.map(([title, types]) => ({ title, types: types.filter((t) => shown.includes(t)) })).filter(({ types }) => types.length > 0);
-  return section("Records", ...parts.flatMap(({ title, types }) => [el("h3", {}, title), el("dl", { class: "facts lookup-records" }, ...types.map(row))]),
+  const rows = (/** @type {string[]} */ types) => el("dl", { class: "facts lookup-records" }, ...types.map(row));
+  // Of many types those that most come for are shown at once.
+  const open = shown.length > mostShown ? 2 : parts.length;
+  return section("Records", ...parts.flatMap(({ title, types }, i) => (i < open ? [el("h3", {}, title), rows(types)] : [more(`${title}: ${listed(types)}`, rows(types))])),
     el("p", { class: "hint" }, "A bar is how long the answer may still be kept (TTL), on a logarithmic scale to one week, with notches at a minute, an hour and a day. A pale end was spent in this service’s cache."));
 }
 
@@ -60,12 +66,21 @@ function list(d, t) {
   }));
 }
 
+/**
+ * The address that a responsible person's name stands for (RFC 1035, 3.3.13): its first label is what comes before the @.
+ * @param {string} name
+ */
+function mailbox(name) {
+  const dot = /^((?:\\.|[^.\\])+)\.(.+)$/s.exec(name);
+  return dot ? `${dot[1].replace(/\\(.)/gs, "$1")}@${dot[2]}` : name;
+}
+
 /** @param {any} soa */
 function authority(soa) {
   const time = (/** @type {number} */ s) => value(`${duration(s)} (${s} s)`, { mono: false, copied: `${s}`, what: "seconds" });
-  return section("Start of authority (SOA)", facts([
-    ["Primary name server", value(soa.nsname)], ["Contact, with a dot for its @", value(soa.hostmaster)], ["Serial number", value(soa.serial)],
-    ["Copies look for changes every", time(soa.refresh)], ["after a failure again in", time(soa.retry)], ["and expire after", time(soa.expire)], ["Absence is kept for", time(soa.minttl)],
+  return folded("Start of authority (SOA)", `serial ${soa.serial}`, facts([
+    ["Primary name server", value(soa.nsname)], ["Contact", value(mailbox(soa.hostmaster))], ["Serial number", value(soa.serial)],
+    ["Refresh", time(soa.refresh)], ["Retry", time(soa.retry)], ["Expire", time(soa.expire)], ["Negative TTL", time(soa.minttl)],
   ]));
 }
 
@@ -88,16 +103,15 @@ function answers(d) {
 /** @type {import("../../lib/view.js").View} */
 export default {
   show(d) {
-    const { types, chain, said, failed, gone } = sum(d);
+    const { types, chain, said } = sum(d);
     const shown = types.filter((t) => d.records[t].length > 0);
-    const fold = failed.length === 0 && (types.length > usual || (gone && shown.length === 0));
     return [
       ...said.map((text) => notice("warn", `The resolver adds: ${text}.`)),
       chain.length > 0 ? section("Path of aliases", el("ol", { class: "lookup-path" }, ...[d.domain, ...chain].map((n) => el("li", {}, value(n))))) : null,
       shown.length > 0 ? recordsPart(d, shown) : null,
       absentPart(d),
       d.records.SOA?.[0] ? authority(d.records.SOA[0]) : null,
-      (fold ? more : section)("How each question was answered", answers(d)),
+      folded("How each question was answered", plural(types.length, "record type"), answers(d)),
     ];
   },
   meaning(d) {

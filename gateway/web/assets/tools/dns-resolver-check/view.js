@@ -3,8 +3,8 @@
 
 import { explain, remarks } from "../../lib/dns-codes.js";
 import { el, svg } from "../../lib/dom.js";
-import { duration, listed, ms } from "../../lib/format.js";
-import { badge, cut, none, notice, section, table, value, values } from "../../lib/parts.js";
+import { duration, listed, ms, plural } from "../../lib/format.js";
+import { badge, cut, folded, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { fit, label, picture } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { absent, ownDiffer } from "./verdict.js";
@@ -48,7 +48,7 @@ const serverAnswer = (s) => s.outcome === "error" ? s.reason : s.alias !== null 
 function ownServers(d) {
   if (d.authoritative === undefined) return null; // an answer from before they were asked
   if (d.authoritative === null) return section("The domain’s own name servers", none("could not be found, so the resolvers are not compared with them"));
-  return section("The domain’s own name servers", table({
+  return folded("The domain’s own name servers", plural(d.authoritative.servers.length, "server"), table({
     caption: `What name servers of ${d.authoritative.zone} say`, columns: [{ title: "Name server" }, { title: "Address" }, { title: `${d.recordType} records` }, { title: "TTL", numeric: true }, { title: "Took", numeric: true }],
     rows: d.authoritative.servers.map((/** @type {any} */ s) => [s.name, s.address === null ? none("not asked") : el("span", { class: "resolver-address" }, value(s.address)), serverAnswer(s), duration(s.ttl), s.address === null ? "" : ms(s.durationMs)]),
   }));
@@ -121,7 +121,7 @@ export default {
         caption: "The different answers", hideCaption: true, columns: [{ title: "Answer" }, { title: `${d.recordType} records` }, { title: "Given by" }],
         rows: all.map((g) => [g.sign, g.values.length > 0 ? el("div", {}, values(g.values, { what: d.recordType }), cut(g)) : none(g.title), givers(d, g)]),
       })),
-      section("Resolvers", table({
+      folded("Resolvers", "answers, codes and times", table({
         caption: "Each resolver’s answer", hideCaption: true,
         columns: [{ title: "Resolver" }, { title: "Address" }, { title: "Answer" }, { title: "Time left (TTL)", numeric: true }, { title: "DNSSEC validated" }, { title: "Took", numeric: true }, { title: "Age in our cache" }],
         rows: d.resolvers.map((/** @type {any} */ r) => [r.name, el("span", { class: "resolver-address" }, value(r.address)), answer(d, r, all), duration(r.ttl), r.authenticated ? badge("good", "yes") : "no",

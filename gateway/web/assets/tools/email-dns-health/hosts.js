@@ -4,12 +4,12 @@
 
 import { el } from "../../lib/dom.js";
 import { plural } from "../../lib/format.js";
-import { badge, code, cut, facts, mark, more, none, section, table, value, values } from "../../lib/parts.js";
+import { badge, code, cut, facts, folded, mark, more, none, table, value, values } from "../../lib/parts.js";
 import { bySeverity, tones } from "./verdict.js";
 
 /** @param {any} d */
 export function exchanges({ checks: { mx } }) {
-  return section("Mail exchanges",
+  return folded("Mail exchanges", plural(mx.hosts.length, "host"),
     el("p", {}, "No mail server was contacted: this is what the DNS says of them. Whether one takes mail over TLS, and with which certificate, is for the SSL checker to see."),
     table({
       caption: "In the order in which senders try them: lowest priority number first.",
@@ -52,10 +52,10 @@ export function keysFound({ domain, checks: { dkim } }) {
   if (!(dkim.tried?.length > 0)) return null;
   const tried = more("The selectors that were tried", el("p", { class: "mono" }, dkim.tried.join(", ")));
   if (dkim.found.length === 0) {
-    return section("DKIM keys", el("p", {}, `None of ${plural(dkim.tried.length, "selector")} of large senders has a key. The domain may well sign with another.`), tried);
+    return folded("DKIM keys", "none found", el("p", {}, `None of ${plural(dkim.tried.length, "selector")} of large senders has a key. The domain may well sign with another.`), tried);
   }
-  return section("DKIM keys",
-    el("p", {}, `Found by trying ${plural(dkim.tried.length, "selector")} of large senders. There may be others, and which are in use cannot be told from outside.`),
+  return folded("DKIM keys", plural(dkim.found.length, "key"),
+    el("p", {}, `Found by trying ${plural(dkim.tried.length, "selector")} of large senders. There may be others, and nobody can see from outside which are in use.`),
     table({
       caption: "Follow a selector to have its key judged.", columns: [{ title: "Selector" }, { title: "Key" }, { title: "Alias of" }],
       rows: dkim.found.map((/** @type {any} */ f) => [el("a", { href: `/tools/email-dns-health?input=${encodeURIComponent(domain)}&dkimSelector=${encodeURIComponent(f.selector)}` }, f.selector),
@@ -65,8 +65,8 @@ export function keysFound({ domain, checks: { dkim } }) {
 
 /** @param {any} d */
 export function bimi({ bimi, bimiReason }) {
-  if (!bimi) return bimiReason ? section("Logo (BIMI)", el("p", {}, bimiReason)) : null;
-  return section("Logo (BIMI)", el("p", {}, bimi.summary),
+  if (!bimi) return bimiReason ? folded("Logo (BIMI)", "", el("p", {}, bimiReason)) : null;
+  return folded("Logo (BIMI)", "", el("p", {}, bimi.summary),
     bimi.issues.length > 0 && el("ul", { class: "mail-issues" }, ...bySeverity(bimi.issues).map((i) => el("li", {}, mark(tones[i.severity] ?? "info"), el("span", {}, i.message)))),
     code(bimi.record, "BIMI record"), facts([["Published at", bimi.foundAt], ["Logo", bimi.logo], ["Certificate", bimi.evidence]]), cut(bimi));
 }

@@ -6,7 +6,7 @@ import { duration, plural } from "../../lib/format.js";
 import { applied, policyWords, takers } from "./policy.js";
 import { has, policyURL, repairs } from "./repairs.js";
 import { bimi, exchanges, keysFound } from "./hosts.js";
-import { badge, code, cut, facts, mark, more, notice, section, value, values } from "../../lib/parts.js";
+import { badge, code, cut, facts, folded, mark, more, notice, section, value, values } from "../../lib/parts.js";
 import { sh } from "../../lib/shell.js";
 import { bySeverity, parts, tones } from "./verdict.js";
 
@@ -33,9 +33,16 @@ function panel(check, key, n) {
     el("p", {}, check.summary),
     check.issues.length > 0 && el("ul", { class: "mail-issues" }, ...bySeverity(check.issues).map((i) => el("li", {}, mark(tones[i.severity] ?? "info"),
       el("span", {}, i.message, " ", el("span", { class: "muted" }, `${i.reference}; ${i.code}`))))),
-    check.record && code(check.record, `${parts[n][1]} record`),
-    facts(details(key, check)), check.policy && key === "mtaSts" && more("Policy file", code(check.policy, "policy file")),
+    evidence(check, key, n),
     cut(check, "A part of this was cut: the domain publishes more than the service passes on."));
+}
+
+/** What a panel was judged by. @param {any} check @param {string} key @param {number} n */
+function evidence(check, key, n) {
+  const rows = details(key, check).filter(([, fact]) => fact);
+  if (!check.record && rows.length === 0) return null;
+  return more(check.record ? "Record and details" : "Details", check.record && code(check.record, `${parts[n][1]} record`), rows.length > 0 && facts(rows),
+    check.policy && key === "mtaSts" && more("Policy file", code(check.policy, "policy file")));
 }
 
 /** @param {string} key @param {any} c @returns {[string, Node | string | null][]} */
@@ -72,9 +79,9 @@ function branch(node, depth = 0) {
     children.length > 0 && el("ul", {}, ...children.map((/** @type {any} */ c) => branch(c, depth + 1))))] : head));
 }
 
-/** @param {import("./repairs.js").Repair} r */
-function repair({ what, why, notes = [], name, type, text = "", file }) {
-  return el("div", { class: "mail-repair" }, el("h3", {}, what), el("p", {}, why), notes.length > 0 ? el("ul", {}, ...notes.map((note) => el("li", {}, note))) : null, name ? facts([["Name", value(name)], ["Type", type], ["Value", value(text)]]) : null,
+/** @param {import("./repairs.js").Repair} r @param {boolean} open */
+function repair({ what, why, notes = [], name, type, text = "", file }, open) {
+  return el("details", { class: "mail-repair", open }, el("summary", {}, el("h3", {}, what)), el("p", {}, why), notes.length > 0 ? el("ul", {}, ...notes.map((note) => el("li", {}, note))) : null, name ? facts([["Name", value(name)], ["Type", type], ["Value", value(text)]]) : null,
     ...(file ? [el("p", {}, "File at ", value(file[0])), code(file[1], "policy file")] : []));
 }
 
@@ -91,8 +98,8 @@ export default {
     return [
       d.note && d.overall !== "pass" ? notice("info", d.note) : null,
       section("What the domain publishes", el("div", { class: "mail-panels" }, ...parts.map(([key], n) => panel(d.checks[key], key, n)))),
-      list.length > 0 ? section("Records to publish", ...list.map(repair)) : null,
-      d.checks.spf.record ? section("SPF tree", meter("DNS lookups", d.checks.spf.lookups, 10), meter("Lookups that find nothing (void)", d.checks.spf.voidLookups, 2), el("ul", { class: "mail-tree" }, branch(d.checks.spf.tree))) : null,
+      list.length > 0 ? section("Records to publish", ...list.map((one, i) => repair(one, i === 0))) : null,
+      d.checks.spf.record ? folded("SPF tree", `${d.checks.spf.lookups} of 10 DNS lookups`, meter("DNS lookups", d.checks.spf.lookups, 10), meter("Lookups that find nothing (void)", d.checks.spf.voidLookups, 2), el("ul", { class: "mail-tree" }, branch(d.checks.spf.tree))) : null,
       d.checks.mx.hosts.length > 0 ? exchanges(d) : null,
       keysFound(d),
       bimi(d),

@@ -4,7 +4,7 @@
 import { challengeAdvice, challengeWords } from "../../lib/challenge.js";
 import { el } from "../../lib/dom.js";
 import { counted, host, ms, plural } from "../../lib/format.js";
-import { badge, cut, facts, none, section, table, value } from "../../lib/parts.js";
+import { badge, cut, facts, folded, none, section, table, value } from "../../lib/parts.js";
 import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { answered, statusMeaning, statusShown } from "../../lib/statuses.js";
@@ -103,7 +103,8 @@ export default {
   show(d) {
     return [
       section("Where the time went", waterfall([{ title: host(d.url), timings: d.timings }]), timingFacts(d.timings)),
-      section("The answer", facts([
+      section("Headers", d.headers.length === 0 ? none("The answer has no headers.") : headerTable(d.headers, d.truncated), cut(d, cutPart)),
+      folded("The answer", "address, protocol, TLS, compression", facts([
         ["Status", el("span", {}, statusShown(d.status, d.statusText), el("br"), el("span", { class: "muted" }, statusMeaning(d.status)))],
         ["URL", value(d.url, { what: "URL" })],
         ["Redirects to", d.redirectsTo && onward(d.redirectsTo)],
@@ -117,9 +118,8 @@ export default {
         ["Cipher suite", d.tls && value(d.tls.cipher, { what: "cipher suite" })],
         ["Certificate", d.tls && certificate(d)],
       ])),
-      ...(d.informational ?? []).map((/** @type {import("./offers.js").Informational} */ a) => section(`Before the answer: ${`${a.status} ${a.statusText}`.trim()}`,
+      ...(d.informational ?? []).map((/** @type {import("./offers.js").Informational} */ a) => folded(`Before the answer: ${`${a.status} ${a.statusText}`.trim()}`, plural(a.headers.length, "header"),
         a.headers.length === 0 ? none("It has no headers.") : headerTable(a.headers, d.truncated))),
-      section("Headers", d.headers.length === 0 ? none("The answer has no headers.") : headerTable(d.headers, d.truncated), cut(d, cutPart)),
     ];
   },
 
@@ -134,7 +134,7 @@ export default {
       longestStep(d.timings),
       early(d), alternatives(d), compression(d),
       "Only the headers were asked for here: the page itself was not read, and no redirect was followed.",
-      cookies > 0 ? `The answer sets ${plural(cookies, "cookie")}. Their values can be secrets, so that they are not shown.` : "",
+      cookies > 0 ? `The answer sets ${plural(cookies, "cookie")}. Their values can be secrets, so they are hidden.` : "",
     ].filter(Boolean);
   },
 

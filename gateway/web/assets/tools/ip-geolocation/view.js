@@ -43,7 +43,7 @@ function announced(d) {
     ["AS number", value(`AS${d.asn.asn}`, { what: "AS number" })], ["Name", d.asn.name],
     ["Prefix", d.asn.prefix && value(d.asn.prefix, { what: "prefix" })],
     ["Registry", registryName(d.asn.registry)], ["Country of registration", d.asn.country],
-    ["Given out", d.asn.allocated && day(d.asn.allocated)],
+    ["Allocated", d.asn.allocated && day(d.asn.allocated)],
   ]));
 }
 
@@ -58,7 +58,7 @@ function named({ hostname }) {
 export default {
 
   show: (d) => [
-    section("Where it lies", attempt(() => placePicture(d), null), notice("info", d.note)),
+    section("Address range", attempt(() => placePicture(d), null), notice("info", d.note)),
     section("Network", registered(d)),
     named(d),
     announced(d),

@@ -1,8 +1,8 @@
 // @ts-check
-// The visitor's own address, large; or why it cannot be told, and what the operator can do about it.
+// The visitor's own address, large; or why we can't show it, and what the operator can do about it.
 
 import { el } from "../../lib/dom.js";
-import { code, copyAction, facts, section, value } from "../../lib/parts.js";
+import { code, copyAction, facts, folded, value } from "../../lib/parts.js";
 import { addressLinks } from "../../lib/network.js";
 import { sh } from "../../lib/shell.js";
 
@@ -20,7 +20,7 @@ const settings = [
 ];
 
 function operatorPart() {
-  return section("What the operator of this service can set",
+  return folded("For the operator of this service", "settings that show visitors their address",
     el("p", {}, "The address is only taken from a proxy that the operator trusts, never guessed from the connection, whose other end is likely to be that proxy."),
     facts(settings.map(([where, setting, does]) => [where, el("div", {}, value(setting, { what: "setting" }), el("p", {}, does))])),
     el("p", {}, "Unless it is x-forwarded-for, your proxy must overwrite the header that is believed with one public address, IPv4 or IPv6, whatever the visitor sent. In nginx:"),

@@ -4,7 +4,7 @@
 import { cellOf, figures, liveEcho, lossMeans, meaning, narrow, probes, raw, roundTrips, sources, strip, terminal } from "../../lib/echo.js";
 import { decided, limited, missing } from "../../lib/echo-verdict.js";
 import { plural } from "../../lib/format.js";
-import { more, section } from "../../lib/parts.js";
+import { folded, section } from "../../lib/parts.js";
 
 /** @typedef {{startSeq: number, length: number}} Burst */
 
@@ -25,11 +25,15 @@ function cells(d) {
   return section("Probes in order", strip(each, `${told.join("; ")}.`, ["answered", "lost", ...rare]));
 }
 
+/** More bursts than these are folded away. */
+const mostShown = 5;
+
 /** @param {any} d */
 function bursts(d) {
   if (d.bursts.length === 0) return null;
   const columns = [{ title: "First lost probe", numeric: true }, { title: "Lost in a row", numeric: true }];
-  return section("Runs of lost probes", narrow({ caption: "Runs of lost probes", hideCaption: true, columns, rows: d.bursts.map((/** @type {Burst} */ b) => [String(b.startSeq), String(b.length)]) }));
+  const part = (/** @type {HTMLElement} */ list) => (d.bursts.length > mostShown ? folded("Loss bursts", plural(d.bursts.length, "burst"), list) : section("Loss bursts", list));
+  return part(narrow({ caption: "Loss bursts", hideCaption: true, columns, rows: d.bursts.map((/** @type {Burst} */ b) => [String(b.startSeq), String(b.length)]) }));
 }
 
 /** @param {any} d */
@@ -43,7 +47,7 @@ function pattern(d) {
 /** @type {import("../../lib/view.js").View} */
 export default {
   live: (seen) => liveEcho(seen, 50),
-  show: (d) => [cells(d), roundTrips(d), bursts(d), figures(d), more("Each probe", probes(d)), raw(d)],
+  show: (d) => [cells(d), roundTrips(d), bursts(d), figures(d), folded("Each probe", "", probes(d)), raw(d)],
   meaning: (d) => [...(d.received > 0 && missing(d) > 0 && !limited(d) ? [pattern(d)] : []), ...lossMeans(d), ...meaning(d)],
   terminal: (asked, d) => terminal(asked, d, 50, 0.1),
   sources,

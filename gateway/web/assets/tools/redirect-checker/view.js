@@ -3,7 +3,7 @@
 
 import { el } from "../../lib/dom.js";
 import { ms, plural } from "../../lib/format.js";
-import { badge, cut, facts, mark, notice, section, table, value } from "../../lib/parts.js";
+import { badge, cut, facts, folded, mark, notice, section, table, value } from "../../lib/parts.js";
 import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { statusMeaning, statusShown, statusTone } from "../../lib/statuses.js";
@@ -113,7 +113,7 @@ export default {
         waterfall(hops.map((h, i) => ({ title: `${h.index + 1}. ${short(h.url, hops[i - 1]?.url)}`, timings: visited(h) ? h.timings : null, note: h.status === null ? unanswered(d) : String(h.status) })),
           { sequential: true, caption: `${ms(d.totalMs)} in all${d.outcome === "final" && before > 0 ? `, of which the redirects took ${ms(before)}` : ""}.` }),
         timings(hops)),
-      section("Summary", facts([
+      folded("Summary", ms(d.totalMs), facts([
         ["First URL", value(d.url, { what: "URL" })],
         ["Final URL", d.finalUrl && value(d.finalUrl, { what: "final URL" })],
         ["Final status", d.finalStatus && el("span", {}, statusShown(d.finalStatus, last(d).statusText), el("br"), el("span", { class: "muted" }, statusMeaning(d.finalStatus)))],

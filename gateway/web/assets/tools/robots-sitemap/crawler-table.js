@@ -2,7 +2,7 @@
 // What the widely known crawlers are told, a row each.
 
 import { el } from "../../lib/dom.js";
-import { badge, none, section, table } from "../../lib/parts.js";
+import { badge, folded, none, table } from "../../lib/parts.js";
 import { known } from "./crawlers.js";
 import { agentFor } from "./matcher.js";
 import { refusal } from "./verdict.js";
@@ -20,6 +20,6 @@ export function crawlerTable(d) {
     const agent = agentFor(d.robots.groups, c.name);
     return [c.name, known[c.name]?.of ?? "—", badge(...(rights[c.effect] ?? ["info", c.effect])), d.robots.status !== "found" || agent === null ? none() : agent === "*" ? "* (all others)" : agent];
   });
-  return section("What well-known crawlers are told", table({ caption: "Well-known crawlers and what they are told", columns, rows, hideCaption: true }),
+  return folded("What well-known crawlers are told", "", table({ caption: "Well-known crawlers and what they are told", columns, rows, hideCaption: true }),
     refusal(d.robots) === "RATE_LIMITED" && el("p", { class: "hint" }, "This is what RFC 9309 says. Google takes the refusal as a server error and treats the whole site as closed."));
 }

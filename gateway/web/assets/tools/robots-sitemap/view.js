@@ -3,7 +3,7 @@
 
 import { el } from "../../lib/dom.js";
 import { bytes, day, number, plural } from "../../lib/format.js";
-import { badge, code, cut, facts, mark, more, none, section, table, value } from "../../lib/parts.js";
+import { badge, code, cut, facts, folded, mark, more, none, section, table, value } from "../../lib/parts.js";
 import { crawlerTable } from "./crawler-table.js";
 import { spell, tryBox } from "./try-box.js";
 import { sh } from "../../lib/shell.js";
@@ -109,9 +109,9 @@ export default {
       section("robots.txt, line by line", ...issueList(d.robots.issues.filter((/** @type {Issue} */ i) => !file.lines.has(i.line ?? 0))), file.node),
       section("Try a path", tryBox(d.robots, new URL(d.url), file), cut(d.robots, "A part of robots.txt was cut: a path that a missing rule speaks of is judged wrongly.")),
       crawlerTable(d),
-      d.robots.groups.length > 0 && section("Who is told what", groupTable(d.robots.groups), cut(d.robots, "A part of this was cut: more came than the service reads, or passes on.")),
+      d.robots.groups.length > 0 && folded("Rules by crawler", plural(d.robots.groups.length, "group"), groupTable(d.robots.groups), cut(d.robots, "A part of this was cut: more came than the service reads, or passes on.")),
       section("Sitemaps", sitemapTable(d), cut(d, "A part of the answer was cut: more sitemaps may be declared than are listed.")),
-      section("How robots.txt is served", facts([
+      folded("How robots.txt is served", bytes(d.robots.bytes), facts([
         ["URL", value(d.robots.url, { what: "URL" })],
         ["Final URL", d.robots.finalUrl && d.robots.finalUrl !== d.robots.url ? value(d.robots.finalUrl, { what: "final URL" }) : null],
         ["State", state(d.robots)],

@@ -2,13 +2,14 @@
 // What is told beside the controls: what comes of a visitor without https, and the headers that few sites send yet.
 
 import { el } from "../../lib/dom.js";
-import { badge, facts, none, section, value } from "../../lib/parts.js";
+import { plural } from "../../lib/format.js";
+import { badge, facts, folded, none, section, value } from "../../lib/parts.js";
 
 /** @typedef {{status: number | null, toHttps: boolean | null, location: string | null, verdict: "pass" | "info" | "warn", finding: string, recommendation: string | null}} Plain */
 /** @typedef {{name: string, present: boolean, value: string | null, finding: string, reference: string}} Newer */
 
 /** @type {Record<Plain["verdict"], ["good" | "info" | "warn", string]>} */
-const verdicts = { pass: ["good", "in order"], info: ["info", "could be better"], warn: ["warn", "weak"] };
+const verdicts = { pass: ["good", "pass"], info: ["info", "could be better"], warn: ["warn", "weak"] };
 
 /** Null for an answer of before this was told. @param {Plain | null} [plain] */
 export const withoutHttps = (plain) => (plain ? section("Visitors who come without https", el("p", {}, badge(...verdicts[plain.verdict]), " ", plain.finding),
@@ -18,4 +19,4 @@ export const withoutHttps = (plain) => (plain ? section("Visitors who come witho
 const row = (h) => el("div", {}, el("dt", {}, /^https:/.test(h.reference) ? el("a", { href: h.reference, rel: "noreferrer nofollow" }, h.name) : h.name), el("dd", {}, h.finding, h.value && el("div", {}, value(h.value, { what: h.name }))));
 
 /** Null as above. @param {Newer[]} [list] */
-export const newerHeaders = (list = []) => (list.length > 0 ? section("Newer headers, which few sites need yet", el("dl", { class: "facts" }, ...list.map(row))) : null);
+export const newerHeaders = (list = []) => (list.length > 0 ? folded("Newer headers, which few sites need yet", plural(list.filter((h) => h.present).length, "sent", "sent"), el("dl", { class: "facts" }, ...list.map(row))) : null);

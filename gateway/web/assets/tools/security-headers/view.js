@@ -3,7 +3,7 @@
 
 import { el } from "../../lib/dom.js";
 import { counted, host, listed, plural } from "../../lib/format.js";
-import { badge, code, cut, facts, more, none, notice, section, table, tabs, value } from "../../lib/parts.js";
+import { badge, code, cut, facts, folded, leadTo, mark, more, none, notice, section, table, tabs, value } from "../../lib/parts.js";
 import { configurations, noLines, serverLines } from "./servers.js";
 import { sh } from "../../lib/shell.js";
 import { newerHeaders, withoutHttps } from "./beside.js";
@@ -14,11 +14,9 @@ import { having } from "./verdict.js";
 /** @typedef {"good" | "warn" | "bad" | "info"} Tone */
 
 /** By urgency: the tone of a status, and the word for it. @type {Record<string, [Tone | "off", string]>} */
-const statuses = { fail: ["bad", "fails"], warn: ["warn", "weak"], info: ["info", "could be better"], pass: ["good", "in order"], notApplicable: ["off", "does not apply"] };
+const statuses = { fail: ["bad", "fail"], warn: ["warn", "weak"], info: ["info", "could be better"], pass: ["good", "pass"], notApplicable: ["off", "not applicable"] };
 
 const order = Object.keys(statuses);
-
-const signs = { fail: "✗", warn: "!", info: "i", pass: "✓", notApplicable: "–" };
 
 /** What to think of before sending a header. @type {Record<string, string>} */
 const cautions = {
@@ -38,19 +36,32 @@ const servers = (what, lines) => tabs(`Server to configure for ${what}`, configu
 /** @param {any} d @returns {Control[]} */
 const sorted = (d) => d.controls.slice().sort((/** @type {Control} */ a, /** @type {Control} */ b) => order.indexOf(a.status) - order.indexOf(b.status));
 
-/** All controls at a glance: a tile each, and below in words which is what. @param {any} d */
+/** All controls at a glance, each a link to what is told of it. @param {any} d */
 function overview(d) {
-  const tile = (/** @type {Control} */ c) => el("li", { class: statuses[c.status][0] }, signs[c.status]);
-  const row = (/** @type {string} */ status) => having(d, status).length > 0 && el("div", {}, el("dt", {}, badge(...statuses[status])), el("dd", {}, listed(having(d, status).map((c) => c.name))));
-  return section("At a glance", el("ol", { class: "sec-strip", "aria-hidden": "true" }, ...sorted(d).map(tile)), el("dl", { class: "facts" }, ...order.map(row)));
+  const tile = (/** @type {Control} */ c) => {
+    const link = el("a", { href: `#${place(c)}` }, sign(c), c.name);
+    leadTo(link, () => document.getElementById(place(c)));
+    return el("li", { class: statuses[c.status][0] }, link);
+  };
+  const counts = order.filter((status) => having(d, status).length > 0).map((status) => badge(statuses[status][0], `${having(d, status).length} ${statuses[status][1]}`));
+  return section("At a glance", el("p", { class: "sec-counts" }, ...counts), el("ol", { class: "sec-strip" }, ...sorted(d).map(tile)));
+}
+
+/** The id of what is told of a control. @param {Control} c */
+const place = (c) => `control-${c.id}`;
+
+/** @param {Control} c */
+function sign({ status }) {
+  const tone = statuses[status][0];
+  return tone === "off" ? el("span", { class: "mark off" }, el("span", { "aria-hidden": "true" }, "–"), el("span", { class: "offscreen" }, "Does not apply: ")) : mark(tone);
 }
 
 /** @param {Control} c @param {any} d */
 function controlNode(c, d) {
   const lines = serverLines(c, d.cookies);
-  return el("article", { class: "sec-control" }, el("h3", {}, c.name, " ", badge(...statuses[c.status])), el("p", {}, c.finding),
+  return el("details", { class: "sec-control", id: place(c) }, el("summary", {}, sign(c), el("h3", {}, c.name), el("span", { class: "sec-finding" }, c.finding)),
     facts([["Sent now", c.value === null ? c.present ? null : none("nothing") : value(c.value || "(empty)")], ["Recommended", c.recommendation && value(c.recommendation)], ["Read more", reference(c, c.reference)]]),
-    lines && more("The lines for nginx, Apache and Caddy", caution(c) && el("p", {}, caution(c)), servers(c.name, lines)));
+    caution(c) && el("p", {}, caution(c)), lines && servers(c.name, lines));
 }
 
 /** @param {Control} c */
@@ -62,10 +73,10 @@ const settled = (c) => c.status === "pass" || c.status === "notApplicable";
 /** The controls that need something done, a card each; the others in a list. @param {any} d */
 function controlParts(d) {
   const [open, done] = [sorted(d).filter((c) => !settled(c)), sorted(d).filter(settled)];
-  const rows = done.map((c) => el("div", {}, el("dt", {}, reference(c, c.name)), el("dd", {}, c.finding, c.value && el("div", {}, value(c.value, { what: c.name })))));
+  const rows = done.map((c) => el("div", { id: place(c) }, el("dt", {}, reference(c, c.name)), el("dd", {}, c.finding, c.value && el("div", {}, value(c.value, { what: c.name })))));
   return [
     open.length > 0 ? section("Controls to work on, most urgent first", ...open.map((c) => controlNode(c, d))) : null,
-    done.length > 0 ? section("Nothing to do", el("dl", { class: "facts" }, ...rows)) : null,
+    done.length > 0 ? folded("Nothing to do", listed(done.map((c) => c.name)), el("dl", { class: "facts" }, ...rows)) : null,
   ];
 }
 
@@ -81,7 +92,7 @@ function everything(d) {
     return lines;
   });
   if (included.length === 0) return null;
-  return section("All of it, ready to paste",
+  return folded("All of it, ready to paste", "for nginx, Apache and Caddy",
     el("p", {}, `The lines of ${plural(included.length, "control")}; one whose value only you can choose is left out. In nginx, an add_header in an inner block hides those of outer blocks.`),
     el("ul", {}, ...included.filter(caution).map((c) => el("li", {}, el("strong", {}, c.name), `: ${caution(c)}`))),
     servers("all recommended headers", all));
@@ -96,13 +107,14 @@ function cookieTable(d) {
   const rows = d.cookies.map((/** @type {any} */ c) => [value(c.name || "(no name)"),
     c.issues.length === 0 ? "nothing" : el("ul", { class: "values sentence" }, ...c.issues.map((/** @type {any} */ i) => el("li", {}, badge(statuses[i.severity][0], i.severity), ` ${i.message}`))),
     yes(c.secure), yes(c.httpOnly), c.sameSite ?? badge("off", "not set")]);
-  return section("Cookies", table({ caption: "Cookies that the answer sets", hideCaption: true, columns: [{ title: "Name" }, { title: "What is wrong" }, { title: "Secure" }, { title: "HttpOnly" }, { title: "SameSite" }], rows }), cut(d, cutPart));
+  const faulty = d.cookies.filter((/** @type {any} */ c) => c.issues.length > 0).length;
+  return folded("Cookies", `${plural(d.cookies.length, "cookie")}${faulty > 0 ? `, ${faulty} with something to mend` : ""}`, table({ caption: "Cookies that the answer sets", hideCaption: true, columns: [{ title: "Name" }, { title: "What is wrong" }, { title: "Secure" }, { title: "HttpOnly" }, { title: "SameSite" }], rows }), cut(d, cutPart));
 }
 
 /** @param {any} d */
 function answerPart(d) {
   const columns = [{ title: "Header" }, { title: "Value" }];
-  return section("The answer that was judged",
+  return folded("The answer that was judged", plural(d.headers.length, "header"),
     facts([
       ["URL asked", value(d.url)], ["URL judged", value(d.finalUrl)], ["Status", value(d.status)],
       ["TLS", d.tls ? `${d.tls.version}, ${d.tls.cipher}` : "none: plain HTTP"], ["Certificate", d.tls && (d.tls.authorized ? "trusted" : `not trusted (${d.tls.authorizationError})`)],

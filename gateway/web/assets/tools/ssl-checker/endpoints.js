@@ -2,8 +2,8 @@
 // The addresses of a name side by side: what each shows, and where they differ.
 
 import { el } from "../../lib/dom.js";
-import { day, listed } from "../../lib/format.js";
-import { badge, cut, facts, none, section, value } from "../../lib/parts.js";
+import { day, listed, plural } from "../../lib/format.js";
+import { badge, cut, facts, folded, none, section, value } from "../../lib/parts.js";
 import { versionName } from "./suites.js";
 import { weights } from "./verdict.js";
 
@@ -21,7 +21,9 @@ export function endpoints(d) {
   const list = /** @type {Endpoint[]} */ (d.endpoints ?? []);
   if (list.length < 2) return null;
   const seen = list.filter((e) => e.fingerprint256 !== null);
-  return section("Its addresses, side by side", el("p", {}, comparison(seen), "The rest of this page is of ", el("span", { class: "mono" }, d.address), "."),
+  const alike = traits.every(([, of]) => new Set(seen.map(of)).size === 1) && seen.length === d.endpoints.length;
+  const part = (/** @type {(Node | string | null)[]} */ ...inside) => (alike ? folded("Its addresses, side by side", `${plural(seen.length, "address", "addresses")}, all alike`, ...inside) : section("Its addresses, side by side", ...inside));
+  return part(el("p", {}, comparison(seen), "The rest of this page is of ", el("span", { class: "mono" }, d.address), "."),
     el("div", { class: "ssl-cards" }, ...list.map((e) => card(d, seen, e))));
 }
 

@@ -3,7 +3,7 @@
 
 import { el } from "../../lib/dom.js";
 import { counted, listed, plural } from "../../lib/format.js";
-import { badge, facts, mark, more, none, notice, section, table, values } from "../../lib/parts.js";
+import { badge, facts, folded, mark, more, none, notice, table, values } from "../../lib/parts.js";
 import { forwardSecret, postQuantum, retired, rowsOf, suitesOf, versionName, versionsOf } from "./suites.js";
 
 /** @typedef {import("./suites.js").Strength} Strength */
@@ -33,7 +33,14 @@ const mostShown = 40;
 export function matrix(d) {
   const rows = rowsOf(suitesOf(d));
   const body = rows.length > 0 ? [summary(d, rows), suiteTable(d, rows), signs(), ordered(rows)] : [tiles(d), unasked(d)];
-  return section("Versions and cipher suites", d.complete === false && notice("warn", cutShort), ...body);
+  return folded("Versions and cipher suites", versionWords(d, rows), d.complete === false && notice("warn", cutShort), ...body);
+}
+
+/** What is behind the fold, in a few words. @param {any} d @param {Row[]} rows */
+function versionWords(d, rows) {
+  const taken = versionsOf(d).filter((version) => d.supportedProtocols[version]).map(versionName);
+  const weak = rows.filter(({ at }) => worstOf([...at.values()]) !== "strong").length;
+  return [taken.length > 0 ? listed(taken) : "", rows.length > 0 ? `${counted(rows.length, d.truncated, "cipher suite")}, ${weak > 0 ? `${weak} not strong` : "all strong"}` : ""].filter(Boolean).join("; ");
 }
 
 const cutShort = "The check was cut short: the server is slow, or lets few connections in. What is listed is taken; what is missing may be taken too.";
@@ -65,6 +72,7 @@ function suiteTable(d, rows) {
   const node = table({
     caption: "Versions, and the cipher suites that each takes", hideCaption: true,
     columns: [{ title: "Cipher suite" }, ...versions.map((version) => ({ title: versionName(version) }))],
+    stacked: false,
     rows: [[el("span", {}, "The version itself"), ...versions.map((version) => versionPlace(d, version))], ...rows.map((row) => [suiteName(row), ...versions.map((version) => shownOfSuite(place(d, rows, row, version)))])],
   });
   node.classList.add("ssl-matrix");

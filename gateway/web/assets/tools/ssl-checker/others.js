@@ -3,7 +3,7 @@
 
 import { el } from "../../lib/dom.js";
 import { day, plural } from "../../lib/format.js";
-import { badge, cut, facts, section, value } from "../../lib/parts.js";
+import { badge, cut, facts, folded, value } from "../../lib/parts.js";
 import { fingerprint } from "./endpoints.js";
 import { left } from "./verdict.js";
 
@@ -15,7 +15,7 @@ const kinds = { rsa: "For clients that take RSA alone", ecdsa: "For clients that
 /** @param {any} d */
 export function others(d) {
   const list = /** @type {Other[]} */ (d.otherCertificates ?? []);
-  return list.length > 0 ? section("Its other certificates", el("div", { class: "ssl-cards" }, ...list.map(card))) : null;
+  return list.length > 0 ? folded("Its other certificates", plural(list.length, "certificate"), el("div", { class: "ssl-cards" }, ...list.map(card))) : null;
 }
 
 /** @param {Other} other */

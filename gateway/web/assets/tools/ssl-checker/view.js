@@ -3,7 +3,7 @@
 
 import { el } from "../../lib/dom.js";
 import { counted, dateTime, day, duration, listed, ms, plural } from "../../lib/format.js";
-import { badge, cut, facts, more, none, notice, section, table, value, values } from "../../lib/parts.js";
+import { badge, cut, facts, folded, more, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { timeline } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { advice } from "./advice.js";
@@ -52,7 +52,9 @@ function validity(d) {
   const [from, to] = [Date.parse(c.validFrom), Date.parse(c.validTo)];
   // Within two days the day alone says too little.
   const write = to - from < 2 * 86400e3 ? dateTime : day;
-  const tone = c.daysRemaining < 0 || notYet(c) ? "bad" : d.issues.some((/** @type {any} */ i) => i.code === "CERT_EXPIRES_SOON") ? "warn" : "good";
+  // The time may well hold, and the certificate be refused for something else.
+  const holds = d.issues.some((/** @type {any} */ i) => i.code === "CERT_EXPIRES_SOON") ? "warn" : d.authorized ? "good" : "info";
+  const tone = c.daysRemaining < 0 || notYet(c) ? "bad" : holds;
   const [begin, end] = [dateTime(c.validFrom), dateTime(c.validTo)];
   return section("Validity",
     timeline([{ at: from, title: "Valid from" }, { at: to, title: "Valid to", tone }],
@@ -74,8 +76,11 @@ const short = (name) => /(?:^|[,+])CN=((?:\\.|[^,+\\])*)/.exec(name)?.[1].replac
 function chain(d) {
   const sent = [d.certificate, ...d.chain];
   const path = pathOf(sent);
-  return section("The chain, from the server to its root", el("ol", { class: "ssl-chain" }, ...sent.flatMap((c, i) => [station(d, sent, path, i), path.has(c) && link(d, sent, i)])), cut(d));
+  return folded("The chain, from the server to its root", chainWords(d, sent), el("ol", { class: "ssl-chain" }, ...sent.flatMap((c, i) => [station(d, sent, path, i), path.has(c) && link(d, sent, i)])), cut(d));
 }
+
+/** @param {any} d @param {any[]} sent */
+const chainWords = (d, sent) => `${plural(sent.length, "certificate")}, ${d.chainComplete ? "complete" : unverified(d) ? "not verified" : "not trusted"}`;
 
 /** Those of what was sent that lead up from the server's certificate, by their names, each once. @param {any[]} sent */
 function pathOf(sent) {
@@ -153,7 +158,7 @@ const staples = {
 /** @param {any} d */
 function connection(d) {
   const { cipher, ocspStapling: o, scts } = d;
-  return section("The connection", facts([
+  return folded("The connection", `${d.protocol}, ${cipher.standardName}`, facts([
     ["Server", value(`${d.host}:${d.port}`)], ["Address", value(d.address)],
     ["Began in plain text", d.starttls && `by ${d.starttls.toUpperCase()}, with STARTTLS`], ["Version chosen", value(d.protocol)],
     ["Cipher suite", values([...new Set([cipher.standardName, cipher.name])])], ["Cipher strength", plural(cipher.bits, "bit")],
@@ -169,7 +174,8 @@ function connection(d) {
 function names(d) {
   const { dns, ip, truncated } = d.certificate.subjectAltNames;
   const all = [...dns, ...ip];
-  return section("Names in the certificate",
+  const fits = `${d.host} is ${d.hostnameMatches ? "" : "not "}covered`;
+  return folded("Names in the certificate", truncated ? fits : `${plural(all.length, "name")}; ${fits}`,
     notice(d.hostnameMatches ? "good" : "bad", `${d.host} is ${d.hostnameMatches ? "" : "not "}covered by these names.`),
     all.length > 12 ? more(truncated ? counted(all.length, true, "name") : `All ${all.length} names`, values(all)) : values(all), cut(d.certificate.subjectAltNames));
 }
@@ -202,7 +208,7 @@ function terminal(_, d) {
 
 /** @type {import("../../lib/view.js").View} */
 export default { meaning, terminal,
-  show: (d) => [endpoints(d), validity(d), findings(d), advice(d), matrix(d), chain(d), others(d), connection(d), names(d)],
+  show: (d) => [findings(d), validity(d), advice(d), endpoints(d), matrix(d), chain(d), others(d), connection(d), names(d)],
   sources: (d) => [
     { name: "The server itself", server: d.address },
     ...(d.trustStore ? [{ name: "Which roots are trusted", server: d.trustStore.source, told: `${plural(d.trustStore.roots, "root")}${d.trustStore.date ? `, as of ${day(d.trustStore.date)}` : ""}.` }] : []),

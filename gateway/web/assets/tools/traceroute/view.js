@@ -3,7 +3,7 @@
 
 import { el, svg } from "../../lib/dom.js";
 import { listed, ms, percent } from "../../lib/format.js";
-import { badge, code, cut, facts, more, none, section, value, values } from "../../lib/parts.js";
+import { badge, code, cut, facts, folded, none, section, value, values } from "../../lib/parts.js";
 import { addressLinks, originWords, toolLink } from "../../lib/network.js";
 import { ticks } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
@@ -167,18 +167,18 @@ export default {
   show: (d) => [
     el("ul", { class: "trace-story" }, ...d.explanation.map((/** @type {string} */ s) => el("li", {}, s))),
     d.hops.length > 0 ? section("The path", path(d), cut(d, cutTrace)) : null,
-    section("The trace", facts([
+    folded("The trace", `${probes(d).split(" to port")[0]} over IPv${d.family}`, facts([
       ["Destination", value(d.target, { what: "destination" })], ["Address", value(d.address, { what: "address" })], ["Address family", `IPv${d.family}`], ["Probes", el("span", {}, probes(d))], ["Ended because", el("span", {}, ending(d))],
     ])),
-    d.raw ? more("Raw output", code(d.raw, "raw output"), cut(d, cutTrace)) : null,
+    d.raw ? folded("Raw output", "", code(d.raw, "raw output"), cut(d, cutTrace)) : null,
     addressLinks(d.address, "traceroute"),
   ],
 
   meaning: (d) => [
-    "Each probe may pass one router more than the one before, and the router where it has to stop reports back. The path is the one from our server, not from your computer; the way back may be another and is not seen.",
-    "A router in the middle that leaves probes unanswered mostly just limits how many it answers, and passes your traffic on all the same. Answers that come within a second of the last probe are counted, however slow the router. Only what is lost at the destination is lost.",
     d.reached ? "A step in time that stays until the end is a long or a busy link; one that goes away again is a router that was slow to answer."
       : unheard(d),
+    "Each probe may pass one router more than the one before, and the router where it has to stop reports back. The path is the one from our server, not from your computer; the way back may be another and is not seen.",
+    "A router in the middle that leaves probes unanswered mostly just limits how many it answers, and passes your traffic on all the same. Answers that come within a second of the last probe are counted, however slow the router. Only what is lost at the destination is lost.",
   ],
 
   terminal: (_asked, d) => {

@@ -4,7 +4,7 @@
 import { challengeAdvice, challengeWords } from "../../lib/challenge.js";
 import { el } from "../../lib/dom.js";
 import { host, ms } from "../../lib/format.js";
-import { badge, facts, mark, none, section, value } from "../../lib/parts.js";
+import { badge, facts, folded, mark, none, section, value } from "../../lib/parts.js";
 import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { statusMeaning, statusShown } from "../../lib/statuses.js";
@@ -80,7 +80,7 @@ export default {
     return [
       section("IPv4 and IPv6", el("div", { class: "uptime-families" }, ...families(d).map(([name, f]) => card(name, f)))),
       d.timings && section("Where the time went", waterfall([{ title: host(d.url), timings: d.timings }], { caption: whose(d) }), timingFacts(d.timings)),
-      section("The site", facts([
+      folded("The site", "status, final URL, certificate", facts([
         ["URL", value(d.url, { what: "URL" })],
         ["Online", el("span", {}, d.online ? "yes, it gives an answer that is no server error" : "no")],
         ["Reason", d.reason && el("span", {}, d.reason)],

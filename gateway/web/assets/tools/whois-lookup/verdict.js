@@ -30,7 +30,7 @@ const worstFirst = (a, b) => "bad warn info".indexOf(a.tone) - "bad warn info".i
 /** @param {any} d */
 function absence(d) {
   const what = d.queryType === "ip" ? `the network of ${d.query}` : name(d);
-  if (d.reason === "noRdapService") return `No registry that offers registration data (RDAP) is known for ${what}, so its registration cannot be told.`;
+  if (d.reason === "noRdapService") return `No registry that offers registration data (RDAP) is known for ${what}, so we can't look its registration up.`;
   return d.queryType === "ip" ? `The registry has no registration of ${what}; reserved blocks look the same.`
     : `The registry has no registration of ${what}; reserved and blocked names look the same.`;
 }

@@ -79,7 +79,7 @@ function contactsPart(contacts) {
 /** @param {any} d */
 function networkParts({ query, network: n }) {
   const place = attempt(() => addressPicture(query, [spanRange("Registered network", n.startAddress, n.endAddress, n.cidrs)]), null);
-  return [place && section("Where it lies", place), section("Network", facts(networkRows(n)))];
+  return [place && section("Address range", place), section("Network", facts(networkRows(n)))];
 }
 
 /** Ours, where the registrar could not be asked; the others are small print. @param {any} n */

@@ -1,0 +1,102 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"diagnostics/lab/internal/browser"
+)
+
+// screen is what a visitor sees at first, and how long a page may be there with its folds closed, in pixels.
+type screen struct {
+	name                   string
+	width, height, longest int
+	// verdictAt is where the verdict begins at the latest.
+	verdictAt int
+}
+
+var screens = []screen{{"desktop", 1280, 800, 2500, 330}, {"phone", 360, 740, 5000, 400}}
+
+// place is where something of a page is: the distances of its upper and lower edge from the page's top.
+type place struct{ Top, Bottom int }
+
+func placeOf(tab *browser.Tab, selector string) place {
+	var at place
+	tab.Value(`(() => { const box = document.querySelector("`+selector+`").getBoundingClientRect();
+		return {Top: Math.round(box.top + scrollY), Bottom: Math.round(box.bottom + scrollY)}; })()`, &at)
+	return at
+}
+
+// On the page of every answer the verdict, and the beginning of what it means, are on the first screen, and the page is
+// no longer than somebody scrolls through.
+func TestAnswersAreOnTheFirstScreen(t *testing.T) {
+	for _, p := range pagesWithFacts() {
+		if p.ready != "" || !strings.HasPrefix(p.path, "/tools/") || p.act != nil {
+			continue
+		}
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			tab := openTab(t, browser.Options{})
+			tab.Open(p.path)
+			untilAnswered(tab)
+			for _, s := range screens {
+				tab.Look(s.width, false)
+				s.hold(t, tab)
+			}
+		})
+	}
+}
+
+func (s screen) hold(t *testing.T, tab *browser.Tab) {
+	t.Helper()
+	if verdict := placeOf(tab, "#result .verdict"); verdict.Top > s.verdictAt || verdict.Bottom > s.height {
+		t.Errorf("%s: the verdict is at %d to %d, want at most %d", s.name, verdict.Top, verdict.Bottom, s.verdictAt)
+	}
+	if means := placeOf(tab, "#result .part h2"); means.Bottom > s.height {
+		t.Errorf("%s: what it means begins at %d of %d", s.name, means.Top, s.height)
+	}
+	var length int
+	tab.Value(`document.documentElement.scrollHeight`, &length)
+	if length > s.longest {
+		t.Errorf("%s: the page is %d long, want at most %d", s.name, length, s.longest)
+	}
+}
+
+// The page of a target begins with it: its heading, the tab's title, and the strip of the other tools, which run on it.
+func testOneTargetAllTools(t *testing.T) {
+	tab := openTab(t, browser.Options{})
+	tab.Open("/tools/dns-lookup")
+	tab.Fill("#input", "lab-dns.com")
+	tab.Click("#run")
+	untilAnswered(tab)
+	if title := tab.String(`document.title`); !strings.HasPrefix(title, "lab-dns.com · DNS lookup") {
+		t.Errorf("the title is %q", title)
+	}
+	if heading := tab.Text("#heading"); heading != "lab-dns.com" {
+		t.Errorf("the heading is %q", heading)
+	}
+	if first := tab.Text("#strip li:not([hidden])"); first != "Full report" {
+		t.Errorf("the strip begins with %q", first)
+	}
+	if tab.Count("#strip [aria-current] .mark.good") != 1 {
+		t.Error("the strip does not tell what the tool came to")
+	}
+	tab.Click("#strip [data-slug=email-dns-health] a")
+	tab.UntilWithin(`document.querySelector("form[data-slug=email-dns-health]") && `+answered, patience)
+	if title := tab.String(`document.title`); !strings.HasPrefix(title, "lab-dns.com · ") {
+		t.Errorf("the title is %q", title)
+	}
+	if tab.Count("#strip [data-slug=dns-lookup] .mark.good") != 1 {
+		t.Error("the strip has forgotten the tool before")
+	}
+	if tab.Count("#strip [data-slug=http-headers]:not([hidden])") != 1 || tab.Count("#strip [data-slug=asn-lookup]:not([hidden])") != 0 {
+		t.Error("the strip offers what does not fit a name, or not what does")
+	}
+	// Without a target it is the tool's page again.
+	tab.Open("/tools/dns-lookup")
+	if heading := tab.Text("#heading"); heading != "DNS lookup" {
+		t.Errorf("the heading is %q", heading)
+	}
+}
