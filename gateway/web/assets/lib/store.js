@@ -22,13 +22,16 @@ export function load(key, otherwise) {
 /**
  * @param {string} key
  * @param {unknown} value null takes it away
+ * @returns {boolean} whether there was room for it
  */
 export function save(key, value) {
   try {
     if (value === null) localStorage.removeItem(prefix + key);
     else localStorage.setItem(prefix + key, JSON.stringify(value));
+    return true;
   } catch {
     // Full or refused: the page goes on without a memory.
+    return false;
   }
 }
 
@@ -79,8 +82,8 @@ const mostChanges = 10;
 /** The name under which the answer of a check is kept. @param {import("./view.js").Asked} asked */
 export const keyOf = ({ slug, input, options }) => JSON.stringify([slug, input, options]);
 
-/** @returns {Kept[]} all that is kept, newest first */
-function answers() {
+/** @returns {Kept[]} as it is kept, newest first */
+function kept() {
   return list("answers").filter((kept) => typeof kept?.key === "string" && typeof kept.at === "number");
 }
 
@@ -90,7 +93,7 @@ function answers() {
  * @returns {Kept | null}
  */
 export function lastAnswer(key) {
-  return answers().find((kept) => kept.key === key) ?? null;
+  return kept().find((kept) => kept.key === key) ?? null;
 }
 
 /**
@@ -101,7 +104,7 @@ export function lastAnswer(key) {
  */
 export function lastVerdict(slug, input) {
   const stem = `${JSON.stringify([slug, input]).slice(0, -1)},`;
-  const last = answers().find((kept) => kept.key.startsWith(stem) && tones.includes(kept.tone ?? ""));
+  const last = kept().find((kept) => kept.key.startsWith(stem) && tones.includes(kept.tone ?? ""));
   return last ? { tone: /** @type {import("./view.js").Tone} */ (last.tone), verdict: String(last.verdict ?? ""), at: last.at } : null;
 }
 
@@ -116,7 +119,52 @@ const tones = ["good", "warn", "bad", "info"];
  */
 export function keepAnswer(key, facts, { tone, text }, changes) {
   const at = Date.now();
-  const before = lastAnswer(key)?.changes;
-  const all = [...changes.map((change) => ({ at, ...change })), ...(Array.isArray(before) ? before : [])].slice(0, mostChanges);
-  save("answers", [{ key, at, facts, tone, verdict: text, changes: all }, ...answers().filter((kept) => kept.key !== key)].slice(0, mostAnswers));
+  const noted = changes.map(({ label, gone, come }) => ({ at, label, gone: short(gone), come: short(come) }));
+  const all = [...noted, ...changesOf(lastAnswer(key))].slice(0, mostChanges);
+  let list = [{ key, at, facts, tone, verdict: text, changes: all }, ...kept().filter((other) => other.key !== key)].slice(0, mostAnswers);
+  // Where the browser has no room for all, the older half goes.
+  while (!save("answers", list) && list.length > 1) list = list.slice(0, list.length >> 1);
+}
+
+/** Of a long list a change keeps the beginning. @param {string[]} values */
+const short = (values) => values.slice(0, 8).map((text) => text.slice(0, 200));
+
+/** @param {Kept | null} kept @returns {Change[]} */
+const changesOf = (kept) => (Array.isArray(kept?.changes) ? kept.changes.filter((c) => typeof c?.label === "string" && Array.isArray(c.gone) && Array.isArray(c.come)) : []);
+
+/**
+ * An answer that is kept, taken apart.
+ * @typedef {object} Known
+ * @property {[slug: string, input: string, options: Record<string, string | number>]} key
+ * @property {number} at
+ * @property {import("./view.js").Facts} facts
+ * @property {import("./view.js").Tone} [tone] absent, as verdict is, where an older version of these pages kept it
+ * @property {string} [verdict]
+ * @property {Change[]} changes newest first
+ */
+
+/**
+ * All answers that are kept, newest first. What these pages did not write is left out.
+ * @returns {Known[]}
+ */
+export function answers() {
+  return kept().flatMap((one) => {
+    const key = parted(one.key);
+    if (!key) return [];
+    const known = tones.includes(one.tone ?? "") && typeof one.verdict === "string";
+    return [{ key, at: one.at, facts: one.facts ?? {}, tone: known ? one.tone : undefined, verdict: known ? one.verdict : undefined, changes: changesOf(one) }];
+  });
+}
+
+/**
+ * @param {string} text
+ * @returns {Known["key"] | null}
+ */
+function parted(text) {
+  try {
+    const [slug, input, options] = JSON.parse(text);
+    return typeof slug === "string" && typeof input === "string" ? [slug, input, options ?? {}] : null;
+  } catch {
+    return null;
+  }
 }
