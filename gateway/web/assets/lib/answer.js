@@ -2,7 +2,6 @@
 // An answer as the page of a tool shows it: the verdict, what it means, what changed, the pictures and tables; and folded away
 // the same check elsewhere and where the facts come from.
 
-import { retryText } from "./api.js";
 import { changes } from "./compare.js";
 import { el, freshId } from "./dom.js";
 import { cutAnswer, dateTime, listed, relative } from "./format.js";
@@ -197,15 +196,4 @@ function jsonPart(d, asked) {
 /** @param {Answer} answer */
 function requestLine(answer) {
   return el("div", { class: "request" }, facts([["Request", answer.requestId ? value(answer.requestId, { what: "request id" }) : null]]));
-}
-
-/**
- * A failure, in the API's words.
- * @param {Answer} answer without data
- * @returns {HTMLElement}
- */
-export function renderFailure(answer) {
-  const retry = retryText(answer);
-  return notice("bad", el("p", {}, answer.error ?? "Something went wrong."), retry && el("p", {}, retry),
-    answer.requestId && el("p", { class: "request" }, "Request ", value(answer.requestId, { what: "request id" })));
 }

@@ -160,15 +160,3 @@ export function fieldOf({ status, field = "input" }, names) {
   const name = field.replace(/^options\./, "");
   return names.includes(name) ? name : null;
 }
-
-/**
- * Says when to come back, in words.
- * @param {Answer} answer
- * @returns {string}
- */
-export function retryText(answer) {
-  const s = answer.retryAfter;
-  if (s === undefined) return "";
-  if (s < 120) return `You can try again in ${s} ${s === 1 ? "second" : "seconds"}.`;
-  return `You can try again in ${Math.ceil(s / 60)} minutes.`;
-}

@@ -3,8 +3,9 @@
 // said in watch-pace.js, what is kept in watch-record.js.
 
 import { runTool } from "./api.js";
-import { download, fileName, renderFailure } from "./answer.js";
+import { download, fileName } from "./answer.js";
 import { announce, el } from "./dom.js";
+import { renderFailure } from "./failure.js";
 import { capital, duration, ms, number, percent } from "./format.js";
 import { lost, section, table, verdictLine } from "./parts.js";
 import { share } from "./stats.js";

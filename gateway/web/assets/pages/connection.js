@@ -1,8 +1,8 @@
 // @ts-check
 // The browser's side of the ping and packet-loss pages: its controls, one run at a time, and what is shown while it runs.
 
-import { renderFailure } from "../lib/answer.js";
 import { announce, byId } from "../lib/dom.js";
+import { renderFailure } from "../lib/failure.js";
 import { duration, number, plural } from "../lib/format.js";
 import { tabs } from "../lib/parts.js";
 import { board } from "../lib/samples.js";

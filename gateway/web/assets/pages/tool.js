@@ -3,10 +3,12 @@
 // the check.
 
 import { fieldOf, runTool } from "../lib/api.js";
-import { renderAnswer, renderFailure, renderUndrawn, undrawn } from "../lib/answer.js";
+import { renderAnswer, renderUndrawn, undrawn } from "../lib/answer.js";
 import { announce, byId, setBusy, startClock } from "../lib/dom.js";
+import { renderFailure, renderNext } from "../lib/failure.js";
 import { showRun } from "../lib/live.js";
 import { took } from "../lib/format.js";
+import { sentenceOf } from "../lib/next.js";
 import { clean } from "../lib/recognise.js";
 import { remember } from "../lib/store.js";
 import { showStrip } from "../lib/strip.js";
@@ -189,6 +191,12 @@ async function run(byHand) {
   }
 }
 
+/** Asks the same once more. The button that asked for it goes away: its focus stays near. */
+function again() {
+  result.focus({ preventScroll: true });
+  run(true);
+}
+
 /** @param {(sentence: string) => Node[]} rest */
 function cancelled(rest) {
   status.textContent = "Cancelled.";
@@ -235,6 +243,7 @@ function clear() {
   watching.abort();
   watching = new AbortController();
   result.replaceChildren();
+  result.classList.remove("short");
   for (const field of fields()) {
     field.removeAttribute("aria-invalid");
     byId(`${field.id}-error`).textContent = "";
@@ -265,14 +274,16 @@ async function show(answer, what, waited, byHand, rest) {
     if (byHand) result.focus({ preventScroll: true });
     return;
   }
-  announce(answer.error ?? "");
+  announce(sentenceOf(answer));
+  result.classList.add("short");
   const refused = fieldOf(answer, fields().map((field) => field.name));
   const field = fields().find(({ name }) => name === refused);
   if (!field) {
-    result.replaceChildren(renderFailure(answer), ...rest("What the run had found until then is below; it is incomplete."));
+    result.replaceChildren(renderFailure(answer, { kind, asked: what, again }), ...rest("What the run had found until then is below; it is incomplete."));
     return;
   }
-  result.replaceChildren();
+  const instead = field === input && renderNext(kind, what);
+  result.replaceChildren(...(instead ? [instead] : []));
   field.setAttribute("aria-invalid", "true");
   if (fold?.contains(field)) fold.open = true;
   byId(`${field.id}-error`).textContent = answer.error ?? "";

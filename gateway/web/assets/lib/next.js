@@ -1,0 +1,82 @@
+// @ts-check
+// What to do after a check without a result: what the failure usually means, and what else can be asked about the target.
+
+import { linkTo } from "./fitting.js";
+import { recognise } from "./recognise.js";
+
+/** @typedef {import("./view.js").Asked} Asked */
+/** @typedef {{label: string, href: string}} Step */
+
+/** Kinds of input whose tools ask registries, name servers and the like about a target, and not the target itself. */
+const askedAbout = ["domain", "address", "network", "registration", "none"];
+
+/** What failures come to that lie with nobody's target, by the status of the answer. @type {Record<number, string>} */
+const ours = {
+  0: "Usually your own connection was interrupted for a moment, or this service is just being renewed.",
+  403: "This service takes requests from its own pages alone. An extension or a proxy that changes requests is the usual reason.",
+  429: "Limits like this one keep the service from being used to flood others. It says nothing about the target.",
+  500: "This is a fault of this service and says nothing about the target. If it happens again, the request number below tells the operator where to look.",
+  501: "Whoever runs this service has not enabled this check. The other checks work without it.",
+  503: "This service is busy or short of something that the check needs. It says nothing about the target.",
+};
+
+/**
+ * What a failure usually means, in a sentence or two; empty where the API's sentence says it all.
+ * @param {number} status
+ * @param {string} kind of the tool's input
+ * @returns {string}
+ */
+export function usually(status, kind) {
+  const direct = !askedAbout.includes(kind);
+  if (status === 502) return direct ? "Usually the server is down, refuses connections on this port, or does not speak this protocol there." : "Usually a name server or registry on the way to the answer is down or refuses to answer. The target itself may be well.";
+  if (status === 504) return direct ? "Usually a firewall drops the packets, the server is down, or it is too busy to answer in time." : "Usually a name server or registry on the way to the answer is slow or down. The target itself may be well.";
+  return ours[status] ?? "";
+}
+
+/** The ports that people ask about most. */
+const ports = [443, 80, 25, 22];
+
+/**
+ * What can be asked instead, the best first.
+ * @param {string} kind of the tool's input
+ * @param {Asked} asked
+ * @returns {Step[]}
+ */
+export function nextSteps(kind, { slug, input }) {
+  const found = recognise(input);
+  if (!found) return [];
+  const { address, domain, host = domain } = found.inputs;
+  if (kind === "hostPort" && (found.kind === "domain" || found.kind === "address")) {
+    const before = host?.includes(":") ? `[${host}]` : host;
+    return ports.map((port) => step(`Port ${port}`, slug, `${before}:${port}`));
+  }
+  if (kind === "domain" && address) return aboutAddress(slug, address);
+  if (domain && slug !== "dns-lookup") return [step(`Look up the addresses of ${domain}`, "dns-lookup", domain)];
+  return [];
+}
+
+/**
+ * @param {string} slug
+ * @param {string} address where a name was wanted
+ * @returns {Step[]}
+ */
+function aboutAddress(slug, address) {
+  const bytes = address.split(".");
+  const reverse = bytes.length === 4 ? `${bytes.reverse().join(".")}.in-addr.arpa` : null;
+  const steps = [step(`Find the network of ${address}`, "ip-geolocation", address)];
+  return slug === "dns-lookup" && reverse ? [step(`Look up ${reverse}`, slug, reverse), ...steps] : steps;
+}
+
+/** @param {string} label @param {string} slug @param {string} input @returns {Step} */
+const step = (label, slug, input) => ({ label, href: linkTo(slug, input) });
+
+/** What happened; when to come back is said by the countdown where the answer tells it. @param {import("./api.js").Answer} answer */
+export function sentenceOf({ error = "Something went wrong.", retryAfter }) {
+  return retryAfter === undefined ? error : error.replace(/[.;,:]? (?:please )?try again[^.]*\.$/i, ".");
+}
+
+/** @param {number} seconds */
+export function inWords(seconds) {
+  if (seconds < 120) return `${seconds} ${seconds === 1 ? "second" : "seconds"}`;
+  return `${Math.ceil(seconds / 60)} minutes`;
+}

@@ -1,0 +1,51 @@
+// @ts-check
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inWords, nextSteps, sentenceOf, usually } from "../assets/lib/next.js";
+
+/** @param {string} kind @param {string} slug @param {string} input */
+const steps = (kind, slug, input) => nextSteps(kind, { slug, input, options: {} }).map(({ label, href }) => [label, href]);
+
+test("where an address was wanted, the addresses of the name", () => {
+  const want = [["Look up the addresses of example.com", "/tools/dns-lookup?input=example.com"]];
+  assert.deepEqual(steps("address", "ip-geolocation", "example.com"), want);
+  assert.deepEqual(steps("network", "asn-lookup", "example.com"), want);
+  assert.deepEqual(steps("url", "uptime", "https://example.com/a"), want);
+});
+
+test("where a name was wanted, what is known of the address", () => {
+  assert.deepEqual(steps("domain", "dns-lookup", "192.0.2.7"), [
+    ["Look up 7.2.0.192.in-addr.arpa", "/tools/dns-lookup?input=7.2.0.192.in-addr.arpa"],
+    ["Find the network of 192.0.2.7", "/tools/ip-geolocation?input=192.0.2.7"]]);
+  assert.deepEqual(steps("domain", "email-dns-health", "2001:db8::1"), [["Find the network of 2001:db8::1", "/tools/ip-geolocation?input=2001%3Adb8%3A%3A1"]]);
+});
+
+test("a missing port is one of four", () => {
+  assert.deepEqual(steps("hostPort", "port-checker", "example.com").map(([label]) => label), ["Port 443", "Port 80", "Port 25", "Port 22"]);
+  assert.equal(steps("hostPort", "port-checker", "2001:db8::1")[1][1], "/tools/port-checker?input=%5B2001%3Adb8%3A%3A1%5D%3A80");
+  assert.deepEqual(steps("hostPort", "port-checker", "example.com:444"), [["Look up the addresses of example.com", "/tools/dns-lookup?input=example.com"]]);
+});
+
+test("nothing is offered where nothing is recognised, and no page offers itself", () => {
+  assert.deepEqual(steps("domain", "dns-lookup", "nothing at all"), []);
+  assert.deepEqual(steps("domain", "dns-lookup", "example.com"), []);
+});
+
+test("what a failure usually means is told of whom it was asked", () => {
+  assert.match(usually(504, "url"), /firewall/);
+  assert.doesNotMatch(usually(504, "registration"), /firewall/);
+  assert.match(usually(502, "domain"), /name server or registry/);
+  for (const status of [0, 403, 429, 500, 501, 503]) assert.notEqual(usually(status, "url"), "");
+  assert.equal(usually(400, "url"), "");
+});
+
+test("when to come back is said once", () => {
+  const said = (/** @type {string} */ error, /** @type {number | undefined} */ retryAfter) => sentenceOf({ ok: false, status: 429, error, retryAfter });
+  assert.equal(said("Too many requests. Try again in 12 seconds.", 12), "Too many requests.");
+  assert.equal(said("The service is busy. Please try again in a moment.", 1), "The service is busy.");
+  assert.equal(said("The diagnostics worker is busy; try again in a few seconds.", 1), "The diagnostics worker is busy.");
+  assert.equal(said("Please try again later.", undefined), "Please try again later.");
+  assert.equal(inWords(1), "1 second");
+  assert.equal(inWords(119), "119 seconds");
+  assert.equal(inWords(121), "3 minutes");
+});
