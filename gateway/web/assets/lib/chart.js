@@ -2,7 +2,7 @@
 // The live line of round trips. uPlot (vendor/uplot, a classic script) draws it on a canvas; colours are those that the
 // style sheet gives to a few empty elements, so that themes and forced colours hold on the canvas too.
 
-import { el } from "./dom.js";
+import { byId, el } from "./dom.js";
 import { ms } from "./format.js";
 
 /** @typedef {{x: number[], y: (number | null)[], marks: ("late" | "failed" | null)[]}} Points x in seconds, y in milliseconds; what is null is a gap */
@@ -19,6 +19,23 @@ import { ms } from "./format.js";
  * @property {{left: number, top: number, width: number, height: number}} bbox
  * @property {{idx: number | null}} cursor
  */
+
+/** @type {Promise<(new (...all: any[]) => Plot) | null> | undefined} */
+let loading;
+
+/** uPlot, loaded when it is first needed; null where it did not load. The page says where it is. */
+function library() {
+  loading ??= new Promise((resolve) => {
+    const script = el("script", { src: byId("connection").dataset.plot });
+    script.addEventListener("load", () => resolve(/** @type {any} */ (globalThis).uPlot));
+    script.addEventListener("error", () => {
+      loading = undefined;
+      resolve(null);
+    });
+    document.head.append(script);
+  });
+  return loading;
+}
 
 const tall = 240;
 const font = "12px system-ui, sans-serif";
@@ -56,13 +73,12 @@ export function liveChart() {
     },
   };
 
-  new ResizeObserver(([entry]) => {
+  library().then((UPlot) => UPlot && new ResizeObserver(([entry]) => {
     const width = Math.floor(entry.contentRect.width);
-    const make = /** @type {any} */ (globalThis).uPlot;
-    if (width <= 0 || !make) return;
+    if (width <= 0) return;
     if (plot) plot.setSize({ width, height: tall });
-    else plot = new make({ ...options, width }, [points.x, points.y], place);
-  }).observe(place);
+    else plot = new UPlot({ ...options, width }, [points.x, points.y], place);
+  }).observe(place));
   const redraw = () => plot?.redraw(false);
   new MutationObserver(redraw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) matchMedia(query).addEventListener("change", redraw);
