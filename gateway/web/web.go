@@ -113,6 +113,14 @@ type toolView struct {
 	styles  []string
 }
 
+// Sheet is the stylesheet of the tool's view, empty where it has none: the report loads it as a card is opened.
+func (t toolView) Sheet() string {
+	if sheet := toolFile(t.Slug, styleFile); slices.Contains(t.styles, sheet) {
+		return sheet
+	}
+	return ""
+}
+
 // describe makes the views of all tools, in the order of the catalogue.
 func (s *Site) describe(catalogue []group, files fs.FS) error {
 	registered := map[string]Registered{}

@@ -14,16 +14,18 @@ const rank = ({ tone, broken }) => order.indexOf(tone) * 2 + (broken ? 0 : 1);
  * said once, as badly as the worst of them means it and by the one who knows best.
  * @template {Judged} C
  * @param {C[]} checks
+ * @param {(check: C) => boolean} [aside] whether a check is beside the point, so that what it says comes after all the rest
  * @returns {{tone: Concern["tone"], text: string, from: C[]}[]}
  */
-export function attention(checks) {
+export function attention(checks, aside = () => false) {
   const all = checks.flatMap((check) => check.concerns.map((concern) => ({ ...concern, from: check })));
-  const sorted = all.sort((a, b) => rank(a) - rank(b));
+  const sorted = all.sort((a, b) => Number(aside(a.from)) - Number(aside(b.from)) || rank(a) - rank(b));
   const topics = [...new Set(sorted.map(topicOf))];
   return topics.map((topic) => {
     const same = sorted.filter((concern) => topicOf(concern) === topic);
     const best = same.find((concern) => !concern.aside) ?? same[0];
-    return { tone: same[0].tone, text: best.text, from: [...new Set([best, ...same].map((concern) => concern.from))] };
+    const [worst] = same.toSorted((a, b) => rank(a) - rank(b));
+    return { tone: worst.tone, text: best.text, from: [...new Set([best, ...same].map((concern) => concern.from))] };
   });
 }
 

@@ -1,16 +1,20 @@
 // @ts-check
-// The card of one check on the report: where it is, what it came to, and the way to its full page.
+// The card of one check on the report: where it is, what it came to with a few facts and a small picture, and its whole
+// answer, which opens in place.
 
+import { cardFacts } from "./card-facts.js";
 import { el } from "./dom.js";
-import { duration } from "./format.js";
+import { duration, relative } from "./format.js";
 import { lost, verdictLine } from "./parts.js";
 import { counted, doing } from "./steps.js";
+import { thumb } from "./thumb.js";
+import { attempt } from "./view.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
 /** @typedef {import("./queue.js").Stage<Answer>} Stage */
 /** @typedef {import("./view.js").Verdict} Verdict */
 
-/** What a card needs to know of its check. verdict is that of an answer, null where what makes it did not load. @typedef {{slug: string, title: string, input: string, glyph: Node | null, stage: Stage, seen: import("./steps.js").Seen, began: number, took: number, verdict: Verdict | null}} Check */
+/** What a card needs to know of its check. verdict is that of an answer, null where what makes it did not load. @typedef {{slug: string, title: string, input: string, glyph: Node | null, stage: Stage, style: string, seen: import("./steps.js").Seen, began: number, took: number, at: number, judge: import("./view.js").Judge | null, verdict: Verdict | null}} Check style is the address of the stylesheet of its view, empty for none; at is when it was answered */
 
 /** @typedef {"waiting" | "running" | "done" | "failed" | "limited" | "cancelled"} State */
 
@@ -35,31 +39,68 @@ export function linkTo({ slug, input }) {
 
 /**
  * @param {Check} check
- * @param {() => void} again tries the check again
+ * @param {() => void} again runs the check again
  * @returns {{node: HTMLElement, show: () => void, tick: () => void}} show draws the check's stage, tick its clock
  */
 export function makeCard(check, again) {
   const { slug, title, input, glyph } = check;
   const said = el("div", { class: "said" });
+  const whole = el("div", { class: "whole", id: `whole-${slug}`, hidden: true });
   const clock = el("span", { class: "took" });
-  const retry = el("button", { type: "button", class: "quiet", hidden: true }, "Try again", el("span", { class: "offscreen" }, `: ${title}`));
-  retry.addEventListener("click", again);
+  const what = () => el("span", { class: "offscreen" }, `: ${title}`);
+  const retry = el("button", { type: "button", class: "quiet", hidden: true }, "Try again", what());
+  const unfold = el("button", { type: "button", class: "quiet unfold", "aria-expanded": "false", "aria-controls": `whole-${slug}`, hidden: true }, "Open", what());
+  const page = el("a", { href: linkTo(check), rel: "nofollow" }, "Own page", what());
   const heading = el("h3", { id: `card-${slug}`, tabindex: "-1" }, glyph, title);
   const node = el("article", { class: "tool-card", "data-slug": slug, "aria-labelledby": `card-${slug}` },
-    heading, el("p", { class: "asked mono", title: input }, input), said,
-    el("div", { class: "foot" }, clock, retry, el("a", { href: linkTo(check), rel: "nofollow" }, "Full answer", el("span", { class: "offscreen" }, ` of ${title}`))));
+    heading, el("p", { class: "asked mono", title: input }, input), said, whole, el("div", { class: "foot" }, clock, retry, unfold, page));
+  retry.addEventListener("click", again);
+  unfold.addEventListener("click", () => (whole.hidden ? open() : close()));
+
+  /** Shows the answer that is there. What draws it is fetched now; nothing is asked again. */
+  async function open() {
+    const { stage } = check;
+    if (stage.state !== "answered" || !stage.reply.ok) return;
+    place(true);
+    const made = await import("./card-open.js").then(({ wholeAnswer }) => wholeAnswer(check, stage.reply)).catch((failure) => {
+      console.warn(failure);
+      return [lost("The part of this page that draws the answer did not load.")];
+    });
+    // Closed, or run again, in the meantime.
+    if (check.stage === stage && !whole.hidden) whole.replaceChildren(...made);
+  }
+
+  function close() {
+    place(false);
+    whole.replaceChildren();
+  }
+
+  /** @param {boolean} on */
+  function place(on) {
+    whole.hidden = !on;
+    said.hidden = on;
+    node.classList.toggle("open", on);
+    unfold.setAttribute("aria-expanded", String(on));
+    unfold.replaceChildren(on ? "Close" : "Open", what());
+    show();
+  }
 
   function show() {
+    const done = stateOf(check.stage) === "done";
     node.setAttribute("data-state", stateOf(check.stage));
+    if (!done && !whole.hidden) close();
+    const opened = done && !whole.hidden;
     // The button that has the focus must not vanish under it.
-    if (retry === document.activeElement) heading.focus();
-    retry.hidden = !repeatable(check.stage);
-    said.replaceChildren(...sentence(check));
+    if (retry === document.activeElement && !repeatable(check.stage) && !opened) heading.focus();
+    retry.hidden = !repeatable(check.stage) && !opened;
+    retry.replaceChildren(opened ? "Run again" : "Try again", what());
+    unfold.hidden = !done || !check.judge;
+    said.replaceChildren(...sentence(check), ...evidence(check));
     tick();
   }
 
   function tick() {
-    const text = clockText(check);
+    const text = whole.hidden ? clockText(check) : `Answered ${relative(check.at)}`;
     if (clock.textContent !== text) clock.textContent = text;
     const pause = said.querySelector(".pause");
     if (pause) pause.textContent = pauseText(check.stage);
@@ -68,6 +109,18 @@ export function makeCard(check, again) {
   }
 
   return { node, show, tick };
+}
+
+/** A few facts of an answer, and its picture. @param {Check} check @returns {Node[]} */
+function evidence({ slug, stage, judge }) {
+  if (stage.state !== "answered" || !stage.reply.ok || !judge) return [];
+  const { data } = stage.reply;
+  const rows = attempt(() => cardFacts(slug, judge.facts(data)), []);
+  const picture = attempt(() => thumb(slug, data), null);
+  return [
+    ...(picture ? [el("div", { class: "thumb-box" }, picture)] : []),
+    ...(rows.length > 0 ? [el("dl", { class: "card-facts" }, ...rows.map(([name, fact]) => el("div", {}, el("dt", {}, name), el("dd", { title: fact }, fact))))] : []),
+  ];
 }
 
 /** @param {Stage} stage whether asking again may come to something else */

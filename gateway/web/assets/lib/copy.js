@@ -39,8 +39,8 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => button.classList.remove("copied", "failed"), 1500);
 });
 
-/** @param {string} text @returns {Promise<boolean>} */
-async function copy(text) {
+/** @param {string} text @returns {Promise<boolean>} whether it is on the clipboard */
+export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;

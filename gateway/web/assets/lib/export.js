@@ -1,8 +1,9 @@
 // @ts-check
-// A report as a file: JSON for programs, and one HTML page for people that needs nothing else. All of it is text made here,
-// and whatever comes from outside goes through escaped().
+// A report as a file: JSON for programs, and one HTML page for people that needs nothing else; and as Markdown for tickets. All
+// of it is text made here, and whatever comes from outside goes through escaped() or plain().
 
 import { cutAnswer, dateTime, ms, plural } from "./format.js";
+import { factsInWords } from "./words.js";
 
 /** @typedef {import("./view.js").Concern} Concern */
 /** @typedef {import("./view.js").Facts} Facts */
@@ -55,9 +56,12 @@ const named = new Map([["&", "&amp;"], ["<", "&lt;"], [">", "&gt;"], ['"', "&quo
  * @returns {string}
  */
 export function escaped(text) {
-  return text
-    .replace(/[&<>"']/g, (c) => named.get(c) ?? "")
-    .replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{NChar}]/gu, (c) => c.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""));
+  return visible(text.replace(/[&<>"']/g, (c) => named.get(c) ?? ""));
+}
+
+/** @param {string} text */
+function visible(text) {
+  return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{NChar}]/gu, (c) => c.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""));
 }
 
 /**
@@ -156,10 +160,44 @@ ${concerns.length > 0 ? markup`<ul>${concerns.map((c) => markup`<li><strong clas
 
 /** @param {Facts} facts */
 function factList(facts) {
-  const rows = Object.entries(facts).filter(([, fact]) => fact !== "" && fact?.length > 0);
+  const rows = Object.entries(factsInWords(facts)).filter(([, fact]) => fact !== "" && fact?.length > 0);
   if (rows.length === 0) return "";
   return markup`<dl>${rows.map(([name, fact]) => markup`<div><dt>${name}</dt><dd>${Array.isArray(fact)
     ? markup`<ul>${fact.map((item) => markup`<li>${item}</li>`)}</ul>` : fact}</dd></div>
 `)}</dl>
 `;
+}
+
+/**
+ * A report for a ticket.
+ * @param {Report} report
+ * @param {string} link where it can be made again
+ * @returns {string}
+ */
+export function asMarkdown({ target, recognisedAs, at, summary, attention, checks }, link) {
+  return [
+    `# Report on ${plain(target)}`,
+    `${plain(recognisedAs)}, checked on ${plain(dateTime(at))}. Made again at ${quoted(link)}`,
+    ...(summary.length > 0 ? [`**${plain(summary[0])}** ${summary.slice(1).map(plain).join(" ")}`.trim()] : []),
+    ...(attention.length > 0 ? ["## What deserves attention", attention.map(({ tone, text, from }, i) => `${i + 1}. **${tones[tone]}:** ${plain(text)} (${from.map((f) => plain(f.title)).join(", ")})`).join("\n")] : []),
+    "## Checks",
+    ["| Check | Result |", "| --- | --- |", ...checks.map(({ title, verdict, ok, error }) => `| ${plain(title)} | ${verdict ? `${tones[verdict.tone]}: ${plain(verdict.text)}` : plain(ok ? "Answered." : error ?? "No answer.")} |`)].join("\n"),
+  ].join("\n\n").concat("\n");
+}
+
+/**
+ * Text without a meaning in Markdown: no markup, no list, no link that begins by itself; and all of it on one line.
+ * @param {string} text
+ */
+function plain(text) {
+  return visible(text.replace(/\s+/g, " ")).trim()
+    .replace(/[\\`*_[\]<>|~&@^$]/g, "\\$&")
+    .replace(/:(?=\/\/)|\.(?<=www\.)|^(?:[-+#=])|(?<=^\d{1,9})[.)]|!(?=\\\[)/gi, "\\$&");
+}
+
+/** Text as code, with more backticks around it than are in it. @param {string} text */
+function quoted(text) {
+  const one = visible(text.replace(/\s+/g, " "));
+  const fence = "`".repeat(1 + Math.max(0, ...[...one.matchAll(/`+/g)].map(([run]) => run.length)));
+  return `${fence} ${one} ${fence}`;
 }

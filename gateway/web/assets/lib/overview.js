@@ -1,38 +1,64 @@
 // @ts-check
-// The top of a report: what deserves attention, and where every check is. Its space is reserved, so that nothing below it
-// moves while answers come in.
+// The top of a report: its state in one sentence, the facts that most people want, what deserves attention, and where every
+// check is. Its space is reserved while checks are out, so that nothing below it moves.
 
 import { attention } from "./attention.js";
-import { ended, linkTo, stateOf } from "./card.js";
+import { ended, stateOf } from "./card.js";
 import { el } from "./dom.js";
 import { listed, plural } from "./format.js";
 import { mark } from "./parts.js";
+import { relevance } from "./rank.js";
+import { stateOf as wholeState } from "./state.js";
+import { makeTiles } from "./tiles.js";
 
 /** @typedef {import("./card.js").Check & {group: string, concerns: import("./view.js").Concern[] | null}} Check concerns are null where there is no answer that could be read */
+/** @typedef {{text: string, kind: import("./recognise.js").Meaning}} Target */
 /** @typedef {ReturnType<typeof attention<Judged>>[number]} Entry */
 /** @typedef {Check & {concerns: import("./view.js").Concern[]}} Judged */
+/** @typedef {Entry["tone"]} Weight */
 
-/** More than these are folded away, and fewer are shown where there is no room. */
-const mostShown = 5;
+/** More than these are folded away, and fewer are shown where there is no room yet. */
+const mostShown = 6;
+
+/** @param {Check} check */
+const dataOf = (check) => (check.stage.state === "answered" && check.stage.reply.ok ? check.stage.reply.data : undefined);
 
 /**
- * All concerns, worst first.
+ * All concerns, worst first, what is beside the point last.
  * @param {Check[]} checks
+ * @param {Target} target
  */
-export function concernsOf(checks) {
-  return attention(/** @type {Judged[]} */ (checks.filter((check) => check.concerns !== null)));
+export function concernsOf(checks, target) {
+  const place = (/** @type {Check} */ check) => relevance(target.kind, { slug: check.slug, data: dataOf(check) });
+  const judged = /** @type {Judged[]} */ (checks.filter((check) => check.concerns !== null));
+  return attention(judged.toSorted((a, b) => place(a) - place(b)), (check) => place(check) >= 100);
+}
+
+/** The answers of a report by their tools. @param {Check[]} checks @returns {Map<string, any>} */
+const answersOf = (checks) => new Map(checks.filter((check) => check.concerns !== null).map((check) => [check.slug, dataOf(check)]));
+
+/**
+ * The report in one sentence.
+ * @param {Check[]} checks
+ * @param {Target} target
+ * @returns {import("./view.js").Verdict | null} null while checks are out
+ */
+export function reportState(checks, target) {
+  if (checks.some((check) => !ended(check.stage))) return null;
+  return wholeState(target.text, answersOf(checks), concernsOf(checks, target));
 }
 
 /**
  * What the list of concerns is, in one sentence.
  * @param {Check[]} checks
+ * @param {Target} target
  */
-export function headline(checks) {
+export function headline(checks, target) {
   const open = checks.filter((check) => !ended(check.stage)).length;
   if (open > 0) return `${checks.length - open} of ${plural(checks.length, "check")} ended so far.`;
   const judged = checks.filter((check) => check.concerns !== null).length;
   if (judged === 0) return "There is no answer to look at.";
-  const found = concernsOf(checks).length;
+  const found = concernsOf(checks, target).length;
   if (found > 0) return `${plural(found, "finding")} in ${plural(judged, "answer")}, the worst first.`;
   return `Nothing that ${judged === 1 ? "this check looks" : `these ${judged} checks look`} at needs attention.`;
 }
@@ -60,34 +86,77 @@ function who(checks, what) {
   return checks.length === 0 ? "" : `${plural(checks.length, "check")} ${what}: ${listed(checks.map((check) => check.title))}.`;
 }
 
+/** @type {[Weight, string][]} */
+const weights = [["bad", "problem"], ["warn", "warning"], ["info", "note"]];
+
 /**
  * @param {Check[]} checks
- * @returns {{node: HTMLElement, update: () => void}}
+ * @param {Target} target
+ * @param {string[]} unfit the titles of the checks that cannot look at such a target
+ * @returns {{nodes: HTMLElement[], update: () => void}}
  */
-export function makeOverview(checks) {
+export function makeOverview(checks, target, unfit) {
   const list = el("ol", { class: "concerns" });
   const rest = el("ol", { class: "concerns" });
   const label = el("summary");
   const fold = el("details", { class: "more", hidden: true }, label, rest);
   const first = el("p", { class: "headline" });
   const last = el("div", { class: "missing" });
+  const state = el("div", { class: "state" });
+  const tiles = makeTiles(checks.map((check) => check.slug));
   // Few checks find little: they get less room.
   const size = checks.length > 8 ? "many" : checks.length > 3 ? "some" : "few";
-  const box = el("section", { id: "attention", class: size, "aria-labelledby": "attention-title" }, el("h2", { id: "attention-title" }, "What deserves attention"), first, list, fold, last);
+  /** @type {Weight | null} */
+  let only = null;
+  const filters = weights.map(([weight, word]) => filter(weight, word));
+  const box = el("section", { id: "attention", class: size, "aria-labelledby": "attention-title" },
+    el("div", { class: "attention-head" }, el("h2", { id: "attention-title" }, "What deserves attention"),
+      el("div", { class: "filters", role: "group", "aria-label": "Show only" }, ...filters.map((f) => f.node))),
+    first, list, fold, last);
   const contents = el("ul");
-  const node = el("div", { class: "overview" }, box, el("nav", { class: "contents", "aria-label": "Checks of this report" }, contents));
+  const others = unfit.length > 0 && el("p", { class: "unfit" }, `Not for this target: ${listed(unfit)}.`);
+  const overview = el("div", { class: "overview" }, box, el("nav", { class: "contents", "aria-label": "Checks of this report" }, contents, others));
   /** @type {Map<string, HTMLLIElement>} */
   const lines = new Map();
   let width = 0;
 
+  /** @param {Weight} weight @param {string} word */
+  function filter(weight, word) {
+    const node = el("button", { type: "button", class: `filter ${weight}`, "aria-pressed": "false", "data-weight": weight });
+    node.addEventListener("click", () => {
+      only = only === weight ? null : weight;
+      update();
+    });
+    return { weight, word, node };
+  }
+
   function update() {
+    const found = concernsOf(checks, target);
+    const open = checks.some((check) => !ended(check.stage));
+    for (const { weight, word, node } of filters) {
+      const n = found.filter((entry) => entry.tone === weight).length;
+      node.replaceChildren(el("strong", {}, String(n)), ` ${n === 1 ? word : `${word}s`}`);
+      node.setAttribute("aria-pressed", String(only === weight));
+      node.disabled = n === 0 && only !== weight;
+    }
+    state.replaceChildren(stateLine(found));
+    tiles.show(answersOf(checks), open);
     contents.replaceChildren(...checks.map(contentsLine));
-    const nothing = checks.every((check) => ended(check.stage)) && checks.some((check) => check.concerns) && concernsOf(checks).length === 0;
+    const nothing = !open && checks.some((check) => check.concerns) && found.length === 0;
     first.classList.toggle("nothing", nothing);
-    first.replaceChildren(...(nothing ? [mark("good")] : []), headline(checks));
+    first.replaceChildren(...(nothing ? [mark("good")] : []), headline(checks, target));
     last.replaceChildren(...missing(checks).map((sentence) => el("p", {}, sentence)));
-    box.toggleAttribute("data-open", checks.some((check) => !ended(check.stage)));
-    arrange(concernsOf(checks).map(line));
+    box.toggleAttribute("data-open", open);
+    arrange(found.filter((entry) => only === null || entry.tone === only).map(line));
+  }
+
+  /** @param {Entry[]} found */
+  function stateLine(found) {
+    const verdict = reportState(checks, target);
+    if (verdict) return el("p", { class: `verdict ${verdict.tone}` }, mark(verdict.tone), el("span", {}, verdict.text));
+    const bad = found.filter((entry) => entry.tone === "bad").length;
+    return el("p", { class: "verdict pending" }, el("span", { class: "mark spinner", "aria-hidden": "true" }),
+      el("span", {}, `Looking at ${target.text}${bad > 0 ? `; ${plural(bad, "problem")} so far` : ""}…`));
   }
 
   /** @param {Entry} entry */
@@ -99,20 +168,24 @@ export function makeOverview(checks) {
   }
 
   /**
-   * Shows as many as there is room for.
+   * Shows as many as there is room for; once all checks have ended the box fits its content.
    * @param {HTMLLIElement[]} all
    */
   function arrange(all) {
     const focused = document.activeElement;
     const unfolded = fold.open;
-    fold.open = false;
-    split(all, 0);
-    const room = box.offsetHeight;
-    for (let shown = Math.min(mostShown, all.length); shown >= Math.min(1, all.length); shown--) {
-      split(all, shown);
-      if (shown === 0 || box.offsetHeight <= room) break;
+    const most = Math.min(mostShown, all.length);
+    split(all, most);
+    if (box.hasAttribute("data-open")) {
+      fold.open = false;
+      split(all, 0);
+      const room = box.offsetHeight;
+      for (let shown = most; shown >= Math.min(1, all.length); shown--) {
+        split(all, shown);
+        if (shown === 0 || box.offsetHeight <= room) break;
+      }
+      fold.open = unfolded;
     }
-    fold.open = unfolded;
     if (focused instanceof HTMLElement && box.contains(focused)) focused.focus({ preventScroll: true });
   }
 
@@ -131,13 +204,25 @@ export function makeOverview(checks) {
     arrange([...list.children, ...rest.children].map((child) => /** @type {HTMLLIElement} */ (child)));
   }).observe(box);
 
-  return { node, update };
+  return { nodes: [state, tiles.node, overview], update };
+}
+
+/** A finding's first sentence, and the others: what follows is mostly what to do about it. @param {string} text @returns {[string, string]} */
+export function gist(text) {
+  const [first = text] = /^.{20,}?[.!?](?= [\p{Lu}“]|$)/su.exec(text) ?? [];
+  return [first, text.slice(first.length)];
 }
 
 /** @param {Entry} entry */
 function concernLine({ tone, text, from }) {
-  const links = from.flatMap((check, i) => [i > 0 && ", ", el("a", { href: linkTo(check), rel: "nofollow" }, check.title)]);
-  return el("li", {}, mark(tone), el("p", {}, text, " ", el("span", { class: "from" }, ...links)));
+  const links = from.flatMap((check, i) => [i > 0 && ", ", el("a", { href: `#card-${check.slug}` }, check.title)]);
+  const [first, others] = gist(text);
+  return el("li", { "data-tone": tone }, mark(tone), el("div", {}, el("p", {}, first, " ", el("span", { class: "from" }, ...links)), others && advice(others.trim())));
+}
+
+/** What can be read on demand. @param {string} text */
+function advice(text) {
+  return el("details", { class: "advice" }, el("summary", {}, "More"), el("p", {}, text));
 }
 
 /** What a state looks like in the list of checks, and how it is read out. @type {Record<import("./card.js").State, [string, string]>} */

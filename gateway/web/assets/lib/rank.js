@@ -1,0 +1,45 @@
+// @ts-check
+// What matters for what was asked: whoever asks for a page wants to hear of the page before the domain's mail, and who asks
+// for an e-mail address the other way round.
+
+/** @typedef {import("./recognise.js").Meaning} Meaning */
+
+const web = ["uptime", "ssl-checker", "http-headers", "redirect-checker", "security-headers", "robots-sitemap"];
+const dns = ["dns-lookup", "dns-resolver-check"];
+const mail = ["email-dns-health"];
+const path = ["port-checker", "ping", "packet-loss", "traceroute"];
+const holder = ["ip-geolocation", "asn-lookup", "whois-lookup"];
+
+/** The checks by how much they say about each kind of target. @type {Record<Meaning, string[]>} */
+const orders = {
+  url: [...web, ...dns, ...path, ...holder, ...mail],
+  domain: [...web, ...dns, ...mail, ...holder, ...path],
+  email: [...mail, ...dns, ...holder, ...web, ...path],
+  hostPort: ["port-checker", "ssl-checker", ...dns, ...path, ...web, ...holder, ...mail],
+  address: [...path, ...holder, ...web, ...dns, ...mail],
+  asn: [...holder, ...path, ...web, ...dns, ...mail],
+};
+
+/** What is beside the point, and so comes after all the rest. @type {Partial<Record<Meaning, string[]>>} */
+const beside = { url: mail, hostPort: mail, email: web };
+
+/** No mail exchange is named: the null MX (RFC 7505), or no MX at all. */
+const noMail = ["MX_NULL", "MX_MISSING", "MX_IMPLICIT"];
+
+/**
+ * Whether a domain names no server that takes its mail.
+ * @param {any} d an answer of email-dns-health
+ * @returns {boolean}
+ */
+export const takesNoMail = (d) => (d?.checks?.mx?.issues ?? []).some((/** @type {any} */ issue) => noMail.includes(issue.code));
+
+/**
+ * Where a check stands among the others: the lower the earlier. What is beside the point has 100 more.
+ * @param {Meaning} kind what was asked for
+ * @param {{slug: string, data?: any}} check with its answer where there is one
+ */
+export function relevance(kind, { slug, data }) {
+  const at = orders[kind].indexOf(slug);
+  const aside = beside[kind]?.includes(slug) || (kind !== "email" && mail.includes(slug) && takesNoMail(data));
+  return (at < 0 ? 50 : at) + (aside ? 100 : 0);
+}

@@ -1,0 +1,140 @@
+// @ts-check
+// Two reports side by side: what differs, fact by fact. The other one is made now, or was saved as a file.
+
+import { changes } from "./compare.js";
+import { el } from "./dom.js";
+import { listed, plural } from "./format.js";
+import { mark, none, table } from "./parts.js";
+import { attempt } from "./view.js";
+import { factsInWords } from "./words.js";
+
+/** @typedef {import("./view.js").Facts} Facts */
+/** @typedef {import("./view.js").Judge} Judge */
+/** @typedef {{slug: string, title: string, facts: Facts | null}} Side one check of a report; facts are null where it gave no answer */
+/** @typedef {{title: string, changes: import("./compare.js").Change[]}} Difference */
+/** @typedef {{name: string, verdict: import("./view.js").Verdict | null, when: string, checks: Side[]}} Report */
+
+/**
+ * @param {Side[]} left
+ * @param {Side[]} right
+ * @returns {{differing: Difference[], same: string[], single: string[]}} same and single are titles; single answered on one side alone
+ */
+export function differences(left, right) {
+  const titles = new Map([...left, ...right].map((side) => [side.slug, side.title]));
+  const of = (/** @type {Side[]} */ sides, /** @type {string} */ slug) => sides.find((side) => side.slug === slug)?.facts ?? null;
+  /** @type {ReturnType<typeof differences>} */
+  const found = { differing: [], same: [], single: [] };
+  for (const [slug, title] of titles) {
+    const [a, b] = [of(left, slug), of(right, slug)];
+    if (!a && !b) continue;
+    if (!a || !b) {
+      found.single.push(title);
+      continue;
+    }
+    const list = changes(a, b);
+    if (list.length > 0) found.differing.push({ title, changes: list });
+    else found.same.push(title);
+  }
+  return found;
+}
+
+/**
+ * The facts of an answer in words, null where there are none.
+ * @param {Judge | null} judge
+ * @param {any} data
+ * @returns {Facts | null}
+ */
+export const factsOf = (judge, data) => (judge && data ? attempt(() => factsInWords(judge.facts(data)), null) : null);
+
+/** The largest file that is read: a saved report has at most a few hundred kilobytes. */
+const largest = 8 << 20;
+
+/**
+ * A report that was saved as JSON.
+ * @param {Blob} file
+ * @param {Map<string, {title: string, judge: () => Promise<Judge | null>}>} known the tools: a file names what it likes
+ * @returns {Promise<Report | null>} null where it is none
+ */
+export async function readSaved(file, known) {
+  if (file.size > largest) return null;
+  const saved = parsed(await file.text());
+  if (typeof saved?.target !== "string" || !Array.isArray(saved.tools)) return null;
+  const checks = await Promise.all(saved.tools.flatMap((/** @type {any} */ one) => {
+    const tool = known.get(one?.slug);
+    return tool ? [tool.judge().then((judge) => ({ slug: one.slug, title: tool.title, facts: factsOf(judge, one.ok === true ? one.data : null) }))] : [];
+  }));
+  return { name: saved.target.slice(0, 300), verdict: null, when: typeof saved.at === "string" ? saved.at.slice(0, 40) : "", checks };
+}
+
+/** @param {string} text @returns {any} */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param {Report} left
+ * @param {Report} right
+ * @param {() => void} close
+ * @returns {Node[]}
+ */
+export function drawn(left, right, close) {
+  const { differing, same, single } = differences(left.checks, right.checks);
+  const count = differing.reduce((n, d) => n + d.changes.length, 0);
+  // The same name on both sides is told apart by its time.
+  const names = left.name === right.name ? [`${left.name}, now`, `${right.name}, ${right.when || "saved"}`] : [left.name, right.name];
+  const end = el("button", { type: "button", class: "quiet" }, "Close the comparison");
+  end.addEventListener("click", close);
+  const sum = count > 0 ? `${plural(count, "fact")} ${count === 1 ? "differs" : "differ"}, in ${plural(differing.length, "check")}.` : "Nothing that both reports looked at differs.";
+  return [
+    el("div", { class: "comparison-head" }, el("h2", { id: "comparison-title", tabindex: "-1" }, `${names[0]} and ${names[1]}`), end),
+    el("div", { class: "sides" }, ...[left, right].map((side, i) => el("p", { class: `side ${side.verdict?.tone ?? ""}` }, side.verdict && mark(side.verdict.tone),
+      el("span", {}, side.verdict?.text ?? `${names[i]}: ${plural(side.checks.filter((check) => check.facts).length, "answer")}.`)))),
+    el("p", { class: "sum" }, sum, same.length > 0 && ` The same: ${listed(same)}.`, single.length > 0 && ` On one side only: ${listed(single)}.`),
+    ...(count > 0 ? [differenceTable(differing, names)] : []),
+  ];
+}
+
+/** @param {Difference[]} differing @param {string[]} names */
+function differenceTable(differing, names) {
+  const columns = [{ title: "What" }, { title: names[0] }, { title: names[1] }];
+  const rows = differing.flatMap((d) => d.changes.map((c) => [el("span", {}, el("span", { class: "of" }, d.title), c.label), lines(c.gone), lines(c.come)]));
+  return table({ caption: "What differs", columns, rows, hideCaption: true });
+}
+
+/** More of a list than this is in the reports themselves. */
+const mostLines = 8;
+
+/** @param {string[]} list */
+function lines(list) {
+  if (list.length === 0) return none("—");
+  const more = list.length - mostLines;
+  return el("ul", { class: "values" }, ...list.slice(0, mostLines).map((text) => el("li", {}, text)), more > 0 && el("li", { class: "muted" }, `and ${more} more`));
+}
+
+/**
+ * The question what to compare with.
+ * @param {{target: (text: string) => string, file: (file: Blob) => Promise<string>}} take each gives the sentence of a refusal, or nothing
+ * @returns {HTMLElement}
+ */
+export function question(take) {
+  const input = el("input", { id: "compare-target", type: "text", placeholder: "example.org", autocomplete: "off", autocapitalize: "none", spellcheck: "false", "aria-describedby": "compare-error" });
+  const file = el("input", { id: "compare-file", type: "file", accept: ".json,application/json", "aria-describedby": "compare-error" });
+  const error = el("p", { class: "error", id: "compare-error" });
+  const form = el("form", { class: "compare-form", novalidate: true },
+    el("div", { class: "field" }, el("label", { for: "compare-target" }, "Compare with another target"), el("div", { class: "row" }, input, el("button", { type: "submit" }, "Compare"))),
+    el("div", { class: "field" }, el("label", { for: "compare-file" }, "Or with a report saved as JSON"), file), error);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    error.textContent = take.target(input.value);
+    if (error.textContent !== "") input.focus();
+  });
+  file.addEventListener("change", async () => {
+    const chosen = file.files?.[0];
+    if (chosen) error.textContent = await take.file(chosen);
+  });
+  return form;
+}

@@ -1,0 +1,123 @@
+// @ts-check
+// The small picture on a card of the report. It repeats what the card says in words and says it to screen readers too.
+
+import { svg } from "./dom.js";
+import { day, listed, ms, plural } from "./format.js";
+
+/** @typedef {import("./view.js").Tone} Tone */
+
+const [wide, high] = [120, 28];
+
+/** @param {string} label @param {...(SVGElement | false)} shapes */
+const framed = (label, ...shapes) => svg("svg", { class: "thumb", viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, role: "img", "aria-label": label }, ...shapes);
+
+/**
+ * How much of a time is over.
+ * @param {string | null | undefined} from
+ * @param {string | null | undefined} to RFC 3339
+ * @param {string} what
+ */
+function span(from, to, what) {
+  const [start, end] = [Date.parse(from ?? ""), Date.parse(to ?? "")];
+  if (!(start < end)) return null;
+  const past = Math.min(1, Math.max(0, (Date.now() - start) / (end - start)));
+  const tone = past === 1 ? "bad" : past > 0.9 ? "warn" : "good";
+  const x = past * wide;
+  return framed(`${what} from ${day(from)} to ${day(to)}; ${Math.round(past * 100)} % of it is over.`,
+    svg("rect", { class: `fill-${tone}`, x: 0, y: 10, width: wide, height: 8, rx: 4, opacity: 0.3 }),
+    svg("rect", { class: `fill-${tone}`, x, y: 10, width: wide - x, height: 8, rx: 4 }),
+    svg("rect", { class: "fill-ink", x: Math.min(wide - 2, x), y: 5, width: 2, height: 18 }));
+}
+
+/**
+ * Times one after the other; null is one that never came.
+ * @param {(number | null)[]} times in milliseconds
+ * @param {string} what
+ */
+function spark(times, what) {
+  const known = times.filter((t) => t !== null);
+  if (known.length < 2) return null;
+  const most = Math.max(...known);
+  const step = wide / times.length;
+  return framed(`${what}: ${ms(Math.min(...known))} to ${ms(most)}${known.length < times.length ? `, ${times.length - known.length} without an answer` : ""}.`, ...times.map((t, i) => {
+    const height = t === null ? high - 4 : Math.max(2, (t / most) * (high - 4));
+    return svg("rect", { class: t === null ? "fill-bad" : "fill-1", x: i * step, y: high - height, width: Math.max(1, step - 1.5), height, rx: 1, opacity: t === null ? 0.35 : 1 });
+  }));
+}
+
+/**
+ * Things side by side, each good or bad.
+ * @param {[string, Tone | "soft"][]} things
+ * @param {string} words
+ */
+function blocks(things, words) {
+  if (things.length === 0) return null;
+  const step = Math.min(22, wide / things.length);
+  return framed(words, ...things.map(([, tone], i) => svg("rect", { class: `fill-${tone}`, x: i * step, y: 8, width: Math.max(2, step - 3), height: 12, rx: 3 })));
+}
+
+/** @type {Record<string, Tone | "soft">} */
+const states = {
+  up: "good", down: "bad", noAddress: "soft", skipped: "soft", open: "good", closed: "bad", filtered: "warn", unreachable: "bad",
+  pass: "good", fail: "bad", warn: "warn", info: "info", missing: "soft", error: "warn",
+};
+
+/** @param {string} state */
+const toneOf = (state) => states[state] ?? "soft";
+
+/** Counts in words: "4 in order, 2 with a fault". @param {string[]} list @param {Record<string, string>} names */
+const tally = (list, names) => listed(Object.entries(names).map(([state, name]) => [list.filter((s) => s === state).length, name]).filter(([n]) => n !== 0).map(([n, name]) => `${n} ${name}`));
+
+const judged = { fail: "with a fault", error: "not looked up", warn: "weak", info: "could be better", pass: "in order", missing: "missing" };
+
+/** @param {any} d */
+function echoes(d) {
+  const times = Array.from({ length: d.sent }, (_, i) => d.replies.find((/** @type {any} */ r) => r.seq === i + 1)?.rttMs ?? null);
+  return spark(times, "Times of the probes");
+}
+
+/** @param {any} d */
+function resolvers(d) {
+  const group = (/** @type {string} */ id) => d.groups.findIndex((/** @type {any} */ g) => g.resolvers.includes(id));
+  const tones = d.resolvers.map((/** @type {any} */ r) => [r.name, r.outcome === "error" ? "soft" : String(Math.max(0, group(r.id)) + 1)]);
+  return blocks(tones, `${plural(d.resolvers.length, "resolver")}, ${plural(new Set(tones.map((/** @type {[string, string]} */ t) => t[1])).size, "different answer")}.`);
+}
+
+/** @type {Record<string, (d: any) => SVGElement | null>} */
+const pictures = {
+  "ssl-checker": (d) => span(d.certificate.validFrom, d.certificate.validTo, "The certificate is valid"),
+  "whois-lookup": (d) => d.domain && span(d.domain.events.registered, d.domain.events.expires, "The registration runs"),
+  "ping": echoes,
+  "packet-loss": echoes,
+  "traceroute": (d) => spark(d.hops.map((/** @type {any} */ h) => h.averageMs), "Times of the hops"),
+  "dns-resolver-check": resolvers,
+  "uptime": (d) => blocks([["IPv4", toneOf(d.families.ipv4.state)], ["IPv6", toneOf(d.families.ipv6.state)]], `IPv4: ${d.families.ipv4.state}, IPv6: ${d.families.ipv6.state}.`),
+  "port-checker": (d) => blocks(d.addresses.map((/** @type {any} */ a) => [a.address, toneOf(a.state)]), `${plural(d.addresses.length, "address", "addresses")} tried.`),
+  "security-headers": (d) => blocks(d.controls.map((/** @type {any} */ c) => [c.name, toneOf(c.status)]), `Controls: ${tally(d.controls.map((/** @type {any} */ c) => c.status), judged)}.`),
+  "email-dns-health": (d) => {
+    const all = Object.values(d.checks).map((/** @type {any} */ c) => c.status);
+    return blocks(all.map((status) => ["", toneOf(status)]), `Parts: ${tally(all, judged)}.`);
+  },
+  "http-headers": (d) => phases(d.timings),
+  "redirect-checker": (d) => blocks(d.hops.map((/** @type {any} */ h) => [h.url, h.status === null || h.status >= 400 ? "bad" : h.status >= 300 ? "info" : "good"]), `${plural(d.hops.length, "step")}.`),
+};
+
+/** Where the time of one request went. @param {any} t */
+function phases(t) {
+  const parts = [["DNS", t.dnsMs], ["Connect", t.connectMs], ["TLS", t.tlsMs], ["Server", t.firstByteMs]].filter(([, took]) => typeof took === "number");
+  const whole = parts.reduce((sum, [, took]) => sum + took, 0);
+  if (!(whole > 0)) return null;
+  let x = 0;
+  return framed(`Time: ${parts.map(([name, took]) => `${name} ${ms(took)}`).join(", ")}.`, ...parts.map(([, took], i) => {
+    const width = (took / whole) * wide;
+    x += width;
+    return svg("rect", { class: `fill-${i + 1}`, x: x - width, y: 9, width: Math.max(1, width - 1), height: 10, rx: 1 });
+  }));
+}
+
+/**
+ * @param {string} slug
+ * @param {any} d
+ * @returns {SVGElement | null} null where there is nothing to draw
+ */
+export const thumb = (slug, d) => pictures[slug]?.(d) ?? null;
