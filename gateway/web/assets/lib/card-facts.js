@@ -20,6 +20,9 @@ const telling = {
   "traceroute": ["Reached", "Address"],
 };
 
+/** What says nothing on a card. */
+const idle = ["Not tried", "Why it ended", "Answer", "Findings", "Bot challenge"];
+
 const most = 4;
 
 /**
@@ -28,7 +31,7 @@ const most = 4;
  * @returns {[string, string][]} names with what to show of them
  */
 export function cardFacts(slug, facts) {
-  const all = Object.entries(factsInWords(facts)).filter(([, fact]) => fact.length > 0);
+  const all = Object.entries(factsInWords(facts)).filter(([label, fact]) => fact.length > 0 && !idle.includes(label));
   const wanted = (telling[slug] ?? []).flatMap((name) => all.filter(([label]) => label === name));
   // A check whose facts have other names shows its first ones.
   const some = wanted.length > 1 ? wanted : [...new Set([...wanted, ...all])];
@@ -37,6 +40,11 @@ export function cardFacts(slug, facts) {
 
 /** A list by its first item and how many more there are. @param {string | string[]} fact */
 function short(fact) {
-  if (!Array.isArray(fact)) return fact;
-  return fact.length > 1 ? `${fact[0]} + ${fact.length - 1} more` : fact[0];
+  if (Array.isArray(fact)) return fact.length > 1 ? `${plainly(fact[0])} + ${fact.length - 1} more` : plainly(fact[0]);
+  return plainly(fact);
+}
+
+/** Without the time of a day and the rest of a distinguished name. @param {string} text */
+function plainly(text) {
+  return text.replace(/, \d\d:\d\d:\d\d UTC$/, "").replace(/^(?:.*,)?CN=([^,]+).*$/s, "$1");
 }

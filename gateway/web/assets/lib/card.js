@@ -50,7 +50,7 @@ export function makeCard(check, again) {
   const what = () => el("span", { class: "offscreen" }, `: ${title}`);
   const retry = el("button", { type: "button", class: "quiet", hidden: true }, "Try again", what());
   const unfold = el("button", { type: "button", class: "quiet unfold", "aria-expanded": "false", "aria-controls": `whole-${slug}`, hidden: true }, "Open", what());
-  const page = el("a", { href: linkTo(check), rel: "nofollow" }, "Own page", what());
+  const page = el("a", { href: linkTo(check), rel: "nofollow" }, "Tool page", what());
   const heading = el("h3", { id: `card-${slug}`, tabindex: "-1" }, glyph, title);
   const node = el("article", { class: "tool-card", "data-slug": slug, "aria-labelledby": `card-${slug}` },
     heading, el("p", { class: "asked mono", title: input }, input), said, whole, el("div", { class: "foot" }, clock, retry, unfold, page));
@@ -61,13 +61,16 @@ export function makeCard(check, again) {
   async function open() {
     const { stage } = check;
     if (stage.state !== "answered" || !stage.reply.ok) return;
-    place(true);
+    unfold.setAttribute("aria-busy", "true");
     const made = await import("./card-open.js").then(({ wholeAnswer }) => wholeAnswer(check, stage.reply)).catch((failure) => {
       console.warn(failure);
       return [lost("The part of this page that draws the answer did not load.")];
     });
-    // Closed, or run again, in the meantime.
-    if (check.stage === stage && !whole.hidden) whole.replaceChildren(...made);
+    unfold.removeAttribute("aria-busy");
+    // Run again in the meantime.
+    if (check.stage !== stage) return;
+    whole.replaceChildren(...made);
+    place(true);
   }
 
   function close() {

@@ -144,6 +144,8 @@ export function makeOverview(checks, target, unfit) {
     contents.replaceChildren(...checks.map(contentsLine));
     const nothing = !open && checks.some((check) => check.concerns) && found.length === 0;
     first.classList.toggle("nothing", nothing);
+    // Where there are findings their counts say it, and while checks are out the status does.
+    first.hidden = open || found.length > 0;
     first.replaceChildren(...(nothing ? [mark("good")] : []), headline(checks, target));
     last.replaceChildren(...missing(checks).map((sentence) => el("p", {}, sentence)));
     box.toggleAttribute("data-open", open);
@@ -161,6 +163,7 @@ export function makeOverview(checks, target, unfit) {
 
   /** @param {Entry} entry */
   function line(entry) {
+    entry = { ...entry, text: without(entry.text, target.text) };
     const key = [entry.tone, entry.text, ...entry.from.map((check) => check.slug)].join("\n");
     const made = lines.get(key) ?? concernLine(entry);
     lines.set(key, made);
@@ -205,6 +208,16 @@ export function makeOverview(checks, target, unfit) {
   }).observe(box);
 
   return { nodes: [state, tiles.node, overview], update };
+}
+
+/**
+ * A finding without the name that the whole report is about, where it says no more than that: "SPF of example.com: …".
+ * @param {string} text
+ * @param {string} name
+ */
+export function without(text, name) {
+  const [, before, rest] = /^([^:]{1,60}) (?:on|of) ([^\s]+: .*)$/s.exec(text) ?? [];
+  return rest?.startsWith(`${name}: `) ? before + rest.slice(name.length) : text;
 }
 
 /** A finding's first sentence, and the others: what follows is mostly what to do about it. @param {string} text @returns {[string, string]} */

@@ -24,8 +24,14 @@ export function countsOf(findings) {
  * @returns {string | null}
  */
 export function standing(name, answers) {
-  return site(name, answers.get("uptime")) ?? port(answers.get("port-checker")) ?? mailbox(name, answers.get("email-dns-health"))
+  return absent(name, answers.get("dns-lookup")) ?? site(name, answers.get("uptime")) ?? port(answers.get("port-checker")) ?? mailbox(name, answers.get("email-dns-health"))
     ?? echo(name, answers.get("ping") ?? answers.get("packet-loss")) ?? number(name, answers.get("asn-lookup"));
+}
+
+/** @param {string} name @param {any} d */
+function absent(name, d) {
+  const gone = d && Object.values(d.errors ?? {}).includes("ENOTFOUND") && Object.values(d.records ?? {}).every((/** @type {any} */ list) => list.length === 0);
+  return gone ? `${name} does not exist in the DNS` : null;
 }
 
 /** @param {string} name @param {any} d */

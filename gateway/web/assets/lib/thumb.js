@@ -51,7 +51,7 @@ function spark(times, what) {
  * @param {string} words
  */
 function blocks(things, words) {
-  if (things.length === 0) return null;
+  if (things.length < 2) return null;
   const step = Math.min(22, wide / things.length);
   return framed(words, ...things.map(([, tone], i) => svg("rect", { class: `fill-${tone}`, x: i * step, y: 8, width: Math.max(2, step - 3), height: 12, rx: 3 })));
 }

@@ -59,7 +59,8 @@ function mail(a) {
   const d = a.get("email-dns-health");
   if (!d) return null;
   const hosts = d.checks.mx.hosts ?? [];
-  const rest = ["spf", "dmarc"].map((key) => `${key.toUpperCase()} ${{ pass: "✓", info: "✓", warn: "weak", missing: "missing", fail: "at fault", error: "unknown" }[/** @type {string} */ (d.checks[key].status)] ?? ""}`.trim()).join(", ");
+  const lacking = ["spf", "dmarc"].filter((key) => d.checks[key].status === "missing").map((key) => key.toUpperCase());
+  const rest = lacking.length > 0 ? `no ${lacking.join(", no ")}` : "SPF and DMARC are there";
   if (hosts.length === 0 || takesNoMail(d)) return { value: "No mail server", note: rest };
   return { value: hosts.length > 1 ? `${hosts.length} servers` : hosts[0].exchange, note: rest, tone: d.overall === "fail" ? "bad" : d.overall === "warn" ? "warn" : "good" };
 }
@@ -70,7 +71,8 @@ function resolvers(a) {
   if (!d) return null;
   const largest = Math.max(0, ...d.groups.map((/** @type {any} */ g) => g.resolvers.length));
   const [n, all] = [d.resolvers.length, largest === d.resolvers.length];
-  return { value: all ? `All ${n} agree` : d.status === "agreeAbsent" ? "No record" : `${largest} of ${n} agree`, note: `on ${d.recordType} records`, tone: d.status === "conflict" || d.status === "unavailable" ? "bad" : all ? "good" : undefined };
+  if (d.status === "agreeAbsent") return { value: "No record", note: `say all ${n}` };
+  return { value: all ? `All ${n} agree` : `${largest} of ${n} agree`, note: `on ${d.recordType} records`, tone: d.status === "conflict" || d.status === "unavailable" ? "bad" : all ? "good" : undefined };
 }
 
 /** @param {Answers} a @returns {Tile | null} */

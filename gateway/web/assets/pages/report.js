@@ -230,7 +230,8 @@ function open(found, byHand) {
 
   /** The whole report of a target that is refused is the sentence why. */
   function turnAway() {
-    refuse(refused);
+    // The field is marked; the sentence stands once, below it.
+    target.setAttribute("aria-invalid", "true");
     status.textContent = "";
     announce(refused);
     result.replaceChildren(head(heading, found.label), el("div", { class: "refused" }, notice("bad", refused)));
