@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { asHTML, asJSON, escaped } from "../assets/lib/export.js";
+import { asHTML, asJSON, asMarkdown, escaped } from "../assets/lib/export.js";
 
 /** @typedef {import("../assets/lib/export.js").Check} Check */
 
@@ -102,4 +102,28 @@ test("JSON has what was asked and what came, and nothing of the page's own", () 
     { slug: "uptime", input: hostile, status: 502, ok: false, error: hostile },
   ]);
   assert.match(asJSON(full("x")), /^\{\n  "target": "x",\n/);
+});
+
+test("Markdown for a ticket has the state, the findings and every check", () => {
+  const text = asMarkdown(full("harmless"), "https://tools.example/report?target=harmless");
+  assert.match(text, /^# Report on harmless\n/);
+  assert.match(text, /\n1\. \*\*Problem:\*\* harmless \(DNS lookup\)\n/);
+  assert.match(text, /\n\| DNS lookup \| Problem: harmless \|\n\| Uptime check \| harmless \|\n$/);
+  assert.match(text, /` https:\/\/tools\.example\/report\?target=harmless `/);
+});
+
+test("Markdown has the same lines whatever the data is, and nothing in it means anything", () => {
+  const evil = `# a\n\n- b\n| c | d |\n**e** _f_ ~~g~~ \`h\` [i](http://evil.example) ![j](x) <img src=x> http://evil.example www.evil.example @everyone 1. k \u202E\0`;
+  const text = asMarkdown(full(evil), "https://tools.example/`report");
+  assert.equal(text.split("\n").length, asMarkdown(full("harmless"), "x").split("\n").length);
+  assert.doesNotMatch(text, /(?<!\\)(?:<|\]\(|~~g|`h|@everyone|http:\/\/|www\.)/);
+  assert.doesNotMatch(text, /(?<!\\)\*\*e|(?<!\\)_f|(?<!\\)\| d|[\u202E\0]/);
+  assert.match(text, /`` https:\/\/tools\.example\/`report ``/);
+});
+
+test("files have words where facts have codes", () => {
+  const [check] = full("x").checks;
+  const html = asHTML({ ...full("x"), checks: [{ ...check, data: {}, facts: { MX: "ENODATA", Trusted: "no (CERT_HAS_EXPIRED)" } }] });
+  assert.match(html, /<dt>MX<\/dt><dd>none<\/dd>/);
+  assert.doesNotMatch(html, /ENODATA|CERT_HAS/);
 });
