@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { spread, tagged } from "./paper.js";
 
 spread();
-const { differences, drawn, factsOf, readSaved } = await import("../assets/lib/report-compare.js");
+const { differences, drawn, factsOf, question, readSaved } = await import("../assets/lib/report-compare.js");
 const { gist, without } = await import("../assets/lib/overview.js");
 const { thumb } = await import("../assets/lib/thumb.js");
 
@@ -45,6 +45,11 @@ test("the comparison shows both names, what differs and a long list in part", ()
   assert.match(box.textContent, /1 fact differs, in 1 check\./);
   assert.match(box.textContent, /and 12 more/);
   assert.equal(tagged(box, "tr").length, 2);
+});
+
+test("what to compare with is a target or a file, each with its label", () => {
+  const form = /** @type {any} */ (question({ target: () => "", file: async () => "" }));
+  assert.deepEqual(tagged(form, "label").map((node) => node.attributes.get("for")), tagged(form, "input").map((node) => node.attributes.get("id")));
 });
 
 /** @type {[string, string, string][]} */

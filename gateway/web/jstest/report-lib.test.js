@@ -72,6 +72,7 @@ const standings = [
   ["down", { uptime: { verdict: "down", status: null } }, "a.example is down"],
   ["a server's error", { uptime: { verdict: "down", status: 503 } }, "a.example is down: it answers 503"],
   ["a certificate that is refused", { uptime: { verdict: "degraded", status: 200, certificateValid: false } }, "Browsers refuse a.example: its certificate is not valid"],
+  ["a name for mail alone", { uptime: { verdict: "down", status: null, families: { ipv4: { state: "noAddress" }, ipv6: { state: "noAddress" } } } }, "a.example has no address for a website"],
   ["a challenge", { uptime: { verdict: "down", status: 403, challenge: { vendor: "Lab" } } }, "a.example answers with a bot challenge"],
   ["no such name", { "dns-lookup": { errors: { A: "ENOTFOUND" }, records: { A: [] } }, uptime: { verdict: "down", status: null } }, "a.example does not exist in the DNS"],
   ["a port", { "port-checker": { host: "a.example", port: 25, state: "open" } }, "Port 25 of a.example is open"],

@@ -62,7 +62,7 @@ export function makeCard(check, again) {
     const { stage } = check;
     if (stage.state !== "answered" || !stage.reply.ok) return;
     unfold.setAttribute("aria-busy", "true");
-    const made = await import("./card-open.js").then(({ wholeAnswer }) => wholeAnswer(check, stage.reply)).catch((failure) => {
+    const made = await draw(stage.reply).catch((failure) => {
       console.warn(failure);
       return [lost("The part of this page that draws the answer did not load.")];
     });
@@ -71,6 +71,12 @@ export function makeCard(check, again) {
     if (check.stage !== stage) return;
     whole.replaceChildren(...made);
     place(true);
+  }
+
+  /** @param {Answer} reply @returns {Promise<Node[]>} */
+  async function draw(reply) {
+    const { wholeAnswer } = await import("./card-open.js");
+    return wholeAnswer(check, reply);
   }
 
   function close() {

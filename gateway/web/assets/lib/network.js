@@ -7,24 +7,12 @@ import { section, value, values } from "./parts.js";
 import { timeline } from "./picture.js";
 import { addressNumber } from "./ranges.js";
 
+export { originWords, registryName } from "./origin.js";
+
 /** @typedef {{handle: string, name: string, type: string, cidrs: string[], startAddress: string, endAddress: string, parentHandle: string | null, status: string[], redactions: Redaction[], truncated?: boolean}} Network */
 /** @typedef {{name: string | null, reason: string | null}} Redaction */
 /** @typedef {{asn: number, name: string | null, prefix: string | null, country: string | null, registry: string | null, allocated: string | null}} Origin */
 /** @typedef {[string, Node | string | number | null | undefined]} Row */
-
-/** @type {Record<string, string>} */
-const registries = {
-  ripencc: "RIPE NCC (Europe, Middle East, Central Asia)", arin: "ARIN (North America)", apnic: "APNIC (Asia-Pacific)",
-  lacnic: "LACNIC (Latin America, Caribbean)", afrinic: "AFRINIC (Africa)",
-};
-
-/**
- * @param {string | null} code as the ASN service writes it
- * @returns {string | null}
- */
-export function registryName(code) {
-  return code && (registries[code] ?? code);
-}
 
 /** What the registries mean by the type of a network. @type {Record<string, string>} */
 const types = {
@@ -70,14 +58,6 @@ export function heldBack(redactions) {
   const reasons = new Map();
   for (const { name, reason } of redactions) reasons.set(reason, [...(reasons.get(reason) ?? []), name ?? "data"]);
   return [...reasons].map(([reason, names]) => names.join(", ") + (reason ? ` (${reason})` : ", no reason told"));
-}
-
-/**
- * @param {Origin} o
- * @returns {string} "AS15169 (GOOGLE - Google LLC, US)"
- */
-export function originWords(o) {
-  return o.name ? `AS${o.asn} (${o.name})` : `AS${o.asn}`;
 }
 
 /**

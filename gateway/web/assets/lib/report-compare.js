@@ -4,7 +4,7 @@
 import { changes } from "./compare.js";
 import { el } from "./dom.js";
 import { listed, plural } from "./format.js";
-import { mark, none, table } from "./parts.js";
+import { folded, mark, none, table } from "./parts.js";
 import { attempt } from "./view.js";
 import { factsInWords } from "./words.js";
 
@@ -94,15 +94,20 @@ export function drawn(left, right, close) {
     el("div", { class: "sides" }, ...[left, right].map((side, i) => el("p", { class: `side ${side.verdict?.tone ?? ""}` }, side.verdict && mark(side.verdict.tone),
       el("span", {}, side.verdict?.text ?? `${names[i]}: ${plural(side.checks.filter((check) => check.facts).length, "answer")}.`)))),
     el("p", { class: "sum" }, sum, same.length > 0 && ` The same: ${listed(same)}.`, single.length > 0 && ` On one side only: ${listed(single)}.`),
-    ...(count > 0 ? [differenceTable(differing, names)] : []),
+    ...differing.map((d) => differencesOf(d, names)),
   ];
 }
 
-/** @param {Difference[]} differing @param {string[]} names */
-function differenceTable(differing, names) {
+/** A check with more differences than this is folded until it is asked for. */
+const fewChanges = 5;
+
+/** @param {Difference} difference @param {string[]} names */
+function differencesOf({ title, changes: list }, names) {
   const columns = [{ title: "What" }, { title: names[0] }, { title: names[1] }];
-  const rows = differing.flatMap((d) => d.changes.map((c) => [el("span", {}, el("span", { class: "of" }, d.title), c.label), lines(c.gone), lines(c.come)]));
-  return table({ caption: "What differs", columns, rows, hideCaption: true });
+  const rows = list.map((c) => [c.label, lines(c.gone), lines(c.come)]);
+  const part = folded(title, `${plural(list.length, "fact")}`, table({ caption: `What differs in ${title}`, columns, rows, hideCaption: true }));
+  part.toggleAttribute("open", list.length <= fewChanges);
+  return part;
 }
 
 /** More of a list than this is in the reports themselves. */

@@ -451,7 +451,8 @@ const unwritten = "The file was not made: the part of this page that writes it d
 async function copyMarkdown(report, trouble) {
   const modules = await Promise.all([import("../lib/export.js"), import("../lib/copy.js")]).catch((failure) => unmade(failure, trouble, "Nothing was copied: the part of this page that writes the text did not load."));
   if (!modules) return;
-  const done = await modules[1].copy(modules[0].asMarkdown(report, location.href));
+  const [{ asMarkdown }, { copy }] = modules;
+  const done = await copy(asMarkdown(report, location.href));
   announce(done ? "Copied." : "Copying did not work.");
   const button = byId("export-markdown");
   button.classList.add(done ? "copied" : "failed");

@@ -2,7 +2,7 @@
 // Who announces an address, or who holds an AS number.
 
 import { day, listed } from "../../lib/format.js";
-import { originWords, registryName } from "../../lib/network.js";
+import { originWords, registryName } from "../../lib/origin.js";
 
 /** @typedef {import("../../lib/network.js").Origin} Origin */
 

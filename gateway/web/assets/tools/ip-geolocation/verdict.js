@@ -1,7 +1,7 @@
 // @ts-check
 // Where an address is registered: its place in its network, the network card, and who announces it.
 
-import { originWords } from "../../lib/network.js";
+import { originWords } from "../../lib/origin.js";
 
 /** @param {any} d "Netherlands (NL)" */
 export const country = (d) => (d.countryName ? `${d.countryName} (${d.country})` : d.country);
