@@ -4,9 +4,11 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -168,4 +170,138 @@ func holdFile(t *testing.T, file []byte) {
 	if strings.Contains(string(file), "@import") || strings.Contains(string(file), "url(") {
 		t.Error("the file's styles load something")
 	}
+}
+
+// visible counts what is whole above a line of the page.
+func visible(tab *browser.Tab, selector string, height int) int {
+	var n int
+	tab.Value(fmt.Sprintf(`[...document.querySelectorAll(%q)].filter((e) => {
+		const box = e.getBoundingClientRect(); return box.height > 0 && box.bottom <= %d; }).length`, selector, height), &n)
+	return n
+}
+
+// asks counts the requests that a tab sent to tools.
+func asks(tab *browser.Tab) int {
+	n := 0
+	for _, request := range tab.Record().Requests {
+		if strings.Contains(request, "/api/tools/") {
+			n++
+		}
+	}
+	return n
+}
+
+// The first screen tells the state, the facts and the worst findings, and nothing moves while they come.
+func TestReportAtAGlance(t *testing.T) {
+	for _, look := range []struct{ width, height, findings int }{{1280, 800, 5}, {360, 740, 3}} {
+		t.Run(strconv.Itoa(look.width), func(t *testing.T) {
+			tab := openTab(t, browser.Options{})
+			tab.Look(look.width, false)
+			tab.Open("/report?target=sec-bad.lab-site.com")
+			tab.UntilWithin(reported, patience)
+			if shift := tab.Record().Shift; shift > 0.02 {
+				t.Errorf("the layout shifts by %.4f:\n%s", shift, strings.Join(tab.Record().Shifts, "\n"))
+			}
+			holdText(t, tab, "#result > .state", "sec-bad.lab-site.com works; ", " problems, ", " warnings.")
+			holdText(t, tab, "#result > .tiles", "200 OK", "days left", "All 4 agree", "No mail server")
+			for _, part := range []string{"#result > .state", "#result > .tiles"} {
+				if visible(tab, part, look.height) != 1 {
+					t.Errorf("%s is not on the first screen", part)
+				}
+			}
+			if n := visible(tab, "#attention .concerns > li", look.height); n < look.findings {
+				t.Errorf("%d findings are on the first screen, want %d", n, look.findings)
+			}
+			// The states of all checks show at every width, and mail comes after all else: the domain takes none.
+			if shown, all := visible(tab, ".contents li", 1<<20), len(states(tab)); shown != all || all < 10 {
+				t.Errorf("%d of %d checks show their state", shown, all)
+			}
+			if first := tab.Text("#attention .concerns > li:first-child .from"); strings.Contains(first, "Email") {
+				t.Errorf("the first finding is of %s", first)
+			}
+		})
+	}
+}
+
+// A press shows the findings of one weight, and another press all of them again.
+func TestReportFilter(t *testing.T) {
+	tab := openTab(t, browser.Options{})
+	tab.Open("/report?target=sec-bad.lab-site.com")
+	tab.UntilWithin(reported, patience)
+	all := tab.Count("#attention .concerns > li")
+	tab.Click(".filter.warn")
+	tab.Until(`document.querySelector(".filter.warn[aria-pressed=true]")`)
+	if some := tab.Count("#attention .concerns > li"); some == 0 || some >= all {
+		t.Errorf("%d of %d findings are left", some, all)
+	}
+	if others := tab.Count("#attention .concerns > li:not([data-tone=warn])"); others > 0 {
+		t.Errorf("%d of them are no warnings", others)
+	}
+	tab.Click(".filter.warn")
+	tab.Until(`document.querySelector(".filter.warn[aria-pressed=false]")`)
+	if n := tab.Count("#attention .concerns > li"); n != all {
+		t.Errorf("%d findings are back, want %d", n, all)
+	}
+}
+
+// A card shows the whole answer that came, and asks again only where it is told to.
+func TestReportCardOpensInPlace(t *testing.T) {
+	const card = `article.tool-card[data-slug=ssl-checker]`
+	tab := openTab(t, browser.Options{})
+	tab.Open("/report?target=sec-bad.lab-site.com")
+	tab.UntilWithin(reported, patience)
+	holdText(t, tab, card, "Valid to", "Issuer")
+	if tab.Count(card+" svg.thumb[role=img][aria-label]") != 1 {
+		t.Error("the card has no picture with words")
+	}
+	before := asks(tab)
+	tab.Click(card + " .unfold")
+	tab.WaitFor(card + " .whole .verdict")
+	holdText(t, tab, card+" .whole", "What this means")
+	holdText(t, tab, card+" .foot", "ago", "Run again", "Close")
+	if n := asks(tab); n != before {
+		t.Errorf("%d requests were sent to open it", n-before)
+	}
+	holdLooks(t, tab, "report-open")
+	tab.Click(card + " .unfold")
+	tab.Until(`document.querySelector("` + card + ` .whole[hidden]")`)
+	tab.Click(card + " .unfold")
+	tab.WaitFor(card + " .whole .verdict")
+	tab.Run(`[...document.querySelectorAll("` + card + ` .foot button")].find((b) => b.textContent.startsWith("Run again")).click()`)
+	tab.Until(`document.querySelector("` + card + `[data-state=done] .whole[hidden]")`)
+	if n := asks(tab); n != before+1 {
+		t.Errorf("%d requests were sent to run it again", n-before)
+	}
+	holdRecord(t, tab)
+}
+
+// What is refused for itself is refused once.
+func TestReportOfARefusedTarget(t *testing.T) {
+	tab := openTab(t, browser.Options{})
+	tab.Open("/report?target=10.0.0.1")
+	tab.UntilWithin(`document.querySelector("#result[aria-busy=false] .refused")`, patience)
+	holdText(t, tab, "#result .refused", "10.0.0.1 is a private address")
+	if n := tab.Count("article.tool-card"); n != 0 {
+		t.Errorf("%d cards are shown", n)
+	}
+	if n := asks(tab); n > 2 {
+		t.Errorf("%d requests were sent", n)
+	}
+	if tab.Attribute("#target", "aria-invalid") != "true" {
+		t.Error("the field does not say so")
+	}
+	holdLooks(t, tab, "report-refused")
+	holdRecord(t, tab, "400")
+}
+
+// Two targets are held against each other by what the checks of both tell.
+func TestReportsSideBySide(t *testing.T) {
+	tab := openTab(t, browser.Options{})
+	tab.Open("/report?target=11.80.0.5&compare=11.80.0.45")
+	tab.UntilWithin(`document.querySelector("#comparison table")`, patience)
+	holdText(t, tab, "#comparison", "11.80.0.5 and 11.80.0.45", "Ping", "Address")
+	holdLooks(t, tab, "report-compared")
+	tab.Click("#comparison .comparison-head button")
+	tab.Until(`!new URLSearchParams(location.search).has("compare") && !document.querySelector("#comparison table")`)
+	holdRecord(t, tab)
 }

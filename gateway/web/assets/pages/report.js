@@ -138,19 +138,22 @@ function open(found, byHand) {
   let began = performance.now();
   let left = false;
   let refused = "";
-  const queue = makeQueue({ run: ask, tell, idle });
+  // A refusal comes before the first step of an answer: until the first check has one, the others wait.
+  let held = checks.slice(1);
+  const queue = makeQueue({ run: (check, signal) => ask(check, signal, check === checks[0] ? release : undefined), tell, idle });
   /** @type {() => unknown} */
   let stopClock = () => {};
   let ticker = 0;
 
   leave = () => {
     left = true;
+    held = [];
     queue.cancel();
     against?.leave();
     stopClock();
     clearInterval(ticker);
   };
-  cancel.onclick = () => { queue.cancel(); against?.leave(); };
+  cancel.onclick = () => { abandon(); against?.leave(); };
   catalogue.hidden = true;
   frame.classList.add("asked-for");
   document.title = `${found.text} · ${name}`;
@@ -171,8 +174,22 @@ function open(found, byHand) {
   beside.classList.toggle("wanted", Boolean(other));
   remember(found.text);
   announce(`Running ${plural(checks.length, "check")} on ${found.text}.`);
-  go(checks);
+  for (const card of cards.values()) card.show();
+  go(checks.slice(0, 1));
   if (byHand) heading.focus();
+
+  function release() {
+    const some = held;
+    held = [];
+    if (some.length > 0) queue.add(...some);
+  }
+
+  function abandon() {
+    const some = held;
+    held = [];
+    for (const check of some) tell(check, { state: "cancelled" });
+    queue.cancel();
+  }
 
   /** @param {Check[]} some */
   function go(some) {
@@ -209,8 +226,10 @@ function open(found, byHand) {
     // What is refused for itself would be refused by every check.
     if (refused === "" && refusal(checks, check) !== "") {
       refused = refusal(checks, check);
+      held = [];
       queue.cancel();
     }
+    if (ended(stage) || stage.state === "limited") release();
   }
 
   function idle() {
@@ -296,7 +315,7 @@ function otherReport(found, progress, done) {
   const checks = checksFor(found);
   let left = false;
   const queue = makeQueue({
-    run: ask,
+    run: (check, signal) => ask(check, signal),
     tell(check, stage) {
       if (left) return;
       check.stage = stage;
@@ -329,9 +348,13 @@ function side(part, found, checks, at) {
  * Sends one check.
  * @param {Check} check
  * @param {AbortSignal} signal
+ * @param {() => void} [begun] is told of each step
  */
-async function ask(check, signal) {
-  const answer = await runTool(check.slug, check.input, {}, signal, (step) => check.seen.add(step));
+async function ask(check, signal, begun) {
+  const answer = await runTool(check.slug, check.input, {}, signal, (step) => {
+    check.seen.add(step);
+    begun?.();
+  });
   check.took = performance.now() - check.began;
   check.judge = await check.judging;
   return answer;
