@@ -76,11 +76,19 @@ const standings = [
   ["a challenge", { uptime: { verdict: "down", status: 403, challenge: { vendor: "Lab" } } }, "a.example answers with a bot challenge"],
   ["no such name", { "dns-lookup": { errors: { A: "ENOTFOUND" }, records: { A: [] } }, uptime: { verdict: "down", status: null } }, "a.example does not exist in the DNS"],
   ["a port", { "port-checker": { host: "a.example", port: 25, state: "open" } }, "Port 25 of a.example is open"],
+  ["an address", { ping: { received: 3 }, "port-checker": { host: "a.example", port: 443, state: "open" } }, "a.example answers"],
   ["silence", { ping: { received: 0 } }, "a.example does not answer probes"],
   ["nothing", {}, null],
 ];
 
 for (const [name, answers, want] of standings) test(`the state of ${name}`, () => assert.equal(standing("a.example", new Map(Object.entries(answers))), want));
+
+test("what was asked for decides which answer speaks", () => {
+  const answers = new Map(/** @type {[string, any][]} */ ([["uptime", { verdict: "up", status: 200 }], ["email-dns-health", mail()], ["port-checker", { host: "a.example", port: 25, state: "closed" }]]));
+  assert.equal(standing("a.example", answers), "a.example works");
+  assert.equal(standing("post@a.example", answers), "Mail for post@a.example is set up well");
+  assert.equal(standing("a.example:25", answers), "Port 25 of a.example is closed");
+});
 
 test("the sentence on top says state and counts", () => {
   const up = new Map([["uptime", { verdict: "up", status: 200 }]]);

@@ -92,10 +92,9 @@ const weights = [["bad", "problem"], ["warn", "warning"], ["info", "note"]];
 /**
  * @param {Check[]} checks
  * @param {Target} target
- * @param {string[]} unfit the titles of the checks that cannot look at such a target
  * @returns {{nodes: HTMLElement[], update: () => void}}
  */
-export function makeOverview(checks, target, unfit) {
+export function makeOverview(checks, target) {
   const list = el("ol", { class: "concerns" });
   const rest = el("ol", { class: "concerns" });
   const label = el("summary");
@@ -114,8 +113,7 @@ export function makeOverview(checks, target, unfit) {
       el("div", { class: "filters", role: "group", "aria-label": "Show only" }, ...filters.map((f) => f.node))),
     first, list, fold, last);
   const contents = el("ul");
-  const others = unfit.length > 0 && el("p", { class: "unfit" }, `Not for this target: ${listed(unfit)}.`);
-  const overview = el("div", { class: "overview" }, box, el("nav", { class: "contents", "aria-label": "Checks of this report" }, contents, others));
+  const overview = el("div", { class: "overview" }, box, el("nav", { class: "contents", "aria-label": "Checks of this report" }, contents));
   /** @type {Map<string, HTMLLIElement>} */
   const lines = new Map();
   let width = 0;

@@ -24,8 +24,10 @@ export function countsOf(findings) {
  * @returns {string | null}
  */
 export function standing(name, answers) {
-  return absent(name, answers.get("dns-lookup")) ?? site(name, answers.get("uptime")) ?? port(answers.get("port-checker")) ?? mailbox(name, answers.get("email-dns-health"))
-    ?? echo(name, answers.get("ping") ?? answers.get("packet-loss")) ?? number(name, answers.get("asn-lookup"));
+  const mail = mailbox(name, answers.get("email-dns-health"));
+  const service = answers.get("port-checker");
+  return absent(name, answers.get("dns-lookup")) ?? (name.includes("@") ? mail : null) ?? (service && name.endsWith(`:${service.port}`) ? port(service) : null)
+    ?? site(name, answers.get("uptime")) ?? mail ?? echo(name, answers.get("ping") ?? answers.get("packet-loss")) ?? port(service) ?? number(name, answers.get("asn-lookup"));
 }
 
 /** @param {string} name @param {any} d */

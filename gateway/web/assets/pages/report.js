@@ -134,7 +134,7 @@ function open(found, byHand) {
   const checks = checksFor(found);
   const unfit = tools.filter((tool) => !checks.some((check) => check.slug === tool.slug)).map((tool) => tool.title);
   const cards = new Map(checks.map((check) => [check, makeCard(check, () => go([check]))]));
-  const overview = makeOverview(checks, found, unfit);
+  const overview = makeOverview(checks, found);
   let began = performance.now();
   let left = false;
   let refused = "";
@@ -166,7 +166,7 @@ function open(found, byHand) {
   ];
   const beside = el("section", { id: "comparison", "aria-label": "Comparison" });
   const place = el("div", { class: "all-cards" }, ...groups(checks, cards));
-  result.replaceChildren(head(heading, `${found.label}, ${dateTime(at)}`), trouble, ...overview.nodes, toolbar(files), beside, place);
+  result.replaceChildren(head(heading, `${found.label}, ${dateTime(at)}`), trouble, ...overview.nodes, toolbar(files), beside, place, unfitLine(unfit));
   /** @type {{leave: () => void} | null} the other report of a comparison */
   let against = null;
   const other = new URLSearchParams(location.search).get("compare");
@@ -273,7 +273,8 @@ function open(found, byHand) {
     const show = (/** @type {import("../lib/report-compare.js").Report} */ theirs) => {
       beside.classList.add("wanted");
       beside.replaceChildren(...part.drawn(mine(), theirs, shut));
-      document.getElementById("comparison-title")?.focus({ preventScroll: text !== undefined });
+      // Whoever came by a link reads from the top.
+      if (text === undefined) document.getElementById("comparison-title")?.focus();
     };
     const take = (/** @type {string} */ wanted) => {
       const second = recognise(wanted);
@@ -413,6 +414,9 @@ function action(id, label, act) {
   button.addEventListener("click", act);
   return button;
 }
+
+/** What cannot look at such a target, in one line. @param {string[]} titles */
+const unfitLine = (titles) => el("p", { class: "unfit" }, titles.length > 0 && `Not for this kind of target: ${listed(titles)}.`);
 
 /** @typedef {Map<Check, {node: HTMLElement}>} Cards */
 
