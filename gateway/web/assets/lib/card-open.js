@@ -17,6 +17,8 @@ export async function wholeAnswer({ slug, input, style, judge }, reply) {
   // Several cards may be open, and an id is one element's.
   const box = el("div", {}, ...nodes);
   for (const node of box.querySelectorAll("#show-json, #download-json")) node.removeAttribute("id");
+  // A card has no room beside its answer for a list of the parts.
+  box.querySelector("nav.on-page")?.remove();
   return [box];
 }
 
