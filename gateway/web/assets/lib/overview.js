@@ -37,6 +37,15 @@ export function concernsOf(checks, target) {
 /** The answers of a report by their tools. @param {Check[]} checks @returns {Map<string, any>} */
 const answersOf = (checks) => new Map(checks.filter((check) => check.concerns !== null).map((check) => [check.slug, dataOf(check)]));
 
+/** More of a name than this is in the heading. */
+const longestName = 60;
+
+/** A target as a sentence names it: a page by its host and path. @param {string} text */
+function shortName(text) {
+  const name = text.replace(/^https?:\/\//, "").replace(/\/$/, "");
+  return name.length > longestName ? `${name.slice(0, longestName)}…` : name;
+}
+
 /**
  * The report in one sentence.
  * @param {Check[]} checks
@@ -45,7 +54,7 @@ const answersOf = (checks) => new Map(checks.filter((check) => check.concerns !=
  */
 export function reportState(checks, target) {
   if (checks.some((check) => !ended(check.stage))) return null;
-  return wholeState(target.text, answersOf(checks), concernsOf(checks, target));
+  return wholeState(shortName(target.text), answersOf(checks), concernsOf(checks, target));
 }
 
 /**
@@ -101,7 +110,9 @@ export function makeOverview(checks, target) {
   const fold = el("details", { class: "more", hidden: true }, label, rest);
   const first = el("p", { class: "headline" });
   const last = el("div", { class: "missing" });
-  const state = el("div", { class: "state" });
+  const name = shortName(target.text);
+  // A long name takes more lines on a phone: as many are reserved as any sentence about it takes.
+  const state = el("div", { class: name.length > 45 ? "state longest" : name.length > 22 ? "state long" : "state" });
   const tiles = makeTiles(checks.map((check) => check.slug));
   // Few checks find little: they get less room.
   const size = checks.length > 8 ? "many" : checks.length > 3 ? "some" : "few";
@@ -156,7 +167,7 @@ export function makeOverview(checks, target) {
     if (verdict) return el("p", { class: `verdict ${verdict.tone}` }, mark(verdict.tone), el("span", {}, verdict.text));
     const bad = found.filter((entry) => entry.tone === "bad").length;
     return el("p", { class: "verdict pending" }, el("span", { class: "mark spinner", "aria-hidden": "true" }),
-      el("span", {}, `Looking at ${target.text}${bad > 0 ? `; ${plural(bad, "problem")} so far` : ""}…`));
+      el("span", {}, `Looking at ${name}${bad > 0 ? `; ${plural(bad, "problem")} so far` : ""}…`));
   }
 
   /** @param {Entry} entry */
