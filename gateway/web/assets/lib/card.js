@@ -53,7 +53,7 @@ export function makeCard(check, again) {
   const page = el("a", { href: linkTo(check), rel: "nofollow" }, "Tool page", what());
   const heading = el("h3", { id: `card-${slug}`, tabindex: "-1" }, glyph, title);
   const node = el("article", { class: "tool-card", "data-slug": slug, "aria-labelledby": `card-${slug}` },
-    heading, el("p", { class: "asked mono", title: input }, input), said, whole, el("div", { class: "foot" }, clock, retry, unfold, page));
+    heading, el("p", { class: "card-input mono", title: input }, input), said, whole, el("div", { class: "foot" }, clock, retry, unfold, page));
   retry.addEventListener("click", again);
   unfold.addEventListener("click", () => (whole.hidden ? open() : close()));
 

@@ -97,7 +97,7 @@ function close() {
   result.replaceChildren();
   busy(false);
   catalogue.hidden = false;
-  frame.classList.remove("asked-for");
+  frame.classList.remove("asked-for", "asked");
   status.textContent = "";
   document.title = name;
 }
@@ -155,7 +155,7 @@ function open(found, byHand) {
   };
   cancel.onclick = () => { abandon(); against?.leave(); };
   catalogue.hidden = true;
-  frame.classList.add("asked-for");
+  frame.classList.add("asked-for", "asked");
   document.title = `${found.text} · ${name}`;
   const heading = el("h2", { id: "report-title", tabindex: "-1" }, found.text);
   const trouble = el("div");
