@@ -12,7 +12,7 @@ import { stateOf as wholeState } from "./state.js";
 import { makeTiles } from "./tiles.js";
 
 /** @typedef {import("./card.js").Check & {group: string, concerns: import("./view.js").Concern[] | null}} Check concerns are null where there is no answer that could be read */
-/** @typedef {{text: string, kind: import("./recognise.js").Meaning}} Target */
+/** @typedef {{text: string, host: string | null, kind: import("./recognise.js").Meaning}} Target */
 /** @typedef {ReturnType<typeof attention<Judged>>[number]} Entry */
 /** @typedef {Check & {concerns: import("./view.js").Concern[]}} Judged */
 /** @typedef {Entry["tone"]} Weight */
@@ -112,7 +112,7 @@ export function makeOverview(checks, target) {
   const last = el("div", { class: "missing" });
   const name = shortName(target.text);
   // A long name takes more lines on a phone: as many are reserved as any sentence about it takes.
-  const state = el("div", { class: name.length > 45 ? "state longest" : name.length > 22 ? "state long" : "state" });
+  const state = el("div", { class: name.length > 45 ? "state longest" : name.length > 30 ? "state long" : "state" });
   const tiles = makeTiles(checks.map((check) => check.slug));
   // Few checks find little: they get less room.
   const size = checks.length > 8 ? "many" : checks.length > 3 ? "some" : "few";
@@ -172,7 +172,7 @@ export function makeOverview(checks, target) {
 
   /** @param {Entry} entry */
   function line(entry) {
-    entry = { ...entry, text: without(entry.text, target.text) };
+    entry = { ...entry, text: without(entry.text, target.host ?? target.text) };
     const key = [entry.tone, entry.text, ...entry.from.map((check) => check.slug)].join("\n");
     const made = lines.get(key) ?? concernLine(entry);
     lines.set(key, made);

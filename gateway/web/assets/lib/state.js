@@ -41,9 +41,9 @@ function site(name, d) {
   if (!d) return null;
   if (d.challenge) return `${name} answers with a bot challenge`;
   if (d.verdict === "up") return `${name} works`;
-  if ([d.families?.ipv4, d.families?.ipv6].every((f) => f?.state === "noAddress")) return `${name} has no address for a website`;
+  if ([d.families?.ipv4, d.families?.ipv6].every((f) => f?.state === "noAddress")) return `${name} has no website`;
   if (d.verdict === "down") return d.status === null ? `${name} is down` : `${name} is down: it answers ${d.status}`;
-  return d.certificateValid === false ? `Browsers refuse ${name}: its certificate is not valid` : `${name} answers, but not as it should`;
+  return d.certificateValid === false ? `${name} is refused by browsers` : `${name} answers with faults`;
 }
 
 /** @type {Record<string, string>} */
