@@ -106,7 +106,7 @@ function differencesOf({ title, changes: list }, names) {
   const columns = [{ title: "What" }, { title: names[0] }, { title: names[1] }];
   const rows = list.map((c) => [c.label, lines(c.gone), lines(c.come)]);
   const part = folded(title, `${plural(list.length, "fact")}`, table({ caption: `What differs in ${title}`, columns, rows, hideCaption: true }));
-  part.toggleAttribute("open", list.length <= fewChanges);
+  if (list.length <= fewChanges) part.setAttribute("open", "");
   return part;
 }
 

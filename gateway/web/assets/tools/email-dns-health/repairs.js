@@ -3,11 +3,9 @@
 // what only the domain's owner can know is said beside them.
 
 import { plural } from "../../lib/format.js";
+import { has } from "./verdict.js";
 
 /** @typedef {{what: string, why: string, notes?: string[], name?: string, type?: string, text?: string, file?: [string, string]}} Repair file is an address and what to serve there */
-
-/** @param {any} check @param {string} code */
-export const has = (check, code) => check.issues.some((/** @type {any} */ i) => i.code === code);
 
 /** Where the MTA-STS policy of a domain is served. @param {string} domain */
 export const policyURL = (domain) => `${"https:"}//mta-sts.${domain}/.well-known/mta-sts.txt`;

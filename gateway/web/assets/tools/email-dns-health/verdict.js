@@ -2,7 +2,9 @@
 // email-dns-health: six panels, the SPF tree with what each branch costs, and records to publish where something is wrong.
 
 import { listed } from "../../lib/format.js";
-import { has } from "./repairs.js";
+
+/** Whether a check has an issue. @param {any} check @param {string} code */
+export const has = (check, code) => check.issues.some((/** @type {any} */ i) => i.code === code);
 
 /** @typedef {import("../../lib/view.js").Tone} Tone */
 

@@ -4,11 +4,11 @@
 import { el } from "../../lib/dom.js";
 import { duration, plural } from "../../lib/format.js";
 import { applied, policyWords, takers } from "./policy.js";
-import { has, policyURL, repairs } from "./repairs.js";
+import { policyURL, repairs } from "./repairs.js";
 import { bimi, exchanges, keysFound } from "./hosts.js";
 import { badge, code, cut, facts, folded, mark, more, notice, section, value, values } from "../../lib/parts.js";
 import { sh } from "../../lib/shell.js";
-import { bySeverity, parts, tones } from "./verdict.js";
+import { bySeverity, has, parts, tones } from "./verdict.js";
 
 /** @typedef {import("../../lib/view.js").Tone} Tone */
 

@@ -5,15 +5,13 @@ import { el, freshId } from "../../lib/dom.js";
 import { mark } from "../../lib/parts.js";
 import { known } from "./crawlers.js";
 import { mayFetch } from "./matcher.js";
+import { spell } from "./verdict.js";
 
 /** @typedef {import("./matcher.js").Rule} Rule */
 /** @typedef {{status: string, httpStatus: number | null, groups: import("./matcher.js").Group[]}} Robots */
 
 /** How many of the file's crawlers are offered. */
 const mostNames = 100;
-
-/** @param {Rule} rule */
-export const spell = (rule) => `${rule.type === "allow" ? "Allow" : "Disallow"}: ${rule.path}`;
 
 /**
  * A form that tries a path against the rules as one types.

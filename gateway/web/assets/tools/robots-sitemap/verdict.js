@@ -3,12 +3,14 @@
 
 import { host, plural } from "../../lib/format.js";
 import { exceptionWords, shutsOutSearch } from "./crawlers.js";
-import { spell } from "./try-box.js";
 
 /** @typedef {import("./view.js").Group} Group */
 /** @typedef {import("./view.js").Issue} Issue */
 /** @typedef {import("./view.js").Sitemap} Sitemap */
 /** @typedef {import("../../lib/view.js").Tone} Tone */
+
+/** A rule as robots.txt writes it. @param {import("./matcher.js").Rule} rule */
+export const spell = (rule) => `${rule.type === "allow" ? "Allow" : "Disallow"}: ${rule.path}`;
 
 /** More groups and names than these are in the JSON alone. */
 export const mostGroups = 100;

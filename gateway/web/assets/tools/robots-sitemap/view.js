@@ -5,9 +5,9 @@ import { el } from "../../lib/dom.js";
 import { bytes, day, number, plural } from "../../lib/format.js";
 import { badge, code, cut, facts, folded, mark, more, none, section, table, value } from "../../lib/parts.js";
 import { crawlerTable } from "./crawler-table.js";
-import { spell, tryBox } from "./try-box.js";
+import { tryBox } from "./try-box.js";
 import { sh } from "../../lib/shell.js";
-import { expected, mostGroups, mostNames, refusal, sitemaps } from "./verdict.js";
+import { expected, mostGroups, mostNames, refusal, sitemaps, spell } from "./verdict.js";
 
 /** @typedef {import("../../lib/view.js").Tone} Tone */
 /** @typedef {import("./matcher.js").Rule} Rule */
