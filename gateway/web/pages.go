@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -30,6 +31,8 @@ type page struct {
 	Waits bool
 	// Asked tells that the page has a target and runs at once: the target is its heading, and its form is one line.
 	Asked bool
+	// Optioned tells that the link sets an option: the options are in view, folded away as they are otherwise.
+	Optioned bool
 	// vary is the request header that the page depends on, empty for none.
 	vary string
 	// Privacy is nil but on the page on privacy.
@@ -40,6 +43,14 @@ type page struct {
 type field struct {
 	Option
 	Value string
+}
+
+// isSet tells whether the value is another than the usual one.
+func (f field) isSet() bool {
+	if len(f.Values) == 0 {
+		return strings.TrimSpace(f.Value) != ""
+	}
+	return slices.ContainsFunc(f.Values[1:], func(c Choice) bool { return c.Value == f.Value })
 }
 
 func (s *Site) home() page {
@@ -81,7 +92,9 @@ func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 		p.Modules = append(p.Modules, "pages/connection.js")
 	}
 	for _, o := range t.Options {
-		p.Fields = append(p.Fields, field{Option: o, Value: query.Get(o.Name)})
+		f := field{Option: o, Value: query.Get(o.Name)}
+		p.Fields = append(p.Fields, f)
+		p.Optioned = p.Optioned || f.isSet()
 	}
 	return p
 }

@@ -157,8 +157,16 @@ export function makeOverview(checks, target) {
     first.hidden = open || found.length > 0;
     first.replaceChildren(...(nothing ? [mark("good")] : []), headline(checks, target));
     last.replaceChildren(...missing(checks).map((sentence) => el("p", {}, sentence)));
+    if (box.hasAttribute("data-open") && !open) settle();
     box.toggleAttribute("data-open", open);
     arrange(found.filter((entry) => only === null || entry.tone === only).map(line));
+  }
+
+  /** Put in anew as the box gets its last size, what is below it counts as new and not as moved. */
+  function settle() {
+    const focused = document.activeElement;
+    overview.replaceChildren(...overview.childNodes);
+    if (focused instanceof HTMLElement && overview.contains(focused)) focused.focus({ preventScroll: true });
   }
 
   /** @param {Entry[]} found */

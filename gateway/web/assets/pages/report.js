@@ -104,8 +104,8 @@ function close() {
 
 /** Every check that runs here, in the order of the catalogue. */
 const tools = [.../** @type {NodeListOf<HTMLElement>} */ (catalogue.querySelectorAll("[data-slug]"))].map((tool) => {
-  const { slug = "", kind = "", title = "", style = "" } = tool.dataset;
-  return { slug, kind, title, style, group: tool.closest("[data-group]")?.getAttribute("data-group") ?? "", glyph: () => tool.querySelector("svg")?.cloneNode(true) ?? null };
+  const { slug = "", kind = "", title = "", sheet = "" } = tool.dataset;
+  return { slug, kind, title, style: sheet, group: tool.closest("[data-group]")?.getAttribute("data-group") ?? "", glyph: () => tool.querySelector("svg")?.cloneNode(true) ?? null };
 });
 
 /**

@@ -109,7 +109,7 @@ function frame(target) {
   heading.textContent = target || title;
   beside.textContent = target ? title : "";
   document.title = target ? `${target} · ${site}` : site;
-  if (fold) fold.open = target === "" || options.some((option) => option.ariaInvalid === "true");
+  if (fold) fold.open = target === "" || options.some(isSet);
   if (target && strip) showStrip(strip, target);
 }
 
@@ -131,13 +131,17 @@ function tidy() {
   byId("input-note").textContent = note ?? "";
 }
 
+/** Whether an option is another than the usual one. @param {HTMLInputElement | HTMLSelectElement} option */
+function isSet(option) {
+  return option.value.trim() !== (option instanceof HTMLSelectElement ? option.options[0].value : "");
+}
+
 /** @returns {string} the query that asks the same again */
 function link() {
   const query = new URLSearchParams();
   if (input) query.set("input", input.value);
   for (const option of options) {
-    const first = option instanceof HTMLSelectElement ? option.options[0].value : "";
-    if (option.value.trim() !== first) query.set(option.name, option.value.trim());
+    if (isSet(option)) query.set(option.name, option.value.trim());
   }
   const text = query.toString();
   return text ? `?${text}` : "";
