@@ -307,7 +307,7 @@ func TestFloods(t *testing.T) {
 				scheme = "http"
 			}
 			a := call(t, "http-headers", scheme+"://flood-"+label+"."+lab.SiteZone+"/", nil)
-			if a.Status != 502 || !strings.Contains(a.Error, "sent an answer that makes no sense") {
+			if a.Status != 502 || !strings.Contains(a.Error, "sent an invalid answer") {
 				t.Errorf("status %d: %s", a.Status, a.Error)
 			}
 		})

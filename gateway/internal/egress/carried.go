@@ -81,7 +81,7 @@ func (c *carried) tooLong(u target.URL) bool {
 
 func errForeignURL() error {
 	return fault.New(fault.Limited,
-		"The URL has more than 4,096 characters, and such a URL is sent only to the server that chose it.")
+		"The URL is longer than 4,096 characters; a URL that long is sent only to the server that chose it.")
 }
 
 // cookiesFor gives the cookies for a URL, as many as come to at most so many bytes of the header, and their size there.

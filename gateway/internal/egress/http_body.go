@@ -151,10 +151,10 @@ func bodyFault(err error) error {
 	case fault.IsTimeout(err):
 		return fault.Wrap(fault.Timeout, err, "The body did not arrive in time.")
 	case errors.Is(err, errEncoding):
-		return fault.Wrap(fault.Upstream, err, "The body came in a content encoding that was not asked for.")
+		return fault.Wrap(fault.Upstream, err, "The body uses a content encoding that was not requested.")
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.Is(err, zlib.ErrHeader),
 		errors.Is(err, zlib.ErrChecksum), errors.Is(err, zlib.ErrDictionary), errors.As(err, &corrupt):
 		return fault.Wrap(fault.Upstream, err, "The compressed body is corrupt.")
 	}
-	return fault.Wrap(fault.Upstream, err, "The connection closed before the end of the body.")
+	return fault.Wrap(fault.Upstream, err, "The connection closed before the body was complete.")
 }

@@ -68,11 +68,11 @@ func TestBodies(t *testing.T) {
 		{"an empty body that claims gzip", "gzip", nil, nil, false, ""},
 		{"a gzip bomb", "gzip", packed(t, gzipped, make([]byte, 8<<20)), make([]byte, limit), true, ""},
 		{"endless empty members", "gzip", bytes.Repeat(packed(t, gzipped, nil), 1<<14), nil, true, ""},
-		{"gzip in gzip", "gzip, gzip", packed(t, gzipped, zip), nil, false, "The body came in a content encoding that was not asked for."},
-		{"brotli", "br", text, nil, false, "The body came in a content encoding that was not asked for."},
+		{"gzip in gzip", "gzip, gzip", packed(t, gzipped, zip), nil, false, "The body uses a content encoding that was not requested."},
+		{"brotli", "br", text, nil, false, "The body uses a content encoding that was not requested."},
 		{"not gzip at all", "gzip", text, nil, false, "The compressed body is corrupt."},
 		{"a wrong checksum", "gzip", corrupt, text, false, "The compressed body is corrupt."},
-		{"half a gzip", "gzip", zip[:len(zip)-9], text, false, "The connection closed before the end of the body."},
+		{"half a gzip", "gzip", zip[:len(zip)-9], text, false, "The connection closed before the body was complete."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -114,9 +114,9 @@ func TestBodiesThatEndEarly(t *testing.T) {
 		kind     fault.Kind
 		sentence string
 	}{
-		{"close", answerWith(head), fault.Upstream, "The connection closed before the end of the body."},
+		{"close", answerWith(head), fault.Upstream, "The connection closed before the body was complete."},
 		{"silence", func(c net.Conn) { answerWith(head)(c); stay(c) }, fault.Timeout, "The body did not arrive in time."},
-		{"a bad chunk", answerWith("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nzz\r\n"), fault.Upstream, "The connection closed before the end of the body."},
+		{"a bad chunk", answerWith("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nzz\r\n"), fault.Upstream, "The connection closed before the body was complete."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	noSense    = "example.com sent an answer that makes no sense."
+	noSense    = "example.com sent an invalid answer."
 	tinyPieces = "example.com sent its answer in too many tiny pieces."
 )
 
@@ -409,7 +409,7 @@ func TestResetRequests(t *testing.T) {
 				}
 				return
 			}
-			want := "example.com broke off the HTTP/2 connection without an answer."
+			want := "example.com closed the HTTP/2 connection without an answer."
 			if s := wantFault(t, err, fault.Upstream); s != want {
 				t.Errorf("%q (%v)", s, err)
 			}

@@ -74,7 +74,7 @@ func connectSentence(err error) string {
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return "cannot be reached: there is no route to its address."
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
-		return "cannot be reached: the connection is prohibited on the way."
+		return "cannot be reached: the connection is blocked on the way."
 	}
 	return "cannot be reached."
 }
@@ -88,15 +88,15 @@ func handshakeSentence(err error) string {
 	case strings.HasPrefix(err.Error(), textLongKey):
 		return "has an RSA key of more than 8192 bits in its certificates, which this service does not verify."
 	case errors.As(err, &notTLS) && string(notTLS.RecordHeader[:]) == "HTTP/":
-		return "speaks plain HTTP on this port, not TLS. Use http:// in the URL."
+		return "answers in plain HTTP on this port, not TLS. Use http:// in the URL."
 	case errors.As(err, &notTLS):
-		return "does not speak TLS on this port."
+		return "does not use TLS on this port."
 	case errors.As(err, &alert) && alert.Op == "remote error":
 		return "refused the TLS handshake" + alertReason(alert.Err) + "."
 	case isClosed(err):
 		return "closed the connection during the TLS handshake."
 	}
-	return "did not complete a TLS handshake that this service understands."
+	return "sent a TLS handshake that this service does not understand."
 }
 
 func alertReason(alert error) string {
@@ -117,7 +117,7 @@ func answerSentence(err error) string {
 	case isClosed(err):
 		return "closed the connection without an answer."
 	}
-	return "gave no usable HTTP answer."
+	return "did not send a usable HTTP answer."
 }
 
 func isClosed(err error) bool {

@@ -275,11 +275,11 @@ func TestServersThatMisbehave(t *testing.T) {
 		{"a status that is none", "http://example.com/", answerWith("HTTP/1.1 099 OK\r\n\r\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
 		{"a bad header", "http://example.com/", answerWith("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
 		{"two lengths", "http://example.com/", answerWith("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
-		{"TLS", "http://example.com/", answerWith("\x15\x03\x01\x00\x02\x02\x0a"), fault.Upstream, "example.com speaks TLS on this port. Use https:// in the URL."},
+		{"TLS", "http://example.com/", answerWith("\x15\x03\x01\x00\x02\x02\x0a"), fault.Upstream, "example.com expects TLS on this port. Use https:// in the URL."},
 		{"a huge header", "http://example.com/", answerWith("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", egress.MaxHeaderBytes) + "\r\n\r\n"), fault.Upstream, "example.com sent response headers of more than 64 KiB."},
 		{"endless interim answers", "http://example.com/", answerWith(strings.Repeat(manyInterim, 100)), fault.Upstream, "example.com sent response headers of more than 64 KiB."},
-		{"plain HTTP on the TLS port", "https://example.com/", func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n"); stay(c) }, fault.Upstream, "example.com speaks plain HTTP on this port, not TLS. Use http:// in the URL."},
-		{"no TLS", "https://example.com/", func(c net.Conn) { _, _ = io.WriteString(c, "SSH-2.0-OpenSSH_9.9\r\n"); stay(c) }, fault.Upstream, "example.com does not speak TLS on this port."},
+		{"plain HTTP on the TLS port", "https://example.com/", func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n"); stay(c) }, fault.Upstream, "example.com answers in plain HTTP on this port, not TLS. Use http:// in the URL."},
+		{"no TLS", "https://example.com/", func(c net.Conn) { _, _ = io.WriteString(c, "SSH-2.0-OpenSSH_9.9\r\n"); stay(c) }, fault.Upstream, "example.com does not use TLS on this port."},
 		{"a TLS alert", "https://example.com/", tlsAlert, fault.Upstream, "example.com refused the TLS handshake (internal_error)."},
 		{"close in the handshake", "https://example.com/", func(net.Conn) {}, fault.Upstream, "example.com closed the connection during the TLS handshake."},
 		{"silence in the handshake", "https://example.com/", stay, fault.Timeout, "example.com did not finish the TLS handshake in time."},
@@ -316,7 +316,7 @@ func TestSocketFailures(t *testing.T) {
 	}{
 		{"refused", func(*egresstest.Network) {}, fault.Upstream, "example.com refused the connection."},
 		{"no route", func(n *egresstest.Network) { n.Fail(web4+":80", syscall.EHOSTUNREACH) }, fault.Upstream, "example.com cannot be reached: there is no route to its address."},
-		{"prohibited", func(n *egresstest.Network) { n.Fail(web4+":80", syscall.EACCES) }, fault.Upstream, "example.com cannot be reached: the connection is prohibited on the way."},
+		{"prohibited", func(n *egresstest.Network) { n.Fail(web4+":80", syscall.EACCES) }, fault.Upstream, "example.com cannot be reached: the connection is blocked on the way."},
 		{"dropped", func(n *egresstest.Network) { n.Drop(web4 + ":80") }, fault.Timeout, "example.com did not accept a connection in time."},
 		{"timed out by the kernel", func(n *egresstest.Network) { n.Fail(web4+":80", syscall.ETIMEDOUT) }, fault.Timeout, "example.com did not accept a connection in time."},
 	} {

@@ -11,11 +11,11 @@ import (
 // provoke each of these errors, so that they fail where a release of Go words one differently.
 
 const (
-	sentenceNoSense     = "sent an answer that makes no sense."
+	sentenceNoSense     = "sent an invalid answer."
 	sentenceTinyPieces  = "sent its answer in too many tiny pieces."
 	sentenceNotHTTP     = "did not answer with valid HTTP."
 	sentenceLongHeaders = "sent response headers of more than 64 KiB."
-	sentenceBrokenOff   = "broke off the HTTP/2 connection without an answer."
+	sentenceBrokenOff   = "closed the HTTP/2 connection without an answer."
 )
 
 // answerText is how the text of an error begins that a server's answer ended in, and the sentence for it.
@@ -28,7 +28,7 @@ var answerTexts = []answerText{
 	{"stream error: stream ID 1; PROTOCOL_ERROR; http2: response header list larger ", sentenceLongHeaders},
 	// Also for one field that is longer than all may be together.
 	{"connection error: COMPRESSION_ERROR", "sent HTTP/2 headers that are broken or longer than 64 KiB."},
-	{`malformed HTTP response "\x15\x03`, "speaks TLS on this port. Use https:// in the URL."},
+	{`malformed HTTP response "\x15\x03`, "expects TLS on this port. Use https:// in the URL."},
 	{"malformed ", sentenceNotHTTP},
 	{"http: message cannot contain multiple Content-Length ", sentenceNotHTTP},
 	{"bad Content-Length ", sentenceNotHTTP},

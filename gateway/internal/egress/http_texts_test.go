@@ -79,7 +79,7 @@ func TestTextsOfTheLibrary(t *testing.T) {
 	const (
 		notHTTP     = "example.com did not answer with valid HTTP."
 		longHeaders = "example.com sent response headers of more than 64 KiB."
-		brokenOff   = "example.com broke off the HTTP/2 connection without an answer."
+		brokenOff   = "example.com closed the HTTP/2 connection without an answer."
 	)
 	many := []string{":status", "200"}
 	for i := range 70 {
@@ -97,7 +97,7 @@ func TestTextsOfTheLibrary(t *testing.T) {
 		sentence string
 	}{
 		"a long head":                {over1("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", egress.MaxHeaderBytes)), longHeaders},
-		"TLS":                        {over1("\x15\x03\x01\x00\x02\x02\x0a"), "example.com speaks TLS on this port. Use https:// in the URL."},
+		"TLS":                        {over1("\x15\x03\x01\x00\x02\x02\x0a"), "example.com expects TLS on this port. Use https:// in the URL."},
 		"no status line":             {over1("220 mail.example.com ESMTP\r\n"), notHTTP},
 		"a status line that quotes":  {over1("net/http: server response headers exceeded 1 bytes; http2: \r\n"), notHTTP},
 		"a bad status":               {over1("HTTP/1.1 2x0 OK\r\n\r\n"), notHTTP},

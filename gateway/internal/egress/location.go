@@ -32,5 +32,5 @@ func (r *Response) Destination() (target.URL, error) {
 		return r.URL.Resolve(locations[0])
 	}
 	return target.URL{}, &target.LocationError{Problem: target.LocationConflicting,
-		Err: fault.New(fault.Invalid, "The answer has Location fields that differ.")}
+		Err: fault.New(fault.Invalid, "The answer has conflicting Location headers.")}
 }

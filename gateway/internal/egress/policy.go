@@ -15,7 +15,7 @@ import (
 // somebody's inside.
 const (
 	sentenceNotPublic = "The target is not at a public address. Enter a public hostname or address."
-	sentenceOwn       = "The target is an address of this service itself, which is not checked."
+	sentenceOwn       = "The target is this service's own address, which it does not check."
 	sentenceDenied    = "The operator of this service does not allow this target."
 )
 

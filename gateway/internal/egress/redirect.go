@@ -118,7 +118,7 @@ func (f *follower) step(ctx context.Context) bool {
 		return f.end(endOfLocation(f.client.refused(err)))
 	}
 	if f.loops(next) {
-		return f.end(EndLoop, fault.New(fault.Upstream, "The redirects lead back to where they came from."))
+		return f.end(EndLoop, fault.New(fault.Upstream, "The redirects form a loop."))
 	}
 	if f.chain.Followed == f.limit {
 		return f.end(EndTooManyRedirects, fault.Newf(fault.Upstream, "The target redirects more than %d times.", f.limit))
@@ -196,9 +196,9 @@ func (f *follower) blame(err error) error {
 	case fault.Upstream, fault.Timeout, fault.Busy:
 		return err
 	case fault.Refused:
-		return fault.Wrap(fault.Upstream, err, "The target redirects to an address that is not checked here.")
+		return fault.Wrap(fault.Upstream, err, "The target redirects to an address that this service does not check.")
 	case fault.Limited:
-		return fault.Wrap(fault.Upstream, err, "A redirect of the target could not be followed. "+failed.Sentence)
+		return fault.Wrap(fault.Upstream, err, "One of the target's redirects could not be followed. "+failed.Sentence)
 	}
 	return fault.Wrap(fault.Upstream, err, failed.Sentence)
 }
@@ -214,11 +214,12 @@ func endOfLocation(err error) (ChainEnd, error) {
 		case target.LocationScheme:
 			end, sentence = EndUnsupportedScheme, "The target redirects to a URL that is neither http nor https."
 		case target.LocationCredentials:
-			end, sentence = EndBlocked, "The target redirects to a URL with a user name in it, which is not followed."
+			end, sentence = EndBlocked, "The target redirects to a URL with a user name in it, and such redirects are not "+
+				"followed."
 		case target.LocationRefused:
 			end, sentence = EndBlocked, "The target redirects to a host that is not public."
 		case target.LocationConflicting:
-			sentence = "The target names several destinations that differ in one redirect (Location), and browsers stop there."
+			sentence = "The target sends conflicting Location headers in one redirect, and browsers stop there."
 		case target.LocationInvalid:
 		}
 	}

@@ -260,7 +260,7 @@ func (c *Client) withoutAddress(ctx context.Context, h target.Host, a, aaaa dnsc
 		e.Cause = context.Cause(ctx)
 		return e
 	case dnsclient.CodeBadResp:
-		return fault.Newf(fault.Upstream, "The name servers of %s gave an answer that makes no sense.", name)
+		return fault.Newf(fault.Upstream, "The name servers of %s gave an invalid answer.", name)
 	}
 	return fault.Newf(fault.Upstream, "The name servers of %s failed (%s).", name, strings.TrimPrefix(failed.Code, "E"))
 }

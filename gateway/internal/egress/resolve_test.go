@@ -167,7 +167,7 @@ func TestResolveFailures(t *testing.T) {
 		{"refused.example.com", fault.Upstream, "The name servers of refused.example.com failed (REFUSED)."},
 		{"halfsilent.example.com", fault.Timeout, "The name servers of halfsilent.example.com did not answer."},
 		{"nxsilent.example.com", fault.NoAddress, "nxsilent.example.com does not exist."},
-		{"loop.example.com", fault.Upstream, "The name servers of loop.example.com gave an answer that makes no sense."},
+		{"loop.example.com", fault.Upstream, "The name servers of loop.example.com gave an invalid answer."},
 		{"only4.example.com", 0, ""},
 		{"only6.example.com", 0, ""},
 	} {

@@ -16,16 +16,16 @@ func (c *Client) ResolverFault(ctx context.Context, name, shown string, failed d
 	if failed.Conclusive() || failed.Busy != nil || c.dns.Works(ctx, name, failed) || ctx.Err() != nil {
 		return nil //nolint:nilerr // what this host lacks, and that nobody waits any more, is told by others
 	}
-	own := fault.Newf(fault.Upstream, "The lookup of %s failed: this service's own resolver answers %s.", shown,
+	own := fault.Newf(fault.Upstream, "The lookup of %s failed: this service's own resolver answered %s.", shown,
 		strings.TrimPrefix(failed.Code, "E"))
 	switch failed.Code {
 	case dnsclient.CodeTimeout:
-		own = fault.Newf(fault.Timeout, "The lookup of %s got no answer: this service's own resolver is silent.", shown)
+		own = fault.Newf(fault.Timeout, "The lookup of %s got no answer: this service's own resolver did not respond.", shown)
 	case dnsclient.CodeConnRefused:
 		own = fault.Newf(fault.Upstream, "The lookup of %s failed: this service's own resolver cannot be reached.", shown)
 	case dnsclient.CodeBadResp:
 		own = fault.Newf(fault.Upstream,
-			"The lookup of %s failed: this service's own resolver gives answers that make no sense.", shown)
+			"The lookup of %s failed: this service's own resolver gives invalid answers.", shown)
 	}
 	own.Own = true
 	return own

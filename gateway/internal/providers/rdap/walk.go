@@ -165,7 +165,7 @@ func (w *walk) finish(answer *egress.Response) error {
 		return err
 	}
 	if err := w.read(body); err != nil {
-		return fault.Wrap(fault.Upstream, err, w.client.server(w.at)+" sent an answer that makes no sense.")
+		return fault.Wrap(fault.Upstream, err, w.client.server(w.at)+" sent an invalid answer.")
 	}
 	return nil
 }
