@@ -12,7 +12,7 @@ var ipv4Rows = []Row{
 	{Prefix: netip.MustParsePrefix("0.0.0.0/32"), Name: "This host on this network", Source: "RFC 1122",
 		Registry: IPv4Special, Reachable: ReachableFalse, Kind: "the unspecified address"},
 	{Prefix: netip.MustParsePrefix("168.63.129.16/32"), Name: "Azure platform resource", Source: "Azure documentation",
-		Registry: Own, Reachable: ReachableFalse, Kind: "an address that a cloud platform keeps for its own machines"},
+		Registry: Own, Reachable: ReachableFalse, Kind: "an address reserved for a cloud platform's own machines"},
 	{Prefix: netip.MustParsePrefix("192.0.0.8/32"), Name: "IPv4 dummy address", Source: "RFC 7600", Registry: IPv4Special,
 		Reachable: ReachableFalse, Kind: "a reserved address"},
 	{Prefix: netip.MustParsePrefix("192.0.0.9/32"), Name: "Port Control Protocol Anycast", Source: "RFC 7723",

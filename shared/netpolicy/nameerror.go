@@ -58,17 +58,17 @@ func (e *NameError) Say() string {
 	case NameCharacter:
 		return e.sayCharacter()
 	case NameUnderscore:
-		return "has an underscore, which hostnames do not have"
+		return "has an underscore, which is not allowed in hostnames"
 	case NameHyphen:
 		return "has a part that starts or ends with a hyphen"
 	case NameUnmappable:
-		return "has characters that no hostname has"
+		return "has characters that are not allowed in hostnames"
 	case NameNumeric:
-		return "ends in a number, which no public hostname does"
+		return "ends in a number, as no public hostname does"
 	case NameUnderscoreEnd:
-		return "has an underscore in its last part, which no public name does"
+		return "has an underscore in its last part, which is not allowed in public names"
 	case NameSingleLabel:
-		return "has no dot and is known to local networks only"
+		return "has no dot, so it is known only on local networks"
 	case NameSpecialUse:
 		return fmt.Sprintf("is %s (%s)", e.Kind, e.Source)
 	}
@@ -77,12 +77,12 @@ func (e *NameError) Say() string {
 
 func (e *NameError) sayCharacter() string {
 	if e.Character == ' ' {
-		return "has a space in it"
+		return "contains a space"
 	}
 	if !unicode.IsPrint(e.Character) {
-		return "has a control character in it"
+		return "contains a control character"
 	}
-	return fmt.Sprintf("has the character %c in it, which no hostname has", e.Character)
+	return fmt.Sprintf("has the character %c in it, which is not allowed in hostnames", e.Character)
 }
 
 // Error is Say with a subject.

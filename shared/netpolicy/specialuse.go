@@ -21,8 +21,8 @@ const (
 	kindPrivate  = "a name for private networks"
 	kindLocal    = "a name of the local machine"
 	kindReverse  = "the reverse name of a non-public address"
-	kindService  = "a name that each network answers for itself"
-	kindCloud    = "a name that a cloud answers for its own machines"
+	kindService  = "a name that each network resolves for itself"
+	kindCloud    = "a name that a cloud resolves for its own machines"
 )
 
 // specialNames are the IANA Special-Use Domain Names registry and the top-level names that private networks use

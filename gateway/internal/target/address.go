@@ -13,7 +13,7 @@ type Address struct{ addr netip.Addr }
 func ParseAddress(s string) (Address, error) {
 	a, err := netip.ParseAddr(s)
 	if err != nil {
-		return Address{}, fail(fault.Invalid, wantAddress, "%s is not an IP address in its usual spelling.", orNothing(s))
+		return Address{}, fail(fault.Invalid, wantAddress, "%s is not an IP address in its usual form.", orNothing(s))
 	}
 	if err := permitAddr(a, wantAddress); err != nil {
 		return Address{}, err

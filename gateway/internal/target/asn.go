@@ -31,7 +31,7 @@ func ParseASN(s string) (ASN, error) {
 	}
 	if !prefixed && n >= firstAmbiguous {
 		return 0, fault.Newf(fault.Invalid,
-			"%d may be an AS number or the decimal spelling of an IP address. Write AS%d, or the address with its dots.", n, n)
+			"%d may be an AS number or an IP address in decimal. Write AS%d, or the address with its dots.", n, n)
 	}
 	if v := netpolicy.JudgeASN(uint32(n)); !v.Public {
 		return 0, fail(fault.Refused, wantASN, "AS%d is %s (%s).", n, v.Reason, v.Source).ByRule(fault.RuleSpecialASN)

@@ -89,7 +89,7 @@ func splitBracketed(s, want string) (host, port string, hasPort bool, err error)
 		return "", "", false, fail(fault.Invalid, want, "The closing bracket is missing.")
 	}
 	if a, err := netip.ParseAddr(host); err != nil || !a.Is6() {
-		return "", "", false, fail(fault.Invalid, want, "Only an IPv6 address stands in brackets.")
+		return "", "", false, fail(fault.Invalid, want, "Only an IPv6 address goes in brackets.")
 	}
 	if rest == "" {
 		return host, "", false, nil

@@ -101,7 +101,7 @@ func (u URL) merge(ref string) string {
 // them, and either way the rest becomes something else.
 func checkCharacters(s string) *LocationError {
 	if strings.ContainsFunc(s, unicode.IsControl) {
-		return invalid("", "The URL has a control character in it.")
+		return invalid("", "The URL contains a control character.")
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func parseAbsolute(s string, want advice) (URL, *LocationError) {
 	}
 	rest, ok = strings.CutPrefix(rest, "//")
 	if !ok {
-		return URL{}, invalid(want.url, "Two slashes must follow %s: in a URL.", scheme)
+		return URL{}, invalid(want.url, "Write two slashes after %s: in a URL.", scheme)
 	}
 	authority, pathQuery := cutAuthority(rest)
 	u := URL{scheme: scheme}
@@ -122,10 +122,10 @@ func cutAuthority(s string) (authority, pathQuery string) {
 func parseAuthority(s, scheme string, want advice) (Host, uint16, *LocationError) {
 	switch {
 	case strings.Contains(s, `\`):
-		return Host{}, 0, invalid(want.url, "A URL has no backslash in its host.")
+		return Host{}, 0, invalid(want.url, "The host of a URL must not contain a backslash.")
 	case strings.Contains(s, "@"):
 		return Host{}, 0, &LocationError{LocationCredentials,
-			fail(fault.Invalid, "", "A URL must not have a user name or password in it.")}
+			fail(fault.Invalid, "", "A URL must not contain a user name or password.")}
 	case strings.Contains(s, "%"):
 		return Host{}, 0, invalid(want.url, "The host of a URL cannot be percent-encoded.")
 	}
@@ -137,7 +137,7 @@ func parseAuthority(s, scheme string, want advice) (Host, uint16, *LocationError
 		return Host{}, 0, invalid(want.url, "The URL has no host.")
 	}
 	if a, err := netip.ParseAddr(host); err == nil && a.Is6() && s[0] != '[' {
-		return Host{}, 0, invalid(want.url, "An IPv6 address in a URL stands in brackets.")
+		return Host{}, 0, invalid(want.url, "An IPv6 address in a URL goes in brackets.")
 	}
 	h, err := parseHost(host, want)
 	if err != nil {

@@ -116,7 +116,7 @@ func TestRedirectOutcomes(t *testing.T) {
 		{"/ping", "loop", 1, []string{"302 http://example.com/pong temporary"}, "temporary relativeLocation", "a loop"},
 		{"/none", "missingLocation", 0, nil, "temporary", "without saying where to"},
 		{"/blank", "missingLocation", 0, nil, "temporary", "it is blank"},
-		{"/colon", "invalidLocation", 0, nil, "temporary", "Two slashes must follow http:"},
+		{"/colon", "invalidLocation", 0, nil, "temporary", "Write two slashes after http:"},
 		{"/percent", "invalidLocation", 0, nil, "temporary", "percent sign"},
 		{"/port", "invalidLocation", 0, nil, "temporary", "not a valid URL"},
 		{"/ftp", "unsupportedScheme", 0, nil, "temporary", "a URL of the scheme ftp"},
