@@ -103,7 +103,7 @@ func TestPortsOfOneAddress(t *testing.T) {
 		resp, body := askAs(t, s, "198.51.100.1", "port-checker", fmt.Sprintf("n%d.many-names.com:%d", port, port))
 		if resp.StatusCode == http.StatusOK {
 			passed++
-		} else if resp.StatusCode != http.StatusTooManyRequests || !strings.Contains(body, "Too many different ports") {
+		} else if resp.StatusCode != http.StatusTooManyRequests || !strings.Contains(body, "too many different ports") {
 			t.Fatalf("%d %s", resp.StatusCode, body)
 		}
 	}
@@ -126,7 +126,7 @@ func TestPortsOfOneAddress(t *testing.T) {
 	}
 	resp, body := askAs(t, s, "198.51.100.1", "redirect-checker", "http://93.184.216.77/")
 	if resp.StatusCode != http.StatusOK || !strings.Contains(body, `"outcome":"blocked"`) ||
-		!strings.Contains(body, "Too many different ports") {
+		!strings.Contains(body, "too many different ports") {
 		t.Errorf("a redirect: %d %s", resp.StatusCode, body)
 	}
 }

@@ -364,7 +364,7 @@ func TestDrainThatTakesTooLong(t *testing.T) {
 	if took := time.Since(begin); took > 5*time.Second {
 		t.Errorf("took %v", took)
 	}
-	if got := <-told; !strings.HasPrefix(got, `503 {"error":"This service is being restarted.`) {
+	if got := <-told; !strings.HasPrefix(got, `503 {"error":"This service is restarting.`) {
 		t.Errorf("the run in flight was told %s", got)
 	}
 }

@@ -50,8 +50,8 @@ func New(l ratelimit.Limiter, requests int, window time.Duration) *Limiter {
 // has never heard of.
 const (
 	sentenceOwn   = "Too many of your requests went to this server's address."
-	sentenceAll   = "Too many requests go to this server's address at the moment."
-	sentencePorts = "Too many different ports of this server's address were tried."
+	sentenceAll   = "Too many requests are going to this server's address at the moment."
+	sentencePorts = "You have tried too many different ports on this server's address."
 )
 
 // Charge is an egress.ChargeFunc. What is done for no visitor is not charged.

@@ -70,7 +70,7 @@ var (
 	errNotObject = badRequest(`The request body must be one JSON object, such as {"input": "example.com"}.`)
 	errNotUTF8   = badRequest("The request body must be UTF-8.")
 	errInput     = badField("input", `The field "input" is required and must be a string.`)
-	errOptions   = badField("options", `The field "options" must be an object where it is given.`)
+	errOptions   = badField("options", `The field "options" must be an object, if present.`)
 )
 
 func badField(field, sentence string) *problem {

@@ -85,10 +85,11 @@ func errTooMuchHeld(full scope) error {
 	switch full {
 	case scopeClient:
 		return &fault.Error{Kind: fault.Limited, Rule: fault.LimitClientMemory, RetryAfter: holdingWait,
-			Sentence: "Your diagnostics hold too much at once. Wait until some have finished and their answers are read."}
+			Sentence: "Your diagnostics are using too much memory at once. Wait until some have finished and you have read " +
+				"their answers."}
 	case scopeNetwork:
 		return &fault.Error{Kind: fault.Limited, Rule: fault.LimitNetworkMemory, RetryAfter: holdingWait,
-			Sentence: "The diagnostics of your network hold too much at once. Wait until some have finished."}
+			Sentence: "Diagnostics from your network are using too much memory at once. Wait until some have finished."}
 	}
 	return errBusy(fault.LimitMemory, holdingWait)
 }

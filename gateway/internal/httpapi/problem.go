@@ -67,9 +67,9 @@ var (
 	errCompressed = &problem{status: http.StatusUnsupportedMediaType, outcome: outcomeMediaType,
 		sentence: "Send the request body uncompressed."}
 	errTooLarge = &problem{status: http.StatusRequestEntityTooLarge, outcome: outcomeTooLarge,
-		sentence: "The request body is over 4,096 bytes."}
+		sentence: "The request body is larger than 4,096 bytes."}
 	errManyFields = &problem{status: http.StatusRequestHeaderFieldsTooLarge, outcome: outcomeTooLarge,
-		sentence: "The request has over 100 header fields."}
+		sentence: "The request has more than 100 header fields."}
 	errBodySlow = &problem{status: http.StatusRequestTimeout, outcome: outcomeBadRequest,
 		sentence: "The request body did not arrive in time."}
 	errBodyBroken = badRequest("The request body could not be read.")
@@ -77,7 +77,7 @@ var (
 
 // ErrLeaving is the cause with which main ends the requests that are left where SHUTDOWN_TIMEOUT is almost over.
 var ErrLeaving error = &problem{status: http.StatusServiceUnavailable, outcome: outcomeLeaving,
-	sentence:   "This service is being restarted. Please try again in a few seconds.",
+	sentence:   "This service is restarting. Please try again in a few seconds.",
 	retryAfter: 5 * time.Second}
 
 func badRequest(sentence string) *problem {
@@ -86,7 +86,7 @@ func badRequest(sentence string) *problem {
 
 func methodNotAllowed(allow string) *problem {
 	return &problem{status: http.StatusMethodNotAllowed, outcome: outcomeMethod, allow: allow,
-		sentence: "This address does not take that method. Use " + allow + "."}
+		sentence: "This address does not accept that method. Use " + allow + "."}
 }
 
 const (

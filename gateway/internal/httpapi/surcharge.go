@@ -38,7 +38,7 @@ func (u *surcharge) take(ctx context.Context, requests int) error {
 	u.last = d
 	u.mu.Unlock()
 	if !d.Allowed {
-		return fault.LimitedFor(d.RetryAfter, "Too many requests go to this target at the moment.")
+		return fault.LimitedFor(d.RetryAfter, "Too many requests are going to this target at the moment.")
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ import (
 
 // What a limit says, which steps repeat.
 const (
-	overLimit = "Too many requests go to this server's address."
+	overLimit = "Too many requests are going to this server's address."
 	saysLimit = overLimit + " Try again in 7 seconds."
 )
 

@@ -113,7 +113,7 @@ func tooMuchSent() error {
 	return &fault.Error{
 		Kind:       fault.Limited,
 		Rule:       fault.LimitTraffic,
-		Sentence:   "This check may send no more: its next step could pass the bound of one check (128 KB).",
+		Sentence:   "This check may not send any more: its next step could exceed the limit for one check (128 KB).",
 		RetryAfter: time.Second,
 	}
 }

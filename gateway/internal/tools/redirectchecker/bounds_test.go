@@ -56,7 +56,7 @@ func TestAChainSendsNoMoreThanItMay(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := got.(Result)
-	if r.Outcome != egress.EndBlocked || len(r.Hops) != asked+1 || !strings.Contains(r.Summary, "may send no more") {
+	if r.Outcome != egress.EndBlocked || len(r.Hops) != asked+1 || !strings.Contains(r.Summary, "may not send any more") {
 		t.Errorf("asked %d times: %s, %d hops, %s", asked, r.Outcome, len(r.Hops), r.Summary)
 	}
 }

@@ -185,7 +185,7 @@ func TestUptimeAddressAtItsLimit(t *testing.T) {
 		return func(s *egress.Settings) {
 			s.Charge = func(_ context.Context, to netip.AddrPort) error {
 				if to.Addr().String() == at {
-					return fault.LimitedFor(7*time.Second, "Too many requests go to this server's address.")
+					return fault.LimitedFor(7*time.Second, "Too many requests are going to this server's address.")
 				}
 				return nil
 			}

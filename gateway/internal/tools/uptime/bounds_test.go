@@ -29,7 +29,7 @@ func TestARunSendsNoMoreThanItMay(t *testing.T) {
 	}
 	r := got.(Result)
 	if r.Verdict != verdictDegraded || !r.Online ||
-		!strings.Contains(toolstest.Text(r.Reason), "may send no more") {
+		!strings.Contains(toolstest.Text(r.Reason), "may not send any more") {
 		t.Errorf("%s, online %t: %s", r.Verdict, r.Online, toolstest.Text(r.Reason))
 	}
 	for _, f := range []familyState{r.Families.IPv4, r.Families.IPv6} {
