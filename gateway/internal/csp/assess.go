@@ -53,10 +53,10 @@ func (s Set) scriptIssues() []Issue {
 			"Neither script-src nor default-src is set, so any script runs, inline or from any host.")
 	case !s.Restricts("script-src-elem"):
 		return one(Fail, "no-script-policy",
-			"Script elements are governed by no directive, so any script runs, inline or from any host.")
+			"No directive governs script elements, so any script runs, inline or from any host.")
 	case s.AllowsInlineScripts():
 		return one(Fail, "inline-scripts",
-			"'unsafe-inline' lets injected inline scripts run, and no nonce, hash or 'strict-dynamic' takes it back.")
+			"'unsafe-inline' lets injected inline scripts run, and no nonce, hash or 'strict-dynamic' overrides it.")
 	case s.AllowsInlineHandlers():
 		return one(Fail, "inline-handlers",
 			"Injected event handler attributes (such as onerror) run, because script-src-attr allows them or is not governed.")
@@ -79,14 +79,14 @@ func (s Set) scriptSourceIssues() []Issue {
 	var issues []Issue
 	if open := s.openScriptSchemes(); len(open) > 0 {
 		issues = append(issues, Issue{Fail, "any-script-source", "Scripts may come from anywhere over " +
-			strings.Join(open, ", ") + ", so an attacker's own file is as good as the site's."})
+			strings.Join(open, ", ") + ", so an attacker's own script may run just like the site's."})
 	} else if named := s.namedBypasses(); len(named) > 0 {
 		issues = append(issues, Issue{Warn, "bypass-host", "Scripts may come from " + strings.Join(named, ", ") +
-			", where anybody can publish scripts or find one that undoes the policy."})
+			", where anybody can publish scripts or find one that bypasses the policy."})
 	}
 	if s.AllowsAnyScript("blob") {
 		issues = append(issues, Issue{Warn, "blob-scripts",
-			"blob: as a source of scripts lets script that runs already make more of it out of strings."})
+			"blob: as a script source lets a running script create more scripts from strings."})
 	}
 	if hosts := s.plainScriptHosts(); len(hosts) > 0 {
 		issues = append(issues, Issue{Warn, "plain-script-host", "Scripts may come over unprotected http from " +
@@ -162,13 +162,13 @@ func (s Set) evalIssues() []Issue {
 	var issues []Issue
 	switch {
 	case s.AllowsEval():
-		issues = one(Warn, "eval", "'unsafe-eval' lets strings become script (eval, Function, setTimeout with a string).")
+		issues = one(Warn, "eval", "'unsafe-eval' lets strings run as script (eval, Function, setTimeout with a string).")
 	case s.AllowsWASM():
 		issues = one(Info, "wasm", "'wasm-unsafe-eval' allows WebAssembly, without allowing eval.")
 	}
 	if s.some("script-src-attr", func(l list) bool { return l.has("'unsafe-hashes'") }) {
 		issues = append(issues, Issue{Info, "unsafe-hashes",
-			"'unsafe-hashes' lets the event handlers that a hash names run wherever an attacker puts them."})
+			"'unsafe-hashes' lets event handlers that match a hash run wherever an attacker puts them."})
 	}
 	return issues
 }

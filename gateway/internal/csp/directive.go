@@ -55,15 +55,15 @@ var known = map[string]about{
 		note: "default-src governs prefetching"},
 	"block-all-mixed-content": {grammar: retired, note: "browsers block or upgrade mixed content by themselves"},
 	"plugin-types":            {grammar: retired, note: "object-src 'none' switches plugins off"},
-	"referrer":                {grammar: retired, note: "the Referrer-Policy header took its place"},
-	"reflected-xss":           {grammar: retired, note: "the filters that it steered are gone"},
+	"referrer":                {grammar: retired, note: "the Referrer-Policy header replaced it"},
+	"reflected-xss":           {grammar: retired, note: "the filters that it controlled are gone"},
 	"navigate-to":             {grammar: retired, note: "it was removed from the specification"},
-	"require-sri-for":         {grammar: retired, note: "the Integrity-Policy header took its place"},
-	"disown-opener":           {grammar: retired, note: "the Cross-Origin-Opener-Policy header took its place"},
+	"require-sri-for":         {grammar: retired, note: "the Integrity-Policy header replaced it"},
+	"disown-opener":           {grammar: retired, note: "the Cross-Origin-Opener-Policy header replaced it"},
 	"policy-uri":              {grammar: retired, note: "a policy is sent in the header itself"},
-	"options":                 {grammar: retired, note: "script-src with 'unsafe-inline' or 'unsafe-eval' took its place"},
-	"allow":                   {grammar: retired, note: "default-src took its place"},
-	"xhr-src":                 {grammar: retired, note: "connect-src took its place"},
+	"options":                 {grammar: retired, note: "script-src with 'unsafe-inline' or 'unsafe-eval' replaced it"},
+	"allow":                   {grammar: retired, note: "default-src replaced it"},
+	"xhr-src":                 {grammar: retired, note: "connect-src replaced it"},
 }
 
 // sandboxFlags are the tokens of the sandbox directive (HTML, "parse a sandboxing directive").

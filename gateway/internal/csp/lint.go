@@ -15,7 +15,7 @@ func (p Policy) Lint() []Issue {
 		l.add(Warn, "non-ascii", "A directive holds characters outside ASCII, so browsers ignore all of it.")
 	}
 	for _, name := range p.Duplicates {
-		l.add(Warn, "duplicate-directive", Quote(name)+" is there more than once; only the first counts.")
+		l.add(Warn, "duplicate-directive", Quote(name)+" appears more than once; only the first counts.")
 	}
 	for _, d := range p.Directives {
 		l.directive(d)
@@ -67,19 +67,19 @@ func (l *linter) directive(d Directive) {
 func (l *linter) unknown(d Directive) {
 	switch {
 	case known[strings.TrimSuffix(d.Name, ":")].grammar != 0:
-		l.add(Warn, "unknown-directive", Quote(d.Name)+" is no directive: a name stands without a colon.")
+		l.add(Warn, "unknown-directive", Quote(d.Name)+" is not a directive: write the name without a colon.")
 	case ParseSource(d.Name).Kind != Invalid && strings.ContainsAny(d.Name, "':./*"):
-		l.add(Warn, "unknown-directive", Quote(d.Name)+" stands where a directive's name is expected: sources are "+
-			"separated by spaces, a comma begins another policy and a semicolon another directive.")
+		l.add(Warn, "unknown-directive", Quote(d.Name)+" is where a directive's name should be: spaces separate sources, "+
+			"a comma begins another policy and a semicolon another directive.")
 	default:
-		l.add(Warn, "unknown-directive", Quote(d.Name)+" is no directive that browsers know, and is ignored.")
+		l.add(Warn, "unknown-directive", Quote(d.Name)+" is not a directive that browsers know, so they ignore it.")
 	}
 }
 
 func (l *linter) sandbox(d Directive) {
 	for _, token := range d.Values {
 		if !sandboxFlags[strings.ToLower(token)] {
-			l.add(Warn, "unknown-sandbox-token", Quote(token)+" in sandbox is no token that browsers know.")
+			l.add(Warn, "unknown-sandbox-token", Quote(token)+" in sandbox is not a token that browsers know.")
 		}
 	}
 }
@@ -111,14 +111,14 @@ func (l *linter) sources(d Directive, grammar grammar) {
 		}
 	}
 	if len(sources) == 0 {
-		l.add(Info, "empty-list", d.Name+" has no value, which allows nothing, as 'none' does.")
+		l.add(Info, "empty-list", d.Name+" has no value, which allows nothing, just like 'none'.")
 	}
 	if len(sources) > 1 && sources.hasKind(None) {
-		l.add(Warn, "none-with-others", "'none' in "+d.Name+" is ignored, because it stands beside other sources.")
+		l.add(Warn, "none-with-others", "'none' in "+d.Name+" is ignored because it is not the only source.")
 	}
 	if sources.trusts() && sources.has("'unsafe-inline'") {
-		l.add(Info, "inline-taken-back", "'unsafe-inline' in "+d.Name+" is ignored, because of the nonces or hashes beside "+
-			"it; it only serves very old browsers.")
+		l.add(Info, "inline-taken-back", "'unsafe-inline' in "+d.Name+" is ignored because of the nonces or hashes beside "+
+			"it; only very old browsers use it.")
 	}
 }
 
@@ -130,12 +130,12 @@ func (l *linter) source(d Directive, s Source) {
 		l.host(d, s)
 	case Nonce:
 		if s.NonceBits() < MinNonceBits {
-			l.add(Warn, "short-nonce", fmt.Sprintf("The nonce in %s holds at most %d bits; it must hold at least %d random "+
-				"ones, new with every answer.", d.Name, s.NonceBits(), MinNonceBits))
+			l.add(Warn, "short-nonce", fmt.Sprintf("The nonce in %s has at most %d bits; it needs at least %d random bits, "+
+				"new in every answer.", d.Name, s.NonceBits(), MinNonceBits))
 		}
 	case Hash:
 		if !s.DigestFits() {
-			l.add(Warn, "bad-hash", fmt.Sprintf("A hash in %s is not as long as one of %s, so it never matches.", d.Name,
+			l.add(Warn, "bad-hash", fmt.Sprintf("A hash in %s does not have the length of %s, so it never matches.", d.Name,
 				s.Algorithm))
 		}
 	case None, Keyword, Scheme:
@@ -152,11 +152,11 @@ func (l *linter) invalid(d Directive, s Source) {
 		l.add(Warn, "invalid-source",
 			"A hash in "+d.Name+" is malformed: it is 'sha256-…', 'sha384-…' or 'sha512-…' in base64.")
 	case strings.HasPrefix(lower, "'"):
-		l.add(Warn, "invalid-source", Quote(s.Text)+" in "+d.Name+" is no keyword that browsers know.")
+		l.add(Warn, "invalid-source", Quote(s.Text)+" in "+d.Name+" is not a keyword that browsers know.")
 	case strings.Contains(lower, "["):
-		l.add(Warn, "invalid-source", Quote(s.Text)+" in "+d.Name+" is no source: an IPv6 address cannot be one.")
+		l.add(Warn, "invalid-source", Quote(s.Text)+" in "+d.Name+" is not a source: IPv6 addresses are not allowed.")
 	default:
-		l.add(Warn, "invalid-source", Quote(s.Text)+" in "+d.Name+" is no source, and is ignored.")
+		l.add(Warn, "invalid-source", Quote(s.Text)+" in "+d.Name+" is not a source and is ignored.")
 	}
 }
 
@@ -178,13 +178,13 @@ func (l *linter) host(d Directive, s Source) {
 		l.add(Warn, "unquoted-keyword", Quote(s.Text)+" in "+d.Name+" lacks its single quotes, so it names a host.")
 	case known[word].grammar != 0:
 		l.add(Warn, "missing-semicolon",
-			Quote(s.Text)+" stands among the sources of "+d.Name+": is a semicolon missing before it?")
+			Quote(s.Text)+" is among the sources of "+d.Name+": is a semicolon missing before it?")
 	}
 }
 
 // misplaced tells of sources that mean nothing in the directive.
 func (l *linter) misplaced(d Directive, s Source) {
 	if s.Kind == Nonce || s.Kind == Hash || s.Kind == Keyword && s.Keyword != "'self'" && s.Keyword != "'report-sample'" {
-		l.add(Info, "misplaced-source", Quote(s.Text)+" means nothing in "+d.Name+".")
+		l.add(Info, "misplaced-source", Quote(s.Text)+" has no effect in "+d.Name+".")
 	}
 }
