@@ -94,9 +94,9 @@ func (e *LookupError) Reason() string {
 	case CodeBound:
 		return "the records lead to more lookups than one run makes"
 	case CodeLong:
-		return "the answers hold more than this service reads"
+		return "the answers are larger than this service reads"
 	case CodeName:
-		return "it is not a name of the public DNS"
+		return "it is not a name in the public DNS"
 	case CodeBusy:
 		return "this service " + shortage.Phrase
 	case "ETIMEOUT":

@@ -57,7 +57,7 @@ func TestParseReportURI(t *testing.T) {
 		"MAILTO:d@example.com.":            {ReportURI{"MAILTO:d@example.com.", "mailto", "example.com", ""}, ""},
 		"mailto:a%2Bb@example.com?subject": {ReportURI{"mailto:a%2Bb@example.com?subject", "mailto", "example.com", ""}, ""},
 		"https://Example.com:8443/r":       {ReportURI{"https://Example.com:8443/r", "https", "example.com", ""}, ""},
-		"d@example.com":                    {ReportURI{Text: "d@example.com"}, "has no mailto: in front of it"},
+		"d@example.com":                    {ReportURI{Text: "d@example.com"}, "does not begin with mailto:"},
 		"mailto:":                          {ReportURI{Text: "mailto:", Scheme: "mailto"}, "has no address behind mailto:"},
 		"mailto:example.com":               {ReportURI{Text: "mailto:example.com", Scheme: "mailto"}, "is not one mail address"},
 		"mailto:@example.com":              {ReportURI{Text: "mailto:@example.com", Scheme: "mailto"}, "is not one mail address"},

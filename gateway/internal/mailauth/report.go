@@ -41,7 +41,7 @@ func ParseReportURI(s string) (uri ReportURI, problem string) {
 	}
 	uri.Scheme = parsed.Scheme
 	if uri.Scheme == "" && strings.Contains(text, "@") {
-		return uri, "has no mailto: in front of it"
+		return uri, "does not begin with mailto:"
 	}
 	if uri.Scheme == "mailto" {
 		return uri.withMailbox(parsed)

@@ -44,13 +44,13 @@ func Read(txt []string) Report {
 		return r
 	}
 	if len(records) > 1 {
-		return Report{Several: true, Unused: fmt.Sprintf("There are %d BIMI records, and mail programs then use none. "+
+		return Report{Several: true, Unused: fmt.Sprintf("There are %d BIMI records, so mail programs use none of them. "+
 			"Keep one.", len(records))}
 	}
 	for _, t := range txt {
 		if mailauth.NearVersion(t, version) {
-			return Report{Unused: fmt.Sprintf("The TXT record %q is not read as BIMI. It must begin with v=BIMI1; in this "+
-				"spelling.", mailauth.Show(t))}
+			return Report{Unused: fmt.Sprintf("The TXT record %q is not recognized as BIMI. It must begin with v=BIMI1; in "+
+				"exactly this spelling.", mailauth.Show(t))}
 		}
 	}
 	return Report{}
@@ -63,11 +63,11 @@ func (r *Report) add(severity mailauth.Severity, code, format string, args ...an
 func (r *Report) read() {
 	tags, broken := mailauth.ParseTags(r.Record)
 	if len(broken) > 0 {
-		r.add(mailauth.Warn, "BIMI_SYNTAX", "%q is not a tag with a value. Write tag=value, with semicolons between.",
+		r.add(mailauth.Warn, "BIMI_SYNTAX", "%q is not a tag with a value. Write tag=value pairs, separated by semicolons.",
 			mailauth.Show(broken[0]))
 	}
 	if doubles := tags.Doubles(); len(doubles) > 0 {
-		r.add(mailauth.Fail, "BIMI_TAG_TWICE", "The tag %s is there more than once. Keep one.", mailauth.Show(doubles[0]))
+		r.add(mailauth.Fail, "BIMI_TAG_TWICE", "The tag %s appears more than once. Keep one.", mailauth.Show(doubles[0]))
 	}
 	logo, hasLogo := tags.Get("l")
 	evidence, _ := tags.Get("a")
@@ -76,11 +76,11 @@ func (r *Report) read() {
 		r.logo(logo)
 	case hasLogo && evidence == "":
 		r.Declined = true
-		r.add(mailauth.Info, "BIMI_DECLINED", "The record says that no logo is to be shown: its l tag is empty.")
+		r.add(mailauth.Info, "BIMI_DECLINED", "The record asks for no logo to be shown: its l tag is empty.")
 		return
 	default:
-		r.add(mailauth.Fail, "BIMI_NO_LOGO", "The record names no logo, so none is shown. Put the https address of an SVG "+
-			"file into l=.")
+		r.add(mailauth.Fail, "BIMI_NO_LOGO", "The record names no logo, so none is shown. Set l= to the https address of "+
+			"an SVG file.")
 	}
 	r.evidence(evidence)
 }
@@ -117,7 +117,7 @@ func (r *Report) evidence(text string) {
 func location(text string) (*url.URL, string) {
 	address, err := url.Parse(text)
 	if err != nil || strings.ContainsAny(text, " ,") {
-		return nil, "is not one URL"
+		return nil, "is not a single URL"
 	}
 	if address.Scheme != "https" {
 		return nil, "does not begin with https://"

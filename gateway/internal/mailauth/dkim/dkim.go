@@ -55,13 +55,13 @@ func Read(txt []string) Report {
 		return r.report
 	case len(keys) == 0 && len(txt) > 0:
 		r.add(mailauth.Warn, "DKIM_NOT_A_KEY", sectionKey,
-			"The selector has a TXT record that is no DKIM key: %q. Publish v=DKIM1; p=… there.", mailauth.Show(txt[0]))
+			"The selector has a TXT record that is not a DKIM key: %q. Publish v=DKIM1; p=… there.", mailauth.Show(txt[0]))
 		return r.report
 	case len(keys) == 0:
 		return r.report
 	case len(txt) > 1:
 		r.add(mailauth.Warn, "DKIM_EXTRA_RECORDS", "RFC 6376 section 3.6.2.2",
-			"The selector has other TXT records beside the key, and which one is used is undefined. Remove them.")
+			"The selector has other TXT records besides the key, and which one is used is undefined. Remove them.")
 	}
 	r.report.Found, r.report.Record = true, keys[0]
 	r.read(keys[0])
@@ -96,7 +96,7 @@ func (r *reader) read(record string) {
 	switch {
 	case !ok:
 		r.add(mailauth.Fail, "DKIM_KEY_ABSENT", sectionKey,
-			"The record has no p tag and so no key. Add p= with the public key.")
+			"The record has no p tag and therefore no key. Add p= with the public key.")
 	case strip(p) == "":
 		r.report.Revoked = true
 		r.add(mailauth.Fail, "DKIM_KEY_REVOKED", sectionKey,
@@ -109,7 +109,7 @@ func (r *reader) read(record string) {
 func (r *reader) syntax(record string, tags mailauth.Tags, broken []string) {
 	if version, ok := tags.Get("v"); ok && (version != "DKIM1" || tags[0].Name != "v") {
 		r.add(mailauth.Fail, "DKIM_VERSION", sectionKey,
-			"Where a record has a v tag, it must be the first and say DKIM1. Correct it.")
+			"If a record has a v tag, it must come first and say DKIM1. Correct it.")
 	}
 	if len(broken) > 0 || strings.Contains(record, `\`) {
 		part := "a backslash"
@@ -117,11 +117,11 @@ func (r *reader) syntax(record string, tags mailauth.Tags, broken []string) {
 			part = fmt.Sprintf("%q", mailauth.Show(broken[0]))
 		}
 		r.add(mailauth.Fail, "DKIM_SYNTAX", "RFC 6376 section 3.2",
-			"The record has %s, which is no tag with a value, so verifiers may refuse all of it. Correct it.", part)
+			"The record has %s, which is not a tag with a value, so verifiers may reject the whole record. Correct it.", part)
 	}
 	if doubles := tags.Doubles(); len(doubles) > 0 {
 		r.add(mailauth.Fail, "DKIM_TAG_TWICE", "RFC 6376 section 3.2",
-			"The tag %s is there more than once, which makes the record invalid. Keep one.", mailauth.Show(doubles[0]))
+			"The tag %s appears more than once, which makes the record invalid. Keep one.", mailauth.Show(doubles[0]))
 	}
 }
 
@@ -129,7 +129,7 @@ func (r *reader) syntax(record string, tags mailauth.Tags, broken []string) {
 func (r *reader) usage(tags mailauth.Tags) {
 	if h, ok := tags.Get("h"); ok && !listed(h, "sha256") {
 		r.add(mailauth.Fail, "DKIM_HASH", "RFC 8301 section 3.1",
-			"The h tag does not allow sha256, the one hash that may still be used. Add it, or remove the tag.")
+			"The h tag does not allow sha256, the only hash that may still be used. Add it, or remove the tag.")
 	}
 	if s, ok := tags.Get("s"); ok && !listed(s, "email") && !listed(s, "*") {
 		r.add(mailauth.Fail, "DKIM_SERVICE_TYPE", sectionKey,
@@ -137,15 +137,15 @@ func (r *reader) usage(tags mailauth.Tags) {
 	}
 	if g, ok := tags.Get("g"); ok && g != "*" {
 		r.add(mailauth.Info, "DKIM_TAG_RETIRED", "RFC 6376 appendix E",
-			"The tag g was retired with RFC 6376; old verifiers may still narrow the key to it. Remove it.")
+			"The tag g was retired by RFC 6376; old verifiers may still narrow the key to it. Remove it.")
 	}
 	t, _ := tags.Get("t")
 	if listed(t, "y") {
 		r.add(mailauth.Warn, "DKIM_TEST_MODE", sectionKey,
-			"The record says t=y, so verifiers treat signed mail like unsigned. Remove it when the test is over.")
+			"The record says t=y, so verifiers treat signed mail like unsigned mail. Remove it when the test is over.")
 	}
 	if listed(t, "s") {
-		r.add(mailauth.Info, "DKIM_STRICT_DOMAIN", sectionKey, "The record says t=s: the key does not sign for subdomains.")
+		r.add(mailauth.Info, "DKIM_STRICT_DOMAIN", sectionKey, "The record says t=s: the key may not sign for subdomains.")
 	}
 }
 
@@ -175,7 +175,7 @@ func (r *reader) key(p string) {
 	}
 	if err != nil {
 		r.add(mailauth.Fail, "DKIM_KEY_INVALID", sectionKey,
-			"The p tag is not valid base64, so no signature verifies. Copy the whole public key anew.")
+			"The p tag is not valid base64, so no signature verifies. Copy the whole public key again.")
 		return
 	}
 	switch strings.ToLower(r.report.KeyType) {
@@ -194,7 +194,7 @@ func (r *reader) rsa(der []byte) {
 	key, problem := parseRSA(der)
 	if problem != "" {
 		r.add(mailauth.Fail, "DKIM_KEY_INVALID", sectionKey,
-			"The p tag %s, so no signature verifies. Copy the whole public key anew.", problem)
+			"The p tag %s, so no signature verifies. Copy the whole public key again.", problem)
 		return
 	}
 	bits := key.N.BitLen()
@@ -202,12 +202,12 @@ func (r *reader) rsa(der []byte) {
 	switch {
 	case bits < minBits:
 		r.add(mailauth.Fail, "DKIM_KEY_TOO_SHORT", "RFC 8301 section 3.2",
-			"The key has %d bits, and verifiers refuse keys under 1024. Publish one of 2048.", bits)
+			"The key has %d bits, and verifiers reject keys under 1024 bits. Publish a 2048-bit key.", bits)
 	case bits < goodBits:
-		r.add(mailauth.Warn, "DKIM_KEY_SHORT", "RFC 8301 section 3.2", "The key has %d bits. Publish one of 2048.", bits)
+		r.add(mailauth.Warn, "DKIM_KEY_SHORT", "RFC 8301 section 3.2", "The key has %d bits. Publish a 2048-bit key.", bits)
 	case bits > maxBits:
 		r.add(mailauth.Warn, "DKIM_KEY_LONG", "RFC 8301 section 3.2",
-			"The key has %d bits, and verifiers need not read keys over 4096. Publish one of 2048.", bits)
+			"The key has %d bits, and verifiers need not support keys over 4096 bits. Publish a 2048-bit key.", bits)
 	}
 }
 
@@ -217,7 +217,7 @@ func parseRSA(der []byte) (*rsa.PublicKey, string) {
 	}
 	parsed, err := x509.ParsePKIXPublicKey(der)
 	if err != nil {
-		return nil, "holds no complete RSA key"
+		return nil, "does not hold a complete RSA key"
 	}
 	key, ok := parsed.(*rsa.PublicKey)
 	if !ok {

@@ -44,11 +44,11 @@ func (c *check) judgePolicy(below *Record) {
 			"other. Once the reports look right, %s.", c.raiseOwn())
 	case below.invalid && c.report.Subdomains.rank() < policy.rank():
 		c.add(mailauth.Warn, "DMARC_SUBDOMAIN_POLICY_WEAKER", sectionRecord, "Names below %s have the weaker policy none, "+
-			"so mail can be forged in them: the record at %s has a policy that is not valid. Correct it.",
+			"so mail from them can be forged: the record at %s has a policy that is not valid. Correct it.",
 			mailauth.Show(c.domain), c.belowAt(below))
 	case c.report.Subdomains.rank() < policy.rank():
-		c.add(mailauth.Warn, "DMARC_SUBDOMAIN_POLICY_WEAKER", sectionRecord, "Names below %s have the weaker policy %s, so "+
-			"mail can be forged in them. %s in the record at %s.", mailauth.Show(c.domain), c.report.Subdomains,
+		c.add(mailauth.Warn, "DMARC_SUBDOMAIN_POLICY_WEAKER", sectionRecord, "Names below %s have the weaker policy %s, "+
+			"so mail from them can be forged. %s in the record at %s.", mailauth.Show(c.domain), c.report.Subdomains,
 			raiseBelow(below, policy), c.belowAt(below))
 	case c.report.Nonexistent.rank() < policy.rank():
 		remove := ""
@@ -56,7 +56,7 @@ func (c *check) judgePolicy(below *Record) {
 			remove = ", or remove it,"
 		}
 		c.add(mailauth.Warn, "DMARC_NONEXISTENT_POLICY_WEAKER", sectionRecord, "Names below %s that do not exist have the "+
-			"weaker policy %s, so mail can be forged in them. Raise np%s in the record at %s.", mailauth.Show(c.domain),
+			"weaker policy %s, so mail from them can be forged. Raise np%s in the record at %s.", mailauth.Show(c.domain),
 			c.report.Nonexistent, remove, c.belowAt(below))
 	}
 }

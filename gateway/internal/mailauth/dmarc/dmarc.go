@@ -36,7 +36,7 @@ type Report struct {
 	Organizational string
 	// Policy applies to the domain itself, Subdomains to names below it that exist, Nonexistent to those that do not.
 	Policy, Subdomains, Nonexistent Policy
-	// Destinations are the other domains that reports go to, as far as they were asked whether they take them.
+	// Destinations are the other domains that reports go to, as far as they were asked whether they accept them.
 	Destinations []Destination
 	// Several tells that the domain, or the one whose record would apply, has more than one record.
 	Several bool
@@ -138,8 +138,8 @@ func (c *check) choose() {
 			c.report.Organizational = organizational
 			return
 		}
-		c.add(mailauth.Info, "DMARC_WALK_INCOMPLETE", sectionWalk, "The organizational domain could not be told, because a "+
-			"name above %s could not be looked up.", mailauth.Show(c.domain))
+		c.add(mailauth.Info, "DMARC_WALK_INCOMPLETE", sectionWalk, "The organizational domain could not be determined, "+
+			"because a name above %s could not be looked up.", mailauth.Show(c.domain))
 		return
 	}
 	c.near(first)
@@ -220,14 +220,14 @@ const sectionWalk = "RFC 9989 section 4.10"
 func (c *check) failed(s step) {
 	c.report.Failed = true
 	c.add(mailauth.Warn, "DMARC_LOOKUP_FAILED", "RFC 9989 section 4.10.1", "_dmarc.%s could not be looked up: %s. Try "+
-		"again later; if it stays, mend the name servers.", mailauth.Show(s.domain), s.failure.Reason())
+		"again later; if it persists, repair the name servers.", mailauth.Show(s.domain), s.failure.Reason())
 }
 
 func (c *check) several(s step) {
 	c.report.Several = true
 	c.report.FoundAt = s.domain
 	c.add(mailauth.Fail, "DMARC_SEVERAL_RECORDS", sectionWalk,
-		"_dmarc.%s has several DMARC records, and receivers then use none. Keep one.", mailauth.Show(s.domain))
+		"_dmarc.%s has several DMARC records, so receivers use none of them. Keep one.", mailauth.Show(s.domain))
 }
 
 // near tells of TXT records that were meant to be DMARC records.
@@ -239,11 +239,11 @@ func (c *check) near(s step) {
 		code, mend := "DMARC_VERSION", "It must begin with v=DMARC1 and a semicolon."
 		switch bare := strings.TrimLeft(txt, " \t\r\n"); {
 		case bare != txt && IsRecord(bare):
-			code, mend = "DMARC_LEADING_BLANK", "Remove the blank before v=DMARC1."
+			code, mend = "DMARC_LEADING_BLANK", "Remove the space before v=DMARC1."
 		case IsRecord(upperVersion.ReplaceAllString(txt, version)):
 			mend = "The value of v must be DMARC1, in capitals."
 		}
-		c.add(mailauth.Fail, code, sectionRecord, "_dmarc.%s has a TXT record that is not read as DMARC: %q. %s",
+		c.add(mailauth.Fail, code, sectionRecord, "_dmarc.%s has a TXT record that is not recognized as DMARC: %q. %s",
 			mailauth.Show(s.domain), mailauth.Show(txt), mend)
 	}
 }
@@ -272,14 +272,14 @@ func (c *check) compare() {
 	switch {
 	case c.report.FoundAt == c.domain && c.report.Organizational != old:
 		c.add(mailauth.Info, "DMARC_RFC7489_ALIGNMENT", "RFC 7489 section 3.2",
-			"Receivers that still follow RFC 7489 take %s for the organizational domain by the public suffix list, others %s, "+
-				"so relaxed alignment may differ.", mailauth.Show(old), mailauth.Show(c.report.Organizational))
+			"Receivers that still follow RFC 7489 take %s as the organizational domain, by the public suffix list; others "+
+				"take %s, so relaxed alignment may differ.", mailauth.Show(old), mailauth.Show(c.report.Organizational))
 		return
 	case c.report.FoundAt == c.domain || c.report.FoundAt == old:
 		return
 	}
 	c.add(mailauth.Info, "DMARC_RFC7489_DIFFERS", "RFC 7489 section 3.2",
-		"Receivers that still follow RFC 7489 look at %s and then at %s by the public suffix list, and do not use the "+
+		"Receivers that still follow RFC 7489 look at %s and then, by the public suffix list, at %s, and do not use the "+
 			"record of %s. Publish one at %s too.",
 		mailauth.Show(c.domain), mailauth.Show(old), mailauth.Show(c.report.FoundAt), mailauth.Show(c.domain))
 }

@@ -275,20 +275,20 @@ func TestAdvice(t *testing.T) {
 		code   string
 		want   string
 	}{
-		{with("example.com", "v=dmarc1; p=none"), "example.com", "DMARC_VERSION", `_dmarc.example.com has a TXT record that is not read as DMARC: "v=dmarc1; p=none". The value of v must be DMARC1, in capitals.`},
-		{with("example.com", "V=DMARC1 p=none"), "example.com", "DMARC_VERSION", `_dmarc.example.com has a TXT record that is not read as DMARC: "V=DMARC1 p=none". It must begin with v=DMARC1 and a semicolon.`},
-		{with("example.com", " v=DMARC1"), "a.example.com", "DMARC_LEADING_BLANK", `_dmarc.example.com has a TXT record that is not read as DMARC: " v=DMARC1". Remove the blank before v=DMARC1.`},
+		{with("example.com", "v=dmarc1; p=none"), "example.com", "DMARC_VERSION", `_dmarc.example.com has a TXT record that is not recognized as DMARC: "v=dmarc1; p=none". The value of v must be DMARC1, in capitals.`},
+		{with("example.com", "V=DMARC1 p=none"), "example.com", "DMARC_VERSION", `_dmarc.example.com has a TXT record that is not recognized as DMARC: "V=DMARC1 p=none". It must begin with v=DMARC1 and a semicolon.`},
+		{with("example.com", " v=DMARC1"), "a.example.com", "DMARC_LEADING_BLANK", `_dmarc.example.com has a TXT record that is not recognized as DMARC: " v=DMARC1". Remove the space before v=DMARC1.`},
 
 		{with("example.com", "v=DMARC1; p=reject; sp=none"+rua), "example.com", "DMARC_SUBDOMAIN_POLICY_WEAKER",
-			"Names below example.com have the weaker policy none, so mail can be forged in them. Raise sp, or remove it, in the record at _dmarc.example.com."},
+			"Names below example.com have the weaker policy none, so mail from them can be forged. Raise sp, or remove it, in the record at _dmarc.example.com."},
 		{with("example.com", "v=DMARC1; p=quarantine; sp=none"+rua, "a.example.com", "v=DMARC1; p=reject"+rua), "a.example.com", "DMARC_SUBDOMAIN_POLICY_WEAKER",
-			"Names below a.example.com have the weaker policy none, so mail can be forged in them. Raise sp in the record at _dmarc.example.com."},
+			"Names below a.example.com have the weaker policy none, so mail from them can be forged. Raise sp in the record at _dmarc.example.com."},
 		{with("example.com", "v=DMARC1; p=none"+rua, "a.example.com", "v=DMARC1; p=reject"+rua), "a.example.com", "DMARC_SUBDOMAIN_POLICY_WEAKER",
-			"Names below a.example.com have the weaker policy none, so mail can be forged in them. Raise p, or add sp=reject, in the record at _dmarc.example.com."},
+			"Names below a.example.com have the weaker policy none, so mail from them can be forged. Raise p, or add sp=reject, in the record at _dmarc.example.com."},
 		{with("example.com", "v=DMARC1; p=rejected"+rua, "a.example.com", "v=DMARC1; p=reject"+rua), "a.example.com", "DMARC_SUBDOMAIN_POLICY_WEAKER",
-			"Names below a.example.com have the weaker policy none, so mail can be forged in them: the record at _dmarc.example.com has a policy that is not valid. Correct it."},
+			"Names below a.example.com have the weaker policy none, so mail from them can be forged: the record at _dmarc.example.com has a policy that is not valid. Correct it."},
 		{with("example.com", "v=DMARC1; p=reject; np=none"+rua), "example.com", "DMARC_NONEXISTENT_POLICY_WEAKER",
-			"Names below example.com that do not exist have the weaker policy none, so mail can be forged in them. Raise np, or remove it, in the record at _dmarc.example.com."},
+			"Names below example.com that do not exist have the weaker policy none, so mail from them can be forged. Raise np, or remove it, in the record at _dmarc.example.com."},
 		{with("example.com", "v=DMARC1; p=reject"+rua, "a.example.com", "v=DMARC1; p=reject; sp=none"+rua), "a.example.com", "DMARC_SP_IGNORED",
 			"The tag sp has no effect in the record at _dmarc.a.example.com: names below a.example.com follow the record at _dmarc.example.com."},
 		{with("example.com", "v=DMARC1; p=reject"+rua, "a.example.com", "v=DMARC1; p=reject; sp=none; np=none"+rua), "a.example.com", "DMARC_SP_IGNORED",
@@ -301,7 +301,7 @@ func TestAdvice(t *testing.T) {
 		{with("example.com", "v=DMARC1; p=none"+rua), "a.example.com", "DMARC_POLICY_NONE",
 			"The policy is none, so forged mail is delivered like any other. Once the reports look right, raise p to quarantine and then reject in the record at _dmarc.example.com, or publish a record at _dmarc.a.example.com."},
 		{with("example.com", "v=DMARC1; p=reject"), "a.example.com", "DMARC_NO_REPORTS",
-			"No aggregate reports are asked for. Add rua=mailto:… to the record at _dmarc.example.com to see who sends in your name."},
+			"No aggregate reports are requested. Add rua=mailto:… to the record at _dmarc.example.com to see who sends in your name."},
 
 		{with("example.com", "v=DMARC1; p=reject; t=y"+rua), "example.com", "DMARC_TEST_MODE",
 			"The record at _dmarc.example.com says t=y, so receivers apply its policy one step milder, quarantine in place of reject. Those that still follow RFC 7489 apply it in full. Remove t=y when the test is over."},

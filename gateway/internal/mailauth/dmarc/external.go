@@ -21,7 +21,7 @@ func (c *check) external(ctx context.Context, dns Resolver) {
 	hosts := c.externalHosts()
 	if len(hosts) > maxExternal {
 		c.add(mailauth.Warn, "DMARC_TOO_MANY_DESTINATIONS", sectionExternal,
-			"Reports go to %d other domains; only the first %d were asked whether they take them.", len(hosts), maxExternal)
+			"Reports go to %d other domains; only the first %d were asked whether they accept them.", len(hosts), maxExternal)
 		hosts = hosts[:maxExternal]
 	}
 	c.report.Destinations = make([]Destination, len(hosts))
@@ -119,14 +119,14 @@ func (c *check) judgeDestination(d Destination) {
 			mailauth.Show(d.Elsewhere), mailauth.Show(d.Name), host)
 	case d.Failure == nil:
 		c.add(mailauth.Warn, "DMARC_REPORTS_NOT_AUTHORIZED", sectionExternal,
-			"%s does not say that it takes reports about %s, so none are sent there. It must publish a TXT record v=DMARC1 at "+
-				"%s._report._dmarc.%s.", host, from, from, host)
+			"%s does not say that it accepts reports about %s, so none are sent there. It must publish a TXT record v=DMARC1 "+
+				"at %s._report._dmarc.%s.", host, from, from, host)
 	case d.Failure.Code == mailauth.CodeName:
-		c.add(mailauth.Warn, "DMARC_REPORTS_NOT_AUTHORIZED", sectionExternal, "%s cannot say that it takes reports about "+
-			"%s, because the name that would say so cannot exist in the public DNS.", host, from)
+		c.add(mailauth.Warn, "DMARC_REPORTS_NOT_AUTHORIZED", sectionExternal, "%s cannot say that it accepts reports "+
+			"about %s, because the name that would say so cannot exist in the public DNS.", host, from)
 	default:
 		c.report.Failed = true
 		c.add(mailauth.Warn, "DMARC_DESTINATION_LOOKUP_FAILED", sectionExternal,
-			"Whether %s takes reports about %s could not be looked up: %s.", host, from, d.Failure.Reason())
+			"Whether %s accepts reports about %s could not be looked up: %s.", host, from, d.Failure.Reason())
 	}
 }

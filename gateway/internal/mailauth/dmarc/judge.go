@@ -22,7 +22,7 @@ func (c *check) judge() {
 	c.judgeTest(below)
 	if len(r.Aggregate) == 0 {
 		c.add(mailauth.Info, "DMARC_NO_REPORTS", sectionRecord,
-			"No aggregate reports are asked for. Add rua=mailto:… to the record at %s to see who sends in your name.",
+			"No aggregate reports are requested. Add rua=mailto:… to the record at %s to see who sends in your name.",
 			at(c.report.FoundAt))
 	}
 	if r.PSD == "y" && !c.inherited() {

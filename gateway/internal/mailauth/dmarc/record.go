@@ -97,15 +97,15 @@ const sectionRecord = "RFC 9989 section 4.7"
 func (p *parser) syntax() {
 	for _, part := range p.record.broken {
 		p.add(mailauth.Warn, "DMARC_SYNTAX",
-			"%q is not a tag with a value and is ignored. Write tag=value, with semicolons between.", mailauth.Show(part))
+			"%q is not a tag with a value and is ignored. Write tag=value pairs, separated by semicolons.", mailauth.Show(part))
 	}
 	for _, name := range p.record.tags.Doubles() {
 		p.add(mailauth.Warn, "DMARC_TAG_TWICE",
-			"The tag %s is there more than once. Keep one: receivers differ in which they read.", mailauth.Show(name))
+			"The tag %s appears more than once. Keep one: receivers differ in which one they read.", mailauth.Show(name))
 	}
 	if strings.Contains(p.record.Text, `\`) {
 		p.add(mailauth.Warn, "DMARC_BACKSLASH",
-			"The record has a backslash, which often comes from escaping semicolons that need none. Remove it.")
+			"The record has a backslash, which often comes from escaping semicolons that need no escaping. Remove it.")
 	}
 	for _, tag := range p.record.tags {
 		if !known[tag.Name] {
@@ -136,16 +136,17 @@ func (p *parser) policies() {
 	}
 	if p.record.invalid {
 		p.add(mailauth.Fail, "DMARC_POLICY_INVALID",
-			"A value of p, sp or np is none of none, quarantine and reject, so no policy is applied. Correct it.")
+			"A value of p, sp or np is not one of none, quarantine and reject, so no policy is applied. Correct it.")
 	}
 	if _, ok := p.record.tags.Get("p"); !ok {
 		p.add(mailauth.Warn, "DMARC_POLICY_ABSENT", "The record has no p tag and counts as p=none; receivers that follow "+
-			"RFC 7489 may ignore all of it. Add p=quarantine or p=reject.")
+			"RFC 7489 may ignore the whole record. Add p=quarantine or p=reject.")
 		return
 	}
 	if len(p.record.tags) > 1 && p.record.tags[1].Name != "p" {
 		p.issues.Add(mailauth.Info, "DMARC_POLICY_NOT_SECOND", "RFC 7489 section 6.3",
-			"The p tag does not follow v=DMARC1. RFC 9989 allows that; receivers that follow RFC 7489 may not. Move it there.")
+			"The p tag does not come right after v=DMARC1. RFC 9989 allows that, but receivers that follow RFC 7489 may not. "+
+				"Move it there.")
 	}
 }
 
@@ -206,11 +207,11 @@ func (p *parser) addresses(name string) []mailauth.ReportURI {
 		}
 		if uri.Scheme != "mailto" {
 			p.add(mailauth.Warn, "DMARC_REPORT_URI_SCHEME",
-				"The address %q in %s is not mailto, which is all that receivers must support.", mailauth.Show(part), name)
+				"The address %q in %s is not a mailto URI, the only kind that receivers must support.", mailauth.Show(part), name)
 		}
 		if uri.Size != "" {
 			p.issues.Add(mailauth.Info, "DMARC_REPORT_SIZE", "RFC 9989 appendix C",
-				"The size limit behind the exclamation point in "+name+" was retired with RFC 9989. Remove it.")
+				"The size limit after the exclamation mark in "+name+" was retired by RFC 9989. Remove it.")
 		}
 		valid = append(valid, uri)
 	}
@@ -222,7 +223,7 @@ func (p *parser) retired() {
 	const reference = "RFC 9989 appendix C"
 	for _, name := range []string{"rf", "ri"} {
 		if _, ok := p.record.tags.Get(name); ok {
-			p.issues.Add(mailauth.Info, "DMARC_TAG_RETIRED", reference, "The tag "+name+" was retired with RFC 9989. Remove it.")
+			p.issues.Add(mailauth.Info, "DMARC_TAG_RETIRED", reference, "The tag "+name+" was retired by RFC 9989. Remove it.")
 		}
 	}
 	pct, ok := p.record.tags.Get("pct")
@@ -230,10 +231,10 @@ func (p *parser) retired() {
 	case !ok:
 	case pct == "100":
 		p.issues.Add(mailauth.Info, "DMARC_TAG_RETIRED", reference,
-			"The tag pct was retired with RFC 9989. Remove it: 100 is what holds without it.")
+			"The tag pct was retired by RFC 9989. Remove it: 100 is the default.")
 	default:
 		p.issues.Add(mailauth.Warn, "DMARC_PCT", reference,
-			"The tag pct was retired with RFC 9989: new receivers apply the policy to all mail, those that follow RFC 7489 to "+
+			"The tag pct was retired by RFC 9989: new receivers apply the policy to all mail, those that follow RFC 7489 to "+
 				"that share only. Remove it, or use t=y while you test.")
 	}
 }

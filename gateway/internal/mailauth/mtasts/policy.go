@@ -49,7 +49,7 @@ func ParsePolicy(text string) Policy {
 		value = strings.TrimLeft(value, " \t")
 		if key != "version" && len(seen) == 0 {
 			p.add(mailauth.Warn, "MTASTS_VERSION_NOT_FIRST",
-				"The policy does not begin with version: STSv1, as readers expect. Move that line to the top.")
+				"The policy does not begin with version: STSv1, as senders expect. Move that line to the top.")
 		}
 		if seen[key] && key != "mx" {
 			p.add(mailauth.Warn, "MTASTS_KEY_TWICE",
@@ -105,7 +105,7 @@ func (p *Policy) setMaxAge(value string) {
 		return
 	case age < shortAge:
 		p.add(mailauth.Warn, "MTASTS_MAX_AGE_SHORT",
-			"The max_age is under a day, so the policy protects hardly anybody. Use weeks, such as 1209600.")
+			"The max_age is under a day, so the policy offers little protection. Use weeks, such as 1209600.")
 	}
 	p.MaxAge = int(age)
 }
@@ -121,8 +121,8 @@ func (p *Policy) addPattern(value string) {
 		p.add(mailauth.Warn, "MTASTS_TOO_MANY_PATTERNS", "The policy has more than %d mx lines; the others were not read.",
 			maxPatterns)
 	case len(pattern) > 253 || !validPattern.MatchString(pattern):
-		p.add(mailauth.Fail, "MTASTS_PATTERN", "The mx pattern %q is not a hostname. A star may stand only for the whole "+
-			"first label, as in *.example.com.", mailauth.Show(value))
+		p.add(mailauth.Fail, "MTASTS_PATTERN", "The mx pattern %q is not a hostname. An asterisk may only stand for the "+
+			"whole first label, as in *.example.com.", mailauth.Show(value))
 	default:
 		p.MX = append(p.MX, pattern)
 	}
@@ -135,7 +135,7 @@ func (p *Policy) required(seen map[string]bool) {
 		}
 	}
 	if !seen["mx"] && p.Mode != "none" {
-		p.add(mailauth.Fail, "MTASTS_KEY_ABSENT", "The policy has no mx. Add a line for every mail exchange.")
+		p.add(mailauth.Fail, "MTASTS_KEY_ABSENT", "The policy has no mx line. Add one for every mail exchange.")
 	}
 }
 

@@ -35,7 +35,8 @@ func ReadRecord(txt []string) Record {
 		case mailauth.StartsWithVersion(record, version):
 			records = append(records, record)
 		case mailauth.NearVersion(record, version):
-			r.fail("MTASTS_VERSION", "The TXT record %q is not read as MTA-STS. It must begin with v=STSv1; in this spelling.",
+			r.fail("MTASTS_VERSION", "The TXT record %q is not recognized as MTA-STS. It must begin with v=STSv1; in exactly "+
+				"this spelling.",
 				mailauth.Show(record))
 		}
 	}
@@ -47,7 +48,7 @@ func ReadRecord(txt []string) Record {
 	default:
 		r.Found = true
 		r.fail("MTASTS_SEVERAL_RECORDS",
-			"There are %d MTA-STS records, and senders then take it that there is no policy. Keep one.", len(records))
+			"There are %d MTA-STS records, so senders act as if there were no policy. Keep one.", len(records))
 	}
 	return r
 }
@@ -64,8 +65,8 @@ func (r *Record) read() {
 	id, ok := tags.Get("id")
 	switch {
 	case !ok:
-		r.fail("MTASTS_ID", "The record has no id. Add one, such as id=20260101000000, and change it with every change of "+
-			"the policy.")
+		r.fail("MTASTS_ID", "The record has no id. Add one, such as id=20260101000000, and change it whenever the policy "+
+			"changes.")
 	case !validID.MatchString(id):
 		r.fail("MTASTS_ID", "The id %q is not valid. Use up to 32 letters and digits.", mailauth.Show(id))
 	default:

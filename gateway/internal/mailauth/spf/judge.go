@@ -31,7 +31,8 @@ func (w *walk) judgeText(v *visit, record string, truncated bool) {
 	}
 	if !ascii.Is(record) {
 		w.add(mailauth.Fail, "SPF_NOT_ASCII", "RFC 7208 section 3.1",
-			"The SPF record of %s has characters outside ASCII. Type it anew: they often come from a word processor.", owner)
+			"The SPF record of %s has characters outside ASCII. Retype it: such characters often come from a word "+
+				"processor.", owner)
 	}
 }
 
@@ -41,7 +42,7 @@ func (w *walk) judgeTerms(v *visit, terms []Term, truncated bool) {
 	for _, t := range terms {
 		if t.Problem != "" {
 			w.add(mailauth.Fail, "SPF_SYNTAX", "RFC 7208 section 4.6",
-				"The term %s %s. One such term makes the whole record an error.", w.name(v, t), t.Problem)
+				"The term %s %s. One such term makes the whole record invalid.", w.name(v, t), t.Problem)
 			continue
 		}
 		modifiers[t.Kind]++
@@ -61,7 +62,7 @@ func (w *walk) judgeTerm(v *visit, t Term) {
 	switch t.Kind {
 	case PTR:
 		w.add(mailauth.Warn, "SPF_PTR", "RFC 7208 section 5.5",
-			"The term %s is slow and unreliable and should not be used. Replace it by ip4, ip6 or a terms.", w.name(v, t))
+			"The term %s is slow and unreliable and should not be used. Replace it with ip4, ip6 or a terms.", w.name(v, t))
 	case IP4, IP6:
 		w.judgeNetwork(v, t)
 	case A, MX:
@@ -90,10 +91,10 @@ func (w *walk) judgeNetwork(v *visit, t Term) {
 		w.matchesAll(v, t)
 	case t.Prefix.Bits() < broad(t) && t.Qualifier == '+' && v.passing:
 		w.add(mailauth.Warn, "SPF_NETWORK_BROAD", "RFC 7208 section 10.1.1",
-			"The term %s lets a large part of the internet send. Name the networks that do.", w.name(v, t))
+			"The term %s lets a large part of the internet send mail. Name only the networks that need to.", w.name(v, t))
 	case !netpolicy.Judge(t.Prefix.Addr()).Public:
 		w.add(mailauth.Info, "SPF_NETWORK_NOT_PUBLIC", "RFC 7208 section 5.6",
-			"The term %s names addresses that no mail comes from on the internet. It can be removed.", w.name(v, t))
+			"The term %s names addresses that are not public, so no mail comes from them. It can be removed.", w.name(v, t))
 	}
 }
 
@@ -103,7 +104,7 @@ func (w *walk) matchesAll(v *visit, t Term) {
 		return
 	}
 	w.add(mailauth.Fail, "SPF_ALLOWS_ALL", "RFC 7208 section 5.1",
-		"The term %s lets anybody send mail of this domain. Name the senders instead.", w.name(v, t))
+		"The term %s lets anybody send mail as this domain. Name the senders instead.", w.name(v, t))
 }
 
 // judgeOrder looks at "all" and what stands around it.
@@ -125,7 +126,7 @@ func (w *walk) judgeOrder(v *visit, terms []Term) {
 	}
 	if behind != "" {
 		w.add(mailauth.Warn, "SPF_TERMS_AFTER_ALL", "RFC 7208 section 5.1",
-			"In the SPF record of %s the term %s stands behind all and is never reached. Move it to the front or remove it.",
+			"In the SPF record of %s the term %s comes after all and is never reached. Move it to the front or remove it.",
 			mailauth.Show(v.domain), mailauth.Show(behind))
 	}
 	if all && redirect {
@@ -142,7 +143,7 @@ func (w *walk) judgeEnd(v *visit, terms []Term) {
 		}
 	}
 	w.report.NoAllAt = v.domain
-	w.add(mailauth.Warn, "SPF_NO_ALL", "RFC 7208 section 4.7", "The SPF record of %s does not say what becomes of "+
+	w.add(mailauth.Warn, "SPF_NO_ALL", "RFC 7208 section 4.7", "The SPF record of %s does not say what to do with "+
 		"other senders. End it with -all or ~all.", mailauth.Show(v.domain))
 }
 
@@ -155,18 +156,18 @@ func (w *walk) conclude() {
 	}
 	if tree.Lookups > MaxLookups {
 		w.add(mailauth.Fail, "SPF_TOO_MANY_LOOKUPS", "RFC 7208 section 4.6.4",
-			"The record needs %s%d lookups and receivers make at most 10. Remove includes that are no longer used, or replace "+
-				"a and mx by ip4 and ip6.", atLeast(w.cut), tree.Lookups)
+			"The record needs %s%d lookups, and receivers make at most 10. Remove includes that are no longer used, or "+
+				"replace a and mx with ip4 and ip6.", atLeast(w.cut), tree.Lookups)
 	}
 	if tree.VoidLookups > MaxVoidLookups {
 		w.add(mailauth.Fail, "SPF_TOO_MANY_VOID_LOOKUPS", "RFC 7208 section 4.6.4",
-			"%d of the lookups find nothing and receivers allow at most 2. Remove the terms whose names do not exist.",
+			"%d of the lookups find nothing, and receivers allow at most 2. Remove the terms whose names do not exist.",
 			tree.VoidLookups)
 	}
 	if w.cut && !w.report.Issues.Has(mailauth.Fail) {
 		w.report.Failed = true
 		w.add(mailauth.Warn, "SPF_NOT_FINISHED", "RFC 7208 section 11.1",
-			"The record leads to more lookups than one run makes, so not all of it was seen. Simplify it.")
+			"The record leads to more lookups than one run makes, so part of it was not checked. Simplify it.")
 	}
 }
 

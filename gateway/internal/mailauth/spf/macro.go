@@ -38,7 +38,7 @@ func macroLength(s string, explanation bool) (length int, problem string) {
 		return 2, ""
 	case '{':
 	default:
-		return 0, "has a % sign that begins no macro"
+		return 0, "has a % sign that does not begin a macro"
 	}
 	end := strings.IndexByte(s, '}')
 	if end < 0 {

@@ -124,7 +124,7 @@ func parseTerm(field string) Term {
 	switch t.Kind {
 	case All:
 		if rest != "" {
-			t.Problem = "takes nothing behind it"
+			t.Problem = "takes no value"
 		}
 	case Include, Exists:
 		t.domain(rest, true)
@@ -180,7 +180,7 @@ func (t *Term) domain(rest string, required bool) {
 	case rest == "" && !required:
 		return
 	case !colon:
-		t.Problem = "needs a colon and a domain behind it"
+		t.Problem = "needs a colon and a domain after it"
 		return
 	}
 	t.Spec = spec
@@ -262,7 +262,7 @@ func unknown(name string) string {
 		meant = bare
 	}
 	if meant == "" {
-		return "is no mechanism of SPF"
+		return "is not an SPF mechanism"
 	}
-	return "is no mechanism of SPF; write " + meant
+	return "is not an SPF mechanism; write " + meant
 }

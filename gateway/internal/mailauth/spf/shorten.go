@@ -325,21 +325,21 @@ func (s *shortener) notes(d draft, found Suggestion) []string {
 		terms []string
 		text  string
 	}{
-		{includes, "Written as the networks that it stands for now: %s. Whoever runs it changes them without telling you, " +
-			"and mail from new ones will then fail. Compare often, or remove the include if nobody sends through it any more."},
-		{hosts, "Written as addresses: %s. Change the record whenever these addresses change."},
-		{reverse, "Left out: %s. Senders that are let in by their reverse name alone must be added as ip4 or ip6."},
-		{d.empty, "Left out, since nothing is there: %s. If the name is misspelt, correct it instead."},
-		{d.idle, "Left out, since its record lets nobody in: %s."},
-		{d.covered, "Left out, since other terms let in or refuse the same senders: %s."},
-		{s.behind, "Left out, since all decides before it: %s."},
+		{includes, "Expanded to the current networks: %s. Their operators may change them without notice, and mail from " +
+			"new ones will then fail. Check often, or remove the include if nobody sends through it any more."},
+		{hosts, "Replaced with addresses: %s. Update the record whenever these addresses change."},
+		{reverse, "Left out: %s. Senders that only their reverse name lets in must be added as ip4 or ip6."},
+		{d.empty, "Left out because nothing is there: %s. If the name is misspelled, correct it instead."},
+		{d.idle, "Left out because its record lets nobody in: %s."},
+		{d.covered, "Left out because other terms already let in or refuse the same senders: %s."},
+		{s.behind, "Left out because all comes before it: %s."},
 	} {
 		if len(note.terms) > 0 {
 			notes = append(notes, fmt.Sprintf(note.text, listed(note.terms)))
 		}
 	}
 	if d.merged {
-		notes = append(notes, "Networks that overlap or lie side by side are written as one.")
+		notes = append(notes, "Networks that overlap or adjoin are merged into one.")
 	}
 	if len(found.Parts) > 0 {
 		notes = append(notes, "Publish the records of the parts first. If a name is taken, use another one in both places.")

@@ -288,10 +288,10 @@ func TestTree(t *testing.T) {
 				}},
 				{Term: "?all", Children: none},
 			}},
-			{Term: "a:gone.com", Domain: str("gone.com"), Lookups: 1, VoidLookups: 1, Error: str("nothing there (void lookup)"), Void: true, Children: none},
+			{Term: "a:gone.com", Domain: str("gone.com"), Lookups: 1, VoidLookups: 1, Error: str("nothing found (void lookup)"), Void: true, Children: none},
 			{Term: "redirect=two.com", Domain: str("two.com"), Lookups: 1, Record: str(z.txt["two.com"][0]), Children: []*Node{
 				{Term: "~all", Children: none},
-				{Term: "include:never.com", Domain: str("never.com"), Error: str("ignored: all decides before it"), Ignored: true, Children: none},
+				{Term: "include:never.com", Domain: str("never.com"), Error: str("ignored: all comes before it"), Ignored: true, Children: none},
 			}},
 		}}
 	if len(want.Children) != 4 {

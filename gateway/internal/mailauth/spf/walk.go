@@ -105,13 +105,13 @@ func (w *walk) read(v *visit) []*visit {
 	switch {
 	case void:
 		v.node.Void = true
-		v.node.fail("nothing there (void lookup)")
+		v.node.fail("nothing found (void lookup)")
 		w.add(mailauth.Info, "SPF_VOID_LOOKUP", "RFC 7208 section 4.6.4",
 			"The term %s names something that does not exist. Remove it, or publish what it names.", show(v))
 	case v.term.Kind == MX && v.count > maxExchanges:
 		v.node.fail("more than ten exchanges")
 		w.add(mailauth.Fail, "SPF_TOO_MANY_EXCHANGES", "RFC 7208 section 4.6.4",
-			"The term %s leads to %d mail exchanges, and receivers refuse more than 10. Replace it by ip4 and ip6 terms.",
+			"The term %s leads to %d mail exchanges, and receivers reject more than 10. Replace it with ip4 and ip6 terms.",
 			show(v), v.count)
 	}
 	return nil
@@ -129,7 +129,7 @@ func (w *walk) failed(v *visit, failure *mailauth.LookupError) {
 		what = "The term " + show(v)
 	}
 	w.add(mailauth.Warn, "SPF_LOOKUP_FAILED", "RFC 7208 section 2.6.6",
-		"%s could not be looked up: %s. Try again later; if it stays, mend the name servers.", what, failure.Reason())
+		"%s could not be looked up: %s. Try again later; if it persists, repair the name servers.", what, failure.Reason())
 }
 
 // readRecords picks the SPF record out of the TXT records.
@@ -152,7 +152,7 @@ func (w *walk) readRecords(v *visit) []*visit {
 		w.report.Found = true
 	}
 	w.add(mailauth.Fail, "SPF_SEVERAL_RECORDS", "RFC 7208 section 4.5",
-		"%s has %d SPF records, and receivers then use none. Merge them into one.", mailauth.Show(v.domain), len(records))
+		"%s has %d SPF records, so receivers use none of them. Merge them into one.", mailauth.Show(v.domain), len(records))
 	return nil
 }
 
@@ -179,7 +179,8 @@ func (w *walk) noRecord(v *visit) {
 	for _, txt := range v.txt {
 		if IsNear(txt) {
 			w.add(mailauth.Fail, "SPF_VERSION", "RFC 7208 section 4.5",
-				"%s has a TXT record that is not read as SPF: %q. It must begin with v=spf1 and a space.", mailauth.Show(v.domain),
+				"%s has a TXT record that is not recognized as SPF: %q. It must begin with v=spf1 and a "+
+					"space.", mailauth.Show(v.domain),
 				mailauth.Show(txt))
 		}
 	}
@@ -188,7 +189,7 @@ func (w *walk) noRecord(v *visit) {
 		return
 	}
 	w.add(mailauth.Fail, "SPF_TARGET_WITHOUT_RECORD", "RFC 7208 section "+section(v.term.Kind),
-		"The term %s names a domain without an SPF record, which makes the whole record an error. Correct or remove it.",
+		"The term %s names a domain without an SPF record, which makes the whole record invalid. Correct or remove it.",
 		show(v))
 }
 
@@ -246,7 +247,7 @@ func (w *walk) addTerm(v *visit, t Term, all *Term, past bool) *visit {
 		node.fail(t.Problem)
 	case ignored:
 		node.Ignored = true
-		node.fail("ignored: all decides before it")
+		node.fail("ignored: all comes before it")
 	case t.Kind.Lookup():
 		node.Lookups = 1
 		child = w.follow(v, t, node)
@@ -293,7 +294,8 @@ func (w *walk) aim(v *visit, domain string) *visit {
 	for up := v.parent; up != nil; up = up.parent {
 		if up.record() && up.domain == name {
 			v.node.fail("a loop")
-			w.add(mailauth.Fail, "SPF_LOOP", "RFC 7208 section 4.6.4", "The term %s leads back to %s, without end. Remove it.",
+			w.add(mailauth.Fail, "SPF_LOOP", "RFC 7208 section 4.6.4", "The term %s leads back to %s in an endless loop. "+
+				"Remove it.",
 				show(v), mailauth.Show(name))
 			return nil
 		}
@@ -304,29 +306,29 @@ func (w *walk) aim(v *visit, domain string) *visit {
 // noName judges a term whose name cannot exist. RFC 7208 leaves open what becomes of it; an include or redirect of
 // nothing is an error all the same (sections 4.3, 5.2 and 6.1).
 func (w *walk) noName(v *visit) {
-	v.node.fail("no name that can exist")
-	const text = "The term %s leads to %q, which no name can be: its labels must have 1 to 63 characters. "
+	v.node.fail("not a possible name")
+	const text = "The term %s leads to %q, which cannot be a name: each label must have 1 to 63 characters. "
 	if v.record() {
 		w.add(mailauth.Fail, "SPF_NAME_INVALID", "RFC 7208 section "+section(v.term.Kind),
-			text+"That makes the whole record an error. Correct or remove it.", show(v), mailauth.Show(v.domain))
+			text+"That makes the whole record invalid. Correct or remove it.", show(v), mailauth.Show(v.domain))
 		return
 	}
 	w.add(mailauth.Warn, "SPF_NAME_INVALID", "RFC 7208 section 4.8",
-		text+"It matches no sender, and some receivers take the whole record for an error. Correct or remove it.",
+		text+"It matches no sender, and some receivers treat the whole record as invalid. Correct or remove it.",
 		show(v), mailauth.Show(v.domain))
 }
 
 // notPublic judges a term whose name belongs to private networks or to none. It is not looked up.
 func (w *walk) notPublic(v *visit) {
-	v.node.fail("no name of the public DNS")
+	v.node.fail("not a name in the public DNS")
 	if v.record() {
 		w.add(mailauth.Fail, "SPF_TARGET_NOT_PUBLIC", "RFC 7208 section "+section(v.term.Kind),
-			"The term %s does not name a domain of the public DNS, which makes the whole record an error. Correct or remove "+
+			"The term %s does not name a domain in the public DNS, which makes the whole record invalid. Correct or remove "+
 				"it.", show(v))
 		return
 	}
 	w.add(mailauth.Warn, "SPF_TARGET_NOT_PUBLIC", "RFC 7208 section 4.8",
-		"The term %s does not name a domain of the public DNS, so receivers match nobody by it. Correct or remove it.",
+		"The term %s does not name a domain in the public DNS, so it matches nobody. Correct or remove it.",
 		show(v))
 }
 

@@ -52,7 +52,7 @@ func (r Record) Problem() string {
 	octets, err := hex.DecodeString(r.Data)
 	switch {
 	case r.Usage <= pkixEE:
-		return fmt.Sprintf("usage %d relies on public authorities, and senders of mail follow usages 2 and 3 alone", r.Usage)
+		return fmt.Sprintf("usage %d relies on public authorities, and mail senders follow only usages 2 and 3", r.Usage)
 	case r.Usage > daneEE:
 		return fmt.Sprintf("usage %d does not exist", r.Usage)
 	case r.Selector > publicKey:
@@ -60,9 +60,9 @@ func (r Record) Problem() string {
 	case r.Matching > digestSHA512:
 		return fmt.Sprintf("matching type %d does not exist", r.Matching)
 	case err != nil || len(octets) == 0:
-		return "it holds no data"
+		return "it has no data"
 	case r.Matching == whole && !isDER(octets):
-		return "its data is no whole certificate or public key"
+		return "its data is not a complete certificate or public key"
 	case r.Matching == digestSHA256 && len(octets) != sha256.Size:
 		return fmt.Sprintf("a SHA-256 digest has %d octets, and this one has %d", sha256.Size, len(octets))
 	case r.Matching == digestSHA512 && len(octets) != sha512.Size:

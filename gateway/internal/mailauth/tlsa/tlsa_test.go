@@ -58,10 +58,10 @@ func TestProblem(t *testing.T) {
 		{record: Record{3, 1, 1, ""}, want: "no data"},
 		{record: Record{3, 1, 1, "5"}, want: "no data"},
 		{record: Record{3, 1, 0, "3003020101"}},
-		{record: Record{3, 1, 0, "300302010100"}, want: "no whole certificate"},
-		{record: Record{3, 1, 0, "30030201"}, want: "no whole certificate"},
-		{record: Record{3, 1, 0, "020101"}, want: "no whole certificate"},
-		{record: Record{3, 1, 0, digest(32)}, want: "no whole certificate"},
+		{record: Record{3, 1, 0, "300302010100"}, want: "not a complete certificate"},
+		{record: Record{3, 1, 0, "30030201"}, want: "not a complete certificate"},
+		{record: Record{3, 1, 0, "020101"}, want: "not a complete certificate"},
+		{record: Record{3, 1, 0, digest(32)}, want: "not a complete certificate"},
 	} {
 		got := c.record.Problem()
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {

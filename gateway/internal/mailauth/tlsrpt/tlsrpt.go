@@ -35,8 +35,8 @@ func Read(txt []string) Report {
 		case mailauth.StartsWithVersion(record, version):
 			records = append(records, record)
 		case mailauth.NearVersion(record, version):
-			r.add(mailauth.Fail, "TLSRPT_VERSION", "The TXT record %q is not read as TLS reporting. It must begin with "+
-				"v=TLSRPTv1; in this spelling.", mailauth.Show(record))
+			r.add(mailauth.Fail, "TLSRPT_VERSION", "The TXT record %q is not recognized as TLS reporting. It must begin with "+
+				"v=TLSRPTv1; in exactly this spelling.", mailauth.Show(record))
 		}
 	}
 	switch len(records) {
@@ -47,7 +47,7 @@ func Read(txt []string) Report {
 	default:
 		r.Found = true
 		r.add(mailauth.Fail, "TLSRPT_SEVERAL_RECORDS",
-			"There are %d TLS reporting records, and senders then use none. Keep one.", len(records))
+			"There are %d TLS reporting records, so senders use none of them. Keep one.", len(records))
 	}
 	return r
 }
@@ -59,13 +59,13 @@ func (r *Report) add(severity mailauth.Severity, code, format string, args ...an
 func (r *Report) read() {
 	tags, broken := mailauth.ParseTags(r.Record)
 	for _, part := range broken {
-		r.add(mailauth.Warn, "TLSRPT_SYNTAX", "%q is not a tag with a value. Write tag=value, with semicolons between.",
+		r.add(mailauth.Warn, "TLSRPT_SYNTAX", "%q is not a tag with a value. Write tag=value pairs, separated by semicolons.",
 			mailauth.Show(part))
 	}
 	rua, ok := tags.Get("rua")
 	if !ok || rua == "" {
 		r.add(mailauth.Fail, "TLSRPT_NO_ADDRESS",
-			"The record has no rua tag, so it asks for nothing. Add rua=mailto:… or rua=https://….")
+			"The record has no rua tag, so it requests no reports. Add rua=mailto:… or rua=https://….")
 		return
 	}
 	for i, part := range strings.SplitN(rua, ",", maxAddresses+1) {

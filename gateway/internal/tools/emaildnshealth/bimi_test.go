@@ -37,7 +37,7 @@ func TestBIMI(t *testing.T) {
 		"the organization's":  {domain: "news.post.com", records: []string{reject, at("post.com", complete)}, found: "post.com", logo: logo, summary: "The domain offers a logo, with a certificate for it; neither was fetched."},
 		"its own first":       {domain: "news.post.com", records: []string{reject, at("post.com", complete), at("news.post.com", "v=BIMI1; l=")}, found: "news.post.com", codes: "info BIMI_DECLINED", summary: "The domain says that no logo is to be shown beside its mail."},
 		"its own is misspelt": {domain: "news.post.com", records: []string{reject, at("post.com", complete), at("news.post.com", "v=bimi1; l=")}, found: "post.com", logo: logo, summary: "The domain offers a logo, with a certificate for it; neither was fetched."},
-		"misspelt":            {records: []string{reject, at("post.com", "v=bimi1; l="+logo)}, reason: "is not read as BIMI"},
+		"misspelt":            {records: []string{reject, at("post.com", "v=bimi1; l="+logo)}, reason: "is not recognized as BIMI"},
 		"several":             {records: []string{reject, at("post.com", complete), at("post.com", "v=BIMI1; l=")}, reason: "There are 2 BIMI records"},
 		"several of its own":  {domain: "news.post.com", records: []string{reject, at("post.com", complete), at("news.post.com", complete), at("news.post.com", "v=BIMI1; l=")}, reason: "There are 2 BIMI records"},
 		"the lookup fails":    {records: []string{reject}, fails: true, reason: "default._bimi.post.com could not be looked up: "},

@@ -32,7 +32,7 @@ func TestAnAnswerThatIsCutTellsNothing(t *testing.T) {
 		_ = w.WriteMsg(m)
 	})
 	spf := toolstest.MustRun[Result](t, New(n.Client(nil)), tool.Input{Text: "example.com"}).Checks.SPF
-	const tooLong = "the answers hold more than this service reads"
+	const tooLong = "the answers are larger than this service reads"
 	if spf.Status != mailError || !strings.Contains(spf.Issues[0].Message, tooLong) {
 		t.Errorf("status %s, %+v", spf.Status, spf.Issues)
 	}

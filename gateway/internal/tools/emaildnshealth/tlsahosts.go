@@ -121,7 +121,7 @@ func (f daneFacts) unanswered(name string, issues *mailauth.Issues) {
 	severity, effect := mailauth.Info, "Senders ask for them only where the exchange's zone is signed with DNSSEC."
 	if f.secured && !f.late && !slices.Contains(ownFailures, f.failure.Code) {
 		severity, effect = mailauth.Warn, "Its zone is signed, so senders that check DANE do not deliver there while that "+
-			"lasts. Try again later; if it stays, mend the name servers."
+			"lasts. Try again later; if it persists, repair the name servers."
 	}
 	issues.Add(severity, "TLSA_LOOKUP_FAILED", "RFC 7672 section 2.1.1", "The TLSA records of "+name+
 		" could not be looked up: "+f.failure.Reason()+". "+effect)
