@@ -143,7 +143,7 @@ func judgeNames(facts []exchangeFacts, issues *mailauth.Issues) {
 			}
 		}
 	}
-	const arrives = " Mail to the domain arrives all the same, but many receivers refuse what such a server sends. "
+	const arrives = " Mail to the domain arrives anyway, but many receivers reject what such a server sends. "
 	if len(nameless) > 0 {
 		issues.Add(mailauth.Info, "MX_ADDRESS_WITHOUT_NAME", "RFC 1912 section 2.1", "These addresses have no name in the "+
 			"reverse DNS (PTR): "+strings.Join(nameless, ", ")+"."+arrives+"If one of them sends mail too, ask whoever gave "+

@@ -49,7 +49,7 @@ func (r *checker) spf(ctx context.Context, mx mxCheck) spfCheck {
 	case !report.Found:
 		c.missing(mx)
 	case report.Record == nil:
-		c.Summary = "There are several SPF records, so receivers use none."
+		c.Summary = "There are several SPF records, so receivers use none of them."
 	case report.SendsNothing:
 		c.Summary = "The domain sends no mail: its SPF record authorizes nobody."
 	default:
@@ -67,9 +67,9 @@ func (c *spfCheck) shorten(ctx context.Context, dns *resolver) {
 
 func (c *spfCheck) missing(mx mxCheck) {
 	c.Status, c.Summary = mailMissing, "The domain has no SPF record."
-	advice := "Publish a TXT record such as v=spf1 mx -all that names all who send in the domain's name."
+	advice := "Publish a TXT record such as v=spf1 mx -all that lists every server that sends the domain's mail."
 	if mx.NullMX {
-		advice = "The domain takes no mail; if it sends none either, publish the TXT record v=spf1 -all."
+		advice = "The domain accepts no mail; if it sends none either, publish the TXT record v=spf1 -all."
 	}
 	c.Issues.Add(mailauth.Fail, "SPF_MISSING", "RFC 7208 section 3",
 		"There is no SPF record, so receivers cannot tell who may send. "+advice)
@@ -87,12 +87,12 @@ func ending(report spf.Report, domain string) string {
 	switch report.NoAllAt {
 	case "":
 	case domain:
-		return "it has no all"
+		return "it has no all term"
 	default:
-		return "it leads to the record of " + mailauth.Show(report.NoAllAt) + ", which has no all"
+		return "it leads to the record of " + mailauth.Show(report.NoAllAt) + ", which has no all term"
 	}
 	if report.All == "" {
-		return "how it ends could not be read"
+		return "its end could not be read"
 	}
 	return "it ends in " + report.All
 }
@@ -149,7 +149,7 @@ func (r *checker) dmarc(ctx context.Context) dmarcCheck {
 	case report.Record != nil:
 		c.describe(report)
 	case report.Several:
-		c.Summary = "There are several DMARC records, so receivers use none."
+		c.Summary = "There are several DMARC records, so receivers use none of them."
 	case report.Failed:
 		c.Summary = "The DMARC record could not be looked up."
 	default:
@@ -163,7 +163,7 @@ func (r *checker) missingDMARC(c *dmarcCheck) {
 	const reference = "RFC 9989 section 4.7"
 	c.Status, c.Summary = mailMissing, "Neither the domain nor its parents have a DMARC record."
 	if c.Issues.HasCode("DMARC_VERSION") || c.Issues.HasCode("DMARC_LEADING_BLANK") {
-		c.Summary = "There is a TXT record for DMARC, and receivers do not read it as one."
+		c.Summary = "There is a TXT record for DMARC, but receivers do not recognize it."
 		c.Issues.Add(mailauth.Fail, "DMARC_MISSING", reference, "There is no DMARC record that receivers can read, so they "+
 			"do not know what to do with forged mail. Correct the one that is there.")
 		return
@@ -180,7 +180,7 @@ func (r *checker) misplacedDMARC(ctx context.Context, c *dmarcCheck) {
 	if slices.ContainsFunc(texts, dmarc.IsRecord) {
 		name := mailauth.Show(r.domain)
 		c.Issues.Add(mailauth.Fail, "DMARC_MISPLACED", "RFC 9989 section 4.10",
-			"A DMARC record stands at "+name+" itself, where nobody looks. Move it to _dmarc."+name+".")
+			"There is a DMARC record at "+name+" itself, where nobody looks. Move it to _dmarc."+name+".")
 	}
 }
 

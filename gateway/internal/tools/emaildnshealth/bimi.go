@@ -84,13 +84,13 @@ func newBIMIRecord(report bimi.Report, domain string, policy dmarcCheck) *bimiRe
 	b := &bimiRecord{Record: report.Record, Logo: format.TextOrNull(report.Logo), FoundAt: domain,
 		Evidence: format.TextOrNull(report.Evidence), Issues: mailauth.Issues{}}
 	if !report.Declined && !enforced(policy) {
-		b.Issues.Add(mailauth.Fail, "BIMI_DMARC_NOT_ENFORCED", bimi.Section, "Mail programs show a logo only where DMARC "+
-			"has receivers act on forged mail. Publish p=quarantine or p=reject, and no sp=none.")
+		b.Issues.Add(mailauth.Fail, "BIMI_DMARC_NOT_ENFORCED", bimi.Section, "Mail programs show a logo only if DMARC "+
+			"makes receivers act on forged mail. Publish p=quarantine or p=reject, and no sp=none.")
 	}
 	b.Issues = append(b.Issues, report.Issues...)
 	switch {
 	case report.Declined:
-		b.Summary = "The domain says that no logo is to be shown beside its mail."
+		b.Summary = "The domain asks for no logo to be shown beside its mail."
 	case b.Issues.Has(mailauth.Fail):
 		b.Summary = "The domain offers a logo that mail programs do not show."
 	case report.Evidence == "":

@@ -121,7 +121,7 @@ func (c *dkimCheck) wild(anything reply, answers bool) {
 	switch {
 	case answers:
 		c.Issues.Add(mailauth.Info, "DKIM_WILDCARD", sectionDKIM, "Every selector answers with the same record, even one "+
-			"that nobody uses, so that a key counts as found only where it differs from that.")
+			"that nobody uses, so a key counts as found only if it differs from that.")
 	case anything.alias:
 		c.Issues.Add(mailauth.Info, "DKIM_WILDCARD", sectionDKIM, "Every selector, even one that nobody uses, is an alias "+
 			"(CNAME) of "+mailauth.Show(anything.cname)+", where there is no key.")
@@ -150,8 +150,8 @@ func (c *dkimCheck) find(selector string, answer reply, report dkim.Report) {
 // incomplete tells of lookups without an answer.
 func (c *dkimCheck) incomplete(unanswered int, failure *mailauth.LookupError, wildUnknown bool) {
 	if unanswered > 0 {
-		c.Issues.Add(mailauth.Info, "DKIM_SEARCH_INCOMPLETE", sectionDKIM, fmt.Sprintf("Of the %d selectors of large "+
-			"senders, %d could not be looked up: %s.", len(commonSelectors), unanswered, failure.Reason()))
+		c.Issues.Add(mailauth.Info, "DKIM_SEARCH_INCOMPLETE", sectionDKIM, fmt.Sprintf("Of the %d selectors that large "+
+			"senders use, %d could not be looked up: %s.", len(commonSelectors), unanswered, failure.Reason()))
 	}
 	if wildUnknown && len(c.Found) > 0 {
 		c.Issues.Add(mailauth.Info, "DKIM_SEARCH_INCOMPLETE", sectionDKIM,
@@ -166,13 +166,13 @@ func (r *checker) everywhere(ctx context.Context, cname string) bool {
 
 // deadAlias is the outcome for a selector that leads nowhere.
 func (c *dkimCheck) deadAlias(name, target string) {
-	c.Status, c.Summary = mailMissing, "There is no DKIM key at this selector: it is an alias that leads to none."
+	c.Status, c.Summary = mailMissing, "There is no DKIM key at this selector: it is an alias that leads nowhere."
 	c.Issues.Add(mailauth.Warn, "DKIM_ALIAS_DEAD", sectionDKIM, aliasToNothing(name, target))
 }
 
 // aliasToNothing says what is wrong with an alias at whose end there is no TXT record.
 func aliasToNothing(name, target string) string {
-	return fmt.Sprintf("%s is an alias (CNAME) of %s, and there is no key. Ask the service that you send with to publish "+
-		"it there, or remove the alias if you no longer use that service.", mailauth.Show(name),
+	return fmt.Sprintf("%s is an alias (CNAME) of %s, where there is no key. Ask the service that you send with to "+
+		"publish it there, or remove the alias if you no longer use that service.", mailauth.Show(name),
 		strings.TrimSuffix(mailauth.Show(target), "."))
 }

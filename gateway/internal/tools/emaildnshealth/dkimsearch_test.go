@@ -54,7 +54,7 @@ func TestDKIMSearch(t *testing.T) {
 		"an alias": {records: []string{"k2._domainkey.post.com. 300 IN CNAME dkim2.host.net.", `dkim2.host.net. 300 IN CNAME keys.host.net.`, `keys.host.net. 300 IN TXT "` + goodKey + `"`},
 			found: []string{"k2 dkim2.host.net ed25519 256"}},
 		"an alias of nothing": {records: []string{"k2._domainkey.post.com. 300 IN CNAME gone.host.net."}, codes: "info DKIM_ALIAS_DEAD",
-			said: "k2._domainkey.post.com is an alias (CNAME) of gone.host.net, and there is no key."},
+			said: "k2._domainkey.post.com is an alias (CNAME) of gone.host.net, where there is no key."},
 		"an alias of a name without texts": {records: []string{"k2._domainkey.post.com. 300 IN CNAME a.host.net.", "a.host.net. 300 IN A 93.184.216.40"}, codes: "info DKIM_ALIAS_DEAD"},
 		"a revoked key":                    {records: []string{keyAt("s1", "v=DKIM1; p=")}, codes: "info DKIM_KEY_REVOKED", said: "At the selector s1: The p tag is empty"},
 		"a broken key":                     {records: []string{keyAt("s1", "v=DKIM1; p=*")}, codes: "info DKIM_KEY_INVALID"},
@@ -67,7 +67,7 @@ func TestDKIMSearch(t *testing.T) {
 			return m
 		}, codes: "info DKIM_WILDCARD", said: "is an alias (CNAME) of www.post.com, where there is no key"},
 		"one fails": {records: []string{keyAt("google", goodKey)}, failing: []string{"k1"}, found: []string{"google  ed25519 256"}, codes: "info DKIM_SEARCH_INCOMPLETE",
-			said: "Of the 45 selectors of large senders, 1 could not be looked up", tried: len(commonSelectors) - 1},
+			said: "Of the 45 selectors that large senders use, 1 could not be looked up", tried: len(commonSelectors) - 1},
 		"whether all answer is not known": {records: []string{keyAt("google", goodKey)}, failing: []string{wildcardProbe}, found: []string{"google  ed25519 256"}, codes: "info DKIM_SEARCH_INCOMPLETE",
 			said: "Whether every selector answers with a key"},
 	} {
@@ -131,7 +131,7 @@ func answering(text string) func(q *dns.Msg) *dns.Msg {
 	}
 }
 
-// With a selector, and for a domain that takes no mail, nothing is searched.
+// With a selector, and for a domain that accepts no mail, nothing is searched.
 func TestDKIMSearchOnlyWithoutASelector(t *testing.T) {
 	t.Parallel()
 	for _, c := range []testCase{{}, {selector: "-", zone: map[string]string{"mx": "post.com. 300 IN MX 0 ."}}} {

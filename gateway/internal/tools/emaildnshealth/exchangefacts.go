@@ -57,8 +57,8 @@ func (c *mxCheck) complete(domain string, facts []exchangeFacts) {
 	}
 	if signed != "" && !c.authenticated {
 		issues.Add(mailauth.Info, "DANE_MX_NOT_SIGNED", "RFC 7672 section 2.2.1", "The TLSA records of "+
-			mailauth.Show(signed)+" are signed with DNSSEC and the MX records of "+mailauth.Show(domain)+" are not, so an "+
-			"attacker on the way can name another exchange. Sign the domain's zone too.")
+			mailauth.Show(signed)+" are signed with DNSSEC, but the MX records of "+mailauth.Show(domain)+" are not, so an "+
+			"attacker on the path can name another exchange. Sign the domain's zone too.")
 	}
 	judgeNames(facts, &issues)
 	c.worsen(issues)

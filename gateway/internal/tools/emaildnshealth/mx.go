@@ -119,7 +119,7 @@ func isNull(h mxHost) bool { return h.Exchange == "" }
 func (c *mxCheck) nullMX() {
 	const reference = "RFC 7505 section 3"
 	if len(c.Hosts) > 1 {
-		c.Summary = "The domain says both that it takes no mail and where it takes it."
+		c.Summary = "The domain says both that it accepts no mail and where to deliver it."
 		var issues mailauth.Issues
 		issues.Add(mailauth.Fail, "MX_NULL_WITH_OTHERS", reference,
 			"A null MX record must be the only one. Remove it, or all the others.")
@@ -128,8 +128,8 @@ func (c *mxCheck) nullMX() {
 	}
 	c.NullMX = true
 	c.Hosts = []mxHost{}
-	c.Summary = "The domain takes no mail (null MX)."
-	c.Issues.Add(mailauth.Info, "MX_NULL", reference, "The null MX record says that the domain takes no mail.")
+	c.Summary = "The domain accepts no mail (null MX)."
+	c.Issues.Add(mailauth.Info, "MX_NULL", reference, "The null MX record says that the domain accepts no mail.")
 	c.Status = mailInfo
 }
 
@@ -143,9 +143,9 @@ func (r *checker) implicitMX(ctx context.Context, c *mxCheck) {
 		return
 	}
 	if len(addresses) == 0 {
-		c.Status, c.Summary = mailMissing, "The domain has neither MX records nor an address, so it cannot take mail."
+		c.Status, c.Summary = mailMissing, "The domain has neither MX records nor an address, so it cannot receive mail."
 		c.Issues.Add(mailauth.Warn, "MX_MISSING", sectionMX,
-			"Publish an MX record if "+name+" is to take mail, and the null MX record \"0 .\" if not.")
+			"Publish an MX record if "+name+" should receive mail, and the null MX record \"0 .\" if not.")
 		return
 	}
 	c.Hosts = []mxHost{newMXHost(r.domain, 0)}
@@ -203,7 +203,7 @@ func (r *checker) hosts(ctx context.Context, c *mxCheck) {
 	}
 	if len(every) > 0 && !failed && !slices.ContainsFunc(every, netip.Addr.Is4) {
 		issues.Add(mailauth.Warn, "MX_NO_IPV4", sectionMX,
-			"No exchange has an IPv4 address, and many senders have nothing else. Give one of them an A record.")
+			"No exchange has an IPv4 address, and many senders have only IPv4. Give one of them an A record.")
 	}
 	c.Summary = fmt.Sprintf("%d of %d mail exchanges have an address; no mail server was contacted.", usable, len(names))
 	c.take(issues, failed)
@@ -254,7 +254,7 @@ func (f *mxHostFacts) judge(name string, issues *mailauth.Issues) (failed bool) 
 	}
 	if f.alias {
 		issues.Add(mailauth.Warn, "MX_CNAME", "RFC 2181 section 10.3",
-			"The exchange "+shown+" is an alias (CNAME), which an exchange must not be. Name the host that it leads to.")
+			"The exchange "+shown+" is an alias (CNAME), which an exchange must not be. Name the host that the alias leads to.")
 	}
 	if !allPublic(f.addresses) {
 		issues.Add(mailauth.Fail, "MX_ADDRESS_NOT_PUBLIC", sectionMX, notPublic(name))

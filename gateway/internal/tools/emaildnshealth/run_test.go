@@ -381,15 +381,15 @@ func TestEmailSPFSummary(t *testing.T) {
 	t.Parallel()
 	for records, want := range map[string]string{
 		`post.com. 300 IN TXT "v=spf1 a:a.post.com -all"`:                                   "SPF record with 1 of 10 lookups; it ends in -all.",
-		`post.com. 300 IN TXT "v=spf1 a:a.post.com"`:                                        "SPF record with 1 of 10 lookups; it has no all.",
-		`post.com. 300 IN TXT "v=spf1 redirect=gone.post.com"`:                              "SPF record with 1 of 10 lookups; how it ends could not be read.",
-		`post.com. 300 IN TXT "v=spf1 redirect=%{l}.post.com"`:                              "SPF record with 1 of 10 lookups; how it ends could not be read.",
-		"post.com. 300 IN TXT \"v=spf1 redirect=x.com\"\nx.com. 300 IN TXT v=spf1":          "SPF record with 1 of 10 lookups; it leads to the record of x.com, which has no all.",
+		`post.com. 300 IN TXT "v=spf1 a:a.post.com"`:                                        "SPF record with 1 of 10 lookups; it has no all term.",
+		`post.com. 300 IN TXT "v=spf1 redirect=gone.post.com"`:                              "SPF record with 1 of 10 lookups; its end could not be read.",
+		`post.com. 300 IN TXT "v=spf1 redirect=%{l}.post.com"`:                              "SPF record with 1 of 10 lookups; its end could not be read.",
+		"post.com. 300 IN TXT \"v=spf1 redirect=x.com\"\nx.com. 300 IN TXT v=spf1":          "SPF record with 1 of 10 lookups; it leads to the record of x.com, which has no all term.",
 		"post.com. 300 IN TXT \"v=spf1 redirect=x.com\"\nx.com. 300 IN TXT \"v=spf1 ~all\"": "SPF record with 1 of 10 lookups; it ends in ~all.",
-		`post.com. 300 IN TXT "v=spf1 mx -all;"`:                                            "SPF record with 1 of 10 lookups; how it ends could not be read.",
+		`post.com. 300 IN TXT "v=spf1 mx -all;"`:                                            "SPF record with 1 of 10 lookups; its end could not be read.",
 		`post.com. 300 IN TXT "v=spf1 a a a a a a a a a a mx -all"`:                         "SPF record with 11 lookups, of which receivers make at most 10; it ends in -all.",
 		`post.com. 300 IN TXT "v=spf1 -all"`:                                                "The domain sends no mail: its SPF record authorizes nobody.",
-		"post.com. 300 IN TXT \"v=spf1 -all\"\npost.com. 300 IN TXT \"v=spf1 ~all\"":        "There are several SPF records, so receivers use none.",
+		"post.com. 300 IN TXT \"v=spf1 -all\"\npost.com. 300 IN TXT \"v=spf1 ~all\"":        "There are several SPF records, so receivers use none of them.",
 	} {
 		h, _ := testCase{zone: map[string]string{"spf": records}}.run(t)
 		if got := h.Checks.SPF.Summary; got != want {
@@ -430,10 +430,10 @@ func TestEmailWithoutMail(t *testing.T) {
 	const null, nobody, reject = "quiet.com. 300 IN MX 0 .", `quiet.com. 300 IN TXT "v=spf1 -all"`,
 		`_dmarc.quiet.com. 300 IN TXT "v=DMARC1; p=reject; rua=mailto:a@quiet.com"`
 	for note, records := range map[string][]string{
-		"quiet.com neither sends nor takes mail, and all of its records say so.":                          {null, nobody, reject},
-		"quiet.com neither sends nor takes mail. A DMARC record with p=reject would complete that.":       {null, nobody},
-		"quiet.com sends no mail: its SPF record authorizes nobody.":                                      {nobody, reject},
-		"quiet.com takes no mail (null MX). If it sends none either, publish the SPF record v=spf1 -all.": {null},
+		"quiet.com neither sends nor accepts mail, and all of its records say so.":                          {null, nobody, reject},
+		"quiet.com neither sends nor accepts mail. A DMARC record with p=reject would complete that.":       {null, nobody},
+		"quiet.com sends no mail: its SPF record authorizes nobody.":                                        {nobody, reject},
+		"quiet.com accepts no mail (null MX). If it sends none either, publish the SPF record v=spf1 -all.": {null},
 	} {
 		n := egresstest.New(t)
 		n.Records(records...)
@@ -610,8 +610,8 @@ func TestEmailDMARCSummary(t *testing.T) {
 		"v=DMARC1; p=reject":      "The policy for mail that fails is reject, from the record of post.com.",
 		"v=DMARC1; p=reject; t=y": "The policy for mail that fails is reject, from the record of post.com. It is being tested (t=y), so receivers apply quarantine.",
 		"v=DMARC1; p=none; t=y":   "The policy for mail that fails is none, from the record of post.com.",
-		" v=DMARC1; p=reject":     "There is a TXT record for DMARC, and receivers do not read it as one.",
-		"v=dmarc1; p=reject":      "There is a TXT record for DMARC, and receivers do not read it as one.",
+		" v=DMARC1; p=reject":     "There is a TXT record for DMARC, but receivers do not recognize it.",
+		"v=dmarc1; p=reject":      "There is a TXT record for DMARC, but receivers do not recognize it.",
 		"hello":                   "Neither the domain nor its parents have a DMARC record.",
 	} {
 		zone := map[string]string{"dmarc": `_dmarc.post.com. 300 IN TXT "` + record + `"`}

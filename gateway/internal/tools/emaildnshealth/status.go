@@ -44,10 +44,10 @@ func (c *check) tellStep(ctx context.Context, name string) {
 
 func newCheck() check { return check{Status: mailPass, Issues: mailauth.Issues{}} }
 
-// notForNullMX is a check that has no meaning for a domain that takes no mail.
+// notForNullMX is a check that has no meaning for a domain that accepts no mail.
 func notForNullMX() check {
 	c := newCheck()
-	c.Status, c.Summary = mailNotApplicable, "The domain takes no mail (null MX), so this does not apply."
+	c.Status, c.Summary = mailNotApplicable, "The domain accepts no mail (null MX), so this does not apply."
 	return c
 }
 
@@ -129,13 +129,14 @@ func noteOn(domain string, r results) *string {
 	var note string
 	switch sends := !r.SPF.sendsNothing; {
 	case !sends && r.MX.NullMX && r.DMARC.reject():
-		note = fmt.Sprintf("%s neither sends nor takes mail, and all of its records say so.", domain)
+		note = fmt.Sprintf("%s neither sends nor accepts mail, and all of its records say so.", domain)
 	case !sends && r.MX.NullMX:
-		note = fmt.Sprintf("%s neither sends nor takes mail. A DMARC record with p=reject would complete that.", domain)
+		note = fmt.Sprintf("%s neither sends nor accepts mail. A DMARC record with p=reject would complete that.", domain)
 	case !sends:
 		note = fmt.Sprintf("%s sends no mail: its SPF record authorizes nobody.", domain)
 	case r.MX.NullMX:
-		note = fmt.Sprintf("%s takes no mail (null MX). If it sends none either, publish the SPF record v=spf1 -all.", domain)
+		note = fmt.Sprintf("%s accepts no mail (null MX). If it sends none either, publish the SPF record v=spf1 "+
+			"-all.", domain)
 	default:
 		return nil
 	}

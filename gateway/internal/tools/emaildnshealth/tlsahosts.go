@@ -108,7 +108,8 @@ func (f daneFacts) unsigned(name string, issues *mailauth.Issues) {
 			" are not signed with DNSSEC, so senders ignore them. Sign the zone that they are in.")
 	default:
 		issues.Add(mailauth.Info, "TLSA_NOT_AUTHENTICATED", sectionDANE, "Whether the TLSA records of "+name+
-			" are signed is not known, since this service's resolver checks no DNSSEC. Without DNSSEC senders ignore them.")
+			" are signed is not known, because this service's resolver does not validate DNSSEC. Without DNSSEC senders "+
+			"ignore them.")
 	}
 }
 

@@ -55,12 +55,12 @@ func (r *checker) mtaSts(ctx context.Context, mx mxCheck) mtaStsCheck {
 	switch {
 	case !record.Found:
 		c.Status, c.Summary = mailMissing, "The domain has no MTA-STS record."
-		c.Issues.Add(mailauth.Info, "MTASTS_MISSING", sectionSTSRecord, "Without MTA-STS an attacker on the way can make "+
+		c.Issues.Add(mailauth.Info, "MTASTS_MISSING", sectionSTSRecord, "Without MTA-STS an attacker on the path can make "+
 			"senders deliver without encryption. Publish a policy file and a TXT record at _mta-sts."+mailauth.Show(
 			r.domain)+".")
 		return c
 	case record.Text == "":
-		c.Summary = "There are several MTA-STS records, so senders use none."
+		c.Summary = "There are several MTA-STS records, so senders use none of them."
 		return c
 	}
 	fetched := r.fetchPolicy(ctx)
@@ -79,11 +79,11 @@ func (r *checker) mtaSts(ctx context.Context, mx mxCheck) mtaStsCheck {
 func (c *mtaStsCheck) conclude(fetched mtaStsFetch) {
 	switch {
 	case c.Status == mailError:
-		c.Summary = "MTA-STS could not be checked to the end."
+		c.Summary = "MTA-STS could not be checked completely."
 	case !fetched.readable:
 		c.Summary = "The MTA-STS record has no policy that senders can use."
 	case c.Status == mailFail:
-		c.Summary = "The MTA-STS policy has faults."
+		c.Summary = "The MTA-STS policy has errors."
 	case *c.Mode == "none":
 		c.Summary = "The MTA-STS policy is switched off (mode none)."
 		if c.Status == mailPass {
@@ -110,7 +110,7 @@ func (c *mtaStsCheck) readPolicy(text string, mx mxCheck, issues *mailauth.Issue
 		return false
 	case "testing":
 		issues.Add(mailauth.Warn, "MTASTS_TESTING", section,
-			"The mode is testing: senders report faults but deliver all the same. Use enforce once the reports look right.")
+			"The mode is testing: senders report failures but deliver anyway. Use enforce once the reports look right.")
 	}
 	for _, exchange := range mx.exchanges() {
 		if !policy.Covers(exchange) {
@@ -169,7 +169,7 @@ func (f *mtaStsFetch) unreachable(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() != nil:
 		f.failed = true
-		f.add(mailauth.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched before the time of this run was over.")
+		f.add(mailauth.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched before this run ran out of time.")
 	case !errors.As(err, &known):
 		f.add(mailauth.Fail, "MTASTS_POLICY_UNREACHABLE", "The policy could not be fetched.")
 	case fault.IsOwn(err), known.Kind == fault.Limited:
@@ -177,7 +177,7 @@ func (f *mtaStsFetch) unreachable(ctx context.Context, err error) {
 		f.add(mailauth.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched: %s", known.Sentence)
 	case errors.As(err, &invalid):
 		f.add(mailauth.Fail, "MTASTS_CERTIFICATE",
-			"%s Senders accept the policy over a valid certificate only: renew it, or have it name this host.", known.Sentence)
+			"%s Senders accept the policy only over a valid certificate: renew it, or have it name this host.", known.Sentence)
 	default:
 		f.add(mailauth.Fail, "MTASTS_POLICY_UNREACHABLE", "The policy could not be fetched: %s", known.Sentence)
 	}
@@ -191,7 +191,7 @@ func (f *mtaStsFetch) read(ctx context.Context, response *egress.Response) {
 		return
 	case response.Status != http.StatusOK:
 		f.add(mailauth.Fail, "MTASTS_POLICY_ABSENT",
-			"The policy's address answers with status %d, and only 200 counts. Serve the file there.", response.Status)
+			"The policy's address answers with status %d, but only 200 counts. Serve the file there.", response.Status)
 		return
 	case response.BodyErr != nil:
 		f.unreachable(ctx, response.BodyErr)
@@ -240,7 +240,7 @@ func (r *checker) tlsRpt(ctx context.Context, mx mxCheck) tlsRptCheck {
 		c.Issues.Add(mailauth.Info, "TLSRPT_MISSING", sectionTLSRPT, "Nobody is told when senders cannot use TLS. Publish "+
 			"v=TLSRPTv1; rua=mailto:… at _smtp._tls."+mailauth.Show(r.domain)+".")
 	case report.Record == "":
-		c.Summary = "There are several TLS reporting records, so senders use none."
+		c.Summary = "There are several TLS reporting records, so senders use none of them."
 	case len(report.Addresses) == 0:
 		c.Summary = "The TLS reporting record names no address that can be used."
 	case len(report.Addresses) == 1:
