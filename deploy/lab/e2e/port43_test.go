@@ -38,11 +38,11 @@ func TestWhoisOverPort43(t *testing.T) {
 			{name: "available", input: "nobody-there.it", facts: answered(facts{"found": false, "reason": "notFound", "domain": nil})},
 			{name: "no match", input: "nobody-there.jp", facts: answered(facts{"found": false, "reason": "notFound"})},
 			{name: "not found", input: "nobody-there.se", facts: answered(facts{"found": false, "reason": "notFound"})},
-			{name: "another form", input: "odd-shop.it", facts: unread(server, "a form that this service does not read")},
-			{name: "no server", input: "example.gr", facts: unread(iana, "IANA names no WHOIS server for .gr.")},
-			{name: "nothing at IANA", input: "example.kiwi", facts: unread(iana, "IANA names no WHOIS server for .kiwi.")},
+			{name: "another form", input: "odd-shop.it", facts: unread(server, "a format that this service does not read")},
+			{name: "no server", input: "example.gr", facts: unread(iana, "IANA lists no WHOIS server for .gr.")},
+			{name: "nothing at IANA", input: "example.kiwi", facts: unread(iana, "IANA lists no WHOIS server for .kiwi.")},
 			{name: "a closed server", input: "example.es", facts: unread("whois-closed."+lab.SiteZone, "does not answer this service")},
-			{name: "no text", input: "example.ir", facts: unread("whois-binary."+lab.SiteZone, "a form that this service does not read")},
+			{name: "no text", input: "example.ir", facts: unread("whois-binary."+lab.SiteZone, "a format that this service does not read")},
 		})
 	})
 	t.Run("failures", func(t *testing.T) {

@@ -216,7 +216,7 @@ func TestASNLookup(t *testing.T) {
 		{name: "IPv6", input: "2a10:80::1", facts: facts{"announced": true, "records.0.asn": 212001, "records.0.prefix": "2a10:80::/32", "peers": []string{}}},
 		{name: "not announced", input: "11.93.0.1", facts: facts{"announced": false, "records": []string{}, "peers": []string{}}},
 		{name: "a number", input: "as212002", facts: facts{"query": "AS212002", "queryType": "asn", "announced": true, "records": length(1), "records.0.asn": 212002, "records.0.prefix": nil,
-			"summary": contains("Whether it announces anything at present is not asked.")}},
+			"summary": contains("Whether it announces anything at present was not checked.")}},
 		{name: "a bare number", input: "15169", facts: facts{"queryType": "asn", "records.0.name": contains("GOOGLE"), "records.0.country": "US"}},
 		{name: "an unknown number", input: "AS212999", facts: facts{"queryType": "asn", "announced": false, "records": []string{}, "summary": contains("does not know AS212999")}},
 		{name: "unreadable", input: "11.94.1.1", status: 502},

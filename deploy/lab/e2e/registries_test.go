@@ -105,7 +105,8 @@ func TestOneClientShutsNobodyOut(t *testing.T) {
 func holdTurnLater(t *testing.T, a answer) {
 	t.Helper()
 	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
-	if err != nil || seconds < 1 || seconds > 12 || !strings.HasPrefix(a.Error, "Too many registrations are looked up") ||
+	if err != nil || seconds < 1 || seconds > 12 || !strings.HasPrefix(a.Error, "Too many registrations are being "+
+		"looked up") ||
 		a.Took > 6*time.Second {
 		t.Errorf("Retry-After %q after %v: %s", a.Header.Get("Retry-After"), a.Took, a.Error)
 	}

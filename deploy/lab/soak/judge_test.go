@@ -39,7 +39,7 @@ func TestWrong(t *testing.T) {
 		"a refusal that passes": {answered(refused, 200, openPort), false},
 		"a cut connection":      {result{row: open, request: open.ask(0), err: errors.New("EOF")}, false},
 		"no place at the redirector": {answered(registration, 503,
-			`{"error":"Too many registrations are looked up at the moment.","durationMs":1,"requestId":"id"}`), true},
+			`{"error":"Too many registrations are being looked up at the moment.","durationMs":1,"requestId":"id"}`), true},
 		"another 503 of a registration": {answered(registration, 503, refusal), false},
 		"the redirector's words alone":  {answered(registration, 503, "Too many registrations"), false},
 	} {

@@ -109,7 +109,7 @@ func (c *Client) loadRegistrar(ctx context.Context, name, related string) (domai
 	case err == nil && record.Domain != nil:
 		return record, KeepFound, nil
 	case err == nil:
-		return domainRecord{Failure: "The registrar has no data of its own on this name."}, KeepNotFound, nil
+		return domainRecord{Failure: "The registrar has no data on this name."}, KeepNotFound, nil
 	case fault.IsOwn(err) && errors.As(err, &failed): // which is over in seconds
 		return domainRecord{Failure: failed.Sentence}, 0, nil
 	case errors.As(err, &failed):
@@ -139,7 +139,7 @@ func (c *Client) askRegistrar(ctx context.Context, name, related string) (domain
 
 func registrarNotice(failure string) Notice {
 	return Notice{
-		Title: "Registrar data missing", Description: failure + " What is shown comes from the registry alone.",
+		Title: "Registrar data missing", Description: failure + " The data shown comes from the registry alone.",
 		FromService: true,
 	}
 }

@@ -82,7 +82,7 @@ func (c *Client) blame(err error, at place) error {
 	case failed.Kind == fault.Timeout:
 		return fault.Wrap(fault.Timeout, err, c.server(at)+" did not answer in time.")
 	case failed.Kind == fault.Refused:
-		return fault.Wrap(fault.Upstream, err, c.server(at)+" is not at a public address, and was not asked.")
+		return fault.Wrap(fault.Upstream, err, c.server(at)+" is not at a public address, so it was not asked.")
 	case failed.Kind == fault.NoAddress:
 		return fault.Wrap(fault.Upstream, err, c.server(at)+" has no address.")
 	case at.own:
@@ -95,15 +95,15 @@ func (c *Client) blame(err error, at place) error {
 func (c *Client) body(answer *egress.Response, at place) ([]byte, error) {
 	switch {
 	case answer.Truncated:
-		return nil, fault.New(fault.Upstream, c.server(at)+" sent an answer of more than 1 MiB.")
+		return nil, fault.New(fault.Upstream, c.server(at)+" sent an answer larger than 1 MiB.")
 	case fault.Is(answer.BodyErr, fault.Busy):
 		return nil, answer.BodyErr
 	case answer.BodyErr != nil && fault.Is(answer.BodyErr, fault.Timeout):
 		return nil, fault.Wrap(fault.Timeout, answer.BodyErr, c.server(at)+" did not send its whole answer in time.")
 	case answer.BodyErr != nil:
-		return nil, fault.Wrap(fault.Upstream, answer.BodyErr, c.server(at)+" broke off its answer.")
+		return nil, fault.Wrap(fault.Upstream, answer.BodyErr, c.server(at)+" stopped in the middle of its answer.")
 	case isPage(answer):
-		return nil, fault.New(fault.Upstream, c.server(at)+" sent a web page in place of registration data.")
+		return nil, fault.New(fault.Upstream, c.server(at)+" sent a web page instead of registration data.")
 	}
 	return answer.Body, nil
 }

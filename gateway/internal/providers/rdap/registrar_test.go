@@ -63,7 +63,7 @@ func TestRegistrarsFailureIsANotice(t *testing.T) {
 		notice        string
 	}{
 		{"500", "https://" + relatedPath, status(500), "status 500"},
-		{"404", "https://" + relatedPath, status(404), "no data of its own"},
+		{"404", "https://" + relatedPath, status(404), "no data on this name"},
 		{"429", "https://" + relatedPath, status(429, "Retry-After", "9"), "asked too often"},
 		{"a page", "https://" + relatedPath, status(200, "Content-Type", "text/html"), "web page"},
 		{"another name", "https://" + relatedPath, domainBody("other-site.com"), "makes no sense"},

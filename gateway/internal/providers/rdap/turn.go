@@ -43,7 +43,7 @@ func (w *walk) turn(ctx context.Context) error {
 	case err != nil:
 		return err
 	case again > 0:
-		return pause.TryLater(fault.Busy, again, "Too many registrations are looked up at the moment.", ErrShare).
+		return pause.TryLater(fault.Busy, again, "Too many registrations are being looked up at the moment.", ErrShare).
 			ByRule(fault.LimitProviderShare)
 	case waited > 0: // whoever was before may have been asked for a pause
 		return w.client.paused(ctx, w.at)

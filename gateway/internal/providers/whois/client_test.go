@@ -139,7 +139,7 @@ func TestLookup(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	if a := w.look(t, "odd.it"); a.Outcome != Unread ||
-		a.Why != "The WHOIS server whois.registry-site.net answered in a form that this service does not read." {
+		a.Why != "The WHOIS server whois.registry-site.net answered in a format that this service does not read." {
 		t.Errorf("%+v", a)
 	}
 	if got := w.iana.questions(); !slices.Equal(got, []string{"it\r\n"}) {
@@ -171,15 +171,15 @@ func TestReferrals(t *testing.T) {
 		iana func(net.Conn, string)
 		why  string
 	}{
-		"none":          {said("domain: IT\r\nstatus: ACTIVE\r\n"), "IANA names no WHOIS server for .it."},
-		"empty":         {said("domain: IT\r\nwhois:\r\n"), "IANA names no WHOIS server for .it."},
-		"no such TLD":   {said("% This query returned 0 objects.\r\n"), "IANA names no WHOIS server for .it."},
-		"an address":    {said("domain: IT\r\nwhois: 93.184.216.2\r\n"), "IANA names no WHOIS server for .it."},
-		"a local name":  {said("domain: IT\r\nwhois: localhost\r\n"), "IANA names no WHOIS server for .it."},
+		"none":          {said("domain: IT\r\nstatus: ACTIVE\r\n"), "IANA lists no WHOIS server for .it."},
+		"empty":         {said("domain: IT\r\nwhois:\r\n"), "IANA lists no WHOIS server for .it."},
+		"no such TLD":   {said("% This query returned 0 objects.\r\n"), "IANA lists no WHOIS server for .it."},
+		"an address":    {said("domain: IT\r\nwhois: 93.184.216.2\r\n"), "IANA lists no WHOIS server for .it."},
+		"a local name":  {said("domain: IT\r\nwhois: localhost\r\n"), "IANA lists no WHOIS server for .it."},
 		"nonsense":      {said("<html>"), "did not say which WHOIS server .it has"},
 		"another's":     {said("domain: COM\r\n"), "did not say which WHOIS server .it has"},
 		"no answer":     {waits, "did not send its whole answer in time. So the WHOIS server of .it is not known."},
-		"a long answer": {said(strings.Repeat("x", MaxText+1)), "sent an answer of more than 64 KiB. So the"},
+		"a long answer": {said(strings.Repeat("x", MaxText+1)), "sent an answer larger than 64 KiB. So the"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -230,13 +230,13 @@ func TestFailures(t *testing.T) {
 			for _, err := io.WriteString(conn, "Domain: "); err == nil; {
 				_, err = io.WriteString(conn, strings.Repeat("x", 1<<12))
 			}
-		}, fault.Upstream, "sent an answer of more than 64 KiB"},
-		"one octet too many": {said(strings.Repeat("x", MaxText+1)), fault.Upstream, "sent an answer of more than 64 KiB"},
+		}, fault.Upstream, "sent an answer larger than 64 KiB"},
+		"one octet too many": {said(strings.Repeat("x", MaxText+1)), fault.Upstream, "sent an answer larger than 64 KiB"},
 		"a pause":            {said("% Excessive querying, grace period of 300 seconds.\n"), fault.Busy, "has been asked too often. Try again in 300 s."},
 		"a reset": {func(conn net.Conn, _ string) {
 			_, _ = io.WriteString(conn, "Domain: exam")
 			_ = conn.(*net.TCPConn).SetLinger(0)
-		}, fault.Upstream, "broke off its answer"},
+		}, fault.Upstream, "stopped in the middle of its answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -275,7 +275,7 @@ func TestServersThatCannotBeReached(t *testing.T) {
 		kind   fault.Kind
 		says   string
 	}{
-		"inside":  {"whois.inside-site.net", fault.Upstream, "is not at a public address, and was not asked"},
+		"inside":  {"whois.inside-site.net", fault.Upstream, "is not at a public address, so it was not asked"},
 		"nowhere": {"whois.gone-site.net", fault.Upstream, "has no address"},
 		"closed":  {"whois.iana.org.closed-site.net", fault.Upstream, "refused the connection"},
 		"dropped": {"whois.dropped-site.net", fault.Timeout, "did not answer in time"},

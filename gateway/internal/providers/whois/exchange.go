@@ -41,7 +41,7 @@ func (c *Client) exchange(
 	case err != nil:
 		return "", err
 	case len(answer) > MaxText:
-		return "", fault.New(fault.Upstream, called(server)+" sent an answer of more than 64 KiB.")
+		return "", fault.New(fault.Upstream, called(server)+" sent an answer larger than 64 KiB.")
 	}
 	return text.Decode(answer), nil
 }
@@ -84,7 +84,7 @@ func blame(ctx context.Context, server target.Host, err error) error {
 	case fault.Timeout:
 		return fault.Wrap(fault.Timeout, err, called(server)+" did not answer in time.")
 	case fault.Refused:
-		return fault.Wrap(fault.Upstream, err, called(server)+" is not at a public address, and was not asked.")
+		return fault.Wrap(fault.Upstream, err, called(server)+" is not at a public address, so it was not asked.")
 	case fault.NoAddress:
 		return fault.Wrap(fault.Upstream, err, called(server)+" has no address.")
 	default:
@@ -104,7 +104,7 @@ func (c *Client) broken(ctx context.Context, server target.Host, conn net.Conn, 
 	if own := c.egress.OwnFault(err, remote(conn)); own != nil {
 		return own
 	}
-	return fault.Wrap(fault.Upstream, err, called(server)+" broke off its answer.")
+	return fault.Wrap(fault.Upstream, err, called(server)+" stopped in the middle of its answer.")
 }
 
 func remote(conn net.Conn) netip.Addr {

@@ -57,7 +57,7 @@ func (c *Client) readReferral(ctx context.Context, answer, tld string) (referral
 		}
 	}
 	if knows || says(answer, "this query returned 0 objects") {
-		return referral{Why: "IANA names no WHOIS server for ." + tld + "."}, KeepReferral, nil
+		return referral{Why: "IANA lists no WHOIS server for ." + tld + "."}, KeepReferral, nil
 	}
 	if wait, asked := asksToWait(answer); asked {
 		return referral{}, 0, c.pause(ctx, c.root, wait)

@@ -101,10 +101,10 @@ var deniedWords = []string{"access denied", "access is denied", "permission deni
 // name.
 func complaint(text string) string {
 	if strings.TrimSpace(text) == "" {
-		return "answered with no text."
+		return "sent an empty answer."
 	}
 	if _, closed := mentions(text, slices.Concat(closedWords, deniedWords)); closed {
 		return "does not answer this service."
 	}
-	return "answered in a form that this service does not read."
+	return "answered in a format that this service does not read."
 }

@@ -27,7 +27,7 @@ func (c *Client) turn(ctx context.Context, server target.Host) error {
 	case err != nil:
 		return err
 	case again > 0:
-		return pause.TryLater(fault.Busy, again, "Too many registrations are looked up at the moment.", nil).
+		return pause.TryLater(fault.Busy, again, "Too many registrations are being looked up at the moment.", nil).
 			ByRule(fault.LimitProviderShare)
 	}
 	return c.paused(ctx, server) // whoever was before may have been asked for one

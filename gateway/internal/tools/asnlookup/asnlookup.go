@@ -35,7 +35,7 @@ type Result struct {
 	Sources   []registration.Source `json:"sources"`
 }
 
-const notePeersMissing = "The ASN service did not answer for the peers, so none are listed."
+const notePeersMissing = "The ASN service did not answer the question about peers, so none are listed."
 
 // New makes the tool; client asks the ASN service.
 func New(client *asn.Client) tool.Tool {

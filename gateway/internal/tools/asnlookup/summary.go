@@ -11,11 +11,11 @@ import (
 // is announced.
 func summaryOfNumber(number string, known bool) string {
 	if !known {
-		return fmt.Sprintf("The ASN service does not know %s: it may not be given out. Whether any network uses it all the "+
-			"same is not asked.", number)
+		return fmt.Sprintf("The ASN service does not know %s: it may not be allocated. Whether any network uses it anyway "+
+			"was not checked.", number)
 	}
-	return fmt.Sprintf("The ASN service knows %s: the number is given out. Whether it announces anything at present is "+
-		"not asked.", number)
+	return fmt.Sprintf("The ASN service knows %s: the number is allocated. Whether it announces anything at present "+
+		"was not checked.", number)
 }
 
 // summaryOfAddress says who announces an address, and what several origins mean.
@@ -26,6 +26,6 @@ func summaryOfAddress(address string, records []asn.Announcement) string {
 	if several := registration.SeveralOrigins(records); several != "" {
 		return several
 	}
-	return fmt.Sprintf("%s announces %s, in which %s lies.", registration.Numbers(registration.Winners(records)),
+	return fmt.Sprintf("%s announces %s, which contains %s.", registration.Numbers(registration.Winners(records)),
 		records[0].Prefix, address)
 }

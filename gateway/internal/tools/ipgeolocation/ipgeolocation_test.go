@@ -124,7 +124,7 @@ func TestIPGeolocation(t *testing.T) {
 		`"startAddress":"1.1.1.0","endAddress":"1.1.1.255","parentHandle":"1.0.0.0 - 1.255.255.255","status":["active"],"redactions":[]},` +
 		`"country":"AU","countryName":"Australia","countrySource":"rdap","organization":"APNIC Research and Development","abuseContact":"helpdesk@apnic.example",` +
 		`"asn":{"asn":13335,"name":"CLOUDFLARENET - Cloudflare, Inc., US","prefix":"1.1.1.0/24","country":"AU","registry":"apnic","allocated":"2011-08-11"},"hostname":"one.test-site.com",` +
-		`"note":"This network is registered in Australia (AU), says its registry. A registration tells who holds the addresses, not where they are used.",` +
+		`"note":"This network is registered in Australia (AU), according to its registry. A registration says who holds the addresses, not where they are used.",` +
 		`"sources":[{"name":"the registry","url":"https://rdap.test-site.com/ip/1.1.1.1","fetchedAt":"then","cached":false},{"name":"Team Cymru","zone":"asn.cymru.com","fetchedAt":"then","cached":false}]}`
 	if diff := cmp.Diff(want, string(out)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -158,7 +158,7 @@ func TestIPGeolocationSources(t *testing.T) {
 		}, "DE Germany rdap", 15169, "registered in Germany (DE), says its registry", 2},
 		"from nobody": {arinNetwork, func(l locator) {
 			l.Records(toolstest.ASNLine(origin, "15169 | 2001:4860::/32 |  | arin | 2005-03-14"))
-		}, "", 15169, "Nobody says which country this network is registered in.", 2},
+		}, "", 15169, "No source says which country this network is registered in.", 2},
 		"not announced":         {withCountry, func(locator) {}, "DE Germany rdap", 0, "No network announces this address at present.", 2},
 		"a code without a name": {strings.Replace(arinNetwork, `"type"`, `"country":"XZ","type"`, 1), func(locator) {}, "XZ  rdap", 0, "registered in XZ, says its registry", 2},
 		"several origins": {withCountry, func(l locator) {
@@ -237,7 +237,7 @@ func registryFaults() map[string]registryFault {
 		"fails": {registry: toolstest.StatusHandler(http.StatusInternalServerError).ServeHTTP, kind: fault.Upstream,
 			says: "answered with the status 500."},
 		"is no RDAP": {registry: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
-			kind: fault.Upstream, says: "sent a web page in place of registration data."},
+			kind: fault.Upstream, says: "sent a web page instead of registration data."},
 		"is silent": {arrange: func(l locator) { l.Fail("93.184.216.34:443", syscall.ETIMEDOUT) }, kind: fault.Timeout,
 			says: "did not answer in time."},
 		"asks to wait": {registry: toolstest.StatusHandler(http.StatusTooManyRequests).ServeHTTP, kind: fault.Busy, retry: true,
@@ -268,7 +268,7 @@ func TestIPGeolocationWithoutTheRegistry(t *testing.T) {
 				said := []string{"Which country this network is registered in is not known.", "No network announces this address"}
 				if announced {
 					l.Records(toolstest.ASNLine("1.1.1.1.origin", "13335 | 1.1.1.0/24 | AU | apnic | 2011-08-11"))
-					said = []string{"This network is registered in Australia (AU), says the ASN service. "}
+					said = []string{"This network is registered in Australia (AU), according to the ASN service. "}
 				}
 				got := l.locate(t, "1.1.1.1")
 				if got.Network != nil || got.Organization != nil || got.AbuseContact != nil || (got.ASN != nil) != announced {
@@ -329,7 +329,7 @@ func TestIPGeolocationWhenTheShareIsUsedUp(t *testing.T) {
 	l.Records(toolstest.ASNLine("1.1.1.1.origin", "13335 | 1.1.1.0/24 | AU | apnic | 2011-08-11"),
 		"1.1.1.1.in-addr.arpa. 300 IN PTR one.test-site.com.")
 	got := l.locate(t, "1.1.1.1")
-	const says = "Too many registrations are looked up at the moment. Try again in 10 s."
+	const says = "Too many registrations are being looked up at the moment. Try again in 10 s."
 	if got.Network != nil || got.ASN == nil || deref(got.Country) != "AU" || deref(got.Hostname) != "one.test-site.com" ||
 		len(got.Sources) != 1 || !strings.Contains(got.Note, says) {
 		t.Errorf("%+v", got)

@@ -13,7 +13,7 @@ import (
 )
 
 // notWhere is what every reader of a registration should know.
-const notWhere = "A registration tells who holds the addresses, not where they are used."
+const notWhere = "A registration says who holds the addresses, not where they are used."
 
 // note says in plain words what the country means, where it comes from, and what is missing.
 func note(r Result, registered registeredIn, announced announcedBy, named namedAs) string {
@@ -48,7 +48,7 @@ func countrySentence(r Result) string {
 	case r.Country == nil && r.Network == nil:
 		return "Which country this network is registered in is not known."
 	case r.Country == nil:
-		return "Nobody says which country this network is registered in."
+		return "No source says which country this network is registered in."
 	}
 	country := *r.Country
 	if r.CountryName != nil {
@@ -56,12 +56,12 @@ func countrySentence(r Result) string {
 	}
 	switch {
 	case r.Network == nil:
-		return fmt.Sprintf("This network is registered in %s, says the ASN service.", country)
+		return fmt.Sprintf("This network is registered in %s, according to the ASN service.", country)
 	case *r.CountrySource == "asn":
-		return fmt.Sprintf("This network is registered in %s, says the ASN service; the registry's own record of the "+
-			"network names no country.", country)
+		return fmt.Sprintf("This network is registered in %s, according to the ASN service; the registry's own record of "+
+			"the network names no country.", country)
 	}
-	return fmt.Sprintf("This network is registered in %s, says its registry.", country)
+	return fmt.Sprintf("This network is registered in %s, according to its registry.", country)
 }
 
 // regions are what the registries have for more than one country.

@@ -36,7 +36,7 @@ func New() tool.Tool {
 		Parse: func(in tool.Input) (visitor, error) {
 			if in.Text != "" {
 				return visitor{}, fault.New(fault.Invalid,
-					"This tool looks at your own address and takes no input; leave it empty.")
+					"This tool shows your own address and takes no input; leave the input empty.")
 			}
 			return visitor{in.Visitor}, nil
 		},
@@ -48,14 +48,14 @@ func New() tool.Tool {
 // end is likely to be the service's own proxy.
 func describeVisitor(v tool.Visitor) Result {
 	if !v.HeadersTrusted {
-		return unavailable("This service is not set up to trust the headers that would tell your address.")
+		return unavailable("This service is not set up to trust the headers that would show it your address.")
 	}
 	if !v.Addr.IsValid() {
-		return unavailable("The proxy in front of this service did not tell your address.")
+		return unavailable("The proxy in front of this service did not pass on your address.")
 	}
 	addr := v.Addr.Unmap()
 	if addr.Zone() != "" || !netpolicy.Judge(addr).Public {
-		return unavailable("The address that the proxy in front of this service told is not a public one.")
+		return unavailable("The address that the proxy in front of this service passed on is not public.")
 	}
 	ip, version := addr.String(), workerapi.Family(addr)
 	return Result{Available: true, IP: &ip, Version: &version}

@@ -32,7 +32,7 @@ func (r Result) withWHOIS(ctx context.Context, port43 *whois.Client, name string
 		r.Notices = withAbsence(r.Notices, rdap.NotFound, noSuchDomain)
 	case whois.Unread:
 		r.Notices = append(r.Notices, rdap.Notice{
-			Title: "Nothing learnt over WHOIS", Description: answer.Why, FromService: true,
+			Title: "Nothing found over WHOIS", Description: answer.Why, FromService: true,
 		})
 	}
 	return r, nil

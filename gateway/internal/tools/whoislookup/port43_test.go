@@ -70,8 +70,8 @@ func TestWhoisOverPort43(t *testing.T) {
 			"nameservers":["ns1.registry-site.net"],"dnssec":{"signed":null,"ds":[]},"contacts":[],"redactions":[]},"notices":[],"reason":null`},
 		{"free.it", "free.it", `"found":false,"domain":null,"reason":"notFound","notices":[{"title":"No such registration",
 			"description":"The registry has no such registration. Reserved and blocked names look the same.","fromService":true}]`},
-		{"odd.it", "odd.it", `"found":false,"domain":null,"reason":"noRdapService","notices":[{"title":"Nothing learnt over WHOIS",
-			"description":"The WHOIS server whois.registry-site.net answered in a form that this service does not read.","fromService":true}]`},
+		{"odd.it", "odd.it", `"found":false,"domain":null,"reason":"noRdapService","notices":[{"title":"Nothing found over WHOIS",
+			"description":"The WHOIS server whois.registry-site.net answered in a format that this service does not read.","fromService":true}]`},
 	} {
 		got, err := run(t, tl, c.input)
 		if err != nil {

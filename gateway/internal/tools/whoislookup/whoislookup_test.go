@@ -154,9 +154,9 @@ func TestWhoisThatFindsNothing(t *testing.T) {
 		"domain/free.com": "https://registry-site.net/domain/free.com",
 		"ip/8.8.4.4":      "https://registry-site.net/ip/8.8.4.4",
 	}, nil)
-	// IANA names no WHOIS server for the two top-level domains without RDAP.
+	// IANA lists no WHOIS server for the two top-level domains without RDAP.
 	asked := func(tld string) (notices, source string) {
-		return `{"title":"Nothing learnt over WHOIS","description":"IANA names no WHOIS server for .` + tld + `.","fromService":true}`,
+		return `{"title":"Nothing found over WHOIS","description":"IANA lists no WHOIS server for .` + tld + `.","fromService":true}`,
 			`,{"name":"whois","server":"whois.iana.org","cached":false}`
 	}
 	absence := map[string]string{

@@ -17,7 +17,7 @@ type ASNRecord struct {
 }
 
 // NoteNamesMissing is the note of a result in which networks lack names that they may have.
-const NoteNamesMissing = "The ASN service did not answer for every network's name."
+const NoteNamesMissing = "The ASN service did not give every network's name."
 
 // SourcesOfASN are the sources of what the ASN service said.
 func SourcesOfASN(all asn.Sources) []Source {

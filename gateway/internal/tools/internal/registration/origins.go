@@ -24,8 +24,8 @@ func SeveralOrigins(records []asn.Announcement) string {
 	if len(winners) < 2 {
 		return ""
 	}
-	return fmt.Sprintf("%s announce %s at the same time. That is usual for anycast and for moves, and else a sign of a "+
-		"mistake or a hijack.", Numbers(winners), winners[0].Prefix)
+	return fmt.Sprintf("%s announce %s at the same time. That is usual for anycast and during moves; otherwise it is a "+
+		"sign of a mistake or a hijack.", Numbers(winners), winners[0].Prefix)
 }
 
 // named is how many networks a sentence names.

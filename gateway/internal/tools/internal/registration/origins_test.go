@@ -16,8 +16,8 @@ func announced(prefix string, numbers ...uint32) (out []asn.Announcement) {
 
 func TestSeveralOrigins(t *testing.T) {
 	t.Parallel()
-	const means = " announce 11.90.0.0/24 at the same time. That is usual for anycast and for moves, and else a sign of " +
-		"a mistake or a hijack."
+	const means = " announce 11.90.0.0/24 at the same time. That is usual for anycast and during moves; otherwise it " +
+		"is a sign of a mistake or a hijack."
 	wide := announced("11.90.0.0/16", 9)
 	for name, test := range map[string]struct {
 		records []asn.Announcement
