@@ -37,7 +37,7 @@ func (p *parser) crawlDelay(number int, value string) {
 		return
 	case len(p.rules) == 0:
 		p.issues.add(CodeRuleBeforeAgent, SeverityFail, number,
-			"The crawl delay stands before any user-agent line, so that it is for nobody.")
+			"The crawl delay comes before any user-agent line, so it applies to nobody.")
 		return
 	}
 	if !p.ruled {
@@ -62,7 +62,8 @@ var retired = map[string]struct {
 	"noarchive": {SeverityWarn,
 		"Crawlers do not read noarchive here. Use a robots meta tag or the X-Robots-Tag header."},
 	"host": {SeverityInfo,
-		"Host is an extension that hardly any crawler reads. A redirect to the preferred host does the same for all."},
+		"Host is an extension that hardly any crawler reads. A redirect to the preferred host does the same for all " +
+			"crawlers."},
 	"clean-param":    {SeverityInfo, "Clean-param is an extension of Yandex."},
 	"request-rate":   {SeverityInfo, "Request-rate is an extension that hardly any crawler reads."},
 	"visit-time":     {SeverityInfo, "Visit-time is an extension that hardly any crawler reads."},

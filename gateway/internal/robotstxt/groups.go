@@ -28,7 +28,7 @@ func (p *parser) groups() []Group {
 	}
 	if left < 0 {
 		p.issues.add(CodeTooManyRules, SeverityFail, 0,
-			"The groups that name the same crawlers come to so many rules together that the last ones are left out here.")
+			"The groups for the same crawlers have so many rules together that the last ones are left out here.")
 	}
 	return groups
 }

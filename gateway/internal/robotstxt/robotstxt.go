@@ -62,7 +62,7 @@ func Parse(body []byte, truncated bool) File {
 	p := parser{issues: issues{left: maxIssues}}
 	if truncated {
 		body = body[:bytes.LastIndexAny(body, "\r\n")+1]
-		p.issues.add(CodeTooLong, SeverityWarn, 0, "The file is longer than 500 KiB. Crawlers need not read the rest of it.")
+		p.issues.add(CodeTooLong, SeverityWarn, 0, "The file is longer than 500 KiB. Crawlers may ignore the rest.")
 	}
 	if text, marked := bytes.CutPrefix(body, []byte("\xef\xbb\xbf")); marked {
 		body = text
@@ -128,7 +128,7 @@ func (p *parser) line(number int, raw []byte) {
 	name, value, ok := strings.Cut(text, ":")
 	name, value = strings.ToLower(strings.Trim(name, space)), strings.Trim(value, space)
 	if !ok {
-		p.issues.add(CodeNoColon, SeverityFail, number, "The line has no colon, so that crawlers skip it.")
+		p.issues.add(CodeNoColon, SeverityFail, number, "The line has no colon, so crawlers skip it.")
 		return
 	}
 	p.field(number, name, value)
@@ -165,7 +165,7 @@ func (p *parser) userAgent(number int, value string) {
 	}
 	if p.other > 0 {
 		p.issues.add(CodeGroupsJoin, SeverityWarn, number,
-			"No allow or disallow line ended the group before, so that the rules that follow are for its crawlers too.")
+			"The group before has no allow or disallow line, so the rules that follow apply to its crawlers too.")
 		p.other = 0
 	}
 	if token == "" {
@@ -211,7 +211,7 @@ func (p *parser) rule(number int, kind RuleType, path string) {
 	if len(p.rules) == 0 {
 		if !p.early {
 			p.issues.add(CodeRuleBeforeAgent, SeverityFail, number,
-				"The rule stands before any user-agent line, so that it is for nobody.")
+				"The rule comes before any user-agent line, so it applies to nobody.")
 		}
 		p.early = true
 		return
@@ -227,13 +227,13 @@ func (p *parser) checkPath(number int, path string) {
 		return
 	case path[0] != '/' && path[0] != '*':
 		p.issues.add(CodePathWithoutSlash, SeverityFail, number,
-			"The path begins with neither / nor *, so that it matches nothing.")
+			"The path begins with neither / nor *, so it matches nothing.")
 	case strings.Contains(strings.TrimSuffix(path, "$"), "$"):
-		p.issues.add(CodeInnerDollar, SeverityInfo, number, "A $ that is not at the end of a path stands for itself.")
+		p.issues.add(CodeInnerDollar, SeverityInfo, number, "A $ that is not at the end of a path is an ordinary character.")
 	}
 	if strings.ContainsAny(path, " \t") {
 		p.issues.add(CodePathWithSpace, SeverityWarn, number,
-			"The path has a blank in it. One that is meant is written as %%20.")
+			"The path contains a space. If it is intended, write it as %%20.")
 	}
 	if brokenEscape(path) {
 		p.issues.add(CodeBrokenEscape, SeverityWarn, number,
@@ -245,6 +245,6 @@ func (p *parser) checkPath(number int, path string) {
 func (p *parser) finish() {
 	if len(p.rules) > 0 && !p.ruled {
 		p.issues.add(CodeEmptyGroup, SeverityInfo, p.began,
-			"The last group has no allow or disallow line, so that it allows everything.")
+			"The last group has no allow or disallow line, so it allows everything.")
 	}
 }

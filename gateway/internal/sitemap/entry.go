@@ -19,17 +19,17 @@ func (r *reader) checkLoc(loc string, line int) {
 		return
 	}
 	if len(loc) >= maxLoc {
-		r.kept.add(CodeLongLoc, SeverityFail, line, "A URL is not under 2,048 characters long.")
+		r.kept.add(CodeLongLoc, SeverityFail, line, "A URL has 2,048 characters or more.")
 		return
 	}
 	u, ok := absolute(loc)
 	if !ok {
-		r.kept.add(CodeBadLoc, SeverityFail, line, "A URL is not an absolute http or https one.")
+		r.kept.add(CodeBadLoc, SeverityFail, line, "A URL is not an absolute http or https URL.")
 		return
 	}
 	if r.source.Host != "" && !strings.EqualFold(u.Hostname(), r.source.Host) {
 		r.kept.add(CodeOtherHost, SeverityInfo, line,
-			"A URL is on another host than the sitemap. Crawlers take it only where that host's robots.txt names this sitemap.")
+			"A URL is on another host than the sitemap. Crawlers accept it only if that host's robots.txt names this sitemap.")
 	}
 }
 
@@ -56,7 +56,7 @@ func (r *reader) checkDate(text string, line int) {
 	}
 	// A day ahead is a time zone, and no news.
 	if at.After(r.source.Now.Add(24 * time.Hour)) {
-		r.kept.add(CodeFutureDate, SeverityWarn, line, "A lastmod lies in the future.")
+		r.kept.add(CodeFutureDate, SeverityWarn, line, "A lastmod is in the future.")
 	}
 	if at.After(r.report.LastModified) {
 		r.report.LastModified = at

@@ -71,9 +71,9 @@ func (i *issues) list() []Issue {
 	for k := range out {
 		switch n := i.times[out[k].Code]; {
 		case n == 2:
-			out[k].Message += " The same holds for one more."
+			out[k].Message += " The same applies to one more."
 		case n > 2:
-			out[k].Message += fmt.Sprintf(" The same holds for %d more.", n-1)
+			out[k].Message += fmt.Sprintf(" The same applies to %d more.", n-1)
 		}
 	}
 	return out

@@ -233,7 +233,7 @@ func (r *reader) conclude(err error) Report {
 	case errors.Is(err, errTooLong):
 		r.report.Valid, r.report.Truncated = true, true
 		r.kept.add(CodeTooLong, SeverityFail, 0,
-			"The file is longer than 50 MiB (52,428,800 bytes), which a sitemap may not be.")
+			"The file is longer than 50 MiB (52,428,800 bytes), the most that a sitemap may have.")
 	case errors.As(err, &bad):
 		r.kept.add(bad.code, SeverityFail, bad.line, "%s", bad.message)
 	case r.zipped && isGzipError(err):

@@ -168,8 +168,8 @@ func TestDates(t *testing.T) {
 
 func TestRepeatedIssuesAreCounted(t *testing.T) {
 	t.Parallel()
-	for n, end := range map[int]string{1: "loc element.", 2: " The same holds for one more.",
-		5: " The same holds for 4 more."} {
+	for n, end := range map[int]string{1: "loc element.", 2: " The same applies to one more.",
+		5: " The same applies to 4 more."} {
 		got := readText(set(strings.Repeat("<url/>", n)))
 		if len(got.Issues) != 1 || !strings.HasSuffix(got.Issues[0].Message, end) {
 			t.Errorf("%d: %+v", n, got.Issues)

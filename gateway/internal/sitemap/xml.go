@@ -18,7 +18,7 @@ const (
 
 const namespace = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
-var errTokenTooLong = &defect{code: CodeMalformed, message: "The XML has a text, comment or tag of more than 256 KiB."}
+var errTokenTooLong = &defect{code: CodeMalformed, message: "The XML has a text, comment or tag longer than 256 KiB."}
 
 // document is the state between two tokens.
 type document struct {
@@ -129,7 +129,7 @@ func (d *document) root(element token) error {
 		d.r.report.Kind = Index
 	case "rss", "feed", "RDF":
 		d.r.kept.add(CodeFeed, SeverityInfo, 0,
-			"The file is a feed. Crawlers take it as a sitemap, but it names only the newest pages; it is not counted here.")
+			"The file is a feed. Crawlers accept it as a sitemap, but it lists only the newest pages; it is not counted here.")
 		return errDone
 	case "html":
 		return broken(CodeHTML, "The file is an HTML page, not a sitemap.")
@@ -177,7 +177,7 @@ func (d *document) end() error {
 	case !d.rooted:
 		return broken(CodeNeither, "The XML document has no root element.")
 	case len(d.stack) > 0:
-		return d.fault(broken(CodeMalformed, "The XML document ends in the middle."))
+		return d.fault(broken(CodeMalformed, "The XML document is cut off before its end."))
 	}
 	return nil
 }
@@ -195,10 +195,11 @@ func (d *document) fault(err error) error {
 func (r *reader) charset(label string, input io.Reader) (io.Reader, error) {
 	switch strings.ToLower(label) {
 	case "iso-8859-1", "latin1", "us-ascii", "ascii", "windows-1252":
-		r.kept.add(CodeEncoding, SeverityWarn, 0, "The XML declares an encoding other than UTF-8, which a sitemap must have.")
+		r.kept.add(CodeEncoding, SeverityWarn, 0, "The XML declares an encoding other than UTF-8, but a sitemap must be "+
+			"UTF-8.")
 		return &latin1{from: input}, nil
 	}
-	return nil, broken(CodeEncoding, "The XML declares an encoding other than UTF-8, which a sitemap must have.")
+	return nil, broken(CodeEncoding, "The XML declares an encoding other than UTF-8, but a sitemap must be UTF-8.")
 }
 
 // latin1 reads ISO 8859-1 as UTF-8, a character at a time at least.

@@ -37,15 +37,14 @@ func TestCrawlers(t *testing.T) {
 // A server that keeps the file back is told from one that has none, and what follows from it is said.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	const alone = ", perhaps to this service alone. By RFC 9309 crawlers that "
+	const alone = ", perhaps only to this service. Under RFC 9309, crawlers that "
 	for status, want := range map[int]string{
-		401: "The server refuses the file (401 Unauthorized)" + alone + "are refused too may visit everything, though some " +
-			"stay away. Let everybody read it.",
-		403: "The server refuses the file (403 Forbidden)" + alone + "are refused too may visit everything, though some " +
-			"stay away. Let everybody read it.",
+		401: "The server refuses the file (401 Unauthorized)" + alone + "are refused as well may visit everything, though " +
+			"some stay away. Let everybody read the file.",
+		403: "The server refuses the file (403 Forbidden)" + alone + "are refused as well may visit everything, though " +
+			"some stay away. Let everybody read the file.",
 		429: "The server refuses the file because of too many requests (429 Too Many Requests)" + alone + "get this answer " +
-			"may visit everything, but Google takes it as a server error and treats the whole site as closed. Let everybody " +
-			"read it.",
+			"may visit everything, but Google takes it as a server error and treats the whole site as closed. Let everybody read the file.",
 	} {
 		n := toolstest.WebNetwork(t)
 		n.Serve(toolstest.WebV4Port80, files{"/robots.txt": {status: status}, "/sitemap.xml": {status: status}})

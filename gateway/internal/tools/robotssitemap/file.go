@@ -79,16 +79,16 @@ func (s *served) judge(chain egress.Chain, kind fileKind) {
 			maxRedirects)
 	case egress.EndMissingLocation, egress.EndInvalidLocation, egress.EndUnsupportedScheme:
 		s.state = kind.misled
-		s.add(codeBadRedirect, fileFail, "The file's URL redirects to nothing that can be fetched.")
+		s.add(codeBadRedirect, fileFail, "The file's URL redirects to something that cannot be fetched.")
 	case egress.EndBlocked:
 		if limited := chain.Limited(); limited != nil {
 			s.add(codeLimit, fileWarn, "The file was not fetched. %s", webview.FaultSentence(limited))
 			return
 		}
 		s.add(codeNotPublic, fileFail,
-			"The file's URL leads to what is not a public address that this service may visit. Nothing was sent to it.")
+			"The file's URL leads to an address that is not public, or that this service may not visit. Nothing was sent to it.")
 	case egress.EndDeadline:
-		s.add(codeNotFinished, fileFail, "The time of this check was over before the file had come.")
+		s.add(codeNotFinished, fileFail, "This check ran out of time before the file arrived.")
 	default:
 		s.add(codeUnreachable, fileFail, "%s", webview.FaultSentence(chain.Err))
 	}
@@ -97,7 +97,7 @@ func (s *served) judge(chain egress.Chain, kind fileKind) {
 func (s *served) judgeStatus(status int, kind fileKind) {
 	switch {
 	case status >= http.StatusInternalServerError:
-		s.add(codeServerError, fileFail, "The server answers %d, which is an error of its own.", status)
+		s.add(codeServerError, fileFail, "The server answers %d, which is an error on its side.", status)
 	case status == http.StatusNotFound, status == http.StatusGone:
 		s.state = fileMissing
 	case isRefusal(status):
@@ -105,7 +105,7 @@ func (s *served) judgeStatus(status int, kind fileKind) {
 		s.refuse(status, kind)
 	case status < http.StatusOK, status >= http.StatusMultipleChoices:
 		s.state = fileMissing
-		s.add(codeStatus, fileWarn, "The server answers %d. Crawlers take that as no file.", status)
+		s.add(codeStatus, fileWarn, "The server answers %d. Crawlers treat that as no file.", status)
 	default:
 		s.state = fileFound
 	}
@@ -114,7 +114,7 @@ func (s *served) judgeStatus(status int, kind fileKind) {
 // cutShort tells of a body that did not come whole.
 func (s *served) cutShort(err error) {
 	s.state = fileUnreachable
-	s.add(codeIncomplete, fileFail, "The file could not be read to its end. %s", webview.FaultSentence(err))
+	s.add(codeIncomplete, fileFail, "The file could not be read completely. %s", webview.FaultSentence(err))
 }
 
 // succeeds tells an answer whose body is the file.

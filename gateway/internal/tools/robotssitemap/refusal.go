@@ -19,10 +19,10 @@ func robotsKind() fileKind {
 	return fileKind{
 		// Redirects beyond the fifth may count as no file (RFC 9309 section 2.3.1.2).
 		misled: fileMissing,
-		refused: "By RFC 9309 crawlers that are refused too may visit everything, though some stay away. Let everybody " +
-			"read it.",
-		limited: "By RFC 9309 crawlers that get this answer may visit everything, but Google takes it as a server error " +
-			"and treats the whole site as closed. Let everybody read it.",
+		refused: "Under RFC 9309, crawlers that are refused as well may visit everything, though some stay away. Let " +
+			"everybody read the file.",
+		limited: "Under RFC 9309, crawlers that get this answer may visit everything, but Google takes it as a server " +
+			"error and treats the whole site as closed. Let everybody read the file.",
 	}
 }
 
@@ -46,6 +46,6 @@ func (s *served) refuse(status int, kind fileKind) {
 	if status == http.StatusTooManyRequests {
 		code, reason, then = codeLimited, " because of too many requests", kind.limited
 	}
-	s.add(code, fileWarn, "The server refuses the file%s (%d %s), perhaps to this service alone. %s", reason, status,
+	s.add(code, fileWarn, "The server refuses the file%s (%d %s), perhaps only to this service. %s", reason, status,
 		http.StatusText(status), then)
 }

@@ -105,7 +105,7 @@ func (s *served) refuseText(text []byte, parsed robotstxt.File) {
 	case markup || isPage:
 		s.state = fileInvalid
 		s.add(codeHTML, fileFail,
-			"The server answers with an HTML page in place of robots.txt. Crawlers find no rules in it.")
+			"The server answers with an HTML page instead of robots.txt. Crawlers find no rules in it.")
 	case bytes.IndexByte(text, 0) >= 0 && nothing:
 		s.state = fileInvalid
 		s.add(codeBinary, fileFail, "The file is not text.")

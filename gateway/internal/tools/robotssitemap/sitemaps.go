@@ -31,7 +31,7 @@ const maxSitemapsWire = maxSitemapsReceived + maxSitemapsReceived/32
 func drawing(ctx context.Context) context.Context {
 	return traffic.WithShare(ctx, maxSitemapsWire, &fault.Error{
 		Kind:       fault.Limited,
-		Sentence:   "The sitemaps of this check have sent as much as is read of all together (4 MiB).",
+		Sentence:   "The sitemaps of this check have together reached the limit on what is read (4 MiB).",
 		RetryAfter: time.Second,
 	})
 }
@@ -138,7 +138,7 @@ func (s *served) judgeReport(report sitemap.Report) {
 		s.issues = append(s.issues, describeIssue(i.Code, string(i.Severity), i.Line, i.Message))
 	}
 	if report.Truncated {
-		s.add(codeLimit, fileInfo, "This service has not read the file to its end: of all sitemaps of a check together it "+
+		s.add(codeLimit, fileInfo, "This service did not read the whole file: from all sitemaps of a check together it "+
 			"reads at most 4 MiB as received, 20 MiB decompressed, and 2,000,000 tags, texts and lines.")
 	}
 	switch {
