@@ -196,7 +196,7 @@ func TestSecurityHeaders(t *testing.T) {
 		{name: "http that is redirected, and newer headers", input: "https://sec-newer.lab-site.com/", facts: facts{
 			"httpRedirect.status": 301, "httpRedirect.toHttps": true, "httpRedirect.verdict": "pass", "httpRedirect.location": contains("https://sec-newer.lab-site.com"),
 			"newerHeaders": length(5), "newerHeaders.0.finding": contains("refuse scripts"), "newerHeaders.4.present": true,
-			"controls.0.finding": contains("whether they have it there is not known here"), "controls.1.finding": contains("No script runs"), "controls.1.status": "pass",
+			"controls.0.finding": contains("whether it has one is not known here"), "controls.1.finding": contains("No script runs"), "controls.1.status": "pass",
 			"controls.5.status": "info", "controls.5.finding": contains("limits nothing"), "controls.5.set.value": "camera=(self), vibrate=(), fullscreen=*, microphone=(), geolocation=(), payment=(), usb=()"}},
 		{name: "no port 80", input: "https://tls13.lab-site.com/", facts: facts{"httpRedirect.status": nil, "httpRedirect.toHttps": nil, "httpRedirect.verdict": "pass"}},
 		{name: "an http input", input: "http://upgrade.lab-site.com/", facts: facts{"httpRedirect": nil, "redirectCount": 1}},

@@ -82,9 +82,9 @@ var adviceCases = []struct {
 	{"information-leak", "", []string{"X-Powered-By: Express"}, "Do not send: x-powered-by", nil, []string{"x-powered-by"}},
 	{"information-leak", "", []string{"X-Runtime: 0.1", "Server: nginx/1.2.3"}, "Do not send: server, x-runtime; or name the product alone, as in: Server: nginx",
 		nil, []string{"server", "x-runtime"}},
-	{"information-leak", "", []string{"X-Upstream: 10.1.2.3"}, "Remove inner addresses from: x-upstream", nil, nil},
+	{"information-leak", "", []string{"X-Upstream: 10.1.2.3"}, "Remove private addresses from: x-upstream", nil, nil},
 	{"information-leak", "", []string{"X-Upstream: 10.1.2.3", "Server: nginx/1.2.3"},
-		"Remove inner addresses from: x-upstream. Do not send: server; or name the product alone, as in: Server: nginx", nil, []string{"server"}},
+		"Remove private addresses from: x-upstream. Do not send: server; or name the product alone, as in: Server: nginx", nil, []string{"server"}},
 
 	{"deprecated", "", []string{"Expect-CT: max-age=0", "P3P: CP=x"}, "Do not send: expect-ct, p3p", nil, []string{"expect-ct", "p3p"}},
 }

@@ -94,7 +94,7 @@ func (p page) qualify(v controlVerdict) string {
 // notForData is the verdict on a control that protects documents, where the answer is none and lacks the header.
 func (p page) notForData(name string) controlVerdict {
 	v := controlVerdict{status: controlNotApplicable}
-	v.add("%s protects documents, and this answer is none (%s).", name, p.shownMedia())
+	v.add("%s protects documents, and this answer is not one (%s).", name, p.shownMedia())
 	return v
 }
 

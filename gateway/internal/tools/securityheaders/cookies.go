@@ -44,7 +44,7 @@ func judgeCookies(p page) []cookie {
 		key := c.name + "\x00" + c.domain + "\x00" + c.path
 		if seen[key] {
 			judged.add(cookieInfo, "DUPLICATE",
-				"A cookie of this name, domain and path is set more than once; the last one stays.")
+				"A cookie of this name, domain and path is set more than once; the last one wins.")
 		}
 		seen[key] = true
 		cookies = append(cookies, judged)
@@ -87,7 +87,7 @@ func (c setCookie) sameSiteValue() *string {
 // judgeRefusals tells what makes browsers refuse the cookie.
 func (c *cookie) judgeRefusals(p page, set setCookie) {
 	if lacks := set.brokenPrefix(); lacks != "" {
-		c.add(cookieWarn, "PREFIX", "Browsers refuse it: its name's prefix promises what it lacks ("+lacks+").")
+		c.add(cookieWarn, "PREFIX", "Browsers refuse it: its name's prefix requires what it lacks ("+lacks+").")
 	}
 	if set.secure && p.answer.TLS == nil {
 		c.add(cookieWarn, "SECURE_OVER_HTTP", "Browsers refuse a Secure cookie that is set over plain HTTP.")
@@ -111,10 +111,10 @@ func (p page) domainProblem(c setCookie) string {
 	case !c.hasDomain || c.domain == host:
 		return ""
 	case p.answer.URL.Host().IsAddr() || !strings.HasSuffix(host, "."+c.domain):
-		return "its Domain is not this host nor one above it"
+		return "its Domain is neither this host nor a parent of it"
 	}
 	if suffix, _ := publicsuffix.PublicSuffix(c.domain); suffix == c.domain {
-		return "its Domain is a public suffix, under which others have names too"
+		return "its Domain is a public suffix, which others use too"
 	}
 	return ""
 }
@@ -138,7 +138,7 @@ func (c *cookie) judgeScripts(set setCookie) {
 	case set.httpOnly:
 	case looksLikeSession(set.name):
 		c.add(cookieFail, "NOT_HTTP_ONLY",
-			"Without HttpOnly injected script can steal this cookie, which looks like a login's. Add: HttpOnly.")
+			"Without HttpOnly an injected script can steal this cookie, which looks like a login's. Add: HttpOnly.")
 	default:
 		c.add(cookieInfo, "NOT_HTTP_ONLY", "Scripts can read it. Add HttpOnly, unless the page's own scripts need it.")
 	}
@@ -147,31 +147,32 @@ func (c *cookie) judgeScripts(set setCookie) {
 func (c *cookie) judgeSites(set setCookie) {
 	switch {
 	case set.isNone():
-		c.add(cookieInfo, "SAME_SITE_NONE", "It is sent with requests that other sites cause. Use Lax or Strict, unless it "+
-			"is meant for use in frames of other sites.")
+		c.add(cookieInfo, "SAME_SITE_NONE", "It is sent with requests that other sites cause. Use Lax or Strict, unless "+
+			"it is meant for use in other sites' frames.")
 	case c.SameSite != nil:
 	case set.hasSameSite:
 		c.add(cookieWarn, "SAME_SITE_INVALID",
-			"Its SameSite is none of Strict, Lax and None, so the browser's default applies.")
+			"Its SameSite is not Strict, Lax or None, so the browser's default applies.")
 	case looksLikeSession(set.name):
 		c.add(cookieWarn, "NO_SAME_SITE", "Without SameSite this cookie, which looks like a login's, is sent with requests "+
 			"that other sites cause, in browsers whose default is not Lax. Add: SameSite=Lax.")
 	default:
 		c.add(cookieInfo, "NO_SAME_SITE",
-			"Without SameSite browsers differ: some take it for Lax, others send it everywhere. Add: SameSite=Lax.")
+			"Without SameSite browsers differ: some treat it as Lax, others send it everywhere. Add: SameSite=Lax.")
 	}
 }
 
 func (c *cookie) judgeReach(p page, set setCookie) {
 	if set.hasDomain && p.domainProblem(set) == "" {
-		c.add(cookieInfo, "DOMAIN_WIDE", "Domain makes it known to every subdomain. Leave Domain out, unless they need it.")
+		c.add(cookieInfo, "DOMAIN_WIDE", "With Domain, it is sent to every subdomain too. Leave Domain out, unless they "+
+			"need it.")
 	}
 	if life, kept := set.lifetime(p.now); kept && life > maxCookieAge {
 		c.add(cookieInfo, "LONG_LIVED", "Browsers cut its lifetime to 400 days.")
 	}
 	if looksLikeSession(set.name) && !hasCookiePrefix(set.name) && set.secure && !set.hasDomain && set.path == "/" {
 		c.add(cookieInfo, "NO_PREFIX",
-			"It could be called __Host-"+shownHeader(set.name)+", so that no subdomain can set one in its place.")
+			"It could be named __Host-"+shownHeader(set.name)+", so that no subdomain can set one in its place.")
 	}
 }
 

@@ -14,8 +14,8 @@ func judgeCORS(p page) controlVerdict {
 	// Fetch's CORS check compares to the letter.
 	credentials := p.joined("Access-Control-Allow-Credentials") == "true"
 	if !v.present {
-		v.add("No other site is allowed to read this answer. It was asked without an Origin header, and a server may " +
-			"answer one with more.")
+		v.add("No other site is allowed to read this answer. The request had no Origin header; a server may allow more " +
+			"when there is one.")
 		return v
 	}
 	v.judgeAllowedOrigin(p, p.joined(allowOrigin), credentials)
@@ -35,8 +35,8 @@ func (v *controlVerdict) judgeAllowedOrigin(p page, origin string, credentials b
 			"answers to requests with credentials. A server that means every site must not send credentials.")
 	case origin == "*":
 		v.status = controlInfo
-		v.add("Every site can read this answer, as anybody without credentials can; right for public data, and wrong where " +
-			"the network or the address is what protects it.")
+		v.add("Every site can read this answer, as anybody without credentials can. That is right for public data, and " +
+			"wrong where only the network or the address protects it.")
 	case origin == "null":
 		v.judgeNullOrigin(credentials)
 	case !isSerializedOrigin(origin):

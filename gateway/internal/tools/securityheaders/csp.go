@@ -36,7 +36,7 @@ func judgeCSP(p page) controlVerdict {
 	v.judgePolicies(p)
 	if !p.document && v.status != controlPass {
 		v.status, v.recommendation = controlInfo, advice{}
-		v.findings = append([]string{"This answer is no document (" + p.shownMedia() +
+		v.findings = append([]string{"This answer is not a document (" + p.shownMedia() +
 			"), so the policy matters only if a browser shows it as one."}, v.findings...)
 	}
 	return v
@@ -45,12 +45,12 @@ func judgeCSP(p page) controlVerdict {
 func (v *controlVerdict) judgeMissingCSP(p page) {
 	v.status, v.recommendation = controlFail, bestCSP()
 	if v.present {
-		v.add("The header holds no directive, so nothing is restricted.")
+		v.add("The header has no directive, so nothing is restricted.")
 	} else {
-		v.add("No policy is enforced, so injected script runs without hindrance.")
+		v.add("No policy is enforced, so injected script runs unhindered.")
 	}
 	if len(p.reported) > 0 {
-		v.add("Content-Security-Policy-Report-Only is sent, which reports what it would forbid and forbids nothing.")
+		v.add("Content-Security-Policy-Report-Only is sent, which reports what it would block but blocks nothing.")
 	}
 	v.add("A policy in a meta element would not be seen here, because the body is not read.")
 }

@@ -11,25 +11,25 @@ var retiredHeaders = []struct {
 	name, advice string
 	status       controlStatus
 }{
-	{"Public-Key-Pins", "browsers dropped it, because a lost key locked visitors out; Certificate Transparency took its " +
-		"place", controlWarn},
+	{"Public-Key-Pins", "browsers dropped it, because a lost key locked visitors out; Certificate Transparency " +
+		"replaced it", controlWarn},
 	{"Public-Key-Pins-Report-Only", "browsers dropped it with Public-Key-Pins", controlWarn},
-	{"X-Content-Security-Policy", "it is a forerunner of Content-Security-Policy that no browser of today reads",
+	{"X-Content-Security-Policy", "it is a predecessor of Content-Security-Policy that no current browser reads",
 		controlWarn},
-	{"X-Webkit-Csp", "it is a forerunner of Content-Security-Policy that no browser of today reads", controlWarn},
-	{"Feature-Policy", "Permissions-Policy took its place, with another syntax", controlWarn},
-	{"Expect-Ct", "browsers demand Certificate Transparency without it", controlInfo},
-	{"P3p", "no browser of today reads it", controlInfo},
-	{"Pragma", "it means something in requests only; Cache-Control speaks for answers", controlInfo},
-	{"Report-To", "Reporting-Endpoints took its place, but for Network Error Logging", controlInfo},
-	{"X-Download-Options", "it was for Internet Explorer alone", controlInfo},
-	{"X-Ua-Compatible", "it was for Internet Explorer alone", controlInfo},
-	{"X-Permitted-Cross-Domain-Policies", "it was for Flash and PDF plugins", controlInfo},
+	{"X-Webkit-Csp", "it is a predecessor of Content-Security-Policy that no current browser reads", controlWarn},
+	{"Feature-Policy", "Permissions-Policy replaced it, with another syntax", controlWarn},
+	{"Expect-Ct", "browsers require Certificate Transparency anyway", controlInfo},
+	{"P3p", "no current browser reads it", controlInfo},
+	{"Pragma", "it has a meaning only in requests; Cache-Control is for responses", controlInfo},
+	{"Report-To", "Reporting-Endpoints replaced it, except for Network Error Logging", controlInfo},
+	{"X-Download-Options", "only Internet Explorer used it", controlInfo},
+	{"X-Ua-Compatible", "only Internet Explorer used it", controlInfo},
+	{"X-Permitted-Cross-Domain-Policies", "only Flash and PDF plugins used it", controlInfo},
 	{"Set-Cookie2", "RFC 6265 retired it, and browsers ignore it", controlInfo},
 	{"Large-Allocation", "browsers dropped it", controlInfo},
 	{"Warning", "RFC 9111 retired it", controlInfo},
-	{"Content-Md5", "RFC 7231 retired it; Content-Digest took its place", controlInfo},
-	{"Tk", "Do Not Track was given up", controlInfo},
+	{"Content-Md5", "RFC 7231 retired it; Content-Digest replaced it", controlInfo},
+	{"Tk", "Do Not Track was abandoned", controlInfo},
 	{"X-Xss-Protection", "", controlInfo}, // judged by its value
 }
 

@@ -23,7 +23,7 @@ func judgeFraming(p page) controlVerdict {
 	case framing != csp.FramingUnset:
 		v.judgeAncestors(framing)
 		if p.has(xfo) {
-			v.add("X-Frame-Options does not count beside it, but in browsers too old for frame-ancestors.")
+			v.add("X-Frame-Options beside it counts only in browsers too old for frame-ancestors.")
 		}
 	case p.has(xfo):
 		v.judgeXFO(p.values(xfo))

@@ -39,11 +39,11 @@ func parseHSTS(value string) (policy hstsPolicy, problem string) {
 		}
 		argument, ok := hstsArgument(argument, hasArgument)
 		if !ok || !isToken(name) {
-			return hstsPolicy{}, fmt.Sprintf("“%s” is not a directive as RFC 6797 writes them",
+			return hstsPolicy{}, fmt.Sprintf("“%s” is not a directive in the form that RFC 6797 gives",
 				shownHeader(strings.TrimSpace(directive)))
 		}
 		if seen[name] {
-			return hstsPolicy{}, fmt.Sprintf("the directive %s stands twice", shownHeader(name))
+			return hstsPolicy{}, fmt.Sprintf("the directive %s appears twice", shownHeader(name))
 		}
 		seen[name] = true
 		if problem := policy.set(name, argument, hasArgument); problem != "" {
@@ -177,7 +177,7 @@ func thoughHSTS(present bool, words string) string {
 func (v *controlVerdict) judgeHSTSFields(p page) {
 	values := p.values(hstsHeader)
 	if len(values) > 1 {
-		v.add("The header is sent %d times; browsers obey the first alone.", len(values))
+		v.add("The header is sent %d times; browsers obey only the first.", len(values))
 		v.atLeast(controlWarn)
 	}
 	policy, problem := parseHSTS(values[0])
@@ -192,7 +192,7 @@ func (v *controlVerdict) judgeHSTSFields(p page) {
 		return
 	case policy.maxAge < hstsWeakAge:
 		v.atLeast(controlWarn)
-		v.add("Browsers keep to https for %s, which is too short for people who come seldom; send at least 180 days, "+
+		v.add("Browsers keep to https for %s, which is too short for people who visit rarely; send at least 180 days, "+
 			"better a year.", describeAge(policy.maxAge))
 	default:
 		v.atLeast(controlPass)
@@ -209,15 +209,15 @@ func (v *controlVerdict) judgeHSTSReach(p page, policy hstsPolicy) {
 	switch {
 	case policy.preload && !eligible:
 		v.atLeast(controlWarn)
-		v.add("preload asks for a place in the lists that browsers have built in, which take max-age=31536000 or more with " +
-			"includeSubDomains only.")
+		v.add("preload requests a place in the browsers' built-in lists, which accept only max-age=31536000 or more with " +
+			"includeSubDomains.")
 		v.recommendation = bestHSTS()
 		v.recommendation.set.Value += "; preload"
 	case policy.preload:
-		v.add("It covers subdomains, and asks for a place in the lists that browsers have built in (preload); whether they " +
-			"have it there is not known here.")
+		v.add("It covers subdomains and requests a place in the browsers' built-in lists (preload); whether it has one is " +
+			"not known here.")
 		if name := registrableName(p.answer); name != p.answer.URL.Host().String() {
-			v.add("The lists take whole domains, so the header must say the same at https://%s.", shownHeader(name))
+			v.add("The lists accept only whole domains, so the header must say the same at https://%s.", shownHeader(name))
 		}
 	case policy.includeSubDomains:
 		v.add("It covers subdomains.")
@@ -243,7 +243,7 @@ func (v *controlVerdict) judgeHSTSOnTheWay(p page) {
 			continue
 		}
 		v.atLeast(controlWarn)
-		v.add("The redirect from https://%s has no such header of its own, so that name stays unprotected.",
+		v.add("The redirect from https://%s does not send this header, so that name stays unprotected.",
 			shownHeader(host))
 		v.recommendation = bestHSTS()
 		v.recommendation.after = " (on the redirects too)"

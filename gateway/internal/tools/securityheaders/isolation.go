@@ -24,7 +24,7 @@ func coopPolicy() isolationPolicy {
 				"windows of other origins that open this page keep no reference to it; popups that it opens itself do"},
 			"noopener-allow-popups": {controlPass,
 				"no window that opens this page keeps a reference to it, not even one of the same origin"},
-			"unsafe-none": {controlInfo, "this is the default, and protects nothing"},
+			"unsafe-none": {controlInfo, "this is the default and protects nothing"},
 		},
 	}
 }
@@ -38,7 +38,7 @@ func coepPolicy() isolationPolicy {
 		meaning: map[string]isolationValue{
 			"require-corp":   {controlPass, "resources of other origins load only with their consent"},
 			"credentialless": {controlPass, "resources of other origins load without credentials, or with their consent"},
-			"unsafe-none":    {controlInfo, "this is the default, and protects nothing"},
+			"unsafe-none":    {controlInfo, "this is the default and protects nothing"},
 		},
 	}
 }
@@ -136,7 +136,7 @@ func judgeCORP(p page) controlVerdict {
 			map[string]string{"same-origin": "origin", "same-site": "site"}[value])
 	case "cross-origin":
 		v.status, v.recommendation = controlInfo, advice{}
-		v.add("Every site may embed this resource, which is right for public files alone.")
+		v.add("Every site may embed this resource, which is right only for public files.")
 	default:
 		v.status = controlWarn
 		v.add("Browsers ignore the value “%s”: it must be same-origin, same-site or cross-origin, in lower case and sent "+

@@ -65,7 +65,7 @@ func judgeLeaks(p page) controlVerdict {
 	}
 	if len(shown) == 0 {
 		if v.status == controlPass {
-			v.add("No header names the software, its version or its insides.")
+			v.add("No header names the software, its version or its internals.")
 		}
 		return v
 	}
@@ -98,14 +98,14 @@ func (v *controlVerdict) judgeLeak(name, value string) bool {
 		v.add("server names a development server (%s), which is not made for the public.", shownHeader(value))
 	case productVersion.MatchString(value) && name != "X-Runtime":
 		v.atLeast(controlWarn)
-		v.add("%s tells a version (%s), which spares an attacker the search for fitting exploits.", lower, shownHeader(value))
+		v.add("%s reveals a version (%s), which helps attackers find matching exploits.", lower, shownHeader(value))
 	case name == "Server" || name == "Via":
 		v.atLeast(controlInfo)
 		v.add("%s names the product without a version (%s).", lower, shownHeader(value))
 		return false
 	default:
 		v.atLeast(controlInfo)
-		v.add("%s tells of the software (%s) and serves no visitor.", lower, shownHeader(value))
+		v.add("%s reveals the software (%s) and is of no use to visitors.", lower, shownHeader(value))
 	}
 	return true
 }
@@ -141,7 +141,7 @@ func (v *controlVerdict) judgeInnerAddresses(p page) []string {
 	names = names[:min(len(names), 5)]
 	list := shownHeader(strings.ToLower(strings.Join(names, ", ")))
 	v.atLeast(controlWarn)
-	v.add("%s holds an address of a private network.", list)
-	v.recommendation.before = "Remove inner addresses from: " + list
+	v.add("%s contains a private network address.", list)
+	v.recommendation.before = "Remove private addresses from: " + list
 	return names
 }

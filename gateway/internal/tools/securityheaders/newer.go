@@ -29,12 +29,12 @@ func newerHeaders() []newerKind {
 	return []newerKind{
 		{"Integrity-Policy", "it makes browsers refuse scripts or style sheets without an integrity attribute",
 			mdn + "Integrity-Policy", meansIntegrity},
-		{"Document-Policy", "it switches on or off what a page may do, such as profiling its scripts, in Chromium alone",
+		{"Document-Policy", "it turns on or off what a page may do, such as profiling its scripts, in Chromium only",
 			"https://w3c.github.io/webappsec-permissions-policy/document-policy.html", meansDocumentPolicy},
 		{"Origin-Agent-Cluster", "it asks browsers to run the page apart from other hosts of the same domain",
 			mdn + "Origin-Agent-Cluster", meansOriginCluster},
-		{"Clear-Site-Data", "it makes browsers forget what they keep of a site, and belongs on answers such as that to a " +
-			"logout", mdn + "Clear-Site-Data", meansClearing},
+		{"Clear-Site-Data", "it makes browsers delete what they keep for a site, and belongs on answers such as the one " +
+			"to a logout", mdn + "Clear-Site-Data", meansClearing},
 		{"Reporting-Endpoints", "it names where browsers send reports, such as those of a content security policy",
 			mdn + "Reporting-Endpoints", meansEndpoints},
 	}
@@ -131,7 +131,7 @@ func meansOriginCluster(p page, values []string) string {
 	case !p.secure():
 		return notSecure
 	case keyed:
-		return "It asks browsers to run the page apart from other hosts of the same domain. They may, and need not."
+		return "It asks browsers to run the page apart from other hosts of the same domain. They may ignore that."
 	}
 	return "It asks browsers not to run the page apart from other hosts of the same domain."
 }
@@ -159,12 +159,12 @@ func meansClearing(p page, values []string) string {
 	}
 	switch {
 	case len(cleared) == 0:
-		return `Browsers ignore it: the types of data stand in quotes, as in "cookies", "storage".`
+		return `Browsers ignore it: the types of data must be in quotes, as in "cookies", "storage".`
 	case !p.secure():
 		return notSecure
 	}
-	return "With this answer browsers forget, of what they keep of the site: " + strings.Join(cleared, "; ") +
-		". That belongs on an answer such as that to a logout, and nowhere else."
+	return "With this answer browsers delete, of what they keep for the site: " + strings.Join(cleared, "; ") +
+		". That belongs on an answer such as the one to a logout, and nowhere else."
 }
 
 func meansEndpoints(_ page, values []string) string {

@@ -35,8 +35,8 @@ func noticeOf(r *egress.Response) *string {
 	var notice string
 	switch service := challengedBy(r); {
 	case service != "":
-		notice = fmt.Sprintf("%s answered in the site's place with a challenge or a block page (status %d): these are that "+
-			"page's headers, not those that people see.", service, r.Status)
+		notice = fmt.Sprintf("%s answered instead of the site, with a challenge or a block page (status %d): these are "+
+			"that page's headers, not those that people get.", service, r.Status)
 	case r.Status == http.StatusUnauthorized:
 		notice = "The target asks for a login (status 401): these are the headers of that answer, and the pages behind it " +
 			"may send others."
@@ -44,7 +44,8 @@ func noticeOf(r *egress.Response) *string {
 		notice = fmt.Sprintf("The target answered with an error (%s): error pages often lack headers that a site's other "+
 			"pages have.", statusLine(r))
 	case r.Status >= http.StatusMultipleChoices:
-		notice = fmt.Sprintf("The target answered %s and led nowhere: these are the headers of that answer, not of a page.",
+		notice = fmt.Sprintf("The target answered %s and redirects nowhere: these are the headers of that answer, not of "+
+			"a page.",
 			statusLine(r))
 	default:
 		return nil

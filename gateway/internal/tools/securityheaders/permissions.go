@@ -28,12 +28,12 @@ func judgePermissionsPolicy(p page) controlVerdict {
 			return p.notForData("A permissions policy")
 		}
 		v.status = controlInfo
-		v.add("The header is missing, so the page and script in it may ask for every feature that browsers offer.")
+		v.add("The header is missing, so the page and scripts in it may ask for every feature that browsers offer.")
 		if p.has(name + "-Report-Only") {
 			v.add("%s-Report-Only is sent, which only reports.", name)
 		}
 		if p.has("Feature-Policy") {
-			v.add("Feature-Policy, its forerunner, is not read by most browsers.")
+			v.add("Most browsers do not read Feature-Policy, its predecessor.")
 		}
 		return v
 	}
@@ -84,7 +84,7 @@ func (v *controlVerdict) judgeFeatures(features *httpsfv.Dictionary) {
 		v.add("The header names no feature.")
 	case limits == 0:
 		v.status = controlInfo
-		v.add("The header limits nothing, so the page and script in it may ask for every feature that browsers offer, as " +
+		v.add("The header limits nothing, so the page and scripts in it may ask for every feature that browsers offer, as " +
 			"without it.")
 	default:
 		v.add("It limits %s.", countWord(limits, "feature", "features"))
@@ -92,11 +92,11 @@ func (v *controlVerdict) judgeFeatures(features *httpsfv.Dictionary) {
 	v.addOpen(open)
 	if len(unknown) > 0 {
 		v.add("%s known here, and browsers ignore names that they do not know.",
-			someOf(unknown, "is no feature", "are no features"))
+			someOf(unknown, "is not a feature", "are not features"))
 	}
 	if len(odd) > 0 {
 		v.atLeast(controlWarn)
-		v.add("The list of %s holds values that browsers skip: only (), self, * and quoted origins count, so “none” is "+
+		v.add("The list of %s has values that browsers skip: only (), self, * and quoted origins count, so “none” is "+
 			"written ().", shownHeader(odd[0]))
 	}
 	if limits == 0 || len(odd) > 0 || slices.ContainsFunc(open, func(name string) bool { return powerfulFeatures[name] }) {
@@ -115,11 +115,12 @@ func (v *controlVerdict) addOpen(open []string) {
 		}
 	}
 	if len(byFrame) > 0 {
-		v.add("%s set to *, which is no limit: as without it, any frame that is given “allow” for the feature may use it.",
+		v.add("%s set to *, which is no limit: any frame that is given “allow” for the feature may use it, as without the "+
+			"header.",
 			someOf(byFrame, "is", "are"))
 	}
 	if len(byDefault) > 0 {
-		v.add("%s set to *, which is no limit: every frame may use the feature, as without it.",
+		v.add("%s set to *, which is no limit: every frame may use the feature, as without the header.",
 			someOf(byDefault, "is", "are"))
 	}
 }

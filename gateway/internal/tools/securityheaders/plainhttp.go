@@ -74,8 +74,8 @@ func judgePlain(u target.URL, answer *egress.Response) *httpRedirect {
 		}
 	case next != nil && next.Scheme() == "https":
 		toHTTPS, v.status = true, controlInfo
-		v.add("%s redirects to https at once (%d), but to another host (%s), so that browsers which come this way learn no "+
-			"HSTS policy for the first.", host, answer.Status, shownHeader(next.Host().String()))
+		v.add("%s redirects to https at once (%d), but to another host (%s), so browsers that come this way learn no HSTS "+
+			"policy for the first.", host, answer.Status, shownHeader(next.Host().String()))
 		v.recommendation.before = "Redirect http to https on the same host first, and from there onward."
 	case next != nil:
 		v.status = controlWarn
@@ -84,7 +84,7 @@ func judgePlain(u target.URL, answer *egress.Response) *httpRedirect {
 		v.recommendation.before = "Redirect every http URL straight to https on the same host, with 301 or 308."
 	case answer.Status < http.StatusMultipleChoices:
 		v.status = controlWarn
-		v.add("%s answers %d and does not redirect to https, so that whoever comes that way is served without encryption.",
+		v.add("%s answers %d and does not redirect to https, so whoever comes that way is served without encryption.",
 			host, answer.Status)
 		v.recommendation.before = "Redirect every http URL to https on the same host, with 301 or 308."
 	default:
@@ -94,7 +94,7 @@ func judgePlain(u target.URL, answer *egress.Response) *httpRedirect {
 	}
 	if u.Port() != httpsPort && v.status == controlWarn {
 		v.status = controlInfo
-		v.add("The URL that was checked has a port of its own, %d, and may be another service.", u.Port())
+		v.add("The URL that was checked has its own port, %d, and may be another service.", u.Port())
 	}
 	result.Verdict, result.Finding = v.status, strings.Join(v.findings, " ")
 	if text := v.recommendation.text(); text != "" {

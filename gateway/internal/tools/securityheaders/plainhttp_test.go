@@ -45,16 +45,14 @@ func TestHTTPRedirect(t *testing.T) {
 			"http://example.com redirects to https at once (302). The redirect is temporary: with 301 or 308 browsers " +
 				"remember it.", "<null>"},
 		"to https elsewhere": {redirectTo(308, "https://www.example.com/"), "308 true info",
-			"http://example.com redirects to https at once (308), but to another host (www.example.com), so that browsers " +
-				"which come this way learn no HSTS policy for the first.",
+			"http://example.com redirects to https at once (308), but to another host (www.example.com), so browsers that come this way learn no HSTS policy for the first.",
 			"Redirect http to https on the same host first, and from there onward."},
 		"to http": {redirectTo(301, "http://www.example.com/"), "301 false warn",
 			"http://example.com redirects to another http URL (301), where the network can read and change what is sent.",
 			"Redirect every http URL straight to https on the same host, with 301 or 308."},
 		"to http of its own": {redirectTo(301, "/home"), "301 false warn", "redirects to another http URL (301)",
 			"Redirect every http URL straight to https on the same host, with 301 or 308."},
-		"a page": {runFields(200), "200 false warn", "http://example.com answers 200 and does not redirect to https, so that " +
-			"whoever comes that way is served without encryption.", onHost},
+		"a page": {runFields(200), "200 false warn", "http://example.com answers 200 and does not redirect to https, so whoever comes that way is served without encryption.", onHost},
 		"an error": {runFields(404), "404 false info",
 			"http://example.com answers 404 Not Found and does not redirect to https.", onHost},
 		"to nowhere": {runFields(301), "301 false info", "301 Moved Permanently and does not redirect", onHost},
@@ -118,7 +116,7 @@ func TestHTTPRedirectOfOtherInputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const own = "The URL that was checked has a port of its own, 8443, and may be another service."
+	const own = "The URL that was checked has its own port, 8443, and may be another service."
 	if plainAnswer(got.HTTPRedirect) != "200 false info" || !strings.Contains(got.HTTPRedirect.Finding, own) {
 		t.Errorf("a port of its own: %+v", got.HTTPRedirect)
 	}

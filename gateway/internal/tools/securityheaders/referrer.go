@@ -29,21 +29,21 @@ func judgeReferrerPolicy(p page) controlVerdict {
 			return p.notForData("A referrer policy")
 		}
 		v.status = controlInfo
-		v.add("The header is missing; browsers of today then use strict-origin-when-cross-origin, older ones give other " +
+		v.add("The header is missing; current browsers then use strict-origin-when-cross-origin, older ones give other " +
 			"sites the whole URL.")
 		return v
 	}
 	policy, unknown := lastReferrerPolicy(p.values(name))
 	if policy == "" {
 		v.status = controlWarn
-		v.add("No value is one that browsers know%s, so their default applies.", examplesOf(unknown))
+		v.add("Browsers know none of the values%s, so their default applies.", examplesOf(unknown))
 		return v
 	}
 	about := referrerPolicies[policy]
 	v.status = about.status
 	v.add("%s applies: %s.", policy, about.means)
 	if len(unknown) > 0 {
-		v.add("What browsers do not know is skipped%s.", examplesOf(unknown))
+		v.add("Browsers skip the values that they do not know%s.", examplesOf(unknown))
 	}
 	if v.status == controlPass {
 		v.recommendation = advice{}

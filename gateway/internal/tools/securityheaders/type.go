@@ -8,8 +8,8 @@ func judgeContentTypeOptions(p page) controlVerdict {
 	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: send(name, "nosniff")}
 	if !v.present {
 		v.status = controlFail
-		v.add("The header is missing, so browsers may take a file for another type than it is declared, such as an upload " +
-			"for a script.")
+		v.add("The header is missing, so browsers may treat a file as another type than declared, such as an upload as a " +
+			"script.")
 		return v
 	}
 	list := splitFieldList(p.values(name))
@@ -22,7 +22,7 @@ func judgeContentTypeOptions(p page) controlVerdict {
 	v.status, v.recommendation = controlPass, advice{}
 	v.add("Scripts and style sheets are taken only under their own declared types.")
 	if len(list) > 1 {
-		v.add("The further values are ignored.")
+		v.add("Any further values are ignored.")
 	}
 	if p.document && p.answer.Header.Get("Content-Type") == "" && p.answer.Header.Get("Content-Length") != "0" {
 		v.status, v.recommendation = controlWarn, send("Content-Type", "text/html; charset=utf-8")
