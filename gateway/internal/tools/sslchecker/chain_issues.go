@@ -13,18 +13,18 @@ func chainIssues(sent int, verdict certcheck.Verdict) []issue {
 	var issues []issue
 	if slices.Contains(verdict.Codes, certcheck.CodeUnverifiableLeaf) && len(verdict.Sent.Wrong) == 0 {
 		issues = append(issues, issue{"INCOMPLETE_CHAIN", severityWarn,
-			"Install the intermediate certificates of your authority, so that the server sends them: some browsers hide their " +
-				"absence, other clients fail."})
+			"Install the intermediate certificates of your authority, so that the server sends them: some browsers fill the " +
+				"gap themselves, other clients fail."})
 	}
 	issues = append(issues, arrangementIssues(verdict)...)
 	if verdict.Cut {
 		issues = append(issues, issue{"CHAIN_TOO_LONG", severityWarn,
-			fmt.Sprintf("The server sent %d certificates. Only the first %d are verified, of 64 KiB together and three of one "+
-				"name.", sent, certcheck.MaxCertificates)})
+			fmt.Sprintf("The server sent %d certificates. Only the first %d are verified, up to 64 KiB in all and three with "+
+				"the same name.", sent, certcheck.MaxCertificates)})
 	}
 	if i := slices.IndexFunc(verdict.Chain, weaklySigned); i >= 0 {
 		issues = append(issues, issue{"WEAK_SIGNATURE", severityFail,
-			"A certificate of the chain is signed with SHA-1 or MD5, which can be forged."})
+			"A certificate in the chain is signed with SHA-1 or MD5, which can be forged."})
 	}
 	return issues
 }
@@ -43,15 +43,15 @@ func arrangementIssues(verdict certcheck.Verdict) []issue {
 	switch foreign := verdict.Sent.Foreign; len(foreign) {
 	case 0:
 	case 1:
-		info("CHAIN_FOREIGN", fmt.Sprintf("The server also sends a certificate that is no part of the chain: %s.",
+		info("CHAIN_FOREIGN", fmt.Sprintf("The server also sends a certificate that is not part of the chain: %s.",
 			subjects(foreign)))
 	default:
-		info("CHAIN_FOREIGN", fmt.Sprintf("The server also sends %d certificates that are no part of the chain: %s.",
+		info("CHAIN_FOREIGN", fmt.Sprintf("The server also sends %d certificates that are not part of the chain: %s.",
 			len(foreign), subjects(foreign)))
 	}
 	if verdict.Sent.Root {
-		info("CHAIN_HAS_ROOT", fmt.Sprintf("The server also sends the root, %s. Clients have it, and take it from nobody "+
-			"else.", shortName(verdict.Chain[len(verdict.Chain)-1].Subject)))
+		info("CHAIN_HAS_ROOT", fmt.Sprintf("The server also sends the root, %s. Clients have their own copy and trust no "+
+			"other.", shortName(verdict.Chain[len(verdict.Chain)-1].Subject)))
 	}
 	return issues
 }

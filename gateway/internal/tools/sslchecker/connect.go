@@ -246,15 +246,16 @@ func starttlsFault(ctx context.Context, host string, port uint16, protocol strin
 		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s offers STARTTLS on port %d, but refuses it: it answers %s.",
 			host, port, refused.answer))
 	case timedOut:
-		return fault.Wrap(fault.Timeout, err, fmt.Sprintf("%s took the connection on port %d and then said nothing in time.",
+		return fault.Wrap(fault.Timeout, err, fmt.Sprintf("%s accepted the connection on port %d but then sent nothing in "+
+			"time.",
 			host, port))
 	case errors.Is(err, errStarttlsNotOffered):
 		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not offer STARTTLS on port %d.", host, port))
 	case errors.Is(err, errStarttlsRejected):
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("The server of %s on port %d turned the connection away.", host,
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("The server of %s on port %d rejected the connection.", host,
 			port))
 	case errors.Is(err, errStarttlsProtocol):
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak %s on port %d as it should.", host,
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak proper %s on port %d.", host,
 			starttlsTitles[protocol], port))
 	}
 	return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s closed the connection on port %d before TLS could begin.",
@@ -270,18 +271,18 @@ func handshakeFault(ctx context.Context, host string, port uint16, err error, he
 	switch {
 	case ctx.Err() != nil || fault.IsTimeout(err):
 		return fault.Wrap(fault.Timeout, err,
-			fmt.Sprintf("%s took the connection on port %d but did not complete a TLS handshake in time.", host, port))
+			fmt.Sprintf("%s accepted the connection on port %d but did not complete a TLS handshake in time.", host, port))
 	case errors.Is(err, tlswire.ErrHandshake):
 		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s sent a TLS handshake of more than 128 KiB on port %d.", host,
 			port))
 	case errors.Is(err, tlswire.ErrRecords):
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s sent an answer that makes no sense on port %d.", host,
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s sent an invalid answer on port %d.", host,
 			port))
 	case errors.As(err, &notTLS):
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak TLS on port %d.", host, port))
+		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not use TLS on port %d.", host, port))
 	case heard.alert == alertNoALPN:
 		return fault.Wrap(fault.Upstream, errALPNRefused,
-			fmt.Sprintf("%s refused the TLS handshake on port %d: it speaks another protocol on top.", host, port))
+			fmt.Sprintf("%s refused the TLS handshake on port %d: it expects another application protocol.", host, port))
 	case heard.alert == alertUnknownName:
 		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s refused the TLS handshake on port %d: it does not know this "+
 			"host name (unrecognized_name).", host, port))
@@ -293,9 +294,9 @@ func handshakeFault(ctx context.Context, host string, port uint16, err error, he
 			"cannot be completed; its certificate cannot be read.", host, port))
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return fault.Wrap(fault.Upstream, notSpoken(err),
-			fmt.Sprintf("%s closed the connection on port %d in place of a TLS handshake.", host, port))
+			fmt.Sprintf("%s closed the connection on port %d instead of starting a TLS handshake.", host, port))
 	}
-	return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak TLS on port %d.", host, port))
+	return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not use TLS on port %d.", host, port))
 }
 
 func notSpoken(err error) error { return errors.Join(errNotSpoken, err) }
@@ -314,11 +315,11 @@ func alertName(alert int) string {
 	case 40:
 		return "it gave no reason (handshake_failure)"
 	case 70:
-		return "it does not take the versions that were offered (protocol_version)"
+		return "it does not accept the versions that were offered (protocol_version)"
 	case 71:
-		return "it demands more security than was offered (insufficient_security)"
+		return "it requires more security than was offered (insufficient_security)"
 	case 80:
-		return "it has a fault of its own (internal_error)"
+		return "it reports an internal error (internal_error)"
 	}
 	return fmt.Sprintf("alert %d", alert)
 }

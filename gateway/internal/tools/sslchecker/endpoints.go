@@ -310,13 +310,13 @@ func (d difference) text(best *Result) string {
 		text = who + " still " + verb(several, "serves", "serve") + " the certificate that expired on " +
 			day(d.of.Certificate.ValidTo) + "; " + best.Address + " serves another, which is accepted."
 	case d.certificate && d.verdict:
-		text = who + " " + verb(several, "serves", "serve") + " another certificate than " + best.Address +
+		text = who + " " + verb(several, "serves", "serve") + " a different certificate than " + best.Address +
 			", and clients refuse it (" + d.reason + ")."
 	case d.verdict:
 		text = who + " " + verb(several, "serves", "serve") + " the certificate of " + best.Address +
 			" in a way that clients refuse (" + d.reason + ")."
 	case d.certificate:
-		text = who + " " + verb(several, "serves", "serve") + " another certificate than " + best.Address + "."
+		text = who + " " + verb(several, "serves", "serve") + " a different certificate than " + best.Address + "."
 	}
 	if d.protocol {
 		text = joined(text, who+" "+verb(several, "chooses", "choose")+" "+d.of.Protocol+", and "+best.Address+" "+

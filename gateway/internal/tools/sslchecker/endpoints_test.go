@@ -120,7 +120,7 @@ func TestDifferences(t *testing.T) {
 				w.serve(at(a), config)
 			}
 			w.serving(t, other)
-		}, []string{"info " + other + " serves another certificate than " + six + "."}},
+		}, []string{"info " + other + " serves a different certificate than " + six + "."}},
 		{"versions", func(t *testing.T, w *world) {
 			config := same(t, w)
 			old := config.Clone()
@@ -142,7 +142,7 @@ func TestDifferences(t *testing.T) {
 				w.serve(at(a), config)
 			}
 			w.serve(at(other), oneCertificate(certtest.Leaf(t, w.inter, []string{"x.example.net"}).TLS(w.inter)))
-		}, []string{"fail " + other + " serves another certificate than " + six +
+		}, []string{"fail " + other + " serves a different certificate than " + six +
 			", and clients refuse it (ERR_TLS_CERT_ALTNAME_INVALID)."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestEndpointsThatAreNotReached(t *testing.T) {
 			six + " did not answer on port 443.", true},
 		{"no TLS", func(w *world) {
 			w.ServeConn(at(six), func(c net.Conn) { _, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) })
-		}, "fail ENDPOINT_WITHOUT_TLS", six + " does not speak TLS on port 443.", true},
+		}, "fail ENDPOINT_WITHOUT_TLS", six + " does not use TLS on port 443.", true},
 		{"no family", func(w *world) {
 			w.options = []egress.Option{egress.WithFamilies(egress.Families{V4: true})}
 		}, "info ENDPOINT_SKIPPED", "This service has no IPv6 connection.", false},
@@ -281,7 +281,7 @@ func TestNoEndpointAtAll(t *testing.T) {
 	}
 	w.ServeConn(at(four), func(c net.Conn) { _, _ = c.Write([]byte("SSH-2.0-OpenSSH_9.9\r\n")) })
 	if _, err := w.check(t, farm); !fault.Is(err, fault.Upstream) ||
-		!strings.HasPrefix(err.Error(), four+" does not speak TLS on port 443.") {
+		!strings.HasPrefix(err.Error(), four+" does not use TLS on port 443.") {
 		t.Errorf("silence and something else: %v", err)
 	}
 }
@@ -333,7 +333,7 @@ func TestOtherCertificates(t *testing.T) {
 	if d := cmp.Diff([]string{want}, messages(got.Issues, "OTHER_CERTIFICATE_REFUSED")); d != "" {
 		t.Error(d)
 	}
-	want = "info Clients that do not name the host (SNI) get another certificate, which is self-signed."
+	want = "info Clients that do not name the host (SNI) get a different certificate, which is self-signed."
 	if d := cmp.Diff([]string{want}, messages(got.Issues, "OTHER_CERTIFICATE_WITHOUT_SNI")); d != "" {
 		t.Error(d)
 	}

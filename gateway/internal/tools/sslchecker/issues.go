@@ -71,7 +71,7 @@ func leafIssues(cert certificate, leaf *x509.Certificate, now time.Time) []issue
 	}
 	if limit := validityLimit(leaf.NotBefore); life > limit*daySeconds {
 		issues = append(issues, issue{"VALIDITY_TOO_LONG", severityWarn,
-			fmt.Sprintf("The certificate is valid for more than the %d days that public authorities may give; some clients "+
+			fmt.Sprintf("The certificate is valid for more than the %d days that public authorities may issue; some clients "+
 				"refuse it.", limit)})
 	}
 	return issues
@@ -101,14 +101,13 @@ func stapleIssues(r Result) []issue {
 	if !r.OCSPStapling.Present {
 		if r.Certificate.MustStaple {
 			return []issue{{"MUST_STAPLE_MISSING", severityFail,
-				"The certificate demands a stapled OCSP response, and the server sent none."}}
+				"The certificate requires a stapled OCSP response, but the server sent none."}}
 		}
 		if !r.ChainComplete {
 			return nil // nobody is known who could revoke it
 		}
 		return []issue{{"REVOCATION_NOT_CHECKED", severityInfo,
-			"Whether the certificate was revoked is not checked: the server sent no stapled OCSP response, and nobody else is " +
-				"asked."}}
+			"Revocation was not checked: the server sent no stapled OCSP response, and nobody else is asked."}}
 	}
 	if r.OCSPStapling.Status == nil {
 		return nil
@@ -137,7 +136,7 @@ func handshakeIssues(seen observation) []issue {
 	}
 	if seen.read {
 		return []issue{{"HANDSHAKE_ONLY_READ", severityInfo,
-			"The TLS of this service could not complete a handshake with the server. So it read the server's part, up to the " +
+			"This service's TLS could not complete a handshake with the server, so it read only the server's part, up to the " +
 				"certificate."}}
 	}
 	if seen.failure != nil {

@@ -121,7 +121,7 @@ func otherIssues(others []otherCertificate) []issue {
 		switch {
 		case o.Kind == kindNoSNI:
 			issues = append(issues, issue{"OTHER_CERTIFICATE_WITHOUT_SNI", severityInfo,
-				"Clients that do not name the host (SNI) get another certificate" + faultOf(o, ", which ") + "."})
+				"Clients that do not name the host (SNI) get a different certificate" + faultOf(o, ", which ") + "."})
 		case !o.Authorized:
 			issues = append(issues, issue{"OTHER_CERTIFICATE_REFUSED", severityFail,
 				"The server has a second certificate, with " + keyNames[o.Kind] + " key, for clients that prefer it" +

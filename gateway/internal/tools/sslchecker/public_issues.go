@@ -18,7 +18,7 @@ func browserIssues(leaf *x509.Certificate) []issue {
 	}
 	if kind, _ := describeKey(leaf); slices.Contains(keysOfNoBrowser, kind) {
 		issues = append(issues, issue{"UNSUPPORTED_KEY", severityWarn,
-			fmt.Sprintf("The certificate's key is of the kind %s. No browser takes such certificates, though some other "+
+			fmt.Sprintf("The certificate's key is of type %s. No browser accepts such certificates, though some other "+
 				"clients do.", kind)})
 	}
 	return issues
@@ -37,6 +37,6 @@ func timestampIssues(verdict certcheck.Verdict, port uint16, found timestamps) [
 		return nil
 	}
 	return []issue{{"NO_SCTS", severityWarn,
-		"The certificate came without signed certificate timestamps (SCTs), which browsers demand of a public authority's: " +
-			"Chrome, Firefox and Safari refuse it."}}
+		"The certificate came without signed certificate timestamps (SCTs), which browsers require of a public " +
+			"authority's certificate: Chrome, Firefox and Safari refuse it."}}
 }

@@ -38,7 +38,7 @@ func (i *inspection) reading(hello tlsprobe.Hello) conversation {
 		start := time.Now()
 		flight, err := i.read(ctx, conn, hello)
 		if err != nil {
-			return observation{}, fault.Wrap(fault.Upstream, err, who+" does not speak TLS.")
+			return observation{}, fault.Wrap(fault.Upstream, err, who+" does not use TLS.")
 		}
 		seen := observationOf(flight)
 		seen.took = time.Since(start)

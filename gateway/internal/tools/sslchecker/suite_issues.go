@@ -14,9 +14,9 @@ func protocolIssues(r Result) []issue {
 	old := taken(r.SupportedProtocols, tlsprobe.TLS10, tlsprobe.TLS11)
 	modern := taken(r.SupportedProtocols, tlsprobe.TLS12, tlsprobe.TLS13)
 	if ssl3 := taken(r.SupportedProtocols, tlsprobe.SSL30); len(ssl3) > 0 {
-		text := "The server still takes SSL 3.0, which is broken (RFC 7568)."
+		text := "The server still accepts SSL 3.0, which is broken (RFC 7568)."
 		if len(old)+len(modern) == 0 {
-			text = "The server has nothing better than SSL 3.0, which is broken and which clients refuse (RFC 7568)."
+			text = "The server supports nothing better than SSL 3.0, which is broken and which clients refuse (RFC 7568)."
 		}
 		issues = append(issues, issue{"SSL3", severityFail, text})
 	}
@@ -24,13 +24,13 @@ func protocolIssues(r Result) []issue {
 	case len(old) == 0:
 	case len(modern) == 0:
 		issues = append(issues, issue{"DEPRECATED_PROTOCOL", severityFail,
-			fmt.Sprintf("The server has nothing better than %s, which clients refuse (RFC 8996).", listed(old))})
+			fmt.Sprintf("The server supports nothing better than %s, which clients refuse (RFC 8996).", listed(old))})
 	default:
 		issues = append(issues, issue{"DEPRECATED_PROTOCOL", severityWarn,
-			fmt.Sprintf("The server still takes %s (RFC 8996).", listed(old))})
+			fmt.Sprintf("The server still accepts %s (RFC 8996).", listed(old))})
 	}
 	if newest := r.SupportedProtocols[tlsprobe.TLS13.String()]; newest != nil && !*newest {
-		issues = append(issues, issue{"NO_TLS13", severityInfo, "The server does not take TLS 1.3."})
+		issues = append(issues, issue{"NO_TLS13", severityInfo, "The server does not support TLS 1.3."})
 	}
 	return issues
 }
@@ -79,17 +79,17 @@ var insecureKinds = []struct {
 	text string
 }{
 	{"NULL_CIPHER", named("NULL"),
-		"The server takes cipher suites that do not encrypt anything (RFC 9325): %s."},
+		"The server accepts cipher suites that do not encrypt anything (RFC 9325): %s."},
 	{"ANONYMOUS_CIPHER", func(s tlsprobe.Suite) bool { return s.Authentication == "anon" },
-		"The server takes cipher suites in which nobody proves who the server is (RFC 9325): %s."},
+		"The server accepts cipher suites that do not prove who the server is (RFC 9325): %s."},
 	// All that there are with RC2 are among them.
 	{"EXPORT_CIPHER", named("EXPORT", "EXPORT1024"),
-		"The server takes cipher suites that were made weak for export, with keys that are quickly found (RFC 9325): %s."},
+		"The server accepts export cipher suites, whose deliberately short keys are quickly broken (RFC 9325): %s."},
 	{"DES_CIPHER", named("DES", "DES40"),
-		"The server takes cipher suites with DES, whose keys of 56 bits are quickly found (RFC 9325): %s."},
-	{"RC4_CIPHER", named("RC4"), "The server takes cipher suites with RC4, which is broken (RFC 7465): %s."},
+		"The server accepts cipher suites with DES, whose 56-bit keys are quickly broken (RFC 9325): %s."},
+	{"RC4_CIPHER", named("RC4"), "The server accepts cipher suites with RC4, which is broken (RFC 7465): %s."},
 	{"3DES_CIPHER", named("3DES"),
-		"The server takes cipher suites with 3DES, whose short blocks give long connections away (RFC 9325): %s."},
+		"The server accepts cipher suites with 3DES, whose short blocks let data leak in long connections (RFC 9325): %s."},
 }
 
 // named tells the suites that have one of the words between the underscores of their name.
@@ -177,14 +177,14 @@ func (p probed) quantumIssues(seen observation) []issue {
 	for _, group := range groups {
 		if slices.Contains(quantumGroups, group) {
 			return []issue{{"POST_QUANTUM", severityInfo,
-				fmt.Sprintf("Post-quantum key exchange: ready. The server takes %s, so traffic that is recorded today stays "+
-					"closed to quantum computers.", tlsprobe.GroupName(group))}}
+				fmt.Sprintf("Post-quantum key exchange: ready. The server supports %s, so traffic that is recorded today stays "+
+					"safe from quantum computers.", tlsprobe.GroupName(group))}}
 		}
 	}
 	if !p.Complete || len(p.Suites) == 0 {
 		return nil
 	}
 	return []issue{{"NOT_POST_QUANTUM", severityInfo,
-		"Post-quantum key exchange: not yet. The server takes no group such as X25519MLKEM768, so a quantum computer could " +
-			"one day read traffic that is recorded today."}}
+		"Post-quantum key exchange: not yet. The server supports no group such as X25519MLKEM768, so a quantum computer " +
+			"could one day read traffic that is recorded today."}}
 }

@@ -86,14 +86,14 @@ func TestProtocolIssues(t *testing.T) {
 	t.Parallel()
 	for takes, want := range map[string][]string{
 		"12 13":    nil,
-		"12":       {"info NO_TLS13 The server does not take TLS 1.3."},
-		"11 12 13": {"warn DEPRECATED_PROTOCOL The server still takes TLSv1.1 (RFC 8996)."},
-		"10 11 13": {"warn DEPRECATED_PROTOCOL The server still takes TLSv1.0 and TLSv1.1 (RFC 8996)."},
-		"10 11": {"fail DEPRECATED_PROTOCOL The server has nothing better than TLSv1.0 and TLSv1.1, which clients refuse " +
-			"(RFC 8996).", "info NO_TLS13 The server does not take TLS 1.3."},
-		"S 13": {"fail SSL3 The server still takes SSL 3.0, which is broken (RFC 7568)."},
-		"S": {"fail SSL3 The server has nothing better than SSL 3.0, which is broken and which clients refuse (RFC 7568).",
-			"info NO_TLS13 The server does not take TLS 1.3."},
+		"12":       {"info NO_TLS13 The server does not support TLS 1.3."},
+		"11 12 13": {"warn DEPRECATED_PROTOCOL The server still accepts TLSv1.1 (RFC 8996)."},
+		"10 11 13": {"warn DEPRECATED_PROTOCOL The server still accepts TLSv1.0 and TLSv1.1 (RFC 8996)."},
+		"10 11": {"fail DEPRECATED_PROTOCOL The server supports nothing better than TLSv1.0 and TLSv1.1, which clients refuse " +
+			"(RFC 8996).", "info NO_TLS13 The server does not support TLS 1.3."},
+		"S 13": {"fail SSL3 The server still accepts SSL 3.0, which is broken (RFC 7568)."},
+		"S": {"fail SSL3 The server supports nothing better than SSL 3.0, which is broken and which clients refuse (RFC 7568).",
+			"info NO_TLS13 The server does not support TLS 1.3."},
 	} {
 		supported := map[string]*bool{}
 		for word, version := range map[string]tlsprobe.Version{"S": tlsprobe.SSL30, "10": tlsprobe.TLS10,

@@ -12,16 +12,16 @@ import (
 
 // verdictMessages explain certcheck's codes, those aside that say more than their name.
 var verdictMessages = map[string]string{
-	certcheck.CodeExpired:           "The certificate, or one of its chain, has expired.",
-	certcheck.CodeNotYetValid:       "The certificate, or one of its chain, is not valid yet.",
+	certcheck.CodeExpired:           "The certificate, or another one in its chain, has expired.",
+	certcheck.CodeNotYetValid:       "The certificate, or another one in its chain, is not valid yet.",
 	certcheck.CodeSelfSigned:        "The certificate is self-signed: no authority vouches for it.",
 	certcheck.CodeSelfSignedInChain: "The chain ends in a root that is not trusted.",
-	certcheck.CodeNoLocalIssuer:     "The chain ends in a certificate whose issuer is no trusted authority.",
+	certcheck.CodeNoLocalIssuer:     "The chain ends in a certificate whose issuer is not a trusted authority.",
 	certcheck.CodeUnverifiableLeaf: "The certificate's issuer is not known and was not sent: an intermediate " +
 		"certificate is missing.",
-	certcheck.CodeNotPermitted:      "An authority of the chain may not issue certificates for these names.",
-	certcheck.CodeCriticalExtension: "The chain holds a critical extension that clients do not understand.",
-	certcheck.CodeInvalidCA:         "The chain holds an issuer that is not a certificate authority.",
+	certcheck.CodeNotPermitted:      "An authority in the chain may not issue certificates for these names.",
+	certcheck.CodeCriticalExtension: "The chain has a critical extension that clients do not understand.",
+	certcheck.CodeInvalidCA:         "The chain contains an issuer that is not a certificate authority.",
 	certcheck.CodeWeakDigest:        "The chain is signed with SHA-1 or MD5, which clients refuse.",
 	certcheck.CodePathLength:        "The chain is longer than one of its authorities allows.",
 }
@@ -31,7 +31,7 @@ var defectMessages = map[string]string{
 	certcheck.DefectLongKey: fmt.Sprintf("The chain has an RSA key of more than %d bits. Nothing that it signed was "+
 		"verified, and many clients refuse it.", certcheck.MaxKeyBits),
 	certcheck.DefectUnfinished: "The certificates could not all be read: together they are too long, or one of them, " +
-		"its key or its signature is of a kind that is not known here.",
+		"its key or its signature is of a kind that this service does not know.",
 	certcheck.DefectCostly: "Verifying the chain would take too long: its certificates lead to one another in too many " +
 		"ways, or have keys that are slow to verify.",
 }
@@ -54,7 +54,7 @@ func verdictMessage(code string, verdict certcheck.Verdict) string {
 	case code == certcheck.CodeNoLocalIssuer && len(verdict.Defects) > 0:
 		return "The chain was not verified."
 	case code == certcheck.CodeUnverifiableLeaf && len(verdict.Sent.Wrong) > 0:
-		return fmt.Sprintf("The certificate was issued by %s, and the server sends %s in its place: the wrong intermediate "+
+		return fmt.Sprintf("The certificate was issued by %s, but the server sends %s instead: the wrong intermediate "+
 			"certificate is installed. Some browsers hide that.", shortName(verdict.Chain[0].Issuer),
 			subjects(verdict.Sent.Wrong))
 	case code == certcheck.CodePurpose:
@@ -77,14 +77,14 @@ func purposeSentences(verdict certcheck.Verdict) []string {
 	leaf := verdict.Chain[0]
 	var sentences []string
 	if !certcheck.KeyUsageFits(leaf, verdict.Exchange) {
-		sentences = append(sentences, fmt.Sprintf("The certificate does not allow its key what this server does with it: "+
-			"its keyUsage lacks %s.", exchangeNeeds[verdict.Exchange]))
+		sentences = append(sentences, fmt.Sprintf("The certificate does not allow its key to be used as this server uses "+
+			"it: its keyUsage lacks %s.", exchangeNeeds[verdict.Exchange]))
 	}
 	if !certcheck.ServesTLS(leaf) {
 		sentences = append(sentences, "The certificate is not for servers: its extendedKeyUsage lacks serverAuth.")
 	}
 	if len(sentences) == 0 {
-		return []string{"An authority of the chain may not vouch for servers: its extendedKeyUsage lacks serverAuth."}
+		return []string{"An authority in the chain may not vouch for servers: its extendedKeyUsage lacks serverAuth."}
 	}
 	return sentences
 }
@@ -110,7 +110,7 @@ func mismatchMessage(verdict certcheck.Verdict) string {
 		names = append(names[:len(names):len(names)], ip.String())
 	}
 	if len(names) == 0 {
-		return "The certificate is not for this host: it names none."
+		return "The certificate is not for this host: it names no host at all."
 	}
 	all := len(leaf.DNSNames) + len(leaf.IPAddresses)
 	return fmt.Sprintf("The certificate is for %s, not for this host.", told(names, all))
