@@ -23,7 +23,7 @@ func TestOwnNameServers(t *testing.T) {
 			"authoritative.servers.0.address": "11.94.0.11", "authoritative.servers.0.outcome": "answer", "failure": nil, "changing": nil,
 			"resolvers": compared(same), "summary": contains("The domain's own servers say the same.")}},
 		{name: "an expired signature", input: "expired.lab-resolve.com", facts: facts{"status": "unavailable", "failure": "dnssec", "authoritative.values": []string{"11.80.0.1"},
-			"summary": "expired.lab-resolve.com fails DNSSEC validation: signature expired (EDE 7). None of the four resolvers gives its records out. " +
+			"summary": "expired.lab-resolve.com fails DNSSEC validation: signature expired (EDE 7). None of the four resolvers returns its records. " +
 				"The domain's own servers do answer: what needs repair is its signatures, or its DS record at the registry."}},
 		{name: "which one resolver does not mind", input: "unsigned.lab-resolve.com", facts: facts{"status": "inconclusive", "failure": "dnssec",
 			"summary": "unsigned.lab-resolve.com fails DNSSEC validation at Cloudflare, Google and Quad9: signature expired (EDE 7); OpenDNS answered without validation. " +

@@ -80,7 +80,7 @@ func pagesWithFacts() []shownPage {
 		{name: "dns-lookup-reverse", path: toolPath("dns-lookup", "1.0.90.11.in-addr.arpa"), tone: "good", facts: []string{
 			"clean.lab-transit.net", "The name that the owner of the address gave it."}},
 		{name: "dns-lookup-address", path: toolPath("dns-lookup", "11.90.0.1"), ready: `document.querySelector("#input-error").textContent !== ""`, in: "main",
-			facts: []string{"the records of this address are at 1.0.90.11.in-addr.arpa"}, console: []string{"400"}},
+			facts: []string{"the records of this address are under 1.0.90.11.in-addr.arpa"}, console: []string{"400"}},
 		{name: "dns-lookup-failing", path: toolPath("dns-lookup", "bogus.lab-dns.com"), tone: "bad", facts: []string{"SERVFAIL", "signature expired"}},
 		{name: "http-headers", path: toolPath("http-headers", "https://rich.lab-site.com/"), facts: []string{
 			"200", "HTTP/2", "content-type", "set-cookie", "TLSv1.3"}},

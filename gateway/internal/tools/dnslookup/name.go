@@ -23,6 +23,6 @@ func parseName(typed string) (target.Domain, error) {
 	if failed != nil {
 		return name, err
 	}
-	return name, fault.Newf(fault.Invalid, "%s is an IP address. Enter a public domain name, such as example.com; "+
-		"the records of this address are at %s.", address, strings.ToLower(dnsclient.TrimRoot(reverse)))
+	return name, fault.Newf(fault.Invalid, "%s is an IP address. Enter a public domain name, such as example.com; the "+
+		"records of this address are under %s.", address, strings.ToLower(dnsclient.TrimRoot(reverse)))
 }

@@ -60,7 +60,7 @@ func parseTypes(options tool.Options) ([]uint16, error) {
 	for name := range strings.SplitSeq(value, ",") {
 		qtype, known := dns.StringToType[strings.ToUpper(strings.TrimSpace(name))]
 		if !known || !slices.Contains(allTypes[:], qtype) {
-			return nil, fault.OfOption(option, "The option types must be a list, with commas, of %s, or all by itself.",
+			return nil, fault.OfOption(option, "The option types must be a comma-separated list of %s, or all by itself.",
 				typeNames(allTypes[:]))
 		}
 		asked[qtype] = true

@@ -35,7 +35,7 @@ func TestTypes(t *testing.T) {
 	if got, err := parseTypes(nil); err != nil || typeNames(got) != "A, AAAA, MX, TXT, CNAME, NS, SOA" {
 		t.Errorf("absent: %s, %v", typeNames(got), err)
 	}
-	const named = "The option types must be a list, with commas, of " + twenty + ", or all by itself."
+	const named = "The option types must be a comma-separated list of " + twenty + ", or all by itself."
 	for value, want := range map[string]string{
 		`""`: named, `" "`: named, `","`: named, `"A,"`: named, `",A"`: named, `"A,,MX"`: named, `"A MX"`: named, `"A;MX"`: named,
 		`"ANY"`: named, `"AXFR"`: named, `"RRSIG"`: named, `"TYPE1"`: named, `"1"`: named, `"all,A"`: named, `"A,all"`: named, `"None"`: named,
@@ -136,10 +136,9 @@ func TestReverseNameOfAnAddress(t *testing.T) {
 		t.Errorf("%v", got.Records.PTR)
 	}
 	for typed, want := range map[string]string{
-		"93.184.216.34": "93.184.216.34 is an IP address. Enter a public domain name, such as example.com; the records of this address are at 34.216.184.93.in-addr.arpa.",
-		"2606:4700::1111": "2606:4700::1111 is an IP address. Enter a public domain name, such as example.com; the records of this address are at " +
-			"1.1.1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.7.4.6.0.6.2.ip6.arpa.",
-		"10.0.0.1": "10.0.0.1 is an IP address. Enter a public domain name, such as example.com.",
+		"93.184.216.34":   "93.184.216.34 is an IP address. Enter a public domain name, such as example.com; the records of this address are under 34.216.184.93.in-addr.arpa.",
+		"2606:4700::1111": "2606:4700::1111 is an IP address. Enter a public domain name, such as example.com; the records of this address are under 1.1.1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.7.4.6.0.6.2.ip6.arpa.",
+		"10.0.0.1":        "10.0.0.1 is an IP address. Enter a public domain name, such as example.com.",
 	} {
 		_, err := one.Parse(tool.Input{Text: typed})
 		if !fault.Is(err, fault.Invalid) || err.Error() != want {

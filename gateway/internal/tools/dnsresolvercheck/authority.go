@@ -168,7 +168,7 @@ func addressOf(ctx context.Context, client *egress.Client, name string) (netip.A
 // Why a server with a name is not asked, beside what the lookup and the limits say.
 var (
 	errName   = fault.New(fault.Invalid, "Its name is not a public hostname.")
-	errFamily = fault.New(fault.Invalid, "This service has no connection of the family of its address.")
+	errFamily = fault.New(fault.Invalid, "This service has no connection for its address family.")
 )
 
 // notReached is a server that was not asked. Its address is not told: it may be a private one.
@@ -177,7 +177,7 @@ func notReached(name string, err error) serverAnswer {
 	var known *fault.Error
 	switch {
 	case fault.Is(err, fault.Refused):
-		reason = "Its address is not public, or not one that this service may ask."
+		reason = "Its address is not public, or this service may not query it."
 	case fault.Is(err, fault.NoAddress):
 		reason = "It has no address."
 	case fault.Is(err, fault.Busy):
@@ -252,9 +252,9 @@ var serverFailures = map[string]string{
 	codeLame:                  "It does not answer as a server of this zone (lame delegation).",
 	dnsclient.CodeServFail:    "It failed to answer.",
 	dnsclient.CodeRefused:     "It refuses to answer for this name.",
-	dnsclient.CodeFormErr:     "It could not read the question.",
-	dnsclient.CodeNotImp:      "It does not support such a question.",
-	dnsclient.CodeBadResp:     "Its answer makes no sense.",
+	dnsclient.CodeFormErr:     "It could not understand the query.",
+	dnsclient.CodeNotImp:      "It does not support this kind of query.",
+	dnsclient.CodeBadResp:     "Its answer is invalid.",
 	dnsclient.CodeTimeout:     "It did not answer in time.",
 	dnsclient.CodeConnRefused: "It could not be reached.",
 	dnsclient.CodeBusy:        notAsked,

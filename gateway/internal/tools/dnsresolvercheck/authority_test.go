@@ -187,10 +187,10 @@ func TestAuthorityThatIsNotAsked(t *testing.T) {
 		options  []egress.Option
 		reason   string
 	}{
-		"a private address":     {"ns.example.net.", []string{"ns.example.net. 60 IN A 10.1.2.3"}, nil, nil, "Its address is not public, or not one that this service may ask."},
-		"a private one beside":  {"ns.example.net.", []string{"ns.example.net. 60 IN A 10.1.2.3", "ns.example.net. 60 IN A 93.184.216.1"}, nil, nil, "Its address is not public, or not one that this service may ask."},
-		"this host's own":       {"ns.example.net.", []string{"ns.example.net. 60 IN A 93.184.216.1"}, nil, []egress.Option{own}, "Its address is not public, or not one that this service may ask."},
-		"denied":                {"ns.example.net.", []string{"ns.example.net. 60 IN A 93.184.216.1"}, denied, nil, "Its address is not public, or not one that this service may ask."},
+		"a private address":     {"ns.example.net.", []string{"ns.example.net. 60 IN A 10.1.2.3"}, nil, nil, "Its address is not public, or this service may not query it."},
+		"a private one beside":  {"ns.example.net.", []string{"ns.example.net. 60 IN A 10.1.2.3", "ns.example.net. 60 IN A 93.184.216.1"}, nil, nil, "Its address is not public, or this service may not query it."},
+		"this host's own":       {"ns.example.net.", []string{"ns.example.net. 60 IN A 93.184.216.1"}, nil, []egress.Option{own}, "Its address is not public, or this service may not query it."},
+		"denied":                {"ns.example.net.", []string{"ns.example.net. 60 IN A 93.184.216.1"}, denied, nil, "Its address is not public, or this service may not query it."},
 		"no address":            {"ns.example.net.", nil, nil, nil, "It has no address."},
 		"a private name":        {"ns.internal.", nil, nil, nil, "Its name is not a public hostname."},
 		"no hostname":           {"a_b.example.net.", nil, nil, nil, "Its name is not a public hostname."},
@@ -199,7 +199,7 @@ func TestAuthorityThatIsNotAsked(t *testing.T) {
 		"a limit":               {"ns.example.net.", []string{"ns.example.net. 60 IN A 93.184.216.1"}, limited, nil, "Too many of your requests went to this server's address. Try again in 1 second."},
 		"another family": {"ns.example.net.", []string{"ns.example.net. 60 IN AAAA 2606:2800::1"}, nil,
 			[]egress.Option{egress.WithFamilies(egress.Families{V4: true})},
-			"This service has no connection of the family of its address."},
+			"This service has no connection for its address family."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -31,7 +31,7 @@ var failureWords = map[uint16]string{
 	9:  "no DNSKEY matches the DS record",
 	10: "signatures are missing",
 	11: "no DNSKEY is a zone key",
-	12: "an absence is not proved",
+	12: "the proof that something is absent is missing",
 	22: "none of them answers",
 	23: "network error",
 }
@@ -127,7 +127,7 @@ func (c query) failureSentence(cause string, failing, answers []resolverAnswer) 
 	case cause == failureUnreachable:
 		return fmt.Sprintf("%s cannot reach the name servers of %s: %s.", listed(failing), c.domain, why)
 	case everybody:
-		return fmt.Sprintf("%s fails DNSSEC validation: %s. None of the four resolvers gives its records out.", c.domain, why)
+		return fmt.Sprintf("%s fails DNSSEC validation: %s. None of the four resolvers returns its records.", c.domain, why)
 	}
 	return fmt.Sprintf("%s fails DNSSEC validation at %s: %s%s.", c.domain, listed(failing), why, validation(answers))
 }

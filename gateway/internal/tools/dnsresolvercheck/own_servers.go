@@ -53,7 +53,7 @@ func withoutResolvers(r Result) []string {
 func (c query) disagreement(servers []serverAnswer) string {
 	lacks := func(s serverAnswer) bool { return s.Outcome != outcomeAnswer }
 	if c.answeredByPlace() && !slices.ContainsFunc(servers, lacks) {
-		return "The domain's own servers gave this service different answers, as those that balance load do."
+		return "The domain's own servers gave this service different answers, as load-balanced servers do."
 	}
 	var others []string
 	for _, server := range servers[1:] {
@@ -77,7 +77,7 @@ func (c query) comparison(r Result) string {
 	case !r.compared():
 		return ""
 	case r.Changing != nil && len(same) == 0:
-		return fmt.Sprintf("The domain's own servers already give another answer: %s may still hold the older one, "+
+		return fmt.Sprintf("The domain's own servers already give a different answer: %s may still hold the older one, "+
 			"for at most %s.", listed(other), r.Changing.inWords())
 	case r.Changing != nil:
 		return fmt.Sprintf("%s %s as the domain's own servers do; %s may still hold the older answer, for at most %s.",
@@ -87,7 +87,7 @@ func (c query) comparison(r Result) string {
 	case len(other) == 0:
 		return fmt.Sprintf("%s %s as the domain's own servers do.", listed(same), verb(len(same), "answers", "answer"))
 	case len(same) == 0:
-		return "The domain's own servers gave this service another answer" + c.perhaps() + "."
+		return "The domain's own servers gave this service a different answer" + c.perhaps() + "."
 	}
 	return fmt.Sprintf("%s %s as the domain's own servers do; %s %s not.", listed(same),
 		verb(len(same), "answers", "answer"), listed(other), verb(len(other), "does", "do"))
@@ -96,7 +96,7 @@ func (c query) comparison(r Result) string {
 // perhaps tells what a difference from the domain's own servers may come from.
 func (c query) perhaps() string {
 	if c.answeredByPlace() {
-		return ": after a change, or because they answer by place"
+		return ": after a change, or because they answer by location"
 	}
 	return ""
 }

@@ -73,11 +73,11 @@ func TestSummaries(t *testing.T) {
 		summary    string
 	}{
 		"signatures that expired": {"A", same(servfail(7)), nil, "unavailable", "", "????",
-			"example.com fails DNSSEC validation: signature expired (EDE 7). None of the four resolvers gives its records out."},
+			"example.com fails DNSSEC validation: signature expired (EDE 7). None of the four resolvers returns its records."},
 		"and servers that answer": {"A", four{servfail(6), servfail(7), servfail(7), servfail(6)}, ownSays(60, "one"), "unavailable", "", "????",
-			"example.com fails DNSSEC validation: signature expired (EDE 7). None of the four resolvers gives its records out. The domain's own servers do answer: what needs repair is its signatures, or its DS record at the registry."},
+			"example.com fails DNSSEC validation: signature expired (EDE 7). None of the four resolvers returns its records. The domain's own servers do answer: what needs repair is its signatures, or its DS record at the registry."},
 		"two reasons": {"A", four{servfail(6), servfail(9), servfail(12), servfail(6)}, nil, "unavailable", "", "????",
-			"example.com fails DNSSEC validation: no DNSKEY matches the DS record (EDE 9), an absence is not proved (EDE 12). None of the four resolvers gives its records out."},
+			"example.com fails DNSSEC validation: no DNSKEY matches the DS record (EDE 9), the proof that something is absent is missing (EDE 12). None of the four resolvers returns its records."},
 		"some without a reason": {"A", four{servfail(10), servfail(), servfail(6), said("ETIMEOUT", 0)}, nil, "unavailable", "", "????",
 			"example.com fails DNSSEC validation at Cloudflare and Quad9: signatures are missing (EDE 10). Google failed (ESERVFAIL). OpenDNS failed (ETIMEOUT)."},
 		"the code before them": {"A", same(servfail(5)), nil, "unavailable", "", "????", "None of the four resolvers gave a usable answer."},
@@ -89,7 +89,7 @@ func TestSummaries(t *testing.T) {
 		"servers out of the resolvers' reach": {"A", same(servfail(22)), ownSays(60, "one", "ETIMEOUT"), "unavailable", "", "????",
 			"No resolver can reach the name servers of example.com: none of them answers (EDE 22). The domain's own servers did answer this service, so they may be reachable from some networks only."},
 		"a server out of reach, and bad signatures": {"A", same(servfail(23, 6)), nil, "unavailable", "", "????",
-			"example.com fails DNSSEC validation: signatures do not verify (EDE 6). None of the four resolvers gives its records out."},
+			"example.com fails DNSSEC validation: signatures do not verify (EDE 6). None of the four resolvers returns its records."},
 		"the codes around 22 and 23": {"A", four{servfail(21), servfail(24), servfail(21), servfail(24)}, nil, "unavailable", "", "????",
 			"None of the four resolvers gave a usable answer."},
 		"nobody, but the servers":              {"A", same(servfail()), ownSays(60, "one"), "unavailable", "", "????", "None of the four resolvers gave a usable answer. The domain's own servers did answer this service."},
@@ -106,7 +106,7 @@ func TestSummaries(t *testing.T) {
 		"an alias beyond the zone": {"A", same(through("cdn.net", said("one", 60))), ownSays(300, "->cdn.net"), "agree", "", "????",
 			"All four resolvers give the same A records for example.com."},
 		"an alias that some lack": {"A", four{through("cdn.net", said("one", 60)), said("one", 60), said("one", 60), said("one", 60)}, ownSays(300, "->cdn.net"), "agree", "", "?xxx",
-			"All four resolvers give the same A records for example.com. The domain's own servers gave this service another answer: after a change, or because they answer by place."},
+			"All four resolvers give the same A records for example.com. The domain's own servers gave this service a different answer: after a change, or because they answer by location."},
 		"only one answers, and the servers": {"A", four{said("ETIMEOUT", 0), said("one", 60), said("EREFUSED", 0), said("ETIMEOUT", 0)}, ownSays(300, "one"), "inconclusive", "", "?=??",
 			"Of the four resolvers only Google answered. Cloudflare failed (ETIMEOUT). Quad9 failed (EREFUSED). OpenDNS failed (ETIMEOUT). The domain's own servers say the same."},
 
@@ -120,7 +120,7 @@ func TestSummaries(t *testing.T) {
 		"two of three":                {"A", four{said("new", 290), said("ETIMEOUT", 0), said("old", 41), said("new", 300)}, ownSays(300, "new"), "variation", "quad9 41", "=?x=", ""},
 		"an address of another TTL":   {"A", four{said("new", 60), said("new", 60), said("old", 3000), said("new", 60)}, ownSays(60, "new"), "variation", "", "==x=", ""},
 		"most have the older":         {"A", four{said("old", 41), said("new", 300), said("old", 41), said("old", 41)}, ownSays(300, "new"), "variation", "", "x=xx", ""},
-		"servers that differ by turn": {"A", four{said("new", 290), said("new", 200), said("old", 41), said("new", 300)}, ownSays(300, "new", "old"), "variation", "", "====", "The resolvers give different A records for example.com, as is usual for names that are served from several places (CDN, load balancing). The domain's own servers gave this service different answers, as those that balance load do."},
+		"servers that differ by turn": {"A", four{said("new", 290), said("new", 200), said("old", 41), said("new", 300)}, ownSays(300, "new", "old"), "variation", "", "====", "The resolvers give different A records for example.com, as is usual for names that are served from several places (CDN, load balancing). The domain's own servers gave this service different answers, as load-balanced servers do."},
 		"no servers known": {"A", four{said("new", 290), said("new", 200), said("old", 41), said("new", 300)}, nil, "variation", "quad9 41", "????",
 			"The resolvers give different A records for example.com: a change seems to be under way. Quad9 may still hold the older answer, for at most 41 s."},
 		"servers that are silent":                {"TXT", four{said("new", 290), said("new", 200), said("old", 41), said("new", 300)}, ownSays(60, "ETIMEOUT"), "conflict", "quad9 41", "????", ""},
@@ -134,14 +134,14 @@ func TestSummaries(t *testing.T) {
 		"nobody known, and nobody has an answer": {"A", same(said("ETIMEOUT", 0)), nil, "unavailable", "", "????", ""},
 		"an older alias":                         {"CNAME", four{said("new", 290), said("new", 200), said("old", 41), said("new", 300)}, ownSays(300, "new"), "variation", "quad9 41", "==x=", ""},
 		"all have another address": {"A", same(said("old", 41)), ownSays(300, "new"), "agree", "", "xxxx",
-			"All four resolvers give the same A records for example.com. The domain's own servers gave this service another answer: after a change, or because they answer by place."},
+			"All four resolvers give the same A records for example.com. The domain's own servers gave this service a different answer: after a change, or because they answer by location."},
 
 		"an older text": {"TXT", four{said("new", 3500), said("old", 2999), said("new", 3600), said("new", 3600)}, ownSays(3600, "new"), "conflict", "google 2999", "=x==",
 			"The resolvers give different TXT records for example.com, also when asked again after a second: a change seems to be under way. Cloudflare, Quad9 and OpenDNS answer as the domain's own servers do; Google may still hold the older answer, for at most 50 minutes."},
 		"most have the older text": {"TXT", four{said("old", 9000), said("old", 41), said("new", 10800), said("old", 41)}, ownSays(10800, "new"), "conflict", "cloudflare google opendns 9000", "xx=x",
 			"The resolvers give different TXT records for example.com, also when asked again after a second: a change seems to be under way. Quad9 answers as the domain's own servers do; Cloudflare, Google and OpenDNS may still hold the older answer, for at most 3 hours."},
 		"all have the older text": {"TXT", same(said("old", 200000)), ownSays(604800, "new"), "agree", "cloudflare google quad9 opendns 200000", "xxxx",
-			"All four resolvers give the same TXT records for example.com. The domain's own servers already give another answer: Cloudflare, Google, Quad9 and OpenDNS may still hold the older one, for at most 3 days."},
+			"All four resolvers give the same TXT records for example.com. The domain's own servers already give a different answer: Cloudflare, Google, Quad9 and OpenDNS may still hold the older one, for at most 3 days."},
 		"a text of a longer TTL": {"TXT", four{said("new", 60), said("old", 599), said("new", 60), said("new", 60)}, ownSays(60, "new"), "conflict", "google 599", "=x==", ""},
 		"a text that is fresh":   {"TXT", four{said("new", 60), said("old", 60), said("new", 60), said("new", 60)}, ownSays(60, "new"), "conflict", "", "=x==", "The resolvers give different TXT records for example.com, also when asked again after a second. Cloudflare, Quad9 and OpenDNS answer as the domain's own servers do; Google does not."},
 		"servers that differ": {"TXT", same(said("new", 60)), ownSays(60, "new", "old", "new"), "agree", "", "====",
@@ -157,7 +157,7 @@ func TestSummaries(t *testing.T) {
 		"an address that one server lacks": {"A", same(said("new", 120)), ownSays(300, "new", "none"), "agree", "", "====",
 			"All four resolvers give the same A records for example.com. The domain's own servers do not hold the same A records: ns2 differs from ns1."},
 		"published, and nobody knows": {"TXT", same(said("none", 120)), ownSays(300, "new"), "agreeAbsent", "cloudflare google quad9 opendns 120", "xxxx",
-			"All four resolvers say that example.com has no TXT records. The domain's own servers already give another answer: Cloudflare, Google, Quad9 and OpenDNS may still hold the older one, for at most 120 s."},
+			"All four resolvers say that example.com has no TXT records. The domain's own servers already give a different answer: Cloudflare, Google, Quad9 and OpenDNS may still hold the older one, for at most 120 s."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -90,6 +90,7 @@ func (c query) absence(answers []resolverAnswer) string {
 	case !slices.ContainsFunc(answers, empty):
 		return fmt.Sprintf("%s does not exist.", c.domain)
 	}
-	return fmt.Sprintf("%s They differ in the reason: the name does not exist (%s), or exists without such records (%s).",
+	return fmt.Sprintf("%s They give different reasons: the name does not exist (%s), or it exists without such "+
+		"records (%s).",
 		nothing, namesOf(answers, gone), namesOf(answers, empty))
 }
