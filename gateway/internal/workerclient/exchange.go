@@ -210,7 +210,7 @@ func refusalOf(cause *statusError, wait string) error {
 		wait := retryAfter(wait)
 		if cause.why == workerapi.RefusedShare {
 			limited := fault.Wrap(fault.Limited, cause,
-				"You have as many measurements under way as one visitor may; wait until one of them has ended.")
+				"You have as many measurements running as one visitor may; wait until one of them has finished.")
 			limited.Rule, limited.RetryAfter = fault.LimitWorkerShare, wait
 			return limited
 		}
@@ -228,7 +228,7 @@ func refusalOf(cause *statusError, wait string) error {
 	case http.StatusGatewayTimeout:
 		return own(fault.Timeout, cause, "The diagnostics worker did not finish in time.")
 	case http.StatusBadRequest:
-		return own(fault.Upstream, cause, "The diagnostics worker does not take this target.")
+		return own(fault.Upstream, cause, "The diagnostics worker does not accept this target.")
 	}
 	return own(fault.Upstream, cause, "The diagnostics worker could not run this job.")
 }

@@ -19,7 +19,7 @@ const (
 	sentenceUnreachable = "The diagnostics worker cannot be reached at the moment; try again in a few seconds."
 	sentenceSilent      = "The diagnostics worker does not answer at the moment; try again in a few seconds."
 	sentenceLate        = "The diagnostics worker did not answer in time."
-	sentenceBrokenOff   = "The diagnostics worker broke off before it had answered; try again in a few seconds."
+	sentenceBrokenOff   = "The diagnostics worker stopped before it had answered; try again in a few seconds."
 	sentenceUnusable    = "The diagnostics worker sent an answer that cannot be used."
 )
 

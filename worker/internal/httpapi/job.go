@@ -75,7 +75,7 @@ func job[K comparable, T any, M measurement[T]](
 		case errors.As(err, &spent):
 			x.cause = spent
 			x.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedBudget)
-			x.refuseUntil(spent.Free, "This worker sends as many probes as it may already.")
+			x.refuseUntil(spent.Free, "This worker is already sending as many probes as it may.")
 		case err != nil:
 			x.failJob(err)
 		default:

@@ -42,7 +42,7 @@ func (s story) annotate() {
 			notes = append(notes, fmt.Sprintf("Refused the probe: %s.", word))
 		}
 		if s.rows[i].tooBig() {
-			notes = append(notes, "Says that the packet is too big for its next link; this ends nothing.")
+			notes = append(notes, "Says that the packet is too big for its next link; the trace goes on.")
 		}
 		if note := s.lossNote(i); note != "" {
 			notes = append(notes, note)
@@ -62,9 +62,9 @@ func (s story) lossNote(i int) string {
 	case s.isDestination(i):
 		return fmt.Sprintf("The destination answered %s.", s.some(i))
 	case h.Received == 0 && s.answersBeyond(i):
-		return fmt.Sprintf("Did not answer %s, but passes traffic on.", s.within())
+		return fmt.Sprintf("Did not answer %s, but forwards traffic.", s.within())
 	case h.Received > 0 && s.wholeBeyond(i):
-		return fmt.Sprintf("Answered only %s; routers limit ICMP; not loss of your traffic.", s.some(i))
+		return fmt.Sprintf("Answered only %s; routers limit ICMP, so this is not loss of your traffic.", s.some(i))
 	default:
 		return ""
 	}
@@ -123,12 +123,12 @@ func (s story) ending() string {
 		}
 		return fmt.Sprintf("The destination was not reached within %d hops.", workerapi.MaxHops)
 	case workerapi.StopDeadline:
-		return fmt.Sprintf("The trace was ended after %d seconds, before it was complete.",
+		return fmt.Sprintf("The trace was stopped after %d seconds, before it was complete.",
 			int(workerapi.TracerouteLimit.Seconds()))
 	}
 	if s.trace.farthest == 0 {
 		return fmt.Sprintf("Nothing answered %s, neither routers nor the destination. A firewall may drop the probes near "+
-			"their start.", s.within())
+			"where they start.", s.within())
 	}
 	return fmt.Sprintf("Nothing answered %s beyond hop %d, the destination included. It may be down, or a firewall drops "+
 		"the probes; other traffic may still get through.", s.within(), s.trace.farthest)
@@ -136,7 +136,7 @@ func (s story) ending() string {
 
 // rationing is about a destination that answered the reach probe alone.
 func (s story) rationing() string {
-	answers := fmt.Sprintf("The destination answers, but %s not to the probes that would tell how far away it is: it "+
+	answers := fmt.Sprintf("The destination answers, but %s not to the probes that would show how far away it is: it "+
 		"limits how often it answers", s.within())
 	if len(s.rows) == 0 || !s.rows[len(s.rows)-1].destination {
 		return answers + ", or it is very far away."
@@ -155,7 +155,7 @@ func (s story) refusal() string {
 			refusalWords[kind])
 	}
 	if kind == echo.Prohibited {
-		return fmt.Sprintf("A firewall at hop %d forbids the probes: %s.", ttl, refusalWords[kind])
+		return fmt.Sprintf("A firewall at hop %d blocks the probes: %s.", ttl, refusalWords[kind])
 	}
 	return fmt.Sprintf("The router at hop %d cannot deliver to the destination: %s.", ttl, refusalWords[kind])
 }
@@ -164,13 +164,13 @@ func (s story) limited() string {
 	return s.about(func(i int) bool {
 		return s.hops[i].Received > 0 && s.hops[i].Received < s.hops[i].Sent && s.wholeBeyond(i)
 	},
-		"%s only some probes "+s.within()+" while later hops answered all: routers limit ICMP, and this is not loss.",
+		"%s only some probes "+s.within()+" while later hops answered all: routers limit ICMP, so this is not loss.",
 		"answered", "answered")
 }
 
 func (s story) silent() string {
 	return s.about(func(i int) bool { return s.hops[i].Received == 0 && s.answersBeyond(i) },
-		"%s "+s.within()+" but passed traffic on, which is common.", "did not answer", "did not answer")
+		"%s "+s.within()+" but forwarded traffic, which is common.", "did not answer", "did not answer")
 }
 
 func (s story) spread() string {
@@ -216,7 +216,7 @@ func (s story) loop() string {
 			}
 			last[a] = r.ttl
 			if seen[a] == 3 {
-				return fmt.Sprintf("The router at hop %d appeared twice before: packets go round in a circle there.", r.ttl)
+				return fmt.Sprintf("The router at hop %d appeared twice before: packets are looping there.", r.ttl)
 			}
 		}
 	}

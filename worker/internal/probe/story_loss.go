@@ -13,7 +13,7 @@ func (s story) loss() string {
 		return ""
 	}
 	if s.rechecked() {
-		return fmt.Sprintf("The destination answered %s, and one more after a second without any: it may limit how often it "+
+		return fmt.Sprintf("The destination answered %s, and one more after a second's pause: it may limit how often it "+
 			"answers. Measure it with more probes before you call it loss.", s.some(last))
 	}
 	first, before := s.lossFrom(last)
@@ -25,7 +25,7 @@ func (s story) loss() string {
 		return fmt.Sprintf("Loss begins at the destination itself: it answered %s, the hop before it all of them. Measure "+
 			"it with more probes before you call it loss.", s.some(last))
 	default:
-		return fmt.Sprintf("The destination answered %s. Where the others got lost cannot be told, since the hops right "+
+		return fmt.Sprintf("The destination answered %s. Where the others were lost is unknown, because the hops right "+
 			"before it did not answer. Measure it with more probes before you call it loss.", s.some(last))
 	}
 }

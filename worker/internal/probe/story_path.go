@@ -27,11 +27,11 @@ func (s story) before() string {
 		first--
 	}
 	if first == 0 {
-		return fmt.Sprintf("No router on the way answered %s, but the destination did: a firewall near the start holds back "+
+		return fmt.Sprintf("No router on the way answered %s, but the destination did: a firewall near the start blocks "+
 			"their answers, not your traffic.", s.within())
 	}
-	return fmt.Sprintf("Right before the destination nothing answered %s (from hop %d on), often because a firewall "+
-		"there keeps silent; the destination answered, so the way is whole.", s.within(), s.hops[first].TTL)
+	return fmt.Sprintf("Right before the destination nothing answered %s (from hop %d on), often because of a silent "+
+		"firewall there; the destination answered, so the path works.", s.within(), s.hops[first].TTL)
 }
 
 // jump tells between which two hops most time is added, where it is much and stays: a router that is merely slow to
@@ -56,8 +56,8 @@ func (s story) jump() string {
 	if most < jumpMs || most < jumpShare*total {
 		return ""
 	}
-	return fmt.Sprintf("The largest step in time, %s, lies between hop %d and hop %d and stays from there on: a long "+
-		"link, or a busy one.",
+	return fmt.Sprintf("The largest rise in latency, %s, is between hop %d and hop %d and persists from there on: a "+
+		"long link, or a busy one.",
 		inWords(most), from, to)
 }
 
@@ -93,9 +93,8 @@ func (s story) back() string {
 			if there-back < detourHops && back-there < detourHops {
 				return ""
 			}
-			return fmt.Sprintf("Hop %d is %d hops away, but its answers seem to come back over %d: the way back differs from "+
-				"the way "+
-				"there, so a delay or a loss may lie on either.", there, there, back)
+			return fmt.Sprintf("Hop %d is %d hops away, but its answers seem to come back over %d: the return path differs "+
+				"from the forward path, so a delay or a loss may be on either.", there, there, back)
 		}
 	}
 	return ""

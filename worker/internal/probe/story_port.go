@@ -16,17 +16,17 @@ func (s story) port() string {
 	switch s.trace.probe.Protocol {
 	case echo.UDP:
 		if lost {
-			return fmt.Sprintf("Hosts limit how often they say that nobody listens on a UDP port: what the destination did not "+
+			return fmt.Sprintf("Hosts limit how often they report a closed UDP port: probes that the destination did not "+
 				"answer %s need not be lost.", s.within())
 		}
 		if silent {
-			return fmt.Sprintf("What listens on UDP port %d takes probes without a word, and looks like a firewall that drops "+
-				"them.", port)
+			return fmt.Sprintf("A service on UDP port %d may ignore the probes, which looks the same as a firewall that "+
+				"drops them.", port)
 		}
 	case echo.TCP:
 		if silent {
-			return fmt.Sprintf("A firewall may drop what goes to TCP port %d alone: a port that the host serves answers more "+
-				"often.", port)
+			return fmt.Sprintf("A firewall may drop only what goes to TCP port %d: a port that the host serves is more "+
+				"likely to answer.", port)
 		}
 	}
 	return ""

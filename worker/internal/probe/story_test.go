@@ -25,7 +25,7 @@ func TestExplanation(t *testing.T) {
 		says   string
 		absent string
 	}{
-		{"a jump", far(4, 40*time.Millisecond), "The largest step in time, 41.0 ms, lies between hop 3 and hop 4", ""},
+		{"a jump", far(4, 40*time.Millisecond), "The largest rise in latency, 41.0 ms, is between hop 3 and hop 4", ""},
 		{"a small jump", far(4, 8*time.Millisecond), "", "largest step"},
 		{"one slow router", func(n *simNet) { n.routers[3].rtt = 50 * time.Millisecond }, "", "largest step"},
 		{"a jump behind a silent router", func(n *simNet) { silence(n, 3, 3); far(4, 40*time.Millisecond)(n) }, "between hop 2 and hop 4", ""},
@@ -33,7 +33,7 @@ func TestExplanation(t *testing.T) {
 			"Loss begins at hop 5 and continues to the destination", ""},
 		{"loss at the end", func(n *simNet) { n.dest.drops = map[int]bool{1: true} }, "Loss begins at the destination itself: it answered 2 of 3 probes within 1 s", ""},
 		{"loss behind silence", func(n *simNet) { silence(n, 4, 5); n.dest.drops = map[int]bool{1: true} },
-			"The destination answered 2 of 3 probes within 1 s. Where the others got lost cannot be told", "Loss begins"},
+			"The destination answered 2 of 3 probes within 1 s. Where the others were lost is unknown", "Loss begins"},
 		{"loss around silence", func(n *simNet) {
 			silence(n, 5, 5)
 			n.routers[3].drops, n.dest.drops = map[int]bool{1: true}, map[int]bool{1: true}
@@ -43,7 +43,7 @@ func TestExplanation(t *testing.T) {
 		{"five pings a second behind silence", func(n *simNet) {
 			silence(n, 5, 5)
 			n.dest.every = 200 * time.Millisecond
-		}, "and one more after a second without any: it may limit", "Loss begins"},
+		}, "and one more after a second's pause: it may limit", "Loss begins"},
 		{"loss on the way", func(n *simNet) { n.routers[4].drops = map[int]bool{1: true} }, "routers limit ICMP", "Loss begins"},
 		{"silence before the destination", func(n *simNet) { silence(n, 4, 5) }, "Right before the destination nothing answered within 1 s (from hop 4 on)", ""},
 		{"silence in the middle", func(n *simNet) { silence(n, 3, 3) }, "Hop 3 did not answer within 1 s", "Right before"},

@@ -155,8 +155,8 @@ func TestSilenceAtPorts(t *testing.T) {
 		change   func(*simNet)
 		says     string
 	}{
-		{echo.UDP, func(n *simNet) { n.dest.kind = 0 }, "What listens on UDP port 7 takes probes without a word"},
-		{echo.TCP, func(n *simNet) { n.dest.kind = 0 }, "may drop what goes to TCP port 7 alone"},
+		{echo.UDP, func(n *simNet) { n.dest.kind = 0 }, "A service on UDP port 7 may ignore the probes"},
+		{echo.TCP, func(n *simNet) { n.dest.kind = 0 }, "may drop only what goes to TCP port 7:"},
 		{echo.UDP, func(n *simNet) { n.dest.drops = map[int]bool{1: true} }, "Hosts limit how often"},
 		{echo.UDP, func(*simNet) {}, ""},
 		{echo.TCP, func(*simNet) {}, ""},

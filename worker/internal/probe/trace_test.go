@@ -71,7 +71,7 @@ func TestTrace(t *testing.T) {
 		{name: "30 routers are too many", routers: 30, stop: "maxHops", says: "within 30 hops",
 			hops: "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30"},
 		{name: "a silent router", routers: 4, hops: "1 2 * 4 11.9.9.9", stop: "reached", reached: true,
-			says: "Hop 3 did not answer within 1 s but passed traffic on", change: func(n *simNet) {
+			says: "Hop 3 did not answer within 1 s but forwarded traffic", change: func(n *simNet) {
 				n.routers[2] = silentRouter()
 			}},
 		{name: "a router that answers once", routers: 4, hops: "1 2 3 4 11.9.9.9", stop: "reached", reached: true,
@@ -96,7 +96,7 @@ func TestTrace(t *testing.T) {
 			change: func(n *simNet) { n.routers[2].refuses = echo.HostUnreachable }},
 		{name: "no route at a router", routers: 5, hops: "1 2 3", stop: "unreachable", says: "The router at hop 3 cannot deliver to the destination: network unreachable",
 			change: func(n *simNet) { n.routers[2].kind, n.routers[2].refuses = echo.NetUnreachable, echo.NetUnreachable }},
-		{name: "prohibited", routers: 5, hops: "1 2 3 3", stop: "prohibited", says: "A firewall at hop 4 forbids the probes: administratively prohibited",
+		{name: "prohibited", routers: 5, hops: "1 2 3 3", stop: "prohibited", says: "A firewall at hop 4 blocks the probes: administratively prohibited",
 			change: func(n *simNet) { n.routers[2].refuses = echo.Prohibited }},
 		{name: "the destination prohibits", routers: 2, hops: "1 2 11.9.9.9", stop: "prohibited", says: "The destination itself, at hop 3",
 			change: func(n *simNet) { n.dest.kind = echo.Prohibited }},
@@ -339,8 +339,8 @@ func TestTraceNotes(t *testing.T) {
 	n.dest.drops = firstDropped(1, 11)
 	r, _ := traceOver(t, n, Options{})
 	for ttl, want := range map[int]string{
-		1: "Answered only 1 of 3 probes within 1 s; routers limit ICMP; not loss of your traffic.",
-		2: "Did not answer within 1 s, but passes traffic on.",
+		1: "Answered only 1 of 3 probes within 1 s; routers limit ICMP, so this is not loss of your traffic.",
+		2: "Did not answer within 1 s, but forwards traffic.",
 		6: "The destination answered 1 of 3 probes within 1 s.",
 	} {
 		if note := r.Hops[ttl-1].Note; note == nil || !strings.HasPrefix(*note, want) {

@@ -217,22 +217,22 @@ func readFailure(err error) (state, reason string, known bool) {
 	return "", "", false
 }
 
-const silence = "No answer came: a firewall drops the packets, or nothing is there."
+const silence = "No answer: a firewall drops the packets, or no host is there."
 
 // connectFailures are the errors of connect(2) that tell something about the target or the way there.
 var connectFailures = []struct {
 	errno         syscall.Errno
 	state, reason string
 }{
-	{syscall.ECONNREFUSED, portClosed, "The host refused the connection: nothing listens on this port."},
+	{syscall.ECONNREFUSED, portClosed, "The host refused the connection: nothing is listening on this port."},
 	{syscall.ECONNRESET, portClosed, "The host reset the connection."},
 	{syscall.ETIMEDOUT, portFiltered, silence},
 	{syscall.EHOSTUNREACH, portUnreachable, "A router or the host's network says that the host cannot be reached."},
 	{syscall.EHOSTDOWN, portUnreachable, "The host is down."},
 	{syscall.ENETUNREACH, portUnreachable, "There is no route to the host's network."},
-	{syscall.EACCES, portUnreachable, "A firewall on the way prohibits the connection."},
-	{syscall.EPERM, portUnreachable, "A firewall on the way prohibits the connection."},
-	{syscall.ENOPROTOOPT, portUnreachable, "The host says that it does not speak TCP."},
+	{syscall.EACCES, portUnreachable, "A firewall on the way blocks the connection."},
+	{syscall.EPERM, portUnreachable, "A firewall on the way blocks the connection."},
+	{syscall.ENOPROTOOPT, portUnreachable, "The host says that it does not support TCP."},
 	{syscall.EPROTO, portUnreachable, "The host answered with a protocol error."},
 }
 
