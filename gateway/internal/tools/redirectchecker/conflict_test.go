@@ -29,20 +29,19 @@ func TestConflictingLocations(t *testing.T) {
 	}{
 		{"two that differ", "302 Found", []string{"https://www.example.com/", "/next"}, "invalidLocation",
 			"temporary conflictingLocation", []string{"/next"},
-			"No redirect was followed. example.com names 2 destinations that differ (Location) in one redirect. Browsers stop " +
+			"No redirect was followed. example.com names 2 conflicting destinations (Location) in one redirect. Browsers stop " +
 				"there and show an error, and so does this check."},
 		{"three, two of them equal", "301 Moved", []string{"/next", "/next", "/else"}, "invalidLocation",
 			"permanent conflictingLocation", []string{"/else"},
-			"No redirect was followed. example.com names 2 destinations that differ (Location) in one redirect. Browsers stop " +
+			"No redirect was followed. example.com names 2 conflicting destinations (Location) in one redirect. Browsers stop " +
 				"there and show an error, and so does this check."},
 		{"one is blank", "302 Found", []string{"", "/next"}, "invalidLocation", "temporary conflictingLocation",
-			[]string{"/next"}, "No redirect was followed. example.com names 2 destinations that differ (Location) in one " +
+			[]string{"/next"}, "No redirect was followed. example.com names 2 conflicting destinations (Location) in one " +
 				"redirect. Browsers stop there and show an error, and so does this check."},
 		{"two that are equal", "302 Found", []string{"/next", "/next"}, "final", "temporary relativeLocation", nil,
 			"One redirect was followed. example.com answers 200 OK."},
 		{"a page", "200 OK", []string{"/a", "/b"}, "final", "conflictingLocation", []string{"/b"},
-			"No redirect was followed. example.com answers 200 OK. It sends Location fields that differ, and browsers show an " +
-				"error in place of such an answer."},
+			"No redirect was followed. example.com answers 200 OK. It sends conflicting Location headers, and browsers show an error instead of such an answer."},
 		{"a page with one", "200 OK", []string{"/a"}, "final", "", nil,
 			"No redirect was followed. example.com answers 200 OK."},
 	}

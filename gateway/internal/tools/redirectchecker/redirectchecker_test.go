@@ -324,7 +324,7 @@ func TestRedirectDeadline(t *testing.T) {
 		}
 		r := got.(Result)
 		if r.Outcome != egress.EndDeadline || len(r.Hops) != hops ||
-			!strings.Contains(r.Summary, "time of this check was over") {
+			!strings.Contains(r.Summary, "this check ran out of time") {
 			t.Errorf("%s: %+v", path, r)
 		}
 	}

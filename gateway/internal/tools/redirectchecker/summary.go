@@ -38,22 +38,22 @@ func ending(r Result, chain egress.Chain) string {
 		answer := strings.TrimSpace(fmt.Sprintf("%d %s", *r.FinalStatus, r.Hops[len(r.Hops)-1].StatusText))
 		text := fmt.Sprintf("%s answers %s.", host, answer)
 		if r.ClientRedirect != nil {
-			text += " The page itself then sends browsers elsewhere, which is not followed here."
+			text += " The page itself then sends browsers elsewhere, but that is not followed here."
 		}
 		if conflicts(last.Response) {
-			text += " It sends Location fields that differ, and browsers show an error in place of such an answer."
+			text += " It sends conflicting Location headers, and browsers show an error instead of such an answer."
 		}
 		return text
 	case egress.EndLoop:
-		return "The next one leads back to a URL that was visited already: a loop."
+		return "The next one leads back to a URL that was already visited: a loop."
 	case egress.EndTooManyRedirects:
 		return fmt.Sprintf("%s redirects once more, but at most %d are followed.", host, maxRedirects)
 	case egress.EndMissingLocation:
 		return fmt.Sprintf("%s redirects without saying where to: there is no Location, or it is blank.", host)
 	case egress.EndInvalidLocation:
 		if conflicts(last.Response) {
-			return fmt.Sprintf("%s names %d destinations that differ (Location) in one redirect. Browsers stop there and show "+
-				"an error, and so does this check.", host, len(last.Response.Locations()))
+			return fmt.Sprintf("%s names %d conflicting destinations (Location) in one redirect. Browsers stop there and "+
+				"show an error, and so does this check.", host, len(last.Response.Locations()))
 		}
 		return fmt.Sprintf("%s redirects to something that is not a valid URL. %s", host, locationSentence(chain.Err))
 	case egress.EndUnsupportedScheme:
@@ -61,7 +61,7 @@ func ending(r Result, chain egress.Chain) string {
 	case egress.EndBlocked:
 		return blockedEnding(chain, last)
 	case egress.EndDeadline:
-		return "Then the time of this check was over."
+		return "Then this check ran out of time."
 	}
 	return webview.FaultSentence(last.Err)
 }

@@ -277,9 +277,8 @@ func TestUptimeChallenge(t *testing.T) {
 func TestUptimeConflictingLocations(t *testing.T) {
 	t.Parallel()
 	for status, reason := range map[string]string{
-		"302 Found": "The site names several destinations that differ in one redirect (Location), and browsers stop there.",
-		"200 OK": "The server answered 200 OK. It has Location fields that differ, and browsers show an error in place of " +
-			"such an answer.",
+		"302 Found": "The site sends conflicting Location headers in one redirect, and browsers stop there.",
+		"200 OK":    "The server answered 200 OK. It has conflicting Location headers, and browsers show an error instead of such an answer.",
 	} {
 		n := many(t, one, two)
 		for _, a := range []string{one, two} {

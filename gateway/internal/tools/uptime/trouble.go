@@ -114,10 +114,10 @@ func (t trouble) answerSentence() string {
 	case challenged:
 		return t.statusSentence() + " " + challenge.Challenge{Vendor: t.vendor}.Sentence()
 	case conflicting:
-		return "The site names several destinations that differ in one redirect (Location), and browsers stop there."
+		return "The site sends conflicting Location headers in one redirect, and browsers stop there."
 	case oddAnswer:
 		return t.statusSentence() +
-			" It has Location fields that differ, and browsers show an error in place of such an answer."
+			" It has conflicting Location headers, and browsers show an error instead of such an answer."
 	case noAnswer:
 		return t.failure
 	case badRedirect:
@@ -139,7 +139,7 @@ func (t trouble) redirectSentence() string {
 	}
 	switch t.end {
 	case egress.EndLoop:
-		return "The site's redirects lead back to where they came from."
+		return "The site's redirects form a loop."
 	case egress.EndTooManyRedirects:
 		return fmt.Sprintf("The site redirects more than %d times.", maxRedirects)
 	case egress.EndMissingLocation:

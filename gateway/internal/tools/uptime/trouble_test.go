@@ -62,7 +62,7 @@ func TestEveryTrouble(t *testing.T) {
 		{"silence until the deadline", ended(egress.EndDeadline, failed(t, site, fault.Timeout, silent)), silent},
 		{"refused connection", ended(egress.EndUnreachable, failed(t, site, fault.Upstream, "example.com refused the connection.")), "example.com refused the connection."},
 		{"refused target", ended(egress.EndBlocked, failed(t, site, fault.Refused, "This is not public.")), "This is not public."},
-		{"loop", ended(egress.EndLoop, redirect), "The site's redirects lead back to where they came from."},
+		{"loop", ended(egress.EndLoop, redirect), "The site's redirects form a loop."},
 		{"too many", ended(egress.EndTooManyRedirects, redirect), "The site redirects more than 5 times."},
 		{"no Location", ended(egress.EndMissingLocation, redirect), "The site redirects without saying where to."},
 		{"bad Location", ended(egress.EndInvalidLocation, redirect), "The site redirects to something that is not a valid URL."},
@@ -75,7 +75,7 @@ func TestEveryTrouble(t *testing.T) {
 		{"certificate for another name", ended(egress.EndFinal, answered(t, site, 200, "OK", "ERR_TLS_CERT_ALTNAME_INVALID")), "The certificate of example.com is not valid (ERR_TLS_CERT_ALTNAME_INVALID)."},
 		{"certificate of another host", ended(egress.EndFinal, redirect, answered(t, next, 200, "OK", "CERT_HAS_EXPIRED")), "The certificate of www.example.com is not valid (CERT_HAS_EXPIRED)."},
 		{"status and certificate", ended(egress.EndFinal, answered(t, site, 404, "", "CERT_HAS_EXPIRED")), "The server answered 404 Not Found. The certificate of example.com is not valid (CERT_HAS_EXPIRED)."},
-		{"loop and certificate", ended(egress.EndLoop, answered(t, site, 302, "", "CERT_HAS_EXPIRED")), "The site's redirects lead back to where they came from. The certificate of example.com is not valid (CERT_HAS_EXPIRED)."},
+		{"loop and certificate", ended(egress.EndLoop, answered(t, site, 302, "", "CERT_HAS_EXPIRED")), "The site's redirects form a loop. The certificate of example.com is not valid (CERT_HAS_EXPIRED)."},
 	}
 	for _, row := range rows {
 		check := familyCheck{family: 4, chain: row.chain}

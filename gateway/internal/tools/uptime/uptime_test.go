@@ -484,7 +484,7 @@ func TestUptimeRedirects(t *testing.T) {
 		{"one", count, "/1", "up", 200, "http://example.com/0", "<null>"},
 		{"five", count, "/5", "up", 200, "http://example.com/0", "<null>"},
 		{"six", count, "/6", "degraded", 302, "http://example.com/1", "The site redirects more than 5 times."},
-		{"loop", toolstest.RedirectHandler("/"), "/", "degraded", 302, "http://example.com/", "The site's redirects lead back to where they came from."},
+		{"loop", toolstest.RedirectHandler("/"), "/", "degraded", 302, "http://example.com/", "The site's redirects form a loop."},
 		{"no Location", toolstest.RedirectHandler(""), "/", "degraded", 302, "http://example.com/", "The site redirects without saying where to."},
 		{"bad Location", toolstest.RedirectHandler("http://example.com:99999/"), "/", "degraded", 302, "http://example.com/", "The site redirects to something that is not a valid URL."},
 		{"other scheme", toolstest.RedirectHandler("ftp://example.com/"), "/", "degraded", 302, "http://example.com/", "The site redirects to a URL that is neither http nor https."},
