@@ -63,8 +63,8 @@ func (w *world) passed(n int, client, address string, ports ...uint16) int {
 func wantLimited(t *testing.T, err error, sentence string, wait time.Duration) {
 	t.Helper()
 	var f *fault.Error
-	if !errors.As(err, &f) || f.Kind != fault.Limited || !strings.HasPrefix(f.Sentence, sentence+" Try again in ") ||
-		f.RetryAfter != wait {
+	if !errors.As(err, &f) || f.Kind != fault.Limited || f.RetryAfter != wait ||
+		!strings.HasPrefix(f.Sentence, strings.TrimSuffix(sentence, ".")+"; try again in ") {
 		t.Errorf("got %+v, want %q and %s", err, sentence, wait)
 	}
 }

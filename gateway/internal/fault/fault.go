@@ -5,6 +5,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -79,9 +80,14 @@ func OfOption(name, format string, args ...any) *Error {
 // LimitedFor makes a Limited failure whose sentence goes on to say when to come again: after wait, a second at least.
 func LimitedFor(wait time.Duration, sentence string) *Error {
 	wait = max(wait, time.Second)
-	e := New(Limited, sentence+" Try again in "+inWords(wait)+".")
+	e := New(Limited, AgainIn(wait, sentence))
 	e.RetryAfter = wait
 	return e
+}
+
+// AgainIn ends a sentence with when to come again: after wait, a second at least.
+func AgainIn(wait time.Duration, sentence string) string {
+	return strings.TrimSuffix(sentence, ".") + "; try again in " + inWords(max(wait, time.Second)) + "."
 }
 
 // inWords rounds up, as Retry-After does.

@@ -91,7 +91,7 @@ func TestLimitedForSaysWhenToComeAgain(t *testing.T) {
 		119*time.Second + 1: "2 minutes", 2 * time.Minute: "2 minutes", 2*time.Minute + time.Second: "3 minutes",
 	} {
 		e := LimitedFor(wait, "Enough.")
-		if e.Kind != Limited || e.Sentence != "Enough. Try again in "+want+"." ||
+		if e.Kind != Limited || e.Sentence != "Enough; try again in "+want+"." ||
 			e.RetryAfter != max(wait, time.Second) {
 			t.Errorf("%s: %+v", wait, e)
 		}

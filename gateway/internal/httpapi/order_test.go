@@ -188,7 +188,7 @@ func TestErrorTable(t *testing.T) {
 		{"busy", &fault.Error{Kind: fault.Busy, Sentence: "Full.", RetryAfter: 7 * time.Second}, 503, "7", "busy", "Full."},
 		{"what this host lacks", shortage.Fault(secret), 503, "1", "shortage", "This service " + shortage.Phrase + ". Please try again in a few seconds."},
 		{"what this host lacks for good", fault.New(fault.Upstream, "No IPv6.").ByRule(fault.RuleShortage), 502, "", "shortage", "No IPv6."},
-		{"a provider's pause", pause.TryLater(fault.Busy, time.Second, "It asks to wait.", nil), 503, "1", "provider_wait", "It asks to wait. Try again in 1 s."},
+		{"a provider's pause", pause.TryLater(fault.Busy, time.Second, "It asks to wait.", nil), 503, "1", "provider_wait", "It asks to wait; try again in 1 second."},
 		{"a limit's", fault.New(fault.Busy, "Full.").ByRule(fault.LimitWorker), 503, "1", "busy", "Full."},
 		{"our own resolver", &fault.Error{Kind: fault.Upstream, Own: true, Sentence: "It fails."}, 502, "", "dependency", "It fails."},
 		{"our own silent resolver", &fault.Error{Kind: fault.Timeout, Own: true, Sentence: "It is silent."}, 504, "", "dependency_timeout", "It is silent."},
@@ -459,7 +459,7 @@ func TestRateLimitHeaders(t *testing.T) {
 
 	decision.Allowed, decision.Remaining, decision.RetryAfter = false, 0, 1001*time.Millisecond
 	a := e.post(t, "echo", `{"input":"a"}`)
-	if _, sentence := a.envelope(t, 429); sentence != "Too many requests. Try again in 2 seconds." {
+	if _, sentence := a.envelope(t, 429); sentence != "Too many requests; try again in 2 seconds." {
 		t.Errorf("%q", sentence)
 	}
 	check(a, "30", "0", reset, "2")

@@ -71,8 +71,7 @@ func read(note string) (until time.Time, whole time.Duration, ok bool) {
 // Busy where this service has asked too much of the provider: that is not the provider's fault. Its rule is that the
 // provider asked to wait.
 func TryLater(kind fault.Kind, wait time.Duration, sentence string, cause error) *fault.Error {
-	seconds := int64((max(wait, time.Second) + time.Second - 1) / time.Second)
-	f := fault.Newf(kind, "%s Try again in %d s.", sentence, seconds)
+	f := fault.New(kind, fault.AgainIn(wait, sentence))
 	f.Rule, f.RetryAfter, f.Cause = fault.RuleProviderWait, wait, cause
 	return f
 }
