@@ -102,6 +102,17 @@ func explains(code uint16, cause string) bool {
 	return code == noReachable || code == networkError
 }
 
+// resolverFailures say what each code means of a resolver.
+var resolverFailures = map[string]string{
+	dnsclient.CodeServFail:    "failed to resolve the name",
+	dnsclient.CodeRefused:     "refused the query",
+	dnsclient.CodeFormErr:     "could not understand the query",
+	dnsclient.CodeNotImp:      "does not support this kind of query",
+	dnsclient.CodeBadResp:     "gave an invalid answer",
+	dnsclient.CodeTimeout:     "did not answer in time",
+	dnsclient.CodeConnRefused: "could not be reached",
+}
+
 // failures are sentences on why resolvers failed.
 func (c query) failures(answers []resolverAnswer) []string {
 	var sentences []string
@@ -112,7 +123,8 @@ func (c query) failures(answers []resolverAnswer) []string {
 	}
 	for _, answer := range answers {
 		if !answer.conclusive() && answer.Reason == nil && answer.failure() == "" {
-			sentences = append(sentences, fmt.Sprintf("%s failed (%s).", answer.Name, *answer.ErrorCode))
+			sentences = append(sentences, fmt.Sprintf("%s %s (%s).", answer.Name, resolverFailures[*answer.ErrorCode],
+				*answer.ErrorCode))
 		}
 	}
 	return sentences

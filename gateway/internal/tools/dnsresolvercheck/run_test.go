@@ -112,28 +112,28 @@ func TestResolverCheckStatus(t *testing.T) {
 		"none exists":                   {"", [4]resolverTemper{denies, denies, denies, denies}, "agreeAbsent", "nxdomain nxdomain nxdomain nxdomain", "", "All four resolvers say that example.com does not exist."},
 		"none has any":                  {"", [4]resolverTemper{givesNothing, givesNothing, givesNothing, givesNothing}, "agreeAbsent", "nodata nodata nodata nodata", "", "All four resolvers say that example.com has no A records."},
 		"none, for different reasons":   {"", [4]resolverTemper{denies, givesNothing, denies, denies}, "agreeAbsent", "nxdomain nodata nxdomain nxdomain", "", "does not exist (Cloudflare, Quad9 and OpenDNS), or it exists without such records (Google)"},
-		"the same, one silent":          {"", [4]resolverTemper{one, one, one, silent}, "partial", "answer answer answer error", "", "The resolvers that answered give the same A records for example.com. OpenDNS failed (ETIMEOUT)."},
-		"nothing, one refuses":          {"", [4]resolverTemper{refuses, denies, denies, denies}, "partial", "error nxdomain nxdomain nxdomain", "", "The resolvers that answered say that example.com does not exist. Cloudflare failed (EREFUSED)."},
-		"two the same, two fail":        {"", [4]resolverTemper{refuses, one, one, silent}, "partial", "error answer answer error", "", "Cloudflare failed (EREFUSED). OpenDNS failed (ETIMEOUT)."},
+		"the same, one silent":          {"", [4]resolverTemper{one, one, one, silent}, "partial", "answer answer answer error", "", "The resolvers that answered give the same A records for example.com. OpenDNS did not answer in time (ETIMEOUT)."},
+		"nothing, one refuses":          {"", [4]resolverTemper{refuses, denies, denies, denies}, "partial", "error nxdomain nxdomain nxdomain", "", "The resolvers that answered say that example.com does not exist. Cloudflare refused the query (EREFUSED)."},
+		"two the same, two fail":        {"", [4]resolverTemper{refuses, one, one, silent}, "partial", "error answer answer error", "", "Cloudflare refused the query (EREFUSED). OpenDNS did not answer in time (ETIMEOUT)."},
 		"some have some":                {"", [4]resolverTemper{one, denies, one, givesNothing}, "mixedPresence", "answer nxdomain answer nodata", "", "A records for example.com are given by Cloudflare and Quad9, but not by Google and OpenDNS."},
 		"presence before variation":     {"", [4]resolverTemper{one, other, one, denies}, "mixedPresence", "answer answer answer nxdomain", "", ""},
-		"presence before errors":        {"", [4]resolverTemper{one, one, silent, denies}, "mixedPresence", "answer answer error nxdomain", "", "Quad9 failed (ETIMEOUT)."},
+		"presence before errors":        {"", [4]resolverTemper{one, one, silent, denies}, "mixedPresence", "answer answer error nxdomain", "", "Quad9 did not answer in time (ETIMEOUT)."},
 		"addresses that vary":           {"", [4]resolverTemper{one, other, one, one}, "variation", "answer answer answer answer", "", "different A records"},
 		"IPv6 addresses that vary":      {"AAAA", [4]resolverTemper{gives("2606:2800::1"), gives("2606:2800::2"), gives("2606:2800::1"), gives("2606:2800::1")}, "variation", "answer answer answer answer", "", "different AAAA records"},
 		"variation before errors":       {"", [4]resolverTemper{one, other, silent, refuses}, "variation", "answer answer error error", "", ""},
 		"a subset varies":               {"", [4]resolverTemper{one, gives("93.184.216.34", "93.184.216.35"), one, one}, "variation", "answer answer answer answer", "", ""},
 		"aliases vary too":              {"CNAME", [4]resolverTemper{gives("a.example.net."), gives("b.example.net."), gives("a.example.net."), gives("a.example.net.")}, "variation", "answer answer answer answer", "", "different CNAME records"},
 		"others conflict":               {"MX", [4]resolverTemper{gives("10 a.example.com."), gives("10 b.example.com."), gives("10 a.example.com."), gives("10 a.example.com.")}, "conflict", "answer answer answer answer", "", "different MX records for example.com, also when asked again after a second."},
-		"conflict before errors":        {"NS", [4]resolverTemper{gives("a.example.com."), gives("b.example.com."), silent, refuses}, "conflict", "answer answer error error", "", "Quad9 failed (ETIMEOUT). OpenDNS failed (EREFUSED)."},
+		"conflict before errors":        {"NS", [4]resolverTemper{gives("a.example.com."), gives("b.example.com."), silent, refuses}, "conflict", "answer answer error error", "", "Quad9 did not answer in time (ETIMEOUT). OpenDNS refused the query (EREFUSED)."},
 		"an error never conflicts":      {"TXT", [4]resolverTemper{gives("a"), refuses, gives("a"), gives("a")}, "partial", "answer error answer answer", "", ""},
 		"absence never conflicts":       {"TXT", [4]resolverTemper{gives("a"), denies, gives("a"), gives("a")}, "mixedPresence", "answer nxdomain answer answer", "", ""},
-		"only one answers":              {"", [4]resolverTemper{silent, one, refuses, silent}, "inconclusive", "error answer error error", "", "Only Google answered, so there is nothing to compare its answer with. Cloudflare failed (ETIMEOUT). Quad9 failed (EREFUSED). OpenDNS failed (ETIMEOUT)."},
+		"only one answers":              {"", [4]resolverTemper{silent, one, refuses, silent}, "inconclusive", "error answer error error", "", "Only Google answered, so there is nothing to compare its answer with. Cloudflare did not answer in time (ETIMEOUT). Quad9 refused the query (EREFUSED). OpenDNS did not answer in time (ETIMEOUT)."},
 		"only one denies":               {"", [4]resolverTemper{silent, silent, denies, silent}, "inconclusive", "error error nxdomain error", "", "Only Quad9 answered"},
 		"nobody answers":                {"", [4]resolverTemper{silent, silent, silent, silent}, "unavailable", "error error error error", "", "None of the four resolvers gave a usable answer."},
 		"nobody answers usefully":       {"", [4]resolverTemper{refuses, replies(dns.RcodeServerFailure), replies(dns.RcodeNotImplemented), replies(dns.RcodeYXDomain)}, "unavailable", "error error error error", "", "None of the four resolvers gave a usable answer."},
 		"signatures that do not hold":   {"", [4]resolverTemper{replies(dns.RcodeServerFailure, 6), one, one, one}, "partial", "error answer answer answer", "", "example.com. example.com fails DNSSEC validation at Cloudflare: signatures do not verify (EDE 6); Google, Quad9 and OpenDNS answered without validation."},
 		"the last of the DNSSEC errors": {"", [4]resolverTemper{replies(dns.RcodeServerFailure, 12), one, one, one}, "partial", "error answer answer answer", "", "the proof that something is absent is missing (EDE 12)"},
-		"the error after them":          {"", [4]resolverTemper{replies(dns.RcodeServerFailure, 13), one, one, one}, "partial", "error answer answer answer", "", "Cloudflare failed (ESERVFAIL)."},
+		"the error after them":          {"", [4]resolverTemper{replies(dns.RcodeServerFailure, 13), one, one, one}, "partial", "error answer answer answer", "", "Cloudflare failed to resolve the name (ESERVFAIL)."},
 		"Quad9 denies without a zone":   {"", [4]resolverTemper{one, one, replies(dns.RcodeNameError), one}, "mixedPresence", "answer answer nxdomain answer", "quad9", "Quad9 may be filtering this name."},
 		"and others find no records":    {"", [4]resolverTemper{givesNothing, givesNothing, replies(dns.RcodeNameError), givesNothing}, "agreeAbsent", "nodata nodata nxdomain nodata", "quad9", "Quad9 may be filtering this name."},
 		"and others deny too":           {"", [4]resolverTemper{denies, denies, replies(dns.RcodeNameError), denies}, "agreeAbsent", "nxdomain nxdomain nxdomain nxdomain", "", ""},
@@ -464,7 +464,7 @@ func TestResolverCheckShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	const rest = `"authenticated":false,"durationMs":1.5,"filteredSuspected":%t,"cached":false,"ageMs":0,"extendedErrors":%s,"matchesAuthoritative":null}`
-	want := `{"domain":"example.com","recordType":"A","status":"mixedPresence","summary":"A records for example.com are given by Cloudflare, but not by Google and OpenDNS. Quad9 failed (EREFUSED). Google may be filtering this name.","resolvers":[` +
+	want := `{"domain":"example.com","recordType":"A","status":"mixedPresence","summary":"A records for example.com are given by Cloudflare, but not by Google and OpenDNS. Quad9 refused the query (EREFUSED). Google may be filtering this name.","resolvers":[` +
 		`{"id":"cloudflare","name":"Cloudflare","address":"1.1.1.1","outcome":"answer","errorCode":null,"values":["93.184.216.34"],"ttl":300,` + fmt.Sprintf(rest, false, "[]") + `,` +
 		`{"id":"google","name":"Google","address":"8.8.8.8","outcome":"nxdomain","errorCode":null,"values":[],"ttl":null,` + fmt.Sprintf(rest, true, `[{"code":15,"name":"Blocked","text":"why"}]`) + `,` +
 		`{"id":"quad9","name":"Quad9","address":"9.9.9.9","outcome":"error","errorCode":"EREFUSED","values":[],"ttl":null,` + fmt.Sprintf(rest, false, "[]") + `,` +

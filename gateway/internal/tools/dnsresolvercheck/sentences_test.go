@@ -79,7 +79,7 @@ func TestSummaries(t *testing.T) {
 		"two reasons": {"A", four{servfail(6), servfail(9), servfail(12), servfail(6)}, nil, "unavailable", "", "????",
 			"example.com fails DNSSEC validation: no DNSKEY matches the DS record (EDE 9), the proof that something is absent is missing (EDE 12). None of the four resolvers returns its records."},
 		"some without a reason": {"A", four{servfail(10), servfail(), servfail(6), said("ETIMEOUT", 0)}, nil, "unavailable", "", "????",
-			"example.com fails DNSSEC validation at Cloudflare and Quad9: signatures are missing (EDE 10). Google failed (ESERVFAIL). OpenDNS failed (ETIMEOUT)."},
+			"example.com fails DNSSEC validation at Cloudflare and Quad9: signatures are missing (EDE 10). Google failed to resolve the name (ESERVFAIL). OpenDNS did not answer in time (ETIMEOUT)."},
 		"the code before them": {"A", same(servfail(5)), nil, "unavailable", "", "????", "None of the four resolvers gave a usable answer."},
 		"the code after them":  {"A", same(servfail(13)), nil, "unavailable", "", "????", "None of the four resolvers gave a usable answer."},
 		"refused for signatures": {"A", same(said("EREFUSED", 0, 6)), nil, "unavailable", "", "????",
@@ -108,7 +108,7 @@ func TestSummaries(t *testing.T) {
 		"an alias that some lack": {"A", four{through("cdn.net", said("one", 60)), said("one", 60), said("one", 60), said("one", 60)}, ownSays(300, "->cdn.net"), "agree", "", "?xxx",
 			"All four resolvers give the same A records for example.com. The domain's own servers gave this service a different answer: after a change, or because they answer by location."},
 		"only one answers, and the servers": {"A", four{said("ETIMEOUT", 0), said("one", 60), said("EREFUSED", 0), said("ETIMEOUT", 0)}, ownSays(300, "one"), "inconclusive", "", "?=??",
-			"Of the four resolvers only Google answered. Cloudflare failed (ETIMEOUT). Quad9 failed (EREFUSED). OpenDNS failed (ETIMEOUT). The domain's own servers say the same."},
+			"Of the four resolvers only Google answered. Cloudflare did not answer in time (ETIMEOUT). Quad9 refused the query (EREFUSED). OpenDNS did not answer in time (ETIMEOUT). The domain's own servers say the same."},
 
 		"an older address": {"A", four{said("new", 290), said("new", 200), said("old", 41), said("new", 300)}, ownSays(300, "new", "new"), "variation", "quad9 41", "==x=",
 			"The resolvers give different A records for example.com: a change seems to be under way. Cloudflare, Google and OpenDNS answer as the domain's own servers do; Quad9 may still hold the older answer, for at most 41 s."},

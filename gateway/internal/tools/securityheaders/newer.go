@@ -119,7 +119,7 @@ func meansDocumentPolicy(_ page, values []string) string {
 	if len(names) == 0 {
 		return "It sets nothing."
 	}
-	return fmt.Sprintf("%s set by it. Chromium alone reads it.", someOf(names, "is", "are"))
+	return fmt.Sprintf("It sets %s. Only Chromium reads it.", namesOf(names))
 }
 
 func meansOriginCluster(p page, values []string) string {
