@@ -14,13 +14,13 @@ type Config struct {
 	ListenAddr        settings.ListenAddr `envconfig:"GATEWAY_LISTEN_ADDR" default:"127.0.0.1:8080" takes:"host:port, such as 127.0.0.1:8080" doc:"public listener"`
 	MetricsListenAddr settings.ListenAddr `envconfig:"METRICS_LISTEN_ADDR" takes:"host:port, such as 127.0.0.1:9090" doc:"private listener for /metrics; empty = off"`
 	PublicOrigin      httpapi.Origin      `envconfig:"PUBLIC_ORIGIN" takes:"an origin, such as https://tools.example.com, without a path" doc:"the one allowed Origin, for deployments behind a proxy that rewrites Host; empty = the request's own Host"`
-	PublicDomain      domain              `envconfig:"PUBLIC_DOMAIN" takes:"a domain name, such as tools.example.com" doc:"the one name to set behind the Caddy of deploy/proxies: PUBLIC_ORIGIN is https at this name, x-real-ip is believed from this host and from private networks; each of these settings, where it is set, goes before"`
+	PublicDomain      domain              `envconfig:"PUBLIC_DOMAIN" takes:"a domain name, such as tools.example.com" doc:"the one name to set behind the Caddy of deploy/proxies: PUBLIC_ORIGIN is https at this name, x-real-ip is believed from this host and from private networks; any of these settings that is set itself takes precedence"`
 
-	EnableWorkerTools    settings.Bool     `envconfig:"ENABLE_WORKER_TOOLS" default:"false" takes:"true or false" doc:"with the next two, switches traceroute, ping and packet-loss on"`
+	EnableWorkerTools    settings.Bool     `envconfig:"ENABLE_WORKER_TOOLS" default:"false" takes:"true or false" doc:"together with the next two, turns on traceroute, ping and packet-loss"`
 	WorkerURL            workerURL         `envconfig:"DIAGNOSTICS_WORKER_URL" takes:"an http or https URL without user, query or fragment" doc:"base URL of the worker"`
 	WorkerToken          workerToken       `envconfig:"DIAGNOSTICS_WORKER_TOKEN" file:"true" takes:"a token of printable ASCII without spaces, or two of them with a comma between" doc:"bearer credential of the worker; of two, comma-separated for rotation, the first is sent"`
 	WorkerCAFile         settings.FilePath `envconfig:"DIAGNOSTICS_WORKER_CA_FILE" takes:"the path of a file" doc:"authorities in PEM for the certificate of a worker at an https URL, and for nothing else: what ssl-checker trusts stays as it is. Reread on change; empty = the roots of ssl-checker"`
-	WorkerClientCertFile settings.FilePath `envconfig:"DIAGNOSTICS_WORKER_CLIENT_CERT_FILE" takes:"the path of a file" doc:"certificate in PEM that is shown to a worker at an https URL, for one that has WORKER_TLS_CLIENT_CA_FILE. Reread on change"`
+	WorkerClientCertFile settings.FilePath `envconfig:"DIAGNOSTICS_WORKER_CLIENT_CERT_FILE" takes:"the path of a file" doc:"client certificate in PEM for a worker at an https URL that has WORKER_TLS_CLIENT_CA_FILE. Reread on change"`
 	WorkerClientKeyFile  settings.FilePath `envconfig:"DIAGNOSTICS_WORKER_CLIENT_KEY_FILE" takes:"the path of a file" doc:"that certificate's private key in PEM, without a password"`
 
 	TrustProxyHeaders settings.Bool   `envconfig:"TRUST_PROXY_HEADERS" default:"false" takes:"true or false" doc:"trust cf-connecting-ip, then x-real-ip, then the first of x-forwarded-for"`
@@ -42,20 +42,20 @@ type Config struct {
 	Samples         settings.Count    `envconfig:"RATE_LIMIT_SAMPLES" default:"1800" takes:"a whole number from 0 to 1000000000" doc:"samples of the two connection routes per client"`
 	MaxInFlight     settings.Count    `envconfig:"MAX_IN_FLIGHT" default:"512" positive:"true" takes:"a whole number from 1 to 1000000000" doc:"tool runs at once in this instance"`
 	MaxInFlightEach settings.Count    `envconfig:"MAX_IN_FLIGHT_PER_CLIENT" default:"8" takes:"a whole number from 0 to 1000000000" doc:"tool runs at once of one client; of an IPv6 /56 four times as many, of a /48 sixteen times"`
-	MaxConnections  settings.Count    `envconfig:"MAX_CONNECTIONS" default:"8192" takes:"a whole number from 0 to 1000000000" doc:"open connections of the public listener; when no more may be open the one idle longest makes room, and 256 are the most of one peer (an IPv6 /64), private and trusted ones excepted. Choose more than MAX_IN_FLIGHT"`
+	MaxConnections  settings.Count    `envconfig:"MAX_CONNECTIONS" default:"8192" takes:"a whole number from 0 to 1000000000" doc:"open connections of the public listener; at the limit the one idle longest is closed, and one peer (an IPv6 /64) may have 256, private and trusted peers excepted. Choose more than MAX_IN_FLIGHT"`
 
-	Resolvers         resolvers       `envconfig:"DNS_RESOLVERS" takes:"comma-separated addresses, such as 9.9.9.9 or [2620:fe::fe]:53" doc:"resolvers of every lookup made for a visitor but those of dns-resolver-check; empty = the system's"`
+	Resolvers         resolvers       `envconfig:"DNS_RESOLVERS" takes:"comma-separated addresses, such as 9.9.9.9 or [2620:fe::fe]:53" doc:"resolvers of every lookup made for a visitor except those of dns-resolver-check; empty = the system's"`
 	EgressFamilies    settings.Choice `envconfig:"EGRESS_FAMILIES" default:"auto" oneof:"auto ipv4 ipv6 both" takes:"auto, ipv4, ipv6 or both" doc:"the address families that this host can reach: auto, ipv4, ipv6, both"`
 	DenyTargets       denyTargets     `envconfig:"DENY_TARGETS" takes:"comma-separated CIDRs and domain suffixes, such as 192.0.2.0/24,example.com" doc:"CIDRs and domain suffixes that are refused, comma-separated"`
 	AllowOwnAddresses settings.Bool   `envconfig:"ALLOW_OWN_ADDRESSES" default:"false" takes:"true or false" doc:"lets visitors reach this host's own public addresses, and those of HOST_ADDRESSES"`
 	HostAddresses     cidrs           `envconfig:"HOST_ADDRESSES" takes:"comma-separated addresses and CIDRs, such as 192.0.2.10,2001:db8::/64" doc:"addresses and CIDRs of the host around a container, which cannot see them: refused as this host's own"`
 	DisabledTools     list            `envconfig:"DISABLED_TOOLS" takes:"comma-separated slugs of tools" doc:"slugs of tools that answer 501, comma-separated"`
 	ContactURL        contactURL      `envconfig:"CONTACT_URL" takes:"an http, https or mailto URL" doc:"goes into the User-Agent and the footer of the pages"`
-	RDAPBaseURL       rdapURL         `envconfig:"RDAP_BASE_URL" default:"https://rdap.org" takes:"an https URL without user, query or fragment" doc:"redirector for registration data that IANA's lists do not place; where it is set to another, that one alone is asked, and no list is fetched"`
-	RDAPBootstrapURL  bootstrapURL    `envconfig:"RDAP_BOOTSTRAP_URL" default:"https://data.iana.org/rdap/" takes:"an https URL without user, query or fragment, or off" doc:"where IANA's lists of registries (RFC 9224) are fetched, in the background, at the start and daily; off = the built-in copy alone"`
+	RDAPBaseURL       rdapURL         `envconfig:"RDAP_BASE_URL" default:"https://rdap.org" takes:"an https URL without user, query or fragment" doc:"redirector for registration data that IANA's lists do not place; if set to another URL, only that one is asked and no list is fetched"`
+	RDAPBootstrapURL  bootstrapURL    `envconfig:"RDAP_BOOTSTRAP_URL" default:"https://data.iana.org/rdap/" takes:"an https URL without user, query or fragment, or off" doc:"where IANA's lists of registries (RFC 9224) are fetched, in the background, at the start and daily; off = only the built-in copy"`
 	ASNZone           zone            `envconfig:"ASN_DNS_ZONE" default:"asn.cymru.com" takes:"a domain name" doc:"zone of the DNS-based ASN service"`
 
-	AuditLogFile settings.FilePath `envconfig:"AUDIT_LOG_FILE" takes:"the path of a file" doc:"for answering complaints: a JSON object a line for each run that began (time, client, tool, host, requestId), rotated, told on /privacy; empty = off"`
+	AuditLogFile settings.FilePath `envconfig:"AUDIT_LOG_FILE" takes:"the path of a file" doc:"for answering complaints: a JSON object a line for each run that began (time, client, tool, host, requestId), rotated, mentioned on /privacy; empty = off"`
 
 	daemon.Settings
 }

@@ -15,6 +15,6 @@ func TestEnvironmentFile(t *testing.T) {
 			"systemctl restart diagnostics-gateway\n"+
 			"The service itself sets DIAGNOSTICS_WORKER_TOKEN_FILE=/etc/diagnostics/worker-token. "+
 			"With the package diagnostics-worker on this host, ENABLE_WORKER_TOOLS and DIAGNOSTICS_WORKER_URL are set as well. "+
-			"What stands here goes before all these. AUDIT_LOG_FILE has to be below /var/log/diagnostics/.",
+			"Settings in this file take precedence over all of these. AUDIT_LOG_FILE has to be below /var/log/diagnostics/.",
 		settings.Of[Config](), *update)
 }

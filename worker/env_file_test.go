@@ -14,6 +14,6 @@ func TestEnvironmentFile(t *testing.T) {
 		"Settings of diagnostics-worker.service. Lines are defaults. To change one, uncomment it and run:\n"+
 			"systemctl restart diagnostics-worker\n"+
 			"The service itself sets DIAGNOSTICS_WORKER_TOKEN_FILE=/etc/diagnostics/worker-token. "+
-			"What stands here goes before. The service has a user of its own, so RUN_AS_UID and RUN_AS_GID are of no use.",
+			"Settings in this file take precedence. The service has a user of its own, so RUN_AS_UID and RUN_AS_GID are of no use.",
 		settings.Of[Config](), *update)
 }

@@ -16,7 +16,7 @@ import (
 
 // Settings are those that every service has; a service's own struct of settings embeds them.
 type Settings struct {
-	LogLevel        settings.Choice   `envconfig:"LOG_LEVEL" default:"info" oneof:"debug info warn error" takes:"debug, info, warn or error" doc:"least level that is logged: debug, info, warn, error"`
+	LogLevel        settings.Choice   `envconfig:"LOG_LEVEL" default:"info" oneof:"debug info warn error" takes:"debug, info, warn or error" doc:"lowest level that is logged: debug, info, warn, error"`
 	LogFormat       settings.Choice   `envconfig:"LOG_FORMAT" default:"json" oneof:"json text" takes:"json or text" doc:"json, or text for people"`
 	Pprof           settings.Bool     `envconfig:"PPROF_ENABLED" default:"false" takes:"true or false" doc:"profiles of Go (/debug/pprof/) on the private listener, which METRICS_LISTEN_ADDR opens"`
 	ShutdownDelay   settings.Duration `envconfig:"SHUTDOWN_DELAY" default:"0s" takes:"a duration, such as 5s" doc:"on SIGTERM: unready but still accepting for this long"`

@@ -55,8 +55,8 @@ func TestParseArgs(t *testing.T) {
 		{[]string{"-init-secrets"}, TaskInitSecrets, "", "", ""},
 		{[]string{"-h"}, TaskNone, "", "Usage of sample:\n", ""},
 		{[]string{"-nothing"}, TaskNone, "", "flag provided but not defined: -nothing\n", "flag provided but not defined: -nothing"},
-		{[]string{"start"}, TaskNone, "", "", "takes no arguments; it is set by the environment"},
-		{[]string{"-version", "start"}, TaskNone, "", "", "takes no arguments; it is set by the environment"},
+		{[]string{"start"}, TaskNone, "", "", "takes no arguments; settings come from the environment"},
+		{[]string{"-version", "start"}, TaskNone, "", "", "takes no arguments; settings come from the environment"},
 	} {
 		var stdout, stderr bytes.Buffer
 		command := Command{Name: "sample", Settings: settings.Of[Settings](), MakesSecrets: true}
@@ -82,7 +82,7 @@ func TestHelp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"-healthcheck", "LOG_LEVEL (default info)\n", "least level that is logged"} {
+	for _, want := range []string{"-healthcheck", "LOG_LEVEL (default info)\n", "lowest level that is logged"} {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("no %q in:\n%s", want, stderr.String())
 		}

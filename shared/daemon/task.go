@@ -37,7 +37,7 @@ func (c Command) Parse(args []string, stdout, stderr io.Writer) (Task, error) {
 	initSecrets := new(bool)
 	if c.MakesSecrets {
 		flags.BoolVar(initSecrets, "init-secrets", false,
-			"make the secrets that ..._FILE settings name, where there are none, and exit")
+			"create the secrets that ..._FILE settings name, where they are missing, and exit")
 	}
 	flags.Usage = func() { c.help(flags, stderr) }
 	err := flags.Parse(args)
@@ -47,7 +47,7 @@ func (c Command) Parse(args []string, stdout, stderr io.Writer) (Task, error) {
 	case err != nil:
 		return TaskNone, err
 	case flags.NArg() > 0:
-		return TaskNone, errors.New("takes no arguments; it is set by the environment")
+		return TaskNone, errors.New("takes no arguments; settings come from the environment")
 	case *showVersion:
 		fmt.Fprintf(stdout, "%s %s (commit %s)\n", c.Name, Version(), Commit())
 		return TaskNone, nil
@@ -63,6 +63,6 @@ func (c Command) Parse(args []string, stdout, stderr io.Writer) (Task, error) {
 func (c Command) help(flags *flag.FlagSet, w io.Writer) {
 	fmt.Fprintf(w, "Usage of %s:\n", c.Name)
 	flags.PrintDefaults()
-	fmt.Fprintln(w, "\nSettings, by the environment:")
+	fmt.Fprintln(w, "\nSettings (environment variables):")
 	settings.WriteHelp(w, c.Settings)
 }
