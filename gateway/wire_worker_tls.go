@@ -28,8 +28,8 @@ func newWorkerTLS(c Config, watcher *files.Watcher, log *slog.Logger) (*workerTL
 		return t, nil
 	}
 	if !strings.HasPrefix(string(c.WorkerURL), "https:") {
-		log.Warn("DIAGNOSTICS_WORKER_CA_FILE and DIAGNOSTICS_WORKER_CLIENT_CERT_FILE do nothing: " +
-			"DIAGNOSTICS_WORKER_URL is no https URL")
+		log.Warn("DIAGNOSTICS_WORKER_CA_FILE and DIAGNOSTICS_WORKER_CLIENT_CERT_FILE do nothing: DIAGNOSTICS_WORKER_URL " +
+			"is not an https URL")
 	}
 	if c.WorkerCAFile != "" {
 		if err := watcher.Load("worker_ca", t.takeRoots, string(c.WorkerCAFile)); err != nil {

@@ -12,7 +12,7 @@ import (
 func (p Policy) Lint() []Issue {
 	l := linter{seen: make(map[Issue]bool)}
 	if p.NonASCII > 0 {
-		l.add(Warn, "non-ascii", "A directive holds characters outside ASCII, so browsers ignore all of it.")
+		l.add(Warn, "non-ascii", "A directive contains characters outside ASCII, so browsers ignore the whole directive.")
 	}
 	for _, name := range p.Duplicates {
 		l.add(Warn, "duplicate-directive", Quote(name)+" appears more than once; only the first counts.")

@@ -19,7 +19,7 @@ func (p *parser) sitemap(number int, value string) {
 	u, err := url.Parse(value)
 	switch {
 	case err != nil:
-		p.issues.add(CodeSitemapInvalid, SeverityFail, number, "The sitemap line does not hold a valid URL.")
+		p.issues.add(CodeSitemapInvalid, SeverityFail, number, "The sitemap line does not have a valid URL.")
 	case !u.IsAbs() || u.Host == "":
 		p.issues.add(CodeSitemapRelative, SeverityFail, number,
 			"The URL of a sitemap must be absolute, with scheme and host.")

@@ -46,7 +46,7 @@ func (s Setting) initFile(path, value string) error {
 		return nil
 	case value != "":
 	case !errors.Is(missing(path), fs.ErrNotExist):
-		return fmt.Errorf("%s is there, but is no secret: it is empty, too long or cannot be read; mend or remove it", path)
+		return fmt.Errorf("%s is there, but is not a secret: it is empty, too long or cannot be read; fix or remove it", path)
 	default:
 		random := make([]byte, secretOctets)
 		_, _ = rand.Read(random) // never fails

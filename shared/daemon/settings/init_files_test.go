@@ -73,8 +73,8 @@ func TestInitFilesThatFail(t *testing.T) {
 	}{
 		"nothing named":        {nil, "no secret to make"},
 		"no file of a setting": {[]string{"SAMPLE_ADDR_FILE=" + dir}, "no secret to make"},
-		"an empty file":        {[]string{"SAMPLE_TOKEN_FILE=" + empty}, "is there, but is no secret"},
-		"a directory":          {[]string{"SAMPLE_TOKEN_FILE=" + dir}, "is there, but is no secret"},
+		"an empty file":        {[]string{"SAMPLE_TOKEN_FILE=" + empty}, "is there, but is not a secret"},
+		"a directory":          {[]string{"SAMPLE_TOKEN_FILE=" + dir}, "is there, but is not a secret"},
 		"no such directory":    {[]string{"SAMPLE_TOKEN_FILE=" + filepath.Join(dir, "none", "token")}, "SAMPLE_TOKEN_FILE names cannot be written"},
 	} {
 		if err := InitFiles(Of[sample](), tt.env); err == nil || !strings.Contains(err.Error(), tt.error) {

@@ -108,7 +108,7 @@ func (c *check) tested(record, whom string, policies []Policy) {
 	for _, p := range []Policy{Reject, Quarantine} {
 		for _, has := range policies {
 			if has == p {
-				steps += fmt.Sprintf(", %s in place of %s", p.milder(), p)
+				steps += fmt.Sprintf(", %s instead of %s", p.milder(), p)
 				break
 			}
 		}

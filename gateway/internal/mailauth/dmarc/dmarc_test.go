@@ -304,13 +304,13 @@ func TestAdvice(t *testing.T) {
 			"No aggregate reports are requested. Add rua=mailto:… to the record at _dmarc.example.com to see who sends in your name."},
 
 		{with("example.com", "v=DMARC1; p=reject; t=y"+rua), "example.com", "DMARC_TEST_MODE",
-			"The record at _dmarc.example.com says t=y, so receivers apply its policy one step milder, quarantine in place of reject. Those that still follow RFC 7489 apply it in full. Remove t=y when the test is over."},
+			"The record at _dmarc.example.com says t=y, so receivers apply its policy one step milder, quarantine instead of reject. Those that still follow RFC 7489 apply it in full. Remove t=y when the test is over."},
 		{with("example.com", "v=DMARC1; p=quarantine; t=y"+rua), "a.example.com", "DMARC_TEST_MODE",
-			"The record at _dmarc.example.com says t=y, so receivers apply its policy one step milder, none in place of quarantine. Those that still follow RFC 7489 apply it in full. Remove t=y when the test is over."},
+			"The record at _dmarc.example.com says t=y, so receivers apply its policy one step milder, none instead of quarantine. Those that still follow RFC 7489 apply it in full. Remove t=y when the test is over."},
 		{with("example.com", "v=DMARC1; p=reject; sp=quarantine; np=none; t=y"+rua), "example.com", "DMARC_TEST_MODE",
-			"The record at _dmarc.example.com says t=y, so receivers apply its policy one step milder, quarantine in place of reject, none in place of quarantine. Those that still follow RFC 7489 apply it in full. Remove t=y when the test is over."},
+			"The record at _dmarc.example.com says t=y, so receivers apply its policy one step milder, quarantine instead of reject, none instead of quarantine. Those that still follow RFC 7489 apply it in full. Remove t=y when the test is over."},
 		{with("example.com", "v=DMARC1; p=reject; t=y"+rua, "a.example.com", "v=DMARC1; p=reject"+rua), "a.example.com", "DMARC_TEST_MODE",
-			"The record at _dmarc.example.com says t=y, so receivers apply its policy to names below a.example.com one step milder, quarantine in place of reject. Those that still follow RFC 7489 apply it in full. Remove t=y when the test is over."},
+			"The record at _dmarc.example.com says t=y, so receivers apply its policy to names below a.example.com one step milder, quarantine instead of reject. Those that still follow RFC 7489 apply it in full. Remove t=y when the test is over."},
 		{with("example.com", "v=DMARC1; p=none; t=y"+rua), "example.com", "DMARC_TEST_MODE",
 			"The record at _dmarc.example.com says t=y, which has no effect on the policy none. Remove it."},
 	} {

@@ -61,7 +61,7 @@ func (c query) disagreement(servers []serverAnswer) string {
 			others = append(others, server.Name)
 		}
 	}
-	return fmt.Sprintf("The domain's own servers do not hold the same %s records: %s %s from %s.", c.recordType,
+	return fmt.Sprintf("The domain's own servers do not have the same %s records: %s %s from %s.", c.recordType,
 		joinNames(others), verb(len(others), "differs", "differ"), servers[0].Name)
 }
 

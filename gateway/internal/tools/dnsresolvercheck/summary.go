@@ -76,7 +76,7 @@ func (r Result) underWay(otherwise string) string {
 	if r.Changing == nil {
 		return otherwise
 	}
-	return ": a change seems to be under way"
+	return ": a change seems to be in progress"
 }
 
 // absence ends a sentence about resolvers that found nothing, and tells if they disagree on whether the name exists.

@@ -74,8 +74,8 @@ func (f daneFacts) judge(exchange string, issues *mailauth.Issues) {
 			issues.Add(mailauth.Warn, "TLSA_UNUSABLE", "RFC 7672 section 3.1", fmt.Sprintf("The TLSA record %s of %s cannot be "+
 				"used: %s. Publish 3 1 1 with the SHA-256 digest of the server's public key.", record.Params(), name, problem))
 		case record.Zero():
-			issues.Add(mailauth.Warn, "TLSA_ZERO", "RFC 6698 section 2.1.3", fmt.Sprintf("The TLSA record %s of %s holds "+
-				"nothing but zeros, which no certificate matches. Publish the digest of the server's public key, or remove the "+
+			issues.Add(mailauth.Warn, "TLSA_ZERO", "RFC 6698 section 2.1.3", fmt.Sprintf("The TLSA record %s of %s is all "+
+				"zeros, which no certificate matches. Publish the digest of the server's public key, or remove the "+
 				"record.", record.Params(), name))
 		default:
 			usable++

@@ -32,7 +32,7 @@ func (v *controlVerdict) judgeAllowedOrigin(p page, origin string, credentials b
 		v.status, v.recommendation = controlWarn, sendExample(allowOrigin, exampleOrigin)
 		v.recommendation.after = " (with Vary: Origin)"
 		v.add("An asterisk beside Access-Control-Allow-Credentials: true does not work: browsers refuse to hand out " +
-			"answers to requests with credentials. A server that means every site must not send credentials.")
+			"answers to requests with credentials. To allow every site, leave Access-Control-Allow-Credentials out.")
 	case origin == "*":
 		v.status = controlInfo
 		v.add("Every site can read this answer, as anybody without credentials can. That is right for public data, and " +

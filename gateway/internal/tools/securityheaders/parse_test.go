@@ -103,7 +103,7 @@ func TestParseSetCookie(t *testing.T) {
 		"=__Host-a":      {ignored: "it has no name, and a value that begins like a protected name"},
 		"":               {ignored: "it has neither a name nor a value"},
 		"=; Secure":      {secure: true, ignored: "it has neither a name nor a value"},
-		"a=b\x01":        {name: "a", ignored: "it holds a control character"},
+		"a=b\x01":        {name: "a", ignored: "it contains a control character"},
 		"a=" + strings.Repeat("x", maxCookiePair-1): {name: "a"},
 		"a=" + strings.Repeat("x", maxCookiePair):   {name: "a", ignored: "name and value are longer than 4,096 bytes"},
 	} {

@@ -42,7 +42,7 @@ func parseSetCookie(field string) setCookie {
 	value = strings.Trim(value, " \t")
 	switch {
 	case strings.ContainsFunc(field, isCookieControl):
-		c.ignored = "it holds a control character"
+		c.ignored = "it contains a control character"
 	case c.name == "" && value == "":
 		c.ignored = "it has neither a name nor a value"
 	case len(c.name)+len(value) > maxCookiePair:

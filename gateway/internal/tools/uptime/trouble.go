@@ -149,7 +149,8 @@ func (t trouble) redirectSentence() string {
 	case egress.EndUnsupportedScheme:
 		return "The site redirects to a URL that is neither http nor https."
 	case egress.EndBlocked:
-		return "The site redirects to a URL that this service does not visit, because it is not public or holds a user name."
+		return "The site redirects to a URL that this service does not visit, because it is not public or contains a user " +
+			"name."
 	case egress.EndDeadline:
 		return "The site's redirects took too long to follow."
 	}

@@ -67,7 +67,7 @@ func TestEveryTrouble(t *testing.T) {
 		{"no Location", ended(egress.EndMissingLocation, redirect), "The site redirects without saying where to."},
 		{"bad Location", ended(egress.EndInvalidLocation, redirect), "The site redirects to something that is not a valid URL."},
 		{"other scheme", ended(egress.EndUnsupportedScheme, redirect), "The site redirects to a URL that is neither http nor https."},
-		{"blocked", ended(egress.EndBlocked, redirect), "The site redirects to a URL that this service does not visit, because it is not public or holds a user name."},
+		{"blocked", ended(egress.EndBlocked, redirect), "The site redirects to a URL that this service does not visit, because it is not public or contains a user name."},
 		{"deadline on the way", ended(egress.EndDeadline, redirect, failed(t, next, fault.Timeout, silent)), "The site's redirects took too long to follow."},
 		{"dead host behind a redirect", unreachable, "A redirect could not be followed: www.example.com refused the connection."},
 		{"certificate", ended(egress.EndFinal, answered(t, site, 200, "OK", "CERT_HAS_EXPIRED")), "The certificate of example.com is not valid (CERT_HAS_EXPIRED)."},
