@@ -40,7 +40,7 @@ func TestVisitorsWhoOutlastTheEnd(t *testing.T) {
 			for slug, input := range runs {
 				visitors.Go(func() {
 					a := post(t, gateway, slug, map[string]any{"input": input}, nil)
-					if a.Status != 503 || a.Header.Get("Retry-After") != "5" || !strings.Contains(a.Error, "restarted") {
+					if a.Status != 503 || a.Header.Get("Retry-After") != "5" || !strings.Contains(a.Error, "restarting") {
 						t.Errorf("%s: status %d, Retry-After %q: %s", slug, a.Status, a.Header.Get("Retry-After"), a.Error)
 					}
 				})

@@ -177,7 +177,7 @@ func TestALostWorker(t *testing.T) {
 		answers := p.running(t, 3)
 		p.worker.Process.Kill()
 		for _, a := range answers() {
-			if a.Status != 502 || !strings.Contains(a.Error, "broke off") || a.Took > lostAnswer {
+			if a.Status != 502 || !strings.Contains(a.Error, "stopped before it had answered") || a.Took > lostAnswer {
 				t.Errorf("in the middle: status %d after %v: %s", a.Status, a.Took, a.Error)
 			}
 		}

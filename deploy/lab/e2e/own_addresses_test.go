@@ -40,7 +40,7 @@ func TestOwnAddresses(t *testing.T) {
 		}
 		for slug, input := range inputsFor(own.target) {
 			a := post(t, gateway, slug, map[string]any{"input": input}, nil)
-			if a.Status != 400 || !strings.Contains(a.Error, "this service itself") {
+			if a.Status != 400 || !strings.Contains(a.Error, "this service's own address") {
 				t.Errorf("%s: %s %s: status %d: %s", name, slug, input, a.Status, a.Error)
 			}
 		}

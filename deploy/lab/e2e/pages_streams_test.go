@@ -419,7 +419,7 @@ func testFailuresKeepWhatCameBefore(t *testing.T) {
 		end  func(p *pair)
 		says string
 	}{
-		"worker":  {func(p *pair) { p.worker.Process.Kill() }, "broke off"},
+		"worker":  {func(p *pair) { p.worker.Process.Kill() }, "stopped before it had answered"},
 		"gateway": {func(p *pair) { p.gateway.Process.Kill() }, "broke off"},
 	} {
 		t.Run(name, func(t *testing.T) {

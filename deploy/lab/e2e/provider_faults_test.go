@@ -147,7 +147,7 @@ func inADate(d time.Duration) http.HandlerFunc {
 }
 
 func providerFaults() []providerFault {
-	const late, often, odd, cut = "did not answer in time", "asked too often", "makes no sense", "broke off"
+	const late, often, odd, cut = "did not answer in time", "asked too often", "an invalid answer", "in the middle of its answer"
 	pause := func(after string) http.HandlerFunc { return refuses(429, "Retry-After", after) }
 	otherwise := func(old, changed string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -209,8 +209,8 @@ func providerFaults() []providerFault {
 		{name: "an-error-with-200", serve: fixed(`{"errorCode":500,"title":"Internal error"}`), status: 502, says: odd},
 
 		{name: "endless", serve: fixed(`{"objectClassName":"domain","remarks":["` + strings.Repeat("x", 2<<20) + `"]}`), status: 502,
-			says: "more than 1 MiB"},
-		{name: "bomb", serve: gzipped(bytes.Repeat([]byte(" "), 64<<20)), status: 502, says: "more than 1 MiB"},
+			says: "larger than 1 MiB"},
+		{name: "bomb", serve: gzipped(bytes.Repeat([]byte(" "), 64<<20)), status: 502, says: "larger than 1 MiB"},
 		{name: "broken-gzip", serve: refuses200("Content-Encoding", "gzip"), status: 502},
 
 		{name: "loop", serve: func(w http.ResponseWriter, r *http.Request) { refuses(302, "Location", r.URL.Path)(w, r) }, status: 502,

@@ -398,7 +398,7 @@ func TestAnInstanceThatLeaves(t *testing.T) {
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
 		e.ServeHTTP(w, r)
-		if w.Code != 503 || w.Header().Get("Retry-After") != "5" || !strings.Contains(w.Body.String(), "restarted") {
+		if w.Code != 503 || w.Header().Get("Retry-After") != "5" || !strings.Contains(w.Body.String(), "restarting") {
 			t.Errorf("%s: status %d, %v: %s", name, w.Code, w.Header(), w.Body)
 		}
 		if last := e.lines(t)[len(e.lines(t))-1]; last["outcome"] != "leaving" {

@@ -257,7 +257,7 @@ func TestAnInstanceThatLeavesInAStream(t *testing.T) {
 	w := httptest.NewRecorder()
 	e.ServeHTTP(w, r)
 	if _, last := linesOf(t, &answer{w.Result(), w.Body.Bytes()}); last["status"] != 503.0 || last["retryAfter"] != 5.0 ||
-		!strings.Contains(w.Body.String(), "restarted") {
+		!strings.Contains(w.Body.String(), "restarting") {
 		t.Errorf("%v", last)
 	}
 	if last := e.lines(t)[len(e.lines(t))-1]; last["outcome"] != "leaving" || last["status"] != 503.0 {

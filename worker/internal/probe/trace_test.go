@@ -421,7 +421,7 @@ func TestTraceTellsOfALoop(t *testing.T) {
 	}
 	n.dest.kind = 0
 	r, _ := traceOver(t, n, Options{})
-	if got := strings.Join(r.Explanation, " "); !strings.Contains(got, "circle") {
+	if got := strings.Join(r.Explanation, " "); !strings.Contains(got, "looping") {
 		t.Errorf("explanation %q", got)
 	}
 }

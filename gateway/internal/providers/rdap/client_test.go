@@ -245,16 +245,16 @@ func TestFailures(t *testing.T) {
 			_, _ = io.WriteString(w, `{"objectClassName":"domain","ldhName":"one-site.com"}`)
 		}, fault.Upstream, "web page"},
 		{"5 MiB", rdapBody(big), fault.Upstream, "1 MiB"},
-		{"deep", rdapBody(strings.Repeat("[", 1<<18)), fault.Upstream, "makes no sense"},
-		{"a byte order mark", rdapBody("\xef\xbb\xbf{}"), fault.Upstream, "makes no sense"},
+		{"deep", rdapBody(strings.Repeat("[", 1<<18)), fault.Upstream, "an invalid answer"},
+		{"a byte order mark", rdapBody("\xef\xbb\xbf{}"), fault.Upstream, "an invalid answer"},
 		{"cut short", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/rdap+json")
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, `{"objectClassName":`)
-		}, fault.Upstream, "broke off"},
-		{"another name", domainBody("two-site.com"), fault.Upstream, "makes no sense"},
+		}, fault.Upstream, "in the middle of its answer"},
+		{"another name", domainBody("two-site.com"), fault.Upstream, "an invalid answer"},
 		{"another name in Unicode alone", rdapBody(`{"objectClassName":"domain","unicodeName":"two-site.com"}`), fault.Upstream,
-			"makes no sense"},
+			"an invalid answer"},
 		{"to http", to("http://" + secondHost + "/domain/one-site.com"), fault.Upstream, "not https"},
 		{"to a private address", to("https://10.0.0.1/domain/one-site.com"), fault.Upstream, "not a public URL"},
 		{"to a private name", to("https://rdap.internal/domain/one-site.com"), fault.Upstream, "not a public URL"},

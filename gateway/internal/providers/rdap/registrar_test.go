@@ -66,7 +66,7 @@ func TestRegistrarsFailureIsANotice(t *testing.T) {
 		{"404", "https://" + relatedPath, status(404), "no data on this name"},
 		{"429", "https://" + relatedPath, status(429, "Retry-After", "9"), "asked too often"},
 		{"a page", "https://" + relatedPath, status(200, "Content-Type", "text/html"), "web page"},
-		{"another name", "https://" + relatedPath, domainBody("other-site.com"), "makes no sense"},
+		{"another name", "https://" + relatedPath, domainBody("other-site.com"), "an invalid answer"},
 		{"http", "http://" + relatedPath, nil, "not a public https URL"},
 		{"private", "https://10.0.0.1/domain/example-shop.com", nil, "not a public https URL"},
 		{"privately resolved", "https://rdap.inside-site.com/domain/example-shop.com", nil, "not at a public address"},

@@ -108,7 +108,7 @@ func (w *walk) failure(outer context.Context, err error) error {
 func (w *walk) follow(answer *egress.Response) error {
 	next, err := w.next(answer.Header.Get("Location"))
 	if err != nil {
-		return fault.Wrap(fault.Upstream, err, w.client.server(w.at)+" redirects to a URL that is not public.")
+		return fault.Wrap(fault.Upstream, err, w.client.server(w.at)+" redirects to something that is not a public URL.")
 	}
 	if next.url.Scheme() != "https" {
 		return fault.New(fault.Upstream, w.client.server(w.at)+" redirects to a URL that is not https.")

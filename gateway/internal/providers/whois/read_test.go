@@ -390,7 +390,7 @@ func TestAsksToWait(t *testing.T) {
 func TestComplaints(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{
-		"": "no text", " \r\n": "no text",
+		"": "empty answer", " \r\n": "empty answer",
 		"Requests of this client are not permitted. Please use https://www.nic.ch/whois/ for queries.": "does not answer this service",
 		closedES:             "does not answer this service",
 		"Permission denied.": "does not answer this service",

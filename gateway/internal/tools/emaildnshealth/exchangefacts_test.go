@@ -39,7 +39,7 @@ func TestTLSAOfTheExchanges(t *testing.T) {
 		"the domain is not signed": {records: []string{"3 1 1 " + digest}, vouched: []string{at}, status: mailPass, codes: "info DANE_MX_NOT_SIGNED", said: "The TLSA records of a.post.com are signed with DNSSEC, but the MX records of post.com are not", authentic: true},
 		"not signed":               {records: []string{"3 1 1 " + digest}, vouched: []string{"com"}, status: mailWarn, codes: "warn TLSA_NOT_SIGNED", said: "not signed with DNSSEC, so senders ignore them", authentic: false},
 		"signed or not":            {records: []string{"3 1 1 " + digest}, status: mailPass, codes: "info TLSA_NOT_AUTHENTICATED", said: "this service's resolver does not validate DNSSEC", authentic: false},
-		"zeros":                    {records: []string{"3 1 1 " + zeros}, vouched: []string{at, "post.com"}, status: mailFail, codes: "fail TLSA_MATCHES_NOTHING, warn TLSA_ZERO", said: "3 1 1 of a.post.com holds nothing but zeros", authentic: true},
+		"zeros":                    {records: []string{"3 1 1 " + zeros}, vouched: []string{at, "post.com"}, status: mailFail, codes: "fail TLSA_MATCHES_NOTHING, warn TLSA_ZERO", said: "3 1 1 of a.post.com is all zeros", authentic: true},
 		"zeros beside a key":       {records: []string{"3 1 1 " + zeros, "3 1 1 " + digest}, vouched: []string{at, "post.com"}, status: mailWarn, codes: "warn TLSA_ZERO", authentic: true},
 		"zeros, not signed":        {records: []string{"3 1 1 " + zeros}, status: mailWarn, codes: "info TLSA_NOT_AUTHENTICATED, warn TLSA_ZERO", authentic: false},
 		"short zeros":              {records: []string{"3 1 1 00"}, vouched: []string{at, "post.com"}, status: mailWarn, codes: "warn TLSA_UNUSABLE", said: "a SHA-256 digest has 32 octets, and this one has 1", authentic: true},

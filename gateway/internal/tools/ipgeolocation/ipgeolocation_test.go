@@ -152,15 +152,15 @@ func TestIPGeolocationSources(t *testing.T) {
 	}{
 		"from the ASN service": {arinNetwork, func(l locator) {
 			l.Records(toolstest.ASNLine(origin, "15169 | 2001:4860::/32 | US | arin | 2005-03-14"))
-		}, "US United States asn", 15169, "registered in United States (US), says the ASN service", 2},
+		}, "US United States asn", 15169, "registered in United States (US), according to the ASN service", 2},
 		"the registry goes first": {withCountry, func(l locator) {
 			l.Records(toolstest.ASNLine(origin, "15169 | 2001:4860::/32 | US | arin | 2005-03-14"))
-		}, "DE Germany rdap", 15169, "registered in Germany (DE), says its registry", 2},
+		}, "DE Germany rdap", 15169, "registered in Germany (DE), according to its registry", 2},
 		"from nobody": {arinNetwork, func(l locator) {
 			l.Records(toolstest.ASNLine(origin, "15169 | 2001:4860::/32 |  | arin | 2005-03-14"))
 		}, "", 15169, "No source says which country this network is registered in.", 2},
 		"not announced":         {withCountry, func(locator) {}, "DE Germany rdap", 0, "No network announces this address at present.", 2},
-		"a code without a name": {strings.Replace(arinNetwork, `"type"`, `"country":"XZ","type"`, 1), func(locator) {}, "XZ  rdap", 0, "registered in XZ, says its registry", 2},
+		"a code without a name": {strings.Replace(arinNetwork, `"type"`, `"country":"XZ","type"`, 1), func(locator) {}, "XZ  rdap", 0, "registered in XZ, according to its registry", 2},
 		"several origins": {withCountry, func(l locator) {
 			l.Records(toolstest.ASNLine(origin, "36040 15169 | 2001:4860::/32 | US | arin | 2005-03-14"))
 		}, "DE Germany rdap", 15169, "sign of a mistake or a hijack. Only AS15169 is shown here; asn-lookup shows all.", 2},

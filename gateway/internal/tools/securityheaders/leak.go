@@ -141,7 +141,11 @@ func (v *controlVerdict) judgeInnerAddresses(p page) []string {
 	names = names[:min(len(names), 5)]
 	list := shownHeader(strings.ToLower(strings.Join(names, ", ")))
 	v.atLeast(controlWarn)
-	v.add("%s contains a private network address.", list)
+	contain := "contains"
+	if len(names) > 1 {
+		contain = "contain"
+	}
+	v.add("%s %s a private network address.", list, contain)
 	v.recommendation.before = "Remove private addresses from: " + list
 	return names
 }
