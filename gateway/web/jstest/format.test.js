@@ -44,10 +44,12 @@ test("sizes", () => {
   ]);
 });
 
-test("lengths of time by their two largest units", () => {
+test("lengths of time by their two largest units, without odd seconds", () => {
   written(format.duration, [
-    [0, "0 seconds"], [1, "1 second"], [59, "59 seconds"], [60, "1 minute"], [61, "1 minute 1 second"], [3599, "59 minutes 59 seconds"], [3600, "1 hour"],
-    [3601, "1 hour"], [3660, "1 hour 1 minute"], [86399, "23 hours 59 minutes"], [86400, "1 day"], [93784, "1 day 2 hours"], [-60, "1 minute"], [null, "—"], [Number.NaN, "—"],
+    [0, "0 seconds"], [1, "1 second"], [59, "59 seconds"], [60, "1 minute"], [61, "1 minute 1 second"], [119, "1 minute 59 seconds"], [150, "2 minutes 30 seconds"],
+    [298, "5 minutes"], [597, "10 minutes"], [3540, "59 minutes"], [3598, "1 hour"], [3600, "1 hour"],
+    [3601, "1 hour"], [3660, "1 hour 1 minute"], [86100, "23 hours 55 minutes"], [86399, "1 day"], [86400, "1 day"], [93784, "1 day 2 hours"],
+    [172_799, "2 days"], [7_775_999, "90 days"], [-60, "1 minute"], [null, "—"], [Number.NaN, "—"],
   ]);
 });
 

@@ -81,14 +81,19 @@ export function bytes(n) {
 /** @type {[number, string][]} */
 const units = [[86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]];
 
+/** Up to how many seconds a length of time is rounded to how many. @type {[number, number][]} */
+const steps = [[120, 1], [600, 10], [7200, 60], [172_800, 300], [Infinity, 3600]];
+
 /**
- * A length of time by its two largest units: 93784 is "1 day 2 hours".
+ * A length of time by its two largest units, rounded to what matters of it: 93784 is "1 day 2 hours", 3598 "1 hour".
  * @param {number | null | undefined} seconds
  * @returns {string}
  */
 export function duration(seconds) {
   if (typeof seconds !== "number" || !Number.isFinite(seconds)) return dash;
-  let rest = Math.round(Math.abs(seconds));
+  const exact = Math.abs(seconds);
+  const step = steps.find(([most]) => exact <= most)?.[1] ?? 1;
+  let rest = Math.round(exact / step) * step;
   const parts = [];
   for (const [size, name] of units) {
     const n = Math.floor(rest / size);
