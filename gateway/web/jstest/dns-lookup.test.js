@@ -66,15 +66,15 @@ for (const [name, type, records, want, others = {}] of meanings) {
 
 test("keys that nobody vouches for", () => {
   const keys = { DNSKEY: [{ keyTag: 7, algorithm: 13 }] };
-  assert.match(meaningOf(answer(keys, { DS: "ENODATA" }), "DNSKEY"), /does not vouch for it/);
+  assert.match(meaningOf(answer(keys, { DS: "ENODATA" }), "DNSKEY"), /the parent zone has no DS record for it/);
   for (const errors of [undefined, { DS: "ESERVFAIL" }]) assert.equal(meaningOf(answer(keys, errors), "DNSKEY"), "The zone is signed with these keys (DNSSEC).");
 });
 
 test("labels", () => {
-  assert.equal(label("DNSKEY", { keyTag: 2371, algorithm: 13, flags: 257 }), "key 2371, ECDSA P-256, signs the keys");
+  assert.equal(label("DNSKEY", { keyTag: 2371, algorithm: 13, flags: 257 }), "key 2371, ECDSA P-256, key-signing key");
   assert.equal(label("DNSKEY", { keyTag: 1, algorithm: 200, flags: 256 }), "key 1, algorithm 200");
   assert.equal(label("DS", { keyTag: 1, algorithm: 8 }), "key 1, RSA/SHA-256");
-  assert.equal(label("TLSA", { usage: 3 }), "the certificate or key alone");
+  assert.equal(label("TLSA", { usage: 3 }), "DANE-EE: the certificate or key itself");
   assert.equal(label("TLSA", { usage: 255 }), undefined);
   assert.equal(label("TXT", "google-site-verification=x"), "verification token (google)");
   assert.equal(label("A", "192.0.2.1"), undefined);

@@ -7,14 +7,14 @@
 const clauses = {
   ENODATA: "the name exists, but has no record of this type",
   ENOTFOUND: "the name does not exist",
-  ESERVFAIL: "the domain’s name servers fail, or its DNSSEC signatures do not hold",
+  ESERVFAIL: "the domain’s name servers fail, or its DNSSEC signatures are not valid",
   EREFUSED: "the resolver refused to answer",
-  EFORMERR: "the resolver could not read the question",
-  ENOTIMP: "the resolver does not support such a question",
-  EBADRESP: "the answer was damaged, or its aliases lead in a circle",
+  EFORMERR: "the resolver could not read the query",
+  ENOTIMP: "the resolver does not support this kind of query",
+  EBADRESP: "the answer was malformed, or its aliases form a loop",
   ETIMEOUT: "no answer came in time",
   ECONNREFUSED: "the resolver could not be reached",
-  EBUSY: "this service could not ask",
+  EBUSY: "this service was too busy to ask",
 };
 
 /**
@@ -23,7 +23,7 @@ const clauses = {
  * @returns {string}
  */
 export function explain(code) {
-  return `${clauses[code] ?? "the question failed"} (${code})`;
+  return `${clauses[code] ?? "the query failed"} (${code})`;
 }
 
 /**

@@ -30,9 +30,9 @@ function caa(records) {
   const reports = records.filter((r) => r.tag.toLowerCase() === "iodef").map((r) => r.value.replace(/^mailto:/i, ""));
   const said = [];
   if (plain) said.push(plain.length > 0 ? `Only ${plain.length > 1 ? "these authorities" : "this authority"} may issue certificates: ${listed(plain)}.` : "No authority may issue certificates.");
-  else said.push("Any authority may issue certificates for a name.");
-  if (wild) said.push(wild.length > 0 ? `Wildcard certificates only ${listed(wild)}.` : "Nobody may issue wildcard certificates.");
-  if (reports.length > 0) said.push(`Refused requests may be reported to ${listed(reports)}.`);
+  else said.push("Any authority may issue certificates for this name.");
+  if (wild) said.push(wild.length > 0 ? `Wildcard certificates may come only from ${listed(wild)}.` : "Nobody may issue wildcard certificates.");
+  if (reports.length > 0) said.push(`Authorities may report refused requests to ${listed(reports)}.`);
   return said;
 }
 
@@ -41,9 +41,9 @@ const algorithms = { 5: "RSA/SHA-1", 7: "RSA/SHA-1", 8: "RSA/SHA-256", 10: "RSA/
 
 /** What a value is tagged with. @param {string} t @param {any} r @returns {string | undefined} */
 export function label(t, r) {
-  if (t === "DNSKEY") return `key ${r.keyTag}, ${algorithms[r.algorithm] ?? `algorithm ${r.algorithm}`}${r.flags & 1 ? ", signs the keys" : ""}`;
+  if (t === "DNSKEY") return `key ${r.keyTag}, ${algorithms[r.algorithm] ?? `algorithm ${r.algorithm}`}${r.flags & 1 ? ", key-signing key" : ""}`;
   if (t === "DS") return `key ${r.keyTag}, ${algorithms[r.algorithm] ?? `algorithm ${r.algorithm}`}`;
-  if (t === "TLSA") return { 0: "an authority, and publicly trusted", 1: "the certificate, and publicly trusted", 2: "an authority", 3: "the certificate or key alone" }[/** @type {0} */ (r.usage)];
+  if (t === "TLSA") return { 0: "PKIX-TA: a public authority", 1: "PKIX-EE: a publicly trusted certificate", 2: "DANE-TA: an authority", 3: "DANE-EE: the certificate or key itself" }[/** @type {0} */ (r.usage)];
   return t === "TXT" ? purpose(r) : undefined;
 }
 
@@ -57,52 +57,52 @@ function purpose(text) {
 function ds({ records, details }) {
   const keys = details.DNSKEY?.truncated ? [] : records.DNSKEY ?? [];
   const known = records.DS.some((/** @type {any} */ s) => keys.some((/** @type {any} */ k) => k.keyTag === s.keyTag && k.algorithm === s.algorithm));
-  if (keys.length > 0 && !known) return ["The zone above vouches for a key that the zone does not have, so resolvers that validate cannot look this domain up."];
-  return ["The zone above vouches for this zone’s keys, so its answers can be validated (DNSSEC)."];
+  if (keys.length > 0 && !known) return ["The DS record in the parent zone names a key that the zone does not have, so validating resolvers cannot look this domain up."];
+  return ["The parent zone vouches for this zone’s keys, so its answers can be validated (DNSSEC)."];
 }
 
 /** @param {any} d @returns {string[]} */
 function dnskey({ errors }) {
   const unvouched = errors.DS === "ENODATA";
-  return [unvouched ? "The zone is signed, but the zone above does not vouch for it (no DS record), so resolvers do not check the signatures." : "The zone is signed with these keys (DNSSEC)."];
+  return [unvouched ? "The zone is signed, but the parent zone has no DS record for it, so resolvers do not check the signatures." : "The zone is signed with these keys (DNSSEC)."];
 }
 
 /** @param {any[]} records @returns {string[]} */
 function https(records) {
   const alias = records.find((r) => r.priority === 0);
-  if (alias) return [alias.target ? `Browsers are sent on to ${alias.target}, as by an alias.` : "The service is not offered here."];
+  if (alias) return [alias.target ? `An alias: browsers connect to ${alias.target} instead.` : "The service is not offered here."];
   const protocols = records.flatMap((r) => (r.params.alpn ?? "").split(","));
   const ports = [...new Set(records.map((r) => r.params.port ?? "443"))];
   return [
-    protocols.includes("h3") ? "HTTP/3 is offered through the HTTPS record: browsers may use it from the first connection on." : "Browsers learn of HTTPS before they connect, and use it at once.",
-    records.some((r) => "ech" in r.params) ? "The name of the site can be hidden from the network (Encrypted Client Hello)." : "",
+    protocols.includes("h3") ? "HTTP/3 is offered through the HTTPS record: browsers may use it from the first connection." : "Browsers learn before they connect that the site has HTTPS, and use it at once.",
+    records.some((r) => "ech" in r.params) ? "Browsers can hide the site’s name from the network (Encrypted Client Hello)." : "",
     ports.some((port) => port !== "443") ? `They connect to ${ports.length > 1 ? "ports" : "port"} ${listed(ports)}.` : "",
   ];
 }
 
 /** @param {any[]} records */
-const offered = (records) => (records.every((r) => r.target === "") ? "The service is not offered here." : "The lowest number comes first; the second number shares out what has the same first one, and the third is the port.");
+const offered = (records) => (records.every((r) => r.target === "") ? "The service is not offered here." : "The numbers are priority (the lowest is tried first), weight (how servers of equal priority share the load) and port.");
 
 /** @type {Record<string, (d: any) => string[]>} */
 const sentences = {
-  A: () => ["Where clients connect over IPv4."],
-  AAAA: () => ["Where clients connect over IPv6."],
+  A: () => ["Clients connect here over IPv4."],
+  AAAA: () => ["Clients connect here over IPv6."],
   CNAME: () => ["All other records are looked up at the alias’s target."],
   PTR: () => ["The name that the owner of the address gave it."],
-  MX: ({ records }) => [records.MX.every((/** @type {any} */ r) => r.exchange === "") ? "This domain takes no mail (null MX)." : "Mail goes to the lowest number first; equal numbers share it."],
+  MX: ({ records }) => [records.MX.every((/** @type {any} */ r) => r.exchange === "") ? "This domain takes no mail (null MX)." : "Mail goes to the server with the lowest number first; servers with equal numbers share it."],
   NS: () => ["These servers hold the records of the zone."],
   CAA: ({ records }) => caa(records.CAA),
   DS: ds,
   DNSKEY: dnskey,
-  TLSA: () => ["TLS at this port is held to these certificates or keys by those who check (DANE); mail servers do."],
-  SSHFP: () => ["SSH clients can check the server’s key by these, where the answer is validated."],
+  TLSA: () => ["Clients that use DANE, mostly mail servers, accept only these certificates or keys at this port."],
+  SSHFP: () => ["SSH clients can check the server’s key against these fingerprints where the answer is validated by DNSSEC."],
   HTTPS: ({ records }) => https(records.HTTPS),
-  SVCB: () => ["Servers and protocols of a service, for clients that know this type of record."],
+  SVCB: () => ["Servers and protocols of a service, for clients that know this record type."],
   SRV: ({ records }) => [offered(records.SRV)],
-  NAPTR: () => ["Rules by which telephony and SIP software turns this name into another one or a URI."],
+  NAPTR: () => ["Rules that telephony software (SIP) uses to turn this name into another name or a URI."],
   URI: () => ["Where the service is; the lowest number comes first."],
-  LOC: () => ["Where its owner says that this is: latitude, longitude, altitude, size, and how exact that is."],
-  HINFO: ({ records }) => [records.HINFO.some((/** @type {any} */ r) => r.cpu === "RFC8482") ? "The server does not answer questions for all types at once (RFC 8482)." : "What its owner says that the host runs on."],
+  LOC: () => ["The location that the owner gives: latitude, longitude, altitude, size and precision."],
+  HINFO: ({ records }) => [records.HINFO.some((/** @type {any} */ r) => r.cpu === "RFC8482") ? "The server does not answer queries for all types at once (RFC 8482)." : "The hardware and operating system that the owner gives."],
 };
 
 /**

@@ -4,9 +4,9 @@
 /** @type {Record<string, string>} */
 export const titles = {
   A: "IPv4 addresses", AAAA: "IPv6 addresses", CNAME: "alias of", MX: "mail exchanges, lowest number first", NS: "name servers", SOA: "start of authority",
-  CAA: "who may issue certificates", DS: "signed by the zone above", DNSKEY: "keys of the zone", TLSA: "certificates for TLS", SSHFP: "keys for SSH",
-  HTTPS: "how browsers connect", SVCB: "how clients connect", SRV: "where a service is", NAPTR: "rules for rewriting", URI: "where a service is, as a URI",
-  TXT: "texts", PTR: "name of an address", LOC: "place on Earth", HINFO: "host information",
+  CAA: "who may issue certificates", DS: "keys that the parent zone vouches for", DNSKEY: "keys of the zone", TLSA: "certificates for TLS (DANE)", SSHFP: "SSH key fingerprints",
+  HTTPS: "how browsers connect", SVCB: "how clients connect", SRV: "where a service is", NAPTR: "rewriting rules", URI: "where a service is, as a URI",
+  TXT: "text records", PTR: "name of an address", LOC: "location", HINFO: "host information",
 };
 
 /** @type {[string, string[]][]} */

@@ -40,7 +40,7 @@ export default {
   verdict,
   concerns(d) {
     const { tone, text } = verdict(d);
-    const concerns = sum(d).said.map((s) => ({ tone: /** @type {"warn" | "bad"} */ ("warn"), text: `The resolver says of ${d.domain}: ${s}.` }));
+    const concerns = sum(d).said.map((s) => ({ tone: /** @type {"warn" | "bad"} */ ("warn"), text: `The resolver says about ${d.domain}: ${s}.` }));
     return tone === "bad" || tone === "warn" ? [{ tone, text, broken: tone === "bad" }, ...concerns] : concerns;
   },
   facts: (d) => Object.fromEntries(typesOf(d).map((t) => [t, d.errors[t] ?? written(d, t)])),

@@ -119,11 +119,11 @@ export default {
     const ttl = Math.max(...types.map((t) => d.details[t].ttl));
     const signed = types.filter((t) => d.details[t].authenticated);
     return [
-      gone && found.length === 0 && "Neither website nor mail works at this name. Look for a typing error; if the name is yours, see whether it is still registered.",
-      failed.length > 0 && "A failed lookup does not tell whether there are records. Try again, or see how other resolvers fare in the DNS resolver check.",
+      gone && found.length === 0 && "Neither website nor mail works at this name. Check its spelling; if the name is yours, check that it is still registered.",
+      failed.length > 0 && "A failed lookup does not show whether there are records. Try again, or ask other resolvers with the DNS resolver check.",
       found.length > 0 && "Browsers connect to the addresses in A and AAAA; mail goes to the servers in MX; TXT holds notes for other services.",
-      ttl > 0 && `The resolver may repeat an answer for up to ${duration(ttl)}, so a change made now may stay unseen that long.`,
-      signed.length > 0 && `DNSSEC: the resolver found the signatures for ${listed(signed)} in order.`,
+      ttl > 0 && `Resolvers may keep an answer for up to ${duration(ttl)}, so a change made now may take that long to show.`,
+      signed.length > 0 && `DNSSEC: the resolver validated the signatures for ${listed(signed)}.`,
     ].filter((p) => p !== false);
   },
   terminal: (_, d) => {
@@ -133,7 +133,7 @@ export default {
     const many = `for type in ${types.map(quote).join(" ")}; do ${sh`dig +noall +answer ${d.domain} "$type"`}; done`;
     return [
       { label: types.length > 1 ? `All ${types.length} types` : `Records of type ${first}`, command: types.length > usual ? many : `dig +noall +answer ${few}` },
-      { label: "One type, with codes and signatures, from a resolver of your choice", command: sh`dig @1.1.1.1 +dnssec ${d.domain} ${first}` },
+      { label: "One type, with status code and signatures, from a resolver of your choice", command: sh`dig @1.1.1.1 +dnssec ${d.domain} ${first}` },
     ];
   },
   // A resolver has two rows where only a part of what it said came from the cache.

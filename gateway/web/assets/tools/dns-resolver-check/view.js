@@ -14,27 +14,27 @@ import { absent, ownDiffer } from "./verdict.js";
 /** @type {Record<string, string>} */
 const meanings = {
   agree: "People behind any of these resolvers get the same answer. After a change, that is the sign that it has arrived.",
-  agreeAbsent: "Nobody gets such a record. If you published one just now, resolvers may keep the older “no” for a while.",
-  partial: "The answers that came agree. A resolver that failed tells nothing about the records: try again later.",
-  mixedPresence: "Some people find this record and others do not. Often a change is on its way; a resolver may also be filtering, or the domain’s name servers do not all hold the same.",
+  agreeAbsent: "Nobody gets such a record. If you have just published one, resolvers may keep the earlier “no” for a while.",
+  partial: "The answers that came agree. A resolver that failed says nothing about the records: try again later.",
+  mixedPresence: "Some people find this record and others do not. Often a change is on its way; a resolver may also be filtering, or the domain’s name servers do not all hold the same records.",
   variation: "Large services give each resolver an address near it, so this is no fault as long as all the addresses are yours or your provider’s.",
   conflict: "Records of this type should be the same everywhere. Either a change is on its way, or the domain’s name servers hold different versions of it.",
-  inconclusive: "One answer cannot be compared. The domain’s name servers may fail, or the way from here to the resolvers is disturbed.",
-  unavailable: "Nothing can be concluded about the domain: its name servers may fail, or the way from here to the resolvers is disturbed.",
+  inconclusive: "One answer alone cannot be compared. The domain’s name servers may be failing, or our connection to the resolvers may be disturbed.",
+  unavailable: "Nothing can be concluded about the domain: its name servers may be failing, or our connection to the resolvers may be disturbed.",
 };
 
 /** @type {Record<string, string>} what to do about the cause that failing resolvers give */
 const causes = {
-  dnssec: "Resolvers that validate treat the domain as if it did not exist, so most people cannot reach it. Sign the zone anew, or make the DS record at the registry that of a key in the zone; without DNSSEC, have the DS record removed.",
-  unreachable: "The resolvers work, and get no answer from the domain’s name servers. See whether these run, whether a firewall lets port 53 through over UDP and TCP, and whether the registry lists the right ones.",
+  dnssec: "Validating resolvers reject the domain’s answers, so most people cannot reach it. Sign the zone again, or have the DS record at the registry match a key in the zone; if you do not use DNSSEC, have the DS record removed.",
+  unreachable: "The resolvers work, but get no answer from the domain’s name servers. Check that these run, that firewalls let port 53 through over UDP and TCP, and that the registry lists the right ones.",
 };
 
 /** @param {any} d @returns {string} what the verdict comes to for the domain */
 function meaning(d) {
   if (d.failure) return causes[d.failure];
-  if (ownDiffer(d)) return "Each name server of a domain should hold the same records. See whether the changed zone has reached all of them: the serial number of the SOA record must grow with every change.";
-  if (d.changing) return `${d.authoritative?.servers.some((/** @type {any} */ s) => s.outcome !== "error") ? "The domain’s own servers have" : "Most resolvers seem to have"} the new answer, and a resolver keeps the older one until its time runs out. Nothing needs to be done but to wait.`;
-  if (d.status === "agree" && d.resolvers.some((/** @type {any} */ r) => r.matchesAuthoritative === false)) return "People behind any of these resolvers get the same answer. The domain’s own servers gave us another: after a change that is the newer one, and services that answer by place do so always.";
+  if (ownDiffer(d)) return "Each name server of a domain should hold the same records. Check that the changed zone has reached all of them: the serial number in the SOA record must increase with every change.";
+  if (d.changing) return `${d.authoritative?.servers.some((/** @type {any} */ s) => s.outcome !== "error") ? "The domain’s own servers have" : "Most resolvers seem to have"} the new answer, and a resolver keeps the older one until its TTL runs out. You only need to wait.`;
+  if (d.status === "agree" && d.resolvers.some((/** @type {any} */ r) => r.matchesAuthoritative === false)) return "People behind any of these resolvers get the same answer. The domain’s own servers gave us another: after a change, theirs is the newer one; services that answer by location always do this.";
   return meanings[d.status];
 }
 
@@ -59,9 +59,9 @@ const asked = (d) => (d.authoritative?.servers ?? []).filter((/** @type {any} */
 
 /** @param {any} d @param {any} r how a resolver’s answer compares with the domain’s own servers */
 function comparison(d, r) {
-  if (r.matchesAuthoritative === true) return badge("good", "as the domain’s own servers");
+  if (r.matchesAuthoritative === true) return badge("good", "same as the domain’s own servers");
   if (d.changing?.resolvers.includes(r.id)) return badge("info", "may be older");
-  return r.matchesAuthoritative === false ? badge("info", "not as the domain’s own servers") : null;
+  return r.matchesAuthoritative === false ? badge("info", "differs from the domain’s own servers") : null;
 }
 
 /** @param {any} d @returns {Group[]} those that gave no answer come last */
@@ -116,7 +116,7 @@ export default {
     const filtering = d.resolvers.filter((/** @type {any} */ r) => r.filteredSuspected).map((/** @type {any} */ r) => r.name);
     return [
       grid(d, all),
-      filtering.length > 0 ? notice("warn", `${listed(filtering)} may be withholding this name from its users, as resolvers do with names that they hold for dangerous or must block. Either it says so itself, or its answer is of the kind that filters give and others contradict it.`) : null,
+      filtering.length > 0 ? notice("warn", `${listed(filtering)} may be withholding this name from users, as resolvers do with names that they consider dangerous or are required to block. Either the resolver says so itself, or it answers as filters do while others give a different answer.`) : null,
       section("Answers", table({
         caption: "The different answers", hideCaption: true, columns: [{ title: "Answer" }, { title: `${d.recordType} records` }, { title: "Given by" }],
         rows: all.map((g) => [g.sign, g.values.length > 0 ? el("div", {}, values(g.values, { what: d.recordType }), cut(g)) : none(g.title), givers(d, g)]),
@@ -132,7 +132,7 @@ export default {
   },
   meaning(d) {
     const ttl = Math.max(...d.resolvers.map((/** @type {any} */ r) => r.ttl));
-    return [meaning(d), ttl > 0 && !d.changing ? `After a change, the answers kept by these resolvers run out within ${duration(ttl)}.` : ""].filter(Boolean);
+    return [meaning(d), ttl > 0 && !d.changing ? `After a change, these resolvers may keep the old answer for up to ${duration(ttl)}.` : ""].filter(Boolean);
   },
   terminal: (_, d) => [
     ...d.resolvers.map((/** @type {any} */ r) => ({ label: r.name, command: sh`dig @${r.address} +noall +comments +answer ${d.domain} ${d.recordType}` })),
