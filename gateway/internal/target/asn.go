@@ -63,13 +63,15 @@ type NetworkQuery struct {
 	addr netip.Addr
 }
 
-// ParseNetworkQuery takes an AS number as ParseASN does, or a public address literal.
+// ParseNetworkQuery takes an AS number as ParseASN does, or a public address literal. What is neither is told what both
+// look like.
 func ParseNetworkQuery(s string) (NetworkQuery, error) {
-	if strings.ContainsAny(s, ".:") && !strings.HasPrefix(strings.ToUpper(s), "AS") {
+	if _, err := netip.ParseAddr(s); err == nil {
 		a, err := ParseAddress(s)
 		return NetworkQuery{addr: a.addr}, err
 	}
-	if digits, prefixed := cutAS(s); !prefixed && !ascii.AllDigits(digits) {
+	digits, prefixed := cutAS(s)
+	if strings.ContainsAny(s, ".:") || !prefixed && !ascii.AllDigits(digits) {
 		return NetworkQuery{}, fail(fault.Invalid, wantQuery, "%s is neither an AS number nor an IP address.", orNothing(s))
 	}
 	n, err := ParseASN(s)

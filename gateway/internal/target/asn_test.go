@@ -2,6 +2,7 @@ package target
 
 import (
 	"net/netip"
+	"strings"
 	"testing"
 
 	"diagnostics/gateway/internal/fault"
@@ -63,6 +64,9 @@ func TestParseNetworkQuery(t *testing.T) {
 		"0x7f.1"} {
 		_, err := ParseNetworkQuery(s)
 		checkFault(t, s, err, fault.Invalid)
+		if !strings.HasSuffix(err.Error(), wantQuery) {
+			t.Errorf("%q: %v; want both an AS number and an address to be named", s, err)
+		}
 	}
 	for _, s := range []string{"10.0.0.1", "::1", "fe80::1%eth0", "::ffff:8.8.8.8"} {
 		_, err := ParseNetworkQuery(s)
