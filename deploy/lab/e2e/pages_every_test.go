@@ -73,7 +73,7 @@ func pagesWithFacts() []shownPage {
 		{name: "dns-lookup-types", path: toolPath("dns-lookup", "types.lab-dns.com"), tone: "good", facts: []string{
 			"Name servers and zone", "Security", "Services", "Only this authority may issue certificates: ca.example.net. Nobody may issue wildcard certificates.",
 			"HTTP/3 is offered through the HTTPS record", "key 2371, ECDSA P-256, key-signing key", "a key that the zone does not have", "No records of this type: CNAME.",
-			`1 . alpn="f\\\\oo\\,bar" key777 key65280="a b\"c;\\\001"`, "3 1 1 0c72ac70b745ac19998811b131d662c9ac69dbdbe7cb23e5b514b56664c5d3d6", `host\.master.lab-dns.com`}},
+			`1 . alpn="f\\\\oo\\,bar" key777 key65280="a b\"c;\\\001"`, "3 1 1 0c72ac70b745ac19998811b131d662c9ac69dbdbe7cb23e5b514b56664c5d3d6", "host.master@lab-dns.com"}},
 		{name: "dns-lookup-some", path: toolPath("dns-lookup", "types.lab-dns.com", "types", "caa, loc"), tone: "good", facts: []string{
 			"has 5 records of 2 types: CAA and LOC.", "52 22 23.500 N 4 53 32.000 E -2.50m 0.05m 10000m 10m", `\# 16 01121613800000008000000000989680`,
 			"dig +noall +answer types.lab-dns.com CAA types.lab-dns.com LOC"}},

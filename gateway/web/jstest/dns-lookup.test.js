@@ -8,6 +8,7 @@ import { test } from "node:test";
 Object.assign(globalThis, { document: { addEventListener() {} } });
 
 const { label, meaningOf } = await import("../assets/tools/dns-lookup/explain.js");
+const { mailbox } = await import("../assets/tools/dns-lookup/mailbox.js");
 const { groups, titles, typesOf, written } = await import("../assets/tools/dns-lookup/types.js");
 const judge = (await import("../assets/tools/dns-lookup/verdict.js")).default;
 const view = (await import("../assets/tools/dns-lookup/view.js")).default;
@@ -44,20 +45,20 @@ const meanings = [
   ["authorities", "CAA", [{ tag: "issue", value: "LetsEncrypt.org" }, { tag: "ISSUE", value: "ca.example.net" }, { tag: "issuewild", value: ";" }],
     "Only these authorities may issue certificates: Let’s Encrypt and ca.example.net. Nobody may issue wildcard certificates."],
   ["an authority by two names", "CAA", [{ tag: "issue", value: "sectigo.com" }, { tag: "issue", value: "comodoca.com" }], "Only this authority may issue certificates: Sectigo."],
-  ["no authority", "CAA", [{ tag: "issue", value: ";" }, { tag: "iodef", value: "mailto:a@example.com" }], "No authority may issue certificates. Refused requests may be reported to a@example.com."],
-  ["wildcards alone", "CAA", [{ tag: "issuewild", value: "digicert.com" }], "Any authority may issue certificates for a name. Wildcard certificates only DigiCert."],
-  ["HTTP/3", "HTTPS", [{ priority: 1, target: "", params: { alpn: "h3,h2" } }], "HTTP/3 is offered through the HTTPS record: browsers may use it from the first connection on."],
+  ["no authority", "CAA", [{ tag: "issue", value: ";" }, { tag: "iodef", value: "mailto:a@example.com" }], "No authority may issue certificates. Authorities may report refused requests to a@example.com."],
+  ["wildcards alone", "CAA", [{ tag: "issuewild", value: "digicert.com" }], "Any authority may issue certificates for this name. Wildcard certificates may come only from DigiCert."],
+  ["HTTP/3", "HTTPS", [{ priority: 1, target: "", params: { alpn: "h3,h2" } }], "HTTP/3 is offered through the HTTPS record: browsers may use it from the first connection."],
   ["HTTPS without it", "HTTPS", [{ priority: 1, target: "", params: { alpn: "h2", ech: "AEX", port: "8443" } }],
-    "Browsers learn of HTTPS before they connect, and use it at once. The name of the site can be hidden from the network (Encrypted Client Hello). They connect to port 8443."],
+    "Browsers learn before they connect that the site has HTTPS, and use it at once. Browsers can hide the site’s name from the network (Encrypted Client Hello). They connect to port 8443."],
   ["two ports", "HTTPS", [{ priority: 1, target: "", params: { alpn: "h2" } }, { priority: 2, target: "", params: { port: "8443" } }],
-    "Browsers learn of HTTPS before they connect, and use it at once. They connect to ports 443 and 8443."],
-  ["an alias", "HTTPS", [{ priority: 0, target: "cdn.example.net", params: {} }], "Browsers are sent on to cdn.example.net, as by an alias."],
+    "Browsers learn before they connect that the site has HTTPS, and use it at once. They connect to ports 443 and 8443."],
+  ["an alias", "HTTPS", [{ priority: 0, target: "cdn.example.net", params: {} }], "An alias: browsers connect to cdn.example.net instead."],
   ["no service", "SRV", [{ target: "" }], "The service is not offered here."],
   ["no mail", "MX", [{ exchange: "", priority: 0 }], "This domain takes no mail (null MX)."],
-  ["a key that is there", "DS", [{ keyTag: 7, algorithm: 13 }], "The zone above vouches for this zone’s keys, so its answers can be validated (DNSSEC).", { DNSKEY: [{ keyTag: 7, algorithm: 13 }] }],
+  ["a key that is there", "DS", [{ keyTag: 7, algorithm: 13 }], "The parent zone vouches for this zone’s keys, so its answers can be validated (DNSSEC).", { DNSKEY: [{ keyTag: 7, algorithm: 13 }] }],
   ["a key that is not", "DS", [{ keyTag: 7, algorithm: 13 }],
-    "The zone above vouches for a key that the zone does not have, so resolvers that validate cannot look this domain up.", { DNSKEY: [{ keyTag: 8, algorithm: 13 }] }],
-  ["keys that were not asked for", "DS", [{ keyTag: 7, algorithm: 13 }], "The zone above vouches for this zone’s keys, so its answers can be validated (DNSSEC)."],
+    "The DS record in the parent zone names a key that the zone does not have, so validating resolvers cannot look this domain up.", { DNSKEY: [{ keyTag: 8, algorithm: 13 }] }],
+  ["keys that were not asked for", "DS", [{ keyTag: 7, algorithm: 13 }], "The parent zone vouches for this zone’s keys, so its answers can be validated (DNSSEC)."],
   ["texts", "TXT", ["v=spf1 -all"], ""],
 ];
 for (const [name, type, records, want, others = {}] of meanings) {
@@ -92,7 +93,16 @@ test("the commands ask for the types that were asked for", () => {
   const lines = (/** @type {any} */ d) => view.terminal(asked, d).map((c) => [c.label, c.command]);
   assert.deepEqual(lines(answer({ CAA: [], A: [] }))[0], ["All 2 types", "dig +noall +answer example.com A example.com CAA"]);
   assert.deepEqual(lines(answer({ CAA: [] })), [["Records of type CAA", "dig +noall +answer example.com CAA"],
-    ["One type, with codes and signatures, from a resolver of your choice", "dig @1.1.1.1 +dnssec example.com CAA"]]);
+    ["One type, with status code and signatures, from a resolver of your choice", "dig @1.1.1.1 +dnssec example.com CAA"]]);
   const [[, many]] = lines(answer(Object.fromEntries(Object.keys(titles).map((t) => [t, []]))));
   assert.match(many, /^for type in A AAAA CNAME MX NS TXT SOA .* HINFO; do dig \+noall \+answer example\.com "\$type"; done$/);
+});
+
+test("a zone’s contact is an e-mail address", () => {
+  const rows = [
+    ["hostmaster.example.com", "hostmaster@example.com"], ["john\\.doe.dns.icann.org", "john.doe@dns.icann.org"], ["dns-admin+x.example", "dns-admin+x@example"],
+    [".", "."], ["", ""], ["lonely", "lonely"], ["a\\@b.example.com", "a\\@b.example.com"], ["a\\046b.example.com", "a\\046b.example.com"], ["a b.example.com", "a b.example.com"],
+    ["a\\..example.com", "a\\..example.com"], ["a.exam\\.ple.com", "a.exam\\.ple.com"], ["<img src=x>.example.com", "<img src=x>.example.com"],
+  ];
+  for (const [name, want] of rows) assert.equal(mailbox(name), want);
 });

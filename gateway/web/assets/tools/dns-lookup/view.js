@@ -7,6 +7,7 @@ import { counted, duration, listed, ms, plural } from "../../lib/format.js";
 import { badge, cut, facts, folded, more, notice, section, table, value } from "../../lib/parts.js";
 import { quote, sh } from "../../lib/shell.js";
 import { label, meaningOf } from "./explain.js";
+import { mailbox } from "./mailbox.js";
 import { groups, titles, typesOf, written } from "./types.js";
 import { sum } from "./verdict.js";
 
@@ -46,7 +47,7 @@ function recordsPart(d, shown) {
   // Of many types those that most come for are shown at once.
   const open = shown.length > mostShown ? 2 : parts.length;
   return section("Records", ...parts.flatMap(({ title, types }, i) => (i < open ? [el("h3", {}, title), rows(types)] : [more(`${title}: ${listed(types)}`, rows(types))])),
-    el("p", { class: "hint" }, "A bar is how long the answer may still be kept (TTL), on a logarithmic scale to one week, with notches at a minute, an hour and a day. A pale end was spent in this service’s cache."));
+    el("p", { class: "hint" }, "A bar shows how long the answer may still be cached (TTL), on a logarithmic scale up to one week, with notches at a minute, an hour and a day. A pale end is time already spent in this service’s cache."));
 }
 
 /** @param {string} text */
@@ -64,15 +65,6 @@ function list(d, t) {
     const tag = label(t, d.records[t][i]);
     return el("li", {}, value(text, { what: t }), tag && badge("info", tag));
   }));
-}
-
-/**
- * The address that a responsible person's name stands for (RFC 1035, 3.3.13): its first label is what comes before the @.
- * @param {string} name
- */
-function mailbox(name) {
-  const dot = /^((?:\\.|[^.\\])+)\.(.+)$/s.exec(name);
-  return dot ? `${dot[1].replace(/\\(.)/gs, "$1")}@${dot[2]}` : name;
 }
 
 /** @param {any} soa */

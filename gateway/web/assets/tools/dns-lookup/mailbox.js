@@ -1,0 +1,16 @@
+// @ts-check
+// The e-mail address that the name of a zone's contact stands for.
+
+/** What may stand before the @ without quotes (RFC 5322, dot-atom). */
+const plain = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
+
+/**
+ * The first label is what comes before the @ (RFC 1035, section 3.3.13); a dot within it is written with a backslash.
+ * @param {string} name as zone files write it
+ * @returns {string} the name itself where it stands for no plain address
+ */
+export function mailbox(name) {
+  const [, label, domain] = /^((?:\\\.|[^.\\])+)\.([^\\]+)$/.exec(name) ?? [];
+  const local = label?.replaceAll("\\.", ".");
+  return local && plain.test(local) ? `${local}@${domain}` : name;
+}
