@@ -42,7 +42,7 @@ test("the RDAP redirector is asked over HTTPS", () => {
 test("a status has the same meaning in every spelling", () => {
   for (const [status, tone, words] of [
     ["clientHold", "bad", "registrar"], ["server hold", "bad", "registry"], ["client transfer prohibited", "off", "another registrar"],
-    ["serverDeleteProhibited", "off", "deleted"], ["server renew prohibited", "warn", "renewed"], ["redemption period", "bad", "restored"], ["ok", "off", "without a restriction"],
+    ["serverDeleteProhibited", "off", "deleted"], ["server renew prohibited", "warn", "renewed"], ["redemption period", "bad", "restored"], ["ok", "off", "without restrictions"],
     ["constructor", "off", "own word"], ["something else", "off", "own word"],
   ]) {
     const meaning = statusMeaning(status);
@@ -55,5 +55,5 @@ test("what is held back is told reason by reason", () => {
   assert.deepEqual(heldBack([]), []);
   assert.deepEqual(heldBack([
     { name: "Registrant Name", reason: "Server policy" }, { name: "Registrant Email", reason: null }, { name: "Registrant Phone", reason: "Server policy" }, { name: null, reason: "Personal data" },
-  ]), ["Registrant Name, Registrant Phone (Server policy)", "Registrant Email, no reason told", "data (Personal data)"]);
+  ]), ["Registrant Name, Registrant Phone (Server policy)", "Registrant Email, no reason given", "data (Personal data)"]);
 });

@@ -16,16 +16,16 @@ export { originWords, registryName } from "./origin.js";
 
 /** What the registries mean by the type of a network. @type {Record<string, string>} */
 const types = {
-  "ALLOCATED PA": "given to a provider, who hands it on",
-  "ASSIGNED PA": "handed on by a provider to one user",
-  "ASSIGNED PI": "given to one user, independent of a provider",
-  "DIRECT ALLOCATION": "given by the registry itself, to be handed on",
-  "DIRECT ASSIGNMENT": "given by the registry itself to one user",
-  REALLOCATION: "handed on by a provider, to be handed on again",
-  REASSIGNMENT: "handed on by a provider to one user",
-  "ALLOCATED PORTABLE": "given by the registry itself, to be handed on",
-  "ASSIGNED PORTABLE": "given by the registry itself to one user",
-  "ASSIGNED NON-PORTABLE": "handed on by a provider to one user",
+  "ALLOCATED PA": "allocated to a provider, which assigns it to users",
+  "ASSIGNED PA": "assigned by a provider to one user",
+  "ASSIGNED PI": "assigned to one user, independent of any provider",
+  "DIRECT ALLOCATION": "allocated by the registry, to be assigned to others",
+  "DIRECT ASSIGNMENT": "assigned by the registry to one user",
+  REALLOCATION: "allocated by a provider, to be assigned to others",
+  REASSIGNMENT: "assigned by a provider to one user",
+  "ALLOCATED PORTABLE": "allocated by the registry, to be assigned to others",
+  "ASSIGNED PORTABLE": "assigned by the registry to one user",
+  "ASSIGNED NON-PORTABLE": "assigned by a provider to one user",
 };
 
 /**
@@ -43,8 +43,8 @@ export function networkRows(n) {
     ["Handle", n.handle && value(n.handle, { what: "handle" })],
     ["Type", meaning ? el("span", {}, value(n.type, { what: "type", mono: false }), ` (${meaning})`) : n.type],
     ["Part of", n.parentHandle && value(n.parentHandle, { what: "parent network" })],
-    ["Held back", heldBack(n.redactions).join("; ")],
-    ["Status", n.status.join(", ") + (n.truncated ? " and more, which the service does not pass on" : "")],
+    ["Withheld data", heldBack(n.redactions).join("; ")],
+    ["Status", n.status.join(", ") + (n.truncated ? " and more, which are not shown" : "")],
   ];
 }
 
@@ -57,7 +57,7 @@ export function heldBack(redactions) {
   /** @type {Map<string | null, string[]>} */
   const reasons = new Map();
   for (const { name, reason } of redactions) reasons.set(reason, [...(reasons.get(reason) ?? []), name ?? "data"]);
-  return [...reasons].map(([reason, names]) => names.join(", ") + (reason ? ` (${reason})` : ", no reason told"));
+  return [...reasons].map(([reason, names]) => names.join(", ") + (reason ? ` (${reason})` : ", no reason given"));
 }
 
 /**
@@ -89,7 +89,7 @@ export function addressLinks(address, except, ...others) {
 }
 
 /**
- * When prefixes or numbers were given out, on a line that ends today.
+ * When prefixes or numbers were allocated, on a line that ends today.
  * @param {Origin[]} origins
  * @returns {HTMLElement | null} null where no day is told
  */
@@ -100,7 +100,7 @@ export function allocations(origins) {
     if (o.allocated) days.set(o.allocated, (days.get(o.allocated) ?? new Set()).add(o.prefix ?? `AS${o.asn}`));
   }
   if (days.size === 0) return null;
-  const moments = [...days].map(([at, what]) => ({ at, title: `${[...what].join(", ")} given out` }));
+  const moments = [...days].map(([at, what]) => ({ at, title: `${[...what].join(", ")} allocated` }));
   const words = moments.map((m) => `${m.title} on ${day(m.at)}`).join("; ");
   return section("History", timeline(moments, { label: `${words}.`, write: day }));
 }

@@ -34,9 +34,9 @@ export default {
   verdict: (d) => ({ tone: d.announced ? "info" : "warn", text: d.queryType === "ip" ? verdictOfAddress(d) : verdictOfNumber(d) }),
 
   concerns: (d) => {
-    if (!d.announced) return [{ tone: "warn", text: d.queryType === "ip" ? `No network announces ${d.query}, says the ASN service; if so, packets to it find no way.` : `The ASN service does not know ${d.query}.` }];
+    if (!d.announced) return [{ tone: "warn", text: d.queryType === "ip" ? `According to the ASN service, no network announces ${d.query}; if so, packets cannot reach it.` : `The ASN service does not know ${d.query}.` }];
     const first = winners(d);
-    return first.length > 1 ? [{ tone: "info", text: `${listed(first.map(name))} announce ${d.records[0].prefix} at the same time; that is usual for anycast and for moves, and else a sign of a mistake or a hijack.` }] : [];
+    return first.length > 1 ? [{ tone: "info", text: `${listed(first.map(name))} announce ${d.records[0].prefix} at the same time; that is usual for anycast and during moves; otherwise it is a sign of a mistake or a hijack.` }] : [];
   },
 
   facts: (d) => ({

@@ -17,7 +17,7 @@ function placePart(d) {
   /** @type {Map<string, string[]>} */
   const prefixes = new Map();
   for (const r of d.records) prefixes.set(r.prefix, [...(prefixes.get(r.prefix) ?? []), name(r)]);
-  const caption = prefixes.size > 1 ? "Packets follow the narrowest range that holds the address; the wider ones only take what it leaves." : undefined;
+  const caption = prefixes.size > 1 ? "Packets follow the narrowest range that contains the address; wider ones count only for the addresses outside it." : undefined;
   const shown = attempt(() => addressPicture(d.query, [...prefixes].map(([prefix, names]) => prefixRange(`Announced by ${listed(names)}`, prefix)), caption), null);
   return shown && section("Address range", shown);
 }
@@ -26,7 +26,7 @@ function placePart(d) {
 function recordsTable(d) {
   const columns = [{ title: "AS number" }, { title: "Name" }, { title: "Prefix" }, { title: "Country", hint: "of registration" }, { title: "Registry" }, { title: "Allocated" }];
   const rows = d.records.map((/** @type {Origin} */ r) => [
-    value(name(r), { what: "AS number" }), r.name ? value(r.name, { what: "name", mono: false }) : none("not told"),
+    value(name(r), { what: "AS number" }), r.name ? value(r.name, { what: "name", mono: false }) : none("not known"),
     value(r.prefix ?? "", { what: "prefix" }), r.country ?? "—", registryName(r.registry)?.split(" (")[0] ?? "—", r.allocated ? day(r.allocated) : "—",
   ]);
   return el("div", { class: "asn-origins" }, table({ caption: "Networks that announce the address, the narrowest prefix first", columns, rows }));
@@ -35,7 +35,7 @@ function recordsTable(d) {
 /** @param {Origin} r */
 function numberCard(r) {
   return facts([
-    ["AS number", value(name(r), { what: "AS number" })], ["Name", r.name ?? none("not told")], ["Country of registration", r.country ?? none("not told")],
+    ["AS number", value(name(r), { what: "AS number" })], ["Name", r.name ?? none("not known")], ["Country of registration", r.country ?? none("not known")],
     ["Registry", registryName(r.registry)], ["Allocated", r.allocated && day(r.allocated)],
   ]);
 }
@@ -67,23 +67,23 @@ export default {
   ],
 
   meaning: (d) => {
-    if (d.queryType === "asn") return ["An AS number stands for one network with a policy of its own on the internet: a provider, a cloud, a large company. Country, registry and day are those of the number’s registration, not places of its machines."];
-    if (!d.announced) return ["Every reachable address is part of a range that some network announces to the others. None does so for this one: it is unused, withdrawn, or announced too little for the service to see it."];
+    if (d.queryType === "asn") return ["An AS number stands for one network with its own routing policy: a provider, a cloud, a large company. Country, registry and date are those of the number’s registration; they do not show where its machines are."];
+    if (!d.announced) return ["Every reachable address is part of a range that some network announces to the others. None does so for this one: it is unused, withdrawn, or announced to too few networks for the service to see it."];
     return [
-      "The internet is made of networks with AS numbers, and each announces the ranges of addresses that can be reached by way of it. Packets to this address end up at the origin.",
-      winners(d).length > 1 ? "Several networks announce the very same range. Services that run at many places do so on purpose (anycast); otherwise ask the holder whether all of them may." : "",
-      "Country, registry and day are those of the registration of the range. They do not tell where the machine stands.",
+      "The internet is made of networks with AS numbers, and each announces the ranges of addresses that can be reached through it. Packets to this address end up at the network that announces it (its origin).",
+      winners(d).length > 1 ? "Several networks announce exactly the same range. Services that run in many places do so on purpose (anycast); otherwise ask the holder whether all of them are allowed to." : "",
+      "Country, registry and date are those of the range’s registration. They do not show where the machine is.",
     ].filter(Boolean);
   },
 
   terminal: (_asked, d) => (d.queryType === "ip" ? [
-    { label: "Who announces it: AS number, prefix, country, registry, day", command: sh`dig +short TXT ${originName(d.query)}` },
+    { label: "Who announces it: AS number, prefix, country, registry, date", command: sh`dig +short TXT ${originName(d.query)}` },
     ...d.records.slice(0, 1).map((/** @type {Origin} */ r) => ({ label: "The name of that network", command: sh`dig +short TXT ${`${name(r)}.asn.cymru.com`}` })),
     { label: "The same in one go", command: sh`whois -h whois.cymru.com ${` -v ${d.query}`}` },
   ] : [
-    { label: "Country, registry, day and name", command: sh`dig +short TXT ${`${d.query}.asn.cymru.com`}` },
+    { label: "Country, registry, date and name", command: sh`dig +short TXT ${`${d.query}.asn.cymru.com`}` },
     { label: "The registration", command: sh`whois ${d.query}` },
-    { label: "The same as data (RDAP), by way of a public redirector", command: sh`curl -sL ${rdapAddress("autnum", d.query.slice(2))}` },
+    { label: "The same as data (RDAP), through a public redirector", command: sh`curl -sL ${rdapAddress("autnum", d.query.slice(2))}` },
   ]),
 
   sources: (d) => d.sources,

@@ -12,18 +12,18 @@ export const unannounced = (d) => d.asn === null && d.sources.some((/** @type {a
 /** Whose the address is, as far as anybody told. @param {any} d */
 function holder(d) {
   if (d.organization) return `is registered to ${d.organization}`;
-  if (d.network) return `lies in the network ${d.network.name || d.network.handle}, whose holder is not told`;
-  return d.asn ? `is announced by ${originWords(d.asn)}, and no registry told of its network` : "lies in a network of which no registry told";
+  if (d.network) return `belongs to the network ${d.network.name || d.network.handle}, whose holder is not published`;
+  return d.asn ? `is announced by ${originWords(d.asn)}; no registration of its network was found` : "is in a network of which no registration was found";
 }
 
 /** @type {import("../../lib/view.js").Judge} */
 export default {
   verdict: (d) => ({
     tone: "info",
-    text: `${d.ip} ${holder(d)}; country of registration: ${country(d) ?? "not told"}.`,
+    text: `${d.ip} ${holder(d)}; country of registration: ${country(d) ?? "not known"}.`,
   }),
 
-  concerns: (d) => (unannounced(d) ? [{ tone: "warn", text: `No network announces ${d.ip}, says the ASN service; if so, packets to it find no way.` }] : []),
+  concerns: (d) => (unannounced(d) ? [{ tone: "warn", text: `According to the ASN service, no network announces ${d.ip}; if so, packets cannot reach it.` }] : []),
 
   facts: (d) => ({
     Network: d.network?.cidrs ?? [], "Network name": d.network?.name ?? "", Holder: d.organization ?? "", "AS number": d.asn ? `AS${d.asn.asn}` : "",

@@ -20,11 +20,11 @@ function placePicture(d) {
 
 /** @param {any} d */
 function registered(d) {
-  if (!d.network) return notice("info", "No registry told of this network: who holds it, and where to complain, is missing.");
+  if (!d.network) return notice("info", "No registration of this network was found, so its holder and abuse contact are not known.");
   return facts([
-    ["Holder", d.organization ?? none("not told")],
-    ["Country of registration", d.country ? `${country(d)}, told by ${d.countrySource === "rdap" ? "the registry’s record of the network" : "the ASN service"}` : none("not told")],
-    ["Abuse contact", d.abuseContact ?? none("not told")],
+    ["Holder", d.organization ?? none("not published")],
+    ["Country of registration", d.country ? `${country(d)}, according to ${d.countrySource === "rdap" ? "the registry" : "the ASN service"}` : none("not known")],
+    ["Abuse contact", d.abuseContact ?? none("not published")],
     ["Address family", `IPv${d.version}`],
     ...networkRows(d.network),
   ]);
@@ -32,8 +32,8 @@ function registered(d) {
 
 /** What is known of the holder. @param {any} d */
 function holding(d) {
-  if (!d.network) return "The record of this one could not be had just now, or its registry has none.";
-  return d.organization ? `${d.organization} holds the one with ${d.ip} in it.` : "This one does not name the holder, or the holder is no organization.";
+  if (!d.network) return "The record of this one could not be fetched just now, or its registry has none.";
+  return d.organization ? `${d.organization} holds the one that contains ${d.ip}.` : "The record of this one names no organization as its holder.";
 }
 
 /** @param {any} d */
@@ -51,7 +51,7 @@ function announced(d) {
 function named({ hostname }) {
   return section("Host name", hostname
     ? el("p", {}, value(hostname, { what: "host name" }), " ", toolLink("dns-lookup", hostname, "look up", `look up ${hostname}`))
-    : none("not told"));
+    : none("not known"));
 }
 
 /** @type {import("../../lib/view.js").View} */
@@ -67,18 +67,18 @@ export default {
   ],
 
   meaning: (d) => [
-    `Blocks of addresses are given out by five regional registries, and each records who holds a block. ${holding(d)}`,
-    "The country is that of the registration, often that of the holder’s head office. The machine may stand anywhere, and no registry knows a city or a street; services that show one are guessing.",
-    d.asn ? `A network is found on the internet by its AS number. ${originWords(d.asn)} tells the others that it can be reached there; it need not be the same company as the holder.` : "",
-    d.hostname ? "Who holds the address chose its host name and may write there what he likes: the name need not lead back to the address." : "",
-    d.abuseContact ? `Complaints about attacks or spam from this address go to ${d.abuseContact}, with times, time zone and log lines.` : "",
+    `Five regional registries allocate blocks of addresses and record who holds each. ${holding(d)}`,
+    "The country is that of the registration, often that of the holder’s head office. The machine may be anywhere, and no registry knows a city or a street; services that show one are guessing.",
+    d.asn ? `${originWords(d.asn)} announces the address to the other networks of the internet, so traffic to it goes there. It need not be the same company as the holder.` : "",
+    d.hostname ? "The holder of an address chooses its host name freely: the name need not lead back to the address." : "",
+    d.abuseContact ? `Send complaints about attacks or spam from this address to ${d.abuseContact}, with times, time zone and log lines.` : "",
   ].filter(Boolean),
 
   terminal: (_asked, d) => [
     { label: "The registration of the network", command: sh`whois ${d.ip}` },
-    { label: "The same as data (RDAP), by way of a public redirector", command: sh`curl -sL ${rdapAddress("ip", d.ip)}` },
+    { label: "The same as data (RDAP), through a public redirector", command: sh`curl -sL ${rdapAddress("ip", d.ip)}` },
     { label: "Its name in the reverse DNS", command: sh`dig +short -x ${d.ip}` },
-    { label: "Who announces it: AS number, prefix, country, registry, day", command: sh`dig +short TXT ${originName(d.ip)}` },
+    { label: "Who announces it: AS number, prefix, country, registry, date", command: sh`dig +short TXT ${originName(d.ip)}` },
   ],
 
   sources: (d) => d.sources,

@@ -45,7 +45,7 @@ function end(d) {
 function domainVerdict(d) {
   const { registrar, events } = d.domain;
   const text = `${name(d)} is registered${registrar?.name ? ` through ${registrar.name}` : ""}${events.registered ? ` since ${day(events.registered)}` : ""}`
-    + `${end(d) ? `; the registration ${end(d)}` : "; when the registration ends is not told"}.`;
+    + `${end(d) ? `; the registration ${end(d)}` : "; the registry does not publish when the registration ends"}.`;
   const [worst] = troubles(d);
   return worst && endTone(d) !== "bad" ? { tone: worst.tone, text: `${text} ${worst.text}` } : { tone: endTone(d), text };
 }
@@ -54,7 +54,7 @@ function domainVerdict(d) {
 export default {
   verdict: (d) => {
     if (d.domain) return domainVerdict(d);
-    return { tone: d.reason === "noRdapService" ? "warn" : "info", text: d.network ? `${d.query} lies in the network ${d.network.name || d.network.handle}, ${d.network.startAddress} to ${d.network.endAddress}.` : absence(d) };
+    return { tone: d.reason === "noRdapService" ? "warn" : "info", text: d.network ? `${d.query} belongs to the network ${d.network.name || d.network.handle}, ${d.network.startAddress} to ${d.network.endAddress}.` : absence(d) };
   },
 
   concerns: (d) => {
@@ -62,7 +62,7 @@ export default {
     const list = troubles(d);
     const tone = endTone(d);
     if (tone !== "good") list.push({ tone, broken: tone === "bad", text: `The registration of ${name(d)} ${end(d)}.` });
-    if (d.domain.dnssec.signed === false) list.push({ tone: "info", text: `The delegation of ${name(d)} is not signed with DNSSEC, so resolvers cannot tell forged answers.` });
+    if (d.domain.dnssec.signed === false) list.push({ tone: "info", text: `The delegation of ${name(d)} is not signed with DNSSEC, so resolvers cannot detect forged answers.` });
     return list.sort(worstFirst);
   },
 

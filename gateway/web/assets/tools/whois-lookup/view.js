@@ -17,7 +17,7 @@ function datesPart(d) {
   const events = d.domain.events;
   const tone = endTone(d);
   const told = [["registered", "Registered"], ["transferred", "Transferred"], ["updated", "Updated"], ["expires", tone === "bad" ? "Expired" : "Expires"]].filter(([key]) => events[key]);
-  if (told.length === 0) return section("Dates", none("The registry tells no dates."));
+  if (told.length === 0) return section("Dates", none("The registry publishes no dates."));
   const span = events.registered && events.expires ? { from: events.registered, to: events.expires, tone } : undefined;
   const moments = told.map(([key, title]) => ({ at: events[key], title, tone: key === "expires" ? tone : undefined }));
   return section("Dates",
@@ -31,11 +31,11 @@ function registrationPart(d) {
   return section("Registration",
     d.query !== d.registrableDomain && el("p", {}, `${d.query} has no registration of its own; it belongs to ${d.registrableDomain}.`),
     facts([
-      ["Domain name", value(ascii, { what: "domain name" })], ["In its own script", unicodeName === ascii ? null : unicodeName], ["Handle", handle],
-      ["Registrar", r?.name ?? none("not told")], ["Registrar’s number at IANA", r?.ianaId], ["Registrar’s website", r?.url],
-      ["Abuse contact", r?.abuseEmail ?? none("not told")], ["Abuse telephone", r?.abusePhone],
-      ["Held back of the registration", heldBack(d.domain.redactions).join("; ")],
-    ]), cut(d.domain, "A part of this registration was cut: the registry tells more than the service passes on."));
+      ["Domain name", value(ascii, { what: "domain name" })], ["In its native script", unicodeName === ascii ? null : unicodeName], ["Handle", handle],
+      ["Registrar", r?.name ?? none("not published")], ["Registrar’s IANA ID", r?.ianaId], ["Registrar’s website", r?.url],
+      ["Abuse contact", r?.abuseEmail ?? none("not published")], ["Abuse phone", r?.abusePhone],
+      ["Withheld data", heldBack(d.domain.redactions).join("; ")],
+    ]), cut(d.domain, "A part of this registration was cut: the registry sent more than this service passes on."));
 }
 
 /** @param {string[]} list */
@@ -50,29 +50,29 @@ function statusPart(list) {
 /** @param {string[]} names */
 function serversPart(names) {
   const items = names.map((ns) => el("li", {}, value(ns, { what: "nameserver" }), " ", toolLink("dns-lookup", ns, "look up", `look up ${ns}`)));
-  return section("Nameservers", items.length > 0 ? el("ul", { class: "values" }, ...items) : none("The registry names none."));
+  return section("Nameservers", items.length > 0 ? el("ul", { class: "values" }, ...items) : none("The registry lists none."));
 }
 
 /** @param {{signed: boolean | null, ds: any[], truncated?: boolean}} dnssec */
 function dnssecPart(dnssec) {
   const { signed, ds } = dnssec;
-  const words = signed === null ? "The registry does not tell whether the delegation is signed." : signed ? "The delegation is signed: resolvers can tell forged answers." : "The delegation is not signed: resolvers cannot tell forged answers.";
+  const words = signed === null ? "The registry does not say whether the delegation is signed." : signed ? "The delegation is signed: resolvers can detect forged answers." : "The delegation is not signed: resolvers cannot detect forged answers.";
   const records = ds.map((r) => `${r.keyTag} ${r.algorithm} ${r.digestType} ${r.digest}`);
   return section("DNSSEC", el("p", {}, words), records.length > 0 && el("p", {}, "DS records, the fingerprints of the zone’s keys (key tag, algorithm, digest type, digest):"), records.length > 0 && values(records, { what: "DS record" }), cut(dnssec));
 }
 
 /** What of a contact is held back, and why. @param {any} c */
 function held(c) {
-  if (!c.redacted) return "nothing said";
+  if (!c.redacted) return "none stated";
   const lines = heldBack(c.redactions);
-  return lines.length > 0 ? el("ul", { class: "values" }, ...lines.map((line) => el("li", {}, line))) : "yes, says the registry; it tells no reason";
+  return lines.length > 0 ? el("ul", { class: "values" }, ...lines.map((line) => el("li", {}, line))) : "yes, according to the registry, which gives no reason";
 }
 
 /** @param {any[]} contacts */
 function contactsPart(contacts) {
-  const columns = [{ title: "Role" }, { title: "Organization" }, { title: "Country" }, { title: "Data held back" }];
-  const rows = contacts.map((c) => [listed(c.truncated ? [...c.roles, "more"] : c.roles), c.organization ?? none("not told"), c.country ?? none("not told"), held(c)]);
-  return section("Contacts", el("p", {}, `${rows.length > 0 ? "" : "None are told. "}Personal data is never shown here, even where a registry tells it.`),
+  const columns = [{ title: "Role" }, { title: "Organization" }, { title: "Country" }, { title: "Withheld data" }];
+  const rows = contacts.map((c) => [listed(c.truncated ? [...c.roles, "more"] : c.roles), c.organization ?? none("not published"), c.country ?? none("not published"), held(c)]);
+  return section("Contacts", el("p", {}, `${rows.length > 0 ? "" : "None are published. "}Personal data is never shown here, even where a registry publishes it.`),
     rows.length > 0 && table({ caption: "Contacts", columns, rows, hideCaption: true }));
 }
 
@@ -96,14 +96,14 @@ function noticesPart(list) {
 /** @param {any} d */
 function meaning(d) {
   if (d.reason === "noRdapService") return ["Not every registry offers its data in a form that this check reads: RDAP, or the text of a WHOIS server that it knows. That says nothing about the name or address itself; the registry’s own website may know more."];
-  if (d.queryType === "ip") return [d.found ? "Addresses are given out in blocks, by registries to providers and by these to users. Holder and country are told by “Where it is registered”; nothing tells where a machine stands." : "The registry that is responsible answered, and tells of no block around this address. It may have given none out, or keep one back."];
-  if (!d.found) return ["Nobody has registered the name, or its registration ran out and was deleted. But a registry gives the same answer for names that it has reserved or blocked, so that only a registrar can tell whether this one is to be had."];
+  if (d.queryType === "ip") return [d.found ? "Registries allocate blocks of addresses to providers, and these assign them to users. “Where it is registered” below shows holder and country; nothing shows where a machine is." : "The responsible registry answered that it knows of no block with this address: it may be unallocated or reserved."];
+  if (!d.found) return ["Nobody has registered the name, or its registration ran out and was deleted. But a registry gives the same answer for names that it has reserved or blocked, so only a registrar can tell you whether this one is available."];
   const tone = endTone(d);
   return [
-    "A name is registered for a time, through a registrar, with the registry of its ending. Renewed in time, it stays with its holder.",
-    tone === "bad" ? "The end has passed. Many registries leave the holder some weeks to renew; after that anybody can register the name." : "",
-    tone === "warn" ? "Many registrars renew by themselves; the holder should make sure that this one does." : "",
-    "Data of holders is often held back, by law or by the registry’s rules. The way to a holder leads through the registrar.",
+    "A name is registered for a fixed time, through a registrar, with the registry of its top-level domain. As long as it is renewed in time, it stays with its holder.",
+    tone === "bad" ? "It has expired. Many registries give the holder some weeks to renew; after that anybody can register the name." : "",
+    tone === "warn" ? "Many registrars renew automatically; the holder should make sure that this one does." : "",
+    "Data about holders is often withheld, by law or by the registry’s rules. To reach a holder, ask the registrar.",
   ].filter(Boolean);
 }
 
@@ -125,8 +125,8 @@ export default {
     const ip = d.queryType === "ip";
     const what = d.registrableDomain ?? d.query;
     return [
-      { label: "By the old whois protocol", command: sh`whois ${what}` },
-      { label: "As data (RDAP), by way of a public redirector", command: sh`curl -sL ${rdapAddress(ip ? "ip" : "domain", what)}` },
+      { label: "With the older WHOIS protocol", command: sh`whois ${what}` },
+      { label: "As data (RDAP), through a public redirector", command: sh`curl -sL ${rdapAddress(ip ? "ip" : "domain", what)}` },
       ip ? { label: "The name of the address", command: sh`dig +short -x ${what}` } : { label: "The nameservers in the DNS", command: sh`dig +short NS ${what}` },
     ];
   },
