@@ -31,8 +31,8 @@ test("what has no address cannot be asked", () => {
 test("names of addresses", () => {
   /** @type {[object, RegExp][]} */
   const cases = [
-    [{ hostname: "mx.example.net", confirmed: true }, /mx\.example\.net leads back/],
-    [{ hostname: "mx.example.net", confirmed: false }, /mx\.example\.net does not lead back/],
+    [{ hostname: "mx.example.net", confirmed: true }, /mx\.example\.net confirmed/],
+    [{ hostname: "mx.example.net", confirmed: false }, /mx\.example\.net not confirmed/],
     [{ hostname: "mx.example.net", confirmed: null }, /mx\.example\.net not known/],
     [{ hostname: null, confirmed: false }, /no name/],
     [{ hostname: null, confirmed: null }, /not known/],
@@ -67,7 +67,7 @@ test("the keys that were found lead to their check", () => {
 
 test("no key is not told as no DKIM", () => {
   const shown = keysFound({ domain: "example.com", checks: { dkim: { tried: ["google"], found: [] } } });
-  assert.match(shown?.textContent ?? "", /None of 1 selector of large senders has a key\. The domain may well sign with another\./);
+  assert.match(shown?.textContent ?? "", /No key was found by trying 1 selector of large senders\. The domain may well use another\./);
   assert.equal(keysFound({ domain: "example.com", checks: { dkim: { tried: [], found: [] } } }), null);
 });
 

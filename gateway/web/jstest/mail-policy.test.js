@@ -9,8 +9,8 @@ import { applied, policyWords, takers } from "../assets/tools/email-dns-health/p
 test("a policy that is tested is applied one step milder", () => {
   /** @type {[string | null, boolean, string | null, string | null][]} */
   const cases = [
-    ["reject", true, "quarantine", "reject, being tested: receivers apply quarantine"],
-    ["quarantine", true, "none", "quarantine, being tested: receivers apply none"],
+    ["reject", true, "quarantine", "reject, in test mode: receivers apply quarantine"],
+    ["quarantine", true, "none", "quarantine, in test mode: receivers apply none"],
     ["none", true, "none", "none"], ["reject", false, "reject", "reject"], [null, false, null, null],
   ];
   for (const [policy, testMode, want, words] of cases) {
@@ -22,5 +22,5 @@ test("a policy that is tested is applied one step milder", () => {
 test("every other domain that reports go to is told", () => {
   assert.deepEqual(takers({}), []);
   assert.deepEqual(takers({ reportDestinations: [{ domain: "a.example", authorized: true }, { domain: "b.example", authorized: false }, { domain: "c.example", authorized: null }] }),
-    ["a.example takes the reports", "b.example does not take the reports", "whether c.example takes the reports is not known"]);
+    ["a.example accepts the reports", "b.example does not accept the reports", "not known whether c.example accepts the reports"]);
 });

@@ -59,7 +59,7 @@ test("what was cut is not offered as a record", () => {
 test("too many lookups are counted by term, and no record is made up", () => {
   const children = [{ term: "a", lookups: 1 }, { term: "include:x.example", lookups: 9 }, { term: "a", lookups: 1 }];
   const [only] = repairs(answer({ spf: { lookups: 11, tree: { children } } }), now);
-  assert.match(only.why, /11 DNS lookups and may need 10\. Most cost: include:x\.example \(9\), a \(2\)\./);
+  assert.match(only.why, /11 DNS lookups; at most 10 are allowed\. Most expensive: include:x\.example \(9\), a \(2\)\./);
   assert.equal(only.text, undefined);
 });
 
@@ -69,7 +69,7 @@ test("a shorter SPF record is offered with its parts before it", () => {
   assert.deepEqual(texts({ spf }), ["_spf1.example.com TXT v=spf1 ip4:192.0.2.1 -all", "example.com TXT v=spf1 include:_spf1.example.com -all"]);
   const main = repairs(answer({ spf }), now)[1];
   assert.equal(main.why, "Lets the same senders pass, with 1 DNS lookup (at most 10) and 37 characters (at most 450).");
-  assert.deepEqual(main.notes, ["Written as addresses: a.", "It is better still to remove senders that you no longer use. Most cost: include:x.example (11), a (1)."]);
+  assert.deepEqual(main.notes, ["Written as addresses: a.", "Better still, remove senders that you no longer use. Most expensive: include:x.example (11), a (1)."]);
   assert.deepEqual(repairs(answer({ spf: { suggestion: { ...suggestion, parts: [] } } }), now)[0].notes, suggestion.notes, "a record that is long alone has no senders to blame");
 });
 

@@ -10,9 +10,9 @@ import { bySeverity, tones } from "./verdict.js";
 /** @param {any} d */
 export function exchanges({ checks: { mx } }) {
   return folded("Mail exchanges", plural(mx.hosts.length, "host"),
-    el("p", {}, "No mail server was contacted: this is what the DNS says of them. Whether one takes mail over TLS, and with which certificate, is for the SSL checker to see."),
+    el("p", {}, "No mail server was contacted: this is what the DNS says about them. To see whether they accept mail over TLS, and with which certificate, use the SSL checker."),
     table({
-      caption: "In the order in which senders try them: lowest priority number first.",
+      caption: "In the order in which senders try them: the lowest priority number first.",
       columns: [{ title: "Host" }, { title: "Priority", numeric: true }, { title: "Addresses and their names" }, { title: "TLSA", hint: "the key that senders with DANE expect" }],
       rows: mx.hosts.map((/** @type {any} */ h) => [el("div", {}, value(h.exchange || "."), starttls(h)), String(h.priority), el("div", {}, addresses(h), cut(h)), tlsa(h)]),
     }), cut(mx));
@@ -36,7 +36,7 @@ function addresses({ addresses, addressNames = [] }) {
 function reverse(named) {
   if (!named) return null;
   const { hostname, confirmed } = named;
-  const words = confirmed === null ? "not known" : !hostname ? "no name" : confirmed ? "leads back" : "does not lead back";
+  const words = confirmed === null ? "not known" : !hostname ? "no name" : confirmed ? "confirmed" : "not confirmed";
   return el("div", { class: "mail-reverse" }, hostname && el("span", { class: "mono" }, hostname), hostname && " ", badge(confirmed === true ? "good" : "info", words));
 }
 
@@ -52,12 +52,12 @@ export function keysFound({ domain, checks: { dkim } }) {
   if (!(dkim.tried?.length > 0)) return null;
   const tried = more("The selectors that were tried", el("p", { class: "mono" }, dkim.tried.join(", ")));
   if (dkim.found.length === 0) {
-    return folded("DKIM keys", "none found", el("p", {}, `None of ${plural(dkim.tried.length, "selector")} of large senders has a key. The domain may well sign with another.`), tried);
+    return folded("DKIM keys", "none found", el("p", {}, `No key was found by trying ${plural(dkim.tried.length, "selector")} of large senders. The domain may well use another.`), tried);
   }
   return folded("DKIM keys", plural(dkim.found.length, "key"),
-    el("p", {}, `Found by trying ${plural(dkim.tried.length, "selector")} of large senders. There may be others, and nobody can see from outside which are in use.`),
+    el("p", {}, `Found by trying ${plural(dkim.tried.length, "selector")} of large senders. There may be others, and it is not visible from outside which are in use.`),
     table({
-      caption: "Follow a selector to have its key judged.", columns: [{ title: "Selector" }, { title: "Key" }, { title: "Alias of" }],
+      caption: "Choose a selector to check its key.", columns: [{ title: "Selector" }, { title: "Key" }, { title: "Alias of" }],
       rows: dkim.found.map((/** @type {any} */ f) => [el("a", { href: `/tools/email-dns-health?input=${encodeURIComponent(domain)}&dkimSelector=${encodeURIComponent(f.selector)}` }, f.selector),
         `${f.keyType}, ${f.keyBits} bits`, f.cname ? value(f.cname) : none()]),
     }), cut(dkim), tried);

@@ -10,13 +10,13 @@ export function applied({ policy, testMode }) {
 /** @param {{policy: string | null, testMode: boolean}} dmarc */
 export function policyWords(dmarc) {
   const now = applied(dmarc);
-  return now === dmarc.policy ? dmarc.policy : `${dmarc.policy}, being tested: receivers apply ${now}`;
+  return now === dmarc.policy ? dmarc.policy : `${dmarc.policy}, in test mode: receivers apply ${now}`;
 }
 
 /** Whether each of the other domains takes the reports. @param {{reportDestinations?: {domain: string, authorized: boolean | null}[]}} dmarc */
 export function takers({ reportDestinations = [] }) {
   return reportDestinations.map(({ domain, authorized }) => {
-    if (authorized === null) return `whether ${domain} takes the reports is not known`;
-    return `${domain} ${authorized ? "takes" : "does not take"} the reports`;
+    if (authorized === null) return `not known whether ${domain} accepts the reports`;
+    return `${domain} ${authorized ? "accepts" : "does not accept"} the reports`;
   });
 }

@@ -30,38 +30,38 @@ export function repairs({ domain, checks: { mx, spf, dmarc, mtaSts, tlsRpt } }, 
 /** @param {Mail} mail @param {any} mx @returns {Repair | null} */
 function mxRepair({ domain, implicit }, mx) {
   const record = { what: "MX", name: domain, type: "MX" };
-  if (implicit) return { ...record, text: `10 ${domain}`, why: "Says openly where mail goes now. Name another server if one takes the mail, and publish 0 . if none does." };
+  if (implicit) return { ...record, text: `10 ${domain}`, why: "States where mail goes now. Name another server if that one takes the mail; publish 0 . if none does." };
   return mx.status === "missing" ? { ...record, text: "0 .", why: "Says that the domain takes no mail. If it should, publish its mail server’s name instead." } : null;
 }
 
 /** @param {Mail} mail @param {any} spf @returns {Repair | null} */
 function spfRepair({ domain, hosts, silent, implicit }, spf) {
   const record = { what: "SPF", name: domain, type: "TXT" };
-  if (spf.status === "missing" && silent) return { ...record, text: "v=spf1 -all", why: "Right if the domain sends no mail; else name the senders before -all." };
+  if (spf.status === "missing" && silent) return { ...record, text: "v=spf1 -all", why: "Right if the domain sends no mail; otherwise name the senders before -all." };
   if (spf.status === "missing" && hosts.length > 0) {
-    return { ...record, text: `v=spf1 ${implicit ? "a" : "mx"} ~all`, why: "Lets the servers that take the mail send it too. You must add everybody else who sends for you (include:…, ip4:…); then end it with -all." };
+    return { ...record, text: `v=spf1 ${implicit ? "a" : "mx"} ~all`, why: "Lets the servers that receive the mail send it too. Add everyone else who sends for you (include:…, ip4:…), then end it with -all." };
   }
   if (spf.lookups > 10) {
-    return { what: "SPF", why: `The record needs ${spf.lookups} DNS lookups and may need 10. Most cost: ${costs(spf.tree.children)}. You must decide which of these senders are still in use.` };
+    return { what: "SPF", why: `The record needs ${spf.lookups} DNS lookups; at most 10 are allowed. Most expensive: ${costs(spf.tree.children)}. Remove the senders that you no longer use.` };
   }
   // Half a record is none to begin with.
   if (!spf.record || spf.truncated || /redirect=/i.test(spf.record)) return null;
   const gone = [...spf.tree.children].filter((c) => spf.voidLookups > 2 && c.void).map((c) => c.term);
   if (gone.length > 0) {
-    return { ...record, text: spf.record.split(" ").filter((/** @type {string} */ t) => !gone.includes(t)).join(" "), why: "The same record without the terms that name nothing. If one of them is misspelt, correct it instead." };
+    return { ...record, text: spf.record.split(" ").filter((/** @type {string} */ t) => !gone.includes(t)).join(" "), why: "The same record without the terms that lead nowhere. If one of them is misspelled, correct it instead." };
   }
   const open = spf.record.replace(/ [+?]?all(?= |$)/i, " ~all") + (has(spf, "SPF_NO_ALL") ? " ~all" : "");
   if (open === spf.record) return null;
   // An end alone would make everybody doubtful, those who take the mail included.
   const text = hosts.length > 0 ? open.replace(/^(v=spf1) ~all$/i, `$1 ${implicit ? "a" : "mx"} ~all`) : open;
-  return { ...record, text, why: "Makes all other senders doubtful. You must name everybody who sends for you before ~all; then use -all." };
+  return { ...record, text, why: "Marks mail from all other senders as suspicious (softfail). Name everyone who sends for you before ~all, then use -all." };
 }
 
 /** The shorter record that the answer offers, its parts before it. @param {Mail} mail @param {any} spf @returns {Repair[] | null} */
 function shorterSPF({ domain }, spf) {
   if (!spf.suggestion) return null;
   const { record, parts, lookups, notes } = spf.suggestion;
-  const dear = spf.lookups > 10 ? [`It is better still to remove senders that you no longer use. Most cost: ${costs(spf.tree.children)}.`] : [];
+  const dear = spf.lookups > 10 ? [`Better still, remove senders that you no longer use. Most expensive: ${costs(spf.tree.children)}.`] : [];
   return [
     ...parts.map((/** @type {{name: string, record: string}} */ part, /** @type {number} */ i) => ({ what: `SPF, part ${i + 1}`, name: part.name, type: "TXT", text: part.record, why: "The record below includes it." })),
     { what: "SPF", name: domain, type: "TXT", text: record, why: `Lets the same senders pass, with ${plural(lookups, "DNS lookup")} (at most 10) and ${plural(record.length, "character")} (at most 450).`, notes: [...notes, ...dear] },
@@ -83,14 +83,14 @@ function dmarcRepair({ domain, hosts, silent }, dmarc, spf) {
     // A record that receivers cannot read is there to be corrected, and may ask for more than a new one would.
     if (has(dmarc, "DMARC_VERSION") || has(dmarc, "DMARC_LEADING_BLANK")) return null;
     const mute = silent && spf.record && spf.all === "-all" && spf.tree.children.length === 1;
-    return mute ? { ...record, text: "v=DMARC1; p=reject", why: "The domain keeps out of mail, so receivers may refuse all mail in its name." }
-      : { ...record, text: `v=DMARC1; p=none${rua}`, why: `Begins by watching. When the reports show that all genuine mail passes, raise p to quarantine, then reject. ${rua ? mailbox : "Name a mailbox at another domain, which must agree to it, in rua=mailto:… to get them."}` };
+    return mute ? { ...record, text: "v=DMARC1; p=reject", why: "The domain neither sends nor receives mail, so receivers may refuse all mail in its name." }
+      : { ...record, text: `v=DMARC1; p=none${rua}`, why: `Starts by only watching. Once the reports show that all genuine mail passes, raise p to quarantine, then to reject. ${rua ? mailbox : "Name a mailbox at another domain, which must agree to it, in rua=mailto:… to get them."}` };
   }
   if (!dmarc.record || dmarc.truncated || dmarc.foundAt !== domain || dmarc.status === "fail") return null;
   const stricter = dmarc.record.replace(/(;\s*p\s*=\s*)none\b/i, "$1quarantine").replace(/;\s*t\s*=\s*y\s*(?=;|$)/i, "");
   const text = has(dmarc, "DMARC_NO_REPORTS") ? stricter.replace(/[;\s]*$/, "") + rua : stricter;
   if (text === dmarc.record) return null;
-  return { ...record, text, why: stricter === dmarc.record ? `Asks for reports of who sends in your name. ${mailbox}` : "Has receivers act on forged mail. You must know from the reports that all genuine mail passes." };
+  return { ...record, text, why: stricter === dmarc.record ? `Asks for reports on who sends in your name. ${mailbox}` : "Makes receivers act on forged mail. First make sure from the reports that all genuine mail passes." };
 }
 
 /** @param {Mail} mail @param {any} sts @param {Date} now @returns {Repair | null} */
@@ -102,12 +102,12 @@ function stsRepair({ domain, hosts, cut }, sts, now) {
   const policy = ["version: STSv1", `mode: ${mode}`, ...hosts.map((h) => `mx: ${h}`), `max_age: ${Math.max(86400, sts.maxAge ?? 1209600)}`, ""].join("\n");
   return {
     what: "MTA-STS", name: `_mta-sts.${domain}`, type: "TXT", text: `v=STSv1; id=${now.toISOString().replace(/\D/g, "").slice(0, 14)}`, file: [policyURL(domain), policy],
-    why: `Serve the file first, as text/plain and over a valid certificate. ${mode === "testing" ? "Change testing to enforce when TLS reports show no failures." : "Senders that follow MTA-STS then deliver to these servers alone, and over valid TLS alone."}`,
+    why: `Publish the file first, as text/plain and with a valid certificate. ${mode === "testing" ? "Change testing to enforce once TLS reports show no failures." : "Senders that follow MTA-STS then deliver only to these servers, and only over valid TLS."}`,
   };
 }
 
 /** @param {Mail} mail @param {any} rpt @returns {Repair | null} */
 function tlsRepair({ domain, hosts }, rpt) {
   if (hosts.length === 0 || !["missing", "fail"].includes(rpt.status)) return null;
-  return { what: "TLS reporting", name: `_smtp._tls.${domain}`, type: "TXT", text: `v=TLSRPTv1; rua=mailto:tls-reports@${domain}`, why: `Asks senders to report failures of encryption. ${mailbox}` };
+  return { what: "TLS reporting", name: `_smtp._tls.${domain}`, type: "TXT", text: `v=TLSRPTv1; rua=mailto:tls-reports@${domain}`, why: `Asks senders to report when encryption fails. ${mailbox}` };
 }

@@ -26,7 +26,7 @@ export default {
       const names = parts.filter(([key]) => d.checks[key].status === status).map(([, name]) => name);
       return names.length > 0 ? `${listed(names)} ${names.length === 1 ? one : many}` : "";
     };
-    const said = [say("fail", "has a fault", "have faults"), say("error", "could not be looked up", "could not be looked up"), say("warn", "has a weakness", "have weaknesses"), say("missing", "is missing", "are missing")].filter(Boolean);
+    const said = [say("fail", "has a problem", "have problems"), say("error", "could not be looked up", "could not be looked up"), say("warn", "has a weakness", "have weaknesses"), say("missing", "is missing", "are missing")].filter(Boolean);
     const fine = d.overall === "pass" ? [d.note?.replace(/\.$/, "") ?? `What ${d.domain} publishes for mail is in order`] : [];
     return { tone: tones[d.overall] ?? "info", text: fine.length > 0 ? `${[...fine, ...said].join("; ")}.` : `${d.domain}: ${said.join("; ")}.` };
   },

@@ -15,10 +15,10 @@ import { bySeverity, has, parts, tones } from "./verdict.js";
 const jobs = ["where mail goes", "who may send", "policy on forgery", "signing key", "forced encryption", "failure reports"];
 
 /** @type {Record<string, string>} */
-const words = { pass: "in order", info: "note", warn: "warning", fail: "fault", missing: "missing", error: "not known", notApplicable: "not needed" };
+const words = { pass: "good", info: "note", warn: "warning", fail: "problem", missing: "missing", error: "not known", notApplicable: "not needed" };
 
-/** What the end of an SPF record says of everybody else. @type {Record<string, string>} */
-const others = { "-": "to be refused", "~": "doubtful", "?": "no opinion", "+": "welcome" };
+/** The results that an SPF record asks for everybody else (RFC 7208, section 2.6). @type {Record<string, string>} */
+const others = { "-": "fail", "~": "softfail", "?": "neutral", "+": "pass" };
 
 /** What is missing is as bad as what it leads to. @param {any} check @returns {Tone | "off"} */
 function toneOf({ status, issues }) {
@@ -48,13 +48,13 @@ function evidence(check, key, n) {
 /** @param {string} key @param {any} c @returns {[string, Node | string | null][]} */
 function details(key, c) {
   const list = (/** @type {string[]} */ items) => (items?.length > 0 ? values(items) : null);
-  if (key === "spf") return [["All others", c.all && `${c.all} (${others[c.all[0]]})`]];
+  if (key === "spf") return [["Everyone else", c.all && `${c.all} (${others[c.all[0]]})`]];
   if (key === "dkim") return [["Selector", c.selector], ["Key", c.keyType && `${c.keyType}${c.keyBits ? `, ${c.keyBits} bits` : ""}`]];
-  if (key === "mtaSts") return [["Mode", c.mode], ["Mail servers", list(c.mxPatterns)], ["Kept for", c.maxAge === null ? null : duration(c.maxAge)]];
+  if (key === "mtaSts") return [["Mode", c.mode], ["Mail servers", list(c.mxPatterns)], ["Max age", c.maxAge === null ? null : duration(c.maxAge)]];
   if (key === "dmarc" && c.record) return [
-    ["Policy", policyWords(c)], ["Subdomains", `${c.subdomainPolicy}; absent ones ${c.nonexistentSubdomainPolicy}`],
-    ["Alignment", `DKIM ${c.alignment.dkim}, SPF ${c.alignment.spf}`], ["Organization", c.organizationalDomain],
-    ["Reports to", list(c.reportAddresses)], ["Failures to", list(c.failureReportAddresses)],
+    ["Policy", policyWords(c)], ["Subdomains", `${c.subdomainPolicy}; nonexistent ones ${c.nonexistentSubdomainPolicy}`],
+    ["Alignment", `DKIM ${c.alignment.dkim}, SPF ${c.alignment.spf}`], ["Organizational domain", c.organizationalDomain],
+    ["Reports to", list(c.reportAddresses)], ["Failure reports to", list(c.failureReportAddresses)],
     ["Other domains", list(takers(c))],
   ];
   return [["Reports to", list(c.reportAddresses)]];
@@ -88,7 +88,7 @@ function repair({ what, why, notes = [], name, type, text = "", file }, open) {
 /** Commands for what is asked of the first exchange. @param {any} mx @returns {import("../../lib/view.js").Command[]} */
 function servers({ hosts }) {
   const first = hosts.find((/** @type {any} */ h) => h.addressNames?.length > 0);
-  return first ? [{ label: "The first exchange’s TLSA records, and the name of its address", command: sh`dig +noall +answer ${`_25._tcp.${first.exchange}`} TLSA -x ${first.addressNames[0].address}` }] : [];
+  return first ? [{ label: "TLSA records of the first mail server, and the name of its address", command: sh`dig +noall +answer ${`_25._tcp.${first.exchange}`} TLSA -x ${first.addressNames[0].address}` }] : [];
 }
 
 /** @type {import("../../lib/view.js").View} */
@@ -99,7 +99,7 @@ export default {
       d.note && d.overall !== "pass" ? notice("info", d.note) : null,
       section("What the domain publishes", el("div", { class: "mail-panels" }, ...parts.map(([key], n) => panel(d.checks[key], key, n)))),
       list.length > 0 ? section("Records to publish", ...list.map((one, i) => repair(one, i === 0))) : null,
-      d.checks.spf.record ? folded("SPF tree", `${d.checks.spf.lookups} of 10 DNS lookups`, meter("DNS lookups", d.checks.spf.lookups, 10), meter("Lookups that find nothing (void)", d.checks.spf.voidLookups, 2), el("ul", { class: "mail-tree" }, branch(d.checks.spf.tree))) : null,
+      d.checks.spf.record ? folded("SPF tree", `${d.checks.spf.lookups} of 10 DNS lookups`, meter("DNS lookups", d.checks.spf.lookups, 10), meter("Lookups without an answer (void)", d.checks.spf.voidLookups, 2), el("ul", { class: "mail-tree" }, branch(d.checks.spf.tree))) : null,
       d.checks.mx.hosts.length > 0 ? exchanges(d) : null,
       keysFound(d),
       bimi(d),
@@ -109,11 +109,11 @@ export default {
     const policy = applied(dmarc);
     const asked = policy === "reject" ? "refuse" : policy === "quarantine" ? "set aside" : "";
     return [
-      "SPF, DKIM and DMARC let receivers tell genuine mail of a domain from forged mail. MX says where mail for the domain goes; MTA-STS and TLS reporting guard the encryption on the way there.",
+      "SPF, DKIM and DMARC let receivers tell a domain’s genuine mail from forged mail. MX says where mail for the domain goes; MTA-STS and TLS reporting protect its encryption on the way there.",
       has(spf, "SPF_ALLOWS_ALL") ? `Since SPF lets everybody send, forged mail passes for genuine mail of ${domain}, whatever the DMARC policy says.`
         : asked ? `Receivers are asked to ${asked} mail that only pretends to come from ${domain}.`
         : `Nothing asks receivers to stop mail that only pretends to come from ${domain}.`,
-      !dkim.selector && !mx.nullMx ? `${dkim.found?.length > 0 ? "The DKIM keys that were found were not judged, since nobody can tell from outside which of them are in use" : "The DKIM key was not checked, since keys cannot be listed from outside"}. The selector in use is the s= value in the DKIM-Signature header of any mail from the domain.` : "",
+      !dkim.selector && !mx.nullMx ? `${dkim.found?.length > 0 ? "The DKIM keys that were found were not judged, since it is not visible from outside which of them are in use" : "The DKIM key was not checked, since keys cannot be listed from outside"}. The selector in use is the s= value in the DKIM-Signature header of any mail from the domain.` : "",
     ].filter(Boolean);
   },
   terminal: (_, { domain, checks: { dkim, mx } }) => [
@@ -123,7 +123,7 @@ export default {
     { label: "The MTA-STS policy", command: sh`curl ${policyURL(domain)}` },
   ],
   sources: ({ domain, checks: { mtaSts } }) => [
-    { name: "DNS, by a recursive resolver", zone: domain, told: "Asked now, or taken from our cache, where answers stay a minute at most." },
+    { name: "DNS, by a recursive resolver", zone: domain, told: "Asked now, or taken from our cache, which keeps answers for at most a minute." },
     ...(mtaSts.policy === null ? [] : [{ name: "The policy's web server", url: policyURL(domain) }]),
   ],
 };
