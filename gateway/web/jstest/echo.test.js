@@ -33,14 +33,14 @@ const pings = [
   ["one answer late", { late: 1 }, "warn", "example.com answers in 20.0 ms (median of 10 probes), none lost. 1 answer took longer than 2 s.", 1],
   ["one without time", { received: 9, undecided: 1 }, "good",
     "example.com answers in 20.0 ms (median of 9 probes), none lost. The last probe had no time to be answered, and does not count.", 0],
-  ["one lost", { received: 9, lossPercent: 10 }, "warn", "example.com answers in 20.0 ms (median), but 10 % of 10 probes got lost.", 1],
-  ["four lost", { received: 6, lossPercent: 40 }, "bad", "example.com answers in 20.0 ms (median), but 40 % of 10 probes got lost.", 1],
+  ["one lost", { received: 9, lossPercent: 10 }, "warn", "example.com answers in 20.0 ms (median), but 10 % of 10 probes were lost.", 1],
+  ["four lost", { received: 6, lossPercent: 40 }, "bad", "example.com answers in 20.0 ms (median), but 40 % of 10 probes were lost.", 1],
   ["a limit", { received: 6, lossPercent: 40, confirmation: confirmed }, "info",
     "40 % of 10 probes to example.com got no answer, but all 6 sent one second apart afterwards did: the host probably limits its answers.", 1],
   ["no limit", { received: 6, lossPercent: 40, confirmation: { ...confirmed, received: 4, lossPercent: 33.33 } }, "bad",
-    "example.com answers in 20.0 ms (median), but 40 % of 10 probes got lost. Of 6 more probes sent one second apart, 2 got no answer either.", 1],
+    "example.com answers in 20.0 ms (median), but 40 % of 10 probes were lost. Of 6 more probes sent one second apart, 2 got no answer either.", 1],
   ["lost and late", { received: 5, late: 2, undecided: 1, lossPercent: 44.44 }, "bad",
-    "example.com answers in 20.0 ms (median), but 44.4 % of 9 probes got lost. 2 answers took longer than 2 s. The last probe had no time to be answered, and does not count.", 2],
+    "example.com answers in 20.0 ms (median), but 44.4 % of 9 probes were lost. 2 answers took longer than 2 s. The last probe had no time to be answered, and does not count.", 2],
 ];
 
 for (const [name, fields, tone, text, concerns] of pings) {

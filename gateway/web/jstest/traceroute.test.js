@@ -25,7 +25,7 @@ test("the commands send the probes that were sent", () => {
 test("silence of a destination says what else may be tried", () => {
   const words = (/** @type {object} */ d) => view.meaning?.({ ...answer, ...d }, asked).join(" ") ?? "";
   assert.match(words({}), /Try TCP to a port that it serves/);
-  assert.match(words({ protocol: "udp", port: 53 }), /takes the probes without a word/);
+  assert.match(words({ protocol: "udp", port: 53 }), /take the probes without answering/);
   assert.match(words({ protocol: "tcp", port: 443 }), /Try a port that the host serves/);
   assert.doesNotMatch(words({ reached: true }), /down/);
 });

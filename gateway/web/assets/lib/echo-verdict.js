@@ -38,9 +38,9 @@ function lateness(d) {
 
 /** @type {Record<string, string>} */
 export const endings = {
-  completed: "all probes were sent and waited for",
+  completed: "all probes were sent and had time to be answered",
   unreachable: "a router said that the host cannot be reached",
-  prohibited: "a router or firewall said that these packets are forbidden",
+  prohibited: "a router or firewall said that these packets are not allowed",
   deadline: "the time for this check ran out",
 };
 
@@ -53,7 +53,7 @@ function unanswered(d) {
   if (d.received > 0) return null;
   const probes = plural(d.sent, "probe");
   if (d.stopReason === "unreachable") return { tone: "bad", text: `${d.target} cannot be reached: a router on the way said so.` };
-  if (d.stopReason === "prohibited") return { tone: "warn", text: `Probes to ${d.target} are forbidden: a router or firewall on the way said so.` };
+  if (d.stopReason === "prohibited") return { tone: "warn", text: `Probes to ${d.target} are not allowed: a router or firewall on the way said so.` };
   return { tone: "warn", text: d.sent > 0 ? `${d.target} did not answer any of ${probes} within 2 s; many hosts ignore them.` : `No probe to ${d.target} could be sent in time.` };
 }
 

@@ -113,8 +113,8 @@ export function figures(d) {
   return section("In numbers", facts([
     ["Target", d.target], ["Address", d.address], ["Family", `IPv${d.family}`],
     ["Probes sent", d.sent], ["Probes answered", d.received], ["Answered after more than 2 s", d.late || null], ["Lost", percent(d.lossPercent)],
-    ["Without time to be answered, not counted", d.undecided || null], ["Duplicate answers", d.duplicates],
-    ["Sent afterwards, farther apart", d.confirmation && `${plural(d.confirmation.sent, "probe")}, ${ms(d.confirmation.intervalMs)} apart: ${d.confirmation.received} answered`],
+    ["No time left to answer, not counted", d.undecided || null], ["Duplicate answers", d.duplicates],
+    ["Sent afterwards, more slowly", d.confirmation && `${plural(d.confirmation.sent, "probe")}, ${ms(d.confirmation.intervalMs)} apart: ${d.confirmation.received} answered`],
     ["Fastest", time(d.minMs)], ["Average", time(d.averageMs)], ["Median", time(d.medianMs)], ["Slowest", time(d.maxMs)],
     ["Standard deviation", time(d.stddevMs)], ["Jitter", time(d.jitterMs)],
     ["TTL of the answers", ttls.join(", ")],
@@ -146,7 +146,7 @@ export const narrow = (what) => el("div", { class: "narrow" }, table(what));
 
 /** @param {any} d @returns {HTMLElement | null} */
 export function raw(d) {
-  return typeof d.raw === "string" ? folded("As ping would print it", "", code(d.raw, "the raw output"), cut(d, "The output was cut here: the worker sent more than the service passes on.")) : null;
+  return typeof d.raw === "string" ? folded("As ping would print it", "", code(d.raw, "the raw output"), cut(d, "The output was cut here: it is longer than this service passes on.")) : null;
 }
 
 /**
@@ -157,7 +157,7 @@ export function raw(d) {
 export function meaning(d) {
   if (d.received === 0) return silent(d);
   const list = [`An echo request from our server to ${d.target} and its answer took ${ms(d.medianMs)} (median).${unsteady(d)} It was measured from our server, so the way from your own connection may differ.`];
-  if (d.late > 0) list.push("An answer after more than 2 s is late: most programs have asked again or given up by then. Very busy lines, satellites and mobile networks are common reasons.");
+  if (d.late > 0) list.push("An answer after more than 2 s is late: most programs have tried again or given up by then. Very busy lines, satellite links and mobile networks are common causes.");
   if (d.undecided > 0) list.push("We listen until 2 s after the last probe. A probe that had less time than the slowest answer took is neither answered nor lost.");
   if (d.duplicates > 0) list.push("Some probes were answered more than once, as happens with loops, mirrored links or broadcast addresses.");
   return list;
@@ -170,9 +170,9 @@ function unsteady(d) {
 
 /** @param {any} d */
 function silent(d) {
-  if (d.stopReason === "unreachable") return ["A router on the way answered in the place of the host: it knows no way there, or the host does not answer on its own network. That may pass; if it stays, the host is off or its network is not connected."];
+  if (d.stopReason === "unreachable") return ["A router on the way answered instead of the host: it has no route to it, or the host does not answer on its own network. This may pass; if it lasts, the host is off or its network is disconnected."];
   if (d.stopReason === "prohibited") return ["A router or firewall on the way refuses these packets and says so. That is a rule, not a fault: the host may still answer in other ways, such as a website or a mail server."];
-  return ["No answer came until 2 s after the last probe. That does not mean that the host is down. Many hosts and firewalls drop echo requests (ICMP) and work well otherwise.", "To find out whether a service runs there, try the uptime check for a website, or the port checker for anything else."];
+  return ["No answer came within 2 s after the last probe. That does not mean that the host is down: many hosts and firewalls drop echo requests (ICMP) and otherwise work well.", "To find out whether a service runs there, try the uptime check for a website, or the port checker for anything else."];
 }
 
 /**
@@ -182,8 +182,8 @@ function silent(d) {
  */
 export function lossMeans(d) {
   if (d.received === 0 || missing(d) === 0) return [];
-  if (limited(d)) return ["Many hosts and firewalls answer only so many probes a second and leave out the rest. What is missing here came as evenly as that, and slower probes were all answered: most likely nothing was lost on the way, and other traffic is not affected."];
-  return ["Only what the host itself did not answer counts as lost. Where on the way it got lost this check cannot tell, and some hosts answer only so many probes a second."];
+  if (limited(d)) return ["Many hosts and firewalls answer only so many probes a second and leave out the rest. The gaps here are as regular as such a limit makes them, and slower probes were all answered: most likely nothing was lost on the way, and other traffic is not affected."];
+  return ["Probes that the host itself did not answer count as lost. This check cannot tell where on the way they were lost, and some hosts answer only so many probes a second."];
 }
 
 /**

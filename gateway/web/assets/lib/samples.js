@@ -69,7 +69,7 @@ const readings = {
   p95: ["95th percentile", (t) => ms(t.times.p95)],
   jitter: ["Jitter", (t) => ms(t.times.jitter)],
   missed: ["Late or failed", (t) => percent(share(t.missed, t.counted.length))],
-  burst: ["Longest run of these", (t) => (t.missed ? plural(longestRun(t), "sample") : "none")],
+  burst: ["Longest burst", (t) => (t.missed ? plural(longestRun(t), "sample") : "none")],
   late: ["Late", (t) => number(t.late.length)],
   failed: ["Failed", (t) => number(t.failed.length)],
   samples: ["Samples", (t) => number(t.counted.length)],
@@ -122,7 +122,7 @@ export function board(probe, planned, length) {
     done: (/** @type {Run} */ run) => {
       const t = tally(run);
       draw(run, t, true);
-      const verdict = t.counted.length > 0 ? verdictOf(probe, t) : { tone: /** @type {const} */ ("info"), text: "No result: no sample counted before the end." };
+      const verdict = t.counted.length > 0 ? verdictOf(probe, t) : { tone: /** @type {const} */ ("info"), text: "No result: no sample counted before it ended." };
       sentence.replaceChildren(verdictLine(verdict));
       line.describe(`Round trip of each sample over time. ${verdict.text} ${spread(t)}`);
       node.append(numbers(run, t, began), meaning(t), every(run));
@@ -190,14 +190,14 @@ function numbers(run, t, began) {
     ["Samples that count", number(t.counted.length)], ["Answered in time", number(times.count)],
     ["Late", withWords(t.late.length, answersAfter(t.late))], ["Failed", withWords(t.failed.length, listed([...new Set(t.failed.map((s) => s.why))]))],
     ["Late or failed", percent(share(t.missed, t.counted.length))],
-    ["Runs of these", t.missed ? t.bursts.slice(0, 20).map((b) => `${b.length} from ${sentAt(t.counted[b.start])}`).join(", ") : null],
+    ["Bursts", t.missed ? t.bursts.slice(0, 20).map((b) => `${b.length} from ${sentAt(t.counted[b.start])}`).join(", ") : null],
     ["Fastest", time(times.min)], ["Median", time(times.median)], ["Average", time(times.mean)],
-    ["95th percentile (nearest rank)", time(times.p95)], ["Slowest", time(times.max)], ["Jitter (mean difference of one sample to the next)", time(times.jitter)],
+    ["95th percentile (nearest rank)", time(times.p95)], ["Slowest", time(times.max)], ["Jitter (mean difference between consecutive samples)", time(times.jitter)],
     ["Warm-up, not counted", warm.length ? warm.map((s) => (s.ms === null ? s.outcome : ms(s.ms))).join(", ") : none()],
-    ["In the background, not counted", t.background || null], ["Not sent", run.skipped || null], ["Open at the end, not counted", run.unfinished || null],
-    ["New connections", known ? withWords(fresh, fresh ? "opening them is not part of the times" : "all samples went over connections that were open") : null],
+    ["In the background, not counted", t.background || null], ["Not sent", run.skipped || null], ["Still open at the end, not counted", run.unfinished || null],
+    ["New connections", known ? withWords(fresh, fresh ? "the times do not include opening them" : "all samples used connections that were already open") : null],
     ["Protocol", listed([...new Set(t.counted.map((s) => protocol(s.protocol)))].filter(Boolean))],
-    ["Begun", dateTime(began)],
+    ["Started", dateTime(began)],
   ]));
 }
 
@@ -210,7 +210,7 @@ const withWords = (count, words) => (count > 0 && words ? `${number(count)}: ${w
 /** @param {Sample[]} late */
 function answersAfter(late) {
   const came = late.filter((s) => s.ms !== null);
-  return came.length ? `${came.length} answered after all, the slowest after ${ms(Math.max(...came.map((s) => s.ms ?? 0)))}` : "without any answer while we waited";
+  return came.length ? `${came.length} answered after all, the slowest after ${ms(Math.max(...came.map((s) => s.ms ?? 0)))}` : "no answer while we waited";
 }
 
 /** @param {string} name ALPN */
@@ -220,9 +220,9 @@ const protocol = (name) => ({ h3: "HTTP/3", h2: "HTTP/2", "http/1.1": "HTTP/1.1"
 function meaning(t) {
   const { times } = t;
   const paragraphs = [];
-  if (times.count > 0) paragraphs.push(`Half of the answered samples took ${ms(times.median)} or less, which is mostly the distance to this service. 95 of 100 took ${ms(times.p95)} or less: the more this differs, the more often the way is slower than usual.`);
+  if (times.count > 0) paragraphs.push(`Half of the answered samples took ${ms(times.median)} or less, which mostly reflects the distance to this service. 95 of 100 took ${ms(times.p95)} or less: the larger the difference, the more often the connection is slower than usual.`);
   if (times.jitter !== null) paragraphs.push(`From one sample to the next the time changed by ${ms(times.jitter)} on average (jitter): ${felt(times.jitter)}.`);
-  if (t.missed > 0) paragraphs.push(longestRun(t) > 2 ? `Up to ${longestRun(t)} samples in a row were late or failed: the connection or this service was stuck for a moment. A weak wireless signal and overloaded lines are common reasons.` : "Single samples were late or failed. A busy line, a weak wireless signal or a busy device can be why; measure again by cable to tell.");
+  if (t.missed > 0) paragraphs.push(longestRun(t) > 2 ? `Up to ${longestRun(t)} samples in a row were late or failed: the connection or this service was stuck for a moment. A weak wireless signal and overloaded lines are common causes.` : "Single samples were late or failed. The cause may be a busy line, a weak wireless signal or a busy device; measure again over a cable to find out.");
   return paragraphs.length === 0 ? "" : section("What this means", el("div", { class: "prose" }, ...paragraphs.map((p) => el("p", {}, p))));
 }
 
@@ -230,9 +230,9 @@ function meaning(t) {
 function every(run) {
   const rows = () => run.samples.slice(-mostShown).map((s) => [String(s.n), sentAt(s), s.outcome, s.ms === null ? "—" : ms(s.ms), remark(s)]);
   const columns = [{ title: "Number", numeric: true }, { title: "Sent at", numeric: true }, { title: "Outcome" }, { title: "Time", numeric: true }, { title: "Remark" }];
-  const part = more("Every sample");
+  const part = more("Each sample");
   // Hundreds of rows are made when someone wants them.
-  part.addEventListener("toggle", () => part.lastElementChild?.replaceChildren(table({ caption: run.samples.length > mostShown ? `The latest ${mostShown} samples; the CSV has all` : "Every sample", columns, rows: rows() })), { once: true });
+  part.addEventListener("toggle", () => part.lastElementChild?.replaceChildren(table({ caption: run.samples.length > mostShown ? `The latest ${mostShown} samples; the CSV has all` : "Each sample", columns, rows: rows() })), { once: true });
   return section("Samples", el("div", { class: "toolbar" }, copyAction("Copy samples as CSV", () => csv(run))), part);
 }
 

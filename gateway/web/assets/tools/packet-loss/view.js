@@ -41,7 +41,7 @@ function pattern(d) {
   const length = longest(d)?.length ?? 0;
   return length > 2
     ? `Up to ${length} probes in a row were lost. Loss in bursts hurts more than the same loss spread out: for that moment nothing comes through.`
-    : "The losses are spread out. A single lost packet is sent again by websites and downloads and hardly felt; calls and games feel it.";
+    : "The losses are spread out. A single lost packet is sent again by websites and downloads and hardly noticed; calls and games feel it.";
 }
 
 /** @type {import("../../lib/view.js").View} */

@@ -8,7 +8,7 @@ import { ms, percent, plural } from "../../lib/format.js";
 export default {
   verdict: (d) => verdict(d,
     `${d.target} answers in ${ms(d.medianMs)} (median of ${plural(d.received, "probe")}), none lost.`,
-    `${d.target} answers in ${ms(d.medianMs)} (median), but ${percent(d.lossPercent)} of ${decided(d)} got lost.`),
+    `${d.target} answers in ${ms(d.medianMs)} (median), but ${percent(d.lossPercent)} of ${decided(d)} were lost.`),
   concerns,
   facts: compared,
 };

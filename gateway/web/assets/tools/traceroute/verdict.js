@@ -9,11 +9,11 @@ import { ms, plural } from "../../lib/format.js";
 /** @type {Record<string, string>} */
 const endings = {
   reached: "The destination answered.",
-  maxHops: "The trace went as many hops as it may without reaching the destination.",
-  unreachable: "A router answered that it cannot deliver to the destination.",
-  prohibited: "A firewall answered that it forbids the probes.",
+  maxHops: "The trace reached its maximum number of hops before the destination.",
+  unreachable: "A router answered that it cannot reach the destination.",
+  prohibited: "A firewall answered that it does not allow the probes.",
   deadline: "The time for a trace ran out.",
-  gapLimit: "Past the last answer ten hops in a row did not answer within 2 s, and neither did the destination.",
+  gapLimit: "After the last answer, ten hops in a row did not answer within 2 s, and neither did the destination.",
 };
 
 /** @param {any} d @returns {any} the destination's own hop, if it is among them */
@@ -33,7 +33,7 @@ function verdict(d) {
   }
   if (!end?.received) return { tone: "warn", text: `${name} answers, but how far away it is could not be measured.` };
   const text = `${name} is ${plural(end.ttl, "hop")} away and answered in ${ms(end.averageMs)} on average`;
-  return end.received < end.sent ? { tone: "warn", text: `${text}, but only ${end.received} of ${end.sent} probes before the trace ended.` } : { tone: "good", text: `${text}.` };
+  return end.received < end.sent ? { tone: "warn", text: `${text}, but only to ${end.received} of ${end.sent} probes before the trace ended.` } : { tone: "good", text: `${text}.` };
 }
 
 /** @type {import("../../lib/view.js").Judge} */

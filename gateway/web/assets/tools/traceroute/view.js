@@ -138,16 +138,16 @@ function pathSoFar(heard) {
   return section("The path", path({ hops, address: null, reached: false, running: true }, "Names and networks follow at the end"));
 }
 
-const cutTrace = "The answer was cut: the worker sent more than the service passes on.";
+const cutTrace = "The output was cut here: it is longer than this service passes on.";
 
 /** What the probes were. @param {any} d */
 const probes = (d) => (d.protocol === "tcp" ? `TCP connection attempts to port ${d.port}, none of which is completed`
   : d.protocol === "udp" ? `UDP datagrams to port ${d.port}` : "ICMP echo requests");
 
 /** What no answer of the destination may mean. @param {any} d */
-const unheard = (d) => (d.protocol === "tcp" ? "This need not mean that the destination is down: a firewall may drop what goes to this port. Try a port that the host serves."
-  : d.protocol === "udp" ? "This need not mean that the destination is down: a program that listens on the port takes the probes without a word, and many firewalls drop them. Try TCP to a port that the host serves."
-    : "This need not mean that the destination is down: firewalls often drop probes and let other traffic pass. Try TCP to a port that it serves before you decide.");
+const unheard = (d) => (d.protocol === "tcp" ? "This need not mean that the destination is down: a firewall may drop packets to this port. Try a port that the host serves."
+  : d.protocol === "udp" ? "This need not mean that the destination is down: a program that listens on the port may take the probes without answering, and many firewalls drop them. Try TCP to a port that the host serves."
+    : "This need not mean that the destination is down: firewalls often drop probes and let other traffic pass. Try TCP to a port that it serves first.");
 
 /** The options of traceroute and of mtr that ask the same. @param {any} d */
 function commands(d) {
@@ -160,7 +160,7 @@ function commands(d) {
 export default {
 
   live: (seen) => [
-    el("ul", { class: "trace-story" }, el("li", {}, "Hops appear as they answer. Those that never do are told at the end.")),
+    el("ul", { class: "trace-story" }, el("li", {}, "Hops appear as they answer. Those that never do are listed at the end.")),
     pathSoFar(seen.list("hop")),
   ],
 
@@ -175,10 +175,10 @@ export default {
   ],
 
   meaning: (d) => [
-    d.reached ? "A step in time that stays until the end is a long or a busy link; one that goes away again is a router that was slow to answer."
+    d.reached ? "A rise in time that lasts to the end means a long or busy link; one that disappears at the next hop is only a router that was slow to answer."
       : unheard(d),
-    "Each probe may pass one router more than the one before, and the router where it has to stop reports back. The path is the one from our server, not from your computer; the way back may be another and is not seen.",
-    "A router in the middle that leaves probes unanswered mostly just limits how many it answers, and passes your traffic on all the same. Answers that come within a second of the last probe are counted, however slow the router. Only what is lost at the destination is lost.",
+    "Each probe may pass one router more than the one before, and the router that has to drop it reports back. This is the path from our server, not from your computer; the way back may differ and cannot be seen.",
+    "A router on the way that leaves probes unanswered usually just limits how many it answers, and forwards traffic all the same. Only loss at the destination is real loss. Answers count if they come within a second after the last probe.",
   ],
 
   terminal: (_asked, d) => {
@@ -187,7 +187,7 @@ export default {
   },
   sources: (d) => [
     { name: "The routers and the host themselves", server: d.address, fetchedAt: d.measuredAt, measured: true, shared: d.shared },
-    { name: "Names: reverse DNS", told: "Asked now, or taken from our cache, where answers stay a minute at most." },
-    { name: "Networks: Team Cymru", zone: "asn.cymru.com", told: "Asked now, or taken from our cache, where answers stay half an hour at most." },
+    { name: "Names: reverse DNS", told: "Asked now, or taken from our cache, which keeps answers for at most a minute." },
+    { name: "Networks: Team Cymru", zone: "asn.cymru.com", told: "Asked now, or taken from our cache, which keeps answers for at most half an hour." },
   ],
 };

@@ -28,7 +28,7 @@ function placed(hops) {
 /** @type {Record<string, string>} */
 const words = {
   reached: "the destination answers", unreachable: "a router says that the destination cannot be reached",
-  prohibited: "a firewall forbids the probes", "not reached": "the destination does not answer",
+  prohibited: "a firewall does not allow the probes", "not reached": "the destination does not answer",
 };
 
 /** @type {import("../../lib/watch-record.js").Watcher} */
