@@ -8,7 +8,7 @@ const locked = { delete: "deleted", transfer: "transferred to another registrar"
 const meanings = {
   ok: ["off", "Registered, without restrictions."],
   active: ["off", "Registered and in the DNS."],
-  inactive: ["warn", "Registered, but not in the DNS: no nameservers are set."],
+  inactive: ["warn", "Registered, but not in the DNS: no name servers are set."],
   associated: ["off", "Other registrations refer to it."],
   locked: ["off", "It cannot be changed, transferred or deleted."],
   addperiod: ["off", "Newly registered: the registrar may still undo it at no cost."],

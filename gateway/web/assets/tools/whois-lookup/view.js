@@ -49,8 +49,8 @@ function statusPart(list) {
 
 /** @param {string[]} names */
 function serversPart(names) {
-  const items = names.map((ns) => el("li", {}, value(ns, { what: "nameserver" }), " ", toolLink("dns-lookup", ns, "look up", `look up ${ns}`)));
-  return section("Nameservers", items.length > 0 ? el("ul", { class: "values" }, ...items) : none("The registry lists none."));
+  const items = names.map((ns) => el("li", {}, value(ns, { what: "name server" }), " ", toolLink("dns-lookup", ns, "look up", `look up ${ns}`)));
+  return section("Name servers", items.length > 0 ? el("ul", { class: "values" }, ...items) : none("The registry lists none."));
 }
 
 /** @param {{signed: boolean | null, ds: any[], truncated?: boolean}} dnssec */
@@ -90,7 +90,7 @@ const lacking = (d) => (d.reason === "notFound" ? [] : d.notices.filter(lacks));
 
 /** @param {any[]} list */
 function noticesPart(list) {
-  return list.length === 0 ? null : more(`${plural(list.length, "notice")} of the registry`, ...list.flatMap((n) => [el("h3", {}, n.title || "Notice"), el("p", {}, n.description)]));
+  return list.length === 0 ? null : more(`${plural(list.length, "notice")} from the registry`, ...list.flatMap((n) => [el("h3", {}, n.title || "Notice"), el("p", {}, n.description)]));
 }
 
 /** @param {any} d */
