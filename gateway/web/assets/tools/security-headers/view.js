@@ -5,6 +5,7 @@ import { el } from "../../lib/dom.js";
 import { counted, host, listed, plural } from "../../lib/format.js";
 import { badge, code, cut, facts, folded, leadTo, mark, more, none, notice, section, table, tabs, value } from "../../lib/parts.js";
 import { configurations, noLines, serverLines } from "./servers.js";
+import { recommended } from "./recommended.js";
 import { sh } from "../../lib/shell.js";
 import { newerHeaders, withoutHttps } from "./beside.js";
 import { having } from "./verdict.js";
@@ -60,8 +61,15 @@ function sign({ status }) {
 function controlNode(c, d) {
   const lines = serverLines(c, d.cookies);
   return el("details", { class: "sec-control", id: place(c) }, el("summary", {}, sign(c), el("h3", {}, c.name), el("span", { class: "sec-finding" }, c.finding)),
-    facts([["Sent now", c.value === null ? c.present ? null : none("nothing") : value(c.value || "(empty)")], ["Recommended", c.recommendation && value(c.recommendation)], ["Read more", reference(c, c.reference)]]),
+    facts([["Sent now", c.value === null ? c.present ? null : none("nothing") : value(c.value || "(empty)")], ["Recommended", advised(c)], ["Read more", reference(c, c.reference)]]),
     caution(c) && el("p", {}, caution(c)), lines && servers(c.name, lines));
+}
+
+/** The value to copy is the header's alone. @param {Control} c */
+function advised(c) {
+  const { name, value: text, words } = recommended(c);
+  if (!name) return words && el("span", {}, words);
+  return el("div", {}, el("span", { class: "mono" }, `${name}: `), value(text, { what: `the value of ${name}` }), words && el("div", { class: "hint" }, words));
 }
 
 /** @param {Control} c */
