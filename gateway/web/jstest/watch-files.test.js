@@ -1,7 +1,8 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { asCSV, asJSON, cell } from "../assets/lib/watch-files.js";
+import { cell } from "../assets/lib/csv.js";
+import { asCSV, asJSON } from "../assets/lib/watch-files.js";
 
 /** @typedef {import("../assets/lib/watch-record.js").Entry} Entry */
 

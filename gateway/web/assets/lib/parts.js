@@ -2,7 +2,7 @@
 // The parts that every view is made of, so that all pages have one hand.
 
 import { copyButton, copies } from "./copy.js";
-import { el, freshId } from "./dom.js";
+import { announce, el, freshId } from "./dom.js";
 
 /** @typedef {import("./dom.js").Child} Child */
 /** @typedef {import("./view.js").Tone} Tone */
@@ -170,7 +170,7 @@ export function facts(rows) {
 /** @typedef {{title: string, numeric?: boolean, hint?: string}} Column numeric ones are aligned right; the hint is an explanation on hover and for screen readers */
 
 /**
- * A table. It scrolls by itself where it is wider than the page, and on a phone its rows are stacked.
+ * A table. It scrolls by itself where it is wider than the page, and on a phone its rows are stacked. A long one can be had as a file.
  * @param {{caption: string, columns: Column[], rows: (Child[] | HTMLTableRowElement)[], hideCaption?: boolean, stacked?: boolean}} what
  *   each row has as many cells as there are columns; the first cell of a row is its header. caption says what the table shows;
  *   stacked is false for one that is a picture of rows and columns
@@ -181,7 +181,20 @@ export function table({ caption, columns, rows, hideCaption = false, stacked = t
     c.title, c.hint && el("span", { class: "column-hint" }, c.hint))));
   const body = rows.map((row) => (row instanceof HTMLTableRowElement ? row : tableRow(columns, row)));
   const node = el("table", {}, el("caption", { class: hideCaption && "offscreen" }, el("span", {}, caption)), el("thead", {}, head), el("tbody", {}, ...body));
-  return el("div", { class: stacked ? "scroll stacked" : "scroll", role: "group", "aria-label": caption, tabindex: "0" }, node);
+  const scroll = el("div", { class: stacked ? "scroll stacked" : "scroll", role: "group", "aria-label": caption, tabindex: "0" }, node);
+  return rows.length < worthAFile ? scroll : el("div", { class: "tabled" }, scroll, fileButton(node, caption));
+}
+
+/** With fewer rows than this nobody opens a spreadsheet. */
+const worthAFile = 5;
+
+/** @param {HTMLTableElement} node @param {string} caption */
+function fileButton(node, caption) {
+  const button = el("button", { type: "button", class: "quiet csv" }, "Download CSV", el("span", { class: "offscreen" }, `: ${caption}`));
+  button.addEventListener("click", () => {
+    import("./table-file.js").then((file) => file.save(node, caption), () => announce("The file could not be made: a part of this page did not load."));
+  });
+  return button;
 }
 
 /**

@@ -1,6 +1,7 @@
 // @ts-check
 // What a watch came to, as files for programs: a row a round as CSV (a row a hop where it is a path), and all of it as JSON.
 
+import { csv } from "./csv.js";
 import { median, percentile } from "./stats.js";
 
 /** @typedef {import("./watch-record.js").Entry} Entry */
@@ -12,18 +13,6 @@ const written = (moment) => new Date(moment).toISOString();
 
 /** @param {number | null} time */
 const rounded = (time) => (time === null ? null : Math.round(time * 1000) / 1000);
-
-/**
- * A cell of a table. Spreadsheets take what begins like a formula for one, whoever wrote it: an apostrophe makes it text.
- * @param {string | number | null} content
- * @returns {string}
- */
-export function cell(content) {
-  if (content === null) return "";
-  if (typeof content === "number") return String(content);
-  const text = /^\s*[=+\-@＝＋－＠\t\r]/.test(content) ? `'${content}` : content;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
 
 const common = ["round", "began", "ended", "outcome", "state"];
 const measured = ["address", "median_ms", "p95_ms", "probes", "unanswered"];
@@ -38,7 +27,7 @@ const figures = (who, times, sent, lost) => [who.join(" "), rounded(median(times
  */
 export function asCSV(entries, path) {
   const lines = entries.flatMap((e) => rows(e, path));
-  return [[...common, ...(path ? ["hop"] : []), ...measured, "note"], ...lines].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+  return csv([[...common, ...(path ? ["hop"] : []), ...measured, "note"], ...lines]);
 }
 
 /** @param {Entry} e @param {boolean} path @returns {(string | number | null)[][]} */
