@@ -101,11 +101,11 @@ func pagesWithFacts() []shownPage {
 		{name: "whois-lookup-none", path: toolPath("whois-lookup", "nobody-there.org"), tone: "info", facts: []string{"The registry has no registration of nobody-there.org; reserved and blocked names look the same."}},
 		{name: "redirect-checker", path: toolPath("redirect-checker", "http://redirects.lab-site.com/chain/3"), facts: []string{
 			"301", "http://redirects.lab-site.com/chain/2", "http://redirects.lab-site.com/chain/0", "200"}},
-		{name: "redirect-checker-loop", path: toolPath("redirect-checker", "http://redirects.lab-site.com/loop"), tone: "bad", facts: []string{"lead in a circle", "That is step 1 again", "302"}},
+		{name: "redirect-checker-loop", path: toolPath("redirect-checker", "http://redirects.lab-site.com/loop"), tone: "bad", facts: []string{"form a loop", "That is step 1 again", "302"}},
 		{name: "robots-sitemap", path: toolPath("robots-sitemap", "https://robots.lab-site.com/"), facts: []string{
 			"Crawl-delay: 2.5", "Disallow: /private/", "Labbot, Otherbot", "https://robots.lab-site.com/robots.txt", "SITEMAP_RELATIVE", "https://robots.lab-site.com/gone.xml", "HTTP 404", "28 January 2026"}},
 		{name: "robots-sitemap-crawlers", path: toolPath("robots-sitemap", "https://robots-names.lab-site.com/"), tone: "warn", facts: []string{
-			"but asks Googlebot, Applebot and GPTBot to stay away from the whole site", "may visit all but some paths", "Common Crawl"}},
+			"but asks Googlebot, Applebot and GPTBot to stay away from the whole site", "all but some paths", "Common Crawl"}},
 		{name: "robots-sitemap-refused", path: toolPath("robots-sitemap", "https://robots-limited.lab-site.com/"), tone: "warn", facts: []string{
 			"refuses robots.txt because of too many requests (HTTP 429)", "Google treats the whole site as closed", "RATE_LIMITED"}},
 		{name: "dns-resolver-check", path: toolPath("dns-resolver-check", "agree.lab-resolve.com"), tone: "good", facts: []string{"All four resolvers give the same A records", "Google", "Cloudflare", "Quad9", "OpenDNS", "208.67.222.222", "11.80.0.1", "11.80.0.2"}},

@@ -27,23 +27,23 @@ const packed = (coding, varies) => ({ compression: { offered: ["gzip"], coding, 
 
 const html = /** @type {[string, string]} */ (["content-type", "text/html; charset=utf-8"]);
 const hints = { informational: [{ status: 103, statusText: "Early Hints", headers: [{ name: "link", value: "a" }, { name: "link", value: "b" }] }] };
-const hidden = "The server compresses its answer (gzip). It does not tell caches that this depends on the client, so that one may hand the compressed answer to a client that cannot read it: Vary: Accept-Encoding is missing.";
+const hidden = "The server compresses its answer (gzip). Vary: Accept-Encoding is missing, so a cache may pass the compressed answer to a client that cannot read it.";
 
 /** @type {[string, (d: any) => string, any, string][]} */
 const rows = [
   ["nothing before it", early, answer({}), ""],
   ["an older answer", early, answer({ informational: undefined }), ""],
-  ["hints", early, answer(hints), "Before its answer the server sent 103 Early Hints, with 2 link headers for files that browsers can begin to load at once."],
+  ["hints", early, answer(hints), "Before its answer the server sent 103 Early Hints, with 2 link headers for files that browsers can start loading at once."],
   ["hints over HTTP/1.1", early, answer({ ...hints, httpVersion: "HTTP/1.1" }),
-    "Before its answer the server sent 103 Early Hints, with 2 link headers for files that browsers can begin to load at once. Most browsers heed these hints over HTTP/2 and HTTP/3 alone."],
+    "Before its answer the server sent 103 Early Hints, with 2 link headers for files that browsers can start loading at once. Most browsers use these hints only over HTTP/2 and HTTP/3."],
   ["two", early, answer({ informational: [{ status: 100, statusText: "Continue", headers: [] }, { status: 199, statusText: "", headers: [] }] }),
     "Before its answer the server sent 100 Continue and 199."],
   ["HTTP/3", alternatives, answer({ alternatives: [offer("h3-29"), offer("h3")] }), "The server offers HTTP/3 on port 443 (Alt-Svc). Browsers remember that for 1 day. It was not tried here."],
   ["HTTP/3 elsewhere", alternatives, answer({ alternatives: [offer("h3", "alt.example.com")] }),
     "The server offers HTTP/3 at alt.example.com on port 443 (Alt-Svc). Browsers remember that for 1 day. It was not tried here."],
-  ["drafts", alternatives, answer({ alternatives: [offer("h3-29"), offer("quic")] }), "The server offers only drafts of HTTP/3 (Alt-Svc), which browsers no longer speak."],
+  ["drafts", alternatives, answer({ alternatives: [offer("h3-29"), offer("quic")] }), "The server offers only drafts of HTTP/3 (Alt-Svc), which browsers no longer support."],
   ["another", alternatives, answer({ alternatives: [offer("h2", "alt.example.com")] }), "The server offers the site over h2 at alt.example.com, port 443 too (Alt-Svc)."],
-  ["without encryption", alternatives, answer({ tls: null, alternatives: [offer("h3")] }), "The answer offers other ways to have the site (Alt-Svc). Browsers heed that over HTTPS alone."],
+  ["without encryption", alternatives, answer({ tls: null, alternatives: [offer("h3")] }), "The answer offers other ways to reach the site (Alt-Svc). Browsers honour that only over HTTPS."],
   ["no alternative", alternatives, answer({}), ""],
   ["compressed", compression, answer(packed("br", true), html), "The server compresses its answer (Brotli)."],
   ["compressed, caches not told", compression, answer(packed("gzip", false), html), hidden],
@@ -51,7 +51,7 @@ const rows = [
   ["a picture", compression, answer({}, ["content-type", "image/png"]), ""],
   ["a short text", compression, answer({}, html, ["content-length", "1399"]), ""],
   ["a text", compression, answer({}, html, ["content-length", "1400"]),
-    "The answer is text and comes uncompressed, though the request offered gzip, deflate, Brotli and Zstandard. Compression makes text several times smaller, and is a setting of the web server."],
+    "The answer is text and is not compressed, though the request accepted gzip, deflate, Brotli and Zstandard. Compression makes text several times smaller; it is a setting of the web server."],
   ["an older text", compression, answer({ compression: undefined }, html), ""],
 ];
 
@@ -65,7 +65,7 @@ const verdicts = [
     "example.com answers 403 Forbidden. Vercel asks visitors to prove that they are people, which this service cannot do. The site itself may be well.", "warn"],
   ["a plain refusal", answer({ status: 403, statusText: "Forbidden" }), "warn", "example.com answers 403 Forbidden after 12.0 ms.", "warn"],
   ["Location fields that differ", answer({ status: 302, statusText: "Found" }, ["location", "/a"], ["location", "/b"]), "bad",
-    "example.com answers 302 Found with Location fields that differ. Browsers show an error in place of such an answer.", "bad"],
+    "example.com answers 302 Found with conflicting Location headers. Browsers show an error instead of such an answer.", "bad"],
   ["Location fields that are equal", answer({ status: 302, statusText: "Found", redirectsTo: "https://example.com/a" }, ["location", "/a"], ["location", "/a"]), "info",
     "example.com answers 302 Found after 12.0 ms, and sends visitors on to https://example.com/a.", undefined],
 ];

@@ -47,16 +47,16 @@ const rows = [
   ["http-headers", "no offer", { ...headers, challenge: null, informational: [], alternatives: [], compression: { offered: ["gzip"], coding: null, varies: false } },
     ["not offered in this answer"], ["Before the answer", "prove that they are people"]],
   ["http-headers", "an older answer", headers, ["403"], ["not offered", "Compression"]],
-  ["http-headers", "two Locations", { ...headers, status: 302, headers: [{ name: "location", value: "/a" }, { name: "location", value: "/b" }] }, ["let one alone set it"], []],
-  ["uptime", "a dead address", dead, ["192.0.2.2", "example.com refused the connection.", "not checked", "take its address out of the DNS"], ["prove that they are people"]],
-  ["uptime", "a challenge", { ...dead, verdict: "down", online: false, status: 503, challenge: { vendor: "Akamai" } }, ["Akamai asks visitors to prove", "No answer of the site itself came"], ["The cause may lie"]],
-  ["uptime", "an older answer", site, ["192.0.2.1"], ["take its address out of the DNS"]],
+  ["http-headers", "two Locations", { ...headers, status: 302, headers: [{ name: "location", value: "/a" }, { name: "location", value: "/b" }] }, ["let only one of them set it"], []],
+  ["uptime", "a dead address", dead, ["192.0.2.2", "example.com refused the connection.", "not checked", "remove its address from the DNS"], ["prove that they are people"]],
+  ["uptime", "a challenge", { ...dead, verdict: "down", online: false, status: 503, challenge: { vendor: "Akamai" } }, ["Akamai asks visitors to prove", "The site itself did not answer"], ["The cause may lie"]],
+  ["uptime", "an older answer", site, ["192.0.2.1"], ["remove its address from the DNS"]],
   ["port-checker", "untried addresses", { ...port, untried: 2 }, ["2 more addresses of example.com were not tried.", "enter another address"], []],
   ["port-checker", "none untried", { ...port, untried: 0 }, [], ["not tried"]],
   ["port-checker", "an older answer", port, [], ["not tried"]],
   ["redirect-checker", "a conflict", chain(["temporary", "conflictingLocation"], { otherLocations: ["/b"] }),
-    ["Another Location", "/b", "destinations that differ", "let one alone redirect"], ["step 1 again"]],
-  ["redirect-checker", "no conflict", chain(["temporary"], {}), ["step 1 again"], ["Another Location", "let one alone redirect"]],
+    ["Another Location", "/b", "conflicting destinations", "let only one redirect"], ["step 1 again"]],
+  ["redirect-checker", "no conflict", chain(["temporary"], {}), ["step 1 again"], ["Another Location", "let only one redirect"]],
 ];
 
 for (const [slug, name, d, said, unsaid] of rows) {

@@ -18,11 +18,11 @@ const port = (untried, ...states) => ({
 
 /** @type {[any, string][]} */
 const rows = [
-  [port(0, "open"), "Port 443 (https) of example.com is open."],
-  [port(undefined, "open"), "Port 443 (https) of example.com is open."],
-  [port(1, "open", "open"), "Port 443 (https) of example.com is open. 1 more address of example.com was not tried."],
-  [port(2, "closed"), "Port 443 (https) of example.com is closed: the connection is refused. 2 more addresses of example.com were not tried."],
-  [port(2, "open", "closed"), "Port 443 (https) of example.com is open, but only at 1 of 2 addresses. 2 more addresses of example.com were not tried."],
+  [port(0, "open"), "Port 443 (usually https) of example.com is open."],
+  [port(undefined, "open"), "Port 443 (usually https) of example.com is open."],
+  [port(1, "open", "open"), "Port 443 (usually https) of example.com is open. 1 more address of example.com was not tried."],
+  [port(2, "closed"), "Port 443 (usually https) of example.com is closed: the connection is refused. 2 more addresses of example.com were not tried."],
+  [port(2, "open", "closed"), "Port 443 (usually https) of example.com is open, but only at 1 of 2 addresses. 2 more addresses of example.com were not tried."],
 ];
 
 for (const [d, text] of rows) {

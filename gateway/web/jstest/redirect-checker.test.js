@@ -20,10 +20,10 @@ const chain = (status, flags) => ({
 
 /** @type {[string, any, string, string][]} */
 const rows = [
-  ["a conflict", chain(302, ["temporary", "conflictingLocation"]), "bad", "example.com names destinations that differ in one redirect. Browsers stop there and show an error."],
+  ["a conflict", chain(302, ["temporary", "conflictingLocation"]), "bad", "example.com names conflicting destinations in one redirect. Browsers stop there and show an error."],
   ["no URL", chain(302, ["temporary"]), "bad", "example.com redirects to something that is not a valid URL."],
   ["a page with a conflict", chain(200, ["conflictingLocation"]), "bad",
-    "example.com answers 200 without a redirect, but with Location fields that differ, so that browsers show an error in its place."],
+    "example.com answers 200 without a redirect, but with conflicting Location headers, so browsers show an error instead."],
   ["a page", chain(200, []), "good", "example.com answers 200 without a redirect."],
 ];
 

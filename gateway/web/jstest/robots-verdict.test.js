@@ -92,10 +92,10 @@ test("the page tells each crawler's lot and by which group", () => {
   const part = crawlerTable({ ...d, robots: { ...d.robots, groups: [{ userAgents: ["*", "Googlebot"], rules: [], crawlDelay: null }] } });
   const rows = tagged(part, "tr").map((row) => row.children.map((/** @type {any} */ cell) => cell.textContent));
   const row = (/** @type {string} */ name) => rows.find((cells) => cells[0] === name)?.slice(2);
-  assert.deepEqual(row("Googlebot"), ["may visit nothing", "Googlebot"]);
-  assert.deepEqual(row("Applebot"), ["may visit nothing", "Googlebot"]);
-  assert.deepEqual(row("CCBot"), ["may visit everything", "* (all others)"]);
-  assert.match(crawlerTable(withoutFile(429, "RATE_LIMITED"))?.textContent ?? "", /Google takes the refusal as a server error and treats the whole site as closed\./);
+  assert.deepEqual(row("Googlebot"), ["nothing", "Googlebot"]);
+  assert.deepEqual(row("Applebot"), ["nothing", "Googlebot"]);
+  assert.deepEqual(row("CCBot"), ["everything", "* (all others)"]);
+  assert.match(crawlerTable(withoutFile(429, "RATE_LIMITED"))?.textContent ?? "", /Google instead treats the refusal as a server error, and the whole site as closed\./);
 });
 
 test("the box to try a path says whose group a crawler follows, and what Google makes of a refusal", () => {
@@ -105,8 +105,8 @@ test("the box to try a path says whose group a crawler follows, and what Google 
   assert.match(said(found, "Applebot"), /Applebot may not fetch \/a It follows the group for Googlebot, as none names it\. Line 2 decides: Disallow: \//);
   assert.match(said(found, "Googlebot/2.1"), /It follows the group for Googlebot\. Line 2/);
   const limited = { status: "missing", httpStatus: 429, groups: [] };
-  assert.match(said(limited, "Googlebot"), /but Google takes an answer of 429 as a server error/);
+  assert.match(said(limited, "Googlebot"), /but Google treats a 429 as a server error/);
   assert.doesNotMatch(said(limited, "Bingbot"), /Google/);
-  assert.match(said({ ...limited, httpStatus: 403 }, "Googlebot"), /may fetch \/a Where the server refuses it the file too, it has no rules to follow \(RFC 9309\)\.$/);
+  assert.match(said({ ...limited, httpStatus: 403 }, "Googlebot"), /may fetch \/a If the server refuses it the file too, there are no rules to follow \(RFC 9309\)\.$/);
   assert.match(said({ ...limited, httpStatus: 404 }, "Googlebot"), /There are no rules to follow\.$/);
 });

@@ -88,7 +88,7 @@ test("versions alone say why", () => {
 test("addresses that agree say so, and those that do not are marked", () => {
   assert.match(said(answer()), /Both that answered give the same certificate, version and verdict/);
   const text = endpoints(neglected())?.textContent ?? "";
-  assert.match(text, /They differ in verdict, certificate and version\. The rest of this page is of 2001:db8::10\./);
+  assert.match(text, /They differ in verdict, certificate and version\. The rest of this page is about 2001:db8::10\./);
   assert.equal(text.match(/differs/g)?.length, 3, "the one of three that is not like the others");
   assert.equal(endpoints(answer({ endpoints: [endpoint()] })), null);
   assert.equal(endpoints(older()), null);
@@ -115,7 +115,7 @@ test("other certificates are drawn, and one for clients that name no host may be
   const other = (/** @type {string} */ kind, /** @type {string | null} */ code) => ({ kind, authorized: code === null, authorizationError: code, certificate: certificate({ subject: `CN=${kind}.example` }) });
   const list = [other("rsa", "CERT_HAS_EXPIRED"), other("noSni", "ERR_TLS_CERT_ALTNAME_INVALID"), other("new-kind", null)];
   const text = others(answer({ otherCertificates: list }))?.textContent ?? "";
-  assert.match(text, /take RSA aloneVerdictrefused CERT_HAS_EXPIRED.*CN=rsa\.example.*name the host \(SNI\)Verdictfor another host.*new-kindVerdicttrusted/);
+  assert.match(text, /support only RSAVerdictrefused CERT_HAS_EXPIRED.*CN=rsa\.example.*send no host name \(SNI\)Verdictfor another host.*new-kindVerdicttrusted/);
   assert.equal(others(answer()), null);
 });
 

@@ -7,7 +7,7 @@ import { badge } from "./parts.js";
 /** @typedef {import("./view.js").Tone} Tone */
 
 const moved = "The page has moved for good. Browsers and search engines remember the new address.";
-const elsewhere = "The page is elsewhere for now. The old address stays the one to use.";
+const elsewhere = "The page is elsewhere for now. Keep using the old address.";
 
 /** @type {Record<number, string>} */
 const meanings = {
@@ -15,24 +15,24 @@ const meanings = {
   301: moved, 302: elsewhere, 303: "The answer is at another address.", 307: elsewhere, 308: moved,
   304: "Nothing has changed since the copy that the client says it has.",
   400: "The server does not understand the request.",
-  401: "The server wants visitors to sign in first.",
-  403: "The server understands the request and refuses it. Some refuse automated checks only, and let browsers in.",
+  401: "Visitors must sign in first.",
+  403: "The server refuses the request. Some servers refuse only automated checks and let browsers in.",
   404: "There is no page at this address.",
-  405: "The server does not take this kind of request here.",
+  405: "The server does not accept this request method here.",
   406: "The server has no version of the page that this client accepts.",
   410: "The page was taken away on purpose and will not come back.",
   421: "The request reached a server that is not responsible for this host.",
-  429: "The server had too many requests from this client, and wants a pause.",
+  429: "The server received too many requests from this client, and asks it to wait.",
   451: "The page is withheld for legal reasons.",
   500: "The server's own program failed.",
   502: "A server in front got no usable answer from the one behind it.",
-  503: "The server is overloaded or under maintenance. That is meant to pass.",
-  504: "A server in front waited in vain for the one behind it.",
+  503: "The server is overloaded or under maintenance. That should pass.",
+  504: "A server in front got no answer in time from the one behind it.",
 };
 
 /** What a whole class means, by its first digit. */
 const classes = ["", "This is only an interim answer.", "The request succeeded.", "The answer is elsewhere.",
-  "The server takes the request to be at fault.", "The server failed."];
+  "The server finds fault with the request.", "The server failed."];
 
 /**
  * @param {number} status

@@ -15,8 +15,8 @@ export function timingFacts(t) {
   const rows = [
     ["DNS", t.dnsMs, "Finding the address of the name."],
     ["Connect", t.connectMs, "Opening the connection."],
-    ["TLS", t.tlsMs, "Agreeing on encryption."],
-    ["First byte", t.firstByteMs, "Waiting for the answer: the way there and back, and the server's work."],
+    ["TLS", t.tlsMs, "Setting up encryption."],
+    ["First byte", t.firstByteMs, "Waiting for the answer: the round trip and the server's work."],
     ["Other", Math.max(0, rest), "Gaps in between, and attempts that failed."],
     ["Total", t.totalMs, "From the start to the end of the headers."],
   ];

@@ -15,8 +15,8 @@ export function early(d) {
   const list = /** @type {Informational[]} */ (d.informational ?? []);
   if (list.length === 0) return "";
   const hints = list.filter((a) => a.status === 103).flatMap((a) => a.headers).filter((h) => h.name === "link").length;
-  const what = hints > 0 ? `, with ${plural(hints, "link header")} for files that browsers can begin to load at once` : "";
-  const unheard = hints > 0 && d.httpVersion !== "HTTP/2" ? " Most browsers heed these hints over HTTP/2 and HTTP/3 alone." : "";
+  const what = hints > 0 ? `, with ${plural(hints, "link header")} for files that browsers can start loading at once` : "";
+  const unheard = hints > 0 && d.httpVersion !== "HTTP/2" ? " Most browsers use these hints only over HTTP/2 and HTTP/3." : "";
   return `Before its answer the server sent ${listed(list.map(named))}${what}.${unheard}`;
 }
 
@@ -27,9 +27,9 @@ export const http3 = (d) => (d.alternatives ?? []).find((/** @type {Alternative}
 export function alternatives(d) {
   const list = /** @type {Alternative[]} */ (d.alternatives ?? []);
   const best = http3(d);
-  if (list.length > 0 && d.tls === null) return "The answer offers other ways to have the site (Alt-Svc). Browsers heed that over HTTPS alone.";
+  if (list.length > 0 && d.tls === null) return "The answer offers other ways to reach the site (Alt-Svc). Browsers honour that only over HTTPS.";
   if (best) return `The server offers HTTP/3${best.host ? ` at ${best.host}` : ""} on port ${best.port} (Alt-Svc). Browsers remember that for ${duration(best.maxAgeSeconds)}. It was not tried here.`;
-  if (list.some((a) => /^h3-|^quic$/.test(a.protocol))) return "The server offers only drafts of HTTP/3 (Alt-Svc), which browsers no longer speak.";
+  if (list.some((a) => /^h3-|^quic$/.test(a.protocol))) return "The server offers only drafts of HTTP/3 (Alt-Svc), which browsers no longer support.";
   if (list.length > 0) return `The server offers the site over ${listed(list.map((a) => `${a.protocol} at ${a.host ?? "the same host"}, port ${a.port}`))} too (Alt-Svc).`;
   return "";
 }
@@ -60,8 +60,8 @@ const hidden = (d) => d.compression?.coding && !d.compression.varies && !/\b(?:n
 
 /** @param {any} d @returns {string} whether the answer is compressed, as a sentence; nothing where that does not matter */
 export function compression(d) {
-  if (uncompressed(d)) return `The answer is text and comes uncompressed, though the request offered ${listed(d.compression.offered.map((/** @type {string} */ c) => codings[c] ?? c))}. Compression makes text several times smaller, and is a setting of the web server.`;
+  if (uncompressed(d)) return `The answer is text and is not compressed, though the request accepted ${listed(d.compression.offered.map((/** @type {string} */ c) => codings[c] ?? c))}. Compression makes text several times smaller; it is a setting of the web server.`;
   if (!coding(d)) return "";
   return `The server compresses its answer (${coding(d)}).`
-    + (hidden(d) ? " It does not tell caches that this depends on the client, so that one may hand the compressed answer to a client that cannot read it: Vary: Accept-Encoding is missing." : "");
+    + (hidden(d) ? " Vary: Accept-Encoding is missing, so a cache may pass the compressed answer to a client that cannot read it." : "");
 }

@@ -11,10 +11,10 @@ import { coding, http3 } from "./offers.js";
 
 /** What is wrong with a certificate, by OpenSSL's codes. @type {Record<string, string>} */
 const certificateFaults = {
-  CERT_HAS_EXPIRED: "it has expired", CERT_NOT_YET_VALID: "its time has not begun", DEPTH_ZERO_SELF_SIGNED_CERT: "it is signed by itself alone",
-  SELF_SIGNED_CERT_IN_CHAIN: "its authority is not one that browsers trust", UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its authority is not known",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "nothing that the server sends leads to an authority that browsers trust",
-  ERR_TLS_CERT_ALTNAME_INVALID: "it is for another name", INVALID_PURPOSE: "it may not be used for what this server does with it",
+  CERT_HAS_EXPIRED: "it has expired", CERT_NOT_YET_VALID: "it is not valid yet", DEPTH_ZERO_SELF_SIGNED_CERT: "it is self-signed",
+  SELF_SIGNED_CERT_IN_CHAIN: "its root is not one that browsers trust", UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its issuer is not known",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the server does not send the chain that leads to a trusted root",
+  ERR_TLS_CERT_ALTNAME_INVALID: "it is for another name", INVALID_PURPOSE: "it may not be used for a server",
   PERMITTED_VIOLATION: "its authority may not vouch for this name", UNHANDLED_CRITICAL_EXTENSION: "it has an extension that clients do not understand",
   INVALID_CA: "it was issued by a certificate that is no authority", CA_MD_TOO_WEAK: "it is signed with SHA-1 or MD5",
   PATH_LENGTH_EXCEEDED: "its chain is longer than one of its authorities allows",
@@ -50,7 +50,7 @@ export default {
   verdict(d) {
     const fault = certificateFault(d);
     if (d.challenge) return { tone: fault ? "bad" : "warn", text: `${host(d.url)} answers ${answered(d)}. ${challengeWords(d.challenge)}` };
-    if (conflict(d)) return { tone: "bad", text: `${host(d.url)} answers ${answered(d)} with Location fields that differ. Browsers show an error in place of such an answer.` };
+    if (conflict(d)) return { tone: "bad", text: `${host(d.url)} answers ${answered(d)} with conflicting Location headers. Browsers show an error instead of such an answer.` };
     const end = fault ? `, but its certificate is not valid: ${fault}.` : d.redirectsTo ? `, and sends visitors on to ${d.redirectsTo}.` : plain(d) ? ", without encryption." : ".";
     return { tone: fault ? "bad" : plain(d) ? "warn" : statusTone(d.status), text: `${host(d.url)} answers ${answered(d)} after ${ms(d.responseTimeMs)}${end}` };
   },
@@ -61,7 +61,7 @@ export default {
     const fault = certificateFault(d);
     if (d.challenge) list.push({ tone: "warn", text: `${d.url} answers ${answered(d)}. ${challengeWords(d.challenge)}` });
     else if (d.status >= 400) list.push({ tone: d.status >= 500 ? "bad" : "warn", broken: d.status >= 500, text: `${d.url} answers ${answered(d)}: ${lower(statusMeaning(d.status))}` });
-    if (conflict(d)) list.push({ tone: "bad", broken: true, text: `${d.url} sends Location fields that differ. Browsers show an error in place of such an answer.` });
+    if (conflict(d)) list.push({ tone: "bad", broken: true, text: `${d.url} sends conflicting Location headers. Browsers show an error instead of such an answer.` });
     if (fault) list.push({ tone: "bad", broken: true, text: `The certificate of ${host(d.url)} is not valid: ${fault}.`, ...certificateAside(host(d.url)) });
     if (d.timings.firstByteMs >= slow) list.push({ tone: "warn", text: `${host(d.url)} takes ${ms(d.timings.firstByteMs)} to begin its answer.` });
     if (plain(d)) list.push({ tone: "warn", text: `${d.url} is served without encryption and does not lead to HTTPS.` });

@@ -19,47 +19,47 @@ const purposes = {
   "accept-ranges": "Whether parts of the file can be asked for, as for resuming a download.",
   "access-control-allow-origin": "Which other sites' scripts may read this answer.",
   "age": "For how many seconds a cache has held this answer.",
-  "allow": "Which kinds of request the server takes here.",
-  "alt-svc": "Other protocols or ports, such as HTTP/3, under which the site can be had.",
+  "allow": "Which request methods the server accepts here.",
+  "alt-svc": "Other protocols or ports that serve the site, such as HTTP/3.",
   "cache-control": "Who may keep this answer, and for how long.",
   "cf-cache-status": "Whether Cloudflare answered from its cache.",
-  "cf-ray": "Cloudflare's number for this request.",
+  "cf-ray": "Cloudflare's ID of this request.",
   "connection": "Whether the connection stays open.",
   "content-disposition": "Whether browsers show the content or save it as a file.",
   "content-encoding": "How the content is compressed.",
-  "content-language": "The language that the content is meant for.",
+  "content-language": "The language of the intended audience.",
   "content-length": "The size of the content in bytes.",
   "content-security-policy": "What the page may load and run, as a guard against injected scripts.",
   "content-type": "What kind of content this is, and its character set.",
   "cross-origin-opener-policy": "Keeps the page apart from windows of other sites.",
   "cross-origin-resource-policy": "Which sites may embed this content.",
   "date": "When the server made this answer.",
-  "etag": "A mark of this version, by which caches ask whether it still holds.",
-  "expires": "Until when caches may use this answer.",
-  "last-modified": "When the content changed last.",
+  "etag": "An identifier of this version, by which caches check whether their copy is current.",
+  "expires": "How long caches may use this answer.",
+  "last-modified": "When the content last changed.",
   "link": "Related addresses, such as files to load early or the canonical page.",
   "location": "Where the server sends the visitor.",
   "nel": "Where browsers report failed connections.",
-  "permissions-policy": "Which abilities of the browser, such as the camera, the page may use.",
+  "permissions-policy": "Which browser features, such as the camera, the page may use.",
   "referrer-policy": "How much of this address other sites learn from links.",
   "report-to": "Where browsers send reports about this site.",
   "retry-after": "When to try again.",
   "server": "What the server says it runs.",
   "server-timing": "What the server says of its own times.",
   "set-cookie": "A cookie that the server asks the browser to keep. Its value is masked here.",
-  "strict-transport-security": "Has browsers use HTTPS alone for this host from now on.",
-  "transfer-encoding": "How the content is sent in pieces.",
+  "strict-transport-security": "Tells browsers to use only HTTPS for this host from now on.",
+  "transfer-encoding": "How the content is encoded for transfer, as in chunks.",
   "vary": "Which parts of a request change the answer; caches keep a copy for each.",
   "via": "Proxies that the answer came through.",
   "www-authenticate": "How to sign in.",
   "x-cache": "Whether a cache had the answer.",
-  "x-content-type-options": "Has browsers not guess at the kind of content.",
+  "x-content-type-options": "Stops browsers from guessing the content type.",
   "x-frame-options": "Whether other sites may show the page in a frame.",
   "x-powered-by": "What software made the page, as it says itself.",
   "x-robots-tag": "What search engines may do with this page.",
 };
 
-const cutPart = "A part of the answer was cut: the server sent more headers, or longer texts, than the service passes on.";
+const cutPart = "Part of the answer was cut: the server sent more headers, or longer ones, than are shown.";
 
 /** @param {any} d */
 function certificate(d) {
@@ -86,7 +86,7 @@ function headerTable(headers, part) {
     el("span", { class: "mono" }, h.name),
     el("div", {}, value(h.value, { what: h.name }), purposes[h.name] && h.name !== headers[i - 1]?.name && el("div", { class: "hint" }, purposes[h.name])),
   ]);
-  return table({ caption: `${counted(headers.length, part, "header")}, by name; what is sent repeatedly stands repeatedly.`, columns: [{ title: "Name" }, { title: "Value" }], rows });
+  return table({ caption: `${counted(headers.length, part, "header")}; one that is sent repeatedly is listed each time.`, columns: [{ title: "Name" }, { title: "Value" }], rows });
 }
 
 /** @param {import("../../lib/picture.js").Timings} t */
@@ -128,12 +128,12 @@ export default {
     const fault = certificateFault(d);
     return [
       `The server answered ${answered(d)}. ${statusMeaning(d.status)}`,
-      fault ? `The certificate is not valid: ${fault}. Browsers show their visitors a warning in place of the page. This check went on, because it sends nothing secret.` : "",
+      fault ? `The certificate is not valid: ${fault}. Browsers show a warning instead of the page. This check went on, because it sends nothing secret.` : "",
       challengeAdvice(d.challenge),
-      conflict(d) ? "Two parts of the server each add a Location, and they differ. Browsers refuse such an answer and show an error. Find both in the configurations of the web server, of the program behind it and of a proxy in front, and let one alone set it." : "",
+      conflict(d) ? "Two parts of the server each add a Location header, and they differ. Browsers show an error. Look in the web server, the program behind it and any proxy in front, and let only one of them set it." : "",
       longestStep(d.timings),
       early(d), alternatives(d), compression(d),
-      "Only the headers were asked for here: the page itself was not read, and no redirect was followed.",
+      "Only the headers were read here, not the page itself, and no redirect was followed.",
       cookies > 0 ? `The answer sets ${plural(cookies, "cookie")}. Their values can be secrets, so they are hidden.` : "",
     ].filter(Boolean);
   },

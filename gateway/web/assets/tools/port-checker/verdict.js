@@ -19,7 +19,7 @@ export const states = {
 const risky = /^(?:mysql|postgresql|ms-sql-s|redis|mongodb|couchdb|memcache|etcd-client|ms-wbt-server|rfb|microsoft-ds|netbios-ssn|docker|telnet)$/;
 
 /** @param {any} d */
-const named = (d) => `Port ${d.port}${d.service ? ` (${d.service})` : ""} of ${d.host}`;
+const named = (d) => `Port ${d.port}${d.service ? ` (usually ${d.service})` : ""} of ${d.host}`;
 
 /** The addresses where something else came out than the best. @param {any} d @returns {Tried[]} */
 export const others = (d) => d.addresses.filter((/** @type {Tried} */ a) => a.state !== d.state && a.state !== "skipped");
@@ -38,7 +38,7 @@ function verdict(d) {
 }
 
 /** @param {any} d */
-export const exposed = (d) => (d.state === "open" && risky.test(d.service) ? `${named(d)} is open to the internet, and this service is rarely meant for everybody.` : null);
+export const exposed = (d) => (d.state === "open" && risky.test(d.service) ? `${named(d)} is open to the internet. Such a service is rarely meant for everyone.` : null);
 
 /** @param {any} d @returns {import("../../lib/view.js").Concern[]} */
 function concerns(d) {

@@ -69,26 +69,26 @@ function addresses(d) {
 
 /** @param {any} d */
 const summary = (d) => facts([
-  ["Host", value(d.host)], ["Port", value(d.port)], ["Usual service", d.service ? value(d.service) : none("none is registered for this port, as far as this service knows")],
+  ["Host", value(d.host)], ["Port", value(d.port)], ["Usual service", d.service ? value(d.service) : none("none known for this port")],
   ["Best answer", `${d.state}, from ${d.address}${d.responseTimeMs === null ? "" : ` after ${ms(d.responseTimeMs)}`}`], ["Reachable", d.reachable ? "yes" : "no"],
 ]);
 
 /** What a state comes to for a visitor. @type {Record<string, string>} */
 const meanings = {
-  open: "Open means that something accepted the connection. It does not say that the program behind it works; the service's name is only what usually uses this port.",
-  closed: "Closed means that the host is there and answered, but nothing listens on this port, or a firewall refuses for it. If a service should be here, it does not run or listens elsewhere.",
-  filtered: "No answer came within the time that is allowed. Most often a firewall drops the packets silently; it may also let in some sources only, so that the port is open for others.",
+  open: "Open means that something accepted the connection. It does not say that the program behind it works, nor that it is the service that usually uses this port.",
+  closed: "Closed means that the host is there and answered, but nothing listens on this port, or a firewall rejects the connection. If a service should be here, it is not running or listens elsewhere.",
+  filtered: "No answer came in time. Most often a firewall drops the packets silently; it may let in only some sources, so the port may be open for others.",
   unreachable: "The network says that the host cannot be reached at this address, so nothing is known of the port itself.",
-  skipped: "This service has no way to these addresses, so nothing was learnt. Others may reach them.",
+  skipped: "This service has no route to these addresses, so nothing is known. Others may reach them.",
 };
 
 /** @param {any} d */
 function meaning(d) {
   const list = [meanings[d.addresses.every((/** @type {Tried} */ a) => a.state === "skipped") ? "skipped" : d.state]];
   if (others(d).length > 0) list.push("Visitors use whichever address their own connection prefers, so some of them will see the other state.");
-  if (untried(d)) list.push(`${untried(d)} What is said here is of the addresses in the table alone; enter another address to try the port there.`);
+  if (untried(d)) list.push(`${untried(d)} All of this is about the addresses in the table; enter another address to try the port there.`);
   const risk = exposed(d);
-  if (risk) list.push(`${risk} Unless that is meant, let a firewall admit only those who need it.`);
+  if (risk) list.push(`${risk} Unless that is intended, let a firewall admit only those who need it.`);
   return list;
 }
 

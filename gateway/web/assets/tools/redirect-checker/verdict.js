@@ -12,14 +12,14 @@ import { certificateAside } from "../../lib/topics.js";
 
 /** How a chain may end badly: a sentence about the host that its last step names. @type {Record<string, (host: string, d: any) => string>} */
 const endings = {
-  loop: () => "The redirects lead in a circle, so that no page ever comes.",
-  tooManyRedirects: (_, d) => `After ${plural(d.redirectCount, "redirect")} there is still another one, and no more are followed.`,
+  loop: () => "The redirects form a loop, so no page ever loads.",
+  tooManyRedirects: (_, d) => `After ${plural(d.redirectCount, "redirect")} there is yet another, and no more are followed.`,
   missingLocation: (host) => `${host} redirects without saying where to.`,
-  invalidLocation: (host, d) => (conflict(last(d)) ? `${host} names destinations that differ in one redirect. Browsers stop there and show an error.` : `${host} redirects to something that is not a valid URL.`),
+  invalidLocation: (host, d) => (conflict(last(d)) ? `${host} names conflicting destinations in one redirect. Browsers stop there and show an error.` : `${host} redirects to something that is not a valid URL.`),
   unsupportedScheme: (host) => `${host} redirects to an address that is neither http nor https.`,
   blocked: () => "The chain leads to an address that this service did not visit.",
   unreachable: (host) => `The chain breaks off: no answer came from ${host}.`,
-  deadline: () => "The time of this check was over before the chain had ended.",
+  deadline: () => "The check ran out of time before the chain ended.",
 };
 
 /** More redirects than this are worth a word. */
@@ -37,7 +37,7 @@ export const conflict = (hop) => hop.flags.includes("conflictingLocation");
 /** @param {any} d */
 export function ending(d) {
   if (d.outcome !== "final") return endings[d.outcome]?.(host(last(d).url), d) ?? d.summary;
-  const but = conflict(last(d)) ? ", but with Location fields that differ, so that browsers show an error in its place" : flagged(d, "certificateInvalid") ? ", but a certificate on the way is not valid" : flagged(d, "httpsToHttp") ? ", but a step leads back to unencrypted HTTP"
+  const but = conflict(last(d)) ? ", but with conflicting Location headers, so browsers show an error instead" : flagged(d, "certificateInvalid") ? ", but a certificate on the way is not valid" : flagged(d, "httpsToHttp") ? ", but a step leads back to unencrypted HTTP"
     : d.finalUrl.startsWith("http:") ? d.redirectCount === 0 ? " and without encryption" : " without encryption" : "";
   if (d.redirectCount === 0) return `${host(d.url)} answers ${answered(last(d))} without a redirect${but}.`;
   return `${plural(d.redirectCount, "redirect")} to ${d.finalUrl}, which answers ${answered(last(d))}${but}.`;
@@ -59,8 +59,8 @@ function concerns(d) {
   const name = host(d.url);
   if (d.outcome !== "final") list.push({ tone: endTone(d) === "warn" ? "warn" : "bad", broken: true, text: `The redirects of ${d.url} could not be followed to a page. ${ending(d)}` });
   else if (d.finalStatus >= 400) list.push({ tone: statusTone(d.finalStatus) === "bad" ? "bad" : "warn", broken: true, text: `${d.finalUrl} answers ${answered(last(d))}.` });
-  if (d.outcome === "final" && conflict(last(d))) list.push({ tone: "bad", broken: true, text: `${d.finalUrl} sends Location fields that differ. Browsers show an error in place of such an answer.` });
-  if (flagged(d, "certificateInvalid")) list.push({ tone: "bad", broken: true, text: `A certificate on the way from ${name} is not valid, so that browsers stop with a warning.`, ...certificateAside(host(unsafe(d))) });
+  if (d.outcome === "final" && conflict(last(d))) list.push({ tone: "bad", broken: true, text: `${d.finalUrl} sends conflicting Location headers. Browsers show an error instead of such an answer.` });
+  if (flagged(d, "certificateInvalid")) list.push({ tone: "bad", broken: true, text: `A certificate on the way from ${name} is not valid, so browsers stop with a warning.`, ...certificateAside(host(unsafe(d))) });
   if (flagged(d, "httpsToHttp")) list.push({ tone: "bad", text: `The redirects of ${name} lead from HTTPS back to unencrypted HTTP.` });
   if (flagged(d, "userinfo")) list.push({ tone: "warn", text: `A redirect of ${name} leads to an address with a user name in it.` });
   if (d.redirectCount > many && d.outcome === "final") list.push({ tone: "warn", text: `${name} needs ${plural(d.redirectCount, "redirect")} to reach its page, and each one costs time.` });

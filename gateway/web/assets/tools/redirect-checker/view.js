@@ -15,15 +15,15 @@ import { conflict, endTone, ending, flagged, last } from "./verdict.js";
 /** What a flag says: its words, its tone, and the sentence that explains it. @type {Record<string, [string, Tone | "off", string]>} */
 const flags = {
   httpToHttps: ["to HTTPS", "good", "The step leads from an unencrypted address to an encrypted one."],
-  httpsToHttp: ["back to HTTP", "bad", "The step leads from an encrypted address to an unencrypted one, where others on the way can read along and change the page."],
+  httpsToHttp: ["back to HTTP", "bad", "The step leads from an encrypted address to an unencrypted one, where others on the way can read and change the page."],
   permanent: ["permanent", "off", "Browsers and search engines may remember the new address and go there at once."],
-  temporary: ["temporary", "off", "The old address stays the one to use, and is asked every time."],
+  temporary: ["temporary", "off", "The old address stays in use and is asked every time."],
   crossHost: ["other host", "off", "The step leads to another host name."],
   wwwChange: ["www changes", "off", "The step adds www to the name or takes it away."],
   relativeLocation: ["relative address", "off", "The server names the next address without its host. That is allowed."],
-  userinfo: ["user name in it", "warn", "The next address has a user name in it, which browsers warn of or ignore."],
-  conflictingLocation: ["destinations that differ", "bad", "The answer has several Location fields, and they differ. Browsers refuse such an answer and show an error."],
-  certificateInvalid: ["certificate not valid", "bad", "Browsers show a warning here in place of following the step."],
+  userinfo: ["user name in it", "warn", "The next address has a user name in it, which browsers ignore or warn about."],
+  conflictingLocation: ["conflicting destinations", "bad", "The answer has several Location headers that differ. Browsers show an error."],
+  certificateInvalid: ["certificate not valid", "bad", "Browsers show a warning here instead of going on."],
 };
 
 /** @param {string} name */
@@ -128,12 +128,12 @@ export default {
     const redirects = d.hops.filter((/** @type {Hop} */ h) => h.location !== null);
     const permanent = redirects.filter((/** @type {Hop} */ h) => h.flags.includes("permanent")).length;
     return [
-      d.outcome === "final" && d.redirectCount === 0 ? "The address answers by itself: nobody is sent elsewhere by the server." : "A redirect is an answer that only names another address. Browsers go there by themselves, and each step costs its visitor time.",
-      d.outcome === "final" ? "" : { loop: "Browsers notice the circle after some rounds and show an error. Often a cookie, a proxy in front or a setting for HTTPS is behind it.",
-        tooManyRedirects: "Browsers go on a little longer, most of them to 20 redirects, and then show an error." }[/** @type {string} */ (d.outcome)] ?? d.summary,
-      flagged(d, "conflictingLocation") ? "Two parts of the server each add a Location, such as the web server and the program behind it, or a proxy in front. Find both values in their configurations, and let one alone redirect." : "",
+      d.outcome === "final" && d.redirectCount === 0 ? "The address answers directly: the server sends nobody elsewhere." : "A redirect is an answer that names another address. Browsers go there by themselves, and each step costs the visitor time.",
+      d.outcome === "final" ? "" : { loop: "Browsers notice the loop after some rounds and show an error. Often a cookie, a proxy in front or an HTTPS setting causes it.",
+        tooManyRedirects: "Most browsers follow up to 20 redirects, and then show an error." }[/** @type {string} */ (d.outcome)] ?? d.summary,
+      flagged(d, "conflictingLocation") ? "Two parts of the server each add a Location header, such as the web server and the program behind it, or a proxy in front. Find both, and let only one redirect." : "",
       permanent > 0 ? `${permanent === redirects.length ? "Every redirect here is permanent" : `Of the ${redirects.length} redirects here ${permanent} ${permanent === 1 ? "is" : "are"} permanent`}: a browser that has seen one may not ask again for a long time.` : "",
-      d.clientRedirect ? "The last page sends browsers on by itself. Search engines and other programs may not follow that as they follow a redirect of the server." : "",
+      d.clientRedirect ? "The last page sends browsers on by itself. Search engines and other programs may not follow that as they would a redirect of the server." : "",
     ].filter(Boolean);
   },
 

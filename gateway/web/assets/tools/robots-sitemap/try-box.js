@@ -29,7 +29,7 @@ export function tryBox(robots, url, { lines, box }) {
     const tried = asURL(path.value);
     const { line, nodes } = decision(robots, crawler.value.trim(), tried ? tried.pathname + tried.search : asPath(path.value));
     const foreign = tried && tried.host !== url.host;
-    out.replaceChildren(...nodes, ...(foreign ? [el("p", { class: "hint" }, `This file is for ${url.host} alone; ${tried.host} has rules of its own.`)] : []));
+    out.replaceChildren(...nodes, ...(foreign ? [el("p", { class: "hint" }, `This file covers only ${url.host}; ${tried.host} has its own rules.`)] : []));
     for (const [n, node] of lines) node.classList.toggle("rs-decides", n === line);
     const at = byHand && line && lines.get(line);
     if (at && box) box.scrollTop = at.offsetTop - box.clientHeight / 2;
@@ -59,8 +59,8 @@ const isNamed = (crawler, agent) => crawler.toLowerCase().startsWith(agent.toLow
 
 /** @param {Robots} robots @param {string} crawler */
 function withoutRules({ httpStatus }, crawler) {
-  if (httpStatus === 429 && /^googlebot\b/i.test(crawler)) return "By RFC 9309 it has no rules to follow, but Google takes an answer of 429 as a server error and treats the whole site as closed.";
-  return [401, 403, 429].includes(httpStatus ?? 0) ? "Where the server refuses it the file too, it has no rules to follow (RFC 9309)." : "There are no rules to follow.";
+  if (httpStatus === 429 && /^googlebot\b/i.test(crawler)) return "RFC 9309 sets no rules here, but Google treats a 429 as a server error, and the whole site as closed.";
+  return [401, 403, 429].includes(httpStatus ?? 0) ? "If the server refuses it the file too, there are no rules to follow (RFC 9309)." : "There are no rules to follow.";
 }
 
 /**
@@ -76,10 +76,10 @@ export function decision(robots, crawler, path) {
   const may = allowed && !closed;
   const who = crawler || "A crawler without a name";
   const why = path === "/robots.txt" ? "The file itself may always be read."
-    : closed ? "The file cannot be read, and so everything counts as closed."
+    : closed ? "The file cannot be read, so everything counts as closed."
     : robots.status !== "found" ? withoutRules(robots, crawler)
-    : agent === null ? "No group is for it, so that everything is open to it."
-    : `It follows the group for ${agent === "*" ? "all crawlers (*), as none names it" : isNamed(crawler, agent) ? agent : `${agent}, as none names it`}. ${rule ? `Line ${rule.line} decides: ${spell(rule)}` : "No rule in it matches the path, so that it is open."}`;
+    : agent === null ? "No group applies to it, so everything is open."
+    : `It follows the group for ${agent === "*" ? "all crawlers (*), as none names it" : isNamed(crawler, agent) ? agent : `${agent}, as none names it`}. ${rule ? `Line ${rule.line} decides: ${spell(rule)}` : "No rule in it matches the path, so it is open."}`;
   const others = matching.slice(1, 4).map((r) => `line ${r.line} (${spell(r)})`).join(", ");
   return { line: rule?.line ?? null, nodes: [
     el("p", { class: `rs-verdict ${may ? "good" : "bad"}` }, mark(may ? "good" : "bad"), ` ${who} ${may ? "may" : "may not"} fetch ${path}`),

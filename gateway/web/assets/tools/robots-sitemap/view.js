@@ -68,7 +68,7 @@ function fileBox(robots) {
   });
   const list = el("ol", {}, ...lines.values());
   const box = el("div", { class: "rs-file", role: "region", "aria-label": "robots.txt", tabindex: "0" }, list);
-  return { lines, box, node: el("div", {}, box, robots.bytes > previewBytes && el("p", { class: "hint" }, `These are the first 4 KiB of ${bytes(robots.bytes)}. The rules below and the box are of ${robots.truncated ? "as much as the answer holds" : "the whole that was read"}.`)) };
+  return { lines, box, node: el("div", {}, box, robots.bytes > previewBytes && el("p", { class: "hint" }, `These are the first 4 KiB of ${bytes(robots.bytes)}. The rules below and the path test use ${robots.truncated ? "as much of it as the answer holds" : "the whole file"}.`)) };
 }
 
 /** @param {Group[]} groups */
@@ -81,7 +81,7 @@ function groupTable(groups) {
       count("allow"), count("disallow"), g.crawlDelay === null ? "—" : `${g.crawlDelay} s`,
       g.rules.length === 0 ? none() : more(plural(g.rules.length, "rule"), code(g.rules.map(spell).join("\n"), `rules for ${names}`), cut(g))];
   });
-  const caption = groups.length > mostGroups ? `The first ${mostGroups} of ${number(groups.length)} groups; all are in the JSON` : "The groups of crawlers and what they are told";
+  const caption = groups.length > mostGroups ? `The first ${mostGroups} of ${number(groups.length)} groups; all are in the JSON` : "The rules of each group of crawlers";
   return table({ caption, columns, rows, hideCaption: groups.length <= mostGroups });
 }
 
@@ -107,7 +107,7 @@ export default {
     const file = fileBox(d.robots);
     return [
       section("robots.txt, line by line", ...issueList(d.robots.issues.filter((/** @type {Issue} */ i) => !file.lines.has(i.line ?? 0))), file.node),
-      section("Try a path", tryBox(d.robots, new URL(d.url), file), cut(d.robots, "A part of robots.txt was cut: a path that a missing rule speaks of is judged wrongly.")),
+      section("Try a path", tryBox(d.robots, new URL(d.url), file), cut(d.robots, "Part of robots.txt was cut: a path that a missing rule covers is judged wrongly.")),
       crawlerTable(d),
       d.robots.groups.length > 0 && folded("Rules by crawler", plural(d.robots.groups.length, "group"), groupTable(d.robots.groups), cut(d.robots, "A part of this was cut: more came than the service reads, or passes on.")),
       section("Sitemaps", sitemapTable(d), cut(d, "A part of the answer was cut: more sitemaps may be declared than are listed.")),
@@ -116,7 +116,7 @@ export default {
         ["Final URL", d.robots.finalUrl && d.robots.finalUrl !== d.robots.url ? value(d.robots.finalUrl, { what: "final URL" }) : null],
         ["State", state(d.robots)],
         ["Content type", d.robots.contentType && value(d.robots.contentType, { what: "content type" })],
-        ["Size", `${bytes(d.robots.bytes)}${d.robots.truncated && d.robots.bytes >= wholeBytes ? ", at which reading ended" : ""}`],
+        ["Size", `${bytes(d.robots.bytes)}${d.robots.truncated && d.robots.bytes >= wholeBytes ? ", where reading stopped" : ""}`],
         ["Effect", el("span", {}, effectWords[d.robots.effect] ?? d.robots.effect)],
         ["Site", value(d.url, { what: "URL" })],
       ])),
@@ -125,13 +125,13 @@ export default {
 
   meaning(d) {
     return [
-      "robots.txt asks crawlers to stay away from parts of a site. Well-behaved ones do as they are asked; it protects nothing, and what it names is there for everybody to read.",
-      { found: effectWords[d.robots.effect] ?? "", missing: refusal(d.robots) ? "A refusal is no rule: what robots.txt may say is not known to a crawler that is refused it. Often a firewall or a protection against bots refuses what it does not know, and lets known crawlers pass. Make sure that everybody can read robots.txt."
-        : "Without a robots.txt, crawlers may visit everything. That is in order where nothing is to be kept from them.",
-        unreachable: "While the server fails to give the file, crawlers treat the whole site as closed. When that lasts, search engines drop its pages.",
-        invalid: "Many servers answer every address with a page. Crawlers find no rules in it and visit everything." }[/** @type {string} */ (d.robots.status)] ?? "",
-      "A path that is closed to a search engine can still appear in its results, without a description, where other sites link to it.",
-      sitemaps(d).some((s) => s.status === "found") ? "A sitemap lists the pages that search engines should know of. It is no promise that they take them up." : "A sitemap is not needed. It helps search engines to find pages that few links lead to.",
+      "robots.txt asks crawlers to stay away from parts of a site. Well-behaved ones comply. It protects nothing: anyone can read it, and the paths it names.",
+      { found: effectWords[d.robots.effect] ?? "", missing: refusal(d.robots) ? "A crawler that is refused the file cannot know its rules. Often a firewall or bot protection blocks unknown clients and lets well-known crawlers pass. Make sure that everyone can read robots.txt."
+        : "Without a robots.txt, crawlers may visit everything. That is fine if they should.",
+        unreachable: "While the server fails to deliver the file, crawlers treat the whole site as closed. If that lasts, search engines drop its pages.",
+        invalid: "Many servers answer every URL with a page. Crawlers find no rules in it and visit everything." }[/** @type {string} */ (d.robots.status)] ?? "",
+      "A path that is closed to a search engine can still appear in its results, without a description, if other sites link to it.",
+      sitemaps(d).some((s) => s.status === "found") ? "A sitemap lists the pages that search engines should know about. It does not guarantee that they index them." : "A sitemap is optional. It helps search engines find pages that few links lead to.",
     ].filter(Boolean);
   },
 

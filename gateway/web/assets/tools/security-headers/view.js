@@ -21,14 +21,14 @@ const order = Object.keys(statuses);
 
 /** What to think of before sending a header. @type {Record<string, string>} */
 const cautions = {
-  hsts: "It holds for every subdomain: first make sure that all of them answer over https.",
-  csp: "Which policy fits cannot be guessed from outside. Content-Security-Policy-Report-Only is a start that blocks nothing: watch the browser's console, add what your pages need, then send it without -Report-Only.",
-  coop: "Windows of other sites, for a login or a payment, may lose their tie to the page.",
-  coep: "Files and frames of other sites stop loading, unless these agree. Send it only where the page needs isolation.",
+  hsts: "It applies to every subdomain: first make sure that all of them work over https.",
+  csp: "The right policy depends on your pages. Start with Content-Security-Policy-Report-Only, which blocks nothing: watch the browser's console, add what your pages need, then send it without -Report-Only.",
+  coop: "Windows of other sites, as for a login or a payment, may lose contact with the page.",
+  coep: "Files and frames of other sites stop loading unless those sites agree. Send it only where the page needs isolation.",
   corp: "Other sites can no longer show your images and files.",
   "permissions-policy": "Leave out what your pages use.",
   cookies: "Best changed in the program that sets them. HttpOnly hides a cookie from the page's own scripts.",
-  "information-leak": "nginx removes what the program behind it sends; for the rest it needs the headers-more module.",
+  "information-leak": "nginx can remove what the program behind it sends; for anything else it needs the headers-more module.",
 };
 
 /** @param {string} what @param {Lines} lines */
@@ -101,12 +101,12 @@ function everything(d) {
   });
   if (included.length === 0) return null;
   return folded("All of it, ready to paste", "for nginx, Apache and Caddy",
-    el("p", {}, `The lines of ${plural(included.length, "control")}; one whose value only you can choose is left out. In nginx, an add_header in an inner block hides those of outer blocks.`),
+    el("p", {}, `The lines of ${plural(included.length, "control")}; those whose value only you can choose are left out. In nginx, an add_header in an inner block replaces those of outer blocks.`),
     el("ul", {}, ...included.filter(caution).map((c) => el("li", {}, el("strong", {}, c.name), `: ${caution(c)}`))),
     servers("all recommended headers", all));
 }
 
-const cutPart = "A part of the answer was cut: the server sent more than the service passes on. All of it was judged.";
+const cutPart = "Part of the answer was cut: the server sent more than is shown. All of it was judged.";
 
 /** @param {any} d */
 function cookieTable(d) {
@@ -116,7 +116,7 @@ function cookieTable(d) {
     c.issues.length === 0 ? "nothing" : el("ul", { class: "values sentence" }, ...c.issues.map((/** @type {any} */ i) => el("li", {}, badge(statuses[i.severity][0], i.severity), ` ${i.message}`))),
     yes(c.secure), yes(c.httpOnly), c.sameSite ?? badge("off", "not set")]);
   const faulty = d.cookies.filter((/** @type {any} */ c) => c.issues.length > 0).length;
-  return folded("Cookies", `${plural(d.cookies.length, "cookie")}${faulty > 0 ? `, ${faulty} with something to mend` : ""}`, table({ caption: "Cookies that the answer sets", hideCaption: true, columns: [{ title: "Name" }, { title: "What is wrong" }, { title: "Secure" }, { title: "HttpOnly" }, { title: "SameSite" }], rows }), cut(d, cutPart));
+  return folded("Cookies", `${plural(d.cookies.length, "cookie")}${faulty > 0 ? `, ${faulty} to fix` : ""}`, table({ caption: "Cookies that the answer sets", hideCaption: true, columns: [{ title: "Name" }, { title: "What is wrong" }, { title: "Secure" }, { title: "HttpOnly" }, { title: "SameSite" }], rows }), cut(d, cutPart));
 }
 
 /** @param {any} d */
@@ -134,9 +134,9 @@ function answerPart(d) {
 
 /** @param {any} d */
 function meaning(d) {
-  const list = ["With these headers a site tells browsers what to refuse on its behalf: unencrypted connections, foreign script, frames around its pages. They limit what a mistake elsewhere can cost."];
-  if (d.summary.fail > 0) list.push("A missing header is no break-in by itself. Begin with the controls at the top.");
-  if (d.summary.info > 0) list.push("What could be better is optional; whether it fits depends on the site.");
+  const list = ["With these headers a site tells browsers what to refuse: unencrypted connections, scripts of others, frames around its pages. They limit the damage of a mistake elsewhere."];
+  if (d.summary.fail > 0) list.push("A missing header is not a vulnerability by itself. Start with the controls at the top.");
+  if (d.summary.info > 0) list.push("Controls that could be better are optional; whether they fit depends on the site.");
   return list;
 }
 

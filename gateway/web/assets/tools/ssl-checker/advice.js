@@ -23,10 +23,10 @@ export function advice(d) {
 const reasons = {
   versions: (d) => [
     oldOnes(d).length > 0 && `Switch off ${listed(oldOnes(d).map(versionName))}. Programs that know nothing newer, most of them from before 2014, can then no longer connect.`,
-    d.supportedProtocols["TLSv1.3"] === false && "Switch on TLS 1.3, which connects faster and has no weak cipher suites. It takes OpenSSL 1.1.1 or later.",
+    d.supportedProtocols["TLSv1.3"] === false && "Switch on TLS 1.3, which connects faster and has no weak cipher suites. It needs OpenSSL 1.1.1 or later.",
   ].filter((text) => text !== false),
-  suites: (d) => [`Take none but strong cipher suites. ${leaving(d)}Every client of the last ten years knows one of those that stay; they work with RSA and with ECDSA certificates.`],
-  chain: () => ["Put the server's certificate and then each intermediate, in turn and without the root, into one file. Below it is called fullchain.pem, as many tools name it; the folder is an example."],
+  suites: (d) => [`Accept only strong cipher suites. ${leaving(d)}Every client of the last ten years supports one of the rest; they work with RSA and with ECDSA certificates.`],
+  chain: () => ["Put the server's certificate and then each intermediate, in order and without the root, into one file. Below it is called fullchain.pem, as many tools name it; the folder is an example."],
 };
 
 /** @param {any} d */
@@ -40,7 +40,7 @@ function leaving(d) {
 const places = {
   nginx: (changes) => [
     tuned(changes) && "In the http block, in place of such lines there and in server blocks: sites that share a port may all get the versions of the first.",
-    changes.includes("suites") && "Take ssl_dhparam lines away: none of these suites needs one, and with a short one nginx may no longer start.",
+    changes.includes("suites") && "Remove ssl_dhparam lines: none of these suites needs one, and with a short one nginx may no longer start.",
     changes.includes("chain") && "ssl_certificate stands in the site's server block.", "Then nginx -t, and reload.",
   ].filter(Boolean).join(" "),
   Apache: (changes) => [
@@ -48,7 +48,7 @@ const places = {
     changes.includes("chain") && "SSLCertificateFile stands in the site's <VirtualHost>.", "Then apachectl configtest, and reload.",
   ].filter(Boolean).join(" "),
   Caddy: (changes) => [
-    "In the block of the site.", tuned(changes) && "Without such lines Caddy takes strong suites of TLS 1.2 and 1.3 alone, so taking yours away does as well.", "Then caddy validate, and reload.",
+    "In the block of the site.", tuned(changes) && "By default Caddy accepts only strong suites of TLS 1.2 and 1.3, so removing your lines works as well.", "Then caddy validate, and reload.",
   ].filter(Boolean).join(" "),
 };
 

@@ -23,7 +23,7 @@ export function endpoints(d) {
   const seen = list.filter((e) => e.fingerprint256 !== null);
   const alike = traits.every(([, of]) => new Set(seen.map(of)).size === 1) && seen.length === d.endpoints.length;
   const part = (/** @type {(Node | string | null)[]} */ ...inside) => (alike ? folded("Its addresses, side by side", `${plural(seen.length, "address", "addresses")}, all alike`, ...inside) : section("Its addresses, side by side", ...inside));
-  return part(el("p", {}, comparison(seen), "The rest of this page is of ", el("span", { class: "mono" }, d.address), "."),
+  return part(el("p", {}, comparison(seen), "The rest of this page is about ", el("span", { class: "mono" }, d.address), "."),
     el("div", { class: "ssl-cards" }, ...list.map((e) => card(d, seen, e))));
 }
 

@@ -10,7 +10,7 @@ import { left } from "./verdict.js";
 /** @typedef {{kind: string, authorized: boolean, authorizationError: string | null, certificate: any}} Other */
 
 /** For whom each kind is. @type {Record<string, string>} */
-const kinds = { rsa: "For clients that take RSA alone", ecdsa: "For clients that prefer ECDSA", noSni: "For clients that do not name the host (SNI)" };
+const kinds = { rsa: "For clients that support only RSA", ecdsa: "For clients that prefer ECDSA", noSni: "For clients that send no host name (SNI)" };
 
 /** @param {any} d */
 export function others(d) {

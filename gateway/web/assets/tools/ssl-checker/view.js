@@ -19,19 +19,19 @@ const trusted = "The public needs one from an authority that browsers trust.";
 
 /** What to do about the code of a refusal. @type {Record<string, string>} */
 const remedies = {
-  CERT_HAS_EXPIRED: "Renew it, and find out why that did not happen by itself.",
+  CERT_HAS_EXPIRED: "Renew it, and find out why it was not renewed automatically.",
   CERT_NOT_YET_VALID: "Use the previous certificate until then, and check the clock of the machine that issued this one.",
-  DEPTH_ZERO_SELF_SIGNED_CERT: `It encrypts, but anybody can make one like it. ${trusted}`,
-  SELF_SIGNED_CERT_IN_CHAIN: `Only devices that were told of this authority accept it, as inside a company. ${trusted}`,
+  DEPTH_ZERO_SELF_SIGNED_CERT: `It encrypts, but anyone can make one like it. ${trusted}`,
+  SELF_SIGNED_CERT_IN_CHAIN: `Only devices set up to trust this authority accept it, as inside a company. ${trusted}`,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `${wholeChain} ${trusted}`,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `${wholeChain} Some browsers find the missing part by themselves, so yours may show no fault.`,
-  ERR_TLS_CERT_ALTNAME_INVALID: "Get a certificate that lists this name, or point the name at the server that it belongs to.",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `${wholeChain} Some browsers find the missing part by themselves, so yours may show no error.`,
+  ERR_TLS_CERT_ALTNAME_INVALID: "Get a certificate that lists this name, or point the name to the right server.",
 };
 
 /** What to do about a chain that is whole and refused all the same, or was not verified. @type {Record<string, string>} */
 const repairs = {
   INVALID_PURPOSE: "Get a certificate that is made for servers: with digitalSignature in its keyUsage and serverAuth in its extendedKeyUsage.",
-  PERMITTED_VIOLATION: "Get a certificate from an authority that may vouch for this name.",
+  PERMITTED_VIOLATION: "Get a certificate from an authority that may issue for this name.",
   UNHANDLED_CRITICAL_EXTENSION: "Get a certificate without extensions that clients do not know.",
   INVALID_CA: "Get a certificate that an authority has issued, and not another certificate.",
   CA_MD_TOO_WEAK: "Get a certificate whose chain is signed with SHA-256 or better.",
@@ -59,7 +59,7 @@ function validity(d) {
   return section("Validity",
     timeline([{ at: from, title: "Valid from" }, { at: to, title: "Valid to", tone }],
       { label: `The certificate is valid from ${begin} to ${end}: ${left(c)}.`, span: { from, to, tone }, write }),
-    facts([["Today", badge(tone, left(c))], ["Valid from", begin], ["Valid to", end], ["In all", duration((to - from) / 1000)]]));
+    facts([["Today", badge(tone, left(c))], ["Valid from", begin], ["Valid to", end], ["Lifetime", duration((to - from) / 1000)]]));
 }
 
 /** @param {any} d */
@@ -110,7 +110,7 @@ function station(d, sent, path, i) {
       ["Self-signed", yesNo(c.selfSigned)], ["Authority (CA)", yesNo(c.isCA)],
       ["SHA-256 fingerprint", pairs(c.fingerprint256)], ["Serial number", value(c.serialNumber)],
       ...issued(c),
-    ]), cut(c, "A text or list of this certificate was cut: it holds more than the service passes on."));
+    ]), cut(c, "Part of this certificate was cut: it holds more than is shown."));
 }
 
 /** A fingerprint, which breaks between its bytes only. @param {string} text */
@@ -123,7 +123,7 @@ function pairs(text) {
 /** What only the server's own certificate tells here. @param {any} c @returns {[string, Node][]} */
 function issued({ validationLevel, ocspUrls, crlUrls }) {
   if (!ocspUrls) return [];
-  return [["Validation level", validationLevel ? value(validationLevel) : none("not told")], ["Revocation is told by (OCSP)", values(ocspUrls)], ["Revocation lists (CRL)", values(crlUrls)]];
+  return [["Validation level", validationLevel ? value(validationLevel) : none("not stated")], ["OCSP responders", values(ocspUrls)], ["Revocation lists (CRL)", values(crlUrls)]];
 }
 
 /** @param {boolean} is */
@@ -152,7 +152,7 @@ const end = (tone, title, text) => el("li", { class: tone }, el("h3", {}, title)
 
 /** What a stapled status means. @type {Record<string, string>} */
 const staples = {
-  good: "good: not revoked", revoked: "revoked by the authority", unknown: "unknown to the authority", invalid: "invalid: clients must not take it",
+  good: "good: not revoked", revoked: "revoked by the authority", unknown: "unknown to the authority", invalid: "invalid: clients must not accept it",
 };
 
 /** @param {any} d */
@@ -160,12 +160,12 @@ function connection(d) {
   const { cipher, ocspStapling: o, scts } = d;
   return folded("The connection", `${d.protocol}, ${cipher.standardName}`, facts([
     ["Server", value(`${d.host}:${d.port}`)], ["Address", value(d.address)],
-    ["Began in plain text", d.starttls && `by ${d.starttls.toUpperCase()}, with STARTTLS`], ["Version chosen", value(d.protocol)],
+    ["STARTTLS", d.starttls && `yes, by ${d.starttls.toUpperCase()}`], ["Version chosen", value(d.protocol)],
     ["Cipher suite", values([...new Set([cipher.standardName, cipher.name])])], ["Cipher strength", plural(cipher.bits, "bit")],
     ["Key exchange", value(d.keyExchange)], ["Application protocol (ALPN)", d.alpn ? value(d.alpn) : none("none agreed")], ["Handshake", ms(d.handshakeMs)],
-    ["Revocation status sent along (OCSP)", o.present ? staples[o.status] ?? "sent, but not judged: its issuer is unknown" : none("not checked: none was sent along")],
-    ["Revocation status holds", o.thisUpdate && `from ${dateTime(o.thisUpdate)}${o.nextUpdate ? ` to ${dateTime(o.nextUpdate)}` : ""}`],
-    ["Must be sent along (must-staple)", yesNo(d.certificate.mustStaple)],
+    ["OCSP stapling", o.present ? staples[o.status] ?? "sent, but not judged: its issuer is unknown" : none("none sent, so revocation was not checked")],
+    ["OCSP response valid", o.thisUpdate && `from ${dateTime(o.thisUpdate)}${o.nextUpdate ? ` to ${dateTime(o.nextUpdate)}` : ""}`],
+    ["Must-staple", yesNo(d.certificate.mustStaple)],
     ["Certificate transparency (SCTs)", scts.count ? `${plural(scts.count, "timestamp")} by ${listed(scts.sources)}, not verified here` : none("no timestamps")],
   ]));
 }
@@ -183,14 +183,14 @@ function names(d) {
 /** @param {any} d */
 function meaning(d) {
   const list = [
-    "By its certificate a server proves who it is. Clients accept one that is within its time, lists the host's name, and leads to an authority that they trust.",
-    d.authorized ? `All three hold here. It must be renewed before ${day(d.certificate.validTo)}.` : `This one is ${unverified(d) ? "not accepted here" : "refused"}. ${remedy(d)}`,
+    "A certificate proves who a server is. Clients accept one that is within its dates, lists the host name, and leads to an authority that they trust.",
+    d.authorized ? `All three are true here. It must be renewed before ${day(d.certificate.validTo)}.` : `This one is ${unverified(d) ? "not accepted here" : "refused"}. ${remedy(d)}`,
   ];
   const old = oldOnes(d);
-  if (old.length > 0) list.push(`This server still takes ${listed(old.map(versionName))}. Retired versions have known weaknesses (RFC 7568, RFC 8996), and no browser uses them any more, so they can be switched off.`);
+  if (old.length > 0) list.push(`This server still accepts ${listed(old.map(versionName))}. Retired versions have known weaknesses (RFC 7568, RFC 8996), and no browser uses them any more, so they can be switched off.`);
   const strengths = suitesOf(d).map((suite) => suite.strength);
-  if (strengths.includes("insecure")) list.push("An insecure cipher suite protects nobody who ends up with it, and by known attacks clients end up there that have better ones.");
-  else if (postQuantum(d.groups ?? []).length > 0) list.push("Its key exchange is ready for quantum computers: what is recorded today cannot be read with one later.");
+  if (strengths.includes("insecure")) list.push("An insecure cipher suite protects nobody, and known attacks can force clients onto it that support better ones.");
+  else if (postQuantum(d.groups ?? []).length > 0) list.push("Its key exchange is ready for quantum computers: traffic recorded today cannot be read with one later.");
   return list;
 }
 

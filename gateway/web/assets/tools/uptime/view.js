@@ -82,7 +82,7 @@ export default {
       d.timings && section("Where the time went", waterfall([{ title: host(d.url), timings: d.timings }], { caption: whose(d) }), timingFacts(d.timings)),
       folded("The site", "status, final URL, certificate", facts([
         ["URL", value(d.url, { what: "URL" })],
-        ["Online", el("span", {}, d.online ? "yes, it gives an answer that is no server error" : "no")],
+        ["Online", el("span", {}, d.online ? "yes: it answers, and not with a server error" : "no")],
         ["Reason", d.reason && el("span", {}, d.reason)],
         ["Bot challenge", d.challenge && el("span", {}, challengeWords(d.challenge))],
         ["Status", d.status && el("span", {}, statusShown(d.status, d.statusText), el("br"), el("span", { class: "muted" }, statusMeaning(d.status)))],
@@ -100,15 +100,15 @@ export default {
     const absent = families(d).find(([, f]) => f.state === "noAddress");
     return [
       { up: "The site answered just now, from where this service runs. That says nothing about any other place or time.",
-        degraded: `The site answers, but a part of its visitors may have trouble with it. ${d.reason ?? ""}`,
-        down: d.challenge ? `No answer of the site itself came, also at a second try. ${d.reason ?? ""}` : nowhere ? `${d.reason} Without an address nobody can reach a site by its name.`
-          : `No answer that visitors could use came, also at a second try. ${d.reason ?? ""} The cause may lie with the site, with the way to it, or in a rule that keeps automated checks out.` }[/** @type {"up" | "degraded" | "down"} */ (d.verdict)],
+        degraded: `The site answers, but some visitors may have trouble with it. ${d.reason ?? ""}`,
+        down: d.challenge ? `The site itself did not answer, not even on a second try. ${d.reason ?? ""}` : nowhere ? `${d.reason} Without an address nobody can reach a site by its name.`
+          : `No usable answer came, not even on a second try. ${d.reason ?? ""} The cause may lie with the site, with the way to it, or in a rule that keeps automated checks out.` }[/** @type {"up" | "degraded" | "down"} */ (d.verdict)],
       challengeAdvice(d.challenge),
-      gone.length > 0 ? `Names with several addresses share their visitors out among them. Some are sent to ${gone.length === 1 ? "the one that does" : "those that do"} not answer, and wait until their browser tries another, or see an error. Mend that server, or take its address out of the DNS.` : "",
+      gone.length > 0 ? `A name with several addresses spreads its visitors over them. Some are sent to ${gone.length === 1 ? "the one that does" : "those that do"} not answer, and wait until their browser tries another, or see an error. Repair that server, or remove its address from the DNS.` : "",
       missing ? `Visitors whose connection prefers ${missing} wait until their browser gives up on it, or do not reach the site at all.` : "",
-      d.certificateValid === false ? "Browsers show a warning in place of a site whose certificate is not valid, so that for most people it is as good as down." : "",
-      absent && d.online ? `${absent[1].reason} ${absent[0] === "IPv6" ? "That is common and harms nobody who has IPv4." : "Visitors who have IPv4 alone cannot reach it."}` : "",
-      ...families(d).filter(([, f]) => f.state === "skipped").map(([name, f]) => `${f.reason} How the site does over ${name} is therefore not known.`),
+      d.certificateValid === false ? "Browsers show a warning instead of a site whose certificate is not valid, so for most people it is as good as down." : "",
+      absent && d.online ? `${absent[1].reason} ${absent[0] === "IPv6" ? "That is common, and no problem for anyone with IPv4." : "Visitors with IPv4 only cannot reach it."}` : "",
+      ...families(d).filter(([, f]) => f.state === "skipped").map(([name, f]) => `${f.reason} So it is not known whether the site works over ${name}.`),
     ].filter(Boolean);
   },
 
