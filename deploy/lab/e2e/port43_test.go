@@ -52,7 +52,7 @@ func TestWhoisOverPort43(t *testing.T) {
 			says   string
 		}{
 			"example.cl": {504, "whois-drip.lab-site.com did not send its whole answer in time"},
-			"example.be": {502, "more than 64 KiB"},
+			"example.be": {502, "larger than 64 KiB"},
 			"example.pt": {502, "refused the connection"},
 			"example.mx": {502, "not at a public address"},
 			"example.il": {502, "has no address"},
