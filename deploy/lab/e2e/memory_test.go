@@ -217,8 +217,8 @@ type health struct {
 	last    error
 }
 
-// over is how much longer than the idle worker the gateway took, 99 of 100 times, and at worst but for two of a thousand
-// times, and two at least.
+// over is how much longer than the idle worker the gateway took: 99 of 100 times, and at worst but for two of a
+// thousand times, and two at least.
 func (h *health) over() (usual, slowest time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

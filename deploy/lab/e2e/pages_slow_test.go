@@ -9,8 +9,8 @@ import (
 	"diagnostics/lab/internal/browser"
 )
 
-// painted is when a page with a form was first drawn, and ready when its scripts had run, in milliseconds from the click
-// that led there; 0 where that is yet to come.
+// painted is when a page with a form was first drawn, and ready when its scripts had run, in milliseconds from the
+// click that led there; 0 where that is yet to come.
 const (
 	painted = `Math.round(performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0)`
 	ready   = `Math.round(performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd)`

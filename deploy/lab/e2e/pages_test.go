@@ -18,8 +18,8 @@ import (
 // The tests of the pages are not parallel with others: they run one after the other before all that are, because a
 // browser needs the processor for itself. Within one of them six tabs work at once.
 
-// TestPagesThatWait holds the tests of pages that wait for runs and for their turn more than they compute: at once, they
-// take as long as the longest of them.
+// TestPagesThatWait holds the tests of pages that wait for runs more than they compute: at once, they take as long as
+// the longest of them.
 func TestPagesThatWait(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
 		"WatchRounds":                testWatchRounds,

@@ -147,7 +147,8 @@ func inADate(d time.Duration) http.HandlerFunc {
 }
 
 func providerFaults() []providerFault {
-	const late, often, odd, cut = "did not answer in time", "asked too often", "an invalid answer", "in the middle of its answer"
+	const late, often = "did not answer in time", "asked too often"
+	const odd, cut = "an invalid answer", "in the middle of its answer"
 	pause := func(after string) http.HandlerFunc { return refuses(429, "Retry-After", after) }
 	otherwise := func(old, changed string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {

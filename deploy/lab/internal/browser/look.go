@@ -68,10 +68,11 @@ func (tab *Tab) Overflow() (pixels int, elements string) {
 	}
 	// What scrolls by itself clips what is inside, but for what is placed by an element around it.
 	return pixels, tab.String(`(() => {
-		const clipped = (e) => { for (let p = e.offsetParent ?? e.parentElement; p && p !== document.body; p = p.parentElement) if (getComputedStyle(p).overflowX !== "visible") return true; return false; };
+		const clips = (e) => e && e !== document.body && (getComputedStyle(e).overflowX !== "visible" || clips(e.parentElement));
 		return [...document.querySelectorAll("main *, header *, footer *")]
-			.filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !clipped(e))
-			.map((e) => e.tagName.toLowerCase() + (e.id && "#" + e.id) + "." + e.getAttribute("class")).slice(0, 12).join(", "); })()`)
+			.filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !clips(e.offsetParent ?? e.parentElement))
+			.map((e) => e.tagName.toLowerCase() + (e.id && "#" + e.id) + "." + e.getAttribute("class"))
+			.slice(0, 12).join(", "); })()`)
 }
 
 // Heap is how many bytes the page's scripts hold after all that nobody reaches any more has been collected.
