@@ -110,6 +110,15 @@ func headed(target, title string) string {
 	return target + " · " + title
 }
 
+func (s *Site) history() page {
+	return page{
+		template: "history.html", Path: "/history", Icon: tabIconName("site"), Groups: s.groups, Title: "History",
+		Description: "What this browser remembers of your checks: what each last came to, and what has changed. " +
+			"Nothing of it is sent anywhere.",
+		Styles: []string{"site.css", "history.css"}, Modules: []string{"pages/site.js", "pages/history.js"},
+	}
+}
+
 func (s *Site) missing() page {
 	return page{
 		template: "notfound.html", Icon: tabIconName("site"), Title: "Page not found",
@@ -119,7 +128,7 @@ func (s *Site) missing() page {
 
 // rehearse makes every page once, so that a module that is not there stops the start and not a visitor.
 func (s *Site) rehearse() error {
-	all := []page{s.home(), s.report(nil, true), s.privacy(), s.missing()}
+	all := []page{s.home(), s.report(nil, true), s.history(), s.privacy(), s.missing()}
 	for _, t := range s.tools {
 		all = append(all, s.tool(t, nil, true))
 	}

@@ -187,6 +187,8 @@ func (s *Site) Serve(w http.ResponseWriter, r *http.Request) error {
 		return s.render(w, r, http.StatusOK, s.home())
 	case path == "/report":
 		return s.render(w, r, http.StatusOK, s.report(r.URL.Query(), isForeign(r)))
+	case path == "/history":
+		return s.render(w, r, http.StatusOK, s.history())
 	case path == "/privacy":
 		return s.render(w, r, http.StatusOK, s.privacy())
 	case path == "/robots.txt":

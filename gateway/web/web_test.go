@@ -216,7 +216,7 @@ func TestPagesAreWellMade(t *testing.T) {
 	config := everything()
 	config.ContactURL = "https://contact.example.org/"
 	site := newSite(t, config)
-	paths := []string{"/", "/report", "/privacy", "/nothing-here", "/report?target=example.com"}
+	paths := []string{"/", "/report", "/history", "/privacy", "/nothing-here", "/report?target=example.com"}
 	for _, slug := range slugs {
 		paths = append(paths, "/tools/"+slug)
 	}
@@ -339,7 +339,7 @@ func TestHeaders(t *testing.T) {
 	t.Parallel()
 	site := wholeSite(t)
 	asset := assetURL(t, site, "site.css")
-	for _, path := range []string{"/", "/tools/dns-lookup", "/report", "/privacy", "/robots.txt", "/missing", asset} {
+	for _, path := range []string{"/", "/tools/dns-lookup", "/report", "/history", "/privacy", "/robots.txt", "/missing", asset} {
 		r := get(t, site, path)
 		want := header{
 			"Content-Security-Policy":      "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -483,7 +483,7 @@ func TestStatusesAndMethods(t *testing.T) {
 	t.Parallel()
 	site := wholeSite(t)
 	for path, want := range map[string]int{
-		"/": 200, "/tools/uptime": 200, "/report": 200, "/privacy": 200, "/privacy/": 404, "/tools": 404, "/tools/": 404, "/tools/uptime/": 404, "/tools/UPTIME": 404, "/tools/nope": 404,
+		"/": 200, "/tools/uptime": 200, "/report": 200, "/history": 200, "/privacy": 200, "/privacy/": 404, "/tools": 404, "/tools/": 404, "/tools/uptime/": 404, "/tools/UPTIME": 404, "/tools/nope": 404,
 		"/index.html": 404, "/report/": 404, "/favicon.ico": 404,
 	} {
 		r := get(t, site, path)

@@ -65,6 +65,9 @@ func pagesWithFacts() []shownPage {
 		{name: "as-json", path: toolPath("my-ip", ""), act: showJSON, ready: `document.querySelector("section.json:not([hidden])")`, in: "section.json", facts: []string{`"available": true`}},
 		{name: "compared", path: toolPath("dns-lookup", "lab-dns.com"), act: runAgain, ready: `document.querySelector(".unchanged")`, facts: []string{"Nothing changed since your last run"}},
 		{name: "not-found", path: "/nothing-here", ready: `true`, in: "main", facts: []string{"Page not found"}, console: []string{"404"}},
+		{name: "history-empty", path: "/history", ready: `true`, in: "main", facts: []string{"Nothing yet."}},
+		{name: "history", path: toolPath("dns-lookup", "lab-dns.com"), act: toHistory, ready: `document.querySelector(".remembered")`,
+			in: "main", facts: []string{"lab-dns.com", "DNS lookup", "has 9 records of 6 types", "Forget"}},
 		{name: "privacy", path: "/privacy", ready: `true`, in: "main", facts: []string{"Privacy", "This instance keeps none", "Google, Cloudflare, Quad9 and OpenDNS"}},
 		{name: "report-empty", path: "/report", ready: `true`, in: "main", facts: []string{"Report"}},
 		{name: "report", path: "/report?target=lab-good-mail.com", ready: reported, in: "main", facts: []string{"lab-good-mail.com", "DNS lookup", "Registration lookup"}, console: []string{"/api/tools/"}},
@@ -141,6 +144,11 @@ func paste(tab *browser.Tab) {
 func comeHome(tab *browser.Tab) {
 	untilAnswered(tab)
 	tab.Open("/")
+}
+
+func toHistory(tab *browser.Tab) {
+	untilAnswered(tab)
+	tab.Open("/history")
 }
 
 func showJSON(tab *browser.Tab) {

@@ -63,6 +63,12 @@ export function remember(target) {
   save("recent", [{ target, at: Date.now() }, ...others].slice(0, mostRecent));
 }
 
+/** Forgets the targets, and the answers about them, of some inputs. @param {(input: string) => boolean} such */
+export function forgetTargets(such) {
+  save("recent", recents().filter(({ target }) => !such(target)));
+  save("answers", kept().filter(({ key }) => !such(parted(key)?.[1] ?? "")));
+}
+
 /** Forgets targets and answers. */
 export function forget() {
   save("recent", null);

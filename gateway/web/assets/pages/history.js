@@ -1,0 +1,62 @@
+// @ts-check
+// What this browser remembers of earlier checks, by target. Nothing is asked for: all of it is in the browser's storage.
+
+import { announce, byId, el } from "../lib/dom.js";
+import { linkTo } from "../lib/fitting.js";
+import { dateTime, listed, relative } from "../lib/format.js";
+import { mark } from "../lib/parts.js";
+import { remembered, targetOf } from "../lib/remembered.js";
+import { answers, forget, forgetTargets, recents } from "../lib/store.js";
+import { inWords } from "../lib/words.js";
+
+/** @typedef {import("../lib/store.js").Known} Known */
+/** @typedef {import("../lib/store.js").Change} Change */
+
+const titles = new Map([...document.querySelectorAll("#titles li")].map((item) => [/** @type {HTMLElement} */ (item).dataset.slug, item.textContent ?? ""]));
+
+byId("clear").addEventListener("click", () => {
+  forget();
+  show();
+  announce("All targets and answers are forgotten.");
+});
+// A page that comes back by the browser's history shows what has come since.
+window.addEventListener("pageshow", show);
+show();
+
+function show() {
+  const all = remembered(answers(), recents());
+  byId("nothing").hidden = all.length > 0;
+  byId("clearing").hidden = all.length === 0;
+  byId("history").replaceChildren(...all.map(box));
+}
+
+/** @param {import("../lib/remembered.js").Remembered} one */
+function box({ target, checks }) {
+  const clear = el("button", { type: "button", class: "quiet" }, "Forget", el("span", { class: "offscreen" }, ` ${target}`));
+  clear.addEventListener("click", () => {
+    forgetTargets((input) => targetOf(input) === target);
+    show();
+    announce(`${target} is forgotten.`);
+    byId("main").focus();
+  });
+  const heading = el("h2", {}, el("a", { href: linkTo("report", target), rel: "nofollow" }, target));
+  return el("section", { class: "remembered", "data-target": target }, el("header", {}, heading, clear),
+    checks.length > 0 ? el("ul", {}, ...checks.map(line)) : el("p", { class: "muted" }, "A full report was run; what its checks came to is not kept."));
+}
+
+/** @param {Known} known */
+function line({ key: [slug, input, options], at, tone, verdict, changes }) {
+  const query = new URLSearchParams({ input, ...Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)])) });
+  return el("li", {}, tone ? mark(tone) : el("span", { class: "mark" }),
+    el("a", { href: `/tools/${slug}?${query}`, rel: "nofollow" }, titles.get(slug) ?? slug),
+    el("span", { class: "said" }, verdict ?? "Kept by an older version of this page."),
+    el("time", { class: "when", datetime: new Date(at).toISOString(), title: dateTime(at) }, relative(at)),
+    changes.length > 0 && el("ul", { class: "changes" }, ...changes.map(change)));
+}
+
+/** @param {Change} change */
+function change({ at, label, gone, come }) {
+  const words = (/** @type {string[]} */ list) => listed(list.map(inWords));
+  return el("li", {}, el("time", { datetime: new Date(at).toISOString(), title: dateTime(at) }, relative(at)), `: ${label} `,
+    gone.length > 0 && el("del", {}, words(gone)), gone.length > 0 && come.length > 0 && " → ", come.length > 0 && el("ins", {}, words(come)));
+}
