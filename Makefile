@@ -72,6 +72,10 @@ shots: build $(AXE) ## screenshots of every page into .artifacts/screenshots (ro
 
 LAB_ENV = LAB_GATEWAY=$(CURDIR)/bin/gateway LAB_WORKER=$(CURDIR)/bin/worker LAB_AXE=$(AXE)
 
+picture: ## the picture that other sites show beside a link, drawn anew by Chromium
+	chromium --headless --no-sandbox --disable-background-networking --hide-scrollbars --window-size=1200,630 \
+		--screenshot=$(CURDIR)/$(PAGES)/assets/shared-link.png file://$(CURDIR)/$(PAGES)/picture/shared-link.html
+
 golden: build ## record the service's answers in the lab anew (root)
 	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 5m -run '^TestGoldenAnswers$$' ./e2e -update
 
@@ -184,4 +188,4 @@ $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
 	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help build build-arm64 run package test test-compile e2e shots golden worst-cases demo bench proof-limits proof-scale proof-soak proof-tls proof-compose proof-package proof-pages compose-test fuzz lint fmt generate bootstrap new-tool up down clean
+.PHONY: help build build-arm64 run package test test-compile e2e shots picture golden worst-cases demo bench proof-limits proof-scale proof-soak proof-tls proof-compose proof-package proof-pages compose-test fuzz lint fmt generate bootstrap new-tool up down clean

@@ -18,9 +18,12 @@ type page struct {
 	Icon        string
 	Styles      []string
 	// Modules are the page's own; Later are those that it loads by itself.
-	Modules    []string
-	Later      []string
-	Canonical  string
+	Modules   []string
+	Later     []string
+	Canonical string
+	// Picture is the address of the picture that other sites show beside a link, which must be whole; empty where this
+	// service does not know its own.
+	Picture    string
 	ContactURL string
 	Groups     []groupView
 	Group      string
@@ -145,6 +148,11 @@ func (s *Site) markup(p page) ([]byte, error) {
 	p.ContactURL = s.config.ContactURL
 	if s.config.PublicOrigin != "" && p.Path != "" {
 		p.Canonical = s.config.PublicOrigin + p.Path
+		picture, err := s.assets.url("shared-link.png")
+		if err != nil {
+			return nil, err
+		}
+		p.Picture = s.config.PublicOrigin + picture
 	}
 	var body bytes.Buffer
 	if err := s.templates.ExecuteTemplate(&body, p.template, p); err != nil {

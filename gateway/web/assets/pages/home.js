@@ -5,6 +5,7 @@
 import { announce, byId, el } from "../lib/dom.js";
 import { fit, linkTo, suitsOf } from "../lib/fitting.js";
 import { plural, relative } from "../lib/format.js";
+import { notPublic } from "../lib/public.js";
 import { recognise } from "../lib/recognise.js";
 import { forget, recents } from "../lib/store.js";
 
@@ -18,6 +19,10 @@ const suggestions = byId("suggestions");
 const meaning = byId("meaning");
 const list = byId("offers");
 const tools = [...document.querySelectorAll("a[data-slug]:not([data-unavailable])")].map((link) => described(/** @type {HTMLElement} */ (link)));
+
+/** The button names what it does. */
+const words = byId("open-words");
+const idle = words.textContent ?? "";
 
 /** @type {Offer[]} */
 let offers = [];
@@ -61,7 +66,7 @@ showRecent();
  */
 function described(link) {
   const { slug = "", kind = "", suits = "" } = link.dataset;
-  const entry = link.closest("li");
+  const entry = link.closest("li, section");
   return { slug, kind, title: link.textContent ?? "", promise: entry?.querySelector("p")?.textContent ?? "", suits: suitsOf(suits), glyph: entry?.querySelector("svg") ?? null };
 }
 
@@ -85,14 +90,16 @@ function look() {
   const found = recognise(field.value);
   picked &&= !suggestions.hidden && !empty;
   const before = picked ? offers[chosen]?.tool.slug : undefined;
-  offers = found ? fitting(found) : [];
+  offers = found && !notPublic(found.host ?? "") ? fitting(found) : [];
   suggestions.hidden = empty;
   field.setAttribute("aria-expanded", String(offers.length > 0));
-  meaning.replaceChildren(...(found ? [`${found.label}: `, el("strong", {}, found.text)] : [nothing]));
+  const inside = found?.host ? notPublic(found.host) : "";
+  const unfit = inside ? `${found?.host} is ${inside}: only public addresses can be checked from here.` : "";
+  meaning.replaceChildren(...(unfit ? [unfit] : found ? [`${found.label}: `, el("strong", {}, found.text)] : [nothing]));
   list.replaceChildren(...offers.map((offer, i) => option(offer, i, found?.text ?? "")));
   list.hidden = offers.length === 0;
   choose(offers.findIndex((offer) => offer.tool.slug === before));
-  tell(empty ? "" : found ? `${found.label}: ${found.text}. ${plural(offers.length, "tool")} to choose from.` : nothing);
+  tell(empty ? "" : unfit ? unfit : found ? `${found.label}: ${found.text}. ${plural(offers.length, "tool")} to choose from.` : nothing);
 }
 
 const nothing = "There is nothing to look into in this text yet. Enter a domain name, a web address, an e-mail address, an IP address, host:port or an AS number.";
@@ -133,6 +140,7 @@ function option({ tool, input }, i, meant) {
 function choose(at) {
   chosen = Math.max(0, at);
   [...list.children].forEach((node, i) => node.setAttribute("aria-selected", String(i === chosen)));
+  words.textContent = offers[chosen]?.tool.title ?? idle;
   if (offers.length > 0) field.setAttribute("aria-activedescendant", `offer-${chosen}`);
   else field.removeAttribute("aria-activedescendant");
 }
