@@ -93,6 +93,9 @@ func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 	}
 	if t.Samples != "" {
 		p.Modules = append(p.Modules, "pages/connection.js")
+		if !p.Asked {
+			p.Later = nil // until the server is asked for anything
+		}
 	}
 	for _, o := range t.Options {
 		f := field{Option: o, Value: query.Get(o.Name)}

@@ -339,7 +339,9 @@ func TestHeaders(t *testing.T) {
 	t.Parallel()
 	site := wholeSite(t)
 	asset := assetURL(t, site, "site.css")
-	for _, path := range []string{"/", "/tools/dns-lookup", "/report", "/history", "/privacy", "/robots.txt", "/missing", asset} {
+	for _, path := range []string{
+		"/", "/tools/dns-lookup", "/report", "/history", "/privacy", "/robots.txt", "/missing", asset,
+	} {
 		r := get(t, site, path)
 		want := header{
 			"Content-Security-Policy":      "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",

@@ -26,17 +26,17 @@ func TestHistory(t *testing.T) {
 	untilAnswered(tab)
 	tab.Forget()
 	tab.Open("/history")
-	holdText(t, tab, `[data-target="lab-dns.com"]`, "DNS lookup", "A 192.0.2.77 → 11.80.0.1")
-	holdText(t, tab, `[data-target="fast.lab-site.com"]`, "Uptime check")
+	holdText(t, tab, `[data-target='lab-dns.com']`, "DNS lookup", "A 192.0.2.77 → 11.80.0.1")
+	holdText(t, tab, `[data-target='fast.lab-site.com']`, "Uptime check")
 	for _, request := range tab.Record().Requests {
 		if strings.Contains(request, "/api/") {
 			t.Errorf("the history asks %s", request)
 		}
 	}
-	tab.Click(`[data-target="lab-dns.com"] button`)
+	tab.Click(`[data-target='lab-dns.com'] button`)
 	tab.Until(`document.querySelectorAll(".remembered").length === 1`)
 	tab.Reload()
-	if tab.Count(`[data-target="lab-dns.com"]`) != 0 || tab.Count(`[data-target="fast.lab-site.com"]`) != 1 {
+	if tab.Count(`[data-target='lab-dns.com']`) != 0 || tab.Count(`[data-target='fast.lab-site.com']`) != 1 {
 		t.Error("another target was forgotten, or none")
 	}
 	tab.Click("#clear")

@@ -17,7 +17,7 @@ type screen struct {
 	verdictAt int
 }
 
-var screens = []screen{{"desktop", 1280, 800, 2500, 370}, {"phone", 360, 740, 5000, 400}}
+var screens = []screen{{"desktop", 1280, 800, 2500, 370}, {"phone", 360, 740, 5000, 430}}
 
 // place is where something of a page is: the distances of its upper and lower edge from the page's top.
 type place struct{ Top, Bottom int }

@@ -178,7 +178,7 @@ func factsOf(tab *browser.Tab, of string) string {
 const hopFacts = ".verdict, .trace-hop > th, .trace-hop > td:nth-child(2)"
 
 // A slow run shows at least three states before its answer, and its answer is that of a page that asked for no stream.
-func testRunsShowWhatTheyFind(t *testing.T) {
+func TestRunsShowWhatTheyFind(t *testing.T) {
 	for _, c := range []struct {
 		name, path, facts string
 		// shown is in a state before the end.

@@ -23,7 +23,6 @@ import (
 func TestPagesThatWait(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
 		"WatchRounds":                testWatchRounds,
-		"WatchAPath":                 testWatchAPath,
 		"WatchTellsWhatGoesWrong":    testWatchTellsWhatGoesWrong,
 		"WatchEndsAfterHalfAnHour":   testWatchEndsAfterHalfAnHour,
 		"WatchOfNothing":             testWatchOfNothing,
@@ -35,7 +34,6 @@ func TestPagesThatWait(t *testing.T) {
 		"ForeignLinksWaitForAClick":  testForeignLinksWaitForAClick,
 		"HostileStepsStayText":       testHostileStepsStayText,
 		"CancelEndsTheRun":           testCancelEndsTheRun,
-		"RunsShowWhatTheyFind":       testRunsShowWhatTheyFind,
 		"CommandsOfThePages":         testCommandsOfThePages,
 		"OneTargetAllTools":          testOneTargetAllTools,
 	} {

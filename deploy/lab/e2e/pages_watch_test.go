@@ -59,7 +59,7 @@ func unroute(t *testing.T, to netip.Addr) {
 
 // A path is watched for three rounds, in the middle of which its route changes and the tab is away for a while: the
 // page tells both, draws both, and gives both with its files.
-func testWatchAPath(t *testing.T) {
+func TestWatchAPath(t *testing.T) {
 	to := netip.MustParseAddr("11.91.0.77")
 	reroute(t, to, "a6", "11.78.6.1")
 	t.Cleanup(func() { unroute(t, to) })

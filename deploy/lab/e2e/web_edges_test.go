@@ -155,7 +155,7 @@ func TestPagesOfOddAnswers(t *testing.T) {
 		want []string
 	}{
 		"edges-conflict": {toolPath("redirect-checker", edges+locations(302, "https://www.lab-site.com/", "/b")), []string{
-			"names destinations that differ in one redirect", "Browsers stop there", "Another Location", "let one alone redirect"}},
+			"names conflicting destinations in one redirect", "Browsers stop there", "Another Location", "let only one redirect"}},
 		"edges-hints": {toolPath("http-headers", "https://edges.lab-site.com/hints"), []string{
 			"Before the answer: 103 Early Hints", "2 link headers", "not offered in this answer"}},
 		"edges-offers": {toolPath("http-headers", "https://edges.lab-site.com/offers"), []string{
@@ -165,7 +165,7 @@ func TestPagesOfOddAnswers(t *testing.T) {
 		"edges-uptime-challenge": {toolPath("uptime", edges+"/challenge/cloudflare/503"), []string{
 			"Cloudflare asks visitors to prove that they are people", "The site itself may be well"}},
 		"edges-one-dead": {toolPath("uptime", "http://onedead.lab-site.com/"), []string{
-			"answers, but not at " + dead.String(), "take its address out of the DNS"}},
+			"answers, but not at " + dead.String(), "remove its address from the DNS"}},
 		"edges-untried": {toolPath("port-checker", "crowd.lab-site.com:80"), []string{
 			"2 more addresses of crowd.lab-site.com were not tried"}},
 	} {

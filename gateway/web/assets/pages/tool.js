@@ -36,7 +36,11 @@ const submit = /** @type {HTMLButtonElement} */ (byId("run"));
 const cancel = byId("cancel");
 const result = byId("result");
 const status = byId("status");
-const drawing = Promise.all([loadJudge(slug), loadView(slug)]);
+/** What draws the answer, loaded for the first run: some visitors only sample from their browser. @type {Promise<[import("../lib/view.js").Judge | null, import("../lib/view.js").View | null]> | undefined} */
+let drawing;
+const draw = () => (drawing ??= Promise.all([loadJudge(slug), loadView(slug)]));
+// Where there is nothing else to do, they are there before the click.
+if (!document.getElementById("connection")) draw();
 
 const waiting = waitingOf(form);
 
@@ -174,7 +178,7 @@ async function run(byHand) {
   busy(true);
   status.textContent = "Running…";
   const stop = startClock(byId("clock"));
-  const live = showRun({ place: result, asked: what, view: drawing.then(([, view]) => view) });
+  const live = showRun({ place: result, asked: what, view: draw().then(([, view]) => view) });
   // The visitor is taken to the answer's place now, not when the answer comes: what is being read must not move then.
   if (byHand) result.scrollIntoView({ block: "nearest" });
   announce(`Running ${title}${what.input ? ` for ${what.input}` : ""}.`);
@@ -270,7 +274,7 @@ async function show(answer, what, waited, byHand, rest) {
   const service = answer.durationMs === undefined ? "" : ` (${took(answer.durationMs)} in the service)`;
   status.textContent = answer.ok ? `Answered in ${took(waited)}${service}.` : "No result.";
   if (answer.ok) {
-    const [judge, view] = await drawing;
+    const [judge, view] = await draw();
     result.replaceChildren(...(judge && view ? renderAnswer(judge, view, answer, what) : renderUndrawn(judge, answer, what)));
     announce(judge ? verdictOf(judge, answer.data, what).text : undrawn);
     if (what.input) remember(what.input);
