@@ -13,7 +13,9 @@ import (
 // all, and asks nobody for any of it.
 func TestHistory(t *testing.T) {
 	tab := openTab(t, browser.Options{})
-	for _, path := range []string{toolPath("dns-lookup", "lab-dns.com"), toolPath("uptime", "https://fast.lab-site.com/")} {
+	for _, path := range []string{
+		toolPath("dns-lookup", "lab-dns.com"), toolPath("uptime", "https://fast.lab-site.com/"),
+	} {
 		tab.Open(path)
 		untilAnswered(tab)
 	}

@@ -68,7 +68,8 @@ func (tab *Tab) Overflow() (pixels int, elements string) {
 	}
 	// What scrolls by itself clips what is inside, but for what is placed by an element around it.
 	return pixels, tab.String(`(() => {
-		const clips = (e) => e && e !== document.body && (getComputedStyle(e).overflowX !== "visible" || clips(e.parentElement));
+		const clips = (e) => e && e !== document.body &&
+			(getComputedStyle(e).overflowX !== "visible" || clips(e.parentElement));
 		return [...document.querySelectorAll("main *, header *, footer *")]
 			.filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !clips(e.offsetParent ?? e.parentElement))
 			.map((e) => e.tagName.toLowerCase() + (e.id && "#" + e.id) + "." + e.getAttribute("class"))
