@@ -70,7 +70,8 @@ func TestTryAgain(t *testing.T) {
 		t.Error(finding)
 	}
 	tab.WaitFor("#again:not([disabled])")
-	if counted := tab.String(`sentences.join("|")`); !strings.Contains(counted, "in 1 second.") {
+	// A busy machine may skip a second.
+	if counted := tab.String(`sentences.join("|")`); strings.Count(counted, "gain in ") < 2 {
 		t.Errorf("it counts %q", counted)
 	}
 	tab.Click("#again")

@@ -180,6 +180,12 @@ func TestEveryPage(t *testing.T) {
 			tab := openTab(t, browser.Options{})
 			tab.Open(p.path)
 			p.hold(t, tab)
+			if p.ready == "" && p.act == nil {
+				for _, s := range screens {
+					tab.Look(s.width, false)
+					s.holdFirstScreen(t, tab)
+				}
+			}
 			holdLooks(t, tab, p.name)
 		})
 	}

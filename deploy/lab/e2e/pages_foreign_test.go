@@ -11,7 +11,7 @@ import (
 )
 
 // A link of another website must not send packets in the visitor's name: the page fills the form in and waits.
-func testForeignLinksWaitForAClick(t *testing.T) {
+func TestForeignLinksWaitForAClick(t *testing.T) {
 	origin, err := pagesGateway()
 	if err != nil {
 		t.Fatal(err)

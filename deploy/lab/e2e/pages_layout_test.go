@@ -29,27 +29,9 @@ func placeOf(tab *browser.Tab, selector string) place {
 	return at
 }
 
-// On the page of every answer the verdict, and the beginning of what it means, are on the first screen, and the page is
-// no longer than somebody scrolls through.
-func TestAnswersAreOnTheFirstScreen(t *testing.T) {
-	for _, p := range pagesWithFacts() {
-		if p.ready != "" || !strings.HasPrefix(p.path, "/tools/") || p.act != nil {
-			continue
-		}
-		t.Run(p.name, func(t *testing.T) {
-			t.Parallel()
-			tab := openTab(t, browser.Options{})
-			tab.Open(p.path)
-			untilAnswered(tab)
-			for _, s := range screens {
-				tab.Look(s.width, false)
-				s.hold(t, tab)
-			}
-		})
-	}
-}
-
-func (s screen) hold(t *testing.T, tab *browser.Tab) {
+// holdFirstScreen holds of a page with an answer that its verdict, and the beginning of what that means, are on the first
+// screen, and that it is no longer than somebody scrolls through.
+func (s screen) holdFirstScreen(t *testing.T, tab *browser.Tab) {
 	t.Helper()
 	if verdict := placeOf(tab, "#result .verdict"); verdict.Top > s.verdictAt || verdict.Bottom > s.height {
 		t.Errorf("%s: the verdict is at %d to %d, want at most %d", s.name, verdict.Top, verdict.Bottom, s.verdictAt)
@@ -65,7 +47,7 @@ func (s screen) hold(t *testing.T, tab *browser.Tab) {
 }
 
 // The page of a target begins with it: its heading, the tab's title, and the strip of the other tools, which run on it.
-func testOneTargetAllTools(t *testing.T) {
+func TestOneTargetAllTools(t *testing.T) {
 	tab := openTab(t, browser.Options{})
 	tab.Open("/tools/dns-lookup")
 	tab.Fill("#input", "lab-dns.com")

@@ -214,7 +214,7 @@ func TestKeyboardOnly(t *testing.T) {
 }
 
 // A refusal appears at the field that it is about, in the API's own words.
-func testErrorAtTheField(t *testing.T) {
+func TestErrorAtTheField(t *testing.T) {
 	ipv6 := map[string]any{"family": "ipv6"}
 	for _, c := range []struct {
 		slug, input string
@@ -344,7 +344,7 @@ func TestTheme(t *testing.T) {
 
 // A module that does not load takes nothing of the answer away: the page shows what it has, says what is missing, and
 // offers to load itself again.
-func testModulesThatDoNotLoad(t *testing.T) {
+func TestModulesThatDoNotLoad(t *testing.T) {
 	const missing = "Failed to fetch dynamically imported module"
 	for _, c := range []struct{ name, blocked, verdict string }{
 		{"the view", "/assets/*/tools/my-ip/view.js", "Your public address is " + visitor},

@@ -25,7 +25,7 @@ func states(tab *browser.Tab) map[string]string {
 }
 
 // A report is complete although one tool fails, one is limited for an hour and one is switched off here.
-func testReportWithFailures(t *testing.T) {
+func TestReportWithFailures(t *testing.T) {
 	const target = "notls.lab-site.com"
 	origin, err := startPages("gateway-pages-limited", "TRUST_PROXY_HEADERS=true",
 		"RATE_LIMIT_REQUESTS=1", "RATE_LIMIT_WINDOW=3600s", "DISABLED_TOOLS=asn-lookup,uptime")

@@ -383,7 +383,7 @@ func (p *pair) pagesOf(t *testing.T) string {
 }
 
 // Cancel ends the run where it runs: in the gateway and in the worker. What was found stays, told as incomplete.
-func testCancelEndsTheRun(t *testing.T) {
+func TestCancelEndsTheRun(t *testing.T) {
 	p := startPair(t, "cancelled")
 	tab := openRun(t, browser.Options{Origin: p.pagesOf(t)}, toolPath("packet-loss", "lossy.lab-transit.net"))
 	tab.Until(`globalThis.labRun.frames.at(-1)?.count > 3`)
@@ -414,7 +414,7 @@ func testCancelEndsTheRun(t *testing.T) {
 }
 
 // What fails in the middle keeps what came before, told as incomplete, beside what went wrong.
-func testFailuresKeepWhatCameBefore(t *testing.T) {
+func TestFailuresKeepWhatCameBefore(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  func(p *pair)
 		says string
@@ -441,7 +441,7 @@ func testFailuresKeepWhatCameBefore(t *testing.T) {
 }
 
 // The markup of others stays text while it comes in, in whatever step it stands.
-func testHostileStepsStayText(t *testing.T) {
+func TestHostileStepsStayText(t *testing.T) {
 	for _, c := range []struct{ name, path, shown string }{
 		{"TXT", toolPath("dns-lookup", lab.DNSZone, "types", "TXT"), "<script>alert(1)</script>"},
 		{"resolvers", toolPath("dns-resolver-check", lab.DNSZone, "recordType", "TXT"), "<script>alert(1)</script>"},

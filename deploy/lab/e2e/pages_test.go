@@ -16,33 +16,7 @@ import (
 )
 
 // The tests of the pages are not parallel with others: they run one after the other before all that are, because a
-// browser needs the processor for itself. Within one of them six tabs work at once.
-
-// TestPagesThatWait holds the tests of pages that wait for runs more than they compute: at once, they take as long as
-// the longest of them.
-func TestPagesThatWait(t *testing.T) {
-	for name, test := range map[string]func(*testing.T){
-		"WatchRounds":                testWatchRounds,
-		"WatchTellsWhatGoesWrong":    testWatchTellsWhatGoesWrong,
-		"WatchEndsAfterHalfAnHour":   testWatchEndsAfterHalfAnHour,
-		"WatchOfNothing":             testWatchOfNothing,
-		"WatchThatDoesNotLoad":       testWatchThatDoesNotLoad,
-		"ReportWithFailures":         testReportWithFailures,
-		"ModulesThatDoNotLoad":       testModulesThatDoNotLoad,
-		"FailuresKeepWhatCameBefore": testFailuresKeepWhatCameBefore,
-		"ErrorAtTheField":            testErrorAtTheField,
-		"ForeignLinksWaitForAClick":  testForeignLinksWaitForAClick,
-		"HostileStepsStayText":       testHostileStepsStayText,
-		"CancelEndsTheRun":           testCancelEndsTheRun,
-		"CommandsOfThePages":         testCommandsOfThePages,
-		"OneTargetAllTools":          testOneTargetAllTools,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t)
-		})
-	}
-}
+// browser needs the processor for itself. Within one of them three tabs work at once.
 
 // visitor is the address of the browser as a proxy tells it to the pages' gateway.
 const visitor = "11.80.0.77"

@@ -217,7 +217,7 @@ func colours(p image.Image) (many int) {
 }
 
 // The strips of real probes and of a real site.
-func testWatchRounds(t *testing.T) {
+func TestWatchRounds(t *testing.T) {
 	for _, c := range []struct{ slug, input, other, says string }{
 		{"ping", "11.90.0.9", "11.90.0.10", "No loss"},
 		{"packet-loss", "11.93.0.9", "11.93.0.10", "5 of 50"},
@@ -274,7 +274,7 @@ const uptimeAnswers = `(n) => {
 }`
 
 // What goes wrong in between is told and drawn, and only a refusal of the check itself ends the watch.
-func testWatchTellsWhatGoesWrong(t *testing.T) {
+func TestWatchTellsWhatGoesWrong(t *testing.T) {
 	tab := openTab(t, browser.Options{})
 	hurry(tab, 60)
 	answering(tab, uptimeAnswers)
@@ -318,7 +318,7 @@ func testWatchTellsWhatGoesWrong(t *testing.T) {
 }
 
 // A first answer that refuses the check is told at its field, as that of Run is.
-func testWatchOfNothing(t *testing.T) {
+func TestWatchOfNothing(t *testing.T) {
 	tab := openTab(t, browser.Options{})
 	tab.Open("/tools/ping?input=10.0.0.1")
 	tab.WaitFor("[aria-invalid=true]")
@@ -328,7 +328,7 @@ func testWatchOfNothing(t *testing.T) {
 }
 
 // Where a part of it does not load, the page says so and can still run the check.
-func testWatchThatDoesNotLoad(t *testing.T) {
+func TestWatchThatDoesNotLoad(t *testing.T) {
 	for blocked, says := range map[string]string{
 		"/assets/*/lib/watch.js":          "Watch did not load. Reload the page and try again.",
 		"/assets/*/tools/uptime/watch.js": "The part of this page that watches did not load.",
@@ -350,7 +350,7 @@ func testWatchThatDoesNotLoad(t *testing.T) {
 }
 
 // After half an hour a watch ends until somebody says that it is still wanted.
-func testWatchEndsAfterHalfAnHour(t *testing.T) {
+func TestWatchEndsAfterHalfAnHour(t *testing.T) {
 	tab := openTab(t, browser.Options{})
 	hurry(tab, 600)
 	answering(tab, steadyAnswers)

@@ -16,7 +16,7 @@ import (
 )
 
 // maxTabs keeps a small machine from timing out for want of a processor.
-const maxTabs = 6
+const maxTabs = 3
 
 // Browser is one headless Chromium.
 type Browser struct {

@@ -46,7 +46,7 @@ type Tab struct {
 	noScript  bool
 }
 
-// Tab opens an empty tab, as soon as fewer than six are open. It is closed at the end of the test.
+// Tab opens an empty tab, as soon as fewer than three are open. It is closed at the end of the test.
 func (b *Browser) Tab(t testing.TB, o Options) *Tab {
 	t.Helper()
 	b.slots <- struct{}{}
