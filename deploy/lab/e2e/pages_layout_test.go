@@ -29,8 +29,8 @@ func placeOf(tab *browser.Tab, selector string) place {
 	return at
 }
 
-// holdFirstScreen holds of a page with an answer that its verdict, and the beginning of what that means, are on the first
-// screen, and that it is no longer than somebody scrolls through.
+// holdFirstScreen holds of a page with an answer that its verdict, and the beginning of what that means, are on the
+// first screen, and that it is no longer than somebody scrolls through.
 func (s screen) holdFirstScreen(t *testing.T, tab *browser.Tab) {
 	t.Helper()
 	if verdict := placeOf(tab, "#result .verdict"); verdict.Top > s.verdictAt || verdict.Bottom > s.height {
