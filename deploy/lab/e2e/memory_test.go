@@ -227,8 +227,7 @@ func (h *health) over() (usual, slowest time.Duration) {
 	if len(sorted) <= stalls {
 		return 0, 0
 	}
-	worst := len(sorted) - 1 - stalls
-	return sorted[min(len(sorted)*99/100, worst)], sorted[worst]
+	return sorted[len(sorted)*99/100], sorted[len(sorted)-1-stalls]
 }
 
 func (h *health) String() string {
