@@ -4,6 +4,7 @@
 
 import { cardFacts } from "./card-facts.js";
 import { el } from "./dom.js";
+import { linkTo } from "./fitting.js";
 import { duration, relative } from "./format.js";
 import { lost, verdictLine } from "./parts.js";
 import { counted, doing } from "./steps.js";
@@ -32,11 +33,6 @@ export function ended(stage) {
 /** How long something took, to a tenth of a second. @param {number} ms */
 export const seconds = (ms) => (ms < 50 ? "under 0.1 s" : `${(ms / 1000).toFixed(1)} s`);
 
-/** The page of the tool, with the same input. @param {{slug: string, input: string}} check */
-export function linkTo({ slug, input }) {
-  return `/tools/${slug}?${new URLSearchParams({ input })}`;
-}
-
 /**
  * @param {Check} check
  * @param {() => void} again runs the check again
@@ -50,7 +46,7 @@ export function makeCard(check, again) {
   const what = () => el("span", { class: "offscreen" }, `: ${title}`);
   const retry = el("button", { type: "button", class: "quiet", hidden: true }, "Try again", what());
   const unfold = el("button", { type: "button", class: "quiet unfold", "aria-expanded": "false", "aria-controls": `whole-${slug}`, hidden: true }, "Open", what());
-  const page = el("a", { href: linkTo(check), rel: "nofollow" }, "Tool page", what());
+  const page = el("a", { href: linkTo(slug, input), rel: "nofollow" }, "Tool page", what());
   const heading = el("h3", { id: `card-${slug}`, tabindex: "-1" }, glyph, title);
   const node = el("article", { class: "tool-card", "data-slug": slug, "aria-labelledby": `card-${slug}` },
     heading, el("p", { class: "card-input mono", title: input }, input), said, whole, el("div", { class: "foot" }, clock, retry, unfold, page));
