@@ -2,7 +2,8 @@
 // A check without a result as the pages show it: what happened, what it usually means, and what to do next.
 
 import { announce, el } from "./dom.js";
-import { inWords, nextSteps, sentenceOf, usually } from "./next.js";
+import { duration } from "./format.js";
+import { nextSteps, sentenceOf, usually } from "./next.js";
 import { notice, value } from "./parts.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
@@ -48,10 +49,10 @@ export function renderNext(kind, asked) {
 function countdown(seconds, button) {
   const end = performance.now() + seconds * 1000;
   const shown = el("span", { "aria-hidden": "true" });
-  const told = el("span", { class: "offscreen" }, `You can try again in ${inWords(seconds)}.`);
+  const told = el("span", { class: "offscreen" }, `You can try again in ${duration(seconds)}.`);
   const tick = () => {
     const left = Math.ceil((end - performance.now()) / 1000);
-    shown.textContent = left > 0 ? `You can try again in ${inWords(left)}.` : "You can try again now.";
+    shown.textContent = left > 0 ? `You can try again in ${duration(left)}.` : "You can try again now.";
     if (left > 0) return;
     clearInterval(timer);
     if (!shown.isConnected) return;

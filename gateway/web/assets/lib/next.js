@@ -74,9 +74,3 @@ const step = (label, slug, input) => ({ label, href: linkTo(slug, input) });
 export function sentenceOf({ error = "Something went wrong.", retryAfter }) {
   return retryAfter === undefined ? error : error.replace(/[.;,:]? (?:please )?try again[^.]*\.$/i, ".");
 }
-
-/** @param {number} seconds */
-export function inWords(seconds) {
-  if (seconds < 120) return `${seconds} ${seconds === 1 ? "second" : "seconds"}`;
-  return `${Math.ceil(seconds / 60)} minutes`;
-}
