@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { statusMeaning } from "../assets/tools/whois-lookup/status.js";
-import { addressNumber, prefixRange, spanRange } from "../assets/lib/ranges.js";
+import { addressNumber, prefixRange, spanRange } from "../assets/lib/addresses.js";
 
 // The parts of a page listen to it from the start.
 Object.assign(globalThis, { document: { addEventListener() {} } });

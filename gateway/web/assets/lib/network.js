@@ -1,11 +1,11 @@
 // @ts-check
 // What the pages about addresses share: the network card, the registries by name, and the ways to the other tools.
 
+import { addressNumber } from "./addresses.js";
 import { el } from "./dom.js";
 import { day } from "./format.js";
 import { section, value, values } from "./parts.js";
 import { timeline } from "./picture.js";
-import { addressNumber } from "./ranges.js";
 
 export { originWords, registryName } from "./origin.js";
 

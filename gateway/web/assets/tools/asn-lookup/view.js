@@ -1,11 +1,12 @@
 // @ts-check
 // Who announces an address, or who holds an AS number.
 
+import { prefixRange } from "../../lib/addresses.js";
 import { el } from "../../lib/dom.js";
 import { day, listed, plural } from "../../lib/format.js";
 import { facts, more, none, notice, section, table, value } from "../../lib/parts.js";
 import { addressLinks, allocations, originName, rdapAddress, registryName, toolLink } from "../../lib/network.js";
-import { addressPicture, prefixRange } from "../../lib/ranges.js";
+import { addressPicture } from "../../lib/ranges.js";
 import { sh } from "../../lib/shell.js";
 import { attempt } from "../../lib/view.js";
 import { name, winners } from "./verdict.js";

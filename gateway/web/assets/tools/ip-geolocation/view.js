@@ -1,11 +1,12 @@
 // @ts-check
 // Where an address is registered: its place in its network, the network card, and who announces it.
 
+import { prefixRange, spanRange } from "../../lib/addresses.js";
 import { el } from "../../lib/dom.js";
 import { day } from "../../lib/format.js";
 import { facts, none, notice, section, value } from "../../lib/parts.js";
 import { addressLinks, allocations, networkRows, originName, originWords, rdapAddress, registryName, toolLink } from "../../lib/network.js";
-import { addressPicture, prefixRange, spanRange } from "../../lib/ranges.js";
+import { addressPicture } from "../../lib/ranges.js";
 import { sh } from "../../lib/shell.js";
 import { attempt } from "../../lib/view.js";
 import { country, unannounced } from "./verdict.js";

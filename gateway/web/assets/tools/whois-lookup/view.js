@@ -1,13 +1,14 @@
 // @ts-check
 // The registration of a domain name, or of the network of an address.
 
+import { spanRange } from "../../lib/addresses.js";
 import { el } from "../../lib/dom.js";
 import { day, dateTime, listed, plural } from "../../lib/format.js";
 import { cut, facts, mark, more, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { addressLinks, heldBack, networkRows, rdapAddress, toolLink } from "../../lib/network.js";
 import { statusMeaning } from "./status.js";
 import { timeline } from "../../lib/picture.js";
-import { addressPicture, spanRange } from "../../lib/ranges.js";
+import { addressPicture } from "../../lib/ranges.js";
 import { sh } from "../../lib/shell.js";
 import { attempt } from "../../lib/view.js";
 import { endTone } from "./verdict.js";
