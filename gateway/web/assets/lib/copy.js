@@ -3,12 +3,14 @@
 
 import { announce, el, svg } from "./dom.js";
 
-/** @type {WeakMap<Element, string | (() => string)>} */
+/** What a button copies; a function may need time to make it, and gives null where it could not. @typedef {string | (() => string | Promise<string | null>)} Text */
+
+/** @type {WeakMap<Element, Text>} */
 const texts = new WeakMap();
 
 /**
  * A small button that copies a text.
- * @param {string | (() => string)} text
+ * @param {Text} text
  * @param {string} what for screen readers: "Copy " and this
  * @returns {HTMLButtonElement}
  */
@@ -21,7 +23,7 @@ export function copyButton(text, what) {
 /**
  * Makes any button copy a text when it is pressed.
  * @param {HTMLButtonElement} button
- * @param {string | (() => string)} text
+ * @param {Text} text
  * @returns {HTMLButtonElement}
  */
 export function copies(button, text) {
@@ -31,16 +33,18 @@ export function copies(button, text) {
 
 document.addEventListener("click", async (event) => {
   const button = event.target instanceof Element ? event.target.closest("button") : null;
-  const text = button && texts.get(button);
-  if (!button || text === undefined || text === null) return;
-  const done = await copy(typeof text === "function" ? text() : text);
+  const source = button && texts.get(button);
+  if (!button || source === undefined || source === null) return;
+  const text = typeof source === "function" ? await source() : source;
+  if (text === null) return;
+  const done = await copy(text);
   announce(done ? "Copied." : "Copying did not work; select the text by hand.");
   button.classList.add(done ? "copied" : "failed");
   setTimeout(() => button.classList.remove("copied", "failed"), 1500);
 });
 
 /** @param {string} text @returns {Promise<boolean>} whether it is on the clipboard */
-export async function copy(text) {
+async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;

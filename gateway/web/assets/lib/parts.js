@@ -276,7 +276,7 @@ function tabAfter(key, at, count) {
 /**
  * A button in words that copies a text.
  * @param {string} label
- * @param {string | (() => string)} text
+ * @param {import("./copy.js").Text} text
  * @returns {HTMLButtonElement}
  */
 export function copyAction(label, text) {

@@ -1,0 +1,43 @@
+// @ts-check
+// Where the cards of a report stand: by group, and what failed for one reason in one line.
+
+import { el } from "./dom.js";
+import { listed, plural } from "./format.js";
+
+/** @typedef {import("./report-checks.js").Check} Check */
+/** @typedef {Map<Check, {node: HTMLElement}>} Cards */
+
+/**
+ * @param {Check[]} checks
+ * @param {Cards} cards
+ * @returns {HTMLElement[]}
+ */
+export function groups(checks, cards) {
+  return [...new Set(checks.map((check) => check.group))].map((group, i) => el("section", { class: "report-group", "aria-labelledby": `group-${i}` },
+    el("h2", { id: `group-${i}` }, group),
+    el("div", { class: "tool-cards" }, ...checks.filter((check) => check.group === group).map((check) => cards.get(check)?.node))));
+}
+
+/** So many checks that failed for one reason are told in one line. */
+const alike = 3;
+
+/**
+ * Puts the cards in their final places: checks that failed for the same reason are one line. The cards are put in anew, so
+ * that what moves up below the findings does so at once.
+ * @param {HTMLElement} place
+ * @param {Check[]} checks
+ * @param {Cards} cards
+ */
+export function settle(place, checks, cards) {
+  const focused = document.activeElement;
+  const errors = checks.map(({ stage }) => (stage.state === "answered" && stage.reply.status === 400 ? stage.reply.error ?? "" : ""));
+  const common = [...new Set(errors)].filter((error) => error !== "" && errors.filter((e) => e === error).length >= alike);
+  const folded = checks.filter((_, i) => common.includes(errors[i]));
+  const lines = common.map((error) => {
+    const some = checks.filter((_, i) => errors[i] === error);
+    return el("details", { class: "failed-alike" }, el("summary", {}, el("strong", {}, `${plural(some.length, "check")} without an answer: `), `${listed(some.map((check) => check.title))}. ${error}`),
+      el("div", { class: "tool-cards" }, ...some.map((check) => cards.get(check)?.node)));
+  });
+  place.replaceChildren(...groups(checks.filter((check) => !folded.includes(check)), cards), ...lines);
+  if (focused instanceof HTMLElement && place.contains(focused)) focused.focus({ preventScroll: true });
+}

@@ -1,0 +1,85 @@
+// @ts-check
+// The checks of a report: which fit its target, how one is asked, and what its answer comes to.
+
+import { runTool } from "./api.js";
+import { makeSteps } from "./steps.js";
+import { attempt, loadJudge, verdictOf } from "./view.js";
+
+/** @typedef {import("./api.js").Answer} Answer */
+/** @typedef {import("./recognise.js").Found} Found */
+/** @typedef {import("./view.js").Judge} Judge */
+/** @typedef {{slug: string, kind: string, title: string, style: string, group: string, glyph: () => Node | null}} Tool */
+/** @typedef {import("./overview.js").Check & {kind: string, judging: Promise<Judge | null>}} Check its judge is there once it is loaded */
+
+/** Every tool of a catalogue that a report can run. @param {HTMLElement} catalogue @returns {Tool[]} */
+export function toolsOf(catalogue) {
+  return [.../** @type {NodeListOf<HTMLElement>} */ (catalogue.querySelectorAll("[data-slug]"))].map((tool) => {
+    const { slug = "", kind = "", title = "", sheet = "" } = tool.dataset;
+    return { slug, kind, title, style: sheet, group: tool.closest("[data-group]")?.getAttribute("data-group") ?? "", glyph: () => tool.querySelector("svg")?.cloneNode(true) ?? null };
+  });
+}
+
+/**
+ * The checks that fit a target.
+ * @param {Tool[]} tools
+ * @param {Found} found
+ * @returns {Check[]}
+ */
+export function checksFor(tools, found) {
+  const inputs = /** @type {Record<string, string | undefined>} */ (found.inputs);
+  return tools.flatMap((tool) => {
+    const input = inputs[tool.kind];
+    if (input === undefined) return [];
+    return [{ ...tool, input, glyph: tool.glyph(), judging: loadJudge(tool.slug), judge: null, stage: { state: "waiting" }, seen: makeSteps(), began: 0, took: 0, at: 0, verdict: null, concerns: null }];
+  });
+}
+
+/**
+ * Sends one check.
+ * @param {Check} check
+ * @param {AbortSignal} signal
+ * @param {() => void} [begun] is told of each step
+ * @returns {Promise<Answer>}
+ */
+export async function ask(check, signal, begun) {
+  const answer = await runTool(check.slug, check.input, {}, signal, (step) => {
+    check.seen.add(step);
+    begun?.();
+  });
+  check.took = performance.now() - check.began;
+  check.judge = await check.judging;
+  return answer;
+}
+
+/**
+ * Moves a check on to its next stage, and draws from an answer what it comes to.
+ * @param {Check} check
+ * @param {import("./queue.js").Stage<Answer>} stage
+ */
+export function advance(check, stage) {
+  check.stage = stage;
+  if (stage.state === "answered") check.at = Date.now();
+  if (stage.state === "running") {
+    check.began = performance.now();
+    check.seen = makeSteps();
+  }
+  const { slug, input, judge } = check;
+  const asked = { slug, input, options: {} };
+  const data = stage.state === "answered" && stage.reply.ok && judge ? stage.reply.data : null;
+  check.verdict = judge && data ? verdictOf(judge, data, asked) : null;
+  check.concerns = judge && data ? attempt(() => judge.concerns(data, asked), null) : null;
+}
+
+/**
+ * The sentence that refuses the target itself: the first answer, and all others so far, are that sentence.
+ * @param {Check[]} checks
+ * @param {Check} check the one that was answered last
+ * @returns {string} empty where nothing does
+ */
+export function refusal(checks, check) {
+  const replies = checks.flatMap(({ stage }) => (stage.state === "answered" ? [stage.reply] : []));
+  const errors = new Set(replies.map((reply) => (reply.status === 400 ? reply.error : null)));
+  // A name that is not in the DNS is refused by those that would connect to it; what looks it up has an answer.
+  const telling = check === checks[0] || check.kind === "address" || check.kind === "network" || replies.length === checks.length;
+  return errors.size === 1 && telling ? [...errors][0] ?? "" : "";
+}

@@ -1,0 +1,71 @@
+// @ts-check
+// The run of a report: its first check alone until it has begun, then the others; a refusal of the target ends them all.
+
+import { ended } from "./card.js";
+import { makeQueue } from "./queue.js";
+import { advance, ask, refusal } from "./report-checks.js";
+
+/** @typedef {import("./report-checks.js").Check} Check */
+/** @typedef {import("./queue.js").Stage<import("./api.js").Answer>} Stage */
+
+/**
+ * @param {Check[]} checks
+ * @param {object} told
+ * @param {(check: Check) => void} told.moved whenever a check has come to another stage
+ * @param {(refused: string) => void} told.idle once nothing is left to do, with the sentence that refuses the target, empty for none
+ */
+export function makeRun(checks, { moved, idle }) {
+  let left = false;
+  let refused = "";
+  // A refusal comes before the first step of an answer: until the first check has one, the others wait.
+  let held = checks.slice(1);
+  const queue = makeQueue({
+    run: (/** @type {Check} */ check, signal) => ask(check, signal, check === checks[0] ? release : undefined),
+    tell,
+    idle() {
+      if (!left) idle(refused);
+    },
+  });
+
+  /** @returns {Check[]} those that waited for the first */
+  function unheld() {
+    const some = held;
+    held = [];
+    return some;
+  }
+
+  function release() {
+    const some = unheld();
+    if (some.length > 0) queue.add(...some);
+  }
+
+  /** @param {Check} check @param {Stage} stage */
+  function tell(check, stage) {
+    if (left) return;
+    advance(check, stage);
+    moved(check);
+    // What is refused for itself would be refused by every check.
+    if (refused === "" && refusal(checks, check) !== "") {
+      refused = refusal(checks, check);
+      unheld();
+      queue.cancel();
+    }
+    if (ended(stage) || stage.state === "limited") release();
+  }
+
+  return {
+    /** Runs checks, for the first time or again. @param {...Check} some */
+    add: (...some) => queue.add(...some),
+    /** Ends the run; what has no answer yet is told as cancelled. */
+    cancel() {
+      for (const check of unheld()) tell(check, { state: "cancelled" });
+      queue.cancel();
+    },
+    /** Ends the run and tells nothing more. */
+    leave() {
+      left = true;
+      unheld();
+      queue.cancel();
+    },
+  };
+}
