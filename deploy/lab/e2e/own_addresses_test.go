@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"diagnostics/lab"
 )
@@ -38,6 +39,7 @@ func TestOwnAddresses(t *testing.T) {
 		if name == "in another table" {
 			svc("rule", "add", "to", "11.90.0.0/24", "lookup", "77")
 		}
+		untilOwn(t, own.target)
 		for slug, input := range inputsFor(own.target) {
 			a := post(t, gateway, slug, map[string]any{"input": input}, nil)
 			if a.Status != 400 || !strings.Contains(a.Error, "this service's own address") {
@@ -53,6 +55,24 @@ func TestOwnAddresses(t *testing.T) {
 	if a := post(t, gateway, "ping", map[string]any{"input": "11.90.0.7"}, nil); a.Status != 200 {
 		t.Errorf("status %d: %s", a.Status, a.Error)
 	}
+}
+
+// untilOwn waits for the kernel to route the address to the host itself: of a new address of IPv6 it makes the route a
+// moment after the command that adds it.
+func untilOwn(t *testing.T, address string) {
+	t.Helper()
+	out := ""
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		route, err := internet.Exec(t.Context(), lab.ServiceHost, "ip", "route", "get", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = string(route)
+		if strings.HasPrefix(out, "local ") || strings.HasPrefix(out, "broadcast ") {
+			return
+		}
+	}
+	t.Fatalf("the kernel does not route %s to the host itself: %s", address, out)
 }
 
 // inputsFor leads every kind of tool that connects to the address.
