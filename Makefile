@@ -64,8 +64,7 @@ test-compile: # what make test takes, but for the linking, which Go keeps for no
 jstest = out=$$(node --test $(PAGES)/jstest/*.test.js 2>&1) && echo "ok      $(PAGES)/jstest" || { echo "$$out"; exit 1; }
 
 e2e: build $(AXE) ## the shipped binaries on a private internet of network namespaces (root)
-	cd worker && go test -tags lab -count=1 -timeout 5m ./...
-	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 30m ./...
+	@$(LAB_ENV) deploy/lab/e2e.sh
 
 shots: build $(AXE) ## screenshots of every page into .artifacts/screenshots (root)
 	cd deploy/lab && $(LAB_ENV) LAB_SCREENSHOTS=$(SCREENSHOTS) go test -tags e2e -count=1 -timeout 10m -run '^TestEveryPage$$' ./e2e
