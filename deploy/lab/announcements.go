@@ -44,6 +44,7 @@ var announcements = []announcement{
 	{prefix: "2a10:90::/32", origins: "212003", country: "US", registry: "arin", allocated: "2005-03-14"},
 	{prefix: "8.8.8.0/24", origins: "15169", country: "US", registry: "arin", allocated: "2023-12-28", peers: "3356 7018"},
 	{prefix: "1.1.1.0/24", origins: "13335", country: "AU", registry: "apnic", allocated: "2011-08-11", peers: "3356"},
+	{prefix: "2606:4700:4700::/48", origins: "13335", country: "US", registry: "arin", allocated: "2011-11-01"},
 	{prefix: "193.0.0.0/21", origins: "3333", country: "NL", registry: "ripencc", allocated: "1993-09-01", peers: "1103"},
 }
 

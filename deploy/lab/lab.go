@@ -34,6 +34,8 @@ type Options struct {
 	ID string
 	// NetworkOnly leaves out the servers: routers, cables and hosts alone.
 	NetworkOnly bool
+	// Examples adds the names that the pages offer to try; see site.Examples. Tests have answers of their own for them.
+	Examples bool
 }
 
 // Lab is a running lab. Its methods are safe for concurrent use.
@@ -47,6 +49,7 @@ type Lab struct {
 	hub   *cable.Hub
 
 	ca        *site.CA
+	examples  bool
 	catalogue []site.Site
 	tls       []tlsserver.Server
 	table     *zone.Table
@@ -76,7 +79,7 @@ func Build(ctx context.Context, opts Options) (*Lab, error) {
 	if err != nil {
 		return nil, fmt.Errorf("register the lab: %w", err)
 	}
-	l := &Lab{id: id, reg: reg, ns: map[string]*netns.NS{}}
+	l := &Lab{id: id, reg: reg, ns: map[string]*netns.NS{}, examples: opts.Examples}
 	if l.guard, err = startWatchdog(id); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the watchdog: %w", err), l.Close())
 	}

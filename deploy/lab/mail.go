@@ -228,11 +228,14 @@ func mailDomainsAndSites() []mailDomain {
 
 func (d mailDomain) name() string { return site.MailDomain(d.label) }
 
-func (d mailDomain) records() (lines []string) {
+func (d mailDomain) records() []string { return mailRecords(d.name(), d.change) }
+
+// mailRecords are those of a domain in good order, but for the parts that change says.
+func mailRecords(domain string, change parts) (lines []string) {
 	all := maps.Clone(goodMail)
-	maps.Copy(all, d.change)
+	maps.Copy(all, change)
 	for _, part := range all {
-		for line := range strings.Lines(strings.ReplaceAll(part, "DOMAIN", d.name())) {
+		for line := range strings.Lines(strings.ReplaceAll(part, "DOMAIN", domain)) {
 			if line = strings.TrimSpace(line); line != "" {
 				lines = append(lines, line)
 			}

@@ -46,6 +46,9 @@ func (l *Lab) startServers(context.Context) error {
 		return err
 	}
 	l.ca, l.catalogue, l.tls = ca, site.Catalogue(webAddress), tlsserver.Table(tlsAddress)
+	if l.examples {
+		l.catalogue = append(l.catalogue, site.ExampleSites(webAddress)...)
+	}
 	if err := l.startDNS(); err != nil {
 		return err
 	}
@@ -83,6 +86,11 @@ func (l *Lab) startDNS() error {
 	}
 	if err := publishMail(l.table); err != nil {
 		return err
+	}
+	if l.examples {
+		if err := l.table.Add(exampleRecords()...); err != nil {
+			return err
+		}
 	}
 	servers := &zone.Servers{}
 	l.onClose(servers.Close)

@@ -88,7 +88,7 @@ func demo(ctx context.Context, args []string, out io.Writer) (err error) {
 	if *gateway == "" || *worker == "" {
 		return errors.New("say which binaries to run: -gateway and -worker (make build makes them)")
 	}
-	l, err := lab.Build(ctx, lab.Options{})
+	l, err := lab.Build(ctx, lab.Options{Examples: true})
 	if err != nil {
 		return err
 	}

@@ -57,6 +57,7 @@ var blocks = []struct{ prefix, base, body string }{
 	{"8.8.8.0/24", ripeStyle, "arin.json"},
 	{"1.1.1.0/24", ripeStyle, "apnic.json"},
 	{"193.0.0.0/21", ripeStyle, "ripe.json"},
+	{"2606:4700::/32", arinStyle, "cloudflare6.json"},
 	{"11.80.0.0/16", ripeStyle, "lab_sites.json"},
 	{"2a10:80::/32", ripeStyle, "lab_sites6.json"},
 	{"11.90.0.0/24", arinStyle, "lab_far.json"},
@@ -75,10 +76,11 @@ func addRegistries(add adder) {
 	https := func(h http.Handler) []endpoint { return []endpoint{{port: 443, http: h, tls: &tlsSetup{}}} }
 	add(redirectorHost, "the RDAP redirector", https(redirector()))
 	add("rdap-com", "a registry that knows registrars alone: example-shop.com", https(thinRegistry()))
-	add("rdap-registrar", "the registrar of example-shop.com",
-		https(registry(map[string]string{"example-shop.com": "registrar.json"})))
+	add("rdap-registrar", "the registrar of example-shop.com and example.com",
+		https(registry(map[string]string{"example-shop.com": "registrar.json", "example.com": "registrar.json"})))
 	add("rdap-org", "a registry: charity-site.org, and quiet-charity.org of which it holds most back",
-		https(registry(map[string]string{"charity-site.org": "pir.json", "quiet-charity.org": "redacted_domain.json"})))
+		https(registry(map[string]string{"charity-site.org": "pir.json", "quiet-charity.org": "redacted_domain.json",
+			"ietf.org": "pir.json"})))
 	add("rdap-de", "a registry: münchen-shop.de",
 		https(registry(map[string]string{"xn--mnchen-shop-thb.de": "denic.json"})))
 	add("rdap-uk", "a registry: news-site.co.uk", https(registry(map[string]string{"news-site.co.uk": "nominet.json"})))
@@ -107,7 +109,7 @@ func addLists(add adder) {
 var listedBlocks = [][2]string{
 	{"8.0.0.0/8", ripeStyle}, {"1.0.0.0/8", ripeStyle}, {"193.0.0.0/8", ripeStyle},
 	{"11.80.0.0/13", ripeStyle}, {"11.88.0.0/14", ripeStyle}, {"11.94.0.0/16", ripeStyle},
-	{"2a10::/12", ripeStyle},
+	{"2a10::/12", ripeStyle}, {"2606::/16", arinStyle},
 }
 
 // registryLists serves the four files of RFC 9224.
@@ -187,18 +189,28 @@ func blockOf(address string) (base, body string, ok bool) {
 	return "", "", false
 }
 
+// writtenFor are the names in bodies that serve for several.
+var writtenFor = map[string]string{"registrar.json": "example-shop.com", "pir.json": "charity-site.org"}
+
 // registry answers for the names of a table, by the last segment of the path.
 func registry(bodies map[string]string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		serveRegistration(w, bodies[strings.ToLower(path.Base(r.URL.Path))], nil)
+		name := strings.ToLower(path.Base(r.URL.Path))
+		body := bodies[name]
+		if own, shared := writtenFor[body]; shared {
+			serveRegistration(w, body, strings.NewReplacer(own, name))
+			return
+		}
+		serveRegistration(w, body, nil)
 	})
 }
 
-// thinRegistry knows three names, and of each the registrar alone; the registrars of the last two are of no help.
+// thinRegistry knows five names, and of each the registrar alone; the registrars of the last three are of no help.
 func thinRegistry() http.Handler {
 	const registrar, own = "https:\\/\\/rdap.markmonitor.com\\/rdap\\/", "EXAMPLE-SHOP.COM"
 	related := map[string]string{
 		"example-shop.com": "https://rdap-registrar." + Zone + "/rdap/",
+		"example.com":      "https://rdap-registrar." + Zone + "/rdap/",
 		"inside-shop.com":  "https://10.0.0.1/rdap/",
 		"astray-shop.com":  "https://private." + Zone + "/rdap/",
 		"lonely-shop.com":  "https://rdap-bad." + Zone + "/500/",
