@@ -19,7 +19,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the generated tables of README and docs")
 
-const readme = "../README.md"
+const (
+	readme       = "../README.md"
+	settingsPage = "../docs/settings.md"
+)
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
@@ -236,7 +239,7 @@ func TestConfigPrintsNoSecret(t *testing.T) {
 
 func TestREADMESettings(t *testing.T) {
 	t.Parallel()
-	daemontest.Section(t, readme, "<!-- settings:gateway -->", "<!-- /settings -->", settings.Table[Config](), *update)
+	daemontest.Section(t, settingsPage, "<!-- settings:gateway -->", "<!-- /settings -->", settings.Table[Config](), *update)
 }
 
 // The table of tools comes from the API's description, which a test holds against the registry.

@@ -8,12 +8,12 @@ import (
 	"diagnostics/daemon/settings"
 )
 
-var update = flag.Bool("update", false, "rewrite the generated parts of the README")
+var update = flag.Bool("update", false, "rewrite the generated tables of the docs")
 
-// TestREADMESettings keeps the README's table of settings equal to the code.
+// TestREADMESettings keeps the table of settings in docs/settings.md equal to the code.
 func TestREADMESettings(t *testing.T) {
 	t.Parallel()
-	daemontest.Section(t, "../README.md", "<!-- settings:worker -->", "<!-- /settings -->",
+	daemontest.Section(t, "../docs/settings.md", "<!-- settings:worker -->", "<!-- /settings -->",
 		settings.Table[Config](), *update)
 }
 
