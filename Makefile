@@ -131,6 +131,9 @@ SEAMS := 'unreachable func: (With[A-Z]|clock\.)'
 
 none_found = test -z "$$found" || { echo "$$found"; exit 1; }
 
+hooks: ## look at each commit of this clone before it is made; git config --unset core.hooksPath ends it
+	git config core.hooksPath .githooks
+
 fmt: ## format the code
 	gofmt -w $(MODULES)
 
@@ -187,4 +190,4 @@ $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
 	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help build build-arm64 run package test test-compile e2e shots picture golden worst-cases demo bench proof-limits proof-scale proof-soak proof-tls proof-compose proof-package proof-pages compose-test fuzz lint fmt generate bootstrap new-tool up down clean
+.PHONY: help build build-arm64 run package test test-compile e2e shots picture golden worst-cases demo bench proof-limits proof-scale proof-soak proof-tls proof-compose proof-package proof-pages compose-test fuzz lint hooks fmt generate bootstrap new-tool up down clean
