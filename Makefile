@@ -12,6 +12,10 @@ GOLANGCI_VERSION := v2.15.0
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
 DEADCODE_VERSION := v0.52.0
 DEADCODE := $(TOOLS)/deadcode-$(DEADCODE_VERSION)
+ACTIONLINT_VERSION := v1.7.12
+ACTIONLINT := $(TOOLS)/actionlint-$(ACTIONLINT_VERSION)
+GOVULNCHECK_VERSION := v1.9.0
+GOVULNCHECK := $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
 COMPOSE_V2_VERSION := v2.40.3
 COMPOSE_V2_PROGRAM := $(TOOLS)/docker-compose-$(COMPOSE_V2_VERSION)
 
@@ -115,13 +119,16 @@ proof-package: ## the packages in a Debian booted for it: installed, hardened, r
 fuzz: ## every fuzz target, a minute or five each, two at a time; FUZZTIME and FUZZ: see deploy/fuzz.sh
 	@deploy/fuzz.sh
 
-lint: $(GOLANGCI) $(DEADCODE) $(AXE) ## formatting, vet, linters, generated files up to date
+lint: $(GOLANGCI) $(DEADCODE) $(ACTIONLINT) $(AXE) ## formatting, vet, linters, generated files up to date
 	@test -z "$$(gofmt -l $(MODULES))" || { echo 'gofmt would change:'; gofmt -l $(MODULES); exit 1; }
 	@for m in $(MODULES); do echo "lint $$m"; \
 		(cd $$m && GOWORK=off go mod tidy -diff && go vet -tags e2e,lab,compose ./... && $(GOLANGCI) run --allow-parallel-runners --build-tags e2e,lab,compose ./...); done
 	@echo 'lint: unreachable functions'
 	@found=$$($(DEADCODE) -test -tags e2e,lab,compose $(MODULES:%=./%/...)); $(none_found)
 	@found=$$($(DEADCODE) ./gateway ./worker); found=$$(grep -vE $(SEAMS) <<<"$$found" || true); $(none_found)
+	@echo 'lint: workflows and scripts'
+	@$(ACTIONLINT) .github/workflows/*.yml
+	@$(if $(SHELLCHECK),shellcheck --severity=warning $(SCRIPTS),echo 'skip    scripts: shellcheck is not installed')
 	@echo 'lint $(PAGES)'
 	@$(NODE_TOOLS)/node_modules/.bin/tsc -p $(PAGES)/tsconfig.json
 	go test -run 'TestREADME|TestEnvironmentFile|TestOpenAPI' ./gateway ./worker
@@ -130,6 +137,13 @@ lint: $(GOLANGCI) $(DEADCODE) $(AXE) ## formatting, vet, linters, generated file
 SEAMS := 'unreachable func: (With[A-Z]|clock\.)'
 
 none_found = test -z "$$found" || { echo "$$found"; exit 1; }
+
+# Shell scripts have no compiler; .ci/run requires shellcheck, which also reads the steps of the workflows.
+SHELLCHECK := $(shell command -v shellcheck 2>/dev/null)
+SCRIPTS = .ci/* .githooks/* $(wildcard deploy/*.sh deploy/*/*.sh deploy/*/*/*.sh deploy/package/maintainer/*)
+
+vulncheck: $(GOVULNCHECK) ## known vulnerabilities in what the services call (needs the internet)
+	@for m in $(MODULES); do echo "vulncheck $$m"; (cd $$m && GOWORK=off $(GOVULNCHECK) ./...); done
 
 hooks: ## look at each commit of this clone before it is made; git config --unset core.hooksPath ends it
 	git config core.hooksPath .githooks
@@ -169,6 +183,16 @@ $(GOLANGCI):
 	GOBIN=$(TOOLS) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	@mv $(TOOLS)/golangci-lint $@
 
+$(ACTIONLINT):
+	@mkdir -p $(TOOLS)
+	GOBIN=$(TOOLS) go install github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION)
+	@mv $(TOOLS)/actionlint $@
+
+$(GOVULNCHECK):
+	@mkdir -p $(TOOLS)
+	GOBIN=$(TOOLS) go install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
+	@mv $(TOOLS)/govulncheck $@
+
 # Its module excludes versions of others, so that go install refuses it: a module of our own asks for it.
 $(COMPOSE_V2_PROGRAM):
 	@mkdir -p $(TOOLS)/compose
@@ -190,4 +214,4 @@ $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
 	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help build build-arm64 run package test test-compile e2e shots picture golden worst-cases demo bench proof-limits proof-scale proof-soak proof-tls proof-compose proof-package proof-pages compose-test fuzz lint hooks fmt generate bootstrap new-tool up down clean
+.PHONY: help build build-arm64 run package test test-compile e2e shots picture golden worst-cases demo bench proof-limits proof-scale proof-soak proof-tls proof-compose proof-package proof-pages compose-test fuzz lint vulncheck hooks fmt generate bootstrap new-tool up down clean

@@ -48,7 +48,8 @@ reach() { printf '%s' "${1/#:/127.0.0.1:}"; } # a listener on all addresses, ":8
 # Set by hand, METRICS_LISTEN_ADDR is the gateway's: two processes cannot listen there.
 METRICS_LISTEN_ADDR='' bin/worker & worker_pid=$!
 if await "$worker_pid" bin/worker; then
-  export ENABLE_WORKER_TOOLS=true DIAGNOSTICS_WORKER_URL="http://$(reach "$WORKER_LISTEN_ADDR")"
+  DIAGNOSTICS_WORKER_URL="http://$(reach "$WORKER_LISTEN_ADDR")"
+  export ENABLE_WORKER_TOOLS=true DIAGNOSTICS_WORKER_URL
 else
   status=0; wait "$worker_pid" || status=$?; worker_pid=''
   [ "$status" -eq "$no_rights" ] || exit "$status"

@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2010 # the names in /run/netns are plain
 # Takes a lab away: its processes, its namespaces (with every device, route and rule in them), its files.
 # $1 is the lab's id, $2 the process that is spared (the lab's own, which enters its namespaces for moments).
 # Until two rounds in a row find nothing: a command of a lab that was killed midway may still be making something.
