@@ -14,8 +14,8 @@ const least = { performance: 95, accessibility: 98, "best-practices": 98, seo: 9
 /** Those with an input ask search engines to stay away, which is no fault. */
 const pages = [
   "/", "/report", "/privacy", "/tools/dns-lookup", "/tools/ping", "/history",
-  "/report?target=lab-good-mail.com",
-  "/tools/dns-lookup?input=lab-dns.com",
+  "/report?target=example.com",
+  "/tools/dns-lookup?input=example.com",
   "/tools/ssl-checker?input=expired.lab-site.com",
   "/tools/security-headers?input=https%3A%2F%2Fsec-bad.lab-site.com%2F",
   "/tools/traceroute?input=dirty.lab-transit.net",
