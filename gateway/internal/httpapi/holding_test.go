@@ -152,7 +152,7 @@ func (e *edge) ask(t *testing.T, input, client string) net.Conn {
 	return conn
 }
 
-func (e *edge) held() (places, bytes int64) { return e.places.shares.total(), e.holdings.total() }
+func (e *edge) held() (places, bytes int64) { return e.inflight.shares.total(), e.holdings.total() }
 
 // A place, and the bytes of the answer, are held while the reader leaves any of it but the last byte with us, and are
 // given back before they can read that.

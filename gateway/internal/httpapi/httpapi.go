@@ -129,7 +129,7 @@ type Server struct {
 	description description
 	disabled    map[string]bool
 	known       map[string]bool
-	places      places
+	inflight    inflight
 	holdings    *shares
 	processor   *processor
 	encoding    memory.Turns
@@ -144,7 +144,7 @@ func New(c Config) (*Server, error) {
 		config:    c,
 		disabled:  make(map[string]bool),
 		known:     make(map[string]bool),
-		places:    newPlaces(c.MaxInFlight, c.MaxInFlightPerClient),
+		inflight:  newInflight(c.MaxInFlight, c.MaxInFlightPerClient),
 		holdings:  newHoldings(c.Bounds.HeldBytes, c.Bounds.ClientHeldBytes),
 		processor: newProcessor(),
 		encoding:  memory.NewTurns(),

@@ -477,7 +477,7 @@ func TestRateLimitHeaders(t *testing.T) {
 	e.post(t, "echo", `{"input":"a"}`).envelope(t, 500)
 }
 
-func TestPlaces(t *testing.T) {
+func TestInflight(t *testing.T) {
 	t.Parallel()
 	started, finish := make(chan struct{}), make(chan struct{})
 	e := newEdge(t, func(_ context.Context, target fakeTarget) (any, error) {
@@ -530,14 +530,14 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	quick("192.0.2.2").envelope(t, 200)
-	if taken := e.places.shares.total(); taken != 0 || len(e.places.shares.by) != 0 {
-		t.Errorf("places not given back: %d, %v", taken, e.places.shares.by)
+	if taken := e.inflight.shares.total(); taken != 0 || len(e.inflight.shares.by) != 0 {
+		t.Errorf("places not given back: %d, %v", taken, e.inflight.shares.by)
 	}
 }
 
-func TestPlacesWithoutAPerClientLimit(t *testing.T) {
+func TestInflightWithoutAPerClientLimit(t *testing.T) {
 	t.Parallel()
-	p := newPlaces(2, 0)
+	p := newInflight(2, 0)
 	for range 2 {
 		if _, err := p.take(clientip.Identity{}); err != nil {
 			t.Fatal(err)

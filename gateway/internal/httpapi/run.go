@@ -87,7 +87,7 @@ func (s *Server) admit(c echo.Context, x *exchange, t tool.Tool) (tool.Job, erro
 	if err := s.charge(c, s.runStages(x.client, t.Slug(), job.LimitKey())); err != nil {
 		return tool.Job{}, err
 	}
-	release, err := s.places.take(x.client)
+	release, err := s.inflight.take(x.client)
 	if err != nil {
 		return tool.Job{}, err
 	}

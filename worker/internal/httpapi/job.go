@@ -124,12 +124,12 @@ func (x *exchange) refuseUntil(free time.Duration, sentence string) {
 func inPlace[T any](
 	ctx context.Context, s *Server, usual time.Duration, who holder, run func(context.Context) (T, error),
 ) (T, error) {
-	place, err := s.places.take(time.Now(), usual, who)
+	place, err := s.inflight.take(time.Now(), usual, who)
 	if err != nil {
 		var none T
 		return none, err
 	}
-	defer s.places.leave(place)
+	defer s.inflight.leave(place)
 	ctx, cancel := context.WithTimeout(ctx, s.config.JobLimit)
 	defer cancel()
 	return run(ctx)

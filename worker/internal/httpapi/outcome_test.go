@@ -147,7 +147,7 @@ func TestLimitsAreTold(t *testing.T) {
 			o := &observed{}
 			f := start(t, func(c *Config) { c.Observer, c.Places = o, 16 })
 			for range tt.held {
-				if _, err := f.server.places.take(time.Now(), time.Second, tt.asks); err != nil {
+				if _, err := f.server.inflight.take(time.Now(), time.Second, tt.asks); err != nil {
 					t.Fatal(err)
 				}
 			}

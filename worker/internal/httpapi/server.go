@@ -63,7 +63,7 @@ type Config struct {
 type Server struct {
 	config   Config
 	tokens   atomic.Pointer[digests]
-	places   *places
+	inflight *inflight
 	routes   map[string]route
 	draining atomic.Bool
 }
@@ -86,7 +86,7 @@ func New(c Config) *Server {
 	if c.JobLimit == 0 {
 		c.JobLimit = workerapi.JobLimit
 	}
-	s := &Server{config: c, places: newPlaces(c.Places)}
+	s := &Server{config: c, inflight: newInflight(c.Places)}
 	s.SetTokens(c.Tokens)
 	s.routes = map[string]route{
 		workerapi.PathTraceroute: {toolTraceroute, job(s, workerapi.TracerouteLimit, readTrace, s.trace)},
@@ -102,7 +102,7 @@ func New(c Config) *Server {
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // PlacesInUse is how many jobs run now.
-func (s *Server) PlacesInUse() int { return s.places.inUse() }
+func (s *Server) PlacesInUse() int { return s.inflight.inUse() }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -487,7 +487,7 @@ func TestPlaces(t *testing.T) {
 func TestPlacesKnowWhenTheNextIsFree(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
-	p := newPlaces(2)
+	p := newInflight(2)
 	_, _ = p.take(now, 10*time.Second, holder{})
 	place, _ := p.take(now.Add(3*time.Second), 5*time.Second, holder{})
 	_, err := p.take(now.Add(4*time.Second), time.Second, holder{})

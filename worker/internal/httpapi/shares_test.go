@@ -92,7 +92,7 @@ func TestSharesOfThePlaces(t *testing.T) {
 				if got := j.crowd(c.jobs, c.who); fmt.Sprint(got) != fmt.Sprint(c.want) {
 					t.Errorf("%v, want %v", got, c.want)
 				}
-				if p := j.server.places; p.inUse() != 0 || len(p.clients) != 0 || len(p.groups) != 0 {
+				if p := j.server.inflight; p.inUse() != 0 || len(p.clients) != 0 || len(p.groups) != 0 {
 					t.Errorf("left behind: %v %v", p.clients, p.groups)
 				}
 				// What was held is free again.

@@ -16,9 +16,9 @@ type taken struct {
 	end time.Time // as is to be expected
 }
 
-// places bounds how many jobs run at once, in all and of one client or group. A job that finds none free is refused at
+// inflight bounds how many jobs run at once, in all and of one client or group. A job that finds none free is refused at
 // once; nothing queues.
-type places struct {
+type inflight struct {
 	mu      sync.Mutex
 	limit   int
 	next    int
@@ -27,13 +27,13 @@ type places struct {
 	groups  map[string]int
 }
 
-func newPlaces(limit int) *places {
-	return &places{limit: limit, running: map[int]taken{}, clients: map[string]int{}, groups: map[string]int{}}
+func newInflight(limit int) *inflight {
+	return &inflight{limit: limit, running: map[int]taken{}, clients: map[string]int{}, groups: map[string]int{}}
 }
 
 // take gives a place for a job that usually takes at most a while. Without a free one the error is a *busyError: who
 // holds a share of the places already hears of that, whether or not there are others.
-func (p *places) take(now time.Time, usual time.Duration, who holder) (place int, err error) {
+func (p *inflight) take(now time.Time, usual time.Duration, who holder) (place int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -52,7 +52,7 @@ func (p *places) take(now time.Time, usual time.Duration, who holder) (place int
 }
 
 // refuse says by when the first of the jobs that stand in the way should have ended.
-func (p *places) refuse(now time.Time, limit Limit, inTheWay func(taken) bool) *busyError {
+func (p *inflight) refuse(now time.Time, limit Limit, inTheWay func(taken) bool) *busyError {
 	var first time.Time
 	for _, t := range p.running {
 		if inTheWay(t) && (first.IsZero() || t.end.Before(first)) {
@@ -62,7 +62,7 @@ func (p *places) refuse(now time.Time, limit Limit, inTheWay func(taken) bool) *
 	return &busyError{free: first.Sub(now), limit: limit}
 }
 
-func (p *places) leave(place int) {
+func (p *inflight) leave(place int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.running[place]
@@ -81,7 +81,7 @@ func count(of map[string]int, who string, n int) {
 	}
 }
 
-func (p *places) inUse() int {
+func (p *inflight) inUse() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.running)

@@ -7,16 +7,16 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// places bounds what is in flight. Nobody waits for a place: a queue would only hold the doomed longer.
-type places struct{ shares *shares }
+// inflight bounds what is in flight. Nobody waits for a place: a queue would only hold the doomed longer.
+type inflight struct{ shares *shares }
 
-func newPlaces(limit, perClient int) places {
-	return places{newShares(int64(limit), int64(perClient), int64(limit))}
+func newInflight(limit, perClient int) inflight {
+	return inflight{newShares(int64(limit), int64(perClient), int64(limit))}
 }
 
 // take gives a place, which release gives back, once, or says who is over: Limited for the client or its network, Busy
 // for the instance.
-func (p places) take(client clientip.Identity) (release func(), err error) {
+func (p inflight) take(client clientip.Identity) (release func(), err error) {
 	switch p.shares.take(client, 1, 1) {
 	case scopeClient:
 		return nil, &fault.Error{Kind: fault.Limited, Rule: fault.LimitClientInFlight, RetryAfter: time.Second,
