@@ -86,8 +86,8 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 func (c *Client) do(ctx context.Context, r Request, chain *carried) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.bounds.http)
 	defer cancel()
-	x := &trip{client: c, ctx: ctx, request: r, chained: chain != nil}
-	x.effort = &effort{trip: x}
+	x := &roundTrip{client: c, ctx: ctx, request: r, chained: chain != nil}
+	x.effort = &effort{roundTrip: x}
 	defer x.end()
 	if err := x.prepare(chain); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (c *Client) do(ctx context.Context, r Request, chain *carried) (*Response, 
 }
 
 // prepare finds the way to the server, and what may be sent to it.
-func (x *trip) prepare(chain *carried) (err error) {
+func (x *roundTrip) prepare(chain *carried) (err error) {
 	r := x.request
 	if err := chain.refuse(r.URL); err != nil {
 		return err

@@ -35,7 +35,7 @@ var (
 
 // effort counts what an exchange costs, over all of its connections. Once a bound is passed its fault stands.
 type effort struct {
-	trip *trip
+	roundTrip *roundTrip
 
 	mu      sync.Mutex
 	idle    int
@@ -102,7 +102,7 @@ func (e *effort) records(cause error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	sentence := sentenceNoSense
-	if e.octets > 0 || e.trip.readsTheBody() {
+	if e.octets > 0 || e.roundTrip.readsTheBody() {
 		sentence = sentenceTinyPieces
 	}
 	e.fail(cause, sentence)
@@ -126,7 +126,7 @@ func (c countedConn) Read(p []byte) (int, error) {
 
 func (e *effort) fail(cause error, sentence string) {
 	if e.failed == nil {
-		e.failed = e.trip.say(fault.Upstream, cause, sentence)
+		e.failed = e.roundTrip.say(fault.Upstream, cause, sentence)
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 )
 
 // fault gives a failure of the exchange its kind and its sentence.
-func (x *trip) fault(err error) error {
+func (x *roundTrip) fault(err error) error {
 	var known *fault.Error
 	if errors.As(err, &known) {
 		return known
@@ -54,7 +54,7 @@ func (x *trip) fault(err error) error {
 }
 
 // say fills the host into a sentence that begins with it.
-func (x *trip) say(kind fault.Kind, cause error, sentence string) error {
+func (x *roundTrip) say(kind fault.Kind, cause error, sentence string) error {
 	return fault.Wrap(kind, cause, x.host()+" "+sentence)
 }
 

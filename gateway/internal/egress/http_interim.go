@@ -11,7 +11,7 @@ type Interim struct {
 
 // passed keeps an interim answer, once it was counted. What is counted bounds what is kept: all headers of an exchange
 // share MaxHeaderBytes, and there are at most maxIdlePieces.
-func (x *trip) passed(interim Interim) error {
+func (x *roundTrip) passed(interim Interim) error {
 	if err := x.effort.interim(interim.Header); err != nil {
 		return err
 	}

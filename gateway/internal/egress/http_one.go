@@ -24,7 +24,7 @@ const (
 //
 // A client of HTTP speaks first. So nothing is read before the request is out, or chance would decide what becomes of a
 // server that greets (mail, SSH).
-func (x *trip) sendHTTP1(conn net.Conn, request *http.Request) error {
+func (x *roundTrip) sendHTTP1(conn net.Conn, request *http.Request) error {
 	x.setPhase(phaseAnswer)
 	x.wire = &wire1{trip: x, conn: conn, left: MaxHeaderBytes}
 	x.wire.unwatch = parallel.Interrupt(x.ctx, conn)
@@ -33,7 +33,7 @@ func (x *trip) sendHTTP1(conn net.Conn, request *http.Request) error {
 
 // wire1 is a connection of HTTP/1 from the first byte of the request to the last of the body.
 type wire1 struct {
-	trip    *trip
+	trip    *roundTrip
 	conn    net.Conn
 	unwatch func() bool
 	writing *parallel.Pending[error] // the end of a long request, nil for none

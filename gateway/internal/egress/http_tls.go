@@ -21,7 +21,7 @@ const (
 
 // shake shakes hands for https with verification off: what is wrong with a certificate is told, not the end of the
 // exchange, unless the request says so. It gives a *frameConn where the server speaks HTTP/2.
-func (x *trip) shake(raw net.Conn) (net.Conn, error) {
+func (x *roundTrip) shake(raw net.Conn) (net.Conn, error) {
 	x.setPhase(phaseTLS)
 	began := time.Now()
 	wire := tlswire.Watch(raw)
@@ -41,7 +41,7 @@ func (x *trip) shake(raw net.Conn) (net.Conn, error) {
 	return newFrameConn(over, x.effort), nil
 }
 
-func (x *trip) judge(state tls.ConnectionState) error {
+func (x *roundTrip) judge(state tls.ConnectionState) error {
 	exchange := certcheck.ExchangeOf(tls.CipherSuiteName(state.CipherSuite))
 	verdict := x.client.checker.CheckIn(x.ctx, state.PeerCertificates, x.request.URL.Host().String(), exchange)
 	x.mu.Lock()

@@ -18,7 +18,7 @@ const (
 
 // askHTTP2 has the library speak HTTP/2 over a connection that is made already: frames are counted between TLS and
 // HTTP/2, and a transport that is to choose by itself would want the TLS connection bare.
-func (x *trip) askHTTP2(first *frameConn, request *http.Request) (*http.Response, error) {
+func (x *roundTrip) askHTTP2(first *frameConn, request *http.Request) (*http.Response, error) {
 	x.transport = &http.Transport{
 		Proxy:                  nil, // with a proxy the control hook would judge the proxy's address, not the target's
 		DisableCompression:     true,
@@ -42,7 +42,7 @@ func (x *trip) askHTTP2(first *frameConn, request *http.Request) (*http.Response
 }
 
 // endHTTP2 ends what the library does for the exchange.
-func (x *trip) endHTTP2() {
+func (x *roundTrip) endHTTP2() {
 	if x.answer != nil {
 		_ = x.answer.Body.Close()
 	}
@@ -52,7 +52,7 @@ func (x *trip) endHTTP2() {
 }
 
 // trace has the clock told of the moments that only the transport knows, and each interim answer counted and kept.
-func (x *trip) trace() *httptrace.ClientTrace {
+func (x *roundTrip) trace() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
 		WroteRequest:         func(httptrace.WroteRequestInfo) { x.clock.wrote() },
 		GotFirstResponseByte: x.clock.answered,
@@ -69,7 +69,7 @@ func caught(dial func() (net.Conn, error)) func(context.Context, string, string)
 }
 
 // dialAgain connects for a request of HTTP/2 that is repeated.
-func (x *trip) dialAgain() (net.Conn, error) {
+func (x *roundTrip) dialAgain() (net.Conn, error) {
 	raw, err := x.connect()
 	if err != nil {
 		return nil, err

@@ -65,7 +65,7 @@ const (
 )
 
 // gathered is the body of the answer, read in large pieces where reading costs packets.
-func (x *trip) gathered(answer *http.Response) io.Reader {
+func (x *roundTrip) gathered(answer *http.Response) io.Reader {
 	if answer.ProtoMajor != 2 {
 		return answer.Body
 	}

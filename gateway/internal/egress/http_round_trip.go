@@ -22,9 +22,9 @@ import (
 // fresh connection down; a server that always does must not make us dial it for eight seconds.
 const maxConnections = 2
 
-// trip is one exchange under way: a connection of its own, which does not outlive it or serve another visitor, and
+// roundTrip is one exchange under way: a connection of its own, which does not outlive it or serve another visitor, and
 // everything learnt while connecting.
-type trip struct {
+type roundTrip struct {
 	client  *Client
 	ctx     context.Context
 	request Request
@@ -47,7 +47,7 @@ type trip struct {
 	interim     []Interim
 }
 
-func (x *trip) run() (*Response, error) {
+func (x *roundTrip) run() (*Response, error) {
 	request, err := x.request.build(x.ctx, x.client.settings.UserAgent)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (x *trip) run() (*Response, error) {
 }
 
 // ask connects, sends the request in the protocol that the server speaks, and gives the answer as far as its header.
-func (x *trip) ask(request *http.Request) (*http.Response, error) {
+func (x *roundTrip) ask(request *http.Request) (*http.Response, error) {
 	var framed *frameConn
 	var err error
 	parallel.Apart(func() { framed, err = x.begin(request) })
@@ -85,7 +85,7 @@ func (x *trip) ask(request *http.Request) (*http.Response, error) {
 }
 
 // begin connects, and sends the request where the server speaks HTTP/1; else it gives the connection of HTTP/2.
-func (x *trip) begin(request *http.Request) (*frameConn, error) {
+func (x *roundTrip) begin(request *http.Request) (*frameConn, error) {
 	conn, err := x.connect()
 	if err == nil && x.request.URL.Scheme() == "https" {
 		conn, err = x.shake(conn)
@@ -99,7 +99,7 @@ func (x *trip) begin(request *http.Request) (*frameConn, error) {
 	return nil, x.sendHTTP1(conn, request)
 }
 
-func (x *trip) read(answer *http.Response) *Response {
+func (x *roundTrip) read(answer *http.Response) *Response {
 	r := &Response{
 		URL:        x.request.URL,
 		Status:     answer.StatusCode,
@@ -130,12 +130,12 @@ func (x *trip) read(answer *http.Response) *Response {
 }
 
 // wantsBody leaves out what is not a body (the other protocol after 101) and what nobody will look at.
-func (x *trip) wantsBody(r *Response) bool {
+func (x *roundTrip) wantsBody(r *Response) bool {
 	onward := x.chained && IsRedirect(r.Status) && strings.TrimSpace(r.Header.Get("Location")) != ""
 	return x.request.readsBody() && r.Status != http.StatusSwitchingProtocols && !onward
 }
 
-func (x *trip) readBody(r *Response, body io.Reader) {
+func (x *roundTrip) readBody(r *Response, body io.Reader) {
 	if x.request.Consume != nil {
 		x.request.Consume(r, &faultReader{from: body, answer: r})
 		return
@@ -155,7 +155,7 @@ func statusText(answer *http.Response) string {
 const maxReasonPhrase = 256
 
 // end closes every connection of the trip. A dial that is still under way then finds that it has come too late.
-func (x *trip) end() {
+func (x *roundTrip) end() {
 	x.endHTTP2()
 	if x.wire != nil {
 		x.wire.farewell()
@@ -166,7 +166,7 @@ func (x *trip) end() {
 	}
 }
 
-func (x *trip) closeAll() {
+func (x *roundTrip) closeAll() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.ended = true
@@ -178,7 +178,7 @@ func (x *trip) closeAll() {
 var errTripEnded = errors.New("the exchange has ended")
 
 // connect dials the addresses and keeps the connection that was first.
-func (x *trip) connect() (net.Conn, error) {
+func (x *roundTrip) connect() (net.Conn, error) {
 	if err := x.allowConnection(); err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (x *trip) connect() (net.Conn, error) {
 }
 
 // track has the connection closed with the trip, or at once where that has ended already.
-func (x *trip) track(c io.Closer) error {
+func (x *roundTrip) track(c io.Closer) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.ended {
@@ -211,7 +211,7 @@ func (x *trip) track(c io.Closer) error {
 	return nil
 }
 
-func (x *trip) allowConnection() error {
+func (x *roundTrip) allowConnection() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.connections == maxConnections {
@@ -222,11 +222,11 @@ func (x *trip) allowConnection() error {
 	return nil
 }
 
-func (x *trip) closesWithoutAnswer() error {
+func (x *roundTrip) closesWithoutAnswer() error {
 	return fault.Newf(fault.Upstream, "%s keeps closing its HTTP/2 connections without an answer.", x.host())
 }
 
-func (x *trip) setPhase(p phase) {
+func (x *roundTrip) setPhase(p phase) {
 	x.mu.Lock()
 	x.phase = p
 	x.mu.Unlock()
@@ -238,10 +238,10 @@ func (x *trip) setPhase(p phase) {
 	}
 }
 
-func (x *trip) readsTheBody() bool {
+func (x *roundTrip) readsTheBody() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.phase == phaseBody
 }
 
-func (x *trip) host() string { return x.request.URL.Host().Short() }
+func (x *roundTrip) host() string { return x.request.URL.Host().Short() }
