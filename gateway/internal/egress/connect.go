@@ -21,7 +21,7 @@ func (c *Client) ConnectUncharged(ctx context.Context, host target.Host, port ui
 	if err := resolution.Reachable(); err != nil {
 		return nil, err
 	}
-	won, err := race(ctx, way{addresses: resolution.All(), dial: c.dialUncharged}, port)
+	won, err := race(ctx, dialPlan{addresses: resolution.All(), dial: c.dialUncharged}, port)
 	if err != nil {
 		return nil, connectFault(ctx, host, err)
 	}

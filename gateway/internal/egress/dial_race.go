@@ -39,7 +39,7 @@ func (r raced) close() {
 // race connects to the first of the addresses that answers, each dialled (and with it judged) for itself. It returns
 // when no attempt is left: the losers' connections are closed. The error is that of the attempt that tells most. A
 // panic of any attempt is raised here, with no connection left open.
-func race(ctx context.Context, w way, port uint16) (raced, error) {
+func race(ctx context.Context, w dialPlan, port uint16) (raced, error) {
 	if len(w.addresses) == 1 { // nobody to race with
 		only := w.attempt(ctx, netip.AddrPortFrom(w.addresses[0], port))
 		return only, only.err
@@ -47,7 +47,7 @@ func race(ctx context.Context, w way, port uint16) (raced, error) {
 	return raceAll(ctx, w, port)
 }
 
-func raceAll(ctx context.Context, w way, port uint16) (raced, error) {
+func raceAll(ctx context.Context, w dialPlan, port uint16) (raced, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	waiting := w.addresses[:min(len(w.addresses), maxRaced)]
@@ -89,7 +89,7 @@ func raceAll(ctx context.Context, w way, port uint16) (raced, error) {
 	return raced{}, tellingMost(failures)
 }
 
-func (w way) attempt(ctx context.Context, to netip.AddrPort) raced {
+func (w dialPlan) attempt(ctx context.Context, to netip.AddrPort) raced {
 	if w.admit != nil {
 		if err := w.admit(ctx, to); err != nil {
 			return raced{address: to.Addr(), err: err}

@@ -16,15 +16,15 @@ func (c *Client) exempts(r Request) bool {
 	return r.Exempt && slices.Contains(c.settings.ExemptHosts, r.URL.Authority())
 }
 
-// exemptWay finds an exempt host through the system's resolver. The families of EGRESS_FAMILIES are those of the
+// exemptDialPlan finds an exempt host through the system's resolver. The families of EGRESS_FAMILIES are those of the
 // internet and say nothing of the operator's own network, so all addresses are tried.
-func (c *Client) exemptWay(ctx context.Context, r Request) (way, error) {
+func (c *Client) exemptDialPlan(ctx context.Context, r Request) (dialPlan, error) {
 	began := time.Now()
 	addresses, err := c.exemptAddresses(ctx, r)
 	if err != nil {
-		return way{}, err
+		return dialPlan{}, err
 	}
-	return way{addresses: r.limit(addresses), lookup: time.Since(began), dial: c.dialExemptHost}, nil
+	return dialPlan{addresses: r.limit(addresses), lookup: time.Since(began), dial: c.dialExemptHost}, nil
 }
 
 func (c *Client) exemptAddresses(ctx context.Context, r Request) ([]netip.Addr, error) {

@@ -102,14 +102,14 @@ func (x *roundTrip) prepare(chain *carried) (err error) {
 		return err
 	}
 	x.clock.began = time.Now()
-	if x.way, err = x.client.wayTo(x.ctx, r); err != nil {
+	if x.plan, err = x.client.dialPlanFor(x.ctx, r); err != nil {
 		return err
 	}
-	x.clock.dns = x.way.lookup
-	if x.way.addresses, x.cookies, err = chain.narrow(r.URL, x.way.addresses); err != nil {
+	x.clock.dns = x.plan.lookup
+	if x.plan.addresses, x.cookies, err = chain.narrow(r.URL, x.plan.addresses); err != nil {
 		return err
 	}
-	if err := x.way.room(x.ctx, r, x.cookies); err != nil {
+	if err := x.plan.room(x.ctx, r, x.cookies); err != nil {
 		return err
 	}
 	if r.readsBody() {
@@ -118,27 +118,27 @@ func (x *roundTrip) prepare(chain *carried) (err error) {
 	return nil
 }
 
-// way is how an exchange reaches its server.
-type way struct {
+// dialPlan is how an exchange reaches its server.
+type dialPlan struct {
 	addresses []netip.Addr // those that may be dialled, in order
 	lookup    time.Duration
 	admit     func(context.Context, netip.AddrPort) error // asked before a dial; nil where it is not charged
 	dial      func(context.Context, netip.AddrPort) (net.Conn, error)
 }
 
-func (c *Client) wayTo(ctx context.Context, r Request) (way, error) {
+func (c *Client) dialPlanFor(ctx context.Context, r Request) (dialPlan, error) {
 	if c.exempts(r) {
-		return c.exemptWay(ctx, r)
+		return c.exemptDialPlan(ctx, r)
 	}
 	resolution, err := c.Resolve(ctx, r.URL.Host())
 	if err != nil {
-		return way{}, err
+		return dialPlan{}, err
 	}
 	addresses, err := r.addresses(resolution)
 	if r.Address.IsValid() && err == nil {
 		addresses = []netip.Addr{r.Address}
 	}
-	w := way{addresses: addresses, lookup: resolution.Duration, admit: c.Admit, dial: c.dialAdmitted}
+	w := dialPlan{addresses: addresses, lookup: resolution.Duration, admit: c.Admit, dial: c.dialAdmitted}
 	if r.Uncharged {
 		w.admit, w.dial = nil, c.dialUncharged
 	}

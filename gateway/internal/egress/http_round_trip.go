@@ -30,7 +30,7 @@ type roundTrip struct {
 	request Request
 	chained bool // in a chain of redirects
 	cookies []*http.Cookie
-	way     way
+	plan    dialPlan
 	clock   clock
 	effort  *effort
 
@@ -182,14 +182,14 @@ func (x *roundTrip) connect() (net.Conn, error) {
 	if err := x.allowConnection(); err != nil {
 		return nil, err
 	}
-	won, err := race(x.ctx, x.way, x.request.URL.Port())
+	won, err := race(x.ctx, x.plan, x.request.URL.Port())
 	if err != nil {
 		return nil, x.fault(err)
 	}
 	if err := x.track(won.conn); err != nil {
 		return nil, err
 	}
-	if x.way.admit != nil {
+	if x.plan.admit != nil {
 		traffic.Hold(won.conn)
 	}
 	x.clock.connected(won.took)

@@ -15,7 +15,7 @@ const (
 
 // room fails where a run that has sent much already has none left for the exchange. Half a request would tell nobody
 // anything.
-func (w way) room(ctx context.Context, r Request, cookies []*http.Cookie) error {
+func (w dialPlan) room(ctx context.Context, r Request, cookies []*http.Cookie) error {
 	if w.admit == nil {
 		return nil
 	}

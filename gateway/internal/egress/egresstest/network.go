@@ -163,7 +163,7 @@ func (n *Network) Dial(ctx context.Context, network string, to netip.AddrPort) (
 	if strings.HasSuffix(network, "4") != to.Addr().Is4() {
 		return nil, failure(network, to, fmt.Errorf("%v is not of network %s", to, network))
 	}
-	way := n.wayTo(network, to)
+	way := n.dialPlanFor(network, to)
 	switch {
 	case way.err != nil:
 		return nil, failure(network, to, os.NewSyscallError("connect", way.err))
@@ -180,26 +180,26 @@ func (n *Network) Dial(ctx context.Context, network string, to netip.AddrPort) (
 	return publicConn{c, to}, nil
 }
 
-type way struct {
+type dialPlan struct {
 	loopback string
 	dropped  bool
 	err      error
 }
 
-// wayTo records the dial and says what becomes of it.
-func (n *Network) wayTo(network string, to netip.AddrPort) way {
+// dialPlanFor records the dial and says what becomes of it.
+func (n *Network) dialPlanFor(network string, to netip.AddrPort) dialPlan {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if to != ResolverAddr {
 		n.dials = append(n.dials, to)
 	}
 	if r := n.resolvers[to]; r != nil && !n.dropped[to] {
-		return way{loopback: r.loopback(network), err: n.failing[to]}
+		return dialPlan{loopback: r.loopback(network), err: n.failing[to]}
 	}
 	if strings.HasPrefix(network, "udp") {
-		return way{dropped: n.dropped[to], err: n.failing[to]}
+		return dialPlan{dropped: n.dropped[to], err: n.failing[to]}
 	}
-	return way{loopback: n.listeners[to], dropped: n.dropped[to], err: n.failing[to]}
+	return dialPlan{loopback: n.listeners[to], dropped: n.dropped[to], err: n.failing[to]}
 }
 
 func (n *Network) hang(ctx context.Context, network string, to netip.AddrPort) error {
