@@ -15,7 +15,7 @@ import (
 
 const (
 	// headStart is how long an attempt is alone before the next one begins (RFC 8305 section 8), so that a family whose
-	// packets vanish costs a quarter of a second and not the exchange.
+	// packets vanish costs a quarter of a second and not the round trip.
 	headStart = 250 * time.Millisecond
 	// maxRaced bounds the connections that one name can make this service begin.
 	maxRaced = 6

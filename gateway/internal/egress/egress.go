@@ -3,7 +3,7 @@
 // socket's control hook. Nothing is read from a proxy variable of the environment.
 //
 // One connection goes through four steps: a name is looked up (package dnsclient, over connections that are made here),
-// all of its answers are judged (resolve.go, policy.go), one of them is dialled (dial.go), and an exchange is spoken
+// all of its answers are judged (resolve.go, policy.go), one of them is dialled (dial.go), and a round trip is spoken
 // over it (http*.go, redirect.go). There is no option that skips the judgement: tests replace the socket layer below
 // it.
 package egress

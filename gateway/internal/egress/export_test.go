@@ -77,5 +77,5 @@ const (
 	BodyBuffer = bodyBuffer
 )
 
-// WithBodyBuffer is the context of an exchange whose body is read.
+// WithBodyBuffer is the context of a round trip whose body is read.
 func WithBodyBuffer(ctx context.Context) context.Context { return WithReceiveBuffer(ctx, bodyBuffer) }

@@ -14,7 +14,7 @@ import (
 	"diagnostics/gateway/internal/target"
 )
 
-// Request is one HTTP exchange.
+// Request is one HTTP round trip.
 type Request struct {
 	// Method is GET where empty.
 	Method string
@@ -34,7 +34,7 @@ type Request struct {
 	// headers: the answer is complete but for what comes of the body, and the content encoding is still on (DecodeBody
 	// undoes it). It bounds what it reads itself and does not keep the reader, whose errors are *fault.Error or io.EOF.
 	Consume func(answer *Response, body io.Reader)
-	// RequireValidCertificate fails the exchange on an unauthorized certificate, before the request is written; the
+	// RequireValidCertificate fails the round trip on an unauthorized certificate, before the request is written; the
 	// failure's cause is a *CertificateError.
 	RequireValidCertificate bool
 	// Exempt asks for the exemption of Settings.ExemptHosts. Only for a URL that the operator chose: never for one that a
@@ -55,7 +55,7 @@ type TLS struct {
 	Verdict certcheck.Verdict
 }
 
-// Response is the answer of one exchange.
+// Response is the answer of one round trip.
 type Response struct {
 	URL        target.URL
 	Status     int
@@ -75,7 +75,7 @@ type Response struct {
 	TLS     *TLS
 }
 
-// Do performs one exchange without following redirects, within HTTPTimeout. Errors are *fault.Error: Refused,
+// Do performs one round trip without following redirects, within HTTPTimeout. Errors are *fault.Error: Refused,
 // NoAddress, Upstream (with the reason in its sentence: refused, reset, not HTTP, header too large, no route of this
 // family …), Timeout, Limited, or Busy where this host is not ready to connect.
 func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
@@ -87,7 +87,7 @@ func (c *Client) do(ctx context.Context, r Request, chain *carried) (*Response, 
 	ctx, cancel := context.WithTimeout(ctx, c.bounds.http)
 	defer cancel()
 	x := &roundTrip{client: c, ctx: ctx, request: r, chained: chain != nil}
-	x.effort = &effort{roundTrip: x}
+	x.cost = &cost{roundTrip: x}
 	defer x.end()
 	if err := x.prepare(chain); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (x *roundTrip) prepare(chain *carried) (err error) {
 	return nil
 }
 
-// dialPlan is how an exchange reaches its server.
+// dialPlan is how a round trip reaches its server.
 type dialPlan struct {
 	addresses []netip.Addr // those that may be dialled, in order
 	lookup    time.Duration

@@ -57,7 +57,7 @@ func BenchmarkExchange(b *testing.B) {
 	}
 }
 
-// BenchmarkSilent measures what an exchange holds while its server is silent.
+// BenchmarkSilent measures what a round trip holds while its server is silent.
 func BenchmarkSilent(b *testing.B) {
 	config, trust := site(b)
 	config.NextProtos = []string{"http/1.1"}

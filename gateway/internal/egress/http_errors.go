@@ -13,7 +13,7 @@ import (
 	"diagnostics/gateway/internal/tlswire"
 )
 
-// phase is how far a trip has come, so that a failure can be told by what it broke.
+// phase is how far a round trip has come, so that a failure can be told by what it broke.
 type phase int
 
 const (
@@ -23,13 +23,13 @@ const (
 	phaseBody
 )
 
-// fault gives a failure of the exchange its kind and its sentence.
+// fault gives a failure of the round trip its kind and its sentence.
 func (x *roundTrip) fault(err error) error {
 	var known *fault.Error
 	if errors.As(err, &known) {
 		return known
 	}
-	if failure := x.effort.failure(); failure != nil {
+	if failure := x.cost.failure(); failure != nil {
 		return failure // the library may have kept its text alone
 	}
 	x.mu.Lock()

@@ -20,7 +20,7 @@ const (
 type frameConn struct {
 	net.Conn
 
-	effort *effort
+	cost *cost
 	// stream is the one whose answer is awaited: the library repeats a request that was turned down on the next.
 	stream uint32
 
@@ -35,8 +35,8 @@ type frameConn struct {
 	failed error
 }
 
-func newFrameConn(over net.Conn, e *effort) *frameConn {
-	return &frameConn{Conn: over, effort: e, stream: 1}
+func newFrameConn(over net.Conn, e *cost) *frameConn {
+	return &frameConn{Conn: over, cost: e, stream: 1}
 }
 
 // Read is called by the library in a goroutine of its own, so that a panic goes out as an error.
@@ -70,7 +70,7 @@ func (c *frameConn) follow(b []byte) (good int, err error) {
 			c.answer = max(0, c.answer-int(b[done]))
 			c.payload--
 			done++
-			if err := c.effort.piece(c.answer); err != nil {
+			if err := c.cost.piece(c.answer); err != nil {
 				return good, err
 			}
 		case c.payload > 0:
@@ -102,16 +102,16 @@ func (c *frameConn) begin() error {
 	ours := binary.BigEndian.Uint32(h[5:])&^(1<<31) == c.stream
 	switch {
 	case kind == frameHeaders && ours:
-		// An answer, its trailers, or an interim answer, which the trip counts.
+		// An answer, its trailers, or an interim answer, which the round trip counts.
 		return nil
 	case kind == frameReset && ours:
 		c.stream += 2
-		return c.effort.reset()
+		return c.cost.reset()
 	case kind != frameData || !ours:
-		return c.effort.piece(0)
+		return c.cost.piece(0)
 	case flags&flagPadded != 0 && c.payload > 0:
 		c.padding, c.answer = true, c.payload-1
 		return nil
 	}
-	return c.effort.piece(c.payload)
+	return c.cost.piece(c.payload)
 }

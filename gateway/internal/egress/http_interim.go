@@ -9,10 +9,10 @@ type Interim struct {
 	Header     http.Header
 }
 
-// passed keeps an interim answer, once it was counted. What is counted bounds what is kept: all headers of an exchange
+// passed keeps an interim answer, once it was counted. What is counted bounds what is kept: all headers of a round trip
 // share MaxHeaderBytes, and there are at most maxIdlePieces.
 func (x *roundTrip) passed(interim Interim) error {
-	if err := x.effort.interim(interim.Header); err != nil {
+	if err := x.cost.interim(interim.Header); err != nil {
 		return err
 	}
 	x.mu.Lock()

@@ -26,18 +26,18 @@ const (
 // server that greets (mail, SSH).
 func (x *roundTrip) sendHTTP1(conn net.Conn, request *http.Request) error {
 	x.setPhase(phaseAnswer)
-	x.wire = &wire1{trip: x, conn: conn, left: MaxHeaderBytes}
+	x.wire = &wire1{roundTrip: x, conn: conn, left: MaxHeaderBytes}
 	x.wire.unwatch = parallel.Interrupt(x.ctx, conn)
 	return x.wire.reason(x.wire.send(request))
 }
 
 // wire1 is a connection of HTTP/1 from the first byte of the request to the last of the body.
 type wire1 struct {
-	trip    *roundTrip
-	conn    net.Conn
-	unwatch func() bool
-	writing *parallel.Pending[error] // the end of a long request, nil for none
-	broken  atomic.Pointer[error]    // why that ended early
+	roundTrip *roundTrip
+	conn      net.Conn
+	unwatch   func() bool
+	writing   *parallel.Pending[error] // the end of a long request, nil for none
+	broken    atomic.Pointer[error]    // why that ended early
 
 	// left is how much of a head may still come. head is what came of it, in the end the whole head of the answer.
 	left   int
@@ -57,12 +57,12 @@ func (w *wire1) send(request *http.Request) error {
 		return err
 	}
 	if text.Len() == 0 {
-		w.trip.clock.wrote()
+		w.roundTrip.clock.wrote()
 		return nil
 	}
 	w.writing = parallel.Start(func() error {
 		_, err := w.conn.Write(text.Bytes())
-		w.trip.clock.wrote()
+		w.roundTrip.clock.wrote()
 		if err != nil {
 			w.broken.Store(&err)
 		}
@@ -78,7 +78,7 @@ func (w *wire1) receive(request *http.Request) (*http.Response, error) {
 		answer, err := readHead(buffered, request)
 		switch {
 		case err != nil && w.left <= 0:
-			return nil, w.trip.say(fault.Upstream, errLongHeaders, sentenceLongHeaders)
+			return nil, w.roundTrip.say(fault.Upstream, errLongHeaders, sentenceLongHeaders)
 		case err != nil:
 			return nil, err
 		}
@@ -88,7 +88,7 @@ func (w *wire1) receive(request *http.Request) (*http.Response, error) {
 			return answer, nil
 		}
 		header := headAsSent(w.head[:read], answer.Header)
-		if err := w.trip.passed(Interim{answer.StatusCode, statusText(answer), header}); err != nil {
+		if err := w.roundTrip.passed(Interim{answer.StatusCode, statusText(answer), header}); err != nil {
 			return nil, err
 		}
 		w.head, w.left = w.head[read:], MaxHeaderBytes
@@ -120,7 +120,7 @@ func (w *wire1) Read(p []byte) (int, error) {
 	n, err := w.conn.Read(p[:min(len(p), w.left)])
 	if n > 0 && !w.begun {
 		w.begun = true
-		w.trip.clock.answered()
+		w.roundTrip.clock.answered()
 	}
 	w.left -= n
 	w.head = append(w.head, p[:n]...)
@@ -132,8 +132,8 @@ func (w *wire1) reason(err error) error {
 	if err == nil {
 		return nil
 	}
-	if w.trip.ctx.Err() != nil {
-		return context.Cause(w.trip.ctx)
+	if w.roundTrip.ctx.Err() != nil {
+		return context.Cause(w.roundTrip.ctx)
 	}
 	if broken := w.broken.Load(); broken != nil {
 		return *broken
@@ -143,7 +143,7 @@ func (w *wire1) reason(err error) error {
 
 // farewell closes in the order of TLS, whose last word goes over the connection below it.
 func (w *wire1) farewell() {
-	if w.trip.ctx.Err() == nil {
+	if w.roundTrip.ctx.Err() == nil {
 		_ = w.conn.Close()
 	}
 }

@@ -166,7 +166,7 @@ var asked1 = []struct {
 	}},
 }
 
-// An exchange of HTTP/1 is written down as it was when net/http's own transport spoke it: every answer of a server has
+// A round trip of HTTP/1 is written down as it was when net/http's own transport spoke it: every answer of a server has
 // the same header, body, sentence and bounds since.
 func TestExchangesOfHTTP1(t *testing.T) {
 	t.Parallel()
@@ -225,7 +225,7 @@ func requestHead(c net.Conn) string {
 	}
 }
 
-// exchanged writes down what there is of an exchange but its times.
+// exchanged writes down what there is of a round trip but its times.
 func exchanged(r *egress.Response, err error) string {
 	var b strings.Builder
 	if err != nil {

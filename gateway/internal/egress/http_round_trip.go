@@ -18,11 +18,11 @@ import (
 	"diagnostics/shared/progress"
 )
 
-// maxConnections is how often one exchange may connect. The library connects again where a server of HTTP/2 turns a
+// maxConnections is how often one round trip may connect. The library connects again where a server of HTTP/2 turns a
 // fresh connection down; a server that always does must not make us dial it for eight seconds.
 const maxConnections = 2
 
-// roundTrip is one exchange under way: a connection of its own, which does not outlive it or serve another visitor, and
+// roundTrip is one round trip under way: a connection of its own, which does not outlive it or serve another visitor, and
 // everything learnt while connecting.
 type roundTrip struct {
 	client  *Client
@@ -32,7 +32,7 @@ type roundTrip struct {
 	cookies []*http.Cookie
 	plan    dialPlan
 	clock   clock
-	effort  *effort
+	cost    *cost
 
 	mu          sync.Mutex
 	ended       bool
@@ -55,13 +55,13 @@ func (x *roundTrip) run() (*Response, error) {
 	for _, cookie := range x.cookies {
 		request.AddCookie(cookie)
 	}
-	//nolint:bodyclose // The connection is closed with the trip: to close a body of HTTP/1 would read the rest of it.
+	//nolint:bodyclose // The connection is closed with the round trip: to close a body of HTTP/1 would read the rest of it.
 	answer, err := x.ask(request)
 	if err != nil {
 		parallel.Raise(err)
 		return nil, x.fault(err)
 	}
-	if err := x.effort.header(answer.Header); err != nil {
+	if err := x.cost.header(answer.Header); err != nil {
 		return nil, err
 	}
 	if !isStatus(answer.StatusCode) {
@@ -120,7 +120,7 @@ func (x *roundTrip) read(answer *http.Response) *Response {
 		began := time.Now()
 		x.readBody(r, ownFaultBody{from: x.gathered(answer), client: x.client, address: r.Address})
 		body = time.Since(began)
-		if err := x.effort.header(answer.Trailer); err != nil && r.BodyErr == nil {
+		if err := x.cost.header(answer.Trailer); err != nil && r.BodyErr == nil {
 			r.BodyErr = err
 		}
 	}
@@ -154,7 +154,7 @@ func statusText(answer *http.Response) string {
 
 const maxReasonPhrase = 256
 
-// end closes every connection of the trip. A dial that is still under way then finds that it has come too late.
+// end closes every connection of the round trip. A dial that is still under way then finds that it has come too late.
 func (x *roundTrip) end() {
 	x.endHTTP2()
 	if x.wire != nil {
@@ -199,7 +199,7 @@ func (x *roundTrip) connect() (net.Conn, error) {
 	return won.conn, nil
 }
 
-// track has the connection closed with the trip, or at once where that has ended already.
+// track has the connection closed with the round trip, or at once where that has ended already.
 func (x *roundTrip) track(c io.Closer) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -544,7 +544,7 @@ func TestTimings(t *testing.T) {
 	}
 }
 
-// Without a body to read, the exchange ends with the headers.
+// Without a body to read, the round trip ends with the headers.
 func TestHeadersAreTheEnd(t *testing.T) {
 	t.Parallel()
 	n := withSite(t)
@@ -732,7 +732,7 @@ func TestConnectionsOfOneExchangeAreCounted(t *testing.T) {
 	wantFault(t, err, fault.Upstream)
 }
 
-// Nothing of one exchange serves another: a connection kept open would let a visitor's request skip its own judgement.
+// Nothing of one round trip serves another: a connection kept open would let a visitor's request skip its own judgement.
 func TestConnectionsAreNotReused(t *testing.T) {
 	t.Parallel()
 	n := withSite(t)

@@ -20,7 +20,7 @@ const (
 )
 
 // shake shakes hands for https with verification off: what is wrong with a certificate is told, not the end of the
-// exchange, unless the request says so. It gives a *frameConn where the server speaks HTTP/2.
+// round trip, unless the request says so. It gives a *frameConn where the server speaks HTTP/2.
 func (x *roundTrip) shake(raw net.Conn) (net.Conn, error) {
 	x.setPhase(phaseTLS)
 	began := time.Now()
@@ -33,12 +33,12 @@ func (x *roundTrip) shake(raw net.Conn) (net.Conn, error) {
 	if err := x.judge(conn.ConnectionState()); err != nil {
 		return nil, err
 	}
-	over := countedConn{wire.Above(conn), x.effort}
+	over := countedConn{wire.Above(conn), x.cost}
 	if conn.ConnectionState().NegotiatedProtocol != protoHTTP2 {
 		return over, nil
 	}
 	x.setPhase(phaseAnswer)
-	return newFrameConn(over, x.effort), nil
+	return newFrameConn(over, x.cost), nil
 }
 
 func (x *roundTrip) judge(state tls.ConnectionState) error {

@@ -10,7 +10,7 @@ import (
 	"diagnostics/shared/parallel"
 )
 
-// The buffers of an exchange live as long as its server is silent, so they are as small as most heads.
+// The buffers of a round trip live as long as its server is silent, so they are as small as most heads.
 const (
 	writeBuffer = 1 << 10
 	readBuffer  = 2 << 10
@@ -41,7 +41,7 @@ func (x *roundTrip) askHTTP2(first *frameConn, request *http.Request) (*http.Res
 	return answer, err
 }
 
-// endHTTP2 ends what the library does for the exchange.
+// endHTTP2 ends what the library does for the round trip.
 func (x *roundTrip) endHTTP2() {
 	if x.answer != nil {
 		_ = x.answer.Body.Close()
@@ -63,7 +63,7 @@ func (x *roundTrip) trace() *httptrace.ClientTrace {
 }
 
 // caught is dial as the transport calls it: in a goroutine of its own, so that a panic is handed out as an error. The
-// transport's own context is detached from the request, so the trip's is used.
+// transport's own context is detached from the request, so the round trip's is used.
 func caught(dial func() (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
 	return func(context.Context, string, string) (net.Conn, error) { return parallel.Try(dial) }
 }

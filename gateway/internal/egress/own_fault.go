@@ -64,7 +64,7 @@ func (c *Client) reach(ctx context.Context, dial DialFunc, network string, to ne
 
 var errNoWay = errors.New("this host has no route, or its link is down")
 
-// OwnFault gives the *fault.Error of kind Busy where the failure of a dial or an exchange with an address is this
+// OwnFault gives the *fault.Error of kind Busy where the failure of a dial or a round trip with an address is this
 // host's own, and nil where it is the other side's or nobody's: a target must not be called dead because this host has
 // run out of files, or has lost its route. A dead next hop cannot be told from a dead target.
 func (c *Client) OwnFault(err error, to netip.Addr) error {

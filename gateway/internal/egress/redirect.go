@@ -27,12 +27,12 @@ const (
 	EndDeadline          ChainEnd = "deadline"
 )
 
-// Hop is one exchange of a chain. Exactly one of Response and Err is set.
+// Hop is one round trip of a chain. Exactly one of Response and Err is set.
 type Hop struct {
 	URL      target.URL
 	Response *Response
 	Err      error
-	Took     time.Duration // from the start of the exchange to its end, also where it failed
+	Took     time.Duration // from the start of the round trip to its end, also where it failed
 }
 
 // Chain is what Follow saw.

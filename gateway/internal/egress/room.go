@@ -13,7 +13,7 @@ const (
 	fullConversation  = 5 << 10 // and TLS with its longest usual hello, and the headers of a request
 )
 
-// room fails where a run that has sent much already has none left for the exchange. Half a request would tell nobody
+// room fails where a run that has sent much already has none left for the round trip. Half a request would tell nobody
 // anything.
 func (w dialPlan) room(ctx context.Context, r Request, cookies []*http.Cookie) error {
 	if w.admit == nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Timings are the phases of one exchange. Connect, TLS and FirstByte are each the phase's own length.
+// Timings are the phases of one round trip. Connect, TLS and FirstByte are each the phase's own length.
 type Timings struct {
 	DNS, Connect time.Duration
 	TLS          time.Duration // 0 and HasTLS false over plain HTTP
@@ -15,7 +15,7 @@ type Timings struct {
 	Total        time.Duration // from the start to the end of the headers, or of the body where it is read
 }
 
-// clock collects the phases. Connect and TLS are those of the connection that carried the exchange: a slower or failed
+// clock collects the phases. Connect and TLS are those of the connection that carried the round trip: a slower or failed
 // attempt shows in Total alone.
 type clock struct {
 	began time.Time
@@ -26,7 +26,7 @@ type clock struct {
 	written, answers time.Time
 }
 
-// wrote notes that the request is written. It may still be called after the exchange has failed, as may answered.
+// wrote notes that the request is written. It may still be called after the round trip has failed, as may answered.
 func (c *clock) wrote() {
 	now := time.Now()
 	c.mu.Lock()

@@ -24,7 +24,7 @@ const (
 	tinyPieces = "example.com sent its answer in too many tiny pieces."
 )
 
-// answer2 ends an exchange of HTTP/2 well, with a body of one octet.
+// answer2 ends a round trip of HTTP/2 well, with a body of one octet.
 func answer2(f *http2.Framer, stream uint32) {
 	fields(":status", "200")(f, stream)
 	_ = f.WriteData(stream, true, []byte("x"))
@@ -483,7 +483,7 @@ func TestInterimAnswers(t *testing.T) {
 	}
 }
 
-// All headers of an exchange share one bound: interim answers, the answer and its trailers.
+// All headers of a round trip share one bound: interim answers, the answer and its trailers.
 func TestAllHeadersShareOneBound(t *testing.T) {
 	t.Parallel()
 	const longHeaders = "example.com sent response headers of more than 64 KiB."

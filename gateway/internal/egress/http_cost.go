@@ -10,7 +10,7 @@ import (
 	"diagnostics/gateway/internal/tlswire"
 )
 
-// What a server may make of one exchange. Each piece of an answer costs this service time, however little it holds, and
+// What a server may make of one round trip. Each piece of an answer costs this service time, however little it holds, and
 // the library bounds few of them.
 const (
 	// maxIdlePieces is how many pieces without anything of the answer are taken: control frames, frames that nobody
@@ -22,7 +22,7 @@ const (
 	// least once there are more: many a page is sent line by line.
 	maxBodyPieces      = 4000
 	octetsPerBodyPiece = 32
-	// maxResets is how many requests of an exchange a server may reset, of which the library repeats some.
+	// maxResets is how many requests of a round trip a server may reset, of which the library repeats some.
 	maxResets = 1
 )
 
@@ -33,8 +33,8 @@ var (
 	errResets      = errors.New("the server resets every request")
 )
 
-// effort counts what an exchange costs, over all of its connections. Once a bound is passed its fault stands.
-type effort struct {
+// cost counts what a round trip costs, over all of its connections. Once a bound is passed its fault stands.
+type cost struct {
 	roundTrip *roundTrip
 
 	mu      sync.Mutex
@@ -47,7 +47,7 @@ type effort struct {
 }
 
 // piece counts a piece that holds so many octets of the answer's body. The error is a *fault.Error.
-func (e *effort) piece(octets int) error {
+func (e *cost) piece(octets int) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.octets += octets
@@ -65,17 +65,17 @@ func (e *effort) piece(octets int) error {
 	return e.failed
 }
 
-// interim counts an interim answer (RFC 9110 section 15.2): it is a piece, and its header is one of the exchange's.
-func (e *effort) interim(header http.Header) error {
+// interim counts an interim answer (RFC 9110 section 15.2): it is a piece, and its header is one of the round trip's.
+func (e *cost) interim(header http.Header) error {
 	if err := e.header(header); err != nil {
 		return err
 	}
 	return e.piece(0)
 }
 
-// header counts a header or a trailer. The library judges the length of each as it comes, but all of an exchange share
+// header counts a header or a trailer. The library judges the length of each as it comes, but all of a round trip share
 // the one bound. What is wrong with the body that follows is no fault of the header: it may have come already.
-func (e *effort) header(header http.Header) error {
+func (e *cost) header(header http.Header) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	before := e.headers
@@ -88,7 +88,7 @@ func (e *effort) header(header http.Header) error {
 }
 
 // reset counts a request that the server turned down.
-func (e *effort) reset() error {
+func (e *cost) reset() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.resets++; e.resets > maxResets {
@@ -98,7 +98,7 @@ func (e *effort) reset() error {
 }
 
 // records tells that there were too many records of TLS for what they held.
-func (e *effort) records(cause error) error {
+func (e *cost) records(cause error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	sentence := sentenceNoSense
@@ -113,25 +113,25 @@ func (e *effort) records(cause error) error {
 // pieces.
 type countedConn struct {
 	net.Conn
-	effort *effort
+	cost *cost
 }
 
 func (c countedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if errors.Is(err, tlswire.ErrRecords) {
-		err = c.effort.records(err)
+		err = c.cost.records(err)
 	}
 	return n, err
 }
 
-func (e *effort) fail(cause error, sentence string) {
+func (e *cost) fail(cause error, sentence string) {
 	if e.failed == nil {
 		e.failed = e.roundTrip.say(fault.Upstream, cause, sentence)
 	}
 }
 
 // failure is the bound that was passed, a *fault.Error, or nil.
-func (e *effort) failure() error {
+func (e *cost) failure() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.failed

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// The bounds of the exchanges below: a server that says too little must not hold the fuzzer up.
+// The bounds of the round trips below: a server that says too little must not hold the fuzzer up.
 const (
 	fuzzBody = 64 << 10
 	fuzzTime = 300 * time.Millisecond
@@ -41,7 +41,7 @@ func (s *says) to(c net.Conn, end func() error) {
 	<-read
 }
 
-// holdExchange holds what is true of every exchange, whatever the server is.
+// holdExchange holds what is true of every round trip, whatever the server is.
 func holdExchange(t *testing.T, r *egress.Response, err error, took time.Duration) {
 	t.Helper()
 	if took > 10*fuzzTime {
