@@ -29,7 +29,7 @@ type failure struct {
 
 // succeed writes a result. It is encoded before the status is written, so that one that cannot be is still a clean 500.
 func (s *Server) succeed(c echo.Context, data any) error {
-	x := exchangeOf(c)
+	x := contextOf(c)
 	if gone(c) {
 		return context.Canceled
 	}
@@ -58,7 +58,7 @@ func keep(b *bytes.Buffer) {
 // encode writes a result down, in its envelope. Every tool bounds what it gives; a result that is over all the same
 // would fill the memory that the others' answers need. Encoding takes a multiple of what it makes, so what comes of
 // much takes no more than half of the processors.
-func (s *Server) encode(ctx context.Context, body *bytes.Buffer, x *exchange, data any) error {
+func (s *Server) encode(ctx context.Context, body *bytes.Buffer, x *requestContext, data any) error {
 	if x.holding.large() {
 		release, err := s.encoding.Take(ctx)
 		if err != nil {
@@ -108,7 +108,7 @@ func writeLast(c echo.Context, body []byte, before int) error {
 		}
 		rest = body[last:]
 	}
-	exchangeOf(c).letGo()
+	contextOf(c).letGo()
 	_, err := w.Write(rest)
 	return err
 }
@@ -118,7 +118,7 @@ const headerRoom = 2 << 10
 
 // fail answers every error there is, the framework's own included.
 func (s *Server) fail(err error, c echo.Context) {
-	x := exchangeOf(c)
+	x := contextOf(c)
 	if gone(c) && excused(err) {
 		if !leaving(c) || c.Response().Committed {
 			// Nobody listens any more; what the tool made of its cancelled context is not a failure of anything. Without
@@ -152,7 +152,7 @@ func (s *Server) fail(err error, c echo.Context) {
 }
 
 // failureOf is the envelope of an error.
-func (s *Server) failureOf(x *exchange, p *problem) []byte {
+func (s *Server) failureOf(x *requestContext, p *problem) []byte {
 	body, _ := json.Marshal(failure{Error: p.sentence, DurationMs: x.durationMs(s.config.Now()), RequestID: x.id})
 	return body
 }

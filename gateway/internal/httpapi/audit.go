@@ -11,7 +11,7 @@ type Auditor interface {
 }
 
 // audited tells the auditor, where there is one.
-func (s *Server) audited(x *exchange, t tool.Tool, job tool.Job) {
+func (s *Server) audited(x *requestContext, t tool.Tool, job tool.Job) {
 	if s.config.Audit == nil {
 		return
 	}

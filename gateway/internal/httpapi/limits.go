@@ -66,12 +66,12 @@ func (s *Server) charge(c echo.Context, stages []ratelimit.Stage) error {
 	if err != nil {
 		return fmt.Errorf("charge the rate limits: %w", err)
 	}
-	exchangeOf(c).limit = d
+	contextOf(c).limit = d
 	s.tell(c.Response().Header(), d)
 	if d.Allowed {
 		return nil
 	}
-	return fault.LimitedFor(d.RetryAfter, "Too many requests.").ByRule(limitOf(d, exchangeOf(c).client))
+	return fault.LimitedFor(d.RetryAfter, "Too many requests.").ByRule(limitOf(d, contextOf(c).client))
 }
 
 // tell sets the rate-limit headers. With every limit off there is nothing to tell.

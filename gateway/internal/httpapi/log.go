@@ -17,7 +17,7 @@ import (
 
 // observed writes the request's line. It holds only what we chose ourselves: known slugs, our own route patterns and
 // ids, numbers and the client's network. Nothing that the client sent is in it.
-func (s *Server) observed(c echo.Context, x *exchange) {
+func (s *Server) observed(c echo.Context, x *requestContext) {
 	status := c.Response().Status
 	switch {
 	case x.stream != nil:
@@ -60,7 +60,7 @@ func (s *Server) logOf(k kind) slog.Handler {
 }
 
 // level keeps the routine out of the way: probes of the platform and samples come many times a second.
-func (s *Server) level(c echo.Context, x *exchange) slog.Level {
+func (s *Server) level(c echo.Context, x *requestContext) slog.Level {
 	if x.outcome == outcomeInternal {
 		return slog.LevelError
 	}
@@ -75,7 +75,7 @@ func (s *Server) level(c echo.Context, x *exchange) slog.Level {
 // visitor typed is cut. Of a foreseen failure the log has at debug level what kind of error it was: its text may hold
 // names and addresses, and what a stranger's server said.
 func (s *Server) explain(c echo.Context, p *problem) {
-	x := exchangeOf(c)
+	x := contextOf(c)
 	x.outcome = p.outcome
 	s.config.Metrics.refusedBy(c.Path(), p.rule)
 	if p.cause == nil {
@@ -98,7 +98,7 @@ func (s *Server) explain(c echo.Context, p *problem) {
 
 // withoutInput replaces the visitor's input where an error repeats it, as it came or in a spelling that libraries give
 // it: a query may hold secrets. A short input goes where it is a word, or half of every message would be replaced.
-func (x *exchange) withoutInput(message string) string {
+func (x *requestContext) withoutInput(message string) string {
 	for _, part := range x.private {
 		if len(part) < 4 {
 			message = withoutWord(message, part)

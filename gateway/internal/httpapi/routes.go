@@ -60,7 +60,7 @@ func (s *Server) handle(e *echo.Echo, path string, h echo.HandlerFunc, methods .
 // counted while it is read.
 func (s *Server) page(c echo.Context) error {
 	if !strings.HasPrefix(c.Request().URL.Path, pathAssets) {
-		if err := s.holdingOf(exchangeOf(c)).grow(pageBytes); err != nil {
+		if err := s.holdingOf(contextOf(c)).grow(pageBytes); err != nil {
 			return err
 		}
 	}
@@ -86,9 +86,9 @@ func isAPI(r *http.Request) bool {
 }
 
 // own wraps a handler of the API: the origin rule comes first.
-func (s *Server) own(h func(echo.Context, *exchange) error) echo.HandlerFunc {
+func (s *Server) own(h func(echo.Context, *requestContext) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		x := exchangeOf(c)
+		x := contextOf(c)
 		if !s.ownOrigin(c.Request(), x.client.Trusted) {
 			return errForeignOrigin
 		}
@@ -97,8 +97,8 @@ func (s *Server) own(h func(echo.Context, *exchange) error) echo.HandlerFunc {
 }
 
 // api wraps a handler of the API whose data goes into the envelope.
-func (s *Server) api(h func(echo.Context, *exchange) (any, error)) echo.HandlerFunc {
-	return s.own(func(c echo.Context, x *exchange) error {
+func (s *Server) api(h func(echo.Context, *requestContext) (any, error)) echo.HandlerFunc {
+	return s.own(func(c echo.Context, x *requestContext) error {
 		data, err := h(c, x)
 		if err != nil {
 			return err

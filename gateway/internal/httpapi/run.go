@@ -20,7 +20,7 @@ import (
 // runTool is steps 3 to 13 of CONTRACT.md section 3, in their order: nothing is counted before step 9, and nothing is
 // sent before step 11.
 func (s *Server) runTool(t tool.Tool) echo.HandlerFunc {
-	return s.own(func(c echo.Context, x *exchange) error {
+	return s.own(func(c echo.Context, x *requestContext) error {
 		job, err := s.admit(c, x, t)
 		if err != nil {
 			return err
@@ -49,7 +49,7 @@ type runEnd struct {
 }
 
 // measure runs a job, and counts what it costs.
-func (s *Server) measure(ctx context.Context, x *exchange, path string, job tool.Job) runEnd {
+func (s *Server) measure(ctx context.Context, x *requestContext, path string, job tool.Job) runEnd {
 	ctx, visits := addresslimit.Begin(ctx)
 	began := s.processor.begin()
 	measured := s.config.Metrics.of(path)
@@ -75,7 +75,7 @@ func (s *Server) tellOf(c echo.Context, end runEnd) {
 }
 
 // admit is steps 3 to 10: a job that may run has its place.
-func (s *Server) admit(c echo.Context, x *exchange, t tool.Tool) (tool.Job, error) {
+func (s *Server) admit(c echo.Context, x *requestContext, t tool.Tool) (tool.Job, error) {
 	job, err := s.parse(c, x, t)
 	if err != nil {
 		s.config.Metrics.guarded(err)
@@ -97,7 +97,7 @@ func (s *Server) admit(c echo.Context, x *exchange, t tool.Tool) (tool.Job, erro
 }
 
 // parse is steps 3 to 7: from bytes to a job, without a packet.
-func (s *Server) parse(c echo.Context, x *exchange, t tool.Tool) (tool.Job, error) {
+func (s *Server) parse(c echo.Context, x *requestContext, t tool.Tool) (tool.Job, error) {
 	body, err := readBody(c)
 	if err != nil {
 		return tool.Job{}, err
@@ -137,7 +137,7 @@ func (s *Server) enabled(t tool.Tool) error {
 
 // run is steps 11 to 13. The run ends with its time, when the client goes away, or when it holds too much. All that it
 // sends and draws counts together.
-func (s *Server) run(ctx context.Context, x *exchange, job tool.Job) (any, error) {
+func (s *Server) run(ctx context.Context, x *requestContext, job tool.Job) (any, error) {
 	s.config.Metrics.inFlight.Inc()
 	defer s.config.Metrics.inFlight.Dec()
 	held := s.holdingOf(x)
@@ -165,7 +165,7 @@ func (s *Server) run(ctx context.Context, x *exchange, job tool.Job) (any, error
 
 // keepPrivate remembers what no log may repeat: the input, its query, which survives canonicalisation, and the options.
 // The host in its canonical spelling comes with the job.
-func (x *exchange) keepPrivate(text string, options tool.Options) {
+func (x *requestContext) keepPrivate(text string, options tool.Options) {
 	x.private = append(x.private, text)
 	for name := range options {
 		if value, _, err := options.String(name); err == nil {
@@ -179,7 +179,7 @@ func (x *exchange) keepPrivate(text string, options tool.Options) {
 }
 
 // caller is on whose behalf the run is made.
-func (x *exchange) caller() tool.Caller {
+func (x *requestContext) caller() tool.Caller {
 	c := tool.Caller{RequestID: x.id, Client: x.client.LimitKey()}
 	if networks := x.client.Networks(); len(networks) > 0 {
 		c.Network = networks[len(networks)-1].Key

@@ -22,8 +22,8 @@ const longestN = 9 // digits
 var errSampleNumber = badRequest("The parameter n must be a whole number from 0 to 999999999.")
 
 // sample answers one connection route. It has a bucket of its own and takes no place among the runs.
-func (s *Server) sample(probe string) func(echo.Context, *exchange) (any, error) {
-	return func(c echo.Context, x *exchange) (any, error) {
+func (s *Server) sample(probe string) func(echo.Context, *requestContext) (any, error) {
+	return func(c echo.Context, x *requestContext) (any, error) {
 		n, err := sampleNumber(c.Request().URL.RawQuery)
 		if err != nil {
 			return nil, err

@@ -23,7 +23,7 @@ type stream struct {
 
 // stream answers with the steps of a run as they become known, and with what it ended with in the last line. The run
 // goes on whether the lines are read or not; it ends when the reader has left.
-func (s *Server) stream(c echo.Context, x *exchange, t tool.Tool, job tool.Job) error {
+func (s *Server) stream(c echo.Context, x *requestContext, t tool.Tool, job tool.Job) error {
 	ctx, giveUp := context.WithCancel(c.Request().Context())
 	defer giveUp()
 	feed, began := new(progress.Feed), time.Now()
@@ -65,7 +65,7 @@ func bodySettles(done <-chan struct{}, passed time.Duration) {
 }
 
 // startLines begins the answer, once. Its header is sent with the first line, or where that is waited for.
-func (s *Server) startLines(c echo.Context, x *exchange) {
+func (s *Server) startLines(c echo.Context, x *requestContext) {
 	if x.stream != nil {
 		return
 	}
@@ -80,7 +80,7 @@ func (s *Server) startLines(c echo.Context, x *exchange) {
 type reader struct {
 	s *Server
 	c echo.Context
-	x *exchange
+	x *requestContext
 }
 
 // Tell writes one step.
@@ -98,7 +98,7 @@ func (r reader) Tell(step progress.Step) error {
 func (r reader) Flush() error { return http.NewResponseController(r.c.Response().Writer).Flush() }
 
 // lastLine ends a stream with what a plain answer would hold.
-func (s *Server) lastLine(c echo.Context, x *exchange, end runEnd) error {
+func (s *Server) lastLine(c echo.Context, x *requestContext, end runEnd) error {
 	s.startLines(c, x)
 	if gone(c) && !leaving(c) {
 		x.outcome, x.cut = outcomeCanceled, true
@@ -112,7 +112,7 @@ func (s *Server) lastLine(c echo.Context, x *exchange, end runEnd) error {
 }
 
 // encodeLast gives the last line, for which it may use the buffer.
-func (s *Server) encodeLast(c echo.Context, x *exchange, body *bytes.Buffer, end runEnd) []byte {
+func (s *Server) encodeLast(c echo.Context, x *requestContext, body *bytes.Buffer, end runEnd) []byte {
 	err := end.err
 	if gone(c) && (err == nil || excused(err)) {
 		err = ErrLeaving

@@ -15,10 +15,10 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-const exchangeKey = "exchange"
+const requestContextKey = "request"
 
-// exchange is one request and what becomes of it.
-type exchange struct {
+// requestContext is one request and what becomes of it.
+type requestContext struct {
 	id      string
 	start   time.Time
 	client  clientip.Identity
@@ -37,15 +37,15 @@ type exchange struct {
 	private []string
 }
 
-func exchangeOf(c echo.Context) *exchange { return c.Get(exchangeKey).(*exchange) }
+func contextOf(c echo.Context) *requestContext { return c.Get(requestContextKey).(*requestContext) }
 
 // durationMs is the time since the request came, in milliseconds with fractions.
-func (x *exchange) durationMs(now time.Time) float64 {
+func (x *requestContext) durationMs(now time.Time) float64 {
 	return float64(now.Sub(x.start).Microseconds()) / 1000
 }
 
 // holdingOf counts the bytes that the request holds, until its answer is written.
-func (s *Server) holdingOf(x *exchange) *holding {
+func (s *Server) holdingOf(x *requestContext) *holding {
 	if x.holding.account == nil {
 		x.holding.account, x.holding.client = s.holdings, x.client
 		x.hold(x.holding.close)
@@ -54,10 +54,10 @@ func (s *Server) holdingOf(x *exchange) *holding {
 }
 
 // hold keeps something until the answer is written.
-func (x *exchange) hold(release func()) { x.held = append(x.held, release) }
+func (x *requestContext) hold(release func()) { x.held = append(x.held, release) }
 
 // letGo gives back what was held.
-func (x *exchange) letGo() {
+func (x *requestContext) letGo() {
 	for _, release := range x.held {
 		release()
 	}
@@ -73,9 +73,9 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		if r.URL.RawPath != "" && !strings.Contains(strings.ToLower(r.URL.RawPath), "%2f") {
 			r.URL.RawPath = ""
 		}
-		x := &exchange{id: uuid.NewString(), start: s.config.Now(), outcome: outcomeOK}
+		x := &requestContext{id: uuid.NewString(), start: s.config.Now(), outcome: outcomeOK}
 		x.client = s.config.Clients.Identify(r)
-		c.Set(exchangeKey, x)
+		c.Set(requestContextKey, x)
 		h := c.Response().Header()
 		set(h, "X-Request-Id", x.id)
 		h["X-Content-Type-Options"] = noSniff
@@ -133,7 +133,7 @@ func countFields(h http.Header) (n int) {
 }
 
 // recovered answers a panic, wherever it began, unless an answer had begun: nobody may take a half for a whole.
-func (s *Server) recovered(c echo.Context, x *exchange, p *parallel.Panic) {
+func (s *Server) recovered(c echo.Context, x *requestContext, p *parallel.Panic) {
 	x.cut = c.Response().Committed
 	if x.cut {
 		s.explain(c, problemOf(p))
