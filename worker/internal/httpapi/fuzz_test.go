@@ -22,7 +22,7 @@ func FuzzReadJob(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/api/ping", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
-		x := &exchange{w: httptest.NewRecorder(), r: r, start: time.Now()}
+		x := &requestContext{w: httptest.NewRecorder(), r: r, start: time.Now()}
 		if _, refused := readTrace(x); refused != nil {
 			if refused.status < 400 || refused.status > 499 || refused.sentence == "" {
 				t.Errorf("%q: %+v", body, refused)

@@ -46,10 +46,10 @@ type measurement[T any] interface {
 // job makes the route of one kind of job. usual is how long such a job mostly takes at most. read gives what is asked
 // for: who asks the same at the same time shares a job.
 func job[K comparable, T any, M measurement[T]](
-	s *Server, usual time.Duration, read func(*exchange) (K, *refusal), run func(context.Context, K) (T, error),
-) func(*exchange) {
+	s *Server, usual time.Duration, read func(*requestContext) (K, *refusal), run func(context.Context, K) (T, error),
+) func(*requestContext) {
 	jobs := &flight.Group[K, T]{Keep: sharedFor}
-	return func(x *exchange) {
+	return func(x *requestContext) {
 		asked, refused := read(x)
 		if refused != nil {
 			x.refused = refused
@@ -103,7 +103,7 @@ func inShare[T any](do func(begun *atomic.Bool) (T, error)) (result T, own bool,
 }
 
 // refuse answers a request without a place.
-func (x *exchange) refuse(busy *busyError) {
+func (x *requestContext) refuse(busy *busyError) {
 	x.cause = busy
 	sentence := "Every place of this worker is taken."
 	if busy.share() {
@@ -114,7 +114,7 @@ func (x *exchange) refuse(busy *busyError) {
 }
 
 // refuseUntil answers a request that may be made again after a while.
-func (x *exchange) refuseUntil(free time.Duration, sentence string) {
+func (x *requestContext) refuseUntil(free time.Duration, sentence string) {
 	x.w.Header().Set("Retry-After", strconv.Itoa(wholeSeconds(free)))
 	x.fail(http.StatusTooManyRequests, sentence)
 }
@@ -136,7 +136,7 @@ func inPlace[T any](
 }
 
 // failJob answers for a job that could not be done.
-func (x *exchange) failJob(err error) {
+func (x *requestContext) failJob(err error) {
 	x.cause = err
 	switch {
 	case errors.Is(context.Cause(x.r.Context()), ErrLeaving):

@@ -95,7 +95,7 @@ const (
 func Tools() []string { return []string{toolTraceroute, toolPing, toolPacketLoss} }
 
 // tell tells an observer how an exchange ended.
-func (x *exchange) tell(o Observer, tool string, took time.Duration) {
+func (x *requestContext) tell(o Observer, tool string, took time.Duration) {
 	var busy *busyError
 	var spent *probe.BusyError
 	switch {
@@ -108,7 +108,7 @@ func (x *exchange) tell(o Observer, tool string, took time.Duration) {
 	o.JobEnded(tool, x.ending(), took)
 }
 
-func (x *exchange) ending() Ending {
+func (x *requestContext) ending() Ending {
 	status := x.status
 	if status == statusClientGone {
 		status = 0
@@ -116,7 +116,7 @@ func (x *exchange) ending() Ending {
 	return Ending{status, x.outcome()}
 }
 
-func (x *exchange) outcome() Outcome {
+func (x *requestContext) outcome() Outcome {
 	switch x.status {
 	case http.StatusOK:
 		return OutcomeOK

@@ -25,13 +25,13 @@ type refusal struct {
 var errNotPublic = &refusal{http.StatusBadRequest, "Only public addresses can be probed."}
 
 // readAddress reads a request that is about an address alone, which tells its family too.
-func readAddress(x *exchange) (netip.Addr, *refusal) {
+func readAddress(x *requestContext) (netip.Addr, *refusal) {
 	_, refused := x.readJob()
 	return x.target, refused
 }
 
 // readJob reads and judges a request for a job; refused is nil for one that may run.
-func (x *exchange) readJob() (request workerapi.Request, refused *refusal) {
+func (x *requestContext) readJob() (request workerapi.Request, refused *refusal) {
 	if x.r.Method != http.MethodPost {
 		x.w.Header().Set("Allow", http.MethodPost)
 		return request, &refusal{http.StatusMethodNotAllowed, "Use POST."}
@@ -76,7 +76,7 @@ func isPlainJSON(h http.Header) bool {
 const bodyTimeout = 5 * time.Second
 
 // readBody reads a body up to its end, which also lets the server notice a client that leaves during the job.
-func (x *exchange) readBody() ([]byte, *refusal) {
+func (x *requestContext) readBody() ([]byte, *refusal) {
 	large := &refusal{http.StatusRequestEntityTooLarge, "Send at most 4096 bytes."}
 	if x.r.ContentLength > workerapi.MaxRequestBytes {
 		return nil, large

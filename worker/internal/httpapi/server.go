@@ -78,7 +78,7 @@ const (
 // route is one path. Tool is empty for routes that run no job.
 type route struct {
 	tool  string
-	serve func(*exchange)
+	serve func(*requestContext)
 }
 
 // New makes a Server.
@@ -138,7 +138,7 @@ var knownCauses = []error{
 
 // report logs a request and tells the observer of a job. The path is logged only as the route that it named, and the
 // target not at all.
-func (s *Server) report(x *exchange, tool string) {
+func (s *Server) report(x *requestContext, tool string) {
 	took := time.Since(x.start)
 	if tool == "" {
 		s.config.Log.Debug("request", "status", x.status, "durationMs", ms(took), "requestId", x.id)
@@ -154,13 +154,13 @@ func (s *Server) report(x *exchange, tool string) {
 	}
 }
 
-func health(x *exchange) {
+func health(x *requestContext) {
 	if x.readsOnly() {
 		x.write(http.StatusOK, "text/plain; charset=utf-8", []byte("ok"))
 	}
 }
 
-func (s *Server) ready(x *exchange) {
+func (s *Server) ready(x *requestContext) {
 	if !x.readsOnly() {
 		return
 	}

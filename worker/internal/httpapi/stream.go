@@ -13,7 +13,7 @@ import (
 
 // perform runs a job, and tells its steps meanwhile to who asked for a stream. What the job ends with is answered
 // behind them, or by itself where it ends before its first probe: then it was not taken, and the status says why.
-func (x *exchange) perform(run func(context.Context)) {
+func (x *requestContext) perform(run func(context.Context)) {
 	if !progress.Wanted(x.r.Header.Values("Accept")) {
 		run(x.r.Context())
 		return
@@ -34,14 +34,14 @@ func (x *exchange) perform(run func(context.Context)) {
 	running.Wait()
 }
 
-func (x *exchange) startStream() {
+func (x *requestContext) startStream() {
 	x.stream = true
 	x.header(progress.MediaType)
 	x.w.WriteHeader(http.StatusOK)
 }
 
 // reader is who reads a stream.
-type reader struct{ *exchange }
+type reader struct{ *requestContext }
 
 // Tell writes a step.
 func (r reader) Tell(s progress.Step) error {
@@ -57,7 +57,7 @@ func (r reader) Tell(s progress.Step) error {
 func (r reader) Flush() error { return http.NewResponseController(r.w).Flush() }
 
 // lastLine writes an envelope with what would be its status and headers in a plain answer.
-func (x *exchange) lastLine(status int, body []byte) {
+func (x *requestContext) lastLine(status int, body []byte) {
 	b := bytes.NewBuffer(bytes.TrimSuffix(body, []byte("}")))
 	b.WriteString(`,"status":` + strconv.Itoa(status))
 	if wait := x.w.Header().Get("Retry-After"); wait != "" {

@@ -20,7 +20,7 @@ var protocols = map[string]echo.Protocol{
 }
 
 // readTrace reads a request for a trace.
-func readTrace(x *exchange) (traceJob, *refusal) {
+func readTrace(x *requestContext) (traceJob, *refusal) {
 	request, refused := x.readJob()
 	if refused != nil {
 		return traceJob{}, refused

@@ -16,8 +16,8 @@ import (
 // statusClientGone is logged for a job whose client left; no answer is written then.
 const statusClientGone = 499
 
-// exchange is one request with its answer, and what the log says of them.
-type exchange struct {
+// requestContext is one request with its answer, and what the log says of them.
+type requestContext struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	start   time.Time
@@ -33,12 +33,12 @@ type exchange struct {
 	refused *refusal
 }
 
-func newExchange(w http.ResponseWriter, r *http.Request) *exchange {
-	return &exchange{w: w, r: r, start: time.Now(), id: uuid.NewString()}
+func newExchange(w http.ResponseWriter, r *http.Request) *requestContext {
+	return &requestContext{w: w, r: r, start: time.Now(), id: uuid.NewString()}
 }
 
 // adopt takes over the caller's request id if it is a UUID in its canonical form, so that both logs tell one story.
-func (x *exchange) adopt(id string) {
+func (x *requestContext) adopt(id string) {
 	if len(id) != len(x.id) {
 		return
 	}
@@ -48,7 +48,7 @@ func (x *exchange) adopt(id string) {
 }
 
 // readsOnly answers every method but GET and HEAD with 405.
-func (x *exchange) readsOnly() bool {
+func (x *requestContext) readsOnly() bool {
 	if x.r.Method == http.MethodGet || x.r.Method == http.MethodHead {
 		return true
 	}
@@ -58,14 +58,14 @@ func (x *exchange) readsOnly() bool {
 }
 
 // fail answers with an error sentence.
-func (x *exchange) fail(status int, sentence string) {
+func (x *requestContext) fail(status int, sentence string) {
 	x.writeJSON(status, workerapi.Envelope[struct{}]{
 		Error: sentence, DurationMs: ms(time.Since(x.start)), RequestID: x.id,
 	})
 }
 
 // succeed answers with a job's result.
-func succeed[T any](x *exchange, data T) {
+func succeed[T any](x *requestContext, data T) {
 	x.writeJSON(http.StatusOK, workerapi.Envelope[T]{
 		Data: &data, DurationMs: ms(time.Since(x.start)), RequestID: x.id,
 	})
@@ -75,9 +75,9 @@ func succeed[T any](x *exchange, data T) {
 var ErrLeaving = errors.New("this worker is leaving")
 
 // leave ends an exchange whose client is gone.
-func (x *exchange) leave() { x.status, x.written = statusClientGone, true }
+func (x *requestContext) leave() { x.status, x.written = statusClientGone, true }
 
-func (x *exchange) writeJSON(status int, body any) {
+func (x *requestContext) writeJSON(status int, body any) {
 	b, err := json.Marshal(body)
 	if err != nil {
 		panic(err)
@@ -86,7 +86,7 @@ func (x *exchange) writeJSON(status int, body any) {
 }
 
 // write writes the answer. The first one stands: after it there is nothing left to say.
-func (x *exchange) write(status int, mediaType string, body []byte) {
+func (x *requestContext) write(status int, mediaType string, body []byte) {
 	if x.written {
 		return
 	}
@@ -101,7 +101,7 @@ func (x *exchange) write(status int, mediaType string, body []byte) {
 	_, _ = x.w.Write(body)
 }
 
-func (x *exchange) header(mediaType string) {
+func (x *requestContext) header(mediaType string) {
 	h := x.w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Cache-Control", "no-store")
