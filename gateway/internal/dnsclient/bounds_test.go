@@ -93,7 +93,7 @@ func TestLongMessagesAreReadAFewAtATime(t *testing.T) {
 		}
 		return packet
 	}
-	e := exchange{reading: make(memory.Turns, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
+	e := attempt{reading: make(memory.Turns, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
 	long, short := pack(200), pack(2)
 	if _, ok, err := e.read(t.Context(), long, query); !ok || err != nil || len(e.reading) != 0 {
 		t.Errorf("with a free place: %t, %v, and %d are taken after it", ok, err, len(e.reading))
@@ -139,7 +139,7 @@ func TestLongMessagesThatAreNoAnswersTakeNoPlace(t *testing.T) {
 	} {
 		changed := slices.Clone(packet)
 		test.change(changed)
-		e := exchange{question: question{name: "example.com.", qtype: dns.TypeNS}} // without any place
+		e := attempt{question: question{name: "example.com.", qtype: dns.TypeNS}} // without any place
 		late, end := context.WithDeadline(t.Context(), time.Now())
 		_, ok, err := e.read(late, changed, query)
 		end()
@@ -152,7 +152,7 @@ func TestLongMessagesThatAreNoAnswersTakeNoPlace(t *testing.T) {
 		"as many as fit": func() { binary.BigEndian.PutUint16(packet[6:], uint16(most)) },
 	} {
 		change()
-		e := exchange{reading: make(memory.Turns, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
+		e := attempt{reading: make(memory.Turns, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
 		if _, ok, err := e.read(t.Context(), packet, query); !ok || err != nil {
 			t.Errorf("%s: %t, %v", name, ok, err)
 		}

@@ -38,7 +38,7 @@ type Settings struct {
 	// network inside is told as one that does not exist (see inside.go). Without either nothing is held back.
 	Public      func(netip.Addr) bool
 	PrivateName func(name string) bool
-	// OwnFault gives the failure to tell where the error of a dial or an exchange with a server is this host's own fault,
+	// OwnFault gives the failure to tell where the error of a dial or an attempt at a server is this host's own fault,
 	// else nil. Where it is nil itself, those of package shortage are.
 	OwnFault func(err error, server netip.Addr) error
 	// Timeout is how long one try may take; 0 means the constant of that name.

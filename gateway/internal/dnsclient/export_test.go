@@ -13,7 +13,7 @@ func (c *Client) ReadSystemResolvers(path string) { c.system = newSystemResolver
 // SystemResolvers are those of the file.
 func (c *Client) SystemResolvers() []netip.AddrPort { return c.system.servers() }
 
-// ReadPacket reads a packet as the answer to a question, as the exchange does; ok is false where it is not one.
+// ReadPacket reads a packet as the answer to a question, as an attempt does; ok is false where it is not one.
 func ReadPacket(packet []byte, query *dns.Msg) (answer Answer, ok bool) {
 	message, err := readMessage(packet, query)
 	if err != nil || message == nil {

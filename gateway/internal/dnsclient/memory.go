@@ -38,7 +38,7 @@ var errNoPlace = errors.New("no place to read a long message at in time")
 
 // read reads one message; ok is false where it does not answer the query. Where the time was over before there was a
 // place to read it at, the error is of kind Busy: the server did answer.
-func (e exchange) read(ctx context.Context, packet []byte, query *dns.Msg) (got reply, ok bool, err error) {
+func (e attempt) read(ctx context.Context, packet []byte, query *dns.Msg) (got reply, ok bool, err error) {
 	if len(packet) > longMessage {
 		if ok, err := plausible(packet, query); !ok {
 			return reply{}, false, err

@@ -183,7 +183,7 @@ func (c *Client) serversFor(key cacheKey) ([]netip.AddrPort, DialFunc) {
 func (c *Client) tryServer(ctx context.Context, dial DialFunc, server netip.AddrPort, q question) Answer {
 	ctx, cancel := context.WithTimeout(ctx, c.settings.Timeout)
 	defer cancel()
-	answer, err := exchange{dial: dial, server: server, reading: c.reading, question: q}.run(ctx)
+	answer, err := attempt{dial: dial, server: server, reading: c.reading, question: q}.run(ctx)
 	if err != nil {
 		return c.failed(err, server)
 	}

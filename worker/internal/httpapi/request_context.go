@@ -74,7 +74,7 @@ func succeed[T any](x *requestContext, data T) {
 // ErrLeaving is the cause with which main ends the jobs that are left where SHUTDOWN_TIMEOUT is almost over.
 var ErrLeaving = errors.New("this worker is leaving")
 
-// leave ends an exchange whose client is gone.
+// leave ends a request whose client is gone.
 func (x *requestContext) leave() { x.status, x.written = statusClientGone, true }
 
 func (x *requestContext) writeJSON(status int, body any) {

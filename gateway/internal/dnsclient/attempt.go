@@ -32,8 +32,8 @@ type question struct {
 	authority bool
 }
 
-// exchange is one question to one server.
-type exchange struct {
+// attempt is one question to one server.
+type attempt struct {
 	dial    DialFunc
 	server  netip.AddrPort
 	reading memory.Turns
@@ -51,7 +51,7 @@ type reply struct {
 var errMalformed = errors.New("malformed answer")
 
 // run asks over UDP; a server that chokes on EDNS is asked again without (RFC 6891 section 7).
-func (e exchange) run(ctx context.Context) (Answer, error) {
+func (e attempt) run(ctx context.Context) (Answer, error) {
 	got, err := e.ask(ctx, e.query(true))
 	if err == nil && got.rejectsEDNS {
 		got, err = e.ask(ctx, e.query(false))
@@ -60,7 +60,7 @@ func (e exchange) run(ctx context.Context) (Answer, error) {
 }
 
 // ask goes over TCP where the answer over UDP was cut short.
-func (e exchange) ask(ctx context.Context, query *dns.Msg) (reply, error) {
+func (e attempt) ask(ctx context.Context, query *dns.Msg) (reply, error) {
 	got, err := e.over(ctx, "udp", query, readDatagram)
 	if err != nil || !got.truncated {
 		return got, err
@@ -75,7 +75,7 @@ func (e exchange) ask(ctx context.Context, query *dns.Msg) (reply, error) {
 // over sends the query over a connection of its own, so that every query has a source port of its own, and reads
 // messages until one answers it: what does not is, over UDP, somebody else's guess, and must not end the wait for the
 // true one.
-func (e exchange) over(ctx context.Context, transport string, query *dns.Msg,
+func (e attempt) over(ctx context.Context, transport string, query *dns.Msg,
 	read func(context.Context, io.Reader, []byte) ([]byte, error),
 ) (reply, error) {
 	packet, err := query.Pack()
@@ -117,7 +117,7 @@ func (e exchange) over(ctx context.Context, transport string, query *dns.Msg,
 	}
 }
 
-func (e exchange) query(edns bool) *dns.Msg {
+func (e attempt) query(edns bool) *dns.Msg {
 	m := new(dns.Msg)
 	m.SetQuestion(e.name, e.qtype)
 	m.RecursionDesired = !e.authority
@@ -188,7 +188,7 @@ func rejectsEDNS(m *dns.Msg) bool {
 	return false
 }
 
-// codeOfError gives the code for an exchange without an answer.
+// codeOfError gives the code for an attempt without an answer.
 func codeOfError(err error) string {
 	switch {
 	case errors.Is(err, errMalformed):
