@@ -89,7 +89,7 @@ func own(kind fault.Kind, cause error, sentence string) *fault.Error {
 	return f
 }
 
-// classify gives an error of exchange its kind and its sentence.
+// classify gives an error of call its kind and its sentence.
 func classify(err error) error {
 	var known *fault.Error
 	switch {

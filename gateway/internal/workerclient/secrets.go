@@ -17,7 +17,7 @@ func (c *Client) SetToken(token string) error {
 }
 
 // SetTLS replaces what connections to an https worker are made with from now on. There is nothing else to change,
-// since each exchange has a connection of its own.
+// since each request has a connection of its own.
 func (c *Client) SetTLS(config *tls.Config) {
 	c.transport.Store(newTransport(c.dial, config))
 }

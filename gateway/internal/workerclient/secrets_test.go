@@ -70,7 +70,7 @@ func TestClearTextIsToldOnce(t *testing.T) {
 	}
 }
 
-// Token, roots and client certificate hold from the next exchange on.
+// Token, roots and client certificate hold from the next request on.
 func TestSecretsAreReplaced(t *testing.T) {
 	t.Parallel()
 	tokens := make(chan string, 10)

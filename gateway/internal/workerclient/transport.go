@@ -36,7 +36,7 @@ func (f ownFaultFunc) of(err error) error {
 }
 
 // newTransport makes the transport of the one place that the operator, not the visitor, chose: it goes past egress and
-// its policy on purpose. No proxy of the environment is read, since the token would pass through it. Every exchange has
+// its policy on purpose. No proxy of the environment is read, since the token would pass through it. Every request has
 // a connection of its own, so the worker's name is looked up anew each time and a moved worker is found at once; beside
 // a job of a tenth of a second and more the handshake costs nothing.
 func newTransport(dial dialFunc, config *tls.Config) *http.Transport {

@@ -31,7 +31,7 @@ func (c *Client) ask(ctx context.Context, q question, keys []string) (reply, err
 	case known.None:
 		return reply{at: c.redirectorFor(q), reason: NoService, remembered: true, heard: known.heard}, nil
 	}
-	first, err := c.walk(ctx, q, place{url: known.url.Append(q.kind, q.value)}, target.URL{})
+	first, err := c.walk(ctx, q, server{url: known.url.Append(q.kind, q.value)}, target.URL{})
 	if !doubtful(first, err, q) || ctx.Err() != nil {
 		return first, err
 	}
@@ -44,7 +44,7 @@ func (c *Client) ask(ctx context.Context, q question, keys []string) (reply, err
 
 // askAfresh asks without what is remembered. Where the lists are old the redirector may know better than a listed
 // registry that fails.
-func (c *Client) askAfresh(ctx context.Context, q question, from place, avoid target.URL) (reply, error) {
+func (c *Client) askAfresh(ctx context.Context, q question, from server, avoid target.URL) (reply, error) {
 	first, err := c.askAt(ctx, q, from, avoid)
 	if from.own || !c.listed.Stale() || !doubtful(first, err, q) || ctx.Err() != nil {
 		return first, err
@@ -57,7 +57,7 @@ func (c *Client) askAfresh(ctx context.Context, q question, from place, avoid ta
 }
 
 // listedFor is where IANA's lists say to ask, else the redirector.
-func (c *Client) listedFor(ctx context.Context, q question) (from place, listed bool) {
+func (c *Client) listedFor(ctx context.Context, q question) (from server, listed bool) {
 	var base target.URL
 	switch {
 	case c.listed == nil:
@@ -69,17 +69,17 @@ func (c *Client) listedFor(ctx context.Context, q question) (from place, listed 
 		}
 	}
 	if listed {
-		return place{url: base.Append(q.kind, q.value)}, true
+		return server{url: base.Append(q.kind, q.value)}, true
 	}
 	return c.redirectorFor(q), false
 }
 
-func (c *Client) redirectorFor(q question) place {
-	return place{url: c.base.Append(q.kind, q.value), own: true}
+func (c *Client) redirectorFor(q question) server {
+	return server{url: c.base.Append(q.kind, q.value), own: true}
 }
 
 // askAt asks one server, and those that it leads to; avoid is a base that has failed.
-func (c *Client) askAt(ctx context.Context, q question, from place, avoid target.URL) (reply, error) {
+func (c *Client) askAt(ctx context.Context, q question, from server, avoid target.URL) (reply, error) {
 	first, ok := baseOf(from.url, q)
 	if ok && first == avoid {
 		return reply{}, errLedBack
@@ -91,7 +91,7 @@ func (c *Client) askAt(ctx context.Context, q question, from place, avoid target
 	return r, err
 }
 
-func (c *Client) walk(ctx context.Context, q question, from place, avoid target.URL) (reply, error) {
+func (c *Client) walk(ctx context.Context, q question, from server, avoid target.URL) (reply, error) {
 	w := walk{client: c, question: q, at: from, avoid: avoid}
 	return w.run(ctx)
 }

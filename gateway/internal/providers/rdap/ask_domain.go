@@ -129,7 +129,7 @@ func (c *Client) askRegistrar(ctx context.Context, name, related string) (domain
 		record, err = readDomain(body, name)
 		return err
 	}}
-	r, err := c.walk(ctx, q, place{url: u}, target.URL{})
+	r, err := c.walk(ctx, q, server{url: u}, target.URL{})
 	if err != nil || r.reason != "" {
 		return domainRecord{}, err
 	}

@@ -80,8 +80,8 @@ func sourceOf[V any](name, url string, e cache.Entry[V]) Source {
 
 // shownURL is what may be told of where the answer came from: not the operator's own host where a visitor could not
 // name it. It is empty where nobody was asked.
-func (c *Client) shownURL(at place) string {
-	if at == (place{}) {
+func (c *Client) shownURL(at server) string {
+	if at == (server{}) {
 		return ""
 	}
 	if at.own {

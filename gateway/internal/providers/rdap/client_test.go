@@ -437,7 +437,7 @@ func TestPauseOfAnOlderVersion(t *testing.T) {
 		30 * time.Second: 30 * time.Second, -time.Hour: time.Second, 2 * time.Hour: time.Hour,
 	} {
 		w := newWorld(t, nil)
-		at := place{url: w.base}
+		at := server{url: w.base}
 		note := []byte(w.clock().Add(left).UTC().Format(time.RFC3339Nano))
 		if err := w.store.Set(t.Context(), "rdap-pause:"+at.url.Authority(), note, time.Minute); err != nil {
 			t.Fatal(err)

@@ -19,7 +19,7 @@ func (c *Client) provider(u target.URL) upstream.Provider {
 }
 
 // observe tells of a request that began at a moment.
-func (c *Client) observe(ctx context.Context, at place, began time.Time, answer *egress.Response, err error) {
+func (c *Client) observe(ctx context.Context, at server, began time.Time, answer *egress.Response, err error) {
 	c.egress.Providers().Asked(c.provider(at.url), outcomeOf(ctx, answer, err), time.Since(began))
 }
 

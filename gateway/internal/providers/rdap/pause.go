@@ -16,7 +16,7 @@ import (
 const defaultPause = 10 * time.Second
 
 // pause leaves a server alone for as long as it asks, and gives the error of who asked it.
-func (c *Client) pause(ctx context.Context, at place, answered http.Header) error {
+func (c *Client) pause(ctx context.Context, at server, answered http.Header) error {
 	wait := readRetryAfter(answered.Get("Retry-After"), answeredAt(answered, c.now()))
 	c.pauses.Begin(ctx, at.url.Authority(), wait)
 	c.egress.Providers().Paused(c.provider(at.url), at.url.Authority(), wait)
@@ -33,7 +33,7 @@ func answeredAt(answered http.Header, now time.Time) time.Time {
 }
 
 // paused is the error of a pause that has not ended.
-func (c *Client) paused(ctx context.Context, at place) error {
+func (c *Client) paused(ctx context.Context, at server) error {
 	if left, paused := c.pauses.Left(ctx, at.url.Authority()); paused {
 		return c.tooMany(at, left)
 	}
@@ -44,7 +44,7 @@ func (c *Client) paused(ctx context.Context, at place) error {
 // are ErrShare, or this service's lack of the means to ask.
 var ErrPause = errors.New("rdap: the server asked for a pause")
 
-func (c *Client) tooMany(at place, wait time.Duration) error {
+func (c *Client) tooMany(at server, wait time.Duration) error {
 	return pause.TryLater(fault.Busy, wait, c.server(at)+" has been asked too often.", ErrPause)
 }
 

@@ -85,7 +85,7 @@ func TestAPauseReachesThoseWhoWait(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	// The pause comes from another instance, by way of the shared store.
-	_ = w.pause(t.Context(), place{url: mustURL(t, "https://"+registryHost)}, http.Header{"Retry-After": {"7"}})
+	_ = w.pause(t.Context(), server{url: mustURL(t, "https://"+registryHost)}, http.Header{"Retry-After": {"7"}})
 	wantFailure(t, <-done, fault.Busy, "has been asked too often")
 	w.wantAsked()
 }

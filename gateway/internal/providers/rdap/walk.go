@@ -23,7 +23,7 @@ type question struct {
 
 // reply is how a question was answered: reason is empty where read took a body.
 type reply struct {
-	at     place
+	at     server
 	reason Reason
 	// led is where the redirector led first, the zero URL where it did not.
 	led target.URL
@@ -47,7 +47,7 @@ var errLedBack = errors.New("rdap: the redirector leads to the same registry")
 type walk struct {
 	client *Client
 	question
-	at    place
+	at    server
 	reply reply
 	// avoid is a base that has failed, the zero URL where there is none.
 	avoid target.URL
@@ -61,7 +61,7 @@ type walk struct {
 func (w *walk) run(ctx context.Context) (reply, error) {
 	w.left, w.patience = w.client.timeout, fairqueue.MaxWait
 	for followed := 0; ; followed++ {
-		answer, err := w.exchange(ctx)
+		answer, err := w.fetch(ctx)
 		if err != nil {
 			return reply{}, err
 		}
@@ -78,15 +78,15 @@ func (w *walk) run(ctx context.Context) (reply, error) {
 	}
 }
 
-// exchange makes one request once it is its turn.
-func (w *walk) exchange(outer context.Context) (*egress.Response, error) {
+// fetch makes one request once it is its turn.
+func (w *walk) fetch(outer context.Context) (*egress.Response, error) {
 	if err := w.turn(outer); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(outer, w.left)
 	defer cancel()
 	began := time.Now()
-	answer, err := w.client.exchange(ctx, w.at)
+	answer, err := w.client.fetch(ctx, w.at)
 	w.left -= time.Since(began)
 	if err != nil {
 		return nil, w.failure(outer, err)
@@ -125,16 +125,16 @@ func (w *walk) follow(answer *egress.Response) error {
 
 // next reads a Location. The operator's own redirector may redirect within itself, and its host need not be one that a
 // visitor could type; all else is judged as a visitor's URL is.
-func (w *walk) next(location string) (place, error) {
+func (w *walk) next(location string) (server, error) {
 	if w.at.own {
 		if path, ok := pathWithin(location, w.client.base); ok {
 			u, err := w.at.url.Resolve(path)
-			return place{url: u, own: true}, err
+			return server{url: u, own: true}, err
 		}
 	}
 	u, err := w.at.url.Resolve(location)
 	// A relative reference stays with the host that gave it.
-	return place{url: u, own: w.at.own && sameOrigin(u, w.client.base)}, err
+	return server{url: u, own: w.at.own && sameOrigin(u, w.client.base)}, err
 }
 
 // pathWithin gives the path of an absolute URL on the same origin as base.

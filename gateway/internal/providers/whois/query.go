@@ -24,12 +24,12 @@ func (c *Client) ask(ctx context.Context, server target.Host, question string, l
 		return "", err
 	}
 	began := time.Now()
-	text, err := c.exchange(ctx, server, question, limit)
+	text, err := c.query(ctx, server, question, limit)
 	c.egress.Providers().Asked(upstream.WHOIS, upstream.OutcomeOf(ctx, err), time.Since(began))
 	return text, err
 }
 
-func (c *Client) exchange(
+func (c *Client) query(
 	ctx context.Context, server target.Host, question string, limit time.Duration,
 ) (string, error) {
 	inner, cancel := context.WithTimeout(ctx, limit)
@@ -53,15 +53,15 @@ func (c *Client) talk(ctx context.Context, server target.Host, question string) 
 	}
 	defer func() { _ = conn.Close() }()
 	defer parallel.Interrupt(ctx, conn)()
-	answer, err := exchangeOver(conn, question)
+	answer, err := queryOver(conn, question)
 	if err != nil {
 		return nil, c.broken(ctx, server, conn, err)
 	}
 	return answer, nil
 }
 
-// exchangeOver sends the line and reads to the end, or one octet more than may come.
-func exchangeOver(conn net.Conn, question string) ([]byte, error) {
+// queryOver sends the line and reads to the end, or one octet more than may come.
+func queryOver(conn net.Conn, question string) ([]byte, error) {
 	if _, err := io.WriteString(conn, question+"\r\n"); err != nil {
 		return nil, err
 	}

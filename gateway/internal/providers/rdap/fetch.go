@@ -18,13 +18,13 @@ import (
 const accept = "application/rdap+json, application/json;q=0.9"
 
 // place is a URL and how it was come by: own is the operator's own redirector, reached by no stranger's word.
-type place struct {
+type server struct {
 	url target.URL
 	own bool
 }
 
-// exchange makes one request. Errors are *fault.Error (Upstream, Timeout or Busy) or those of a ctx that has ended.
-func (c *Client) exchange(ctx context.Context, at place) (*egress.Response, error) {
+// fetch makes one request. Errors are *fault.Error (Upstream, Timeout or Busy) or those of a ctx that has ended.
+func (c *Client) fetch(ctx context.Context, at server) (*egress.Response, error) {
 	began := time.Now()
 	answer, err := c.egress.Do(progress.Ask(ctx, whom(at)), egress.Request{
 		URL:                     at.url,
@@ -52,7 +52,7 @@ func sameOrigin(a, b target.URL) bool {
 }
 
 // whom names the server to who reads along.
-func whom(at place) string {
+func whom(at server) string {
 	if at.own {
 		return "the registration data service"
 	}
@@ -62,16 +62,16 @@ func whom(at place) string {
 const sentenceOwn = "The registration data service of this site"
 
 // server names the server in a sentence. The operator's own host may be a private one and is not named.
-func (c *Client) server(at place) string {
+func (c *Client) server(at server) string {
 	if at.own {
 		return sentenceOwn
 	}
 	return "The registration server " + clean(at.url.Host().String(), 80)
 }
 
-// blame gives the failure of an exchange the kind and the words that it has for the visitor, who did not choose the
+// blame gives the failure of a request the kind and the words that it has for the visitor, who did not choose the
 // server.
-func (c *Client) blame(err error, at place) error {
+func (c *Client) blame(err error, at server) error {
 	var failed *fault.Error
 	if !errors.As(err, &failed) {
 		return err
@@ -92,7 +92,7 @@ func (c *Client) blame(err error, at place) error {
 }
 
 // body gives the body of an answer that claims to be RDAP.
-func (c *Client) body(answer *egress.Response, at place) ([]byte, error) {
+func (c *Client) body(answer *egress.Response, at server) ([]byte, error) {
 	switch {
 	case answer.Truncated:
 		return nil, fault.New(fault.Upstream, c.server(at)+" sent an answer larger than 1 MiB.")

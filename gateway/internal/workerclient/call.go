@@ -55,7 +55,7 @@ func runJob[T result](ctx context.Context, c *Client, path string, j Job) (T, er
 	return data, nil
 }
 
-// reply is what an exchange ended with.
+// reply is what a request ended with.
 type reply struct {
 	answer []byte
 	err    error
@@ -72,7 +72,7 @@ func (c *Client) perform(ctx context.Context, path string, body []byte, to netip
 	working, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	asked := parallel.Start(func() reply {
-		answer, err := c.exchange(readingAlong(working, to), c.limits.job, http.MethodPost, path, body)
+		answer, err := c.call(readingAlong(working, to), c.limits.job, http.MethodPost, path, body)
 		return reply{answer, err}
 	})
 	select {
@@ -120,11 +120,11 @@ func decode[T result](answer []byte, asked netip.Addr) (T, error) {
 	return *envelope.Data, (*envelope.Data).Validate(asked)
 }
 
-// exchange sends one request and reads its whole answer, which is status 200, JSON and at most MaxResponseBytes long.
+// call sends one request and reads its whole answer, which is status 200, JSON and at most MaxResponseBytes long.
 // Its errors are those of failures.go, which classify makes a visitor's, or ctx.Err() where ctx was cancelled. The
 // transport is used without an http.Client on top: a redirect is then an answer like any other, and there is nothing
 // that could follow it.
-func (c *Client) exchange(ctx context.Context, limit time.Duration, method, path string, body []byte) ([]byte, error) {
+func (c *Client) call(ctx context.Context, limit time.Duration, method, path string, body []byte) ([]byte, error) {
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	answer, err := c.roundTrip(bounded, method, path, body)
@@ -165,7 +165,7 @@ func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte
 		parallel.Raise(err)
 		return nil, seen.judge(ctx, err)
 	}
-	// The connection serves this exchange alone, so closing the body early ends it whatever is still on its way.
+	// The connection serves this request alone, so closing the body early ends it whatever is still on its way.
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return nil, refusal(response)
