@@ -16,15 +16,15 @@ import (
 
 // Bounds on the reverse names that are looked up: those of a few addresses say what there is to say.
 const (
-	maxNamed       = 8 // addresses of all exchanges together
+	maxNamed       = 8 // addresses of all mail hosts together
 	maxNamedOfHost = 2
 	// nameQueries are one for the name of each address, and one that leads back.
 	nameQueries = 2 * maxNamed
 )
 
-// mxHostNames is what the reverse DNS says of an exchange.
+// mxHostNames is what the reverse DNS says of a mail host.
 type mxHostNames struct {
-	// AddressNames has at most two addresses of the exchange, one of each family where it has both, and of all exchanges
+	// AddressNames has at most two addresses of the mail host, one of each family where it has both, and of all mail hosts
 	// together the first eight.
 	AddressNames []addressName `json:"addressNames"`
 }
@@ -38,7 +38,7 @@ type addressName struct {
 	Confirmed *bool `json:"confirmed"`
 }
 
-// toName are the addresses of each exchange whose names are looked up.
+// toName are the addresses of each mail host whose names are looked up.
 func toName(hosts []mxHost) map[string][]netip.Addr {
 	chosen, left := map[string][]netip.Addr{}, maxNamed
 	var seen []netip.Addr
@@ -56,7 +56,7 @@ func toName(hosts []mxHost) map[string][]netip.Addr {
 	return chosen
 }
 
-// fewOf gives the first public address of each family of an exchange, or two of the only one.
+// fewOf gives the first public address of each family of a mail host, or two of the only one.
 func fewOf(h mxHost) []netip.Addr {
 	var v4, v6 []netip.Addr
 	for _, text := range h.Addresses {
@@ -128,11 +128,11 @@ func leadsTo(ctx context.Context, resolver *resolver, name string, address netip
 }
 
 // judgeNames says of the addresses what their servers would come to grief with as senders.
-func judgeNames(facts []exchangeFacts, issues *mailauth.Issues) {
+func judgeNames(facts []mailHostFacts, issues *mailauth.Issues) {
 	var nameless, astray, unknown []string
 	for _, f := range facts {
 		for _, n := range f.names {
-			of := n.Address + " (" + mailauth.Show(f.exchange) + ")"
+			of := n.Address + " (" + mailauth.Show(f.host) + ")"
 			switch {
 			case n.Confirmed == nil:
 				unknown = append(unknown, of)

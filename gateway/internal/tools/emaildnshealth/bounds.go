@@ -12,14 +12,14 @@ const (
 	maxRecord    = 16 << 10
 	maxIssues    = 48 << 10 // of one check
 	maxHosts     = 96 << 10
-	maxAddresses = 8 << 10 // of one exchange
+	maxAddresses = 8 << 10 // of one mail host
 	maxTree      = 224 << 10
 	maxTerm      = 2 << 10
 	maxReports   = 32 << 10 // addresses for reports of one kind
 	maxReport    = 4 << 10
 	maxPolicies  = 96 << 10 // the text of an MTA-STS policy
 	maxPatterns  = 48 << 10
-	maxDANE      = 8 << 10  // TLSA records of one exchange
+	maxDANE      = 8 << 10  // TLSA records of one mail host
 	maxFound     = 48 << 10 // DKIM keys that were searched for
 	// maxDestinations is room for all that are asked, with the longest names.
 	maxDestinations = 8 << 10

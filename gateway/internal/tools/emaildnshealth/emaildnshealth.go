@@ -72,7 +72,7 @@ type checker struct {
 	selector string
 }
 
-// run looks at the mail exchanges first, since whether the domain exists and takes mail decides what else applies. When
+// run looks at the mail hosts first, since whether the domain exists and takes mail decides what else applies. When
 // the time of the run is over, what is not finished is an error of its own check.
 func run(ctx context.Context, client *egress.Client, m query) (Result, error) {
 	run := &checker{client: client, dns: newResolver(client), domain: m.domain.String(), selector: m.selector}
@@ -97,9 +97,9 @@ func run(ctx context.Context, client *egress.Client, m query) (Result, error) {
 func (r *checker) others(ctx context.Context, mx mxCheck) (results, bimiResult) {
 	results := results{MX: mx}
 	var bimi bimiResult
-	var more []exchangeFacts
+	var more []mailHostFacts
 	var checks parallel.Group
-	checks.Go(func() { more = r.exchangeFacts(ctx, mx) })
+	checks.Go(func() { more = r.mailHostFacts(ctx, mx) })
 	checks.Go(func() {
 		results.SPF = r.spf(ctx, mx)
 		results.SPF.tellStep(ctx, "spf")

@@ -52,7 +52,7 @@ type reply struct {
 	cname string
 	// authenticated tells that the resolver vouches for the answer by DNSSEC.
 	authenticated bool
-	// cut tells that there are more exchanges than are kept.
+	// cut tells that there are more mail hosts than are kept.
 	cut bool
 	err error
 }
@@ -116,7 +116,7 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 	}
 	switch a.Code {
 	case "", dnsclient.CodeNoData:
-		// Which of several texts is missing nobody can tell; of the exchanges enough are there.
+		// Which of several texts is missing nobody can tell; of the mail hosts enough are there.
 		if a.Cut && q.qtype != dns.TypeMX {
 			answer.err = &mailauth.LookupError{Code: mailauth.CodeLong}
 		}
@@ -163,7 +163,7 @@ func (a reply) texts() []string {
 	return texts
 }
 
-// MX gives the names of the exchanges of a name.
+// MX gives the names of the mail hosts of a name.
 func (r *resolver) MX(ctx context.Context, name string) ([]string, error) {
 	answer := r.ask(ctx, name, dns.TypeMX)
 	var names []string

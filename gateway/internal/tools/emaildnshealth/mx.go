@@ -24,13 +24,13 @@ type mxCheck struct {
 	Hosts  []mxHost `json:"hosts"`
 	NullMX bool     `json:"nullMx"`
 
-	// notFound tells that the domain does not exist, failed that its exchanges are not known, authenticated that DNSSEC
+	// notFound tells that the domain does not exist, failed that its mail hosts are not known, authenticated that DNSSEC
 	// vouches for them.
 	notFound, failed, authenticated bool
 }
 
-// mxHost is one exchange, in the order in which senders try them. A domain that takes mail at its own address, without
-// an MX record, is its own exchange.
+// mxHost is one mail host, in the order in which senders try them. A domain that takes mail at its own address, without
+// an MX record, is its own mail host.
 type mxHost struct {
 	Exchange  string   `json:"exchange"`
 	Priority  uint16   `json:"priority"`
@@ -45,8 +45,8 @@ func newMXHost(exchange string, priority uint16) mxHost {
 		mxHostNames: mxHostNames{AddressNames: []addressName{}}, mxHostDANE: mxHostDANE{TLSA: []tlsa.Record{}}}
 }
 
-// exchanges are the names that senders connect to: the root of a null MX that stands beside others is none.
-func (c mxCheck) exchanges() []string {
+// mailHosts are the names that senders connect to: the root of a null MX that stands beside others is none.
+func (c mxCheck) mailHosts() []string {
 	var names []string
 	for _, h := range c.Hosts {
 		if !isNull(h) && !slices.Contains(names, h.Exchange) {
@@ -56,8 +56,8 @@ func (c mxCheck) exchanges() []string {
 	return names
 }
 
-// maxExchanges is how many exchanges are looked up.
-const maxExchanges = 15
+// maxMailHosts is how many mail hosts are looked up.
+const maxMailHosts = 15
 
 const sectionMX = "RFC 5321 section 5.1"
 
@@ -160,7 +160,7 @@ func (r *checker) implicitMX(ctx context.Context, c *mxCheck) {
 	c.take(issues, false)
 }
 
-// mxHostFacts is what the lookups of one exchange gave.
+// mxHostFacts is what the lookups of one mail host gave.
 type mxHostFacts struct {
 	addresses []netip.Addr
 	alias     bool
@@ -169,14 +169,14 @@ type mxHostFacts struct {
 	problem mailauth.Issue
 }
 
-// hosts looks up the exchanges.
+// hosts looks up the mail hosts.
 func (r *checker) hosts(ctx context.Context, c *mxCheck) {
-	names := c.exchanges()
+	names := c.mailHosts()
 	var issues mailauth.Issues
-	if len(names) > maxExchanges {
+	if len(names) > maxMailHosts {
 		issues.Add(mailauth.Warn, "MX_TOO_MANY", sectionMX, fmt.Sprintf("The domain has %d mail exchanges; only the first "+
-			"%d were looked up. Few senders try them all.", len(names), maxExchanges))
-		names = names[:maxExchanges]
+			"%d were looked up. Few senders try them all.", len(names), maxMailHosts))
+		names = names[:maxMailHosts]
 	}
 	facts := make(map[string]*mxHostFacts, len(names))
 	var lookups parallel.Group
@@ -210,15 +210,15 @@ func (r *checker) hosts(ctx context.Context, c *mxCheck) {
 }
 
 func (r *checker) host(ctx context.Context, name string, f *mxHostFacts) {
-	if f.problem = exchangeProblem(name); f.problem.Code != "" {
+	if f.problem = mailHostProblem(name); f.problem.Code != "" {
 		return
 	}
 	f.addresses, f.alias, f.err = r.dns.Both(ctx, name)
 }
 
-// exchangeProblem judges the name of an exchange. Names that no visitor could have typed are not looked up: a resolver
+// mailHostProblem judges the name of a mail host. Names that no visitor could have typed are not looked up: a resolver
 // inside a private network would answer for them.
-func exchangeProblem(name string) mailauth.Issue {
+func mailHostProblem(name string) mailauth.Issue {
 	shown := mailauth.Show(name)
 	if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
 		return mailauth.Issue{Code: "MX_ADDRESS_LITERAL", Severity: mailauth.Fail, Reference: "RFC 1035 section 3.3.9",
@@ -237,7 +237,7 @@ func exchangeProblem(name string) mailauth.Issue {
 	return mailauth.Issue{}
 }
 
-// judge adds what is wrong with an exchange; failed tells that a lookup gave no usable answer.
+// judge adds what is wrong with a mail host; failed tells that a lookup gave no usable answer.
 func (f *mxHostFacts) judge(name string, issues *mailauth.Issues) (failed bool) {
 	shown := mailauth.Show(name)
 	failure := mailauth.Failure(f.err)

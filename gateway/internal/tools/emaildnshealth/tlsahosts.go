@@ -11,7 +11,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// mxHostDANE is what an exchange publishes for DANE (RFC 7672).
+// mxHostDANE is what a mail host publishes for DANE (RFC 7672).
 type mxHostDANE struct {
 	TLSA []tlsa.Record `json:"tlsa"`
 	// TLSAAuthenticated tells whether the resolver vouches for the records by DNSSEC, without which senders ignore them;
@@ -19,10 +19,10 @@ type mxHostDANE struct {
 	TLSAAuthenticated *bool `json:"tlsaAuthenticated"`
 }
 
-// daneFacts is what the lookups of the TLSA records of one exchange gave.
+// daneFacts is what the lookups of the TLSA records of one mail host gave.
 type daneFacts struct {
 	records []tlsa.Record
-	// authenticated tells that DNSSEC vouches for the answer, secured that it does for the exchange's addresses: senders
+	// authenticated tells that DNSSEC vouches for the answer, secured that it does for the mail host's addresses: senders
 	// ask for TLSA records only then.
 	authenticated, secured bool
 	failure                *mailauth.LookupError
@@ -32,8 +32,8 @@ type daneFacts struct {
 	validating bool
 }
 
-// keyQueries are one for each exchange, and one that tells whether the resolver validates.
-const keyQueries = maxExchanges + 1
+// keyQueries are one for each mail host, and one that tells whether the resolver validates.
+const keyQueries = maxMailHosts + 1
 
 const sectionDANE = "RFC 7672 section 2.2"
 
@@ -42,7 +42,7 @@ func (r *checker) dane(ctx context.Context, resolver *resolver, exchange string)
 	facts := daneFacts{records: tlsa.Read(answer.records), authenticated: answer.authenticated,
 		failure: mailauth.Failure(answer.err), late: ctx.Err() != nil}
 	if facts.failure != nil {
-		// Known since the exchange was looked up.
+		// Known since the mail host was looked up.
 		facts.secured = r.dns.ask(ctx, exchange, dns.TypeA).authenticated
 	}
 	if len(facts.records) > 0 && !facts.authenticated {
@@ -59,7 +59,7 @@ func (f daneFacts) fill(h *mxHost) {
 	}
 }
 
-// judge adds what is wrong with the records of an exchange.
+// judge adds what is wrong with the records of a mail host.
 func (f daneFacts) judge(exchange string, issues *mailauth.Issues) {
 	name := mailauth.Show(exchange)
 	if f.failure != nil {
@@ -116,7 +116,7 @@ func (f daneFacts) unsigned(name string, issues *mailauth.Issues) {
 // ownFailures are codes of lookups that failed for want of something here.
 var ownFailures = []string{mailauth.CodeBusy, mailauth.CodeBound, mailauth.CodeLong}
 
-// unanswered is a failed lookup. Where the exchange's zone is signed it keeps mail away (RFC 7672 section 2.1.1): a
+// unanswered is a failed lookup. Where the mail host's zone is signed it keeps mail away (RFC 7672 section 2.1.1): a
 // sender must not go on as if there were no records.
 func (f daneFacts) unanswered(name string, issues *mailauth.Issues) {
 	severity, effect := mailauth.Info, "Senders ask for them only where the exchange's zone is signed with DNSSEC."

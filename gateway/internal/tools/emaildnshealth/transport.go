@@ -94,7 +94,7 @@ func (c *mtaStsCheck) conclude(fetched mtaStsFetch) {
 	}
 }
 
-// readPolicy judges the policy and whether it covers the exchanges; failed tells that those are not known.
+// readPolicy judges the policy and whether it covers the mail hosts; failed tells that those are not known.
 func (c *mtaStsCheck) readPolicy(text string, mx mxCheck, issues *mailauth.Issues) (failed bool) {
 	policy := mtasts.ParsePolicy(text)
 	*issues = append(*issues, policy.Issues...)
@@ -112,7 +112,7 @@ func (c *mtaStsCheck) readPolicy(text string, mx mxCheck, issues *mailauth.Issue
 		issues.Add(mailauth.Warn, "MTASTS_TESTING", section,
 			"The mode is testing: senders report failures but deliver anyway. Use enforce once the reports look right.")
 	}
-	for _, exchange := range mx.exchanges() {
+	for _, exchange := range mx.mailHosts() {
 		if !policy.Covers(exchange) {
 			issues.Add(mailauth.Fail, "MTASTS_MX_NOT_COVERED", "RFC 8461 section 4.1",
 				"The policy does not name the exchange "+mailauth.Show(exchange)+", so senders refuse to deliver there. Add an "+
@@ -161,7 +161,7 @@ func (r *checker) fetchPolicy(ctx context.Context) mtaStsFetch {
 	return f
 }
 
-// unreachable files an exchange that failed. The time of the run, what this service lacks, and its limits are
+// unreachable files a mail host that failed. The time of the run, what this service lacks, and its limits are
 // nobody's fault but ours.
 func (f *mtaStsFetch) unreachable(ctx context.Context, err error) {
 	var known *fault.Error

@@ -81,7 +81,7 @@ func TestTLSAOfTheExchanges(t *testing.T) {
 	}
 }
 
-// An exchange without an address, or with a name of an inside, is asked for nothing more.
+// A mail host without an address, or with a name of an inside, is asked for nothing more.
 func TestNothingMoreIsAskedOfExchangesThatAreNone(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
@@ -158,7 +158,7 @@ func TestNamesOfAddresses(t *testing.T) {
 	}
 }
 
-// Of each exchange two addresses are named, of all together eight, each once.
+// Of each mail host two addresses are named, of all together eight, each once.
 func TestFewAddressesAreNamed(t *testing.T) {
 	t.Parallel()
 	host := func(exchange string, addresses ...string) mxHost {

@@ -9,22 +9,22 @@ import (
 	"diagnostics/shared/parallel"
 )
 
-// exchangeFacts is what is asked of an exchange beside its addresses, while the other checks are under way.
-type exchangeFacts struct {
-	exchange string
-	dane     daneFacts
-	names    []addressName
+// mailHostFacts is what is asked of a mail host beside its addresses, while the other checks are under way.
+type mailHostFacts struct {
+	host  string
+	dane  daneFacts
+	names []addressName
 }
 
-// exchangeFacts looks up the exchanges that have an address. Nothing is asked of names that are not public.
-func (r *checker) exchangeFacts(ctx context.Context, mx mxCheck) []exchangeFacts {
+// mailHostFacts looks up the mail hosts that have an address. Nothing is asked of names that are not public.
+func (r *checker) mailHostFacts(ctx context.Context, mx mxCheck) []mailHostFacts {
 	ctx, cancel := context.WithTimeout(ctx, asideTime)
 	defer cancel()
-	var facts []exchangeFacts
+	var facts []mailHostFacts
 	for _, h := range mx.Hosts {
-		known := slices.ContainsFunc(facts, func(f exchangeFacts) bool { return f.exchange == h.Exchange })
-		if len(h.Addresses) > 0 && !known && len(facts) < maxExchanges {
-			facts = append(facts, exchangeFacts{exchange: h.Exchange, dane: daneFacts{records: []tlsa.Record{}}})
+		known := slices.ContainsFunc(facts, func(f mailHostFacts) bool { return f.host == h.Exchange })
+		if len(h.Addresses) > 0 && !known && len(facts) < maxMailHosts {
+			facts = append(facts, mailHostFacts{host: h.Exchange, dane: daneFacts{records: []tlsa.Record{}}})
 		}
 	}
 	addresses := toName(mx.Hosts)
@@ -32,27 +32,27 @@ func (r *checker) exchangeFacts(ctx context.Context, mx mxCheck) []exchangeFacts
 	var lookups parallel.Group
 	for i := range facts {
 		f := &facts[i]
-		lookups.Go(func() { f.dane = r.dane(ctx, keys, f.exchange) })
-		lookups.Go(func() { f.names = addressNames(ctx, reverse, addresses[f.exchange]) })
+		lookups.Go(func() { f.dane = r.dane(ctx, keys, f.host) })
+		lookups.Go(func() { f.names = addressNames(ctx, reverse, addresses[f.host]) })
 	}
 	lookups.Wait()
 	return facts
 }
 
-// complete adds to the exchanges what was asked of them, and judges it.
-func (c *mxCheck) complete(domain string, facts []exchangeFacts) {
+// complete adds to the mail hosts what was asked of them, and judges it.
+func (c *mxCheck) complete(domain string, facts []mailHostFacts) {
 	var issues mailauth.Issues
 	signed := ""
 	for _, f := range facts {
 		for i := range c.Hosts {
-			if h := &c.Hosts[i]; h.Exchange == f.exchange {
+			if h := &c.Hosts[i]; h.Exchange == f.host {
 				f.dane.fill(h)
 				h.AddressNames = f.names
 			}
 		}
-		f.dane.judge(f.exchange, &issues)
+		f.dane.judge(f.host, &issues)
 		if len(f.dane.records) > 0 && f.dane.authenticated {
-			signed = f.exchange
+			signed = f.host
 		}
 	}
 	if signed != "" && !c.authenticated {
