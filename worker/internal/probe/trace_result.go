@@ -30,7 +30,7 @@ func (t *trace) result(dst netip.Addr, public func(netip.Addr) bool, raw bool) w
 		port := int(t.probe.Port)
 		r.Port = &port
 	}
-	s := story{trace: t, rows: rows, hops: hops, stop: stop, dst: dst}
+	s := explanation{trace: t, rows: rows, hops: hops, stop: stop, dst: dst}
 	s.annotate()
 	r.Explanation = s.explanation()
 	if raw {

@@ -11,9 +11,9 @@ import (
 	"diagnostics/worker/internal/echo"
 )
 
-// story tells a person what to make of a trace: a note on single hops, and a few sentences on the whole. It names hops
+// explanation tells a person what to make of a trace: a note on single hops, and a few sentences on the whole. It names hops
 // by number alone, so nothing hidden can slip out.
-type story struct {
+type explanation struct {
 	trace *trace
 	rows  []row
 	hops  []workerapi.Hop // as shown, with private ones hidden
@@ -30,7 +30,7 @@ var refusalWords = map[echo.Kind]string{
 }
 
 // annotate puts a note on each hop that needs one.
-func (s story) annotate() {
+func (s explanation) annotate() {
 	for i := range s.hops {
 		var notes []string
 		if s.hops[i].Hidden {
@@ -54,7 +54,7 @@ func (s story) annotate() {
 	}
 }
 
-func (s story) lossNote(i int) string {
+func (s explanation) lossNote(i int) string {
 	h := s.hops[i]
 	switch {
 	case h.Received == h.Sent:
@@ -71,31 +71,31 @@ func (s story) lossNote(i int) string {
 }
 
 // within is for how long answers were waited for, as part of every sentence about silence.
-func (s story) within() string {
+func (s explanation) within() string {
 	const tenth = 100 * time.Millisecond
 	return fmt.Sprintf("within %g s", float64(s.trace.listening()/tenth)/10)
 }
 
 // some is how many probes of a hop were answered.
-func (s story) some(i int) string {
+func (s explanation) some(i int) string {
 	return fmt.Sprintf("%d of %d probes %s", s.hops[i].Received, s.hops[i].Sent, s.within())
 }
 
-func (s story) isDestination(i int) bool { return s.rows[i].destination }
+func (s explanation) isDestination(i int) bool { return s.rows[i].destination }
 
 // answersBeyond tells whether any probe that passed the hop was answered.
-func (s story) answersBeyond(i int) bool {
+func (s explanation) answersBeyond(i int) bool {
 	return s.stop == workerapi.StopReached ||
 		slices.ContainsFunc(s.hops[i+1:], func(h workerapi.Hop) bool { return h.Received > 0 })
 }
 
 // wholeBeyond tells whether some later hop answered every probe, each of which had passed this one.
-func (s story) wholeBeyond(i int) bool {
+func (s explanation) wholeBeyond(i int) bool {
 	return slices.ContainsFunc(s.hops[i+1:], func(h workerapi.Hop) bool { return h.Received == h.Sent })
 }
 
 // explanation gives the sentences on the whole trace, the most important first.
-func (s story) explanation() []string {
+func (s explanation) explanation() []string {
 	sentences := []string{s.ending()}
 	for _, more := range []string{s.loss(), s.port(), s.jump(), s.limited(), s.before(), s.silent(), s.back(), s.spread(),
 		s.hidden(), s.loop()} {
@@ -106,7 +106,7 @@ func (s story) explanation() []string {
 	return sentences
 }
 
-func (s story) ending() string {
+func (s explanation) ending() string {
 	switch s.stop {
 	case workerapi.StopReached:
 		if s.trace.replied == 0 {
@@ -135,7 +135,7 @@ func (s story) ending() string {
 }
 
 // rationing is about a destination that answered the reach probe alone.
-func (s story) rationing() string {
+func (s explanation) rationing() string {
 	answers := fmt.Sprintf("The destination answers, but %s not to the probes that would show how far away it is: it "+
 		"limits how often it answers", s.within())
 	if len(s.rows) == 0 || !s.rows[len(s.rows)-1].destination {
@@ -145,7 +145,7 @@ func (s story) rationing() string {
 		s.rows[len(s.rows)-1].ttl)
 }
 
-func (s story) refusal() string {
+func (s explanation) refusal() string {
 	if !s.trace.refusal() {
 		return fmt.Sprintf("A router or firewall on the way refuses the probes: %s.", refusalWords[s.trace.reach.kind])
 	}
@@ -160,7 +160,7 @@ func (s story) refusal() string {
 	return fmt.Sprintf("The router at hop %d cannot deliver to the destination: %s.", ttl, refusalWords[kind])
 }
 
-func (s story) limited() string {
+func (s explanation) limited() string {
 	return s.about(func(i int) bool {
 		return s.hops[i].Received > 0 && s.hops[i].Received < s.hops[i].Sent && s.wholeBeyond(i)
 	},
@@ -168,23 +168,23 @@ func (s story) limited() string {
 		"answered", "answered")
 }
 
-func (s story) silent() string {
+func (s explanation) silent() string {
 	return s.about(func(i int) bool { return s.hops[i].Received == 0 && s.answersBeyond(i) },
 		"%s "+s.within()+" but forwarded traffic, which is common.", "did not answer", "did not answer")
 }
 
-func (s story) spread() string {
+func (s explanation) spread() string {
 	return s.about(func(i int) bool { return len(s.rows[i].addresses()) > 1 },
 		"%s from several addresses: the traffic is spread over several paths.", "answers", "answer")
 }
 
-func (s story) hidden() string {
+func (s explanation) hidden() string {
 	return s.about(func(i int) bool { return s.hops[i].Hidden },
 		"%s a private address, which is hidden.", "has", "have")
 }
 
 // about says a sentence of all the hops that fit; empty where none does.
-func (s story) about(fits func(i int) bool, format, one, many string) string {
+func (s explanation) about(fits func(i int) bool, format, one, many string) string {
 	var numbers []string
 	for i := range s.hops {
 		if fits(i) {
@@ -203,7 +203,7 @@ func (s story) about(fits func(i int) bool, format, one, many string) string {
 }
 
 // loop tells of a router that answers at three or more TTLs that are not neighbours: packets go round in a circle.
-func (s story) loop() string {
+func (s explanation) loop() string {
 	if s.stop == workerapi.StopReached {
 		return ""
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // port says what silence of a destination means for UDP and TCP probes, where it is silent.
-func (s story) port() string {
+func (s explanation) port() string {
 	last := len(s.hops) - 1
 	lost := s.trace.replied > 0 && s.hops[last].Received < s.hops[last].Sent
 	silent := s.stop == workerapi.StopGapLimit || s.stop == workerapi.StopMaxHops

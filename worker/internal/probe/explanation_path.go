@@ -17,7 +17,7 @@ const (
 const detourHops = 2
 
 // before tells of silence right before a destination that answers, which looks like an end and is none.
-func (s story) before() string {
+func (s explanation) before() string {
 	last := len(s.hops) - 1
 	if last < 1 || !s.rows[last].destination || s.hops[last-1].Received > 0 {
 		return ""
@@ -36,7 +36,7 @@ func (s story) before() string {
 
 // jump tells between which two hops most time is added, where it is much and stays: a router that is merely slow to
 // answer is followed by faster ones.
-func (s story) jump() string {
+func (s explanation) jump() string {
 	total := s.slowest()
 	previous, from, to, most := -1, 0, 0, 0.0
 	for i, h := range s.hops {
@@ -62,7 +62,7 @@ func (s story) jump() string {
 }
 
 // leastFrom is the least time of a hop and all behind it: the links up to the hop take no longer.
-func (s story) leastFrom(i int) float64 {
+func (s explanation) leastFrom(i int) float64 {
 	least := *s.hops[i].BestMs
 	for _, h := range s.hops[i:] {
 		if h.BestMs != nil {
@@ -72,7 +72,7 @@ func (s story) leastFrom(i int) float64 {
 	return least
 }
 
-func (s story) slowest() float64 {
+func (s explanation) slowest() float64 {
 	slowest := 0.0
 	for _, h := range s.hops {
 		if h.BestMs != nil {
@@ -83,7 +83,7 @@ func (s story) slowest() float64 {
 }
 
 // back tells of answers that come back over another number of hops than the probes went.
-func (s story) back() string {
+func (s explanation) back() string {
 	for i := len(s.rows) - 1; i >= 0; i-- {
 		for _, shot := range s.rows[i].shots {
 			if !shot.answered || shot.ttl == 0 || shot.kind != echo.Reply && shot.kind != echo.TimeExceeded {

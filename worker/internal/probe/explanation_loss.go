@@ -7,7 +7,7 @@ import (
 )
 
 // loss speaks of the destination alone: what a router leaves unanswered is not lost traffic.
-func (s story) loss() string {
+func (s explanation) loss() string {
 	last := len(s.hops) - 1
 	if s.trace.replied == 0 || s.hops[last].Received == s.hops[last].Sent {
 		return ""
@@ -32,7 +32,7 @@ func (s story) loss() string {
 
 // lossFrom is the first of the hops that left out some probes, as all behind it did that answered at all, and the last
 // hop before it that answered; -1 for none. Hops that keep silent tell nothing.
-func (s story) lossFrom(last int) (first, before int) {
+func (s explanation) lossFrom(last int) (first, before int) {
 	first, before = last, -1
 	for i := last - 1; i >= 0; i-- {
 		switch h := s.hops[i]; h.Received {
@@ -47,7 +47,7 @@ func (s story) lossFrom(last int) (first, before int) {
 }
 
 // rechecked tells whether the destination answered when it was asked again.
-func (s story) rechecked() bool {
+func (s explanation) rechecked() bool {
 	r := s.trace.lastRecheck()
 	return r != nil && r.answered && r.kind == echo.Reply
 }
