@@ -44,7 +44,7 @@ const (
 
 // parseRedisURL reads redis://[user:password@]host[:port][/db], rediss:// for TLS, unix://[user:password@]/path[?db=n],
 // redis+cluster://host:port,host:port and redis+sentinel://host:port,host:port/master[/db]. The driver's own parsers
-// know no lists of hosts, and take tuning parameters that the guard sets.
+// know no lists of hosts, and take tuning parameters that the breaker sets.
 func parseRedisURL(s string) (*redis.UniversalOptions, error) {
 	scheme, rest, found := strings.Cut(s, "://")
 	if !found {

@@ -22,8 +22,8 @@ import (
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/providers/whois"
 	"diagnostics/gateway/internal/ratelimit"
-	"diagnostics/gateway/internal/redisguard"
-	"diagnostics/gateway/internal/redisguard/redistest"
+	"diagnostics/gateway/internal/redisbreaker"
+	"diagnostics/gateway/internal/redisbreaker/redistest"
 	"diagnostics/gateway/internal/tools"
 
 	"github.com/redis/go-redis/v9"
@@ -161,11 +161,11 @@ func newCostedGateway(t *testing.T, server *redistest.Server, each ratelimit.Lim
 	g := &costedGateway{plain: redis.NewClient(&redis.Options{Addr: server.Addr()})}
 	t.Cleanup(func() { _ = g.plain.Close() })
 	counted := redis.NewUniversalClient(server.Options())
-	guard := redisguard.New(counted, slog.New(slog.DiscardHandler))
-	t.Cleanup(func() { _ = guard.Close() })
+	breaker := redisbreaker.New(counted, slog.New(slog.DiscardHandler))
+	t.Cleanup(func() { _ = breaker.Close() })
 	awaitProbe(t, g.plain)
 	counted.AddHook(&g.calls)
-	limiter, store := ratelimit.NewRedis(counted), cache.NewRedis(guard)
+	limiter, store := ratelimit.NewRedis(counted), cache.NewRedis(breaker)
 
 	n, certs := network(t)
 	// With limits of a minute the first keys would be gone before they are looked at.
@@ -195,12 +195,12 @@ func newCostedGateway(t *testing.T, server *redistest.Server, each ratelimit.Lim
 	return g
 }
 
-// awaitProbe waits for what the guard asks once, at its start.
+// awaitProbe waits for what the breaker asks once, at its start.
 func awaitProbe(t *testing.T, plain *redis.Client) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); plain.DBSize(t.Context()).Val() == 0; {
 		if time.Now().After(deadline) {
-			t.Fatal("the guard never asked")
+			t.Fatal("the breaker never asked")
 		}
 		time.Sleep(time.Millisecond)
 	}

@@ -14,8 +14,8 @@ import (
 	"diagnostics/daemon/daemontest/testca"
 	"diagnostics/daemon/files"
 	"diagnostics/gateway/internal/httpapi"
-	"diagnostics/gateway/internal/redisguard"
-	"diagnostics/gateway/internal/redisguard/redistest"
+	"diagnostics/gateway/internal/redisbreaker"
+	"diagnostics/gateway/internal/redisbreaker/redistest"
 	"diagnostics/shared/logtest"
 	"diagnostics/shared/parallel"
 
@@ -104,7 +104,7 @@ func TestRedisPasswordIsRotatedUnderTraffic(t *testing.T) {
 	if _, err := s.newLimiter(c, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.guard.Close() })
+	t.Cleanup(func() { _ = s.breaker.Close() })
 	s.watchSecrets(env)
 	hangups := make(chan os.Signal)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -138,7 +138,7 @@ func TestRedisPasswordIsRotatedUnderTraffic(t *testing.T) {
 				case <-time.After(time.Millisecond):
 				}
 				asked.Add(1)
-				if err := s.guard.Do(ctx, redisguard.CacheSet, write); err != nil {
+				if err := s.breaker.Do(ctx, redisbreaker.CacheSet, write); err != nil {
 					failed.Add(1)
 				}
 			}
@@ -153,15 +153,15 @@ func TestRedisPasswordIsRotatedUnderTraffic(t *testing.T) {
 	do("ACL", "SETUSER", "default", "<old")
 	pause()
 	// Those that were made with the old password go on; those that take their places have the new one.
-	if failed.Load() != 0 || s.guard.State() != redisguard.OK {
-		t.Errorf("%d of %d failed, redis is %s: %s", failed.Load(), asked.Load(), s.guard.State(), log.String())
+	if failed.Load() != 0 || s.breaker.State() != redisbreaker.OK {
+		t.Errorf("%d of %d failed, redis is %s: %s", failed.Load(), asked.Load(), s.breaker.State(), log.String())
 	}
 	do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 	pause()
 	close(over)
 	traffic.Wait()
-	if failed.Load() != 0 || s.guard.State() != redisguard.OK || asked.Load() < 20 || log.String() != "" {
-		t.Errorf("%d of %d failed, redis is %s: %s", failed.Load(), asked.Load(), s.guard.State(), log.String())
+	if failed.Load() != 0 || s.breaker.State() != redisbreaker.OK || asked.Load() < 20 || log.String() != "" {
+		t.Errorf("%d of %d failed, redis is %s: %s", failed.Load(), asked.Load(), s.breaker.State(), log.String())
 	}
 	if f := s.files.All()[0]; f.Name() != "redis_password" || f.Reloaded() != 1 || f.Failed() != 0 {
 		t.Errorf("%s: reloaded %d times, failed %d times", f.Name(), f.Reloaded(), f.Failed())

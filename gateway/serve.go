@@ -34,7 +34,7 @@ func serve(ctx context.Context, c Config, s *service, log *slog.Logger) error {
 func logStart(ctx context.Context, c Config, s *service, l *daemon.Listeners, log *slog.Logger) {
 	families := s.egress.Families()
 	redis, worker, trust, audit := "off", "off", "none", "off"
-	if s.guard != nil {
+	if s.breaker != nil {
 		redis = "on"
 	}
 	if c.WorkerEnabled() {

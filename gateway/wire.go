@@ -20,7 +20,7 @@ import (
 	"diagnostics/gateway/internal/providers/rdap/bootstrap"
 	"diagnostics/gateway/internal/providers/whois"
 	"diagnostics/gateway/internal/ratelimit"
-	"diagnostics/gateway/internal/redisguard"
+	"diagnostics/gateway/internal/redisbreaker"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools"
 	"diagnostics/gateway/internal/workerclient"
@@ -34,8 +34,8 @@ type service struct {
 	edge    *httpapi.Server
 	metrics *httpapi.Metrics
 	egress  *egress.Client
-	guard   *redisguard.Guard    // nil without Redis
-	worker  *workerclient.Client // nil without a worker
+	breaker *redisbreaker.Breaker // nil without Redis
+	worker  *workerclient.Client  // nil without a worker
 	memory  *cache.Memory
 	audit   *auditLog             // nil where none is kept
 	lists   *bootstrap.Registries // nil where none are used
@@ -106,7 +106,7 @@ func (s *service) build(c Config, log *slog.Logger) error {
 		Bounds:               httpapi.DefaultBounds(),
 		PublicOrigin:         c.PublicOrigin,
 		Pages:                pages.Serve,
-		Redis:                redisState(s.guard),
+		Redis:                redisState(s.breaker),
 		Worker:               workerState(s.worker),
 		Metrics:              s.metrics,
 		Log:                  log,
@@ -131,8 +131,8 @@ func (s *service) close() {
 	if s.memory != nil {
 		s.memory.Close()
 	}
-	if s.guard != nil {
-		_ = s.guard.Close()
+	if s.breaker != nil {
+		_ = s.breaker.Close()
 	}
 	if s.audit != nil {
 		s.audit.close()
@@ -226,11 +226,11 @@ func (s *service) newLimiter(c Config, log *slog.Logger) (ratelimit.Limiter, err
 	if options.TLSConfig != nil {
 		options.TLSConfig.RootCAs = certcheck.Roots()
 	}
-	redisguard.Tune(options)
+	redisbreaker.Tune(options)
 	client := redis.NewUniversalClient(options)
-	s.guard = redisguard.New(client, log, redisguard.WithObserver(metrics.NewRedis(s.metrics.Registerer())))
-	s.metrics.RedisUp(func() bool { return s.guard.Check(context.Background()) == redisguard.OK })
-	return ratelimit.NewFallback(ratelimit.NewRedis(client), memory, s.guard), nil
+	s.breaker = redisbreaker.New(client, log, redisbreaker.WithObserver(metrics.NewRedis(s.metrics.Registerer())))
+	s.metrics.RedisUp(func() bool { return s.breaker.Check(context.Background()) == redisbreaker.OK })
+	return ratelimit.NewFallback(ratelimit.NewRedis(client), memory, s.breaker), nil
 }
 
 // cacheBytes bounds the answers of providers that are kept in memory.
@@ -239,10 +239,10 @@ const cacheBytes = 64 << 20
 // newStore keeps in memory, and in Redis as well where there is one.
 func (s *service) newStore() cache.Store {
 	s.memory = cache.NewMemory(cacheBytes)
-	if s.guard == nil {
+	if s.breaker == nil {
 		return s.memory
 	}
-	return cache.NewFallback(cache.NewRedis(s.guard), s.memory)
+	return cache.NewFallback(cache.NewRedis(s.breaker), s.memory)
 }
 
 func limits(c Config) httpapi.Limits {
@@ -253,11 +253,11 @@ func limits(c Config) httpapi.Limits {
 		Samples: per(c.Samples)}
 }
 
-func redisState(guard *redisguard.Guard) func(context.Context) httpapi.State {
-	if guard == nil {
+func redisState(breaker *redisbreaker.Breaker) func(context.Context) httpapi.State {
+	if breaker == nil {
 		return nil
 	}
-	return func(ctx context.Context) httpapi.State { return httpapi.State(guard.Check(ctx)) }
+	return func(ctx context.Context) httpapi.State { return httpapi.State(breaker.Check(ctx)) }
 }
 
 func workerState(worker *workerclient.Client) func(context.Context) httpapi.State {

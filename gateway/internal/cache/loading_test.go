@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"diagnostics/gateway/internal/redisguard/redistest"
+	"diagnostics/gateway/internal/redisbreaker/redistest"
 	"diagnostics/shared/parallel"
 )
 

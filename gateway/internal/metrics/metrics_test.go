@@ -10,7 +10,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/metrics"
-	"diagnostics/gateway/internal/redisguard"
+	"diagnostics/gateway/internal/redisbreaker"
 	"diagnostics/gateway/internal/upstream"
 	"diagnostics/gateway/internal/workerclient"
 
@@ -45,8 +45,8 @@ func TestOnlyKnownValues(t *testing.T) {
 		e.Connected(egress.ConnectionOK)
 		e.Refused(fault.RulePrivateAddress)
 		p.Asked(upstream.RDAP, upstream.Limited, time.Second)
-		d.Asked(redisguard.Limits, time.Millisecond, false)
-		d.Asked(redisguard.CacheGet, time.Millisecond, true)
+		d.Asked(redisbreaker.Limits, time.Millisecond, false)
+		d.Asked(redisbreaker.CacheGet, time.Millisecond, true)
 		w.Asked("ping", workerclient.OutcomeBusy, time.Second)
 	}
 	w.Asked("packet-loss", workerclient.OutcomeLost, time.Second)

@@ -3,15 +3,15 @@ package metrics
 import (
 	"time"
 
-	"diagnostics/gateway/internal/redisguard"
+	"diagnostics/gateway/internal/redisbreaker"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Redis times what Redis is asked: it is a redisguard.Observer.
+// Redis times what Redis is asked: it is a redisbreaker.Observer.
 type Redis struct {
-	durations map[redisguard.Operation]prometheus.Observer
-	failures  map[redisguard.Operation]prometheus.Counter
+	durations map[redisbreaker.Operation]prometheus.Observer
+	failures  map[redisbreaker.Operation]prometheus.Counter
 }
 
 // NewRedis makes its metrics.
@@ -28,17 +28,17 @@ func NewRedis(r prometheus.Registerer) *Redis {
 	}, []string{"operation"})
 	r.MustRegister(durations, failures)
 	out := &Redis{
-		durations: make(map[redisguard.Operation]prometheus.Observer),
-		failures:  children(failures, redisguard.Operations()),
+		durations: make(map[redisbreaker.Operation]prometheus.Observer),
+		failures:  children(failures, redisbreaker.Operations()),
 	}
-	for _, o := range redisguard.Operations() {
+	for _, o := range redisbreaker.Operations() {
 		out.durations[o] = durations.WithLabelValues(string(o))
 	}
 	return out
 }
 
-// Asked implements redisguard.Observer.
-func (r *Redis) Asked(o redisguard.Operation, took time.Duration, failed bool) {
+// Asked implements redisbreaker.Observer.
+func (r *Redis) Asked(o redisbreaker.Operation, took time.Duration, failed bool) {
 	r.durations[o].Observe(took.Seconds())
 	if failed {
 		inc(r.failures, o)

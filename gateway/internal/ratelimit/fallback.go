@@ -3,25 +3,25 @@ package ratelimit
 import (
 	"context"
 
-	"diagnostics/gateway/internal/redisguard"
+	"diagnostics/gateway/internal/redisbreaker"
 
 	"github.com/redis/go-redis/v9"
 )
 
 type fallback struct {
 	shared, local Limiter
-	guard         *redisguard.Guard
+	breaker       *redisbreaker.Breaker
 }
 
-// NewFallback makes a Limiter that asks redis, within the guard's bound, and memory where redis fails or the guard
+// NewFallback makes a Limiter that asks redis, within the breaker's bound, and memory where redis fails or the breaker
 // knows it to be down. Its only error is that of a ctx that has ended.
-func NewFallback(redis, memory Limiter, guard *redisguard.Guard) Limiter {
-	return fallback{shared: redis, local: memory, guard: guard}
+func NewFallback(redis, memory Limiter, breaker *redisbreaker.Breaker) Limiter {
+	return fallback{shared: redis, local: memory, breaker: breaker}
 }
 
 func (f fallback) Take(ctx context.Context, stages ...Stage) (Decision, error) {
 	var d Decision
-	err := f.guard.Do(ctx, redisguard.Limits, func(ctx context.Context, _ redis.UniversalClient) (err error) {
+	err := f.breaker.Do(ctx, redisbreaker.Limits, func(ctx context.Context, _ redis.UniversalClient) (err error) {
 		d, err = f.shared.Take(ctx, stages...)
 		return err
 	})

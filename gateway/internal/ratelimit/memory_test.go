@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/redisguard/redistest"
+	"diagnostics/gateway/internal/redisbreaker/redistest"
 )
 
 func TestMain(m *testing.M) { redistest.Main(m) }

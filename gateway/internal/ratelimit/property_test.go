@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/redisguard/redistest"
+	"diagnostics/gateway/internal/redisbreaker/redistest"
 
 	"pgregory.net/rapid"
 )

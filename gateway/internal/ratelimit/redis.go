@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"diagnostics/gateway/internal/redisguard"
+	"diagnostics/gateway/internal/redisbreaker"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -55,13 +55,13 @@ type redisLimiter struct{ client redis.UniversalClient }
 func NewRedis(client redis.UniversalClient) Limiter { return redisLimiter{client: client} }
 
 // Take charges each stage in one pipeline. Each bucket is one script on one key, and keys of several slots may go to
-// several nodes of a cluster. Where the time is up after some pipelines were answered, its error is redisguard.ErrLate:
+// several nodes of a cluster. Where the time is up after some pipelines were answered, its error is redisbreaker.ErrLate:
 // a chain of several round trips may take longer than it is given though each is answered soon.
 func (r redisLimiter) Take(ctx context.Context, stages ...Stage) (Decision, error) {
 	t := taking{client: r.client}
 	d, err := chain(stages, func(on []Charge) ([]Decision, error) { return t.stage(ctx, on) })
 	if err != nil && t.answered && isTimeout(err) {
-		err = fmt.Errorf("%w: %w", redisguard.ErrLate, err)
+		err = fmt.Errorf("%w: %w", redisbreaker.ErrLate, err)
 	}
 	return d, err
 }
@@ -133,7 +133,7 @@ func (t *taking) pipeline(ctx context.Context, on []Charge, replies []*redis.Cmd
 	pipe := t.client.Pipeline()
 	for _, i := range which {
 		script, args := on[i].script()
-		replies[i] = send(script, ctx, pipe, []string{redisguard.Key(redisPrefix, on[i].Key)}, args...)
+		replies[i] = send(script, ctx, pipe, []string{redisbreaker.Key(redisPrefix, on[i].Key)}, args...)
 	}
 	// Exec's error is that of the first command that failed, and each reply has its own.
 	_, _ = pipe.Exec(ctx)

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/redisguard"
-	"diagnostics/gateway/internal/redisguard/redistest"
+	"diagnostics/gateway/internal/redisbreaker"
+	"diagnostics/gateway/internal/redisbreaker/redistest"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -49,7 +49,7 @@ func TestForeignValuesAreReplaced(t *testing.T) {
 		l := NewRedis(client)
 		for name, put := range foreign {
 			bucket := charge(fmt.Sprintf("%s of %s", name, server), 3, time.Hour)
-			key := redisguard.Key(redisPrefix, bucket.Key)
+			key := redisbreaker.Key(redisPrefix, bucket.Key)
 			if err := put(t.Context(), client, key); err != nil {
 				t.Fatal(err)
 			}

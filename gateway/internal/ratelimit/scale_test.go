@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/redisguard/redistest"
+	"diagnostics/gateway/internal/redisbreaker/redistest"
 
 	"golang.org/x/sys/unix"
 )

@@ -1,4 +1,4 @@
-package redisguard
+package redisbreaker
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const (
 const probeScript = `return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`
 
 // probe tells whether Redis serves.
-func (g *Guard) probe(ctx context.Context) error {
+func (g *Breaker) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	if cluster, ok := g.client.(*redis.ClusterClient); ok {

@@ -1,4 +1,4 @@
-package redisguard
+package redisbreaker
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 // Where an answer takes a millisecond, eight carry eight thousand round trips a second.
 const poolSize = 8
 
-// Tune sets the bounds that Guard relies on: calls obey their context, one retry, short timeouts, and a dialer that
+// Tune sets the bounds that Breaker relies on: calls obey their context, one retry, short timeouts, and a dialer that
 // obeys its context through the TLS handshake as well (the driver's own does not). Call it once the TLSConfig is set;
 // it replaces a Dialer. It asks nothing of a server that Redis 6 does not have. What the driver prints goes to the
 // process's standard logger from then on.

@@ -1,4 +1,4 @@
-package redisguard_test
+package redisbreaker_test
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"diagnostics/gateway/internal/redisguard"
-	"diagnostics/gateway/internal/redisguard/redistest"
+	"diagnostics/gateway/internal/redisbreaker"
+	"diagnostics/gateway/internal/redisbreaker/redistest"
 	"diagnostics/shared/logtest"
 
 	"github.com/alicebob/miniredis/v2"
@@ -27,17 +27,17 @@ func TestMain(m *testing.M) { redistest.Main(m) }
 
 type journal = logtest.Journal
 
-func newGuard(t *testing.T, addr string) (*redisguard.Guard, *journal) {
+func newGuard(t *testing.T, addr string) (*redisbreaker.Breaker, *journal) {
 	t.Helper()
 	o := &redis.UniversalOptions{Addrs: []string{addr}}
-	redisguard.Tune(o)
+	redisbreaker.Tune(o)
 	log := &journal{}
-	g := redisguard.New(redis.NewUniversalClient(o), slog.New(slog.NewTextHandler(log, nil)))
+	g := redisbreaker.New(redis.NewUniversalClient(o), slog.New(slog.NewTextHandler(log, nil)))
 	t.Cleanup(func() { _ = g.Close() })
 	return g, log
 }
 
-func await(t *testing.T, g *redisguard.Guard, state string) {
+func await(t *testing.T, g *redisbreaker.Breaker, state string) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
 	for g.State() != state {
@@ -55,17 +55,17 @@ func write(ctx context.Context, c redis.UniversalClient) error {
 func TestDoGivesTheClientAndTheError(t *testing.T) {
 	t.Parallel()
 	g, log := newGuard(t, miniredis.RunT(t).Addr())
-	if err := g.Do(t.Context(), redisguard.Limits, write); err != nil {
+	if err := g.Do(t.Context(), redisbreaker.Limits, write); err != nil {
 		t.Fatal(err)
 	}
-	err := g.Do(t.Context(), redisguard.Limits, func(ctx context.Context, c redis.UniversalClient) error {
+	err := g.Do(t.Context(), redisbreaker.Limits, func(ctx context.Context, c redis.UniversalClient) error {
 		deadline, ok := ctx.Deadline()
-		if !ok || time.Until(deadline) > redisguard.Bound {
+		if !ok || time.Until(deadline) > redisbreaker.Bound {
 			t.Errorf("deadline %v, %t", deadline, ok)
 		}
 		return c.Get(ctx, "missing").Err()
 	})
-	if !errors.Is(err, redis.Nil) || g.State() != redisguard.OK || log.String() != "" {
+	if !errors.Is(err, redis.Nil) || g.State() != redisbreaker.OK || log.String() != "" {
 		t.Errorf("a missing key: %v, state %s, log %q", err, g.State(), log)
 	}
 }
@@ -91,33 +91,33 @@ func (p *panicky) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 func TestAPanicOfTheDriverIsAnOutage(t *testing.T) {
 	t.Parallel()
 	o := &redis.UniversalOptions{Addrs: []string{miniredis.RunT(t).Addr()}}
-	redisguard.Tune(o)
+	redisbreaker.Tune(o)
 	client, driver, log := redis.NewUniversalClient(o), &panicky{}, &journal{}
 	driver.on.Store(true)
 	client.AddHook(driver)
-	g := redisguard.New(client, slog.New(slog.NewTextHandler(log, nil)))
+	g := redisbreaker.New(client, slog.New(slog.NewTextHandler(log, nil)))
 	t.Cleanup(func() { _ = g.Close() })
-	await(t, g, redisguard.Down)
-	if !strings.Contains(log.String(), "redisguard_test.(*panicky)") {
+	await(t, g, redisbreaker.Down)
+	if !strings.Contains(log.String(), "redisbreaker_test.(*panicky)") {
 		t.Errorf("logged without a stack: %s", log)
 	}
 	driver.on.Store(false)
-	await(t, g, redisguard.OK)
+	await(t, g, redisbreaker.OK)
 }
 
 func TestCheckNoticesWhatNobodyAskedFor(t *testing.T) {
 	t.Parallel()
 	server := miniredis.RunT(t)
 	g, _ := newGuard(t, server.Addr())
-	if got := g.Check(t.Context()); got != redisguard.OK {
+	if got := g.Check(t.Context()); got != redisbreaker.OK {
 		t.Fatalf("with Redis: %s", got)
 	}
 	server.Close()
-	if got := g.State(); got != redisguard.OK {
+	if got := g.State(); got != redisbreaker.OK {
 		t.Fatalf("nobody has asked, and the state is %s", got)
 	}
 	deadline := time.Now().Add(5 * time.Second)
-	for g.Check(t.Context()) != redisguard.Down {
+	for g.Check(t.Context()) != redisbreaker.Down {
 		if time.Now().After(deadline) {
 			t.Fatal("a lost Redis was not noticed")
 		}
@@ -131,34 +131,34 @@ func TestErrorsThatMeanAnOutage(t *testing.T) {
 		err  error
 		want string
 	}{
-		"connection refused":    {syscall.ECONNREFUSED, redisguard.Down},
-		"end of file":           {io.EOF, redisguard.Down},
-		"timeout":               {context.DeadlineExceeded, redisguard.Down},
-		"no connection free":    {redis.ErrPoolTimeout, redisguard.Down},
-		"not the protocol":      {errors.New("redis: can't parse reply"), redisguard.Down},
-		"loading":               {reply("LOADING Redis is loading the dataset in memory"), redisguard.Down},
-		"replica":               {reply("READONLY You can't write against a read only replica."), redisguard.Down},
-		"full":                  {reply("OOM command not allowed when used memory > 'maxmemory'."), redisguard.Down},
-		"full, inside a script": {reply("ERR Error running script (call to f_1): @user_script:1: -OOM command not allowed"), redisguard.Down},
-		"cannot save":           {reply("MISCONF Redis is configured to save RDB snapshots"), redisguard.Down},
-		"busy":                  {reply("BUSY Redis is busy running a script."), redisguard.Down},
-		"no password":           {reply("NOAUTH Authentication required."), redisguard.Down},
-		"wrong password":        {reply("WRONGPASS invalid username-password pair"), redisguard.Down},
-		"no right":              {reply("NOPERM this user has no permissions"), redisguard.Down},
-		"too many clients":      {reply("ERR max number of clients reached"), redisguard.Down},
-		"broken cluster":        {reply("CLUSTERDOWN Hash slot not served"), redisguard.Down},
-		"wrapped":               {fmt.Errorf("take: %w", reply("READONLY You can't write")), redisguard.Down},
-		"wrong type":            {reply("WRONGTYPE Operation against a key holding the wrong kind of value"), redisguard.OK},
-		"a key that is there":   {reply("BUSYKEY Target key name already exists."), redisguard.OK},
-		"no script":             {reply("NOSCRIPT No matching script."), redisguard.OK},
-		"another error":         {reply("ERR unknown command"), redisguard.OK},
-		"no value":              {redis.Nil, redisguard.OK},
+		"connection refused":    {syscall.ECONNREFUSED, redisbreaker.Down},
+		"end of file":           {io.EOF, redisbreaker.Down},
+		"timeout":               {context.DeadlineExceeded, redisbreaker.Down},
+		"no connection free":    {redis.ErrPoolTimeout, redisbreaker.Down},
+		"not the protocol":      {errors.New("redis: can't parse reply"), redisbreaker.Down},
+		"loading":               {reply("LOADING Redis is loading the dataset in memory"), redisbreaker.Down},
+		"replica":               {reply("READONLY You can't write against a read only replica."), redisbreaker.Down},
+		"full":                  {reply("OOM command not allowed when used memory > 'maxmemory'."), redisbreaker.Down},
+		"full, inside a script": {reply("ERR Error running script (call to f_1): @user_script:1: -OOM command not allowed"), redisbreaker.Down},
+		"cannot save":           {reply("MISCONF Redis is configured to save RDB snapshots"), redisbreaker.Down},
+		"busy":                  {reply("BUSY Redis is busy running a script."), redisbreaker.Down},
+		"no password":           {reply("NOAUTH Authentication required."), redisbreaker.Down},
+		"wrong password":        {reply("WRONGPASS invalid username-password pair"), redisbreaker.Down},
+		"no right":              {reply("NOPERM this user has no permissions"), redisbreaker.Down},
+		"too many clients":      {reply("ERR max number of clients reached"), redisbreaker.Down},
+		"broken cluster":        {reply("CLUSTERDOWN Hash slot not served"), redisbreaker.Down},
+		"wrapped":               {fmt.Errorf("take: %w", reply("READONLY You can't write")), redisbreaker.Down},
+		"wrong type":            {reply("WRONGTYPE Operation against a key holding the wrong kind of value"), redisbreaker.OK},
+		"a key that is there":   {reply("BUSYKEY Target key name already exists."), redisbreaker.OK},
+		"no script":             {reply("NOSCRIPT No matching script."), redisbreaker.OK},
+		"another error":         {reply("ERR unknown command"), redisbreaker.OK},
+		"no value":              {redis.Nil, redisbreaker.OK},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g, _ := newGuard(t, miniredis.RunT(t).Addr())
-			err := g.Do(t.Context(), redisguard.Limits, func(context.Context, redis.UniversalClient) error { return c.err })
+			err := g.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error { return c.err })
 			if !errors.Is(err, c.err) || g.State() != c.want {
 				t.Errorf("%v, state %s; want %v, %s", err, g.State(), c.err, c.want)
 			}
@@ -177,16 +177,16 @@ func TestWhileDownNothingIsAsked(t *testing.T) {
 	server := miniredis.RunT(t)
 	g, log := newGuard(t, server.Addr())
 	server.Close()
-	if err := g.Do(t.Context(), redisguard.Limits, write); err == nil || errors.Is(err, redisguard.ErrDown) {
+	if err := g.Do(t.Context(), redisbreaker.Limits, write); err == nil || errors.Is(err, redisbreaker.ErrDown) {
 		t.Fatalf("the first call gives its own error, got %v", err)
 	}
 	start := time.Now()
 	for range 1000 {
-		err := g.Do(t.Context(), redisguard.Limits, func(context.Context, redis.UniversalClient) error {
+		err := g.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error {
 			t.Error("redis was asked")
 			return nil
 		})
-		if !errors.Is(err, redisguard.ErrDown) {
+		if !errors.Is(err, redisbreaker.ErrDown) {
 			t.Fatalf("got %v", err)
 		}
 	}
@@ -216,26 +216,26 @@ func TestProbeWrites(t *testing.T) {
 			o.Username, o.Password = "limited", "password"
 			// The clock of the bubble stands still while Redis is asked.
 			synctest.Test(t, func(t *testing.T) {
-				g := redisguard.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler))
+				g := redisbreaker.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler))
 				defer g.Close()
 				script := func(ctx context.Context, c redis.UniversalClient) error {
 					return c.Eval(ctx, "return redis.call('SET', KEYS[1], 1)", []string{"k"}).Err()
 				}
-				if err := g.Do(t.Context(), redisguard.Limits, script); err != nil || g.Check(t.Context()) != redisguard.OK {
+				if err := g.Do(t.Context(), redisbreaker.Limits, script); err != nil || g.Check(t.Context()) != redisbreaker.OK {
 					t.Fatal(err)
 				}
 				do(t, admin, c.breaks...)
 				time.Sleep(2 * time.Second)
-				if state := g.Check(t.Context()); state != redisguard.Down {
+				if state := g.Check(t.Context()); state != redisbreaker.Down {
 					t.Errorf("who asks for readiness is told that it is %s", state)
 				}
 				time.Sleep(time.Minute)
-				if g.State() != redisguard.Down {
+				if g.State() != redisbreaker.Down {
 					t.Error("back before it can serve")
 				}
 				do(t, admin, c.mends...)
-				await(t, g, redisguard.OK)
-				if err := g.Do(t.Context(), redisguard.Limits, script); err != nil {
+				await(t, g, redisbreaker.OK)
+				if err := g.Do(t.Context(), redisbreaker.Limits, script); err != nil {
 					t.Errorf("mended: %v", err)
 				}
 			})
@@ -262,7 +262,7 @@ func TestStartIsProbedWithoutWaiting(t *testing.T) {
 	if took := time.Since(start); took > 5*50*time.Millisecond {
 		t.Errorf("New took %s", took)
 	}
-	await(t, g, redisguard.Down)
+	await(t, g, redisbreaker.Down)
 }
 
 // A host that drops packets: the connection is never even refused.
@@ -270,10 +270,10 @@ func TestConnectThatHangsIsBounded(t *testing.T) {
 	t.Parallel()
 	g, _ := newGuard(t, fullBacklog(t))
 	start := time.Now()
-	err := g.Do(t.Context(), redisguard.Limits, write)
+	err := g.Do(t.Context(), redisbreaker.Limits, write)
 	took := time.Since(start)
 	t.Logf("a connect that hangs: given up after %s", took)
-	if err == nil || took > 5*redisguard.Bound {
+	if err == nil || took > 5*redisbreaker.Bound {
 		t.Errorf("%v after %s", err, took)
 	}
 }
@@ -312,12 +312,12 @@ func TestCallerThatLeavesIsNoOutage(t *testing.T) {
 	t.Parallel()
 	g, log := newGuard(t, miniredis.RunT(t).Addr())
 	ctx, cancel := context.WithCancel(t.Context())
-	err := g.Do(ctx, redisguard.Limits, func(ctx context.Context, _ redis.UniversalClient) error {
+	err := g.Do(ctx, redisbreaker.Limits, func(ctx context.Context, _ redis.UniversalClient) error {
 		cancel()
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	if !errors.Is(err, context.Canceled) || g.State() != redisguard.OK || log.String() != "" {
+	if !errors.Is(err, context.Canceled) || g.State() != redisbreaker.OK || log.String() != "" {
 		t.Errorf("%v, state %s, log %q", err, g.State(), log)
 	}
 }
@@ -332,13 +332,13 @@ func TestDeadlineOfTheCallerBeforeItsTimer(t *testing.T) {
 	g, log := newGuard(t, miniredis.RunT(t).Addr())
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	err := g.Do(lateTimer{ctx}, redisguard.Limits, func(context.Context, redis.UniversalClient) error {
+	err := g.Do(lateTimer{ctx}, redisbreaker.Limits, func(context.Context, redis.UniversalClient) error {
 		return os.ErrDeadlineExceeded
 	})
 	if !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() == nil {
 		t.Errorf("gave %v, the caller's context: %v", err, ctx.Err())
 	}
-	if g.State() != redisguard.OK || log.String() != "" {
+	if g.State() != redisbreaker.OK || log.String() != "" {
 		t.Errorf("state %s, log %q", g.State(), log)
 	}
 }
@@ -349,19 +349,19 @@ func TestLateFailureIsNoNewOutage(t *testing.T) {
 	g, _ := newGuard(t, miniredis.RunT(t).Addr())
 	late, release := make(chan error), make(chan struct{})
 	go func() {
-		late <- g.Do(t.Context(), redisguard.Limits, func(context.Context, redis.UniversalClient) error {
+		late <- g.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error {
 			<-release
 			return io.EOF
 		})
 	}()
 	time.Sleep(50 * time.Millisecond)
-	_ = g.Do(t.Context(), redisguard.Limits, func(context.Context, redis.UniversalClient) error { return io.EOF })
-	if g.State() != redisguard.Down {
+	_ = g.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error { return io.EOF })
+	if g.State() != redisbreaker.Down {
 		t.Fatal("not down")
 	}
-	await(t, g, redisguard.OK)
+	await(t, g, redisbreaker.OK)
 	close(release)
-	if err := <-late; !errors.Is(err, io.EOF) || g.State() != redisguard.OK {
+	if err := <-late; !errors.Is(err, io.EOF) || g.State() != redisbreaker.OK {
 		t.Errorf("%v, state %s", err, g.State())
 	}
 }
@@ -372,13 +372,13 @@ func TestClose(t *testing.T) {
 	for _, down := range []bool{false, true} {
 		g, log := newGuard(t, server.Addr())
 		if down {
-			_ = g.Do(t.Context(), redisguard.Limits, func(context.Context, redis.UniversalClient) error { return io.EOF })
+			_ = g.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error { return io.EOF })
 		}
 		before := log.String()
 		if err := g.Close(); err != nil {
 			t.Errorf("Close: %v", err)
 		}
-		if err := g.Do(t.Context(), redisguard.Limits, write); err == nil {
+		if err := g.Do(t.Context(), redisbreaker.Limits, write); err == nil {
 			t.Error("a call after Close passes")
 		}
 		if log.String() != before {

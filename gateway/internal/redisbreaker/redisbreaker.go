@@ -1,7 +1,7 @@
-// Package redisguard keeps a sick Redis from slowing anybody down. All that use Redis go through one Guard: a call is
+// Package redisbreaker keeps a sick Redis from slowing anybody down. All that use Redis go through one Breaker: a call is
 // bounded by Bound, the first failure of an outage switches Redis off for everybody at once, and a single probe in the
 // background switches it on again. What serves meanwhile is the caller's matter.
-package redisguard
+package redisbreaker
 
 import (
 	"context"
@@ -32,8 +32,8 @@ var ErrDown = errors.New("redis is down")
 // slow, and not down.
 var ErrLate = errors.New("redis answers too late")
 
-// Guard watches over one client. It is safe for concurrent use.
-type Guard struct {
+// Breaker watches over one client. It is safe for concurrent use.
+type Breaker struct {
 	client redis.UniversalClient
 	log    *slog.Logger
 	watch  *outage.Watch
@@ -48,8 +48,8 @@ type Guard struct {
 
 // New watches over the client, which it owns from now on, and which Tune has set up. Redis is taken to be up until a
 // first probe, in the background, or a first call fails.
-func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Guard {
-	g := &Guard{client: client, log: log, since: time.Now().Add(-time.Hour)}
+func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Breaker {
+	g := &Breaker{client: client, log: log, since: time.Now().Add(-time.Hour)}
 	for _, o := range options {
 		o(g)
 	}
@@ -63,7 +63,7 @@ func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Gua
 // ErrDown at once. fn must honour its context, as the client's own methods do. A failure counts as an outage unless the
 // caller's own context has ended or fn gives ErrLate; of the errors that Redis replies with, only those that say that
 // it cannot serve now. The Observer is told of the call as o.
-func (g *Guard) Do(ctx context.Context, o Operation, fn func(context.Context, redis.UniversalClient) error) error {
+func (g *Breaker) Do(ctx context.Context, o Operation, fn func(context.Context, redis.UniversalClient) error) error {
 	up := g.watch.Now()
 	if up.Reason() != nil {
 		return ErrDown
@@ -97,7 +97,7 @@ func awaitPassed(ctx context.Context) {
 }
 
 // State is OK or Down.
-func (g *Guard) State() string {
+func (g *Breaker) State() string {
 	if g.watch.Now().Reason() != nil {
 		return Down
 	}
@@ -110,7 +110,7 @@ const checkedFor = time.Second
 // Check is State after a look at Redis: on an instance without visitors nothing else would notice that Redis is gone.
 // It waits for Bound at most and looks once a second at most. It looks as a probe does: a PING passes where nothing can
 // be written.
-func (g *Guard) Check(ctx context.Context) string {
+func (g *Breaker) Check(ctx context.Context) string {
 	now, last := int64(time.Since(g.since)), g.checkedAt.Load()
 	if now-last >= int64(checkedFor) && g.checkedAt.CompareAndSwap(last, now) {
 		_ = g.Do(ctx, Check, write)
@@ -119,7 +119,7 @@ func (g *Guard) Check(ctx context.Context) string {
 }
 
 // Close ends the probing and closes the client.
-func (g *Guard) Close() error {
+func (g *Breaker) Close() error {
 	g.watch.Stop()
 	err := g.client.Close()
 	g.watch.Close()
@@ -127,7 +127,7 @@ func (g *Guard) Close() error {
 }
 
 // tell logs a call that failed though Redis serves, at most once a minute.
-func (g *Guard) tell(what string, err error) {
+func (g *Breaker) tell(what string, err error) {
 	now, last := int64(time.Since(g.since)), g.toldAt.Load()
 	if now-last < int64(time.Minute) || !g.toldAt.CompareAndSwap(last, now) {
 		return

@@ -1,4 +1,4 @@
-package redisguard_test
+package redisbreaker_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/redisguard"
+	"diagnostics/gateway/internal/redisbreaker"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
@@ -22,7 +22,7 @@ type heard struct {
 	calls []string
 }
 
-func (h *heard) Asked(o redisguard.Operation, _ time.Duration, failed bool) {
+func (h *heard) Asked(o redisbreaker.Operation, _ time.Duration, failed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.calls = append(h.calls, fmt.Sprint(o, " ", failed))
@@ -33,21 +33,21 @@ func (h *heard) Asked(o redisguard.Operation, _ time.Duration, failed bool) {
 func TestCallsAreTold(t *testing.T) {
 	t.Parallel()
 	o := &redis.UniversalOptions{Addrs: []string{miniredis.RunT(t).Addr()}}
-	redisguard.Tune(o)
+	redisbreaker.Tune(o)
 	h := &heard{}
-	g := redisguard.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler), redisguard.WithObserver(h))
+	g := redisbreaker.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler), redisbreaker.WithObserver(h))
 	t.Cleanup(func() { _ = g.Close() })
 	gives := func(err error) func(context.Context, redis.UniversalClient) error {
 		return func(context.Context, redis.UniversalClient) error { return err }
 	}
 	left, leave := context.WithCancel(t.Context())
 	leave()
-	_ = g.Do(t.Context(), redisguard.Limits, gives(nil))
-	_ = g.Do(t.Context(), redisguard.CacheGet, gives(redis.Nil))
-	_ = g.Do(left, redisguard.CacheSet, gives(context.Canceled))
+	_ = g.Do(t.Context(), redisbreaker.Limits, gives(nil))
+	_ = g.Do(t.Context(), redisbreaker.CacheGet, gives(redis.Nil))
+	_ = g.Do(left, redisbreaker.CacheSet, gives(context.Canceled))
 	_ = g.Check(t.Context())
-	_ = g.Do(t.Context(), redisguard.CacheSet, gives(errors.New("connection lost")))
-	if err := g.Do(t.Context(), redisguard.CacheGet, gives(nil)); !errors.Is(err, redisguard.ErrDown) {
+	_ = g.Do(t.Context(), redisbreaker.CacheSet, gives(errors.New("connection lost")))
+	if err := g.Do(t.Context(), redisbreaker.CacheGet, gives(nil)); !errors.Is(err, redisbreaker.ErrDown) {
 		t.Errorf("a call in an outage: %v", err)
 	}
 	h.mu.Lock()

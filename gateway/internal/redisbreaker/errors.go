@@ -1,4 +1,4 @@
-package redisguard
+package redisbreaker
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package redisguard
+package redisbreaker
 
 import (
 	"context"
@@ -28,16 +28,16 @@ type Observer interface {
 	Asked(o Operation, took time.Duration, failed bool)
 }
 
-// Option changes how a Guard works.
-type Option func(*Guard)
+// Option changes how a Breaker works.
+type Option func(*Breaker)
 
 // WithObserver sets who is told of the calls.
 func WithObserver(o Observer) Option {
-	return func(g *Guard) { g.observer = o }
+	return func(g *Breaker) { g.observer = o }
 }
 
 // observe tells of a call. What ends since its caller has left has not failed.
-func (g *Guard) observe(ctx context.Context, o Operation, began time.Time, err error) {
+func (g *Breaker) observe(ctx context.Context, o Operation, began time.Time, err error) {
 	if g.observer == nil || ctx.Err() != nil {
 		return
 	}
