@@ -70,9 +70,9 @@ func bind(fd int) (port uint32, err error) {
 
 // To tells where packets to the address would go now. An error means that the kernel could not be asked; it is one of
 // the system's, or ErrNoAnswer.
-func (k *Kernel) To(a netip.Addr) (Way, error) {
+func (k *Kernel) To(a netip.Addr) (Kind, error) {
 	route, err := k.Route(a)
-	return route.Way, err
+	return route.Kind, err
 }
 
 // Route is To with the links.

@@ -14,7 +14,7 @@ type Kernel struct{}
 func Open(Packets) *Kernel { return &Kernel{} }
 
 // To takes every address for one that is reached through a link.
-func (*Kernel) To(a netip.Addr) (Way, error) {
+func (*Kernel) To(a netip.Addr) (Kind, error) {
 	if !usable(a) {
 		return 0, ErrNoAnswer
 	}
@@ -23,8 +23,8 @@ func (*Kernel) To(a netip.Addr) (Way, error) {
 
 // Route is To.
 func (k *Kernel) Route(a netip.Addr) (Route, error) {
-	way, err := k.To(a)
-	return Route{Way: way}, err
+	kind, err := k.To(a)
+	return Route{Kind: kind}, err
 }
 
 // Link knows no links.

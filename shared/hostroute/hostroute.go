@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// Way is where packets to an address go.
-type Way int
+// Kind is where packets to an address go.
+type Kind int
 
 const (
 	// Out is through a link of this host.
-	Out Way = iota + 1
+	Out Kind = iota + 1
 	// Here is to this host itself, or to all on one of its links: a route of type local, broadcast, anycast or multicast.
 	Here
 	// Nowhere is no route, or one whose every link is down.
@@ -29,7 +29,7 @@ const (
 // Route is where packets to an address go, and the numbers of the links that they may leave by. There are some only for
 // Out and Nowhere, and not always.
 type Route struct {
-	Way   Way
+	Kind  Kind
 	Links []int
 }
 
@@ -73,12 +73,12 @@ func Anchors(v6 bool) []netip.Addr {
 // Lost tells whether this host has no way to an address by a fault of its own, where ask gives the way to any. One that
 // a route refuses is lost only where all the internet is refused with it, as by an "unreachable default" that is left
 // when the real one has gone.
-func (w Way) Lost(to netip.Addr, ask func(netip.Addr) (Way, error)) bool {
+func (w Kind) Lost(to netip.Addr, ask func(netip.Addr) (Kind, error)) bool {
 	if w != Refused {
 		return w == Nowhere
 	}
 	for _, anchor := range Anchors(to.Is6()) {
-		if way, err := ask(anchor); err != nil || way != Nowhere && way != Refused {
+		if kind, err := ask(anchor); err != nil || kind != Nowhere && kind != Refused {
 			return false
 		}
 	}

@@ -32,13 +32,13 @@ func TestTheKernelKnowsItsOwnAddresses(t *testing.T) {
 		if address.IsLinkLocalUnicast() { // which a route by itself cannot tell apart by link
 			continue
 		}
-		if way, err := k.To(address); err != nil || way != Here {
-			t.Errorf("%v: %v, %v", address, way, err)
+		if kind, err := k.To(address); err != nil || kind != Here {
+			t.Errorf("%v: %v, %v", address, kind, err)
 		}
 	}
 	for _, a := range []netip.Addr{public4, public6} {
-		if way, err := k.To(a); err != nil || way != Out && way != Nowhere {
-			t.Errorf("%v: %v, %v", a, way, err)
+		if kind, err := k.To(a); err != nil || kind != Out && kind != Nowhere {
+			t.Errorf("%v: %v, %v", a, kind, err)
 		}
 	}
 }
@@ -48,8 +48,8 @@ func TestWhatIsNoAddressIsNotAsked(t *testing.T) {
 	k := Open(Packets{})
 	defer k.Close()
 	for _, a := range []netip.Addr{{}, netip.MustParseAddr("::ffff:127.0.0.1"), netip.MustParseAddr("fe80::1%lo")} {
-		if way, err := k.To(a); !errors.Is(err, ErrNoAnswer) {
-			t.Errorf("%v: %v, %v", a, way, err)
+		if kind, err := k.To(a); !errors.Is(err, ErrNoAnswer) {
+			t.Errorf("%v: %v, %v", a, kind, err)
 		}
 	}
 }
@@ -71,8 +71,8 @@ func TestAnswersAreNotMixedUp(t *testing.T) {
 				if err != nil || local != Here {
 					t.Errorf("loopback: %v, %v", local, err)
 				}
-				if way, err := k.To(public4); err != nil || way == Here {
-					t.Errorf("elsewhere: %v, %v", way, err)
+				if kind, err := k.To(public4); err != nil || kind == Here {
+					t.Errorf("elsewhere: %v, %v", kind, err)
 				}
 			}
 		})
@@ -85,8 +85,8 @@ func TestASocketIsOpenedAgain(t *testing.T) {
 	k := Open(Packets{})
 	k.Close()
 	defer k.Close()
-	if way, err := k.To(netip.MustParseAddr("127.0.0.1")); err != nil || way != Here {
-		t.Errorf("%v, %v", way, err)
+	if kind, err := k.To(netip.MustParseAddr("127.0.0.1")); err != nil || kind != Here {
+		t.Errorf("%v, %v", kind, err)
 	}
 }
 
@@ -99,15 +99,15 @@ func TestAnAnswerThatIsTooLongIsNotWaitedFor(t *testing.T) {
 	k.buffer = room[:unix.SizeofNlMsghdr]
 	loopback := netip.MustParseAddr("127.0.0.1")
 	began := time.Now()
-	if way, err := k.To(loopback); !errors.Is(err, ErrNoAnswer) {
-		t.Errorf("%v, %v", way, err)
+	if kind, err := k.To(loopback); !errors.Is(err, ErrNoAnswer) {
+		t.Errorf("%v, %v", kind, err)
 	}
 	if took := time.Since(began); took >= answerWithin {
 		t.Errorf("waited %s", took)
 	}
 	k.buffer = room
-	if way, err := k.To(loopback); err != nil || way != Here {
-		t.Errorf("the next question: %v, %v", way, err)
+	if kind, err := k.To(loopback); err != nil || kind != Here {
+		t.Errorf("the next question: %v, %v", kind, err)
 	}
 }
 
@@ -124,8 +124,8 @@ func TestOnlyTheKernelIsHeard(t *testing.T) {
 	if err != nil && !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.ECONNREFUSED) {
 		t.Fatal(err)
 	}
-	if way, err := k.To(loopback); err != nil || way != Here {
-		t.Errorf("%v, %v", way, err)
+	if kind, err := k.To(loopback); err != nil || kind != Here {
+		t.Errorf("%v, %v", kind, err)
 	}
 }
 
@@ -170,7 +170,7 @@ func TestReadAnswers(t *testing.T) {
 	for name, test := range map[string]struct {
 		q       question
 		message []byte
-		way     Way
+		kind    Kind
 		mine    bool
 		fails   bool
 	}{
@@ -228,7 +228,7 @@ func TestReadAnswers(t *testing.T) {
 			false},
 	} {
 		route, mine, err := test.q.read(test.message)
-		if route.Way != test.way || mine != test.mine || (err != nil) != test.fails {
+		if route.Kind != test.kind || mine != test.mine || (err != nil) != test.fails {
 			t.Errorf("%s: %v, %v, %v", name, route, mine, err)
 		}
 	}
@@ -242,7 +242,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(append(answerTo(question{}, unix.NLMSG_DONE, nil), answerTo(q, unix.RTM_NEWROUTE, nil)...))
 	f.Fuzz(func(t *testing.T, message []byte) {
 		route, mine, err := q.read(message)
-		if known := route.Way >= Out && route.Way <= Refused; known != (mine && err == nil) {
+		if known := route.Kind >= Out && route.Kind <= Refused; known != (mine && err == nil) {
 			t.Errorf("%v, %v, %v", route, mine, err)
 		}
 		for m := range messages(message) {
@@ -302,24 +302,24 @@ func TestQuestionsNameTheirPackets(t *testing.T) {
 func TestLost(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		way     Way
-		anchors [2]Way
+		kind    Kind
+		anchors [2]Kind
 		err     error
 		want    bool
 	}{
-		"a way":                     {Out, [2]Way{Nowhere, Nowhere}, nil, false},
-		"to this host":              {Here, [2]Way{Nowhere, Nowhere}, nil, false},
-		"none":                      {Nowhere, [2]Way{Out, Out}, nil, true},
-		"one net is refused":        {Refused, [2]Way{Out, Out}, nil, false},
-		"the first anchor as well":  {Refused, [2]Way{Refused, Out}, nil, false},
-		"the second anchor as well": {Refused, [2]Way{Out, Refused}, nil, false},
-		"all is refused":            {Refused, [2]Way{Refused, Refused}, nil, true},
-		"what is left is refused":   {Refused, [2]Way{Nowhere, Nowhere}, nil, true},
-		"an anchor is here":         {Refused, [2]Way{Here, Refused}, nil, false},
-		"nobody can be asked":       {Refused, [2]Way{Refused, Refused}, ErrNoAnswer, false},
+		"a way":                     {Out, [2]Kind{Nowhere, Nowhere}, nil, false},
+		"to this host":              {Here, [2]Kind{Nowhere, Nowhere}, nil, false},
+		"none":                      {Nowhere, [2]Kind{Out, Out}, nil, true},
+		"one net is refused":        {Refused, [2]Kind{Out, Out}, nil, false},
+		"the first anchor as well":  {Refused, [2]Kind{Refused, Out}, nil, false},
+		"the second anchor as well": {Refused, [2]Kind{Out, Refused}, nil, false},
+		"all is refused":            {Refused, [2]Kind{Refused, Refused}, nil, true},
+		"what is left is refused":   {Refused, [2]Kind{Nowhere, Nowhere}, nil, true},
+		"an anchor is here":         {Refused, [2]Kind{Here, Refused}, nil, false},
+		"nobody can be asked":       {Refused, [2]Kind{Refused, Refused}, ErrNoAnswer, false},
 	} {
 		for _, to := range []netip.Addr{public4, public6} {
-			got := test.way.Lost(to, func(a netip.Addr) (Way, error) {
+			got := test.kind.Lost(to, func(a netip.Addr) (Kind, error) {
 				for i, anchor := range Anchors(to.Is6()) {
 					if a == anchor {
 						return test.anchors[i], test.err

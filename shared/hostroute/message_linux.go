@@ -112,8 +112,8 @@ func (q question) read(b []byte) (route Route, mine bool, err error) {
 func (q question) readAnswer(kind uint16, body []byte) (Route, error) {
 	switch kind {
 	case unix.NLMSG_ERROR:
-		way, err := readError(body)
-		return Route{Way: way}, err
+		kind, err := readError(body)
+		return Route{Kind: kind}, err
 	case unix.RTM_NEWROUTE:
 		return q.readRoute(body)
 	}
@@ -122,7 +122,7 @@ func (q question) readAnswer(kind uint16, body []byte) (Route, error) {
 
 // readError reads a struct nlmsgerr. Several errors are the routing table's answer: each type of route that refuses has
 // its own, and so has a family that the kernel does not have at all.
-func readError(body []byte) (Way, error) {
+func readError(body []byte) (Kind, error) {
 	if len(body) < 4 {
 		return 0, ErrNoAnswer
 	}
@@ -145,11 +145,11 @@ func (q question) readRoute(body []byte) (Route, error) {
 	}
 	switch body[7] {
 	case unix.RTN_LOCAL, unix.RTN_BROADCAST, unix.RTN_ANYCAST, unix.RTN_MULTICAST:
-		return Route{Way: Here}, nil
+		return Route{Kind: Here}, nil
 	case unix.RTN_UNREACHABLE, unix.RTN_PROHIBIT, unix.RTN_BLACKHOLE:
-		return Route{Way: Refused}, nil
+		return Route{Kind: Refused}, nil
 	case unix.RTN_THROW:
-		return Route{Way: Nowhere}, nil
+		return Route{Kind: Nowhere}, nil
 	case unix.RTN_UNICAST:
 		return readLinks(binary.NativeEndian.Uint32(body[8:]), body[unix.SizeofRtMsg:])
 	}
@@ -163,7 +163,7 @@ const linkDown = unix.RTNH_F_DEAD | unix.RTNH_F_LINKDOWN
 func readLinks(flags uint32, attributes []byte) (Route, error) {
 	legs, ok := attribute(attributes, unix.RTA_MULTIPATH)
 	link, _ := attribute(attributes, unix.RTA_OIF)
-	route := Route{Way: Nowhere}
+	route := Route{Kind: Nowhere}
 	switch {
 	case !ok:
 		return Route{}, ErrNoAnswer
@@ -174,7 +174,7 @@ func readLinks(flags uint32, attributes []byte) (Route, error) {
 		return route, nil
 	}
 	if legs == nil {
-		route.Way = Out
+		route.Kind = Out
 		return route, nil
 	}
 	for len(legs) >= unix.SizeofRtNexthop {
@@ -183,7 +183,7 @@ func readLinks(flags uint32, attributes []byte) (Route, error) {
 			return Route{}, ErrNoAnswer
 		}
 		if legs[2]&linkDown == 0 {
-			route.Way = Out
+			route.Kind = Out
 			route.Links = append(route.Links, int(binary.NativeEndian.Uint32(legs[4:])))
 		}
 		legs = legs[min(align(length), len(legs)):]

@@ -52,7 +52,7 @@ type Client struct {
 	// resolvers are the operator's, and so few.
 	resolvers resolverNames
 	// route asks the kernel for the way to an address; an error means that it cannot be asked.
-	route   func(netip.Addr) (hostroute.Way, error)
+	route   func(netip.Addr) (hostroute.Kind, error)
 	kernel  *hostroute.Kernel // nil where a test plays it
 	checker certcheck.Checker
 	dns     *dnsclient.Client

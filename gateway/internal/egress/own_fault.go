@@ -27,14 +27,14 @@ func (c *Client) connect(ctx context.Context, dial DialFunc, network string, to 
 
 // passable is Permit for a dial: of kind Busy too where the kernel has no way. The kernel is asked once for both.
 func (c *Client) passable(a netip.Addr) error {
-	way, err := c.judge(a)
+	kind, err := c.judge(a)
 	if err != nil {
 		return c.refused(err)
 	}
-	if way == 0 {
+	if kind == 0 {
 		err = c.cutOff(a)
 	} else {
-		err = c.cutOffBy(a, way)
+		err = c.cutOffBy(a, kind)
 	}
 	if err != nil {
 		return shortage.Fault(err)
@@ -103,15 +103,15 @@ func (c *Client) cutOff(a netip.Addr) error {
 	if !a.IsValid() || a.Zone() != "" {
 		return nil
 	}
-	way, err := c.route(a.Unmap())
+	kind, err := c.route(a.Unmap())
 	if err != nil {
 		return err
 	}
-	return c.cutOffBy(a, way)
+	return c.cutOffBy(a, kind)
 }
 
-func (c *Client) cutOffBy(a netip.Addr, way hostroute.Way) error {
-	if way.Lost(a.Unmap(), c.route) && c.Families().Has(a) {
+func (c *Client) cutOffBy(a netip.Addr, kind hostroute.Kind) error {
+	if kind.Lost(a.Unmap(), c.route) && c.Families().Has(a) {
 		return errNoWay
 	}
 	return nil

@@ -23,12 +23,12 @@ import (
 )
 
 // routes are what the kernel of a test says: Out where they name no other way.
-type routes map[string]hostroute.Way
+type routes map[string]hostroute.Kind
 
 func (r routes) option() egress.Option {
-	return egress.WithRoutes(func(a netip.Addr) (hostroute.Way, error) {
-		if way, ok := r[a.String()]; ok {
-			return way, nil
+	return egress.WithRoutes(func(a netip.Addr) (hostroute.Kind, error) {
+		if kind, ok := r[a.String()]; ok {
+			return kind, nil
 		}
 		return hostroute.Out, nil
 	})
@@ -68,7 +68,7 @@ func TestAddressesThatTheKernelRoutesHere(t *testing.T) {
 func TestAKernelThatCannotBeAsked(t *testing.T) {
 	t.Parallel()
 	n := withSite(t)
-	c := n.Client(nil, egress.WithRoutes(func(netip.Addr) (hostroute.Way, error) { return 0, hostroute.ErrNoAnswer }))
+	c := n.Client(nil, egress.WithRoutes(func(netip.Addr) (hostroute.Kind, error) { return 0, hostroute.ErrNoAnswer }))
 	for name, try := range everyWayOut(t, c) {
 		if err := try(); !fault.Is(err, fault.Busy) || !errors.Is(err, hostroute.ErrNoAnswer) {
 			t.Errorf("%s: %v", name, err)
@@ -89,7 +89,7 @@ func TestAnAddressThatBecomesOwnDuringTheDial(t *testing.T) {
 		c := n.Client(nil, egress.WithDialer(func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 			dialled.Store(true)
 			return n.Dial(ctx, network, to)
-		}), egress.WithRoutes(func(netip.Addr) (hostroute.Way, error) {
+		}), egress.WithRoutes(func(netip.Addr) (hostroute.Kind, error) {
 			if dialled.Load() {
 				return hostroute.Here, nil
 			}
@@ -133,9 +133,9 @@ func TestWhoseFaultADialIs(t *testing.T) {
 	t.Parallel()
 	timeout := syscall.ETIMEDOUT
 	for name, test := range map[string]struct {
-		err  error
-		way  hostroute.Way
-		kind fault.Kind
+		err   error
+		route hostroute.Kind
+		kind  fault.Kind
 	}{
 		"no file":                {syscall.EMFILE, hostroute.Out, fault.Busy},
 		"no port":                {syscall.EADDRNOTAVAIL, hostroute.Out, fault.Busy},
@@ -158,9 +158,9 @@ func TestWhoseFaultADialIs(t *testing.T) {
 		c := n.Client(nil, egress.WithDialer(func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 			dialled.Store(dialled.Load() || to.Port() == 80)
 			return n.Dial(ctx, network, to)
-		}), egress.WithRoutes(func(a netip.Addr) (hostroute.Way, error) {
+		}), egress.WithRoutes(func(a netip.Addr) (hostroute.Kind, error) {
 			if dialled.Load() && a == netip.MustParseAddr(web4) { // lost while it is dialled
-				return test.way, nil
+				return test.route, nil
 			}
 			return hostroute.Out, nil
 		}))
@@ -219,7 +219,7 @@ func TestAddressesOfOneLinkAreDialledWhateverTheTableSays(t *testing.T) {
 	n.NameServer(resolver).Records("example.com. 300 IN A " + web4)
 	at := netip.MustParseAddrPort(resolver)
 	c := n.Client(func(s *egress.Settings) { s.Resolvers = []netip.AddrPort{at} },
-		egress.WithRoutes(func(a netip.Addr) (hostroute.Way, error) {
+		egress.WithRoutes(func(a netip.Addr) (hostroute.Kind, error) {
 			if a.IsLinkLocalUnicast() {
 				return hostroute.Nowhere, nil
 			}

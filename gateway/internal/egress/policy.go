@@ -30,7 +30,7 @@ func (c *Client) Permit(a netip.Addr) error {
 }
 
 // judge is Permit. It also gives the way to a permitted address, 0 where the kernel was not asked for it.
-func (c *Client) judge(a netip.Addr) (hostroute.Way, error) {
+func (c *Client) judge(a netip.Addr) (hostroute.Kind, error) {
 	if v := netpolicy.Judge(a); !v.Public { // the zero and every zoned address are not
 		return 0, fault.New(fault.Refused, sentenceNotPublic).ByRule(fault.RuleOf(v))
 	}
@@ -40,21 +40,21 @@ func (c *Client) judge(a netip.Addr) (hostroute.Way, error) {
 	if c.settings.AllowOwnAddresses {
 		return 0, nil
 	}
-	way, err := c.wayUnlessOwn(a)
+	kind, err := c.routeUnlessOwn(a)
 	switch {
 	case err != nil:
 		return 0, shortage.Fault(err)
-	case way == hostroute.Here:
+	case kind == hostroute.Here:
 		return 0, fault.New(fault.Refused, sentenceOwn).ByRule(fault.RuleOwnAddress)
 	}
-	return way, nil
+	return kind, nil
 }
 
-// wayUnlessOwn is Here for an address of this host's own. It asks the kernel, whose word is of this moment and holds
+// routeUnlessOwn is Here for an address of this host's own. It asks the kernel, whose word is of this moment and holds
 // for addresses that no interface has (routes of type local, as load balancers and anycast use). The interfaces are
 // asked too: an address of IPv6 that is new to its link, or whose link is down, is not routed to this host, but will
 // be.
-func (c *Client) wayUnlessOwn(a netip.Addr) (hostroute.Way, error) {
+func (c *Client) routeUnlessOwn(a netip.Addr) (hostroute.Kind, error) {
 	if slices.ContainsFunc(c.settings.HostAddresses, func(p netip.Prefix) bool { return p.Contains(a) }) {
 		return hostroute.Here, nil
 	}

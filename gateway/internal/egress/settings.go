@@ -81,12 +81,12 @@ func WithDialer(dial DialFunc) Option {
 	return func(c *Client) {
 		c.dialPermitted = dial
 		c.dialExempt = dial
-		c.route = func(netip.Addr) (hostroute.Way, error) { return hostroute.Out, nil }
+		c.route = func(netip.Addr) (hostroute.Kind, error) { return hostroute.Out, nil }
 	}
 }
 
 // WithRoutes replaces what the kernel says of the way to an address. It is asked for every judgement and every failure.
-func WithRoutes(route func(netip.Addr) (hostroute.Way, error)) Option {
+func WithRoutes(route func(netip.Addr) (hostroute.Kind, error)) Option {
 	return func(c *Client) { c.route = route }
 }
 

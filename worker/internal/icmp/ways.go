@@ -262,7 +262,7 @@ func (w *ways) meet() {
 			if had.Load() {
 				break
 			}
-			if route, err := w.route(anchor); err == nil && route.Way == hostroute.Out {
+			if route, err := w.route(anchor); err == nil && route.Kind == hostroute.Out {
 				had.Store(true)
 			}
 		}
@@ -283,9 +283,9 @@ func (w *ways) ask(dst netip.Addr) (route hostroute.Route, cut bool) {
 	if !had.Load() {
 		w.meet()
 	}
-	cut = had.Load() && route.Way.Lost(dst, func(a netip.Addr) (hostroute.Way, error) {
+	cut = had.Load() && route.Kind.Lost(dst, func(a netip.Addr) (hostroute.Kind, error) {
 		route, err := w.route(a)
-		return route.Way, err
+		return route.Kind, err
 	})
 	if cut {
 		w.tell(dst)

@@ -16,7 +16,7 @@ import (
 
 // table is the kernel of a test: the ways that it has, all over one link, and what it tells of that.
 type table struct {
-	way    map[netip.Addr]hostroute.Way
+	way    map[netip.Addr]hostroute.Kind
 	link   hostroute.Link
 	broken error
 	asked  int
@@ -31,7 +31,7 @@ var (
 
 // newTable has IPv4 and not IPv6.
 func newTable() *table {
-	k := &table{way: map[netip.Addr]hostroute.Way{}, link: hostroute.Link{Index: 2, Up: true}}
+	k := &table{way: map[netip.Addr]hostroute.Kind{}, link: hostroute.Link{Index: 2, Up: true}}
 	k.set(hostroute.Out, to4)
 	k.set(hostroute.Out, hostroute.Anchors(false)...)
 	k.set(hostroute.Nowhere, to6)
@@ -39,7 +39,7 @@ func newTable() *table {
 	return k
 }
 
-func (k *table) set(w hostroute.Way, to ...netip.Addr) {
+func (k *table) set(w hostroute.Kind, to ...netip.Addr) {
 	for _, a := range to {
 		k.way[a] = w
 	}
@@ -50,7 +50,7 @@ func (k *table) ways(log *strings.Builder) *ways {
 		log: slog.New(slog.NewTextHandler(log, nil)),
 		route: func(a netip.Addr) (hostroute.Route, error) {
 			k.asked++
-			return hostroute.Route{Way: k.way[a], Links: []int{k.link.Index}}, k.broken
+			return hostroute.Route{Kind: k.way[a], Links: []int{k.link.Index}}, k.broken
 		},
 		link:     func(int) (hostroute.Link, error) { return k.link, k.broken },
 		dropped:  func() uint64 { return k.dropped },
@@ -100,7 +100,7 @@ func TestWhatIsCutOff(t *testing.T) {
 // that others could have lost.
 func TestOneDestinationMakesNoFamily(t *testing.T) {
 	t.Parallel()
-	for _, known := range []hostroute.Way{hostroute.Out, hostroute.Here} {
+	for _, known := range []hostroute.Kind{hostroute.Out, hostroute.Here} {
 		k := newTable()
 		w := k.ways(&strings.Builder{})
 		k.set(known, near6)

@@ -272,11 +272,11 @@ func TestPortAddressesThatWereNotTried(t *testing.T) {
 // TestPortsThatAreNotDialledAreNotCharged: neither to the visitor nor to the address.
 func TestPortsThatAreNotDialledAreNotCharged(t *testing.T) {
 	t.Parallel()
-	for way, kind := range map[hostroute.Way]fault.Kind{hostroute.Nowhere: fault.Busy, hostroute.Here: fault.Refused} {
+	for way, kind := range map[hostroute.Kind]fault.Kind{hostroute.Nowhere: fault.Busy, hostroute.Here: fault.Refused} {
 		var charged atomic.Int32
 		client := egresstest.New(t).Client(func(s *egress.Settings) {
 			s.Charge = func(context.Context, netip.AddrPort) error { charged.Add(1); return nil }
-		}, egress.WithRoutes(func(netip.Addr) (hostroute.Way, error) { return way, nil }))
+		}, egress.WithRoutes(func(netip.Addr) (hostroute.Kind, error) { return way, nil }))
 		_, err := checker{egress: client, timeout: testTimeout}.run(t.Context(),
 			toolstest.HostPort(t, "93.184.216.34:443"))
 		if !fault.Is(err, kind) || charged.Load() != 0 {
