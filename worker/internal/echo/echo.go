@@ -92,14 +92,14 @@ type Network interface {
 	// that serves every flow: deliver must not block. One delivery may still be under way when Close returns.
 	// Errors: ErrFamily, ErrNoFlow, ErrClosed.
 	Open(dst netip.Addr, deliver func(Answer)) (Flow, error)
-	// Follow watches over the way to dst from now on, until the Way is closed. A link without a carrier takes packets and
+	// Follow watches over the way to dst from now on, until the RouteWatch is closed. A link without a carrier takes packets and
 	// drops them: no error of Send tells of it, and what is silent then is not the destination.
-	Follow(dst netip.Addr) Way
+	Follow(dst netip.Addr) RouteWatch
 }
 
-// Way is what this host knows of its own way to a destination. A family that it never had is not cut off; there Send
+// RouteWatch is what this host knows of its own way to a destination. A family that it never had is not cut off; there Send
 // gives ErrNoRoute. It is safe for concurrent use.
-type Way interface {
+type RouteWatch interface {
 	// Cut is ErrCutOff while there is none. It costs next to nothing.
 	Cut() error
 	// WasCut is ErrCutOff where there is none, or was none at any moment since Follow, and ErrShortage where this host has

@@ -47,7 +47,7 @@ type Engine struct {
 	err6     error
 	ports    *portNetwork // nil where only ICMP probes can be sent
 	errPorts error
-	ways     *ways
+	ways     *routeWatcher
 	counters counters
 }
 
@@ -68,7 +68,7 @@ func Open(log *slog.Logger) (*Engine, error) {
 
 // openMode opens both families in one mode.
 func openMode(m Mode, log *slog.Logger) (*Engine, error) {
-	e := &Engine{mode: m, ways: newWays(log), counters: counters{log: log}}
+	e := &Engine{mode: m, ways: newRouteWatcher(log), counters: counters{log: log}}
 	e.ways.dropped = droppedBut(e.ways.dropped, e.counters.past6.Load)
 	open4, open6 := openRaw4, openRaw6
 	if m == Datagram {
@@ -150,7 +150,7 @@ func (e *Engine) OpenPort(p echo.Probe, dst netip.Addr, deliver func(echo.Answer
 
 // Follow implements echo.Network. Linux tells an ICMPv6 datagram socket nothing of a packet that a queue of this host
 // has dropped (ping_v6_sendmsg), but counts it.
-func (e *Engine) Follow(dst netip.Addr) echo.Way {
+func (e *Engine) Follow(dst netip.Addr) echo.RouteWatch {
 	return e.ways.follow(dst, e.mode == Datagram && dst.Is6())
 }
 

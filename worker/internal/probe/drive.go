@@ -96,7 +96,7 @@ type driver struct {
 	dst     netip.Addr
 	probe   echo.Probe
 	plan    plan
-	way     echo.Way
+	way     echo.RouteWatch
 	answers chan echo.Answer
 	flows   []echo.Flow
 	ticket  ticket

@@ -38,7 +38,7 @@ type silentNetwork struct{}
 func (silentNetwork) Open(netip.Addr, func(echo.Answer)) (echo.Flow, error) {
 	return silentFlow(time.Now()), nil
 }
-func (silentNetwork) Follow(netip.Addr) echo.Way { return goodWay{} }
+func (silentNetwork) Follow(netip.Addr) echo.RouteWatch { return goodWay{} }
 
 // goodWay is never cut.
 type goodWay struct{}

@@ -133,7 +133,7 @@ func (n *simNet) Open(_ netip.Addr, deliver func(echo.Answer)) (echo.Flow, error
 }
 
 // Follow implements echo.Network.
-func (n *simNet) Follow(netip.Addr) echo.Way {
+func (n *simNet) Follow(netip.Addr) echo.RouteWatch {
 	w := simWay{n}
 	_ = w.Cut() // the time of the cut counts from here
 	n.mu.Lock()

@@ -45,8 +45,8 @@ func (k *table) set(w hostroute.Kind, to ...netip.Addr) {
 	}
 }
 
-func (k *table) ways(log *strings.Builder) *ways {
-	w := &ways{
+func (k *table) ways(log *strings.Builder) *routeWatcher {
+	w := &routeWatcher{
 		log: slog.New(slog.NewTextHandler(log, nil)),
 		route: func(a netip.Addr) (hostroute.Route, error) {
 			k.asked++
@@ -55,14 +55,14 @@ func (k *table) ways(log *strings.Builder) *ways {
 		link:     func(int) (hostroute.Link, error) { return k.link, k.broken },
 		dropped:  func() uint64 { return k.dropped },
 		next:     func() ([]hostroute.Link, error) { return nil, nil },
-		followed: map[*way]struct{}{}, links: map[int]hostroute.Link{},
+		followed: map[*routeWatch]struct{}{}, links: map[int]hostroute.Link{},
 	}
 	w.meet()
 	return w
 }
 
 // hold follows the way to an address anew.
-func (w *ways) hold(t *testing.T, when string, to netip.Addr, want error) {
+func (w *routeWatcher) hold(t *testing.T, when string, to netip.Addr, want error) {
 	t.Helper()
 	f := w.follow(to, false)
 	defer f.Close()
@@ -124,28 +124,28 @@ func TestAFamilyBetweenTwoJobs(t *testing.T) {
 func TestAWayThatIsFollowed(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		happens func(*table, *ways)
+		happens func(*table, *routeWatcher)
 		was     error
 	}{
-		"nothing":        {func(*table, *ways) {}, nil},
-		"another route":  {func(_ *table, w *ways) { w.changed(nil) }, nil},
-		"another link":   {func(_ *table, w *ways) { w.changed([]hostroute.Link{{Index: 3}}) }, nil},
-		"the link is up": {func(k *table, w *ways) { w.changed([]hostroute.Link{k.link}) }, nil},
-		"a route that went and came": {func(k *table, w *ways) {
+		"nothing":        {func(*table, *routeWatcher) {}, nil},
+		"another route":  {func(_ *table, w *routeWatcher) { w.changed(nil) }, nil},
+		"another link":   {func(_ *table, w *routeWatcher) { w.changed([]hostroute.Link{{Index: 3}}) }, nil},
+		"the link is up": {func(k *table, w *routeWatcher) { w.changed([]hostroute.Link{k.link}) }, nil},
+		"a route that went and came": {func(k *table, w *routeWatcher) {
 			k.set(hostroute.Nowhere, to4)
 			w.changed(nil)
 			k.set(hostroute.Out, to4)
 			w.changed(nil)
 		}, echo.ErrCutOff},
-		"a link that went and came": {func(k *table, w *ways) {
+		"a link that went and came": {func(k *table, w *routeWatcher) {
 			w.changed([]hostroute.Link{{Index: 2}, k.link})
 		}, echo.ErrCutOff},
-		"a carrier that went and came": {func(k *table, w *ways) {
+		"a carrier that went and came": {func(k *table, w *routeWatcher) {
 			k.link.Downs++
 			w.changed([]hostroute.Link{k.link})
 		}, echo.ErrCutOff},
-		"a carrier of which nobody told yet": {func(k *table, _ *ways) { k.link.Downs++ }, echo.ErrCutOff},
-		"a net that somebody refuses": {func(k *table, w *ways) {
+		"a carrier of which nobody told yet": {func(k *table, _ *routeWatcher) { k.link.Downs++ }, echo.ErrCutOff},
+		"a net that somebody refuses": {func(k *table, w *routeWatcher) {
 			k.set(hostroute.Refused, to4)
 			w.changed(nil)
 		}, nil},

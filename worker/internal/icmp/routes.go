@@ -28,9 +28,9 @@ const (
 	countPause = 5 * time.Millisecond
 )
 
-// ways follows what the kernel has for a way to each destination that is measured. It is asked when that begins, and
+// routeWatcher follows what the kernel has for a way to each destination that is measured. It is asked when that begins, and
 // again when it tells of a change: a link that was down for a moment between two probes may have lost an answer.
-type ways struct {
+type routeWatcher struct {
 	log   *slog.Logger
 	route func(netip.Addr) (hostroute.Route, error)
 	link  func(index int) (hostroute.Link, error)
@@ -44,14 +44,14 @@ type ways struct {
 	had4, had6 atomic.Bool
 
 	mu       sync.Mutex
-	followed map[*way]struct{}
+	followed map[*routeWatch]struct{}
 	links    map[int]hostroute.Link // as the kernel last told of them; only those that some way has led over
 	told     time.Time
 }
 
-// way implements echo.Way.
-type way struct {
-	ways *ways
+// routeWatch implements echo.RouteWatch.
+type routeWatch struct {
+	ways *routeWatcher
 	dst  netip.Addr
 	// untold is that no send tells of packets that this host has dropped; before is how many that were at first.
 	untold bool
@@ -62,13 +62,13 @@ type way struct {
 	links map[int]uint32
 }
 
-func newWays(log *slog.Logger) *ways {
+func newRouteWatcher(log *slog.Logger) *routeWatcher {
 	// The kernel locks all links for a question about one, which those about routes must not wait for.
 	routes, links := hostroute.Open(hostroute.Packets{Protocol: hostroute.ICMP, Link: boundTo()}),
 		hostroute.Open(hostroute.Packets{})
 	dropped := openDropped6()
-	w := &ways{log: log, route: routes.Route, link: links.Link, dropped: dropped.now,
-		followed: map[*way]struct{}{}, links: map[int]hostroute.Link{}}
+	w := &routeWatcher{log: log, route: routes.Route, link: links.Link, dropped: dropped.now,
+		followed: map[*routeWatch]struct{}{}, links: map[int]hostroute.Link{}}
 	changes, err := hostroute.OpenChanges()
 	if err == nil {
 		w.next = changes.Next
@@ -105,7 +105,7 @@ func boundTo() int {
 }
 
 // listen is the one who hears of changes. It ends when the socket is closed.
-func (w *ways) listen() {
+func (w *routeWatcher) listen() {
 	for {
 		links, err := w.next()
 		if errors.Is(err, os.ErrClosed) {
@@ -117,7 +117,7 @@ func (w *ways) listen() {
 }
 
 // changed asks again for every way that is followed, and notes those that led over a link which was down.
-func (w *ways) changed(links []hostroute.Link) {
+func (w *routeWatcher) changed(links []hostroute.Link) {
 	w.meet()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,8 +136,8 @@ func (w *ways) changed(links []hostroute.Link) {
 
 // follow begins to watch over the way to a destination. With untold it keeps an eye on
 // packets that are dropped, too.
-func (w *ways) follow(dst netip.Addr, untold bool) *way {
-	f := &way{ways: w, dst: dst, untold: untold, links: map[int]uint32{}}
+func (w *routeWatcher) follow(dst netip.Addr, untold bool) *routeWatch {
+	f := &routeWatch{ways: w, dst: dst, untold: untold, links: map[int]uint32{}}
 	if untold {
 		f.before = w.dropped()
 	}
@@ -148,15 +148,15 @@ func (w *ways) follow(dst netip.Addr, untold bool) *way {
 	return f
 }
 
-// Close implements echo.Way.
-func (f *way) Close() {
+// Close implements echo.RouteWatch.
+func (f *routeWatch) Close() {
 	f.ways.mu.Lock()
 	defer f.ways.mu.Unlock()
 	delete(f.ways.followed, f)
 }
 
-// Cut implements echo.Way.
-func (f *way) Cut() error {
+// Cut implements echo.RouteWatch.
+func (f *routeWatch) Cut() error {
 	if f.ways.next == nil {
 		f.lookNow()
 	}
@@ -166,9 +166,9 @@ func (f *way) Cut() error {
 	return nil
 }
 
-// WasCut implements echo.Way. Of a carrier that was lost a moment ago the kernel may not have told yet, but it counts
+// WasCut implements echo.RouteWatch. Of a carrier that was lost a moment ago the kernel may not have told yet, but it counts
 // them at once.
-func (f *way) WasCut() error {
+func (f *routeWatch) WasCut() error {
 	if !f.was.Load() {
 		f.lookNow()
 		for _, index := range f.ledOver() {
@@ -188,7 +188,7 @@ func (f *way) WasCut() error {
 
 // droppedAny tells whether this host has dropped packets of which no send tells. A send of another flow may be between
 // what the kernel counts and what is taken off for it, so it looks twice.
-func (f *way) droppedAny() bool {
+func (f *routeWatch) droppedAny() bool {
 	more := func() bool { return int64(f.ways.dropped()-f.before) > 0 }
 	if !more() {
 		return false
@@ -197,13 +197,13 @@ func (f *way) droppedAny() bool {
 	return more()
 }
 
-func (f *way) lookNow() {
+func (f *routeWatch) lookNow() {
 	f.ways.mu.Lock()
 	defer f.ways.mu.Unlock()
 	f.look()
 }
 
-func (f *way) noteNow(l hostroute.Link) {
+func (f *routeWatch) noteNow(l hostroute.Link) {
 	f.ways.mu.Lock()
 	defer f.ways.mu.Unlock()
 	f.ways.links[l.Index] = l
@@ -211,14 +211,14 @@ func (f *way) noteNow(l hostroute.Link) {
 }
 
 // ledOver gives the links of the way.
-func (f *way) ledOver() []int {
+func (f *routeWatch) ledOver() []int {
 	f.ways.mu.Lock()
 	defer f.ways.mu.Unlock()
 	return slices.Collect(maps.Keys(f.links))
 }
 
 // look asks the kernel for the way. The caller holds the lock.
-func (f *way) look() {
+func (f *routeWatch) look() {
 	route, cut := f.ways.ask(f.dst)
 	f.cut.Store(cut)
 	if cut {
@@ -235,14 +235,14 @@ func (f *way) look() {
 }
 
 // note takes note of what is told of a link. The caller holds the lock.
-func (f *way) note(l hostroute.Link) {
+func (f *routeWatch) note(l hostroute.Link) {
 	if before, is := f.links[l.Index]; is && (!l.Up || l.Downs != before) {
 		f.was.Store(true)
 	}
 }
 
 // known gives a link as it was when the kernel last told of it. The caller holds the lock.
-func (w *ways) known(index int) (hostroute.Link, bool) {
+func (w *routeWatcher) known(index int) (hostroute.Link, bool) {
 	l, known := w.links[index]
 	if !known {
 		var err error
@@ -256,7 +256,7 @@ func (w *ways) known(index int) (hostroute.Link, bool) {
 
 // meet notes the families that this host has now. They are told by the way to the internet alone: what one job's
 // destination has says nothing of all others.
-func (w *ways) meet() {
+func (w *routeWatcher) meet() {
 	for v6, had := range map[bool]*atomic.Bool{false: &w.had4, true: &w.had6} {
 		for _, anchor := range hostroute.Anchors(v6) {
 			if had.Load() {
@@ -271,7 +271,7 @@ func (w *ways) meet() {
 
 // ask gives the way to a destination, and whether it is lost. A kernel that cannot be asked is no reason to end a
 // measurement.
-func (w *ways) ask(dst netip.Addr) (route hostroute.Route, cut bool) {
+func (w *routeWatcher) ask(dst netip.Addr) (route hostroute.Route, cut bool) {
 	route, err := w.route(dst)
 	if err != nil {
 		return hostroute.Route{}, false
@@ -295,7 +295,7 @@ func (w *ways) ask(dst netip.Addr) (route hostroute.Route, cut bool) {
 
 // tell has the log tell the operator, who may know better: packets can be sent by marks that the kernel is not asked
 // with. The caller holds the lock.
-func (w *ways) tell(dst netip.Addr) {
+func (w *routeWatcher) tell(dst netip.Addr) {
 	if !w.told.IsZero() && time.Since(w.told) < tellEvery {
 		return
 	}
