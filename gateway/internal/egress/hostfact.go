@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	// rereadAfter is how old a fact about this host (its addresses, its routes) may grow. A reading takes microseconds,
+	// refreshAfter is how old a fact about this host (its addresses, its routes) may grow. A reading takes microseconds,
 	// and a gateway that starts before its network is up must notice within seconds.
-	rereadAfter = 2 * time.Second
+	refreshAfter = 2 * time.Second
 	// retryAfter is the pause after a reading that failed twice.
 	retryAfter = 100 * time.Millisecond
 )
@@ -35,7 +35,7 @@ func (f *hostFact[T]) get() (T, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if now := f.now(); !now.Before(f.due) {
-		f.reread(now)
+		f.refresh(now)
 	}
 	if f.known {
 		return f.value, nil
@@ -43,7 +43,7 @@ func (f *hostFact[T]) get() (T, error) {
 	return f.value, f.err
 }
 
-func (f *hostFact[T]) reread(now time.Time) {
+func (f *hostFact[T]) refresh(now time.Time) {
 	value, err := f.read()
 	if err != nil { // what is missing now is usually there a moment later
 		value, err = f.read()
@@ -53,5 +53,5 @@ func (f *hostFact[T]) reread(now time.Time) {
 		f.due = now.Add(retryAfter)
 		return
 	}
-	f.value, f.known, f.due = value, true, now.Add(rereadAfter)
+	f.value, f.known, f.due = value, true, now.Add(refreshAfter)
 }
