@@ -95,8 +95,8 @@ func watched(t *testing.T, th *thing, every time.Duration, test func(t *testing.
 	})
 }
 
-// told wants so many lines in the log.
-func (th *thing) told(t *testing.T, lost, back int) {
+// expect wants so many lines in the log.
+func (th *thing) expect(t *testing.T, lost, back int) {
 	t.Helper()
 	synctest.Wait()
 	text := th.text(false)
@@ -114,12 +114,12 @@ func TestOneLineEach(t *testing.T) {
 	th := &thing{}
 	watched(t, th, 0, func(t *testing.T) {
 		up := th.watch.Now()
-		th.told(t, 0, 0)
+		th.expect(t, 0, 0)
 		th.becomes(io.EOF)
 		for range 3 {
 			th.watch.Fall(up, errors.New("dial tcp 192.0.2.1:6379: refused"))
 		}
-		th.told(t, 1, 0)
+		th.expect(t, 1, 0)
 		if text := th.text(false); !strings.Contains(text, "refused") || strings.Contains(text, "192.0.2.1") {
 			t.Errorf("the reason is missing, or tells an address: %s", text)
 		}
@@ -127,16 +127,16 @@ func TestOneLineEach(t *testing.T) {
 			t.Errorf("the reason is %v", got)
 		}
 		time.Sleep(time.Hour)
-		th.told(t, 1, 0)
+		th.expect(t, 1, 0)
 		th.becomes(nil)
 		time.Sleep(2 * time.Second)
-		th.told(t, 1, 1)
+		th.expect(t, 1, 1)
 		if !strings.Contains(th.text(false), "outageMs=3600") {
 			t.Errorf("how long it lasted is not told: %s", th.text(false))
 		}
 		// What began before the outage cannot begin another.
 		th.watch.Fall(up, io.EOF)
-		th.told(t, 1, 1)
+		th.expect(t, 1, 1)
 	})
 }
 
@@ -149,10 +149,10 @@ func TestBackWithinTwoSeconds(t *testing.T) {
 			th := &thing{err: io.EOF, hangs: hangs}
 			watched(t, th, 0, func(t *testing.T) {
 				time.Sleep([]time.Duration{time.Second, 10 * time.Second, time.Hour}[n%3] + time.Duration(n)*50*time.Millisecond)
-				th.told(t, 1, 0)
+				th.expect(t, 1, 0)
 				th.becomes(nil)
 				time.Sleep(2 * time.Second)
-				th.told(t, 1, 1)
+				th.expect(t, 1, 1)
 			})
 		}
 	}
@@ -180,7 +180,7 @@ func TestFlapping(t *testing.T) {
 		th.text(true)
 		th.watch.Fall(th.watch.Now(), io.EOF)
 		time.Sleep(320 * time.Millisecond)
-		th.told(t, 1, 1)
+		th.expect(t, 1, 1)
 	})
 }
 
@@ -209,15 +209,15 @@ func TestDoubt(t *testing.T) {
 		if n := th.made(); n != 2 {
 			t.Errorf("%d probes", n)
 		}
-		th.told(t, 0, 0)
+		th.expect(t, 0, 0)
 		th.becomes(io.EOF)
 		for range 3 {
 			th.watch.Doubt()
 		}
-		th.told(t, 1, 0)
+		th.expect(t, 1, 0)
 		th.becomes(nil)
 		time.Sleep(2 * time.Second)
-		th.told(t, 1, 1)
+		th.expect(t, 1, 1)
 	})
 }
 
@@ -231,7 +231,7 @@ func TestAFailureThatIsNoProof(t *testing.T) {
 			th.becomes(err)
 			before := th.made()
 			th.watch.Doubt()
-			th.told(t, 1, 0)
+			th.expect(t, 1, 0)
 			if n := th.made() - before; n != probes {
 				t.Errorf("%v: %d probes before it counted", err, n)
 			}
@@ -271,13 +271,13 @@ func TestAProbeThatCannotTell(t *testing.T) {
 	th := &thing{err: outage.ErrUnsure}
 	watched(t, th, time.Second, func(t *testing.T) {
 		time.Sleep(time.Minute)
-		th.told(t, 0, 0)
+		th.expect(t, 0, 0)
 		th.watch.Fall(th.watch.Now(), io.EOF)
 		time.Sleep(time.Minute)
-		th.told(t, 1, 0)
+		th.expect(t, 1, 0)
 		th.becomes(nil)
 		time.Sleep(2 * time.Second)
-		th.told(t, 1, 1)
+		th.expect(t, 1, 1)
 	})
 }
 

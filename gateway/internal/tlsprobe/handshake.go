@@ -58,7 +58,7 @@ func ReadHandshake(ctx context.Context, conn net.Conn, hello Hello) (Flight, err
 	if h.certified {
 		err = nil // what matters has come
 	}
-	return h.told(), ended(ctx, err)
+	return h.seen(), ended(ctx, err)
 }
 
 // compose writes the hello of a handshake.
@@ -226,8 +226,8 @@ func (h *handshake) unlock() error {
 	return err
 }
 
-// told is what is known by now.
-func (h *handshake) told() Flight {
+// seen is what is known by now.
+func (h *handshake) seen() Flight {
 	return Flight{
 		Version: h.hello.version, Suite: h.suite,
 		Group: max(h.hello.group, h.exchange.group), DHBits: h.exchange.dhBits,

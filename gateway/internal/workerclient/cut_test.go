@@ -17,8 +17,8 @@ import (
 	"diagnostics/shared/workerapi"
 )
 
-// way is the way to a worker, on which connections can fail.
-type way struct {
+// flakyDialer is the flakyDialer to a worker, on which connections can fail.
+type flakyDialer struct {
 	to string
 
 	mu     sync.Mutex
@@ -26,9 +26,11 @@ type way struct {
 	failed int // how many more fail
 }
 
-func wayTo(s *httptest.Server) *way { return &way{to: s.Listener.Addr().String()} }
+func flakyDialerTo(s *httptest.Server) *flakyDialer {
+	return &flakyDialer{to: s.Listener.Addr().String()}
+}
 
-func (w *way) dial() (net.Conn, error) {
+func (w *flakyDialer) dial() (net.Conn, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.failed == 0 {
@@ -39,7 +41,7 @@ func (w *way) dial() (net.Conn, error) {
 }
 
 // fails has the next connections fail.
-func (w *way) fails(times int, err error) {
+func (w *flakyDialer) fails(times int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.failed, w.err = times, err
@@ -73,7 +75,7 @@ func TestAJobOfAWorkerThatIsCutOff(t *testing.T) {
 			})
 			l := quick()
 			l.job = time.Minute
-			cut := wayTo(s)
+			cut := flakyDialerTo(s)
 			c, log := logging(t, s.URL, l, dialling(cut.dial))
 			running := parallel.Start(func() error { _, err := c.Ping(t.Context(), job); return err })
 			<-begun
@@ -131,7 +133,7 @@ func TestOneFailedConnection(t *testing.T) {
 			})
 			l := quick()
 			l.every = time.Hour
-			unlucky := wayTo(s)
+			unlucky := flakyDialerTo(s)
 			c, log := logging(t, s.URL, l, dialling(unlucky.dial))
 			<-c.watch.Probed()
 			unlucky.fails(test.failed, test.err)

@@ -9,14 +9,14 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// told is a good ping that says more of itself.
-func told(fields string) http.HandlerFunc {
+// answering is a good ping that says more of itself.
+func answering(fields string) http.HandlerFunc {
 	return jsonAnswer(http.StatusOK, strings.Replace(goodPing, `"stopReason"`, fields+`,"stopReason"`, 1))
 }
 
 func TestMomentsAreInUTC(t *testing.T) {
 	t.Parallel()
-	s := worker(t, told(`"measuredAt":"2026-05-01T14:00:00.123+02:00","shared":true`))
+	s := worker(t, answering(`"measuredAt":"2026-05-01T14:00:00.123+02:00","shared":true`))
 	p, err := client(t, s.URL, quick()).Ping(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestWhatASeriesTellsIsHeldAgainstTheContract(t *testing.T) {
 		`"measuredAt":"0001-01-02T00:00:00Z"`: false,
 		`"shared":"yes"`:                      false,
 	} {
-		s := worker(t, told(fields))
+		s := worker(t, answering(fields))
 		p, err := client(t, s.URL, quick()).Ping(t.Context(), job)
 		if !good {
 			if !fault.Is(err, fault.Upstream) {

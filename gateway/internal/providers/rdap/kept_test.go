@@ -10,7 +10,7 @@ import (
 	"diagnostics/gateway/internal/cache"
 )
 
-func told(s string) *string { return &s }
+func optional(s string) *string { return &s }
 
 // What is kept of a name is held to all that is demanded of a registry's own answer.
 func TestWhatFitsAName(t *testing.T) {
@@ -19,12 +19,12 @@ func TestWhatFitsAName(t *testing.T) {
 	found := func() domainRecord {
 		return domainRecord{URL: "https://" + registryHost + "/domain/one-site.com", Domain: &Domain{
 			Name: name, UnicodeName: name, Status: []string{"active"}, Nameservers: []string{"ns1.one-site.com"},
-			Registrar: &Registrar{Name: told("A registrar"), URL: told("https://registrar-site.com")},
-			Events:    Events{Expires: told("2027-01-01T00:00:00Z")},
+			Registrar: &Registrar{Name: optional("A registrar"), URL: optional("https://registrar-site.com")},
+			Events:    Events{Expires: optional("2027-01-01T00:00:00Z")},
 			DNSSEC:    DNSSEC{DS: []DS{{KeyTag: 1, Algorithm: 8, DigestType: 2, Digest: "AB12"}}},
-			Contacts: []Contact{{Roles: []string{"registrant"}, Organization: told("Example & Söhne"), Country: told("DE"),
-				Redactions: []Redaction{{Name: told("Registrant Phone"), Reason: told("Server policy")}}}},
-			Redactions: []Redaction{{Reason: told("Server policy")}},
+			Contacts: []Contact{{Roles: []string{"registrant"}, Organization: optional("Example & Söhne"), Country: optional("DE"),
+				Redactions: []Redaction{{Name: optional("Registrant Phone"), Reason: optional("Server policy")}}}},
+			Redactions: []Redaction{{Reason: optional("Server policy")}},
 		}, Notices: []Notice{{Title: "Terms", Description: "Of use."}},
 			Related: "https://" + registrarHost + "/domain/one-site.com"}
 	}
@@ -47,11 +47,11 @@ func TestWhatFitsAName(t *testing.T) {
 		"a private source":         {func(r *domainRecord) { r.URL = "https://10.0.0.5/domain/one-site.com" }, false},
 		"a source without TLS":     {func(r *domainRecord) { r.URL = "http://" + registryHost + "/domain/one-site.com" }, false},
 		"no source's URL":          {func(r *domainRecord) { r.URL = "javascript:alert(1)" }, false},
-		"a script as a link":       {func(r *domainRecord) { r.Domain.Registrar.URL = told("javascript:alert(1)") }, false},
-		"no e-mail address":        {func(r *domainRecord) { r.Domain.Registrar.AbuseEmail = told("call us") }, false},
-		"a line break":             {func(r *domainRecord) { r.Domain.Handle = told("a\nb") }, false},
+		"a script as a link":       {func(r *domainRecord) { r.Domain.Registrar.URL = optional("javascript:alert(1)") }, false},
+		"no e-mail address":        {func(r *domainRecord) { r.Domain.Registrar.AbuseEmail = optional("call us") }, false},
+		"a line break":             {func(r *domainRecord) { r.Domain.Handle = optional("a\nb") }, false},
 		"an escape":                {func(r *domainRecord) { r.Notices[0].Description = "\x1b[2J" }, false},
-		"a text that turns":        {func(r *domainRecord) { r.Domain.Contacts[0].Organization = told("a\u202eb") }, false},
+		"a text that turns":        {func(r *domainRecord) { r.Domain.Contacts[0].Organization = optional("a\u202eb") }, false},
 		"a long text":              {func(r *domainRecord) { r.Related = strings.Repeat("x", maxHref+1) }, false},
 		"a notice of ours":         {func(r *domainRecord) { r.Notices[0].FromService = true }, false},
 		"many notices":             {func(r *domainRecord) { r.Notices = slices.Repeat(r.Notices, maxNotices+1) }, false},
@@ -65,10 +65,10 @@ func TestWhatFitsAName(t *testing.T) {
 		"none of a contact":        {func(r *domainRecord) { r.Domain.Contacts[0].Redactions = nil }, false},
 		"an empty redaction":       {func(r *domainRecord) { r.Domain.Redactions[0].Reason = nil }, false},
 		"a redaction told twice":   {func(r *domainRecord) { r.Domain.Redactions = slices.Repeat(r.Domain.Redactions, 2) }, false},
-		"long redactions":          {func(r *domainRecord) { r.Domain.Contacts[0].Redactions[0].Name = told(strings.Repeat("<", 700)) }, false},
-		"a reason that turns":      {func(r *domainRecord) { r.Domain.Redactions[0].Reason = told("a\u202eb") }, false},
+		"long redactions":          {func(r *domainRecord) { r.Domain.Contacts[0].Redactions[0].Name = optional(strings.Repeat("<", 700)) }, false},
+		"a reason that turns":      {func(r *domainRecord) { r.Domain.Redactions[0].Reason = optional("a\u202eb") }, false},
 		"a digest that is none":    {func(r *domainRecord) { r.Domain.DNSSEC.DS[0].Digest = "<b>" }, false},
-		"a moment that is none":    {func(r *domainRecord) { r.Domain.Events.Expires = told("tomorrow") }, false},
+		"a moment that is none":    {func(r *domainRecord) { r.Domain.Events.Expires = optional("tomorrow") }, false},
 	} {
 		r := found()
 		c.change(&r)
@@ -95,9 +95,9 @@ func TestWhatFitsAnAddress(t *testing.T) {
 		"other prefixes":       {func(r *networkRecord) { r.Network.CIDRs = []string{"10.0.0.0/8"} }, false},
 		"no prefixes":          {func(r *networkRecord) { r.Network.CIDRs = nil }, false},
 		"texts for prefixes":   {func(r *networkRecord) { r.Network.CIDRs = []string{"<script>"} }, false},
-		"a country that is no": {func(r *networkRecord) { r.Network.Country = told("nowhere") }, false},
+		"a country that is no": {func(r *networkRecord) { r.Network.Country = optional("nowhere") }, false},
 		"a control character":  {func(r *networkRecord) { r.Network.Name = "a\x00b" }, false},
-		"no e-mail address":    {func(r *networkRecord) { r.Network.AbuseContact = told("<abuse>") }, false},
+		"no e-mail address":    {func(r *networkRecord) { r.Network.AbuseContact = optional("<abuse>") }, false},
 		"no list of states":    {func(r *networkRecord) { r.Network.Status = nil }, false},
 		"no redactions":        {func(r *networkRecord) { r.Network.Redactions = nil }, false},
 		"an empty redaction":   {func(r *networkRecord) { r.Network.Redactions = []Redaction{{}} }, false},

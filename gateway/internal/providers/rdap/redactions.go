@@ -8,8 +8,8 @@ import (
 	"diagnostics/gateway/internal/bound"
 )
 
-// told gives the provider's own words, the registered value where it chose none, and nil where it told nothing.
-func (w *words) told() *string {
+// optional gives the provider's own words, the registered value where it chose none, and nil where it optional nothing.
+func (w *words) optional() *string {
 	switch {
 	case w == nil:
 		return nil
@@ -19,8 +19,8 @@ func (w *words) told() *string {
 	return w.Type.pointer()
 }
 
-func (r redaction) told() Redaction {
-	return Redaction{Name: r.Name.value.told(), Reason: r.Reason.value.told()}
+func (r redaction) shown() Redaction {
+	return Redaction{Name: r.Name.value.optional(), Reason: r.Reason.value.optional()}
 }
 
 // redactionsByRole sorts what is held back by the roles of contacts, in the order in which they are named first; rest
@@ -33,10 +33,10 @@ func redactionsByRole(all []redaction) (roles []string, byRole map[string][]Reda
 			if !slices.Contains(roles, role) {
 				roles = append(roles, role)
 			}
-			byRole[role] = append(byRole[role], r.told())
+			byRole[role] = append(byRole[role], r.shown())
 		}
 		if len(of) == 0 {
-			rest = append(rest, r.told())
+			rest = append(rest, r.shown())
 		}
 	}
 	return roles, byRole, rest
@@ -46,7 +46,7 @@ func redactionsByRole(all []redaction) (roles []string, byRole map[string][]Reda
 func (o object) redactions(cut *bool) []Redaction {
 	all := make([]Redaction, len(o.Redacted))
 	for i, r := range o.Redacted {
-		all[i] = r.told()
+		all[i] = r.shown()
 	}
 	return boundRedactions(all, cut)
 }

@@ -47,8 +47,8 @@ func askOwn(t *testing.T, client *egress.Client, name, recordType string) *autho
 	return query{domain, recordType}.askAuthority(t.Context(), client)
 }
 
-// told is what the tests of this file look at: "name address outcome code values alias" a server.
-func told(a *authority) []string {
+// answers is what the tests of this file look at: "name address outcome code values alias" a server.
+func answers(a *authority) []string {
 	if a == nil {
 		return nil
 	}
@@ -140,7 +140,7 @@ func TestAuthorityOfNames(t *testing.T) {
 			if test.each != "" {
 				want = []string{first + test.each, second + test.each}
 			}
-			if diff := cmp.Diff(want, told(askOwn(t, n.Client(nil), test.name, test.recordType))); diff != "" {
+			if diff := cmp.Diff(want, answers(askOwn(t, n.Client(nil), test.name, test.recordType))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -214,7 +214,7 @@ func TestAuthorityThatIsNotAsked(t *testing.T) {
 			s := a.Servers[0]
 			if s.Outcome != outcomeError || s.Address != nil || s.ErrorCode != nil || s.Reason == nil ||
 				*s.Reason != test.reason {
-				t.Errorf("%v: reason %v", told(a), *s.Reason)
+				t.Errorf("%v: reason %v", answers(a), *s.Reason)
 			}
 			if dials := n.Dials(); len(dials) > 0 {
 				t.Errorf("dialled %v", dials)
@@ -310,7 +310,7 @@ func TestAuthorityThatFails(t *testing.T) {
 	want := []string{"ns1.example.net 93.184.216.1 error ETIMEOUT [] -",
 		"ns2.example.net 93.184.216.2 error ECONNREFUSED [] -",
 		"ns3.example.net 93.184.216.3 answer - [93.184.216.34] -"}
-	if diff := cmp.Diff(want, told(r.Authoritative)); diff != "" {
+	if diff := cmp.Diff(want, answers(r.Authoritative)); diff != "" {
 		t.Error(diff)
 	}
 	if r.Status != statusAgree || !strings.HasSuffix(r.Summary, "The domain's own servers say the same.") {
@@ -372,7 +372,7 @@ func TestAuthorityOfTheZoneAbove(t *testing.T) {
 			n.Handle("www.example.com", func(q *dns.Msg) *dns.Msg { return new(dns.Msg).SetRcode(q, dns.RcodeServerFailure) })
 			test.answer(own[0])
 			if a := askOwn(t, n.Client(nil), "www.example.com", "A"); (a != nil) != test.found {
-				t.Errorf("%v", told(a))
+				t.Errorf("%v", answers(a))
 			}
 		})
 	}

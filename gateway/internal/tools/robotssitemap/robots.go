@@ -53,8 +53,8 @@ func (b *robotsBody) read(ctx context.Context, r *egress.Response, body io.Reade
 	}
 }
 
-// told is a robots.txt, and what it says beside its rules.
-type told struct {
+// robotsReport is a robots.txt, and what it says beside its rules.
+type robotsReport struct {
 	file     robotsFile
 	declared []string // sitemaps
 	crawlers []crawler
@@ -62,7 +62,7 @@ type told struct {
 
 // describeRobots judges a robots.txt as RFC 9309 section 2.3.1 says: without one, and where the server refuses it,
 // everything is allowed, and nothing is where the server fails.
-func describeRobots(u target.URL, chain egress.Chain, body robotsBody) told {
+func describeRobots(u target.URL, chain egress.Chain, body robotsBody) robotsReport {
 	s := describeServed(chain, robotsKind())
 	declared := []string{}
 	file := robotsFile{URL: u.String(), Effect: robotstxt.AllowAll, Groups: []robotsGroup{}}
@@ -87,7 +87,7 @@ func describeRobots(u target.URL, chain egress.Chain, body robotsBody) told {
 	file.Status, file.FinalURL, file.HTTPStatus, file.ContentType, file.Issues = s.state, s.finalURL, s.httpStatus,
 		s.contentType, s.issues
 	file.Bytes, file.Truncated, file.Preview = len(body.text), body.truncated, preview(body.text)
-	return told{file: file, declared: declared, crawlers: describeCrawlers(crawlers)}
+	return robotsReport{file: file, declared: declared, crawlers: describeCrawlers(crawlers)}
 }
 
 // refuseText tells what is no robots.txt, whatever its type says: a page that answers for every path, or no text.

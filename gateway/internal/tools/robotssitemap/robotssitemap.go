@@ -173,20 +173,20 @@ func (r *checker) wait(cancel context.CancelFunc) {
 }
 
 // robots reads /robots.txt.
-func (r *checker) robots(ctx context.Context) (told, error) {
+func (r *checker) robots(ctx context.Context) (robotsReport, error) {
 	u, err := r.site.Resolve("/robots.txt")
 	if err != nil {
-		return told{}, err
+		return robotsReport{}, err
 	}
 	var body robotsBody
 	chain := r.client.Follow(ctx, egress.Request{URL: u, Consume: func(answer *egress.Response, from io.Reader) {
 		body.read(ctx, answer, from)
 	}}, maxRedirects)
 	if err := r.fails(ctx, chain); err != nil {
-		return told{}, err
+		return robotsReport{}, err
 	}
 	if fault.Is(body.err, fault.Busy) {
-		return told{}, body.err
+		return robotsReport{}, body.err
 	}
 	// What is told of a file takes half as much again, and waits for the sitemaps.
 	memory.Count(ctx, len(body.text)/2)

@@ -89,22 +89,22 @@ func purposeSentences(verdict certcheck.Verdict) []string {
 	return sentences
 }
 
-// maxToldNames is how many names a sentence has, and maxToldName how long one may be.
+// maxListedNames is how many names a sentence has, and maxFitName how long one may be.
 const (
-	maxToldNames = 3
-	maxToldName  = 64
+	maxListedNames = 3
+	maxFitName     = 64
 )
 
 // mismatchMessage says for whom the certificate is in place of the host.
 func mismatchMessage(verdict certcheck.Verdict) string {
 	if verdict.PublicWildcard != "" {
 		return fmt.Sprintf("The certificate is for this host only by %s, a wildcard for a whole public suffix, which "+
-			"clients do not accept.", toldName(verdict.PublicWildcard))
+			"clients do not accept.", fitName(verdict.PublicWildcard))
 	}
 	leaf := verdict.Chain[0]
 	names := leaf.DNSNames
 	for _, ip := range leaf.IPAddresses {
-		if len(names) > maxToldNames {
+		if len(names) > maxListedNames {
 			break
 		}
 		names = append(names[:len(names):len(names)], ip.String())
@@ -113,14 +113,14 @@ func mismatchMessage(verdict certcheck.Verdict) string {
 		return "The certificate is not for this host: it names no host at all."
 	}
 	all := len(leaf.DNSNames) + len(leaf.IPAddresses)
-	return fmt.Sprintf("The certificate is for %s, not for this host.", told(names, all))
+	return fmt.Sprintf("The certificate is for %s, not for this host.", listNames(names, all))
 }
 
-// told lists the first few of so many names.
-func told(names []string, all int) string {
-	shown := make([]string, 0, maxToldNames)
-	for _, name := range names[:min(len(names), maxToldNames)] {
-		shown = append(shown, toldName(name))
+// listNames lists the first few of so many names.
+func listNames(names []string, all int) string {
+	shown := make([]string, 0, maxListedNames)
+	for _, name := range names[:min(len(names), maxListedNames)] {
+		shown = append(shown, fitName(name))
 	}
 	last := fmt.Sprintf("%d more", all-len(shown))
 	if all == len(shown) {
@@ -132,16 +132,16 @@ func told(names []string, all int) string {
 	return strings.Join(shown, ", ") + " and " + last
 }
 
-// toldName is a stranger's name, fit for a sentence.
-func toldName(name string) string {
+// fitName is a stranger's name, fit for a sentence.
+func fitName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return utf8.RuneError
 		}
 		return r
 	}, cleanString(name))
-	if runes := []rune(name); len(runes) > maxToldName {
-		return string(runes[:maxToldName]) + "…"
+	if runes := []rune(name); len(runes) > maxFitName {
+		return string(runes[:maxFitName]) + "…"
 	}
 	return name
 }
@@ -149,19 +149,19 @@ func toldName(name string) string {
 // subjects names certificates.
 func subjects(certs []*x509.Certificate) string {
 	var names []string
-	for _, cert := range certs[:min(len(certs), maxToldNames)] {
+	for _, cert := range certs[:min(len(certs), maxListedNames)] {
 		names = append(names, shortName(cert.Subject))
 	}
-	return told(names, len(certs))
+	return listNames(names, len(certs))
 }
 
 // shortName is what people call an authority by: its common name, or all of its name without one.
 func shortName(name pkix.Name) string {
 	if name.CommonName != "" {
-		return toldName(name.CommonName)
+		return fitName(name.CommonName)
 	}
 	if all := name.String(); all != "" {
-		return toldName(all)
+		return fitName(all)
 	}
 	return "a certificate without a name"
 }

@@ -110,7 +110,7 @@ func TestToldNames(t *testing.T) {
 	for n, want := range map[int]string{
 		1: "n0", 2: "n0 and n1", 3: "n0, n1 and n2", 4: "n0, n1, n2 and 1 more", 15: "n0, n1, n2 and 12 more",
 	} {
-		if got := told(numbered(n), n); got != want {
+		if got := listNames(numbered(n), n); got != want {
 			t.Errorf("%d: %s", n, got)
 		}
 	}
@@ -118,7 +118,7 @@ func TestToldNames(t *testing.T) {
 		strings.Repeat("x", 64): strings.Repeat("x", 64), strings.Repeat("é", 65): strings.Repeat("é", 64) + "…",
 		"a\x00b\x7f\nc": "a\uFFFDb\uFFFD\uFFFDc", "a\xffb": "a\uFFFDb",
 	} {
-		if got := toldName(name); got != want || !utf8.ValidString(got) {
+		if got := fitName(name); got != want || !utf8.ValidString(got) {
 			t.Errorf("%q: %q", name, got)
 		}
 	}
