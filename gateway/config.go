@@ -83,7 +83,7 @@ func (c *Config) CheckSlugs(known []string) error {
 	return nil
 }
 
-// WorkerEnabled tells whether the worker's tools run.
+// WorkerEnabled reports whether the worker's tools run.
 func (c *Config) WorkerEnabled() bool {
 	return bool(c.EnableWorkerTools) && c.WorkerURL != "" && !c.WorkerToken.IsZero()
 }

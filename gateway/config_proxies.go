@@ -31,7 +31,7 @@ func (h *hops) Decode(s string) error {
 	return nil
 }
 
-// TrustsHeaders tells whether any of the grants of trust holds.
+// TrustsHeaders reports whether any of the grants of trust holds.
 func (c *Config) TrustsHeaders() bool {
 	return bool(c.TrustProxyHeaders) || c.TrustedPlatform != "" || bool(c.CFPages) || bool(c.Vercel)
 }

@@ -26,7 +26,7 @@ func (s *service) newRDAP(
 	return rdap.New(config)
 }
 
-// usesLists tells whether IANA's lists are asked first: an operator's own redirector is asked for everything.
+// usesLists reports whether IANA's lists are asked first: an operator's own redirector is asked for everything.
 func (c *Config) usesLists() bool {
 	standard, err := target.ParseOperatorURL(rdap.DefaultBase)
 	return err == nil && c.RDAPBaseURL.URL == standard

@@ -46,7 +46,7 @@ func (c Config) checkTLS() error {
 	return settings.Pair("WORKER_TLS_CERT_FILE", c.TLSCertFile != "", "WORKER_TLS_KEY_FILE", c.TLSKeyFile != "")
 }
 
-// SpeaksTLS tells whether the listener does.
+// SpeaksTLS reports whether the listener does.
 func (c Config) SpeaksTLS() bool { return c.TLSCertFile != "" }
 
 // tlsMode is TLS in the log's line of the start.

@@ -116,7 +116,7 @@ func runWorker(t *testing.T, role string, env []string, args ...string) outcome 
 	return outcome{c.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// isOneLine tells whether a person is told in one line what is wrong.
+// isOneLine reports whether a person is told in one line what is wrong.
 func isOneLine(s string) bool {
 	return strings.HasPrefix(s, "worker: ") && strings.Count(s, "\n") == 1
 }

@@ -67,7 +67,7 @@ func loadAssets(files fs.FS) (*assets, error) {
 	return newAssets(bodies)
 }
 
-// isServed tells whether a file travels as it is: descriptors and icons are only read.
+// isServed reports whether a file travels as it is: descriptors and icons are only read.
 func isServed(name string) bool {
 	_, isIcon := iconName(name)
 	return !isIcon && path.Base(name) != pageFile
@@ -114,7 +114,7 @@ func (s *Site) asset(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// isHash tells whether some version may have had this hash.
+// isHash reports whether some version may have had this hash.
 func isHash(s string) bool {
 	octets, err := hex.DecodeString(s)
 	return err == nil && len(octets) == hashOctets && s == strings.ToLower(s)

@@ -64,7 +64,7 @@ func readIcons(files fs.FS) (map[string]string, error) {
 	return shapes, err
 }
 
-// iconName tells whether a file is an icon, and its name.
+// iconName reports whether a file is an icon, and its name.
 func iconName(file string) (string, bool) {
 	folder, base := path.Split(file)
 	if slug, ok := strings.CutPrefix(path.Clean(folder), "tools/"); ok && base == iconFile {

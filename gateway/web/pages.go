@@ -49,7 +49,7 @@ type field struct {
 	Value string
 }
 
-// isSet tells whether the value is another than the usual one.
+// isSet reports whether the value is another than the usual one.
 func (f field) isSet() bool {
 	if len(f.Values) == 0 {
 		return strings.TrimSpace(f.Value) != ""

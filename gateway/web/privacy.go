@@ -56,7 +56,7 @@ func (s *Site) privacy() page {
 	}
 }
 
-// anyRuns tells whether any such tool may run here.
+// anyRuns reports whether any such tool may run here.
 func (s *Site) anyRuns(such func(toolView) bool) bool {
 	for _, t := range s.tools {
 		if t.Unavailable == "" && such(t) {

@@ -67,7 +67,7 @@ func etag(body []byte) string {
 	return `"` + hex.EncodeToString(sum[:16]) + `"`
 }
 
-// holds tells whether If-None-Match lists the tag; the comparison is weak (RFC 9110, 13.1.2).
+// holds reports whether If-None-Match lists the tag; the comparison is weak (RFC 9110, 13.1.2).
 func holds(values []string, tag string) bool {
 	for _, value := range values {
 		for listed := range strings.SplitSeq(value, ",") {
@@ -80,7 +80,7 @@ func holds(values []string, tag string) bool {
 	return false
 }
 
-// acceptsGzip tells whether gzip is named with a weight above 0; a bare "*" is not asked to mean it.
+// acceptsGzip reports whether gzip is named with a weight above 0; a bare "*" is not asked to mean it.
 func acceptsGzip(values []string) bool {
 	for _, value := range values {
 		for listed := range strings.SplitSeq(value, ",") {

@@ -29,7 +29,7 @@ func StartsWithEscape(s string) bool {
 	return len(s) >= 3 && s[0] == '%' && IsHexDigit(s[1]) && IsHexDigit(s[2])
 }
 
-// Is tells whether the text is of 7-bit characters alone.
+// Is reports whether the text is of 7-bit characters alone.
 func Is(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }

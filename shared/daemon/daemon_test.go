@@ -92,7 +92,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// startsWith tells whether a text starts so; nothing starts like nothing alone.
+// startsWith reports whether a text starts so; nothing starts like nothing alone.
 func startsWith(text, start string) bool {
 	return strings.HasPrefix(text, start) && (text == "") == (start == "")
 }

@@ -32,7 +32,7 @@ func beginNoMore(listener syscall.RawConn) (done bool) {
 	return done && err == nil
 }
 
-// noneWaits tells whether all connections of a listening socket have been taken: of such a socket, tcpi_unacked
+// noneWaits reports whether all connections of a listening socket have been taken: of such a socket, tcpi_unacked
 // is how many have not.
 func noneWaits(listener syscall.RawConn) bool {
 	none := true

@@ -70,9 +70,9 @@ func Anchors(v6 bool) []netip.Addr {
 	return []netip.Addr{netip.MustParseAddr("1.1.1.1"), netip.MustParseAddr("8.8.8.8")}
 }
 
-// Lost tells whether this host has no way to an address by a fault of its own, where ask gives the way to any. One that
-// a route refuses is lost only where all the internet is refused with it, as by an "unreachable default" that is left
-// when the real one has gone.
+// Lost reports whether this host has no way to an address by a fault of its own, where ask gives the way to any. One
+// that a route refuses is lost only where all the internet is refused with it, as by an "unreachable default" that is
+// left when the real one has gone.
 func (w Kind) Lost(to netip.Addr, ask func(netip.Addr) (Kind, error)) bool {
 	if w != Refused {
 		return w == Nowhere
@@ -91,5 +91,5 @@ const answerWithin = 250 * time.Millisecond
 // ErrNoAnswer is that the kernel gave no answer in time, or none that can be read.
 var ErrNoAnswer = errors.New("hostroute: no usable answer of the kernel")
 
-// usable tells whether the kernel can be asked about an address.
+// usable reports whether the kernel can be asked about an address.
 func usable(a netip.Addr) bool { return a.IsValid() && !a.Is4In6() && a.Zone() == "" }

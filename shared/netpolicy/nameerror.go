@@ -34,8 +34,8 @@ type NameError struct {
 	Zone, Source, Kind string
 }
 
-// Refused tells whether the string is well-formed and refused by policy, and not merely malformed. A name that ends in
-// a number is the spelling of an address in other software, so that is policy too.
+// Refused reports whether the string is well-formed and refused by policy, and not merely malformed. A name that ends
+// in a number is the spelling of an address in other software, so that is policy too.
 func (e *NameError) Refused() bool {
 	switch e.Problem {
 	case NameSpecialUse, NameSingleLabel, NameNumeric, NameUnderscoreEnd:

@@ -46,7 +46,7 @@ type Row struct {
 	Kind string
 }
 
-// Public tells whether addresses of this very row may be probed.
+// Public reports whether addresses of this very row may be probed.
 func (r Row) Public() bool { return r.Reachable == ReachableTrue && r.Narrowed == "" }
 
 func (r *Row) verdict() Verdict {

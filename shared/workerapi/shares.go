@@ -39,7 +39,7 @@ func Pseudonym(token, kind, name string) string {
 // maxPseudonym leaves room for longer ones of gateways to come.
 const maxPseudonym = 64
 
-// ValidPseudonym tells whether a worker takes s as a Client or a Group: at most 64 printable ASCII characters without
+// ValidPseudonym reports whether a worker takes s as a Client or a Group: at most 64 printable ASCII characters without
 // spaces; empty stands for none.
 func ValidPseudonym(s string) bool {
 	if len(s) > maxPseudonym {

@@ -72,7 +72,7 @@ func floodTarget(n int) netip.Addr {
 	return netip.AddrFrom16(a)
 }
 
-// agrees tells whether nothing in a trace contradicts the path: each hop's address is that of its place, and a trace
+// agrees reports whether nothing in a trace contradicts the path: each hop's address is that of its place, and a trace
 // that has reached its target has the path's length. A hop without an address, or a trace that ended early and says so,
 // or before answers that came seconds late, is incomplete: that is no contradiction.
 func (t trace) agrees(truth []lab.Hop) bool {
@@ -87,7 +87,7 @@ func (t trace) agrees(truth []lab.Hop) bool {
 	return t.StopReason == "reached" || t.StopReason == "deadline" || t.StopReason == "gapLimit"
 }
 
-// whole tells whether a trace that agrees with the path has all of it.
+// whole reports whether a trace that agrees with the path has all of it.
 func (t trace) whole(truth []lab.Hop) bool {
 	if t.StopReason != "reached" || len(t.Hops) != len(truth) {
 		return false

@@ -237,7 +237,7 @@ func (m *meter) alone(questions []question) {
 	}
 }
 
-// run tells whether there was an answer in time.
+// run reports whether there was an answer in time.
 func (m *meter) run(ctx context.Context, q question) bool {
 	body, err := json.Marshal(map[string]any{"input": q.input, "options": q.options})
 	if err != nil {

@@ -69,7 +69,7 @@ func forgeries() []forgery {
 // claimed is a public address that nobody has here.
 func claimed(n int) string { return fmt.Sprintf("9.9.%d.%d", 100+n/250, 1+n%250) }
 
-// fits tells whether HTTP/2 can carry the lines: it has no Connection.
+// fits reports whether HTTP/2 can carry the lines: it has no Connection.
 func fits(all lines) bool {
 	return !slices.ContainsFunc(all, func(l [2]string) bool { return l[0] == "Connection" })
 }

@@ -83,7 +83,7 @@ func (j *judge) note(r result) {
 	}
 }
 
-// explained tells whether a fault that was there explains what is wrong with an answer.
+// explained reports whether a fault that was there explains what is wrong with an answer.
 func (j *judge) explained(r result) bool {
 	for _, w := range j.windows.during(r.start, r.end) {
 		if w.explains(r) {
@@ -94,8 +94,8 @@ func (j *judge) explained(r result) bool {
 	return false
 }
 
-// explains tells whether this fault may do this to this answer: an answer that tells of a failure, or what the row says
-// is true while this is broken. It may not take an answer's form away, nor make it untrue.
+// explains reports whether this fault may do this to this answer: an answer that tells of a failure, or what the row
+// says is true while this is broken. It may not take an answer's form away, nor make it untrue.
 func (f *fault) explains(r result) bool {
 	if f.pair != both && f.pair != r.to {
 		return false

@@ -84,8 +84,8 @@ func loggedDurations(t *testing.T, imports *typesOfLog, dir string, names []stri
 	return found
 }
 
-// logs tells whether a function or method of log/slog is called. Where the type is unknown, as that of a logger inside
-// a type of another package, the name of the method tells.
+// logs reports whether a function or method of log/slog is called. Where the type is unknown, as that of a logger
+// inside a type of another package, the name of the method tells.
 func logs(info *types.Info, call *ast.CallExpr) bool {
 	selector, is := call.Fun.(*ast.SelectorExpr)
 	if !is {

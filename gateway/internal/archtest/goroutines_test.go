@@ -71,7 +71,7 @@ func qualified(e ast.Expr, imports map[string]string) string {
 	return ""
 }
 
-// isHarmless tells whether a function is a harmless one, or a literal that calls such a one and does nothing else.
+// isHarmless reports whether a function is a harmless one, or a literal that calls such a one and does nothing else.
 func isHarmless(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -88,7 +88,7 @@ func isHarmless(e ast.Expr) bool {
 	return false
 }
 
-// callsSomething tells whether an argument is worked out by a call, but for one of package time.
+// callsSomething reports whether an argument is worked out by a call, but for one of package time.
 func callsSomething(e ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {

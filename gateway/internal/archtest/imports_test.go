@@ -62,7 +62,7 @@ func list(t *testing.T, dir string) graph {
 	}
 }
 
-// matches tells whether the path is the pattern, or lies under a pattern that ends in "/...".
+// matches reports whether the path is the pattern, or lies under a pattern that ends in "/...".
 func matches(path, pattern string) bool {
 	if base, under := strings.CutSuffix(pattern, "/..."); under {
 		return path == base || strings.HasPrefix(path, base+"/")
@@ -126,7 +126,7 @@ func (r rule) breaks(g graph) []string {
 	return out
 }
 
-// forbids tells whether a package that the rule is about must not reach another.
+// forbids reports whether a package that the rule is about must not reach another.
 func (r rule) forbids(g graph, from, to string) bool {
 	switch {
 	case r.only != nil:

@@ -50,7 +50,7 @@ func arrange(came, sent []*x509.Certificate, cut bool, f found, w *work) Arrange
 	return a
 }
 
-// repeats tells whether one of the certificates that count came twice.
+// repeats reports whether one of the certificates that count came twice.
 func repeats(came []*x509.Certificate) bool {
 	came = came[:min(len(came), MaxCertificates)]
 	for i, cert := range came {

@@ -61,8 +61,8 @@ func (l rootList) constrain(chain []*x509.Certificate) error {
 	return constraint(chain)
 }
 
-// publicRoot tells whether the certificate is that of an authority which browsers trust, in whatever form: stores hold
-// older and newer certificates of one authority.
+// publicRoot reports whether the certificate is that of an authority which browsers trust, in whatever form: stores
+// hold older and newer certificates of one authority.
 func publicRoot(cert *x509.Certificate) bool { return builtIn().keys[identity(cert)] }
 
 // identity is the hash of an authority's name and key.

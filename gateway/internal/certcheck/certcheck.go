@@ -134,7 +134,7 @@ func (c Checker) now() time.Time {
 	return c.Now()
 }
 
-// SelfSigned tells whether the certificate is its own issuer: by its signature, or by its names and key identifiers
+// SelfSigned reports whether the certificate is its own issuer: by its signature, or by its names and key identifiers
 // alone where the signature's algorithm is too old to be checked, or its key too long.
 func SelfSigned(cert *x509.Certificate) bool { return issued(cert, cert) }
 

@@ -29,7 +29,7 @@ const (
 	DefectCostly = "CHAIN_TOO_COSTLY"
 )
 
-// LongKey tells whether no signature is verified by the certificate's key.
+// LongKey reports whether no signature is verified by the certificate's key.
 func LongKey(cert *x509.Certificate) bool {
 	key, is := cert.PublicKey.(*rsa.PublicKey)
 	return is && key.N.BitLen() > MaxKeyBits

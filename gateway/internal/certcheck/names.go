@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// matchHost tells whether the certificate names the host. Where it does so only by a wildcard for a whole public
+// matchHost reports whether the certificate names the host. Where it does so only by a wildcard for a whole public
 // suffix, it does not, and that name is told.
 func matchHost(leaf *x509.Certificate, host string) (matches bool, wildcard string) {
 	if leaf.VerifyHostname(host) != nil {

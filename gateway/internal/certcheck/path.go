@@ -43,8 +43,8 @@ func sentPath(sent []*x509.Certificate, now time.Time, w *work) []*x509.Certific
 	}
 }
 
-// issued tells whether parent's name and key made the certificate, leaving aside whether it was allowed to. A signature
-// that is not verified, since its algorithm is too old or its key too long, counts as made.
+// issued reports whether parent's name and key made the certificate, leaving aside whether it was allowed to. A
+// signature that is not verified, since its algorithm is too old or its key too long, counts as made.
 func issued(parent, cert *x509.Certificate) bool {
 	if !mayHaveIssued(parent, cert) {
 		return false
@@ -57,7 +57,7 @@ func issued(parent, cert *x509.Certificate) bool {
 	return err == nil || errors.As(err, &insecure) || errors.Is(err, x509.ErrUnsupportedAlgorithm)
 }
 
-// mayHaveIssued tells whether parent's name and key identifier are those that the certificate names.
+// mayHaveIssued reports whether parent's name and key identifier are those that the certificate names.
 func mayHaveIssued(parent, cert *x509.Certificate) bool {
 	return bytes.Equal(parent.RawSubject, cert.RawIssuer) && (len(cert.AuthorityKeyId) == 0 ||
 		len(parent.SubjectKeyId) == 0 || bytes.Equal(cert.AuthorityKeyId, parent.SubjectKeyId))
@@ -120,7 +120,7 @@ func linkCode(path []*x509.Certificate) string {
 	return CodePathLength
 }
 
-// WeakDigest tells whether the certificate is signed over MD2, MD5 or SHA-1.
+// WeakDigest reports whether the certificate is signed over MD2, MD5 or SHA-1.
 func WeakDigest(cert *x509.Certificate) bool {
 	switch cert.SignatureAlgorithm {
 	case x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1, x509.ECDSAWithSHA1:

@@ -35,7 +35,7 @@ func hasAnyPrefix(s string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(s, prefix) })
 }
 
-// fits tells whether the leaf says nothing against what it is used for.
+// fits reports whether the leaf says nothing against what it is used for.
 func fits(leaf *x509.Certificate, exchange KeyExchange) bool {
 	return KeyUsageFits(leaf, exchange) && ServesTLS(leaf)
 }
@@ -43,7 +43,7 @@ func fits(leaf *x509.Certificate, exchange KeyExchange) bool {
 // oidKeyUsage is the extension keyUsage.
 var oidKeyUsage = asn1.ObjectIdentifier{2, 5, 29, 15}
 
-// KeyUsageFits tells whether the certificate allows its key what the exchange takes. One without the extension allows
+// KeyUsageFits reports whether the certificate allows its key what the exchange takes. One without the extension allows
 // everything.
 func KeyUsageFits(leaf *x509.Certificate, exchange KeyExchange) bool {
 	if !hasExtension(leaf, oidKeyUsage) {
@@ -69,7 +69,7 @@ func hasExtension(cert *x509.Certificate, id asn1.ObjectIdentifier) bool {
 	return false
 }
 
-// ServesTLS tells whether the certificate is for servers, or for any purpose.
+// ServesTLS reports whether the certificate is for servers, or for any purpose.
 func ServesTLS(leaf *x509.Certificate) bool {
 	if len(leaf.ExtKeyUsage)+len(leaf.UnknownExtKeyUsage) == 0 {
 		return true
@@ -77,7 +77,7 @@ func ServesTLS(leaf *x509.Certificate) bool {
 	return slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageServerAuth) || AnyPurposeOnly(leaf)
 }
 
-// AnyPurposeOnly tells whether the certificate is for any purpose and does not name that of a server.
+// AnyPurposeOnly reports whether the certificate is for any purpose and does not name that of a server.
 func AnyPurposeOnly(leaf *x509.Certificate) bool {
 	return slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageAny) &&
 		!slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageServerAuth)

@@ -29,7 +29,7 @@ type Trust struct {
 	Hops int
 }
 
-// trusts tells whether the headers that this peer sent are believed.
+// trusts reports whether the headers that this peer sent are believed.
 func (t Trust) trusts(peer netip.Addr) bool {
 	if !t.Headers || len(t.Peers) == 0 {
 		return t.Headers

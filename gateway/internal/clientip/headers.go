@@ -30,7 +30,7 @@ func ParseHeader(name string) (string, error) {
 	return http.CanonicalHeaderKey(name), nil
 }
 
-// IsList tells whether a header, as ParseHeader gives it, is read as a list whose entries are counted by Trust.Hops.
+// IsList reports whether a header, as ParseHeader gives it, is read as a list whose entries are counted by Trust.Hops.
 func IsList(header string) bool { return header == headerForwarded }
 
 // forwarded reads the header that is believed; the zero Addr where it holds no address.
@@ -44,7 +44,7 @@ func (t Trust) forwarded(h http.Header) netip.Addr {
 	return single(h[t.Header])
 }
 
-// carriesForwarded tells whether somebody sent any header that might name a client.
+// carriesForwarded reports whether somebody sent any header that might name a client.
 func (t Trust) carriesForwarded(h http.Header) bool {
 	for _, name := range []string{headerCloudflare, headerRealIP, headerForwarded, t.Header} {
 		if len(h[name]) > 0 {

@@ -77,9 +77,9 @@ func (c *Conn) Answering(limit time.Duration) {
 	}
 }
 
-// TakesAtOnce tells whether a write of n bytes waits for nobody: what was written before and is still on its way to the
-// reader leaves that much room in what the kernel takes, whether the reader reads or not. Where that cannot be known it
-// is false. Whoever writes calls it.
+// TakesAtOnce reports whether a write of n bytes waits for nobody: what was written before and is still on its way to
+// the reader leaves that much room in what the kernel takes, whether the reader reads or not. Where that cannot be
+// known it is false. Whoever writes calls it.
 func (c *Conn) TakesAtOnce(n int) bool {
 	if c == nil || c.control == nil || n > mostAtOnce {
 		return false

@@ -184,7 +184,7 @@ func controlOf(raw net.Conn) syscall.RawConn {
 	return control
 }
 
-// room tells whether there is room for one more connection; evict closes who must go for it.
+// room reports whether there is room for one more connection; evict closes who must go for it.
 func (t *Table) room(c *Conn) (evict func(), ok bool) {
 	p := t.peers[c.from]
 	if p != nil && t.limits.PerPeer > 0 && p.open >= t.limits.PerPeer && !c.shared {

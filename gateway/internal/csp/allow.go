@@ -9,7 +9,7 @@ import (
 // allows everything.
 type Set []Policy
 
-// every tells whether all policies allow something.
+// every reports whether all policies allow something.
 func (s Set) every(allows func(Policy) bool) bool {
 	for _, p := range s {
 		if !allows(p) {
@@ -19,7 +19,7 @@ func (s Set) every(allows func(Policy) bool) bool {
 	return true
 }
 
-// governed tells whether all policies allow something that lists decide; a policy without one allows it.
+// governed reports whether all policies allow something that lists decide; a policy without one allows it.
 func (s Set) governed(directive string, allows func(list) bool) bool {
 	return s.every(func(p Policy) bool {
 		d, ok := p.Effective(directive)
@@ -27,7 +27,7 @@ func (s Set) governed(directive string, allows func(list) bool) bool {
 	})
 }
 
-// Restricts tells whether any policy has a list for what the directive governs.
+// Restricts reports whether any policy has a list for what the directive governs.
 func (s Set) Restricts(directive string) bool {
 	for _, p := range s {
 		if _, ok := p.Effective(directive); ok {
@@ -37,39 +37,39 @@ func (s Set) Restricts(directive string) bool {
 	return false
 }
 
-// AllowsInlineScripts tells whether a script element that somebody injected runs.
+// AllowsInlineScripts reports whether a script element that somebody injected runs.
 func (s Set) AllowsInlineScripts() bool {
 	return s.governed("script-src-elem", func(l list) bool { return l.allowsAllInline(true) })
 }
 
-// AllowsInlineHandlers tells whether an event handler attribute that somebody injected runs.
+// AllowsInlineHandlers reports whether an event handler attribute that somebody injected runs.
 func (s Set) AllowsInlineHandlers() bool {
 	return s.governed("script-src-attr", func(l list) bool { return l.allowsAllInline(true) })
 }
 
-// AllowsInlineStyles tells whether style elements or attributes that somebody injected apply.
+// AllowsInlineStyles reports whether style elements or attributes that somebody injected apply.
 func (s Set) AllowsInlineStyles() bool {
 	unsafe := func(l list) bool { return l.allowsAllInline(false) }
 	return s.governed("style-src-elem", unsafe) || s.governed("style-src-attr", unsafe)
 }
 
-// AllowsEval tells whether strings can become script (section 4.4).
+// AllowsEval reports whether strings can become script (section 4.4).
 func (s Set) AllowsEval() bool {
 	return s.governed("script-src", func(l list) bool { return l.has("'unsafe-eval'") })
 }
 
-// AllowsWASM tells whether bytes can become WebAssembly (section 4.5).
+// AllowsWASM reports whether bytes can become WebAssembly (section 4.5).
 func (s Set) AllowsWASM() bool {
 	return s.governed("script-src", func(l list) bool { return l.has("'unsafe-eval'") || l.has("'wasm-unsafe-eval'") })
 }
 
-// AllowsAnyScript tells whether a script element may load from whoever it likes over the scheme. With 'strict-dynamic'
-// hosts, schemes and 'self' do not count (section 8.2).
+// AllowsAnyScript reports whether a script element may load from whoever it likes over the scheme. With
+// 'strict-dynamic' hosts, schemes and 'self' do not count (section 8.2).
 func (s Set) AllowsAnyScript(scheme string) bool {
 	return s.governed("script-src-elem", func(l list) bool { return !l.has("'strict-dynamic'") && l.admitsAnyone(scheme) })
 }
 
-// AllowsScriptsOf tells whether the host is among those that scripts may come from, and is named there rather than
+// AllowsScriptsOf reports whether the host is among those that scripts may come from, and is named there rather than
 // covered by a list that is open to all.
 func (s Set) AllowsScriptsOf(host string) bool {
 	return s.Restricts("script-src-elem") && s.governed("script-src-elem", func(l list) bool {
@@ -77,32 +77,32 @@ func (s Set) AllowsScriptsOf(host string) bool {
 	})
 }
 
-// AllowsAnyPlugin tells whether object and embed elements may load from whoever they like.
+// AllowsAnyPlugin reports whether object and embed elements may load from whoever they like.
 func (s Set) AllowsAnyPlugin() bool {
 	return s.governed("object-src", func(l list) bool { return l.admitsAnyone("https") || l.admitsAnyone("data") })
 }
 
-// AllowsAnyBase tells whether an injected base element can point relative URLs anywhere.
+// AllowsAnyBase reports whether an injected base element can point relative URLs anywhere.
 func (s Set) AllowsAnyBase() bool {
 	return s.governed("base-uri", func(l list) bool { return l.admitsAnyone("https") })
 }
 
-// AllowsAnyForm tells whether forms may be sent to whoever they like.
+// AllowsAnyForm reports whether forms may be sent to whoever they like.
 func (s Set) AllowsAnyForm() bool {
 	return s.governed("form-action", func(l list) bool { return l.admitsAnyone("https") })
 }
 
-// StrictDynamic tells whether any policy loads scripts by 'strict-dynamic'.
+// StrictDynamic reports whether any policy loads scripts by 'strict-dynamic'.
 func (s Set) StrictDynamic() bool {
 	return s.some("script-src-elem", func(l list) bool { return l.has("'strict-dynamic'") })
 }
 
-// TrustsOneByOne tells whether any policy names scripts by nonce or hash.
+// TrustsOneByOne reports whether any policy names scripts by nonce or hash.
 func (s Set) TrustsOneByOne() bool {
 	return s.some("script-src-elem", func(l list) bool { return l.trusts() })
 }
 
-// RequiresTrustedTypes tells whether script sinks take typed values only.
+// RequiresTrustedTypes reports whether script sinks take typed values only.
 func (s Set) RequiresTrustedTypes() bool {
 	for _, p := range s {
 		d, ok := p.Directive("require-trusted-types-for")
@@ -115,7 +115,7 @@ func (s Set) RequiresTrustedTypes() bool {
 	return false
 }
 
-// SandboxesScripts tells whether any policy's sandbox (section 6.3.2) keeps the page's scripts from running.
+// SandboxesScripts reports whether any policy's sandbox (section 6.3.2) keeps the page's scripts from running.
 func (s Set) SandboxesScripts() bool {
 	for _, p := range s {
 		d, ok := p.Directive("sandbox")
@@ -126,7 +126,7 @@ func (s Set) SandboxesScripts() bool {
 	return false
 }
 
-// has tells whether any policy has the directive itself.
+// has reports whether any policy has the directive itself.
 func (s Set) has(name string) bool {
 	return slices.ContainsFunc(s, func(p Policy) bool {
 		_, ok := p.Directive(name)
@@ -134,7 +134,7 @@ func (s Set) has(name string) bool {
 	})
 }
 
-// some tells whether any policy has a list for what the directive governs of which is holds.
+// some reports whether any policy has a list for what the directive governs of which is holds.
 func (s Set) some(directive string, is func(list) bool) bool {
 	for _, p := range s {
 		if d, ok := p.Effective(directive); ok && is(d.sources()) {

@@ -188,7 +188,7 @@ func (s Set) strictDynamicIssues() []Issue {
 	return issues
 }
 
-// hasFallbacks tells whether the list has anything that 'strict-dynamic' takes back.
+// hasFallbacks reports whether the list has anything that 'strict-dynamic' takes back.
 func (l list) hasFallbacks() bool {
 	return l.hasKind(Host) || l.hasKind(Scheme) || l.has("'self'") || l.has("'unsafe-inline'")
 }

@@ -36,7 +36,7 @@ func (l list) hasKind(kind Kind) bool {
 	return false
 }
 
-// trusts tells whether the list names scripts one by one, by nonce or hash.
+// trusts reports whether the list names scripts one by one, by nonce or hash.
 func (l list) trusts() bool { return l.hasKind(Nonce) || l.hasKind(Hash) }
 
 // allowsAllInline is "does a source list allow all inline behavior for type" (section 6.7.3.2).
@@ -47,7 +47,7 @@ func (l list) allowsAllInline(isScript bool) bool {
 	return l.has("'unsafe-inline'")
 }
 
-// admitsAnyone tells whether the list matches URLs of the scheme that a stranger controls: every host of a network
+// admitsAnyone reports whether the list matches URLs of the scheme that a stranger controls: every host of a network
 // scheme, or a scheme without hosts.
 func (l list) admitsAnyone(scheme string) bool {
 	for _, s := range l {
@@ -66,7 +66,7 @@ func (l list) admitsAnyone(scheme string) bool {
 	return false
 }
 
-// openHost tells whether the source matches nearly every host: all of them, or all below a registry's suffix (*.com).
+// openHost reports whether the source matches nearly every host: all of them, or all below a registry's suffix (*.com).
 func (s Source) openHost() bool {
 	suffix, icann := s.sharedSuffix()
 	return s.Host == "*" || suffix != "" && icann
@@ -88,7 +88,7 @@ func (s Source) sharedSuffix() (suffix string, icann bool) {
 	return suffix, icann
 }
 
-// admitsHost tells whether the list matches https scripts of the host at the default port, whatever their path.
+// admitsHost reports whether the list matches https scripts of the host at the default port, whatever their path.
 func (l list) admitsHost(host string) bool {
 	for _, s := range l {
 		if s.Kind != Host || s.Path != "" && s.Path != "/" {

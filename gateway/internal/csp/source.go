@@ -159,7 +159,7 @@ func (s Source) NonceBits() int {
 	return 6 * len(digits)
 }
 
-// DigestFits tells whether a hash is as long as its algorithm's are. One that is not never matches.
+// DigestFits reports whether a hash is as long as its algorithm's are. One that is not never matches.
 func (s Source) DigestFits() bool {
 	digits := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(s.Value, "="))
 	digest, err := base64.RawStdEncoding.DecodeString(digits)

@@ -74,7 +74,7 @@ type Answer struct {
 // unanswered is the Answer where no server gave one.
 func unanswered(code string) Answer { return Answer{Code: code, RCode: noRCode} }
 
-// Conclusive tells whether the servers said what there is, or that there is nothing.
+// Conclusive reports whether the servers said what there is, or that there is nothing.
 func (a Answer) Conclusive() bool {
 	return a.Code == "" || a.Code == CodeNoData || a.Code == CodeNotFound
 }

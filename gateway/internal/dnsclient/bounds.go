@@ -65,7 +65,7 @@ func inOrder(records []dns.RR, digest *[sha256.Size]byte) []dns.RR {
 	return ordered
 }
 
-// holdsNames tells whether numbers and names are all that records of the type hold.
+// holdsNames reports whether numbers and names are all that records of the type hold.
 func holdsNames(qtype uint16) bool {
 	switch qtype {
 	case dns.TypeNS, dns.TypeCNAME, dns.TypePTR, dns.TypeMX, dns.TypeSRV, dns.TypeSOA:

@@ -59,7 +59,7 @@ func absent(delegated Answer, resolver netip.AddrPort, aliases []string) Answer 
 	return hidden
 }
 
-// leadsOutside tells whether the answer holds a public address, so that nothing more need be asked.
+// leadsOutside reports whether the answer holds a public address, so that nothing more need be asked.
 func (c *Client) leadsOutside(a Answer) bool {
 	for _, address := range addresses(a) {
 		if c.settings.Public(address) {
@@ -84,8 +84,8 @@ func (c *Client) delegation(ctx context.Context, server netip.AddrPort, name str
 	return c.ask(ctx, cacheKey{server: server, name: last, qtype: dns.TypeNS, judging: true})
 }
 
-// privateAlone tells whether the name has addresses, and none of them is public; given is what is known of it. A family
-// that cannot be looked up has none: what is private must not be told for the other's failure.
+// privateAlone reports whether the name has addresses, and none of them is public; given is what is known of it. A
+// family that cannot be looked up has none: what is private must not be told for the other's failure.
 func (c *Client) privateAlone(ctx context.Context, key cacheKey, given Answer) bool {
 	families := [...]uint16{dns.TypeA, dns.TypeAAAA}
 	var answers [len(families)]Answer

@@ -53,7 +53,7 @@ func degrees(thousandths uint32) string {
 		thousandths%1000)
 }
 
-// isLength tells whether both digits of a length, a number and a power of ten, are decimal.
+// isLength reports whether both digits of a length, a number and a power of ten, are decimal.
 func isLength(v uint8) bool { return v>>4 <= maxNibble && v&15 <= maxNibble }
 
 // length writes a length, which is in centimetres.

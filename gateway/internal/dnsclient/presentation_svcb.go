@@ -62,7 +62,7 @@ func presentService(rr *dns.SVCB) string {
 	return b.String()
 }
 
-// holdsText tells whether a parameter may hold any character.
+// holdsText reports whether a parameter may hold any character.
 func holdsText(pair dns.SVCBKeyValue) bool {
 	switch pair.(type) {
 	case *dns.SVCBAlpn, *dns.SVCBDoHPath, *dns.SVCBLocal:

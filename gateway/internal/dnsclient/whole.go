@@ -9,9 +9,9 @@ var leastData = map[uint16]uint16{
 	dns.TypeHINFO: 2,
 }
 
-// whole tells whether all of a record was there to be read. The library takes data that ends between two of its fields,
-// and reads the others as zeroes: what a server did not say must not be told as its word. Records without any data are
-// usable's.
+// whole reports whether all of a record was there to be read. The library takes data that ends between two of its
+// fields, and reads the others as zeroes: what a server did not say must not be told as its word. Records without any
+// data are usable's.
 func whole(record dns.RR) bool {
 	h := record.Header()
 	if h.Rdlength == 0 || h.Class != dns.ClassINET {

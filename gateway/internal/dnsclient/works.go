@@ -7,9 +7,9 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Works tells whether the operator's resolver answers at all, after a lookup of a name has failed: it asks the one that
-// gave the failure, or else the first, who serves the name's last label, which every resolver knows. It asks once, past
-// the cache, and callers at the same time share the question.
+// Works reports whether the operator's resolver answers at all, after a lookup of a name has failed: it asks the one
+// that gave the failure, or else the first, who serves the name's last label, which every resolver knows. It asks once,
+// past the cache, and callers at the same time share the question.
 func (c *Client) Works(ctx context.Context, name string, failed Answer) bool {
 	servers, dial := c.serversFor(cacheKey{})
 	server := servers[0]

@@ -11,7 +11,7 @@ import (
 	"diagnostics/gateway/internal/shortage"
 )
 
-// exempts tells whether the request asks for the exemption and goes to one of the operator's own hosts, on its port.
+// exempts reports whether the request asks for the exemption and goes to one of the operator's own hosts, on its port.
 func (c *Client) exempts(r Request) bool {
 	return r.Exempt && slices.Contains(c.settings.ExemptHosts, r.URL.Authority())
 }

@@ -13,7 +13,7 @@ import (
 // Families says which families this host can reach.
 type Families struct{ V4, V6 bool }
 
-// Has tells whether the family of the address is present.
+// Has reports whether the family of the address is present.
 func (f Families) Has(a netip.Addr) bool { return a.Is4() && f.V4 || a.Is6() && f.V6 }
 
 // Families says which families this host has: none as long as nothing is known of its routes, which Resolve fails with.

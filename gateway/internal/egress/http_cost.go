@@ -10,8 +10,8 @@ import (
 	"diagnostics/gateway/internal/tlswire"
 )
 
-// What a server may make of one round trip. Each piece of an answer costs this service time, however little it holds, and
-// the library bounds few of them.
+// What a server may make of one round trip. Each piece of an answer costs this service time, however little it holds,
+// and the library bounds few of them.
 const (
 	// maxIdlePieces is how many pieces without anything of the answer are taken: control frames, frames that nobody
 	// knows, interim answers. The octets of the answer pay for more.

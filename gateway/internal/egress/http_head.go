@@ -23,7 +23,7 @@ func headAsSent(head []byte, parsed http.Header) http.Header {
 	return http.Header(header)
 }
 
-// isStatus tells whether a number is a status code (RFC 9110 section 15): the library takes 000 over HTTP/1, and any
+// isStatus reports whether a number is a status code (RFC 9110 section 15): the library takes 000 over HTTP/1, and any
 // number over HTTP/2.
 func isStatus(code int) bool { return code >= 100 && code <= 999 }
 

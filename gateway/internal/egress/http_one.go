@@ -103,7 +103,7 @@ func readHead(buffered *bufio.Reader, request *http.Request) (*http.Response, er
 	return http.ReadResponse(buffered, request)
 }
 
-// isInterim tells whether another answer follows one of this status (RFC 9110 section 15.2). 101 ends HTTP.
+// isInterim reports whether another answer follows one of this status (RFC 9110 section 15.2). 101 ends HTTP.
 func isInterim(status int) bool {
 	return status >= 100 && status <= 199 && status != http.StatusSwitchingProtocols
 }

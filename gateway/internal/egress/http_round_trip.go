@@ -22,8 +22,8 @@ import (
 // fresh connection down; a server that always does must not make us dial it for eight seconds.
 const maxConnections = 2
 
-// roundTrip is one round trip under way: a connection of its own, which does not outlive it or serve another visitor, and
-// everything learnt while connecting.
+// roundTrip is one round trip under way: a connection of its own, which does not outlive it or serve another visitor,
+// and everything learnt while connecting.
 type roundTrip struct {
 	client  *Client
 	ctx     context.Context

@@ -732,7 +732,8 @@ func TestConnectionsOfOneExchangeAreCounted(t *testing.T) {
 	wantFault(t, err, fault.Upstream)
 }
 
-// Nothing of one round trip serves another: a connection kept open would let a visitor's request skip its own judgement.
+// Nothing of one round trip serves another: a connection kept open would let a visitor's request skip its own
+// judgement.
 func TestConnectionsAreNotReused(t *testing.T) {
 	t.Parallel()
 	n := withSite(t)

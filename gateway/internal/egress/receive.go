@@ -94,5 +94,5 @@ func (b *gatheredBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readsBody tells whether anybody looks at the body of the answer.
+// readsBody reports whether anybody looks at the body of the answer.
 func (r Request) readsBody() bool { return r.MaxBody > 0 || r.Consume != nil }

@@ -134,7 +134,7 @@ func (f *follower) end(end ChainEnd, err error) bool {
 	return false
 }
 
-// loops tells whether next was asked for already, with the cookies that there are now. A URL is forgiven once: a page
+// loops reports whether next was asked for already, with the cookies that there are now. A URL is forgiven once: a page
 // that sets a cookie and sends back to itself is common, one that sets a new cookie each time must not go on.
 func (f *follower) loops(next target.URL) bool {
 	seen, visited := f.visits[next.String()]

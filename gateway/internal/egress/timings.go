@@ -15,8 +15,8 @@ type Timings struct {
 	Total        time.Duration // from the start to the end of the headers, or of the body where it is read
 }
 
-// clock collects the phases. Connect and TLS are those of the connection that carried the round trip: a slower or failed
-// attempt shows in Total alone.
+// clock collects the phases. Connect and TLS are those of the connection that carried the round trip: a slower or
+// failed attempt shows in Total alone.
 type clock struct {
 	began time.Time
 	dns   time.Duration

@@ -130,7 +130,7 @@ func (q *Queue) join(server string, pace Pace, visitor Visitor) *waiter {
 	return w
 }
 
-// look tells whether w is first, and gives what tells of the line's next change; out is that w has lost its place.
+// look reports whether w is first, and gives what tells of the line's next change; out is that w has lost its place.
 func (q *Queue) look(server string, w *waiter) (first bool, changed <-chan struct{}, out bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -107,14 +107,14 @@ func Wrap(kind Kind, cause error, sentence string) *Error {
 	return &Error{Kind: kind, Sentence: sentence, Cause: cause}
 }
 
-// IsOwn tells whether err is, or wraps, a failure that is this service's own, and so no outcome of any target: Busy is
-// one always.
+// IsOwn reports whether err is, or wraps, a failure that is this service's own, and so no outcome of any target: Busy
+// is one always.
 func IsOwn(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && (e.Kind == Busy || e.Own)
 }
 
-// Is tells whether err is, or wraps, a failure of the kind.
+// Is reports whether err is, or wraps, a failure of the kind.
 func Is(err error, kind Kind) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Kind == kind

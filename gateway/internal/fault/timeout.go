@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// IsTimeout tells whether an error says that time was up: that of a context, of a deadline, or the system's patience.
+// IsTimeout reports whether an error says that time was up: that of a context, of a deadline, or the system's patience.
 // What of it is a failure of kind Timeout is for the caller to say.
 func IsTimeout(err error) bool {
 	var timeout net.Error

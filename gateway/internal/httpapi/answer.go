@@ -157,13 +157,14 @@ func (s *Server) failureOf(x *requestContext, p *problem) []byte {
 	return body
 }
 
-// gone tells whether the client has left, or this instance is leaving.
+// gone reports whether the client has left, or this instance is leaving.
 func gone(c echo.Context) bool { return c.Request().Context().Err() != nil }
 
-// leaving tells whether the request was ended because this instance is leaving.
+// leaving reports whether the request was ended because this instance is leaving.
 func leaving(c echo.Context) bool { return errors.Is(context.Cause(c.Request().Context()), ErrLeaving) }
 
-// excused tells whether a failure may come of the client's leaving: not a panic, and not what the edge itself refused.
+// excused reports whether a failure may come of the client's leaving: not a panic, and not what the edge itself
+// refused.
 func excused(err error) bool {
 	var own *problem
 	var panicked *parallel.Panic

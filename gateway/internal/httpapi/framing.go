@@ -2,7 +2,7 @@ package httpapi
 
 import "net/http"
 
-// endsConnection tells whether the connection must end with this request's answer, because a proxy may take what
+// endsConnection reports whether the connection must end with this request's answer, because a proxy may take what
 // follows on it for part of this request, or part of this request for what follows:
 //
 //   - Where a request in chunks carried a length too, net/http has forgotten that length, and of HTTP/1.0 its chunks.

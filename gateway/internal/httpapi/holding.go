@@ -49,7 +49,7 @@ func (h *holding) become(n int) error {
 	return h.set(int64(n), 1)
 }
 
-// large tells whether what the run took makes a large answer.
+// large reports whether what the run took makes a large answer.
 func (h *holding) large() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

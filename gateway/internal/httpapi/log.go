@@ -137,7 +137,7 @@ func withoutWord(message, word string) string {
 	}
 }
 
-// alone tells whether neither a letter nor a digit stands next to a part of a text.
+// alone reports whether neither a letter nor a digit stands next to a part of a text.
 func alone(text string, begin, end int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:begin])
 	after, _ := utf8.DecodeRuneInString(text[end:])

@@ -60,12 +60,12 @@ func NewMetrics() *Metrics {
 // Registerer takes the metrics of what the edge does not know.
 func (m *Metrics) Registerer() prometheus.Registerer { return m.registry }
 
-// RedisUp tells whether Redis serves; it is absent where none is configured.
+// RedisUp reports whether Redis serves; it is absent where none is configured.
 func (m *Metrics) RedisUp(up func() bool) {
 	m.switched("diagnostics_redis_up", "1 while Redis serves, 0 while memory stands in for it.", up)
 }
 
-// WorkerUp tells whether the worker takes jobs; it is absent where none is configured.
+// WorkerUp reports whether the worker takes jobs; it is absent where none is configured.
 func (m *Metrics) WorkerUp(up func() bool) {
 	m.switched("diagnostics_worker_up", "1 while the worker says that it takes jobs, 0 while its tools fail.", up)
 }

@@ -41,7 +41,7 @@ func (o *Origin) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// IsZero tells whether there is no origin.
+// IsZero reports whether there is no origin.
 func (o Origin) IsZero() bool { return o == Origin{} }
 
 // String is the serialised origin.

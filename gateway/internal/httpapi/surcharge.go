@@ -51,7 +51,7 @@ func (u *surcharge) tells(before ratelimit.Decision) (d ratelimit.Decision, ok b
 	return u.last, u.last.Limit > 0 && (!u.last.Allowed || u.last.Remaining < before.Remaining)
 }
 
-// refused tells whether the target's limit has refused the run.
+// refused reports whether the target's limit has refused the run.
 func (u *surcharge) refused() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -54,12 +54,12 @@ const maxIssues = MaxShown + 1
 // MaxShown is how many issues of a record are worth showing.
 const MaxShown = 100
 
-// Has tells whether the list has an issue of the severity.
+// Has reports whether the list has an issue of the severity.
 func (list Issues) Has(severity Severity) bool {
 	return slices.ContainsFunc(list, func(i Issue) bool { return i.Severity == severity })
 }
 
-// HasCode tells whether the list has an issue with the code.
+// HasCode reports whether the list has an issue with the code.
 func (list Issues) HasCode(code string) bool {
 	return slices.ContainsFunc(list, func(i Issue) bool { return i.Code == code })
 }
@@ -140,7 +140,7 @@ func Show(s string) string {
 	return string(runes)
 }
 
-// Under tells whether name is the zone itself or below it. Both are lower case, without a trailing dot.
+// Under reports whether name is the zone itself or below it. Both are lower case, without a trailing dot.
 func Under(name, zone string) bool {
 	return name == zone || strings.HasSuffix(name, "."+zone)
 }

@@ -70,7 +70,7 @@ func isTagName(s string) bool {
 	return s != ""
 }
 
-// HasVersion tells whether a record is of the version: its first tag is v with this very value, and nothing or a
+// HasVersion reports whether a record is of the version: its first tag is v with this very value, and nothing or a
 // semicolon follows.
 func HasVersion(record, version string) bool {
 	first, _, _ := strings.Cut(record, ";")
@@ -85,8 +85,8 @@ func StartsWithVersion(record, version string) bool {
 	return strings.TrimRight(first, " \t") == "v="+version
 }
 
-// NearVersion tells whether a record that does not start with the version was meant to: another case, blanks or quotes,
-// or something else than a semicolon behind it.
+// NearVersion reports whether a record that does not start with the version was meant to: another case, blanks or
+// quotes, or something else than a semicolon behind it.
 func NearVersion(record, version string) bool {
 	if StartsWithVersion(record, version) {
 		return false

@@ -51,7 +51,7 @@ func keyOf(line string) (entry, error) {
 	return entry{key: key, value: strings.TrimSpace(value)}, nil
 }
 
-// isEmpty tells whether the key has no value.
+// isEmpty reports whether the key has no value.
 func (e entry) isEmpty() bool { return e.value == "" && strings.TrimSpace(e.body) == "" }
 
 // String is the entry as it stood, without the empty lines at its end.

@@ -171,7 +171,7 @@ func (s *shard) clear(now int64) {
 	}
 }
 
-// fallen tells whether so few buckets are left of the most that there were that their table is worth making anew:
+// fallen reports whether so few buckets are left of the most that there were that their table is worth making anew:
 // tables keep the memory of all that they ever held. What is left to copy is little, and seldom.
 func fallen(left, most int) bool { return most >= shrinkFrom && left <= most/4 }
 

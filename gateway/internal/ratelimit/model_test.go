@@ -124,7 +124,7 @@ func (m *model) lastSeen(key string, item uint16) int64 {
 
 func micro(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
 
-// agrees tells whether a decision is that of the tightest of the buckets that the model looked at. The stores round a
+// agrees reports whether a decision is that of the tightest of the buckets that the model looked at. The stores round a
 // time up from a floating-point number, so that it may be a microsecond more.
 func agrees(got Decision, model []Decision) bool {
 	if len(model) == 0 {

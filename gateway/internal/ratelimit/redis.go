@@ -55,8 +55,8 @@ type redisLimiter struct{ client redis.UniversalClient }
 func NewRedis(client redis.UniversalClient) Limiter { return redisLimiter{client: client} }
 
 // Take charges each stage in one pipeline. Each bucket is one script on one key, and keys of several slots may go to
-// several nodes of a cluster. Where the time is up after some pipelines were answered, its error is redisbreaker.ErrLate:
-// a chain of several round trips may take longer than it is given though each is answered soon.
+// several nodes of a cluster. Where the time is up after some pipelines were answered, its error is
+// redisbreaker.ErrLate: a chain of several round trips may take longer than it is given though each is answered soon.
 func (r redisLimiter) Take(ctx context.Context, stages ...Stage) (Decision, error) {
 	t := taking{client: r.client}
 	d, err := chain(stages, func(on []Charge) ([]Decision, error) { return t.stage(ctx, on) })

@@ -27,7 +27,7 @@ func active(charges Stage) []Charge {
 	return on
 }
 
-// counts tells whether the charge's bucket is switched on.
+// counts reports whether the charge's bucket is switched on.
 func (c Charge) counts() bool { return c.Limit.Requests > 0 && c.Limit.Window > 0 }
 
 // times is how many requests the charge counts for.

@@ -17,8 +17,8 @@ var cannotServe = []string{
 	"OOM", "MISCONF", "BUSY", "NOAUTH", "WRONGPASS", "NOPERM",
 }
 
-// isOutage tells whether a failed call means that Redis cannot serve. Whatever is not a reply of Redis is: a timeout, a
-// refused or broken connection, no connection free in time, an answer that is not the protocol.
+// isOutage reports whether a failed call means that Redis cannot serve. Whatever is not a reply of Redis is: a timeout,
+// a refused or broken connection, no connection free in time, an answer that is not the protocol.
 func isOutage(err error) bool {
 	var reply redis.Error
 	if !errors.As(err, &reply) {

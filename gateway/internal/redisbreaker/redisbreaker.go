@@ -1,6 +1,6 @@
-// Package redisbreaker keeps a sick Redis from slowing anybody down. All that use Redis go through one Breaker: a call is
-// bounded by Bound, the first failure of an outage switches Redis off for everybody at once, and a single probe in the
-// background switches it on again. What serves meanwhile is the caller's matter.
+// Package redisbreaker keeps a sick Redis from slowing anybody down. All that use Redis go through one Breaker: a call
+// is bounded by Bound, the first failure of an outage switches Redis off for everybody at once, and a single probe in
+// the background switches it on again. What serves meanwhile is the caller's matter.
 package redisbreaker
 
 import (

@@ -76,12 +76,12 @@ func (p pattern) length() int {
 	return len(p.plain)
 }
 
-// canMatch tells whether any path can match: all begin with a slash.
+// canMatch reports whether any path can match: all begin with a slash.
 func (p pattern) canMatch() bool {
 	return strings.HasPrefix(p.plain, "/") || strings.HasPrefix(p.plain, "*")
 }
 
-// matchesAll tells whether every path matches: a slash, or nothing, among any number of stars.
+// matchesAll reports whether every path matches: a slash, or nothing, among any number of stars.
 func (p pattern) matchesAll() bool {
 	rest := strings.Trim(p.plain, "*")
 	open := !p.end || strings.HasSuffix(p.plain, "*")

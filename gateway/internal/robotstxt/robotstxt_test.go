@@ -228,8 +228,9 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// allows tells whether a crawler without a group of its own may fetch the path: the longest rule that matches decides,
-// and allow wins a tie (RFC 9309 section 2.2.2). It asks regular expressions, another way than the sums of Effect.
+// allows reports whether a crawler without a group of its own may fetch the path: the longest rule that matches
+// decides, and allow wins a tie (RFC 9309 section 2.2.2). It asks regular expressions, another way than the sums of
+// Effect.
 func allows(f File, path string) bool {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path

@@ -25,7 +25,7 @@ var errnos = []syscall.Errno{
 	syscall.ENETDOWN,      // the link is down
 }
 
-// Is tells whether the error is one of a shortage.
+// Is reports whether the error is one of a shortage.
 func Is(err error) bool {
 	return slices.ContainsFunc(errnos, func(errno syscall.Errno) bool { return errors.Is(err, errno) })
 }

@@ -78,7 +78,7 @@ func ParseNetworkQuery(s string) (NetworkQuery, error) {
 	return NetworkQuery{asn: n}, err
 }
 
-// IsAddr tells whether the query is about an address.
+// IsAddr reports whether the query is about an address.
 func (q NetworkQuery) IsAddr() bool { return q.addr.IsValid() }
 
 // Addr is the address, the zero Addr where the query is about an AS number.

@@ -64,7 +64,7 @@ func parseRange(entry string) (netip.Prefix, bool) {
 // endsInNumber recognises a malformed address, which would otherwise be a suffix that never matches.
 func endsInNumber(name string) bool { return ascii.IsDigit(name[strings.LastIndexByte(name, '.')+1]) }
 
-// DeniesAddr tells whether the address lies in a denied range.
+// DeniesAddr reports whether the address lies in a denied range.
 func (d Denylist) DeniesAddr(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	for _, p := range d.prefixes {
@@ -75,7 +75,7 @@ func (d Denylist) DeniesAddr(a netip.Addr) bool {
 	return false
 }
 
-// DeniesName tells whether the canonical name is, or lies under, a denied suffix.
+// DeniesName reports whether the canonical name is, or lies under, a denied suffix.
 func (d Denylist) DeniesName(name string) bool {
 	for _, suffix := range d.suffixes {
 		if above, ok := strings.CutSuffix(name, suffix); ok && (above == "" || strings.HasSuffix(above, ".")) {

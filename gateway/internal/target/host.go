@@ -51,7 +51,7 @@ func lookAlike(s, want string) error {
 	return nil
 }
 
-// IsAddr tells whether the host is an address literal.
+// IsAddr reports whether the host is an address literal.
 func (h Host) IsAddr() bool { return h.addr.IsValid() }
 
 // Addr is the address of a literal, the zero Addr for a name.

@@ -18,7 +18,7 @@ func ParseRegistration(s string) (Registration, error) {
 	return Registration{host: h}, err
 }
 
-// IsAddr tells whether the query is about an address.
+// IsAddr reports whether the query is about an address.
 func (r Registration) IsAddr() bool { return r.host.IsAddr() }
 
 // Addr is the address, the zero Addr for a domain.

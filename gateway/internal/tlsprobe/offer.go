@@ -33,7 +33,7 @@ func offered(v Version) []uint16 {
 	return ids
 }
 
-// fits tells whether a suite can be chosen in a version. AEADs, and the suites with SHA-256 and SHA-384 that are no
+// fits reports whether a suite can be chosen in a version. AEADs, and the suites with SHA-256 and SHA-384 that are no
 // PSK's, are of TLS 1.2 (RFC 5246 section 1.2, RFC 5288, RFC 5289, RFC 5487).
 func (s Suite) fits(v Version) bool {
 	if v == TLS13 || s.KeyExchange == exchange13 {

@@ -141,7 +141,7 @@ func (r *run) each(n int, f func(int)) {
 	lanes.Wait()
 }
 
-// accepts tells whether a version is known to be taken.
+// accepts reports whether a version is known to be taken.
 func (t *taken) accepts() bool { return t.yes != nil && *t.yes }
 
 func (r *run) report() Report {

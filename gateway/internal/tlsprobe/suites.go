@@ -164,7 +164,7 @@ func idsOf(list []Suite) (ids []uint16) {
 	return ids
 }
 
-// isOrdered tells whether the server's choices follow an order of its own, or the client's; nil where it cannot be
+// isOrdered reports whether the server's choices follow an order of its own, or the client's; nil where it cannot be
 // told. What it chose in another order than ours is its own; else it is asked once more, with the order turned around.
 func (r *run) isOrdered(ctx context.Context, t *taken) *bool {
 	yes, no := true, false

@@ -76,7 +76,7 @@ func New[T Target, R any](spec Spec[T, R]) Tool {
 // Slug is the tool's name in the path.
 func (t Tool) Slug() string { return t.slug }
 
-// NeedsWorker tells whether the tool runs only where the worker is enabled.
+// NeedsWorker reports whether the tool runs only where the worker is enabled.
 func (t Tool) NeedsWorker() bool { return t.worker }
 
 // OpenAPI is the tool's own part of the API's description.

@@ -130,7 +130,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// answersTooMuch tells whether what the kernel sends in answer to what is read passes the bound.
+// answersTooMuch reports whether what the kernel sends in answer to what is read passes the bound.
 func (c *Conn) answersTooMuch(n int) bool {
 	if c.fresh, c.reads = c.fresh+n, c.reads+1; c.fresh < octetsPerLook && c.reads < readsPerLook {
 		return false

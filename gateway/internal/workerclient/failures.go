@@ -65,21 +65,21 @@ func isUnreachable(err error) bool { return is[*unreachableError](err) }
 func isOwnFault(err error) bool    { return is[*ownFaultError](err) }
 func isSilence(err error) bool     { return is[*silenceError](err) }
 
-// isRefusal tells whether the worker's host itself said that nobody listens. Any other connection that could not be
+// isRefusal reports whether the worker's host itself said that nobody listens. Any other connection that could not be
 // made may have been bad luck: a packet that was lost, a full queue, a name server that was late.
 func isRefusal(err error) bool { return isUnreachable(err) && errors.Is(err, syscall.ECONNREFUSED) }
 
 // noWay are the errors by which routers and neighbours say that nothing reaches the worker's host.
 var noWay = []error{syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EHOSTDOWN}
 
-// isCut tells whether nothing comes of the worker any more, not even the answer to a job that it has begun. One that
+// isCut reports whether nothing comes of the worker any more, not even the answer to a job that it has begun. One that
 // takes no connections may still finish those: so does a worker that is stopped in order.
 func isCut(err error) bool {
 	return isSilence(err) ||
 		slices.ContainsFunc(noWay, func(errno error) bool { return errors.Is(err, errno) })
 }
 
-// isLoss tells whether nobody answered: whatever a worker answers, it is there.
+// isLoss reports whether nobody answered: whatever a worker answers, it is there.
 func isLoss(err error) bool { return isUnreachable(err) || isSilence(err) || is[*brokenOffError](err) }
 
 // own makes a failure of the worker, which is a part of this service: it says nothing about a target.
@@ -139,7 +139,7 @@ func (p *stages) judgeStream(ctx context.Context, err error) error {
 	return p.judge(ctx, err)
 }
 
-// isAlert tells whether the worker ended the connection by a TLS alert. In TLS 1.3 it refuses a client's certificate
+// isAlert reports whether the worker ended the connection by a TLS alert. In TLS 1.3 it refuses a client's certificate
 // once the handshake is over on this side.
 func isAlert(err error) bool {
 	var failed *net.OpError

@@ -29,7 +29,7 @@ func (c *Client) Ready(ctx context.Context) (workerapi.Ready, error) {
 	return c.lastReady()
 }
 
-// Serves tells whether Ready has no error to give.
+// Serves reports whether Ready has no error to give.
 func (c *Client) Serves() bool {
 	_, err := c.lastReady()
 	return err == nil
@@ -46,7 +46,7 @@ func (c *Client) lastReady() (workerapi.Ready, error) {
 	return last.ready, last.err
 }
 
-// again tells whether the question for readiness is asked once more: a process or a network may stand still for a
+// again reports whether the question for readiness is asked once more: a process or a network may stand still for a
 // moment.
 func again(err error) bool { return isLoss(err) && !isRefusal(err) }
 

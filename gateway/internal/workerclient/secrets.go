@@ -25,7 +25,7 @@ func (c *Client) SetTLS(config *tls.Config) {
 // carrierGrade is the range that providers share among customers (RFC 6598).
 var carrierGrade = netip.MustParsePrefix("100.64.0.0/10")
 
-// isNear tells whether an address is of this host or a private network.
+// isNear reports whether an address is of this host or a private network.
 func isNear(a netip.Addr) bool {
 	a = a.Unmap()
 	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || carrierGrade.Contains(a)

@@ -51,7 +51,7 @@ func (s *steps) accept() string {
 	return progress.MediaType + ", application/json;q=0.5"
 }
 
-// offered tells whether the answer is a stream. Whatever it is, the worker has taken the job.
+// offered reports whether the answer is a stream. Whatever it is, the worker has taken the job.
 func (s *steps) offered(h http.Header) bool {
 	if s == nil {
 		return false

@@ -22,7 +22,7 @@ func KeyPair(certificate, key []byte) (*tls.Certificate, error) {
 	return nil, NoKey
 }
 
-// isKey tells whether a text holds a private key that can be read, whichever certificate it belongs to.
+// isKey reports whether a text holds a private key that can be read, whichever certificate it belongs to.
 func isKey(text []byte) bool {
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
 		if _, err := x509.ParsePKCS8PrivateKey(block.Bytes); err == nil {

@@ -96,7 +96,7 @@ func (p *FilePath) Decode(s string) error {
 	return nil
 }
 
-// IsPrintable tells whether a text is printable ASCII without spaces, which goes into a header as it is.
+// IsPrintable reports whether a text is printable ASCII without spaces, which goes into a header as it is.
 func IsPrintable(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) < 0
 }

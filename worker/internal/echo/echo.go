@@ -32,7 +32,7 @@ const (
 	Prohibited
 )
 
-// Ends tells whether an answer of this kind says that probes of this flow get no farther than its sender.
+// Ends reports whether an answer of this kind says that probes of this flow get no farther than its sender.
 func (k Kind) Ends() bool {
 	switch k {
 	case Reply, NetUnreachable, HostUnreachable, ProtocolUnreachable, PortUnreachable, Prohibited:
@@ -42,7 +42,7 @@ func (k Kind) Ends() bool {
 	}
 }
 
-// Refuses tells whether an answer of this kind says that the destination cannot be reached.
+// Refuses reports whether an answer of this kind says that the destination cannot be reached.
 func (k Kind) Refuses() bool { return k.Ends() && k != Reply }
 
 // Answer is one ICMP message that answers an echo request of a flow.
@@ -92,13 +92,13 @@ type Network interface {
 	// that serves every flow: deliver must not block. One delivery may still be under way when Close returns.
 	// Errors: ErrFamily, ErrNoFlow, ErrClosed.
 	Open(dst netip.Addr, deliver func(Answer)) (Flow, error)
-	// Follow watches over the way to dst from now on, until the RouteWatch is closed. A link without a carrier takes packets and
-	// drops them: no error of Send tells of it, and what is silent then is not the destination.
+	// Follow watches over the way to dst from now on, until the RouteWatch is closed. A link without a carrier takes
+	// packets and drops them: no error of Send tells of it, and what is silent then is not the destination.
 	Follow(dst netip.Addr) RouteWatch
 }
 
-// RouteWatch is what this host knows of its own way to a destination. A family that it never had is not cut off; there Send
-// gives ErrNoRoute. It is safe for concurrent use.
+// RouteWatch is what this host knows of its own way to a destination. A family that it never had is not cut off; there
+// Send gives ErrNoRoute. It is safe for concurrent use.
 type RouteWatch interface {
 	// Cut is ErrCutOff while there is none. It costs next to nothing.
 	Cut() error

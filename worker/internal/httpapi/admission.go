@@ -12,7 +12,7 @@ func (s *Server) SetTokens(tokens []string) {
 	s.tokens.Store(&all)
 }
 
-// isCertified tells whether a request may go on as far as its connection is concerned. Where client certificates are
+// isCertified reports whether a request may go on as far as its connection is concerned. Where client certificates are
 // demanded, all but the bare question whether the process lives needs one: health checks of containers and balancers
 // have none. The listener has verified the certificates that there are, and refused the rest.
 func (s *Server) isCertified(r *http.Request) bool {

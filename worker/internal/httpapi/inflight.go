@@ -16,8 +16,8 @@ type taken struct {
 	end time.Time // as is to be expected
 }
 
-// inflight bounds how many jobs run at once, in all and of one client or group. A job that finds none free is refused at
-// once; nothing queues.
+// inflight bounds how many jobs run at once, in all and of one client or group. A job that finds none free is refused
+// at once; nothing queues.
 type inflight struct {
 	mu      sync.Mutex
 	limit   int

@@ -61,7 +61,7 @@ func Endings() []Ending {
 	}
 }
 
-// Ran tells whether a job was run for the request, or one that ran was joined.
+// Ran reports whether a job was run for the request, or one that ran was joined.
 func (e Ending) Ran() bool {
 	switch e.Outcome {
 	case OutcomeUnauthorized, OutcomeInvalid, OutcomeRefused, OutcomeLimited, OutcomeBusy:

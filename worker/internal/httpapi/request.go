@@ -55,7 +55,7 @@ func (x *requestContext) readJob() (request workerapi.Request, refused *refusal)
 	return request, refused
 }
 
-// isPlainJSON tells whether a body is declared as JSON in UTF-8 without compression.
+// isPlainJSON reports whether a body is declared as JSON in UTF-8 without compression.
 func isPlainJSON(h http.Header) bool {
 	if e := h.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return false

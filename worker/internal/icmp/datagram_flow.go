@@ -178,12 +178,12 @@ func (f *datagramFlow) unmatched(m message, now time.Time) {
 	}
 }
 
-// believes tells whether the flow takes an answer that is proved so well.
+// believes reports whether the flow takes an answer that is proved so well.
 func (f *datagramFlow) believes(p proof, now time.Time) bool {
 	return p == proved || p == short && f.forged.quiet(now) && f.network.forged.quiet(now)
 }
 
-// read tells whether a packet is an ICMP message that answers some request.
+// read reports whether a packet is an ICMP message that answers some request.
 func (p datagramProtocol) read(d datagram, flags int) (a arrived, ok bool) {
 	a.kernel = parseControl(d.control)
 	if flags == unix.MSG_ERRQUEUE {

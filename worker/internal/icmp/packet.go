@@ -54,7 +54,7 @@ func request(typ byte, id, seq uint16, c cookie) [headerLength + payloadLength]b
 	return p
 }
 
-// provesReply tells whether the payload of an echo reply is the one sent as seq under the cookie.
+// provesReply reports whether the payload of an echo reply is the one sent as seq under the cookie.
 func provesReply(payload []byte, seq uint16, c cookie) bool {
 	return len(payload) >= provedLength &&
 		bytes.Equal(payload[:cookieLength], c[:]) &&

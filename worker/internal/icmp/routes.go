@@ -28,8 +28,9 @@ const (
 	countPause = 5 * time.Millisecond
 )
 
-// routeWatcher follows what the kernel has for a way to each destination that is measured. It is asked when that begins, and
-// again when it tells of a change: a link that was down for a moment between two probes may have lost an answer.
+// routeWatcher follows what the kernel has for a way to each destination that is measured. It is asked when that
+// begins, and again when it tells of a change: a link that was down for a moment between two probes may have lost an
+// answer.
 type routeWatcher struct {
 	log   *slog.Logger
 	route func(netip.Addr) (hostroute.Route, error)
@@ -166,8 +167,8 @@ func (f *routeWatch) Cut() error {
 	return nil
 }
 
-// WasCut implements echo.RouteWatch. Of a carrier that was lost a moment ago the kernel may not have told yet, but it counts
-// them at once.
+// WasCut implements echo.RouteWatch. Of a carrier that was lost a moment ago the kernel may not have told yet, but it
+// counts them at once.
 func (f *routeWatch) WasCut() error {
 	if !f.was.Load() {
 		f.lookNow()
@@ -186,8 +187,8 @@ func (f *routeWatch) WasCut() error {
 	return nil
 }
 
-// droppedAny tells whether this host has dropped packets of which no send tells. A send of another flow may be between
-// what the kernel counts and what is taken off for it, so it looks twice.
+// droppedAny reports whether this host has dropped packets of which no send tells. A send of another flow may be
+// between what the kernel counts and what is taken off for it, so it looks twice.
 func (f *routeWatch) droppedAny() bool {
 	more := func() bool { return int64(f.ways.dropped()-f.before) > 0 }
 	if !more() {

@@ -80,7 +80,7 @@ func sendCounting(fd int, packet, control []byte, to unix.Sockaddr) (at time.Tim
 	return at, 0, err
 }
 
-// isPending tells whether an error of a send may be that of an earlier packet: it is one of those to which the kernel
+// isPending reports whether an error of a send may be that of an earlier packet: it is one of those to which the kernel
 // translates ICMP errors (icmp_err_convert, icmpv6_err_convert), or a signal.
 func isPending(err error) bool {
 	for _, e := range []error{

@@ -64,7 +64,7 @@ func (s *suspicion) note(now time.Time) {
 	}
 }
 
-// quiet tells whether the level is below the limit.
+// quiet reports whether the level is below the limit.
 func (s *suspicion) quiet(now time.Time) bool {
 	return s.gone.Load()-int64(now.Sub(started)) < s.limit*int64(s.pace)
 }

@@ -243,7 +243,7 @@ func (d *driver) sendFailed(err error) error {
 	return errors.Join(d.way.Cut(), err)
 }
 
-// begun tells whether a probe has left: a flow is opened for it, and a probe that cannot leave ends the job.
+// begun reports whether a probe has left: a flow is opened for it, and a probe that cannot leave ends the job.
 func (d *driver) begun() bool { return len(d.flows) > 0 }
 
 // flow opens flows in order as they are first used.

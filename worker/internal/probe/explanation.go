@@ -11,8 +11,8 @@ import (
 	"diagnostics/worker/internal/echo"
 )
 
-// explanation tells a person what to make of a trace: a note on single hops, and a few sentences on the whole. It names hops
-// by number alone, so nothing hidden can slip out.
+// explanation tells a person what to make of a trace: a note on single hops, and a few sentences on the whole. It names
+// hops by number alone, so nothing hidden can slip out.
 type explanation struct {
 	trace *trace
 	rows  []row
@@ -83,13 +83,13 @@ func (s explanation) some(i int) string {
 
 func (s explanation) isDestination(i int) bool { return s.rows[i].destination }
 
-// answersBeyond tells whether any probe that passed the hop was answered.
+// answersBeyond reports whether any probe that passed the hop was answered.
 func (s explanation) answersBeyond(i int) bool {
 	return s.stop == workerapi.StopReached ||
 		slices.ContainsFunc(s.hops[i+1:], func(h workerapi.Hop) bool { return h.Received > 0 })
 }
 
-// wholeBeyond tells whether some later hop answered every probe, each of which had passed this one.
+// wholeBeyond reports whether some later hop answered every probe, each of which had passed this one.
 func (s explanation) wholeBeyond(i int) bool {
 	return slices.ContainsFunc(s.hops[i+1:], func(h workerapi.Hop) bool { return h.Received == h.Sent })
 }

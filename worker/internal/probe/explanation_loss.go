@@ -46,7 +46,7 @@ func (s explanation) lossFrom(last int) (first, before int) {
 	return first, before
 }
 
-// rechecked tells whether the destination answered when it was asked again.
+// rechecked reports whether the destination answered when it was asked again.
 func (s explanation) rechecked() bool {
 	r := s.trace.lastRecheck()
 	return r != nil && r.answered && r.kind == echo.Reply

@@ -27,7 +27,7 @@ const (
 	unevenLoss = 2
 )
 
-// looksLimited tells whether the probes without an answer look as if the host answered only so many a second.
+// looksLimited reports whether the probes without an answer look as if the host answered only so many a second.
 func (s *series) looksLimited() bool {
 	var decided []ping
 	for _, p := range s.pings {
@@ -59,7 +59,7 @@ func sinceFirstMissing(pings []ping) (rest []ping, missing int) {
 	return rest, missing
 }
 
-// neverSilentForLong tells whether the probes that were answered left no farther apart than under a limit of one a
+// neverSilentForLong reports whether the probes that were answered left no farther apart than under a limit of one a
 // second.
 func (s *series) neverSilentForLong(pings []ping) bool {
 	most := limitPeriod + 3*s.shape.gap/2
@@ -75,7 +75,7 @@ func (s *series) neverSilentForLong(pings []ping) bool {
 	return true
 }
 
-// isEven tells whether about as many probes were answered in any second as in any other. A second tells nothing where
+// isEven reports whether about as many probes were answered in any second as in any other. A second tells nothing where
 // this host was late with a probe shortly before or in it: meanwhile a limit saves up answers for the next probes.
 func (s *series) isEven(pings []ping) bool {
 	uneven := unevenPing
@@ -107,7 +107,7 @@ func (s *series) isEven(pings []ping) bool {
 	return most-least <= uneven
 }
 
-// lateBetween tells whether a probe of that time left late.
+// lateBetween reports whether a probe of that time left late.
 func (s *series) lateBetween(from, until time.Time) bool {
 	for i := 1; i < len(s.pings); i++ {
 		at := s.pings[i].at
@@ -118,10 +118,10 @@ func (s *series) lateBetween(from, until time.Time) bool {
 	return false
 }
 
-// confirming tells whether the confirmation has begun.
+// confirming reports whether the confirmation has begun.
 func (s *series) confirming() bool { return s.main > 0 }
 
-// wantsConfirmation tells whether there is something to confirm, and time for all of it.
+// wantsConfirmation reports whether there is something to confirm, and time for all of it.
 func (s *series) wantsConfirmation(now time.Time) bool {
 	const takes = (workerapi.ConfirmationProbes-1)*workerapi.ConfirmationGap + workerapi.LateAfter
 	return !s.confirming() && len(s.pings) == s.shape.probes && !now.Add(takes).After(s.deadline) && s.looksLimited()

@@ -55,10 +55,10 @@ type ping struct {
 	ttl     int
 }
 
-// open tells whether nothing came for a probe.
+// open reports whether nothing came for a probe.
 func (p *ping) open() bool { return !p.replied && !p.refused }
 
-// late tells whether its reply took longer than answers are waited for.
+// late reports whether its reply took longer than answers are waited for.
 func (p *ping) late() bool { return p.replied && p.rtt > workerapi.LateAfter }
 
 func newSeries(now time.Time, shape seriesShape) *series {
@@ -124,7 +124,7 @@ func (s *series) patience() time.Duration {
 
 func (s *series) limit() time.Time { return s.deadline }
 
-// refusedOutright tells whether nothing but refusals came, and enough of them.
+// refusedOutright reports whether nothing but refusals came, and enough of them.
 func (s *series) refusedOutright() bool { return s.replies == 0 && s.refusals >= refusalsEnd }
 
 // until is until when answers are waited for: where one is missing for as long after the last probe as an answer may

@@ -23,7 +23,7 @@ type shot struct {
 	labels   []echo.Label
 }
 
-// pending tells whether an answer may still come.
+// pending reports whether an answer may still come.
 func (s *shot) pending() bool { return !s.at.IsZero() && !s.answered }
 
 // ttlShots is the probes of one TTL, one for each round.
@@ -32,7 +32,7 @@ type ttlShots struct {
 	sent  int
 }
 
-// heard tells whether any probe of the TTL was answered.
+// heard reports whether any probe of the TTL was answered.
 func (h *ttlShots) heard() bool {
 	return slices.ContainsFunc(h.shots[:h.sent], func(s shot) bool { return s.answered })
 }

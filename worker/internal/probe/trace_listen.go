@@ -47,7 +47,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// missing tells whether the answer to a probe that matters has not come: one of a router, of the destination's first
+// missing reports whether the answer to a probe that matters has not come: one of a router, of the destination's first
 // three, or of the one that asks whether there is a destination.
 func (t *trace) missing() bool {
 	if !t.ended() && t.reach.pending() {

@@ -51,7 +51,7 @@ func (t *trace) choose(now time.Time) (r *request, at time.Time) {
 	return &request{seq: seqOf(round, chosen), ttl: chosen, flow: t.flow(round)}, now
 }
 
-// wants tells whether a TTL is to be sent another probe.
+// wants reports whether a TTL is to be sent another probe.
 func (t *trace) wants(ttl int) bool {
 	if t.ttls[ttl].sent == workerapi.ProbesPerHop {
 		return false

@@ -18,10 +18,10 @@ func (t *trace) end() int {
 	return min(t.farthest+workerapi.GapLimit+t.wider, workerapi.MaxHops)
 }
 
-// ended tells whether the TTL at which the way ends is known.
+// ended reports whether the TTL at which the way ends is known.
 func (t *trace) ended() bool { return t.replied > 0 || t.refusal() }
 
-// refusal tells whether the way ends in a refusal. One that comes from nearer than the farthest router does not speak
+// refusal reports whether the way ends in a refusal. One that comes from nearer than the farthest router does not speak
 // for the whole way: only one of several legs is broken, or was for a moment.
 func (t *trace) refusal() bool { return t.replied == 0 && t.refused > t.farthest }
 

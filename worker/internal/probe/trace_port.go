@@ -112,10 +112,10 @@ func (t *trace) boundSYNs(place int) []*shot {
 	return bound
 }
 
-// passed tells whether a probe got past all the routers that are known on the way of its round.
+// passed reports whether a probe got past all the routers that are known on the way of its round.
 func (t *trace) passed(s *shot, round, ttl int) bool { return s.replied() || ttl > t.expired[round] }
 
-// replied tells whether the destination itself answered.
+// replied reports whether the destination itself answered.
 func (s *shot) replied() bool { return s.answered && s.kind == echo.Reply }
 
 // sooner gives the one that was sent first; nil is none.

@@ -45,7 +45,7 @@ func (t *trace) chooseRecheck(now, at time.Time) (*request, time.Time) {
 	return &request{seq: uint16(recheckSeq + len(t.rechecks)), ttl: ttl}, now
 }
 
-// mayRecheck tells whether a TTL may be asked again at all. With TCP each round has one SYN for it and no more, and
+// mayRecheck reports whether a TTL may be asked again at all. With TCP each round has one SYN for it and no more, and
 // hosts seldom limit how often they answer those.
 func (t *trace) mayRecheck() bool { return t.probe.Protocol != echo.TCP }
 
@@ -70,7 +70,7 @@ func (t *trace) doubtful() int {
 	return ttl
 }
 
-// leavesOut tells whether the destination has left any probe unanswered that got there.
+// leavesOut reports whether the destination has left any probe unanswered that got there.
 func (t *trace) leavesOut() bool {
 	if t.reach.pending() {
 		return true

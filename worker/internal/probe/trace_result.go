@@ -154,7 +154,7 @@ func (r row) refusal() echo.Kind {
 	return 0
 }
 
-// tooBig tells whether a probe was called too big here.
+// tooBig reports whether a probe was called too big here.
 func (r row) tooBig() bool {
 	return slices.ContainsFunc(r.shots, func(s shot) bool { return s.answered && s.kind == echo.TooBig })
 }

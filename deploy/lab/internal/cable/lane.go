@@ -81,7 +81,7 @@ func (l *lane) drain(start time.Time) {
 	l.queue = l.queue[:kept]
 }
 
-// isNth tells whether the packet that came last is one of every n.
+// isNth reports whether the packet that came last is one of every n.
 func (l *lane) isNth(n int) bool { return n > 0 && l.seen%n == 0 }
 
 func (l *lane) buffer() []byte {

@@ -84,7 +84,7 @@ func (c Client) Ask(ctx context.Context, s tlsserver.Server, address string) (Se
 	return seen, nil
 }
 
-// Takes is whether OpenSSL shakes hands with the server at all, with what it offers by itself.
+// Takes reports whether OpenSSL shakes hands with the server at all, with what it offers by itself.
 func (c Client) Takes(ctx context.Context, s tlsserver.Server, address string) bool {
 	_, ok := c.try(ctx, s, address, "", nil, everyGroup)
 	return ok

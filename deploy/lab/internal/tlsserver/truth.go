@@ -53,7 +53,7 @@ const (
 // Refused is what Nameless is where clients that send no name are turned away.
 const Refused = "refused"
 
-// Takes is whether the server takes the protocol.
+// Takes reports whether the server takes the protocol.
 func (t Truth) Takes(protocol string) bool { return t.Suites[protocol] != nil }
 
 // The protocols, oldest first.

@@ -205,7 +205,7 @@ func (r *Resolver) at(name string, qtype uint16) (found []dns.RR, alias string) 
 	return found, ""
 }
 
-// delegated tells whether the name is a top-level domain of the real root.
+// delegated reports whether the name is a top-level domain of the real root.
 func delegated(name string) bool {
 	label := strings.TrimSuffix(name, ".")
 	suffix, icann := publicsuffix.PublicSuffix(label)

@@ -68,7 +68,7 @@ func Read(txt []string) Report {
 	return r.report
 }
 
-// isKey tells whether a TXT record was meant to be a key: it says that it is DKIM, or it has a p tag.
+// isKey reports whether a TXT record was meant to be a key: it says that it is DKIM, or it has a p tag.
 func isKey(record string) bool {
 	tags, _ := mailauth.ParseTags(record)
 	if version, ok := tags.Get("v"); ok {

@@ -60,7 +60,7 @@ type Record struct {
 // value has, blanks may stand around the equals sign, and nothing before the tag.
 var versionTag = regexp.MustCompile(`^[vV][ \t]*=[ \t]*` + version + `[ \t]*(;|$)`)
 
-// IsRecord tells whether a TXT record is a DMARC record.
+// IsRecord reports whether a TXT record is a DMARC record.
 func IsRecord(txt string) bool { return versionTag.MatchString(txt) }
 
 // Parse reads a DMARC record. What is not valid is left at its default, as RFC 9989 section 4.7 says, and told in

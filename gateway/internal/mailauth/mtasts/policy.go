@@ -139,7 +139,7 @@ func (p *Policy) required(seen map[string]bool) {
 	}
 }
 
-// Covers tells whether a mail exchange matches one of the patterns (RFC 8461 section 4.1): a star stands for exactly
+// Covers reports whether a mail exchange matches one of the patterns (RFC 8461 section 4.1): a star stands for exactly
 // one label. The name is lower case, without a trailing dot.
 func (p Policy) Covers(exchange string) bool {
 	for _, pattern := range p.MX {

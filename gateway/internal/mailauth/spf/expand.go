@@ -112,7 +112,7 @@ func shortened(name string) string {
 	return name
 }
 
-// canBeName tells whether a name can be asked for in the DNS at all: no label is empty or longer than 63 octets.
+// canBeName reports whether a name can be asked for in the DNS at all: no label is empty or longer than 63 octets.
 func canBeName(name string) bool {
 	for label := range strings.SplitSeq(name, ".") {
 		if label == "" || len(label) > maxLabel {
@@ -124,8 +124,8 @@ func canBeName(name string) bool {
 
 const maxLabel = 63
 
-// isPublic tells whether a name that can be asked for belongs to the public DNS. A domain-spec may have characters that
-// no host's name has, and the DNS takes them: where the name ends is what counts.
+// isPublic reports whether a name that can be asked for belongs to the public DNS. A domain-spec may have characters
+// that no host's name has, and the DNS takes them: where the name ends is what counts.
 func isPublic(name string) bool {
 	labels := strings.Split(name, ".")
 	for i, label := range labels {

@@ -92,7 +92,7 @@ func checkDomainSpec(s string) (macros bool, problem string) {
 	return macros, ""
 }
 
-// endsInMacro tells whether the last character belongs to a macro. The string is a valid macro-string.
+// endsInMacro reports whether the last character belongs to a macro. The string is a valid macro-string.
 func endsInMacro(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] != '%' {

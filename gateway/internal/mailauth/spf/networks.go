@@ -41,7 +41,7 @@ func setOf(spans ...span) networks {
 	return set
 }
 
-// meets tells whether b, which does not begin before a, overlaps it or goes on where it ends.
+// meets reports whether b, which does not begin before a, overlaps it or goes on where it ends.
 func meets(a, b span) bool {
 	return !a.last.Less(b.first) || a.last.Next() == b.first
 }
@@ -72,7 +72,7 @@ func (n networks) without(other networks) networks {
 	return rest
 }
 
-// in tells whether all of the set is in the other.
+// in reports whether all of the set is in the other.
 func (n networks) in(other networks) bool { return len(n.without(other)) == 0 }
 
 // prefixes is the shortest list of networks that make the set up.

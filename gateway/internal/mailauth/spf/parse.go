@@ -31,7 +31,7 @@ var mechanisms = map[string]Kind{
 	"all": All, "include": Include, "a": A, "mx": MX, "ptr": PTR, "ip4": IP4, "ip6": IP6, "exists": Exists,
 }
 
-// Lookup tells whether terms of the kind count against the limit of ten (RFC 7208 section 4.6.4).
+// Lookup reports whether terms of the kind count against the limit of ten (RFC 7208 section 4.6.4).
 func (k Kind) Lookup() bool {
 	switch k {
 	case Include, A, MX, PTR, Exists, Redirect:
@@ -40,7 +40,7 @@ func (k Kind) Lookup() bool {
 	return false
 }
 
-// Modifier tells whether terms of the kind are modifiers, whose place in the record has no meaning.
+// Modifier reports whether terms of the kind are modifiers, whose place in the record has no meaning.
 func (k Kind) Modifier() bool { return k >= Redirect }
 
 // Term is one mechanism or modifier.
@@ -68,8 +68,8 @@ type Term struct {
 
 const version = "v=spf1"
 
-// IsRecord tells whether a TXT record is an SPF record: the version, in any case, and a space or nothing behind it (RFC
-// 7208 section 4.5).
+// IsRecord reports whether a TXT record is an SPF record: the version, in any case, and a space or nothing behind it
+// (RFC 7208 section 4.5).
 func IsRecord(txt string) bool {
 	if len(txt) < len(version) || !strings.EqualFold(txt[:len(version)], version) {
 		return false
@@ -77,7 +77,7 @@ func IsRecord(txt string) bool {
 	return len(txt) == len(version) || txt[len(version)] == ' '
 }
 
-// IsNear tells whether a TXT record that is no SPF record was meant to be one.
+// IsNear reports whether a TXT record that is no SPF record was meant to be one.
 func IsNear(txt string) bool {
 	if IsRecord(txt) {
 		return false

@@ -50,7 +50,7 @@ type branch struct {
 	visit *visit
 }
 
-// record tells whether the visit leads to a record of its own.
+// record reports whether the visit leads to a record of its own.
 func (v *visit) record() bool {
 	return v.parent == nil || v.term.Kind == Include || v.term.Kind == Redirect
 }

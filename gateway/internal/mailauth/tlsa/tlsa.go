@@ -71,12 +71,12 @@ func (r Record) Problem() string {
 	return ""
 }
 
-// isDER tells whether the octets are one ASN.1 sequence, as certificates and public keys are, and nothing else.
+// isDER reports whether the octets are one ASN.1 sequence, as certificates and public keys are, and nothing else.
 func isDER(octets []byte) bool {
 	var value asn1.RawValue
 	rest, err := asn1.Unmarshal(octets, &value)
 	return err == nil && len(rest) == 0 && value.Class == asn1.ClassUniversal && value.Tag == asn1.TagSequence
 }
 
-// Zero tells whether the data is nothing but zeros, which no certificate and no key has for a digest.
+// Zero reports whether the data is nothing but zeros, which no certificate and no key has for a digest.
 func (r Record) Zero() bool { return r.Data != "" && strings.Trim(r.Data, "0") == "" }

@@ -143,7 +143,7 @@ func cutLast(path string) (before, last string, ok bool) {
 	return path[:i], path[i+1:], true
 }
 
-// names tells whether a segment of a path, escaped, is the object that was asked for.
+// names reports whether a segment of a path, escaped, is the object that was asked for.
 func (q question) names(segment string) bool {
 	written, err := url.PathUnescape(segment)
 	if err != nil {

@@ -43,7 +43,7 @@ func (d *Domain) fits(name string) bool {
 		(d.Registrar == nil || keeps(webLink, d.Registrar.URL) && keeps(address, d.Registrar.AbuseEmail))
 }
 
-// keeps tells whether what reads a text of a registry gives it as it is.
+// keeps reports whether what reads a text of a registry gives it as it is.
 func keeps(read func(string) string, s *string) bool { return s == nil || *s != "" && read(*s) == *s }
 
 func (d DNSSEC) valid() bool {
@@ -89,7 +89,7 @@ func validRedactions(all []Redaction) bool {
 	return len(boundRedactions(all, &cut)) == len(all) && !cut
 }
 
-// within tells whether a list is as it would be cut.
+// within reports whether a list is as it would be cut.
 func within[T any](list []T, limit int) bool {
 	var cut bool
 	bound.List(list, limit, &cut)
@@ -126,7 +126,7 @@ func (e Events) valid() bool {
 	return true
 }
 
-// tidy tells whether all texts within some values are plain, on one line and not too long, and all lists there; only
+// tidy reports whether all texts within some values are plain, on one line and not too long, and all lists there; only
 // the notices of an answer without any are null.
 func tidy(values ...any) bool {
 	return !slices.ContainsFunc(values, func(v any) bool { return !tidyValue(reflect.ValueOf(v)) })

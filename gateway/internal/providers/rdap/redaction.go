@@ -77,7 +77,7 @@ func isRedactedText(s string) bool {
 	return strings.Contains(s, "redacted for")
 }
 
-// redacts tells whether an entity says of itself that some of it is held back (RFC 9083 sections 10.2.1 and 10.2.2).
+// redacts reports whether an entity says of itself that some of it is held back (RFC 9083 sections 10.2.1 and 10.2.2).
 func (e entity) redacts() bool {
 	for _, s := range e.Status {
 		switch strings.ToLower(string(s)) {

@@ -50,7 +50,7 @@ func (d *Domain) fits() bool {
 			keeps(webLink, d.Registrar.URL))
 }
 
-// keeps tells whether what reads a text of a server gives it as it is.
+// keeps reports whether what reads a text of a server gives it as it is.
 func keeps(read func(string) *string, s *string) bool {
 	if s == nil {
 		return true

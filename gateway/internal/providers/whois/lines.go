@@ -102,7 +102,7 @@ func (s *splitter) plain(line string, indented bool) {
 	}
 }
 
-// heads tells whether a line is a heading.
+// heads reports whether a line is a heading.
 func (s *splitter) heads(starred, indented, keyed bool, value string) bool {
 	alone := keyed && value == ""
 	switch s.layout {

@@ -136,7 +136,7 @@ func (r *reading) status(value string) {
 	}
 }
 
-// room tells whether a list may have more: one beyond what is shown, so that it is known that there is more.
+// room reports whether a list may have more: one beyond what is shown, so that it is known that there is more.
 func room(list []string) bool { return len(list) <= maxElements }
 
 // state takes "Connected (2027/03/31)": the day is that on which the registration ends.

@@ -22,7 +22,7 @@ func spoken(text string) []string {
 	return lines
 }
 
-// says tells whether a line of the text begins with one of the sentences, which are in lower case.
+// says reports whether a line of the text begins with one of the sentences, which are in lower case.
 func says(text string, sentences ...string) bool {
 	for _, line := range spoken(text) {
 		for _, sentence := range sentences {
@@ -57,7 +57,7 @@ var waitWords = []string{
 	"temporarily blocked",
 }
 
-// asksToWait tells whether a text that tells of no registration turns the question down because of others before it,
+// asksToWait reports whether a text that tells of no registration turns the question down because of others before it,
 // and for how long.
 func asksToWait(text string) (time.Duration, bool) {
 	if _, closed := mentions(text, closedWords); closed {

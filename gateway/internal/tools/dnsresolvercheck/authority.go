@@ -62,7 +62,7 @@ const codeLame = "ELAME"
 
 func (s serverAnswer) conclusive() bool { return s.Outcome != outcomeError }
 
-// same tells whether two servers gave the same answer. A name that does not exist and one without such records count
+// same reports whether two servers gave the same answer. A name that does not exist and one without such records count
 // alike, as they do among the resolvers.
 func (s serverAnswer) same(other serverAnswer) bool {
 	if s.Alias != nil || other.Alias != nil {

@@ -79,7 +79,7 @@ func changeAmong(answers []resolverAnswer) *change {
 	return found
 }
 
-// answeredByPlace tells whether a domain may well give resolvers in different places different answers.
+// answeredByPlace reports whether a domain may well give resolvers in different places different answers.
 func (c query) answeredByPlace() bool {
 	return c.recordType == "A" || c.recordType == "AAAA" || c.recordType == "CNAME"
 }

@@ -9,7 +9,8 @@ func compare(answers []resolverAnswer, own *authority) {
 	}
 }
 
-// matches tells whether the resolver's answer is that of one of the domain's own servers; nil where it cannot be told.
+// matches reports whether the resolver's answer is that of one of the domain's own servers; nil where it cannot be
+// told.
 func (a *authority) matches(answer resolverAnswer) *bool {
 	servers := a.answered()
 	if !answer.conclusive() || len(servers) == 0 {

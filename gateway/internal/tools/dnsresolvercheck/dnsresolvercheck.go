@@ -108,7 +108,7 @@ const (
 // notAsked is why a resolver has no answer that was not asked.
 const notAsked = "This service " + shortage.Phrase + "."
 
-// conclusive tells whether the resolver said what there is, or that there is nothing.
+// conclusive reports whether the resolver said what there is, or that there is nothing.
 func (a resolverAnswer) conclusive() bool { return a.Outcome != outcomeError }
 
 // New makes the tool; client asks the resolvers and the domain's own servers.

@@ -65,7 +65,7 @@ func (c query) disagreement(servers []serverAnswer) string {
 		joinNames(others), verb(len(others), "differs", "differ"), servers[0].Name)
 }
 
-// compared tells whether any resolver could be compared with the domain's own servers.
+// compared reports whether any resolver could be compared with the domain's own servers.
 func (r Result) compared() bool {
 	return len(matching(r.Resolvers, true))+len(matching(r.Resolvers, false)) > 0
 }

@@ -31,12 +31,12 @@ type resolverGroup struct {
 	Digest [sha256.Size]byte `json:"-"`
 }
 
-// holds tells whether the answer's values are the group's.
+// holds reports whether the answer's values are the group's.
 func (g resolverGroup) holds(a resolverAnswer) bool {
 	return g.Digest == a.Digest && slices.Equal(g.Values, a.Values)
 }
 
-// same tells whether two resolvers gave the same values, or none.
+// same reports whether two resolvers gave the same values, or none.
 func (a resolverAnswer) same(other resolverAnswer) bool {
 	return a.Digest == other.Digest && slices.Equal(a.Values, other.Values)
 }
@@ -137,8 +137,8 @@ func isBlockAddress(value string) bool {
 	return addr.IsUnspecified() || addr.Compare(blockPages.first) >= 0 && addr.Compare(blockPages.last) <= 0
 }
 
-// contradicts tells whether two answers cannot both be the zone's: a name that exists for one and not for the other, or
-// other values.
+// contradicts reports whether two answers cannot both be the zone's: a name that exists for one and not for the other,
+// or other values.
 func contradicts(a, b resolverAnswer) bool {
 	return (a.Outcome == outcomeNXDomain) != (b.Outcome == outcomeNXDomain) || !a.same(b)
 }

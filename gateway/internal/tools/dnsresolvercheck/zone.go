@@ -42,7 +42,7 @@ func findZone(ctx context.Context, client *egress.Client, name string) zone {
 	return zone{}
 }
 
-// isRegistry tells whether domains are registered directly below the name.
+// isRegistry reports whether domains are registered directly below the name.
 func isRegistry(name string) bool {
 	suffix, icann := publicsuffix.PublicSuffix(name)
 	return icann && suffix == name

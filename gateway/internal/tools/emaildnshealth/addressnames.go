@@ -113,7 +113,7 @@ func nameOf(ctx context.Context, resolver *resolver, address netip.Addr) address
 	return n
 }
 
-// leadsTo tells whether a name has the address; nil where that is not known.
+// leadsTo reports whether a name has the address; nil where that is not known.
 func leadsTo(ctx context.Context, resolver *resolver, name string, address netip.Addr) *bool {
 	qtype := dns.TypeAAAA
 	if address.Is4() {

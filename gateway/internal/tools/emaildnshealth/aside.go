@@ -7,8 +7,8 @@ import (
 )
 
 // What a run asks beside the records that it judges (a search for DKIM keys, the TLSA records and reverse names of the
-// mail hosts, BIMI) has bounds of its own, each for itself: none of it may keep a record of the domain from being looked
-// up, or wait behind a reverse zone that is dead.
+// mail hosts, BIMI) has bounds of its own, each for itself: none of it may keep a record of the domain from being
+// looked up, or wait behind a reverse zone that is dead.
 const (
 	asidePlaces = maxMailConcurrent / 2
 	asideBytes  = 192 << 10

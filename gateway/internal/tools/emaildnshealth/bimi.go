@@ -101,7 +101,7 @@ func newBIMIRecord(report bimi.Report, domain string, policy dmarcCheck) *bimiRe
 	return b
 }
 
-// enforced tells whether receivers act on mail of the domain, and of those below it, that fails DMARC.
+// enforced reports whether receivers act on mail of the domain, and of those below it, that fails DMARC.
 func enforced(c dmarcCheck) bool {
 	acts := func(policy *string) bool {
 		return policy != nil && (*policy == string(dmarc.Quarantine) || *policy == string(dmarc.Reject))

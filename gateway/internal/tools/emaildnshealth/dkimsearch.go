@@ -159,7 +159,7 @@ func (c *dkimCheck) incomplete(unanswered int, failure *mailauth.LookupError, wi
 	}
 }
 
-// everywhere tells whether every selector is an alias of that name, as below a wildcard.
+// everywhere reports whether every selector is an alias of that name, as below a wildcard.
 func (r *checker) everywhere(ctx context.Context, cname string) bool {
 	return r.dns.ask(ctx, wildcardProbe+"._domainkey."+r.domain, dns.TypeTXT).cname == cname
 }

@@ -83,7 +83,7 @@ func judgeLeaks(p page) controlVerdict {
 	return v
 }
 
-// judgeLeak tells whether the header should go.
+// judgeLeak reports whether the header should go.
 func (v *controlVerdict) judgeLeak(name, value string) bool {
 	lower := strings.ToLower(name)
 	if name == "Via" {

@@ -59,7 +59,7 @@ func isDocument(r *egress.Response) bool {
 // values are the field values of a name, in the order of arrival, as they came.
 func (p page) values(name string) []string { return p.answer.Header.Values(name) }
 
-// has tells whether the answer has a field of the name, be it empty.
+// has reports whether the answer has a field of the name, be it empty.
 func (p page) has(name string) bool { return len(p.values(name)) > 0 }
 
 // joined is the combined value of a field (RFC 9110 section 5.3).
@@ -74,7 +74,7 @@ func (p page) shownValue(name string) *string {
 	return &text
 }
 
-// secure tells whether the answer came over TLS with a certificate that browsers accept.
+// secure reports whether the answer came over TLS with a certificate that browsers accept.
 func (p page) secure() bool { return p.answer.TLS != nil && p.answer.TLS.Verdict.Authorized }
 
 // splitFieldList is "get, decode, and split" of the Fetch standard: the values between commas that stand outside of

@@ -58,7 +58,7 @@ func exchangeOf(seen observation) certcheck.KeyExchange {
 	return certcheck.ExchangeOf(suite.Name)
 }
 
-// hasForwardSecrecy tells whether recorded traffic stays closed to whoever gets the server's key later.
+// hasForwardSecrecy reports whether recorded traffic stays closed to whoever gets the server's key later.
 func hasForwardSecrecy(suite tlsprobe.Suite) bool {
 	return strings.Contains(suite.KeyExchange, "DHE") || suite.KeyExchange == "SRP"
 }

@@ -36,7 +36,7 @@ type visit struct {
 	conversations int
 }
 
-// reached tells whether there are certificates to judge.
+// reached reports whether there are certificates to judge.
 func (v *visit) reached() bool { return v.skipped == "" && v.err == nil }
 
 // visit asks one address for its certificates: by a handshake of crypto/tls, and where that cannot speak to the server

@@ -97,8 +97,8 @@ func otherKind(keyType string) string {
 	return ""
 }
 
-// mayHave tells whether a server may have a certificate of this kind: those of TLS 1.3 do not show in its suites, which
-// then says nothing where it has no older version.
+// mayHave reports whether a server may have a certificate of this kind: those of TLS 1.3 do not show in its suites,
+// which then says nothing where it has no older version.
 func (p probed) mayHave(kind string) bool {
 	var asked bool
 	for _, s := range p.Suites {

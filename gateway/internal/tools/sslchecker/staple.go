@@ -121,7 +121,7 @@ func issuerIn(chain []*x509.Certificate) *x509.Certificate {
 	return nil
 }
 
-// isResponder tells whether the certificate that signed the response may: the issuer itself (nil, where the response
+// isResponder reports whether the certificate that signed the response may: the issuer itself (nil, where the response
 // carries none), or one that the issuer made for that purpose. The library checks the signatures, not the purpose.
 func isResponder(signer, issuer *x509.Certificate, now time.Time) bool {
 	if signer == nil || signer.Equal(issuer) {
@@ -131,7 +131,7 @@ func isResponder(signer, issuer *x509.Certificate, now time.Time) bool {
 		!now.Before(signer.NotBefore) && !now.After(signer.NotAfter)
 }
 
-// isOfNow tells whether the response holds now; without a next update it has no end.
+// isOfNow reports whether the response holds now; without a next update it has no end.
 func isOfNow(response *ocsp.Response, now time.Time) bool {
 	// Clocks differ, and responders sign a response the moment before it is stapled.
 	const skew = 5 * time.Minute

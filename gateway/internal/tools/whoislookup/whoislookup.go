@@ -89,7 +89,7 @@ func network(ctx context.Context, client *rdap.Client, query target.Registration
 	return result, nil
 }
 
-// cut tells whether anything of a registration is not shown.
+// cut reports whether anything of a registration is not shown.
 func cut(d *rdap.Domain) bool {
 	return d != nil && (d.Truncated || d.DNSSEC.Truncated ||
 		slices.ContainsFunc(d.Contacts, func(c rdap.Contact) bool { return c.Truncated }))

@@ -84,7 +84,7 @@ func (m mark) in(header http.Header) bool {
 	})
 }
 
-// set tells whether a Set-Cookie field gives the cookie a value.
+// set reports whether a Set-Cookie field gives the cookie a value.
 func (m mark) set(field string) bool {
 	pair, _, _ := strings.Cut(field, ";")
 	name, value, _ := strings.Cut(pair, "=")

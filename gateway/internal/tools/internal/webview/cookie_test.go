@@ -77,7 +77,8 @@ func FuzzMaskCookie(f *testing.F) {
 	})
 }
 
-// attributeHolds tells whether the text stands in the value of a known attribute, as an unclosed quote makes possible.
+// attributeHolds reports whether the text stands in the value of a known attribute, as an unclosed quote makes
+// possible.
 func attributeHolds(header, text string) bool {
 	for part := range strings.SplitSeq(header, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
