@@ -183,7 +183,7 @@ func TestStart(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]int{"/": 200, "/tools/dns-lookup": 200, "/robots.txt": 200, "/healthz": 200,
-		"/privacy": 200, "/readyz": 200, "/api/openapi.yaml": 200,
+		"/privacy": 200, "/readyz": 200, "/api": 200, "/api/openapi.yaml": 200,
 		"/nothing": 404, "/metrics": 404, "/api/nothing": 404} {
 		if status, body := s.get(t, s.url+path); status != want {
 			t.Errorf("%s: %d, want %d: %.200s", path, status, want, body)

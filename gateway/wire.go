@@ -10,12 +10,14 @@ import (
 	"diagnostics/daemon/files"
 	"diagnostics/daemon/settings"
 	"diagnostics/gateway/internal/addresslimit"
+	"diagnostics/gateway/internal/apireference"
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/metrics"
+	"diagnostics/gateway/internal/openapi"
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/rdap/bootstrap"
 	"diagnostics/gateway/internal/providers/whois"
@@ -277,6 +279,14 @@ func newPages(c Config, registry []tool.Tool, workerEnabled bool) (*web.Site, er
 	for _, t := range registry {
 		registered = append(registered, web.Registered{Slug: t.Slug(), NeedsWorker: t.NeedsWorker()})
 	}
+	description, err := openapi.Document(registry)
+	if err != nil {
+		return nil, err
+	}
+	api, err := apireference.Read(description)
+	if err != nil {
+		return nil, err
+	}
 	return web.New(web.Config{
 		Tools:         registered,
 		Disabled:      c.DisabledTools,
@@ -284,6 +294,7 @@ func newPages(c Config, registry []tool.Tool, workerEnabled bool) (*web.Site, er
 		ContactURL:    string(c.ContactURL),
 		PublicOrigin:  c.PublicOrigin.String(),
 		Privacy:       c.privacy(),
+		API:           api,
 	})
 }
 

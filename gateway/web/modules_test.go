@@ -62,7 +62,7 @@ func TestModulesAreAllUsed(t *testing.T) {
 	modules := sources(t)
 	used := []string{
 		"theme.js", "pages/site.js", "pages/tool.js", "pages/connection.js", "pages/home.js", "pages/report.js",
-		"pages/history.js",
+		"pages/history.js", "pages/api.js",
 	}
 	for _, slug := range slugs {
 		used = append(used, "tools/"+slug+"/verdict.js", "tools/"+slug+"/view.js")
@@ -182,7 +182,7 @@ const (
 func TestPagesAreSmall(t *testing.T) {
 	t.Parallel()
 	site := wholeSite(t)
-	paths := []string{"/", "/report", "/history", "/privacy", "/missing"}
+	paths := []string{"/", "/report", "/history", "/api", "/privacy", "/missing"}
 	for _, slug := range slugs {
 		paths = append(paths, "/tools/"+slug)
 	}

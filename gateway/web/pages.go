@@ -39,8 +39,9 @@ type page struct {
 	Optioned bool
 	// vary is the request header that the page depends on, empty for none.
 	vary string
-	// Privacy is nil but on the page on privacy.
+	// Privacy is nil but on the page on privacy, API but on the page on the API.
 	Privacy *privacyView
+	API     *apiView
 }
 
 // field is an option with the value that the link gave.
@@ -144,7 +145,7 @@ func (s *Site) rehearse() error {
 			return err
 		}
 	}
-	return nil
+	return s.makeReference()
 }
 
 // markup gives a page's HTML, whole: a template that fails half-way must not look like a page.
@@ -179,9 +180,19 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, p page
 		http.Error(w, "This page could not be made.", http.StatusInternalServerError)
 		return err
 	}
+	keepOutOfIndexes(w, r)
+	serve(w, r, content{status: status, kind: htmlKind, cache: pageCache, body: body, vary: p.vary})
+	return nil
+}
+
+const (
+	htmlKind  = "text/html; charset=utf-8"
+	pageCache = "no-cache"
+)
+
+// keepOutOfIndexes asks search engines to leave out what has a query.
+func keepOutOfIndexes(w http.ResponseWriter, r *http.Request) {
 	if r.URL.RawQuery != "" {
 		w.Header().Set("X-Robots-Tag", "noindex, nofollow")
 	}
-	serve(w, r, content{status: status, kind: "text/html; charset=utf-8", cache: "no-cache", body: body, vary: p.vary})
-	return nil
 }

@@ -14,7 +14,7 @@ func TestSharedLinks(t *testing.T) {
 		config.PublicOrigin = origin
 		site := newSite(t, config)
 		for path, title := range map[string]string{
-			"/": "Network diagnostics", "/history": "History", "/tools/dns-lookup": "DNS lookup",
+			"/": "Network diagnostics", "/history": "History", "/api": "API", "/tools/dns-lookup": "DNS lookup",
 			"/tools/dns-lookup?input=example.com": "example.com · DNS lookup",
 			"/report?target=example.com":          "example.com · Report",
 		} {

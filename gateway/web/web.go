@@ -31,6 +31,8 @@ type Config struct {
 	// https origin, like a request over TLS, makes the answers carry Strict-Transport-Security.
 	PublicOrigin string
 	Privacy      Privacy
+	// API is what the page on the API shows.
+	API API
 }
 
 // Registered is what the pages take from the registry of tools.
@@ -51,14 +53,16 @@ var (
 	ErrMethod = errors.New("pages are read with GET and HEAD alone")
 )
 
-// Site is all that is not the API: /, /tools/{slug}, /report, /privacy, /robots.txt, /assets/ and the page for
-// everything unknown.
+// Site is all that is not the API: /, /tools/{slug}, /report, /history, /api, /privacy, /robots.txt, /assets/
+// and the page for everything unknown.
 type Site struct {
 	config    Config
 	templates *template.Template
 	assets    *assets
 	groups    []groupView
 	tools     map[string]toolView
+	// reference is the page on the API.
+	reference content
 }
 
 // New makes the pages. It fails where registry, catalogue and folders do not hold the same tools, or a page cannot be
@@ -87,7 +91,10 @@ func newSite(c Config, catalogue []group, files fs.FS) (*Site, error) {
 	if s.assets, err = loadAssets(files); err != nil {
 		return nil, err
 	}
-	functions := template.FuncMap{"asset": s.assets.url, "preload": s.assets.preload, "glyph": s.assets.glyph}
+	functions := template.FuncMap{
+		"asset": s.assets.url, "preload": s.assets.preload, "glyph": s.assets.glyph,
+		"paragraphs": paragraphs, "spans": spans, "quoted": quoted,
+	}
 	s.templates, err = template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html")
 	if err != nil {
 		return nil, err
@@ -189,6 +196,8 @@ func (s *Site) Serve(w http.ResponseWriter, r *http.Request) error {
 		return s.render(w, r, http.StatusOK, s.report(r.URL.Query(), isForeign(r)))
 	case path == "/history":
 		return s.render(w, r, http.StatusOK, s.history())
+	case path == "/api":
+		return s.serveReference(w, r)
 	case path == "/privacy":
 		return s.render(w, r, http.StatusOK, s.privacy())
 	case path == "/robots.txt":

@@ -21,7 +21,32 @@ import (
 	"golang.org/x/net/html"
 )
 
-func everything() web.Config { return web.Config{Tools: registry(), WorkerEnabled: true} }
+func everything() web.Config {
+	return web.Config{Tools: registry(), WorkerEnabled: true, API: described()}
+}
+
+// described is a description of all tools that have a folder.
+func described() web.API {
+	api := web.API{
+		Tools:    map[string]web.APITool{},
+		Others:   []web.APIRoute{{Method: "GET", Path: "/healthz", Summary: "Whether it lives", Statuses: []string{"200"}}},
+		Statuses: []web.APIField{{Name: "200", Type: "OK", Text: "The result."}},
+		Headers:  []web.APIField{{Name: "Retry-After", Text: "Whole seconds."}},
+	}
+	inside := []web.APIField{{Name: "list[].one", Type: "string"}}
+	for _, slug := range slugs {
+		api.Tools[slug] = web.APITool{
+			Summary: "Sum up " + slug, Text: "It asks `" + slug + "`.\n\nThen it answers.", Input: "A name.",
+			Options:  []web.APIField{{Name: "kind", Type: "string", Values: []string{"a", "b"}, Default: "a"}},
+			Request:  `{"input":"it's ` + slug + `"}`,
+			Others:   []web.APIExample{{Text: "the other kind", Request: `{"input":"x","options":{"kind":"b"}}`}},
+			Result:   []web.APIField{{Name: "list", Type: "array of objects", Fields: inside}},
+			Steps:    []web.APIStep{{Kind: "stage", Text: "What it does.", Fields: []string{"stage"}}},
+			Statuses: []string{"200"},
+		}
+	}
+	return api
+}
 
 // slugs are the tools that have a folder.
 var slugs = func() []string {
@@ -222,7 +247,7 @@ func TestPagesAreWellMade(t *testing.T) {
 	config := everything()
 	config.ContactURL = "https://contact.example.org/"
 	site := newSite(t, config)
-	paths := []string{"/", "/report", "/history", "/privacy", "/nothing-here", "/report?target=example.com"}
+	paths := []string{"/", "/report", "/history", "/api", "/privacy", "/nothing-here", "/report?target=example.com"}
 	for _, slug := range slugs {
 		paths = append(paths, "/tools/"+slug)
 	}
@@ -346,7 +371,7 @@ func TestHeaders(t *testing.T) {
 	site := wholeSite(t)
 	asset := assetURL(t, site, "site.css")
 	for _, path := range []string{
-		"/", "/tools/dns-lookup", "/report", "/history", "/privacy", "/robots.txt", "/missing", asset,
+		"/", "/tools/dns-lookup", "/report", "/history", "/api", "/privacy", "/robots.txt", "/missing", asset,
 	} {
 		r := get(t, site, path)
 		want := header{
@@ -479,7 +504,7 @@ func TestRobots(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"/": "", "/tools/uptime": "", "/tools/uptime?input=x": "noindex, nofollow", "/report?target=x": "noindex, nofollow",
+		"/": "", "/api": "", "/api?x": "noindex, nofollow", "/tools/uptime": "", "/tools/uptime?input=x": "noindex, nofollow", "/report?target=x": "noindex, nofollow",
 	} {
 		if got := get(t, wholeSite(t), path).Header.Get("X-Robots-Tag"); got != want {
 			t.Errorf("%s: X-Robots-Tag %q", path, got)
@@ -491,7 +516,7 @@ func TestStatusesAndMethods(t *testing.T) {
 	t.Parallel()
 	site := wholeSite(t)
 	for path, want := range map[string]int{
-		"/": 200, "/tools/uptime": 200, "/report": 200, "/history": 200, "/privacy": 200, "/privacy/": 404, "/tools": 404, "/tools/": 404, "/tools/uptime/": 404, "/tools/UPTIME": 404, "/tools/nope": 404,
+		"/": 200, "/tools/uptime": 200, "/report": 200, "/history": 200, "/api": 200, "/api/": 404, "/privacy": 200, "/privacy/": 404, "/tools": 404, "/tools/": 404, "/tools/uptime/": 404, "/tools/UPTIME": 404, "/tools/nope": 404,
 		"/index.html": 404, "/report/": 404, "/favicon.ico": 404,
 	} {
 		r := get(t, site, path)
@@ -511,7 +536,7 @@ func TestHead(t *testing.T) {
 	t.Parallel()
 	site := wholeSite(t)
 	script := assetURL(t, site, "pages/tool.js")
-	for _, path := range []string{"/", "/tools/uptime?input=x", "/missing", "/robots.txt", script} {
+	for _, path := range []string{"/", "/tools/uptime?input=x", "/api", "/missing", "/robots.txt", script} {
 		for _, encoding := range []string{"", "gzip"} {
 			accept := header{"Accept-Encoding": encoding}
 			g, h := get(t, site, path, accept), do(t, site, http.MethodHead, path, accept)
@@ -530,7 +555,7 @@ func TestHead(t *testing.T) {
 func TestETag(t *testing.T) {
 	t.Parallel()
 	site := wholeSite(t)
-	for _, path := range []string{"/", assetURL(t, site, "site.css"), "/robots.txt"} {
+	for _, path := range []string{"/", "/api", assetURL(t, site, "site.css"), "/robots.txt"} {
 		tag := get(t, site, path).Header.Get("ETag")
 		if !strings.HasPrefix(tag, `"`) {
 			t.Fatalf("%s: ETag %q", path, tag)
@@ -559,7 +584,7 @@ func TestETag(t *testing.T) {
 func TestGzip(t *testing.T) {
 	t.Parallel()
 	site := wholeSite(t)
-	for _, path := range []string{"/", "/tools/uptime?input=x", "/report", assetURL(t, site, "site.css")} {
+	for _, path := range []string{"/", "/tools/uptime?input=x", "/report", "/api", assetURL(t, site, "site.css")} {
 		plain := get(t, site, path)
 		want := text(t, plain)
 		vary := "Accept-Encoding"

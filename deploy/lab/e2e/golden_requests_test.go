@@ -210,7 +210,7 @@ func goldenPages(slugs []string) recording {
 	r := recording{name: "pages", asks: get("/", "/report", "/report?target=lab-dns.com", "/robots.txt",
 		"/tools/dns-lookup?input=lab-dns.com",
 		"/tools/ping?input=clean.lab-transit.net&family=ipv6", "/tools/nothing", "/tools/", "/tools", "/nothing", "/index.html", "/favicon.ico", "/assets/", "/assets/nothing.js",
-		"/assets/../main.go", "/metrics", "/healthz", "/readyz", "/api/openapi.yaml")}
+		"/assets/../main.go", "/metrics", "/healthz", "/readyz", "/api/openapi.yaml", "/api")}
 	for _, slug := range slugs {
 		r.asks = append(r.asks, asked{method: http.MethodGet, path: "/tools/" + slug})
 	}

@@ -119,7 +119,7 @@ func newEdge(t *testing.T, do run, change ...func(*Config)) *edge {
 			case r.URL.Path == "/tools/unmade":
 				w.WriteHeader(http.StatusInternalServerError)
 				err = errors.New("template: no such field")
-			case r.URL.Path != "/" && !strings.HasPrefix(r.URL.Path, "/tools/"):
+			case r.URL.Path != "/" && r.URL.Path != "/api" && !strings.HasPrefix(r.URL.Path, "/tools/"):
 				w.WriteHeader(http.StatusNotFound)
 				err = web.ErrNotFound
 			}

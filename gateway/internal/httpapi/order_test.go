@@ -116,7 +116,8 @@ func TestMethods(t *testing.T) {
 		{"POST", "/api/tools/none", 404, ""},
 		{"OPTIONS", "/api/none", 404, ""},
 		{"GET", "/api/", 404, ""},
-		{"GET", "/api", 404, ""},
+		{"POST", "/api", 405, "GET, HEAD"},
+		{"OPTIONS", "/api", 405, "GET, HEAD"},
 		{"GET", "/api/tools", 404, ""},
 		{"GET", "/api/tools/", 404, ""},
 		{"POST", "/api/tools/echo/", 404, ""},
@@ -159,7 +160,7 @@ func TestHeadForEveryGet(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, nil)
 	for _, path := range []string{"/", "/tools/echo", "/healthz", "/readyz", "/api/connection/ping?n=1",
-		"/api/connection/packet-loss", "/api/openapi.yaml"} {
+		"/api/connection/packet-loss", "/api", "/api/openapi.yaml"} {
 		get, head := e.send(t, "GET", path, ""), e.send(t, "HEAD", path, "")
 		if head.StatusCode != http.StatusOK || len(head.body) != 0 ||
 			head.Header.Get("Content-Type") != get.Header.Get("Content-Type") {

@@ -11,6 +11,7 @@ const (
 	apiPrefix      = "/api/"
 	pathTools      = "/api/tools/"
 	pathConnection = "/api/connection/"
+	pathReference  = "/api"
 	pathOpenAPI    = "/api/openapi.yaml"
 	pathPage       = "/tools/:slug"
 	pathAssets     = "/assets/"
@@ -37,7 +38,7 @@ func (s *Server) routes() *echo.Echo {
 	s.get(e, pathOpenAPI, s.description.serve)
 	s.get(e, "/healthz", health)
 	s.get(e, "/readyz", s.ready)
-	for _, path := range []string{"/", pathPage, "/report", "/privacy", pathAssets + "*", "/robots.txt"} {
+	for _, path := range []string{"/", pathPage, "/report", "/privacy", pathReference, pathAssets + "*", "/robots.txt"} {
 		s.get(e, path, s.page)
 	}
 	return e
@@ -56,10 +57,10 @@ func (s *Server) handle(e *echo.Echo, path string, h echo.HandlerFunc, methods .
 	e.RouteNotFound(path, func(echo.Context) error { return methodNotAllowed(allow) })
 }
 
-// page hands the request to the pages. Assets are the same bytes for everybody; a page is made for its reader, and is
-// counted while it is read.
+// page hands the request to the pages. Assets, and the page on the API, are the same bytes for everybody; any other
+// page is made for its reader, and is counted while it is read.
 func (s *Server) page(c echo.Context) error {
-	if !strings.HasPrefix(c.Request().URL.Path, pathAssets) {
+	if path := c.Request().URL.Path; path != pathReference && !strings.HasPrefix(path, pathAssets) {
 		if err := s.holdingOf(contextOf(c)).grow(pageBytes); err != nil {
 			return err
 		}
@@ -81,8 +82,10 @@ func (s *Server) unknown(c echo.Context) error {
 	return s.page(c)
 }
 
+// isAPI tells whether failures are told in the envelope. That is so at /api too, a page: who sends it anything but a
+// GET takes it for the API.
 func isAPI(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, apiPrefix) || r.URL.Path == "/api"
+	return strings.HasPrefix(r.URL.Path, apiPrefix) || r.URL.Path == pathReference
 }
 
 // own wraps a handler of the API: the origin rule comes first.

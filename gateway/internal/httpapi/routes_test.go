@@ -156,6 +156,19 @@ func TestOpenAPIIsServed(t *testing.T) {
 	}
 }
 
+// The address above all of the API is a page, and costs no reader any of what answers may hold.
+func TestTheReferenceIsAPage(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, nil, func(c *Config) { c.Bounds.HeldBytes = 0 })
+	if a := e.send(t, "GET", "/api", ""); a.StatusCode != http.StatusOK || string(a.body) != "<p>a page</p>" {
+		t.Errorf("%d %q", a.StatusCode, a.body)
+	}
+	if a := e.send(t, "GET", "/", ""); a.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("a page that is made for its reader, without room for it: %d", a.StatusCode)
+	}
+	e.send(t, "GET", "/api/", "").envelope(t, http.StatusNotFound)
+}
+
 // A tool that somebody adds must be described before it is served.
 func TestAToolThatIsNotDescribed(t *testing.T) {
 	t.Parallel()
