@@ -68,6 +68,9 @@ func pagesWithFacts() []shownPage {
 		{name: "history-empty", path: "/history", ready: `true`, in: "main", facts: []string{"Nothing yet."}},
 		{name: "history", path: toolPath("dns-lookup", "lab-dns.com"), act: toHistory, ready: `document.querySelector(".remembered")`,
 			in: "main", facts: []string{"lab-dns.com", "DNS lookup", "has 9 records of 6 types", "Forget"}},
+		{name: "api", path: "/api", ready: `true`, in: "main", facts: []string{"Results as they come", "Status codes", "TLS certificate check", "/api/connection/packet-loss"}},
+		{name: "api-tool", path: "/api#traceroute", ready: `document.querySelector("#traceroute[open] .copy")`, in: "#traceroute", act: openInside, facts: []string{
+			"options.protocol", "icmp, udp, tcp", "hops[].rttsMs", "Steps of a stream"}},
 		{name: "privacy", path: "/privacy", ready: `true`, in: "main", facts: []string{"Privacy", "This instance keeps none", "Google, Cloudflare, Quad9 and OpenDNS"}},
 		{name: "report-empty", path: "/report", ready: `true`, in: "main", facts: []string{"Report"}},
 		{name: "report", path: "/report?target=lab-good-mail.com", ready: reported, in: "main", facts: []string{"lab-good-mail.com", "DNS lookup", "Registration lookup"}, console: []string{"/api/tools/"}},
@@ -139,6 +142,12 @@ func pagesWithFacts() []shownPage {
 // paste puts a whole sentence into the front page's field.
 func paste(tab *browser.Tab) {
 	tab.Fill("#target", "could you see why mail for (postmaster@lab-good-mail.com) bounces, please")
+}
+
+// openInside opens what is folded away in the fold that the address names.
+func openInside(tab *browser.Tab) {
+	tab.Until(`document.querySelector("details.fold[open]")`)
+	tab.Run(`document.querySelectorAll("details.fold[open] details").forEach((more) => { more.open = true; })`)
 }
 
 func comeHome(tab *browser.Tab) {

@@ -39,6 +39,12 @@ func (s screen) holdFirstScreen(t *testing.T, tab *browser.Tab) {
 	if means := placeOf(tab, "#result .part h2"); means.Bottom > s.height {
 		t.Errorf("%s: what it means begins at %d of %d", s.name, means.Top, s.height)
 	}
+	s.holdLength(t, tab)
+}
+
+// holdLength holds of a page with its folds closed that it is no longer than somebody scrolls through.
+func (s screen) holdLength(t *testing.T, tab *browser.Tab) {
+	t.Helper()
 	var length int
 	tab.Value(`document.documentElement.scrollHeight`, &length)
 	if length > s.longest {

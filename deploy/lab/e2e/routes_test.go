@@ -59,7 +59,7 @@ func TestOpenAPI(t *testing.T) {
 
 func TestPages(t *testing.T) {
 	const policy = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-	paths := []string{"/", "/report", "/history", "/privacy", "/robots.txt"}
+	paths := []string{"/", "/report", "/history", "/api", "/privacy", "/robots.txt"}
 	description, err := described()
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ const least = { performance: 95, accessibility: 98, "best-practices": 98, seo: 9
 
 /** Those with an input ask search engines to stay away, which is no fault. */
 const pages = [
-  "/", "/report", "/privacy", "/tools/dns-lookup", "/tools/ping", "/history",
+  "/", "/report", "/api", "/privacy", "/tools/dns-lookup", "/tools/ping", "/history",
   "/report?target=example.com",
   "/tools/dns-lookup?input=example.com",
   "/tools/ssl-checker?input=expired.lab-site.com",

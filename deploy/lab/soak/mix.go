@@ -236,7 +236,7 @@ func redirects(path string) string { return "http://redirects." + lab.SiteZone +
 func pages(assets []string) []*row {
 	paths := append(slices.Clone(assets),
 		"/", "/report", "/report?target=lab-dns.com", "/tools/dns-lookup?input=lab-dns.com", "/tools/ping",
-		"/robots.txt", "/api/openapi.yaml", "/healthz", "/readyz")
+		"/robots.txt", "/api", "/api/openapi.yaml", "/healthz", "/readyz")
 	pick := func(paths []string) func(uint64) request {
 		return func(n uint64) request { return get(paths[n%uint64(len(paths))]) }
 	}
