@@ -36,7 +36,7 @@ const (
 
 	answerLimit  = 30 * time.Second
 	maxDataBytes = 1 << 20
-	// pageBytes is more than any page has.
+	// pageBytes is more than any page has that is made for its reader.
 	pageBytes = 64 << 10
 )
 
