@@ -69,7 +69,7 @@ func pagesWithFacts() []shownPage {
 		{name: "history", path: toolPath("dns-lookup", "lab-dns.com"), act: toHistory, ready: `document.querySelector(".remembered")`,
 			in: "main", facts: []string{"lab-dns.com", "DNS lookup", "has 9 records of 6 types", "Forget"}},
 		{name: "api", path: "/api", ready: `true`, in: "main", facts: []string{"Results as they come", "Status codes", "TLS certificate check", "/api/connection/packet-loss"}},
-		{name: "api-tool", path: "/api#traceroute", ready: `document.querySelector("#traceroute[open] .copy")`, in: "#traceroute", act: openInside, facts: []string{
+		{name: "api-tool", path: "/api", ready: `document.querySelector("#traceroute[open] .copy")`, in: "#traceroute", act: openInside, facts: []string{
 			"options.protocol", "icmp, udp, tcp", "hops[].rttsMs", "Steps of a stream"}},
 		{name: "privacy", path: "/privacy", ready: `true`, in: "main", facts: []string{"Privacy", "This instance keeps none", "Google, Cloudflare, Quad9 and OpenDNS"}},
 		{name: "report-empty", path: "/report", ready: `true`, in: "main", facts: []string{"Report"}},
@@ -144,8 +144,9 @@ func paste(tab *browser.Tab) {
 	tab.Fill("#target", "could you see why mail for (postmaster@lab-good-mail.com) bounces, please")
 }
 
-// openInside opens what is folded away in the fold that the address names.
+// openInside goes to a tool of the page on the API, and opens what its fold folds away.
 func openInside(tab *browser.Tab) {
+	tab.Click(".on-page [href='#traceroute']")
 	tab.Until(`document.querySelector("details.fold[open]")`)
 	tab.Run(`document.querySelectorAll("details.fold[open] details").forEach((more) => { more.open = true; })`)
 }
