@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -12,6 +13,7 @@ import (
 var (
 	namedTest   = regexp.MustCompile("`((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)`")
 	namedFolder = regexp.MustCompile("`((?:shared|gateway|worker|deploy)/[a-z0-9/]+)`")
+	namedFile   = regexp.MustCompile("`([a-z0-9_/]+\\.go)`")
 	testFunc    = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 )
 
@@ -19,25 +21,64 @@ var (
 // whose test was renamed or taken away is no longer proven.
 func TestTheThreatModelNamesWhatIsThere(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join(root, "docs/security.md"))
+	namesWhatIsThere(t, "docs/security.md", 50)
+}
+
+// TestTheArchitectureNamesWhatIsThere: docs/architecture.md says which test holds which arrow.
+func TestTheArchitectureNamesWhatIsThere(t *testing.T) {
+	t.Parallel()
+	namesWhatIsThere(t, "docs/architecture.md", 15)
+}
+
+// namesWhatIsThere fails where a page names a test, a folder or a file of Go that is not there. It must name at least
+// so many tests, or it was not read rightly. A file may be named by the end of its path.
+func namesWhatIsThere(t *testing.T, name string, least int) {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(root, name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := testsBelow(t, root)
-	names := namedTest.FindAllStringSubmatch(string(page), -1)
-	if len(names) < 50 {
-		t.Errorf("only %d tests are named", len(names))
+	known, files := testsBelow(t, root), filesBelow(t, root)
+	tests := namedTest.FindAllStringSubmatch(string(page), -1)
+	if len(tests) < least {
+		t.Errorf("only %d tests are named", len(tests))
 	}
-	for _, name := range names {
-		if !known[name[1]] {
-			t.Errorf("docs/security.md names %s, and there is no such test", name[1])
+	for _, test := range tests {
+		if !known[test[1]] {
+			t.Errorf("%s names %s, and there is no such test", name, test[1])
 		}
 	}
 	for _, folder := range namedFolder.FindAllStringSubmatch(string(page), -1) {
 		if info, err := os.Stat(filepath.Join(root, folder[1])); err != nil || !info.IsDir() {
-			t.Errorf("docs/security.md names %s, and there is no such folder", folder[1])
+			t.Errorf("%s names %s, and there is no such folder", name, folder[1])
 		}
 	}
+	for _, file := range namedFile.FindAllStringSubmatch(string(page), -1) {
+		if !slices.ContainsFunc(files, func(path string) bool { return strings.HasSuffix(path, "/"+file[1]) }) {
+			t.Errorf("%s names %s, and there is no such file", name, file[1])
+		}
+	}
+}
+
+// filesBelow are the files of Go of all modules.
+func filesBelow(t *testing.T, dir string) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && path != dir:
+			return fs.SkipDir
+		case strings.HasSuffix(path, ".go"):
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
 // testsBelow are the tests and fuzz targets of all modules.
