@@ -98,6 +98,9 @@ function who(checks, what) {
 /** @type {[Weight, string][]} */
 const weights = [["bad", "problem"], ["warn", "warning"], ["info", "note"]];
 
+/** What the place of the findings holds before the first. @param {number} checks how many */
+const promise = (checks) => `${checks === 1 ? "The check is running" : `All ${checks} checks run at once`}. What they find is listed here as they answer, the most important first; the links and cards below lead to each check.`;
+
 /**
  * @param {Check[]} checks
  * @param {Target} target
@@ -127,6 +130,8 @@ export function makeOverview(checks, target) {
   const overview = el("div", { class: "overview" }, box, el("nav", { class: "contents", "aria-label": "Checks of this report" }, contents));
   /** @type {Map<string, HTMLLIElement>} */
   const lines = new Map();
+  /** @type {HTMLLIElement[]} */
+  let arranged = [];
   let width = 0;
 
   /** @param {Weight} weight @param {string} word */
@@ -153,13 +158,17 @@ export function makeOverview(checks, target) {
     contents.replaceChildren(...checks.map(contentsLine));
     const nothing = !open && checks.some((check) => check.concerns) && found.length === 0;
     first.classList.toggle("nothing", nothing);
-    // Where there are findings their counts say it, and while checks are out the status does.
-    first.hidden = open || found.length > 0;
-    first.replaceChildren(...(nothing ? [mark("good")] : []), headline(checks, target));
+    // Where there are findings their counts say it.
+    first.hidden = found.length > 0;
+    first.replaceChildren(...(nothing ? [mark("good")] : []), open ? promise(checks.length) : headline(checks, target));
     last.replaceChildren(...missing(checks).map((sentence) => el("p", {}, sentence)));
     if (box.hasAttribute("data-open") && !open) settle();
     box.toggleAttribute("data-open", open);
-    arrange(found.filter((entry) => only === null || entry.tone === only).map(line));
+    const wanted = found.filter((entry) => only === null || entry.tone === only).map(line);
+    // To arrange them takes a look at the layout, which most answers do not change.
+    if (open && wanted.length === arranged.length && wanted.every((node, i) => node === arranged[i])) return;
+    arranged = wanted;
+    arrange(wanted);
   }
 
   /** Put in anew as the box gets its last size, what is below it counts as new and not as moved. */

@@ -7,6 +7,7 @@ import { announce, byId, el, setBusy, startClock } from "../lib/dom.js";
 import { dateTime, listed, plural } from "../lib/format.js";
 import { concernsOf, headline, makeOverview, missing, reportState } from "../lib/overview.js";
 import { copyAction, notice } from "../lib/parts.js";
+import { paced } from "../lib/paced.js";
 import { recognise } from "../lib/recognise.js";
 import { groups, settle } from "../lib/report-cards.js";
 import { checksFor, toolsOf } from "../lib/report-checks.js";
@@ -133,9 +134,14 @@ function open(found, byHand) {
   /** @type {() => unknown} */
   let stopClock = () => {};
   let ticker = 0;
+  // Most answers come in a row; each would draw the whole head anew.
+  /** @type {Set<Check>} */
+  const stale = new Set();
+  const drawing = paced(draw, 150);
 
   leave = () => {
     run.leave();
+    drawing.cancel();
     comparison.leave();
     stopClock();
     clearInterval(ticker);
@@ -149,7 +155,8 @@ function open(found, byHand) {
   beside.classList.toggle("wanted", Boolean(other));
   remember(found.text);
   announce(`Running ${plural(checks.length, "check")} on ${found.text}.`);
-  for (const card of cards.values()) card.show();
+  for (const check of checks) stale.add(check);
+  drawing.now();
   go(...checks.slice(0, 1));
   if (byHand) heading.focus();
 
@@ -174,7 +181,13 @@ function open(found, byHand) {
 
   /** @param {Check} check */
   function moved(check) {
-    cards.get(check)?.show();
+    stale.add(check);
+    drawing.ask();
+  }
+
+  function draw() {
+    for (const check of stale) cards.get(check)?.show();
+    stale.clear();
     overview.update();
     status.textContent = `${checks.filter((c) => ended(c.stage)).length} of ${plural(checks.length, "check")} ended.`;
   }
@@ -184,8 +197,11 @@ function open(found, byHand) {
     stopClock();
     busy(false);
     for (const file of files) file.disabled = false;
-    if (refused !== "") return turnAway(heading, found, refused);
-    overview.update();
+    if (refused !== "") {
+      drawing.cancel();
+      return turnAway(heading, found, refused);
+    }
+    drawing.now();
     const cancelled = checks.some((check) => check.stage.state === "cancelled");
     const answered = checks.filter((check) => check.stage.state === "answered" && check.stage.reply.ok).length;
     status.textContent = `${answered} of ${plural(checks.length, "check")} answered ${cancelled ? "before the report was cancelled" : `in ${seconds(performance.now() - began)}`}.`;
