@@ -131,7 +131,7 @@ lint: $(GOLANGCI) $(DEADCODE) $(ACTIONLINT) $(AXE) ## formatting, vet, linters, 
 	@$(if $(SHELLCHECK),shellcheck --severity=warning $(SCRIPTS),echo 'skip    scripts: shellcheck is not installed')
 	@echo 'lint $(PAGES)'
 	@$(NODE_TOOLS)/node_modules/.bin/tsc -p $(PAGES)/tsconfig.json
-	go test -run 'TestREADME|TestEnvironmentFile|TestOpenAPI' ./gateway ./worker
+	go test -run 'Test(Settings|Tools|Metrics)Table|TestEnvironmentFile|TestOpenAPI' ./gateway ./worker
 
 # What only tests reach is dead in a service, but for the options by which tests set a clock, a dialer and the like.
 SEAMS := 'unreachable func: (With[A-Z]|clock\.)'
@@ -152,8 +152,8 @@ fmt: ## format the code
 	gofmt -w $(MODULES)
 
 generate: ## rewrite the README's and docs' tables and the environment files from the code
-	go test ./gateway -run 'TestREADME|TestEnvironmentFile|^TestRedisCost$$' -update
-	go test ./worker -run 'TestREADME|TestEnvironmentFile' -update
+	go test ./gateway -run 'Test(Settings|Tools|Metrics)Table|TestEnvironmentFile|^TestRedisCost$$' -update
+	go test ./worker -run 'Test(Settings|Tools|Metrics)Table|TestEnvironmentFile' -update
 
 bootstrap: ## fetch IANA's lists of RDAP registries anew into the built-in copy (needs the internet)
 	@cd $(LISTS) && for list in dns ipv4 ipv6 asn; do \

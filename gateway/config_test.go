@@ -237,13 +237,15 @@ func TestConfigPrintsNoSecret(t *testing.T) {
 	}
 }
 
-func TestREADMESettings(t *testing.T) {
+func TestSettingsTable(t *testing.T) {
 	t.Parallel()
-	daemontest.Section(t, settingsPage, "<!-- settings:gateway -->", "<!-- /settings -->", settings.Table[Config](), *update)
+	daemontest.Section(
+		t, settingsPage, "<!-- settings:gateway -->", "<!-- /settings -->", settings.Table[Config](), *update,
+	)
 }
 
 // The table of tools comes from the API's description, which a test holds against the registry.
-func TestREADMETools(t *testing.T) {
+func TestToolsTable(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| tool | does | input |\n|---|---|---|\n")
 	described := description(t).Tools()

@@ -28,8 +28,8 @@ func startMeasured(t *testing.T, env ...string) *started {
 		"DIAGNOSTICS_WORKER_CLIENT_KEY_FILE=" + put("key", key)}, env...)...)
 }
 
-// TestREADMEMetrics keeps the table of the gateway's metrics equal to what /metrics tells.
-func TestREADMEMetrics(t *testing.T) {
+// TestMetricsTable keeps the table of the gateway's metrics equal to what /metrics tells.
+func TestMetricsTable(t *testing.T) {
 	t.Parallel()
 	s := startMeasured(t)
 	_, text := s.get(t, s.metrics+"/metrics")

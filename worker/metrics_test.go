@@ -105,8 +105,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestREADMEMetrics keeps the table of the worker's metrics equal to what /metrics tells.
-func TestREADMEMetrics(t *testing.T) {
+// TestMetricsTable keeps the table of the worker's metrics equal to what /metrics tells.
+func TestMetricsTable(t *testing.T) {
 	t.Parallel()
 	daemontest.Section(t, "../docs/metrics.md", "<!-- metrics:worker -->", "<!-- /metrics:worker -->",
 		daemontest.MetricsTable(told(measured())), *update)

@@ -55,7 +55,7 @@ func (x *roundTrip) run() (*Response, error) {
 	for _, cookie := range x.cookies {
 		request.AddCookie(cookie)
 	}
-	//nolint:bodyclose // The connection is closed with the round trip: to close a body of HTTP/1 would read the rest of it.
+	//nolint:bodyclose // The round trip closes the connection: to close a body of HTTP/1 would read the rest of it.
 	answer, err := x.ask(request)
 	if err != nil {
 		parallel.Raise(err)
@@ -175,7 +175,7 @@ func (x *roundTrip) closeAll() {
 	}
 }
 
-var errTripEnded = errors.New("the exchange has ended")
+var errRoundTripEnded = errors.New("the round trip has ended")
 
 // connect dials the addresses and keeps the connection that was first.
 func (x *roundTrip) connect() (net.Conn, error) {
@@ -205,7 +205,7 @@ func (x *roundTrip) track(c io.Closer) error {
 	defer x.mu.Unlock()
 	if x.ended {
 		_ = c.Close()
-		return errTripEnded
+		return errRoundTripEnded
 	}
 	x.open = append(x.open, c)
 	return nil

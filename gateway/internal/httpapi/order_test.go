@@ -110,6 +110,7 @@ func TestMethods(t *testing.T) {
 		{"POST", "/healthz", 405, "GET, HEAD"},
 		{"OPTIONS", "/readyz", 405, "GET, HEAD"},
 		{"POST", "/", 405, "GET, HEAD"},
+		{"POST", "/history", 405, "GET, HEAD"},
 		{"POST", "/tools/echo", 405, "GET, HEAD"},
 		{"OPTIONS", "/tools/echo", 405, "GET, HEAD"},
 		{"POST", "/assets/a.js", 405, "GET, HEAD"},

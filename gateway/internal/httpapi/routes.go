@@ -20,6 +20,11 @@ const (
 // probes are the connection routes.
 var probes = []string{"ping", "packet-loss"}
 
+// pages are the paths of what people read, and of what it is made of.
+var pages = []string{
+	"/", pathPage, "/report", "/history", "/privacy", pathReference, pathAssets + "*", "/robots.txt",
+}
+
 // routes is every route there is. A path that is known answers its own methods and 405 to all others, OPTIONS included
 // (there is no CORS); every tool is a path of its own, so an unknown slug is an unknown path.
 func (s *Server) routes() *echo.Echo {
@@ -38,7 +43,7 @@ func (s *Server) routes() *echo.Echo {
 	s.get(e, pathOpenAPI, s.description.serve)
 	s.get(e, "/healthz", health)
 	s.get(e, "/readyz", s.ready)
-	for _, path := range []string{"/", pathPage, "/report", "/privacy", pathReference, pathAssets + "*", "/robots.txt"} {
+	for _, path := range pages {
 		s.get(e, path, s.page)
 	}
 	return e

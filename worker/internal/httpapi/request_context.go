@@ -27,13 +27,13 @@ type requestContext struct {
 	stream  bool // the answer has begun, line by line
 
 	target netip.Addr
-	holder holder // for the places alone; never logged
+	holder holder // for inflight alone; never logged
 	cause  error  // for the log and the metrics alone
 	// refused is what was wrong with a request; nil for nothing. For the metrics alone.
 	refused *refusal
 }
 
-func newExchange(w http.ResponseWriter, r *http.Request) *requestContext {
+func newRequestContext(w http.ResponseWriter, r *http.Request) *requestContext {
 	return &requestContext{w: w, r: r, start: time.Now(), id: uuid.NewString()}
 }
 

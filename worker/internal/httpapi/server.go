@@ -106,7 +106,7 @@ func (s *Server) PlacesInUse() int { return s.inflight.inUse() }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := newExchange(w, r)
+	x := newRequestContext(w, r)
 	found, known := s.routes[r.URL.Path]
 	p := parallel.Catch(func() {
 		switch {

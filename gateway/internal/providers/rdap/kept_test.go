@@ -22,8 +22,10 @@ func TestWhatFitsAName(t *testing.T) {
 			Registrar: &Registrar{Name: optional("A registrar"), URL: optional("https://registrar-site.com")},
 			Events:    Events{Expires: optional("2027-01-01T00:00:00Z")},
 			DNSSEC:    DNSSEC{DS: []DS{{KeyTag: 1, Algorithm: 8, DigestType: 2, Digest: "AB12"}}},
-			Contacts: []Contact{{Roles: []string{"registrant"}, Organization: optional("Example & Söhne"), Country: optional("DE"),
-				Redactions: []Redaction{{Name: optional("Registrant Phone"), Reason: optional("Server policy")}}}},
+			Contacts: []Contact{{Roles: []string{"registrant"}, Organization: optional("Example & Söhne"),
+				Country: optional("DE"), Redactions: []Redaction{
+					{Name: optional("Registrant Phone"), Reason: optional("Server policy")},
+				}}},
 			Redactions: []Redaction{{Reason: optional("Server policy")}},
 		}, Notices: []Notice{{Title: "Terms", Description: "Of use."}},
 			Related: "https://" + registrarHost + "/domain/one-site.com"}

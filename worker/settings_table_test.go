@@ -10,8 +10,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the generated tables of the docs")
 
-// TestREADMESettings keeps the table of settings in docs/settings.md equal to the code.
-func TestREADMESettings(t *testing.T) {
+// TestSettingsTable keeps the table of settings in docs/settings.md equal to the code.
+func TestSettingsTable(t *testing.T) {
 	t.Parallel()
 	daemontest.Section(t, "../docs/settings.md", "<!-- settings:worker -->", "<!-- /settings -->",
 		settings.Table[Config](), *update)
