@@ -1,4 +1,4 @@
-# Every command a person needs; CONTRACT: run, test, e2e, bench, lint, up, down, build. `make help` lists them.
+# Every command a person needs; `make help` lists them.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help

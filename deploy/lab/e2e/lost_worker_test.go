@@ -17,7 +17,7 @@ import (
 	"diagnostics/lab"
 )
 
-// What a lost worker may cost (CONTRACT section 3, step 12, and section 8).
+// What a lost worker may cost (docs/contract.md#the-worker).
 const (
 	// once the gateway knows of it
 	lostAnswer = 2 * time.Second

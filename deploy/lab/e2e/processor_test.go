@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// mostProcessorTime is what a run may cost (CONTRACT section 6).
+	// mostProcessorTime is what a run may cost (docs/contract.md#times-and-sizes).
 	mostProcessorTime = 500 * time.Millisecond
 	// atOnce is how long the runs of one target are waited for; those that only wait are looked at in groups.
 	atOnce = 200 * time.Millisecond
@@ -272,7 +272,8 @@ func (m *meter) processorTime() time.Duration {
 	return used
 }
 
-// Keys that are too long and chains that have too many certificates are told, and not verified (CONTRACT section 6).
+// Keys that are too long and chains that have too many certificates are told, and not verified
+// (docs/contract.md#times-and-sizes).
 func TestLongKeysAndChains(t *testing.T) {
 	t.Parallel()
 	long := "longkey." + lab.SiteZone

@@ -19,9 +19,9 @@ import (
 	"diagnostics/lab"
 )
 
-// What this service lacks is never told as the fault of its targets (CONTRACT section 3, step 12a): under each fault of
-// the service's own host every tool gives the right answer or says that this service cannot go on, and seconds after
-// the fault is gone all answers are right again.
+// What this service lacks is never told as the fault of its targets (docs/contract.md#outcomes-and-errors): under each
+// fault of the service's own host every tool gives the right answer or says that this service cannot go on, and seconds
+// after the fault is gone all answers are right again.
 func TestShortages(t *testing.T) {
 	gateway, err := service.StartGateway(t.Context(), "gateway-short", unlimited...)
 	if err != nil {

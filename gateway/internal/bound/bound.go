@@ -12,7 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxData is the most that "data" takes as JSON (CONTRACT.md section 6). The shares of a tool add up to less.
+// MaxData is the most that "data" takes as JSON (docs/contract.md#times-and-sizes). The shares of a tool add up to
+// less.
 const MaxData = 1 << 20
 
 // ellipsis ends a text that was cut.

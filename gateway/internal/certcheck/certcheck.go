@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The OpenSSL-style codes of CONTRACT.md section 7 (ssl-checker).
+// The codes of ssl-checker, named as OpenSSL and Node.js name them.
 const (
 	CodeExpired           = "CERT_HAS_EXPIRED"
 	CodeNotYetValid       = "CERT_NOT_YET_VALID"

@@ -16,7 +16,7 @@ import (
 	"diagnostics/shared/flight"
 )
 
-// Bounds of CONTRACT.md section 6.
+// Bounds promised in docs/contract.md#times-and-sizes.
 const (
 	Timeout  = 2500 * time.Millisecond // of one try
 	Tries    = 2

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Bounds on what a chain can make us send (CONTRACT.md section 6).
+// Bounds on what a chain can make us send (docs/contract.md#times-and-sizes).
 const (
 	// maxForeignURL and maxForeignCookies are for a server that did not choose them.
 	maxForeignURL     = 4 << 10

@@ -21,7 +21,7 @@ import (
 	"diagnostics/shared/netpolicy"
 )
 
-// Bounds of CONTRACT.md section 6.
+// Bounds promised in docs/contract.md#times-and-sizes.
 const (
 	HTTPTimeout    = 8 * time.Second
 	ConnectTimeout = 7 * time.Second

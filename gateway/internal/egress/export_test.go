@@ -10,7 +10,7 @@ import (
 	"diagnostics/gateway/internal/dnsclient"
 )
 
-// WithBounds shortens the times of CONTRACT.md section 6, which production code cannot.
+// WithBounds shortens the times of docs/contract.md#times-and-sizes, which production code cannot.
 func WithBounds(http, connect, dnsTry time.Duration) Option {
 	return func(c *Client) { c.bounds = bounds{http: http, connect: connect, dnsTry: dnsTry} }
 }

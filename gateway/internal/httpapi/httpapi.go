@@ -21,7 +21,7 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Bounds of the public listener and of a run (CONTRACT.md sections 3 and 6).
+// Bounds of the public listener and of a run (docs/contract.md#the-order-of-checks, docs/contract.md#times-and-sizes).
 const (
 	MaxBodyBytes   = 4096
 	MaxHeaderBytes = 32 << 10 // a page's query may hold 2,048 characters, percent-encoded
@@ -52,7 +52,7 @@ type Bounds struct {
 	PeerConnections int
 }
 
-// DefaultBounds are the bounds outside tests (CONTRACT.md section 3, step 10).
+// DefaultBounds are the bounds outside tests (docs/contract.md#the-order-of-checks, step 10).
 func DefaultBounds() Bounds {
 	return Bounds{
 		AnswerStall:     10 * time.Second,

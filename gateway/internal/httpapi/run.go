@@ -17,8 +17,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// runTool is steps 3 to 13 of CONTRACT.md section 3, in their order: nothing is counted before step 9, and nothing is
-// sent before step 11.
+// runTool is steps 3 to 13 of docs/contract.md#the-order-of-checks, in their order: nothing is counted before step 9,
+// and nothing is sent before step 11.
 func (s *Server) runTool(t tool.Tool) echo.HandlerFunc {
 	return s.own(func(c echo.Context, x *requestContext) error {
 		job, err := s.admit(c, x, t)

@@ -15,7 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// stream is an answer that comes line by line (CONTRACT.md section 8a).
+// stream is an answer that comes line by line (docs/contract.md#streams).
 type stream struct {
 	// status is what a plain answer would have, 0 while nobody knows or where nobody is there to be told.
 	status int

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// model is a Limiter as CONTRACT.md and the comments of this package describe it, in exact arithmetic: nothing is
-// rounded before it is told.
+// model is a Limiter as docs/contract.md#limits and the comments of this package describe it, in exact arithmetic:
+// nothing is rounded before it is told.
 type model struct {
 	levels map[string]*level
 	// seen is every thing that passed, by key, in order.

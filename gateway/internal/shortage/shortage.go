@@ -1,6 +1,6 @@
 // Package shortage tells what this host itself lacks, be it files, ports, memory or a link, from what a target or a
-// provider does. The first says nothing about the second, and must never be told as its fault (CONTRACT.md section 3,
-// step 12a).
+// provider does. The first says nothing about the second, and must never be told as its fault
+// (docs/contract.md#outcomes-and-errors).
 package shortage
 
 import (

@@ -82,7 +82,8 @@ func TestTargetCases(t *testing.T) {
 	t.Logf("%d cases: %d to reject, %d to accept", len(cases), rejected, accepted)
 }
 
-// TestLimitKeysAreCanonical couples spellings of one target across the tools: CONTRACT.md section 5 counts them as one.
+// TestLimitKeysAreCanonical couples spellings of one target across the tools: docs/contract.md#limits counts them as
+// one.
 func TestLimitKeysAreCanonical(t *testing.T) {
 	t.Parallel()
 	bySlug := make(map[string]tool.Tool)

@@ -1,6 +1,6 @@
 // Package workerclient is the gateway's bearer client of the worker (shared/workerapi). Nothing that the worker sends
 // is believed: its answer is bounded, held against the contract and cleaned of private hops, and whatever else it does
-// ends as one of the failures that CONTRACT.md section 8 promises to a visitor.
+// ends as one of the failures that docs/contract.md#the-worker promises to a visitor.
 package workerclient
 
 import (

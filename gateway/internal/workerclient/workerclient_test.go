@@ -215,7 +215,7 @@ func TestPingAndPacketLossAskTheirOwnPaths(t *testing.T) {
 }
 
 // TestMisbehaviour drives every way in which a worker can fail its caller through to the kind of failure that
-// CONTRACT.md section 8 promises.
+// docs/contract.md#the-worker promises.
 func TestMisbehaviour(t *testing.T) {
 	t.Parallel()
 	envelope := func(message string) string {

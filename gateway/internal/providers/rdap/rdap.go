@@ -24,7 +24,7 @@ import (
 	"diagnostics/gateway/internal/target"
 )
 
-// The bounds of CONTRACT.md section 6.
+// The bounds promised in docs/contract.md#times-and-sizes.
 const (
 	// Timeout bounds what the servers of one question take together: the redirector, the registry and what they redirect
 	// to. The wait for a turn is not theirs.

@@ -20,7 +20,7 @@ import (
 	"diagnostics/gateway/internal/target"
 )
 
-// The bounds of CONTRACT.md section 6.
+// The bounds promised in docs/contract.md#times-and-sizes.
 const (
 	// Timeout bounds what the servers of one lookup take together, IANA's and the registry's; half of it is the most for
 	// IANA's. The wait for a turn is not theirs.

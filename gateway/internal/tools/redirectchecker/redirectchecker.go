@@ -155,7 +155,7 @@ func (r checker) teller(ctx context.Context) func(egress.Hop) {
 
 // fails gives the error of a run that has no result: the visitor is gone, this service lacked the means to go on, or
 // the first URL itself may not or cannot be visited at all. What this service lacks is a 503 whatever hops were seen
-// before (CONTRACT.md section 3, step 12a): it is no outcome of the chain.
+// before (docs/contract.md#outcomes-and-errors): it is no outcome of the chain.
 func (r checker) fails(ctx context.Context, chain egress.Chain) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
