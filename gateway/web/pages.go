@@ -74,7 +74,8 @@ func (s *Site) report(query url.Values, foreign bool) page {
 		Styles:      []string{"site.css", "report.css"}, Modules: []string{"pages/site.js", "pages/report.js"},
 		Input: query.Get("target"), Waits: foreign && query.Get("target") != "", vary: headerFetchSite,
 	}
-	if strings.TrimSpace(p.Input) != "" && !p.Waits {
+	p.Asked = strings.TrimSpace(p.Input) != "" && !p.Waits
+	if p.Asked {
 		p.Title = headed(p.Input, p.Title)
 	}
 	return p

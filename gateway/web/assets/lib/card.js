@@ -136,7 +136,7 @@ function repeatable(stage) {
 
 /** @param {Check} check */
 function clockText({ stage, began, took }) {
-  if (stage.state === "running") return `Running ${((performance.now() - began) / 1000).toFixed(1)} s`;
+  if (stage.state === "running") return `Running ${((performance.now() - began) / 1000).toFixed(0)} s`;
   if (stage.state === "answered") return stage.reply.ok ? `Answered in ${seconds(took)}` : `After ${seconds(took)}`;
   return { waiting: "Waiting", limited: "Limited", cancelled: "Cancelled" }[stage.state];
 }

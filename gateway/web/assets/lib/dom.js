@@ -47,6 +47,26 @@ function fill(node, attributes, children) {
 }
 
 /**
+ * Draws the children of an element, each anew only where it says something else than before: most of a page stays as it
+ * is while answers come, and keeps the focus.
+ * @param {Element} parent
+ * @returns {(items: [key: string, make: () => Element][]) => void}
+ */
+export function keyed(parent) {
+  /** @type {string[]} */
+  let keys = [];
+  return (items) => {
+    items.forEach(([key, make], i) => {
+      const old = parent.children[i];
+      if (!old) parent.append(make());
+      else if (keys[i] !== key) old.replaceWith(make());
+    });
+    while (parent.children.length > items.length) parent.lastElementChild?.remove();
+    keys = items.map(([key]) => key);
+  };
+}
+
+/**
  * Gives the element of the page with that id, which must be there.
  * @param {string} id
  * @returns {HTMLElement}
@@ -99,13 +119,14 @@ export function announce(text) {
 /**
  * A clock that counts up in an element while something runs.
  * @param {HTMLElement} node
+ * @param {0 | 1} [digits] behind the point: tenths keep a slow phone busy where there is much else to draw
  * @returns {() => number} stops the clock and gives the milliseconds that passed
  */
-export function startClock(node) {
+export function startClock(node, digits = 1) {
   const start = performance.now();
-  const show = () => { node.textContent = `${((performance.now() - start) / 1000).toFixed(1)} s`; };
+  const show = () => { node.textContent = `${((performance.now() - start) / 1000).toFixed(digits)} s`; };
   show();
-  const timer = setInterval(show, 100);
+  const timer = setInterval(show, digits ? 100 : 1000);
   return () => {
     clearInterval(timer);
     node.textContent = "";

@@ -48,15 +48,14 @@ export function counted(n, cut, one) {
   return `${plural(n, one)}${cut ? " shown" : ""}`;
 }
 
-const grouped = new Intl.NumberFormat("en");
-
 /**
  * A count, its thousands apart.
  * @param {number} n
  * @returns {string}
  */
 export function number(n) {
-  return grouped.format(n);
+  // Intl's formats take a slow phone tens of milliseconds each to make.
+  return Math.abs(n) < 1000 && Number.isInteger(n) ? String(n) : n.toLocaleString("en");
 }
 
 /**
@@ -105,23 +104,27 @@ export function duration(seconds) {
   return parts.join(" ") || "0 seconds";
 }
 
+const months = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+
 /**
  * A day, "21 November 2026" (UTC).
  * @param {string | number | null | undefined} moment RFC 3339, or Unix milliseconds
- * @returns {string}
+ * @returns {string} what is no moment stays as it is
  */
 export function day(moment) {
-  return moment === null || moment === undefined || moment === "" ? dash : written(moment, { day: "numeric", month: "long", year: "numeric" });
+  if (moment === null || moment === undefined || moment === "") return dash;
+  const date = new Date(moment);
+  return Number.isNaN(date.getTime()) ? String(moment) : `${date.getUTCDate()} ${months[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
 }
 
 /**
  * A moment, "21 November 2026, 11:43:44 UTC".
  * @param {string | number | null | undefined} moment RFC 3339, or Unix milliseconds
- * @returns {string}
+ * @returns {string} what is no moment stays as it is
  */
 export function dateTime(moment) {
-  if (moment === null || moment === undefined || moment === "") return dash;
-  return `${day(moment)}, ${written(moment, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" })} UTC`;
+  const date = new Date(moment ?? "");
+  return Number.isNaN(date.getTime()) ? day(moment) : `${day(moment)}, ${date.toISOString().slice(11, 19)} UTC`;
 }
 
 /**
@@ -149,16 +152,6 @@ function roughly(seconds) {
   if (seconds >= 2 * year) return plural(Math.floor(seconds / year), "year");
   const [size, name] = units.find(([s]) => seconds >= s) ?? [1, "second"];
   return plural(Math.floor(seconds / size), name);
-}
-
-/**
- * @param {string | number} moment
- * @param {Intl.DateTimeFormatOptions} how
- * @returns {string} what is no moment stays as it is
- */
-function written(moment, how) {
-  const date = new Date(moment);
-  return Number.isNaN(date.getTime()) ? String(moment) : new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", ...how }).format(date);
 }
 
 /**

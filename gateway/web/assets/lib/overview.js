@@ -4,7 +4,7 @@
 
 import { attention } from "./attention.js";
 import { ended, stateOf } from "./card.js";
-import { el } from "./dom.js";
+import { el, keyed } from "./dom.js";
 import { listed, plural } from "./format.js";
 import { mark } from "./parts.js";
 import { relevance } from "./rank.js";
@@ -98,8 +98,8 @@ function who(checks, what) {
 /** @type {[Weight, string][]} */
 const weights = [["bad", "problem"], ["warn", "warning"], ["info", "note"]];
 
-/** What the place of the findings holds before the first. @param {number} checks how many */
-const promise = (checks) => `${checks === 1 ? "The check is running" : `All ${checks} checks run at once`}. What they find is listed here as they answer, the most important first; the links and cards below lead to each check.`;
+/** What the place of the findings holds before the first; the server's page has the same. */
+const promise = "What the checks find is listed here as their answers come, the most important first. Below is a card for each check, with its answer.";
 
 /**
  * @param {Check[]} checks
@@ -107,7 +107,7 @@ const promise = (checks) => `${checks === 1 ? "The check is running" : `All ${ch
  * @returns {{nodes: HTMLElement[], update: () => void}}
  */
 export function makeOverview(checks, target) {
-  const list = el("ol", { class: "concerns" });
+  const list = el("ol", { class: "concerns", hidden: true });
   const rest = el("ol", { class: "concerns" });
   const label = el("summary");
   const fold = el("details", { class: "more", hidden: true }, label, rest);
@@ -127,6 +127,7 @@ export function makeOverview(checks, target) {
       el("div", { class: "filters", role: "group", "aria-label": "Show only" }, ...filters.map((f) => f.node))),
     first, list, fold, last);
   const contents = el("ul");
+  const [drawState, drawContents] = [keyed(state), keyed(contents)];
   const overview = el("div", { class: "overview" }, box, el("nav", { class: "contents", "aria-label": "Checks of this report" }, contents));
   /** @type {Map<string, HTMLLIElement>} */
   const lines = new Map();
@@ -141,26 +142,27 @@ export function makeOverview(checks, target) {
       only = only === weight ? null : weight;
       update();
     });
-    return { weight, word, node };
+    return { weight, word, node, draw: keyed(node) };
   }
 
   function update() {
     const found = concernsOf(checks, target);
     const open = checks.some((check) => !ended(check.stage));
-    for (const { weight, word, node } of filters) {
+    for (const { weight, word, node, draw } of filters) {
       const n = found.filter((entry) => entry.tone === weight).length;
-      node.replaceChildren(el("strong", {}, String(n)), ` ${n === 1 ? word : `${word}s`}`);
+      draw([[String(n), () => el("span", {}, el("strong", {}, String(n)), ` ${n === 1 ? word : `${word}s`}`)]]);
       node.setAttribute("aria-pressed", String(only === weight));
       node.disabled = n === 0 && only !== weight;
     }
-    state.replaceChildren(stateLine(found));
+    drawState([stateLine(found)]);
     tiles.show(answersOf(checks), open);
-    contents.replaceChildren(...checks.map(contentsLine));
+    drawContents(checks.map(contentsLine));
     const nothing = !open && checks.some((check) => check.concerns) && found.length === 0;
     first.classList.toggle("nothing", nothing);
     // Where there are findings their counts say it.
     first.hidden = found.length > 0;
-    first.replaceChildren(...(nothing ? [mark("good")] : []), open ? promise(checks.length) : headline(checks, target));
+    if (!open) first.replaceChildren(...(nothing ? [mark("good")] : []), headline(checks, target));
+    else if (first.textContent !== promise) first.textContent = promise;
     last.replaceChildren(...missing(checks).map((sentence) => el("p", {}, sentence)));
     if (box.hasAttribute("data-open") && !open) settle();
     box.toggleAttribute("data-open", open);
@@ -178,13 +180,13 @@ export function makeOverview(checks, target) {
     if (focused instanceof HTMLElement && overview.contains(focused)) focused.focus({ preventScroll: true });
   }
 
-  /** @param {Entry[]} found */
+  /** @param {Entry[]} found @returns {[string, () => Element]} */
   function stateLine(found) {
     const verdict = reportState(checks, target);
-    if (verdict) return el("p", { class: `verdict ${verdict.tone}` }, mark(verdict.tone), el("span", {}, verdict.text));
+    if (verdict) return [verdict.tone + verdict.text, () => el("p", { class: `verdict ${verdict.tone}` }, mark(verdict.tone), el("span", {}, verdict.text))];
     const bad = found.filter((entry) => entry.tone === "bad").length;
-    return el("p", { class: "verdict pending" }, el("span", { class: "mark spinner", "aria-hidden": "true" }),
-      el("span", {}, `Looking at ${name}${bad > 0 ? `; ${plural(bad, "problem")} so far` : ""}…`));
+    const text = `Looking at ${name}${bad > 0 ? `; ${plural(bad, "problem")} so far` : ""}…`;
+    return [text, () => el("p", { class: "verdict pending" }, el("span", { class: "mark spinner", "aria-hidden": "true" }), el("span", {}, text))];
   }
 
   /** @param {Entry} entry */
@@ -205,13 +207,13 @@ export function makeOverview(checks, target) {
     const unfolded = fold.open;
     const most = Math.min(mostShown, all.length);
     split(all, most);
-    if (box.hasAttribute("data-open")) {
+    if (box.hasAttribute("data-open") && most > 0) {
       fold.open = false;
       split(all, 0);
       const room = box.offsetHeight;
-      for (let shown = most; shown >= Math.min(1, all.length); shown--) {
+      for (let shown = most; shown >= 1; shown--) {
         split(all, shown);
-        if (shown === 0 || box.offsetHeight <= room) break;
+        if (box.offsetHeight <= room) break;
       }
       fold.open = unfolded;
     }
@@ -220,6 +222,7 @@ export function makeOverview(checks, target) {
 
   /** @param {HTMLLIElement[]} all @param {number} shown */
   function split(all, shown) {
+    list.hidden = shown === 0;
     list.replaceChildren(...all.slice(0, shown));
     rest.replaceChildren(...all.slice(shown));
     rest.start = shown + 1;
@@ -267,10 +270,12 @@ function advice(text) {
 /** What a state looks like in the list of checks, and how it is read out. @type {Record<import("./card.js").State, [string, string]>} */
 const signs = { waiting: ["", "Waiting: "], running: ["", "Running: "], done: ["i", "Answered: "], failed: ["–", "No answer: "], limited: ["–", "Limited: "], cancelled: ["–", "Cancelled: "] };
 
-/** @param {Check} check */
+/** @param {Check} check @returns {[string, () => Element]} */
 function contentsLine({ slug, title, stage, verdict }) {
   const state = stateOf(stage);
-  const [sign, word] = signs[state];
-  const bullet = verdict ? mark(verdict.tone) : el("span", { class: "mark" }, el("span", { "aria-hidden": "true" }, sign), el("span", { class: "offscreen" }, word));
-  return el("li", { "data-state": state }, bullet, el("a", { href: `#card-${slug}` }, title));
+  return [`${state} ${verdict?.tone}`, () => {
+    const [sign, word] = signs[state];
+    const bullet = verdict ? mark(verdict.tone) : el("span", { class: "mark" }, el("span", { "aria-hidden": "true" }, sign), el("span", { class: "offscreen" }, word));
+    return el("li", { "data-state": state }, bullet, el("a", { href: `#card-${slug}` }, title));
+  }];
 }

@@ -18,21 +18,30 @@ export function groups(checks, cards) {
     el("div", { class: "tool-cards" }, ...checks.filter((check) => check.group === group).map((check) => cards.get(check)?.node))));
 }
 
+/** The groups that can be seen, or can come into sight as what is above them gets shorter. @param {HTMLElement} place */
+export const nearby = (place) => [...place.children].filter((group) => group.getBoundingClientRect().top < 2 * innerHeight);
+
 /** So many checks that failed for one reason are told in one line. */
 const alike = 3;
 
 /**
- * Puts the cards in their final places: checks that failed for the same reason are one line. The cards are put in anew, so
- * that what moves up below the findings does so at once.
+ * Puts the cards in their final places: checks that failed for the same reason are one line. Those that are near are put
+ * in anew, so that what moves up below the findings does so at once.
  * @param {HTMLElement} place
  * @param {Check[]} checks
  * @param {Cards} cards
+ * @param {Element[]} near groups of it
  */
-export function settle(place, checks, cards) {
+export function settle(place, checks, cards, near) {
   const focused = document.activeElement;
   const errors = checks.map(({ stage }) => (stage.state === "answered" && stage.reply.status === 400 ? stage.reply.error ?? "" : ""));
   const common = [...new Set(errors)].filter((error) => error !== "" && errors.filter((e) => e === error).length >= alike);
   const folded = checks.filter((_, i) => common.includes(errors[i]));
+  if (folded.length === 0 && !place.querySelector(":scope > .failed-alike")) {
+    for (const group of near) group.replaceWith(group);
+    if (focused instanceof HTMLElement && place.contains(focused)) focused.focus({ preventScroll: true });
+    return;
+  }
   const lines = common.map((error) => {
     const some = checks.filter((_, i) => errors[i] === error);
     return el("details", { class: "failed-alike" }, el("summary", {}, el("strong", {}, `${plural(some.length, "check")} without an answer: `), `${listed(some.map((check) => check.title))}. ${error}`),

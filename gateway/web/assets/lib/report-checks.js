@@ -7,9 +7,8 @@ import { attempt, loadJudge, verdictOf } from "./view.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
 /** @typedef {import("./recognise.js").Found} Found */
-/** @typedef {import("./view.js").Judge} Judge */
 /** @typedef {{slug: string, kind: string, title: string, style: string, group: string, glyph: () => Node | null}} Tool */
-/** @typedef {import("./overview.js").Check & {kind: string, judging: Promise<Judge | null>}} Check its judge is there once it is loaded */
+/** @typedef {import("./overview.js").Check & {kind: string}} Check its judge is there with its first answer */
 
 /** Every tool of a catalogue that a report can run. @param {HTMLElement} catalogue @returns {Tool[]} */
 export function toolsOf(catalogue) {
@@ -30,24 +29,25 @@ export function checksFor(tools, found) {
   return tools.flatMap((tool) => {
     const input = inputs[tool.kind];
     if (input === undefined) return [];
-    return [{ ...tool, input, glyph: tool.glyph(), judging: loadJudge(tool.slug), judge: null, stage: { state: "waiting" }, seen: makeSteps(), began: 0, took: 0, at: 0, verdict: null, concerns: null }];
+    return [{ ...tool, input, glyph: tool.glyph(), judge: null, stage: { state: "waiting" }, seen: makeSteps(), began: 0, took: 0, at: 0, verdict: null, concerns: null }];
   });
 }
 
 /**
- * Sends one check.
+ * Sends one check, and fetches its judge meanwhile.
  * @param {Check} check
  * @param {AbortSignal} signal
  * @param {() => void} [begun] is told of each step
  * @returns {Promise<Answer>}
  */
 export async function ask(check, signal, begun) {
+  const judging = check.judge ?? loadJudge(check.slug);
   const answer = await runTool(check.slug, check.input, {}, signal, (step) => {
     check.seen.add(step);
     begun?.();
   });
   check.took = performance.now() - check.began;
-  check.judge = await check.judging;
+  check.judge = await judging;
   return answer;
 }
 

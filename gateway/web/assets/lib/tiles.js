@@ -2,7 +2,7 @@
 // The strip of facts on top of a report: what most people want to know first, filled in as the answers come. Each tile keeps
 // its place from the start.
 
-import { el } from "./dom.js";
+import { el, keyed } from "./dom.js";
 import { day, ms, plural } from "./format.js";
 import { takesNoMail } from "./rank.js";
 
@@ -152,13 +152,12 @@ function safely(read) {
  */
 export function makeTiles(slugs) {
   const node = el("dl", { class: "tiles" });
+  const draw = keyed(node);
   return {
     node,
-    show(answers, open) {
-      node.replaceChildren(...factsOf(slugs, answers).map(([title, tile]) => el("div", { class: tile?.tone },
-        el("dt", {}, title),
-        el("dd", { class: "tile-value", title: tile?.value }, tile?.value ?? (open ? "…" : "—")),
-        el("dd", { class: "tile-note", title: tile?.note }, tile?.note ?? ""))));
-    },
+    show: (answers, open) => draw(factsOf(slugs, answers).map(([title, tile]) => [JSON.stringify([title, tile, open && !tile]), () => el("div", { class: tile?.tone },
+      el("dt", {}, title),
+      el("dd", { class: "tile-value", title: tile?.value }, tile?.value ?? (open ? "…" : "—")),
+      el("dd", { class: "tile-note", title: tile?.note }, tile?.note ?? ""))])),
   };
 }

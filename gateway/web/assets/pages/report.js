@@ -9,7 +9,7 @@ import { concernsOf, headline, makeOverview, missing, reportState } from "../lib
 import { copyAction, notice } from "../lib/parts.js";
 import { paced } from "../lib/paced.js";
 import { recognise } from "../lib/recognise.js";
-import { groups, settle } from "../lib/report-cards.js";
+import { groups, nearby, settle } from "../lib/report-cards.js";
 import { checksFor, toolsOf } from "../lib/report-checks.js";
 import { exported, markdown, save } from "../lib/report-files.js";
 import { makeComparison } from "../lib/report-other.js";
@@ -27,7 +27,6 @@ const cancel = byId("cancel");
 const result = byId("result");
 const status = byId("status");
 const catalogue = byId("catalogue");
-const frame = byId("ask");
 const name = document.title;
 const waiting = waitingOf(form);
 const tools = toolsOf(catalogue);
@@ -98,7 +97,7 @@ function close() {
   result.replaceChildren();
   busy(false);
   catalogue.hidden = false;
-  frame.classList.remove("asked-for", "asked");
+  document.body.classList.remove("asked");
   status.textContent = "";
   document.title = name;
 }
@@ -114,7 +113,8 @@ function open(found, byHand) {
   const at = new Date().toISOString();
   const checks = checksFor(tools, found);
   const unfit = tools.filter((tool) => !checks.some((check) => check.slug === tool.slug)).map((tool) => tool.title);
-  const cards = new Map(checks.map((check) => [check, makeCard(check, () => go(check))]));
+  /** @type {Map<Check, ReturnType<typeof makeCard>>} */
+  const cards = new Map();
   const overview = makeOverview(checks, found);
   const run = makeRun(checks, { moved, idle });
   const heading = el("h2", { id: "report-title", tabindex: "-1" }, found.text);
@@ -128,15 +128,13 @@ function open(found, byHand) {
     action({ id: "compare" }, "Compare", () => comparison.begin()),
   ];
   files[0].id = "export-markdown";
-  const place = el("div", { class: "all-cards" }, ...groups(checks, cards));
+  const place = el("div", { class: "all-cards making" });
   const other = new URLSearchParams(location.search).get("compare");
   let began = performance.now();
   /** @type {() => unknown} */
   let stopClock = () => {};
   let ticker = 0;
   // Most answers come in a row; each would draw the whole head anew.
-  /** @type {Set<Check>} */
-  const stale = new Set();
   const drawing = paced(draw, 150);
 
   leave = () => {
@@ -148,15 +146,16 @@ function open(found, byHand) {
   };
   cancel.onclick = () => { run.cancel(); comparison.cancel(); };
   catalogue.hidden = true;
-  frame.classList.add("asked-for", "asked");
+  document.body.classList.add("asked");
   document.title = `${found.text} · ${name}`;
   result.replaceChildren(head(heading, `${found.label}, ${dateTime(at)}`), trouble, ...overview.nodes, toolbar(files), beside, place, unfitLine(unfit));
   if (other) beside.append(el("p", { class: "muted" }, `The comparison with ${other} begins as soon as this report is complete.`));
   beside.classList.toggle("wanted", Boolean(other));
   remember(found.text);
   announce(`Running ${plural(checks.length, "check")} on ${found.text}.`);
-  for (const check of checks) stale.add(check);
   drawing.now();
+  // The head is seen first: to make all cards takes a slow phone a tenth of a second.
+  setTimeout(makeCards);
   go(...checks.slice(0, 1));
   if (byHand) heading.focus();
 
@@ -166,9 +165,9 @@ function open(found, byHand) {
     busy(true);
     for (const file of files) file.disabled = true;
     stopClock();
-    stopClock = startClock(byId("clock"));
+    stopClock = startClock(byId("clock"), 0);
     clearInterval(ticker);
-    ticker = setInterval(tick, 200);
+    ticker = setInterval(tick, 500);
     run.add(...some);
   }
 
@@ -181,13 +180,18 @@ function open(found, byHand) {
 
   /** @param {Check} check */
   function moved(check) {
-    stale.add(check);
+    cards.get(check)?.show();
     drawing.ask();
   }
 
+  function makeCards() {
+    for (const check of checks) cards.set(check, makeCard(check, () => go(check)));
+    cards.forEach((card) => card.show());
+    place.replaceChildren(...groups(checks, cards));
+    place.classList.remove("making");
+  }
+
   function draw() {
-    for (const check of stale) cards.get(check)?.show();
-    stale.clear();
     overview.update();
     status.textContent = `${checks.filter((c) => ended(c.stage)).length} of ${plural(checks.length, "check")} ended.`;
   }
@@ -201,12 +205,13 @@ function open(found, byHand) {
       drawing.cancel();
       return turnAway(heading, found, refused);
     }
+    const near = nearby(place);
     drawing.now();
     const cancelled = checks.some((check) => check.stage.state === "cancelled");
     const answered = checks.filter((check) => check.stage.state === "answered" && check.stage.reply.ok).length;
     status.textContent = `${answered} of ${plural(checks.length, "check")} answered ${cancelled ? "before the report was cancelled" : `in ${seconds(performance.now() - began)}`}.`;
     announce([status.textContent, reportState(checks, found)?.text, ...missing(checks)].join(" "));
-    settle(place, checks, cards);
+    settle(place, checks, cards, near);
     if (other && !comparison.begun() && !cancelled) comparison.begin(other);
   }
 

@@ -20,7 +20,6 @@ import { waitingOf } from "../lib/waiting.js";
 
 const form = /** @type {HTMLFormElement} */ (byId("tool"));
 const slug = form.dataset.slug ?? "";
-const head = byId("head");
 const heading = byId("heading");
 /** The place of the tool's name while the target is the heading; null where the tool takes no target. */
 const beside = document.getElementById("heading-tool");
@@ -108,7 +107,7 @@ function leave() {
  */
 function frame(target) {
   if (!beside) return;
-  head.classList.toggle("asked", target !== "");
+  document.body.classList.toggle("asked", target !== "");
   form.classList.toggle("compact", target !== "");
   heading.textContent = target || title;
   beside.textContent = target ? title : "";
@@ -245,6 +244,7 @@ function busy(on) {
   setBusy(submit, on);
   if (on) result.classList.add("used");
   result.setAttribute("aria-busy", String(on));
+  document.body.classList.toggle("running", on);
 }
 
 function clear() {
