@@ -1,0 +1,25 @@
+package robotstxt_test
+
+import (
+	"fmt"
+
+	"diagnostics/gateway/internal/robotstxt"
+)
+
+// A file may say one thing to all crawlers and another to some.
+func ExampleParse() {
+	file := robotstxt.Parse([]byte("User-agent: *\nDisallow: /private\n\nUser-agent: GPTBot\nDisallow: /\n\nDisalow: /x\n"), false)
+	fmt.Println("others:", file.Effect())
+	for _, crawler := range file.Crawlers() {
+		if crawler.Effect == robotstxt.DisallowAll {
+			fmt.Println(crawler.Name, "may not come")
+		}
+	}
+	for _, issue := range file.Issues {
+		fmt.Println(issue.Line, issue.Code)
+	}
+	// Output:
+	// others: rules
+	// GPTBot may not come
+	// 7 MISSPELT_FIELD
+}
