@@ -90,7 +90,6 @@ func noPages(w http.ResponseWriter, r *http.Request) error {
 	return web.ErrNotFound
 }
 
-// registries is a client whose redirector is a path of the test's own site, which answers by itself.
 func port43(t *testing.T, client *egress.Client) *whois.Client {
 	t.Helper()
 	memory := cache.NewMemory(1 << 20)
@@ -102,6 +101,7 @@ func port43(t *testing.T, client *egress.Client) *whois.Client {
 	return c
 }
 
+// registries is a client whose redirector is a path of the test's own site, which answers by itself.
 func registries(t *testing.T, client *egress.Client) *rdap.Client {
 	t.Helper()
 	memory := cache.NewMemory(1 << 20)

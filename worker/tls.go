@@ -51,7 +51,6 @@ func (s *serverTLS) takeClients(contents [][]byte) error {
 	return err
 }
 
-// listen has a listener speak TLS.
 func (s *serverTLS) listen(l net.Listener) net.Listener {
 	return tls.NewListener(l, &tls.Config{
 		MinVersion:         tls.VersionTLS13,

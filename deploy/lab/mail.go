@@ -244,7 +244,6 @@ func mailRecords(domain string, change parts) (lines []string) {
 	return lines
 }
 
-// ownedBy are the lines of a name alone.
 func ownedBy(name string, lines []string) (own []string) {
 	for _, line := range lines {
 		if strings.HasPrefix(line, name+". ") {

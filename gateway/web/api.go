@@ -125,7 +125,6 @@ func (s *Site) serveReference(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// paragraphs are the paragraphs of a text.
 func paragraphs(text string) []string {
 	return strings.Split(strings.TrimSpace(text), "\n\n")
 }

@@ -31,7 +31,6 @@ const (
 	registryPlace  = "gateway/internal/tools/all.go"
 )
 
-// toolFile is the name of a file in the folder of a tool.
 func toolFile(slug, name string) string { return "tools/" + slug + "/" + name }
 
 // agree holds the registry, the catalogue and the folders against each other: none may know a tool that another does

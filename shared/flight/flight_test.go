@@ -110,7 +110,7 @@ func TestTheLastToLeaveEndsTheRun(t *testing.T) {
 		synctest.Wait()
 		leave()
 		synctest.Wait()
-		// Nobody boards what is being cancelled.
+		// Who asks now does not share the run that is being cancelled.
 		if got := ask(t.Context(), &g, "a", c.f).Wait(); got != (answer{2, nil}) {
 			t.Errorf("a newcomer: %+v", got)
 		}

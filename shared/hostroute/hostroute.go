@@ -22,7 +22,7 @@ const (
 	Here
 	// Nowhere is no route, or one whose every link is down.
 	Nowhere
-	// Refused is a route or a rule that refuses (unreachable, prohibit, blackhole): somebody's will, and no fault.
+	// Refused is a route or a rule that refuses (unreachable, prohibit, blackhole): set on purpose, and no fault.
 	Refused
 )
 

@@ -53,7 +53,6 @@ func find(spans []span, a netip.Addr) *Row {
 	return spans[low].row
 }
 
-// lastOf is the last address of a block.
 func lastOf(p netip.Prefix) netip.Addr {
 	b := p.Addr().AsSlice()
 	for bit := p.Bits(); bit < len(b)*8; bit++ {

@@ -89,7 +89,7 @@ func Message(err error, cut func(string) string) string {
 	return Text(cut(err.Error()))
 }
 
-// hidden are the parts of a text that may be somebody's, in the order in which they are looked for.
+// hidden are the parts of a text that may name a person or a target, in the order in which they are looked for.
 var hidden = []struct {
 	is *regexp.Regexp
 	by string

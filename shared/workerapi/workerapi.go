@@ -42,7 +42,7 @@ type Request struct {
 	Target string `json:"target"`
 	// Hostname is the name that the visitor typed. The worker neither looks it up nor logs it.
 	Hostname string `json:"hostname,omitempty"`
-	// RequestID is the gateway's, so that both logs tell one story.
+	// RequestID is the gateway's, by which lines of both logs belong together.
 	RequestID string `json:"requestId,omitempty"`
 	// Options are those of a trace; other jobs have none.
 	Options *TraceOptions `json:"options,omitempty"`

@@ -55,7 +55,6 @@ end
 // posts asks a tool of the gateway; input is an expression of Lua over n.
 func posts(slug, input string) string { return asks(slug, input, "application/json") }
 
-// streams asks for the answer as a stream.
 func streams(slug, input string) string { return asks(slug, input, progress.MediaType) }
 
 func asks(slug, input, accept string) string {

@@ -115,7 +115,7 @@ var shapes = map[string]shape{
 	"the lists of RDAP registries are fetched again":                           {"published": date},
 }
 
-// places of the lab: its names and the addresses of its public hosts. A client's network is no target.
+// labPlaces are names of the lab and addresses of its public hosts. A client's network is no target.
 var labPlaces = regexp.MustCompile(`(?i)lab-[a-z0-9-]+\.[a-z]|\.lab\b|\b11\.\d+\.\d+\.\d+|2a10:`)
 
 // lateEnd is what a process says that was asked to end and could not in time.

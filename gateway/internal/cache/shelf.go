@@ -11,7 +11,7 @@ import (
 const maxAhead = time.Minute
 
 // Shelf keeps values of one kind in a Store, each with the moment and the key that it is of. A failing store is a miss.
-// The store may be shared, and what others left there is a stranger's word: what cannot be read, was sealed for another
+// The store may be shared, and what others left there is not trusted: what cannot be read, was sealed for another
 // key, is older than anything may be kept, or is from the future is a miss too.
 type Shelf[V any] struct {
 	store   Store

@@ -1,4 +1,4 @@
-// Package clientip says who is asking. The peer's address is a fact; a forwarded header is somebody's word, and it is
+// Package clientip says who is asking. The peer's address is a fact; a forwarded header may hold anything, and is
 // believed only where the operator said so.
 //
 // Trust is granted by TRUST_PROXY_HEADERS, TRUSTED_PROXY_PLATFORM or a platform's runtime flag, and narrowed (never

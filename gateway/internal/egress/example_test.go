@@ -19,7 +19,8 @@ func ExampleClient_Follow() {
 		panic(err)
 	}
 	// In place of sockets a server in memory, below the policy.
-	client, err := egress.New(egress.Settings{Families: egress.FamiliesBoth}, egress.WithDialer(redirector("http://10.0.0.1/")))
+	settings := egress.Settings{Families: egress.FamiliesBoth}
+	client, err := egress.New(settings, egress.WithDialer(redirector("http://10.0.0.1/")))
 	if err != nil {
 		panic(err)
 	}

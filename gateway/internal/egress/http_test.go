@@ -535,7 +535,8 @@ func TestTimings(t *testing.T) {
 	for phase, pair := range map[string][2]time.Duration{
 		"dns": {tm.DNS, wait}, "connect": {tm.Connect, wait}, "first byte": {tm.FirstByte, 2 * wait}, "total": {tm.Total, 5 * wait},
 	} {
-		if pair[0] < pair[1] || pair[0] > 5*pair[1] {
+		// The server may begin to wait before the client knows that it has sent all.
+		if pair[0] < pair[1]*9/10 || pair[0] > 5*pair[1] {
 			t.Errorf("%s took %v, want about %v", phase, pair[0], pair[1])
 		}
 	}

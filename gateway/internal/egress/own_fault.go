@@ -62,7 +62,7 @@ func (c *Client) reach(ctx context.Context, dial DialFunc, network string, to ne
 	return nil, err
 }
 
-var errNoWay = errors.New("this host has no route, or its link is down")
+var errNoRoute = errors.New("this host has no route, or its link is down")
 
 // OwnFault gives the *fault.Error of kind Busy where the failure of a dial or a round trip with an address is this
 // host's own, and nil where it is the other side's or nobody's: a target must not be called dead because this host has
@@ -112,7 +112,7 @@ func (c *Client) cutOff(a netip.Addr) error {
 
 func (c *Client) cutOffBy(a netip.Addr, kind hostroute.Kind) error {
 	if kind.Lost(a.Unmap(), c.route) && c.Families().Has(a) {
-		return errNoWay
+		return errNoRoute
 	}
 	return nil
 }

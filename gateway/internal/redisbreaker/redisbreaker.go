@@ -39,8 +39,8 @@ type Breaker struct {
 	watch  *outage.Watch
 	// since is long before the start. What is counted from it is counted by the monotonic clock, which nobody sets.
 	since time.Time
-	// toldAt is when a call that failed without an outage was last logged, in nanoseconds since then.
-	toldAt atomic.Int64
+	// loggedAt is when a call that failed without an outage was last logged, in nanoseconds since then.
+	loggedAt atomic.Int64
 	// checkedAt is when Check last looked, in nanoseconds since then.
 	checkedAt atomic.Int64
 	observer  Observer // nil for nobody
@@ -128,8 +128,8 @@ func (g *Breaker) Close() error {
 
 // tell logs a call that failed though Redis serves, at most once a minute.
 func (g *Breaker) tell(what string, err error) {
-	now, last := int64(time.Since(g.since)), g.toldAt.Load()
-	if now-last < int64(time.Minute) || !g.toldAt.CompareAndSwap(last, now) {
+	now, last := int64(time.Since(g.since)), g.loggedAt.Load()
+	if now-last < int64(time.Minute) || !g.loggedAt.CompareAndSwap(last, now) {
 		return
 	}
 	g.log.Warn(what, slog.String("error", redact.Message(err, nil)))

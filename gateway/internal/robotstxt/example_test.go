@@ -8,7 +8,8 @@ import (
 
 // A file may say one thing to all crawlers and another to some.
 func ExampleParse() {
-	file := robotstxt.Parse([]byte("User-agent: *\nDisallow: /private\n\nUser-agent: GPTBot\nDisallow: /\n\nDisalow: /x\n"), false)
+	body := "User-agent: *\nDisallow: /private\n\nUser-agent: GPTBot\nDisallow: /\n\nDisalow: /x\n"
+	file := robotstxt.Parse([]byte(body), false)
 	fmt.Println("others:", file.Effect())
 	for _, crawler := range file.Crawlers() {
 		if crawler.Effect == robotstxt.DisallowAll {

@@ -8,7 +8,9 @@ import (
 
 // What was typed becomes a canonical target, or a sentence that says what would be right. No packet is sent.
 func ExampleParseURL() {
-	for _, typed := range []string{"HTTPS://Bücher.example.com:443/a#b", "http://10.0.0.1/", "http://user:secret@example.com/"} {
+	for _, typed := range []string{
+		"HTTPS://Bücher.example.com:443/a#b", "http://10.0.0.1/", "http://user:secret@example.com/",
+	} {
 		url, err := target.ParseURL(typed)
 		if err != nil {
 			fmt.Println(err)

@@ -26,7 +26,6 @@ type serverHello struct {
 	scts   [][]byte
 }
 
-// parseServerHello reads the body of a ServerHello.
 func parseServerHello(body []byte) (h serverHello, err error) {
 	s := cryptobyte.String(body)
 	var version uint16

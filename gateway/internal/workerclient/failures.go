@@ -69,14 +69,14 @@ func isSilence(err error) bool     { return is[*silenceError](err) }
 // made may have been bad luck: a packet that was lost, a full queue, a name server that was late.
 func isRefusal(err error) bool { return isUnreachable(err) && errors.Is(err, syscall.ECONNREFUSED) }
 
-// noWay are the errors by which routers and neighbours say that nothing reaches the worker's host.
-var noWay = []error{syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EHOSTDOWN}
+// unreachable are the errors by which routers and neighbours say that nothing reaches the worker's host.
+var unreachable = []error{syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EHOSTDOWN}
 
 // isCut reports whether nothing comes of the worker any more, not even the answer to a job that it has begun. One that
 // takes no connections may still finish those: so does a worker that is stopped in order.
 func isCut(err error) bool {
 	return isSilence(err) ||
-		slices.ContainsFunc(noWay, func(errno error) bool { return errors.Is(err, errno) })
+		slices.ContainsFunc(unreachable, func(errno error) bool { return errors.Is(err, errno) })
 }
 
 // isLoss reports whether nobody answered: whatever a worker answers, it is there.

@@ -9,8 +9,8 @@ import (
 	"diagnostics/shared/workerapi"
 )
 
-// hidePrivate removes what tells of somebody's inside. The worker has done so already; this is the second lock, for a
-// worker that is older, wrong or not ours. A private hop keeps its row, so that the count of hops stays true. Raw is
+// hidePrivate removes addresses and names of private networks. The worker has done so already; this is for one that is
+// older, wrong or not ours. A private hop keeps its row, so that the count of hops stays true. Raw is
 // left alone: it exists only where the worker's operator asked for all of it.
 func hidePrivate(t *workerapi.Traceroute) {
 	for i := range t.Hops {

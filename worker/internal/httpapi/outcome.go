@@ -94,7 +94,6 @@ const (
 // Tools are those that there are jobs of.
 func Tools() []string { return []string{toolTraceroute, toolPing, toolPacketLoss} }
 
-// tell tells an observer how a request ended.
 func (x *requestContext) tell(o Observer, tool string, took time.Duration) {
 	var busy *busyError
 	var spent *probe.BusyError

@@ -19,7 +19,6 @@ var protocols = map[string]echo.Protocol{
 	workerapi.ProtocolICMP: echo.ICMP, workerapi.ProtocolUDP: echo.UDP, workerapi.ProtocolTCP: echo.TCP,
 }
 
-// readTrace reads a request for a trace.
 func readTrace(x *requestContext) (traceJob, *refusal) {
 	request, refused := x.readJob()
 	if refused != nil {

@@ -104,7 +104,6 @@ func (p *poller) read() {
 	}
 }
 
-// wait waits for events.
 func (p *poller) wait(events []unix.EpollEvent) (n int, err error) {
 	var failed error
 	err = p.raw.Read(func(fd uintptr) bool {

@@ -19,7 +19,7 @@ const (
 	// pattern.
 	leastMissing = 3
 	leastShare   = 5 // one of so many
-	// limitPeriod is the period of limits.
+	// limitPeriod is how long hosts count answers before their limit on them begins anew.
 	limitPeriod = time.Second
 	// A second may hold so many answers more than another one: the longer the series and the closer its probes, the more
 	// often the edges of a limit's second and of ours fall between two of them.

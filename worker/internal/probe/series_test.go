@@ -390,6 +390,6 @@ func (n *lateNet) Send(seq uint16, _ int) (time.Time, error) {
 	return now, nil
 }
 
-func (n *lateNet) Follow(netip.Addr) echo.RouteWatch { return simWay{&simNet{}} }
+func (n *lateNet) Follow(netip.Addr) echo.RouteWatch { return simRouteWatch{&simNet{}} }
 
 func (n *lateNet) Close() {}

@@ -134,7 +134,7 @@ func (n *simNet) Open(_ netip.Addr, deliver func(echo.Answer)) (echo.Flow, error
 
 // Follow implements echo.Network.
 func (n *simNet) Follow(netip.Addr) echo.RouteWatch {
-	w := simWay{n}
+	w := simRouteWatch{n}
 	_ = w.Cut() // the time of the cut counts from here
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -142,11 +142,11 @@ func (n *simNet) Follow(netip.Addr) echo.RouteWatch {
 	return w
 }
 
-// simWay is the way of a simNet. What is on it while it is cut is dropped without a word, as a link without a carrier
+// simRouteWatch is the way of a simNet. What is on it while it is cut is dropped without a word, as a link without a carrier
 // does.
-type simWay struct{ net *simNet }
+type simRouteWatch struct{ net *simNet }
 
-func (w simWay) Cut() error {
+func (w simRouteWatch) Cut() error {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
 	if w.net.isCut(time.Now()) {
@@ -155,7 +155,7 @@ func (w simWay) Cut() error {
 	return nil
 }
 
-func (w simWay) WasCut() error {
+func (w simRouteWatch) WasCut() error {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
 	if w.net.cutAfter > 0 && time.Since(w.net.start) >= w.net.cutAfter {
@@ -164,7 +164,7 @@ func (w simWay) WasCut() error {
 	return nil
 }
 
-func (w simWay) Close() {
+func (w simRouteWatch) Close() {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
 	w.net.followed--

@@ -73,7 +73,6 @@ func refusalReason(k echo.Kind) string {
 	return workerapi.StopUnreachable
 }
 
-// refusalKind is the kind of the refusal that ended the trace.
 func (t *trace) refusalKind() echo.Kind {
 	for _, s := range t.ttls[t.refused].shots {
 		if s.answered && s.kind.Refuses() {

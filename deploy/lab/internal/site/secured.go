@@ -5,7 +5,6 @@ import (
 	"net/http"
 )
 
-// secureHeaders are what security-headers asks for, all of it.
 var secureHeaders = [][2]string{
 	{"Strict-Transport-Security", "max-age=63072000; includeSubDomains; preload"},
 	{"Content-Security-Policy",

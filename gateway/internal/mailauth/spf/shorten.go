@@ -362,7 +362,6 @@ func listed(terms []string) string {
 	return text
 }
 
-// networkTerm writes a network as a term.
 func networkTerm(qualifier byte, p netip.Prefix) string {
 	var b strings.Builder
 	if qualifier != '+' {

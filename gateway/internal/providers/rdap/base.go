@@ -42,7 +42,7 @@ func (c *Client) recall(ctx context.Context, keys []string) (known, bool) {
 	return known{}, false
 }
 
-// usable judges what is remembered as a stranger's word is.
+// usable reports whether what is remembered is something that we could have kept: the store may be shared.
 func (k known) usable() bool {
 	if k.None {
 		return k.Base == ""

@@ -17,7 +17,7 @@ import (
 // accept names the second type because some servers refuse the first alone.
 const accept = "application/rdap+json, application/json;q=0.9"
 
-// place is a URL and how it was come by: own is the operator's own redirector, reached by no stranger's word.
+// server is where to ask. own is the operator's own redirector, where no answer of another server led there.
 type server struct {
 	url target.URL
 	own bool

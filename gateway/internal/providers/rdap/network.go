@@ -171,7 +171,6 @@ func (b block) prefixes() []netip.Prefix {
 	}
 }
 
-// lastOf is the last address of a prefix.
 func lastOf(p netip.Prefix) netip.Addr {
 	bytes := p.Addr().AsSlice()
 	for i := range bytes {

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// toldRedactions writes what is held back and why as "name: reason", with - for what was not told.
-func toldRedactions(all []Redaction) []string {
+// formatRedactions writes what is held back and why as "name: reason", with - for what was not told.
+func formatRedactions(all []Redaction) []string {
 	out := []string{}
 	for _, r := range all {
 		name, reason := "-", "-"
@@ -50,11 +50,11 @@ func TestReasonsOfRedactions(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := record.Domain
-		if diff := cmp.Diff(append([]string{}, test.registrant...), toldRedactions(d.Contacts[0].Redactions)); diff != "" ||
+		if diff := cmp.Diff(append([]string{}, test.registrant...), formatRedactions(d.Contacts[0].Redactions)); diff != "" ||
 			d.Contacts[0].Redacted != (test.registrant != nil) {
 			t.Errorf("%s: redacted %t, (-want +got):\n%s", name, d.Contacts[0].Redacted, diff)
 		}
-		if diff := cmp.Diff(append([]string{}, test.own...), toldRedactions(d.Redactions)); diff != "" {
+		if diff := cmp.Diff(append([]string{}, test.own...), formatRedactions(d.Redactions)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		if c := d.Contacts[1]; c.Redacted || c.Redactions == nil || len(c.Redactions) != 0 {
@@ -76,7 +76,7 @@ func TestReasonsOfRemarks(t *testing.T) {
 		if err := json.Unmarshal([]byte(`{"remarks":[{"title":"REDACTED FOR PRIVACY","type":"`+kind+`"}]}`), &e); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, toldRedactions(e.redactions())); diff != "" {
+		if diff := cmp.Diff(want, formatRedactions(e.redactions())); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", kind, diff)
 		}
 	}

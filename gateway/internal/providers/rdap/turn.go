@@ -18,7 +18,6 @@ var (
 	redirectorPace = fairqueue.Pace{Burst: 3, Every: 2100 * time.Millisecond}
 )
 
-// defaultAuthority is where DefaultBase is.
 const defaultAuthority = "rdap.org:443"
 
 func paceOf(server string) fairqueue.Pace {

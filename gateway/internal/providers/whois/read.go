@@ -191,7 +191,7 @@ func (r *reading) finish() *Domain {
 	return d
 }
 
-// plain gives a text of a registry fit to be shown, or nothing: what has an at sign is somebody's address.
+// plain gives a text of a registry fit to be shown, or nothing: what has an at sign may be a person's address.
 func plain(value string) *string {
 	s := text.Show(strings.Join(strings.Fields(value), " "), maxValue)
 	s = strings.Join(strings.Fields(s), " ") // what was left out may have stood between two

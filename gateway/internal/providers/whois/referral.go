@@ -16,7 +16,7 @@ type referral struct {
 	Why    string `json:"why,omitempty"`
 }
 
-// fits judges what is kept as a stranger's word is.
+// fits reports whether what was kept is something that we could have kept: the store may be shared.
 func (r referral) fits() bool {
 	if r.Server == "" {
 		return r.Why != "" && text.Show(r.Why, MaxText) == r.Why

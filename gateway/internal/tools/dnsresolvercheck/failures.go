@@ -58,7 +58,6 @@ func (a resolverAnswer) failure() string {
 	return ""
 }
 
-// failingFor are the resolvers that give the cause.
 func failingFor(answers []resolverAnswer, cause string) []resolverAnswer {
 	return having(answers, func(a resolverAnswer) bool { return a.failure() == cause })
 }

@@ -62,7 +62,7 @@ func (r fourResolvers) run(ctx context.Context, t *testing.T, name, recordType s
 	return result.(Result), err
 }
 
-// sorts of answers that a resolver of the table below gives.
+// resolverTemper has a resolver of the table below answer in its own way.
 type resolverTemper func(r fourResolvers, i int, recordType string)
 
 func gives(values ...string) resolverTemper {

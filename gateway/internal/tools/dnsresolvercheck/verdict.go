@@ -143,7 +143,6 @@ func contradicts(a, b resolverAnswer) bool {
 	return (a.Outcome == outcomeNXDomain) != (b.Outcome == outcomeNXDomain) || !a.same(b)
 }
 
-// having are the resolvers of which something holds.
 func having(answers []resolverAnswer, holds func(resolverAnswer) bool) []resolverAnswer {
 	var list []resolverAnswer
 	for _, answer := range answers {

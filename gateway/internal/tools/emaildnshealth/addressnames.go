@@ -76,7 +76,6 @@ func fewOf(h mxHost) []netip.Addr {
 	return v4[:min(len(v4), maxNamedOfHost)]
 }
 
-// addressNames asks for the names of addresses.
 func addressNames(ctx context.Context, resolver *resolver, addresses []netip.Addr) []addressName {
 	names := make([]addressName, len(addresses))
 	var lookups parallel.Group

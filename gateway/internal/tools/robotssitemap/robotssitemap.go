@@ -76,7 +76,6 @@ type robotsRule struct {
 	Line int                `json:"line"`
 }
 
-// sitemapFile is one sitemap.
 type sitemapFile struct {
 	URL          string      `json:"url"`
 	FinalURL     *string     `json:"finalUrl"`

@@ -121,7 +121,6 @@ func shownHeader(s string) string {
 	return string(runes)
 }
 
-// countWord words a count.
 func countWord(n int, one, several string) string {
 	if n == 1 {
 		return "1 " + one
