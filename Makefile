@@ -68,7 +68,11 @@ test-compile: # what make test takes, but for the linking, which Go keeps for no
 jstest = out=$$(node --test $(PAGES)/jstest/*.test.js 2>&1) && echo "ok      $(PAGES)/jstest" || { echo "$$out"; exit 1; }
 
 e2e: build $(AXE) ## the shipped binaries on a private internet of network namespaces (root)
-	@$(LAB_ENV) deploy/lab/e2e.sh
+	cd worker && go test -tags lab -count=1 -timeout 5m ./...
+	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 30m -skip '^($(PROOF_TESTS))$$' ./...
+
+# Long tests of the lab that are proofs: proof-costs and proof-pages run them.
+PROOF_TESTS = TestWorstCases|TestNoRunCostsMuchProcessorTime|TestOddAnswers
 
 shots: build $(AXE) ## screenshots of every page into .artifacts/screenshots (root)
 	cd deploy/lab && $(LAB_ENV) LAB_SCREENSHOTS=$(SCREENSHOTS) go test -tags e2e -count=1 -timeout 10m -run '^TestEveryPage$$' ./e2e
@@ -110,7 +114,11 @@ compose-test: build $(AXE) ## docker-compose.yml on this machine's engine, as op
 proof-compose: export COMPOSE_V2 = $(COMPOSE_V2_PROGRAM)
 proof-compose: $(COMPOSE_V2_PROGRAM) compose-test ## the same, the commands of the pages, and every file with Compose v2, which is built for it (root)
 
-proof-pages: build ## Lighthouse on the pages in the lab (root, npm, Chromium)
+proof-costs: build ## what a run sends, draws and computes at its worst, of each tool (root)
+	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 10m -run '^(TestWorstCases|TestNoRunCostsMuchProcessorTime)$$' ./e2e
+
+proof-pages: build $(AXE) ## answers of odd shapes on every page, and Lighthouse, in the lab (root, npm, Chromium)
+	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 10m -run '^TestOddAnswers$$' ./e2e
 	@deploy/lab/lighthouse/proof.sh
 
 proof-package: ## the packages in a Debian booted for it: installed, hardened, running, upgraded, purged (root)
@@ -214,4 +222,4 @@ $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
 	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help build build-arm64 run package test test-compile e2e shots picture golden worst-cases demo bench proof-limits proof-scale proof-soak proof-tls proof-compose proof-package proof-pages compose-test fuzz lint vulncheck hooks fmt generate bootstrap new-tool up down clean
+.PHONY: help build build-arm64 run package test test-compile e2e shots picture golden worst-cases demo bench proof-limits proof-scale proof-costs proof-soak proof-tls proof-compose proof-package proof-pages compose-test fuzz lint vulncheck hooks fmt generate bootstrap new-tool up down clean

@@ -15,8 +15,8 @@ import (
 	"diagnostics/lab/internal/browser"
 )
 
-// The tests of the pages, in files pages_…, are a run of their own beside that of the others (deploy/lab/e2e.sh). They
-// go one after the other, because a browser needs the processor for itself; within one of them three tabs work at once.
+// The tests of the pages are not parallel with others: they run one after the other before all that are, because a
+// browser needs the processor for itself. Within one of them three tabs work at once.
 
 // visitor is the address of the browser as a proxy tells it to the pages' gateway.
 const visitor = "11.80.0.77"

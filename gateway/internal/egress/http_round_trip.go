@@ -245,3 +245,41 @@ func (x *roundTrip) readsTheBody() bool {
 }
 
 func (x *roundTrip) host() string { return x.request.URL.Host().Short() }
+
+// Interim is an answer that came before the final one (RFC 9110 section 15.2), such as 103 Early Hints.
+type Interim struct {
+	Status     int
+	StatusText string // as Response has it
+	Header     http.Header
+}
+
+// passed keeps an interim answer, once it was counted. What is counted bounds what is kept: all headers of a round trip
+// share MaxHeaderBytes, and there are at most maxIdlePieces.
+func (x *roundTrip) passed(interim Interim) error {
+	if err := x.cost.interim(interim.Header); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.interim = append(x.interim, interim)
+	return nil
+}
+
+// What a conversation takes beside what the visitor or a server has chosen of it, in bytes on the wire.
+const (
+	leastConversation = 1 << 10 // a connection and a few lines
+	fullConversation  = 5 << 10 // and TLS with its longest usual hello, and the headers of a request
+)
+
+// room fails where a run that has sent much already has none left for the round trip. Half a request would tell nobody
+// anything.
+func (w dialPlan) room(ctx context.Context, r Request, cookies []*http.Cookie) error {
+	if w.admit == nil {
+		return nil
+	}
+	size := fullConversation + len(r.URL.String())
+	for _, cookie := range cookies {
+		size += len(cookie.Name) + len(cookie.Value)
+	}
+	return traffic.Room(ctx, size)
+}

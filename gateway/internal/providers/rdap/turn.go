@@ -2,6 +2,7 @@ package rdap
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"diagnostics/gateway/internal/fairqueue"
@@ -49,3 +50,7 @@ func (w *walk) turn(ctx context.Context) error {
 	}
 	return nil
 }
+
+// ErrShare is wrapped by the failures of kind Busy by which this service keeps to its own share of a server: nobody was
+// asked, and nobody is at fault.
+var ErrShare = errors.New("rdap: the share of the server is used up")
