@@ -142,8 +142,8 @@ func (n *simNet) Follow(netip.Addr) echo.RouteWatch {
 	return w
 }
 
-// simRouteWatch is the way of a simNet. What is on it while it is cut is dropped without a word, as a link without a carrier
-// does.
+// simRouteWatch is the route of a simNet. What is on it while it is cut is dropped without a word, as a link without a
+// carrier does.
 type simRouteWatch struct{ net *simNet }
 
 func (w simRouteWatch) Cut() error {
