@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/web"
 )
 
@@ -93,11 +94,7 @@ func alike(members properties) int {
 }
 
 func listed(members properties) string {
-	quoted := make([]string, 0, len(members))
-	for _, p := range members {
-		quoted = append(quoted, "`"+p.name+"`")
-	}
-	return strings.Join(quoted[:len(quoted)-1], ", ") + " and " + quoted[len(quoted)-1]
+	return text.ListedUpTo(len(members), members, func(p property) string { return "`" + p.name + "`" })
 }
 
 // options are those of a request. Null is the same as leaving one out, and so is not told of each.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/text"
 )
 
 // ownServers says how the resolvers' answers compare with those of the domain's own servers. It is empty where there is
@@ -62,7 +63,7 @@ func (c query) disagreement(servers []serverAnswer) string {
 		}
 	}
 	return fmt.Sprintf("The domain's own servers do not have the same %s records: %s %s from %s.", c.recordType,
-		joinNames(others), verb(len(others), "differs", "differ"), servers[0].Name)
+		text.Listed(others), text.Number(len(others), "differs", "differ"), servers[0].Name)
 }
 
 // compared reports whether any resolver could be compared with the domain's own servers.
@@ -81,16 +82,17 @@ func (c query) comparison(r Result) string {
 			"for at most %s.", listed(other), r.Changing.inWords())
 	case r.Changing != nil:
 		return fmt.Sprintf("%s %s as the domain's own servers do; %s may still hold the older answer, for at most %s.",
-			listed(same), verb(len(same), "answers", "answer"), listed(other), r.Changing.inWords())
+			listed(same), text.Number(len(same), "answers", "answer"), listed(other), r.Changing.inWords())
 	case len(other) == 0 && len(same) == len(having(r.Resolvers, resolverAnswer.conclusive)):
 		return "The domain's own servers say the same."
 	case len(other) == 0:
-		return fmt.Sprintf("%s %s as the domain's own servers do.", listed(same), verb(len(same), "answers", "answer"))
+		return fmt.Sprintf("%s %s as the domain's own servers do.", listed(same),
+			text.Number(len(same), "answers", "answer"))
 	case len(same) == 0:
 		return "The domain's own servers gave this service a different answer" + c.perhaps() + "."
 	}
 	return fmt.Sprintf("%s %s as the domain's own servers do; %s %s not.", listed(same),
-		verb(len(same), "answers", "answer"), listed(other), verb(len(other), "does", "do"))
+		text.Number(len(same), "answers", "answer"), listed(other), text.Number(len(other), "does", "do"))
 }
 
 // perhaps tells what a difference from the domain's own servers may come from.
@@ -117,10 +119,3 @@ func (c change) inWords() string {
 }
 
 func roundedUp(seconds, unit uint32) uint32 { return (seconds-1)/unit + 1 }
-
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}

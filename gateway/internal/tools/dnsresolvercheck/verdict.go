@@ -5,7 +5,8 @@ import (
 	"crypto/sha256"
 	"net/netip"
 	"slices"
-	"strings"
+
+	"diagnostics/gateway/internal/text"
 )
 
 // The statuses, in the order in which they are tried.
@@ -164,14 +165,5 @@ func listed(answers []resolverAnswer) string {
 	for _, answer := range answers {
 		names = append(names, answer.Name)
 	}
-	return joinNames(names)
-}
-
-// joinNames writes "a", "a and b" or "a, b and c".
-func joinNames(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " and " + words[last]
+	return text.Listed(names)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
@@ -122,8 +123,5 @@ func shownHeader(s string) string {
 }
 
 func countWord(n int, one, several string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, several)
+	return fmt.Sprintf("%d %s", n, text.Number(n, one, several))
 }

@@ -1,11 +1,12 @@
 package securityheaders
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/dunglas/httpsfv"
+
+	"diagnostics/gateway/internal/text"
 )
 
 const permissionsHeader = "Permissions-Policy"
@@ -127,28 +128,11 @@ func (v *controlVerdict) addOpen(open []string) {
 
 // someOf names the first of several with the verb that goes with their number.
 func someOf(names []string, one, several string) string {
-	if len(names) == 1 {
-		return namesOf(names) + " " + one
-	}
-	return namesOf(names) + " " + several
+	return namesOf(names) + " " + text.Number(len(names), one, several)
 }
 
 // namesOf lists the first of several names that a stranger wrote.
-func namesOf(names []string) string {
-	const most = 4
-	var shown []string
-	for _, name := range names[:min(len(names), most)] {
-		shown = append(shown, shownHeader(name))
-	}
-	if more := len(names) - most; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), more)
-	}
-	last := len(shown) - 1
-	if last == 0 {
-		return shown[0]
-	}
-	return strings.Join(shown[:last], ", ") + " and " + shown[last]
-}
+func namesOf(names []string) string { return text.ListedUpTo(4, names, shownHeader) }
 
 // readAllowlist reads a feature's value as "construct policy from dictionary and origin" does: everyone tells an
 // asterisk, mistaken a value that is skipped.

@@ -11,6 +11,7 @@ import (
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/text"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 	"diagnostics/shared/workerapi"
@@ -302,41 +303,27 @@ func (d difference) severity() string {
 
 // text says it in one or two sentences; nothing where there is no difference.
 func (d difference) text(best *Result) string {
-	who := listed(d.addresses)
-	several := len(d.addresses) > 1
-	var text string
+	who := text.Listed(d.addresses)
+	verb := func(one, many string) string { return text.Number(len(d.addresses), one, many) }
+	var said string
 	switch {
 	case d.certificate && d.verdict && d.reason == certcheck.CodeExpired && d.of.Certificate.DaysRemaining < 0:
-		text = who + " still " + verb(several, "serves", "serve") + " the certificate that expired on " +
+		said = who + " still " + verb("serves", "serve") + " the certificate that expired on " +
 			day(d.of.Certificate.ValidTo) + "; " + best.Address + " serves another, which is accepted."
 	case d.certificate && d.verdict:
-		text = who + " " + verb(several, "serves", "serve") + " a different certificate than " + best.Address +
+		said = who + " " + verb("serves", "serve") + " a different certificate than " + best.Address +
 			", and clients refuse it (" + d.reason + ")."
 	case d.verdict:
-		text = who + " " + verb(several, "serves", "serve") + " the certificate of " + best.Address +
+		said = who + " " + verb("serves", "serve") + " the certificate of " + best.Address +
 			" in a way that clients refuse (" + d.reason + ")."
 	case d.certificate:
-		text = who + " " + verb(several, "serves", "serve") + " a different certificate than " + best.Address + "."
+		said = who + " " + verb("serves", "serve") + " a different certificate than " + best.Address + "."
 	}
 	if d.protocol {
-		text = joined(text, who+" "+verb(several, "chooses", "choose")+" "+d.of.Protocol+", and "+best.Address+" "+
-			best.Protocol+".")
+		said = strings.TrimSpace(said + " " + who + " " + verb("chooses", "choose") + " " + d.of.Protocol + ", and " +
+			best.Address + " " + best.Protocol + ".")
 	}
-	return text
-}
-
-func joined(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + " " + b
-}
-
-func verb(several bool, one, many string) string {
-	if several {
-		return many
-	}
-	return one
+	return said
 }
 
 // day is the day of a moment of RFC 3339, as sentences write it.
@@ -346,13 +333,4 @@ func day(moment string) string {
 		return moment
 	}
 	return t.Format("2 January 2006")
-}
-
-// listed writes a list as sentences do.
-func listed(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " and " + words[last]
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tlsprobe"
 )
 
@@ -24,10 +25,11 @@ func protocolIssues(r Result) []issue {
 	case len(old) == 0:
 	case len(modern) == 0:
 		issues = append(issues, issue{"DEPRECATED_PROTOCOL", severityFail,
-			fmt.Sprintf("The server supports nothing better than %s, which clients refuse (RFC 8996).", listed(old))})
+			fmt.Sprintf("The server supports nothing better than %s, which clients refuse (RFC 8996).",
+				text.Listed(old))})
 	default:
 		issues = append(issues, issue{"DEPRECATED_PROTOCOL", severityWarn,
-			fmt.Sprintf("The server still accepts %s (RFC 8996).", listed(old))})
+			fmt.Sprintf("The server still accepts %s (RFC 8996).", text.Listed(old))})
 	}
 	if newest := r.SupportedProtocols[tlsprobe.TLS13.String()]; newest != nil && !*newest {
 		issues = append(issues, issue{"NO_TLS13", severityInfo, "The server does not support TLS 1.3."})
@@ -103,30 +105,23 @@ func named(words ...string) func(tlsprobe.Suite) bool {
 const maxNamed = 4
 
 func insecureIssues(suites []tlsprobe.Suite) []issue {
-	names := make([][]string, len(insecureKinds))
+	found := make([][]tlsprobe.Suite, len(insecureKinds))
 	for _, s := range suites {
 		for i, kind := range insecureKinds {
 			if kind.is(s) {
-				names[i] = append(names[i], s.Name)
+				found[i] = append(found[i], s)
 				break
 			}
 		}
 	}
 	var issues []issue
 	for i, kind := range insecureKinds {
-		if len(names[i]) > 0 {
-			issues = append(issues, issue{kind.code, severityFail, fmt.Sprintf(kind.text, someOf(names[i]))})
+		if len(found[i]) > 0 {
+			names := text.ListedUpTo(maxNamed, found[i], func(s tlsprobe.Suite) string { return s.Name })
+			issues = append(issues, issue{kind.code, severityFail, fmt.Sprintf(kind.text, names)})
 		}
 	}
 	return issues
-}
-
-// someOf lists the first few and says how many more there are.
-func someOf(names []string) string {
-	if len(names) <= maxNamed {
-		return listed(names)
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)
 }
 
 // chosenIssues are about the cipher suite that the server chose.

@@ -4,10 +4,12 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/text"
 )
 
 // verdictMessages explain certcheck's codes, those aside that say more than their name.
@@ -102,34 +104,14 @@ func mismatchMessage(verdict certcheck.Verdict) string {
 			"clients do not accept.", fitName(verdict.PublicWildcard))
 	}
 	leaf := verdict.Chain[0]
-	names := leaf.DNSNames
+	names := slices.Clone(leaf.DNSNames)
 	for _, ip := range leaf.IPAddresses {
-		if len(names) > maxListedNames {
-			break
-		}
-		names = append(names[:len(names):len(names)], ip.String())
+		names = append(names, ip.String())
 	}
 	if len(names) == 0 {
 		return "The certificate is not for this host: it names no host at all."
 	}
-	all := len(leaf.DNSNames) + len(leaf.IPAddresses)
-	return fmt.Sprintf("The certificate is for %s, not for this host.", listNames(names, all))
-}
-
-// listNames lists the first few of so many names.
-func listNames(names []string, all int) string {
-	shown := make([]string, 0, maxListedNames)
-	for _, name := range names[:min(len(names), maxListedNames)] {
-		shown = append(shown, fitName(name))
-	}
-	last := fmt.Sprintf("%d more", all-len(shown))
-	if all == len(shown) {
-		shown, last = shown[:len(shown)-1], shown[len(shown)-1]
-	}
-	if len(shown) == 0 {
-		return last
-	}
-	return strings.Join(shown, ", ") + " and " + last
+	return fmt.Sprintf("The certificate is for %s, not for this host.", text.ListedUpTo(maxListedNames, names, fitName))
 }
 
 // fitName is a stranger's name, fit for a sentence.
@@ -148,11 +130,7 @@ func fitName(name string) string {
 
 // subjects names certificates.
 func subjects(certs []*x509.Certificate) string {
-	var names []string
-	for _, cert := range certs[:min(len(certs), maxListedNames)] {
-		names = append(names, shortName(cert.Subject))
-	}
-	return listNames(names, len(certs))
+	return text.ListedUpTo(maxListedNames, certs, func(c *x509.Certificate) string { return shortName(c.Subject) })
 }
 
 // shortName is what people call an authority by: its common name, or all of its name without one.

@@ -11,6 +11,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/shortage"
+	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/progress"
@@ -167,7 +168,7 @@ func addressReasons(checks ...familyCheck) string {
 	}
 	sentences := make([]string, 0, len(troubles))
 	for _, t := range troubles {
-		sentences = append(sentences, "At "+format.Listed(at[t])+": "+t.reason())
+		sentences = append(sentences, "At "+text.Listed(at[t])+": "+t.reason())
 	}
 	return strings.Join(sentences, " ")
 }

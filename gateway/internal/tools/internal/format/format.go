@@ -4,7 +4,6 @@ package format
 
 import (
 	"math"
-	"strings"
 	"time"
 )
 
@@ -23,12 +22,3 @@ func TextOrNull(s string) *string {
 
 // RFC3339 writes a time as the results do.
 func RFC3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-// Listed joins words as a sentence does: "a, b and c".
-func Listed(words []string) string {
-	last := len(words) - 1
-	if last < 1 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + " and " + words[last]
-}

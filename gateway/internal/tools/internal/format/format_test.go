@@ -23,14 +23,3 @@ func TestMilliseconds(t *testing.T) {
 		}
 	}
 }
-
-func TestListed(t *testing.T) {
-	t.Parallel()
-	for want, words := range map[string][]string{
-		"": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"},
-	} {
-		if got := Listed(words); got != want {
-			t.Errorf("%q: got %q", words, got)
-		}
-	}
-}

@@ -2,9 +2,9 @@ package registration
 
 import (
 	"fmt"
-	"strings"
 
 	"diagnostics/gateway/internal/providers/asn"
+	"diagnostics/gateway/internal/text"
 )
 
 // Winners are the announcements of the longest prefix, to which packets go. records are as asn.Client gives them.
@@ -33,16 +33,5 @@ const named = 4
 
 // Numbers lists the networks of some announcements: "AS1, AS2 and AS3".
 func Numbers(records []asn.Announcement) string {
-	var names []string
-	for _, r := range records[:min(len(records), named)] {
-		names = append(names, fmt.Sprintf("AS%d", r.ASN))
-	}
-	if more := len(records) - len(names); more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), more)
-	}
-	last := len(names) - 1
-	if last < 1 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:last], ", ") + " and " + names[last]
+	return text.ListedUpTo(named, records, func(r asn.Announcement) string { return fmt.Sprintf("AS%d", r.ASN) })
 }
