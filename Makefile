@@ -72,7 +72,7 @@ e2e: build $(AXE) ## the shipped binaries on a private internet of network names
 	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 30m -skip '^($(PROOF_TESTS))$$' ./...
 
 # Long tests of the lab that are proofs: proof-costs and proof-pages run them.
-PROOF_TESTS = TestWorstCases|TestNoRunCostsMuchProcessorTime|TestOddAnswers
+PROOF_TESTS = TestWorstCases|TestNoRunCostsMuchProcessorTime|TestMemoryUnderAttack|TestOddAnswers
 
 shots: build $(AXE) ## screenshots of every page into .artifacts/screenshots (root)
 	cd deploy/lab && $(LAB_ENV) LAB_SCREENSHOTS=$(SCREENSHOTS) go test -tags e2e -count=1 -timeout 10m -run '^TestEveryPage$$' ./e2e
@@ -114,8 +114,8 @@ compose-test: build $(AXE) ## docker-compose.yml on this machine's engine, as op
 proof-compose: export COMPOSE_V2 = $(COMPOSE_V2_PROGRAM)
 proof-compose: $(COMPOSE_V2_PROGRAM) compose-test ## the same, the commands of the pages, and every file with Compose v2, which is built for it (root)
 
-proof-costs: build ## what a run sends, draws and computes at its worst, of each tool (root)
-	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 10m -run '^(TestWorstCases|TestNoRunCostsMuchProcessorTime)$$' ./e2e
+proof-costs: build ## what runs send, draw and compute at their worst, and a gateway under attack holds in memory (root)
+	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 10m -run '^(TestWorstCases|TestNoRunCostsMuchProcessorTime|TestMemoryUnderAttack)$$' ./e2e
 
 proof-pages: build $(AXE) ## answers of odd shapes on every page, and Lighthouse, in the lab (root, npm, Chromium)
 	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 10m -run '^TestOddAnswers$$' ./e2e

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"diagnostics/lab/internal/browser"
@@ -43,6 +44,11 @@ func everyPage(t *testing.T) []shownPage {
 		}
 	}
 	return pages
+}
+
+func pathOf(link string) string {
+	path, _, _ := strings.Cut(link, "?")
+	return path
 }
 
 // runExample runs the first example that a page offers. A tool without an input has run by itself.
@@ -182,7 +188,7 @@ func sample(tab *browser.Tab) {
 // sampled is true when the browser's measurement has come to its end and is drawn.
 const sampled = `document.querySelector("#sample-stop[hidden]") && document.querySelector("#sample-result canvas")`
 
-// Every page with its answer: the facts, and all that must hold of it in both themes, on a telephone and on a screen.
+// Every page with its answer: the facts, what it loads, and all that must hold of it in both themes, on a telephone and on a screen.
 func TestEveryPage(t *testing.T) {
 	for _, p := range everyPage(t) {
 		t.Run(p.name, func(t *testing.T) {
@@ -190,6 +196,7 @@ func TestEveryPage(t *testing.T) {
 			tab := openTab(t, browser.Options{})
 			tab.Open(p.path)
 			p.hold(t, tab)
+			holdBudget(t, tab)
 			if p.ready == "" && p.act == nil {
 				for _, s := range screens {
 					tab.Look(s.width, false)

@@ -19,43 +19,8 @@ const (
 	maxStyle  = 20 << 10
 )
 
-// What a page loads, in all that a visitor may do there, stays within the budget. Its parts are kept for a year, and
-// the page itself is asked for again each time.
-func TestSizeBudget(t *testing.T) {
-	pages := []shownPage{{path: "/", ready: "true"}, {path: "/nothing-here", ready: "true"}}
-	for _, p := range everyPage(t) {
-		// One answer of each tool; the report loads every view.
-		slug := strings.TrimPrefix(p.path, "/tools/")
-		if !slices.ContainsFunc(pages, func(other shownPage) bool {
-			return pathOf(other.path) == pathOf(p.path) &&
-				p.act == nil
-		}) && slug != "" {
-			pages = append(pages, p)
-		}
-	}
-	for _, p := range pages {
-		t.Run(p.path, func(t *testing.T) {
-			t.Parallel()
-			tab := openTab(t, browser.Options{})
-			tab.Open(p.path)
-			if p.act != nil {
-				p.act(tab)
-			}
-			ready := p.ready
-			if ready == "" {
-				ready = answered
-			}
-			tab.UntilWithin(ready, patience)
-			holdBudget(t, tab)
-		})
-	}
-}
-
-func pathOf(link string) string {
-	path, _, _ := strings.Cut(link, "?")
-	return path
-}
-
+// holdBudget holds what a page has loaded, in all that a visitor did there, within the budget. Its parts are kept for a
+// year, and the page itself is asked for again each time.
 func holdBudget(t *testing.T, tab *browser.Tab) {
 	t.Helper()
 	requests := tab.Record().Requests

@@ -21,6 +21,7 @@ const notRun = ""
 // The same check in the visitor's terminal: what each page offers is run as it stands, in a shell inside the lab, and
 // must come to the same facts.
 func TestCommandsOfThePages(t *testing.T) {
+	t.Parallel()
 	pages := map[string][]string{
 		toolPath("dns-lookup", "lab-dns.com"):                   {"11.80.0.1", "IN\tA\t11.80.0.1"},
 		toolPath("dns-resolver-check", "agree.lab-resolve.com"): slices.Repeat([]string{"11.80.0.2"}, 5),

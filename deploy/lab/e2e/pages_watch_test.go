@@ -218,6 +218,7 @@ func colours(p image.Image) (many int) {
 
 // The strips of real probes and of a real site.
 func TestWatchRounds(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ slug, input, other, says string }{
 		{"ping", "11.90.0.9", "11.90.0.10", "No loss"},
 		{"packet-loss", "11.93.0.9", "11.93.0.10", "5 of 50"},

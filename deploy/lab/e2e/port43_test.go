@@ -13,6 +13,7 @@ import (
 
 // Registries that offer no RDAP are asked on port 43, as the old whois command asks them.
 func TestWhoisOverPort43(t *testing.T) {
+	t.Parallel()
 	const server, iana = "whois." + lab.SiteZone, "whois.iana.org"
 	answered := func(from facts) facts {
 		from["sources"], from["sources.1.name"], from["sources.1.server"] = length(2), "whois", server

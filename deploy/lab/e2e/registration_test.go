@@ -64,6 +64,7 @@ func runRegistrations(t *testing.T, slug string, checks []check) {
 }
 
 func TestWhoisLookup(t *testing.T) {
+	t.Parallel()
 	failsWith := func(status int, sentence string) func(*testing.T, answer) {
 		return func(t *testing.T, a answer) {
 			t.Helper()
