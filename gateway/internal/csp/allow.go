@@ -22,8 +22,8 @@ func (s Set) every(allows func(Policy) bool) bool {
 // governed reports whether all policies allow something that lists decide; a policy without one allows it.
 func (s Set) governed(directive string, allows func(list) bool) bool {
 	return s.every(func(p Policy) bool {
-		d, ok := p.Effective(directive)
-		return !ok || allows(d.sources())
+		sources, ok := p.effectiveList(directive)
+		return !ok || allows(sources)
 	})
 }
 
@@ -137,7 +137,7 @@ func (s Set) has(name string) bool {
 // some reports whether any policy has a list for what the directive governs of which is holds.
 func (s Set) some(directive string, is func(list) bool) bool {
 	for _, p := range s {
-		if d, ok := p.Effective(directive); ok && is(d.sources()) {
+		if sources, ok := p.effectiveList(directive); ok && is(sources) {
 			return true
 		}
 	}
@@ -161,8 +161,8 @@ const (
 func (s Set) Framing() Framing {
 	narrowest := FramingUnset
 	for _, p := range s {
-		if d, ok := p.Directive("frame-ancestors"); ok {
-			narrowest = max(narrowest, d.sources().framing())
+		if sources, ok := p.lists["frame-ancestors"]; ok {
+			narrowest = max(narrowest, sources.framing())
 		}
 	}
 	return narrowest

@@ -116,7 +116,7 @@ func (s Set) namedBypasses() []string {
 	var named, asked []string
 	for _, source := range s.scriptSources() {
 		suffix, _ := source.sharedSuffix()
-		// Each question reads all policies again, and a hostile header may hold thousands of sources.
+		// Each question goes through all sources of all policies, and a hostile header may hold thousands.
 		if suffix == "" || len(named) == maxNamed || len(asked) == maxAsked || slices.Contains(asked, suffix) {
 			continue
 		}
@@ -137,8 +137,7 @@ func (s Set) namedBypasses() []string {
 func (s Set) scriptSources() list {
 	var all list
 	for _, p := range s {
-		d, ok := p.Effective("script-src-elem")
-		if sources := d.sources(); ok && !sources.has("'strict-dynamic'") {
+		if sources, ok := p.effectiveList("script-src-elem"); ok && !sources.has("'strict-dynamic'") {
 			all = append(all, sources...)
 		}
 	}

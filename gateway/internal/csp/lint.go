@@ -18,7 +18,7 @@ func (p Policy) Lint() []Issue {
 		l.add(Warn, "duplicate-directive", Quote(name)+" appears more than once; only the first counts.")
 	}
 	for _, d := range p.Directives {
-		l.directive(d)
+		l.directive(p, d)
 	}
 	return sorted(l.issues)
 }
@@ -42,7 +42,7 @@ func (l *linter) add(severity Severity, code, message string) {
 	}
 }
 
-func (l *linter) directive(d Directive) {
+func (l *linter) directive(p Policy, d Directive) {
 	about, isKnown := known[d.Name]
 	if !isKnown {
 		l.unknown(d)
@@ -50,7 +50,7 @@ func (l *linter) directive(d Directive) {
 	}
 	switch about.grammar {
 	case sourceList, ancestorList:
-		l.sources(d, about.grammar)
+		l.sources(d, p.lists[d.Name], about.grammar)
 	case sandboxTokens:
 		l.sandbox(d)
 	case noValue:
@@ -101,8 +101,7 @@ func (l *linter) text(d Directive) {
 	}
 }
 
-func (l *linter) sources(d Directive, grammar grammar) {
-	sources := d.sources()
+func (l *linter) sources(d Directive, sources list, grammar grammar) {
 	for _, s := range sources {
 		l.source(d, s)
 		if grammar == ancestorList || !strings.HasPrefix(d.Name, "script-src") && !strings.HasPrefix(d.Name, "style-src") &&

@@ -10,9 +10,9 @@ import (
 // list without any source that counts matches nothing.
 type list []Source
 
-func (d Directive) sources() list {
-	sources := make(list, 0, len(d.Values))
-	for _, value := range d.Values {
+func parseList(values []string) list {
+	sources := make(list, 0, len(values))
+	for _, value := range values {
 		sources = append(sources, ParseSource(value))
 	}
 	return sources

@@ -23,6 +23,8 @@ type Policy struct {
 	NonASCII int
 
 	byName map[string]int
+	// lists are the directives that hold sources, by name: each is read once, since a header may have thousands of them.
+	lists map[string]list
 }
 
 // Directive is a name and its values.
@@ -47,7 +49,7 @@ func ParseHeaders(values []string) []Policy {
 
 // Parse reads one serialized policy (section 2.2.1). Nothing is an error there: what cannot be read is ignored.
 func Parse(serialized string) Policy {
-	p := Policy{byName: make(map[string]int)}
+	p := Policy{byName: make(map[string]int), lists: make(map[string]list)}
 	duplicates := make(map[string]bool)
 	for token := range strings.SplitSeq(serialized, ";") {
 		token = strings.Trim(token, whitespace)
@@ -63,6 +65,9 @@ func Parse(serialized string) Policy {
 		if _, seen := p.byName[name]; !seen {
 			p.byName[name] = len(p.Directives)
 			p.Directives = append(p.Directives, Directive{Name: name, Values: fields[1:]})
+			if g := known[name].grammar; g == sourceList || g == ancestorList {
+				p.lists[name] = parseList(fields[1:])
+			}
 			continue
 		}
 		if !duplicates[name] {
@@ -94,6 +99,12 @@ func (p Policy) Effective(name string) (Directive, bool) {
 		}
 	}
 	return Directive{}, false
+}
+
+// effectiveList gives the sources of the directive that governs what the name governs.
+func (p Policy) effectiveList(name string) (list, bool) {
+	d, ok := p.Effective(name)
+	return p.lists[d.Name], ok
 }
 
 // whitespace is ASCII whitespace as the Infra standard has it.
