@@ -107,6 +107,11 @@ func Wrap(kind Kind, cause error, sentence string) *Error {
 	return &Error{Kind: kind, Sentence: sentence, Cause: cause}
 }
 
+// Wrapf is Wrap with a formatted sentence.
+func Wrapf(kind Kind, cause error, format string, args ...any) *Error {
+	return Wrap(kind, cause, fmt.Sprintf(format, args...))
+}
+
 // IsOwn reports whether err is, or wraps, a failure that is this service's own, and so no outcome of any target: Busy
 // is one always.
 func IsOwn(err error) bool {

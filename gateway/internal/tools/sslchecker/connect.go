@@ -114,11 +114,11 @@ func connectFault(who string, port uint16, failures []error) error {
 	case errors.As(cause, &untried):
 		return untried
 	case errors.Is(cause, syscall.ECONNREFUSED):
-		return fault.Wrap(fault.Upstream, cause, fmt.Sprintf("%s refused the connection on port %d.", who, port))
+		return fault.Wrapf(fault.Upstream, cause, "%s refused the connection on port %d.", who, port)
 	case allTimedOut(failures):
-		return fault.Wrap(fault.Timeout, cause, fmt.Sprintf("%s did not answer on port %d.", who, port))
+		return fault.Wrapf(fault.Timeout, cause, "%s did not answer on port %d.", who, port)
 	}
-	return fault.Wrap(fault.Upstream, cause, fmt.Sprintf("%s could not be reached on port %d.", who, port))
+	return fault.Wrapf(fault.Upstream, cause, "%s could not be reached on port %d.", who, port)
 }
 
 func allTimedOut(failures []error) bool {
@@ -243,23 +243,20 @@ func starttlsFault(ctx context.Context, host string, port uint16, protocol strin
 	var refused *starttlsRefused
 	switch {
 	case errors.As(err, &refused):
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s offers STARTTLS on port %d, but refuses it: it answers %s.",
-			host, port, refused.answer))
+		return fault.Wrapf(fault.Upstream, err, "%s offers STARTTLS on port %d, but refuses it: it answers %s.",
+			host, port, refused.answer)
 	case timedOut:
-		return fault.Wrap(fault.Timeout, err, fmt.Sprintf("%s accepted the connection on port %d but then sent nothing in "+
-			"time.",
-			host, port))
+		return fault.Wrapf(fault.Timeout, err, "%s accepted the connection on port %d but then sent nothing in "+
+			"time.", host, port)
 	case errors.Is(err, errStarttlsNotOffered):
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not offer STARTTLS on port %d.", host, port))
+		return fault.Wrapf(fault.Upstream, err, "%s does not offer STARTTLS on port %d.", host, port)
 	case errors.Is(err, errStarttlsRejected):
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("The server of %s on port %d rejected the connection.", host,
-			port))
+		return fault.Wrapf(fault.Upstream, err, "The server of %s on port %d rejected the connection.", host, port)
 	case errors.Is(err, errStarttlsProtocol):
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not speak proper %s on port %d.", host,
-			starttlsTitles[protocol], port))
+		return fault.Wrapf(fault.Upstream, err, "%s does not speak proper %s on port %d.", host,
+			starttlsTitles[protocol], port)
 	}
-	return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s closed the connection on port %d before TLS could begin.",
-		host, port))
+	return fault.Wrapf(fault.Upstream, err, "%s closed the connection on port %d before TLS could begin.", host, port)
 }
 
 // starttlsTitles are the protocols as sentences write them.
@@ -270,33 +267,32 @@ func handshakeFault(ctx context.Context, host string, port uint16, err error, he
 	var notTLS tls.RecordHeaderError
 	switch {
 	case ctx.Err() != nil || fault.IsTimeout(err):
-		return fault.Wrap(fault.Timeout, err,
-			fmt.Sprintf("%s accepted the connection on port %d but did not complete a TLS handshake in time.", host, port))
+		return fault.Wrapf(fault.Timeout, err,
+			"%s accepted the connection on port %d but did not complete a TLS handshake in time.", host, port)
 	case errors.Is(err, tlswire.ErrHandshake):
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s sent a TLS handshake of more than 128 KiB on port %d.", host,
-			port))
+		return fault.Wrapf(fault.Upstream, err, "%s sent a TLS handshake of more than 128 KiB on port %d.", host,
+			port)
 	case errors.Is(err, tlswire.ErrRecords):
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s sent an invalid answer on port %d.", host,
-			port))
+		return fault.Wrapf(fault.Upstream, err, "%s sent an invalid answer on port %d.", host, port)
 	case errors.As(err, &notTLS):
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not use TLS on port %d.", host, port))
+		return fault.Wrapf(fault.Upstream, err, "%s does not use TLS on port %d.", host, port)
 	case heard.alert == alertNoALPN:
-		return fault.Wrap(fault.Upstream, errALPNRefused,
-			fmt.Sprintf("%s refused the TLS handshake on port %d: it expects another application protocol.", host, port))
+		return fault.Wrapf(fault.Upstream, errALPNRefused,
+			"%s refused the TLS handshake on port %d: it expects another application protocol.", host, port)
 	case heard.alert == alertUnknownName:
-		return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s refused the TLS handshake on port %d: it does not know this "+
-			"host name (unrecognized_name).", host, port))
+		return fault.Wrapf(fault.Upstream, err, "%s refused the TLS handshake on port %d: it does not know this "+
+			"host name (unrecognized_name).", host, port)
 	case heard.alert >= 0:
-		return fault.Wrap(fault.Upstream, notSpoken(err), fmt.Sprintf("%s refused the TLS handshake on port %d: %s.",
-			host, port, alertName(heard.alert)))
+		return fault.Wrapf(fault.Upstream, notSpoken(err), "%s refused the TLS handshake on port %d: %s.",
+			host, port, alertName(heard.alert))
 	case heard.version != 0:
-		return fault.Wrap(fault.Upstream, notSpoken(err), fmt.Sprintf("%s began a TLS handshake on port %d that "+
-			"cannot be completed; its certificate cannot be read.", host, port))
+		return fault.Wrapf(fault.Upstream, notSpoken(err), "%s began a TLS handshake on port %d that "+
+			"cannot be completed; its certificate cannot be read.", host, port)
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return fault.Wrap(fault.Upstream, notSpoken(err),
-			fmt.Sprintf("%s closed the connection on port %d instead of starting a TLS handshake.", host, port))
+		return fault.Wrapf(fault.Upstream, notSpoken(err),
+			"%s closed the connection on port %d instead of starting a TLS handshake.", host, port)
 	}
-	return fault.Wrap(fault.Upstream, err, fmt.Sprintf("%s does not use TLS on port %d.", host, port))
+	return fault.Wrapf(fault.Upstream, err, "%s does not use TLS on port %d.", host, port)
 }
 
 func notSpoken(err error) error { return errors.Join(errNotSpoken, err) }

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
 	"time"
 
@@ -43,8 +42,8 @@ func (i *inspection) reading(hello tlsprobe.Hello) conversation {
 		seen := observationOf(flight)
 		seen.took = time.Since(start)
 		if len(flight.Certificates) == 0 {
-			return observation{}, fault.Wrap(fault.Upstream, errAnonymous, fmt.Sprintf(
-				"%s chose %s on port %d, with which a server shows no certificate.", who, flight.Suite.Name, i.to.Port))
+			return observation{}, fault.Wrapf(fault.Upstream, errAnonymous,
+				"%s chose %s on port %d, with which a server shows no certificate.", who, flight.Suite.Name, i.to.Port)
 		}
 		if len(seen.state.PeerCertificates) == 0 {
 			return observation{}, fault.Newf(fault.Upstream, "The certificate of %s cannot be read.", who)
