@@ -253,10 +253,24 @@ func holdLooks(t *testing.T, tab *browser.Tab, name string) {
 	}
 	tab.LookForced(1280)
 	tab.Screenshot(name)
-	// The width of A4 without its margins.
-	tab.LookPrinted(718)
+	holdPaper(t, tab, name)
+}
+
+// holdPaper prints the page: nothing of its answer is folded on paper, and all folds are as before afterwards.
+func holdPaper(t *testing.T, tab *browser.Tab, name string) {
+	t.Helper()
+	const folded, a4WithoutMargins = "#result details:not([open])", 718
+	before := tab.Count(folded)
+	tab.LookPrinted(a4WithoutMargins)
 	tab.Screenshot(name)
 	if pixels, elements := tab.Overflow(); pixels > 0 {
 		t.Errorf("in print the page is %d px too wide: %s", pixels, elements)
+	}
+	if n := tab.Count(folded); n > 0 {
+		t.Errorf("%d folds are closed on paper", n)
+	}
+	tab.Printed()
+	if n := tab.Count(folded); n != before {
+		t.Errorf("%d folds are closed after printing, %d were before", n, before)
 	}
 }

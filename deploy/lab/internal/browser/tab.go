@@ -188,13 +188,20 @@ func (tab *Tab) LookForced(width int) {
 	tab.Settle()
 }
 
-// LookPrinted shows the page as it is printed, this wide.
+// LookPrinted shows the page as it is printed, this wide, and leaves it in the middle of that: see Printed.
 func (tab *Tab) LookPrinted(width int) {
 	tab.t.Helper()
 	tab.resize(width)
 	do(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print",
 		Features: []*emulation.MediaFeature{theme(false), reducedMotion}})
+	tab.Run(`dispatchEvent(new Event("beforeprint"))`)
 	tab.Settle()
+}
+
+// Printed tells the page that it has been printed.
+func (tab *Tab) Printed() {
+	tab.t.Helper()
+	tab.Run(`dispatchEvent(new Event("afterprint"))`)
 }
 
 func (tab *Tab) resize(width int) {

@@ -133,3 +133,20 @@ export function startClock(node, digits = 1) {
     return performance.now() - start;
   };
 }
+
+/**
+ * Opens what is folded while the page is printed: on paper nothing can be opened.
+ * @param {Element} root
+ */
+export function unfoldOnPaper(root) {
+  /** @type {Set<HTMLDetailsElement>} */
+  const opened = new Set();
+  addEventListener("beforeprint", () => root.querySelectorAll("details").forEach((fold) => {
+    if (!fold.open) opened.add(fold);
+    fold.open = true;
+  }));
+  addEventListener("afterprint", () => {
+    for (const fold of opened) fold.open = false;
+    opened.clear();
+  });
+}

@@ -3,7 +3,7 @@
 // the link that makes the same report again, and with compare= the one to hold against it.
 
 import { ended, makeCard, seconds } from "../lib/card.js";
-import { announce, byId, el, setBusy, startClock } from "../lib/dom.js";
+import { announce, byId, el, setBusy, startClock, unfoldOnPaper } from "../lib/dom.js";
 import { dateTime, listed, plural } from "../lib/format.js";
 import { concernsOf, headline, makeOverview, missing, reportState } from "../lib/overview.js";
 import { copyAction, notice } from "../lib/parts.js";
@@ -52,7 +52,7 @@ window.addEventListener("popstate", () => {
   target.value = new URLSearchParams(asked).get("target") ?? "";
   start();
 });
-window.addEventListener("beforeprint", () => result.querySelectorAll("details").forEach((fold) => { fold.open = true; }));
+unfoldOnPaper(result);
 
 /** @param {string} text @param {string} [other] what to hold against it */
 function queryOf(text, other) {

@@ -4,7 +4,7 @@
 
 import { fieldOf, runTool } from "../lib/api.js";
 import { renderAnswer, renderUndrawn, undrawn } from "../lib/answer.js";
-import { announce, byId, setBusy, startClock } from "../lib/dom.js";
+import { announce, byId, setBusy, startClock, unfoldOnPaper } from "../lib/dom.js";
 import { renderFailure, renderNext } from "../lib/failure.js";
 import { showRun } from "../lib/live.js";
 import { took } from "../lib/format.js";
@@ -74,8 +74,7 @@ window.addEventListener("popstate", () => {
   fill();
   start();
 });
-// On paper nothing can be opened.
-window.addEventListener("beforeprint", () => result.querySelectorAll("details").forEach((part) => { part.open = true; }));
+unfoldOnPaper(result);
 start();
 
 /** Runs what the address says, if it says anything, the tool can run here, and no click is waited for. */
