@@ -106,3 +106,16 @@ test("a zone’s contact is an e-mail address", () => {
   ];
   for (const [name, want] of rows) assert.equal(mailbox(name), want);
 });
+
+test("what the page means is about the types that were found", () => {
+  const told = (/** @type {Record<string, any[]>} */ records) => String(view.meaning(answer(records), asked)[0]);
+  const mx = { exchange: "mail.example.com", priority: 10 };
+  assert.equal(told({ A: ["192.0.2.1"], AAAA: [], MX: [mx], TXT: [] }), "Browsers connect to the addresses in A; mail goes to the servers in MX.");
+  assert.equal(told({ TXT: [["a"]] }), "TXT holds notes for other services.");
+  assert.match(told({ PTR: ["host.example.com"] }), /^Resolvers may keep an answer/);
+});
+
+test("one type is named with its number of records", () => {
+  assert.equal(judge.verdict(answer({ PTR: ["host.example.com"] }), asked).text, "example.com has 1 PTR record.");
+  assert.equal(judge.verdict(answer({ A: ["192.0.2.1", "192.0.2.2"], TXT: [["a"]] }), asked).text, "example.com has 3 records of 2 types: A and TXT.");
+});

@@ -65,3 +65,9 @@ test("dns-resolver-check: each server that was asked has its command and its sou
   assert.deepEqual(view.terminal(asked, d).map((c) => c.command).slice(1), ["dig @192.0.2.53 +norecurse +noall +comments +answer example.com A"]);
   assert.deepEqual(view.sources(d).map((s) => s.name), ["Cloudflare", "ns1.example.net"]);
 });
+
+test("dns-resolver-check: some of the domain's own servers fail", () => {
+  const told = (/** @type {any[]} */ servers) => view.meaning(answer({ authoritative: own({ servers }) }), asked).join(" ");
+  assert.match(told([server(), failed, failed]), /2 of the domain’s own 3 name servers gave this service no usable answer\./);
+  for (const servers of [[server()], [failed], []]) assert.doesNotMatch(told(servers), /usable/);
+});

@@ -29,7 +29,8 @@ function verdict(d) {
   if (gone && found.length === 0) return { tone: "bad", text: `${who} does not exist in the DNS.` };
   const count = found.reduce((n, t) => n + d.records[t].length, 0);
   const kinds = `of ${plural(found.length, "type")}: ${listed(found)}`;
-  const some = d.truncated ? `has records ${kinds}; ${counted(count, true, "record")}` : `has ${plural(count, "record")} ${kinds}`;
+  const all = found.length === 1 ? `has ${plural(count, `${found[0]} record`)}` : `has ${plural(count, "record")} ${kinds}`;
+  const some = d.truncated ? `has records ${kinds}; ${counted(count, true, "record")}` : all;
   const has = count > 0 ? some : "has none of the records asked for";
   if (failed.length > 0) return { tone: "warn", text: `${who} ${has}; the lookup of ${listed(failed)} failed: ${explain(d.errors[failed[0]])}.` };
   return { tone: count > 0 ? "good" : "warn", text: `${who} ${has}.` };

@@ -92,6 +92,20 @@ function answers(d) {
   return table({ caption: "How each question was answered", columns, rows, hideCaption: true });
 }
 
+/**
+ * What the common records are for; what the others are for is said beside them.
+ * @param {string[]} found
+ */
+function uses(found) {
+  const addresses = ["A", "AAAA"].filter((t) => found.includes(t));
+  const said = [
+    addresses.length > 0 && `browsers connect to the addresses in ${addresses.join(" and ")}`,
+    found.includes("MX") && "mail goes to the servers in MX",
+    found.includes("TXT") && "TXT holds notes for other services",
+  ].filter((text) => text !== false).join("; ");
+  return said !== "" && `${said[0].toUpperCase()}${said.slice(1)}.`;
+}
+
 /** @type {import("../../lib/view.js").View} */
 export default {
   show(d) {
@@ -113,7 +127,7 @@ export default {
     return [
       gone && found.length === 0 && "Neither website nor mail works at this name. Check its spelling; if the name is yours, check that it is still registered.",
       failed.length > 0 && "A failed lookup does not show whether there are records. Try again, or ask other resolvers with the DNS resolver check.",
-      found.length > 0 && "Browsers connect to the addresses in A and AAAA; mail goes to the servers in MX; TXT holds notes for other services.",
+      uses(found),
       ttl > 0 && `Resolvers may keep an answer for up to ${duration(ttl)}, so a change made now may take that long to show.`,
       signed.length > 0 && `DNSSEC: the resolver validated the signatures for ${listed(signed)}.`,
     ].filter((p) => p !== false);

@@ -48,10 +48,21 @@ const serverAnswer = (s) => s.outcome === "error" ? s.reason : s.alias !== null 
 function ownServers(d) {
   if (d.authoritative === undefined) return null; // an answer from before they were asked
   if (d.authoritative === null) return section("The domain’s own name servers", none("could not be found, so the resolvers are not compared with them"));
-  return folded("The domain’s own name servers", plural(d.authoritative.servers.length, "server"), table({
+  const faulty = failing(d).length;
+  return folded("The domain’s own name servers", `${plural(d.authoritative.servers.length, "server")}${faulty > 0 ? `, ${faulty} of them without a usable answer` : ""}`, table({
     caption: `What name servers of ${d.authoritative.zone} say`, columns: [{ title: "Name server" }, { title: "Address" }, { title: `${d.recordType} records` }, { title: "TTL", numeric: true }, { title: "Took", numeric: true }],
     rows: d.authoritative.servers.map((/** @type {any} */ s) => [s.name, s.address === null ? none("not asked") : el("span", { class: "resolver-address" }, value(s.address)), serverAnswer(s), duration(s.ttl), s.address === null ? "" : ms(s.durationMs)]),
   }));
+}
+
+/** @param {any} d @returns {any[]} those of the domain’s own name servers that gave no usable answer */
+const failing = (d) => (d.authoritative?.servers ?? []).filter((/** @type {any} */ s) => s.outcome === "error");
+
+/** @param {any} d some of the domain’s own servers fail, while others answer */
+function partly(d) {
+  const [all, faulty] = [d.authoritative?.servers.length ?? 0, failing(d).length];
+  if (faulty === 0 || faulty === all) return "";
+  return `${faulty} of the domain’s own ${all} name servers gave this service no usable answer. Resolvers go on to the next one, which takes time.`;
 }
 
 /** @param {any} d @returns {any[]} those of the domain’s own name servers that were asked */
@@ -132,7 +143,7 @@ export default {
   },
   meaning(d) {
     const ttl = Math.max(...d.resolvers.map((/** @type {any} */ r) => r.ttl));
-    return [meaning(d), ttl > 0 && !d.changing ? `After a change, these resolvers may keep the old answer for up to ${duration(ttl)}.` : ""].filter(Boolean);
+    return [meaning(d), ttl > 0 && !d.changing ? `After a change, these resolvers may keep the old answer for up to ${duration(ttl)}.` : "", partly(d)].filter(Boolean);
   },
   terminal: (_, d) => [
     ...d.resolvers.map((/** @type {any} */ r) => ({ label: r.name, command: sh`dig @${r.address} +noall +comments +answer ${d.domain} ${d.recordType}` })),

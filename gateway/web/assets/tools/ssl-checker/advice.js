@@ -33,7 +33,7 @@ const reasons = {
 function leaving(d) {
   const rows = rowsOf(suitesOf(d));
   const n = rows.filter((row) => [...row.at.values()].some((strength) => strength !== "strong")).length;
-  return n > 0 ? `${n} of ${plural(rows.length, "suite")} ${n === 1 ? "goes" : "go"}. ` : "";
+  return n > 0 ? `That leaves out ${n} of its ${plural(rows.length, "suite")}. ` : "";
 }
 
 /** Where the lines belong. @type {Record<string, (changes: Change[]) => string>} */

@@ -211,6 +211,6 @@ export default { meaning, terminal,
   show: (d) => [findings(d), validity(d), advice(d), endpoints(d), matrix(d), chain(d), others(d), connection(d), names(d)],
   sources: (d) => [
     { name: "The server itself", server: d.address },
-    ...(d.trustStore ? [{ name: "Which roots are trusted", server: d.trustStore.source, told: `${plural(d.trustStore.roots, "root")}${d.trustStore.date ? `, as of ${day(d.trustStore.date)}` : ""}.` }] : []),
+    ...(d.trustStore ? [{ name: "Trusted roots", server: d.trustStore.source, told: `${plural(d.trustStore.roots, "root")}${d.trustStore.date ? `, as of ${day(d.trustStore.date)}` : ""}.` }] : []),
   ],
 };
