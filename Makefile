@@ -130,7 +130,7 @@ fuzz: ## every fuzz target, a minute or five each, two at a time; FUZZTIME and F
 lint: $(GOLANGCI) $(DEADCODE) $(ACTIONLINT) $(AXE) ## formatting, vet, linters, generated files up to date
 	@test -z "$$(gofmt -l $(MODULES))" || { echo 'gofmt would change:'; gofmt -l $(MODULES); exit 1; }
 	@for m in $(MODULES); do echo "lint $$m"; \
-		(cd $$m && GOWORK=off go mod tidy -diff && go vet -tags e2e,lab,compose ./... && $(GOLANGCI) run --allow-parallel-runners --build-tags e2e,lab,compose ./...); done
+		(cd $$m && GOWORK=off go mod tidy -diff && $(GOLANGCI) run --allow-parallel-runners --build-tags e2e,lab,compose ./...); done
 	@echo 'lint: unreachable functions'
 	@found=$$($(DEADCODE) -test -tags e2e,lab,compose $(MODULES:%=./%/...)); $(none_found)
 	@found=$$($(DEADCODE) ./gateway ./worker); found=$$(grep -vE $(SEAMS) <<<"$$found" || true); $(none_found)

@@ -188,7 +188,8 @@ func sample(tab *browser.Tab) {
 // sampled is true when the browser's measurement has come to its end and is drawn.
 const sampled = `document.querySelector("#sample-stop[hidden]") && document.querySelector("#sample-result canvas")`
 
-// Every page with its answer: the facts, what it loads, and all that must hold of it in both themes, on a telephone and on a screen.
+// Every page with its answer: the facts, what it loads, and all that must hold of it in both themes, on a telephone and
+// on a screen.
 func TestEveryPage(t *testing.T) {
 	for _, p := range everyPage(t) {
 		t.Run(p.name, func(t *testing.T) {

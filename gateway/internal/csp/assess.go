@@ -1,9 +1,10 @@
 package csp
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+
+	"diagnostics/gateway/internal/text"
 )
 
 // Severity says what an issue is worth.
@@ -238,17 +239,5 @@ func (s Set) otherIssues() []Issue {
 	return issues
 }
 
-// Quote makes what a stranger wrote fit for a sentence: printable ASCII, at most 60 characters, in quotation marks.
-func Quote(s string) string {
-	const most = 60
-	shown := strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
-			return '?'
-		}
-		return r
-	}, s[:min(len(s), most)])
-	if len(s) > most {
-		shown += "…"
-	}
-	return fmt.Sprintf("“%s”", shown)
-}
+// Quote makes what a stranger wrote fit for a sentence: at most 60 characters, in quotation marks.
+func Quote(s string) string { return "“" + text.Marked(s, 60) + "”" }

@@ -402,7 +402,7 @@ func fastestOf(tries int, try func()) time.Duration {
 func TestQuote(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"a": "“a”", "": "“”", "\x1b[31m\u202e": "“?[31m?”", strings.Repeat("a", 60): "“" + strings.Repeat("a", 60) + "”",
+		"a": "“a”", "": "“”", "\x1b[31m\u202e": "“\uFFFD[31m\uFFFD”", strings.Repeat("a", 60): "“" + strings.Repeat("a", 60) + "”",
 		strings.Repeat("a", 61): "“" + strings.Repeat("a", 60) + "…”",
 	} {
 		if got := Quote(in); got != want {

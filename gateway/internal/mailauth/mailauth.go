@@ -7,9 +7,9 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"unicode"
 
 	"diagnostics/gateway/internal/shortage"
+	"diagnostics/gateway/internal/text"
 )
 
 // Severity says how bad an issue is.
@@ -123,22 +123,7 @@ func Failure(err error) *LookupError {
 const maxShown = 80
 
 // Show makes a stranger's text fit for a sentence: one line, printable, at most 80 characters.
-func Show(s string) string {
-	runes := []rune(strings.ToValidUTF8(s, "\uFFFD"))
-	cut := len(runes) > maxShown
-	if cut {
-		runes = runes[:maxShown-3]
-	}
-	for i, r := range runes {
-		if !unicode.IsPrint(r) {
-			runes[i] = '\uFFFD'
-		}
-	}
-	if cut {
-		return string(runes) + "..."
-	}
-	return string(runes)
-}
+func Show(s string) string { return text.Marked(s, maxShown) }
 
 // Under reports whether name is the zone itself or below it. Both are lower case, without a trailing dot.
 func Under(name, zone string) bool {

@@ -81,7 +81,7 @@ func TestShow(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"a b": "a b", "a\nb\x1b[0m\u202e": "a\uFFFDb\uFFFD[0m\uFFFD", "\xff": "\uFFFD",
-		strings.Repeat("é", 80): strings.Repeat("é", 80), strings.Repeat("é", 81): strings.Repeat("é", 77) + "...",
+		strings.Repeat("é", 80): strings.Repeat("é", 80), strings.Repeat("é", 81): strings.Repeat("é", 80) + "…",
 	} {
 		if got := Show(in); got != want {
 			t.Errorf("%q: %q", in, got)
@@ -137,7 +137,7 @@ func FuzzParseReportURI(f *testing.F) {
 		if problem == "" && (uri.Host == "" || uri.Scheme == "" || strings.ContainsAny(uri.Host, " \t\n@")) {
 			t.Fatalf("%q: %+v", s, uri)
 		}
-		if shown := Show(s); !utf8.ValidString(shown) || utf8.RuneCountInString(shown) > maxShown ||
+		if shown := Show(s); !utf8.ValidString(shown) || utf8.RuneCountInString(shown) > maxShown+1 ||
 			strings.ContainsAny(shown, "\n\r\x1b") {
 			t.Fatalf("%q is shown as %q", s, shown)
 		}

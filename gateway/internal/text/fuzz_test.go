@@ -29,5 +29,10 @@ func FuzzText(f *testing.F) {
 			strings.ContainsFunc(shown, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			t.Errorf("Show(%q, %d) = %q", s, limit, shown)
 		}
+		marked := Marked(s, limit)
+		if utf8.RuneCountInString(marked) > limit+1 ||
+			strings.ContainsFunc(marked, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			t.Errorf("Marked(%q, %d) = %q", s, limit, marked)
+		}
 	})
 }

@@ -52,3 +52,20 @@ func Show(s string, limit int) string {
 	}
 	return strings.TrimSpace(b.String())
 }
+
+// Marked is Show with a mark in the place of what cannot be shown, for text of others that matters as it stands.
+func Marked(s string, limit int) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		if n == limit {
+			return b.String() + "…"
+		}
+		if !unicode.IsPrint(r) {
+			r = unicode.ReplacementChar
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return b.String()
+}

@@ -69,3 +69,15 @@ func TestShow(t *testing.T) {
 		}
 	}
 }
+
+func TestMarked(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"": "", "a b": "a b", "12345678": "12345678", "123456789": "12345678…", "\x00a\xff\u202e": "\uFFFDa\uFFFD\uFFFD",
+		"éééééééé": "éééééééé", "ééééééééé": "éééééééé…",
+	} {
+		if got := Marked(in, 8); got != want {
+			t.Errorf("Marked(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

@@ -1,15 +1,16 @@
 package rdap
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // merged joins what the registry and the registrar say of a name. The registry's word counts for what it keeps itself
 // (dates, status, nameservers, DNSSEC), the registrar's for its customers and its own abuse desk; each fills what the
 // other left out. Neither is changed: others may be reading them.
 func merged(registry, registrar *Domain) *Domain {
 	out := *registry
-	if out.Handle == nil {
-		out.Handle = registrar.Handle
-	}
+	out.Handle = cmp.Or(registry.Handle, registrar.Handle)
 	out.Truncated = registry.Truncated || registrar.Truncated
 	if len(out.Status) == 0 {
 		out.Status = registrar.Status
@@ -18,10 +19,10 @@ func merged(registry, registrar *Domain) *Domain {
 		out.Nameservers = registrar.Nameservers
 	}
 	out.Events = Events{
-		Registered:  either(registry.Events.Registered, registrar.Events.Registered),
-		Expires:     either(registry.Events.Expires, registrar.Events.Expires),
-		Updated:     either(registry.Events.Updated, registrar.Events.Updated),
-		Transferred: either(registry.Events.Transferred, registrar.Events.Transferred),
+		Registered:  cmp.Or(registry.Events.Registered, registrar.Events.Registered),
+		Expires:     cmp.Or(registry.Events.Expires, registrar.Events.Expires),
+		Updated:     cmp.Or(registry.Events.Updated, registrar.Events.Updated),
+		Transferred: cmp.Or(registry.Events.Transferred, registrar.Events.Transferred),
 	}
 	if len(registrar.Contacts) > 0 {
 		out.Contacts = registrar.Contacts
@@ -39,17 +40,10 @@ func mergedRegistrar(registry, own *Registrar) *Registrar {
 		return own
 	}
 	return &Registrar{
-		Name:       either(registry.Name, own.Name),
-		IANAID:     either(registry.IANAID, own.IANAID),
-		URL:        either(registry.URL, own.URL),
-		AbuseEmail: either(own.AbuseEmail, registry.AbuseEmail),
-		AbusePhone: either(own.AbusePhone, registry.AbusePhone),
+		Name:       cmp.Or(registry.Name, own.Name),
+		IANAID:     cmp.Or(registry.IANAID, own.IANAID),
+		URL:        cmp.Or(registry.URL, own.URL),
+		AbuseEmail: cmp.Or(own.AbuseEmail, registry.AbuseEmail),
+		AbusePhone: cmp.Or(own.AbusePhone, registry.AbusePhone),
 	}
-}
-
-func either(a, b *string) *string {
-	if a != nil {
-		return a
-	}
-	return b
 }

@@ -107,20 +107,7 @@ func (p page) shownMedia() string {
 }
 
 // shownHeader makes what a stranger wrote fit for a sentence: one line, at most 80 characters.
-func shownHeader(s string) string {
-	const most = 80
-	runes := []rune(webview.HeaderText(s))
-	cut := len(runes) > most
-	for i, r := range runes[:min(len(runes), most)] {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-			runes[i] = '?'
-		}
-	}
-	if cut {
-		return string(runes[:most]) + "…"
-	}
-	return string(runes)
-}
+func shownHeader(s string) string { return text.Marked(webview.HeaderText(s), 80) }
 
 func countWord(n int, one, several string) string {
 	return fmt.Sprintf("%d %s", n, text.Number(n, one, several))

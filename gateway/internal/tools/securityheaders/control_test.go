@@ -400,7 +400,7 @@ func TestSplitFieldList(t *testing.T) {
 func TestShownHeader(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"a": "a", "caf\xe9": "café", "a\tb\x1b[31m\x7f\u0085": "a?b?[31m??", "\u202eabc\u2066\u2028": "?abc??",
+		"a": "a", "caf\xe9": "café", "a\tb\x1b[31m\x7f\u0085": "a\uFFFDb\uFFFD[31m\uFFFD\uFFFD", "\u202eabc\u2066\u2028": "\uFFFDabc\uFFFD\uFFFD",
 		strings.Repeat("é", 80): strings.Repeat("é", 80), strings.Repeat("é", 81): strings.Repeat("é", 80) + "…",
 	} {
 		if got := shownHeader(in); got != want {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/text"
@@ -115,18 +114,7 @@ func mismatchMessage(verdict certcheck.Verdict) string {
 }
 
 // fitName is a stranger's name, fit for a sentence.
-func fitName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return utf8.RuneError
-		}
-		return r
-	}, cleanString(name))
-	if runes := []rune(name); len(runes) > maxFitName {
-		return string(runes[:maxFitName]) + "…"
-	}
-	return name
-}
+func fitName(name string) string { return text.Marked(name, maxFitName) }
 
 // subjects names certificates.
 func subjects(certs []*x509.Certificate) string {
