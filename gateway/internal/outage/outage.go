@@ -80,9 +80,14 @@ func (w *Watch) Now() *Up { return w.now.Load() }
 // Probed is closed when the first probe has ended.
 func (w *Watch) Probed() <-chan struct{} { return w.probed }
 
-// Fall ends the stretch, and begins an outage. Of all that fail together one is heard and logged.
+// Fall ends the stretch, and begins an outage: it has ended for all who have told a failure to it. Of all that fail
+// together one is heard and logged.
 func (w *Watch) Fall(up *Up, reason error) {
-	if w.ctx.Err() != nil || !up.fallen.CompareAndSwap(false, true) {
+	switch {
+	case w.ctx.Err() != nil:
+		return
+	case !up.fallen.CompareAndSwap(false, true):
+		<-up.lost
 		return
 	}
 	w.settings.Log.Warn(w.settings.Lost, slog.String("error", redact.Message(reason, nil)))

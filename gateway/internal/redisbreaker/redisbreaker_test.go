@@ -112,6 +112,7 @@ func TestCheckNoticesWhatNobodyAskedFor(t *testing.T) {
 	if got := g.Check(t.Context()); got != redisbreaker.OK {
 		t.Fatalf("with Redis: %s", got)
 	}
+	<-g.Probed()
 	server.Close()
 	if got := g.State(); got != redisbreaker.OK {
 		t.Fatalf("nobody has asked, and the state is %s", got)
@@ -176,6 +177,7 @@ func TestWhileDownNothingIsAsked(t *testing.T) {
 	t.Parallel()
 	server := miniredis.RunT(t)
 	g, log := newGuard(t, server.Addr())
+	<-g.Probed()
 	server.Close()
 	if err := g.Do(t.Context(), redisbreaker.Limits, write); err == nil || errors.Is(err, redisbreaker.ErrDown) {
 		t.Fatalf("the first call gives its own error, got %v", err)
