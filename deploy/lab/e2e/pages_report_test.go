@@ -24,8 +24,29 @@ func states(tab *browser.Tab) map[string]string {
 	return found
 }
 
+// Reports wait for their slowest checks more than they compute, and so wait beside each other.
+func TestReports(t *testing.T) {
+	for name, test := range map[string]func(*testing.T){
+		"with failures":       reportWithFailures,
+		"waits for its turn":  reportWaitsForItsTurn,
+		"is cancelled":        reportIsCancelled,
+		"export":              reportExport,
+		"at a glance":         reportAtAGlance,
+		"filter":              reportFilter,
+		"card opens in place": reportCardOpensInPlace,
+		"of a refused target": reportOfARefusedTarget,
+		"side by side":        reportsSideBySide,
+		"with a dead check":   reportWithADeadCheck,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t)
+		})
+	}
+}
+
 // A report is complete although one tool fails, one is limited for an hour and one is switched off here.
-func TestReportWithFailures(t *testing.T) {
+func reportWithFailures(t *testing.T) {
 	const target = "notls.lab-site.com"
 	origin, err := startPages("gateway-pages-limited", "TRUST_PROXY_HEADERS=true",
 		"RATE_LIMIT_REQUESTS=1", "RATE_LIMIT_WINDOW=3600s", "DISABLED_TOOLS=asn-lookup,uptime")
@@ -78,7 +99,7 @@ func spend(t *testing.T, origin, slug, input string) {
 }
 
 // A tool that is limited for seconds is asked again when the pause is over, and the report comes to its end.
-func TestReportWaitsForItsTurn(t *testing.T) {
+func reportWaitsForItsTurn(t *testing.T) {
 	origin, err := startPages("gateway-pages-pausing", "TRUST_PROXY_HEADERS=true", "RATE_LIMIT_CLIENT_REQUESTS=6",
 		"RATE_LIMIT_WINDOW=2s")
 	if err != nil {
@@ -98,7 +119,7 @@ func TestReportWaitsForItsTurn(t *testing.T) {
 	holdRecord(t, tab, "429", "502")
 }
 
-func TestReportIsCancelled(t *testing.T) {
+func reportIsCancelled(t *testing.T) {
 	tab := openTab(t, browser.Options{})
 	tab.Open("/report?target=never.lab-site.com")
 	tab.Until(`document.querySelector("article.tool-card[data-state=running]")`)
@@ -112,7 +133,7 @@ func TestReportIsCancelled(t *testing.T) {
 
 // Both files hold the whole report of a domain whose records are markup: the one as data, the other as a page that
 // loads nothing and runs nothing.
-func TestReportExport(t *testing.T) {
+func reportExport(t *testing.T) {
 	const target = "lab-hostile-mail.com"
 	tab := openTab(t, browser.Options{})
 	tab.Open("/report?target=" + target)
@@ -192,7 +213,7 @@ func asks(tab *browser.Tab) int {
 }
 
 // The first screen tells the state, the facts and the worst findings, and nothing moves while they come.
-func TestReportAtAGlance(t *testing.T) {
+func reportAtAGlance(t *testing.T) {
 	for _, look := range []struct{ width, height, findings int }{{1280, 800, 5}, {360, 740, 3}} {
 		t.Run(strconv.Itoa(look.width), func(t *testing.T) {
 			tab := openTab(t, browser.Options{})
@@ -224,7 +245,7 @@ func TestReportAtAGlance(t *testing.T) {
 }
 
 // A press shows the findings of one weight, and another press all of them again.
-func TestReportFilter(t *testing.T) {
+func reportFilter(t *testing.T) {
 	tab := openTab(t, browser.Options{})
 	tab.Open("/report?target=sec-bad.lab-site.com")
 	tab.UntilWithin(reported, patience)
@@ -245,7 +266,7 @@ func TestReportFilter(t *testing.T) {
 }
 
 // A card shows the whole answer that came, and asks again only where it is told to.
-func TestReportCardOpensInPlace(t *testing.T) {
+func reportCardOpensInPlace(t *testing.T) {
 	const card = `article.tool-card[data-slug=ssl-checker]`
 	tab := openTab(t, browser.Options{})
 	tab.Open("/report?target=sec-bad.lab-site.com")
@@ -276,7 +297,7 @@ func TestReportCardOpensInPlace(t *testing.T) {
 }
 
 // What is refused for itself is refused once.
-func TestReportOfARefusedTarget(t *testing.T) {
+func reportOfARefusedTarget(t *testing.T) {
 	tab := openTab(t, browser.Options{})
 	tab.Open("/report?target=10.0.0.1")
 	tab.UntilWithin(`document.querySelector("#result[aria-busy=false] .refused")`, patience)
@@ -295,7 +316,7 @@ func TestReportOfARefusedTarget(t *testing.T) {
 }
 
 // Two targets are held against each other by what the checks of both tell.
-func TestReportsSideBySide(t *testing.T) {
+func reportsSideBySide(t *testing.T) {
 	tab := openTab(t, browser.Options{})
 	tab.Open("/report?target=11.80.0.5&compare=11.80.0.45")
 	tab.UntilWithin(`document.querySelector("#comparison table")`, patience)

