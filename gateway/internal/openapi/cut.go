@@ -18,6 +18,13 @@ const level = "  "
 // that stands twice is an error, and so is a line that is neither a key nor indented below one.
 func cut(text string) ([]entry, error) {
 	var entries []entry
+	var body strings.Builder // of the last of them
+	end := func() {
+		if entries != nil {
+			entries[len(entries)-1].body = body.String()
+			body.Reset()
+		}
+	}
 	seen := map[string]bool{}
 	for line := range strings.Lines(text) {
 		below, indented := strings.CutPrefix(line, level)
@@ -25,9 +32,9 @@ func cut(text string) ([]entry, error) {
 		switch {
 		case strings.HasPrefix(line, "#"), blank && entries == nil:
 		case blank:
-			entries[len(entries)-1].body += "\n"
+			body.WriteString("\n")
 		case indented && entries != nil:
-			entries[len(entries)-1].body += below
+			body.WriteString(below)
 		default:
 			e, err := keyOf(line)
 			if err != nil {
@@ -37,9 +44,11 @@ func cut(text string) ([]entry, error) {
 				return nil, fmt.Errorf("the key %s stands twice", e.key)
 			}
 			seen[e.key] = true
+			end()
 			entries = append(entries, e)
 		}
 	}
+	end()
 	return entries, nil
 }
 
@@ -76,9 +85,10 @@ func indent(text, by string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSuffix(line, "\n"); line != "" {
-			line = by + line
+			b.WriteString(by)
 		}
-		b.WriteString(line + "\n")
+		b.WriteString(line)
+		b.WriteString("\n")
 	}
 	return b.String()
 }

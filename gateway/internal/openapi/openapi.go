@@ -87,25 +87,32 @@ func withPaths(text string, tools []description) (string, error) {
 	return b.String(), nil
 }
 
-// placeholder is a key whose value is the name of a part in braces.
-var placeholder = regexp.MustCompile(`^( *)(\S+): \{(\w+)\}\n$`)
-
 // fill makes the path of one tool from the one that stands for all.
 func (d description) fill(path string) string {
 	names := strings.NewReplacer("{slug}", d.slug, "{result}", resultName(d.slug))
 	var b strings.Builder
 	for line := range strings.Lines(path) {
-		found := placeholder.FindStringSubmatch(line)
-		if found == nil {
-			b.WriteString(names.Replace(line))
+		margin, key, name, isPlaceholder := placeholder(line)
+		if !isPlaceholder {
+			_, _ = names.WriteString(&b, line)
 			continue
 		}
-		if part, there := find(d.operation, found[3]); there {
-			part.key = found[2]
-			b.WriteString(indent(part.String(), found[1]))
+		if part, there := find(d.operation, name); there {
+			part.key = key
+			b.WriteString(indent(part.String(), margin))
 		}
 	}
 	return b.String()
+}
+
+var word = regexp.MustCompile(`^\w+$`)
+
+// placeholder reports whether a line is a key whose value is the name of a part in braces, and what it is made of.
+func placeholder(line string) (margin, key, name string, is bool) {
+	head, value, _ := strings.Cut(line, ": {")
+	name, is = strings.CutSuffix(value, "}\n")
+	key = strings.TrimLeft(head, " ")
+	return strings.TrimSuffix(head, key), key, name, is && word.MatchString(name)
 }
 
 func withSchemas(text string, tools []description) (string, error) {
