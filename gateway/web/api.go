@@ -1,7 +1,6 @@
 package web
 
 import (
-	"compress/gzip"
 	"net/http"
 	"strings"
 )
@@ -113,9 +112,7 @@ func (s *Site) makeReference() error {
 	if err != nil {
 		return err
 	}
-	s.reference = content{
-		kind: htmlKind, cache: pageCache, body: body, zipped: compress(body, gzip.BestCompression),
-	}
+	s.reference = content{kind: htmlKind, cache: pageCache, body: body, zipped: compress(body)}
 	return nil
 }
 

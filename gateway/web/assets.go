@@ -1,7 +1,6 @@
 package web
 
 import (
-	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -12,10 +11,22 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed assets
 var embedded embed.FS
+
+// ownAssets are made once, however many sites a process has: tests have many.
+var ownAssets = sync.OnceValues(func() (*assets, error) {
+	files, err := ownFiles()
+	if err != nil {
+		return nil, err
+	}
+	return loadAssets(files)
+})
+
+func ownFiles() (fs.FS, error) { return fs.Sub(embedded, "assets") }
 
 // sourceName is how the repository calls a file among the assets, for messages to who changes it.
 func sourceName(name string) string { return "gateway/web/assets/" + name }
@@ -85,7 +96,7 @@ func newAssets(bodies map[string][]byte) (*assets, error) {
 		fmt.Fprintf(digest, "%s %d\n", name, len(body))
 		digest.Write(body)
 		a.imports[name] = importsOf(name, body)
-		a.byName[name] = content{kind: kind, cache: immutable, body: body, zipped: compress(body, gzip.BestCompression)}
+		a.byName[name] = content{kind: kind, cache: immutable, body: body, zipped: compress(body)}
 	}
 	a.hash = hex.EncodeToString(digest.Sum(nil)[:hashOctets])
 	return a, nil

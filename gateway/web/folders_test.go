@@ -69,7 +69,7 @@ func (p parts) replace(t *testing.T, name, old, by string) {
 }
 
 func (p parts) start() (*Site, error) {
-	return newSite(Config{Tools: p.registry}, p.catalogue, p.files)
+	return newSite(Config{Tools: p.registry}, p.catalogue, p.files, func() (*assets, error) { return loadAssets(p.files) })
 }
 
 func TestAWholeToolStarts(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // content is one answer.
@@ -38,7 +39,7 @@ func serve(w http.ResponseWriter, r *http.Request, c content) {
 	tag, body := etag(c.body), c.body
 	if len(c.body) >= smallest && acceptsGzip(r.Header.Values("Accept-Encoding")) {
 		if c.zipped == nil {
-			c.zipped = compress(c.body, gzip.DefaultCompression)
+			c.zipped = compress(c.body)
 		}
 		h.Set("Content-Encoding", "gzip")
 		// The two encodings are two representations, and a strong tag names one (RFC 9110, 8.8.3.3).
@@ -105,12 +106,20 @@ func weight(parameters string) float64 {
 	return q
 }
 
-func compress(body []byte, level int) []byte {
-	var out bytes.Buffer
-	z, err := gzip.NewWriterLevel(&out, level)
+// zippers are kept, since each takes most of a megabyte.
+var zippers = sync.Pool{New: func() any {
+	z, err := gzip.NewWriterLevel(nil, gzip.BestCompression)
 	if err != nil {
-		panic(err) // the level is one of ours
+		panic(err) // the level is one of theirs
 	}
+	return z
+}}
+
+func compress(body []byte) []byte {
+	var out bytes.Buffer
+	z := zippers.Get().(*gzip.Writer)
+	defer zippers.Put(z)
+	z.Reset(&out)
 	_, _ = z.Write(body)
 	_ = z.Close()
 	return out.Bytes()

@@ -68,18 +68,18 @@ type Site struct {
 // New makes the pages. It fails where registry, catalogue and folders do not hold the same tools, or a page cannot be
 // made.
 func New(c Config) (*Site, error) {
-	files, err := fs.Sub(embedded, "assets")
+	files, err := ownFiles()
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	s, err := newSite(c, catalogue, files)
+	s, err := newSite(c, catalogue, files, ownAssets)
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	return s, nil
 }
 
-func newSite(c Config, catalogue []group, files fs.FS) (*Site, error) {
+func newSite(c Config, catalogue []group, files fs.FS, served func() (*assets, error)) (*Site, error) {
 	if err := agree(c.Tools, catalogue, files); err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func newSite(c Config, catalogue []group, files fs.FS) (*Site, error) {
 		return nil, err
 	}
 	var err error
-	if s.assets, err = loadAssets(files); err != nil {
+	if s.assets, err = served(); err != nil {
 		return nil, err
 	}
 	functions := template.FuncMap{
