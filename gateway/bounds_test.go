@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -190,7 +192,10 @@ func hostileNetwork(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 var ugly = strings.Repeat(strings.Repeat(`\001`, 59)+".", 4)
 
 // longAnswers fills a message of 64 KiB with records of the type that is asked for. No two servers give the same.
+// Each is packed once: that takes longer than all else here.
 func longAnswers(who string) func(dns.ResponseWriter, *dns.Msg) {
+	var mu sync.Mutex
+	packed := map[string][]byte{}
 	return func(w dns.ResponseWriter, q *dns.Msg) {
 		m := new(dns.Msg).SetReply(q)
 		if w.LocalAddr().Network() == "udp" {
@@ -198,13 +203,29 @@ func longAnswers(who string) func(dns.ResponseWriter, *dns.Msg) {
 			_ = w.WriteMsg(m)
 			return
 		}
-		m.Compress, m.Authoritative = true, !q.RecursionDesired
-		h := dns.RR_Header{Name: q.Question[0].Name, Rrtype: q.Question[0].Qtype, Class: dns.ClassINET, Ttl: 300}
-		for i := range recordsIn64K(h.Rrtype) {
-			m.Answer = append(m.Answer, longRecord(h, who, i))
+		mu.Lock()
+		defer mu.Unlock()
+		key := fmt.Sprint(q.Question[0], q.RecursionDesired)
+		if packed[key] == nil {
+			packed[key] = packLong(m, who, !q.RecursionDesired)
 		}
-		_ = w.WriteMsg(m)
+		answer := slices.Clone(packed[key])
+		binary.BigEndian.PutUint16(answer, q.Id)
+		_, _ = w.Write(answer)
 	}
+}
+
+func packLong(m *dns.Msg, who string, authoritative bool) []byte {
+	m.Compress, m.Authoritative = true, authoritative
+	h := dns.RR_Header{Name: m.Question[0].Name, Rrtype: m.Question[0].Qtype, Class: dns.ClassINET, Ttl: 300}
+	for i := range recordsIn64K(h.Rrtype) {
+		m.Answer = append(m.Answer, longRecord(h, who, i))
+	}
+	packed, err := m.Pack()
+	if err != nil {
+		panic(err)
+	}
+	return packed
 }
 
 func recordsIn64K(qtype uint16) int {

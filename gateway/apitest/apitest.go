@@ -22,7 +22,10 @@ import (
 const toolPrefix = "/api/tools/"
 
 // Description is a parsed OpenAPI 3.1 description.
-type Description struct{ doc *openapi3.T }
+type Description struct {
+	doc     *openapi3.T
+	schemas *schemas
+}
 
 // Load parses and validates a description, examples included, and closes its objects: in tests no field is unknown.
 func Load(text []byte) (*Description, error) {
@@ -47,7 +50,11 @@ func Load(text []byte) (*Description, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not valid OpenAPI: %w", err)
 	}
-	return &Description{doc: doc}, nil
+	compiled, err := newSchemas(tree)
+	if err != nil {
+		return nil, err
+	}
+	return &Description{doc: doc, schemas: compiled}, nil
 }
 
 // closeObjects refuses fields beyond an object's properties, wherever the description does not say otherwise itself.
@@ -115,7 +122,7 @@ func (d *Description) Check(method, path string, resp *http.Response, body []byt
 	if err != nil {
 		return err
 	}
-	if err := checkHeaders(answer, resp.Header); err != nil {
+	if err := d.checkHeaders(answer, resp.Header); err != nil {
 		return err
 	}
 	if method == http.MethodHead || len(answer.Content) == 0 {
@@ -131,10 +138,10 @@ func (d *Description) Check(method, path string, resp *http.Response, body []byt
 	}
 	switch media {
 	case "application/json":
-		return checkBody(content, resp, body)
+		return d.checkBody(content, resp, body)
 	case "application/x-ndjson":
 		for line := range bytes.Lines(body) {
-			if err := checkBody(content, resp, line); err != nil {
+			if err := d.checkBody(content, resp, line); err != nil {
 				return err
 			}
 		}
@@ -143,13 +150,12 @@ func (d *Description) Check(method, path string, resp *http.Response, body []byt
 }
 
 // checkBody holds one JSON value.
-func checkBody(content *openapi3.MediaType, resp *http.Response, body []byte) error {
+func (d *Description) checkBody(content *openapi3.MediaType, resp *http.Response, body []byte) error {
 	var value any
 	if err := json.Unmarshal(body, &value); err != nil {
 		return fmt.Errorf("body: %w", err)
 	}
-	err := content.Schema.Value.VisitJSON(value, openapi3.EnableJSONSchema2020(), openapi3.EnableFormatValidation())
-	if err != nil {
+	if err := d.schemas.check(content.Schema, value); err != nil {
 		return fmt.Errorf("body: %w: %s", err, body)
 	}
 	return checkID(value, resp.Header)
@@ -202,7 +208,7 @@ func anyOperation(item *openapi3.PathItem) *openapi3.Operation {
 }
 
 // checkHeaders wants every described header that is required, and its form where it is there.
-func checkHeaders(answer *openapi3.Response, h http.Header) error {
+func (d *Description) checkHeaders(answer *openapi3.Response, h http.Header) error {
 	var all []error
 	for name, ref := range answer.Headers {
 		value := h.Get(name)
@@ -212,12 +218,12 @@ func checkHeaders(answer *openapi3.Response, h http.Header) error {
 			}
 			continue
 		}
-		all = append(all, checkHeader(name, value, ref.Value.Schema))
+		all = append(all, d.checkHeader(name, value, ref.Value.Schema))
 	}
 	return errors.Join(all...)
 }
 
-func checkHeader(name, value string, schema *openapi3.SchemaRef) error {
+func (d *Description) checkHeader(name, value string, schema *openapi3.SchemaRef) error {
 	var typed any = value
 	if schema.Value.Type.Is("integer") {
 		n, err := strconv.ParseFloat(value, 64)
@@ -226,7 +232,7 @@ func checkHeader(name, value string, schema *openapi3.SchemaRef) error {
 		}
 		typed = n
 	}
-	if err := schema.Value.VisitJSON(typed, openapi3.EnableJSONSchema2020()); err != nil {
+	if err := d.schemas.check(schema, typed); err != nil {
 		return fmt.Errorf("the header %s is %q: %w", name, value, err)
 	}
 	return nil
