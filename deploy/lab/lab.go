@@ -42,7 +42,6 @@ type Options struct {
 type Lab struct {
 	id    string
 	reg   *registration
-	guard *watchdog
 	graph *graph
 	links []link
 	ns    map[string]*netns.NS
@@ -80,9 +79,6 @@ func Build(ctx context.Context, opts Options) (*Lab, error) {
 		return nil, fmt.Errorf("register the lab: %w", err)
 	}
 	l := &Lab{id: id, reg: reg, ns: map[string]*netns.NS{}, examples: opts.Examples}
-	if l.guard, err = startWatchdog(id); err != nil {
-		return nil, errors.Join(fmt.Errorf("start the watchdog: %w", err), l.Close())
-	}
 	steps := []func(context.Context) error{l.buildNetwork}
 	if !opts.NetworkOnly {
 		steps = append(steps, l.startServers)
@@ -118,12 +114,7 @@ func (l *Lab) Close() error {
 		errs = append(errs, ns.Close())
 	}
 	l.ns = nil
-	errs = append(errs, teardown(l.id), l.reg.lock.Close())
-	if l.guard != nil {
-		errs = append(errs, l.guard.dismiss())
-		l.guard = nil
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, l.reg.end())...)
 }
 
 func (l *Lab) onClose(f func() error) {

@@ -30,11 +30,12 @@ var teardownScript string
 
 var namespaceName = regexp.MustCompile(`^lab-([0-9a-f]{6})-`)
 
-// registration is the lab's directory, held by its lock.
+// registration is the lab's directory, held by its lock, and the watchdog that takes it away.
 type registration struct {
-	id   string
-	dir  string
-	lock *os.File
+	id    string
+	dir   string
+	lock  *os.File
+	guard *watchdog
 }
 
 func register(id string) (*registration, error) {
@@ -46,16 +47,24 @@ func register(id string) (*registration, error) {
 	if err := sweep(); err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(registry, id)
-	if err := makeDir(dir); err != nil {
-		return nil, err
+	if alive(id) {
+		return nil, fmt.Errorf("lab %s runs already", id)
 	}
-	lock, err := lockFile(filepath.Join(dir, "lock"), unix.LOCK_EX|unix.LOCK_NB)
+	// The watchdog is there before anything that it would have to take away.
+	guard, err := startWatchdog(id)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("start the watchdog: %w", err)
 	}
-	_, err = lock.WriteString(strconv.Itoa(os.Getpid()))
-	return &registration{id: id, dir: dir, lock: lock}, err
+	dir := filepath.Join(registry, id)
+	lock, err := makeDir(dir)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir), guard.dismiss())
+	}
+	return &registration{id: id, dir: dir, lock: lock, guard: guard}, nil
+}
+
+func (r *registration) end() error {
+	return errors.Join(teardown(r.id), r.lock.Close(), r.guard.dismiss())
 }
 
 // Sweep takes away what dead labs left, and says how many there were. Living ones are not touched.
@@ -156,17 +165,29 @@ func lockRegistry() (release func(), err error) {
 	return func() { dir.Close() }, nil
 }
 
-// makeDir makes a lab's directory. The script of another lab may remove the empty registry between the two steps.
-func makeDir(dir string) (err error) {
+// makeDir makes a lab's directory, with a lock in it that bears this process's number.
+func makeDir(dir string) (*os.File, error) {
+	var err error
+	// The script of another lab may remove the empty registry between the two steps.
 	for range 10 {
 		if err = os.MkdirAll(registry, 0o755); err != nil {
-			return err
+			return nil, err
 		}
 		if err = os.Mkdir(dir, 0o755); !errors.Is(err, fs.ErrNotExist) {
-			return err
+			break
 		}
 	}
-	return err
+	if err != nil {
+		return nil, err
+	}
+	lock, err := lockFile(filepath.Join(dir, "lock"), unix.LOCK_EX|unix.LOCK_NB)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := lock.WriteString(strconv.Itoa(os.Getpid())); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return lock, nil
 }
 
 func lockFile(path string, how int) (*os.File, error) {
