@@ -16,6 +16,8 @@ ACTIONLINT_VERSION := v1.7.12
 ACTIONLINT := $(TOOLS)/actionlint-$(ACTIONLINT_VERSION)
 GOVULNCHECK_VERSION := v1.9.0
 GOVULNCHECK := $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
+GOTESTSUM_VERSION := v1.13.0
+GOTESTSUM := $(TOOLS)/gotestsum-$(GOTESTSUM_VERSION)
 COMPOSE_V2_VERSION := v2.40.3
 COMPOSE_V2_PROGRAM := $(TOOLS)/docker-compose-$(COMPOSE_V2_VERSION)
 
@@ -62,9 +64,13 @@ run: build ## build and run both on loopback; prints the URL
 package: ## Debian packages for amd64 and arm64 in .artifacts/packages; ARCH=amd64 for one
 	@LDFLAGS='$(LDFLAGS)' deploy/package/build.sh $(ARCH)
 
+# With RERUN_FAILS set, as in .ci/run, few failed tests begin anew, alone: see .ci/rerun.
+go_test = $(if $(RERUN_FAILS),$(CURDIR)/.ci/rerun $(GOTESTSUM) $(1) $(2),go test $(2) $(1))
+GO_TEST_TOOL := $(if $(RERUN_FAILS),$(GOTESTSUM))
+
 # `make lint` vets all packages with their tests, and with more checks than go test does.
-test: ## every test that needs no privileges, offline
-	$(if $(RACE),CGO_ENABLED=1) go test $(RACE) -vet=off -p $(PACKAGES_AT_ONCE) -timeout 10m work
+test: $(GO_TEST_TOOL) ## every test that needs no privileges, offline
+	$(if $(RACE),CGO_ENABLED=1) $(call go_test,work,$(RACE) -vet=off -p $(PACKAGES_AT_ONCE) -timeout 10m)
 	@$(if $(NODE),$(jstest),echo "skip    $(PAGES)/jstest: node is not installed")
 
 test-compile: # what make test takes, but for the linking, which Go keeps for nobody
@@ -73,9 +79,9 @@ test-compile: # what make test takes, but for the linking, which Go keeps for no
 # node's runner is silent here unless a test fails.
 jstest = out=$$(node --test $(PAGES)/jstest/*.test.js 2>&1) && echo "ok      $(PAGES)/jstest" || { echo "$$out"; exit 1; }
 
-e2e: build $(AXE) ## the shipped binaries on a private internet of network namespaces (root)
-	cd worker && go test -tags lab -count=1 -parallel 16 -timeout 5m ./...
-	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 30m -skip '^($(PROOF_TESTS))$$' ./...
+e2e: build $(AXE) $(GO_TEST_TOOL) ## the shipped binaries on a private internet of network namespaces (root)
+	cd worker && $(call go_test,./...,-tags lab -count=1 -parallel 16 -timeout 5m)
+	cd deploy/lab && $(LAB_ENV) $(call go_test,./...,-tags e2e -count=1 -timeout 30m -skip '^($(PROOF_TESTS))$$')
 
 # Long tests of the lab that are proofs: proof-costs and proof-pages run them.
 PROOF_TESTS = TestWorstCases|TestNoRunCostsMuchProcessorTime|TestMemoryUnderAttack|TestOddAnswers
@@ -201,6 +207,11 @@ $(ACTIONLINT):
 	@mkdir -p $(TOOLS)
 	GOBIN=$(TOOLS) go install github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION)
 	@mv $(TOOLS)/actionlint $@
+
+$(GOTESTSUM):
+	@mkdir -p $(TOOLS)
+	GOBIN=$(TOOLS) go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
+	@mv $(TOOLS)/gotestsum $@
 
 $(GOVULNCHECK):
 	@mkdir -p $(TOOLS)
