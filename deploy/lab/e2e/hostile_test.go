@@ -60,39 +60,55 @@ func resetSent(t *testing.T) {
 	}
 }
 
+// sendsNothing holds that no packet leaves while something is done. What an earlier test left behind may still send, so
+// it is done anew then: what it causes itself comes again, but for lookups, whose answers are kept.
+func sendsNothing(t *testing.T, does func()) {
+	t.Helper()
+	for tries := 1; ; tries++ {
+		settle(t)
+		resetSent(t)
+		does()
+		settle(t)
+		total, flows := sent(t)
+		if total == 0 {
+			return
+		}
+		asked := slices.ContainsFunc(flows, func(f lab.Flow) bool { return f.To == internet.Resolver() })
+		if asked || tries == 3 {
+			t.Errorf("%d packets left: %v", total, flows)
+			return
+		}
+	}
+}
+
 // Every input that must be refused is refused as a real request, and not one packet leaves: no connection, no probe, no
 // lookup.
 func TestRefusedTargetsSendNothing(t *testing.T) {
 	var cases []struct{ ID, Slug, Input, Expect, Why string }
 	readCases(t, &cases, "tools", "testdata", "targets.json")
-	settle(t)
-	resetSent(t)
-	refused := map[int]int{}
-	slugs := map[string]int{}
-	for _, c := range cases {
-		if c.Expect != "reject" {
-			continue
+	var refused map[int]int
+	var slugs map[string]int
+	sendsNothing(t, func() {
+		refused, slugs = map[int]int{}, map[string]int{}
+		for _, c := range cases {
+			if c.Expect != "reject" {
+				continue
+			}
+			a := call(t, c.Slug, c.Input, nil)
+			if a.Status != 400 && a.Status != 413 {
+				t.Errorf("%s %s %.100q: status %d, want 400 (%s): %.200s", c.ID, c.Slug, c.Input, a.Status, c.Why, a.Body)
+			}
+			if a.Header.Get("X-RateLimit-Limit") != "" {
+				t.Errorf("%s %s %.100q was charged to a rate limit", c.ID, c.Slug, c.Input)
+			}
+			refused[a.Status]++
+			slugs[c.Slug]++
 		}
-		a := call(t, c.Slug, c.Input, nil)
-		if a.Status != 400 && a.Status != 413 {
-			t.Errorf("%s %s %.100q: status %d, want 400 (%s): %.200s", c.ID, c.Slug, c.Input, a.Status, c.Why, a.Body)
-		}
-		if a.Header.Get("X-RateLimit-Limit") != "" {
-			t.Errorf("%s %s %.100q was charged to a rate limit", c.ID, c.Slug, c.Input)
-		}
-		refused[a.Status]++
-		slugs[c.Slug]++
-	}
-	settle(t)
-	total, flows := sent(t)
-	if total != 0 {
-		t.Errorf("%d packets left: %v", total, flows)
-	}
+	})
 	if refused[400] < 700 {
 		t.Errorf("only %d cases were refused", refused[400])
 	}
-	t.Logf("%d cases to %d tools were refused (%v by status); %d packets left the machine", refused[400]+refused[413],
-		len(slugs), refused, total)
+	t.Logf("%d cases to %d tools were refused (%v by status)", refused[400]+refused[413], len(slugs), refused)
 }
 
 // dialCase is one entry of dialtime.json: a name with the answers that its resolver gives one after the other, or a

@@ -196,6 +196,12 @@ func TestRunsShowWhatTheyFind(t *testing.T) {
 			tab.Screenshot("live-" + c.name)
 			untilAnswered(tab)
 			k := kept(tab)
+			// A browser that gets no processor draws what came meanwhile as one: then the run begins anew.
+			for tries := 1; k.states() < 3 && tries < 3; tries++ {
+				tab.Reload()
+				untilAnswered(tab)
+				k = kept(tab)
+			}
 			t.Logf("%d states, counts %v\n%s", k.states(), k.counts(), k)
 			if k.states() < 3 {
 				t.Errorf("%d states before the answer:\n%s", k.states(), k)
