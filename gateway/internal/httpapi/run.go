@@ -168,7 +168,7 @@ func (s *Server) run(ctx context.Context, x *requestContext, job tool.Job) (any,
 func (x *requestContext) keepPrivate(text string, options tool.Options) {
 	x.private = append(x.private, text)
 	for name := range options {
-		if value, _, err := options.String(name); err == nil {
+		if value, _, err := options.String(name, "text"); err == nil {
 			x.private = append(x.private, value)
 		}
 	}

@@ -26,18 +26,18 @@ func TestOptionString(t *testing.T) {
 	}{
 		`{}`: {}, `null`: {}, `{"x":null}`: {}, `{"y":"z"}`: {}, `{"x":"a"}`: {"a", true}, `{"x":""}`: {"", true}, `{"x":"\u00e9"}`: {"é", true}, `{"y":1,"x":"a"}`: {"a", true},
 	} {
-		value, present, err := options(t, body).String("x")
+		value, present, err := options(t, body).String("x", "a word")
 		if err != nil || value != want.value || present != want.present {
 			t.Errorf("%s: %q, %t, %v; want %+v", body, value, present, err, want)
 		}
 	}
 	for _, body := range []string{`{"x":1}`, `{"x":true}`, `{"x":[]}`, `{"x":["a"]}`, `{"x":{}}`} {
-		value, present, err := options(t, body).String("x")
+		value, present, err := options(t, body).String("x", "a word")
 		if !fault.Is(err, fault.Invalid) || value != "" || present {
 			t.Errorf("%s: %q, %t, %v; want Invalid", body, value, present, err)
 		}
 	}
-	if _, present, err := Options(nil).String("x"); present || err != nil {
+	if _, present, err := Options(nil).String("x", "a word"); present || err != nil {
 		t.Errorf("no options: %t, %v", present, err)
 	}
 }
@@ -60,8 +60,11 @@ func TestOptionOneOf(t *testing.T) {
 	if !errors.As(err, &f) || !strings.Contains(f.Sentence, "A, MX") || f.Option != "x" {
 		t.Errorf("%#v does not name what is allowed, or where", err)
 	}
-	if _, _, err := options(t, `{"x":1}`).String("x"); !errors.As(err, &f) || f.Option != "x" {
+	if _, _, err := options(t, `{"x":1}`).String("x", "a word"); !errors.As(err, &f) || f.Option != "x" {
 		t.Errorf("%#v does not name the option", err)
+	}
+	if _, err := options(t, `{"x":1}`).OneOf("x", "A", "A", "MX"); err == nil || !strings.Contains(err.Error(), "A, MX") {
+		t.Errorf("%v does not name what is allowed in place of another type", err)
 	}
 }
 

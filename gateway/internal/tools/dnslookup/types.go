@@ -46,7 +46,8 @@ func parse(in tool.Input) (query, error) {
 // around a name are left out of account, and a type that stands there twice counts once.
 func parseTypes(options tool.Options) ([]uint16, error) {
 	const option = "types"
-	value, present, err := options.String(option)
+	allowed := "a comma-separated list of " + typeNames(allTypes[:]) + ", or all by itself"
+	value, present, err := options.String(option, allowed)
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +61,7 @@ func parseTypes(options tool.Options) ([]uint16, error) {
 	for name := range strings.SplitSeq(value, ",") {
 		qtype, known := dns.StringToType[strings.ToUpper(strings.TrimSpace(name))]
 		if !known || !slices.Contains(allTypes[:], qtype) {
-			return nil, fault.OfOption(option, "The option types must be a comma-separated list of %s, or all by itself.",
-				typeNames(allTypes[:]))
+			return nil, fault.OfOption(option, "The option types must be %s.", allowed)
 		}
 		asked[qtype] = true
 	}

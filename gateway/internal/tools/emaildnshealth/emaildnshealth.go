@@ -145,7 +145,7 @@ func parse(in tool.Input) (query, error) {
 	if err != nil {
 		return query{}, err
 	}
-	typed, _, err := in.Options.String(optionSelector)
+	typed, _, err := in.Options.String(optionSelector, validSelector)
 	if err != nil {
 		return query{}, err
 	}
@@ -161,6 +161,8 @@ const (
 
 	maxSelector      = 253
 	maxSelectorLabel = 63
+
+	validSelector = "a DNS selector of letters, digits, underscores and inner hyphens, such as selector1"
 )
 
 // parseSelector takes a DKIM selector (RFC 6376 section 3.1): one or more labels of letters, digits, underscores and
@@ -174,9 +176,7 @@ func parseSelector(s string) (string, error) {
 	}
 	for label := range strings.SplitSeq(s, ".") {
 		if !isSelectorLabel(label) {
-			return "", fault.OfOption(optionSelector,
-				"The option dkimSelector must be a DNS selector of letters, digits, underscores and inner hyphens, "+
-					"such as selector1.")
+			return "", fault.OfOption(optionSelector, "The option dkimSelector must be %s.", validSelector)
 		}
 	}
 	return strings.ToLower(s), nil
