@@ -22,10 +22,8 @@ func readBody(c echo.Context) ([]byte, error) {
 	if !isJSON(r.Header["Content-Type"]) {
 		return nil, errMediaType
 	}
-	for _, coding := range r.Header["Content-Encoding"] {
-		if !strings.EqualFold(strings.TrimSpace(coding), "identity") {
-			return nil, errCompressed
-		}
+	if isCompressed(r.Header["Content-Encoding"]) {
+		return nil, errCompressed
 	}
 	if r.ContentLength > MaxBodyBytes {
 		return nil, errTooLarge
@@ -116,3 +114,16 @@ func loneInput(body []byte) (string, bool) {
 
 // startsWith tells the kind of a JSON value, which Unmarshal alone does not: it takes null for anything.
 func startsWith(raw json.RawMessage, c byte) bool { return bytes.HasPrefix(raw, []byte{c}) }
+
+// isCompressed reports whether a Content-Encoding names any coding: identity and nothing at all are none (RFC 9110
+// section 8.4).
+func isCompressed(fields []string) bool {
+	for _, field := range fields {
+		for coding := range strings.SplitSeq(field, ",") {
+			if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -40,6 +40,8 @@ func TestContentType(t *testing.T) {
 		{[]string{"Content-Type: application/json", "Content-Type: application/json"}, 415},
 		{[]string{"Content-Type: application/json", "Content-Encoding: identity"}, 200},
 		{[]string{"Content-Type: application/json", "Content-Encoding: IDENTITY"}, 200},
+		{[]string{"Content-Type: application/json", "Content-Encoding: "}, 200},
+		{[]string{"Content-Type: application/json", "Content-Encoding: identity, identity"}, 200},
 		{[]string{"Content-Type: application/json", "Content-Encoding: gzip"}, 415},
 		{[]string{"Content-Type: application/json", "Content-Encoding: br"}, 415},
 		{[]string{"Content-Type: application/json", "Content-Encoding: identity, gzip"}, 415},
