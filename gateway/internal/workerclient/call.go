@@ -24,7 +24,7 @@ import (
 
 // Bounds of the Retry-After that a visitor is told when the worker is busy.
 const (
-	maxRetryAfter     = time.Minute
+	maxRetryAfter     = time.Hour
 	maxOwnRetrySecond = 5
 )
 

@@ -409,8 +409,9 @@ func TestBusyTellsTheWorkersRetryAfter(t *testing.T) {
 	}{
 		{"1", time.Second, time.Second},
 		{"7", 7 * time.Second, 7 * time.Second},
-		{"60", time.Minute, time.Minute},
-		{"61", time.Minute, time.Minute},
+		{"100", 100 * time.Second, 100 * time.Second},
+		{"3600", time.Hour, time.Hour},
+		{"3601", time.Hour, time.Hour},
 		{"0", time.Second, 5 * time.Second},
 		{"-3", time.Second, 5 * time.Second},
 		{"", time.Second, 5 * time.Second},
