@@ -52,10 +52,10 @@ func TestWorkerTLSFiles(t *testing.T) {
 		{"https://worker", roots, good, goodKey, "", ""},
 		{"https://worker", "", "", "", "", ""},
 		{"http://worker", roots, "", "", "", "do nothing"},
-		{"https://worker", good + "none", "", "", "DIAGNOSTICS_WORKER_CA_FILE: it cannot be read", ""},
-		{"https://worker", goodKey, "", "", "DIAGNOSTICS_WORKER_CA_FILE: it holds no certificate in PEM", ""},
+		{"https://worker", good + "none", "", "", "DIAGNOSTICS_WORKER_CA_FILE takes a file of certificates in PEM: it cannot be read", ""},
+		{"https://worker", goodKey, "", "", "DIAGNOSTICS_WORKER_CA_FILE takes a file of certificates in PEM: it holds no certificate in PEM", ""},
 		{"https://worker", "", good, put("foreign", foreign),
-			"DIAGNOSTICS_WORKER_CLIENT_CERT_FILE with DIAGNOSTICS_WORKER_CLIENT_KEY_FILE: the key does not belong", ""},
+			"DIAGNOSTICS_WORKER_CLIENT_CERT_FILE with DIAGNOSTICS_WORKER_CLIENT_KEY_FILE takes a certificate and its private key in PEM: the key does not belong", ""},
 	} {
 		c, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_URL=" + tt.url, "DIAGNOSTICS_WORKER_CA_FILE=" + tt.ca,
 			"DIAGNOSTICS_WORKER_CLIENT_CERT_FILE=" + tt.cert, "DIAGNOSTICS_WORKER_CLIENT_KEY_FILE=" + tt.key})

@@ -33,14 +33,15 @@ func newWorkerTLS(c Config, watcher *files.Watcher, log *slog.Logger) (*workerTL
 	}
 	if c.WorkerCAFile != "" {
 		if err := watcher.Load("worker_ca", t.takeRoots, string(c.WorkerCAFile)); err != nil {
-			return nil, fmt.Errorf("DIAGNOSTICS_WORKER_CA_FILE: %w", err)
+			return nil, fmt.Errorf("DIAGNOSTICS_WORKER_CA_FILE takes a file of certificates in PEM: %w", err)
 		}
 	}
 	if c.WorkerClientCertFile != "" {
 		err := watcher.Load("client_certificate", t.takeCertificate,
 			string(c.WorkerClientCertFile), string(c.WorkerClientKeyFile))
 		if err != nil {
-			return nil, fmt.Errorf("DIAGNOSTICS_WORKER_CLIENT_CERT_FILE with DIAGNOSTICS_WORKER_CLIENT_KEY_FILE: %w", err)
+			return nil, fmt.Errorf("DIAGNOSTICS_WORKER_CLIENT_CERT_FILE with DIAGNOSTICS_WORKER_CLIENT_KEY_FILE takes a "+
+				"certificate and its private key in PEM: %w", err)
 		}
 	}
 	return t, nil

@@ -126,7 +126,7 @@ func TestTokenFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "token")
 	for content, mention := range map[string]string{
-		someToken + "\n": "", "short": "DIAGNOSTICS_WORKER_TOKEN takes", "": "DIAGNOSTICS_WORKER_TOKEN_FILE takes",
+		someToken + "\n": "", "short": "DIAGNOSTICS_WORKER_TOKEN_FILE takes", "": "DIAGNOSTICS_WORKER_TOKEN_FILE takes",
 	} {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)

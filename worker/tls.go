@@ -24,13 +24,13 @@ func newServerTLS(c Config, watcher *files.Watcher) (*serverTLS, error) {
 	s := &serverTLS{}
 	err := watcher.Load("worker_certificate", s.takeCertificate, string(c.TLSCertFile), string(c.TLSKeyFile))
 	if err != nil {
-		return nil, fmt.Errorf("WORKER_TLS_CERT_FILE with WORKER_TLS_KEY_FILE: %w", err)
+		return nil, fmt.Errorf("WORKER_TLS_CERT_FILE with WORKER_TLS_KEY_FILE takes a certificate and its private key in PEM: %w", err)
 	}
 	if c.TLSClientCAFile == "" {
 		return s, nil
 	}
 	if err := watcher.Load("worker_client_ca", s.takeClients, string(c.TLSClientCAFile)); err != nil {
-		return nil, fmt.Errorf("WORKER_TLS_CLIENT_CA_FILE: %w", err)
+		return nil, fmt.Errorf("WORKER_TLS_CLIENT_CA_FILE takes a file of certificates in PEM: %w", err)
 	}
 	return s, nil
 }

@@ -53,9 +53,9 @@ func TestBrokenTLSFiles(t *testing.T) {
 	_, foreign := ca.Issue(t, time.Hour, "other")
 	good, goodKey := put("cert", cert), put("key", key)
 	for _, tt := range []struct{ cert, key, clients, want string }{
-		{dir + "/none", goodKey, "", "WORKER_TLS_CERT_FILE with WORKER_TLS_KEY_FILE: it cannot be read"},
+		{dir + "/none", goodKey, "", "WORKER_TLS_CERT_FILE with WORKER_TLS_KEY_FILE takes a certificate and its private key in PEM: it cannot be read"},
 		{good, put("foreign", foreign), "", "the key does not belong to the certificate"},
-		{good, goodKey, put("text", []byte("x")), "WORKER_TLS_CLIENT_CA_FILE: it holds no certificate in PEM"},
+		{good, goodKey, put("text", []byte("x")), "WORKER_TLS_CLIENT_CA_FILE takes a file of certificates in PEM: it holds no certificate in PEM"},
 	} {
 		c, err := parse("WORKER_TLS_CERT_FILE="+tt.cert, "WORKER_TLS_KEY_FILE="+tt.key,
 			"WORKER_TLS_CLIENT_CA_FILE="+tt.clients)

@@ -14,7 +14,7 @@ const (
 
 // readFile gives the content of the file that NAME_FILE names, without the newline at its end.
 func (s Setting) readFile(path string) (string, error) {
-	refused := &Error{Name: s.Name + fileSuffix, Takes: "the path of a readable file that holds " + s.Takes}
+	refused := s.refusedFile()
 	f, err := os.Open(path) // #nosec G304 -- the operator chose it
 	if err != nil {
 		return "", refused
@@ -29,6 +29,10 @@ func (s Setting) readFile(path string) (string, error) {
 		return "", refused
 	}
 	return text, nil
+}
+
+func (s Setting) refusedFile() error {
+	return &Error{Name: s.Name + fileSuffix, Takes: "the path of a readable file that holds " + s.Takes}
 }
 
 // FileValue is the value that a file gives its setting by what it holds: all of it but one newline at the end.

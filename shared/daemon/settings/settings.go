@@ -31,8 +31,8 @@ func Parse[T any](env []string) (T, error) {
 		if err != nil {
 			return none, err
 		}
-		if err := s.fill(reflect.ValueOf(&filled).Elem().FieldByIndex(s.index), value); err != nil {
-			return none, err
+		if !s.fill(reflect.ValueOf(&filled).Elem().FieldByIndex(s.index), value) {
+			return none, s.refusal(given)
 		}
 	}
 	return filled, nil
@@ -107,16 +107,21 @@ func (s Setting) value(given map[string]string) (string, error) {
 	return s.Default, nil
 }
 
-// fill puts a value into its field; an empty one leaves the field as it is.
-func (s Setting) fill(field reflect.Value, value string) error {
+// fill puts a value into its field, and reports whether the setting takes it; an empty one leaves the field as it is.
+func (s Setting) fill(field reflect.Value, value string) bool {
 	if value == "" {
-		return nil
+		return true
 	}
 	offered := len(s.OneOf) == 0 || slices.Contains(s.OneOf, value)
-	if !offered || decode(field.Addr().Interface(), value) != nil || s.Positive && field.Int() < 1 {
-		return &Error{Name: s.Name, Takes: s.Takes}
+	return offered && decode(field.Addr().Interface(), value) == nil && (!s.Positive || field.Int() >= 1)
+}
+
+// refusal names the variable that the operator has set: the setting's own, or the one that names its file.
+func (s Setting) refusal(given map[string]string) error {
+	if _, inFile := given[s.Name+fileSuffix]; s.FromFile && inFile {
+		return s.refusedFile()
 	}
-	return nil
+	return &Error{Name: s.Name, Takes: s.Takes}
 }
 
 // decode prefers the methods in envconfig's order.

@@ -144,7 +144,7 @@ func TestFiles(t *testing.T) {
 		{"a directory", []string{"SAMPLE_TOKEN_FILE=" + dir}, "SAMPLE_TOKEN_FILE takes "},
 		{"too long", []string{"SAMPLE_TOKEN_FILE=" + write("long", strings.Repeat("x", maxFileBytes+1))}, "SAMPLE_TOKEN_FILE takes "},
 		{"a NUL", []string{"SAMPLE_TOKEN_FILE=" + write("nul", "a\x00b")}, "SAMPLE_TOKEN_FILE takes "},
-		{"a value that is refused", []string{"SAMPLE_WORD_FILE=" + write("bad", "two words\n")}, "SAMPLE_WORD takes "},
+		{"a value that is refused", []string{"SAMPLE_WORD_FILE=" + write("bad", "two words\n")}, "SAMPLE_WORD_FILE takes the path of a readable file that holds one word"},
 		{"beside the variable", []string{"SAMPLE_TOKEN=x", "SAMPLE_TOKEN_FILE=" + plain}, "SAMPLE_TOKEN and SAMPLE_TOKEN_FILE are both set"},
 	} {
 		_, err := Parse[sample](tt.env)
