@@ -70,7 +70,8 @@ var ErrNotFound = errors.New("the name does not exist")
 
 // LookupError is a lookup without a usable answer: nothing is known about the name.
 type LookupError struct {
-	// Code is that of Node's dns module (ESERVFAIL, ETIMEOUT …), CodeBound, CodeLong, CodeName or CodeBusy.
+	// Code is that of Node's dns module (ESERVFAIL, ETIMEOUT …), CodeBound, CodeLong, CodeName, CodeBusy or
+	// CodeResolver.
 	Code string
 }
 
@@ -84,6 +85,8 @@ const (
 	CodeName = "EBADNAME"
 	// CodeBusy is a lookup that this service lacked the means to make.
 	CodeBusy = "EBUSY"
+	// CodeResolver is a lookup that failed because this service's own resolver does not work.
+	CodeResolver = "ERESOLVER"
 )
 
 func (e *LookupError) Error() string { return "the lookup failed (" + e.Code + ")" }
@@ -99,12 +102,23 @@ func (e *LookupError) Reason() string {
 		return "it is not a name in the public DNS"
 	case CodeBusy:
 		return "this service " + shortage.Phrase
+	case CodeResolver:
+		return "this service's own resolver does not work"
 	case "ETIMEOUT":
 		return "its name servers did not answer in time"
 	case "ESERVFAIL":
 		return "its name servers or its DNSSEC signatures failed (SERVFAIL)"
 	}
 	return "the name servers failed (" + strings.TrimPrefix(e.Code, "E") + ")"
+}
+
+// Advice is a sentence on what to do about the failure. The name servers are to be repaired where they may have failed.
+func (e *LookupError) Advice() string {
+	switch e.Code {
+	case CodeBusy, CodeResolver, CodeBound, CodeLong:
+		return "Try again later."
+	}
+	return "Try again later; if it persists, repair the name servers."
 }
 
 // Failure gives the LookupError in err, or nil where the lookup told something.

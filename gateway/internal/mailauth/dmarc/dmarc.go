@@ -219,8 +219,8 @@ const sectionWalk = "RFC 9989 section 4.10"
 
 func (c *check) failed(s step) {
 	c.report.Failed = true
-	c.add(mailauth.Warn, "DMARC_LOOKUP_FAILED", "RFC 9989 section 4.10.1", "_dmarc.%s could not be looked up: %s. Try "+
-		"again later; if it persists, repair the name servers.", mailauth.Show(s.domain), s.failure.Reason())
+	c.add(mailauth.Warn, "DMARC_LOOKUP_FAILED", "RFC 9989 section 4.10.1", "_dmarc.%s could not be looked up: %s. %s",
+		mailauth.Show(s.domain), s.failure.Reason(), s.failure.Advice())
 }
 
 func (c *check) several(s step) {

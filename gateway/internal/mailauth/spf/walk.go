@@ -129,7 +129,7 @@ func (w *walk) failed(v *visit, failure *mailauth.LookupError) {
 		what = "The term " + show(v)
 	}
 	w.add(mailauth.Warn, "SPF_LOOKUP_FAILED", "RFC 7208 section 2.6.6",
-		"%s could not be looked up: %s. Try again later; if it persists, repair the name servers.", what, failure.Reason())
+		"%s could not be looked up: %s. %s", what, failure.Reason(), failure.Advice())
 }
 
 // readRecords picks the SPF record out of the TXT records.

@@ -37,6 +37,11 @@ type resolver struct {
 	room  int // of maxMailBytes
 	spare int // of what the run may send, left to others
 	asked map[question]func(context.Context) reply
+
+	// broken is whether this service's own resolver does not work, found out once: where it does not, no lookup says
+	// anything about the domain.
+	brokenOnce sync.Once
+	broken     bool
 }
 
 type question struct {
@@ -125,9 +130,18 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 	case dnsclient.CodeNotFound:
 		answer.err = mailauth.ErrNotFound
 	default:
-		answer.err = &mailauth.LookupError{Code: a.Code}
+		answer.err = &mailauth.LookupError{Code: r.blame(ctx, q.name, a)}
 	}
 	return answer
+}
+
+// blame gives the code of a failed lookup, which may be the fault of this service's own resolver.
+func (r *resolver) blame(ctx context.Context, name string, failed dnsclient.Answer) string {
+	r.brokenOnce.Do(func() { r.broken = r.client.ResolverFault(ctx, name, name, failed) != nil })
+	if r.broken {
+		return mailauth.CodeResolver
+	}
+	return failed.Code
 }
 
 // codeOfBusy tells a run that has sent what it may from a service that lacks the means.

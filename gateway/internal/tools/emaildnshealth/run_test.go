@@ -675,3 +675,18 @@ func mustDomain(t *testing.T, name string) target.Domain {
 	}
 	return d
 }
+
+// TestEmailOwnResolverFails: what this service's own resolver fails at is no fault of the domain's name servers.
+func TestEmailOwnResolverFails(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Records("post.com. 300 IN MX 10 a.post.com.", "a.post.com. 300 IN A 93.184.216.40")
+	n.Fail(egresstest.ResolverAddr.String(), syscall.ECONNREFUSED)
+	h := checkDomain(t, t.Context(), n, nil, "post.com", "")
+	for _, c := range []check{h.Checks.MX.check, h.Checks.SPF.check, h.Checks.DMARC.check} {
+		said := fmt.Sprint(c.Summary, c.Issues)
+		if c.Status != mailError || !strings.Contains(said, "this service's own resolver") || strings.Contains(said, "repair") {
+			t.Errorf("%s: %s", c.Status, said)
+		}
+	}
+}

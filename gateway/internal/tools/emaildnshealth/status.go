@@ -71,7 +71,7 @@ func (c *check) take(issues mailauth.Issues, failed bool) {
 func (c *check) unanswered(code, what, reference string, failure *mailauth.LookupError) {
 	c.Status = mailError
 	c.Summary = what + " could not be looked up: " + failure.Reason() + "."
-	c.Issues.Add(mailauth.Warn, code, reference, c.Summary+" Try again later; if it persists, repair the name servers.")
+	c.Issues.Add(mailauth.Warn, code, reference, c.Summary+" "+failure.Advice())
 }
 
 // counts counts the checks by status.

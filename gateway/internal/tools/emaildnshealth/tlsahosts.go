@@ -114,7 +114,7 @@ func (f daneFacts) unsigned(name string, issues *mailauth.Issues) {
 }
 
 // ownFailures are codes of lookups that failed for want of something here.
-var ownFailures = []string{mailauth.CodeBusy, mailauth.CodeBound, mailauth.CodeLong}
+var ownFailures = []string{mailauth.CodeBusy, mailauth.CodeResolver, mailauth.CodeBound, mailauth.CodeLong}
 
 // unanswered is a failed lookup. Where the mail host's zone is signed it keeps mail away (RFC 7672 section 2.1.1): a
 // sender must not go on as if there were no records.
