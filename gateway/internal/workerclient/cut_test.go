@@ -17,7 +17,7 @@ import (
 	"diagnostics/shared/workerapi"
 )
 
-// flakyDialer is the flakyDialer to a worker, on which connections can fail.
+// flakyDialer dials a worker; its connections can fail.
 type flakyDialer struct {
 	to string
 
@@ -30,21 +30,21 @@ func flakyDialerTo(s *httptest.Server) *flakyDialer {
 	return &flakyDialer{to: s.Listener.Addr().String()}
 }
 
-func (w *flakyDialer) dial() (net.Conn, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.failed == 0 {
-		return net.Dial("tcp", w.to)
+func (d *flakyDialer) dial() (net.Conn, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.failed == 0 {
+		return net.Dial("tcp", d.to)
 	}
-	w.failed--
-	return nil, w.err
+	d.failed--
+	return nil, d.err
 }
 
 // fails has the next connections fail.
-func (w *flakyDialer) fails(times int, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.failed, w.err = times, err
+func (d *flakyDialer) fails(times int, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.failed, d.err = times, err
 }
 
 // dialled is the error of a connection.

@@ -16,7 +16,7 @@ type taken struct {
 	end time.Time // as is to be expected
 }
 
-// inflight bounds how many jobs run at once, in all and of one client or group. A job that finds none free is refused
+// inflight bounds how many jobs run at once, in all and of one client or group. A job over the bound is refused
 // at once; nothing queues.
 type inflight struct {
 	mu      sync.Mutex

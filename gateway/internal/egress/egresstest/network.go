@@ -163,43 +163,43 @@ func (n *Network) Dial(ctx context.Context, network string, to netip.AddrPort) (
 	if strings.HasSuffix(network, "4") != to.Addr().Is4() {
 		return nil, failure(network, to, fmt.Errorf("%v is not of network %s", to, network))
 	}
-	way := n.dialPlanFor(network, to)
+	outcome := n.outcomeOf(network, to)
 	switch {
-	case way.err != nil:
-		return nil, failure(network, to, os.NewSyscallError("connect", way.err))
-	case way.dropped:
+	case outcome.err != nil:
+		return nil, failure(network, to, os.NewSyscallError("connect", outcome.err))
+	case outcome.dropped:
 		return nil, n.hang(ctx, network, to)
-	case way.loopback == "":
+	case outcome.loopback == "":
 		return nil, failure(network, to, os.NewSyscallError("connect", syscall.ECONNREFUSED))
 	}
 	var d net.Dialer
-	c, err := d.DialContext(ctx, network[:3], way.loopback)
+	c, err := d.DialContext(ctx, network[:3], outcome.loopback)
 	if err != nil {
 		return nil, err
 	}
 	return publicConn{c, to}, nil
 }
 
-type dialPlan struct {
+type dialOutcome struct {
 	loopback string
 	dropped  bool
 	err      error
 }
 
-// dialPlanFor records the dial and says what becomes of it.
-func (n *Network) dialPlanFor(network string, to netip.AddrPort) dialPlan {
+// outcomeOf records the dial and says what becomes of it.
+func (n *Network) outcomeOf(network string, to netip.AddrPort) dialOutcome {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if to != ResolverAddr {
 		n.dials = append(n.dials, to)
 	}
 	if r := n.resolvers[to]; r != nil && !n.dropped[to] {
-		return dialPlan{loopback: r.loopback(network), err: n.failing[to]}
+		return dialOutcome{loopback: r.loopback(network), err: n.failing[to]}
 	}
 	if strings.HasPrefix(network, "udp") {
-		return dialPlan{dropped: n.dropped[to], err: n.failing[to]}
+		return dialOutcome{dropped: n.dropped[to], err: n.failing[to]}
 	}
-	return dialPlan{loopback: n.listeners[to], dropped: n.dropped[to], err: n.failing[to]}
+	return dialOutcome{loopback: n.listeners[to], dropped: n.dropped[to], err: n.failing[to]}
 }
 
 func (n *Network) hang(ctx context.Context, network string, to netip.AddrPort) error {

@@ -8,7 +8,7 @@ import (
 	"diagnostics/gateway/internal/bound"
 )
 
-// optional gives the provider's own words, the registered value where it chose none, and nil where it optional nothing.
+// optional gives the provider's own words, the registered value where it chose none, and nil where there are neither.
 func (w *words) optional() *string {
 	switch {
 	case w == nil:
