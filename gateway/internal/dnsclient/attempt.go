@@ -51,21 +51,21 @@ type reply struct {
 var errMalformed = errors.New("malformed answer")
 
 // run asks over UDP; a server that chokes on EDNS is asked again without (RFC 6891 section 7).
-func (e attempt) run(ctx context.Context) (Answer, error) {
-	got, err := e.ask(ctx, e.query(true))
+func (a attempt) run(ctx context.Context) (Answer, error) {
+	got, err := a.ask(ctx, a.query(true))
 	if err == nil && got.rejectsEDNS {
-		got, err = e.ask(ctx, e.query(false))
+		got, err = a.ask(ctx, a.query(false))
 	}
 	return got.answer, err
 }
 
 // ask goes over TCP where the answer over UDP was cut short.
-func (e attempt) ask(ctx context.Context, query *dns.Msg) (reply, error) {
-	got, err := e.over(ctx, "udp", query, readDatagram)
+func (a attempt) ask(ctx context.Context, query *dns.Msg) (reply, error) {
+	got, err := a.over(ctx, "udp", query, readDatagram)
 	if err != nil || !got.truncated {
 		return got, err
 	}
-	got, err = e.over(ctx, "tcp", query, readStream)
+	got, err = a.over(ctx, "tcp", query, readStream)
 	if err == nil && got.truncated {
 		return reply{}, errMalformed // there is room for all of it, so nobody knows what is missing
 	}
@@ -75,14 +75,14 @@ func (e attempt) ask(ctx context.Context, query *dns.Msg) (reply, error) {
 // over sends the query over a connection of its own, so that every query has a source port of its own, and reads
 // messages until one answers it: what does not is, over UDP, somebody else's guess, and must not end the wait for the
 // true one.
-func (e attempt) over(ctx context.Context, transport string, query *dns.Msg,
+func (a attempt) over(ctx context.Context, transport string, query *dns.Msg,
 	read func(context.Context, io.Reader, []byte) ([]byte, error),
 ) (reply, error) {
 	packet, err := query.Pack()
 	if err != nil {
 		return reply{}, err
 	}
-	c, err := e.dial(ctx, transport, e.server)
+	c, err := a.dial(ctx, transport, a.server)
 	if err != nil {
 		return reply{}, err
 	}
@@ -103,7 +103,7 @@ func (e attempt) over(ctx context.Context, transport string, query *dns.Msg,
 		if err != nil {
 			return reply{}, errors.Join(malformed, err)
 		}
-		got, ok, err := e.read(ctx, received, query)
+		got, ok, err := a.read(ctx, received, query)
 		switch {
 		case ok:
 			return got, nil
@@ -117,14 +117,14 @@ func (e attempt) over(ctx context.Context, transport string, query *dns.Msg,
 	}
 }
 
-func (e attempt) query(edns bool) *dns.Msg {
+func (a attempt) query(edns bool) *dns.Msg {
 	m := new(dns.Msg)
-	m.SetQuestion(e.name, e.qtype)
-	m.RecursionDesired = !e.authority
-	m.CheckingDisabled = e.unchecked
-	m.AuthenticatedData = !e.authority // asks for the AD bit of the answer (RFC 6840 section 5.7)
+	m.SetQuestion(a.name, a.qtype)
+	m.RecursionDesired = !a.authority
+	m.CheckingDisabled = a.unchecked
+	m.AuthenticatedData = !a.authority // asks for the AD bit of the answer (RFC 6840 section 5.7)
 	if edns {
-		m.SetEdns0(ednsSize, e.dnssec)
+		m.SetEdns0(ednsSize, a.dnssec)
 	}
 	return m
 }

@@ -93,24 +93,24 @@ func TestLongMessagesAreReadAFewAtATime(t *testing.T) {
 		}
 		return packet
 	}
-	e := attempt{reading: make(memory.Turns, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
+	a := attempt{reading: make(memory.Turns, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
 	long, short := pack(200), pack(2)
-	if _, ok, err := e.read(t.Context(), long, query); !ok || err != nil || len(e.reading) != 0 {
-		t.Errorf("with a free place: %t, %v, and %d are taken after it", ok, err, len(e.reading))
+	if _, ok, err := a.read(t.Context(), long, query); !ok || err != nil || len(a.reading) != 0 {
+		t.Errorf("with a free place: %t, %v, and %d are taken after it", ok, err, len(a.reading))
 	}
-	e.reading <- struct{}{}
+	a.reading <- struct{}{}
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if _, ok, err := e.read(gone, long, query); ok || !errors.Is(err, context.Canceled) || fault.Is(err, fault.Busy) {
+	if _, ok, err := a.read(gone, long, query); ok || !errors.Is(err, context.Canceled) || fault.Is(err, fault.Busy) {
 		t.Errorf("without a place: %t, %v", ok, err)
 	}
 	// That all places were taken until the time was over says nothing of the name servers.
 	late, end := context.WithDeadline(t.Context(), time.Now())
 	defer end()
-	if _, ok, err := e.read(late, long, query); ok || !fault.Is(err, fault.Busy) || fault.IsTimeout(err) {
+	if _, ok, err := a.read(late, long, query); ok || !fault.Is(err, fault.Busy) || fault.IsTimeout(err) {
 		t.Errorf("without a place in time: %t, %v", ok, err)
 	}
-	if _, ok, err := e.read(gone, short, query); !ok || err != nil {
+	if _, ok, err := a.read(gone, short, query); !ok || err != nil {
 		t.Errorf("a short one: %t, %v", ok, err)
 	}
 }
@@ -139,9 +139,9 @@ func TestLongMessagesThatAreNoAnswersTakeNoPlace(t *testing.T) {
 	} {
 		changed := slices.Clone(packet)
 		test.change(changed)
-		e := attempt{question: question{name: "example.com.", qtype: dns.TypeNS}} // without any place
+		a := attempt{question: question{name: "example.com.", qtype: dns.TypeNS}} // without any place
 		late, end := context.WithDeadline(t.Context(), time.Now())
-		_, ok, err := e.read(late, changed, query)
+		_, ok, err := a.read(late, changed, query)
 		end()
 		if ok || errors.Is(err, errMalformed) != test.malformed || !test.malformed && err != nil {
 			t.Errorf("%s: %t, %v", name, ok, err)
@@ -152,8 +152,8 @@ func TestLongMessagesThatAreNoAnswersTakeNoPlace(t *testing.T) {
 		"as many as fit": func() { binary.BigEndian.PutUint16(packet[6:], uint16(most)) },
 	} {
 		change()
-		e := attempt{reading: make(memory.Turns, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
-		if _, ok, err := e.read(t.Context(), packet, query); !ok || err != nil {
+		a := attempt{reading: make(memory.Turns, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
+		if _, ok, err := a.read(t.Context(), packet, query); !ok || err != nil {
 			t.Errorf("%s: %t, %v", name, ok, err)
 		}
 	}

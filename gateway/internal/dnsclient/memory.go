@@ -38,12 +38,12 @@ var errNoPlace = errors.New("no place to read a long message at in time")
 
 // read reads one message; ok is false where it does not answer the query. Where the time was over before there was a
 // place to read it at, the error is of kind Busy: the server did answer.
-func (e attempt) read(ctx context.Context, packet []byte, query *dns.Msg) (got reply, ok bool, err error) {
+func (a attempt) read(ctx context.Context, packet []byte, query *dns.Msg) (got reply, ok bool, err error) {
 	if len(packet) > longMessage {
 		if ok, err := plausible(packet, query); !ok {
 			return reply{}, false, err
 		}
-		release, err := e.reading.Take(ctx)
+		release, err := a.reading.Take(ctx)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
 			return reply{}, false, shortage.Fault(errNoPlace)
@@ -57,7 +57,7 @@ func (e attempt) read(ctx context.Context, packet []byte, query *dns.Msg) (got r
 		return reply{}, false, err
 	}
 	return reply{
-		answer: readAnswer(message, e.question), truncated: message.Truncated, rejectsEDNS: rejectsEDNS(message),
+		answer: readAnswer(message, a.question), truncated: message.Truncated, rejectsEDNS: rejectsEDNS(message),
 	}, true, nil
 }
 

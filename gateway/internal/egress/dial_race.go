@@ -39,18 +39,18 @@ func (r raced) close() {
 // race connects to the first of the addresses that answers, each dialled (and with it judged) for itself. It returns
 // when no attempt is left: the losers' connections are closed. The error is that of the attempt that tells most. A
 // panic of any attempt is raised here, with no connection left open.
-func race(ctx context.Context, w dialPlan, port uint16) (raced, error) {
-	if len(w.addresses) == 1 { // nobody to race with
-		only := w.attempt(ctx, netip.AddrPortFrom(w.addresses[0], port))
+func race(ctx context.Context, plan dialPlan, port uint16) (raced, error) {
+	if len(plan.addresses) == 1 { // nobody to race with
+		only := plan.attempt(ctx, netip.AddrPortFrom(plan.addresses[0], port))
 		return only, only.err
 	}
-	return raceAll(ctx, w, port)
+	return raceAll(ctx, plan, port)
 }
 
-func raceAll(ctx context.Context, w dialPlan, port uint16) (raced, error) {
+func raceAll(ctx context.Context, plan dialPlan, port uint16) (raced, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	waiting := w.addresses[:min(len(w.addresses), maxRaced)]
+	waiting := plan.addresses[:min(len(plan.addresses), maxRaced)]
 	results := make(chan raced, len(waiting))
 	running := 0
 	begin := func() {
@@ -58,7 +58,7 @@ func raceAll(ctx context.Context, w dialPlan, port uint16) (raced, error) {
 		waiting = waiting[1:]
 		running++
 		var r raced
-		parallel.Go(func() { r = w.attempt(ctx, to) }, func(p *parallel.Panic) {
+		parallel.Go(func() { r = plan.attempt(ctx, to) }, func(p *parallel.Panic) {
 			r.panic = p
 			results <- r
 		})
@@ -89,14 +89,14 @@ func raceAll(ctx context.Context, w dialPlan, port uint16) (raced, error) {
 	return raced{}, tellingMost(failures)
 }
 
-func (w dialPlan) attempt(ctx context.Context, to netip.AddrPort) raced {
-	if w.admit != nil {
-		if err := w.admit(ctx, to); err != nil {
+func (plan dialPlan) attempt(ctx context.Context, to netip.AddrPort) raced {
+	if plan.admit != nil {
+		if err := plan.admit(ctx, to); err != nil {
 			return raced{address: to.Addr(), err: err}
 		}
 	}
 	began := time.Now()
-	conn, err := w.dial(ctx, to)
+	conn, err := plan.dial(ctx, to)
 	return raced{conn: conn, address: to.Addr(), took: time.Since(began), err: err}
 }
 

@@ -86,34 +86,34 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 func (c *Client) do(ctx context.Context, r Request, chain *carried) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.bounds.http)
 	defer cancel()
-	x := &roundTrip{client: c, ctx: ctx, request: r, chained: chain != nil}
-	x.cost = &cost{roundTrip: x}
-	defer x.end()
-	if err := x.prepare(chain); err != nil {
+	rt := &roundTrip{client: c, ctx: ctx, request: r, chained: chain != nil}
+	rt.cost = &cost{roundTrip: rt}
+	defer rt.end()
+	if err := rt.prepare(chain); err != nil {
 		return nil, err
 	}
-	return x.run()
+	return rt.run()
 }
 
 // prepare finds the way to the server, and what may be sent to it.
-func (x *roundTrip) prepare(chain *carried) (err error) {
-	r := x.request
+func (rt *roundTrip) prepare(chain *carried) (err error) {
+	r := rt.request
 	if err := chain.refuse(r.URL); err != nil {
 		return err
 	}
-	x.clock.began = time.Now()
-	if x.plan, err = x.client.dialPlanFor(x.ctx, r); err != nil {
+	rt.clock.began = time.Now()
+	if rt.plan, err = rt.client.dialPlanFor(rt.ctx, r); err != nil {
 		return err
 	}
-	x.clock.dns = x.plan.lookup
-	if x.plan.addresses, x.cookies, err = chain.narrow(r.URL, x.plan.addresses); err != nil {
+	rt.clock.dns = rt.plan.lookup
+	if rt.plan.addresses, rt.cookies, err = chain.narrow(r.URL, rt.plan.addresses); err != nil {
 		return err
 	}
-	if err := x.plan.room(x.ctx, r, x.cookies); err != nil {
+	if err := rt.plan.room(rt.ctx, r, rt.cookies); err != nil {
 		return err
 	}
 	if r.readsBody() {
-		x.ctx = WithReceiveBuffer(x.ctx, bodyBuffer)
+		rt.ctx = WithReceiveBuffer(rt.ctx, bodyBuffer)
 	}
 	return nil
 }
@@ -138,11 +138,11 @@ func (c *Client) dialPlanFor(ctx context.Context, r Request) (dialPlan, error) {
 	if r.Address.IsValid() && err == nil {
 		addresses = []netip.Addr{r.Address}
 	}
-	w := dialPlan{addresses: addresses, lookup: resolution.Duration, admit: c.Admit, dial: c.dialAdmitted}
+	plan := dialPlan{addresses: addresses, lookup: resolution.Duration, admit: c.Admit, dial: c.dialAdmitted}
 	if r.Uncharged {
-		w.admit, w.dial = nil, c.dialUncharged
+		plan.admit, plan.dial = nil, c.dialUncharged
 	}
-	return w, err
+	return plan, err
 }
 
 // addresses are those that the request may dial, in order.

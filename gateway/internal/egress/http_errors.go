@@ -24,38 +24,38 @@ const (
 )
 
 // fault gives a failure of the round trip its kind and its sentence.
-func (x *roundTrip) fault(err error) error {
+func (rt *roundTrip) fault(err error) error {
 	var known *fault.Error
 	if errors.As(err, &known) {
 		return known
 	}
-	if failure := x.cost.failure(); failure != nil {
+	if failure := rt.cost.failure(); failure != nil {
 		return failure // the library may have kept its text alone
 	}
-	x.mu.Lock()
-	p, address := x.phase, x.address
-	x.mu.Unlock()
-	if own := x.client.OwnFault(err, address); own != nil {
+	rt.mu.Lock()
+	p, address := rt.phase, rt.address
+	rt.mu.Unlock()
+	if own := rt.client.OwnFault(err, address); own != nil {
 		return own
 	}
-	if x.ctx.Err() != nil || fault.IsTimeout(err) || errors.Is(err, context.Canceled) {
-		return x.say(fault.Timeout, err, timeoutSentences[p])
+	if rt.ctx.Err() != nil || fault.IsTimeout(err) || errors.Is(err, context.Canceled) {
+		return rt.say(fault.Timeout, err, timeoutSentences[p])
 	}
 	if errors.Is(err, tlswire.ErrRecords) {
-		return x.say(fault.Upstream, err, sentenceNoSense)
+		return rt.say(fault.Upstream, err, sentenceNoSense)
 	}
 	switch p {
 	case phaseConnect:
-		return x.say(fault.Upstream, err, connectSentence(err))
+		return rt.say(fault.Upstream, err, connectSentence(err))
 	case phaseTLS:
-		return x.say(fault.Upstream, err, handshakeSentence(err))
+		return rt.say(fault.Upstream, err, handshakeSentence(err))
 	}
-	return x.say(fault.Upstream, err, answerSentence(err))
+	return rt.say(fault.Upstream, err, answerSentence(err))
 }
 
 // say fills the host into a sentence that begins with it.
-func (x *roundTrip) say(kind fault.Kind, cause error, sentence string) error {
-	return fault.Wrap(kind, cause, x.host()+" "+sentence)
+func (rt *roundTrip) say(kind fault.Kind, cause error, sentence string) error {
+	return fault.Wrap(kind, cause, rt.host()+" "+sentence)
 }
 
 var timeoutSentences = map[phase]string{

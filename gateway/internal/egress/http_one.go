@@ -26,11 +26,11 @@ const (
 //
 // A client of HTTP speaks first. So nothing is read before the request is out, or chance would decide what becomes of a
 // server that greets (mail, SSH).
-func (x *roundTrip) sendHTTP1(conn net.Conn, request *http.Request) error {
-	x.setPhase(phaseAnswer)
-	x.wire = &wire1{roundTrip: x, conn: conn, left: MaxHeaderBytes}
-	x.wire.unwatch = parallel.Interrupt(x.ctx, conn)
-	return x.wire.reason(x.wire.send(request))
+func (rt *roundTrip) sendHTTP1(conn net.Conn, request *http.Request) error {
+	rt.setPhase(phaseAnswer)
+	rt.wire = &wire1{roundTrip: rt, conn: conn, left: MaxHeaderBytes}
+	rt.wire.unwatch = parallel.Interrupt(rt.ctx, conn)
+	return rt.wire.reason(rt.wire.send(request))
 }
 
 // wire1 is a connection of HTTP/1 from the first byte of the request to the last of the body.

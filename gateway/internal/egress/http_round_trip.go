@@ -47,48 +47,48 @@ type roundTrip struct {
 	interim     []Interim
 }
 
-func (x *roundTrip) run() (*Response, error) {
-	request, err := x.request.build(x.ctx, x.client.settings.UserAgent)
+func (rt *roundTrip) run() (*Response, error) {
+	request, err := rt.request.build(rt.ctx, rt.client.settings.UserAgent)
 	if err != nil {
 		return nil, err
 	}
-	for _, cookie := range x.cookies {
+	for _, cookie := range rt.cookies {
 		request.AddCookie(cookie)
 	}
 	//nolint:bodyclose // The round trip closes the connection: to close a body of HTTP/1 would read the rest of it.
-	answer, err := x.ask(request)
+	answer, err := rt.ask(request)
 	if err != nil {
 		parallel.Raise(err)
-		return nil, x.fault(err)
+		return nil, rt.fault(err)
 	}
-	if err := x.cost.header(answer.Header); err != nil {
+	if err := rt.cost.header(answer.Header); err != nil {
 		return nil, err
 	}
 	if !isStatus(answer.StatusCode) {
-		return nil, x.say(fault.Upstream, errNoStatus, sentenceNotHTTP)
+		return nil, rt.say(fault.Upstream, errNoStatus, sentenceNotHTTP)
 	}
-	return x.read(answer), nil
+	return rt.read(answer), nil
 }
 
 // ask connects, sends the request in the protocol that the server speaks, and gives the answer as far as its header.
-func (x *roundTrip) ask(request *http.Request) (*http.Response, error) {
+func (rt *roundTrip) ask(request *http.Request) (*http.Response, error) {
 	var framed *frameConn
 	var err error
-	parallel.Apart(func() { framed, err = x.begin(request) })
+	parallel.Apart(func() { framed, err = rt.begin(request) })
 	switch {
 	case err != nil:
 		return nil, err
 	case framed != nil:
-		return x.askHTTP2(framed, request)
+		return rt.askHTTP2(framed, request)
 	}
-	return x.wire.receive(request)
+	return rt.wire.receive(request)
 }
 
 // begin connects, and sends the request where the server speaks HTTP/1; else it gives the connection of HTTP/2.
-func (x *roundTrip) begin(request *http.Request) (*frameConn, error) {
-	conn, err := x.connect()
-	if err == nil && x.request.URL.Scheme() == "https" {
-		conn, err = x.shake(conn)
+func (rt *roundTrip) begin(request *http.Request) (*frameConn, error) {
+	conn, err := rt.connect()
+	if err == nil && rt.request.URL.Scheme() == "https" {
+		conn, err = rt.shake(conn)
 	}
 	if err != nil {
 		return nil, err
@@ -96,51 +96,51 @@ func (x *roundTrip) begin(request *http.Request) (*frameConn, error) {
 	if framed, is := conn.(*frameConn); is {
 		return framed, nil
 	}
-	return nil, x.sendHTTP1(conn, request)
+	return nil, rt.sendHTTP1(conn, request)
 }
 
-func (x *roundTrip) read(answer *http.Response) *Response {
+func (rt *roundTrip) read(answer *http.Response) *Response {
 	r := &Response{
-		URL:        x.request.URL,
+		URL:        rt.request.URL,
 		Status:     answer.StatusCode,
 		StatusText: statusText(answer),
 		Proto:      strings.TrimSuffix(answer.Proto, ".0"),
 		Header:     answer.Header,
 	}
-	x.mu.Lock()
-	r.Address, r.TLS, r.Interim = x.address, x.tls, x.interim
-	x.mu.Unlock()
-	if x.wire != nil && answer.ProtoMajor == 1 { // a server may call its protocol as it likes
+	rt.mu.Lock()
+	r.Address, r.TLS, r.Interim = rt.address, rt.tls, rt.interim
+	rt.mu.Unlock()
+	if rt.wire != nil && answer.ProtoMajor == 1 { // a server may call its protocol as it likes
 		r.Proto = answer.Proto
-		r.Header = headAsSent(x.wire.head, answer.Header)
+		r.Header = headAsSent(rt.wire.head, answer.Header)
 	}
 	var body time.Duration
-	if x.wantsBody(r) {
-		x.setPhase(phaseBody)
+	if rt.wantsBody(r) {
+		rt.setPhase(phaseBody)
 		began := time.Now()
-		x.readBody(r, ownFaultBody{from: x.gathered(answer), client: x.client, address: r.Address})
+		rt.readBody(r, ownFaultBody{from: rt.gathered(answer), client: rt.client, address: r.Address})
 		body = time.Since(began)
-		if err := x.cost.header(answer.Trailer); err != nil && r.BodyErr == nil {
+		if err := rt.cost.header(answer.Trailer); err != nil && r.BodyErr == nil {
 			r.BodyErr = err
 		}
 	}
-	r.Timings = x.clock.timings(r.TLS != nil)
+	r.Timings = rt.clock.timings(r.TLS != nil)
 	r.Timings.Body = body
 	return r
 }
 
 // wantsBody leaves out what is not a body (the other protocol after 101) and what nobody will look at.
-func (x *roundTrip) wantsBody(r *Response) bool {
-	onward := x.chained && IsRedirect(r.Status) && strings.TrimSpace(r.Header.Get("Location")) != ""
-	return x.request.readsBody() && r.Status != http.StatusSwitchingProtocols && !onward
+func (rt *roundTrip) wantsBody(r *Response) bool {
+	onward := rt.chained && IsRedirect(r.Status) && strings.TrimSpace(r.Header.Get("Location")) != ""
+	return rt.request.readsBody() && r.Status != http.StatusSwitchingProtocols && !onward
 }
 
-func (x *roundTrip) readBody(r *Response, body io.Reader) {
-	if x.request.Consume != nil {
-		x.request.Consume(r, &faultReader{from: body, answer: r})
+func (rt *roundTrip) readBody(r *Response, body io.Reader) {
+	if rt.request.Consume != nil {
+		rt.request.Consume(r, &faultReader{from: body, answer: r})
 		return
 	}
-	r.readBody(x.ctx, body, x.request.MaxBody)
+	r.readBody(rt.ctx, body, rt.request.MaxBody)
 }
 
 // statusText is the reason phrase of HTTP/1, which is free text from a stranger and may be empty; HTTP/2 has none.
@@ -155,22 +155,22 @@ func statusText(answer *http.Response) string {
 const maxReasonPhrase = 256
 
 // end closes every connection of the round trip. A dial that is still under way then finds that it has come too late.
-func (x *roundTrip) end() {
-	x.endHTTP2()
-	if x.wire != nil {
-		x.wire.farewell()
+func (rt *roundTrip) end() {
+	rt.endHTTP2()
+	if rt.wire != nil {
+		rt.wire.farewell()
 	}
-	x.closeAll()
-	if x.wire != nil {
-		x.wire.end()
+	rt.closeAll()
+	if rt.wire != nil {
+		rt.wire.end()
 	}
 }
 
-func (x *roundTrip) closeAll() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.ended = true
-	for _, c := range x.open {
+func (rt *roundTrip) closeAll() {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	rt.ended = true
+	for _, c := range rt.open {
 		_ = c.Close()
 	}
 }
@@ -178,73 +178,73 @@ func (x *roundTrip) closeAll() {
 var errRoundTripEnded = errors.New("the round trip has ended")
 
 // connect dials the addresses and keeps the connection that was first.
-func (x *roundTrip) connect() (net.Conn, error) {
-	if err := x.allowConnection(); err != nil {
+func (rt *roundTrip) connect() (net.Conn, error) {
+	if err := rt.allowConnection(); err != nil {
 		return nil, err
 	}
-	won, err := race(x.ctx, x.plan, x.request.URL.Port())
+	won, err := race(rt.ctx, rt.plan, rt.request.URL.Port())
 	if err != nil {
-		return nil, x.fault(err)
+		return nil, rt.fault(err)
 	}
-	if err := x.track(won.conn); err != nil {
+	if err := rt.track(won.conn); err != nil {
 		return nil, err
 	}
-	if x.plan.admit != nil {
+	if rt.plan.admit != nil {
 		traffic.Hold(won.conn)
 	}
-	x.clock.connected(won.took)
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.address = won.address
+	rt.clock.connected(won.took)
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	rt.address = won.address
 	return won.conn, nil
 }
 
 // track has the connection closed with the round trip, or at once where that has ended already.
-func (x *roundTrip) track(c io.Closer) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.ended {
+func (rt *roundTrip) track(c io.Closer) error {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	if rt.ended {
 		_ = c.Close()
 		return errRoundTripEnded
 	}
-	x.open = append(x.open, c)
+	rt.open = append(rt.open, c)
 	return nil
 }
 
-func (x *roundTrip) allowConnection() error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.connections == maxConnections {
-		return x.closesWithoutAnswer()
+func (rt *roundTrip) allowConnection() error {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	if rt.connections == maxConnections {
+		return rt.closesWithoutAnswer()
 	}
-	x.connections++
-	x.phase = phaseConnect
+	rt.connections++
+	rt.phase = phaseConnect
 	return nil
 }
 
-func (x *roundTrip) closesWithoutAnswer() error {
-	return fault.Newf(fault.Upstream, "%s keeps closing its HTTP/2 connections without an answer.", x.host())
+func (rt *roundTrip) closesWithoutAnswer() error {
+	return fault.Newf(fault.Upstream, "%s keeps closing its HTTP/2 connections without an answer.", rt.host())
 }
 
-func (x *roundTrip) setPhase(p phase) {
-	x.mu.Lock()
-	x.phase = p
-	x.mu.Unlock()
+func (rt *roundTrip) setPhase(p phase) {
+	rt.mu.Lock()
+	rt.phase = p
+	rt.mu.Unlock()
 	switch p {
 	case phaseAnswer:
-		progress.Enter(x.ctx, progress.Waiting)
+		progress.Enter(rt.ctx, progress.Waiting)
 	case phaseBody:
-		progress.Enter(x.ctx, progress.Reading)
+		progress.Enter(rt.ctx, progress.Reading)
 	}
 }
 
-func (x *roundTrip) readsTheBody() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.phase == phaseBody
+func (rt *roundTrip) readsTheBody() bool {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	return rt.phase == phaseBody
 }
 
-func (x *roundTrip) host() string { return x.request.URL.Host().Short() }
+func (rt *roundTrip) host() string { return rt.request.URL.Host().Short() }
 
 // Interim is an answer that came before the final one (RFC 9110 section 15.2), such as 103 Early Hints.
 type Interim struct {
@@ -255,13 +255,13 @@ type Interim struct {
 
 // passed keeps an interim answer, once it was counted. What is counted bounds what is kept: all headers of a round trip
 // share MaxHeaderBytes, and there are at most maxIdlePieces.
-func (x *roundTrip) passed(interim Interim) error {
-	if err := x.cost.interim(interim.Header); err != nil {
+func (rt *roundTrip) passed(interim Interim) error {
+	if err := rt.cost.interim(interim.Header); err != nil {
 		return err
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.interim = append(x.interim, interim)
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	rt.interim = append(rt.interim, interim)
 	return nil
 }
 
@@ -273,8 +273,8 @@ const (
 
 // room fails where a run that has sent much already has none left for the round trip. Half a request would tell nobody
 // anything.
-func (w dialPlan) room(ctx context.Context, r Request, cookies []*http.Cookie) error {
-	if w.admit == nil {
+func (plan dialPlan) room(ctx context.Context, r Request, cookies []*http.Cookie) error {
+	if plan.admit == nil {
 		return nil
 	}
 	size := fullConversation + len(r.URL.String())

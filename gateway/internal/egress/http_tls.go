@@ -21,34 +21,34 @@ const (
 
 // shake shakes hands for https with verification off: what is wrong with a certificate is told, not the end of the
 // round trip, unless the request says so. It gives a *frameConn where the server speaks HTTP/2.
-func (x *roundTrip) shake(raw net.Conn) (net.Conn, error) {
-	x.setPhase(phaseTLS)
+func (rt *roundTrip) shake(raw net.Conn) (net.Conn, error) {
+	rt.setPhase(phaseTLS)
 	began := time.Now()
 	wire := tlswire.Watch(raw)
-	conn := tls.Client(wire, tlsConfig(x.request.URL.Host().Name()))
-	if err := conn.HandshakeContext(x.ctx); err != nil {
-		return nil, x.fault(err)
+	conn := tls.Client(wire, tlsConfig(rt.request.URL.Host().Name()))
+	if err := conn.HandshakeContext(rt.ctx); err != nil {
+		return nil, rt.fault(err)
 	}
-	x.clock.shook(time.Since(began))
-	if err := x.judge(conn.ConnectionState()); err != nil {
+	rt.clock.shook(time.Since(began))
+	if err := rt.judge(conn.ConnectionState()); err != nil {
 		return nil, err
 	}
-	over := countedConn{wire.Above(conn), x.cost}
+	over := countedConn{wire.Above(conn), rt.cost}
 	if conn.ConnectionState().NegotiatedProtocol != protoHTTP2 {
 		return over, nil
 	}
-	x.setPhase(phaseAnswer)
-	return newFrameConn(over, x.cost), nil
+	rt.setPhase(phaseAnswer)
+	return newFrameConn(over, rt.cost), nil
 }
 
-func (x *roundTrip) judge(state tls.ConnectionState) error {
+func (rt *roundTrip) judge(state tls.ConnectionState) error {
 	exchange := certcheck.ExchangeOf(tls.CipherSuiteName(state.CipherSuite))
-	verdict := x.client.checker.CheckIn(x.ctx, state.PeerCertificates, x.request.URL.Host().String(), exchange)
-	x.mu.Lock()
-	x.tls = &TLS{State: state, Verdict: verdict}
-	x.mu.Unlock()
-	if x.request.RequireValidCertificate && !verdict.Authorized {
-		sentence := fmt.Sprintf("The certificate of %s is not valid (%s).", x.host(), verdict.Code)
+	verdict := rt.client.checker.CheckIn(rt.ctx, state.PeerCertificates, rt.request.URL.Host().String(), exchange)
+	rt.mu.Lock()
+	rt.tls = &TLS{State: state, Verdict: verdict}
+	rt.mu.Unlock()
+	if rt.request.RequireValidCertificate && !verdict.Authorized {
+		sentence := fmt.Sprintf("The certificate of %s is not valid (%s).", rt.host(), verdict.Code)
 		return fault.Wrap(fault.Upstream, &CertificateError{Code: verdict.Code}, sentence)
 	}
 	return nil

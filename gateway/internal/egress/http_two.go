@@ -18,46 +18,46 @@ const (
 
 // askHTTP2 has the library speak HTTP/2 over a connection that is made already: frames are counted between TLS and
 // HTTP/2, and a transport that is to choose by itself would want the TLS connection bare.
-func (x *roundTrip) askHTTP2(first *frameConn, request *http.Request) (*http.Response, error) {
-	x.transport = &http.Transport{
+func (rt *roundTrip) askHTTP2(first *frameConn, request *http.Request) (*http.Response, error) {
+	rt.transport = &http.Transport{
 		Proxy:                  nil, // with a proxy the control hook would judge the proxy's address, not the target's
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: MaxHeaderBytes,
 		WriteBufferSize:        writeBuffer,
 		ReadBufferSize:         readBuffer,
 		Protocols:              new(http.Protocols),
-		HTTP2:                  x.request.receiveWindows(),
+		HTTP2:                  rt.request.receiveWindows(),
 		DialTLSContext: caught(func() (net.Conn, error) {
 			if c := first; c != nil {
 				first = nil
 				return c, nil
 			}
-			return x.dialAgain()
+			return rt.dialAgain()
 		}),
 	}
-	x.transport.Protocols.SetUnencryptedHTTP2(true) // what it is handed has TLS below it
-	answer, err := x.transport.RoundTrip(request.WithContext(httptrace.WithClientTrace(x.ctx, x.trace())))
-	x.answer = answer
+	rt.transport.Protocols.SetUnencryptedHTTP2(true) // what it is handed has TLS below it
+	answer, err := rt.transport.RoundTrip(request.WithContext(httptrace.WithClientTrace(rt.ctx, rt.trace())))
+	rt.answer = answer
 	return answer, err
 }
 
 // endHTTP2 ends what the library does for the round trip.
-func (x *roundTrip) endHTTP2() {
-	if x.answer != nil {
-		_ = x.answer.Body.Close()
+func (rt *roundTrip) endHTTP2() {
+	if rt.answer != nil {
+		_ = rt.answer.Body.Close()
 	}
-	if x.transport != nil {
-		x.transport.CloseIdleConnections()
+	if rt.transport != nil {
+		rt.transport.CloseIdleConnections()
 	}
 }
 
 // trace has the clock told of the moments that only the transport knows, and each interim answer counted and kept.
-func (x *roundTrip) trace() *httptrace.ClientTrace {
+func (rt *roundTrip) trace() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
-		WroteRequest:         func(httptrace.WroteRequestInfo) { x.clock.wrote() },
-		GotFirstResponseByte: x.clock.answered,
+		WroteRequest:         func(httptrace.WroteRequestInfo) { rt.clock.wrote() },
+		GotFirstResponseByte: rt.clock.answered,
 		Got1xxResponse: func(status int, header textproto.MIMEHeader) error {
-			return x.passed(Interim{status, http.StatusText(status), http.Header(header)})
+			return rt.passed(Interim{status, http.StatusText(status), http.Header(header)})
 		},
 	}
 }
@@ -69,17 +69,17 @@ func caught(dial func() (net.Conn, error)) func(context.Context, string, string)
 }
 
 // dialAgain connects for a request of HTTP/2 that is repeated.
-func (x *roundTrip) dialAgain() (net.Conn, error) {
-	raw, err := x.connect()
+func (rt *roundTrip) dialAgain() (net.Conn, error) {
+	raw, err := rt.connect()
 	if err != nil {
 		return nil, err
 	}
-	c, err := x.shake(raw)
+	c, err := rt.shake(raw)
 	if err != nil {
 		return nil, err
 	}
 	if _, framed := c.(*frameConn); !framed {
-		return nil, x.closesWithoutAnswer()
+		return nil, rt.closesWithoutAnswer()
 	}
 	return c, nil
 }

@@ -65,11 +65,11 @@ const (
 )
 
 // gathered is the body of the answer, read in large pieces where reading costs packets.
-func (x *roundTrip) gathered(answer *http.Response) io.Reader {
+func (rt *roundTrip) gathered(answer *http.Response) io.Reader {
 	if answer.ProtoMajor != 2 {
 		return answer.Body
 	}
-	return &gatheredBody{from: answer.Body, ctx: x.ctx}
+	return &gatheredBody{from: answer.Body, ctx: rt.ctx}
 }
 
 type gatheredBody struct {

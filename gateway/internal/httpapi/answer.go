@@ -29,16 +29,16 @@ type failure struct {
 
 // succeed writes a result. It is encoded before the status is written, so that one that cannot be is still a clean 500.
 func (s *Server) succeed(c echo.Context, data any) error {
-	x := contextOf(c)
+	rc := contextOf(c)
 	if gone(c) {
 		return context.Canceled
 	}
 	body, _ := buffers.Get().(*bytes.Buffer)
 	defer keep(body)
-	if err := s.encode(c.Request().Context(), body, x, data); err != nil {
+	if err := s.encode(c.Request().Context(), body, rc, data); err != nil {
 		return err
 	}
-	if err := s.holdingOf(x).become(body.Len()); err != nil {
+	if err := s.holdingOf(rc).become(body.Len()); err != nil {
 		return err
 	}
 	return writeJSON(c, http.StatusOK, body.Bytes())
@@ -58,8 +58,8 @@ func keep(b *bytes.Buffer) {
 // encode writes a result down, in its envelope. Every tool bounds what it gives; a result that is over all the same
 // would fill the memory that the others' answers need. Encoding takes a multiple of what it makes, so what comes of
 // much takes no more than half of the processors.
-func (s *Server) encode(ctx context.Context, body *bytes.Buffer, x *requestContext, data any) error {
-	if x.holding.large() {
+func (s *Server) encode(ctx context.Context, body *bytes.Buffer, rc *requestContext, data any) error {
+	if rc.holding.large() {
 		release, err := s.encoding.Take(ctx)
 		if err != nil {
 			return err
@@ -76,9 +76,9 @@ func (s *Server) encode(ctx context.Context, body *bytes.Buffer, x *requestConte
 		return fmt.Errorf("the result has %d bytes, over the %d that are promised", size, maxDataBytes)
 	}
 	body.WriteString(`,"durationMs":`)
-	body.Write(strconv.AppendFloat(body.AvailableBuffer(), x.durationMs(s.config.Now()), 'f', -1, 64))
+	body.Write(strconv.AppendFloat(body.AvailableBuffer(), rc.durationMs(s.config.Now()), 'f', -1, 64))
 	body.WriteString(`,"requestId":"`)
-	body.WriteString(x.id) // a UUID, which has nothing to escape
+	body.WriteString(rc.id) // a UUID, which has nothing to escape
 	body.WriteString(`"}`)
 	return nil
 }
@@ -118,12 +118,12 @@ const headerRoom = 2 << 10
 
 // fail answers every error there is, the framework's own included.
 func (s *Server) fail(err error, c echo.Context) {
-	x := contextOf(c)
+	rc := contextOf(c)
 	if gone(c) && excused(err) {
 		if !leaving(c) || c.Response().Committed {
 			// Nobody listens any more; what the tool made of its cancelled context is not a failure of anything. Without
 			// the cut net/http would say 200 to a client that has only closed its own half.
-			x.outcome, x.cut = outcomeCanceled, true
+			rc.outcome, rc.cut = outcomeCanceled, true
 			return
 		}
 		err = ErrLeaving
@@ -144,7 +144,7 @@ func (s *Server) fail(err error, c echo.Context) {
 		h.Set(echo.HeaderRetryAfter, strconv.FormatInt(wholeSeconds(p.retryAfter), 10))
 	}
 	if isAPI(c.Request()) {
-		_ = writeJSON(c, p.status, s.failureOf(x, p))
+		_ = writeJSON(c, p.status, s.failureOf(rc, p))
 		return
 	}
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
@@ -152,8 +152,8 @@ func (s *Server) fail(err error, c echo.Context) {
 }
 
 // failureOf is the envelope of an error.
-func (s *Server) failureOf(x *requestContext, p *problem) []byte {
-	body, _ := json.Marshal(failure{Error: p.sentence, DurationMs: x.durationMs(s.config.Now()), RequestID: x.id})
+func (s *Server) failureOf(rc *requestContext, p *problem) []byte {
+	body, _ := json.Marshal(failure{Error: p.sentence, DurationMs: rc.durationMs(s.config.Now()), RequestID: rc.id})
 	return body
 }
 

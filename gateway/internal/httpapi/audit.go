@@ -11,15 +11,15 @@ type Auditor interface {
 }
 
 // audited tells the auditor, where there is one.
-func (s *Server) audited(x *requestContext, t tool.Tool, job tool.Job) {
+func (s *Server) audited(rc *requestContext, t tool.Tool, job tool.Job) {
 	if s.config.Audit == nil {
 		return
 	}
 	client := "unknown"
-	if a := x.client.Addr(); a.IsValid() {
+	if a := rc.client.Addr(); a.IsValid() {
 		client = a.String()
 	}
 	s.config.Audit.RunBegan(audit.Run{
-		Time: s.config.Now(), Client: client, Tool: t.Slug(), Host: job.LimitKey(), RequestID: x.id,
+		Time: s.config.Now(), Client: client, Tool: t.Slug(), Host: job.LimitKey(), RequestID: rc.id,
 	})
 }

@@ -16,8 +16,8 @@ func newInflight(limit, perClient int) inflight {
 
 // take gives a place, which release gives back, once, or says who is over: Limited for the client or its network, Busy
 // for the instance.
-func (p inflight) take(client clientip.Identity) (release func(), err error) {
-	switch p.shares.take(client, 1, 1) {
+func (f inflight) take(client clientip.Identity) (release func(), err error) {
+	switch f.shares.take(client, 1, 1) {
 	case scopeClient:
 		return nil, &fault.Error{Kind: fault.Limited, Rule: fault.LimitClientInFlight, RetryAfter: time.Second,
 			Sentence: "Too many of your diagnostics are running at once. Wait until one has finished."}
@@ -27,7 +27,7 @@ func (p inflight) take(client clientip.Identity) (release func(), err error) {
 	case scopeInstance:
 		return nil, errBusy(fault.LimitInFlight, time.Second)
 	}
-	return func() { p.shares.give(client, 1) }, nil
+	return func() { f.shares.give(client, 1) }, nil
 }
 
 func errBusy(limit fault.Rule, wait time.Duration) error {

@@ -17,30 +17,30 @@ import (
 
 // observed writes the request's line. It holds only what we chose ourselves: known slugs, our own route patterns and
 // ids, numbers and the client's network. Nothing that the client sent is in it.
-func (s *Server) observed(c echo.Context, x *requestContext) {
+func (s *Server) observed(c echo.Context, rc *requestContext) {
 	status := c.Response().Status
 	switch {
-	case x.stream != nil:
-		status = x.stream.status
-	case x.outcome == outcomeCanceled && !c.Response().Committed:
+	case rc.stream != nil:
+		status = rc.stream.status
+	case rc.outcome == outcomeCanceled && !c.Response().Committed:
 		status = 0 // nobody was answered
 	}
 	now := s.config.Now()
-	elapsed := now.Sub(x.start)
-	s.config.Metrics.finished(c.Path(), ending{status, x.outcome}, elapsed)
+	elapsed := now.Sub(rc.start)
+	s.config.Metrics.finished(c.Path(), ending{status, rc.outcome}, elapsed)
 	ctx := c.Request().Context()
-	level := s.level(c, x)
+	level := s.level(c, rc)
 	if !s.config.Log.Enabled(ctx, level) {
 		return
 	}
 	// Made here, since the logger would look up who called it, which no line tells.
 	line := slog.NewRecord(now, level, "request", 0)
 	line.AddAttrs(
-		slog.String("requestId", x.id),
+		slog.String("requestId", rc.id),
 		slog.Int("status", status),
 		slog.Float64("durationMs", float64(elapsed.Microseconds())/1000),
-		slog.String("outcome", string(x.outcome)),
-		slog.String("client", x.client.LogPrefix()),
+		slog.String("outcome", string(rc.outcome)),
+		slog.String("client", rc.client.LogPrefix()),
 	)
 	_ = s.logOf(kind{methodName(c.Request().Method), route(c), s.slugName(c)}).Handle(ctx, line)
 }
@@ -60,12 +60,12 @@ func (s *Server) logOf(k kind) slog.Handler {
 }
 
 // level keeps the routine out of the way: probes of the platform and samples come many times a second.
-func (s *Server) level(c echo.Context, x *requestContext) slog.Level {
-	if x.outcome == outcomeInternal {
+func (s *Server) level(c echo.Context, rc *requestContext) slog.Level {
+	if rc.outcome == outcomeInternal {
 		return slog.LevelError
 	}
 	path := c.Path()
-	if x.outcome == outcomeOK && (path == "/healthz" || path == "/readyz" || strings.HasPrefix(path, pathConnection)) {
+	if rc.outcome == outcomeOK && (path == "/healthz" || path == "/readyz" || strings.HasPrefix(path, pathConnection)) {
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo
@@ -75,22 +75,22 @@ func (s *Server) level(c echo.Context, x *requestContext) slog.Level {
 // visitor typed is cut. Of a foreseen failure the log has at debug level what kind of error it was: its text may hold
 // names and addresses, and what a stranger's server said.
 func (s *Server) explain(c echo.Context, p *problem) {
-	x := contextOf(c)
-	x.outcome = p.outcome
+	rc := contextOf(c)
+	rc.outcome = p.outcome
 	s.config.Metrics.refusedBy(c.Path(), p.rule)
 	if p.cause == nil {
 		return
 	}
 	level, message, text := slog.LevelDebug, "request failed", redact.Outline(p.cause)
 	if p.outcome == outcomeInternal {
-		level, message, text = slog.LevelError, "unforeseen error", redact.Message(p.cause, x.withoutInput)
+		level, message, text = slog.LevelError, "unforeseen error", redact.Message(p.cause, rc.withoutInput)
 	}
 	ctx := context.WithoutCancel(c.Request().Context())
 	if !s.config.Log.Enabled(ctx, level) {
 		return
 	}
 	s.config.Log.LogAttrs(ctx, level, message,
-		slog.String("requestId", x.id),
+		slog.String("requestId", rc.id),
 		slog.String("route", route(c)),
 		slog.String("error", text),
 	)
@@ -98,8 +98,8 @@ func (s *Server) explain(c echo.Context, p *problem) {
 
 // withoutInput replaces the visitor's input where an error repeats it, as it came or in a spelling that libraries give
 // it: a query may hold secrets. A short input goes where it is a word, or half of every message would be replaced.
-func (x *requestContext) withoutInput(message string) string {
-	for _, part := range x.private {
+func (rc *requestContext) withoutInput(message string) string {
+	for _, part := range rc.private {
 		if len(part) < 4 {
 			message = withoutWord(message, part)
 			continue

@@ -539,13 +539,13 @@ func TestInflight(t *testing.T) {
 
 func TestInflightWithoutAPerClientLimit(t *testing.T) {
 	t.Parallel()
-	p := newInflight(2, 0)
+	f := newInflight(2, 0)
 	for range 2 {
-		if _, err := p.take(clientip.Identity{}); err != nil {
+		if _, err := f.take(clientip.Identity{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := p.take(clientip.Identity{}); !fault.Is(err, fault.Busy) {
+	if _, err := f.take(clientip.Identity{}); !fault.Is(err, fault.Busy) {
 		t.Errorf("got %v, want Busy", err)
 	}
 }

@@ -40,28 +40,28 @@ type requestContext struct {
 func contextOf(c echo.Context) *requestContext { return c.Get(requestContextKey).(*requestContext) }
 
 // durationMs is the time since the request came, in milliseconds with fractions.
-func (x *requestContext) durationMs(now time.Time) float64 {
-	return float64(now.Sub(x.start).Microseconds()) / 1000
+func (rc *requestContext) durationMs(now time.Time) float64 {
+	return float64(now.Sub(rc.start).Microseconds()) / 1000
 }
 
 // holdingOf counts the bytes that the request holds, until its answer is written.
-func (s *Server) holdingOf(x *requestContext) *holding {
-	if x.holding.account == nil {
-		x.holding.account, x.holding.client = s.holdings, x.client
-		x.hold(x.holding.close)
+func (s *Server) holdingOf(rc *requestContext) *holding {
+	if rc.holding.account == nil {
+		rc.holding.account, rc.holding.client = s.holdings, rc.client
+		rc.hold(rc.holding.close)
 	}
-	return &x.holding
+	return &rc.holding
 }
 
 // hold keeps something until the answer is written.
-func (x *requestContext) hold(release func()) { x.held = append(x.held, release) }
+func (rc *requestContext) hold(release func()) { rc.held = append(rc.held, release) }
 
 // letGo gives back what was held.
-func (x *requestContext) letGo() {
-	for _, release := range x.held {
+func (rc *requestContext) letGo() {
+	for _, release := range rc.held {
 		release()
 	}
-	x.held = nil
+	rc.held = nil
 }
 
 // observe surrounds every request: its id, who sent it, the line in the log, and the answer to a panic.
@@ -73,11 +73,11 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		if r.URL.RawPath != "" && !strings.Contains(strings.ToLower(r.URL.RawPath), "%2f") {
 			r.URL.RawPath = ""
 		}
-		x := &requestContext{id: uuid.NewString(), start: s.config.Now(), outcome: outcomeOK}
-		x.client = s.config.Clients.Identify(r)
-		c.Set(requestContextKey, x)
+		rc := &requestContext{id: uuid.NewString(), start: s.config.Now(), outcome: outcomeOK}
+		rc.client = s.config.Clients.Identify(r)
+		c.Set(requestContextKey, rc)
 		h := c.Response().Header()
-		set(h, "X-Request-Id", x.id)
+		set(h, "X-Request-Id", rc.id)
 		h["X-Content-Type-Options"] = noSniff
 		if isAPI(r) {
 			h["Cache-Control"] = noStore
@@ -89,16 +89,16 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 			if s.draining.Load() { // so that nobody's next request meets the end of an idle connection
 				h.Set("Connection", "close")
 			}
-			if x.stream == nil { // whose answer is not ready yet
+			if rc.stream == nil { // whose answer is not ready yet
 				connections.Of(r.Context()).Answering(s.config.Bounds.AnswerLimit)
 			}
 		})
 		if p := parallel.Catch(func() { s.answer(c, next) }); p != nil {
-			s.recovered(c, x, p)
+			s.recovered(c, rc, p)
 		}
-		x.letGo()
-		s.observed(c, x)
-		if x.cut {
+		rc.letGo()
+		s.observed(c, rc)
+		if rc.cut {
 			panic(http.ErrAbortHandler)
 		}
 		return nil
@@ -133,9 +133,9 @@ func countFields(h http.Header) (n int) {
 }
 
 // recovered answers a panic, wherever it began, unless an answer had begun: nobody may take a half for a whole.
-func (s *Server) recovered(c echo.Context, x *requestContext, p *parallel.Panic) {
-	x.cut = c.Response().Committed
-	if x.cut {
+func (s *Server) recovered(c echo.Context, rc *requestContext, p *parallel.Panic) {
+	rc.cut = c.Response().Committed
+	if rc.cut {
 		s.explain(c, problemOf(p))
 		return
 	}

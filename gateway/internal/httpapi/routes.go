@@ -96,18 +96,18 @@ func isAPI(r *http.Request) bool {
 // own wraps a handler of the API: the origin rule comes first.
 func (s *Server) own(h func(echo.Context, *requestContext) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		x := contextOf(c)
-		if !s.ownOrigin(c.Request(), x.client.Trusted) {
+		rc := contextOf(c)
+		if !s.ownOrigin(c.Request(), rc.client.Trusted) {
 			return errForeignOrigin
 		}
-		return h(c, x)
+		return h(c, rc)
 	}
 }
 
 // api wraps a handler of the API whose data goes into the envelope.
 func (s *Server) api(h func(echo.Context, *requestContext) (any, error)) echo.HandlerFunc {
-	return s.own(func(c echo.Context, x *requestContext) error {
-		data, err := h(c, x)
+	return s.own(func(c echo.Context, rc *requestContext) error {
+		data, err := h(c, rc)
 		if err != nil {
 			return err
 		}

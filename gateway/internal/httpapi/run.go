@@ -20,15 +20,15 @@ import (
 // runTool is steps 3 to 13 of docs/contract.md#the-order-of-checks, in their order: nothing is counted before step 9,
 // and nothing is sent before step 11.
 func (s *Server) runTool(t tool.Tool) echo.HandlerFunc {
-	return s.own(func(c echo.Context, x *requestContext) error {
-		job, err := s.admit(c, x, t)
+	return s.own(func(c echo.Context, rc *requestContext) error {
+		job, err := s.admit(c, rc, t)
 		if err != nil {
 			return err
 		}
 		if progress.Wanted(c.Request().Header["Accept"]) {
-			return s.stream(c, x, t, job)
+			return s.stream(c, rc, t, job)
 		}
-		end := s.measure(c.Request().Context(), x, c.Path(), job)
+		end := s.measure(c.Request().Context(), rc, c.Path(), job)
 		s.tellOf(c, end)
 		if end.err != nil {
 			return end.err
@@ -49,18 +49,18 @@ type runEnd struct {
 }
 
 // measure runs a job, and counts what it costs.
-func (s *Server) measure(ctx context.Context, x *requestContext, path string, job tool.Job) runEnd {
+func (s *Server) measure(ctx context.Context, rc *requestContext, path string, job tool.Job) runEnd {
 	ctx, visits := addresslimit.Begin(ctx)
 	began := s.processor.begin()
 	measured := s.config.Metrics.of(path)
 	defer func() { measured.cost.Observe(s.processor.end(began).Seconds()) }()
 	more := s.surchargeOf(job.LimitKey())
-	data, err := s.run(tool.WithCharge(traffic.WithMeter(ctx, &measured.traffic), more.take), x, job)
+	data, err := s.run(tool.WithCharge(traffic.WithMeter(ctx, &measured.traffic), more.take), rc, job)
 	end := runEnd{data: data, err: err, refused: visits.Refused()}
 	if more.refused() {
 		end.refused = append(end.refused, fault.LimitTarget)
 	}
-	end.limit, end.tells = more.tells(x.limit)
+	end.limit, end.tells = more.tells(rc.limit)
 	return end
 }
 
@@ -75,8 +75,8 @@ func (s *Server) tellOf(c echo.Context, end runEnd) {
 }
 
 // admit is steps 3 to 10: a job that may run has its place.
-func (s *Server) admit(c echo.Context, x *requestContext, t tool.Tool) (tool.Job, error) {
-	job, err := s.parse(c, x, t)
+func (s *Server) admit(c echo.Context, rc *requestContext, t tool.Tool) (tool.Job, error) {
+	job, err := s.parse(c, rc, t)
 	if err != nil {
 		s.config.Metrics.guarded(err)
 		return tool.Job{}, err
@@ -84,20 +84,20 @@ func (s *Server) admit(c echo.Context, x *requestContext, t tool.Tool) (tool.Job
 	if err := s.enabled(t); err != nil {
 		return tool.Job{}, err
 	}
-	if err := s.charge(c, s.runStages(x.client, t.Slug(), job.LimitKey())); err != nil {
+	if err := s.charge(c, s.runStages(rc.client, t.Slug(), job.LimitKey())); err != nil {
 		return tool.Job{}, err
 	}
-	release, err := s.inflight.take(x.client)
+	release, err := s.inflight.take(rc.client)
 	if err != nil {
 		return tool.Job{}, err
 	}
-	x.hold(release)
-	s.audited(x, t, job)
+	rc.hold(release)
+	s.audited(rc, t, job)
 	return job, nil
 }
 
 // parse is steps 3 to 7: from bytes to a job, without a packet.
-func (s *Server) parse(c echo.Context, x *requestContext, t tool.Tool) (tool.Job, error) {
+func (s *Server) parse(c echo.Context, rc *requestContext, t tool.Tool) (tool.Job, error) {
 	body, err := readBody(c)
 	if err != nil {
 		return tool.Job{}, err
@@ -106,15 +106,15 @@ func (s *Server) parse(c echo.Context, x *requestContext, t tool.Tool) (tool.Job
 	if err != nil {
 		return tool.Job{}, err
 	}
-	x.keepPrivate(text, options)
+	rc.keepPrivate(text, options)
 	if text, err = tool.CleanInput(text); err != nil {
 		return tool.Job{}, err
 	}
-	job, err := t.Parse(tool.Input{Text: text, Options: options, Visitor: x.client.Visitor()})
+	job, err := t.Parse(tool.Input{Text: text, Options: options, Visitor: rc.client.Visitor()})
 	if err != nil {
 		return tool.Job{}, err
 	}
-	x.private = append(x.private, job.LimitKey(), job.DenyKey())
+	rc.private = append(rc.private, job.LimitKey(), job.DenyKey())
 	if s.config.Deny.DeniesKey(job.DenyKey()) {
 		return tool.Job{}, fault.New(fault.Refused, "The operator of this service does not allow this target.").
 			ByRule(fault.RuleDenied)
@@ -137,12 +137,12 @@ func (s *Server) enabled(t tool.Tool) error {
 
 // run is steps 11 to 13. The run ends with its time, when the client goes away, or when it holds too much. All that it
 // sends and draws counts together.
-func (s *Server) run(ctx context.Context, x *requestContext, job tool.Job) (any, error) {
+func (s *Server) run(ctx context.Context, rc *requestContext, job tool.Job) (any, error) {
 	s.config.Metrics.inFlight.Inc()
 	defer s.config.Metrics.inFlight.Dec()
-	held := s.holdingOf(x)
+	held := s.holdingOf(rc)
 	var bounded *runContext
-	counted := memory.WithCounter(tool.WithCaller(ctx, x.caller()), func(bytes int) {
+	counted := memory.WithCounter(tool.WithCaller(ctx, rc.caller()), func(bytes int) {
 		if err := held.grow(bytes); err != nil {
 			bounded.end(err)
 		}
@@ -165,23 +165,23 @@ func (s *Server) run(ctx context.Context, x *requestContext, job tool.Job) (any,
 
 // keepPrivate remembers what no log may repeat: the input, its query, which survives canonicalisation, and the options.
 // The host in its canonical spelling comes with the job.
-func (x *requestContext) keepPrivate(text string, options tool.Options) {
-	x.private = append(x.private, text)
+func (rc *requestContext) keepPrivate(text string, options tool.Options) {
+	rc.private = append(rc.private, text)
 	for name := range options {
 		if value, _, err := options.String(name, "text"); err == nil {
-			x.private = append(x.private, value)
+			rc.private = append(rc.private, value)
 		}
 	}
 	if _, query, found := strings.Cut(text, "?"); found {
 		query, _, _ = strings.Cut(query, "#")
-		x.private = append(x.private, query)
+		rc.private = append(rc.private, query)
 	}
 }
 
 // caller is on whose behalf the run is made.
-func (x *requestContext) caller() tool.Caller {
-	c := tool.Caller{RequestID: x.id, Client: x.client.LimitKey()}
-	if networks := x.client.Networks(); len(networks) > 0 {
+func (rc *requestContext) caller() tool.Caller {
+	c := tool.Caller{RequestID: rc.id, Client: rc.client.LimitKey()}
+	if networks := rc.client.Networks(); len(networks) > 0 {
 		c.Network = networks[len(networks)-1].Key
 	}
 	return c

@@ -23,12 +23,12 @@ var errSampleNumber = badRequest("The parameter n must be a whole number from 0 
 
 // sample answers one connection route. It has a bucket of its own and takes no place among the runs.
 func (s *Server) sample(probe string) func(echo.Context, *requestContext) (any, error) {
-	return func(c echo.Context, x *requestContext) (any, error) {
+	return func(c echo.Context, rc *requestContext) (any, error) {
 		n, err := sampleNumber(c.Request().URL.RawQuery)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.charge(c, s.sampleStages(x.client)); err != nil {
+		if err := s.charge(c, s.sampleStages(rc.client)); err != nil {
 			return nil, err
 		}
 		return sampleData{Probe: probe, N: n, ServerTime: s.config.Now().UTC().Format(time.RFC3339Nano)}, nil

@@ -23,11 +23,11 @@ type stream struct {
 
 // stream answers with the steps of a run as they become known, and with what it ended with in the last line. The run
 // goes on whether the lines are read or not; it ends when the reader has left.
-func (s *Server) stream(c echo.Context, x *requestContext, t tool.Tool, job tool.Job) error {
+func (s *Server) stream(c echo.Context, rc *requestContext, t tool.Tool, job tool.Job) error {
 	ctx, giveUp := context.WithCancel(c.Request().Context())
 	defer giveUp()
 	feed, began := new(progress.Feed), time.Now()
-	running := parallel.Start(func() runEnd { return s.measure(progress.With(ctx, feed), x, c.Path(), job) })
+	running := parallel.Start(func() runEnd { return s.measure(progress.With(ctx, feed), rc, c.Path(), job) })
 	// The worker may have no place for the job, which is the answer's own status then.
 	if t.NeedsWorker() && !feed.AwaitBegin(running.Done()) {
 		end := running.Wait()
@@ -35,11 +35,11 @@ func (s *Server) stream(c echo.Context, x *requestContext, t tool.Tool, job tool
 		if end.err != nil {
 			return end.err
 		}
-		return s.lastLine(c, x, end)
+		return s.lastLine(c, rc, end)
 	}
 	bodySettles(running.Done(), time.Since(began))
-	s.startLines(c, x)
-	if err := progress.Copy(feed, running.Done(), reader{s, c, x}); err != nil {
+	s.startLines(c, rc)
+	if err := progress.Copy(feed, running.Done(), reader{s, c, rc}); err != nil {
 		giveUp()
 	}
 	var end runEnd
@@ -47,7 +47,7 @@ func (s *Server) stream(c echo.Context, x *requestContext, t tool.Tool, job tool
 		end = runEnd{err: p}
 	}
 	s.tellOf(c, end)
-	return s.lastLine(c, x, end)
+	return s.lastLine(c, rc, end)
 }
 
 // bodyTime is how long nothing of a stream is sent, unless the run is over. A proxy that is made with Go's net/http, as
@@ -65,11 +65,11 @@ func bodySettles(done <-chan struct{}, passed time.Duration) {
 }
 
 // startLines begins the answer, once. Its header is sent with the first line, or where that is waited for.
-func (s *Server) startLines(c echo.Context, x *requestContext) {
-	if x.stream != nil {
+func (s *Server) startLines(c echo.Context, rc *requestContext) {
+	if rc.stream != nil {
 		return
 	}
-	x.stream = new(stream)
+	rc.stream = new(stream)
 	h := c.Response().Header()
 	h.Set(echo.HeaderContentType, progress.MediaType)
 	h.Set("X-Accel-Buffering", "no") // nginx would collect the lines
@@ -98,42 +98,42 @@ func (r reader) Tell(step progress.Step) error {
 func (r reader) Flush() error { return http.NewResponseController(r.c.Response().Writer).Flush() }
 
 // lastLine ends a stream with what a plain answer would hold.
-func (s *Server) lastLine(c echo.Context, x *requestContext, end runEnd) error {
-	s.startLines(c, x)
+func (s *Server) lastLine(c echo.Context, rc *requestContext, end runEnd) error {
+	s.startLines(c, rc)
 	if gone(c) && !leaving(c) {
-		x.outcome, x.cut = outcomeCanceled, true
+		rc.outcome, rc.cut = outcomeCanceled, true
 		return nil
 	}
 	body, _ := buffers.Get().(*bytes.Buffer)
 	defer keep(body)
-	line := s.encodeLast(c, x, body, end)
+	line := s.encodeLast(c, rc, body, end)
 	connections.Of(c.Request().Context()).Answering(s.config.Bounds.AnswerLimit)
 	return writeLast(c, line, 0)
 }
 
 // encodeLast gives the last line, for which it may use the buffer.
-func (s *Server) encodeLast(c echo.Context, x *requestContext, body *bytes.Buffer, end runEnd) []byte {
+func (s *Server) encodeLast(c echo.Context, rc *requestContext, body *bytes.Buffer, end runEnd) []byte {
 	err := end.err
 	if gone(c) && (err == nil || excused(err)) {
 		err = ErrLeaving
 	}
 	if err == nil {
-		if err = s.encode(c.Request().Context(), body, x, end.data); err == nil {
-			err = s.holdingOf(x).become(body.Len())
+		if err = s.encode(c.Request().Context(), body, rc, end.data); err == nil {
+			err = s.holdingOf(rc).become(body.Len())
 		}
 	}
 	if err == nil {
-		x.stream.status = http.StatusOK
+		rc.stream.status = http.StatusOK
 		return withStatus(body.Bytes(), http.StatusOK, 0)
 	}
 	p := problemOf(err)
 	s.explain(c, p)
-	x.stream.status = p.status
+	rc.stream.status = p.status
 	seconds := int64(0)
 	if p.retryAfter > 0 {
 		seconds = wholeSeconds(p.retryAfter)
 	}
-	return withStatus(s.failureOf(x, p), p.status, seconds)
+	return withStatus(s.failureOf(rc, p), p.status, seconds)
 }
 
 // withStatus makes a line of an envelope and of what is in the header of a plain answer; 0 seconds are none.

@@ -1,4 +1,4 @@
 package redisbreaker
 
 // Probed is closed when the first probe, which nobody asked for, has ended.
-func (g *Breaker) Probed() <-chan struct{} { return g.watch.Probed() }
+func (b *Breaker) Probed() <-chan struct{} { return b.watch.Probed() }

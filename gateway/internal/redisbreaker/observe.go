@@ -33,13 +33,13 @@ type Option func(*Breaker)
 
 // WithObserver sets who is told of the calls.
 func WithObserver(o Observer) Option {
-	return func(g *Breaker) { g.observer = o }
+	return func(b *Breaker) { b.observer = o }
 }
 
 // observe tells of a call. What ends since its caller has left has not failed.
-func (g *Breaker) observe(ctx context.Context, o Operation, began time.Time, err error) {
-	if g.observer == nil || ctx.Err() != nil {
+func (b *Breaker) observe(ctx context.Context, o Operation, began time.Time, err error) {
+	if b.observer == nil || ctx.Err() != nil {
 		return
 	}
-	g.observer.Asked(o, time.Since(began), err != nil && !errors.Is(err, redis.Nil))
+	b.observer.Asked(o, time.Since(began), err != nil && !errors.Is(err, redis.Nil))
 }

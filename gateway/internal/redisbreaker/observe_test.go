@@ -35,19 +35,19 @@ func TestCallsAreTold(t *testing.T) {
 	o := &redis.UniversalOptions{Addrs: []string{miniredis.RunT(t).Addr()}}
 	redisbreaker.Tune(o)
 	h := &heard{}
-	g := redisbreaker.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler), redisbreaker.WithObserver(h))
-	t.Cleanup(func() { _ = g.Close() })
+	b := redisbreaker.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler), redisbreaker.WithObserver(h))
+	t.Cleanup(func() { _ = b.Close() })
 	gives := func(err error) func(context.Context, redis.UniversalClient) error {
 		return func(context.Context, redis.UniversalClient) error { return err }
 	}
 	left, leave := context.WithCancel(t.Context())
 	leave()
-	_ = g.Do(t.Context(), redisbreaker.Limits, gives(nil))
-	_ = g.Do(t.Context(), redisbreaker.CacheGet, gives(redis.Nil))
-	_ = g.Do(left, redisbreaker.CacheSet, gives(context.Canceled))
-	_ = g.Check(t.Context())
-	_ = g.Do(t.Context(), redisbreaker.CacheSet, gives(errors.New("connection lost")))
-	if err := g.Do(t.Context(), redisbreaker.CacheGet, gives(nil)); !errors.Is(err, redisbreaker.ErrDown) {
+	_ = b.Do(t.Context(), redisbreaker.Limits, gives(nil))
+	_ = b.Do(t.Context(), redisbreaker.CacheGet, gives(redis.Nil))
+	_ = b.Do(left, redisbreaker.CacheSet, gives(context.Canceled))
+	_ = b.Check(t.Context())
+	_ = b.Do(t.Context(), redisbreaker.CacheSet, gives(errors.New("connection lost")))
+	if err := b.Do(t.Context(), redisbreaker.CacheGet, gives(nil)); !errors.Is(err, redisbreaker.ErrDown) {
 		t.Errorf("a call in an outage: %v", err)
 	}
 	h.mu.Lock()

@@ -20,16 +20,16 @@ const (
 const probeScript = `return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`
 
 // probe tells whether Redis serves.
-func (g *Breaker) probe(ctx context.Context) error {
+func (b *Breaker) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	if cluster, ok := g.client.(*redis.ClusterClient); ok {
+	if cluster, ok := b.client.(*redis.ClusterClient); ok {
 		// The script reaches the master of one slot only.
 		if err := cluster.ForEachMaster(ctx, ping); err != nil {
 			return err
 		}
 	}
-	return write(ctx, g.client)
+	return write(ctx, b.client)
 }
 
 func write(ctx context.Context, client redis.UniversalClient) error {

@@ -49,41 +49,41 @@ type Breaker struct {
 // New watches over the client, which it owns from now on, and which Tune has set up. Redis is taken to be up until a
 // first probe, in the background, or a first call fails.
 func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Breaker {
-	g := &Breaker{client: client, log: log, since: time.Now().Add(-time.Hour)}
+	b := &Breaker{client: client, log: log, since: time.Now().Add(-time.Hour)}
 	for _, o := range options {
-		o(g)
+		o(b)
 	}
-	g.watch = outage.Start(outage.Settings{
-		Lost: "redis is down, memory takes over", Back: "redis is back", Log: log, Probe: g.probe,
+	b.watch = outage.Start(outage.Settings{
+		Lost: "redis is down, memory takes over", Back: "redis is back", Log: log, Probe: b.probe,
 	})
-	return g
+	return b
 }
 
 // Do calls fn with the client and a context that ends after Bound, and gives fn's error. While Redis is down it gives
 // ErrDown at once. fn must honour its context, as the client's own methods do. A failure counts as an outage unless the
 // caller's own context has ended or fn gives ErrLate; of the errors that Redis replies with, only those that say that
 // it cannot serve now. The Observer is told of the call as o.
-func (g *Breaker) Do(ctx context.Context, o Operation, fn func(context.Context, redis.UniversalClient) error) error {
-	up := g.watch.Now()
+func (b *Breaker) Do(ctx context.Context, o Operation, fn func(context.Context, redis.UniversalClient) error) error {
+	up := b.watch.Now()
 	if up.Reason() != nil {
 		return ErrDown
 	}
 	bounded, cancel := context.WithTimeout(ctx, Bound)
 	defer cancel()
 	began := time.Now()
-	err := fn(bounded, g.client)
+	err := fn(bounded, b.client)
 	if err != nil {
 		awaitPassed(ctx)
 	}
-	g.observe(ctx, o, began, err)
+	b.observe(ctx, o, began, err)
 	switch {
 	case err == nil, errors.Is(err, redis.Nil), ctx.Err() != nil:
 	case errors.Is(err, ErrLate):
-		g.tell("redis is slow, memory takes over for what takes too long", err)
+		b.tell("redis is slow, memory takes over for what takes too long", err)
 	case isOutage(err):
-		g.watch.Fall(up, err)
+		b.watch.Fall(up, err)
 	default:
-		g.tell("redis refuses a command, memory takes over for it", err)
+		b.tell("redis refuses a command, memory takes over for it", err)
 	}
 	return err
 }
@@ -97,8 +97,8 @@ func awaitPassed(ctx context.Context) {
 }
 
 // State is OK or Down.
-func (g *Breaker) State() string {
-	if g.watch.Now().Reason() != nil {
+func (b *Breaker) State() string {
+	if b.watch.Now().Reason() != nil {
 		return Down
 	}
 	return OK
@@ -110,27 +110,27 @@ const checkedFor = time.Second
 // Check is State after a look at Redis: on an instance without visitors nothing else would notice that Redis is gone.
 // It waits for Bound at most and looks once a second at most. It looks as a probe does: a PING passes where nothing can
 // be written.
-func (g *Breaker) Check(ctx context.Context) string {
-	now, last := int64(time.Since(g.since)), g.checkedAt.Load()
-	if now-last >= int64(checkedFor) && g.checkedAt.CompareAndSwap(last, now) {
-		_ = g.Do(ctx, Check, write)
+func (b *Breaker) Check(ctx context.Context) string {
+	now, last := int64(time.Since(b.since)), b.checkedAt.Load()
+	if now-last >= int64(checkedFor) && b.checkedAt.CompareAndSwap(last, now) {
+		_ = b.Do(ctx, Check, write)
 	}
-	return g.State()
+	return b.State()
 }
 
 // Close ends the probing and closes the client.
-func (g *Breaker) Close() error {
-	g.watch.Stop()
-	err := g.client.Close()
-	g.watch.Close()
+func (b *Breaker) Close() error {
+	b.watch.Stop()
+	err := b.client.Close()
+	b.watch.Close()
 	return err
 }
 
 // tell logs a call that failed though Redis serves, at most once a minute.
-func (g *Breaker) tell(what string, err error) {
-	now, last := int64(time.Since(g.since)), g.loggedAt.Load()
-	if now-last < int64(time.Minute) || !g.loggedAt.CompareAndSwap(last, now) {
+func (b *Breaker) tell(what string, err error) {
+	now, last := int64(time.Since(b.since)), b.loggedAt.Load()
+	if now-last < int64(time.Minute) || !b.loggedAt.CompareAndSwap(last, now) {
 		return
 	}
-	g.log.Warn(what, slog.String("error", redact.Message(err, nil)))
+	b.log.Warn(what, slog.String("error", redact.Message(err, nil)))
 }

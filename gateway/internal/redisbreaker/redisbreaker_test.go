@@ -32,15 +32,15 @@ func newGuard(t *testing.T, addr string) (*redisbreaker.Breaker, *journal) {
 	o := &redis.UniversalOptions{Addrs: []string{addr}}
 	redisbreaker.Tune(o)
 	log := &journal{}
-	g := redisbreaker.New(redis.NewUniversalClient(o), slog.New(slog.NewTextHandler(log, nil)))
-	t.Cleanup(func() { _ = g.Close() })
-	return g, log
+	b := redisbreaker.New(redis.NewUniversalClient(o), slog.New(slog.NewTextHandler(log, nil)))
+	t.Cleanup(func() { _ = b.Close() })
+	return b, log
 }
 
-func await(t *testing.T, g *redisbreaker.Breaker, state string) {
+func await(t *testing.T, b *redisbreaker.Breaker, state string) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
-	for g.State() != state {
+	for b.State() != state {
 		if time.Now().After(deadline) {
 			t.Fatalf("never %s", state)
 		}
@@ -54,19 +54,19 @@ func write(ctx context.Context, c redis.UniversalClient) error {
 
 func TestDoGivesTheClientAndTheError(t *testing.T) {
 	t.Parallel()
-	g, log := newGuard(t, miniredis.RunT(t).Addr())
-	if err := g.Do(t.Context(), redisbreaker.Limits, write); err != nil {
+	b, log := newGuard(t, miniredis.RunT(t).Addr())
+	if err := b.Do(t.Context(), redisbreaker.Limits, write); err != nil {
 		t.Fatal(err)
 	}
-	err := g.Do(t.Context(), redisbreaker.Limits, func(ctx context.Context, c redis.UniversalClient) error {
+	err := b.Do(t.Context(), redisbreaker.Limits, func(ctx context.Context, c redis.UniversalClient) error {
 		deadline, ok := ctx.Deadline()
 		if !ok || time.Until(deadline) > redisbreaker.Bound {
 			t.Errorf("deadline %v, %t", deadline, ok)
 		}
 		return c.Get(ctx, "missing").Err()
 	})
-	if !errors.Is(err, redis.Nil) || g.State() != redisbreaker.OK || log.String() != "" {
-		t.Errorf("a missing key: %v, state %s, log %q", err, g.State(), log)
+	if !errors.Is(err, redis.Nil) || b.State() != redisbreaker.OK || log.String() != "" {
+		t.Errorf("a missing key: %v, state %s, log %q", err, b.State(), log)
 	}
 }
 
@@ -95,30 +95,30 @@ func TestAPanicOfTheDriverIsAnOutage(t *testing.T) {
 	client, driver, log := redis.NewUniversalClient(o), &panicky{}, &journal{}
 	driver.on.Store(true)
 	client.AddHook(driver)
-	g := redisbreaker.New(client, slog.New(slog.NewTextHandler(log, nil)))
-	t.Cleanup(func() { _ = g.Close() })
-	await(t, g, redisbreaker.Down)
+	b := redisbreaker.New(client, slog.New(slog.NewTextHandler(log, nil)))
+	t.Cleanup(func() { _ = b.Close() })
+	await(t, b, redisbreaker.Down)
 	if !strings.Contains(log.String(), "redisbreaker_test.(*panicky)") {
 		t.Errorf("logged without a stack: %s", log)
 	}
 	driver.on.Store(false)
-	await(t, g, redisbreaker.OK)
+	await(t, b, redisbreaker.OK)
 }
 
 func TestCheckNoticesWhatNobodyAskedFor(t *testing.T) {
 	t.Parallel()
 	server := miniredis.RunT(t)
-	g, _ := newGuard(t, server.Addr())
-	if got := g.Check(t.Context()); got != redisbreaker.OK {
+	b, _ := newGuard(t, server.Addr())
+	if got := b.Check(t.Context()); got != redisbreaker.OK {
 		t.Fatalf("with Redis: %s", got)
 	}
-	<-g.Probed()
+	<-b.Probed()
 	server.Close()
-	if got := g.State(); got != redisbreaker.OK {
+	if got := b.State(); got != redisbreaker.OK {
 		t.Fatalf("nobody has asked, and the state is %s", got)
 	}
 	deadline := time.Now().Add(5 * time.Second)
-	for g.Check(t.Context()) != redisbreaker.Down {
+	for b.Check(t.Context()) != redisbreaker.Down {
 		if time.Now().After(deadline) {
 			t.Fatal("a lost Redis was not noticed")
 		}
@@ -158,10 +158,10 @@ func TestErrorsThatMeanAnOutage(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g, _ := newGuard(t, miniredis.RunT(t).Addr())
-			err := g.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error { return c.err })
-			if !errors.Is(err, c.err) || g.State() != c.want {
-				t.Errorf("%v, state %s; want %v, %s", err, g.State(), c.err, c.want)
+			b, _ := newGuard(t, miniredis.RunT(t).Addr())
+			err := b.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error { return c.err })
+			if !errors.Is(err, c.err) || b.State() != c.want {
+				t.Errorf("%v, state %s; want %v, %s", err, b.State(), c.err, c.want)
 			}
 		})
 	}
@@ -176,15 +176,15 @@ func (reply) RedisError()     {}
 func TestWhileDownNothingIsAsked(t *testing.T) {
 	t.Parallel()
 	server := miniredis.RunT(t)
-	g, log := newGuard(t, server.Addr())
-	<-g.Probed()
+	b, log := newGuard(t, server.Addr())
+	<-b.Probed()
 	server.Close()
-	if err := g.Do(t.Context(), redisbreaker.Limits, write); err == nil || errors.Is(err, redisbreaker.ErrDown) {
+	if err := b.Do(t.Context(), redisbreaker.Limits, write); err == nil || errors.Is(err, redisbreaker.ErrDown) {
 		t.Fatalf("the first call gives its own error, got %v", err)
 	}
 	start := time.Now()
 	for range 1000 {
-		err := g.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error {
+		err := b.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error {
 			t.Error("redis was asked")
 			return nil
 		})
@@ -218,26 +218,26 @@ func TestProbeWrites(t *testing.T) {
 			o.Username, o.Password = "limited", "password"
 			// The clock of the bubble stands still while Redis is asked.
 			synctest.Test(t, func(t *testing.T) {
-				g := redisbreaker.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler))
-				defer g.Close()
+				b := redisbreaker.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler))
+				defer b.Close()
 				script := func(ctx context.Context, c redis.UniversalClient) error {
 					return c.Eval(ctx, "return redis.call('SET', KEYS[1], 1)", []string{"k"}).Err()
 				}
-				if err := g.Do(t.Context(), redisbreaker.Limits, script); err != nil || g.Check(t.Context()) != redisbreaker.OK {
+				if err := b.Do(t.Context(), redisbreaker.Limits, script); err != nil || b.Check(t.Context()) != redisbreaker.OK {
 					t.Fatal(err)
 				}
 				do(t, admin, c.breaks...)
 				time.Sleep(2 * time.Second)
-				if state := g.Check(t.Context()); state != redisbreaker.Down {
+				if state := b.Check(t.Context()); state != redisbreaker.Down {
 					t.Errorf("who asks for readiness is told that it is %s", state)
 				}
 				time.Sleep(time.Minute)
-				if g.State() != redisbreaker.Down {
+				if b.State() != redisbreaker.Down {
 					t.Error("back before it can serve")
 				}
 				do(t, admin, c.mends...)
-				await(t, g, redisbreaker.OK)
-				if err := g.Do(t.Context(), redisbreaker.Limits, script); err != nil {
+				await(t, b, redisbreaker.OK)
+				if err := b.Do(t.Context(), redisbreaker.Limits, script); err != nil {
 					t.Errorf("mended: %v", err)
 				}
 			})
@@ -260,19 +260,19 @@ func TestStartIsProbedWithoutWaiting(t *testing.T) {
 	}
 	defer l.Close()
 	start := time.Now()
-	g, _ := newGuard(t, l.Addr().String())
+	b, _ := newGuard(t, l.Addr().String())
 	if took := time.Since(start); took > 5*50*time.Millisecond {
 		t.Errorf("New took %s", took)
 	}
-	await(t, g, redisbreaker.Down)
+	await(t, b, redisbreaker.Down)
 }
 
 // A host that drops packets: the connection is never even refused.
 func TestConnectThatHangsIsBounded(t *testing.T) {
 	t.Parallel()
-	g, _ := newGuard(t, fullBacklog(t))
+	b, _ := newGuard(t, fullBacklog(t))
 	start := time.Now()
-	err := g.Do(t.Context(), redisbreaker.Limits, write)
+	err := b.Do(t.Context(), redisbreaker.Limits, write)
 	took := time.Since(start)
 	t.Logf("a connect that hangs: given up after %s", took)
 	if err == nil || took > 5*redisbreaker.Bound {
@@ -312,15 +312,15 @@ func fullBacklog(t *testing.T) string {
 
 func TestCallerThatLeavesIsNoOutage(t *testing.T) {
 	t.Parallel()
-	g, log := newGuard(t, miniredis.RunT(t).Addr())
+	b, log := newGuard(t, miniredis.RunT(t).Addr())
 	ctx, cancel := context.WithCancel(t.Context())
-	err := g.Do(ctx, redisbreaker.Limits, func(ctx context.Context, _ redis.UniversalClient) error {
+	err := b.Do(ctx, redisbreaker.Limits, func(ctx context.Context, _ redis.UniversalClient) error {
 		cancel()
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	if !errors.Is(err, context.Canceled) || g.State() != redisbreaker.OK || log.String() != "" {
-		t.Errorf("%v, state %s, log %q", err, g.State(), log)
+	if !errors.Is(err, context.Canceled) || b.State() != redisbreaker.OK || log.String() != "" {
+		t.Errorf("%v, state %s, log %q", err, b.State(), log)
 	}
 }
 
@@ -331,40 +331,40 @@ func (lateTimer) Deadline() (time.Time, bool) { return time.Now().Add(-time.Mill
 
 func TestDeadlineOfTheCallerBeforeItsTimer(t *testing.T) {
 	t.Parallel()
-	g, log := newGuard(t, miniredis.RunT(t).Addr())
+	b, log := newGuard(t, miniredis.RunT(t).Addr())
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	err := g.Do(lateTimer{ctx}, redisbreaker.Limits, func(context.Context, redis.UniversalClient) error {
+	err := b.Do(lateTimer{ctx}, redisbreaker.Limits, func(context.Context, redis.UniversalClient) error {
 		return os.ErrDeadlineExceeded
 	})
 	if !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() == nil {
 		t.Errorf("gave %v, the caller's context: %v", err, ctx.Err())
 	}
-	if g.State() != redisbreaker.OK || log.String() != "" {
-		t.Errorf("state %s, log %q", g.State(), log)
+	if b.State() != redisbreaker.OK || log.String() != "" {
+		t.Errorf("state %s, log %q", b.State(), log)
 	}
 }
 
 // A call of one outage that ends after the recovery must not begin the next.
 func TestLateFailureIsNoNewOutage(t *testing.T) {
 	t.Parallel()
-	g, _ := newGuard(t, miniredis.RunT(t).Addr())
+	b, _ := newGuard(t, miniredis.RunT(t).Addr())
 	late, release := make(chan error), make(chan struct{})
 	go func() {
-		late <- g.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error {
+		late <- b.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error {
 			<-release
 			return io.EOF
 		})
 	}()
 	time.Sleep(50 * time.Millisecond)
-	_ = g.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error { return io.EOF })
-	if g.State() != redisbreaker.Down {
+	_ = b.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error { return io.EOF })
+	if b.State() != redisbreaker.Down {
 		t.Fatal("not down")
 	}
-	await(t, g, redisbreaker.OK)
+	await(t, b, redisbreaker.OK)
 	close(release)
-	if err := <-late; !errors.Is(err, io.EOF) || g.State() != redisbreaker.OK {
-		t.Errorf("%v, state %s", err, g.State())
+	if err := <-late; !errors.Is(err, io.EOF) || b.State() != redisbreaker.OK {
+		t.Errorf("%v, state %s", err, b.State())
 	}
 }
 
@@ -372,15 +372,15 @@ func TestClose(t *testing.T) {
 	t.Parallel()
 	server := miniredis.RunT(t)
 	for _, down := range []bool{false, true} {
-		g, log := newGuard(t, server.Addr())
+		b, log := newGuard(t, server.Addr())
 		if down {
-			_ = g.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error { return io.EOF })
+			_ = b.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error { return io.EOF })
 		}
 		before := log.String()
-		if err := g.Close(); err != nil {
+		if err := b.Close(); err != nil {
 			t.Errorf("Close: %v", err)
 		}
-		if err := g.Do(t.Context(), redisbreaker.Limits, write); err == nil {
+		if err := b.Do(t.Context(), redisbreaker.Limits, write); err == nil {
 			t.Error("a call after Close passes")
 		}
 		if log.String() != before {

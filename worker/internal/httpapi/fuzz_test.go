@@ -22,18 +22,18 @@ func FuzzReadJob(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/api/ping", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
-		x := &requestContext{w: httptest.NewRecorder(), r: r, start: time.Now()}
-		if _, refused := readTrace(x); refused != nil {
+		rc := &requestContext{w: httptest.NewRecorder(), r: r, start: time.Now()}
+		if _, refused := readTrace(rc); refused != nil {
 			if refused.status < 400 || refused.status > 499 || refused.sentence == "" {
 				t.Errorf("%q: %+v", body, refused)
 			}
 			return
 		}
-		if !netpolicy.Judge(x.target).Public || x.target.Zone() != "" || x.target.Is4In6() {
-			t.Errorf("%q: would probe %v", body, x.target)
+		if !netpolicy.Judge(rc.target).Public || rc.target.Zone() != "" || rc.target.Is4In6() {
+			t.Errorf("%q: would probe %v", body, rc.target)
 		}
-		if !workerapi.ValidPseudonym(x.holder.client) || !workerapi.ValidPseudonym(x.holder.group) {
-			t.Errorf("%q: holder %+v", body, x.holder)
+		if !workerapi.ValidPseudonym(rc.holder.client) || !workerapi.ValidPseudonym(rc.holder.group) {
+			t.Errorf("%q: holder %+v", body, rc.holder)
 		}
 	})
 }

@@ -33,28 +33,28 @@ func newInflight(limit int) *inflight {
 
 // take gives a place for a job that usually takes at most a while. Without a free one the error is a *busyError: who
 // holds a share of the places already hears of that, whether or not there are others.
-func (p *inflight) take(now time.Time, usual time.Duration, who holder) (place int, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (f *inflight) take(now time.Time, usual time.Duration, who holder) (place int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	switch {
-	case who.client != "" && p.clients[who.client] >= workerapi.ClientShare(p.limit):
-		return 0, p.refuse(now, LimitClient, func(t taken) bool { return t.client == who.client })
-	case who.group != "" && p.groups[who.group] >= workerapi.GroupShare(p.limit):
-		return 0, p.refuse(now, LimitGroup, func(t taken) bool { return t.group == who.group })
-	case len(p.running) >= p.limit:
-		return 0, p.refuse(now, LimitPlaces, func(taken) bool { return true })
+	case who.client != "" && f.clients[who.client] >= workerapi.ClientShare(f.limit):
+		return 0, f.refuse(now, LimitClient, func(t taken) bool { return t.client == who.client })
+	case who.group != "" && f.groups[who.group] >= workerapi.GroupShare(f.limit):
+		return 0, f.refuse(now, LimitGroup, func(t taken) bool { return t.group == who.group })
+	case len(f.running) >= f.limit:
+		return 0, f.refuse(now, LimitPlaces, func(taken) bool { return true })
 	}
-	p.next++
-	p.running[p.next] = taken{who, now.Add(usual)}
-	count(p.clients, who.client, 1)
-	count(p.groups, who.group, 1)
-	return p.next, nil
+	f.next++
+	f.running[f.next] = taken{who, now.Add(usual)}
+	count(f.clients, who.client, 1)
+	count(f.groups, who.group, 1)
+	return f.next, nil
 }
 
 // refuse says by when the first of the jobs that stand in the way should have ended.
-func (p *inflight) refuse(now time.Time, limit Limit, inTheWay func(taken) bool) *busyError {
+func (f *inflight) refuse(now time.Time, limit Limit, inTheWay func(taken) bool) *busyError {
 	var first time.Time
-	for _, t := range p.running {
+	for _, t := range f.running {
 		if inTheWay(t) && (first.IsZero() || t.end.Before(first)) {
 			first = t.end
 		}
@@ -62,13 +62,13 @@ func (p *inflight) refuse(now time.Time, limit Limit, inTheWay func(taken) bool)
 	return &busyError{free: first.Sub(now), limit: limit}
 }
 
-func (p *inflight) leave(place int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	t := p.running[place]
-	delete(p.running, place)
-	count(p.clients, t.client, -1)
-	count(p.groups, t.group, -1)
+func (f *inflight) leave(place int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t := f.running[place]
+	delete(f.running, place)
+	count(f.clients, t.client, -1)
+	count(f.groups, t.group, -1)
 }
 
 // count keeps no entry for who holds nothing.
@@ -81,8 +81,8 @@ func count(of map[string]int, who string, n int) {
 	}
 }
 
-func (p *inflight) inUse() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.running)
+func (f *inflight) inUse() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.running)
 }

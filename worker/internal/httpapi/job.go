@@ -49,21 +49,21 @@ func job[K comparable, T any, M measurement[T]](
 	s *Server, usual time.Duration, read func(*requestContext) (K, *refusal), run func(context.Context, K) (T, error),
 ) func(*requestContext) {
 	jobs := &flight.Group[K, T]{Keep: sharedFor}
-	return func(x *requestContext) {
-		asked, refused := read(x)
+	return func(rc *requestContext) {
+		asked, refused := read(rc)
 		if refused != nil {
-			x.refused = refused
-			x.fail(refused.status, refused.sentence)
+			rc.refused = refused
+			rc.fail(refused.status, refused.sentence)
 			return
 		}
 		var result T
 		var own bool
 		var err error
-		x.perform(func(ctx context.Context) {
+		rc.perform(func(ctx context.Context) {
 			result, own, err = inShare(func(begun *atomic.Bool) (T, error) {
 				return jobs.Do(ctx, asked, func(ctx context.Context) (T, error) {
 					begun.Store(true)
-					return inPlace(ctx, s, usual, x.holder, func(ctx context.Context) (T, error) { return run(ctx, asked) })
+					return inPlace(ctx, s, usual, rc.holder, func(ctx context.Context) (T, error) { return run(ctx, asked) })
 				})
 			})
 		})
@@ -71,19 +71,19 @@ func job[K comparable, T any, M measurement[T]](
 		var spent *probe.BusyError
 		switch {
 		case errors.As(err, &busy):
-			x.refuse(busy)
+			rc.refuse(busy)
 		case errors.As(err, &spent):
-			x.cause = spent
-			x.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedBudget)
-			x.refuseUntil(spent.Free, "This worker is already sending as many probes as it may.")
+			rc.cause = spent
+			rc.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedBudget)
+			rc.refuseUntil(spent.Free, "This worker is already sending as many probes as it may.")
 		case err != nil:
-			x.failJob(err)
+			rc.failJob(err)
 		default:
 			// Of this request's copy, which shares no more than what nobody changes.
 			if !own {
 				M(&result).MarkShared()
 			}
-			succeed(x, result)
+			succeed(rc, result)
 		}
 	}
 }
@@ -103,20 +103,20 @@ func inShare[T any](do func(begun *atomic.Bool) (T, error)) (result T, own bool,
 }
 
 // refuse answers a request without a place.
-func (x *requestContext) refuse(busy *busyError) {
-	x.cause = busy
+func (rc *requestContext) refuse(busy *busyError) {
+	rc.cause = busy
 	sentence := "Every place of this worker is taken."
 	if busy.share() {
-		x.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedShare)
+		rc.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedShare)
 		sentence = "This client or its network holds its share of this worker's places."
 	}
-	x.refuseUntil(busy.free, sentence)
+	rc.refuseUntil(busy.free, sentence)
 }
 
 // refuseUntil answers a request that may be made again after a while.
-func (x *requestContext) refuseUntil(free time.Duration, sentence string) {
-	x.w.Header().Set("Retry-After", strconv.Itoa(wholeSeconds(free)))
-	x.fail(http.StatusTooManyRequests, sentence)
+func (rc *requestContext) refuseUntil(free time.Duration, sentence string) {
+	rc.w.Header().Set("Retry-After", strconv.Itoa(wholeSeconds(free)))
+	rc.fail(http.StatusTooManyRequests, sentence)
 }
 
 // inPlace runs a job in a place of its own, within the bound from outside. Without a free place the error is a
@@ -136,28 +136,28 @@ func inPlace[T any](
 }
 
 // failJob answers for a job that could not be done.
-func (x *requestContext) failJob(err error) {
-	x.cause = err
+func (rc *requestContext) failJob(err error) {
+	rc.cause = err
 	switch {
-	case errors.Is(context.Cause(x.r.Context()), ErrLeaving):
-		x.fail(http.StatusServiceUnavailable, "This worker is being restarted.")
-	case x.r.Context().Err() != nil:
-		x.leave()
+	case errors.Is(context.Cause(rc.r.Context()), ErrLeaving):
+		rc.fail(http.StatusServiceUnavailable, "This worker is being restarted.")
+	case rc.r.Context().Err() != nil:
+		rc.leave()
 	case errors.Is(err, context.DeadlineExceeded):
-		x.fail(http.StatusGatewayTimeout, "The measurement did not end in time.")
+		rc.fail(http.StatusGatewayTimeout, "The measurement did not end in time.")
 	case isShortage(err):
-		x.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedShortage)
-		x.w.Header().Set("Retry-After", "1")
-		x.fail(http.StatusServiceUnavailable, "This worker's own host cannot send probes at the moment.")
+		rc.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedShortage)
+		rc.w.Header().Set("Retry-After", "1")
+		rc.fail(http.StatusServiceUnavailable, "This worker's own host cannot send probes at the moment.")
 	case errors.Is(err, echo.ErrProtocol):
-		x.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedProtocol)
-		x.fail(http.StatusBadGateway, "This worker can trace with ICMP only.")
+		rc.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedProtocol)
+		rc.fail(http.StatusBadGateway, "This worker can trace with ICMP only.")
 	case errors.Is(err, echo.ErrFamily), errors.Is(err, echo.ErrNoRoute):
-		x.fail(http.StatusBadGateway, "This worker has no "+workerapi.FamilyName(x.target)+" connection to the target.")
+		rc.fail(http.StatusBadGateway, "This worker has no "+workerapi.FamilyName(rc.target)+" connection to the target.")
 	case errors.Is(err, echo.ErrForbidden):
-		x.fail(http.StatusBadGateway, "A rule of the worker's own host forbids probes to the target.")
+		rc.fail(http.StatusBadGateway, "A rule of the worker's own host forbids probes to the target.")
 	default:
-		x.fail(http.StatusBadGateway, "The worker could not send its probes.")
+		rc.fail(http.StatusBadGateway, "The worker could not send its probes.")
 	}
 }
 

@@ -94,29 +94,29 @@ const (
 // Tools are those that there are jobs of.
 func Tools() []string { return []string{toolTraceroute, toolPing, toolPacketLoss} }
 
-func (x *requestContext) tell(o Observer, tool string, took time.Duration) {
+func (rc *requestContext) tell(o Observer, tool string, took time.Duration) {
 	var busy *busyError
 	var spent *probe.BusyError
 	switch {
-	case x.status != http.StatusTooManyRequests:
-	case errors.As(x.cause, &busy):
+	case rc.status != http.StatusTooManyRequests:
+	case errors.As(rc.cause, &busy):
 		o.Limited(tool, busy.limit)
-	case errors.As(x.cause, &spent):
+	case errors.As(rc.cause, &spent):
 		o.Limited(tool, LimitPackets)
 	}
-	o.JobEnded(tool, x.ending(), took)
+	o.JobEnded(tool, rc.ending(), took)
 }
 
-func (x *requestContext) ending() Ending {
-	status := x.status
+func (rc *requestContext) ending() Ending {
+	status := rc.status
 	if status == statusClientGone {
 		status = 0
 	}
-	return Ending{status, x.outcome()}
+	return Ending{status, rc.outcome()}
 }
 
-func (x *requestContext) outcome() Outcome {
-	switch x.status {
+func (rc *requestContext) outcome() Outcome {
+	switch rc.status {
 	case http.StatusOK:
 		return OutcomeOK
 	case http.StatusUnauthorized:
@@ -125,21 +125,21 @@ func (x *requestContext) outcome() Outcome {
 		return OutcomeCanceled
 	case http.StatusTooManyRequests:
 		var busy *busyError
-		if errors.As(x.cause, &busy) && busy.share() {
+		if errors.As(rc.cause, &busy) && busy.share() {
 			return OutcomeLimited
 		}
 		return OutcomeBusy
 	case http.StatusServiceUnavailable:
-		if isShortage(x.cause) {
+		if isShortage(rc.cause) {
 			return OutcomeShortage
 		}
 		return OutcomeLeaving
 	case http.StatusGatewayTimeout:
 		return OutcomeTimeout
 	case http.StatusBadGateway:
-		return badGateway(x.cause)
+		return badGateway(rc.cause)
 	}
-	switch x.refused {
+	switch rc.refused {
 	case nil:
 		return OutcomeInternal
 	case errNotPublic:

@@ -25,21 +25,21 @@ type refusal struct {
 var errNotPublic = &refusal{http.StatusBadRequest, "Only public addresses can be probed."}
 
 // readAddress reads a request that is about an address alone, which tells its family too.
-func readAddress(x *requestContext) (netip.Addr, *refusal) {
-	_, refused := x.readJob()
-	return x.target, refused
+func readAddress(rc *requestContext) (netip.Addr, *refusal) {
+	_, refused := rc.readJob()
+	return rc.target, refused
 }
 
 // readJob reads and judges a request for a job; refused is nil for one that may run.
-func (x *requestContext) readJob() (request workerapi.Request, refused *refusal) {
-	if x.r.Method != http.MethodPost {
-		x.w.Header().Set("Allow", http.MethodPost)
+func (rc *requestContext) readJob() (request workerapi.Request, refused *refusal) {
+	if rc.r.Method != http.MethodPost {
+		rc.w.Header().Set("Allow", http.MethodPost)
 		return request, &refusal{http.StatusMethodNotAllowed, "Use POST."}
 	}
-	if !isPlainJSON(x.r.Header) {
+	if !isPlainJSON(rc.r.Header) {
 		return request, &refusal{http.StatusUnsupportedMediaType, "Send the request as application/json, not compressed."}
 	}
-	body, refused := x.readBody()
+	body, refused := rc.readBody()
 	if refused != nil {
 		return request, refused
 	}
@@ -49,9 +49,9 @@ func (x *requestContext) readJob() (request workerapi.Request, refused *refusal)
 	if !workerapi.ValidPseudonym(request.Client) || !workerapi.ValidPseudonym(request.Group) {
 		return request, &refusal{http.StatusBadRequest, "Send client and group as at most 64 printable characters."}
 	}
-	x.holder = holder{client: request.Client, group: request.Group}
-	x.adopt(request.RequestID)
-	x.target, refused = judge(request.Target)
+	rc.holder = holder{client: request.Client, group: request.Group}
+	rc.adopt(request.RequestID)
+	rc.target, refused = judge(request.Target)
 	return request, refused
 }
 
@@ -76,15 +76,15 @@ func isPlainJSON(h http.Header) bool {
 const bodyTimeout = 5 * time.Second
 
 // readBody reads a body up to its end, which also lets the server notice a client that leaves during the job.
-func (x *requestContext) readBody() ([]byte, *refusal) {
+func (rc *requestContext) readBody() ([]byte, *refusal) {
 	large := &refusal{http.StatusRequestEntityTooLarge, "Send at most 4096 bytes."}
-	if x.r.ContentLength > workerapi.MaxRequestBytes {
+	if rc.r.ContentLength > workerapi.MaxRequestBytes {
 		return nil, large
 	}
 	// Servers that know no deadlines (in tests) go without.
-	c := http.NewResponseController(x.w)
+	c := http.NewResponseController(rc.w)
 	_ = c.SetReadDeadline(time.Now().Add(bodyTimeout))
-	body, err := io.ReadAll(io.LimitReader(x.r.Body, workerapi.MaxRequestBytes+1))
+	body, err := io.ReadAll(io.LimitReader(rc.r.Body, workerapi.MaxRequestBytes+1))
 	_ = c.SetReadDeadline(time.Time{})
 	if err != nil {
 		return nil, &refusal{http.StatusBadRequest, "The request's body ended early."}

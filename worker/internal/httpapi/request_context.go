@@ -38,36 +38,36 @@ func newRequestContext(w http.ResponseWriter, r *http.Request) *requestContext {
 }
 
 // adopt takes over the caller's request id if it is a UUID in its canonical form, so that both logs tell one story.
-func (x *requestContext) adopt(id string) {
-	if len(id) != len(x.id) {
+func (rc *requestContext) adopt(id string) {
+	if len(id) != len(rc.id) {
 		return
 	}
 	if u, err := uuid.Parse(id); err == nil {
-		x.id = u.String()
+		rc.id = u.String()
 	}
 }
 
 // readsOnly answers every method but GET and HEAD with 405.
-func (x *requestContext) readsOnly() bool {
-	if x.r.Method == http.MethodGet || x.r.Method == http.MethodHead {
+func (rc *requestContext) readsOnly() bool {
+	if rc.r.Method == http.MethodGet || rc.r.Method == http.MethodHead {
 		return true
 	}
-	x.w.Header().Set("Allow", "GET, HEAD")
-	x.fail(http.StatusMethodNotAllowed, "Use GET.")
+	rc.w.Header().Set("Allow", "GET, HEAD")
+	rc.fail(http.StatusMethodNotAllowed, "Use GET.")
 	return false
 }
 
 // fail answers with an error sentence.
-func (x *requestContext) fail(status int, sentence string) {
-	x.writeJSON(status, workerapi.Envelope[struct{}]{
-		Error: sentence, DurationMs: ms(time.Since(x.start)), RequestID: x.id,
+func (rc *requestContext) fail(status int, sentence string) {
+	rc.writeJSON(status, workerapi.Envelope[struct{}]{
+		Error: sentence, DurationMs: ms(time.Since(rc.start)), RequestID: rc.id,
 	})
 }
 
 // succeed answers with a job's result.
-func succeed[T any](x *requestContext, data T) {
-	x.writeJSON(http.StatusOK, workerapi.Envelope[T]{
-		Data: &data, DurationMs: ms(time.Since(x.start)), RequestID: x.id,
+func succeed[T any](rc *requestContext, data T) {
+	rc.writeJSON(http.StatusOK, workerapi.Envelope[T]{
+		Data: &data, DurationMs: ms(time.Since(rc.start)), RequestID: rc.id,
 	})
 }
 
@@ -75,38 +75,38 @@ func succeed[T any](x *requestContext, data T) {
 var ErrLeaving = errors.New("this worker is leaving")
 
 // leave ends a request whose client is gone.
-func (x *requestContext) leave() { x.status, x.written = statusClientGone, true }
+func (rc *requestContext) leave() { rc.status, rc.written = statusClientGone, true }
 
-func (x *requestContext) writeJSON(status int, body any) {
+func (rc *requestContext) writeJSON(status int, body any) {
 	b, err := json.Marshal(body)
 	if err != nil {
 		panic(err)
 	}
-	x.write(status, "application/json", b)
+	rc.write(status, "application/json", b)
 }
 
 // write writes the answer. The first one stands: after it there is nothing left to say.
-func (x *requestContext) write(status int, mediaType string, body []byte) {
-	if x.written {
+func (rc *requestContext) write(status int, mediaType string, body []byte) {
+	if rc.written {
 		return
 	}
-	x.written, x.status = true, status
-	if x.stream {
-		x.lastLine(status, body)
+	rc.written, rc.status = true, status
+	if rc.stream {
+		rc.lastLine(status, body)
 		return
 	}
-	x.header(mediaType)
-	x.w.WriteHeader(status)
+	rc.header(mediaType)
+	rc.w.WriteHeader(status)
 	// An error here is the client's connection, which has nobody left to be told.
-	_, _ = x.w.Write(body)
+	_, _ = rc.w.Write(body)
 }
 
-func (x *requestContext) header(mediaType string) {
-	h := x.w.Header()
+func (rc *requestContext) header(mediaType string) {
+	h := rc.w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Request-Id", x.id)
+	h.Set("X-Request-Id", rc.id)
 }
 
 // ms gives a duration in milliseconds, to the microsecond.

@@ -106,26 +106,26 @@ func (s *Server) PlacesInUse() int { return s.inflight.inUse() }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := newRequestContext(w, r)
+	rc := newRequestContext(w, r)
 	found, known := s.routes[r.URL.Path]
 	p := parallel.Catch(func() {
 		switch {
 		case !s.isCertified(r):
-			x.fail(http.StatusForbidden, "A client certificate is required.")
+			rc.fail(http.StatusForbidden, "A client certificate is required.")
 		case isAPI(r.URL.Path) && !s.tokens.Load().admit(r.Header.Values("Authorization")):
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			x.fail(http.StatusUnauthorized, "A valid bearer token is required.")
+			rc.fail(http.StatusUnauthorized, "A valid bearer token is required.")
 		case !known:
-			x.fail(http.StatusNotFound, "There is no such route.")
+			rc.fail(http.StatusNotFound, "There is no such route.")
 		default:
-			found.serve(x)
+			found.serve(rc)
 		}
 	})
 	if p != nil {
-		s.config.Log.Error("panic", "requestId", x.id, "panic", redact.Text(fmt.Sprint(p.Value)), "stack", string(p.Stack))
-		x.fail(http.StatusInternalServerError, "The worker failed unexpectedly.")
+		s.config.Log.Error("panic", "requestId", rc.id, "panic", redact.Text(fmt.Sprint(p.Value)), "stack", string(p.Stack))
+		rc.fail(http.StatusInternalServerError, "The worker failed unexpectedly.")
 	}
-	s.report(x, found.tool)
+	s.report(rc, found.tool)
 }
 
 func isAPI(path string) bool { return path == "/api" || strings.HasPrefix(path, "/api/") }
@@ -138,30 +138,30 @@ var knownCauses = []error{
 
 // report logs a request and tells the observer of a job. The path is logged only as the route that it named, and the
 // target not at all.
-func (s *Server) report(x *requestContext, tool string) {
-	took := time.Since(x.start)
+func (s *Server) report(rc *requestContext, tool string) {
+	took := time.Since(rc.start)
 	if tool == "" {
-		s.config.Log.Debug("request", "status", x.status, "durationMs", ms(took), "requestId", x.id)
+		s.config.Log.Debug("request", "status", rc.status, "durationMs", ms(took), "requestId", rc.id)
 		return
 	}
-	attributes := []any{"tool", tool, "status", x.status, "durationMs", ms(took), "requestId", x.id}
-	if x.cause != nil {
-		attributes = append(attributes, "cause", redact.Outline(x.cause, knownCauses...))
+	attributes := []any{"tool", tool, "status", rc.status, "durationMs", ms(took), "requestId", rc.id}
+	if rc.cause != nil {
+		attributes = append(attributes, "cause", redact.Outline(rc.cause, knownCauses...))
 	}
 	s.config.Log.Info("job", attributes...)
 	if s.config.Observer != nil {
-		x.tell(s.config.Observer, tool, took)
+		rc.tell(s.config.Observer, tool, took)
 	}
 }
 
-func health(x *requestContext) {
-	if x.readsOnly() {
-		x.write(http.StatusOK, "text/plain; charset=utf-8", []byte("ok"))
+func health(rc *requestContext) {
+	if rc.readsOnly() {
+		rc.write(http.StatusOK, "text/plain; charset=utf-8", []byte("ok"))
 	}
 }
 
-func (s *Server) ready(x *requestContext) {
-	if !x.readsOnly() {
+func (s *Server) ready(rc *requestContext) {
+	if !rc.readsOnly() {
 		return
 	}
 	body := workerapi.Ready{Status: "ready", Families: s.config.Families, Mode: s.config.Mode}
@@ -169,5 +169,5 @@ func (s *Server) ready(x *requestContext) {
 	if s.draining.Load() {
 		body.Status, status = "draining", http.StatusServiceUnavailable
 	}
-	x.writeJSON(status, body)
+	rc.writeJSON(status, body)
 }

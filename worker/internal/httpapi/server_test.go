@@ -487,16 +487,16 @@ func TestPlaces(t *testing.T) {
 func TestPlacesKnowWhenTheNextIsFree(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
-	p := newInflight(2)
-	_, _ = p.take(now, 10*time.Second, holder{})
-	place, _ := p.take(now.Add(3*time.Second), 5*time.Second, holder{})
-	_, err := p.take(now.Add(4*time.Second), time.Second, holder{})
+	f := newInflight(2)
+	_, _ = f.take(now, 10*time.Second, holder{})
+	place, _ := f.take(now.Add(3*time.Second), 5*time.Second, holder{})
+	_, err := f.take(now.Add(4*time.Second), time.Second, holder{})
 	var busy *busyError
 	if !errors.As(err, &busy) || busy.free != 4*time.Second || busy.share() {
 		t.Errorf("with both places taken: %+v", err)
 	}
-	p.leave(place)
-	if _, err := p.take(now.Add(4*time.Second), time.Second, holder{}); err != nil {
+	f.leave(place)
+	if _, err := f.take(now.Add(4*time.Second), time.Second, holder{}); err != nil {
 		t.Errorf("a place that was left is not free: %v", err)
 	}
 	for d, want := range map[time.Duration]int{-time.Second: 1, 0: 1, time.Millisecond: 1, time.Second: 1, time.Second +

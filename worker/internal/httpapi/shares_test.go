@@ -92,8 +92,8 @@ func TestSharesOfThePlaces(t *testing.T) {
 				if got := j.crowd(c.jobs, c.who); fmt.Sprint(got) != fmt.Sprint(c.want) {
 					t.Errorf("%v, want %v", got, c.want)
 				}
-				if p := j.server.inflight; p.inUse() != 0 || len(p.clients) != 0 || len(p.groups) != 0 {
-					t.Errorf("left behind: %v %v", p.clients, p.groups)
+				if f := j.server.inflight; f.inUse() != 0 || len(f.clients) != 0 || len(f.groups) != 0 {
+					t.Errorf("left behind: %v %v", f.clients, f.groups)
 				}
 				// What was held is free again.
 				if got := j.crowd(1, c.who); fmt.Sprint(got) != fmt.Sprint(map[int]int{ok: 1}) {

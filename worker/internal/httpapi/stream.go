@@ -13,12 +13,12 @@ import (
 
 // perform runs a job, and tells its steps meanwhile to who asked for a stream. What the job ends with is answered
 // behind them, or by itself where it ends before its first probe: then it was not taken, and the status says why.
-func (x *requestContext) perform(run func(context.Context)) {
-	if !progress.Wanted(x.r.Header.Values("Accept")) {
-		run(x.r.Context())
+func (rc *requestContext) perform(run func(context.Context)) {
+	if !progress.Wanted(rc.r.Header.Values("Accept")) {
+		run(rc.r.Context())
 		return
 	}
-	ctx, giveUp := context.WithCancel(x.r.Context())
+	ctx, giveUp := context.WithCancel(rc.r.Context())
 	defer giveUp()
 	feed := new(progress.Feed)
 	running := parallel.Start(func() struct{} {
@@ -26,18 +26,18 @@ func (x *requestContext) perform(run func(context.Context)) {
 		return struct{}{}
 	})
 	if feed.AwaitBegin(running.Done()) {
-		x.startStream()
-		if progress.Copy(feed, running.Done(), reader{x}) != nil {
+		rc.startStream()
+		if progress.Copy(feed, running.Done(), reader{rc}) != nil {
 			giveUp() // nobody reads any more
 		}
 	}
 	running.Wait()
 }
 
-func (x *requestContext) startStream() {
-	x.stream = true
-	x.header(progress.MediaType)
-	x.w.WriteHeader(http.StatusOK)
+func (rc *requestContext) startStream() {
+	rc.stream = true
+	rc.header(progress.MediaType)
+	rc.w.WriteHeader(http.StatusOK)
 }
 
 // reader is who reads a stream.
@@ -57,15 +57,15 @@ func (r reader) Tell(s progress.Step) error {
 func (r reader) Flush() error { return http.NewResponseController(r.w).Flush() }
 
 // lastLine writes an envelope with what would be its status and headers in a plain answer.
-func (x *requestContext) lastLine(status int, body []byte) {
+func (rc *requestContext) lastLine(status int, body []byte) {
 	b := bytes.NewBuffer(bytes.TrimSuffix(body, []byte("}")))
 	b.WriteString(`,"status":` + strconv.Itoa(status))
-	if wait := x.w.Header().Get("Retry-After"); wait != "" {
+	if wait := rc.w.Header().Get("Retry-After"); wait != "" {
 		b.WriteString(`,"retryAfter":` + wait)
 	}
-	if why := x.w.Header().Get(workerapi.HeaderRefused); why != "" {
+	if why := rc.w.Header().Get(workerapi.HeaderRefused); why != "" {
 		b.WriteString(`,"refused":` + strconv.Quote(why))
 	}
 	b.WriteString("}\n")
-	_, _ = x.w.Write(b.Bytes())
+	_, _ = rc.w.Write(b.Bytes())
 }

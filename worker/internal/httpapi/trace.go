@@ -19,8 +19,8 @@ var protocols = map[string]echo.Protocol{
 	workerapi.ProtocolICMP: echo.ICMP, workerapi.ProtocolUDP: echo.UDP, workerapi.ProtocolTCP: echo.TCP,
 }
 
-func readTrace(x *requestContext) (traceJob, *refusal) {
-	request, refused := x.readJob()
+func readTrace(rc *requestContext) (traceJob, *refusal) {
+	request, refused := rc.readJob()
 	if refused != nil {
 		return traceJob{}, refused
 	}
@@ -33,7 +33,7 @@ func readTrace(x *requestContext) (traceJob, *refusal) {
 		return traceJob{}, &refusal{http.StatusBadRequest,
 			"Send the option protocol as icmp, udp or tcp, and port as 1 to 65535 with udp or tcp alone."}
 	}
-	return traceJob{x.target, echo.Probe{Protocol: protocols[options.Protocol], Port: options.Port}}, nil
+	return traceJob{rc.target, echo.Probe{Protocol: protocols[options.Protocol], Port: options.Port}}, nil
 }
 
 // trace runs the job.

@@ -7,35 +7,35 @@ import (
 )
 
 // loss speaks of the destination alone: what a router leaves unanswered is not lost traffic.
-func (s explanation) loss() string {
-	last := len(s.hops) - 1
-	if s.trace.replied == 0 || s.hops[last].Received == s.hops[last].Sent {
+func (e explanation) loss() string {
+	last := len(e.hops) - 1
+	if e.trace.replied == 0 || e.hops[last].Received == e.hops[last].Sent {
 		return ""
 	}
-	if s.rechecked() {
+	if e.rechecked() {
 		return fmt.Sprintf("The destination answered %s, and one more after a second's pause: it may limit how often it "+
-			"answers. Measure it with more probes before you call it loss.", s.some(last))
+			"answers. Measure it with more probes before you call it loss.", e.some(last))
 	}
-	first, before := s.lossFrom(last)
+	first, before := e.lossFrom(last)
 	switch {
 	case first < last:
 		return fmt.Sprintf("Loss begins at hop %d and continues to the destination: packets may be lost from there on. "+
-			"Measure the destination with more probes to be sure.", s.hops[first].TTL)
+			"Measure the destination with more probes to be sure.", e.hops[first].TTL)
 	case before == last-1:
 		return fmt.Sprintf("Loss begins at the destination itself: it answered %s, the hop before it all of them. Measure "+
-			"it with more probes before you call it loss.", s.some(last))
+			"it with more probes before you call it loss.", e.some(last))
 	default:
 		return fmt.Sprintf("The destination answered %s. Where the others were lost is unknown, because the hops right "+
-			"before it did not answer. Measure it with more probes before you call it loss.", s.some(last))
+			"before it did not answer. Measure it with more probes before you call it loss.", e.some(last))
 	}
 }
 
 // lossFrom is the first of the hops that left out some probes, as all behind it did that answered at all, and the last
 // hop before it that answered; -1 for none. Hops that keep silent tell nothing.
-func (s explanation) lossFrom(last int) (first, before int) {
+func (e explanation) lossFrom(last int) (first, before int) {
 	first, before = last, -1
 	for i := last - 1; i >= 0; i-- {
-		switch h := s.hops[i]; h.Received {
+		switch h := e.hops[i]; h.Received {
 		case 0:
 		case h.Sent:
 			return first, i
@@ -47,7 +47,7 @@ func (s explanation) lossFrom(last int) (first, before int) {
 }
 
 // rechecked reports whether the destination answered when it was asked again.
-func (s explanation) rechecked() bool {
-	r := s.trace.lastRecheck()
+func (e explanation) rechecked() bool {
+	r := e.trace.lastRecheck()
 	return r != nil && r.answered && r.kind == echo.Reply
 }

@@ -17,39 +17,39 @@ const (
 const detourHops = 2
 
 // before tells of silence right before a destination that answers, which looks like an end and is none.
-func (s explanation) before() string {
-	last := len(s.hops) - 1
-	if last < 1 || !s.rows[last].destination || s.hops[last-1].Received > 0 {
+func (e explanation) before() string {
+	last := len(e.hops) - 1
+	if last < 1 || !e.rows[last].destination || e.hops[last-1].Received > 0 {
 		return ""
 	}
 	first := last - 1
-	for first > 0 && s.hops[first-1].Received == 0 {
+	for first > 0 && e.hops[first-1].Received == 0 {
 		first--
 	}
 	if first == 0 {
 		return fmt.Sprintf("No router on the way answered %s, but the destination did: a firewall near the start blocks "+
-			"their answers, not your traffic.", s.within())
+			"their answers, not your traffic.", e.within())
 	}
 	return fmt.Sprintf("Right before the destination nothing answered %s (from hop %d on), often because of a silent "+
-		"firewall there; the destination answered, so the path works.", s.within(), s.hops[first].TTL)
+		"firewall there; the destination answered, so the path works.", e.within(), e.hops[first].TTL)
 }
 
 // jump tells between which two hops most time is added, where it is much and stays: a router that is merely slow to
 // answer is followed by faster ones.
-func (s explanation) jump() string {
-	total := s.slowest()
+func (e explanation) jump() string {
+	total := e.slowest()
 	previous, from, to, most := -1, 0, 0, 0.0
-	for i, h := range s.hops {
+	for i, h := range e.hops {
 		if h.BestMs == nil {
 			continue
 		}
-		least := s.leastFrom(i)
+		least := e.leastFrom(i)
 		start := 0.0
 		if previous >= 0 {
-			start = s.leastFrom(previous)
+			start = e.leastFrom(previous)
 		}
 		if gain := least - start; previous >= 0 && gain > most {
-			from, to, most = s.hops[previous].TTL, h.TTL, gain
+			from, to, most = e.hops[previous].TTL, h.TTL, gain
 		}
 		previous = i
 	}
@@ -62,9 +62,9 @@ func (s explanation) jump() string {
 }
 
 // leastFrom is the least time of a hop and all behind it: the links up to the hop take no longer.
-func (s explanation) leastFrom(i int) float64 {
-	least := *s.hops[i].BestMs
-	for _, h := range s.hops[i:] {
+func (e explanation) leastFrom(i int) float64 {
+	least := *e.hops[i].BestMs
+	for _, h := range e.hops[i:] {
 		if h.BestMs != nil {
 			least = min(least, *h.BestMs)
 		}
@@ -72,9 +72,9 @@ func (s explanation) leastFrom(i int) float64 {
 	return least
 }
 
-func (s explanation) slowest() float64 {
+func (e explanation) slowest() float64 {
 	slowest := 0.0
-	for _, h := range s.hops {
+	for _, h := range e.hops {
 		if h.BestMs != nil {
 			slowest = max(slowest, *h.BestMs)
 		}
@@ -83,13 +83,13 @@ func (s explanation) slowest() float64 {
 }
 
 // back tells of answers that come back over another number of hops than the probes went.
-func (s explanation) back() string {
-	for i := len(s.rows) - 1; i >= 0; i-- {
-		for _, shot := range s.rows[i].shots {
+func (e explanation) back() string {
+	for i := len(e.rows) - 1; i >= 0; i-- {
+		for _, shot := range e.rows[i].shots {
 			if !shot.answered || shot.ttl == 0 || shot.kind != echo.Reply && shot.kind != echo.TimeExceeded {
 				continue
 			}
-			there, back := s.rows[i].ttl, hopsBack(shot.ttl)+1
+			there, back := e.rows[i].ttl, hopsBack(shot.ttl)+1
 			if there-back < detourHops && back-there < detourHops {
 				return ""
 			}

@@ -8,16 +8,16 @@ import (
 )
 
 // port says what silence of a destination means for UDP and TCP probes, where it is silent.
-func (s explanation) port() string {
-	last := len(s.hops) - 1
-	lost := s.trace.replied > 0 && s.hops[last].Received < s.hops[last].Sent
-	silent := s.stop == workerapi.StopGapLimit || s.stop == workerapi.StopMaxHops
-	port := s.trace.probe.Port
-	switch s.trace.probe.Protocol {
+func (e explanation) port() string {
+	last := len(e.hops) - 1
+	lost := e.trace.replied > 0 && e.hops[last].Received < e.hops[last].Sent
+	silent := e.stop == workerapi.StopGapLimit || e.stop == workerapi.StopMaxHops
+	port := e.trace.probe.Port
+	switch e.trace.probe.Protocol {
 	case echo.UDP:
 		if lost {
 			return fmt.Sprintf("Hosts limit how often they report a closed UDP port: probes that the destination did not "+
-				"answer %s need not be lost.", s.within())
+				"answer %s need not be lost.", e.within())
 		}
 		if silent {
 			return fmt.Sprintf("A service on UDP port %d may ignore the probes, which looks the same as a firewall that "+

@@ -30,9 +30,9 @@ func (t *trace) result(dst netip.Addr, public func(netip.Addr) bool, raw bool) w
 		port := int(t.probe.Port)
 		r.Port = &port
 	}
-	s := explanation{trace: t, rows: rows, hops: hops, stop: stop, dst: dst}
-	s.annotate()
-	r.Explanation = s.explanation()
+	e := explanation{trace: t, rows: rows, hops: hops, stop: stop, dst: dst}
+	e.annotate()
+	r.Explanation = e.explanation()
 	if raw {
 		text := rawTrace(dst, t.probe, rows)
 		r.Raw = &text
