@@ -23,8 +23,8 @@ func complete() error {
 	return errors.Join(described, shown)
 }
 
-// These are promised to whoever calls them. A tool that is added needs no line here.
-func TestTheRegistryHoldsTheSpecification(t *testing.T) {
+// These tools are promised to whoever calls them, in this order. One that is added needs no line here.
+func TestThePromisedToolsAreThere(t *testing.T) {
 	t.Parallel()
 	want := []string{
 		"dns-lookup", "http-headers", "ssl-checker", "uptime", "port-checker", "my-ip", "ip-geolocation", "asn-lookup",
@@ -43,6 +43,6 @@ func TestTheRegistryHoldsTheSpecification(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the specification (-) and the registry (+) disagree:\n%s", diff)
+		t.Errorf("the promised tools (-) and those of the registry (+) differ:\n%s", diff)
 	}
 }

@@ -115,7 +115,7 @@ func fetch(t *testing.T, to *lab.Server, method, path string, body []byte, heade
 	return answer{Status: resp.StatusCode, Header: resp.Header, Body: text, Took: time.Since(start)}
 }
 
-// holdEnvelope checks section 1 of the contract, and takes the answer apart.
+// holdEnvelope checks what docs/contract.md#the-envelope promises, and takes the answer apart.
 func holdEnvelope(t *testing.T, a *answer) {
 	t.Helper()
 	var top map[string]any

@@ -29,7 +29,7 @@ const (
 	MaxBodyBytes   = 512 << 10
 )
 
-// bounds are the times of section 6 as values, so that the tests of this package need not wait for them.
+// bounds are the times above as values, so that the tests of this package need not wait for them.
 type bounds struct {
 	http, connect, dnsTry time.Duration
 }

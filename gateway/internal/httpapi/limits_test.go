@@ -91,7 +91,7 @@ func TestNetworkStagesOfTheExtremes(t *testing.T) {
 	}
 }
 
-// defaults are the limits of README's settings, in hours, so that nothing refills while a test runs.
+// defaults are the default limits of docs/settings.md, in hours, so that nothing refills while a test runs.
 func defaults(c *Config) {
 	per := func(n int) ratelimit.Limit { return ratelimit.Limit{Requests: n, Window: 100 * time.Hour} }
 	c.Limits = Limits{Tool: per(30), Client: per(120), Target: per(300), Samples: per(1800)}

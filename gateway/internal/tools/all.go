@@ -51,7 +51,7 @@ type Deps struct {
 	Now func() time.Time
 }
 
-// All is every tool of the specification, in its order.
+// All is every tool, in the order of the table in the README.
 func All(d Deps) []tool.Tool {
 	return []tool.Tool{
 		dnslookup.New(d.Egress),

@@ -6,7 +6,7 @@
 //
 //   - a set-but-empty variable is an absent one
 //   - file:"true": the value may come from a file instead, which NAME_FILE names
-//   - takes: what the one line says that refuses a value; doc: the README's row; hidden:"true": no row
+//   - takes: what the one line says that refuses a value; doc: its row in docs/settings.md; hidden:"true": no row
 //   - oneof: the values that are taken, separated by spaces; positive:"true": 0 is refused
 //
 // No error holds a value: which one is a secret is a matter of luck where a line is pasted wrong.

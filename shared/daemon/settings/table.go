@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Table is the README's table of the settings of a struct, in Markdown.
+// Table is the table of docs/settings.md for the settings of a struct, in Markdown.
 func Table[T any]() string {
 	var b strings.Builder
 	b.WriteString("| name | default | meaning |\n|---|---|---|\n")

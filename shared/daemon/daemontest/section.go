@@ -7,7 +7,7 @@ import (
 )
 
 // Section compares what stands in a file between two markers with what the code says, or puts it there where update is
-// set: so the generated parts of the README stay equal to what they come from.
+// set: so the generated parts of the README and of docs stay equal to what they come from.
 func Section(t *testing.T, path, start, end, want string, update bool) {
 	t.Helper()
 	text, err := os.ReadFile(path)
