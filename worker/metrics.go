@@ -38,7 +38,7 @@ func newMetrics(dropped func() uint64) *workerMetrics {
 		}, []string{"tool"}),
 		limited: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "diagnostics_worker_jobs_limited_total",
-			Help: "Jobs that were refused since every place was taken (places), or every one that one client or the clients " +
+			Help: "Jobs that were refused since every slot was taken (slots), or every one that one client or the clients " +
 				"of one network (group) may hold, or since WORKER_PACKETS_PER_SECOND or WORKER_TARGET_PACKETS_PER_SECOND left no " +
 				"packet in time (packets).",
 		}, []string{"tool", "limit"}),
@@ -91,10 +91,10 @@ func statusLabel(status int) string {
 }
 
 // watchJobs tells how many jobs run, and the most that may.
-func (m *workerMetrics) watchJobs(inUse func() int, places int) {
+func (m *workerMetrics) watchJobs(inUse func() int, slots int) {
 	m.gauge("diagnostics_worker_jobs_in_flight", "Jobs that run now.", nil, func() float64 { return float64(inUse()) })
 	m.gauge("diagnostics_worker_jobs_max", "Jobs that may run at once: WORKER_MAX_CONCURRENT.", nil,
-		func() float64 { return float64(places) })
+		func() float64 { return float64(slots) })
 }
 
 // sockets are what there is to tell of an *icmp.Engine.

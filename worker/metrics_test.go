@@ -37,7 +37,7 @@ func (fewSockets) Counters() icmp.Counters {
 	return icmp.Counters{Sent: 1, SendErrors: 2, Received: 3, Unmatched: 4, Doubted: 5, Dropped: 6, Panics: 7}
 }
 
-// measured are all metrics, of a worker with four places of which one is taken.
+// measured are all metrics, of a worker with four slots of which one is taken.
 func measured() *workerMetrics {
 	m := newMetrics(func() uint64 { return 8 })
 	m.watchSockets(fewSockets{})
@@ -79,7 +79,7 @@ func TestMetrics(t *testing.T) {
 		`diagnostics_worker_job_duration_seconds_count{tool="ping"} 1`,
 		`diagnostics_worker_job_duration_seconds_count{tool="packet-loss"} 0`,
 		`diagnostics_worker_jobs_limited_total{limit="packets",tool="ping"} 1`,
-		`diagnostics_worker_jobs_limited_total{limit="places",tool="ping"} 0`,
+		`diagnostics_worker_jobs_limited_total{limit="slots",tool="ping"} 0`,
 		`diagnostics_worker_jobs_in_flight 1`,
 		`diagnostics_worker_jobs_max 4`,
 		`diagnostics_worker_mode{mode="raw"} 1`,
@@ -157,7 +157,7 @@ func TestRequestsAddNoSeries(t *testing.T) {
 	m := measured()
 	before := series(told(m))
 	api := httpapi.New(httpapi.Config{
-		Prober: panickingProber{}, Tokens: []string{someToken}, Families: []int{4}, Mode: "raw", Places: 1,
+		Prober: panickingProber{}, Tokens: []string{someToken}, Families: []int{4}, Mode: "raw", Slots: 1,
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Observer: m,
 	})
 	const odd = `evil"} 1`

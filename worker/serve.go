@@ -63,14 +63,14 @@ func serve(ctx context.Context, c Config, tokenFile string, log *daemon.Log) err
 	api := newAPI(c, engine, metrics, log.Logger)
 	watchTokens(tokenFile, watcher, api)
 	metrics.watchSockets(engine)
-	metrics.watchJobs(api.PlacesInUse, int(c.MaxConcurrent))
+	metrics.watchJobs(api.JobsRunning, int(c.MaxConcurrent))
 	metrics.watchFiles(watcher)
 	if secured != nil {
 		metrics.watchCertificate(secured.expiry)
 	}
 	log.Info("worker started", "version", daemon.Version(), "commit", daemon.Commit(),
 		"listen", listeners.Public(), "metrics", listeners.Metrics(),
-		"families", engine.Families(), "mode", engine.Mode(), "places", int(c.MaxConcurrent), "tls", c.tlsMode())
+		"families", engine.Families(), "mode", engine.Mode(), "slots", int(c.MaxConcurrent), "tls", c.tlsMode())
 	service := daemon.Service{
 		Server:  newServer(api),
 		Metrics: metrics.handler(),
@@ -117,7 +117,7 @@ func newAPI(c Config, engine *icmp.Engine, metrics *workerMetrics, log *slog.Log
 		Prober:   prober,
 		Families: engine.Families(),
 		Mode:     string(engine.Mode()),
-		Places:   int(c.MaxConcurrent),
+		Slots:    int(c.MaxConcurrent),
 		Log:      log,
 		Observer: metrics,
 

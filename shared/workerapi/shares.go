@@ -6,18 +6,18 @@ import (
 	"encoding/hex"
 )
 
-// Shares of a worker's places, so that a few visitors cannot hold them all, whichever gateways they come through.
+// Shares of a worker's slots, so that a few visitors cannot hold them all, whichever gateways they come through.
 const (
 	clientFraction = 16
 	groupFraction  = 4
 	leastShare     = 3 // what the pages run at once for one visitor
 )
 
-// ClientShare is how many of the places one Client holds at most.
-func ClientShare(places int) int { return max(leastShare, places/clientFraction) }
+// ClientShare is how many of the slots one Client holds at most.
+func ClientShare(slots int) int { return max(leastShare, slots/clientFraction) }
 
-// GroupShare is how many of the places one Group holds at most.
-func GroupShare(places int) int { return max(leastShare, places/groupFraction) }
+// GroupShare is how many of the slots one Group holds at most.
+func GroupShare(slots int) int { return max(leastShare, slots/groupFraction) }
 
 // pseudonymOctets leaves collisions between a worker's few jobs out of question, and keeps bodies short.
 const pseudonymOctets = 16

@@ -7,11 +7,11 @@ import (
 
 func TestShares(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ places, client, group int }{
+	for _, c := range []struct{ slots, client, group int }{
 		{1, 3, 3}, {12, 3, 3}, {15, 3, 3}, {16, 3, 4}, {63, 3, 15}, {64, 4, 16}, {79, 4, 19}, {80, 5, 20}, {1000, 62, 250},
 	} {
-		if client, group := ClientShare(c.places), GroupShare(c.places); client != c.client || group != c.group {
-			t.Errorf("of %d places: %d and %d, want %d and %d", c.places, client, group, c.client, c.group)
+		if client, group := ClientShare(c.slots), GroupShare(c.slots); client != c.client || group != c.group {
+			t.Errorf("of %d slots: %d and %d, want %d and %d", c.slots, client, group, c.client, c.group)
 		}
 	}
 }

@@ -47,14 +47,14 @@ type Request struct {
 	// Options are those of a trace; other jobs have none.
 	Options *TraceOptions `json:"options,omitempty"`
 	// Client and Group name the visitor and the network around them by keyed hashes (Pseudonym), for the shares of the
-	// worker's places alone. A job without Client is in nobody's share, one without Group in no network's.
+	// worker's slots alone. A job without Client is in nobody's share, one without Group in no network's.
 	Client string `json:"client,omitempty"`
 	Group  string `json:"group,omitempty"`
 }
 
 // HeaderRefused says why the worker turns a job away. With a 429 RefusedShare is that the Client, or the Group, holds
-// its share of the places, and Retry-After is about that share; RefusedBudget that the worker's budget of packets is
-// used up, and Retry-After is when there is some again; without either every place is taken. With a 503 RefusedShortage
+// its share of the slots, and Retry-After is about that share; RefusedBudget that the worker's budget of packets is
+// used up, and Retry-After is when there is some again; without either every slot is taken. With a 503 RefusedShortage
 // is that the worker's own host cannot send: it has lost its link or route, or has no file or memory left. No
 // measurement comes of that, since its silence would be told as the target's. With a 502 RefusedProtocol is that the
 // worker has no sockets for any but ICMP probes.

@@ -26,7 +26,7 @@ const (
 // traces at once come near it.
 const packetsPerSecond = "12000"
 
-// startWorker runs the worker with places and budgets for the flood, which are not what is measured.
+// startWorker runs the worker with slots and budgets for the flood, which are not what is measured.
 func (b *bench) startWorker(ctx context.Context) error {
 	var err error
 	b.process, err = b.lab.Start(lab.ServiceHost, "worker", []string{

@@ -31,7 +31,7 @@ func TestRawDiagnostics(t *testing.T) {
 	facts{"raw": "(absent)"}.hold(t, call(t, "traceroute", v4.String(), nil))
 }
 
-// One visitor holds a share of a worker's places, whichever gateway the requests come through; the others go on.
+// One visitor holds a share of a worker's slots, whichever gateway the requests come through; the others go on.
 func TestWorkerSharesHoldOverGateways(t *testing.T) {
 	worker, err := service.StartExtraWorker(t.Context(), "worker-shares", "WORKER_MAX_CONCURRENT=16") // three for a client
 	if err != nil {
@@ -70,7 +70,7 @@ func TestWorkerSharesHoldOverGateways(t *testing.T) {
 		}
 	}
 	if held != 3 || refused != each-3 {
-		t.Errorf("one visitor held %d places and was refused %d, want 3 and %d", held, refused, each-3)
+		t.Errorf("one visitor held %d slots and was refused %d, want 3 and %d", held, refused, each-3)
 	}
 	if a := answers[each]; a.Status != 200 {
 		t.Errorf("another visitor: status %d: %s", a.Status, a.Body)

@@ -15,14 +15,14 @@ import (
 )
 
 // What a visitor has used up at a gateway that is killed is used up at the one in its place and at the one beside it,
-// until the same moment. Places are a gateway's own: those of the killed one are free with the next.
+// until the same moment. Slots are a gateway's own: those of the killed one are free with the next.
 func TestLimitsOutliveAKilledGateway(t *testing.T) {
 	t.Parallel()
 	const refill = 6 * time.Second // of one request
-	const places = 2
+	const slots = 2
 	w := &withRedis{redis: startRedis(t)}
 	env := []string{"RATE_LIMIT_WINDOW=" + (redisLimit * refill).String(),
-		fmt.Sprintf("MAX_IN_FLIGHT_PER_CLIENT=%d", places)}
+		fmt.Sprintf("MAX_IN_FLIGHT_PER_CLIENT=%d", slots)}
 	w.begin("gateway-limits", env...)
 	beside, err := service.StartGateway(t.Context(), "gateway-limits-beside", w.settings(env...)...)
 	if err != nil {
@@ -40,9 +40,9 @@ func TestLimitsOutliveAKilledGateway(t *testing.T) {
 		t.Fatalf("%d passed of a limit of %d", passed, redisLimit)
 	}
 	latest := time.Now()
-	lost := w.inFlight(t, client, places, "https://"+never+"/")
+	lost := w.inFlight(t, client, slots, "https://"+never+"/")
 	if a := ask(w.gateway, "my-ip", ""); a.Status != 429 || a.Header.Get("X-RateLimit-Remaining") == "0" {
-		t.Errorf("with every place taken: status %d, %v: %s", a.Status, a.Header, a.Error)
+		t.Errorf("with every slot taken: status %d, %v: %s", a.Status, a.Header, a.Error)
 	}
 	w.gateway.Process.Kill()
 	lost()
@@ -59,11 +59,11 @@ func TestLimitsOutliveAKilledGateway(t *testing.T) {
 	}
 	// What was under way is charged, too. The name is the target, so that a port that is closed tells at once.
 	a := ask(w.gateway, "http-headers", "http://"+never+":81/")
-	if left := a.Header.Get("X-RateLimit-Remaining"); left != strconv.Itoa(redisLimit-places-1) {
+	if left := a.Header.Get("X-RateLimit-Remaining"); left != strconv.Itoa(redisLimit-slots-1) {
 		t.Errorf("status %d with %s requests left", a.Status, left)
 	}
 	if a := ask(w.gateway, "my-ip", ""); a.Status != 200 {
-		t.Errorf("the places of the killed gateway: status %d: %s", a.Status, a.Error)
+		t.Errorf("the slots of the killed gateway: status %d: %s", a.Status, a.Error)
 	}
 	time.Sleep(time.Until(latest.Add(refill)))
 	if a := ask(w.gateway, "dns-lookup", lab.DNSZone); a.Status != 200 {

@@ -68,7 +68,7 @@ func constantWords() (words []string) {
 		`no socket of this address family is open`, `only ICMP probes can be sent`, `this host has no route to the destination`,
 		`this host has lost its way to the destination`, `this host cannot send at the moment`,
 		`a local rule forbids the packet`, `every flow identifier is taken`, `the network is closed`,
-		`every place is taken`, `a share of the places is taken`, `the budget of packets is used up`)
+		`every slot is taken`, `a share of the slots is taken`, `the budget of packets is used up`)
 }
 
 // shapes are all lines that our binaries write in the lab, by their message or, where that ends in "…", its beginning.
@@ -77,7 +77,7 @@ var shapes = map[string]shape{
 	"request failed": {"requestId": uuid, "route": route, "error": failure},
 	"gateway started": {"version": `[0-9A-Za-z.+-]+`, "commit": `[0-9a-f]{40}|unknown`, "listen": listen, "metrics": `off|` + listen, "ipv4": `true|false`, "ipv6": `true|false`,
 		"redis": onOff, "worker": onOff, "proxyHeaders": `none|any peer|peers in TRUSTED_PROXY_CIDRS`, "clientAddress": `the connection|[a-z0-9 ,-]+`, "auditLog": onOff},
-	"worker started":     {"version": `[0-9A-Za-z.+-]+`, "commit": `[0-9a-f]{40}|unknown`, "listen": listen, "metrics": `off|` + listen, "families": `\[4 6\]|\[4\]|\[6\]`, "mode": `raw|datagram`, "places": number, "tls": `off|on|client certificates`},
+	"worker started":     {"version": `[0-9A-Za-z.+-]+`, "commit": `[0-9a-f]{40}|unknown`, "listen": listen, "metrics": `off|` + listen, "families": `\[4 6\]|\[4\]|\[6\]`, "mode": `raw|datagram`, "slots": number, "tls": `off|on|client certificates`},
 	"privileges dropped": {"uid": number, "gid": number},
 	"job":                {"tool": `traceroute|ping|packet-loss`, "status": status, "durationMs": number, "requestId": uuid, "cause?": failure},
 	"the diagnostics worker is lost, its tools fail":           {"error": `(connect to the worker|the worker does not answer|the worker broke off): .*`},

@@ -73,7 +73,7 @@ func run(m *testing.M) (code int, err error) {
 		GatewayEnv: unlimited,
 		// All that they can say: the log is read as a whole at the end.
 		Env: []string{"LOG_LEVEL=debug"},
-		// The tests are one visitor, who has a sixteenth of the places.
+		// The tests are one visitor, who has a sixteenth of the slots.
 		WorkerEnv: []string{"WORKER_MAX_CONCURRENT=4096", "WORKER_PACKETS_PER_SECOND=0",
 			"WORKER_TARGET_PACKETS_PER_SECOND=0"},
 	})

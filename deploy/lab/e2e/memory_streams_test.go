@@ -26,7 +26,7 @@ const (
 )
 
 // A thousand visitors each follow a slow site's answer: the gateway has half of its memory for them, answers /healthz,
-// and serves one visitor more as if he were alone. Of the thousand some leave, which frees their places at once, some
+// and serves one visitor more as if he were alone. Of the thousand some leave, which frees their slots at once, some
 // read nothing for a while, and all others are told each step and the end.
 func TestAThousandStreams(t *testing.T) {
 	allowFiles(t, 12_000)

@@ -42,7 +42,7 @@ const (
 	// with nothing in any cache, does not count.
 	calibration, warmUp = 6 * time.Second, 2 * time.Second
 	calibrationRate     = 40
-	// mostRate is what keeps one gateway's 512 places and a worker's 64 half empty, with the runs of the mix as long as
+	// mostRate is what keeps one gateway's 512 slots and a worker's 64 half empty, with the runs of the mix as long as
 	// they are.
 	mostRate = 220
 	// ending is the time from the last request to the end, so that most are answered when it comes.

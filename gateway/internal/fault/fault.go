@@ -24,7 +24,7 @@ const (
 	NotEnabled
 	// Limited is a client over its limit (429 with Retry-After).
 	Limited
-	// Busy is an instance or a worker without a free place, or that lacks what it needs of its host (503 with
+	// Busy is an instance or a worker without a free slot, or that lacks what it needs of its host (503 with
 	// Retry-After).
 	Busy
 	// Upstream is a target or provider that failed (502).

@@ -59,8 +59,8 @@ const (
 	LimitNetworkMemory   Rule = "network_memory"    // what a network's runs hold
 	LimitMemory          Rule = "memory"            // what all runs hold
 	LimitTraffic         Rule = "traffic"           // what a run may send
-	LimitWorkerShare     Rule = "worker_share"      // a client's or network's share of the worker's places
-	LimitWorker          Rule = "worker"            // the worker's places and packets
+	LimitWorkerShare     Rule = "worker_share"      // a client's or network's share of the worker's slots
+	LimitWorker          Rule = "worker"            // the worker's slots and packets
 	LimitProviderShare   Rule = "provider_share"    // what this service may ask a provider
 )
 

@@ -94,7 +94,7 @@ func writeJSON(c echo.Context, status int, body []byte) error {
 
 // writeLast writes the last bytes of an answer, before which there may be some on their way. The request holds what
 // it holds until all that is left is one write that waits for nobody, or the last byte. Were it held until that is
-// written too, a client that has its whole answer and asks again at once could be refused the place that it came
+// written too, a client that has its whole answer and asks again at once could be refused the slot that it came
 // from.
 func writeLast(c echo.Context, body []byte, before int) error {
 	w, rest := c.Response(), body

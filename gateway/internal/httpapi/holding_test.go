@@ -152,9 +152,9 @@ func (e *edge) ask(t *testing.T, input, client string) net.Conn {
 	return conn
 }
 
-func (e *edge) held() (places, bytes int64) { return e.inflight.shares.total(), e.holdings.total() }
+func (e *edge) held() (slots, bytes int64) { return e.inflight.shares.total(), e.holdings.total() }
 
-// A place, and the bytes of the answer, are held while the reader leaves any of it but the last byte with us, and are
+// A slot, and the bytes of the answer, are held while the reader leaves any of it but the last byte with us, and are
 // given back before they can read that.
 func TestHeldUntilTheAnswerIsRead(t *testing.T) {
 	t.Parallel()
@@ -162,8 +162,8 @@ func TestHeldUntilTheAnswerIsRead(t *testing.T) {
 	conn := e.ask(t, "900", "192.0.2.1")
 	size := int64(900<<10 - smallHolding)
 	waitFor(t, func() bool { _, bytes := e.held(); return bytes > size })
-	if places, _ := e.held(); places != 1 {
-		t.Errorf("%d places are held", places)
+	if slots, _ := e.held(); slots != 1 {
+		t.Errorf("%d slots are held", slots)
 	}
 	e.ask(t, "900", "192.0.2.1")
 	waitFor(t, func() bool { _, bytes := e.held(); return bytes > 2*size })
@@ -178,7 +178,7 @@ func TestHeldUntilTheAnswerIsRead(t *testing.T) {
 	if n, err := io.Copy(io.Discard, resp.Body); err != nil || n < 900<<10 || n != resp.ContentLength {
 		t.Errorf("%d bytes of %d: %v", n, resp.ContentLength, err)
 	}
-	// No waiting: who has read all has its place.
+	// No waiting: who has read all has its slot.
 	e.post(t, "echo", `{"input":"1"}`, "X-Real-IP: 192.0.2.1").envelope(t, 200)
 }
 
@@ -212,8 +212,8 @@ func TestReadersAreCutOff(t *testing.T) {
 			}
 			waitFor(t, func() bool { return e.connections.Counts().Cut == 1 })
 			waitFor(t, func() bool {
-				places, bytes := e.held()
-				return places == 0 && bytes == 0 && e.connections.Counts().Open == 0
+				slots, bytes := e.held()
+				return slots == 0 && bytes == 0 && e.connections.Counts().Open == 0
 			})
 			n, _ := io.Copy(io.Discard, conn)
 			if n >= 900<<10 {
@@ -223,17 +223,17 @@ func TestReadersAreCutOff(t *testing.T) {
 	}
 }
 
-// A small failure holds its place as a large result does: for as long as its reader has time to read it.
+// A small failure holds its slot as a large result does: for as long as its reader has time to read it.
 func TestFailuresAreHeldToo(t *testing.T) {
 	t.Parallel()
 	var runs atomic.Int64
 	e := newEdge(t, counted(&runs), trusting, quickBounds(time.Minute, time.Minute))
 	conn := e.neverReads(t)
-	// A look too early sees the place between two runs, one too few the moment before the kernel takes some more.
+	// A look too early sees the slot between two runs, one too few the moment before the kernel takes some more.
 	waitFor(t, func() bool {
 		before := runs.Load()
 		for range 20 {
-			if places, _ := e.held(); places != 1 || runs.Load() != before {
+			if slots, _ := e.held(); slots != 1 || runs.Load() != before {
 				return false
 			}
 			time.Sleep(10 * time.Millisecond)
@@ -242,7 +242,7 @@ func TestFailuresAreHeldToo(t *testing.T) {
 	})
 	conn.Close()
 	waitFor(t, func() bool { return e.connections.Counts().Open == 0 })
-	waitFor(t, func() bool { places, bytes := e.held(); return places == 0 && bytes == 0 })
+	waitFor(t, func() bool { slots, bytes := e.held(); return slots == 0 && bytes == 0 })
 }
 
 func TestReadersOfFailuresAreCutOffToo(t *testing.T) {
@@ -251,8 +251,8 @@ func TestReadersOfFailuresAreCutOffToo(t *testing.T) {
 	e := newEdge(t, counted(&runs), trusting, quickBounds(300*time.Millisecond, time.Minute))
 	e.neverReads(t)
 	waitFor(t, func() bool { return e.connections.Counts().Cut == 1 && e.connections.Counts().Open == 0 })
-	if places, bytes := e.held(); places != 0 || bytes != 0 {
-		t.Errorf("%d places, %d bytes are held after %d runs", places, bytes, runs.Load())
+	if slots, bytes := e.held(); slots != 0 || bytes != 0 {
+		t.Errorf("%d slots, %d bytes are held after %d runs", slots, bytes, runs.Load())
 	}
 }
 
@@ -280,7 +280,7 @@ func (e *edge) neverReads(t *testing.T) net.Conn {
 	return conn
 }
 
-// Whoever leaves while its result waits to be written down gives its place back.
+// Whoever leaves while its result waits to be written down gives its slot back.
 func TestLeavingBeforeTheResultIsWrittenDown(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, func(ctx context.Context, target fakeTarget) (any, error) {
@@ -295,13 +295,13 @@ func TestLeavingBeforeTheResultIsWrittenDown(t *testing.T) {
 		defer release()
 	}
 	conn := e.ask(t, "1", "192.0.2.1")
-	waitFor(t, func() bool { places, _ := e.held(); return places == 1 })
+	waitFor(t, func() bool { slots, _ := e.held(); return slots == 1 })
 	_ = conn.Close()
-	waitFor(t, func() bool { places, _ := e.held(); return places == 0 })
+	waitFor(t, func() bool { slots, _ := e.held(); return slots == 0 })
 }
 
-// Whoever has its whole answer has its place back, though it asks again on another connection within microseconds.
-func TestOnePlaceInATightLoop(t *testing.T) {
+// Whoever has its whole answer has its slot back, though it asks again on another connection within microseconds.
+func TestOneSlotInATightLoop(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, large, trusting, func(c *Config) { c.MaxInFlightPerClient = 1 })
 	for _, input := range []string{"1", "900", "fails"} {

@@ -7,14 +7,14 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// inflight bounds what is in flight. Nobody waits for a place: a queue would only hold the doomed longer.
+// inflight bounds what is in flight. Nobody waits for a slot: whoever waits would time out all the same.
 type inflight struct{ shares *shares }
 
 func newInflight(limit, perClient int) inflight {
 	return inflight{newShares(int64(limit), int64(perClient), int64(limit))}
 }
 
-// take gives a place, which release gives back, once, or says who is over: Limited for the client or its network, Busy
+// take gives a slot, which release gives back, once, or says who is over: Limited for the client or its network, Busy
 // for the instance.
 func (f inflight) take(client clientip.Identity) (release func(), err error) {
 	switch f.shares.take(client, 1, 1) {

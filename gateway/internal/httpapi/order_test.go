@@ -523,7 +523,7 @@ func TestInflight(t *testing.T) {
 	if a.Header.Get("Retry-After") != "1" || a.Header.Get("X-RateLimit-Limit") != "30" {
 		t.Errorf("headers %v", a.Header)
 	}
-	// Samples and checks take no place.
+	// Samples and checks take no slot.
 	e.send(t, "GET", "/api/connection/ping", "").envelope(t, 200)
 	close(finish)
 	for range 3 {
@@ -533,7 +533,7 @@ func TestInflight(t *testing.T) {
 	}
 	quick("192.0.2.2").envelope(t, 200)
 	if taken := e.inflight.shares.total(); taken != 0 || len(e.inflight.shares.by) != 0 {
-		t.Errorf("places not given back: %d, %v", taken, e.inflight.shares.by)
+		t.Errorf("slots not given back: %d, %v", taken, e.inflight.shares.by)
 	}
 }
 
@@ -550,7 +550,7 @@ func TestInflightWithoutAPerClientLimit(t *testing.T) {
 	}
 }
 
-func TestAPlaceIsGivenBackAfterAPanic(t *testing.T) {
+func TestASlotIsGivenBackAfterAPanic(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, func(context.Context, fakeTarget) (any, error) { panic("x") },
 		func(c *Config) { c.MaxInFlightPerClient = 1 })

@@ -134,7 +134,7 @@ func fieldOf(f *fault.Error) string {
 	return "input"
 }
 
-// ofFault maps a typed failure. Limits and places always say when to come again; a provider may. Its sentence may
+// ofFault maps a typed failure. Limits and slots always say when to come again; a provider may. Its sentence may
 // repeat the visitor's host, so the cause alone is for the log.
 func ofFault(f *fault.Error) *problem {
 	p := &problem{sentence: plain(f.Sentence), retryAfter: f.RetryAfter, rule: f.Rule, cause: f.Cause}

@@ -74,7 +74,7 @@ func (s *Server) tellOf(c echo.Context, end runEnd) {
 	}
 }
 
-// admit is steps 3 to 10: a job that may run has its place.
+// admit is steps 3 to 10: a job that may run has its slot.
 func (s *Server) admit(c echo.Context, rc *requestContext, t tool.Tool) (tool.Job, error) {
 	job, err := s.parse(c, rc, t)
 	if err != nil {

@@ -21,7 +21,7 @@ const longestN = 9 // digits
 
 var errSampleNumber = badRequest("The parameter n must be a whole number from 0 to 999999999.")
 
-// sample answers one connection route. It has a bucket of its own and takes no place among the runs.
+// sample answers one connection route. It has a bucket of its own and takes no slot among the runs.
 func (s *Server) sample(probe string) func(echo.Context, *requestContext) (any, error) {
 	return func(c echo.Context, rc *requestContext) (any, error) {
 		n, err := sampleNumber(c.Request().URL.RawQuery)

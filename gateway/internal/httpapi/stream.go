@@ -28,7 +28,7 @@ func (s *Server) stream(c echo.Context, rc *requestContext, t tool.Tool, job too
 	defer giveUp()
 	feed, began := new(progress.Feed), time.Now()
 	running := parallel.Start(func() runEnd { return s.measure(progress.With(ctx, feed), rc, c.Path(), job) })
-	// The worker may have no place for the job, which is the answer's own status then.
+	// The worker may have no slot for the job, which is the answer's own status then.
 	if t.NeedsWorker() && !feed.AwaitBegin(running.Done()) {
 		end := running.Wait()
 		s.tellOf(c, end)

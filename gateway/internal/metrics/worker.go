@@ -18,8 +18,8 @@ type Worker struct {
 func NewWorker(r prometheus.Registerer) *Worker {
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "diagnostics_worker_requests_total",
-		Help: "Jobs for the worker by what became of them: ok, busy (no place, or no packets left), limited (a client's " +
-			"share of the places), shortage (the worker's host or this one lacks something), timeout, lost (it cannot be " +
+		Help: "Jobs for the worker by what became of them: ok, busy (no slot, or no packets left), limited (a client's " +
+			"share of the slots), shortage (the worker's host or this one lacks something), timeout, lost (it cannot be " +
 			"reached), failed (another answer than a good one) or canceled (the visitor left).",
 	}, []string{"slug", "outcome"})
 	durations := prometheus.NewHistogramVec(prometheus.HistogramOpts{

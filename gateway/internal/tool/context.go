@@ -8,7 +8,7 @@ type Caller struct {
 	RequestID string
 	// Client names the visitor as the limits count them: an IPv4 address, or an IPv6 /64.
 	Client string
-	// Network names the network around the visitor that shares the worker's places: an IPv6 /48; empty for IPv4.
+	// Network names the network around the visitor that shares the worker's slots: an IPv6 /48; empty for IPv4.
 	Network string
 }
 

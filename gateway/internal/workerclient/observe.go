@@ -16,8 +16,8 @@ type Outcome string
 // The outcomes of jobs.
 const (
 	OutcomeOK       Outcome = "ok"
-	OutcomeBusy     Outcome = "busy"     // no place, or no packets left
-	OutcomeLimited  Outcome = "limited"  // the client's share of the places
+	OutcomeBusy     Outcome = "busy"     // no slot, or no packets left
+	OutcomeLimited  Outcome = "limited"  // the client's share of the slots
 	OutcomeShortage Outcome = "shortage" // the worker's host, or this one, lacks something
 	OutcomeTimeout  Outcome = "timeout"
 	OutcomeLost     Outcome = "lost" // it cannot be reached, or broke off

@@ -82,7 +82,7 @@ func TestASharesRefusalIsTheVisitorsOwn(t *testing.T) {
 	}{
 		{429, workerapi.RefusedShare, fault.Limited, 7 * time.Second, "429: share"},
 		{429, workerapi.RefusedBudget, fault.Busy, 7 * time.Second, "429: budget"},
-		{429, "", fault.Busy, 7 * time.Second, "429"}, // every place, and workers that know no shares
+		{429, "", fault.Busy, 7 * time.Second, "429"}, // every slot, and workers that know no shares
 		{429, "moon", fault.Busy, 7 * time.Second, "429"},
 		{503, workerapi.RefusedShare, fault.Upstream, 0, "503: share"},
 		{503, workerapi.RefusedShortage, fault.Busy, time.Second, "503: shortage"}, // its host's own fault is this service's
@@ -93,7 +93,7 @@ func TestASharesRefusalIsTheVisitorsOwn(t *testing.T) {
 			if c.reason != "" {
 				w.Header().Set(workerapi.HeaderRefused, c.reason)
 			}
-			jsonAnswer(c.status, `{"error":"no place"}`)(w, r)
+			jsonAnswer(c.status, `{"error":"no slot"}`)(w, r)
 		})
 		_, err := client(t, s.URL, quick()).Ping(t.Context(), job)
 		if got := wantFault(t, err, c.want, s.URL); got.RetryAfter != c.wait {

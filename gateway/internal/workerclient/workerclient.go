@@ -164,7 +164,7 @@ func (j Job) request(token string) workerapi.Request {
 
 // Traceroute traces the way to the address. Errors are *fault.Error: Busy with the worker's Retry-After (429 of the
 // worker) or where this host lacks what asking takes, Limited with it where the client holds its share of the worker's
-// places, Timeout, Upstream (all other misbehaviour); or ctx.Err() where the visitor has left. The answer is held
+// slots, Timeout, Upstream (all other misbehaviour); or ctx.Err() where the visitor has left. The answer is held
 // against the contract; private hops are hidden once more.
 func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traceroute, error) {
 	asked := time.Now()

@@ -28,7 +28,7 @@ func askWith(s *Server, token, path string, state *tls.ConnectionState) int {
 
 func TestTokensAreReplaced(t *testing.T) {
 	t.Parallel()
-	s := New(Config{Tokens: []string{token}, Prober: &fakeProber{}, Places: 4, Log: slog.New(slog.DiscardHandler)})
+	s := New(Config{Tokens: []string{token}, Prober: &fakeProber{}, Slots: 4, Log: slog.New(slog.DiscardHandler)})
 	for _, step := range []struct {
 		tokens        []string
 		first, second int
@@ -49,7 +49,7 @@ func TestClientCertificatesAreDemanded(t *testing.T) {
 	t.Parallel()
 	verified := &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{{}}}}
 	for _, demanded := range []bool{true, false} {
-		s := New(Config{Tokens: []string{token}, Prober: &fakeProber{}, Places: 4, Log: slog.New(slog.DiscardHandler),
+		s := New(Config{Tokens: []string{token}, Prober: &fakeProber{}, Slots: 4, Log: slog.New(slog.DiscardHandler),
 			ClientCertificates: demanded})
 		for _, path := range []string{
 			workerapi.PathPing, workerapi.PathReady, workerapi.PathHealth, "/api/none", "/healthz/",

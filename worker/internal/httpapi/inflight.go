@@ -10,7 +10,7 @@ import (
 // holder is on whose behalf a job runs: the hashes that the gateway gave, empty where it gave none.
 type holder struct{ client, group string }
 
-// taken is the place of a running job.
+// taken is the slot of a running job.
 type taken struct {
 	holder
 	end time.Time // as is to be expected
@@ -31,9 +31,9 @@ func newInflight(limit int) *inflight {
 	return &inflight{limit: limit, running: map[int]taken{}, clients: map[string]int{}, groups: map[string]int{}}
 }
 
-// take gives a place for a job that usually takes at most a while. Without a free one the error is a *busyError: who
-// holds a share of the places already hears of that, whether or not there are others.
-func (f *inflight) take(now time.Time, usual time.Duration, who holder) (place int, err error) {
+// take gives a slot for a job that usually takes at most a while. Without a free one the error is a *busyError: a
+// client over its share is refused even where slots are free.
+func (f *inflight) take(now time.Time, usual time.Duration, who holder) (slot int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -42,7 +42,7 @@ func (f *inflight) take(now time.Time, usual time.Duration, who holder) (place i
 	case who.group != "" && f.groups[who.group] >= workerapi.GroupShare(f.limit):
 		return 0, f.refuse(now, LimitGroup, func(t taken) bool { return t.group == who.group })
 	case len(f.running) >= f.limit:
-		return 0, f.refuse(now, LimitPlaces, func(taken) bool { return true })
+		return 0, f.refuse(now, LimitSlots, func(taken) bool { return true })
 	}
 	f.next++
 	f.running[f.next] = taken{who, now.Add(usual)}
@@ -62,11 +62,11 @@ func (f *inflight) refuse(now time.Time, limit Limit, inTheWay func(taken) bool)
 	return &busyError{free: first.Sub(now), limit: limit}
 }
 
-func (f *inflight) leave(place int) {
+func (f *inflight) leave(slot int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	t := f.running[place]
-	delete(f.running, place)
+	t := f.running[slot]
+	delete(f.running, slot)
 	count(f.clients, t.client, -1)
 	count(f.groups, t.group, -1)
 }

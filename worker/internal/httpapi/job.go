@@ -18,23 +18,23 @@ import (
 // sharedFor is how long after its start a job still serves those who ask the same.
 const sharedFor = 3 * time.Second
 
-// busyError is that every place is taken, or every one that this client or its group may hold.
+// busyError is that every slot is taken, or every one that this client or its group may hold.
 type busyError struct {
 	free  time.Duration // until the first of them is expected to be
 	limit Limit
 }
 
-// share tells that there may be places for others.
-func (e *busyError) share() bool { return e.limit != LimitPlaces }
+// share reports whether others may still find slots.
+func (e *busyError) share() bool { return e.limit != LimitSlots }
 
 func (e *busyError) Error() string { return fmt.Sprintf("%s for %v", e.LogText(), e.free) }
 
 // LogText implements redact.Loggable.
 func (e *busyError) LogText() string {
 	if e.share() {
-		return "a share of the places is taken"
+		return "a share of the slots is taken"
 	}
-	return "every place is taken"
+	return "every slot is taken"
 }
 
 // measurement is a result that can tell whether it was measured for another request.
@@ -63,7 +63,7 @@ func job[K comparable, T any, M measurement[T]](
 			result, own, err = inShare(func(begun *atomic.Bool) (T, error) {
 				return jobs.Do(ctx, asked, func(ctx context.Context) (T, error) {
 					begun.Store(true)
-					return inPlace(ctx, s, usual, rc.holder, func(ctx context.Context) (T, error) { return run(ctx, asked) })
+					return runInSlot(ctx, s, usual, rc.holder, func(ctx context.Context) (T, error) { return run(ctx, asked) })
 				})
 			})
 		})
@@ -102,13 +102,13 @@ func inShare[T any](do func(begun *atomic.Bool) (T, error)) (result T, own bool,
 	}
 }
 
-// refuse answers a request without a place.
+// refuse answers a request without a slot.
 func (rc *requestContext) refuse(busy *busyError) {
 	rc.cause = busy
-	sentence := "Every place of this worker is taken."
+	sentence := "This worker runs as many jobs as it may."
 	if busy.share() {
 		rc.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedShare)
-		sentence = "This client or its network holds its share of this worker's places."
+		sentence = "This worker runs as many of this client's or its network's jobs as it may."
 	}
 	rc.refuseUntil(busy.free, sentence)
 }
@@ -119,17 +119,17 @@ func (rc *requestContext) refuseUntil(free time.Duration, sentence string) {
 	rc.fail(http.StatusTooManyRequests, sentence)
 }
 
-// inPlace runs a job in a place of its own, within the bound from outside. Without a free place the error is a
+// runInSlot runs a job in a slot of its own, within the bound from outside. Without a free slot the error is a
 // *busyError.
-func inPlace[T any](
+func runInSlot[T any](
 	ctx context.Context, s *Server, usual time.Duration, who holder, run func(context.Context) (T, error),
 ) (T, error) {
-	place, err := s.inflight.take(time.Now(), usual, who)
+	slot, err := s.inflight.take(time.Now(), usual, who)
 	if err != nil {
 		var none T
 		return none, err
 	}
-	defer s.inflight.leave(place)
+	defer s.inflight.leave(slot)
 	ctx, cancel := context.WithTimeout(ctx, s.config.JobLimit)
 	defer cancel()
 	return run(ctx)
@@ -161,8 +161,8 @@ func (rc *requestContext) failJob(err error) {
 	}
 }
 
-// isShortage tells what the worker's host lacks at the moment from what it is not made for. It stands before a missing
-// route: one that is lost is both.
+// isShortage reports whether the worker's host lacks something at the moment, rather than is not made for it. Ask this
+// before echo.ErrNoRoute: a lost route matches both.
 func isShortage(err error) bool {
 	return errors.Is(err, echo.ErrCutOff) || errors.Is(err, echo.ErrShortage) || errors.Is(err, echo.ErrNoFlow)
 }

@@ -26,14 +26,14 @@ type jobs struct {
 }
 
 // newJobs makes a server whose jobs each take a while.
-func newJobs(takes time.Duration, places int) *jobs {
+func newJobs(takes time.Duration, slots int) *jobs {
 	j := &jobs{}
 	prober := &fakeProber{run: func(context.Context) error {
 		j.began.Add(1)
 		time.Sleep(takes)
 		return nil
 	}}
-	j.server = New(Config{Tokens: []string{token}, Prober: prober, Places: places, Log: slog.New(slog.DiscardHandler)})
+	j.server = New(Config{Tokens: []string{token}, Prober: prober, Slots: slots, Log: slog.New(slog.DiscardHandler)})
 	return j
 }
 
@@ -79,13 +79,13 @@ func TestJobsAreSharedForThreeSeconds(t *testing.T) {
 		j.want(t, "11.0.0.1", 2)
 		time.Sleep(time.Nanosecond)
 		j.want(t, "11.0.0.1", 3)
-		if n := j.server.PlacesInUse(); n != 0 {
-			t.Errorf("%d places in use", n)
+		if n := j.server.JobsRunning(); n != 0 {
+			t.Errorf("%d slots in use", n)
 		}
 	})
 }
 
-func TestPlacesOutTellWhen(t *testing.T) {
+func TestWithoutASlotTheAnswerSaysWhen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		j := newJobs(3*time.Second, 1)
@@ -93,19 +93,19 @@ func TestPlacesOutTellWhen(t *testing.T) {
 		time.Sleep(time.Second)
 		// A ping ends within five seconds, of which one has passed.
 		if w := j.ping("11.0.0.2"); w.Code != 429 || w.Header().Get("Retry-After") != "4" {
-			t.Errorf("without a place: %d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
+			t.Errorf("without a slot: %d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
 		}
-		// What runs already takes no place.
+		// What runs already takes no slot.
 		j.want(t, "11.0.0.1", 1)
 		if w := first.Wait(); w.Code != 200 {
 			t.Errorf("%d", w.Code)
 		}
-		// That there was no place is not kept.
+		// That there was no slot is not kept.
 		j.want(t, "11.0.0.2", 2)
 	})
 }
 
-// A job for which the budget of packets leaves nothing is refused as one without a place is, and gives its place back.
+// A job for which the budget of packets leaves nothing is refused as one without a slot is, and gives its slot back.
 func TestABudgetThatIsUsedUpTellsUntilWhen(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil)
@@ -118,8 +118,8 @@ func TestABudgetThatIsUsedUpTellsUntilWhen(t *testing.T) {
 	if !strings.Contains(f.log.String(), `"cause":"the budget of packets is used up"`) {
 		t.Errorf("logged: %s", f.log.String())
 	}
-	if n := f.server.PlacesInUse(); n != 0 {
-		t.Errorf("%d places in use", n)
+	if n := f.server.JobsRunning(); n != 0 {
+		t.Errorf("%d slots in use", n)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestAPanicOfASharedJob(t *testing.T) {
 	for range cap(answers) {
 		go func() { answers <- f.do(f.request("POST", workerapi.PathPing, target)) }()
 	}
-	waitFor(t, func() bool { return f.server.PlacesInUse() == 1 })
+	waitFor(t, func() bool { return f.server.JobsRunning() == 1 })
 	close(release)
 	for range cap(answers) {
 		a := <-answers
@@ -153,8 +153,8 @@ func TestAPanicOfASharedJob(t *testing.T) {
 			t.Errorf("%d lines for %s", told, a.envelope.RequestID)
 		}
 	}
-	if n := f.server.PlacesInUse(); n != 0 {
-		t.Errorf("%d places in use", n)
+	if n := f.server.JobsRunning(); n != 0 {
+		t.Errorf("%d slots in use", n)
 	}
 }
 
@@ -212,7 +212,7 @@ func TestSharedJobOverHTTP(t *testing.T) {
 			ids <- [2]string{id, a.envelope.RequestID}
 		}()
 	}
-	waitFor(t, func() bool { return f.server.PlacesInUse() == 1 })
+	waitFor(t, func() bool { return f.server.JobsRunning() == 1 })
 	// Another tool and the other family are other jobs.
 	var others sync.WaitGroup
 	for _, r := range []*http.Request{
@@ -221,7 +221,7 @@ func TestSharedJobOverHTTP(t *testing.T) {
 	} {
 		others.Go(func() { f.do(r) })
 	}
-	waitFor(t, func() bool { return f.server.PlacesInUse() == 3 })
+	waitFor(t, func() bool { return f.server.JobsRunning() == 3 })
 	close(release)
 	for range askers {
 		if id := <-ids; id[0] != id[1] {

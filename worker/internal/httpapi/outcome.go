@@ -19,8 +19,8 @@ const (
 	OutcomeUnauthorized Outcome = "unauthorized"
 	OutcomeInvalid      Outcome = "invalid" // the request is malformed
 	OutcomeRefused      Outcome = "refused" // the target is no public address
-	OutcomeLimited      Outcome = "limited" // the client or its network holds its share of the places
-	OutcomeBusy         Outcome = "busy"    // no place, or no packets left
+	OutcomeLimited      Outcome = "limited" // the client or its network holds its share of the slots
+	OutcomeBusy         Outcome = "busy"    // no slot, or no packets left
 	OutcomeCanceled     Outcome = "canceled"
 	OutcomeLeaving      Outcome = "leaving"     // the worker ended before
 	OutcomeNoRoute      Outcome = "no_route"    // this host lacks the target's address family, or any route to it
@@ -76,14 +76,14 @@ type Limit string
 
 // The limits.
 const (
-	LimitPlaces  Limit = "places"  // every one is taken
+	LimitSlots   Limit = "slots"   // every one is taken
 	LimitClient  Limit = "client"  // so is every one that one client may hold
 	LimitGroup   Limit = "group"   // or the clients of one network
 	LimitPackets Limit = "packets" // the budget leaves no probe within the job's time
 )
 
 // Limits are all that there are.
-func Limits() []Limit { return []Limit{LimitPlaces, LimitClient, LimitGroup, LimitPackets} }
+func Limits() []Limit { return []Limit{LimitSlots, LimitClient, LimitGroup, LimitPackets} }
 
 const (
 	toolTraceroute = "traceroute"

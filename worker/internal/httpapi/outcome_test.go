@@ -130,7 +130,7 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// With 16 places a client has 3 and a group 4.
+// With 16 slots a client has 3 and a group 4.
 func TestLimitsAreTold(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -140,12 +140,12 @@ func TestLimitsAreTold(t *testing.T) {
 	}{
 		"client": {make([]holder, 3), holder{client: "a", group: "g"}, "limited by client, ping 429 limited"},
 		"group":  {make([]holder, 4), holder{group: "g"}, "limited by group, ping 429 limited"},
-		"places": {make([]holder, 16), holder{}, "limited by places, ping 429 busy"},
+		"slots":  {make([]holder, 16), holder{}, "limited by slots, ping 429 busy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := &observed{}
-			f := start(t, func(c *Config) { c.Observer, c.Places = o, 16 })
+			f := start(t, func(c *Config) { c.Observer, c.Slots = o, 16 })
 			for range tt.held {
 				if _, err := f.server.inflight.take(time.Now(), time.Second, tt.asks); err != nil {
 					t.Fatal(err)

@@ -37,7 +37,8 @@ func newRequestContext(w http.ResponseWriter, r *http.Request) *requestContext {
 	return &requestContext{w: w, r: r, start: time.Now(), id: uuid.NewString()}
 }
 
-// adopt takes over the caller's request id if it is a UUID in its canonical form, so that both logs tell one story.
+// adopt takes over the caller's request id if it is a UUID in its canonical form, so that lines of both logs can be
+// matched.
 func (rc *requestContext) adopt(id string) {
 	if len(id) != len(rc.id) {
 		return

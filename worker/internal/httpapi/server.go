@@ -2,13 +2,13 @@
 //
 // Where client certificates are demanded, a connection without one is answered /healthz alone, and else 403. The bearer
 // token is checked before anything else of a request is looked at. Then come method, media type, size, JSON
-// and target, in that order; only a request that passes all of them takes a place and starts a job, unless one for the
-// same target runs, which it joins without a place.
+// and target, in that order; only a request that passes all of them takes a slot and starts a job, unless one for the
+// same target runs, which it joins without a slot.
 //
 // A request may say on whose behalf it comes by two hashes, client and group (workerapi.Pseudonym). One client holds at
-// most workerapi.ClientShare of the places and one group workerapi.GroupShare: over that the answer is 429 with
+// most workerapi.ClientShare of the slots and one group workerapi.GroupShare: over that the answer is 429 with
 // "X-Worker-Refused: share"; with "budget" it is that the budget of packets leaves a job no probe within its time, and
-// without either that every place is taken. All have Retry-After, as has 503 with "X-Worker-Refused: shortage", which
+// without either that every slot is taken. All have Retry-After, as has 503 with "X-Worker-Refused: shortage", which
 // is that this host itself cannot send. A 502 with "X-Worker-Refused: protocol" is that it has no sockets for the
 // probes that a trace asks for.
 package httpapi
@@ -50,7 +50,7 @@ type Config struct {
 	Prober   Prober
 	Families []int  // whose sockets are open
 	Mode     string // of the sockets
-	Places   int    // jobs at once; at least 1
+	Slots    int    // jobs at once; at least 1
 	Log      *slog.Logger
 	Observer Observer // nil for none
 	// JobLimit is when a job is ended from outside, whatever it does; 0 for workerapi.JobLimit.
@@ -69,7 +69,7 @@ type Server struct {
 }
 
 // How long a ping and a packet-loss job take at most where no limit on answers is suspected and no budget slows them
-// down: what who is told to come back later is told.
+// down. Used for Retry-After.
 const (
 	usualPing       = 5 * time.Second
 	usualPacketLoss = 10 * time.Second
@@ -86,7 +86,7 @@ func New(c Config) *Server {
 	if c.JobLimit == 0 {
 		c.JobLimit = workerapi.JobLimit
 	}
-	s := &Server{config: c, inflight: newInflight(c.Places)}
+	s := &Server{config: c, inflight: newInflight(c.Slots)}
 	s.SetTokens(c.Tokens)
 	s.routes = map[string]route{
 		workerapi.PathTraceroute: {toolTraceroute, job(s, workerapi.TracerouteLimit, readTrace, s.trace)},
@@ -101,8 +101,8 @@ func New(c Config) *Server {
 // Drain makes the server unready; it goes on serving.
 func (s *Server) Drain() { s.draining.Store(true) }
 
-// PlacesInUse is how many jobs run now.
-func (s *Server) PlacesInUse() int { return s.inflight.inUse() }
+// JobsRunning is how many jobs run now.
+func (s *Server) JobsRunning() int { return s.inflight.inUse() }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -88,7 +88,7 @@ func start(t *testing.T, change func(*Config)) *fixture {
 	t.Helper()
 	f := &fixture{t: t, prober: &fakeProber{}, log: &logtest.Journal{}}
 	c := Config{
-		Tokens: []string{token, second}, Prober: f.prober, Families: []int{4, 6}, Mode: "raw", Places: 4,
+		Tokens: []string{token, second}, Prober: f.prober, Families: []int{4, 6}, Mode: "raw", Slots: 4,
 		Log: slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if change != nil {
@@ -247,7 +247,7 @@ func TestAuthorization(t *testing.T) {
 // Without the token nothing else of a request is looked at, so every mistake in it is 401.
 func TestAuthorizationComesFirst(t *testing.T) {
 	t.Parallel()
-	f := start(t, func(c *Config) { c.Places = 1 })
+	f := start(t, func(c *Config) { c.Slots = 1 })
 	for _, tt := range []struct{ method, path, body, mediaType string }{
 		{"GET", workerapi.PathPing, "", "application/json"},
 		{"POST", workerapi.PathPing, target, "text/plain"},
@@ -434,8 +434,8 @@ func TestFailuresOfJobs(t *testing.T) {
 				a.Header.Get("Retry-After") != ""; own != (tt.status == 503) {
 				t.Errorf("%v", a.Header)
 			}
-			if f.server.PlacesInUse() != 0 {
-				t.Error("the place was not given back")
+			if f.server.JobsRunning() != 0 {
+				t.Error("the slot was not given back")
 			}
 		})
 	}
@@ -452,9 +452,9 @@ func TestAbsentFamilyIsNamed(t *testing.T) {
 	}
 }
 
-func TestPlaces(t *testing.T) {
+func TestJobSlots(t *testing.T) {
 	t.Parallel()
-	f := start(t, func(c *Config) { c.Places = 2 })
+	f := start(t, func(c *Config) { c.Slots = 2 })
 	release := make(chan struct{})
 	f.prober.run = func(context.Context) error { <-release; return nil }
 	answers := make(chan answer, 2)
@@ -463,41 +463,41 @@ func TestPlaces(t *testing.T) {
 			answers <- f.do(f.request("POST", workerapi.PathTraceroute, fmt.Sprintf(`{"target":"11.0.1.%d"}`, i)))
 		}()
 	}
-	waitFor(t, func() bool { return f.server.PlacesInUse() == 2 })
+	waitFor(t, func() bool { return f.server.JobsRunning() == 2 })
 	a := f.do(f.request("POST", workerapi.PathPing, target))
-	f.checkError("no place", a, 429)
-	if !strings.Contains(f.log.String(), `"cause":"every place is taken"`) {
+	f.checkError("no slot", a, 429)
+	if !strings.Contains(f.log.String(), `"cause":"every slot is taken"`) {
 		t.Errorf("logged: %s", f.log.String())
 	}
-	// The traces that hold the places end within their five seconds.
+	// The traces that hold the slots end within their five seconds.
 	if got := a.Header.Get("Retry-After"); got != "5" {
 		t.Errorf("Retry-After %q", got)
 	}
 	close(release)
 	for range 2 {
 		if a := <-answers; a.StatusCode != 200 {
-			t.Errorf("a job with a place: %d", a.StatusCode)
+			t.Errorf("a job with a slot: %d", a.StatusCode)
 		}
 	}
 	if a := f.do(f.request("POST", workerapi.PathPing, target)); a.StatusCode != 200 {
-		t.Errorf("after the places are free: %d", a.StatusCode)
+		t.Errorf("after the slots are free: %d", a.StatusCode)
 	}
 }
 
-func TestPlacesKnowWhenTheNextIsFree(t *testing.T) {
+func TestSlotsKnowWhenTheNextIsFree(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
 	f := newInflight(2)
 	_, _ = f.take(now, 10*time.Second, holder{})
-	place, _ := f.take(now.Add(3*time.Second), 5*time.Second, holder{})
+	slot, _ := f.take(now.Add(3*time.Second), 5*time.Second, holder{})
 	_, err := f.take(now.Add(4*time.Second), time.Second, holder{})
 	var busy *busyError
 	if !errors.As(err, &busy) || busy.free != 4*time.Second || busy.share() {
-		t.Errorf("with both places taken: %+v", err)
+		t.Errorf("with both slots taken: %+v", err)
 	}
-	f.leave(place)
+	f.leave(slot)
 	if _, err := f.take(now.Add(4*time.Second), time.Second, holder{}); err != nil {
-		t.Errorf("a place that was left is not free: %v", err)
+		t.Errorf("a slot that was left is not free: %v", err)
 	}
 	for d, want := range map[time.Duration]int{-time.Second: 1, 0: 1, time.Millisecond: 1, time.Second: 1, time.Second +
 		1: 2} {
@@ -527,7 +527,7 @@ func TestJobEndsWhenTheClientLeaves(t *testing.T) {
 			t.Error("an answer for a client that left")
 		}
 	}()
-	waitFor(t, func() bool { return f.server.PlacesInUse() == 1 })
+	waitFor(t, func() bool { return f.server.JobsRunning() == 1 })
 	left := time.Now()
 	leave()
 	select {

@@ -53,15 +53,15 @@ func (j *jobs) crowd(n int, who func(i int) holder) map[int]int {
 	return found
 }
 
-func TestSharesOfThePlaces(t *testing.T) {
+func TestSharesOfTheSlots(t *testing.T) {
 	t.Parallel()
 	const ok, share, full = 200, 0, 429
 	for _, c := range []struct {
-		name   string
-		places int
-		jobs   int
-		who    func(i int) holder
-		want   map[int]int
+		name  string
+		slots int
+		jobs  int
+		who   func(i int) holder
+		want  map[int]int
 	}{
 		{"eight clients cannot take all", 64, 72, func(i int) holder {
 			if i >= 64 {
@@ -83,12 +83,12 @@ func TestSharesOfThePlaces(t *testing.T) {
 		{"all taken by others", 4, 5, func(i int) holder { return holder{client: fmt.Sprint(i)} },
 			map[int]int{ok: 4, full: 1}},
 		{"all taken, and a share", 3, 4, func(int) holder { return holder{client: "a"} }, map[int]int{ok: 3, share: 1}},
-		{"fewer places than a share", 1, 2, func(int) holder { return holder{client: "a"} }, map[int]int{ok: 1, full: 1}},
+		{"fewer slots than a share", 1, 2, func(int) holder { return holder{client: "a"} }, map[int]int{ok: 1, full: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				j := newJobs(time.Second, c.places)
+				j := newJobs(time.Second, c.slots)
 				if got := j.crowd(c.jobs, c.who); fmt.Sprint(got) != fmt.Sprint(c.want) {
 					t.Errorf("%v, want %v", got, c.want)
 				}
@@ -121,7 +121,7 @@ func TestAShareTellsWhenItIsFree(t *testing.T) {
 		if w.Code != 429 || w.Header().Get("Retry-After") != "4" {
 			t.Errorf("%d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
 		}
-		// What runs already takes no place, whoever began it.
+		// What runs already takes no slot, whoever began it.
 		for _, target := range []string{"11.0.0.1", "11.0.0.9"} {
 			if w := j.ask(target, "a", ""); w.Code != 200 {
 				t.Errorf("joining %s: %d %s", target, w.Code, w.Body)
@@ -147,7 +147,7 @@ func TestJoinersAreNotTurnedAwayForAnotherOnesShare(t *testing.T) {
 	for i := range 4 {
 		holding.Go(func() { j.ask(fmt.Sprintf("11.9.0.%d", i+1), "greedy", "") })
 	}
-	waitFor(t, func() bool { return j.server.PlacesInUse() == 4 })
+	waitFor(t, func() bool { return j.server.JobsRunning() == 4 })
 	var all parallel.Group
 	var refused atomic.Int32
 	for i := range 60 {

@@ -49,7 +49,7 @@ func TestTraceOptions(t *testing.T) {
 // Traces of one address share a job only where protocol and port are the same too.
 func TestTracesAreSharedByProtocolAndPort(t *testing.T) {
 	t.Parallel()
-	f := start(t, func(c *Config) { c.Places = 20 })
+	f := start(t, func(c *Config) { c.Slots = 20 })
 	f.prober.run = func(context.Context) error { time.Sleep(50 * time.Millisecond); return nil }
 	var all parallel.Group
 	for range 4 {
