@@ -10,7 +10,7 @@ time=${FUZZTIME:-60s}
 [[ $time =~ ^([1-9][0-9]*)([sm]?)$ ]] || { echo "FUZZTIME is $time; give it as 90s or 2m." >&2; exit 2; }
 seconds=${BASH_REMATCH[1]}
 [ "${BASH_REMATCH[2]}" != m ] || seconds=$((60 * seconds))
-long='mailauth/spf |certcheck |tools/sslchecker |robotstxt |egress FuzzExchange|egress FuzzFollow|tlswire |tlsprobe |worker/internal/icmp '
+long='mailauth/spf |certcheck |tools/sslchecker |robotstxt |egress FuzzRoundTrip|egress FuzzFollow|tlswire |tlsprobe |worker/internal/icmp '
 logs=$(mktemp -d)
 trap 'rm -r "$logs"' EXIT
 
@@ -19,7 +19,7 @@ each() {
   local folder=$1 name=$2 time=$seconds log="$logs/${1//\//-}-$2"
   [[ "$folder $name" =~ $long ]] && time=$((5 * seconds))
   # Half of the processors for each of the two. Without a bound of its own Go spends most of a minute on making a single
-  # interesting input smaller; where goroutines make coverage vary, as in exchanges with servers, that seldom succeeds,
+  # interesting input smaller; where goroutines make coverage vary, as in round trips to servers, that seldom succeeds,
   # and a bound in seconds left such a target a few runs a second of its own.
   local at_once=$((($(getconf _NPROCESSORS_ONLN) + 1) / 2))
   if (cd "$folder" && go test -run '^$' -fuzz "^$name\$" -fuzztime "${time}s" -fuzzminimizetime 100x -parallel "$at_once" .) >"$log" 2>&1; then

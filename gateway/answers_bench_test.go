@@ -41,7 +41,7 @@ func BenchmarkAnswers(b *testing.B) {
 				answers := bufio.NewReader(conn)
 				for pb.Next() {
 					n := sent.Add(1)
-					if err := exchange(conn, answers, bench.slug, bench.input(n), n); err != nil {
+					if err := post(conn, answers, bench.slug, bench.input(n), n); err != nil {
 						b.Error(err)
 						return
 					}
@@ -51,8 +51,8 @@ func BenchmarkAnswers(b *testing.B) {
 	}
 }
 
-// exchange asks for a tool as one of 200 visitors.
-func exchange(conn io.Writer, answers *bufio.Reader, slug, input string, n int64) error {
+// post asks for a tool as one of 200 visitors.
+func post(conn io.Writer, answers *bufio.Reader, slug, input string, n int64) error {
 	body := `{"input":"` + input + `"}`
 	if _, err := fmt.Fprintf(conn, "POST /api/tools/%s HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\n"+
 		"X-Real-Ip: 93.184.216.%d\r\nContent-Length: %d\r\n\r\n%s", slug, 1+n%200, len(body), body); err != nil {

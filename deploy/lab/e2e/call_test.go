@@ -49,13 +49,13 @@ func post(t *testing.T, to *lab.Server, slug string, body any, header http.Heade
 		header = http.Header{}
 	}
 	header.Set("Content-Type", "application/json")
-	return exchange(t, to, http.MethodPost, "/api/tools/"+slug, text, header)
+	return do(t, to, http.MethodPost, "/api/tools/"+slug, text, header)
 }
 
 // httpClient is one for all tests, so that connections are reused.
 var httpClient = sync.OnceValue(func() *http.Client { return internet.HTTPClient() })
 
-func exchange(t *testing.T, to *lab.Server, method, path string, body []byte, header http.Header) answer {
+func do(t *testing.T, to *lab.Server, method, path string, body []byte, header http.Header) answer {
 	t.Helper()
 	a := fetch(t, to, method, path, body, header)
 	holdEnvelope(t, &a)

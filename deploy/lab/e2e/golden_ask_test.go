@@ -26,7 +26,7 @@ const sharedFor = 3 * time.Second
 func (r recording) entry(ctx context.Context, server *lab.Server, a asked, kept map[string]string) (
 	e golden.Entry, err error,
 ) {
-	e, err = r.exchange(ctx, server, a)
+	e, err = r.record(ctx, server, a)
 	want, known := kept[e.Title]
 	if !r.measured || !known && !*update {
 		return e, err
@@ -41,7 +41,7 @@ func (r recording) entry(ctx context.Context, server *lab.Server, a asked, kept 
 		if err := sleep(ctx, sharedFor); err != nil {
 			return e, err
 		}
-		e, err = r.exchange(ctx, server, a)
+		e, err = r.record(ctx, server, a)
 	}
 	if err == nil && *update && e.Text != want {
 		err = fmt.Errorf("another answer each time: %s\n%s", e.Title, golden.Diff(want, e.Text))
@@ -58,7 +58,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (r recording) exchange(ctx context.Context, server *lab.Server, a asked) (golden.Entry, error) {
+func (r recording) record(ctx context.Context, server *lab.Server, a asked) (golden.Entry, error) {
 	request, err := r.request(a)
 	if err != nil {
 		return golden.Entry{}, err

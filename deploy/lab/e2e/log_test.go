@@ -226,7 +226,7 @@ func TestStrangeLinesAreFound(t *testing.T) {
 	}
 }
 
-// Servers that make net/http print cost a count, and no line: each unknown frame, as many as an exchange takes, and
+// Servers that make net/http print cost a count, and no line: each unknown frame, as many as a round trip takes, and
 // what a server says after its answer.
 func TestALoudServerDoesNotFillTheLog(t *testing.T) {
 	private := freeAddr(t, 9090)

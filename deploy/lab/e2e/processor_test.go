@@ -297,7 +297,7 @@ func TestLongKeysAndChains(t *testing.T) {
 		"issues.1.code": "CHAIN_TOO_COSTLY"}.hold(t, call(t, "ssl-checker", "ring521."+lab.SiteZone, nil))
 }
 
-// What a server may make of an exchange ends in one sentence.
+// What a server may make of a round trip ends in one sentence.
 func TestFloods(t *testing.T) {
 	t.Parallel()
 	for _, label := range []string{"settings", "ping", "unknown", "window", "hints", "continuation", "hints1", "keys"} {

@@ -12,17 +12,17 @@ import (
 func TestConnectionRoutes(t *testing.T) {
 	for _, probe := range []string{"ping", "packet-loss"} {
 		path := "/api/connection/" + probe
-		a := exchange(t, service.Gateway, http.MethodGet, path+"?n=7", nil, nil)
+		a := do(t, service.Gateway, http.MethodGet, path+"?n=7", nil, nil)
 		facts{"probe": probe, "n": 7, "serverTime": nonEmpty}.hold(t, a)
 		show(t, path, a)
-		facts{"n": nil}.hold(t, exchange(t, service.Gateway, http.MethodGet, path, nil, nil))
-		if a := exchange(t, service.Gateway, http.MethodGet, path+"?n=x", nil, nil); a.Status != 400 {
+		facts{"n": nil}.hold(t, do(t, service.Gateway, http.MethodGet, path, nil, nil))
+		if a := do(t, service.Gateway, http.MethodGet, path+"?n=x", nil, nil); a.Status != 400 {
 			t.Errorf("%s?n=x: status %d", path, a.Status)
 		}
 		if a := fetch(t, service.Gateway, http.MethodHead, path, nil, nil); a.Status != 200 {
 			t.Errorf("HEAD %s: status %d", path, a.Status)
 		}
-		if a := exchange(t, service.Gateway, http.MethodOptions, path, nil, nil); a.Status != 405 {
+		if a := do(t, service.Gateway, http.MethodOptions, path, nil, nil); a.Status != 405 {
 			t.Errorf("OPTIONS %s: status %d", path, a.Status)
 		}
 	}
@@ -118,7 +118,7 @@ func TestOrderOfChecks(t *testing.T) {
 			if path == "" {
 				path = "/api/tools/dns-lookup"
 			}
-			if a := exchange(t, service.Gateway, method, path, []byte(test.body), header); a.Status != test.status {
+			if a := do(t, service.Gateway, method, path, []byte(test.body), header); a.Status != test.status {
 				t.Errorf("status %d, want %d: %.300s", a.Status, test.status, a.Body)
 			}
 		})

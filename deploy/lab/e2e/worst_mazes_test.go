@@ -37,7 +37,7 @@ const mazeMailPort, mazeGarbagePort, mazeTLSPort = 25, 4433, 4434
 // buildMazes starts the servers and publishes the names.
 func buildMazes(t *testing.T) {
 	t.Helper()
-	// The first two addresses of each family refuse, so that each exchange has to go on to the third.
+	// The first two addresses of each family refuse, so that each round trip has to go on to the third.
 	var web, many []string
 	for i := 1; i <= 3; i++ {
 		web = append(web, fmt.Sprintf("@ 300 IN A 11.80.0.%d", 200+i), fmt.Sprintf("@ 300 IN AAAA 2a10:80::c%d", i))

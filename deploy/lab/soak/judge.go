@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// result is one exchange that is over.
+// result is one round trip that is over.
 type result struct {
 	row        *row
 	request    request

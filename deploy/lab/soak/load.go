@@ -47,7 +47,7 @@ func newLoad(s *stack, j *judge, r *rand.Rand) *load {
 // findAssets makes the mix, with the files that the first page names: their paths have a hash of what is in them.
 func (l *load) findAssets(ctx context.Context) error {
 	page := result{request: get("/"), to: enduring}
-	l.exchange(ctx, &page, "11.200.0.1")
+	l.do(ctx, &page, "11.200.0.1")
 	var paths []string
 	for _, m := range regexp.MustCompile(`(?:href|src)="(/assets/[^"]+)"`).FindAllSubmatch(page.body, -1) {
 		paths = append(paths, string(m[1]))
@@ -97,7 +97,7 @@ func (l *load) one(ctx context.Context) {
 		r := result{row: row, request: row.ask(n), to: to}
 		ctx, cancel := context.WithTimeout(ctx, stays)
 		defer cancel()
-		l.exchange(ctx, &r, from)
+		l.do(ctx, &r, from)
 		r.left = ctx.Err() != nil && stays < patience || errors.Is(ctx.Err(), context.Canceled)
 		l.busy.Add(int64(r.end.Sub(r.start)))
 		l.judge.note(r)
@@ -111,7 +111,7 @@ func (l *load) server(to pair) *lab.Server {
 	return l.stack.changing.Load()
 }
 
-func (l *load) exchange(ctx context.Context, r *result, from string) {
+func (l *load) do(ctx context.Context, r *result, from string) {
 	r.start = time.Now()
 	defer func() { r.end = time.Now() }()
 	req, err := http.NewRequestWithContext(ctx, r.request.method, "http://"+l.server(r.to).Addr+r.request.path,

@@ -44,7 +44,7 @@ type meanwhile struct {
 	facts map[string]any
 }
 
-// request is one exchange.
+// request is what one round trip sends.
 type request struct {
 	method, path, body string
 }

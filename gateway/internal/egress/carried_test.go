@@ -191,7 +191,7 @@ func TestNothingLeavesASpentRun(t *testing.T) {
 		t.Errorf("a dial: %v", err)
 	}
 	if _, err := c.Do(ctx, egress.Request{URL: parseURL(t, "http://example.com/")}); !fault.Is(err, fault.Limited) {
-		t.Errorf("an exchange: %v", err)
+		t.Errorf("a round trip: %v", err)
 	}
 	if got := len(n.Dials()); got != dials {
 		t.Errorf("%d dials more", got-dials)

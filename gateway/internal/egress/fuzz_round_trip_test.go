@@ -41,8 +41,8 @@ func (s *says) to(c net.Conn, end func() error) {
 	<-read
 }
 
-// holdExchange holds what is true of every round trip, whatever the server is.
-func holdExchange(t *testing.T, r *egress.Response, err error, took time.Duration) {
+// holdRoundTrip holds what is true of every round trip, whatever the server is.
+func holdRoundTrip(t *testing.T, r *egress.Response, err error, took time.Duration) {
 	t.Helper()
 	if took > 10*fuzzTime {
 		t.Errorf("it took %v", took)
@@ -73,8 +73,8 @@ func holdExchange(t *testing.T, r *egress.Response, err error, took time.Duratio
 	}
 }
 
-// FuzzExchangePlain is a server that answers any bytes over HTTP/1.
-func FuzzExchangePlain(f *testing.F) {
+// FuzzRoundTripPlain is a server that answers any bytes over HTTP/1.
+func FuzzRoundTripPlain(f *testing.F) {
 	n := withSite(f)
 	var server says
 	n.ServeConn(web4+":80", func(c net.Conn) { server.to(c, c.(*net.TCPConn).CloseWrite) })
@@ -94,12 +94,12 @@ func FuzzExchangePlain(f *testing.F) {
 		server.Store(&text)
 		began := time.Now()
 		r, err := get(t, client, "http://example.com/", maxBody(fuzzBody))
-		holdExchange(t, r, err, time.Since(began))
+		holdRoundTrip(t, r, err, time.Since(began))
 	})
 }
 
-// FuzzExchangeHTTP2 is a server that agrees to HTTP/2, sends its settings, and then any bytes.
-func FuzzExchangeHTTP2(f *testing.F) {
+// FuzzRoundTripHTTP2 is a server that agrees to HTTP/2, sends its settings, and then any bytes.
+func FuzzRoundTripHTTP2(f *testing.F) {
 	n := withSite(f)
 	config, trust := site(f)
 	config.NextProtos = []string{"h2"}
@@ -120,7 +120,7 @@ func FuzzExchangeHTTP2(f *testing.F) {
 		server.Store(&said)
 		began := time.Now()
 		r, err := get(t, client, "https://example.com/", maxBody(fuzzBody))
-		holdExchange(t, r, err, time.Since(began))
+		holdRoundTrip(t, r, err, time.Since(began))
 	})
 }
 

@@ -24,7 +24,7 @@ func answering(c net.Conn) {
 	}
 }
 
-func BenchmarkExchange(b *testing.B) {
+func BenchmarkRoundTrip(b *testing.B) {
 	config, trust := site(b)
 	for _, test := range []struct{ name, url, proto string }{
 		{"http", "http://example.com/", ""},
@@ -90,8 +90,8 @@ func BenchmarkSilent(b *testing.B) {
 				}
 				asked.Wait()
 				after, more := held()
-				b.ReportMetric(float64(after-before)/many, "bytes/exchange")
-				b.ReportMetric(float64(more-goroutines)/many, "goroutines/exchange")
+				b.ReportMetric(float64(after-before)/many, "bytes/roundtrip")
+				b.ReportMetric(float64(more-goroutines)/many, "goroutines/roundtrip")
 				cancel()
 				all.Wait()
 			}

@@ -168,7 +168,7 @@ var asked1 = []struct {
 
 // A round trip of HTTP/1 is written down as it was when net/http's own transport spoke it: every answer of a server has
 // the same header, body, sentence and bounds since.
-func TestExchangesOfHTTP1(t *testing.T) {
+func TestRoundTripsOfHTTP1(t *testing.T) {
 	t.Parallel()
 	var told strings.Builder
 	for _, server := range answers1() {
@@ -189,7 +189,7 @@ func TestExchangesOfHTTP1(t *testing.T) {
 			if server.name == "nothing" {
 				fmt.Fprintf(&told, "  %s\n    %q\n", how.name, <-request)
 			}
-			now := exchanged(r, err)
+			now := described(r, err)
 			if now == before {
 				now = "    the same\n"
 			} else {
@@ -225,8 +225,8 @@ func requestHead(c net.Conn) string {
 	}
 }
 
-// exchanged writes down what there is of a round trip but its times.
-func exchanged(r *egress.Response, err error) string {
+// described writes down what there is of a round trip but its times.
+func described(r *egress.Response, err error) string {
 	var b strings.Builder
 	if err != nil {
 		var f *fault.Error

@@ -684,7 +684,7 @@ func TestOneFamily(t *testing.T) {
 	}
 }
 
-func TestACanceledCallerEndsTheExchange(t *testing.T) {
+func TestACanceledCallerEndsTheRoundTrip(t *testing.T) {
 	t.Parallel()
 	n := withSite(t)
 	arrived, gone := make(chan struct{}), make(chan struct{})
@@ -711,7 +711,7 @@ func TestACanceledCallerEndsTheExchange(t *testing.T) {
 }
 
 // A server that turns every HTTP/2 connection down must not be dialled over and over.
-func TestConnectionsOfOneExchangeAreCounted(t *testing.T) {
+func TestConnectionsOfOneRoundTripAreCounted(t *testing.T) {
 	t.Parallel()
 	n := withSite(t)
 	config, trust := site(t)
@@ -747,6 +747,6 @@ func TestConnectionsAreNotReused(t *testing.T) {
 		}
 	}
 	if dials := n.Dials(); len(dials) != 3 {
-		t.Errorf("%d dials for three exchanges", len(dials))
+		t.Errorf("%d dials for three round trips", len(dials))
 	}
 }

@@ -29,7 +29,7 @@ type familyCheck struct {
 
 // check tries the site over one family, and each of its first addresses; whatever does not answer is tried once more: a
 // deployment or a lost packet is no outage. Only one chain is followed. lookup is how long the site's own lookup took,
-// which the exchange finds in the cache.
+// which the round trip finds in the cache.
 func (r checker) check(ctx context.Context, c *familyCheck, lookup time.Duration) {
 	var running parallel.Group
 	running.Go(func() { r.try(ctx, c, netip.Addr{}, r.bounds.first) })
@@ -168,7 +168,7 @@ func (r checker) try(ctx context.Context, c *familyCheck, from netip.Addr, limit
 	c.ended = time.Now()
 }
 
-// addLookup puts the lookup that was made before the exchange into the exchange's times.
+// addLookup puts the lookup that was made before the round trip into its times.
 func (c *familyCheck) addLookup(lookup time.Duration) {
 	first := c.chain.Hops[0].Response
 	if first == nil || first.Timings.DNS >= lookup {

@@ -30,7 +30,7 @@ type kind int
 const (
 	goodAnswer  kind = iota
 	errorStatus      // the final answer is a 4xx or 5xx
-	noAnswer         // the exchange with the site itself failed
+	noAnswer         // the request to the site itself failed
 	badRedirect      // the site redirects, and no final answer comes of it
 	challenged       // the final answer is a bot challenge, whatever its status
 	conflicting      // the site redirects to several places at once

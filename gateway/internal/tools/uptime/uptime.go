@@ -78,7 +78,7 @@ type addressState struct {
 	Reason  *string `json:"reason"`
 }
 
-// limits keep the two tries, each a chain of up to six exchanges, well inside the bound of the whole run.
+// limits keep the two tries, each a chain of up to six requests, well inside the bound of the whole run.
 type limits struct {
 	first, second time.Duration
 	pause         time.Duration // between them

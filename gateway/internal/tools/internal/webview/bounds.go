@@ -2,7 +2,7 @@ package webview
 
 import "diagnostics/gateway/internal/bound"
 
-// The shares that parts of an HTTP exchange have of an answer, in bytes of JSON. A head is read up to 64 KiB, and JSON
+// The shares that parts of a round trip have of an answer, in bytes of JSON. A head is read up to 64 KiB, and JSON
 // makes a multiple of it; no server that means well comes near any of these.
 const (
 	// MaxURL is that of one URL or Location: the length of a reference that is followed at all.

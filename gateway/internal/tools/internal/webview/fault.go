@@ -10,14 +10,14 @@ import (
 )
 
 // Unroutable gives the error of a site that only a family leads to which this host lacks: that says nothing about the
-// site. It is nil where the failed exchange has another reason.
+// site. It is nil where the failed round trip has another reason.
 func Unroutable(ctx context.Context, client *egress.Client, site target.URL, failed error) error {
 	if !fault.Is(failed, fault.Upstream) {
 		return nil
 	}
 	resolution, err := client.Resolve(ctx, site.Host())
 	if err != nil {
-		return nil //nolint:nilerr // the failed exchange is the error to tell, not this lookup
+		return nil //nolint:nilerr // the failed round trip is the error to tell, not this lookup
 	}
 	return resolution.Reachable()
 }
@@ -28,5 +28,5 @@ func FaultSentence(err error) string {
 	if errors.As(err, &f) {
 		return f.Sentence
 	}
-	return "The exchange failed."
+	return "The request failed."
 }

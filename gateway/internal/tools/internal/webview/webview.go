@@ -1,5 +1,5 @@
-// Package webview writes what the web tools share of an HTTP exchange: timings, the TLS summary, headers with masked
-// cookies, the status, and why an exchange failed.
+// Package webview writes what the web tools share of an HTTP round trip: timings, the TLS summary, headers with masked
+// cookies, the status, and why a request failed.
 package webview
 
 import (
@@ -14,7 +14,7 @@ import (
 	"diagnostics/gateway/internal/tools/internal/format"
 )
 
-// Timings are the phases of one exchange in milliseconds, the common part "timings" of the web tools. TLSMs is null
+// Timings are the phases of one round trip in milliseconds, the common part "timings" of the web tools. TLSMs is null
 // over plain HTTP.
 type Timings struct {
 	DNSMs       float64  `json:"dnsMs"`
@@ -24,7 +24,7 @@ type Timings struct {
 	TotalMs     float64  `json:"totalMs"`
 }
 
-// DescribeTimings gives the phases of an exchange.
+// DescribeTimings gives the phases of a round trip.
 func DescribeTimings(t egress.Timings) Timings {
 	out := Timings{
 		DNSMs:       format.Milliseconds(t.DNS),
