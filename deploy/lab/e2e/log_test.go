@@ -66,7 +66,7 @@ func constantWords() (words []string) {
 	return append(words, `this host has no route, or its link is down`,
 		// The worker's own.
 		`no socket of this address family is open`, `only ICMP probes can be sent`, `this host has no route to the destination`,
-		`this host has lost its way to the destination`, `this host cannot send at the moment`,
+		`this host has lost its route to the destination`, `this host cannot send at the moment`,
 		`a local rule forbids the packet`, `every flow identifier is taken`, `the network is closed`,
 		`every slot is taken`, `a share of the slots is taken`, `the budget of packets is used up`)
 }

@@ -76,8 +76,8 @@ var (
 	ErrNoRoute = errors.New("this host has no route to the destination")
 	// ErrForbidden: a rule of this host's own forbids the packet.
 	ErrForbidden = errors.New("a local rule forbids the packet")
-	// ErrCutOff: this host had a way to addresses of the family, and has lost its link or its route, if only for a moment.
-	ErrCutOff = errors.New("this host has lost its way to the destination")
+	// ErrCutOff: this host had a route to addresses of the family, and lost it or its link, if only for a moment.
+	ErrCutOff = errors.New("this host has lost its route to the destination")
 	// ErrShortage: this host has no room for the packet, or its link is down.
 	ErrShortage = errors.New("this host cannot send at the moment")
 	// ErrNoFlow: every flow identifier is taken.
@@ -92,13 +92,13 @@ type Network interface {
 	// that serves every flow: deliver must not block. One delivery may still be under way when Close returns.
 	// Errors: ErrFamily, ErrNoFlow, ErrClosed.
 	Open(dst netip.Addr, deliver func(Answer)) (Flow, error)
-	// Follow watches over the way to dst from now on, until the RouteWatch is closed. A link without a carrier takes
+	// Follow watches over the route to dst from now on, until the RouteWatch is closed. A link without a carrier takes
 	// packets and drops them: no error of Send tells of it, and what is silent then is not the destination.
 	Follow(dst netip.Addr) RouteWatch
 }
 
-// RouteWatch is what this host knows of its own way to a destination. A family that it never had is not cut off; there
-// Send gives ErrNoRoute. It is safe for concurrent use.
+// RouteWatch is what this host knows of its own route to a destination. A family that it never had is not cut off;
+// there Send gives ErrNoRoute. It is safe for concurrent use.
 type RouteWatch interface {
 	// Cut is ErrCutOff while there is none. It costs next to nothing.
 	Cut() error

@@ -47,7 +47,7 @@ type Engine struct {
 	err6     error
 	ports    *portNetwork // nil where only ICMP probes can be sent
 	errPorts error
-	ways     *routeWatcher
+	routes   *routeWatcher
 	counters counters
 }
 
@@ -68,8 +68,8 @@ func Open(log *slog.Logger) (*Engine, error) {
 
 // openMode opens both families in one mode.
 func openMode(m Mode, log *slog.Logger) (*Engine, error) {
-	e := &Engine{mode: m, ways: newRouteWatcher(log), counters: counters{log: log}}
-	e.ways.dropped = droppedBut(e.ways.dropped, e.counters.past6.Load)
+	e := &Engine{mode: m, routes: newRouteWatcher(log), counters: counters{log: log}}
+	e.routes.dropped = droppedBut(e.routes.dropped, e.counters.past6.Load)
 	open4, open6 := openRaw4, openRaw6
 	if m == Datagram {
 		open4, open6 = openDatagram4, openDatagram6
@@ -77,7 +77,7 @@ func openMode(m Mode, log *slog.Logger) (*Engine, error) {
 	e.v4, e.err4 = open4(&e.counters)
 	e.v6, e.err6 = open6(&e.counters)
 	if e.v4 == nil && e.v6 == nil {
-		e.ways.stop()
+		e.routes.stop()
 		return nil, fmt.Errorf("%s sockets: IPv4: %w; IPv6: %w", m, e.err4, e.err6)
 	}
 	if m == Raw {
@@ -151,12 +151,12 @@ func (e *Engine) OpenPort(p echo.Probe, dst netip.Addr, deliver func(echo.Answer
 // Follow implements echo.Network. Linux tells an ICMPv6 datagram socket nothing of a packet that a queue of this host
 // has dropped (ping_v6_sendmsg), but counts it.
 func (e *Engine) Follow(dst netip.Addr) echo.RouteWatch {
-	return e.ways.follow(dst, e.mode == Datagram && dst.Is6())
+	return e.routes.follow(dst, e.mode == Datagram && dst.Is6())
 }
 
 // Close closes the sockets and waits for their readers.
 func (e *Engine) Close() error {
-	defer e.ways.stop()
+	defer e.routes.stop()
 	var errs []error
 	for _, f := range e.families() {
 		errs = append(errs, f.close())

@@ -59,9 +59,9 @@ func checkAWayThatIsLostForAMoment(t *testing.T, m Mode) {
 }
 
 // The way that counts is that of the probes: rules may send ICMP by a table of its own.
-func TestTheWayOfICMP(t *testing.T) { inEachMode(t, checkTheWayOfICMP) }
+func TestICMPRouteIsTheOneWatched(t *testing.T) { inEachMode(t, checkICMPRoute) }
 
-func checkTheWayOfICMP(t *testing.T, m Mode) {
+func checkICMPRoute(t *testing.T, m Mode) {
 	chain := labtest.NewChain(t, 1)
 	e := openIn(t, chain.Source, m)
 	hold := func(when string, want error) {

@@ -22,13 +22,13 @@ const (
 	// changePause keeps a host whose routes change all the time from asking all the time. What has changed meanwhile is
 	// asked about behind it.
 	changePause = 5 * time.Millisecond
-	// tellEvery is how often at most the log is told of a lost way.
-	tellEvery = time.Minute
+	// tellEvery is how often at most the log is told of a lost route.
+	logEvery = time.Minute
 	// countPause is more than a send takes.
 	countPause = 5 * time.Millisecond
 )
 
-// routeWatcher follows what the kernel has for a way to each destination that is measured. It is asked when that
+// routeWatcher follows the kernel's route to each destination that is measured. It is asked when that
 // begins, and again when it tells of a change: a link that was down for a moment between two probes may have lost an
 // answer.
 type routeWatcher struct {
@@ -41,25 +41,25 @@ type routeWatcher struct {
 	next   func() ([]hostroute.Link, error)
 	stop   func()
 	reader parallel.Group
-	// had4 and had6 are true once the kernel has had a way out to the internet of the family.
+	// had4 and had6 are true once the kernel has had a route to the internet of the family.
 	had4, had6 atomic.Bool
 
 	mu       sync.Mutex
 	followed map[*routeWatch]struct{}
-	links    map[int]hostroute.Link // as the kernel last told of them; only those that some way has led over
-	told     time.Time
+	links    map[int]hostroute.Link // as the kernel last told of them; only those that some route has led over
+	loggedAt time.Time
 }
 
 // routeWatch implements echo.RouteWatch.
 type routeWatch struct {
-	ways *routeWatcher
-	dst  netip.Addr
-	// untold is that no send tells of packets that this host has dropped; before is how many that were at first.
-	untold bool
-	before uint64
+	watcher *routeWatcher
+	dst     netip.Addr
+	// silentDrops is that no send tells of packets that this host has dropped; before is how many that were at first.
+	silentDrops bool
+	before      uint64
 	// cut is now, was at some moment.
 	cut, was atomic.Bool
-	// links are those that the way has led over, with how often each had lost its carrier; guarded by mu of ways.
+	// links are those that the route has led over, with how often each had lost its carrier; guarded by mu of watcher.
 	links map[int]uint32
 }
 
@@ -117,7 +117,7 @@ func (w *routeWatcher) listen() {
 	}
 }
 
-// changed asks again for every way that is followed, and notes those that led over a link which was down.
+// changed asks again for every route that is followed, and notes those that led over a link which was down.
 func (w *routeWatcher) changed(links []hostroute.Link) {
 	w.meet()
 	w.mu.Lock()
@@ -135,11 +135,10 @@ func (w *routeWatcher) changed(links []hostroute.Link) {
 	}
 }
 
-// follow begins to watch over the way to a destination. With untold it keeps an eye on
-// packets that are dropped, too.
-func (w *routeWatcher) follow(dst netip.Addr, untold bool) *routeWatch {
-	f := &routeWatch{ways: w, dst: dst, untold: untold, links: map[int]uint32{}}
-	if untold {
+// follow begins to watch over the route to a destination, and with silentDrops over dropped packets, too.
+func (w *routeWatcher) follow(dst netip.Addr, silentDrops bool) *routeWatch {
+	f := &routeWatch{watcher: w, dst: dst, silentDrops: silentDrops, links: map[int]uint32{}}
+	if silentDrops {
 		f.before = w.dropped()
 	}
 	w.mu.Lock()
@@ -151,14 +150,14 @@ func (w *routeWatcher) follow(dst netip.Addr, untold bool) *routeWatch {
 
 // Close implements echo.RouteWatch.
 func (f *routeWatch) Close() {
-	f.ways.mu.Lock()
-	defer f.ways.mu.Unlock()
-	delete(f.ways.followed, f)
+	f.watcher.mu.Lock()
+	defer f.watcher.mu.Unlock()
+	delete(f.watcher.followed, f)
 }
 
 // Cut implements echo.RouteWatch.
 func (f *routeWatch) Cut() error {
-	if f.ways.next == nil {
+	if f.watcher.next == nil {
 		f.lookNow()
 	}
 	if f.cut.Load() {
@@ -173,7 +172,7 @@ func (f *routeWatch) WasCut() error {
 	if !f.was.Load() {
 		f.lookNow()
 		for _, index := range f.ledOver() {
-			if l, err := f.ways.link(index); err == nil {
+			if l, err := f.watcher.link(index); err == nil {
 				f.noteNow(l)
 			}
 		}
@@ -181,7 +180,7 @@ func (f *routeWatch) WasCut() error {
 	switch {
 	case f.was.Load():
 		return echo.ErrCutOff
-	case f.untold && f.droppedAny():
+	case f.silentDrops && f.droppedAny():
 		return echo.ErrShortage
 	}
 	return nil
@@ -190,7 +189,7 @@ func (f *routeWatch) WasCut() error {
 // droppedAny reports whether this host has dropped packets of which no send tells. A send of another flow may be
 // between what the kernel counts and what is taken off for it, so it looks twice.
 func (f *routeWatch) droppedAny() bool {
-	more := func() bool { return int64(f.ways.dropped()-f.before) > 0 }
+	more := func() bool { return int64(f.watcher.dropped()-f.before) > 0 }
 	if !more() {
 		return false
 	}
@@ -199,28 +198,28 @@ func (f *routeWatch) droppedAny() bool {
 }
 
 func (f *routeWatch) lookNow() {
-	f.ways.mu.Lock()
-	defer f.ways.mu.Unlock()
+	f.watcher.mu.Lock()
+	defer f.watcher.mu.Unlock()
 	f.look()
 }
 
 func (f *routeWatch) noteNow(l hostroute.Link) {
-	f.ways.mu.Lock()
-	defer f.ways.mu.Unlock()
-	f.ways.links[l.Index] = l
+	f.watcher.mu.Lock()
+	defer f.watcher.mu.Unlock()
+	f.watcher.links[l.Index] = l
 	f.note(l)
 }
 
-// ledOver gives the links of the way.
+// ledOver gives the links of the route.
 func (f *routeWatch) ledOver() []int {
-	f.ways.mu.Lock()
-	defer f.ways.mu.Unlock()
+	f.watcher.mu.Lock()
+	defer f.watcher.mu.Unlock()
 	return slices.Collect(maps.Keys(f.links))
 }
 
-// look asks the kernel for the way. The caller holds the lock.
+// look asks the kernel for the route. The caller holds the lock.
 func (f *routeWatch) look() {
-	route, cut := f.ways.ask(f.dst)
+	route, cut := f.watcher.ask(f.dst)
 	f.cut.Store(cut)
 	if cut {
 		f.was.Store(true)
@@ -229,7 +228,7 @@ func (f *routeWatch) look() {
 		if _, known := f.links[index]; known {
 			continue
 		}
-		if l, known := f.ways.known(index); known {
+		if l, known := f.watcher.known(index); known {
 			f.links[index] = l.Downs
 		}
 	}
@@ -255,7 +254,7 @@ func (w *routeWatcher) known(index int) (hostroute.Link, bool) {
 	return l, true
 }
 
-// meet notes the families that this host has now. They are told by the way to the internet alone: what one job's
+// meet notes the families that this host has now. They are told by the route to the internet alone: what one job's
 // destination has says nothing of all others.
 func (w *routeWatcher) meet() {
 	for v6, had := range map[bool]*atomic.Bool{false: &w.had4, true: &w.had6} {
@@ -270,7 +269,7 @@ func (w *routeWatcher) meet() {
 	}
 }
 
-// ask gives the way to a destination, and whether it is lost. A kernel that cannot be asked is no reason to end a
+// ask gives the route to a destination, and whether it is lost. A kernel that cannot be asked is no reason to end a
 // measurement.
 func (w *routeWatcher) ask(dst netip.Addr) (route hostroute.Route, cut bool) {
 	route, err := w.route(dst)
@@ -289,18 +288,18 @@ func (w *routeWatcher) ask(dst netip.Addr) (route hostroute.Route, cut bool) {
 		return route.Kind, err
 	})
 	if cut {
-		w.tell(dst)
+		w.logLost(dst)
 	}
 	return route, cut
 }
 
-// tell has the log tell the operator, who may know better: packets can be sent by marks that the kernel is not asked
+// logLost warns the operator, who may know better: packets can be sent by marks that the kernel is not asked
 // with. The caller holds the lock.
-func (w *routeWatcher) tell(dst netip.Addr) {
-	if !w.told.IsZero() && time.Since(w.told) < tellEvery {
+func (w *routeWatcher) logLost(dst netip.Addr) {
+	if !w.loggedAt.IsZero() && time.Since(w.loggedAt) < logEvery {
 		return
 	}
-	w.told = time.Now()
+	w.loggedAt = time.Now()
 	family := 4
 	if dst.Is6() {
 		family = 6

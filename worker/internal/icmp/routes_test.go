@@ -14,7 +14,7 @@ import (
 	"diagnostics/worker/internal/echo"
 )
 
-// table is the kernel of a test: the ways that it has, all over one link, and what it tells of that.
+// table is the kernel of a test: the routes that it has, all over one link, and what it tells of that.
 type table struct {
 	way    map[netip.Addr]hostroute.Kind
 	link   hostroute.Link
@@ -45,7 +45,7 @@ func (k *table) set(w hostroute.Kind, to ...netip.Addr) {
 	}
 }
 
-func (k *table) ways(log *strings.Builder) *routeWatcher {
+func (k *table) watcher(log *strings.Builder) *routeWatcher {
 	w := &routeWatcher{
 		log: slog.New(slog.NewTextHandler(log, nil)),
 		route: func(a netip.Addr) (hostroute.Route, error) {
@@ -76,7 +76,7 @@ func (w *routeWatcher) hold(t *testing.T, when string, to netip.Addr, want error
 func TestWhatIsCutOff(t *testing.T) {
 	t.Parallel()
 	k := newTable()
-	w := k.ways(&strings.Builder{})
+	w := k.watcher(&strings.Builder{})
 	w.hold(t, "at the start", to4, nil)
 	w.hold(t, "a family that never was", to6, nil)
 	k.set(hostroute.Nowhere, to4)
@@ -102,7 +102,7 @@ func TestOneDestinationMakesNoFamily(t *testing.T) {
 	t.Parallel()
 	for _, known := range []hostroute.Kind{hostroute.Out, hostroute.Here} {
 		k := newTable()
-		w := k.ways(&strings.Builder{})
+		w := k.watcher(&strings.Builder{})
 		k.set(known, near6)
 		w.hold(t, "the one", near6, nil)
 		w.hold(t, "another", to6, nil)
@@ -113,7 +113,7 @@ func TestOneDestinationMakesNoFamily(t *testing.T) {
 func TestAFamilyBetweenTwoJobs(t *testing.T) {
 	t.Parallel()
 	k := newTable()
-	w := k.ways(&strings.Builder{})
+	w := k.watcher(&strings.Builder{})
 	k.set(hostroute.Out, hostroute.Anchors(true)...)
 	w.changed(nil)
 	k.set(hostroute.Nowhere, hostroute.Anchors(true)...)
@@ -151,7 +151,7 @@ func TestAWayThatIsFollowed(t *testing.T) {
 		}, nil},
 	} {
 		k := newTable()
-		w := k.ways(&strings.Builder{})
+		w := k.watcher(&strings.Builder{})
 		f := w.follow(to4, false)
 		test.happens(k, w)
 		if err := f.Cut(); err != nil {
@@ -175,12 +175,12 @@ func TestAWayThatIsFollowed(t *testing.T) {
 // Where no send tells of dropped packets, their number does: what came before the job is not its own.
 func TestDroppedPacketsOfWhichNobodyTells(t *testing.T) {
 	t.Parallel()
-	for untold, want := range map[bool]error{true: echo.ErrShortage, false: nil} {
+	for silent, want := range map[bool]error{true: echo.ErrShortage, false: nil} {
 		k := newTable()
-		w := k.ways(&strings.Builder{})
-		w.follow(to4, untold).Close()
+		w := k.watcher(&strings.Builder{})
+		w.follow(to4, silent).Close()
 		k.dropped = 3
-		f := w.follow(to4, untold)
+		f := w.follow(to4, silent)
 		if err := f.WasCut(); err != nil {
 			t.Errorf("none of its own: %v", err)
 		}
@@ -195,7 +195,7 @@ func TestDroppedPacketsOfWhichNobodyTells(t *testing.T) {
 func TestErrorsOfEarlierPacketsAreNoneThatWereDropped(t *testing.T) {
 	t.Parallel()
 	k := newTable()
-	w := k.ways(&strings.Builder{})
+	w := k.watcher(&strings.Builder{})
 	past := uint64(0)
 	w.dropped = droppedBut(w.dropped, func() uint64 { return past })
 	k.dropped, past = 7, 2
@@ -227,7 +227,7 @@ func TestOutDiscards(t *testing.T) {
 func TestWhenTheKernelIsAsked(t *testing.T) {
 	t.Parallel()
 	k := newTable()
-	w := k.ways(&strings.Builder{})
+	w := k.watcher(&strings.Builder{})
 	f := w.follow(to4, false)
 	before := k.asked
 	for range 10 {
@@ -244,16 +244,16 @@ func TestWhenTheKernelIsAsked(t *testing.T) {
 }
 
 // The log tells of a lost way once in a while, and of no destination.
-func TestALostWayIsTold(t *testing.T) {
+func TestALostRouteIsLogged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		k := newTable()
-		w := k.ways(&log)
+		w := k.watcher(&log)
 		k.set(hostroute.Nowhere, to4)
 		for range 10 {
 			w.hold(t, "lost", to4, echo.ErrCutOff)
-			time.Sleep(tellEvery/5 + time.Second)
+			time.Sleep(logEvery/5 + time.Second)
 		}
 		lines := slices.Collect(strings.Lines(log.String()))
 		if len(lines) != 2 || !strings.Contains(lines[0], "family=4") || strings.Contains(log.String(), to4.String()) {

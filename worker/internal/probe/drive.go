@@ -77,7 +77,7 @@ func (p *Prober) driveWith(
 	ctx context.Context, dst netip.Addr, probe echo.Probe, job plan,
 ) (measuredAt time.Time, err error) {
 	d := &driver{
-		prober: p, dst: dst, probe: probe, plan: job, way: p.network.Follow(dst),
+		prober: p, dst: dst, probe: probe, plan: job, route: p.network.Follow(dst),
 		answers: make(chan echo.Answer, answersHeld),
 		ticket:  p.options.Budget.ticket(dst),
 		steps:   progress.Of(ctx),
@@ -96,7 +96,7 @@ type driver struct {
 	dst     netip.Addr
 	probe   echo.Probe
 	plan    plan
-	way     echo.RouteWatch
+	route   echo.RouteWatch
 	answers chan echo.Answer
 	flows   []echo.Flow
 	ticket  ticket
@@ -104,8 +104,8 @@ type driver struct {
 	late    time.Duration // by how much the last wake-ups were late
 	left    time.Time     // when the first probe did; zero before
 
-	steps *progress.Feed // nil where nobody can read along
-	told  bool           // whoever reads along knows all that was known once
+	steps     *progress.Feed // nil where nobody can read along
+	announced bool           // whoever reads along knows all that was known once
 }
 
 func (d *driver) run(ctx context.Context) error {
@@ -127,7 +127,7 @@ func (d *driver) run(ctx context.Context) error {
 				return err
 			}
 			// What did not come may have been lost on a link of this host, on its way out or back.
-			return d.way.WasCut()
+			return d.route.WasCut()
 		}
 		d.want(s.send != nil, now)
 		if s.send != nil {
@@ -212,7 +212,7 @@ func (d *driver) takeAnswers() {
 // send sends a probe. Failing to send fails the job, also in its middle: what this host cannot send is not lost on the
 // way, and a measurement with holes of its own would be told as the destination's.
 func (d *driver) send(r request) error {
-	if err := d.way.Cut(); err != nil {
+	if err := d.route.Cut(); err != nil {
 		return err
 	}
 	f, err := d.flow(r.flow)
@@ -240,7 +240,7 @@ func (d *driver) sendFailed(err error) error {
 	if !d.left.IsZero() && errors.Is(err, echo.ErrForbidden) {
 		err = errors.Join(echo.ErrShortage, err)
 	}
-	return errors.Join(d.way.Cut(), err)
+	return errors.Join(d.route.Cut(), err)
 }
 
 // begun reports whether a probe has left: a flow is opened for it, and a probe that cannot leave ends the job.
@@ -269,6 +269,6 @@ func (d *driver) close() {
 	for _, f := range d.flows {
 		f.Close()
 	}
-	d.way.Close()
+	d.route.Close()
 	d.ticket.release()
 }

@@ -27,15 +27,15 @@ const everything = 0
 // the next answer or when the plan is next asked.
 func (d *driver) tell(seq uint16) {
 	if d.steps == nil || !d.steps.Watched() {
-		d.told = false
+		d.announced = false
 		return
 	}
 	plan, ok := d.plan.(teller)
-	if !ok || d.told && seq == everything {
+	if !ok || d.announced && seq == everything {
 		return
 	}
-	if !d.told {
-		d.told, seq = true, everything
+	if !d.announced {
+		d.announced, seq = true, everything
 	}
 	plan.parts(seq, func(kind string, number int, value any) {
 		d.steps.Add(progress.Step{Kind: kind, Key: strconv.Itoa(number), Value: value, At: time.Now()})
