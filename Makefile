@@ -44,6 +44,7 @@ help: ## list the commands
 # As the images build it, so that the same commit gives the same bytes everywhere: without the workspace, without paths of
 # this machine, and with no word on the state of the tree but VERSION and COMMIT.
 build: ## bin/gateway and bin/worker, static
+	@echo "building gateway and worker: minutes the first time, seconds after"
 	@$(call static,gateway,bin)
 	@$(call static,worker,bin)
 
