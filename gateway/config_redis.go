@@ -160,7 +160,7 @@ func hostList(s, defaultPort string) ([]string, error) {
 	return out, nil
 }
 
-// isHost takes names and addresses; colons only where they are IPv6.
+// isHost reports whether s is a name or an address; colons only where they are IPv6.
 func isHost(s string) bool {
 	if s == "" || strings.ContainsAny(s, " []?#@\"'") || !settings.IsPrintable(s) {
 		return false

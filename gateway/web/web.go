@@ -222,7 +222,7 @@ func (s *Site) toolOrNothing(w http.ResponseWriter, r *http.Request) error {
 
 const headerFetchSite = "Sec-Fetch-Site"
 
-// isForeign tells a page that another site's link or script opened. Such a page must not send packets, or a dozen
+// isForeign reports whether another site's link or script opened a page. Such a page must not send packets, or a dozen
 // requests, to a host of that site's choice in the visitor's name: it waits for a click. Browsers that do not say where
 // a request comes from run it as ever.
 func isForeign(r *http.Request) bool {

@@ -7,24 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// IsDigit tells 0 to 9.
+// IsDigit reports whether c is one of 0 to 9.
 func IsDigit[C byte | rune](c C) bool { return '0' <= c && c <= '9' }
 
-// IsLetter tells A to Z and a to z.
+// IsLetter reports whether c is one of A to Z and a to z.
 func IsLetter[C byte | rune](c C) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// IsAlphanumeric tells letters and digits.
+// IsAlphanumeric reports whether c is a letter or a digit.
 func IsAlphanumeric[C byte | rune](c C) bool { return IsLetter(c) || IsDigit(c) }
 
-// IsHexDigit tells hexadecimal digits of either case.
+// IsHexDigit reports whether c is a hexadecimal digit of either case.
 func IsHexDigit[C byte | rune](c C) bool { return IsDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
 
-// AllDigits tells a number in digits alone; the empty string is none.
+// AllDigits reports whether s is a number in digits alone; the empty string is none.
 func AllDigits(s string) bool { return s != "" && strings.IndexFunc(s, notDigit) < 0 }
 
 func notDigit(r rune) bool { return !IsDigit(r) }
 
-// StartsWithEscape tells a text that begins with a whole percent-encoded octet (RFC 3986 section 2.1).
+// StartsWithEscape reports whether s begins with a whole percent-encoded octet (RFC 3986 section 2.1).
 func StartsWithEscape(s string) bool {
 	return len(s) >= 3 && s[0] == '%' && IsHexDigit(s[1]) && IsHexDigit(s[2])
 }

@@ -4,8 +4,8 @@ package daemon
 
 import "syscall"
 
-// beginNoMore is not to be had where the system is not the one that the services are shipped for.
+// beginNoMore reports whether the system lets a socket take no more connections, which only that of the services does.
 func beginNoMore(syscall.RawConn) bool { return false }
 
-// noneWaits is not known there.
+// noneWaits reports whether no connection waits, which is not known there.
 func noneWaits(syscall.RawConn) bool { return true }

@@ -76,8 +76,8 @@ func (l *Lines) rouse() {
 // Dropped is how many lines could not be written since the start.
 func (l *Lines) Dropped() uint64 { return l.dropped.Load() }
 
-// Close writes what waits, for a second at most. What comes afterwards is dropped. It gives false where a write still
-// is under way, so that the destination is in use.
+// Close writes what waits, for a second at most. What comes afterwards is dropped. It reports whether no write is under
+// way any more, so that the destination is free.
 func (l *Lines) Close() (ended bool) {
 	l.mu.Lock()
 	if !l.closed {
@@ -116,7 +116,7 @@ func (l *Lines) pump() {
 	}
 }
 
-// flush writes what waits, and then how many lines are missing. It gives false where that failed.
+// flush writes what waits, and then how many lines are missing, and reports whether that went well.
 func (l *Lines) flush() bool {
 	batch, untold := l.take()
 	unsent, ok := l.send(batch)

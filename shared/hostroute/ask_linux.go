@@ -169,7 +169,8 @@ func (k *Kernel) receive(read func([]byte) (mine bool, err error)) error {
 	return ErrNoAnswer
 }
 
-// ofKernel tells who has sent a message: any process of this host may, but only the kernel with the port number 0.
+// ofKernel reports whether the kernel has sent a message: any process of this host may, but only the kernel with the
+// port number 0.
 func ofKernel(from unix.Sockaddr) bool {
 	sender, is := from.(*unix.SockaddrNetlink)
 	return is && sender.Pid == 0

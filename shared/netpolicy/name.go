@@ -118,6 +118,6 @@ func isLowerAlnum(c rune) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <=
 
 func lastLabel(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
-// startsWithLetter is the test of a last label. No top-level domain starts with anything else (RFC 3696 section 2),
-// while browsers and C libraries read a name that ends in a number, `127.1` or `0x7f`, as an address.
+// startsWithLetter reports whether a last label may be one. No top-level domain starts with anything else (RFC 3696
+// section 2), while browsers and C libraries read a name that ends in a number, `127.1` or `0x7f`, as an address.
 func startsWithLetter(label string) bool { return 'a' <= label[0] && label[0] <= 'z' }

@@ -87,8 +87,9 @@ func isatap(a netip.Addr) (netip.Addr, bool) {
 	return netip.AddrFrom4([4]byte(b[12:16])), true
 }
 
-// NAT64 is the well-known prefix of RFC 6052. An address in it is never public, but a DNS64 resolver adds one to the
-// answers of every name that has only IPv4 addresses: whoever resolves a name may drop those where an A record exists.
+// NAT64 reports whether an address is in the well-known prefix of RFC 6052. An address in it is never public, but a
+// DNS64 resolver adds one to the answers of every name that has only IPv4 addresses: whoever resolves a name may drop
+// those where an A record exists.
 func NAT64(a netip.Addr) bool { return nat64.Contains(a) }
 
 var (

@@ -50,7 +50,7 @@ func Copy(f *Feed, done <-chan struct{}, to Reader) error {
 	}
 }
 
-// ended waits for a change; true where done came first. Without a change to wait for it looks only.
+// ended waits for a change, and reports whether done came first. Without a change to wait for it looks only.
 func ended(done, changed <-chan struct{}) bool {
 	if changed == nil {
 		select {

@@ -80,7 +80,7 @@ func (f *Feed) Add(s Step) {
 	}
 }
 
-// sameStage compares two stages.
+// sameStage reports whether two stages are the same.
 func (s Step) sameStage(other Step) bool { return s.Value == other.Value && s.Whom == other.Whom }
 
 // wake counts a change, and tells those who wait for one.
@@ -92,7 +92,7 @@ func (f *Feed) wake() {
 	}
 }
 
-// AwaitBegin waits until the work has begun, or done is closed; it reports which came first.
+// AwaitBegin waits until the work has begun, or done is closed; it reports whether the work came first.
 func (f *Feed) AwaitBegin(done <-chan struct{}) bool {
 	for {
 		f.mu.Lock()

@@ -34,7 +34,8 @@ func List[T any](list []T, most int, marks ...*bool) []T {
 	return list
 }
 
-// short tells that texts take at most so many bytes as JSON whatever is in them: no byte of one takes more than six.
+// short reports whether texts take at most so many bytes as JSON whatever is in them: no byte of one takes more than
+// six.
 func short(texts []string, most int) bool {
 	for _, s := range texts {
 		most -= 6*len(s) + len(`"",`)

@@ -30,9 +30,9 @@ func matchHost(leaf *x509.Certificate, host string) (matches bool, wildcard stri
 	return false, wildcard
 }
 
-// isPublicWildcard tells a wildcard for all names under a top-level domain, or under another suffix of the public
-// suffix list's ICANN section: nobody has them all, and clients take none of them. Those of its private section, such
-// as *.github.io, are their owner's.
+// isPublicWildcard reports whether a name is a wildcard for all names under a top-level domain, or under another suffix
+// of the public suffix list's ICANN section: nobody has them all, and clients take none of them. Those of its private
+// section, such as *.github.io, are their owner's.
 func isPublicWildcard(name string) bool {
 	below, is := strings.CutPrefix(strings.ToLower(name), "*.")
 	if !is {

@@ -101,7 +101,7 @@ func (c Checker) brokenLink(path []*x509.Certificate, now time.Time, w *work) (f
 	return found{}, false
 }
 
-// unknownSignature tells a signature of a kind that cannot be verified here, such as Ed448's.
+// unknownSignature reports whether a signature is of a kind that cannot be verified here, such as Ed448's.
 func unknownSignature(cert *x509.Certificate) bool {
 	return cert.SignatureAlgorithm == x509.UnknownSignatureAlgorithm
 }

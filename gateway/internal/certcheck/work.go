@@ -34,7 +34,7 @@ type link struct{ parent, cert *x509.Certificate }
 
 func newWork(left int) *work { return &work{left: left, known: map[link]bool{}} }
 
-// take gives so much work, or nothing.
+// take takes so much work, or nothing; it reports whether there was enough.
 func (w *work) take(n int) bool {
 	if n > w.left {
 		w.spent = true
@@ -44,7 +44,8 @@ func (w *work) take(n int) bool {
 	return true
 }
 
-// issued is the function, once for each pair and as long as there is work left.
+// issued reports whether the one certificate was issued by the other, as the function has it: it is called once for
+// each pair, and as long as there is work left.
 func (w *work) issued(parent, cert *x509.Certificate) bool {
 	if !mayHaveIssued(parent, cert) {
 		return false
@@ -60,8 +61,8 @@ func (w *work) issued(parent, cert *x509.Certificate) bool {
 	return w.known[l]
 }
 
-// takeVerify takes what x509.Verify does with the leaf and the others at most: it tries every certificate whose name is
-// the issuer's, in every order.
+// takeVerify takes what x509.Verify does with the leaf and the others at most, and reports whether there was enough.
+// Verify tries every certificate whose name is the issuer's, in every order.
 func (w *work) takeVerify(sent []*x509.Certificate) bool {
 	n := 0
 	var climb func(top int, below uint)

@@ -177,7 +177,7 @@ func peer(remoteAddr string) netip.Addr {
 	return ap.Addr().Unmap().WithZone("")
 }
 
-// isPrivate tells a peer that is likely a proxy of our own from a visitor.
+// isPrivate reports whether a peer is likely a proxy of our own, rather than a visitor.
 func isPrivate(a netip.Addr) bool {
 	return a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || sharedSpace.Contains(a)
 }

@@ -223,7 +223,7 @@ func (t *Table) longest() *Conn {
 	return t.answering.first
 }
 
-// evictForFiles closes one connection, so that its file is free; false where all are busy.
+// evictForFiles closes one connection, so that its file is free, and reports whether it found one that is not busy.
 func (t *Table) evictForFiles() bool {
 	t.mu.Lock()
 	end, ok := t.evict(t.longest(), &t.counts.EvictedFiles, new(int))

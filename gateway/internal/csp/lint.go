@@ -159,7 +159,7 @@ func (l *linter) invalid(d Directive, s Source) {
 	}
 }
 
-// bareWord tells what people write without the quotes that make it a keyword.
+// bareWord reports whether a word is a keyword that people write without the quotes that make it one.
 func bareWord(word string) bool {
 	quoted := "'" + word + "'"
 	return keywords[quoted] || quoted == "'none'" || strings.HasPrefix(word, "nonce-") || digestPrefix(word)

@@ -39,7 +39,8 @@ func (l list) hasKind(kind Kind) bool {
 // trusts reports whether the list names scripts one by one, by nonce or hash.
 func (l list) trusts() bool { return l.hasKind(Nonce) || l.hasKind(Hash) }
 
-// allowsAllInline is "does a source list allow all inline behavior for type" (section 6.7.3.2).
+// allowsAllInline reports whether the list does: "does a source list allow all inline behavior for type" (section
+// 6.7.3.2).
 func (l list) allowsAllInline(isScript bool) bool {
 	if l.trusts() || isScript && l.has("'strict-dynamic'") {
 		return false
@@ -112,8 +113,8 @@ func isNetwork(scheme string) bool {
 	return false
 }
 
-// schemeMatches is "scheme-part match" (section 6.7.2.9): what is written without protection also matches the same with
-// it.
+// schemeMatches reports whether there is a "scheme-part match" (section 6.7.2.9): what is written without protection
+// also matches the same with it.
 func schemeMatches(written, scheme string) bool {
 	if written == scheme {
 		return true

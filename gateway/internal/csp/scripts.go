@@ -12,10 +12,10 @@ func (s Set) ListsScriptSources() bool {
 	return s.governed("script-src-elem", list.hasFallbacksInForce)
 }
 
-// admitsNoElement tells a list by which no script element matches, as that of 'none' or an empty one.
+// admitsNoElement reports whether by a list no script element matches, as by 'none' or an empty one.
 func (l list) admitsNoElement() bool { return !l.trusts() && !l.hasFallbacksInForce() }
 
-// admitsNoHandler tells a list by which no event handler attribute matches.
+// admitsNoHandler reports whether by a list no event handler attribute matches.
 func (l list) admitsNoHandler() bool {
 	return !l.allowsAllInline(true) && (!l.has("'unsafe-hashes'") || !l.hasKind(Hash))
 }

@@ -105,8 +105,8 @@ func parseHost(text string) Source {
 	return s
 }
 
-// isHostPart tells host-part: "*", or labels that an asterisk may stand before. Browsers take the underscore that the
-// grammar forgets.
+// isHostPart reports whether s is a host-part: "*", or labels that an asterisk may stand before. Browsers take the
+// underscore that the grammar forgets.
 func isHostPart(s string) bool {
 	if s == "*" {
 		return true
@@ -135,7 +135,7 @@ func isScheme(s string) bool {
 	})
 }
 
-// isBase64Value tells base64-value: both alphabets, at most two signs of padding.
+// isBase64Value reports whether s is a base64-value: both alphabets, at most two signs of padding.
 func isBase64Value(s string) bool {
 	digits := strings.TrimRight(s, "=")
 	if digits == "" || len(s)-len(digits) > 2 {

@@ -149,8 +149,8 @@ func readAnswer(m *dns.Msg, q question) Answer {
 	return a
 }
 
-// contradicts tells an answer that cannot be believed either way: a name that does not exist and has what was asked
-// for, or nothing but records of other names. To take it for an absence would be to make one up.
+// contradicts reports whether an answer cannot be believed either way: a name that does not exist and has what was
+// asked for, or nothing but records of other names. To take it for an absence would be to make one up.
 func contradicts(m *dns.Msg, q question, owner string, a Answer) bool {
 	switch {
 	case a.Code == CodeNotFound:
@@ -218,7 +218,8 @@ func ownedBy(answer []dns.RR, owner string, qtype uint16, ttl uint32) ([]dns.RR,
 	return records, ttl
 }
 
-// usable leaves out other classes, and records without data: the library reads those as a value full of zeroes.
+// usable reports whether a record counts. Those of other classes do not, nor those without data: the library reads
+// those as a value full of zeroes.
 func usable(rr dns.RR) bool {
 	h := rr.Header()
 	return h.Class == dns.ClassINET && h.Rdlength > 0

@@ -167,8 +167,8 @@ func readMessage(packet []byte, query *dns.Msg) (*dns.Msg, error) {
 	return m, nil
 }
 
-// sameQuestion also takes an answer without any question where it only says that the server will not answer: several
-// servers send no more than a header then.
+// sameQuestion reports whether an answer is to the question. It also takes an answer without any question where it only
+// says that the server will not answer: several servers send no more than a header then.
 func sameQuestion(m, query *dns.Msg) bool {
 	if len(m.Question) == 0 {
 		return m.Rcode != dns.RcodeSuccess && m.Rcode != dns.RcodeNameError && len(m.Answer) == 0

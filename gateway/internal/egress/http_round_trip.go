@@ -129,7 +129,8 @@ func (rt *roundTrip) read(answer *http.Response) *Response {
 	return r
 }
 
-// wantsBody leaves out what is not a body (the other protocol after 101) and what nobody will look at.
+// wantsBody reports whether the body is to be read: not what is none (the other protocol after 101), nor what nobody
+// will look at.
 func (rt *roundTrip) wantsBody(r *Response) bool {
 	onward := rt.chained && IsRedirect(r.Status) && strings.TrimSpace(r.Header.Get("Location")) != ""
 	return rt.request.readsBody() && r.Status != http.StatusSwitchingProtocols && !onward

@@ -89,7 +89,7 @@ var ambiguous = []syscall.Errno{
 	syscall.EAFNOSUPPORT, syscall.EPROTONOSUPPORT,
 }
 
-// noReply tells a failure in which the other side has said nothing.
+// noReply reports whether in a failure the other side has said nothing.
 func noReply(err error) bool {
 	return fault.IsTimeout(err) ||
 		slices.ContainsFunc(ambiguous, func(errno syscall.Errno) bool { return errors.Is(err, errno) })

@@ -94,7 +94,7 @@ type visit struct {
 	forgiven bool
 }
 
-// step makes one hop and tells whether another follows.
+// step makes one hop and reports whether another follows.
 func (f *follower) step(ctx context.Context) bool {
 	url := f.request.URL
 	seen := f.visits[url.String()]
@@ -151,7 +151,7 @@ func (f *follower) loops(next target.URL) bool {
 	return false
 }
 
-// IsRedirect tells the statuses whose Location a browser follows (RFC 9110 section 15.4).
+// IsRedirect reports whether a browser follows the Location of a status (RFC 9110 section 15.4).
 func IsRedirect(status int) bool {
 	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,

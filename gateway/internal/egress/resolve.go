@@ -179,8 +179,9 @@ func (c *Client) judgeAliases(answers ...dnsclient.Answer) error {
 	return nil
 }
 
-// isPrivateName judges the name of an alias by its zone. Its own spelling is no concern of ours (owner names may hold
-// any octet), so labels that no hostname can have are stepped over until a name is left that can be judged.
+// isPrivateName reports whether the name of an alias is private, by its zone. Its own spelling is no concern of ours
+// (owner names may hold any octet), so labels that no hostname can have are stepped over until a name is left that can
+// be judged.
 func isPrivateName(name string) bool {
 	for {
 		_, err := netpolicy.ParseName(name, true)

@@ -48,7 +48,7 @@ func readBody(c echo.Context) ([]byte, error) {
 	return nil, errBodyBroken
 }
 
-// isJSON takes application/json, alone or with charset=utf-8 in any case.
+// isJSON reports whether a media type is application/json, alone or with charset=utf-8 in any case.
 func isJSON(values []string) bool {
 	if len(values) != 1 {
 		return false
@@ -112,7 +112,8 @@ func loneInput(body []byte) (string, bool) {
 	return string(text), true
 }
 
-// startsWith tells the kind of a JSON value, which Unmarshal alone does not: it takes null for anything.
+// startsWith reports whether a JSON value is of a kind, which Unmarshal alone does not tell: it takes null for
+// anything.
 func startsWith(raw json.RawMessage, c byte) bool { return bytes.HasPrefix(raw, []byte{c}) }
 
 // isCompressed reports whether a Content-Encoding names any coding: identity and nothing at all are none (RFC 9110

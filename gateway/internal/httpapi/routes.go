@@ -87,7 +87,7 @@ func (s *Server) unknown(c echo.Context) error {
 	return s.page(c)
 }
 
-// isAPI tells whether failures are told in the envelope. That is so at /api too, a page: who sends it anything but a
+// isAPI reports whether failures are told in the envelope. That is so at /api too, a page: who sends it anything but a
 // GET takes it for the API.
 func isAPI(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, apiPrefix) || r.URL.Path == pathReference

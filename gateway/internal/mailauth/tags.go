@@ -56,7 +56,7 @@ func (t Tags) Doubles() []string {
 	return doubles
 }
 
-// isTagName holds a name against tag-name of RFC 6376: a letter, then letters, digits and underscores.
+// isTagName reports whether a name is a tag-name of RFC 6376: a letter, then letters, digits and underscores.
 func isTagName(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -78,8 +78,8 @@ func HasVersion(record, version string) bool {
 	return found && strings.Trim(name, whiteSpace) == "v" && strings.Trim(value, whiteSpace) == version
 }
 
-// StartsWithVersion is HasVersion for records whose first characters must be v= and the version, without any blank
-// before or between.
+// StartsWithVersion reports whether a record begins with a version. It is HasVersion for records whose first characters
+// must be v= and the version, without any blank before or between.
 func StartsWithVersion(record, version string) bool {
 	first, _, _ := strings.Cut(record, ";")
 	return strings.TrimRight(first, " \t") == "v="+version

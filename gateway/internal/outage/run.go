@@ -55,7 +55,7 @@ func (w *Watch) look(up *Up) {
 	}
 }
 
-// untilLost waits for the end of the stretch; it is false when the watch ends first.
+// untilLost waits for the end of the stretch, and reports whether it came before that of the watch.
 func (w *Watch) untilLost(up *Up) bool {
 	for {
 		select {
@@ -79,7 +79,8 @@ func (w *Watch) tick() <-chan time.Time {
 	return time.After(w.settings.Every)
 }
 
-// untilBack probes until that succeeds, the first time after the pause; it is false when the watch ends first.
+// untilBack probes until that succeeds, the first time after the pause, and reports whether it did before the watch
+// ended.
 func (w *Watch) untilBack(pause time.Duration) bool {
 	for delay := pause; ; delay = min(2*delay, longestDelay) {
 		select {

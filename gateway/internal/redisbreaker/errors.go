@@ -28,8 +28,8 @@ func isOutage(err error) bool {
 	return slices.Contains(cannotServe, code) || code == "ERR" && isOutageInside(text)
 }
 
-// isOutageInside judges an ERR by what it says, since it has no code that tells: too many clients, or a script's quote
-// of the true error, as in "Error running script …: -OOM command not allowed" of Redis 6.
+// isOutageInside reports whether an ERR tells of an outage, by what it says since it has no code that tells: too many
+// clients, or a script's quote of the true error, as in "Error running script …: -OOM command not allowed" of Redis 6.
 func isOutageInside(text string) bool {
 	return strings.HasPrefix(text, "max number of clients") ||
 		slices.ContainsFunc(cannotServe, func(code string) bool { return strings.Contains(text, "-"+code+" ") })

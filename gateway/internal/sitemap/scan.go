@@ -86,7 +86,7 @@ func (s *scanner) next() (token, error) {
 
 func (s *scanner) rest() []byte { return s.buffer[s.at:] }
 
-// has reads on until there are n bytes at least.
+// has reads on until there are n bytes at least, and reports whether there are.
 func (s *scanner) has(n int) bool {
 	for len(s.rest()) < n {
 		if !s.more() {
@@ -96,7 +96,7 @@ func (s *scanner) has(n int) bool {
 	return true
 }
 
-// more reads on; false where nothing more comes, or may come in one token.
+// more reads on, and reports whether there may be more: not at the end, nor past the longest token.
 func (s *scanner) more() bool {
 	if s.err != nil {
 		return false

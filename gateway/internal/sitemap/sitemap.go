@@ -200,7 +200,7 @@ func skipBlank(text *bufio.Reader) error {
 	return broken(CodeNeither, "The file is neither XML nor a list of URLs.")
 }
 
-// looksLikeHTML tells a page, which many sites answer with whatever is asked for, from XML.
+// looksLikeHTML reports whether this is a page, with which many sites answer whatever is asked for, and not XML.
 func looksLikeHTML(first []byte) bool {
 	lower := bytes.ToLower(first)
 	for _, start := range []string{"<!doctype html", "<html", "<head", "<body", "<script", "<!-- html"} {

@@ -101,7 +101,8 @@ func (d *document) open(element token) error {
 	return nil
 }
 
-// isEntry tells a url element of a urlset and a sitemap element of an index. The namespace is told by its prefix.
+// isEntry reports whether a name is that of a url element of a urlset, or of a sitemap element of an index. The
+// namespace is told by its prefix.
 func (d *document) isEntry(element name) bool {
 	want := "url"
 	if d.r.report.Kind == Index {

@@ -61,7 +61,7 @@ func parseRange(entry string) (netip.Prefix, bool) {
 	return p.Masked(), true
 }
 
-// endsInNumber recognises a malformed address, which would otherwise be a suffix that never matches.
+// endsInNumber reports whether a suffix is a malformed address, which would otherwise be a suffix that never matches.
 func endsInNumber(name string) bool { return ascii.IsDigit(name[strings.LastIndexByte(name, '.')+1]) }
 
 // DeniesAddr reports whether the address lies in a denied range.
@@ -85,7 +85,8 @@ func (d Denylist) DeniesName(name string) bool {
 	return false
 }
 
-// DeniesKey judges a tool.Job's DenyKey: an address literal, a name, or something else (never denied).
+// DeniesKey reports whether the list denies a tool.Job's DenyKey: an address literal, a name, or something else (never
+// denied).
 func (d Denylist) DeniesKey(key string) bool {
 	if a, err := netip.ParseAddr(key); err == nil {
 		return d.DeniesAddr(a)

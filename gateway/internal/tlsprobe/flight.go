@@ -81,7 +81,7 @@ func (f *flight) readUntil(r *reader, enough func(*flight) bool) error {
 	return nil
 }
 
-// exchangeHeard is enough where the group or the prime matters too.
+// exchangeHeard reports whether enough has come where the group or the prime matters too.
 func exchangeHeard(f *flight) bool {
 	if !f.heard || f.done || f.hello.version == TLS13 {
 		return f.heard

@@ -96,7 +96,7 @@ func GroupName(id uint16) string {
 	return groups[at].name
 }
 
-// isFiniteField tells the groups of RFC 7919.
+// isFiniteField reports whether a group is one of RFC 7919.
 func isFiniteField(id uint16) bool { return id>>8 == 1 }
 
 // offeredGroups are those that are asked for in a version, in our order. Up to TLS 1.2 these are curves: a client that

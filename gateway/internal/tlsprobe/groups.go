@@ -40,7 +40,7 @@ func (r *run) ask13(ctx context.Context, t *taken, suites []uint16) (chosen []Su
 	return append(chosen, r.eliminate(ctx, TLS13, q.suites, Suite{})...)
 }
 
-// askGroups13 asks for groups of TLS 1.3, those that are not known yet. It tells whether that took a share.
+// askGroups13 asks for groups of TLS 1.3, those that are not known yet. It reports whether that took a share.
 func (r *run) askGroups13(ctx context.Context, t *taken, left []uint16) (greased bool) {
 	q := r.offerOf(TLS13)
 	q.share = false
@@ -92,7 +92,7 @@ func (r *run) eliminateGroups(ctx context.Context, q question) (chosen []uint16,
 // group is the one that a server chose, in whatever version.
 func (f *flight) group() uint16 { return max(f.hello.group, f.exchange.group) }
 
-// askOldGroups asks for the curves of the first of some versions, all before TLS 1.3, that has any; it tells whether
+// askOldGroups asks for the curves of the first of some versions, all before TLS 1.3, that has any; it reports whether
 // one had. What TLS 1.3 takes is not asked for again.
 func (r *run) askOldGroups(ctx context.Context, versions ...Version) bool {
 	for _, v := range versions {

@@ -54,7 +54,7 @@ func parseServerHello(body []byte) (h serverHello, err error) {
 	return h, nil
 }
 
-// take reads an extension of a ServerHello; false where it makes no sense.
+// take reads an extension of a ServerHello, and reports whether it makes sense.
 func (h *serverHello) take(kind uint16, data cryptobyte.String) bool {
 	switch kind {
 	case extVersions:

@@ -125,7 +125,7 @@ func forwardSecret(exchange string) bool {
 	return false
 }
 
-// brokenCipher tells RC4, 3DES, DES and RC2.
+// brokenCipher reports whether a cipher is RC4, 3DES, DES or RC2.
 func brokenCipher(cipher string) bool {
 	return strings.HasPrefix(cipher, "RC4_") || strings.HasPrefix(cipher, "RC2_") || strings.HasPrefix(cipher, "DES") ||
 		strings.HasPrefix(cipher, "3DES_")

@@ -107,7 +107,8 @@ func (r *run) eliminate(ctx context.Context, v Version, suites []uint16, first S
 	return chosen
 }
 
-// confirm holds a refusal without words against what the server took before: it may have had enough of connections.
+// confirm reports whether a refusal is meant. It holds one without words against what the server took before: it may
+// have had enough of connections.
 func (r *run) confirm(ctx context.Context, v Version, err error) (certain bool) {
 	var alert Alert
 	if errors.As(err, &alert) && alert.Description != alertClose || errors.Is(err, ErrOtherVersion) {
@@ -122,7 +123,7 @@ func (r *run) confirm(ctx context.Context, v Version, err error) (certain bool) 
 	return a == accepted
 }
 
-// noneShared is how most servers refuse all suites.
+// noneShared reports whether the server refused in the way in which most refuse all suites.
 func noneShared(err error) bool {
 	var alert Alert
 	return errors.As(err, &alert) && alert.Description == alertHandshakeFailure
@@ -152,7 +153,7 @@ func (r *run) settle(ctx context.Context, t *taken) {
 	t.chunks = [][]Suite{merged}
 }
 
-// inOneChunk tells suites that the server chose against each other.
+// inOneChunk reports whether the server chose all the suites against each other.
 func (t *taken) inOneChunk() bool {
 	return len(slices.DeleteFunc(slices.Clone(t.chunks), func(c []Suite) bool { return len(c) == 0 })) == 1
 }

@@ -125,7 +125,7 @@ func (t *taken) conclude(a answer, otherwise bool) {
 	}
 }
 
-// doubtful tells a refusal that may be about something else than the version.
+// doubtful reports whether a refusal may be about something else than the version.
 func (t *taken) doubtful() bool {
 	var alert Alert
 	switch {

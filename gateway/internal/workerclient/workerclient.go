@@ -129,7 +129,8 @@ func parseBase(base string) (*url.URL, error) {
 	return u, nil
 }
 
-// validToken keeps a line break of a badly read secret file from failing every job later.
+// validToken reports whether a header can carry a token. A line break of a badly read secret file would fail every job
+// later.
 func validToken(token string) bool {
 	for _, b := range []byte(token) {
 		if b <= ' ' || b > '~' {

@@ -100,7 +100,8 @@ func (w *Watcher) Watch(name string, take Take, paths ...string) {
 	}
 }
 
-// keep leaves out pipes, which are read once: a shell makes them of <(command).
+// keep reports whether a file is to be watched. It leaves out pipes, which are read once: a shell makes them of
+// <(command).
 func (w *Watcher) keep(f *Watched) bool {
 	for _, path := range f.paths {
 		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {

@@ -17,8 +17,8 @@ func digest(tokens []string) digests {
 	return d
 }
 
-// admit judges the values of the Authorization header. There must be exactly one, "Bearer", one space and a token
-// (RFC 6750 section 2.1); the scheme is case-insensitive (RFC 9110 section 11.1).
+// admit reports whether the values of the Authorization header let a request in. There must be exactly one, "Bearer",
+// one space and a token (RFC 6750 section 2.1); the scheme is case-insensitive (RFC 9110 section 11.1).
 func (d digests) admit(values []string) bool {
 	if len(values) != 1 {
 		return false

@@ -48,7 +48,7 @@ func (rc *requestContext) adopt(id string) {
 	}
 }
 
-// readsOnly answers every method but GET and HEAD with 405.
+// readsOnly reports whether the method is GET or HEAD, and answers every other with 405.
 func (rc *requestContext) readsOnly() bool {
 	if rc.r.Method == http.MethodGet || rc.r.Method == http.MethodHead {
 		return true

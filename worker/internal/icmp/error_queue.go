@@ -26,8 +26,8 @@ const (
 // a TTL.
 var errorSpace = unix.CmsgSpace(errorLength+unix.SizeofSockaddrInet6) + oobSpace
 
-// readError reads what the error queue gave: quote is the request from its ICMP header on, to the address to. It tells
-// whether that is an ICMP error about an echo request.
+// readError reads what the error queue gave: quote is the request from its ICMP header on, to the address to. It
+// reports whether that is an ICMP error about an echo request.
 func (a *arrived) readError(p datagramProtocol, quote, control []byte, to netip.Addr) bool {
 	extended := findControl(control, int32(p.level), int32(p.errorOption))
 	if len(extended) < errorLength || extended[errorOrigin] != p.origin {

@@ -21,7 +21,8 @@ type message struct {
 	labels []echo.Label
 }
 
-// readEcho reads the part that both families share: the ICMP header of an echo message and what follows it.
+// readEcho reports whether this is an echo message, and reads the part that both families share: the ICMP header of an
+// echo message and what follows it.
 func (m *message) readEcho(b []byte) bool {
 	if len(b) < headerLength {
 		return false

@@ -50,7 +50,7 @@ func parsePort6(b []byte) (m portMessage, ok bool) {
 	return m, m.kind != 0 && m.quote(quote[6], quote[ipv6Header:])
 }
 
-// quote reads the quoted probe.
+// quote reads the quoted probe, and reports whether it is one.
 func (m *portMessage) quote(protocol byte, segment []byte) bool {
 	switch protocol {
 	case protocolUDP:

@@ -181,7 +181,7 @@ func (d *driver) tellWait(now time.Time) {
 	d.wanted = time.Time{}
 }
 
-// listen waits for an answer that was given up; it tells whether one came.
+// listen waits for an answer that was given up, and reports whether one came.
 func (d *driver) listen(ctx context.Context) bool {
 	wait := time.NewTimer(min(grace+2*d.late, maxGrace, time.Until(d.plan.limit())))
 	defer wait.Stop()

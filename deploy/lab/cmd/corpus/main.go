@@ -165,7 +165,7 @@ func (t target) reach(ctx context.Context, pattern string) (map[string]bool, err
 	return blocks, nil
 }
 
-// adds takes what is new of more into all, and tells whether anything was.
+// adds takes what is new of more into all, and reports whether anything was.
 func adds(all, more map[string]bool) bool {
 	before := len(all)
 	for block := range more {

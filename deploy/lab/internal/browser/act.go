@@ -180,7 +180,7 @@ func (tab *Tab) Count(selector string) int {
 	return n
 }
 
-// Holds evaluates an expression to whether it is true.
+// Holds reports whether an expression is true.
 func (tab *Tab) Holds(expression string) bool {
 	tab.t.Helper()
 	return tab.String(`Boolean(`+expression+`)`) == "true"

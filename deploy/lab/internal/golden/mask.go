@@ -93,7 +93,7 @@ func (n *node) replaceDate() {
 	}
 }
 
-// fits is true where the path ends as the pattern says.
+// fits reports whether the path ends as the pattern says.
 func fits(pattern string, path []string) bool {
 	parts := strings.Split(pattern, ".")
 	if len(parts) > len(path) {

@@ -50,7 +50,7 @@ func macroLength(s string, explanation bool) (length int, problem string) {
 	return end + 1, ""
 }
 
-// isMacroBody takes what stands between the braces: a letter, digits, an r and delimiters.
+// isMacroBody reports whether body may stand between the braces: a letter, digits, an r and delimiters.
 func isMacroBody(body string, explanation bool) bool {
 	letters := "slodiphv"
 	if explanation {

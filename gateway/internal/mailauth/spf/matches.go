@@ -94,7 +94,8 @@ func (a addresses) matches(v *visit, b branch) (set networks, known bool) {
 
 var mapped = netip.MustParsePrefix("::ffff:0:0/96")
 
-// nobody tells of a term whose name is known and was not looked up, since it cannot exist or is not public.
+// nobody reports whether a term matches nobody: its name is known and was not looked up, since it cannot exist or is
+// not public.
 func nobody(v *visit, b branch) bool {
 	if b.visit != nil || b.term.Spec == "" || b.term.Kind != A && b.term.Kind != MX && b.term.Kind != Exists {
 		return false

@@ -259,7 +259,7 @@ func (d draft) suggestion(s *shortener) (found Suggestion, isRecord bool) {
 	return found, isRecord
 }
 
-// split moves the networks of the longest run that passes into records of their own. It fails where that is not
+// split moves the networks of the longest run that passes into records of their own, and reports whether that is
 // enough.
 func (f *Suggestion) split(s *shortener, d draft) bool {
 	runs := slices.Clone(d.runs)

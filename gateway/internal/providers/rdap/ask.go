@@ -96,8 +96,8 @@ func (c *Client) walk(ctx context.Context, q question, from server, avoid target
 	return w.run(ctx)
 }
 
-// doubtful tells an outcome that may come of the registry having moved. A server that asks for a pause is where it was;
-// so is one that says in its own format that it has no such domain. A block may have gone to another registry.
+// doubtful reports whether an outcome may come of the registry having moved. A server that asks for a pause is where it
+// was; so is one that says in its own format that it has no such domain. A block may have gone to another registry.
 func doubtful(r reply, err error, q question) bool {
 	if err == nil {
 		return r.reason == NotFound && (r.vague || q.kind == kindIP)

@@ -50,7 +50,8 @@ func (o object) domain(name string) *Domain {
 	return d
 }
 
-// sameName compares a name as the server writes it, which may be upper case, in U-labels or with a trailing dot.
+// sameName reports whether two names are the same, one as the server writes it, which may be upper case, in U-labels or
+// with a trailing dot.
 func sameName(written, name string) bool {
 	return canonicalName(written) == strings.ToLower(name)
 }
@@ -125,7 +126,7 @@ func isRDAP(mediaType string) bool {
 	return strings.EqualFold(strings.TrimSpace(mediaType), "application/rdap+json")
 }
 
-// thin tells a registry that knows nobody but the registrar, or tells nobody.
+// thin reports whether a registry knows nobody but the registrar, or tells nobody.
 func (d *Domain) thin() bool {
 	for _, c := range d.Contacts {
 		if c.Organization != nil || c.Country != nil {

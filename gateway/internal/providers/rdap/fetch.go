@@ -44,7 +44,8 @@ func (c *Client) fetch(ctx context.Context, at server) (*egress.Response, error)
 	return answer, nil
 }
 
-// isRedirector also tells a redirector that a stranger's redirect leads back to: it counts those requests too.
+// isRedirector reports whether a host is the redirector, also one that a stranger's redirect leads back to: it counts
+// those requests too.
 func (c *Client) isRedirector(u target.URL) bool { return sameOrigin(u, c.base) }
 
 func sameOrigin(a, b target.URL) bool {

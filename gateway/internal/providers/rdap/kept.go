@@ -83,7 +83,7 @@ func (n *Network) fits(addr netip.Addr) bool {
 	return coverExactly(b, told) && keeps(country, n.Country) && keeps(address, n.AbuseContact)
 }
 
-// validRedactions takes what boundRedactions gives.
+// validRedactions reports whether boundRedactions gives such.
 func validRedactions(all []Redaction) bool {
 	var cut bool
 	return len(boundRedactions(all, &cut)) == len(all) && !cut
@@ -98,7 +98,8 @@ func within[T any](list []T, limit int) bool {
 
 func validReason(r Reason) bool { return r == NotFound || r == NoService }
 
-// validSource takes a public URL; none stands for the operator's own host, or for a server that was not reached.
+// validSource reports whether a source has a public URL, or none, which stands for the operator's own host, or for a
+// server that was not reached.
 func validSource(url string) bool {
 	if url == "" {
 		return true
@@ -107,7 +108,7 @@ func validSource(url string) bool {
 	return err == nil && u.Scheme() == "https"
 }
 
-// validNotices takes those of a registry; ours are made when they are shown.
+// validNotices reports whether they can be a registry's; ours are made when they are shown.
 func validNotices(all []Notice) bool {
 	return len(all) <= maxNotices && !slices.ContainsFunc(all, func(n Notice) bool {
 		return n.FromService || clean(n.Title, maxTitle) != n.Title

@@ -133,7 +133,7 @@ func cidrs(b block, told []netip.Prefix) []string {
 	return out
 }
 
-// coverExactly expects the prefixes in order.
+// coverExactly reports whether the prefixes are the range. It expects them in order.
 func coverExactly(b block, sorted []netip.Prefix) bool {
 	next := b.start
 	for _, p := range sorted {

@@ -41,7 +41,7 @@ type object struct {
 	ParentHandle text         `json:"parentHandle"`
 }
 
-// notFound tells an error object that came with status 200.
+// notFound reports whether this is an error object that came with status 200.
 func (o object) notFound() bool { return o.ErrorCode == "404" }
 
 // of checks the class. Some servers leave it out.
@@ -73,7 +73,7 @@ type entity struct {
 	Status    list[text]     `json:"status"`
 }
 
-// has tells a role. Roles are compared without case, as they come in all.
+// has reports whether the entity has a role. Roles are compared without case, as they come in all.
 func (e entity) has(role string) bool {
 	for _, r := range e.Roles {
 		if strings.EqualFold(string(r), role) {

@@ -63,7 +63,7 @@ func (r redaction) roles() []string {
 	return found
 }
 
-// isRedactedText tells the words that stand where a value was held back.
+// isRedactedText reports whether a text is one that stands where a value was held back.
 func isRedactedText(s string) bool {
 	s = strings.ToLower(s)
 	for _, start := range []string{

@@ -43,7 +43,8 @@ func decode(body []byte) (object, error) {
 	return o, nil
 }
 
-// tooDeep counts brackets outside of strings. Of what is no JSON it gives any answer.
+// tooDeep reports whether JSON is nested too deep. It counts brackets outside of strings. Of what is no JSON it gives
+// any answer.
 func tooDeep(body []byte) bool {
 	depth, inString, escaped := 0, false, false
 	for _, c := range body {

@@ -223,7 +223,8 @@ func webLink(value string) *string {
 	return &s
 }
 
-// sameName compares a name as a server writes it, which may be upper case, in U-labels, or both beside each other.
+// sameName reports whether two names are the same, one as a server writes it, which may be upper case, in U-labels, or
+// both beside each other.
 func sameName(written, name string) bool {
 	for word := range strings.FieldsFuncSeq(written, func(c rune) bool { return strings.ContainsRune(" \t()/", c) }) {
 		word = strings.ToLower(strings.TrimSuffix(word, "."))

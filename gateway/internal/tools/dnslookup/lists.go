@@ -20,8 +20,8 @@ type list interface {
 	bound(share int, a *dnsclient.Answer, cut *bool)
 }
 
-// fit tells without a look at its texts that the records of an answer are not too long: they weigh more in memory than
-// their bytes, of which none takes more than six as JSON.
+// fit reports whether the records of an answer are certainly short enough, without a look at their texts: they weigh
+// more in memory than their bytes, of which none takes more than six as JSON.
 func fit(a *dnsclient.Answer, share int) bool { return 6*a.Weight() <= min(share, maxText) }
 
 type addressList []string

@@ -209,7 +209,7 @@ func describeServer(apex, name string, address netip.Addr, a dnsclient.Answer) s
 	return server
 }
 
-// refersBelow tells a referral to the servers of a zone below.
+// refersBelow reports whether this is a referral to the servers of a zone below.
 func refersBelow(apex string, section []dns.RR) bool {
 	return slices.ContainsFunc(section, func(rr dns.RR) bool {
 		owner := dns.CanonicalName(rr.Header().Name)

@@ -107,7 +107,8 @@ func markFiltered(answers []resolverAnswer) {
 	}
 }
 
-// saysFiltered looks for the errors Forged Answer, Blocked, Censored, Filtered and Prohibited.
+// saysFiltered reports whether an answer has one of the errors Forged Answer, Blocked, Censored, Filtered and
+// Prohibited.
 func (a resolverAnswer) saysFiltered() bool {
 	for _, e := range a.ExtendedErrors {
 		if e.Code == 4 || e.Code >= 15 && e.Code <= 18 {
@@ -117,8 +118,8 @@ func (a resolverAnswer) saysFiltered() bool {
 	return false
 }
 
-// looksFiltered looks for the weaker signs: Quad9 denies without an authority section what it blocks, others give an
-// address that leads nowhere or to a page of theirs.
+// looksFiltered reports whether there are the weaker signs: Quad9 denies without an authority section what it blocks,
+// others give an address that leads nowhere or to a page of theirs.
 func (a resolverAnswer) looksFiltered() bool {
 	switch a.Outcome {
 	case outcomeNXDomain:

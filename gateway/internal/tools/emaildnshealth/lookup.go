@@ -152,7 +152,7 @@ func codeOfBusy(err error) string {
 	return mailauth.CodeBusy
 }
 
-// keeps takes the room for an answer, if there is some.
+// keeps takes the room for an answer, and reports whether there was some.
 func (r *resolver) keeps(a dnsclient.Answer) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -113,7 +113,7 @@ func (c *mxCheck) read(records []dns.RR) {
 	c.Record = &record
 }
 
-// isNull tells the record of RFC 7505: the root in place of a name.
+// isNull reports whether this is the record of RFC 7505: the root in place of a name.
 func isNull(h mxHost) bool { return h.Exchange == "" }
 
 func (c *mxCheck) nullMX() {
@@ -237,7 +237,7 @@ func mailHostProblem(name string) mailauth.Issue {
 	return mailauth.Issue{}
 }
 
-// judge adds what is wrong with a mail host; failed tells that a lookup gave no usable answer.
+// judge adds what is wrong with a mail host, and reports whether a lookup gave no usable answer.
 func (f *mxHostFacts) judge(name string, issues *mailauth.Issues) (failed bool) {
 	shown := mailauth.Show(name)
 	failure := mailauth.Failure(f.err)

@@ -94,7 +94,7 @@ func (c *mtaStsCheck) conclude(fetched mtaStsFetch) {
 	}
 }
 
-// readPolicy judges the policy and whether it covers the mail hosts; failed tells that those are not known.
+// readPolicy judges the policy and whether it covers the mail hosts, and reports whether those are not known.
 func (c *mtaStsCheck) readPolicy(text string, mx mxCheck, issues *mailauth.Issues) (failed bool) {
 	policy := mtasts.ParsePolicy(text)
 	*issues = append(*issues, policy.Issues...)

@@ -121,8 +121,8 @@ func (p providers) geolocate(ctx context.Context, address target.Address) (Resul
 	return describeLocation(address, registered, announced, named), nil
 }
 
-// isShortage tells that this service lacks the means to ask a registry. One that asks it to wait is another matter, and
-// so is one of which it has used up its share: the others can be asked all the same.
+// isShortage reports whether this service lacks the means to ask a registry. One that asks it to wait is another
+// matter, and so is one of which it has used up its share: the others can be asked all the same.
 func isShortage(err error) bool {
 	return fault.Is(err, fault.Busy) && !errors.Is(err, rdap.ErrPause) && !errors.Is(err, rdap.ErrShare)
 }

@@ -133,7 +133,7 @@ func flagsOf(r *egress.Response) []string {
 	return flags
 }
 
-// conflicts tells an answer whose Location fields differ, so that it leads nowhere.
+// conflicts reports whether the Location fields of an answer differ, so that it leads nowhere.
 func conflicts(r *egress.Response) bool { return len(r.Locations()) > 1 }
 
 // knownHost is the canonical host of a Location that can be followed, "" for any other.

@@ -12,7 +12,7 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// chainRefused tells a hop whose name led to an address that may not be visited.
+// chainRefused reports whether the name of a hop led to an address that may not be visited.
 func chainRefused(hop egress.Hop) bool { return fault.Is(hop.Err, fault.Refused) }
 
 // summarize says in a sentence or two how the chain ended.
@@ -78,7 +78,7 @@ func blockedEnding(chain egress.Chain, last egress.Hop) string {
 	return "The next destination is not a public address that this service may visit. Nothing was sent to it."
 }
 
-// endsAtUserName tells a chain that was not followed for the user information in a Location, whatever its host.
+// endsAtUserName reports whether a chain was not followed for the user information in a Location, whatever its host.
 func endsAtUserName(chain egress.Chain) bool {
 	var location *target.LocationError
 	return errors.As(chain.Err, &location) && location.Problem == target.LocationCredentials

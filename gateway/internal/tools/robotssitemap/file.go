@@ -117,7 +117,7 @@ func (s *served) cutShort(err error) {
 	s.add(codeIncomplete, fileFail, "The file could not be read completely. %s", webview.FaultSentence(err))
 }
 
-// succeeds tells an answer whose body is the file.
+// succeeds reports whether the body of an answer is the file.
 func succeeds(r *egress.Response) bool {
 	return r.Status >= http.StatusOK && r.Status < http.StatusMultipleChoices
 }

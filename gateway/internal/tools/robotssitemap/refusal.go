@@ -31,7 +31,7 @@ func sitemapKind() fileKind {
 	return fileKind{misled: fileUnreachable, refused: unread, limited: unread}
 }
 
-// isRefusal tells a status that keeps the file back, rather than says that there is none.
+// isRefusal reports whether a status keeps the file back, rather than says that there is none.
 func isRefusal(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:

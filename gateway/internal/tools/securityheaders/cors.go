@@ -69,7 +69,7 @@ func (v *controlVerdict) judgeNullOrigin(credentials bool) {
 	}
 }
 
-// isSerializedOrigin tells what browsers could ever have sent as an Origin.
+// isSerializedOrigin reports whether browsers could ever have sent this as an Origin.
 func isSerializedOrigin(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && u.Scheme != "" && u.Host != "" && s == u.Scheme+"://"+u.Host &&

@@ -159,7 +159,8 @@ func (p page) reportingIssues() []csp.Issue {
 	return issues
 }
 
-// definesEndpoint looks at Reporting-Endpoints (a structured field) and at its forerunner Report-To (JSON objects).
+// definesEndpoint reports whether the headers define an endpoint. It looks at Reporting-Endpoints (a structured field)
+// and at its forerunner Report-To (JSON objects).
 func (p page) definesEndpoint(name string) bool {
 	if endpoints, err := parseFieldDictionary(p.values("Reporting-Endpoints")); err == nil {
 		if _, ok := endpoints.Get(name); ok {

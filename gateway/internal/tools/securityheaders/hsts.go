@@ -122,7 +122,7 @@ func parseSeconds(s string) (int64, bool) {
 	return n, true
 }
 
-// isToken tells token of RFC 9110 section 5.6.2.
+// isToken reports whether s is a token of RFC 9110 section 5.6.2.
 func isToken(s string) bool {
 	if s == "" {
 		return false

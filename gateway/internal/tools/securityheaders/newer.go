@@ -194,7 +194,7 @@ func meansEndpoints(_ page, values []string) string {
 	return strings.Join(sentences, " ")
 }
 
-// isEndpoint tells a URL that browsers send reports to: an https one, or a path of the site itself.
+// isEndpoint reports whether browsers send reports to a URL: an https one, or a path of the site itself.
 func isEndpoint(member httpsfv.Member) bool {
 	item, ok := member.(httpsfv.Item)
 	if !ok {

@@ -37,7 +37,8 @@ func newPage(chain egress.Chain, now time.Time) page {
 	return p
 }
 
-// isDocument judges by the content type. Without one, browsers look at the body and may find a document in it.
+// isDocument reports whether an answer is a document, by its content type. Without one, browsers look at the body and
+// may find a document in it.
 func isDocument(r *egress.Response) bool {
 	switch r.Status {
 	case http.StatusNoContent, http.StatusResetContent, http.StatusNotModified:

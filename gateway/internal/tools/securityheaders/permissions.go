@@ -53,7 +53,7 @@ func judgePermissionsPolicy(p page) controlVerdict {
 	return v
 }
 
-// looksLikeFeaturePolicy tells the old syntax: camera 'none'; geolocation 'self'.
+// looksLikeFeaturePolicy reports whether this is the old syntax: camera 'none'; geolocation 'self'.
 func looksLikeFeaturePolicy(value string) bool {
 	return strings.Contains(value, "'") || strings.Contains(value, ";") && !strings.Contains(value, "=")
 }
@@ -134,8 +134,8 @@ func someOf(names []string, one, several string) string {
 // namesOf lists the first of several names that a stranger wrote.
 func namesOf(names []string) string { return text.ListedUpTo(4, names, shownHeader) }
 
-// readAllowlist reads a feature's value as "construct policy from dictionary and origin" does: everyone tells an
-// asterisk, mistaken a value that is skipped.
+// readAllowlist reads a feature's value as "construct policy from dictionary and origin" does: it reports whether that
+// has an asterisk, and whether a value was skipped.
 func readAllowlist(member httpsfv.Member) (everyone, mistaken bool) {
 	items, isList := allowlistItems(member)
 	for _, item := range items {
@@ -162,7 +162,7 @@ func allowlistItems(member httpsfv.Member) (items []httpsfv.Item, isList bool) {
 	return nil, false
 }
 
-// looksLikeOrigin tells a serialized origin, in which a wildcard may stand for a subdomain.
+// looksLikeOrigin reports whether s is a serialized origin, in which a wildcard may stand for a subdomain.
 func looksLikeOrigin(s string) bool {
 	scheme, host, ok := strings.Cut(s, "://")
 	return ok && isToken(scheme) && host != "" && !strings.ContainsAny(strings.TrimSuffix(host, "/"), "/?# ")

@@ -138,7 +138,7 @@ func (c setCookie) lifetime(now time.Time) (life time.Duration, kept bool) {
 	return 0, false
 }
 
-// deletes tells a field that only ends a cookie.
+// deletes reports whether a field only ends a cookie.
 func (c setCookie) deletes(now time.Time) bool {
 	life, kept := c.lifetime(now)
 	return kept && life <= 0
@@ -181,8 +181,8 @@ func (c setCookie) brokenPrefix() string {
 	return strings.Join(lacks, ", ")
 }
 
-// looksLikeSession tells the names under which a login is usually kept. A token against forged requests is meant to be
-// read.
+// looksLikeSession reports whether a login is usually kept under such a name. A token against forged requests is meant
+// to be read.
 func looksLikeSession(name string) bool {
 	lower := strings.ToLower(name)
 	if strings.Contains(lower, "csrf") || strings.Contains(lower, "xsrf") {

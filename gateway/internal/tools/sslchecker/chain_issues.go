@@ -56,7 +56,8 @@ func arrangementIssues(verdict certcheck.Verdict) []issue {
 	return issues
 }
 
-// weaklySigned leaves roots out: their own signature proves nothing to anybody.
+// weaklySigned reports whether a certificate has a weak signature. It leaves roots out: their own signature proves
+// nothing to anybody.
 func weaklySigned(cert *x509.Certificate) bool {
 	return certcheck.WeakDigest(cert) && !certcheck.SelfSigned(cert)
 }

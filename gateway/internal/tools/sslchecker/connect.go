@@ -175,7 +175,7 @@ func (i *inspection) shake(alpn []string) conversation {
 	}
 }
 
-// brokenOff tells a handshake that the server left, or that took too long.
+// brokenOff reports whether the server left a handshake, or it took too long.
 func brokenOff(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || fault.IsTimeout(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
@@ -198,8 +198,8 @@ func (seen *observation) readFrom(wire *tlswire.Conn) {
 	}
 }
 
-// refusedCertificates tells a handshake that this service ended because of the server's certificates. crypto/tls has
-// only texts for that.
+// refusedCertificates reports whether this service ended a handshake because of the server's certificates. crypto/tls
+// has only texts for that.
 func refusedCertificates(err error) bool {
 	return errors.Is(err, tlswire.ErrHandshake) || slices.ContainsFunc([]string{
 		"tls: server sent certificate containing RSA key larger than ",

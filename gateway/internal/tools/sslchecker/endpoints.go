@@ -158,7 +158,8 @@ func (i *inspection) best() int {
 	return best
 }
 
-// worse compares what clients refuse, then how much is wrong, then the versions.
+// worse reports whether one endpoint is worse than another. It compares what clients refuse, then how much is wrong,
+// then the versions.
 func worse(a, b *Result) bool {
 	if a.Authorized != b.Authorized {
 		return b.Authorized

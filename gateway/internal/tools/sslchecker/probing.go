@@ -61,7 +61,7 @@ func newShared(store cache.Store) *cache.Loading[probed] {
 	return cache.NewLoading[probed](store, "tls-probe", keepProbed)
 }
 
-// plausible is what a probing can have found, whoever left it in the store.
+// plausible reports whether a probing can have found this, whoever left it in the store.
 func (p probed) plausible() bool {
 	return len(p.Versions) <= len(tlsprobe.Versions) && len(p.Suites) <= maxSuites && len(p.Groups) <= maxGroups
 }

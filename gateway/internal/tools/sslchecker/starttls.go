@@ -160,7 +160,8 @@ func splitSMTPLine(line string) (code, text string, last, ok bool) {
 	return "", "", false, false
 }
 
-// starttlsOffered looks through the answer to EHLO, whose first line is the server's name and no extension.
+// starttlsOffered reports whether a server offers STARTTLS in its answer to EHLO, whose first line is the server's name
+// and no extension.
 func starttlsOffered(lines []string) bool {
 	for _, line := range lines[1:] {
 		if keyword, _, _ := strings.Cut(line, " "); strings.EqualFold(keyword, "STARTTLS") {
@@ -194,7 +195,8 @@ func (d *dialogue) pop3() error {
 	return errStarttlsNotOffered
 }
 
-// pop3Lists asks whether the server has a capability (RFC 2449 section 5). One that does not say has not.
+// pop3Lists asks the server, and reports whether it has a capability (RFC 2449 section 5). One that does not say has
+// not.
 func (d *dialogue) pop3Lists(capability string) bool {
 	if d.send("CAPA") != nil {
 		return false
@@ -276,7 +278,8 @@ func (d *dialogue) imap() error {
 	}
 }
 
-// imapLists asks whether the server has a capability (RFC 9051 section 6.1.1). One that does not say has not.
+// imapLists asks the server, and reports whether it has a capability (RFC 9051 section 6.1.1). One that does not say
+// has not.
 func (d *dialogue) imapLists(capability string) bool {
 	const command = "a2"
 	if d.send(command+" CAPABILITY") != nil {

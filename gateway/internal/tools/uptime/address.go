@@ -56,20 +56,20 @@ func (a *addressCheck) see(hop egress.Hop) {
 	}
 }
 
-// up tells that the address gave an answer of its own that is no server error. A redirect is one.
+// up reports whether the address gave an answer of its own that is no server error. A redirect is one.
 func (a *addressCheck) up() bool {
 	return a.hop.Response != nil && a.hop.Response.Status < http.StatusInternalServerError
 }
 
-// kept tells that a limit or a shortage of this host kept it from asking.
+// kept reports whether a limit or a shortage of this host kept it from asking.
 func (a *addressCheck) kept() bool {
 	return fault.Is(a.hop.Err, fault.Limited) || fault.IsOwn(a.hop.Err)
 }
 
-// heard tells that something is known of the address.
+// heard reports whether anything is known of the address.
 func (a *addressCheck) heard() bool { return a.asked && !a.kept() }
 
-// settled tells that another request would say no more.
+// settled reports whether another request would say no more.
 func (a *addressCheck) settled() bool { return a.asked && (a.up() || a.kept()) }
 
 func (a *addressCheck) refused() bool { return fault.Is(a.hop.Err, fault.Refused) }
@@ -124,7 +124,7 @@ func skipped(addresses []netip.Addr, reason string) []addressState {
 	return states
 }
 
-// differ tells that not all addresses of a family that answers say what the one does that its chain met.
+// differ reports whether not all addresses of a family that answers say what the one does that its chain met.
 func (c *familyCheck) differ() bool {
 	if c.down() {
 		return false

@@ -95,7 +95,7 @@ func (r checker) checkAgain(ctx context.Context, c *familyCheck) {
 	}
 }
 
-// needsMore tells that the chain or an address has not answered and may do so yet.
+// needsMore reports whether the chain or an address has not answered and may do so yet.
 func (c *familyCheck) needsMore() bool {
 	return c.chainNeedsMore() || len(c.addresses) > 1 && slices.ContainsFunc(c.addresses, func(a addressCheck) bool {
 		return !a.settled()
@@ -122,7 +122,7 @@ func (c *familyCheck) answering() netip.Addr {
 	return netip.Addr{}
 }
 
-// firstUp tells that the site itself answered the chain, whatever its redirects led to.
+// firstUp reports whether the site itself answered the chain, whatever its redirects led to.
 func (c *familyCheck) firstUp() bool {
 	return c.first.Response != nil && c.first.Response.Status < http.StatusInternalServerError
 }
@@ -188,14 +188,14 @@ func (c *familyCheck) answer() *egress.Response {
 	return nil
 }
 
-// down tells that no HTTP answer under 500 came.
+// down reports whether no HTTP answer under 500 came.
 func (c *familyCheck) down() bool {
 	last := c.answer()
 	return last == nil || last.Status >= http.StatusInternalServerError
 }
 
-// refused tells that the site itself, not one that it redirects to, may not be visited: its name's answers have changed
-// since they were judged first.
+// refused reports whether the site itself, not one that it redirects to, may not be visited: its name's answers have
+// changed since they were judged first.
 func (c *familyCheck) refused() bool { return c.refusal() != nil }
 
 func (c *familyCheck) refusal() error {
@@ -210,7 +210,7 @@ func (c *familyCheck) refusal() error {
 	return nil
 }
 
-// visited tells that the site itself was not left alone because the limit of its address is reached.
+// visited reports whether the site itself was asked: it is not where the limit of its address is reached.
 func (c *familyCheck) visited() bool { return len(c.chain.Hops) > 1 || c.chain.Limited() == nil }
 
 // busy is why this service could not check the site to the end, nil where it could. What was seen of the site until
@@ -222,10 +222,10 @@ func (c *familyCheck) busy() error {
 	return nil
 }
 
-// up tells that the site has answered to the end.
+// up reports whether the site has answered to the end.
 func (c *familyCheck) up() bool { return c.busy() == nil && !c.down() }
 
-// leavesFamily tells that all went well up to a redirect to a host without an address of the family.
+// leavesFamily reports whether all went well up to a redirect to a host without an address of the family.
 func (c *familyCheck) leavesFamily() bool {
 	last := c.chain.Hops[len(c.chain.Hops)-1]
 	return !c.down() && fault.Is(last.Err, fault.NoAddress)

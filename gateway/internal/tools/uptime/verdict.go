@@ -131,7 +131,7 @@ func (c *familyCheck) describeAddresses() []addressState {
 	return states
 }
 
-// cut tells that a text of the check is longer than an answer takes.
+// cut reports whether a text of the check is longer than an answer takes.
 func (c *familyCheck) cut() bool {
 	return c.trouble().cut || slices.ContainsFunc(c.addresses, func(a addressCheck) bool { return a.trouble().cut })
 }

@@ -132,7 +132,7 @@ func (r *Registries) Address(ctx context.Context, a netip.Addr) (base target.URL
 	return r.v6.Load().of(a)
 }
 
-// Stale tells that not all lists were fetched in the last two days.
+// Stale reports whether a list was not fetched in the last two days.
 func (r *Registries) Stale() bool {
 	whole := r.whole.Load()
 	return whole == nil || time.Since(*whole) > 2*daily

@@ -93,7 +93,7 @@ func (r *Registries) refreshOne(f *file) (err error) {
 	return err
 }
 
-// tell writes a line when the fetching begins to fail, and one when it succeeds again.
+// tell reports whether the fetching fails now. It writes a line when that begins, and one when it succeeds again.
 func (r *Registries) tell(failing bool, worst *failure) (failed bool) {
 	switch {
 	case r.ctx.Err() != nil: // Close ended it
