@@ -39,7 +39,7 @@ func TestVersions(t *testing.T) {
 		"v=DMARC1 p=none": {false, false, true}, "v=dmarc1;": {false, false, true}, "V=DMARC1": {false, false, true}, "DMARC1; p=none": {false, false, true},
 		`"v=DMARC1; p=none"`: {false, false, true}, "v=DMARC12": {false, false, true}, "p=none; v=DMARC1": {}, "": {}, "v=spf1": {},
 	} {
-		got := [3]bool{HasVersion(record, "DMARC1"), StartsWithVersion(record, "DMARC1"), NearVersion(record, "DMARC1")}
+		got := [3]bool{HasVersion(record, "DMARC1"), startsWithVersion(record, "DMARC1"), NearVersion(record, "DMARC1")}
 		if got != want {
 			t.Errorf("%q: %v, want %v", record, got, want)
 		}

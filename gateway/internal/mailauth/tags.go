@@ -78,9 +78,9 @@ func HasVersion(record, version string) bool {
 	return found && strings.Trim(name, whiteSpace) == "v" && strings.Trim(value, whiteSpace) == version
 }
 
-// StartsWithVersion reports whether a record begins with a version. It is HasVersion for records whose first characters
+// startsWithVersion reports whether a record begins with a version. It is HasVersion for records whose first characters
 // must be v= and the version, without any blank before or between.
-func StartsWithVersion(record, version string) bool {
+func startsWithVersion(record, version string) bool {
 	first, _, _ := strings.Cut(record, ";")
 	return strings.TrimRight(first, " \t") == "v="+version
 }
@@ -88,7 +88,7 @@ func StartsWithVersion(record, version string) bool {
 // NearVersion reports whether a record that does not start with the version was meant to: another case, blanks or
 // quotes, or something else than a semicolon behind it.
 func NearVersion(record, version string) bool {
-	if StartsWithVersion(record, version) {
+	if startsWithVersion(record, version) {
 		return false
 	}
 	start := strings.ToLower(strings.Map(func(r rune) rune {
@@ -98,4 +98,17 @@ func NearVersion(record, version string) bool {
 		return r
 	}, record))
 	return strings.HasPrefix(start, "v="+strings.ToLower(version)) || strings.HasPrefix(start, strings.ToLower(version))
+}
+
+// RecordsOf gives the TXT records that begin with a version, and those that were meant to.
+func RecordsOf(txt []string, version string) (records, near []string) {
+	for _, record := range txt {
+		switch {
+		case startsWithVersion(record, version):
+			records = append(records, record)
+		case NearVersion(record, version):
+			near = append(near, record)
+		}
+	}
+	return records, near
 }

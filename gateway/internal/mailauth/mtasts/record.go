@@ -29,16 +29,10 @@ const sectionRecord = "RFC 8461 section 3.1"
 // ReadRecord judges the TXT records at _mta-sts.
 func ReadRecord(txt []string) Record {
 	var r Record
-	var records []string
-	for _, record := range txt {
-		switch {
-		case mailauth.StartsWithVersion(record, version):
-			records = append(records, record)
-		case mailauth.NearVersion(record, version):
-			r.fail("MTASTS_VERSION", "The TXT record %q is not recognized as MTA-STS. It must begin with v=STSv1; in exactly "+
-				"this spelling.",
-				mailauth.Show(record))
-		}
+	records, near := mailauth.RecordsOf(txt, version)
+	for _, record := range near {
+		r.fail("MTASTS_VERSION", "The TXT record %q is not recognized as MTA-STS. It must begin with v=STSv1; in exactly "+
+			"this spelling.", mailauth.Show(record))
 	}
 	switch len(records) {
 	case 0:

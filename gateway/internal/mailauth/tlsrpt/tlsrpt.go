@@ -29,15 +29,10 @@ const section = "RFC 8460 section 3"
 // Read judges the TXT records at _smtp._tls.
 func Read(txt []string) Report {
 	var r Report
-	var records []string
-	for _, record := range txt {
-		switch {
-		case mailauth.StartsWithVersion(record, version):
-			records = append(records, record)
-		case mailauth.NearVersion(record, version):
-			r.add(mailauth.Fail, "TLSRPT_VERSION", "The TXT record %q is not recognized as TLS reporting. It must begin with "+
-				"v=TLSRPTv1; in exactly this spelling.", mailauth.Show(record))
-		}
+	records, near := mailauth.RecordsOf(txt, version)
+	for _, record := range near {
+		r.add(mailauth.Fail, "TLSRPT_VERSION", "The TXT record %q is not recognized as TLS reporting. It must begin with "+
+			"v=TLSRPTv1; in exactly this spelling.", mailauth.Show(record))
 	}
 	switch len(records) {
 	case 0:
