@@ -45,20 +45,33 @@ func (s *scanner) startTag() (token, error) {
 	}
 }
 
+// quotation is the mark that opened a quotation; 0 outside of one.
+type quotation byte
+
+// takes reports whether an octet is in a quotation, or is one of its marks.
+func (q *quotation) takes(c byte) bool {
+	switch {
+	case *q != 0:
+		if c == byte(*q) {
+			*q = 0
+		}
+	case c == '"', c == '\'':
+		*q = quotation(c)
+	default:
+		return false
+	}
+	return true
+}
+
 // tagLength is how long a tag is, whose end is not looked for in quotes; less than none where it does not end.
 func (s *scanner) tagLength() int {
-	quote := byte(0)
+	var quoted quotation
 	for i := 1; ; i++ {
 		if i == len(s.rest()) && !s.more() {
 			return -1
 		}
 		switch c := s.rest()[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"', c == '\'':
-			quote = c
+		case quoted.takes(c):
 		case c == '>':
 			return i + 1
 		}
@@ -185,18 +198,14 @@ func (s *scanner) declaration() (token, error) {
 
 // doctypeLength is how long a <!…> with declarations and comments inside is; less than none where it does not end.
 func (s *scanner) doctypeLength() int {
-	quote, depth := byte(0), 1
+	var quoted quotation
+	depth := 1
 	for i := 3; ; i++ {
 		if !s.has(i + 1) {
 			return -1
 		}
 		switch c := s.rest()[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"', c == '\'':
-			quote = c
+		case quoted.takes(c):
 		case c == '>':
 			if depth--; depth == 0 {
 				return i + 1
