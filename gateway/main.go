@@ -20,16 +20,10 @@ func main() {
 
 // run is the whole program: it ends when ctx does and the last run has finished. The log goes to stdout.
 func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) error {
-	command := daemon.Command{Name: "gateway", Settings: settings.Of[Config](), MakesSecrets: true}
-	task, err := command.Parse(args, stdout, stderr)
-	switch task {
-	case daemon.TaskNone:
+	command := daemon.Command{Name: "gateway", Settings: settings.Of[Config]()}
+	task, env, err := command.Begin(args, env, stdout, stderr)
+	if task == daemon.TaskNone {
 		return err
-	case daemon.TaskInitSecrets:
-		return settings.InitFiles(command.Settings, env)
-	}
-	if task == daemon.TaskHealthcheck {
-		env = settings.WithoutFiles(command.Settings, env)
 	}
 	config, err := ParseConfig(env)
 	if err != nil {

@@ -33,16 +33,13 @@ func main() {
 
 // run is the whole program: it ends when ctx does and the last job has finished. The log goes to stdout.
 func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) error {
-	command := daemon.Command{Name: "worker", Settings: settings.Of[Config](), MakesSecrets: true}
-	task, err := command.Parse(args, stdout, stderr)
-	switch task {
-	case daemon.TaskNone:
+	command := daemon.Command{Name: "worker", Settings: settings.Of[Config]()}
+	task, env, err := command.Begin(args, env, stdout, stderr)
+	if task == daemon.TaskNone {
 		return err
-	case daemon.TaskInitSecrets:
-		return settings.InitFiles(command.Settings, env)
 	}
 	if task == daemon.TaskHealthcheck {
-		config, err := settings.Parse[Config](settings.WithoutFiles(command.Settings, env))
+		config, err := settings.Parse[Config](env)
 		if err != nil {
 			return err
 		}

@@ -59,7 +59,7 @@ func TestParseArgs(t *testing.T) {
 		{[]string{"-version", "start"}, TaskNone, "", "", "takes no arguments; settings come from the environment"},
 	} {
 		var stdout, stderr bytes.Buffer
-		command := Command{Name: "sample", Settings: settings.Of[Settings](), MakesSecrets: true}
+		command := Command{Name: "sample", Settings: settings.Of[Settings]()}
 		task, err := command.Parse(tt.args, &stdout, &stderr)
 		fault := ""
 		if err != nil {
@@ -82,13 +82,10 @@ func TestHelp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"-healthcheck", "LOG_LEVEL (default info)\n", "lowest level that is logged"} {
+	for _, want := range []string{"-healthcheck", "-init-secrets", "LOG_LEVEL (default info)\n", "lowest level that is logged"} {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("no %q in:\n%s", want, stderr.String())
 		}
-	}
-	if strings.Contains(stderr.String(), "init-secrets") {
-		t.Error("a service without secrets offers to make them")
 	}
 }
 

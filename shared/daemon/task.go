@@ -24,8 +24,6 @@ const (
 type Command struct {
 	Name     string
 	Settings []settings.Setting
-	// MakesSecrets adds -init-secrets.
-	MakesSecrets bool
 }
 
 // Parse reads the command line; it answers -version and -help itself.
@@ -34,11 +32,8 @@ func (c Command) Parse(args []string, stdout, stderr io.Writer) (Task, error) {
 	flags.SetOutput(stderr)
 	showVersion := flags.Bool("version", false, "print the version and exit")
 	healthcheck := flags.Bool("healthcheck", false, "ask the running "+c.Name+"'s /healthz and exit")
-	initSecrets := new(bool)
-	if c.MakesSecrets {
-		flags.BoolVar(initSecrets, "init-secrets", false,
-			"create the secrets that ..._FILE settings name, where they are missing, and exit")
-	}
+	initSecrets := flags.Bool("init-secrets", false,
+		"create the secrets that ..._FILE settings name, where they are missing, and exit")
 	flags.Usage = func() { c.help(flags, stderr) }
 	err := flags.Parse(args)
 	switch {
@@ -57,6 +52,19 @@ func (c Command) Parse(args []string, stdout, stderr io.Writer) (Task, error) {
 		return TaskInitSecrets, nil
 	}
 	return TaskServe, nil
+}
+
+// Begin is Parse, but makes the secrets itself, and gives the environment that the task is to read: a health check's is
+// without files.
+func (c Command) Begin(args, env []string, stdout, stderr io.Writer) (Task, []string, error) {
+	task, err := c.Parse(args, stdout, stderr)
+	switch task {
+	case TaskInitSecrets:
+		return TaskNone, nil, settings.InitFiles(c.Settings, env)
+	case TaskHealthcheck:
+		env = settings.WithoutFiles(c.Settings, env)
+	}
+	return task, env, err
 }
 
 // help is printed for -help, and for a flag that there is not.
