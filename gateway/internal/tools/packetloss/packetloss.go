@@ -3,7 +3,6 @@
 package packetloss
 
 import (
-	"context"
 	_ "embed" // openapi.yaml
 
 	"diagnostics/gateway/internal/egress"
@@ -18,22 +17,6 @@ var openAPI string
 
 // New makes the tool; client looks the target up, worker probes it. A nil worker is one that is not enabled.
 func New(client *egress.Client, worker *workerclient.Client) tool.Tool {
-	return tool.New(tool.Spec[probing.Target, workerapi.PacketLoss]{
-		Slug:    "packet-loss",
-		OpenAPI: openAPI,
-		Worker:  true,
-		Parse:   probing.Parse,
-		Run: func(ctx context.Context, t probing.Target) (workerapi.PacketLoss, error) {
-			job, err := probing.NewJob(ctx, client, worker, t)
-			if err != nil {
-				return workerapi.PacketLoss{}, err
-			}
-			result, err := worker.PacketLoss(ctx, job)
-			if err != nil {
-				return workerapi.PacketLoss{}, err
-			}
-			result.Target = t.String()
-			return result, nil
-		},
-	})
+	return probing.New("packet-loss", openAPI, client, worker, (*workerclient.Client).PacketLoss,
+		func(r *workerapi.PacketLoss) *string { return &r.Target })
 }

@@ -2,7 +2,6 @@
 package ping
 
 import (
-	"context"
 	_ "embed" // openapi.yaml
 
 	"diagnostics/gateway/internal/egress"
@@ -17,22 +16,6 @@ var openAPI string
 
 // New makes the tool; client looks the target up, worker probes it. A nil worker is one that is not enabled.
 func New(client *egress.Client, worker *workerclient.Client) tool.Tool {
-	return tool.New(tool.Spec[probing.Target, workerapi.Ping]{
-		Slug:    "ping",
-		OpenAPI: openAPI,
-		Worker:  true,
-		Parse:   probing.Parse,
-		Run: func(ctx context.Context, t probing.Target) (workerapi.Ping, error) {
-			job, err := probing.NewJob(ctx, client, worker, t)
-			if err != nil {
-				return workerapi.Ping{}, err
-			}
-			result, err := worker.Ping(ctx, job)
-			if err != nil {
-				return workerapi.Ping{}, err
-			}
-			result.Target = t.String()
-			return result, nil
-		},
-	})
+	return probing.New("ping", openAPI, client, worker, (*workerclient.Client).Ping,
+		func(r *workerapi.Ping) *string { return &r.Target })
 }

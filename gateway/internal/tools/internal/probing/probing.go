@@ -93,6 +93,29 @@ func NewJob(
 		Network: caller.Network}, nil
 }
 
+// New makes the tool of a job that the worker runs. client looks the target up, ask has the worker run the job, and
+// target is where its result names what was asked for. A nil worker is one that is not enabled.
+func New[T any](
+	slug, openAPI string, client *egress.Client, worker *workerclient.Client,
+	ask func(*workerclient.Client, context.Context, workerclient.Job) (T, error), target func(*T) *string,
+) tool.Tool {
+	return tool.New(tool.Spec[Target, T]{
+		Slug:    slug,
+		OpenAPI: openAPI,
+		Worker:  true,
+		Parse:   Parse,
+		Run: func(ctx context.Context, t Target) (result T, err error) {
+			job, err := NewJob(ctx, client, worker, t)
+			if err != nil {
+				return result, err
+			}
+			result, err = ask(worker, ctx, job)
+			*target(&result) = t.String()
+			return result, err
+		},
+	})
+}
+
 // workerFamilies gives the families of the worker. Where it does not say, both are assumed: the job itself then tells
 // what is wrong, in its own words.
 func workerFamilies(ctx context.Context, worker *workerclient.Client) []int {
