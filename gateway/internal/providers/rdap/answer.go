@@ -132,9 +132,9 @@ type NetworkAnswer struct {
 	Source      Source
 }
 
-// Network is the registration of an address block. Lists are never nil; handle, name and type are empty where the
-// registry does not tell them.
-type Network struct {
+// Allocation is an address block as its registry calls it. Lists are never nil; handle, name and type are empty where
+// the registry does not tell them.
+type Allocation struct {
 	Handle string `json:"handle"`
 	Name   string `json:"name"`
 	Type   string `json:"type"`
@@ -144,6 +144,11 @@ type Network struct {
 	EndAddress   string   `json:"endAddress"`
 	ParentHandle *string  `json:"parentHandle"`
 	Status       []string `json:"status"`
+}
+
+// Network is the registration of an address block.
+type Network struct {
+	Allocation
 	// Country is the network object's own (ISO 3166-1 alpha-2, upper case), never a contact's. ARIN tells none.
 	Country *string `json:"country"`
 	// Organization is the registrant's name where it is an organization.

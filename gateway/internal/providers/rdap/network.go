@@ -45,14 +45,16 @@ func readNetwork(body []byte, addr netip.Addr) (networkRecord, block, error) {
 
 func (o object) network(b block, told []netip.Prefix) *Network {
 	n := &Network{
-		Handle:       string(o.Handle),
-		Name:         string(o.Name),
-		Type:         string(o.Type),
-		CIDRs:        cidrs(b, told),
-		StartAddress: b.start.String(),
-		EndAddress:   b.end.String(),
-		ParentHandle: o.ParentHandle.pointer(),
-		Country:      networkCountry(string(o.Country)),
+		Allocation: Allocation{
+			Handle:       string(o.Handle),
+			Name:         string(o.Name),
+			Type:         string(o.Type),
+			CIDRs:        cidrs(b, told),
+			StartAddress: b.start.String(),
+			EndAddress:   b.end.String(),
+			ParentHandle: o.ParentHandle.pointer(),
+		},
+		Country: networkCountry(string(o.Country)),
 	}
 	n.Status = o.status(&n.Truncated)
 	n.Redactions = o.redactions(&n.Truncated)

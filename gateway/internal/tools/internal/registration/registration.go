@@ -44,14 +44,7 @@ func Report(ctx context.Context, sources ...Source) {
 
 // Network is the common part "network" of whois-lookup and ip-geolocation.
 type Network struct {
-	Handle       string   `json:"handle"`
-	Name         string   `json:"name"`
-	Type         string   `json:"type"`
-	CIDRs        []string `json:"cidrs"`
-	StartAddress string   `json:"startAddress"`
-	EndAddress   string   `json:"endAddress"`
-	ParentHandle *string  `json:"parentHandle"`
-	Status       []string `json:"status"`
+	rdap.Allocation
 	// Redactions are what the registry says it holds back of the network and of all its contacts.
 	Redactions []rdap.Redaction `json:"redactions"`
 	Truncated  bool             `json:"truncated,omitempty"`
@@ -62,9 +55,5 @@ func DescribeNetwork(n *rdap.Network) *Network {
 	if n == nil {
 		return nil
 	}
-	return &Network{
-		Handle: n.Handle, Name: n.Name, Type: n.Type, CIDRs: n.CIDRs,
-		StartAddress: n.StartAddress, EndAddress: n.EndAddress, ParentHandle: n.ParentHandle, Status: n.Status,
-		Redactions: n.Redactions, Truncated: n.Truncated,
-	}
+	return &Network{n.Allocation, n.Redactions, n.Truncated}
 }
