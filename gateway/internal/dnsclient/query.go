@@ -3,6 +3,7 @@ package dnsclient
 import (
 	"context"
 	"net/netip"
+	"strings"
 	"time"
 
 	"diagnostics/gateway/internal/fault"
@@ -222,4 +223,47 @@ func rank(a Answer) int {
 		return 1
 	}
 	return 0
+}
+
+// QueryFresh is Query past the cache and past lookups under way, for callers that keep answers themselves. The name is
+// the operator's own, so nothing is held back. Public addresses are kept for the others; whether a visitor may be told
+// anything else would have to be asked first.
+func (c *Client) QueryFresh(ctx context.Context, name string, qtype uint16) Answer {
+	began := time.Now()
+	key := cacheKey{name: name, qtype: qtype}
+	answer := c.lookup(ctx, key)
+	if c.settings.Public == nil || c.leadsOutside(answer) {
+		c.answers.put(key, answer, c.now(time.Now()))
+	}
+	return own(ctx, answer, began)
+}
+
+// QueryServerFresh is QueryServer past the cache and past lookups under way, for a second look.
+func (c *Client) QueryServerFresh(ctx context.Context, server netip.AddrPort, name string, qtype uint16) Answer {
+	began := time.Now()
+	key := cacheKey{server: server, name: name, qtype: qtype}
+	answer := c.hide(ctx, key, c.lookup(ctx, key))
+	c.answers.put(key, answer, c.now(time.Now()))
+	return own(ctx, answer, began)
+}
+
+// Works reports whether the operator's resolver answers at all, after a lookup of a name has failed: it asks the one
+// that gave the failure, or else the first, who serves the name's last label, which every resolver knows. It asks once,
+// past the cache, and callers at the same time share the question.
+func (c *Client) Works(ctx context.Context, name string, failed Answer) bool {
+	servers, dial := c.serversFor(cacheKey{})
+	server := servers[0]
+	if failed.Resolver.IsValid() {
+		server = failed.Resolver
+	}
+	label := name[strings.LastIndexByte(name, '.')+1:]
+	key := cacheKey{server: server, name: label, qtype: dns.TypeNS}
+	works, err := c.checks.Do(ctx, key, func(ctx context.Context) (bool, error) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(c.life, cancel)()
+		q := question{name: dns.CanonicalName(label), qtype: dns.TypeNS}
+		return c.tryServer(ctx, dial, server, q).Conclusive(), nil
+	})
+	return err == nil && works
 }

@@ -78,3 +78,6 @@ func (p *Prober) series(ctx context.Context, dst netip.Addr, shape seriesShape) 
 }
 
 func public(a netip.Addr) bool { return netpolicy.Judge(a).Public }
+
+// moment is a time as results tell it.
+func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

@@ -3,11 +3,16 @@ package rdap
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"diagnostics/gateway/internal/bound"
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
+
+	"github.com/miekg/dns"
+	"golang.org/x/net/publicsuffix"
 )
 
 // Domain asks the registry about a registrable domain name (A-labels, lower case), and the registrar too where the
@@ -156,4 +161,16 @@ func mergedNotices(registry, registrar []Notice, more *bool) []Notice {
 		}
 	}
 	return bound.First(out, maxNotices, more)
+}
+
+// mayBeDelegated reports whether a name's last label is a top-level domain. Those of the public suffix list's ICANN
+// part are; of others the root is asked, by way of the resolvers, whose answers are kept. One that cannot be asked
+// leaves it open, and that is no word against the name.
+func (c *Client) mayBeDelegated(ctx context.Context, name string) bool {
+	tld := name[strings.LastIndexByte(name, '.')+1:]
+	if suffix, icann := publicsuffix.PublicSuffix(tld); icann && suffix == tld {
+		return true
+	}
+	answer := c.egress.DNS().Query(ctx, tld, dns.TypeNS)
+	return answer.Code != dnsclient.CodeNotFound && answer.Code != dnsclient.CodeNoData
 }
