@@ -3,12 +3,14 @@ package egress_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 )
 
@@ -31,11 +33,14 @@ func ExampleClient_Follow() {
 		fmt.Println(hop.URL, hop.Response.Status)
 	}
 	fmt.Println(chain.End)
-	fmt.Println(chain.Err)
+	var refused *fault.Error
+	if errors.As(chain.Err, &refused) {
+		fmt.Println(refused.Sentence)
+	}
 	// Output:
 	// http://1.1.1.1/ 302
 	// blocked
-	// The target redirects to a host that is not public.: 10.0.0.1 is a private address (RFC 1918).
+	// The target redirects to a host that is not public.
 }
 
 // redirector dials servers that answer one request by leading elsewhere.

@@ -13,7 +13,7 @@ func ExampleParse() {
 	fmt.Println("others:", file.Effect())
 	for _, crawler := range file.Crawlers() {
 		if crawler.Effect == robotstxt.DisallowAll {
-			fmt.Println(crawler.Name, "may not come")
+			fmt.Println(crawler.Name, "is disallowed")
 		}
 	}
 	for _, issue := range file.Issues {
@@ -21,6 +21,6 @@ func ExampleParse() {
 	}
 	// Output:
 	// others: rules
-	// GPTBot may not come
+	// GPTBot is disallowed
 	// 7 MISSPELT_FIELD
 }

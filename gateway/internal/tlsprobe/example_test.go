@@ -1,20 +1,49 @@
 package tlsprobe_test
 
 import (
+	"context"
+	"crypto/ed25519"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
+	"math/big"
+	"net"
 
 	"diagnostics/gateway/internal/tlsprobe"
 )
 
-// A suite is known by IANA's number, with the names that people use for it and what it is worth.
-func ExampleSuiteByID() {
-	for _, id := range []uint16{0x1301, 0xc02f, 0x002f, 0x0005} {
-		suite, _ := tlsprobe.SuiteByID(id)
-		fmt.Println(suite.Name, suite.KeyExchange, suite.Bits, suite.Strength)
+// A handshake is read up to the certificates, without a key of one's own: whatever they are worth, they are shown.
+func ExampleReadHandshake() {
+	ours, theirs := net.Pipe()
+	defer ours.Close()
+	server := tls.Server(theirs, &tls.Config{
+		Certificates: []tls.Certificate{selfSigned()}, NextProtos: []string{"h2", "http/1.1"},
+		CurvePreferences: []tls.CurveID{tls.X25519}, // any other costs a round trip more
+	})
+	go func() { _ = server.Handshake() }()
+
+	flight, err := tlsprobe.ReadHandshake(context.Background(), ours, tlsprobe.Hello{
+		ServerName: "example.com", Versions: []tlsprobe.Version{tlsprobe.TLS12, tlsprobe.TLS13}, ALPN: []string{"h2"},
+	})
+	if err != nil {
+		panic(err)
 	}
+	fmt.Println(flight.Version, flight.Suite.KeyExchange, flight.Suite.Strength)
+	fmt.Println(len(flight.Certificates), "certificate, then", flight.ALPN)
 	// Output:
-	// TLS_AES_128_GCM_SHA256 (EC)DHE 128 strong
-	// TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 ECDHE 128 strong
-	// TLS_RSA_WITH_AES_128_CBC_SHA RSA 128 weak
-	// TLS_RSA_WITH_RC4_128_SHA RSA 128 insecure
+	// TLSv1.3 (EC)DHE strong
+	// 1 certificate, then h2
+}
+
+func selfSigned() tls.Certificate {
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		panic(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"example.com"}}
+	leaf, err := x509.CreateCertificate(nil, template, template, public, private)
+	if err != nil {
+		panic(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{leaf}, PrivateKey: private}
 }

@@ -30,11 +30,11 @@ func ExampleCheck() {
 		"_spf.example.net": "v=spf1 ip4:1.1.1.0/24 ~all",
 	}
 	report := spf.Check(context.Background(), dns, "example.com")
-	fmt.Println(report.Tree.Lookups, "lookups; all:", report.All)
+	fmt.Println(report.Tree.Lookups, "lookup; all:", report.All)
 	for _, issue := range report.Issues {
 		fmt.Println(issue.Code, issue.Severity, issue.Reference)
 	}
 	// Output:
-	// 1 lookups; all: ?all
+	// 1 lookup; all: ?all
 	// SPF_NEUTRAL_ALL warn RFC 7208 section 8.2
 }
