@@ -29,7 +29,6 @@ type path struct {
 	operation operation
 }
 
-// UnmarshalYAML reads them in their order.
 func (p *paths) UnmarshalYAML(node *yaml.Node) error {
 	return eachKey(node, func(address string, item *yaml.Node) error {
 		return eachKey(item, func(method string, value *yaml.Node) error {
@@ -79,7 +78,6 @@ type response struct {
 
 type responses []response
 
-// UnmarshalYAML reads them in their order.
 func (r *responses) UnmarshalYAML(node *yaml.Node) error {
 	return eachKey(node, func(status string, value *yaml.Node) error {
 		one := response{}
@@ -108,7 +106,6 @@ type example struct {
 
 type examples []example
 
-// UnmarshalYAML reads them in their order.
 func (e *examples) UnmarshalYAML(node *yaml.Node) error {
 	return eachKey(node, func(name string, value *yaml.Node) error {
 		one := example{name: name}

@@ -48,7 +48,6 @@ func (n *names) UnmarshalYAML(node *yaml.Node) error {
 // additional is what an object says of the members that it does not name: a schema, or just whether there may be any.
 type additional struct{ of *schema }
 
-// UnmarshalYAML reads it.
 func (a *additional) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode {
 		return nil
@@ -65,7 +64,6 @@ type property struct {
 // properties are in the order of the document, which is the order in which somebody should read them.
 type properties []property
 
-// UnmarshalYAML reads them.
 func (p *properties) UnmarshalYAML(node *yaml.Node) error {
 	return eachKey(node, func(key string, value *yaml.Node) error {
 		one := property{name: key}

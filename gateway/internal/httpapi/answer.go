@@ -83,7 +83,6 @@ func (s *Server) encode(ctx context.Context, body *bytes.Buffer, rc *requestCont
 	return nil
 }
 
-// writeJSON answers with JSON.
 func writeJSON(c echo.Context, status int, body []byte) error {
 	w := c.Response()
 	w.Header()[echo.HeaderContentType] = jsonType

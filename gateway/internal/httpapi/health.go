@@ -11,7 +11,6 @@ import (
 // readyTimeout is short: a worker that hangs must not make a platform think that the gateway does.
 const readyTimeout = 500 * time.Millisecond
 
-// health answers while the process lives.
 func health(c echo.Context) error {
 	c.Response().Header().Set("Cache-Control", "no-store")
 	return c.String(http.StatusOK, "ok")

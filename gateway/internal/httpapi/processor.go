@@ -42,7 +42,6 @@ func (p *processor) begin() started {
 	return started{now, p.share}
 }
 
-// end gives what a run cost.
 func (p *processor) end(s started) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

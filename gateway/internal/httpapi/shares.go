@@ -43,7 +43,6 @@ func (s *shares) take(id clientip.Identity, n, times int64) scope {
 	return full
 }
 
-// give gives n back.
 func (s *shares) give(id clientip.Identity, n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,7 +29,6 @@ type question struct {
 // greaseGroup is one that no server takes (RFC 8701).
 const greaseGroup = 0x2A2A
 
-// hello writes a question.
 func (r *run) hello(q question) clientHello {
 	h := newHello(q.version)
 	h.serverName, h.suites, h.groups, h.signatures = r.ServerName, q.suites, q.groups, signatures

@@ -87,7 +87,6 @@ func newHello(v Version) clientHello {
 // legacyVersion is what stands where older servers look for the version.
 func (h clientHello) legacyVersion() Version { return min(h.version, TLS12) }
 
-// marshal gives the message.
 func (h clientHello) marshal() []byte {
 	message := h.encode(0)
 	// Some servers hang on a hello of 256 to 511 octets (RFC 7685).

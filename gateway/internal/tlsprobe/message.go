@@ -114,7 +114,6 @@ func readSCTs(data cryptobyte.String) (all [][]byte, ok bool) {
 	return all, true
 }
 
-// parseEncryptedExtensions gives the protocol on top.
 func parseEncryptedExtensions(body []byte) (alpn string, err error) {
 	s := cryptobyte.String(body)
 	var extensions cryptobyte.String

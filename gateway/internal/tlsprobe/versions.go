@@ -35,7 +35,6 @@ func (r *run) groupsOf(v Version) []uint16 {
 	return offeredGroups(v)
 }
 
-// askVersions asks for every version.
 func (r *run) askVersions(ctx context.Context) {
 	answers := map[Version]answer{}
 	r.askEach(ctx, answers, Versions, func(Version) int { return 0 })

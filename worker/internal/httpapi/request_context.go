@@ -58,14 +58,12 @@ func (rc *requestContext) readsOnly() bool {
 	return false
 }
 
-// fail answers with an error sentence.
 func (rc *requestContext) fail(status int, sentence string) {
 	rc.writeJSON(status, workerapi.Envelope[struct{}]{
 		Error: sentence, DurationMs: ms(time.Since(rc.start)), RequestID: rc.id,
 	})
 }
 
-// succeed answers with a job's result.
 func succeed[T any](rc *requestContext, data T) {
 	rc.writeJSON(http.StatusOK, workerapi.Envelope[T]{
 		Data: &data, DurationMs: ms(time.Since(rc.start)), RequestID: rc.id,

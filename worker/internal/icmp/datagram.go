@@ -80,7 +80,6 @@ func openDatagrams(p datagramProtocol, c *counters) (family, error) {
 	return d, nil
 }
 
-// check implements family.
 func (d *datagrams) check() error {
 	fd, id, err := d.socket()
 	if err != nil {
@@ -90,10 +89,8 @@ func (d *datagrams) check() error {
 	return unix.Close(fd)
 }
 
-// close implements family.
 func (d *datagrams) close() error { return d.poller.close() }
 
-// open implements family.
 func (d *datagrams) open(dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
 	fd, id, err := d.socket()
 	if err != nil {

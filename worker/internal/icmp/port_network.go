@@ -134,7 +134,6 @@ func openFiltered(network, address string, filter []bpf.Instruction, c *counters
 	return s, nil
 }
 
-// open starts a flow.
 func (n *portNetwork) open(p echo.Probe, dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
 	if n.closed.Load() {
 		return nil, echo.ErrClosed

@@ -115,7 +115,6 @@ func sockaddr(a netip.Addr) unix.Sockaddr {
 	return &unix.SockaddrInet6{Addr: a.As16()}
 }
 
-// open implements family.
 func (s *socket) open(dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
 	select {
 	case <-s.closed:
@@ -133,7 +132,6 @@ func (s *socket) open(dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, err
 // check implements family: a raw socket once opened serves every flow.
 func (s *socket) check() error { return nil }
 
-// close implements family.
 func (s *socket) close() error {
 	err := s.conn.Close()
 	if s.outlet != nil {

@@ -169,7 +169,6 @@ type mxHostFacts struct {
 	problem mailauth.Issue
 }
 
-// hosts looks up the mail hosts.
 func (r *checker) hosts(ctx context.Context, c *mxCheck) {
 	names := c.mailHosts()
 	var issues mailauth.Issues

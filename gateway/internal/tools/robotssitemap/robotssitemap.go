@@ -171,7 +171,6 @@ func (r *checker) wait(cancel context.CancelFunc) {
 	}
 }
 
-// robots reads /robots.txt.
 func (r *checker) robots(ctx context.Context) (robotsReport, error) {
 	u, err := r.site.Resolve("/robots.txt")
 	if err != nil {

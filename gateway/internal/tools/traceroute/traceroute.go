@@ -94,7 +94,6 @@ func hopAddress(hop *workerapi.Hop) (netip.Addr, bool) {
 	return a, err == nil
 }
 
-// nameHops fills in the reverse names.
 func nameHops(ctx context.Context, client *egress.Client, hops []workerapi.Hop) {
 	var lookups parallel.Group
 	for i := range hops {
