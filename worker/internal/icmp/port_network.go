@@ -33,7 +33,7 @@ type portNetwork struct {
 	counters *counters
 
 	readers    []*portReader
-	outlet     *outlet // nil without IPv4
+	sender     *sendSocket // nil without IPv4
 	udp6, tcp6 *rawConn
 	controls   [maxTTL + 1][]byte
 	unlabelled atomic.Bool
@@ -70,7 +70,7 @@ func openPorts(families []int, c *counters) (n *portNetwork, err error) {
 }
 
 func (n *portNetwork) open4() (err error) {
-	if n.outlet, err = openOutlet(unix.IPPROTO_RAW); err != nil {
+	if n.sender, err = openSendSocket(unix.IPPROTO_RAW); err != nil {
 		return err
 	}
 	first := n.ports.first
@@ -190,7 +190,7 @@ func sourceTo(dst netip.Addr) (netip.Addr, error) {
 // send sends the nth probe of a flow, and gives the moment right before.
 func (n *portNetwork) send(f *portFlow, nth, ttl int) (time.Time, error) {
 	if f.dst.Is4() {
-		return n.outlet.send(f.packet4(nth, ttl), nil, sockaddr(f.dst))
+		return n.sender.send(f.packet4(nth, ttl), nil, sockaddr(f.dst))
 	}
 	s := n.udp6
 	if f.protocol == echo.TCP {
@@ -269,8 +269,8 @@ func (n *portNetwork) close() error {
 	if n.udp6 != nil {
 		errs = append(errs, n.udp6.conn.Close())
 	}
-	if n.outlet != nil {
-		errs = append(errs, n.outlet.close())
+	if n.sender != nil {
+		errs = append(errs, n.sender.close())
 	}
 	n.ports.close()
 	return errors.Join(errs...)

@@ -18,7 +18,7 @@ import (
 // socket is one raw ICMP socket with its reader and its flows.
 type socket struct {
 	*rawConn
-	outlet      *outlet // for sending; nil where that is done by conn
+	sender      *sendSocket // for sending; nil where that is done by conn
 	requestType byte
 	controls    [maxTTL + 1][]byte
 	flows       *flows
@@ -38,7 +38,7 @@ func openRaw4(c *counters) (family, error) {
 		s.conn.Close()
 		return nil, fmt.Errorf("install the packet filter: %w", err)
 	}
-	if s.outlet, err = openOutlet(unix.IPPROTO_ICMP); err != nil {
+	if s.sender, err = openSendSocket(unix.IPPROTO_ICMP); err != nil {
 		s.conn.Close()
 		return nil, err
 	}
@@ -102,8 +102,8 @@ func (s *socket) send(packet []byte, dst netip.Addr, ttl int, extra []byte) (tim
 	if extra != nil {
 		oob = slices.Concat(oob, extra)
 	}
-	if s.outlet != nil {
-		return s.outlet.send(packet, oob, sockaddr(dst))
+	if s.sender != nil {
+		return s.sender.send(packet, oob, sockaddr(dst))
 	}
 	return s.sendByConn(packet, oob, sockaddr(dst))
 }
@@ -134,8 +134,8 @@ func (s *socket) check() error { return nil }
 
 func (s *socket) close() error {
 	err := s.conn.Close()
-	if s.outlet != nil {
-		err = errors.Join(err, s.outlet.close())
+	if s.sender != nil {
+		err = errors.Join(err, s.sender.close())
 	}
 	s.reader.Wait()
 	return err

@@ -122,39 +122,39 @@ func (b *Budget) forget(now time.Time) {
 	b.sweep = max(sweepAt, 2*len(b.targets))
 }
 
-// ticket is one job's place in the budget: at most one packet reserved ahead, so that jobs take turns.
-type ticket struct {
+// reservation is one job's part in the budget: at most one packet reserved ahead, so that jobs take turns.
+type reservation struct {
 	budget *Budget
 	dst    netip.Addr
 	at     time.Time // when the reserved packet may leave; zero where none is reserved
 }
 
-func (b *Budget) ticket(dst netip.Addr) ticket { return ticket{budget: b, dst: dst} }
+func (b *Budget) reservation(dst netip.Addr) reservation { return reservation{budget: b, dst: dst} }
 
 // wait tells how long the next packet has to wait still, not above zero where it may leave; ok is false where it could
 // not leave by a moment, and nothing is reserved then.
-func (t *ticket) wait(now, by time.Time) (wait time.Duration, ok bool) {
-	if t.budget == nil {
+func (r *reservation) wait(now, by time.Time) (wait time.Duration, ok bool) {
+	if r.budget == nil {
 		return 0, true
 	}
-	if t.at.IsZero() {
-		at, ok := t.budget.grant(now, by, t.dst)
+	if r.at.IsZero() {
+		at, ok := r.budget.grant(now, by, r.dst)
 		if !ok {
 			return at.Sub(now), false
 		}
-		t.at = at
+		r.at = at
 	}
-	return t.at.Sub(now), true
+	return r.at.Sub(now), true
 }
 
 // use spends the reserved packet.
-func (t *ticket) use() { t.at = time.Time{} }
+func (r *reservation) use() { r.at = time.Time{} }
 
 // release gives back what was reserved and not spent.
-func (t *ticket) release() {
-	if t.budget == nil || t.at.IsZero() {
+func (r *reservation) release() {
+	if r.budget == nil || r.at.IsZero() {
 		return
 	}
-	t.at = time.Time{}
-	t.budget.giveBack(t.dst)
+	r.at = time.Time{}
+	r.budget.giveBack(r.dst)
 }

@@ -15,8 +15,8 @@ func grantOf(b *Budget, now time.Time, dst netip.Addr) time.Time {
 }
 
 // waits is wait without a last moment.
-func (t *ticket) waits(now time.Time) time.Duration {
-	wait, _ := t.wait(now, now.Add(24*time.Hour))
+func (r *reservation) waits(now time.Time) time.Duration {
+	wait, _ := r.wait(now, now.Add(24*time.Hour))
 	return wait
 }
 
@@ -70,30 +70,30 @@ func TestBudgetOffIsNone(t *testing.T) {
 		}
 	}
 	var none *Budget
-	ticket := none.ticket(simTarget)
-	if wait := ticket.waits(now); wait != 0 {
+	r := none.reservation(simTarget)
+	if wait := r.waits(now); wait != 0 {
 		t.Errorf("without a budget a packet waits %v", wait)
 	}
-	ticket.release()
+	r.release()
 }
 
 func TestBudgetGivesBackWhatAJobDoesNotSpend(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
 	b := NewBudget(1, 1)
-	ticket := b.ticket(simTarget)
-	if wait := ticket.waits(now); wait > 0 {
+	r := b.reservation(simTarget)
+	if wait := r.waits(now); wait > 0 {
 		t.Fatalf("the first packet waits %v", wait)
 	}
-	ticket.use()
-	if wait := ticket.waits(now); wait != time.Second {
+	r.use()
+	if wait := r.waits(now); wait != time.Second {
 		t.Errorf("the second packet waits %v", wait)
 	}
-	if wait := ticket.waits(now.Add(300 * time.Millisecond)); wait != 700*time.Millisecond {
+	if wait := r.waits(now.Add(300 * time.Millisecond)); wait != 700*time.Millisecond {
 		t.Errorf("asked again, the second packet waits %v", wait)
 	}
-	ticket.release()
-	ticket.release()
+	r.release()
+	r.release()
 	if at := grantOf(b, now, simTarget); at.Sub(now) != time.Second {
 		t.Errorf("after it was given back, it takes %v", at.Sub(now))
 	}

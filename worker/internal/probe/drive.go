@@ -78,9 +78,9 @@ func (p *Prober) driveWith(
 ) (measuredAt time.Time, err error) {
 	d := &driver{
 		prober: p, dst: dst, probe: probe, plan: job, route: p.network.Follow(dst),
-		answers: make(chan echo.Answer, answersHeld),
-		ticket:  p.options.Budget.ticket(dst),
-		steps:   progress.Of(ctx),
+		answers:     make(chan echo.Answer, answersHeld),
+		reservation: p.options.Budget.reservation(dst),
+		steps:       progress.Of(ctx),
 	}
 	defer d.close()
 	began := time.Now()
@@ -92,17 +92,17 @@ func (p *Prober) driveWith(
 }
 
 type driver struct {
-	prober  *Prober
-	dst     netip.Addr
-	probe   echo.Probe
-	plan    plan
-	route   echo.RouteWatch
-	answers chan echo.Answer
-	flows   []echo.Flow
-	ticket  ticket
-	wanted  time.Time     // since when the plan wants its next probe to leave; zero where it wants none to
-	late    time.Duration // by how much the last wake-ups were late
-	left    time.Time     // when the first probe did; zero before
+	prober      *Prober
+	dst         netip.Addr
+	probe       echo.Probe
+	plan        plan
+	route       echo.RouteWatch
+	answers     chan echo.Answer
+	flows       []echo.Flow
+	reservation reservation
+	wanted      time.Time     // since when the plan wants its next probe to leave; zero where it wants none to
+	late        time.Duration // by how much the last wake-ups were late
+	left        time.Time     // when the first probe did; zero before
 
 	steps     *progress.Feed // nil where nobody can read along
 	announced bool           // whoever reads along knows all that was known once
@@ -131,7 +131,7 @@ func (d *driver) run(ctx context.Context) error {
 		}
 		d.want(s.send != nil, now)
 		if s.send != nil {
-			wait, granted := d.ticket.wait(now, s.by)
+			wait, granted := d.reservation.wait(now, s.by)
 			switch {
 			case !granted && !d.begun():
 				return &BusyError{Free: wait - s.by.Sub(now)}
@@ -219,7 +219,7 @@ func (d *driver) send(r request) error {
 	if err != nil {
 		return err
 	}
-	d.ticket.use()
+	d.reservation.use()
 	at, err := f.Send(r.seq, r.ttl)
 	if err != nil {
 		return d.sendFailed(err)
@@ -270,5 +270,5 @@ func (d *driver) close() {
 		f.Close()
 	}
 	d.route.Close()
-	d.ticket.release()
+	d.reservation.release()
 }

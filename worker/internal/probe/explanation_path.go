@@ -85,11 +85,11 @@ func (e explanation) slowest() float64 {
 // back tells of answers that come back over another number of hops than the probes went.
 func (e explanation) back() string {
 	for i := len(e.rows) - 1; i >= 0; i-- {
-		for _, shot := range e.rows[i].shots {
-			if !shot.answered || shot.ttl == 0 || shot.kind != echo.Reply && shot.kind != echo.TimeExceeded {
+		for _, s := range e.rows[i].probes {
+			if !s.answered || s.ttl == 0 || s.kind != echo.Reply && s.kind != echo.TimeExceeded {
 				continue
 			}
-			there, back := e.rows[i].ttl, hopsBack(shot.ttl)+1
+			there, back := e.rows[i].ttl, hopsBack(s.ttl)+1
 			if there-back < detourHops && back-there < detourHops {
 				return ""
 			}

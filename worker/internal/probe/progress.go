@@ -54,8 +54,8 @@ func (t *trace) parts(seq uint16, tell func(kind string, number int, value any))
 		last = min(last, t.replied)
 	}
 	for ttl := max(first, 1); ttl <= last; ttl++ {
-		if h := &t.ttls[ttl]; h.heard() {
-			tell(kindHop, ttl, row{ttl: ttl, shots: h.shots[:h.sent]}.hop(public))
+		if h := &t.ttls[ttl]; h.answered() {
+			tell(kindHop, ttl, row{ttl: ttl, probes: h.probes[:h.sent]}.hop(public))
 		}
 	}
 }

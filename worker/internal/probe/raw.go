@@ -30,7 +30,7 @@ func rawTrace(dst netip.Addr, probe echo.Probe, rows []row) string {
 	for _, r := range rows {
 		fmt.Fprintf(&b, "%2d ", r.ttl)
 		var last netip.Addr
-		for _, s := range r.shots {
+		for _, s := range r.probes {
 			if !s.answered {
 				b.WriteString(" *")
 				continue

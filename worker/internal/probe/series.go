@@ -87,7 +87,7 @@ func (s *series) next(now time.Time) step {
 // ask sends the next probe when it is due, but for one that would leave too late to be listened to: the rest stays
 // unsent.
 func (s *series) ask(now time.Time) step {
-	by := s.deadline.Add(-s.patience())
+	by := s.deadline.Add(-s.listenTime())
 	switch {
 	case now.After(by):
 		return step{again: s.deadline}
@@ -113,9 +113,9 @@ func (s *series) gap() time.Duration {
 	return s.shape.gap
 }
 
-// patience is for how long the last probe must be listened to: twice the slowest round trip, and for as long as answers
-// are waited for where there was none yet. A shorter one would call lost what is on its way.
-func (s *series) patience() time.Duration {
+// listenTime is for how long the last probe must be listened to: twice the slowest round trip, and for as long as
+// answers are waited for where there was none yet. A shorter one would call lost what is on its way.
+func (s *series) listenTime() time.Duration {
 	if s.replies == 0 {
 		return workerapi.LateAfter
 	}

@@ -12,8 +12,8 @@ import (
 // reachTTL is the TTL of the probe that asks the destination itself whether it answers.
 const reachTTL = 64
 
-// shot is one probe of a trace and what became of it.
-type shot struct {
+// sentProbe is one probe of a trace and what became of it.
+type sentProbe struct {
 	at       time.Time
 	answered bool
 	kind     echo.Kind
@@ -24,17 +24,17 @@ type shot struct {
 }
 
 // pending reports whether an answer may still come.
-func (s *shot) pending() bool { return !s.at.IsZero() && !s.answered }
+func (s *sentProbe) pending() bool { return !s.at.IsZero() && !s.answered }
 
-// ttlShots is the probes of one TTL, one for each round.
-type ttlShots struct {
-	shots [workerapi.ProbesPerHop]shot
-	sent  int
+// hopProbes is the probes of one TTL, one for each round.
+type hopProbes struct {
+	probes [workerapi.ProbesPerHop]sentProbe
+	sent   int
 }
 
-// heard reports whether any probe of the TTL was answered.
-func (h *ttlShots) heard() bool {
-	return slices.ContainsFunc(h.shots[:h.sent], func(s shot) bool { return s.answered })
+// answered reports whether any probe of the TTL was answered.
+func (h *hopProbes) answered() bool {
+	return slices.ContainsFunc(h.probes[:h.sent], func(s sentProbe) bool { return s.answered })
 }
 
 // trace is the plan of a traceroute.
@@ -57,8 +57,8 @@ type trace struct {
 	deadline time.Time
 	nextSend time.Time
 
-	reach shot
-	ttls  [workerapi.MaxHops + 1]ttlShots // by TTL; 0 is not used
+	reach sentProbe
+	ttls  [workerapi.MaxHops + 1]hopProbes // by TTL; 0 is not used
 	// rechecks are the probes that ask a second later whether the destination stands at a TTL.
 	rechecks []recheck
 
@@ -86,19 +86,19 @@ const (
 func seqOf(round, ttl int) uint16 { return uint16(reachSeq + round*workerapi.MaxHops + ttl) }
 
 // shotOf finds the probe of a sequence number; nil for one that was not sent.
-func (t *trace) shotOf(seq uint16) (s *shot, round, ttl int) {
+func (t *trace) shotOf(seq uint16) (s *sentProbe, round, ttl int) {
 	if seq == reachSeq {
 		return &t.reach, 0, 0
 	}
 	if i := int(seq) - recheckSeq; i >= 0 && i < len(t.rechecks) {
-		return &t.rechecks[i].shot, 0, t.rechecks[i].target
+		return &t.rechecks[i].sentProbe, 0, t.rechecks[i].target
 	}
 	n := int(seq) - reachSeq - 1
 	if n < 0 || n >= workerapi.ProbesPerHop*workerapi.MaxHops {
 		return nil, 0, 0
 	}
 	round, ttl = n/workerapi.MaxHops, n%workerapi.MaxHops+1
-	return &t.ttls[ttl].shots[round], round, ttl
+	return &t.ttls[ttl].probes[round], round, ttl
 }
 
 func (t *trace) next(now time.Time) step {
@@ -149,7 +149,7 @@ func earlier(a, b time.Time) time.Time {
 
 func (t *trace) sent(r request, at time.Time) {
 	if r.seq >= recheckSeq {
-		t.rechecks = append(t.rechecks, recheck{shot: shot{at: at}, target: r.ttl})
+		t.rechecks = append(t.rechecks, recheck{sentProbe: sentProbe{at: at}, target: r.ttl})
 	} else {
 		s, _, ttl := t.shotOf(r.seq)
 		s.at, t.last = at, at

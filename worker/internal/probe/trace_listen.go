@@ -32,7 +32,7 @@ func (t *trace) silence(now time.Time) time.Time {
 		until = t.last.Add(t.listening())
 	}
 	if r := t.lastRecheck(); r != nil && r.pending() {
-		until = later(until, r.at.Add(t.patience()))
+		until = later(until, r.at.Add(t.listenTime()))
 	}
 	if !until.After(now) {
 		return time.Time{}
@@ -57,17 +57,17 @@ func (t *trace) missing() bool {
 	for ttl := 1; ttl <= t.end() && ttl != place; ttl++ {
 		h := &t.ttls[ttl]
 		for round := range h.sent {
-			if h.shots[round].pending() {
+			if h.probes[round].pending() {
 				return true
 			}
 		}
 	}
-	return place > 0 && slices.ContainsFunc(t.arrivals(place), (*shot).pending)
+	return place > 0 && slices.ContainsFunc(t.arrivals(place), (*sentProbe).pending)
 }
 
-// patience is for how long a destination that has answered is believed to be on its way to answer again, before it is
+// listenTime is for how long a destination that has answered is believed to be on its way to answer again, before it is
 // asked farther on. Routers are listened to for as long as ever.
-func (t *trace) patience() time.Duration {
+func (t *trace) listenTime() time.Duration {
 	return min(max(tracePatience, 3*t.slowest/2), listenDestination)
 }
 
@@ -81,7 +81,7 @@ func (t *trace) stall() time.Time {
 	if t.ended() || !t.reach.answered || t.reach.kind != echo.Reply || end == workerapi.MaxHops || t.ttls[end].sent == 0 {
 		return time.Time{}
 	}
-	at := t.ttls[end].shots[0].at
+	at := t.ttls[end].probes[0].at
 	if p := t.implied(); p > 0 && p <= end && t.mayRecheck() {
 		r := t.lastRecheck()
 		if r == nil {
@@ -89,5 +89,5 @@ func (t *trace) stall() time.Time {
 		}
 		at = later(at, r.at)
 	}
-	return at.Add(t.patience())
+	return at.Add(t.listenTime())
 }

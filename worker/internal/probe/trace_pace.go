@@ -12,15 +12,15 @@ const (
 	sendGap = time.Millisecond
 	// roundGap keeps the probes of a router apart that has answered: it is near, and there is time.
 	roundGap = 20 * time.Millisecond
-	// unheardGap keeps the probes of a TTL apart whose first answer is still on its way, or lost. The far hops decide how
-	// long a trace takes; the system's traceroute sends them all their probes at once.
-	unheardGap = 5 * time.Millisecond
+	// unansweredGap keeps the probes of a TTL apart whose first answer is still on its way, or lost. The far hops decide
+	// how long a trace takes; the system's traceroute sends them all their probes at once.
+	unansweredGap = 5 * time.Millisecond
 	// knockGap is for TTLs so far ahead of the farthest router known that they may well be past the destination: no more
 	// is sent there before all but very distant ones would have answered.
 	knockGap = 300 * time.Millisecond
 
 	// window is how many TTLs past the farthest router known are asked once before any is asked again, and ahead how many
-	// are asked again before they have been heard.
+	// are asked again before they have answered.
 	window, ahead = 8, 6
 )
 
@@ -40,7 +40,7 @@ func (t *trace) choose(now time.Time) (r *request, at time.Time) {
 			continue
 		}
 		rank := t.rank(ttl)
-		if chosen == 0 || rank < best || best == rankUnheard && rank == rankUnheard {
+		if chosen == 0 || rank < best || best == rankUnanswered && rank == rankUnanswered {
 			best, chosen = rank, ttl
 		}
 	}
@@ -60,10 +60,10 @@ func (t *trace) wants(ttl int) bool {
 }
 
 // The ranks of the probes that are due; the lowest goes first, and of one rank the nearest TTL. Only of the TTLs that
-// have not been heard the farthest goes first: its last probe decides how long the trace takes.
+// have not answered the farthest goes first: its last probe decides how long the trace takes.
 const (
 	rankFirst = iota
-	rankUnheard
+	rankUnanswered
 	rankHeard
 	rankFarAhead
 )
@@ -75,10 +75,10 @@ func (t *trace) rank(ttl int) int {
 		return rankFirst
 	case h.sent == 0:
 		return rankFarAhead
-	case h.heard():
+	case h.answered():
 		return rankHeard
 	default:
-		return rankUnheard
+		return rankUnanswered
 	}
 }
 
@@ -92,12 +92,12 @@ func (t *trace) due(ttl int) time.Time {
 	case h.sent == 0:
 		return t.start
 	}
-	last := h.shots[h.sent-1].at
+	last := h.probes[h.sent-1].at
 	switch {
-	case h.heard():
+	case h.answered():
 		return last.Add(roundGap)
 	case t.ended() || ttl <= t.farthest+ahead || h.sent > 1:
-		return last.Add(unheardGap)
+		return last.Add(unansweredGap)
 	default:
 		return last.Add(knockGap)
 	}

@@ -70,7 +70,7 @@ func (t *trace) replyTTL() int {
 	if t.replied == 0 {
 		return 0
 	}
-	for _, s := range t.ttls[t.replied].shots {
+	for _, s := range t.ttls[t.replied].probes {
 		if s.answered && s.kind == echo.Reply {
 			return s.ttl
 		}
@@ -84,7 +84,7 @@ func (t *trace) lastRouter() int {
 		return t.farthest
 	}
 	for ttl := t.replied - 1; ttl > 0; ttl-- {
-		if t.ttls[ttl].heard() {
+		if t.ttls[ttl].answered() {
 			return ttl
 		}
 	}
@@ -93,7 +93,7 @@ func (t *trace) lastRouter() int {
 
 // backOf is how many routers the answers of a TTL passed on their way back; -1 where they do not tell.
 func (t *trace) backOf(ttl int) int {
-	for _, s := range t.ttls[ttl].shots {
+	for _, s := range t.ttls[ttl].probes {
 		if s.answered && s.ttl > 0 {
 			return hopsBack(s.ttl)
 		}
@@ -115,10 +115,10 @@ func hopsBack(ttl int) int {
 // way there, whatever became of them. One whose flow goes a longer way expired at a router, answered or not, and is no
 // loss of the destination. Where none of the three was answered, the first that was stands for the last of them: a
 // destination that is there has an address.
-func (t *trace) arrivals(place int) []*shot {
-	first := make([]*shot, 0, workerapi.ProbesPerHop+1)
-	var answered *shot
-	add := func(s *shot) {
+func (t *trace) arrivals(place int) []*sentProbe {
+	first := make([]*sentProbe, 0, workerapi.ProbesPerHop+1)
+	var answered *sentProbe
+	add := func(s *sentProbe) {
 		if s.at.IsZero() || s.answered && s.kind != echo.Reply {
 			return
 		}

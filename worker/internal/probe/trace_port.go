@@ -58,42 +58,42 @@ func (t *trace) flow(round int) int {
 // there, a round trip later, and what it answers to another SYN between the same ports until then is up to its system:
 // a RST (Linux), what it has answered to the first, or nothing. No answer is no loss then. Where no first one was
 // answered, the first of the others that was goes along: a destination that is there has an address.
-func (t *trace) bound(place int) iter.Seq[*shot] {
+func (t *trace) bound(place int) iter.Seq[*sentProbe] {
 	if t.probe.Protocol == echo.TCP {
 		return slices.Values(t.boundSYNs(place))
 	}
 	return t.boundAll(place)
 }
 
-func (t *trace) boundAll(place int) iter.Seq[*shot] {
-	return func(yield func(*shot) bool) {
+func (t *trace) boundAll(place int) iter.Seq[*sentProbe] {
+	return func(yield func(*sentProbe) bool) {
 		if !yield(&t.reach) {
 			return
 		}
 		for ttl := place; ttl <= workerapi.MaxHops; ttl++ {
 			h := &t.ttls[ttl]
 			for round := range h.sent {
-				if s := &h.shots[round]; t.passed(s, round, ttl) && !yield(s) {
+				if s := &h.probes[round]; t.passed(s, round, ttl) && !yield(s) {
 					return
 				}
 			}
 		}
 		for i := range t.rechecks {
-			if r := &t.rechecks[i]; r.target >= place && !yield(&r.shot) {
+			if r := &t.rechecks[i]; r.target >= place && !yield(&r.sentProbe) {
 				return
 			}
 		}
 	}
 }
 
-func (t *trace) boundSYNs(place int) []*shot {
-	bound := []*shot{&t.reach}
-	var answered *shot
-	firsts := map[int]*shot{} // by round
+func (t *trace) boundSYNs(place int) []*sentProbe {
+	bound := []*sentProbe{&t.reach}
+	var answered *sentProbe
+	firsts := map[int]*sentProbe{} // by round
 	for ttl := place; ttl <= workerapi.MaxHops; ttl++ {
 		h := &t.ttls[ttl]
 		for round := range h.sent {
-			s := &h.shots[round]
+			s := &h.probes[round]
 			if !t.passed(s, round, ttl) {
 				continue
 			}
@@ -106,20 +106,22 @@ func (t *trace) boundSYNs(place int) []*shot {
 	for _, s := range firsts {
 		bound = append(bound, s)
 	}
-	if answered != nil && !slices.ContainsFunc(bound, (*shot).replied) {
+	if answered != nil && !slices.ContainsFunc(bound, (*sentProbe).replied) {
 		bound = append(bound, answered)
 	}
 	return bound
 }
 
 // passed reports whether a probe got past all the routers that are known on the way of its round.
-func (t *trace) passed(s *shot, round, ttl int) bool { return s.replied() || ttl > t.expired[round] }
+func (t *trace) passed(s *sentProbe, round, ttl int) bool {
+	return s.replied() || ttl > t.expired[round]
+}
 
 // replied reports whether the destination itself answered.
-func (s *shot) replied() bool { return s.answered && s.kind == echo.Reply }
+func (s *sentProbe) replied() bool { return s.answered && s.kind == echo.Reply }
 
 // sooner gives the one that was sent first; nil is none.
-func sooner(known, s *shot) *shot {
+func sooner(known, s *sentProbe) *sentProbe {
 	if known == nil || s.at.Before(known.at) {
 		return s
 	}

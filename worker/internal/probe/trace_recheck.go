@@ -17,7 +17,7 @@ const (
 )
 
 type recheck struct {
-	shot
+	sentProbe
 	target int // the TTL that it was sent with
 }
 
@@ -35,7 +35,7 @@ func (t *trace) chooseRecheck(now, at time.Time) (*request, time.Time) {
 		return nil, at
 	}
 	h := &t.ttls[ttl]
-	due := later(t.last.Add(recheckGap), h.shots[h.sent-1].at.Add(t.patience()))
+	due := later(t.last.Add(recheckGap), h.probes[h.sent-1].at.Add(t.listenTime()))
 	if r := t.lastRecheck(); r != nil {
 		due = later(due, r.at.Add(recheckGap))
 	}
@@ -63,7 +63,7 @@ func (t *trace) doubtful() int {
 	if r := t.lastRecheck(); r != nil {
 		ttl = max(ttl, r.target+1)
 	}
-	if len(t.rechecks) == most || ttl >= below || t.ttls[ttl].sent < len(t.ttls[ttl].shots) || t.ttls[ttl].heard() ||
+	if len(t.rechecks) == most || ttl >= below || t.ttls[ttl].sent < len(t.ttls[ttl].probes) || t.ttls[ttl].answered() ||
 		t.replied > 0 && !t.leavesOut() {
 		return 0
 	}
@@ -77,7 +77,7 @@ func (t *trace) leavesOut() bool {
 	}
 	for ttl := t.replied; ttl < len(t.ttls); ttl++ {
 		for round := range t.ttls[ttl].sent {
-			if t.ttls[ttl].shots[round].pending() && ttl > t.expired[round] {
+			if t.ttls[ttl].probes[round].pending() && ttl > t.expired[round] {
 				return true
 			}
 		}

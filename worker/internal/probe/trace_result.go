@@ -74,7 +74,7 @@ func refusalReason(k echo.Kind) string {
 }
 
 func (t *trace) refusalKind() echo.Kind {
-	for _, s := range t.ttls[t.refused].shots {
+	for _, s := range t.ttls[t.refused].probes {
 		if s.answered && s.kind.Refuses() {
 			return s.kind
 		}
@@ -86,7 +86,7 @@ func (t *trace) refusalKind() echo.Kind {
 type row struct {
 	ttl         int
 	destination bool
-	shots       []shot
+	probes      []sentProbe
 }
 
 // rows gives the TTLs up to the last that says something. Where only the reach probe was refused, the silent TTLs
@@ -102,11 +102,11 @@ func (t *trace) rows() []row {
 	}
 	var rows []row
 	for ttl := 1; ttl <= last && (ttl == place || t.ttls[ttl].sent > 0); ttl++ {
-		r := row{ttl: ttl, shots: t.ttls[ttl].shots[:t.ttls[ttl].sent]}
+		r := row{ttl: ttl, probes: t.ttls[ttl].probes[:t.ttls[ttl].sent]}
 		if ttl == place {
-			r.destination, r.shots = true, nil
+			r.destination, r.probes = true, nil
 			for _, s := range t.arrivals(place) {
-				r.shots = append(r.shots, *s)
+				r.probes = append(r.probes, *s)
 			}
 		}
 		rows = append(rows, r)
@@ -117,7 +117,7 @@ func (t *trace) rows() []row {
 // addresses gives who answered: the first round's first, the others in order.
 func (r row) addresses() []netip.Addr {
 	var all []netip.Addr
-	for _, s := range r.shots {
+	for _, s := range r.probes {
 		if s.answered && !slices.Contains(all, s.from) {
 			all = append(all, s.from)
 		}
@@ -130,7 +130,7 @@ func (r row) addresses() []netip.Addr {
 
 // labels gives the label stack of the first probe whose answer told one; nil for none.
 func (r row) labels() []workerapi.Label {
-	for _, s := range r.shots {
+	for _, s := range r.probes {
 		if !s.answered || len(s.labels) == 0 {
 			continue
 		}
@@ -145,7 +145,7 @@ func (r row) labels() []workerapi.Label {
 
 // refusal gives the kind of the first refusal at this TTL; 0 for none.
 func (r row) refusal() echo.Kind {
-	for _, s := range r.shots {
+	for _, s := range r.probes {
 		if s.answered && s.kind.Refuses() {
 			return s.kind
 		}
@@ -155,15 +155,15 @@ func (r row) refusal() echo.Kind {
 
 // tooBig reports whether a probe was called too big here.
 func (r row) tooBig() bool {
-	return slices.ContainsFunc(r.shots, func(s shot) bool { return s.answered && s.kind == echo.TooBig })
+	return slices.ContainsFunc(r.probes, func(s sentProbe) bool { return s.answered && s.kind == echo.TooBig })
 }
 
 func (r row) hop(public func(netip.Addr) bool) workerapi.Hop {
 	h := workerapi.Hop{
 		TTL:       r.ttl,
 		Addresses: []string{},
-		Sent:      len(r.shots),
-		RTTsMs:    make([]*float64, len(r.shots)),
+		Sent:      len(r.probes),
+		RTTsMs:    make([]*float64, len(r.probes)),
 	}
 	all := r.addresses()
 	for _, a := range all {
@@ -179,7 +179,7 @@ func (r row) hop(public func(netip.Addr) bool) workerapi.Hop {
 		h.Labels = r.labels()
 	}
 	var rtts []time.Duration
-	for i, s := range r.shots {
+	for i, s := range r.probes {
 		if s.answered {
 			rtts = append(rtts, s.rtt)
 			h.RTTsMs[i] = milliseconds(s.rtt)

@@ -243,7 +243,7 @@ func TestTraceHoldsTogether(t *testing.T) {
 		at, again := last[p.ttl]
 		switch gap := p.at.Sub(at); {
 		case !again:
-		case gap < unheardGap, gap < roundGap && gap >= n.routers[min(p.ttl, 8)-1].rtt+sendGap && p.ttl <= 8:
+		case gap < unansweredGap, gap < roundGap && gap >= n.routers[min(p.ttl, 8)-1].rtt+sendGap && p.ttl <= 8:
 			t.Errorf("TTL %d was probed again after %v", p.ttl, gap)
 		}
 		last[p.ttl], previous = p.at, p

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// outlet is a raw IPv4 socket that only sends. Of a packet that this host's own queue has dropped Linux tells a raw
+// sendSocket is a raw IPv4 socket that only sends. Of a packet that this host's own queue has dropped Linux tells a raw
 // IPv4 socket nothing, unless it asks for ICMP errors too (IP_RECVERR, ip(7)): it would be told as the destination's
 // loss. On the socket that receives every ICMP error would make a read fail then. Raw IPv6 sockets are told as they
 // are.
-type outlet struct {
+type sendSocket struct {
 	// mu keeps the descriptor from being closed, and so from becoming another's, while it is used.
 	mu sync.RWMutex
 	fd int // -1 when closed
@@ -26,8 +26,8 @@ const (
 	blockAll   = -1
 )
 
-// openOutlet opens one of a protocol. That of IPPROTO_RAW takes whole packets, of any protocol, and is given none.
-func openOutlet(protocol int) (*outlet, error) {
+// openSendSocket opens one of a protocol. That of IPPROTO_RAW takes whole packets, of any protocol, and is given none.
+func openSendSocket(protocol int) (*sendSocket, error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, protocol)
 	if err != nil {
 		return nil, fmt.Errorf("socket: %w", err)
@@ -48,24 +48,24 @@ func openOutlet(protocol int) (*outlet, error) {
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, sendBuffer) != nil {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, sendBuffer)
 	}
-	return &outlet{fd: fd}, nil
+	return &sendSocket{fd: fd}, nil
 }
 
 // send sends one packet without waiting for room, and gives the moment right before.
-func (o *outlet) send(packet, oob []byte, to unix.Sockaddr) (time.Time, error) {
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	if o.fd < 0 {
+func (s *sendSocket) send(packet, oob []byte, to unix.Sockaddr) (time.Time, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.fd < 0 {
 		return time.Time{}, net.ErrClosed
 	}
-	return sendPastErrors(o.fd, packet, oob, to)
+	return sendPastErrors(s.fd, packet, oob, to)
 }
 
-func (o *outlet) close() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	fd := o.fd
-	if o.fd = -1; fd < 0 {
+func (s *sendSocket) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fd := s.fd
+	if s.fd = -1; fd < 0 {
 		return nil
 	}
 	return unix.Close(fd)
