@@ -80,7 +80,7 @@ func (r *run) ask(ctx context.Context, q question) (f flight, a answer, err erro
 		a = unclear
 	case a == accepted:
 		r.note(r.found[q.version], f)
-	case f.heard:
+	case f.gotServerHello:
 		err = ErrOtherVersion
 	}
 	return f, a, err
@@ -90,9 +90,9 @@ func (r *run) ask(ctx context.Context, q question) (f flight, a answer, err erro
 func (r *run) judge(ctx context.Context, q question, f flight, err error) answer {
 	var alert Alert
 	switch {
-	case f.heard && f.hello.version == q.version:
+	case f.gotServerHello && f.hello.version == q.version:
 		return accepted
-	case f.heard:
+	case f.gotServerHello:
 		return refused
 	case errors.Is(err, ErrSpent), errors.Is(err, errGivenUp), ctx.Err() != nil:
 		return over
@@ -131,7 +131,7 @@ func (r *run) askOnce(ctx context.Context, q question) (f flight, err error) {
 	case ctx.Err() != nil:
 		return flight{}, ctx.Err()
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.Patience)
+	ctx, cancel := context.WithTimeout(ctx, r.ConnTimeout)
 	defer cancel()
 	conn, err := r.Dial(ctx)
 	if errors.Is(err, ErrSpent) {
@@ -150,23 +150,23 @@ func (r *run) askOnce(ctx context.Context, q question) (f flight, err error) {
 		return flight{}, err
 	}
 	from := reader{from: conn}
-	err = f.readUntil(&from, exchangeHeard)
+	err = f.readUntil(&from, hasKeyExchange)
 	if from.octets == 0 && timedOut(err) {
 		r.fails.Add(1)
 	} else {
 		r.fails.Store(0)
 	}
-	if f.heard {
-		r.heard.Store(true)
+	if f.gotServerHello {
+		r.gotServerHello.Store(true)
 	}
-	takeLeave(conn, f)
+	sendCloseNotify(conn, f)
 	return f, err
 }
 
-// takeLeave tells a server that has said hello that nothing follows. Where records are protected from then on, ours
-// would have to be.
-func takeLeave(conn net.Conn, f flight) {
-	if !f.heard || f.hello.version == TLS13 && !f.hello.retry {
+// sendCloseNotify tells a server that has said hello that nothing follows. Where records are protected from then on,
+// ours would have to be.
+func sendCloseNotify(conn net.Conn, f flight) {
+	if !f.gotServerHello || f.hello.version == TLS13 && !f.hello.retry {
 		return
 	}
 	_, _ = conn.Write(inRecord(min(f.hello.version, TLS12), recordAlert, []byte{alertWarning, alertClose}))
@@ -176,7 +176,7 @@ func takeLeave(conn net.Conn, f flight) {
 func (r *run) note(t *taken, f flight) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	x := f.exchange
+	x := f.keyExchange
 	if x.dhBits > 0 {
 		t.bits[f.hello.suite] = x.dhBits
 	}

@@ -6,29 +6,29 @@ import (
 
 // flight is what has come of a server's first flight.
 type flight struct {
-	heard bool // a ServerHello
-	hello serverHello
-	suite Suite
+	gotServerHello bool // a ServerHello
+	hello          serverHello
+	suite          Suite
 
 	certified bool // a Certificate message
 	certificates
-	exchange  keyExchange
-	requested bool
-	done      bool
+	keyExchange keyExchange
+	requested   bool
+	done        bool
 }
 
 // take reads a message of the flight up to TLS 1.2, or of TLS 1.3 once its records are open.
 func (f *flight) take(m message) (err error) {
-	if !f.heard && m.kind != messageServerHello {
+	if !f.gotServerHello && m.kind != messageServerHello {
 		return ErrMalformed
 	}
 	switch m.kind {
 	case messageServerHello:
-		if f.heard {
+		if f.gotServerHello {
 			return ErrMalformed
 		}
 		f.hello, err = parseServerHello(m.body)
-		if f.heard = err == nil; f.heard {
+		if f.gotServerHello = err == nil; f.gotServerHello {
 			f.suite, _ = SuiteByID(f.hello.suite)
 			f.scts = f.hello.scts
 		}
@@ -42,7 +42,7 @@ func (f *flight) take(m message) (err error) {
 			err = ErrMalformed
 		}
 	case messageKeyExchange:
-		f.exchange, err = parseKeyExchange(f.suite, m.body)
+		f.keyExchange, err = parseKeyExchange(f.suite, m.body)
 	case messageCertificateRequest:
 		f.requested = true
 	case messageHelloDone:
@@ -81,14 +81,14 @@ func (f *flight) readUntil(r *reader, enough func(*flight) bool) error {
 	return nil
 }
 
-// exchangeHeard reports whether enough has come where the group or the prime matters too.
-func exchangeHeard(f *flight) bool {
-	if !f.heard || f.done || f.hello.version == TLS13 {
-		return f.heard
+// hasKeyExchange reports whether enough has come where the group or the prime matters too.
+func hasKeyExchange(f *flight) bool {
+	if !f.gotServerHello || f.done || f.hello.version == TLS13 {
+		return f.gotServerHello
 	}
 	switch f.suite.KeyExchange {
 	case "ECDHE", "DHE", "ECDHE_PSK", "DHE_PSK":
-		return f.exchange != keyExchange{}
+		return f.keyExchange != keyExchange{}
 	}
 	return true
 }

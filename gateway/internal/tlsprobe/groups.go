@@ -90,7 +90,7 @@ func (r *run) eliminateGroups(ctx context.Context, q question) (chosen []uint16,
 }
 
 // group is the one that a server chose, in whatever version.
-func (f *flight) group() uint16 { return max(f.hello.group, f.exchange.group) }
+func (f *flight) group() uint16 { return max(f.hello.group, f.keyExchange.group) }
 
 // askOldGroups asks for the curves of the first of some versions, all before TLS 1.3, that has any; it reports whether
 // one had. What TLS 1.3 takes is not asked for again.
@@ -124,7 +124,7 @@ func (t *taken) onCurves() (ids []uint16) {
 // askCurves asks for the curves of a version.
 func (r *run) askCurves(ctx context.Context, t *taken, suites []uint16) {
 	known := r.found[TLS13].groups
-	if first := t.first.exchange.group; len(known) == 0 && first != 0 && !isFiniteField(first) {
+	if first := t.first.keyExchange.group; len(known) == 0 && first != 0 && !isFiniteField(first) {
 		t.groups = []uint16{first}
 	}
 	needed := t.neededCurves(suites)
@@ -139,7 +139,7 @@ func (r *run) askCurves(ctx context.Context, t *taken, suites []uint16) {
 				r.confirm(ctx, t.version, err)
 				break
 			}
-			group := f.exchange.group
+			group := f.keyExchange.group
 			if a != accepted || group == 0 {
 				r.unclear.Store(true)
 				return

@@ -123,18 +123,18 @@ func (h *handshake) run() error {
 			return err
 		}
 	}
-	if err := h.greet(h.offer.recordVersion()); err != nil {
+	if err := h.sendHello(h.offer.recordVersion()); err != nil {
 		return err
 	}
 	if h.hello.version < TLS13 {
 		return h.readUntil(&h.reader, func(f *flight) bool { return f.done })
 	}
 	if h.hello.retry {
-		if err := h.greetAgain(); err != nil {
+		if err := h.retryHello(); err != nil {
 			return err
 		}
 	}
-	if err := h.unlock(); err != nil {
+	if err := h.enableDecryption(); err != nil {
 		return err
 	}
 	return h.readUntil(&h.reader, func(f *flight) bool { return f.certified })
@@ -150,8 +150,8 @@ func (h *handshake) agree(group uint16) (err error) {
 	return err
 }
 
-// greet says hello, and holds the answer against what was offered.
-func (h *handshake) greet(v Version) error {
+// sendHello says hello, and holds the answer against what was offered.
+func (h *handshake) sendHello(v Version) error {
 	ours := h.offer.marshal()
 	h.transcript = append(h.transcript, ours...)
 	if _, err := h.conn.Write(inRecord(v, recordHandshake, ours)); err != nil {
@@ -175,9 +175,9 @@ func (h *handshake) greet(v Version) error {
 	return nil
 }
 
-// greetAgain says hello with a share of the group that the server asks for (RFC 8446 section 4.1.4). The first hello
+// retryHello says hello with a share of the group that the server asks for (RFC 8446 section 4.1.4). The first hello
 // then stands in the transcript as its hash.
-func (h *handshake) greetAgain() error {
+func (h *handshake) retryHello() error {
 	retry := h.hello
 	switch {
 	case !slices.Contains(agreeable, retry.group):
@@ -197,7 +197,7 @@ func (h *handshake) greetAgain() error {
 	h.transcript = append(replaced, h.transcript[h.answerAt:]...)
 	h.offer.cookie = retry.cookie
 	h.flight = flight{}
-	if err := h.greet(TLS12); err != nil {
+	if err := h.sendHello(TLS12); err != nil {
 		return err
 	}
 	if h.hello.version != TLS13 || h.hello.retry || h.hello.suite != retry.suite {
@@ -206,8 +206,8 @@ func (h *handshake) greetAgain() error {
 	return nil
 }
 
-// unlock opens what the server says from now on.
-func (h *handshake) unlock() error {
+// enableDecryption opens what the server says from now on.
+func (h *handshake) enableDecryption() error {
 	if h.hello.group != h.agreement.share.group {
 		return ErrNotOffered
 	}
@@ -230,7 +230,7 @@ func (h *handshake) unlock() error {
 func (h *handshake) seen() Flight {
 	return Flight{
 		Version: h.hello.version, Suite: h.suite,
-		Group: max(h.hello.group, h.exchange.group), DHBits: h.exchange.dhBits,
+		Group: max(h.hello.group, h.keyExchange.group), DHBits: h.keyExchange.dhBits,
 		Certificates: h.all, Staple: h.staple, SCTs: h.scts,
 		ClientRequested: h.requested, ALPN: h.hello.alpn,
 	}

@@ -31,7 +31,7 @@ func TestFragments(t *testing.T) {
 		from := iotest.OneByteReader(bytes.NewReader(stream(recordHandshake, all, size)))
 		err := f.readUntil(&reader{from: from}, func(f *flight) bool { return f.done })
 		if err != nil || f.hello.suite != 0xC02F || len(f.all) != 1 || string(f.staple) != "ocsp" ||
-			f.exchange.group != 29 || !f.requested {
+			f.keyExchange.group != 29 || !f.requested {
 			t.Errorf("records of %d octets: %+v, %v", size, f, err)
 		}
 	}

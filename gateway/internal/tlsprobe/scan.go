@@ -21,14 +21,14 @@ type Scan struct {
 	// VersionsOnly leaves suites and groups out. It takes a connection a version, and more only where an answer is not
 	// clear.
 	VersionsOnly bool
-	// Patience is how long one connection may take, 4 s where it is 0.
-	Patience time.Duration
-	// Told is called once it is known of a version whether it is taken; nil for nobody.
-	Told func(v Version, taken bool)
+	// ConnTimeout is how long one connection may take, 4 s where it is 0.
+	ConnTimeout time.Duration
+	// OnVersion is called once it is known of a version whether it is taken; nil for nobody.
+	OnVersion func(v Version, taken bool)
 }
 
-// defaultPatience is long for a server that answers at all, and leaves time for others where it does not.
-const defaultPatience = 4 * time.Second
+// defaultConnTimeout is long for a server that answers at all, and leaves time for others where it does not.
+const defaultConnTimeout = 4 * time.Second
 
 // Report is what a server takes.
 type Report struct {
@@ -72,8 +72,8 @@ const weakPrime = 2048
 func (s Scan) Run(ctx context.Context) Report {
 	r := &run{Scan: s, found: map[Version]*taken{}}
 	r.AtOnce = max(r.AtOnce, 1)
-	if r.Patience == 0 {
-		r.Patience = defaultPatience
+	if r.ConnTimeout == 0 {
+		r.ConnTimeout = defaultConnTimeout
 	}
 	for _, v := range Versions {
 		r.found[v] = &taken{version: v, bits: map[uint16]int{}}
@@ -97,11 +97,11 @@ type run struct {
 
 	found map[Version]*taken
 
-	compact atomic.Bool  // the server gives up on long hellos
-	heard   atomic.Bool  // it has answered with a ServerHello at all
-	spent   atomic.Bool  // there are no more connections
-	fails   atomic.Int32 // of the network, one after another
-	unclear atomic.Bool  // something was left so
+	compact        atomic.Bool  // the server gives up on long hellos
+	gotServerHello atomic.Bool  // it has answered with a ServerHello at all
+	spent          atomic.Bool  // there are no more connections
+	fails          atomic.Int32 // of the network, one after another
+	unclear        atomic.Bool  // something was left so
 
 	mu    sync.Mutex
 	ffdhe []uint16 // groups of RFC 7919 whose primes were seen; mu is that of bits and leaf too

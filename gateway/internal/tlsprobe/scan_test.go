@@ -19,7 +19,7 @@ import (
 // scan scans a server, with up to four connections at once.
 func scan(t *testing.T, server *far) Report {
 	t.Helper()
-	return Scan{Dial: server.dial, ServerName: "example.com", AtOnce: 4, Patience: 20 * time.Second}.Run(t.Context())
+	return Scan{Dial: server.dial, ServerName: "example.com", AtOnce: 4, ConnTimeout: 20 * time.Second}.Run(t.Context())
 }
 
 // words are what versions are as text: + taken, - refused, ? unknown, newest first.
@@ -149,7 +149,7 @@ func TestRefusals(t *testing.T) {
 			if name == "silence" {
 				patience = 1500 * time.Millisecond
 			}
-			got := Scan{Dial: server.dial, AtOnce: 4, Patience: patience, VersionsOnly: true}.Run(t.Context())
+			got := Scan{Dial: server.dial, AtOnce: 4, ConnTimeout: patience, VersionsOnly: true}.Run(t.Context())
 			if got.words() != c.want || got.Complete == strings.Contains(c.want, "?") || len(got.Suites) > 0 {
 				t.Errorf("%s, %+v", got.words(), got)
 			}
@@ -432,7 +432,7 @@ func TestScanEnds(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
 			start := time.Now()
-			got := Scan{Dial: server.dial, AtOnce: 4, Patience: time.Minute}.Run(ctx)
+			got := Scan{Dial: server.dial, AtOnce: 4, ConnTimeout: time.Minute}.Run(ctx)
 			if got.Complete || time.Since(start) > 20*time.Second {
 				t.Errorf("%+v after %s", got, time.Since(start))
 			}
@@ -458,7 +458,7 @@ func TestGivesUp(t *testing.T) {
 		t.Errorf("%s after %d connections: %v", got.words(), dialled.Load(), got.Refusals)
 	}
 	server := serve(t, func(_ int32, conn net.Conn) { stayQuiet(conn, clientHello{}) })
-	got = Scan{AtOnce: 2, Dial: server.dial, Patience: 30 * time.Millisecond}.Run(t.Context())
+	got = Scan{AtOnce: 2, Dial: server.dial, ConnTimeout: 30 * time.Millisecond}.Run(t.Context())
 	if got.words() != "?????" || got.Complete || server.came.Load() > maxFails+1 {
 		t.Errorf("%s after %d connections: %v", got.words(), server.came.Load(), got.Refusals)
 	}

@@ -67,7 +67,7 @@ func describe(row registered) Suite {
 	case !found:
 		cipher, exchange = exchange, ""
 	case !strings.Contains(cipher, "_MGM_"): // GOST's mode for TLS 1.3 (RFC 9367), in spite of the name
-		s.KeyExchange, s.Authentication = readExchange(exchange)
+		s.KeyExchange, s.Authentication = splitKeyExchange(exchange)
 	}
 	s.Bits = cipherBits(cipher)
 	switch {
@@ -81,9 +81,9 @@ func describe(row registered) Suite {
 	return s
 }
 
-// exchanges are the parts of names before "WITH" of which the last word is not the authentication, or not as it is
+// keyExchanges are the parts of names before "WITH" of which the last word is not the authentication, or not as it is
 // called elsewhere.
-var exchanges = map[string][2]string{
+var keyExchanges = map[string][2]string{
 	"NULL":            {"NULL", "anon"},
 	"RSA":             {"RSA", "RSA"},
 	"RSA_FIPS":        {"RSA", "RSA"},
@@ -107,10 +107,10 @@ var exchanges = map[string][2]string{
 	"GOSTR341094_RSA": {"RSA", "RSA"},
 }
 
-// readExchange takes a name apart, such as DHE_RSA_EXPORT1024.
-func readExchange(name string) (exchange, authentication string) {
+// splitKeyExchange takes a name apart, such as DHE_RSA_EXPORT1024.
+func splitKeyExchange(name string) (exchange, authentication string) {
 	name, _, _ = strings.Cut(name, "_EXPORT")
-	if known, ok := exchanges[name]; ok {
+	if known, ok := keyExchanges[name]; ok {
 		return known[0], known[1]
 	}
 	exchange, authentication, _ = strings.Cut(name, "_")

@@ -45,9 +45,9 @@ func (r *run) askVersions(ctx context.Context) {
 	rest := slices.DeleteFunc(r.doubtful(answers), func(v Version) bool { return v == TLS13 || answers[v] != refused })
 	r.askEach(ctx, answers, rest, func(Version) int { return 1 })
 	for v, a := range answers {
-		r.found[v].conclude(a, r.heard.Load())
-		if yes := r.found[v].yes; yes != nil && r.Told != nil {
-			r.Told(v, *yes)
+		r.found[v].conclude(a, r.gotServerHello.Load())
+		if yes := r.found[v].yes; yes != nil && r.OnVersion != nil {
+			r.OnVersion(v, *yes)
 		}
 	}
 }

@@ -112,8 +112,8 @@ func (d *datagrams) open(dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, 
 // bindTries is how often an identifier is drawn: another program's datagram sockets may have some.
 const bindTries = 16
 
-// socket opens a socket with an identifier of its own. The kernel would choose one too, but the next of a row, which
-// anybody can foresee.
+// socket opens a socket with an identifier of its own. The kernel would choose one too, but numbers in sequence, which
+// are predictable.
 func (d *datagrams) socket() (fd int, id uint16, err error) {
 	p := d.protocol
 	fd, err = unix.Socket(p.domain, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, p.protocol)

@@ -105,7 +105,7 @@ func (i *inspection) probe(ctx context.Context, v *visit) (probed, error) {
 			}
 			ctx, cancel := context.WithTimeout(ctx, within)
 			defer cancel()
-			scan.Told = func(v tlsprobe.Version, taken bool) {
+			scan.OnVersion = func(v tlsprobe.Version, taken bool) {
 				progress.Report(ctx, "protocol", v.String(), protocolStep{v.String(), taken})
 			}
 			found := probedOf(i.scan(ctx, scan))
@@ -138,7 +138,7 @@ func (i *inspection) timeLeft(ctx context.Context) time.Duration {
 // scanOf is the probing of one address, with what connections the rest of the run leaves it.
 func (i *inspection) scanOf(v *visit, at netip.AddrPort) tlsprobe.Scan {
 	scan := tlsprobe.Scan{
-		ServerName: i.to.Host.Name(), AtOnce: maxAtOnce - i.visits.left, Patience: i.probing / 3,
+		ServerName: i.to.Host.Name(), AtOnce: maxAtOnce - i.visits.left, ConnTimeout: i.probing / 3,
 	}
 	var left atomic.Int64
 	left.Store(maxConnections - i.connections.Load() - int64(i.visits.left*maxVisit+maxOthers))

@@ -33,9 +33,9 @@ import (
 const (
 	sslName   = "www.example.com"
 	sslServer = "93.184.216.34:443"
-	// sslTimeout stands for the seven seconds where a test waits for silence; the others get sslPatience.
+	// sslTimeout stands for the seven seconds where a test waits for silence; the others get sslLongTimeout.
 	sslTimeout  = 200 * time.Millisecond
-	sslPatience = 10 * time.Second
+	sslLongTimeout = 10 * time.Second
 )
 
 // world is a network with a certificate authority that the checker trusts.
@@ -50,7 +50,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{Network: egresstest.New(t), root: certtest.Root(t, "Test Root"), timeout: sslPatience}
+	w := &world{Network: egresstest.New(t), root: certtest.Root(t, "Test Root"), timeout: sslLongTimeout}
 	w.inter = certtest.Intermediate(t, w.root, "Test Intermediate")
 	w.Records(sslName + ". 300 IN A 93.184.216.34")
 	return w
