@@ -88,7 +88,7 @@ func (rt *roundTrip) ask(request *http.Request) (*http.Response, error) {
 func (rt *roundTrip) begin(request *http.Request) (*frameConn, error) {
 	conn, err := rt.connect()
 	if err == nil && rt.request.URL.Scheme() == "https" {
-		conn, err = rt.shake(conn)
+		conn, err = rt.handshake(conn)
 	}
 	if err != nil {
 		return nil, err

@@ -19,9 +19,9 @@ const (
 	protoHTTP1 = "http/1.1"
 )
 
-// shake shakes hands for https with verification off: what is wrong with a certificate is told, not the end of the
-// round trip, unless the request says so. It gives a *frameConn where the server speaks HTTP/2.
-func (rt *roundTrip) shake(raw net.Conn) (net.Conn, error) {
+// handshake makes that of TLS for https with verification off: what is wrong with a certificate is told, not the end of
+// the round trip, unless the request says so. It gives a *frameConn where the server speaks HTTP/2.
+func (rt *roundTrip) handshake(raw net.Conn) (net.Conn, error) {
 	rt.setPhase(phaseTLS)
 	began := time.Now()
 	wire := tlswire.Watch(raw)

@@ -74,7 +74,7 @@ func (rt *roundTrip) dialAgain() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := rt.shake(raw)
+	c, err := rt.handshake(raw)
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ func (f *follower) step(ctx context.Context) bool {
 		f.request.Seen(hop)
 	}
 	if err != nil {
-		return f.end(endOf(ctx, err), f.blame(err))
+		return f.end(endOf(ctx, err), f.classify(err))
 	}
 	f.carried.keep(answer)
 	if !IsRedirect(answer.Status) {
@@ -185,8 +185,8 @@ func endOf(ctx context.Context, err error) ChainEnd {
 	return EndUnreachable
 }
 
-// blame gives the error of a hop the kind that it has for the whole chain.
-func (f *follower) blame(err error) error {
+// classify gives the error of a hop the kind that it has for the whole chain.
+func (f *follower) classify(err error) error {
 	if f.chain.Followed == 0 {
 		return err
 	}

@@ -145,11 +145,11 @@ func TestRefusals(t *testing.T) {
 			f := modern
 			f.refuse = c.refuse
 			server := f.serve(t)
-			patience := 10 * time.Second
+			timeout := 10 * time.Second
 			if name == "silence" {
-				patience = 1500 * time.Millisecond
+				timeout = 1500 * time.Millisecond
 			}
-			got := Scan{Dial: server.dial, AtOnce: 4, ConnTimeout: patience, VersionsOnly: true}.Run(t.Context())
+			got := Scan{Dial: server.dial, AtOnce: 4, ConnTimeout: timeout, VersionsOnly: true}.Run(t.Context())
 			if got.words() != c.want || got.Complete == strings.Contains(c.want, "?") || len(got.Suites) > 0 {
 				t.Errorf("%s, %+v", got.words(), got)
 			}

@@ -61,14 +61,14 @@ func ask[V any](ctx context.Context, c *Client, name string, read func([]string)
 		if err == nil {
 			_, err = read(texts)
 		}
-		return texts, KeepFor, asFault(name, err)
+		return texts, KeepFor, classify(name, err)
 	})
 	if err != nil {
 		return none, Source{}, err
 	}
 	value, err := read(entry.Value)
 	if err != nil {
-		return none, Source{}, asFault(name, err)
+		return none, Source{}, classify(name, err)
 	}
 	return value, Source{Name: c.sourceName(), Zone: c.zone, FetchedAt: entry.FetchedAt, Cached: entry.Cached}, nil
 }
@@ -120,8 +120,8 @@ func textsOf(records []dns.RR) []string {
 	return texts
 }
 
-// asFault types the failure to read an answer. The others are typed already.
-func asFault(name string, err error) error {
+// classify types the failure to read an answer. The others are typed already.
+func classify(name string, err error) error {
 	if !errors.Is(err, ErrUnreadable) {
 		return err
 	}

@@ -37,7 +37,7 @@ func (c *Client) fetch(ctx context.Context, at server) (*egress.Response, error)
 	})
 	c.observe(ctx, at, began, answer, err)
 	if err != nil {
-		return nil, c.blame(err, at)
+		return nil, c.classify(err, at)
 	}
 	if answer.Status == http.StatusTooManyRequests {
 		return nil, c.pause(ctx, at, answer.Header)
@@ -71,9 +71,9 @@ func (c *Client) server(at server) string {
 	return "The registration server " + clean(at.url.Host().String(), 80)
 }
 
-// blame gives the failure of a request the kind and the words that it has for the visitor, who did not choose the
+// classify gives the failure of a request the kind and the words that it has for the visitor, who did not choose the
 // server.
-func (c *Client) blame(err error, at server) error {
+func (c *Client) classify(err error, at server) error {
 	var failed *fault.Error
 	if !errors.As(err, &failed) {
 		return err

@@ -34,7 +34,7 @@ func (c *Client) query(
 ) (string, error) {
 	inner, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	answer, err := c.talk(progress.Ask(inner, server.Short()), server, question)
+	answer, err := c.roundTrip(progress.Ask(inner, server.Short()), server, question)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return "", ctx.Err()
@@ -46,10 +46,10 @@ func (c *Client) query(
 	return text.Decode(answer), nil
 }
 
-func (c *Client) talk(ctx context.Context, server target.Host, question string) ([]byte, error) {
+func (c *Client) roundTrip(ctx context.Context, server target.Host, question string) ([]byte, error) {
 	conn, err := c.egress.ConnectUncharged(ctx, server, port)
 	if err != nil {
-		return nil, blame(ctx, server, err)
+		return nil, classify(ctx, server, err)
 	}
 	defer func() { _ = conn.Close() }()
 	defer parallel.Interrupt(ctx, conn)()
@@ -71,8 +71,8 @@ func queryOver(conn net.Conn, question string) ([]byte, error) {
 // called names the server in a sentence.
 func called(server target.Host) string { return "The WHOIS server " + server.Short() }
 
-// blame gives the failure to connect the words that it has for the visitor, who did not choose the server.
-func blame(ctx context.Context, server target.Host, err error) error {
+// classify gives the failure to connect the words that it has for the visitor, who did not choose the server.
+func classify(ctx context.Context, server target.Host, err error) error {
 	var failed *fault.Error
 	if fault.IsOwn(err) || !errors.As(err, &failed) && ctx.Err() == nil {
 		return err

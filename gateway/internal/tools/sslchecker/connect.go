@@ -47,10 +47,10 @@ func (i *inspection) visit(ctx context.Context, address netip.Addr) visit {
 		v.skipped = noFamily(address)
 		return v
 	}
-	v.seen, v.err = i.converse(ctx, &v, i.shake(webProtocols(i.to.Port)))
+	v.seen, v.err = i.converse(ctx, &v, i.handshake(webProtocols(i.to.Port)))
 	switch {
 	case errors.Is(v.err, errALPNRefused):
-		v.seen, v.err = i.converse(ctx, &v, i.shake(nil))
+		v.seen, v.err = i.converse(ctx, &v, i.handshake(nil))
 	case errors.Is(v.err, errNotSpoken):
 		i.readInstead(ctx, &v)
 	}
@@ -78,7 +78,7 @@ func (i *inspection) converse(ctx context.Context, v *visit, say conversation) (
 	defer parallel.Interrupt(limited, conn)()
 	if protocol, ok := starttlsByPort[port]; ok {
 		if err := startTLS(conn, protocol); err != nil {
-			return observation{}, endOr(ctx, i.blame(conn, err, starttlsFault(limited, who, port, protocol, err)))
+			return observation{}, endOr(ctx, i.classify(conn, err, starttlsFault(limited, who, port, protocol, err)))
 		}
 	}
 	seen, err := say(limited, conn, who)
@@ -143,9 +143,9 @@ type observation struct {
 	clientRequested bool
 }
 
-// shake is the handshake of crypto/tls. One that fails after the server has shown its certificates still counts:
-// servers that demand a client certificate end so.
-func (i *inspection) shake(alpn []string) conversation {
+// handshake is that of crypto/tls. One that fails after the server has shown its certificates still counts: servers
+// that demand a client certificate end so.
+func (i *inspection) handshake(alpn []string) conversation {
 	return func(ctx context.Context, conn net.Conn, who string) (observation, error) {
 		var seen observation
 		config := clientConfig(i.to.Host.Name())
@@ -171,7 +171,7 @@ func (i *inspection) shake(alpn []string) conversation {
 			return seen, nil
 		}
 		failed := handshakeFault(ctx, who, i.to.Port, seen.failure, readOpening(heard.opening))
-		return observation{}, i.blame(conn, seen.failure, failed)
+		return observation{}, i.classify(conn, seen.failure, failed)
 	}
 }
 
@@ -207,8 +207,9 @@ func refusedCertificates(err error) bool {
 	}, func(text string) bool { return strings.HasPrefix(err.Error(), text) })
 }
 
-// blame gives the failure of a conversation, or that of this service where the cause is its own, or a bound on the run.
-func (s checker) blame(conn net.Conn, cause, failed error) error {
+// classify gives the failure of a conversation, or that of this service where the cause is its own, or a bound on the
+// run.
+func (s checker) classify(conn net.Conn, cause, failed error) error {
 	var bound *fault.Error
 	if errors.As(cause, &bound) {
 		return bound
