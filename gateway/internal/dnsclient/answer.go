@@ -268,10 +268,10 @@ var leastData = map[uint16]uint16{
 	dns.TypeHINFO: 2,
 }
 
-// whole reports whether all of a record was there to be read. The library takes data that ends between two of its
-// fields, and reads the others as zeroes: what a server did not say must not be told as its word. Records without any
-// data are usable's.
-func whole(record dns.RR) bool {
+// isComplete reports whether all of a record was there to be read. The library takes data that ends between two of its
+// fields, and reads the others as zeroes: what a server did not say must not be reported as its answer. Records without
+// any data are usable's.
+func isComplete(record dns.RR) bool {
 	h := record.Header()
 	if h.Rdlength == 0 || h.Class != dns.ClassINET {
 		return true
@@ -287,9 +287,9 @@ func whole(record dns.RR) bool {
 	return h.Rdlength >= leastData[h.Rrtype]
 }
 
-func allWhole(records []dns.RR) bool {
+func allComplete(records []dns.RR) bool {
 	for _, rr := range records {
-		if !whole(rr) {
+		if !isComplete(rr) {
 			return false
 		}
 	}

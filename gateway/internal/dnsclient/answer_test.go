@@ -45,7 +45,7 @@ func TestWhole(t *testing.T) {
 				t.Errorf("%s %s: %v", dns.TypeToString[c.qtype], data, err)
 				continue
 			}
-			if got := whole(rr) && usable(rr); got != want {
+			if got := isComplete(rr) && usable(rr); got != want {
 				t.Errorf("%s %q: whole %t, want %t: %v", dns.TypeToString[c.qtype], data, got, want, rr)
 			}
 		}

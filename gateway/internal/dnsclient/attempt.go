@@ -161,7 +161,7 @@ func readMessage(packet []byte, query *dns.Msg) (*dns.Msg, error) {
 		return nil, errMalformed
 	case !sameQuestion(m, query):
 		return nil, nil
-	case !m.Truncated && !allWhole(m.Answer):
+	case !m.Truncated && !allComplete(m.Answer):
 		return nil, errMalformed
 	}
 	return m, nil

@@ -80,7 +80,7 @@ func TestOfALongAuthorityTheFirstAreKept(t *testing.T) {
 	}
 }
 
-// A long message waits for a place to be read at, and a short one for nobody.
+// A long message waits for a slot to be read in, and a short one for nobody.
 func TestLongMessagesAreReadAFewAtATime(t *testing.T) {
 	t.Parallel()
 	query := new(dns.Msg).SetQuestion("example.com.", dns.TypeNS)
@@ -96,27 +96,27 @@ func TestLongMessagesAreReadAFewAtATime(t *testing.T) {
 	a := attempt{reading: make(memory.Turns, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
 	long, short := pack(200), pack(2)
 	if _, ok, err := a.read(t.Context(), long, query); !ok || err != nil || len(a.reading) != 0 {
-		t.Errorf("with a free place: %t, %v, and %d are taken after it", ok, err, len(a.reading))
+		t.Errorf("with a free slot: %t, %v, and %d are taken after it", ok, err, len(a.reading))
 	}
 	a.reading <- struct{}{}
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	if _, ok, err := a.read(gone, long, query); ok || !errors.Is(err, context.Canceled) || fault.Is(err, fault.Busy) {
-		t.Errorf("without a place: %t, %v", ok, err)
+		t.Errorf("without a slot: %t, %v", ok, err)
 	}
-	// That all places were taken until the time was over says nothing of the name servers.
+	// That all slots were taken until the time was over says nothing of the name servers.
 	late, end := context.WithDeadline(t.Context(), time.Now())
 	defer end()
 	if _, ok, err := a.read(late, long, query); ok || !fault.Is(err, fault.Busy) || fault.IsTimeout(err) {
-		t.Errorf("without a place in time: %t, %v", ok, err)
+		t.Errorf("without a slot in time: %t, %v", ok, err)
 	}
 	if _, ok, err := a.read(gone, short, query); !ok || err != nil {
 		t.Errorf("a short one: %t, %v", ok, err)
 	}
 }
 
-// A long message that is no answer is known by its header, and takes no place from those that are.
-func TestLongMessagesThatAreNoAnswersTakeNoPlace(t *testing.T) {
+// A long message that is no answer is known by its header, and takes no slot from those that are.
+func TestLongMessagesThatAreNoAnswersTakeNoSlot(t *testing.T) {
 	t.Parallel()
 	query := new(dns.Msg).SetQuestion("example.com.", dns.TypeNS)
 	whole := new(dns.Msg).SetReply(query)
@@ -139,7 +139,7 @@ func TestLongMessagesThatAreNoAnswersTakeNoPlace(t *testing.T) {
 	} {
 		changed := slices.Clone(packet)
 		test.change(changed)
-		a := attempt{question: question{name: "example.com.", qtype: dns.TypeNS}} // without any place
+		a := attempt{question: question{name: "example.com.", qtype: dns.TypeNS}} // without any slot
 		late, end := context.WithDeadline(t.Context(), time.Now())
 		_, ok, err := a.read(late, changed, query)
 		end()

@@ -23,7 +23,7 @@ func ReadPacket(packet []byte, query *dns.Msg) (answer Answer, ok bool) {
 	return readAnswer(message, question{name: q.Name, qtype: q.Qtype}), true
 }
 
-// TakeReading takes every place at which long messages are read, until it is called again.
+// TakeReading takes every slot in which long messages are read, until it is called again.
 func (c *Client) TakeReading() (leave func()) {
 	for range cap(c.reading) {
 		c.reading <- struct{}{}

@@ -33,11 +33,11 @@ func holding(a Answer) int {
 	return size
 }
 
-// errNoPlace is why a long message was not read.
-var errNoPlace = errors.New("no place to read a long message at in time")
+// errNoReadSlot is why a long message was not read.
+var errNoReadSlot = errors.New("no slot to read a long message in time")
 
 // read reads one message; ok is false where it does not answer the query. Where the time was over before there was a
-// place to read it at, the error is of kind Busy: the server did answer.
+// slot to read it, the error is of kind Busy: the server did answer.
 func (a attempt) read(ctx context.Context, packet []byte, query *dns.Msg) (got reply, ok bool, err error) {
 	if len(packet) > longMessage {
 		if ok, err := plausible(packet, query); !ok {
@@ -46,7 +46,7 @@ func (a attempt) read(ctx context.Context, packet []byte, query *dns.Msg) (got r
 		release, err := a.reading.Take(ctx)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			return reply{}, false, shortage.Fault(errNoPlace)
+			return reply{}, false, shortage.Fault(errNoReadSlot)
 		case err != nil:
 			return reply{}, false, err
 		}

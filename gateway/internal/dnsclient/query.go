@@ -247,10 +247,10 @@ func (c *Client) QueryServerFresh(ctx context.Context, server netip.AddrPort, na
 	return own(ctx, answer, began)
 }
 
-// Works reports whether the operator's resolver answers at all, after a lookup of a name has failed: it asks the one
-// that gave the failure, or else the first, who serves the name's last label, which every resolver knows. It asks once,
-// past the cache, and callers at the same time share the question.
-func (c *Client) Works(ctx context.Context, name string, failed Answer) bool {
+// ResolverAnswers reports whether the operator's resolver answers at all, after a lookup of a name has failed: it asks
+// the one that gave the failure, or else the first, who serves the name's last label, which every resolver knows. It
+// asks once, past the cache, and callers at the same time share the question.
+func (c *Client) ResolverAnswers(ctx context.Context, name string, failed Answer) bool {
 	servers, dial := c.serversFor(cacheKey{})
 	server := servers[0]
 	if failed.Resolver.IsValid() {

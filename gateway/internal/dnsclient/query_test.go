@@ -585,7 +585,7 @@ func TestTriesThatCannotBeMade(t *testing.T) {
 	}
 }
 
-// What this service has no place to read, it must not blame on the name servers.
+// What this service has no slot to read, it must not blame on the name servers.
 func TestNoPlaceToReadIsOurOwnFault(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
@@ -596,7 +596,7 @@ func TestNoPlaceToReadIsOurOwnFault(t *testing.T) {
 	leave := c.TakeReading()
 	if a := c.Query(t.Context(), "large.example.com", dns.TypeNS); a.Code != dnsclient.CodeBusy ||
 		!fault.Is(a.Busy, fault.Busy) || a.RCode != -1 {
-		t.Errorf("without a place: %+v", a)
+		t.Errorf("without a slot: %+v", a)
 	}
 	gone, end := context.WithCancel(t.Context())
 	end()

@@ -17,12 +17,12 @@ const (
 	// headStart is how long an attempt is alone before the next one begins (RFC 8305 section 8), so that a family whose
 	// packets vanish costs a quarter of a second and not the round trip.
 	headStart = 250 * time.Millisecond
-	// maxRaced bounds the connections that one name can make this service begin.
-	maxRaced = 6
+	// maxDials bounds the connections that one name can make this service begin.
+	maxDials = 6
 )
 
-// raced is one attempt of a race.
-type raced struct {
+// dialResult is what came of one attempt of a race.
+type dialResult struct {
 	conn    net.Conn
 	address netip.Addr
 	took    time.Duration
@@ -30,7 +30,7 @@ type raced struct {
 	panic   *parallel.Panic
 }
 
-func (r raced) close() {
+func (r dialResult) close() {
 	if r.conn != nil {
 		_ = r.conn.Close()
 	}
@@ -39,7 +39,7 @@ func (r raced) close() {
 // race connects to the first of the addresses that answers, each dialled (and with it judged) for itself. It returns
 // when no attempt is left: the losers' connections are closed. The error is that of the attempt that tells most. A
 // panic of any attempt is raised here, with no connection left open.
-func race(ctx context.Context, plan dialPlan, port uint16) (raced, error) {
+func race(ctx context.Context, plan dialPlan, port uint16) (dialResult, error) {
 	if len(plan.addresses) == 1 { // nobody to race with
 		only := plan.attempt(ctx, netip.AddrPortFrom(plan.addresses[0], port))
 		return only, only.err
@@ -47,17 +47,17 @@ func race(ctx context.Context, plan dialPlan, port uint16) (raced, error) {
 	return raceAll(ctx, plan, port)
 }
 
-func raceAll(ctx context.Context, plan dialPlan, port uint16) (raced, error) {
+func raceAll(ctx context.Context, plan dialPlan, port uint16) (dialResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	waiting := plan.addresses[:min(len(plan.addresses), maxRaced)]
-	results := make(chan raced, len(waiting))
+	waiting := plan.addresses[:min(len(plan.addresses), maxDials)]
+	results := make(chan dialResult, len(waiting))
 	running := 0
 	begin := func() {
 		to := netip.AddrPortFrom(waiting[0], port)
 		waiting = waiting[1:]
 		running++
-		var r raced
+		var r dialResult
 		parallel.Go(func() { r = plan.attempt(ctx, to) }, func(p *parallel.Panic) {
 			r.panic = p
 			results <- r
@@ -86,22 +86,22 @@ func raceAll(ctx context.Context, plan dialPlan, port uint16) (raced, error) {
 			next.Reset(headStart)
 		}
 	}
-	return raced{}, tellingMost(failures)
+	return dialResult{}, mostInformative(failures)
 }
 
-func (plan dialPlan) attempt(ctx context.Context, to netip.AddrPort) raced {
-	if plan.admit != nil {
-		if err := plan.admit(ctx, to); err != nil {
-			return raced{address: to.Addr(), err: err}
+func (p dialPlan) attempt(ctx context.Context, to netip.AddrPort) dialResult {
+	if p.admit != nil {
+		if err := p.admit(ctx, to); err != nil {
+			return dialResult{address: to.Addr(), err: err}
 		}
 	}
 	began := time.Now()
-	conn, err := plan.dial(ctx, to)
-	return raced{conn: conn, address: to.Addr(), took: time.Since(began), err: err}
+	conn, err := p.dial(ctx, to)
+	return dialResult{conn: conn, address: to.Addr(), took: time.Since(began), err: err}
 }
 
 // settle ends a race with the attempt that decided it: it waits for the others and closes their connections.
-func settle(decided raced, others <-chan raced, running int) (raced, error) {
+func settle(decided dialResult, others <-chan dialResult, running int) (dialResult, error) {
 	panicked := decided.panic
 	for range running {
 		other := <-others
@@ -115,10 +115,10 @@ func settle(decided raced, others <-chan raced, running int) (raced, error) {
 	return decided, decided.err
 }
 
-// tellingMost picks the failure to report: a refusal by the target says more than silence, silence more than the lack
-// of a route. An attempt that this host could not make, or that was not made because a limit was reached, leaves open
-// what its address would have said, so that nothing can be said of the target, whatever the others met.
-func tellingMost(failures []error) error {
+// mostInformative picks the failure to report: a refusal by the target says more than silence, silence more than the
+// lack of a route. An attempt that this host could not make, or that was not made because a limit was reached, leaves
+// open what its address would have said, so that nothing can be said of the target, whatever the others met.
+func mostInformative(failures []error) error {
 	telling := func(err error) int {
 		switch {
 		case fault.Is(err, fault.Limited), fault.Is(err, fault.Busy):

@@ -30,7 +30,7 @@ func Addresses(a, aaaa dnsclient.Answer) []netip.Addr { return addressesOf(a, aa
 
 // Exported for the tests of their bounds.
 const (
-	MaxRaced       = maxRaced
+	MaxDials       = maxDials
 	MaxConnections = maxConnections
 	HeadStart      = headStart
 	MaxIdlePieces  = maxIdlePieces

@@ -83,7 +83,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 }
 
 // do is Do with what a chain carries along, and without the body of an answer that redirects onward in one.
-func (c *Client) do(ctx context.Context, r Request, chain *carried) (*Response, error) {
+func (c *Client) do(ctx context.Context, r Request, chain *chainState) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.bounds.http)
 	defer cancel()
 	rt := &roundTrip{client: c, ctx: ctx, request: r, chained: chain != nil}
@@ -96,7 +96,7 @@ func (c *Client) do(ctx context.Context, r Request, chain *carried) (*Response, 
 }
 
 // prepare finds the way to the server, and what may be sent to it.
-func (rt *roundTrip) prepare(chain *carried) (err error) {
+func (rt *roundTrip) prepare(chain *chainState) (err error) {
 	r := rt.request
 	if err := chain.refuse(r.URL); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (rt *roundTrip) prepare(chain *carried) (err error) {
 		return err
 	}
 	rt.clock.dns = rt.plan.lookup
-	if rt.plan.addresses, rt.cookies, err = chain.narrow(r.URL, rt.plan.addresses); err != nil {
+	if rt.plan.addresses, rt.cookies, err = chain.restrict(r.URL, rt.plan.addresses); err != nil {
 		return err
 	}
 	if err := rt.plan.room(rt.ctx, r, rt.cookies); err != nil {

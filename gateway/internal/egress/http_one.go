@@ -28,13 +28,13 @@ const (
 // server that greets (mail, SSH).
 func (rt *roundTrip) sendHTTP1(conn net.Conn, request *http.Request) error {
 	rt.setPhase(phaseAnswer)
-	rt.wire = &wire1{roundTrip: rt, conn: conn, left: MaxHeaderBytes}
+	rt.wire = &http1Conn{roundTrip: rt, conn: conn, left: MaxHeaderBytes}
 	rt.wire.unwatch = parallel.Interrupt(rt.ctx, conn)
 	return rt.wire.reason(rt.wire.send(request))
 }
 
-// wire1 is a connection of HTTP/1 from the first byte of the request to the last of the body.
-type wire1 struct {
+// http1Conn is a connection of HTTP/1 from the first byte of the request to the last of the body.
+type http1Conn struct {
 	roundTrip *roundTrip
 	conn      net.Conn
 	unwatch   func() bool
@@ -50,7 +50,7 @@ type wire1 struct {
 
 // send writes the request. A server may answer before it has read all of a long one, so the end of that is written
 // while the answer is read.
-func (w *wire1) send(request *http.Request) error {
+func (w *http1Conn) send(request *http.Request) error {
 	var text bytes.Buffer
 	if err := request.Write(&text); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (w *wire1) send(request *http.Request) error {
 }
 
 // receive reads the head of the answer, and those of the interim answers before it.
-func (w *wire1) receive(request *http.Request) (*http.Response, error) {
+func (w *http1Conn) receive(request *http.Request) (*http.Response, error) {
 	buffered := bufio.NewReaderSize(w, headRead)
 	for {
 		answer, err := readHead(buffered, request)
@@ -111,7 +111,7 @@ func isInterim(status int) bool {
 }
 
 // Read is what the head and the body are read through.
-func (w *wire1) Read(p []byte) (int, error) {
+func (w *http1Conn) Read(p []byte) (int, error) {
 	if w.inBody {
 		n, err := w.conn.Read(p)
 		return n, w.reason(err)
@@ -130,7 +130,7 @@ func (w *wire1) Read(p []byte) (int, error) {
 }
 
 // reason puts first what made a failure: the end of the time, or that the request could not be written.
-func (w *wire1) reason(err error) error {
+func (w *http1Conn) reason(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -144,14 +144,14 @@ func (w *wire1) reason(err error) error {
 }
 
 // farewell closes in the order of TLS, whose last word goes over the connection below it.
-func (w *wire1) farewell() {
+func (w *http1Conn) farewell() {
 	if w.roundTrip.ctx.Err() == nil {
 		_ = w.conn.Close()
 	}
 }
 
 // end is called once the connection is closed.
-func (w *wire1) end() {
+func (w *http1Conn) end() {
 	w.unwatch()
 	if w.writing != nil {
 		_ = w.writing.Wait()

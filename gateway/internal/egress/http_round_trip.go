@@ -41,7 +41,7 @@ type roundTrip struct {
 	phase       phase
 	address     netip.Addr
 	tls         *TLS
-	wire        *wire1          // of HTTP/1, nil for HTTP/2
+	wire        *http1Conn      // of HTTP/1, nil for HTTP/2
 	transport   *http.Transport // of HTTP/2, nil for HTTP/1
 	answer      *http.Response  // of HTTP/2
 	interim     []Interim
@@ -274,8 +274,8 @@ const (
 
 // room fails where a run that has sent much already has none left for the round trip. Half a request would tell nobody
 // anything.
-func (plan dialPlan) room(ctx context.Context, r Request, cookies []*http.Cookie) error {
-	if plan.admit == nil {
+func (p dialPlan) room(ctx context.Context, r Request, cookies []*http.Cookie) error {
+	if p.admit == nil {
 		return nil
 	}
 	size := fullConversation + len(r.URL.String())

@@ -639,8 +639,8 @@ func TestANameCannotMakeUsDialWithoutEnd(t *testing.T) {
 	}
 	_, err := get(t, n.Client(nil), "http://many.example.com/")
 	wantFault(t, err, fault.Upstream)
-	if dials := n.Dials(); len(dials) != egress.MaxRaced {
-		t.Errorf("%d dials, want %d", len(dials), egress.MaxRaced)
+	if dials := n.Dials(); len(dials) != egress.MaxDials {
+		t.Errorf("%d dials, want %d", len(dials), egress.MaxDials)
 	}
 }
 

@@ -71,7 +71,7 @@ func (c Chain) Limited() error {
 // is a loop, unless a cookie was set since (once).
 func (c *Client) Follow(ctx context.Context, r Request, limit int) Chain {
 	r.Exempt = false // what a chain leads to is a stranger's choice
-	f := follower{client: c, request: r, limit: limit, carried: newCarried(), visits: make(map[string]visit)}
+	f := follower{client: c, request: r, limit: limit, state: newChainState(), visits: make(map[string]visit)}
 	for f.step(ctx) {
 	}
 	return f.chain
@@ -82,7 +82,7 @@ type follower struct {
 	client  *Client
 	request Request
 	limit   int
-	carried *carried
+	state   *chainState
 	visits  map[string]visit
 	chain   Chain
 }
@@ -98,11 +98,11 @@ type visit struct {
 func (f *follower) step(ctx context.Context) bool {
 	url := f.request.URL
 	seen := f.visits[url.String()]
-	seen.cookies = f.carried.changes
+	seen.cookies = f.state.changes
 	f.visits[url.String()] = seen
 
 	began := time.Now()
-	answer, err := f.client.do(ctx, f.request, f.carried)
+	answer, err := f.client.do(ctx, f.request, f.state)
 	hop := Hop{URL: url, Response: answer, Err: err, Took: time.Since(began)}
 	f.chain.Hops = append(f.chain.Hops, hop)
 	if f.request.Seen != nil {
@@ -111,7 +111,7 @@ func (f *follower) step(ctx context.Context) bool {
 	if err != nil {
 		return f.end(endOf(ctx, err), f.classify(err))
 	}
-	f.carried.keep(answer)
+	f.state.keep(answer)
 	if !IsRedirect(answer.Status) {
 		return f.end(EndFinal, nil)
 	}
@@ -143,7 +143,7 @@ func (f *follower) loops(next target.URL) bool {
 	if !visited {
 		return false
 	}
-	if seen.forgiven || seen.cookies == f.carried.changes {
+	if seen.forgiven || seen.cookies == f.state.changes {
 		return true
 	}
 	seen.forgiven = true

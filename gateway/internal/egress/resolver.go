@@ -57,7 +57,7 @@ func (c *Client) judgedName(resolver netip.AddrPort) string {
 // works, so that the name's own servers are at fault. A resolver that is down must not make a site down. shown stands
 // for the name in the sentence.
 func (c *Client) ResolverFault(ctx context.Context, name, shown string, failed dnsclient.Answer) error {
-	if failed.Conclusive() || failed.Busy != nil || c.dns.Works(ctx, name, failed) || ctx.Err() != nil {
+	if failed.Conclusive() || failed.Busy != nil || c.dns.ResolverAnswers(ctx, name, failed) || ctx.Err() != nil {
 		return nil //nolint:nilerr // what this host lacks, and that nobody waits any more, is told by others
 	}
 	own := fault.Newf(fault.Upstream, "The lookup of %s failed: this service's own resolver answered %s.", shown,

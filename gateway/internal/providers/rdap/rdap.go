@@ -91,7 +91,7 @@ type Client struct {
 // New makes a client. An error means a Base that is not an https URL, or a missing part.
 func New(c Config) (*Client, error) {
 	if c.Egress == nil || c.Cache == nil {
-		return nil, errors.New("rdap: a way out and a cache are required")
+		return nil, errors.New("rdap: Config.Egress and Config.Cache are required")
 	}
 	base, err := target.ParseOperatorURL(c.Base)
 	if err != nil {

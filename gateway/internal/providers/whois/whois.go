@@ -70,7 +70,7 @@ type Client struct {
 // New makes a client. An error means a missing part.
 func New(c Config) (*Client, error) {
 	if c.Egress == nil || c.Cache == nil {
-		return nil, errors.New("whois: a way out and a cache are required")
+		return nil, errors.New("whois: Config.Egress and Config.Cache are required")
 	}
 	iana, err := target.ParseHost(root)
 	if err != nil {

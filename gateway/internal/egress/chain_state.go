@@ -23,10 +23,10 @@ const (
 	maxCookieHeaderBytes = 16 << 10
 )
 
-// carried is what a chain of redirects takes along from hop to hop, gone with it. Whatever one host says that we should
-// send goes to that host alone: else the first host of a chain writes our requests to the next. A nil *carried takes
-// nothing along.
-type carried struct {
+// chainState is what a chain of redirects takes along from hop to hop, gone with it. Whatever one host says that we
+// should send goes to that host alone: else the first host of a chain writes our requests to the next. A nil
+// *chainState takes nothing along.
+type chainState struct {
 	// jars hold the cookies of each host (RFC 6265), those for its parent domain too, which others do not get.
 	jars map[string]*cookiejar.Jar
 	// answered are the addresses at which each host has answered: at its next lookup, a name may lead to another server.
@@ -37,21 +37,21 @@ type carried struct {
 	changes int
 }
 
-func newCarried() *carried {
-	return &carried{jars: make(map[string]*cookiejar.Jar), answered: make(map[string][]netip.Addr)}
+func newChainState() *chainState {
+	return &chainState{jars: make(map[string]*cookiejar.Jar), answered: make(map[string][]netip.Addr)}
 }
 
 // refuse fails where the URL is too long for anybody but the host that chose it, which the next host is not.
-func (c *carried) refuse(u target.URL) error {
+func (c *chainState) refuse(u target.URL) error {
 	if c.tooLong(u) && c.chooser != u.Host().String() {
 		return errForeignURL()
 	}
 	return nil
 }
 
-// narrow leaves the addresses that may be sent the URL and the cookies, and the cookies that may be sent to them. More
-// than any server gets is for those at which the host has answered in this chain.
-func (c *carried) narrow(u target.URL, addresses []netip.Addr) ([]netip.Addr, []*http.Cookie, error) {
+// restrict leaves the addresses that may be sent the URL and the cookies, and the cookies that may be sent to them.
+// More than any server gets is for those at which the host has answered in this chain.
+func (c *chainState) restrict(u target.URL, addresses []netip.Addr) ([]netip.Addr, []*http.Cookie, error) {
 	if c == nil {
 		return addresses, nil, nil
 	}
@@ -75,7 +75,7 @@ func (c *carried) narrow(u target.URL, addresses []netip.Addr) ([]netip.Addr, []
 	return addresses, cookies, nil
 }
 
-func (c *carried) tooLong(u target.URL) bool {
+func (c *chainState) tooLong(u target.URL) bool {
 	return c != nil && c.chooser != "" && len(u.String()) > maxForeignURL
 }
 
@@ -85,7 +85,7 @@ func errForeignURL() error {
 }
 
 // cookiesFor gives the cookies for a URL, as many as come to at most so many bytes of the header, and their size there.
-func (c *carried) cookiesFor(u target.URL, limit int) (list []*http.Cookie, size int) {
+func (c *chainState) cookiesFor(u target.URL, limit int) (list []*http.Cookie, size int) {
 	jar := c.jars[u.Host().String()]
 	to, err := url.Parse(u.String())
 	if jar == nil || err != nil {
@@ -103,7 +103,7 @@ func (c *carried) cookiesFor(u target.URL, limit int) (list []*http.Cookie, size
 }
 
 // keep takes what an answer has said: its cookies, and that its host is at its address.
-func (c *carried) keep(r *Response) {
+func (c *chainState) keep(r *Response) {
 	host := r.URL.Host().String()
 	c.chooser = host
 	if !slices.Contains(c.answered[host], r.Address) {
