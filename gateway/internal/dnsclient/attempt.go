@@ -36,7 +36,7 @@ type question struct {
 type attempt struct {
 	dial    DialFunc
 	server  netip.AddrPort
-	reading memory.Turns
+	reading memory.Semaphore
 	question
 }
 

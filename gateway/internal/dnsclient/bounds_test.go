@@ -93,7 +93,7 @@ func TestLongMessagesAreReadAFewAtATime(t *testing.T) {
 		}
 		return packet
 	}
-	a := attempt{reading: make(memory.Turns, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
+	a := attempt{reading: make(memory.Semaphore, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
 	long, short := pack(200), pack(2)
 	if _, ok, err := a.read(t.Context(), long, query); !ok || err != nil || len(a.reading) != 0 {
 		t.Errorf("with a free slot: %t, %v, and %d are taken after it", ok, err, len(a.reading))
@@ -152,7 +152,7 @@ func TestLongMessagesThatAreNoAnswersTakeNoSlot(t *testing.T) {
 		"as many as fit": func() { binary.BigEndian.PutUint16(packet[6:], uint16(most)) },
 	} {
 		change()
-		a := attempt{reading: make(memory.Turns, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
+		a := attempt{reading: make(memory.Semaphore, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
 		if _, ok, err := a.read(t.Context(), packet, query); !ok || err != nil {
 			t.Errorf("%s: %t, %v", name, ok, err)
 		}

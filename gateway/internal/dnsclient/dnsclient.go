@@ -58,7 +58,7 @@ type Client struct {
 	answers  *cache
 	lookups  flight.Group[cacheKey, Answer]
 	checks   flight.Group[cacheKey, bool]
-	reading  memory.Turns
+	reading  memory.Semaphore
 
 	// life ends with Close, and with it every shared lookup that is still under way.
 	life context.Context
@@ -83,7 +83,7 @@ func New(s Settings) (*Client, error) {
 		settings: s,
 		system:   newSystemResolvers(resolvConf),
 		answers:  answers,
-		reading:  memory.NewTurns(),
+		reading:  memory.NewSemaphore(),
 		life:     life,
 		end:      end,
 	}

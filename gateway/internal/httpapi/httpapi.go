@@ -132,7 +132,7 @@ type Server struct {
 	inflight    inflight
 	holdings    *shares
 	processor   *processor
-	encoding    memory.Turns
+	encoding    memory.Semaphore
 	connections *connections.Table
 	draining    atomic.Bool
 	logs        sync.Map // of kind: slog.Handler
@@ -147,7 +147,7 @@ func New(c Config) (*Server, error) {
 		inflight:  newInflight(c.MaxInFlight, c.MaxInFlightPerClient),
 		holdings:  newHoldings(c.Bounds.HeldBytes, c.Bounds.ClientHeldBytes),
 		processor: newProcessor(),
-		encoding:  memory.NewTurns(),
+		encoding:  memory.NewSemaphore(),
 		connections: connections.New(connections.Limits{
 			Max: c.MaxConnections, PerPeer: c.Bounds.PeerConnections, Shared: c.Clients.Shared, Stall: c.Bounds.AnswerStall,
 			Unfinished: c.Bounds.UnfinishedBytes,

@@ -23,10 +23,10 @@ func TestCount(t *testing.T) {
 
 func TestTurns(t *testing.T) {
 	t.Parallel()
-	turns := NewTurns()
+	slots := NewSemaphore()
 	var releases []func()
-	for range cap(turns) {
-		release, err := turns.Take(t.Context())
+	for range cap(slots) {
+		release, err := slots.Take(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,11 +34,11 @@ func TestTurns(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := turns.Take(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("with no turn left: %v", err)
+	if _, err := slots.Take(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("with no slot left: %v", err)
 	}
 	releases[0]()
-	if _, err := turns.Take(t.Context()); err != nil {
+	if _, err := slots.Take(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
