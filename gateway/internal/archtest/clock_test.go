@@ -21,7 +21,7 @@ var wallUses = map[string]string{
 	gw + "/internal/audit/audit.go":                  "when a run began, for people",
 	gw + "/internal/audit/file.go":                   "Truncate of a file",
 	gw + "/internal/cache/envelope.go":               "when a value was fetched, for other processes",
-	gw + "/internal/cache/shelf.go":                  "when a value was fetched, as other processes read it",
+	gw + "/internal/cache/typed.go":                  "when a value was fetched, as other processes read it",
 	gw + "/internal/certcheck/certtest/certtest.go":  "a certificate's validity is of the wall clock",
 	gw + "/internal/egress/egresstest/resolver.go":   "Truncate of a DNS message",
 	gw + "/internal/httpapi/answer.go":               "Truncate of a buffer",

@@ -11,7 +11,7 @@ import (
 	"diagnostics/gateway/internal/cachestats"
 )
 
-// A shelf counts what it has and what it has not, and who waits for another's load is neither.
+// A typed view counts what it has and what it has not, and who waits for another's load is neither.
 func TestCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -7,16 +7,16 @@ import (
 	"diagnostics/shared/flight"
 )
 
-// Loading reads through a Shelf, and those who ask for the same key at the same time share one load.
+// Loading reads through a Typed, and those who ask for the same key at the same time share one load.
 type Loading[V any] struct {
-	shelf *Shelf[V]
+	typed *Typed[V]
 	loads flight.Group[string, Entry[V]]
 }
 
-// NewLoading makes a read-through cache of what NewShelf makes.
+// NewLoading makes a read-through cache of what NewTyped makes.
 func NewLoading[V any](store Store, prefix string, longest time.Duration) *Loading[V] {
-	l := &Loading[V]{shelf: NewShelf[V](store, prefix, longest)}
-	l.loads.Joined = l.shelf.counts.Share
+	l := &Loading[V]{typed: NewTyped[V](store, prefix, longest)}
+	l.loads.Joined = l.typed.counts.Share
 	return l
 }
 
@@ -27,13 +27,13 @@ func (l *Loading[V]) Get(ctx context.Context, key string, fits func(V) bool, loa
 	// The look into the store is part of the shared run: between a miss and a run of one's own another's could have
 	// ended, and the same value would be fetched twice.
 	return l.loads.Do(ctx, key, func(ctx context.Context) (Entry[V], error) {
-		if kept, ok := l.shelf.Kept(ctx, key, fits); ok {
+		if kept, ok := l.typed.Kept(ctx, key, fits); ok {
 			return kept, nil
 		}
 		value, ttl, err := load(ctx)
 		if err != nil {
 			return Entry[V]{}, err
 		}
-		return l.shelf.Keep(ctx, key, value, ttl), nil
+		return l.typed.Keep(ctx, key, value, ttl), nil
 	})
 }

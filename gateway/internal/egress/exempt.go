@@ -63,10 +63,10 @@ func (c *Client) dialExemptHost(ctx context.Context, to netip.AddrPort) (net.Con
 
 // lookupSystem asks as this host's other programs do: its hosts file, its resolvers, its search domains.
 func (c *Client) lookupSystem(ctx context.Context, host string) ([]netip.Addr, error) {
-	witness := shortage.Witness{Dial: new(net.Dialer).DialContext, OwnFault: c.OwnFault}
-	r := net.Resolver{PreferGo: true, Dial: witness.Connect}
+	recorder := shortage.DialRecorder{Dial: new(net.Dialer).DialContext, OwnFault: c.OwnFault}
+	r := net.Resolver{PreferGo: true, Dial: recorder.Connect}
 	found, err := r.LookupNetIP(ctx, "ip", host)
-	if own := witness.Of(err); own != nil {
+	if own := recorder.Of(err); own != nil {
 		return nil, own
 	}
 	return found, err

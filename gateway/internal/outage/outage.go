@@ -35,7 +35,7 @@ type Watch struct {
 	settings Settings
 	now      atomic.Pointer[Up]
 	probed   chan struct{}
-	doubted  chan struct{}
+	recheck  chan struct{}
 	ctx      context.Context
 	stop     context.CancelFunc
 	done     parallel.Group
@@ -44,7 +44,7 @@ type Watch struct {
 // Up is one stretch of time in which it serves. Whoever begins to use it takes the present one, and tells a failure to
 // that: what began in one stretch can end no later one, so the last timeouts of an outage do not start the next.
 type Up struct {
-	fallen atomic.Bool
+	isLost atomic.Bool
 	lost   chan struct{}
 	reason error
 }
@@ -64,10 +64,10 @@ func (u *Up) Reason() error {
 	}
 }
 
-// Start begins to watch. What is watched is taken to serve until the first probe, in the background, or Fall says
+// Start begins to watch. What is watched is taken to serve until the first probe, in the background, or MarkLost says
 // otherwise. Close ends it.
 func Start(s Settings) *Watch {
-	w := &Watch{settings: s, probed: make(chan struct{}), doubted: make(chan struct{}, 1)}
+	w := &Watch{settings: s, probed: make(chan struct{}), recheck: make(chan struct{}, 1)}
 	w.ctx, w.stop = context.WithCancel(context.Background())
 	w.now.Store(newUp())
 	w.done.Go(w.run)
@@ -80,13 +80,13 @@ func (w *Watch) Now() *Up { return w.now.Load() }
 // Probed is closed when the first probe has ended.
 func (w *Watch) Probed() <-chan struct{} { return w.probed }
 
-// Fall ends the stretch, and begins an outage: it has ended for all who have told a failure to it. Of all that fail
+// MarkLost ends the stretch, and begins an outage: it has ended for all who have told a failure to it. Of all that fail
 // together one is heard and logged.
-func (w *Watch) Fall(up *Up, reason error) {
+func (w *Watch) MarkLost(up *Up, reason error) {
 	switch {
 	case w.ctx.Err() != nil:
 		return
-	case !up.fallen.CompareAndSwap(false, true):
+	case !up.isLost.CompareAndSwap(false, true):
 		<-up.lost
 		return
 	}
@@ -95,10 +95,10 @@ func (w *Watch) Fall(up *Up, reason error) {
 	close(up.lost)
 }
 
-// Doubt has the watch probe now: something failed that may be an outage, and may be one failure's own bad luck.
-func (w *Watch) Doubt() {
+// Recheck has the watch probe now: something failed that may be an outage, and may concern this one call only.
+func (w *Watch) Recheck() {
 	select {
-	case w.doubted <- struct{}{}:
+	case w.recheck <- struct{}{}:
 	default: // it will
 	}
 }

@@ -117,7 +117,7 @@ func TestOneLineEach(t *testing.T) {
 		th.expect(t, 0, 0)
 		th.becomes(io.EOF)
 		for range 3 {
-			th.watch.Fall(up, errors.New("dial tcp 192.0.2.1:6379: refused"))
+			th.watch.MarkLost(up, errors.New("dial tcp 192.0.2.1:6379: refused"))
 		}
 		th.expect(t, 1, 0)
 		if text := th.text(false); !strings.Contains(text, "refused") || strings.Contains(text, "192.0.2.1") {
@@ -135,7 +135,7 @@ func TestOneLineEach(t *testing.T) {
 			t.Errorf("how long it lasted is not told: %s", th.text(false))
 		}
 		// What began before the outage cannot begin another.
-		th.watch.Fall(up, io.EOF)
+		th.watch.MarkLost(up, io.EOF)
 		th.expect(t, 1, 1)
 	})
 }
@@ -166,7 +166,7 @@ func TestFlapping(t *testing.T) {
 		flap := func(d time.Duration) (lost int) {
 			th.text(true)
 			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-				th.watch.Fall(th.watch.Now(), io.EOF)
+				th.watch.MarkLost(th.watch.Now(), io.EOF)
 			}
 			return strings.Count(th.text(false), "lost")
 		}
@@ -178,7 +178,7 @@ func TestFlapping(t *testing.T) {
 		}
 		time.Sleep(2 * time.Minute)
 		th.text(true)
-		th.watch.Fall(th.watch.Now(), io.EOF)
+		th.watch.MarkLost(th.watch.Now(), io.EOF)
 		time.Sleep(320 * time.Millisecond)
 		th.expect(t, 1, 1)
 	})
@@ -190,7 +190,7 @@ func TestBackWithinTwoSecondsOfFlapping(t *testing.T) {
 	th := &thing{}
 	watched(t, th, 0, func(t *testing.T) {
 		for range 20 {
-			th.watch.Fall(th.watch.Now(), io.EOF)
+			th.watch.MarkLost(th.watch.Now(), io.EOF)
 			time.Sleep(2 * time.Second)
 			if th.watch.Now().Reason() != nil {
 				t.Fatal("lost for more than two seconds")
@@ -204,7 +204,7 @@ func TestDoubt(t *testing.T) {
 	t.Parallel()
 	th := &thing{}
 	watched(t, th, 0, func(t *testing.T) {
-		th.watch.Doubt()
+		th.watch.Recheck()
 		synctest.Wait()
 		if n := th.made(); n != 2 {
 			t.Errorf("%d probes", n)
@@ -212,7 +212,7 @@ func TestDoubt(t *testing.T) {
 		th.expect(t, 0, 0)
 		th.becomes(io.EOF)
 		for range 3 {
-			th.watch.Doubt()
+			th.watch.Recheck()
 		}
 		th.expect(t, 1, 0)
 		th.becomes(nil)
@@ -230,7 +230,7 @@ func TestAFailureThatIsNoProof(t *testing.T) {
 		watched(t, th, 0, func(t *testing.T) {
 			th.becomes(err)
 			before := th.made()
-			th.watch.Doubt()
+			th.watch.Recheck()
 			th.expect(t, 1, 0)
 			if n := th.made() - before; n != probes {
 				t.Errorf("%v: %d probes before it counted", err, n)
@@ -272,7 +272,7 @@ func TestAProbeThatCannotTell(t *testing.T) {
 	watched(t, th, time.Second, func(t *testing.T) {
 		time.Sleep(time.Minute)
 		th.expect(t, 0, 0)
-		th.watch.Fall(th.watch.Now(), io.EOF)
+		th.watch.MarkLost(th.watch.Now(), io.EOF)
 		time.Sleep(time.Minute)
 		th.expect(t, 1, 0)
 		th.becomes(nil)
@@ -305,7 +305,7 @@ func TestNothingIsToldAfterTheEnd(t *testing.T) {
 			}
 			th.text(true)
 			th.watch.Close()
-			th.watch.Fall(th.watch.Now(), io.EOF)
+			th.watch.MarkLost(th.watch.Now(), io.EOF)
 			if text := th.text(false); text != "" {
 				t.Error(text)
 			}

@@ -51,7 +51,7 @@ func (w *Watch) look(up *Up) {
 		err = w.probe()
 	}
 	if err != nil && !errors.Is(err, ErrUnsure) {
-		w.Fall(up, err)
+		w.MarkLost(up, err)
 	}
 }
 
@@ -63,7 +63,7 @@ func (w *Watch) untilLost(up *Up) bool {
 			return false
 		case <-up.Lost():
 			return true
-		case <-w.doubted:
+		case <-w.recheck:
 			w.look(up)
 		case <-w.tick():
 			w.look(up)

@@ -81,7 +81,7 @@ func (b *Breaker) Do(ctx context.Context, o Operation, fn func(context.Context, 
 	case errors.Is(err, ErrLate):
 		b.tell("redis is slow, memory takes over for what takes too long", err)
 	case isOutage(err):
-		b.watch.Fall(up, err)
+		b.watch.MarkLost(up, err)
 	default:
 		b.tell("redis refuses a command, memory takes over for it", err)
 	}

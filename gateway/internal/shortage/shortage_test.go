@@ -56,7 +56,7 @@ func TestTheFault(t *testing.T) {
 
 // Connecting over UDP succeeds on a link without a carrier. That nothing comes back is all that is seen of it, be it by
 // the time that is up or by the neighbour's address that nobody told.
-func TestWitnessOfALostWay(t *testing.T) {
+func TestDialRecorderOfALostRoute(t *testing.T) {
 	t.Parallel()
 	silence := &net.DNSError{Err: "i/o timeout", IsTimeout: true}
 	lost, good := netip.MustParseAddr("192.0.2.53"), netip.MustParseAddr("192.0.2.54")
@@ -75,7 +75,7 @@ func TestWitnessOfALostWay(t *testing.T) {
 		"a failure of what comes": {[]netip.Addr{lost}, syscall.ECONNREFUSED, false},
 		"a lookup that succeeded": {[]netip.Addr{lost}, nil, false},
 	} {
-		w := shortage.Witness{
+		w := shortage.DialRecorder{
 			Dial: func(context.Context, string, string) (net.Conn, error) { return nil, nil },
 			OwnFault: func(err error, server netip.Addr) error {
 				if server == lost && fault.IsTimeout(err) {
@@ -96,7 +96,7 @@ func TestWitnessOfALostWay(t *testing.T) {
 	}
 }
 
-func TestWitness(t *testing.T) {
+func TestDialRecorder(t *testing.T) {
 	t.Parallel()
 	failed := &net.DNSError{Err: "no such device or anything"}
 	for name, test := range map[string]struct {
@@ -112,7 +112,7 @@ func TestWitness(t *testing.T) {
 		"a failure of what comes": {syscall.EMFILE, syscall.ECONNREFUSED, false},
 		"a lookup that succeeded": {syscall.EMFILE, nil, false},
 	} {
-		w := shortage.Witness{
+		w := shortage.DialRecorder{
 			Dial: func(context.Context, string, string) (net.Conn, error) { return nil, test.dial },
 			OwnFault: func(err error, server netip.Addr) error {
 				if server != netip.MustParseAddr("192.0.2.53") {

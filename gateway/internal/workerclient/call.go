@@ -97,9 +97,9 @@ func (c *Client) failed(ctx context.Context, up *outage.Up, err error) error {
 	case errors.Is(err, context.Canceled): // perform gave it up
 		return whileLost(up.Reason())
 	case isRefusal(err):
-		c.watch.Fall(up, err)
+		c.watch.MarkLost(up, err)
 	case isLoss(err):
-		c.watch.Doubt()
+		c.watch.Recheck()
 	}
 	return classify(err)
 }

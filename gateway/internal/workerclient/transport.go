@@ -68,12 +68,12 @@ type dialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // dial connects to the worker. An error that is this host's own fault is the failure to tell.
 func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	witness := shortage.Witness{Dial: new(net.Dialer).DialContext, OwnFault: c.ownFault}
-	d := net.Dialer{Timeout: c.limits.connect, Resolver: &net.Resolver{PreferGo: true, Dial: witness.Connect}}
+	recorder := shortage.DialRecorder{Dial: new(net.Dialer).DialContext, OwnFault: c.ownFault}
+	d := net.Dialer{Timeout: c.limits.connect, Resolver: &net.Resolver{PreferGo: true, Dial: recorder.Connect}}
 	conn, err := d.DialContext(ctx, network, addr)
 	if err == nil {
 		c.warnOfClearText(conn)
 		return conn, nil
 	}
-	return nil, cmp.Or(witness.Of(err), c.ownFault.of(err), err)
+	return nil, cmp.Or(recorder.Of(err), c.ownFault.of(err), err)
 }

@@ -440,7 +440,7 @@ func TestAPoisonedStore(t *testing.T) {
 		n := egresstest.New(t)
 		serve(n, originV4, "23028 | 216.90.108.0/24 | US | arin | 1998-09-25")
 		store, _ := memory(t)
-		cache.NewShelf[[]string](store, "asn-texts", asn.KeepFor).Keep(t.Context(), originV4, texts, time.Hour)
+		cache.NewTyped[[]string](store, "asn-texts", asn.KeepFor).Keep(t.Context(), originV4, texts, time.Hour)
 		records, source, err := asn.New(n.Client(nil), "", store).Origins(t.Context(), v4)
 		if err != nil || source.Cached || len(records) != 1 || records[0] != fresh {
 			t.Errorf("%s: %+v, %+v, %v", name, records, source, err)
@@ -459,7 +459,7 @@ func TestAPoisonedStore(t *testing.T) {
 		n := egresstest.New(t)
 		serve(n, originV4, "23028 | 216.90.108.0/24 | US | arin | 1998-09-25")
 		store, _ := memory(t)
-		cache.NewShelf[[]asn.Record](store, "asn-blocks", asn.KeepFor).
+		cache.NewTyped[[]asn.Record](store, "asn-blocks", asn.KeepFor).
 			Keep(t.Context(), asn.DefaultZone+" 216.90.108.0/24", records, time.Hour)
 		origin, ok, err := asn.New(n.Client(nil), "", store).Origin(t.Context(), v4)
 		if err != nil || !ok || origin.ASN != 23028 {

@@ -17,30 +17,30 @@ const Max = time.Hour
 // Within is a pause of at least a second and at most Max.
 func Within(wait time.Duration) time.Duration { return min(max(wait, time.Second), Max) }
 
-// Book notes the pauses of one kind of servers.
-type Book struct {
+// Pauses notes those of one kind of servers.
+type Pauses struct {
 	store cache.Store
 	kind  string
 	now   func() time.Time
 }
 
-// NewBook makes a book in a store, for kind, such as "rdap".
-func NewBook(store cache.Store, kind string, now func() time.Time) Book {
-	return Book{store: store, kind: kind, now: now}
+// New makes Pauses in a store, for kind, such as "rdap".
+func New(store cache.Store, kind string, now func() time.Time) Pauses {
+	return Pauses{store: store, kind: kind, now: now}
 }
 
 // Begin notes that a server is to be left alone for so long.
-func (b Book) Begin(ctx context.Context, server string, wait time.Duration) {
-	note := b.now().Add(wait).UTC().Format(time.RFC3339Nano) + " " + wait.String()
+func (p Pauses) Begin(ctx context.Context, server string, wait time.Duration) {
+	note := p.now().Add(wait).UTC().Format(time.RFC3339Nano) + " " + wait.String()
 	// A store that fails costs the server one more request, no more.
-	_ = b.store.Set(context.WithoutCancel(ctx), b.key(server), []byte(note), wait)
+	_ = p.store.Set(context.WithoutCancel(ctx), p.key(server), []byte(note), wait)
 }
 
 // Left is what is left of a server's pause, at least a second. That it is kept still is what tells of a pause; the
 // moment that was noted says only how much of it is left, as far as that can be: a clock may have been set since, or be
 // another instance's.
-func (b Book) Left(ctx context.Context, server string) (wait time.Duration, paused bool) {
-	kept, ok, err := b.store.Get(ctx, b.key(server))
+func (p Pauses) Left(ctx context.Context, server string) (wait time.Duration, paused bool) {
+	kept, ok, err := p.store.Get(ctx, p.key(server))
 	if err != nil || !ok { // a store that fails knows of no pause
 		return 0, false
 	}
@@ -48,10 +48,10 @@ func (b Book) Left(ctx context.Context, server string) (wait time.Duration, paus
 	if !ok { // what cannot be read is no pause
 		return 0, false
 	}
-	return min(max(until.Sub(b.now()), time.Second), whole), true
+	return min(max(until.Sub(p.now()), time.Second), whole), true
 }
 
-func (b Book) key(server string) string { return b.kind + "-pause:" + server }
+func (p Pauses) key(server string) string { return p.kind + "-pause:" + server }
 
 // read reads what Begin has noted. Versions that noted no length may share the store.
 func read(note string) (until time.Time, whole time.Duration, ok bool) {

@@ -36,13 +36,13 @@ func TestLeftWhereTheClockIsSet(t *testing.T) {
 		store := cache.NewMemory(1 << 16)
 		defer store.Close()
 		now := time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
-		book := NewBook(store, "some", func() time.Time { return now })
-		book.Begin(t.Context(), "one", 30*time.Second)
+		pauses := New(store, "some", func() time.Time { return now })
+		pauses.Begin(t.Context(), "one", 30*time.Second)
 		now = now.Add(set)
-		if left, paused := book.Left(t.Context(), "one"); !paused || left != want {
+		if left, paused := pauses.Left(t.Context(), "one"); !paused || left != want {
 			t.Errorf("set by %v: %v, %v", set, left, paused)
 		}
-		if left, paused := book.Left(t.Context(), "other"); paused {
+		if left, paused := pauses.Left(t.Context(), "other"); paused {
 			t.Errorf("another server: %v", left)
 		}
 	}

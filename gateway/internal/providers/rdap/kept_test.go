@@ -126,8 +126,8 @@ func TestAPoisonedStore(t *testing.T) {
 	lie := domainRecord{Domain: &Domain{Name: "two-site.com", UnicodeName: "two-site.com", Status: []string{},
 		Nameservers: []string{},
 		DNSSEC:      DNSSEC{DS: []DS{}}, Contacts: []Contact{}, Redactions: []Redaction{}}}
-	cache.NewShelf[domainRecord](w.store, "rdap-domain", KeepFound).Keep(t.Context(), "one-site.com", lie, time.Hour)
-	bases := cache.NewShelf[known](w.store, "rdap-base", KeepBase)
+	cache.NewTyped[domainRecord](w.store, "rdap-domain", KeepFound).Keep(t.Context(), "one-site.com", lie, time.Hour)
+	bases := cache.NewTyped[known](w.store, "rdap-base", KeepBase)
 	for _, base := range []known{
 		{Base: "https://10.0.0.5:8443"}, {Base: "http://" + secondHost}, {Base: "file:///etc/passwd"}, {},
 	} {

@@ -76,7 +76,7 @@ type Config struct {
 type Client struct {
 	egress  *egress.Client
 	base    target.URL
-	pauses  pause.Book
+	pauses  pause.Pauses
 	listed  Registries       // nil where Base is asked for everything
 	queue   *fairqueue.Queue // nil where nothing is counted
 	now     func() time.Time
@@ -85,7 +85,7 @@ type Client struct {
 	domains    *cache.Loading[domainRecord]
 	registrars *cache.Loading[domainRecord]
 	networks   *cache.Loading[networkRecord]
-	bases      *cache.Shelf[known]
+	bases      *cache.Typed[known]
 }
 
 // New makes a client. An error means a Base that is not an https URL, or a missing part.
@@ -105,7 +105,7 @@ func New(c Config) (*Client, error) {
 		domains:    cache.NewLoading[domainRecord](c.Cache, "rdap-domain", KeepFound),
 		registrars: cache.NewLoading[domainRecord](c.Cache, "rdap-registrar", KeepFound),
 		networks:   cache.NewLoading[networkRecord](c.Cache, "rdap-network", KeepFound),
-		bases:      cache.NewShelf[known](c.Cache, "rdap-base", KeepBase),
+		bases:      cache.NewTyped[known](c.Cache, "rdap-base", KeepBase),
 	}
 	if c.Slots != nil {
 		client.queue = fairqueue.New(c.Slots)
@@ -113,7 +113,7 @@ func New(c Config) (*Client, error) {
 	if client.now == nil {
 		client.now = time.Now
 	}
-	client.pauses = pause.NewBook(c.Cache, "rdap", client.now)
+	client.pauses = pause.New(c.Cache, "rdap", client.now)
 	if client.timeout == 0 {
 		client.timeout = Timeout
 	}

@@ -57,7 +57,7 @@ type Config struct {
 // Client asks WHOIS servers. It is safe for concurrent use.
 type Client struct {
 	egress  *egress.Client
-	pauses  pause.Book
+	pauses  pause.Pauses
 	queue   *fairqueue.Queue // nil where nothing is counted
 	now     func() time.Time
 	timeout time.Duration
@@ -87,7 +87,7 @@ func New(c Config) (*Client, error) {
 	if client.now == nil {
 		client.now = time.Now
 	}
-	client.pauses = pause.NewBook(c.Cache, "whois", client.now)
+	client.pauses = pause.New(c.Cache, "whois", client.now)
 	if client.timeout == 0 {
 		client.timeout = Timeout
 	}
