@@ -38,8 +38,8 @@ type Conn struct {
 	reading readDeadline
 
 	// These are the table's, under its lock.
-	state  state
-	places [orders]place
+	state state
+	links [orders]links
 	// received is how much of a request is here; begun tells that it counts, while more is awaited.
 	received int
 	begun    bool
@@ -58,7 +58,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 // connection may have to make room.
 func (c *Conn) Receiving() {
 	if c != nil {
-		c.table.resume(c)
+		c.table.becomeReading(c)
 	}
 }
 

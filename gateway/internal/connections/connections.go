@@ -51,20 +51,20 @@ type Table struct {
 	mu        sync.Mutex
 	counts    Counts
 	peers     map[netip.Prefix]*peer
-	waiting   line // longest first
-	begun     line // those of them that have a part of a request
-	answering line
+	waiting   connList // longest first
+	begun     connList // those of them that have a part of a request
+	answering connList
 	received  int // bytes of all parts
 }
 
 type peer struct {
 	open    int
-	waiting line
+	waiting connList
 }
 
 // New makes an empty Table.
 func New(l Limits) *Table {
-	return &Table{limits: l, began: time.Now(), peers: make(map[netip.Prefix]*peer), begun: line{order: byPart}}
+	return &Table{limits: l, began: time.Now(), peers: make(map[netip.Prefix]*peer), begun: connList{order: byPart}}
 }
 
 // clock is a moment in nanoseconds since the table was made, by the monotonic clock: a reader has his time also where
@@ -90,7 +90,7 @@ func (t *Table) Attach(s *http.Server) {
 		case state == http.StateActive:
 			t.move(own, busy)
 		case state == http.StateIdle:
-			t.rest(own)
+			t.becomeIdle(own)
 		}
 	}
 }
@@ -142,7 +142,7 @@ const acceptPause = 5 * time.Millisecond
 func (t *Table) admit(raw net.Conn) *Conn {
 	c := t.wrap(raw)
 	t.mu.Lock()
-	evict, ok := t.room(c)
+	evict, ok := t.makeRoom(c)
 	if ok {
 		t.add(c)
 	}
@@ -184,8 +184,8 @@ func controlOf(raw net.Conn) syscall.RawConn {
 	return control
 }
 
-// room reports whether there is room for one more connection; evict closes who must go for it.
-func (t *Table) room(c *Conn) (evict func(), ok bool) {
+// makeRoom reports whether there is room for one more connection; evict closes who must go for it.
+func (t *Table) makeRoom(c *Conn) (evict func(), ok bool) {
 	p := t.peers[c.from]
 	if p != nil && t.limits.PerPeer > 0 && p.open >= t.limits.PerPeer && !c.shared {
 		return t.evict(p.waiting.first, &t.counts.EvictedPeer, &t.counts.RefusedPeer)
@@ -215,7 +215,7 @@ func (t *Table) evict(victim *Conn, evicted, refused *int) (end func(), ok bool)
 	}, true
 }
 
-// longest is who makes room, nil where all are busy.
+// longest is the connection to evict first, nil where all are busy.
 func (t *Table) longest() *Conn {
 	if t.waiting.first != nil {
 		return t.waiting.first
@@ -236,7 +236,7 @@ func (t *Table) evictForFiles() bool {
 func (t *Table) add(c *Conn) {
 	p := t.peers[c.from]
 	if p == nil {
-		p = &peer{waiting: line{order: byPeer}}
+		p = &peer{waiting: connList{order: byPeer}}
 		t.peers[c.from] = p
 	}
 	p.open++
@@ -291,8 +291,8 @@ func (t *Table) enter(c *Conn, to state) {
 	}
 }
 
-// rest makes a connection wait for its next request, of which nothing is here.
-func (t *Table) rest(c *Conn) {
+// becomeIdle makes a connection wait for its next request, of which nothing is here.
+func (t *Table) becomeIdle(c *Conn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if c.state != gone && c.state != waiting {
@@ -301,8 +301,8 @@ func (t *Table) rest(c *Conn) {
 	}
 }
 
-// resume makes a connection wait for the rest of its request, whose first part is here.
-func (t *Table) resume(c *Conn) {
+// becomeReading makes a connection wait for the rest of its request, whose first part is here.
+func (t *Table) becomeReading(c *Conn) {
 	t.mu.Lock()
 	var ends []func()
 	if c.state != gone && c.state != waiting {

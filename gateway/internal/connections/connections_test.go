@@ -615,7 +615,7 @@ func TestUnfinishedBodies(t *testing.T) {
 	a.want(t, "b c", Counts{EvictedUnfinished: 1})
 	// A connection that is kept begins anew.
 	a.conns["b"].Received()
-	a.rest(a.conns["b"])
+	a.becomeIdle(a.conns["b"])
 	a.receive(a.conns["b"], 60)
 	a.want(t, "b c", Counts{EvictedUnfinished: 1})
 	a.receive(a.conns["b"], 1)

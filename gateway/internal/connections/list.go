@@ -10,41 +10,41 @@ const (
 	orders
 )
 
-// line is connections in the order in which they came, which takes no memory of its own: each request moves its
-// connection several times. A connection is in one line of an order at most.
-type line struct {
+// connList is connections in the order in which they came, which takes no memory of its own: each request moves its
+// connection several times. A connection is in one list of an order at most.
+type connList struct {
 	order       order
 	first, last *Conn
 	length      int
 }
 
-// place is where a connection stands in a line.
-type place struct{ before, after *Conn }
+// links are the neighbours of a connection in a list.
+type links struct{ before, after *Conn }
 
-func (l *line) push(c *Conn) {
-	c.places[l.order] = place{before: l.last}
+func (l *connList) push(c *Conn) {
+	c.links[l.order] = links{before: l.last}
 	if l.last == nil {
 		l.first = c
 	} else {
-		l.last.places[l.order].after = c
+		l.last.links[l.order].after = c
 	}
 	l.last = c
 	l.length++
 }
 
-// remove takes out a connection that is in the line.
-func (l *line) remove(c *Conn) {
-	at := c.places[l.order]
+// remove takes out a connection that is in the list.
+func (l *connList) remove(c *Conn) {
+	at := c.links[l.order]
 	if at.before == nil {
 		l.first = at.after
 	} else {
-		at.before.places[l.order].after = at.after
+		at.before.links[l.order].after = at.after
 	}
 	if at.after == nil {
 		l.last = at.before
 	} else {
-		at.after.places[l.order].before = at.before
+		at.after.links[l.order].before = at.before
 	}
-	c.places[l.order] = place{}
+	c.links[l.order] = links{}
 	l.length--
 }

@@ -31,8 +31,8 @@ type Memory struct {
 	start  time.Time
 	seeds  [2]maphash.Seed
 	shards [shardCount]shard
-	// sightings are the buckets of different things.
-	sightings *sightings
+	// distinct are the buckets of distinct values.
+	distinct *distinct
 	// next is the shard that the next Take sweeps beside its own: quiet shards are cleared too.
 	next atomic.Uint32
 }
@@ -51,7 +51,7 @@ func WithMaxBuckets(n int) MemoryOption {
 // NewMemory makes an empty Limiter.
 func NewMemory(opts ...MemoryOption) *Memory {
 	m := &Memory{
-		now: time.Now, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, sightings: newSightings(maxSightings),
+		now: time.Now, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, distinct: newDistinct(maxDistinct),
 	}
 	m.setRoom(DefaultMaxBuckets)
 	for _, opt := range opts {
@@ -100,7 +100,7 @@ func (m *Memory) charges(stages []Stage, now int64) Decision {
 func (m *Memory) charge(c Charge, now int64) Decision {
 	key := id{maphash.String(m.seeds[0], c.Key), maphash.String(m.seeds[1], c.Key)}
 	if c.Item != 0 {
-		return m.sightings.take(key, c, now)
+		return m.distinct.take(key, c, now)
 	}
 	return m.shards[key[0]%shardCount].take(key, c, now)
 }

@@ -92,14 +92,14 @@ func TestMemoryEvictionIsNoReset(t *testing.T) {
 	}
 }
 
-// However many keys there are, the store of different things stays within its room, and the one used least recently
+// However many keys there are, the store of distinct values stays within its room, and the one used least recently
 // goes. It is not parallel: it reads the heap of the whole process.
 func TestMemoryOfThingsIsBounded(t *testing.T) {
 	// An eighth of the room, so that the test is quick.
-	const room, atMost = maxSightings / 8, 3 << 20
+	const room, atMost = maxDistinct / 8, 3 << 20
 	clock := &fakeClock{}
 	m := NewMemory(WithClock(clock.now))
-	m.sightings.room = room
+	m.distinct.room = room
 	before := liveHeap()
 	for i := range 2 * room {
 		for port := range uint16(20) {
@@ -107,8 +107,8 @@ func TestMemoryOfThingsIsBounded(t *testing.T) {
 		}
 	}
 	grown := liveHeap() - before
-	t.Logf("%d sets of 20: %.1f MiB", m.sightings.len(), float64(grown)/(1<<20))
-	if n := m.sightings.len(); n != room {
+	t.Logf("%d sets of 20: %.1f MiB", m.distinct.len(), float64(grown)/(1<<20))
+	if n := m.distinct.len(); n != room {
 		t.Errorf("%d sets, want %d", n, room)
 	}
 	if grown > atMost {
@@ -123,7 +123,7 @@ func TestMemoryOfThingsIsBounded(t *testing.T) {
 	runtime.KeepAlive(m)
 }
 
-func (s *sightings) len() int {
+func (s *distinct) len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.byID)
@@ -138,12 +138,12 @@ func TestMemoryForgetsThings(t *testing.T) {
 	}
 	clock.advance(time.Minute - time.Microsecond)
 	take(t, m, see("0", 81, 20, time.Minute))
-	if n := m.sightings.len(); n != 10 {
+	if n := m.distinct.len(); n != 10 {
 		t.Errorf("%d sets just before the window is over", n)
 	}
 	clock.advance(time.Microsecond)
 	take(t, m, see("0", 81, 20, time.Minute))
-	if n := m.sightings.len(); n != 1 {
+	if n := m.distinct.len(); n != 1 {
 		t.Errorf("%d sets after it", n)
 	}
 }

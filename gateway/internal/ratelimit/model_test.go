@@ -11,7 +11,7 @@ import (
 type model struct {
 	levels map[string]*level
 	// seen is every thing that passed, by key, in order.
-	seen map[string][]sighting
+	seen map[string][]seenValue
 	now  int64 // µs
 }
 
@@ -21,7 +21,7 @@ type level struct {
 	at       int64
 }
 
-func newModel() *model { return &model{levels: map[string]*level{}, seen: map[string][]sighting{}} }
+func newModel() *model { return &model{levels: map[string]*level{}, seen: map[string][]seenValue{}} }
 
 // take gives the decision of every bucket that is looked at.
 func (m *model) take(stages ...Stage) []Decision {
@@ -45,7 +45,7 @@ func (m *model) take(stages ...Stage) []Decision {
 
 func (m *model) charge(c Charge) Decision {
 	if c.Item != 0 {
-		return m.sight(c)
+		return m.takeDistinct(c)
 	}
 	n := big.NewRat(int64(c.Limit.Requests), 1)
 	window := big.NewRat(c.Limit.Window.Microseconds(), 1)
@@ -78,8 +78,8 @@ func roundedUp(us *big.Rat) time.Duration {
 	return -time.Duration(roundedDown(new(big.Rat).Neg(us))) * time.Microsecond
 }
 
-// sight is the rule on different things, read off the list of all that passed.
-func (m *model) sight(c Charge) Decision {
+// takeDistinct is the rule on distinct values, read off the list of all that passed.
+func (m *model) takeDistinct(c Charge) Decision {
 	window, n := c.Limit.Window.Microseconds(), c.Limit.Requests
 	others := m.othersAt(c, m.now)
 	last := m.lastSeen(c.Key, c.Item)
@@ -92,11 +92,11 @@ func (m *model) sight(c Charge) Decision {
 			}
 		}
 	}
-	m.seen[c.Key] = append(m.seen[c.Key], sighting{item: c.Item, at: m.now})
+	m.seen[c.Key] = append(m.seen[c.Key], seenValue{item: c.Item, at: m.now})
 	return Decision{Allowed: true, Limit: n, Remaining: n - len(others) - 1, ResetAfter: micro(window)}
 }
 
-// othersAt are the times at which the other things of the last window were seen last, in ascending order.
+// othersAt are the times at which the other values of the last window were seen last, in ascending order.
 func (m *model) othersAt(c Charge, now int64) []int64 {
 	latest := map[uint16]int64{}
 	for _, s := range m.seen[c.Key] {

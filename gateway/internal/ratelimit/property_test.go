@@ -14,7 +14,7 @@ import (
 // that the model and they must agree on every single request.
 const maxModelWindow = 200 * time.Millisecond
 
-// drawStages draws what one request charges: buckets of requests and of different things, of few keys, so that they
+// drawStages draws what one request charges: buckets of requests and of distinct values, of few keys, so that they
 // meet often. A key has one limit.
 func drawStages(t *rapid.T, limits map[string]Limit, windows *rapid.Generator[int64]) []Stage {
 	charge := rapid.Custom(func(t *rapid.T) Charge {

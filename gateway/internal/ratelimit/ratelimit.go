@@ -1,4 +1,4 @@
-// Package ratelimit counts requests by GCRA (a burst of N, refilled evenly at N per window), and different things by a
+// Package ratelimit counts requests by GCRA (a burst of N, refilled evenly at N per window), and distinct values by a
 // strict window, in memory or in Redis.
 package ratelimit
 
@@ -20,8 +20,8 @@ type Charge struct {
 	// Times is how many requests it counts for: all of them pass, or none. 0 is 1, and more than the bucket holds is all
 	// that it holds.
 	Times int
-	// Item makes the bucket one of different things, such as ports, where it is not 0: a new thing is refused while
-	// Requests others were seen within the last Window. That is strict, without a burst; a thing that was seen within the
+	// Item makes the bucket one of distinct values, such as ports, where it is not 0: a new value is refused while
+	// Requests others were seen within the last Window. That is strict, without a burst; one that was seen within the
 	// window is free. A key is used for one kind of bucket only, and Times says nothing there.
 	Item uint16
 }

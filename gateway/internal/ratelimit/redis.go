@@ -149,7 +149,7 @@ func (t *taking) pipeline(ctx context.Context, on []Charge, replies []*redis.Cmd
 // script is what judges the charge, and its arguments.
 func (c Charge) script() (*redis.Script, []any) {
 	if c.Item != 0 {
-		return sightingScript, []any{c.Limit.Requests, wholeMicros(c.Limit.Window), c.Item}
+		return distinctScript, []any{c.Limit.Requests, wholeMicros(c.Limit.Window), c.Item}
 	}
 	window := strconv.FormatFloat(float64(c.Limit.Window)/float64(time.Microsecond), 'f', -1, 64)
 	return takeScript, []any{c.Limit.Requests, window, c.times()}

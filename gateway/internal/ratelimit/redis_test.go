@@ -167,7 +167,7 @@ func TestRedisForeignValues(t *testing.T) {
 	}
 }
 
-// A value of another kind where things are kept is not one of ours.
+// A value of another kind where distinct values are kept is not one of ours.
 func TestRedisForeignThings(t *testing.T) {
 	t.Parallel()
 	client := redistest.Start(t).Client()

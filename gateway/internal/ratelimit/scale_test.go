@@ -114,11 +114,11 @@ func TestManyClientsInMemory(t *testing.T) {
 	empty := liveHeap()
 	few := phase("among 1,000 clients", 1000, known)
 	many := phase(fmt.Sprintf("among %d", clients), clients, known)
-	held := m.Len() + m.sightings.len()
+	held := m.Len() + m.distinct.len()
 	full := liveHeap() - empty
 	t.Logf("%d buckets, %.1f MiB: %d bytes each", held, float64(full)/(1<<20), full/int64(held))
-	if m.Len() > room+shardCount || m.sightings.len() > maxSightings {
-		t.Errorf("%d and %d buckets", m.Len(), m.sightings.len())
+	if m.Len() > room+shardCount || m.distinct.len() > maxDistinct {
+		t.Errorf("%d and %d buckets", m.Len(), m.distinct.len())
 	}
 	if each := full / int64(held); each > 400 {
 		t.Errorf("%d bytes a bucket", each)
@@ -128,8 +128,8 @@ func TestManyClientsInMemory(t *testing.T) {
 	other := []Stage{{charge("other", 1_000_000_000, time.Minute), see("others", 443, 20, time.Minute)}}
 	after := phase("while those expire", held/sweepAtMost+shardCount, func(int) []Stage { return other })
 	left := liveHeap() - empty
-	t.Logf("%d buckets and %.2f MiB are left", m.Len()+m.sightings.len(), float64(left)/(1<<20))
-	if n := m.Len() + m.sightings.len(); n > 2*shardCount {
+	t.Logf("%d buckets and %.2f MiB are left", m.Len()+m.distinct.len(), float64(left)/(1<<20))
+	if n := m.Len() + m.distinct.len(); n > 2*shardCount {
 		t.Errorf("%d buckets are left", n)
 	}
 	if left > full/20+64<<10 {

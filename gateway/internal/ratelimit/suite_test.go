@@ -166,9 +166,9 @@ func TestLimiter(t *testing.T) {
 		"a limit that shrinks":       testShrinking,
 		"stages stop at a refusal":   testStages,
 		"several at once":            testTimes,
-		"different things":           testSightings,
+		"distinct values":            testDistinct,
 		"a thing that is seen again": testSeenAgain,
-		"fewer things than before":   testFewerThings,
+		"fewer values than before":   testFewerValues,
 	}
 	for kind, make := range benches() {
 		t.Run(kind, func(t *testing.T) {
@@ -471,7 +471,7 @@ func see(key string, item uint16, n int, window time.Duration) Charge {
 	return c
 }
 
-func testSightings(t *attempts, b *bench) {
+func testDistinct(t *attempts, b *bench) {
 	const window = 1500 * time.Millisecond
 	for i, item := range []uint16{80, 443, 65535} {
 		d := b.take(t, see("things", item, 3, window))
@@ -517,7 +517,7 @@ func testSeenAgain(t *attempts, b *bench) {
 	}
 }
 
-func testFewerThings(t *attempts, b *bench) {
+func testFewerValues(t *attempts, b *bench) {
 	for item := range uint16(5) {
 		b.take(t, see("fewer", item+1, 5, time.Hour))
 	}

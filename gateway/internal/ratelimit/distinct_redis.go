@@ -2,9 +2,9 @@ package ratelimit
 
 import "github.com/redis/go-redis/v9"
 
-// sightingScript is sightingSet.take on the server's own clock: one key, a sorted set of the things by when each was
+// distinctScript is distinctSet.take on the server's own clock: one key, a sorted set of the values by when each was
 // seen last. A value of another kind in its place is not one of ours.
-var sightingScript = redis.NewScript(`
+var distinctScript = redis.NewScript(`
 local key, n, window, item = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
