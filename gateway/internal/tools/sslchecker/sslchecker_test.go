@@ -34,7 +34,7 @@ const (
 	sslName   = "www.example.com"
 	sslServer = "93.184.216.34:443"
 	// sslTimeout stands for the seven seconds where a test waits for silence; the others get sslLongTimeout.
-	sslTimeout  = 200 * time.Millisecond
+	sslTimeout     = 200 * time.Millisecond
 	sslLongTimeout = 10 * time.Second
 )
 
