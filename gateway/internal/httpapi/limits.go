@@ -67,15 +67,15 @@ func (s *Server) charge(c echo.Context, stages []ratelimit.Stage) error {
 		return fmt.Errorf("charge the rate limits: %w", err)
 	}
 	contextOf(c).limit = d
-	s.tell(c.Response().Header(), d)
+	s.setLimitHeaders(c.Response().Header(), d)
 	if d.Allowed {
 		return nil
 	}
 	return fault.LimitedFor(d.RetryAfter, "Too many requests.").ByRule(limitOf(d, contextOf(c).client))
 }
 
-// tell sets the rate-limit headers. With every limit off there is nothing to tell.
-func (s *Server) tell(h http.Header, d ratelimit.Decision) {
+// setLimitHeaders does nothing with every limit off.
+func (s *Server) setLimitHeaders(h http.Header, d ratelimit.Decision) {
 	if d.Limit == 0 {
 		return
 	}

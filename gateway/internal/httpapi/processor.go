@@ -37,7 +37,7 @@ type started struct {
 func (p *processor) begin() started {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := p.tell()
+	now := p.shareOut()
 	p.running++
 	return started{now, p.share}
 }
@@ -45,7 +45,7 @@ func (p *processor) begin() started {
 func (p *processor) end(s started) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := p.tell()
+	now := p.shareOut()
 	p.running--
 	if took := now.Sub(s.at); took < leastLook {
 		return took
@@ -53,8 +53,8 @@ func (p *processor) end(s started) time.Duration {
 	return p.share - s.share
 }
 
-// tell shares out what was used since the last look.
-func (p *processor) tell() (now time.Time) {
+// shareOut shares out what was used since the last look.
+func (p *processor) shareOut() (now time.Time) {
 	now = p.now()
 	if now.Sub(p.looked) < leastLook {
 		return now

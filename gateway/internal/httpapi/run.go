@@ -20,7 +20,7 @@ import (
 // runTool is steps 3 to 13 of docs/contract.md#the-order-of-checks, in their order: nothing is counted before step 9,
 // and nothing is sent before step 11.
 func (s *Server) runTool(t tool.Tool) echo.HandlerFunc {
-	return s.own(func(c echo.Context, rc *requestContext) error {
+	return s.requireOwnOrigin(func(c echo.Context, rc *requestContext) error {
 		job, err := s.admit(c, rc, t)
 		if err != nil {
 			return err
@@ -29,7 +29,7 @@ func (s *Server) runTool(t tool.Tool) echo.HandlerFunc {
 			return s.stream(c, rc, t, job)
 		}
 		end := s.measure(c.Request().Context(), rc, c.Path(), job)
-		s.tellOf(c, end)
+		s.reportLimits(c, end)
 		if end.err != nil {
 			return end.err
 		}
@@ -64,10 +64,10 @@ func (s *Server) measure(ctx context.Context, rc *requestContext, path string, j
 	return end
 }
 
-// tellOf tells what the limits made of a run.
-func (s *Server) tellOf(c echo.Context, end runEnd) {
+// reportLimits tells what the limits made of a run, in headers and metrics.
+func (s *Server) reportLimits(c echo.Context, end runEnd) {
 	if end.tells && !c.Response().Committed {
-		s.tell(c.Response().Header(), end.limit)
+		s.setLimitHeaders(c.Response().Header(), end.limit)
 	}
 	for _, limit := range end.refused {
 		s.config.Metrics.refusedBy(c.Path(), limit)

@@ -31,7 +31,7 @@ func (s *Server) stream(c echo.Context, rc *requestContext, t tool.Tool, job too
 	// The worker may have no slot for the job, which is the answer's own status then.
 	if t.NeedsWorker() && !feed.AwaitBegin(running.Done()) {
 		end := running.Wait()
-		s.tellOf(c, end)
+		s.reportLimits(c, end)
 		if end.err != nil {
 			return end.err
 		}
@@ -46,7 +46,7 @@ func (s *Server) stream(c echo.Context, rc *requestContext, t tool.Tool, job too
 	if p := parallel.Catch(func() { end = running.Wait() }); p != nil {
 		end = runEnd{err: p}
 	}
-	s.tellOf(c, end)
+	s.reportLimits(c, end)
 	return s.lastLine(c, rc, end)
 }
 
@@ -100,7 +100,7 @@ func (r reader) Flush() error { return http.NewResponseController(r.c.Response()
 // lastLine ends a stream with what a plain answer would hold.
 func (s *Server) lastLine(c echo.Context, rc *requestContext, end runEnd) error {
 	s.startLines(c, rc)
-	if gone(c) && !leaving(c) {
+	if canceled(c) && !leaving(c) {
 		rc.outcome, rc.cut = outcomeCanceled, true
 		return nil
 	}
@@ -114,7 +114,7 @@ func (s *Server) lastLine(c echo.Context, rc *requestContext, end runEnd) error 
 // encodeLast gives the last line, for which it may use the buffer.
 func (s *Server) encodeLast(c echo.Context, rc *requestContext, body *bytes.Buffer, end runEnd) []byte {
 	err := end.err
-	if gone(c) && (err == nil || excused(err)) {
+	if canceled(c) && (err == nil || excused(err)) {
 		err = ErrLeaving
 	}
 	if err == nil {

@@ -79,11 +79,11 @@ func (b *Breaker) Do(ctx context.Context, o Operation, fn func(context.Context, 
 	switch {
 	case err == nil, errors.Is(err, redis.Nil), ctx.Err() != nil:
 	case errors.Is(err, ErrLate):
-		b.tell("redis is slow, memory takes over for what takes too long", err)
+		b.logFailure("redis is slow, memory takes over for what takes too long", err)
 	case isOutage(err):
 		b.watch.MarkLost(up, err)
 	default:
-		b.tell("redis refuses a command, memory takes over for it", err)
+		b.logFailure("redis refuses a command, memory takes over for it", err)
 	}
 	return err
 }
@@ -126,8 +126,8 @@ func (b *Breaker) Close() error {
 	return err
 }
 
-// tell logs a call that failed though Redis serves, at most once a minute.
-func (b *Breaker) tell(what string, err error) {
+// logFailure logs a call that failed though Redis serves, at most once a minute.
+func (b *Breaker) logFailure(what string, err error) {
 	now, last := int64(time.Since(b.since)), b.loggedAt.Load()
 	if now-last < int64(time.Minute) || !b.loggedAt.CompareAndSwap(last, now) {
 		return

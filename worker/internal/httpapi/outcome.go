@@ -94,7 +94,7 @@ const (
 // Tools are those that there are jobs of.
 func Tools() []string { return []string{toolTraceroute, toolPing, toolPacketLoss} }
 
-func (rc *requestContext) tell(o Observer, tool string, took time.Duration) {
+func (rc *requestContext) reportTo(o Observer, tool string, took time.Duration) {
 	var busy *busyError
 	var spent *probe.BusyError
 	switch {

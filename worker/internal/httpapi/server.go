@@ -150,7 +150,7 @@ func (s *Server) report(rc *requestContext, tool string) {
 	}
 	s.config.Log.Info("job", attributes...)
 	if s.config.Observer != nil {
-		rc.tell(s.config.Observer, tool, took)
+		rc.reportTo(s.config.Observer, tool, took)
 	}
 }
 

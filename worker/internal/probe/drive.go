@@ -116,7 +116,7 @@ func (d *driver) run(ctx context.Context) error {
 			return err
 		}
 		d.takeAnswers()
-		d.tell(everything)
+		d.announce(everything)
 		now := time.Now()
 		s := d.plan.next(now)
 		if s.done {
@@ -140,7 +140,7 @@ func (d *driver) run(ctx context.Context) error {
 			case wait > 0:
 				s.again = now.Add(wait)
 			default:
-				d.tellWait(now)
+				d.reportWait(now)
 				if err := d.send(*s.send); err != nil {
 					return err
 				}
@@ -160,7 +160,7 @@ func (d *driver) run(ctx context.Context) error {
 
 func (d *driver) answered(a echo.Answer) {
 	d.plan.answered(a)
-	d.tell(a.Seq)
+	d.announce(a.Seq)
 }
 
 // want notes since when a probe is held back.
@@ -173,8 +173,8 @@ func (d *driver) want(wants bool, now time.Time) {
 	}
 }
 
-// tellWait tells how long the probe that leaves now was held back.
-func (d *driver) tellWait(now time.Time) {
+// reportWait tells how long the probe that leaves now was held back.
+func (d *driver) reportWait(now time.Time) {
 	if told := d.prober.options.Waited; told != nil {
 		told(now.Sub(d.wanted))
 	}

@@ -23,9 +23,9 @@ type teller interface {
 
 const everything = 0
 
-// tell tells what an answer has changed, where somebody reads along. Whoever joins later is told all that is known, at
-// the next answer or when the plan is next asked.
-func (d *driver) tell(seq uint16) {
+// announce tells what an answer has changed, where somebody reads along. Whoever joins later is told all that is known,
+// at the next answer or when the plan is next asked.
+func (d *driver) announce(seq uint16) {
 	if d.steps == nil || !d.steps.Watched() {
 		d.announced = false
 		return
