@@ -30,7 +30,7 @@ type failure struct {
 // succeed writes a result. It is encoded before the status is written, so that one that cannot be is still a clean 500.
 func (s *Server) succeed(c echo.Context, data any) error {
 	rc := contextOf(c)
-	if gone(c) {
+	if canceled(c) {
 		return context.Canceled
 	}
 	body, _ := buffers.Get().(*bytes.Buffer)
@@ -107,7 +107,7 @@ func writeLast(c echo.Context, body []byte, before int) error {
 		}
 		rest = body[last:]
 	}
-	contextOf(c).letGo()
+	contextOf(c).releaseHeld()
 	_, err := w.Write(rest)
 	return err
 }
@@ -118,7 +118,7 @@ const headerRoom = 2 << 10
 // fail answers every error there is, the framework's own included.
 func (s *Server) fail(err error, c echo.Context) {
 	rc := contextOf(c)
-	if gone(c) && excused(err) {
+	if canceled(c) && excused(err) {
 		if !leaving(c) || c.Response().Committed {
 			// Nobody listens any more; what the tool made of its cancelled context is not a failure of anything. Without
 			// the cut net/http would say 200 to a client that has only closed its own half.
@@ -156,8 +156,8 @@ func (s *Server) failureOf(rc *requestContext, p *problem) []byte {
 	return body
 }
 
-// gone reports whether the client has left, or this instance is leaving.
-func gone(c echo.Context) bool { return c.Request().Context().Err() != nil }
+// canceled reports whether the client has left, or this instance is leaving.
+func canceled(c echo.Context) bool { return c.Request().Context().Err() != nil }
 
 // leaving reports whether the request was ended because this instance is leaving.
 func leaving(c echo.Context) bool { return errors.Is(context.Cause(c.Request().Context()), ErrLeaving) }

@@ -35,8 +35,8 @@ const (
 	// What this service leans on itself failed, or was late: its resolver, the worker.
 	outcomeDependency        outcome = "dependency"
 	outcomeDependencyTimeout outcome = "dependency_timeout"
-	outcomeShortage          outcome = "shortage"      // this host lacks files, ports, memory or a way
-	outcomeProviderWait      outcome = "provider_wait" // a provider asked to be left alone for a time
+	outcomeShortage          outcome = "shortage"      // this host lacks files, ports, memory or a route
+	outcomeProviderWait      outcome = "provider_wait" // a provider asked to wait
 	outcomeCanceled          outcome = "canceled"      // the client went away
 	outcomeLeaving           outcome = "leaving"       // this instance ended before
 	outcomeInternal          outcome = "internal"
@@ -161,7 +161,7 @@ func ofFault(f *fault.Error) *problem {
 	return p
 }
 
-// busyBy tells apart who is short of what: this service of places, this host, or a provider of patience.
+// busyBy tells apart what is short: slots of this service, means of this host, or a provider that asks to wait.
 func busyBy(r fault.Rule) outcome {
 	switch r {
 	case fault.RuleShortage:

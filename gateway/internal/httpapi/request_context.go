@@ -56,8 +56,8 @@ func (s *Server) holdingOf(rc *requestContext) *holding {
 // hold keeps something until the answer is written.
 func (rc *requestContext) hold(release func()) { rc.held = append(rc.held, release) }
 
-// letGo gives back what was held.
-func (rc *requestContext) letGo() {
+// releaseHeld gives back what was held.
+func (rc *requestContext) releaseHeld() {
 	for _, release := range rc.held {
 		release()
 	}
@@ -96,7 +96,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		if p := parallel.Catch(func() { s.answer(c, next) }); p != nil {
 			s.recovered(c, rc, p)
 		}
-		rc.letGo()
+		rc.releaseHeld()
 		s.observed(c, rc)
 		if rc.cut {
 			panic(http.ErrAbortHandler)

@@ -93,8 +93,8 @@ func isAPI(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, apiPrefix) || r.URL.Path == pathReference
 }
 
-// own wraps a handler of the API: the origin rule comes first.
-func (s *Server) own(h func(echo.Context, *requestContext) error) echo.HandlerFunc {
+// requireOwnOrigin wraps a handler of the API: the origin rule comes first.
+func (s *Server) requireOwnOrigin(h func(echo.Context, *requestContext) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		rc := contextOf(c)
 		if !s.ownOrigin(c.Request(), rc.client.Trusted) {
@@ -106,7 +106,7 @@ func (s *Server) own(h func(echo.Context, *requestContext) error) echo.HandlerFu
 
 // api wraps a handler of the API whose data goes into the envelope.
 func (s *Server) api(h func(echo.Context, *requestContext) (any, error)) echo.HandlerFunc {
-	return s.own(func(c echo.Context, rc *requestContext) error {
+	return s.requireOwnOrigin(func(c echo.Context, rc *requestContext) error {
 		data, err := h(c, rc)
 		if err != nil {
 			return err

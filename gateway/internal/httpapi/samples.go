@@ -10,7 +10,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// sampleData is what the browser's connection tools time. It is small on purpose: the sample measures the way, not us.
+// sampleData is what the browser's connection tools time. It is small on purpose: the sample measures the network, not
+// the service.
 type sampleData struct {
 	Probe      string `json:"probe"`
 	N          *int   `json:"n"`
