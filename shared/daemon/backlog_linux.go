@@ -23,8 +23,8 @@ var notBegun = [...]unix.SockFilter{
 	{Code: unix.BPF_RET | unix.BPF_K, K: 0xffffffff}, // all of it
 }
 
-// beginNoMore has a listening socket take no more connections, and reports whether the system lets it.
-func beginNoMore(listener syscall.RawConn) (done bool) {
+// refuseNew has a listening socket take no more connections, and reports whether the system lets it.
+func refuseNew(listener syscall.RawConn) (done bool) {
 	program := unix.SockFprog{Len: uint16(len(notBegun)), Filter: &notBegun[0]}
 	err := listener.Control(func(fd uintptr) {
 		done = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &program) == nil
@@ -32,9 +32,9 @@ func beginNoMore(listener syscall.RawConn) (done bool) {
 	return done && err == nil
 }
 
-// noneWaits reports whether all connections of a listening socket have been taken: of such a socket, tcpi_unacked
+// backlogEmpty reports whether all connections of a listening socket have been taken: of such a socket, tcpi_unacked
 // is how many have not.
-func noneWaits(listener syscall.RawConn) bool {
+func backlogEmpty(listener syscall.RawConn) bool {
 	none := true
 	_ = listener.Control(func(fd uintptr) {
 		if info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {

@@ -58,7 +58,7 @@ func visit(addr string) error {
 }
 
 // Who has connected before the listener is closed is answered, and who comes later is refused: nobody is reset. Without
-// lastCall tens of these visitors are.
+// drainBacklog tens of these visitors are.
 func TestDrainResetsNobody(t *testing.T) {
 	t.Parallel()
 	listeners, err := Listen(t.Context(), "LISTEN_ADDR", "127.0.0.1:0", "")

@@ -37,13 +37,13 @@ func Main(name string, run func(ctx context.Context, args, env []string, stdout,
 	context.AfterFunc(ctx, stop)
 	err := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
 	if err != nil {
-		lastWords(os.Stderr, name+": "+err.Error()+"\n")
+		printError(os.Stderr, name+": "+err.Error()+"\n")
 	}
 	return err
 }
 
-// lastWords prints, and does not wait forever for somebody to read.
-func lastWords(out io.Writer, text string) {
+// printError prints, and does not wait forever for somebody to read.
+func printError(out io.Writer, text string) {
 	said := make(chan struct{})
 	go func() {
 		defer close(said)

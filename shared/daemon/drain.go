@@ -40,11 +40,11 @@ func (d *drain) run() error {
 	until := time.Now().Add(timeout)
 	ctx, cancel := context.WithDeadline(context.Background(), until)
 	defer cancel()
-	lastCall(d.socket, min(timeout/2, silence))
+	drainBacklog(d.socket, min(timeout/2, silence))
 	_ = d.public.Close()
 	_ = d.ended.before(ctx.Done())
 	d.clients.settle(min(timeout/2, silence))
-	if err := d.finish(ctx, until.Add(-min(timeout/10, farewell))); err != nil {
+	if err := d.finish(ctx, until.Add(-min(timeout/10, answerMargin))); err != nil {
 		_ = d.service.Server.Close()
 		return err
 	}
@@ -52,8 +52,9 @@ func (d *drain) run() error {
 	return nil
 }
 
-// farewell is how long before the end of SHUTDOWN_TIMEOUT requests are ended, at most: they can still be answered then.
-const farewell = time.Second
+// answerMargin is how long before the end of SHUTDOWN_TIMEOUT requests are ended, at most: they can still be answered
+// then.
+const answerMargin = time.Second
 
 // finish lets the requests in flight finish until a moment, then ends those that are left, and waits for their answers
 // until ctx ends.

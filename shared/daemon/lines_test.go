@@ -325,13 +325,13 @@ func TestLastWordsDoNotWaitForever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
 		begin := time.Now()
-		lastWords(w, "x\n")
+		printError(w, "x\n")
 		if time.Since(begin) != flushTime {
 			t.Errorf("after %v", time.Since(begin))
 		}
 		r.CloseWithError(errors.New("gone"))
 		var out strings.Builder
-		lastWords(&out, "y\n")
+		printError(&out, "y\n")
 		if out.String() != "y\n" {
 			t.Errorf("%q", out.String())
 		}

@@ -39,8 +39,8 @@ func Listen(ctx context.Context, setting string, public, metrics settings.Listen
 
 func listen(ctx context.Context, setting string, addr settings.ListenAddr) (net.Listener, error) {
 	var config net.ListenConfig
-	// Go would offer Multipath TCP, for which Linux takes neither the filter of lastCall nor a bound on the time that an
-	// answer is kept for who does not read it (TCP_USER_TIMEOUT).
+	// Go would offer Multipath TCP, for which Linux takes neither the filter of drainBacklog nor a bound on the time that
+	// an answer is kept for who does not read it (TCP_USER_TIMEOUT).
 	config.SetMultipathTCP(false)
 	own, err := net.InterfaceAddrs()
 	if err != nil {

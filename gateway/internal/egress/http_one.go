@@ -143,8 +143,8 @@ func (w *http1Conn) reason(err error) error {
 	return err
 }
 
-// farewell closes in the order of TLS, whose last word goes over the connection below it.
-func (w *http1Conn) farewell() {
+// closeOrderly closes in the order of TLS, whose last word goes over the connection below it.
+func (w *http1Conn) closeOrderly() {
 	if w.roundTrip.ctx.Err() == nil {
 		_ = w.conn.Close()
 	}

@@ -159,7 +159,7 @@ const maxReasonPhrase = 256
 func (rt *roundTrip) end() {
 	rt.endHTTP2()
 	if rt.wire != nil {
-		rt.wire.farewell()
+		rt.wire.closeOrderly()
 	}
 	rt.closeAll()
 	if rt.wire != nil {
