@@ -51,7 +51,7 @@ func (r checker) ask(ctx context.Context, a *addressCheck, limit time.Duration) 
 // than that it could not be asked again.
 func (a *addressCheck) see(hop egress.Hop) {
 	seen := addressCheck{hop: hop, asked: true}
-	if !a.asked || hop.Response != nil || a.hop.Response == nil && !seen.kept() {
+	if !a.asked || hop.Response != nil || a.hop.Response == nil && !seen.prevented() {
 		a.hop, a.asked = hop, true
 	}
 }
@@ -61,16 +61,16 @@ func (a *addressCheck) up() bool {
 	return a.hop.Response != nil && a.hop.Response.Status < http.StatusInternalServerError
 }
 
-// kept reports whether a limit or a shortage of this host kept it from asking.
-func (a *addressCheck) kept() bool {
+// prevented reports whether a limit or a shortage of this host kept the address from being asked.
+func (a *addressCheck) prevented() bool {
 	return fault.Is(a.hop.Err, fault.Limited) || fault.IsOwn(a.hop.Err)
 }
 
-// heard reports whether anything is known of the address.
-func (a *addressCheck) heard() bool { return a.asked && !a.kept() }
+// known reports whether anything is known of the address.
+func (a *addressCheck) known() bool { return a.asked && !a.prevented() }
 
-// settled reports whether another request would say no more.
-func (a *addressCheck) settled() bool { return a.asked && (a.up() || a.kept()) }
+// final reports whether another request would say no more.
+func (a *addressCheck) final() bool { return a.asked && (a.up() || a.prevented()) }
 
 func (a *addressCheck) refused() bool { return fault.Is(a.hop.Err, fault.Refused) }
 
@@ -85,7 +85,7 @@ func (a *addressCheck) chain() egress.Chain {
 
 // trouble is what is wrong with the address by itself.
 func (a *addressCheck) trouble() trouble {
-	if !a.heard() {
+	if !a.known() {
 		return trouble{}
 	}
 	return troubleOf(a.chain())
@@ -99,7 +99,7 @@ func (a *addressCheck) describe() addressState {
 	case fault.IsOwn(a.hop.Err):
 		reason := "This service " + shortage.Phrase + "."
 		state.State, state.Reason = uptimeSkipped, &reason
-	case a.kept():
+	case a.prevented():
 		reason := webview.FaultSentence(a.hop.Err)
 		state.State, state.Reason = uptimeSkipped, &reason
 	default:
@@ -130,7 +130,7 @@ func (c *familyCheck) differ() bool {
 		return false
 	}
 	met := addressCheck{hop: c.first, asked: true}
-	return slices.ContainsFunc(c.addresses, func(a addressCheck) bool { return a.heard() && a.trouble() != met.trouble() })
+	return slices.ContainsFunc(c.addresses, func(a addressCheck) bool { return a.known() && a.trouble() != met.trouble() })
 }
 
 // familyTrouble is what is wrong with a family and not with single addresses of it, whose own words tell more.

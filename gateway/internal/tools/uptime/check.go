@@ -84,7 +84,7 @@ func (r checker) checkAgain(ctx context.Context, c *familyCheck) {
 	}
 	for i := range c.addresses {
 		// Where there is no other address the chain's try is that of the address.
-		if a := &c.addresses[i]; !a.settled() && len(c.addresses) > 1 {
+		if a := &c.addresses[i]; !a.final() && len(c.addresses) > 1 {
 			running.Go(func() { r.ask(ctx, a, r.bounds.second) })
 		}
 	}
@@ -98,7 +98,7 @@ func (r checker) checkAgain(ctx context.Context, c *familyCheck) {
 // needsMore reports whether the chain or an address has not answered and may do so yet.
 func (c *familyCheck) needsMore() bool {
 	return c.chainNeedsMore() || len(c.addresses) > 1 && slices.ContainsFunc(c.addresses, func(a addressCheck) bool {
-		return !a.settled()
+		return !a.final()
 	})
 }
 

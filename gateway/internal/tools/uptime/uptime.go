@@ -148,7 +148,7 @@ func unsettled(checks []familyCheck) error {
 			return err
 		}
 		for _, a := range checks[i].addresses {
-			if a.kept() {
+			if a.prevented() {
 				return a.hop.Err
 			}
 		}
