@@ -36,7 +36,7 @@ func (c *Config) TrustsHeaders() bool {
 	return bool(c.TrustProxyHeaders) || c.TrustedPlatform != "" || bool(c.CFPages) || bool(c.Vercel)
 }
 
-// trust is whose word about the client's address is taken.
+// trust is whose headers are believed about the client's address.
 func (c *Config) trust() clientip.Trust {
 	return clientip.Trust{
 		Headers: c.TrustsHeaders(),

@@ -161,7 +161,7 @@ const linkDown = unix.RTNH_F_DEAD | unix.RTNH_F_LINKDOWN
 
 // readLinks judges the links of a unicast route, one or several.
 func readLinks(flags uint32, attributes []byte) (Route, error) {
-	legs, ok := attribute(attributes, unix.RTA_MULTIPATH)
+	nextHops, ok := attribute(attributes, unix.RTA_MULTIPATH)
 	link, _ := attribute(attributes, unix.RTA_OIF)
 	route := Route{Kind: Nowhere}
 	switch {
@@ -173,20 +173,20 @@ func readLinks(flags uint32, attributes []byte) (Route, error) {
 	if flags&linkDown != 0 {
 		return route, nil
 	}
-	if legs == nil {
+	if nextHops == nil {
 		route.Kind = Out
 		return route, nil
 	}
-	for len(legs) >= unix.SizeofRtNexthop {
-		length := int(binary.NativeEndian.Uint16(legs))
-		if length < unix.SizeofRtNexthop || length > len(legs) {
+	for len(nextHops) >= unix.SizeofRtNexthop {
+		length := int(binary.NativeEndian.Uint16(nextHops))
+		if length < unix.SizeofRtNexthop || length > len(nextHops) {
 			return Route{}, ErrNoAnswer
 		}
-		if legs[2]&linkDown == 0 {
+		if nextHops[2]&linkDown == 0 {
 			route.Kind = Out
-			route.Links = append(route.Links, int(binary.NativeEndian.Uint32(legs[4:])))
+			route.Links = append(route.Links, int(binary.NativeEndian.Uint32(nextHops[4:])))
 		}
-		legs = legs[min(align(length), len(legs)):]
+		nextHops = nextHops[min(align(length), len(nextHops)):]
 	}
 	return route, nil
 }

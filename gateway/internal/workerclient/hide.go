@@ -32,15 +32,15 @@ func hideHop(h *workerapi.Hop) {
 		h.Hidden, h.Address, h.Addresses = true, nil, []string{}
 		return
 	}
-	legs := make([]string, 0, len(h.Addresses))
+	shown := make([]string, 0, len(h.Addresses))
 	for _, a := range h.Addresses {
 		if public(a) {
-			legs = append(legs, a)
+			shown = append(shown, a)
 		}
 	}
-	// A hop whose only known legs are private is a private hop, even where the first probe was lost.
-	h.Hidden = h.Address == nil && len(h.Addresses) > 0 && len(legs) == 0
-	h.Addresses = legs
+	// A hop whose only known addresses are private is a private hop, even where the first probe was lost.
+	h.Hidden = h.Address == nil && len(h.Addresses) > 0 && len(shown) == 0
+	h.Addresses = shown
 }
 
 func public(address string) bool {

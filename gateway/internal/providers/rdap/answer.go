@@ -9,8 +9,8 @@ type Reason string
 const (
 	// NotFound is the registry's word: it has no such object.
 	NotFound Reason = "notFound"
-	// NoService is the redirector's word: no RDAP server is known for this top-level domain or block. It is given for a
-	// name whose last label is no top-level domain too.
+	// NoService is what the redirector answers: no RDAP server is known for this top-level domain or block. It is given
+	// for a name whose last label is no top-level domain too.
 	NoService Reason = "noRdapService"
 )
 

@@ -63,7 +63,7 @@ func (c *Client) loadDomain(ctx context.Context, name string) (domainRecord, tim
 	return record, KeepFound, nil
 }
 
-// heard dates a source whose word was remembered of another name: nobody was asked of this one.
+// heard dates a source whose answer was remembered of another name: nobody was asked of this one.
 func (s Source) heard(at *time.Time) Source {
 	if at != nil && at.Before(s.FetchedAt) {
 		s.FetchedAt, s.Cached = *at, true
