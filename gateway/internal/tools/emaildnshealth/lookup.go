@@ -130,13 +130,13 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 	case dnsclient.CodeNotFound:
 		answer.err = mailauth.ErrNotFound
 	default:
-		answer.err = &mailauth.LookupError{Code: r.blame(ctx, q.name, a)}
+		answer.err = &mailauth.LookupError{Code: r.codeOf(ctx, q.name, a)}
 	}
 	return answer
 }
 
-// blame gives the code of a failed lookup, which may be the fault of this service's own resolver.
-func (r *resolver) blame(ctx context.Context, name string, failed dnsclient.Answer) string {
+// codeOf gives the code of a failed lookup, which may be the fault of this service's own resolver.
+func (r *resolver) codeOf(ctx context.Context, name string, failed dnsclient.Answer) string {
 	r.brokenOnce.Do(func() { r.broken = r.client.ResolverFault(ctx, name, name, failed) != nil })
 	if r.broken {
 		return mailauth.CodeResolver
