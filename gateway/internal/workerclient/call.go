@@ -72,7 +72,7 @@ func (c *Client) perform(ctx context.Context, path string, body []byte, to netip
 	working, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	asked := parallel.Start(func() reply {
-		answer, err := c.call(readingAlong(working, to), c.limits.job, http.MethodPost, path, body)
+		answer, err := c.call(readingAlong(working, path, to), c.limits.job, http.MethodPost, path, body)
 		return reply{answer, err}
 	})
 	select {

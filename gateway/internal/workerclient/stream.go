@@ -23,6 +23,7 @@ const maxStreamBytes = 4 << 20
 // steps are what a worker tells of a job while it runs, for whoever reads along at the gateway. A nil one is for jobs
 // that nobody reads along.
 type steps struct {
+	path  string // of the job, which says what steps it has
 	asked netip.Addr
 	feed  *progress.Feed
 }
@@ -30,12 +31,12 @@ type steps struct {
 type stepsKey struct{}
 
 // readingAlong has a job asked for as a stream, where somebody reads along.
-func readingAlong(ctx context.Context, asked netip.Addr) context.Context {
+func readingAlong(ctx context.Context, path string, asked netip.Addr) context.Context {
 	feed := progress.Of(ctx)
 	if feed == nil {
 		return ctx
 	}
-	return context.WithValue(ctx, stepsKey{}, &steps{asked: asked, feed: feed})
+	return context.WithValue(ctx, stepsKey{}, &steps{path: path, asked: asked, feed: feed})
 }
 
 func stepsOf(ctx context.Context) *steps {
@@ -128,14 +129,25 @@ func finish(l lastLine, line []byte) ([]byte, error) {
 // pass passes a step on, held against the contract and cleaned as the answer will be; any other is dropped.
 func (s *steps) pass(told step) {
 	switch {
-	case told.Kind == "hop" && told.Hop != nil && told.Hop.Validate(s.asked) == nil:
+	case told.Kind == "hop" && s.path == workerapi.PathTraceroute && told.Hop != nil && told.Hop.Validate(s.asked) == nil:
 		hop, truncated := *told.Hop, false
 		hideHop(&hop)
 		boundHop(&hop, &truncated)
 		s.report("hop", hop.TTL, hop)
-	case told.Kind == "reply" && told.Reply != nil && told.Reply.Validate() == nil:
+	case told.Kind == "reply" && told.Reply != nil && told.Reply.Seq <= s.probes() && told.Reply.Validate() == nil:
 		s.report("reply", told.Reply.Seq, *told.Reply)
 	}
+}
+
+// probes is how many replies a job may have told of; those of a confirmation are in the answer alone.
+func (s *steps) probes() int {
+	switch s.path {
+	case workerapi.PathPing:
+		return workerapi.PingProbes
+	case workerapi.PathPacketLoss:
+		return workerapi.LossProbes
+	}
+	return -1
 }
 
 func (s *steps) report(kind string, number int, value any) {

@@ -18,6 +18,10 @@ import (
 const hopStep = `{"step":{"kind":"hop","hop":{"ttl":%d,"address":%q,"addresses":[%q],"hostname":"gw.corp","hidden":false,` +
 	`"asn":null,"sent":1,"received":1,"lossPercent":0,"bestMs":1,"averageMs":1,"worstMs":1,"rttsMs":[1],"note":null},"atMs":1}}` + "\n"
 
+func replyStep(seq int) string {
+	return fmt.Sprintf(`{"step":{"kind":"reply","reply":{"seq":%d,"rttMs":1,"ttl":60}}}`+"\n", seq)
+}
+
 // lastOf is the last line with a plain answer's keys.
 func lastOf(plain string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(plain, "}"), "\n", "") + `,"status":200}` + "\n"
@@ -72,9 +76,7 @@ func TestSteps(t *testing.T) {
 		fmt.Sprintf(hopStep, 4, "<script>", "<script>"),
 		strings.Replace(fmt.Sprintf(hopStep, 5, "1.1.1.1", "1.1.1.1"), `"sent":1`, `"sent":9`, 1),
 		`{"step":{"kind":"hop"}}`+"\n", `{"step":{"kind":"mood","mood":"good"}}`+"\n", `{"step":7}`+"\n", `{}`+"\n", "[]\n", "7\n",
-		`{"step":{"kind":"reply","reply":{"seq":1,"rttMs":1,"ttl":60}}}`+"\n",
-		`{"step":{"kind":"reply","reply":{"seq":99,"rttMs":1,"ttl":60}}}`+"\n",
-		`{"step":{"kind":"reply","reply":{"seq":2,"rttMs":-1,"ttl":60}}}`+"\n",
+		replyStep(0), replyStep(1),
 		lastOf(goodTrace)))
 	ctx, feed := followed(t)
 	result, err := client(t, s.URL, quick()).Traceroute(ctx, job)
@@ -89,8 +91,45 @@ func TestSteps(t *testing.T) {
 			t.Errorf("told: %s", step)
 		}
 	}
-	if want := []string{`hop {"ttl":2`, `hop {"ttl":1`, `reply {"seq":1`}; !slices.Equal(kinds, want) {
+	if want := []string{`hop {"ttl":2`, `hop {"ttl":1`}; !slices.Equal(kinds, want) {
 		t.Errorf("%v, want %v", all, want)
+	}
+}
+
+// A series tells of the probes that it sends, and of no hops.
+func TestRepliesOfAJob(t *testing.T) {
+	t.Parallel()
+	lines := []string{fmt.Sprintf(hopStep, 1, "93.184.216.34", "93.184.216.34"),
+		strings.Replace(replyStep(5), `"rttMs":1`, `"rttMs":-1`, 1), replyStep(-1)}
+	const most, mostLoss = workerapi.PingProbes, workerapi.LossProbes
+	for _, seq := range []int{1, most, most + 1, mostLoss, mostLoss + 1} {
+		lines = append(lines, replyStep(seq))
+	}
+	for name, test := range map[string]struct {
+		last string
+		run  func(*Client, context.Context) error
+		want []int
+	}{
+		"ping": {goodPing, func(c *Client, ctx context.Context) error { _, err := c.Ping(ctx, job); return err },
+			[]int{1, most}},
+		"packet-loss": {goodLoss(), func(c *Client, ctx context.Context) error { _, err := c.PacketLoss(ctx, job); return err },
+			[]int{1, most, most + 1, mostLoss}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := worker(t, streaming(t, append(slices.Clone(lines), lastOf(test.last))...))
+			ctx, feed := followed(t)
+			if err := test.run(client(t, s.URL, quick()), ctx); err != nil {
+				t.Fatal(err)
+			}
+			want := make([]string, 0, len(test.want))
+			for _, seq := range test.want {
+				want = append(want, fmt.Sprintf(`reply {"seq":%d,"rttMs":1,"ttl":60}`, seq))
+			}
+			if got := stepsIn(feed); !slices.Equal(got, want) {
+				t.Errorf("%v, want %v", got, want)
+			}
+		})
 	}
 }
 
@@ -178,7 +217,7 @@ func FuzzStream(f *testing.F) {
 	f.Add([]byte(fmt.Sprintf(hopStep, 1, "10.0.0.1", "10.0.0.1") + lastOf(goodTrace)))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		feed := new(progress.Feed)
-		s := steps{asked: target4, feed: feed}
+		s := steps{path: workerapi.PathTraceroute, asked: target4, feed: feed}
 		_, _ = s.read(strings.NewReader(string(body)))
 		for _, step := range stepsIn(feed) {
 			if strings.Contains(step, `"10.0.0.1"`) {
