@@ -37,6 +37,7 @@ func (rc *requestContext) perform(run func(context.Context)) {
 func (rc *requestContext) startStream() {
 	rc.stream = true
 	rc.header(progress.MediaType)
+	rc.w.Header().Set("X-Accel-Buffering", "no") // an nginx in front would collect the lines
 	rc.w.WriteHeader(http.StatusOK)
 }
 

@@ -67,7 +67,8 @@ func TestStream(t *testing.T) {
 		return nil
 	}
 	first := f.stream(workerapi.PathTraceroute)
-	if first.StatusCode != 200 || first.Header.Get("Content-Type") != "application/x-ndjson" {
+	if first.StatusCode != 200 || first.Header.Get("Content-Type") != "application/x-ndjson" ||
+		first.Header.Get("X-Accel-Buffering") != "no" {
 		t.Fatalf("%d %v", first.StatusCode, first.Header)
 	}
 	if got := first.next(t); got.Step["kind"] != "hop" || got.Step["hop"].(map[string]any)["ttl"] != 1.0 {
