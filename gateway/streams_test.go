@@ -114,3 +114,26 @@ func TestStreamsEndAsPlainAnswers(t *testing.T) {
 		}
 	}
 }
+
+// What the caches have is one line.
+func TestStreamsOfWhatWasKept(t *testing.T) {
+	t.Parallel()
+	n, certs := network(t)
+	s := gatewayOn(t, n.Client(nil, egress.WithChecker(certs)), certs, fakeWorker(t), nil)
+	for _, tt := range []struct{ slug, body string }{
+		{"dns-lookup", `{"input":"site.test-site.com"}`},
+		{"dns-resolver-check", `{"input":"site.test-site.com"}`},
+		{"email-dns-health", `{"input":"null-site.com"}`},
+		{"email-dns-health", `{"input":"site.test-site.com"}`},
+		{"whois-lookup", `{"input":"www.test-site.com"}`},
+		{"ip-geolocation", `{"input":"93.184.216.34"}`},
+		{"asn-lookup", `{"input":"93.184.216.34"}`},
+	} {
+		for _, kept := range []bool{false, true} {
+			kinds, last := stream(t, s, tt.slug, tt.body)
+			if last["status"] != 200.0 || (len(kinds) == 0) != kept {
+				t.Errorf("%s %s, kept %t: %v, %v", tt.slug, tt.body, kept, kinds, last)
+			}
+		}
+	}
+}

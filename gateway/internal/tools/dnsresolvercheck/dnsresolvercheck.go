@@ -203,7 +203,9 @@ func (c query) look(ctx context.Context, ask func(context.Context, netip.AddrPor
 		}
 		asking.Go(func() {
 			answers[i] = resolver.describe(ask(ctx, resolver.server, c.domain.String(), dns.StringToType[c.recordType]))
-			progress.Report(ctx, "resolver", resolver.id, answers[i])
+			if !answers[i].Cached {
+				progress.Report(ctx, "resolver", resolver.id, answers[i])
+			}
 		})
 	}
 	asking.Wait()

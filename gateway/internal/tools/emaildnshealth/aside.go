@@ -24,5 +24,6 @@ func (r *resolver) aside(questions int) *resolver {
 	a := newResolver(r.client)
 	a.places = make(chan struct{}, asidePlaces)
 	a.left, a.room, a.spare = questions, asideBytes, asideSpare
+	a.news = r.news
 	return a
 }

@@ -77,7 +77,7 @@ type checker struct {
 func run(ctx context.Context, client *egress.Client, m query) (Result, error) {
 	run := &checker{client: client, dns: newResolver(client), domain: m.domain.String(), selector: m.selector}
 	mx := run.mx(ctx)
-	mx.tellStep(ctx, "mx")
+	run.tell(ctx, "mx", &mx.check)
 	var results results
 	var bimi bimiResult
 	if mx.notFound {
@@ -102,23 +102,23 @@ func (r *checker) others(ctx context.Context, mx mxCheck) (results, bimiResult) 
 	checks.Go(func() { more = r.mailHostFacts(ctx, mx) })
 	checks.Go(func() {
 		results.SPF = r.spf(ctx, mx)
-		results.SPF.tellStep(ctx, "spf")
+		r.tell(ctx, "spf", &results.SPF.check)
 	})
 	checks.Go(func() {
 		results.DMARC, bimi = r.dmarcAndBIMI(ctx)
-		results.DMARC.tellStep(ctx, "dmarc")
+		r.tell(ctx, "dmarc", &results.DMARC.check)
 	})
 	checks.Go(func() {
 		results.DKIM = r.dkim(ctx, mx)
-		results.DKIM.tellStep(ctx, "dkim")
+		r.tell(ctx, "dkim", &results.DKIM.check)
 	})
 	checks.Go(func() {
 		results.MTASTS = r.mtaSts(ctx, mx)
-		results.MTASTS.tellStep(ctx, "mtaSts")
+		r.tell(ctx, "mtaSts", &results.MTASTS.check)
 	})
 	checks.Go(func() {
 		results.TLSRPT = r.tlsRpt(ctx, mx)
-		results.TLSRPT.tellStep(ctx, "tlsRpt")
+		r.tell(ctx, "tlsRpt", &results.TLSRPT.check)
 	})
 	checks.Wait()
 	results.SPF.shorten(ctx, r.dns)

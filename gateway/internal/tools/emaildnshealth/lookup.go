@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
@@ -42,6 +43,9 @@ type resolver struct {
 	// anything about the domain.
 	brokenOnce sync.Once
 	broken     bool
+
+	// news tells that somebody was asked, not the cache alone.
+	news *atomic.Bool
 }
 
 type question struct {
@@ -69,6 +73,7 @@ func newResolver(client *egress.Client) *resolver {
 		left:   maxMailQueries,
 		room:   maxMailBytes,
 		asked:  make(map[question]func(context.Context) reply),
+		news:   new(atomic.Bool),
 	}
 }
 
@@ -112,6 +117,9 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 		return reply{err: &mailauth.LookupError{Code: mailauth.CodeBound}}
 	}
 	a := r.client.DNS().Query(ctx, q.name, q.qtype)
+	if !a.Cached {
+		r.news.Store(true)
+	}
 	if !r.keeps(a) {
 		return reply{err: &mailauth.LookupError{Code: mailauth.CodeLong}}
 	}

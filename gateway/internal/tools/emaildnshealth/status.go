@@ -38,7 +38,11 @@ type checkStep struct {
 	Summary string `json:"summary"`
 }
 
-func (c *check) tellStep(ctx context.Context, name string) {
+// tell tells a check. What the cache alone has said is no news: the answer itself has it.
+func (r *checker) tell(ctx context.Context, name string, c *check) {
+	if !r.dns.news.Load() {
+		return
+	}
 	progress.Report(ctx, "check", name, checkStep{name, c.Status, c.Summary})
 }
 

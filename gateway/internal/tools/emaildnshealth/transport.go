@@ -152,6 +152,7 @@ func (r *checker) fetchPolicy(ctx context.Context) mtaStsFetch {
 			"https://%s/.well-known/mta-sts.txt, or remove the TXT record.", shown, shown)
 		return f
 	}
+	r.dns.news.Store(true)
 	response, err := r.client.Do(ctx, egress.Request{URL: url, RequireValidCertificate: true, MaxBody: maxPolicy})
 	if err != nil {
 		f.unreachable(ctx, err)
