@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"errors"
+	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/egress"
@@ -97,9 +98,15 @@ func run(ctx context.Context, client *egress.Client, m query) (Result, error) {
 func (r *checker) others(ctx context.Context, mx mxCheck) (results, bimiResult) {
 	results := results{MX: mx}
 	var bimi bimiResult
-	var more []mailHostFacts
 	var checks parallel.Group
-	checks.Go(func() { more = r.mailHostFacts(ctx, mx) })
+	checks.Go(func() {
+		more := r.mailHostFacts(ctx, mx)
+		results.MX.Hosts = slices.Clone(mx.Hosts) // the other checks read them
+		results.MX.complete(r.domain, more)
+		if results.MX.Status != mx.Status {
+			r.tell(ctx, "mx", &results.MX.check)
+		}
+	})
 	checks.Go(func() {
 		results.SPF = r.spf(ctx, mx)
 		r.tell(ctx, "spf", &results.SPF.check)
@@ -122,7 +129,6 @@ func (r *checker) others(ctx context.Context, mx mxCheck) (results, bimiResult) 
 	})
 	checks.Wait()
 	results.SPF.shorten(ctx, r.dns)
-	results.MX.complete(r.domain, more)
 	return results, bimi
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
+	"diagnostics/shared/progress"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/miekg/dns"
@@ -19,6 +20,23 @@ func vouch(n *egresstest.Network, name string) {
 		m.AuthenticatedData = true
 		return m
 	})
+}
+
+// What the mail hosts' own records make of the check of MX is told as well.
+func TestMXIsToldToTheEnd(t *testing.T) {
+	t.Parallel()
+	n := egresstest.New(t)
+	n.Records("post.com. 300 IN MX 10 a.post.com.", "a.post.com. 300 IN A 93.184.216.40",
+		"_25._tcp.a.post.com. 300 IN TLSA 3 1 1 "+strings.Repeat("00", 32))
+	n.Records(strings.Split(testZone["reverse"], "\n")...)
+	vouch(n, "_25._tcp.a.post.com")
+	vouch(n, "post.com")
+	feed := new(progress.Feed)
+	mx := checkDomain(t, progress.With(t.Context(), feed), n, nil, "post.com", "s1").Checks.MX
+	if told, _ := toolstest.AwaitStep(t, feed, "check", "mx"); mx.Status != mailFail ||
+		!strings.Contains(told, `"status":"fail"`) {
+		t.Errorf("told %s, and is %s", told, mx.Status)
+	}
 }
 
 func TestTLSAOfTheExchanges(t *testing.T) {
