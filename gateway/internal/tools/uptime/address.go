@@ -42,6 +42,11 @@ func (r checker) ask(ctx context.Context, a *addressCheck, limit time.Duration) 
 	defer cancel()
 	answer, err := r.client.Do(ctx, egress.Request{URL: r.url, Address: a.address})
 	a.see(egress.Hop{URL: r.url, Response: answer, Err: err})
+	a.report(ctx)
+}
+
+// report tells the address as it is known now.
+func (a *addressCheck) report(ctx context.Context) {
 	if !a.refused() {
 		progress.Report(ctx, "address", a.address.String(), a.describe())
 	}

@@ -18,6 +18,8 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tools/internal/challenge"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
+	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
 )
 
 const (
@@ -122,6 +124,29 @@ func TestUptimeAddresses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTheFirstAddressIsTold: the one that the chain meets too, while the others are waited for.
+func TestTheFirstAddressIsTold(t *testing.T) {
+	t.Parallel()
+	n := many(t, one, two)
+	told := make(chan struct{})
+	n.Serve(one+":80", toolstest.StatusHandler(404))
+	n.Serve(two+":80", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-told }))
+	tl, feed := newWithin(n.Client(nil), limits{first: 30 * time.Second, second: time.Second}), new(progress.Feed)
+	running := parallel.Start(func() error {
+		_, err := toolstest.Run(progress.With(t.Context(), feed), tl, toolstest.URLInput("http://many.example.com/"))
+		return err
+	})
+	value, _ := toolstest.AwaitStep(t, feed, "address", one)
+	close(told)
+	if want := `"address":"` + one + `","state":"up","status":404,`; !strings.Contains(value, want) {
+		t.Errorf("told %s, want %s", value, want)
+	}
+	if err := running.Wait(); err != nil {
+		t.Error(err)
+	}
+	toolstest.AwaitStep(t, feed, "address", two)
 }
 
 // TestUptimeAddressesOfBothFamilies: what is wrong with single addresses of either is one sentence.

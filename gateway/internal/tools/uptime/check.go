@@ -32,7 +32,10 @@ type familyCheck struct {
 // which the round trip finds in the cache.
 func (r checker) check(ctx context.Context, c *familyCheck, lookup time.Duration) {
 	var running parallel.Group
-	running.Go(func() { r.try(ctx, c, netip.Addr{}, r.bounds.first) })
+	running.Go(func() {
+		r.try(ctx, c, netip.Addr{}, r.bounds.first)
+		c.reportMet(ctx)
+	})
 	for i := range c.addresses[min(1, len(c.addresses)):] {
 		running.Go(func() { r.ask(ctx, &c.addresses[i+1], r.bounds.first) })
 	}
@@ -60,6 +63,15 @@ func (c *familyCheck) report(ctx context.Context) {
 		Family: c.family, State: known.State, Address: known.Address, Status: known.Status,
 		ResponseTimeMs: known.ResponseTimeMs, Reason: known.Reason,
 	})
+}
+
+// reportMet tells the first of several addresses, where the chain met it: the others are asked for themselves.
+func (c *familyCheck) reportMet(ctx context.Context) {
+	if len(c.addresses) < 2 || c.first.Response == nil || c.first.Response.Address != c.addresses[0].address {
+		return
+	}
+	met := addressCheck{address: c.first.Response.Address, hop: c.first, asked: true}
+	met.report(ctx)
 }
 
 // familyStep is a family while the check goes on. Its addresses are steps of their own.
