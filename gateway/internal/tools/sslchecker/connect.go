@@ -19,6 +19,7 @@ import (
 	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/tlswire"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
 )
 
 // visit is what was learnt at one address, until when it may take.
@@ -81,6 +82,7 @@ func (i *inspection) converse(ctx context.Context, v *visit, say conversation) (
 			return observation{}, endOr(ctx, i.classify(conn, err, starttlsFault(limited, who, port, protocol, err)))
 		}
 	}
+	progress.Enter(ctx, progress.Waiting)
 	seen, err := say(limited, conn, who)
 	for _, cert := range seen.state.PeerCertificates {
 		memory.Count(ctx, 2*len(cert.Raw)) // its parts are kept apart as well

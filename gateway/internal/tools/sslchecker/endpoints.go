@@ -57,6 +57,7 @@ type visits struct {
 	finished  chan int
 	done      []*visit // nil while under way
 	left      int
+	ended     func(int) // is told of each as soon as it has
 }
 
 func startVisits(ctx context.Context, addresses []netip.Addr, each func(context.Context, netip.Addr) visit) *visits {
@@ -98,6 +99,9 @@ func (v *visits) end(i int) {
 	v.left-- // first: the panic of a visit ends the run, which then waits for the others
 	one := v.pending[i].Wait()
 	v.done[i] = &one
+	if v.ended != nil {
+		v.ended(i)
+	}
 }
 
 // failure is that of the run where no address has shown certificates: of a server that was reached, before that of one
@@ -203,14 +207,14 @@ func (i *inspection) describeEndpoint(n int) endpoint {
 	return e
 }
 
-// reportEndpoints tells of the addresses that have been asked.
-func (i *inspection) reportEndpoints(ctx context.Context) {
-	for n, one := range i.visits.done {
-		if one != nil {
-			e := i.describeEndpoint(n)
-			progress.Report(ctx, "endpoint", e.Address, e)
-		}
+// reportEndpoint tells of an address that has been asked, unless the run is over or refused.
+func (i *inspection) reportEndpoint(ctx context.Context, n int) {
+	if progress.Of(ctx) == nil || ctx.Err() != nil || i.visits.refusal() != nil {
+		return
 	}
+	i.judge(ctx)
+	e := i.describeEndpoint(n)
+	progress.Report(ctx, "endpoint", e.Address, e)
 }
 
 // issues tell why an address was not reached.

@@ -6,6 +6,7 @@ import (
 	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/netip"
@@ -21,6 +22,7 @@ import (
 	"diagnostics/gateway/internal/tlsprobe"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -92,6 +94,38 @@ func TestTheWorstEndpointIsOnTop(t *testing.T) {
 	if d := cmp.Diff([]string{six + " 6 true 1", four + " 4 false 2"}, told); d != "" {
 		t.Error(d)
 	}
+}
+
+// An address is told as soon as it has shown its certificates, once, while others are waited for.
+func TestEndpointsAreToldAsTheyCome(t *testing.T) {
+	t.Parallel()
+	w := farmOf(t, six, four)
+	told := make(chan struct{})
+	config := oneCertificate(certtest.Leaf(t, w.inter, []string{farm}).TLS(w.inter))
+	w.ServeConn(at(six), func(c net.Conn) {
+		<-told
+		handshakeAndWait(c, config)
+	})
+	w.serving(t, four)
+	check, feed := w.checker(t), new(progress.Feed)
+	running := parallel.Start(func() Result {
+		got, err := check.run(progress.With(t.Context(), feed), toolstest.HostPort(t, farm))
+		if err != nil {
+			t.Error(err)
+		}
+		return got
+	})
+	value, position := toolstest.AwaitStep(t, feed, "endpoint", four)
+	close(told)
+	for _, e := range running.Wait().Endpoints {
+		if text, _ := json.Marshal(e); e.Address == four && string(text) != value {
+			t.Errorf("told %s, and is %s", value, text)
+		}
+	}
+	if _, again := toolstest.AwaitStep(t, feed, "endpoint", four); again != position {
+		t.Error("it was told again")
+	}
+	toolstest.AwaitStep(t, feed, "endpoint", six)
 }
 
 // How addresses differ is said once for all that differ alike, and not where they do not.

@@ -117,6 +117,7 @@ func (s checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	i := &inspection{checker: s, to: to, several: len(addresses) > 1, results: make([]*Result, len(addresses))}
 	visiting, cancel := context.WithCancel(ctx)
 	i.visits = startVisits(visiting, addresses, i.visit)
+	i.visits.ended = func(n int) { i.reportEndpoint(visiting, n) }
 	defer i.visits.wait()
 	defer cancel()
 	i.visits.settle(s.grace)
@@ -152,7 +153,6 @@ func (i *inspection) choose(ctx context.Context) (int, error) {
 		return -1, err
 	}
 	i.judge(ctx)
-	i.reportEndpoints(ctx)
 	worst := i.worst()
 	if worst < 0 {
 		return -1, i.visits.failure(i.to.Host.Short(), i.to.Port)
