@@ -18,8 +18,9 @@ import (
 // Domain asks the registry about a registrable domain name (A-labels, lower case), and the registrar too where the
 // registry knows the name and its registrar alone. That nothing is found is no error. Errors are ctx.Err() or
 // *fault.Error: Upstream, Timeout, or Busy with RetryAfter (the provider is to be left alone for a time, with ErrPause
-// where it asked for that, or this service lacks the means to ask it). A failure of the registrar is a notice.
-func (c *Client) Domain(ctx context.Context, name string) (DomainAnswer, error) {
+// where it asked for that, or this service lacks the means to ask it). A failure of the registrar is a notice. told,
+// unless nil, is given the registry's source before the registrar is asked.
+func (c *Client) Domain(ctx context.Context, name string, told func(Source)) (DomainAnswer, error) {
 	load := func(ctx context.Context) (domainRecord, time.Duration, error) { return c.loadDomain(ctx, name) }
 	kept, err := c.domains.Get(ctx, name, domainFits(name), load)
 	if err != nil {
@@ -32,6 +33,9 @@ func (c *Client) Domain(ctx context.Context, name string) (DomainAnswer, error) 
 		Sources: []Source{sourceOf(registryName(r.Reason, r.Undelegated), r.URL, kept)},
 	}
 	answer.Sources[0] = answer.Sources[0].heard(r.Heard)
+	if told != nil {
+		told(answer.Sources[0])
+	}
 	if r.Domain == nil || r.Related == "" || !r.Domain.thin() {
 		return answer, nil
 	}

@@ -350,7 +350,7 @@ func TestVisitorWhoLeaves(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-arrived; cancel() }()
-	if _, err := w.Domain(ctx, "one-site.com"); !errors.Is(err, context.Canceled) {
+	if _, err := w.Domain(ctx, "one-site.com", nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -480,7 +480,7 @@ func TestPrivateRedirector(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Domain(t.Context(), "one-site.com")
+	_, err = c.Domain(t.Context(), "one-site.com", nil)
 	wantFailure(t, err, fault.Upstream, "cannot be reached")
 	if d := n.Dials(); len(d) != 1 || d[0] != netip.MustParseAddrPort("10.0.0.5:8443") {
 		t.Errorf("dialled %v", d)

@@ -270,7 +270,7 @@ func TestLeavingBeforeTheTurn(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	if _, err := w.Domain(ctx, "one-site.com"); err == nil || time.Since(began) > 2*time.Second {
+	if _, err := w.Domain(ctx, "one-site.com", nil); err == nil || time.Since(began) > 2*time.Second {
 		t.Errorf("%v after %v", err, time.Since(began))
 	}
 	w.wantAsked()

@@ -3,6 +3,7 @@ package rdap
 import (
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -43,6 +44,23 @@ func TestRegistrarIsAskedOnce(t *testing.T) {
 		}
 	}
 	w.wantAsked(redirectorHost+"/domain/example-shop.com", registryHost+"/domain/example-shop.com", relatedPath)
+}
+
+// Who follows a lookup hears of the registry while the registrar is asked.
+func TestTheRegistryIsToldFirst(t *testing.T) {
+	t.Parallel()
+	w := thinWorld(t, "https://"+relatedPath)
+	var told atomic.Value
+	w.on(relatedPath, func(out http.ResponseWriter, r *http.Request) {
+		if s, _ := told.Load().(Source); s.Name != "Registry RDAP" {
+			t.Errorf("when the registrar is asked %+v is told", s)
+		}
+		rdapBody(string(fixture(t, "registrar.json")))(out, r)
+	})
+	answer, err := w.Domain(t.Context(), "example-shop.com", func(s Source) { told.Store(s) })
+	if err != nil || len(answer.Sources) != 2 || told.Load() != answer.Sources[0] {
+		t.Errorf("%+v, %v; told %+v", answer.Sources, err, told.Load())
+	}
 }
 
 func TestThickRegistryIsEnough(t *testing.T) {

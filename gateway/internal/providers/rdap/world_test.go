@@ -139,7 +139,7 @@ func (w *world) wantAsked(want ...string) {
 }
 
 func (w *world) domain(name string) (DomainAnswer, error) {
-	return w.Domain(w.Context(), name)
+	return w.Domain(w.Context(), name, nil)
 }
 
 func (w *world) network(addr string) (NetworkAnswer, error) {

@@ -53,7 +53,8 @@ func domain(
 	ctx context.Context, client *rdap.Client, port43 *whois.Client, query target.Registration,
 ) (Result, error) {
 	name := query.Registrable()
-	answer, err := client.Domain(ctx, name)
+	report := func(s rdap.Source) { registration.Report(ctx, registration.SourceOfRDAP(s, new(bool))) }
+	answer, err := client.Domain(ctx, name, report)
 	if err != nil {
 		return Result{}, err
 	}
@@ -66,7 +67,7 @@ func domain(
 	for _, s := range answer.Sources {
 		result.Sources = append(result.Sources, registration.SourceOfRDAP(s, &result.Truncated))
 	}
-	registration.Report(ctx, result.Sources...)
+	registration.Report(ctx, result.Sources[1:]...)
 	if answer.Reason == rdap.NoService && !answer.Undelegated {
 		return result.withWHOIS(ctx, port43, name)
 	}
