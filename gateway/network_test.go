@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -34,6 +35,7 @@ import (
 	"diagnostics/gateway/internal/tools"
 	"diagnostics/gateway/internal/workerclient"
 	"diagnostics/gateway/web"
+	"diagnostics/shared/progress"
 	"diagnostics/shared/workerapi"
 
 	"github.com/miekg/dns"
@@ -154,6 +156,8 @@ func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 		"site.test-site.com. 300 IN NS ns1.test-site.com.",
 		"site.test-site.com. 300 IN SOA ns1.test-site.com. host.test-site.com. 1 2 3 4 5",
 		"34.216.184.93.in-addr.arpa. 300 IN PTR site.test-site.com.",
+		"pair.test-site.com. 300 IN A 93.184.216.34",
+		"pair.test-site.com. 300 IN A 93.184.216.38",
 		"example.com. 300 IN A 93.184.216.34",
 		"example.com. 300 IN AAAA 2606:2800:220:1::34",
 		"alias.test-site.com. 300 IN CNAME site.test-site.com.",
@@ -214,6 +218,7 @@ func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 		n.ServeTLS(address+":443", &tls.Config{Certificates: []tls.Certificate{good}}, handler)
 		n.ServeTLS(address+":8443", &tls.Config{Certificates: []tls.Certificate{expired}}, handler)
 	}
+	n.Serve("93.184.216.38:80", handler)
 	n.Drop("93.184.216.34:81")
 	n.Fail("[2606:2800:220:1::34]:81", syscall.EHOSTUNREACH)
 	n.Fail("93.184.216.34:82", syscall.EHOSTUNREACH)
@@ -313,7 +318,8 @@ func issue(
 	return key, cert
 }
 
-// fakeWorker answers jobs with results of the contract's own types; hostname picks a misbehaviour.
+// fakeWorker answers jobs with results of the contract's own types, as a stream where one is asked for; hostname picks
+// a misbehaviour.
 func fakeWorker(t *testing.T) *workerclient.Client {
 	t.Helper()
 	ms, ttl, note := 1.5, 60, "a note"
@@ -340,13 +346,15 @@ func fakeWorker(t *testing.T) *workerclient.Client {
 			Replies: []workerapi.Reply{{Seq: 0, RTTMs: &ms, TTL: &ttl}, {Seq: 1}}, StopReason: workerapi.StopCompleted}
 		switch r.URL.Path {
 		case workerapi.PathTraceroute:
-			reply(w, workerapi.Traceroute{Target: address, Address: address, Family: 4, Reached: true,
+			hops := []workerapi.Hop{hop, last}
+			stepByStep(w, r, "hop", hops, workerapi.Traceroute{Target: address, Address: address, Family: 4, Reached: true,
 				StopReason: workerapi.StopReached,
-				Hops:       []workerapi.Hop{hop, last}, Explanation: []string{"All is well."}})
+				Hops:       hops, Explanation: []string{"All is well."}})
 		case workerapi.PathPing:
-			reply(w, ping)
+			stepByStep(w, r, "reply", ping.Replies, ping)
 		case workerapi.PathPacketLoss:
-			reply(w, workerapi.PacketLoss{Ping: ping, Bursts: []workerapi.Burst{{StartSeq: 1, Length: 1}}})
+			stepByStep(w, r, "reply", ping.Replies,
+				workerapi.PacketLoss{Ping: ping, Bursts: []workerapi.Burst{{StartSeq: 1, Length: 1}}})
 		default:
 			http.NotFound(w, r)
 		}
@@ -363,4 +371,21 @@ func fakeWorker(t *testing.T) *workerclient.Client {
 func reply[T any](w http.ResponseWriter, data T) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(workerapi.Envelope[T]{Data: &data, DurationMs: 1, RequestID: "x"})
+}
+
+// stepByStep answers a job as it is asked for: with steps before the data, or with the data alone.
+func stepByStep[S, T any](w http.ResponseWriter, r *http.Request, kind string, steps []S, data T) {
+	if !progress.Wanted(r.Header.Values("Accept")) {
+		reply(w, data)
+		return
+	}
+	var lines bytes.Buffer
+	for _, step := range steps {
+		_ = progress.Step{Kind: kind, Value: step, At: time.Now()}.Line(&lines, time.Now(), workerapi.JobLimit)
+	}
+	last, _ := json.Marshal(workerapi.Envelope[T]{Data: &data, DurationMs: 1, RequestID: "x"})
+	lines.Write(bytes.TrimSuffix(last, []byte("}")))
+	lines.WriteString(`,"status":200}` + "\n")
+	w.Header().Set("Content-Type", progress.MediaType)
+	_, _ = w.Write(lines.Bytes())
 }

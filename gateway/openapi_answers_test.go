@@ -72,6 +72,7 @@ var realRequests = []struct {
 	{"uptime", `{"input":"https://site.test-site.com/"}`, 200},
 	{"uptime", `{"input":"http://site.test-site.com/moved"}`, 200},
 	{"uptime", `{"input":"http://site.test-site.com/inside"}`, 200},
+	{"uptime", `{"input":"http://pair.test-site.com/"}`, 200},
 	{"uptime", `{"input":"http://site.test-site.com/broken"}`, 200},
 	{"uptime", `{"input":"http://site.test-site.com/missing"}`, 200},
 	{"uptime", `{"input":"https://site.test-site.com:8443/"}`, 200},
