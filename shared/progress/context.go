@@ -30,10 +30,13 @@ const MaxBytes = 16 << 10
 // Report tells a step: what of its kind it is about, and what is known of that now. The value is encoded before Report
 // returns, so whoever has it may change it.
 func Report(ctx context.Context, kind, key string, value any) {
-	f := Of(ctx)
-	if f == nil {
-		return
+	if f := Of(ctx); f != nil {
+		f.Report(kind, key, value)
 	}
+}
+
+// Report is the function of that name for who has the feed.
+func (f *Feed) Report(kind, key string, value any) {
 	if text, err := json.Marshal(value); err == nil && len(text) <= MaxBytes {
 		f.Add(Step{Kind: kind, Key: key, Value: json.RawMessage(text), At: time.Now()})
 	}

@@ -3,6 +3,7 @@
 package progress
 
 import (
+	"encoding/json"
 	"slices"
 	"sync"
 	"time"
@@ -30,6 +31,10 @@ const MostSteps = 256
 // slowly, or comes late, finds what there is then: a reader takes no memory, and holds nobody up. The zero Feed is
 // ready for use.
 type Feed struct {
+	// Room is asked before a step may take so many bytes more; a step without room is left out. nil has room for all.
+	// It must not use the Feed, nor be changed once that is in use.
+	Room func(bytes int) bool
+
 	mu        sync.Mutex
 	last      uint64 // how many changes there were
 	begun     bool
@@ -64,20 +69,33 @@ func (f *Feed) begin() {
 func (f *Feed) Add(s Step) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	before := 0
 	at := slices.IndexFunc(f.entries, func(e entry) bool { return e.step.Kind == s.Kind && e.step.Key == s.Key })
 	switch {
 	case at >= 0 && s.Kind == KindStage && f.entries[at].step.sameStage(s):
 		return
 	case at >= 0:
-		f.entries = slices.Delete(f.entries, at, at+1)
+		before = f.entries[at].step.size()
 	case len(f.entries) >= MostSteps:
 		return
+	}
+	if more := s.size() - before; more > 0 && f.Room != nil && !f.Room(more) {
+		return
+	}
+	if at >= 0 {
+		f.entries = slices.Delete(f.entries, at, at+1)
 	}
 	f.wake()
 	f.entries = append(f.entries, entry{f.last, s})
 	for _, follower := range f.followers {
 		follower.Add(s)
 	}
+}
+
+// size is how many bytes its value takes where it is encoded, as those of Report are.
+func (s Step) size() int {
+	text, _ := s.Value.(json.RawMessage)
+	return len(text)
 }
 
 // sameStage reports whether two stages are the same.

@@ -2,9 +2,11 @@ package progress
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,6 +60,37 @@ func TestAFeedIsBounded(t *testing.T) {
 	got, _ := drain(f, 0)
 	if len(got) != MostSteps || got[MostSteps-1] != "hop0=newer" || got[0] != "hop1=1" {
 		t.Errorf("%d steps, from %s to %s", len(got), got[0], got[len(got)-1])
+	}
+}
+
+// A step without room is left out: the older state of the same thing stays, and takes no more.
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	run, reader := new(Feed), new(Feed)
+	left := 10
+	reader.Room = func(n int) bool {
+		if n > left {
+			return false
+		}
+		left -= n
+		return true
+	}
+	reader.Follow(run)
+	for i, value := range []string{"12345", "12345678", "1234", "123456789"} {
+		run.Report("x", strconv.Itoa(i%2), value) // in quotes two more
+	}
+	if got, _ := drain(run, 0); len(got) != 2 {
+		t.Errorf("%v", got)
+	}
+	s, position, _, _ := reader.Next(0)
+	if text, _ := s.Value.(json.RawMessage); string(text) != `"1234"` {
+		t.Errorf("told %s", text)
+	}
+	if s, _, more, _ := reader.Next(position); more {
+		t.Errorf("told %s %s", s.Key, s.Value)
+	}
+	if left != 3 {
+		t.Errorf("room for %d", left)
 	}
 }
 

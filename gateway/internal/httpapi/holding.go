@@ -42,6 +42,13 @@ func (h *holding) grow(n int) error {
 	return h.set(h.size+int64(n), sharesOfRuns)
 }
 
+// fits counts more for what can be left out, where that is within the client's share.
+func (h *holding) fits(n int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.set(h.size+int64(n), 1) == nil
+}
+
 // become counts n in place of all that was counted: the answer is all that is left of a run. It fails as grow does.
 func (h *holding) become(n int) error {
 	h.mu.Lock()

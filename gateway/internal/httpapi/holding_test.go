@@ -101,6 +101,9 @@ func TestHolding(t *testing.T) {
 	want("a client's share", a.become(smallHolding+100), 0, 100)
 	want("one byte over it", a.become(smallHolding+101), fault.Limited, 100)
 	b := open("192.0.2.1")
+	if b.fits(smallHolding + 1) {
+		t.Error("what can be left out has no second share")
+	}
 	want("a run may go over it for a moment", b.grow(smallHolding+100), 0, 200)
 	want("but not over two", b.grow(1), fault.Limited, 200)
 	a.close()

@@ -26,7 +26,8 @@ type stream struct {
 func (s *Server) stream(c echo.Context, rc *requestContext, t tool.Tool, job tool.Job) error {
 	ctx, giveUp := context.WithCancel(c.Request().Context())
 	defer giveUp()
-	feed, began := new(progress.Feed), time.Now()
+	held, began := s.holdingOf(rc), time.Now()
+	feed := &progress.Feed{Room: func(bytes int) bool { return held.fits(bytes) }}
 	running := parallel.Start(func() runEnd { return s.measure(progress.With(ctx, feed), rc, c.Path(), job) })
 	// The worker may have no slot for the job, which is the answer's own status then.
 	if t.NeedsWorker() && !feed.AwaitBegin(running.Done()) {

@@ -8,11 +8,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 )
 
@@ -163,6 +165,32 @@ func TestStepsComeAsTheyAreKnown(t *testing.T) {
 	if lines.Scan() {
 		t.Errorf("behind the last line: %q", lines.Text())
 	}
+}
+
+// What a run holds counts its steps; one without room is not told.
+func TestStepsCountAsHeld(t *testing.T) {
+	t.Parallel()
+	goOn := make(chan int64)
+	var e *edge
+	e = newEdge(t, func(ctx context.Context, _ fakeTarget) (any, error) {
+		for i := range 20 {
+			progress.Report(ctx, "x", strconv.Itoa(i), strings.Repeat("a", 10<<10))
+		}
+		_, held := e.held()
+		goOn <- held
+		return "done", nil
+	}, func(c *Config) { c.Bounds.ClientHeldBytes = 100 << 10 })
+	told := parallel.Start(func() []map[string]any {
+		steps, _ := linesOf(t, e.post(t, "echo", `{"input":"a"}`, ndjson))
+		return steps
+	})
+	if held := <-goOn; held < 80<<10 || held > 100<<10 {
+		t.Errorf("%d KiB are held", held>>10)
+	}
+	if n := len(told.Wait()); n == 0 || n > 12 {
+		t.Errorf("%d steps are told", n)
+	}
+	waitFor(t, func() bool { _, held := e.held(); return held == 0 })
 }
 
 // A job that the worker does not take is answered as it is without a stream.

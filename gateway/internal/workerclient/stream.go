@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
-	"time"
 
 	"diagnostics/shared/progress"
 	"diagnostics/shared/workerapi"
@@ -151,5 +150,5 @@ func (s *steps) probes() int {
 }
 
 func (s *steps) report(kind string, number int, value any) {
-	s.feed.Add(progress.Step{Kind: kind, Key: strconv.Itoa(number), Value: value, At: time.Now()})
+	s.feed.Report(kind, strconv.Itoa(number), value)
 }
