@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -164,6 +165,20 @@ func TestStepsComeAsTheyAreKnown(t *testing.T) {
 	}
 	if lines.Scan() {
 		t.Errorf("behind the last line: %q", lines.Text())
+	}
+}
+
+// What cannot be written down is left out; the run goes on, for those too who share it.
+func TestAStepThatCannotBeEncoded(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, func(ctx context.Context, _ fakeTarget) (any, error) {
+		progress.Of(ctx).Add(progress.Step{Kind: "hop", Key: "1", Value: math.NaN()})
+		progress.Of(ctx).Add(progress.Step{Kind: "hop", Key: "2", Value: 2})
+		return "done", ctx.Err()
+	})
+	steps, last := linesOf(t, e.post(t, "echo", `{"input":"a"}`, ndjson))
+	if len(steps) != 1 || steps[0]["hop"] != 2.0 || last["data"] != "done" {
+		t.Errorf("%v, %v", steps, last)
 	}
 }
 

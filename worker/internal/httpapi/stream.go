@@ -44,14 +44,14 @@ func (rc *requestContext) startStream() {
 // reader is who reads a stream.
 type reader struct{ *requestContext }
 
-// Tell writes a step.
+// Tell writes a step. One that cannot be encoded is left out: the answer has what it is about.
 func (r reader) Tell(s progress.Step) error {
 	var b bytes.Buffer
-	if err := s.Line(&b, r.start, workerapi.JobLimit); err != nil {
+	if s.Line(&b, r.start, workerapi.JobLimit) == nil {
+		_, err := r.w.Write(b.Bytes())
 		return err
 	}
-	_, err := r.w.Write(b.Bytes())
-	return err
+	return nil
 }
 
 // Flush sends what was written.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -51,6 +52,25 @@ func (l *lines) next(t *testing.T) (got line) {
 		t.Fatalf("%v: %s", err, l.scanner.Text())
 	}
 	return got
+}
+
+// What cannot be written down is left out, and ends no job.
+func TestAStepThatCannotBeEncoded(t *testing.T) {
+	t.Parallel()
+	f := start(t, nil)
+	f.prober.run = func(ctx context.Context) error {
+		progress.Begin(ctx)
+		progress.Of(ctx).Add(progress.Step{Kind: "reply", Key: "1", Value: math.NaN()})
+		progress.Report(ctx, "reply", "2", 2)
+		return ctx.Err()
+	}
+	l := f.stream(workerapi.PathPing)
+	if got := l.next(t); got.Step["reply"] != 2.0 {
+		t.Errorf("%v", got)
+	}
+	if got := l.next(t); got.Status != 200 {
+		t.Errorf("%v", got)
+	}
 }
 
 // Steps come as they are reported, also those that were missed by who joins late; the last line is the plain answer's.
