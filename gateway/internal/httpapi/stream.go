@@ -19,6 +19,8 @@ import (
 type stream struct {
 	// status is what a plain answer would have, 0 while nobody knows or where nobody is there to be told.
 	status int
+	// unsent is how much is written that net/http may still hold back; at least that much.
+	unsent int
 }
 
 // stream answers with the steps of a run as they become known, and with what it ended with in the last line. The run
@@ -70,7 +72,7 @@ func (s *Server) startLines(c echo.Context, rc *requestContext) {
 	if rc.stream != nil {
 		return
 	}
-	rc.stream = new(stream)
+	rc.stream = &stream{unsent: headerRoom}
 	h := c.Response().Header()
 	h.Set(echo.HeaderContentType, progress.MediaType)
 	h.Set("X-Accel-Buffering", "no") // nginx would collect the lines
@@ -84,19 +86,27 @@ type reader struct {
 	x *requestContext
 }
 
-// Tell writes one step.
+// Tell writes one step. One that cannot be encoded is left out: the answer has what it is about.
 func (r reader) Tell(step progress.Step) error {
 	body, _ := buffers.Get().(*bytes.Buffer)
 	defer keep(body)
-	if step.Line(body, r.x.start, r.s.config.RunLimit) != nil {
-		return nil // the answer has what it is about, and the reader has not left
+	if step.Line(body, r.x.start, r.s.config.RunLimit) == nil {
+		r.x.stream.unsent += body.Len() + chunkRoom
+		_, err := r.c.Response().Write(body.Bytes())
+		return err
 	}
-	_, err := r.c.Response().Write(body.Bytes())
-	return err
+	return nil
 }
 
+// chunkRoom is more than what HTTP/1.1 puts around each piece of an answer.
+const chunkRoom = 16
+
 // Flush sends what was written.
-func (r reader) Flush() error { return http.NewResponseController(r.c.Response().Writer).Flush() }
+func (r reader) Flush() error {
+	err := http.NewResponseController(r.c.Response().Writer).Flush()
+	r.x.stream.unsent = 0
+	return err
+}
 
 // lastLine ends a stream with what a plain answer would hold.
 func (s *Server) lastLine(c echo.Context, rc *requestContext, end runEnd) error {
@@ -109,7 +119,7 @@ func (s *Server) lastLine(c echo.Context, rc *requestContext, end runEnd) error 
 	defer keep(body)
 	line := s.encodeLast(c, rc, body, end)
 	connections.Of(c.Request().Context()).Answering(s.config.Bounds.AnswerLimit)
-	return writeLast(c, line, 0)
+	return writeLast(c, line, x.stream.unsent)
 }
 
 // encodeLast gives the last line, for which it may use the buffer.

@@ -17,6 +17,8 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
+
+	"github.com/labstack/echo/v4"
 )
 
 const ndjson = "Accept: application/x-ndjson"
@@ -179,6 +181,29 @@ func TestAStepThatCannotBeEncoded(t *testing.T) {
 	steps, last := linesOf(t, e.post(t, "echo", `{"input":"a"}`, ndjson))
 	if len(steps) != 1 || steps[0]["hop"] != 2.0 || last["data"] != "done" {
 		t.Errorf("%v, %v", steps, last)
+	}
+}
+
+// The last line waits for nobody only where there is room for all that net/http has not sent yet.
+func TestWhatIsNotSentYet(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, nil)
+	c := echo.New().NewContext(httptest.NewRequest(http.MethodPost, "/", nil), httptest.NewRecorder())
+	x := &requestContext{start: time.Now()}
+	e.startLines(c, x)
+	r, step := reader{e.Server, c, x}, strings.Repeat("a", 1000)
+	for _, want := range []int{headerRoom, headerRoom + 1000, headerRoom + 2000, 0, 1000} {
+		if got := x.stream.unsent; got < want || got > want+200 {
+			t.Errorf("%d bytes are not sent, want some more than %d", got, want)
+		}
+		if err := r.Tell(progress.Step{Kind: "x", Value: step, At: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+		if want == headerRoom+2000 {
+			if err := r.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 
