@@ -119,7 +119,11 @@ func (s *Server) lastLine(c echo.Context, rc *requestContext, end runEnd) error 
 	defer keep(body)
 	line := s.encodeLast(c, rc, body, end)
 	connections.Of(c.Request().Context()).Answering(s.config.Bounds.AnswerLimit)
-	return writeLast(c, line, x.stream.unsent)
+	err := writeLast(c, line, x.stream.unsent)
+	if x.stream.status != http.StatusOK {
+		return nil // as of a plain failure: whoever does not read it changes nothing in what went wrong
+	}
+	return err
 }
 
 // encodeLast gives the last line, for which it may use the buffer.

@@ -310,6 +310,22 @@ func TestAReaderOfAStreamThatLeaves(t *testing.T) {
 	}
 }
 
+// What went wrong is told in the log as ever where its reader leaves before he has read it.
+func TestAFailureThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	for _, accept := range []string{"application/json", "application/x-ndjson"} {
+		ctx, leave := context.WithCancel(t.Context())
+		e := newEdge(t, func(context.Context, fakeTarget) (any, error) { return nil, fault.New(fault.Upstream, "No.") })
+		r := httptest.NewRequest(http.MethodPost, "/api/tools/echo", strings.NewReader(`{"input":"a"}`)).WithContext(ctx)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", accept)
+		e.ServeHTTP(&brokenWriter{httptest.NewRecorder(), leave}, r)
+		if last := e.lines(t)[len(e.lines(t))-1]; last["outcome"] != "upstream" || last["status"] != 502.0 {
+			t.Errorf("%s: %v", accept, last)
+		}
+	}
+}
+
 // Whoever reads a stream of an instance that leaves is told to ask again.
 func TestAnInstanceThatLeavesInAStream(t *testing.T) {
 	t.Parallel()
