@@ -195,6 +195,8 @@ func TestReadersAreCutOff(t *testing.T) {
 	}{
 		{"an answer, by its stall", 100 * time.Millisecond, time.Minute, ""},
 		{"an answer, by its limit", time.Minute, 100 * time.Millisecond, ""},
+		{"a stream, by its stall", 100 * time.Millisecond, time.Minute, ndjson},
+		{"a stream, by its limit", time.Minute, 100 * time.Millisecond, ndjson},
 		{"a page", 100 * time.Millisecond, time.Minute, "/tools/large"},
 		{"an asset", 100 * time.Millisecond, time.Minute, "/assets/large"},
 	} {
@@ -207,9 +209,12 @@ func TestReadersAreCutOff(t *testing.T) {
 				}
 			})
 			var conn net.Conn
-			if tt.request == "" {
+			switch tt.request {
+			case "":
 				conn = e.ask(t, "900", "192.0.2.1")
-			} else {
+			case ndjson:
+				conn = e.ask(t, "900", "192.0.2.1\r\n"+ndjson)
+			default:
 				conn = dial(t, e.addr)
 				write(t, conn, "GET "+tt.request+" HTTP/1.1\r\nHost: x\r\n\r\n")
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -78,13 +79,15 @@ func TestOrderOfChecks(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			a := e.send(t, tt.method, "/api/tools/"+tt.slug, tt.body, tt.headers...)
-			a.envelope(t, tt.status)
-			if got := a.Header.Get("X-RateLimit-Limit") != ""; got != (tt.status == 429) {
-				t.Errorf("rate-limit headers: %v", got)
-			}
-			if line := e.requestLine(t, a.Header.Get("X-Request-Id")); line["outcome"] != tt.outcome {
-				t.Errorf("outcome %v, want %s", line["outcome"], tt.outcome)
+			for _, accept := range []string{"Accept: application/json", ndjson} {
+				a := e.send(t, tt.method, "/api/tools/"+tt.slug, tt.body, append(slices.Clone(tt.headers), accept)...)
+				a.envelope(t, tt.status)
+				if got := a.Header.Get("X-RateLimit-Limit") != ""; got != (tt.status == 429) {
+					t.Errorf("rate-limit headers: %v", got)
+				}
+				if line := e.requestLine(t, a.Header.Get("X-Request-Id")); line["outcome"] != tt.outcome {
+					t.Errorf("outcome %v, want %s", line["outcome"], tt.outcome)
+				}
 			}
 		})
 	}
@@ -481,6 +484,16 @@ func TestRateLimitHeaders(t *testing.T) {
 
 func TestInflight(t *testing.T) {
 	t.Parallel()
+	for _, accept := range []string{"Accept: application/json", ndjson} {
+		t.Run(accept, func(t *testing.T) {
+			t.Parallel()
+			testInflight(t, accept)
+		})
+	}
+}
+
+func testInflight(t *testing.T, accept string) {
+	t.Helper()
 	started, finish := make(chan struct{}), make(chan struct{})
 	e := newEdge(t, func(_ context.Context, target fakeTarget) (any, error) {
 		if target == "slow" {
@@ -494,7 +507,7 @@ func TestInflight(t *testing.T) {
 		go func() {
 			conn := dial(t, e.addr)
 			write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: "+
-				"application/json\r\nX-Real-IP: "+client+
+				"application/json\r\nX-Real-IP: "+client+"\r\n"+accept+
 				"\r\nContent-Length: 16\r\n\r\n"+`{"input":"slow"}`)
 			done <- readStatus(conn)
 		}()
@@ -502,21 +515,27 @@ func TestInflight(t *testing.T) {
 	}
 	quick := func(client string) *answer {
 		start := time.Now()
-		a := e.post(t, "echo", `{"input":"quick"}`, "X-Real-IP: "+client)
+		a := e.post(t, "echo", `{"input":"quick"}`, "X-Real-IP: "+client, accept)
 		if took := time.Since(start); took > time.Second {
 			t.Errorf("a refusal waited %v", took)
 		}
 		return a
 	}
+	runs := func(client string) {
+		t.Helper()
+		if a := quick(client); a.StatusCode != 200 || !strings.Contains(string(a.body), `{"data":{}`) {
+			t.Errorf("%s: %d %s", client, a.StatusCode, a.body)
+		}
+	}
 	hold("2001:db8::1")
-	quick("2001:db8::2").envelope(t, 200)
+	runs("2001:db8::2")
 	hold("2001:db8::2") // the same /64
 	a := quick("2001:db8::3")
 	a.envelope(t, 429)
 	if a.Header.Get("Retry-After") != "1" || a.Header.Get("X-RateLimit-Limit") != "30" {
 		t.Errorf("headers %v", a.Header)
 	}
-	quick("2001:db8:0:1::1").envelope(t, 200)
+	runs("2001:db8:0:1::1")
 	hold("192.0.2.1")
 	a = quick("192.0.2.2")
 	a.envelope(t, 503)
@@ -531,7 +550,7 @@ func TestInflight(t *testing.T) {
 			t.Errorf("a held run ended with %d", status)
 		}
 	}
-	quick("192.0.2.2").envelope(t, 200)
+	runs("192.0.2.2")
 	if taken := e.inflight.shares.total(); taken != 0 || len(e.inflight.shares.by) != 0 {
 		t.Errorf("slots not given back: %d, %v", taken, e.inflight.shares.by)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -101,6 +102,13 @@ func TestTheLastLineIsThePlainAnswer(t *testing.T) {
 				t.Errorf("the log has %v and %v, of a plain answer %v and %v", line["status"], line["outcome"],
 					plainLine["status"], plainLine["outcome"])
 			}
+			told := fmt.Sprintf("diagnostics_requests_total{outcome=%q,slug=\"echo\",status=\"%v\"} 2\n", line["outcome"],
+				line["status"])
+			waitFor(t, func() bool {
+				w := httptest.NewRecorder()
+				e.config.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+				return strings.Contains(w.Body.String(), told)
+			})
 			for _, h := range []string{"Cache-Control", "X-Content-Type-Options", "X-Ratelimit-Limit", "X-Ratelimit-Remaining"} {
 				if stream.Header.Get(h) != plain.Header.Get(h) {
 					t.Errorf("%s: %q, of a plain answer %q", h, stream.Header.Get(h), plain.Header.Get(h))
