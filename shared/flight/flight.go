@@ -49,8 +49,8 @@ func (g *Group[K, V]) Do(ctx context.Context, key K, f func(context.Context) (V,
 	}
 	r := g.join(ctx, key, f)
 	defer g.leave(key, r)
-	if mine := progress.Of(ctx); mine != nil && !r.ended() {
-		defer mine.Follow(&r.steps)()
+	if !r.ended() {
+		defer progress.Follow(ctx, &r.steps)()
 	}
 	select {
 	case <-r.pending.Done():

@@ -3,6 +3,7 @@ package flight_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"diagnostics/shared/flight"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
 )
 
 type group = flight.Group[string, int]
@@ -170,6 +172,43 @@ func TestKeep(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who asks somebody, and waits for a lookup that others have begun, is told no stages of it.
+func TestStagesOnTheWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var g group
+		run := func(ctx context.Context) (int, error) {
+			progress.Enter(ctx, progress.Resolving)
+			time.Sleep(time.Second)
+			progress.Enter(ctx, progress.Connecting)
+			progress.Report(ctx, "type", "A", 1)
+			time.Sleep(time.Second)
+			return 1, nil
+		}
+		leader, asking := new(progress.Feed), new(progress.Feed)
+		ask(progress.With(t.Context(), leader), &g, "a", run)
+		time.Sleep(time.Millisecond)
+		two := ask(progress.Ask(progress.With(t.Context(), asking), "rdap.org"), &g, "a", run)
+		two.Wait()
+		for name, test := range map[string]struct {
+			feed *progress.Feed
+			want string
+		}{"leader": {leader, "connecting 1 "}, "asking": {asking, "asking 1 "}} {
+			told := ""
+			for position := uint64(0); ; {
+				s, next, ok, _ := test.feed.Next(position)
+				if position = next; !ok {
+					break
+				}
+				told += fmt.Sprintf("%s ", s.Value)
+			}
+			if told != test.want {
+				t.Errorf("%s: told %q, want %q", name, told, test.want)
+			}
+		}
+	})
 }
 
 func TestComingAndGoing(t *testing.T) {

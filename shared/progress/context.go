@@ -76,3 +76,13 @@ func Ask(ctx context.Context, whom string) context.Context {
 	f.Add(Step{Kind: KindStage, Value: Asking, Whom: whom, At: time.Now()})
 	return context.WithValue(ctx, askingKey{}, true)
 }
+
+// Follow gives whoever reads along what another run tells that ctx waits for, until stop is called. Where somebody is
+// being asked, the stages of that run are on the way there, and are not told.
+func Follow(ctx context.Context, run *Feed) (stop func()) {
+	f := Of(ctx)
+	if f == nil {
+		return func() {}
+	}
+	return run.lead(follower{Feed: f, quiet: ctx.Value(askingKey{}) != nil})
+}

@@ -40,7 +40,19 @@ type Feed struct {
 	begun     bool
 	entries   []entry // by change
 	changed   chan struct{}
-	followers []*Feed
+	followers []follower
+}
+
+// follower is a feed that is given what another gets; a quiet one is given no stages but those that ask somebody.
+type follower struct {
+	*Feed
+	quiet bool
+}
+
+func (f follower) give(s Step) {
+	if !f.quiet || s.Kind != KindStage || s.Whom != "" {
+		f.Add(s)
+	}
 }
 
 type entry struct {
@@ -88,7 +100,7 @@ func (f *Feed) Add(s Step) {
 	f.wake()
 	f.entries = append(f.entries, entry{f.last, s})
 	for _, follower := range f.followers {
-		follower.Add(s)
+		follower.give(s)
 	}
 }
 
@@ -147,17 +159,19 @@ func (f *Feed) awaitChange() <-chan struct{} {
 
 // Follow gives another feed what this one has, and all that it gets until stop is called. No feed may follow itself,
 // not by others either.
-func (f *Feed) Follow(from *Feed) (stop func()) {
-	from.mu.Lock()
-	defer from.mu.Unlock()
-	if from.begun {
-		f.Begin()
+func (f *Feed) Follow(from *Feed) (stop func()) { return from.lead(follower{Feed: f}) }
+
+func (f *Feed) lead(by follower) (stop func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.begun {
+		by.Begin()
 	}
-	for _, e := range from.entries {
-		f.Add(e.step)
+	for _, e := range f.entries {
+		by.give(e.step)
 	}
-	from.followers = append(from.followers, f)
-	return func() { from.leave(f) }
+	f.followers = append(f.followers, by)
+	return func() { f.leave(by) }
 }
 
 // Watched reports whether another feed follows.
@@ -168,10 +182,10 @@ func (f *Feed) Watched() bool {
 }
 
 // leave ends one of the times that a feed follows.
-func (f *Feed) leave(follower *Feed) {
+func (f *Feed) leave(by follower) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if at := slices.Index(f.followers, follower); at >= 0 {
+	if at := slices.Index(f.followers, by); at >= 0 {
 		f.followers = slices.Delete(f.followers, at, at+1)
 	}
 }
