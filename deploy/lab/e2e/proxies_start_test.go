@@ -68,6 +68,8 @@ type proxies struct {
 	cloudflare entrance
 	// collecting is an nginx that keeps an answer until it is whole, whatever the gateway asks for.
 	collecting entrance
+	// compressing are proxies that compress; nginx does it with streams too.
+	compressing []entrance
 	// edge is the certificate that Cloudflare shows to that nginx.
 	edge tls.Certificate
 }
@@ -102,6 +104,10 @@ var startProxies = sync.OnceValues(func() (*proxies, error) {
 		{"stock Caddy, no header named", 8182, false, g["unnamed"], visitor4, true},
 		{"stock nginx, no header named", 8284, false, g["unnamed"], visitor4, true},
 		{"nginx with proxy_pass alone, no header named", 8285, false, g["unnamed"], visitor4, true},
+	}
+	p.compressing = []entrance{
+		{name: "Caddy with encode", port: 8183, gateway: g["unnamed"], visitor: visitor4},
+		{name: "nginx with gzip", port: 8288, gateway: g["unnamed"], visitor: visitor4},
 	}
 	if err := startCaddy(dir, files, g); err != nil {
 		return nil, err
@@ -197,6 +203,7 @@ func startCaddy(dir string, files map[string]string, g map[string]*lab.Server) e
 	for port, name := range map[int]string{8181: "last", 8182: "unnamed"} {
 		config += fmt.Sprintf("\nhttp://:%d {\n\treverse_proxy %s\n}\n", port, g[name].Addr)
 	}
+	config += fmt.Sprintf("\nhttp://:8183 {\n\tencode gzip zstd\n\treverse_proxy %s\n}\n", g["unnamed"].Addr)
 	path := filepath.Join(dir, "Caddyfile")
 	if err := os.WriteFile(path, []byte(config), 0o644); err != nil {
 		return err
@@ -225,6 +232,15 @@ http {
 const stockNginx = `
 server {
 	listen %[1]d; listen [::]:%[1]d;
+	location / { proxy_pass http://%[2]s; include /etc/nginx/proxy_params; }
+}
+`
+
+// compressingNginx is stockNginx with what guides on compression add, for streams as well.
+const compressingNginx = `
+server {
+	listen %[1]d; listen [::]:%[1]d;
+	gzip on; gzip_proxied any; gzip_types application/json application/x-ndjson;
 	location / { proxy_pass http://%[2]s; include /etc/nginx/proxy_params; }
 }
 `
@@ -270,6 +286,7 @@ func startNginx(dir string, files map[string]string, g map[string]*lab.Server) e
 	}
 	servers += fmt.Sprintf(stockNginx, 8283, "127.0.0.1:8286")
 	servers += strings.Replace(fmt.Sprintf(stockNginx, 8285, g["unnamed"].Addr), "include /etc/nginx/proxy_params;", "", 1)
+	servers += fmt.Sprintf(compressingNginx, 8288, g["unnamed"].Addr)
 	servers += fmt.Sprintf(collectingNginx, 8287, g["unnamed"].Addr)
 	path := filepath.Join(dir, "nginx.conf")
 	if err := os.WriteFile(path, fmt.Appendf(nil, nginxFrame, dir, servers), 0o644); err != nil {

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,15 +30,21 @@ type streamLine struct {
 	raw    []byte
 }
 
-// streamOf asks for a stream at a URL and gives its lines as they came.
-func streamOf(ctx context.Context, client *http.Client, url, host, input, encoding string) ([]streamLine, error) {
+// stream is what came of one: its lines, and the encoding that they came in.
+type stream struct {
+	lines    []streamLine
+	encoding string
+}
+
+// streamOf asks for a stream at a URL, and holds it against the description.
+func streamOf(ctx context.Context, client *http.Client, url, host, input, encoding string) (s stream, err error) {
 	body, err := json.Marshal(map[string]string{"input": input})
 	if err != nil {
-		return nil, err
+		return s, err
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return s, err
 	}
 	request.Host = host
 	request.Header.Set("Content-Type", "application/json")
@@ -45,54 +53,59 @@ func streamOf(ctx context.Context, client *http.Client, url, host, input, encodi
 	began := time.Now()
 	response, err := client.Do(request)
 	if err != nil {
-		return nil, err
+		return s, err
 	}
 	defer response.Body.Close()
+	s.encoding = response.Header.Get("Content-Encoding")
 	kind := response.Header.Get("Content-Type")
 	if response.StatusCode != http.StatusOK || kind != "application/x-ndjson" {
-		return nil, fmt.Errorf("status %d, %s", response.StatusCode, kind)
+		return s, fmt.Errorf("status %d, %s", response.StatusCode, kind)
 	}
 	var from io.Reader = response.Body
-	if response.Header.Get("Content-Encoding") == "gzip" {
+	if s.encoding == "gzip" {
 		if from, err = gzip.NewReader(response.Body); err != nil {
-			return nil, err
+			return s, err
 		}
 	}
-	var all []streamLine
-	scanner := bufio.NewScanner(from)
+	var whole bytes.Buffer
+	scanner := bufio.NewScanner(io.TeeReader(from, &whole))
 	scanner.Buffer(nil, 2<<20)
 	for scanner.Scan() {
 		l := streamLine{after: time.Since(began), raw: bytes.Clone(scanner.Bytes())}
 		if err := json.Unmarshal(l.raw, &l); err != nil {
-			return nil, fmt.Errorf("%w: %s", err, l.raw)
+			return s, fmt.Errorf("%w: %s", err, l.raw)
 		}
-		all = append(all, l)
+		s.lines = append(s.lines, l)
 	}
 	if err := scanner.Err(); err != nil {
-		return nil, err
+		return s, err
 	}
-	if len(all) == 0 || all[len(all)-1].Status == 0 {
-		return nil, fmt.Errorf("%d lines without a last one: %s", len(all), all)
+	if len(s.lines) == 0 || s.lines[len(s.lines)-1].Status == 0 {
+		return s, fmt.Errorf("%d lines without a last one: %s", len(s.lines), s.lines)
 	}
-	return all, nil
+	d, err := described()
+	if err != nil {
+		return s, err
+	}
+	return s, d.Check(http.MethodPost, request.URL.Path, response, whole.Bytes())
 }
 
-// stream asks the lab's own gateway.
-func stream(t *testing.T, slug, input string) []streamLine {
+// streamLines are those of a stream of the lab's own gateway.
+func streamLines(t *testing.T, slug, input string) []streamLine {
 	t.Helper()
 	url := "http://" + service.Gateway.Addr + "/api/tools/" + slug
-	all, err := streamOf(t.Context(), httpClient(), url, "", input, "identity")
+	s, err := streamOf(t.Context(), httpClient(), url, "", input, "identity")
 	if err != nil {
 		t.Fatalf("%s of %s: %v", slug, input, err)
 	}
-	return all
+	return s.lines
 }
 
 // A trace shows its hops long before it ends, and what the steps tell of them is what the answer says.
 func TestHopsCome(t *testing.T) {
 	t.Parallel()
 	to, _ := lab.Shortcut(23)
-	all := stream(t, "traceroute", to.String())
+	all := streamLines(t, "traceroute", to.String())
 	last := all[len(all)-1]
 	if last.Status != http.StatusOK {
 		t.Fatalf("%s", last.raw)
@@ -121,10 +134,38 @@ func TestHopsCome(t *testing.T) {
 	}
 }
 
+// The replies of a ping come as they are heard, each as it is in the answer.
+func TestRepliesCome(t *testing.T) {
+	t.Parallel()
+	all := streamLines(t, "ping", "fast.lab-site.com")
+	last := all[len(all)-1]
+	if last.Status != http.StatusOK {
+		t.Fatalf("%s", last.raw)
+	}
+	told, early := map[any]any{}, 0
+	for _, l := range all[:len(all)-1] {
+		if reply, ok := l.Step["reply"].(map[string]any); ok {
+			told[reply["seq"]] = reply
+			if l.after < last.after/2 {
+				early++
+			}
+		}
+	}
+	if early < 3 {
+		t.Errorf("%d replies were told in the first half of %v", early, last.after)
+	}
+	for _, r := range last.Data["replies"].([]any) {
+		seq := r.(map[string]any)["seq"]
+		if step, known := told[seq]; known && !reflect.DeepEqual(step, r) {
+			t.Errorf("reply %v was told as %v, and is %v", seq, step, r)
+		}
+	}
+}
+
 // What takes long says what it is busy with, and what is known already.
 func TestStepsOfASlowSite(t *testing.T) {
 	t.Parallel()
-	all := stream(t, "uptime", "https://slow.lab-site.com/")
+	all := streamLines(t, "uptime", "https://slow.lab-site.com/")
 	var kinds []string
 	for _, l := range all[:len(all)-1] {
 		kinds = append(kinds, fmt.Sprint(l.Step["kind"], l.Step["stage"]))
@@ -143,7 +184,7 @@ func TestStepsOfASlowSite(t *testing.T) {
 // says.
 func TestStreamsThroughProxies(t *testing.T) {
 	p := needProxies(t)
-	for _, e := range p.entrances {
+	for _, e := range append(slices.Clone(p.entrances), p.compressing...) {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
 			for _, http2 := range e.protocols() {
@@ -152,14 +193,23 @@ func TestStreamsThroughProxies(t *testing.T) {
 				twice := strings.Contains(e.name, "twice")
 				for _, encoding := range []string{"identity", "gzip"} {
 					url := e.url(e.visitor, "/api/tools/uptime")
-					all, err := streamOf(t.Context(), client, url, siteName, "https://slow.lab-site.com/", encoding)
+					s, err := streamOf(t.Context(), client, url, siteName, "https://slow.lab-site.com/", encoding)
 					if err != nil {
 						t.Fatal(err)
 					}
+					all := s.lines
 					first, last := all[0].after, all[len(all)-1].after
-					t.Logf("%s, HTTP/2 %t: %d lines, the first after %v, the last after %v", encoding, http2, len(all), first, last)
+					t.Logf("%s (%q came), HTTP/2 %t: %d lines, the first after %v, the last after %v", encoding, s.encoding, http2,
+						len(all), first, last)
 					if len(all) < 3 || first > last/2 != twice {
 						t.Errorf("%s, HTTP/2 %t: the lines were held back", encoding, http2)
+					}
+					want := ""
+					if e.name == "nginx with gzip" && encoding == "gzip" {
+						want = "gzip"
+					}
+					if s.encoding != want {
+						t.Errorf("%s, HTTP/2 %t: encoded as %q, want %q", encoding, http2, s.encoding, want)
 					}
 				}
 			}

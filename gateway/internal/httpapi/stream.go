@@ -119,8 +119,8 @@ func (s *Server) lastLine(c echo.Context, rc *requestContext, end runEnd) error 
 	defer keep(body)
 	line := s.encodeLast(c, rc, body, end)
 	connections.Of(c.Request().Context()).Answering(s.config.Bounds.AnswerLimit)
-	err := writeLast(c, line, x.stream.unsent)
-	if x.stream.status != http.StatusOK {
+	err := writeLast(c, line, rc.stream.unsent)
+	if rc.stream.status != http.StatusOK {
 		return nil // as of a plain failure: whoever does not read it changes nothing in what went wrong
 	}
 	return err
