@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/lab"
 	"diagnostics/shared/progress"
 )
 
@@ -25,9 +26,10 @@ const (
 	wholeStream = 5 * 4 * time.Second
 )
 
-// A thousand visitors each follow a slow site's answer: the gateway has half of its memory for them, answers /healthz,
-// and serves one visitor more as if he were alone. Of the thousand some leave, which frees their slots at once, some
-// read nothing for a while, and all others are told each step and the end.
+// A thousand visitors each follow a slow site's answer, or that of many record types: the gateway has half of its
+// memory for them, answers /healthz, and serves one visitor more as if he were alone. Of the thousand some leave, which
+// ends their runs at once, some read nothing of a large answer for a while, and all others are told each step and the
+// end.
 func TestAThousandStreams(t *testing.T) {
 	allowFiles(t, 12_000)
 	g := bounded(t, "RATE_LIMIT_ADDRESS_REQUESTS=0", fmt.Sprint("MAX_IN_FLIGHT=", streamsAtOnce+8))
@@ -39,11 +41,12 @@ func TestAThousandStreams(t *testing.T) {
 	for n := range outcomes {
 		all.Go(func() { outcomes[n] = g.follow(t, n, behaviourOf(n)) })
 	}
-	g.until(t, "all have begun", func(m metrics) bool { return m["diagnostics_runs_in_flight"] >= streamsAtOnce*9/10 })
+	g.until(t, "all have begun", func(m metrics) bool { return m["diagnostics_runs_in_flight"] >= streamsAtOnce*8/10 })
 	one := post(t, g.Server, "my-ip", map[string]any{"input": ""}, http.Header{"X-Real-Ip": {attacker(streamsAtOnce)}})
 	if one.Status != http.StatusOK || one.Took > time.Second {
 		t.Errorf("one visitor more: %d after %v", one.Status, one.Took)
 	}
+	g.until(t, "answers wait for their readers", func(m metrics) bool { return m["diagnostics_held_bytes"] > 4*mebibyte })
 	all.Wait()
 	t.Logf("%d streams: %.1f s, at most %d MiB, %s", streamsAtOnce, time.Since(began).Seconds(), g.peak.Load()/mebibyte,
 		health)
@@ -59,6 +62,7 @@ func TestAThousandStreams(t *testing.T) {
 		t.Errorf("the slowest first line came after %v (at most %v), the slowest last one after %v (at most %v)",
 			first, firstLine, last, wholeStream)
 	}
+	g.left(t, outcomes)
 	if peak := g.peak.Load(); peak > groupLimit {
 		t.Errorf("%d MiB with what the kernel holds for sockets", peak/mebibyte)
 	}
@@ -82,11 +86,14 @@ const (
 	reads behaviour = iota
 	leaves
 	stalls
+	asksMuch
 )
 
 func behaviourOf(n int) behaviour {
-	switch n % 20 {
-	case 7:
+	switch n % 40 {
+	case 3, 23:
+		return asksMuch
+	case 7, 27:
 		return leaves
 	case 13:
 		return stalls
@@ -94,40 +101,88 @@ func behaviourOf(n int) behaviour {
 	return reads
 }
 
+// request is what the n-th visitor asks for.
+func (how behaviour) request(n int) (slug, body string) {
+	switch how {
+	case asksMuch:
+		return "dns-lookup", fmt.Sprintf(`{"input":"much%d.%s","options":{"types":"all"}}`, n, lab.DNSZone)
+	case stalls:
+		return "dns-lookup", fmt.Sprintf(`{"input":"stalls%d.%s"}`, n, lab.HeavyName)
+	}
+	return "http-headers", fmt.Sprintf(`{"input":"http://slow.lab-site.com/?n=%d"}`, n)
+}
+
 type streamOutcome struct {
+	how         behaviour
+	id          string        // of the request
 	first, last time.Duration // after the request
 	err         error
 }
 
+// left holds that the run of whoever left ended then, and not when the site had answered.
+func (g *boundedGateway) left(t *testing.T, outcomes []streamOutcome) {
+	t.Helper()
+	type ended struct {
+		Msg, RequestID, Outcome string
+		DurationMs              float64
+	}
+	ends := map[string]ended{}
+	for line := range strings.Lines(g.Process.Log()) {
+		var e ended
+		if json.Unmarshal([]byte(line), &e) == nil && e.Msg == "request" {
+			ends[e.RequestID] = e
+		}
+	}
+	left := 0
+	for n, o := range outcomes {
+		if o.how != leaves || o.err != nil {
+			continue
+		}
+		left++
+		end := ends[o.id]
+		if late := time.Duration(end.DurationMs*1e6) - o.first; end.Outcome != "canceled" || late > 2*time.Second {
+			t.Errorf("stream %d, whose reader left after %v, ended as %q after %.0f ms", n, o.first, end.Outcome, end.DurationMs)
+		}
+	}
+	t.Logf("%d have left", left)
+}
+
 // follow reads one stream as a client of its own.
 func (g *boundedGateway) follow(t *testing.T, n int, how behaviour) (o streamOutcome) {
+	o.how = how
 	conn, err := internet.Dial(t.Context(), "tcp", g.Addr)
 	if err != nil {
 		return streamOutcome{err: err}
 	}
 	defer conn.Close()
+	if how == stalls {
+		_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10) // else the kernel takes all of it
+	}
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	began := time.Now()
-	url := fmt.Sprintf("http://slow.lab-site.com/?n=%d", n)
-	if _, err := io.WriteString(conn, g.requestOf("http-headers", attacker(n), url, progress.MediaType)); err != nil {
+	slug, body := how.request(n)
+	if _, err := io.WriteString(conn, g.requestWith(slug, attacker(n), body, progress.MediaType)); err != nil {
 		return streamOutcome{err: err}
 	}
-	lines, err := streamBody(conn)
+	lines, id, err := streamBody(conn)
 	if err != nil {
 		return streamOutcome{err: err}
 	}
 	defer lines.Close()
+	o.id = id
 	text := bufio.NewScanner(lines)
+	text.Buffer(nil, 2*mebibyte)
 	var line []byte
 	for text.Scan() {
 		line = append(line[:0], text.Bytes()...)
 		if o.first == 0 {
 			o.first = time.Since(began)
 			if how == leaves {
+				conn.Close() // or closing the body would read it to its end first
 				return o
 			}
 			if how == stalls {
-				time.Sleep(5 * time.Second)
+				time.Sleep(7 * time.Second)
 			}
 		}
 		o.last = time.Since(began)
@@ -141,18 +196,18 @@ func (g *boundedGateway) follow(t *testing.T, n int, how behaviour) (o streamOut
 	return o
 }
 
-// streamBody is the body of the answer that comes on a connection.
-func streamBody(conn net.Conn) (io.ReadCloser, error) {
+// streamBody is the body of the answer that comes on a connection, and the id of the request.
+func streamBody(conn net.Conn) (io.ReadCloser, string, error) {
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	media := resp.Header.Get("Content-Type")
 	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(media, progress.MediaType) {
 		resp.Body.Close()
-		return nil, fmt.Errorf("status %d, %s", resp.StatusCode, media)
+		return nil, "", fmt.Errorf("status %d, %s", resp.StatusCode, media)
 	}
-	return resp.Body, nil
+	return resp.Body, resp.Header.Get("X-Request-Id"), nil
 }
 
 // checkEnd holds that the last line of a stream tells a success.

@@ -307,7 +307,10 @@ func (g *boundedGateway) request(client, name string) string {
 }
 
 func (g *boundedGateway) requestOf(slug, client, input, accept string) string {
-	body := `{"input":"` + input + `"}`
+	return g.requestWith(slug, client, `{"input":"`+input+`"}`, accept)
+}
+
+func (g *boundedGateway) requestWith(slug, client, body, accept string) string {
 	return fmt.Sprintf("POST /api/tools/%s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAccept: %s\r\n"+
 		"X-Real-IP: %s\r\nContent-Length: %d\r\n\r\n%s", slug, g.Addr, accept, client, len(body), body)
 }
