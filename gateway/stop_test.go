@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Whoever stops a service waits until it has ended by itself.
+// Whoever stops a service waits until it has ended by itself, and so does whoever stops the proxy before it: the proxy
+// goes first, with the runs that pass through it.
 func TestWhatStopsAServiceWaits(t *testing.T) {
 	t.Parallel()
 	config, err := ParseConfig(nil)
@@ -19,8 +20,10 @@ func TestWhatStopsAServiceWaits(t *testing.T) {
 		pattern string
 		times   int
 	}{
-		"../docker-compose.yml":                        {`(?m)^    stop_grace_period: (\d+)s$`, 2},
-		"../deploy/systemd/diagnostics-worker.service": {`(?m)^TimeoutStopSec=(\d+)$`, 1},
+		"../docker-compose.yml":                         {`(?m)^    stop_grace_period: (\d+)s$`, 2},
+		"../deploy/compose.tls.yml":                     {`(?m)^    stop_grace_period: (\d+)s$`, 1},
+		"../deploy/systemd/diagnostics-gateway.service": {`(?m)^TimeoutStopSec=(\d+)$`, 1},
+		"../deploy/systemd/diagnostics-worker.service":  {`(?m)^TimeoutStopSec=(\d+)$`, 1},
 	} {
 		text, err := os.ReadFile(path)
 		if err != nil {

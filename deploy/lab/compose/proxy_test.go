@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,7 +32,8 @@ var forged = []string{
 // behindCaddy brings the gateway up behind Caddy for the time of the test.
 func behindCaddy(t *testing.T) *stack {
 	t.Helper()
-	if err := standIn(tlsOverlay, "caddy", `CMD ["caddy"]`, map[string]string{"/usr/bin/caddy": "caddy"}); err != nil {
+	if err := standIn(tlsOverlay, "caddy", `CMD ["caddy"]`,
+		map[string]string{"/usr/bin/caddy": "caddy", "/usr/bin/wget": "busybox"}); err != nil {
 		t.Fatal(err)
 	}
 	s := engine.with(tlsOverlay, "PUBLIC_DOMAIN="+domain)
@@ -43,15 +45,16 @@ func behindCaddy(t *testing.T) *stack {
 		if _, err := s.run("rm", "--force", "--stop", "-v", "caddy"); err != nil {
 			t.Error(err)
 		}
-		up(t, engine, "gateway")
+		up(t, engine, "redis", "worker", "gateway")
 	})
 	up(t, s, "gateway", "caddy")
 	return s
 }
 
-// A visitor behind Caddy is who connected to it, whatever the request says, to limits as to tools.
-func TestForgedHeadersBehindCaddy(t *testing.T) {
-	behindCaddy(t)
+// A visitor behind Caddy is who connected to it, whatever the request says, to limits as to tools; and is answered also
+// while everything is stopped.
+func TestBehindCaddy(t *testing.T) {
+	s := behindCaddy(t)
 	awaitCaddy(t)
 	t.Run("my-ip", func(t *testing.T) {
 		v := newVisitor()
@@ -99,6 +102,52 @@ func TestForgedHeadersBehindCaddy(t *testing.T) {
 		shows(t, tab, "/tools/my-ip?input=", v.address.String())
 		shows(t, tab, "/tools/dns-lookup?input=lab-dns.com", "11.80.0.1")
 	})
+	t.Run("health", func(t *testing.T) {
+		for end := time.Now().Add(20 * time.Second); inspect(t, "caddy", "{{.State.Health.Status}}") != "healthy"; {
+			if time.Now().After(end) {
+				t.Fatal(inspect(t, "caddy", "{{json .State.Health}}"))
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+	})
+	t.Run("stop", func(t *testing.T) { stoppedUnderLongRuns(t, s) })
+}
+
+// stoppedUnderLongRuns stops everything while a visitor behind Caddy waits for a run of 24 seconds, and one who asked
+// the gateway itself for another that began later. Caddy, which is stopped first, waits for the one, and then the
+// gateway for the other.
+func stoppedUnderLongRuns(t *testing.T, s *stack) {
+	t.Helper()
+	long := func(at string) func(*testing.T) answer {
+		return inBackground(func() (answer, error) {
+			return newVisitor().ask(at, "redirect-checker", "http://redirects.lab-site.com/slow/5", nil, nil)
+		})
+	}
+	direct := origin(t)
+	answered := map[string]func(*testing.T) answer{"behind Caddy": long("https://" + domain)}
+	time.Sleep(500 * time.Millisecond)
+	begin, stopped := time.Now(), make(chan error, 1)
+	go func() {
+		_, err := s.run("stop")
+		stopped <- err
+	}()
+	time.Sleep(11 * time.Second)
+	answered["at the gateway"] = long(direct)
+	for where, answered := range answered {
+		a := answered(t)
+		a.wants(t, "the run "+where, http.StatusOK, `"outcome":"final"`, `"redirectCount":5`)
+		if a.took < 24*time.Second {
+			t.Errorf("the run %s took %v: too short to show anything", where, a.took)
+		}
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begin); took < 34*time.Second {
+		t.Errorf("the stop took %v: too short to show anything", took)
+	} else {
+		t.Logf("two runs of 24 s were answered while the stop took %v", took.Round(time.Second))
+	}
 }
 
 // shows opens a page whose answer must hold a text; up to three times, since Chromium gives up what it is loading when
