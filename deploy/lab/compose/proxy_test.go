@@ -56,6 +56,17 @@ func behindCaddy(t *testing.T) *stack {
 func TestBehindCaddy(t *testing.T) {
 	s := behindCaddy(t)
 	awaitCaddy(t)
+	t.Run("ports", func(t *testing.T) {
+		id, err := s.container("caddy")
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Over IPv6 every visitor would have the engine's address.
+		out, err := output("docker", "port", id)
+		if err != nil || strings.Count(out, "-> 0.0.0.0:") != 3 || strings.Contains(out, "::") {
+			t.Errorf("published: %v\n%s", err, out)
+		}
+	})
 	t.Run("my-ip", func(t *testing.T) {
 		v := newVisitor()
 		for _, name := range forged {
