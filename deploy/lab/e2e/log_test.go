@@ -108,6 +108,7 @@ var shapes = map[string]shape{
 	"forwarded headers come from a private peer and are not trusted: …":                                                                                  {},
 	"an address was believed from a public peer, since headers are trusted from any peer: …":                                                             {},
 	"a trusted proxy sends forwarded headers, but CLIENT_ADDRESS_HEADER gives no address: …":                                                             {},
+	"a trusted proxy gives a private address as that of a visitor: …":                                                                                    {},
 	"proxy headers are trusted, but CLIENT_ADDRESS_HEADER is not set: …":                                                                                 {},
 	"MAX_CONNECTIONS with MAX_IN_FLIGHT may need more files than this process may open: raise the limit (ulimit -n, LimitNOFILE), or lower the settings": {"limit": number, "needed": number},
 

@@ -126,11 +126,12 @@ type Finder struct {
 	trust Trust
 	log   *slog.Logger
 	// Each warning comes once: it is about a setting, not about a request.
-	untrusted, missing, anybody sync.Once
+	untrusted, missing, anybody, private sync.Once
 }
 
 // New makes a Finder; log gets a warning about forwarded headers that nobody believes, about a proxy that sends others
-// than the one that is believed, and about headers that are believed from whoever connects.
+// than the one that is believed, about headers that are believed from whoever connects, and about private addresses in
+// them.
 func New(trust Trust, log *slog.Logger) *Finder { return &Finder{trust: trust, log: log} }
 
 // Identify says who sent the request.
@@ -152,6 +153,12 @@ func (f *Finder) warn(id Identity, h http.Header) {
 		f.anybody.Do(func() {
 			f.log.Warn("an address was believed from a public peer, since headers are trusted from any peer: whoever reaches " +
 				"this port can claim any address; set TRUSTED_PROXY_CIDRS to the ranges of your proxies")
+		})
+	case id.Forwarded.IsValid() && isPrivate(id.Forwarded):
+		f.private.Do(func() {
+			f.log.Warn("a trusted proxy gives a private address as that of a visitor: where visitors are not in that network, " +
+				"the proxy does not see who connects, and all who come like this share one limit; an engine of containers hides " +
+				"them where a port is published on IPv6 and the proxy's network has none")
 		})
 	case id.Forwarded.IsValid() || !f.trust.carriesForwarded(h):
 	case id.Trusted && f.trust.Header != "":
@@ -177,7 +184,7 @@ func peer(remoteAddr string) netip.Addr {
 	return ap.Addr().Unmap().WithZone("")
 }
 
-// isPrivate reports whether a peer is likely a proxy of our own, rather than a visitor.
+// isPrivate reports whether an address is likely that of a proxy of our own, rather than a visitor's.
 func isPrivate(a netip.Addr) bool {
 	return a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || sharedSpace.Contains(a)
 }

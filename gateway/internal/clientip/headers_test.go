@@ -208,3 +208,39 @@ func TestWarnsOnceAboutPublicPeers(t *testing.T) {
 		})
 	}
 }
+
+// A proxy that gives a private address does not see who connects, unless its visitors are in that network.
+func TestWarnsOnceAboutPrivateVisitors(t *testing.T) {
+	t.Parallel()
+	trusting := Trust{Headers: true, Header: headerRealIP, Peers: prefixes(t, "172.30.231.0/24")}
+	tests := []struct {
+		name  string
+		trust Trust
+		line  string
+		want  int
+	}{
+		{"the engine's address", trusting, "x-real-ip: 172.30.231.1", 1},
+		{"one of IPv6", trusting, "x-real-ip: fd7e:d1a6::1", 1},
+		{"a loopback address", trusting, "x-real-ip: 127.0.0.1", 1},
+		{"shared address space", trusting, "x-real-ip: 100.64.0.1", 1},
+		{"a public address", trusting, "x-real-ip: 192.0.2.1", 0},
+		{"no header", trusting, "accept: */*", 0},
+		{"a header that nobody believes", Trust{}, "x-real-ip: 172.30.231.1", 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			f := New(tt.trust, slog.New(slog.NewTextHandler(&log, nil)))
+			for range 3 {
+				f.Identify(request("172.30.231.9:1", tt.line))
+			}
+			if got := strings.Count(log.String(), "gives a private address"); got != tt.want {
+				t.Errorf("%d warnings, want %d: %s", got, tt.want, log.String())
+			}
+			if strings.Contains(log.String(), "231.1") || strings.Contains(log.String(), "fd7e") {
+				t.Errorf("the log names an address: %s", log.String())
+			}
+		})
+	}
+}
