@@ -189,7 +189,7 @@ new-tool: ## the skeleton of a new tool: make new-tool SLUG=cname-chain
 	@go run ./gateway/internal/newtool -slug '$(SLUG)'
 
 up: ## docker compose up
-	$(COMPOSE) up --build --detach
+	COMMIT=$(COMMIT) $(COMPOSE) up --build --detach
 
 down: ## docker compose down
 	$(COMPOSE) down

@@ -5,6 +5,7 @@ package compose
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -39,6 +40,44 @@ func TestImagesHoldWhatMakeBuildMakes(t *testing.T) {
 			}
 			t.Errorf("%s: the image has another binary than make build", service)
 		}
+	}
+}
+
+// An image tells what it is, of which version and of which commit; the start-up line and -version are the binary's.
+func TestLabels(t *testing.T) {
+	for _, service := range []string{"gateway", "worker"} {
+		out, err := output("docker", "image", "inspect", "--format", "{{json .Config.Labels}}", engine.image(service))
+		if err != nil {
+			t.Fatal(err)
+		}
+		labels, err := read[map[string]string]([]byte(out))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]string{
+			"title": "Network diagnostics " + service, "version": engine.env["VERSION"], "revision": engine.env["COMMIT"],
+		} {
+			if got := labels["org.opencontainers.image."+name]; got != want {
+				t.Errorf("the image of the %s has the %s %q, want %q", service, name, got, want)
+			}
+		}
+		if labels["org.opencontainers.image.description"] == "" {
+			t.Errorf("the image of the %s has no description", service)
+		}
+		version := execute(t, service, "/"+service, "-version")
+		if want := service + " " + engine.env["VERSION"] + " (commit " + engine.env["COMMIT"] + ")"; version != want {
+			t.Errorf("%s, want %s", version, want)
+		}
+	}
+}
+
+// make up has the images tell the commit that they were built of.
+func TestMakeUpNamesTheCommit(t *testing.T) {
+	cmd := exec.Command("make", "--dry-run", "up")
+	cmd.Dir = engine.root
+	out, err := cmd.CombinedOutput()
+	if want := "COMMIT=" + engine.env["COMMIT"] + " "; err != nil || !strings.Contains(string(out), want) {
+		t.Errorf("no %s: %v\n%s", want, err, out)
 	}
 }
 
