@@ -109,5 +109,9 @@ func TestSizesAtRest(t *testing.T) {
 		}
 		used, _, _ := strings.Cut(out, " / ")
 		t.Logf("memory of the %s at rest: %s", service, used)
+		mib, err := strconv.ParseFloat(strings.TrimSuffix(used, "MiB"), 64)
+		if !strings.HasSuffix(used, "KiB") && (err != nil || mib > 64) {
+			t.Errorf("the %s holds %s at rest, want at most 64 MiB", service, used)
+		}
 	}
 }
