@@ -175,6 +175,10 @@ func inBackground(send func() (answer, error)) func(*testing.T) answer {
 // A worker that is killed is started again by the engine, and the gateway finds it; also after it was told to read its
 // files again. A signal by way of the engine would have been the operator's wish that it stays down.
 func TestKilledWorkerComesBack(t *testing.T) {
+	asThePageSays(t, "kill -HUP")
+	for _, service := range []string{"gateway", "worker"} {
+		says(t, service, "SIGHUP: the files that settings name were read again")
+	}
 	id, err := engine.container("worker")
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +187,6 @@ func TestKilledWorkerComesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A kill by the engine would count as its operator's wish.
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -199,4 +202,18 @@ func TestKilledWorkerComesBack(t *testing.T) {
 	await(t, readyWithAll)
 	t.Logf("back after %v", time.Since(begin).Round(10*time.Millisecond))
 	run(t, "ping", "11.90.0.1", nil).wants(t, "a ping", http.StatusOK, `"received":10`)
+}
+
+// says waits for a line of a service's log.
+func says(t *testing.T, service, line string) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		out, err := engine.run("logs", "--no-color", service)
+		if err == nil && strings.Contains(out, line) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the %s does not say %q: %v\n%s", service, line, err, out)
+		}
+	}
 }

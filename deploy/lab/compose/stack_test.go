@@ -151,11 +151,16 @@ func (s *stack) command(args ...string) *exec.Cmd {
 		all = append(all, "-f", file)
 	}
 	cmd := exec.CommandContext(s.ctx, s.compose[0], append(all, args...)...)
-	cmd.Dir, cmd.Env = s.root, os.Environ()
-	for name, value := range s.env {
-		cmd.Env = append(cmd.Env, name+"="+value)
-	}
+	cmd.Dir, cmd.Env = s.root, append(os.Environ(), s.environment()...)
 	return cmd
+}
+
+// environment is the project's settings, as programs take them.
+func (s *stack) environment() (env []string) {
+	for name, value := range s.env {
+		env = append(env, name+"="+value)
+	}
+	return env
 }
 
 // run gives what the command printed on both, which is shown where it fails.

@@ -1,9 +1,10 @@
 // Command docs runs what the pages tell operators to type under docker compose, against a running project:
 //
-//	COMPOSE_PROJECT_NAME=… GATEWAY_PUBLISH=127.0.0.1:18080 go run ./cmd/docs
+//	COMPOSE_PROJECT_NAME=… GATEWAY_PUBLISH=127.0.0.1:18080 DOCS_FILES=docker-compose.yml:… go run ./cmd/docs
 //
-// The commands run in a copy of the tree, whose .env they may change. They restart and replace services of the
-// project, empty its Redis, and leave it running.
+// The commands run in a copy of the tree, whose .env they may change: it names the files of the project, as the pages
+// have operators do. They restart and replace services of the project, rotate its secrets, empty its Redis, and leave
+// it running.
 package main
 
 import (
@@ -27,11 +28,6 @@ func main() {
 	}
 }
 
-// older stands for Compose v2 where this machine has docker-compose alone.
-const older = `
-docker() { if [ "${1-}" = compose ]; then shift; docker-compose "$@"; else command docker "$@"; fi; }
-`
-
 func run(ctx context.Context) error {
 	project, publish := os.Getenv("COMPOSE_PROJECT_NAME"), os.Getenv("GATEWAY_PUBLISH")
 	if project == "" || publish == "" {
@@ -53,10 +49,12 @@ func run(ctx context.Context) error {
 	if err := copyTree(ctx, root, dir); err != nil {
 		return err
 	}
-	place := docs.Place{Dir: dir, Instead: strings.NewReplacer("127.0.0.1:8080", publish, ":local ", ":"+version()+" ")}
-	if exec.CommandContext(ctx, "docker", "compose", "version").Run() != nil {
-		place.Before = older
+	if err := nameFiles(dir, os.Getenv("DOCS_FILES")); err != nil {
+		return err
 	}
+	place := docs.PlaceOfCompose(ctx, dir)
+	place.Instead = strings.NewReplacer("127.0.0.1:8080", publish, ":local ", ":"+version()+" ",
+		"/var/log/diagnostics", filepath.Join(dir, "audit"))
 	for _, s := range docs.Scripts(blocks, docs.Compose) {
 		begin := time.Now()
 		out, err := place.Run(ctx, s)
@@ -69,6 +67,19 @@ func run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// nameFiles adds the project's files to the .env of a folder; "" is docker-compose.yml.
+func nameFiles(dir, files string) error {
+	if files == "" {
+		return nil
+	}
+	env, err := os.OpenFile(filepath.Join(dir, ".env"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(env, "COMPOSE_FILE=%s\n", files)
+	return errors.Join(err, env.Close())
 }
 
 // version is the tag of the project's images.

@@ -72,8 +72,18 @@ type Place struct {
 	Into []string
 }
 
+// PlaceOfCompose is a folder of the project that runs under compose. The tests are run by root.
+func PlaceOfCompose(ctx context.Context, dir string) Place {
+	p := Place{Dir: dir, Before: "sudo() { \"$@\"; }\n"}
+	if exec.CommandContext(ctx, "docker", "compose", "version").Run() != nil {
+		// docker-compose stands for Compose v2 where this machine has it alone.
+		p.Before += `docker() { case ${1-} in compose) shift; docker-compose "$@" ;; *) command docker "$@" ;; esac; }` + "\n"
+	}
+	return p
+}
+
 // scriptTime is more than any page takes.
-const scriptTime = 3 * time.Minute
+const scriptTime = 5 * time.Minute
 
 // Run runs a script as an operator would, but that the first command that fails ends it, and gives what it wrote. The
 // error has the end of that.
