@@ -196,6 +196,24 @@ func TestSecretsStay(t *testing.T) {
 	}
 }
 
+// A password of one's own may hold what shells and Redis' configuration read as their own.
+func TestOddPassword(t *testing.T) {
+	before := execute(t, "redis", "cat", "/secrets/redis/password")
+	change := func(password string) {
+		if _, err := engine.with("RATE_LIMIT_REDIS_TOKEN="+password).run("run", "--rm", "secrets"); err != nil {
+			t.Fatal(err)
+		}
+		asThePageSays(t, "kill -HUP")
+		compose(t, "restart", "redis")
+		await(t, readyWithAll)
+	}
+	t.Cleanup(func() { change(before) })
+	change(`a  "b' #c\d $(e) \x41`)
+	if out := execute(t, "redis", "redis-cli", "ping"); !strings.Contains(out, "NOAUTH") {
+		t.Errorf("redis-cli without the password: %s", out)
+	}
+}
+
 // An address that the gateway got after its start is its own at once, and HOST_ADDRESSES names those of the host.
 func TestPublicAddressesOfItsOwn(t *testing.T) {
 	// Docker takes the default route of the network whose name is first: that one is to stay.
