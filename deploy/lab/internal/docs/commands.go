@@ -6,6 +6,8 @@
 //	<!-- run: host, compose -->          who runs them: Host, Compose or both
 //	<!-- not run: needs a public name --> why nobody does
 //
+// Inline code only names commands: whatever is to be typed stands in a fence, see Inline.
+//
 // The fences of a page that one group runs are run in one shell, in their order: what a page defines in the beginning
 // holds to its end.
 package docs
@@ -57,6 +59,35 @@ func Read(file, page string) ([]Block, error) {
 		return nil, fmt.Errorf("%s: the last fence has no end", file)
 	}
 	return r.blocks, nil
+}
+
+var (
+	inline = regexp.MustCompile("`([^`]+)`")
+	// A program that operators type, with arguments.
+	typed = regexp.MustCompile(`^(sudo )?(apt-get|curl|df|dig|docker|docker-compose|ip|journalctl|kill|nft|nsenter|nstat|` +
+		`openssl|redis-cli|ss|ssh|sysctl|systemctl|wget) \S`)
+	// The name of a command, and what it does in one word.
+	named = regexp.MustCompile(`^(docker compose|(docker|ip|openssl|systemctl|docker compose) [a-z_]+)$`)
+)
+
+// Inline gives the commands in the text of a page outside its fences, each behind its line: nothing says who runs them.
+// The name of one, `docker compose up`, is none.
+func Inline(page string) (commands []string) {
+	open := false
+	for i, line := range strings.Split(page, "\n") {
+		if fence.MatchString(line) {
+			open = !open
+		}
+		if open {
+			continue
+		}
+		for _, code := range inline.FindAllStringSubmatch(line, -1) {
+			if typed.MatchString(code[1]) && !named.MatchString(code[1]) {
+				commands = append(commands, fmt.Sprintf("%d: %s", i+1, code[1]))
+			}
+		}
+	}
+	return commands
 }
 
 // reader is a page half read.

@@ -1,7 +1,10 @@
 package docs
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,6 +32,38 @@ func TestEveryCommandIsRunOrSaysWhyNot(t *testing.T) {
 		if b.Groups == nil && len(b.Reason) < 10 {
 			t.Errorf("%s: %q is no reason", b.Where(), b.Reason)
 		}
+	}
+}
+
+// TestNoCommandHidesInText: what operators are to type stands where TestEveryCommandIsRunOrSaysWhyNot sees it. The
+// changelog tells what was, and nobody types that.
+func TestNoCommandHidesInText(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d pages: %v", len(files), err)
+	}
+	for _, file := range append(files, filepath.Join(root, "README.md")) {
+		page, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Base(file) == "CHANGELOG.md" {
+			continue
+		}
+		for _, command := range Inline(string(page)) {
+			t.Errorf("%s:%s: write it in a fence, with who runs it", filepath.Base(file), command)
+		}
+	}
+}
+
+func TestInline(t *testing.T) {
+	t.Parallel()
+	page := "Ask `ss -s`, `docker compose ps redis` and `sudo kill -HUP 1`.\n```sh\ncurl `x`; `ss -s`\n```\n" +
+		"After `docker compose up`, by `systemctl reload`, with `ip`, for `ip|client`: `redis-cli --latency`.\n"
+	want := []string{"1: ss -s", "1: docker compose ps redis", "1: sudo kill -HUP 1", "5: redis-cli --latency"}
+	if got := Inline(page); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
