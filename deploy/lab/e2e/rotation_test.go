@@ -75,23 +75,29 @@ func (s *secured) startWorker(t *testing.T) {
 		"DIAGNOSTICS_WORKER_TOKEN_FILE=" + s.path("worker-token"),
 		"WORKER_TLS_CERT_FILE=" + s.path("worker.crt"), "WORKER_TLS_KEY_FILE=" + s.path("worker.key"),
 		"WORKER_TLS_CLIENT_CA_FILE=" + s.path("client-ca")}, workerOfOne...)
-	process, err := internet.Start(lab.ServiceHost, "worker-rotation", s.workerEnv, workerProgram)
+	s.worker.Process = startTLSWorker(t, "worker-rotation", s.workerEnv)
+}
+
+// startTLSWorker runs a worker that speaks TLS, and waits until it is healthy.
+func startTLSWorker(t *testing.T, name string, env []string) *lab.Process {
+	t.Helper()
+	process, err := internet.Start(lab.ServiceHost, name, env, workerProgram)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(process.Kill)
-	s.worker.Process = process
-	for end := time.Now().Add(10 * time.Second); s.healthcheck(t) != 0; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); healthcheck(t, name, env) != 0; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("no worker: %s %s", process.Log(), process.Errors())
 		}
 	}
+	return process
 }
 
-// healthcheck is what the container's health check ends with.
-func (s *secured) healthcheck(t *testing.T) int {
+// healthcheck is what the container's health check of a worker ends with.
+func healthcheck(t *testing.T, name string, env []string) int {
 	t.Helper()
-	check, err := internet.Start(lab.ServiceHost, "healthcheck-rotation", s.workerEnv, workerProgram, "-healthcheck")
+	check, err := internet.Start(lab.ServiceHost, "healthcheck-of-"+name, env, workerProgram, "-healthcheck")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +252,7 @@ func (s *secured) breakFiles(t *testing.T) {
 	s.write(t, "client-ca", nil)
 	s.write(t, "worker-ca", s.workers.PEM()[:200])
 	s.bothLook(t, "failed")
-	if code := s.healthcheck(t); code != 0 {
+	if code := healthcheck(t, "worker-rotation", s.workerEnv); code != 0 {
 		t.Errorf("the health check of a worker that goes on with its last certificate ends with %d", code)
 	}
 	s.write(t, "worker-token", []byte(newToken+"\n"))
