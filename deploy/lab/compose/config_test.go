@@ -5,6 +5,8 @@ package compose
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -35,5 +37,33 @@ func TestConfig(t *testing.T) {
 			t.Errorf("compose %s with all overlays: %v", version, err)
 		}
 		t.Logf("compose %s takes docker-compose.yml and %d overlays", version, len(overlays))
+	}
+}
+
+// What others have built is of one release: a tag that moves would bring in what nobody has tried.
+func TestImagesHaveExactTags(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(engine.root, "deploy", "*.Dockerfile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(append(files, engine.overlays()...), filepath.Join(engine.root, "docker-compose.yml"))
+	seen := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, image := range regexp.MustCompile(`(?m)^(?:FROM| +image:) (\S+)`).FindAllStringSubmatch(string(text), -1) {
+			if image[1] == "scratch" || strings.HasPrefix(image[1], "network-diagnostics-") {
+				continue
+			}
+			seen++
+			if !regexp.MustCompile(`:v?\d+\.\d+\.\d+(-[a-z]+)?(@sha256:[0-9a-f]{64})?$`).MatchString(image[1]) {
+				t.Errorf("%s: %s", filepath.Base(file), image[1])
+			}
+		}
+	}
+	if seen != 5 {
+		t.Errorf("%d images of others, want Go twice, Redis, Caddy and Prometheus", seen)
 	}
 }
