@@ -75,8 +75,18 @@ licences() { # licences SERVICE: of what is compiled in
 }
 
 changelog() { # changelog PACKAGE
-  printf '%s (%s) unstable; urgency=medium\n\n  * CHANGELOG.md.gz tells what is new.\n\n -- %s  %s\n' \
+  printf '%s (%s) unstable; urgency=medium\n\n  * docs/CHANGELOG.md tells what is new.\n\n -- %s  %s\n' \
     "$1" "$version" "$maintainer" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")"
+}
+
+documentation() { # documentation SERVICE DIRECTORY: where the unit says that it is, laid out so that its links lead on
+  local page
+  for page in docs/*.md; do
+    [ "$page" = docs/owner-notes.md ] || install -Dm644 "$page" -t "$2/docs"
+  done
+  [ "$1" = gateway ] || return 0
+  install -Dm644 deploy/proxies/* -t "$2/deploy/proxies"
+  install -Dm644 deploy/monitoring/* -t "$2/deploy/monitoring"
 }
 
 control() { # control SERVICE ARCHITECTURE TREE
@@ -110,7 +120,7 @@ package() { # package SERVICE ARCHITECTURE
   licences "$service" >"$work/licences"
   gzip -9n <"$work/licences" >"$tree/usr/share/doc/$name/licences.gz"
   changelog "$name" | gzip -9n >"$tree/usr/share/doc/$name/changelog.gz"
-  gzip -9n <docs/CHANGELOG.md >"$tree/usr/share/doc/$name/CHANGELOG.md.gz"
+  documentation "$service" "$tree/usr/share/doc/$name"
 
   # As every program in Go that needs no C library.
   install -d "$tree/usr/share/lintian/overrides"

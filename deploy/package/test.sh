@@ -174,4 +174,16 @@ for package in "$work"/built/*.deb; do
   cmp "$package" "$work/again/${package##*/}" || fail 'two builds differ'
 done
 said 'two builds are equal'
+for service in gateway worker; do
+  documented=$(sed -n 's,^Documentation=file://,.,p' "deploy/systemd/diagnostics-$service.service")
+  listed=$(dpkg-deb --contents "$work/built/diagnostics-${service}"_*.deb)
+  for page in docs/operations.md docs/deploying.md; do
+    [[ $listed == *" $documented$page"* ]] || fail "no $page where the unit of the $service says that it is documented"
+  done
+done
+listed=$(dpkg-deb --contents "$work"/built/diagnostics-gateway_*.deb)
+for file in proxies/nginx.conf monitoring/alerts.yml; do
+  [[ $listed == *"/usr/share/doc/diagnostics-gateway/deploy/$file"* ]] || fail "the gateway's package has no deploy/$file"
+done
+said 'both hold the pages for people'
 unshare --mount --net --pid --fork --kill-child "$0" inside "$work/built" "$work/logs" "$work/copy"
