@@ -131,12 +131,58 @@ ready '"worker":"down"'
 ready '"worker":"ok"'
 said 'a worker that was killed is back'
 
+says() { [[ $(journalctl --no-pager --output cat --unit "diagnostics-$1") == *"$2"* ]]; }
+# As docs/operations.md says.
+systemctl reload diagnostics-gateway diagnostics-worker
+for service in gateway worker; do
+  for _ in $(seq 50); do says $service 'SIGHUP: the files that settings name' && break; sleep 0.1; done
+  says $service 'SIGHUP: the files that settings name' || fail "$service does not read its files again"
+done
+ready '"worker":"ok"'
+said 'both read their files again'
+
+# As docs/deploying.md says for a worker on another machine, of which this one plays both.
+cp /etc/diagnostics/gateway.env /etc/diagnostics/worker.env /proof
+(
+  cd /proof/tls
+  install -m 440 -o root -g diagnostics worker-token ca.crt worker.crt worker.key /etc/diagnostics/
+  install -m 440 -o root -g diagnostics worker-token ca.crt gateway.crt gateway.key /etc/diagnostics/
+)
+cat >>/etc/diagnostics/worker.env <<'ENV'
+WORKER_LISTEN_ADDR=11.3.0.2:8081
+DIAGNOSTICS_WORKER_TOKEN_FILE=/etc/diagnostics/worker-token
+WORKER_TLS_CERT_FILE=/etc/diagnostics/worker.crt
+WORKER_TLS_KEY_FILE=/etc/diagnostics/worker.key
+WORKER_TLS_CLIENT_CA_FILE=/etc/diagnostics/ca.crt
+ENV
+cat >>/etc/diagnostics/gateway.env <<'ENV'
+DIAGNOSTICS_WORKER_URL=https://11.3.0.2:8081
+DIAGNOSTICS_WORKER_CA_FILE=/etc/diagnostics/ca.crt
+DIAGNOSTICS_WORKER_CLIENT_CERT_FILE=/etc/diagnostics/gateway.crt
+DIAGNOSTICS_WORKER_CLIENT_KEY_FILE=/etc/diagnostics/gateway.key
+ENV
+systemctl restart diagnostics-worker diagnostics-gateway
+ready '"worker":"ok"'
+run 200 ping '{"input":"11.3.1.2"}'
+says worker '"tls":"client certificates"' || fail 'the worker asks for no certificate'
+rm /etc/diagnostics/*.crt /etc/diagnostics/*.key
+for service in gateway worker; do cp /proof/$service.env "/etc/diagnostics/$service.env"; done
+systemctl restart diagnostics-worker diagnostics-gateway
+ready '"worker":"ok"'
+said 'both speak TLS, with the files that the page puts in place'
+
 before=$(cat /etc/diagnostics/worker-token) pid=$(systemctl show --value --property MainPID diagnostics-gateway)
 dpkg --install /proof/diagnostics-*.next
 ready '"worker":"ok"'
 [ "$(systemctl show --value --property MainPID diagnostics-gateway)" != "$pid" ] || fail 'the upgrade left the old gateway running'
 [ "$(cat /etc/diagnostics/worker-token)" = "$before" ] || fail 'the upgrade made another token'
 said 'an upgrade starts both anew'
+
+dpkg --install /proof/diagnostics-gateway_*.deb /proof/diagnostics-worker_*.deb
+ready '"worker":"ok"'
+[[ $(dpkg-query --show --showformat '${Version}' diagnostics-gateway) != *+next ]] || fail 'the older package is not installed'
+[ "$(cat /etc/diagnostics/worker-token)" = "$before" ] || fail 'the way back made another token'
+said 'the older packages are installed again, and run'
 
 dpkg --remove diagnostics-worker
 ready '"worker":"off"'

@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-for program in mmdebstrap systemd-nspawn lintian; do
+for program in mmdebstrap systemd-nspawn lintian openssl; do
   command -v $program >/dev/null || { echo "package: $program is required" >&2; exit 1; }
 done
 debian=$PWD/.artifacts/debian-${SUITE:-bookworm}
@@ -32,6 +32,20 @@ done
 cp -a "$debian" "$work/root"
 install -D deploy/package/proof-inside.sh "$work/root/proof/inside.sh"
 install -m644 -t "$work/root/proof" "$work"/built/*
+# An authority with a certificate for each service, and a token, as docs/deploying.md has them.
+mkdir "$work/root/proof/tls"
+(
+  cd "$work/root/proof/tls"
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj '/CN=Authority' -keyout ca.key -out ca.crt
+  for side in worker:serverAuth gateway:clientAuth; do
+    name=${side%:*}
+    printf '%s\n' 'subjectAltName=IP:11.3.0.2' "extendedKeyUsage=${side#*:}" >$name.ext
+    openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$name" -keyout $name.key -out $name.csr
+    openssl x509 -req -in $name.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile $name.ext -out $name.crt
+  done
+  openssl rand -hex 24 >worker-token
+  chmod 400 worker-token ./*.key
+) 2>"$work/openssl" || { cat "$work/openssl"; exit 1; }
 cat >"$work/root/etc/systemd/system/proof.service" <<'UNIT'
 [Unit]
 SuccessAction=exit
