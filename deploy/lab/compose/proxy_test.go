@@ -165,15 +165,19 @@ func stoppedUnderLongRuns(t *testing.T, s *stack) {
 // an interface of this machine comes or goes, as those of containers do.
 func shows(t *testing.T, tab *browser.Tab, path, text string) {
 	t.Helper()
+	refused := ""
 	for range 3 {
-		tab.Open(path)
+		if refused = tab.Refused(path); refused != "" {
+			time.Sleep(time.Second)
+			continue
+		}
 		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 			if tab.Holds(fmt.Sprintf(`document.querySelector("#result")?.innerText.includes(%q)`, text)) {
 				return
 			}
 		}
 	}
-	t.Errorf("%s does not show %s", path, text)
+	t.Errorf("%s does not show %s: %s", path, text, refused)
 }
 
 // awaitCaddy waits until Caddy has made its certificate.
