@@ -154,7 +154,7 @@ func TestIPGeolocation(t *testing.T) {
 		{name: "in the style of RIPE", input: "193.0.6.139", facts: facts{"network.name": "RIPE-NCC", "country": "NL", "asn.asn": 3333}},
 		{name: "not announced, without a country", input: "11.94.9.9", facts: facts{"country": nil, "countryName": nil, "countrySource": nil, "asn": nil, "hostname": nil}},
 		{name: "the ASN service makes no sense", input: "11.94.1.1", facts: facts{"asn": nil, "network.name": "UNUSED"}},
-		{name: "its name cannot be looked up", input: "11.98.1.7", facts: facts{"hostname": nil, "network.name": "LAB-QUIET", "note": contains("host name could not be looked up")}},
+		{name: "its name cannot be looked up", input: "11.98.1.7", facts: facts{"hostname": nil, "network.name": "LAB-QUIET", "note": contains("hostname could not be looked up")}},
 		{name: "a registry that pads octets with zeros", input: "11.98.0.7", facts: facts{"network.startAddress": "11.98.0.0", "country": "BR"}},
 		{name: "unknown to the registry", input: "11.91.0.5", facts: facts{"network": nil, "organization": nil, "abuseContact": nil, "country": nil, "asn.asn": 212006,
 			"note": contains("The registry has no registration data for this address."), "sources.0.name": "Registry RDAP", "sources.1.zone": "asn.cymru.com"}},

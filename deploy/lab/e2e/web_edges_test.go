@@ -161,9 +161,9 @@ func TestPagesOfOddAnswers(t *testing.T) {
 		"edges-offers": {toolPath("http-headers", "https://edges.lab-site.com/offers"), []string{
 			"offered on port 443", "Browsers remember that for 1 day"}},
 		"edges-challenge": {toolPath("http-headers", edges+"/challenge/cloudflare/403"), []string{
-			"Cloudflare asks visitors to prove that they are people", "with a rule of Cloudflare"}},
+			"Cloudflare asks visitors to prove that they are human", "with a rule in Cloudflare"}},
 		"edges-uptime-challenge": {toolPath("uptime", edges+"/challenge/cloudflare/503"), []string{
-			"Cloudflare asks visitors to prove that they are people", "The site itself may be well"}},
+			"Cloudflare asks visitors to prove that they are human", "The site itself may be fine"}},
 		"edges-one-dead": {toolPath("uptime", "http://onedead.lab-site.com/"), []string{
 			"answers, but not at " + dead.String(), "remove its address from the DNS"}},
 		"edges-untried": {toolPath("port-checker", "crowd.lab-site.com:80"), []string{

@@ -172,7 +172,7 @@ func TestInvalidCertificates(t *testing.T) {
 		t.Errorf("%d requests, want 1", requests.Load())
 	}
 	_, err = get(t, c, "https://example.com/", func(r *egress.Request) { r.RequireValidCertificate = true })
-	if s := wantFault(t, err, fault.Upstream); s != "The certificate of example.com is not valid (CERT_HAS_EXPIRED)." {
+	if s := wantFault(t, err, fault.Upstream); s != "The certificate of example.com is not valid: it has expired." {
 		t.Error(s)
 	}
 	var refused *egress.CertificateError

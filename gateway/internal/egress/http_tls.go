@@ -48,7 +48,7 @@ func (rt *roundTrip) judge(state tls.ConnectionState) error {
 	rt.tls = &TLS{State: state, Verdict: verdict}
 	rt.mu.Unlock()
 	if rt.request.RequireValidCertificate && !verdict.Authorized {
-		sentence := fmt.Sprintf("The certificate of %s is not valid (%s).", rt.host(), verdict.Code)
+		sentence := fmt.Sprintf("The certificate of %s is not valid: %s.", rt.host(), certcheck.Clause(verdict.Code))
 		return fault.Wrap(fault.Upstream, &CertificateError{Code: verdict.Code}, sentence)
 	}
 	return nil

@@ -92,11 +92,11 @@ func errTooMuchHeld(full scope) error {
 	switch full {
 	case scopeClient:
 		return &fault.Error{Kind: fault.Limited, Rule: fault.LimitClientMemory, RetryAfter: holdingWait,
-			Sentence: "Your diagnostics are using too much memory at once. Wait until some have finished and you have read " +
+			Sentence: "Your running diagnostics need too much memory. Wait until some have finished and you have read " +
 				"their answers."}
 	case scopeNetwork:
 		return &fault.Error{Kind: fault.Limited, Rule: fault.LimitNetworkMemory, RetryAfter: holdingWait,
-			Sentence: "Diagnostics from your network are using too much memory at once. Wait until some have finished."}
+			Sentence: "The diagnostics running from your network need too much memory. Wait until some have finished."}
 	}
 	return errBusy(fault.LimitMemory, holdingWait)
 }

@@ -210,7 +210,7 @@ func refusalOf(cause *statusError, wait string) error {
 		wait := retryAfter(wait)
 		if cause.why == workerapi.RefusedShare {
 			limited := fault.Wrap(fault.Limited, cause,
-				"You have as many measurements running as one visitor may; wait until one of them has finished.")
+				"You have too many measurements running; wait until one has finished.")
 			limited.Rule, limited.RetryAfter = fault.LimitWorkerShare, wait
 			return limited
 		}

@@ -11,10 +11,10 @@ const answer = (authorized, finding) => ({ finalUrl: "https://a.example/", tls: 
 const asked = { slug: "security-headers", input: "https://a.example/", options: {} };
 
 test("an invalid certificate is told by the certificate check, where that saw it too", () => {
-  const headers = { title: "Headers", concerns: securityHeaders.concerns(answer(false, "The certificate is not valid (CERT_HAS_EXPIRED)."), asked) };
+  const headers = { title: "Headers", concerns: securityHeaders.concerns(answer(false, "The certificate is not valid (it has expired)."), asked) };
   const tls = { title: "TLS", concerns: [{ tone: /** @type {const} */ ("bad"), broken: true, text: "It expired.", topic: "certificate of a.example" }] };
   assert.deepEqual(attention([headers, tls]).map((c) => [c.text, c.from.map((f) => f.title)]), [["It expired.", ["TLS", "Headers"]]]);
-  assert.deepEqual(attention([headers]).map((c) => c.text), ["Strict-Transport-Security on a.example: The certificate is not valid (CERT_HAS_EXPIRED)."]);
+  assert.deepEqual(attention([headers]).map((c) => c.text), ["Strict-Transport-Security on a.example: The certificate is not valid (it has expired)."]);
 });
 
 test("a header that is missing over a valid certificate stands for itself", () => {

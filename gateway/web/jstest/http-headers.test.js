@@ -62,7 +62,7 @@ test("an error page may be uncompressed", () => assert.equal(uncompressed(answer
 /** @type {[string, any, string, string, string | undefined][]} */
 const verdicts = [
   ["a challenge", answer({ status: 403, statusText: "Forbidden", challenge: { vendor: "Vercel" } }), "warn",
-    "example.com answers 403 Forbidden. Vercel asks visitors to prove that they are people, which this service cannot do. The site itself may be well.", "warn"],
+    "example.com answers 403 Forbidden. Vercel asks visitors to prove that they are human, which this service cannot do. The site itself may be fine.", "warn"],
   ["a plain refusal", answer({ status: 403, statusText: "Forbidden" }), "warn", "example.com answers 403 Forbidden after 12.0 ms.", "warn"],
   ["Location fields that differ", answer({ status: 302, statusText: "Found" }, ["location", "/a"], ["location", "/b"]), "bad",
     "example.com answers 302 Found with conflicting Location headers. Browsers show an error instead of such an answer.", "bad"],

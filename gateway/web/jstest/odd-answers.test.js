@@ -43,12 +43,12 @@ const chain = (flags, more) => ({
 
 /** @type {[string, string, any, string[], string[]][]} the tool, what is drawn, and what the page says and does not say */
 const rows = [
-  ["http-headers", "all offers", { ...headers, ...offers }, ["Cloudflare asks visitors to prove", "Before the answer: 103 Early Hints", "offered on port 443", "Brotli", "with a rule of Cloudflare"], []],
+  ["http-headers", "all offers", { ...headers, ...offers }, ["Cloudflare asks visitors to prove", "Before the answer: 103 Early Hints", "offered on port 443", "Brotli", "with a rule in Cloudflare"], []],
   ["http-headers", "no offer", { ...headers, challenge: null, informational: [], alternatives: [], compression: { offered: ["gzip"], coding: null, varies: false } },
-    ["not offered in this answer"], ["Before the answer", "prove that they are people"]],
+    ["not offered in this answer"], ["Before the answer", "prove that they are human"]],
   ["http-headers", "an older answer", headers, ["403"], ["not offered", "Compression"]],
   ["http-headers", "two Locations", { ...headers, status: 302, headers: [{ name: "location", value: "/a" }, { name: "location", value: "/b" }] }, ["let only one of them set it"], []],
-  ["uptime", "a dead address", dead, ["192.0.2.2", "example.com refused the connection.", "not checked", "remove its address from the DNS"], ["prove that they are people"]],
+  ["uptime", "a dead address", dead, ["192.0.2.2", "example.com refused the connection.", "not checked", "remove its address from the DNS"], ["prove that they are human"]],
   ["uptime", "a challenge", { ...dead, verdict: "down", online: false, status: 503, challenge: { vendor: "Akamai" } }, ["Akamai asks visitors to prove", "The site itself did not answer"], ["The cause may lie"]],
   ["uptime", "an older answer", site, ["192.0.2.1"], ["remove its address from the DNS"]],
   ["port-checker", "untried addresses", { ...port, untried: 2 }, ["2 more addresses of example.com were not tried.", "enter another address"], []],

@@ -148,7 +148,7 @@ test("a difference that the verdict tells is not told twice", () => {
   const d = neglected();
   const told = (/** @type {string} */ message) => judge.concerns({ ...d, issues: [...d.issues, issue("ENDPOINTS_DIFFER", "fail", message)] }, asked).filter((c) => /serves another/.test(c.text)).length;
   assert.equal(told(`${d.address} still serves the certificate that expired on 3 May 2026; 192.0.2.10 serves another, which is accepted.`), 0);
-  assert.equal(told("192.0.2.11 serves another certificate than 192.0.2.10, and clients refuse it (CERT_NOT_YET_VALID)."), 1);
+  assert.equal(told("192.0.2.11 serves another certificate than 192.0.2.10, and clients refuse it (it is not valid yet)."), 1);
 });
 
 test("the verdict names the address that is worse than the others", () => {

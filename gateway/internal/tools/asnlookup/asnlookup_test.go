@@ -79,7 +79,7 @@ func TestASNLookup(t *testing.T) {
 		"2001:4860:4860::8888": `{"query":"2001:4860:4860::8888","queryType":"ip","records":[` +
 			`{"asn":15169,"name":"GOOGLE, US","prefix":"2001:4860::/32","country":"US","registry":"arin","allocated":"2005-03-14"}],` +
 			`"peers":[],"announced":true,"summary":"AS15169 announces 2001:4860::/32, which contains 2001:4860:4860::8888."` + from,
-		"198.41.0.4": `{"query":"198.41.0.4","queryType":"ip","records":[],"peers":[],"announced":false,"summary":"No network announces 198.41.0.4 at present, says the ASN service."` + from,
+		"198.41.0.4": `{"query":"198.41.0.4","queryType":"ip","records":[],"peers":[],"announced":false,"summary":"According to the ASN service, no network announces 198.41.0.4 at present."` + from,
 		"as15169": `{"query":"AS15169","queryType":"asn","records":[` +
 			`{"asn":15169,"name":"GOOGLE, US","prefix":null,"country":"US","registry":"arin","allocated":"2000-03-30"}],"peers":[],"announced":true,"summary":"The ASN service knows AS15169: the number is allocated. Whether it announces anything at present was not checked."` + from,
 		"399999": `{"query":"AS399999","queryType":"asn","records":[],"peers":[],"announced":false,"summary":"The ASN service does not know AS399999: it may not be allocated. Whether any network uses it anyway was not checked."` + from,

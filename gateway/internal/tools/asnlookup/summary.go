@@ -21,7 +21,7 @@ func summaryOfNumber(number string, known bool) string {
 // summaryOfAddress says who announces an address, and what several origins mean.
 func summaryOfAddress(address string, records []asn.Announcement) string {
 	if len(records) == 0 {
-		return fmt.Sprintf("No network announces %s at present, says the ASN service.", address)
+		return fmt.Sprintf("According to the ASN service, no network announces %s at present.", address)
 	}
 	if several := registration.SeveralOrigins(records); several != "" {
 		return several

@@ -103,10 +103,10 @@ func explains(code uint16, cause string) bool {
 
 // resolverFailures say what each code means of a resolver.
 var resolverFailures = map[string]string{
-	dnsclient.CodeServFail:    "failed to resolve the name",
-	dnsclient.CodeRefused:     "refused the query",
-	dnsclient.CodeFormErr:     "could not understand the query",
-	dnsclient.CodeNotImp:      "does not support this kind of query",
+	dnsclient.CodeServFail:    "failed to resolve the name (SERVFAIL)",
+	dnsclient.CodeRefused:     "refused the query (REFUSED)",
+	dnsclient.CodeFormErr:     "could not understand the query (FORMERR)",
+	dnsclient.CodeNotImp:      "does not support this kind of query (NOTIMP)",
 	dnsclient.CodeBadResp:     "gave an invalid answer",
 	dnsclient.CodeTimeout:     "did not answer in time",
 	dnsclient.CodeConnRefused: "could not be reached",
@@ -122,8 +122,7 @@ func (c query) failures(answers []resolverAnswer) []string {
 	}
 	for _, answer := range answers {
 		if !answer.conclusive() && answer.Reason == nil && answer.failure() == "" {
-			sentences = append(sentences, fmt.Sprintf("%s %s (%s).", answer.Name, resolverFailures[*answer.ErrorCode],
-				*answer.ErrorCode))
+			sentences = append(sentences, fmt.Sprintf("%s %s.", answer.Name, resolverFailures[*answer.ErrorCode]))
 		}
 	}
 	return sentences

@@ -41,12 +41,12 @@ func withoutResolvers(r Result) []string {
 	case len(r.Authoritative.answered()) == 0:
 		return []string{"The domain's own servers gave this service no usable answer either."}
 	case r.Failure == nil:
-		return []string{"The domain's own servers did answer this service."}
+		return []string{"The domain's own servers answered this service."}
 	case *r.Failure == failureDNSSEC:
 		return []string{"The domain's own servers do answer: what needs repair is its signatures, or its DS record at " +
 			"the registry."}
 	}
-	return []string{"The domain's own servers did answer this service, so they may be reachable from some networks only."}
+	return []string{"The domain's own servers answered this service, so they may be reachable from some networks only."}
 }
 
 // disagreement names the servers that differ from the first. Servers that balance load may well give each who asks

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/shortage"
+	"diagnostics/gateway/internal/text"
 )
 
 // summarize says in plain words what the status means here, who failed and why, how the answers compare with those of
@@ -52,13 +53,14 @@ func (c query) agreement(r Result) string {
 		}
 		return fmt.Sprintf("Only %s answered, so there is nothing to compare its answer with.", only)
 	case statusMixedPresence:
-		return fmt.Sprintf("%s for %s are given by %s, but not by %s%s.", records, c.domain, namesOf(answers, has),
-			namesOf(answers, lacks), r.underWay(""))
+		return fmt.Sprintf("%s %s %s for %s; %s %s not%s.", namesOf(answers, has),
+			text.Number(len(having(answers, has)), "returns", "return"), records, c.domain, namesOf(answers, lacks),
+			text.Number(len(having(answers, lacks)), "does", "do"), r.underWay(""))
 	case statusVariation:
 		return fmt.Sprintf("The resolvers give different %s for %s%s.", records, c.domain,
 			r.underWay(", as is usual for names that are served from several places (CDN, load balancing)"))
 	case statusConflict:
-		return fmt.Sprintf("The resolvers give different %s for %s, also when asked again after a second%s.", records,
+		return fmt.Sprintf("The resolvers give different %s for %s, even when asked again a second later%s.", records,
 			c.domain, r.underWay(""))
 	case statusAgree:
 		return fmt.Sprintf("All four resolvers give the same %s for %s.", records, c.domain)

@@ -163,7 +163,7 @@ func TestIPGeolocationSources(t *testing.T) {
 		"a code without a name": {strings.Replace(arinNetwork, `"type"`, `"country":"XZ","type"`, 1), func(locator) {}, "XZ  rdap", 0, "registered in XZ, according to its registry", 2},
 		"several origins": {withCountry, func(l locator) {
 			l.Records(toolstest.ASNLine(origin, "36040 15169 | 2001:4860::/32 | US | arin | 2005-03-14"))
-		}, "DE Germany rdap", 15169, "sign of a mistake or a hijack. Only AS15169 is shown here; asn-lookup shows all.", 2},
+		}, "DE Germany rdap", 15169, "of a mistake or a hijack. Only AS15169 is shown here; the ASN lookup shows all.", 2},
 		"a shorter prefix of another": {withCountry, func(l locator) {
 			l.Records(toolstest.ASNLine(origin, "15169 | 2001:4860::/32 | US | arin | 2005-03-14"),
 				toolstest.ASNLine(origin, "1 | 2001::/16 | US | arin | 2005-03-14"))
@@ -346,7 +346,7 @@ func TestIPGeolocationWhenTheShareIsUsedUp(t *testing.T) {
 // The name of an address is beside the question: what goes wrong with it costs nothing but the name.
 func TestIPGeolocationTellsTheName(t *testing.T) {
 	t.Parallel()
-	const owner, missing = "1.1.1.1.in-addr.arpa", "host name could not be looked up"
+	const owner, missing = "1.1.1.1.in-addr.arpa", "hostname could not be looked up"
 	for name, test := range map[string]struct {
 		arrange func(l locator)
 		want    string

@@ -35,10 +35,10 @@ func note(r Result, registered registeredIn, announced announcedBy, named namedA
 		sentences = append(sentences, registration.NoteNamesMissing)
 	}
 	if several := registration.SeveralOrigins(announced.Records); several != "" {
-		sentences = append(sentences, several, fmt.Sprintf("Only AS%d is shown here; asn-lookup shows all.", r.ASN.ASN))
+		sentences = append(sentences, several, fmt.Sprintf("Only AS%d is shown here; the ASN lookup shows all.", r.ASN.ASN))
 	}
 	if named.err != nil {
-		sentences = append(sentences, "The address's host name could not be looked up, so it is missing.")
+		sentences = append(sentences, "The address's hostname could not be looked up, so it is missing.")
 	}
 	return strings.Join(sentences, " ")
 }

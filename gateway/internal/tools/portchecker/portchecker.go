@@ -217,7 +217,7 @@ func readFailure(err error) (state, reason string, known bool) {
 	return "", "", false
 }
 
-const silence = "No answer: a firewall drops the packets, or no host is there."
+const silence = "No answer: a firewall may drop the packets, or there is no host."
 
 // connectFailures are the errors of connect(2) that tell something about the target or the way there.
 var connectFailures = []struct {

@@ -432,7 +432,7 @@ func TestRobotsInvalidCertificate(t *testing.T) {
 		files{"/robots.txt": {body: "User-agent: *\nDisallow: /x"}, "/sitemap.xml": {body: urlset}})
 	got := mustRun(t, n, "https://example.com/", ca.Option())
 	if got.Robots.Status != "found" || fileCodes(got.Robots.Issues) != "CERTIFICATE_INVALID" ||
-		!strings.Contains(got.Robots.Issues[0].Message, "CERT_HAS_EXPIRED") {
+		!strings.Contains(got.Robots.Issues[0].Message, "it has expired") {
 		t.Errorf("%+v", got.Robots)
 	}
 	if got.Sitemap.Status != "found" || fileCodes(got.Sitemap.Issues) != "CERTIFICATE_INVALID" {

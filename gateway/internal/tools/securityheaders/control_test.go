@@ -289,7 +289,7 @@ func TestSecurityInvalidCertificate(t *testing.T) {
 		"Cross-Origin-Opener-Policy: same-origin")
 	r.TLS.Verdict = certcheck.Verdict{Code: certcheck.CodeExpired}
 	got := controlsOf(t, r)
-	if c := controlOf(t, got, "hsts"); c.Status != controlFail || !strings.Contains(c.Finding, "CERT_HAS_EXPIRED") ||
+	if c := controlOf(t, got, "hsts"); c.Status != controlFail || !strings.Contains(c.Finding, "it has expired") ||
 		!strings.Contains(c.Finding, "ignore") {
 		t.Errorf("%+v", c)
 	}

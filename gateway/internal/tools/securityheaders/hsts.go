@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/shared/ascii"
 
@@ -152,7 +153,7 @@ func judgeHSTS(p page) controlVerdict {
 		return v
 	case !p.secure():
 		v.status = controlFail
-		v.add("The certificate is not valid (%s)%s.", p.answer.TLS.Verdict.Code,
+		v.add("The certificate is not valid (%s)%s.", certcheck.Clause(p.answer.TLS.Verdict.Code),
 			thoughHSTS(v.present, ", and browsers ignore this header over such a connection"))
 		v.recommendation.before = "Install a valid certificate, then send: "
 		return v

@@ -317,10 +317,10 @@ func (d difference) text(best *Result) string {
 			day(d.of.Certificate.ValidTo) + "; " + best.Address + " serves another, which is accepted."
 	case d.certificate && d.verdict:
 		said = who + " " + verb("serves", "serve") + " a different certificate than " + best.Address +
-			", and clients refuse it (" + d.reason + ")."
+			", and clients refuse it (" + certcheck.Clause(d.reason) + ")."
 	case d.verdict:
 		said = who + " " + verb("serves", "serve") + " the certificate of " + best.Address +
-			" in a way that clients refuse (" + d.reason + ")."
+			" in a way that clients refuse (" + certcheck.Clause(d.reason) + ")."
 	case d.certificate:
 		said = who + " " + verb("serves", "serve") + " a different certificate than " + best.Address + "."
 	}

@@ -149,5 +149,5 @@ func faultOf(o otherCertificate, before string) string {
 	case certcheck.CodeSelfSigned:
 		return before + "is self-signed"
 	}
-	return before + "is not accepted (" + *o.AuthorizationError + ")"
+	return before + "is not accepted (" + certcheck.Clause(*o.AuthorizationError) + ")"
 }

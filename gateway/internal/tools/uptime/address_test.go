@@ -262,8 +262,8 @@ func TestUptimeAddressesOfAMissingFamily(t *testing.T) {
 // TestUptimeChallenge: a bot challenge is named, whatever verdict its status gives; a plain refusal is none.
 func TestUptimeChallenge(t *testing.T) {
 	t.Parallel()
-	const words = " Cloudflare asks visitors to prove that they are people, which this service cannot do. " +
-		"The site itself may be well."
+	const words = " Cloudflare asks visitors to prove that they are human, which this service cannot do. " +
+		"The site itself may be fine."
 	rows := []struct {
 		status  int
 		mark    string

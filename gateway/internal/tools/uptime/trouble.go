@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/bound"
+	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/tools/internal/challenge"
 	"diagnostics/gateway/internal/tools/internal/webview"
@@ -101,8 +102,8 @@ func (t trouble) reason() string {
 		sentences = append(sentences, t.answerSentence())
 	}
 	if t.certificate != (badCertificate{}) {
-		sentences = append(sentences, fmt.Sprintf("The certificate of %s is not valid (%s).", t.certificate.host,
-			t.certificate.code))
+		sentences = append(sentences, fmt.Sprintf("The certificate of %s is not valid: %s.", t.certificate.host,
+			certcheck.Clause(t.certificate.code)))
 	}
 	return strings.Join(sentences, " ")
 }

@@ -70,12 +70,12 @@ func TestEveryTrouble(t *testing.T) {
 		{"blocked", ended(egress.EndBlocked, redirect), "The site redirects to a URL that this service does not visit, because it is not public or contains a user name."},
 		{"deadline on the way", ended(egress.EndDeadline, redirect, failed(t, next, fault.Timeout, silent)), "The site's redirects took too long to follow."},
 		{"dead host behind a redirect", unreachable, "A redirect could not be followed: www.example.com refused the connection."},
-		{"certificate", ended(egress.EndFinal, answered(t, site, 200, "OK", "CERT_HAS_EXPIRED")), "The certificate of example.com is not valid (CERT_HAS_EXPIRED)."},
-		{"certificate on the way", ended(egress.EndFinal, answered(t, site, 302, "Found", "CERT_HAS_EXPIRED"), answered(t, next, 200, "OK", "CERT_NOT_YET_VALID")), "The certificate of example.com is not valid (CERT_HAS_EXPIRED)."},
-		{"certificate for another name", ended(egress.EndFinal, answered(t, site, 200, "OK", "ERR_TLS_CERT_ALTNAME_INVALID")), "The certificate of example.com is not valid (ERR_TLS_CERT_ALTNAME_INVALID)."},
-		{"certificate of another host", ended(egress.EndFinal, redirect, answered(t, next, 200, "OK", "CERT_HAS_EXPIRED")), "The certificate of www.example.com is not valid (CERT_HAS_EXPIRED)."},
-		{"status and certificate", ended(egress.EndFinal, answered(t, site, 404, "", "CERT_HAS_EXPIRED")), "The server answered 404 Not Found. The certificate of example.com is not valid (CERT_HAS_EXPIRED)."},
-		{"loop and certificate", ended(egress.EndLoop, answered(t, site, 302, "", "CERT_HAS_EXPIRED")), "The site's redirects form a loop. The certificate of example.com is not valid (CERT_HAS_EXPIRED)."},
+		{"certificate", ended(egress.EndFinal, answered(t, site, 200, "OK", "CERT_HAS_EXPIRED")), "The certificate of example.com is not valid: it has expired."},
+		{"certificate on the way", ended(egress.EndFinal, answered(t, site, 302, "Found", "CERT_HAS_EXPIRED"), answered(t, next, 200, "OK", "CERT_NOT_YET_VALID")), "The certificate of example.com is not valid: it has expired."},
+		{"certificate for another name", ended(egress.EndFinal, answered(t, site, 200, "OK", "ERR_TLS_CERT_ALTNAME_INVALID")), "The certificate of example.com is not valid: it is for another name."},
+		{"certificate of another host", ended(egress.EndFinal, redirect, answered(t, next, 200, "OK", "CERT_HAS_EXPIRED")), "The certificate of www.example.com is not valid: it has expired."},
+		{"status and certificate", ended(egress.EndFinal, answered(t, site, 404, "", "CERT_HAS_EXPIRED")), "The server answered 404 Not Found. The certificate of example.com is not valid: it has expired."},
+		{"loop and certificate", ended(egress.EndLoop, answered(t, site, 302, "", "CERT_HAS_EXPIRED")), "The site's redirects form a loop. The certificate of example.com is not valid: it has expired."},
 	}
 	for _, row := range rows {
 		check := familyCheck{family: 4, chain: row.chain}

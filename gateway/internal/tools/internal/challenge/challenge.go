@@ -20,8 +20,8 @@ type Challenge struct {
 
 // Sentence tells what the challenge means for the check of a site.
 func (c Challenge) Sentence() string {
-	return c.Vendor + " asks visitors to prove that they are people, which this service cannot do. " +
-		"The site itself may be well."
+	return c.Vendor + " asks visitors to prove that they are human, which this service cannot do. " +
+		"The site itself may be fine."
 }
 
 // mark is one sign of a challenge.

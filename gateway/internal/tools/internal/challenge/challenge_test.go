@@ -79,7 +79,7 @@ func TestOf(t *testing.T) {
 		got := ""
 		if c := Of(r.status, r.header); c != nil {
 			got = c.Vendor
-			if !strings.HasPrefix(c.Sentence(), c.Vendor+" asks visitors to prove that they are people") {
+			if !strings.HasPrefix(c.Sentence(), c.Vendor+" asks visitors to prove that they are human") {
 				t.Errorf("%s: %s", r.name, c.Sentence())
 			}
 		}
