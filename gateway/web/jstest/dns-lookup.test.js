@@ -85,7 +85,7 @@ test("the verdict speaks of the types that were asked for", () => {
   const told = (/** @type {any} */ d) => judge.verdict(d, asked);
   assert.equal(told(answer({ CAA: [{ text: "x" }], A: ["192.0.2.1"] }, { MX: "ENODATA" })).text, "example.com has 2 records of 2 types: A and CAA.");
   assert.deepEqual(told(answer({}, { CAA: "ENODATA" })), { tone: "warn", text: "example.com has none of the records asked for." });
-  assert.match(told(answer({}, { CAA: "ETIMEOUT", SRV: "ETIMEOUT" })).text, /^example\.com could not be looked up: .*\(ETIMEOUT\)\.$/);
+  assert.match(told(answer({}, { CAA: "ETIMEOUT", SRV: "ETIMEOUT" })).text, /^example\.com could not be looked up: no answer came in time\.$/);
   assert.deepEqual(told(answer({ CNAME: ["edge.example.net"] })), { tone: "good", text: "example.com is an alias of edge.example.net." });
 });
 

@@ -70,10 +70,11 @@ test("the page tells everything", () => {
   assert.doesNotMatch(html, /<dt>(?:nothing|empty)/, "facts without a value");
 });
 
-test("the page quotes the answer as JSON that can be read back", () => {
-  const html = asHTML(full("a\u202Eb\u{E0041}"));
-  const text = /<pre>([^<]*)<\/pre>/.exec(html)?.[1].replaceAll("&quot;", '"') ?? "";
-  assert.deepEqual(JSON.parse(text), full("a\u202Eb\u{E0041}").checks[0].data);
+test("the page has the facts of an answer and leaves its JSON, with the codes, to the other file", () => {
+  const [check] = full("x").checks;
+  const html = asHTML({ ...full("x"), checks: [{ ...check, data: { errors: { MX: "ENODATA" } }, facts: { MX: "none" } }] });
+  assert.match(html, /<dt>MX<\/dt><dd>none<\/dd>/);
+  assert.doesNotMatch(html, /ENODATA|<pre>/);
 });
 
 test("an answer that was cut says so, and no other", () => {
@@ -91,7 +92,7 @@ test("the page tells a report without anything to look at", () => {
 test("an answer that the page could not read is told as such", () => {
   const [check] = full("x").checks;
   const html = asHTML({ ...full("x"), checks: [{ ...check, verdict: undefined, facts: undefined, concerns: [] }] });
-  assert.match(html, /<bdi>There is an answer; this page had no sentence for it.<\/bdi>/);
+  assert.match(html, /<bdi>Answered, but this page could not read the answer.<\/bdi>/);
 });
 
 test("JSON has what was asked and what came, and nothing of the page's own", () => {

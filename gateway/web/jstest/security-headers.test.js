@@ -22,7 +22,7 @@ const stays = { status: 200, toHttps: false, location: null, verdict: "warn", fi
 
 test("http that is not redirected is told and a concern", () => {
   const d = answer("https://example.com/", stays);
-  assert.deepEqual(judge.verdict(d, asked), { tone: "warn", text: "Security controls of example.com: 13 in order; http://example.com is not redirected to https." });
+  assert.deepEqual(judge.verdict(d, asked), { tone: "warn", text: "Security headers of example.com: 13 good; http://example.com is not redirected to https." });
   assert.deepEqual(judge.concerns(d, asked), [{ tone: "warn", text: stays.finding }]);
   assert.equal(judge.facts(d)["Without https"], "200");
   assert.equal(judge.verdict(answer("https://example.com/", stays, { fail: 1 }), asked).tone, "bad");
@@ -32,7 +32,7 @@ test("http that is redirected, or is not asked, says nothing against the site", 
   const to = { ...stays, status: 301, toHttps: true, location: "https://example.com/", verdict: "pass" };
   for (const plain of [null, to, { ...to, verdict: "info" }]) {
     const d = answer("https://example.com/", plain);
-    assert.deepEqual(judge.verdict(d, asked), { tone: "good", text: "Security controls of example.com: 13 in order." });
+    assert.deepEqual(judge.verdict(d, asked), { tone: "good", text: "Security headers of example.com: 13 good." });
     assert.deepEqual(judge.concerns(d, asked), []);
   }
   assert.equal(judge.facts(answer("https://example.com/", to))["Without https"], "301 https://example.com/");
@@ -43,7 +43,7 @@ test("http that is redirected, or is not asked, says nothing against the site", 
 test("the page shows both beside the controls, and an older answer without them", () => {
   const said = (/** @type {any} */ d) => view.show(d, asked).map((part) => part?.textContent ?? "").join(" ");
   const page = said(answer("https://example.com/", stays));
-  assert.match(page, /Visitors who come without https.*weak.* http:\/\/example\.com answers 200.*Redirect every http URL\./);
+  assert.match(page, /Visitors who come without https.*warning.* http:\/\/example\.com answers 200.*Redirect every http URL\./);
   assert.match(page, /Newer headers.*Integrity-Policy.*Browsers that know it refuse scripts\..*blocked-destinations=\(script\)/);
   const { httpRedirect: _, newerHeaders: __, ...old } = answer("https://example.com/", null);
   assert.doesNotMatch(said(old), /without https|Newer headers/);

@@ -8,6 +8,7 @@ import { cutAnswer, dateTime, listed, relative } from "./format.js";
 import { code, command, copyAction, facts, folded, leadTo, lost, more, notice, section, table, value, verdictLine } from "./parts.js";
 import { keepAnswer, keyOf, lastAnswer } from "./store.js";
 import { attempt, verdictOf } from "./view.js";
+import { factsInWords } from "./words.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
 /** @typedef {import("./view.js").Judge} Judge */
@@ -132,7 +133,7 @@ function changedPart(judge, d, asked, verdict) {
   const now = attempt(() => judge.facts(d), {});
   const key = keyOf(asked);
   const before = lastAnswer(key);
-  const list = before ? changes(before.facts ?? {}, now) : [];
+  const list = before ? changes(factsInWords(before.facts ?? {}), now) : [];
   keepAnswer(key, now, verdict, list);
   if (!before) return null;
   const since = `your last run in this browser, ${relative(before.at)}`;

@@ -12,7 +12,7 @@ const telling = {
   "http-headers": ["Status", "Redirects to", "Protocol", "Compression", "HTTP/3"],
   "uptime": ["Status", "IPv4", "IPv6", "Certificate"],
   "redirect-checker": ["Chain"],
-  "robots-sitemap": ["robots.txt", "Effect", "Declared sitemaps"],
+  "robots-sitemap": ["robots.txt", "Crawlers may visit", "Declared sitemaps"],
   "ssl-checker": ["Trusted", "Valid to", "Issuer", "Protocol versions"],
   "ip-geolocation": ["Holder", "Country", "AS number", "Network"],
   "asn-lookup": ["Origins", "Announced", "Known to the ASN service"],

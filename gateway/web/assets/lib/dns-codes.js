@@ -17,13 +17,16 @@ const clauses = {
   EBUSY: "this service was too busy to ask",
 };
 
+/** The names that the DNS has for them. @type {Record<string, string>} */
+const names = { ENODATA: "NODATA", ENOTFOUND: "NXDOMAIN", ESERVFAIL: "SERVFAIL", EREFUSED: "REFUSED", EFORMERR: "FORMERR", ENOTIMP: "NOTIMP" };
+
 /**
  * A code in words that follow a colon.
  * @param {string} code
  * @returns {string}
  */
 export function explain(code) {
-  return `${clauses[code] ?? "the query failed"} (${code})`;
+  return `${clauses[code] ?? "the query failed"}${names[code] ? ` (${names[code]})` : ""}`;
 }
 
 /**

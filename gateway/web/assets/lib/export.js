@@ -2,7 +2,8 @@
 // A report as a file: JSON for programs, and one HTML page for people that needs nothing else; and as Markdown for tickets. All
 // of it is text made here, and whatever comes from outside goes through escaped() or plain().
 
-import { cutAnswer, dateTime, ms, plural } from "./format.js";
+import { cutAnswer, dateTime, ms } from "./format.js";
+import { toneWords as tones } from "./severity.js";
 import { factsInWords } from "./words.js";
 
 /** @typedef {import("./view.js").Concern} Concern */
@@ -90,23 +91,20 @@ function inner(value) {
 const policy = "default-src 'none'; style-src 'unsafe-inline'";
 
 const styles = new Markup(`
-:root { color-scheme: light dark; --soft: light-dark(#52606d, #a2aeb9); --line: light-dark(#d5dbe0, #303942); --sunken: light-dark(#eceff1, #0b0f12);
+:root { color-scheme: light dark; --soft: light-dark(#52606d, #a2aeb9); --line: light-dark(#d5dbe0, #303942);
   --good: light-dark(#146c36, #77d296); --warn: light-dark(#7a4b00, #edc169); --bad: light-dark(#a91f1f, #f79b95); --info: light-dark(#0b5c96, #8fc6f2); }
 body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; background: light-dark(#fff, #101418); color: light-dark(#15202b, #e5eaee); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; } h2 { font-size: 1.2rem; margin: 2rem 0 .5rem; } h3 { font-size: 1rem; margin: 0 0 .25rem; }
-p { margin: 0 0 .5rem; } .soft { color: var(--soft); } .small, dt { font-size: .875rem; color: var(--soft); } code, pre { font: .875rem/1.5 ui-monospace, Menlo, Consolas, monospace; }
+p { margin: 0 0 .5rem; } .soft { color: var(--soft); } .small, dt { font-size: .875rem; color: var(--soft); } code { font: .875rem/1.5 ui-monospace, Menlo, Consolas, monospace; }
 section section { margin: 0 0 1rem; padding: .75rem 1rem; border: 1px solid var(--line); border-radius: .5rem; }
-bdi, dd, pre { unicode-bidi: isolate; }
+bdi, dd { unicode-bidi: isolate; }
 .good { color: var(--good); } .warn { color: var(--warn); } .bad { color: var(--bad); } .info { color: var(--info); }
 .verdict { font-weight: 600; } li { margin-bottom: .4rem; }
 dl { margin: .5rem 0; } dl div { display: grid; grid-template-columns: minmax(7rem, 13rem) minmax(0, 1fr); gap: 0 1rem; padding: .2rem 0; border-top: 1px solid var(--line); } dd { margin: 0; }
 dd ul { margin: 0; padding: 0; list-style: none; } dd li { margin: 0; }
-pre { margin: .5rem 0 0; padding: .75rem; white-space: pre-wrap; background: var(--sunken); border-radius: .375rem; }
 @media (max-width: 36rem) { dl div { display: block; } }
-@media print { :root { color-scheme: light; } body { margin: 0; max-width: none; } section section, li { break-inside: avoid; } h2, h3 { break-after: avoid; } details:not([open]) { display: none; } }
+@media print { :root { color-scheme: light; } body { margin: 0; max-width: none; } section section, li { break-inside: avoid; } h2, h3 { break-after: avoid; } }
 `);
-
-const tones = { good: "Good", warn: "Warning", bad: "Problem", info: "Note" };
 
 /**
  * @param {Report} report
@@ -145,15 +143,14 @@ ${checks.filter((check) => check.group === group).map(section)}</section>
 
 /** @param {Check} check */
 function section({ title, input, ok, data, error, durationMs, requestId, verdict, concerns, facts }) {
-  const [tone, sentence] = verdict ? [verdict.tone, verdict.text] : ok ? ["info", "There is an answer; this page had no sentence for it."] : ["soft", error ?? "No answer."];
-  const asked = [durationMs === undefined ? "" : `The service worked for ${ms(durationMs)}.`, requestId ? `Request ${requestId}.` : ""].filter(Boolean);
+  const [tone, sentence] = verdict ? [verdict.tone, verdict.text] : ok ? ["info", "Answered, but this page could not read the answer."] : ["soft", error ?? "No answer."];
+  const asked = [durationMs === undefined ? "" : `Took ${ms(durationMs)}.`, requestId ? `Request ${requestId}.` : ""].filter(Boolean);
   return markup`<section>
 <h3>${title} <code>${input}</code></h3>
 <p class="verdict ${tone}"><bdi>${sentence}</bdi></p>
 ${concerns.length > 0 ? markup`<ul>${concerns.map((c) => markup`<li><strong class="${c.tone}">${tones[c.tone]}:</strong> <bdi>${c.text}</bdi></li>`)}</ul>
 ` : ""}${ok && data?.truncated ? markup`<p class="small">${cutAnswer}</p>
 ` : ""}${factList(facts ?? {})}${asked.length > 0 ? markup`<p class="small">${asked.join(" ")}</p>
-` : ""}${ok ? markup`<details><summary>The whole answer, ${plural(Object.keys(data ?? {}).length, "member")}</summary><pre>${JSON.stringify(data, null, 2)}</pre></details>
 ` : ""}</section>
 `;
 }
@@ -177,7 +174,7 @@ function factList(facts) {
 export function asMarkdown({ target, recognisedAs, at, summary, attention, checks }, link) {
   return [
     `# Report on ${plain(target)}`,
-    `${plain(recognisedAs)}, checked on ${plain(dateTime(at))}. Made again at ${quoted(link)}`,
+    `${plain(recognisedAs)}, checked on ${plain(dateTime(at))}. Run it again: ${quoted(link)}`,
     ...(summary.length > 0 ? [`**${plain(summary[0])}** ${summary.slice(1).map(plain).join(" ")}`.trim()] : []),
     ...(attention.length > 0 ? ["## What deserves attention", attention.map(({ tone, text, from }, i) => `${i + 1}. **${tones[tone]}:** ${plain(text)} (${from.map((f) => plain(f.title)).join(", ")})`).join("\n")] : []),
     "## Checks",

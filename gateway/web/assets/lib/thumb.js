@@ -2,7 +2,8 @@
 // The small picture on a card of the report. It repeats what the card says in words and says it to screen readers too.
 
 import { svg } from "./dom.js";
-import { day, listed, ms, plural } from "./format.js";
+import { day, ms, plural } from "./format.js";
+import { tally } from "./severity.js";
 
 /** @typedef {import("./view.js").Tone} Tone */
 
@@ -65,11 +66,6 @@ const states = {
 /** @param {string} state */
 const toneOf = (state) => states[state] ?? "soft";
 
-/** Counts in words: "4 in order, 2 with a fault". @param {string[]} list @param {Record<string, string>} names */
-const tally = (list, names) => listed(Object.entries(names).map(([state, name]) => [list.filter((s) => s === state).length, name]).filter(([n]) => n !== 0).map(([n, name]) => `${n} ${name}`));
-
-const judged = { fail: "with a fault", error: "not looked up", warn: "weak", info: "could be better", pass: "in order", missing: "missing" };
-
 /** @param {any} d */
 function echoes(d) {
   const times = Array.from({ length: d.sent }, (_, i) => d.replies.find((/** @type {any} */ r) => r.seq === i + 1)?.rttMs ?? null);
@@ -80,8 +76,16 @@ function echoes(d) {
 function resolvers(d) {
   const group = (/** @type {string} */ id) => d.groups.findIndex((/** @type {any} */ g) => g.resolvers.includes(id));
   const tones = d.resolvers.map((/** @type {any} */ r) => [r.name, r.outcome === "error" ? "soft" : String(Math.max(0, group(r.id)) + 1)]);
-  return blocks(tones, `${plural(d.resolvers.length, "resolver")}, ${plural(new Set(tones.map((/** @type {[string, string]} */ t) => t[1])).size, "different answer")}.`);
+  const failed = d.resolvers.filter((/** @type {any} */ r) => r.outcome === "error").length;
+  const given = d.groups.length === 1 ? "all that answered agree" : `${d.groups.length || "no"} different answers`;
+  return blocks(tones, `${plural(d.resolvers.length, "resolver")}: ${failed === 0 && d.groups.length === 1 ? "all with the same answer" : given}${failed > 0 ? `, ${failed} failed` : ""}.`);
 }
+
+/** As the page of uptime names it. @type {Record<string, string>} */
+const familyWords = { up: "answers", down: "down", noAddress: "no address", skipped: "not checked" };
+
+/** @param {{state: string}} family */
+const familyWord = ({ state }) => familyWords[state] ?? state;
 
 /** @type {Record<string, (d: any) => SVGElement | null>} */
 const pictures = {
@@ -91,12 +95,12 @@ const pictures = {
   "packet-loss": echoes,
   "traceroute": (d) => spark(d.hops.map((/** @type {any} */ h) => h.averageMs), "Times of the hops"),
   "dns-resolver-check": resolvers,
-  "uptime": (d) => blocks([["IPv4", toneOf(d.families.ipv4.state)], ["IPv6", toneOf(d.families.ipv6.state)]], `IPv4: ${d.families.ipv4.state}, IPv6: ${d.families.ipv6.state}.`),
+  "uptime": (d) => blocks([["IPv4", toneOf(d.families.ipv4.state)], ["IPv6", toneOf(d.families.ipv6.state)]], `IPv4: ${familyWord(d.families.ipv4)}; IPv6: ${familyWord(d.families.ipv6)}.`),
   "port-checker": (d) => blocks(d.addresses.map((/** @type {any} */ a) => [a.address, toneOf(a.state)]), `${plural(d.addresses.length, "address", "addresses")} tried.`),
-  "security-headers": (d) => blocks(d.controls.map((/** @type {any} */ c) => [c.name, toneOf(c.status)]), `Controls: ${tally(d.controls.map((/** @type {any} */ c) => c.status), judged)}.`),
+  "security-headers": (d) => blocks(d.controls.map((/** @type {any} */ c) => [c.name, toneOf(c.status)]), `Security headers: ${tally(d.controls.map((/** @type {any} */ c) => c.status))}.`),
   "email-dns-health": (d) => {
     const all = Object.values(d.checks).map((/** @type {any} */ c) => c.status);
-    return blocks(all.map((status) => ["", toneOf(status)]), `Parts: ${tally(all, judged)}.`);
+    return blocks(all.map((status) => ["", toneOf(status)]), `Mail records: ${tally(all)}.`);
   },
   "http-headers": (d) => phases(d.timings),
   "redirect-checker": (d) => blocks(d.hops.map((/** @type {any} */ h) => [h.url, h.status === null || h.status >= 400 ? "bad" : h.status >= 300 ? "info" : "good"]), `${plural(d.hops.length, "step")}.`),

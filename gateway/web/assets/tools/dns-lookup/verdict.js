@@ -3,6 +3,7 @@
 
 import { explain, remarks } from "../../lib/dns-codes.js";
 import { counted, listed, plural } from "../../lib/format.js";
+import { inWords } from "../../lib/words.js";
 import { typesOf, written } from "./types.js";
 
 /** @param {any} d */
@@ -44,5 +45,5 @@ export default {
     const concerns = sum(d).said.map((s) => ({ tone: /** @type {"warn" | "bad"} */ ("warn"), text: `The resolver says about ${d.domain}: ${s}.` }));
     return tone === "bad" || tone === "warn" ? [{ tone, text, broken: tone === "bad" }, ...concerns] : concerns;
   },
-  facts: (d) => Object.fromEntries(typesOf(d).map((t) => [t, d.errors[t] ?? written(d, t)])),
+  facts: (d) => Object.fromEntries(typesOf(d).map((t) => [t, d.errors[t] ? inWords(d.errors[t]) : written(d, t)])),
 };

@@ -8,6 +8,7 @@ import { badge, cut, facts, folded, more, notice, section, table, value } from "
 import { quote, sh } from "../../lib/shell.js";
 import { label, meaningOf } from "./explain.js";
 import { mailbox } from "./mailbox.js";
+import { inWords } from "../../lib/words.js";
 import { groups, titles, typesOf, written } from "./types.js";
 import { sum } from "./verdict.js";
 
@@ -76,6 +77,9 @@ function authority(soa) {
   ]));
 }
 
+/** @param {string} code */
+const briefly = (code) => (code === "ENODATA" ? "no such record" : inWords(code));
+
 /** @param {any} d */
 function answers(d) {
   const { details, errors, records } = d;
@@ -85,7 +89,7 @@ function answers(d) {
   const rows = types.map((t, i) => {
     const a = details[t];
     // A failure of every type would fill a page with one sentence.
-    const answer = errors[t] && told[i] === told[i - 1] ? `as above (${errors[t]})` : told[i];
+    const answer = errors[t] && told[i] === told[i - 1] ? briefly(errors[t]) : told[i];
     return [t, el("span", { class: "lookup-answer" }, answer), a.rcode ?? "none", duration(a.ttl),
       a.authenticated ? badge("good", "yes") : "no", a.resolver ?? "—", ms(a.durationMs), a.cached ? duration(a.ageMs / 1000) : "fresh"];
   });

@@ -1,6 +1,8 @@
 // @ts-check
 // dns-resolver-check: who gives which answer. Equal answers share a number and a colour.
 
+import { inWords } from "../../lib/words.js";
+
 /** @typedef {{sign: string, colour: string, title: string, values: string[], ids: string[], truncated?: boolean}} Group */
 
 /** @type {Record<string, import("../../lib/view.js").Tone>} */
@@ -39,5 +41,5 @@ export default {
     const own = filtered && d.status === "variation" ? "warn" : tone(d);
     return own === "good" || (own === "info" && d.status === "variation" && !d.changing) ? [] : [{ tone: own, text: d.summary }];
   },
-  facts: (d) => Object.fromEntries(d.resolvers.map((/** @type {any} */ r) => [r.name, r.values.length > 0 ? r.values : r.errorCode ?? absent[r.outcome]])),
+  facts: (d) => Object.fromEntries(d.resolvers.map((/** @type {any} */ r) => [r.name, r.values.length > 0 ? r.values : inWords(r.errorCode ?? absent[r.outcome])])),
 };

@@ -2,6 +2,7 @@
 // email-dns-health: six panels, the SPF tree with what each branch costs, and records to publish where something is wrong.
 
 import { listed } from "../../lib/format.js";
+import { severityWord } from "../../lib/severity.js";
 
 /** Whether a check has an issue. @param {any} check @param {string} code */
 export const has = (check, code) => check.issues.some((/** @type {any} */ i) => i.code === code);
@@ -26,8 +27,8 @@ export default {
       const names = parts.filter(([key]) => d.checks[key].status === status).map(([, name]) => name);
       return names.length > 0 ? `${listed(names)} ${names.length === 1 ? one : many}` : "";
     };
-    const said = [say("fail", "has a problem", "have problems"), say("error", "could not be looked up", "could not be looked up"), say("warn", "has a weakness", "have weaknesses"), say("missing", "is missing", "are missing")].filter(Boolean);
-    const fine = d.overall === "pass" ? [d.note?.replace(/\.$/, "") ?? `What ${d.domain} publishes for mail is in order`] : [];
+    const said = [say("fail", "has a problem", "have problems"), say("error", "could not be looked up", "could not be looked up"), say("warn", "has a warning", "have warnings"), say("missing", "is missing", "are missing")].filter(Boolean);
+    const fine = d.overall === "pass" ? [d.note?.replace(/\.$/, "") ?? `Mail for ${d.domain} is set up well`] : [];
     return { tone: tones[d.overall] ?? "info", text: fine.length > 0 ? `${[...fine, ...said].join("; ")}.` : `${d.domain}: ${said.join("; ")}.` };
   },
   concerns(d) {
@@ -40,7 +41,7 @@ export default {
     return bySeverity(all).filter((i) => i.severity !== "info").map((i) => ({ tone: i.severity === "fail" ? "bad" : "warn", broken: i.broken, text: i.text }));
   },
   facts: (d) => Object.fromEntries([
-    ...parts.flatMap(([key, name]) => [[name, d.checks[key].status], [`${name} record`, d.checks[key].record ?? []]]),
+    ...parts.flatMap(([key, name]) => [[name, severityWord(d.checks[key].status)], [`${name} record`, d.checks[key].record ?? []]]),
     ["MX addresses", d.checks.mx.hosts.flatMap((/** @type {any} */ h) => h.addresses)], ["SPF lookups", String(d.checks.spf.lookups)], ["MTA-STS policy", d.checks.mtaSts.policy ?? []],
   ]),
 };

@@ -8,14 +8,12 @@ import { policyURL, repairs } from "./repairs.js";
 import { bimi, exchanges, keysFound } from "./hosts.js";
 import { badge, code, cut, facts, folded, mark, more, notice, section, value, values } from "../../lib/parts.js";
 import { sh } from "../../lib/shell.js";
+import { severityWord } from "../../lib/severity.js";
 import { bySeverity, has, parts, tones } from "./verdict.js";
 
 /** @typedef {import("../../lib/view.js").Tone} Tone */
 
 const jobs = ["where mail goes", "who may send", "policy on forgery", "signing key", "forced encryption", "failure reports"];
-
-/** @type {Record<string, string>} */
-const words = { pass: "good", info: "note", warn: "warning", fail: "problem", missing: "missing", error: "not known", notApplicable: "not needed" };
 
 /** The results that an SPF record asks for everybody else (RFC 7208, section 2.6). @type {Record<string, string>} */
 const others = { "-": "fail", "~": "softfail", "?": "neutral", "+": "pass" };
@@ -29,7 +27,7 @@ function toneOf({ status, issues }) {
 /** @param {any} check @param {string} key @param {number} n */
 function panel(check, key, n) {
   return el("section", { class: "mail-panel" },
-    el("h3", {}, parts[n][1], el("span", { class: "mail-job" }, jobs[n]), badge(toneOf(check), words[check.status] ?? check.status)),
+    el("h3", {}, parts[n][1], el("span", { class: "mail-job" }, jobs[n]), badge(toneOf(check), severityWord(check.status))),
     el("p", {}, check.summary),
     check.issues.length > 0 && el("ul", { class: "mail-issues" }, ...bySeverity(check.issues).map((i) => el("li", {}, mark(tones[i.severity] ?? "info"),
       el("span", {}, i.message, " ", el("span", { class: "muted" }, `${i.reference}; ${i.code}`))))),

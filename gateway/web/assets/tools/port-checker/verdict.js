@@ -15,6 +15,9 @@ export const states = {
   skipped: ["info", "was not tried", "not tried"],
 };
 
+/** The field's word for a state. @param {string} state */
+export const stateWord = (state) => (state === "skipped" ? "not tried" : state);
+
 /** Services that are rarely meant for everybody: databases, remote desktops, shared files, control of machines. */
 const risky = /^(?:mysql|postgresql|ms-sql-s|redis|mongodb|couchdb|memcache|etcd-client|ms-wbt-server|rfb|microsoft-ds|netbios-ssn|docker|telnet)$/;
 
@@ -50,5 +53,5 @@ function concerns(d) {
 /** @type {import("../../lib/view.js").Judge} */
 export default {
   verdict, concerns,
-  facts: (d) => ({ "State": d.state, "Not tried": plural(d.untried ?? 0, "address", "addresses"), ...Object.fromEntries(d.addresses.map((/** @type {Tried} */ a) => [a.address, a.state])) }),
+  facts: (d) => ({ "State": stateWord(d.state), "Not tried": plural(d.untried ?? 0, "address", "addresses"), ...Object.fromEntries(d.addresses.map((/** @type {Tried} */ a) => [a.address, stateWord(a.state)])) }),
 };

@@ -6,7 +6,7 @@ import { ms } from "../../lib/format.js";
 import { badge, facts, none, section, table, value } from "../../lib/parts.js";
 import { fit, label, picture, ticks } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
-import { exposed, others, states, untried } from "./verdict.js";
+import { exposed, others, states, stateWord, untried } from "./verdict.js";
 
 /** @typedef {import("./verdict.js").Tone} Tone */
 /** @typedef {import("./verdict.js").Tried} Tried */
@@ -63,14 +63,14 @@ function endNodes(state, tone, x, y) {
 /** @param {any} d */
 function addresses(d) {
   const columns = [{ title: "Address" }, { title: "State" }, { title: "Answered after", numeric: true }, { title: "What happened" }];
-  const rows = d.addresses.map((/** @type {Tried} */ a) => [value(a.address), badge(states[a.state][0], a.state), ms(a.responseTimeMs), el("p", { class: "sentence" }, a.reason ?? "The connection was accepted.")]);
+  const rows = d.addresses.map((/** @type {Tried} */ a) => [value(a.address), badge(states[a.state][0], stateWord(a.state)), ms(a.responseTimeMs), el("p", { class: "sentence" }, a.reason ?? "The connection was accepted.")]);
   return table({ caption: ["Every address that was tried, at most two of each family.", untried(d)].filter(Boolean).join(" "), columns, rows });
 }
 
 /** @param {any} d */
 const summary = (d) => facts([
   ["Host", value(d.host)], ["Port", value(d.port)], ["Usual service", d.service ? value(d.service) : none("none known for this port")],
-  ["Best answer", `${d.state}, from ${d.address}${d.responseTimeMs === null ? "" : ` after ${ms(d.responseTimeMs)}`}`], ["Reachable", d.reachable ? "yes" : "no"],
+  ["Best answer", `${stateWord(d.state)}, from ${d.address}${d.responseTimeMs === null ? "" : ` after ${ms(d.responseTimeMs)}`}`], ["Reachable", d.reachable ? "yes" : "no"],
 ]);
 
 /** What a state comes to for a visitor. @type {Record<string, string>} */

@@ -9,6 +9,9 @@ import { exceptionWords, shutsOutSearch } from "./crawlers.js";
 /** @typedef {import("./view.js").Sitemap} Sitemap */
 /** @typedef {import("../../lib/view.js").Tone} Tone */
 
+/** What a crawler may visit. @type {Record<string, string>} */
+const rights = { allowAll: "everything", rules: "all but some paths", disallowAll: "nothing" };
+
 /** A rule as robots.txt writes it. @param {import("./matcher.js").Rule} rule */
 export const spell = (rule) => `${rule.type === "allow" ? "Allow" : "Disallow"}: ${rule.path}`;
 
@@ -99,8 +102,8 @@ export default {
 
   facts(d) {
     return {
-      "robots.txt": [d.robots.status, d.robots.httpStatus].filter((v) => v !== null).join(", "), "Effect": d.robots.effect,
-      "Crawlers": (d.crawlers ?? []).map((/** @type {import("./crawlers.js").Crawler} */ c) => `${c.name}: ${c.effect}`),
+      "robots.txt": [d.robots.status, d.robots.httpStatus].filter((v) => v !== null).join(", "), "Crawlers may visit": rights[d.robots.effect] ?? d.robots.effect,
+      "Crawlers": (d.crawlers ?? []).map((/** @type {import("./crawlers.js").Crawler} */ c) => `${c.name}: ${rights[c.effect] ?? c.effect}`),
       "Rules": d.robots.groups.slice(0, mostGroups).flatMap((/** @type {Group} */ g) => g.rules.slice(0, mostGroups).map((r) => `${g.userAgents.slice(0, mostNames).join(", ")}: ${spell(r)}`)).slice(0, 500),
       "Declared sitemaps": d.declaredSitemaps.slice(0, mostGroups),
       "Sitemaps": sitemaps(d).map((s) => `${s.url}: ${s.status}`),

@@ -4,15 +4,13 @@
 import { el } from "../../lib/dom.js";
 import { plural } from "../../lib/format.js";
 import { badge, facts, folded, none, section, value } from "../../lib/parts.js";
+import { severities } from "../../lib/severity.js";
 
 /** @typedef {{status: number | null, toHttps: boolean | null, location: string | null, verdict: "pass" | "info" | "warn", finding: string, recommendation: string | null}} Plain */
 /** @typedef {{name: string, present: boolean, value: string | null, finding: string, reference: string}} Newer */
 
-/** @type {Record<Plain["verdict"], ["good" | "info" | "warn", string]>} */
-const verdicts = { pass: ["good", "pass"], info: ["info", "could be better"], warn: ["warn", "weak"] };
-
 /** Null for an answer of before this was told. @param {Plain | null} [plain] */
-export const withoutHttps = (plain) => (plain ? section("Visitors who come without https", el("p", {}, badge(...verdicts[plain.verdict]), " ", plain.finding),
+export const withoutHttps = (plain) => (plain ? section("Visitors who come without https", el("p", {}, badge(...severities[plain.verdict]), " ", plain.finding),
   facts([["Answer on port 80", plain.status === null ? none("no answer") : String(plain.status)], ["Leads to", plain.location && value(plain.location)], ["Recommended", plain.recommendation]])) : null);
 
 /** @param {Newer} h */

@@ -2,6 +2,7 @@
 // What a site tells browsers to protect its visitors with: control by control, and how to set what is missing.
 
 import { host, listed } from "../../lib/format.js";
+import { severityCounts, severityWord } from "../../lib/severity.js";
 import { certificateAside } from "../../lib/topics.js";
 
 /** @typedef {import("./view.js").Control} Control */
@@ -17,10 +18,10 @@ const staysPlain = (d) => d.httpRedirect?.verdict === "warn";
 
 /** @param {any} d @returns {import("../../lib/view.js").Verdict} */
 function verdict(d) {
-  const { fail, warn, info, pass } = d.summary;
-  const counts = listed([fail && `${fail} fail`, warn && `${warn} weak`, info && `${info} could be better`, pass && `${pass} in order`].filter(Boolean));
+  const { fail, warn } = d.summary;
+  const counts = severityCounts({ ...d.summary, notApplicable: 0 });
   const plain = staysPlain(d) ? `; http://${host(d.url)} is not redirected to https` : "";
-  return { tone: fail ? "bad" : warn || d.notice || plain ? "warn" : "good", text: `Security controls of ${host(d.finalUrl)}: ${counts}${d.notice ? ", on an answer that may not be the site's page" : ""}${plain}.` };
+  return { tone: fail ? "bad" : warn || d.notice || plain ? "warn" : "good", text: `Security headers of ${host(d.finalUrl)}: ${counts}${d.notice ? ", on an answer that may not be the site's page" : ""}${plain}.` };
 }
 
 /** The first thing that HSTS needs is a valid certificate. @param {Control} c @param {any} d */
@@ -32,7 +33,7 @@ function concerns(d) {
   return [
     ...having(d, "fail").map((c) => ({ tone: /** @type {const} */ ("bad"), text: `${c.name} on ${host(d.finalUrl)}: ${gist(c)}`, ...topic(c, d) })),
     ...(staysPlain(d) ? [{ tone: /** @type {const} */ ("warn"), text: d.httpRedirect.finding }] : []),
-    ...(weak.length > 0 ? [{ tone: /** @type {const} */ ("warn"), text: `Weak security headers on ${host(d.finalUrl)}: ${listed(weak.map((c) => c.name))}.` }] : []),
+    ...(weak.length > 0 ? [{ tone: /** @type {const} */ ("warn"), text: `Security headers of ${host(d.finalUrl)} with warnings: ${listed(weak.map((c) => c.name))}.` }] : []),
   ];
 }
 
@@ -42,5 +43,5 @@ const lasting = (c) => (c.value === null ? "" : `: ${c.id === "information-leak"
 /** @type {import("../../lib/view.js").Judge} */
 export default {
   verdict, concerns,
-  facts: (d) => ({ "Answer": `${d.status} ${d.finalUrl}`, ...(d.httpRedirect ? { "Without https": `${d.httpRedirect.status ?? "no answer"}${d.httpRedirect.location ? ` ${d.httpRedirect.location}` : ""}` } : {}), ...Object.fromEntries(d.controls.map((/** @type {Control} */ c) => [c.name, c.status + lasting(c)])) }),
+  facts: (d) => ({ "Answer": `${d.status} ${d.finalUrl}`, ...(d.httpRedirect ? { "Without https": `${d.httpRedirect.status ?? "no answer"}${d.httpRedirect.location ? ` ${d.httpRedirect.location}` : ""}` } : {}), ...Object.fromEntries(d.controls.map((/** @type {Control} */ c) => [c.name, severityWord(c.status) + lasting(c)])) }),
 };

@@ -6,18 +6,15 @@ import { counted, host, listed, plural } from "../../lib/format.js";
 import { badge, code, cut, facts, folded, leadTo, mark, more, none, notice, section, table, tabs, value } from "../../lib/parts.js";
 import { configurations, noLines, serverLines } from "./servers.js";
 import { recommended } from "./recommended.js";
+import { severities, severityCount } from "../../lib/severity.js";
 import { sh } from "../../lib/shell.js";
 import { newerHeaders, withoutHttps } from "./beside.js";
 import { having } from "./verdict.js";
 
 /** @typedef {import("./servers.js").Advice & {name: string, status: "fail" | "warn" | "info" | "pass" | "notApplicable", value: string | null, finding: string, recommendation: string | null, reference: string}} Control */
 /** @typedef {import("./servers.js").Lines} Lines */
-/** @typedef {"good" | "warn" | "bad" | "info"} Tone */
 
-/** By urgency: the tone of a status, and the word for it. @type {Record<string, [Tone | "off", string]>} */
-const statuses = { fail: ["bad", "fail"], warn: ["warn", "weak"], info: ["info", "could be better"], pass: ["good", "pass"], notApplicable: ["off", "not applicable"] };
-
-const order = Object.keys(statuses);
+const order = Object.keys(severities);
 
 /** What to think of before sending a header. @type {Record<string, string>} */
 const cautions = {
@@ -42,9 +39,9 @@ function overview(d) {
   const tile = (/** @type {Control} */ c) => {
     const link = el("a", { href: `#${place(c)}` }, sign(c), c.name);
     leadTo(link, () => document.getElementById(place(c)));
-    return el("li", { class: statuses[c.status][0] }, link);
+    return el("li", { class: severities[c.status][0] }, link);
   };
-  const counts = order.filter((status) => having(d, status).length > 0).map((status) => badge(statuses[status][0], `${having(d, status).length} ${statuses[status][1]}`));
+  const counts = order.filter((status) => having(d, status).length > 0).map((status) => badge(severities[status][0], severityCount(having(d, status).length, status)));
   return section("At a glance", el("p", { class: "sec-counts" }, ...counts), el("ol", { class: "sec-strip" }, ...sorted(d).map(tile)));
 }
 
@@ -53,8 +50,8 @@ const place = (c) => `control-${c.id}`;
 
 /** @param {Control} c */
 function sign({ status }) {
-  const tone = statuses[status][0];
-  return tone === "off" ? el("span", { class: "mark off" }, el("span", { "aria-hidden": "true" }, "–"), el("span", { class: "offscreen" }, "Does not apply: ")) : mark(tone);
+  const tone = severities[status][0];
+  return tone === "off" ? el("span", { class: "mark off" }, el("span", { "aria-hidden": "true" }, "–"), el("span", { class: "offscreen" }, "Not applicable: ")) : mark(tone);
 }
 
 /** @param {Control} c @param {any} d */
@@ -113,7 +110,7 @@ function cookieTable(d) {
   if (d.cookies.length === 0) return null;
   const yes = (/** @type {boolean} */ on) => (on ? "yes" : badge("off", "no"));
   const rows = d.cookies.map((/** @type {any} */ c) => [value(c.name || "(no name)"),
-    c.issues.length === 0 ? "nothing" : el("ul", { class: "values sentence" }, ...c.issues.map((/** @type {any} */ i) => el("li", {}, badge(statuses[i.severity][0], i.severity), ` ${i.message}`))),
+    c.issues.length === 0 ? "nothing" : el("ul", { class: "values sentence" }, ...c.issues.map((/** @type {any} */ i) => el("li", {}, badge(...severities[i.severity]), ` ${i.message}`))),
     yes(c.secure), yes(c.httpOnly), c.sameSite ?? badge("off", "not set")]);
   const faulty = d.cookies.filter((/** @type {any} */ c) => c.issues.length > 0).length;
   return folded("Cookies", `${plural(d.cookies.length, "cookie")}${faulty > 0 ? `, ${faulty} to fix` : ""}`, table({ caption: "Cookies that the answer sets", hideCaption: true, columns: [{ title: "Name" }, { title: "What is wrong" }, { title: "Secure" }, { title: "HttpOnly" }, { title: "SameSite" }], rows }), cut(d, cutPart));
@@ -136,7 +133,7 @@ function answerPart(d) {
 function meaning(d) {
   const list = ["With these headers a site tells browsers what to refuse: unencrypted connections, scripts of others, frames around its pages. They limit the damage of a mistake elsewhere."];
   if (d.summary.fail > 0) list.push("A missing header is not a vulnerability by itself. Start with the controls at the top.");
-  if (d.summary.info > 0) list.push("Controls that could be better are optional; whether they fit depends on the site.");
+  if (d.summary.info > 0) list.push("Controls with a note are optional; whether they fit depends on the site.");
   return list;
 }
 

@@ -4,8 +4,8 @@
 import { el } from "../../lib/dom.js";
 import { day, listed, plural } from "../../lib/format.js";
 import { badge, cut, facts, folded, none, section, value } from "../../lib/parts.js";
+import { severities } from "../../lib/severity.js";
 import { versionName } from "./suites.js";
-import { weights } from "./verdict.js";
 
 /** @typedef {{code: string, severity: string, message: string}} Issue */
 /** @typedef {{address: string, family: number, authorized: boolean, authorizationError: string | null, fingerprint256: string | null, protocol: string | null, issues: Issue[]}} Endpoint its issues alone tell why one was not reached */
@@ -71,5 +71,5 @@ export const fingerprint = (whole, what) => value(`${whole.slice(0, 17)}…`, { 
 function remarks({ issues, fingerprint256 }) {
   const list = issues.filter((i) => i.severity !== "info" || fingerprint256 === null);
   if (list.length === 0) return null;
-  return el("ul", { class: "values" }, ...list.map((i) => el("li", {}, badge(...(weights[i.severity] ?? weights.info)), ` ${i.message}`)));
+  return el("ul", { class: "values" }, ...list.map((i) => el("li", {}, badge(...(severities[i.severity] ?? severities.info)), ` ${i.message}`)));
 }

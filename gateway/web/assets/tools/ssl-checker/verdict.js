@@ -2,16 +2,15 @@
 // A certificate: how long it holds, who vouches for it, and what the server speaks.
 
 import { dateTime, day, lower, plural } from "../../lib/format.js";
+import { severities } from "../../lib/severity.js";
 import { certificateOf } from "../../lib/topics.js";
+import { codeWords, inWords } from "../../lib/words.js";
 import { rowsOf, suitesOf, versionName } from "./suites.js";
 
 /** @typedef {"bad" | "warn" | "info"} Tone */
 
-/** A severity's tone and word. @type {Record<string, [Tone, string]>} */
-export const weights = { fail: ["bad", "problem"], warn: ["warn", "warning"], info: ["info", "note"] };
-
 /** @param {any[]} issues @returns {any[]} problems, warnings, notes, each in the order of the answer */
-export const worstFirst = (issues) => Object.keys(weights).flatMap((severity) => issues.filter((i) => i.severity === severity));
+export const worstFirst = (issues) => Object.keys(severities).flatMap((severity) => issues.filter((i) => i.severity === severity));
 
 /** @param {any} c a certificate */
 export const notYet = (c) => Date.parse(c.validFrom) > Date.now();
@@ -64,7 +63,7 @@ function concerns(d) {
   // Where clients refuse the certificate the verdict says at which address.
   const twice = (/** @type {any} */ i) => told.includes(i.code) || (!d.authorized && i.code === "ENDPOINTS_DIFFER" && i.severity === "fail" && i.message.startsWith(d.address));
   const rest = worstFirst(d.issues).filter((i) => i.severity !== "info" && !twice(i));
-  const list = rest.map((i) => ({ tone: weights[i.severity][0], text: about(d, i.message) }));
+  const list = rest.map((i) => ({ tone: /** @type {Tone} */ (severities[i.severity][0]), text: about(d, i.message) }));
   return d.authorized ? list : [{ tone: "bad", broken: true, text: refusal(d), topic: certificateOf(place(d)) }, ...list];
 }
 
@@ -84,9 +83,9 @@ const taken = (d) => ({
 export default {
   verdict, concerns,
   facts: ({ certificate: c, ...d }) => ({
-    "Trusted": d.authorized ? "yes" : `no (${d.authorizationError})`, "SHA-256 fingerprint": c.fingerprint256, "Issuer": c.issuer, "Valid to": dateTime(c.validTo),
+    "Trusted": d.authorized ? "yes" : `no: ${inWords(d.authorizationError ?? "")}`, "SHA-256 fingerprint": c.fingerprint256, "Issuer": c.issuer, "Valid to": dateTime(c.validTo),
     "Names": [...c.subjectAltNames.dns, ...c.subjectAltNames.ip], "Protocol versions": Object.keys(d.supportedProtocols).filter((name) => d.supportedProtocols[name]),
     ...(d.complete ? taken(d) : {}),
-    "Chain": d.chain.map((/** @type {any} */ e) => e.subject), "Findings": d.issues.map((/** @type {any} */ i) => i.code),
+    "Chain": d.chain.map((/** @type {any} */ e) => e.subject), "Findings": d.issues.map((/** @type {any} */ i) => codeWords(i.code)),
   }),
 };

@@ -5,13 +5,14 @@ import { el } from "../../lib/dom.js";
 import { counted, dateTime, day, duration, listed, ms, plural } from "../../lib/format.js";
 import { badge, cut, facts, folded, more, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { timeline } from "../../lib/picture.js";
+import { severities } from "../../lib/severity.js";
 import { sh } from "../../lib/shell.js";
 import { advice } from "./advice.js";
 import { endpoints } from "./endpoints.js";
 import { matrix } from "./matrix.js";
 import { others } from "./others.js";
 import { oldOnes, postQuantum, suitesOf, versionName } from "./suites.js";
-import { left, notYet, unverified, weights, worstFirst } from "./verdict.js";
+import { left, notYet, unverified, worstFirst } from "./verdict.js";
 
 const wholeChain = "Install the whole chain that the authority provides.";
 
@@ -65,7 +66,7 @@ function validity(d) {
 /** @param {any} d */
 function findings(d) {
   if (d.issues.length === 0) return null;
-  const rows = worstFirst(d.issues).map((/** @type {any} */ i) => [badge(...weights[i.severity]), el("p", { class: "sentence" }, i.message), value(i.code)]);
+  const rows = worstFirst(d.issues).map((/** @type {any} */ i) => [badge(...severities[i.severity]), el("p", { class: "sentence" }, i.message), value(i.code)]);
   return section("Findings", table({ caption: "Findings", hideCaption: true, columns: [{ title: "Weight" }, { title: "Finding" }, { title: "Code" }], rows }));
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 // The registration of a domain name, or of the network of an address.
 
-import { day, relative } from "../../lib/format.js";
+import { dateTime, day, relative } from "../../lib/format.js";
 import { statusMeaning } from "./status.js";
 
 /** How many days before its end a registration deserves attention. */
@@ -68,6 +68,6 @@ export default {
 
   facts: ({ found, reason, domain, network }) => ({
     Registered: found ? "yes" : reason === "notFound" ? "the registry has no such registration" : "not known", Registrar: domain?.registrar?.name ?? "", Status: (domain ?? network)?.status ?? [], Nameservers: domain?.nameservers ?? [],
-    Expires: domain?.events.expires ?? "", Updated: domain?.events.updated ?? "", Signed: { true: "yes", false: "no" }[String(domain?.dnssec.signed)] ?? "", Network: network?.cidrs ?? [], "Network name": network?.name ?? "",
+    Expires: domain?.events.expires ? dateTime(domain.events.expires) : "", Updated: domain?.events.updated ? dateTime(domain.events.updated) : "", Signed: { true: "yes", false: "no" }[String(domain?.dnssec.signed)] ?? "", Network: network?.cidrs ?? [], "Network name": network?.name ?? "",
   }),
 };
