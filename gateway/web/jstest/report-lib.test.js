@@ -115,3 +115,38 @@ test("tiles are there from the start and filled as answers come", () => {
   assert.deepEqual(told.Mail, { value: "No mail server", note: "no SPF" });
   assert.equal(told.Resolvers?.value, "All 2 agree");
 });
+
+/** @param {string} slug @param {any} data */
+const tile = (slug, data) => factsOf([slug], new Map([[slug, data]]))[0][1];
+
+/** @param {number} received @param {object} [more] */
+const probes = (received, more) => ({ sent: 10, received, undecided: 0, medianMs: 20, confirmation: null, ...more });
+
+/** @type {[string, string, any, string, string?][]} the tool, its answer, and what the tile says */
+const tiles = [
+  ["the service of a port is a guess", "port-checker", { port: 443, state: "open", service: "https" }, "443 open", "usually https"],
+  ["a port without a usual service", "port-checker", { port: 4430, state: "closed", service: null }, "4430 closed", ""],
+  ["a port that was not tried", "port-checker", { port: 443, state: "skipped", service: "https" }, "443 not tried", "usually https"],
+  ["every probe answered", "ping", probes(10), "20.0 ms", "none lost"],
+  ["lost probes", "ping", probes(7), "20.0 ms", "3 of 10 lost"],
+  ["a probe sent too late is not lost", "ping", probes(9, { undecided: 1 }), "20.0 ms", "none lost"],
+  ["of those that count", "ping", probes(8, { undecided: 1 }), "20.0 ms", "1 of 9 lost"],
+  ["a host that limits its answers loses none", "ping", probes(7, { confirmation: { sent: 6, received: 6, intervalMs: 1000 } }), "20.0 ms", "limits its answers"],
+  ["loss that slower probes confirm", "ping", probes(7, { confirmation: { sent: 6, received: 5, intervalMs: 1000 } }), "20.0 ms", "3 of 10 lost"],
+  ["both records", "email-dns-health", records("pass", "warn"), "No mail server", "SPF and DMARC found"],
+  ["a wrong record", "email-dns-health", records("fail", "pass"), "No mail server", "SPF wrong"],
+  ["records that could not be looked up", "email-dns-health", records("error", "error"), "No mail server", "SPF and DMARC not known"],
+  ["missing records", "email-dns-health", records("missing", "missing"), "No mail server", "no SPF, no DMARC"],
+  ["resolvers that agree that there is none", "dns-resolver-check", { status: "agreeAbsent", recordType: "MX", resolvers: [{}, {}, {}, {}], groups: [{ resolvers: ["a", "b", "c", "d"] }] }, "No record", "all 4 agree"],
+  ["a name that nobody registered", "whois-lookup", { network: null, domain: null, reason: "notFound" }, "Not found", "not in the registry"],
+  ["a registry that nobody can ask", "whois-lookup", { network: null, domain: null, reason: "noRdapService" }, "Unknown", ""],
+];
+
+/** @param {string} spf @param {string} dmarc */
+function records(spf, dmarc) {
+  return { overall: "pass", checks: { mx: { status: "pass", hosts: [], issues: [] }, spf: { status: spf }, dmarc: { status: dmarc } } };
+}
+
+for (const [name, slug, data, value, note] of tiles) {
+  test(`a tile: ${name}`, () => assert.deepEqual([tile(slug, data)?.value, tile(slug, data)?.note], [value, note]));
+}

@@ -3,7 +3,8 @@
 // its place from the start.
 
 import { el, keyed } from "./dom.js";
-import { day, ms, plural } from "./format.js";
+import { day, listed, ms, plural } from "./format.js";
+import { limited, missing } from "./echo-verdict.js";
 import { takesNoMail } from "./rank.js";
 
 /** @typedef {Map<string, any>} Answers by tool */
@@ -48,7 +49,7 @@ function registration(a) {
   const d = a.get("whois-lookup");
   if (!d) return null;
   if (d.network) return { value: d.network.name || d.network.handle || "Registered", note: d.network.cidrs?.[0] ?? "" };
-  if (!d.domain) return { value: "Not known", note: d.reason === "notFound" ? "the registry has none" : "" };
+  if (!d.domain) return d.reason === "notFound" ? { value: "Not found", note: "not in the registry" } : { value: "Unknown", note: "" };
   const end = d.domain.events.expires;
   const left = Date.parse(end ?? "") - Date.now();
   return { value: end ? `until ${day(end)}` : "Registered", note: d.domain.registrar?.name ?? "", tone: left < 0 ? "bad" : left < 30 * 86_400_000 ? "warn" : undefined };
@@ -59,8 +60,10 @@ function mail(a) {
   const d = a.get("email-dns-health");
   if (!d) return null;
   const hosts = d.checks.mx.hosts ?? [];
-  const lacking = ["spf", "dmarc"].filter((key) => d.checks[key].status === "missing").map((key) => key.toUpperCase());
-  const rest = lacking.length > 0 ? `no ${lacking.join(", no ")}` : "SPF and DMARC are there";
+  const both = ["spf", "dmarc"].map((key) => ({ name: key.toUpperCase(), status: d.checks[key].status }));
+  const some = (/** @type {string} */ status) => both.filter((check) => check.status === status).map((check) => check.name);
+  const rest = some("missing").length > 0 ? `no ${some("missing").join(", no ")}` : some("fail").length > 0 ? `${listed(some("fail"))} wrong`
+    : some("error").length > 0 ? `${listed(some("error"))} not known` : "SPF and DMARC found";
   if (hosts.length === 0 || takesNoMail(d)) return { value: "No mail server", note: rest };
   return { value: hosts.length > 1 ? `${hosts.length} servers` : hosts[0].exchange, note: rest, tone: d.overall === "fail" ? "bad" : d.overall === "warn" ? "warn" : "good" };
 }
@@ -71,7 +74,7 @@ function resolvers(a) {
   if (!d) return null;
   const largest = Math.max(0, ...d.groups.map((/** @type {any} */ g) => g.resolvers.length));
   const [n, all] = [d.resolvers.length, largest === d.resolvers.length];
-  if (d.status === "agreeAbsent") return { value: "No record", note: `say all ${n}` };
+  if (d.status === "agreeAbsent") return { value: "No record", note: `all ${n} agree` };
   return { value: all ? `All ${n} agree` : `${largest} of ${n} agree`, note: `on ${d.recordType} records`, tone: d.status === "conflict" || d.status === "unavailable" ? "bad" : all ? "good" : undefined };
 }
 
@@ -80,13 +83,15 @@ function echo(a) {
   const d = a.get("ping") ?? a.get("packet-loss");
   if (!d) return null;
   if (d.received === 0) return { value: "No answer", note: `to ${plural(d.sent, "probe")}`, tone: "warn" };
-  return { value: ms(d.medianMs), note: d.received < d.sent ? `${d.sent - d.received} of ${d.sent} lost` : "none lost", tone: d.received < d.sent ? "warn" : "good" };
+  const lost = missing(d);
+  if (lost > 0 && limited(d)) return { value: ms(d.medianMs), note: "limits its answers", tone: "good" };
+  return { value: ms(d.medianMs), note: lost > 0 ? `${lost} of ${d.sent - d.undecided} lost` : "none lost", tone: lost > 0 ? "warn" : "good" };
 }
 
 /** @param {Answers} a @returns {Tile | null} */
 function port(a) {
   const d = a.get("port-checker");
-  return d && { value: `${d.port} ${d.state}`, note: d.service ?? "", tone: d.state === "open" ? "good" : d.state === "skipped" ? undefined : "warn" };
+  return d && { value: `${d.port} ${d.state === "skipped" ? "not tried" : d.state}`, note: d.service ? `usually ${d.service}` : "", tone: d.state === "open" ? "good" : d.state === "skipped" ? undefined : "warn" };
 }
 
 /** @param {Answers} a @returns {Tile | null} */
@@ -100,7 +105,7 @@ function network(a) {
 /** @param {Answers} a @returns {Tile | null} */
 function holder(a) {
   const d = a.get("ip-geolocation");
-  return d && { value: d.organization || d.network?.name || "Not told", note: d.countryName ?? d.country ?? "" };
+  return d && { value: d.organization || d.network?.name || "Not published", note: d.countryName ?? d.country ?? "" };
 }
 
 /** @param {Answers} a @returns {Tile | null} */
