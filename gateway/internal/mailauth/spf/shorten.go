@@ -329,7 +329,7 @@ func (s *shortener) notes(d draft, found Suggestion) []string {
 			"new ones will then fail. Check often, or remove the include if nobody sends through it any more."},
 		{hosts, "Replaced with addresses: %s. Update the record whenever these addresses change."},
 		{reverse, "Left out: %s. Senders that only their reverse name lets in must be added as ip4 or ip6."},
-		{d.empty, "Left out because nothing is there: %s. If the name is misspelled, correct it instead."},
+		{d.empty, "Left out because they find nothing: %s. If a name is misspelled, correct it instead."},
 		{d.idle, "Left out because its record lets nobody in: %s."},
 		{d.covered, "Left out because other terms already let in or refuse the same senders: %s."},
 		{s.behind, "Left out because all comes before it: %s."},

@@ -44,7 +44,7 @@ func TestRefusals(t *testing.T) {
 		403: "The server refuses the file (403 Forbidden)" + alone + "are refused as well may visit everything, though " +
 			"some stay away. Let everybody read the file.",
 		429: "The server refuses the file because of too many requests (429 Too Many Requests)" + alone + "get this answer " +
-			"may visit everything, but Google takes it as a server error and treats the whole site as closed. Let everybody read the file.",
+			"may visit everything, but Google treats it as a server error and the whole site as closed. Let everybody read the file.",
 	} {
 		n := toolstest.WebNetwork(t)
 		n.Serve(toolstest.WebV4Port80, files{"/robots.txt": {status: status}, "/sitemap.xml": {status: status}})

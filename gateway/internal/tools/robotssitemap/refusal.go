@@ -21,8 +21,8 @@ func robotsKind() fileKind {
 		misled: fileMissing,
 		refused: "Under RFC 9309, crawlers that are refused as well may visit everything, though some stay away. Let " +
 			"everybody read the file.",
-		limited: "Under RFC 9309, crawlers that get this answer may visit everything, but Google takes it as a server " +
-			"error and treats the whole site as closed. Let everybody read the file.",
+		limited: "Under RFC 9309, crawlers that get this answer may visit everything, but Google treats it as a server " +
+			"error and the whole site as closed. Let everybody read the file.",
 	}
 }
 

@@ -20,7 +20,7 @@ func judgeContentTypeOptions(p page) controlVerdict {
 		return v
 	}
 	v.status, v.recommendation = controlPass, advice{}
-	v.add("Scripts and style sheets are taken only under their own declared types.")
+	v.add("Browsers accept scripts and style sheets only with matching declared types.")
 	if len(list) > 1 {
 		v.add("Any further values are ignored.")
 	}

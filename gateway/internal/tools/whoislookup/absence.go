@@ -12,7 +12,7 @@ var (
 	}
 	noSuchNetwork = rdap.Notice{
 		Title:       "No such registration",
-		Description: "The registry has no registration of a network around this address. Reserved blocks look the same.",
+		Description: "The registry has no registration for a network around this address. Reserved blocks look the same.",
 		FromService: true,
 	}
 )

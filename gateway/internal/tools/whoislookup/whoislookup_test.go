@@ -161,7 +161,7 @@ func TestWhoisThatFindsNothing(t *testing.T) {
 	}
 	absence := map[string]string{
 		"domain": `{"title":"No such registration","description":"The registry has no such registration. Reserved and blocked names look the same.","fromService":true}`,
-		"ip":     `{"title":"No such registration","description":"The registry has no registration of a network around this address. Reserved blocks look the same.","fromService":true}`,
+		"ip":     `{"title":"No such registration","description":"The registry has no registration for a network around this address. Reserved blocks look the same.","fromService":true}`,
 	}
 	for _, c := range []struct{ input, queryType, registrable, reason, source, url string }{
 		{"www.free.com", "domain", `"free.com"`, "notFound", "Registry RDAP", "https://registry-site.net/domain/free.com"},
