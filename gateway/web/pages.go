@@ -122,8 +122,8 @@ func headed(target, title string) string {
 func (s *Site) history() page {
 	return page{
 		template: "history.html", Path: "/history", Icon: tabIconName("site"), Groups: s.groups, Title: "History",
-		Description: "What this browser remembers of your checks: what each last came to, and what has changed. " +
-			"Nothing of it is sent anywhere.",
+		Description: "Your checks in this browser: the last result of each, and what changed since. " +
+			"None of this is sent anywhere.",
 		Styles: []string{"site.css", "history.css"}, Modules: []string{"pages/site.js", "pages/history.js"},
 	}
 }

@@ -20,10 +20,10 @@ func TestAnswersThatAreCut(t *testing.T) {
 	tab := openTab(t, browser.Options{})
 	tab.Open(toolPath("dns-lookup", target))
 	tab.UntilWithin(answered, patience)
-	holdText(t, tab, "#result", "More came than one answer holds, so this one was cut.")
-	holdText(t, tab, "#result", "A part of this was cut: more came than the service passes on.")
+	holdText(t, tab, "#result", "This answer was too long and has been cut.")
+	holdText(t, tab, "#result", "Part of this was cut: it was longer than this service passes on.")
 	holdText(t, tab, "#result", " records shown")
 	tab.Open("/report?target=" + target)
-	tab.UntilWithin(`document.querySelector("#attention")?.textContent.includes("More came than an answer holds")`, patience)
+	tab.UntilWithin(`document.querySelector("#attention")?.textContent.includes("too long and ")`, patience)
 	holdText(t, tab, "#attention", "DNS lookup")
 }

@@ -56,7 +56,7 @@ func TestTryAgain(t *testing.T) {
 	if said := strings.Count(tab.String(textOf("#result .notice")), "gain in "); said != 2 {
 		t.Errorf("when to try again is told %d times, want once to see and once to hear", said)
 	}
-	holdText(t, tab, "#result .notice", "It says nothing about the target.")
+	holdText(t, tab, "#result .notice", "They say nothing about the target.")
 	// Nothing empty is below an error.
 	var empty int
 	tab.Value(`Math.round(document.querySelector(".about").getBoundingClientRect().top -

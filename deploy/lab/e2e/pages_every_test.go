@@ -110,7 +110,7 @@ func pagesWithFacts() []shownPage {
 			"LAB-SITES-2", "11.80.0.0/24", "11.80.0.0/16", "AS212001", "AS212000", "asn.cymru.com"}},
 		{name: "whois-lookup", path: toolPath("whois-lookup", "example-shop.com"), facts: []string{
 			"MarkMonitor Inc.", "abuse@markmonitor.example.com", "ns1.example-shop.com", "client delete prohibited", "Example Shop LLC", "2138514_DOMAIN_COM-VRSN", "1997", "2028"}},
-		{name: "whois-lookup-none", path: toolPath("whois-lookup", "nobody-there.org"), tone: "info", facts: []string{"The registry has no registration of nobody-there.org; reserved and blocked names look the same."}},
+		{name: "whois-lookup-none", path: toolPath("whois-lookup", "nobody-there.org"), tone: "info", facts: []string{"The registry has no registration for nobody-there.org; reserved and blocked names look the same."}},
 		{name: "redirect-checker", path: toolPath("redirect-checker", "http://redirects.lab-site.com/chain/3"), facts: []string{
 			"301", "http://redirects.lab-site.com/chain/2", "http://redirects.lab-site.com/chain/0", "200"}},
 		{name: "redirect-checker-loop", path: toolPath("redirect-checker", "http://redirects.lab-site.com/loop"), tone: "bad", facts: []string{"form a loop", "That is step 1 again", "302"}},
@@ -124,7 +124,7 @@ func pagesWithFacts() []shownPage {
 		{name: "dns-resolver-check-older", path: toolPath("dns-resolver-check", "older.lab-resolve.com"), tone: "info", facts: []string{"Quad9 may still hold the older answer", "ns1.lab-resolve.com", "11.80.0.9", "may be older"}},
 		{name: "dns-resolver-check-expired", path: toolPath("dns-resolver-check", "expired.lab-resolve.com"), tone: "bad", facts: []string{"fails DNSSEC validation: signature expired (EDE 7)", "ns1.lab-resolve.com", "DS record"}},
 		{name: "dns-resolver-check-faulty", path: toolPath("dns-resolver-check", "faulty.lab-resolve.com"), tone: "good", facts: []string{"lame delegation", "not public", "did not answer in time"}},
-		{name: "dns-resolver-check-mixed", path: toolPath("dns-resolver-check", "mixed.lab-resolve.com"), tone: "warn", facts: []string{"but not by Google", "ENOTFOUND", "11.80.0.1"}},
+		{name: "dns-resolver-check-mixed", path: toolPath("dns-resolver-check", "mixed.lab-resolve.com"), tone: "warn", facts: []string{"Google does not", "NXDOMAIN", "11.80.0.1"}},
 		{name: "email-dns-health", path: toolPath("email-dns-health", "lab-good-mail.com", "dkimSelector", "s1"), tone: "good", facts: []string{
 			"a.lab-good-mail.com", "v=spf1 mx -all", "v=DMARC1; p=reject; rua=mailto:d@lab-good-mail.com", "11.80.0.41", "s1"}},
 		{name: "email-dns-health-failing", path: toolPath("email-dns-health", "lab-spfeleven-mail.com"), tone: "bad", facts: []string{"11 of at most 10", "SPF_TOO_MANY_LOOKUPS", "_mta-sts.lab-spfeleven-mail.com", "mode: testing"}},
@@ -138,7 +138,7 @@ func pagesWithFacts() []shownPage {
 		{name: "ping", path: toolPath("ping", "clean.lab-transit.net"), tone: "good", facts: []string{"11.90.0.1", "median of 10 probes", "none lost", "Jitter"}},
 		{name: "packet-loss", path: toolPath("packet-loss", "lossy.lab-transit.net"), tone: "bad", facts: []string{"10 % lost", "11.93.0.1", "45 of 50 probes", "First lost probe"}},
 		{name: "packet-loss-limited", path: toolPath("packet-loss", "few-echoes.lab-transit.net"), tone: "info", facts: []string{"the host probably limits its answers", "6 probes, 1,000 ms apart: 6 answered", "11.98.0.1"}},
-		{name: "ping-late", path: toolPath("ping", "late.lab-transit.net"), tone: "warn", facts: []string{"none lost", "Each answer took longer than 2 s", "had no time to be answered", "Measured"}},
+		{name: "ping-late", path: toolPath("ping", "late.lab-transit.net"), tone: "warn", facts: []string{"none lost", "Each answer took longer than 2 s", "sent too late to be answered", "Measured"}},
 		{name: "ping-browser", path: "/tools/ping", act: sample, ready: sampled, in: "#browser", facts: []string{"Median", "ms"}},
 		{name: "packet-loss-browser", path: "/tools/packet-loss", act: sample, ready: sampled, in: "#browser", facts: []string{"ms"}},
 		{name: "ping-failing", path: toolPath("ping", "silent.lab-transit.net"), tone: "warn", facts: []string{"silent.lab-transit.net", "11.92.3.1", "100 %"}},

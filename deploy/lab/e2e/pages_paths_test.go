@@ -383,7 +383,7 @@ func TestModulesThatDoNotLoad(t *testing.T) {
 		tab.Open("/report?target=lab-dns.com")
 		tab.UntilWithin(reported, patience)
 		holdText(t, tab, `article.tool-card[data-slug=dns-lookup] .notice`, "did not load", "Reload the page")
-		holdText(t, tab, "#attention", "answered what this page could not read: DNS lookup.")
+		holdText(t, tab, "#attention", "This page could not read the answer of 1 check: DNS lookup.")
 		if n := tab.Count("article.tool-card .verdict"); n == 0 {
 			t.Error("the other checks have no verdict either")
 		}

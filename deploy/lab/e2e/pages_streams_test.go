@@ -426,7 +426,7 @@ func TestFailuresKeepWhatCameBefore(t *testing.T) {
 		says string
 	}{
 		"worker":  {func(p *pair) { p.worker.Process.Kill() }, "stopped before it had answered"},
-		"gateway": {func(p *pair) { p.gateway.Process.Kill() }, "broke off"},
+		"gateway": {func(p *pair) { p.gateway.Process.Kill() }, "was lost"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -282,7 +282,7 @@ func TestWatchTellsWhatGoesWrong(t *testing.T) {
 	tab.Open("/tools/uptime")
 	tab.Fill("#input", "https://example.com/")
 	tab.Click("#watch")
-	tab.Until(`document.querySelector(".watch-line").innerText.includes("The service limits requests; next round in ")`)
+	tab.Until(`document.querySelector(".watch-line").innerText.includes("The service is limiting requests; next round in ")`)
 	tab.Until(`document.querySelector(".watch-changes")?.textContent.includes("it went from down to up.")`)
 	tab.UntilWithin(`globalThis.asked >= 20`, patience)
 	tab.Click("#watch-stop")
@@ -331,7 +331,7 @@ func TestWatchOfNothing(t *testing.T) {
 // Where a part of it does not load, the page says so and can still run the check.
 func TestWatchThatDoesNotLoad(t *testing.T) {
 	for blocked, says := range map[string]string{
-		"/assets/*/lib/watch.js":          "Watch did not load. Reload the page and try again.",
+		"/assets/*/lib/watch.js":          "The watch did not load. Reload the page and try again.",
 		"/assets/*/tools/uptime/watch.js": "The part of this page that watches did not load.",
 	} {
 		t.Run(blocked, func(t *testing.T) {
@@ -359,7 +359,7 @@ func TestWatchEndsAfterHalfAnHour(t *testing.T) {
 	tab.Fill("#input", "https://example.com/")
 	tab.Click("#watch")
 	tab.UntilWithin(`document.querySelector(".watch[data-state=ended]")`, patience)
-	holdText(t, tab, ".watch-line", "Half an hour has passed, so the watch ended by itself.", "Go on")
+	holdText(t, tab, ".watch-line", "Half an hour has passed, so the watch ended by itself.", "Resume")
 	n := tab.String(`globalThis.asked`)
 	tab.Click("#watch-on")
 	tab.Until(`globalThis.asked > ` + n)

@@ -15,7 +15,7 @@ const answered = (title, data) => ({ title, slug: "x", concerns: [], stage: { st
 
 test("the report names the answers that were cut", () => {
   const checks = [answered("DNS lookup", { truncated: true }), answered("Ping", {}), answered("Port", { truncated: true })];
-  assert.deepEqual(missing(checks), ["More came than an answer holds, so a part is missing in 2 answers: DNS lookup and Port."]);
+  assert.deepEqual(missing(checks), ["2 answers were too long and have been cut: DNS lookup and Port."]);
   assert.deepEqual(missing([answered("Ping", {})]), []);
 });
 

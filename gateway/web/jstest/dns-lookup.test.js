@@ -54,7 +54,7 @@ const meanings = [
     "Browsers learn before they connect that the site has HTTPS, and use it at once. They connect to ports 443 and 8443."],
   ["an alias", "HTTPS", [{ priority: 0, target: "cdn.example.net", params: {} }], "An alias: browsers connect to cdn.example.net instead."],
   ["no service", "SRV", [{ target: "" }], "The service is not offered here."],
-  ["no mail", "MX", [{ exchange: "", priority: 0 }], "This domain takes no mail (null MX)."],
+  ["no mail", "MX", [{ exchange: "", priority: 0 }], "This domain accepts no mail (null MX)."],
   ["a key that is there", "DS", [{ keyTag: 7, algorithm: 13 }], "The parent zone vouches for this zone’s keys, so its answers can be validated (DNSSEC).", { DNSKEY: [{ keyTag: 7, algorithm: 13 }] }],
   ["a key that is not", "DS", [{ keyTag: 7, algorithm: 13 }],
     "The DS record in the parent zone names a key that the zone does not have, so validating resolvers cannot look this domain up.", { DNSKEY: [{ keyTag: 8, algorithm: 13 }] }],

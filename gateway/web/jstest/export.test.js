@@ -80,8 +80,8 @@ test("the page has the facts of an answer and leaves its JSON, with the codes, t
 test("an answer that was cut says so, and no other", () => {
   const [check] = full("x").checks;
   const cut = asHTML({ ...full("x"), checks: [{ ...check, data: { ...check.data, truncated: true } }] });
-  assert.match(cut, /<p class="small">More came than one answer holds/);
-  assert.doesNotMatch(asHTML(full("x")), /More came than/);
+  assert.match(cut, /<p class="small">This answer was too long/);
+  assert.doesNotMatch(asHTML(full("x")), /was too long/);
 });
 
 test("the page tells a report without anything to look at", () => {

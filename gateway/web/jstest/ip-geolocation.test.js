@@ -18,10 +18,10 @@ const bare = { ip: "1.1.1.1", version: 4, network: null, organization: null, abu
 test("it names who announces the address", () => {
   const d = { ...bare, asn, hostname: "one.example.net", country: "AU", countryName: "Australia", countrySource: "asn" };
   assert.equal(judge.verdict(d, asked).text, "1.1.1.1 is announced by AS13335; no registration of its network was found; country of registration: Australia (AU).");
-  assert.deepEqual(judge.facts(d), { Network: [], "Network name": "", Holder: "", "AS number": "AS13335", Prefix: "1.1.1.0/24", Country: "AU", "Host name": "one.example.net", "Abuse contact": "" });
+  assert.deepEqual(judge.facts(d), { Network: [], "Network name": "", Holder: "", "AS number": "AS13335", Prefix: "1.1.1.0/24", Country: "AU", Hostname: "one.example.net", "Abuse contact": "" });
 });
 
 test("it says that nothing is known where nobody announces it either", () => {
-  assert.equal(judge.verdict(bare, asked).text, "1.1.1.1 is in a network of which no registration was found; country of registration: not known.");
+  assert.equal(judge.verdict(bare, asked).text, "No registration was found for the network of 1.1.1.1.");
   assert.equal(judge.concerns(bare, asked).length, 1);
 });

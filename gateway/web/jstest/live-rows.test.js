@@ -20,7 +20,7 @@ const cases = /** @type {[string, any, string, string, RegExp][]} */ ([
   ["type", { type: "MX", records: { MX: [{ priority: 10, exchange: "mx.example" }] }, error: null }, "good", "MX", /mx\.example/],
   ["type", { type: "AAAA", records: {}, error: "ENODATA" }, "info", "AAAA", /^no such record$/],
   ["check", { name: "mtaSts", status: "fail", summary: "No policy." }, "bad", "MTA-STS", /^No policy/],
-  ["file", { url: "https://a.example/robots.txt", status: "missing", httpStatus: 404 }, "info", "https://a.example/robots.txt", /^not there \(404\)$/],
+  ["file", { url: "https://a.example/robots.txt", status: "missing", httpStatus: 404 }, "info", "https://a.example/robots.txt", /^not found \(404\)$/],
   ["endpoint", { address: "192.0.2.1", protocol: "TLSv1.3", authorized: true }, "good", "192.0.2.1", /^TLSv1.3, certificate trusted$/],
   ["protocol", { protocol: "TLS 1.0", accepted: false }, "info", "TLS 1.0", /^not accepted$/],
   ["source", { name: "RDAP", url: "https://rdap.example/domain/a", cached: false }, "info", "RDAP", /rdap\.example/],

@@ -72,7 +72,7 @@ test("a small picture says what it shows, and nothing is drawn of nothing", () =
   const ping = thumb("ping", { sent: 3, replies: [{ seq: 1, rttMs: 5 }, { seq: 3, rttMs: 10 }] });
   assert.equal(/** @type {any} */ (ping).attributes.get("aria-label"), "Times of the probes: 5.00 ms to 10.0 ms, 1 without an answer.");
   const ends = thumb("ssl-checker", { certificate: { validFrom: "2000-01-01T00:00:00Z", validTo: "2001-01-01T00:00:00Z" } });
-  assert.match(/** @type {any} */ (ends).attributes.get("aria-label"), /100 % of it is over/);
+  assert.match(/** @type {any} */ (ends).attributes.get("aria-label"), /100 % has passed/);
   assert.equal(thumb("ssl-checker", { certificate: {} }), null);
   assert.equal(thumb("port-checker", { addresses: [{ state: "open" }] }), null);
   assert.equal(thumb("no-such-tool", {}), null);

@@ -43,7 +43,7 @@ test("a topic keeps the worst tone where that is said beside the point", () => {
 
 /** @type {[string, string][]} */
 const texts = [
-  ["ENODATA", "none"], ["ENOTFOUND", "the name does not exist"], ["ETIMEOUT", "no answer in time"], ["ESOMETHING", "ESOMETHING"],
+  ["ENODATA", "none"], ["ENOTFOUND", "the name does not exist (NXDOMAIN)"], ["ETIMEOUT", "no answer came in time"], ["ESOMETHING", "ESOMETHING"],
   ["no (CERT_HAS_EXPIRED)", "no: it has expired"], ["no (SOME_NEW_CODE)", "no (SOME_NEW_CODE)"],
   ["EQUINIX", "EQUINIX"], ["ELISA", "ELISA"], ["AMAZON_AES", "AMAZON_AES"], ["Amazon (AMAZON_AES)", "Amazon (AMAZON_AES)"], ["fail: max-age=0", "fail: max-age=0"], ["2028-09-14T04:00:00Z", "2028-09-14T04:00:00Z"],
   ["Example Ltd (EX)", "Example Ltd (EX)"], ["v=spf1 -all", "v=spf1 -all"], ["constructor", "constructor"],
@@ -71,7 +71,7 @@ const standings = [
   ["up", { uptime: { verdict: "up", status: 200 } }, "a.example works"],
   ["down", { uptime: { verdict: "down", status: null } }, "a.example is down"],
   ["a server's error", { uptime: { verdict: "down", status: 503 } }, "a.example is down: it answers 503"],
-  ["a certificate that is refused", { uptime: { verdict: "degraded", status: 200, certificateValid: false } }, "a.example is refused by browsers"],
+  ["a certificate that is refused", { uptime: { verdict: "degraded", status: 200, certificateValid: false } }, "Browsers refuse a.example’s certificate"],
   ["a name for mail alone", { uptime: { verdict: "down", status: null, families: { ipv4: { state: "noAddress" }, ipv6: { state: "noAddress" } } } }, "a.example has no website"],
   ["a challenge", { uptime: { verdict: "down", status: 403, challenge: { vendor: "Lab" } } }, "a.example answers with a bot challenge"],
   ["no such name", { "dns-lookup": { errors: { A: "ENOTFOUND" }, records: { A: [] } }, uptime: { verdict: "down", status: null } }, "a.example does not exist in the DNS"],

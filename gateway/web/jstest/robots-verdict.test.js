@@ -72,16 +72,16 @@ test("a refusal is not a missing file", () => {
     assert.deepEqual(verdict(withoutFile(status, "ACCESS_REFUSED")), ["warn", `example.com refuses robots.txt (HTTP ${status}), at least to this service, and crawlers that are refused too may visit everything; it has no sitemap.`]);
   }
   assert.deepEqual(verdict(withoutFile(429, "RATE_LIMITED")), ["warn", "example.com refuses robots.txt because of too many requests (HTTP 429): by RFC 9309 crawlers may visit everything, but Google treats the whole site as closed; it has no sitemap."]);
-  assert.deepEqual(verdict(withoutFile(302, "TOO_MANY_REDIRECTS", "fail")), ["warn", "The redirects of robots.txt of example.com lead to no file, so crawlers may visit everything; it has no sitemap."]);
+  assert.deepEqual(verdict(withoutFile(302, "TOO_MANY_REDIRECTS", "fail")), ["warn", "example.com’s robots.txt redirects to no file, so crawlers may visit everything; it has no sitemap."]);
   assert.deepEqual(verdict(withoutFile(404, "")), ["good", "example.com has no robots.txt, so crawlers may visit everything; it has no sitemap."]);
 });
 
 test("a sitemap that is refused may be there", () => {
   const issue = { code: "ACCESS_REFUSED", severity: "warn", line: null, message: "The server refuses the file." };
   const refused = { ...missing, httpStatus: 403, issues: [issue] };
-  assert.deepEqual(verdict({ ...answer("allowAll"), sitemap: refused }), ["warn", "example.com lets crawlers visit everything; whether it has a sitemap cannot be seen."]);
+  assert.deepEqual(verdict({ ...answer("allowAll"), sitemap: refused }), ["warn", "example.com lets crawlers visit everything; its sitemap could not be checked."]);
   const declared = { ...answer("allowAll"), declaredSitemaps: [refused.url], sitemap: refused, sitemaps: [refused] };
-  assert.deepEqual(verdict(declared), ["warn", "example.com lets crawlers visit everything; it refuses to give its sitemap."]);
+  assert.deepEqual(verdict(declared), ["warn", "example.com lets crawlers visit everything; it refuses access to its sitemap."]);
   assert.deepEqual(judge.concerns(declared, asked), [{ tone: "warn", text: "The sitemap https://example.com/sitemap.xml cannot be used. The server refuses the file." }]);
   const other = { ...missing, url: "https://example.com/other.xml", status: "found", httpStatus: 200 };
   assert.deepEqual(verdict({ ...declared, declaredSitemaps: [other.url], sitemaps: [other] }), ["good", "example.com lets crawlers visit everything; its sitemap can be read."]);

@@ -29,11 +29,11 @@ test("only what counts is counted", () => {
 });
 
 test("the sentence says what the samples say", () => {
-  assert.deepEqual(judged("ping"), { tone: "info", text: "No sample counts yet." });
+  assert.deepEqual(judged("ping"), { tone: "info", text: "No samples counted yet." });
   assert.deepEqual(judged("ping", sample("answered", 20), sample("answered", 30)), { tone: "good", text: "Median 25.0 ms over 2 samples, none late or failed." });
   assert.deepEqual(judged("packet-loss", sample("answered", 20), sample("answered", 30)), { tone: "good", text: "None lost: 2 samples answered in time, median 25.0 ms." });
   assert.deepEqual(judged("ping", sample("late", null), sample("failed", null)), { tone: "bad", text: "None of 2 samples was answered in time." });
-  assert.deepEqual(judged("ping", sample("late", 2400), sample("late", null)), { tone: "bad", text: "None of 2 samples was answered in time, but 1 later than that." });
+  assert.deepEqual(judged("ping", sample("late", 2400), sample("late", null)), { tone: "bad", text: "None of 2 samples was answered in time; 1 answer came later." });
   assert.deepEqual(judged("ping", sample("failed", null)), { tone: "bad", text: "The one sample was not answered in time." });
 });
 

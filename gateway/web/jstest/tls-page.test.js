@@ -48,7 +48,7 @@ for (const [name, make] of Object.entries({ answer, neglected, older })) {
 test("the matrix has a row for each suite in the server's order, and one for the versions", () => {
   assert.deepEqual(rows(neglected()), [
     headings,
-    ["The version itself", "taken", "taken", "taken", "taken", "refused"],
+    ["The version itself", "accepted", "accepted", "accepted", "accepted", "refused"],
     ["TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA", "refused", "weak", "weak", "weak", "refused"],
     ["TLS_DHE_RSA_WITH_AES_128_CBC_SHA", "refused", "weak", "weak", "weak", "refused"],
     ["TLS_RSA_WITH_AES_128_CBC_SHAno forward secrecy", "refused", "weak", "weak", "weak", "refused"],
@@ -60,8 +60,8 @@ test("the matrix has a row for each suite in the server's order, and one for the
 test("what a check that was cut short did not see is not called refused", () => {
   const d = answer({ complete: false, supportedProtocols: versions(null, false, true, true, true), cipherSuites: modernSuites.slice(0, 4) });
   assert.deepEqual(rows(d).slice(1, 3), [
-    ["The version itself", "not told", "refused", "taken", "taken", "taken"],
-    ["TLS_AES_256_GCM_SHA384", "not told", "refused", "not told", "not told", "strong"],
+    ["The version itself", "unknown", "refused", "accepted", "accepted", "accepted"],
+    ["TLS_AES_256_GCM_SHA384", "unknown", "refused", "unknown", "unknown", "strong"],
   ]);
   assert.match(said(d), /cut short/);
   assert.doesNotMatch(said(answer()), /cut short/);
@@ -69,20 +69,20 @@ test("what a check that was cut short did not see is not called refused", () => 
 
 test("a version that is taken without a suite that was told is not known, in a whole answer either", () => {
   const d = answer({ supportedProtocols: versions(false, false, true, true, true) });
-  assert.deepEqual(rows(d)[2].slice(1), ["refused", "refused", "not told", "refused", "strong"]);
+  assert.deepEqual(rows(d)[2].slice(1), ["refused", "refused", "unknown", "refused", "strong"]);
 });
 
 test("forward secrecy and post-quantum key exchange are told in words", () => {
   assert.match(said(answer()), /Forward secrecywith all of them.*Post-quantum key exchangeready X25519MLKEM768/);
   assert.match(said(neglected()), /Forward secrecynot with 3 of them.*Post-quantum key exchangenot yet/);
-  assert.match(said(answer({ groups: ["x25519"], complete: false })), /Post-quantum key exchangecould not be told/);
+  assert.match(said(answer({ groups: ["x25519"], complete: false })), /Post-quantum key exchangecould not be determined/);
 });
 
 test("versions alone say why", () => {
   const mail = answer({ port: 25, starttls: "smtp", cipherSuites: [], groups: [], complete: true });
-  assert.match(said(mail), /TLS 1\.3 offered.*SMTP with STARTTLS\) the versions alone/);
-  assert.match(said(answer({ cipherSuites: [], groups: [], complete: false })), /Which cipher suites the server takes could not be told/);
-  assert.doesNotMatch(said(older()), /STARTTLS|could not be told|SSL 3/);
+  assert.match(said(mail), /TLS 1\.3 offered.*STARTTLS port \(SMTP\) only the protocol versions/);
+  assert.match(said(answer({ cipherSuites: [], groups: [], complete: false })), /Which cipher suites the server accepts could not be determined/);
+  assert.doesNotMatch(said(older()), /STARTTLS|could not be determined|SSL 3/);
 });
 
 test("addresses that agree say so, and those that do not are marked", () => {

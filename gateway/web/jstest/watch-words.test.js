@@ -26,7 +26,7 @@ const stages = [
   ["running", { state: "running", apart: 10_000 }, "A round every 10 seconds. Round 4 is running."],
   ["waiting", { state: "waiting", until: 8000.5, apart: 30_000, limited: false }, "A round every 30 seconds; the next in 7 seconds."],
   ["at its end", { state: "waiting", until: 10, apart: 30_000, limited: false }, "A round every 30 seconds; the next in 1 second."],
-  ["limited", { state: "waiting", until: 41_001, apart: 20_000, limited: true }, "The service limits requests; next round in 40 seconds. From then on a round every 20 seconds."],
+  ["limited", { state: "waiting", until: 41_001, apart: 20_000, limited: true }, "The service is limiting requests; next round in 40 seconds. From then on a round every 20 seconds."],
   ["hidden", { state: "hidden", apart: 10_000 }, "Paused while this tab is in the background."],
   ["stopped", { state: "ended", why: "stopped" }, "Stopped after 3 rounds."],
   ["at the end of its time", { state: "ended", why: "time" }, "Half an hour has passed, so the watch ended by itself."],

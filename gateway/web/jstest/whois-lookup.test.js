@@ -12,12 +12,12 @@ const domain = { query: "www.free-site.com", queryType: "domain", registrableDom
 const address = { query: "11.91.0.1", queryType: "ip", registrableDomain: null, found: false, domain: null, network: null };
 
 test("a registry's 404 does not call a name free", () => {
-  const text = "The registry has no registration of free-site.com; reserved and blocked names look the same.";
+  const text = "The registry has no registration for free-site.com; reserved and blocked names look the same.";
   const d = { ...domain, reason: "notFound" };
   assert.deepEqual(judge.verdict(d, asked), { tone: "info", text });
   assert.deepEqual(judge.concerns(d, asked), [{ tone: "info", text }]);
   assert.equal(judge.facts(d).Registered, "the registry has no such registration");
-  assert.equal(judge.verdict({ ...address, reason: "notFound" }, asked).text, "The registry has no registration of the network of 11.91.0.1; reserved blocks look the same.");
+  assert.equal(judge.verdict({ ...address, reason: "notFound" }, asked).text, "The registry has no registration for the network of 11.91.0.1; reserved blocks look the same.");
 });
 
 test("where no registry is known nothing is known", () => {

@@ -29,7 +29,7 @@ export function renderAnswer(judge, view, answer, asked) {
   const parts = el("div", { class: "parts" },
     meaningPart(attempt(() => view.meaning(d, asked), [])),
     changedPart(judge, d, asked, verdict),
-    ...attempt(() => view.show(d, asked), [notice("warn", "This page could not draw the answer. It is in full under JSON.")]),
+    ...attempt(() => view.show(d, asked), [notice("warn", "This page could not display the answer. The full answer is under JSON.")]),
     terminalPart(attempt(() => view.terminal(asked, d), [])),
     sourcesPart(attempt(() => view.sources(d), [])));
   const body = el("div", { class: "answer" }, parts, contents(parts));
@@ -54,7 +54,7 @@ function contents(parts) {
 }
 
 /** What a page says where it has an answer and nothing to draw it with. */
-export const undrawn = "The part of this page that draws the answer did not load. This is the answer as it came.";
+export const undrawn = "The part of this page that displays the answer did not load. Below is the answer as JSON.";
 
 /**
  * An answer that cannot be drawn, since a module of its tool did not load: its verdict where there is one, and its JSON.
@@ -182,8 +182,8 @@ function place(s) {
 /** What was not fetched earlier was looked at for this very answer. @param {import("./view.js").Source} s */
 function when({ fetchedAt, ageMs = 0, cached, measured, shared, told }) {
   const at = fetchedAt ?? Date.now() - ageMs;
-  if (measured) return el("div", { class: "muted" }, `Measured ${dateTime(at)}${shared ? ", begun for another request: who asks for the same within a few seconds is given the same measurement" : ""}.`);
-  return el("div", { class: "muted" }, told ?? `Asked ${relative(at)}, ${dateTime(at)}; ${cached ? "" : "not "}from our cache.`);
+  if (measured) return el("div", { class: "muted" }, `Measured ${dateTime(at)}${shared ? ", for another request a few seconds before yours" : ""}.`);
+  return el("div", { class: "muted" }, told ?? `Fetched ${relative(at)}, ${dateTime(at)}${cached ? ", from our cache" : ""}.`);
 }
 
 /**

@@ -72,7 +72,7 @@ async function read(response) {
   const field = response.headers.get("X-Invalid-Field") ?? undefined;
   const answer = { status: response.status, retryAfter: Number.isFinite(after) ? after : undefined, field };
   const envelope = parsed(await response.text());
-  if (!envelope) return { ...answer, ok: false, error: `The service answered with status ${response.status} and nothing that this page can read.` };
+  if (!envelope) return { ...answer, ok: false, error: `The service answered with status ${response.status}, and this page could not read the answer.` };
   return opened(envelope, answer);
 }
 
@@ -116,7 +116,7 @@ async function readSteps(body, onStep) {
     if (typeof value?.step?.kind === "string") onStep(value.step);
     else if (typeof value?.status === "number") last = value;
   }
-  if (!last) return { ok: false, status: 0, error: "The connection broke off before the answer was complete." };
+  if (!last) return { ok: false, status: 0, error: "The connection was lost before the answer was complete." };
   return opened(last, { status: last.status, retryAfter: typeof last.retryAfter === "number" ? last.retryAfter : undefined });
 }
 

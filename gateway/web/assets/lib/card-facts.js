@@ -16,7 +16,7 @@ const telling = {
   "ssl-checker": ["Trusted", "Valid to", "Issuer", "Protocol versions"],
   "ip-geolocation": ["Holder", "Country", "AS number", "Network"],
   "asn-lookup": ["Origins", "Announced", "Known to the ASN service"],
-  "whois-lookup": ["Registrar", "Expires", "Nameservers", "Network name"],
+  "whois-lookup": ["Registrar", "Expires", "Name servers", "Network name"],
   "traceroute": ["Reached", "Address"],
 };
 

@@ -60,7 +60,7 @@ export function makeCard(check, again) {
     unfold.setAttribute("aria-busy", "true");
     const made = await draw(stage.reply).catch((failure) => {
       console.warn(failure);
-      return [lost("The part of this page that draws the answer did not load.")];
+      return [lost("The part of this page that displays the answer did not load.")];
     });
     unfold.removeAttribute("aria-busy");
     // Run again in the meantime.
@@ -145,8 +145,8 @@ function clockText({ stage, began, took }) {
 function pauseText(stage) {
   const left = "until" in stage && stage.until !== undefined ? Math.ceil((stage.until - performance.now()) / 1000) : 0;
   if (stage.state === "limited" && stage.final) return left > 0 ? ` It can run again in ${duration(left)}.` : " It can run again now.";
-  if (left <= 0) return " It waits for its turn.";
-  return stage.state === "limited" ? ` Trying again in ${duration(left)}.` : ` It starts in ${duration(left)}.`;
+  if (left <= 0) return " Waiting for its turn.";
+  return stage.state === "limited" ? ` Trying again in ${duration(left)}.` : ` Starting in ${duration(left)}.`;
 }
 
 /** What a running check is busy with, and what it has found. @param {Check} check */
@@ -160,26 +160,26 @@ function sentence({ stage, verdict }) {
     case "running":
       return [el("p", { class: "remark now" })];
     case "answered":
-      if (stage.reply.ok) return [verdict ? verdictLine(verdict) : lost("The answer is there, but the part of this page that reads it did not load.")];
+      if (stage.reply.ok) return [verdict ? verdictLine(verdict) : lost("Answered, but the part of this page that reads the answer did not load.")];
       return [remark(stage.reply.error ?? "The service gave no reason.", false, stage.reply.status === 501 ? "Not run." : "No answer.")];
     case "limited":
       return [remark(stage.final ? given(stage.reply) : limits, true)];
     case "waiting":
-      return stage.until === undefined ? [] : [remark("The service asks for a pause.", true)];
+      return stage.until === undefined ? [] : [remark(limits, true)];
     case "cancelled":
-      return [remark("Cancelled before there was an answer.", false)];
+      return [remark("Cancelled before an answer came.", false)];
   }
   return [];
 }
 
-const limits = "The service limits requests.";
+const limits = "The service is limiting requests.";
 
 /**
  * Why a check was given up. The words of a 429 tell how long to wait as of then; the card counts down.
  * @param {Answer | undefined} reply
  */
 function given(reply) {
-  if (!reply) return "The service asks for a long pause, so this check was not sent.";
+  if (!reply) return "The service is limiting requests for a while, so this check was not run.";
   return reply.status === 429 ? limits : reply.error ?? limits;
 }
 

@@ -84,7 +84,7 @@ export function liveChart() {
   for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) matchMedia(query).addEventListener("change", redraw);
 
   return {
-    node: el("figure", { class: "figure" }, place, el("figcaption", { class: "readout" }, el("span", {}, "A gap has no time: a triangle stands for a late sample, a cross for a failed one."), readout)),
+    node: el("figure", { class: "figure" }, place, el("figcaption", { class: "readout" }, el("span", {}, "A gap has no time: a triangle marks a late sample, a cross a failed one."), readout)),
     set: (now, from, to) => {
       points = now;
       span = [from, to];
@@ -133,5 +133,5 @@ function drawMarks({ ctx, bbox, valToPos }, { x, marks }, [from, to], ink) {
  */
 function told({ x, y, marks }, i) {
   if (i === null || x[i] === undefined) return "";
-  return `At ${x[i].toFixed(1)} s: ${marks[i] ?? (y[i] === null ? "does not count" : ms(y[i]))}`;
+  return `At ${x[i].toFixed(1)} s: ${marks[i] ?? (y[i] === null ? "not counted" : ms(y[i]))}`;
 }

@@ -38,7 +38,7 @@ document.addEventListener("click", async (event) => {
   const text = typeof source === "function" ? await source() : source;
   if (text === null) return;
   const done = await copy(text);
-  announce(done ? "Copied." : "Copying did not work; select the text by hand.");
+  announce(done ? "Copied." : "Copying failed. Select the text and copy it by hand.");
   button.classList.add(done ? "copied" : "failed");
   setTimeout(() => button.classList.remove("copied", "failed"), 1500);
 });

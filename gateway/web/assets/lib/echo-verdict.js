@@ -31,8 +31,8 @@ const alsoLost = (d) => (d.confirmation === null || limited(d) ? "" : ` Of ${plu
 /** What took so long that most tools have given it up by then. @param {any} d */
 function lateness(d) {
   const late = d.late === 0 ? "" : d.late === d.received ? " Each answer took longer than 2 s." : ` ${plural(d.late, "answer")} took longer than 2 s.`;
-  const young = d.undecided === 0 ? "" : d.undecided === 1 ? " The last probe had no time to be answered, and does not count."
-    : ` The last ${d.undecided} probes had no time to be answered, and do not count.`;
+  const young = d.undecided === 0 ? "" : d.undecided === 1 ? " The last probe was sent too late to be answered and is not counted."
+    : ` The last ${d.undecided} probes were sent too late to be answered and are not counted.`;
   return late + young;
 }
 

@@ -34,7 +34,7 @@ export function roundTrips(d) {
   const figure = picture({
     label: `Round trip of each probe: from ${ms(d.minMs)} to ${ms(d.maxMs)}, median ${ms(d.medianMs)}; ${gone.length === 0 ? "none was lost" : `lost: ${listed(gone.map(String))}`}.`,
     height: high + 48,
-    caption: "Round trip by the number of the probe; the dotted line is the median, a cross is a lost probe" + (d.undecided > 0 ? ", a dot one that had no time to be answered." : "."),
+    caption: "Round trip by the number of the probe; the dotted line is the median, a cross is a lost probe" + (d.undecided > 0 ? ", a dot one that was sent too late to be answered." : "."),
     draw: (width) => {
       const each = (width - left) / replies.length;
       const thick = Math.min(12, Math.max(1.5, each * 0.5));
@@ -67,7 +67,7 @@ export function liveEcho(seen, count) {
   const known = /** @type {Map<number, Reply>} */ (new Map(seen.list("reply").map((r) => [r.seq, r])));
   const replies = Array.from({ length: count }, (_, i) => known.get(i + 1) ?? { seq: i + 1, rttMs: null, ttl: null, waiting: true });
   const { count: received, min: minMs, max: maxMs, median: medianMs } = summary(replies.flatMap((r) => r.rttMs ?? []));
-  const words = `${received} of ${count} probes have been answered.`;
+  const words = `${received} of ${count} probes answered so far.`;
   return [section("Probes in order", strip(replies.map(cellOf), words, ["answered", "waiting"])), roundTrips({ replies, received, minMs, maxMs, medianMs, undecided: 0 })];
 }
 
@@ -99,7 +99,7 @@ export function strip(cells, words, kinds) {
     draw: (width) => cells.map((cell, i) => shapes[cell]((i % wide(width)) * pitch, Math.floor(i / wide(width)) * pitch)),
   });
   figure.append(el("ul", { class: "legend", "aria-hidden": "true" }, ...kinds.map((kind) => el("li", {},
-    svg("svg", { width: 12, height: 12 }, shapes[kind](0, 0)), kind === "uncounted" ? "does not count" : kind))));
+    svg("svg", { width: 12, height: 12 }, shapes[kind](0, 0)), kind === "uncounted" ? "not counted" : kind))));
   return figure;
 }
 
@@ -113,7 +113,7 @@ export function figures(d) {
   return section("In numbers", facts([
     ["Target", d.target], ["Address", d.address], ["Family", `IPv${d.family}`],
     ["Probes sent", d.sent], ["Probes answered", d.received], ["Answered after more than 2 s", d.late || null], ["Lost", percent(d.lossPercent)],
-    ["No time left to answer, not counted", d.undecided || null], ["Duplicate answers", d.duplicates],
+    ["Sent too late to be answered (not counted)", d.undecided || null], ["Duplicate answers", d.duplicates],
     ["Sent afterwards, more slowly", d.confirmation && `${plural(d.confirmation.sent, "probe")}, ${ms(d.confirmation.intervalMs)} apart: ${d.confirmation.received} answered`],
     ["Fastest", time(d.minMs)], ["Average", time(d.averageMs)], ["Median", time(d.medianMs)], ["Slowest", time(d.maxMs)],
     ["Standard deviation", time(d.stddevMs)], ["Jitter", time(d.jitterMs)],
@@ -158,7 +158,7 @@ export function meaning(d) {
   if (d.received === 0) return silent(d);
   const list = [`An echo request from our server to ${d.target} and its answer took ${ms(d.medianMs)} (median).${unsteady(d)} It was measured from our server, so the way from your own connection may differ.`];
   if (d.late > 0) list.push("An answer after more than 2 s is late: most programs have tried again or given up by then. Very busy lines, satellite links and mobile networks are common causes.");
-  if (d.undecided > 0) list.push("We listen until 2 s after the last probe. A probe that had less time than the slowest answer took is neither answered nor lost.");
+  if (d.undecided > 0) list.push("We listen until 2 s after the last probe. A probe that had less time than the slowest answer took counts as neither answered nor lost.");
   if (d.duplicates > 0) list.push("Some probes were answered more than once, as happens with loops, mirrored links or broadcast addresses.");
   return list;
 }
@@ -182,7 +182,7 @@ function silent(d) {
  */
 export function lossMeans(d) {
   if (d.received === 0 || missing(d) === 0) return [];
-  if (limited(d)) return ["Many hosts and firewalls answer only so many probes a second and leave out the rest. The gaps here are as regular as such a limit makes them, and slower probes were all answered: most likely nothing was lost on the way, and other traffic is not affected."];
+  if (limited(d)) return ["Many hosts and firewalls answer only so many probes a second and ignore the rest. The gaps here are as regular as such a limit would make them, and slower probes were all answered. Most likely nothing was lost on the way, and other traffic is not affected."];
   return ["Probes that the host itself did not answer count as lost. This check cannot tell where on the way they were lost, and some hosts answer only so many probes a second."];
 }
 
@@ -204,7 +204,7 @@ export function terminal(asked, d, count, gap) {
   const host = asked.input || d.target;
   const family = `-${d.family}`;
   return [
-    { label: `${count} probes, ${gap} seconds apart${gap < 0.2 ? " (some systems allow fewer than 0.2 seconds only to root)" : ""}`, command: `ping ${family} ${sh`-c ${count} -i ${gap} ${host}`}` },
+    { label: `${count} probes, ${gap} seconds apart${gap < 0.2 ? " (some systems allow intervals under 0.2 s only to root)" : ""}`, command: `ping ${family} ${sh`-c ${count} -i ${gap} ${host}`}` },
     { label: "Loss and times at each hop on the way; only the last line is about the host itself", command: `mtr ${family} ${sh`-r -c ${count} ${host}`}` },
   ];
 }

@@ -35,7 +35,7 @@ export function plural(n, one, many = `${one}s`) {
 }
 
 /** What is said of an answer that was cut. */
-export const cutAnswer = "More came than one answer holds, so this one was cut. A text that goes on ends in “…”.";
+export const cutAnswer = "This answer was too long and has been cut. Shortened texts end in “…”.";
 
 /**
  * A count of a list that may have been cut: then it is of what is shown alone.

@@ -23,7 +23,7 @@ const checkTones = { pass: "good", warn: "warn", fail: "bad" };
 const checkNames = { mx: "MX", spf: "SPF", dmarc: "DMARC", dkim: "DKIM", mtaSts: "MTA-STS", tlsRpt: "TLS-RPT" };
 
 /** @type {Record<string, [Tone, string]>} */
-const files = { found: ["good", "found"], missing: ["info", "not there"], unreachable: ["warn", "no answer"], invalid: ["warn", "cannot be used"] };
+const files = { found: ["good", "found"], missing: ["info", "not found"], unreachable: ["warn", "no answer"], invalid: ["warn", "cannot be used"] };
 
 /** @param {any} list */
 const joined = (list) => (Array.isArray(list) ? list.map((item) => (typeof item === "string" ? item : JSON.stringify(item))).join(", ") : "");

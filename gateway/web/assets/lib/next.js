@@ -10,14 +10,14 @@ import { recognise } from "./recognise.js";
 /** Kinds of input whose tools ask registries, name servers and the like about a target, and not the target itself. */
 const askedAbout = ["domain", "address", "network", "registration", "none"];
 
-/** What failures come to that lie with nobody's target, by the status of the answer. @type {Record<number, string>} */
+/** What failures mean that no target is to blame for, by the status of the answer. @type {Record<number, string>} */
 const ours = {
-  0: "Usually your own connection was interrupted for a moment, or this service is just being renewed.",
-  403: "This service takes requests from its own pages alone. An extension or a proxy that changes requests is the usual reason.",
-  429: "Limits like this one keep the service from being used to flood others. It says nothing about the target.",
-  500: "This is a fault of this service and says nothing about the target. If it happens again, the request number below tells the operator where to look.",
-  501: "Whoever runs this service has not enabled this check. The other checks work without it.",
-  503: "This service is busy or short of something that the check needs. It says nothing about the target.",
+  0: "Usually your connection dropped for a moment, or this service is being updated.",
+  403: "This service only takes requests from its own pages. Usually a browser extension or a proxy has changed the request.",
+  429: "Limits like this one keep the service from being used to flood others. They say nothing about the target.",
+  500: "This is a fault of this service and says nothing about the target. If it happens again, the request ID below tells the operator where to look.",
+  501: "The operator has not enabled this check. The others work without it.",
+  503: "This service is busy or lacks something that the check needs. That says nothing about the target.",
 };
 
 /**
@@ -28,8 +28,8 @@ const ours = {
  */
 export function usually(status, kind) {
   const direct = !askedAbout.includes(kind);
-  if (status === 502) return direct ? "Usually the server is down, refuses connections on this port, or does not speak this protocol there." : "Usually a name server or registry on the way to the answer is down or refuses to answer. The target itself may be well.";
-  if (status === 504) return direct ? "Usually a firewall drops the packets, the server is down, or it is too busy to answer in time." : "Usually a name server or registry on the way to the answer is slow or down. The target itself may be well.";
+  if (status === 502) return direct ? "Usually the server is down, refuses connections on this port, or does not speak this protocol there." : "Usually a name server or registry on the way to the answer is down or refuses to answer. The target itself may be fine.";
+  if (status === 504) return direct ? "Usually a firewall drops the packets, the server is down, or it is too busy to answer in time." : "Usually a name server or registry on the way to the answer is slow or down. The target itself may be fine.";
   return ours[status] ?? "";
 }
 

@@ -64,9 +64,9 @@ export function reportState(checks, target) {
  */
 export function headline(checks, target) {
   const open = checks.filter((check) => !ended(check.stage)).length;
-  if (open > 0) return `${checks.length - open} of ${plural(checks.length, "check")} ended so far.`;
+  if (open > 0) return `${checks.length - open} of ${plural(checks.length, "check")} finished so far.`;
   const judged = checks.filter((check) => check.concerns !== null).length;
-  if (judged === 0) return "There is no answer to look at.";
+  if (judged === 0) return "No check gave an answer.";
   const found = concernsOf(checks, target).length;
   if (found > 0) return `${plural(found, "finding")} in ${plural(judged, "answer")}, the worst first.`;
   return `Nothing that ${judged === 1 ? "this check looks" : `these ${judged} checks look`} at needs attention.`;
@@ -80,12 +80,13 @@ export function headline(checks, target) {
 export function missing(checks) {
   const off = checks.filter((check) => check.stage.state === "answered" && check.stage.reply.status === 501);
   const silent = checks.filter((check) => ended(check.stage) && ["failed", "limited"].includes(stateOf(check.stage)) && !off.includes(check));
+  const unread = checks.filter((check) => stateOf(check.stage) === "done" && check.concerns === null);
   const cut = checks.filter((check) => check.stage.state === "answered" && check.stage.reply.data?.truncated);
   return [
     who(silent, "could not answer"),
-    who(checks.filter((check) => stateOf(check.stage) === "done" && check.concerns === null), "answered what this page could not read"),
+    unread.length > 0 ? `This page could not read the ${unread.length === 1 ? "answer of 1 check" : `answers of ${unread.length} checks`}: ${listed(unread.map((check) => check.title))}.` : "",
     who(checks.filter((check) => check.stage.state === "cancelled"), "gave no answer before the report was cancelled"),
-    cut.length > 0 ? `More came than an answer holds, so a part is missing in ${plural(cut.length, "answer")}: ${listed(cut.map((check) => check.title))}.` : "",
+    cut.length > 0 ? `${plural(cut.length, "answer was too long and has", "answers were too long and have")} been cut: ${listed(cut.map((check) => check.title))}.` : "",
     off.length > 0 ? `Not enabled here: ${listed(off.map((check) => check.title))}.` : "",
   ].filter((sentence) => sentence !== "");
 }
@@ -99,7 +100,7 @@ function who(checks, what) {
 const weights = [["bad", "problem"], ["warn", "warning"], ["info", "note"]];
 
 /** What the place of the findings holds before the first; the server's page has the same. */
-const promise = "What the checks find is listed here as their answers come, the most important first. Below is a card for each check, with its answer.";
+const promise = "Findings appear here as checks finish, most important first. Each check has a card below.";
 
 /**
  * @param {Check[]} checks
@@ -185,7 +186,7 @@ export function makeOverview(checks, target) {
     const verdict = reportState(checks, target);
     if (verdict) return [verdict.tone + verdict.text, () => el("p", { class: `verdict ${verdict.tone}` }, mark(verdict.tone), el("span", {}, verdict.text))];
     const bad = found.filter((entry) => entry.tone === "bad").length;
-    const text = `Looking at ${name}${bad > 0 ? `; ${plural(bad, "problem")} so far` : ""}…`;
+    const text = `Checking ${name}${bad > 0 ? `; ${plural(bad, "problem")} so far` : ""}…`;
     return [text, () => el("p", { class: "verdict pending" }, el("span", { class: "mark spinner", "aria-hidden": "true" }), el("span", {}, text))];
   }
 

@@ -149,7 +149,7 @@ export function values(list, how) {
  * @param {string} [text]
  * @returns {HTMLElement | null}
  */
-export function cut(holder, text = "A part of this was cut: more came than the service passes on.") {
+export function cut(holder, text = "Part of this was cut: it was longer than this service passes on.") {
   return holder?.truncated ? el("p", { class: "hint" }, text) : null;
 }
 

@@ -5,7 +5,7 @@
 import { addressNumber, prefixRange } from "./addresses.js";
 
 const ranges = [
-  ["0.0.0.0/8", "an address of “this network”"], ["10.0.0.0/8", "a private address"], ["100.64.0.0/10", "an address behind a provider’s NAT"],
+  ["0.0.0.0/8", "an address of “this network”"], ["10.0.0.0/8", "a private address"], ["100.64.0.0/10", "a shared address behind a provider’s NAT (CGNAT)"],
   ["127.0.0.0/8", "an address of your own machine"], ["169.254.0.0/16", "a link-local address"], ["172.16.0.0/12", "a private address"],
   ["192.0.2.0/24", "an address for documentation"], ["192.168.0.0/16", "a private address"], ["198.18.0.0/15", "an address for benchmarks"],
   ["198.51.100.0/24", "an address for documentation"], ["203.0.113.0/24", "an address for documentation"], ["224.0.0.0/4", "a multicast address"],

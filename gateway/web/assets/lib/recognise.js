@@ -427,8 +427,8 @@ const nouns = { url: "web address", email: "e-mail address", hostPort: "host and
  * @param {string} input
  */
 function note(kind, value, found, input) {
-  if (kind === "url" && found.kind === "url" && /^https?:\/\/[^\s/?#]*@/i.test(value)) return "Left out the user name and the password of the web address.";
+  if (kind === "url" && found.kind === "url" && /^https?:\/\/[^\s/?#]*@/i.test(value)) return "Left out the user name and password in the web address.";
   if (kind === "url" && found.kind !== "email" && !/\s|:\/\//.test(value)) return `Completed ${value} to ${input}.`;
   const noun = /\s/.test(value) || (kind === "url" && found.kind === "url") ? "text" : (nouns[found.kind] ?? "text");
-  return `Took ${input} from the ${noun} that you entered.`;
+  return `Using ${input} from the ${noun} that you entered.`;
 }

@@ -88,7 +88,7 @@ export function drawn(left, right, close) {
   const names = left.name === right.name ? [`${left.name}, now`, `${right.name}, ${right.when || "saved"}`] : [left.name, right.name];
   const end = el("button", { type: "button", class: "quiet" }, "Close the comparison");
   end.addEventListener("click", close);
-  const sum = count > 0 ? `${plural(count, "fact")} ${count === 1 ? "differs" : "differ"}, in ${plural(differing.length, "check")}.` : "Nothing that both reports looked at differs.";
+  const sum = count > 0 ? `${plural(count, "fact")} ${count === 1 ? "differs" : "differ"}, in ${plural(differing.length, "check")}.` : "No differences in what both reports checked.";
   return [
     el("div", { class: "comparison-head" }, el("h2", { id: "comparison-title", tabindex: "-1" }, `${names[0]} and ${names[1]}`), end),
     el("div", { class: "sides" }, ...[left, right].map((side, i) => el("p", { class: `side ${side.verdict?.tone ?? ""}` }, side.verdict && mark(side.verdict.tone),

@@ -46,7 +46,7 @@ export function makeComparison({ report, tools, place, trouble, visit, closed })
     const file = async (/** @type {Blob} */ chosen) => {
       const saved = await part.readSaved(chosen, new Map(tools.map(({ slug, title }) => [slug, { title, judge: () => loadJudge(slug) }])));
       if (saved) show({ ...saved, when: dateTime(saved.when) });
-      return saved ? "" : "This file is no report that was saved as JSON.";
+      return saved ? "" : "This is not a report saved as JSON.";
     };
     if (text !== undefined && target(text) === "") return;
     wanted([part.question({ target, file })]);
@@ -64,7 +64,7 @@ export function makeComparison({ report, tools, place, trouble, visit, closed })
     if (!found) return "Enter a domain name, a URL, an IP address, an AS number or host:port.";
     visit(found.text);
     other?.leave();
-    const progress = (/** @type {string} */ rest) => place.replaceChildren(el("p", { class: "muted" }, `Looking at ${found.text}: ${rest}`));
+    const progress = (/** @type {string} */ rest) => place.replaceChildren(el("p", { class: "muted" }, `Checking ${found.text}: ${rest}`));
     other = make(checksFor(tools, found), progress, (checks) => done({ found, checks, at: new Date().toISOString() }));
     return "";
   }

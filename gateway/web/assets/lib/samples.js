@@ -44,7 +44,7 @@ const longestRun = (t) => Math.max(0, ...t.bursts.map((b) => b.length));
  */
 export function verdictOf(probe, { counted, late, failed, missed, times }) {
   const all = plural(counted.length, "sample");
-  if (counted.length === 0) return { tone: "info", text: "No sample counts yet." };
+  if (counted.length === 0) return { tone: "info", text: "No samples counted yet." };
   if (times.count === 0) return { tone: "bad", text: `${counted.length === 1 ? "The one sample was not answered in time" : `None of ${all} was answered in time`}${cameLate(late)}.` };
   const middle = `median ${ms(times.median)}`;
   if (missed === 0) return { tone: "good", text: probe === "ping" ? `${capital(middle)} over ${all}, none late or failed.` : `None lost: ${all} answered in time, ${middle}.` };
@@ -60,7 +60,7 @@ export function verdictOf(probe, { counted, late, failed, missed, times }) {
 /** What is late is not lost where its answer came after all. @param {Sample[]} late */
 function cameLate(late) {
   const came = late.filter((s) => s.ms !== null).length;
-  return came === 0 ? "" : `, but ${number(came)} later than that`;
+  return came === 0 ? "" : `; ${plural(came, "answer")} came later`;
 }
 
 /** @type {Record<string, [string, (t: Tally) => string]>} */
@@ -122,7 +122,7 @@ export function board(probe, planned, length) {
     done: (/** @type {Run} */ run) => {
       const t = tally(run);
       draw(run, t, true);
-      const verdict = t.counted.length > 0 ? verdictOf(probe, t) : { tone: /** @type {const} */ ("info"), text: "No result: no sample counted before it ended." };
+      const verdict = t.counted.length > 0 ? verdictOf(probe, t) : { tone: /** @type {const} */ ("info"), text: "No result: no sample was counted before it ended." };
       sentence.replaceChildren(verdictLine(verdict));
       line.describe(`Round trip of each sample over time. ${verdict.text} ${spread(t)}`);
       node.append(numbers(run, t, began), meaning(t), every(run));
@@ -171,7 +171,7 @@ function cellsOf(run, t, planned) {
  */
 function held(run, { background }) {
   if (background + run.skipped === 0) return [];
-  const parts = [background > 0 ? `${plural(background, "sample does", "samples do")} not count` : "", run.skipped > 0 ? `${plural(run.skipped, "sample was", "samples were")} not sent` : ""].filter(Boolean);
+  const parts = [background > 0 ? `${plural(background, "sample was", "samples were")} not counted` : "", run.skipped > 0 ? `${plural(run.skipped, "sample was", "samples were")} not sent` : ""].filter(Boolean);
   return [notice("warn", `This tab was in the background or held back by the browser for a while: ${listed(parts)}. Keep it in front while it measures.`)];
 }
 
@@ -220,9 +220,9 @@ const protocol = (name) => ({ h3: "HTTP/3", h2: "HTTP/2", "http/1.1": "HTTP/1.1"
 function meaning(t) {
   const { times } = t;
   const paragraphs = [];
-  if (times.count > 0) paragraphs.push(`Half of the answered samples took ${ms(times.median)} or less, which mostly reflects the distance to this service. 95 of 100 took ${ms(times.p95)} or less: the larger the difference, the more often the connection is slower than usual.`);
+  if (times.count > 0) paragraphs.push(`Half of the answered samples took ${ms(times.median)} or less, which mostly reflects the distance to this service. 95 % took ${ms(times.p95)} or less: the larger the gap, the more uneven the connection.`);
   if (times.jitter !== null) paragraphs.push(`From one sample to the next the time changed by ${ms(times.jitter)} on average (jitter): ${felt(times.jitter)}.`);
-  if (t.missed > 0) paragraphs.push(longestRun(t) > 2 ? `Up to ${longestRun(t)} samples in a row were late or failed: the connection or this service was stuck for a moment. A weak wireless signal and overloaded lines are common causes.` : "Single samples were late or failed. The cause may be a busy line, a weak wireless signal or a busy device; measure again over a cable to find out.");
+  if (t.missed > 0) paragraphs.push(longestRun(t) > 2 ? `Up to ${longestRun(t)} samples in a row were late or failed: the connection or this service stalled for a moment. A weak wireless signal and overloaded lines are common causes.` : "Single samples were late or failed. The cause may be a busy line, a weak wireless signal or a busy device; measure again over a cable to find out.");
   return paragraphs.length === 0 ? "" : section("What this means", el("div", { class: "prose" }, ...paragraphs.map((p) => el("p", {}, p))));
 }
 

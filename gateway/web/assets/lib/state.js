@@ -43,7 +43,7 @@ function site(name, d) {
   if (d.verdict === "up") return `${name} works`;
   if ([d.families?.ipv4, d.families?.ipv6].every((f) => f?.state === "noAddress")) return `${name} has no website`;
   if (d.verdict === "down") return d.status === null ? `${name} is down` : `${name} is down: it answers ${d.status}`;
-  return d.certificateValid === false ? `${name} is refused by browsers` : `${name} answers with faults`;
+  return d.certificateValid === false ? `Browsers refuse ${name}’s certificate` : `${name} works only in part`;
 }
 
 /** @type {Record<string, string>} */
@@ -59,7 +59,7 @@ const mailbox = (name, d) => (d && (d.overall === "pass" || d.overall === "info"
 const echo = (name, d) => (!d ? null : d.received > 0 ? `${name} answers` : `${name} does not answer probes`);
 
 /** @param {string} name @param {any} d */
-const number = (name, d) => (!d ? null : d.announced ? `${name} is known` : `${name} is not known`);
+const number = (name, d) => (!d ? null : d.announced ? `${name} is registered` : `${name} is not registered as far as the ASN service knows`);
 
 /**
  * @param {string} name what was asked for
@@ -68,7 +68,7 @@ const number = (name, d) => (!d ? null : d.announced ? `${name} is known` : `${n
  * @returns {{tone: Tone, text: string}}
  */
 export function stateOf(name, answers, findings) {
-  const what = standing(name, answers) ?? (answers.size > 0 ? `${name} was looked at` : null);
+  const what = standing(name, answers) ?? (answers.size > 0 ? `${name} was checked` : null);
   if (!what) return { tone: "warn", text: `No check of ${name} gave an answer.` };
   const counts = countsOf(findings);
   const tone = findings.some((f) => f.tone === "bad") ? "bad" : counts ? "warn" : "good";

@@ -89,6 +89,6 @@ const ascending = (list) => [...list].sort((a, b) => a - b);
  * @returns {string}
  */
 export function felt(jitter) {
-  if (jitter >= 30) return "calls and games feel that";
-  return jitter >= 10 ? "fast games may feel that, calls and websites hardly" : "too little to be felt";
+  if (jitter >= 30) return "noticeable in calls and games";
+  return jitter >= 10 ? "noticeable in fast games, hardly in calls or on websites" : "too little to notice";
 }

@@ -6,8 +6,8 @@ import { badge } from "./parts.js";
 
 /** @typedef {import("./view.js").Tone} Tone */
 
-const moved = "The page has moved for good. Browsers and search engines remember the new address.";
-const elsewhere = "The page is elsewhere for now. Keep using the old address.";
+const moved = "The page has moved permanently. Browsers and search engines remember the new address.";
+const elsewhere = "The page is temporarily elsewhere. Keep using the old address.";
 
 /** @type {Record<number, string>} */
 const meanings = {
@@ -20,9 +20,9 @@ const meanings = {
   404: "There is no page at this address.",
   405: "The server does not accept this request method here.",
   406: "The server has no version of the page that this client accepts.",
-  410: "The page was taken away on purpose and will not come back.",
+  410: "The page was removed on purpose and will not come back.",
   421: "The request reached a server that is not responsible for this host.",
-  429: "The server received too many requests from this client, and asks it to wait.",
+  429: "The server received too many requests from this client and asks it to wait.",
   451: "The page is withheld for legal reasons.",
   500: "The server's own program failed.",
   502: "A server in front got no usable answer from the one behind it.",
@@ -32,15 +32,15 @@ const meanings = {
 
 /** What a whole class means, by its first digit. */
 const classes = ["", "This is only an interim answer.", "The request succeeded.", "The answer is elsewhere.",
-  "The server finds fault with the request.", "The server failed."];
+  "The server rejects the request.", "The server failed."];
 
 /**
  * @param {number} status
  * @returns {string} a sentence or two
  */
 export function statusMeaning(status) {
-  if (status >= 520 && status <= 526) return "Cloudflare stands in front of the site and gets no usable answer from the site's own server.";
-  return meanings[status] ?? classes[Math.floor(status / 100)] ?? "This status is not a standard one.";
+  if (status >= 520 && status <= 526) return "Cloudflare is in front of the site and got no usable answer from the site's own server.";
+  return meanings[status] ?? classes[Math.floor(status / 100)] ?? "This is not a standard status.";
 }
 
 /**

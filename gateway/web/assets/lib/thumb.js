@@ -24,7 +24,7 @@ function span(from, to, what) {
   const past = Math.min(1, Math.max(0, (Date.now() - start) / (end - start)));
   const tone = past === 1 ? "bad" : past > 0.9 ? "warn" : "good";
   const x = past * wide;
-  return framed(`${what} from ${day(from)} to ${day(to)}; ${Math.round(past * 100)} % of it is over.`,
+  return framed(`${what} from ${day(from)} to ${day(to)}; ${Math.round(past * 100)} % has passed.`,
     svg("rect", { class: `fill-${tone}`, x: 0, y: 10, width: wide, height: 8, rx: 4, opacity: 0.3 }),
     svg("rect", { class: `fill-${tone}`, x, y: 10, width: wide - x, height: 8, rx: 4 }),
     svg("rect", { class: "fill-ink", x: Math.min(wide - 2, x), y: 5, width: 2, height: 18 }));

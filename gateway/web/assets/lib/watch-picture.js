@@ -69,7 +69,7 @@ export function makePicture(signal, { measure, path = false, probes = false }) {
 
   /** What stands where nothing is chosen. */
   function hint() {
-    const cut = plan && plan.shown.length < entries.length ? ` These are the latest ${plan.shown.length} of ${entries.length} columns; the files have all.` : "";
+    const cut = plan && plan.shown.length < entries.length ? ` These are the latest ${plan.shown.length} of ${entries.length} columns; the files have them all.` : "";
     return `Point at a place, or use the arrow keys, to read it.${cut}`;
   }
 

@@ -30,7 +30,7 @@ export function stageWords(stage, rounds, now) {
   if (stage.state === "running") return `${pace}. Round ${number(rounds + 1)} is running.`;
   if (stage.state === "hidden") return "Paused while this tab is in the background.";
   const left = duration(seconds(stage.until - now));
-  return stage.limited ? `The service limits requests; next round in ${left}. From then on a round every ${duration(stage.apart / 1000)}.` : `${pace}; the next in ${left}.`;
+  return stage.limited ? `The service is limiting requests; next round in ${left}. From then on a round every ${duration(stage.apart / 1000)}.` : `${pace}; the next in ${left}.`;
 }
 
 /**

@@ -136,7 +136,7 @@ class Watch {
     if (missed) this.record.paused(this.away, Date.now(), "This tab was in the background.");
     this.away = 0;
     this.draw();
-    announce("The watch goes on.");
+    announce("The watch continues.");
   }
 
   goOn() {
@@ -185,7 +185,7 @@ function makeBoard(target, watcher, on) {
   const verdict = el("div", {}, verdictLine(verdictOf(target, [], 0)));
   const text = el("span");
   const stop = button("watch-stop", "Stop", "second", on.stop);
-  const goOn = button("watch-on", "Go on", "second", on.goOn);
+  const goOn = button("watch-on", "Resume", "second", on.goOn);
   goOn.hidden = true;
   const problem = el("div");
   const cells = readings.map(([name]) => ({ name, node: el("dd", {}, "—"), title: el("dt", {}, name) }));
@@ -222,7 +222,7 @@ function makeBoard(target, watcher, on) {
       else rows.append(made);
       if (!below.hidden || entries.length === 0) return;
       below.append(section(path ? "The path over time" : "Rounds over time", picture, files), section("What happened", events), section(path ? "Each hop" : "The latest rounds", rows),
-        el("p", { class: "hint" }, "Times of the day are UTC. What is drawn here is kept by this page alone, and ends with it."));
+        el("p", { class: "hint" }, "Times are UTC. This record lives in this page only and is gone when you close it."));
       below.hidden = false;
     },
   };
@@ -251,12 +251,12 @@ function numbers(entries, path, probes) {
   const figures = (/** @type {string[]} */ ...titles) => titles.map((title) => ({ title, numeric: true }));
   if (path) {
     const columns = [{ title: "Hop" }, { title: "Address" }, ...figures("Last", "Median", "95th percentile", "Unanswered")];
-    return table({ caption: "Each hop over all rounds. Routers often leave probes unanswered and pass traffic on all the same; only what the last hop leaves unanswered is lost.", columns, rows: hopRows(entries, rowsOf(entries)).map(withAddress) });
+    return table({ caption: "Each hop over all rounds. Routers often leave probes unanswered but still pass traffic on; only probes that the last hop leaves unanswered are lost.", columns, rows: hopRows(entries, rowsOf(entries)).map(withAddress) });
   }
   const columns = [{ title: "Began" }, { title: "State" }, ...(probes ? figures("Median", "95th percentile", "Unanswered") : figures("Response time")), { title: "Remark" }];
   const rows = roundRows(entries, mostRows).map(([began, state, middle, high, lost, remark]) => [began, el("span", { class: "watch-word" }, capital(state)),
     ...(probes ? [middle, high, lost] : [middle]), remark && el("p", { class: "sentence" }, remark)]);
-  return table({ caption: `The latest ${mostRows} rounds, the newest first; the files have all.`, columns, rows });
+  return table({ caption: `The latest ${mostRows} rounds, newest first; the files have them all.`, columns, rows });
 }
 
 /** @param {string[]} row @returns {import("./dom.js").Child[]} */

@@ -54,7 +54,7 @@ byId("forget").addEventListener("click", () => {
   forget();
   showRecent();
   field.focus();
-  announce("The last targets are forgotten.");
+  announce("Recent targets cleared.");
 });
 // A page that comes back by the browser's history comes back as it was left.
 window.addEventListener("pageshow", showRecent);
@@ -102,7 +102,7 @@ function look() {
   tell(empty ? "" : unfit ? unfit : found ? `${found.label}: ${found.text}. ${plural(offers.length, "tool")} to choose from.` : nothing);
 }
 
-const nothing = "There is nothing to look into in this text yet. Enter a domain name, a web address, an e-mail address, an IP address, host:port or an AS number.";
+const nothing = "Nothing to check in this text yet. Enter a domain name, a web address, an e-mail address, an IP address, host:port or an AS number.";
 
 /**
  * Takes several lines as words with spaces between; the browser would join the end of one line with the start of the next.
@@ -203,7 +203,7 @@ function showRecent() {
   byId("recent").hidden = all.length === 0;
   const links = all.map(({ target, at }) => {
     const link = `/report?${new URLSearchParams({ target })}`;
-    return el("li", {}, el("a", { href: link, rel: "nofollow", title: `Looked into ${relative(at)}` }, target));
+    return el("li", {}, el("a", { href: link, rel: "nofollow", title: `Checked ${relative(at)}` }, target));
   });
   byId("recent").querySelector("ul")?.replaceChildren(...links);
 }

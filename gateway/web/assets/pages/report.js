@@ -78,7 +78,7 @@ function read() {
   const text = target.value.trim();
   const found = recognise(text);
   refuse(found ? "" : "Enter a domain name, a URL, an IP address, an AS number or host:port.");
-  byId("target-note").textContent = found && found.text.toLowerCase() !== text.toLowerCase() ? `Took ${found.text} from what you entered.` : "";
+  byId("target-note").textContent = found && found.text.toLowerCase() !== text.toLowerCase() ? `Using ${found.text} from what you entered.` : "";
   if (found) target.value = found.text;
   return found;
 }

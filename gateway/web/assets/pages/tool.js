@@ -207,7 +207,7 @@ function again() {
 function cancelled(rest) {
   status.textContent = "Cancelled.";
   announce("Cancelled.");
-  result.replaceChildren(...rest("You cancelled this run. What it had found until then is below; it is incomplete."));
+  result.replaceChildren(...rest("You cancelled this run. What it had found so far is below and incomplete."));
 }
 
 /** Repeats what the form asks until it is stopped. @param {HTMLElement} button */
@@ -231,7 +231,7 @@ async function watch({ dataset }) {
     await startWatch({ slug, title, asked: what, gap: Number(dataset.gap), place: result, signal, refused });
   } catch (failure) {
     console.warn(failure);
-    if (!signal.aborted) status.textContent = "Watch did not load. Reload the page and try again.";
+    if (!signal.aborted) status.textContent = "The watch did not load. Reload the page and try again.";
   }
 }
 
@@ -286,7 +286,7 @@ async function show(answer, what, waited, byHand, rest) {
   const refused = fieldOf(answer, fields().map((field) => field.name));
   const field = fields().find(({ name }) => name === refused);
   if (!field) {
-    result.replaceChildren(renderFailure(answer, { kind, asked: what, again }), ...rest("What the run had found until then is below; it is incomplete."));
+    result.replaceChildren(renderFailure(answer, { kind, asked: what, again }), ...rest("What the run had found so far is below and incomplete."));
     return;
   }
   const instead = field === input && renderNext(kind, what);

@@ -17,7 +17,7 @@ function verdictOfNumber(d) {
   const [r] = d.records;
   if (!r) return `The ASN service does not know ${d.query}.`;
   const since = r.allocated ? ` since ${day(r.allocated)}` : "";
-  return `${d.query} ${r.name ? `is ${r.name}` : "has no name that the ASN service knows"}, registered${r.registry ? ` with ${registryName(r.registry)?.split(" (")[0]}` : ""}${since}.`;
+  return `${d.query} ${r.name ? `is ${r.name},` : "has no name in the ASN service;"} registered${r.registry ? ` with ${registryName(r.registry)?.split(" (")[0]}` : ""}${since}.`;
 }
 
 /** @param {any} d */

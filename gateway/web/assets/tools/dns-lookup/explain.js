@@ -89,7 +89,7 @@ const sentences = {
   AAAA: () => ["Clients connect here over IPv6."],
   CNAME: () => ["All other records are looked up at the alias’s target."],
   PTR: () => ["The name that the owner of the address gave it."],
-  MX: ({ records }) => [records.MX.every((/** @type {any} */ r) => r.exchange === "") ? "This domain takes no mail (null MX)." : "Mail goes to the server with the lowest number first; servers with equal numbers share it."],
+  MX: ({ records }) => [records.MX.every((/** @type {any} */ r) => r.exchange === "") ? "This domain accepts no mail (null MX)." : "Mail goes to the server with the lowest number first; servers with equal numbers share it."],
   NS: () => ["These servers hold the records of the zone."],
   CAA: ({ records }) => caa(records.CAA),
   DS: ds,

@@ -1,14 +1,13 @@
 // @ts-check
 // dns-lookup: the records of a name, how long the answers may still be kept, and what failed.
 
-import { explain, remarks } from "../../lib/dns-codes.js";
+import { briefly, explain, remarks } from "../../lib/dns-codes.js";
 import { el, svg } from "../../lib/dom.js";
 import { counted, duration, listed, ms, plural } from "../../lib/format.js";
 import { badge, cut, facts, folded, more, notice, section, table, value } from "../../lib/parts.js";
 import { quote, sh } from "../../lib/shell.js";
 import { label, meaningOf } from "./explain.js";
 import { mailbox } from "./mailbox.js";
-import { inWords } from "../../lib/words.js";
 import { groups, titles, typesOf, written } from "./types.js";
 import { sum } from "./verdict.js";
 
@@ -77,9 +76,6 @@ function authority(soa) {
   ]));
 }
 
-/** @param {string} code */
-const briefly = (code) => (code === "ENODATA" ? "no such record" : inWords(code));
-
 /** @param {any} d */
 function answers(d) {
   const { details, errors, records } = d;
@@ -117,7 +113,7 @@ export default {
     const shown = types.filter((t) => d.records[t].length > 0);
     return [
       ...said.map((text) => notice("warn", `The resolver adds: ${text}.`)),
-      chain.length > 0 ? section("Path of aliases", el("ol", { class: "lookup-path" }, ...[d.domain, ...chain].map((n) => el("li", {}, value(n))))) : null,
+      chain.length > 0 ? section("Alias chain", el("ol", { class: "lookup-path" }, ...[d.domain, ...chain].map((n) => el("li", {}, value(n))))) : null,
       shown.length > 0 ? recordsPart(d, shown) : null,
       absentPart(d),
       d.records.SOA?.[0] ? authority(d.records.SOA[0]) : null,

@@ -13,7 +13,7 @@ import { absent, ownDiffer } from "./verdict.js";
 
 /** @type {Record<string, string>} */
 const meanings = {
-  agree: "People behind any of these resolvers get the same answer. After a change, that is the sign that it has arrived.",
+  agree: "People behind any of these resolvers get the same answer. After a change, that is a sign that it has spread.",
   agreeAbsent: "Nobody gets such a record. If you have just published one, resolvers may keep the earlier “no” for a while.",
   partial: "The answers that came agree. A resolver that failed says nothing about the records: try again later.",
   mixedPresence: "Some people find this record and others do not. Often a change is on its way; a resolver may also be filtering, or the domain’s name servers do not all hold the same records.",
@@ -49,7 +49,7 @@ function ownServers(d) {
   if (d.authoritative === undefined) return null; // an answer from before they were asked
   if (d.authoritative === null) return section("The domain’s own name servers", none("could not be found, so the resolvers are not compared with them"));
   const faulty = failing(d).length;
-  return folded("The domain’s own name servers", `${plural(d.authoritative.servers.length, "server")}${faulty > 0 ? `, ${faulty} of them without a usable answer` : ""}`, table({
+  return folded("The domain’s own name servers", `${plural(d.authoritative.servers.length, "server")}${faulty === 0 ? "" : d.authoritative.servers.length === 1 ? ", no usable answer" : `, ${faulty} without a usable answer`}`, table({
     caption: `What name servers of ${d.authoritative.zone} say`, columns: [{ title: "Name server" }, { title: "Address" }, { title: `${d.recordType} records` }, { title: "TTL", numeric: true }, { title: "Took", numeric: true }],
     rows: d.authoritative.servers.map((/** @type {any} */ s) => [s.name, s.address === null ? none("not asked") : el("span", { class: "resolver-address" }, value(s.address)), serverAnswer(s), duration(s.ttl), s.address === null ? "" : ms(s.durationMs)]),
   }));
@@ -62,7 +62,7 @@ const failing = (d) => (d.authoritative?.servers ?? []).filter((/** @type {any} 
 function partly(d) {
   const [all, faulty] = [d.authoritative?.servers.length ?? 0, failing(d).length];
   if (faulty === 0 || faulty === all) return "";
-  return `${faulty} of the domain’s own ${all} name servers gave this service no usable answer. Resolvers go on to the next one, which takes time.`;
+  return `${faulty} of the domain’s own ${all} name servers gave this service no usable answer. Resolvers then try the next one, which takes time.`;
 }
 
 /** @param {any} d @returns {any[]} those of the domain’s own name servers that were asked */

@@ -10,7 +10,7 @@ import { bySeverity, tones } from "./verdict.js";
 /** @param {any} d */
 export function exchanges({ checks: { mx } }) {
   return folded("Mail exchanges", plural(mx.hosts.length, "host"),
-    el("p", {}, "No mail server was contacted: this is what the DNS says about them. To see whether they accept mail over TLS, and with which certificate, use the SSL checker."),
+    el("p", {}, "No mail server was contacted: this is what the DNS says about them. To see whether they accept mail over TLS, and with which certificate, use the TLS certificate check."),
     table({
       caption: "In the order in which senders try them: the lowest priority number first.",
       columns: [{ title: "Host" }, { title: "Priority", numeric: true }, { title: "Addresses and their names" }, { title: "TLSA", hint: "the key that senders with DANE expect" }],

@@ -30,8 +30,8 @@ export function repairs({ domain, checks: { mx, spf, dmarc, mtaSts, tlsRpt } }, 
 /** @param {Mail} mail @param {any} mx @returns {Repair | null} */
 function mxRepair({ domain, implicit }, mx) {
   const record = { what: "MX", name: domain, type: "MX" };
-  if (implicit) return { ...record, text: `10 ${domain}`, why: "States where mail goes now. Name another server if that one takes the mail; publish 0 . if none does." };
-  return mx.status === "missing" ? { ...record, text: "0 .", why: "Says that the domain takes no mail. If it should, publish its mail server’s name instead." } : null;
+  if (implicit) return { ...record, text: `10 ${domain}`, why: "States where mail goes now. Name another server if mail should go there; publish 0 . if the domain accepts no mail." };
+  return mx.status === "missing" ? { ...record, text: "0 .", why: "Says that the domain accepts no mail. If it should, publish its mail server’s name instead." } : null;
 }
 
 /** @param {Mail} mail @param {any} spf @returns {Repair | null} */
@@ -48,7 +48,7 @@ function spfRepair({ domain, hosts, silent, implicit }, spf) {
   if (!spf.record || spf.truncated || /redirect=/i.test(spf.record)) return null;
   const gone = [...spf.tree.children].filter((c) => spf.voidLookups > 2 && c.void).map((c) => c.term);
   if (gone.length > 0) {
-    return { ...record, text: spf.record.split(" ").filter((/** @type {string} */ t) => !gone.includes(t)).join(" "), why: "The same record without the terms that lead nowhere. If one of them is misspelled, correct it instead." };
+    return { ...record, text: spf.record.split(" ").filter((/** @type {string} */ t) => !gone.includes(t)).join(" "), why: "The same record without the terms that find nothing. If one of them is misspelled, correct it instead." };
   }
   const open = spf.record.replace(/ [+?]?all(?= |$)/i, " ~all") + (has(spf, "SPF_NO_ALL") ? " ~all" : "");
   if (open === spf.record) return null;

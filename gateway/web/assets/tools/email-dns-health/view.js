@@ -121,7 +121,7 @@ export default {
     { label: "The MTA-STS policy", command: sh`curl ${policyURL(domain)}` },
   ],
   sources: ({ domain, checks: { mtaSts } }) => [
-    { name: "DNS, by a recursive resolver", zone: domain, told: "Asked now, or taken from our cache, which keeps answers for at most a minute." },
+    { name: "DNS, by a recursive resolver", zone: domain, told: "Fetched now, or from our cache, which keeps answers for at most a minute." },
     ...(mtaSts.policy === null ? [] : [{ name: "The policy's web server", url: policyURL(domain) }]),
   ],
 };

@@ -5,24 +5,14 @@ import { challengeWords } from "../../lib/challenge.js";
 import { host, lower, ms } from "../../lib/format.js";
 import { answered, statusMeaning, statusTone } from "../../lib/statuses.js";
 import { certificateAside } from "../../lib/topics.js";
+import { inWords } from "../../lib/words.js";
 import { coding, http3 } from "./offers.js";
 
 /** @typedef {import("./view.js").Header} Header */
 
-/** What is wrong with a certificate, by OpenSSL's codes. @type {Record<string, string>} */
-const certificateFaults = {
-  CERT_HAS_EXPIRED: "it has expired", CERT_NOT_YET_VALID: "it is not valid yet", DEPTH_ZERO_SELF_SIGNED_CERT: "it is self-signed",
-  SELF_SIGNED_CERT_IN_CHAIN: "its root is not one that browsers trust", UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its issuer is not known",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the server does not send the chain that leads to a trusted root",
-  ERR_TLS_CERT_ALTNAME_INVALID: "it is for another name", INVALID_PURPOSE: "it may not be used for a server",
-  PERMITTED_VIOLATION: "its authority may not vouch for this name", UNHANDLED_CRITICAL_EXTENSION: "it has an extension that clients do not understand",
-  INVALID_CA: "it was issued by a certificate that is no authority", CA_MD_TOO_WEAK: "it is signed with SHA-1 or MD5",
-  PATH_LENGTH_EXCEEDED: "its chain is longer than one of its authorities allows",
-};
-
 /** @param {any} d @returns {string | null} the end of a sentence about the certificate, null where it is valid or there is none */
 export function certificateFault(d) {
-  return d.tls && !d.tls.authorized ? certificateFaults[d.tls.authorizationError] ?? d.tls.authorizationError : null;
+  return d.tls && !d.tls.authorized ? inWords(d.tls.authorizationError) : null;
 }
 
 /** Whether the answer has Location fields that differ, which browsers refuse whatever its status. @param {any} d */
@@ -64,7 +54,7 @@ export default {
     if (conflict(d)) list.push({ tone: "bad", broken: true, text: `${d.url} sends conflicting Location headers. Browsers show an error instead of such an answer.` });
     if (fault) list.push({ tone: "bad", broken: true, text: `The certificate of ${host(d.url)} is not valid: ${fault}.`, ...certificateAside(host(d.url)) });
     if (d.timings.firstByteMs >= slow) list.push({ tone: "warn", text: `${host(d.url)} takes ${ms(d.timings.firstByteMs)} to begin its answer.` });
-    if (plain(d)) list.push({ tone: "warn", text: `${d.url} is served without encryption and does not lead to HTTPS.` });
+    if (plain(d)) list.push({ tone: "warn", text: `${d.url} is served without encryption and does not redirect to HTTPS.` });
     return list;
   },
 

@@ -23,7 +23,7 @@ const purposes = {
   "alt-svc": "Other protocols or ports that serve the site, such as HTTP/3.",
   "cache-control": "Who may keep this answer, and for how long.",
   "cf-cache-status": "Whether Cloudflare answered from its cache.",
-  "cf-ray": "Cloudflare's ID of this request.",
+  "cf-ray": "Cloudflare's ID for this request.",
   "connection": "Whether the connection stays open.",
   "content-disposition": "Whether browsers show the content or save it as a file.",
   "content-encoding": "How the content is compressed.",
@@ -45,7 +45,7 @@ const purposes = {
   "report-to": "Where browsers send reports about this site.",
   "retry-after": "When to try again.",
   "server": "What the server says it runs.",
-  "server-timing": "What the server says of its own times.",
+  "server-timing": "How long the server says its work took.",
   "set-cookie": "A cookie that the server asks the browser to keep. Its value is masked here.",
   "strict-transport-security": "Tells browsers to use only HTTPS for this host from now on.",
   "transfer-encoding": "How the content is encoded for transfer, as in chunks.",
@@ -128,7 +128,7 @@ export default {
     const fault = certificateFault(d);
     return [
       `The server answered ${answered(d)}. ${statusMeaning(d.status)}`,
-      fault ? `The certificate is not valid: ${fault}. Browsers show a warning instead of the page. This check went on, because it sends nothing secret.` : "",
+      fault ? `The certificate is not valid: ${fault}. Browsers show a warning instead of the page. This check continued, because it sends nothing secret.` : "",
       challengeAdvice(d.challenge),
       conflict(d) ? "Two parts of the server each add a Location header, and they differ. Browsers show an error. Look in the web server, the program behind it and any proxy in front, and let only one of them set it." : "",
       longestStep(d.timings),

@@ -13,20 +13,20 @@ export const unannounced = (d) => d.asn === null && d.sources.some((/** @type {a
 function holder(d) {
   if (d.organization) return `is registered to ${d.organization}`;
   if (d.network) return `belongs to the network ${d.network.name || d.network.handle}, whose holder is not published`;
-  return d.asn ? `is announced by ${originWords(d.asn)}; no registration of its network was found` : "is in a network of which no registration was found";
+  return d.asn ? `is announced by ${originWords(d.asn)}; no registration of its network was found` : null;
 }
 
 /** @type {import("../../lib/view.js").Judge} */
 export default {
   verdict: (d) => ({
     tone: "info",
-    text: `${d.ip} ${holder(d)}; country of registration: ${country(d) ?? "not known"}.`,
+    text: holder(d) ? `${d.ip} ${holder(d)}; country of registration: ${country(d) ?? "not known"}.` : `No registration was found for the network of ${d.ip}.`,
   }),
 
   concerns: (d) => (unannounced(d) ? [{ tone: "warn", text: `According to the ASN service, no network announces ${d.ip}; if so, packets cannot reach it.` }] : []),
 
   facts: (d) => ({
     Network: d.network?.cidrs ?? [], "Network name": d.network?.name ?? "", Holder: d.organization ?? "", "AS number": d.asn ? `AS${d.asn.asn}` : "",
-    Prefix: d.asn?.prefix ?? "", Country: d.country ?? "", "Host name": d.hostname ?? "", "Abuse contact": d.abuseContact ?? "",
+    Prefix: d.asn?.prefix ?? "", Country: d.country ?? "", "Hostname": d.hostname ?? "", "Abuse contact": d.abuseContact ?? "",
   }),
 };

@@ -50,8 +50,8 @@ function announced(d) {
 
 /** @param {any} d */
 function named({ hostname }) {
-  return section("Host name", hostname
-    ? el("p", {}, value(hostname, { what: "host name" }), " ", toolLink("dns-lookup", hostname, "look up", `look up ${hostname}`))
+  return section("Hostname", hostname
+    ? el("p", {}, value(hostname, { what: "hostname" }), " ", toolLink("dns-lookup", hostname, "look up", `look up ${hostname}`))
     : none("not known"));
 }
 
@@ -71,7 +71,7 @@ export default {
     `Five regional registries allocate blocks of addresses and record who holds each. ${holding(d)}`,
     "The country is that of the registration, often that of the holder’s head office. The machine may be anywhere, and no registry knows a city or a street; services that show one are guessing.",
     d.asn ? `${originWords(d.asn)} announces the address to the other networks of the internet, so traffic to it goes there. It need not be the same company as the holder.` : "",
-    d.hostname ? "The holder of an address chooses its host name freely: the name need not lead back to the address." : "",
+    d.hostname ? "The holder of an address chooses its hostname freely: the name need not lead back to the address." : "",
     d.abuseContact ? `Send complaints about attacks or spam from this address to ${d.abuseContact}, with times, time zone and log lines.` : "",
   ].filter(Boolean),
 

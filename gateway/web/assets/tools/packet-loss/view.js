@@ -18,9 +18,9 @@ const place = (b) => (b.length === 1 ? `probe ${b.startSeq}` : `probes ${b.start
 function cells(d) {
   /** @type {import("../../lib/echo.js").Cell[]} */
   const each = d.replies.map(cellOf);
-  const told = [missing(d) === 0 ? `All ${decided(d)} were answered` : `${missing(d)} of ${decided(d)} were lost: ${d.bursts.map(place).join(", ")}`];
+  const told = [missing(d) === 0 ? `All ${decided(d)} were answered` : `${missing(d)} of ${decided(d)} ${missing(d) === 1 ? "was" : "were"} lost: ${d.bursts.map(place).join(", ")}`];
   if (d.late > 0) told.push(`${d.late} late`);
-  if (d.undecided > 0) told.push(`${plural(d.undecided, "does", "do")} not count`);
+  if (d.undecided > 0) told.push(`${d.undecided} not counted`);
   const rare = /** @type {const} */ (["late", "uncounted"]).filter((kind) => each.includes(kind));
   return section("Probes in order", strip(each, `${told.join("; ")}.`, ["answered", "lost", ...rare]));
 }

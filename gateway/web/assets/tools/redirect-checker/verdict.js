@@ -13,7 +13,7 @@ import { certificateAside } from "../../lib/topics.js";
 /** How a chain may end badly: a sentence about the host that its last step names. @type {Record<string, (host: string, d: any) => string>} */
 const endings = {
   loop: () => "The redirects form a loop, so no page ever loads.",
-  tooManyRedirects: (_, d) => `After ${plural(d.redirectCount, "redirect")} there is yet another, and no more are followed.`,
+  tooManyRedirects: (_, d) => `After ${plural(d.redirectCount, "redirect")} there is yet another one; no more were followed.`,
   missingLocation: (host) => `${host} redirects without saying where to.`,
   invalidLocation: (host, d) => (conflict(last(d)) ? `${host} names conflicting destinations in one redirect. Browsers stop there and show an error.` : `${host} redirects to something that is not a valid URL.`),
   unsupportedScheme: (host) => `${host} redirects to an address that is neither http nor https.`,
@@ -64,7 +64,7 @@ function concerns(d) {
   if (flagged(d, "httpsToHttp")) list.push({ tone: "bad", text: `The redirects of ${name} lead from HTTPS back to unencrypted HTTP.` });
   if (flagged(d, "userinfo")) list.push({ tone: "warn", text: `A redirect of ${name} leads to an address with a user name in it.` });
   if (d.redirectCount > many && d.outcome === "final") list.push({ tone: "warn", text: `${name} needs ${plural(d.redirectCount, "redirect")} to reach its page, and each one costs time.` });
-  if (d.finalUrl?.startsWith("http:")) list.push({ tone: "warn", text: d.redirectCount === 0 ? `${d.url} is not encrypted, and does not lead to HTTPS.` : `${d.url} ends at ${d.finalUrl}, which is not encrypted.` });
+  if (d.finalUrl?.startsWith("http:")) list.push({ tone: "warn", text: d.redirectCount === 0 ? `${d.url} is not encrypted and does not redirect to HTTPS.` : `${d.url} ends at ${d.finalUrl}, which is not encrypted.` });
   const order = ["bad", "warn", "info"];
   return list.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone));
 }

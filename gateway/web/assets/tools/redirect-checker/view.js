@@ -128,7 +128,7 @@ export default {
     const redirects = d.hops.filter((/** @type {Hop} */ h) => h.location !== null);
     const permanent = redirects.filter((/** @type {Hop} */ h) => h.flags.includes("permanent")).length;
     return [
-      d.outcome === "final" && d.redirectCount === 0 ? "The address answers directly: the server sends nobody elsewhere." : "A redirect is an answer that names another address. Browsers go there by themselves, and each step costs the visitor time.",
+      d.outcome === "final" && d.redirectCount === 0 ? "The address answers directly, without a redirect." : "A redirect is an answer that names another address. Browsers go there by themselves, and each step costs the visitor time.",
       d.outcome === "final" ? "" : { loop: "Browsers notice the loop after some rounds and show an error. Often a cookie, a proxy in front or an HTTPS setting causes it.",
         tooManyRedirects: "Most browsers follow up to 20 redirects, and then show an error." }[/** @type {string} */ (d.outcome)] ?? d.summary,
       flagged(d, "conflictingLocation") ? "Two parts of the server each add a Location header, such as the web server and the program behind it, or a proxy in front. Find both, and let only one redirect." : "",

@@ -31,7 +31,7 @@ function withoutFile(d) {
   const [site, { httpStatus, issues }] = [host(d.url), d.robots];
   if (refusal(d.robots) === "RATE_LIMITED") return ["warn", `${site} refuses robots.txt because of too many requests (HTTP ${httpStatus}): by RFC 9309 crawlers may visit everything, but Google treats the whole site as closed`];
   if (refusal(d.robots)) return ["warn", `${site} refuses robots.txt (HTTP ${httpStatus}), at least to this service, and crawlers that are refused too may visit everything`];
-  if (issues.some((/** @type {Issue} */ i) => i.severity === "fail")) return ["warn", `The redirects of robots.txt of ${site} lead to no file, so crawlers may visit everything`];
+  if (issues.some((/** @type {Issue} */ i) => i.severity === "fail")) return ["warn", `${site}’s robots.txt redirects to no file, so crawlers may visit everything`];
   return ["good", `${site} has no robots.txt, so crawlers may visit everything`];
 }
 
@@ -43,7 +43,7 @@ function effect(d) {
   const { status, effect } = d.robots;
   if (status === "unreachable") return ["bad", `robots.txt of ${host(d.url)} cannot be read, so crawlers must stay away from the whole site`];
   if (status === "missing") return withoutFile(d);
-  if (status === "invalid") return ["warn", `What ${host(d.url)} serves as robots.txt is something else, so crawlers may visit everything`];
+  if (status === "invalid") return ["warn", `What ${host(d.url)} serves as robots.txt is not such a file, so crawlers may visit everything`];
   const but = exceptionWords(d) && `, but ${exceptionWords(d)}`;
   const who = namesSomebody(d) ? "crawlers that it does not name" : effect === "disallowAll" ? "all crawlers" : "crawlers";
   if (effect === "disallowAll") return ["warn", `${host(d.url)} asks ${who} to stay away from the whole site${but}`];
@@ -73,7 +73,7 @@ function sitemapWords(d) {
   const bad = all.filter(fault).length;
   const some = (/** @type {number} */ n) => (all.length === 1 ? "its sitemap" : `${n} of ${all.length} sitemaps`);
   if (all.length === 0) return ["good", "it has no sitemap"];
-  if (all.length === 1 && refusal(all[0])) return ["warn", d.declaredSitemaps.length > 0 ? "it refuses to give its sitemap" : "whether it has a sitemap cannot be seen"];
+  if (all.length === 1 && refusal(all[0])) return ["warn", d.declaredSitemaps.length > 0 ? "it refuses access to its sitemap" : "its sitemap could not be checked"];
   if (lost > 0) return ["warn", `${some(lost)} cannot be used`];
   if (bad > 0) return ["warn", `${some(bad)} ${bad === 1 ? "has" : "have"} mistakes`];
   return ["good", all.length === 1 ? "its sitemap can be read" : `all ${all.length} sitemaps that were looked at can be read`];
@@ -93,9 +93,9 @@ export default {
     const list = [];
     const [tone, text] = effect(d);
     if (tone !== "good") list.push({ tone: tone === "bad" ? "bad" : "warn", text: `${text}.` });
-    if (faulty(d) > 0) list.push({ tone: "warn", text: `${plural(faulty(d), "line")} in robots.txt of ${host(d.url)} ${faulty(d) === 1 ? "does" : "do"} not have the effect that ${faulty(d) === 1 ? "it is" : "they are"} meant to have.` });
+    if (faulty(d) > 0) list.push({ tone: "warn", text: `${plural(faulty(d), "line")} in robots.txt of ${host(d.url)} ${faulty(d) === 1 ? "does" : "do"} not have the intended effect.` });
     for (const s of sitemaps(d).filter((s) => expected(d, s) && (s.status !== "found" || fault(s)))) {
-      list.push({ tone: d.declaredSitemaps.includes(s.url) ? "warn" : "info", text: `The sitemap ${s.url} ${s.status === "found" ? "has a mistake" : "cannot be used"}. ${(fault(s) ?? refused(s))?.message ?? "It is not there."}` });
+      list.push({ tone: d.declaredSitemaps.includes(s.url) ? "warn" : "info", text: `The sitemap ${s.url} ${s.status === "found" ? "has a mistake" : "cannot be used"}. ${(fault(s) ?? refused(s))?.message ?? "It was not found."}` });
     }
     return list.sort((a, b) => Number(a.tone === "info") - Number(b.tone === "info"));
   },

@@ -27,9 +27,9 @@ const previewBytes = 4096;
 
 /** @type {Record<string, string>} */
 const effectWords = {
-  allowAll: "A crawler without a group of its own may visit everything.",
-  rules: "A crawler without a group of its own may visit all but some paths.",
-  disallowAll: "A crawler without a group of its own may visit nothing.",
+  allowAll: "Crawlers that the file does not name may visit everything.",
+  rules: "Crawlers that the file does not name may visit all but some paths.",
+  disallowAll: "Crawlers that the file does not name may visit nothing.",
 };
 
 /** @param {{status: string, httpStatus: number | null, issues: Issue[]}} file @param {boolean} [expected] whether it ought to be there */
@@ -91,7 +91,7 @@ function sitemapTable(d) {
   const columns = [{ title: "Sitemap" }, { title: "State" }, { title: "Kind" }, { title: "Entries", numeric: true }, { title: "Last change" }, { title: "Remarks" }];
   const rows = sitemaps(d).map((s) => [
     el("div", { class: "rs-where" }, value(s.url, { what: "sitemap" }), el("div", { class: "hint" }, d.declaredSitemaps.includes(s.url) ? "declared in robots.txt" : "at the usual place"),
-      s.finalUrl && s.finalUrl !== s.url && el("div", { class: "hint" }, "leads to ", value(s.finalUrl, { what: "URL" }))),
+      s.finalUrl && s.finalUrl !== s.url && el("div", { class: "hint" }, "redirects to ", value(s.finalUrl, { what: "URL" }))),
     state(s, expected(d, s)), s.kind ? kinds[s.kind] ?? s.kind : "—", s.urlCount === null ? "—" : `${s.truncated ? "at least " : ""}${number(s.urlCount)}`, day(s.lastModified),
     s.issues.length > 0 ? el("div", {}, ...issueList(s.issues)) : none(),
   ]);
@@ -109,7 +109,7 @@ export default {
       section("robots.txt, line by line", ...issueList(d.robots.issues.filter((/** @type {Issue} */ i) => !file.lines.has(i.line ?? 0))), file.node),
       section("Try a path", tryBox(d.robots, new URL(d.url), file), cut(d.robots, "Part of robots.txt was cut: a path that a missing rule covers is judged wrongly.")),
       crawlerTable(d),
-      d.robots.groups.length > 0 && folded("Rules by crawler", plural(d.robots.groups.length, "group"), groupTable(d.robots.groups), cut(d.robots, "A part of this was cut: more came than the service reads, or passes on.")),
+      d.robots.groups.length > 0 && folded("Rules by crawler", plural(d.robots.groups.length, "group"), groupTable(d.robots.groups), cut(d.robots, "Part of this was cut: the file is longer than this service reads or passes on.")),
       section("Sitemaps", sitemapTable(d), cut(d, "A part of the answer was cut: more sitemaps may be declared than are listed.")),
       folded("How robots.txt is served", bytes(d.robots.bytes), facts([
         ["URL", value(d.robots.url, { what: "URL" })],

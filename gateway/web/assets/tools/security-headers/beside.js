@@ -11,7 +11,7 @@ import { severities } from "../../lib/severity.js";
 
 /** Null for an answer of before this was told. @param {Plain | null} [plain] */
 export const withoutHttps = (plain) => (plain ? section("Visitors who come without https", el("p", {}, badge(...severities[plain.verdict]), " ", plain.finding),
-  facts([["Answer on port 80", plain.status === null ? none("no answer") : String(plain.status)], ["Leads to", plain.location && value(plain.location)], ["Recommended", plain.recommendation]])) : null);
+  facts([["Answer on port 80", plain.status === null ? none("no answer") : String(plain.status)], ["Redirects to", plain.location && value(plain.location)], ["Recommended", plain.recommendation]])) : null);
 
 /** @param {Newer} h */
 const row = (h) => el("div", {}, el("dt", {}, /^https:/.test(h.reference) ? el("a", { href: h.reference, rel: "noreferrer nofollow" }, h.name) : h.name), el("dd", {}, h.finding, h.value && el("div", {}, value(h.value, { what: h.name }))));

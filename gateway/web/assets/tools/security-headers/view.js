@@ -131,7 +131,7 @@ function answerPart(d) {
 
 /** @param {any} d */
 function meaning(d) {
-  const list = ["With these headers a site tells browsers what to refuse: unencrypted connections, scripts of others, frames around its pages. They limit the damage of a mistake elsewhere."];
+  const list = ["These headers tell browsers what to refuse: unencrypted connections, other sites’ scripts, framing. They limit the damage when something else goes wrong."];
   if (d.summary.fail > 0) list.push("A missing header is not a vulnerability by itself. Start with the controls at the top.");
   if (d.summary.info > 0) list.push("Controls with a note are optional; whether they fit depends on the site.");
   return list;

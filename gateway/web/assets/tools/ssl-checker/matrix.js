@@ -18,12 +18,12 @@ const strengths = {
 /** @type {Place} */
 const refused = { tone: "off", sign: "–", words: "refused" };
 /** @type {Place} */
-const unknown = { tone: "off", sign: "?", words: "not told" };
+const unknown = { tone: "off", sign: "?", words: "unknown" };
 
 /** What the signs stand for. @type {[Place, string][]} */
 const legend = [
   [strengths.strong, "strong: forward secrecy and authenticated encryption"], [strengths.weak, "weak: no forward secrecy, CBC, or a DH group under 2,048 bits"],
-  [strengths.insecure, "insecure: NULL, anonymous, export, RC4, 3DES, DES or RC2"], [refused, "refused"], [unknown, "could not be told"],
+  [strengths.insecure, "insecure: NULL, anonymous, export, RC4, 3DES, DES or RC2"], [refused, "refused"], [unknown, "could not be determined"],
 ];
 
 /** More rows than these are folded away. */
@@ -43,12 +43,12 @@ function versionWords(d, rows) {
   return [taken.length > 0 ? listed(taken) : "", rows.length > 0 ? `${counted(rows.length, d.truncated, "cipher suite")}, ${weak > 0 ? `${weak} not strong` : "all strong"}` : ""].filter(Boolean).join("; ");
 }
 
-const cutShort = "The check was cut short: the server is slow, or lets few connections in. What is listed is taken; what is missing may be taken too.";
+const cutShort = "The scan was cut short: the server is slow or limits connections. Everything listed is accepted; there may be more.";
 
 /** Why there are versions alone; an older service asked for nothing else. @param {any} d */
 function unasked(d) {
   if (!d.cipherSuites) return null;
-  const why = d.starttls ? `On a port that begins in plain text (${d.starttls.toUpperCase()} with STARTTLS) the versions alone are asked for, so cipher suites and groups are not known.` : "Which cipher suites the server takes could not be told.";
+  const why = d.starttls ? `On a STARTTLS port (${d.starttls.toUpperCase()}) only the protocol versions are tested, so cipher suites and groups are not known.` : "Which cipher suites the server accepts could not be determined.";
   return el("p", { class: "hint" }, why);
 }
 
@@ -64,13 +64,13 @@ const shownOfSuite = (place) => el("span", { class: "ssl-place" }, sign(place), 
 const signs = () => el("ul", { class: "legend ssl-legend" }, ...legend.map(([place, words]) => el("li", {}, sign(place), el("span", {}, words))));
 
 /** @param {Row[]} rows */
-const ordered = (rows) => (rows.length > 1 ? el("p", { class: "hint" }, "The newest version's come first, each version's in the server's own order of preference, where it has one.") : null);
+const ordered = (rows) => (rows.length > 1 ? el("p", { class: "hint" }, "Newest version first; within a version, in the server's order of preference if it has one.") : null);
 
 /** @param {any} d @param {Row[]} rows */
 function suiteTable(d, rows) {
   const versions = versionsOf(d);
   const node = table({
-    caption: "Versions, and the cipher suites that each takes", hideCaption: true,
+    caption: "Versions, and the cipher suites that each accepts", hideCaption: true,
     columns: [{ title: "Cipher suite" }, ...versions.map((version) => ({ title: versionName(version) }))],
     stacked: false,
     rows: [[el("span", {}, "The version itself"), ...versions.map((version) => versionPlace(d, version))], ...rows.map((row) => [suiteName(row), ...versions.map((version) => shownOfSuite(place(d, rows, row, version)))])],
@@ -84,7 +84,7 @@ function versionPlace(d, version) {
   const taken = d.supportedProtocols[version];
   if (taken === null) return shown(unknown);
   if (!taken) return shown(refused);
-  return shown({ ...(version === "SSLv3" ? strengths.insecure : retired(version) ? strengths.weak : strengths.strong), words: "taken" });
+  return shown({ ...(version === "SSLv3" ? strengths.insecure : retired(version) ? strengths.weak : strengths.strong), words: "accepted" });
 }
 
 /** What is not listed of a version was refused, unless the check did not come so far. @param {any} d @param {Row[]} rows @param {Row} row @param {string} version */
@@ -113,7 +113,7 @@ function summary(d, rows) {
     [counted(rows.length, d.truncated, "cipher suite"), el("span", { class: "ssl-counts" }, ...counts)],
     ["Key exchange", listed([...new Set(rows.map((row) => row.keyExchange))])],
     ["Forward secrecy", exposed === 0 ? badge("good", "with all of them") : badge("warn", exposed === rows.length ? "with none of them" : `not with ${exposed} of them`)],
-    ["Groups", d.groups && (d.groups.length > 0 ? values(d.groups) : none(d.complete === false ? "could not be told" : "none"))],
+    ["Groups", d.groups && (d.groups.length > 0 ? values(d.groups) : none(d.complete === false ? "could not be determined" : "none"))],
     ["Post-quantum key exchange", quantum(d)],
   ]);
 }
@@ -126,7 +126,7 @@ function quantum({ groups, complete }) {
   if (!groups) return null;
   const ready = postQuantum(groups);
   if (ready.length > 0) return el("span", {}, badge("good", "ready"), ` ${listed(ready)}`);
-  return complete === false ? none("could not be told") : el("span", {}, badge("off", "not yet"), " none of the groups withstands a quantum computer");
+  return complete === false ? none("could not be determined") : el("span", {}, badge("off", "not yet"), " none of the groups resists quantum computers");
 }
 
 /** The versions alone, in words. @param {any} d */
@@ -134,7 +134,7 @@ function tiles(d) {
   const cells = versionsOf(d).map((version) => {
     const [taken, old] = [d.supportedProtocols[version], retired(version)];
     const tone = taken === null || (!taken && !old) ? "info" : taken && old ? "warn" : "good";
-    const words = taken === null ? "could not be told" : `${taken ? "" : "not "}offered${old ? (taken ? ", though retired" : ", as it should be") : ""}`;
+    const words = taken === null ? "could not be determined" : `${taken ? "" : "not "}offered${old ? (taken ? ", though retired" : ", as it should be") : ""}`;
     return el("li", { class: tone }, mark(tone), el("span", {}, el("strong", {}, versionName(version)), ` ${words}`));
   });
   return el("ul", { class: "ssl-versions" }, ...cells);

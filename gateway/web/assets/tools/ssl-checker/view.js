@@ -67,7 +67,7 @@ function validity(d) {
 function findings(d) {
   if (d.issues.length === 0) return null;
   const rows = worstFirst(d.issues).map((/** @type {any} */ i) => [badge(...severities[i.severity]), el("p", { class: "sentence" }, i.message), value(i.code)]);
-  return section("Findings", table({ caption: "Findings", hideCaption: true, columns: [{ title: "Weight" }, { title: "Finding" }, { title: "Code" }], rows }));
+  return section("Findings", table({ caption: "Findings", hideCaption: true, columns: [{ title: "Severity" }, { title: "Finding" }, { title: "Code" }], rows }));
 }
 
 /** The common name, or all of a name without one. @param {string} name */
@@ -145,7 +145,7 @@ function link(d, sent, i) {
   if (c.selfSigned) return end("bad", "Nobody vouches for this", i === 0 ? "It is signed with its own key." : "This root is not trusted here.");
   // What follows the last one may have come, and have been cut.
   if (!next && d.truncated) return null;
-  return end("bad", `Missing: ${short(c.issuer)}`, "The server did not send it in this place, and it is no trusted root.");
+  return end("bad", `Missing: ${short(c.issuer)}`, "The server did not send it in this place, and it is not a trusted root.");
 }
 
 /** @param {"good" | "warn" | "bad"} tone @param {string} title @param {string} text */
@@ -190,7 +190,7 @@ function meaning(d) {
   const old = oldOnes(d);
   if (old.length > 0) list.push(`This server still accepts ${listed(old.map(versionName))}. Retired versions have known weaknesses (RFC 7568, RFC 8996), and no browser uses them any more, so they can be switched off.`);
   const strengths = suitesOf(d).map((suite) => suite.strength);
-  if (strengths.includes("insecure")) list.push("An insecure cipher suite protects nobody, and known attacks can force clients onto it that support better ones.");
+  if (strengths.includes("insecure")) list.push("An insecure cipher suite protects nobody, and attackers can force clients that support better ones to use it.");
   else if (postQuantum(d.groups ?? []).length > 0) list.push("Its key exchange is ready for quantum computers: traffic recorded today cannot be read with one later.");
   return list;
 }
@@ -202,7 +202,7 @@ function terminal(_, d) {
   const client = [sh`openssl s_client -connect ${`${literal ? `[${d.host}]` : d.host}:${d.port}`}`, !ip && sh`-servername ${d.host}`, d.starttls && sh`-starttls ${d.starttls}`].filter(Boolean).join(" ");
   return [
     { label: "The certificate, its names and dates", command: `${client} </dev/null | openssl x509 -noout -text -dates` },
-    { label: "The cipher suite that each version comes to; (NONE): it is refused", command: `for v in tls1 tls1_1 tls1_2 tls1_3; do echo "$v: $(${client} -$v -cipher ALL:@SECLEVEL=0 </dev/null 2>/dev/null | grep -o 'Cipher is .*')"; done` },
+    { label: "The cipher suite chosen with each version; (NONE) means refused", command: `for v in tls1 tls1_1 tls1_2 tls1_3; do echo "$v: $(${client} -$v -cipher ALL:@SECLEVEL=0 </dev/null 2>/dev/null | grep -o 'Cipher is .*')"; done` },
     { label: "The chain as it is sent, and whether it is trusted", command: `${client} -showcerts ${ip ? sh`-verify_ip ${d.host}` : sh`-verify_hostname ${d.host}`} </dev/null` },
   ];
 }

@@ -28,10 +28,10 @@ function verdict(d) {
   const name = d.target === d.address ? d.target : `${d.target} (${d.address})`;
   const heard = d.hops.filter((/** @type {any} */ h) => h.received > 0).at(-1);
   if (!d.reached) {
-    const far = heard ? `could be followed to hop ${heard.ttl}` : "could not be followed";
-    return { tone: d.stopReason === "unreachable" && !end ? "bad" : "warn", text: `The path to ${name} ${far}. ${ending(d)}` };
+    const far = heard ? `got as far as hop ${heard.ttl}` : "got no answer on the way";
+    return { tone: d.stopReason === "unreachable" && !end ? "bad" : "warn", text: `The trace to ${name} ${far}. ${ending(d)}` };
   }
-  if (!end?.received) return { tone: "warn", text: `${name} answers, but how far away it is could not be measured.` };
+  if (!end?.received) return { tone: "warn", text: `${name} answers, but its distance could not be measured.` };
   const text = `${name} is ${plural(end.ttl, "hop")} away and answered in ${ms(end.averageMs)} on average`;
   return end.received < end.sent ? { tone: "warn", text: `${text}, but only to ${end.received} of ${end.sent} probes before the trace ended.` } : { tone: "good", text: `${text}.` };
 }

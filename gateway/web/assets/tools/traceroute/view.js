@@ -187,7 +187,7 @@ export default {
   },
   sources: (d) => [
     { name: "The routers and the host themselves", server: d.address, fetchedAt: d.measuredAt, measured: true, shared: d.shared },
-    { name: "Names: reverse DNS", told: "Asked now, or taken from our cache, which keeps answers for at most a minute." },
-    { name: "Networks: Team Cymru", zone: "asn.cymru.com", told: "Asked now, or taken from our cache, which keeps answers for at most half an hour." },
+    { name: "Names: reverse DNS", told: "Fetched now, or from our cache, which keeps answers for at most a minute." },
+    { name: "Networks: Team Cymru", zone: "asn.cymru.com", told: "Fetched now, or from our cache, which keeps answers for at most half an hour." },
   ],
 };

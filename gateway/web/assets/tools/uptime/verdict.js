@@ -66,7 +66,7 @@ export default {
     if (d.verdict === "down") list.push({ tone: fallen(d), broken: !d.challenge, text: down(d) });
     if (d.verdict === "degraded") {
       const topic = refused(d) ? certificateAside(host(d.finalUrl ?? d.url)) : {};
-      list.push({ tone: degraded(d), broken: refused(d), text: `${host(d.url)} ${d.challenge ? "answers" : "is up"}, but not in order. ${d.reason ?? ""}`.trim(), ...topic });
+      list.push({ tone: degraded(d), broken: refused(d), text: `${host(d.url)} answers, but not as it should. ${d.reason ?? ""}`.trim(), ...topic });
     }
     if (d.responseTimeMs >= slow) list.push({ tone: "warn", text: `${host(d.url)} takes ${ms(d.responseTimeMs)} to answer.` });
     if (d.online && d.families.ipv4.state === "noAddress" && !d.url.includes("[")) {

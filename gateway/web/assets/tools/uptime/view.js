@@ -100,7 +100,7 @@ export default {
     const absent = families(d).find(([, f]) => f.state === "noAddress");
     return [
       { up: "The site answered just now, from where this service runs. That says nothing about any other place or time.",
-        degraded: `The site answers, but some visitors may have trouble with it. ${d.reason ?? ""}`,
+        degraded: `The site answers, but not as it should. ${d.reason ?? ""}`,
         down: d.challenge ? `The site itself did not answer, not even on a second try. ${d.reason ?? ""}` : nowhere ? `${d.reason} Without an address nobody can reach a site by its name.`
           : `No usable answer came, not even on a second try. ${d.reason ?? ""} The cause may lie with the site, with the way to it, or in a rule that keeps automated checks out.` }[/** @type {"up" | "degraded" | "down"} */ (d.verdict)],
       challengeAdvice(d.challenge),

@@ -30,9 +30,9 @@ const worstFirst = (a, b) => "bad warn info".indexOf(a.tone) - "bad warn info".i
 /** @param {any} d */
 function absence(d) {
   const what = d.queryType === "ip" ? `the network of ${d.query}` : name(d);
-  if (d.reason === "noRdapService") return `No registry that offers registration data (RDAP) is known for ${what}, so we can't look its registration up.`;
-  return d.queryType === "ip" ? `The registry has no registration of ${what}; reserved blocks look the same.`
-    : `The registry has no registration of ${what}; reserved and blocked names look the same.`;
+  if (d.reason === "noRdapService") return `No registry that offers registration data (RDAP) is known for ${what}, so its registration cannot be looked up.`;
+  return d.queryType === "ip" ? `The registry has no registration for ${what}; reserved blocks look the same.`
+    : `The registry has no registration for ${what}; reserved and blocked names look the same.`;
 }
 
 /** @param {any} d @returns {string} */
@@ -44,7 +44,7 @@ function end(d) {
 /** @param {any} d @returns {import("../../lib/view.js").Verdict} */
 function domainVerdict(d) {
   const { registrar, events } = d.domain;
-  const text = `${name(d)} is registered${registrar?.name ? ` through ${registrar.name}` : ""}${events.registered ? ` since ${day(events.registered)}` : ""}`
+  const text = `${name(d)} ${events.registered ? "has been" : "is"} registered${registrar?.name ? ` through ${registrar.name}` : ""}${events.registered ? ` since ${day(events.registered)}` : ""}`
     + `${end(d) ? `; the registration ${end(d)}` : "; the registry does not publish when the registration ends"}.`;
   const [worst] = troubles(d);
   return worst && endTone(d) !== "bad" ? { tone: worst.tone, text: `${text} ${worst.text}` } : { tone: endTone(d), text };
@@ -67,7 +67,7 @@ export default {
   },
 
   facts: ({ found, reason, domain, network }) => ({
-    Registered: found ? "yes" : reason === "notFound" ? "the registry has no such registration" : "not known", Registrar: domain?.registrar?.name ?? "", Status: (domain ?? network)?.status ?? [], Nameservers: domain?.nameservers ?? [],
+    Registered: found ? "yes" : reason === "notFound" ? "the registry has no such registration" : "not known", Registrar: domain?.registrar?.name ?? "", Status: (domain ?? network)?.status ?? [], "Name servers": domain?.nameservers ?? [],
     Expires: domain?.events.expires ? dateTime(domain.events.expires) : "", Updated: domain?.events.updated ? dateTime(domain.events.updated) : "", Signed: { true: "yes", false: "no" }[String(domain?.dnssec.signed)] ?? "", Network: network?.cidrs ?? [], "Network name": network?.name ?? "",
   }),
 };

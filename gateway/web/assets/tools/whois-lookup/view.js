@@ -36,7 +36,7 @@ function registrationPart(d) {
       ["Registrar", r?.name ?? none("not published")], ["Registrar’s IANA ID", r?.ianaId], ["Registrar’s website", r?.url],
       ["Abuse contact", r?.abuseEmail ?? none("not published")], ["Abuse phone", r?.abusePhone],
       ["Withheld data", heldBack(d.domain.redactions).join("; ")],
-    ]), cut(d.domain, "A part of this registration was cut: the registry sent more than this service passes on."));
+    ]), cut(d.domain, "Part of this registration was cut: the registry sent more than this service passes on."));
 }
 
 /** @param {string[]} list */
@@ -128,7 +128,7 @@ export default {
     return [
       { label: "With the older WHOIS protocol", command: sh`whois ${what}` },
       { label: "As data (RDAP), through a public redirector", command: sh`curl -sL ${rdapAddress(ip ? "ip" : "domain", what)}` },
-      ip ? { label: "The name of the address", command: sh`dig +short -x ${what}` } : { label: "The nameservers in the DNS", command: sh`dig +short NS ${what}` },
+      ip ? { label: "The name of the address", command: sh`dig +short -x ${what}` } : { label: "The name servers in the DNS", command: sh`dig +short NS ${what}` },
     ];
   },
 
