@@ -17,12 +17,13 @@ const framed = (label, ...shapes) => svg("svg", { class: "thumb", viewBox: `0 0 
  * @param {string | null | undefined} from
  * @param {string | null | undefined} to RFC 3339
  * @param {string} what
+ * @param {boolean} [sound] whether nothing but the time is against it: only that is green
  */
-function span(from, to, what) {
+function span(from, to, what, sound = true) {
   const [start, end] = [Date.parse(from ?? ""), Date.parse(to ?? "")];
   if (!(start < end)) return null;
   const past = Math.min(1, Math.max(0, (Date.now() - start) / (end - start)));
-  const tone = past === 1 ? "bad" : past > 0.9 ? "warn" : "good";
+  const tone = past === 1 || start > Date.now() ? "bad" : past > 0.9 ? "warn" : sound ? "good" : "info";
   const x = past * wide;
   return framed(`${what} from ${day(from)} to ${day(to)}; ${Math.round(past * 100)} % has passed.`,
     svg("rect", { class: `fill-${tone}`, x: 0, y: 10, width: wide, height: 8, rx: 4, opacity: 0.3 }),
@@ -89,7 +90,7 @@ const familyWord = ({ state }) => familyWords[state] ?? state;
 
 /** @type {Record<string, (d: any) => SVGElement | null>} */
 const pictures = {
-  "ssl-checker": (d) => span(d.certificate.validFrom, d.certificate.validTo, "The certificate is valid"),
+  "ssl-checker": (d) => span(d.certificate.validFrom, d.certificate.validTo, "The certificate is valid", d.authorized),
   "whois-lookup": (d) => d.domain && span(d.domain.events.registered, d.domain.events.expires, "The registration runs"),
   "ping": echoes,
   "packet-loss": echoes,
