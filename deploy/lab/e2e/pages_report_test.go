@@ -37,6 +37,7 @@ func TestReports(t *testing.T) {
 		"of a refused target": reportOfARefusedTarget,
 		"side by side":        reportsSideBySide,
 		"with a dead check":   reportWithADeadCheck,
+		"names its tab":       reportNamesItsTab,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -327,4 +328,32 @@ func reportsSideBySide(t *testing.T) {
 	tab.Click("#comparison .comparison-head button")
 	tab.Until(`!new URLSearchParams(location.search).has("compare") && !document.querySelector("#comparison table")`)
 	holdRecord(t, tab)
+}
+
+// The tab's title begins with the target of the report that is on the page, and with no other.
+func reportNamesItsTab(t *testing.T) {
+	const plain = "Report · Network diagnostics"
+	tab := openTab(t, browser.Options{})
+	holdTitle := func(want string) {
+		t.Helper()
+		tab.Until(`document.querySelector("#result").ariaBusy !== null`)
+		if title := tab.String(`document.title`); title != want {
+			t.Errorf("the title is %q, want %q", title, want)
+		}
+	}
+	tab.Open("/report?target=11.80.0.5")
+	holdTitle("11.80.0.5 · " + plain)
+	tab.Open("/report")
+	for _, target := range []string{"11.80.0.5", "11.80.0.45"} {
+		tab.Fill("#target", target)
+		tab.Click("#run")
+		tab.Until(`document.querySelector("#report-title")?.textContent === "` + target + `"`)
+		holdTitle(target + " · " + plain)
+	}
+	tab.Back()
+	tab.Until(`document.querySelector("#report-title")?.textContent === "11.80.0.5"`)
+	holdTitle("11.80.0.5 · " + plain)
+	tab.Back()
+	tab.Until(`!document.querySelector("#report-title")`)
+	holdTitle(plain)
 }

@@ -27,7 +27,8 @@ const cancel = byId("cancel");
 const result = byId("result");
 const status = byId("status");
 const catalogue = byId("catalogue");
-const name = document.title;
+/** The title of the page without a target. */
+const name = document.title.slice(document.title.lastIndexOf("Report"));
 const waiting = waitingOf(form);
 const tools = toolsOf(catalogue);
 
