@@ -38,6 +38,7 @@ func TestReports(t *testing.T) {
 		"side by side":        reportsSideBySide,
 		"with a dead check":   reportWithADeadCheck,
 		"names its tab":       reportNamesItsTab,
+		"is remembered":       reportIsRemembered,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -290,13 +291,45 @@ func reportCardOpensInPlace(t *testing.T) {
 	tab.Until(`document.querySelector("` + card + ` .whole[hidden]")`)
 	tab.Click(card + " .unfold")
 	tab.WaitFor(card + " .whole .verdict")
+	if tab.Count(card+" .whole :is(.unchanged, .changed)") != 0 {
+		t.Error("the answer is compared with itself")
+	}
 	tab.Run(`[...document.querySelectorAll("` + card + ` .foot button")].find((b) => b.textContent.startsWith("Run again")).click()`)
 	tab.Until(`document.querySelector("` + card + `[data-state=done] .whole[hidden]")`)
 	if n := asks(tab); n != before+1 {
 		t.Errorf("%d requests were sent to run it again", n-before)
 	}
+	tab.Click(card + " .unfold")
+	tab.WaitFor(card + " .whole .verdict")
+	holdText(t, tab, card+" .whole", "Nothing changed since your last run in this browser")
 	// Other cards make room for one that opens: later than half a second after the click, that counts as a shift.
 	holdQuiet(t, tab)
+}
+
+// What the checks of a report came to is kept as if each had been run on its own page: the strip of tools and the
+// history know it.
+func reportIsRemembered(t *testing.T) {
+	const target = "11.80.0.5"
+	tab := openTab(t, browser.Options{})
+	tab.Open("/report?target=" + target)
+	tab.UntilWithin(reported, patience)
+	done := 0
+	for _, state := range states(tab) {
+		if state == "done" {
+			done++
+		}
+	}
+	tab.Open(toolPath("ip-geolocation", target))
+	untilAnswered(tab)
+	holdText(t, tab, "#result", "since your last run in this browser")
+	if known := tab.Count("#strip li:not([hidden]) .mark:not(:empty)"); done < 4 || known != done {
+		t.Errorf("the strip knows %d of %d answers", known, done)
+	}
+	tab.Open("/history")
+	if kept := tab.Count(`[data-target='` + target + `'] > ul > li`); kept != done {
+		t.Errorf("the history has %d of %d answers", kept, done)
+	}
+	holdRecord(t, tab)
 }
 
 // What is refused for itself is refused once.

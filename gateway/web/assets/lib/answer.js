@@ -2,11 +2,10 @@
 // An answer as the page of a tool shows it: the verdict, what it means, what changed, the pictures and tables; and folded away
 // the same check elsewhere and where the facts come from.
 
-import { changes } from "./compare.js";
 import { el, freshId } from "./dom.js";
 import { cutAnswer, dateTime, listed, relative } from "./format.js";
+import { keep } from "./kept.js";
 import { code, command, copyAction, facts, folded, leadTo, lost, more, notice, section, table, value, verdictLine } from "./parts.js";
-import { keepAnswer, keyOf, lastAnswer } from "./store.js";
 import { attempt, verdictOf } from "./view.js";
 import { factsInWords } from "./words.js";
 
@@ -21,14 +20,15 @@ import { factsInWords } from "./words.js";
  * @param {View} view
  * @param {Answer} answer with data
  * @param {Asked} asked
+ * @param {import("./kept.js").Past} [past] where the answer has been kept already; else it is kept now
  * @returns {Node[]}
  */
-export function renderAnswer(judge, view, answer, asked) {
+export function renderAnswer(judge, view, answer, asked, past) {
   const d = answer.data;
   const verdict = verdictOf(judge, d, asked);
   const parts = el("div", { class: "parts" },
     meaningPart(attempt(() => view.meaning(d, asked), [])),
-    changedPart(judge, d, asked, verdict),
+    changedPart(past ?? keep(judge, d, asked, verdict)),
     ...attempt(() => view.show(d, asked), [notice("warn", "This page could not display the answer. The full answer is under JSON.")]),
     terminalPart(attempt(() => view.terminal(asked, d), [])),
     sourcesPart(attempt(() => view.sources(d), [])));
@@ -122,21 +122,10 @@ export function download(name, type, text) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/**
- * @param {Judge} judge
- * @param {any} d
- * @param {Asked} asked
- * @param {import("./view.js").Verdict} verdict
- * @returns {HTMLElement | null}
- */
-function changedPart(judge, d, asked, verdict) {
-  const now = attempt(() => judge.facts(d), {});
-  const key = keyOf(asked);
-  const before = lastAnswer(key);
-  const list = before ? changes(factsInWords(before.facts ?? {}), now) : [];
-  keepAnswer(key, now, verdict, list);
-  if (!before) return null;
-  const since = `your last run in this browser, ${relative(before.at)}`;
+/** @param {import("./kept.js").Past} past @returns {HTMLElement | null} */
+function changedPart({ at, list }) {
+  if (at === null) return null;
+  const since = `your last run in this browser, ${relative(at)}`;
   if (list.length === 0) return el("p", { class: "unchanged" }, `Nothing changed since ${since}.`);
   const rows = list.map((c) => [c.label, lines(c.gone, "gone"), lines(c.come, "come")]);
   const columns = [{ title: "What" }, { title: "Before" }, { title: "Now" }];

@@ -10,10 +10,10 @@ import { loadView } from "./view.js";
  * @param {import("./api.js").Answer} reply with data
  * @returns {Promise<Node[]>}
  */
-export async function wholeAnswer({ slug, input, style, judge }, reply) {
+export async function wholeAnswer({ slug, input, style, judge, past }, reply) {
   const asked = { slug, input, options: {} };
   const [view] = await Promise.all([loadView(slug), styled(style)]);
-  const nodes = judge && view ? renderAnswer(judge, view, reply, asked) : renderUndrawn(judge, reply, asked);
+  const nodes = judge && view ? renderAnswer(judge, view, reply, asked, past ?? undefined) : renderUndrawn(judge, reply, asked);
   // Several cards may be open, and an id is one element's.
   const box = el("div", {}, ...nodes);
   for (const node of box.querySelectorAll("#show-json, #download-json")) node.removeAttribute("id");

@@ -2,6 +2,7 @@
 // The checks of a report: which fit its target, how one is asked, and what its answer comes to.
 
 import { runTool } from "./api.js";
+import { keep } from "./kept.js";
 import { makeSteps } from "./steps.js";
 import { attempt, loadJudge, verdictOf } from "./view.js";
 
@@ -29,7 +30,7 @@ export function checksFor(tools, found) {
   return tools.flatMap((tool) => {
     const input = inputs[tool.kind];
     if (input === undefined) return [];
-    return [{ ...tool, input, glyph: tool.glyph(), judge: null, stage: { state: "waiting" }, seen: makeSteps(), began: 0, took: 0, at: 0, verdict: null, concerns: null }];
+    return [{ ...tool, input, glyph: tool.glyph(), judge: null, stage: { state: "waiting" }, seen: makeSteps(), began: 0, took: 0, at: 0, verdict: null, concerns: null, past: null }];
   });
 }
 
@@ -52,7 +53,7 @@ export async function ask(check, signal, begun) {
 }
 
 /**
- * Moves a check on to its next stage, and draws from an answer what it comes to.
+ * Moves a check on to its next stage, draws from an answer what it comes to, and keeps that in this browser.
  * @param {Check} check
  * @param {import("./queue.js").Stage<Answer>} stage
  */
@@ -68,6 +69,7 @@ export function advance(check, stage) {
   const data = stage.state === "answered" && stage.reply.ok && judge ? stage.reply.data : null;
   check.verdict = judge && data ? verdictOf(judge, data, asked) : null;
   check.concerns = judge && data ? attempt(() => judge.concerns(data, asked), null) : null;
+  check.past = judge && check.verdict ? keep(judge, data, asked, check.verdict) : null;
 }
 
 /**

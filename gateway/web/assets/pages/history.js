@@ -41,7 +41,7 @@ function box({ target, checks }) {
   });
   const heading = el("h2", {}, el("a", { href: linkTo("report", target), rel: "nofollow" }, target));
   return el("section", { class: "remembered", "data-target": target }, el("header", {}, heading, clear),
-    checks.length > 0 ? el("ul", {}, ...checks.map(line)) : el("p", { class: "muted" }, "You ran a full report; its results are not kept here."));
+    checks.length > 0 ? el("ul", {}, ...checks.map(line)) : el("p", { class: "muted" }, "You ran a full report, but none of its answers is kept."));
 }
 
 /** @param {Known} known */

@@ -158,9 +158,10 @@ function valueOf(option) {
   return option.dataset.number !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
-/** @returns {Asked} */
+/** The usual choice of a list goes unsaid, as in the report, which so keeps its answers under the same name. @returns {Asked} */
 function asked() {
-  const filled = options.map((option) => [option.name, valueOf(option)]).filter(([, value]) => value !== "");
+  const said = options.filter((option) => isSet(option) || !(option instanceof HTMLSelectElement));
+  const filled = said.map((option) => [option.name, valueOf(option)]).filter(([, value]) => value !== "");
   return { slug, input: input?.value ?? "", options: Object.fromEntries(filled) };
 }
 
