@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { changes } from "../assets/lib/compare.js";
+import { changes, movedTimes } from "../assets/lib/compare.js";
+import { ms } from "../assets/lib/format.js";
 
 test("what is the same is no change", () => {
   assert.deepEqual(changes({}, {}), []);
@@ -28,3 +29,17 @@ test("what an older page or another tool kept does no harm", () => {
   const odd = /** @type {any} */ ({ A: null, B: 1, C: [1, null] });
   assert.deepEqual(changes(odd, { B: "1", C: ["1", "null"] }), []);
 });
+
+/** @type {[string, number | null, number | null, boolean][]} */
+const moves = [
+  ["by half and more than it moves by itself", 30, 45, true], ["back", 45, 30, true], ["by half, which is little", 4, 9, false], ["by much, which is a small part", 200, 240, false],
+  ["from silence", null, 30, false], ["into silence", 30, null, false], ["not at all", 30, 30, false],
+];
+
+for (const [name, was, now, told] of moves) {
+  test(`a time that moved ${name} is ${told ? "" : "not "}told`, () => {
+    assert.deepEqual(movedTimes({ Median: [was, 10] }, { Median: [now, 10] }), told ? [{ label: "Median", gone: [ms(/** @type {number} */ (was))], come: [ms(/** @type {number} */ (now))] }] : []);
+  });
+}
+
+test("a time that was not kept before is no change", () => assert.deepEqual(movedTimes({}, { Median: [30, 10] }), []));

@@ -4,6 +4,7 @@ import { beforeEach, test } from "node:test";
 import { keep } from "../assets/lib/kept.js";
 import { advance, checksFor } from "../assets/lib/report-checks.js";
 import { answers, lastVerdict } from "../assets/lib/store.js";
+import { inWords } from "../assets/lib/words.js";
 
 // The parts of a page listen to it from the start.
 Object.assign(globalThis, { document: { addEventListener() {} } });
@@ -47,3 +48,43 @@ test("an answer is held against the one before it", () => {
   assert.ok(past.at);
   assert.deepEqual(answers()[0].changes.map(({ label, gone, come }) => [label, gone, come]), [["Status", ["200"], ["503"]]]);
 });
+
+/** @type {[string, string, string, any, any, [string, string, string]][]} what is kept of answers of old and new, and what /history then says */
+const known = [
+  ["a certificate", "ssl-checker", "a.example", certificate("2026-12-01T00:00:00Z"), certificate("2027-03-01T00:00:00Z"), ["Valid to", "1 December 2026, 00:00:00 UTC", "1 March 2027, 00:00:00 UTC"]],
+  ["a registration", "whois-lookup", "a.example", registration("2027-01-01T00:00:00Z"), registration("2028-01-01T00:00:00Z"), ["Expires", "1 January 2027", "1 January 2028"]],
+  ["the latency of probes", "ping", "a.example", echoes(20), echoes(48), ["Median time", "20.0 ms", "48.0 ms"]],
+  ["the latency of lost probes", "packet-loss", "a.example", echoes(48), echoes(20), ["Median time", "48.0 ms", "20.0 ms"]],
+  ["the time of a site", "uptime", "https://a.example/", site(90), site(400), ["Response time", "90.0 ms", "400 ms"]],
+];
+
+for (const [name, slug, input, older, newer, want] of known) {
+  test(`${name} that changes is told`, async () => {
+    const { default: real } = await import(`../assets/tools/${slug}/verdict.js`);
+    const asked = { slug, input, options: {} };
+    for (const d of [older, newer]) keep(real, d, asked, { tone: "good", text: "Well." });
+    assert.deepEqual(answers()[0].changes.map(({ label, gone, come }) => [label, ...gone.map(inWords), ...come.map(inWords)]), [want]);
+  });
+}
+
+/** @param {string} validTo */
+function certificate(validTo) {
+  return { authorized: true, supportedProtocols: {}, chain: [], issues: [], certificate: { fingerprint256: "AB", issuer: "CN=Lab", validTo, subjectAltNames: { dns: [], ip: [] } } };
+}
+
+/** @param {string} expires */
+function registration(expires) {
+  return { queryType: "domain", found: true, registrableDomain: "a.example", network: null, notices: [], sources: [],
+    domain: { name: "a.example", status: [], registrar: null, nameservers: [], contacts: [], dnssec: { signed: false, ds: [] }, events: { registered: null, expires, updated: null, transferred: null } } };
+}
+
+/** @param {number} medianMs */
+function echoes(medianMs) {
+  return { address: "192.0.2.1", sent: 10, received: 10, undecided: 0, stopReason: "completed", medianMs };
+}
+
+/** @param {number} responseTimeMs */
+function site(responseTimeMs) {
+  const family = { state: "up", addresses: [] };
+  return { url: "https://a.example/", verdict: "up", status: 200, statusText: "OK", certificateValid: true, families: { ipv4: family, ipv6: family }, responseTimeMs };
+}

@@ -1,6 +1,8 @@
 // @ts-check
 // What changed since the last run of the same check.
 
+import { ms } from "./format.js";
+
 /** @typedef {import("./view.js").Facts} Facts */
 /** @typedef {{label: string, gone: string[], come: string[]}} Change */
 
@@ -25,4 +27,19 @@ export function changes(before, after) {
 function asList(value) {
   if (Array.isArray(value)) return value.map(String);
   return value === undefined || value === null || value === "" ? [] : [String(value)];
+}
+
+/**
+ * The times that have moved: by half of the shorter one, and by more than such a time moves by itself.
+ * @param {import("./view.js").Times} before
+ * @param {import("./view.js").Times} after
+ * @returns {Change[]}
+ */
+export function movedTimes(before, after) {
+  return Object.entries(after).flatMap(([label, [now, least]]) => {
+    const was = before[label]?.[0];
+    if (typeof was !== "number" || typeof now !== "number") return [];
+    const moved = Math.abs(now - was);
+    return moved >= least && moved >= Math.min(now, was) / 2 ? [{ label, gone: [ms(was)], come: [ms(now)] }] : [];
+  });
 }

@@ -100,3 +100,6 @@ export function compared(d) {
     "Why it ended": endings[d.stopReason] ?? String(d.stopReason),
   };
 }
+
+/** Probes of one host seldom differ by more than so many milliseconds without a cause. @param {any} d @returns {import("./view.js").Times} */
+export const echoTimes = (d) => ({ "Median time": [d.medianMs, 10] });

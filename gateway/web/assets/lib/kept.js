@@ -1,7 +1,7 @@
 // @ts-check
 // Keeps an answer in this browser, once, and tells what has changed since the one before it.
 
-import { changes } from "./compare.js";
+import { changes, movedTimes } from "./compare.js";
 import { keepAnswer, keyOf, lastAnswer } from "./store.js";
 import { attempt } from "./view.js";
 
@@ -18,7 +18,8 @@ export function keep(judge, d, asked, verdict) {
   const now = attempt(() => judge.facts(d), {});
   const key = keyOf(asked);
   const before = lastAnswer(key);
-  const list = before ? changes(before.facts ?? {}, now) : [];
-  keepAnswer(key, now, verdict, list);
+  const times = attempt(() => judge.times?.(d), undefined);
+  const list = before ? [...changes(before.facts ?? {}, now), ...movedTimes(before.times ?? {}, times ?? {})] : [];
+  keepAnswer(key, now, verdict, list, times);
   return { at: before?.at ?? null, list };
 }

@@ -77,7 +77,7 @@ export function forget() {
 
 /**
  * An answer of which the facts are kept. tone and verdict are absent where an older version of these pages kept it.
- * @typedef {{key: string, at: number, facts: import("./view.js").Facts, tone?: import("./view.js").Tone, verdict?: string, changes?: Change[]}} Kept
+ * @typedef {{key: string, at: number, facts: import("./view.js").Facts, tone?: import("./view.js").Tone, verdict?: string, changes?: Change[], times?: import("./view.js").Times}} Kept
  */
 /** What was found to have changed, at a moment. @typedef {{at: number, label: string, gone: string[], come: string[]}} Change */
 
@@ -122,12 +122,13 @@ const tones = ["good", "warn", "bad", "info"];
  * @param {import("./view.js").Facts} facts
  * @param {import("./view.js").Verdict} verdict
  * @param {Omit<Change, "at">[]} changes
+ * @param {import("./view.js").Times} [times]
  */
-export function keepAnswer(key, facts, { tone, text }, changes) {
+export function keepAnswer(key, facts, { tone, text }, changes, times) {
   const at = Date.now();
   const noted = changes.map(({ label, gone, come }) => ({ at, label, gone: short(gone), come: short(come) }));
   const all = [...noted, ...changesOf(lastAnswer(key))].slice(0, mostChanges);
-  let list = [{ key, at, facts, tone, verdict: text, changes: all }, ...kept().filter((other) => other.key !== key)].slice(0, mostAnswers);
+  let list = [{ key, at, facts, tone, verdict: text, changes: all, times }, ...kept().filter((other) => other.key !== key)].slice(0, mostAnswers);
   // Where the browser has no room for all, the older half goes.
   while (!save("answers", list) && list.length > 1) list = list.slice(0, list.length >> 1);
 }

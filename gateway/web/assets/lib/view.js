@@ -18,12 +18,14 @@
 /** @typedef {{label: string, command: string}} Command what it shows, and the line for a shell (made with sh from shell.js) */
 /** @typedef {{name: string, url?: string, zone?: string, server?: string, fetchedAt?: string, ageMs?: number, cached?: boolean, measured?: boolean, shared?: boolean, told?: string}} Source without a time it was asked for this very answer; measured by the worker, and shared with whoever asked first; told in a sentence where the answer does not say */
 /** @typedef {Record<string, string | string[]>} Facts */
+/** @typedef {Record<string, [now: number | null, least: number]>} Times by a label a time in milliseconds, and by how much it must move at least to be told */
 
 /**
  * @typedef {object} Judge what an answer comes to: the default export of a tool's verdict.js
  * @property {(d: any, asked: Asked) => Verdict} verdict
  * @property {(d: any, asked: Asked) => Concern[]} concerns worst first; none where all is well
  * @property {(d: any) => Facts} facts what is worth comparing with an earlier answer, by a label; nothing that changes at every run
+ * @property {(d: any) => Times} [times] what takes how long: kept beside the facts, and told where it has moved by half
  */
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 // Fifty echo probes to a host, and which of them got lost.
 
-import { compared, concerns, decided, verdict } from "../../lib/echo-verdict.js";
+import { compared, concerns, decided, echoTimes, verdict } from "../../lib/echo-verdict.js";
 import { ms, percent } from "../../lib/format.js";
 
 /** @type {import("../../lib/view.js").Judge} */
@@ -11,4 +11,5 @@ export default {
     `${percent(d.lossPercent)} lost: ${d.target} answered ${d.received} of ${decided(d)}, median ${ms(d.medianMs)}.`),
   concerns,
   facts: compared,
+  times: echoTimes,
 };

@@ -1,7 +1,7 @@
 // @ts-check
 // Ten echo probes to a host.
 
-import { compared, concerns, decided, verdict } from "../../lib/echo-verdict.js";
+import { compared, concerns, decided, echoTimes, verdict } from "../../lib/echo-verdict.js";
 import { ms, percent, plural } from "../../lib/format.js";
 
 /** @type {import("../../lib/view.js").Judge} */
@@ -11,4 +11,5 @@ export default {
     `${d.target} answers in ${ms(d.medianMs)} (median), but ${percent(d.lossPercent)} of ${decided(d)} were lost.`),
   concerns,
   facts: compared,
+  times: echoTimes,
 };
