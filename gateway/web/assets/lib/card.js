@@ -100,7 +100,7 @@ export function makeCard(check, again) {
     retry.hidden = !repeatable(check.stage) && !opened;
     retry.replaceChildren(opened ? "Run again" : "Try again", what());
     unfold.hidden = !done || !check.judge;
-    said.replaceChildren(...sentence(check), ...evidence(check));
+    said.replaceChildren(...sentence(check), ...soFar(check), ...evidence(check));
     tick();
   }
 
@@ -170,6 +170,12 @@ function sentence({ stage, verdict }) {
       return [remark("Cancelled before an answer came.", false)];
   }
   return [];
+}
+
+/** What a check had found that ended without an answer. @param {Check} check @returns {Node[]} */
+function soFar({ stage, seen }) {
+  if (!ended(stage) || seen.count === 0 || (stage.state === "answered" && stage.reply.ok)) return [];
+  return [el("p", { class: "hint" }, `Found before that (incomplete): ${counted(seen)}.`)];
 }
 
 const limits = "The service is limiting requests.";
