@@ -39,6 +39,7 @@ func TestReports(t *testing.T) {
 		"with a dead check":   reportWithADeadCheck,
 		"names its tab":       reportNamesItsTab,
 		"is remembered":       reportIsRemembered,
+		"keeps what it found": reportKeepsWhatWasFound,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -263,6 +263,25 @@ func reportWithADeadCheck(t *testing.T) {
 	}
 	holdStill(t, tab)
 	holdRecord(t, tab, "/api/tools/")
+	tab.Until(`globalThis.labRun.said.at(-1).text.includes(" answered in ")`)
+	k = kept(tab)
+	k.holdSaid(t, true)
+	if !regexp.MustCompile(`^\d+ of \d+ checks finished\.$`).MatchString(k.Said[1].Text) {
+		t.Errorf("no milestone was heard: %v", k.Said)
+	}
+}
+
+// A check that ends without an answer tells on its card what it had found until then.
+func reportKeepsWhatWasFound(t *testing.T) {
+	held := holdBack(t, service.Gateway)
+	tab := openTab(t, browser.Options{Origin: held.origin})
+	tab.Open("/report?target=fast.lab-site.com")
+	tab.Until(`[...document.querySelectorAll("article.tool-card .now")].some((now) => now.textContent.includes("so far"))`)
+	tab.Click("#cancel")
+	tab.Until(reported)
+	tab.Until(`!document.querySelector("article.tool-card:not([data-state=cancelled])")`)
+	holdText(t, tab, "#result .all-cards", "Cancelled before there was an answer.", "Found before that (incomplete): ")
+	holdLooks(t, tab, "report-cancelled")
 }
 
 // runOf fills a page's form in and runs it, by the mouse or by the keyboard.

@@ -32,6 +32,9 @@ const name = document.title.slice(document.title.lastIndexOf("Report"));
 const waiting = waitingOf(form);
 const tools = toolsOf(catalogue);
 
+/** At least so many milliseconds lie between two sentences for screen readers. */
+const saidEvery = 4000;
+
 /** Takes the report on the page away, if there is one. */
 let leave = () => {};
 let asked = location.search;
@@ -135,6 +138,8 @@ function open(found, byHand) {
   /** @type {() => unknown} */
   let stopClock = () => {};
   let ticker = 0;
+  /** How many checks screen readers have heard of, and when. */
+  let told = { count: 0, at: 0 };
   // Most answers come in a row; each would draw the whole head anew.
   const drawing = paced(draw, 150);
 
@@ -162,7 +167,10 @@ function open(found, byHand) {
 
   /** @param {...Check} some */
   function go(...some) {
-    if (cancel.hidden) began = performance.now();
+    if (cancel.hidden) {
+      began = performance.now();
+      told = { count: done(), at: began };
+    }
     busy(true);
     for (const file of files) file.disabled = true;
     stopClock();
@@ -175,6 +183,7 @@ function open(found, byHand) {
   /** The clocks go on as long as one has something to count. */
   function tick() {
     cards.forEach((card) => card.tick());
+    milestone();
     const counting = checks.some(({ stage }) => !ended(stage) || (stage.state === "limited" && stage.until > performance.now()));
     if (!counting) clearInterval(ticker);
   }
@@ -194,7 +203,19 @@ function open(found, byHand) {
 
   function draw() {
     overview.update();
-    status.textContent = `${checks.filter((c) => ended(c.stage)).length} of ${plural(checks.length, "check")} ended.`;
+    status.textContent = `${done()} of ${plural(checks.length, "check")} ended.`;
+  }
+
+  function done() {
+    return checks.filter((check) => ended(check.stage)).length;
+  }
+
+  /** Tells screen readers how far the report is, at most every few seconds. */
+  function milestone() {
+    const [count, now] = [done(), performance.now()];
+    if (cancel.hidden || count === told.count || now - told.at < saidEvery) return;
+    told = { count, at: now };
+    announce(`${count} of ${plural(checks.length, "check")} finished.`);
   }
 
   /** @param {string} refused */
