@@ -26,7 +26,7 @@ const mostShift = 0.02
 
 // keepRun keeps what a run draws and says. A frame is a new count, stage or text of what has been found.
 const keepRun = `{
-	const kept = globalThis.labRun = { frames: [], said: [], cards: {}, made: [], requests: 0, drawnMs: -1 };
+	const kept = globalThis.labRun = { frames: [], said: [], cards: {}, made: [], requests: 0, drawnMs: -1, buttons: 0 };
 	const bad = "#result ` + noElements + `";
 	let acted = null, line = "";
 	const deed = (e) => {
@@ -47,6 +47,7 @@ const keepRun = `{
 	const frame = () => {
 		const live = document.querySelector("#result[aria-busy=true] > .live");
 		if (!live) return;
+		if (kept.frames.length % 5 === 1) kept.buttons += [...live.querySelectorAll("button")].filter((b) => b.checkVisibility({ visibilityProperty: true })).length;
 		const now = { count: Number(live.dataset.count), text: textOf(live),
 			doing: document.querySelector("#result > p.verdict.pending")?.textContent ?? "" };
 		const last = kept.frames.at(-1);
@@ -90,6 +91,7 @@ type keptRun struct {
 	Made     []string
 	Requests int
 	DrawnMS  float64
+	Buttons  int
 }
 
 // counts are the different counts that were shown, in their order.
@@ -205,6 +207,9 @@ func TestRunsShowWhatTheyFind(t *testing.T) {
 			t.Logf("%d states, counts %v\n%s", k.states(), k.counts(), k)
 			if k.states() < 3 {
 				t.Errorf("%d states before the answer:\n%s", k.states(), k)
+			}
+			if k.Buttons > 0 {
+				t.Errorf("%d buttons were drawn that are gone at the next moment", k.Buttons)
 			}
 			if !slices.ContainsFunc(k.Frames, func(f frame) bool { return strings.Contains(f.Text, c.shown) }) {
 				t.Errorf("%q was not shown before the answer:\n%s", c.shown, k)
@@ -367,6 +372,28 @@ func (k keptRun) holdSaid(t *testing.T, milestones bool) {
 	if !strings.HasPrefix(said[0].Text, "Running ") || strings.Contains(said[len(said)-1].Text, "so far") {
 		t.Errorf("no beginning or no end: %v", said)
 	}
+}
+
+// What somebody selects in a run that goes on stays as it is until they let go of it; the count above goes on.
+func TestARunLeavesASelectionAlone(t *testing.T) {
+	tab := openRun(t, browser.Options{}, toolPath("packet-loss", "lossy.lab-transit.net"))
+	tab.Until(`globalThis.labRun.frames.at(-1)?.count > 3`)
+	tab.Run(`{
+		const live = document.querySelector("#result > .live");
+		globalThis.labSelected = { node: live.firstElementChild, sum: document.querySelector(".live-sum").textContent };
+		getSelection().selectAllChildren(live.firstElementChild);
+	}`)
+	tab.Until(`document.querySelector("#result[aria-busy=true] > .live-sum")?.textContent !== labSelected.sum`)
+	if !tab.Holds(`labSelected.node.isConnected && !getSelection().isCollapsed`) {
+		t.Error("the selection is gone")
+	}
+	tab.Run(`getSelection().removeAllRanges()`)
+	tab.Until(`!labSelected.node.isConnected`)
+	if !tab.Holds(`document.querySelector("#result[aria-busy=true] > .live:not([data-count='0'])")`) {
+		t.Error("nothing was drawn after it, before the run was over")
+	}
+	untilAnswered(tab)
+	holdRecord(t, tab, "/api/tools/")
 }
 
 // A trace is over before there is a milestone, and two lines are enough.

@@ -33,8 +33,11 @@ export function showRun({ place, asked, view }) {
   let drawn = 0;
   let said = performance.now();
   let over = false;
+  let pressed = false;
 
   place.replaceChildren(el("p", { class: "verdict pending" }, el("span", { class: "mark spinner", "aria-hidden": "true" }), text), sum, found);
+  found.addEventListener("pointerdown", () => { pressed = true; });
+  for (const end of ["pointerup", "pointercancel", "pointerleave"]) found.addEventListener(end, () => { pressed = false; });
   show();
   view.then(async (loaded) => {
     const own = loaded?.live;
@@ -49,11 +52,20 @@ export function showRun({ place, asked, view }) {
     if (text.textContent !== sentence) text.textContent = sentence;
     if (seen.count === 0) return;
     sum.textContent = `${counted(seen)} so far.`;
-    found.setAttribute("data-count", String(seen.count));
-    found.replaceChildren(...nodes());
+    if (inHand()) plan();
+    else {
+      found.setAttribute("data-count", String(seen.count));
+      found.replaceChildren(...nodes());
+    }
     if (drawn - said < saidEvery) return;
     said = drawn;
     announce(`${counted(seen)} so far.`);
+  }
+
+  /** Whether somebody clicks, selects or has the focus in what would be drawn anew: it stays until they have done. */
+  function inHand() {
+    const selection = getSelection();
+    return pressed || found.contains(document.activeElement) || (selection !== null && !selection.isCollapsed && found.contains(selection.anchorNode));
   }
 
   /** @returns {Node[]} */
