@@ -120,18 +120,46 @@ function answer(d, r, all) {
   return el("span", { class: "resolver-answer" }, all.find((g) => g.ids.includes(r.id))?.sign, said && `: ${said}`, " ", r.filteredSuspected && badge("warn", "may be filtering"), " ", comparison(d, r));
 }
 
+/** The different answers, and who gave which. @param {any} d @param {Group[]} all @param {string} type */
+const answersPart = (d, all, type) => section("Answers", table({
+  caption: "The different answers", hideCaption: true, columns: [{ title: "Answer" }, { title: `${type} records` }, { title: "Given by" }],
+  rows: all.map((g) => [g.sign, g.values.length > 0 ? el("div", {}, values(g.values, { what: type }), cut(g)) : none(g.title), givers(d, g)]),
+}));
+
+/** Those that are asked, in the order of an answer. */
+const resolvers = [["cloudflare", "Cloudflare"], ["google", "Google"], ["quad9", "Quad9"], ["opendns", "OpenDNS"]];
+
+/**
+ * The answers so far in the shape of a whole one: a resolver that is still out is in no group.
+ * @param {any[]} known
+ */
+function soFar(known) {
+  /** @type {Map<string, {values: string[], resolvers: string[], truncated?: boolean}>} */
+  const alike = new Map();
+  for (const { id, outcome, values, truncated } of known) {
+    if (outcome === "error") continue;
+    const key = [...values].sort().join("\n");
+    const group = alike.get(key) ?? { values, truncated, resolvers: /** @type {string[]} */ ([]) };
+    alike.set(key, group);
+    group.resolvers.push(id);
+  }
+  return { groups: [...alike.values()], resolvers: resolvers.map(([id, name]) => known.find((r) => r.id === id) ?? { id, name, outcome: "waiting" }) };
+}
+
 /** @type {import("../../lib/view.js").View} */
 export default {
+  live(seen, asked) {
+    const d = soFar(seen.list("resolver"));
+    const all = groups(d);
+    return [grid(d, all), answersPart(d, all, String(asked.options.recordType ?? "A"))];
+  },
   show(d) {
     const all = groups(d);
     const filtering = d.resolvers.filter((/** @type {any} */ r) => r.filteredSuspected).map((/** @type {any} */ r) => r.name);
     return [
       grid(d, all),
       filtering.length > 0 ? notice("warn", `${listed(filtering)} may be withholding this name from users, as resolvers do with names that they consider dangerous or are required to block. Either the resolver says so itself, or it answers as filters do while others give a different answer.`) : null,
-      section("Answers", table({
-        caption: "The different answers", hideCaption: true, columns: [{ title: "Answer" }, { title: `${d.recordType} records` }, { title: "Given by" }],
-        rows: all.map((g) => [g.sign, g.values.length > 0 ? el("div", {}, values(g.values, { what: d.recordType }), cut(g)) : none(g.title), givers(d, g)]),
-      })),
+      answersPart(d, all, d.recordType),
       folded("Resolvers", "answers, codes and times", table({
         caption: "Each resolver’s answer", hideCaption: true,
         columns: [{ title: "Resolver" }, { title: "Address" }, { title: "Answer" }, { title: "Time left (TTL)", numeric: true }, { title: "DNSSEC validated" }, { title: "Took", numeric: true }, { title: "Age in our cache" }],

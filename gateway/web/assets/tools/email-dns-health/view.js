@@ -35,6 +35,17 @@ function panel(check, key, n) {
     cut(check, "A part of this was cut: the domain publishes more than the service passes on."));
 }
 
+/**
+ * A panel while others are looked up: what the check came to, without its evidence.
+ * @param {any} check undefined where it is still out
+ * @param {number} n
+ */
+function panelSoFar(check, n) {
+  return el("section", { class: "mail-panel" },
+    el("h3", {}, parts[n][1], el("span", { class: "mail-job" }, jobs[n]), check ? badge(toneOf({ ...check, issues: [] }), words[check.status] ?? check.status) : badge("off", "being looked up")),
+    el("p", {}, check?.summary ?? "…"));
+}
+
 /** What a panel was judged by. @param {any} check @param {string} key @param {number} n */
 function evidence(check, key, n) {
   const rows = details(key, check).filter(([, fact]) => fact);
@@ -91,6 +102,10 @@ function servers({ hosts }) {
 
 /** @type {import("../../lib/view.js").View} */
 export default {
+  live(seen) {
+    const known = new Map(seen.list("check").map((c) => [c.name, c]));
+    return [section("What the domain publishes", el("div", { class: "mail-panels" }, ...parts.map(([key], n) => panelSoFar(known.get(key), n))))];
+  },
   show(d) {
     const list = repairs(d);
     return [

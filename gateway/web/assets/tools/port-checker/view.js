@@ -94,6 +94,7 @@ function meaning(d) {
 
 /** @type {import("../../lib/view.js").View} */
 export default { meaning,
+  live: (seen) => [section("From this service to each address", answers({ addresses: seen.list("address") }))],
   show: (d) => [section("From this service to each address", answers(d), addresses(d)), section("In short", summary(d))],
   terminal: (_, d) => [
     { label: "Whether the port accepts a connection", command: sh`nc -vz -w 5 ${d.host} ${d.port}` },

@@ -49,13 +49,10 @@ function short(url, before) {
   return origin === new URL(before).origin ? href.slice(origin.length) : url;
 }
 
-/**
- * The chain from top to bottom.
- * @param {any} d
- */
-function path(d) {
+/** Each step of the chain. @param {any} d @returns {HTMLElement[]} */
+function stepsOf(d) {
   const hops = /** @type {Hop[]} */ (d.hops);
-  const steps = hops.map((h, i) => el("li", { class: `rc-step ${h.status === null ? endTone(d) : statusTone(h.status)}` },
+  return hops.map((h, i) => el("li", { class: `rc-step ${h.status === null ? endTone(d) : statusTone(h.status)}` },
     el("span", { class: "rc-number", "aria-hidden": "true" }, String(h.index + 1)),
     el("div", { class: "rc-head" }, h.status === null ? badge(endTone(d), unanswered(d)) : statusShown(h.status, h.statusText), el("span", { class: "rc-flags" }, ...h.flags.map(flag)),
       visited(h) && el("span", { class: "rc-time" }, ms(h.responseTimeMs))),
@@ -66,10 +63,17 @@ function path(d) {
     h.location !== null && el("div", { class: "hint" }, "Location: ", value(h.location, { what: "Location" }), !conflict(h) && backTo(h, hops)),
     ...(h.otherLocations ?? []).map((location) => el("div", { class: "hint" }, "Another Location: ", value(location, { what: "Location" }))),
     cut(h, "A text of this step was cut: the server sent more than the service passes on.")));
+}
+
+/**
+ * The chain from top to bottom.
+ * @param {any} d
+ */
+function path(d) {
   const tone = endTone(d);
   const end = el("li", { class: `rc-end ${tone}` }, mark(tone), el("p", {}, d.outcome === "final" ? "The chain ends here: this is the page." : ending(d)), clientRedirect(d));
   const used = Object.entries(flags).filter(([name]) => flagged(d, name));
-  return el("div", {}, el("ol", { class: "rc-path" }, ...steps, end),
+  return el("div", {}, el("ol", { class: "rc-path" }, ...stepsOf(d), end),
     used.length > 0 && el("ul", { class: "rc-legend" }, ...used.map(([name, [, , what]]) => el("li", {}, flag(name), " ", what))));
 }
 
@@ -103,6 +107,8 @@ function timings(hops) {
 
 /** @type {import("../../lib/view.js").View} */
 export default {
+
+  live: (seen) => [section("The chain", el("ol", { class: "rc-path" }, ...stepsOf({ hops: seen.list("hop") })))],
 
   show(d) {
     const hops = /** @type {Hop[]} */ (d.hops);
