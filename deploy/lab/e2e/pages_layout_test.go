@@ -83,6 +83,16 @@ func TestOneTargetAllTools(t *testing.T) {
 	if offered("http-headers") != 1 || offered("asn-lookup") != 0 {
 		t.Error("the strip offers what does not fit a name, or not what does")
 	}
+	// On a phone the strip scrolls to the tool of the page, and the full report stays beside it.
+	tab.Look(360, false)
+	tab.Reload()
+	untilAnswered(tab)
+	if !tab.Holds(`(() => {
+		const [first, current] = ["li", "[aria-current]"].map((e) => document.querySelector("#strip " + e).getBoundingClientRect());
+		return document.querySelector("#strip ul").scrollLeft > 0 && first.left >= 0 && first.width > 0 &&
+			current.left >= first.right && current.right <= innerWidth; })()`) {
+		t.Error("the full report or the page's own tool is out of sight in the strip")
+	}
 	// Without a target it is the tool's page again.
 	tab.Open("/tools/dns-lookup")
 	if heading := tab.Text("#heading"); heading != "DNS lookup" {

@@ -18,7 +18,10 @@ export function showStrip(strip, target) {
   for (const item of strip.querySelectorAll("li")) show(item, found, target);
   strip.dataset.ready = "";
   const [list, at] = [strip.querySelector("ul"), strip.querySelector("[aria-current]")];
-  if (list && at instanceof HTMLElement) list.scrollLeft = at.offsetLeft - (list.clientWidth - at.offsetWidth) / 2;
+  if (!list || !(at instanceof HTMLElement)) return;
+  // The first stays where it is: the tool of the page comes into the middle of what is beside it.
+  const first = list.querySelector("li")?.offsetWidth ?? 0;
+  list.scrollLeft = at.offsetLeft - first - (list.clientWidth - first - at.offsetWidth) / 2;
 }
 
 /**
