@@ -76,3 +76,32 @@ func TestTryAgain(t *testing.T) {
 	holdText(t, tab, "#result .verdict", "lab-dns.com")
 	holdRecord(t, tab)
 }
+
+// A private address is recognised while it is typed, in every field that takes a target, and nothing is asked for that.
+func TestPrivateAddressesAreRecognised(t *testing.T) {
+	for path, field := range map[string]string{"/": "target", "/report": "target", "/tools/ping": "input", "/tools/ssl-checker": "input", "/tools/whois-lookup": "input"} {
+		t.Run(path[1:], func(t *testing.T) {
+			t.Parallel()
+			tab := openTab(t, browser.Options{Width: 360})
+			tab.Open(path)
+			if path == "/tools/ping" {
+				tab.Click("[role=tab]:nth-child(2)")
+			}
+			tab.Run(`document.querySelector("#` + field + `").focus()`)
+			tab.Type("192.168.1.1")
+			tab.Until(`document.querySelector("form:has(#` + field + `)").textContent
+				.includes("192.168.1.1 is a private address: only public addresses can be checked from here.")`)
+			for _, finding := range tab.Axe() {
+				t.Error(finding)
+			}
+			tab.Fill("#"+field, "lab-dns.com")
+			tab.Until(`!document.querySelector("form:has(#` + field + `)").textContent.includes("private")`)
+			for _, request := range tab.Record().Requests {
+				if strings.Contains(request, "/api/") {
+					t.Errorf("typing asks %s", request)
+				}
+			}
+			holdRecord(t, tab)
+		})
+	}
+}

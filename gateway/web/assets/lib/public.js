@@ -27,6 +27,16 @@ export function notPublic(text) {
   return ranges.find(({ written, start, end }) => written.includes(":") === six && start <= at && at <= end)?.title ?? "";
 }
 
+/**
+ * Why an address cannot be checked, in a sentence; empty where nothing of this list keeps it from that.
+ * @param {string | null | undefined} host
+ * @returns {string}
+ */
+export function unfit(host) {
+  const inside = notPublic(host ?? "");
+  return inside && `${host} is ${inside}: only public addresses can be checked from here.`;
+}
+
 /** An address without the forms that numbers are not read from; null where it is none. @param {string} text @returns {string | null} */
 function plain(text) {
   if (/^\d+(\.\d+){3}$/.test(text)) return text;

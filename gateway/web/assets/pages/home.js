@@ -5,7 +5,7 @@
 import { announce, byId, el } from "../lib/dom.js";
 import { fit, linkTo, suitsOf } from "../lib/fitting.js";
 import { plural, relative } from "../lib/format.js";
-import { notPublic } from "../lib/public.js";
+import { unfit } from "../lib/public.js";
 import { recognise } from "../lib/recognise.js";
 import { forget, recents } from "../lib/store.js";
 
@@ -90,16 +90,15 @@ function look() {
   const found = recognise(field.value);
   picked &&= !suggestions.hidden && !empty;
   const before = picked ? offers[chosen]?.tool.slug : undefined;
-  offers = found && !notPublic(found.host ?? "") ? fitting(found) : [];
+  const refused = unfit(found?.host);
+  offers = found && !refused ? fitting(found) : [];
   suggestions.hidden = empty;
   field.setAttribute("aria-expanded", String(offers.length > 0));
-  const inside = found?.host ? notPublic(found.host) : "";
-  const unfit = inside ? `${found?.host} is ${inside}: only public addresses can be checked from here.` : "";
-  meaning.replaceChildren(...(unfit ? [unfit] : found ? [`${found.label}: `, el("strong", {}, found.text)] : [nothing]));
+  meaning.replaceChildren(...(refused ? [refused] : found ? [`${found.label}: `, el("strong", {}, found.text)] : [nothing]));
   list.replaceChildren(...offers.map((offer, i) => option(offer, i, found?.text ?? "")));
   list.hidden = offers.length === 0;
   choose(offers.findIndex((offer) => offer.tool.slug === before));
-  tell(empty ? "" : unfit ? unfit : found ? `${found.label}: ${found.text}. ${plural(offers.length, "tool")} to choose from.` : nothing);
+  tell(empty ? "" : refused ? refused : found ? `${found.label}: ${found.text}. ${plural(offers.length, "tool")} to choose from.` : nothing);
 }
 
 const nothing = "Nothing to check in this text yet. Enter a domain name, a web address, an e-mail address, an IP address, host:port or an AS number.";

@@ -15,6 +15,7 @@ import { exported, markdown, save } from "../lib/report-files.js";
 import { makeComparison } from "../lib/report-other.js";
 import { makeRun } from "../lib/report-run.js";
 import { remember } from "../lib/store.js";
+import { noteUnfit } from "../lib/typed.js";
 import { waitingOf } from "../lib/waiting.js";
 
 /** @typedef {import("../lib/recognise.js").Found} Found */
@@ -57,6 +58,7 @@ window.addEventListener("popstate", () => {
   start();
 });
 unfoldOnPaper(result);
+noteUnfit(target, byId("target-note"));
 
 /** @param {string} text @param {string} [other] what to hold against it */
 function queryOf(text, other) {

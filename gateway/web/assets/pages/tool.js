@@ -12,6 +12,7 @@ import { sentenceOf } from "../lib/next.js";
 import { clean } from "../lib/recognise.js";
 import { remember } from "../lib/store.js";
 import { showStrip } from "../lib/strip.js";
+import { noteUnfit } from "../lib/typed.js";
 import { loadJudge, loadView, verdictOf } from "../lib/view.js";
 import { waitingOf } from "../lib/waiting.js";
 
@@ -75,6 +76,7 @@ window.addEventListener("popstate", () => {
   start();
 });
 unfoldOnPaper(result);
+if (input) noteUnfit(input, byId("input-note"));
 start();
 
 /** Runs what the address says, if it says anything, the tool can run here, and no click is waited for. */

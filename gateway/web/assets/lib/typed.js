@@ -1,0 +1,19 @@
+// @ts-check
+// What a field says while somebody types in it: that an address cannot be checked from here.
+
+import { announce } from "./dom.js";
+import { unfit } from "./public.js";
+import { recognise } from "./recognise.js";
+
+/**
+ * @param {HTMLInputElement} field
+ * @param {HTMLElement} note the place of the sentence
+ */
+export function noteUnfit(field, note) {
+  field.addEventListener("input", () => {
+    const sentence = unfit(recognise(field.value)?.host);
+    if (note.textContent === sentence) return;
+    note.textContent = sentence;
+    if (sentence !== "") announce(sentence);
+  });
+}
