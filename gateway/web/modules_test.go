@@ -193,7 +193,9 @@ func TestPagesAreSmall(t *testing.T) {
 			weigh(t, site, n, script, style)
 		}
 		if p == "/report" {
-			for _, slug := range slugs {
+			// One judge a check; the catalogue lists what a report can run.
+			for _, n := range all(root, "li", header{"data-slug": "*"}) {
+				slug, _ := attribute(n, "data-slug")
 				weighModule(t, site, "tools/"+slug+"/verdict.js", script)
 			}
 		}

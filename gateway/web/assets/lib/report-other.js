@@ -86,8 +86,6 @@ export function makeComparison({ report, tools, place, trouble, visit, closed })
 
   return {
     begin,
-    /** Whether another report was begun. */
-    begun: () => other !== null,
     /** Cancels the other report. */
     cancel: () => other?.leave(),
     leave() {

@@ -1,5 +1,5 @@
 // @ts-check
-// What a field says while somebody types in it: that an address cannot be checked from here.
+// What a field says while somebody types in it: that an address cannot be checked from here. It is loaded once somebody types.
 
 import { announce } from "./dom.js";
 import { unfit } from "./public.js";
@@ -10,10 +10,8 @@ import { recognise } from "./recognise.js";
  * @param {HTMLElement} note the place of the sentence
  */
 export function noteUnfit(field, note) {
-  field.addEventListener("input", () => {
-    const sentence = unfit(recognise(field.value)?.host);
-    if (note.textContent === sentence) return;
-    note.textContent = sentence;
-    if (sentence !== "") announce(sentence);
-  });
+  const sentence = unfit(recognise(field.value)?.host);
+  if (note.textContent === sentence) return;
+  note.textContent = sentence;
+  if (sentence !== "") announce(sentence);
 }

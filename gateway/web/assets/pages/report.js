@@ -11,11 +11,9 @@ import { paced } from "../lib/paced.js";
 import { recognise } from "../lib/recognise.js";
 import { groups, nearby, settle } from "../lib/report-cards.js";
 import { checksFor, toolsOf } from "../lib/report-checks.js";
-import { exported, markdown, save } from "../lib/report-files.js";
-import { makeComparison } from "../lib/report-other.js";
+import { exported, markdown, save, unmade } from "../lib/report-files.js";
 import { makeRun } from "../lib/report-run.js";
 import { remember } from "../lib/store.js";
-import { noteUnfit } from "../lib/typed.js";
 import { waitingOf } from "../lib/waiting.js";
 
 /** @typedef {import("../lib/recognise.js").Found} Found */
@@ -58,7 +56,13 @@ window.addEventListener("popstate", () => {
   start();
 });
 unfoldOnPaper(result);
-noteUnfit(target, byId("target-note"));
+target.addEventListener("input", typed);
+
+/** Says so where an address cannot be checked; without the module the service says it. */
+async function typed() {
+  const { noteUnfit } = await import("../lib/typed.js").catch(() => ({ noteUnfit: null }));
+  noteUnfit?.(target, byId("target-note"));
+}
 
 /** @param {string} text @param {string} [other] what to hold against it */
 function queryOf(text, other) {
@@ -127,15 +131,17 @@ function open(found, byHand) {
   const trouble = el("div");
   const beside = el("section", { id: "comparison", "aria-label": "Comparison" });
   const visitWith = (/** @type {string | undefined} */ other) => visit(queryOf(found.text, other));
-  const comparison = makeComparison({ report: { found, checks, at }, tools, place: beside, trouble, visit: visitWith, closed: () => heading.focus() });
+  /** What holds this report against another, once somebody asks for that. @type {ReturnType<typeof import("../lib/report-other.js").makeComparison> | null} */
+  let comparison = null;
   const files = [
     copyAction("Copy as Markdown", () => markdown(report(), trouble)),
     ...["JSON", "HTML"].map((kind) => action({ id: `export-${kind.toLowerCase()}` }, `Download ${kind}`, () => save(kind, report(), trouble))),
-    action({ id: "compare" }, "Compare", () => comparison.begin()),
+    action({ id: "compare" }, "Compare", () => compare()),
   ];
   files[0].id = "export-markdown";
   const place = el("div", { class: "all-cards making" });
-  const other = new URLSearchParams(location.search).get("compare");
+  let other = new URLSearchParams(location.search).get("compare");
+  let left = false;
   let began = performance.now();
   /** @type {() => unknown} */
   let stopClock = () => {};
@@ -146,13 +152,14 @@ function open(found, byHand) {
   const drawing = paced(draw, 150);
 
   leave = () => {
+    left = true;
     run.leave();
     drawing.cancel();
-    comparison.leave();
+    comparison?.leave();
     stopClock();
     clearInterval(ticker);
   };
-  cancel.onclick = () => { run.cancel(); comparison.cancel(); };
+  cancel.onclick = () => { run.cancel(); comparison?.cancel(); };
   catalogue.hidden = true;
   document.body.classList.add("asked");
   document.title = `${found.text} · ${name}`;
@@ -236,7 +243,18 @@ function open(found, byHand) {
     status.textContent = `${answered} of ${plural(checks.length, "check")} answered ${cancelled ? "before the report was cancelled" : `in ${seconds(performance.now() - began)}`}.`;
     announce([status.textContent, reportState(checks, found)?.text, ...missing(checks)].join(" "));
     settle(place, checks, cards, near);
-    if (other && !comparison.begun() && !cancelled) comparison.begin(other);
+    if (!other || cancelled) return;
+    compare(other);
+    other = null;
+  }
+
+  /** @param {string} [text] the target of the other report; without it the visitor is asked */
+  async function compare(text) {
+    const lost = (/** @type {unknown} */ failure) => ({ makeComparison: unmade(failure, trouble, "The comparison was not made: the part of this page that makes it did not load.") });
+    const { makeComparison } = await import("../lib/report-other.js").catch(lost);
+    if (!makeComparison || left) return;
+    comparison ??= makeComparison({ report: { found, checks, at }, tools, place: beside, trouble, visit: visitWith, closed: () => heading.focus() });
+    comparison.begin(text);
   }
 
   /** @returns {import("../lib/export.js").Report} */

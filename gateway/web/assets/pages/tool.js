@@ -12,7 +12,6 @@ import { sentenceOf } from "../lib/next.js";
 import { clean } from "../lib/recognise.js";
 import { remember } from "../lib/store.js";
 import { showStrip } from "../lib/strip.js";
-import { noteUnfit } from "../lib/typed.js";
 import { loadJudge, loadView, verdictOf } from "../lib/view.js";
 import { waitingOf } from "../lib/waiting.js";
 
@@ -76,7 +75,7 @@ window.addEventListener("popstate", () => {
   start();
 });
 unfoldOnPaper(result);
-if (input) noteUnfit(input, byId("input-note"));
+input?.addEventListener("input", typed);
 start();
 
 /** Runs what the address says, if it says anything, the tool can run here, and no click is waited for. */
@@ -115,6 +114,12 @@ function frame(target) {
   document.title = target ? `${target} · ${site}` : site;
   if (fold) fold.open = target === "" || options.some(isSet);
   if (target && strip) showStrip(strip, target);
+}
+
+/** Says so where an address cannot be checked; without the module the service says it. */
+async function typed() {
+  const { noteUnfit } = await import("../lib/typed.js").catch(() => ({ noteUnfit: null }));
+  if (input) noteUnfit?.(input, byId("input-note"));
 }
 
 /** Fills the form with what the address says. */
