@@ -2,7 +2,7 @@
 // email-dns-health: six panels, the SPF tree with what each branch costs, and records to publish where something is wrong.
 
 import { el } from "../../lib/dom.js";
-import { duration, plural } from "../../lib/format.js";
+import { duration, listed, plural } from "../../lib/format.js";
 import { applied, policyWords, takers } from "./policy.js";
 import { policyURL, repairs } from "./repairs.js";
 import { bimi, exchanges, keysFound } from "./hosts.js";
@@ -94,6 +94,15 @@ function repair({ what, why, notes = [], name, type, text = "", file }, open) {
     ...(file ? [el("p", {}, "File at ", value(file[0])), code(file[1], "policy file")] : []));
 }
 
+/** What to do about a domain whose mail is not in order; empty where it is. @param {any} d */
+function remedy(d) {
+  if (d.overall === "pass") return "";
+  if (has(d.checks.mx, "DOMAIN_NOT_FOUND")) return "What to do: check the spelling of the name, and whether it is still registered.";
+  const names = [...new Set(repairs(d).filter((r) => r.name).map((r) => r.what.replace(/,.*/, "")))];
+  if (names.length > 0) return `What to do: publish the records for ${listed(names)} that are listed below.`;
+  return d.overall === "error" ? "What to do: run the check again in a few minutes." : "What to do: correct what the panels below name as a problem or a warning.";
+}
+
 /** Commands for what is asked of the first exchange. @param {any} mx @returns {import("../../lib/view.js").Command[]} */
 function servers({ hosts }) {
   const first = hosts.find((/** @type {any} */ h) => h.addressNames?.length > 0);
@@ -118,10 +127,12 @@ export default {
       bimi(d),
     ];
   },
-  meaning({ domain, checks: { spf, dmarc, dkim, mx } }) {
+  meaning(d) {
+    const { domain, checks: { spf, dmarc, dkim, mx } } = d;
     const policy = applied(dmarc);
     const asked = policy === "reject" ? "refuse" : policy === "quarantine" ? "set aside" : "";
     return [
+      remedy(d),
       "SPF, DKIM and DMARC let receivers tell a domain’s genuine mail from forged mail. MX says where mail for the domain goes; MTA-STS and TLS reporting protect its encryption on the way there.",
       has(spf, "SPF_ALLOWS_ALL") ? `Since SPF lets everybody send, forged mail passes for genuine mail of ${domain}, whatever the DMARC policy says.`
         : asked ? `Receivers are asked to ${asked} mail that only pretends to come from ${domain}.`
