@@ -24,6 +24,25 @@ for (const [name, authorized, from, to, tone] of certificates) {
   });
 }
 
+test("a network shows where the address is in it, and what is no IPv4 has no picture", () => {
+  const network = { startAddress: "192.0.2.0", endAddress: "192.0.2.255" };
+  const at = (/** @type {any} */ picture) => all(picture, (node) => node.tagName === "RECT")[1].attributes.get("x");
+  assert.equal(at(thumb("ip-geolocation", { ip: "192.0.2.64", network })), String(118 / 4));
+  assert.equal(at(thumb("asn-lookup", { query: "192.0.2.128", records: [{ prefix: "192.0.2.0/24" }] })), String(118 / 2));
+  for (const d of [{ ip: "2001:db8::1", network: { startAddress: "2001:db8::", endAddress: "2001:db8::ffff" } }, { ip: "192.0.2.1", network: null }, { ip: "203.0.113.9", network }]) assert.equal(thumb("ip-geolocation", d), null);
+  for (const d of [{ query: "AS64496", records: [{ prefix: null }] }, { query: "192.0.2.1", records: [] }]) assert.equal(thumb("asn-lookup", d), null);
+});
+
+test("types of record are there, absent or not known", () => {
+  const picture = thumb("dns-lookup", { details: { A: {}, MX: {}, TXT: {} }, errors: { MX: "ENODATA", TXT: "ETIMEOUT" } });
+  assert.deepEqual(fills(picture), ["fill-1", "fill-soft", "fill-warn"]);
+});
+
+test("crawlers are welcome, kept out of a part or of all", () => {
+  const crawlers = ["allowAll", "rules", "disallowAll"].map((effect) => ({ name: effect, effect }));
+  assert.deepEqual(fills(thumb("robots-sitemap", { crawlers })), ["fill-good", "fill-info", "fill-bad"]);
+});
+
 test("a registration is green as long as it runs", () => {
   assert.deepEqual(fills(thumb("whois-lookup", { domain: { events: { registered: day(-500), expires: day(500) } } })), ["fill-good", "fill-ink"]);
 });

@@ -2,7 +2,7 @@
 // The small picture on a card of the report. It repeats what the card says in words and says it to screen readers too.
 
 import { svg } from "./dom.js";
-import { day, ms, plural } from "./format.js";
+import { day, listed, ms, number, plural } from "./format.js";
 import { tally } from "./severity.js";
 
 /** @typedef {import("./view.js").Tone} Tone */
@@ -49,7 +49,7 @@ function spark(times, what) {
 
 /**
  * Things side by side, each good or bad.
- * @param {[string, Tone | "soft"][]} things
+ * @param {[string, string][]} things with the tone or colour of each
  * @param {string} words
  */
 function blocks(things, words) {
@@ -88,8 +88,50 @@ const familyWords = { up: "answers", down: "down", noAddress: "no address", skip
 /** @param {{state: string}} family */
 const familyWord = ({ state }) => familyWords[state] ?? state;
 
+/** The types of record that were asked for: there, absent, or not found out. @param {any} d */
+function types({ details, errors }) {
+  const all = Object.keys(details);
+  const there = all.filter((type) => !errors[type]);
+  return blocks(all.map((type) => [type, there.includes(type) ? "1" : errors[type] === "ENODATA" ? "soft" : "warn"]),
+    `${plural(all.length, "record type")} asked for, ${there.length} of them with records.`);
+}
+
+/** An IPv4 address as a number; null for what is none. @param {string} text */
+const quad = (text) => (/^\d+(\.\d+){3}$/.test(text) ? text.split(".").reduce((sum, part) => sum * 256 + Number(part), 0) : null);
+
+/**
+ * Where an address is in its network.
+ * @param {string} address
+ * @param {string} from
+ * @param {number | null} size how many addresses the network has
+ */
+function within(address, from, size) {
+  const [at, start] = [quad(address), quad(from)];
+  if (at === null || start === null || size === null || !(size > 1) || at < start || at >= start + size) return null;
+  return framed(`${address} in a network of ${number(size)} addresses from ${from}.`,
+    svg("rect", { class: "fill-1", x: 0, y: 10, width: wide, height: 8, rx: 4, opacity: 0.4 }),
+    svg("rect", { class: "fill-ink", x: ((at - start) / size) * (wide - 2), y: 5, width: 2, height: 18 }));
+}
+
+/** @param {any} d */
+function registered({ ip, network }) {
+  const [start, end] = network ? [quad(network.startAddress), quad(network.endAddress)] : [null, null];
+  return network && within(ip, network.startAddress, start === null || end === null ? null : end - start + 1);
+}
+
+/** @param {any} d */
+function announced({ query, records }) {
+  const [from = "", bits = ""] = records[0]?.prefix?.split("/") ?? [];
+  return within(query, from, bits === "" ? null : 2 ** (32 - Number(bits)));
+}
+
 /** @type {Record<string, (d: any) => SVGElement | null>} */
 const pictures = {
+  "dns-lookup": types,
+  "ip-geolocation": registered,
+  "asn-lookup": announced,
+  "robots-sitemap": (d) => blocks(d.crawlers.map((/** @type {any} */ c) => [c.name, { allowAll: "good", disallowAll: "bad" }[/** @type {string} */ (c.effect)] ?? "info"]),
+    `${plural(d.crawlers.length, "crawler")}, ${d.crawlers.filter((/** @type {any} */ c) => c.effect === "allowAll").length} of them with access to everything.`),
   "ssl-checker": (d) => span(d.certificate.validFrom, d.certificate.validTo, "The certificate is valid", d.authorized),
   "whois-lookup": (d) => d.domain && span(d.domain.events.registered, d.domain.events.expires, "The registration runs"),
   "ping": echoes,
