@@ -23,8 +23,12 @@ type shownPage struct {
 	facts []string
 	// console are parts of messages that are expected there.
 	console []string
+	// todo is a part of what the page says one should do; empty where nothing is bad, or nothing can be done.
+	todo string
 	// act is what a visitor does there first.
 	act func(tab *browser.Tab)
+	// unfolded is set where act opens what is folded away: then the page may be as long as that is.
+	unfolded bool
 }
 
 // everyPage is every page of the site: those of pagesWithFacts, and of each tool that has no row there its page with
@@ -68,14 +72,14 @@ func pagesWithFacts() []shownPage {
 		{name: "home-recent", path: toolPath("dns-lookup", "lab-dns.com"), act: comeHome, ready: `document.querySelector("#recent")`, in: "main", facts: []string{"lab-dns.com", "Clear"}},
 		{name: "refused", path: toolPath("dns-lookup", "bad_name..com"), ready: `document.querySelector("#input-error").textContent !== ""`, in: "main", facts: []string{"bad_name..com has an empty part between its dots"}, console: []string{"400"}},
 		{name: "running", path: toolPath("uptime", "http://broken6.lab-site.com/"), ready: `document.querySelector("#result[aria-busy=true]")`, in: "main", facts: []string{"Cancel"}},
-		{name: "as-json", path: toolPath("my-ip", ""), act: showJSON, ready: `document.querySelector("section.json:not([hidden])")`, in: "section.json", facts: []string{`"available": true`}},
+		{name: "as-json", path: toolPath("my-ip", ""), act: showJSON, ready: `document.querySelector("section.json:not([hidden])")`, in: "section.json", unfolded: true, facts: []string{`"available": true`}},
 		{name: "compared", path: toolPath("dns-lookup", "lab-dns.com"), act: runAgain, ready: `document.querySelector(".unchanged")`, facts: []string{"Nothing changed since your last run"}},
 		{name: "not-found", path: "/nothing-here", ready: `true`, in: "main", facts: []string{"Page not found"}, console: []string{"404"}},
 		{name: "history-empty", path: "/history", ready: `true`, in: "main", facts: []string{"Nothing yet."}},
 		{name: "history", path: toolPath("dns-lookup", "lab-dns.com"), act: toHistory, ready: `document.querySelector(".remembered")`,
 			in: "main", facts: []string{"lab-dns.com", "DNS lookup", "has 9 records of 6 types", "Forget"}},
 		{name: "api", path: "/api", ready: `true`, in: "main", facts: []string{"Results as they come", "Status codes", "TLS certificate check", "/api/connection/packet-loss"}},
-		{name: "api-tool", path: "/api", ready: `document.querySelector("#traceroute[open] .copy")`, in: "#traceroute", act: openInside, facts: []string{
+		{name: "api-tool", path: "/api", ready: `document.querySelector("#traceroute[open] .copy")`, in: "#traceroute", act: openInside, unfolded: true, facts: []string{
 			"options.protocol", "icmp, udp, tcp", "hops[].rttsMs", "Steps of a stream"}},
 		{name: "privacy", path: "/privacy", ready: `true`, in: "main", facts: []string{"Privacy", "This instance keeps none", "Google, Cloudflare, Quad9 and OpenDNS"}},
 		{name: "report-empty", path: "/report", ready: `true`, in: "main", facts: []string{"Report"}},
@@ -93,12 +97,12 @@ func pagesWithFacts() []shownPage {
 			"clean.lab-transit.net", "The name that the owner of the address gave it."}},
 		{name: "dns-lookup-address", path: toolPath("dns-lookup", "11.90.0.1"), ready: `document.querySelector("#input-error").textContent !== ""`, in: "main",
 			facts: []string{"the records of this address are under 1.0.90.11.in-addr.arpa"}, console: []string{"400"}},
-		{name: "dns-lookup-failing", path: toolPath("dns-lookup", "bogus.lab-dns.com"), tone: "bad", facts: []string{"SERVFAIL", "signature expired"}},
+		{name: "dns-lookup-failing", path: toolPath("dns-lookup", "bogus.lab-dns.com"), tone: "bad", todo: "ask other resolvers", facts: []string{"SERVFAIL", "signature expired"}},
 		{name: "http-headers", path: toolPath("http-headers", "https://rich.lab-site.com/"), facts: []string{
 			"200", "HTTP/2", "content-type", "set-cookie", "TLSv1.3"}},
 		{name: "ssl-checker", path: toolPath("ssl-checker", "fast.lab-site.com"), tone: "good", facts: []string{
 			"fast.lab-site.com", "TLSv1.3", "TLS 1.2", "443"}},
-		{name: "ssl-checker-expired", path: toolPath("ssl-checker", "expired.lab-site.com"), tone: "bad", facts: []string{"expired.lab-site.com", "expired 10 days ago", "CERT_HAS_EXPIRED", "Lab Issuing CA E1"}},
+		{name: "ssl-checker-expired", path: toolPath("ssl-checker", "expired.lab-site.com"), tone: "bad", todo: "Renew it", facts: []string{"expired.lab-site.com", "expired 10 days ago", "CERT_HAS_EXPIRED", "Lab Issuing CA E1"}},
 		{name: "uptime", path: toolPath("uptime", "https://fast.lab-site.com/"), tone: "good", facts: []string{"200", fast.V4.String(), fast.V6.String(), "IPv4", "IPv6"}},
 		{name: "uptime-degraded", path: toolPath("uptime", "http://broken6.lab-site.com/"), tone: "warn", facts: []string{"answers over IPv4, but not over IPv6", "did not accept a connection in time", "2a10:92:3::15", "200"}},
 		{name: "port-checker", path: toolPath("port-checker", "fast.lab-site.com:443"), tone: "good", facts: []string{"443", "open", fast.V4.String(), fast.V6.String()}},
@@ -122,17 +126,17 @@ func pagesWithFacts() []shownPage {
 			"refuses robots.txt because of too many requests (HTTP 429)", "Google treats the whole site as closed", "RATE_LIMITED"}},
 		{name: "dns-resolver-check", path: toolPath("dns-resolver-check", "agree.lab-resolve.com"), tone: "good", facts: []string{"All four resolvers give the same A records", "Google", "Cloudflare", "Quad9", "OpenDNS", "208.67.222.222", "11.80.0.1", "11.80.0.2"}},
 		{name: "dns-resolver-check-older", path: toolPath("dns-resolver-check", "older.lab-resolve.com"), tone: "info", facts: []string{"Quad9 may still hold the older answer", "ns1.lab-resolve.com", "11.80.0.9", "may be older"}},
-		{name: "dns-resolver-check-expired", path: toolPath("dns-resolver-check", "expired.lab-resolve.com"), tone: "bad", facts: []string{"fails DNSSEC validation: signature expired (EDE 7)", "ns1.lab-resolve.com", "DS record"}},
+		{name: "dns-resolver-check-expired", path: toolPath("dns-resolver-check", "expired.lab-resolve.com"), tone: "bad", todo: "Sign the zone again", facts: []string{"fails DNSSEC validation: signature expired (EDE 7)", "ns1.lab-resolve.com", "DS record"}},
 		{name: "dns-resolver-check-faulty", path: toolPath("dns-resolver-check", "faulty.lab-resolve.com"), tone: "good", facts: []string{"lame delegation", "not public", "did not answer in time"}},
 		{name: "dns-resolver-check-mixed", path: toolPath("dns-resolver-check", "mixed.lab-resolve.com"), tone: "warn", facts: []string{"Google does not", "NXDOMAIN", "11.80.0.1"}},
 		{name: "email-dns-health", path: toolPath("email-dns-health", "lab-good-mail.com", "dkimSelector", "s1"), tone: "good", facts: []string{
 			"a.lab-good-mail.com", "v=spf1 mx -all", "v=DMARC1; p=reject; rua=mailto:d@lab-good-mail.com", "11.80.0.41", "s1"}},
-		{name: "email-dns-health-failing", path: toolPath("email-dns-health", "lab-spfeleven-mail.com"), tone: "bad", facts: []string{"11 of at most 10", "SPF_TOO_MANY_LOOKUPS", "_mta-sts.lab-spfeleven-mail.com", "mode: testing"}},
+		{name: "email-dns-health-failing", path: toolPath("email-dns-health", "lab-spfeleven-mail.com"), tone: "bad", todo: "What to do: publish the records for SPF", facts: []string{"11 of at most 10", "SPF_TOO_MANY_LOOKUPS", "_mta-sts.lab-spfeleven-mail.com", "mode: testing"}},
 		{name: "security-headers", path: toolPath("security-headers", "https://sec-good.lab-site.com/"), tone: "warn", facts: []string{
 			"Strict-Transport-Security", "Content-Security-Policy", "__Host-session", "http://sec-good.lab-site.com is not redirected to https"}},
 		{name: "security-headers-newer", path: toolPath("security-headers", "https://sec-newer.lab-site.com/"), facts: []string{
 			"Visitors who come without https", "redirects to https at once", "Newer headers, which few sites need yet", "No script runs", "vibrate is not a feature known here", "blocked-destinations=(script)"}},
-		{name: "security-headers-failing", path: toolPath("security-headers", "https://sec-bad.lab-site.com/"), tone: "bad", facts: []string{
+		{name: "security-headers-failing", path: toolPath("security-headers", "https://sec-bad.lab-site.com/"), tone: "bad", todo: "Start with the controls at the top", facts: []string{
 			"Strict-Transport-Security: max-age=31536000; includeSubDomains", "max-age=0", "add_header", "proxy_cookie_flags session secure", "__Secure-id"}},
 		{name: "traceroute", path: toolPath("traceroute", "dirty.lab-transit.net"), facts: []string{"dirty.lab-transit.net (11.91.0.1) is 9 hops away", "AS212000", "AS212005", "Hop 2 has a private address", "no answer", "l4.lab-transit.net"}},
 		{name: "ping", path: toolPath("ping", "clean.lab-transit.net"), tone: "good", facts: []string{"11.90.0.1", "median of 10 probes", "none lost", "Jitter"}},
@@ -201,8 +205,11 @@ func TestEveryPage(t *testing.T) {
 			if p.ready == "" && p.act == nil {
 				for _, s := range screens {
 					tab.Look(s.width, false)
-					s.holdFirstScreen(t, tab)
+					s.holdFirstScreen(t, tab, p.todo)
 				}
+			}
+			if !p.unfolded {
+				holdLengths(t, tab)
 			}
 			holdLooks(t, tab, p.name)
 		})

@@ -29,26 +29,50 @@ func placeOf(tab *browser.Tab, selector string) place {
 	return at
 }
 
-// holdFirstScreen holds of a page with an answer that its verdict, and the beginning of what that means, are on the
-// first screen, and that it is no longer than somebody scrolls through.
-func (s screen) holdFirstScreen(t *testing.T, tab *browser.Tab) {
+// holdFirstScreen holds of a page with an answer that its verdict, what that means, and what to do about it are on the
+// first screen.
+func (s screen) holdFirstScreen(t *testing.T, tab *browser.Tab, todo string) {
 	t.Helper()
 	if verdict := placeOf(tab, "#result .verdict"); verdict.Top > s.verdictAt || verdict.Bottom > s.height {
 		t.Errorf("%s: the verdict is at %d to %d, want at most %d", s.name, verdict.Top, verdict.Bottom, s.verdictAt)
 	}
-	if means := placeOf(tab, "#result .part h2"); means.Bottom > s.height {
-		t.Errorf("%s: what it means begins at %d of %d", s.name, means.Top, s.height)
+	if means := placeOf(tab, "#result .prose p"); means.Bottom > s.height {
+		t.Errorf("%s: what it means ends at %d of %d", s.name, means.Bottom, s.height)
 	}
-	s.holdLength(t, tab)
+	if todo == "" {
+		return // nothing is bad, or nothing can be done
+	}
+	tab.Run(`[...document.querySelectorAll("#result .prose > p")].find((p) => p.textContent.includes("` + todo + `"))?.setAttribute("data-todo", "")`)
+	if tab.Count("[data-todo]") != 1 {
+		t.Errorf("no paragraph that is shown says %q", todo)
+	} else if at := placeOf(tab, "[data-todo]"); at.Bottom > s.height {
+		t.Errorf("%s: what to do ends at %d of %d", s.name, at.Bottom, s.height)
+	}
 }
 
-// holdLength holds of a page with its folds closed that it is no longer than somebody scrolls through.
+// holdLength holds of a page with its folds closed that it is no longer than somebody scrolls through. What is laid out
+// only when it comes into sight counts with the height that it has then.
 func (s screen) holdLength(t *testing.T, tab *browser.Tab) {
 	t.Helper()
 	var length int
-	tab.Value(`document.documentElement.scrollHeight`, &length)
+	tab.Value(`(() => {
+		const cards = [...document.querySelectorAll(".tool-card")];
+		for (const card of cards) card.style.contentVisibility = "visible";
+		const length = document.documentElement.scrollHeight;
+		for (const card of cards) card.style.contentVisibility = "";
+		return length; })()`, &length)
+	t.Logf("%s: %d px long", s.name, length)
 	if length > s.longest {
 		t.Errorf("%s: the page is %d long, want at most %d", s.name, length, s.longest)
+	}
+}
+
+// holdLengths is holdLength on every screen.
+func holdLengths(t *testing.T, tab *browser.Tab) {
+	t.Helper()
+	for _, s := range screens {
+		tab.Look(s.width, false)
+		s.holdLength(t, tab)
 	}
 }
 

@@ -65,6 +65,8 @@ func TestOddAnswers(t *testing.T) {
 				for _, finding := range tab.Axe() {
 					t.Error(finding)
 				}
+				holdLengths(t, tab)
+				tab.Look(320, false)
 				if t.Failed() {
 					t.Fatalf("with the answer for %s", input)
 				}

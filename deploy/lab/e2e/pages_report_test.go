@@ -217,7 +217,7 @@ func asks(tab *browser.Tab) int {
 
 // The first screen tells the state, the facts and the worst findings, and nothing moves while they come.
 func reportAtAGlance(t *testing.T) {
-	for _, look := range []struct{ width, height, findings int }{{1280, 800, 5}, {360, 740, 3}} {
+	for i, look := range []struct{ width, height, findings int }{{1280, 800, 5}, {360, 740, 3}} {
 		t.Run(strconv.Itoa(look.width), func(t *testing.T) {
 			tab := openTab(t, browser.Options{})
 			tab.Look(look.width, false)
@@ -242,6 +242,13 @@ func reportAtAGlance(t *testing.T) {
 			}
 			if first := tab.Text("#attention .concerns > li:first-child .from"); strings.Contains(first, "Email") {
 				t.Errorf("the first finding is of %s", first)
+			}
+			screens[i].holdLength(t, tab)
+			// Of what is answered a card tells two to four facts.
+			if odd := tab.String(`[...document.querySelectorAll("article.tool-card[data-state=done]")].map((card) =>
+				[card.dataset.slug, [...card.querySelectorAll(".card-facts > div > dt")].filter((e) => getComputedStyle(e.parentElement).display !== "none").length])
+				.filter(([, n]) => n < 2 || n > 4).join(" ")`); odd != "" {
+				t.Errorf("facts of cards: %s", odd)
 			}
 		})
 	}

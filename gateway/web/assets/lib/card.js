@@ -33,13 +33,18 @@ export function ended(stage) {
 /** How long something took, to a tenth of a second. @param {number} ms */
 export const seconds = (ms) => (ms < 50 ? "under 0.1 s" : `${(ms / 1000).toFixed(1)} s`);
 
+/** A page by its host and path. @param {string} text */
+const bare = (text) => text.replace(/^https?:\/\//, "").replace(/\/$/, "");
+
 /**
  * @param {Check} check
+ * @param {string} target of the whole report: what is asked about is said where it is something else
  * @param {() => void} again runs the check again
  * @returns {{node: HTMLElement, show: () => void, tick: () => void}} show draws the check's stage, tick its clock
  */
-export function makeCard(check, again) {
+export function makeCard(check, target, again) {
   const { slug, title, input, glyph } = check;
+  const own = bare(input) !== bare(target);
   const said = el("div", { class: "said" });
   const whole = el("div", { class: "whole", id: `whole-${slug}`, hidden: true });
   const clock = el("span", { class: "took" });
@@ -49,7 +54,7 @@ export function makeCard(check, again) {
   const page = el("a", { href: linkTo(slug, input), rel: "nofollow" }, "Tool page", what());
   const heading = el("h3", { id: `card-${slug}`, tabindex: "-1" }, glyph, title);
   const node = el("article", { class: "tool-card", "data-slug": slug, "aria-labelledby": `card-${slug}` },
-    heading, el("p", { class: "card-input mono", title: input }, input), said, whole, el("div", { class: "foot" }, clock, retry, unfold, page));
+    heading, own && el("p", { class: "card-input mono", title: input }, input), said, whole, el("div", { class: "foot" }, clock, retry, unfold, page));
   retry.addEventListener("click", again);
   unfold.addEventListener("click", () => (whole.hidden ? open() : close()));
 

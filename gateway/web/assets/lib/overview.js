@@ -17,8 +17,8 @@ import { makeTiles } from "./tiles.js";
 /** @typedef {Check & {concerns: import("./view.js").Concern[]}} Judged */
 /** @typedef {Entry["tone"]} Weight */
 
-/** More than these are folded away, and fewer are shown where there is no room yet. */
-const mostShown = 6;
+/** More than these are folded away, and fewer are shown where there is no room yet; on a phone each takes several lines. */
+const mostShown = (/** @type {number} */ width) => (width < 480 ? 4 : 6);
 
 /** @param {Check} check */
 const dataOf = (check) => (check.stage.state === "answered" && check.stage.reply.ok ? check.stage.reply.data : undefined);
@@ -206,7 +206,7 @@ export function makeOverview(checks, target) {
   function arrange(all) {
     const focused = document.activeElement;
     const unfolded = fold.open;
-    const most = Math.min(mostShown, all.length);
+    const most = Math.min(mostShown(box.offsetWidth), all.length);
     split(all, most);
     if (box.hasAttribute("data-open") && most > 0) {
       fold.open = false;

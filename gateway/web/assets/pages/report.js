@@ -204,7 +204,7 @@ function open(found, byHand) {
   }
 
   function makeCards() {
-    for (const check of checks) cards.set(check, makeCard(check, () => go(check)));
+    for (const check of checks) cards.set(check, makeCard(check, found.text, () => go(check)));
     cards.forEach((card) => card.show());
     place.replaceChildren(...groups(checks, cards));
     place.classList.remove("making");
