@@ -117,13 +117,14 @@ export function more(summary, ...children) {
 /**
  * A value that one may want elsewhere: the text, and a button that copies it.
  * @param {string | number} text
- * @param {{what?: string, mono?: boolean, copied?: string}} [how] what it is, for screen readers; mono for addresses, names,
- *   codes and hashes; copied where another text than the shown one is to be copied
+ * @param {{what?: string, mono?: boolean, quiet?: boolean, copied?: string}} [how] what it is, for screen readers; mono for
+ *   addresses, names, codes and hashes; quiet for those that few copy, whose button shows where they are pointed at, as where
+ *   mono is false; copied where another text than the shown one is to be copied
  * @returns {HTMLElement}
  */
-export function value(text, { what, mono = true, copied } = {}) {
+export function value(text, { what, mono = true, quiet = !mono, copied } = {}) {
   const shown = String(text);
-  return el("span", { class: mono ? "value mono" : "value" }, el("span", { class: "text" }, shown), copyButton(copied ?? shown, what ?? shown.slice(0, 60)));
+  return el("span", { class: ["value", mono && "mono", quiet && "quieter"].filter(Boolean).join(" ") }, el("span", { class: "text" }, shown), copyButton(copied ?? shown, what ?? shown.slice(0, 60)));
 }
 
 /** What is not there. @param {string} [text] */
@@ -134,7 +135,7 @@ export function none(text = "none") {
 /**
  * A list of values, one a line; none() where it is empty.
  * @param {(string | number)[]} list
- * @param {{what?: string, mono?: boolean}} [how]
+ * @param {{what?: string, mono?: boolean, quiet?: boolean}} [how]
  * @returns {HTMLElement}
  */
 export function values(list, how) {

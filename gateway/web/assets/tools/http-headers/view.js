@@ -64,7 +64,7 @@ const cutPart = "Part of the answer was cut: the server sent more headers, or lo
 /** @param {any} d */
 function certificate(d) {
   const fault = certificateFault(d);
-  return el("span", {}, badge(fault ? "bad" : "good", fault ? "not valid" : "valid"), fault && ` ${fault} `, fault && value(d.tls.authorizationError, { what: "error" }));
+  return el("span", {}, badge(fault ? "bad" : "good", fault ? "not valid" : "valid"), fault && ` ${fault} `, fault && value(d.tls.authorizationError, { what: "error", quiet: true }));
 }
 
 /** @param {string} url */
@@ -115,7 +115,7 @@ export default {
         ["Compression", d.compression && compressed(d)],
         ["Response time", ms(d.responseTimeMs)],
         ["TLS version", d.tls ? d.tls.version : none("none: the connection is not encrypted")],
-        ["Cipher suite", d.tls && value(d.tls.cipher, { what: "cipher suite" })],
+        ["Cipher suite", d.tls && value(d.tls.cipher, { what: "cipher suite", quiet: true })],
         ["Certificate", d.tls && certificate(d)],
       ])),
       ...(d.informational ?? []).map((/** @type {import("./offers.js").Informational} */ a) => folded(`Before the answer: ${`${a.status} ${a.statusText}`.trim()}`, plural(a.headers.length, "header"),

@@ -69,7 +69,7 @@ function addresses(d) {
 
 /** @param {any} d */
 const summary = (d) => facts([
-  ["Host", value(d.host)], ["Port", value(d.port)], ["Usual service", d.service ? value(d.service) : none("none known for this port")],
+  ["Host", value(d.host)], ["Port", value(d.port, { quiet: true })], ["Usual service", d.service ? value(d.service, { quiet: true }) : none("none known for this port")],
   ["Best answer", `${stateWord(d.state)}, from ${d.address}${d.responseTimeMs === null ? "" : ` after ${ms(d.responseTimeMs)}`}`], ["Reachable", d.reachable ? "yes" : "no"],
 ]);
 

@@ -115,7 +115,7 @@ export default {
         ["URL", value(d.robots.url, { what: "URL" })],
         ["Final URL", d.robots.finalUrl && d.robots.finalUrl !== d.robots.url ? value(d.robots.finalUrl, { what: "final URL" }) : null],
         ["State", state(d.robots)],
-        ["Content type", d.robots.contentType && value(d.robots.contentType, { what: "content type" })],
+        ["Content type", d.robots.contentType && value(d.robots.contentType, { what: "content type", quiet: true })],
         ["Size", `${bytes(d.robots.bytes)}${d.robots.truncated && d.robots.bytes >= wholeBytes ? ", where reading stopped" : ""}`],
         ["Effect", el("span", {}, effectWords[d.robots.effect] ?? d.robots.effect)],
         ["Site", value(d.url, { what: "URL" })],

@@ -121,7 +121,7 @@ function answerPart(d) {
   const columns = [{ title: "Header" }, { title: "Value" }];
   return folded("The answer that was judged", plural(d.headers.length, "header"),
     facts([
-      ["URL asked", value(d.url)], ["URL judged", value(d.finalUrl)], ["Status", value(d.status)],
+      ["URL asked", value(d.url)], ["URL judged", value(d.finalUrl)], ["Status", value(d.status, { quiet: true })],
       ["TLS", d.tls ? `${d.tls.version}, ${d.tls.cipher}` : "none: plain HTTP"], ["Certificate", d.tls && (d.tls.authorized ? "trusted" : `not trusted (${d.tls.authorizationError})`)],
       ["Redirects followed", d.redirectCount],
     ]),

@@ -113,7 +113,7 @@ function summary(d, rows) {
     [counted(rows.length, d.truncated, "cipher suite"), el("span", { class: "ssl-counts" }, ...counts)],
     ["Key exchange", listed([...new Set(rows.map((row) => row.keyExchange))])],
     ["Forward secrecy", exposed === 0 ? badge("good", "with all of them") : badge("warn", exposed === rows.length ? "with none of them" : `not with ${exposed} of them`)],
-    ["Groups", d.groups && (d.groups.length > 0 ? values(d.groups) : none(d.complete === false ? "could not be determined" : "none"))],
+    ["Groups", d.groups && (d.groups.length > 0 ? values(d.groups, { quiet: true }) : none(d.complete === false ? "could not be determined" : "none"))],
     ["Post-quantum key exchange", quantum(d)],
   ]);
 }

@@ -66,7 +66,7 @@ function validity(d) {
 /** @param {any} d */
 function findings(d) {
   if (d.issues.length === 0) return null;
-  const rows = worstFirst(d.issues).map((/** @type {any} */ i) => [badge(...severities[i.severity]), el("p", { class: "sentence" }, i.message), value(i.code)]);
+  const rows = worstFirst(d.issues).map((/** @type {any} */ i) => [badge(...severities[i.severity]), el("p", { class: "sentence" }, i.message), value(i.code, { quiet: true })]);
   return section("Findings", table({ caption: "Findings", hideCaption: true, columns: [{ title: "Severity" }, { title: "Finding" }, { title: "Code" }], rows }));
 }
 
@@ -107,7 +107,7 @@ function station(d, sent, path, i) {
   return el("li", {}, el("h3", {}, short(c.subject)), el("p", {}, `${role} `, needless(d, sent, path, c), " ", (c.daysRemaining < 0 || notYet(c)) && badge("bad", left(c))),
     facts([
       ["Subject", value(c.subject)], ["Issued by", value(c.issuer)], ["Valid", `${day(c.validFrom)} to ${day(c.validTo)} (${left(c)})`],
-      ["Key", `${c.keyType}, ${plural(c.keyBits, "bit")}`], ["Signed with", value(c.signatureAlgorithm)],
+      ["Key", `${c.keyType}, ${plural(c.keyBits, "bit")}`], ["Signed with", value(c.signatureAlgorithm, { quiet: true })],
       ["Self-signed", yesNo(c.selfSigned)], ["Authority (CA)", yesNo(c.isCA)],
       ["SHA-256 fingerprint", pairs(c.fingerprint256)], ["Serial number", value(c.serialNumber)],
       ...issued(c),
@@ -124,7 +124,7 @@ function pairs(text) {
 /** What only the server's own certificate tells here. @param {any} c @returns {[string, Node][]} */
 function issued({ validationLevel, ocspUrls, crlUrls }) {
   if (!ocspUrls) return [];
-  return [["Validation level", validationLevel ? value(validationLevel) : none("not stated")], ["OCSP responders", values(ocspUrls)], ["Revocation lists (CRL)", values(crlUrls)]];
+  return [["Validation level", validationLevel ? value(validationLevel, { quiet: true }) : none("not stated")], ["OCSP responders", values(ocspUrls)], ["Revocation lists (CRL)", values(crlUrls)]];
 }
 
 /** @param {boolean} is */
@@ -161,9 +161,9 @@ function connection(d) {
   const { cipher, ocspStapling: o, scts } = d;
   return folded("The connection", `${d.protocol}, ${cipher.standardName}`, facts([
     ["Server", value(`${d.host}:${d.port}`)], ["Address", value(d.address)],
-    ["STARTTLS", d.starttls && `yes, by ${d.starttls.toUpperCase()}`], ["Version chosen", value(d.protocol)],
-    ["Cipher suite", values([...new Set([cipher.standardName, cipher.name])])], ["Cipher strength", plural(cipher.bits, "bit")],
-    ["Key exchange", value(d.keyExchange)], ["Application protocol (ALPN)", d.alpn ? value(d.alpn) : none("none agreed")], ["Handshake", ms(d.handshakeMs)],
+    ["STARTTLS", d.starttls && `yes, by ${d.starttls.toUpperCase()}`], ["Version chosen", value(d.protocol, { quiet: true })],
+    ["Cipher suite", values([...new Set([cipher.standardName, cipher.name])], { quiet: true })], ["Cipher strength", plural(cipher.bits, "bit")],
+    ["Key exchange", value(d.keyExchange, { quiet: true })], ["Application protocol (ALPN)", d.alpn ? value(d.alpn, { quiet: true }) : none("none agreed")], ["Handshake", ms(d.handshakeMs)],
     ["OCSP stapling", o.present ? staples[o.status] ?? "sent, but not judged: its issuer is unknown" : none("none sent, so revocation was not checked")],
     ["OCSP response valid", o.thisUpdate && `from ${dateTime(o.thisUpdate)}${o.nextUpdate ? ` to ${dateTime(o.nextUpdate)}` : ""}`],
     ["Must-staple", yesNo(d.certificate.mustStaple)],
