@@ -189,11 +189,16 @@ export function table({ caption, columns, rows, hideCaption = false, stacked = t
 /** With fewer rows than this nobody opens a spreadsheet. */
 const worthAFile = 5;
 
-/** @param {HTMLTableElement} node @param {string} caption */
-function fileButton(node, caption) {
+/**
+ * A button that saves rows as a file, for what is drawn otherwise than as a table of its own.
+ * @param {HTMLTableElement | (() => (string | number | null)[][])} rows the titles first
+ * @param {string} caption what they show
+ * @returns {HTMLElement}
+ */
+export function fileButton(rows, caption) {
   const button = el("button", { type: "button", class: "quiet csv" }, "Download CSV", el("span", { class: "offscreen" }, `: ${caption}`));
   button.addEventListener("click", () => {
-    import("./table-file.js").then((file) => file.save(node, caption), () => announce("The file could not be made: a part of this page did not load."));
+    import("./table-file.js").then((file) => file.save(rows, caption), () => announce("The file could not be made: a part of this page did not load."));
   });
   return button;
 }

@@ -28,11 +28,11 @@ const words = (cell) => lines(cell).split("\n").map((line) => line.trim()).filte
 const tableFile = (table) => csv([...table.rows].map((row) => [...row.cells].map(words)));
 
 /**
- * Hands a table to the visitor, named by the page's target and what the table shows.
- * @param {HTMLTableElement} table
+ * Hands a table, or rows, to the visitor, named by the page's target and what they show.
+ * @param {HTMLTableElement | (() => (string | number | null)[][])} rows
  * @param {string} caption
  */
-export function save(table, caption) {
+export function save(rows, caption) {
   const name = `${document.title.split(" · ")[0]} ${caption}`.replace(/^https?:\/\//, "").replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 80);
-  download(`${name}.csv`, "text/csv", tableFile(table));
+  download(`${name}.csv`, "text/csv", typeof rows === "function" ? csv(rows()) : tableFile(rows));
 }

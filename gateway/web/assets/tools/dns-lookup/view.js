@@ -4,7 +4,7 @@
 import { briefly, explain, remarks } from "../../lib/dns-codes.js";
 import { el, svg } from "../../lib/dom.js";
 import { counted, duration, listed, ms, plural } from "../../lib/format.js";
-import { badge, cut, facts, folded, more, notice, section, table, value } from "../../lib/parts.js";
+import { badge, cut, facts, fileButton, folded, more, notice, section, table, value } from "../../lib/parts.js";
 import { quote, sh } from "../../lib/shell.js";
 import { label, meaningOf } from "./explain.js";
 import { mailbox } from "./mailbox.js";
@@ -47,8 +47,12 @@ function recordsPart(d, shown) {
   // Of many types those that most come for are shown at once.
   const open = shown.length > mostShown ? 2 : parts.length;
   return section("Records", ...parts.flatMap(({ title, types }, i) => (i < open ? [el("h3", {}, title), rows(types)] : [more(`${title}: ${listed(types)}`, rows(types))])),
-    el("p", { class: "hint" }, "A bar shows how long the answer may still be cached (TTL), on a logarithmic scale up to one week, with notches at a minute, an hour and a day. A pale end is time already spent in this service’s cache."));
+    el("p", { class: "hint" }, "A bar shows how long the answer may still be cached (TTL), on a logarithmic scale up to one week, with notches at a minute, an hour and a day. A pale end is time already spent in this service’s cache."),
+    fileButton(() => rowsForFile(d, shown), "Records"));
 }
+
+/** A row a record. @param {any} d @param {string[]} shown @returns {(string | number | null)[][]} */
+const rowsForFile = (d, shown) => [["Type", "Record", "Time left (s)"], ...shown.flatMap((t) => written(d, t).map((text) => [t, text, d.details[t].ttl]))];
 
 /** @param {string} text */
 const hint = (text) => (text ? el("p", { class: "hint" }, text) : null);

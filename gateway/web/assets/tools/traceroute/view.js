@@ -3,7 +3,7 @@
 
 import { el, svg } from "../../lib/dom.js";
 import { listed, ms, percent } from "../../lib/format.js";
-import { badge, code, cut, facts, folded, none, section, value, values } from "../../lib/parts.js";
+import { badge, code, cut, facts, fileButton, folded, none, section, value, values } from "../../lib/parts.js";
 import { addressLinks, originWords, toolLink } from "../../lib/network.js";
 import { ticks } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
@@ -127,6 +127,12 @@ function path(d, unknown = "Network not known") {
     el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, ...head.map((title) => el("th", { scope: "col", role: "columnheader" }, ...title)))), ...groups);
 }
 
+/** A row a hop, with what is drawn of it in numbers. @param {any[]} hops @returns {(string | number | null)[][]} */
+const rowsForFile = (hops) => [
+  ["Hop", "Addresses", "Name", "AS number", "Network", "Best (ms)", "Average (ms)", "Worst (ms)", "Probes", "Answers", "Note"],
+  ...hops.map((h) => [h.ttl, h.hidden ? "hidden" : h.addresses.join("; "), h.hostname, h.asn && `AS${h.asn.asn}`, h.asn && h.asn.name, h.bestMs, h.averageMs, h.worstMs, h.sent, h.received, h.note]),
+];
+
 /**
  * The path as far as it is known: each hop up to the farthest one has a row, so that none is pushed down by another.
  * @param {any[]} heard hops
@@ -166,7 +172,7 @@ export default {
 
   show: (d) => [
     el("ul", { class: "trace-story" }, ...d.explanation.map((/** @type {string} */ s) => el("li", {}, s))),
-    d.hops.length > 0 ? section("The path", path(d), cut(d, cutTrace)) : null,
+    d.hops.length > 0 ? section("The path", path(d), fileButton(() => rowsForFile(d.hops), "The path"), cut(d, cutTrace)) : null,
     folded("The trace", `${probes(d).split(" to port")[0]} over IPv${d.family}`, facts([
       ["Destination", value(d.target, { what: "destination" })], ["Address", value(d.address, { what: "address" })], ["Address family", `IPv${d.family}`], ["Probes", el("span", {}, probes(d))], ["Ended because", el("span", {}, ending(d))],
     ])),
