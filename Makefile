@@ -87,8 +87,11 @@ e2e: build $(AXE) $(GO_TEST_TOOL) ## the shipped binaries on a private internet 
 # Long tests of the lab that are proofs: proof-costs and proof-pages run them.
 PROOF_TESTS = TestWorstCases|TestNoRunCostsMuchProcessorTime|TestMemoryUnderAttack|TestOddAnswers
 
-shots: build $(AXE) ## screenshots of every page into .artifacts/screenshots (root)
-	cd deploy/lab && $(LAB_ENV) LAB_SCREENSHOTS=$(SCREENSHOTS) go test -tags e2e -count=1 -timeout 10m -run '^TestEveryPage$$' ./e2e
+shots: build $(AXE) ## screenshots of every page in every state into .artifacts/screenshots (root)
+	cd deploy/lab && $(LAB_ENV) LAB_SCREENSHOTS=$(SCREENSHOTS) go test -tags e2e -count=1 -timeout 20m -run '^($(SHOT_TESTS))$$' ./e2e
+
+# The tests that look at pages: with answers, without, while they run, and on watch.
+SHOT_TESTS = TestEveryPage|TestMyIPWithoutAProxy|TestReports|TestErrorsLeadOn|TestTryAgain|TestForeignLinksWaitForAClick|TestRunsShowWhatTheyFind|TestRunIsABusyButton|TestCancelEndsTheRun|TestFailuresKeepWhatCameBefore|TestWatchAPath|TestWatchRounds|TestWatchTellsWhatGoesWrong
 
 LAB_ENV = LAB_GATEWAY=$(CURDIR)/bin/gateway LAB_WORKER=$(CURDIR)/bin/worker LAB_AXE=$(AXE)
 

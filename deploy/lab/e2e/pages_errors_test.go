@@ -29,11 +29,27 @@ func TestErrorsLeadOn(t *testing.T) {
 			for _, finding := range tab.Axe() {
 				t.Error(finding)
 			}
+			for _, width := range []int{360, 1280} {
+				tab.Look(width, false)
+				holdNothingEmpty(t, tab, ".next")
+				tab.Screenshot("error-" + strings.ReplaceAll(c.name, " ", "-"))
+			}
 			tab.Click(".next a")
 			tab.Until(`location.pathname + location.search === "` + c.leads + `"`)
 			untilAnswered(tab)
 			holdRecord(t, tab, "400")
 		})
+	}
+}
+
+// holdNothingEmpty fails where there is an empty space between what an error says and what follows it.
+func holdNothingEmpty(t *testing.T, tab *browser.Tab, said string) {
+	t.Helper()
+	var empty int
+	tab.Value(`Math.round(document.querySelector(".about").getBoundingClientRect().top -
+		document.querySelector("`+said+`").getBoundingClientRect().bottom)`, &empty)
+	if empty > 100 {
+		t.Errorf("%d px of nothing are below the error", empty)
 	}
 }
 
@@ -57,13 +73,8 @@ func TestTryAgain(t *testing.T) {
 		t.Errorf("when to try again is told %d times, want once to see and once to hear", said)
 	}
 	holdText(t, tab, "#result .notice", "They say nothing about the target.")
-	// Nothing empty is below an error.
-	var empty int
-	tab.Value(`Math.round(document.querySelector(".about").getBoundingClientRect().top -
-		document.querySelector("#result .notice").getBoundingClientRect().bottom)`, &empty)
-	if empty > 100 {
-		t.Errorf("%d px of nothing are below the error", empty)
-	}
+	holdNothingEmpty(t, tab, "#result .notice")
+	tab.Screenshot("error-limited")
 	for _, finding := range tab.Axe() {
 		t.Error(finding)
 	}

@@ -100,6 +100,9 @@ func pagesWithFacts() []shownPage {
 		{name: "dns-lookup-failing", path: toolPath("dns-lookup", "bogus.lab-dns.com"), tone: "bad", todo: "ask other resolvers", facts: []string{"SERVFAIL", "signature expired"}},
 		{name: "http-headers", path: toolPath("http-headers", "https://rich.lab-site.com/"), facts: []string{
 			"200", "HTTP/2", "content-type", "set-cookie", "TLSv1.3"}},
+		{name: "http-headers-slow", path: toolPath("http-headers", "http://slow.lab-site.com/"), facts: []string{"200"}},
+		{name: "http-headers-none", path: toolPath("http-headers", "http://reset.lab-site.com/"), ready: answered, in: "main",
+			facts: []string{"Usually the server is down", "Try again"}, console: []string{"status of 502"}},
 		{name: "ssl-checker", path: toolPath("ssl-checker", "fast.lab-site.com"), tone: "good", facts: []string{
 			"fast.lab-site.com", "TLSv1.3", "TLS 1.2", "443"}},
 		{name: "ssl-checker-expired", path: toolPath("ssl-checker", "expired.lab-site.com"), tone: "bad", todo: "Renew it", facts: []string{"expired.lab-site.com", "expired 10 days ago", "CERT_HAS_EXPIRED", "Lab Issuing CA E1"}},
@@ -108,8 +111,10 @@ func pagesWithFacts() []shownPage {
 		{name: "port-checker", path: toolPath("port-checker", "fast.lab-site.com:443"), tone: "good", facts: []string{"443", "open", fast.V4.String(), fast.V6.String()}},
 		{name: "port-checker-filtered", path: toolPath("port-checker", "v4only.lab-site.com:4444"), tone: "warn", facts: []string{"4444", "filtered", "11.80.0.13", "no answer"}},
 		{name: "my-ip", path: toolPath("my-ip", ""), tone: "good", facts: []string{visitor, "IPv4"}},
+		{name: "ip-geolocation-unused", path: toolPath("ip-geolocation", "11.94.9.9"), facts: []string{"UNUSED", "11.94.0.0/16"}},
 		{name: "ip-geolocation", path: toolPath("ip-geolocation", "11.80.0.5"), tone: "info", facts: []string{
 			"Lab Sites B.V.", "abuse@lab-site.com", "11.80.0.0", "AS212002", "ASSIGNED PA", "five.lab-site.com", "asn.cymru.com"}},
+		{name: "asn-lookup-unknown", path: toolPath("asn-lookup", "AS212999"), tone: "warn", facts: []string{"AS212999"}},
 		{name: "asn-lookup", path: toolPath("asn-lookup", "11.80.0.1"), tone: "info", facts: []string{
 			"LAB-SITES-2", "11.80.0.0/24", "11.80.0.0/16", "AS212001", "AS212000", "asn.cymru.com"}},
 		{name: "whois-lookup", path: toolPath("whois-lookup", "example-shop.com"), facts: []string{
@@ -281,4 +286,26 @@ func holdPaper(t *testing.T, tab *browser.Tab, name string) {
 	if n := tab.Count(folded); n != before {
 		t.Errorf("%d folds are closed after printing, %d were before", n, before)
 	}
+}
+
+// A service that trusts no proxy shows nobody an address. What its operator can do about it is folded away.
+func TestMyIPWithoutAProxy(t *testing.T) {
+	origin, err := startPages("gateway-pages-untrusting", unlimited...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := openTab(t, browser.Options{Origin: origin})
+	tab.Open("/tools/my-ip")
+	untilAnswered(tab)
+	holdText(t, tab, "#result .verdict", "We can't show your IP address")
+	if tab.Count("#result details.fold:not([open])") == 0 || tab.Count("#result details.fold[open]") > 0 {
+		t.Error("the part for the operator is not folded")
+	}
+	holdText(t, tab, "#result details.fold", "For the operator", "TRUST_PROXY_HEADERS=true")
+	for _, s := range screens {
+		tab.Look(s.width, false)
+		s.holdFirstScreen(t, tab, "")
+	}
+	holdLooks(t, tab, "my-ip-unavailable")
+	holdRecord(t, tab)
 }

@@ -89,6 +89,16 @@ func TestOneTargetAllTools(t *testing.T) {
 	if heading := tab.Text("#heading"); heading != "lab-dns.com" {
 		t.Errorf("the heading is %q", heading)
 	}
+	// From 1200 px on what the page holds is listed beside it.
+	beside := `getComputedStyle(document.querySelector("nav.on-page")).display !== "none"`
+	if !tab.Holds(beside + ` && document.querySelector("nav.on-page").getBoundingClientRect().left >= document.querySelector(".parts").getBoundingClientRect().right`) {
+		t.Error("the contents are not beside the answer")
+	}
+	tab.Look(1199, false)
+	if tab.Holds(beside) {
+		t.Error("the contents take room from a narrow answer")
+	}
+	tab.Look(1280, false)
 	if first := tab.Text("#strip li:not([hidden])"); first != "Full report" {
 		t.Errorf("the strip begins with %q", first)
 	}

@@ -39,6 +39,8 @@ func TestReports(t *testing.T) {
 		"with a dead check":   reportWithADeadCheck,
 		"names its tab":       reportNamesItsTab,
 		"is remembered":       reportIsRemembered,
+		"of long findings":    reportOfLongFindings,
+		"beside a file":       reportBesideAFile,
 		"keeps what it found": reportKeepsWhatWasFound,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,6 +84,7 @@ func reportWithFailures(t *testing.T) {
 	holdLooks(t, tab, "report-failing")
 	tab.Open("/tools/uptime")
 	holdText(t, tab, "main", "switched off")
+	holdLooks(t, tab, "switched-off")
 }
 
 // spend uses up the one request that a limited gateway allows.
@@ -228,6 +231,10 @@ func reportAtAGlance(t *testing.T) {
 			}
 			holdText(t, tab, "#result > .state", "sec-bad.lab-site.com works; ", " problems, ", " warnings.")
 			holdText(t, tab, "#result > .tiles", "200 OK", "days left", "All 4 agree", "No mail server")
+			holdText(t, tab, "#result > .unfit", "Not for this kind of target: IP geolocation and ASN lookup.")
+			if n := tab.Count("article.tool-card:is([data-slug=ip-geolocation], [data-slug=asn-lookup])"); n != 0 {
+				t.Errorf("%d checks that cannot look at a domain have a card", n)
+			}
 			for _, part := range []string{"#result > .state", "#result > .tiles"} {
 				if visible(tab, part, look.height) != 1 {
 					t.Errorf("%s is not on the first screen", part)
@@ -340,6 +347,24 @@ func reportIsRemembered(t *testing.T) {
 	holdRecord(t, tab)
 }
 
+// The findings are long sentences here, and as many of them are on the first screen.
+func reportOfLongFindings(t *testing.T) {
+	for i, findings := range []int{5, 3} {
+		s := screens[i]
+		t.Run(s.name, func(t *testing.T) {
+			tab := openTab(t, browser.Options{})
+			tab.Look(s.width, false)
+			tab.Open("/report?target=lab-spffails-mail.com")
+			tab.UntilWithin(reported, patience)
+			if n := visible(tab, "#attention .concerns > li", s.height); n < findings {
+				t.Errorf("%d findings are on the first screen, want %d:\n%s", n, findings, tab.Text("#attention"))
+			}
+			s.holdLength(t, tab)
+			tab.Screenshot("report-long")
+		})
+	}
+}
+
 // What is refused for itself is refused once.
 func reportOfARefusedTarget(t *testing.T) {
 	tab := openTab(t, browser.Options{})
@@ -397,4 +422,42 @@ func reportNamesItsTab(t *testing.T) {
 	tab.Back()
 	tab.Until(`!document.querySelector("#report-title")`)
 	holdTitle(plain)
+}
+
+// A report is held against one that was saved as JSON, and copied for a ticket.
+func reportBesideAFile(t *testing.T) {
+	tab := openTab(t, browser.Options{})
+	tab.Open("/report?target=11.80.0.45")
+	tab.UntilWithin(reported, patience)
+	tab.Until(`!document.querySelector("#export-json").disabled`)
+	_, file := tab.Download(func() { tab.Click("#export-json") })
+	tab.Open("/report?target=11.80.0.5")
+	tab.UntilWithin(reported, patience)
+	tab.Until(`!document.querySelector("#compare").disabled`)
+	before := asks(tab)
+	take := func(content string) {
+		tab.Run(`{
+			const chosen = new DataTransfer(), field = document.querySelector("#compare-file");
+			chosen.items.add(new File([` + strconv.Quote(content) + `], "report.json", { type: "application/json" }));
+			field.files = chosen.files;
+			field.dispatchEvent(new Event("change"));
+		}`)
+	}
+	tab.Click("#compare")
+	tab.WaitFor("#compare-file")
+	take("no report")
+	tab.Until(`document.querySelector("#compare-error").textContent.includes("no report that was saved as JSON")`)
+	take(string(file))
+	tab.WaitFor("#comparison table")
+	holdText(t, tab, "#comparison", "11.80.0.5 and 11.80.0.45", "Ping", "Address")
+	if n := asks(tab); n != before {
+		t.Errorf("%d requests were sent to compare with a file", n-before)
+	}
+	tab.Run(`navigator.clipboard.writeText = async (text) => { globalThis.labCopied = text; };`)
+	tab.Click("#export-markdown")
+	tab.Until(`globalThis.labCopied`)
+	if copied := tab.String(`labCopied`); !strings.HasPrefix(copied, "#") || !strings.Contains(copied, "11.80.0.5") || !strings.Contains(copied, "Ping") {
+		t.Errorf("copied was:\n%s", copied)
+	}
+	holdRecord(t, tab)
 }
