@@ -174,8 +174,8 @@ func meaningful(source string) string {
 const (
 	mostScript = 65 << 10
 	mostStyle  = 20 << 10
-	// mostWatch is what Watch may add once somebody asks for it.
-	mostWatch = 16 << 10
+	// mostWatch is what Watch may add once somebody asks for it, and mostOpened what a card of the report that is opened.
+	mostWatch, mostOpened = 16 << 10, 20 << 10
 )
 
 // Every page, with all that it may load later: at most 65 KiB of JavaScript and 20 KiB of CSS, compressed.
@@ -229,6 +229,33 @@ func TestWatchIsSmall(t *testing.T) {
 		t.Logf("/tools/%s: %d bytes of JavaScript more", slug, more)
 		if more > mostWatch {
 			t.Errorf("Watch adds %d bytes of JavaScript to /tools/%s, at most %d", more, slug, mostWatch)
+		}
+	}
+}
+
+// What a card of the report loads when it is opened, and nobody before: at most 20 KiB of JavaScript more, compressed.
+func TestOpenedCardsAreSmall(t *testing.T) {
+	t.Parallel()
+	site := wholeSite(t)
+	script, style := map[string]int{}, map[string]int{}
+	root := document(t, site, "/report")
+	for _, n := range all(root, "script", header{"src": "*"}) {
+		weigh(t, site, n, script, style)
+	}
+	for _, n := range all(root, "link", header{"href": "*"}) {
+		weigh(t, site, n, script, style)
+	}
+	for _, n := range all(root, "li", header{"data-slug": "*"}) {
+		slug, _ := attribute(n, "data-slug")
+		opened := maps.Clone(script)
+		weighModule(t, site, "tools/"+slug+"/verdict.js", opened)
+		before := sum(opened)
+		weighModule(t, site, "lib/card-open.js", opened)
+		weighModule(t, site, "tools/"+slug+"/view.js", opened)
+		more := sum(opened) - before
+		t.Logf("%s: %d bytes of JavaScript more", slug, more)
+		if more > mostOpened {
+			t.Errorf("the card of %s loads %d bytes of JavaScript more, at most %d", slug, more, mostOpened)
 		}
 	}
 }
