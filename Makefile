@@ -133,8 +133,9 @@ proof-compose: $(COMPOSE_V2_PROGRAM) compose-test ## the same, the commands of t
 proof-costs: build ## what runs send, draw and compute at their worst, and a gateway under attack holds in memory (root)
 	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 10m -run '^(TestWorstCases|TestNoRunCostsMuchProcessorTime|TestMemoryUnderAttack)$$' ./e2e
 
-proof-pages: build $(AXE) ## answers of odd shapes on every page, and Lighthouse, in the lab (root, npm, Chromium)
+proof-pages: build $(AXE) ## answers of odd shapes on every page, a slow link, and Lighthouse, in the lab (root, npm, Chromium)
 	cd deploy/lab && $(LAB_ENV) go test -tags e2e -count=1 -timeout 10m -run '^TestOddAnswers$$' ./e2e
+	cd deploy/lab && $(LAB_ENV) LAB_EXACT=1 go test -tags e2e -count=1 -timeout 5m -v -run '^TestSlowLink$$' ./e2e
 	@deploy/lab/lighthouse/proof.sh
 
 proof-package: ## the packages in a Debian booted for it: installed, hardened, running, upgraded, purged (root)

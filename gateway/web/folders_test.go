@@ -82,12 +82,12 @@ func TestAWholeToolStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := httptest.NewRecorder()
-	if err := s.Serve(w, httptest.NewRequest(http.MethodGet, "/tools/foo", nil)); err != nil {
+	if err := s.Serve(w, httptest.NewRequest(http.MethodGet, "/tools/foo?input=example.com", nil)); err != nil {
 		t.Error(err)
 	}
 	body := w.Body.String()
 	for _, want := range []string{
-		"<h1>", "Foo</bdi>", "See a foo.", `name="size"`,
+		"<h1>", `data-title="Foo"`, "See a foo.", `name="size"`,
 		"/icons/foo.svg", "/icons.svg#foo", "/tools/foo/view.css", "/tools/foo/view.js",
 	} {
 		if !strings.Contains(body, want) {

@@ -184,7 +184,7 @@ func TestPagesAreSmall(t *testing.T) {
 	site := wholeSite(t)
 	paths := []string{"/", "/report", "/history", "/api", "/privacy", "/missing"}
 	for _, slug := range slugs {
-		paths = append(paths, "/tools/"+slug)
+		paths = append(paths, "/tools/"+slug+"?input=example.com")
 	}
 	for _, p := range paths {
 		script, style := map[string]int{}, map[string]int{}
@@ -218,7 +218,7 @@ func TestWatchIsSmall(t *testing.T) {
 			continue
 		}
 		script, style := map[string]int{}, map[string]int{}
-		root := document(t, site, "/tools/"+slug)
+		root := document(t, site, "/tools/"+slug+"?input=example.com")
 		for _, n := range append(all(root, "script", header{"src": "*"}), all(root, "link", header{"href": "*"})...) {
 			weigh(t, site, n, script, style)
 		}

@@ -96,9 +96,9 @@ func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 	}
 	if t.Samples != "" {
 		p.Modules = append(p.Modules, "pages/connection.js")
-		if !p.Asked {
-			p.Later = nil // until the server is asked for anything
-		}
+	}
+	if !p.Asked && t.Label != "" {
+		p.Later = nil // a form is usable the sooner, and what draws answers is fetched while it is filled in
 	}
 	for _, o := range t.Options {
 		f := field{Option: o, Value: query.Get(o.Name)}
@@ -135,11 +135,11 @@ func (s *Site) missing() page {
 	}
 }
 
-// rehearse makes every page once, so that a module that is not there stops the start and not a visitor.
+// rehearse makes every page once, those of tools with a target too, so that a module that is not there stops the start and not a visitor.
 func (s *Site) rehearse() error {
 	all := []page{s.home(), s.report(nil, true), s.history(), s.privacy(), s.missing()}
 	for _, t := range s.tools {
-		all = append(all, s.tool(t, nil, true))
+		all = append(all, s.tool(t, nil, true), s.tool(t, url.Values{"input": {"example.com"}}, false))
 	}
 	for _, p := range all {
 		if _, err := s.markup(p); err != nil {

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -16,28 +17,37 @@ const (
 	ready   = `Math.round(performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd)`
 )
 
-// Over a link of 400 ms and 400 kbit/s a first visitor can fill in and send the form within three seconds: it is an
-// ordinary form, which works from the moment in which it is drawn. The link makes nearly all of the time; what a busy
-// machine adds to it has as much again.
+// usableWithin is how soon the form must be usable, as many times as a loaded machine gets; LAB_EXACT is for a quiet one.
+func usableWithin() time.Duration {
+	const bound, loaded = 3 * time.Second, 5
+	if os.Getenv("LAB_EXACT") != "" {
+		return bound
+	}
+	return loaded * bound
+}
+
+// Over a link of 400 ms and 400 kbit/s a first visitor has a usable form within three seconds: it is drawn, its scripts
+// have run, and what is sent is asked. The link makes nearly all of the time.
 func TestSlowLink(t *testing.T) {
-	const bound, busy = 3 * time.Second, 3 * time.Second
-	for _, path := range []string{"/", "/report", "/tools/dns-lookup", "/tools/traceroute", "/tools/ping"} {
+	for path, input := range map[string]string{"/": "lab-dns.com", "/report": "11.80.0.5", "/tools/dns-lookup": "lab-dns.com", "/tools/traceroute": "clean.lab-transit.net", "/tools/ssl-checker": "fast.lab-site.com"} {
 		t.Run(path, func(t *testing.T) {
-			t.Parallel()
+			if os.Getenv("LAB_EXACT") == "" {
+				t.Parallel()
+			}
 			tab := openTab(t, browser.Options{Width: 360})
 			tab.SlowLink(400*time.Millisecond, 400_000)
 			tab.Open(path)
 			tab.UntilWithin(painted+" > 0 && "+ready+" > 0", patience)
-			if tab.Count("form :is(input, select)") == 0 {
-				t.Error("the page has no form")
-			}
 			var form, scripts int
 			tab.Value(painted, &form)
 			tab.Value(ready, &scripts)
-			t.Logf("the form is there after %d ms, the scripts have run after %d ms", form, scripts)
-			if took := time.Duration(form) * time.Millisecond; took > bound+busy {
-				t.Errorf("the form is there after %v, want %v", took, bound)
+			t.Logf("the form is drawn after %d ms, and usable after %d ms", form, scripts)
+			if took := time.Duration(max(form, scripts)) * time.Millisecond; took > usableWithin() {
+				t.Errorf("the form is usable after %v, want %v", took, usableWithin())
 			}
+			tab.Fill("[data-main-field]", input)
+			tab.Press("Enter")
+			tab.UntilWithin(`location.search.includes("`+input+`") && document.querySelector("#result[aria-busy=true], #result .verdict")`, patience)
 		})
 	}
 }
