@@ -85,7 +85,7 @@ func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 	p := page{
 		template: "tool.html", Path: "/tools/" + t.Slug, Icon: tabIconName(t.Slug), Title: t.Title, Description: t.Promise,
 		Groups: s.groups, Group: t.group, Tool: &t, Input: query.Get("input"),
-		Styles: t.styles, Modules: []string{"pages/site.js", "pages/tool.js"}, Later: t.modules,
+		Styles: t.styles, Modules: []string{"pages/site.js", "pages/tool.js"}, Later: append([]string{"lib/answer.js"}, t.modules...),
 	}
 	if t.probes {
 		p.Waits, p.vary = foreign && p.Input != "" && t.Unavailable == "", headerFetchSite

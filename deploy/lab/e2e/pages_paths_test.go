@@ -376,6 +376,15 @@ func TestModulesThatDoNotLoad(t *testing.T) {
 			holdText(t, tab, "#result .verdict", "Your public address is "+visitor)
 		})
 	}
+	t.Run("what draws all answers", func(t *testing.T) {
+		t.Parallel()
+		tab := openTab(t, browser.Options{})
+		tab.Block("/assets/*/lib/answer.js")
+		tab.Open("/tools/my-ip")
+		untilAnswered(tab)
+		holdText(t, tab, "#result", "Your public address is "+visitor, "did not load", "Reload the page")
+		holdRecord(t, tab, missing, "net::ERR")
+	})
 	t.Run("a report's verdict and its file", func(t *testing.T) {
 		t.Parallel()
 		tab := openTab(t, browser.Options{})

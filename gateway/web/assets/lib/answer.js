@@ -54,7 +54,7 @@ function contents(parts) {
 }
 
 /** What a page says where it has an answer and nothing to draw it with. */
-export const undrawn = "The part of this page that displays the answer did not load. Below is the answer as JSON.";
+const undrawn = "The part of this page that displays the answer did not load. Below is the answer as JSON.";
 
 /**
  * An answer that cannot be drawn, since a module of its tool did not load: its verdict where there is one, and its JSON.

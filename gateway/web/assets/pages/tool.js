@@ -3,12 +3,12 @@
 // the check.
 
 import { fieldOf, runTool } from "../lib/api.js";
-import { renderAnswer, renderUndrawn, undrawn } from "../lib/answer.js";
 import { announce, byId, setBusy, startClock, unfoldOnPaper } from "../lib/dom.js";
 import { renderFailure, renderNext } from "../lib/failure.js";
 import { showRun } from "../lib/live.js";
 import { took } from "../lib/format.js";
 import { sentenceOf } from "../lib/next.js";
+import { lost, verdictLine } from "../lib/parts.js";
 import { clean } from "../lib/recognise.js";
 import { remember } from "../lib/store.js";
 import { showStrip } from "../lib/strip.js";
@@ -35,9 +35,11 @@ const submit = /** @type {HTMLButtonElement} */ (byId("run"));
 const cancel = byId("cancel");
 const result = byId("result");
 const status = byId("status");
-/** What draws the answer, loaded for the first run: some visitors only sample from their browser. @type {Promise<[import("../lib/view.js").Judge | null, import("../lib/view.js").View | null]> | undefined} */
+/** What draws the answer, loaded for the first run: some visitors only sample from their browser. @type {Promise<[import("../lib/view.js").Judge | null, import("../lib/view.js").View | null, typeof import("../lib/answer.js") | null]> | undefined} */
 let drawing;
-const draw = () => (drawing ??= Promise.all([loadJudge(slug), loadView(slug)]));
+const draw = () => (drawing ??= Promise.all([loadJudge(slug), loadView(slug), import("../lib/answer.js").catch(() => null)]));
+/** What a page says that has an answer and nothing to draw it with. */
+const undrawn = "The part of this page that draws the answer did not load.";
 // Where there is nothing else to do, they are there before the click.
 if (!document.getElementById("connection")) draw();
 
@@ -281,9 +283,11 @@ async function show(answer, what, waited, byHand, rest) {
   const service = answer.durationMs === undefined ? "" : ` (${took(answer.durationMs)} in the service)`;
   status.textContent = answer.ok ? `Answered in ${took(waited)}${service}.` : "No result.";
   if (answer.ok) {
-    const [judge, view] = await draw();
-    result.replaceChildren(...(judge && view ? renderAnswer(judge, view, answer, what) : renderUndrawn(judge, answer, what)));
-    announce(judge ? verdictOf(judge, answer.data, what).text : undrawn);
+    const [judge, view, whole] = await draw();
+    const verdict = judge && verdictOf(judge, answer.data, what);
+    if (!whole) result.replaceChildren(...(verdict ? [verdictLine(verdict)] : []), lost(undrawn));
+    else result.replaceChildren(...(judge && view ? whole.renderAnswer(judge, view, answer, what) : whole.renderUndrawn(judge, answer, what)));
+    announce(verdict?.text ?? undrawn);
     if (what.input) remember(what.input);
     if (strip) showStrip(strip, what.input);
     if (byHand) result.focus({ preventScroll: true });
