@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { keep } from "../assets/lib/kept.js";
+import { keep } from "../assets/lib/compare.js";
 import { advance, checksFor } from "../assets/lib/report-checks.js";
 import { answers, lastVerdict } from "../assets/lib/store.js";
 import { inWords } from "../assets/lib/words.js";

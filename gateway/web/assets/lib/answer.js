@@ -2,9 +2,9 @@
 // An answer as the page of a tool shows it: the verdict, what it means, what changed, the pictures and tables; and folded away
 // the same check elsewhere and where the facts come from.
 
+import { keep } from "./compare.js";
 import { el, freshId } from "./dom.js";
 import { cutAnswer, dateTime, listed, relative } from "./format.js";
-import { keep } from "./kept.js";
 import { code, command, copyAction, facts, folded, leadTo, lost, more, notice, section, table, value, verdictLine } from "./parts.js";
 import { attempt, verdictOf } from "./view.js";
 import { factsInWords } from "./words.js";
@@ -20,7 +20,7 @@ import { factsInWords } from "./words.js";
  * @param {View} view
  * @param {Answer} answer with data
  * @param {Asked} asked
- * @param {import("./kept.js").Past} [past] where the answer has been kept already; else it is kept now
+ * @param {import("./compare.js").Past} [past] where the answer has been kept already; else it is kept now
  * @returns {Node[]}
  */
 export function renderAnswer(judge, view, answer, asked, past) {
@@ -122,7 +122,7 @@ export function download(name, type, text) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** @param {import("./kept.js").Past} past @returns {HTMLElement | null} */
+/** @param {import("./compare.js").Past} past @returns {HTMLElement | null} */
 function changedPart({ at, list }) {
   if (at === null) return null;
   const since = `your last run in this browser, ${relative(at)}`;

@@ -15,7 +15,7 @@ import { attempt } from "./view.js";
 /** @typedef {import("./queue.js").Stage<Answer>} Stage */
 /** @typedef {import("./view.js").Verdict} Verdict */
 
-/** What a card needs to know of its check. verdict is that of an answer, null where what makes it did not load. @typedef {{slug: string, title: string, input: string, glyph: Node | null, stage: Stage, style: string, seen: import("./steps.js").Seen, began: number, took: number, at: number, judge: import("./view.js").Judge | null, verdict: Verdict | null, past: import("./kept.js").Past | null}} Check past is what was kept of it before its answer; style is the address of the stylesheet of its view, empty for none; at is when it was answered */
+/** What a card needs to know of its check. verdict is that of an answer, null where what makes it did not load. @typedef {{slug: string, title: string, input: string, glyph: Node | null, stage: Stage, style: string, seen: import("./steps.js").Seen, began: number, took: number, at: number, judge: import("./view.js").Judge | null, verdict: Verdict | null, past: import("./compare.js").Past | null}} Check past is what was kept of it before its answer; style is the address of the stylesheet of its view, empty for none; at is when it was answered */
 
 /** @typedef {"waiting" | "running" | "done" | "failed" | "limited" | "cancelled"} State */
 

@@ -1,7 +1,9 @@
 // @ts-check
-// What changed since the last run of the same check.
+// What changed since the last run of the same check, and keeping a run for the next one.
 
 import { ms } from "./format.js";
+import { keepAnswer, keyOf, lastAnswer } from "./store.js";
+import { attempt } from "./view.js";
 
 /** @typedef {import("./view.js").Facts} Facts */
 /** @typedef {{label: string, gone: string[], come: string[]}} Change */
@@ -42,4 +44,24 @@ export function movedTimes(before, after) {
     const moved = Math.abs(now - was);
     return moved >= least && moved >= Math.min(now, was) / 2 ? [{ label, gone: [ms(was)], come: [ms(now)] }] : [];
   });
+}
+
+/** What was kept of the same check before, null for nothing, and what has changed since. @typedef {{at: number | null, list: Change[]}} Past */
+
+/**
+ * Keeps an answer in this browser, once, and tells what has changed since the one before it.
+ * @param {import("./view.js").Judge} judge
+ * @param {any} d the data of an answer
+ * @param {import("./view.js").Asked} asked
+ * @param {import("./view.js").Verdict} verdict
+ * @returns {Past}
+ */
+export function keep(judge, d, asked, verdict) {
+  const now = attempt(() => judge.facts(d), {});
+  const key = keyOf(asked);
+  const before = lastAnswer(key);
+  const times = attempt(() => judge.times?.(d), undefined);
+  const list = before ? [...changes(before.facts ?? {}, now), ...movedTimes(before.times ?? {}, times ?? {})] : [];
+  keepAnswer(key, now, verdict, list, times);
+  return { at: before?.at ?? null, list };
 }

@@ -2,7 +2,7 @@
 // The checks of a report: which fit its target, how one is asked, and what its answer comes to.
 
 import { runTool } from "./api.js";
-import { keep } from "./kept.js";
+import { keep } from "./compare.js";
 import { makeSteps } from "./steps.js";
 import { attempt, loadJudge, verdictOf } from "./view.js";
 

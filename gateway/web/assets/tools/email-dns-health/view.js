@@ -43,7 +43,7 @@ function panel(check, key, n) {
 function panelSoFar(check, n) {
   return el("section", { class: "mail-panel" },
     el("h3", {}, parts[n][1], el("span", { class: "mail-job" }, jobs[n]), check ? badge(toneOf({ ...check, issues: [] }), words[check.status] ?? check.status) : badge("off", "being looked up")),
-    el("p", {}, check?.summary ?? "…"));
+    check ? el("p", {}, check.summary) : el("p", { class: "muted" }, "…"));
 }
 
 /** What a panel was judged by. @param {any} check @param {string} key @param {number} n */
