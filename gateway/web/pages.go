@@ -77,6 +77,7 @@ func (s *Site) report(query url.Values, foreign bool) page {
 	p.Asked = strings.TrimSpace(p.Input) != "" && !p.Waits
 	if p.Asked {
 		p.Title = headed(p.Input, p.Title)
+		p.Later = []string{"lib/report-parts.js"}
 	}
 	return p
 }
@@ -135,9 +136,9 @@ func (s *Site) missing() page {
 	}
 }
 
-// rehearse makes every page once, those of tools with a target too, so that a module that is not there stops the start and not a visitor.
+// rehearse makes every page once, those with a target too, so that a module that is not there stops the start and not a visitor.
 func (s *Site) rehearse() error {
-	all := []page{s.home(), s.report(nil, true), s.history(), s.privacy(), s.missing()}
+	all := []page{s.home(), s.report(nil, true), s.report(url.Values{"target": {"example.com"}}, false), s.history(), s.privacy(), s.missing()}
 	for _, t := range s.tools {
 		all = append(all, s.tool(t, nil, true), s.tool(t, url.Values{"input": {"example.com"}}, false))
 	}

@@ -2,17 +2,10 @@
 // The report: every tool that fits a target, each in one request, and on top what deserves attention. The address bar holds
 // the link that makes the same report again, and with compare= the one to hold against it.
 
-import { ended, makeCard, seconds } from "../lib/card.js";
 import { announce, byId, el, setBusy, startClock, unfoldOnPaper } from "../lib/dom.js";
 import { dateTime, listed, plural } from "../lib/format.js";
-import { concernsOf, headline, makeOverview, missing, reportState } from "../lib/overview.js";
-import { copyAction, notice } from "../lib/parts.js";
-import { paced } from "../lib/paced.js";
+import { copyAction, lost, notice } from "../lib/parts.js";
 import { recognise } from "../lib/recognise.js";
-import { groups, nearby, settle } from "../lib/report-cards.js";
-import { checksFor, toolsOf } from "../lib/report-checks.js";
-import { exported, markdown, save, unmade } from "../lib/report-files.js";
-import { makeRun } from "../lib/report-run.js";
 import { remember } from "../lib/store.js";
 import { waitingOf } from "../lib/waiting.js";
 
@@ -29,13 +22,16 @@ const catalogue = byId("catalogue");
 /** The title of the page without a target. */
 const name = document.title.slice(document.title.lastIndexOf("Report"));
 const waiting = waitingOf(form);
-const tools = toolsOf(catalogue);
+/** What makes a report, null where it does not load. */
+const parts = import("../lib/report-parts.js").catch((failure) => console.warn(failure));
 
 /** At least so many milliseconds lie between two sentences for screen readers. */
 const saidEvery = 4000;
 
 /** Takes the report on the page away, if there is one. */
 let leave = () => {};
+/** How many reports were begun or left: what was still waiting for its parts then comes to nothing. */
+let turn = 0;
 let asked = location.search;
 
 form.addEventListener("submit", (event) => {
@@ -102,6 +98,7 @@ function refuse(sentence) {
 
 /** Leaves the page as it is before a report. */
 function close() {
+  turn += 1;
   leave();
   leave = () => {};
   result.replaceChildren();
@@ -117,9 +114,20 @@ function close() {
  * @param {Found} found
  * @param {boolean} byHand whether the visitor pressed the button, and so expects to be taken to the report
  */
-function open(found, byHand) {
+async function open(found, byHand) {
   waiting.end();
   leave();
+  leave = () => {};
+  busy(true);
+  const mine = ++turn;
+  const made = await parts;
+  if (turn !== mine) return;
+  if (!made) {
+    busy(false);
+    return result.replaceChildren(lost("The part of this page that makes reports did not load."));
+  }
+  const { checksFor, concernsOf, ended, exported, groups, headline, makeCard, makeOverview, makeRun, markdown, missing, nearby, paced, reportState, save, seconds, settle, toolsOf, unmade } = made;
+  const tools = toolsOf(catalogue);
   const at = new Date().toISOString();
   const checks = checksFor(tools, found);
   const unfit = tools.filter((tool) => !checks.some((check) => check.slug === tool.slug)).map((tool) => tool.title);
@@ -142,6 +150,7 @@ function open(found, byHand) {
   const place = el("div", { class: "all-cards making" });
   let other = new URLSearchParams(location.search).get("compare");
   let left = false;
+  let running = false;
   let began = performance.now();
   /** @type {() => unknown} */
   let stopClock = () => {};
@@ -176,10 +185,11 @@ function open(found, byHand) {
 
   /** @param {...Check} some */
   function go(...some) {
-    if (cancel.hidden) {
+    if (!running) {
       began = performance.now();
       told = { count: done(), at: began };
     }
+    running = true;
     busy(true);
     for (const file of files) file.disabled = true;
     stopClock();
@@ -222,13 +232,14 @@ function open(found, byHand) {
   /** Tells screen readers how far the report is, at most every few seconds. */
   function milestone() {
     const [count, now] = [done(), performance.now()];
-    if (cancel.hidden || count === told.count || now - told.at < saidEvery) return;
+    if (!running || count === told.count || now - told.at < saidEvery) return;
     told = { count, at: now };
     announce(`${count} of ${plural(checks.length, "check")} finished.`);
   }
 
   /** @param {string} refused */
   function idle(refused) {
+    running = false;
     stopClock();
     busy(false);
     for (const file of files) file.disabled = false;
@@ -250,8 +261,8 @@ function open(found, byHand) {
 
   /** @param {string} [text] the target of the other report; without it the visitor is asked */
   async function compare(text) {
-    const lost = (/** @type {unknown} */ failure) => ({ makeComparison: unmade(failure, trouble, "The comparison was not made: the part of this page that makes it did not load.") });
-    const { makeComparison } = await import("../lib/report-other.js").catch(lost);
+    const none = (/** @type {unknown} */ failure) => ({ makeComparison: unmade(failure, trouble, "The comparison was not made: the part of this page that makes it did not load.") });
+    const { makeComparison } = await import("../lib/report-other.js").catch(none);
     if (!makeComparison || left) return;
     comparison ??= makeComparison({ report: { found, checks, at }, tools, place: beside, trouble, visit: visitWith, closed: () => heading.focus() });
     comparison.begin(text);
