@@ -179,7 +179,8 @@ function sentence({ stage, verdict }) {
 
 /** What a check had found that ended without an answer. @param {Check} check @returns {Node[]} */
 function soFar({ stage, seen }) {
-  if (!ended(stage) || seen.count === 0 || (stage.state === "answered" && stage.reply.ok)) return [];
+  // What is refused was not found out.
+  if (!ended(stage) || seen.count === 0 || (stage.state === "answered" && (stage.reply.ok || stage.reply.status === 400))) return [];
   return [el("p", { class: "hint" }, `Found before that (incomplete): ${counted(seen)}.`)];
 }
 

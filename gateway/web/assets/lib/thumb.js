@@ -55,7 +55,8 @@ function spark(times, what) {
 function blocks(things, words) {
   if (things.length < 2) return null;
   const step = Math.min(22, wide / things.length);
-  return framed(words, ...things.map(([, tone], i) => svg("rect", { class: `fill-${tone}`, x: i * step, y: 8, width: Math.max(2, step - 3), height: 12, rx: 3 })));
+  const left = wide - things.length * step;
+  return framed(words, ...things.map(([, tone], i) => svg("rect", { class: `fill-${tone}`, x: left + i * step, y: 8, width: Math.max(2, step - 3), height: 12, rx: 3 })));
 }
 
 /** @type {Record<string, Tone | "soft">} */
