@@ -18,8 +18,8 @@ func TestCopyButtonsAreFew(t *testing.T) {
 		atFirst, unfolded int
 	}{
 		{toolPath("ssl-checker", "expired.lab-site.com"), 4, 24},
-		{toolPath("port-checker", "fast.lab-site.com:443"), 3, 8},
-		{toolPath("security-headers", "https://sec-bad.lab-site.com/"), 12, 60},
+		{toolPath("port-checker", "fast.lab-site.com:443"), 4, 9},
+		{toolPath("security-headers", "https://sec-bad.lab-site.com/"), 4, 70},
 	} {
 		t.Run(pathOf(c.path)[len("/tools/"):], func(t *testing.T) {
 			t.Parallel()

@@ -354,7 +354,7 @@ func reportOfLongFindings(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			tab := openTab(t, browser.Options{})
 			tab.Look(s.width, false)
-			tab.Open("/report?target=lab-spffails-mail.com")
+			tab.Open("/report?target=expired.lab-site.com")
 			tab.UntilWithin(reported, patience)
 			if n := visible(tab, "#attention .concerns > li", s.height); n < findings {
 				t.Errorf("%d findings are on the first screen, want %d:\n%s", n, findings, tab.Text("#attention"))

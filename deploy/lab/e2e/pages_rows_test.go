@@ -48,7 +48,7 @@ func TestRowsAsFiles(t *testing.T) {
 			}) {
 				t.Errorf("no row has %q:\n%s", c.holds, file)
 			}
-			holdRecord(t, tab)
+			holdQuiet(t, tab) // opening folds by script counts as a shift
 		})
 	}
 }
