@@ -46,9 +46,8 @@ function recordsPart(d, shown) {
   const rows = (/** @type {string[]} */ types) => el("dl", { class: "facts lookup-records" }, ...types.map(row));
   // Of many types those that most come for are shown at once.
   const open = shown.length > mostShown ? 2 : parts.length;
-  return section("Records", ...parts.flatMap(({ title, types }, i) => (i < open ? [el("h3", {}, title), rows(types)] : [more(`${title}: ${listed(types)}`, rows(types))])),
-    el("p", { class: "hint" }, "A bar shows how long the answer may still be cached (TTL), on a logarithmic scale up to one week, with notches at a minute, an hour and a day. A pale end is time already spent in this service’s cache."),
-    fileButton(() => rowsForFile(d, shown), "Records"));
+  return section("Records", fileButton(() => rowsForFile(d, shown), "Records"), ...parts.flatMap(({ title, types }, i) => (i < open ? [el("h3", {}, title), rows(types)] : [more(`${title}: ${listed(types)}`, rows(types))])),
+    el("p", { class: "hint" }, "A bar shows how long the answer may still be cached (TTL), on a logarithmic scale up to one week, with notches at a minute, an hour and a day. A pale end is time already spent in this service’s cache."));
 }
 
 /** A row a record. @param {any} d @param {string[]} shown @returns {(string | number | null)[][]} */

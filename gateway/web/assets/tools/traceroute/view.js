@@ -172,7 +172,7 @@ export default {
 
   show: (d) => [
     el("ul", { class: "trace-story" }, ...d.explanation.map((/** @type {string} */ s) => el("li", {}, s))),
-    d.hops.length > 0 ? section("The path", path(d), fileButton(() => rowsForFile(d.hops), "The path"), cut(d, cutTrace)) : null,
+    d.hops.length > 0 ? section("The path", fileButton(() => rowsForFile(d.hops), "The path"), path(d), cut(d, cutTrace)) : null,
     folded("The trace", `${probes(d).split(" to port")[0]} over IPv${d.family}`, facts([
       ["Destination", value(d.target, { what: "destination" })], ["Address", value(d.address, { what: "address" })], ["Address family", `IPv${d.family}`], ["Probes", el("span", {}, probes(d))], ["Ended because", el("span", {}, ending(d))],
     ])),
