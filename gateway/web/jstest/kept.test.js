@@ -52,7 +52,7 @@ test("an answer is held against the one before it", () => {
 /** @type {[string, string, string, any, any, [string, string, string]][]} what is kept of answers of old and new, and what /history then says */
 const known = [
   ["a certificate", "ssl-checker", "a.example", certificate("2026-12-01T00:00:00Z"), certificate("2027-03-01T00:00:00Z"), ["Valid to", "1 December 2026, 00:00:00 UTC", "1 March 2027, 00:00:00 UTC"]],
-  ["a registration", "whois-lookup", "a.example", registration("2027-01-01T00:00:00Z"), registration("2028-01-01T00:00:00Z"), ["Expires", "1 January 2027", "1 January 2028"]],
+  ["a registration", "whois-lookup", "a.example", registration("2027-01-01T00:00:00Z"), registration("2028-01-01T00:00:00Z"), ["Expires", "1 January 2027, 00:00:00 UTC", "1 January 2028, 00:00:00 UTC"]],
   ["the latency of probes", "ping", "a.example", echoes(20), echoes(48), ["Median time", "20.0 ms", "48.0 ms"]],
   ["the latency of lost probes", "packet-loss", "a.example", echoes(48), echoes(20), ["Median time", "48.0 ms", "20.0 ms"]],
   ["the time of a site", "uptime", "https://a.example/", site(90), site(400), ["Response time", "90.0 ms", "400 ms"]],

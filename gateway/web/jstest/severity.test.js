@@ -10,6 +10,7 @@ import { all, spread, tagged } from "./paper.js";
 
 spread();
 const { thumb } = await import("../assets/lib/thumb.js");
+const { mark } = await import("../assets/lib/parts.js");
 
 const folders = new URL("../assets/tools/", import.meta.url);
 const recorded = new URL("../../../deploy/lab/e2e/testdata/golden/", import.meta.url);
@@ -89,6 +90,7 @@ test("a word for each tone is the word for its severity", () => {
   for (const status of ["fail", "warn", "info", "pass"]) {
     const [tone, word] = severities[status];
     assert.equal(toneWords[/** @type {"good"} */ (tone)].toLowerCase(), word);
+    assert.match(mark(/** @type {"good"} */ (tone)).textContent ?? "", new RegExp(`${toneWords[/** @type {"good"} */ (tone)]}: $`));
   }
   assert.equal(tally(["pass", "pass", "warn"]), "1 warning and 2 good");
   assert.equal(tally([]), "");

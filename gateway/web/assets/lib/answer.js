@@ -7,7 +7,6 @@ import { el, freshId } from "./dom.js";
 import { cutAnswer, dateTime, listed, relative } from "./format.js";
 import { code, command, copyAction, facts, folded, leadTo, lost, more, notice, section, table, value, verdictLine } from "./parts.js";
 import { attempt, verdictOf } from "./view.js";
-import { factsInWords } from "./words.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
 /** @typedef {import("./view.js").Judge} Judge */

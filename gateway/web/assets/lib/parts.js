@@ -3,13 +3,13 @@
 
 import { copyButton, copies } from "./copy.js";
 import { announce, el, freshId } from "./dom.js";
-import { toneWords } from "./severity.js";
 
 /** @typedef {import("./dom.js").Child} Child */
 /** @typedef {import("./view.js").Tone} Tone */
 
-/** What a tone is without its colour: a mark; screen readers have a word. */
+/** What a tone is without its colour: a mark, and a word for screen readers. */
 const marks = { good: "✓", warn: "!", bad: "✗", info: "i" };
+const toneWords = { good: "Good: ", warn: "Warning: ", bad: "Problem: ", info: "Note: " };
 
 /**
  * The sentence that an answer comes to.
@@ -26,7 +26,7 @@ export function verdictLine({ tone, text }) {
  * @returns {HTMLElement}
  */
 export function mark(tone) {
-  return el("span", { class: `mark ${tone}` }, el("span", { "aria-hidden": "true" }, marks[tone]), el("span", { class: "offscreen" }, `${toneWords[tone]}: `));
+  return el("span", { class: `mark ${tone}` }, el("span", { "aria-hidden": "true" }, marks[tone]), el("span", { class: "offscreen" }, toneWords[tone]));
 }
 
 /**

@@ -2,7 +2,7 @@
 // The small picture on a card of the report. It repeats what the card says in words and says it to screen readers too.
 
 import { svg } from "./dom.js";
-import { day, listed, ms, number, plural } from "./format.js";
+import { day, ms, number, plural } from "./format.js";
 import { tally } from "./severity.js";
 
 /** @typedef {import("./view.js").Tone} Tone */

@@ -39,7 +39,7 @@ const status = byId("status");
 let drawing;
 const draw = () => (drawing ??= Promise.all([loadJudge(slug), loadView(slug), import("../lib/answer.js").catch(() => null)]));
 /** What a page says that has an answer and nothing to draw it with. */
-const undrawn = "The part of this page that draws the answer did not load.";
+const undrawn = "The part of this page that displays the answer did not load.";
 // Where there is nothing else to do, they are there before the click.
 if (!document.getElementById("connection")) draw();
 

@@ -42,7 +42,7 @@ function panel(check, key, n) {
  */
 function panelSoFar(check, n) {
   return el("section", { class: "mail-panel" },
-    el("h3", {}, parts[n][1], el("span", { class: "mail-job" }, jobs[n]), check ? badge(toneOf({ ...check, issues: [] }), words[check.status] ?? check.status) : badge("off", "being looked up")),
+    el("h3", {}, parts[n][1], el("span", { class: "mail-job" }, jobs[n]), check ? badge(toneOf({ ...check, issues: [] }), severityWord(check.status)) : badge("off", "being looked up")),
     check ? el("p", {}, check.summary) : el("p", { class: "muted" }, "…"));
 }
 
