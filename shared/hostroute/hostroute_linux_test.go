@@ -299,7 +299,7 @@ func TestQuestionsNameTheirPackets(t *testing.T) {
 }
 
 // Whose fault it is that there is no way: what somebody refuses on purpose is no loss, unless it is everything.
-func TestLost(t *testing.T) {
+func TestARefusedRouteIsNoLoss(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		kind    Kind

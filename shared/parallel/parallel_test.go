@@ -45,7 +45,7 @@ func TestCatch(t *testing.T) {
 	}
 }
 
-func TestTry(t *testing.T) {
+func TestTryGivesAPanicAsAnError(t *testing.T) {
 	t.Parallel()
 	if v, err := parallel.Try(func() (int, error) { return 1, io.EOF }); v != 1 || !errors.Is(err, io.EOF) {
 		t.Errorf("%d, %v", v, err)
@@ -99,7 +99,7 @@ func TestGroupPanics(t *testing.T) {
 	}
 }
 
-func TestApart(t *testing.T) {
+func TestApartWaitsAndRaises(t *testing.T) {
 	t.Parallel()
 	done := false
 	parallel.Apart(func() { done = true })
@@ -140,7 +140,7 @@ func TestStartPanics(t *testing.T) {
 	}
 }
 
-func TestGo(t *testing.T) {
+func TestGoGivesAPanicToTheCaller(t *testing.T) {
 	t.Parallel()
 	done := make(chan *parallel.Panic, 1)
 	parallel.Go(func() {}, func(p *parallel.Panic) { done <- p })

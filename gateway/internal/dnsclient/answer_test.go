@@ -7,8 +7,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// TestWhole: data that ends between two fields is not taken for data with zeroes in them.
-func TestWhole(t *testing.T) {
+// Data that ends between two fields is not taken for data with zeroes in them.
+func TestTruncatedRecordDataIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		qtype       uint16

@@ -200,7 +200,7 @@ func TestBackWithinTwoSecondsOfFlapping(t *testing.T) {
 }
 
 // A failure that may be bad luck is looked into at once, and told where the probe says so too.
-func TestDoubt(t *testing.T) {
+func TestRecheckProbesAtOnce(t *testing.T) {
 	t.Parallel()
 	th := &thing{}
 	watched(t, th, 0, func(t *testing.T) {

@@ -364,7 +364,7 @@ func (c *counted) Close() error {
 }
 
 // What matters most is known when connections are few, and nothing is told that is not known.
-func TestSpent(t *testing.T) {
+func TestVersionsComeFirstWhenConnectionsRunOut(t *testing.T) {
 	t.Parallel()
 	f := old(t)
 	f.suites[TLS13], f.groups[TLS13] = ids(t, "AES_256_GCM_SHA384", "AES_128_GCM_SHA256"), []uint16{29, 23}
@@ -394,7 +394,7 @@ func TestSpent(t *testing.T) {
 	}
 }
 
-func TestAtOnce(t *testing.T) {
+func TestScanKeepsToItsConnections(t *testing.T) {
 	t.Parallel()
 	for _, atOnce := range []int32{1, 4} {
 		f := old(t)
@@ -465,7 +465,7 @@ func TestGivesUp(t *testing.T) {
 }
 
 // A server that has had enough of connections has not refused what it was asked for then.
-func TestEnough(t *testing.T) {
+func TestAServerThatStopsAnsweringHasNotRefused(t *testing.T) {
 	t.Parallel()
 	f := old(t)
 	for name, end := range map[string]func(net.Conn, clientHello){"a reset": hangUp, "an end": closeQuietly} {

@@ -16,7 +16,7 @@ import (
 	"diagnostics/shared/logtest"
 )
 
-func TestNear(t *testing.T) {
+func TestPrivateAddressesAreNear(t *testing.T) {
 	t.Parallel()
 	for address, near := range map[string]bool{
 		"127.0.0.1": true, "127.255.255.255": true, "128.0.0.0": false, "::1": true, "::2": false,

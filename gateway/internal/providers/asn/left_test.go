@@ -6,7 +6,7 @@ import (
 )
 
 // An answer that becomes its block's is kept no longer for it, whatever the clocks say.
-func TestLeft(t *testing.T) {
+func TestABlocksAnswerExpiresWithItsSource(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
 	for age, want := range map[time.Duration]time.Duration{

@@ -372,7 +372,7 @@ func TestLookupOfAVisitorWhoLeaves(t *testing.T) {
 }
 
 // What others have left in the store is judged as what a server says is.
-func TestKept(t *testing.T) {
+func TestWhatOthersStoredIsJudgedAsAnAnswerIs(t *testing.T) {
 	t.Parallel()
 	good := func() record {
 		return record{Outcome: Found, Server: "whois.registry-site.net", Domain: &Domain{

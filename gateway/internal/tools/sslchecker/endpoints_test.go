@@ -374,7 +374,7 @@ func TestOtherCertificates(t *testing.T) {
 }
 
 // Suites of older versions than TLS 1.3 tell whether there is a second certificate.
-func TestMayHave(t *testing.T) {
+func TestOldSuitesTellOfASecondCertificate(t *testing.T) {
 	t.Parallel()
 	const rsa12, ecdsa12, any13 = tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
 		tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_AES_128_GCM_SHA256

@@ -97,8 +97,8 @@ func TestPublicSuffixWords(t *testing.T) {
 	}
 }
 
-// TestToldNames: each is of a bounded length and without what may harm.
-func TestToldNames(t *testing.T) {
+// Each is of a bounded length and without what may harm.
+func TestNamesInSentencesAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		strings.Repeat("x", 64): strings.Repeat("x", 64), strings.Repeat("é", 65): strings.Repeat("é", 64) + "…",

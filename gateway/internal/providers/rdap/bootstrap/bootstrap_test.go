@@ -279,7 +279,7 @@ func TestAPanicIsAFailure(t *testing.T) {
 	})
 }
 
-func TestOff(t *testing.T) {
+func TestWithoutFetchingTheBuiltInListsServe(t *testing.T) {
 	t.Parallel()
 	r := New(nil, target.URL{}, nil)
 	defer r.Close()

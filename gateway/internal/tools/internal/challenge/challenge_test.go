@@ -17,8 +17,8 @@ func fields(lines ...string) http.Header {
 	return h
 }
 
-// TestOf has each mark, and beside it what a site behind the same vendor answers that is no challenge.
-func TestOf(t *testing.T) {
+// The cases have each mark, and beside it what a site behind the same vendor answers that is no challenge.
+func TestEachVendorsChallengeIsRecognised(t *testing.T) {
 	t.Parallel()
 	rows := []struct {
 		name   string
