@@ -56,7 +56,7 @@ var spreadFilter = fmt.Sprintf(`
 		icmp type echo-request meta mark set jhash @th,16,32 mod 2 seed 0x1ab offset %d
 		icmpv6 type echo-request meta mark set jhash @th,16,32 mod 2 seed 0x1ab offset %d
 		meta l4proto { tcp, udp } meta mark set jhash @th,0,32 mod 2 seed 0x1ab offset %d
-	}`, leg1Mark, leg1Mark, leg1Mark)
+	}`, path1Mark, path1Mark, path1Mark)
 
 const ownErrors = `icmp type { time-exceeded, destination-unreachable, echo-reply }`
 const ownErrors6 = `icmpv6 type { time-exceeded, destination-unreachable, echo-reply }`

@@ -150,8 +150,8 @@ func (g *graph) routes(b *strings.Builder, name string) {
 		g.route(b, name, "far", "", dead...)
 	}
 	if name == spreader {
-		g.route(b, name, "a6", fmt.Sprintf(" table %d", legTable+leg1Mark), wild4, wild6)
-		g.route(b, name, "b6", fmt.Sprintf(" table %d", legTable+leg2Mark), wild4, wild6)
+		g.route(b, name, "a6", fmt.Sprintf(" table %d", pathTable+path1Mark), wild4, wild6)
+		g.route(b, name, "b6", fmt.Sprintf(" table %d", pathTable+path2Mark), wild4, wild6)
 	}
 }
 
@@ -189,8 +189,8 @@ func (g *graph) rules(name string) string {
 // markRules route marked packets by the table of their leg.
 func markRules() string {
 	var b strings.Builder
-	for _, mark := range []int{leg1Mark, leg2Mark} {
-		fmt.Fprintf(&b, "rule add fwmark %d table %d\n", mark, legTable+mark)
+	for _, mark := range []int{path1Mark, path2Mark} {
+		fmt.Fprintf(&b, "rule add fwmark %d table %d\n", mark, pathTable+mark)
 	}
 	return b.String()
 }

@@ -99,12 +99,12 @@ var PublicResolvers = map[string][2]netip.Addr{
 }
 
 // spreader is the router that spreads packets over two legs, by marks: a mark's packets are routed by the table of the
-// same number past legTable.
+// same number past pathTable.
 const (
-	spreader = "x5"
-	leg1Mark = 1
-	leg2Mark = 2
-	legTable = 100
+	spreader  = "x5"
+	path1Mark = 1
+	path2Mark = 2
+	pathTable = 100
 	// ownTable routes what a node sends itself, where that takes a link of its own.
 	ownTable = 200
 )
