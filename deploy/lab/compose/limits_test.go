@@ -27,11 +27,11 @@ func passed(t *testing.T, v *visitor, n int) (ok, refilled int) {
 	begin := time.Now()
 	var wg sync.WaitGroup
 	// More of one client at once would be refused for being in flight.
-	places := make(chan struct{}, 6)
+	slots := make(chan struct{}, 6)
 	for i := range n {
-		places <- struct{}{}
+		slots <- struct{}{}
 		wg.Go(func() {
-			defer func() { <-places }()
+			defer func() { <-slots }()
 			a, err := v.ask("http://"+at[i%len(at)], "dns-lookup", "lab-dns.com", nil, nil)
 			switch {
 			case err != nil:

@@ -118,7 +118,7 @@ const (
 	goldenToken = "{token}"   // the worker's credential
 )
 
-// answerTo asks again where the registries' redirector had no place: each gateway may ask it 8 times in 10 s.
+// answerTo asks again where the registries' redirector had no slot: each gateway may ask it 8 times in 10 s.
 func answerTo(ctx context.Context, server *lab.Server, r golden.Request) (answer golden.Answer, err error) {
 	for range 60 {
 		answer, err = answerNow(ctx, server, r)
@@ -129,15 +129,15 @@ func answerTo(ctx context.Context, server *lab.Server, r golden.Request) (answer
 			return answer, err
 		}
 	}
-	return answer, fmt.Errorf("no place at the redirector: %s", r.Body)
+	return answer, fmt.Errorf("no slot at the redirector: %s", r.Body)
 }
 
-// goldenPlaces keep requests from waiting for the processor where they should wait for the lab.
-var goldenPlaces = make(chan struct{}, 16)
+// goldenSlots keep requests from waiting for the processor where they should wait for the lab.
+var goldenSlots = make(chan struct{}, 16)
 
 func answerNow(ctx context.Context, server *lab.Server, r golden.Request) (answer golden.Answer, err error) {
-	goldenPlaces <- struct{}{}
-	defer func() { <-goldenPlaces }()
+	goldenSlots <- struct{}{}
+	defer func() { <-goldenSlots }()
 	req, err := http.NewRequestWithContext(ctx, r.Method, "http://"+server.Addr+r.Path, strings.NewReader(r.Body))
 	if err != nil {
 		return answer, err

@@ -14,7 +14,7 @@ import (
 	"diagnostics/lab"
 )
 
-// patiently asks again where the redirector's places are taken (8 in 10 s for all of the service): that answer says
+// patiently asks again where the redirector's slots are taken (8 in 10 s for all of the service): that answer says
 // when.
 func patiently(t *testing.T, slug, input string) answer {
 	t.Helper()
@@ -34,7 +34,7 @@ func patiently(t *testing.T, slug, input string) answer {
 		}
 		time.Sleep(time.Duration(seconds) * time.Second)
 	}
-	t.Fatalf("%s %q: no place at the redirector", slug, input)
+	t.Fatalf("%s %q: no slot at the redirector", slug, input)
 	return answer{}
 }
 

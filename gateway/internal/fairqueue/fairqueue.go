@@ -21,7 +21,7 @@ type Pace struct {
 // room is how many may wait: the pace has no turn within MaxWait for more.
 func (p Pace) room() int { return 1 + int(MaxWait/p.Every) }
 
-// Slots count what a server is asked, over all instances. Take takes a place at once and gives 0, or gives the time
+// Slots count what a server is asked, over all instances. Take takes a slot at once and gives 0, or gives the time
 // until one is free; its only error is that of a ctx that has ended.
 type Slots interface {
 	Take(ctx context.Context, server string, pace Pace) (wait time.Duration, err error)
@@ -39,7 +39,7 @@ type Queue struct {
 	lines map[string]*line
 }
 
-// New makes a Queue for the places of slots.
+// New makes a Queue for slots.
 func New(slots Slots) *Queue { return &Queue{slots: slots, lines: make(map[string]*line)} }
 
 // Wait returns 0 once the server may be asked, within patience, which is at most MaxWait. It gives the time after which

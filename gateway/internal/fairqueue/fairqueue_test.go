@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// bucket is places that leak, as the real ones do.
+// bucket is slots that leak, as the real ones do.
 type bucket struct {
 	mu    sync.Mutex
 	next  map[string]time.Time // when one more than a burst is free
@@ -83,7 +83,7 @@ func (c *crowd) ask(server, client, network string) {
 	synctest.Wait()
 }
 
-// burst takes the places that are free, a little before all who ask later: no place comes free at the very moment at
+// burst takes the slots that are free, a little before all who ask later: no slot comes free at the very moment at
 // which one of those has waited long enough.
 func (c *crowd) burst(client string) {
 	for range pace.Burst {
@@ -155,7 +155,7 @@ func TestNetworks(t *testing.T) {
 	})
 }
 
-// A server that has no free place leaves the others alone.
+// A server that has no free slot leaves the others alone.
 func TestServersAreApart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestServersAreApart(t *testing.T) {
 	})
 }
 
-// Whoever leaves takes no place, and the next one is not held up.
+// Whoever leaves takes no slot, and the next one is not held up.
 func TestLeaving(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -203,7 +203,7 @@ func TestPatience(t *testing.T) {
 		}
 		for range 3 {
 			if again, took := wait(0); again != 0 || took != 0 {
-				t.Errorf("a free place: %v after %v", again, took)
+				t.Errorf("a free slot: %v after %v", again, took)
 			}
 		}
 		if again, took := wait(time.Second - time.Millisecond); again != time.Second || took != 0 {
@@ -215,8 +215,8 @@ func TestPatience(t *testing.T) {
 	})
 }
 
-// Places that other instances take are waited for no longer than MaxWait.
-func TestOthersTakeEveryPlace(t *testing.T) {
+// Slots that other instances take are waited for no longer than MaxWait.
+func TestOthersTakeEverySlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := New(taken{})
@@ -228,7 +228,7 @@ func TestOthersTakeEveryPlace(t *testing.T) {
 	})
 }
 
-// taken has a place in a second, and then it is gone.
+// taken has a slot in a second, and then it is gone.
 type taken struct{}
 
 func (taken) Take(context.Context, string, Pace) (time.Duration, error) { return time.Second, nil }

@@ -96,15 +96,15 @@ type proof struct {
 }
 
 func (p *proof) all(ctx context.Context, wanted *regexp.Regexp) {
-	places := make(chan struct{}, atOnce)
+	slots := make(chan struct{}, atOnce)
 	var wg sync.WaitGroup
 	for _, s := range p.lab.TLSServers() {
 		if s.Truth.Suites == nil || !wanted.MatchString(s.Host) {
 			continue
 		}
-		places <- struct{}{}
+		slots <- struct{}{}
 		wg.Go(func() {
-			defer func() { <-places }()
+			defer func() { <-slots }()
 			p.server(ctx, s)
 		})
 	}

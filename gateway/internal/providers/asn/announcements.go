@@ -84,11 +84,11 @@ func (c *Client) systems(ctx context.Context, numbers []uint32) []foundSystem {
 // inParallel calls do for 0 to n-1, at most maxParallel at once. It panics as one of them did.
 func inParallel(n int, do func(i int)) {
 	var running parallel.Group
-	places := make(chan struct{}, maxParallel)
+	slots := make(chan struct{}, maxParallel)
 	for i := range n {
-		places <- struct{}{}
+		slots <- struct{}{}
 		running.Go(func() {
-			defer func() { <-places }()
+			defer func() { <-slots }()
 			do(i)
 		})
 	}

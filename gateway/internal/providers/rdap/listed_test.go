@@ -155,7 +155,7 @@ func TestUnlistedName(t *testing.T) {
 	w.wantAsked(redirectorHost + "/domain/one-site.es")
 }
 
-// A name below no top-level domain is told at once and costs no place anywhere: one question to the resolver for each
+// A name below no top-level domain is told at once and costs no slot anywhere: one question to the resolver for each
 // last label that the public suffix list does not have.
 func TestUndelegatedName(t *testing.T) {
 	t.Parallel()

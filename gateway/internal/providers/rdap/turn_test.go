@@ -11,7 +11,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// Every request takes a place at its own server: the redirector's, one that it makes to itself, the registry's and the
+// Every request takes a slot at its own server: the redirector's, one that it makes to itself, the registry's and the
 // registrar's.
 func TestEveryServerIsCounted(t *testing.T) {
 	t.Parallel()
@@ -29,7 +29,7 @@ func TestEveryServerIsCounted(t *testing.T) {
 	s.wantTaken(t, redirectorHost+":443", redirectorHost+":443", registryHost+":443", registryHost+":443")
 }
 
-// Who finds no place in time is told when to come again, and that it is not the registry's fault; nobody was asked.
+// Who finds no slot in time is told when to come again, and that it is not the registry's fault; nobody was asked.
 func TestNoTurn(t *testing.T) {
 	t.Parallel()
 	s := &slots{waits: []time.Duration{6 * time.Second}}

@@ -192,7 +192,7 @@ func wantFailure(t testing.TB, err error, kind fault.Kind, part string) *fault.E
 	return f
 }
 
-// slots are places by script.
+// slots gives slots by script.
 type slots struct {
 	mu    sync.Mutex
 	waits []time.Duration // of the calls to come; then none
@@ -220,6 +220,6 @@ func (s *slots) wantTaken(t testing.TB, servers ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !slices.Equal(s.taken, servers) {
-		t.Errorf("places taken at %v, want %v", s.taken, servers)
+		t.Errorf("slots taken at %v, want %v", s.taken, servers)
 	}
 }

@@ -10,8 +10,8 @@ import (
 // mail hosts, BIMI) has bounds of its own, each for itself: none of it may keep a record of the domain from being
 // looked up, or wait behind a reverse zone that is dead.
 const (
-	asidePlaces = maxMailConcurrent / 2
-	asideBytes  = 192 << 10
+	asideSlots = maxMailConcurrent / 2
+	asideBytes = 192 << 10
 	// asideSpare is how much of what a run may send is left to the records.
 	asideSpare = traffic.MaxSent / 2
 	asideTime  = 5 * time.Second
@@ -22,7 +22,7 @@ const (
 // aside is a resolver for so many questions that shares nothing with this one but the client.
 func (r *resolver) aside(questions int) *resolver {
 	a := newResolver(r.client)
-	a.places = make(chan struct{}, asidePlaces)
+	a.slots = make(chan struct{}, asideSlots)
 	a.left, a.room, a.spare = questions, asideBytes, asideSpare
 	a.news = r.news
 	return a

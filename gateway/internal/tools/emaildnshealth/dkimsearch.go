@@ -35,7 +35,7 @@ const (
 	// searchQueries are one for each selector, and one for a selector that nobody uses.
 	searchQueries = 1 + maxSearched
 	// maxSilent is how many lookups may fail before any was answered; more would wait for the same silence.
-	maxSilent = asidePlaces
+	maxSilent = asideSlots
 )
 
 // searchDKIM tries the selectors of large senders. What it finds never changes the status: whether the domain signs
@@ -75,7 +75,7 @@ func (s *search) run(selectors []string) {
 	var next atomic.Int32
 	var lookups parallel.Group
 	lookups.Go(func() { s.anything = *ask(wildcardProbe) })
-	for range asidePlaces - 1 {
+	for range asideSlots - 1 {
 		lookups.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(selectors); i = int(next.Add(1)) - 1 {
 				if answered.Load() == 0 && failed.Load() >= maxSilent {

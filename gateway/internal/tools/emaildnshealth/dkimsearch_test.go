@@ -158,7 +158,7 @@ func TestDKIMSearchIsFairToServers(t *testing.T) {
 	}
 	s := search{ask: ask(nil)}
 	s.run(all)
-	if n := asked.Load(); n != int32(1+len(all)) || most.Load() > asidePlaces {
+	if n := asked.Load(); n != int32(1+len(all)) || most.Load() > asideSlots {
 		t.Errorf("asked %d, %d at once", n, most.Load())
 	}
 	asked.Store(0)

@@ -31,7 +31,7 @@ const (
 // packages spf and dmarc, and spf's AddressResolver.
 type resolver struct {
 	client *egress.Client
-	places chan struct{}
+	slots  chan struct{}
 
 	mu    sync.Mutex
 	left  int
@@ -69,7 +69,7 @@ type reply struct {
 func newResolver(client *egress.Client) *resolver {
 	return &resolver{
 		client: client,
-		places: make(chan struct{}, maxMailConcurrent),
+		slots:  make(chan struct{}, maxMailConcurrent),
 		left:   maxMailQueries,
 		room:   maxMailBytes,
 		asked:  make(map[question]func(context.Context) reply),
@@ -108,8 +108,8 @@ func (r *resolver) flight(q question) func(context.Context) reply {
 
 func (r *resolver) send(ctx context.Context, q question) reply {
 	select {
-	case r.places <- struct{}{}:
-		defer func() { <-r.places }()
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
 	case <-ctx.Done():
 		return reply{err: &mailauth.LookupError{Code: dnsclient.CodeTimeout}}
 	}
