@@ -23,7 +23,8 @@ func openAudit(path settings.FilePath, log *slog.Logger) (*auditLog, error) {
 	}
 	file, err := audit.Open(string(path), log)
 	if err != nil {
-		return nil, fmt.Errorf("AUDIT_LOG_FILE takes the path of a file that this user may write; it cannot be opened: %w", err)
+		return nil, fmt.Errorf("AUDIT_LOG_FILE takes the path of a file that this user may write; "+
+			"it cannot be opened: %w", err)
 	}
 	tell := func(dropped uint64) []byte {
 		log.Warn("audit lines were dropped", "count", dropped)

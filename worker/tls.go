@@ -24,7 +24,8 @@ func newServerTLS(c Config, watcher *files.Watcher) (*serverTLS, error) {
 	s := &serverTLS{}
 	err := watcher.Load("worker_certificate", s.takeCertificate, string(c.TLSCertFile), string(c.TLSKeyFile))
 	if err != nil {
-		return nil, fmt.Errorf("WORKER_TLS_CERT_FILE with WORKER_TLS_KEY_FILE takes a certificate and its private key in PEM: %w", err)
+		return nil, fmt.Errorf("WORKER_TLS_CERT_FILE with WORKER_TLS_KEY_FILE takes a certificate and its private key "+
+			"in PEM: %w", err)
 	}
 	if c.TLSClientCAFile == "" {
 		return s, nil

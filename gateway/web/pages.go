@@ -86,7 +86,8 @@ func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 	p := page{
 		template: "tool.html", Path: "/tools/" + t.Slug, Icon: tabIconName(t.Slug), Title: t.Title, Description: t.Promise,
 		Groups: s.groups, Group: t.group, Tool: &t, Input: query.Get("input"),
-		Styles: t.styles, Modules: []string{"pages/site.js", "pages/tool.js"}, Later: append([]string{"lib/answer.js"}, t.modules...),
+		Styles: t.styles, Modules: []string{"pages/site.js", "pages/tool.js"},
+		Later: append([]string{"lib/answer.js"}, t.modules...),
 	}
 	if t.probes {
 		p.Waits, p.vary = foreign && p.Input != "" && t.Unavailable == "", headerFetchSite
@@ -136,9 +137,13 @@ func (s *Site) missing() page {
 	}
 }
 
-// rehearse makes every page once, those with a target too, so that a module that is not there stops the start and not a visitor.
+// rehearse makes every page once, those with a target too, so that a module that is not there stops the start and not a
+// visitor.
 func (s *Site) rehearse() error {
-	all := []page{s.home(), s.report(nil, true), s.report(url.Values{"target": {"example.com"}}, false), s.history(), s.privacy(), s.missing()}
+	all := []page{
+		s.home(), s.report(nil, true), s.report(url.Values{"target": {"example.com"}}, false), s.history(), s.privacy(),
+		s.missing(),
+	}
 	for _, t := range s.tools {
 		all = append(all, s.tool(t, nil, true), s.tool(t, url.Values{"input": {"example.com"}}, false))
 	}

@@ -82,7 +82,9 @@ func TestHelp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"-healthcheck", "-init-secrets", "LOG_LEVEL (default info)\n", "lowest level that is logged"} {
+	for _, want := range []string{
+		"-healthcheck", "-init-secrets", "LOG_LEVEL (default info)\n", "lowest level that is logged",
+	} {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("no %q in:\n%s", want, stderr.String())
 		}

@@ -66,7 +66,8 @@ func TestPredicatesReportWhether(t *testing.T) {
 
 func TestPredicatesCanFail(t *testing.T) {
 	t.Parallel()
-	if got := unclearPredicates(t, "testdata/predicates"); !slices.Equal(got, []string{"testdata/predicates/predicates.go: bad"}) {
+	want := []string{"testdata/predicates/predicates.go: bad"}
+	if got := unclearPredicates(t, "testdata/predicates"); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }

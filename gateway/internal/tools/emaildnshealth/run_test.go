@@ -685,7 +685,8 @@ func TestEmailOwnResolverFails(t *testing.T) {
 	h := checkDomain(t, t.Context(), n, nil, "post.com", "")
 	for _, c := range []check{h.Checks.MX.check, h.Checks.SPF.check, h.Checks.DMARC.check} {
 		said := fmt.Sprint(c.Summary, c.Issues)
-		if c.Status != mailError || !strings.Contains(said, "this service's own resolver") || strings.Contains(said, "repair") {
+		if c.Status != mailError || !strings.Contains(said, "this service's own resolver") ||
+			strings.Contains(said, "repair") {
 			t.Errorf("%s: %s", c.Status, said)
 		}
 	}
