@@ -90,7 +90,10 @@ func TestTryAgain(t *testing.T) {
 
 // A private address is recognised while it is typed, in every field that takes a target, and nothing is asked for that.
 func TestPrivateAddressesAreRecognised(t *testing.T) {
-	for path, field := range map[string]string{"/": "target", "/report": "target", "/tools/ping": "input", "/tools/ssl-checker": "input", "/tools/whois-lookup": "input"} {
+	for path, field := range map[string]string{
+		"/": "target", "/report": "target", "/tools/ping": "input", "/tools/ssl-checker": "input",
+		"/tools/whois-lookup": "input",
+	} {
 		t.Run(path[1:], func(t *testing.T) {
 			t.Parallel()
 			tab := openTab(t, browser.Options{Width: 360})

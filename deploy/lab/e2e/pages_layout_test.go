@@ -116,7 +116,8 @@ func TestOneTargetAllTools(t *testing.T) {
 	tab.Reload()
 	untilAnswered(tab)
 	if !tab.Holds(`(() => {
-		const [first, current] = ["li", "[aria-current]"].map((e) => document.querySelector("#strip " + e).getBoundingClientRect());
+		const [first, current] = ["li", "[aria-current]"]
+			.map((e) => document.querySelector("#strip " + e).getBoundingClientRect());
 		return document.querySelector("#strip ul").scrollLeft > 0 && first.left >= 0 && first.width > 0 &&
 			current.left >= first.right && current.right <= innerWidth; })()`) {
 		t.Error("the full report or the page's own tool is out of sight in the strip")

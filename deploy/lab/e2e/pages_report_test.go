@@ -253,7 +253,8 @@ func reportAtAGlance(t *testing.T) {
 			screens[i].holdLength(t, tab)
 			// A card tells two to four facts of its answer, and one of what is not registered.
 			if odd := tab.String(`[...document.querySelectorAll("article.tool-card[data-state=done]")].map((card) =>
-				[card.dataset.slug, [...card.querySelectorAll(".card-facts > div > dt")].filter((e) => getComputedStyle(e.parentElement).display !== "none").length])
+				[card.dataset.slug, [...card.querySelectorAll(".card-facts > div > dt")]
+					.filter((e) => getComputedStyle(e.parentElement).display !== "none").length])
 				.filter(([slug, n]) => n < (slug === "whois-lookup" ? 1 : 2) || n > 4).join(" ")`); odd != "" {
 				t.Errorf("facts of cards: %s", odd)
 			}

@@ -11,7 +11,8 @@ import (
 	"diagnostics/lab/internal/browser"
 )
 
-// Wherever a page shows rows, they can be had as a file: tables as they are, and what is drawn otherwise in its numbers.
+// Wherever a page shows rows, they can be had as a file: tables as they are, and what is drawn otherwise in its
+// numbers.
 func TestRowsAsFiles(t *testing.T) {
 	for _, c := range []struct {
 		name, path, part string
@@ -22,7 +23,8 @@ func TestRowsAsFiles(t *testing.T) {
 		{"hops", toolPath("traceroute", "dirty.lab-transit.net"), ".part:has(> .trace)",
 			[]string{"Hop", "Addresses", "Name", "AS number", "Network", "Best (ms)"}, []string{"11.91.0.1"}},
 		{"records", toolPath("dns-lookup", "types.lab-dns.com"), ".part:has(> .lookup-records)",
-			[]string{"Type", "Record", "Time left (s)"}, []string{"TLSA", "3 1 1 0c72ac70b745ac19998811b131d662c9ac69dbdbe7cb23e5b514b56664c5d3d6"}},
+			[]string{"Type", "Record", "Time left (s)"},
+			[]string{"TLSA", "3 1 1 0c72ac70b745ac19998811b131d662c9ac69dbdbe7cb23e5b514b56664c5d3d6"}},
 		{"a table", toolPath("dns-lookup", "types.lab-dns.com"), ".tabled",
 			[]string{"Type", "Answer", "Code"}, []string{"CAA", "NOERROR"}},
 	} {

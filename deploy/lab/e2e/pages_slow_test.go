@@ -17,7 +17,8 @@ const (
 	ready   = `Math.round(performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd)`
 )
 
-// usableWithin is how soon the form must be usable, as many times as a loaded machine gets; LAB_EXACT is for a quiet one.
+// usableWithin is how soon the form must be usable, as many times as a loaded machine gets; LAB_EXACT is for a quiet
+// one.
 func usableWithin() time.Duration {
 	const bound, loaded = 3 * time.Second, 5
 	if os.Getenv("LAB_EXACT") != "" {
@@ -29,7 +30,10 @@ func usableWithin() time.Duration {
 // Over a link of 400 ms and 400 kbit/s a first visitor has a usable form within three seconds: it is drawn, its scripts
 // have run, and what is sent is asked. The link makes nearly all of the time.
 func TestSlowLink(t *testing.T) {
-	for path, input := range map[string]string{"/": "lab-dns.com", "/report": "11.80.0.5", "/tools/dns-lookup": "lab-dns.com", "/tools/traceroute": "clean.lab-transit.net", "/tools/ssl-checker": "fast.lab-site.com"} {
+	for path, input := range map[string]string{
+		"/": "lab-dns.com", "/report": "11.80.0.5", "/tools/dns-lookup": "lab-dns.com",
+		"/tools/traceroute": "clean.lab-transit.net", "/tools/ssl-checker": "fast.lab-site.com",
+	} {
 		t.Run(path, func(t *testing.T) {
 			if os.Getenv("LAB_EXACT") == "" {
 				t.Parallel()

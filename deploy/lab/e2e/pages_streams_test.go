@@ -47,7 +47,8 @@ const keepRun = `{
 	const frame = () => {
 		const live = document.querySelector("#result[aria-busy=true] > .live");
 		if (!live) return;
-		if (kept.frames.length % 5 === 1) kept.buttons += [...live.querySelectorAll("button")].filter((b) => b.checkVisibility({ visibilityProperty: true })).length;
+		if (kept.frames.length % 5 === 1) kept.buttons += [...live.querySelectorAll("button")]
+			.filter((b) => b.checkVisibility({ visibilityProperty: true })).length;
 		const now = { count: Number(live.dataset.count), text: textOf(live),
 			doing: document.querySelector("#result > p.verdict.pending")?.textContent ?? "" };
 		const last = kept.frames.at(-1);

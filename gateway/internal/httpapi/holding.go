@@ -42,7 +42,8 @@ func (h *holding) grow(n int) error {
 	return h.set(h.size+int64(n), sharesOfRuns)
 }
 
-// fits counts more for what can be left out, where that is within the client's share.
+// fits counts more for what can be left out, and reports whether that is within the client's share: else nothing is
+// counted.
 func (h *holding) fits(n int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -64,8 +64,8 @@ func Read(file, page string) ([]Block, error) {
 var (
 	inline = regexp.MustCompile("`([^`]+)`")
 	// A program that operators type, with arguments.
-	typed = regexp.MustCompile(`^(sudo )?(apt-get|curl|df|dig|docker|docker-compose|ip|journalctl|kill|nft|nsenter|nstat|` +
-		`openssl|redis-cli|ss|ssh|sysctl|systemctl|wget) \S`)
+	typed = regexp.MustCompile(`^(sudo )?(apt-get|curl|df|dig|docker|docker-compose|ip|journalctl|kill|nft|nsenter|` +
+		`nstat|openssl|redis-cli|ss|ssh|sysctl|systemctl|wget) \S`)
 	// The name of a command, and what it does in one word.
 	named = regexp.MustCompile(`^(docker compose|(docker|ip|openssl|systemctl|docker compose) [a-z_]+)$`)
 )
