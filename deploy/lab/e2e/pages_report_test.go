@@ -447,7 +447,7 @@ func reportBesideAFile(t *testing.T) {
 	tab.Click("#compare")
 	tab.WaitFor("#compare-file")
 	take("no report")
-	tab.Until(`document.querySelector("#compare-error").textContent.includes("no report that was saved as JSON")`)
+	tab.Until(`document.querySelector("#compare-error").textContent.includes("not a report saved as JSON")`)
 	take(string(file))
 	tab.WaitFor("#comparison table")
 	holdText(t, tab, "#comparison", "11.80.0.5 and 11.80.0.45", "Ping", "Address")

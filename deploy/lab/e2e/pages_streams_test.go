@@ -286,7 +286,7 @@ func reportKeepsWhatWasFound(t *testing.T) {
 	tab.Click("#cancel")
 	tab.Until(reported)
 	tab.Until(`!document.querySelector("article.tool-card:not([data-state=cancelled])")`)
-	holdText(t, tab, "#result .all-cards", "Cancelled before there was an answer.", "Found before that (incomplete): ")
+	holdText(t, tab, "#result .all-cards", "Cancelled before an answer came.", "Found before that (incomplete): ")
 	holdLooks(t, tab, "report-cancelled")
 }
 

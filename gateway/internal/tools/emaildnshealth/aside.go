@@ -24,6 +24,6 @@ func (r *resolver) aside(questions int) *resolver {
 	a := newResolver(r.client)
 	a.slots = make(chan struct{}, asideSlots)
 	a.left, a.room, a.spare = questions, asideBytes, asideSpare
-	a.news = r.news
+	a.news, a.own = r.news, r.own
 	return a
 }

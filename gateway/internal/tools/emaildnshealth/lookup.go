@@ -39,13 +39,17 @@ type resolver struct {
 	spare int // of what the run may send, left to others
 	asked map[question]func(context.Context) reply
 
-	// broken is whether this service's own resolver does not work, found out once: where it does not, no lookup says
-	// anything about the domain.
-	brokenOnce sync.Once
-	broken     bool
+	own *ownResolver
 
 	// news tells that somebody was asked, not the cache alone.
 	news *atomic.Bool
+}
+
+// ownResolver is whether this service's own resolver does not work, which is found out once: where it does not, no
+// lookup says anything about the domain, and none is made any more.
+type ownResolver struct {
+	once   sync.Once
+	broken atomic.Bool
 }
 
 type question struct {
@@ -74,6 +78,7 @@ func newResolver(client *egress.Client) *resolver {
 		room:   maxMailBytes,
 		asked:  make(map[question]func(context.Context) reply),
 		news:   new(atomic.Bool),
+		own:    new(ownResolver),
 	}
 }
 
@@ -113,6 +118,9 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 	case <-ctx.Done():
 		return reply{err: &mailauth.LookupError{Code: dnsclient.CodeTimeout}}
 	}
+	if r.own.broken.Load() {
+		return reply{err: &mailauth.LookupError{Code: mailauth.CodeResolver}}
+	}
 	if r.spare > 0 && traffic.Room(ctx, r.spare) != nil {
 		return reply{err: &mailauth.LookupError{Code: mailauth.CodeBound}}
 	}
@@ -145,8 +153,8 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 
 // codeOf gives the code of a failed lookup, which may be the fault of this service's own resolver.
 func (r *resolver) codeOf(ctx context.Context, name string, failed dnsclient.Answer) string {
-	r.brokenOnce.Do(func() { r.broken = r.client.ResolverFault(ctx, name, name, failed) != nil })
-	if r.broken {
+	r.own.once.Do(func() { r.own.broken.Store(r.client.ResolverFault(ctx, name, name, failed) != nil) })
+	if r.own.broken.Load() {
 		return mailauth.CodeResolver
 	}
 	return failed.Code

@@ -23,7 +23,7 @@ export const limited = (d) => missing(d) > 0 && d.confirmation !== null && d.con
 const apart = (d) => (d.confirmation.intervalMs === 1000 ? "one second apart" : `${ms(d.confirmation.intervalMs)} apart`);
 
 /** @param {any} d */
-const limitWords = (d) => `${percent(d.lossPercent)} of ${decided(d)} to ${d.target} got no answer, but all ${d.confirmation.sent} sent ${apart(d)} afterwards did: the host probably limits its answers.`;
+const limitWords = (d) => `${percent(d.lossPercent)} of ${decided(d)} got no answer, but all ${d.confirmation.sent} sent ${apart(d)} afterwards did: the host probably limits its answers.`;
 
 /** What the confirmation says where it lost probes too. @param {any} d */
 const alsoLost = (d) => (d.confirmation === null || limited(d) ? "" : ` Of ${plural(d.confirmation.sent, "more probe")} sent ${apart(d)}, ${d.confirmation.sent - d.confirmation.received} got no answer either.`);
