@@ -122,6 +122,17 @@ func TestOneTargetAllTools(t *testing.T) {
 			current.left >= first.right && current.right <= innerWidth; })()`) {
 		t.Error("the full report or the page's own tool is out of sight in the strip")
 	}
+	// What the full report leaves of the tool beside it can be touched.
+	tab.Look(412, false)
+	tab.Open(toolPath("traceroute", "dirty.lab-transit.net"))
+	untilAnswered(tab)
+	if shown := tab.String(`(() => {
+		const [first, ...others] = [...document.querySelectorAll("#strip li:not([hidden])")]
+			.map((e) => e.getBoundingClientRect());
+		return others.map((e) => e.right - first.right).filter((shown) => shown > 0 && shown < 24).join(" "); })()`); shown != "" {
+		t.Errorf("%s px of a tool are in sight beside the full report", shown)
+	}
+	tab.Look(360, false)
 	// Without a target it is the tool's page again.
 	tab.Open("/tools/dns-lookup")
 	if heading := tab.Text("#heading"); heading != "DNS lookup" {

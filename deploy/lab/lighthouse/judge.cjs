@@ -13,7 +13,7 @@ const least = { performance: 95, accessibility: 98, "best-practices": 98, seo: 9
 
 /** A report runs fourteen checks on the processors that draw it, so its performance says as much about this machine. */
 const running = "/report?target=example.com";
-const leastRunning = { ...least, performance: 85 };
+const leastRunning = { ...least, performance: 90 };
 
 /** Those with an input ask search engines to stay away, which is no fault. */
 const pages = [

@@ -22,7 +22,14 @@ export function showStrip(strip, target) {
   // The first stays where it is: the tool of the page comes into the middle of what is beside it.
   const first = list.querySelector("li")?.offsetWidth ?? 0;
   list.scrollLeft = at.offsetLeft - first - (list.clientWidth - first - at.offsetWidth) / 2;
+  // What shows of a tool beside the first is wide enough to be touched (WCAG 2.2, 2.5.8).
+  const edge = list.querySelector("li")?.getBoundingClientRect().right ?? 0;
+  const narrow = [...list.querySelectorAll("li")].map((item) => item.getBoundingClientRect().right - edge).find((shown) => shown > 0 && shown < touchable);
+  if (narrow !== undefined) list.scrollLeft -= touchable - narrow;
 }
+
+/** The least width of what is touched, in pixels, and a little. */
+const touchable = 26;
 
 /**
  * @param {HTMLLIElement} item
