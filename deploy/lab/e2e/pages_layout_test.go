@@ -129,7 +129,9 @@ func TestOneTargetAllTools(t *testing.T) {
 	if shown := tab.String(`(() => {
 		const [first, ...others] = [...document.querySelectorAll("#strip li:not([hidden])")]
 			.map((e) => e.getBoundingClientRect());
-		return others.map((e) => e.right - first.right).filter((shown) => shown > 0 && shown < 24).join(" "); })()`); shown != "" {
+		const begin = document.querySelector("#strip ul").getBoundingClientRect().left;
+		return others.flatMap((e) => [e.right - first.right, begin - e.left])
+			.filter((shown) => shown > 0 && shown < 24).join(" "); })()`); shown != "" {
 		t.Errorf("%s px of a tool are in sight beside the full report", shown)
 	}
 	tab.Look(360, false)

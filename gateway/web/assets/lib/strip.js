@@ -22,10 +22,12 @@ export function showStrip(strip, target) {
   // The first stays where it is: the tool of the page comes into the middle of what is beside it.
   const first = list.querySelector("li")?.offsetWidth ?? 0;
   list.scrollLeft = at.offsetLeft - first - (list.clientWidth - first - at.offsetWidth) / 2;
-  // What shows of a tool beside the first is wide enough to be touched (WCAG 2.2, 2.5.8).
-  const edge = list.querySelector("li")?.getBoundingClientRect().right ?? 0;
-  const narrow = [...list.querySelectorAll("li")].map((item) => item.getBoundingClientRect().right - edge).find((shown) => shown > 0 && shown < touchable);
-  if (narrow !== undefined) list.scrollLeft -= touchable - narrow;
+  // What is in sight of a tool on either side of the first is wide enough to be touched, or nothing is (WCAG 2.2, 2.5.8).
+  const [start, ...others] = [...list.querySelectorAll("li:not([hidden])")].map((item) => item.getBoundingClientRect());
+  const begin = list.getBoundingClientRect().left;
+  const slim = (/** @type {number} */ width) => width > 0 && width < touchable;
+  const fits = (/** @type {number} */ back) => others.every(({ left, right }) => !slim(right + back - start.right) && !slim(begin - left - back));
+  list.scrollLeft -= Array.from({ length: 80 }, (_, back) => back).find(fits) ?? 0;
 }
 
 /** The least width of what is touched, in pixels, and a little. */
