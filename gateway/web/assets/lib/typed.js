@@ -5,13 +5,16 @@ import { announce } from "./dom.js";
 import { unfit } from "./public.js";
 import { recognise } from "./recognise.js";
 
+/** The sentence that the note has from here; what else it says is not ours to take away. */
+let told = "";
+
 /**
  * @param {HTMLInputElement} field
  * @param {HTMLElement} note the place of the sentence
  */
 export function noteUnfit(field, note) {
   const sentence = unfit(recognise(field.value)?.host);
-  if (note.textContent === sentence) return;
-  note.textContent = sentence;
+  if (note.textContent === sentence || (sentence === "" && note.textContent !== told)) return;
+  note.textContent = told = sentence;
   if (sentence !== "") announce(sentence);
 }
