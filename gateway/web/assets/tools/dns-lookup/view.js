@@ -62,12 +62,17 @@ function absentPart(d) {
   return absent.length > 0 ? el("p", { class: "lookup-absent" }, `No records of ${absent.length === 1 ? "this type" : "these types"}: ${listed(absent)}.`) : null;
 }
 
+/** More records of a type than these are folded away. */
+const mostRecords = 8;
+
 /** @param {any} d @param {string} t */
 function list(d, t) {
-  return el("ul", { class: "values" }, ...written(d, t).map((text, i) => {
+  const lines = written(d, t).map((text, i) => {
     const tag = label(t, d.records[t][i]);
     return el("li", {}, value(text, { what: t }), tag && badge("info", tag));
-  }));
+  });
+  const rest = lines.splice(mostRecords);
+  return el("div", {}, el("ul", { class: "values" }, ...lines), rest.length > 0 && more(`${rest.length} more`, el("ul", { class: "values" }, ...rest)));
 }
 
 /** @param {any} soa */
