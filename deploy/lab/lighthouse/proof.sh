@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Lighthouse looks at the pages of the service in the lab: `make proof-pages` (root, node, npm, Chromium). Accessibility, best
-# practices and SEO come to at least 98, and the median performance of three runs to at least 95 (90 of a report that runs), on each page.
+# practices and SEO come to at least 98, and the median performance of three runs to at least 95, on each page.
 set -euo pipefail
 cd "$(dirname "$0")"
 

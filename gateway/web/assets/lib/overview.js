@@ -100,7 +100,7 @@ function who(checks, what) {
 const weights = [["bad", "problem"], ["warn", "warning"], ["info", "note"]];
 
 /** What the place of the findings holds before the first; the server's page has the same. */
-const promise = "Findings appear here as checks finish, most important first. Each check has a card below.";
+const promise = "Findings appear here as checks finish, the most important first, each with what to do about it. Every check has a card below, and a card opens to the whole answer.";
 
 /**
  * @param {Check[]} checks

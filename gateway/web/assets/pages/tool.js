@@ -118,11 +118,10 @@ function frame(target) {
   if (target && strip) showStrip(strip, target);
 }
 
-/** Says so where an address cannot be checked; without the module the service says it. A run may have tidied the field since. */
+/** Says so where an address cannot be checked; without the module the service says it. */
 async function typed() {
-  const text = input?.value;
   const { noteUnfit } = await import("../lib/typed.js").catch(() => ({ noteUnfit: null }));
-  if (input && input.value === text) noteUnfit?.(input, byId("input-note"));
+  if (input) noteUnfit?.(input, byId("input-note"));
 }
 
 /** Fills the form with what the address says. */
