@@ -32,11 +32,13 @@ test("nothing is offered where nothing is recognised, and no page offers itself"
 });
 
 test("what a failure usually means is told of whom it was asked", () => {
-  assert.match(usually(504, "url"), /firewall/);
-  assert.doesNotMatch(usually(504, "registration"), /firewall/);
-  assert.match(usually(502, "domain"), /name server or registry/);
-  for (const status of [0, 403, 429, 500, 501, 503]) assert.notEqual(usually(status, "url"), "");
-  assert.equal(usually(400, "url"), "");
+  const said = (/** @type {number} */ status, /** @type {string} */ kind, error = "") => usually({ ok: false, status, error }, kind);
+  assert.match(said(504, "url"), /firewall/);
+  assert.doesNotMatch(said(504, "registration"), /firewall/);
+  assert.match(said(502, "domain"), /name server or registry/);
+  for (const status of [0, 403, 429, 500, 501, 503]) assert.notEqual(said(status, "url"), "");
+  assert.equal(said(400, "url"), "");
+  assert.match(said(502, "host", "The diagnostics worker stopped before it had answered; try again in a few seconds."), /nothing about the target/);
 });
 
 test("when to come back is said once", () => {

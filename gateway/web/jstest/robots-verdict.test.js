@@ -105,7 +105,7 @@ test("the box to try a path says whose group a crawler follows, and what Google 
   assert.match(said(found, "Applebot"), /Applebot may not fetch \/a It follows the group for Googlebot, as none names it\. Line 2 decides: Disallow: \//);
   assert.match(said(found, "Googlebot/2.1"), /It follows the group for Googlebot\. Line 2/);
   const limited = { status: "missing", httpStatus: 429, groups: [] };
-  assert.match(said(limited, "Googlebot"), /but Google treats a 429 as a server error/);
+  assert.match(said(limited, "Googlebot"), /Googlebot may not fetch \/a Google treats a 429 as a server error/);
   assert.doesNotMatch(said(limited, "Bingbot"), /Google/);
   assert.match(said({ ...limited, httpStatus: 403 }, "Googlebot"), /may fetch \/a If the server refuses it the file too, there are no rules to follow \(RFC 9309\)\.$/);
   assert.match(said({ ...limited, httpStatus: 404 }, "Googlebot"), /There are no rules to follow\.$/);

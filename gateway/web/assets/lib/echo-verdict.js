@@ -90,7 +90,7 @@ export function concerns(d) {
 }
 
 /** One lost probe is no pattern. @param {any} d @returns {"warn" | "bad"} */
-const lossTone = (d) => (d.lossPercent >= 10 && missing(d) > 1 ? "bad" : "warn");
+export const lossTone = (d) => (d.lossPercent >= 10 && missing(d) > 1 ? "bad" : "warn");
 
 /** What is worth comparing with an earlier answer. @param {any} d @returns {import("./view.js").Facts} */
 export function compared(d) {

@@ -19,7 +19,7 @@ const passing = [0, 429, 500, 502, 503, 504];
  * @returns {HTMLElement}
  */
 export function renderFailure(answer, run) {
-  const usual = run && usually(answer.status, run.kind);
+  const usual = run && usually(answer, run.kind);
   const again = run && passing.includes(answer.status) ? el("button", { type: "button", class: "quiet", id: "again" }, "Try again") : null;
   if (run) again?.addEventListener("click", run.again);
   return notice("bad", el("p", {}, sentenceOf(answer)), usual && el("p", {}, usual),

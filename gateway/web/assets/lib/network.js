@@ -41,7 +41,7 @@ export function networkRows(n) {
     ["As prefixes (CIDR)", values(n.cidrs, { what: "prefix" })],
     ["Network name", n.name],
     ["Handle", n.handle && value(n.handle, { what: "handle" })],
-    ["Type", meaning ? el("span", {}, value(n.type, { what: "type", mono: false }), ` (${meaning})`) : n.type],
+    ["Type", meaning ? `${n.type} (${meaning})` : n.type],
     ["Part of", n.parentHandle && value(n.parentHandle, { what: "parent network" })],
     ["Withheld data", heldBack(n.redactions).join("; ")],
     ["Status", n.status.join(", ") + (n.truncated ? " and more, which are not shown" : "")],

@@ -22,11 +22,12 @@ const ours = {
 
 /**
  * What a failure usually means, in a sentence or two; empty where the API's sentence says it all.
- * @param {number} status
+ * @param {import("./api.js").Answer} answer
  * @param {string} kind of the tool's input
  * @returns {string}
  */
-export function usually(status, kind) {
+export function usually({ status, error = "" }, kind) {
+  if (error.startsWith("The diagnostics worker ")) return "The worker is the part of this service that measures. This says nothing about the target.";
   const direct = !askedAbout.includes(kind);
   if (status === 502) return direct ? "Usually the server is down, refuses connections on this port, or does not speak this protocol there." : "Usually a name server or registry on the way to the answer is down or refuses to answer. The target itself may be fine.";
   if (status === 504) return direct ? "Usually a firewall drops the packets, the server is down, or it is too busy to answer in time." : "Usually a name server or registry on the way to the answer is slow or down. The target itself may be fine.";

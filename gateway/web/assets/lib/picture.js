@@ -4,7 +4,7 @@
 // (categories), stroke-2, and for text: soft, strong, end, middle, mono.
 
 import { el, svg } from "./dom.js";
-import { ms } from "./format.js";
+import { ms, number } from "./format.js";
 
 /** How wide a picture is drawn before its place is measured: as the one before it, for most are as wide as the page. */
 let usualWidth = 720;
@@ -162,7 +162,7 @@ function steps(bars, at, width) {
 
 /** @param {number} t @param {number} longest */
 function ms0(t, longest) {
-  return longest >= 10_000 ? `${t / 1000} s` : `${Number.isInteger(t) ? t : Number(t.toFixed(2))} ms`;
+  return longest >= 10_000 ? `${t / 1000} s` : `${number(Number(t.toFixed(2)))} ms`;
 }
 
 /** @param {WaterfallRow} row */

@@ -21,12 +21,20 @@ export function groups(checks, cards) {
 /** The groups that can be seen, or can come into sight as what is above them gets shorter. @param {HTMLElement} place */
 export const nearby = (place) => [...place.children].filter((group) => group.getBoundingClientRect().top < 2 * innerHeight);
 
-/** So many checks that failed for one reason are told in one line. */
+/** So many checks without an answer for one reason are told in one line. */
 const alike = 3;
 
+/** Why a check has nothing to show at all, empty where it has something. @param {Check} check */
+function nothingBecause({ stage, seen }) {
+  if (stage.state === "answered" && stage.reply.status === 400) return stage.reply.error ?? "";
+  if (seen.count > 0) return "";
+  if (stage.state === "cancelled") return "Cancelled before an answer came.";
+  return stage.state === "answered" && !stage.reply.ok ? stage.reply.error ?? "" : "";
+}
+
 /**
- * Puts the cards in their final places: checks that failed for the same reason are one line. Those that are near are put
- * in anew, so that what moves up below the findings does so at once.
+ * Puts the cards in their final places: checks that have nothing to show for the same reason are one line. Those that are
+ * near are put in anew, so that what moves up below the findings does so at once.
  * @param {HTMLElement} place
  * @param {Check[]} checks
  * @param {Cards} cards
@@ -34,17 +42,19 @@ const alike = 3;
  */
 export function settle(place, checks, cards, near) {
   const focused = document.activeElement;
-  const errors = checks.map(({ stage }) => (stage.state === "answered" && stage.reply.status === 400 ? stage.reply.error ?? "" : ""));
-  const common = [...new Set(errors)].filter((error) => error !== "" && errors.filter((e) => e === error).length >= alike);
-  const folded = checks.filter((_, i) => common.includes(errors[i]));
+  const reasons = checks.map(nothingBecause);
+  const common = [...new Set(reasons)].filter((reason) => reason !== "" && reasons.filter((r) => r === reason).length >= alike);
+  const folded = checks.filter((_, i) => common.includes(reasons[i]));
   if (folded.length === 0 && !place.querySelector(":scope > .failed-alike")) {
     for (const group of near) group.replaceWith(group);
     if (focused instanceof HTMLElement && place.contains(focused)) focused.focus({ preventScroll: true });
     return;
   }
-  const lines = common.map((error) => {
-    const some = checks.filter((_, i) => errors[i] === error);
-    return el("details", { class: "failed-alike" }, el("summary", {}, el("strong", {}, `${plural(some.length, "check")} without an answer: `), `${listed(some.map((check) => check.title))}. ${error}`),
+  const lines = common.map((reason) => {
+    const some = checks.filter((_, i) => reasons[i] === reason);
+    // One line is about the checks that the findings name above.
+    const names = common.length > 1 ? `${listed(some.map((check) => check.title))}. ` : "";
+    return el("details", { class: "failed-alike" }, el("summary", {}, el("strong", {}, `${plural(some.length, "check")} without an answer: `), names, reason),
       el("div", { class: "tool-cards" }, ...some.map((check) => cards.get(check)?.node)));
   });
   place.replaceChildren(...groups(checks.filter((check) => !folded.includes(check)), cards), ...lines);

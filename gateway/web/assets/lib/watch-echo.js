@@ -1,12 +1,12 @@
 // @ts-check
 // What a watch keeps of the answers of ping and packet-loss.
 
-import { limited, missing } from "./echo-verdict.js";
+import { limited, lossTone, missing } from "./echo-verdict.js";
 
 /** What a host that answers only so many probes a second leaves out is no loss. @param {any} d */
 function stateOf(d) {
   if (d.received === 0) return { state: "no answer", tone: /** @type {const} */ ("bad") };
-  return missing(d) > 0 && !limited(d) ? { state: "loss", tone: /** @type {const} */ ("warn") } : { state: "no loss", tone: /** @type {const} */ ("good") };
+  return missing(d) > 0 && !limited(d) ? { state: "loss", tone: lossTone(d) } : { state: "no loss", tone: /** @type {const} */ ("good") };
 }
 
 /** @type {Record<string, string>} */

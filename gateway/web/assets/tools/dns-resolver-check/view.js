@@ -58,10 +58,11 @@ function ownServers(d) {
 /** @param {any} d @returns {any[]} those of the domain’s own name servers that gave no usable answer */
 const failing = (d) => (d.authoritative?.servers ?? []).filter((/** @type {any} */ s) => s.outcome === "error");
 
-/** @param {any} d some of the domain’s own servers fail, while others answer */
+/** @param {any} d some of the domain’s own servers fail, or all while resolvers have an answer */
 function partly(d) {
   const [all, faulty] = [d.authoritative?.servers.length ?? 0, failing(d).length];
-  if (faulty === 0 || faulty === all) return "";
+  if (faulty === 0 || d.failure || d.status === "unavailable") return "";
+  if (faulty === all) return "None of the domain’s own name servers gave this service a usable answer. They may refuse only this service; if they fail for everybody, resolvers lose the records too when their TTL runs out.";
   return `${faulty} of the domain’s own ${all} name servers gave this service no usable answer. Resolvers then try the next one, which takes time.`;
 }
 

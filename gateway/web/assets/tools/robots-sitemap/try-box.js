@@ -57,9 +57,8 @@ function asPath(text) {
 /** @param {string} crawler @param {string} agent whose group it follows */
 const isNamed = (crawler, agent) => crawler.toLowerCase().startsWith(agent.toLowerCase());
 
-/** @param {Robots} robots @param {string} crawler */
-function withoutRules({ httpStatus }, crawler) {
-  if (httpStatus === 429 && /^googlebot\b/i.test(crawler)) return "RFC 9309 sets no rules here, but Google treats a 429 as a server error, and the whole site as closed.";
+/** @param {Robots} robots */
+function withoutRules({ httpStatus }) {
   return [401, 403, 429].includes(httpStatus ?? 0) ? "If the server refuses it the file too, there are no rules to follow (RFC 9309)." : "There are no rules to follow.";
 }
 
@@ -73,11 +72,14 @@ function withoutRules({ httpStatus }, crawler) {
 export function decision(robots, crawler, path) {
   const closed = robots.status === "unreachable" && path !== "/robots.txt";
   const { allowed, rule, agent, matching } = mayFetch(robots.groups, crawler, path);
-  const may = allowed && !closed;
+  // What Google documents of its crawlers; RFC 9309 has no rules for a 429.
+  const limited = robots.httpStatus === 429 && /^googlebot\b/i.test(crawler) && path !== "/robots.txt";
+  const may = allowed && !closed && !limited;
   const who = crawler || "A crawler without a name";
   const why = path === "/robots.txt" ? "The file itself may always be read."
     : closed ? "The file cannot be read, so everything counts as closed."
-    : robots.status !== "found" ? withoutRules(robots, crawler)
+    : limited ? "Google treats a 429 as a server error, and the whole site as closed. RFC 9309 sets no rules here."
+    : robots.status !== "found" ? withoutRules(robots)
     : agent === null ? "No group applies to it, so everything is open."
     : `It follows the group for ${agent === "*" ? "all crawlers (*), as none names it" : isNamed(crawler, agent) ? agent : `${agent}, as none names it`}. ${rule ? `Line ${rule.line} decides: ${spell(rule)}` : "No rule in it matches the path, so it is open."}`;
   const others = matching.slice(1, 4).map((r) => `line ${r.line} (${spell(r)})`).join(", ");

@@ -36,7 +36,7 @@ const effectWords = {
 function state(file, expected = false) {
   const { status, httpStatus } = file;
   const tone = status === "found" ? "good" : status === "missing" ? expected || refusal(file) ? "warn" : "info" : "bad";
-  return el("span", {}, badge(tone, refusal(file) ? "refused" : status), httpStatus !== null && ` HTTP ${httpStatus}`);
+  return el("span", {}, badge(tone, refusal(file) ? "refused" : status), " ", httpStatus !== null && el("span", { class: "rs-status" }, `HTTP ${httpStatus}`));
 }
 
 /** @param {Issue} issue */
