@@ -444,7 +444,7 @@ func TestUnavailableTools(t *testing.T) {
 	for slug, want := range cases {
 		root := document(t, site, "/tools/"+slug)
 		notices := "" // the one in <noscript> is text to a parser that knows scripts
-		for _, n := range all(one(t, root, "main", nil), "p", header{"class": "notice warn"}) {
+		for _, n := range all(one(t, root, "main", nil), "div", header{"class": "notice warn"}) {
 			notices += content(n)
 		}
 		if want != "" && !strings.Contains(notices, want) || want == "" && notices != "" {

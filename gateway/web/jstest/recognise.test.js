@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { clean, recognise } from "../assets/lib/recognise.js";
+import { clean } from "../assets/lib/clean.js";
+import { recognise } from "../assets/lib/recognise.js";
 
 /** @typedef {[entered: string, kind: string | null, text?: string]} Row */
 

@@ -13,8 +13,17 @@ const side = (slug, facts) => ({ slug, title: slug.toUpperCase(), facts });
 
 test("two reports differ fact by fact, and what one of them lacks is no difference", () => {
   const found = differences([side("a", { X: "1", Y: ["p", "q"] }), side("b", { Z: "1" }), side("c", { Z: "1" }), side("d", null)],
-    [side("a", { X: "2", Y: ["q", "p"] }), side("b", { Z: "1" }), side("c", null), side("d", null), side("e", { Z: "1" })]);
+    [side("a", { X: "2", Y: ["q", "p"] }), side("b", { Z: "1" }), side("c", null), side("d", null), side("e", { Z: "1" })], ["a.example", "b.example"]);
   assert.deepEqual(found, { differing: [{ title: "A", changes: [{ label: "X", gone: ["1"], come: ["2"] }] }], same: ["B"], single: ["C", "E"] });
+});
+
+test("that each report is about its own target is no difference", () => {
+  const found = differences([side("port-checker", { "11.0.0.1": "open" }), side("ping", { Address: "11.0.0.1" }), side("traceroute", { "Hop 3": ["11.0.0.1", "11.0.0.9"] })],
+    [side("port-checker", { "11.0.0.2": "closed" }), side("ping", { Address: "11.0.0.2" }), side("traceroute", { "Hop 3": ["11.0.0.2"] })], ["11.0.0.1", "11.0.0.2"]);
+  assert.deepEqual(found, { differing: [
+    { title: "PORT-CHECKER", changes: [{ label: "Its address", gone: ["open"], come: ["closed"] }] },
+    { title: "TRACEROUTE", changes: [{ label: "Hop 3", gone: ["11.0.0.9"], come: [] }] },
+  ], same: ["PING"], single: [] });
 });
 
 const judge = /** @type {any} */ ({ facts: (/** @type {any} */ d) => ({ A: d.records }) });
@@ -42,7 +51,7 @@ test("the comparison shows both names, what differs and a long list in part", ()
   const box = /** @type {any} */ (document.createElement("div"));
   box.append(...drawn(report("a.example", many), report("b.example", ["11.9.9.9"]), () => {}));
   assert.match(box.textContent, /a\.example and b\.example/);
-  assert.match(box.textContent, /1 fact differs, in 1 check\./);
+  assert.match(box.textContent, /1 difference in 1 check\./);
   assert.match(box.textContent, /and 12 more/);
   assert.equal(tagged(box, "tr").length, 2);
 });

@@ -4,7 +4,7 @@
 
 import { keep } from "./compare.js";
 import { el, freshId } from "./dom.js";
-import { cutAnswer, dateTime, listed, relative } from "./format.js";
+import { cutAnswer, dateTime, relative } from "./format.js";
 import { code, command, copyAction, facts, folded, leadTo, lost, more, notice, section, table, value, verdictLine } from "./parts.js";
 import { attempt, verdictOf } from "./view.js";
 
@@ -158,7 +158,7 @@ function terminalPart(commands) {
 /** @param {import("./view.js").Source[]} sources */
 function sourcesPart(sources) {
   if (sources.length === 0) return null;
-  return folded("Where this comes from", listed([...new Set(sources.map((s) => s.name))]), facts(sources.map((s) => [s.name, el("div", {}, place(s), when(s))])));
+  return folded("Where this comes from", [...new Set(sources.map((s) => s.name))].join(", "), facts(sources.map((s) => [s.name, el("div", {}, place(s), when(s))])));
 }
 
 /** @param {import("./view.js").Source} s */

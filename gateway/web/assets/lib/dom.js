@@ -1,6 +1,8 @@
 // @ts-check
 // Building nodes. Data only ever becomes text: there is no way in here from a string to markup.
 
+import { dateTime } from "./format.js";
+
 /** @typedef {Node | string | null | undefined | false} Child what is null, undefined or false is left out */
 /** @typedef {Record<string, string | number | boolean | null | undefined>} Attributes true is an attribute without a value; false, null and undefined are none */
 
@@ -135,16 +137,19 @@ export function startClock(node, digits = 1) {
 }
 
 /**
- * Opens what is folded while the page is printed: on paper nothing can be opened.
- * @param {Element} root
+ * On paper opens what is folded, and says when it was printed and from where.
+ * @param {HTMLElement} root
  */
 export function unfoldOnPaper(root) {
   /** @type {Set<HTMLDetailsElement>} */
   const opened = new Set();
-  addEventListener("beforeprint", () => root.querySelectorAll("details").forEach((fold) => {
-    if (!fold.open) opened.add(fold);
-    fold.open = true;
-  }));
+  addEventListener("beforeprint", () => {
+    root.dataset.printed = `${dateTime(new Date().toISOString())}, from ${location.href}`;
+    for (const fold of /** @type {NodeListOf<HTMLDetailsElement>} */ (root.querySelectorAll("details:not(.failed-alike)"))) {
+      if (!fold.open) opened.add(fold);
+      fold.open = true;
+    }
+  });
   addEventListener("afterprint", () => {
     for (const fold of opened) fold.open = false;
     opened.clear();

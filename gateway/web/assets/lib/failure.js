@@ -3,7 +3,7 @@
 
 import { announce, el } from "./dom.js";
 import { duration } from "./format.js";
-import { nextSteps, sentenceOf, usually } from "./next.js";
+import { nextSteps, own, sentenceOf, usually } from "./next.js";
 import { notice, value } from "./parts.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
@@ -22,9 +22,9 @@ export function renderFailure(answer, run) {
   const usual = run && usually(answer, run.kind);
   const again = run && passing.includes(answer.status) ? el("button", { type: "button", class: "quiet", id: "again" }, "Try again") : null;
   if (run) again?.addEventListener("click", run.again);
-  return notice("bad", el("p", {}, sentenceOf(answer)), usual && el("p", {}, usual),
+  return notice("bad", el("p", { class: "failed" }, sentenceOf(answer)), usual && el("p", {}, usual),
     (again || answer.retryAfter !== undefined) && el("p", { class: "again" }, again, answer.retryAfter !== undefined && countdown(answer.retryAfter, again)),
-    run && renderNext(run.kind, run.asked),
+    run && !own(answer) && renderNext(run.kind, run.asked),
     answer.requestId && el("p", { class: "request" }, "Request ", value(answer.requestId, { what: "request id" })));
 }
 

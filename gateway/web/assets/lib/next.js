@@ -20,6 +20,12 @@ const ours = {
   503: "This service is busy or lacks something that the check needs. That says nothing about the target.",
 };
 
+/** Whether this service failed, or the way to it, and no target. @param {import("./api.js").Answer} answer */
+export const own = ({ status, error = "" }) => [0, 500, 503].includes(status) || error.startsWith(measuring);
+
+/** How the API begins where the part that measures failed. */
+const measuring = "The diagnostics worker ";
+
 /**
  * What a failure usually means, in a sentence or two; empty where the API's sentence says it all.
  * @param {import("./api.js").Answer} answer
@@ -27,7 +33,7 @@ const ours = {
  * @returns {string}
  */
 export function usually({ status, error = "" }, kind) {
-  if (error.startsWith("The diagnostics worker ")) return "The worker is the part of this service that measures. This says nothing about the target.";
+  if (error.startsWith(measuring)) return "The worker is the part of this service that measures. This says nothing about the target.";
   const direct = !askedAbout.includes(kind);
   if (status === 502) return direct ? "Usually the server is down, refuses connections on this port, or does not speak this protocol there." : "Usually a name server or registry on the way to the answer is down or refuses to answer. The target itself may be fine.";
   if (status === 504) return direct ? "Usually a firewall drops the packets, the server is down, or it is too busy to answer in time." : "Usually a name server or registry on the way to the answer is slow or down. The target itself may be fine.";

@@ -212,8 +212,9 @@ export function fileButton(rows, caption) {
 function tableRow(columns, cells, attributes = {}) {
   return el("tr", attributes, ...cells.map((cell, i) => {
     const numeric = columns[i]?.numeric && "numeric";
-    // On a phone each row is a list of its cells, which then need their column's title; so does a number at its head.
-    return i === 0 ? el("th", { scope: "row", class: numeric, "data-label": /^\d+$/.test(String(cell)) && columns[0].title }, cell) : el("td", { class: numeric, "data-label": columns[i]?.title }, cell);
+    // On a phone each row is a list of its cells, which then need their column's title unless there is but one; so does a
+    // number at its head.
+    return i === 0 ? el("th", { scope: "row", class: numeric, "data-label": /^\d+$/.test(String(cell)) && columns[0].title }, cell) : el("td", { class: numeric, "data-label": columns.length > 2 && columns[i]?.title }, cell);
   }));
 }
 

@@ -47,7 +47,7 @@ export function recognise(text) {
 }
 
 /** Without the characters that nobody sees. Joiners stay inside words of scripts that need them. @param {string} text */
-function visible(text) {
+export function visible(text) {
   return text.replace(/[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, "").replace(/(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])/g, "");
 }
 
@@ -267,7 +267,7 @@ function isIPv4(text) {
 }
 
 /** @param {string} text */
-function isIPv6(text) {
+export function isIPv6(text) {
   const last = text.slice(text.lastIndexOf(":") + 1);
   if (last.includes(".") && !isIPv4(last)) return false;
   const whole = last.includes(".") ? text.slice(0, -last.length) + "0:0" : text;
@@ -330,10 +330,10 @@ const webPorts = new Map([
 ]);
 
 /** @param {string} scheme @param {string} authority @param {string} [path] */
-const web = (scheme, authority, path = "/") => `${scheme}://${authority}${path}`;
+export const web = (scheme, authority, path = "/") => `${scheme}://${authority}${path}`;
 
-/** A host as it stands before a port. @param {Place} place */
-const bracketed = ({ host }) => (host.includes(":") ? `[${host}]` : host);
+/** A host as it stands before a port. @param {{host: string}} place */
+export const bracketed = ({ host }) => (host.includes(":") ? `[${host}]` : host);
 
 /**
  * @param {string} scheme http or https
@@ -371,64 +371,4 @@ function ofHost(place) {
  */
 function made(kind, text, host, inputs, doubt) {
   return { kind, text, host, label: labels[kind], inputs, doubt };
-}
-
-/** What a field takes as it is; the API explains what is wrong with the rest. */
-const word = /^[^\s/:@<>"'`,;()[\]{}|]+$/;
-const withPort = /^(?:[^\s/:@<>"'`,;()[\]{}|]+|\[[0-9a-f:.]+\])(?::\d*)?$/i;
-/** @type {Record<InputKind, (text: string) => boolean>} */
-const taken = {
-  domain: (text) => word.test(text),
-  host: (text) => word.test(text) || isIPv6(text),
-  hostPort: (text) => withPort.test(text) || isIPv6(text),
-  tlsHost: (text) => withPort.test(text) || isIPv6(text),
-  url: (text) => /^https?:\/\/[^\s/?#@<>"'`,;(){}|\\]+(?:[/?#][^\s]*)?$/i.test(text) && !/^\w+:\/\/[^/?#]*\[(?:\.|dot)\]/i.test(text),
-  address: (text) => word.test(text) || isIPv6(text),
-  network: (text) => word.test(text) || isIPv6(text),
-  registration: (text) => word.test(text) || isIPv6(text),
-};
-
-/**
- * What a field of that kind makes of a text: what it takes stays, else the input is taken out of it and the note says so.
- * @param {string} kind of a descriptor
- * @param {string} text
- * @returns {{value: string, note: string | null}}
- */
-export function clean(kind, text) {
-  const value = visible(text).trim();
-  const asIs = taken[/** @type {InputKind} */ (kind)];
-  if (!asIs || asIs(value)) return { value, note: null };
-  const found = recognise(value);
-  const input = found && inputFor(/** @type {InputKind} */ (kind), found);
-  if (!found || !input || input === value) return { value, note: null };
-  return { value: input, note: note(kind, value, found, input) };
-}
-
-/**
- * @param {InputKind} kind
- * @param {Found} found
- * @returns {string | null | undefined}
- */
-function inputFor(kind, found) {
-  const { host } = found;
-  // A port that nobody named is not for us to choose.
-  if (kind === "hostPort" && found.kind !== "url" && found.kind !== "hostPort") return host;
-  if (kind !== "url" || found.inputs.url !== undefined || host === null) return found.inputs[kind];
-  return web("https", found.kind === "hostPort" ? found.text : bracketed({ host, port: "", address: true, doubt: 0 }));
-}
-
-/** @type {Partial<Record<Meaning, string>>} */
-const nouns = { url: "web address", email: "e-mail address", hostPort: "host and port", address: "address" };
-
-/**
- * @param {string} kind
- * @param {string} value
- * @param {Found} found
- * @param {string} input
- */
-function note(kind, value, found, input) {
-  if (kind === "url" && found.kind === "url" && /^https?:\/\/[^\s/?#]*@/i.test(value)) return "Left out the user name and password in the web address.";
-  if (kind === "url" && found.kind !== "email" && !/\s|:\/\//.test(value)) return `Completed ${value} to ${input}.`;
-  const noun = /\s/.test(value) || (kind === "url" && found.kind === "url") ? "text" : (nouns[found.kind] ?? "text");
-  return `Using ${input} from the ${noun} that you entered.`;
 }

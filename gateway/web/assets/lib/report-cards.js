@@ -33,8 +33,8 @@ function nothingBecause({ stage, seen }) {
 }
 
 /**
- * Puts the cards in their final places: checks that have nothing to show for the same reason are one line. Those that are
- * near are put in anew, so that what moves up below the findings does so at once.
+ * Puts the cards in their final places: checks with nothing to show for the same reason are one line. Those that are near
+ * are put in anew, so that what moves up below the findings does so at once.
  * @param {HTMLElement} place
  * @param {Check[]} checks
  * @param {Cards} cards
@@ -52,7 +52,6 @@ export function settle(place, checks, cards, near) {
   }
   const lines = common.map((reason) => {
     const some = checks.filter((_, i) => reasons[i] === reason);
-    // One line is about the checks that the findings name above.
     const names = common.length > 1 ? `${listed(some.map((check) => check.title))}. ` : "";
     return el("details", { class: "failed-alike" }, el("summary", {}, el("strong", {}, `${plural(some.length, "check")} without an answer: `), names, reason),
       el("div", { class: "tool-cards" }, ...some.map((check) => cards.get(check)?.node)));

@@ -14,12 +14,28 @@ import { factsInWords } from "./words.js";
 /** @typedef {{title: string, changes: import("./compare.js").Change[]}} Difference */
 /** @typedef {{name: string, verdict: import("./view.js").Verdict | null, when: string, checks: Side[]}} Report */
 
+/** Stands for the target itself in the facts of both sides, so that its own name is no difference. */
+const itself = "\0";
+
+/** @param {Facts} facts @param {string} name of the target @returns {Facts} */
+function unnamed(facts, name) {
+  const hide = (/** @type {any} */ fact) => (fact === name ? itself : fact);
+  return Object.fromEntries(Object.entries(facts).map(([label, fact]) => [hide(label), Array.isArray(fact) ? fact.map(hide) : hide(fact)]));
+}
+
+/** @param {Facts} a @param {Facts} b @param {[string, string]} names @returns {import("./compare.js").Change[]} */
+function changesBetween(a, b, [left, right]) {
+  const shown = (/** @type {string[]} */ list, /** @type {string} */ name) => list.map((text) => (text === itself ? name : text));
+  return changes(unnamed(a, left), unnamed(b, right)).map(({ label, gone, come }) => ({ label: label === itself ? "Its address" : label, gone: shown(gone, left), come: shown(come, right) }));
+}
+
 /**
  * @param {Side[]} left
  * @param {Side[]} right
+ * @param {[string, string]} names of their targets
  * @returns {{differing: Difference[], same: string[], single: string[]}} same and single are titles; single answered on one side alone
  */
-export function differences(left, right) {
+export function differences(left, right, names) {
   const titles = new Map([...left, ...right].map((side) => [side.slug, side.title]));
   const of = (/** @type {Side[]} */ sides, /** @type {string} */ slug) => sides.find((side) => side.slug === slug)?.facts ?? null;
   /** @type {ReturnType<typeof differences>} */
@@ -31,7 +47,7 @@ export function differences(left, right) {
       found.single.push(title);
       continue;
     }
-    const list = changes(a, b);
+    const list = changesBetween(a, b, names);
     if (list.length > 0) found.differing.push({ title, changes: list });
     else found.same.push(title);
   }
@@ -82,13 +98,13 @@ function parsed(text) {
  * @returns {Node[]}
  */
 export function drawn(left, right, close) {
-  const { differing, same, single } = differences(left.checks, right.checks);
+  const { differing, same, single } = differences(left.checks, right.checks, [left.name, right.name]);
   const count = differing.reduce((n, d) => n + d.changes.length, 0);
   // The same name on both sides is told apart by its time.
   const names = left.name === right.name ? [`${left.name}, now`, `${right.name}, ${right.when || "saved"}`] : [left.name, right.name];
   const end = el("button", { type: "button", class: "quiet" }, "Close the comparison");
   end.addEventListener("click", close);
-  const sum = count > 0 ? `${plural(count, "fact")} ${count === 1 ? "differs" : "differ"}, in ${plural(differing.length, "check")}.` : "No differences in what both reports checked.";
+  const sum = count > 0 ? `${plural(count, "difference")} in ${plural(differing.length, "check")}.` : "No differences in what both reports checked.";
   return [
     el("div", { class: "comparison-head" }, el("h2", { id: "comparison-title", tabindex: "-1" }, `${names[0]} and ${names[1]}`), end),
     el("div", { class: "sides" }, ...[left, right].map((side, i) => el("p", { class: `side ${side.verdict?.tone ?? ""}` }, side.verdict && mark(side.verdict.tone),
@@ -105,7 +121,7 @@ const fewChanges = 5;
 function differencesOf({ title, changes: list }, names) {
   const columns = [{ title: "What" }, { title: names[0] }, { title: names[1] }];
   const rows = list.map((c) => [c.label, lines(c.gone), lines(c.come)]);
-  const part = folded(title, `${plural(list.length, "fact")}`, table({ caption: `What differs in ${title}`, columns, rows, hideCaption: true }));
+  const part = folded(title, plural(list.length, "difference"), table({ caption: `What differs in ${title}`, columns, rows, hideCaption: true }));
   if (list.length <= fewChanges) part.setAttribute("open", "");
   return part;
 }

@@ -2,6 +2,7 @@
 // A report in one sentence: whether what was asked for works, and how much there is to look at.
 
 import { plural } from "./format.js";
+import { takesNoMail } from "./rank.js";
 
 /** @typedef {import("./view.js").Tone} Tone */
 /** @typedef {{tone: "bad" | "warn" | "info"}[]} Findings */
@@ -24,9 +25,10 @@ export function countsOf(findings) {
  * @returns {string | null}
  */
 export function standing(name, answers) {
-  const mail = mailbox(name, answers.get("email-dns-health"));
+  const [mailed, byAddress] = [answers.get("email-dns-health"), name.includes("@")];
+  const mail = byAddress || !takesNoMail(mailed) ? mailbox(name, mailed) : null;
   const service = answers.get("port-checker");
-  return absent(name, answers.get("dns-lookup")) ?? (name.includes("@") ? mail : null) ?? (service && name.endsWith(`:${service.port}`) ? port(service) : null)
+  return absent(name, answers.get("dns-lookup")) ?? (byAddress ? mail : null) ?? (service && name.endsWith(`:${service.port}`) ? port(service) : null)
     ?? site(name, answers.get("uptime")) ?? mail ?? echo(name, answers.get("ping") ?? answers.get("packet-loss")) ?? port(service) ?? number(name, answers.get("asn-lookup"));
 }
 

@@ -89,6 +89,12 @@ const familyWords = { up: "answers", down: "down", noAddress: "no address", skip
 /** @param {{state: string}} family */
 const familyWord = ({ state }) => familyWords[state] ?? state;
 
+/** Browsers refuse a certificate that is not valid. @param {any} d @param {any} family */
+const familyTone = (d, { state }) => (state === "up" && d.certificateValid === false ? "bad" : toneOf(state));
+
+/** What is missing may be a problem or a mere note. @param {any} c */
+const mailTone = ({ status, issues = [] }) => toneOf(["fail", "warn"].find((s) => issues.some((/** @type {any} */ i) => i.severity === s)) ?? status);
+
 /** The types of record that were asked for: there, absent, or not found out. @param {any} d */
 function types({ details, errors }) {
   const all = Object.keys(details);
@@ -139,12 +145,12 @@ const pictures = {
   "packet-loss": echoes,
   "traceroute": (d) => spark(d.hops.map((/** @type {any} */ h) => h.averageMs), "Times of the hops"),
   "dns-resolver-check": resolvers,
-  "uptime": (d) => blocks([["IPv4", toneOf(d.families.ipv4.state)], ["IPv6", toneOf(d.families.ipv6.state)]], `IPv4: ${familyWord(d.families.ipv4)}; IPv6: ${familyWord(d.families.ipv6)}.`),
+  "uptime": (d) => blocks([["IPv4", familyTone(d, d.families.ipv4)], ["IPv6", familyTone(d, d.families.ipv6)]], `IPv4: ${familyWord(d.families.ipv4)}; IPv6: ${familyWord(d.families.ipv6)}.`),
   "port-checker": (d) => blocks(d.addresses.map((/** @type {any} */ a) => [a.address, toneOf(a.state)]), `${plural(d.addresses.length, "address", "addresses")} tried.`),
   "security-headers": (d) => blocks(d.controls.map((/** @type {any} */ c) => [c.name, toneOf(c.status)]), `Security headers: ${tally(d.controls.map((/** @type {any} */ c) => c.status))}.`),
   "email-dns-health": (d) => {
-    const all = Object.values(d.checks).map((/** @type {any} */ c) => c.status);
-    return blocks(all.map((status) => ["", toneOf(status)]), `Mail records: ${tally(all)}.`);
+    const all = Object.values(d.checks);
+    return blocks(all.map((check) => ["", mailTone(check)]), `Mail records: ${tally(all.map((/** @type {any} */ c) => c.status))}.`);
   },
   "http-headers": (d) => phases(d.timings),
   "redirect-checker": (d) => blocks(d.hops.map((/** @type {any} */ h) => [h.url, h.status === null || h.status >= 400 ? "bad" : h.status >= 300 ? "info" : "good"]), `${plural(d.hops.length, "step")}.`),

@@ -16,6 +16,7 @@ function website(a) {
   const d = a.get("uptime") ?? a.get("http-headers");
   if (!d) return null;
   if (d.status === null) return { value: "No answer", note: d.reason ?? "", tone: "bad" };
+  if (d.certificateValid === false) return { value: `${d.status} ${d.statusText ?? ""}`.trim(), note: "certificate refused", tone: "bad" };
   return { value: `${d.status} ${d.statusText ?? ""}`.trim(), note: `after ${ms(d.responseTimeMs)}`, tone: d.status >= 500 ? "bad" : d.status >= 400 ? "warn" : "good" };
 }
 

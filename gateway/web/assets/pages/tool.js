@@ -3,13 +3,13 @@
 // the check.
 
 import { fieldOf, runTool } from "../lib/api.js";
+import { clean } from "../lib/clean.js";
 import { announce, byId, setBusy, startClock, unfoldOnPaper } from "../lib/dom.js";
 import { renderFailure, renderNext } from "../lib/failure.js";
 import { showRun } from "../lib/live.js";
 import { took } from "../lib/format.js";
 import { sentenceOf } from "../lib/next.js";
 import { lost, verdictLine } from "../lib/parts.js";
-import { clean } from "../lib/recognise.js";
 import { remember } from "../lib/store.js";
 import { showStrip } from "../lib/strip.js";
 import { loadJudge, loadView, verdictOf } from "../lib/view.js";
@@ -280,13 +280,13 @@ function fields() {
  * @param {(sentence: string) => Node[]} rest what the run had found, where it has no answer
  */
 async function show(answer, what, waited, byHand, rest) {
-  const service = answer.durationMs === undefined ? "" : ` (${took(answer.durationMs)} in the service)`;
-  status.textContent = answer.ok ? `Answered in ${took(waited)}${service}.` : "No result.";
+  const [whole, inService] = [waited, answer.durationMs ?? waited].map(took);
+  status.textContent = answer.ok ? `Answered in ${whole}${inService === whole ? "" : ` (${inService} in the service)`}.` : "No result.";
   if (answer.ok) {
-    const [judge, view, whole] = await draw();
+    const [judge, view, parts] = await draw();
     const verdict = judge && verdictOf(judge, answer.data, what);
-    if (!whole) result.replaceChildren(...(verdict ? [verdictLine(verdict)] : []), lost(undrawn));
-    else result.replaceChildren(...(judge && view ? whole.renderAnswer(judge, view, answer, what) : whole.renderUndrawn(judge, answer, what)));
+    if (!parts) result.replaceChildren(...(verdict ? [verdictLine(verdict)] : []), lost(undrawn));
+    else result.replaceChildren(...(judge && view ? parts.renderAnswer(judge, view, answer, what) : parts.renderUndrawn(judge, answer, what)));
     announce(verdict?.text ?? undrawn);
     if (what.input) remember(what.input);
     if (strip) showStrip(strip, what.input);
@@ -301,6 +301,7 @@ async function show(answer, what, waited, byHand, rest) {
     result.replaceChildren(renderFailure(answer, { kind, asked: what, again }), ...rest("What the run had found so far is below and incomplete."));
     return;
   }
+  status.textContent = "";
   const instead = field === input && renderNext(kind, what);
   result.replaceChildren(...(instead ? [instead] : []));
   field.setAttribute("aria-invalid", "true");

@@ -59,7 +59,7 @@ function linksPart(d) {
 export default {
 
   show: (d) => [
-    d.queryType === "ip" ? placePart(d) : notice("info", d.summary),
+    d.queryType === "ip" ? placePart(d) : null,
     ...d.notes.map((/** @type {string} */ note) => notice("warn", note)),
     d.records.length > 0 ? section(d.queryType === "ip" ? "Origins" : "The number", d.queryType === "ip" ? recordsTable(d) : numberCard(d.records[0])) : null,
     allocations(d.records),

@@ -121,7 +121,7 @@ export default {
       d.note && d.overall !== "pass" ? notice("info", d.note) : null,
       section("What the domain publishes", el("div", { class: "mail-panels" }, ...parts.map(([key], n) => panel(d.checks[key], key, n)))),
       list.length > 0 ? section("Records to publish", ...list.map((one, i) => repair(one, i === 0))) : null,
-      d.checks.spf.record ? folded("SPF tree", `${d.checks.spf.lookups} of 10 DNS lookups`, meter("DNS lookups", d.checks.spf.lookups, 10), meter("Lookups without an answer (void)", d.checks.spf.voidLookups, 2), el("ul", { class: "mail-tree" }, branch(d.checks.spf.tree))) : null,
+      d.checks.spf.record ? folded("SPF tree", `${plural(d.checks.spf.lookups, "DNS lookup")}, 10 allowed`, meter("DNS lookups", d.checks.spf.lookups, 10), meter("Lookups without an answer (void)", d.checks.spf.voidLookups, 2), el("ul", { class: "mail-tree" }, branch(d.checks.spf.tree))) : null,
       d.checks.mx.hosts.length > 0 ? exchanges(d) : null,
       keysFound(d),
       bimi(d),

@@ -19,7 +19,7 @@ export function certificateFault(d) {
 export const conflict = (d) => new Set(d.headers.filter((/** @type {Header} */ h) => h.name === "location").map((/** @type {Header} */ h) => h.value)).size > 1;
 
 /** @param {any} d */
-const plain = (d) => d.tls === null && d.status < 300;
+export const plain = (d) => d.tls === null && d.status < 300;
 
 /** Longer than this is worth a word, in milliseconds. */
 const slow = 2000;

@@ -10,7 +10,7 @@ import { sh } from "../../lib/shell.js";
 import { answered, statusMeaning, statusShown } from "../../lib/statuses.js";
 import { timingFacts } from "../../lib/timings.js";
 import { alternatives, coding, compression, early, http3, uncompressed } from "./offers.js";
-import { certificateFault, conflict } from "./verdict.js";
+import { certificateFault, conflict, plain } from "./verdict.js";
 
 /** @typedef {{name: string, value: string}} Header */
 
@@ -128,6 +128,7 @@ export default {
     const fault = certificateFault(d);
     return [
       `The server answered ${answered(d)}. ${statusMeaning(d.status)}`,
+      plain(d) ? "The page came without encryption, so anyone on the way can read and change it. Redirect every http address to https." : "",
       fault ? `The certificate is not valid: ${fault}. Browsers show a warning instead of the page. This check continued, because it sends nothing secret.` : "",
       challengeAdvice(d.challenge),
       conflict(d) ? "Two parts of the server each add a Location header, and they differ. Browsers show an error. Look in the web server, the program behind it and any proxy in front, and let only one of them set it." : "",

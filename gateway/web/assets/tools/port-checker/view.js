@@ -3,7 +3,7 @@
 
 import { el, svg } from "../../lib/dom.js";
 import { ms } from "../../lib/format.js";
-import { badge, facts, none, section, table, value } from "../../lib/parts.js";
+import { badge, facts, folded, none, section, table, value } from "../../lib/parts.js";
 import { fit, label, picture, ticks } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { exposed, others, states, stateWord, untried } from "./verdict.js";
@@ -95,7 +95,7 @@ function meaning(d) {
 /** @type {import("../../lib/view.js").View} */
 export default { meaning,
   live: (seen) => [section("From this service to each address", answers({ addresses: seen.list("address") }))],
-  show: (d) => [section("From this service to each address", answers(d), addresses(d)), section("In short", summary(d))],
+  show: (d) => [section("From this service to each address", answers(d), addresses(d)), folded("In short", d.service ? `usually ${d.service}` : "", summary(d))],
   terminal: (_, d) => [
     { label: "Whether the port accepts a connection", command: sh`nc -vz -w 5 ${d.host} ${d.port}` },
     ...(d.addresses.length > 1 ? d.addresses.map((/** @type {Tried} */ a) => ({ label: `The same for ${a.address}`, command: sh`nc -vz -w 5 ${a.address} ${d.port}` })) : []),

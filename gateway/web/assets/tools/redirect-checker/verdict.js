@@ -45,7 +45,7 @@ export function ending(d) {
 
 /** How the chain ended, as a tone. What was not seen to its end is no fault of the site. @param {any} d @returns {Tone} */
 export function endTone(d) {
-  if (d.outcome === "final") return conflict(last(d)) ? "bad" : d.finalStatus >= 400 ? statusTone(d.finalStatus) : "good";
+  if (d.outcome === "final") return conflict(last(d)) ? "bad" : d.finalStatus >= 400 ? statusTone(d.finalStatus) : d.finalUrl.startsWith("http:") ? "warn" : "good";
   return d.outcome === "deadline" || d.outcome === "blocked" ? "warn" : "bad";
 }
 

@@ -138,6 +138,7 @@ export default {
       d.outcome === "final" ? "" : { loop: "Browsers notice the loop after some rounds and show an error. Often a cookie, a proxy in front or an HTTPS setting causes it.",
         tooManyRedirects: "Most browsers follow up to 20 redirects, and then show an error." }[/** @type {string} */ (d.outcome)] ?? d.summary,
       flagged(d, "conflictingLocation") ? "Two parts of the server each add a Location header, such as the web server and the program behind it, or a proxy in front. Find both, and let only one redirect." : "",
+      d.outcome === "final" && d.finalUrl.startsWith("http:") && d.finalStatus < 300 ? "The page comes without encryption, so anyone on the way can read and change it. Redirect every http address to https." : "",
       permanent > 0 ? `${permanent === redirects.length ? "Every redirect here is permanent" : `Of the ${redirects.length} redirects here ${permanent} ${permanent === 1 ? "is" : "are"} permanent`}: a browser that has seen one may not ask again for a long time.` : "",
       d.clientRedirect ? "The last page sends browsers on by itself. Search engines and other programs may not follow that as they would a redirect of the server." : "",
     ].filter(Boolean);

@@ -16,10 +16,12 @@ const rights = { allowAll: ["good", "everything"], rules: ["info", "all but some
 export function crawlerTable(d) {
   if (!d.crawlers) return null;
   const columns = [{ title: "Crawler" }, { title: "Used for" }, { title: "May visit" }, { title: "Group it follows" }];
+  const limited = refusal(d.robots) === "RATE_LIMITED";
   const rows = d.crawlers.map((/** @type {import("./crawlers.js").Crawler} */ c) => {
     const agent = agentFor(d.robots.groups, c.name);
-    return [c.name, known[c.name]?.of ?? "—", badge(...(rights[c.effect] ?? ["info", c.effect])), d.robots.status !== "found" || agent === null ? none() : agent === "*" ? "* (all others)" : agent];
+    const right = rights[limited && c.name === "Googlebot" ? "disallowAll" : c.effect] ?? ["info", c.effect];
+    return [c.name, known[c.name]?.of ?? "—", badge(...right), d.robots.status !== "found" || agent === null ? none() : agent === "*" ? "* (all others)" : agent];
   });
   return folded("Well-known crawlers", "", table({ caption: "What well-known crawlers may visit", columns, rows, hideCaption: true }),
-    refusal(d.robots) === "RATE_LIMITED" && el("p", { class: "hint" }, "RFC 9309 allows this. Google instead treats the refusal as a server error, and the whole site as closed."));
+    limited && el("p", { class: "hint" }, "RFC 9309 allows this. Google instead treats the refusal as a server error, and the whole site as closed."));
 }

@@ -59,7 +59,7 @@ function fileBox(robots) {
   const texts = robots.preview.split(/\r\n|\r|\n/);
   if (texts[texts.length - 1] === "") texts.pop();
   if (texts.length === 0) return { lines, node: el("p", { class: "muted" }, robots.status === "found" ? "The file is empty." : refusal(robots) ? "The server did not give the file." : "There is no file to show.") };
-  const kinds = new Map(robots.groups.flatMap((/** @type {Group} */ g) => g.rules.map((r) => [r.line, r.type])));
+  const kinds = new Map(robots.groups.flatMap((/** @type {Group} */ g) => g.rules.map((r) => [r.line, r.path === "" ? "allow" : r.type])));
   texts.forEach((/** @type {string} */ text, /** @type {number} */ i) => {
     const kind = kinds.get(i + 1) ?? (/^\s*user-agent\s*:/i.test(text) ? "agent" : /^\s*#/.test(text) ? "comment" : "");
     const own = robots.issues.filter((/** @type {Issue} */ issue) => issue.line === i + 1);

@@ -31,8 +31,8 @@ const down = (d) => (challenged(d) ? `${host(d.url)} answers ${answered(d)}. ${c
 /** @param {any} d @returns {string} why a site is degraded, as the end of a sentence, or with the reason as one of its own */
 function trouble(d) {
   const missing = lame(d);
-  if (missing) return `not over ${missing}.`;
-  if (d.certificateValid === false) return "its certificate is not valid.";
+  if (missing) return `not over ${missing}${refused(d) ? ", and its certificate is not valid" : ""}.`;
+  if (refused(d)) return "its certificate is not valid.";
   if (challenged(d)) return `with ${answered(d)}. ${challenged(d)}`;
   if (dead(d).length > 0) return `not at ${listed(dead(d))}.`;
   if (d.status >= 400) return `with ${answered(d)}.`;
