@@ -145,7 +145,7 @@ export function unfoldOnPaper(root) {
   const opened = new Set();
   addEventListener("beforeprint", () => {
     root.dataset.printed = `${dateTime(new Date().toISOString())}, from ${location.href}`;
-    for (const fold of /** @type {NodeListOf<HTMLDetailsElement>} */ (root.querySelectorAll("details:not(.failed-alike)"))) {
+    for (const fold of /** @type {NodeListOf<HTMLDetailsElement>} */ (root.querySelectorAll("details"))) {
       if (!fold.open) opened.add(fold);
       fold.open = true;
     }
