@@ -168,8 +168,8 @@ func (i *inspection) conclude(top int, known probed, others []otherCertificate) 
 	result.SupportedProtocols = known.supported(seen.state.Version)
 	result.CipherSuites, result.Groups, result.Complete = known.suites(), known.groups(), known.Complete
 	result.TrustStore = i.certs.Store()
-	result.Issues = slices.Concat(result.Issues, protocolIssues(result), known.issues(seen), otherIssues(others),
-		i.endpointIssues())
+	result.Issues = append(result.Issues, slices.Concat(protocolIssues(result), known.issues(seen), otherIssues(others),
+		i.endpointIssues())...)
 	result.bound()
 	return result
 }
