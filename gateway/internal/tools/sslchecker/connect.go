@@ -111,25 +111,16 @@ func (s checker) dial(ctx context.Context, to netip.AddrPort, limit time.Duratio
 // nothing is known of one that was not tried because a limit was reached, or because this service lacked the means.
 func connectFault(who string, port uint16, failures []error) error {
 	cause := errors.Join(failures...)
-	var untried *fault.Error // the first
-	switch {
-	case errors.As(cause, &untried):
+	if untried, is := errors.AsType[*fault.Error](cause); is { // the first
 		return untried
+	}
+	switch {
 	case errors.Is(cause, syscall.ECONNREFUSED):
 		return fault.Wrapf(fault.Upstream, cause, "%s refused the connection on port %d.", who, port)
-	case allTimedOut(failures):
+	case !slices.ContainsFunc(failures, func(err error) bool { return !fault.IsTimeout(err) }):
 		return fault.Wrapf(fault.Timeout, cause, "%s did not answer on port %d.", who, port)
 	}
 	return fault.Wrapf(fault.Upstream, cause, "%s could not be reached on port %d.", who, port)
-}
-
-func allTimedOut(failures []error) bool {
-	for _, err := range failures {
-		if !fault.IsTimeout(err) {
-			return false
-		}
-	}
-	return true
 }
 
 // observation is what a handshake showed. failure is why it did not complete although the certificates came; refused
@@ -190,11 +181,16 @@ func (seen *observation) readFrom(wire *tlswire.Conn) {
 	all, whole := wire.Certificates()
 	seen.refused = refusedCertificates(seen.failure)
 	seen.cut = !whole
+	seen.parse(all)
+}
+
+// parse takes the certificates up to the first that cannot be read.
+func (seen *observation) parse(all [][]byte) {
 	for _, der := range all {
 		cert, err := x509.ParseCertificate(der)
 		if err != nil {
 			seen.cut = true
-			break
+			return
 		}
 		seen.state.PeerCertificates = append(seen.state.PeerCertificates, cert)
 	}
@@ -212,8 +208,7 @@ func refusedCertificates(err error) bool {
 // classify gives the failure of a conversation, or that of this service where the cause is its own, or a bound on the
 // run.
 func (s checker) classify(conn net.Conn, cause, failed error) error {
-	var bound *fault.Error
-	if errors.As(cause, &bound) {
+	if bound, is := errors.AsType[*fault.Error](cause); is {
 		return bound
 	}
 	remote, err := netip.ParseAddrPort(conn.RemoteAddr().String())
@@ -242,13 +237,12 @@ func endOr(ctx context.Context, err error) error {
 }
 
 func starttlsFault(ctx context.Context, host string, port uint16, protocol string, err error) error {
-	timedOut := ctx.Err() != nil || fault.IsTimeout(err)
-	var refused *starttlsRefused
-	switch {
-	case errors.As(err, &refused):
+	if refused, is := errors.AsType[*starttlsRefused](err); is {
 		return fault.Wrapf(fault.Upstream, err, "%s offers STARTTLS on port %d, but refuses it: it answers %s.",
 			host, port, refused.answer)
-	case timedOut:
+	}
+	switch {
+	case ctx.Err() != nil, fault.IsTimeout(err):
 		return fault.Wrapf(fault.Timeout, err, "%s accepted the connection on port %d but then sent nothing in "+
 			"time.", host, port)
 	case errors.Is(err, errStarttlsNotOffered):
@@ -257,13 +251,10 @@ func starttlsFault(ctx context.Context, host string, port uint16, protocol strin
 		return fault.Wrapf(fault.Upstream, err, "The server of %s on port %d rejected the connection.", host, port)
 	case errors.Is(err, errStarttlsProtocol):
 		return fault.Wrapf(fault.Upstream, err, "%s does not speak proper %s on port %d.", host,
-			starttlsTitles[protocol], port)
+			strings.ToUpper(protocol), port)
 	}
 	return fault.Wrapf(fault.Upstream, err, "%s closed the connection on port %d before TLS could begin.", host, port)
 }
-
-// starttlsTitles are the protocols as sentences write them.
-var starttlsTitles = map[string]string{"smtp": "SMTP", "pop3": "POP3", "imap": "IMAP"}
 
 // handshakeFault says why no certificate was seen.
 func handshakeFault(ctx context.Context, host string, port uint16, err error, heard opening) error {

@@ -140,26 +140,16 @@ func (i *inspection) judge(ctx context.Context) {
 	}
 }
 
-// worst is the number of the address with the worst result, the first of several that are equally bad; -1 without any.
-func (i *inspection) worst() int {
-	worst := -1
+// foremost is the number of the address whose result goes before those of all others, the first of several that are
+// alike; -1 without any.
+func (i *inspection) foremost(before func(a, b *Result) bool) int {
+	first := -1
 	for n, r := range i.results {
-		if r != nil && (worst < 0 || worse(r, i.results[worst])) {
-			worst = n
+		if r != nil && (first < 0 || before(r, i.results[first])) {
+			first = n
 		}
 	}
-	return worst
-}
-
-// best is the number of the first address with the best result.
-func (i *inspection) best() int {
-	best := -1
-	for n, r := range i.results {
-		if r != nil && (best < 0 || worse(i.results[best], r)) {
-			best = n
-		}
-	}
-	return best
+	return first
 }
 
 // worse reports whether one endpoint is worse than another. It compares what clients refuse, then how much is wrong,
@@ -175,6 +165,8 @@ func worse(a, b *Result) bool {
 	}
 	return a.Protocol < b.Protocol // "SSLv3" to "TLSv1.3" are in their order
 }
+
+func better(a, b *Result) bool { return worse(b, a) }
 
 func count(issues []issue, severity string) (n int) {
 	for _, i := range issues {
@@ -196,10 +188,7 @@ func (i *inspection) describeEndpoints() []endpoint {
 
 func (i *inspection) describeEndpoint(n int) endpoint {
 	one := i.visits.done[n]
-	e := endpoint{Address: one.address.String(), Family: 6, Issues: one.issues()}
-	if one.address.Is4() {
-		e.Family = 4
-	}
+	e := endpoint{Address: one.address.String(), Family: workerapi.Family(one.address), Issues: one.issues()}
 	if r := i.results[n]; r != nil {
 		e.Authorized, e.AuthorizationError, e.Issues = r.Authorized, r.AuthorizationError, slices.Clone(r.Issues)
 		e.Fingerprint256, e.Protocol = &r.Certificate.Fingerprint256, &r.Protocol
@@ -222,8 +211,8 @@ func (v *visit) issues() []issue {
 	if v.skipped != "" {
 		return []issue{{"ENDPOINT_SKIPPED", severityInfo, v.skipped}}
 	}
-	var why *fault.Error
-	if !errors.As(v.err, &why) {
+	why, is := errors.AsType[*fault.Error](v.err)
+	if !is {
 		return []issue{}
 	}
 	switch {
@@ -250,7 +239,7 @@ func (i *inspection) endpointIssues() []issue {
 			}
 		}
 	}
-	best := i.best()
+	best := i.foremost(better)
 	var told []difference
 	for n, r := range i.results {
 		if r == nil || n == best {

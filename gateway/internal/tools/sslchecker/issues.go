@@ -3,9 +3,11 @@ package sslchecker
 import (
 	"crypto/x509"
 	"fmt"
+	"slices"
 	"time"
 
 	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/text"
 )
 
 // issue is one thing to know about a server. The code is certcheck's or one of this file's.
@@ -41,15 +43,13 @@ var validityLimits = []struct {
 
 // findIssues lists all that holds, the verdict first.
 func findIssues(r Result, verdict certcheck.Verdict, seen observation, now time.Time) []issue {
-	issues := append([]issue{}, verdictIssues(verdict)...)
-	issues = append(issues, chainIssues(len(seen.state.PeerCertificates), verdict)...)
-	issues = append(issues, leafIssues(r.Certificate, seen.state.PeerCertificates[0], now)...)
-	issues = append(issues, browserIssues(seen.state.PeerCertificates[0])...)
-	issues = append(issues, stapleIssues(r)...)
+	sent := seen.state.PeerCertificates
+	issues := slices.Concat(verdictIssues(verdict), chainIssues(len(sent), verdict),
+		leafIssues(r.Certificate, sent[0], now), browserIssues(sent[0]), stapleIssues(r))
 	if seen.failure == nil { // else those that come with the handshake may have been missed
 		issues = append(issues, timestampIssues(verdict, r.Port, r.SCTs)...)
 	}
-	return append(issues, handshakeIssues(seen)...)
+	return append(append([]issue{}, issues...), handshakeIssues(seen)...)
 }
 
 // leafIssues are about the server's own certificate.
@@ -87,13 +87,10 @@ func validityLimit(from time.Time) int64 {
 }
 
 func inDays(n int64) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return "less than a day"
-	case 1:
-		return "1 day"
 	}
-	return fmt.Sprintf("%d days", n)
+	return fmt.Sprintf("%d %s", n, text.Number(int(n), "day", "days"))
 }
 
 // stapleIssues are about the revocation status that was sent along.

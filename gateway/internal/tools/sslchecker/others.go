@@ -9,6 +9,7 @@ import (
 
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/tlsprobe"
+	"diagnostics/gateway/internal/tools/internal/format"
 )
 
 // The kinds of certificates that a server may have beside the one that it gives this service.
@@ -39,14 +40,9 @@ func (i *inspection) others(ctx context.Context, v *visit, known probed) (list [
 		if left <= 0 {
 			return list, true
 		}
-		hello := tlsprobe.Hello{ServerName: i.to.Host.Name()}
-		switch kind {
-		case kindRSA:
-			hello.Authentication = "RSA"
-		case kindECDSA:
-			hello.Authentication = "ECDSA"
-		case kindNoSNI:
-			hello.ServerName = ""
+		var hello tlsprobe.Hello
+		if kind != kindNoSNI {
+			hello = tlsprobe.Hello{ServerName: i.to.Host.Name(), Authentication: strings.ToUpper(kind)}
 		}
 		// What fails here is a server that has none.
 		again := visit{address: v.address, until: time.Now().Add(left)}
@@ -63,11 +59,10 @@ func (i *inspection) others(ctx context.Context, v *visit, known probed) (list [
 func (i *inspection) describeOther(ctx context.Context, kind string, seen observation) otherCertificate {
 	sent := seen.state.PeerCertificates
 	verdict := i.certs.CheckIn(ctx, sent, i.to.Host.String(), exchangeOf(seen))
-	other := otherCertificate{Kind: kind, Authorized: verdict.Authorized, Certificate: describeElement(sent[0], i.now())}
-	if !verdict.Authorized {
-		other.AuthorizationError = &verdict.Code
+	return otherCertificate{
+		Kind: kind, Authorized: verdict.Authorized, AuthorizationError: format.TextOrNull(verdict.Code),
+		Certificate: describeElement(sent[0], i.now()),
 	}
-	return other
 }
 
 // otherKinds are worth asking for. Ports on which TLS begins later are asked no more than for their versions.
