@@ -63,9 +63,8 @@ func (v *controlVerdict) judgePolicies(p page) {
 	issues = append(issues, p.reportingIssues()...)
 	slices.SortStableFunc(issues, func(a, b csp.Issue) int { return int(b.Severity) - int(a.Severity) })
 	v.addHeadline(p, issues)
-	for _, issue := range slices.CompactFunc(issues, func(a, b csp.Issue) bool { return a == b }) {
-		v.add("%s", issue.Message)
-		v.atLeast(statusOfSeverity(issue.Severity))
+	for _, issue := range slices.Compact(issues) {
+		v.find(statusOfSeverity(issue.Severity), "%s", issue.Message)
 	}
 	if len(p.reported) > 0 {
 		v.add("Content-Security-Policy-Report-Only is sent too, and only reports; sandbox and upgrade-insecure-requests do " +

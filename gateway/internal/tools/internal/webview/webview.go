@@ -102,6 +102,24 @@ func HeaderValue(name, value string) string {
 // HeaderText reads a field value as UTF-8, or as a whole as ISO 8859-1, which is what it was before RFC 9110.
 func HeaderText(s string) string { return text.Decode(s) }
 
+// SplitQuoted splits a field value at a separator that stands in no quoted string.
+func SplitQuoted(s string, separator byte) []string {
+	var parts []string
+	start, quoted := 0, false
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && quoted:
+			i++
+		case s[i] == '"':
+			quoted = !quoted
+		case s[i] == separator && !quoted:
+			parts = append(parts, s[start:i])
+			start = i + 1
+		}
+	}
+	return append(parts, s[start:])
+}
+
 // DescribeStatus is the server's own reason phrase, or the standard one where it sent none.
 func DescribeStatus(r *egress.Response) string {
 	if phrase := strings.TrimSpace(HeaderText(r.StatusText)); phrase != "" {
