@@ -91,13 +91,9 @@ func NearVersion(record, version string) bool {
 	if startsWithVersion(record, version) {
 		return false
 	}
-	start := strings.ToLower(strings.Map(func(r rune) rune {
-		if strings.ContainsRune(whiteSpace+`"'`, r) {
-			return -1
-		}
-		return r
-	}, record))
-	return strings.HasPrefix(start, "v="+strings.ToLower(version)) || strings.HasPrefix(start, strings.ToLower(version))
+	parts := strings.FieldsFunc(record, func(r rune) bool { return strings.ContainsRune(whiteSpace+`"'`, r) })
+	start := strings.TrimPrefix(strings.ToLower(strings.Join(parts, "")), "v=")
+	return strings.HasPrefix(start, strings.ToLower(version))
 }
 
 // RecordsOf gives the TXT records that begin with a version, and those that were meant to.

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/mailauth"
@@ -41,12 +42,7 @@ const ed25519Octets = 32
 // Read judges the TXT records of a selector. Records that hold no key of any kind are counted as none.
 func Read(txt []string) Report {
 	var r reader
-	var keys []string
-	for _, record := range txt {
-		if isKey(record) {
-			keys = append(keys, record)
-		}
-	}
+	keys := slices.DeleteFunc(slices.Clone(txt), func(record string) bool { return !isKey(record) })
 	switch {
 	case len(keys) > 1:
 		r.report.Found = true
@@ -160,12 +156,7 @@ func listed(list, value string) bool {
 
 // strip takes out the folding white space that may stand anywhere in a value.
 func strip(s string) string {
-	return strings.Map(func(c rune) rune {
-		if strings.ContainsRune(" \t\r\n", c) {
-			return -1
-		}
-		return c
-	}, s)
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\r\n", r) }), "")
 }
 
 func (r *reader) key(p string) {

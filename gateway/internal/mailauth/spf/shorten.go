@@ -363,19 +363,12 @@ func listed(terms []string) string {
 }
 
 func networkTerm(qualifier byte, p netip.Prefix) string {
-	var b strings.Builder
-	if qualifier != '+' {
-		b.WriteByte(qualifier)
-	}
-	name := "ip4"
+	name, network := "ip4", p.String()
 	if p.Addr().Is6() {
 		name = "ip6"
 	}
-	b.WriteString(name + ":")
 	if p.IsSingleIP() {
-		b.WriteString(p.Addr().String())
-	} else {
-		b.WriteString(p.String())
+		network = p.Addr().String()
 	}
-	return b.String()
+	return strings.TrimPrefix(string(qualifier), "+") + name + ":" + network
 }
