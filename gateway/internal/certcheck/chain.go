@@ -78,10 +78,12 @@ func (c Checker) search(path, sent []*x509.Certificate, now time.Time, w *work) 
 	if w.spent {
 		return found{}
 	}
-	if distrusted {
-		return leadsNowhere(path, w)
+	if !distrusted {
+		if f, is := c.brokenLink(path, now, w); is {
+			return f
+		}
 	}
-	return c.explain(path, now, w)
+	return leadsNowhere(path, w)
 }
 
 // rootTimes are the moments to try: now, and where no root holds now, the ends of the leaf's validity and of the last
@@ -166,8 +168,8 @@ func (r relaxed) verify(at time.Time, usage x509.ExtKeyUsage) ([][]*x509.Certifi
 }
 
 func constraintViolated(err error) bool {
-	var invalid x509.CertificateInvalidError
-	return errors.As(err, &invalid) && invalid.Reason == x509.CANotAuthorizedForThisName
+	invalid, is := errors.AsType[x509.CertificateInvalidError](err)
+	return is && invalid.Reason == x509.CANotAuthorizedForThisName
 }
 
 func hasUnhandledExtension(cert *x509.Certificate) bool {
