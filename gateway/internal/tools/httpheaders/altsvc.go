@@ -58,8 +58,7 @@ func parseAlternative(value string) (alternative, bool) {
 	}
 	a := alternative{Protocol: text.Clean(protocol, maxAlternativeText), Port: int(number), MaxAgeSeconds: defaultMaxAge}
 	if host != "" {
-		host = text.Clean(host, maxAlternativeText)
-		a.Host = &host
+		a.Host = new(text.Clean(host, maxAlternativeText))
 	}
 	for _, parameter := range parts[1:] {
 		name, value, _ := strings.Cut(parameter, "=")

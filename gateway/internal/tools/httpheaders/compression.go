@@ -28,8 +28,7 @@ func describeCompression(r *egress.Response) compression {
 	})}
 	codings := slices.DeleteFunc(tokens(r.Header, "Content-Encoding"), func(s string) bool { return s == "identity" })
 	if len(codings) > 0 {
-		coding := bound.Text(strings.Join(codings, ", "), webview.MaxStatusText)
-		c.Coding = &coding
+		c.Coding = new(bound.Text(strings.Join(codings, ", "), webview.MaxStatusText))
 	}
 	return c
 }

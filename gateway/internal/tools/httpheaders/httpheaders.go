@@ -96,6 +96,5 @@ func redirectsTo(r *egress.Response) *string {
 	if err != nil {
 		return nil
 	}
-	s := next.String()
-	return &s
+	return new(next.String())
 }

@@ -5,6 +5,7 @@ package webview
 import (
 	"cmp"
 	"crypto/tls"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -33,8 +34,7 @@ func DescribeTimings(t egress.Timings) Timings {
 		TotalMs:     format.Milliseconds(t.Total),
 	}
 	if t.HasTLS {
-		ms := format.Milliseconds(t.TLS)
-		out.TLSMs = &ms
+		out.TLSMs = new(format.Milliseconds(t.TLS))
 	}
 	return out
 }
@@ -52,16 +52,12 @@ func DescribeTLS(t *egress.TLS) *TLS {
 	if t == nil {
 		return nil
 	}
-	out := &TLS{
-		Version:    strings.Replace(tls.VersionName(t.State.Version), "TLS ", "TLSv", 1),
-		Cipher:     tls.CipherSuiteName(t.State.CipherSuite),
-		Authorized: t.Verdict.Authorized,
+	return &TLS{
+		Version:            strings.Replace(tls.VersionName(t.State.Version), "TLS ", "TLSv", 1),
+		Cipher:             tls.CipherSuiteName(t.State.CipherSuite),
+		Authorized:         t.Verdict.Authorized,
+		AuthorizationError: format.TextOrNull(t.Verdict.Code),
 	}
-	if !t.Verdict.Authorized {
-		code := t.Verdict.Code
-		out.AuthorizationError = &code
-	}
-	return out
 }
 
 // Header is one field line of an answer.
@@ -73,13 +69,8 @@ type Header struct {
 // DescribeHeaders lists an answer's headers: lower-case names, sorted by name, every repeat a line of its own in the
 // order of arrival, the values of cookies masked.
 func DescribeHeaders(h http.Header) []Header {
-	keys := make([]string, 0, len(h))
-	for key := range h {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
 	lines := make([]Header, 0, len(h))
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(h)) {
 		name := HeaderText(strings.ToLower(key))
 		for _, value := range h[key] {
 			lines = append(lines, Header{Name: name, Value: HeaderValue(name, value)})
@@ -122,8 +113,5 @@ func SplitQuoted(s string, separator byte) []string {
 
 // DescribeStatus is the server's own reason phrase, or the standard one where it sent none.
 func DescribeStatus(r *egress.Response) string {
-	if phrase := strings.TrimSpace(HeaderText(r.StatusText)); phrase != "" {
-		return phrase
-	}
-	return http.StatusText(r.Status)
+	return cmp.Or(strings.TrimSpace(HeaderText(r.StatusText)), http.StatusText(r.Status))
 }
