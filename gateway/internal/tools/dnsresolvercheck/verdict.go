@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/text"
 )
 
@@ -110,12 +111,9 @@ func markFiltered(answers []resolverAnswer) {
 // saysFiltered reports whether an answer has one of the errors Forged Answer, Blocked, Censored, Filtered and
 // Prohibited.
 func (a resolverAnswer) saysFiltered() bool {
-	for _, e := range a.ExtendedErrors {
-		if e.Code == 4 || e.Code >= 15 && e.Code <= 18 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.ExtendedErrors, func(e dnsclient.ExtendedError) bool {
+		return e.Code == 4 || e.Code >= 15 && e.Code <= 18
+	})
 }
 
 // looksFiltered reports whether there are the weaker signs: Quad9 denies without an authority section what it blocks,
@@ -145,26 +143,17 @@ func contradicts(a, b resolverAnswer) bool {
 	return (a.Outcome == outcomeNXDomain) != (b.Outcome == outcomeNXDomain) || !a.same(b)
 }
 
-func having(answers []resolverAnswer, holds func(resolverAnswer) bool) []resolverAnswer {
-	var list []resolverAnswer
-	for _, answer := range answers {
-		if holds(answer) {
-			list = append(list, answer)
-		}
-	}
-	return list
+// which are those of whom it holds.
+func which[T any](all []T, holds func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(one T) bool { return !holds(one) })
 }
 
 // namesOf lists those in words.
 func namesOf(answers []resolverAnswer, holds func(resolverAnswer) bool) string {
-	return listed(having(answers, holds))
+	return listed(which(answers, holds))
 }
 
 // listed names resolvers in words.
 func listed(answers []resolverAnswer) string {
-	var names []string
-	for _, answer := range answers {
-		names = append(names, answer.Name)
-	}
-	return text.Listed(names)
+	return text.ListedUpTo(len(answers), answers, func(a resolverAnswer) string { return a.Name })
 }
