@@ -120,8 +120,7 @@ func describeAnswer(a *dnsclient.Answer, show func(netip.AddrPort) *string) answ
 		Truncated:      a.Cut,
 	}
 	if len(a.Records) > 0 {
-		ttl := a.TTL
-		detail.TTL = &ttl
+		detail.TTL = new(a.TTL)
 	}
 	if a.Resolver.IsValid() {
 		detail.Resolver = show(a.Resolver)
