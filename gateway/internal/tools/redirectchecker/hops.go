@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
@@ -66,7 +67,7 @@ func describeHop(seen egress.Hop) hopResult {
 	out := hopResult{URL: seen.URL.String(), Flags: []string{}}
 	if seen.Response == nil {
 		out.StatusText = webview.FaultSentence(seen.Err)
-		if chainRefused(seen) {
+		if fault.Is(seen.Err, fault.Refused) { // what its name led to is not told
 			out.StatusText = hopNotPublic
 		}
 		out.ResponseTimeMs = format.Milliseconds(seen.Took)
@@ -74,8 +75,7 @@ func describeHop(seen egress.Hop) hopResult {
 		return out
 	}
 	r := seen.Response
-	status, address := r.Status, r.Address.String()
-	out.Status, out.StatusText, out.Address = &status, webview.DescribeStatus(r), &address
+	out.Status, out.StatusText, out.Address = new(r.Status), webview.DescribeStatus(r), new(r.Address.String())
 	// The page behind the last answer is read for its meta elements, which is no part of the answer's time.
 	timings := r.Timings
 	timings.Total -= timings.Body
@@ -83,8 +83,7 @@ func describeHop(seen egress.Hop) hopResult {
 	out.ResponseTimeMs = out.Timings.TotalMs
 	out.Flags = append(out.Flags, flagsOf(r)...)
 	if egress.IsRedirect(r.Status) && len(r.Header.Values("Location")) > 0 {
-		location := webview.HeaderText(r.Header.Get("Location"))
-		out.Location = &location
+		out.Location = new(webview.HeaderText(r.Header.Get("Location")))
 	}
 	out.OtherLocations = otherLocations(r)
 	return out

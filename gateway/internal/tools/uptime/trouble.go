@@ -87,10 +87,9 @@ func statusTrouble(final *egress.Response) trouble {
 
 func certificateTrouble(chain egress.Chain) badCertificate {
 	for _, hop := range chain.Hops {
-		if hop.Response == nil || hop.Response.TLS == nil || hop.Response.TLS.Verdict.Authorized {
-			continue
+		if hop.Response != nil && hop.Response.TLS != nil && !hop.Response.TLS.Verdict.Authorized {
+			return badCertificate{host: hop.URL.Host().Short(), code: hop.Response.TLS.Verdict.Code}
 		}
-		return badCertificate{host: hop.URL.Host().Short(), code: hop.Response.TLS.Verdict.Code}
 	}
 	return badCertificate{}
 }
