@@ -152,12 +152,10 @@ func (s *served) judgeReport(report sitemap.Report) {
 func (f *sitemapFile) describe(report sitemap.Report) {
 	f.Truncated = report.Truncated
 	if report.Kind != "" {
-		kind, count := string(report.Kind), report.Count
-		f.Kind, f.URLCount = &kind, &count
+		f.Kind, f.URLCount = new(string(report.Kind)), new(report.Count)
 	}
 	if !report.LastModified.IsZero() {
-		at := format.RFC3339(report.LastModified)
-		f.LastModified = &at
+		f.LastModified = new(format.RFC3339(report.LastModified))
 	}
 }
 
