@@ -110,9 +110,8 @@ func (n *counts) add(s status) {
 
 func summarize(domain string, r results) Result {
 	health := Result{Domain: domain, Checks: r, Note: noteOn(domain, r)}
-	for _, s := range []status{r.MX.Status, r.SPF.Status, r.DMARC.Status, r.DKIM.Status, r.MTASTS.Status,
-		r.TLSRPT.Status} {
-		health.Summary.add(s)
+	for _, c := range r.all() {
+		health.Summary.add(c.Status)
 	}
 	switch {
 	case health.Summary.Fail > 0 || r.SPF.Status == mailMissing || r.DMARC.Status == mailMissing:
