@@ -45,7 +45,7 @@ func judgeControls(p page) []controlResult {
 	for _, c := range checks {
 		v := c.judge(p)
 		controls = append(controls, controlResult{
-			ID: c.id, Name: c.name, Status: v.status, Present: v.present, Value: v.value, Finding: p.qualify(v),
+			ID: c.id, Name: c.name, Status: v.status, Present: v.value != nil, Value: v.value, Finding: p.qualify(v),
 			Recommendation: format.TextOrNull(v.recommendation.text()), Set: v.recommendation.set,
 			Remove: v.recommendation.remove, Reference: c.reference,
 		})
@@ -56,8 +56,7 @@ func judgeControls(p page) []controlResult {
 // controlVerdict is a judgement in the making.
 type controlVerdict struct {
 	status         controlStatus
-	present        bool
-	value          *string
+	value          *string  // what was sent, nil where nothing was
 	findings       []string // sentences
 	recommendation advice
 }

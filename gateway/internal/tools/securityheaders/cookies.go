@@ -183,7 +183,7 @@ func judgeCookieControl(p page) controlVerdict {
 		v.add("The answer sets no cookies.")
 		return v
 	}
-	v := controlVerdict{status: controlPass, present: true}
+	v := controlVerdict{status: controlPass}
 	names := make([]string, 0, len(p.cookies))
 	for _, c := range p.cookies {
 		names = append(names, c.Name+"="+webview.CookieMask)

@@ -10,10 +10,10 @@ const allowOrigin = "Access-Control-Allow-Origin"
 // judgeCORS looks at what the answer to a request without Origin shows. A server that reflects the Origin of each
 // request cannot be told by it.
 func judgeCORS(p page) controlVerdict {
-	v := controlVerdict{status: controlPass, present: p.has(allowOrigin), value: p.shownValue(allowOrigin)}
+	v := controlVerdict{status: controlPass, value: p.shownValue(allowOrigin)}
 	// Fetch's CORS check compares to the letter.
 	credentials := p.joined("Access-Control-Allow-Credentials") == "true"
-	if !v.present {
+	if v.value == nil {
 		v.add("No other site is allowed to read this answer. The request had no Origin header; a server may allow more " +
 			"when there is one.")
 		return v

@@ -22,9 +22,9 @@ func bestCSP() advice {
 
 // judgeCSP judges the policies that are enforced, all together, by what they leave to somebody who can inject markup.
 func judgeCSP(p page) controlVerdict {
-	v := controlVerdict{present: p.has(cspHeader), value: p.shownValue(cspHeader)}
+	v := controlVerdict{value: p.shownValue(cspHeader)}
 	switch {
-	case !p.document && !v.present:
+	case !p.document && v.value == nil:
 		v = p.notForData("A content security policy")
 		v.add("For data, “default-src 'none'; frame-ancestors 'none'” costs nothing.")
 		return v
@@ -44,7 +44,7 @@ func judgeCSP(p page) controlVerdict {
 
 func (v *controlVerdict) judgeMissingCSP(p page) {
 	v.status, v.recommendation = controlFail, bestCSP()
-	if v.present {
+	if v.value != nil {
 		v.add("The header has no directive, so nothing is restricted.")
 	} else {
 		v.add("No policy is enforced, so injected script runs unhindered.")

@@ -57,7 +57,7 @@ func judgeDeprecated(p page) controlVerdict {
 		v.add("No retired header is sent.")
 		return v
 	}
-	v.present, v.value, v.recommendation = true, new(strings.Join(shown, "; ")), advice{remove: removable}
+	v.value, v.recommendation = new(strings.Join(shown, "; ")), advice{remove: removable}
 	return v
 }
 

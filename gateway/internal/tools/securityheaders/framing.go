@@ -17,9 +17,9 @@ func bestFraming() advice { return send(cspHeader, "frame-ancestors 'self'") }
 // not count.
 func judgeFraming(p page) controlVerdict {
 	framing := p.enforced.Framing()
-	v := controlVerdict{present: framing != csp.FramingUnset || p.has(xfo), value: p.framingValue()}
+	v := controlVerdict{value: p.framingValue()}
 	switch {
-	case !p.document && !v.present:
+	case !p.document && v.value == nil:
 		return p.notForData("Frame protection")
 	case framing != csp.FramingUnset:
 		v.judgeAncestors(framing)

@@ -108,7 +108,7 @@ func isToken(s string) bool {
 
 // judgeHSTS follows RFC 6797 section 8.1: the first field alone, over TLS without errors alone, never for an address.
 func judgeHSTS(p page) controlVerdict {
-	v := controlVerdict{present: p.has(hstsHeader), value: p.shownValue(hstsHeader), recommendation: bestHSTS()}
+	v := controlVerdict{value: p.shownValue(hstsHeader), recommendation: bestHSTS()}
 	switch {
 	case p.answer.URL.Host().IsAddr():
 		v.recommendation = advice{}
@@ -116,15 +116,15 @@ func judgeHSTS(p page) controlVerdict {
 		return v
 	case p.answer.TLS == nil:
 		v.find(controlFail, "The answer came over plain HTTP, where the network can read and change it%s.",
-			thoughHSTS(v.present, ", and where browsers ignore this header"))
+			thoughHSTS(v.value != nil, ", and where browsers ignore this header"))
 		v.recommendation.before = "Redirect every http URL to https, and send there: "
 		return v
 	case !p.secure():
 		v.find(controlFail, "The certificate is not valid (%s)%s.", certcheck.Clause(p.answer.TLS.Verdict.Code),
-			thoughHSTS(v.present, ", and browsers ignore this header over such a connection"))
+			thoughHSTS(v.value != nil, ", and browsers ignore this header over such a connection"))
 		v.recommendation.before = "Install a valid certificate, then send: "
 		return v
-	case !v.present:
+	case v.value == nil:
 		v.find(controlFail,
 			"The header is missing, so a visitor's first request of each visit may go over plain HTTP, where it can be "+
 				"read and redirected.")

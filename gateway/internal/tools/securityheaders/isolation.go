@@ -55,9 +55,8 @@ func judgeCOEP(p page) controlVerdict {
 }
 
 func (p page) judgeIsolation(policy isolationPolicy) controlVerdict {
-	v := controlVerdict{present: p.has(policy.name), value: p.shownValue(policy.name),
-		recommendation: send(policy.name, policy.best)}
-	if !v.present {
+	v := controlVerdict{value: p.shownValue(policy.name), recommendation: send(policy.name, policy.best)}
+	if v.value == nil {
 		if !p.document {
 			return p.notForData("This header")
 		}
@@ -119,8 +118,8 @@ func (v *controlVerdict) addReportOnly(p page, policy isolationPolicy) {
 // matched to the letter.
 func judgeCORP(p page) controlVerdict {
 	const name = "Cross-Origin-Resource-Policy"
-	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: send(name, "same-origin")}
-	if !v.present {
+	v := controlVerdict{value: p.shownValue(name), recommendation: send(name, "same-origin")}
+	if v.value == nil {
 		v.find(controlInfo,
 			"The header is missing, so other sites can embed this resource, credentials included, where nothing else "+
 				"stops them.")

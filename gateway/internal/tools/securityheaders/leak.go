@@ -69,7 +69,7 @@ func judgeLeaks(p page) controlVerdict {
 		}
 		return v
 	}
-	v.present, v.value = true, new(strings.Join(shown, "; "))
+	v.value = new(strings.Join(shown, "; "))
 	if len(removable) > 0 {
 		v.recommendation.remove = removable
 		if v.recommendation.before != "" {

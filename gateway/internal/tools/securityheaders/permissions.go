@@ -23,8 +23,8 @@ func bestPermissions() advice {
 // all of it.
 func judgePermissionsPolicy(p page) controlVerdict {
 	const name = permissionsHeader
-	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: bestPermissions()}
-	if !v.present {
+	v := controlVerdict{value: p.shownValue(name), recommendation: bestPermissions()}
+	if v.value == nil {
 		if !p.document {
 			return p.notForData("A permissions policy")
 		}

@@ -22,9 +22,8 @@ var referrerPolicies = map[string]struct {
 // wins.
 func judgeReferrerPolicy(p page) controlVerdict {
 	const name = "Referrer-Policy"
-	v := controlVerdict{present: p.has(name), value: p.shownValue(name),
-		recommendation: send(name, "strict-origin-when-cross-origin")}
-	if !v.present {
+	v := controlVerdict{value: p.shownValue(name), recommendation: send(name, "strict-origin-when-cross-origin")}
+	if v.value == nil {
 		if !p.document {
 			return p.notForData("A referrer policy")
 		}

@@ -5,8 +5,8 @@ import "strings"
 // judgeContentTypeOptions follows Fetch's "determine nosniff": only the first value of the combined list counts.
 func judgeContentTypeOptions(p page) controlVerdict {
 	const name = "X-Content-Type-Options"
-	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: send(name, "nosniff")}
-	if !v.present {
+	v := controlVerdict{value: p.shownValue(name), recommendation: send(name, "nosniff")}
+	if v.value == nil {
 		v.find(controlFail,
 			"The header is missing, so browsers may treat a file as another type than declared, such as an upload as a "+
 				"script.")
