@@ -38,20 +38,12 @@ func Clean(s string, limit int) string {
 // Show gives somebody's own text for a sentence: at most limit characters, with an ellipsis where there were more; on
 // one line, and without characters that are invisible or turn the reading order around.
 func Show(s string, limit int) string {
-	var b strings.Builder
-	n := 0
-	for _, r := range s {
+	return strings.TrimSpace(Marked(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
-			continue
+			return -1
 		}
-		if n == limit {
-			b.WriteRune('…')
-			break
-		}
-		b.WriteRune(r)
-		n++
-	}
-	return strings.TrimSpace(b.String())
+		return r
+	}, s), limit))
 }
 
 // Marked is Show with a mark in the place of what cannot be shown, for text of others that matters as it stands.
