@@ -254,8 +254,8 @@ func (r *checker) dkim(ctx context.Context, mx mxCheck) dkimCheck {
 	name := r.selector + "._domainkey." + r.domain
 	if len(name) > netpolicy.MaxNameOctets {
 		c.Summary = "The selector is too long for this domain."
-		c.Issues.Add(mailauth.Fail, "DKIM_NAME_TOO_LONG", "RFC 1035 section 2.3.4", fmt.Sprintf("The selector and the domain "+
-			"make a name of %d characters, and DNS names have at most 253. Use a shorter selector.", len(name)))
+		c.Issues.Add(mailauth.Fail, "DKIM_NAME_TOO_LONG", "RFC 1035 section 2.3.4", fmt.Sprintf("The selector and the "+
+			"domain make a name of %d characters, and DNS names have at most 253. Use a shorter selector.", len(name)))
 		c.take(nil, false)
 		return c
 	}

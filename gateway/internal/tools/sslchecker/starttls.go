@@ -5,10 +5,9 @@ import (
 	"errors"
 	"io"
 	"net"
+	"regexp"
 	"slices"
 	"strings"
-
-	"diagnostics/shared/ascii"
 )
 
 const (
@@ -119,33 +118,20 @@ func (d *dialogue) smtpReply() (code string, texts []string, err error) {
 		if err != nil {
 			return "", nil, err
 		}
-		this, text, last, ok := splitSMTPLine(line)
-		if !ok || code != "" && this != code {
+		parts := smtpLine.FindStringSubmatch(line)
+		if parts == nil || code != "" && parts[1] != code {
 			return "", nil, errStarttlsProtocol
 		}
-		code = this
-		texts = append(texts, text)
-		if last {
+		code = parts[1]
+		texts = append(texts, parts[3])
+		if parts[2] != "-" {
 			return code, texts, nil
 		}
 	}
 }
 
-func splitSMTPLine(line string) (code, text string, last, ok bool) {
-	if len(line) < 3 || line[0] < '2' || line[0] > '5' || !ascii.IsDigit(line[1]) || !ascii.IsDigit(line[2]) {
-		return "", "", false, false
-	}
-	code, rest := line[:3], line[3:]
-	switch {
-	case rest == "":
-		return code, "", true, true
-	case rest[0] == ' ':
-		return code, rest[1:], true, true
-	case rest[0] == '-':
-		return code, rest[1:], false, true
-	}
-	return "", "", false, false
-}
+// smtpLine is a code, and where there is text what joins it.
+var smtpLine = regexp.MustCompile(`^([2-5][0-9]{2})(?:([ -])(.*))?$`)
 
 // starttlsOffered reports whether a server offers STARTTLS in its answer to EHLO, whose first line is the server's name
 // and no extension.
